@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: common types of the public interface, the context, and diagnostics.
+ *
+ * Units: times are ticks (uint64_t), sizes and addresses are bytes (uint64_t), everything starts
+ * at 0 and every interval is half-open [begin, end).
+ * Threads: a context, and every object made from it, is used by one thread at a time; different
+ * contexts are independent.  Programs (program.h) are immutable and may be shared.
+ * Errors: every function that can fail returns fsched_status.  The place that finds a fault in the
+ * user's input reports it once as a diagnostic to the context; callers read it with
+ * fsched_diag_get. */
+#ifndef FSCHED_FSCHED_H
+#define FSCHED_FSCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define FSCHED_API __attribute__((visibility("default")))
+#define FSCHED_MUST_USE __attribute__((warn_unused_result))
+#else
+#define FSCHED_API
+#define FSCHED_MUST_USE
+#endif
+
+/** The numbers are the exit codes of the command line. */
+typedef enum fsched_status {
+  FSCHED_OK = 0,
+  FSCHED_BAD_INPUT = 1,  /* a graph, target, schedule or stream file is bad */
+  FSCHED_USAGE = 2,      /* the caller's options are bad */
+  FSCHED_INFEASIBLE = 3, /* precondition, uses over capacity, no schedule found or none exists */
+  FSCHED_WRONG = 4,      /* verification failed: well-formed but wrong */
+  FSCHED_SYSTEM = 5,     /* file, memory or device failed */
+  FSCHED_REPLAY = 6      /* a replay failed or timed out */
+} fsched_status;
+
+/** "No such id." */
+#define FSCHED_NONE UINT32_MAX
+/** Capacity of a memory without limit. */
+#define FSCHED_UNBOUNDED UINT64_MAX
+
+typedef struct fsched_context fsched_context;
+
+/** Options start with their own size; zero means the default for every other member. */
+typedef struct fsched_context_options {
+  size_t size;
+  /** Memory: replaces realloc/free (new_size 0 frees and returns NULL).  NULL: the C library's. */
+  void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
+  void *user;
+  uint32_t max_errors; /* errors reported before the rest is suppressed; default 20 */
+} fsched_context_options;
+
+FSCHED_API FSCHED_MUST_USE fsched_status
+fsched_context_create(const fsched_context_options *options, fsched_context **out);
+FSCHED_API void fsched_context_destroy(fsched_context *ctx);
+
+typedef enum fsched_severity {
+  FSCHED_ERROR,
+  FSCHED_WARNING,
+  FSCHED_NOTE
+} fsched_severity;
+
+/** One message.  Strings belong to the context and live until it is cleared or destroyed.
+ *  `line` and `column` count from 1 (column in bytes); 0 means "no position". */
+typedef struct fsched_diag {
+  fsched_severity severity;
+  const char *code;    /* stable, e.g. "unknown-key"; listed in lib/diag.def */
+  const char *message; /* one line */
+  const char *file;    /* or NULL */
+  uint32_t line;
+  uint32_t column;
+  uint32_t length;         /* bytes to underline, at least 1 */
+  const char *source_line; /* the text of the line without its newline, or NULL */
+  const char *hint;        /* or NULL */
+} fsched_diag;
+
+FSCHED_API uint32_t fsched_diag_count(const fsched_context *ctx);
+FSCHED_API const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_t index);
+/** Number of errors that were found, including those beyond max_errors that are not stored. */
+FSCHED_API uint32_t fsched_diag_errors(const fsched_context *ctx);
+FSCHED_API void fsched_diag_clear(fsched_context *ctx);
+
+/** The library's version, "MAJOR.MINOR.PATCH". */
+FSCHED_API const char *fsched_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

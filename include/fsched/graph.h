@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: graphs of operations, built call by call or read from a graph file (fsched-graph(5)).
+ *
+ * A builder collects a target (queues, memories, resources), buffers and ops in program order;
+ * fsched_builder_finish derives versions and edges from the argument tags, checks everything that
+ * a graph file is checked for, and freezes the result.  Names are copied.  Ids count from 0 in
+ * order of creation, per kind.
+ *
+ * Errors: a call whose argument is bad reports a diagnostic and returns FSCHED_BAD_INPUT; the
+ * builder stays usable, so that several errors can be found in one run, but finish then fails.
+ * Complexity: O(1) amortised per call; finish O((ops + args + edges) log args). */
+#ifndef FSCHED_GRAPH_H
+#define FSCHED_GRAPH_H
+
+#include "fsched.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fsched_graph fsched_graph;
+typedef struct fsched_builder fsched_builder;
+
+typedef enum fsched_hazards { FSCHED_HAZARDS_SEQUENTIAL, FSCHED_HAZARDS_RAW } fsched_hazards;
+typedef enum fsched_placement { FSCHED_CONTIGUOUS, FSCHED_COUNTED } fsched_placement;
+typedef enum fsched_io {
+  FSCHED_IO_NONE,
+  FSCHED_IO_INPUT,
+  FSCHED_IO_CONSTANT,
+  FSCHED_IO_OUTPUT,
+  FSCHED_IO_STATE
+} fsched_io;
+typedef enum fsched_tag {
+  FSCHED_IN,
+  FSCHED_OUT,
+  FSCHED_INOUT,
+  FSCHED_OUT_EXISTING,
+  FSCHED_NO_DEP,
+  FSCHED_VALUE
+} fsched_tag;
+
+/* Limits: every time, rate and amount is at most FSCHED_MAX_TIME, every size and capacity at most
+ * FSCHED_MAX_SIZE; ids fit 31 bits. */
+#define FSCHED_MAX_TIME ((uint64_t)1 << 40)
+#define FSCHED_MAX_SIZE ((uint64_t)1 << 48)
+
+/* Descriptors start with their own size; use e.g. fsched_queue_desc d = {.size = sizeof d, ...}. */
+typedef struct fsched_queue_desc {
+  size_t size;
+  const char *name;
+  const char *queue_class; /* NULL: "compute" */
+  uint32_t device;
+  uint32_t machine;
+} fsched_queue_desc;
+
+typedef struct fsched_memory_desc {
+  size_t size;
+  const char *name;
+  uint64_t capacity; /* bytes; FSCHED_UNBOUNDED for no limit */
+  uint64_t align;    /* a power of two; 0: 1 */
+  fsched_placement placement;
+  const char *backing;  /* name of another memory, may be described later; NULL: none */
+  const char *spill_on; /* queue name or class that runs the copies; NULL: no spilling */
+  uint64_t write_fixed, write_rate; /* ticks; bytes per tick, 0: fixed only */
+  uint64_t read_fixed, read_rate;
+} fsched_memory_desc;
+
+typedef struct fsched_buffer_desc {
+  size_t size;
+  const char *name;
+  uint64_t bytes;
+  uint32_t memory; /* id; FSCHED_NONE: the first bounded memory, else the first memory */
+  fsched_io io;
+} fsched_buffer_desc;
+
+typedef struct fsched_kernel_desc {
+  size_t size;
+  const char *builtin; /* or NULL */
+  const char *module;  /* file; with function */
+  const char *function;
+  uint32_t grid[3], block[3];
+  uint64_t shared_bytes;
+} fsched_kernel_desc;
+
+typedef struct fsched_op_desc {
+  size_t size;
+  const char *name;
+  const char *on;           /* queue name, else class; NULL: "compute"; ignored for a gang */
+  const char *const *gang;  /* distinct queue names, or NULL */
+  uint32_t n_gang;          /* 1 or more when gang is given */
+  uint64_t time;            /* ticks */
+  int has_start;            /* start is given */
+  uint64_t start;
+} fsched_op_desc;
+
+typedef struct fsched_arg_desc {
+  size_t size;
+  fsched_tag tag;
+  uint32_t buffer; /* id; ignored for FSCHED_VALUE */
+  int has_at;      /* offset and length are given */
+  uint64_t offset, length;
+  int64_t value; /* for FSCHED_VALUE */
+} fsched_arg_desc;
+
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_create(fsched_context *ctx,
+                                                               const char *name,
+                                                               fsched_builder **out);
+FSCHED_API void fsched_builder_destroy(fsched_builder *b);
+
+/* Target and graph-wide settings. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_hazards(fsched_builder *b,
+                                                                fsched_hazards hazards);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_time_unit(fsched_builder *b,
+                                                                  const char *unit);
+/** 0: no limit. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_concurrency(fsched_builder *b,
+                                                                    uint64_t ops);
+/** Entries kept of a stored frontier; at least 1, default 16. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder *b,
+                                                                 uint64_t capacity);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_queue(fsched_builder *b,
+                                                              const fsched_queue_desc *desc,
+                                                              uint32_t *id);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_memory(fsched_builder *b,
+                                                               const fsched_memory_desc *desc,
+                                                               uint32_t *id);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_resource(fsched_builder *b,
+                                                                 const char *name,
+                                                                 uint64_t capacity, uint32_t *id);
+
+/* Buffers and ops.  Ops are added in program order; args of an op in the order of the kernel's
+ * parameters, before the next op is begun. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_buffer(fsched_builder *b,
+                                                               const fsched_buffer_desc *desc,
+                                                               uint32_t *id);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_op(fsched_builder *b,
+                                                           const fsched_op_desc *desc,
+                                                           uint32_t *id);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op,
+                                                            const fsched_arg_desc *desc);
+/** `before` may be the id of an op that is added later. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_after(fsched_builder *b, uint32_t op,
+                                                              uint32_t before);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_use(fsched_builder *b, uint32_t op,
+                                                            uint32_t resource, uint64_t amount);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_scratch(fsched_builder *b, uint32_t op,
+                                                                uint32_t memory, uint64_t bytes);
+/** The op's output buffer `out` may take the place of its input buffer `in`. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_inplace(fsched_builder *b, uint32_t op,
+                                                                uint32_t out, uint32_t in);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
+                                                               const fsched_kernel_desc *desc);
+/** Derives versions and edges, checks, freezes.  On success the builder is empty and may only be
+ *  destroyed.  Errors: FSCHED_BAD_INPUT, or FSCHED_INFEASIBLE for the precondition and for uses
+ *  over capacity. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_finish(fsched_builder *b,
+                                                               fsched_graph **out);
+
+typedef struct fsched_read_options {
+  size_t size;
+  /** NAME=CAPACITY and KEY=VALUE overrides of the target, in order (command line --memory, --set). */
+  const char *const *memory_overrides;
+  size_t n_memory_overrides;
+  const char *const *target_overrides;
+  size_t n_target_overrides;
+} fsched_read_options;
+
+/** Reads a graph file ("-": standard input); a target given by path is read relative to it. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_read(fsched_context *ctx, const char *path,
+                                                           const fsched_read_options *options,
+                                                           fsched_graph **out);
+/** The same from memory; `name` is used in diagnostics and as the base of relative paths. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_parse(fsched_context *ctx, const char *name,
+                                                            const char *text, size_t length,
+                                                            const fsched_read_options *options,
+                                                            fsched_graph **out);
+FSCHED_API void fsched_graph_destroy(fsched_graph *g);
+FSCHED_API const char *fsched_graph_name(const fsched_graph *g);
+FSCHED_API uint32_t fsched_graph_ops(const fsched_graph *g);
+FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
+/** The files that were read, for depfiles; 0 for a graph made by calls. */
+FSCHED_API uint32_t fsched_graph_files(const fsched_graph *g);
+FSCHED_API const char *fsched_graph_file(const fsched_graph *g, uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

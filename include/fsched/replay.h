@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: replay of a program on the processors of this machine.
+ *
+ * One thread per queue walks its commands in order; a timeline (atomic epoch counter) per axis
+ * carries the waits.  Memories are arenas at the compiled addresses, spill copies are real copies. */
+#ifndef FSCHED_REPLAY_H
+#define FSCHED_REPLAY_H
+
+#include "program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fsched_replay_options {
+  size_t size;
+  uint64_t repeat;      /* invocations, one after the other; 0: 1 */
+  int check;            /* compare with a sequential evaluation; the last invocation */
+  uint64_t pace_ns;     /* ops take at least planned time * pace_ns; 0: as fast as they can */
+  uint64_t timeout_ms;  /* watchdog: no progress for so long is a failure; 0: 10,000 */
+  int trace;            /* keep begin and end of every command of the last invocation */
+  int empty_kernels;    /* skip kernels and copies: measures the cost of the commands alone */
+  uint32_t memory_limit_log2; /* refuse to reserve more than 2^n bytes; 0: 36 */
+} fsched_replay_options;
+
+typedef struct fsched_replay_result {
+  size_t size;
+  uint64_t commands;     /* executed in one invocation */
+  uint64_t elapsed_ns;   /* all invocations */
+  uint64_t minimum_ns;   /* fastest invocation */
+  uint64_t checked_ops;  /* digests compared */
+  uint64_t checked_bytes;/* output bytes compared */
+  char *trace_json;      /* Perfetto trace when asked for; fsched_text_free */
+  size_t trace_length;
+} fsched_replay_result;
+
+/** Errors: FSCHED_REPLAY when a wait is stuck (the diagnostic names queue, op, axis, epoch wanted
+ *  and reached), when check finds a difference, or when a kernel is not there; FSCHED_SYSTEM for
+ *  memory and threads; FSCHED_USAGE for check of a program with races (hazards: raw). */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_replay_cpu(fsched_context *ctx,
+                                                           const fsched_program *program,
+                                                           const fsched_replay_options *options,
+                                                           fsched_replay_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

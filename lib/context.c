@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Context: creation, registered sources, and the list of diagnostics.  Running out of memory is
+ * kept in a diagnostic of its own, so that reporting it needs none. */
+#include "context.h"
+
+#include <stdio.h>
+
+#include "context_private.h"
+
+enum { DEFAULT_MAX_ERRORS = 20, STORED_LIMIT = 1000 };
+
+static const struct {
+  const char *code, *summary;
+} diag_table[] = {
+#define FS_DIAG(id, code, summary) {code, summary},
+#include "diag.def"
+#undef FS_DIAG
+};
+
+const char *fs_diag_code_name(fs_diag_code code) { return diag_table[code].code; }
+const char *fs_diag_code_summary(fs_diag_code code) { return diag_table[code].summary; }
+
+fsched_status fsched_context_create(const fsched_context_options *options, fsched_context **out) {
+  fsched_context_options o = {.size = sizeof o};
+  if (options != NULL) {
+    memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+  }
+  if (o.reallocate == NULL) {
+    o.reallocate = fs_default_reallocate;
+  }
+  fsched_context *ctx = o.reallocate(o.user, NULL, 0, sizeof *ctx);
+  if (ctx == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *ctx = (fsched_context){
+      .reallocate = o.reallocate,
+      .user = o.user,
+      .max_errors = o.max_errors == 0 ? DEFAULT_MAX_ERRORS : o.max_errors,
+  };
+  fs_arena_init(&ctx->arena, ctx);
+  *out = ctx;
+  return FSCHED_OK;
+}
+
+void fsched_context_destroy(fsched_context *ctx) {
+  if (ctx == NULL) {
+    return;
+  }
+  fsched_diag_clear(ctx);
+  fs_vec_free(ctx, &ctx->diags);
+  fs_vec_free(ctx, &ctx->sources);
+  fs_arena_release(&ctx->arena);
+  (void)ctx->reallocate(ctx->user, ctx, sizeof *ctx, 0);
+}
+
+uint32_t fsched_diag_count(const fsched_context *ctx) {
+  return (uint32_t)ctx->diags.n + (ctx->out_of_memory ? 1 : 0);
+}
+
+const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_t index) {
+  if (index < ctx->diags.n) {
+    return &ctx->diags.at[index];
+  }
+  return index == ctx->diags.n && ctx->out_of_memory ? &ctx->memory_diag : NULL;
+}
+
+uint32_t fsched_diag_errors(const fsched_context *ctx) { return ctx->errors; }
+
+void fsched_diag_clear(fsched_context *ctx) {
+  ctx->diags.n = 0;
+  ctx->errors = 0;
+  ctx->out_of_memory = false;
+}
+
+fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
+                              size_t length, uint32_t *id) {
+  fs_source source = {.length = length};
+  source.name = fs_arena_strndup(&ctx->arena, name, strlen(name));
+  source.text = fs_arena_strndup(&ctx->arena, text, length);
+  if (source.name == NULL || source.text == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *id = (uint32_t)ctx->sources.n;
+  return fs_vec_push(ctx, &ctx->sources, source);
+}
+
+uint32_t fs_context_files(const fsched_context *ctx) { return (uint32_t)ctx->sources.n; }
+
+const char *fs_context_file_name(const fsched_context *ctx, uint32_t id) {
+  return id < ctx->sources.n ? ctx->sources.at[id].name : NULL;
+}
+
+void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
+  (void)wanted;
+  if (!ctx->out_of_memory) {
+    ctx->out_of_memory = true;
+    ctx->errors++;
+    ctx->memory_diag = (fsched_diag){.severity = FSCHED_ERROR,
+                                     .code = fs_diag_code_name(FS_DIAG_OUT_OF_MEMORY),
+                                     .message = "out of memory"};
+  }
+}
+
+/* Copies line `line` (from 1) of a source; NULL when there is none or no memory. */
+static const char *copy_line(fsched_context *ctx, const fs_source *source, uint32_t line) {
+  const char *p = source->text;
+  const char *end = p + source->length;
+  for (uint32_t at = 1; at < line; at++) {
+    p = memchr(p, '\n', (size_t)(end - p));
+    if (p == NULL) {
+      return NULL;
+    }
+    p++;
+  }
+  const char *stop = memchr(p, '\n', (size_t)(end - p));
+  size_t n = (size_t)((stop == NULL ? end : stop) - p);
+  if (n > 0 && p[n - 1] == '\r') {
+    n--;
+  }
+  return fs_arena_strndup(&ctx->arena, p, n);
+}
+
+void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
+               const char *hint, const char *format, ...) {
+  if (severity == FSCHED_ERROR && ++ctx->errors > ctx->max_errors) {
+    return;
+  }
+  if (severity != FSCHED_ERROR && ctx->diags.n >= STORED_LIMIT) {
+    return;
+  }
+  char small[256];
+  va_list args;
+  va_start(args, format);
+  va_list again;
+  va_copy(again, args);
+  int n = vsnprintf(small, sizeof small, format, args);
+  va_end(args);
+  char *message = fs_arena_alloc(&ctx->arena, (size_t)n + 1);
+  if (message != NULL) {
+    (void)vsnprintf(message, (size_t)n + 1, format, again);
+  }
+  va_end(again);
+  if (message == NULL) {
+    return;
+  }
+  fsched_diag d = {.severity = severity, .code = fs_diag_code_name(code), .message = message};
+  if (hint != NULL) {
+    d.hint = fs_arena_strndup(&ctx->arena, hint, strlen(hint));
+  }
+  if (pos.file < ctx->sources.n) {
+    const fs_source *source = &ctx->sources.at[pos.file];
+    d.file = source->name;
+    d.line = pos.line;
+    d.column = pos.column;
+    d.length = pos.length == 0 ? 1 : pos.length;
+    d.source_line = pos.line == 0 ? NULL : copy_line(ctx, source, pos.line);
+  }
+  (void)!fs_vec_push(ctx, &ctx->diags, d);
+}

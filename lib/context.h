@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The context: allocator and diagnostics.  Codes live in diag.def (X-macro FS_DIAG(id, "code",
+ * "what it means")). */
+#ifndef FS_CONTEXT_H
+#define FS_CONTEXT_H
+
+#include <stdarg.h>
+
+#include "base.h"
+
+typedef enum fs_diag_code {
+#define FS_DIAG(id, code, summary) FS_DIAG_##id,
+#include "diag.def"
+#undef FS_DIAG
+  FS_DIAG_COUNT
+} fs_diag_code;
+
+/* Where in the user's text something stands.  file FS_NONE: nowhere. */
+typedef struct fs_pos {
+  uint32_t file; /* from fs_context_add_file */
+  uint32_t line, column, length; /* from 1; bytes */
+} fs_pos;
+#define FS_NOWHERE ((fs_pos){FS_NONE, 0, 0, 0})
+
+const char *fs_diag_code_name(fs_diag_code code);
+const char *fs_diag_code_summary(fs_diag_code code);
+
+/* Registers a source text, of which diagnostics may show lines; it is copied. */
+fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
+                              size_t length, uint32_t *id) FS_MUST_USE;
+uint32_t fs_context_files(const fsched_context *ctx);
+const char *fs_context_file_name(const fsched_context *ctx, uint32_t id);
+
+/* Reports.  `hint` may be NULL.  Errors beyond the limit are counted, not stored; a note or
+ * warning is stored while there is room. */
+void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
+               const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* fs_report of an error, then returns `status`. */
+#define fs_fail(ctx, status, code, pos, hint, ...) \
+  (fs_report((ctx), FSCHED_ERROR, (code), (pos), (hint), __VA_ARGS__), (status))
+
+#endif

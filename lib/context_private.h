@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a context, for context.c and mem.c only. */
+#ifndef FS_CONTEXT_PRIVATE_H
+#define FS_CONTEXT_PRIVATE_H
+
+#include "context.h"
+#include "mem.h"
+
+typedef struct fs_source {
+  const char *name;
+  const char *text;
+  size_t length;
+} fs_source;
+
+struct fsched_context {
+  void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
+  void *user;
+  uint32_t max_errors;
+  uint32_t errors; /* found, stored or not */
+  bool out_of_memory; /* reported once; its diagnostic needs no memory */
+  fsched_diag memory_diag;
+  fs_arena arena; /* texts of diagnostics and sources */
+  FS_VEC(fsched_diag) diags;
+  FS_VEC(fs_source) sources;
+};
+
+void *fs_default_reallocate(void *user, void *block, size_t old_size, size_t new_size);
+/* Reports without allocating. */
+void fs_report_out_of_memory(fsched_context *ctx, size_t wanted);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control edges: the orderings that reuse of memory, resources and concurrency lanes needs. */
+#ifndef FS_CTRLEDGE_H
+#define FS_CTRLEDGE_H
+
+#include "sync.h"
+
+/* Fills the control_* and lane arrays of `sync` (arena initialised, schedule set).
+ * Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */
+fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s,
+                          fs_sync *sync) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files: reading, and writing that is atomic (a temporary file beside the target, then
+ * rename; nothing is left behind on failure).  "-" is standard input or output. */
+#ifndef FS_FILE_H
+#define FS_FILE_H
+
+#include "context.h"
+#include "mem.h"
+
+/* *text is NUL-terminated, released with fs_realloc(ctx, *text, *length + 1, 0).  A special file or
+ * pipe is read to its end.  Errors: FSCHED_SYSTEM, reported with the system's reason. */
+fs_status fs_file_read(fsched_context *ctx, const char *path, char **text,
+                       size_t *length) FS_MUST_USE;
+/* Keeps the mode of a file that is replaced; follows a symbolic link; a device or pipe is written
+ * in place.  Errors: FSCHED_SYSTEM, reported, the target unchanged. */
+fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes,
+                        size_t length) FS_MUST_USE;
+
+#endif

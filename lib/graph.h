@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frozen graph: structure of arrays, ids, CSR adjacency.  Made by lib/builder.c alone; every
+ * later stage only reads it.  A CSR index array X0 has one entry more than its owner count: the
+ * items of owner i are X0[i] .. X0[i+1]-1. */
+#ifndef FS_GRAPH_H
+#define FS_GRAPH_H
+
+#include "base.h"
+#include "context.h"
+#include "fsched/graph.h"
+#include "mem.h"
+
+typedef struct fs_queue {
+  const char *name;
+  uint32_t class_id; /* into target.class_name */
+  uint32_t device, machine;
+} fs_queue;
+
+typedef struct fs_memory {
+  const char *name;
+  uint64_t capacity; /* FS_UNBOUNDED for no limit */
+  uint64_t align;    /* power of two, at least 1 */
+  fsched_placement placement;
+  uint32_t backing;      /* memory id or FS_NONE */
+  uint32_t spill_domain; /* queues that may run the copies; FS_NONE: no spilling */
+  uint64_t write_fixed, write_rate, read_fixed, read_rate;
+} fs_memory;
+
+typedef struct fs_kernel {
+  const char *builtin, *module, *function; /* or NULL */
+  uint32_t grid[3], block[3];
+  uint64_t shared_bytes;
+} fs_kernel;
+
+/* How a version's life in its bounded memory begins and ends follows from its buffer's io:
+ * see fs_version_given and fs_version_kept. */
+enum { FS_SYNC_TIMELINE = 0 };
+
+typedef struct fs_target {
+  const char *time_unit; /* or NULL */
+  bool implicit_queues;  /* no queues given: any op on any queue, made as the schedule needs */
+  uint32_t n_queues, n_classes, n_memories, n_resources;
+  fs_queue *queue;
+  const char **class_name;
+  fs_memory *memory;
+  const char **resource_name;
+  uint64_t *resource_capacity;
+  uint64_t concurrency; /* 0: no limit */
+  uint64_t frontier_capacity;
+  uint64_t barrier_count, barrier_slots; /* parsed and stored; 0: absent */
+  /* A domain is a set of eligible queues, ascending: one per class and one per queue named alone.
+   * With implicit queues there is one domain without members. */
+  uint32_t n_domains;
+  uint32_t *domain_queue0, *domain_queue;
+} fs_target;
+
+struct fsched_graph {
+  fs_arena arena;
+  fsched_context *ctx;
+  const char *name;
+  fsched_hazards hazards;
+  fs_target target;
+  uint32_t n_files; /* names of what was read */
+  const char **file;
+
+  uint32_t n_buffers;
+  const char **buffer_name;
+  uint32_t *buffer_memory;
+  uint64_t *buffer_size;
+  uint8_t *buffer_io;        /* fsched_io */
+  uint32_t *buffer_version0; /* CSR: versions of a buffer are consecutive, version k is first + k */
+
+  uint32_t n_versions;
+  uint32_t *version_buffer;
+  /* Accesses of a version in program order.  access_arg is an arg id, access_op its op. A
+   * FSCHED_NO_DEP arg is no access. */
+  uint32_t *version_access0, *access_op, *access_arg;
+
+  uint32_t n_ops;
+  const char **op_name;
+  fs_tick *op_time;
+  uint32_t *op_domain;   /* eligible queues; FS_NONE for a gang */
+  uint32_t *op_gang;     /* gang id or FS_NONE; equal queue sets have one id */
+  fs_tick *op_start;     /* given start or FS_TICK_NONE; NULL when no op has one */
+  uint32_t *op_kernel;   /* into kernel, FS_NONE: mix */
+  uint32_t n_kernels;
+  fs_kernel *kernel;
+  uint32_t n_gangs;
+  uint32_t *gang_queue0, *gang_queue; /* ascending queue ids, 1 or more */
+
+  uint32_t n_args;
+  uint32_t *op_arg0; /* CSR */
+  uint8_t *arg_tag;  /* fsched_tag */
+  uint32_t *arg_buffer;            /* FS_NONE for a value */
+  uint32_t *arg_version;           /* the version read and/or written; FS_NONE for a value */
+  uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
+  int64_t *arg_value;
+
+  uint32_t *op_use0, *use_resource; /* CSR, distinct resources per op, amounts above 0 */
+  uint64_t *use_amount;
+  uint32_t *op_scratch0, *scratch_memory; /* CSR, distinct memories per op */
+  uint64_t *scratch_size;                 /* not aligned */
+  uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only the legal ones: sizes
+                                     and memories match, whole buffer, no other op reads the input
+                                     version and the op does not write it; the rest is dropped */
+  uint32_t *op_after0, *after_op; /* CSR: `after` as given, for the stream */
+
+  /* Edges, without repeats: `after`, data by tags, and the order of hazards. */
+  uint32_t n_edges;
+  uint32_t *pred0, *pred; /* ascending ids per op */
+  uint32_t *succ0, *succ;
+  uint32_t *topo; /* ops in a topological order: program order where possible */
+
+  uint32_t n_races; /* hazards: raw; pairs of ops left unordered, with the version */
+  uint32_t *race_a, *race_b, *race_version;
+};
+
+static inline bool fs_tag_reads(unsigned tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
+static inline bool fs_tag_writes(unsigned tag) {
+  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
+}
+static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
+/* Versions of this memory can leave it: it has a backing store and queues that copy. */
+static inline bool fs_memory_spills(const fs_memory *m) {
+  return m->backing != FS_NONE && m->spill_domain != FS_NONE;
+}
+/* Version 0 of an input, constant or state buffer exists before the first op. */
+bool fs_version_given(const fsched_graph *g, uint32_t version);
+/* The last version of an output or state buffer is wanted after the last op. */
+bool fs_version_kept(const fsched_graph *g, uint32_t version);
+/* The index of a version within its buffer. */
+static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
+  return version - g->buffer_version0[g->version_buffer[version]];
+}
+static inline uint64_t fs_version_size(const fsched_graph *g, uint32_t version) {
+  return g->buffer_size[g->version_buffer[version]];
+}
+static inline uint32_t fs_version_memory(const fsched_graph *g, uint32_t version) {
+  return g->buffer_memory[g->version_buffer[version]];
+}
+/* Ticks of a copy: fixed + ceil(size / rate), the size before alignment. */
+fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);
+fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* List scheduling with memory, spills and prefetch: a feasible schedule of a graph.
+ *
+ * Requires: a frozen graph.  Ensures: everything fs_verify_schedule checks.
+ * Determinism: a function of graph and options alone.
+ * Complexity: O((V + E) log V) and O(log n) per placement; evictions add O(log n) each.
+ * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
+ * schedule generator; repaired as listsched.c says. */
+#ifndef FS_LISTSCHED_H
+#define FS_LISTSCHED_H
+
+#include "schedule.h"
+
+typedef struct fs_listsched_options {
+  fsched_evict evict;
+  uint64_t seed; /* 0: ties by id */
+} fs_listsched_options;
+
+/* Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make
+ * progress; FSCHED_SYSTEM. */
+fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
+                           const fs_listsched_options *options,
+                           fsched_schedule **out) FS_MUST_USE;
+
+#endif

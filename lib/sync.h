@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Synchronisation of a schedule: control edges, commands, waits, signals, frontiers.
+ *
+ * Commands: one per item and queue it occupies, grouped by queue in FIFO order: the command of
+ * queue q with epoch e (from 1) has id queue_command0[q] + e - 1.
+ * Axes: axis q is queue q; axis n_queues + k is the collective axis of the graph's gang k, whose
+ * epochs count the gang's ops.  A wait for (collective axis, e) is a wait for all members. */
+#ifndef FS_SYNC_H
+#define FS_SYNC_H
+
+#include "schedule.h"
+
+typedef enum fs_why { FS_WHY_REUSE, FS_WHY_RESOURCE, FS_WHY_CONCURRENCY, FS_WHY_BARRIER } fs_why;
+
+/* From who waits where; the narrowest that serves. */
+typedef enum fs_scope {
+  FS_SCOPE_QUEUE, /* nobody else waits: no primitive */
+  FS_SCOPE_DEVICE,
+  FS_SCOPE_DEVICE_GROUP, /* several devices of one machine */
+  FS_SCOPE_PROCESS,      /* queues without a device of their own: host classes; unused so far */
+  FS_SCOPE_SYSTEM        /* several machines */
+} fs_scope;
+
+/* What a bounded amount was allotted as: unit intervals [begin, end) of a counted memory, a
+ * resource or the concurrency limit.  Overlap of two owners' intervals implies an order. */
+typedef enum fs_lane_kind { FS_LANE_MEMORY, FS_LANE_RESOURCE, FS_LANE_CONCURRENCY } fs_lane_kind;
+
+typedef struct fs_lane {
+  fs_lane_kind kind;
+  uint32_t index; /* memory or resource id; 0 for concurrency */
+  uint32_t owner; /* FS_LANE_MEMORY: residency id, else item id */
+  uint64_t begin, end;
+} fs_lane;
+
+typedef struct fs_wait {
+  uint32_t axis;
+  uint32_t epoch;
+} fs_wait;
+
+struct fs_sync {
+  fs_arena arena;
+  const fsched_schedule *schedule;
+
+  /* lib/ctrledge: edges between items, ascending by (to, from) in order of issue, without repeats
+   * and without those that a graph edge, a copy's data or queue order of non-gangs already gives. */
+  uint32_t n_control;
+  uint32_t *control_from, *control_to;
+  uint8_t *control_why; /* fs_why */
+  uint32_t n_lanes;
+  fs_lane *lane; /* ascending by (kind, index, owner, begin) */
+
+  /* lib/frontier */
+  uint32_t n_axes; /* queues, then gangs */
+  uint32_t n_commands;
+  uint32_t *queue_command0; /* n_queues + 1 */
+  uint32_t *command_item;
+  uint32_t *item_command0, *item_command; /* CSR: commands of an item, in order of its queues */
+  uint32_t *item_gang_epoch; /* per item: epoch on its gang's axis, 0 if no gang */
+  uint32_t *wait0;           /* CSR per command */
+  fs_wait *wait;             /* ascending by axis */
+  uint8_t *signal;           /* per command: some queue waits for its epoch (or its gang's) */
+  uint8_t *scope;            /* fs_scope, per command */
+  uint32_t *frontier0;       /* CSR per command: what is stored, at most the capacity */
+  fs_wait *frontier;         /* ascending by axis */
+  uint8_t *tainted;          /* per command */
+
+  uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted, n_signals;
+  uint32_t frontier_largest, frontier_tainted;
+};
+typedef struct fs_sync fs_sync;
+
+#endif
