@@ -60,6 +60,11 @@ struct fsched_schedule {
   struct fs_sync *sync;
 };
 
+/* An empty schedule of a graph, and its synchronisation, which it then owns.  lib/schedule.c */
+fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
+                             fsched_schedule **out) FS_MUST_USE;
+fs_status fs_sync_create(fsched_schedule *s, struct fs_sync **out) FS_MUST_USE;
+
 static inline bool fs_item_is_copy(const fsched_schedule *s, uint32_t item) {
   return item >= s->graph->n_ops;
 }

@@ -48,6 +48,8 @@ struct fs_sync {
   uint8_t *control_why; /* fs_why */
   uint32_t n_lanes;
   fs_lane *lane; /* ascending by (kind, index, owner, begin) */
+  uint32_t *position;     /* per item: its index in schedule->order */
+  uint32_t *data0, *data; /* CSR per item: what comes before it for a copy's data (lib/access.h) */
 
   /* lib/frontier */
   uint32_t n_axes; /* queues, then gangs */

@@ -2,7 +2,15 @@
 /* fsched: replay of a program on the processors of this machine.
  *
  * One thread per queue walks its commands in order; a timeline (atomic epoch counter) per axis
- * carries the waits.  Memories are arenas at the compiled addresses, spill copies are real copies. */
+ * carries the waits.  Memories are arenas at the compiled addresses, spill copies are real copies.
+ * Before every invocation, given content (bytes made from the buffer's name) is put in place; state
+ * is what the invocation before has kept.  The ops of a gang run once, when all members are there.
+ *
+ * Kernels: mix (also of ops without one), nop, copy (the one `in` arg to the one `out` arg).
+ *
+ * Memory: the extents of all memories (pages are taken when touched), and with `check` that of the
+ * versions alive at once in program order.  Time: that of the kernels and copies, and a few
+ * nanoseconds for each command. */
 #ifndef FSCHED_REPLAY_H
 #define FSCHED_REPLAY_H
 
@@ -16,27 +24,29 @@ typedef struct fsched_replay_options {
   size_t size;
   uint64_t repeat;      /* invocations, one after the other; 0: 1 */
   int check;            /* compare with a sequential evaluation; the last invocation */
-  uint64_t pace_ns;     /* ops take at least planned time * pace_ns; 0: as fast as they can */
+  uint64_t pace_ns;     /* ops and copies take at least planned time * pace_ns; 0: as it comes */
   uint64_t timeout_ms;  /* watchdog: no progress for so long is a failure; 0: 10,000 */
   int trace;            /* keep begin and end of every command of the last invocation */
-  int empty_kernels;    /* skip kernels and copies: measures the cost of the commands alone */
+  int empty_kernels;    /* skip kernels and copies, reserve no memory: the commands alone */
   uint32_t memory_limit_log2; /* refuse to reserve more than 2^n bytes; 0: 36 */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {
   size_t size;
   uint64_t commands;     /* executed in one invocation */
-  uint64_t elapsed_ns;   /* all invocations */
+  uint64_t elapsed_ns;   /* all invocations, without what lies between them */
   uint64_t minimum_ns;   /* fastest invocation */
-  uint64_t checked_ops;  /* digests compared */
-  uint64_t checked_bytes;/* output bytes compared */
-  char *trace_json;      /* Perfetto trace when asked for; fsched_text_free */
-  size_t trace_length;
+  uint64_t checked_ops;  /* digests compared; not of ops that read bytes nobody has written */
+  uint64_t checked_bytes;/* bytes of outputs and kept state compared */
+  char *trace_json;      /* Perfetto trace when asked for, also when check finds a difference */
+  size_t trace_length;   /* release with fsched_text_free(ctx, trace_json, trace_length) */
 } fsched_replay_result;
 
-/** Errors: FSCHED_REPLAY when a wait is stuck (the diagnostic names queue, op, axis, epoch wanted
+/** `options` and `result` may be NULL.  `result` is filled as far as the replay came.
+ *  Errors: FSCHED_REPLAY when a wait is stuck (the diagnostic names queue, op, axis, epoch wanted
  *  and reached), when check finds a difference, or when a kernel is not there; FSCHED_SYSTEM for
- *  memory and threads; FSCHED_USAGE for check of a program with races (hazards: raw). */
+ *  memory and threads; FSCHED_USAGE for check of a program with races (hazards: raw), which are
+ *  listed, or without kernels. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_replay_cpu(fsched_context *ctx,
                                                            const fsched_program *program,
                                                            const fsched_replay_options *options,

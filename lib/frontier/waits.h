@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands, epochs, waits, signals, scopes and stored frontiers from a schedule and its control
- * edges. */
+ * edges.
+ *
+ * Wanted: every edge of the graph, every ordering of a copy's data (access.h) and every control
+ * edge, for each member command of the item that comes later.  A wait that queue order and the
+ * other waits of the stream already imply is dropped, so no wait can be left out.
+ *
+ * An entry {queue axis q: e} of a frontier says that all commands of q up to epoch e are complete;
+ * {collective axis c: e} that all members of the e-th command of gang c are, with all that precedes
+ * them on their queues.  The exact clock of a command has queue axes alone and is closed under what
+ * is known: its own epoch and, for each command in it, that command's exact clock.  The stored
+ * frontier names a collective instead of its members where their entries are just its members'
+ * epochs (two members or more, none on the command's own queue).  It holds at most the target's
+ * frontier capacity: beyond that the smallest epochs leave, never the command's own entry, and it
+ * is tainted.  One that is not tainted implies every entry of the exact clock.
+ *
+ * A command signals when some command waits for its epoch or for its gang's.  Its scope is the
+ * widest distance to a queue that waits: device, device group (one machine), system; queue when
+ * nobody waits. */
 #ifndef FS_WAITS_H
 #define FS_WAITS_H
 

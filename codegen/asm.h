@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of fsched_program_assemble: asm.c reads target, buffers and ops, asm_commands.c the
+ * queues' commands. */
+#ifndef FS_ASM_H
+#define FS_ASM_H
+
+#include "fields.h"
+#include "stream.h"
+
+typedef struct fs_asm {
+  fs_fields f;
+  fs_arena arena;
+  fs_names axis_names, memory_names, resource_names, buffer_names, op_names;
+#define FS_ASM_SECTION_(id, type) FS_VEC(type) id;
+  FS_STREAM_SECTIONS(FS_ASM_SECTION_)
+#undef FS_ASM_SECTION_
+} fs_asm;
+
+/* Appends a record; the context is the reader's. */
+#define fs_asm_push(a, section, ...) fs_vec_push((a)->f.ctx, &(a)->section, (__VA_ARGS__))
+
+/* The version of a buffer that a node numbers; FS_NONE for no node. */
+fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *version) FS_MUST_USE;
+/* Appends a text to the strings; no node is FS_NONE. */
+fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) FS_MUST_USE;
+/* The commands of one queue, a list. */
+fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
+
+#endif

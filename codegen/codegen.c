@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stream of a schedule: count every section, allocate the file once, fill the records.
+ *
+ * The graph half (target, buffers, ops, args) is copied as it is, so that a verifier can derive
+ * the edges again; the command half lists, queue by queue, what lib/sync.h says of each command,
+ * with the places of its item. */
+#include "codegen.h"
+
+#include "draft.h"
+#include "places.h"
+
+typedef struct fs_codegen {
+  const fsched_graph *g;
+  const fsched_schedule *s;
+  const fs_sync *sync;
+  fs_layout layout;
+  fs_places places;
+  uint32_t *n_places;      /* per item */
+  const char **axis_name; /* queues, then collectives */
+  fs_draft d;
+} fs_codegen;
+
+/* Axis ids: session 8 | machine 8 | domain 8 | ordinal 40. */
+enum { FS_AXIS_SESSION = 1, FS_AXIS_MACHINES = 256 };
+static uint64_t axis_id(uint64_t machine, uint64_t domain, uint64_t ordinal) {
+  return (uint64_t)FS_AXIS_SESSION << 56 | machine << 48 | domain << 40 | ordinal;
+}
+
+static bool is_queue_name(const fsched_schedule *s, const char *name) {
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    if (strcmp(s->queue_name[q], name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Collectives are "gang0", "gang1", ...; underscores keep them apart from the queues' names. */
+static fs_status gang_name(fs_arena *arena, const fsched_schedule *s, uint32_t gang,
+                           const char **out) {
+  size_t prefix = 0;
+  do {
+    size_t room = prefix + 16;
+    char *name;
+    FS_TRY(fs_new(arena, &name, room));
+    memset(name, '_', prefix);
+    (void)snprintf(name + prefix, room - prefix, "gang%u", gang);
+    *out = name;
+    prefix++;
+  } while (is_queue_name(s, *out));
+  return FSCHED_OK;
+}
+
+static fs_status name_axes(fs_codegen *c, fs_arena *arena) {
+  uint32_t n_queues = c->s->n_queues;
+  FS_TRY(fs_new(arena, &c->axis_name, (size_t)n_queues + c->g->n_gangs));
+  for (uint32_t q = 0; q < n_queues; q++) {
+    c->axis_name[q] = c->s->queue_name[q];
+  }
+  for (uint32_t k = 0; k < c->g->n_gangs; k++) {
+    FS_TRY(gang_name(arena, c->s, k, &c->axis_name[n_queues + k]));
+  }
+  return FSCHED_OK;
+}
+
+static const char *queue_class(const fs_codegen *c, uint32_t queue) {
+  const fs_target *t = &c->g->target;
+  return t->implicit_queues ? "compute" : t->class_name[t->queue[queue].class_id];
+}
+
+static uint64_t name_bytes(const char *const *names, uint32_t n) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    bytes += fs_string_bytes(names[i]);
+  }
+  return bytes;
+}
+
+static uint64_t string_bytes(const fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  const fs_target *t = &g->target;
+  uint64_t bytes = fs_string_bytes(g->name) + fs_string_bytes(t->time_unit);
+  bytes += name_bytes(c->axis_name, c->s->n_queues + g->n_gangs);
+  for (uint32_t q = 0; q < c->s->n_queues; q++) {
+    bytes += fs_string_bytes(c->s->queue_name[q]) + fs_string_bytes(queue_class(c, q));
+  }
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    bytes += fs_string_bytes(t->memory[m].name);
+  }
+  bytes += name_bytes(t->resource_name, t->n_resources);
+  bytes += name_bytes(g->buffer_name, g->n_buffers);
+  bytes += name_bytes(g->op_name, g->n_ops);
+  for (uint32_t k = 0; k < g->n_kernels; k++) {
+    bytes += fs_string_bytes(g->kernel[k].builtin) + fs_string_bytes(g->kernel[k].module) +
+             fs_string_bytes(g->kernel[k].function);
+  }
+  return bytes;
+}
+
+static void count_places(fs_codegen *c) {
+  const fs_sync *sync = c->sync;
+  for (uint32_t i = 0; i < c->s->n_items; i++) {
+    c->n_places[i] = fs_places_of(&c->places, i, NULL);
+    c->d.n_places +=
+        (uint64_t)c->n_places[i] * (sync->item_command0[i + 1] - sync->item_command0[i]);
+  }
+}
+
+static void count(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  fs_draft *d = &c->d;
+  d->n_meta = 1;
+  d->n_axes = (uint64_t)c->s->n_queues + g->n_gangs;
+  d->n_axis_members = g->n_gangs == 0 ? 0 : g->gang_queue0[g->n_gangs];
+  d->n_queues = c->s->n_queues;
+  d->n_memories = g->target.n_memories;
+  d->n_resources = g->target.n_resources;
+  d->n_buffers = g->n_buffers;
+  d->n_versions = g->n_versions;
+  d->n_ops = g->n_ops;
+  d->n_args = g->n_args;
+  d->n_uses = g->op_use0[g->n_ops];
+  d->n_scratches = g->op_scratch0[g->n_ops];
+  d->n_afters = g->op_after0[g->n_ops];
+  d->n_kernels = g->n_kernels;
+  d->n_races = g->n_races;
+  d->n_commands = c->sync->n_commands;
+  d->n_waits = c->sync->wait0[c->sync->n_commands];
+  d->n_frontiers = c->sync->frontier0[c->sync->n_commands];
+  d->n_strings = string_bytes(c);
+  count_places(c);
+}
+
+static void write_meta(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  fs_draft *d = &c->d;
+  uint32_t name = fs_draft_string(d, g->name); /* strings in the order of the fields */
+  uint32_t unit = fs_draft_string(d, g->target.time_unit);
+  d->meta[0] = (fs_stream_meta){.name = name,
+                                .time_unit = unit,
+                                .hazards = (uint32_t)g->hazards,
+                                .sync = FS_SYNC_TIMELINE,
+                                .makespan = c->s->makespan,
+                                .lower_bound = c->s->lower_bound,
+                                .concurrency = g->target.concurrency,
+                                .frontier_capacity = g->target.frontier_capacity};
+}
+
+static fs_status write_axes(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  uint32_t n_queues = c->s->n_queues;
+  for (uint32_t a = 0; a < c->d.n_axes; a++) {
+    bool queue = a < n_queues;
+    uint32_t k = queue ? 0 : a - n_queues;
+    uint32_t q = queue ? a : g->gang_queue[g->gang_queue0[k]];
+    uint32_t machine = g->target.implicit_queues ? 0 : g->target.queue[q].machine;
+    if (machine >= FS_AXIS_MACHINES) {
+      return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_LIMIT, FS_NOWHERE, NULL,
+                     "queue '%s' is on machine %u; an axis can name machines below %d",
+                     c->s->queue_name[q], machine, FS_AXIS_MACHINES);
+    }
+    c->d.axes[a] = (fs_stream_axis){
+        .id = axis_id(machine, queue ? 0 : 1, queue ? a : k),
+        .name = fs_draft_string(&c->d, c->axis_name[a]),
+        .kind = queue ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE,
+        .member0 = queue ? 0 : g->gang_queue0[k],
+        .n_members = queue ? 0 : g->gang_queue0[k + 1] - g->gang_queue0[k]};
+  }
+  if (c->d.n_axis_members != 0) {
+    memcpy(c->d.axis_members, g->gang_queue, c->d.n_axis_members * sizeof *g->gang_queue);
+  }
+  return FSCHED_OK;
+}
+
+static void write_queues(fs_codegen *c) {
+  const fs_target *t = &c->g->target;
+  const uint32_t *command0 = c->sync->queue_command0;
+  for (uint32_t q = 0; q < c->s->n_queues; q++) {
+    uint32_t name = fs_draft_string(&c->d, c->s->queue_name[q]);
+    uint32_t class_name = fs_draft_string(&c->d, queue_class(c, q));
+    c->d.queues[q] = (fs_stream_queue){.name = name,
+                                       .class_name = class_name,
+                                       .device = t->implicit_queues ? 0 : t->queue[q].device,
+                                       .machine = t->implicit_queues ? 0 : t->queue[q].machine,
+                                       .command0 = command0[q],
+                                       .n_commands = command0[q + 1] - command0[q]};
+  }
+}
+
+static void write_memories(fs_codegen *c) {
+  const fs_target *t = &c->g->target;
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    const fs_memory *memory = &t->memory[m];
+    c->d.memories[m] = (fs_stream_memory){.capacity = memory->capacity,
+                                          .align = memory->align,
+                                          .extent = c->layout.extent[m],
+                                          .name = fs_draft_string(&c->d, memory->name),
+                                          .placement = (uint32_t)memory->placement,
+                                          .backing = memory->backing};
+  }
+  for (uint32_t r = 0; r < t->n_resources; r++) {
+    c->d.resources[r] =
+        (fs_stream_resource){.capacity = t->resource_capacity[r],
+                             .name = fs_draft_string(&c->d, t->resource_name[r])};
+  }
+}
+
+static void write_buffers(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  for (uint32_t b = 0; b < g->n_buffers; b++) {
+    c->d.buffers[b] =
+        (fs_stream_buffer){.size = g->buffer_size[b],
+                           .name = fs_draft_string(&c->d, g->buffer_name[b]),
+                           .memory = g->buffer_memory[b],
+                           .io = g->buffer_io[b],
+                           .version0 = g->buffer_version0[b],
+                           .n_versions = g->buffer_version0[b + 1] - g->buffer_version0[b]};
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    fs_spot given = fs_layout_given(&c->layout, v), kept = fs_layout_kept(&c->layout, v);
+    c->d.versions[v] = (fs_stream_version){.given_address = given.address,
+                                           .kept_address = kept.address,
+                                           .given_memory = given.memory,
+                                           .kept_memory = kept.memory,
+                                           .buffer = g->version_buffer[v],
+                                           .index = fs_version_index(g, v)};
+  }
+}
+
+static void write_ops(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  for (uint32_t o = 0; o < g->n_ops; o++) {
+    c->d.ops[o] = (fs_stream_op){.time = g->op_time[o],
+                                 .name = fs_draft_string(&c->d, g->op_name[o]),
+                                 .kernel = g->op_kernel[o],
+                                 .arg0 = g->op_arg0[o],
+                                 .n_args = g->op_arg0[o + 1] - g->op_arg0[o],
+                                 .use0 = g->op_use0[o],
+                                 .n_uses = g->op_use0[o + 1] - g->op_use0[o],
+                                 .scratch0 = g->op_scratch0[o],
+                                 .n_scratches = g->op_scratch0[o + 1] - g->op_scratch0[o],
+                                 .after0 = g->op_after0[o],
+                                 .n_afters = g->op_after0[o + 1] - g->op_after0[o]};
+  }
+}
+
+static void write_args(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  for (uint32_t a = 0; a < g->n_args; a++) {
+    uint32_t b = g->arg_buffer[a];
+    bool value = b == FS_NONE;
+    bool whole = value || (g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[b]);
+    c->d.args[a] = (fs_stream_arg){.offset = value ? 0 : g->arg_offset[a],
+                                   .length = value ? 0 : g->arg_length[a],
+                                   .value = value ? g->arg_value[a] : 0,
+                                   .tag = g->arg_tag[a],
+                                   .buffer = b,
+                                   .version = g->arg_version[a],
+                                   .has_at = !whole};
+  }
+}
+
+static void write_op_details(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  for (uint32_t i = 0; i < c->d.n_uses; i++) {
+    c->d.uses[i] = (fs_stream_use){.amount = g->use_amount[i], .resource = g->use_resource[i]};
+  }
+  for (uint32_t i = 0; i < c->d.n_scratches; i++) {
+    c->d.scratches[i] =
+        (fs_stream_scratch){.size = g->scratch_size[i], .memory = g->scratch_memory[i]};
+  }
+  for (uint32_t i = 0; i < c->d.n_afters; i++) {
+    c->d.afters[i] = g->after_op[i];
+  }
+  for (uint32_t i = 0; i < c->d.n_races; i++) {
+    c->d.races[i] = (fs_stream_race){
+        .op_a = g->race_a[i], .op_b = g->race_b[i], .version = g->race_version[i]};
+  }
+}
+
+static void write_kernels(fs_codegen *c) {
+  for (uint32_t k = 0; k < c->g->n_kernels; k++) {
+    const fs_kernel *from = &c->g->kernel[k];
+    fs_stream_kernel *to = &c->d.kernels[k];
+    *to = (fs_stream_kernel){.shared_bytes = from->shared_bytes};
+    to->builtin = fs_draft_string(&c->d, from->builtin);
+    to->module = fs_draft_string(&c->d, from->module);
+    to->function = fs_draft_string(&c->d, from->function);
+    memcpy(to->grid, from->grid, sizeof to->grid);
+    memcpy(to->block, from->block, sizeof to->block);
+  }
+}
+
+static fs_stream_command command(const fs_codegen *c, uint32_t id, uint32_t epoch) {
+  const fs_sync *sync = c->sync;
+  uint32_t item = sync->command_item[id], n_ops = c->g->n_ops;
+  bool copy = fs_item_is_copy(c->s, item);
+  uint32_t gang = copy ? FS_NONE : c->g->op_gang[item];
+  return (fs_stream_command){
+      .start = c->s->start[item],
+      .end = c->s->end[item],
+      .target = copy ? c->s->copy_version[item - n_ops] : item,
+      .epoch = epoch,
+      .gang_axis = gang == FS_NONE ? FS_NONE : c->s->n_queues + gang,
+      .gang_epoch = gang == FS_NONE ? 0 : sync->item_gang_epoch[item],
+      .kind = copy ? FS_COMMAND_COPY : FS_COMMAND_RUN,
+      .direction = copy ? c->s->copy_kind[item - n_ops] : 0,
+      .signal = sync->signal[id],
+      .scope = sync->scope[id],
+      .tainted = sync->tainted[id],
+      .wait0 = sync->wait0[id],
+      .n_waits = sync->wait0[id + 1] - sync->wait0[id],
+      .frontier0 = sync->frontier0[id],
+      .n_frontier = sync->frontier0[id + 1] - sync->frontier0[id]};
+}
+
+static void write_commands(fs_codegen *c) {
+  const fs_sync *sync = c->sync;
+  uint32_t place = 0;
+  for (uint32_t q = 0; q < c->s->n_queues; q++) {
+    for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
+      fs_stream_command *to = &c->d.commands[i];
+      *to = command(c, i, i - sync->queue_command0[q] + 1);
+      to->place0 = place;
+      to->n_places = fs_places_of(&c->places, sync->command_item[i], &c->d.places[place]);
+      assert(to->n_places == c->n_places[sync->command_item[i]]);
+      place += to->n_places;
+    }
+  }
+  assert(place == c->d.n_places);
+}
+
+/* fs_wait and fs_stream_wait are the same two words. */
+_Static_assert(sizeof(fs_wait) == sizeof(fs_stream_wait), "");
+static void write_waits(fs_codegen *c) {
+  if (c->d.n_waits != 0) {
+    memcpy(c->d.waits, c->sync->wait, c->d.n_waits * sizeof(fs_wait));
+  }
+  if (c->d.n_frontiers != 0) {
+    memcpy(c->d.frontiers, c->sync->frontier, c->d.n_frontiers * sizeof(fs_wait));
+  }
+}
+
+static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
+  FS_TRY(fs_layout_make(arena, c->s, &c->layout));
+  FS_TRY(fs_places_make(arena, c->s, c->sync, &c->layout, &c->places));
+  FS_TRY(fs_new(arena, &c->n_places, c->s->n_items));
+  FS_TRY(name_axes(c, arena));
+  count(c);
+  FS_TRY(fs_draft_alloc(&c->d));
+  write_meta(c);
+  FS_TRY(write_axes(c));
+  write_queues(c);
+  write_memories(c);
+  write_buffers(c);
+  write_ops(c);
+  write_args(c);
+  write_op_details(c);
+  write_kernels(c);
+  write_commands(c);
+  write_waits(c);
+  return fs_draft_finish(&c->d, out);
+}
+
+fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,
+                         fsched_program **out) {
+  assert(sync->schedule == s && sync->n_axes == s->n_queues + s->graph->n_gangs);
+  fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  fs_status status = run(&c, &arena, out);
+  fs_draft_drop(&c.d);
+  fs_arena_release(&arena);
+  return status;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Disassembly as JSON: all that the binary form holds, by name, a line per record, so that
+ * assembly gives back the same bytes and changes show line by line.  What is absent from a record
+ * (no backing store, no limit, no kernel) has no key. */
+#include "codegen.h"
+#include "fields.h"
+#include "fsched/graph.h"
+#include "words.h"
+
+typedef struct fs_dis {
+  fs_text t;
+  const fs_stream *s;
+} fs_dis;
+
+static void put(fs_dis *d, const char *text) { fs_text_puts(&d->t, text); }
+
+/* "prefix" is punctuation and key, e.g. ", \"size\": ". */
+static void put_u64(fs_dis *d, const char *prefix, uint64_t value) {
+  put(d, prefix);
+  fs_text_u64(&d->t, value);
+}
+
+static void put_name(fs_dis *d, const char *prefix, uint32_t string) {
+  put(d, prefix);
+  fs_text_quoted(&d->t, fs_stream_string(d->s, string));
+}
+
+static void put_word(fs_dis *d, const char *prefix, const char *word) {
+  put(d, prefix);
+  fs_text_json_string(&d->t, word);
+}
+
+static void put_optional(fs_dis *d, const char *prefix, uint32_t string) {
+  if (string != FS_NONE) {
+    put_name(d, prefix, string);
+  }
+}
+
+/* The members of a list or object: ", " between them. */
+static const char *comma(uint32_t index) { return index == 0 ? "" : ", "; }
+/* Records on lines of their own. */
+static void put_line(fs_dis *d, uint32_t index) { put(d, index == 0 ? "\n  {" : ",\n  {"); }
+static void put_end(fs_dis *d, uint32_t n) { put(d, n == 0 ? "]" : "\n ]"); }
+
+static void put_meta(fs_dis *d) {
+  const fs_stream_meta *m = d->s->meta;
+  put(d, "{\n \"fsched_program\": 1");
+  put_name(d, ",\n \"name\": ", m->name);
+  put_optional(d, ",\n \"time_unit\": ", m->time_unit);
+  put_word(d, ",\n \"hazards\": ", fs_words_hazards[m->hazards]);
+  put_word(d, ",\n \"sync\": ", fs_words_sync[m->sync]);
+  put_u64(d, ",\n \"makespan\": ", m->makespan);
+  put_u64(d, ",\n \"lower_bound\": ", m->lower_bound);
+  put_u64(d, ",\n \"concurrency\": ", m->concurrency);
+  put_u64(d, ",\n \"frontier_capacity\": ", m->frontier_capacity);
+}
+
+static void put_axes(fs_dis *d) {
+  put(d, ",\n \"axes\": [");
+  for (uint32_t i = 0; i < d->s->n_axes; i++) {
+    const fs_stream_axis *a = &d->s->axes[i];
+    put_line(d, i);
+    put_name(d, "\"name\": ", a->name);
+    fs_text_printf(&d->t, ", \"id\": \"0x%016llx\"", (unsigned long long)a->id);
+    put_word(d, ", \"kind\": ", fs_words_axis[a->kind]);
+    if (a->kind == FS_AXIS_COLLECTIVE) {
+      put(d, ", \"members\": [");
+      for (uint32_t k = 0; k < a->n_members; k++) {
+        put_name(d, comma(k), d->s->queues[d->s->axis_members[a->member0 + k]].name);
+      }
+      put(d, "]");
+    }
+    put(d, "}");
+  }
+  put_end(d, d->s->n_axes);
+}
+
+static void put_memories(fs_dis *d) {
+  put(d, ",\n \"memories\": [");
+  for (uint32_t i = 0; i < d->s->n_memories; i++) {
+    const fs_stream_memory *m = &d->s->memories[i];
+    put_line(d, i);
+    put_name(d, "\"name\": ", m->name);
+    if (m->capacity != FS_UNBOUNDED) {
+      put_u64(d, ", \"capacity\": ", m->capacity);
+    }
+    put_u64(d, ", \"align\": ", m->align);
+    put_word(d, ", \"placement\": ", fs_words_placement[m->placement]);
+    put_optional(d, ", \"backing\": ",
+                 m->backing == FS_NONE ? FS_NONE : d->s->memories[m->backing].name);
+    put_u64(d, ", \"extent\": ", m->extent);
+    put(d, "}");
+  }
+  put_end(d, d->s->n_memories);
+  put(d, ",\n \"resources\": [");
+  for (uint32_t i = 0; i < d->s->n_resources; i++) {
+    put_line(d, i);
+    put_name(d, "\"name\": ", d->s->resources[i].name);
+    put_u64(d, ", \"capacity\": ", d->s->resources[i].capacity);
+    put(d, "}");
+  }
+  put_end(d, d->s->n_resources);
+}
+
+static void put_spot(fs_dis *d, const char *key, uint32_t memory, uint64_t address) {
+  put(d, key);
+  put_name(d, "{\"memory\": ", d->s->memories[memory].name);
+  put_u64(d, ", \"address\": ", address);
+  put(d, "}");
+}
+
+static void put_version(fs_dis *d, const fs_stream_version *v) {
+  put(d, "{");
+  if (v->given_memory != FS_NONE) {
+    put_spot(d, "\"given\": ", v->given_memory, v->given_address);
+  }
+  if (v->kept_memory != FS_NONE) {
+    put(d, comma(v->given_memory != FS_NONE));
+    put_spot(d, "\"kept\": ", v->kept_memory, v->kept_address);
+  }
+  put(d, "}");
+}
+
+static void put_buffers(fs_dis *d) {
+  put(d, ",\n \"buffers\": [");
+  for (uint32_t i = 0; i < d->s->n_buffers; i++) {
+    const fs_stream_buffer *b = &d->s->buffers[i];
+    put_line(d, i);
+    put_name(d, "\"name\": ", b->name);
+    put_u64(d, ", \"size\": ", b->size);
+    put_name(d, ", \"memory\": ", d->s->memories[b->memory].name);
+    if (b->io != FSCHED_IO_NONE) {
+      put_word(d, ", \"io\": ", fs_words_io[b->io]);
+    }
+    put(d, ", \"versions\": [");
+    for (uint32_t k = 0; k < b->n_versions; k++) {
+      put(d, comma(k));
+      put_version(d, &d->s->versions[b->version0 + k]);
+    }
+    put(d, "]}");
+  }
+  put_end(d, d->s->n_buffers);
+}
+
+static void put_index(fs_dis *d, uint32_t version) {
+  if (version != FS_NONE) {
+    put_u64(d, ", \"version\": ", d->s->versions[version].index);
+  }
+}
+
+static void put_arg(fs_dis *d, const fs_stream_arg *a) {
+  put_word(d, "{", fs_words_tag[a->tag]);
+  if (a->tag == FSCHED_VALUE) {
+    fs_text_printf(&d->t, ": %lld}", (long long)a->value);
+    return;
+  }
+  put_name(d, ": ", d->s->buffers[a->buffer].name);
+  put_index(d, a->version);
+  if (a->has_at) {
+    put_u64(d, ", \"at\": [", a->offset);
+    put_u64(d, ", ", a->length);
+    put(d, "]");
+  }
+  put(d, "}");
+}
+
+static void put_needs(fs_dis *d, const fs_stream_op *o) {
+  for (uint32_t i = 0; i < o->n_uses; i++) {
+    const fs_stream_use *u = &d->s->uses[o->use0 + i];
+    put_name(d, i == 0 ? ", \"uses\": {" : ", ", d->s->resources[u->resource].name);
+    put_u64(d, ": ", u->amount);
+  }
+  put(d, o->n_uses == 0 ? "" : "}");
+  for (uint32_t i = 0; i < o->n_scratches; i++) {
+    const fs_stream_scratch *s = &d->s->scratches[o->scratch0 + i];
+    put_name(d, i == 0 ? ", \"scratch\": {" : ", ", d->s->memories[s->memory].name);
+    put_u64(d, ": ", s->size);
+  }
+  put(d, o->n_scratches == 0 ? "" : "}");
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    put_name(d, i == 0 ? ", \"after\": [" : ", ", d->s->ops[d->s->afters[o->after0 + i]].name);
+  }
+  put(d, o->n_afters == 0 ? "" : "]");
+}
+
+static void put_ops(fs_dis *d) {
+  put(d, ",\n \"ops\": [");
+  for (uint32_t i = 0; i < d->s->n_ops; i++) {
+    const fs_stream_op *o = &d->s->ops[i];
+    put_line(d, i);
+    put_name(d, "\"name\": ", o->name);
+    put_u64(d, ", \"time\": ", o->time);
+    if (o->kernel != FS_NONE) {
+      put_u64(d, ", \"kernel\": ", o->kernel);
+    }
+    put(d, ", \"args\": [");
+    for (uint32_t a = 0; a < o->n_args; a++) {
+      put(d, comma(a));
+      put_arg(d, &d->s->args[o->arg0 + a]);
+    }
+    put(d, "]");
+    put_needs(d, o);
+    put(d, "}");
+  }
+  put_end(d, d->s->n_ops);
+}
+
+static void put_triple(fs_dis *d, const char *key, const uint32_t *value) {
+  put(d, key);
+  for (uint32_t i = 0; i < 3; i++) {
+    put_u64(d, comma(i), value[i]);
+  }
+  put(d, "]");
+}
+
+static void put_kernels(fs_dis *d) {
+  put(d, ",\n \"kernels\": [");
+  for (uint32_t i = 0; i < d->s->n_kernels; i++) {
+    const fs_stream_kernel *k = &d->s->kernels[i];
+    put_line(d, i);
+    put_u64(d, "\"shared\": ", k->shared_bytes);
+    put_optional(d, ", \"builtin\": ", k->builtin);
+    put_optional(d, ", \"module\": ", k->module);
+    put_optional(d, ", \"function\": ", k->function);
+    put_triple(d, ", \"grid\": [", k->grid);
+    put_triple(d, ", \"block\": [", k->block);
+    put(d, "}");
+  }
+  put_end(d, d->s->n_kernels);
+}
+
+static void put_races(fs_dis *d) {
+  put(d, ",\n \"races\": [");
+  for (uint32_t i = 0; i < d->s->n_races; i++) {
+    const fs_stream_race *r = &d->s->races[i];
+    put_line(d, i);
+    put_name(d, "\"ops\": [", d->s->ops[r->op_a].name);
+    put_name(d, ", ", d->s->ops[r->op_b].name);
+    put_name(d, "], \"buffer\": ", d->s->buffers[d->s->versions[r->version].buffer].name);
+    put_index(d, r->version);
+    put(d, "}");
+  }
+  put_end(d, d->s->n_races);
+}
+
+/* ---- commands */
+
+static void put_buffer_of(fs_dis *d, uint32_t version) {
+  put_name(d, "\"buffer\": ", d->s->buffers[d->s->versions[version].buffer].name);
+  put_index(d, version);
+}
+
+/* What is there: a version, an arg's buffer without a version (no_dep), scratch, or an amount. */
+static void put_place_owner(fs_dis *d, const fs_stream_command *c, const fs_stream_place *p,
+                            bool arg) {
+  if (p->version != FS_NONE) {
+    put_buffer_of(d, p->version);
+    put(d, ", ");
+  } else if (arg) {
+    put_name(d, "\"buffer\": ", d->s->buffers[d->s->args[p->arg].buffer].name);
+    put(d, ", ");
+  } else if (p->space <= FS_SPACE_COUNTED) {
+    put_name(d, "\"scratch\": ", d->s->ops[c->target].name);
+    put(d, ", ");
+  }
+}
+
+static void put_place(fs_dis *d, const fs_stream_command *c, const fs_stream_place *p, bool arg) {
+  put(d, "{");
+  put_place_owner(d, c, p, arg);
+  switch ((fs_space)p->space) {
+    case FS_SPACE_MEMORY:
+      put_name(d, "\"memory\": ", d->s->memories[p->index].name);
+      break;
+    case FS_SPACE_COUNTED:
+      put_name(d, "\"counted\": ", d->s->memories[p->index].name);
+      break;
+    case FS_SPACE_RESOURCE:
+      put_name(d, "\"resource\": ", d->s->resources[p->index].name);
+      break;
+    case FS_SPACE_CONCURRENCY:
+      put(d, "\"concurrency\": true");
+      break;
+  }
+  put_u64(d, ", \"address\": ", p->address);
+  put_u64(d, ", \"size\": ", p->size);
+  put_word(d, ", \"mode\": ", fs_words_mode[p->mode]);
+  put(d, "}");
+}
+
+/* A RUN's first places are those of its buffer args. */
+static uint32_t arg_places(const fs_stream *s, const fs_stream_command *c) {
+  uint32_t n = 0;
+  for (uint32_t a = 0; c->kind == FS_COMMAND_RUN && a < s->ops[c->target].n_args; a++) {
+    n += s->args[s->ops[c->target].arg0 + a].tag != FSCHED_VALUE;
+  }
+  return n;
+}
+
+static void put_places(fs_dis *d, const fs_stream_command *c) {
+  uint32_t n_args = arg_places(d->s, c);
+  put(d, ", \"places\": [");
+  for (uint32_t i = 0; i < c->n_places; i++) {
+    put(d, comma(i));
+    put_place(d, c, &d->s->places[c->place0 + i], i < n_args);
+  }
+  put(d, "]");
+}
+
+static void put_wait(fs_dis *d, const char *key, uint32_t axis, uint32_t epoch) {
+  put(d, key);
+  put_name(d, "{\"axis\": ", d->s->axes[axis].name);
+  put_u64(d, ", \"epoch\": ", epoch);
+  put(d, "}");
+}
+
+static void put_clocks(fs_dis *d, const fs_stream_command *c) {
+  put(d, ", \"waits\": [");
+  for (uint32_t i = 0; i < c->n_waits; i++) {
+    const fs_stream_wait *w = &d->s->waits[c->wait0 + i];
+    put_wait(d, comma(i), w->axis, w->epoch);
+  }
+  put(d, "]");
+  if (c->gang_axis != FS_NONE) {
+    put_wait(d, ", \"gang\": ", c->gang_axis, c->gang_epoch);
+  }
+  put(d, c->signal ? ", \"signal\": true" : ", \"signal\": false");
+  put_word(d, ", \"scope\": ", fs_words_scope[c->scope]);
+  put(d, ", \"frontier\": {");
+  for (uint32_t i = 0; i < c->n_frontier; i++) {
+    const fs_stream_wait *w = &d->s->frontiers[c->frontier0 + i];
+    put_name(d, comma(i), d->s->axes[w->axis].name);
+    put_u64(d, ": ", w->epoch);
+  }
+  put(d, c->tainted ? "}, \"tainted\": true" : "}, \"tainted\": false");
+}
+
+static void put_command(fs_dis *d, const fs_stream_command *c) {
+  put_word(d, "{\"kind\": ", fs_words_command[c->kind]);
+  if (c->kind == FS_COMMAND_RUN) {
+    put_name(d, ", \"op\": ", d->s->ops[c->target].name);
+  } else {
+    put(d, ", ");
+    put_buffer_of(d, c->target);
+    put_word(d, ", \"direction\": ", fs_words_direction[c->direction]);
+  }
+  put_u64(d, ", \"epoch\": ", c->epoch);
+  put_u64(d, ", \"start\": ", c->start);
+  put_u64(d, ", \"end\": ", c->end);
+  put_clocks(d, c);
+  put_places(d, c);
+  put(d, "}");
+}
+
+static void put_queues(fs_dis *d) {
+  put(d, ",\n \"queues\": [");
+  for (uint32_t q = 0; q < d->s->n_queues; q++) {
+    const fs_stream_queue *queue = &d->s->queues[q];
+    put_line(d, q);
+    put_name(d, "\"name\": ", queue->name);
+    put_name(d, ", \"class\": ", queue->class_name);
+    put_u64(d, ", \"device\": ", queue->device);
+    put_u64(d, ", \"machine\": ", queue->machine);
+    put(d, ", \"commands\": [");
+    for (uint32_t i = 0; i < queue->n_commands; i++) {
+      put(d, i == 0 ? "\n   " : ",\n   ");
+      put_command(d, &d->s->commands[queue->command0 + i]);
+    }
+    put(d, queue->n_commands == 0 ? "]}" : "\n  ]}");
+  }
+  put_end(d, d->s->n_queues);
+}
+
+fs_status fsched_program_json(fsched_context *ctx, const fsched_program *p, char **text,
+                              size_t *length) {
+  fs_dis d = {.s = &p->view};
+  fs_text_init(&d.t, ctx);
+  put_meta(&d);
+  put_axes(&d);
+  put_memories(&d);
+  put_buffers(&d);
+  put_ops(&d);
+  put_kernels(&d);
+  put_races(&d);
+  put_queues(&d);
+  put(&d, "\n}\n");
+  return fs_text_take(&d.t, text, length);
+}

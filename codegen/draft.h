@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program being written: set the counts, allocate once, fill the records in place, finish.
+ *
+ * The binary form is canonical: sections follow each other in order, records follow the order of
+ * their owners, and every string field has a text of its own in the order of
+ * fs_stream_strings_walk.  So equal contents are equal bytes. */
+#ifndef FS_DRAFT_H
+#define FS_DRAFT_H
+
+#include "stream.h"
+
+typedef struct fs_draft {
+  fsched_context *ctx;
+  unsigned char *bytes;
+  size_t size;
+  uint32_t string_end; /* bytes of the string section in use */
+#define FS_DRAFT_SECTION_(id, type) \
+  type *id;                         \
+  uint64_t n_##id;
+  FS_STREAM_SECTIONS(FS_DRAFT_SECTION_)
+#undef FS_DRAFT_SECTION_
+} fs_draft;
+
+/* Requires the counts.  Errors: FSCHED_SYSTEM (too large, out of memory), reported. */
+fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
+/* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE. */
+uint32_t fs_draft_string(fs_draft *d, const char *text);
+/* Writes the header and hands the bytes over to a new program, whose view is set. */
+fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
+/* Frees what was not handed over. */
+void fs_draft_drop(fs_draft *d);
+
+/* The bytes that a text takes in the string section. */
+static inline uint64_t fs_string_bytes(const char *text) {
+  return text == NULL ? 0 : (uint64_t)strlen(text) + 1;
+}
+static inline uint64_t fs_section_end(uint64_t offset, uint64_t bytes) {
+  return fs_align_up(offset + bytes, 8);
+}
+/* The records are little-endian and used in place. */
+static inline bool fs_host_little_endian(void) {
+  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool mapped,
+                          fsched_program **out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each item touches, as places of the stream (lib/stream.h, fs_stream_place). */
+#ifndef FS_PLACES_H
+#define FS_PLACES_H
+
+#include "layout.h"
+#include "stream.h"
+#include "sync.h"
+
+typedef struct fs_places {
+  const fsched_schedule *s;
+  const fs_sync *sync;
+  const fs_layout *layout;
+  /* CSR of lane ids: of a residency (counted memories), of an item (resources, concurrency). */
+  uint32_t *res_lane0, *res_lane;
+  uint32_t *item_lane0, *item_lane;
+  /* Scratch: the residency's first interval in the list that is being made, valid where res_seen
+   * is the number of the list. */
+  uint32_t *res_seen, *res_at;
+  uint32_t list;
+} fs_places;
+
+fs_status fs_places_make(fs_arena *arena, const fsched_schedule *s, const fs_sync *sync,
+                         const fs_layout *layout, fs_places *out) FS_MUST_USE;
+/* Writes the places of an item to `out` and returns their number; with NULL only counts. */
+uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs from bytes and files.  A regular file is mapped and used in place. */
+#include "fsched/program.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen.h"
+#include "context.h"
+#include "draft.h"
+#include "file.h"
+#include "mem.h"
+
+void fsched_program_destroy(fsched_program *p) {
+  if (p == NULL) {
+    return;
+  }
+  if (p->mapped) {
+    (void)munmap(p->bytes, p->size);
+  } else {
+    (void)fs_realloc(p->ctx, p->bytes, p->size, 0);
+  }
+  (void)fs_realloc(p->ctx, p, sizeof *p, 0);
+}
+
+const void *fsched_program_bytes(const fsched_program *p, size_t *size) {
+  *size = p->size;
+  return p->bytes;
+}
+
+fs_status fsched_program_load(fsched_context *ctx, const char *name, const void *bytes,
+                              size_t size, fsched_program **out) {
+  void *copy = fs_realloc(ctx, NULL, 0, size == 0 ? 1 : size);
+  if (copy == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  if (size != 0) {
+    memcpy(copy, bytes, size);
+  }
+  fs_stream view;
+  fs_status status = fs_stream_check(ctx, name, copy, size, &view);
+  if (status == FSCHED_OK) {
+    status = fs_program_make(ctx, copy, size, false, out);
+  }
+  if (status != FSCHED_OK) {
+    (void)fs_realloc(ctx, copy, size == 0 ? 1 : size, 0);
+    return status;
+  }
+  (*out)->view = view;
+  return FSCHED_OK;
+}
+
+/* A regular file with content is mapped; *bytes stays NULL for anything else, which is read. */
+static void map_file(const char *path, void **bytes, size_t *size) {
+  *bytes = NULL;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return;
+  }
+  struct stat info;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at != MAP_FAILED) {
+      *bytes = at;
+      *size = (size_t)info.st_size;
+    }
+  }
+  (void)close(fd);
+}
+
+static fs_status read_program(fsched_context *ctx, const char *path, fsched_program **out) {
+  char *text;
+  size_t length;
+  FS_TRY(fs_file_read(ctx, path, &text, &length));
+  fs_status status = fsched_program_load(ctx, strcmp(path, "-") == 0 ? "<stdin>" : path, text,
+                                         length, out);
+  (void)fs_realloc(ctx, text, length + 1, 0);
+  return status;
+}
+
+fs_status fsched_program_open(fsched_context *ctx, const char *path, fsched_program **out) {
+  void *bytes = NULL;
+  size_t size = 0;
+  if (strcmp(path, "-") != 0) {
+    map_file(path, &bytes, &size);
+  }
+  if (bytes == NULL) { /* a pipe, an empty file, or an error that reading reports */
+    return read_program(ctx, path, out);
+  }
+  fs_stream view;
+  fs_status status = fs_stream_check(ctx, path, bytes, size, &view);
+  if (status == FSCHED_OK) {
+    status = fs_program_make(ctx, bytes, size, true, out);
+  }
+  if (status != FSCHED_OK) {
+    (void)munmap(bytes, size);
+    return status;
+  }
+  (*out)->view = view;
+  return FSCHED_OK;
+}

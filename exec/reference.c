@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sequential evaluation.
+ *
+ * A version's bytes are taken at its first access and freed after its last one in program order;
+ * kept versions stay until they are compared.  `defined` says which bytes the graph determines:
+ * given content is, what an op writes is when all it read was. */
+#include "reference.h"
+
+#include "byteset.h"
+#include "kernel.h"
+
+typedef struct value {
+  uint8_t *bytes; /* NULL: not in use */
+  fs_byteset defined;
+} value;
+
+typedef struct reference {
+  fsched_context *ctx;
+  const fs_stream *s;
+  fs_arena arena;
+  value *value;      /* per version */
+  uint32_t *last_op; /* per version: FS_NONE if never accessed */
+  value *state;      /* per buffer: what the invocation before has kept */
+  fs_kernel_arg *args;
+  const uint64_t *digest; /* NULL: this is not the last invocation */
+  fs_reference_counts counts;
+  bool differs;
+} reference;
+
+static uint64_t version_size(const fs_stream *s, uint32_t version) {
+  return s->buffers[s->versions[version].buffer].size;
+}
+
+static void drop(const reference *r, value *v, uint64_t size) {
+  (void)fs_realloc(r->ctx, v->bytes, size + 1, 0);
+  v->bytes = NULL;
+  fs_vec_free(r->ctx, &v->defined);
+}
+
+/* Bytes of a version at its first access.  One byte more, so that there is always one. */
+static fs_status take(reference *r, uint32_t version) {
+  value *v = &r->value[version];
+  if (v->bytes != NULL) {
+    return FSCHED_OK;
+  }
+  uint64_t size = version_size(r->s, version);
+  uint32_t buffer = r->s->versions[version].buffer;
+  bool given = r->s->versions[version].given_memory != FS_NONE;
+  if (given && r->state[buffer].bytes != NULL) {
+    *v = r->state[buffer];
+    r->state[buffer] = (value){0};
+    return FSCHED_OK;
+  }
+  v->bytes = fs_realloc(r->ctx, NULL, 0, (size_t)size + 1);
+  if (v->bytes == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  if (given) {
+    fs_fill_given(fs_stream_string(r->s, r->s->buffers[buffer].name), v->bytes, size);
+    return fs_byteset_add(r->ctx, &v->defined, 0, size);
+  }
+  memset(v->bytes, 0xA5, size);
+  return FSCHED_OK;
+}
+
+static bool accesses(const fs_stream_arg *a) {
+  return fs_arg_reads(a->tag) || fs_arg_writes(a->tag);
+}
+
+/* Takes what the op accesses; *known: all that it reads is defined. */
+static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool *known) {
+  const fs_stream *s = r->s;
+  const fs_stream_op *o = &s->ops[op];
+  *known = true;
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    const fs_stream_arg *a = &s->args[o->arg0 + i];
+    r->args[i] = (fs_kernel_arg){.value = a->value, .tag = a->tag, .length = a->length};
+    if (!accesses(a)) {
+      continue;
+    }
+    FS_TRY(take(r, a->version));
+    r->args[i].data = r->value[a->version].bytes + a->offset;
+    *known = *known &&
+             (!fs_arg_reads(a->tag) ||
+              fs_byteset_cover(&r->value[a->version].defined, a->offset, a->offset + a->length));
+  }
+  *call =
+      (fs_kernel_call){.op = fs_stream_string(s, o->name), .args = r->args, .n_args = o->n_args};
+  return FSCHED_OK;
+}
+
+static fs_status define(reference *r, uint32_t op, bool known) {
+  const fs_stream_op *o = &r->s->ops[op];
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    const fs_stream_arg *a = &r->s->args[i];
+    if (fs_arg_writes(a->tag)) {
+      fs_byteset *d = &r->value[a->version].defined;
+      uint64_t end = a->offset + a->length;
+      FS_TRY(known ? fs_byteset_add(r->ctx, d, a->offset, end)
+                   : fs_byteset_remove(r->ctx, d, a->offset, end));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void drop_dead(reference *r, uint32_t op) {
+  const fs_stream_op *o = &r->s->ops[op];
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    const fs_stream_arg *a = &r->s->args[i];
+    if (accesses(a) && r->last_op[a->version] == op && r->value[a->version].bytes != NULL &&
+        r->s->versions[a->version].kept_memory == FS_NONE) {
+      drop(r, &r->value[a->version], version_size(r->s, a->version));
+    }
+  }
+}
+
+static void compare_digest(reference *r, uint32_t op, uint64_t expected) {
+  r->counts.ops++;
+  if (r->digest[op] != expected) {
+    r->differs = true;
+    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_DIFFERS, FS_NOWHERE, NULL,
+              "op '%s' wrote something else than in a sequential evaluation",
+              fs_stream_string(r->s, r->s->ops[op].name));
+  }
+}
+
+static fs_status evaluate_op(reference *r, uint32_t op) {
+  const fs_stream_op *o = &r->s->ops[op];
+  fs_builtin kernel = FS_BUILTIN_MIX;
+  if (o->kernel != FS_NONE) {
+    kernel = fs_builtin_find(fs_stream_string(r->s, r->s->kernels[o->kernel].builtin));
+  }
+  fs_kernel_call call;
+  bool known;
+  FS_TRY(make_call(r, op, &call, &known));
+  fs_builtin_run(kernel, &call);
+  if (kernel != FS_BUILTIN_NOP) {
+    FS_TRY(define(r, op, known));
+    if (known && r->digest != NULL) {
+      compare_digest(r, op, fs_builtin_digest(kernel, &call));
+    }
+  }
+  drop_dead(r, op);
+  return FSCHED_OK;
+}
+
+static fs_status evaluate(reference *r) {
+  for (uint32_t op = 0; op < r->s->n_ops; op++) {
+    FS_TRY(evaluate_op(r, op));
+  }
+  return FSCHED_OK;
+}
+
+static void compare_bytes(reference *r, uint32_t version, const uint8_t *got) {
+  const value *v = &r->value[version];
+  uint64_t wrong = 0, first = 0;
+  for (size_t i = 0; i < v->defined.n; i++) {
+    fs_byte_range d = v->defined.at[i];
+    r->counts.bytes += d.end - d.begin;
+    if (memcmp(got + d.begin, v->bytes + d.begin, d.end - d.begin) == 0) {
+      continue;
+    }
+    for (uint64_t b = d.begin; b < d.end; b++) {
+      first = wrong == 0 && got[b] != v->bytes[b] ? b : first;
+      wrong += got[b] != v->bytes[b];
+    }
+  }
+  if (wrong > 0) {
+    r->differs = true;
+    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_DIFFERS, FS_NOWHERE, NULL,
+              "%llu bytes of buffer '%s' differ from a sequential evaluation, the first is byte "
+              "%llu: 0x%02x instead of 0x%02x",
+              (unsigned long long)wrong,
+              fs_stream_string(r->s, r->s->buffers[r->s->versions[version].buffer].name),
+              (unsigned long long)first, got[first], v->bytes[first]);
+  }
+}
+
+static fs_status compare_kept(reference *r, const fs_backend *backend, fs_instance *instance) {
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    if (r->s->versions[v].kept_memory == FS_NONE) {
+      continue;
+    }
+    FS_TRY(take(r, v));
+    uint64_t size = version_size(r->s, v);
+    uint8_t *got = fs_realloc(r->ctx, NULL, 0, (size_t)size + 1);
+    if (got == NULL) {
+      return FSCHED_SYSTEM;
+    }
+    fs_status status = backend->read_kept(instance, v, got);
+    if (status == FSCHED_OK) {
+      compare_bytes(r, v, got);
+    }
+    (void)fs_realloc(r->ctx, got, (size_t)size + 1, 0);
+    FS_TRY(status);
+  }
+  return FSCHED_OK;
+}
+
+/* Kept state becomes the content that the next invocation is given; the rest goes. */
+static fs_status carry_state(reference *r) {
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    const fs_stream_version *version = &r->s->versions[v];
+    if (version->kept_memory != FS_NONE && r->s->buffers[version->buffer].io == FSCHED_IO_STATE) {
+      FS_TRY(take(r, v));
+      r->state[version->buffer] = r->value[v];
+      r->value[v] = (value){0};
+    }
+  }
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    drop(r, &r->value[v], version_size(r->s, v));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status set_up(reference *r) {
+  const fs_stream *s = r->s;
+  uint32_t most_args = 0;
+  FS_TRY(fs_new_zero(&r->arena, &r->value, s->n_versions));
+  FS_TRY(fs_new_none(&r->arena, &r->last_op, s->n_versions));
+  FS_TRY(fs_new_zero(&r->arena, &r->state, s->n_buffers));
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    const fs_stream_op *o = &s->ops[op];
+    most_args = o->n_args > most_args ? o->n_args : most_args;
+    for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+      if (accesses(&s->args[i])) {
+        r->last_op[s->args[i].version] = op;
+      }
+    }
+  }
+  return fs_new(&r->arena, &r->args, most_args);
+}
+
+static bool has_state(const fs_stream *s) {
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    if (s->buffers[b].io == FSCHED_IO_STATE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status run(reference *r, uint64_t invocations, const uint64_t *digest,
+                     const fs_backend *backend, fs_instance *instance) {
+  FS_TRY(set_up(r));
+  for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
+    FS_TRY(evaluate(r));
+    FS_TRY(carry_state(r));
+  }
+  r->digest = digest;
+  FS_TRY(evaluate(r));
+  FS_TRY(compare_kept(r, backend, instance));
+  return r->differs ? FSCHED_REPLAY : FSCHED_OK;
+}
+
+fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s, uint64_t invocations,
+                               const uint64_t *digest, const fs_backend *backend,
+                               fs_instance *instance, fs_reference_counts *counts) {
+  reference r = {.ctx = ctx, .s = s};
+  fs_arena_init(&r.arena, ctx);
+  fs_status status = run(&r, invocations, digest, backend, instance);
+  for (uint32_t v = 0; r.value != NULL && v < s->n_versions; v++) {
+    drop(&r, &r.value[v], version_size(s, v));
+  }
+  for (uint32_t b = 0; r.state != NULL && b < s->n_buffers; b++) {
+    drop(&r, &r.state[b], s->buffers[b].size);
+  }
+  *counts = r.counts;
+  fs_arena_release(&r.arena);
+  return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: axes and frontiers, sparse vector clocks over them.
+ *
+ * An axis is a line of time on which things complete in order: a queue, a collective, the host.  An
+ * epoch is a position on it, from 1.  A frontier {axis: epoch} says that on each of its axes all up
+ * to the epoch is complete; an axis that it does not name counts as epoch 0.
+ *
+ * Entries are strictly ascending by axis, epochs are positive.  A frontier has a fixed capacity:
+ * what does not fit leaves, the smallest epoch first (of equal ones the highest axis), and the
+ * frontier is tainted: it holds less than is true.  Answers stay conservative: a tainted frontier
+ * still vouches for what it holds, but as a requirement it has lost entries, so nothing dominates
+ * it.
+ *
+ * Nothing here allocates; the entries belong to the caller.  Threads: no state of its own. */
+#ifndef FSCHED_FRONTIER_H
+#define FSCHED_FRONTIER_H
+
+#include "fsched.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum fsched_axis_domain {
+  FSCHED_AXIS_QUEUE = 0,
+  FSCHED_AXIS_COLLECTIVE = 1,
+  FSCHED_AXIS_EPILOGUE = 2,
+  FSCHED_AXIS_HOST = 3
+} fsched_axis_domain;
+
+/** An axis as a number, most significant first: session 8 bits, machine 8, domain 8, ordinal 40.
+ *  Never reused within a session. */
+typedef uint64_t fsched_axis;
+typedef struct fsched_axis_parts {
+  uint32_t session, machine, domain;
+  uint64_t ordinal;
+} fsched_axis_parts;
+#define FSCHED_AXIS_MAX_ORDINAL (((uint64_t)1 << 40) - 1)
+
+/** Errors: FSCHED_USAGE when a part is out of range; *axis is then unchanged. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_make(fsched_axis_parts parts,
+                                                          fsched_axis *axis);
+/** The ordinal of a queue is device (8 bits), then queue (8 bits), then 24 zero bits. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_queue(uint32_t session, uint32_t machine,
+                                                           uint32_t device, uint32_t queue,
+                                                           fsched_axis *axis);
+FSCHED_API fsched_axis_parts fsched_axis_split(fsched_axis axis);
+
+typedef struct fsched_frontier_entry {
+  fsched_axis axis;
+  uint64_t epoch;
+} fsched_frontier_entry;
+
+typedef struct fsched_frontier {
+  fsched_frontier_entry *entry;
+  uint32_t n, capacity;
+  int tainted;
+} fsched_frontier;
+
+typedef enum fsched_frontier_order {
+  FSCHED_FRONTIER_EQUAL,
+  FSCHED_FRONTIER_BEFORE, /* the second is known to hold all of the first, and more */
+  FSCHED_FRONTIER_AFTER,
+  FSCHED_FRONTIER_CONCURRENT /* neither is known to hold the other */
+} fsched_frontier_order;
+
+/** Strictly ascending, no epoch 0, at most `capacity` entries: FSCHED_OK, else FSCHED_BAD_INPUT.
+ *  All other functions require it (asserted in debug builds).  O(n). */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_frontier_validate(const fsched_frontier *f);
+/** Is all of `b` known to be complete when `a` is?  Never when `b` is tainted.  O(n + m). */
+FSCHED_API int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b);
+/** By fsched_frontier_dominates in both directions, so two tainted ones are concurrent. */
+FSCHED_API fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a,
+                                                         const fsched_frontier *b);
+/** Component maximum, into `target`.  Tainted when either was, or when the capacity did not do.
+ *  O(n + m). */
+FSCHED_API void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source);
+/** Component maximum with one entry, epoch above 0.  Returns 1 when an entry had to leave, which
+ *  may be the new one; it is stored to *evicted when that is not NULL.  O(n), the search O(log n). */
+FSCHED_API int fsched_frontier_raise(fsched_frontier *f, fsched_frontier_entry entry,
+                                     fsched_frontier_entry *evicted);
+/** The entries of `wanted` that `known` does not cover: how many; the first `room` of them are
+ *  stored.  A tainted `wanted` has lost entries, which are missing here too.  O(n + m). */
+FSCHED_API uint32_t fsched_frontier_undominated(const fsched_frontier *known,
+                                                const fsched_frontier *wanted,
+                                                fsched_frontier_entry *out, uint32_t room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the graph file's reader needs of the builder beyond the public interface. */
+#ifndef FS_BUILDER_H
+#define FS_BUILDER_H
+
+#include "context.h"
+#include "fsched/graph.h"
+#include "names.h"
+
+/* The position of what the following calls describe, for diagnostics, those of finish included. */
+void fs_builder_locate(fsched_builder *b, fs_pos pos);
+/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`. */
+typedef enum fs_builder_part { FS_PART_ON, FS_PART_BACKING, FS_PART_SPILL, FS_PARTS } fs_builder_part;
+void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos);
+/* Something could not be handed to the builder (and was reported): finish shall fail, and not
+ * report what may only follow from that. */
+void fs_builder_incomplete(fsched_builder *b);
+/* Stored only. */
+void fs_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots);
+/* A file that was read, for fsched_graph_file. */
+fs_status fs_builder_add_file(fsched_builder *b, const char *path) FS_MUST_USE;
+/* Errors that stand in this file are the caller's options: finish answers FSCHED_USAGE. */
+void fs_builder_options_file(fsched_builder *b, uint32_t file);
+/* What has been described so far; the ids are the builder's. */
+typedef enum fs_builder_kind {
+  FS_KIND_QUEUE,
+  FS_KIND_CLASS,
+  FS_KIND_MEMORY,
+  FS_KIND_RESOURCE,
+  FS_KIND_BUFFER,
+  FS_KIND_OP
+} fs_builder_kind;
+const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
+/* Reports a diagnostic of the input; remembers that finish must fail; FSCHED_BAD_INPUT. */
+fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
+                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One idea for everything bounded: whoever takes a place, or units of an amount, is ordered after
+ * the last accesses of whoever had it before.
+ *
+ *   1. Residencies become segments with first and last accesses (segments.c).
+ *   2. In contiguous memories a sweep finds which segments follow each other (sweep.c).
+ *   3. Counted memories, resources and the concurrency limit are allotted as unit intervals
+ *      (lanes.c), which also tells who follows whom.
+ *   4. Each such contact gives edges from every last to every first access.  Edges that queue order,
+ *      the graph, copies' data or another edge together with queue order give are dropped.
+ *
+ * Later holders come later in s->order, so the edges can close no cycle.
+ *
+ * Source: control edges as in Kundeti, An ILP for Generating Optimal Schedules with Resource
+ * Constraints; there they leave from the writer alone, which is a race when a reader is late. */
+#include "ctrledge/ctrledge.h"
+
+#include "ctrledge/lanes.h"
+#include "ctrledge/segments.h"
+#include "ctrledge/sweep.h"
+#include "radix.h"
+
+/* An edge as a sortable key: position of `to` 31 bits, of `from` 31 bits, fs_why 2 bits. */
+enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
+#define POSITION_MASK ((1u << 31) - 1)
+
+typedef struct run {
+  fsched_context *ctx;
+  const fsched_schedule *s;
+  fs_sync *sync;
+  fs_arena scratch;
+  fs_accesses acc;
+  fs_segments segs;
+  FS_VEC(uint64_t) edge;
+  FS_VEC(fs_lane) lane;
+  fs_why why;
+  /* while lanes are allotted: */
+  fs_lane_kind kind;
+  uint32_t index;
+  const uint32_t *owner; /* per holder: its segment, or its item */
+} run;
+
+static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
+  if (from == to) {
+    return FSCHED_OK;
+  }
+  const fsched_schedule *s = r->s;
+  assert(r->acc.position[from] < r->acc.position[to]);
+  if (s->queue[from] == s->queue[to] && fs_item_plain(s, from) && fs_item_plain(s, to)) {
+    return FSCHED_OK;
+  }
+  return fs_vec_push(r->ctx, &r->edge,
+                     (uint64_t)r->acc.position[to] << TO_SHIFT |
+                         (uint64_t)r->acc.position[from] << FROM_SHIFT | r->why);
+}
+
+static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) {
+  run *r = user;
+  const fs_segments *g = &r->segs;
+  for (uint32_t i = g->last0.at[earlier]; i < g->last0.at[earlier + 1]; i++) {
+    for (uint32_t j = g->first0.at[later]; j < g->first0.at[later + 1]; j++) {
+      FS_TRY(add_edge(r, g->last.at[i], g->first.at[j]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool counted(const fsched_schedule *s, uint32_t residency) {
+  return s->graph->target.memory[s->res_memory[residency]].placement == FSCHED_COUNTED;
+}
+
+static fs_status contiguous_memories(run *r) {
+  fs_rect *rects;
+  FS_TRY(fs_new(&r->scratch, &rects, r->segs.n));
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->segs.n; i++) {
+    uint32_t residency = r->segs.residency.at[i];
+    rects[i] = (fs_rect){.begin = r->s->res_begin[residency],
+                         .end = r->s->res_end[residency],
+                         .low = r->segs.low.at[i],
+                         .high = r->segs.high.at[i],
+                         .space = r->s->res_memory[residency],
+                         .id = i};
+    if (counted(r->s, residency)) {
+      rects[i].high = rects[i].low;
+    }
+    n++;
+  }
+  r->why = FS_WHY_REUSE;
+  return fs_sweep_contacts(r->ctx, rects, n, segments_contact, r);
+}
+
+/* Lanes of counted memories: a holder is a segment. */
+
+static fs_status holder_segments_contact(void *user, uint32_t earlier, uint32_t later) {
+  run *r = user;
+  return segments_contact(r, r->owner[earlier], r->owner[later]);
+}
+
+static fs_status holder_items_contact(void *user, uint32_t earlier, uint32_t later) {
+  run *r = user;
+  return add_edge(r, r->owner[earlier], r->owner[later]);
+}
+
+static fs_status add_piece(void *user, fs_lane_piece piece) {
+  run *r = user;
+  uint32_t owner = r->owner[piece.holder];
+  fs_lane lane = {r->kind, r->index,
+                  r->kind == FS_LANE_MEMORY ? r->segs.residency.at[owner] : owner, piece.low,
+                  piece.high};
+  return fs_vec_push(r->ctx, &r->lane, lane);
+}
+
+static uint32_t only(const uint32_t *ids, uint32_t begin, uint32_t end) {
+  return end - begin == 1 ? ids[begin] : FS_NONE;
+}
+
+/* Is the content of a residency there from the start, so that it comes before everything? */
+static bool given(const run *r, uint32_t residency) {
+  const fsched_schedule *s = r->s;
+  uint32_t first = r->acc.res0[residency];
+  bool filled = fs_item_is_copy(s, r->acc.item[first]) && (r->acc.mode[first] & FS_ACCESS_W) != 0;
+  return s->res_begin[residency] == 0 && s->res_version[residency] != FS_NONE &&
+         fs_version_given(s->graph, s->res_version[residency]) && !filled;
+}
+
+static fs_holder segment_holder(const run *r, uint32_t seg) {
+  const fsched_schedule *s = r->s;
+  const fs_segments *g = &r->segs;
+  uint32_t residency = g->residency.at[seg];
+  uint32_t first = r->acc.res0[residency];
+  uint32_t last = r->acc.res0[residency + 1] - 1;
+  return (fs_holder){.begin = s->res_begin[residency],
+                     .end = s->res_end[residency],
+                     .turn = given(r, residency) ? 0 : r->acc.position[r->acc.item[first]],
+                     .last_use = r->acc.position[r->acc.item[last]],
+                     .amount = s->res_size[residency],
+                     .head = only(g->first.at, g->first0.at[seg], g->first0.at[seg + 1]),
+                     .tail = only(g->last.at, g->last0.at[seg], g->last0.at[seg + 1])};
+}
+
+static int compare_holders(const fs_holder *a, const fs_holder *b) {
+  if (a->begin != b->begin) {
+    return a->begin < b->begin ? -1 : 1;
+  }
+  return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+/* Residencies come in order of issue, so this moves few. */
+static void sort_holders(fs_holder *holder, uint32_t *owner, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    fs_holder h = holder[i];
+    uint32_t o = owner[i];
+    uint32_t j = i;
+    for (; j > 0 && compare_holders(&h, &holder[j - 1]) < 0; j--) {
+      holder[j] = holder[j - 1];
+      owner[j] = owner[j - 1];
+    }
+    holder[j] = h;
+    owner[j] = o;
+  }
+}
+
+/* A version has bytes of its own in a counted memory, the same in all of its residencies. */
+static fs_status same_bytes(run *r, const uint32_t *segs, uint32_t n) {
+  uint32_t *latest; /* per version: its latest segment */
+  FS_TRY(fs_new_none(&r->scratch, &latest, r->s->graph->n_versions));
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t version = r->s->res_version[r->segs.residency.at[segs[i]]];
+    if (version == FS_NONE) {
+      continue;
+    }
+    if (latest[version] != FS_NONE) {
+      FS_TRY(segments_contact(r, latest[version], segs[i]));
+    }
+    latest[version] = segs[i];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status counted_memory(run *r, uint32_t memory) {
+  fs_holder *holder;
+  uint32_t *owner;
+  uint32_t n = 0;
+  FS_TRY(fs_new(&r->scratch, &holder, r->segs.n));
+  FS_TRY(fs_new(&r->scratch, &owner, r->segs.n));
+  for (uint32_t i = 0; i < r->segs.n; i++) {
+    if (r->s->res_memory[r->segs.residency.at[i]] == memory) {
+      holder[n] = segment_holder(r, i);
+      owner[n++] = i;
+    }
+  }
+  sort_holders(holder, owner, n);
+  r->kind = FS_LANE_MEMORY;
+  r->index = memory;
+  r->owner = owner;
+  r->why = FS_WHY_REUSE;
+  FS_TRY(same_bytes(r, owner, n));
+  fs_lane_sink sink = {r, holder_segments_contact, add_piece};
+  return fs_lanes_allot(r->ctx, r->s, &r->acc, r->s->graph->target.memory[memory].capacity, holder,
+                        n, &sink);
+}
+
+static fs_status counted_memories(run *r) {
+  const fs_target *target = &r->s->graph->target;
+  for (uint32_t m = 0; m < target->n_memories; m++) {
+    if (fs_memory_bounded(&target->memory[m]) && target->memory[m].placement == FSCHED_COUNTED) {
+      fs_arena_mark mark = fs_arena_set_mark(&r->scratch);
+      FS_TRY(counted_memory(r, m));
+      fs_arena_reset(&r->scratch, mark);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Resources and concurrency: a holder is an op. */
+
+static fs_holder item_holder(const run *r, uint32_t item, uint64_t amount) {
+  uint32_t position = r->acc.position[item];
+  return (fs_holder){.begin = r->s->start[item],
+                     .end = r->s->end[item],
+                     .turn = position,
+                     .last_use = position,
+                     .amount = amount,
+                     .head = item,
+                     .tail = item};
+}
+
+static fs_status allot_items(run *r, uint64_t capacity, const fs_holder *holder, uint32_t n) {
+  fs_lane_sink sink = {r, holder_items_contact, add_piece};
+  return fs_lanes_allot(r->ctx, r->s, &r->acc, capacity, holder, n, &sink);
+}
+
+static fs_status resources(run *r) {
+  const fsched_graph *g = r->s->graph;
+  fs_holder *holder = NULL;
+  uint32_t *owner = NULL;
+  r->kind = FS_LANE_RESOURCE;
+  r->why = FS_WHY_RESOURCE;
+  for (uint32_t resource = 0; resource < g->target.n_resources; resource++) {
+    if (holder == NULL) {
+      FS_TRY(fs_new(&r->scratch, &holder, g->n_ops));
+      FS_TRY(fs_new(&r->scratch, &owner, g->n_ops));
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->s->n_items; i++) {
+      uint32_t item = r->s->order[i];
+      if (fs_item_is_copy(r->s, item)) {
+        continue;
+      }
+      for (uint32_t u = g->op_use0[item]; u < g->op_use0[item + 1]; u++) {
+        if (g->use_resource[u] == resource) {
+          holder[n] = item_holder(r, item, g->use_amount[u]);
+          owner[n++] = item;
+        }
+      }
+    }
+    r->index = resource;
+    r->owner = owner;
+    FS_TRY(allot_items(r, g->target.resource_capacity[resource], holder, n));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status concurrency(run *r) {
+  const fsched_graph *g = r->s->graph;
+  if (g->target.concurrency == 0) {
+    return FSCHED_OK;
+  }
+  fs_holder *holder;
+  uint32_t *owner;
+  FS_TRY(fs_new(&r->scratch, &holder, g->n_ops));
+  FS_TRY(fs_new(&r->scratch, &owner, g->n_ops));
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->s->n_items; i++) {
+    uint32_t item = r->s->order[i];
+    if (!fs_item_is_copy(r->s, item)) {
+      holder[n] = item_holder(r, item, 1);
+      owner[n++] = item;
+    }
+  }
+  r->kind = FS_LANE_CONCURRENCY;
+  r->why = FS_WHY_CONCURRENCY;
+  r->index = 0;
+  r->owner = owner;
+  return allot_items(r, g->target.concurrency, holder, n);
+}
+
+/* Results */
+
+/* What is known on each queue before an item starts: positions, from what must come before it. */
+typedef struct known {
+  uint32_t *position; /* per queue: its items up to there are over */
+  uint32_t *stamp;    /* per queue: the item that `position` is for */
+} known;
+
+static void know(const run *r, known *k, uint32_t to, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(r->s, item, &n);
+  uint32_t position = r->acc.position[item];
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t q = queues[i];
+    if (k->stamp[q] != to || k->position[q] < position) {
+      k->stamp[q] = to;
+      k->position[q] = position;
+    }
+  }
+}
+
+static bool is_known(const run *r, const known *k, uint32_t to, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(r->s, item, &n);
+  uint32_t position = r->acc.position[item];
+  for (uint32_t i = 0; i < n; i++) {
+    if (k->stamp[queues[i]] != to || k->position[queues[i]] < position) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void know_predecessors(const run *r, known *k, uint32_t to) {
+  const fsched_graph *g = r->s->graph;
+  for (uint32_t i = r->acc.data0[to]; i < r->acc.data0[to + 1]; i++) {
+    know(r, k, to, r->acc.data[i]);
+  }
+  if (!fs_item_is_copy(r->s, to)) {
+    for (uint32_t i = g->pred0[to]; i < g->pred0[to + 1]; i++) {
+      know(r, k, to, g->pred[i]);
+    }
+  }
+}
+
+/* edge[begin .. end): those to one item, ascending by `from`.  Latest first: what is kept may make
+ * earlier ones needless.  Writes what stays to the end of the range; returns where it begins. */
+static size_t reduce(run *r, known *k, size_t begin, size_t end) {
+  uint32_t to = r->s->order[r->edge.at[begin] >> TO_SHIFT];
+  know_predecessors(r, k, to);
+  size_t kept = end;
+  for (size_t i = end; i-- > begin;) {
+    uint64_t key = r->edge.at[i];
+    if (i > begin && (r->edge.at[i - 1] ^ key) >> FROM_SHIFT == 0) {
+      continue; /* the same edge for a reason of lower number */
+    }
+    uint32_t from = r->s->order[(key >> FROM_SHIFT) & POSITION_MASK];
+    if (!is_known(r, k, to, from)) {
+      know(r, k, to, from);
+      r->edge.at[--kept] = key;
+    }
+  }
+  return kept;
+}
+
+static fs_status store_edges(run *r) {
+  known k;
+  uint64_t *spare;
+  FS_TRY(fs_new(&r->scratch, &k.position, r->s->n_queues));
+  FS_TRY(fs_new_none(&r->scratch, &k.stamp, r->s->n_queues));
+  FS_TRY(fs_new(&r->scratch, &spare, r->edge.n));
+  fs_radix_sort(r->edge.at, spare, r->edge.n);
+  size_t n = 0;
+  for (size_t begin = 0, end; begin < r->edge.n; begin = end) {
+    for (end = begin + 1;
+         end < r->edge.n && r->edge.at[end] >> TO_SHIFT == r->edge.at[begin] >> TO_SHIFT; end++) {
+    }
+    for (size_t i = reduce(r, &k, begin, end); i < end; i++) {
+      r->edge.at[n++] = r->edge.at[i];
+    }
+  }
+  fs_sync *y = r->sync;
+  FS_TRY(fs_new(&y->arena, &y->control_from, n));
+  FS_TRY(fs_new(&y->arena, &y->control_to, n));
+  FS_TRY(fs_new(&y->arena, &y->control_why, n));
+  for (size_t i = 0; i < n; i++) {
+    uint64_t key = r->edge.at[i];
+    y->control_from[i] = r->s->order[(key >> FROM_SHIFT) & POSITION_MASK];
+    y->control_to[i] = r->s->order[key >> TO_SHIFT];
+    y->control_why[i] = (uint8_t)(key & ((1u << WHY_BITS) - 1));
+  }
+  y->n_control = (uint32_t)n;
+  return FSCHED_OK;
+}
+
+/* Lanes come grouped by kind and index; within a group they are put in order of owner. */
+static fs_status store_lanes(run *r) {
+  fs_sync *y = r->sync;
+  FS_TRY(fs_new(&y->arena, &y->lane, r->lane.n));
+  uint64_t *keys;
+  FS_TRY(fs_new(&r->scratch, &keys, 2 * r->lane.n));
+  for (size_t begin = 0, end; begin < r->lane.n; begin = end) {
+    const fs_lane *group = &r->lane.at[begin];
+    for (end = begin; end < r->lane.n && r->lane.at[end].kind == group->kind &&
+                      r->lane.at[end].index == group->index;
+         end++) {
+      keys[end - begin] = (uint64_t)r->lane.at[end].owner << 32 | (end - begin);
+    }
+    fs_radix_sort(keys, keys + r->lane.n, end - begin);
+    for (size_t i = begin; i < end; i++) {
+      y->lane[i] = group[(uint32_t)keys[i - begin]];
+    }
+  }
+  y->n_lanes = (uint32_t)r->lane.n;
+  return FSCHED_OK;
+}
+
+static fs_status run_all(run *r) {
+  FS_TRY(fs_accesses_collect(r->ctx, r->s, &r->sync->arena, &r->scratch, &r->acc));
+  r->sync->position = r->acc.position;
+  r->sync->data0 = r->acc.data0;
+  r->sync->data = r->acc.data;
+  FS_TRY(fs_segments_make(r->ctx, r->s, &r->acc, &r->segs));
+  FS_TRY(contiguous_memories(r));
+  FS_TRY(counted_memories(r));
+  FS_TRY(resources(r));
+  FS_TRY(concurrency(r));
+  FS_TRY(store_edges(r));
+  return store_lanes(r);
+}
+
+fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+  run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}};
+  fs_arena_init(&r.scratch, ctx);
+  fs_status status = run_all(&r);
+  fs_segments_release(&r.segs);
+  fs_vec_free(ctx, &r.edge);
+  fs_vec_free(ctx, &r.lane);
+  fs_arena_release(&r.scratch);
+  return status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Alignment: places are aligned, so two residencies that share an aligned cell both touch its first
+ * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use the
+ * bytes that are really touched. */
+#include "ctrledge/segments.h"
+
+#include "radix.h"
+
+typedef struct maker {
+  const fsched_schedule *s;
+  const fs_accesses *acc;
+  fs_segments *out;
+  bool *exact;          /* per memory: has accesses by ranges */
+  uint32_t *item_seg;   /* per item: the last segment it was seen in */
+  uint32_t *item_slot;  /* its index in `member` there */
+  uint32_t *queue_seg;  /* per queue: the same for plain items */
+  uint32_t *queue_slot; /* the latest plain item of the queue */
+  FS_VEC(uint32_t) member; /* distinct items of the segment at hand */
+  FS_VEC(uint8_t) state;   /* per member: NOT_FIRST, NOT_LAST */
+  FS_VEC(uint64_t) cut;    /* where ranges begin and end; twice as many, for sorting */
+} maker;
+
+enum { NOT_FIRST = 1, NOT_LAST = 2 };
+
+static bool whole(const fs_accesses *acc, uint32_t access) {
+  return acc->high[access] == FS_UNBOUNDED;
+}
+
+static const fs_memory *memory_of(const maker *m, uint32_t residency) {
+  return &m->s->graph->target.memory[m->s->res_memory[residency]];
+}
+
+static void order(maker *m, uint32_t before, uint32_t after) {
+  m->state.at[before] |= NOT_LAST;
+  m->state.at[after] |= NOT_FIRST;
+}
+
+/* The member `slot` against its predecessors in the same segment. */
+static void order_by_edges(maker *m, uint32_t seg, uint32_t slot) {
+  const fsched_graph *g = m->s->graph;
+  uint32_t item = m->member.at[slot];
+  bool op = !fs_item_is_copy(m->s, item);
+  uint32_t n_preds = (op ? g->pred0[item + 1] - g->pred0[item] : 0) +
+                     (m->acc->data0[item + 1] - m->acc->data0[item]);
+  if (n_preds / 8 > slot) { /* fewer members than predecessors */
+    for (uint32_t i = 0; i < slot; i++) {
+      if (fs_direct_edge(m->s, m->acc, m->member.at[i], item)) {
+        order(m, i, slot);
+      }
+    }
+    return;
+  }
+  for (uint32_t i = m->acc->data0[item]; i < m->acc->data0[item + 1]; i++) {
+    if (m->item_seg[m->acc->data[i]] == seg) {
+      order(m, m->item_slot[m->acc->data[i]], slot);
+    }
+  }
+  for (uint32_t i = op ? g->pred0[item] : 0; op && i < g->pred0[item + 1]; i++) {
+    if (m->item_seg[g->pred[i]] == seg) {
+      order(m, m->item_slot[g->pred[i]], slot);
+    }
+  }
+}
+
+static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
+  if (m->item_seg[item] == seg) {
+    return FSCHED_OK;
+  }
+  uint32_t slot = (uint32_t)m->member.n;
+  fsched_context *ctx = m->out->ctx;
+  FS_TRY(fs_vec_push(ctx, &m->member, item));
+  FS_TRY(fs_vec_push(ctx, &m->state, 0));
+  m->item_seg[item] = seg;
+  m->item_slot[item] = slot;
+  if (fs_item_plain(m->s, item)) {
+    uint32_t q = m->s->queue[item];
+    if (m->queue_seg[q] == seg) {
+      order(m, m->queue_slot[q], slot);
+    }
+    m->queue_seg[q] = seg;
+    m->queue_slot[q] = slot;
+  }
+  order_by_edges(m, seg, slot);
+  return FSCHED_OK;
+}
+
+/* The segment of a residency's offsets [low, high), with the accesses that touch all of it. */
+static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) {
+  fs_segments *out = m->out;
+  uint32_t seg = out->n;
+  /* In counted memories every access holds the whole amount, ranges or not. */
+  bool counted = memory_of(m, r)->placement == FSCHED_COUNTED;
+  m->member.n = 0;
+  m->state.n = 0;
+  for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1]; i++) {
+    if (counted || (m->acc->low[i] <= low && high <= m->acc->high[i])) {
+      FS_TRY(add_member(m, seg, m->acc->item[i]));
+    }
+  }
+  if (m->member.n == 0) {
+    return FSCHED_OK;
+  }
+  for (uint32_t i = 0; i < m->member.n; i++) {
+    if ((m->state.at[i] & NOT_FIRST) == 0) {
+      FS_TRY(fs_vec_push(out->ctx, &out->first, m->member.at[i]));
+    }
+    if ((m->state.at[i] & NOT_LAST) == 0) {
+      FS_TRY(fs_vec_push(out->ctx, &out->last, m->member.at[i]));
+    }
+  }
+  FS_TRY(fs_vec_push(out->ctx, &out->residency, r));
+  FS_TRY(fs_vec_push(out->ctx, &out->low, m->s->res_address[r] + low));
+  FS_TRY(fs_vec_push(out->ctx, &out->high, m->s->res_address[r] + high));
+  FS_TRY(fs_vec_push(out->ctx, &out->first0, (uint32_t)out->first.n));
+  FS_TRY(fs_vec_push(out->ctx, &out->last0, (uint32_t)out->last.n));
+  out->n++;
+  return FSCHED_OK;
+}
+
+/* Bytes that are touched, before alignment. */
+static uint64_t touched_size(const fsched_schedule *s, uint32_t r) {
+  const fsched_graph *g = s->graph;
+  if (s->res_version[r] != FS_NONE) {
+    return fs_version_size(g, s->res_version[r]);
+  }
+  uint32_t op = s->res_op[r];
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    if (s->scratch_residency[i] == r) {
+      return g->scratch_size[i];
+    }
+  }
+  return s->res_size[r];
+}
+
+static fs_status cut_by_ranges(maker *m, uint32_t r, uint64_t size) {
+  fsched_context *ctx = m->out->ctx;
+  m->cut.n = 0;
+  FS_TRY(fs_vec_push(ctx, &m->cut, 0));
+  FS_TRY(fs_vec_push(ctx, &m->cut, size));
+  for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1]; i++) {
+    if (!whole(m->acc, i)) {
+      FS_TRY(fs_vec_push(ctx, &m->cut, m->acc->low[i]));
+      FS_TRY(fs_vec_push(ctx, &m->cut, m->acc->high[i]));
+    }
+  }
+  size_t n = m->cut.n;
+  FS_TRY(fs_vec_reserve(ctx, &m->cut, 2 * n));
+  fs_radix_sort(m->cut.at, m->cut.at + n, n);
+  for (size_t i = 1; i < n; i++) {
+    if (m->cut.at[i - 1] < m->cut.at[i]) {
+      FS_TRY(add_segment(m, r, m->cut.at[i - 1], m->cut.at[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_residency(maker *m, uint32_t r) {
+  if (!m->exact[m->s->res_memory[r]]) {
+    return add_segment(m, r, 0, m->s->res_size[r]);
+  }
+  bool ranges = false;
+  for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1]; i++) {
+    ranges = ranges || !whole(m->acc, i);
+  }
+  uint64_t size = touched_size(m->s, r);
+  return ranges ? cut_by_ranges(m, r, size) : add_segment(m, r, 0, size);
+}
+
+static fs_status prepare(maker *m, fs_arena *scratch) {
+  const fsched_schedule *s = m->s;
+  FS_TRY(fs_new_zero(scratch, &m->exact, s->graph->target.n_memories));
+  FS_TRY(fs_new_none(scratch, &m->item_seg, s->n_items));
+  FS_TRY(fs_new(scratch, &m->item_slot, s->n_items));
+  FS_TRY(fs_new_none(scratch, &m->queue_seg, s->n_queues));
+  FS_TRY(fs_new(scratch, &m->queue_slot, s->n_queues));
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t memory = s->res_memory[r];
+    if (memory_of(m, r)->placement == FSCHED_COUNTED) {
+      continue;
+    }
+    for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1] && !m->exact[memory]; i++) {
+      m->exact[memory] = !whole(m->acc, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make(maker *m, fs_arena *scratch) {
+  FS_TRY(prepare(m, scratch));
+  FS_TRY(fs_vec_push(m->out->ctx, &m->out->first0, 0));
+  FS_TRY(fs_vec_push(m->out->ctx, &m->out->last0, 0));
+  for (uint32_t r = 0; r < m->s->n_residencies; r++) {
+    if (m->s->res_size[r] > 0) {
+      FS_TRY(add_residency(m, r));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_segments_make(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+                           fs_segments *out) {
+  *out = (fs_segments){.ctx = ctx};
+  maker m = {.s = s, .acc = acc, .out = out};
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  fs_status status = make(&m, &scratch);
+  fs_arena_release(&scratch);
+  fs_vec_free(ctx, &m.member);
+  fs_vec_free(ctx, &m.state);
+  fs_vec_free(ctx, &m.cut);
+  return status;
+}
+
+void fs_segments_release(fs_segments *segs) {
+  fsched_context *ctx = segs->ctx;
+  fs_vec_free(ctx, &segs->residency);
+  fs_vec_free(ctx, &segs->low);
+  fs_vec_free(ctx, &segs->high);
+  fs_vec_free(ctx, &segs->first0);
+  fs_vec_free(ctx, &segs->first);
+  fs_vec_free(ctx, &segs->last0);
+  fs_vec_free(ctx, &segs->last);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Residencies cut so that all accesses of a piece touch all of it, and who must be waited for.
+ *
+ * A residency whose accesses touch it whole is one segment.  With byte ranges (`at`) it is cut at
+ * their ends; bytes that nothing touches belong to no segment, since nothing depends on them.
+ * Segments of counted memories are whole and have no addresses.
+ * Of each segment: the first accesses (before which no other access is known to come) and the last
+ * ones.  Known are queue order, edges of the graph and those of copies' data, not their closure. */
+#ifndef FS_SEGMENTS_H
+#define FS_SEGMENTS_H
+
+#include "access.h"
+
+typedef struct fs_segments {
+  fsched_context *ctx;
+  uint32_t n;
+  FS_VEC(uint32_t) residency; /* ascending */
+  FS_VEC(uint64_t) low;       /* addresses [low, high) */
+  FS_VEC(uint64_t) high;
+  FS_VEC(uint32_t) first0; /* CSR, n + 1 entries: first accesses, in order of issue */
+  FS_VEC(uint32_t) first;
+  FS_VEC(uint32_t) last0; /* CSR: last accesses */
+  FS_VEC(uint32_t) last;
+} fs_segments;
+
+/* O(accesses + predecessors); with ranges, also their number per byte touched by several.
+ * Errors: FSCHED_SYSTEM; release in any case. */
+fs_status fs_segments_make(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+                           fs_segments *out) FS_MUST_USE;
+void fs_segments_release(fs_segments *segs);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking [low, high) with the spans that it meets:
+ *
+ *     before   |--- a ---|  |- b -|   |---- c ----|
+ *     take           |<------------------>|
+ *     after    |- a -|------- new --------|-- c --|
+ *
+ * a keeps its left end, b vanishes, c begins later; when a reaches beyond `high`, its right end
+ * becomes a span of its own.  All overlapped spans are cut first, and the new one is inserted once:
+ * doing both span by span would insert it several times. */
+#include "ctrledge/spans.h"
+
+static uint32_t next_of(const fs_spans *s, uint32_t span, uint32_t level) {
+  return s->link.at[s->span.at[span].links + level];
+}
+
+static void set_next(fs_spans *s, uint32_t span, uint32_t level, uint32_t next) {
+  s->link.at[s->span.at[span].links + level] = next;
+}
+
+/* One level more with probability 1/4 (xorshift64). */
+static uint32_t draw_levels(fs_spans *s) {
+  s->random ^= s->random << 13;
+  s->random ^= s->random >> 7;
+  s->random ^= s->random << 17;
+  uint32_t levels = 1;
+  for (uint64_t bits = s->random; (bits & 3) == 0 && levels < FS_SPAN_LEVELS; bits >>= 2) {
+    levels++;
+  }
+  return levels;
+}
+
+static fs_status new_span(fs_spans *s, uint32_t levels, uint32_t *out) {
+  uint32_t id = s->free_span[levels];
+  if (id != 0) {
+    s->free_span[levels] = next_of(s, id, 0);
+  } else {
+    id = (uint32_t)s->span.n;
+    FS_TRY(fs_vec_reserve(s->ctx, &s->link, s->link.n + levels));
+    fs_span span = {.links = (uint32_t)s->link.n, .levels = levels};
+    FS_TRY(fs_vec_push(s->ctx, &s->span, span));
+    s->link.n += levels;
+  }
+  *out = id;
+  return FSCHED_OK;
+}
+
+fs_status fs_spans_init(fsched_context *ctx, fs_spans *s) {
+  *s = (fs_spans){.ctx = ctx};
+  uint32_t head;
+  FS_TRY(new_span(s, FS_SPAN_LEVELS, &head));
+  assert(head == 0);
+  fs_spans_clear(s);
+  return FSCHED_OK;
+}
+
+void fs_spans_release(fs_spans *s) {
+  fs_vec_free(s->ctx, &s->span);
+  fs_vec_free(s->ctx, &s->link);
+}
+
+void fs_spans_clear(fs_spans *s) {
+  s->span.n = 1;
+  s->link.n = FS_SPAN_LEVELS;
+  s->random = 0x9e3779b97f4a7c15u;
+  memset(s->free_span, 0, sizeof s->free_span);
+  for (uint32_t l = 0; l < FS_SPAN_LEVELS; l++) {
+    set_next(s, 0, l, 0);
+  }
+}
+
+/* before[l]: the last span of level l that begins before `low`, or the head. */
+static void find_before(const fs_spans *s, uint64_t low, uint32_t before[FS_SPAN_LEVELS]) {
+  uint32_t at = 0;
+  for (uint32_t l = FS_SPAN_LEVELS; l-- > 0;) {
+    for (uint32_t next; (next = next_of(s, at, l)) != 0 && s->span.at[next].low < low;) {
+      at = next;
+    }
+    before[l] = at;
+  }
+}
+
+/* Inserts after before[], which then stands at the new span. */
+static fs_status insert(fs_spans *s, uint32_t before[FS_SPAN_LEVELS], uint64_t low, uint64_t high,
+                        uint32_t owner) {
+  uint32_t id;
+  uint32_t levels = draw_levels(s);
+  FS_TRY(new_span(s, levels, &id));
+  fs_span *span = &s->span.at[id];
+  span->low = low;
+  span->high = high;
+  span->owner = owner;
+  for (uint32_t l = 0; l < levels; l++) {
+    set_next(s, id, l, next_of(s, before[l], l));
+    set_next(s, before[l], l, id);
+    before[l] = id;
+  }
+  return FSCHED_OK;
+}
+
+/* Removes `span`, which follows before[0] directly. */
+static void erase(fs_spans *s, const uint32_t before[FS_SPAN_LEVELS], uint32_t span) {
+  uint32_t levels = s->span.at[span].levels;
+  for (uint32_t l = 0; l < levels; l++) {
+    assert(next_of(s, before[l], l) == span);
+    set_next(s, before[l], l, next_of(s, span, l));
+  }
+  set_next(s, span, 0, s->free_span[levels]);
+  s->free_span[levels] = span;
+}
+
+fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner, fs_span_fn fn,
+                        void *user) {
+  assert(low < high);
+  uint32_t before[FS_SPAN_LEVELS];
+  find_before(s, low, before);
+  fs_span rest = {0}; /* the right end of a span that reaches over both sides */
+  fs_span *left = &s->span.at[before[0]];
+  if (before[0] != 0 && left->high > low) {
+    if (left->high > high) {
+      rest = *left;
+    }
+    left->high = low;
+    FS_TRY(fn(user, left->owner));
+  }
+  for (uint32_t at; (at = next_of(s, before[0], 0)) != 0 && s->span.at[at].low < high;) {
+    FS_TRY(fn(user, s->span.at[at].owner));
+    if (s->span.at[at].high > high) {
+      s->span.at[at].low = high;
+      break;
+    }
+    erase(s, before, at);
+  }
+  FS_TRY(insert(s, before, low, high, owner));
+  return rest.high > high ? insert(s, before, high, rest.high, rest.owner) : FSCHED_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set of disjoint intervals of addresses, each with an owner: who was last there. */
+#ifndef FS_SPANS_H
+#define FS_SPANS_H
+
+#include "context.h"
+#include "mem.h"
+
+enum { FS_SPAN_LEVELS = 12 };
+
+typedef struct fs_span {
+  uint64_t low, high;
+  uint32_t owner;
+  uint32_t links; /* into fs_spans.link: one per level */
+  uint32_t levels;
+} fs_span;
+
+/* A skip list; span 0 is its head.  Levels come from a fixed sequence, so that the same calls
+ * always make the same list. */
+typedef struct fs_spans {
+  fsched_context *ctx;
+  FS_VEC(fs_span) span;
+  FS_VEC(uint32_t) link;                /* next span per level, 0 at the end */
+  uint32_t free_span[FS_SPAN_LEVELS + 1]; /* per number of levels, through the first link */
+  uint64_t random;
+} fs_spans;
+
+fs_status fs_spans_init(fsched_context *ctx, fs_spans *s) FS_MUST_USE;
+void fs_spans_release(fs_spans *s);
+void fs_spans_clear(fs_spans *s);
+
+typedef fs_status (*fs_span_fn)(void *user, uint32_t owner);
+/* Takes [low, high) for `owner`: what others have of it is cut off, they keep what sticks out on
+ * either side.  Calls `fn` for every span that loses something, ascending by address; an owner with
+ * several spans is named several times.  Amortised O(log n) and O(1) per span cut. */
+fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner, fs_span_fn fn,
+                        void *user) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph.h"
+
+void fsched_graph_destroy(fsched_graph *g) {
+  if (g != NULL) {
+    fs_arena_release(&g->arena);
+    (void)fs_realloc(g->ctx, g, sizeof *g, 0);
+  }
+}
+
+const char *fsched_graph_name(const fsched_graph *g) { return g->name; }
+uint32_t fsched_graph_ops(const fsched_graph *g) { return g->n_ops; }
+uint32_t fsched_graph_edges(const fsched_graph *g) { return g->n_edges; }
+uint32_t fsched_graph_files(const fsched_graph *g) { return g->n_files; }
+
+const char *fsched_graph_file(const fsched_graph *g, uint32_t index) {
+  return index < g->n_files ? g->file[index] : NULL;
+}
+
+bool fs_version_given(const fsched_graph *g, uint32_t version) {
+  unsigned io = g->buffer_io[g->version_buffer[version]];
+  return fs_version_index(g, version) == 0 &&
+         (io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE);
+}
+
+bool fs_version_kept(const fsched_graph *g, uint32_t version) {
+  uint32_t buffer = g->version_buffer[version];
+  unsigned io = g->buffer_io[buffer];
+  return version + 1 == g->buffer_version0[buffer + 1] &&
+         (io == FSCHED_IO_OUTPUT || io == FSCHED_IO_STATE);
+}
+
+static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
+  return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
+}
+
+fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size) {
+  return copy_time(m->write_fixed, m->write_rate, size);
+}
+
+fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size) {
+  return copy_time(m->read_fixed, m->read_rate, size);
+}

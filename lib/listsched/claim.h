@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A claim at work: what claim.c and evict.c share. */
+#ifndef FS_CLAIM_H
+#define FS_CLAIM_H
+
+#include "listsched/engine.h"
+
+typedef struct fs_need {
+  uint64_t size;
+  uint32_t memory;
+  uint32_t version; /* FS_NONE for scratch */
+  uint32_t scratch;
+} fs_need;
+
+typedef struct fs_claim {
+  uint32_t op, position;
+  bool last_resort;
+  bool pack; /* everything leaves, what is needed goes to the lowest addresses */
+  FS_VEC(fs_need) needs;
+  FS_VEC(uint32_t) reserved; /* places, in order of needs */
+  FS_VEC(uint32_t) own;      /* last resort: inputs that may leave */
+} fs_claim;
+
+uint64_t fs_engine_aligned_size(const fs_engine *e, uint32_t version);
+/* The version is pinned or leaves: no victim any more. */
+void fs_engine_withhold(fs_engine *e, uint32_t version);
+/* The next victim of a memory in the policy's order, taken off the list, or FS_NONE. */
+uint32_t fs_engine_next_victim(fs_engine *e, uint32_t memory, const fs_claim *c);
+/* A bounded backing store must have room for the copy of a dirty victim: *room. */
+fs_status fs_engine_keep_store(fs_engine *e, uint32_t version, bool *room) FS_MUST_USE;
+/* The version is leaving from now on, for the claim at work. */
+fs_status fs_engine_expel(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Evicts and reserves; *place is FS_NONE if nothing helps. */
+fs_status fs_engine_evict_for(fs_engine *e, const fs_claim *c, const fs_need *n, bool high,
+                              uint32_t *place) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spill copies: wanted by claims (evictions and reads), by kept versions (the write-back), or
+ * started ahead of need when room and a copy queue are free (prefetch).
+ *
+ * A write may run beside readers once no writer runs; the place is given up when write and readers
+ * have ended.  A read starts when its place is free, the version has left its old place, and the
+ * store holds it.  Entries of the heaps are checked again when they are taken out. */
+#include "listsched/engine.h"
+
+static uint32_t spill_domain(const fs_engine *e, uint32_t version) {
+  return fs_engine_memory_of(e, version)->spill_domain;
+}
+
+fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) {
+  return fs_heap_push(e->ctx, &e->copies[spill_domain(e, version)], position,
+                      version * 2 + FS_SPILL_WRITE);
+}
+
+fs_status fs_engine_want_read(fs_engine *e, uint32_t version) {
+  uint32_t entry = version * 2 + FS_SPILL_READ;
+  return fs_engine_copy_valid(e, entry) ? fs_heap_push(e->ctx, &e->copies[spill_domain(e, version)],
+                                                       e->v_read_for[version], entry)
+                                        : FSCHED_OK;
+}
+
+bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
+  uint32_t v = entry / 2;
+  if (entry % 2 == FS_SPILL_WRITE) {
+    bool kept = fs_version_kept(e->g, v) && e->v_writers_left[v] == 0;
+    return e->v_dirty[v] && !e->v_writing[v] && e->v_writers_running[v] == 0 &&
+           (e->v_state[v] == FS_V_LEAVING || (kept && e->v_state[v] == FS_V_IN));
+  }
+  uint32_t place = e->v_promised_place[v];
+  return place != FS_NONE && e->v_state[v] == FS_V_PROMISED && e->v_content[v] &&
+         e->v_stored[v] && !e->v_writing[v] &&
+         e->places[fs_version_memory(e->g, v)].place.at[place].blocked == 0;
+}
+
+/* The store copy in a bounded backing store begins with the first write. */
+static fs_status begin_store(fs_engine *e, uint32_t version) {
+  uint32_t backing = fs_engine_memory_of(e, version)->backing;
+  if (!fs_memory_bounded(&e->g->target.memory[backing]) ||
+      e->v_store_residency[version] != FS_NONE) {
+    return FSCHED_OK;
+  }
+  uint32_t place = e->v_store_place[version];
+  fs_places_occupy(&e->places[backing], place);
+  return fs_engine_new_residency(e, version, FS_NONE, backing, place,
+                                 &e->v_store_residency[version]);
+}
+
+fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
+  uint32_t v = entry / 2;
+  uint8_t kind = (uint8_t)(entry % 2);
+  uint32_t m = fs_version_memory(e->g, v);
+  const fs_memory *memory = &e->g->target.memory[m];
+  uint64_t size = fs_version_size(e->g, v);
+  fs_tick time = kind == FS_SPILL_WRITE ? fs_spill_write_time(memory, size)
+                                        : fs_spill_read_time(memory, size);
+  if (kind == FS_SPILL_WRITE) {
+    e->v_writing[v] = 1;
+    FS_TRY(begin_store(e, v));
+  } else {
+    uint32_t place = e->v_promised_place[v];
+    fs_places_occupy(&e->places[m], place);
+    e->v_place[v] = place;
+    e->v_promised_place[v] = FS_NONE;
+    e->v_read_for[v] = FS_NONE;
+    e->v_state[v] = FS_V_FILLING;
+    FS_TRY(fs_engine_new_residency(e, v, FS_NONE, m, place, &e->v_residency[v]));
+  }
+  uint32_t id = (uint32_t)e->copy.n;
+  fs_copy_record record = {v, e->v_residency[v], e->v_store_residency[v], kind};
+  FS_TRY(fs_vec_push(e->ctx, &e->copy, record));
+  FS_TRY(fs_vec_push(e->ctx, &e->copy_start, e->now));
+  FS_TRY(fs_vec_push(e->ctx, &e->copy_end, e->now + time));
+  FS_TRY(fs_vec_push(e->ctx, &e->copy_queue, queue));
+  FS_TRY(fs_vec_push(e->ctx, &e->order, e->g->n_ops + id));
+  FS_TRY(fs_engine_acquire(e, queue, e->now + time));
+  return fs_heap_push(e->ctx, &e->ends, e->now + time, e->g->n_ops + id);
+}
+
+fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) {
+  uint32_t v = e->copy.at[copy].version;
+  e->v_last_end[v] = fs_max(e->v_last_end[v], e->now);
+  if (e->copy.at[copy].kind == FS_SPILL_WRITE) {
+    e->v_writing[v] = 0;
+    e->v_dirty[v] = 0;
+    e->v_stored[v] = 1;
+    return fs_engine_settle(e, v);
+  }
+  e->v_state[v] = FS_V_IN;
+  FS_TRY(fs_engine_arrived(e, v));
+  return fs_engine_settle(e, v);
+}
+
+/* A user or copy has ended, or the version was expelled: does it leave now? */
+fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
+  if (e->v_users[v] > 0 || e->v_writing[v]) {
+    return FSCHED_OK;
+  }
+  bool leaving = e->v_state[v] == FS_V_LEAVING;
+  if ((leaving && (!e->v_dirty[v] || fs_engine_dies(e, v))) ||
+      (e->v_state[v] == FS_V_IN && fs_engine_dies(e, v))) {
+    return fs_engine_depart(e, v);
+  }
+  return fs_engine_offer(e, v);
+}
+
+fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
+  uint32_t m = fs_version_memory(e->g, v);
+  if (e->v_counted_evictable[v]) {
+    e->v_counted_evictable[v] = 0;
+    e->evictable[m] -= e->places[m].place.at[e->v_place[v]].size;
+  }
+  e->residency.at[e->v_residency[v]].end = e->v_last_end[v];
+  FS_TRY(fs_places_depart(&e->places[m], e->v_place[v]));
+  e->v_place[v] = FS_NONE;
+  e->v_residency[v] = FS_NONE;
+  if (e->v_promised_place[v] != FS_NONE) {
+    e->v_state[v] = FS_V_PROMISED;
+    FS_TRY(fs_engine_want_read(e, v));
+  } else if (e->v_left[v] == 0) {
+    e->v_state[v] = FS_V_DEAD;
+  } else {
+    e->v_state[v] = FS_V_ABSENT;
+    e->n_absent_stored++;
+  }
+  return fs_engine_unblock(e, m);
+}
+
+/* Tells the owners of the reservations that the last departure set free. */
+fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) {
+  fs_places *p = &e->places[memory];
+  for (size_t i = 0; i < p->unblocked.n; i++) {
+    uint32_t owner = p->place.at[p->unblocked.at[i]].owner;
+    if (owner % 2 == 1) {
+      FS_TRY(fs_engine_lack_less(e, owner / 2));
+    } else {
+      FS_TRY(fs_engine_want_read(e, owner / 2));
+    }
+  }
+  p->unblocked.n = 0;
+  return FSCHED_OK;
+}
+
+uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory) {
+  const fsched_graph *g = e->g;
+  uint64_t sum = 0;
+  FS_ENGINE_EACH_VERSION(e, op, a, v) {
+    if (fs_version_memory(g, v) == memory && !e->v_content[v]) {
+      sum += fs_align_up(fs_version_size(g, v), g->target.memory[memory].align);
+    }
+  }
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    if (g->scratch_memory[i] == memory) {
+      sum += fs_align_up(g->scratch_size[i], g->target.memory[memory].align);
+    }
+  }
+  return sum;
+}
+
+static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, uint64_t headroom,
+                                  bool *started) {
+  const fs_memory *m = fs_engine_memory_of(e, v);
+  fs_places *p = &e->places[fs_version_memory(e->g, v)];
+  uint64_t size = fs_align_up(fs_version_size(e->g, v), m->align);
+  if (p->free < size + headroom) {
+    return FSCHED_OK;
+  }
+  uint32_t queue = fs_engine_free_queue(e, m->spill_domain, FS_NONE);
+  if (queue == FS_NONE) {
+    return FSCHED_OK;
+  }
+  uint32_t place;
+  FS_TRY(fs_places_reserve_now(p, size, false, &place));
+  if (place == FS_NONE) {
+    return FSCHED_OK;
+  }
+  p->place.at[place].owner = v * 2;
+  e->v_promised_place[v] = place;
+  e->v_state[v] = FS_V_PROMISED;
+  e->v_read_for[v] = position;
+  e->n_absent_stored--;
+  *started = true;
+  return fs_engine_start_copy(e, v * 2 + FS_SPILL_READ, queue);
+}
+
+fs_status fs_engine_prefetch(fs_engine *e, bool *started) {
+  enum { LOOK = 32 };
+  const fsched_graph *g = e->g;
+  *started = false;
+  if (e->n_absent_stored == 0) {
+    return FSCHED_OK;
+  }
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    const fs_memory *memory = &g->target.memory[m];
+    if (!fs_memory_bounded(memory) || !fs_memory_spills(memory) ||
+        fs_engine_free_queue(e, memory->spill_domain, FS_NONE) == FS_NONE) {
+      continue;
+    }
+    uint64_t headroom = 0;
+    uint32_t at = e->unissued_next[g->n_ops];
+    for (int look = 0; look < LOOK && at != g->n_ops; look++, at = e->unissued_next[at]) {
+      if (e->blocked && at > e->blocked_position) {
+        break;
+      }
+      uint32_t op = e->op_at[at];
+      if (e->op_phase[op] == FS_OP_CLAIMED) {
+        continue;
+      }
+      FS_ENGINE_EACH_VERSION(e, op, a, v) {
+        if (fs_version_memory(g, v) == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] &&
+            e->v_stored[v]) {
+          FS_TRY(prefetch_version(e, v, at, headroom, started));
+        }
+      }
+      headroom += fs_engine_own_room(e, op, m);
+    }
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated run: events are ends of items (and given starts); between events claims are made
+ * in planned order, then the best op or copy starts on every free queue, then loads are prefetched.
+ *
+ * When nothing is in flight and nothing can start, the first unissued op (its predecessors are all
+ * done) claims as a last resort; if even that fails, memory without a backing store is in the way
+ * and the run ends infeasible. */
+#include "listsched/engine.h"
+
+enum {
+  CLAIM_FAILURES = 2, /* claims that may fail in one round */
+  PARK_LIMIT = 32     /* runnable ops that may be passed over in one round, per slot */
+};
+
+static uint32_t slot_of(const fsched_graph *g, uint32_t op) {
+  return g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op];
+}
+
+/* ---- queues ---- */
+
+static fs_status add_queue(fs_engine *e) {
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
+  e->n_queues++;
+  return FSCHED_OK;
+}
+
+static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
+  uint32_t low = t->domain_queue0[domain], high = t->domain_queue0[domain + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (t->domain_queue[middle] < queue) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < t->domain_queue0[domain + 1] && t->domain_queue[low] == queue;
+}
+
+/* A free queue of the domain, `preferred` if possible, or FS_NONE; with implicit queues n_queues
+ * stands for one that is yet to be made. */
+uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred) {
+  const fs_target *t = &e->g->target;
+  if (t->implicit_queues) {
+    if (preferred != FS_NONE && !e->queue_busy.at[preferred]) {
+      return preferred;
+    }
+    for (uint32_t q = e->first_free; q < e->n_queues; q++) {
+      if (!e->queue_busy.at[q]) {
+        e->first_free = q;
+        return q;
+      }
+    }
+    return e->n_queues < e->queue_limit ? e->n_queues : FS_NONE;
+  }
+  if (preferred != FS_NONE && !e->queue_busy.at[preferred] && in_domain(t, domain, preferred)) {
+    return preferred;
+  }
+  if (e->slot_free[domain] == 0) {
+    return FS_NONE;
+  }
+  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
+    if (!e->queue_busy.at[t->domain_queue[i]]) {
+      return t->domain_queue[i];
+    }
+  }
+  return FS_NONE;
+}
+
+fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
+  if (queue == e->n_queues) {
+    FS_TRY(add_queue(e));
+  }
+  assert(!e->queue_busy.at[queue]);
+  e->queue_busy.at[queue] = 1;
+  e->queue_until.at[queue] = until;
+  if (!e->g->target.implicit_queues) {
+    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
+      e->slot_free[e->queue_slot[i]]--;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void release_queue(fs_engine *e, uint32_t queue) {
+  e->queue_busy.at[queue] = 0;
+  if (queue < e->first_free) {
+    e->first_free = queue;
+  }
+  if (!e->g->target.implicit_queues) {
+    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
+      e->slot_free[e->queue_slot[i]]++;
+    }
+  }
+}
+
+/* The queue on which the op's last predecessor ran: waits on it cost nothing. */
+static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t best = FS_NONE;
+  fs_tick latest = 0;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    uint32_t p = g->pred[i];
+    uint32_t q = e->op_queue[p];
+    if ((best == FS_NONE || e->op_end[p] >= latest) && !e->queue_busy.at[q] &&
+        (g->target.implicit_queues ||
+         (g->op_gang[op] == FS_NONE && in_domain(&g->target, g->op_domain[op], q)))) {
+      best = q;
+      latest = e->op_end[p];
+    }
+  }
+  return best;
+}
+
+/* ---- residencies ---- */
+
+fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
+                                  uint32_t place, uint32_t *id) {
+  const fs_place *p = &e->places[memory].place.at[place];
+  *id = (uint32_t)e->residency.n;
+  if (version != FS_NONE) {
+    e->v_last_end[version] = e->now;
+  }
+  /* The end is set when the place is given up; until then the version stays to the makespan. */
+  fs_residency_record r = {version, op, memory, p->address, p->size, e->now, FS_TICK_NONE};
+  return fs_vec_push(e->ctx, &e->residency, r);
+}
+
+/* ---- ops ---- */
+
+static fs_status make_runnable(fs_engine *e, uint32_t op) {
+  return fs_heap_push(e->ctx, &e->runnable[slot_of(e->g, op)], e->position[op], op);
+}
+
+fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) {
+  assert(e->op_lacks[op] > 0);
+  return --e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 &&
+                 e->op_phase[op] == FS_OP_CLAIMED
+             ? make_runnable(e, op)
+             : FSCHED_OK;
+}
+
+fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
+  e->op_phase[op] = FS_OP_SOON;
+  if (e->op_holds[op]) {
+    return fs_heap_push(e->ctx, &e->soon, e->position[op], op);
+  }
+  e->op_phase[op] = FS_OP_CLAIMED;
+  return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
+}
+
+static fs_status claimed(fs_engine *e, uint32_t op) {
+  e->op_phase[op] = FS_OP_CLAIMED;
+  e->slot_claims[slot_of(e->g, op)]++;
+  return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
+}
+
+/* Everything the op is predecessor-wise waiting for is claimed or issued: it comes next. */
+static bool comes_next(const fs_engine *e, uint32_t op) {
+  for (uint32_t i = e->g->pred0[op]; i < e->g->pred0[op + 1]; i++) {
+    if (e->op_phase[e->g->pred[i]] < FS_OP_CLAIMED) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A later op must leave the room that earlier ops, which come next, need for what they produce:
+ * otherwise it would take it and be evicted again. */
+static bool leaves_headroom(const fs_engine *e, uint32_t op) {
+  enum { LOOK = 16 };
+  const fsched_graph *g = e->g;
+  uint32_t earlier[LOOK], n = 0;
+  uint32_t at = e->unissued_next[g->n_ops];
+  for (int look = 0; look < LOOK && at < e->position[op]; look++, at = e->unissued_next[at]) {
+    uint32_t other = e->op_at[at];
+    if (e->op_phase[other] < FS_OP_CLAIMED && (e->policy->strict || e->op_phase[other] == 0) &&
+        comes_next(e, other)) {
+      earlier[n++] = other;
+    }
+  }
+  for (uint32_t m = 0; n > 0 && m < g->target.n_memories; m++) {
+    uint64_t need = fs_engine_own_room(e, op, m);
+    if (need == 0 || !fs_memory_bounded(&g->target.memory[m])) {
+      continue;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      need += fs_engine_own_room(e, earlier[i], m);
+    }
+    if (need > e->places[m].free + e->places[m].leaving_free + e->evictable[m]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The next claim in planned order; an op over its slot's quota waits for a start there.  Ops that
+ * fail are set aside for this round. */
+static fs_status claim_next(fs_engine *e, bool *any) {
+  *any = false;
+  while (!*any && e->soon.n > 0 && e->claim_failures < CLAIM_FAILURES) {
+    uint32_t op = fs_heap_pop(&e->soon).id;
+    uint32_t slot = slot_of(e->g, op);
+    if (e->slot_claims[slot] >= e->slot_quota[slot]) {
+      FS_TRY(fs_heap_push(e->ctx, &e->later[slot], e->position[op], op));
+      continue;
+    }
+    if (leaves_headroom(e, op)) {
+      FS_TRY(fs_engine_claim(e, op, false, any));
+    }
+    if (*any) {
+      return claimed(e, op);
+    }
+    if (!e->blocked) {
+      e->blocked = true;
+      e->blocked_position = e->position[op];
+    }
+    bool head = e->unissued_next[e->g->n_ops] == e->position[op];
+    e->claim_failures += head && e->policy->strict ? CLAIM_FAILURES : 1;
+    FS_TRY(fs_vec_push(e->ctx, &e->set_aside, op));
+  }
+  return FSCHED_OK;
+}
+
+static bool amounts_fit(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  if (g->target.concurrency != 0 && e->concurrency_free == 0) {
+    return false;
+  }
+  for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+    if (g->use_amount[i] > e->resource_free[g->use_resource[i]]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A write to the store reads the version, so what would change it has to wait. */
+static bool copies_allow(const fs_engine *e, uint32_t op) {
+  FS_ENGINE_EACH_VERSION(e, op, a, v) {
+    uint32_t from = e->v_inplace[v];
+    if ((e->v_writing[v] && fs_engine_writes(e, op, v)) ||
+        (from != FS_NONE && e->v_writing[from])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A queue may be kept for a gang of better position; shorter work goes in between. */
+static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
+  return queue >= e->n_queues || e->queue_held.at[queue] == UINT64_MAX ||
+         position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
+}
+
+/* The queue for an op, FS_NONE if there is none; for a gang its first member. */
+static uint32_t queue_for(fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  if (gang == FS_NONE) {
+    uint32_t q = fs_engine_free_queue(e, g->op_domain[op], preferred_queue(e, op));
+    return q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]) ? q : FS_NONE;
+  }
+  fs_tick latest = e->now;
+  bool all_free = true;
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    all_free = all_free && !e->queue_busy.at[q] &&
+               queue_allows(e, q, e->position[op], g->op_time[op]);
+    latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
+  }
+  if (all_free) {
+    return g->gang_queue[g->gang_queue0[gang]];
+  }
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    if (e->position[op] < e->queue_held.at[q]) {
+      e->queue_held.at[q] = e->position[op];
+      e->queue_held_until.at[q] = latest;
+    }
+  }
+  return FS_NONE;
+}
+
+static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  FS_ENGINE_EACH_VERSION(e, op, a, v) {
+    uint32_t m = fs_version_memory(g, v);
+    uint32_t from = e->v_inplace[v];
+    if (from != FS_NONE) {
+      e->v_place[v] = e->v_place[from];
+      e->v_place[from] = FS_NONE;
+      e->v_inplace[v] = FS_NONE;
+    } else if (e->v_promised_place[v] != FS_NONE && !e->v_content[v]) {
+      e->v_place[v] = e->v_promised_place[v];
+      e->v_promised_place[v] = FS_NONE;
+      fs_places_occupy(&e->places[m], e->v_place[v]);
+    } else {
+      continue;
+    }
+    e->places[m].place.at[e->v_place[v]].owner = v * 2;
+    e->v_state[v] = FS_V_IN;
+    e->v_content[v] = 1;
+    FS_TRY(fs_engine_new_residency(e, v, FS_NONE, m, e->v_place[v], &e->v_residency[v]));
+    FS_TRY(fs_engine_arrived(e, v));
+  }
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    uint32_t m = g->scratch_memory[i];
+    if (fs_memory_bounded(&g->target.memory[m])) {
+      fs_places_occupy(&e->places[m], e->scratch_place[i]);
+      FS_TRY(fs_engine_new_residency(e, FS_NONE, op, m, e->scratch_place[i],
+                                     &e->scratch_residency[i]));
+      FS_TRY(fs_places_leave(&e->places[m], e->scratch_place[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The version's books at the start of an op. */
+static fs_status use_version(fs_engine *e, uint32_t op, uint32_t v) {
+  e->v_pins[v]--;
+  e->v_left[v]--;
+  e->v_users[v]++;
+  e->v_last_use[v] = e->issue_count;
+  if (fs_engine_writes(e, op, v)) {
+    e->v_writers_left[v]--;
+    e->v_writers_running[v]++;
+    e->v_dirty[v] = 1;
+    e->v_stored[v] = 0;
+  }
+  if (e->v_place[v] == FS_NONE) {
+    e->v_state[v] = FS_V_DEAD; /* its place was taken over */
+  } else if (e->v_state[v] == FS_V_IN && fs_engine_dies(e, v)) {
+    e->v_state[v] = FS_V_LEAVING;
+    return fs_places_leave(&e->places[fs_version_memory(e->g, v)], e->v_place[v]);
+  }
+  return fs_engine_offer(e, v);
+}
+
+static fs_status use_versions(fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && fs_engine_bounded(e, v)) {
+      e->arg_residency[a] = e->v_residency[v];
+    }
+  }
+  FS_ENGINE_EACH_VERSION(e, op, a, v) { FS_TRY(use_version(e, op, v)); }
+  return FSCHED_OK;
+}
+
+static fs_status issue_queues(fs_engine *e, uint32_t op, uint32_t queue, fs_tick end) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  if (gang == FS_NONE) {
+    return fs_engine_acquire(e, queue, end);
+  }
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    FS_TRY(fs_engine_acquire(e, g->gang_queue[i], end));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
+  const fsched_graph *g = e->g;
+  fs_tick end = e->now + g->op_time[op];
+  e->op_phase[op] = FS_OP_RUNNING;
+  e->op_start[op] = e->now;
+  e->op_end[op] = end;
+  e->op_queue[op] = queue;
+  e->issue_count++;
+  uint32_t at = e->position[op];
+  e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];
+  e->unissued_previous[e->unissued_next[at]] = e->unissued_previous[at];
+  FS_TRY(issue_queues(e, op, queue, end));
+  if (e->any_bounded) {
+    if (e->op_holds[op]) {
+      uint32_t slot = slot_of(g, op);
+      e->slot_claims[slot]--;
+      if (e->later[slot].n > 0) {
+        fs_heap_entry next = fs_heap_pop(&e->later[slot]);
+        FS_TRY(fs_heap_push(e->ctx, &e->soon, next.key, next.id));
+      }
+    }
+    FS_TRY(occupy_outputs(e, op));
+    FS_TRY(use_versions(e, op));
+  }
+  e->concurrency_free -= g->target.concurrency != 0;
+  for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+    e->resource_free[g->use_resource[i]] -= g->use_amount[i];
+  }
+  FS_TRY(fs_vec_push(e->ctx, &e->order, op));
+  FS_TRY(fs_heap_push(e->ctx, &e->ends, end, op));
+  for (uint32_t i = g->succ0[op]; i < g->succ0[op + 1]; i++) {
+    if (--e->op_unissued_preds[g->succ[i]] == 0) {
+      FS_TRY(fs_engine_soon(e, g->succ[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v) {
+  e->v_users[v]--;
+  e->v_last_end[v] = e->now;
+  if (fs_engine_writes(e, op, v)) {
+    e->v_writers_running[v]--;
+    if (fs_version_kept(e->g, v) && e->v_writers_left[v] == 0 &&
+        e->v_writers_running[v] == 0 && fs_memory_spills(fs_engine_memory_of(e, v))) {
+      FS_TRY(fs_engine_want_write(e, v, e->g->n_ops));
+    } else if (e->v_state[v] == FS_V_LEAVING && e->v_dirty[v] && !fs_engine_dies(e, v)) {
+      FS_TRY(fs_engine_want_write(e, v, e->position[op]));
+    }
+  }
+  if (e->v_state[v] == FS_V_DEAD) {
+    e->residency.at[e->v_residency[v]].end = e->now;
+    return FSCHED_OK;
+  }
+  return fs_engine_settle(e, v);
+}
+
+static fs_status end_op(fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  e->op_phase[op] = FS_OP_DONE;
+  e->n_done++;
+  uint32_t gang = g->op_gang[op];
+  if (gang == FS_NONE) {
+    release_queue(e, e->op_queue[op]);
+  } else {
+    for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+      release_queue(e, g->gang_queue[i]);
+    }
+  }
+  e->concurrency_free += g->target.concurrency != 0;
+  for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+    e->resource_free[g->use_resource[i]] += g->use_amount[i];
+  }
+  if (e->any_bounded) {
+    FS_ENGINE_EACH_VERSION(e, op, a, v) { FS_TRY(end_version(e, op, v)); }
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      uint32_t m = g->scratch_memory[i];
+      if (fs_memory_bounded(&g->target.memory[m])) {
+        e->residency.at[e->scratch_residency[i]].end = e->now;
+        FS_TRY(fs_places_depart(&e->places[m], e->scratch_place[i]));
+        FS_TRY(fs_engine_unblock(e, m));
+      }
+    }
+  }
+  for (uint32_t i = g->succ0[op]; i < g->succ0[op + 1]; i++) {
+    uint32_t s = g->succ[i];
+    if (--e->op_running_preds[s] == 0 && e->op_phase[s] == FS_OP_CLAIMED && e->op_lacks[s] == 0) {
+      FS_TRY(make_runnable(e, s));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Tries the best runnable op of a slot; what cannot start is parked for this round. */
+static fs_status try_op(fs_engine *e, uint32_t slot, bool *started) {
+  uint32_t op = e->runnable[slot].at[0].id;
+  *started = false;
+  uint32_t queue = amounts_fit(e, op) && copies_allow(e, op) ? queue_for(e, op) : FS_NONE;
+  (void)fs_heap_pop(&e->runnable[slot]);
+  if (queue == FS_NONE) {
+    return fs_vec_push(e->ctx, &e->parked, op);
+  }
+  *started = true;
+  return start_op(e, op, queue);
+}
+
+/* The best valid copy of a domain is on top, or the heap is empty. */
+static void drop_stale_copies(fs_engine *e, uint32_t domain) {
+  while (e->copies[domain].n > 0 && !fs_engine_copy_valid(e, e->copies[domain].at[0].id)) {
+    (void)fs_heap_pop(&e->copies[domain]);
+  }
+}
+
+static bool slot_open(fs_engine *e, uint32_t slot) {
+  const fs_target *t = &e->g->target;
+  return slot >= t->n_domains || t->implicit_queues || e->slot_free[slot] > 0;
+}
+
+/* The slot with the best candidate: an op of it, or a copy (copies win ties). */
+static uint32_t best_slot(fs_engine *e, const uint8_t *closed, bool *copy) {
+  uint32_t best = FS_NONE;
+  uint64_t best_key = UINT64_MAX;
+  for (uint32_t s = 0; s < e->n_slots; s++) {
+    if (!slot_open(e, s)) {
+      continue;
+    }
+    if (s < e->g->target.n_domains && e->copies[s].n > 0 && !(closed[s] & 2)) {
+      drop_stale_copies(e, s);
+      if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < best_key) {
+        best = s;
+        best_key = e->copies[s].at[0].key * 2;
+        *copy = true;
+      }
+    }
+    if (e->runnable[s].n > 0 && !(closed[s] & 1) && e->runnable[s].at[0].key * 2 + 1 < best_key) {
+      best = s;
+      best_key = e->runnable[s].at[0].key * 2 + 1;
+      *copy = false;
+    }
+  }
+  return best;
+}
+
+static fs_status try_copy(fs_engine *e, uint32_t slot, bool *started) {
+  uint32_t queue = fs_engine_free_queue(e, slot, FS_NONE);
+  *started = queue != FS_NONE;
+  return *started ? fs_engine_start_copy(e, fs_heap_pop(&e->copies[slot]).id, queue) : FSCHED_OK;
+}
+
+static fs_status issue(fs_engine *e, bool *any) {
+  e->parked.n = 0;
+  memset(e->slot_closed, 0, e->n_slots);
+  memset(e->slot_passed, 0, e->n_slots * sizeof *e->slot_passed);
+  bool copy = false;
+  for (uint32_t s; (s = best_slot(e, e->slot_closed, &copy)) != FS_NONE;) {
+    bool started;
+    if (copy) {
+      FS_TRY(try_copy(e, s, &started));
+      e->slot_closed[s] |= started ? 0 : 2;
+    } else {
+      FS_TRY(try_op(e, s, &started));
+      e->slot_closed[s] |= !started && ++e->slot_passed[s] >= PARK_LIMIT ? 1 : 0;
+    }
+    *any = *any || started;
+  }
+  for (size_t i = 0; i < e->parked.n; i++) {
+    FS_TRY(make_runnable(e, e->parked.at[i]));
+  }
+  for (uint32_t q = 0; e->g->n_gangs > 0 && q < e->n_queues; q++) {
+    e->queue_held.at[q] = UINT64_MAX;
+  }
+  return FSCHED_OK;
+}
+
+/* ---- the loop ---- */
+
+static fs_status end_items(fs_engine *e, bool *any) {
+  while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
+    uint32_t item = fs_heap_pop(&e->ends).id;
+    *any = true;
+    if (item < e->g->n_ops) {
+      FS_TRY(end_op(e, item));
+    } else {
+      release_queue(e, e->copy_queue.at[item - e->g->n_ops]);
+      FS_TRY(fs_engine_end_copy(e, item - e->g->n_ops));
+    }
+  }
+  while (e->next_release < e->release.n &&
+         e->g->op_start[e->release.at[e->next_release]] == e->now) {
+    *any = true;
+    FS_TRY(fs_engine_lack_less(e, e->release.at[e->next_release++]));
+  }
+  return FSCHED_OK;
+}
+
+/* An op with a given start that has passed without it. */
+static uint32_t missed_start(const fs_engine *e) {
+  for (size_t i = e->next_release; i > 0; i--) {
+    uint32_t op = e->release.at[i - 1];
+    if (e->g->op_start[op] != e->now) {
+      break;
+    }
+    if (e->op_phase[op] < FS_OP_RUNNING) {
+      return op;
+    }
+  }
+  return FS_NONE;
+}
+
+static void explain_missed(const fs_engine *e, uint32_t op) {
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+            "no schedule was found: op '%s' cannot start at its given time %llu",
+            e->g->op_name[op], (unsigned long long)e->now);
+}
+
+/* Bytes that the op still lacks in a memory. */
+static uint64_t own_need(const fs_engine *e, uint32_t op, uint32_t memory) {
+  const fsched_graph *g = e->g;
+  uint64_t align = g->target.memory[memory].align;
+  uint64_t sum = 0;
+  FS_ENGINE_EACH_VERSION(e, op, a, v) {
+    bool here = fs_version_memory(g, v) == memory && e->v_state[v] != FS_V_IN;
+    sum += here ? fs_align_up(fs_version_size(g, v), align) : 0;
+  }
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    sum += g->scratch_memory[i] == memory ? fs_align_up(g->scratch_size[i], align) : 0;
+  }
+  return sum;
+}
+
+/* Names the memory that the first unissued op cannot get into. */
+static void explain_memory(const fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t op = e->op_at[e->unissued_next[g->n_ops]];
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    if (!fs_memory_bounded(&g->target.memory[m])) {
+      continue;
+    }
+    uint64_t need = own_need(e, op, m);
+    uint64_t have = e->places[m].free;
+    if (need > 0 && (need > have || !fs_memory_spills(&g->target.memory[m]))) {
+      fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE,
+                fs_memory_spills(&g->target.memory[m])
+                    ? NULL
+                    : "a `backing` store and `spill` would let other buffers leave",
+                "no schedule was found: memory '%s' has no room for op '%s': %llu more bytes "
+                "needed, %llu of %llu free",
+                g->target.memory[m].name, g->op_name[op], (unsigned long long)need,
+                (unsigned long long)have, (unsigned long long)g->target.memory[m].capacity);
+      return;
+    }
+  }
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+            "no schedule was found: op '%s' cannot start", g->op_name[op]);
+}
+
+static void remove_entry(fs_heap *h, uint32_t id) {
+  for (size_t i = 0; i < h->n; i++) {
+    if (h->at[i].id == id) {
+      h->at[i].key = 0; /* restore the order by letting it rise, then take it out */
+      for (fs_heap_entry x = h->at[i]; i > 0; i = (i - 1) / 2) {
+        h->at[i] = h->at[(i - 1) / 2];
+        h->at[(i - 1) / 2] = x;
+      }
+      (void)fs_heap_pop(h);
+      return;
+    }
+  }
+}
+
+/* Nothing is in flight: the first unissued op gets all it can. */
+static fs_status last_resort(fs_engine *e, bool *done) {
+  *done = false;
+  uint32_t at = e->unissued_next[e->g->n_ops];
+  if (at == e->g->n_ops || e->op_phase[e->op_at[at]] != FS_OP_SOON) {
+    return FSCHED_OK;
+  }
+  uint32_t op = e->op_at[at];
+  FS_TRY(fs_engine_claim(e, op, true, done));
+  if (!*done) {
+    return FSCHED_OK;
+  }
+  uint32_t slot = slot_of(e->g, op);
+  remove_entry(&e->soon, op);
+  remove_entry(&e->later[slot], op);
+  return claimed(e, op);
+}
+
+/* Claims and starts in turn, so that what a start makes ready is claimed before later ops. */
+static fs_status claim_and_issue(fs_engine *e, bool *any) {
+  e->claim_failures = 0;
+  e->blocked = false;
+  e->set_aside.n = 0;
+  for (bool more = true; more;) {
+    FS_TRY(claim_next(e, &more));
+    if (more) {
+      FS_TRY(issue(e, any));
+    }
+  }
+  for (size_t i = 0; i < e->set_aside.n; i++) {
+    uint32_t op = e->set_aside.at[i];
+    FS_TRY(fs_heap_push(e->ctx, &e->soon, e->position[op], op));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status round_at_now(fs_engine *e) {
+  for (bool any = true; any;) {
+    any = false;
+    FS_TRY(end_items(e, &any));
+    FS_TRY(issue(e, &any));
+    if (e->any_bounded) {
+      FS_TRY(claim_and_issue(e, &any));
+    }
+    if (!any && e->any_bounded) {
+      FS_TRY(fs_engine_prefetch(e, &any));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void explain_given(const fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t v = e->no_room_version;
+  uint32_t m = fs_version_memory(g, v);
+  m = fs_memory_spills(&g->target.memory[m]) ? g->target.memory[m].backing : m;
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+            "no schedule was found: memory '%s' has no room for the given content of buffer '%s': "
+            "%llu bytes needed, %llu of %llu free",
+            g->target.memory[m].name, g->buffer_name[g->version_buffer[v]],
+            (unsigned long long)fs_version_size(g, v), (unsigned long long)e->places[m].free,
+            (unsigned long long)g->target.memory[m].capacity);
+}
+
+fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
+  *infeasible = e->no_room;
+  if (e->no_room) {
+    if (explain) {
+      explain_given(e);
+    }
+    return FSCHED_OK;
+  }
+  for (;;) {
+    FS_TRY(round_at_now(e));
+    uint32_t missed = missed_start(e);
+    if (missed != FS_NONE) {
+      *infeasible = true;
+      if (explain) {
+        explain_missed(e, missed);
+      }
+      return FSCHED_OK;
+    }
+    bool more = e->ends.n > 0 || e->next_release < e->release.n;
+    if (!more) {
+      bool done;
+      FS_TRY(last_resort(e, &done));
+      if (done) {
+        continue;
+      }
+      break;
+    }
+    fs_tick next = e->ends.n > 0 ? e->ends.at[0].key : FS_TICK_NONE;
+    if (e->next_release < e->release.n) {
+      next = fs_min(next, e->g->op_start[e->release.at[e->next_release]]);
+    }
+    e->now = next;
+  }
+  *infeasible = e->n_done < e->g->n_ops;
+  if (*infeasible && explain) {
+    explain_memory(e);
+  }
+  return FSCHED_OK;
+}

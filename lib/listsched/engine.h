@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the list scheduler: one simulated run in time.
+ *
+ * An op goes through: waiting (a predecessor is not issued), soon (all are issued), claimed (its
+ * inputs are pinned and places are promised to what it lacks), runnable (nothing is missing but a
+ * queue), running, done.  Claims are made in planned order; every claim ends in a start, because
+ * what it waits for (ends of items in flight, copies of leaving versions) always comes.
+ *
+ * A version in a bounded memory is absent, promised (a place is reserved), filling (a spill read
+ * is in flight), in, or leaving (evicted or dying, its room already on offer). */
+#ifndef FS_ENGINE_H
+#define FS_ENGINE_H
+
+#include "heap.h"
+#include "listsched/listsched.h"
+#include "listsched/places.h"
+#include "listsched/policy.h"
+
+typedef enum fs_op_phase {
+  FS_OP_WAITING,
+  FS_OP_SOON,
+  FS_OP_CLAIMED,
+  FS_OP_RUNNING,
+  FS_OP_DONE
+} fs_op_phase;
+
+typedef enum fs_version_state {
+  FS_V_ABSENT,
+  FS_V_PROMISED, /* place reserved, by its first writer or for a read */
+  FS_V_FILLING,
+  FS_V_IN,
+  FS_V_LEAVING,
+  FS_V_DEAD
+} fs_version_state;
+
+typedef struct fs_residency_record {
+  uint32_t version, op, memory;
+  uint64_t address, size;
+  fs_tick begin, end;
+} fs_residency_record;
+
+typedef struct fs_copy_record {
+  uint32_t version, residency, store;
+  uint8_t kind;
+} fs_copy_record;
+
+typedef struct fs_waiter {
+  uint32_t op, next;
+} fs_waiter;
+
+typedef struct fs_engine {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  const fs_policy *policy;
+  fs_arena *scratch;
+  fs_tick now;
+
+  /* Planned order, a linear extension of the graph; and the list of unissued ops in that order. */
+  const uint32_t *position, *op_at;
+  uint32_t *unissued_next, *unissued_previous; /* by position; n_ops is the end mark */
+
+  /* Ops. */
+  uint8_t *op_phase;
+  uint32_t *op_unissued_preds, *op_running_preds;
+  uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
+  fs_tick *op_start, *op_end;
+  uint32_t *op_queue;
+  uint32_t n_issued, n_done;
+
+  /* Queues.  A slot is a domain, or n_domains + gang. */
+  uint32_t n_queues, queue_limit, n_slots;
+  uint32_t first_free; /* implicit queues: none below is free */
+  FS_VEC(uint8_t) queue_busy;
+  FS_VEC(fs_tick) queue_until; /* end of what runs */
+  FS_VEC(uint64_t) queue_held; /* position of the gang it is kept for, else UINT64_MAX */
+  FS_VEC(fs_tick) queue_held_until;
+  uint32_t *queue_slot0, *queue_slot; /* domains that a queue is in */
+  uint32_t *slot_free;                /* free queues of a domain */
+  uint32_t *slot_claims, *slot_quota; /* claimed ops that hold memory */
+  fs_heap *runnable;                  /* per slot: ops by position */
+  fs_heap *copies;                    /* per domain: version * 2 + kind by position of who wants it */
+  fs_heap *later;                     /* per slot: soon ops over the quota */
+  fs_heap soon;
+  fs_heap ends; /* events: item by end */
+  FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
+  FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
+  int claim_failures;
+  uint8_t *slot_closed;  /* this round: 1 ops, 2 copies */
+  uint32_t *slot_passed; /* this round: ops passed over */
+  FS_VEC(uint32_t) release; /* ops with given starts, by start */
+  size_t next_release;
+
+  uint64_t *resource_free;
+  uint64_t concurrency_free;
+
+  /* Memories. */
+  bool any_bounded;
+  uint8_t *op_holds; /* the op touches a bounded memory */
+  fs_places *places; /* per memory; unused for unbounded ones */
+  fs_heap *victims_clean, *victims_dirty; /* per memory; entries may be stale */
+  uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
+
+  /* Versions (in bounded memories). */
+  uint8_t *v_state;
+  uint8_t *v_dirty, *v_stored, *v_content, *v_writing, *v_counted_evictable;
+  uint32_t *v_place, *v_promised_place, *v_store_place;
+  uint32_t *v_residency, *v_store_residency;
+  uint32_t *v_users, *v_pins, *v_left, *v_writers_left, *v_writers_running;
+  uint32_t *v_read_for; /* position of the claim that wants it read */
+  fs_tick *v_last_end;
+  uint32_t *v_last_use; /* sequence number of the last issue that touched it */
+  uint32_t *v_waiters;  /* list in waiter */
+  uint32_t *v_use0, *v_use, *v_next_use; /* positions of accesses, ascending; cursor */
+  uint32_t *v_inplace;  /* version whose place this one takes over, per claimed op */
+  uint32_t *scratch_place;
+  uint32_t n_absent_stored; /* versions that a read could bring in */
+  FS_VEC(fs_waiter) waiter;
+  uint32_t free_waiter;
+
+  /* A claim at work. */
+  FS_VEC(uint32_t) victims;
+
+  bool no_room; /* given content does not fit at 0 */
+  uint32_t no_room_version;
+  bool blocked;              /* the last round left a claim unfulfilled */
+  uint32_t blocked_position; /* its position */
+  uint32_t issue_count;
+
+  /* Results. */
+  uint32_t *arg_residency, *scratch_residency;
+  FS_VEC(fs_residency_record) residency;
+  FS_VEC(fs_copy_record) copy;
+  FS_VEC(fs_tick) copy_start;
+  FS_VEC(fs_tick) copy_end;
+  FS_VEC(uint32_t) copy_queue;
+  FS_VEC(uint32_t) order;
+} fs_engine;
+
+/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress. */
+fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) FS_MUST_USE;
+fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
+                         const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
+                         const uint32_t *op_at) FS_MUST_USE;
+void fs_engine_release(fs_engine *e);
+
+/* claim.c, evict.c */
+fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *done) FS_MUST_USE;
+/* Puts a version that may leave on the list of victims. */
+fs_status fs_engine_offer(fs_engine *e, uint32_t version) FS_MUST_USE;
+fs_status fs_engine_arrived(fs_engine *e, uint32_t version) FS_MUST_USE;
+fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) FS_MUST_USE;
+
+/* copies.c */
+fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) FS_MUST_USE;
+fs_status fs_engine_want_read(fs_engine *e, uint32_t version) FS_MUST_USE;
+fs_status fs_engine_depart(fs_engine *e, uint32_t version) FS_MUST_USE;
+fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) FS_MUST_USE;
+/* Is the copy (version * 2 + kind) still wanted, and can it start? */
+bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry);
+fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) FS_MUST_USE;
+fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) FS_MUST_USE;
+fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Room in a memory that an op needs for what it produces and for scratch. */
+uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
+fs_status fs_engine_prefetch(fs_engine *e, bool *started) FS_MUST_USE;
+
+/* engine.c */
+fs_status fs_engine_soon(fs_engine *e, uint32_t op) FS_MUST_USE; /* all predecessors are issued */
+uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred);
+fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
+fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
+                                  uint32_t place, uint32_t *id) FS_MUST_USE;
+
+static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t version) {
+  return &e->g->target.memory[fs_version_memory(e->g, version)];
+}
+static inline bool fs_engine_bounded(const fs_engine *e, uint32_t version) {
+  return fs_memory_bounded(fs_engine_memory_of(e, version));
+}
+/* The version keeps its place to the end: it is wanted then, and there is no store. */
+static inline bool fs_engine_stays(const fs_engine *e, uint32_t version) {
+  const fsched_graph *g = e->g;
+  bool state = g->buffer_io[g->version_buffer[version]] == FSCHED_IO_STATE;
+  return !fs_memory_spills(fs_engine_memory_of(e, version)) &&
+         (fs_version_kept(g, version) || (state && fs_version_index(g, version) == 0));
+}
+/* Nobody needs the version any more: no op to come, and no write-back. */
+static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
+  return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_engine_stays(e, version) &&
+         !(fs_version_kept(e->g, version) && e->v_dirty[version]);
+}
+/* Position of the next unissued op that touches a version, or n_ops. */
+static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
+  uint32_t *at = &e->v_next_use[version];
+  while (*at < e->v_use0[version + 1] &&
+         e->op_phase[e->op_at[e->v_use[*at]]] >= FS_OP_RUNNING) {
+    ++*at;
+  }
+  return *at < e->v_use0[version + 1] ? e->v_use[*at] : e->g->n_ops;
+}
+/* Distinct versions in bounded memories of an op: calls are for (arg, version) pairs. */
+#define FS_ENGINE_EACH_VERSION(e, op, a, v)                                                \
+  for (uint32_t a = (e)->g->op_arg0[op], v; a < (e)->g->op_arg0[(op) + 1]; a++)            \
+    if ((v = (e)->g->arg_version[a]) == FS_NONE || (e)->g->arg_tag[a] == FSCHED_NO_DEP ||  \
+        !fs_engine_bounded((e), v) || fs_engine_seen((e), (op), a, v)) {                   \
+    } else
+
+/* Does an earlier arg of the op name the same version? Ops have few args. */
+static inline bool fs_engine_seen(const fs_engine *e, uint32_t op, uint32_t arg,
+                                  uint32_t version) {
+  for (uint32_t a = e->g->op_arg0[op]; a < arg; a++) {
+    if (e->g->arg_version[a] == version) {
+      return true;
+    }
+  }
+  return false;
+}
+/* Does the op write the version (through any arg)? */
+static inline bool fs_engine_writes(const fs_engine *e, uint32_t op, uint32_t version) {
+  for (uint32_t a = e->g->op_arg0[op]; a < e->g->op_arg0[op + 1]; a++) {
+    if (e->g->arg_version[a] == version && fs_tag_writes(e->g->arg_tag[a])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+#endif

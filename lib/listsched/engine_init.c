@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Setting up and taking down a run of the list scheduler. */
+#include "listsched/engine.h"
+
+static fs_status init_order(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t n = g->n_ops;
+  FS_TRY(fs_new(e->scratch, &e->unissued_next, (size_t)n + 1));
+  FS_TRY(fs_new(e->scratch, &e->unissued_previous, (size_t)n + 1));
+  for (uint32_t i = 0; i <= n; i++) {
+    e->unissued_next[i] = i == n ? 0 : i + 1;
+    e->unissued_previous[i] = i == 0 ? n : i - 1;
+  }
+  if (n == 0) {
+    e->unissued_next[0] = 0;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status init_ops(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t n = g->n_ops;
+  FS_TRY(fs_new_zero(e->scratch, &e->op_phase, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_holds, n));
+  FS_TRY(fs_new(e->scratch, &e->op_unissued_preds, n));
+  FS_TRY(fs_new(e->scratch, &e->op_running_preds, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_lacks, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_start, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
+  FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
+  for (uint32_t op = 0; op < n; op++) {
+    e->op_unissued_preds[op] = e->op_running_preds[op] = g->pred0[op + 1] - g->pred0[op];
+    FS_ENGINE_EACH_VERSION(e, op, a, v) { e->op_holds[op] = 1; }
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      e->op_holds[op] |= fs_memory_bounded(&g->target.memory[g->scratch_memory[i]]);
+    }
+    e->any_bounded = e->any_bounded || e->op_holds[op];
+    if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
+      e->op_lacks[op] = 1;
+      FS_TRY(fs_vec_push(e->ctx, &e->release, op));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Ops with given starts in order of start; a heap does it. */
+static fs_status init_releases(fs_engine *e) {
+  fs_heap h = {0};
+  fs_status status = FSCHED_OK;
+  for (size_t i = 0; status == FSCHED_OK && i < e->release.n; i++) {
+    status = fs_heap_push(e->ctx, &h, e->g->op_start[e->release.at[i]], e->release.at[i]);
+  }
+  for (size_t i = 0; status == FSCHED_OK && h.n > 0; i++) {
+    e->release.at[i] = fs_heap_pop(&h).id;
+  }
+  fs_vec_free(e->ctx, &h);
+  return status;
+}
+
+static fs_status init_queue_slots(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  FS_TRY(fs_new_zero(e->scratch, &e->queue_slot0, (size_t)t->n_queues + 1));
+  for (uint32_t i = 0; i < t->domain_queue0[t->n_domains]; i++) {
+    e->queue_slot0[t->domain_queue[i] + 1]++;
+  }
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    e->queue_slot0[q + 1] += e->queue_slot0[q];
+  }
+  FS_TRY(fs_new(e->scratch, &e->queue_slot, e->queue_slot0[t->n_queues]));
+  uint32_t *fill;
+  FS_TRY(fs_new_zero(e->scratch, &fill, t->n_queues));
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+      uint32_t q = t->domain_queue[i];
+      e->queue_slot[e->queue_slot0[q] + fill[q]++] = d;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status init_queues(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  enum { IMPLICIT_QUOTA = 16 };
+  e->n_slots = t->n_domains + e->g->n_gangs;
+  e->queue_limit = t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_quota, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->runnable, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->copies, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->later, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_closed, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_passed, e->n_slots));
+  for (uint32_t s = 0; s < e->n_slots; s++) {
+    uint32_t members = s < t->n_domains ? t->domain_queue0[s + 1] - t->domain_queue0[s] : 1;
+    e->slot_free[s] = s < t->n_domains ? members : 0;
+    e->slot_quota[s] = t->implicit_queues ? IMPLICIT_QUOTA : members + 1;
+  }
+  if (t->implicit_queues) {
+    return FSCHED_OK;
+  }
+  fs_tick none = 0;
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
+  }
+  e->n_queues = t->n_queues;
+  return init_queue_slots(e);
+}
+
+static fs_status init_memories(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  FS_TRY(fs_new_zero(e->scratch, &e->places, t->n_memories));
+  FS_TRY(fs_new_zero(e->scratch, &e->victims_clean, t->n_memories));
+  FS_TRY(fs_new_zero(e->scratch, &e->victims_dirty, t->n_memories));
+  FS_TRY(fs_new_zero(e->scratch, &e->evictable, t->n_memories));
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    const fs_memory *memory = &t->memory[m];
+    uint64_t usable = fs_memory_bounded(memory) ? memory->capacity & ~(memory->align - 1) : 0;
+    FS_TRY(fs_places_init(&e->places[m], e->ctx, usable, memory->placement == FSCHED_COUNTED));
+  }
+  FS_TRY(fs_new_zero(e->scratch, &e->resource_free, t->n_resources));
+  for (uint32_t r = 0; r < t->n_resources; r++) {
+    e->resource_free[r] = t->resource_capacity[r];
+  }
+  e->concurrency_free = t->concurrency;
+  return FSCHED_OK;
+}
+
+/* Positions of the ops that touch each version, ascending: ops are visited in planned order. */
+static fs_status init_uses(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(fs_new_zero(e->scratch, &e->v_use0, (size_t)g->n_versions + 2));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    FS_ENGINE_EACH_VERSION(e, op, a, v) {
+      e->v_use0[v + 2]++;
+      e->v_left[v]++;
+      e->v_writers_left[v] += fs_engine_writes(e, op, v);
+    }
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    e->v_use0[v + 2] += e->v_use0[v + 1];
+  }
+  FS_TRY(fs_new(e->scratch, &e->v_use, e->v_use0[g->n_versions + 1]));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    FS_ENGINE_EACH_VERSION(e, e->op_at[i], a, v) { e->v_use[e->v_use0[v + 1]++] = i; }
+  }
+  FS_TRY(fs_new(e->scratch, &e->v_next_use, g->n_versions));
+  memcpy(e->v_next_use, e->v_use0, g->n_versions * sizeof *e->v_next_use);
+  return FSCHED_OK;
+}
+
+static fs_status init_versions(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t n = g->n_versions;
+  FS_TRY(fs_new_zero(e->scratch, &e->v_state, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_dirty, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_stored, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_content, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_writing, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_counted_evictable, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_place, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_promised_place, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_store_place, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_residency, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_store_residency, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_users, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_pins, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_left, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_writers_left, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_writers_running, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_read_for, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_last_end, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_last_use, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_waiters, n));
+  FS_TRY(fs_new_none(e->scratch, &e->v_inplace, n));
+  uint32_t n_scratch = g->op_scratch0[g->n_ops];
+  FS_TRY(fs_new_none(e->scratch, &e->scratch_place, n_scratch));
+  FS_TRY(fs_new_none(e->scratch, &e->scratch_residency, n_scratch));
+  FS_TRY(fs_new_none(e->scratch, &e->arg_residency, g->n_args));
+  e->free_waiter = FS_NONE;
+  return init_uses(e);
+}
+
+/* Given content: in the store, or at its place from 0 on.  False: no room. */
+static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
+  const fsched_graph *g = e->g;
+  uint32_t m = fs_version_memory(g, v);
+  const fs_memory *memory = &g->target.memory[m];
+  e->v_content[v] = 1;
+  bool store = fs_memory_spills(memory);
+  if (store) {
+    e->v_stored[v] = 1;
+    e->n_absent_stored += e->v_left[v] > 0;
+    m = memory->backing;
+    memory = &g->target.memory[m];
+    if (!fs_memory_bounded(memory)) {
+      return FSCHED_OK;
+    }
+  } else if (e->v_left[v] == 0 && !fs_engine_stays(e, v)) {
+    return FSCHED_OK;
+  }
+  uint32_t place;
+  uint64_t size = fs_align_up(fs_version_size(g, v), memory->align);
+  FS_TRY(fs_places_reserve_now(&e->places[m], size, true, &place));
+  *room = place != FS_NONE;
+  if (!*room) {
+    return FSCHED_OK;
+  }
+  fs_places_occupy(&e->places[m], place);
+  e->places[m].place.at[place].owner = store ? FS_NONE : v * 2;
+  *(store ? &e->v_store_place[v] : &e->v_place[v]) = place;
+  e->v_state[v] = store ? FS_V_ABSENT : FS_V_IN;
+  return fs_engine_new_residency(e, v, FS_NONE, m, place,
+                                 store ? &e->v_store_residency[v] : &e->v_residency[v]);
+}
+
+static fs_status init_start(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  for (uint32_t v = 0; v < g->n_versions && !e->no_room; v++) {
+    bool room = true;
+    if (fs_engine_bounded(e, v) && fs_version_given(g, v)) {
+      FS_TRY(init_given(e, v, &room));
+      e->no_room = !room;
+      e->no_room_version = v;
+    }
+  }
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = e->op_at[i];
+    if (e->op_unissued_preds[op] == 0) {
+      FS_TRY(fs_engine_soon(e, op));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
+                         const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
+                         const uint32_t *op_at) {
+  *e = (fs_engine){.ctx = ctx,
+                   .g = g,
+                   .policy = policy,
+                   .scratch = scratch,
+                   .position = position,
+                   .op_at = op_at};
+  FS_TRY(init_order(e));
+  FS_TRY(init_ops(e));
+  FS_TRY(init_releases(e));
+  FS_TRY(init_queues(e));
+  FS_TRY(init_memories(e));
+  FS_TRY(init_versions(e));
+  return init_start(e);
+}
+
+void fs_engine_release(fs_engine *e) {
+  fsched_context *ctx = e->ctx;
+  for (uint32_t s = 0; e->slot_passed != NULL && s < e->n_slots; s++) {
+    fs_vec_free(ctx, &e->runnable[s]);
+    fs_vec_free(ctx, &e->copies[s]);
+    fs_vec_free(ctx, &e->later[s]);
+  }
+  for (uint32_t m = 0; e->evictable != NULL && m < e->g->target.n_memories; m++) {
+    fs_vec_free(ctx, &e->victims_clean[m]);
+    fs_vec_free(ctx, &e->victims_dirty[m]);
+    if (e->places[m].ctx != NULL) {
+      fs_places_release(&e->places[m]);
+    }
+  }
+  fs_vec_free(ctx, &e->queue_busy);
+  fs_vec_free(ctx, &e->queue_until);
+  fs_vec_free(ctx, &e->queue_held);
+  fs_vec_free(ctx, &e->queue_held_until);
+  fs_vec_free(ctx, &e->soon);
+  fs_vec_free(ctx, &e->ends);
+  fs_vec_free(ctx, &e->parked);
+  fs_vec_free(ctx, &e->set_aside);
+  fs_vec_free(ctx, &e->release);
+  fs_vec_free(ctx, &e->waiter);
+  fs_vec_free(ctx, &e->victims);
+  fs_vec_free(ctx, &e->residency);
+  fs_vec_free(ctx, &e->copy);
+  fs_vec_free(ctx, &e->copy_start);
+  fs_vec_free(ctx, &e->copy_end);
+  fs_vec_free(ctx, &e->copy_queue);
+  fs_vec_free(ctx, &e->order);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list scheduler's entry: runs the engine under one or more policies and keeps the best run.
+ *
+ * What was repaired in the published loop (Kundeti, the feasible schedule generator): it goes on
+ * while anything is active, spilled or in flight; it starts with all sources; spill reads are
+ * scheduled like any item; fresh ops may start beside resident buffers; outputs are written back
+ * once; the makespan is the largest end.  A published run evicts least recently used versions; the
+ * default evicts the one whose next use is farthest in the planned order.
+ *
+ * The planned order decides as much as the eviction rule: upward rank serves graphs that wait for
+ * their critical path, frugal and program order those that wait for memory.  Graphs of up to
+ * PORTFOLIO_LIMIT ops under memory pressure are run under all of them; the least makespan wins,
+ * then the fewest bytes copied, then the first in the list. */
+#include <stdio.h>
+
+#include "listsched/engine.h"
+
+enum { PORTFOLIO_LIMIT = 20000, N_POLICIES = 6 };
+
+static const fs_policy policies[N_POLICIES] = {
+    {.name = "rank", .plan = fs_plan_rank},
+    {.name = "program", .plan = fs_plan_program},
+    {.name = "memory", .plan = fs_plan_memory},
+    {.name = "rank-strict", .plan = fs_plan_rank, .strict = true},
+    {.name = "program-strict", .plan = fs_plan_program, .strict = true},
+    {.name = "memory-strict", .plan = fs_plan_memory, .strict = true},
+};
+
+static fs_tick run_makespan(const fs_engine *e) {
+  fs_tick last = 0;
+  for (uint32_t op = 0; op < e->g->n_ops; op++) {
+    last = fs_max(last, e->op_end[op]);
+  }
+  for (size_t c = 0; c < e->copy.n; c++) {
+    last = fs_max(last, e->copy_end.at[c]);
+  }
+  return last;
+}
+
+static uint64_t run_copy_bytes(const fs_engine *e) {
+  uint64_t sum = 0;
+  for (size_t c = 0; c < e->copy.n; c++) {
+    sum += fs_version_size(e->g, e->copy.at[c].version);
+  }
+  return sum;
+}
+
+static fs_status fill_items(fsched_schedule *s, const fs_engine *e) {
+  uint32_t n_ops = s->graph->n_ops;
+  s->n_copies = (uint32_t)e->copy.n;
+  s->n_items = n_ops + s->n_copies;
+  FS_TRY(fs_new(&s->arena, &s->start, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->end, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->queue, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_store, s->n_copies));
+  for (uint32_t i = 0; i < n_ops; i++) {
+    s->start[i] = e->op_start[i];
+    s->end[i] = e->op_end[i];
+    s->queue[i] = e->op_queue[i];
+  }
+  for (uint32_t c = 0; c < s->n_copies; c++) {
+    s->start[n_ops + c] = e->copy_start.at[c];
+    s->end[n_ops + c] = e->copy_end.at[c];
+    s->queue[n_ops + c] = e->copy_queue.at[c];
+    s->copy_kind[c] = e->copy.at[c].kind;
+    s->copy_version[c] = e->copy.at[c].version;
+    s->copy_residency[c] = e->copy.at[c].residency;
+    s->copy_store[c] = e->copy.at[c].store;
+  }
+  assert(e->order.n == s->n_items);
+  memcpy(s->order, e->order.at, s->n_items * sizeof *s->order);
+  return FSCHED_OK;
+}
+
+static fs_status fill_residencies(fsched_schedule *s, const fs_engine *e) {
+  uint32_t n = s->n_residencies = (uint32_t)e->residency.n;
+  FS_TRY(fs_new(&s->arena, &s->res_version, n));
+  FS_TRY(fs_new(&s->arena, &s->res_op, n));
+  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
+  FS_TRY(fs_new(&s->arena, &s->res_address, n));
+  FS_TRY(fs_new(&s->arena, &s->res_size, n));
+  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
+  FS_TRY(fs_new(&s->arena, &s->res_end, n));
+  for (uint32_t r = 0; r < n; r++) {
+    const fs_residency_record *from = &e->residency.at[r];
+    s->res_version[r] = from->version;
+    s->res_op[r] = from->op;
+    s->res_memory[r] = from->memory;
+    s->res_address[r] = from->address;
+    s->res_size[r] = from->size;
+    s->res_begin[r] = from->begin;
+    s->res_end[r] = from->end == FS_TICK_NONE ? s->makespan : from->end;
+  }
+  uint32_t n_scratch = s->graph->op_scratch0[s->graph->n_ops];
+  FS_TRY(fs_new(&s->arena, &s->arg_residency, s->graph->n_args));
+  FS_TRY(fs_new(&s->arena, &s->scratch_residency, n_scratch));
+  memcpy(s->arg_residency, e->arg_residency, s->graph->n_args * sizeof *s->arg_residency);
+  memcpy(s->scratch_residency, e->scratch_residency, n_scratch * sizeof *s->scratch_residency);
+  return FSCHED_OK;
+}
+
+static fs_status fill_queues(fsched_schedule *s, const fs_engine *e) {
+  s->n_queues = e->n_queues;
+  FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    if (!s->graph->target.implicit_queues) {
+      s->queue_name[q] = s->graph->target.queue[q].name;
+      continue;
+    }
+    char name[16];
+    int n = snprintf(name, sizeof name, "q%u", (unsigned)q);
+    s->queue_name[q] = fs_arena_strndup(&s->arena, name, (size_t)n);
+    if (s->queue_name[q] == NULL) {
+      return FSCHED_SYSTEM;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fsched_schedule **out) {
+  fsched_schedule *s;
+  FS_TRY(fs_schedule_create(ctx, e->g, &s));
+  s->makespan = run_makespan(e);
+  s->status = FS_SCHEDULE_FEASIBLE;
+  fs_status status = fill_items(s, e);
+  status = status == FSCHED_OK ? fill_residencies(s, e) : status;
+  status = status == FSCHED_OK ? fill_queues(s, e) : status;
+  if (status != FSCHED_OK) {
+    fsched_schedule_destroy(s);
+    return status;
+  }
+  *out = s;
+  return FSCHED_OK;
+}
+
+typedef struct best_run {
+  fsched_schedule *schedule;
+  uint64_t copy_bytes;
+} best_run;
+
+/* One run under policy k; replaces the best one if it is better. */
+static fs_status try_policy(fsched_context *ctx, const fsched_graph *g,
+                          const fs_listsched_options *options, uint32_t k, bool explain,
+                          best_run *best) {
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  fs_policy policy = policies[k];
+  policy.evict = options->evict;
+  fs_engine e = {.ctx = ctx};
+  bool infeasible = true;
+  uint32_t *position = NULL, *op_at = NULL;
+  fs_status status = fs_new(&scratch, &position, g->n_ops);
+  status = status == FSCHED_OK ? fs_new(&scratch, &op_at, g->n_ops) : status;
+  status = status == FSCHED_OK ? policy.plan(ctx, g, &scratch, position) : status;
+  if (status == FSCHED_OK) {
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      op_at[position[op]] = op;
+    }
+    status = fs_engine_init(&e, ctx, &scratch, g, &policy, position, op_at);
+    status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
+  }
+  if (status == FSCHED_OK && !infeasible) {
+    fs_tick makespan = run_makespan(&e);
+    uint64_t bytes = run_copy_bytes(&e);
+    if (best->schedule == NULL || makespan < best->schedule->makespan ||
+        (makespan == best->schedule->makespan && bytes < best->copy_bytes)) {
+      fsched_schedule_destroy(best->schedule);
+      best->schedule = NULL;
+      best->copy_bytes = bytes;
+      status = fill_schedule(ctx, &e, &best->schedule);
+    }
+  }
+  fs_engine_release(&e);
+  fs_arena_release(&scratch);
+  return status;
+}
+
+static bool any_bounded(const fsched_graph *g) {
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    if (fs_memory_bounded(&g->target.memory[m])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
+                           const fs_listsched_options *options, fsched_schedule **out) {
+  best_run best = {0};
+  fs_status status = FSCHED_OK;
+  uint32_t wanted = any_bounded(g) && g->n_ops <= PORTFOLIO_LIMIT ? N_POLICIES : 1;
+  /* Where the first plans fail, the others are tried whatever the size. */
+  for (uint32_t k = 0; k < N_POLICIES && status == FSCHED_OK; k++) {
+    if (k < wanted || best.schedule == NULL) {
+      status = try_policy(ctx, g, options, k, k == N_POLICIES - 1 && best.schedule == NULL, &best);
+    }
+  }
+  if (status != FSCHED_OK) {
+    fsched_schedule_destroy(best.schedule);
+    return status;
+  }
+  *out = best.schedule;
+  return best.schedule == NULL ? FSCHED_INFEASIBLE : FSCHED_OK;
+}

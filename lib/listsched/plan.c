@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Planned orders: each is a linear extension of the graph, made by taking the best op whose
+ * predecessors are all taken.  O((V + E) log V). */
+#include "heap.h"
+#include "listsched/policy.h"
+
+/* Longest path to the end, copies that must follow a kept version included. */
+static fs_status upward_ranks(const fsched_graph *g, fs_arena *scratch, fs_tick **out) {
+  fs_tick *rank;
+  FS_TRY(fs_new_zero(scratch, &rank, g->n_ops));
+  for (uint32_t i = g->n_ops; i-- > 0;) {
+    uint32_t op = g->topo[i];
+    fs_tick tail = 0;
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      tail = fs_max(tail, rank[g->succ[s]]);
+    }
+    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+      uint32_t v = g->arg_version[a];
+      if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_version_kept(g, v)) {
+        const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
+        if (fs_memory_bounded(m) && fs_memory_spills(m)) {
+          tail = fs_max(tail, fs_spill_write_time(m, fs_version_size(g, v)));
+        }
+      }
+    }
+    rank[op] = g->op_time[op] + tail;
+  }
+  *out = rank;
+  return FSCHED_OK;
+}
+
+typedef struct planner {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  fs_heap ready;
+  uint32_t *preds_left;
+  uint32_t n_taken;
+  uint32_t *position;
+} planner;
+
+static fs_status planner_init(planner *p, fsched_context *ctx, const fsched_graph *g,
+                              fs_arena *scratch, uint32_t *position) {
+  *p = (planner){.ctx = ctx, .g = g, .position = position};
+  FS_TRY(fs_new(scratch, &p->preds_left, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    p->preds_left[op] = g->pred0[op + 1] - g->pred0[op];
+  }
+  return FSCHED_OK;
+}
+
+/* Takes ops by ascending key[op], ties by id. */
+static fs_status plan_by_key(planner *p, const uint64_t *key) {
+  const fsched_graph *g = p->g;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (p->preds_left[op] == 0) {
+      FS_TRY(fs_heap_push(p->ctx, &p->ready, key[op], op));
+    }
+  }
+  while (p->ready.n > 0) {
+    uint32_t op = fs_heap_pop(&p->ready).id;
+    p->position[op] = p->n_taken++;
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      uint32_t to = g->succ[s];
+      if (--p->preds_left[to] == 0) {
+        FS_TRY(fs_heap_push(p->ctx, &p->ready, key[to], to));
+      }
+    }
+  }
+  assert(p->n_taken == g->n_ops);
+  return FSCHED_OK;
+}
+
+fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                       uint32_t *position) {
+  fs_tick *rank;
+  planner p;
+  FS_TRY(upward_ranks(g, scratch, &rank));
+  FS_TRY(planner_init(&p, ctx, g, scratch, position));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    rank[op] = UINT64_MAX - rank[op];
+  }
+  fs_status status = plan_by_key(&p, rank);
+  fs_vec_free(ctx, &p.ready);
+  return status;
+}
+
+fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                          uint32_t *position) {
+  (void)ctx;
+  (void)scratch;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    position[g->topo[i]] = i;
+  }
+  return FSCHED_OK;
+}
+
+/* State of the memory-frugal order: what an op would add to bounded memories now. */
+typedef struct frugal {
+  planner p;
+  uint32_t *left; /* per version: ops that still touch it */
+  uint8_t *present;
+  uint64_t *key; /* per ready op: its newest entry */
+} frugal;
+
+/* Bytes added less bytes set free, mapped so that less comes first, ties by id. */
+static uint64_t frugal_key(const frugal *f, uint32_t op) {
+  const fsched_graph *g = f->p.g;
+  int64_t delta = 0;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP ||
+        !fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)])) {
+      continue;
+    }
+    int64_t size = (int64_t)fs_version_size(g, v);
+    delta += f->present[v] ? 0 : size;
+    delta -= f->left[v] == 1 ? size : 0;
+  }
+  const int64_t middle = (int64_t)1 << 55;
+  return (uint64_t)(middle + (delta < -middle ? -middle : delta > middle ? middle : delta));
+}
+
+static fs_status frugal_push(frugal *f, uint32_t op) {
+  f->key[op] = frugal_key(f, op);
+  return fs_heap_push(f->p.ctx, &f->p.ready, f->key[op], op);
+}
+
+/* The op has been taken: its versions are present, one user fewer. */
+static fs_status frugal_take(frugal *f, uint32_t op) {
+  const fsched_graph *g = f->p.g;
+  f->p.position[op] = f->p.n_taken++;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
+      continue;
+    }
+    f->present[v] = 1;
+    if (--f->left[v] != 1) {
+      continue;
+    }
+    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+      uint32_t other = g->access_op[i];
+      if (f->p.position[other] == FS_NONE && f->p.preds_left[other] == 0) {
+        FS_TRY(frugal_push(f, other));
+      }
+    }
+  }
+  for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+    if (--f->p.preds_left[g->succ[s]] == 0) {
+      FS_TRY(frugal_push(f, g->succ[s]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status frugal_plan(frugal *f) {
+  const fsched_graph *g = f->p.g;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (f->p.preds_left[op] == 0) {
+      FS_TRY(frugal_push(f, op));
+    }
+  }
+  while (f->p.ready.n > 0) {
+    fs_heap_entry e = fs_heap_pop(&f->p.ready);
+    if (f->p.position[e.id] == FS_NONE && e.key == f->key[e.id]) {
+      FS_TRY(frugal_take(f, e.id));
+    }
+  }
+  assert(f->p.n_taken == g->n_ops);
+  return FSCHED_OK;
+}
+
+fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                         uint32_t *position) {
+  frugal f = {0};
+  FS_TRY(planner_init(&f.p, ctx, g, scratch, position));
+  memset(position, 0xFF, g->n_ops * sizeof *position);
+  FS_TRY(fs_new_zero(scratch, &f.left, g->n_versions));
+  FS_TRY(fs_new_zero(scratch, &f.present, g->n_versions));
+  FS_TRY(fs_new_zero(scratch, &f.key, g->n_ops));
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    f.left[v] = g->version_access0[v + 1] - g->version_access0[v];
+  }
+  fs_status status = frugal_plan(&f);
+  fs_vec_free(ctx, &f.p.ready);
+  return status;
+}

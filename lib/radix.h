@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting of packed 64-bit keys, ascending.
+ *
+ * Least significant digit first, eleven bits at a time; digits that are the same in all keys cost
+ * nothing, so keys of b varying bits take O(n * b / 11).  `scratch` has room for n keys. */
+#ifndef FS_RADIX_H
+#define FS_RADIX_H
+
+#include "base.h"
+
+void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The check of a program: the promise of the command stream, for every set of actual durations.
+ *
+ *   shape    records make sense; every op once, on all members of its gang    verify_stream_shape.c
+ *   deps     versions and predecessors, again from tags in program order      verify_stream_deps.c
+ *   places   each command touches what its op needs, inside all capacities    verify_stream_places.c
+ *   signals  who signals, how far it reaches                                  here
+ *   walk     one order that queues and waits allow: no deadlock; exact        verify_stream_walk.c
+ *            vector clocks; waits, frontiers, predecessors
+ *   access   conflicts are ordered, every value is the right one              verify_stream_access.c
+ *   graph    the program is that graph's                                      verify_stream_graph.c
+ *
+ * Nothing of the passes is used: not their intervals, not their clocks, not their edges.  What is
+ * stored beside the commands (versions, frontiers, signals) is compared, not believed.
+ *
+ * Why one walk is enough.  Happens-before is queue order and waits (members of a gang start
+ * together, which the proof of progress uses, but give each other no order).  If each pair of
+ * conflicting accesses is ordered by it, every execution sees the same sequence of accesses to each
+ * byte, so values found in one execution are found in all.  Amounts: an amount is a set of unit
+ * intervals, and two holders of one unit conflict; so at most one holds it at a time.
+ *
+ * Complexity: O((commands + places + edges) log n) and O(known queues) per wait and frontier;
+ * memory: places that are live, and clocks that somebody will still wait for. */
+#include "verify_stream.h"
+
+#include <stdio.h>
+
+#include "context.h"
+#include "fsched/verify.h"
+
+/* The narrowest scope from queue a to queue b.  From a queue to itself nobody waits, but through a
+ * collective axis, to which all members have to tell that they are complete. */
+static fs_scope scope_between(const fs_stream *s, uint32_t a, uint32_t b) {
+  const fs_stream_queue *x = &s->queues[a], *y = &s->queues[b];
+  if (x->machine != y->machine) {
+    return FS_SCOPE_SYSTEM;
+  }
+  return x->device == y->device ? FS_SCOPE_DEVICE : FS_SCOPE_DEVICE_GROUP;
+}
+
+static void note_waiter(fs_vs *v, uint32_t command, uint32_t waiter_queue, uint8_t *scope,
+                        uint8_t *signal) {
+  fs_scope reach = scope_between(v->s, v->command_queue[command], waiter_queue);
+  signal[command] = 1;
+  scope[command] = (uint8_t)fs_max(scope[command], reach);
+}
+
+fs_status fs_vs_signals(fs_vs *v) {
+  const fs_stream *s = v->s;
+  uint8_t *signal, *scope;
+  FS_TRY(fs_new_zero(&v->arena, &signal, s->n_commands));
+  FS_TRY(fs_new_zero(&v->arena, &scope, s->n_commands));
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    for (uint32_t k = 0; k < s->commands[i].n_waits; k++) {
+      const fs_stream_wait *w = &s->waits[s->commands[i].wait0 + k];
+      if (w->axis < s->n_queues) {
+        note_waiter(v, s->queues[w->axis].command0 + w->epoch - 1, v->command_queue[i], scope,
+                    signal);
+        continue;
+      }
+      uint32_t occ = v->occ0[w->axis] + w->epoch - 1;
+      for (uint32_t m = v->occ_command0[occ]; m < v->occ_command0[occ + 1]; m++) {
+        note_waiter(v, v->occ_command[m], v->command_queue[i], scope, signal);
+      }
+    }
+  }
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    char name[FS_VNAME];
+    if (s->commands[i].signal != signal[i]) {
+      FS_WRONG(v, FS_DIAG_VERIFY_SIGNAL, "%s %s", fs_vs_command_name(v, i, name),
+               signal[i] ? "does not signal, but is waited for" : "signals, but nobody waits");
+    }
+    if (s->commands[i].scope != scope[i]) {
+      FS_WRONG(v, FS_DIAG_VERIFY_SCOPE, "%s has scope %u; who waits for it needs %u",
+               fs_vs_command_name(v, i, name), s->commands[i].scope, scope[i]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void check_meta(fs_vs *v) {
+  const fs_stream *s = v->s;
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    last = fs_max(last, s->commands[i].end);
+  }
+  if (s->meta[0].makespan != last || s->meta[0].lower_bound > last) {
+    FS_WRONG(v, FS_DIAG_VERIFY_STATUS,
+             "makespan %llu, bound %llu, but the last command ends at %llu",
+             (unsigned long long)s->meta[0].makespan,
+             (unsigned long long)s->meta[0].lower_bound, (unsigned long long)last);
+  }
+}
+
+/* Parts that need what an earlier one refuted are left out. */
+static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
+  FS_TRY(fs_vs_shape(v));
+  check_meta(v);
+  FS_TRY(fs_vs_deps(v));
+  fs_status places = fs_vs_places(v);
+  if (places == FSCHED_SYSTEM) {
+    return places;
+  }
+  FS_TRY(fs_vs_signals(v));
+  if (g != NULL) {
+    FS_TRY(fs_vs_graph(v, g));
+  }
+  FS_TRY(places);
+  return fs_vs_walk(v);
+}
+
+fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *program,
+                                    const fsched_graph *graph) {
+  fs_vs v = {.ctx = ctx, .s = &program->view};
+  uint32_t errors = fsched_diag_errors(ctx);
+  fs_arena_init(&v.arena, ctx);
+  fs_status status = verify_all(&v, graph);
+  fs_vec_free(ctx, &v.pred);
+  fs_vec_free(ctx, &v.piece);
+  if (v.pool.ctx != NULL) {
+    fs_vpool_free(&v.pool);
+  }
+  fs_arena_release(&v.arena);
+  if (status == FSCHED_OK && fsched_diag_errors(ctx) != errors) {
+    status = FSCHED_WRONG;
+  }
+  return status;
+}
