@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands of a replay cost, kernels left out: on one queue, per wait for another queue
+ * (beside a bare hand-off between two threads), and for whole DAGs beside OpenMP tasks.
+ *
+ * Each line is measured RUNS times, the contenders by turns, so that a disturbed moment meets all
+ * of them; minimum and median are shown.  A run is the mean of REPEAT invocations. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+
+enum { RUNS = 15, REPEAT = 10, WIDTH = 64, DAG_OPS = 4096, CHAIN_OPS = 100000, HOPS = 20000 };
+
+typedef struct series {
+  double ns[RUNS]; /* per item */
+} series;
+
+static void fail(const char *what) {
+  fprintf(stderr, "bench_replay: %s\n", what);
+  exit(EXIT_FAILURE);
+}
+
+static void need(fsched_context *ctx, fsched_status status) {
+  if (status != FSCHED_OK) {
+    fail(fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "a call failed");
+  }
+}
+
+static double now_ns(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* ---- graphs: op i comes after before[i][0..1] (UINT32_MAX: none) */
+
+typedef struct shape {
+  const char *name;
+  uint32_t n_ops, n_queues;
+  int alternate; /* op i on queue i % n_queues, else on any */
+  uint32_t (*before)[2];
+} shape;
+
+static shape make_shape(const char *name, uint32_t n_ops, uint32_t n_queues, int alternate) {
+  shape s = {name, n_ops, n_queues, alternate, NULL};
+  s.before = malloc(n_ops * sizeof *s.before);
+  if (s.before == NULL) {
+    fail("out of memory");
+  }
+  for (uint32_t i = 0; i < n_ops; i++) {
+    s.before[i][0] = s.before[i][1] = UINT32_MAX;
+  }
+  return s;
+}
+
+static shape make_chain(const char *name, uint32_t n_ops, uint32_t n_queues) {
+  shape s = make_shape(name, n_ops, n_queues, 1);
+  for (uint32_t i = 1; i < n_ops; i++) {
+    s.before[i][0] = i - 1;
+  }
+  return s;
+}
+
+/* Layers of WIDTH ops with two inputs each from the layer before. */
+static shape make_layers(uint32_t n_queues) {
+  shape s = make_shape("layered, 2 inputs, width 64", DAG_OPS, n_queues, 0);
+  for (uint32_t i = WIDTH; i < DAG_OPS; i++) {
+    uint32_t layer = i - i % WIDTH - WIDTH;
+    s.before[i][0] = layer + i % WIDTH;
+    s.before[i][1] = layer + (i * 7 + 3) % WIDTH;
+    if (s.before[i][1] == s.before[i][0]) {
+      s.before[i][1] = layer + (i + 1) % WIDTH;
+    }
+  }
+  return s;
+}
+
+static void add_op(fsched_context *ctx, fsched_builder *b, const shape *s, uint32_t i) {
+  char name[32], queue[32];
+  (void)snprintf(name, sizeof name, "op%u", i);
+  (void)snprintf(queue, sizeof queue, "q%u", i % s->n_queues);
+  fsched_op_desc op = {.size = sizeof op, .name = name, .time = 1};
+  op.on = s->alternate ? queue : NULL;
+  uint32_t id;
+  need(ctx, fsched_builder_op(b, &op, &id));
+  for (uint32_t k = 0; k < 2; k++) {
+    if (s->before[i][k] != UINT32_MAX) {
+      need(ctx, fsched_builder_after(b, id, s->before[i][k]));
+    }
+  }
+}
+
+static fsched_program *compile(fsched_context *ctx, const shape *s) {
+  fsched_builder *b;
+  fsched_graph *graph;
+  fsched_program *program;
+  need(ctx, fsched_builder_create(ctx, s->name, &b));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    char name[32];
+    uint32_t id;
+    (void)snprintf(name, sizeof name, "q%u", q);
+    fsched_queue_desc desc = {.size = sizeof desc, .name = name};
+    need(ctx, fsched_builder_queue(b, &desc, &id));
+  }
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    add_op(ctx, b, s, i);
+  }
+  need(ctx, fsched_builder_finish(b, &graph));
+  need(ctx, fsched_compile(ctx, graph, NULL, NULL, &program));
+  fsched_graph_destroy(graph);
+  fsched_builder_destroy(b);
+  return program;
+}
+
+/* ns per op. */
+static double replay(fsched_context *ctx, const fsched_program *program, uint32_t n_ops) {
+  fsched_replay_options o = {.size = sizeof o, .repeat = REPEAT, .empty_kernels = 1};
+  fsched_replay_result r = {.size = sizeof r};
+  need(ctx, fsched_replay_cpu(ctx, program, &o, &r));
+  return (double)r.elapsed_ns / REPEAT / n_ops;
+}
+
+/* ---- a bare hand-off: two threads, a counter each on a line of its own */
+
+typedef struct bare {
+  _Alignas(128) atomic_uint_fast64_t mine;
+  _Alignas(128) atomic_uint_fast64_t other;
+} bare;
+
+static void spin_until(const atomic_uint_fast64_t *counter, uint64_t value) {
+  while (atomic_load_explicit(counter, memory_order_acquire) < value) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+static void *bare_other(void *arg) {
+  bare *b = arg;
+  for (uint64_t i = 1; i <= HOPS / 2; i++) {
+    spin_until(&b->mine, i);
+    atomic_store_explicit(&b->other, i, memory_order_release);
+  }
+  return NULL;
+}
+
+/* ns per hand-off. */
+static double hand_off(void) {
+  bare b;
+  pthread_t thread;
+  atomic_init(&b.mine, 0);
+  atomic_init(&b.other, 0);
+  if (pthread_create(&thread, NULL, bare_other, &b) != 0) {
+    fail("no thread");
+  }
+  atomic_store_explicit(&b.mine, 1, memory_order_release); /* both are there after this one */
+  spin_until(&b.other, 1);
+  double begin = now_ns();
+  for (uint64_t i = 2; i <= HOPS / 2; i++) {
+    atomic_store_explicit(&b.mine, i, memory_order_release);
+    spin_until(&b.other, i);
+  }
+  double took = now_ns() - begin;
+  (void)pthread_join(thread, NULL);
+  return took / (HOPS - 2);
+}
+
+/* ---- the same DAG as OpenMP tasks */
+
+static void omp_tasks(const shape *s, char *token) {
+  (void)token; /* only its addresses are used */
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    uint32_t a = s->before[i][0], b = s->before[i][1];
+    if (a == UINT32_MAX) {
+#pragma omp task depend(out : token[i])
+      { atomic_signal_fence(memory_order_seq_cst); }
+    } else {
+#pragma omp task depend(in : token[a], token[b]) depend(out : token[i])
+      { atomic_signal_fence(memory_order_seq_cst); }
+    }
+  }
+}
+
+/* ns per op, making the tasks included, as it is part of every use. */
+static double openmp(const shape *s) {
+  char *token = calloc(s->n_ops, 1);
+  if (token == NULL) {
+    fail("out of memory");
+  }
+  double took = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int k = 0; k < REPEAT; k++) {
+    double begin = now_ns();
+    omp_tasks(s, token);
+#pragma omp taskwait
+    took += now_ns() - begin;
+  }
+  free(token);
+  return took / REPEAT / s->n_ops;
+}
+
+/* ---- the table */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static double row(const char *name, series *s) {
+  qsort(s->ns, RUNS, sizeof s->ns[0], ascending);
+  printf("%-44s %10.1f %10.1f\n", name, s->ns[0], s->ns[RUNS / 2]);
+  return s->ns[0];
+}
+
+static void bench_chain(fsched_context *ctx) {
+  shape s = make_chain("one queue", CHAIN_OPS, 1);
+  fsched_program *p = compile(ctx, &s);
+  series ours;
+  for (int run = 0; run < RUNS; run++) {
+    ours.ns[run] = replay(ctx, p, s.n_ops);
+  }
+  (void)row("command on one queue", &ours);
+  fsched_program_destroy(p);
+  free(s.before);
+}
+
+static void bench_waits(fsched_context *ctx) {
+  shape s = make_chain("ping-pong", HOPS, 2);
+  fsched_program *p = compile(ctx, &s);
+  series ours, bare_pair;
+  for (int run = 0; run < RUNS; run++) {
+    bare_pair.ns[run] = hand_off();
+    ours.ns[run] = replay(ctx, p, s.n_ops);
+  }
+  double b = row("bare hand-off between two threads", &bare_pair);
+  double o = row("wait for another queue, its command included", &ours);
+  printf("%-44s %10.2f\n", "  ratio", o / b);
+  fsched_program_destroy(p);
+  free(s.before);
+}
+
+static void bench_dag(fsched_context *ctx, shape s) {
+  fsched_program *p = compile(ctx, &s);
+  series ours, tasks;
+  char name[64];
+  for (int run = 0; run < RUNS; run++) {
+    tasks.ns[run] = openmp(&s);
+    ours.ns[run] = replay(ctx, p, s.n_ops);
+  }
+  (void)snprintf(name, sizeof name, "%s: OpenMP tasks", s.name);
+  double t = row(name, &tasks);
+  (void)snprintf(name, sizeof name, "%s: replay", s.name);
+  double o = row(name, &ours);
+  printf("%-44s %10.2f\n", "  OpenMP / replay", t / o);
+  fsched_program_destroy(p);
+  free(s.before);
+}
+
+int main(void) {
+  uint32_t queues = (uint32_t)omp_get_max_threads();
+  fsched_context *ctx;
+  if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+    fail("no context");
+  }
+  printf("replay with empty kernels, ns per command, %u queues for the DAGs of %d ops\n", queues,
+         DAG_OPS);
+  printf("%-44s %10s %10s\n", "", "minimum", "median");
+  bench_chain(ctx);
+  bench_waits(ctx);
+  bench_dag(ctx, make_shape("independent", DAG_OPS, queues, 0));
+  bench_dag(ctx, make_layers(queues));
+  printf("OpenMP makes its tasks in every invocation; compiling, done once, is not counted here\n");
+  fsched_context_destroy(ctx);
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched compile.  Everything is computed before anything is written, and the stream is written
+ * last: a build tool that sees it finds the other results too. */
+#include "fsched/compile.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "cli.h"
+#include "file.h"
+#include "schedule.h"
+#include "sync.h"
+
+#define EMIT_KINDS "schedule|table|stats"
+
+typedef fs_status (*fs_emitter)(fsched_context *ctx, const fsched_schedule *s, char **text,
+                                size_t *length);
+/* In the order of EMIT_KINDS. */
+static const fs_emitter emitters[] = {fsched_schedule_json, fsched_schedule_table,
+                                      fsched_schedule_stats_json};
+
+typedef struct fs_emit {
+  uint32_t kind;
+  const char *path;
+} fs_emit;
+
+typedef struct fs_job {
+  const char *input, *output, *depfile; /* depfile may be NULL */
+  fs_emit *emit;
+  size_t n_emits;
+  fsched_graph *graph;
+  fsched_schedule *schedule;
+  fsched_program *program;
+  double read_seconds, *pass_seconds;
+} fs_job;
+
+/* --emit KIND=FILE */
+static fs_status parse_emit(fs_cli *cli, const char *value, fs_emit *out) {
+  const char *equals = strchr(value, '=');
+  const char *kind = fs_arena_strndup(&cli->arena, value, (size_t)(equals - value));
+  if (kind == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *out = (fs_emit){fs_choice_index(EMIT_KINDS, kind), equals + 1};
+  if (out->kind == FS_NONE) {
+    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, EMIT_KINDS, kind),
+                    "--emit knows %s, not '%s'", EMIT_KINDS, kind);
+  }
+  if (*out->path == '\0') {
+    return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status parse_emits(fs_cli *cli, fs_job *job) {
+  const char *const *values;
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_EMIT, &values, &job->n_emits));
+  FS_TRY(fs_new(&cli->arena, &job->emit, job->n_emits + 1));
+  for (size_t i = 0; i < job->n_emits; i++) {
+    FS_TRY(parse_emit(cli, values[i], &job->emit[i]));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status name_files(fs_cli *cli, fs_job *job) {
+  job->input = cli->args.operand[0];
+  job->output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  if (job->output == NULL) {
+    job->output =
+        fs_cli_is_std(job->input) ? "-" : fs_cli_with_suffix(cli, job->input, NULL, ".fsb");
+  }
+  job->depfile = fs_args_last(&cli->args, FS_OPTION_DEPS_FILE);
+  if (job->depfile == NULL && fs_args_has(&cli->args, FS_OPTION_DEPS)) {
+    if (job->output != NULL && fs_cli_is_std(job->output)) {
+      return fs_usage(cli->ctx, "name the depfile with -MF FILE",
+                      "-MD has no name to go by when the output is standard output");
+    }
+    job->depfile = job->output == NULL ? NULL : fs_cli_with_suffix(cli, job->output, NULL, ".d");
+  }
+  return job->output == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* No two results may go to one file. */
+static fs_status check_files(fs_cli *cli, const fs_job *job) {
+  const char **name;
+  size_t n = 0;
+  FS_TRY(fs_new(&cli->arena, &name, job->n_emits + 2));
+  name[n++] = job->output;
+  for (size_t i = 0; i < job->n_emits; i++) {
+    name[n++] = job->emit[i].path;
+  }
+  if (job->depfile != NULL) {
+    name[n++] = job->depfile;
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(name[i], name[k]) == 0 && strncmp(name[i], "/dev/", 5) != 0) {
+        return fs_usage(cli->ctx, NULL, "two results would be written to %s",
+                        fs_cli_is_std(name[i]) ? "standard output" : name[i]);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static double now_seconds(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static fs_status compute(fs_cli *cli, fs_job *job) {
+  double begin = now_seconds();
+  FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
+  job->read_seconds = now_seconds() - begin;
+  FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
+  const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
+  const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
+  fsched_compile_options o = {
+      .size = sizeof o,
+      .evict =
+          evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
+      .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
+      .pass_seconds = job->pass_seconds,
+  };
+  if (seed != NULL) {
+    (void)fs_parse_u64(seed, &o.seed);
+  }
+  return fsched_compile(cli->ctx, job->graph, &o, &job->schedule, &job->program);
+}
+
+static fs_status write_emits(fs_cli *cli, const fs_job *job) {
+  for (size_t i = 0; i < job->n_emits; i++) {
+    char *text = NULL;
+    size_t length = 0;
+    FS_TRY(emitters[job->emit[i].kind](cli->ctx, job->schedule, &text, &length));
+    fs_status status = fs_file_write(cli->ctx, job->emit[i].path, text, length);
+    fsched_text_free(cli->ctx, text, length);
+    FS_TRY(status);
+  }
+  return FSCHED_OK;
+}
+
+/* A file name as make reads it. */
+static void depfile_name(fs_text *t, const char *name) {
+  for (; *name != '\0'; name++) {
+    fs_text_puts(t, *name == '$' ? "$" : *name == ' ' || *name == '#' ? "\\" : "");
+    fs_text_add(t, name, 1);
+  }
+}
+
+static fs_status write_depfile(fs_cli *cli, const fs_job *job) {
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  depfile_name(&t, job->output);
+  fs_text_puts(&t, ":");
+  for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
+    const char *name = fsched_graph_file(job->graph, i);
+    if (!fs_cli_is_std(name) && name[0] != '<') { /* standard input is no file */
+      fs_text_puts(&t, " ");
+      depfile_name(&t, name);
+    }
+  }
+  fs_text_puts(&t, "\n");
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_text_take(&t, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, job->depfile, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+static fs_status write_all(fs_cli *cli, const fs_job *job) {
+  FS_TRY(write_emits(cli, job));
+  if (job->depfile != NULL) {
+    FS_TRY(write_depfile(cli, job));
+  }
+  size_t size;
+  const void *bytes = fsched_program_bytes(job->program, &size);
+  return fs_file_write(cli->ctx, job->output, bytes, size);
+}
+
+static void print_summary(const fs_job *job) {
+  const fsched_schedule *s = job->schedule;
+  const char *unit = job->graph->target.time_unit;
+  fprintf(stderr, "%s: %u ops, %u copies, makespan %llu%s%s, lower bound %llu",
+          fsched_graph_name(job->graph), fsched_graph_ops(job->graph), s->n_copies,
+          (unsigned long long)s->makespan, unit == NULL ? "" : " ", unit == NULL ? "" : unit,
+          (unsigned long long)s->lower_bound);
+  if (s->sync != NULL) {
+    fprintf(stderr, ", %u waits", s->sync->waits_emitted);
+  }
+  fprintf(stderr, "\n");
+}
+
+static void print_seconds(const char *name, double seconds, const char *what) {
+  fprintf(stderr, "  %-10s %10.3f ms  %s\n", name, seconds * 1e3, what);
+}
+
+static void print_times(const fs_job *job) {
+  double sum = job->read_seconds;
+  print_seconds("read", job->read_seconds, "the graph file");
+  for (uint32_t i = 0; i < fsched_pass_count(); i++) {
+    print_seconds(fsched_pass_name(i), job->pass_seconds[i], fsched_pass_summary(i));
+    sum += job->pass_seconds[i];
+  }
+  print_seconds("all", sum, "");
+}
+
+static void print_written(const char *path) {
+  if (!fs_cli_is_std(path)) {
+    fprintf(stderr, "  wrote %s\n", path);
+  }
+}
+
+static void print_report(const fs_cli *cli, const fs_job *job) {
+  if (!cli->quiet) {
+    print_summary(job);
+  }
+  if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
+    print_times(job);
+  }
+  if (cli->verbose) {
+    for (size_t i = 0; i < job->n_emits; i++) {
+      print_written(job->emit[i].path);
+    }
+    if (job->depfile != NULL) {
+      print_written(job->depfile);
+    }
+    print_written(job->output);
+  }
+}
+
+static fs_status run_job(fs_cli *cli, fs_job *job) {
+  FS_TRY(parse_emits(cli, job));
+  FS_TRY(name_files(cli, job));
+  FS_TRY(check_files(cli, job));
+  FS_TRY(compute(cli, job));
+  FS_TRY(write_all(cli, job));
+  print_report(cli, job);
+  return FSCHED_OK;
+}
+
+fs_status fs_cli_compile(fs_cli *cli) {
+  fs_job job = {0};
+  fs_status status = run_job(cli, &job);
+  fsched_program_destroy(job.program);
+  fsched_schedule_destroy(job.schedule);
+  fsched_graph_destroy(job.graph);
+  return status;
+}

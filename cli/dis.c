@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched dis and fsched asm. */
+#include "cli.h"
+#include "file.h"
+#include "fsched/compile.h"
+
+static fs_status disassemble(fs_cli *cli, const fsched_program *program) {
+  char *text = NULL;
+  size_t length = 0;
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  FS_TRY((fs_cli_json(cli) ? fsched_program_json : fsched_program_text)(cli->ctx, program, &text,
+                                                                        &length));
+  fs_status status = fs_file_write(cli->ctx, output == NULL ? "-" : output, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+fs_status fs_cli_dis(fs_cli *cli) {
+  fsched_program *program = NULL;
+  FS_TRY(fsched_program_open(cli->ctx, cli->args.operand[0], &program));
+  fs_status status = disassemble(cli, program);
+  fsched_program_destroy(program);
+  return status;
+}
+
+fs_status fs_cli_asm(fs_cli *cli) {
+  const char *input = cli->args.operand[0];
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  if (output == NULL) {
+    output = fs_cli_is_std(input) ? "-" : fs_cli_with_suffix(cli, input, ".json", ".fsb");
+  }
+  if (output == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_file_read(cli->ctx, input, &text, &length));
+  fsched_program *program = NULL;
+  fs_status status = fsched_program_assemble(cli->ctx, input, text, length, &program);
+  (void)fs_realloc(cli->ctx, text, length + 1, 0);
+  FS_TRY(status);
+  size_t size;
+  const void *bytes = fsched_program_bytes(program, &size);
+  status = fs_file_write(cli->ctx, output, bytes, size);
+  fsched_program_destroy(program);
+  return status;
+}

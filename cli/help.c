@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help and version texts.  The help of a command is, word for word, its part of OPTIONS in
+ * man/fsched.1. */
+#include <yaml.h>
+
+#include "cli.h"
+
+enum { WIDTH = 80, INDENT = 4 };
+
+/* Adds words, broken at WIDTH, each line indented. */
+static void wrap(fs_text *t, const char *words, size_t indent) {
+  size_t column = 0;
+  while (*words != '\0') {
+    size_t n = strcspn(words, " ");
+    if (column > 0 && column + 1 + n > WIDTH) {
+      fs_text_puts(t, "\n");
+      column = 0;
+    }
+    if (column == 0) {
+      fs_text_printf(t, "%*s", (int)indent, "");
+      column = indent;
+    } else {
+      fs_text_puts(t, " ");
+      column++;
+    }
+    fs_text_add(t, words, n);
+    column += n;
+    words += n + (words[n] == ' ');
+  }
+  fs_text_puts(t, "\n");
+}
+
+static void option_text(fs_text *t, const fs_option_info *o) {
+  const char *argument = o->argument == NULL ? "" : o->argument;
+  const char *space = o->argument == NULL || argument[0] == '[' ? "" : " ";
+  fs_text_puts(t, "\n  ");
+  if (o->short_name != NULL) {
+    fs_text_printf(t, "-%s", o->short_name);
+  }
+  if (o->long_name != NULL) {
+    fs_text_printf(t, "%s--%s", o->short_name == NULL ? "" : ", ", o->long_name);
+  }
+  fs_text_printf(t, "%s%s\n", space, argument);
+  wrap(t, o->help, INDENT);
+}
+
+static void command_text(fs_text *t, fs_cmd command) {
+  const fs_cmd_info *info = &fs_cmd_table[command];
+  fs_text_printf(t, "usage: fsched %s [OPTION...] %s\n\n", info->name, info->operands);
+  char first[2] = {(char)(info->summary[0] - 'a' + 'A'), '\0'};
+  fs_text_printf(t, "%s%s.\n", first, info->summary + 1);
+  for (int o = 0; o < FS_OPTION_COUNT; o++) {
+    if ((fs_option_table[o].commands >> command & 1) != 0) {
+      option_text(t, &fs_option_table[o]);
+    }
+  }
+}
+
+void fs_help_text(fs_text *t, fs_cmd command) {
+  if (command != FS_CMD_COUNT) {
+    command_text(t, command);
+    return;
+  }
+  fs_text_puts(t,
+               "usage: fsched COMMAND [OPTION...] ...\n\n"
+               "A static schedule compiler for graphs of operations.\n\nCommands:\n");
+  for (int c = 0; c < FS_CMD_COUNT; c++) {
+    fs_text_printf(t, "  %-8s %s\n", fs_cmd_table[c].name, fs_cmd_table[c].summary);
+  }
+  fs_text_puts(t,
+               "\nfsched help COMMAND explains its options; fsched --version shows versions.\n"
+               "\"-\" is standard input or output. Exit status: 0 done, 1 bad input, 2 bad\n"
+               "command line, 3 infeasible, 4 refuted, 5 the machine failed, 6 replay failed.\n");
+}
+
+void fs_version_text(fs_text *t) {
+  fs_text_printf(t, "fsched %s\nlibyaml %s\nback ends: cpu\n", fsched_version(),
+                 yaml_get_version_string());
+}
+
+fs_status fs_cli_help(fs_cli *cli) {
+  fs_cmd about = FS_CMD_COUNT;
+  if (cli->args.n_operands == 1) {
+    about = fs_args_command(cli->ctx, &cli->arena, cli->args.operand[0]);
+    if (about == FS_CMD_COUNT) {
+      return FSCHED_USAGE;
+    }
+  }
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  fs_help_text(&t, about);
+  return fs_cli_print(cli->ctx, &t);
+}

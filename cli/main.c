@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: parse the command line, run the command, print what was reported. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "diag_format.h"
+
+typedef fs_status (*fs_cmd_run)(fs_cli *cli);
+static const fs_cmd_run commands[FS_CMD_COUNT] = {
+    [FS_CMD_COMPILE] = fs_cli_compile, [FS_CMD_RUN] = fs_cli_run, [FS_CMD_VERIFY] = fs_cli_verify,
+    [FS_CMD_DIS] = fs_cli_dis,         [FS_CMD_ASM] = fs_cli_asm, [FS_CMD_HELP] = fs_cli_help,
+};
+
+/* What a program without a command, or with -h or --version in its place, prints. */
+static fs_status print_about(fsched_context *ctx, bool version) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  if (version) {
+    fs_version_text(&t);
+  } else {
+    fs_help_text(&t, FS_CMD_COUNT);
+  }
+  return fs_cli_print(ctx, &t);
+}
+
+static fs_status run_command(fs_cli *cli, int argc, char **argv) {
+  if (argc < 2) {
+    return fs_usage(cli->ctx, "fsched help lists the commands", "a command is missing");
+  }
+  const char *word = argv[1];
+  if (strcmp(word, "--version") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    return print_about(cli->ctx, strcmp(word, "--version") == 0);
+  }
+  if (word[0] == '-' && word[1] != '\0') {
+    return fs_usage(cli->ctx, "options follow the command", "a command must come before %s", word);
+  }
+  fs_cmd command = fs_args_command(cli->ctx, &cli->arena, word);
+  if (command == FS_CMD_COUNT) {
+    return FSCHED_USAGE;
+  }
+  FS_TRY(fs_args_parse(cli->ctx, &cli->arena, command, argc - 2, argv + 2, &cli->args));
+  cli->quiet = fs_args_has(&cli->args, FS_OPTION_QUIET);
+  cli->verbose = fs_args_has(&cli->args, FS_OPTION_VERBOSE);
+  if (fs_args_has(&cli->args, FS_OPTION_HELP)) {
+    fs_text t;
+    fs_text_init(&t, cli->ctx);
+    fs_help_text(&t, command);
+    return fs_cli_print(cli->ctx, &t);
+  }
+  return commands[command](cli);
+}
+
+static bool wants_color(const fs_cli *cli) {
+  const char *color = fs_args_last(&cli->args, FS_OPTION_COLOR);
+  if (color != NULL && strcmp(color, "auto") != 0) {
+    return strcmp(color, "always") == 0;
+  }
+  const char *term = getenv("TERM");
+  const char *no_color = getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0') && term != NULL &&
+         strcmp(term, "dumb") != 0;
+}
+
+/* Quiet shows errors alone, and notes are for -v. */
+static bool is_shown(const fs_cli *cli, const fsched_diag *d) {
+  return d->severity == FSCHED_ERROR || (d->severity == FSCHED_WARNING && !cli->quiet) ||
+         cli->verbose;
+}
+
+static void print_reports(const fs_cli *cli) {
+  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
+  bool json = form != NULL && strcmp(form, "json") == 0;
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  for (uint32_t i = 0; i < fsched_diag_count(cli->ctx); i++) {
+    const fsched_diag *d = fsched_diag_get(cli->ctx, i);
+    if (is_shown(cli, d)) {
+      if (json) {
+        fs_diag_format_json(d, &t);
+      } else {
+        fs_diag_format(d, wants_color(cli), &t);
+      }
+    }
+  }
+  if (t.failed) { /* no memory left for the formatted text: say at least what */
+    fprintf(stderr, "fsched: error: out of memory\n");
+  } else if (t.n > 0) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
+}
+
+int main(int argc, char **argv) {
+  (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with its own exit status */
+  fs_cli cli = {0};
+  if (fsched_context_create(NULL, &cli.ctx) != FSCHED_OK) {
+    fprintf(stderr, "fsched: error: out of memory\n");
+    return FSCHED_SYSTEM;
+  }
+  fs_arena_init(&cli.arena, cli.ctx);
+  fs_status status = run_command(&cli, argc, argv);
+  print_reports(&cli);
+  fs_arena_release(&cli.arena);
+  fsched_context_destroy(cli.ctx);
+  return (int)status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched run. */
+#include "cli.h"
+#include "file.h"
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "stream.h"
+
+/* Nanoseconds per tick, as the time unit's label says; 1 for cycles and the like. */
+static uint64_t tick_ns(const fsched_program *program) {
+  const char *unit = fs_stream_string(&program->view, program->view.meta[0].time_unit);
+  static const struct {
+    const char *unit;
+    uint64_t ns;
+  } known[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+  for (size_t i = 0; unit != NULL && i < sizeof known / sizeof known[0]; i++) {
+    if (strcmp(unit, known[i].unit) == 0) {
+      return known[i].ns;
+    }
+  }
+  return 1;
+}
+
+static fs_status read_options(fs_cli *cli, fsched_replay_options *o) {
+  const fs_args *args = &cli->args;
+  const char *pace = fs_args_last(args, FS_OPTION_PACE);
+  const char *repeat = fs_args_last(args, FS_OPTION_REPEAT);
+  const char *timeout = fs_args_last(args, FS_OPTION_TIMEOUT);
+  const char *trace = fs_args_last(args, FS_OPTION_TRACE);
+  *o = (fsched_replay_options){
+      .size = sizeof *o, .check = fs_args_has(args, FS_OPTION_CHECK), .trace = trace != NULL};
+  if (pace != NULL && *pace != '\0' && (!fs_parse_u64(pace, &o->pace_ns) || o->pace_ns == 0)) {
+    return fs_usage(cli->ctx, NULL, "--pace wants nanoseconds above 0, not '%s'", pace);
+  }
+  if (repeat != NULL && (!fs_parse_u64(repeat, &o->repeat) || o->repeat == 0)) {
+    return fs_usage(cli->ctx, NULL, "--repeat wants a number above 0, not '%s'", repeat);
+  }
+  if (timeout != NULL && !fs_parse_milliseconds(timeout, &o->timeout_ms)) {
+    return fs_usage(cli->ctx, NULL, "--timeout wants seconds above 0, not '%s'", timeout);
+  }
+  if (trace != NULL && fs_cli_is_std(trace) && (fs_cli_json(cli) || !cli->quiet)) {
+    return fs_usage(cli->ctx, "add -q, or name a file",
+                    "the trace and the result would both be written to standard output");
+  }
+  return FSCHED_OK;
+}
+
+static void text_result(fs_text *t, const char *name, const fsched_replay_options *o,
+                        const fsched_replay_result *r) {
+  uint64_t runs = fs_max(o->repeat, 1);
+  fs_text_printf(t, "%s: %llu commands on cpu, %llu run%s in %.3f ms, fastest %.3f ms\n", name,
+                 (unsigned long long)r->commands, (unsigned long long)runs, runs == 1 ? "" : "s",
+                 (double)r->elapsed_ns * 1e-6, (double)r->minimum_ns * 1e-6);
+  if (o->check) {
+    fs_text_printf(t, "%s: checked: %llu ops and %llu output bytes are equal\n", name,
+                   (unsigned long long)r->checked_ops, (unsigned long long)r->checked_bytes);
+  }
+}
+
+static void json_result(fs_text *t, const char *name, const fsched_replay_options *o,
+                        const fsched_replay_result *r) {
+  fs_text_puts(t, "{\"fsched_run\": 1, \"file\": ");
+  fs_text_json_string(t, name);
+  fs_text_printf(t,
+                 ", \"on\": \"cpu\", \"commands\": %llu, \"runs\": %llu, \"elapsed_ns\": %llu, "
+                 "\"minimum_ns\": %llu",
+                 (unsigned long long)r->commands, (unsigned long long)fs_max(o->repeat, 1),
+                 (unsigned long long)r->elapsed_ns, (unsigned long long)r->minimum_ns);
+  if (o->check) {
+    fs_text_printf(t, ", \"checked_ops\": %llu, \"checked_bytes\": %llu",
+                   (unsigned long long)r->checked_ops, (unsigned long long)r->checked_bytes);
+  }
+  fs_text_puts(t, "}\n");
+}
+
+static fs_status print_result(const fs_cli *cli, const char *name, const fsched_replay_options *o,
+                              const fsched_replay_result *r) {
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  if (fs_cli_json(cli)) {
+    json_result(&t, name, o, r);
+  } else if (!cli->quiet) {
+    text_result(&t, fs_cli_is_std(name) ? "<stdin>" : name, o, r);
+  }
+  return fs_cli_print(cli->ctx, &t);
+}
+
+static fs_status replay(fs_cli *cli, const char *name, const fsched_program *program,
+                        fsched_replay_options *o) {
+  fsched_replay_result r = {.size = sizeof r};
+  if (fs_args_has(&cli->args, FS_OPTION_PACE) && o->pace_ns == 0) {
+    o->pace_ns = tick_ns(program);
+  }
+  fs_status status = fsched_replay_cpu(cli->ctx, program, o, &r);
+  const char *trace = fs_args_last(&cli->args, FS_OPTION_TRACE);
+  if (status == FSCHED_OK && trace != NULL) {
+    status = fs_file_write(cli->ctx, trace, r.trace_json, r.trace_length);
+  }
+  if (r.trace_json != NULL) {
+    fsched_text_free(cli->ctx, r.trace_json, r.trace_length);
+  }
+  FS_TRY(status);
+  return print_result(cli, name, o, &r);
+}
+
+fs_status fs_cli_run(fs_cli *cli) {
+  const char *name = cli->args.operand[0];
+  fsched_replay_options o;
+  FS_TRY(read_options(cli, &o));
+  fsched_program *program = NULL;
+  FS_TRY(fsched_program_open(cli->ctx, name, &program));
+  fs_status status = replay(cli, name, program, &o);
+  fsched_program_destroy(program);
+  return status;
+}

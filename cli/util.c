@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+#include "file.h"
+#include "fsched/compile.h"
+
+fs_status fs_cli_print(fsched_context *ctx, fs_text *t) {
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_text_take(t, &text, &length));
+  fs_status status = fs_file_write(ctx, "-", text, length);
+  fsched_text_free(ctx, text, length);
+  return status;
+}
+
+const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, const char *suffix) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash == NULL ? path : slash + 1;
+  const char *dot = strrchr(name, '.');
+  size_t n = strlen(path);
+  if (dot != NULL && dot > name && (old == NULL || strcmp(dot, old) == 0)) {
+    n = (size_t)(dot - path);
+  }
+  size_t suffix_length = strlen(suffix);
+  char *out = fs_arena_alloc(&cli->arena, n + suffix_length + 1);
+  if (out != NULL) {
+    memcpy(out, path, n);
+    memcpy(out + n, suffix, suffix_length + 1);
+  }
+  return out;
+}
+
+bool fs_cli_is_std(const char *path) { return strcmp(path, "-") == 0; }
+
+bool fs_cli_json(const fs_cli *cli) {
+  const char *form = fs_args_last(&cli->args, FS_OPTION_FORMAT);
+  return form != NULL && strcmp(form, "json") == 0;
+}
+
+fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
+  fsched_read_options o = {.size = sizeof o};
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o.memory_overrides,
+                     &o.n_memory_overrides));
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o.target_overrides,
+                     &o.n_target_overrides));
+  return fsched_graph_read(cli->ctx, path, &o, out);
+}

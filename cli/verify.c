@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched verify: of a schedule, whose JSON begins with a brace, or of a stream.  What is neither is
+ * taken for a damaged stream. */
+#include "fsched/verify.h"
+
+#include "cli.h"
+#include "file.h"
+
+static fs_status verify_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
+                                const fsched_graph *graph) {
+  fsched_program *program = NULL;
+  FS_TRY(fsched_program_load(cli->ctx, name, bytes, size, &program));
+  fs_status status = fsched_verify_program(cli->ctx, program, graph);
+  fsched_program_destroy(program);
+  return status;
+}
+
+static fs_status verify_schedule(fs_cli *cli, const char *name, const char *text, size_t length,
+                                 const fsched_graph *graph) {
+  if (graph == NULL) {
+    return fs_usage(cli->ctx, "a command stream can be verified alone",
+                    "%s is a schedule, and to verify it needs --graph", name);
+  }
+  fsched_schedule *schedule = NULL;
+  FS_TRY(fsched_schedule_parse(cli->ctx, graph, name, text, length, &schedule));
+  fs_status status = fsched_verify_schedule(cli->ctx, graph, schedule);
+  fsched_schedule_destroy(schedule);
+  return status;
+}
+
+/* {"fsched_verify": 1, "file": ..., "kind": ..., "ok": ..., "violations": [...]} */
+static void json_result(const fs_cli *cli, fs_text *t, const char *name, const char *kind,
+                        bool ok) {
+  fs_text_puts(t, "{\"fsched_verify\": 1, \"file\": ");
+  fs_text_json_string(t, name);
+  fs_text_printf(t, ", \"kind\": \"%s\", \"ok\": %s, \"violations\": [", kind,
+                 ok ? "true" : "false");
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < fsched_diag_count(cli->ctx); i++) {
+    const fsched_diag *d = fsched_diag_get(cli->ctx, i);
+    if (d->severity == FSCHED_ERROR) {
+      fs_text_puts(t, shown++ == 0 ? "\n  {\"code\": " : ",\n  {\"code\": ");
+      fs_text_json_string(t, d->code);
+      fs_text_puts(t, ", \"message\": ");
+      fs_text_json_string(t, d->message);
+      fs_text_puts(t, "}");
+    }
+  }
+  fs_text_puts(t, shown == 0 ? "]}\n" : "\n]}\n");
+}
+
+static fs_status print_result(const fs_cli *cli, const char *name, const char *kind, bool ok) {
+  bool json = fs_cli_json(cli);
+  if (!json && (!ok || cli->quiet)) {
+    return FSCHED_OK; /* the diagnostics say it all */
+  }
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  if (json) {
+    json_result(cli, &t, name, kind, ok);
+  } else {
+    fs_text_printf(&t, "%s: verified\n", fs_cli_is_std(name) ? "<stdin>" : name);
+  }
+  return fs_cli_print(cli->ctx, &t);
+}
+
+static bool is_json(const char *bytes, size_t size) {
+  size_t i = 0;
+  while (i < size && strchr(" \t\r\n", bytes[i]) != NULL && bytes[i] != '\0') {
+    i++;
+  }
+  return i < size && bytes[i] == '{';
+}
+
+static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, size_t size,
+                             const fsched_graph *graph) {
+  bool stream = !is_json(bytes, size);
+  fs_status status = stream ? verify_program(cli, name, bytes, size, graph)
+                            : verify_schedule(cli, name, bytes, size, graph);
+  if (status == FSCHED_OK || status == FSCHED_WRONG) {
+    FS_TRY(print_result(cli, name, stream ? "stream" : "schedule", status == FSCHED_OK));
+  }
+  return status;
+}
+
+fs_status fs_cli_verify(fs_cli *cli) {
+  const char *name = cli->args.operand[0];
+  const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
+  if (graph_name != NULL && fs_cli_is_std(graph_name) && fs_cli_is_std(name)) {
+    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
+  }
+  char *bytes = NULL;
+  size_t size = 0;
+  FS_TRY(fs_file_read(cli->ctx, name, &bytes, &size));
+  fsched_graph *graph = NULL;
+  fs_status status = FSCHED_OK;
+  if (graph_name != NULL) {
+    status = fs_cli_read_graph(cli, graph_name, &graph);
+  }
+  if (status == FSCHED_OK) {
+    status = verify_file(cli, name, bytes, size, graph);
+  }
+  fsched_graph_destroy(graph);
+  (void)fs_realloc(cli->ctx, bytes, size + 1, 0);
+  return status;
+}

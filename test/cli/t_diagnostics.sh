@@ -1,0 +1,25 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# The forms of a diagnostic: text with a caret, colours, JSON.
+cat >bad.yaml <<'END'
+fsched: 1
+name: bad
+target:
+  queues:
+    - {name: dpu, clas: compute}
+ops:
+  - {name: load, time: 2}
+  - {name: add, time: x, after: [laod]}
+END
+run 1 "$FSCHED" compile bad.yaml
+golden err bad.txt
+run 1 "$FSCHED" compile bad.yaml --diagnostics json
+golden err bad.json
+run 1 "$FSCHED" compile bad.yaml --color=always
+golden err bad-color.txt
+run 1 "$FSCHED" compile bad.yaml -q
+expect "-q keeps errors" [ -s err ]
+cp "$TOP/examples/figure-10.yaml" .
+run 3 "$FSCHED" compile figure-10.yaml --memory cmx=4
+golden err precondition.txt
+:

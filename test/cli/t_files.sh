@@ -1,0 +1,72 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Where results go: default names, standard input and output, devices, what cannot be written.
+cp "$TOP/examples/figure-10.yaml" g.yaml
+run 0 "$FSCHED" compile g.yaml
+expect "the default name" [ -s g.fsb ]
+expect "nothing on standard output" empty out
+golden err summary.txt
+run 0 "$FSCHED" compile g.yaml -o -
+expect "-o - is the stream" same out g.fsb
+"$FSCHED" compile - -q <g.yaml >piped.fsb
+expect "a graph from standard input" same piped.fsb g.fsb
+"$FSCHED" dis --format json - <g.fsb >g.json
+run 0 "$FSCHED" dis g.fsb --format json
+expect "a stream from standard input" same g.json out
+run 0 "$FSCHED" asm g.json -o again.fsb
+expect "asm is the inverse of dis" same again.fsb g.fsb
+"$FSCHED" asm - <g.json >again2.fsb
+expect "asm in a pipe" same again2.fsb g.fsb
+mkdir d && cp g.json d/named.json
+run 0 "$FSCHED" asm d/named.json
+expect "asm's default name" same d/named.fsb g.fsb
+run 0 "$FSCHED" dis g.fsb
+golden out dis.txt
+golden g.json dis.json
+run 0 "$FSCHED" compile g.yaml -q -o /dev/null --emit table=- 
+golden out table.txt
+run 0 "$FSCHED" compile g.yaml -q -o /dev/null --emit schedule=-
+golden out schedule.json
+run 0 "$FSCHED" compile g.yaml -q -o /dev/null --emit stats=-
+golden out stats.json
+run 0 "$FSCHED" run g.fsb -q --trace t.json
+expect "a trace is JSON" holds t.json '^[[{]'
+run 0 "$FSCHED" run g.fsb --format json --check
+expect "run in JSON" holds out '"checked_ops": 5'
+"$FSCHED" verify - <g.fsb >out
+expect "verify in a pipe" holds out verified
+
+# What cannot be written: status 5, a message, and nothing left behind.
+before=$(ls -A)
+run 5 "$FSCHED" compile g.yaml -o nowhere/g.fsb
+expect "the file is named" holds err nowhere/g.fsb
+run 5 "$FSCHED" compile g.yaml -o d
+run 5 "$FSCHED" compile g.yaml -q -o new.fsb --emit table=nowhere/t
+expect "the stream is written last" [ "$(ls -A)" = "$before" ]
+if [ -w /dev/full ]; then
+  for c in 'compile g.yaml -o' 'dis g.fsb -o' 'compile g.yaml -o /dev/null --emit stats='; do
+    # shellcheck disable=SC2086 # words
+    case $c in *=) run 5 "$FSCHED" $c/dev/full ;; *) run 5 "$FSCHED" $c /dev/full ;; esac
+    expect "a full disk is named" holds err /dev/full
+  done
+  "$FSCHED" dis g.fsb >/dev/full 2>err
+  expect "a full standard output" [ $? -eq 5 ]
+  "$FSCHED" --help >/dev/full 2>err
+  expect "help to a full disk" [ $? -eq 5 ]
+fi
+# A reader that goes away is a failed write, not a signal; the graph is larger than a pipe holds.
+{ "$FSCHED" compile "$TOP/examples/resnet50.yaml" -q -o - --evict lru 2>err; echo $? >status; } | :
+expect "a closed pipe" [ "$(cat status)" -eq 5 ]
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir closed && cp g.fsb closed/ && chmod a-w closed
+  run 5 "$FSCHED" compile g.yaml -o closed/g.fsb
+  expect "the old content stays" same closed/g.fsb g.fsb
+  chmod u+w closed
+fi
+# A link keeps being one, a mode stays.
+cp g.fsb target.fsb && chmod 640 target.fsb && ln -s target.fsb link.fsb
+run 0 "$FSCHED" compile g.yaml -q -o link.fsb --evict lru
+expect "the link stays" [ -L link.fsb ]
+expect "the mode stays" [ -n "$(find target.fsb -perm 640)" ]
+expect "no temporary file" [ -z "$(find . -name "*.fsb.*")" ]
+:

@@ -1,0 +1,24 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Help and version texts, on standard output.
+commands='compile run verify dis asm help'
+run 0 "$FSCHED" --help
+golden out help.txt
+expect "help says nothing else" empty err
+cp out whole
+run 0 "$FSCHED" help
+expect "help and --help are equal" same out whole
+run 0 "$FSCHED" -h
+expect "help and -h are equal" same out whole
+for c in $commands; do
+  run 0 "$FSCHED" help "$c"
+  golden out "help-$c.txt"
+  cp out whole
+  run 0 "$FSCHED" "$c" --help
+  expect "$c --help is help $c" same out whole
+done
+run 0 "$FSCHED" --version
+expect "version names fsched" holds out '^fsched [0-9]*\.[0-9]*\.[0-9]*$'
+expect "version names libyaml" holds out '^libyaml [0-9]'
+expect "version names back ends" holds out '^back ends: .*cpu'
+:

@@ -1,0 +1,51 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Exit status 2: what is wrong with the command line, and the nearest right word.
+cp "$TOP/examples/figure-10.yaml" g.yaml
+: >usage.txt
+echo '{}' >s.json
+bad() {
+  run 2 "$FSCHED" "$@"
+  expect "nothing on standard output: $*" empty out
+  { echo "\$ fsched $*" && cat err; } >>usage.txt
+}
+bad
+bad --compile g.yaml
+bad complie g.yaml
+bad compile
+bad compile g.yaml h.yaml
+bad compile g.yaml --evcit lru
+bad compile g.yaml --evict=lur
+bad compile g.yaml --evict
+bad compile g.yaml --seed 12x
+bad compile g.yaml --seed -1
+bad compile g.yaml --verify=yes
+bad compile g.yaml --emit tabel=x
+bad compile g.yaml --emit table
+bad compile g.yaml --emit table=
+bad compile g.yaml --memory cmx
+bad compile g.yaml -x
+bad compile g.yaml -vx
+bad compile g.yaml -evict lru
+bad compile g.yaml -o - --emit table=-
+bad compile g.yaml --emit stats=a --emit table=a
+bad compile g.yaml -MD -o -
+bad run prog.fsb --on cup
+bad run prog.fsb --repeat 0
+bad run prog.fsb --timeout 0
+bad run prog.fsb --timeout 1.2345
+bad run prog.fsb --pace=0
+bad run prog.fsb --trace -
+bad verify - --graph -
+bad verify s.json
+bad dis prog.fsb --format yaml
+bad help me
+golden usage.txt usage.txt
+expect "nothing was written" [ "$(echo ./*)" = "./err ./g.yaml ./out ./s.json ./usage.txt" ]
+run 2 "$FSCHED" compile g.yaml --diagnostics json --evict=lur
+golden err usage.json
+run 2 "$FSCHED" compile g.yaml --color always --evict=lur
+expect "colours when asked" holds err "$(printf '\033')"
+run 0 "$FSCHED" compile -qo x.fsb -- g.yaml
+expect "joined letters and --" [ -s x.fsb ]
+:

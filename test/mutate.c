@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small changes to records.  Most keep the program well-formed, so that only what it means is
+ * wrong: where a list gets shorter or longer, the lists behind it move. */
+#include "mutate.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "crc32c.h"
+#include "sync.h"
+
+enum { SLACK = 4 }; /* records that may be added to a section */
+
+const char *fs_program_mutation_name(fs_program_mutation m) {
+  static const char *const name[] = {
+#define FS_MUTATION_NAME(id, text) text,
+      FS_PROGRAM_MUTATIONS(FS_MUTATION_NAME)};
+  return name[m];
+}
+const char *fs_schedule_mutation_name(fs_schedule_mutation m) {
+  static const char *const name[] = {FS_SCHEDULE_MUTATIONS(FS_MUTATION_NAME)
+#undef FS_MUTATION_NAME
+  };
+  return name[m];
+}
+
+/* --- programs --- */
+
+fsched_program *fs_mutant_copy(const fsched_program *p) {
+  fsched_program *copy = calloc(1, sizeof *copy);
+#define COPY_SECTION(id, type)                                                 \
+  {                                                                            \
+    type *records = calloc((size_t)p->view.n_##id + SLACK, sizeof *records);   \
+    memcpy(records, p->view.id, (size_t)p->view.n_##id * sizeof *records);     \
+    copy->view.id = records;                                                   \
+    copy->view.n_##id = p->view.n_##id;                                        \
+  }
+  FS_STREAM_SECTIONS(COPY_SECTION)
+#undef COPY_SECTION
+  return copy;
+}
+
+void fs_mutant_free(fsched_program *p) {
+#define FREE_SECTION(id, type) free((void *)(uintptr_t)p->view.id);
+  FS_STREAM_SECTIONS(FREE_SECTION)
+#undef FREE_SECTION
+  free(p);
+}
+
+typedef struct mutant {
+  fs_stream *s;
+  fs_rng *rng;
+} mutant;
+
+/* The writable records of a section. */
+#define REC(m, id, type) ((type *)(uintptr_t)(m)->s->id)
+#define COMMAND(m) REC(m, commands, fs_stream_command)
+#define PLACE(m) REC(m, places, fs_stream_place)
+#define WAIT(m) REC(m, waits, fs_stream_wait)
+#define FRONTIER(m) REC(m, frontiers, fs_stream_wait)
+
+static uint32_t pick(mutant *m, uint32_t n) { return fs_rng_below(m->rng, n); }
+
+/* A command for which the test holds, FS_NONE after some tries. */
+static uint32_t pick_command(mutant *m, bool (*test)(const fs_stream_command *)) {
+  for (uint32_t tries = 0; m->s->n_commands > 0 && tries < 64; tries++) {
+    uint32_t c = pick(m, m->s->n_commands);
+    if (test(&m->s->commands[c])) {
+      return c;
+    }
+  }
+  return FS_NONE;
+}
+static bool has_wait(const fs_stream_command *c) { return c->n_waits > 0; }
+static bool is_copy(const fs_stream_command *c) { return c->kind == FS_COMMAND_COPY; }
+static bool is_run(const fs_stream_command *c) { return c->kind == FS_COMMAND_RUN; }
+static bool is_gang(const fs_stream_command *c) { return c->gang_axis != FS_NONE; }
+
+static uint32_t pick_place(mutant *m, fs_space low, fs_space high) {
+  for (uint32_t tries = 0; m->s->n_places > 0 && tries < 64; tries++) {
+    uint32_t p = pick(m, m->s->n_places);
+    if (m->s->places[p].space >= low && m->s->places[p].space <= high && m->s->places[p].size > 0) {
+      return p;
+    }
+  }
+  return FS_NONE;
+}
+
+/* All members of a gang get the place's new value, so that only its meaning is wrong. */
+static void spread(mutant *m, uint32_t place) {
+  const fs_stream *s = m->s;
+  uint32_t owner = 0;
+  while (s->commands[owner].place0 > place ||
+         place >= s->commands[owner].place0 + s->commands[owner].n_places) {
+    owner++;
+  }
+  const fs_stream_command *o = &s->commands[owner];
+  for (uint32_t c = 0; c < s->n_commands && o->gang_axis != FS_NONE; c++) {
+    if (s->commands[c].gang_axis == o->gang_axis && s->commands[c].gang_epoch == o->gang_epoch) {
+      PLACE(m)[s->commands[c].place0 + place - o->place0] = s->places[place];
+    }
+  }
+}
+
+static bool drop_wait(mutant *m) {
+  uint32_t c = pick_command(m, has_wait);
+  if (c == FS_NONE) {
+    return false;
+  }
+  uint32_t at = m->s->commands[c].wait0 + pick(m, m->s->commands[c].n_waits);
+  memmove(WAIT(m) + at, WAIT(m) + at + 1, (m->s->n_waits - at - 1) * sizeof *m->s->waits);
+  COMMAND(m)[c].n_waits--;
+  for (uint32_t i = 0; i < m->s->n_commands; i++) {
+    COMMAND(m)[i].wait0 -= m->s->commands[i].wait0 > at;
+  }
+  m->s->n_waits--;
+  return true;
+}
+
+static bool add_wait(mutant *m) {
+  uint32_t c = pick(m, m->s->n_commands), axis = pick(m, m->s->n_queues);
+  if (m->s->queues[axis].n_commands == 0) {
+    return false;
+  }
+  const fs_stream_command *x = &m->s->commands[c];
+  uint32_t at = x->wait0;
+  while (at < x->wait0 + x->n_waits && m->s->waits[at].axis < axis) {
+    at++;
+  }
+  if (at < x->wait0 + x->n_waits && m->s->waits[at].axis == axis) {
+    return false;
+  }
+  memmove(WAIT(m) + at + 1, WAIT(m) + at, (m->s->n_waits - at) * sizeof *m->s->waits);
+  WAIT(m)[at] = (fs_stream_wait){axis, 1 + pick(m, m->s->queues[axis].n_commands)};
+  for (uint32_t i = 0; i < m->s->n_commands; i++) {
+    COMMAND(m)[i].wait0 += i != c && m->s->commands[i].wait0 >= at &&
+                           (m->s->commands[i].wait0 > x->wait0 || m->s->commands[i].n_waits > 0);
+  }
+  COMMAND(m)[c].n_waits++;
+  m->s->n_waits++;
+  uint32_t target = m->s->queues[axis].command0 + m->s->waits[at].epoch - 1;
+  COMMAND(m)[target].signal = 1;
+  if (m->s->commands[target].scope == FS_SCOPE_QUEUE) {
+    COMMAND(m)[target].scope = FS_SCOPE_DEVICE;
+  }
+  return true;
+}
+
+static bool swap_commands(mutant *m) {
+  uint32_t c = pick(m, m->s->n_commands);
+  if (m->s->commands[c].epoch == 1) {
+    return false;
+  }
+  fs_stream_command *a = &COMMAND(m)[c - 1], *b = &COMMAND(m)[c], swap = *a;
+  *a = *b;
+  *b = swap;
+  b->epoch = a->epoch;
+  a->epoch = b->epoch - 1;
+  return true;
+}
+
+static bool shift_address(mutant *m) {
+  uint32_t p = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_MEMORY);
+  if (p == FS_NONE) {
+    return false;
+  }
+  uint64_t step = fs_rng_one_in(m->rng, 2) ? 1 : m->s->memories[m->s->places[p].index].align;
+  bool down = m->s->places[p].address >= step && fs_rng_one_in(m->rng, 2);
+  PLACE(m)[p].address += down ? -step : step;
+  spread(m, p);
+  return true;
+}
+
+/* All places at one address of a memory go elsewhere together, so that they still agree. */
+static bool move_content(mutant *m) {
+  uint32_t p = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_MEMORY);
+  if (p == FS_NONE) {
+    return false;
+  }
+  const fs_stream_place from = m->s->places[p];
+  uint64_t align = m->s->memories[from.index].align;
+  uint64_t span = m->s->memories[from.index].extent / align + 1;
+  uint64_t to = pick(m, (uint32_t)fs_min(span, 1 << 20)) * align;
+  for (uint32_t i = 0; i < m->s->n_places; i++) {
+    fs_stream_place *x = &PLACE(m)[i];
+    if (x->space == FS_SPACE_MEMORY && x->index == from.index && x->version == from.version &&
+        x->address >= from.address && x->address < from.address + from.size) {
+      x->address = x->address - from.address + to;
+    }
+  }
+  return to != from.address;
+}
+
+static bool overlap(mutant *m) {
+  uint32_t a = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_CONCURRENCY);
+  uint32_t b = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_CONCURRENCY);
+  if (a == FS_NONE || b == FS_NONE || m->s->places[a].space != m->s->places[b].space ||
+      m->s->places[a].index != m->s->places[b].index ||
+      m->s->places[a].address == m->s->places[b].address) {
+    return false;
+  }
+  PLACE(m)[a].address = m->s->places[b].address;
+  spread(m, a);
+  return true;
+}
+
+static bool wait_epoch(mutant *m) {
+  uint32_t c = pick_command(m, has_wait);
+  if (c == FS_NONE) {
+    return false;
+  }
+  fs_stream_wait *w = &WAIT(m)[m->s->commands[c].wait0 + pick(m, m->s->commands[c].n_waits)];
+  w->epoch += fs_rng_one_in(m->rng, 2) && w->epoch > 1 ? UINT32_MAX : 1;
+  return true;
+}
+
+static bool wait_axis(mutant *m) {
+  uint32_t c = pick_command(m, has_wait);
+  if (c == FS_NONE || m->s->commands[c].n_waits != 1) {
+    return false;
+  }
+  fs_stream_wait *w = &WAIT(m)[m->s->commands[c].wait0];
+  uint32_t axis = pick(m, m->s->n_axes);
+  bool same = w->axis == axis;
+  w->axis = axis;
+  return !same;
+}
+
+static bool change_signal(mutant *m) {
+  uint32_t c = pick(m, m->s->n_commands);
+  COMMAND(m)[c].signal ^= 1;
+  return true;
+}
+
+static bool change_scope(mutant *m) {
+  uint32_t c = pick(m, m->s->n_commands);
+  uint8_t old = m->s->commands[c].scope;
+  COMMAND(m)[c].scope = (uint8_t)pick(m, FS_SCOPE_SYSTEM + 1);
+  return m->s->commands[c].scope != old;
+}
+
+static bool frontier_epoch(mutant *m) {
+  if (m->s->n_frontiers == 0) {
+    return false;
+  }
+  fs_stream_wait *f = &FRONTIER(m)[pick(m, m->s->n_frontiers)];
+  f->epoch += fs_rng_one_in(m->rng, 2) && f->epoch > 1 ? UINT32_MAX : 1;
+  return true;
+}
+
+static bool frontier_drop(mutant *m) {
+  uint32_t c = pick(m, m->s->n_commands);
+  if (m->s->commands[c].n_frontier == 0) {
+    return false;
+  }
+  fs_stream_command *x = &COMMAND(m)[c];
+  uint32_t k = pick(m, x->n_frontier);
+  fs_stream_wait *f = FRONTIER(m) + x->frontier0;
+  memmove(f + k, f + k + 1, (x->n_frontier - k - 1) * sizeof *f);
+  x->n_frontier--;
+  return true;
+}
+
+static bool shift_lane(mutant *m) {
+  uint32_t p = pick_place(m, FS_SPACE_COUNTED, FS_SPACE_CONCURRENCY);
+  if (p == FS_NONE) {
+    return false;
+  }
+  fs_stream_place *x = &PLACE(m)[p];
+  uint64_t step = 1 + pick(m, (uint32_t)fs_min(x->size + 1, 1000));
+  x->address += fs_rng_one_in(m->rng, 2) && x->address >= step ? -step : step;
+  spread(m, p);
+  return true;
+}
+
+static bool lane_size(mutant *m) {
+  uint32_t p = pick_place(m, FS_SPACE_COUNTED, FS_SPACE_CONCURRENCY);
+  if (p == FS_NONE) {
+    return false;
+  }
+  PLACE(m)[p].size += fs_rng_one_in(m->rng, 2) ? UINT64_MAX : 1;
+  spread(m, p);
+  return true;
+}
+
+static bool copy_version(mutant *m) {
+  uint32_t c = pick_command(m, is_copy);
+  if (c == FS_NONE || m->s->n_versions < 2) {
+    return false;
+  }
+  uint32_t version = pick(m, m->s->n_versions), old = m->s->commands[c].target;
+  COMMAND(m)[c].target = version;
+  for (uint32_t i = 0; i < m->s->commands[c].n_places; i++) {
+    PLACE(m)[m->s->commands[c].place0 + i].version = version;
+  }
+  return version != old;
+}
+
+static bool copy_flip(mutant *m) {
+  uint32_t c = pick_command(m, is_copy);
+  if (c == FS_NONE || m->s->commands[c].n_places < 2) {
+    return false;
+  }
+  fs_stream_place *p = &PLACE(m)[m->s->commands[c].place0], swap = p[0];
+  COMMAND(m)[c].direction ^= 1;
+  p[0] = p[1];
+  p[1] = swap;
+  p[0].mode = FS_MODE_R;
+  p[1].mode = FS_MODE_W;
+  for (uint32_t i = 2; i < m->s->commands[c].n_places; i++) {
+    p[i].mode ^= FS_MODE_RW;
+  }
+  return true;
+}
+
+/* Later epochs of the queue come one earlier, and who named them follows. */
+static void renumber(fs_stream_wait *w, uint32_t n, uint32_t axis, uint32_t epoch) {
+  for (uint32_t i = 0; i < n; i++) {
+    w[i].epoch -= w[i].axis == axis && w[i].epoch >= epoch && w[i].epoch > 1;
+  }
+}
+
+static bool drop_copy(mutant *m) {
+  uint32_t c = pick_command(m, is_copy);
+  if (c == FS_NONE) {
+    return false;
+  }
+  uint32_t q = 0, epoch = m->s->commands[c].epoch;
+  while (c >= m->s->queues[q].command0 + m->s->queues[q].n_commands) {
+    q++;
+  }
+  memmove(COMMAND(m) + c, COMMAND(m) + c + 1,
+          (m->s->n_commands - c - 1) * sizeof *m->s->commands);
+  m->s->n_commands--;
+  fs_stream_queue *queue = REC(m, queues, fs_stream_queue);
+  queue[q].n_commands--;
+  for (uint32_t i = q + 1; i < m->s->n_queues; i++) {
+    queue[i].command0--;
+  }
+  for (uint32_t i = c; i < queue[q].command0 + queue[q].n_commands; i++) {
+    COMMAND(m)[i].epoch--;
+  }
+  renumber(WAIT(m), m->s->n_waits, q, epoch);
+  renumber(FRONTIER(m), m->s->n_frontiers, q, epoch);
+  return m->s->n_commands > 0;
+}
+
+static bool arg_version(mutant *m) {
+  if (m->s->n_args == 0 || m->s->n_versions < 2) {
+    return false;
+  }
+  fs_stream_arg *a = &REC(m, args, fs_stream_arg)[pick(m, m->s->n_args)];
+  if (a->buffer == FS_NONE) {
+    return false;
+  }
+  const fs_stream_buffer *b = &m->s->buffers[a->buffer];
+  uint32_t old = a->version;
+  a->version = b->version0 + pick(m, b->n_versions);
+  return a->version != old;
+}
+
+static bool move_version(mutant *m, bool given) {
+  for (uint32_t tries = 0; m->s->n_versions > 0 && tries < 64; tries++) {
+    fs_stream_version *v = &REC(m, versions, fs_stream_version)[pick(m, m->s->n_versions)];
+    uint32_t memory = given ? v->given_memory : v->kept_memory;
+    if (memory != FS_NONE) {
+      uint64_t *address = given ? &v->given_address : &v->kept_address;
+      uint64_t step = m->s->memories[memory].align;
+      *address += fs_rng_one_in(m->rng, 2) && *address >= step ? -step : step;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool run_another(mutant *m) {
+  uint32_t a = pick_command(m, is_run), b = pick_command(m, is_run);
+  if (a == FS_NONE || b == FS_NONE || m->s->commands[a].target == m->s->commands[b].target) {
+    return false;
+  }
+  COMMAND(m)[a].target = m->s->commands[b].target;
+  return true;
+}
+
+static bool gang_epoch(mutant *m) {
+  uint32_t c = pick_command(m, is_gang);
+  if (c == FS_NONE) {
+    return false;
+  }
+  COMMAND(m)[c].gang_epoch++;
+  return true;
+}
+
+static bool gang_member(mutant *m) {
+  uint32_t c = pick_command(m, is_gang);
+  if (c == FS_NONE) {
+    return false;
+  }
+  if (m->s->commands[c].n_places > 0 && fs_rng_one_in(m->rng, 2)) {
+    PLACE(m)[m->s->commands[c].place0].address++;
+  } else {
+    COMMAND(m)[c].start++;
+    COMMAND(m)[c].end++;
+  }
+  return true;
+}
+
+static bool change_epoch(mutant *m) {
+  COMMAND(m)[pick(m, m->s->n_commands)].epoch += fs_rng_one_in(m->rng, 2) ? 1 : UINT32_MAX;
+  return true;
+}
+
+static bool change_mode(mutant *m) {
+  uint32_t p = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_CONCURRENCY);
+  if (p == FS_NONE) {
+    return false;
+  }
+  PLACE(m)[p].mode = (uint8_t)(1 + m->s->places[p].mode % 3);
+  spread(m, p);
+  return true;
+}
+
+static bool change_plan(mutant *m) {
+  fs_stream_command *c = &COMMAND(m)[pick(m, m->s->n_commands)];
+  if (c->start > 0 && fs_rng_one_in(m->rng, 2)) {
+    c->start--;
+    c->end--;
+  } else {
+    c->end++;
+  }
+  return true;
+}
+
+static bool change_graph(mutant *m) {
+  fs_stream_op *o = &REC(m, ops, fs_stream_op)[pick(m, m->s->n_ops)];
+  switch (pick(m, 3)) {
+    case 0:
+      o->name = m->s->ops[(o - m->s->ops + 1) % m->s->n_ops].name;
+      return m->s->n_ops > 1;
+    case 1:
+      REC(m, buffers, fs_stream_buffer)[pick(m, m->s->n_buffers)].size++;
+      return true;
+    default:
+      REC(m, meta, fs_stream_meta)->concurrency++;
+      return true;
+  }
+}
+
+static bool add_race(mutant *m) {
+  if (m->s->n_ops < 2 || m->s->n_versions == 0) {
+    return false;
+  }
+  REC(m, races, fs_stream_race)[m->s->n_races++] =
+      (fs_stream_race){0, 1, pick(m, m->s->n_versions), 0};
+  return true;
+}
+
+bool fs_mutate_program(fsched_program *copy, fs_program_mutation mutation, fs_rng *rng) {
+  mutant m = {&copy->view, rng};
+  if (m.s->n_commands == 0 || m.s->n_ops == 0 || m.s->n_buffers == 0) {
+    return false;
+  }
+  switch (mutation) {
+    case FS_MUTATE_DROP_WAIT:
+      return drop_wait(&m);
+    case FS_MUTATE_SWAP_COMMANDS:
+      return swap_commands(&m);
+    case FS_MUTATE_SHIFT_ADDRESS:
+      return shift_address(&m);
+    case FS_MUTATE_MOVE_CONTENT:
+      return move_content(&m);
+    case FS_MUTATE_WAIT_EPOCH:
+      return wait_epoch(&m);
+    case FS_MUTATE_WAIT_AXIS:
+      return wait_axis(&m);
+    case FS_MUTATE_ADD_WAIT:
+      return add_wait(&m);
+    case FS_MUTATE_SIGNAL:
+      return change_signal(&m);
+    case FS_MUTATE_SCOPE:
+      return change_scope(&m);
+    case FS_MUTATE_FRONTIER_EPOCH:
+      return frontier_epoch(&m);
+    case FS_MUTATE_FRONTIER_DROP:
+      return frontier_drop(&m);
+    case FS_MUTATE_TAINT:
+      COMMAND(&m)[pick(&m, m.s->n_commands)].tainted ^= 1;
+      return true;
+    case FS_MUTATE_LANE:
+      return shift_lane(&m);
+    case FS_MUTATE_LANE_SIZE:
+      return lane_size(&m);
+    case FS_MUTATE_COPY_VERSION:
+      return copy_version(&m);
+    case FS_MUTATE_COPY_FLIP:
+      return copy_flip(&m);
+    case FS_MUTATE_DROP_COPY:
+      return drop_copy(&m);
+    case FS_MUTATE_ARG_VERSION:
+      return arg_version(&m);
+    case FS_MUTATE_GIVEN:
+      return move_version(&m, true);
+    case FS_MUTATE_KEPT:
+      return move_version(&m, false);
+    case FS_MUTATE_TARGET:
+      return run_another(&m);
+    case FS_MUTATE_GANG:
+      return gang_epoch(&m);
+    case FS_MUTATE_MEMBER:
+      return gang_member(&m);
+    case FS_MUTATE_EPOCH:
+      return change_epoch(&m);
+    case FS_MUTATE_MODE:
+      return change_mode(&m);
+    case FS_MUTATE_PLAN:
+      return change_plan(&m);
+    case FS_MUTATE_MAKESPAN:
+      REC(&m, meta, fs_stream_meta)->makespan++;
+      return true;
+    case FS_MUTATE_GRAPH:
+      return change_graph(&m);
+    case FS_MUTATE_RACE:
+      return add_race(&m);
+    case FS_MUTATE_OVERLAP:
+      return overlap(&m);
+    default:
+      return false;
+  }
+}
+
+void fs_mutate_bytes(unsigned char *bytes, size_t size, fs_rng *rng) {
+  fs_stream_header *h = (fs_stream_header *)(void *)bytes;
+  uint32_t section;
+  do { /* strings are the last section */
+    section = fs_rng_below(rng, sizeof h->section / sizeof h->section[0] - 1);
+  } while (h->section[section].count == 0);
+  static const uint32_t record[] = {
+#define RECORD_SIZE(id, type) sizeof(type),
+      FS_STREAM_SECTIONS(RECORD_SIZE)
+#undef RECORD_SIZE
+  };
+  uint64_t words = h->section[section].count * record[section] / 4;
+  unsigned char *at =
+      bytes + h->section[section].offset + 4 * (uint64_t)fs_rng_below(rng, (uint32_t)words);
+  uint32_t value;
+  memcpy(&value, at, sizeof value);
+  switch (fs_rng_below(rng, 4)) {
+    case 0:
+      value += 1;
+      break;
+    case 1:
+      value -= 1;
+      break;
+    case 2:
+      value ^= (uint32_t)1 << fs_rng_below(rng, 12);
+      break;
+    default:
+      value = fs_rng_below(rng, 16);
+      break;
+  }
+  memcpy(at, &value, sizeof value);
+  h->checksum = 0;
+  h->checksum = fs_crc32c(0, bytes, size);
+}
+
+/* --- schedules --- */
+
+#define COPY_ARRAY(to, from, member, n)                                          \
+  if ((from)->member != NULL) {                                                  \
+    if (fs_new(&(to)->arena, &(to)->member, (n)) != FSCHED_OK) {                 \
+      fsched_schedule_destroy(to);                                               \
+      return NULL;                                                               \
+    }                                                                            \
+    memcpy((to)->member, (from)->member, (size_t)(n) * sizeof *(to)->member);    \
+  }
+
+fsched_schedule *fs_schedule_copy(const fsched_schedule *s) {
+  fsched_schedule *c = fs_realloc(s->ctx, NULL, 0, sizeof *c);
+  if (c == NULL) {
+    return NULL;
+  }
+  *c = *s;
+  c->sync = NULL;
+  fs_arena_init(&c->arena, s->ctx);
+  COPY_ARRAY(c, s, queue_name, s->n_queues)
+  COPY_ARRAY(c, s, start, s->n_items)
+  COPY_ARRAY(c, s, end, s->n_items)
+  COPY_ARRAY(c, s, queue, s->n_items)
+  COPY_ARRAY(c, s, order, s->n_items)
+  COPY_ARRAY(c, s, copy_kind, s->n_copies)
+  COPY_ARRAY(c, s, copy_version, s->n_copies)
+  COPY_ARRAY(c, s, copy_residency, s->n_copies)
+  COPY_ARRAY(c, s, copy_store, s->n_copies)
+  COPY_ARRAY(c, s, res_version, s->n_residencies)
+  COPY_ARRAY(c, s, res_op, s->n_residencies)
+  COPY_ARRAY(c, s, res_memory, s->n_residencies)
+  COPY_ARRAY(c, s, res_address, s->n_residencies)
+  COPY_ARRAY(c, s, res_size, s->n_residencies)
+  COPY_ARRAY(c, s, res_begin, s->n_residencies)
+  COPY_ARRAY(c, s, res_end, s->n_residencies)
+  COPY_ARRAY(c, s, arg_residency, s->graph->n_args)
+  COPY_ARRAY(c, s, scratch_residency, s->graph->op_scratch0[s->graph->n_ops])
+  return c;
+}
+
+static uint64_t step_of(fs_rng *rng, uint64_t from) {
+  uint64_t step = 1 + fs_rng_below(rng, 3);
+  return from >= step && fs_rng_one_in(rng, 2) ? -step : step;
+}
+
+/* Keeps `order` sorted by start, so that only the times are wrong. */
+static void sort_order(fsched_schedule *s) {
+  for (uint32_t i = 1; i < s->n_items; i++) {
+    for (uint32_t k = i; k > 0 && s->start[s->order[k - 1]] > s->start[s->order[k]]; k--) {
+      uint32_t swap = s->order[k];
+      s->order[k] = s->order[k - 1];
+      s->order[k - 1] = swap;
+    }
+  }
+}
+
+static void fix_makespan(fsched_schedule *s) {
+  fs_tick last = 0;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    last = fs_max(last, s->end[i]);
+  }
+  s->makespan = last;
+  s->lower_bound = fs_min(s->lower_bound, last);
+  s->status = FS_SCHEDULE_FEASIBLE;
+}
+
+static bool shift_item(fsched_schedule *s, fs_rng *rng) {
+  uint32_t i = fs_rng_below(rng, s->n_items);
+  uint64_t step = step_of(rng, s->start[i]);
+  s->start[i] += step;
+  s->end[i] += step;
+  sort_order(s);
+  fix_makespan(s);
+  return true;
+}
+
+/* The last copy takes the place of one that goes. */
+static bool drop_a_copy(fsched_schedule *s, fs_rng *rng) {
+  if (s->n_copies == 0) {
+    return false;
+  }
+  uint32_t c = fs_rng_below(rng, s->n_copies), last = s->n_copies - 1;
+  uint32_t item = s->graph->n_ops + c, last_item = s->graph->n_ops + last, n = 0;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t x = s->order[i];
+    if (x != item) {
+      s->order[n++] = x == last_item ? item : x;
+    }
+  }
+  s->start[item] = s->start[last_item];
+  s->end[item] = s->end[last_item];
+  s->queue[item] = s->queue[last_item];
+  s->copy_kind[c] = s->copy_kind[last];
+  s->copy_version[c] = s->copy_version[last];
+  s->copy_residency[c] = s->copy_residency[last];
+  s->copy_store[c] = s->copy_store[last];
+  s->n_copies--;
+  s->n_items--;
+  fix_makespan(s);
+  return true;
+}
+
+static bool mutate_copies(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+  if (s->n_copies == 0) {
+    return false;
+  }
+  uint32_t c = fs_rng_below(rng, s->n_copies);
+  if (m == FS_MUTATE_S_COPY_KIND) {
+    s->copy_kind[c] ^= 1;
+    return true;
+  }
+  uint32_t old = s->copy_version[c];
+  s->copy_version[c] = fs_rng_below(rng, s->graph->n_versions);
+  s->copy_residency[c] = FS_NONE;
+  return s->copy_version[c] != old;
+}
+
+static bool mutate_residency(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+  if (s->n_residencies == 0) {
+    return false;
+  }
+  uint32_t r = fs_rng_below(rng, s->n_residencies), o = fs_rng_below(rng, s->n_residencies);
+  uint64_t align = s->graph->target.memory[s->res_memory[r]].align;
+  switch (m) {
+    case FS_MUTATE_S_ADDRESS:
+      s->res_address[r] += s->res_address[r] >= align && fs_rng_one_in(rng, 2) ? -align : align;
+      return true;
+    case FS_MUTATE_S_SIZE:
+      s->res_size[r] += s->res_size[r] >= align && fs_rng_one_in(rng, 2) ? -align : align;
+      return true;
+    case FS_MUTATE_S_BEGIN:
+      s->res_begin[r] += step_of(rng, s->res_begin[r]);
+      s->res_begin[r] = fs_min(s->res_begin[r], s->res_end[r]);
+      return true;
+    case FS_MUTATE_S_RES_END:
+      s->res_end[r] += step_of(rng, s->res_end[r]);
+      s->res_end[r] = fs_max(s->res_begin[r], s->res_end[r]);
+      return true;
+    case FS_MUTATE_S_RES_VERSION:
+      s->res_version[r] = fs_rng_below(rng, s->graph->n_versions + 1);
+      s->res_version[r] = s->res_version[r] == s->graph->n_versions ? FS_NONE : s->res_version[r];
+      s->res_op[r] = s->res_version[r] == FS_NONE ? fs_rng_below(rng, s->graph->n_ops) : FS_NONE;
+      return true;
+    case FS_MUTATE_S_RES_MEMORY:
+      s->res_memory[r] = fs_rng_below(rng, s->graph->target.n_memories);
+      return true;
+    default:
+      s->res_address[r] = s->res_address[o];
+      return r != o && s->res_memory[r] == s->res_memory[o];
+  }
+}
+
+bool fs_mutate_schedule(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+  if (s->n_items == 0 || s->graph->n_versions == 0) {
+    return false;
+  }
+  uint32_t i = fs_rng_below(rng, s->n_items), a = fs_rng_below(rng, s->graph->n_args + 1);
+  switch (m) {
+    case FS_MUTATE_S_SHIFT:
+      return shift_item(s, rng);
+    case FS_MUTATE_S_END:
+      s->end[i]++;
+      fix_makespan(s);
+      return true;
+    case FS_MUTATE_S_QUEUE:
+      s->queue[i] = fs_rng_below(rng, s->n_queues);
+      return true;
+    case FS_MUTATE_S_ORDER:
+      if (i > 0) {
+        uint32_t swap = s->order[i];
+        s->order[i] = s->order[i - 1];
+        s->order[i - 1] = swap;
+      }
+      return i > 0;
+    case FS_MUTATE_S_COPY_VERSION:
+    case FS_MUTATE_S_COPY_KIND:
+      return mutate_copies(s, m, rng);
+    case FS_MUTATE_S_DROP_COPY:
+      return drop_a_copy(s, rng);
+    case FS_MUTATE_S_ARG:
+      if (a == s->graph->n_args || s->n_residencies == 0 || s->arg_residency[a] == FS_NONE) {
+        return false;
+      }
+      s->arg_residency[a] = fs_rng_below(rng, s->n_residencies);
+      return true;
+    case FS_MUTATE_S_STATUS:
+      s->makespan += fs_rng_one_in(rng, 2);
+      s->status = FS_SCHEDULE_OPTIMAL;
+      s->lower_bound += fs_rng_one_in(rng, 2) ? 1 : UINT64_MAX;
+      return true;
+    default:
+      return mutate_residency(s, m, rng);
+  }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+static fsched_context *ctx;
+static char dir[64];
+
+static void setup(void) {
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  (void)snprintf(dir, sizeof dir, "/tmp/fsched-test-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+  ck_assert_int_eq(chdir(dir), 0);
+}
+
+static int entries(void) {
+  DIR *d = opendir(".");
+  int n = 0;
+  for (struct dirent *e; (e = readdir(d)) != NULL;) {
+    n += e->d_name[0] != '.' || e->d_name[1] != '\0';
+  }
+  closedir(d);
+  return n - 1; /* without .. */
+}
+
+static void teardown(void) {
+  fsched_context_destroy(ctx);
+  DIR *d = opendir(".");
+  for (struct dirent *e; (e = readdir(d)) != NULL;) {
+    (void)unlink(e->d_name);
+  }
+  closedir(d);
+  (void)rmdir("sub");
+  (void)chdir("/");
+  (void)rmdir(dir);
+}
+
+static void expect(const char *path, const char *content) {
+  char *text;
+  size_t n;
+  ck_assert_int_eq(fs_file_read(ctx, path, &text, &n), FSCHED_OK);
+  ck_assert_uint_eq(n, strlen(content));
+  ck_assert_str_eq(text, content);
+  (void)fs_realloc(ctx, text, n + 1, 0);
+}
+
+START_TEST(round_trip) {
+  ck_assert_int_eq(fs_file_write(ctx, "a", "hello", 5), FSCHED_OK);
+  expect("a", "hello");
+  ck_assert_int_eq(fs_file_write(ctx, "a", "", 0), FSCHED_OK);
+  expect("a", "");
+  ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(large_file) {
+  size_t n = 300000;
+  char *block = malloc(n + 1);
+  memset(block, 'x', n);
+  block[n] = '\0';
+  ck_assert_int_eq(fs_file_write(ctx, "big", block, n), FSCHED_OK);
+  expect("big", block);
+  free(block);
+}
+END_TEST
+
+START_TEST(keeps_mode_and_link) {
+  ck_assert_int_eq(fs_file_write(ctx, "real", "1", 1), FSCHED_OK);
+  ck_assert_int_eq(chmod("real", 0640), 0);
+  ck_assert_int_eq(symlink("real", "link"), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "link", "2", 1), FSCHED_OK);
+  struct stat st;
+  ck_assert_int_eq(lstat("link", &st), 0);
+  ck_assert(S_ISLNK(st.st_mode));
+  ck_assert_int_eq(stat("real", &st), 0);
+  ck_assert_int_eq(st.st_mode & 07777, 0640);
+  expect("real", "2");
+  ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(pipe_is_read_to_its_end) {
+  ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+  if (fork() == 0) {
+    FILE *f = fopen("pipe", "w");
+    for (int i = 0; i < 50000; i++) {
+      fputs("line\n", f);
+    }
+    fclose(f);
+    _exit(0);
+  }
+  char *text;
+  size_t n;
+  ck_assert_int_eq(fs_file_read(ctx, "pipe", &text, &n), FSCHED_OK);
+  ck_assert_uint_eq(n, 250000);
+  (void)fs_realloc(ctx, text, n + 1, 0);
+}
+END_TEST
+
+START_TEST(failures_leave_nothing) {
+  char *text;
+  size_t n;
+  ck_assert_int_eq(fs_file_read(ctx, "none", &text, &n), FSCHED_SYSTEM);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "file");
+  ck_assert_int_eq(fs_file_write(ctx, "no/such/dir", "x", 1), FSCHED_SYSTEM);
+  ck_assert_int_eq(mkdir("sub", 0700), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "sub", "x", 1), FSCHED_SYSTEM);
+  ck_assert_int_eq(fs_file_read(ctx, "sub", &text, &n), FSCHED_SYSTEM);
+  ck_assert_int_eq(entries(), 1);
+  ck_assert_uint_eq(fsched_diag_errors(ctx), 4);
+}
+END_TEST
+
+START_TEST(device_is_written_in_place) {
+  ck_assert_int_eq(fs_file_write(ctx, "/dev/null", "x", 1), FSCHED_OK);
+  ck_assert_int_eq(fs_file_write(ctx, "/dev/full", "x", 1), FSCHED_SYSTEM);
+  struct stat st;
+  ck_assert_int_eq(stat("/dev/null", &st), 0);
+  ck_assert(S_ISCHR(st.st_mode));
+}
+END_TEST
+
+Suite *fs_suite_file(void) {
+  Suite *s = suite_create("file");
+  TCase *t = tcase_create("file");
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_test(t, round_trip);
+  tcase_add_test(t, large_file);
+  tcase_add_test(t, keeps_mode_and_link);
+  tcase_add_test(t, pipe_is_read_to_its_end);
+  tcase_add_test(t, failures_leave_nothing);
+  tcase_add_test(t, device_is_written_in_place);
+  suite_add_tcase(s, t);
+  return s;
+}
