@@ -49,7 +49,7 @@ static void pin_versions(fs_engine *e, uint32_t op) {
     e->v_pins[v]++;
     fs_engine_withhold(e, v);
     if (e->v_state[v] == FS_V_LEAVING &&
-        fs_places_rescue(&e->places[fs_version_memory(e->g, v)], e->v_place[v])) {
+        fs_places_rescue(&e->places[e->v_memory[v]], e->v_place[v])) {
       e->v_state[v] = FS_V_IN;
     }
   }
@@ -97,7 +97,7 @@ static fs_status collect_needs(fs_engine *e, fs_claim *c) {
   const fsched_graph *g = e->g;
   FS_ENGINE_EACH_VERSION(e, c->op, a, v) {
     if (needs_place(e, v)) {
-      FS_TRY(add_need(e, c, (fs_need){fs_engine_aligned_size(e, v), fs_version_memory(g, v), v, FS_NONE}));
+      FS_TRY(add_need(e, c, (fs_need){e->v_size[v], e->v_memory[v], v, FS_NONE}));
     }
   }
   for (uint32_t i = g->op_scratch0[c->op]; i < g->op_scratch0[c->op + 1]; i++) {
@@ -159,7 +159,7 @@ static fs_status place_needs(fs_engine *e, fs_claim *c, bool *placed) {
 static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
   for (size_t i = 0; i < e->victims.n; i++) {
     uint32_t v = e->victims.at[i];
-    uint32_t m = fs_version_memory(e->g, v);
+    uint32_t m = e->v_memory[v];
     if (e->v_state[v] == FS_V_LEAVING && fs_places_rescue(&e->places[m], e->v_place[v])) {
       e->v_state[v] = FS_V_IN;
       if (e->v_store_place[v] != FS_NONE && e->v_store_residency[v] == FS_NONE) {
@@ -188,12 +188,19 @@ static fs_status undo(fs_engine *e, fs_claim *c) {
   return settle_victims(e, c);
 }
 
-static fs_status unpin(fs_engine *e, uint32_t op) {
+static fs_status unpin(fs_engine *e, const fs_claim *c) {
+  uint32_t op = c->op;
+  uint64_t lacking = 0;
+  for (size_t i = 0; i < c->needs.n; i++) {
+    lacking += c->needs.at[i].size;
+  }
   drop_inplace(e, op);
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
     e->v_pins[v]--;
     FS_TRY(fs_engine_offer(e, v));
   }
+  /* Until part of what is lacking has been given up, another try would fail, too. */
+  e->op_retry[op] = e->supply + lacking / 2;
   return FSCHED_OK;
 }
 
@@ -237,7 +244,7 @@ static fs_status commit(fs_engine *e, fs_claim *c) {
   }
   FS_ENGINE_EACH_VERSION(e, c->op, a, v) {
     bool own = e->v_promised_place[v] != FS_NONE && !e->v_content[v] &&
-               e->places[fs_version_memory(e->g, v)].place.at[e->v_promised_place[v]].owner ==
+               e->places[e->v_memory[v]].place.at[e->v_promised_place[v]].owner ==
                    c->op * 2 + 1;
     bool reading = e->v_content[v] && e->v_promised_place[v] != FS_NONE;
     if (reading) {
@@ -257,7 +264,7 @@ static fs_status collect_own(fs_engine *e, fs_claim *c) {
     if (e->v_state[v] == FS_V_IN && fs_memory_spills(fs_engine_memory_of(e, v))) {
       FS_TRY(fs_vec_push(e->ctx, &c->own, v));
       size_t i = c->own.n - 1;
-      for (; i > 0 && fs_engine_aligned_size(e, c->own.at[i - 1]) > fs_engine_aligned_size(e, v); i--) {
+      for (; i > 0 && e->v_size[c->own.at[i - 1]] > e->v_size[v]; i--) {
         c->own.at[i] = c->own.at[i - 1];
       }
       c->own.at[i] = v;
@@ -334,11 +341,13 @@ fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *don
   fs_claim c = {.op = op, .position = e->position[op], .last_resort = last_resort};
   pin_versions(e, op);
   fs_status status = claim_with(e, &c, done);
+  if (status == FSCHED_OK && !*done) {
+    status = unpin(e, &c);
+  }
   fs_vec_free(e->ctx, &c.needs);
   fs_vec_free(e->ctx, &c.reserved);
   fs_vec_free(e->ctx, &c.own);
-  FS_TRY(status);
-  return *done ? FSCHED_OK : unpin(e, op);
+  return status;
 }
 
 fs_status fs_engine_arrived(fs_engine *e, uint32_t version) {

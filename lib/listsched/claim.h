@@ -21,7 +21,6 @@ typedef struct fs_claim {
   FS_VEC(uint32_t) own;      /* last resort: inputs that may leave */
 } fs_claim;
 
-uint64_t fs_engine_aligned_size(const fs_engine *e, uint32_t version);
 /* The version is pinned or leaves: no victim any more. */
 void fs_engine_withhold(fs_engine *e, uint32_t version);
 /* The next victim of a memory in the policy's order, taken off the list, or FS_NONE. */

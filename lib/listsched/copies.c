@@ -12,15 +12,19 @@ static uint32_t spill_domain(const fs_engine *e, uint32_t version) {
 }
 
 fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) {
+  fs_engine_wake(e, spill_domain(e, version));
   return fs_heap_push(e->ctx, &e->copies[spill_domain(e, version)], position,
                       version * 2 + FS_SPILL_WRITE);
 }
 
 fs_status fs_engine_want_read(fs_engine *e, uint32_t version) {
   uint32_t entry = version * 2 + FS_SPILL_READ;
-  return fs_engine_copy_valid(e, entry) ? fs_heap_push(e->ctx, &e->copies[spill_domain(e, version)],
-                                                       e->v_read_for[version], entry)
-                                        : FSCHED_OK;
+  if (!fs_engine_copy_valid(e, entry)) {
+    return FSCHED_OK;
+  }
+  uint32_t domain = spill_domain(e, version);
+  fs_engine_wake(e, domain);
+  return fs_heap_push(e->ctx, &e->copies[domain], e->v_read_for[version], entry);
 }
 
 bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
@@ -33,7 +37,7 @@ bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
   uint32_t place = e->v_promised_place[v];
   return place != FS_NONE && e->v_state[v] == FS_V_PROMISED && e->v_content[v] &&
          e->v_stored[v] && !e->v_writing[v] &&
-         e->places[fs_version_memory(e->g, v)].place.at[place].blocked == 0;
+         e->places[e->v_memory[v]].place.at[place].blocked == 0;
 }
 
 /* The store copy in a bounded backing store begins with the first write. */
@@ -52,7 +56,7 @@ static fs_status begin_store(fs_engine *e, uint32_t version) {
 fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
   uint32_t v = entry / 2;
   uint8_t kind = (uint8_t)(entry % 2);
-  uint32_t m = fs_version_memory(e->g, v);
+  uint32_t m = e->v_memory[v];
   const fs_memory *memory = &e->g->target.memory[m];
   uint64_t size = fs_version_size(e->g, v);
   fs_tick time = kind == FS_SPILL_WRITE ? fs_spill_write_time(memory, size)
@@ -108,12 +112,13 @@ fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
 }
 
 fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
-  uint32_t m = fs_version_memory(e->g, v);
+  uint32_t m = e->v_memory[v];
   if (e->v_counted_evictable[v]) {
     e->v_counted_evictable[v] = 0;
     e->evictable[m] -= e->places[m].place.at[e->v_place[v]].size;
   }
   e->residency.at[e->v_residency[v]].end = e->v_last_end[v];
+  e->supply += e->places[m].place.at[e->v_place[v]].size;
   FS_TRY(fs_places_depart(&e->places[m], e->v_place[v]));
   e->v_place[v] = FS_NONE;
   e->v_residency[v] = FS_NONE;
@@ -148,8 +153,8 @@ uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory) {
   const fsched_graph *g = e->g;
   uint64_t sum = 0;
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
-    if (fs_version_memory(g, v) == memory && !e->v_content[v]) {
-      sum += fs_align_up(fs_version_size(g, v), g->target.memory[memory].align);
+    if (e->v_memory[v] == memory && !e->v_content[v]) {
+      sum += e->v_size[v];
     }
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
@@ -160,11 +165,10 @@ uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory) {
   return sum;
 }
 
-static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, uint64_t headroom,
-                                  bool *started) {
+static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, uint64_t headroom) {
   const fs_memory *m = fs_engine_memory_of(e, v);
-  fs_places *p = &e->places[fs_version_memory(e->g, v)];
-  uint64_t size = fs_align_up(fs_version_size(e->g, v), m->align);
+  fs_places *p = &e->places[e->v_memory[v]];
+  uint64_t size = e->v_size[v];
   if (p->free < size + headroom) {
     return FSCHED_OK;
   }
@@ -182,14 +186,12 @@ static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, u
   e->v_state[v] = FS_V_PROMISED;
   e->v_read_for[v] = position;
   e->n_absent_stored--;
-  *started = true;
   return fs_engine_start_copy(e, v * 2 + FS_SPILL_READ, queue);
 }
 
-fs_status fs_engine_prefetch(fs_engine *e, bool *started) {
+fs_status fs_engine_prefetch(fs_engine *e) {
   enum { LOOK = 32 };
   const fsched_graph *g = e->g;
-  *started = false;
   if (e->n_absent_stored == 0) {
     return FSCHED_OK;
   }
@@ -210,9 +212,9 @@ fs_status fs_engine_prefetch(fs_engine *e, bool *started) {
         continue;
       }
       FS_ENGINE_EACH_VERSION(e, op, a, v) {
-        if (fs_version_memory(g, v) == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] &&
+        if (e->v_memory[v] == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] &&
             e->v_stored[v]) {
-          FS_TRY(prefetch_version(e, v, at, headroom, started));
+          FS_TRY(prefetch_version(e, v, at, headroom));
         }
       }
       headroom += fs_engine_own_room(e, op, m);

@@ -76,6 +76,7 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
   }
   assert(!e->queue_busy.at[queue]);
   e->queue_busy.at[queue] = 1;
+  e->n_busy++;
   e->queue_until.at[queue] = until;
   if (!e->g->target.implicit_queues) {
     for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
@@ -87,6 +88,7 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
 
 static void release_queue(fs_engine *e, uint32_t queue) {
   e->queue_busy.at[queue] = 0;
+  e->n_busy--;
   if (queue < e->first_free) {
     e->first_free = queue;
   }
@@ -132,7 +134,9 @@ fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, u
 /* ---- ops ---- */
 
 static fs_status make_runnable(fs_engine *e, uint32_t op) {
-  return fs_heap_push(e->ctx, &e->runnable[slot_of(e->g, op)], e->position[op], op);
+  uint32_t slot = slot_of(e->g, op);
+  fs_engine_wake(e, slot);
+  return fs_heap_push(e->ctx, &e->runnable[slot], e->position[op], op);
 }
 
 fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) {
@@ -208,7 +212,7 @@ static fs_status claim_next(fs_engine *e, bool *any) {
       FS_TRY(fs_heap_push(e->ctx, &e->later[slot], e->position[op], op));
       continue;
     }
-    if (leaves_headroom(e, op)) {
+    if (e->supply >= e->op_retry[op] && leaves_headroom(e, op)) {
       FS_TRY(fs_engine_claim(e, op, false, any));
     }
     if (*any) {
@@ -288,7 +292,7 @@ static uint32_t queue_for(fs_engine *e, uint32_t op) {
 static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
-    uint32_t m = fs_version_memory(g, v);
+    uint32_t m = e->v_memory[v];
     uint32_t from = e->v_inplace[v];
     if (from != FS_NONE) {
       e->v_place[v] = e->v_place[from];
@@ -335,8 +339,9 @@ static fs_status use_version(fs_engine *e, uint32_t op, uint32_t v) {
     e->v_state[v] = FS_V_DEAD; /* its place was taken over */
   } else if (e->v_state[v] == FS_V_IN && fs_engine_dies(e, v)) {
     e->v_state[v] = FS_V_LEAVING;
-    return fs_places_leave(&e->places[fs_version_memory(e->g, v)], e->v_place[v]);
+    return fs_places_leave(&e->places[e->v_memory[v]], e->v_place[v]);
   }
+  e->supply += e->v_pins[v] == 0 ? fs_version_size(e->g, v) : 0;
   return fs_engine_offer(e, v);
 }
 
@@ -344,7 +349,7 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && fs_engine_bounded(e, v)) {
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && e->v_memory[v] != FS_NONE) {
       e->arg_residency[a] = e->v_residency[v];
     }
   }
@@ -479,57 +484,68 @@ static void drop_stale_copies(fs_engine *e, uint32_t domain) {
 
 static bool slot_open(fs_engine *e, uint32_t slot) {
   const fs_target *t = &e->g->target;
-  return slot >= t->n_domains || t->implicit_queues || e->slot_free[slot] > 0;
+  return slot >= t->n_domains ||
+         (t->implicit_queues ? e->n_busy < e->queue_limit : e->slot_free[slot] > 0);
 }
 
-/* The slot with the best candidate: an op of it, or a copy (copies win ties). */
-static uint32_t best_slot(fs_engine *e, const uint8_t *closed, bool *copy) {
+/* The better one of a slot's first op and first copy (copies win ties), if it beats *key. */
+static void consider_slot(fs_engine *e, uint32_t s, uint32_t *best, uint64_t *key, bool *copy) {
+  if (!slot_open(e, s)) {
+    return;
+  }
+  if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < *key) {
+    drop_stale_copies(e, s);
+    if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < *key) {
+      *best = s;
+      *key = e->copies[s].at[0].key * 2;
+      *copy = true;
+    }
+  }
+  if (e->runnable[s].n > 0 && !e->slot_closed[s] && e->runnable[s].at[0].key * 2 + 1 < *key) {
+    *best = s;
+    *key = e->runnable[s].at[0].key * 2 + 1;
+    *copy = false;
+  }
+}
+
+/* The slot with the best candidate, or FS_NONE. */
+static uint32_t best_slot(fs_engine *e, bool *copy) {
   uint32_t best = FS_NONE;
-  uint64_t best_key = UINT64_MAX;
-  for (uint32_t s = 0; s < e->n_slots; s++) {
-    if (!slot_open(e, s)) {
-      continue;
-    }
-    if (s < e->g->target.n_domains && e->copies[s].n > 0 && !(closed[s] & 2)) {
-      drop_stale_copies(e, s);
-      if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < best_key) {
-        best = s;
-        best_key = e->copies[s].at[0].key * 2;
-        *copy = true;
+  uint64_t key = UINT64_MAX;
+  for (uint32_t w = 0; w * 64 < e->n_slots; w++) {
+    for (uint64_t bits = e->slot_busy[w]; bits != 0; bits &= bits - 1) {
+      uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(bits);
+      consider_slot(e, s, &best, &key, copy);
+      if (e->copies[s].n == 0 && e->runnable[s].n == 0) {
+        e->slot_busy[w] &= ~(bits & (0 - bits));
       }
-    }
-    if (e->runnable[s].n > 0 && !(closed[s] & 1) && e->runnable[s].at[0].key * 2 + 1 < best_key) {
-      best = s;
-      best_key = e->runnable[s].at[0].key * 2 + 1;
-      *copy = false;
     }
   }
   return best;
 }
 
-static fs_status try_copy(fs_engine *e, uint32_t slot, bool *started) {
+static fs_status start_best_copy(fs_engine *e, uint32_t slot) {
   uint32_t queue = fs_engine_free_queue(e, slot, FS_NONE);
-  *started = queue != FS_NONE;
-  return *started ? fs_engine_start_copy(e, fs_heap_pop(&e->copies[slot]).id, queue) : FSCHED_OK;
+  assert(queue != FS_NONE); /* the slot is open */
+  return fs_engine_start_copy(e, fs_heap_pop(&e->copies[slot]).id, queue);
 }
 
-static fs_status issue(fs_engine *e, bool *any) {
+static fs_status issue(fs_engine *e) {
   e->parked.n = 0;
-  memset(e->slot_closed, 0, e->n_slots);
-  memset(e->slot_passed, 0, e->n_slots * sizeof *e->slot_passed);
   bool copy = false;
-  for (uint32_t s; (s = best_slot(e, e->slot_closed, &copy)) != FS_NONE;) {
-    bool started;
+  for (uint32_t s; (s = best_slot(e, &copy)) != FS_NONE;) {
     if (copy) {
-      FS_TRY(try_copy(e, s, &started));
-      e->slot_closed[s] |= started ? 0 : 2;
+      FS_TRY(start_best_copy(e, s));
     } else {
+      bool started;
       FS_TRY(try_op(e, s, &started));
-      e->slot_closed[s] |= !started && ++e->slot_passed[s] >= PARK_LIMIT ? 1 : 0;
+      e->slot_closed[s] = !started && ++e->slot_passed[s] >= PARK_LIMIT;
     }
-    *any = *any || started;
   }
   for (size_t i = 0; i < e->parked.n; i++) {
+    uint32_t slot = slot_of(e->g, e->parked.at[i]);
+    e->slot_closed[slot] = 0;
+    e->slot_passed[slot] = 0;
     FS_TRY(make_runnable(e, e->parked.at[i]));
   }
   for (uint32_t q = 0; e->g->n_gangs > 0 && q < e->n_queues; q++) {
@@ -540,10 +556,9 @@ static fs_status issue(fs_engine *e, bool *any) {
 
 /* ---- the loop ---- */
 
-static fs_status end_items(fs_engine *e, bool *any) {
+static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
-    *any = true;
     if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));
     } else {
@@ -553,7 +568,6 @@ static fs_status end_items(fs_engine *e, bool *any) {
   }
   while (e->next_release < e->release.n &&
          e->g->op_start[e->release.at[e->next_release]] == e->now) {
-    *any = true;
     FS_TRY(fs_engine_lack_less(e, e->release.at[e->next_release++]));
   }
   return FSCHED_OK;
@@ -585,8 +599,8 @@ static uint64_t own_need(const fs_engine *e, uint32_t op, uint32_t memory) {
   uint64_t align = g->target.memory[memory].align;
   uint64_t sum = 0;
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
-    bool here = fs_version_memory(g, v) == memory && e->v_state[v] != FS_V_IN;
-    sum += here ? fs_align_up(fs_version_size(g, v), align) : 0;
+    bool here = e->v_memory[v] == memory && e->v_state[v] != FS_V_IN;
+    sum += here ? e->v_size[v] : 0;
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
     sum += g->scratch_memory[i] == memory ? fs_align_up(g->scratch_size[i], align) : 0;
@@ -653,14 +667,14 @@ static fs_status last_resort(fs_engine *e, bool *done) {
 }
 
 /* Claims and starts in turn, so that what a start makes ready is claimed before later ops. */
-static fs_status claim_and_issue(fs_engine *e, bool *any) {
+static fs_status claim_and_issue(fs_engine *e) {
   e->claim_failures = 0;
   e->blocked = false;
   e->set_aside.n = 0;
   for (bool more = true; more;) {
     FS_TRY(claim_next(e, &more));
     if (more) {
-      FS_TRY(issue(e, any));
+      FS_TRY(issue(e));
     }
   }
   for (size_t i = 0; i < e->set_aside.n; i++) {
@@ -670,25 +684,23 @@ static fs_status claim_and_issue(fs_engine *e, bool *any) {
   return FSCHED_OK;
 }
 
+/* One round an instant; another one where items without duration have ended in it. */
 static fs_status round_at_now(fs_engine *e) {
-  for (bool any = true; any;) {
-    any = false;
-    FS_TRY(end_items(e, &any));
-    FS_TRY(issue(e, &any));
+  do {
+    FS_TRY(end_items(e));
+    FS_TRY(issue(e));
     if (e->any_bounded) {
-      FS_TRY(claim_and_issue(e, &any));
+      FS_TRY(claim_and_issue(e));
+      FS_TRY(fs_engine_prefetch(e));
     }
-    if (!any && e->any_bounded) {
-      FS_TRY(fs_engine_prefetch(e, &any));
-    }
-  }
+  } while (e->ends.n > 0 && e->ends.at[0].key == e->now);
   return FSCHED_OK;
 }
 
 static void explain_given(const fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t v = e->no_room_version;
-  uint32_t m = fs_version_memory(g, v);
+  uint32_t m = e->v_memory[v];
   m = fs_memory_spills(&g->target.memory[m]) ? g->target.memory[m].backing : m;
   fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
             "no schedule was found: memory '%s' has no room for the given content of buffer '%s': "

@@ -68,7 +68,7 @@ typedef struct fs_engine {
   uint32_t n_issued, n_done;
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
-  uint32_t n_queues, queue_limit, n_slots;
+  uint32_t n_queues, queue_limit, n_slots, n_busy;
   uint32_t first_free; /* implicit queues: none below is free */
   FS_VEC(uint8_t) queue_busy;
   FS_VEC(fs_tick) queue_until; /* end of what runs */
@@ -77,6 +77,7 @@ typedef struct fs_engine {
   uint32_t *queue_slot0, *queue_slot; /* domains that a queue is in */
   uint32_t *slot_free;                /* free queues of a domain */
   uint32_t *slot_claims, *slot_quota; /* claimed ops that hold memory */
+  uint64_t *slot_busy;                /* bit set of slots that may have something to start */
   fs_heap *runnable;                  /* per slot: ops by position */
   fs_heap *copies;                    /* per domain: version * 2 + kind by position of who wants it */
   fs_heap *later;                     /* per slot: soon ops over the quota */
@@ -85,7 +86,7 @@ typedef struct fs_engine {
   FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
   FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
   int claim_failures;
-  uint8_t *slot_closed;  /* this round: 1 ops, 2 copies */
+  uint8_t *slot_closed;  /* this round: too many ops have been passed over */
   uint32_t *slot_passed; /* this round: ops passed over */
   FS_VEC(uint32_t) release; /* ops with given starts, by start */
   size_t next_release;
@@ -98,9 +99,17 @@ typedef struct fs_engine {
   uint8_t *op_holds; /* the op touches a bounded memory */
   fs_places *places; /* per memory; unused for unbounded ones */
   fs_heap *victims_clean, *victims_dirty; /* per memory; entries may be stale */
+  uint64_t supply;     /* bytes given up or offered so far, all memories */
+  uint64_t *op_retry;  /* the supply at which a claim that failed is worth another try */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
 
+  /* What ops touch: distinct versions in bounded memories. */
+  uint32_t *touch0, *touch;
+  uint8_t *touch_writes;
+
   /* Versions (in bounded memories). */
+  uint32_t *v_memory; /* FS_NONE: unbounded */
+  uint64_t *v_size;   /* aligned */
   uint8_t *v_state;
   uint8_t *v_dirty, *v_stored, *v_content, *v_writing, *v_counted_evictable;
   uint32_t *v_place, *v_promised_place, *v_store_place;
@@ -162,7 +171,7 @@ fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) FS_MUST_USE;
 fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
 /* Room in a memory that an op needs for what it produces and for scratch. */
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
-fs_status fs_engine_prefetch(fs_engine *e, bool *started) FS_MUST_USE;
+fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
 
 /* engine.c */
 fs_status fs_engine_soon(fs_engine *e, uint32_t op) FS_MUST_USE; /* all predecessors are issued */
@@ -171,11 +180,9 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) FS_MUST_USE;
 
+/* Memory of a version in a bounded one. */
 static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t version) {
-  return &e->g->target.memory[fs_version_memory(e->g, version)];
-}
-static inline bool fs_engine_bounded(const fs_engine *e, uint32_t version) {
-  return fs_memory_bounded(fs_engine_memory_of(e, version));
+  return &e->g->target.memory[e->v_memory[version]];
 }
 /* The version keeps its place to the end: it is wanted then, and there is no store. */
 static inline bool fs_engine_stays(const fs_engine *e, uint32_t version) {
@@ -189,6 +196,9 @@ static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
   return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_engine_stays(e, version) &&
          !(fs_version_kept(e->g, version) && e->v_dirty[version]);
 }
+static inline void fs_engine_wake(fs_engine *e, uint32_t slot) {
+  e->slot_busy[slot / 64] |= (uint64_t)1 << (slot % 64);
+}
 /* Position of the next unissued op that touches a version, or n_ops. */
 static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
   uint32_t *at = &e->v_next_use[version];
@@ -198,28 +208,16 @@ static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
   }
   return *at < e->v_use0[version + 1] ? e->v_use[*at] : e->g->n_ops;
 }
-/* Distinct versions in bounded memories of an op: calls are for (arg, version) pairs. */
-#define FS_ENGINE_EACH_VERSION(e, op, a, v)                                                \
-  for (uint32_t a = (e)->g->op_arg0[op], v; a < (e)->g->op_arg0[(op) + 1]; a++)            \
-    if ((v = (e)->g->arg_version[a]) == FS_NONE || (e)->g->arg_tag[a] == FSCHED_NO_DEP ||  \
-        !fs_engine_bounded((e), v) || fs_engine_seen((e), (op), a, v)) {                   \
-    } else
+/* The distinct versions in bounded memories that an op touches. */
+#define FS_ENGINE_EACH_VERSION(e, op, i, v)                                                \
+  for (uint32_t i = (e)->touch0[op], v; i < (e)->touch0[(op) + 1] && ((v = (e)->touch[i]), true); \
+       i++)
 
-/* Does an earlier arg of the op name the same version? Ops have few args. */
-static inline bool fs_engine_seen(const fs_engine *e, uint32_t op, uint32_t arg,
-                                  uint32_t version) {
-  for (uint32_t a = e->g->op_arg0[op]; a < arg; a++) {
-    if (e->g->arg_version[a] == version) {
-      return true;
-    }
-  }
-  return false;
-}
-/* Does the op write the version (through any arg)? */
+/* Does the op write the version? */
 static inline bool fs_engine_writes(const fs_engine *e, uint32_t op, uint32_t version) {
-  for (uint32_t a = e->g->op_arg0[op]; a < e->g->op_arg0[op + 1]; a++) {
-    if (e->g->arg_version[a] == version && fs_tag_writes(e->g->arg_tag[a])) {
-      return true;
+  FS_ENGINE_EACH_VERSION(e, op, i, v) {
+    if (v == version) {
+      return e->touch_writes[i];
     }
   }
   return false;

@@ -17,20 +17,63 @@ static fs_status init_order(fs_engine *e) {
   return FSCHED_OK;
 }
 
+static fs_status init_version_memories(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(fs_new_none(e->scratch, &e->v_memory, g->n_versions));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_size, g->n_versions));
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    uint32_t m = fs_version_memory(g, v);
+    if (fs_memory_bounded(&g->target.memory[m])) {
+      e->v_memory[v] = m;
+      e->v_size[v] = fs_align_up(fs_version_size(g, v), g->target.memory[m].align);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status init_touches(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  uint32_t *last, n = 0; /* per version: its newest entry */
+  FS_TRY(init_version_memories(e));
+  FS_TRY(fs_new(e->scratch, &e->touch0, (size_t)g->n_ops + 1));
+  FS_TRY(fs_new(e->scratch, &e->touch, g->n_args));
+  FS_TRY(fs_new(e->scratch, &e->touch_writes, g->n_args));
+  FS_TRY(fs_new_none(e->scratch, &last, g->n_versions));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    e->touch0[op] = n;
+    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+      uint32_t v = g->arg_version[a];
+      if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP || e->v_memory[v] == FS_NONE) {
+        continue;
+      }
+      if (last[v] == FS_NONE || last[v] < e->touch0[op]) {
+        last[v] = n;
+        e->touch[n] = v;
+        e->touch_writes[n++] = 0;
+      }
+      e->touch_writes[last[v]] |= fs_tag_writes(g->arg_tag[a]);
+    }
+  }
+  e->touch0[g->n_ops] = n;
+  return FSCHED_OK;
+}
+
 static fs_status init_ops(fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t n = g->n_ops;
+  FS_TRY(init_touches(e));
   FS_TRY(fs_new_zero(e->scratch, &e->op_phase, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_holds, n));
   FS_TRY(fs_new(e->scratch, &e->op_unissued_preds, n));
   FS_TRY(fs_new(e->scratch, &e->op_running_preds, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_lacks, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_retry, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_start, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
   for (uint32_t op = 0; op < n; op++) {
     e->op_unissued_preds[op] = e->op_running_preds[op] = g->pred0[op + 1] - g->pred0[op];
-    FS_ENGINE_EACH_VERSION(e, op, a, v) { e->op_holds[op] = 1; }
+    e->op_holds[op] = e->touch0[op] < e->touch0[op + 1];
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       e->op_holds[op] |= fs_memory_bounded(&g->target.memory[g->scratch_memory[i]]);
     }
@@ -84,6 +127,7 @@ static fs_status init_queues(fs_engine *e) {
   e->n_slots = t->n_domains + e->g->n_gangs;
   e->queue_limit = t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
   FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_busy, e->n_slots / 64 + 1));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_quota, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->runnable, e->n_slots));
@@ -221,7 +265,7 @@ static fs_status init_start(fs_engine *e) {
   const fsched_graph *g = e->g;
   for (uint32_t v = 0; v < g->n_versions && !e->no_room; v++) {
     bool room = true;
-    if (fs_engine_bounded(e, v) && fs_version_given(g, v)) {
+    if (e->v_memory[v] != FS_NONE && fs_version_given(g, v)) {
       FS_TRY(init_given(e, v, &room));
       e->no_room = !room;
       e->no_room_version = v;

@@ -11,11 +11,7 @@
  * evicts, of copy time per distance to the next use.  O(CANDIDATES * window) per need. */
 #include "listsched/claim.h"
 
-enum { CANDIDATES = 6, WINDOW_LIMIT = 64 };
-
-uint64_t fs_engine_aligned_size(const fs_engine *e, uint32_t version) {
-  return fs_align_up(fs_version_size(e->g, version), fs_engine_memory_of(e, version)->align);
-}
+enum { CANDIDATES = 2, WINDOW_LIMIT = 64 };
 
 static uint64_t victim_key(fs_engine *e, uint32_t version) {
   return e->policy->evict == FSCHED_EVICT_LRU
@@ -26,7 +22,7 @@ static uint64_t victim_key(fs_engine *e, uint32_t version) {
 void fs_engine_withhold(fs_engine *e, uint32_t version) {
   if (e->v_counted_evictable[version]) {
     e->v_counted_evictable[version] = 0;
-    e->evictable[fs_version_memory(e->g, version)] -= fs_engine_aligned_size(e, version);
+    e->evictable[e->v_memory[version]] -= e->v_size[version];
   }
 }
 
@@ -36,13 +32,13 @@ static bool may_leave(const fs_engine *e, uint32_t version) {
 }
 
 fs_status fs_engine_offer(fs_engine *e, uint32_t version) {
-  uint32_t m = fs_version_memory(e->g, version);
+  uint32_t m = e->v_memory[version];
   if (!may_leave(e, version) || !fs_memory_spills(&e->g->target.memory[m])) {
     return FSCHED_OK;
   }
   if (!e->v_counted_evictable[version]) {
     e->v_counted_evictable[version] = 1;
-    e->evictable[m] += fs_engine_aligned_size(e, version);
+    e->evictable[m] += e->v_size[version];
   }
   fs_heap *h = e->v_dirty[version] ? &e->victims_dirty[m] : &e->victims_clean[m];
   return fs_heap_push(e->ctx, h, victim_key(e, version), version);
@@ -89,7 +85,7 @@ fs_status fs_engine_expel(fs_engine *e, uint32_t version) {
   fs_engine_withhold(e, version);
   e->v_state[version] = FS_V_LEAVING;
   FS_TRY(fs_vec_push(e->ctx, &e->victims, version));
-  return fs_places_leave(&e->places[fs_version_memory(e->g, version)], e->v_place[version]);
+  return fs_places_leave(&e->places[e->v_memory[version]], e->v_place[version]);
 }
 
 static fs_status evict_counted(fs_engine *e, const fs_claim *c, const fs_need *n,

@@ -330,9 +330,10 @@ fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high, uint3
   if (p->counted || size == 0) {
     return size == 0 ? new_place(p, 0, place) : take_counted(p, size, place);
   }
+  enum { LOOK = 8 }; /* then the first that fits will do */
   uint64_t best = UINT64_MAX;
   uint32_t best_first = FS_NONE, best_last = FS_NONE;
-  for (size_t i = 0; i < p->leaving.n; i++) {
+  for (size_t i = 0; i < p->leaving.n && (i < LOOK || best == UINT64_MAX); i++) {
     const fs_place *q = &p->place.at[p->leaving.at[i]];
     uint64_t covered = 0;
     for (uint32_t id = q->first; covered < q->size; id = p->segment.at[id].next) {
