@@ -5,7 +5,8 @@
 # make check-asan      the same under the address and undefined-behaviour sanitizers
 # make check-tsan      the replay suites under the thread sanitizer
 # make check-stress    the same as check with tiny blocks and capacities (-DFS_STRESS)
-# make fuzz-smoke      every prefix and 10,000 byte flips of the examples, as graphs and streams
+# make fuzz-smoke      prefixes and byte flips of the examples, as graphs and streams; FUZZ=--all:
+#                      every prefix (minutes)
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml anew
@@ -13,7 +14,7 @@
 # make install         to $(DESTDIR)$(PREFIX); uninstall, dist, clean
 #
 # CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, DESTDIR and BUILD (the build directory) are honoured; a
-# change of flags rebuilds.  What is missing to build is installed by scripts/deps.
+# change of flags rebuilds; V=1 shows the commands.  What is missing to build is installed by scripts/deps.
 
 CC ?= cc
 BUILD ?= build
@@ -54,21 +55,24 @@ TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
-TSAN_SUITES ?= replay
+TSAN_SUITES ?= replay replay_random
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread
+
+# $(call say,CC,name) before a command: shows it short, or with V=1 as it is.
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2) && )
 
 all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(call say,CC,$<)$(COMPILE) -c -o $@ $<
 
 # A suite is declared by suites.def alone, so its definition has no prototype before it.
-$(BUILD)/test/%.o: EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
-$(BUILD)/bench/%.o: EXTRA_FLAGS = -Itest
-$(BUILD)/bench/bench_replay.o: EXTRA_FLAGS = -Itest -fopenmp
+$(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
+$(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
+$(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
 
 # Rewritten only when the flags differ from the last time, so that only then all is rebuilt.
 quote = '$(subst ','\'',$(1))'
@@ -81,35 +85,36 @@ $(BUILD)/flags: FORCE
 	  else echo 'no yaml.h: scripts/deps installs what is missing' >&2; exit 1; fi; fi
 
 $(BUILD)/libfsched.a: $(LIB_OBJ)
-	rm -f $@
-	$(AR) qcs $@ $(LIB_OBJ)
+	@rm -f $@
+	$(call say,AR,$@)$(AR) qcs $@ $(LIB_OBJ)
 
 $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
-	$(LINK) -shared -Wl,-soname,libfsched.so.$(SOVERSION) -Wl,--version-script=lib/fsched.map \
+	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,libfsched.so.$(SOVERSION) -Wl,--version-script=lib/fsched.map \
 	  -o $@ $(LIB_OBJ) $(YAML_LIBS)
-	ln -sf libfsched.so $@.$(SOVERSION)
+	@ln -sf libfsched.so $@.$(SOVERSION)
 
 $(BUILD)/fsched: $(CLI_OBJ) $(BUILD)/libfsched.a
-	$(LINK) -o $@ $(CLI_OBJ) $(BUILD)/libfsched.a $(YAML_LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $(CLI_OBJ) $(BUILD)/libfsched.a $(YAML_LIBS)
 
 $(BUILD)/test/run: $(TEST_OBJ) $(BUILD)/libfsched.a
-	$(LINK) -o $@ $(TEST_OBJ) $(BUILD)/libfsched.a $(CHECK_LIBS) $(YAML_LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $(TEST_OBJ) $(BUILD)/libfsched.a $(CHECK_LIBS) $(YAML_LIBS)
 
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
-	$(LINK) -o $@ $< $(BUILD)/libfsched.a $(YAML_LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $< $(BUILD)/libfsched.a $(YAML_LIBS)
 
 $(BUILD)/examples/gen_resnet50: $(BUILD)/examples/gen_resnet50.o
-	$(LINK) -o $@ $<
+	$(call say,LINK,$@)$(LINK) -o $@ $<
 
 # The library's example, linked as a user links it.
 $(BUILD)/examples/library: $(BUILD)/examples/library.o $(BUILD)/libfsched.so
-	$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/..'
+	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/..'
 
-$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/libfsched.a
-	$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
+$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/test/naive.o \
+	  $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
 
 $(BUILD)/fsched.bash: scripts/gen-completion $(BUILD)/fsched
-	scripts/gen-completion $(BUILD)/fsched >$@
+	$(call say,GEN,$@)scripts/gen-completion $(BUILD)/fsched >$@
 
 TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(BUILD)/libfsched.so
 check: $(TESTS)
@@ -131,7 +136,7 @@ check-suites: $(BUILD)/test/run
 	@BUILD=$(BUILD) scripts/run-tests --suites $(SUITES)
 
 fuzz-smoke: $(TESTS)
-	$(BUILD)/test/fuzz/fuzz_smoke examples/*.yaml
+	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml
 
 bench: $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done

@@ -115,9 +115,9 @@ enum {
   MEMORY_EXTENT,
   MEMORY_FIELDS
 };
-static const fs_field memory_fields[MEMORY_FIELDS] = {
-    {"name", true},      {"capacity", false}, {"align", true},
-    {"placement", true}, {"backing", false},  {"extent", true}};
+static const fs_field memory_fields[MEMORY_FIELDS] = {{"name", true},     {"capacity", false},
+                                                      {"align", true},    {"placement", true},
+                                                      {"backing", false}, {"extent", true}};
 
 static fs_status memory(fs_asm *a, uint32_t node) {
   uint32_t value[MEMORY_FIELDS];
@@ -126,8 +126,8 @@ static fs_status memory(fs_asm *a, uint32_t node) {
   FS_TRY(fs_asm_string(a, value[MEMORY_NAME], &r.name));
   FS_TRY(optional_u64(a, value[MEMORY_CAPACITY], FS_UNBOUNDED, &r.capacity));
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_ALIGN], &r.align));
-  FS_TRY(fs_fields_word(&a->f, value[MEMORY_PLACEMENT], FS_WORDS(fs_words_placement),
-                        &r.placement));
+  FS_TRY(
+      fs_fields_word(&a->f, value[MEMORY_PLACEMENT], FS_WORDS(fs_words_placement), &r.placement));
   if (value[MEMORY_BACKING] != FS_NONE) {
     FS_TRY(fs_fields_name(&a->f, value[MEMORY_BACKING], &a->memory_names, "memory", &r.backing));
   }
@@ -206,8 +206,8 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t 
   const fs_stream_buffer *b = &a->buffers.at[buffer_id];
   if (index >= b->n_versions) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node,
-                          "buffer '%s' has no version %u, but %u versions",
-                          a->strings.at + b->name, index, b->n_versions);
+                          "buffer '%s' has no version %u, but %u versions", a->strings.at + b->name,
+                          index, b->n_versions);
   }
   *version = b->version0 + index;
   return FSCHED_OK;
@@ -310,8 +310,8 @@ static fs_status afters(fs_asm *a, uint32_t list, uint32_t *n) {
 
 static fs_status op(fs_asm *a, uint32_t node) {
   enum { NAME, TIME, KERNEL, ARGS, USES, SCRATCH, AFTER, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},    {"time", true},  {"kernel", false},
-                                          {"args", true},    {"uses", false}, {"scratch", false},
+  static const fs_field fields[FIELDS] = {{"name", true},  {"time", true},  {"kernel", false},
+                                          {"args", true},  {"uses", false}, {"scratch", false},
                                           {"after", false}};
   uint32_t value[FIELDS], child;
   fs_stream_op r = {.kernel = FS_NONE,
@@ -324,6 +324,10 @@ static fs_status op(fs_asm *a, uint32_t node) {
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
   if (value[KERNEL] != FS_NONE) {
     FS_TRY(fs_fields_u32(&a->f, value[KERNEL], &r.kernel));
+    if (r.kernel >= a->n_kernels) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, value[KERNEL],
+                            "there is no kernel %u, but %u kernels", r.kernel, a->n_kernels);
+    }
   }
   FS_TRY(fs_fields_sequence(&a->f, value[ARGS], &child, &r.n_args));
   for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
@@ -349,8 +353,9 @@ static fs_status triple(fs_asm *a, uint32_t list, uint32_t *out) {
 
 static fs_status kernel(fs_asm *a, uint32_t node) {
   enum { SHARED, BUILTIN, MODULE, FUNCTION, GRID, BLOCK, FIELDS };
-  static const fs_field fields[FIELDS] = {{"shared", true},    {"builtin", false}, {"module", false},
-                                          {"function", false}, {"grid", true},     {"block", true}};
+  static const fs_field fields[FIELDS] = {{"shared", true},  {"builtin", false},
+                                          {"module", false}, {"function", false},
+                                          {"grid", true},    {"block", true}};
   uint32_t value[FIELDS];
   fs_stream_kernel r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
@@ -476,6 +481,8 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(declare_all(a, &a->resource_names, value[TOP_RESOURCES], "resource"));
   FS_TRY(declare_all(a, &a->buffer_names, value[TOP_BUFFERS], "buffer"));
   FS_TRY(declare_all(a, &a->op_names, value[TOP_OPS], "op"));
+  uint32_t kernels;
+  FS_TRY(fs_fields_sequence(&a->f, value[TOP_KERNELS], &kernels, &a->n_kernels));
   FS_TRY(meta(a, value));
   FS_TRY(each(a, value[TOP_AXES], axis));
   FS_TRY(each(a, value[TOP_QUEUES], queue));
@@ -493,9 +500,9 @@ static fs_status draft(const fs_asm *a, fs_draft *d) {
   FS_STREAM_SECTIONS(FS_ASM_COUNT_)
 #undef FS_ASM_COUNT_
   FS_TRY(fs_draft_alloc(d));
-#define FS_ASM_COPY_(id, type)                            \
-  if (a->id.n != 0) {                                     \
-    memcpy(d->id, a->id.at, a->id.n * sizeof *a->id.at);  \
+#define FS_ASM_COPY_(id, type)                           \
+  if (a->id.n != 0) {                                    \
+    memcpy(d->id, a->id.at, a->id.n * sizeof *a->id.at); \
   }
   FS_STREAM_SECTIONS(FS_ASM_COPY_)
 #undef FS_ASM_COPY_

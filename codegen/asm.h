@@ -10,6 +10,7 @@
 typedef struct fs_asm {
   fs_fields f;
   fs_arena arena;
+  uint32_t n_kernels;
   fs_names axis_names, memory_names, resource_names, buffer_names, op_names;
 #define FS_ASM_SECTION_(id, type) FS_VEC(type) id;
   FS_STREAM_SECTIONS(FS_ASM_SECTION_)

@@ -24,10 +24,9 @@ enum {
   COMMAND_FIELDS
 };
 static const fs_field command_fields[COMMAND_FIELDS] = {
-    {"kind", true},   {"op", false},      {"buffer", false}, {"version", false},
-    {"direction", false}, {"epoch", true}, {"start", true},   {"end", true},
-    {"waits", true},  {"gang", false},    {"signal", true},  {"scope", true},
-    {"frontier", true}, {"tainted", true}, {"places", true}};
+    {"kind", true},   {"op", false},   {"buffer", false},  {"version", false}, {"direction", false},
+    {"epoch", true},  {"start", true}, {"end", true},      {"waits", true},    {"gang", false},
+    {"signal", true}, {"scope", true}, {"frontier", true}, {"tainted", true},  {"places", true}};
 
 /* {"axis": name, "epoch": n} */
 static fs_status wait(fs_asm *a, uint32_t node, uint32_t *axis, uint32_t *epoch) {
@@ -82,9 +81,9 @@ enum {
   PLACE_FIELDS
 };
 static const fs_field place_fields[PLACE_FIELDS] = {
-    {"buffer", false},   {"version", false},     {"scratch", false}, {"memory", false},
-    {"counted", false},  {"resource", false},    {"concurrency", false},
-    {"address", true},   {"size", true},         {"mode", true}};
+    {"buffer", false},  {"version", false},  {"scratch", false},     {"memory", false},
+    {"counted", false}, {"resource", false}, {"concurrency", false}, {"address", true},
+    {"size", true},     {"mode", true}};
 
 static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_place *p) {
   uint32_t found = FS_NONE;
@@ -217,8 +216,7 @@ static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stre
   }
   FS_TRY(fs_fields_name(&a->f, value[COMMAND_BUFFER], &a->buffer_names, "buffer", &buffer));
   FS_TRY(fs_asm_version(a, buffer, value[COMMAND_VERSION], &r->target));
-  FS_TRY(fs_fields_word(&a->f, value[COMMAND_DIRECTION], FS_WORDS(fs_words_direction),
-                        &direction));
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_DIRECTION], FS_WORDS(fs_words_direction), &direction));
   r->direction = (uint8_t)direction;
   return FSCHED_OK;
 }

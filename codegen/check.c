@@ -74,10 +74,10 @@ static fs_status check_sections(fs_checker *c) {
   const fs_stream_header *h = (const fs_stream_header *)(const void *)c->bytes;
   uint64_t at = sizeof *h;
   uint32_t i = 0;
-#define FS_CHECK_SECTION_(id, type)                           \
-  FS_TRY(check_section(c, i, #id, sizeof(type), &at));        \
+#define FS_CHECK_SECTION_(id, type)                                        \
+  FS_TRY(check_section(c, i, #id, sizeof(type), &at));                     \
   c->v.id = (const type *)(const void *)(c->bytes + h->section[i].offset); \
-  c->v.n_##id = (uint32_t)h->section[i].count;                \
+  c->v.n_##id = (uint32_t)h->section[i].count;                             \
   i++;
   FS_STREAM_SECTIONS(FS_CHECK_SECTION_)
 #undef FS_CHECK_SECTION_
@@ -88,31 +88,9 @@ static fs_status check_sections(fs_checker *c) {
 
 /* ---- strings and names */
 
-/* Length of the UTF-8 sequence at p (n bytes left), 0 if malformed (RFC 3629: shortest form, no
- * surrogates, up to U+10FFFF). */
-static size_t utf8_sequence(const unsigned char *p, size_t n) {
-  size_t length = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-  if (length == 0 || length > n || p[0] > 0xF4) {
-    return 0;
-  }
-  for (size_t i = 1; i < length; i++) {
-    if ((p[i] & 0xC0) != 0x80) {
-      return 0;
-    }
-  }
-  bool too_long = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-  bool too_high = (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF4 && p[1] > 0x8F);
-  return too_long || too_high ? 0 : length;
-}
-
 static fs_status check_utf8(fs_checker *c, const char *text, size_t n) {
-  const unsigned char *p = (const unsigned char *)text;
-  for (size_t i = 0; i < n;) {
-    size_t length = p[i] < 0x80 ? 1 : utf8_sequence(p + i, n - i);
-    FS_NEED(c, length != 0, STRING, "the text at %zu of the strings is not UTF-8",
-            (size_t)(text - c->v.strings));
-    i += length;
-  }
+  FS_NEED(c, fs_utf8_valid(text, n), STRING, "the text at %zu of the strings is not UTF-8",
+          (size_t)(text - c->v.strings));
   return FSCHED_OK;
 }
 
@@ -149,8 +127,9 @@ static fs_status check_distinct(fs_checker *c, const uint32_t *name, size_t stri
     uint32_t hash = fs_crc32c(0, text, strlen(text)) * 0x9E3779B1u;
     size_t at = (hash ^ hash >> 15) & (slots - 1);
     for (; slot[at] != UINT64_MAX; at = (at + 1) & (slots - 1)) {
-      FS_NEED(c, slot[at] >> 32 != hash ||
-                     strcmp(text, c->v.strings + name[(uint32_t)slot[at] * stride]) != 0,
+      FS_NEED(c,
+              slot[at] >> 32 != hash ||
+                  strcmp(text, c->v.strings + name[(uint32_t)slot[at] * stride]) != 0,
               NAME, "%s %u and %u are both named '%s'", what, (uint32_t)slot[at], i, text);
     }
     slot[at] = (uint64_t)hash << 32 | i;
@@ -158,15 +137,15 @@ static fs_status check_distinct(fs_checker *c, const uint32_t *name, size_t stri
   fs_arena_reset(&c->arena, mark);
   return FSCHED_OK;
 }
-#define FS_CHECK_DISTINCT(c, section, what)                                                  \
-  check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t),    \
+#define FS_CHECK_DISTINCT(c, section, what)                                               \
+  check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
                  (c)->v.n_##section, (what))
 
 /* A range [first, first + n) that must begin where the one before ended; *at moves to its end. */
 static fs_status check_tile(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit,
                             const char *what, uint32_t *at) {
-  FS_NEED(c, first == *at && n <= limit - *at, TILING, "the %s from %u, %u of them, should begin at %u",
-          what, first, n, *at);
+  FS_NEED(c, first == *at && n <= limit - *at, TILING,
+          "the %s from %u, %u of them, should begin at %u", what, first, n, *at);
   *at += n;
   return FSCHED_OK;
 }
@@ -185,7 +164,8 @@ static fs_status check_meta(fs_checker *c) {
   FS_TRY(check_optional_string(c, m->time_unit, "meta", 0));
   FS_NEED(c, m->hazards <= FSCHED_HAZARDS_RAW, VALUE, "hazards %u are not known", m->hazards);
   FS_NEED(c, m->sync == FS_SYNC_TIMELINE, VALUE, "sync %u is not known", m->sync);
-  FS_NEED(c, m->makespan <= FS_STREAM_MOST && m->lower_bound <= FS_STREAM_MOST &&
+  FS_NEED(c,
+          m->makespan <= FS_STREAM_MOST && m->lower_bound <= FS_STREAM_MOST &&
               m->concurrency <= FS_STREAM_MOST && m->frontier_capacity <= FS_STREAM_MOST,
           VALUE, "makespan, lower bound, concurrency or frontier capacity is above 2^62");
   FS_NEED(c, m->frontier_capacity != 0, VALUE, "the frontier capacity is 0");
@@ -328,7 +308,8 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   const fs_stream_arg *a = &v->args[arg];
   FS_NEED(c, a->tag <= FSCHED_VALUE, VALUE, "arg %u has tag %u", arg, a->tag);
   if (a->tag == FSCHED_VALUE) {
-    FS_NEED(c, a->buffer == FS_NONE && a->version == FS_NONE && a->offset == 0 && a->length == 0 &&
+    FS_NEED(c,
+            a->buffer == FS_NONE && a->version == FS_NONE && a->offset == 0 && a->length == 0 &&
                 a->has_at == 0,
             VALUE, "arg %u is a value and names a buffer or a range", arg);
     return FSCHED_OK;
@@ -422,8 +403,8 @@ static fs_status check_kernels(fs_checker *c) {
     FS_TRY(check_optional_string(c, k->module, "kernel", i));
     FS_TRY(check_optional_string(c, k->function, "kernel", i));
     FS_NEED(c, k->shared_bytes <= FS_STREAM_MOST && k->reserved == 0, VALUE,
-            "kernel %u has %llu shared bytes, reserved %u", i,
-            (unsigned long long)k->shared_bytes, k->reserved);
+            "kernel %u has %llu shared bytes, reserved %u", i, (unsigned long long)k->shared_bytes,
+            k->reserved);
   }
   FS_NEED(c, c->string_at == v->n_strings, STRING, "%u bytes of the strings belong to nothing",
           v->n_strings - c->string_at);

@@ -5,6 +5,7 @@
 #define FS_CHECK_H
 
 #include "context.h"
+#include "draft.h"
 #include "mem.h"
 #include "stream.h"
 
@@ -24,12 +25,12 @@ typedef struct fs_checker {
 /* The position "in this file", registered when something is reported. */
 fs_pos fs_checker_pos(const fs_checker *c);
 
-#define FS_NEED(c, condition, code, ...)                                                      \
-  do {                                                                                        \
-    if (__builtin_expect(!(condition), 0)) {                                                  \
+#define FS_NEED(c, condition, code, ...)                                                         \
+  do {                                                                                           \
+    if (__builtin_expect(!(condition), 0)) {                                                     \
       return fs_fail((c)->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_##code, fs_checker_pos(c), NULL, \
-                     __VA_ARGS__);                                                            \
-    }                                                                                         \
+                     __VA_ARGS__);                                                               \
+    }                                                                                            \
   } while (0)
 
 /* Requires a checked graph half. */

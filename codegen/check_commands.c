@@ -66,8 +66,8 @@ static fs_status check_epochs(fs_checker *c, fs_gangs *g) {
       FS_NEED(c, command->epoch == i + 1, EPOCH, "command %u of queue '%s' has epoch %u", i + 1,
               queue_name(c, q), command->epoch);
       if (axis == FS_NONE) {
-        FS_NEED(c, command->gang_epoch == 0, EPOCH, "command %u of queue '%s' has a gang epoch alone",
-                i + 1, queue_name(c, q));
+        FS_NEED(c, command->gang_epoch == 0, EPOCH,
+                "command %u of queue '%s' has a gang epoch alone", i + 1, queue_name(c, q));
         continue;
       }
       if (axis < v->n_axes && seen[axis] != q) {
@@ -105,9 +105,8 @@ static fs_status check_gang_ops(fs_checker *c, fs_gangs *g) {
     }
     uint32_t *op = &g->op[g->first_op[command->gang_axis] + command->gang_epoch - 1];
     FS_NEED(c, *op == FS_NONE || *op == command->target, EPOCH,
-            "epoch %u of axis '%s' is op %u on one queue and op %u on another",
-            command->gang_epoch, v->strings + v->axes[command->gang_axis].name, *op,
-            command->target);
+            "epoch %u of axis '%s' is op %u on one queue and op %u on another", command->gang_epoch,
+            v->strings + v->axes[command->gang_axis].name, *op, command->target);
     *op = command->target;
   }
   return FSCHED_OK;
@@ -122,8 +121,9 @@ static fs_status check_clock(fs_checker *c, uint32_t queue, uint32_t epoch,
                              const fs_stream_wait *wait, uint32_t n, const uint32_t *last,
                              const char *what) {
   for (uint32_t i = 0; i < n; i++) {
-    FS_NEED(c, wait[i].axis < c->v.n_axes, REFERENCE, "the %s " FS_OF_COMMAND " names axis %u of %u",
-            what, epoch, queue_name(c, queue), wait[i].axis, c->v.n_axes);
+    FS_NEED(c, wait[i].axis < c->v.n_axes, REFERENCE,
+            "the %s " FS_OF_COMMAND " names axis %u of %u", what, epoch, queue_name(c, queue),
+            wait[i].axis, c->v.n_axes);
     FS_NEED(c, i == 0 || wait[i].axis > wait[i - 1].axis, WAIT,
             "the %s " FS_OF_COMMAND " does not ascend", what, epoch, queue_name(c, queue));
     FS_NEED(c, wait[i].epoch != 0 && wait[i].epoch <= last[wait[i].axis], WAIT,
@@ -165,13 +165,14 @@ static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_comm
   const fs_stream *v = &c->v;
   const char *name = queue_name(c, queue);
   static const uint32_t one = 1;
-  FS_NEED(c, p->space <= FS_SPACE_CONCURRENCY && p->mode >= FS_MODE_R && p->mode <= FS_MODE_RW &&
+  FS_NEED(c,
+          p->space <= FS_SPACE_CONCURRENCY && p->mode >= FS_MODE_R && p->mode <= FS_MODE_RW &&
               p->reserved[0] == 0 && p->reserved[1] == 0,
           PLACE, "a place " FS_OF_COMMAND " has space %u, mode %u", m->epoch, name, p->space,
           p->mode);
-  uint32_t limit = p->space <= FS_SPACE_COUNTED     ? v->n_memories
+  uint32_t limit = p->space <= FS_SPACE_COUNTED    ? v->n_memories
                    : p->space == FS_SPACE_RESOURCE ? v->n_resources
-                                                    : one;
+                                                   : one;
   FS_NEED(c, p->index < limit, REFERENCE, "a place " FS_OF_COMMAND " has index %u of %u", m->epoch,
           name, p->index, limit);
   uint64_t extent = p->space == FS_SPACE_MEMORY ? v->memories[p->index].extent : FS_STREAM_MOST;
@@ -210,9 +211,11 @@ static fs_status check_arg_places(fs_checker *c, uint32_t queue, const fs_stream
     FS_NEED(c, *n < m->n_places, PLACE, "arg %u " FS_OF_COMMAND " has no place", a, m->epoch,
             queue_name(c, queue));
     const fs_stream_place *p = &places[(*n)++];
-    FS_NEED(c, p->space == FS_SPACE_MEMORY && p->arg == a && p->version == arg->version &&
+    FS_NEED(c,
+            p->space == FS_SPACE_MEMORY && p->arg == a && p->version == arg->version &&
                 p->size == arg->length,
-            PLACE, "the place of arg %u " FS_OF_COMMAND " is of space %u, arg %u, version %u, size %llu",
+            PLACE,
+            "the place of arg %u " FS_OF_COMMAND " is of space %u, arg %u, version %u, size %llu",
             a, m->epoch, queue_name(c, queue), p->space, p->arg, p->version,
             (unsigned long long)p->size);
   }
@@ -226,7 +229,8 @@ static fs_status check_copy_places(fs_checker *c, uint32_t queue, const fs_strea
   uint64_t size = c->v.buffers[c->v.versions[m->target].buffer].size;
   *n = 2;
   for (uint32_t i = 0; i < *n; i++) {
-    FS_NEED(c, i < m->n_places && p[i].space == FS_SPACE_MEMORY && p[i].arg == FS_NONE &&
+    FS_NEED(c,
+            i < m->n_places && p[i].space == FS_SPACE_MEMORY && p[i].arg == FS_NONE &&
                 p[i].version == m->target && p[i].size == size &&
                 p[i].mode == (i == 0 ? FS_MODE_R : FS_MODE_W),
             PLACE, "the %s " FS_OF_COMMAND " is not one of its version's %llu bytes",
@@ -248,9 +252,10 @@ static fs_status check_other_place(fs_checker *c, uint32_t queue, const fs_strea
     return check_scratch_place(c, queue, m, p);
   }
   bool versioned = p->space == FS_SPACE_COUNTED && p->version < c->v.n_versions;
-  FS_NEED(c, p->arg == FS_NONE && (versioned || (p->space > FS_SPACE_COUNTED && p->version == FS_NONE)),
-          PLACE, "an interval " FS_OF_COMMAND " has version %u, arg %u", m->epoch,
-          queue_name(c, queue), p->version, p->arg);
+  FS_NEED(
+      c, p->arg == FS_NONE && (versioned || (p->space > FS_SPACE_COUNTED && p->version == FS_NONE)),
+      PLACE, "an interval " FS_OF_COMMAND " has version %u, arg %u", m->epoch, queue_name(c, queue),
+      p->version, p->arg);
   return FSCHED_OK;
 }
 

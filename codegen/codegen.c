@@ -15,7 +15,7 @@ typedef struct fs_codegen {
   const fs_sync *sync;
   fs_layout layout;
   fs_places places;
-  uint32_t *n_places;      /* per item */
+  uint32_t *n_places;     /* per item */
   const char **axis_name; /* queues, then collectives */
   fs_draft d;
 } fs_codegen;
@@ -159,12 +159,12 @@ static fs_status write_axes(fs_codegen *c) {
                      "queue '%s' is on machine %u; an axis can name machines below %d",
                      c->s->queue_name[q], machine, FS_AXIS_MACHINES);
     }
-    c->d.axes[a] = (fs_stream_axis){
-        .id = axis_id(machine, queue ? 0 : 1, queue ? a : k),
-        .name = fs_draft_string(&c->d, c->axis_name[a]),
-        .kind = queue ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE,
-        .member0 = queue ? 0 : g->gang_queue0[k],
-        .n_members = queue ? 0 : g->gang_queue0[k + 1] - g->gang_queue0[k]};
+    c->d.axes[a] =
+        (fs_stream_axis){.id = axis_id(machine, queue ? 0 : 1, queue ? a : k),
+                         .name = fs_draft_string(&c->d, c->axis_name[a]),
+                         .kind = queue ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE,
+                         .member0 = queue ? 0 : g->gang_queue0[k],
+                         .n_members = queue ? 0 : g->gang_queue0[k + 1] - g->gang_queue0[k]};
   }
   if (c->d.n_axis_members != 0) {
     memcpy(c->d.axis_members, g->gang_queue, c->d.n_axis_members * sizeof *g->gang_queue);
@@ -199,9 +199,8 @@ static void write_memories(fs_codegen *c) {
                                           .backing = memory->backing};
   }
   for (uint32_t r = 0; r < t->n_resources; r++) {
-    c->d.resources[r] =
-        (fs_stream_resource){.capacity = t->resource_capacity[r],
-                             .name = fs_draft_string(&c->d, t->resource_name[r])};
+    c->d.resources[r] = (fs_stream_resource){.capacity = t->resource_capacity[r],
+                                             .name = fs_draft_string(&c->d, t->resource_name[r])};
   }
 }
 
@@ -273,8 +272,8 @@ static void write_op_details(fs_codegen *c) {
     c->d.afters[i] = g->after_op[i];
   }
   for (uint32_t i = 0; i < c->d.n_races; i++) {
-    c->d.races[i] = (fs_stream_race){
-        .op_a = g->race_a[i], .op_b = g->race_b[i], .version = g->race_version[i]};
+    c->d.races[i] =
+        (fs_stream_race){.op_a = g->race_a[i], .op_b = g->race_b[i], .version = g->race_version[i]};
   }
 }
 
@@ -296,22 +295,21 @@ static fs_stream_command command(const fs_codegen *c, uint32_t id, uint32_t epoc
   uint32_t item = sync->command_item[id], n_ops = c->g->n_ops;
   bool copy = fs_item_is_copy(c->s, item);
   uint32_t gang = copy ? FS_NONE : c->g->op_gang[item];
-  return (fs_stream_command){
-      .start = c->s->start[item],
-      .end = c->s->end[item],
-      .target = copy ? c->s->copy_version[item - n_ops] : item,
-      .epoch = epoch,
-      .gang_axis = gang == FS_NONE ? FS_NONE : c->s->n_queues + gang,
-      .gang_epoch = gang == FS_NONE ? 0 : sync->item_gang_epoch[item],
-      .kind = copy ? FS_COMMAND_COPY : FS_COMMAND_RUN,
-      .direction = copy ? c->s->copy_kind[item - n_ops] : 0,
-      .signal = sync->signal[id],
-      .scope = sync->scope[id],
-      .tainted = sync->tainted[id],
-      .wait0 = sync->wait0[id],
-      .n_waits = sync->wait0[id + 1] - sync->wait0[id],
-      .frontier0 = sync->frontier0[id],
-      .n_frontier = sync->frontier0[id + 1] - sync->frontier0[id]};
+  return (fs_stream_command){.start = c->s->start[item],
+                             .end = c->s->end[item],
+                             .target = copy ? c->s->copy_version[item - n_ops] : item,
+                             .epoch = epoch,
+                             .gang_axis = gang == FS_NONE ? FS_NONE : c->s->n_queues + gang,
+                             .gang_epoch = gang == FS_NONE ? 0 : sync->item_gang_epoch[item],
+                             .kind = copy ? FS_COMMAND_COPY : FS_COMMAND_RUN,
+                             .direction = copy ? c->s->copy_kind[item - n_ops] : 0,
+                             .signal = sync->signal[id],
+                             .scope = sync->scope[id],
+                             .tainted = sync->tainted[id],
+                             .wait0 = sync->wait0[id],
+                             .n_waits = sync->wait0[id + 1] - sync->wait0[id],
+                             .frontier0 = sync->frontier0[id],
+                             .n_frontier = sync->frontier0[id + 1] - sync->frontier0[id]};
 }
 
 static void write_commands(fs_codegen *c) {

@@ -2,7 +2,8 @@
 /* From schedule and synchronisation to the command stream (lib/stream.h).
  *
  * Ensures: a program that fs_stream_check accepts, the same bytes for the same input.
- * Complexity: O(size of the result).  Errors: FSCHED_SYSTEM. */
+ * Complexity: O(size of the result).  Errors: FSCHED_BAD_INPUT for names that are not UTF-8 and
+ * machines from 256 on (a builder's; graph files have neither), FSCHED_SYSTEM. */
 #ifndef FS_CODEGEN_H
 #define FS_CODEGEN_H
 

@@ -86,8 +86,8 @@ static void put_memories(fs_dis *d) {
     }
     put_u64(d, ", \"align\": ", m->align);
     put_word(d, ", \"placement\": ", fs_words_placement[m->placement]);
-    put_optional(d, ", \"backing\": ",
-                 m->backing == FS_NONE ? FS_NONE : d->s->memories[m->backing].name);
+    put_optional(
+        d, ", \"backing\": ", m->backing == FS_NONE ? FS_NONE : d->s->memories[m->backing].name);
     put_u64(d, ", \"extent\": ", m->extent);
     put(d, "}");
   }

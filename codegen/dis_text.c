@@ -61,8 +61,8 @@ static void put_header(fs_listing *l) {
 }
 
 static fs_status put_memories(fs_listing *l, fs_text *out) {
-  static const char *const head[] = {"memory", "capacity", "align", "extent", "placement",
-                                     "backing"};
+  static const char *const head[] = {"memory", "capacity",  "align",
+                                     "extent", "placement", "backing"};
   fs_columns c;
   fs_columns_init(&c, out->ctx, 6);
   l->t = &c.text;

@@ -40,8 +40,8 @@ fs_status fs_draft_alloc(fs_draft *d) {
                    "programs are little-endian and cannot be made on a big-endian machine");
   }
   uint64_t size = sizeof(fs_stream_header);
-#define FS_DRAFT_SIZE_(id, type)                      \
-  FS_TRY(check_count(d->ctx, #id, d->n_##id));        \
+#define FS_DRAFT_SIZE_(id, type)               \
+  FS_TRY(check_count(d->ctx, #id, d->n_##id)); \
   size = fs_section_end(size, d->n_##id * sizeof(type));
   FS_STREAM_SECTIONS(FS_DRAFT_SIZE_)
 #undef FS_DRAFT_SIZE_
@@ -55,14 +55,14 @@ fs_status fs_draft_alloc(fs_draft *d) {
   }
   d->size = (size_t)size;
   uint64_t at = sizeof(fs_stream_header);
-#define FS_DRAFT_PLACE_(id, type)                                       \
-  {                                                                     \
-    uint64_t end = fs_section_end(at, d->n_##id * sizeof(type));        \
-    d->id = (type *)(void *)(d->bytes + at);                            \
-    if (end > at) {                                                     \
-      memset(d->bytes + end - 8, 0, 8); /* padding */                   \
-    }                                                                   \
-    at = end;                                                           \
+#define FS_DRAFT_PLACE_(id, type)                                \
+  {                                                              \
+    uint64_t end = fs_section_end(at, d->n_##id * sizeof(type)); \
+    d->id = (type *)(void *)(d->bytes + at);                     \
+    if (end > at) {                                              \
+      memset(d->bytes + end - 8, 0, 8); /* padding */            \
+    }                                                            \
+    at = end;                                                    \
   }
   FS_STREAM_SECTIONS(FS_DRAFT_PLACE_)
 #undef FS_DRAFT_PLACE_
@@ -78,6 +78,9 @@ uint32_t fs_draft_string(fs_draft *d, const char *text) {
   uint32_t offset = d->string_end;
   assert(n <= d->n_strings - offset);
   memcpy(d->strings + offset, text, n);
+  if (!fs_utf8_valid(text, n)) {
+    d->bad_text = text;
+  }
   d->string_end += (uint32_t)n;
   return offset;
 }
@@ -112,6 +115,10 @@ fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool ma
 
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) {
   assert(d->string_end == d->n_strings);
+  if (d->bad_text != NULL) {
+    return fs_fail(d->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_STRING, FS_NOWHERE, NULL,
+                   "the name '%s' is not UTF-8", d->bad_text);
+  }
   FS_TRY(fs_program_make(d->ctx, d->bytes, d->size, false, out));
   write_header(d);
 #define FS_DRAFT_VIEW_(id, type) \

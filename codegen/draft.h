@@ -13,7 +13,8 @@ typedef struct fs_draft {
   fsched_context *ctx;
   unsigned char *bytes;
   size_t size;
-  uint32_t string_end; /* bytes of the string section in use */
+  uint32_t string_end;  /* bytes of the string section in use */
+  const char *bad_text; /* the last one that was not UTF-8, or NULL */
 #define FS_DRAFT_SECTION_(id, type) \
   type *id;                         \
   uint64_t n_##id;
@@ -25,10 +26,14 @@ typedef struct fs_draft {
 fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
 /* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE. */
 uint32_t fs_draft_string(fs_draft *d, const char *text);
-/* Writes the header and hands the bytes over to a new program, whose view is set. */
+/* Writes the header and hands the bytes over to a new program, whose view is set.
+ * Errors: FSCHED_BAD_INPUT for a text that is not UTF-8, reported; FSCHED_SYSTEM. */
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
 /* Frees what was not handed over. */
 void fs_draft_drop(fs_draft *d);
+
+/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+bool fs_utf8_valid(const char *text, size_t n);
 
 /* The bytes that a text takes in the string section. */
 static inline uint64_t fs_string_bytes(const char *text) {
@@ -38,9 +43,7 @@ static inline uint64_t fs_section_end(uint64_t offset, uint64_t bytes) {
   return fs_align_up(offset + bytes, 8);
 }
 /* The records are little-endian and used in place. */
-static inline bool fs_host_little_endian(void) {
-  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-}
+static inline bool fs_host_little_endian(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; }
 fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool mapped,
                           fsched_program **out) FS_MUST_USE;
 

@@ -30,8 +30,8 @@ const void *fsched_program_bytes(const fsched_program *p, size_t *size) {
   return p->bytes;
 }
 
-fs_status fsched_program_load(fsched_context *ctx, const char *name, const void *bytes,
-                              size_t size, fsched_program **out) {
+fs_status fsched_program_load(fsched_context *ctx, const char *name, const void *bytes, size_t size,
+                              fsched_program **out) {
   void *copy = fs_realloc(ctx, NULL, 0, size == 0 ? 1 : size);
   if (copy == NULL) {
     return FSCHED_SYSTEM;
@@ -74,8 +74,8 @@ static fs_status read_program(fsched_context *ctx, const char *path, fsched_prog
   char *text;
   size_t length;
   FS_TRY(fs_file_read(ctx, path, &text, &length));
-  fs_status status = fsched_program_load(ctx, strcmp(path, "-") == 0 ? "<stdin>" : path, text,
-                                         length, out);
+  fs_status status =
+      fsched_program_load(ctx, strcmp(path, "-") == 0 ? "<stdin>" : path, text, length, out);
   (void)fs_realloc(ctx, text, length + 1, 0);
   return status;
 }

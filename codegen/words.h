@@ -10,8 +10,7 @@ static const char *const fs_words_sync[] = {"timeline"};
 static const char *const fs_words_axis[] = {"queue", "collective"};
 static const char *const fs_words_placement[] = {"contiguous", "counted"};
 static const char *const fs_words_io[] = {"none", "input", "constant", "output", "state"};
-static const char *const fs_words_tag[] = {"in",           "out",    "inout",
-                                           "out_existing", "no_dep", "value"};
+static const char *const fs_words_tag[] = {"in", "out", "inout", "out_existing", "no_dep", "value"};
 static const char *const fs_words_command[] = {"run", "copy"};
 static const char *const fs_words_direction[] = {"write", "read"};
 static const char *const fs_words_scope[] = {"queue", "device", "device_group", "process",

@@ -117,6 +117,7 @@ static const fs_worker *waits_for(const fs_instance *x, const fs_worker *w) {
   return NULL;
 }
 
+/* Requires that someone is stuck: not all can have finished when nothing moves. */
 static const fs_worker *find_culprit(const fs_instance *x) {
   const fs_worker *w = NULL;
   for (uint32_t i = 0; i < x->n_workers; i++) {
@@ -124,7 +125,8 @@ static const fs_worker *find_culprit(const fs_instance *x) {
       w = &x->worker[i];
     }
   }
-  for (uint32_t i = 0; w != NULL && i < x->n_workers; i++) {
+  assert(w != NULL);
+  for (uint32_t i = 0; i < x->n_workers; i++) {
     const fs_worker *next = waits_for(x, w);
     if (next == NULL) {
       return w;
@@ -133,7 +135,8 @@ static const fs_worker *find_culprit(const fs_instance *x) {
   }
   /* After as many steps as there are workers, w lies on a ring. */
   const fs_worker *first = w;
-  for (const fs_worker *v = w == NULL ? NULL : waits_for(x, w); v != w; v = waits_for(x, v)) {
+  for (const fs_worker *v = waits_for(x, w); v != w; v = waits_for(x, v)) {
+    assert(v != NULL);
     first = earlier(v, first) ? v : first;
   }
   return first;
@@ -158,7 +161,6 @@ static void report_worker(const fs_instance *x, const fs_worker *w, fsched_sever
 
 fs_status fs_cpu_report_stuck(fs_instance *x) {
   const fs_worker *culprit = find_culprit(x);
-  assert(culprit != NULL);
   report_worker(x, culprit, FSCHED_ERROR);
   for (uint32_t i = 0; i < x->n_workers; i++) {
     if (&x->worker[i] != culprit && worker_stuck(&x->worker[i])) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accesses of each residency are counted, then filed in a walk over the items in order of issue.
- * A walk over the residencies finds the orderings that copies need:
+/* The accesses of each residency are counted, then filed in a walk over the items in order of
+ * issue. A walk over the residencies finds the orderings that copies need:
  *
  *     fill   w1   r1   SW   r2   w2   SW'          accesses of one residency
  *      '------'----'----'----'----'----'           after the fill: everything
@@ -72,10 +72,10 @@ static void file_op(filing *f, const fsched_schedule *s, uint32_t op) {
       continue;
     }
     bool whole = g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[g->arg_buffer[a]];
-    touch t = {residency, op, whole ? 0 : g->arg_offset[a],
-               whole ? FS_UNBOUNDED : g->arg_offset[a] + g->arg_length[a],
-               (uint8_t)((fs_tag_reads(tag) ? FS_ACCESS_R : 0) |
-                         (fs_tag_writes(tag) ? FS_ACCESS_W : 0))};
+    touch t = {
+        residency, op, whole ? 0 : g->arg_offset[a],
+        whole ? FS_UNBOUNDED : g->arg_offset[a] + g->arg_length[a],
+        (uint8_t)((fs_tag_reads(tag) ? FS_ACCESS_R : 0) | (fs_tag_writes(tag) ? FS_ACCESS_W : 0))};
     file(f, &t);
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
@@ -89,8 +89,7 @@ static void file_op(filing *f, const fsched_schedule *s, uint32_t op) {
 static void file_copy(filing *f, const fsched_schedule *s, uint32_t item) {
   uint32_t copy = item - s->graph->n_ops;
   bool write = s->copy_kind[copy] == FS_SPILL_WRITE;
-  touch place = {s->copy_residency[copy], item, 0, FS_UNBOUNDED,
-                 write ? FS_ACCESS_R : FS_ACCESS_W};
+  touch place = {s->copy_residency[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_R : FS_ACCESS_W};
   file(f, &place);
   if (s->copy_store[copy] != FS_NONE) {
     touch store = {s->copy_store[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_W : FS_ACCESS_R};
@@ -159,8 +158,7 @@ static fs_status want(fsched_context *ctx, fs_keys *keys, uint32_t from, uint32_
 }
 
 /* The spill copy that an access is, seen from its own memory (not from the store). */
-static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency,
-                   fs_copy_kind kind) {
+static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
   if (!fs_item_is_copy(s, item)) {
     return false;
   }
@@ -172,7 +170,7 @@ static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s
                                    const fs_accesses *acc, uint32_t r, fs_keys *keys) {
   uint32_t first = acc->res0[r];
   uint32_t end = acc->res0[r + 1];
-  if (first == end) {
+  if (first == end || s->res_size[r] == 0) { /* no bytes, no order */
     return FSCHED_OK;
   }
   bool filled = copies(s, acc->item[first], r, FS_SPILL_READ);
@@ -215,6 +213,9 @@ static fs_status want_at_store(fsched_context *ctx, const fsched_schedule *s, st
                                uint32_t *next, uint32_t item, fs_keys *keys) {
   uint32_t n_ops = s->graph->n_ops;
   uint32_t copy = item - n_ops;
+  if (fs_version_size(s->graph, s->copy_version[copy]) == 0) {
+    return FSCHED_OK;
+  }
   store_state *v = &state[s->copy_version[copy]];
   if (s->copy_kind[copy] == FS_SPILL_READ) {
     next[copy] = v->reads;
@@ -226,8 +227,7 @@ static fs_status want_at_store(fsched_context *ctx, const fsched_schedule *s, st
       FS_TRY(want(ctx, keys, n_ops + c, item));
     }
   }
-  if (v->reads == FS_NONE && v->write != FS_NONE &&
-      same_store_bytes(s, v->write - n_ops, copy)) {
+  if (v->reads == FS_NONE && v->write != FS_NONE && same_store_bytes(s, v->write - n_ops, copy)) {
     FS_TRY(want(ctx, keys, v->write, item));
   }
   *v = (store_state){item, FS_NONE};

@@ -13,8 +13,10 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
   if (b == NULL) {
     return FSCHED_SYSTEM;
   }
-  *b = (fsched_builder){.ctx = ctx, .frontier_capacity = DEFAULT_FRONTIER,
-                        .options_file = FS_NONE, .pos = FS_NOWHERE};
+  *b = (fsched_builder){.ctx = ctx,
+                        .frontier_capacity = DEFAULT_FRONTIER,
+                        .options_file = FS_NONE,
+                        .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
                         &b->resources, &b->buffers, &b->ops,     &b->gang_keys};
@@ -84,9 +86,9 @@ void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos)
 
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) {
   const fs_names *table[] = {
-      [FS_KIND_QUEUE] = &b->queues,       [FS_KIND_CLASS] = &b->classes,
-      [FS_KIND_MEMORY] = &b->memories,    [FS_KIND_RESOURCE] = &b->resources,
-      [FS_KIND_BUFFER] = &b->buffers,     [FS_KIND_OP] = &b->ops,
+      [FS_KIND_QUEUE] = &b->queues,    [FS_KIND_CLASS] = &b->classes,
+      [FS_KIND_MEMORY] = &b->memories, [FS_KIND_RESOURCE] = &b->resources,
+      [FS_KIND_BUFFER] = &b->buffers,  [FS_KIND_OP] = &b->ops,
   };
   return table[kind];
 }
@@ -206,8 +208,7 @@ fsched_status fsched_builder_frontier(fsched_builder *b, uint64_t capacity) {
   type copy = {0};                  \
   memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
 
-fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *desc,
-                                   uint32_t *id) {
+fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *desc, uint32_t *id) {
   TAKE_DESC(fsched_queue_desc, d, desc);
   FS_TRY(fs_builder_check_name(b, "queue", d.name));
   const char *class_name = d.queue_class == NULL ? "compute" : d.queue_class;
@@ -238,21 +239,27 @@ static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
   FS_TRY(fs_builder_limit(b, "the alignment", d->align, FSCHED_MAX_SIZE));
   FS_TRY(fs_builder_limit(b, "a copy's fixed time", fs_max(d->write_fixed, d->read_fixed),
                           FSCHED_MAX_TIME));
-  return fs_builder_limit(b, "a copy's rate", fs_max(d->write_rate, d->read_rate),
-                          FSCHED_MAX_TIME);
+  return fs_builder_limit(b, "a copy's rate", fs_max(d->write_rate, d->read_rate), FSCHED_MAX_TIME);
 }
 
 fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc *desc,
                                     uint32_t *id) {
   TAKE_DESC(fsched_memory_desc, d, desc);
   FS_TRY(check_memory(b, &d));
-  fs_memory_draft m = {
-      .m = {.capacity = d.capacity, .align = d.align == 0 ? 1 : d.align,
-            .placement = d.placement, .backing = FS_NONE, .spill_domain = FS_NONE,
-            .write_fixed = d.write_fixed, .write_rate = d.write_rate,
-            .read_fixed = d.read_fixed, .read_rate = d.read_rate},
-      .backing_word = FS_NONE, .spill_word = FS_NONE,
-      .at = b->pos, .backing_at = b->part[FS_PART_BACKING], .spill_at = b->part[FS_PART_SPILL]};
+  fs_memory_draft m = {.m = {.capacity = d.capacity,
+                             .align = d.align == 0 ? 1 : d.align,
+                             .placement = d.placement,
+                             .backing = FS_NONE,
+                             .spill_domain = FS_NONE,
+                             .write_fixed = d.write_fixed,
+                             .write_rate = d.write_rate,
+                             .read_fixed = d.read_fixed,
+                             .read_rate = d.read_rate},
+                       .backing_word = FS_NONE,
+                       .spill_word = FS_NONE,
+                       .at = b->pos,
+                       .backing_at = b->part[FS_PART_BACKING],
+                       .spill_at = b->part[FS_PART_SPILL]};
   if (d.backing != NULL) {
     FS_TRY(fs_builder_word(b, d.backing, &m.backing_word));
   }

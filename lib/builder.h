@@ -9,8 +9,14 @@
 
 /* The position of what the following calls describe, for diagnostics, those of finish included. */
 void fs_builder_locate(fsched_builder *b, fs_pos pos);
-/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`. */
-typedef enum fs_builder_part { FS_PART_ON, FS_PART_BACKING, FS_PART_SPILL, FS_PARTS } fs_builder_part;
+/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`.
+ */
+typedef enum fs_builder_part {
+  FS_PART_ON,
+  FS_PART_BACKING,
+  FS_PART_SPILL,
+  FS_PARTS
+} fs_builder_part;
 void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos);
 /* Something could not be handed to the builder (and was reported): finish shall fail, and not
  * report what may only follow from that. */

@@ -31,9 +31,9 @@ static bool legal_inplace(const fsched_graph *g, uint32_t op, uint32_t out, uint
   uint32_t version = g->arg_version[in];
   return version != FS_NONE && g->buffer_size[a] == g->buffer_size[b] &&
          g->buffer_memory[a] == g->buffer_memory[b] &&
-         fs_memory_bounded(&g->target.memory[g->buffer_memory[a]]) &&
-         g->arg_offset[in] == 0 && g->arg_length[in] == g->buffer_size[b] &&
-         !fs_version_kept(g, version) && last_use(g, op, version);
+         fs_memory_bounded(&g->target.memory[g->buffer_memory[a]]) && g->arg_offset[in] == 0 &&
+         g->arg_length[in] == g->buffer_size[b] && !fs_version_kept(g, version) &&
+         last_use(g, op, version);
 }
 
 /* An input's place goes to one output, an output has one place. */
@@ -100,10 +100,10 @@ fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) {
 typedef struct fitter {
   fsched_builder *b;
   const fsched_graph *g;
-  uint64_t *need;     /* per memory, for the op at hand */
-  uint32_t *memory;   /* those with a need */
+  uint64_t *need;   /* per memory, for the op at hand */
+  uint32_t *memory; /* those with a need */
   uint32_t n_memory;
-  uint32_t *last_op;  /* per version: the last op that counted it */
+  uint32_t *last_op; /* per version: the last op that counted it */
 } fitter;
 
 static void need_more(fitter *f, uint32_t memory, uint64_t size) {
@@ -156,11 +156,11 @@ static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
   list_parts(f, op, memory, &parts);
   fs_text_add(&parts, "", 1);
   uint64_t need = f->need[memory];
-  fs_builder_infeasible(f->b, FS_DIAG_DOES_NOT_FIT, fs_place(&f->b->op_at, op),
-                        parts.failed ? NULL : parts.at,
-                        "op '%s' does not fit memory '%s': needed %llu, available %llu, excess %llu",
-                        f->g->op_name[op], m->name, (unsigned long long)need,
-                        (unsigned long long)m->capacity, (unsigned long long)(need - m->capacity));
+  fs_builder_infeasible(
+      f->b, FS_DIAG_DOES_NOT_FIT, fs_place(&f->b->op_at, op), parts.failed ? NULL : parts.at,
+      "op '%s' does not fit memory '%s': needed %llu, available %llu, excess %llu",
+      f->g->op_name[op], m->name, (unsigned long long)need, (unsigned long long)m->capacity,
+      (unsigned long long)(need - m->capacity));
   fs_text_drop(&parts);
 }
 

@@ -36,9 +36,8 @@ static fs_status no_queue(fsched_builder *b, fs_pos pos, const char *who, const 
                           const char *on) {
   const char *near = fs_nearest(on, b->queues.text.at, b->queues.text.n);
   const char *class_near = fs_nearest(on, b->classes.text.at, b->classes.text.n);
-  if (class_near != NULL &&
-      (near == NULL || fs_spelling_distance(on, class_near, 99) <
-                           fs_spelling_distance(on, near, 99))) {
+  if (class_near != NULL && (near == NULL || fs_spelling_distance(on, class_near, 99) <
+                                                 fs_spelling_distance(on, near, 99))) {
     near = class_near;
   }
   fs_text hint;
@@ -67,6 +66,7 @@ typedef struct resolver {
   uint32_t *queue_domain; /* FS_NONE: no domain of its own yet */
   uint32_t *word_domain;  /* FS_NONE: unknown or not asked yet */
   uint8_t *word_bad;      /* reported */
+  uint32_t *memory_walk;
 } resolver;
 
 static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char *who,
@@ -107,18 +107,19 @@ static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
   return FSCHED_OK;
 }
 
-/* A memory whose chain of backings comes back to it. */
-static void check_backing_cycles(fsched_builder *b) {
-  for (size_t i = 0; i < b->memory.n; i++) {
-    uint32_t at = b->memory.at[i].m.backing;
-    for (size_t steps = 0; at != FS_NONE && at != i && steps < b->memory.n; steps++) {
+/* A memory whose chain of backings comes back to it: O(memories), for a walk stops where an earlier
+ * one has been.  `walk` is scratch, the walk that met a memory. */
+static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
+  for (uint32_t i = 0; i < b->memory.n; i++) {
+    uint32_t at = i;
+    while (at != FS_NONE && walk[at] == FS_NONE) {
+      walk[at] = i;
       at = b->memory.at[at].m.backing;
     }
-    if (at == i) {
-      (void)fs_builder_fail(b, FS_DIAG_BACKING_CYCLE, b->memory.at[i].backing_at, NULL,
+    if (at != FS_NONE && walk[at] == i) {
+      (void)fs_builder_fail(b, FS_DIAG_BACKING_CYCLE, b->memory.at[at].backing_at, NULL,
                             "memory '%s' is, in the end, its own backing store",
-                            b->memory.at[i].m.name);
-      return; /* the others on the circle say no more */
+                            b->memory.at[at].m.name);
     }
   }
 }
@@ -133,12 +134,12 @@ static fs_status resolve_memories(resolver *r) {
                           &m->m.spill_domain));
       if (m->backing_word == FS_NONE) {
         fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_SPILL_NO_BACKING, m->spill_at,
-                  "give the memory a 'backing'", "memory '%s' cannot spill: it has no backing store",
-                  m->m.name);
+                  "give the memory a 'backing'",
+                  "memory '%s' cannot spill: it has no backing store", m->m.name);
       }
     }
   }
-  check_backing_cycles(b);
+  check_backing_cycles(b, r->memory_walk);
   fs_target *t = &r->g->target;
   FS_TRY(fs_new(&b->arena, &t->memory, b->memory.n));
   for (size_t i = 0; i < b->memory.n; i++) {
@@ -185,31 +186,33 @@ static fs_status resolve_gangs(resolver *r) {
   return FSCHED_OK;
 }
 
-/* Members of the domains: the classes' first, then queues that are named alone. */
+/* Members of the domains: the classes' first, then queues that are named alone.  A counting sort;
+ * filling moves every start to the next domain's, shifting by one puts them back. */
 static fs_status list_domains(resolver *r) {
-  fsched_builder *b = r->b;
   fs_target *t = &r->g->target;
   uint32_t n_classes = t->implicit_queues ? 0 : t->n_classes;
-  uint32_t n_members = t->n_queues + (t->n_domains - n_classes);
-  FS_TRY(fs_new_zero(&b->arena, &t->domain_queue0, (size_t)t->n_domains + 1));
-  FS_TRY(fs_new(&b->arena, &t->domain_queue, n_members));
-  uint32_t n = 0;
-  for (uint32_t c = 0; c < n_classes; c++) {
-    for (uint32_t q = 0; q < t->n_queues; q++) {
-      if (t->queue[q].class_id == c) {
-        t->domain_queue[n++] = q;
-      }
+  FS_TRY(fs_new_zero(&r->b->arena, &t->domain_queue0, (size_t)t->n_domains + 1));
+  FS_TRY(fs_new(&r->b->arena, &t->domain_queue, (size_t)t->n_queues * 2));
+  uint32_t *start = t->domain_queue0;
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    start[t->queue[q].class_id + 1]++;
+    if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
+      start[r->queue_domain[q] + 1]++;
     }
-    t->domain_queue0[c + 1] = n;
   }
-  for (uint32_t d = n_classes; d < t->n_domains; d++) {
-    for (uint32_t q = 0; q < t->n_queues; q++) {
-      if (r->queue_domain[q] == d) {
-        t->domain_queue[n++] = q;
-      }
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    start[d + 1] += start[d];
+  }
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    t->domain_queue[start[t->queue[q].class_id]++] = q;
+    if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
+      t->domain_queue[start[r->queue_domain[q]]++] = q;
     }
-    t->domain_queue0[d + 1] = n;
   }
+  for (uint32_t d = t->n_domains; d > 0; d--) {
+    start[d] = start[d - 1];
+  }
+  start[0] = 0;
   return FSCHED_OK;
 }
 
@@ -267,6 +270,7 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   FS_TRY(fs_new_none(scratch, &r->queue_domain, t->n_queues));
   FS_TRY(fs_new_none(scratch, &r->word_domain, fs_names_count(&b->words)));
   FS_TRY(fs_new_zero(scratch, &r->word_bad, fs_names_count(&b->words)));
+  FS_TRY(fs_new_none(scratch, &r->memory_walk, b->memory.n));
   for (uint32_t q = 0; q < t->n_queues; q++) {
     r->class_size[t->queue[q].class_id]++;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The builder's calls about buffers and ops.  Each checks what it can see at once; what depends on
- * the whole graph is left to finish.  Room in all arrays is made before the name is entered, so that
- * running out of memory leaves the tables as they were. */
+ * the whole graph is left to finish.  Room in all arrays is made before the name is entered, so
+ * that running out of memory leaves the tables as they were. */
 #include <stdio.h>
 
 #include "builder_private.h"
@@ -102,9 +102,9 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
     uint32_t kept = 1;
     for (uint32_t i = 1; i < n; i++) {
       if (word[i] == word[i - 1]) {
-        status = fs_builder_fail(b, FS_DIAG_REPEATED_QUEUE, b->part[FS_PART_ON], NULL,
-                                 "op '%s' names queue '%s' twice", d->name,
-                                 b->words.text.at[word[i]]);
+        status =
+            fs_builder_fail(b, FS_DIAG_REPEATED_QUEUE, b->part[FS_PART_ON], NULL,
+                            "op '%s' names queue '%s' twice", d->name, b->words.text.at[word[i]]);
       } else {
         word[kept++] = word[i];
       }
@@ -137,8 +137,11 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
     b->incomplete = true;
     return checked;
   }
-  fs_op_draft op = {.time = d.time, .start = d.has_start ? d.start : FS_TICK_NONE,
-                    .on_word = FS_NONE, .gang = FS_NONE, .kernel = FS_NONE,
+  fs_op_draft op = {.time = d.time,
+                    .start = d.has_start ? d.start : FS_TICK_NONE,
+                    .on_word = FS_NONE,
+                    .gang = FS_NONE,
+                    .kernel = FS_NONE,
                     .arg0 = (uint32_t)b->arg.n};
   fs_status status = FSCHED_OK;
   if (d.gang != NULL) {
@@ -183,8 +186,7 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   }
   if (fs_tag_writes(d->tag) && b->buffer_io.at[d->buffer] == FSCHED_IO_CONSTANT) {
     return fs_builder_fail(b, FS_DIAG_CONSTANT_WRITTEN, b->pos, NULL,
-                           "op '%s' writes the constant '%s'",
-                           b->ops.text.at[b->op.n - 1], name);
+                           "op '%s' writes the constant '%s'", b->ops.text.at[b->op.n - 1], name);
   }
   return FSCHED_OK;
 }
@@ -256,9 +258,9 @@ fsched_status fsched_builder_use(fsched_builder *b, uint32_t op, uint32_t resour
                            "op '%s' uses resource '%s' twice", b->ops.text.at[op],
                            b->resources.text.at[resource]);
   }
-  return amount == 0 ? FSCHED_OK
-                     : add_item(b, &b->uses,
-                                (fs_item_draft){.op = op, .a = resource, .amount = amount});
+  return amount == 0
+             ? FSCHED_OK
+             : add_item(b, &b->uses, (fs_item_draft){.op = op, .a = resource, .amount = amount});
 }
 
 fsched_status fsched_builder_scratch(fsched_builder *b, uint32_t op, uint32_t memory,
@@ -275,9 +277,9 @@ fsched_status fsched_builder_scratch(fsched_builder *b, uint32_t op, uint32_t me
                            "op '%s' has scratch in memory '%s' twice", b->ops.text.at[op],
                            b->memories.text.at[memory]);
   }
-  return bytes == 0 ? FSCHED_OK
-                    : add_item(b, &b->scratches,
-                               (fs_item_draft){.op = op, .a = memory, .amount = bytes});
+  return bytes == 0
+             ? FSCHED_OK
+             : add_item(b, &b->scratches, (fs_item_draft){.op = op, .a = memory, .amount = bytes});
 }
 
 fsched_status fsched_builder_inplace(fsched_builder *b, uint32_t op, uint32_t out, uint32_t in) {

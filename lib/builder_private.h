@@ -91,8 +91,7 @@ static inline fs_pos fs_place(const fs_places *p, size_t id) {
 
 /* Finds or adds a name in b->words. */
 fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_MUST_USE;
-fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id,
-                           fs_pos pos) FS_MUST_USE;
+fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) FS_MUST_USE;
 /* Reports FSCHED_INFEASIBLE. */
 void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));

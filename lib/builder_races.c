@@ -5,7 +5,8 @@
  * Per version the accesses are walked in program order with two sets of ranges that are never cut:
  * all writes, and all accesses.  That gives the pairs that overlap; whether a path joins a pair is
  * found by one search backwards from the later op, not past the earliest candidate.  Cost: O(ops +
- * edges) per in-place access in the worst case, near the distance between the accesses in practice. */
+ * edges) per in-place access in the worst case, near the distance between the accesses in practice.
+ */
 #include "builder_private.h"
 
 enum { MAX_RACES = 1 << 20 };

@@ -23,6 +23,7 @@ typedef struct walk {
   fs_ids found;
   uint32_t *writers, *readers; /* per buffer: sets */
   uint32_t *count;             /* per buffer: versions so far */
+  uint32_t *last_out;          /* per buffer: the last op with an `out` of it */
   uint8_t *tracked;            /* per buffer: written in place somewhere, reads matter */
   uint8_t *touched;            /* per buffer: no_dep names it */
   uint32_t *mark;              /* per op: the last op that has it as a predecessor */
@@ -66,8 +67,7 @@ static void not_produced(walk *w, uint32_t op, uint32_t arg, uint64_t covered) {
                         covered == 0 ? "write it in an op before, or give it 'io: input'"
                                      : "reading a part takes 'at: [offset, length]'",
                         "op '%s' reads %s '%s', which nothing before it has produced",
-                        g->op_name[op], covered == 0 ? "buffer" : "all of a range of buffer",
-                        name);
+                        g->op_name[op], covered == 0 ? "buffer" : "all of a range of buffer", name);
 }
 
 static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
@@ -90,9 +90,8 @@ static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
   if (fs_tag_reads(tag) && covered < fs_max(g->arg_length[arg], 1)) {
     not_produced(w, op, arg, covered);
   }
-  return tag != FSCHED_IN && sequential
-             ? depend_on(w, op, w->readers[buffer], arg, &covered)
-             : FSCHED_OK;
+  return tag != FSCHED_IN && sequential ? depend_on(w, op, w->readers[buffer], arg, &covered)
+                                        : FSCHED_OK;
 }
 
 static fs_status enter_in_place(walk *w, uint32_t op, uint32_t arg) {
@@ -106,21 +105,19 @@ static fs_status enter_in_place(walk *w, uint32_t op, uint32_t arg) {
                               : FSCHED_OK;
   }
   w->count[buffer] += w->count[buffer] == 0;
-  FS_TRY(fs_ranges_cut(&w->ranges, &w->writers[buffer], lo, hi));
   FS_TRY(fs_ranges_cut(&w->ranges, &w->readers[buffer], lo, hi));
-  return fs_ranges_add(&w->ranges, &w->writers[buffer], lo, hi, op);
+  return fs_ranges_replace(&w->ranges, &w->writers[buffer], lo, hi, op);
 }
 
 static fs_status enter_out(walk *w, uint32_t op, uint32_t arg) {
   fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
-  for (uint32_t other = g->op_arg0[op]; other < arg; other++) {
-    if (g->arg_tag[other] == FSCHED_OUT && g->arg_buffer[other] == buffer) {
-      (void)fs_builder_fail(w->b, FS_DIAG_REPEATED_OUT, fs_place(&w->b->arg_at, arg), NULL,
-                            "op '%s' has two 'out' args of buffer '%s'", g->op_name[op],
-                            g->buffer_name[buffer]);
-    }
+  if (w->last_out[buffer] == op) {
+    (void)fs_builder_fail(w->b, FS_DIAG_REPEATED_OUT, fs_place(&w->b->arg_at, arg), NULL,
+                          "op '%s' has two 'out' args of buffer '%s'", g->op_name[op],
+                          g->buffer_name[buffer]);
   }
+  w->last_out[buffer] = op;
   uint64_t lo;
   uint64_t hi;
   range_of(g, arg, &lo, &hi);
@@ -159,6 +156,7 @@ static fs_status start_walk(walk *w, fs_arena *scratch) {
   fsched_graph *g = w->g;
   FS_TRY(fs_new_none(scratch, &w->writers, g->n_buffers));
   FS_TRY(fs_new_none(scratch, &w->readers, g->n_buffers));
+  FS_TRY(fs_new_none(scratch, &w->last_out, g->n_buffers));
   FS_TRY(fs_new_zero(scratch, &w->count, g->n_buffers));
   FS_TRY(fs_new_zero(scratch, &w->tracked, g->n_buffers));
   FS_TRY(fs_new_zero(scratch, &w->touched, g->n_buffers));

@@ -13,8 +13,8 @@ typedef enum fs_side { FS_LEFT, FS_RIGHT } fs_side;
 enum { FS_COLUMNS_MOST = 16 };
 
 typedef struct fs_columns {
-  fs_text text; /* all cells, one after the other */
-  uint32_t n;   /* columns */
+  fs_text text;       /* all cells, one after the other */
+  uint32_t n;         /* columns */
   FS_VEC(size_t) end; /* of each cell in text */
   FS_VEC(uint8_t) side;
 } fs_columns;

@@ -7,24 +7,23 @@
 #include "crc32c.h"
 
 #define FS_CRC_BIT(n, b, value) ((((n) >> (b)) & 1) != 0 ? (value) : 0u)
-#define FS_CRC_ENTRY(n, c0, c1, c2, c3, c4, c5, c6, c7)                                  \
-  (FS_CRC_BIT(n, 0, c0) ^ FS_CRC_BIT(n, 1, c1) ^ FS_CRC_BIT(n, 2, c2) ^                  \
-   FS_CRC_BIT(n, 3, c3) ^ FS_CRC_BIT(n, 4, c4) ^ FS_CRC_BIT(n, 5, c5) ^                  \
-   FS_CRC_BIT(n, 6, c6) ^ FS_CRC_BIT(n, 7, c7))
-#define FS_CRC_4(n, ...)                                                                 \
-  FS_CRC_ENTRY(n, __VA_ARGS__), FS_CRC_ENTRY((n) + 1, __VA_ARGS__),                      \
+#define FS_CRC_ENTRY(n, c0, c1, c2, c3, c4, c5, c6, c7)                                        \
+  (FS_CRC_BIT(n, 0, c0) ^ FS_CRC_BIT(n, 1, c1) ^ FS_CRC_BIT(n, 2, c2) ^ FS_CRC_BIT(n, 3, c3) ^ \
+   FS_CRC_BIT(n, 4, c4) ^ FS_CRC_BIT(n, 5, c5) ^ FS_CRC_BIT(n, 6, c6) ^ FS_CRC_BIT(n, 7, c7))
+#define FS_CRC_4(n, ...)                                            \
+  FS_CRC_ENTRY(n, __VA_ARGS__), FS_CRC_ENTRY((n) + 1, __VA_ARGS__), \
       FS_CRC_ENTRY((n) + 2, __VA_ARGS__), FS_CRC_ENTRY((n) + 3, __VA_ARGS__)
-#define FS_CRC_16(n, ...)                                                                \
+#define FS_CRC_16(n, ...)                                                                   \
   FS_CRC_4(n, __VA_ARGS__), FS_CRC_4((n) + 4, __VA_ARGS__), FS_CRC_4((n) + 8, __VA_ARGS__), \
       FS_CRC_4((n) + 12, __VA_ARGS__)
-#define FS_CRC_64(n, ...)                                                                \
-  FS_CRC_16(n, __VA_ARGS__), FS_CRC_16((n) + 16, __VA_ARGS__),                           \
-      FS_CRC_16((n) + 32, __VA_ARGS__), FS_CRC_16((n) + 48, __VA_ARGS__)
+#define FS_CRC_64(n, ...)                                                                        \
+  FS_CRC_16(n, __VA_ARGS__), FS_CRC_16((n) + 16, __VA_ARGS__), FS_CRC_16((n) + 32, __VA_ARGS__), \
+      FS_CRC_16((n) + 48, __VA_ARGS__)
 /* The arguments are the entries of 1, 2, 4, ... 128. */
-#define FS_CRC_TABLE(...)                                                                \
-  {                                                                                      \
-    FS_CRC_64(0, __VA_ARGS__), FS_CRC_64(64, __VA_ARGS__), FS_CRC_64(128, __VA_ARGS__),  \
-        FS_CRC_64(192, __VA_ARGS__)                                                      \
+#define FS_CRC_TABLE(...)                                                               \
+  {                                                                                     \
+    FS_CRC_64(0, __VA_ARGS__), FS_CRC_64(64, __VA_ARGS__), FS_CRC_64(128, __VA_ARGS__), \
+        FS_CRC_64(192, __VA_ARGS__)                                                     \
   }
 
 /* clang-format off */
@@ -58,9 +57,8 @@ uint32_t fs_crc32c_portable(uint32_t crc, const void *bytes, size_t size) {
   for (; size >= 8; size -= 8, p += 8) {
     uint32_t a = read32(p) ^ crc;
     uint32_t b = read32(p + 4);
-    crc = table[7][a & 255] ^ table[6][a >> 8 & 255] ^ table[5][a >> 16 & 255] ^
-          table[4][a >> 24] ^ table[3][b & 255] ^ table[2][b >> 8 & 255] ^
-          table[1][b >> 16 & 255] ^ table[0][b >> 24];
+    crc = table[7][a & 255] ^ table[6][a >> 8 & 255] ^ table[5][a >> 16 & 255] ^ table[4][a >> 24] ^
+          table[3][b & 255] ^ table[2][b >> 8 & 255] ^ table[1][b >> 16 & 255] ^ table[0][b >> 24];
   }
   for (; size != 0; size--, p++) {
     crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];

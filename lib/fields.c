@@ -118,8 +118,8 @@ fs_status fs_fields_u64(const fs_fields *f, uint32_t node, uint64_t *out) {
 fs_status fs_fields_u32(const fs_fields *f, uint32_t node, uint32_t *out) {
   uint64_t wide;
   FS_TRY(fs_fields_u64(f, node, &wide));
-  if (wide >= FS_NONE) {
-    return wrong_type(f, node, "a number below 2^32-1");
+  if (wide > UINT32_MAX) {
+    return wrong_type(f, node, "a number below 2^32");
   }
   *out = (uint32_t)wide;
   return FSCHED_OK;
@@ -163,8 +163,8 @@ fs_status fs_fields_word(const fs_fields *f, uint32_t node, const char *const *w
   return wrong_type(f, node, list);
 }
 
-fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names,
-                         const char *what, uint32_t *id) {
+fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names, const char *what,
+                         uint32_t *id) {
   const fs_node *n = &f->doc->node[node];
   const char *text = NULL;
   FS_TRY(fs_fields_text(f, node, &text));
@@ -196,8 +196,8 @@ static uint32_t next_character(const unsigned char **s) {
 }
 
 static bool plain(uint32_t c) {
-  return c < 0x7F || (c >= 0xA0 && c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE &&
-                      c != 0xFFFF);
+  return c < 0x7F ||
+         (c >= 0xA0 && c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF);
 }
 
 static bool ascii(const char *s) {

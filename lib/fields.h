@@ -34,7 +34,6 @@ fs_status fs_fields_pairs(const fs_fields *f, uint32_t node, uint32_t *first,
                           uint32_t *n) FS_MUST_USE;
 fs_status fs_fields_text(const fs_fields *f, uint32_t node, const char **out) FS_MUST_USE;
 fs_status fs_fields_u64(const fs_fields *f, uint32_t node, uint64_t *out) FS_MUST_USE;
-/* Below FS_NONE. */
 fs_status fs_fields_u32(const fs_fields *f, uint32_t node, uint32_t *out) FS_MUST_USE;
 fs_status fs_fields_i64(const fs_fields *f, uint32_t node, int64_t *out) FS_MUST_USE;
 fs_status fs_fields_bool(const fs_fields *f, uint32_t node, bool *out) FS_MUST_USE;
@@ -42,8 +41,8 @@ fs_status fs_fields_bool(const fs_fields *f, uint32_t node, bool *out) FS_MUST_U
 fs_status fs_fields_word(const fs_fields *f, uint32_t node, const char *const *word, size_t n,
                          uint32_t *index) FS_MUST_USE;
 /* A name of a table; `what` is e.g. "buffer". */
-fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names,
-                         const char *what, uint32_t *id) FS_MUST_USE;
+fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names, const char *what,
+                         uint32_t *id) FS_MUST_USE;
 
 static inline uint32_t fs_fields_next(const fs_fields *f, uint32_t node) {
   return f->doc->node[node].next;

@@ -9,10 +9,18 @@
 #include "file.h"
 #include "graph_yaml_private.h"
 
-enum { ROOT_FSCHED, ROOT_NAME, ROOT_HAZARDS, ROOT_TARGET, ROOT_BUFFERS, ROOT_OPS, ROOT_LOOPS,
-       ROOT_KEYS };
-static const fs_key root_keys[] = {{"fsched", false},  {"name", false},    {"hazards", false},
-                                   {"target", false},  {"buffers", false}, {"ops", false},
+enum {
+  ROOT_FSCHED,
+  ROOT_NAME,
+  ROOT_HAZARDS,
+  ROOT_TARGET,
+  ROOT_BUFFERS,
+  ROOT_OPS,
+  ROOT_LOOPS,
+  ROOT_KEYS
+};
+static const fs_key root_keys[] = {{"fsched", false}, {"name", false},    {"hazards", false},
+                                   {"target", false}, {"buffers", false}, {"ops", false},
                                    {"loops", true}};
 
 /* The file's name without directory and extension, for graphs without a name. */
@@ -125,8 +133,7 @@ static fs_status read_hazards(fs_reader *r, uint32_t node) {
   if (node == FS_NONE || !fs_read_choice(r, node, "'hazards'", modes, 2, &index)) {
     return FSCHED_OK;
   }
-  return fsched_builder_hazards(r->b,
-                                index == 0 ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW);
+  return fsched_builder_hazards(r->b, index == 0 ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW);
 }
 
 static fs_status read_graph(fs_reader *r, fs_doc *doc) {
@@ -147,8 +154,8 @@ static fs_status read_graph(fs_reader *r, fs_doc *doc) {
 
 static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path) {
   uint32_t node = fs_node_get(doc, 0, "name");
-  bool named = node != FS_NONE && doc->node[node].kind == FS_NODE_SCALAR &&
-               doc->node[node].text[0] != '\0';
+  bool named =
+      node != FS_NONE && doc->node[node].kind == FS_NODE_SCALAR && doc->node[node].text[0] != '\0';
   const char *name = named ? doc->node[node].text : stem(r->arena, path);
   if (name == NULL) {
     return FSCHED_SYSTEM;
@@ -179,9 +186,8 @@ static fs_status parse(fs_reader *r, const char *path, const char *text, size_t 
   return fsched_builder_finish(r->b, out);
 }
 
-static fs_status parse_text(fsched_context *ctx, const char *path, const char *text,
-                            size_t length, const fsched_read_options *options, bool is_file,
-                            fsched_graph **out) {
+static fs_status parse_text(fsched_context *ctx, const char *path, const char *text, size_t length,
+                            const fsched_read_options *options, bool is_file, fsched_graph **out) {
   fsched_read_options o = {.size = sizeof o};
   if (options != NULL) {
     memcpy(&o, options, fs_min(options->size, sizeof o));

@@ -105,8 +105,7 @@ bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first
 bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **name) {
   const fs_node *n = fs_read_node(r, node);
   if (n->kind != FS_NODE_SCALAR || n->text[0] == '\0') {
-    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "%s must be a name, not %s", what,
-                 describe(n));
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "%s must be text, not %s", what, describe(n));
     return false;
   }
   *name = n->text;
@@ -215,9 +214,12 @@ bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *c
 
 void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                      const char *name) {
+  enum { HINTED = 50 };
   char hint[160];
   const fs_names *names = fs_builder_names(r->b, kind);
-  const char *near = fs_nearest(name, names->text.at, names->text.n);
+  /* The search is linear: not for each of the thousands of faults that are only counted. */
+  bool shown = fsched_diag_errors(r->ctx) < HINTED;
+  const char *near = shown ? fs_nearest(name, names->text.at, names->text.n) : NULL;
   fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, node, mean(hint, sizeof hint, near),
                "there is no %s '%.80s'", what, name);
 }
@@ -225,7 +227,9 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id) {
   const char *name;
-  if (!fs_read_name(r, node, what, &name)) {
+  char named[64];
+  (void)snprintf(named, sizeof named, "the name of a %s", what);
+  if (!fs_read_name(r, node, named, &name)) {
     return false;
   }
   *id = fs_names_find(fs_builder_names(r->b, kind), name, fs_read_node(r, node)->text_length);

@@ -8,12 +8,9 @@
 #include "graph_yaml_private.h"
 
 static const char *const tag_name[] = {
-    [FSCHED_IN] = "in",
-    [FSCHED_OUT] = "out",
-    [FSCHED_INOUT] = "inout",
-    [FSCHED_OUT_EXISTING] = "out_existing",
-    [FSCHED_NO_DEP] = "no_dep",
-    [FSCHED_VALUE] = "value",
+    [FSCHED_IN] = "in",         [FSCHED_OUT] = "out",
+    [FSCHED_INOUT] = "inout",   [FSCHED_OUT_EXISTING] = "out_existing",
+    [FSCHED_NO_DEP] = "no_dep", [FSCHED_VALUE] = "value",
 };
 enum { TAGS = 6, ARG_SIZE = TAGS, ARG_MEMORY, ARG_AT, ARG_KEYS };
 
@@ -188,8 +185,8 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
                                     FSCHED_IO_STATE};
   fs_reader *r = d->r;
   const decl *x = &d->decl.at[id];
-  fsched_buffer_desc desc = {.size = sizeof desc, .name = d->names.text.at[id],
-                             .bytes = x->size, .memory = FS_NONE};
+  fsched_buffer_desc desc = {
+      .size = sizeof desc, .name = d->names.text.at[id], .bytes = x->size, .memory = FS_NONE};
   if (x->size_node == FS_NONE && !x->bad) {
     fs_read_fail(r, FS_DIAG_SIZE_MISSING, x->name_node, "add a 'size', here or where it is written",
                  "nothing says how large buffer '%.80s' is", desc.name);
@@ -245,8 +242,8 @@ static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d) {
     return false;
   }
   d->has_at = 1;
-  return fs_read_size(r, n->child, "the offset", &d->offset) &
-         fs_read_size(r, fs_read_node(r, n->child)->next, "the length", &d->length);
+  bool ok = fs_read_size(r, n->child, "the offset", &d->offset);
+  return fs_read_size(r, fs_read_node(r, n->child)->next, "the length", &d->length) && ok;
 }
 
 static const fs_key arg_keys[] = {{"in", false},           {"out", false},    {"inout", false},
@@ -313,8 +310,7 @@ static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
   return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
 }
 
-static fs_status read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size,
-                           uint32_t name) {
+static fs_status read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size, uint32_t name) {
   uint32_t item = FS_NONE;
   bool has_out = false;
   if (args != FS_NONE && !fs_read_list(r, args, "'args'", &item)) {
@@ -411,8 +407,15 @@ static void read_extent(fs_reader *r, uint32_t node, const char *what, uint32_t 
   }
 }
 
-enum { KERNEL_BUILTIN, KERNEL_MODULE, KERNEL_FUNCTION, KERNEL_GRID, KERNEL_BLOCK, KERNEL_SHARED,
-       KERNEL_KEYS };
+enum {
+  KERNEL_BUILTIN,
+  KERNEL_MODULE,
+  KERNEL_FUNCTION,
+  KERNEL_GRID,
+  KERNEL_BLOCK,
+  KERNEL_SHARED,
+  KERNEL_KEYS
+};
 
 static fs_status read_kernel(fs_reader *r, uint32_t op, uint32_t node) {
   static const fs_key keys[] = {{"builtin", false}, {"module", false}, {"function", false},
@@ -473,13 +476,14 @@ enum {
   OP_LATENCY,
   OP_KEYS
 };
-static const fs_key op_keys[] = {
-    {"name", false}, {"on", false},   {"time", false},    {"after", false},
-    {"start", false}, {"args", false}, {"uses", false},    {"scratch", false},
-    {"inplace", false}, {"kernel", false}, {"size", false}, {"latency", true}};
+static const fs_key op_keys[] = {{"name", false},   {"on", false},      {"time", false},
+                                 {"after", false},  {"start", false},   {"args", false},
+                                 {"uses", false},   {"scratch", false}, {"inplace", false},
+                                 {"kernel", false}, {"size", false},    {"latency", true}};
 
 /* A list of queues.  Names that repeat are reported here, at their token, and left out. */
 static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
+  enum { LOOKED_AT = 256 };
   fs_reader *r = o->r;
   o->gang.n = 0;
   for (uint32_t item = fs_read_node(r, node)->child; item != FS_NONE;
@@ -489,7 +493,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
       continue;
     }
     bool repeated = false;
-    for (size_t i = 0; i < o->gang.n; i++) {
+    for (size_t i = 0; i < o->gang.n && i < LOOKED_AT; i++) { /* else the builder finds it */
       repeated |= strcmp(o->gang.at[i], name) == 0;
     }
     if (repeated) {
@@ -498,8 +502,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
       continue;
     }
     const fs_names *queues = fs_builder_names(r->b, FS_KIND_QUEUE);
-    if (fs_names_count(queues) > 0 &&
-        fs_names_find(queues, name, strlen(name)) == FS_NONE) {
+    if (fs_names_count(queues) > 0 && fs_names_find(queues, name, strlen(name)) == FS_NONE) {
       fs_read_unknown(r, item, "queue", FS_KIND_QUEUE, name);
       continue;
     }
@@ -529,8 +532,7 @@ static fs_status read_op_head(op_reader *o, uint32_t node, uint32_t *value, uint
   if (value[OP_NAME] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "an op needs a 'name'");
   }
-  if (value[OP_NAME] == FS_NONE ||
-      !fs_read_name(r, value[OP_NAME], "an op's name", &d.name)) {
+  if (value[OP_NAME] == FS_NONE || !fs_read_name(r, value[OP_NAME], "an op's name", &d.name)) {
     fs_builder_incomplete(r->b);
     return FSCHED_OK;
   }

@@ -45,8 +45,7 @@ static fs_status bad(const override *o, fs_pos pos, const char *near, const char
   char text[256];
   (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near == NULL ? "" : near);
   (void)snprintf(text, sizeof text, format, arg); /* formats of this file, one %s each */
-  (void)fs_builder_fail(o->r->b, FS_DIAG_BAD_OVERRIDE, pos, near == NULL ? NULL : hint, "%s",
-                        text);
+  (void)fs_builder_fail(o->r->b, FS_DIAG_BAD_OVERRIDE, pos, near == NULL ? NULL : hint, "%s", text);
   return FSCHED_OK;
 }
 
@@ -56,8 +55,7 @@ static uint32_t find_entry(const override *o, const char *list, const char *name
   if (node == FS_NONE || o->doc->node[node].kind != FS_NODE_SEQUENCE) {
     return FS_NONE;
   }
-  for (uint32_t item = o->doc->node[node].child; item != FS_NONE;
-       item = o->doc->node[item].next) {
+  for (uint32_t item = o->doc->node[node].child; item != FS_NONE; item = o->doc->node[item].next) {
     uint32_t value = fs_node_get(o->doc, item, "name");
     if (value != FS_NONE && o->doc->node[value].kind == FS_NODE_SCALAR &&
         strcmp(o->doc->node[value].text, name) == 0) {
@@ -74,8 +72,7 @@ static const char *nearest_entry(const override *o, const char *list, const char
   if (node == FS_NONE) {
     return NULL;
   }
-  for (uint32_t item = o->doc->node[node].child; item != FS_NONE;
-       item = o->doc->node[item].next) {
+  for (uint32_t item = o->doc->node[node].child; item != FS_NONE; item = o->doc->node[item].next) {
     uint32_t value = fs_node_get(o->doc, item, "name");
     if (value != FS_NONE && o->doc->node[value].kind == FS_NODE_SCALAR) {
       unsigned d = fs_spelling_distance(name, o->doc->node[value].text, distance);
@@ -108,8 +105,8 @@ static bool match(const char *pattern, const char *key, size_t length, size_t *n
 }
 
 /* Walks or makes the mappings of a dotted path, sets the last key. */
-static fs_status set_path(const override *o, uint32_t mapping, const char *path,
-                          const char *value, fs_pos pos) {
+static fs_status set_path(const override *o, uint32_t mapping, const char *path, const char *value,
+                          fs_pos pos) {
   for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
     const char *key = fs_arena_strndup(o->r->arena, path, (size_t)(dot - path));
     if (key == NULL) {
@@ -175,8 +172,7 @@ static fs_status apply(override *o, const char *text, bool memory) {
     return apply_setting(o, length, equals + 1);
   }
   const char *name = fs_arena_strndup(o->r->arena, o->text, length);
-  return name == NULL ? FSCHED_SYSTEM
-                      : set_entry(o, "memories", name, 0, "capacity", equals + 1);
+  return name == NULL ? FSCHED_SYSTEM : set_entry(o, "memories", name, 0, "capacity", equals + 1);
 }
 
 static fs_status apply_all(override *o) {
@@ -205,9 +201,9 @@ fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) {
     fs_text_printf(&all, "%s\n", options->target_overrides[i]);
   }
   override o = {.r = r, .doc = doc, .target = target};
-  fs_status status = all.failed ? FSCHED_SYSTEM
-                                : fs_context_add_file(r->ctx, "command line", all.at, all.n,
-                                                      &o.file);
+  fs_status status = all.failed
+                         ? FSCHED_SYSTEM
+                         : fs_context_add_file(r->ctx, "command line", all.at, all.n, &o.file);
   fs_text_drop(&all);
   FS_TRY(status);
   fs_builder_options_file(r->b, o.file);

@@ -216,8 +216,7 @@ fs_status fs_read_target(fs_reader *r, uint32_t node) {
                  "the target is of version %llu of the format, this reads version 1",
                  (unsigned long long)number);
   }
-  if (value[TARGET_UNIT] != FS_NONE &&
-      fs_read_name(r, value[TARGET_UNIT], "'time_unit'", &unit)) {
+  if (value[TARGET_UNIT] != FS_NONE && fs_read_name(r, value[TARGET_UNIT], "'time_unit'", &unit)) {
     FS_TRY(fsched_builder_time_unit(r->b, unit));
   }
   FS_TRY(read_each(r, value[TARGET_QUEUES], "'queues'", read_queue));

@@ -96,8 +96,7 @@ static fs_status append(fs_names *t, const char *name, size_t length, uint32_t *
   return fs_vec_push(t->ctx, &t->text, copy);
 }
 
-fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *id,
-                       bool *repeated) {
+fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *id, bool *repeated) {
   if ((t->text.n + 1) * 2 > t->n_slots) {
     FS_TRY(grow(t));
   }
@@ -111,8 +110,7 @@ fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *i
   return FSCHED_OK;
 }
 
-fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id,
-                          bool *added) {
+fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id, bool *added) {
   uint32_t found = fs_names_find(t, name, length);
   if (added != NULL) {
     *added = found == FS_NONE;

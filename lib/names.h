@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names to ids: a table of strings (without NUL inside), numbered from 0 in order of addition, with look-up by
- * content.  The order never depends on the hash.  Expected O(length) per call. */
+/* Names to ids: a table of strings (without NUL inside), numbered from 0 in order of addition, with
+ * look-up by content.  The order never depends on the hash.  Expected O(length) per call. */
 #ifndef FS_NAMES_H
 #define FS_NAMES_H
 

@@ -32,7 +32,7 @@ typedef struct parser {
   uint32_t documents;
   bool failed; /* an error was reported, parsing went on */
   cursor cursor;
-  FS_VEC(uint32_t) keys;  /* scratch of check_keys */
+  FS_VEC(uint32_t) keys; /* scratch of check_keys */
   FS_VEC(uint32_t) slots;
 } parser;
 
@@ -82,8 +82,7 @@ static fs_pos pending_pos(const parser *p, uint32_t node) {
 static fs_status syntax_error(parser *p) {
   const yaml_parser_t *y = &p->yaml;
   if (y->error == YAML_MEMORY_ERROR) {
-    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL,
-                   "out of memory");
+    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
   }
   cursor c = {.text = p->cursor.text, .length = p->cursor.length, .line = 1};
   c.at = c.line_start = 0;
@@ -99,10 +98,17 @@ static fs_status syntax_error(parser *p) {
   } else {
     cursor_seek(&c, y->problem_mark.index);
   }
-  const char *context = y->context == NULL ? "" : y->context;
-  return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, cursor_pos(&c, p->doc->file), NULL,
-                 "not YAML: %s%s%s", y->problem == NULL ? "malformed text" : y->problem,
-                 context[0] == '\0' ? "" : ", ", context);
+  const char *problem = y->problem == NULL ? "malformed text" : y->problem;
+  const char *hint = c.at < c.length && c.text[c.at] == '\t' ? "indent with spaces" : NULL;
+  fs_pos pos = cursor_pos(&c, p->doc->file);
+  if (y->error == YAML_PARSER_ERROR && y->context != NULL &&
+      y->context_mark.line < y->problem_mark.line) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, pos, hint,
+                   "not YAML: %s, %s that begins in line %zu", problem, y->context,
+                   y->context_mark.line + 1);
+  }
+  return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, pos, hint, "not YAML: %s%s%s",
+                 problem, y->context == NULL ? "" : ", ", y->context == NULL ? "" : y->context);
 }
 
 /* Links a new node as the next child of the open collection. */
@@ -154,8 +160,12 @@ static fs_status open_collection(parser *p, uint8_t kind, const yaml_event_t *e)
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
                    "a key must be a plain name");
   }
-  fs_node n = {.line = pos.line, .column = pos.column, .length = 1, .child = FS_NONE,
-               .next = FS_NONE, .kind = kind};
+  fs_node n = {.line = pos.line,
+               .column = pos.column,
+               .length = 1,
+               .child = FS_NONE,
+               .next = FS_NONE,
+               .kind = kind};
   FS_TRY(add_node(p, n));
   p->stack[p->depth++] = (frame){(uint32_t)p->node.n - 1, FS_NONE};
   return FSCHED_OK;
@@ -171,8 +181,13 @@ static fs_status add_scalar(parser *p, const yaml_event_t *e) {
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
                    "text may not hold a NUL character");
   }
-  fs_node n = {.text_length = (uint32_t)length, .line = pos.line, .column = pos.column,
-               .length = pos.length, .child = FS_NONE, .next = FS_NONE, .kind = FS_NODE_SCALAR,
+  fs_node n = {.text_length = (uint32_t)length,
+               .line = pos.line,
+               .column = pos.column,
+               .length = pos.length,
+               .child = FS_NONE,
+               .next = FS_NONE,
+               .kind = FS_NODE_SCALAR,
                .quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE};
   n.text = fs_arena_strndup(p->arena, text, length);
   return n.text == NULL ? FSCHED_SYSTEM : add_node(p, n);
@@ -287,8 +302,12 @@ static fs_status take_event(parser *p, const yaml_event_t *e) {
     case YAML_ALIAS_EVENT: {
       FS_TRY(reject_extras(p, "aliases", &e->start_mark));
       fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
-      return add_node(p, (fs_node){.text = "", .line = pos.line, .column = pos.column,
-                                   .length = 1, .child = FS_NONE, .next = FS_NONE});
+      return add_node(p, (fs_node){.text = "",
+                                   .line = pos.line,
+                                   .column = pos.column,
+                                   .length = 1,
+                                   .child = FS_NONE,
+                                   .next = FS_NONE});
     }
     case YAML_SCALAR_EVENT:
       return add_scalar(p, e);
@@ -319,8 +338,8 @@ static fs_status parse_events(parser *p) {
     FS_TRY(status);
   }
   if (p->node.n == 0) {
-    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX,
-                   ((fs_pos){p->doc->file, 1, 1, 1}), NULL, "the file is empty");
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, ((fs_pos){p->doc->file, 1, 1, 1}),
+                   NULL, "the file is empty");
   }
   return FSCHED_OK;
 }

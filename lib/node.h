@@ -42,7 +42,8 @@ fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, c
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
 /* The value of a mapping's key, or FS_NONE. */
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key);
-/* Decimal unsigned integer, no sign, no leading zeros beyond "0"; false if it is not or overflows. */
+/* Decimal unsigned integer, no sign, no leading zeros beyond "0"; false if it is not or overflows.
+ */
 bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value);
 bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value);
 /* Sets a mapping's key to a scalar that stands at `pos`; replaces the value that is there or adds

@@ -35,8 +35,13 @@ void fs_ranges_clear(fs_ranges *r, uint32_t *set) {
 }
 
 static fs_status new_node(fs_ranges *r, uint64_t lo, uint64_t hi, uint32_t op, uint32_t *id) {
-  fs_range_node n = {.lo = lo, .hi = hi, .max_hi = hi, .op = op, .left = FS_NONE,
-                     .right = FS_NONE, .priority = scramble(r->counter++)};
+  fs_range_node n = {.lo = lo,
+                     .hi = hi,
+                     .max_hi = hi,
+                     .op = op,
+                     .left = FS_NONE,
+                     .right = FS_NONE,
+                     .priority = scramble(r->counter++)};
   if (r->free != FS_NONE) {
     *id = r->free;
     r->free = r->node.at[*id].left;
@@ -203,4 +208,14 @@ fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) {
       FS_TRY(fs_ranges_add(r, set, hi, old.hi, old.op));
     }
   }
+}
+
+fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, uint32_t op) {
+  uint32_t at = find_any(r->node.at, *set, lo, hi);
+  if (at != FS_NONE && r->node.at[at].lo == lo && r->node.at[at].hi == hi) {
+    r->node.at[at].op = op;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_ranges_cut(r, set, lo, hi));
+  return fs_ranges_add(r, set, lo, hi, op);
 }

@@ -38,6 +38,10 @@ fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
  * bytes of [lo, hi) that lie in some range. */
 fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
                          uint64_t *covered) FS_MUST_USE;
+/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Only for a set of disjoint
+ * ranges; quick where exactly this range is there, as when tiles are written again and again. */
+fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
+                            uint32_t op) FS_MUST_USE;
 /* Takes [lo, hi) out of all ranges; what sticks out on either side stays. */
 fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) FS_MUST_USE;
 

@@ -46,8 +46,7 @@ static void put_item(fs_text *t, const fsched_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   bool copy = fs_item_is_copy(s, item);
   uint32_t version = copy ? s->copy_version[item - g->n_ops] : FS_NONE;
-  put_text(t, "\"name\": ",
-           copy ? g->buffer_name[g->version_buffer[version]] : g->op_name[item]);
+  put_text(t, "\"name\": ", copy ? g->buffer_name[g->version_buffer[version]] : g->op_name[item]);
   put_text(t, ", \"kind\": ", fs_item_kind_name(s, item));
   if (copy) {
     put_version(t, ", \"buffer\": ", g, version);

@@ -116,8 +116,9 @@ static fs_status read_op(fs_sparse *p, uint32_t node, const uint32_t *value, uin
   }
   FS_TRY(fs_fields_name(&p->f, value[ITEM_NAME], &p->ops, "op", item));
   if (p->item_node[*item] != FS_NONE) {
-    return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_OP, node, "op '%s' is here twice, also on line %u",
-                          p->g->op_name[*item], p->f.doc->node[p->item_node[*item]].line);
+    return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_OP, node,
+                          "op '%s' is here twice, also on line %u", p->g->op_name[*item],
+                          p->f.doc->node[p->item_node[*item]].line);
   }
   return FSCHED_OK;
 }
@@ -155,8 +156,7 @@ static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t
   p->listed_index[item] = index;
   p->item_node[item] = node;
   FS_TRY(read_queues(p, value[ITEM_QUEUES], item));
-  return read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item],
-                       &p->s->end[item]);
+  return read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item], &p->s->end[item]);
 }
 
 /* The number of items that are not ops, from their kinds alone. */
@@ -264,8 +264,7 @@ static fs_status res_memory(fs_sparse *p, uint32_t node, uint32_t r) {
   if (v != FS_NONE) {
     uint32_t own = fs_version_memory(p->g, v);
     if (memory != own && !(fs_memory_spills(&t->memory[own]) && memory == t->memory[own].backing)) {
-      return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, node,
-                            "buffer '%s' lives in memory '%s'",
+      return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, node, "buffer '%s' lives in memory '%s'",
                             p->g->buffer_name[p->g->version_buffer[v]], t->memory[own].name);
     }
   }
@@ -299,8 +298,7 @@ static fs_status read_residency(fs_sparse *p, uint32_t node, uint32_t r) {
   FS_TRY(res_owner(p, node, value, r));
   FS_TRY(res_memory(p, value[RES_MEMORY], r));
   FS_TRY(res_place(p, node, value, r));
-  return read_interval(p, value[RES_BEGIN], value[RES_END], &p->s->res_begin[r],
-                       &p->s->res_end[r]);
+  return read_interval(p, value[RES_BEGIN], value[RES_END], &p->s->res_begin[r], &p->s->res_end[r]);
 }
 
 /* The nodes of the residencies by begin, as listed where that is equal. */
@@ -397,10 +395,9 @@ enum {
   TOP_N
 };
 static const fs_field top_fields[TOP_N] = {
-    {"fsched_schedule", true}, {"graph", false},       {"time_unit", false},
-    {"status", false},         {"makespan", false},    {"lower_bound", false},
-    {"ops", true},             {"residencies", false}, {"control_edges", false},
-    {"stats", false}};
+    {"fsched_schedule", true}, {"graph", false},       {"time_unit", false}, {"status", false},
+    {"makespan", false},       {"lower_bound", false}, {"ops", true},        {"residencies", false},
+    {"control_edges", false},  {"stats", false}};
 
 static fs_status read_head(fs_sparse *p, const uint32_t *value) {
   uint64_t version;

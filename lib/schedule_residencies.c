@@ -6,9 +6,9 @@
 typedef struct fs_permute {
   fsched_schedule *s;
   fs_arena arena;
-  uint32_t *began;   /* per residency: 1 + position of the item that begins it, 0 for none */
-  uint32_t *from;    /* new id -> old id */
-  uint32_t *to;      /* old id -> new id */
+  uint32_t *began; /* per residency: 1 + position of the item that begins it, 0 for none */
+  uint32_t *from;  /* new id -> old id */
+  uint32_t *to;    /* old id -> new id */
 } fs_permute;
 
 static void touch(fs_permute *p, uint32_t residency, uint32_t item, uint32_t position) {

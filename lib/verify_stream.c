@@ -3,6 +3,7 @@
  *
  *   shape    records make sense; every op once, on all members of its gang    verify_stream_shape.c
  *   deps     versions and predecessors, again from tags in program order      verify_stream_deps.c
+ *   races    the list of pairs that hazards: raw leaves open is right         verify_stream_races.c
  *   places   each command touches what its op needs, inside all capacities    verify_stream_places.c
  *   signals  who signals, how far it reaches                                  here
  *   walk     one order that queues and waits allow: no deadlock; exact        verify_stream_walk.c
@@ -97,6 +98,7 @@ static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
   FS_TRY(fs_vs_shape(v));
   check_meta(v);
   FS_TRY(fs_vs_deps(v));
+  FS_TRY(fs_vs_races(v));
   fs_status places = fs_vs_places(v);
   if (places == FSCHED_SYSTEM) {
     return places;

@@ -111,6 +111,7 @@ static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
 fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;      /* records make sense; builds the indices */
 fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;     /* each command's places are its op's */
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;       /* versions and predecessors from tags */
+fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;      /* the list of races */
 fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE;    /* signals and scopes */
 fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;       /* order, clocks, waits, frontiers */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;

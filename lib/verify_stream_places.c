@@ -45,8 +45,9 @@ static bool address_fits(const fs_stream_memory *m, uint64_t base, uint64_t size
   return !fs_vs_contiguous(m) || base + fs_align_up(size, m->align) <= m->capacity;
 }
 
+/* An address without dependencies may be looked at. */
 static unsigned arg_mode(const fs_stream_arg *a) {
-  return (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
+  return a->tag == FSCHED_NO_DEP ? FS_MODE_R : (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
 }
 
 static const fs_stream_place *take(cursor *x, uint32_t space) {
@@ -66,9 +67,8 @@ static void check_arg(cursor *x, uint32_t arg) {
     return;
   }
   const fs_stream_buffer *b = &s->buffers[a->buffer];
-  bool mode = p->mode == arg_mode(a) || a->tag == FSCHED_NO_DEP;
   if (p->arg != arg || p->version != a->version || p->index != b->memory ||
-      p->size != a->length || !mode) {
+      p->size != a->length || p->mode != arg_mode(a)) {
     wrong_place(x, "not the argument's buffer, length or mode");
   } else if (p->address < a->offset ||
              !address_fits(&s->memories[p->index], p->address - a->offset, b->size)) {

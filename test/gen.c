@@ -25,7 +25,7 @@ typedef struct gen_op {
   uint32_t n_args;
   gen_arg arg[MAX_ARGS];
   uint32_t time;
-  uint32_t on;          /* class, or n_classes + queue */
+  uint32_t on;           /* class, or n_classes + queue */
   uint32_t gang, n_gang; /* first queue and number; 0: none */
   uint32_t scratch[MAX_MEMORIES];
   uint32_t use[RESOURCES];
@@ -97,8 +97,11 @@ static uint32_t add_buffer(gen *g, uint32_t memory, uint32_t size, fsched_io io)
   }
   if (g->b != NULL) {
     char name[16];
-    fsched_buffer_desc d = {.size = sizeof d, .name = number_name(name, 'b', id), .bytes = size,
-                            .memory = memory, .io = io};
+    fsched_buffer_desc d = {.size = sizeof d,
+                            .name = number_name(name, 'b', id),
+                            .bytes = size,
+                            .memory = memory,
+                            .io = io};
     keep(g, fsched_builder_buffer(g->b, &d, NULL));
   }
   return id;
@@ -183,8 +186,8 @@ static void add_extras(gen *g, gen_op *op) {
     return;
   }
   if (fs_rng_one_in(&g->rng, 8)) {
-    op->arg[op->n_args++] = (gen_arg){.tag = FSCHED_VALUE, .buffer = FS_NONE,
-                                      .offset = fs_rng_below(&g->rng, 1000)};
+    op->arg[op->n_args++] =
+        (gen_arg){.tag = FSCHED_VALUE, .buffer = FS_NONE, .offset = fs_rng_below(&g->rng, 1000)};
   }
   uint32_t buffer = pick(g);
   if (buffer != FS_NONE && g->buffer[buffer].memory == g->p.n_memories && !names(op, buffer) &&
@@ -244,7 +247,8 @@ static void place_op(gen *g, gen_op *op) {
 static void draw_op(gen *g, uint32_t id, gen_op *op) {
   const fs_gen_params *p = &g->p;
   op->n_args = 0;
-  op->time = p->zero_times && fs_rng_one_in(&g->rng, 8) ? 0 : 1 + fs_rng_below(&g->rng, p->max_time);
+  op->time =
+      p->zero_times && fs_rng_one_in(&g->rng, 8) ? 0 : 1 + fs_rng_below(&g->rng, p->max_time);
   place_op(g, op);
   for (uint32_t n = 1 + fs_rng_below(&g->rng, 3); n > 0; n--) {
     add_input(g, op);
@@ -258,8 +262,9 @@ static void draw_op(gen *g, uint32_t id, gen_op *op) {
                          : 0;
   }
   for (uint32_t r = 0; r < RESOURCES; r++) {
-    op->use[r] =
-        p->resources && fs_rng_one_in(&g->rng, 2) ? fs_rng_below(&g->rng, RESOURCE_CAPACITY + 1) : 0;
+    op->use[r] = p->resources && fs_rng_one_in(&g->rng, 2)
+                     ? fs_rng_below(&g->rng, RESOURCE_CAPACITY + 1)
+                     : 0;
   }
   op->after = p->afters && id > 0 && fs_rng_one_in(&g->rng, 6)
                   ? id - 1 - fs_rng_below(&g->rng, (uint32_t)fs_min(id, p->window))
@@ -307,8 +312,12 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
   keep(g, fsched_builder_op(g->b, &d, NULL));
   for (uint32_t i = 0; i < op->n_args; i++) {
     const gen_arg *a = &op->arg[i];
-    fsched_arg_desc ad = {.size = sizeof ad, .tag = (fsched_tag)a->tag, .buffer = a->buffer,
-                          .has_at = a->has_at, .offset = a->offset, .length = a->length,
+    fsched_arg_desc ad = {.size = sizeof ad,
+                          .tag = (fsched_tag)a->tag,
+                          .buffer = a->buffer,
+                          .has_at = a->has_at,
+                          .offset = a->offset,
+                          .length = a->length,
                           .value = a->tag == FSCHED_VALUE ? (int64_t)a->offset : 0};
     keep(g, fsched_builder_arg(g->b, id, &ad));
   }
@@ -337,8 +346,11 @@ static void build_queues(gen *g) {
     if (q + 1 < g->p.n_queues || g->p.n_queues == 1) {
       number_name(class_name, 'c', q % g->p.n_classes);
     }
-    fsched_queue_desc d = {.size = sizeof d, .name = number_name(name, 'q', q),
-                           .queue_class = class_name, .device = q / 4, .machine = q / 16};
+    fsched_queue_desc d = {.size = sizeof d,
+                           .name = number_name(name, 'q', q),
+                           .queue_class = class_name,
+                           .device = q / 4,
+                           .machine = q / 16};
     keep(g, fsched_builder_queue(g->b, &d, NULL));
   }
 }
@@ -349,10 +361,12 @@ static void build_target(gen *g) {
   for (uint32_t m = 0; m < p->n_memories; m++) {
     char name[16];
     uint64_t capacity = (uint64_t)((double)g->need[m] * p->tightness);
-    fsched_memory_desc d = {.size = sizeof d, .name = number_name(name, 'm', m),
-                            .capacity = fs_max(capacity, g->need[m]), .align = p->align,
-                            .placement = p->counted && m % 2 == 1 ? FSCHED_COUNTED
-                                                                  : FSCHED_CONTIGUOUS};
+    fsched_memory_desc d = {
+        .size = sizeof d,
+        .name = number_name(name, 'm', m),
+        .capacity = fs_max(capacity, g->need[m]),
+        .align = p->align,
+        .placement = p->counted && m % 2 == 1 ? FSCHED_COUNTED : FSCHED_CONTIGUOUS};
     if (p->backing) {
       d.backing = "store";
       d.spill_on = p->n_queues == 1 ? "c0" : "copy";
@@ -361,8 +375,8 @@ static void build_target(gen *g) {
     }
     keep(g, fsched_builder_memory(g->b, &d, NULL));
   }
-  fsched_memory_desc store = {.size = sizeof store, .name = "store",
-                              .capacity = FSCHED_UNBOUNDED, .align = p->align};
+  fsched_memory_desc store = {
+      .size = sizeof store, .name = "store", .capacity = FSCHED_UNBOUNDED, .align = p->align};
   keep(g, fsched_builder_memory(g->b, &store, NULL));
   if (p->resources) {
     keep(g, fsched_builder_resource(g->b, "r0", RESOURCE_CAPACITY, NULL));
@@ -371,8 +385,7 @@ static void build_target(gen *g) {
   if (p->concurrency) {
     keep(g, fsched_builder_concurrency(g->b, 1 + p->seed % 4));
   }
-  keep(g, fsched_builder_hazards(
-              g->b, p->raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL));
+  keep(g, fsched_builder_hazards(g->b, p->raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL));
 }
 
 static void walk(gen *g) {
@@ -419,9 +432,9 @@ fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops) {
   p.window = 2 + fs_rng_below(&r, 30);
   p.tightness = loose[fs_rng_below(&r, 5)];
   uint64_t bits = fs_rng_next(&r);
-  bool *option[] = {&p.counted,    &p.gangs,      &p.scratch, &p.inplace,  &p.resources,
-                    &p.concurrency, &p.inouts,    &p.ats,     &p.zero_times, &p.zero_sizes,
-                    &p.io,         &p.versions,   &p.no_deps, &p.afters};
+  bool *option[] = {&p.counted,     &p.gangs,    &p.scratch, &p.inplace,    &p.resources,
+                    &p.concurrency, &p.inouts,   &p.ats,     &p.zero_times, &p.zero_sizes,
+                    &p.io,          &p.versions, &p.no_deps, &p.afters};
   for (size_t i = 0; i < sizeof option / sizeof option[0]; i++) {
     *option[i] = bits >> i & 1;
   }

@@ -44,9 +44,9 @@ typedef struct fs_gen_params {
   /* Capacity over the least legal one: with `backing` the largest need of one op, else the sum of
    * all versions (at which a schedule always exists).  1.0: the tightest.  0: 1.0. */
   double tightness;
-  bool backing;     /* bounded memories have a backing store and spill */
-  bool counted;     /* every other bounded memory is counted */
-  bool gangs;       /* one op in ten, if there are three queues or more */
+  bool backing; /* bounded memories have a backing store and spill */
+  bool counted; /* every other bounded memory is counted */
+  bool gangs;   /* one op in ten, if there are three queues or more */
   bool scratch;
   bool inplace;
   bool resources;   /* two resources */

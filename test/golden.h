@@ -58,8 +58,9 @@ static inline void fs_golden_check(const char *name, const char *text, size_t le
   for (; i < length && i < wanted && text[i] == golden[i]; i++) {
     line += text[i] == '\n';
   }
-  ck_assert_msg(i == length && i == wanted, "test/golden/%s differs at line %u: '%.60s' now, '%.60s' there",
-                name, line, text + i, golden + i);
+  ck_assert_msg(i == length && i == wanted,
+                "test/golden/%s differs at line %u: '%.60s' now, '%.60s' there", name, line,
+                text + i, golden + i);
   free(golden);
 }
 

@@ -22,9 +22,9 @@ static inline const char *fs_test_diags(const fsched_context *ctx) {
   return fsched_diag_count(ctx) == 0 ? "nothing reported" : fsched_diag_get(ctx, 0)->message;
 }
 
-#define ck_fs(ctx, expr)                                                                     \
-  do {                                                                                       \
-    fsched_status ck_status_ = (expr);                                                       \
+#define ck_fs(ctx, expr)                                                                         \
+  do {                                                                                           \
+    fsched_status ck_status_ = (expr);                                                           \
     ck_assert_msg(ck_status_ == FSCHED_OK, "%s: %d: %s", #expr, ck_status_, fs_test_diags(ctx)); \
   } while (0)
 

@@ -528,6 +528,88 @@ bool fs_mutate_program(fsched_program *copy, fs_program_mutation mutation, fs_rn
   }
 }
 
+/* --- repair --- */
+
+static bool names(const fs_stream *s, const fs_stream_wait *w, uint32_t queue, uint32_t command) {
+  const fs_stream_command *c = &s->commands[command];
+  return w->axis < s->n_queues ? w->axis == queue && w->epoch == c->epoch
+                               : w->axis == c->gang_axis && w->epoch == c->gang_epoch;
+}
+
+static uint32_t queue_of(const fs_stream *s, uint32_t command) {
+  uint32_t q = 0;
+  while (command >= s->queues[q].command0 + s->queues[q].n_commands) {
+    q++;
+  }
+  return q;
+}
+
+/* What is complete whenever a command is, as bits, to a fixed point. */
+static void close_waits(const fs_stream *s, uint64_t *known) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (uint32_t c = 0; c < s->n_commands; c++) {
+      uint64_t k = known[c] | (uint64_t)1 << c | (s->commands[c].epoch > 1 ? known[c - 1] : 0);
+      for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
+        for (uint32_t d = 0; d < s->n_commands; d++) {
+          k |= names(s, &s->waits[s->commands[c].wait0 + i], queue_of(s, d), d) ? known[d] : 0;
+        }
+      }
+      changed = changed || k != known[c];
+      known[c] = k;
+    }
+  }
+}
+
+static void repair_signal(fs_stream *s, fs_stream_command *command, uint32_t d) {
+  command[d].signal = command[d].scope = 0;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
+      if (names(s, &s->waits[s->commands[c].wait0 + i], queue_of(s, d), d)) {
+        const fs_stream_queue *a = &s->queues[queue_of(s, c)], *b = &s->queues[queue_of(s, d)];
+        unsigned scope = a->machine != b->machine ? FS_SCOPE_SYSTEM
+                         : a->device != b->device ? FS_SCOPE_DEVICE_GROUP
+                                                  : FS_SCOPE_DEVICE;
+        command[d].signal = 1;
+        command[d].scope = (uint8_t)fs_max(command[d].scope, scope);
+      }
+    }
+  }
+}
+
+void fs_mutant_repair(fsched_program *copy) {
+  fs_stream *s = &copy->view;
+  uint64_t known[64] = {0};
+  fs_stream_command *command = (fs_stream_command *)(uintptr_t)s->commands;
+  size_t room = (size_t)s->n_commands * s->n_queues + SLACK;
+  fs_stream_wait *f = calloc(room, sizeof *f);
+  uint32_t n = 0;
+  close_waits(s, known);
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    repair_signal(s, command, c);
+    command[c].frontier0 = n;
+    command[c].tainted = 0;
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      uint32_t epoch = 0;
+      for (uint32_t k = 0; k < s->queues[q].n_commands; k++) {
+        epoch = known[c] >> (s->queues[q].command0 + k) & 1 ? k + 1 : epoch;
+      }
+      bool own = q == queue_of(s, c);
+      bool fits = n - command[c].frontier0 + !own < s->meta[0].frontier_capacity;
+      if (epoch > 0 && (own || fits)) {
+        f[n++] = (fs_stream_wait){q, epoch};
+      } else if (epoch > 0) {
+        command[c].tainted = 1;
+      }
+    }
+    command[c].n_frontier = n - command[c].frontier0;
+  }
+  free((void *)(uintptr_t)s->frontiers);
+  s->frontiers = f;
+  s->n_frontiers = n;
+}
+
 void fs_mutate_bytes(unsigned char *bytes, size_t size, fs_rng *rng) {
   fs_stream_header *h = (fs_stream_header *)(void *)bytes;
   uint32_t section;

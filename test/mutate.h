@@ -53,6 +53,9 @@ fsched_program *fs_mutant_copy(const fsched_program *p);
 void fs_mutant_free(fsched_program *p);
 /* Changes the copy; false if there is nothing to change in that way. */
 bool fs_mutate_program(fsched_program *copy, fs_program_mutation m, fs_rng *rng);
+/* Makes frontiers, signals and scopes right for the waits that there are, so that only these are
+ * wrong.  For up to 64 commands. */
+void fs_mutant_repair(fsched_program *copy);
 /* Changes a field of a record in a program's bytes and puts the checksum right. */
 void fs_mutate_bytes(unsigned char *bytes, size_t size, fs_rng *rng);
 

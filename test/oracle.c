@@ -18,7 +18,7 @@ typedef uint64_t cell; /* content; 0: nothing */
 
 typedef struct machine {
   const fs_stream *s;
-  uint32_t queue_of[MAX_COMMANDS];
+  uint32_t queue_of[MAX_COMMANDS], epoch[MAX_COMMANDS]; /* by position */
   uint32_t version_of_arg[1024]; /* derived here, index within the buffer */
   cell **want;                   /* per arg: expected bytes where it reads */
   cell **final;                  /* per buffer: bytes of its last version in program order */
@@ -148,8 +148,9 @@ static fs_oracle_verdict reads_right(const machine *x, uint32_t c) {
     if (p->space == FS_SPACE_COUNTED && (p->mode & FS_MODE_R)) {
       for (uint64_t k = 0; k < p->size; k++) {
         cell have = x->unit[p->index][p->address + k];
-        bool given = x->s->versions[p->version].given_memory == p->index;
-        if (have != p->version + 2u && !(have == 0 && given)) {
+        bool given = p->version != FS_NONE &&
+                     x->s->versions[p->version].given_memory == p->index;
+        if (p->version != FS_NONE && have != p->version + 2u && !(have == 0 && given)) {
           return FS_ORACLE_VALUE;
         }
       }
@@ -222,7 +223,7 @@ static bool point_reached(const machine *x, const fs_stream_wait *w) {
     const fs_stream_command *m = &s->commands[c];
     if (m->gang_axis == w->axis && m->gang_epoch == w->epoch) {
       found++;
-      done += m->signal && x->done[x->queue_of[c]] >= m->epoch;
+      done += m->signal && x->done[x->queue_of[c]] >= x->epoch[c];
     }
   }
   return found > 0 && done == found;
@@ -351,8 +352,26 @@ static void restore(machine *x, undo *u, size_t n) {
 
 static fs_oracle_verdict explore(machine *x);
 
+/* `after`: the ops named are complete. */
+static bool after_done(const machine *x, uint32_t c) {
+  const fs_stream *s = x->s;
+  const fs_stream_op *o = &s->ops[s->commands[c].target];
+  for (uint32_t i = 0; s->commands[c].kind == FS_COMMAND_RUN && i < o->n_afters; i++) {
+    for (uint32_t d = 0; d < s->n_commands; d++) {
+      if (s->commands[d].kind == FS_COMMAND_RUN && s->commands[d].target == s->afters[o->after0 + i] &&
+          x->done[x->queue_of[d]] < x->epoch[d]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 static fs_oracle_verdict begin(machine *x, uint32_t q) {
   uint32_t c = x->s->queues[q].command0 + x->done[q];
+  if (!after_done(x, c)) {
+    return FS_ORACLE_ORDER;
+  }
   bool gang_begun = false;
   for (uint32_t p = 0; p < x->s->n_queues; p++) {
     uint32_t d = x->s->queues[p].command0 + x->done[p];
@@ -362,8 +381,8 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
   }
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
     uint32_t p = x->queue_of[d];
-    bool begun = x->done[p] >= x->s->commands[d].epoch ||
-                 (x->running[p] && x->done[p] + 1 == x->s->commands[d].epoch);
+    bool begun = x->done[p] >= x->epoch[d] ||
+                 (x->running[p] && x->done[p] + 1 == x->epoch[d]);
     gang_begun = gang_begun || (d != c && one_gang(x, c, d) && begun);
   }
   if (!gang_begun) { /* later members find what the first one left */
@@ -429,7 +448,7 @@ static fs_oracle_verdict explore(machine *x) {
 static bool gang_ready(machine *x, uint32_t c) {
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
     uint32_t q = x->queue_of[d];
-    if (one_gang(x, c, d) && (x->done[q] + 1 != x->s->commands[d].epoch || !can_begin(x, q))) {
+    if (one_gang(x, c, d) && (x->done[q] + 1 != x->epoch[d] || !can_begin(x, q))) {
       return false;
     }
   }
@@ -561,7 +580,7 @@ static bool reaches(const fs_stream *s, unsigned scope, uint32_t from, uint32_t 
 
 static bool waits_on(const machine *x, const fs_stream_wait *w, uint32_t d) {
   const fs_stream_command *m = &x->s->commands[d];
-  return w->axis < x->s->n_queues ? x->queue_of[d] == w->axis && m->epoch == w->epoch
+  return w->axis < x->s->n_queues ? x->queue_of[d] == w->axis && x->epoch[d] == w->epoch
                                   : m->gang_axis == w->axis && m->gang_epoch == w->epoch;
 }
 
@@ -590,7 +609,7 @@ static fs_oracle_verdict check_frontiers(const machine *x) {
   }
   for (uint32_t round = 0; round < s->n_commands; round++) {
     for (uint32_t c = 0; c < s->n_commands; c++) {
-      known[c] |= s->commands[c].epoch > 1 ? known[c - 1] : 0;
+      known[c] |= x->epoch[c] > 1 ? known[c - 1] : 0;
       for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
         for (uint32_t d = 0; d < s->n_commands; d++) {
           known[c] |= waits_on(x, &s->waits[s->commands[c].wait0 + i], d) ? known[d] : 0;
@@ -604,7 +623,7 @@ static fs_oracle_verdict check_frontiers(const machine *x) {
       for (uint32_t d = 0; d < s->n_commands; d++) {
         const fs_stream_wait *f = &s->frontiers[s->commands[c].frontier0 + i];
         bool before = f->axis < s->n_queues && x->queue_of[d] == f->axis &&
-                      s->commands[d].epoch <= f->epoch;
+                      x->epoch[d] <= f->epoch;
         said |= before ? (uint64_t)1 << d : waits_on(x, f, d) ? known[d] : 0;
       }
     }
@@ -651,6 +670,7 @@ static fs_oracle_verdict judge(machine *x) {
   for (uint32_t q = 0; q < s->n_queues; q++) {
     for (uint32_t k = 0; k < s->queues[q].n_commands; k++) {
       x->queue_of[s->queues[q].command0 + k] = q;
+      x->epoch[s->queues[q].command0 + k] = k + 1;
     }
   }
   evaluate(x);
@@ -710,7 +730,8 @@ fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states) {
 
 const char *fs_oracle_name(fs_oracle_verdict verdict) {
   static const char *const name[] = {"right",   "deadlock", "conflict", "value",
-                                     "kept",    "capacity", "address",  "once",
-                                     "signal",  "frontier", "schedule", "too large"};
+                                     "kept",    "order",    "capacity", "address",
+                                     "once",    "signal",   "frontier", "schedule",
+                                     "too large"};
   return name[verdict];
 }

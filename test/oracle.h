@@ -17,6 +17,7 @@ typedef enum fs_oracle_verdict {
   FS_ORACLE_CONFLICT, /* two commands that run at once touch one byte or unit */
   FS_ORACLE_VALUE,    /* an op reads another value than in program order */
   FS_ORACLE_KEPT,     /* an output or state is not what program order gives */
+  FS_ORACLE_ORDER,    /* an op begins before one it comes after is complete */
   FS_ORACLE_CAPACITY, /* an amount is exceeded, or a command does not hold what it should */
   FS_ORACLE_ADDRESS,  /* beyond the memory, or not aligned */
   FS_ORACLE_ONCE,     /* an op runs never or twice */

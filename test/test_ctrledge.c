@@ -42,10 +42,10 @@ static void brute_pairs(const fs_rect *r, uint32_t n, uint64_t top, pairs *out) 
             a >= r[i].high || k == i) {
           continue;
         }
-#define BEFORE(x, y)                                                              \
-  (r[x].begin < r[y].begin || (r[x].begin == r[y].begin &&                        \
-                               (r[x].end < r[y].end || (r[x].end == r[y].end &&   \
-                                                        r[x].id < r[y].id))))
+#define BEFORE(x, y)            \
+  (r[x].begin < r[y].begin ||   \
+   (r[x].begin == r[y].begin && \
+    (r[x].end < r[y].end || (r[x].end == r[y].end && r[x].id < r[y].id))))
         if (BEFORE(k, i) && (latest == FS_NONE || BEFORE(latest, k))) {
           latest = k;
         }
@@ -63,7 +63,7 @@ static void assert_contacts(const fs_rect *r, uint32_t n, const pairs *expected,
   fs_rect copy[MAX];
   memcpy(copy, r, n * sizeof *r);
   pairs got = {0};
-  ck_assert_int_eq(fs_sweep_contacts(ctx, copy, n, note_pair, &got), FSCHED_OK);
+  ck_assert_int_eq(fs_sweep_contacts(ctx, copy, n, n, note_pair, &got), FSCHED_OK);
   for (uint32_t i = 0; i < n; i++) {
     for (uint32_t k = 0; k < n; k++) {
       ck_assert_msg(got.at[i][k] == expected->at[i][k], "%s: %s contact %u %u", what,
@@ -73,7 +73,8 @@ static void assert_contacts(const fs_rect *r, uint32_t n, const pairs *expected,
   fsched_context_destroy(ctx);
 }
 
-START_TEST(sweep_against_brute_force) {
+START_TEST(sweep_against_brute_force)
+{
   fs_rng rng = {7};
   for (int round = 0; round < 3000; round++) {
     uint32_t n = 1 + fs_rng_below(&rng, 40);
@@ -171,7 +172,7 @@ static uint32_t random_holders(fs_rng *rng, fs_holder *h, uint32_t n, uint64_t c
         break;
       }
     }
-    h[made] = (fs_holder){now,    now + fs_rng_below(rng, 12), made, made, amount, made, made};
+    h[made] = (fs_holder){now, now + fs_rng_below(rng, 12), made, made, amount, made, made};
     made++;
   }
   return made;
@@ -209,7 +210,8 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
   fsched_context_destroy(ctx);
 }
 
-START_TEST(lanes_cover_amounts_in_order) {
+START_TEST(lanes_cover_amounts_in_order)
+{
   fs_rng rng = {11};
   for (int round = 0; round < 150; round++) {
     uint32_t largest = 1 + fs_rng_below(&rng, 12);
@@ -220,7 +222,8 @@ START_TEST(lanes_cover_amounts_in_order) {
 END_TEST
 
 /* Ops of one queue after the other need no orderings between queues when there are lanes enough. */
-START_TEST(lanes_follow_queues) {
+START_TEST(lanes_follow_queues)
+{
   enum { N = 40 };
   fs_holder holder[N];
   uint32_t queue[N];
@@ -385,8 +388,7 @@ static void close_pairs(pairs *p, uint32_t n) {
 }
 
 /* All expected orderings are there, and every control edge is one of them. */
-static void hand_compare(const hand *h, const fsched_graph *g, const fs_sync *y,
-                         const char *name) {
+static void hand_compare(const hand *h, const fsched_graph *g, const fs_sync *y, const char *name) {
   pairs got = {0};
   pairs expected = {0};
   for (uint32_t i = 0; i < h->n_edges; i++) {
@@ -547,7 +549,8 @@ static void fact_end(fact_case *c, int *done) {
   done[c->model == 'a' ? 1 : 2]++;
 }
 
-START_TEST(facts) {
+START_TEST(facts)
+{
   FILE *f = open_facts("control_edges.txt");
   if (f == NULL) {
     return;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +51,8 @@ static void expect(const char *path, const char *content) {
   (void)fs_realloc(ctx, text, n + 1, 0);
 }
 
-START_TEST(round_trip) {
+START_TEST(round_trip)
+{
   ck_assert_int_eq(fs_file_write(ctx, "a", "hello", 5), FSCHED_OK);
   expect("a", "hello");
   ck_assert_int_eq(fs_file_write(ctx, "a", "", 0), FSCHED_OK);
@@ -58,7 +61,8 @@ START_TEST(round_trip) {
 }
 END_TEST
 
-START_TEST(large_file) {
+START_TEST(large_file)
+{
   size_t n = 300000;
   char *block = malloc(n + 1);
   memset(block, 'x', n);
@@ -69,7 +73,8 @@ START_TEST(large_file) {
 }
 END_TEST
 
-START_TEST(keeps_mode_and_link) {
+START_TEST(keeps_mode_and_link)
+{
   ck_assert_int_eq(fs_file_write(ctx, "real", "1", 1), FSCHED_OK);
   ck_assert_int_eq(chmod("real", 0640), 0);
   ck_assert_int_eq(symlink("real", "link"), 0);
@@ -84,7 +89,8 @@ START_TEST(keeps_mode_and_link) {
 }
 END_TEST
 
-START_TEST(pipe_is_read_to_its_end) {
+START_TEST(pipe_is_read_to_its_end)
+{
   ck_assert_int_eq(mkfifo("pipe", 0600), 0);
   if (fork() == 0) {
     FILE *f = fopen("pipe", "w");
@@ -102,7 +108,8 @@ START_TEST(pipe_is_read_to_its_end) {
 }
 END_TEST
 
-START_TEST(failures_leave_nothing) {
+START_TEST(failures_leave_nothing)
+{
   char *text;
   size_t n;
   ck_assert_int_eq(fs_file_read(ctx, "none", &text, &n), FSCHED_SYSTEM);
@@ -116,7 +123,21 @@ START_TEST(failures_leave_nothing) {
 }
 END_TEST
 
-START_TEST(device_is_written_in_place) {
+/* The disk is full: the old content stays, and nothing else. */
+START_TEST(failed_write_changes_nothing)
+{
+  struct rlimit limit = {4, 4};
+  ck_assert_int_eq(fs_file_write(ctx, "a", "old", 3), FSCHED_OK);
+  (void)signal(SIGXFSZ, SIG_IGN);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "a", "much longer", 11), FSCHED_SYSTEM);
+  expect("a", "old");
+  ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(device_is_written_in_place)
+{
   ck_assert_int_eq(fs_file_write(ctx, "/dev/null", "x", 1), FSCHED_OK);
   ck_assert_int_eq(fs_file_write(ctx, "/dev/full", "x", 1), FSCHED_SYSTEM);
   struct stat st;
@@ -134,6 +155,7 @@ Suite *fs_suite_file(void) {
   tcase_add_test(t, keeps_mode_and_link);
   tcase_add_test(t, pipe_is_read_to_its_end);
   tcase_add_test(t, failures_leave_nothing);
+  tcase_add_test(t, failed_write_changes_nothing);
   tcase_add_test(t, device_is_written_in_place);
   suite_add_tcase(s, t);
   return s;

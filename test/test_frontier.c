@@ -165,7 +165,8 @@ static bool fact_line(char *line) {
   return fact(words + 3, words + arrow + 1, words[2], words[1]);
 }
 
-START_TEST(facts) {
+START_TEST(facts)
+{
   const char *shared = getenv("FSCHED_SHARED");
   char path[512];
   (void)snprintf(path, sizeof path, "%s/data/facts/frontier_vectors.txt",
@@ -234,7 +235,8 @@ static bool plain_covers(const plain *a, const plain *b) {
   return true;
 }
 
-START_TEST(random_against_maps) {
+START_TEST(random_against_maps)
+{
   fs_rng r = {42};
   for (int round = 0; round < 20000; round++) {
     plain a, b;
@@ -271,7 +273,8 @@ START_TEST(random_against_maps) {
 }
 END_TEST
 
-START_TEST(axis_ranges) {
+START_TEST(axis_ranges)
+{
   fsched_axis axis = 7;
   ck_assert_int_eq(fsched_axis_make((fsched_axis_parts){256, 0, 0, 0}, &axis), FSCHED_USAGE);
   ck_assert_int_eq(fsched_axis_make((fsched_axis_parts){0, 256, 0, 0}, &axis), FSCHED_USAGE);

@@ -20,8 +20,8 @@ static const char *first_message(void) {
 
 static fsched_graph *parse(const char *text) {
   fsched_graph *g = NULL;
-  ck_assert_msg(fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g) == FSCHED_OK,
-                "%s", first_message());
+  ck_assert_msg(fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g) == FSCHED_OK, "%s",
+                first_message());
   return g;
 }
 
@@ -97,7 +97,8 @@ static void check_rich_target(const fsched_graph *g) {
   ck_assert_uint_eq(t->barrier_slots, 256);
 }
 
-START_TEST(every_key) {
+START_TEST(every_key)
+{
   fsched_graph *g = parse(rich);
   check_rich_target(g);
   ck_assert_uint_eq(g->n_ops, 3);
@@ -129,8 +130,10 @@ START_TEST(every_key) {
 }
 END_TEST
 
-START_TEST(defaults) {
-  fsched_graph *g = parse("fsched: 1\nops:\n  - {name: a, size: 7}\n  - {name: b, args: [{in: a}]}\n");
+START_TEST(defaults)
+{
+  fsched_graph *g =
+      parse("fsched: 1\nops:\n  - {name: a, size: 7}\n  - {name: b, args: [{in: a}]}\n");
   ck_assert_str_eq(g->name, "t");
   ck_assert(g->target.implicit_queues);
   ck_assert_uint_eq(g->target.frontier_capacity, 16);
@@ -145,9 +148,10 @@ START_TEST(defaults) {
 END_TEST
 
 /* YAML 1.1 would take these for booleans, null and octal. */
-START_TEST(names_of_yaml_words) {
-  fsched_graph *g =
-      parse("fsched: 1\nops: [{name: on}, {name: yes}, {name: ~, after: [n]}, {name: n}, {name: 012}]\n");
+START_TEST(names_of_yaml_words)
+{
+  fsched_graph *g = parse(
+      "fsched: 1\nops: [{name: on}, {name: yes}, {name: ~, after: [n]}, {name: n}, {name: 012}]\n");
   ck_assert_str_eq(g->op_name[0], "on");
   ck_assert_str_eq(g->op_name[2], "~");
   ck_assert_str_eq(g->op_name[4], "012");
@@ -155,19 +159,23 @@ START_TEST(names_of_yaml_words) {
 }
 END_TEST
 
-START_TEST(json_is_yaml) {
-  fsched_graph *g = parse("{\"fsched\": 1, \"ops\": [{\"name\": \"a\", \"time\": 3},\n"
-                          "\t{\"name\": \"b\", \"after\": [\"a\"]}]}");
+START_TEST(json_is_yaml)
+{
+  fsched_graph *g = parse(
+      "{\"fsched\": 1, \"ops\": [{\"name\": \"a\", \"time\": 3},\n"
+      "\t{\"name\": \"b\", \"after\": [\"a\"]}]}");
   ck_assert_uint_eq(g->n_edges, 1);
   fsched_graph_destroy(g);
 }
 END_TEST
 
-START_TEST(raw_hazards_list_races) {
-  fsched_graph *g = parse("fsched: 1\nhazards: raw\nbuffers: [{name: x, size: 8, io: input}]\n"
-                          "ops:\n  - {name: r, args: [{in: x}]}\n"
-                          "  - {name: w, args: [{inout: x}]}\n"
-                          "  - {name: v, args: [{out_existing: x, at: [0, 4]}]}\n");
+START_TEST(raw_hazards_list_races)
+{
+  fsched_graph *g = parse(
+      "fsched: 1\nhazards: raw\nbuffers: [{name: x, size: 8, io: input}]\n"
+      "ops:\n  - {name: r, args: [{in: x}]}\n"
+      "  - {name: w, args: [{inout: x}]}\n"
+      "  - {name: v, args: [{out_existing: x, at: [0, 4]}]}\n");
   ck_assert_uint_eq(g->n_edges, 0);
   ck_assert_uint_eq(g->n_races, 3);
   fsched_graph_destroy(g);
@@ -184,7 +192,8 @@ static fs_status read_with(const char *memory, const char *setting, fsched_graph
   return fsched_graph_parse(ctx, "t.yaml", rich, strlen(rich), &o, g);
 }
 
-START_TEST(overrides) {
+START_TEST(overrides)
+{
   fsched_graph *g;
   ck_assert_int_eq(read_with("cmx=1MiB", "concurrency=9", &g), FSCHED_OK);
   ck_assert_uint_eq(g->target.memory[0].capacity, 1 << 20);
@@ -209,7 +218,8 @@ START_TEST(overrides) {
 }
 END_TEST
 
-START_TEST(overrides_without_a_target) {
+START_TEST(overrides_without_a_target)
+{
   const char *set[] = {"concurrency=2", "frontier.capacity=4"};
   fsched_read_options o = {.size = sizeof o, .target_overrides = set, .n_target_overrides = 2};
   static const char text[] = "fsched: 1\nops: [{name: a}]\n";
@@ -221,7 +231,8 @@ START_TEST(overrides_without_a_target) {
 }
 END_TEST
 
-START_TEST(target_in_a_file_of_its_own) {
+START_TEST(target_in_a_file_of_its_own)
+{
   char dir[] = "/tmp/fsched-test-XXXXXX";
   char graph[64];
   char target[64];
@@ -247,7 +258,8 @@ START_TEST(target_in_a_file_of_its_own) {
 END_TEST
 
 /* The 22 shared scenarios parse and have the edges that are written in them. */
-START_TEST(shared_scenarios) {
+START_TEST(shared_scenarios)
+{
   const char *shared = getenv("FSCHED_SHARED");
   char path[512];
   (void)snprintf(path, sizeof path, "%s/data/scenarios", shared == NULL ? "../shared" : shared);
@@ -288,7 +300,8 @@ static void try_text(const char *text, size_t n) {
   fsched_context_destroy(c);
 }
 
-START_TEST(every_prefix) {
+START_TEST(every_prefix)
+{
   for (size_t n = 0; n <= strlen(rich); n++) {
     char *text = malloc(n + 1); /* exactly as long: reading past it is caught */
     memcpy(text, rich, n);
@@ -299,7 +312,8 @@ START_TEST(every_prefix) {
 }
 END_TEST
 
-START_TEST(byte_flips) {
+START_TEST(byte_flips)
+{
   char *text = strdup(rich);
   size_t n = strlen(rich);
   uint64_t x = 88172645463325252u;
@@ -309,7 +323,8 @@ START_TEST(byte_flips) {
     x ^= x << 17;
     size_t at = x % n;
     char old = text[at];
-    text[at] = x >> 40 & 1 ? (char)(old ^ (1 << (x >> 32 & 7))) : " \n:{}[],-#&*!|'\"0"[x >> 33 & 15];
+    text[at] =
+        x >> 40 & 1 ? (char)(old ^ (1 << (x >> 32 & 7))) : " \n:{}[],-#&*!|'\"0"[x >> 33 & 15];
     try_text(text, n);
     text[at] = x >> 50 & 3 ? old : text[at]; /* some faults stay */
     if (i % 50 == 0) {
@@ -317,6 +332,33 @@ START_TEST(byte_flips) {
     }
   }
   free(text);
+}
+END_TEST
+
+/* The examples of the man page: between .nf and .fi in EXAMPLES. */
+START_TEST(man_page_examples)
+{
+  char *text;
+  size_t n;
+  ck_assert_int_eq(fs_file_read(ctx, "man/fsched-graph.5", &text, &n), FSCHED_OK);
+  int count = 0;
+  char *at = strstr(text, ".SH EXAMPLES");
+  while (at != NULL && (at = strstr(at, ".nf\n")) != NULL) {
+    char *end = strstr(at, ".fi\n");
+    fs_text t;
+    fs_text_init(&t, ctx);
+    for (at += 4; at < end; at++) {
+      fs_text_add(&t, at, at[0] == '\\' ? 0 : 1); /* "\-" is a minus sign */
+    }
+    fsched_graph *g;
+    ck_assert_msg(fsched_graph_parse(ctx, "man", t.at, t.n, NULL, &g) == FSCHED_OK, "%s",
+                  first_message());
+    fs_text_drop(&t);
+    fsched_graph_destroy(g);
+    count++;
+  }
+  (void)fs_realloc(ctx, text, n + 1, 0);
+  ck_assert_int_eq(count, 3);
 }
 END_TEST
 
@@ -340,15 +382,16 @@ static void *limited(void *user, void *block, size_t old_size, size_t new_size) 
 }
 
 /* _i 1: a text with faults, for the paths that report. */
-START_TEST(every_allocation_may_fail) {
+START_TEST(every_allocation_may_fail)
+{
   char *text = strdup(rich);
   if (_i == 1) {
     memcpy(strstr(text, "after: [load1]"), "after: [laod1]", 14);
     memcpy(strstr(text, "time: 12"), "tiem: 12", 8);
   }
   const char *set = "frontier.capacity=5";
-  fsched_read_options options = {.size = sizeof options, .target_overrides = &set,
-                                 .n_target_overrides = 1};
+  fsched_read_options options = {
+      .size = sizeof options, .target_overrides = &set, .n_target_overrides = 1};
   bool done = false;
   for (long n = 1; !done; n++) {
     budget x = {.left = n};
@@ -436,7 +479,8 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-START_TEST(bad_graphs) {
+START_TEST(bad_graphs)
+{
   uint8_t seen[FS_DIAG_COUNT] = {0};
   struct dirent **entry;
   int n = scandir("test/bad", &entry, NULL, by_name);
@@ -465,7 +509,8 @@ START_TEST(bad_graphs) {
 }
 END_TEST
 
-START_TEST(too_many_races) {
+START_TEST(too_many_races)
+{
   fs_text t;
   fs_text_init(&t, ctx);
   fs_text_puts(&t, "fsched: 1\nhazards: raw\nbuffers: [{name: x, size: 8, io: state}]\nops:\n");
@@ -480,31 +525,49 @@ START_TEST(too_many_races) {
 END_TEST
 
 /* Tabs, wide characters and long lines keep the caret under its token. */
-START_TEST(caret) {
+START_TEST(caret)
+{
   fs_text t;
   fs_text_init(&t, ctx);
-  fsched_diag d = {.severity = FSCHED_ERROR, .code = "c", .message = "m", .file = "f", .line = 3,
-                   .column = 6, .length = 4, .source_line = "\t\xC3\xBC: a\xC3\xBC\x1b" "b"};
+  fsched_diag d = {.severity = FSCHED_ERROR,
+                   .code = "c",
+                   .message = "m",
+                   .file = "f",
+                   .line = 3,
+                   .column = 6,
+                   .length = 4,
+                   .source_line =
+                       "\t\xC3\xBC: a\xC3\xBC\x1b"
+                       "b"};
   fs_diag_format(&d, false, &t);
   fs_text_add(&t, "", 1);
-  ck_assert_str_eq(t.at, "f:3:6: error: m [c]\n"
-                         "    3 | \t\xC3\xBC: a\xC3\xBC?b\n"
-                         "      | \t   ^~~\n");
+  ck_assert_str_eq(t.at,
+                   "f:3:6: error: m [c]\n"
+                   "    3 | \t\xC3\xBC: a\xC3\xBC?b\n"
+                   "      | \t   ^~~\n");
   fs_text_drop(&t);
   char line[1001];
   memset(line, 'x', 1000);
   line[1000] = '\0';
-  d = (fsched_diag){.severity = FSCHED_WARNING, .code = "c", .message = "m", .file = "f",
-                    .line = 1, .column = 501, .length = 1, .source_line = line, .hint = "h"};
+  d = (fsched_diag){.severity = FSCHED_WARNING,
+                    .code = "c",
+                    .message = "m",
+                    .file = "f",
+                    .line = 1,
+                    .column = 501,
+                    .length = 1,
+                    .source_line = line,
+                    .hint = "h"};
   fs_diag_format(&d, true, &t);
   ck_assert_uint_lt(t.n, 600);
   ck_assert_ptr_nonnull(strstr(t.at, "...xxx"));
   fs_text_drop(&t);
   fs_diag_format_json(&d, &t);
   fs_text_add(&t, "", 1);
-  ck_assert_str_eq(t.at, "{\"severity\": \"warning\", \"code\": \"c\", \"message\": \"m\", "
-                         "\"file\": \"f\", \"line\": 1, \"column\": 501, \"length\": 1, "
-                         "\"hint\": \"h\"}\n");
+  ck_assert_str_eq(t.at,
+                   "{\"severity\": \"warning\", \"code\": \"c\", \"message\": \"m\", "
+                   "\"file\": \"f\", \"line\": 1, \"column\": 501, \"length\": 1, "
+                   "\"hint\": \"h\"}\n");
   fs_text_drop(&t);
 }
 END_TEST
@@ -528,6 +591,7 @@ Suite *fs_suite_graph_yaml(void) {
   tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
   tcase_add_test(t, bad_graphs);
   tcase_add_test(t, too_many_races);
+  tcase_add_test(t, man_page_examples);
   tcase_add_test(t, caret);
   suite_add_tcase(s, t);
   return s;

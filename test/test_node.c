@@ -29,7 +29,8 @@ static void check_pos(uint32_t node, uint32_t line, uint32_t column, uint32_t le
   ck_assert_uint_eq(pos.length, length);
 }
 
-START_TEST(tree_and_positions) {
+START_TEST(tree_and_positions)
+{
   ck_assert_int_eq(parse("a: 1\nlist: [x, 'two words', {k: v}]\n"), FSCHED_OK);
   ck_assert_int_eq(doc.node[0].kind, FS_NODE_MAPPING);
   ck_assert_uint_eq(doc.node[0].n_children, 4);
@@ -50,9 +51,11 @@ START_TEST(tree_and_positions) {
 END_TEST
 
 /* Columns count bytes, libyaml counts characters. */
-START_TEST(columns_count_bytes) {
-  ck_assert_int_eq(parse("\xEF\xBB\xBF\"\xC3\xBC\xE2\x82\xAC\": {x: \"\xF0\x9F\x98\x80\"}\r\nb: 2\n"),
-                   FSCHED_OK);
+START_TEST(columns_count_bytes)
+{
+  ck_assert_int_eq(
+      parse("\xEF\xBB\xBF\"\xC3\xBC\xE2\x82\xAC\": {x: \"\xF0\x9F\x98\x80\"}\r\nb: 2\n"),
+      FSCHED_OK);
   uint32_t map = doc.node[doc.node[0].child].next;
   check_pos(map, 1, 10, 1);
   check_pos(fs_node_get(&doc, map, "x"), 1, 14, 6);
@@ -60,7 +63,8 @@ START_TEST(columns_count_bytes) {
 }
 END_TEST
 
-START_TEST(scalars_stay_text) {
+START_TEST(scalars_stay_text)
+{
   ck_assert_int_eq(parse("[yes, on, 0o7, ~, null, '', 1_000]"), FSCHED_OK);
   ck_assert_str_eq(doc.node[1].text, "yes");
   ck_assert_str_eq(doc.node[4].text, "~");
@@ -68,7 +72,8 @@ START_TEST(scalars_stay_text) {
 }
 END_TEST
 
-START_TEST(multi_line_token_ends_with_its_line) {
+START_TEST(multi_line_token_ends_with_its_line)
+{
   ck_assert_int_eq(parse("a: \"one\n  two\"\nb: |\n  text\n"), FSCHED_OK);
   check_pos(fs_node_get(&doc, 0, "a"), 1, 4, 4);
   ck_assert_str_eq(doc.node[fs_node_get(&doc, 0, "a")].text, "one two");
@@ -93,7 +98,8 @@ static const struct {
     {"a: \x01\n", "yaml-syntax", 1, 4},
 };
 
-START_TEST(what_is_rejected) {
+START_TEST(what_is_rejected)
+{
   ck_assert_int_eq(parse(bad[_i].text), FSCHED_BAD_INPUT);
   const fsched_diag *d = fsched_diag_get(ctx, 0);
   ck_assert_str_eq(d->code, bad[_i].code);
@@ -103,7 +109,8 @@ START_TEST(what_is_rejected) {
 END_TEST
 
 /* A mapping large enough for the hash table. */
-START_TEST(repeated_key_among_many) {
+START_TEST(repeated_key_among_many)
+{
   fs_text t;
   fs_text_init(&t, ctx);
   for (int i = 0; i < 1000; i++) {
@@ -117,7 +124,8 @@ START_TEST(repeated_key_among_many) {
 }
 END_TEST
 
-START_TEST(depth_is_bounded) {
+START_TEST(depth_is_bounded)
+{
   char text[2 * FS_NODE_DEPTH + 3];
   for (int extra = 0; extra < 2; extra++) {
     int n = FS_NODE_DEPTH + extra;
@@ -130,7 +138,8 @@ START_TEST(depth_is_bounded) {
 }
 END_TEST
 
-START_TEST(numbers) {
+START_TEST(numbers)
+{
   ck_assert_int_eq(parse("[0, 18446744073709551615, 18446744073709551616, 012, -1, 1.0, '3', x,"
                          " -9223372036854775808, -9223372036854775809, 0x1, +1, '', 1_0]"),
                    FSCHED_OK);
@@ -146,7 +155,8 @@ START_TEST(numbers) {
 }
 END_TEST
 
-START_TEST(overlays) {
+START_TEST(overlays)
+{
   ck_assert_int_eq(parse("a: {b: 1}\n"), FSCHED_OK);
   uint32_t file;
   ck_assert_int_eq(fs_context_add_file(ctx, "options", "c=2\n", 4, &file), FSCHED_OK);

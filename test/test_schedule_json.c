@@ -11,7 +11,8 @@ static void teardown(void) { fsched_context_destroy(ctx); }
 
 static const char *const cases[] = {"figure-10", "rich", "store"};
 
-START_TEST(goldens) {
+START_TEST(goldens)
+{
   static const struct {
     const char *suffix;
     fsched_status (*write)(fsched_context *c, const fsched_schedule *s, char **text, size_t *n);
@@ -63,7 +64,8 @@ static void check_round_trip(const fsched_graph *g, fsched_schedule *s) {
   fsched_schedule_destroy(second);
 }
 
-START_TEST(round_trip_random) {
+START_TEST(round_trip_random)
+{
   fs_gen_params params = fs_gen_any((uint64_t)_i, 60);
   fsched_graph *g;
   fsched_schedule *s;
@@ -78,7 +80,8 @@ END_TEST
 /* Another scheduler's list: reversed, so that all ties are the wrong way round.  The program made
  * from it must still be right.  (Amounts are left out: which of two items without length takes its
  * share of one first is not found again.) */
-START_TEST(any_order_random) {
+START_TEST(any_order_random)
+{
   fs_gen_params params = fs_gen_any((uint64_t)_i + 1000, 40);
   params.zero_times = params.zero_sizes = true;
   params.counted = params.resources = params.concurrency = false;
@@ -163,7 +166,8 @@ static const struct {
      "expected a mapping, found a list"},
 };
 
-START_TEST(faults_are_named) {
+START_TEST(faults_are_named)
+{
   fsched_graph *g = fs_golden_graph(ctx, "figure-10");
   size_t n;
   char *text = fs_golden_read("figure-10.by-hand.json", &n);
@@ -188,7 +192,8 @@ START_TEST(faults_are_named) {
 END_TEST
 
 /* A schedule that is well-formed and wrong is read; the verifier refutes it. */
-START_TEST(wrong_schedules_are_read) {
+START_TEST(wrong_schedules_are_read)
+{
   static const char *const edits[][2] = {
       {"\"begin\": 1, \"end\": 4", "\"begin\": 1, \"end\": 3"},
       {"\"address\": 5, \"size\": 5", "\"address\": 4, \"size\": 5"},
@@ -210,7 +215,8 @@ START_TEST(wrong_schedules_are_read) {
 }
 END_TEST
 
-START_TEST(damaged_text_random) {
+START_TEST(damaged_text_random)
+{
   fsched_graph *g = fs_golden_graph(ctx, cases[_i % 3]);
   char file[64];
   size_t n;
@@ -243,7 +249,8 @@ START_TEST(damaged_text_random) {
 END_TEST
 
 /* Every allocation of reading and writing fails once. */
-START_TEST(out_of_memory) {
+START_TEST(out_of_memory)
+{
   fs_budget budget = {.left = 1 << 30};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};

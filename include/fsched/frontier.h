@@ -76,7 +76,8 @@ FSCHED_API fsched_frontier_order fsched_frontier_compare(const fsched_frontier *
  *  O(n + m). */
 FSCHED_API void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source);
 /** Component maximum with one entry, epoch above 0.  Returns 1 when an entry had to leave, which
- *  may be the new one; it is stored to *evicted when that is not NULL.  O(n), the search O(log n). */
+ *  may be the new one; it is stored to *evicted when that is not NULL.  O(n), the search O(log n).
+ */
 FSCHED_API int fsched_frontier_raise(fsched_frontier *f, fsched_frontier_entry entry,
                                      fsched_frontier_entry *evicted);
 /** The entries of `wanted` that `known` does not cover: how many; the first `room` of them are

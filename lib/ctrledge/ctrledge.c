@@ -6,8 +6,8 @@
  *   2. In contiguous memories a sweep finds which segments follow each other (sweep.c).
  *   3. Counted memories, resources and the concurrency limit are allotted as unit intervals
  *      (lanes.c), which also tells who follows whom.
- *   4. Each such contact gives edges from every last to every first access.  Edges that queue order,
- *      the graph, copies' data or another edge together with queue order give are dropped.
+ *   4. Each such contact gives edges from every last to every first access.  Edges that queue
+ * order, the graph, copies' data or another edge together with queue order give are dropped.
  *
  * Later holders come later in s->order, so the edges can close no cycle.
  *
@@ -73,21 +73,21 @@ static fs_status contiguous_memories(run *r) {
   fs_rect *rects;
   FS_TRY(fs_new(&r->scratch, &rects, r->segs.n));
   uint32_t n = 0;
-  for (uint32_t i = 0; i < r->segs.n; i++) {
-    uint32_t residency = r->segs.residency.at[i];
-    rects[i] = (fs_rect){.begin = r->s->res_begin[residency],
-                         .end = r->s->res_end[residency],
-                         .low = r->segs.low.at[i],
-                         .high = r->segs.high.at[i],
-                         .space = r->s->res_memory[residency],
-                         .id = i};
-    if (counted(r->s, residency)) {
-      rects[i].high = rects[i].low;
+  for (uint32_t m = 0; m < r->s->graph->target.n_memories; m++) { /* nearly in order of begin */
+    for (uint32_t i = 0; i < r->segs.n; i++) {
+      uint32_t residency = r->segs.residency.at[i];
+      if (r->s->res_memory[residency] == m && !counted(r->s, residency)) {
+        rects[n++] = (fs_rect){.begin = r->s->res_begin[residency],
+                               .end = r->s->res_end[residency],
+                               .low = r->segs.low.at[i],
+                               .high = r->segs.high.at[i],
+                               .space = m,
+                               .id = i};
+      }
     }
-    n++;
   }
   r->why = FS_WHY_REUSE;
-  return fs_sweep_contacts(r->ctx, rects, n, segments_contact, r);
+  return fs_sweep_contacts(r->ctx, rects, n, r->segs.n, segments_contact, r);
 }
 
 /* Lanes of counted memories: a holder is a segment. */

@@ -7,7 +7,6 @@
 
 /* Fills the control_*, lane, position and data arrays of `sync` (arena initialised, schedule set).
  * Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */
-fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s,
-                          fs_sync *sync) FS_MUST_USE;
+fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
 
 #endif

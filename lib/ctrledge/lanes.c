@@ -19,7 +19,7 @@ enum { RING_STEPS = 128, CHUNKS_SPARE = 64, PRED_STEPS = 64 };
 typedef struct chunk {
   uint64_t low, high;
   uint32_t owner;
-  uint32_t above, below; /* neighbours by address; `above` also links free records */
+  uint32_t above, below;   /* neighbours by address; `above` also links free records */
   uint32_t next, previous; /* the owner's others */
 } chunk;
 
@@ -38,8 +38,8 @@ typedef struct allotter {
   const fs_accesses *acc;
   const fs_holder *holder;
   const fs_lane_sink *sink;
-  owner *own;        /* per holder; [n]: the units that nobody had yet */
-  uint32_t *by_tail; /* per item: holders that ended with it */
+  owner *own;         /* per holder; [n]: the units that nobody had yet */
+  uint32_t *by_tail;  /* per item: holders that ended with it */
   uint32_t *on_queue; /* per queue: holders over whose last item ran there, latest first */
   uint32_t n, first_over, last_over;
   uint32_t *rank, *ranked; /* holders in order of last_use, and back */
@@ -170,9 +170,8 @@ static fs_status take_from(allotter *a, uint32_t from, uint32_t h, uint64_t *nee
 /* Units whose last holder ended with a predecessor of the first item. */
 static fs_status take_from_preds(allotter *a, const uint32_t *preds, uint32_t n_preds, uint32_t h,
                                  uint64_t *need) {
-  for (uint32_t i = 0; i < n_preds && i < PRED_STEPS && *need > 0; i++) {
-    for (uint32_t f = a->by_tail[preds[i]]; f != FS_NONE && *need > 0;
-         f = a->own[f].next_by_tail) {
+  for (uint32_t i = 0; i < n_preds && i<PRED_STEPS && * need> 0; i++) {
+    for (uint32_t f = a->by_tail[preds[i]]; f != FS_NONE && *need > 0; f = a->own[f].next_by_tail) {
       if (a->own[f].over) {
         FS_TRY(take_from(a, f, h, need));
       }
@@ -197,8 +196,7 @@ static fs_status take_ordered(allotter *a, uint32_t h, uint64_t *need) {
     return FSCHED_OK;
   }
   const fsched_graph *g = a->s->graph;
-  return take_from_preds(a, g->pred + g->pred0[head], g->pred0[head + 1] - g->pred0[head], h,
-                         need);
+  return take_from_preds(a, g->pred + g->pred0[head], g->pred0[head + 1] - g->pred0[head], h, need);
 }
 
 /* By address, from the units given back earliest upwards, a bounded number of steps. */
@@ -207,7 +205,7 @@ static fs_status take_ring(allotter *a, uint32_t h, uint64_t *need) {
     return FSCHED_OK;
   }
   uint32_t at = a->own[a->first_over].chunks;
-  for (uint32_t steps = 0; steps < RING_STEPS && *need > 0; steps++) {
+  for (uint32_t steps = 0; steps<RING_STEPS && * need> 0; steps++) {
     uint32_t c = at;
     at = a->chunk.at[c].above == FS_NONE ? a->bottom : a->chunk.at[c].above;
     uint32_t from = a->chunk.at[c].owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allotment of a counted amount as unit intervals of [0, capacity), so that "two owners had the same
- * unit" gives the orderings that keep the sum within the capacity for any durations.
+/* Allotment of a counted amount as unit intervals of [0, capacity), so that "two owners had the
+ * same unit" gives the orderings that keep the sum within the capacity for any durations.
  *
  * A holder takes its amount at its turn, in pieces if need be, and gives it back at its end.  Taken
  * are, in this order, units whose last holder is known to be over when the new one starts (the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Alignment: places are aligned, so two residencies that share an aligned cell both touch its first
- * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use the
- * bytes that are really touched. */
+ * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use
+ * the bytes that are really touched. */
 #include "ctrledge/segments.h"
 
 #include "radix.h"
@@ -10,11 +10,11 @@ typedef struct maker {
   const fsched_schedule *s;
   const fs_accesses *acc;
   fs_segments *out;
-  bool *exact;          /* per memory: has accesses by ranges */
-  uint32_t *item_seg;   /* per item: the last segment it was seen in */
-  uint32_t *item_slot;  /* its index in `member` there */
-  uint32_t *queue_seg;  /* per queue: the same for plain items */
-  uint32_t *queue_slot; /* the latest plain item of the queue */
+  bool *exact;             /* per memory: has accesses by ranges */
+  uint32_t *item_seg;      /* per item: the last segment it was seen in */
+  uint32_t *item_slot;     /* its index in `member` there */
+  uint32_t *queue_seg;     /* per queue: the same for plain items */
+  uint32_t *queue_slot;    /* the latest plain item of the queue */
   FS_VEC(uint32_t) member; /* distinct items of the segment at hand */
   FS_VEC(uint8_t) state;   /* per member: NOT_FIRST, NOT_LAST */
   FS_VEC(uint64_t) cut;    /* where ranges begin and end; twice as many, for sorting */

@@ -10,12 +10,26 @@
  * doing both span by span would insert it several times. */
 #include "ctrledge/spans.h"
 
+enum { LOW, HIGH, OWNER, LINKS, HEAD_WORDS = LINKS + FS_SPAN_LEVELS / 2 };
+
+static uint32_t *links_of(const fs_spans *s, uint32_t span) {
+  return (uint32_t *)(s->word.at + span + LINKS);
+}
+
 static uint32_t next_of(const fs_spans *s, uint32_t span, uint32_t level) {
-  return s->link.at[s->span.at[span].links + level];
+  return links_of(s, span)[level];
 }
 
 static void set_next(fs_spans *s, uint32_t span, uint32_t level, uint32_t next) {
-  s->link.at[s->span.at[span].links + level] = next;
+  links_of(s, span)[level] = next;
+}
+
+static uint32_t owner_of(const fs_spans *s, uint32_t span) {
+  return (uint32_t)s->word.at[span + OWNER];
+}
+
+static uint32_t levels_of(const fs_spans *s, uint32_t span) {
+  return (uint32_t)(s->word.at[span + OWNER] >> 32);
 }
 
 /* One level more with probability 1/4 (xorshift64). */
@@ -35,11 +49,10 @@ static fs_status new_span(fs_spans *s, uint32_t levels, uint32_t *out) {
   if (id != 0) {
     s->free_span[levels] = next_of(s, id, 0);
   } else {
-    id = (uint32_t)s->span.n;
-    FS_TRY(fs_vec_reserve(s->ctx, &s->link, s->link.n + levels));
-    fs_span span = {.links = (uint32_t)s->link.n, .levels = levels};
-    FS_TRY(fs_vec_push(s->ctx, &s->span, span));
-    s->link.n += levels;
+    id = (uint32_t)s->word.n;
+    size_t words = LINKS + (levels + 1) / 2;
+    FS_TRY(fs_vec_reserve(s->ctx, &s->word, s->word.n + words));
+    s->word.n += words;
   }
   *out = id;
   return FSCHED_OK;
@@ -47,33 +60,25 @@ static fs_status new_span(fs_spans *s, uint32_t levels, uint32_t *out) {
 
 fs_status fs_spans_init(fsched_context *ctx, fs_spans *s) {
   *s = (fs_spans){.ctx = ctx};
-  uint32_t head;
-  FS_TRY(new_span(s, FS_SPAN_LEVELS, &head));
-  assert(head == 0);
+  FS_TRY(fs_vec_reserve(ctx, &s->word, HEAD_WORDS));
   fs_spans_clear(s);
   return FSCHED_OK;
 }
 
-void fs_spans_release(fs_spans *s) {
-  fs_vec_free(s->ctx, &s->span);
-  fs_vec_free(s->ctx, &s->link);
-}
+void fs_spans_release(fs_spans *s) { fs_vec_free(s->ctx, &s->word); }
 
 void fs_spans_clear(fs_spans *s) {
-  s->span.n = 1;
-  s->link.n = FS_SPAN_LEVELS;
+  s->word.n = HEAD_WORDS;
   s->random = 0x9e3779b97f4a7c15u;
   memset(s->free_span, 0, sizeof s->free_span);
-  for (uint32_t l = 0; l < FS_SPAN_LEVELS; l++) {
-    set_next(s, 0, l, 0);
-  }
+  memset(s->word.at, 0, HEAD_WORDS * sizeof *s->word.at);
 }
 
 /* before[l]: the last span of level l that begins before `low`, or the head. */
 static void find_before(const fs_spans *s, uint64_t low, uint32_t before[FS_SPAN_LEVELS]) {
   uint32_t at = 0;
   for (uint32_t l = FS_SPAN_LEVELS; l-- > 0;) {
-    for (uint32_t next; (next = next_of(s, at, l)) != 0 && s->span.at[next].low < low;) {
+    for (uint32_t next; (next = next_of(s, at, l)) != 0 && s->word.at[next + LOW] < low;) {
       at = next;
     }
     before[l] = at;
@@ -86,10 +91,9 @@ static fs_status insert(fs_spans *s, uint32_t before[FS_SPAN_LEVELS], uint64_t l
   uint32_t id;
   uint32_t levels = draw_levels(s);
   FS_TRY(new_span(s, levels, &id));
-  fs_span *span = &s->span.at[id];
-  span->low = low;
-  span->high = high;
-  span->owner = owner;
+  s->word.at[id + LOW] = low;
+  s->word.at[id + HIGH] = high;
+  s->word.at[id + OWNER] = (uint64_t)levels << 32 | owner;
   for (uint32_t l = 0; l < levels; l++) {
     set_next(s, id, l, next_of(s, before[l], l));
     set_next(s, before[l], l, id);
@@ -100,7 +104,7 @@ static fs_status insert(fs_spans *s, uint32_t before[FS_SPAN_LEVELS], uint64_t l
 
 /* Removes `span`, which follows before[0] directly. */
 static void erase(fs_spans *s, const uint32_t before[FS_SPAN_LEVELS], uint32_t span) {
-  uint32_t levels = s->span.at[span].levels;
+  uint32_t levels = levels_of(s, span);
   for (uint32_t l = 0; l < levels; l++) {
     assert(next_of(s, before[l], l) == span);
     set_next(s, before[l], l, next_of(s, span, l));
@@ -114,23 +118,22 @@ fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner
   assert(low < high);
   uint32_t before[FS_SPAN_LEVELS];
   find_before(s, low, before);
-  fs_span rest = {0}; /* the right end of a span that reaches over both sides */
-  fs_span *left = &s->span.at[before[0]];
-  if (before[0] != 0 && left->high > low) {
-    if (left->high > high) {
-      rest = *left;
-    }
-    left->high = low;
-    FS_TRY(fn(user, left->owner));
+  uint64_t *left = s->word.at + before[0];
+  uint64_t rest = low; /* where a span ends that reaches over both sides */
+  uint32_t rest_owner = owner_of(s, before[0]);
+  if (before[0] != 0 && left[HIGH] > low) {
+    rest = left[HIGH];
+    left[HIGH] = low;
+    FS_TRY(fn(user, rest_owner));
   }
-  for (uint32_t at; (at = next_of(s, before[0], 0)) != 0 && s->span.at[at].low < high;) {
-    FS_TRY(fn(user, s->span.at[at].owner));
-    if (s->span.at[at].high > high) {
-      s->span.at[at].low = high;
+  for (uint32_t at; (at = next_of(s, before[0], 0)) != 0 && s->word.at[at + LOW] < high;) {
+    FS_TRY(fn(user, owner_of(s, at)));
+    if (s->word.at[at + HIGH] > high) {
+      s->word.at[at + LOW] = high;
       break;
     }
     erase(s, before, at);
   }
   FS_TRY(insert(s, before, low, high, owner));
-  return rest.high > high ? insert(s, before, high, rest.high, rest.owner) : FSCHED_OK;
+  return rest > high ? insert(s, before, high, rest, rest_owner) : FSCHED_OK;
 }

@@ -8,20 +8,14 @@
 
 enum { FS_SPAN_LEVELS = 12 };
 
-typedef struct fs_span {
-  uint64_t low, high;
-  uint32_t owner;
-  uint32_t links; /* into fs_spans.link: one per level */
-  uint32_t levels;
-} fs_span;
-
-/* A skip list; span 0 is its head.  Levels come from a fixed sequence, so that the same calls
- * always make the same list. */
+/* A skip list in one block of words.  A span is the index of its record: low, high, owner with the
+ * number of levels, then the next span per level, two to a word.  The head is at 0 and begins
+ * before all.  Levels come from a fixed sequence, so that the same calls always make the same list.
+ */
 typedef struct fs_spans {
   fsched_context *ctx;
-  FS_VEC(fs_span) span;
-  FS_VEC(uint32_t) link;                /* next span per level, 0 at the end */
-  uint32_t free_span[FS_SPAN_LEVELS + 1]; /* per number of levels, through the first link */
+  FS_VEC(uint64_t) word;
+  uint32_t free_span[FS_SPAN_LEVELS + 1]; /* per number of levels: a list through the first link */
   uint64_t random;
 } fs_spans;
 

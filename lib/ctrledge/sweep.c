@@ -22,10 +22,26 @@ static int compare_rects(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* They mostly come in order but for equal begins: insertion, up to a number of moves. */
+static void sort_rects(fs_rect *rects, uint32_t n) {
+  uint64_t moves = 8 * (uint64_t)n;
+  for (uint32_t i = 1; i < n; i++) {
+    fs_rect r = rects[i];
+    uint32_t j = i;
+    for (; j > 0 && moves > 0 && compare_rects(&r, &rects[j - 1]) < 0; j--, moves--) {
+      rects[j] = rects[j - 1];
+    }
+    rects[j] = r;
+  }
+  if (moves == 0) {
+    qsort(rects, n, sizeof *rects, compare_rects);
+  }
+}
+
 typedef struct sweep {
   fs_contact_fn fn;
   void *user;
-  uint32_t *met; /* per rectangle: the last one that it was reported with */
+  uint32_t *met; /* per id: the last rectangle that it was reported with */
   uint32_t later;
 } sweep;
 
@@ -52,22 +68,16 @@ static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w
   return FSCHED_OK;
 }
 
-fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, fs_contact_fn fn,
-                            void *user) {
-  bool sorted = true; /* mostly they are */
-  for (uint32_t i = 1; i < n && sorted; i++) {
-    sorted = compare_rects(&rects[i - 1], &rects[i]) < 0;
-  }
-  if (!sorted) {
-    qsort(rects, n, sizeof *rects, compare_rects);
-  }
+fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uint32_t n_ids,
+                            fs_contact_fn fn, void *user) {
+  sort_rects(rects, n);
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   fs_spans spans;
   sweep w = {fn, user, NULL, 0};
   fs_status status = fs_spans_init(ctx, &spans);
   if (status == FSCHED_OK) {
-    status = fs_new_none(&scratch, &w.met, n);
+    status = fs_new_none(&scratch, &w.met, n_ids);
   }
   if (status == FSCHED_OK) {
     status = run(rects, n, &spans, &w);

@@ -17,13 +17,13 @@ typedef struct fs_rect {
   fs_tick begin, end;
   uint64_t low, high; /* addresses [low, high) */
   uint32_t space;     /* only rectangles of one space meet */
-  uint32_t id;        /* distinct, below the number of rectangles given */
+  uint32_t id;        /* distinct */
 } fs_rect;
 
 typedef fs_status (*fs_contact_fn)(void *user, uint32_t earlier, uint32_t later);
 
-/* Sorts `rects`.  Errors: FSCHED_SYSTEM, or what `fn` returns. */
-fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, fs_contact_fn fn,
-                            void *user) FS_MUST_USE;
+/* Sorts `rects`, whose ids are below n_ids.  Errors: FSCHED_SYSTEM, or what `fn` returns. */
+fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uint32_t n_ids,
+                            fs_contact_fn fn, void *user) FS_MUST_USE;
 
 #endif

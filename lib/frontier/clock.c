@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node is [references, largest epoch below, word 0 .. width-1]: epochs in a leaf, nodes elsewhere.
- * A node with one reference is changed in place, another is copied first; a copy shares the
- * children.  Whoever holds a node alone holds its children alone only if they too have one
+/* A node is [references, largest epoch below, word 0 .. width-1]: epochs in a leaf, nodes
+ * elsewhere. A node with one reference is changed in place, another is copied first; a copy shares
+ * the children.  Whoever holds a node alone holds its children alone only if they too have one
  * reference, so copying from the top down keeps every other clock as it was.
  *
  * The most frequent case, up to 64 queues, is a single leaf: a merge is a loop over 64 words. */
@@ -148,15 +148,41 @@ static bool covers(const fs_clocks *c, uint32_t a, uint32_t b, uint32_t level) {
   return true;
 }
 
+static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
+  const uint32_t *y = node_at(c, other);
+  uint32_t *x = node_at(c, *node);
+  uint32_t less = 0;
+  uint32_t greater = 0;
+  for (uint32_t i = WORD; i < WORD + c->width; i++) {
+    less |= x[i] < y[i];
+    greater |= x[i] > y[i];
+  }
+  if (less == 0) {
+    return FSCHED_OK;
+  }
+  if (greater == 0) {
+    drop(c, *node, 1);
+    *node = fs_clock_share(c, other);
+    return FSCHED_OK;
+  }
+  FS_TRY(own(c, node, 1));
+  x = node_at(c, *node);
+  for (uint32_t i = LARGEST; i < WORD + c->width; i++) {
+    x[i] = x[i] < y[i] ? y[i] : x[i];
+  }
+  return FSCHED_OK;
+}
+
+/* *node is held by the caller alone, or it is shared and so is all below. */
 static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t level) {
   if (*node == 0) {
     *node = fs_clock_share(c, other);
     return FSCHED_OK;
   }
-  if (level > 1 && covers(c, *node, other, level)) {
-    return FSCHED_OK;
+  if (level == 1) {
+    return merge_leaf(c, node, other);
   }
-  if (*node == other) {
+  if (covers(c, *node, other, level)) {
     return FSCHED_OK;
   }
   FS_TRY(own(c, node, level));
@@ -164,9 +190,7 @@ static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t le
   const uint32_t *y = node_at(c, other);
   x[LARGEST] = x[LARGEST] < y[LARGEST] ? y[LARGEST] : x[LARGEST];
   for (uint32_t i = WORD; i < WORD + c->width; i++) {
-    if (level == 1) {
-      x[i] = x[i] < y[i] ? y[i] : x[i];
-    } else if (x[i] != y[i] && y[i] != 0) {
+    if (x[i] != y[i] && y[i] != 0) {
       FS_TRY(merge(c, &x[i], y[i], level - 1));
     }
   }

@@ -24,8 +24,8 @@ fsched_status fsched_axis_make(fsched_axis_parts parts, fsched_axis *axis) {
   return FSCHED_OK;
 }
 
-fsched_status fsched_axis_queue(uint32_t session, uint32_t machine, uint32_t device,
-                                uint32_t queue, fsched_axis *axis) {
+fsched_status fsched_axis_queue(uint32_t session, uint32_t machine, uint32_t device, uint32_t queue,
+                                fsched_axis *axis) {
   if (device >= BYTE_LIMIT || queue >= BYTE_LIMIT) {
     return FSCHED_USAGE;
   }

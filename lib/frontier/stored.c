@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The entries of the exact clock, with those of a gang's members replaced by one entry of its
  * collective axis where that says exactly the same; then, beyond the capacity, the smallest epochs
- * leave (of equal ones the highest axes), never the command's own entry, and the result is tainted. */
+ * leave (of equal ones the highest axes), never the command's own entry, and the result is tainted.
+ */
 #include "frontier/stored.h"
 
 enum { ENTRIES_FIRST = 64 };
@@ -92,8 +93,7 @@ static fs_status collect(void *user, fs_clock_entry e) {
   FS_TRY(fs_vec_push(t->ctx, &t->entry, ((fs_wait){e.axis, e.epoch})));
   /* Without collectives what is evicted early stays evicted, and the clock's low parts need not be
    * looked at. */
-  if (t->s->graph->n_gangs == 0 && t->entry.n >= ENTRIES_FIRST &&
-      t->entry.n / 2 >= t->capacity) {
+  if (t->s->graph->n_gangs == 0 && t->entry.n >= ENTRIES_FIRST && t->entry.n / 2 >= t->capacity) {
     return evict(t, (size_t)(t->capacity - 1));
   }
   return FSCHED_OK;

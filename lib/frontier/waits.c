@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each item wants to come after its predecessors: edges of the graph, data of copies, control edges.
- * Walking the items in order of issue with the exact clock of every queue, most of these turn out to
- * be known already:
+/* Each item wants to come after its predecessors: edges of the graph, data of copies, control
+ * edges. Walking the items in order of issue with the exact clock of every queue, most of these
+ * turn out to be known already:
  *
  *     queue a   |- p1 -|- p2 -|
  *                          \  wait a:2
  *     queue b            |- x -|- y -|      y after p1: known, since x waited for p2
  *
- * The candidates of a command are tried latest first, each against the clock of what its queue knows
- * and of the waits already kept.  What is kept is minimal: a clock knows nothing later than the item
- * it belongs to, so an earlier candidate can never make a later one needless, alone or together
- * with others.
+ * The candidates of a command are tried latest first, each against the clock of what its queue
+ * knows and of the waits already kept.  What is kept is minimal: a clock knows nothing later than
+ * the item it belongs to, so an earlier candidate can never make a later one needless, alone or
+ * together with others.
  *
  * A gang's members are commands of their own and each waits for itself.  Whoever comes after a gang
  * waits for its collective axis, which stands for all members; that wait is needless only when the
@@ -37,6 +37,7 @@ typedef struct pass {
   uint32_t *pred0;
   FS_VEC(uint32_t) pred;
   uint32_t *successors;
+  fs_wait *complete;     /* what to wait for: axis and epoch */
   fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
   fs_clock *queue_clock; /* what is complete with the queue's latest command */
 
@@ -85,6 +86,7 @@ static fs_status number_commands(pass *p) {
   uint32_t *gang_epoch;
   FS_TRY(fs_new_zero(&p->scratch, &gang_epoch, s->graph->n_gangs));
   FS_TRY(fs_new_zero(&p->scratch, &p->next_epoch, s->n_queues));
+  FS_TRY(fs_new(&p->scratch, &p->complete, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     uint32_t n;
@@ -94,8 +96,11 @@ static fs_status number_commands(pass *p) {
       y->command_item[command] = item;
       y->item_command[y->item_command0[item] + m] = command;
     }
+    p->complete[i] = (fs_wait){queues[0], p->next_epoch[queues[0]]};
     if (!fs_item_plain(s, item)) {
-      y->item_gang_epoch[item] = ++gang_epoch[s->graph->op_gang[item]];
+      uint32_t gang = s->graph->op_gang[item];
+      y->item_gang_epoch[item] = ++gang_epoch[gang];
+      p->complete[i] = (fs_wait){s->n_queues + gang, gang_epoch[gang]};
     }
   }
   return FSCHED_OK;
@@ -165,6 +170,10 @@ static fs_status collect_predecessors(pass *p) {
 
 /* Is the item at a position, all members of it, known to be complete? */
 static bool known(const pass *p, fs_clock clock, uint32_t position) {
+  fs_wait done = p->complete[position];
+  if (done.axis < p->s->n_queues) {
+    return fs_clock_get(&p->clocks, clock, done.axis) >= done.epoch;
+  }
   uint32_t item = p->s->order[position];
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
@@ -175,15 +184,6 @@ static bool known(const pass *p, fs_clock clock, uint32_t position) {
     }
   }
   return true;
-}
-
-static fs_wait wait_for(const pass *p, uint32_t position) {
-  uint32_t item = p->s->order[position];
-  uint32_t q = p->s->queue[item];
-  if (fs_item_plain(p->s, item)) {
-    return (fs_wait){q, command_epoch(p, p->y->item_command[p->y->item_command0[item]], q)};
-  }
-  return (fs_wait){p->s->n_queues + p->s->graph->op_gang[item], p->y->item_gang_epoch[item]};
 }
 
 static void sort_waits(fs_wait *w, size_t n) {
@@ -203,16 +203,16 @@ static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t com
   fs_sync *y = p->y;
   size_t first = p->wait.n;
   for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
-    uint32_t from = p->s->order[p->pred.at[i]];
+    uint32_t pred = p->pred.at[i];
     y->waits_edges++;
-    if (p->s->queue[from] == q && fs_item_plain(p->s, from)) {
+    if (p->complete[pred].axis == q) {
       y->waits_same_queue++;
-    } else if (known(p, *clock, p->pred.at[i])) {
+    } else if (known(p, *clock, pred)) {
       y->waits_dominated++;
     } else {
       y->waits_emitted++;
-      FS_TRY(fs_vec_push(p->ctx, &p->wait, wait_for(p, p->pred.at[i])));
-      FS_TRY(fs_clock_merge(&p->clocks, clock, p->item_clock[p->pred.at[i]]));
+      FS_TRY(fs_vec_push(p->ctx, &p->wait, p->complete[pred]));
+      FS_TRY(fs_clock_merge(&p->clocks, clock, p->item_clock[pred]));
     }
   }
   p->wait_at[command] = (uint32_t)first;
@@ -380,8 +380,8 @@ static fs_status run(pass *p) {
   FS_TRY(collect_predecessors(p));
   FS_TRY(walk(p));
   FS_TRY(file_lists(p, p->wait.at, p->wait_at, p->n_waits, p->wait.n, &y->wait0, &y->wait));
-  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n,
-                    &y->frontier0, &y->frontier));
+  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
+                    &y->frontier));
   return find_signals(p);
 }
 

@@ -40,16 +40,28 @@ bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
          e->places[e->v_memory[v]].place.at[place].blocked == 0;
 }
 
-/* The store copy in a bounded backing store begins with the first write. */
-static fs_status begin_store(fs_engine *e, uint32_t version) {
-  uint32_t backing = fs_engine_memory_of(e, version)->backing;
-  if (!fs_memory_bounded(&e->g->target.memory[backing]) ||
-      e->v_store_residency[version] != FS_NONE) {
+/* The store copy in a bounded backing store begins with the first write; it may find no room. */
+static fs_status begin_store(fs_engine *e, uint32_t version, bool *room) {
+  const fs_memory *memory = fs_engine_memory_of(e, version);
+  const fs_memory *store = &e->g->target.memory[memory->backing];
+  *room = true;
+  if (!fs_memory_bounded(store) || e->v_store_residency[version] != FS_NONE) {
     return FSCHED_OK;
   }
-  uint32_t place = e->v_store_place[version];
-  fs_places_occupy(&e->places[backing], place);
-  return fs_engine_new_residency(e, version, FS_NONE, backing, place,
+  fs_places *p = &e->places[memory->backing];
+  uint32_t *place = &e->v_store_place[version];
+  if (*place == FS_NONE) {
+    uint64_t size = fs_align_up(fs_version_size(e->g, version), store->align);
+    FS_TRY(fs_places_reserve_now(p, size, true, place));
+  }
+  if (*place == FS_NONE) {
+    *room = false;
+    e->no_room = true;
+    e->no_room_version = version;
+    return FSCHED_OK;
+  }
+  fs_places_occupy(p, *place);
+  return fs_engine_new_residency(e, version, FS_NONE, memory->backing, *place,
                                  &e->v_store_residency[version]);
 }
 
@@ -62,8 +74,12 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
   fs_tick time = kind == FS_SPILL_WRITE ? fs_spill_write_time(memory, size)
                                         : fs_spill_read_time(memory, size);
   if (kind == FS_SPILL_WRITE) {
+    bool room;
+    FS_TRY(begin_store(e, v, &room));
+    if (!room) {
+      return FSCHED_OK;
+    }
     e->v_writing[v] = 1;
-    FS_TRY(begin_store(e, v));
   } else {
     uint32_t place = e->v_promised_place[v];
     fs_places_occupy(&e->places[m], place);

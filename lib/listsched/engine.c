@@ -697,13 +697,13 @@ static fs_status round_at_now(fs_engine *e) {
   return FSCHED_OK;
 }
 
-static void explain_given(const fs_engine *e) {
+static void explain_stored(const fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t v = e->no_room_version;
   uint32_t m = e->v_memory[v];
   m = fs_memory_spills(&g->target.memory[m]) ? g->target.memory[m].backing : m;
   fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
-            "no schedule was found: memory '%s' has no room for the given content of buffer '%s': "
+            "no schedule was found: memory '%s' has no room for the stored content of buffer '%s': "
             "%llu bytes needed, %llu of %llu free",
             g->target.memory[m].name, g->buffer_name[g->version_buffer[v]],
             (unsigned long long)fs_version_size(g, v), (unsigned long long)e->places[m].free,
@@ -714,7 +714,7 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   *infeasible = e->no_room;
   if (e->no_room) {
     if (explain) {
-      explain_given(e);
+      explain_stored(e);
     }
     return FSCHED_OK;
   }
@@ -728,11 +728,11 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
       }
       return FSCHED_OK;
     }
-    bool more = e->ends.n > 0 || e->next_release < e->release.n;
+    bool more = !e->no_room && (e->ends.n > 0 || e->next_release < e->release.n);
     if (!more) {
       bool done;
       FS_TRY(last_resort(e, &done));
-      if (done) {
+      if (done && !e->no_room) {
         continue;
       }
       break;
@@ -743,9 +743,9 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
     }
     e->now = next;
   }
-  *infeasible = e->n_done < e->g->n_ops;
+  *infeasible = e->no_room || e->n_done < e->g->n_ops;
   if (*infeasible && explain) {
-    explain_memory(e);
+    (e->no_room ? explain_stored : explain_memory)(e);
   }
   return FSCHED_OK;
 }

@@ -129,7 +129,7 @@ typedef struct fs_engine {
   /* A claim at work. */
   FS_VEC(uint32_t) victims;
 
-  bool no_room; /* given content does not fit at 0 */
+  bool no_room; /* given content, or a store copy, does not fit its memory */
   uint32_t no_room_version;
   bool blocked;              /* the last round left a claim unfulfilled */
   uint32_t blocked_position; /* its position */

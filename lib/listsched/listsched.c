@@ -8,15 +8,17 @@
  * default evicts the one whose next use is farthest in the planned order.
  *
  * The planned order decides as much as the eviction rule: upward rank serves graphs that wait for
- * their critical path, frugal and program order those that wait for memory.  Graphs of up to
- * PORTFOLIO_LIMIT ops under memory pressure are run under all of them; the least makespan wins,
- * then the fewest bytes copied, then the first in the list. */
+ * their critical path, program and frugal order those that wait for memory.  Graphs of up to
+ * PORTFOLIO_LIMIT ops in bounded memory are run under all policies; the least makespan wins, then
+ * the fewest bytes copied, then the first in the list.  Larger ones are run once, under the order
+ * that brings the fewest bytes back in; the others only if it fails. */
 #include <stdio.h>
 
 #include "listsched/engine.h"
 
-enum { PORTFOLIO_LIMIT = 20000, N_POLICIES = 6 };
+enum { PORTFOLIO_LIMIT = 10000, N_PLANS = 3, N_POLICIES = 2 * N_PLANS };
 
+/* Policy k has plan k % N_PLANS. */
 static const fs_policy policies[N_POLICIES] = {
     {.name = "rank", .plan = fs_plan_rank},
     {.name = "program", .plan = fs_plan_program},
@@ -137,42 +139,62 @@ static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fsched_s
   return FSCHED_OK;
 }
 
-typedef struct best_run {
-  fsched_schedule *schedule;
+typedef struct search {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  const fs_listsched_options *options;
+  fs_arena plans;
+  uint32_t *position[N_PLANS], *op_at[N_PLANS]; /* NULL: not made yet */
+  fsched_schedule *schedule;                    /* the best so far */
   uint64_t copy_bytes;
-} best_run;
+} search;
 
-/* One run under policy k; replaces the best one if it is better. */
-static fs_status try_policy(fsched_context *ctx, const fsched_graph *g,
-                          const fs_listsched_options *options, uint32_t k, bool explain,
-                          best_run *best) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_policy policy = policies[k];
-  policy.evict = options->evict;
-  fs_engine e = {.ctx = ctx};
-  bool infeasible = true;
-  uint32_t *position = NULL, *op_at = NULL;
-  fs_status status = fs_new(&scratch, &position, g->n_ops);
-  status = status == FSCHED_OK ? fs_new(&scratch, &op_at, g->n_ops) : status;
-  status = status == FSCHED_OK ? policy.plan(ctx, g, &scratch, position) : status;
-  if (status == FSCHED_OK) {
-    for (uint32_t op = 0; op < g->n_ops; op++) {
-      op_at[position[op]] = op;
-    }
-    status = fs_engine_init(&e, ctx, &scratch, g, &policy, position, op_at);
-    status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
+static fs_status make_plan(search *s, uint32_t k) {
+  if (s->op_at[k] != NULL) {
+    return FSCHED_OK;
   }
+  uint32_t *position, *op_at;
+  FS_TRY(fs_new(&s->plans, &position, s->g->n_ops));
+  FS_TRY(fs_new(&s->plans, &op_at, s->g->n_ops));
+  fs_arena scratch;
+  fs_arena_init(&scratch, s->ctx);
+  fs_status status = policies[k].plan(s->ctx, s->g, &scratch, position);
+  fs_arena_release(&scratch);
+  FS_TRY(status);
+  for (uint32_t op = 0; op < s->g->n_ops; op++) {
+    op_at[position[op]] = op;
+  }
+  s->position[k] = position;
+  s->op_at[k] = op_at;
+  return FSCHED_OK;
+}
+
+static fs_status keep_if_better(search *s, const fs_engine *e) {
+  fs_tick makespan = run_makespan(e);
+  uint64_t bytes = run_copy_bytes(e);
+  if (s->schedule != NULL && (makespan > s->schedule->makespan ||
+                              (makespan == s->schedule->makespan && bytes >= s->copy_bytes))) {
+    return FSCHED_OK;
+  }
+  fsched_schedule_destroy(s->schedule);
+  s->schedule = NULL;
+  s->copy_bytes = bytes;
+  return fill_schedule(s->ctx, e, &s->schedule);
+}
+
+static fs_status try_policy(search *s, uint32_t k, bool explain) {
+  FS_TRY(make_plan(s, k % N_PLANS));
+  fs_policy policy = policies[k];
+  policy.evict = s->options->evict;
+  fs_arena scratch;
+  fs_arena_init(&scratch, s->ctx);
+  fs_engine e = {.ctx = s->ctx};
+  bool infeasible = true;
+  fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, &policy, s->position[k % N_PLANS],
+                                    s->op_at[k % N_PLANS]);
+  status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
   if (status == FSCHED_OK && !infeasible) {
-    fs_tick makespan = run_makespan(&e);
-    uint64_t bytes = run_copy_bytes(&e);
-    if (best->schedule == NULL || makespan < best->schedule->makespan ||
-        (makespan == best->schedule->makespan && bytes < best->copy_bytes)) {
-      fsched_schedule_destroy(best->schedule);
-      best->schedule = NULL;
-      best->copy_bytes = bytes;
-      status = fill_schedule(ctx, &e, &best->schedule);
-    }
+    status = keep_if_better(s, &e);
   }
   fs_engine_release(&e);
   fs_arena_release(&scratch);
@@ -188,21 +210,51 @@ static bool any_bounded(const fsched_graph *g) {
   return false;
 }
 
-fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
-                           const fs_listsched_options *options, fsched_schedule **out) {
-  best_run best = {0};
-  fs_status status = FSCHED_OK;
-  uint32_t wanted = any_bounded(g) && g->n_ops <= PORTFOLIO_LIMIT ? N_POLICIES : 1;
-  /* Where the first plans fail, the others are tried whatever the size. */
-  for (uint32_t k = 0; k < N_POLICIES && status == FSCHED_OK; k++) {
-    if (k < wanted || best.schedule == NULL) {
-      status = try_policy(ctx, g, options, k, k == N_POLICIES - 1 && best.schedule == NULL, &best);
+/* The plan that brings the fewest bytes back in; upward rank if it needs none. */
+static fs_status choose_plan(search *s, uint32_t *best) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t k = 0; k < N_PLANS && least > 0; k++) {
+    FS_TRY(make_plan(s, k));
+    fs_arena scratch;
+    fs_arena_init(&scratch, s->ctx);
+    uint64_t bytes = 0;
+    fs_status status = fs_plan_traffic(s->g, &scratch, s->op_at[k], &bytes);
+    fs_arena_release(&scratch);
+    FS_TRY(status);
+    if (bytes < least) {
+      least = bytes;
+      *best = k;
     }
   }
+  return FSCHED_OK;
+}
+
+static fs_status try_policies(search *s) {
+  bool bounded = any_bounded(s->g);
+  uint32_t first = 0;
+  if (bounded && s->g->n_ops > PORTFOLIO_LIMIT) {
+    FS_TRY(choose_plan(s, &first));
+  }
+  FS_TRY(try_policy(s, first, false));
+  bool all = bounded && s->g->n_ops <= PORTFOLIO_LIMIT;
+  for (uint32_t k = 0; k < N_POLICIES; k++) {
+    if (k != first && (all || s->schedule == NULL)) {
+      FS_TRY(try_policy(s, k, s->schedule == NULL && k == N_POLICIES - 1));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
+                           const fs_listsched_options *options, fsched_schedule **out) {
+  search s = {.ctx = ctx, .g = g, .options = options};
+  fs_arena_init(&s.plans, ctx);
+  fs_status status = try_policies(&s);
+  fs_arena_release(&s.plans);
   if (status != FSCHED_OK) {
-    fsched_schedule_destroy(best.schedule);
+    fsched_schedule_destroy(s.schedule);
     return status;
   }
-  *out = best.schedule;
-  return best.schedule == NULL ? FSCHED_INFEASIBLE : FSCHED_OK;
+  *out = s.schedule;
+  return s.schedule == NULL ? FSCHED_INFEASIBLE : FSCHED_OK;
 }

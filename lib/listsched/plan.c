@@ -185,3 +185,32 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
   fs_vec_free(ctx, &f.p.ready);
   return status;
 }
+
+fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
+                          uint64_t *bytes) {
+  uint64_t *brought, *at; /* per memory: bytes brought in so far; per version: that at its last use */
+  FS_TRY(fs_new_zero(scratch, &brought, g->target.n_memories));
+  FS_TRY(fs_new_none(scratch, &at, g->n_versions));
+  *bytes = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = op_at[i];
+    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+      uint32_t v = g->arg_version[a];
+      if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
+        continue;
+      }
+      uint32_t m = fs_version_memory(g, v);
+      const fs_memory *memory = &g->target.memory[m];
+      if (!fs_memory_bounded(memory)) {
+        continue;
+      }
+      bool fresh = at[v] == UINT64_MAX;
+      if (fresh || brought[m] - at[v] > memory->capacity) {
+        brought[m] += fs_version_size(g, v);
+        *bytes += fresh ? 0 : fs_version_size(g, v);
+      }
+      at[v] = brought[m];
+    }
+  }
+  return FSCHED_OK;
+}

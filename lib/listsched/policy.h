@@ -7,13 +7,14 @@
 #include "graph.h"
 #include "listsched/listsched.h"
 
+typedef fs_status (*fs_plan_function)(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                                      uint32_t *position);
+
 typedef struct fs_policy {
   const char *name;
-  /* Fills position[op] with a linear extension of the graph: the planned order. */
-  fs_status (*plan)(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                    uint32_t *position);
-  fsched_evict evict; /* farthest next use, or least recently used */
-  bool strict;        /* no op takes room that an earlier one is blocked for */
+  fs_plan_function plan; /* fills position[op] with a linear extension: the planned order */
+  fsched_evict evict;    /* farthest next use, or least recently used */
+  bool strict;           /* no op takes room that an earlier one is blocked for */
 } fs_policy;
 
 /* Upward rank: longest remaining path first, copies of kept outputs included. */
@@ -25,5 +26,10 @@ fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *
 /* One op at a time, the one that leaves least in bounded memories; ties by upward rank. */
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint32_t *position) FS_MUST_USE;
+
+/* Bytes that an order, one op at a time, has to bring back in: uses of a version between which more
+ * than the capacity has been brought into its memory.  A guide for choosing an order; O(args). */
+fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
+                          uint64_t *bytes) FS_MUST_USE;
 
 #endif

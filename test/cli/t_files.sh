@@ -36,6 +36,10 @@ expect "run in JSON" holds out '"checked_ops": 5'
 "$FSCHED" verify - <g.fsb >out
 expect "verify in a pipe" holds out verified
 
+run 0 "$FSCHED" compile g.yaml -o slow.fsb --set memories.cmx.spill.read.fixed=5
+expect "--set changes the target" holds err 'makespan 11 us'
+run 0 "$FSCHED" verify slow.fsb --graph g.yaml --set memories.cmx.spill.read.fixed=5
+
 # What cannot be written: status 5, a message, and nothing left behind.
 before=$(ls -A)
 run 5 "$FSCHED" compile g.yaml -o nowhere/g.fsb

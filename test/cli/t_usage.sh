@@ -24,6 +24,10 @@ bad compile g.yaml --emit tabel=x
 bad compile g.yaml --emit table
 bad compile g.yaml --emit table=
 bad compile g.yaml --memory cmx
+bad compile g.yaml --memory cmz=10
+bad compile g.yaml --memory cmx=ten
+bad compile g.yaml --set concurency=2
+bad compile g.yaml --set memories.cmx.align=3
 bad compile g.yaml -x
 bad compile g.yaml -vx
 bad compile g.yaml -evict lru

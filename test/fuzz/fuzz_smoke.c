@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_smoke [--quick] GRAPH...: damaged input never crashes, hangs, leaks, or fails in silence.
+/* fuzz_smoke [--quick|--all] GRAPH...: damaged input never crashes, hangs, leaks, or fails in
+ * silence.
  *
  * For each graph file, and for the stream, the stream's JSON and the schedule JSON made of it:
- * every prefix and 10,000 replaced bytes (--quick: some hundred of each).  Streams also with the
- * checksum made right again, so that what lies behind it is reached; what verify then accepts is
- * replayed. Batches run in child processes; a child says in shared memory where it is, so that the
- * input that killed it is known and kept as fuzz-fault.bin.  All choices come from a fixed seed. */
+ * every prefix (of long ones about 10,000, unless --all) and 10,000 replaced bytes; --quick: some
+ * hundred of each.  Streams also with the checksum made right again, so that what lies behind it is
+ * reached; what verify then accepts is replayed.
+ *
+ * Batches run in child processes; a child says in shared memory where it is, so that the input that
+ * killed it is known and kept as fuzz-fault.bin.  All choices come from a fixed seed. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +25,7 @@
 
 enum {
   FLIPS = 10000,
+  PREFIXES = 10000,   /* per class, about, unless --all */
   QUICK = 300,        /* inputs per class with --quick */
   BATCH = 1000,       /* inputs per child */
   LIMIT_SECONDS = 20, /* per input: far beyond any of them */
@@ -317,19 +321,21 @@ typedef struct totals {
   unsigned passed, failed;
 } totals;
 
+typedef enum effort { USUAL, SHORT, ALL } effort;
+
 /* Both kinds of damage to one valid text. */
-static void damage(pool *p, class c, bool quick, totals *sum) {
+static void damage(pool *p, class c, effort how, totals *sum) {
   const char *what = c.what;
   for (int kind = 0; kind < 2; kind++) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s %s", what, kind == 0 ? "prefix" : "flip");
     c.what = name;
     c.prefixes = kind == 0;
-    c.step = quick && kind == 0 ? c.valid.n / QUICK + 1 : 1;
-    c.count = kind == 0 ? (c.valid.n + c.step - 1) / c.step : quick ? QUICK : FLIPS;
+    c.step = how == ALL ? 1 : c.valid.n / (how == USUAL ? PREFIXES : QUICK) + 1;
+    c.count = kind == 0 ? (c.valid.n + c.step - 1) / c.step : how == SHORT ? QUICK : FLIPS;
     bool good = run_class(p, &c);
     *(good ? &sum->passed : &sum->failed) += 1;
-    if (!quick) {
+    if (how != SHORT) {
       printf("%s: %zu x %s\n", c.file, c.count, name);
     }
   }
@@ -355,7 +361,7 @@ static bytes read_whole(const char *path) {
   return b;
 }
 
-static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, bool quick, totals *sum) {
+static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, effort how, totals *sum) {
   bytes text = read_whole(file), json = {NULL, 0}, plan = {NULL, 0};
   fsched_graph *graph = NULL;
   fsched_schedule *schedule = NULL;
@@ -380,7 +386,7 @@ static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, bool quick
       class c = classes[i];
       c.file = file;
       c.graph = graph;
-      damage(p, c, quick, sum);
+      damage(p, c, how, sum);
     }
   }
   fsched_text_free(ctx, plan.at, plan.n);
@@ -393,7 +399,10 @@ static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, bool quick
 }
 
 int main(int argc, char **argv) {
-  bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+  effort how = USUAL;
+  if (argc > 1 && argv[1][0] == '-') {
+    how = strcmp(argv[1], "--all") == 0 ? ALL : SHORT;
+  }
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   pool p = {.jobs = processors < 1 ? 1 : processors > MAX_JOBS ? MAX_JOBS : (unsigned)processors};
   p.at = mmap(NULL, MAX_JOBS * sizeof *p.at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -403,8 +412,8 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   }
   totals sum = {0, 0};
-  for (int i = quick ? 2 : 1; i < argc; i++) {
-    if (!fuzz_file(ctx, &p, argv[i], quick, &sum)) {
+  for (int i = how == USUAL ? 1 : 2; i < argc; i++) {
+    if (!fuzz_file(ctx, &p, argv[i], how, &sum)) {
       printf("FAIL %s does not compile undamaged\n", argv[i]);
       sum.failed++;
     }

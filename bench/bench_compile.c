@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What compiling costs, from a graph made by calls to a program, over three orders of magnitude:
+ * seconds per pass, the verifier apart, peak memory, and the exponent of time over n.
+ *
+ *   bench_compile [LARGEST [TIGHTNESS]]
+ *
+ * Each size runs in a child of its own, so that its peak memory (VmHWM: graph, schedule, program
+ * and what made them) is its own.  The machine may be shared: every figure is the minimum of
+ * several runs, and the median is shown beside it for the sums. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fsched/verify.h"
+#include "gen.h"
+#include "schedule.h"
+#include "sync.h"
+
+enum { MAX_RUNS = 9, MAX_PASSES = 16, MIN_OPS = 1000, LIMIT_OPS = 100000 };
+
+typedef struct run {
+  double cpu, wall, verify_cpu, verify_wall;
+  double pass[MAX_PASSES]; /* wall */
+} run;
+
+typedef struct result {
+  uint32_t n_ops, n_edges, n_copies, n_control, n_waits, n_runs;
+  uint64_t need_copies; /* copies that no schedule avoids */
+  double build_wall;    /* the graph, drawing it twice included */
+  long peak_kib, peak_verify_kib;
+  run run[MAX_RUNS];
+} result;
+
+static void fail(const char *what) {
+  fprintf(stderr, "bench_compile: %s\n", what);
+  exit(EXIT_FAILURE);
+}
+
+static void need(fsched_context *ctx, fsched_status status) {
+  if (status != FSCHED_OK) {
+    fail(fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "a call failed");
+  }
+}
+
+static double now(clockid_t clock) {
+  struct timespec t;
+  (void)clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The largest resident size so far, in KiB. */
+static long peak(void) {
+  char line[256];
+  long kib = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+    (void)sscanf(line, "VmHWM: %ld", &kib);
+  }
+  if (f != NULL) {
+    (void)fclose(f);
+  }
+  return kib;
+}
+
+static fs_gen_params params(uint32_t n_ops, double tightness) {
+  return (fs_gen_params){.seed = 1,
+                         .n_ops = n_ops,
+                         .n_queues = 64,
+                         .n_classes = 4,
+                         .n_memories = 1,
+                         .align = 64,
+                         .max_size = 10000,
+                         .max_time = 10,
+                         .window = 256,
+                         .tightness = tightness,
+                         .backing = true,
+                         .io = true};
+}
+
+/* First reads of given content that is used, write-backs of what is kept. */
+static uint64_t needed_copies(const fsched_graph *g) {
+  uint64_t n = 0;
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
+    bool used = g->version_access0[v] < g->version_access0[v + 1];
+    bool given = fs_version_given(g, v);
+    n += fs_memory_bounded(m) && used ? given + (fs_version_kept(g, v) && !given) : 0;
+  }
+  return n;
+}
+
+static void one_run(fsched_context *ctx, const fsched_graph *g, result *out) {
+  run *r = &out->run[out->n_runs];
+  fsched_compile_options o = {.size = sizeof o, .pass_seconds = r->pass};
+  fsched_schedule *s;
+  fsched_program *p;
+  double cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
+  need(ctx, fsched_compile(ctx, g, &o, &s, &p));
+  r->cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  r->wall = now(CLOCK_MONOTONIC) - wall;
+  if (out->n_runs == 0) {
+    out->peak_kib = peak();
+  }
+  cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+  wall = now(CLOCK_MONOTONIC);
+  need(ctx, fsched_verify_schedule(ctx, g, s));
+  need(ctx, fsched_verify_program(ctx, p, g));
+  r->verify_cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  r->verify_wall = now(CLOCK_MONOTONIC) - wall;
+  out->peak_verify_kib = peak();
+  out->n_copies = s->n_copies;
+  out->n_control = s->sync->n_control;
+  out->n_waits = s->sync->waits_emitted;
+  fsched_schedule_destroy(s);
+  fsched_program_destroy(p);
+}
+
+static void measure(const fs_gen_params *p, result *out) {
+  fsched_context *ctx;
+  fsched_graph *g;
+  if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+    fail("no context");
+  }
+  double wall = now(CLOCK_MONOTONIC);
+  need(ctx, fs_gen_graph(ctx, p, &g));
+  out->build_wall = now(CLOCK_MONOTONIC) - wall;
+  out->n_ops = g->n_ops;
+  out->n_edges = g->n_edges;
+  out->need_copies = needed_copies(g);
+  uint32_t runs = p->n_ops <= 30000 ? MAX_RUNS : p->n_ops <= 100000 ? 5 : 3;
+  for (out->n_runs = 0; out->n_runs < runs; out->n_runs++) {
+    one_run(ctx, g, out);
+  }
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+
+static result in_child(const fs_gen_params *p) {
+  int fd[2];
+  result r = {0};
+  (void)fflush(stdout);
+  if (pipe(fd) != 0) {
+    fail("no pipe");
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    measure(p, &r);
+    bool ok = write(fd[1], &r, sizeof r) == (ssize_t)sizeof r; /* fits a pipe's buffer */
+    _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  (void)close(fd[1]);
+  if (child < 0 || read(fd[0], &r, sizeof r) != (ssize_t)sizeof r) {
+    fail("a size failed");
+  }
+  (void)close(fd[0]);
+  (void)waitpid(child, NULL, 0);
+  return r;
+}
+
+/* ---- tables */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Minimum and median, over the runs, of the double at `offset` in each. */
+static double least(const result *r, size_t offset, double *median) {
+  double x[MAX_RUNS];
+  for (uint32_t i = 0; i < r->n_runs; i++) {
+    memcpy(&x[i], (const char *)&r->run[i] + offset, sizeof x[i]);
+  }
+  qsort(x, r->n_runs, sizeof x[0], ascending);
+  if (median != NULL) {
+    *median = x[r->n_runs / 2];
+  }
+  return x[0];
+}
+
+static void head(void) {
+  printf("%9s %9s %9s %9s", "ops", "copies", "control", "waits");
+  for (uint32_t p = 0; p + 1 < fsched_pass_count(); p++) {
+    printf(" %9s", fsched_pass_name(p));
+  }
+  printf(" | %9s %9s %9s %9s %7s | %9s %9s %7s | %6s %6s\n", "cpu min", "cpu med", "wall min",
+         "wall med", "us/op", "verify", "median", "ratio", "MB", "MB ver");
+}
+
+static void row(const result *r) {
+  double cpu_median, wall_median, verify_median;
+  double cpu = least(r, offsetof(run, cpu), &cpu_median);
+  double wall = least(r, offsetof(run, wall), &wall_median);
+  double verify = least(r, offsetof(run, verify_cpu), &verify_median);
+  printf("%9u %9u %9u %9u", r->n_ops, r->n_copies, r->n_control, r->n_waits);
+  for (uint32_t p = 0; p + 1 < fsched_pass_count(); p++) {
+    printf(" %9.4f", least(r, offsetof(run, pass) + p * sizeof(double), NULL));
+  }
+  printf(" | %9.4f %9.4f %9.4f %9.4f %7.2f | %9.4f %9.4f %7.2f | %6.0f %6.0f\n", cpu, cpu_median,
+         wall, wall_median, 1e6 * cpu / r->n_ops, verify, verify_median, verify / cpu,
+         (double)r->peak_kib / 1024, (double)r->peak_verify_kib / 1024);
+  (void)fflush(stdout);
+}
+
+/* Least squares of log(time / divisor) over log(n). */
+static double exponent(const result *r, uint32_t n, size_t offset, bool by_log) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    double ops = r[i].n_ops, x = log(ops);
+    double y = log(least(&r[i], offset, NULL) / (by_log ? log2(ops) : 1));
+    sx += x;
+    sy += y;
+    sxx += x * x;
+    sxy += x * y;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+static void fit(const char *name, const result *r, uint32_t n, size_t offset) {
+  printf("  %-12s n^%.3f   after dividing by log n: n^%.3f\n", name, exponent(r, n, offset, false),
+         exponent(r, n, offset, true));
+}
+
+static void describe(const fs_gen_params *p) {
+  printf("random graphs (seed %llu): %u queues (the last copies) in %u classes, 1 memory, align "
+         "%llu, buffers of 1 to %u bytes, ops of 1 to %u ticks reading 1 to 3 of the last %u "
+         "buffers, given content and outputs\nseconds of CPU (cpu, verify) or wall (passes): "
+         "minimum of the runs; MB: peak after the first compile, and after verify\n",
+         (unsigned long long)p->seed, p->n_queues, p->n_classes, (unsigned long long)p->align,
+         p->max_size, p->max_time, p->window);
+}
+
+static void load(void) {
+  double average[3] = {0};
+  (void)getloadavg(average, 3);
+  printf("load average %.2f\n", average[0]);
+}
+
+int main(int argc, char **argv) {
+  static const uint32_t sizes[] = {1, 3, 10, 30, 100, 300, 1000}; /* thousands */
+  enum { N = sizeof sizes / sizeof *sizes };
+  static result r[N], extreme;
+  uint32_t largest = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, n = 0;
+  double tightness = argc > 2 ? strtod(argv[2], NULL) : 1000;
+  fs_gen_params p = params(MIN_OPS, tightness);
+  describe(&p);
+  load();
+  printf("\ncapacity %g times the largest need of an op\n", tightness);
+  head();
+  for (; n < N && sizes[n] * MIN_OPS <= largest; n++) {
+    p = params(sizes[n] * MIN_OPS, tightness);
+    r[n] = in_child(&p);
+    row(&r[n]);
+  }
+  if (largest >= LIMIT_OPS) {
+    printf("\ncapacity 8 times the largest need of an op\n");
+    head();
+    p = params(LIMIT_OPS, 8);
+    extreme = in_child(&p);
+    row(&extreme);
+  }
+  printf("\nof the copies, no schedule avoids:");
+  for (uint32_t i = 0; i < n; i++) {
+    printf(" %llu of %u", (unsigned long long)r[i].need_copies, r[i].n_copies);
+  }
+  printf("\nedges per op %.2f; building the graph %.2f us/op\n",
+         (double)r[n - 1].n_edges / r[n - 1].n_ops, 1e6 * r[n - 1].build_wall / r[n - 1].n_ops);
+  load();
+  if (n > 2) {
+    printf("\ntime over n, least squares over the minima\n");
+    fit("compile", r, n, offsetof(run, cpu));
+    for (uint32_t i = 0; i + 1 < fsched_pass_count(); i++) {
+      fit(fsched_pass_name(i), r, n, offsetof(run, pass) + i * sizeof(double));
+    }
+    fit("verify", r, n, offsetof(run, verify_cpu));
+  }
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program verifier: its own derivation against the graph's edges, gangs, races, compiled
+ * programs of all kinds, and running out of memory at every allocation.  What each rule refutes is
+ * in test_mutation.c. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fsched/compile.h"
+#include "fsched/verify.h"
+#include "gen.h"
+#include "mutate.h"
+#include "verify_map.h"
+#include "verify_stream.h"
+
+static fsched_context *new_context(void) {
+  fsched_context *ctx;
+  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  return ctx;
+}
+
+static bool has_code(const fsched_context *ctx, const char *code) {
+  for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
+    if (strcmp(fsched_diag_get(ctx, i)->code, code) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
+  fsched_graph *g = NULL;
+  if (fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) != FSCHED_OK) {
+    ck_abort_msg("%s", fsched_diag_get(ctx, 0)->message);
+  }
+  return g;
+}
+
+/* --- the map against an array --- */
+
+START_TEST(test_map) {
+  enum { N = 600 };
+  fsched_context *ctx = new_context();
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  for (uint64_t seed = 1; seed <= 30; seed++) {
+    fs_rng rng = {seed};
+    fs_vmap map = {0};
+    uint32_t want[N];
+    memset(want, 0xFF, sizeof want);
+    for (uint32_t i = 0; i < 400; i++) {
+      uint64_t lo = fs_rng_below(&rng, N - 1), hi = lo + 1 + fs_rng_below(&rng, (uint32_t)(N - lo));
+      hi = fs_min(hi, fs_rng_one_in(&rng, 3) ? N : lo + 1 + fs_rng_below(&rng, 4));
+      hi = fs_min(hi, N);
+      fs_vmap_cursor at;
+      bool fresh;
+      ck_assert_int_eq(fs_vmap_cut(&arena, &map, hi, &at, &fresh), FSCHED_OK);
+      ck_assert_int_eq(fs_vmap_cut(&arena, &map, lo, &at, &fresh), FSCHED_OK);
+      fs_vmap_clear_inside(&map, lo, hi);
+      fs_vmap_at(&map, fs_vmap_find(&map, lo))->value = i;
+      for (uint64_t k = lo; k < hi; k++) {
+        want[k] = i;
+      }
+      for (uint64_t k = 0; k < N; k += 1 + fs_rng_below(&rng, 9)) {
+        ck_assert_uint_eq(fs_vmap_at(&map, fs_vmap_find(&map, k))->value, want[k]);
+      }
+    }
+  }
+  fs_arena_release(&arena);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* --- predecessors --- */
+
+static int compare_ids(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void compare_edges(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
+                          uint64_t seed) {
+  fs_vs v = {.ctx = ctx, .s = &p->view};
+  fs_arena_init(&v.arena, ctx);
+  ck_assert_int_eq(fs_vs_shape(&v), FSCHED_OK);
+  ck_assert_int_eq(fs_vs_deps(&v), FSCHED_OK);
+  for (uint32_t o = 0; o < g->n_ops; o++) {
+    uint32_t n = v.pred0[o + 1] - v.pred0[o];
+    ck_assert_msg(n == g->pred0[o + 1] - g->pred0[o], "seed %llu: op %s has %u predecessors, not %u",
+                  (unsigned long long)seed, g->op_name[o], n, g->pred0[o + 1] - g->pred0[o]);
+    if (n > 1) {
+      qsort(v.pred.at + v.pred0[o], n, sizeof *v.pred.at, compare_ids);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      ck_assert_uint_eq(v.pred.at[v.pred0[o] + i], g->pred[g->pred0[o] + i]);
+    }
+  }
+  fs_vec_free(ctx, &v.pred);
+  fs_arena_release(&v.arena);
+}
+
+START_TEST(test_edges) {
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    fsched_context *ctx = new_context();
+    fs_gen_params params = fs_gen_any(seed, 40);
+    params.raw = seed % 2 == 0;
+    params.inouts = params.ats = params.versions = true;
+    fsched_graph *g = NULL;
+    fsched_program *p = NULL;
+    ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
+    if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
+      compare_edges(ctx, g, p, seed);
+    }
+    fsched_program_destroy(p);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+  }
+}
+END_TEST
+
+/* --- compiled programs --- */
+
+static void check_compiled(const fs_gen_params *params) {
+  fsched_context *ctx = new_context();
+  fsched_graph *g = NULL;
+  fsched_program *p = NULL;
+  ck_assert_int_eq(fs_gen_graph(ctx, params, &g), FSCHED_OK);
+  if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
+    fsched_diag_clear(ctx);
+    ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu: %s",
+                  (unsigned long long)params->seed, fsched_diag_get(ctx, 0)->message);
+    ck_assert_int_eq(fsched_verify_program(ctx, p, NULL), FSCHED_OK);
+  }
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+
+START_TEST(test_compiled) {
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    fs_gen_params params = fs_gen_any(seed, seed % 10 == 0 ? 150 : 15);
+    params.raw = seed % 4 == 1;
+    check_compiled(&params);
+  }
+  const fs_gen_params wide = {.seed = 1, .n_ops = 3000, .window = 3000, .io = true};
+  check_compiled(&wide); /* without queues: as many as there are ops at once */
+}
+END_TEST
+
+/* --- gangs --- */
+
+/* Replaces the wait on the collective axis by one on a single member. */
+START_TEST(test_one_member_is_not_the_gang) {
+  static const char text[] =
+      "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}, {name: r}]\n"
+      "ops:\n  - {name: a, on: [p, q], args: [{out: x, size: 4}]}\n"
+      "  - {name: b, on: r, args: [{in: x}]}\n";
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse_graph(ctx, text);
+  fsched_program *p;
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
+  ck_assert_uint_eq(p->view.n_waits, 1);
+  ck_assert_uint_eq(p->view.waits[0].axis, 3);
+  fsched_program *copy = fs_mutant_copy(p);
+  ((fs_stream_wait *)(uintptr_t)copy->view.waits)->axis = 0;
+  fs_mutant_repair(copy);
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
+  ck_assert(has_code(ctx, "verify-edge") && has_code(ctx, "verify-conflict"));
+  ck_assert(!has_code(ctx, "verify-frontier") && !has_code(ctx, "verify-signal"));
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* --- races --- */
+
+START_TEST(test_races) {
+  static const char text[] =
+      "fsched: 1\nname: g\nhazards: raw\ntarget:\n  queues: [{name: p}, {name: q}]\n"
+      "buffers: [{name: x, size: 4}, {name: y, size: 4}]\n"
+      "ops:\n  - {name: a, on: p, args: [{out_existing: x}]}\n"
+      "  - {name: b, on: q, args: [{out_existing: x}]}\n"
+      "  - {name: c, on: q, args: [{out: y}]}\n";
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse_graph(ctx, text);
+  fsched_program *p;
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
+  ck_assert_uint_eq(p->view.n_races, 1);
+  fsched_program *copy = fs_mutant_copy(p);
+  copy->view.n_races = 0;
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
+  ck_assert(has_code(ctx, "verify-race") && has_code(ctx, "verify-conflict"));
+  fs_mutant_free(copy);
+  fsched_diag_clear(ctx);
+  copy = fs_mutant_copy(p);
+  ((fs_stream_race *)(uintptr_t)copy->view.races)->op_a = 2;
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
+  ck_assert(has_code(ctx, "verify-race"));
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* --- out of memory --- */
+
+typedef struct failing {
+  long left;    /* allocations that still succeed; negative: all */
+  size_t bytes; /* in use */
+} failing;
+
+static void *fail_later(void *user, void *block, size_t old_size, size_t new_size) {
+  failing *f = user;
+  if (new_size == 0) {
+    f->bytes -= block == NULL ? 0 : old_size;
+    free(block);
+    return NULL;
+  }
+  if (f->left == 0) {
+    return NULL;
+  }
+  f->left -= f->left > 0;
+  f->bytes += new_size - (block == NULL ? 0 : old_size);
+  return realloc(block, new_size);
+}
+
+START_TEST(test_out_of_memory) {
+  failing f = {.left = -1};
+  const fsched_context_options o = {.size = sizeof o, .reallocate = fail_later, .user = &f};
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fs_gen_params params = fs_gen_any(3, 60);
+  params.n_memories = 2;
+  params.gangs = params.ats = params.inouts = params.io = params.raw = true;
+  fsched_graph *g;
+  fsched_schedule *s;
+  fsched_program *p;
+  ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, &p), FSCHED_OK);
+  fs_status schedule = FSCHED_SYSTEM, program = FSCHED_SYSTEM;
+  for (long n = 0; schedule != FSCHED_OK || program != FSCHED_OK; n++) {
+    size_t before = f.bytes;
+    f.left = n;
+    schedule = fsched_verify_schedule(ctx, g, s);
+    f.left = n;
+    program = fsched_verify_program(ctx, p, g);
+    f.left = -1;
+    ck_assert(schedule == FSCHED_OK || schedule == FSCHED_SYSTEM);
+    ck_assert(program == FSCHED_OK || program == FSCHED_SYSTEM);
+    ck_assert_uint_eq(f.bytes, before);
+    fsched_diag_clear(ctx);
+  }
+  fsched_program_destroy(p);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+  ck_assert_uint_eq(f.bytes, 0);
+}
+END_TEST
+
+Suite *fs_suite_verify_stream(void);
+Suite *fs_suite_verify_stream(void) {
+  Suite *suite = suite_create("verify_stream");
+  TCase *t = tcase_create("parts");
+  tcase_set_timeout(t, 60);
+  tcase_add_test(t, test_map);
+  tcase_add_test(t, test_edges);
+  tcase_add_test(t, test_one_member_is_not_the_gang);
+  tcase_add_test(t, test_races);
+  tcase_add_test(t, test_out_of_memory);
+  suite_add_tcase(suite, t);
+  t = tcase_create("compiled");
+  tcase_set_timeout(t, 60);
+  tcase_add_test(t, test_compiled);
+  suite_add_tcase(suite, t);
+  return suite;
+}
