@@ -44,7 +44,7 @@ typedef enum fs_program_mutation {
 #define FS_MUTATION_ID(id, text) FS_MUTATE_##id,
   FS_PROGRAM_MUTATIONS(FS_MUTATION_ID)
 #undef FS_MUTATION_ID
-  FS_PROGRAM_MUTATION_COUNT
+      FS_PROGRAM_MUTATION_COUNT
 } fs_program_mutation;
 const char *fs_program_mutation_name(fs_program_mutation m);
 
@@ -59,29 +59,29 @@ void fs_mutant_repair(fsched_program *copy);
 /* Changes a field of a record in a program's bytes and puts the checksum right. */
 void fs_mutate_bytes(unsigned char *bytes, size_t size, fs_rng *rng);
 
-#define FS_SCHEDULE_MUTATIONS(X)              \
-  X(S_SHIFT, "shift an item")                 \
-  X(S_END, "change an end")                   \
-  X(S_QUEUE, "change a queue")                \
-  X(S_ORDER, "swap in the order")             \
-  X(S_ADDRESS, "shift an address")            \
-  X(S_SIZE, "change a size")                  \
-  X(S_BEGIN, "shift a begin")                 \
-  X(S_RES_END, "shift a residency's end")     \
-  X(S_RES_VERSION, "change its version")      \
-  X(S_RES_MEMORY, "change its memory")        \
-  X(S_COPY_VERSION, "retarget a copy")        \
-  X(S_COPY_KIND, "turn a copy round")         \
-  X(S_DROP_COPY, "drop a copy")               \
-  X(S_ARG, "change an argument's residency")  \
-  X(S_STATUS, "change status or makespan")    \
+#define FS_SCHEDULE_MUTATIONS(X)             \
+  X(S_SHIFT, "shift an item")                \
+  X(S_END, "change an end")                  \
+  X(S_QUEUE, "change a queue")               \
+  X(S_ORDER, "swap in the order")            \
+  X(S_ADDRESS, "shift an address")           \
+  X(S_SIZE, "change a size")                 \
+  X(S_BEGIN, "shift a begin")                \
+  X(S_RES_END, "shift a residency's end")    \
+  X(S_RES_VERSION, "change its version")     \
+  X(S_RES_MEMORY, "change its memory")       \
+  X(S_COPY_VERSION, "retarget a copy")       \
+  X(S_COPY_KIND, "turn a copy round")        \
+  X(S_DROP_COPY, "drop a copy")              \
+  X(S_ARG, "change an argument's residency") \
+  X(S_STATUS, "change status or makespan")   \
   X(S_MERGE, "join two residencies' places")
 
 typedef enum fs_schedule_mutation {
 #define FS_MUTATION_ID(id, text) FS_MUTATE_##id,
   FS_SCHEDULE_MUTATIONS(FS_MUTATION_ID)
 #undef FS_MUTATION_ID
-  FS_SCHEDULE_MUTATION_COUNT
+      FS_SCHEDULE_MUTATION_COUNT
 } fs_schedule_mutation;
 const char *fs_schedule_mutation_name(fs_schedule_mutation m);
 

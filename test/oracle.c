@@ -19,9 +19,9 @@ typedef uint64_t cell; /* content; 0: nothing */
 typedef struct machine {
   const fs_stream *s;
   uint32_t queue_of[MAX_COMMANDS], epoch[MAX_COMMANDS]; /* by position */
-  uint32_t version_of_arg[1024]; /* derived here, index within the buffer */
-  cell **want;                   /* per arg: expected bytes where it reads */
-  cell **final;                  /* per buffer: bytes of its last version in program order */
+  uint32_t version_of_arg[1024];                        /* derived here, index within the buffer */
+  cell **want;                                          /* per arg: expected bytes where it reads */
+  cell **final; /* per buffer: bytes of its last version in program order */
   uint32_t *last_version;
   cell **byte, **unit; /* per memory */
   uint32_t done[64];   /* per queue */
@@ -52,7 +52,8 @@ static void evaluate(machine *x) {
   const fs_stream *s = x->s;
   for (uint32_t b = 0; b < s->n_buffers; b++) {
     const fs_stream_buffer *f = &s->buffers[b];
-    bool given = f->io == FSCHED_IO_INPUT || f->io == FSCHED_IO_CONSTANT || f->io == FSCHED_IO_STATE;
+    bool given =
+        f->io == FSCHED_IO_INPUT || f->io == FSCHED_IO_CONSTANT || f->io == FSCHED_IO_STATE;
     x->final[b] = calloc(f->size + 1, sizeof(cell));
     x->last_version[b] = given ? 0 : FS_NONE;
     for (uint64_t i = 0; given && i < f->size; i++) {
@@ -127,8 +128,8 @@ static bool touch(const machine *x, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < c->n_places; i++) {
     for (uint32_t k = 0; k < d->n_places; k++) {
       const fs_stream_place *p = &places(x, a)[i], *q = &places(x, b)[k];
-      bool same_counted = p->space == FS_SPACE_COUNTED && p->version == q->version &&
-                          p->version != FS_NONE;
+      bool same_counted =
+          p->space == FS_SPACE_COUNTED && p->version == q->version && p->version != FS_NONE;
       if (p->space == q->space && p->index == q->index && ((p->mode | q->mode) & FS_MODE_W) &&
           p->address < q->address + q->size && q->address < p->address + p->size && p->size > 0 &&
           q->size > 0 && !same_counted && !is_no_dep(x, p) && !is_no_dep(x, q)) {
@@ -148,8 +149,7 @@ static fs_oracle_verdict reads_right(const machine *x, uint32_t c) {
     if (p->space == FS_SPACE_COUNTED && (p->mode & FS_MODE_R)) {
       for (uint64_t k = 0; k < p->size; k++) {
         cell have = x->unit[p->index][p->address + k];
-        bool given = p->version != FS_NONE &&
-                     x->s->versions[p->version].given_memory == p->index;
+        bool given = p->version != FS_NONE && x->s->versions[p->version].given_memory == p->index;
         if (p->version != FS_NONE && have != p->version + 2u && !(have == 0 && given)) {
           return FS_ORACLE_VALUE;
         }
@@ -307,9 +307,8 @@ static fs_oracle_verdict check_end(const machine *x) {
       return FS_ORACLE_KEPT;
     }
     for (uint64_t i = 0; i < f->size; i++) {
-      if (x->final[b][i] != 0 &&
-          (v->kept_address + i >= s->memories[v->kept_memory].extent ||
-           x->byte[v->kept_memory][v->kept_address + i] != x->final[b][i])) {
+      if (x->final[b][i] != 0 && (v->kept_address + i >= s->memories[v->kept_memory].extent ||
+                                  x->byte[v->kept_memory][v->kept_address + i] != x->final[b][i])) {
         return FS_ORACLE_KEPT;
       }
     }
@@ -358,7 +357,8 @@ static bool after_done(const machine *x, uint32_t c) {
   const fs_stream_op *o = &s->ops[s->commands[c].target];
   for (uint32_t i = 0; s->commands[c].kind == FS_COMMAND_RUN && i < o->n_afters; i++) {
     for (uint32_t d = 0; d < s->n_commands; d++) {
-      if (s->commands[d].kind == FS_COMMAND_RUN && s->commands[d].target == s->afters[o->after0 + i] &&
+      if (s->commands[d].kind == FS_COMMAND_RUN &&
+          s->commands[d].target == s->afters[o->after0 + i] &&
           x->done[x->queue_of[d]] < x->epoch[d]) {
         return false;
       }
@@ -381,8 +381,7 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
   }
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
     uint32_t p = x->queue_of[d];
-    bool begun = x->done[p] >= x->epoch[d] ||
-                 (x->running[p] && x->done[p] + 1 == x->epoch[d]);
+    bool begun = x->done[p] >= x->epoch[d] || (x->running[p] && x->done[p] + 1 == x->epoch[d]);
     gang_begun = gang_begun || (d != c && one_gang(x, c, d) && begun);
   }
   if (!gang_begun) { /* later members find what the first one left */
@@ -520,11 +519,11 @@ static uint64_t sum(const machine *x, uint32_t c, fs_space space, uint32_t index
 static bool holds_amounts(const machine *x, uint32_t c) {
   const fs_stream *s = x->s;
   const fs_stream_op *o = &s->ops[s->commands[c].target];
-  bool ok = s->meta[0].concurrency == 0 ||
-            sum(x, c, FS_SPACE_CONCURRENCY, 0, FS_NONE, FS_NONE) == 1;
+  bool ok =
+      s->meta[0].concurrency == 0 || sum(x, c, FS_SPACE_CONCURRENCY, 0, FS_NONE, FS_NONE) == 1;
   for (uint32_t u = o->use0; u < o->use0 + o->n_uses; u++) {
-    ok = ok && sum(x, c, FS_SPACE_RESOURCE, s->uses[u].resource, FS_NONE, FS_NONE) ==
-                   s->uses[u].amount;
+    ok = ok &&
+         sum(x, c, FS_SPACE_RESOURCE, s->uses[u].resource, FS_NONE, FS_NONE) == s->uses[u].amount;
   }
   for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
     if (s->args[a].tag == FSCHED_VALUE || s->args[a].tag == FSCHED_NO_DEP) {
@@ -538,9 +537,9 @@ static bool holds_amounts(const machine *x, uint32_t c) {
   }
   for (uint32_t i = o->scratch0; i < o->scratch0 + o->n_scratches; i++) {
     const fs_stream_memory *m = &s->memories[s->scratches[i].memory];
-    ok = ok && (!bounded_counted(m) ||
-                sum(x, c, FS_SPACE_COUNTED, s->scratches[i].memory, FS_NONE, i) ==
-                    (s->scratches[i].size + m->align - 1) / m->align * m->align);
+    ok = ok &&
+         (!bounded_counted(m) || sum(x, c, FS_SPACE_COUNTED, s->scratches[i].memory, FS_NONE, i) ==
+                                     (s->scratches[i].size + m->align - 1) / m->align * m->align);
   }
   return ok;
 }
@@ -572,7 +571,7 @@ static fs_oracle_verdict check_places(const machine *x) {
 
 static bool reaches(const fs_stream *s, unsigned scope, uint32_t from, uint32_t to) {
   const fs_stream_queue *a = &s->queues[from], *b = &s->queues[to];
-  unsigned need = a->machine != b->machine  ? FS_SCOPE_SYSTEM
+  unsigned need = a->machine != b->machine ? FS_SCOPE_SYSTEM
                   : a->device != b->device ? FS_SCOPE_DEVICE_GROUP
                                            : FS_SCOPE_DEVICE;
   return scope >= need;
@@ -622,8 +621,7 @@ static fs_oracle_verdict check_frontiers(const machine *x) {
     for (uint32_t i = 0; i < s->commands[c].n_frontier; i++) {
       for (uint32_t d = 0; d < s->n_commands; d++) {
         const fs_stream_wait *f = &s->frontiers[s->commands[c].frontier0 + i];
-        bool before = f->axis < s->n_queues && x->queue_of[d] == f->axis &&
-                      x->epoch[d] <= f->epoch;
+        bool before = f->axis < s->n_queues && x->queue_of[d] == f->axis && x->epoch[d] <= f->epoch;
         said |= before ? (uint64_t)1 << d : waits_on(x, f, d) ? known[d] : 0;
       }
     }
@@ -729,9 +727,8 @@ fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states) {
 }
 
 const char *fs_oracle_name(fs_oracle_verdict verdict) {
-  static const char *const name[] = {"right",   "deadlock", "conflict", "value",
-                                     "kept",    "order",    "capacity", "address",
-                                     "once",    "signal",   "frontier", "schedule",
-                                     "too large"};
+  static const char *const name[] = {"right",    "deadlock", "conflict", "value", "kept",
+                                     "order",    "capacity", "address",  "once",  "signal",
+                                     "frontier", "schedule", "too large"};
   return name[verdict];
 }

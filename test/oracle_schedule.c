@@ -346,7 +346,8 @@ static uint32_t content(const look *l, uint32_t r, uint32_t version, uint32_t po
   }
   *ready = 0;
   bool away = spills(l, home(l, version));
-  bool first = r == FS_NONE || (s->res_begin[r] == 0 && (s->res_memory[r] != home(l, version)) == away);
+  bool first =
+      r == FS_NONE || (s->res_begin[r] == 0 && (s->res_memory[r] != home(l, version)) == away);
   return given(l, version) && first ? 1 : 0;
 }
 
@@ -443,9 +444,9 @@ static const char *check_kept(const look *l) {
       found = content(l, FS_NONE, v, s->n_items, &ready) == want;
     }
     for (uint32_t r = 0; r < s->n_residencies && bounded(l, memory); r++) {
-      found = found || (s->res_memory[r] == memory && s->res_version[r] == v &&
-                        s->res_end[r] >= s->makespan &&
-                        content(l, r, v, s->n_items, &ready) == want);
+      found =
+          found || (s->res_memory[r] == memory && s->res_version[r] == v &&
+                    s->res_end[r] >= s->makespan && content(l, r, v, s->n_items, &ready) == want);
     }
     if (!found) {
       return "kept";
@@ -464,8 +465,7 @@ const char *fs_oracle_schedule(const fsched_schedule *s) {
     }
   }
   for (uint32_t i = 0; i < s->n_items; i++) {
-    const char *fault =
-        i < s->graph->n_ops ? check_op_values(&l, i) : check_copy_values(&l, i);
+    const char *fault = i < s->graph->n_ops ? check_op_values(&l, i) : check_copy_values(&l, i);
     if (fault == NULL && i >= s->graph->n_ops) {
       fault = check_beside(&l, i);
     }

@@ -85,9 +85,9 @@ typedef struct tally {
   uint32_t mutants, broken, refuted, unknown;
 } tally;
 
-static void one_program_mutant(fsched_context *ctx, const fsched_graph *g,
-                               const fsched_program *p, uint64_t seed, fs_program_mutation m,
-                               bool repair, fs_rng *rng, tally *t) {
+static void one_program_mutant(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
+                               uint64_t seed, fs_program_mutation m, bool repair, fs_rng *rng,
+                               tally *t) {
   fsched_program *copy = fs_mutant_copy(p);
   if (fs_mutate_program(copy, m, rng)) {
     if (repair && p->view.n_commands <= 64) {
@@ -142,12 +142,11 @@ static void mutate_program_of(uint64_t seed, tally tallies[FS_PROGRAM_MUTATION_C
 
 /* The rules that only a schedule can break. */
 static bool of_schedules(const char *code) {
-  static const char *const only[] = {"verify-order",   "verify-duration", "verify-start",
-                                     "verify-precedence", "verify-queue", "verify-queue-overlap",
-                                     "verify-resource", "verify-concurrency", "verify-capacity",
-                                     "verify-address", "verify-overlap", "verify-twice",
-                                     "verify-residency", "verify-access", "verify-content",
-                                     "verify-copy"};
+  static const char *const only[] = {
+      "verify-order",     "verify-duration",      "verify-start",    "verify-precedence",
+      "verify-queue",     "verify-queue-overlap", "verify-resource", "verify-concurrency",
+      "verify-capacity",  "verify-address",       "verify-overlap",  "verify-twice",
+      "verify-residency", "verify-access",        "verify-content",  "verify-copy"};
   for (size_t i = 0; i < sizeof only / sizeof only[0]; i++) {
     if (strcmp(code, only[i]) == 0) {
       return true;
@@ -156,7 +155,8 @@ static bool of_schedules(const char *code) {
   return false;
 }
 
-START_TEST(test_programs) {
+START_TEST(test_programs)
+{
   tally tallies[FS_PROGRAM_MUTATION_COUNT] = {{0}};
   uint32_t mutants = 0, broken = 0;
   for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
@@ -247,7 +247,8 @@ static void break_a_start(void) {
   fsched_context_destroy(ctx);
 }
 
-START_TEST(test_schedules) {
+START_TEST(test_schedules)
+{
   tally tallies[FS_SCHEDULE_MUTATION_COUNT] = {{0}};
   uint32_t mutants = 0, broken = 0;
   for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
@@ -277,7 +278,8 @@ END_TEST
 
 /* --- senseless programs --- */
 
-START_TEST(test_senseless) {
+START_TEST(test_senseless)
+{
   uint32_t accepted = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     fsched_context *ctx = new_context();

@@ -57,32 +57,35 @@ static void check_hand(const hand *h) {
   fsched_context_destroy(ctx);
 }
 
-#define OP(name, queue, start, end)                                                   \
+#define OP(name, queue, start, end)                                                            \
   "{\"name\": \"" name "\", \"kind\": \"op\", \"queues\": [\"" queue "\"], \"start\": " #start \
   ", \"end\": " #end "}"
-#define COPY(kind, buffer, start, end)                                                         \
-  "{\"name\": \"" buffer "\", \"kind\": \"spill_" kind "\", \"buffer\": \"" buffer             \
+#define COPY(kind, buffer, start, end)                                             \
+  "{\"name\": \"" buffer "\", \"kind\": \"spill_" kind "\", \"buffer\": \"" buffer \
   "\", \"version\": 0, \"queues\": [\"q\"], \"start\": " #start ", \"end\": " #end "}"
-#define RES(buffer, address, size, begin, end)                                                 \
-  "{\"buffer\": \"" buffer "\", \"version\": 0, \"memory\": \"m\", \"address\": " #address     \
+#define RES(buffer, address, size, begin, end)                                             \
+  "{\"buffer\": \"" buffer "\", \"version\": 0, \"memory\": \"m\", \"address\": " #address \
   ", \"size\": " #size ", \"begin\": " #begin ", \"end\": " #end "}"
 
 #define TWO_QUEUES "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}]\n"
 
 /* --- no length, but a place --- */
 
-#define INSTANT                                                                               \
-  TWO_QUEUES                                                                                  \
-  "  memories: [{name: m, capacity: 8}]\n"                                                    \
-  "ops:\n  - {name: a, on: p, time: 4, args: [{out: x, size: 8}]}\n"                          \
+#define INSTANT                                                      \
+  TWO_QUEUES                                                         \
+  "  memories: [{name: m, capacity: 8}]\n"                           \
+  "ops:\n  - {name: a, on: p, time: 4, args: [{out: x, size: 8}]}\n" \
   "  - {name: z, on: q, time: 0, args: [{out: y, size: 8}]}\n"
 
-START_TEST(test_instant) {
+START_TEST(test_instant)
+{
   static const hand cases[] = {
-      {INSTANT, OP("a", "p", 0, 4) "," OP("z", "q", 4, 4), RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 4, 4), 4, ""},
-      {INSTANT, OP("z", "q", 0, 0) "," OP("a", "p", 0, 4), RES("y", 0, 8, 0, 0) "," RES("x", 0, 8, 0, 4), 4, ""},
-      {INSTANT, OP("a", "p", 0, 4) "," OP("z", "q", 2, 2), RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 2, 2), 4,
-       "verify-overlap"},
+      {INSTANT, OP("a", "p", 0, 4) "," OP("z", "q", 4, 4),
+       RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 4, 4), 4, ""},
+      {INSTANT, OP("z", "q", 0, 0) "," OP("a", "p", 0, 4),
+       RES("y", 0, 8, 0, 0) "," RES("x", 0, 8, 0, 4), 4, ""},
+      {INSTANT, OP("a", "p", 0, 4) "," OP("z", "q", 2, 2),
+       RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 2, 2), 4, "verify-overlap"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     check_hand(&cases[i]);
@@ -90,23 +93,25 @@ START_TEST(test_instant) {
 }
 END_TEST
 
-#define COUNTED                                                                               \
-  TWO_QUEUES                                                                                  \
-  "  memories: [{name: m, capacity: 8, placement: counted}]\n"                                \
-  "ops:\n  - {name: a, on: p, time: 4, args: [{out: x, size: 5}]}\n"                          \
-  "  - {name: z, on: q, time: 0, args: [{out: y, size: 5}]}\n"                                \
+#define AMOUNT(buffer, size, begin, end)                                             \
+  "{\"buffer\": \"" buffer "\", \"version\": 0, \"memory\": \"m\", \"size\": " #size \
+  ", \"begin\": " #begin ", \"end\": " #end "}"
+
+#define COUNTED                                                      \
+  TWO_QUEUES                                                         \
+  "  memories: [{name: m, capacity: 8, placement: counted}]\n"       \
+  "ops:\n  - {name: a, on: p, time: 4, args: [{out: x, size: 5}]}\n" \
+  "  - {name: z, on: q, time: 0, args: [{out: y, size: 5}]}\n"       \
   "  - {name: c, on: q, time: 2, args: [{out: w, size: 3}]}\n"
 
-START_TEST(test_counted) {
+START_TEST(test_counted)
+{
   static const hand cases[] = {
       {COUNTED, OP("a", "p", 0, 4) "," OP("c", "q", 2, 4) "," OP("z", "q", 4, 4),
-       RES("x", 0, 5, 0, 4) "," RES("w", 0, 3, 2, 4) "," RES("y", 0, 5, 4, 4), 4, ""},
+       AMOUNT("x", 5, 0, 4) "," AMOUNT("w", 3, 2, 4) "," AMOUNT("y", 5, 4, 4), 4, ""},
       {COUNTED, OP("a", "p", 0, 4) "," OP("z", "q", 1, 1) "," OP("c", "q", 2, 4),
-       RES("x", 0, 5, 0, 4) "," RES("y", 0, 5, 1, 1) "," RES("w", 0, 3, 2, 4), 4,
+       AMOUNT("x", 5, 0, 4) "," AMOUNT("y", 5, 1, 1) "," AMOUNT("w", 3, 2, 4), 4,
        "verify-capacity"},
-      {COUNTED, OP("a", "p", 0, 4) "," OP("c", "q", 2, 4) "," OP("z", "q", 4, 4),
-       RES("x", 0, 5, 0, 4) "," RES("w", 0, 3, 2, 4) "," RES("y", 3, 5, 4, 4), 4,
-       "verify-address"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     check_hand(&cases[i]);
@@ -116,39 +121,49 @@ END_TEST
 
 /* --- spills --- */
 
-#define SPILL                                                                                  \
-  "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q, class: copy}]\n"               \
-  "  memories:\n    - {name: m, capacity: 8, backing: d, "                                     \
-  "spill: {on: copy, write: {fixed: 1}, read: {fixed: 1}}}\n    - {name: d}\n"                 \
-  "buffers: [{name: x, size: 8, io: input}, {name: s, size: 8}]\n"                             \
-  "ops:\n  - {name: a, on: p, args: [{in: x}]}\n  - {name: b, on: p, args: [{inout: x}]}\n"    \
+#define SPILL                                                                               \
+  "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q, class: copy}]\n"            \
+  "  memories:\n    - {name: m, capacity: 8, backing: d, "                                  \
+  "spill: {on: copy, write: {fixed: 1}, read: {fixed: 1}}}\n    - {name: d}\n"              \
+  "buffers: [{name: x, size: 8, io: input}, {name: s, size: 8}]\n"                          \
+  "ops:\n  - {name: a, on: p, args: [{in: x}]}\n  - {name: b, on: p, args: [{inout: x}]}\n" \
   "  - {name: c, on: p, args: [{out: s}]}\n  - {name: e, on: p, args: [{in: x}]}\n"
 
-START_TEST(test_spills) {
+START_TEST(test_spills)
+{
   static const hand cases[] = {
       /* in, read, modified, written, away, back, read */
       {SPILL,
-       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY("write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
+       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
+           "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
+                                                                                         6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, ""},
       /* the modification is lost */
       {SPILL,
-       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
+       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," OP(
+           "c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
       /* written beside the modification */
       {SPILL,
-       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY("write", "x", 2, 3) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
+       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
+           "write", "x", 2, 3) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
+                                                                                         6, 7),
        RES("x", 0, 8, 0, 3) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
       /* read before it is back */
       {SPILL,
-       COPY("read", "x", 0, 1) "," OP("a", "p", 0, 1) "," OP("b", "p", 2, 3) "," COPY("write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
+       COPY("read", "x", 0, 1) "," OP("a", "p", 0, 1) "," OP("b", "p", 2, 3) "," COPY(
+           "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
+                                                                                         6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
       /* back before it is written */
       {SPILL,
-       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY("write", "x", 3, 4) "," OP("c", "p", 4, 5) "," OP("e", "p", 6, 7),
+       COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
+           "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," OP("e", "p", 6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 6, 7), 7, "verify-content"},
       /* a residency that begins with nothing */
       {SPILL,
-       COPY("read", "x", 1, 2) "," OP("a", "p", 2, 3) "," OP("b", "p", 3, 4) "," OP("e", "p", 4, 5) "," OP("c", "p", 5, 6),
+       COPY("read", "x", 1, 2) "," OP("a", "p", 2, 3) "," OP("b", "p", 3, 4) "," OP(
+           "e", "p", 4, 5) "," OP("c", "p", 5, 6),
        RES("x", 0, 8, 0, 5) "," RES("s", 0, 8, 5, 6), 6, "verify-residency"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -159,14 +174,16 @@ END_TEST
 
 /* --- in place --- */
 
-#define IN_PLACE(declared)                                                                \
-  TWO_QUEUES                                                                              \
-  "  memories: [{name: m, capacity: 8}]\n"                                                \
-  "ops:\n  - {name: a, on: p, args: [{out: x, size: 8}]}\n"                               \
-  "  - {name: z, on: p, time: 2, args: [{in: x}, {out: y, size: 8}]" declared "}\n"       \
+#define IN_PLACE(declared)                                                    \
+  TWO_QUEUES                                                                  \
+  "  memories: [{name: m, capacity: 16}]\n"                                   \
+  "ops:\n  - {name: a, on: p, args: [{out: x, size: 8}]}\n"                   \
+  "  - {name: z, on: p, time: 2, args: [{in: x}, {out: y, size: 8}]" declared \
+  "}\n"                                                                       \
   "  - {name: w, on: p, args: [{in: y}]}\n"
 
-START_TEST(test_in_place) {
+START_TEST(test_in_place)
+{
   static const char ops[] = OP("a", "p", 0, 1) "," OP("z", "p", 1, 3) "," OP("w", "p", 3, 4);
   static const char right[] = RES("x", 0, 8, 0, 3) "," RES("y", 0, 8, 1, 4);
   static const char late[] = RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 1, 4);
@@ -182,13 +199,14 @@ END_TEST
 
 /* --- amounts --- */
 
-#define AMOUNTS                                                                            \
-  TWO_QUEUES                                                                               \
-  "  resources: [{name: r, capacity: 5}]\n  concurrency: 2\n"                              \
-  "ops:\n  - {name: a, on: p, time: 4, uses: {r: 3}}\n"                                    \
+#define AMOUNTS                                               \
+  TWO_QUEUES                                                  \
+  "  resources: [{name: r, capacity: 5}]\n  concurrency: 2\n" \
+  "ops:\n  - {name: a, on: p, time: 4, uses: {r: 3}}\n"       \
   "  - {name: b, on: q, time: 4, uses: {r: 2}}\n  - {name: c, on: q, time: 0, uses: {r: 3}}\n"
 
-START_TEST(test_amounts) {
+START_TEST(test_amounts)
+{
   static const hand cases[] = {
       {AMOUNTS, OP("a", "p", 0, 4) "," OP("b", "q", 0, 4) "," OP("c", "q", 4, 4), "", 4, ""},
       {AMOUNTS, OP("a", "p", 0, 4) "," OP("c", "q", 3, 3) "," OP("b", "q", 4, 8), "", 8,
@@ -236,7 +254,8 @@ static void check_compiled(uint64_t seed, uint32_t max_ops) {
   fsched_context_destroy(ctx);
 }
 
-START_TEST(test_compiled) {
+START_TEST(test_compiled)
+{
   for (uint64_t seed = 1; seed <= 300; seed++) {
     check_compiled(seed, seed % 10 == 0 ? 120 : 12);
   }

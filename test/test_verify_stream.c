@@ -39,7 +39,8 @@ static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
 
 /* --- the map against an array --- */
 
-START_TEST(test_map) {
+START_TEST(test_map)
+{
   enum { N = 600 };
   fsched_context *ctx = new_context();
   fs_arena arena;
@@ -87,8 +88,9 @@ static void compare_edges(fsched_context *ctx, const fsched_graph *g, const fsch
   ck_assert_int_eq(fs_vs_deps(&v), FSCHED_OK);
   for (uint32_t o = 0; o < g->n_ops; o++) {
     uint32_t n = v.pred0[o + 1] - v.pred0[o];
-    ck_assert_msg(n == g->pred0[o + 1] - g->pred0[o], "seed %llu: op %s has %u predecessors, not %u",
-                  (unsigned long long)seed, g->op_name[o], n, g->pred0[o + 1] - g->pred0[o]);
+    ck_assert_msg(n == g->pred0[o + 1] - g->pred0[o],
+                  "seed %llu: op %s has %u predecessors, not %u", (unsigned long long)seed,
+                  g->op_name[o], n, g->pred0[o + 1] - g->pred0[o]);
     if (n > 1) {
       qsort(v.pred.at + v.pred0[o], n, sizeof *v.pred.at, compare_ids);
     }
@@ -100,7 +102,8 @@ static void compare_edges(fsched_context *ctx, const fsched_graph *g, const fsch
   fs_arena_release(&v.arena);
 }
 
-START_TEST(test_edges) {
+START_TEST(test_edges)
+{
   for (uint64_t seed = 1; seed <= 200; seed++) {
     fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, 40);
@@ -137,7 +140,8 @@ static void check_compiled(const fs_gen_params *params) {
   fsched_context_destroy(ctx);
 }
 
-START_TEST(test_compiled) {
+START_TEST(test_compiled)
+{
   for (uint64_t seed = 1; seed <= 300; seed++) {
     fs_gen_params params = fs_gen_any(seed, seed % 10 == 0 ? 150 : 15);
     params.raw = seed % 4 == 1;
@@ -151,7 +155,8 @@ END_TEST
 /* --- gangs --- */
 
 /* Replaces the wait on the collective axis by one on a single member. */
-START_TEST(test_one_member_is_not_the_gang) {
+START_TEST(test_one_member_is_not_the_gang)
+{
   static const char text[] =
       "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}, {name: r}]\n"
       "ops:\n  - {name: a, on: [p, q], args: [{out: x, size: 4}]}\n"
@@ -178,7 +183,8 @@ END_TEST
 
 /* --- races --- */
 
-START_TEST(test_races) {
+START_TEST(test_races)
+{
   static const char text[] =
       "fsched: 1\nname: g\nhazards: raw\ntarget:\n  queues: [{name: p}, {name: q}]\n"
       "buffers: [{name: x, size: 4}, {name: y, size: 4}]\n"
@@ -230,7 +236,8 @@ static void *fail_later(void *user, void *block, size_t old_size, size_t new_siz
   return realloc(block, new_size);
 }
 
-START_TEST(test_out_of_memory) {
+START_TEST(test_out_of_memory)
+{
   failing f = {.left = -1};
   const fsched_context_options o = {.size = sizeof o, .reallocate = fail_later, .user = &f};
   fsched_context *ctx;

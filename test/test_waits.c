@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "ctrledge/ctrledge.h"
 #include "frontier/clock.h"
 #include "frontier/waits.h"
@@ -84,6 +85,11 @@ static void clock_rounds(uint32_t n_axes, int rounds, uint64_t seed) {
     }
     fs_clock_drop(&c, clock[k]);
   }
+  uint32_t n_free = 0; /* nothing is left behind */
+  for (fs_clock n = c.free_node; n != 0; n_free++) {
+    n = fs_clocks_next_free(&c, n);
+  }
+  ck_assert_uint_eq(n_free, c.n_nodes - 1);
   free(pairs);
   free(plain);
   fs_clocks_release(&c);
@@ -322,6 +328,21 @@ static uint32_t stored_epoch(const oracle *o, uint32_t command, uint32_t queue) 
   return epoch;
 }
 
+/* Of what is left out of a tainted frontier nothing would have stayed longer than what is there. */
+static void check_eviction(const oracle *o, uint32_t command, uint32_t queue) {
+  const fs_sync *y = o->y;
+  for (uint32_t p = 0; p < o->s->n_queues && o->s->graph->n_gangs == 0; p++) {
+    uint32_t left = known_epoch(o, command, p);
+    if (left == 0 || stored_epoch(o, command, p) > 0) {
+      continue;
+    }
+    for (uint32_t i = y->frontier0[command]; i < y->frontier0[command + 1]; i++) {
+      fs_wait e = y->frontier[i];
+      ck_assert(e.axis == queue || e.epoch > left || (e.epoch == left && e.axis < p));
+    }
+  }
+}
+
 static void check_frontiers(const oracle *o) {
   const fs_sync *y = o->y;
   uint32_t tainted = 0;
@@ -342,6 +363,7 @@ static void check_frontiers(const oracle *o) {
         }
       }
       ck_assert(!y->tainted[c] || n == o->s->graph->target.frontier_capacity);
+      check_eviction(o, c, q);
     }
   }
   ck_assert_uint_eq(tainted, y->frontier_tainted);
@@ -523,6 +545,25 @@ START_TEST(random_gangs_and_limits)
 }
 END_TEST
 
+START_TEST(random_counted_memories)
+{
+  waits_seen = 0;
+  for (uint64_t seed = 0; seed < 150; seed++) {
+    fs_gen_params params = {.seed = seed,
+                            .n_ops = 24,
+                            .n_queues = 4,
+                            .n_memories = 2,
+                            .tightness = 1.0,
+                            .backing = true,
+                            .counted = true,
+                            .inouts = true,
+                            .io = true};
+    run_seed(&params, seed);
+  }
+  ck_assert_uint_gt(waits_seen, 1000);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
   fs_gen_params params = {.seed = 3,
@@ -695,6 +736,78 @@ START_TEST(gangs_are_waited_for_as_a_whole)
 }
 END_TEST
 
+/* One version in one memory: written by op 0 into place 0, written out (copy 0), changed in place
+ * by op 1, written out again (1), read into place 1 (2) and, another time, into place 2 (3),
+ * changed there by op 2, written out (4). */
+START_TEST(orderings_of_copies)
+{
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  enum { OPS = 3, COPIES = 5, ITEMS = OPS + COPIES };
+  uint64_t ten[] = {10};
+  uint32_t zero[8] = {0};
+  uint32_t one_each[] = {0, 1, 2, 3};
+  uint8_t tags[] = {FSCHED_OUT, FSCHED_INOUT, FSCHED_INOUT};
+  uint64_t offset[3] = {0};
+  uint64_t length[] = {10, 10, 10};
+  fs_memory memory = {.capacity = 100, .align = 1, .placement = FSCHED_CONTIGUOUS};
+  fsched_graph g = {.target = {.n_memories = 1, .memory = &memory},
+                    .n_buffers = 1,
+                    .buffer_memory = zero,
+                    .buffer_size = ten,
+                    .n_versions = 1,
+                    .version_buffer = zero,
+                    .n_ops = OPS,
+                    .n_args = OPS,
+                    .op_arg0 = one_each,
+                    .arg_tag = tags,
+                    .arg_buffer = zero,
+                    .arg_version = zero,
+                    .arg_offset = offset,
+                    .arg_length = length,
+                    .op_scratch0 = zero,
+                    .pred0 = zero};
+  uint32_t order[] = {0, 3, 1, 4, 5, 6, 2, 7};
+  uint8_t kinds[] = {FS_SPILL_WRITE, FS_SPILL_WRITE, FS_SPILL_READ, FS_SPILL_READ, FS_SPILL_WRITE};
+  uint32_t places[] = {0, 0, 1, 2, 2};
+  uint32_t no_store[] = {FS_NONE, FS_NONE, FS_NONE, FS_NONE, FS_NONE};
+  uint32_t arg_places[] = {0, 0, 2};
+  uint64_t sizes[] = {10, 10, 10};
+  fsched_schedule s = {.ctx = ctx,
+                       .graph = &g,
+                       .n_items = ITEMS,
+                       .n_copies = COPIES,
+                       .order = order,
+                       .copy_kind = kinds,
+                       .copy_version = zero,
+                       .copy_residency = places,
+                       .copy_store = no_store,
+                       .n_residencies = 3,
+                       .res_version = zero,
+                       .res_memory = zero,
+                       .res_size = sizes,
+                       .arg_residency = arg_places};
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  fs_accesses acc;
+  ck_assert_int_eq(fs_accesses_collect(ctx, &s, &arena, &arena, &acc), FSCHED_OK);
+  const uint32_t expected[][2] = {{3, 1}, {6, 2}, {0, 3}, {1, 4}, {3, 4},
+                                  {4, 5}, {4, 6}, {2, 7}, {5, 7}, {6, 7}}; /* by `to` */
+  uint32_t n = 0;
+  for (uint32_t to = 0; to < ITEMS; to++) {
+    for (uint32_t i = acc.data0[to]; i < acc.data0[to + 1]; i++, n++) {
+      ck_assert_uint_lt(n, 10);
+      ck_assert_uint_eq(acc.data[i], expected[n][0]);
+      ck_assert_uint_eq(to, expected[n][1]);
+      ck_assert(fs_direct_edge(&s, &acc, acc.data[i], to));
+    }
+  }
+  ck_assert_uint_eq(n, 10);
+  fs_arena_release(&arena);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
 Suite *fs_suite_waits(void);
 Suite *fs_suite_waits(void) {
   Suite *s = suite_create("waits");
@@ -705,6 +818,8 @@ Suite *fs_suite_waits(void) {
   tcase_add_test(t, gangs_are_waited_for_as_a_whole);
   tcase_add_test(t, random_graphs);
   tcase_add_test(t, random_gangs_and_limits);
+  tcase_add_test(t, random_counted_memories);
+  tcase_add_test(t, orderings_of_copies);
   tcase_add_test(t, every_allocation_may_fail);
   suite_add_tcase(s, t);
   return s;

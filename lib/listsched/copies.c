@@ -127,6 +127,20 @@ fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
   return fs_engine_offer(e, v);
 }
 
+/* Nobody reads the copy in a bounded backing store any more. */
+fs_status fs_engine_drop_store(fs_engine *e, uint32_t v) {
+  uint32_t residency = e->v_store_residency[v];
+  if (residency == FS_NONE || fs_version_kept(e->g, v)) {
+    return FSCHED_OK;
+  }
+  uint32_t backing = fs_engine_memory_of(e, v)->backing;
+  e->residency.at[residency].end = e->now;
+  e->v_store_residency[v] = FS_NONE;
+  FS_TRY(fs_places_depart(&e->places[backing], e->v_store_place[v]));
+  e->v_store_place[v] = FS_NONE;
+  return fs_engine_unblock(e, backing);
+}
+
 fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
   uint32_t m = e->v_memory[v];
   if (e->v_counted_evictable[v]) {
@@ -143,6 +157,7 @@ fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
     FS_TRY(fs_engine_want_read(e, v));
   } else if (e->v_left[v] == 0) {
     e->v_state[v] = FS_V_DEAD;
+    FS_TRY(fs_engine_drop_store(e, v));
   } else {
     e->v_state[v] = FS_V_ABSENT;
     e->n_absent_stored++;

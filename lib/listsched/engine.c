@@ -421,7 +421,7 @@ static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v) {
   }
   if (e->v_state[v] == FS_V_DEAD) {
     e->residency.at[e->v_residency[v]].end = e->now;
-    return FSCHED_OK;
+    return fs_engine_drop_store(e, v);
   }
   return fs_engine_settle(e, v);
 }
@@ -608,30 +608,32 @@ static uint64_t own_need(const fs_engine *e, uint32_t op, uint32_t memory) {
   return sum;
 }
 
-/* Names the memory that the first unissued op cannot get into. */
+/* Names the memory that the first unissued op cannot get into: one that has too little room, else
+ * one whose room is in pieces. */
 static void explain_memory(const fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t op = e->op_at[e->unissued_next[g->n_ops]];
+  uint32_t found = FS_NONE;
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
-    if (!fs_memory_bounded(&g->target.memory[m])) {
-      continue;
-    }
-    uint64_t need = own_need(e, op, m);
-    uint64_t have = e->places[m].free;
-    if (need > 0 && (need > have || !fs_memory_spills(&g->target.memory[m]))) {
-      fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE,
-                fs_memory_spills(&g->target.memory[m])
-                    ? NULL
-                    : "a `backing` store and `spill` would let other buffers leave",
-                "no schedule was found: memory '%s' has no room for op '%s': %llu more bytes "
-                "needed, %llu of %llu free",
-                g->target.memory[m].name, g->op_name[op], (unsigned long long)need,
-                (unsigned long long)have, (unsigned long long)g->target.memory[m].capacity);
-      return;
+    uint64_t need = fs_memory_bounded(&g->target.memory[m]) ? own_need(e, op, m) : 0;
+    if (need > e->places[m].free || (need > 0 && found == FS_NONE)) {
+      found = m;
     }
   }
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
-            "no schedule was found: op '%s' cannot start", g->op_name[op]);
+  if (found == FS_NONE) {
+    fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+              "no schedule was found: op '%s' cannot start", g->op_name[op]);
+    return;
+  }
+  const fs_memory *m = &g->target.memory[found];
+  const char *hint = !fs_memory_spills(m)
+                         ? "a `backing` store and `spill` would let other buffers leave"
+                         : "its backing store is full";
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, hint,
+            "no schedule was found: memory '%s' has no room for op '%s': %llu more bytes needed, "
+            "%llu of %llu free",
+            m->name, g->op_name[op], (unsigned long long)own_need(e, op, found),
+            (unsigned long long)e->places[found].free, (unsigned long long)m->capacity);
 }
 
 static void remove_entry(fs_heap *h, uint32_t id) {

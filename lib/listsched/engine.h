@@ -163,6 +163,7 @@ fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) FS_MUST_USE;
 fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) FS_MUST_USE;
 fs_status fs_engine_want_read(fs_engine *e, uint32_t version) FS_MUST_USE;
 fs_status fs_engine_depart(fs_engine *e, uint32_t version) FS_MUST_USE;
+fs_status fs_engine_drop_store(fs_engine *e, uint32_t version) FS_MUST_USE;
 fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) FS_MUST_USE;
 /* Is the copy (version * 2 + kind) still wanted, and can it start? */
 bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry);

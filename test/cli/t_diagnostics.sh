@@ -22,4 +22,23 @@ expect "-q keeps errors" [ -s err ]
 cp "$TOP/examples/figure-10.yaml" .
 run 3 "$FSCHED" compile figure-10.yaml --memory cmx=4
 golden err precondition.txt
+
+cat >raw.yaml <<'END'
+fsched: 1
+name: raw
+hazards: raw
+target:
+  queues: [{name: a}, {name: b}]
+buffers: [{name: x, size: 64}]
+ops:
+  - {name: p, args: [{out: x}]}
+  - {name: r, args: [{in: x}]}
+  - {name: w, args: [{inout: x}]}
+END
+run 0 "$FSCHED" compile raw.yaml
+golden err races.txt
+run 0 "$FSCHED" run raw.fsb -q
+run 2 "$FSCHED" run raw.fsb --check
+run 0 "$FSCHED" compile raw.yaml -q
+expect "-q leaves warnings out" empty err
 :

@@ -80,10 +80,6 @@ static fsched_status use_graph(fsched_context *ctx, const subject *s, bytes inpu
     fsched_schedule_destroy(schedule);
   }
   fsched_graph_destroy(graph);
-  if (status == FSCHED_SYSTEM && fsched_diag_count(ctx) > 0 &&
-      strcmp(fsched_diag_get(ctx, 0)->code, "file") == 0) {
-    *allowed |= MAY(FSCHED_SYSTEM); /* `target: ti`: a cut text names a file that is not there */
-  }
   return status;
 }
 
