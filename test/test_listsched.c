@@ -212,6 +212,69 @@ END_TEST
 START_TEST(tightest_align_256) { tightest(256, 30000); }
 END_TEST
 
+/* Copies that no schedule needs (shared facts, spilling.txt): a version that the store holds is not
+ * written again, and one that was read and not changed since is not written. */
+static void no_idle_writes(const fsched_schedule *s) {
+  const fsched_graph *g = s->graph;
+  bool *stored = calloc(g->n_versions + 1, sizeof *stored);
+  ck_assert_ptr_nonnull(stored);
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    stored[v] = fs_version_given(g, v);
+  }
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i];
+    if (item >= g->n_ops) {
+      uint32_t v = s->copy_version[item - g->n_ops];
+      bool write = s->copy_kind[item - g->n_ops] == FS_SPILL_WRITE;
+      ck_assert_msg(stored[v] != write, "version %u: %s", v, write ? "stored already" : "not stored");
+      stored[v] = true;
+      continue;
+    }
+    for (uint32_t a = g->op_arg0[item]; a < g->op_arg0[item + 1]; a++) {
+      if (g->arg_version[a] != FS_NONE && fs_tag_writes(g->arg_tag[a])) {
+        stored[g->arg_version[a]] = false;
+      }
+    }
+  }
+  free(stored);
+}
+
+START_TEST(no_copy_is_idle) {
+  uint32_t copies = 0;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    fsched_context *ctx = new_context();
+    fs_gen_params p = fs_gen_any(seed, 60);
+    p.n_memories = 1;
+    p.tightness = 1.0 + (double)(seed % 4) / 2;
+    fsched_graph *g;
+    ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
+    fsched_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    no_idle_writes(s);
+    copies += s->n_copies;
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+  }
+  ck_assert_uint_gt(copies, 1000);
+}
+END_TEST
+
+/* A backing store of its own capacity: it may run out, which is a refusal that names it. */
+START_TEST(bounded_store) {
+#define STORE(capacity)                                                              \
+  "fsched: 1\nname: f\ntarget:\n  memories:\n"                                       \
+  "    - {name: m, capacity: 8, backing: store, spill: {on: compute, write: {fixed: 1}, read: {fixed: 1}}}\n" \
+  "    - {name: store, capacity: " capacity "}\n"                                     \
+  "buffers: [{name: x, size: 4, io: output}, {name: y, size: 4, io: output}, "       \
+  "{name: z, size: 4, io: output}]\n"                                                \
+  "ops: [{name: a, args: [{out: x}]}, {name: b, args: [{out: y}]}, {name: c, args: [{out: z}]}]\n"
+  char message[256];
+  ck_assert_uint_gt(makespan_of(STORE("12")), 0);
+  ck_assert_int_eq(status_of(STORE("8"), message, sizeof message), FSCHED_INFEASIBLE);
+  ck_assert_ptr_nonnull(strstr(message, "memory 'store' has no room for the stored content"));
+}
+END_TEST
+
 START_TEST(same_input_same_schedule) {
   for (uint64_t seed = 1; seed < 30; seed++) {
     char *text[2];
@@ -462,6 +525,8 @@ Suite *fs_suite_listsched(void) {
   tcase_add_test(t, tightest_align_1);
   tcase_add_test(t, tightest_align_64);
   tcase_add_test(t, tightest_align_256);
+  tcase_add_test(t, no_copy_is_idle);
+  tcase_add_test(t, bounded_store);
   tcase_add_test(t, same_input_same_schedule);
   tcase_add_test(t, allocation_failures);
   tcase_add_test(t, shared_schedules);
