@@ -181,8 +181,8 @@ uninstall:
 
 dist:
 	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=fsched-$(VERSION)/ HEAD | gzip -9n \
-	  >$(BUILD)/fsched-$(VERSION).tar.gz
+	git archive --format=tar --prefix=fsched-$(VERSION)/ -o $(BUILD)/fsched-$(VERSION).tar HEAD
+	gzip -9nf $(BUILD)/fsched-$(VERSION).tar
 
 clean:
 	rm -rf $(BUILD)

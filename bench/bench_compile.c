@@ -4,9 +4,12 @@
  *
  *   bench_compile [LARGEST [TIGHTNESS]]
  *
+ * LARGEST is the number of ops to stop at (1,000,000), TIGHTNESS the capacity over the largest need
+ * of an op (1000).  It is the same at every size, so pressure, and copies per op, grow with n.
+ *
  * Each size runs in a child of its own, so that its peak memory (VmHWM: graph, schedule, program
- * and what made them) is its own.  The machine may be shared: every figure is the minimum of
- * several runs, and the median is shown beside it for the sums. */
+ * and what made them) is its own.  The machine may be shared: CPU time is what counts, minimum and
+ * median of several runs; the passes' share of it is by their wall time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +22,12 @@
 #include "schedule.h"
 #include "sync.h"
 
-enum { MAX_RUNS = 9, MAX_PASSES = 16, MIN_OPS = 1000, LIMIT_OPS = 100000 };
+/* Up to PORTFOLIO ops the list scheduler runs several plans, so each side has a fit of its own. */
+enum { MAX_RUNS = 9, MAX_PASSES = 16, MIN_OPS = 1000, LIMIT_OPS = 100000, PORTFOLIO = 20000 };
 
 typedef struct run {
   double cpu, wall, verify_cpu, verify_wall;
-  double pass[MAX_PASSES]; /* wall */
+  double pass[MAX_PASSES]; /* wall, then its share of the CPU time */
 } run;
 
 typedef struct result {
@@ -101,6 +105,9 @@ static void one_run(fsched_context *ctx, const fsched_graph *g, result *out) {
   need(ctx, fsched_compile(ctx, g, &o, &s, &p));
   r->cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   r->wall = now(CLOCK_MONOTONIC) - wall;
+  for (uint32_t i = 0; i < fsched_pass_count(); i++) {
+    r->pass[i] *= r->cpu / r->wall;
+  }
   if (out->n_runs == 0) {
     out->peak_kib = peak();
   }
@@ -190,13 +197,14 @@ static void head(void) {
 }
 
 static void row(const result *r) {
-  double cpu_median, wall_median, verify_median;
+  double cpu_median, wall_median, verify_median, pass_median;
   double cpu = least(r, offsetof(run, cpu), &cpu_median);
   double wall = least(r, offsetof(run, wall), &wall_median);
   double verify = least(r, offsetof(run, verify_cpu), &verify_median);
   printf("%9u %9u %9u %9u", r->n_ops, r->n_copies, r->n_control, r->n_waits);
   for (uint32_t p = 0; p + 1 < fsched_pass_count(); p++) {
-    printf(" %9.4f", least(r, offsetof(run, pass) + p * sizeof(double), NULL));
+    (void)least(r, offsetof(run, pass) + p * sizeof(double), &pass_median);
+    printf(" %9.4f", pass_median);
   }
   printf(" | %9.4f %9.4f %9.4f %9.4f %7.2f | %9.4f %9.4f %7.2f | %6.0f %6.0f\n", cpu, cpu_median,
          wall, wall_median, 1e6 * cpu / r->n_ops, verify, verify_median, verify / cpu,
@@ -204,12 +212,14 @@ static void row(const result *r) {
   (void)fflush(stdout);
 }
 
-/* Least squares of log(time / divisor) over log(n). */
-static double exponent(const result *r, uint32_t n, size_t offset, bool by_log) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (uint32_t i = 0; i < n; i++) {
+/* Least squares of log(time / divisor) over log(n), sizes first .. end - 1. */
+static double exponent(const result *r, uint32_t first, uint32_t end, size_t offset, bool by_log) {
+  double n = end - first, sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (uint32_t i = first; i < end; i++) {
     double ops = r[i].n_ops, x = log(ops);
-    double y = log(least(&r[i], offset, NULL) / (by_log ? log2(ops) : 1));
+    double median;
+    (void)least(&r[i], offset, &median);
+    double y = log(median / (by_log ? log2(ops) : 1));
     sx += x;
     sy += y;
     sxx += x * x;
@@ -218,18 +228,44 @@ static double exponent(const result *r, uint32_t n, size_t offset, bool by_log) 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-static void fit(const char *name, const result *r, uint32_t n, size_t offset) {
-  printf("  %-12s n^%.3f   after dividing by log n: n^%.3f\n", name, exponent(r, n, offset, false),
-         exponent(r, n, offset, true));
+static void fit_one(const char *name, const result *r, uint32_t n, size_t offset) {
+  uint32_t split = 0;
+  while (split < n && r[split].n_ops <= PORTFOLIO) {
+    split++;
+  }
+  const uint32_t range[3][2] = {{0, split}, {split, n}, {0, n}};
+  printf("  %-10s", name);
+  for (int i = 0; i < 3; i++) {
+    if (range[i][1] - range[i][0] >= 2) {
+      printf("   %6.3f %6.3f", exponent(r, range[i][0], range[i][1], offset, false),
+             exponent(r, range[i][0], range[i][1], offset, true));
+    } else {
+      printf("   %6s %6s", "-", "-");
+    }
+  }
+  printf("\n");
+}
+
+static void fits(const result *r, uint32_t n) {
+  printf(
+      "\nexponent of time over n, and after dividing by log n: least squares over the medians\n");
+  printf("  %-10s   %13s   %13s   %13s\n", "", "up to 20,000", "from there on", "all");
+  fit_one("compile", r, n, offsetof(run, cpu));
+  for (uint32_t i = 0; i + 1 < fsched_pass_count(); i++) {
+    fit_one(fsched_pass_name(i), r, n, offsetof(run, pass) + i * sizeof(double));
+  }
+  fit_one("verify", r, n, offsetof(run, verify_cpu));
 }
 
 static void describe(const fs_gen_params *p) {
-  printf("random graphs (seed %llu): %u queues (the last copies) in %u classes, 1 memory, align "
-         "%llu, buffers of 1 to %u bytes, ops of 1 to %u ticks reading 1 to 3 of the last %u "
-         "buffers, given content and outputs\nseconds of CPU (cpu, verify) or wall (passes): "
-         "minimum of the runs; MB: peak after the first compile, and after verify\n",
-         (unsigned long long)p->seed, p->n_queues, p->n_classes, (unsigned long long)p->align,
-         p->max_size, p->max_time, p->window);
+  printf(
+      "random graphs (seed %llu): %u queues (the last copies) in %u classes, 1 memory, align "
+      "%llu, buffers of 1 to %u bytes, ops of 1 to %u ticks reading 1 to 3 of the last %u "
+      "buffers, given content and outputs\n"
+      "seconds of CPU (wall where it says so); passes: medians, split by wall time; MB: peak "
+      "after the first compile, and after verify\n",
+      (unsigned long long)p->seed, p->n_queues, p->n_classes, (unsigned long long)p->align,
+      p->max_size, p->max_time, p->window);
 }
 
 static void load(void) {
@@ -238,10 +274,22 @@ static void load(void) {
   printf("load average %.2f\n", average[0]);
 }
 
+/* The same graph under other pressures. */
+static void pressures(void) {
+  static const double other[] = {4000, 100, 8};
+  printf("\n%d ops, capacity 4000, 100 and 8 times the largest need of an op\n", (int)LIMIT_OPS);
+  head();
+  for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    fs_gen_params p = params(LIMIT_OPS, other[i]);
+    result r = in_child(&p);
+    row(&r);
+  }
+}
+
 int main(int argc, char **argv) {
   static const uint32_t sizes[] = {1, 3, 10, 30, 100, 300, 1000}; /* thousands */
   enum { N = sizeof sizes / sizeof *sizes };
-  static result r[N], extreme;
+  static result r[N];
   uint32_t largest = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, n = 0;
   double tightness = argc > 2 ? strtod(argv[2], NULL) : 1000;
   fs_gen_params p = params(MIN_OPS, tightness);
@@ -254,27 +302,18 @@ int main(int argc, char **argv) {
     r[n] = in_child(&p);
     row(&r[n]);
   }
-  if (largest >= LIMIT_OPS) {
-    printf("\ncapacity 8 times the largest need of an op\n");
-    head();
-    p = params(LIMIT_OPS, 8);
-    extreme = in_child(&p);
-    row(&extreme);
-  }
-  printf("\nof the copies, no schedule avoids:");
+  printf("of the copies, no schedule avoids");
   for (uint32_t i = 0; i < n; i++) {
-    printf(" %llu of %u", (unsigned long long)r[i].need_copies, r[i].n_copies);
+    printf(" %llu", (unsigned long long)r[i].need_copies);
   }
-  printf("\nedges per op %.2f; building the graph %.2f us/op\n",
-         (double)r[n - 1].n_edges / r[n - 1].n_ops, 1e6 * r[n - 1].build_wall / r[n - 1].n_ops);
+  if (n > 0) {
+    printf("\nedges per op %.2f; building the graph %.2f us/op\n",
+           (double)r[n - 1].n_edges / r[n - 1].n_ops, 1e6 * r[n - 1].build_wall / r[n - 1].n_ops);
+    fits(r, n);
+  }
+  if (largest >= LIMIT_OPS) {
+    pressures();
+  }
   load();
-  if (n > 2) {
-    printf("\ntime over n, least squares over the minima\n");
-    fit("compile", r, n, offsetof(run, cpu));
-    for (uint32_t i = 0; i + 1 < fsched_pass_count(); i++) {
-      fit(fsched_pass_name(i), r, n, offsetof(run, pass) + i * sizeof(double));
-    }
-    fit("verify", r, n, offsetof(run, verify_cpu));
-  }
   return EXIT_SUCCESS;
 }

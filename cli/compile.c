@@ -129,6 +129,22 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   return fsched_compile(cli->ctx, job->graph, &o, &job->schedule, &job->program);
 }
 
+/* With hazards: raw, the pairs that nothing orders; what they compute is outside the promise. */
+static void report_races(fs_cli *cli, const fsched_graph *g) {
+  enum { SHOWN = 20 };
+  for (uint32_t i = 0; i < g->n_races && i < SHOWN; i++) {
+    fs_report(cli->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE, NULL,
+              "ops '%s' and '%s' are unordered, and one of them writes what both touch of '%s'",
+              g->op_name[g->race_a[i]], g->op_name[g->race_b[i]],
+              g->buffer_name[g->version_buffer[g->race_version[i]]]);
+  }
+  if (g->n_races > SHOWN) {
+    fs_report(cli->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
+              "fsched dis --format json lists all", "%u more pairs of ops are unordered",
+              g->n_races - SHOWN);
+  }
+}
+
 static fs_status write_emits(fs_cli *cli, const fs_job *job) {
   for (size_t i = 0; i < job->n_emits; i++) {
     char *text = NULL;
@@ -236,6 +252,7 @@ static fs_status run_job(fs_cli *cli, fs_job *job) {
   FS_TRY(name_files(cli, job));
   FS_TRY(check_files(cli, job));
   FS_TRY(compute(cli, job));
+  report_races(cli, job->graph);
   FS_TRY(write_all(cli, job));
   print_report(cli, job);
   return FSCHED_OK;

@@ -10,6 +10,7 @@ enum { CHUNK_FIRST = 4, CHUNK_MAX = 64 };
 #endif
 
 static fs_status new_chunk(fs_arena *arena, uint32_t cap, fs_vmap_chunk *out) {
+  out->first = 0;
   out->n = 0;
   out->cap = cap;
   return fs_new(arena, &out->at, cap);
@@ -43,7 +44,7 @@ fs_vmap_cursor fs_vmap_find(const fs_vmap *map, uint64_t key) {
   uint32_t lo = 0, hi = map->n_chunks; /* chunk lo starts at or before key, chunk hi after */
   while (hi - lo > 1) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (map->chunk[mid].at[0].key <= key) {
+    if (map->chunk[mid].first <= key) {
       lo = mid;
     } else {
       hi = mid;
@@ -83,6 +84,7 @@ static fs_status split_chunk(fs_arena *arena, fs_vmap *map, uint32_t index) {
   uint32_t keep = left->n / 2;
   right.n = left->n - keep;
   memcpy(right.at, left->at + keep, right.n * sizeof *right.at);
+  right.first = right.at[0].key;
   left->n = keep;
   memmove(left + 2, left + 1, (map->n_chunks - index - 1) * sizeof *left);
   left[1] = right;
@@ -101,6 +103,7 @@ static fs_status make_room(fs_arena *arena, fs_vmap *map, fs_vmap_cursor *at) {
     FS_TRY(new_chunk(arena, c->cap * 2, &bigger));
     memcpy(bigger.at, c->at, c->n * sizeof *c->at);
     bigger.n = c->n;
+    bigger.first = c->first;
     *c = bigger;
     return FSCHED_OK;
   }
@@ -146,12 +149,13 @@ void fs_vmap_clear_inside(fs_vmap *map, uint64_t lo, uint64_t hi) {
   fs_vmap_cursor a = fs_vmap_find(map, lo), b = fs_vmap_find(map, hi - 1);
   uint32_t first = a.pos + 1;
   if (a.chunk == b.chunk) {
-    drop(&map->chunk[a.chunk], first, b.pos + 1 > first ? b.pos + 1 : first);
+    drop(&map->chunk[a.chunk], first, b.pos + 1);
     return;
   }
   map->chunk[a.chunk].n = first; /* at least 1: the breakpoint at or before lo stays */
   fs_vmap_chunk *last = &map->chunk[b.chunk];
   drop(last, 0, b.pos + 1);
+  last->first = last->n == 0 ? 0 : last->at[0].key;
   uint32_t resume = last->n == 0 ? b.chunk + 1 : b.chunk;
   memmove(map->chunk + a.chunk + 1, map->chunk + resume,
           (map->n_chunks - resume) * sizeof *map->chunk);

@@ -16,6 +16,7 @@ typedef struct fs_vmap_entry {
 } fs_vmap_entry;
 
 typedef struct fs_vmap_chunk {
+  uint64_t first; /* key of at[0], so that a search touches the directory alone */
   uint32_t n, cap;
   fs_vmap_entry *at;
 } fs_vmap_chunk;

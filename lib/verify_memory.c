@@ -9,7 +9,9 @@
 #include "verify_schedule.h"
 
 static bool bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
-static uint64_t aligned(uint64_t size, uint64_t align) { return (size + align - 1) / align * align; }
+static uint64_t aligned(uint64_t size, uint64_t align) {
+  return (size + align - 1) / align * align;
+}
 
 /* --- each residency alone --- */
 
@@ -61,8 +63,7 @@ static fs_status check_scratch(fs_vsched *v) {
         s->res_end[r] != s->end[op] || s->res_size[r] != aligned(g->scratch_size[i], m->align) ||
         (s->scratch_residency != NULL && s->scratch_residency[i] != FS_NONE &&
          s->scratch_residency[i] != r)) {
-      FS_REFUTE(v, FS_DIAG_VERIFY_RESIDENCY, "%s is not its op's",
-                fs_vsched_residency(v, r, name));
+      FS_REFUTE(v, FS_DIAG_VERIFY_RESIDENCY, "%s is not its op's", fs_vsched_residency(v, r, name));
     }
   }
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -110,8 +111,8 @@ static fs_status index_places(fs_vsched *v) {
   FS_TRY(fs_new(&v->arena, &v->by_place, s->n_residencies));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     if (s->res_version[r] != FS_NONE) {
-      key[n++] = (place_key){s->res_memory[r], s->res_version[r], s->res_begin[r], s->res_end[r],
-                             r};
+      key[n++] =
+          (place_key){s->res_memory[r], s->res_version[r], s->res_begin[r], s->res_end[r], r};
     }
   }
   if (n > 1) {

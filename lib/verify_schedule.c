@@ -26,8 +26,8 @@ const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME
     uint32_t copy = fs_vsched_copy(v, item), version = v->s->copy_version[copy];
     uint32_t buffer = v->g->version_buffer[version];
     snprintf(text, FS_SNAME, "spill %s of %.100s.%u at %llu",
-             v->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read",
-             v->g->buffer_name[buffer], version - v->g->buffer_version0[buffer], start);
+             v->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read", v->g->buffer_name[buffer],
+             version - v->g->buffer_version0[buffer], start);
   }
   return text;
 }
@@ -131,8 +131,8 @@ static void check_durations(fs_vsched *v) {
     }
     if (i < v->g->n_ops && v->g->op_start != NULL && v->g->op_start[i] != FS_TICK_NONE &&
         v->g->op_start[i] != s->start[i]) {
-      FS_REFUTE(v, FS_DIAG_VERIFY_START, "%s has the given start %llu",
-                fs_vsched_item(v, i, name), (unsigned long long)v->g->op_start[i]);
+      FS_REFUTE(v, FS_DIAG_VERIFY_START, "%s has the given start %llu", fs_vsched_item(v, i, name),
+                (unsigned long long)v->g->op_start[i]);
     }
   }
 }

@@ -34,7 +34,8 @@ fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE;  /* items: times, queues, a
 fs_status fs_vsched_memory(fs_vsched *v) FS_MUST_USE; /* residencies: capacity and overlap */
 fs_status fs_vsched_values(fs_vsched *v) FS_MUST_USE; /* accesses, contents, copies */
 
-/* The order in which amounts change: at one time first ends, then what has no length, then begins. */
+/* The order in which amounts change: at one time first ends, then what has no length, then begins.
+ */
 typedef enum fs_vphase { FS_PHASE_END, FS_PHASE_INSTANT, FS_PHASE_BEGIN } fs_vphase;
 typedef struct fs_vevent {
   fs_tick time;

@@ -71,10 +71,9 @@ static fs_status copy_list(fs_vpool *p, uint32_t from, uint32_t *to) {
   return FSCHED_OK;
 }
 
-static fs_status cut_one(fs_vpool *p, fs_vmap *map, uint64_t key, fs_vmap_cursor *at) {
-  bool fresh;
-  FS_TRY(fs_vmap_cut(p->arena, map, key, at, &fresh));
-  uint32_t old = fs_vmap_at(map, *at)->value;
+/* A breakpoint that is new has the cell of the interval it cut, and gets a copy. */
+static fs_status own_cell(fs_vpool *p, fs_vmap_entry *e, bool fresh) {
+  uint32_t old = e->value;
   if (!fresh || old == FS_NONE) {
     return FSCHED_OK;
   }
@@ -85,14 +84,26 @@ static fs_status cut_one(fs_vpool *p, fs_vmap *map, uint64_t key, fs_vmap_cursor
   p->cell.at[made] = p->cell.at[old];
   p->cell.at[made].writers = writers;
   p->cell.at[made].readers = readers;
-  fs_vmap_at(map, *at)->value = made;
+  e->value = made;
   return FSCHED_OK;
+}
+
+static fs_status cut_one(fs_vpool *p, fs_vmap *map, uint64_t key, fs_vmap_cursor *at) {
+  bool fresh;
+  FS_TRY(fs_vmap_cut(p->arena, map, key, at, &fresh));
+  return own_cell(p, fs_vmap_at(map, *at), fresh);
 }
 
 fs_status fs_vpool_cut(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi, fs_vmap_cursor *at) {
   assert(lo < hi);
-  FS_TRY(cut_one(p, map, hi, at));
-  return cut_one(p, map, lo, at);
+  FS_TRY(cut_one(p, map, lo, at));
+  if (fs_vmap_end(map, *at) == hi) {
+    return FSCHED_OK; /* most often an interval is used again as it is */
+  }
+  fs_vmap_cursor end;
+  FS_TRY(cut_one(p, map, hi, &end));
+  *at = fs_vmap_find(map, lo); /* entries may have moved */
+  return FSCHED_OK;
 }
 
 fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *cell) {
@@ -104,9 +115,10 @@ fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *
   return FSCHED_OK;
 }
 
-fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi, uint32_t *cell) {
-  fs_vmap_cursor first = fs_vmap_find(map, lo), at = first;
-  assert(fs_vmap_at(map, at)->key == lo);
+fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
+                          uint32_t *cell) {
+  fs_vmap_cursor at = first;
+  uint64_t lo = fs_vmap_at(map, at)->key;
   do {
     fs_vmap_entry *e = fs_vmap_at(map, at);
     if (e->key >= hi) {
@@ -117,7 +129,9 @@ fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi, u
       e->value = FS_NONE;
     }
   } while (fs_vmap_next(map, &at));
-  fs_vmap_clear_inside(map, lo, hi);
+  if (fs_vmap_end(map, first) < hi) {
+    fs_vmap_clear_inside(map, lo, hi); /* leaves the breakpoint at lo where it is */
+  }
   return fs_vpool_cell(p, map, first, cell);
 }
 

@@ -39,8 +39,8 @@ fs_status fs_vpool_cut(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi,
                        fs_vmap_cursor *at) FS_MUST_USE;
 /* The cell of an interval, made when there is none. */
 fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *cell) FS_MUST_USE;
-/* Makes [lo, hi), cut before, one interval with one empty cell. */
-fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi,
+/* Makes [first, hi), cut before, one interval with one empty cell. */
+fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
                           uint32_t *cell) FS_MUST_USE;
 /* Prepends to a list. */
 fs_status fs_vpool_push(fs_vpool *p, uint32_t *head, uint32_t who, uint32_t version) FS_MUST_USE;

@@ -4,12 +4,12 @@
  *   shape    records make sense; every op once, on all members of its gang    verify_stream_shape.c
  *   deps     versions and predecessors, again from tags in program order      verify_stream_deps.c
  *   races    the list of pairs that hazards: raw leaves open is right         verify_stream_races.c
- *   places   each command touches what its op needs, inside all capacities    verify_stream_places.c
+ *   places   each command touches what its op needs, inside all capacities verify_stream_places.c
  *   signals  who signals, how far it reaches                                  here
  *   walk     one order that queues and waits allow: no deadlock; exact        verify_stream_walk.c
  *            vector clocks; waits, frontiers, predecessors
- *   access   conflicts are ordered, every value is the right one              verify_stream_access.c
- *   graph    the program is that graph's                                      verify_stream_graph.c
+ *   access   conflicts are ordered, every value is the right one verify_stream_access.c graph the
+ * program is that graph's                                      verify_stream_graph.c
  *
  * Nothing of the passes is used: not their intervals, not their clocks, not their edges.  What is
  * stored beside the commands (versions, frontiers, signals) is compared, not believed.
@@ -88,8 +88,8 @@ static void check_meta(fs_vs *v) {
   if (s->meta[0].makespan != last || s->meta[0].lower_bound > last) {
     FS_WRONG(v, FS_DIAG_VERIFY_STATUS,
              "makespan %llu, bound %llu, but the last command ends at %llu",
-             (unsigned long long)s->meta[0].makespan,
-             (unsigned long long)s->meta[0].lower_bound, (unsigned long long)last);
+             (unsigned long long)s->meta[0].makespan, (unsigned long long)s->meta[0].lower_bound,
+             (unsigned long long)last);
   }
 }
 

@@ -74,7 +74,8 @@ typedef struct fs_vs {
   uint32_t *occ_refs;      /* waits and frontier entries to come */
   uint32_t *progress;      /* per axis: epochs complete */
   fs_vdense now, meet, other;
-  uint32_t *source; /* per queue: which wait gave the entry of now */
+  uint32_t now_queue; /* whose clock `now` is; FS_NONE: nobody's */
+  uint32_t *source;   /* per queue: which wait gave the entry of now */
   void *free_clock[32];
 
   /* verify_stream_places.c */
@@ -108,16 +109,16 @@ static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
 }
 
 /* Each reports what it finds and returns FSCHED_OK, or FSCHED_SYSTEM. */
-fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;      /* records make sense; builds the indices */
-fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;     /* each command's places are its op's */
-fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;       /* versions and predecessors from tags */
-fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;      /* the list of races */
-fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE;    /* signals and scopes */
-fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;       /* order, clocks, waits, frontiers */
+fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;   /* records make sense; builds the indices */
+fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;  /* each command's places are its op's */
+fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;    /* versions and predecessors from tags */
+fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;   /* the list of races */
+fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
+fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;    /* order, clocks, waits, frontiers */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
 
 /* verify_stream_access.c: for an item of which commands[0] is a member; `before` holds what is
- * complete before each member. */
+ * complete before each member, and may hold the item's own epochs. */
 fs_status fs_vs_access_begin(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n,
                        const fs_vdense *before) FS_MUST_USE;
@@ -125,7 +126,7 @@ fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
 /* Two ops whose order a raw hazard leaves open. */
 bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
 
-/* Unique arrays of verify_stream_walk.c */
+/* A clock of n queues, empty. */
 fs_status fs_vdense_init(fs_arena *arena, fs_vdense *d, uint32_t n) FS_MUST_USE;
 
 #endif

@@ -52,9 +52,9 @@ static const char *place_name(const fs_vs *v, const fs_stream_place *p) {
 
 /* An argument without dependencies is an address for the kernel, not an access. */
 static bool is_access(const item *t, const fs_stream_place *p) {
-  return p->size > 0 && !(t->c->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY &&
-                          p->version != FS_NONE && p->arg < t->v->s->n_args &&
-                          t->v->s->args[p->arg].tag == FSCHED_NO_DEP);
+  return p->size > 0 &&
+         !(t->c->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY && p->version != FS_NONE &&
+           p->arg < t->v->s->n_args && t->v->s->args[p->arg].tag == FSCHED_NO_DEP);
 }
 
 /* --- order --- */
@@ -249,10 +249,8 @@ static fs_status read_place(const item *t, const fs_stream_place *p) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, p);
   uint64_t hi = p->address + p->size;
-  bool memory = p->space == FS_SPACE_MEMORY, right = true, open = false;
-  if (memory && p->version != FS_NONE) {
-    right = content_right(v, map, p->address, p->size, p->version, place_base(t, p));
-  }
+  bool valued = p->version != FS_NONE, right = true, open = false;
+  uint64_t base = place_base(t, p);
   fs_vmap_cursor at;
   FS_TRY(fs_vpool_cut(&v->pool, map, p->address, hi, &at));
   do {
@@ -262,8 +260,12 @@ static fs_status read_place(const item *t, const fs_stream_place *p) {
     uint32_t cell;
     FS_TRY(fs_vpool_cell(&v->pool, map, at, &cell));
     check_list(t, v->pool.cell.at[cell].writers, p, &open);
-    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE) {
+    if (valued && p->space == FS_SPACE_COUNTED) {
       right = lane_right(v, &v->pool.cell.at[cell], p) && right;
+    } else if (valued) {
+      const fs_vcell *c = &v->pool.cell.at[cell];
+      right = truth_holds(v, p->version, c, fs_vmap_at(map, at)->key, fs_vmap_end(map, at), base) &&
+              right;
     }
     if (p->mode == FS_MODE_R) {
       FS_TRY(add_reader(t, cell, p->version));
@@ -326,7 +328,7 @@ static fs_status write_place(const item *t, const fs_stream_place *p, const fs_v
     return write_each(t, map, first, hi, content);
   }
   uint32_t cell;
-  FS_TRY(fs_vpool_assign(&v->pool, map, p->address, hi, &cell));
+  FS_TRY(fs_vpool_assign(&v->pool, map, first, hi, &cell));
   return add_writer(t, cell, content);
 }
 
@@ -347,10 +349,10 @@ static fs_status collect_pieces(fs_vs *v, const fs_stream_place *from) {
     }
     if (e->value != FS_NONE) {
       const fs_vcell *c = &v->pool.cell.at[e->value];
-      FS_TRY(fs_vec_push(v->ctx, &v->piece,
-                         ((fs_vpiece){fs_max(e->key, from->address),
-                                      fs_min(fs_vmap_end(map, at), end), c->base, c->version,
-                                      c->stamp})));
+      FS_TRY(
+          fs_vec_push(v->ctx, &v->piece,
+                      ((fs_vpiece){fs_max(e->key, from->address), fs_min(fs_vmap_end(map, at), end),
+                                   c->base, c->version, c->stamp})));
     }
   } while (fs_vmap_next(map, &at));
   return FSCHED_OK;
@@ -456,9 +458,8 @@ static fs_status put_given(fs_vs *v, uint32_t version) {
                fs_vs_string(v, v->s->memories[x->given_memory].name));
       break;
     }
-  } while (fs_vmap_next(map, &look) &&
-           fs_vmap_at(map, look)->key < x->given_address + size);
-  FS_TRY(fs_vpool_assign(&v->pool, map, x->given_address, x->given_address + size, &cell));
+  } while (fs_vmap_next(map, &look) && fs_vmap_at(map, look)->key < x->given_address + size);
+  FS_TRY(fs_vpool_assign(&v->pool, map, at, x->given_address + size, &cell));
   fs_vcell *c = &v->pool.cell.at[cell];
   c->version = version;
   c->stamp = FS_STAMP_GIVEN;

@@ -108,7 +108,8 @@ static fs_status add_reader(deps *d, uint32_t op, const fs_stream_arg *a) {
 
 static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t index) {
   if (a->tag == FSCHED_NO_DEP || index == FS_NONE ||
-      (d->current[a->buffer] != index && a->tag != FSCHED_OUT && d->current[a->buffer] != FS_NONE)) {
+      (d->current[a->buffer] != index && a->tag != FSCHED_OUT &&
+       d->current[a->buffer] != FS_NONE)) {
     return FSCHED_OK; /* of a version that this op itself made an old one */
   }
   fs_vmap *map = &d->map[a->buffer];
@@ -119,7 +120,7 @@ static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t i
   fs_vmap_cursor at;
   FS_TRY(fs_vpool_cut(&d->pool, map, a->offset, hi, &at));
   uint32_t cell;
-  FS_TRY(fs_vpool_assign(&d->pool, map, a->offset, hi, &cell));
+  FS_TRY(fs_vpool_assign(&d->pool, map, at, hi, &cell));
   return fs_vpool_push_writer(&d->pool, cell, op, FS_NONE);
 }
 
@@ -133,7 +134,7 @@ static fs_status start_version(deps *d, const fs_stream_arg *a, uint32_t index) 
   fs_vmap_cursor at;
   uint32_t cell;
   FS_TRY(fs_vpool_cut(&d->pool, &d->map[a->buffer], 0, hi, &at));
-  return fs_vpool_assign(&d->pool, &d->map[a->buffer], 0, hi, &cell);
+  return fs_vpool_assign(&d->pool, &d->map[a->buffer], at, hi, &cell);
 }
 
 static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {

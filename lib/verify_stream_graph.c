@@ -129,8 +129,7 @@ static bool same_op(const compare *c, uint32_t op) {
          o->use0 == g->op_use0[op] && o->n_uses == g->op_use0[op + 1] - g->op_use0[op] &&
          o->scratch0 == g->op_scratch0[op] &&
          o->n_scratches == g->op_scratch0[op + 1] - g->op_scratch0[op] &&
-         o->after0 == g->op_after0[op] &&
-         o->n_afters == g->op_after0[op + 1] - g->op_after0[op] &&
+         o->after0 == g->op_after0[op] && o->n_afters == g->op_after0[op + 1] - g->op_after0[op] &&
          same_args(c, o->arg0, o->n_args) && same_lists(c, o) &&
          same_kernel(c, o->kernel, g->op_kernel[op]);
 }
@@ -178,7 +177,8 @@ static void compare_copies(compare *c) {
     uint64_t fixed = write ? m->write_fixed : m->read_fixed;
     uint64_t rate = write ? m->write_rate : m->read_rate;
     char name[FS_VNAME];
-    if (!fs_memory_spills(m) || !in_domain(&c->g->target, m->spill_domain, c->v->command_queue[i]) ||
+    if (!fs_memory_spills(m) ||
+        !in_domain(&c->g->target, m->spill_domain, c->v->command_queue[i]) ||
         x->end - x->start != fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate))) {
       differs(c, "queue or time of", fs_vs_command_name(c->v, i, name));
     }

@@ -29,9 +29,8 @@ static void wrong_place(cursor *x, const char *what) {
 static void wrong_lane(cursor *x, const char *what, uint32_t memory_or_resource_name) {
   if (!x->wrong) {
     char name[FS_VNAME];
-    FS_WRONG(x->v, FS_DIAG_VERIFY_LANE, "%s: %s %s",
-             fs_vs_command_name(x->v, x->command, name), what,
-             fs_vs_string(x->v, memory_or_resource_name));
+    FS_WRONG(x->v, FS_DIAG_VERIFY_LANE, "%s: %s %s", fs_vs_command_name(x->v, x->command, name),
+             what, fs_vs_string(x->v, memory_or_resource_name));
   }
   x->wrong = true;
 }
@@ -47,7 +46,9 @@ static bool address_fits(const fs_stream_memory *m, uint64_t base, uint64_t size
 
 /* An address without dependencies may be looked at. */
 static unsigned arg_mode(const fs_stream_arg *a) {
-  return a->tag == FSCHED_NO_DEP ? FS_MODE_R : (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
+  return a->tag == FSCHED_NO_DEP
+             ? FS_MODE_R
+             : (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
 }
 
 static const fs_stream_place *take(cursor *x, uint32_t space) {
@@ -67,8 +68,8 @@ static void check_arg(cursor *x, uint32_t arg) {
     return;
   }
   const fs_stream_buffer *b = &s->buffers[a->buffer];
-  if (p->arg != arg || p->version != a->version || p->index != b->memory ||
-      p->size != a->length || p->mode != arg_mode(a)) {
+  if (p->arg != arg || p->version != a->version || p->index != b->memory || p->size != a->length ||
+      p->mode != arg_mode(a)) {
     wrong_place(x, "not the argument's buffer, length or mode");
   } else if (p->address < a->offset ||
              !address_fits(&s->memories[p->index], p->address - a->offset, b->size)) {
@@ -87,8 +88,8 @@ static void check_scratch(cursor *x, uint32_t scratch) {
   if (p == NULL) {
     return;
   }
-  if (p->version != FS_NONE || p->arg != scratch || p->index != r->memory ||
-      p->mode != FS_MODE_W || p->size < r->size || p->size > fs_align_up(r->size, m->align) ||
+  if (p->version != FS_NONE || p->arg != scratch || p->index != r->memory || p->mode != FS_MODE_W ||
+      p->size < r->size || p->size > fs_align_up(r->size, m->align) ||
       !address_fits(m, p->address, p->size)) {
     wrong_place(x, "not the op's scratch");
   }
@@ -358,8 +359,8 @@ static void check_version_places(fs_vs *v) {
     uint32_t home = b->memory, store = s->memories[home].backing;
     bool given = x->index == 0 && (b->io == FSCHED_IO_INPUT || b->io == FSCHED_IO_CONSTANT ||
                                    b->io == FSCHED_IO_STATE);
-    bool kept = x->index + 1 == b->n_versions &&
-                (b->io == FSCHED_IO_OUTPUT || b->io == FSCHED_IO_STATE);
+    bool kept =
+        x->index + 1 == b->n_versions && (b->io == FSCHED_IO_OUTPUT || b->io == FSCHED_IO_STATE);
     bool ok = given == (x->given_memory != FS_NONE) && kept == (x->kept_memory != FS_NONE);
     if (ok && given) {
       ok = (x->given_memory == home || x->given_memory == store) &&

@@ -166,8 +166,8 @@ static fs_status find_and_compare(racer *r) {
   }
   for (uint32_t i = 0; i < v->s->n_races; i++) {
     const fs_stream_race *x = &v->s->races[i];
-    listed[i] = (race){(uint32_t)fs_min(x->op_a, x->op_b), (uint32_t)fs_max(x->op_a, x->op_b),
-                       x->version};
+    listed[i] =
+        (race){(uint32_t)fs_min(x->op_a, x->op_b), (uint32_t)fs_max(x->op_a, x->op_b), x->version};
   }
   if (budget_left(r)) {
     compare_lists(r, listed, v->s->n_races);

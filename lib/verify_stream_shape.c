@@ -128,8 +128,7 @@ static bool axis_shapes(const fs_stream *s) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < s->n_axes; i++) {
     const fs_stream_axis *a = &s->axes[i];
-    ok = is_string(s, a->name) &&
-         a->kind == (i < s->n_queues ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE);
+    ok = is_string(s, a->name) && a->kind == (i < s->n_queues ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE);
     if (!ok || i < s->n_queues) {
       continue;
     }

@@ -131,8 +131,8 @@ static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait
 static void check_plan(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   char name[FS_VNAME], other[FS_VNAME];
-  if (c->start > c->end || (c->kind == FS_COMMAND_RUN &&
-                            c->end - c->start != v->s->ops[c->target].time)) {
+  if (c->start > c->end ||
+      (c->kind == FS_COMMAND_RUN && c->end - c->start != v->s->ops[c->target].time)) {
     FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned at %llu to %llu, which is not its time",
              fs_vs_command_name(v, command, name), (unsigned long long)c->start,
              (unsigned long long)c->end);
@@ -260,13 +260,16 @@ static void check_frontier(fs_vs *v, uint32_t command) {
   }
 }
 
-/* Leaves in `now` what is complete before the command. */
+/* Leaves in `now` what is complete after the command. */
 static fs_status one_command(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
-  dense_clear(&v->now);
-  dense_join(&v->now, v->base[q]);
-  dense_raise(&v->now, q, c->epoch - 1);
+  if (v->now_queue != q) { /* else `now` is as the command before it left it */
+    dense_clear(&v->now);
+    dense_join(&v->now, v->base[q]);
+    dense_raise(&v->now, q, c->epoch - 1);
+    v->now_queue = q;
+  }
   check_plan(v, command);
   if (c->n_waits > 0) {
     join_waits(v, command);
@@ -281,13 +284,13 @@ static fs_status one_command(fs_vs *v, uint32_t command) {
   }
   dense_raise(&v->now, q, c->epoch);
   check_frontier(v, command);
-  v->now.epoch[q] = c->epoch - 1; /* stays touched; 0 is harmless */
   return FSCHED_OK;
 }
 
 /* --- one item --- */
 
-/* `meet` becomes what is known to all of the item's members. */
+/* `meet` becomes what is known to all of a gang's members.  That a member knows of its own epoch
+ * does not matter: only the item itself has it. */
 static void meet_now(fs_vs *v, bool first) {
   if (first) {
     dense_clear(&v->meet);
@@ -307,12 +310,12 @@ static void meet_now(fs_vs *v, bool first) {
   v->meet.n = n;
 }
 
-static void check_edges(fs_vs *v, uint32_t op) {
+static void check_edges(fs_vs *v, uint32_t op, const fs_vdense *known) {
   for (uint32_t i = v->pred0[op]; i < v->pred0[op + 1]; i++) {
     uint32_t pred = v->pred.at[i];
     for (uint32_t k = v->op_command0[pred]; k < v->op_command0[pred + 1]; k++) {
       uint32_t c = v->op_command[k];
-      if (v->meet.epoch[v->command_queue[c]] < v->s->commands[c].epoch) {
+      if (known->epoch[v->command_queue[c]] < v->s->commands[c].epoch) {
         char name[FS_VNAME];
         FS_WRONG(v, FS_DIAG_VERIFY_EDGE, "op %s depends on op %s and is not ordered after %s",
                  fs_vs_op_name(v, op), fs_vs_op_name(v, pred), fs_vs_command_name(v, c, name));
@@ -326,6 +329,7 @@ static fs_status make_occ_clock(fs_vs *v, uint32_t occ) {
   if (v->occ_refs[occ] == 0) {
     return FSCHED_OK;
   }
+  v->now_queue = FS_NONE;
   dense_clear(&v->now);
   for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
     uint32_t c = v->occ_command[k];
@@ -339,12 +343,15 @@ static fs_status one_item(fs_vs *v, const uint32_t *commands, uint32_t n) {
   const fs_stream_command *c = &v->s->commands[commands[0]];
   for (uint32_t i = 0; i < n; i++) {
     FS_TRY(one_command(v, commands[i]));
-    meet_now(v, i == 0);
+    if (n > 1) {
+      meet_now(v, i == 0);
+    }
   }
+  const fs_vdense *known = n > 1 ? &v->meet : &v->now;
   if (c->kind == FS_COMMAND_RUN) {
-    check_edges(v, c->target);
+    check_edges(v, c->target, known);
   }
-  FS_TRY(fs_vs_access(v, commands, n, &v->meet));
+  FS_TRY(fs_vs_access(v, commands, n, known));
   if (c->gang_axis != FS_NONE) {
     FS_TRY(make_occ_clock(v, v->command_occ[commands[0]]));
     v->progress[c->gang_axis]++;
@@ -360,9 +367,9 @@ typedef struct walk {
   uint32_t *next_wait;      /* per queue: first wait of the head not known to be complete */
   uint32_t *ready, n_ready; /* queues to look at */
   uint32_t *arrived;        /* per occurrence: members at the head of their queue */
-  uint32_t *waiter;     /* per command: a list of queues whose head waits for it */
-  uint32_t *occ_waiter; /* per occurrence the same */
-  uint32_t *next;       /* per queue: the next one of its list */
+  uint32_t *waiter;         /* per command: a list of queues whose head waits for it */
+  uint32_t *occ_waiter;     /* per occurrence the same */
+  uint32_t *next;           /* per queue: the next one of its list */
 } walk;
 
 /* Looks at the waits of the queue's head; false when one is not complete (the queue is then on the
@@ -483,6 +490,7 @@ fs_status fs_vs_walk(fs_vs *v) {
     w.head[q] = v->s->queues[q].command0;
     w.ready[w.n_ready++] = q;
   }
+  v->now_queue = FS_NONE;
   FS_TRY(fs_vs_access_begin(v));
   while (w.n_ready > 0) {
     FS_TRY(try_queue(&w, w.ready[--w.n_ready]));

@@ -214,8 +214,9 @@ static void one_copy(values *w, uint32_t item) {
   uint32_t r = find(w->v, stored, memory, version, s->start[item], s->end[item]);
   holder *store = store_side(w, item, m, &rs);
   if (r == FS_NONE || store == NULL || (stored != FS_NONE && stored != r)) {
-    wrong_copy(w, item, r == FS_NONE || store == NULL ? "has no residency on one side"
-                                                      : "is outside its stored residency");
+    wrong_copy(w, item,
+               r == FS_NONE || store == NULL ? "has no residency on one side"
+                                             : "is outside its stored residency");
     return;
   }
   bool write = s->copy_kind[copy] == FS_SPILL_WRITE;

@@ -37,11 +37,13 @@ void fs_clocks_release(fs_clocks *c) {
   fs_vec_free(c->ctx, &c->block);
 }
 
+uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node) { return node_at(c, node)[WORD]; }
+
 /* With one reference; its words are not set. */
 static fs_status new_node(fs_clocks *c, uint32_t *out) {
   if (c->free_node != 0) {
     *out = c->free_node;
-    c->free_node = node_at(c, *out)[WORD];
+    c->free_node = fs_clocks_next_free(c, *out);
   } else {
     if (c->n_nodes >> BLOCK_SHIFT >= c->block.n) {
       FS_TRY(fs_vec_reserve(c->ctx, &c->block, c->block.n + 1));

@@ -25,6 +25,9 @@ typedef struct fs_clocks {
 fs_status fs_clocks_init(fsched_context *ctx, fs_clocks *c, uint32_t n_axes) FS_MUST_USE;
 void fs_clocks_release(fs_clocks *c); /* with all clocks */
 
+/* The node after a free one in the list from c->free_node; 0 at its end. */
+uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node);
+
 /* A clock variable owns one reference. */
 fs_clock fs_clock_share(fs_clocks *c, fs_clock clock);
 void fs_clock_drop(fs_clocks *c, fs_clock clock);
