@@ -221,11 +221,12 @@ static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, u
 }
 
 fs_status fs_engine_prefetch(fs_engine *e) {
-  enum { LOOK = 32 };
   const fsched_graph *g = e->g;
   if (e->n_absent_stored == 0) {
     return FSCHED_OK;
   }
+  /* Small graphs are looked through to their end, in large ones the next ops must do. */
+  const uint32_t window = (uint32_t)fs_max(32, ((uint32_t)1 << 21) / g->n_ops);
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     const fs_memory *memory = &g->target.memory[m];
     if (!fs_memory_bounded(memory) || !fs_memory_spills(memory) ||
@@ -234,7 +235,7 @@ fs_status fs_engine_prefetch(fs_engine *e) {
     }
     uint64_t headroom = 0;
     uint32_t at = e->unissued_next[g->n_ops];
-    for (int look = 0; look < LOOK && at != g->n_ops; look++, at = e->unissued_next[at]) {
+    for (uint32_t look = 0; look < window && at != g->n_ops; look++, at = e->unissued_next[at]) {
       if (e->blocked && at > e->blocked_position) {
         break;
       }

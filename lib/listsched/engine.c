@@ -12,113 +12,6 @@ enum {
   PARK_LIMIT = 32     /* runnable ops that may be passed over in one round, per slot */
 };
 
-static uint32_t slot_of(const fsched_graph *g, uint32_t op) {
-  return g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op];
-}
-
-/* ---- queues ---- */
-
-static fs_status add_queue(fs_engine *e) {
-  FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
-  FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
-  FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
-  FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
-  e->n_queues++;
-  return FSCHED_OK;
-}
-
-static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
-  uint32_t low = t->domain_queue0[domain], high = t->domain_queue0[domain + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (t->domain_queue[middle] < queue) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < t->domain_queue0[domain + 1] && t->domain_queue[low] == queue;
-}
-
-/* A free queue of the domain, `preferred` if possible, or FS_NONE; with implicit queues n_queues
- * stands for one that is yet to be made. */
-uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred) {
-  const fs_target *t = &e->g->target;
-  if (t->implicit_queues) {
-    if (preferred != FS_NONE && !e->queue_busy.at[preferred]) {
-      return preferred;
-    }
-    for (uint32_t q = e->first_free; q < e->n_queues; q++) {
-      if (!e->queue_busy.at[q]) {
-        e->first_free = q;
-        return q;
-      }
-    }
-    return e->n_queues < e->queue_limit ? e->n_queues : FS_NONE;
-  }
-  if (preferred != FS_NONE && !e->queue_busy.at[preferred] && in_domain(t, domain, preferred)) {
-    return preferred;
-  }
-  if (e->slot_free[domain] == 0) {
-    return FS_NONE;
-  }
-  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
-    if (!e->queue_busy.at[t->domain_queue[i]]) {
-      return t->domain_queue[i];
-    }
-  }
-  return FS_NONE;
-}
-
-fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
-  if (queue == e->n_queues) {
-    FS_TRY(add_queue(e));
-  }
-  assert(!e->queue_busy.at[queue]);
-  e->queue_busy.at[queue] = 1;
-  e->n_busy++;
-  e->queue_until.at[queue] = until;
-  if (!e->g->target.implicit_queues) {
-    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
-      e->slot_free[e->queue_slot[i]]--;
-    }
-  }
-  return FSCHED_OK;
-}
-
-static void release_queue(fs_engine *e, uint32_t queue) {
-  e->queue_busy.at[queue] = 0;
-  e->n_busy--;
-  if (queue < e->first_free) {
-    e->first_free = queue;
-  }
-  if (!e->g->target.implicit_queues) {
-    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
-      e->slot_free[e->queue_slot[i]]++;
-    }
-  }
-}
-
-/* The queue on which the op's last predecessor ran: waits on it cost nothing. */
-static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
-  const fsched_graph *g = e->g;
-  uint32_t best = FS_NONE;
-  fs_tick latest = 0;
-  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
-    uint32_t p = g->pred[i];
-    uint32_t q = e->op_queue[p];
-    if ((best == FS_NONE || e->op_end[p] >= latest) && !e->queue_busy.at[q] &&
-        (g->target.implicit_queues ||
-         (g->op_gang[op] == FS_NONE && in_domain(&g->target, g->op_domain[op], q)))) {
-      best = q;
-      latest = e->op_end[p];
-    }
-  }
-  return best;
-}
-
-/* ---- residencies ---- */
-
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) {
   const fs_place *p = &e->places[memory].place.at[place];
@@ -131,10 +24,8 @@ fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, u
   return fs_vec_push(e->ctx, &e->residency, r);
 }
 
-/* ---- ops ---- */
-
 static fs_status make_runnable(fs_engine *e, uint32_t op) {
-  uint32_t slot = slot_of(e->g, op);
+  uint32_t slot = fs_engine_slot(e, op);
   fs_engine_wake(e, slot);
   return fs_heap_push(e->ctx, &e->runnable[slot], e->position[op], op);
 }
@@ -158,7 +49,7 @@ fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
 
 static fs_status claimed(fs_engine *e, uint32_t op) {
   e->op_phase[op] = FS_OP_CLAIMED;
-  e->slot_claims[slot_of(e->g, op)]++;
+  e->slot_claims[fs_engine_slot(e, op)]++;
   return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
 }
 
@@ -207,7 +98,7 @@ static fs_status claim_next(fs_engine *e, bool *any) {
   *any = false;
   while (!*any && e->soon.n > 0 && e->claim_failures < CLAIM_FAILURES) {
     uint32_t op = fs_heap_pop(&e->soon).id;
-    uint32_t slot = slot_of(e->g, op);
+    uint32_t slot = fs_engine_slot(e, op);
     if (e->slot_claims[slot] >= e->slot_quota[slot]) {
       FS_TRY(fs_heap_push(e->ctx, &e->later[slot], e->position[op], op));
       continue;
@@ -252,41 +143,6 @@ static bool copies_allow(const fs_engine *e, uint32_t op) {
     }
   }
   return true;
-}
-
-/* A queue may be kept for a gang of better position; shorter work goes in between. */
-static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
-  return queue >= e->n_queues || e->queue_held.at[queue] == UINT64_MAX ||
-         position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
-}
-
-/* The queue for an op, FS_NONE if there is none; for a gang its first member. */
-static uint32_t queue_for(fs_engine *e, uint32_t op) {
-  const fsched_graph *g = e->g;
-  uint32_t gang = g->op_gang[op];
-  if (gang == FS_NONE) {
-    uint32_t q = fs_engine_free_queue(e, g->op_domain[op], preferred_queue(e, op));
-    return q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]) ? q : FS_NONE;
-  }
-  fs_tick latest = e->now;
-  bool all_free = true;
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
-    all_free = all_free && !e->queue_busy.at[q] &&
-               queue_allows(e, q, e->position[op], g->op_time[op]);
-    latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
-  }
-  if (all_free) {
-    return g->gang_queue[g->gang_queue0[gang]];
-  }
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
-    if (e->position[op] < e->queue_held.at[q]) {
-      e->queue_held.at[q] = e->position[op];
-      e->queue_held_until.at[q] = latest;
-    }
-  }
-  return FS_NONE;
 }
 
 static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
@@ -383,7 +239,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   FS_TRY(issue_queues(e, op, queue, end));
   if (e->any_bounded) {
     if (e->op_holds[op]) {
-      uint32_t slot = slot_of(g, op);
+      uint32_t slot = fs_engine_slot(e, op);
       e->slot_claims[slot]--;
       if (e->later[slot].n > 0) {
         fs_heap_entry next = fs_heap_pop(&e->later[slot]);
@@ -432,10 +288,10 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   e->n_done++;
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {
-    release_queue(e, e->op_queue[op]);
+    fs_engine_release_queue(e, e->op_queue[op]);
   } else {
     for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-      release_queue(e, g->gang_queue[i]);
+      fs_engine_release_queue(e, g->gang_queue[i]);
     }
   }
   e->concurrency_free += g->target.concurrency != 0;
@@ -466,7 +322,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
 static fs_status try_op(fs_engine *e, uint32_t slot, bool *started) {
   uint32_t op = e->runnable[slot].at[0].id;
   *started = false;
-  uint32_t queue = amounts_fit(e, op) && copies_allow(e, op) ? queue_for(e, op) : FS_NONE;
+  uint32_t queue = amounts_fit(e, op) && copies_allow(e, op) ? fs_engine_queue_for(e, op) : FS_NONE;
   (void)fs_heap_pop(&e->runnable[slot]);
   if (queue == FS_NONE) {
     return fs_vec_push(e->ctx, &e->parked, op);
@@ -543,7 +399,7 @@ static fs_status issue(fs_engine *e) {
     }
   }
   for (size_t i = 0; i < e->parked.n; i++) {
-    uint32_t slot = slot_of(e->g, e->parked.at[i]);
+    uint32_t slot = fs_engine_slot(e, e->parked.at[i]);
     e->slot_closed[slot] = 0;
     e->slot_passed[slot] = 0;
     FS_TRY(make_runnable(e, e->parked.at[i]));
@@ -554,15 +410,13 @@ static fs_status issue(fs_engine *e) {
   return FSCHED_OK;
 }
 
-/* ---- the loop ---- */
-
 static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
     if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));
     } else {
-      release_queue(e, e->copy_queue.at[item - e->g->n_ops]);
+      fs_engine_release_queue(e, e->copy_queue.at[item - e->g->n_ops]);
       FS_TRY(fs_engine_end_copy(e, item - e->g->n_ops));
     }
   }
@@ -662,7 +516,7 @@ static fs_status last_resort(fs_engine *e, bool *done) {
   if (!*done) {
     return FSCHED_OK;
   }
-  uint32_t slot = slot_of(e->g, op);
+  uint32_t slot = fs_engine_slot(e, op);
   remove_entry(&e->soon, op);
   remove_entry(&e->later[slot], op);
   return claimed(e, op);

@@ -176,8 +176,6 @@ fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
 
 /* engine.c */
 fs_status fs_engine_soon(fs_engine *e, uint32_t op) FS_MUST_USE; /* all predecessors are issued */
-uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred);
-fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) FS_MUST_USE;
 
@@ -196,6 +194,20 @@ static inline bool fs_engine_stays(const fs_engine *e, uint32_t version) {
 static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
   return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_engine_stays(e, version) &&
          !(fs_version_kept(e->g, version) && e->v_dirty[version]);
+}
+/* queues.c */
+/* A free queue of the domain, `preferred` if possible, or FS_NONE; with implicit queues n_queues
+ * stands for one that is yet to be made. */
+uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred);
+fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
+void fs_engine_release_queue(fs_engine *e, uint32_t queue);
+/* The queue for an op, FS_NONE if there is none; for a gang its first member. */
+uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op);
+
+/* Ops that compete: a domain, or n_domains + gang. */
+static inline uint32_t fs_engine_slot(const fs_engine *e, uint32_t op) {
+  uint32_t gang = e->g->op_gang[op];
+  return gang == FS_NONE ? e->g->op_domain[op] : e->g->target.n_domains + gang;
 }
 static inline void fs_engine_wake(fs_engine *e, uint32_t slot) {
   e->slot_busy[slot / 64] |= (uint64_t)1 << (slot % 64);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues of a run: which are free, which one an op takes, and which are kept for a gang.
+ *
+ * Several queues eligible: the one on which the op's last predecessor ran, so that no wait is
+ * needed, else the first free one.  A gang that is ready keeps its free members from worse ops that
+ * would not end before its busy members do (backfilling). */
+#include "listsched/engine.h"
+
+static fs_status add_queue(fs_engine *e) {
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
+  e->n_queues++;
+  return FSCHED_OK;
+}
+
+static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
+  uint32_t low = t->domain_queue0[domain], high = t->domain_queue0[domain + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (t->domain_queue[middle] < queue) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < t->domain_queue0[domain + 1] && t->domain_queue[low] == queue;
+}
+
+uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred) {
+  const fs_target *t = &e->g->target;
+  if (t->implicit_queues) {
+    if (preferred != FS_NONE && !e->queue_busy.at[preferred]) {
+      return preferred;
+    }
+    for (uint32_t q = e->first_free; q < e->n_queues; q++) {
+      if (!e->queue_busy.at[q]) {
+        e->first_free = q;
+        return q;
+      }
+    }
+    return e->n_queues < e->queue_limit ? e->n_queues : FS_NONE;
+  }
+  if (preferred != FS_NONE && !e->queue_busy.at[preferred] && in_domain(t, domain, preferred)) {
+    return preferred;
+  }
+  if (e->slot_free[domain] == 0) {
+    return FS_NONE;
+  }
+  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
+    if (!e->queue_busy.at[t->domain_queue[i]]) {
+      return t->domain_queue[i];
+    }
+  }
+  return FS_NONE;
+}
+
+fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
+  if (queue == e->n_queues) {
+    FS_TRY(add_queue(e));
+  }
+  assert(!e->queue_busy.at[queue]);
+  e->queue_busy.at[queue] = 1;
+  e->n_busy++;
+  e->queue_until.at[queue] = until;
+  if (!e->g->target.implicit_queues) {
+    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
+      e->slot_free[e->queue_slot[i]]--;
+    }
+  }
+  return FSCHED_OK;
+}
+
+void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
+  e->queue_busy.at[queue] = 0;
+  e->n_busy--;
+  if (queue < e->first_free) {
+    e->first_free = queue;
+  }
+  if (!e->g->target.implicit_queues) {
+    for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
+      e->slot_free[e->queue_slot[i]]++;
+    }
+  }
+}
+
+/* The queue on which the op's last predecessor ran: waits on it cost nothing. */
+static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t best = FS_NONE;
+  fs_tick latest = 0;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    uint32_t p = g->pred[i];
+    uint32_t q = e->op_queue[p];
+    if ((best == FS_NONE || e->op_end[p] >= latest) && !e->queue_busy.at[q] &&
+        (g->target.implicit_queues ||
+         (g->op_gang[op] == FS_NONE && in_domain(&g->target, g->op_domain[op], q)))) {
+      best = q;
+      latest = e->op_end[p];
+    }
+  }
+  return best;
+}
+
+/* A queue may be kept for a gang of better position; shorter work goes in between. */
+static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
+  return queue >= e->n_queues || e->queue_held.at[queue] == UINT64_MAX ||
+         position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
+}
+
+uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  if (gang == FS_NONE) {
+    uint32_t q = fs_engine_free_queue(e, g->op_domain[op], preferred_queue(e, op));
+    return q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]) ? q : FS_NONE;
+  }
+  fs_tick latest = e->now;
+  bool all_free = true;
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    all_free = all_free && !e->queue_busy.at[q] &&
+               queue_allows(e, q, e->position[op], g->op_time[op]);
+    latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
+  }
+  if (all_free) {
+    return g->gang_queue[g->gang_queue0[gang]];
+  }
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    if (e->position[op] < e->queue_held.at[q]) {
+      e->queue_held.at[q] = e->position[op];
+      e->queue_held_until.at[q] = latest;
+    }
+  }
+  return FS_NONE;
+}
