@@ -350,16 +350,15 @@ static fs_status claim_with(fs_engine *e, fs_claim *c, bool *done) {
 }
 
 fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *done) {
-  fs_claim c = {.op = op, .position = e->position[op], .last_resort = last_resort};
+  fs_claim *c = &e->claim;
+  c->op = op;
+  c->position = e->position[op];
+  c->last_resort = last_resort;
+  c->pack = false;
+  c->needs.n = c->reserved.n = c->own.n = 0;
   pin_versions(e, op);
-  fs_status status = claim_with(e, &c, done);
-  if (status == FSCHED_OK && !*done) {
-    status = unpin(e, &c);
-  }
-  fs_vec_free(e->ctx, &c.needs);
-  fs_vec_free(e->ctx, &c.reserved);
-  fs_vec_free(e->ctx, &c.own);
-  return status;
+  FS_TRY(claim_with(e, c, done));
+  return *done ? FSCHED_OK : unpin(e, c);
 }
 
 fs_status fs_engine_arrived(fs_engine *e, uint32_t version) {

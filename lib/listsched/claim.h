@@ -5,22 +5,6 @@
 
 #include "listsched/engine.h"
 
-typedef struct fs_need {
-  uint64_t size;
-  uint32_t memory;
-  uint32_t version; /* FS_NONE for scratch */
-  uint32_t scratch;
-} fs_need;
-
-typedef struct fs_claim {
-  uint32_t op, position;
-  bool last_resort;
-  bool pack; /* everything leaves, what is needed goes to the lowest addresses */
-  FS_VEC(fs_need) needs;
-  FS_VEC(uint32_t) reserved; /* places, in order of needs */
-  FS_VEC(uint32_t) own;      /* last resort: inputs that may leave */
-} fs_claim;
-
 /* The version is pinned or leaves: no victim any more. */
 void fs_engine_withhold(fs_engine *e, uint32_t version);
 /* The next victim of a memory in the policy's order, taken off the list, or FS_NONE. */

@@ -48,6 +48,23 @@ typedef struct fs_waiter {
   uint32_t op, next;
 } fs_waiter;
 
+typedef struct fs_need {
+  uint64_t size;
+  uint32_t memory;
+  uint32_t version; /* FS_NONE for scratch */
+  uint32_t scratch;
+} fs_need;
+
+/* A claim at work (claim.h). */
+typedef struct fs_claim {
+  uint32_t op, position;
+  bool last_resort;
+  bool pack; /* everything leaves, what is needed goes to the lowest addresses */
+  FS_VEC(fs_need) needs;
+  FS_VEC(uint32_t) reserved; /* places, in order of needs */
+  FS_VEC(uint32_t) own;      /* last resort: inputs that may leave */
+} fs_claim;
+
 typedef struct fs_engine {
   fsched_context *ctx;
   const fsched_graph *g;
@@ -126,7 +143,8 @@ typedef struct fs_engine {
   FS_VEC(fs_waiter) waiter;
   uint32_t free_waiter;
 
-  /* A claim at work. */
+  /* A claim at work; one at a time, so its lists keep their memory. */
+  fs_claim claim;
   FS_VEC(uint32_t) victims;
 
   bool no_room; /* given content, or a store copy, does not fit its memory */

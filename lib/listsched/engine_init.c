@@ -322,6 +322,9 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->set_aside);
   fs_vec_free(ctx, &e->release);
   fs_vec_free(ctx, &e->waiter);
+  fs_vec_free(ctx, &e->claim.needs);
+  fs_vec_free(ctx, &e->claim.reserved);
+  fs_vec_free(ctx, &e->claim.own);
   fs_vec_free(ctx, &e->victims);
   fs_vec_free(ctx, &e->residency);
   fs_vec_free(ctx, &e->copy);
