@@ -301,6 +301,31 @@ START_TEST(same_input_same_schedule) {
 }
 END_TEST
 
+/* Another seed breaks ties another way; the same seed in the same way. */
+START_TEST(seeds_break_ties) {
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse(ctx, "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
+                               "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
+  uint32_t first[8], distinct = 0;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    fs_listsched_options o = {.seed = seed};
+    for (int again = 0; again < 2; again++) {
+      fsched_schedule *s;
+      ck_assert_int_eq(fs_listsched_run(ctx, g, &o, &s), FSCHED_OK);
+      ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_OK);
+      ck_assert(again == 0 || first[seed] == s->order[0]);
+      first[seed] = s->order[0];
+      fsched_schedule_destroy(s);
+    }
+    distinct += first[seed] != first[0];
+  }
+  ck_assert_uint_eq(first[0], 0);
+  ck_assert_uint_gt(distinct, 2);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
 /* ---- n-th allocation failure over the whole compiler ---- */
 
 static void *failing(void *user, void *block, size_t old_size, size_t new_size) {
@@ -528,6 +553,7 @@ Suite *fs_suite_listsched(void) {
   tcase_add_test(t, no_copy_is_idle);
   tcase_add_test(t, bounded_store);
   tcase_add_test(t, same_input_same_schedule);
+  tcase_add_test(t, seeds_break_ties);
   tcase_add_test(t, allocation_failures);
   tcase_add_test(t, shared_schedules);
   suite_add_tcase(s, t);

@@ -158,7 +158,7 @@ static fs_status make_plan(search *s, uint32_t k) {
   FS_TRY(fs_new(&s->plans, &op_at, s->g->n_ops));
   fs_arena scratch;
   fs_arena_init(&scratch, s->ctx);
-  fs_status status = policies[k].plan(s->ctx, s->g, &scratch, position);
+  fs_status status = policies[k].plan(s->ctx, s->g, &scratch, s->options->seed, position);
   fs_arena_release(&scratch);
   FS_TRY(status);
   for (uint32_t op = 0; op < s->g->n_ops; op++) {

@@ -36,33 +36,58 @@ typedef struct planner {
   uint32_t *preds_left;
   uint32_t n_taken;
   uint32_t *position;
+  uint32_t *alias, *op_of; /* ties go by alias: the id, or a random permutation of the ids */
 } planner;
 
+/* The finaliser of splitmix64: the i-th number of a stream. */
+static uint64_t random_at(uint64_t seed, uint64_t i) {
+  uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static void shuffle(planner *p, uint64_t seed) {
+  for (uint32_t i = p->g->n_ops; seed != 0 && i-- > 1;) {
+    uint32_t j = (uint32_t)(random_at(seed, i) % (i + 1));
+    uint32_t op = p->op_of[i];
+    p->op_of[i] = p->op_of[j];
+    p->op_of[j] = op;
+  }
+  for (uint32_t i = 0; i < p->g->n_ops; i++) {
+    p->alias[p->op_of[i]] = i;
+  }
+}
+
 static fs_status planner_init(planner *p, fsched_context *ctx, const fsched_graph *g,
-                              fs_arena *scratch, uint32_t *position) {
+                              fs_arena *scratch, uint64_t seed, uint32_t *position) {
   *p = (planner){.ctx = ctx, .g = g, .position = position};
   FS_TRY(fs_new(scratch, &p->preds_left, g->n_ops));
+  FS_TRY(fs_new(scratch, &p->alias, g->n_ops));
+  FS_TRY(fs_new(scratch, &p->op_of, g->n_ops));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     p->preds_left[op] = g->pred0[op + 1] - g->pred0[op];
+    p->op_of[op] = op;
   }
+  shuffle(p, seed);
   return FSCHED_OK;
 }
 
-/* Takes ops by ascending key[op], ties by id. */
+/* Takes ops by ascending key[op]. */
 static fs_status plan_by_key(planner *p, const uint64_t *key) {
   const fsched_graph *g = p->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     if (p->preds_left[op] == 0) {
-      FS_TRY(fs_heap_push(p->ctx, &p->ready, key[op], op));
+      FS_TRY(fs_heap_push(p->ctx, &p->ready, key[op], p->alias[op]));
     }
   }
   while (p->ready.n > 0) {
-    uint32_t op = fs_heap_pop(&p->ready).id;
+    uint32_t op = p->op_of[fs_heap_pop(&p->ready).id];
     p->position[op] = p->n_taken++;
     for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
       uint32_t to = g->succ[s];
       if (--p->preds_left[to] == 0) {
-        FS_TRY(fs_heap_push(p->ctx, &p->ready, key[to], to));
+        FS_TRY(fs_heap_push(p->ctx, &p->ready, key[to], p->alias[to]));
       }
     }
   }
@@ -71,11 +96,11 @@ static fs_status plan_by_key(planner *p, const uint64_t *key) {
 }
 
 fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                       uint32_t *position) {
+                       uint64_t seed, uint32_t *position) {
   fs_tick *rank;
   planner p;
   FS_TRY(upward_ranks(g, scratch, &rank));
-  FS_TRY(planner_init(&p, ctx, g, scratch, position));
+  FS_TRY(planner_init(&p, ctx, g, scratch, seed, position));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     rank[op] = UINT64_MAX - rank[op];
   }
@@ -85,9 +110,10 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
 }
 
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                          uint32_t *position) {
+                          uint64_t seed, uint32_t *position) {
   (void)ctx;
   (void)scratch;
+  (void)seed;
   for (uint32_t i = 0; i < g->n_ops; i++) {
     position[g->topo[i]] = i;
   }
@@ -102,7 +128,7 @@ typedef struct frugal {
   uint64_t *key; /* per ready op: its newest entry */
 } frugal;
 
-/* Bytes added less bytes set free, mapped so that less comes first, ties by id. */
+/* Bytes added less bytes set free, mapped so that less comes first. */
 static uint64_t frugal_key(const frugal *f, uint32_t op) {
   const fsched_graph *g = f->p.g;
   int64_t delta = 0;
@@ -122,7 +148,7 @@ static uint64_t frugal_key(const frugal *f, uint32_t op) {
 
 static fs_status frugal_push(frugal *f, uint32_t op) {
   f->key[op] = frugal_key(f, op);
-  return fs_heap_push(f->p.ctx, &f->p.ready, f->key[op], op);
+  return fs_heap_push(f->p.ctx, &f->p.ready, f->key[op], f->p.alias[op]);
 }
 
 /* The op has been taken: its versions are present, one user fewer. */
@@ -162,8 +188,9 @@ static fs_status frugal_plan(frugal *f) {
   }
   while (f->p.ready.n > 0) {
     fs_heap_entry e = fs_heap_pop(&f->p.ready);
-    if (f->p.position[e.id] == FS_NONE && e.key == f->key[e.id]) {
-      FS_TRY(frugal_take(f, e.id));
+    uint32_t op = f->p.op_of[e.id];
+    if (f->p.position[op] == FS_NONE && e.key == f->key[op]) {
+      FS_TRY(frugal_take(f, op));
     }
   }
   assert(f->p.n_taken == g->n_ops);
@@ -171,9 +198,9 @@ static fs_status frugal_plan(frugal *f) {
 }
 
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                         uint32_t *position) {
+                         uint64_t seed, uint32_t *position) {
   frugal f = {0};
-  FS_TRY(planner_init(&f.p, ctx, g, scratch, position));
+  FS_TRY(planner_init(&f.p, ctx, g, scratch, seed, position));
   memset(position, 0xFF, g->n_ops * sizeof *position);
   FS_TRY(fs_new_zero(scratch, &f.left, g->n_versions));
   FS_TRY(fs_new_zero(scratch, &f.present, g->n_versions));

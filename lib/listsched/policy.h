@@ -7,8 +7,9 @@
 #include "graph.h"
 #include "listsched/listsched.h"
 
+/* `seed` decides ties at random; 0: by id. */
 typedef fs_status (*fs_plan_function)(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                                      uint32_t *position);
+                                      uint64_t seed, uint32_t *position);
 
 typedef struct fs_policy {
   const char *name;
@@ -19,13 +20,13 @@ typedef struct fs_policy {
 
 /* Upward rank: longest remaining path first, copies of kept outputs included. */
 fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                       uint32_t *position) FS_MUST_USE;
+                       uint64_t seed, uint32_t *position) FS_MUST_USE;
 /* Program order, as far as `after` allows. */
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                          uint32_t *position) FS_MUST_USE;
-/* One op at a time, the one that leaves least in bounded memories; ties by upward rank. */
+                          uint64_t seed, uint32_t *position) FS_MUST_USE;
+/* One op at a time, the one that leaves least in bounded memories. */
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                         uint32_t *position) FS_MUST_USE;
+                         uint64_t seed, uint32_t *position) FS_MUST_USE;
 
 /* Bytes that an order, one op at a time, has to bring back in: uses of a version between which more
  * than the capacity has been brought into its memory.  A guide for choosing an order; O(args). */
