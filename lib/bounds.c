@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lower bounds that need no search: longest path, work per set of queues, resource energy, and
- * the copies that no schedule avoids (the first read of given content that is used, the write-back
- * of what is kept).
+/* Lower bounds that need no search.
  *
- * Queue work of a domain counts every op and unavoidable copy whose eligible queues all lie in the
- * domain (a gang counts once per member), over the number of its queues; implicit queues with a
- * concurrency limit are one domain. */
+ * A set of jobs whose heads (earliest starts) are at least h and whose tails (what must follow) are
+ * at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity: the queues
+ * of a domain, a resource, the concurrency limit.  The bound is the maximum over such pairs (Carlier
+ * 1982, for one machine; divided by the capacity for several): for each head, one pass over the jobs
+ * by descending tail.  Heads are sampled where jobs times heads would exceed STEPS, and sets of more
+ * than JOBS jobs are taken as a whole.  Sums saturate, which keeps them bounds.
+ *
+ * Jobs are the ops and the copies that no schedule avoids: the first read of given content that is
+ * used (its tail: what its users need), and the write-back of what is kept (its head: its writers).
+ * A gang counts once for each of its queues.
+ *
+ * Ops that every other op precedes or follows cut the graph in series; the bounds of the parts add
+ * up (for graphs of up to SERIES ops times domains).  Copies may cross such a cut and are left out
+ * of the parts. */
+#include <stdlib.h>
+
 #include "schedule.h"
 
+enum { STEPS = 1 << 18, JOBS = 1 << 13, SERIES = 1 << 18 };
+
+typedef struct job {
+  fs_tick head, tail, work;
+} job;
+
 typedef struct bounds {
+  fsched_context *ctx;
   const fsched_graph *g;
-  fs_tick *domain_work; /* per domain: ops and copies eligible there and nowhere else */
-  fs_tick *domain_copies;
-  fs_tick *queue_gang; /* per queue: gangs */
+  fs_arena *arena;
+  uint32_t first, last; /* the part: topological positions [first, last) */
+  bool copies;          /* count unavoidable copies */
+  uint32_t *position;   /* of an op in topological order */
+  fs_tick *head, *tail; /* per op: of the part */
+  FS_VEC(job) jobs;
 } bounds;
 
 static bool spills(const fsched_graph *g, uint32_t v) {
@@ -46,135 +67,339 @@ static fs_tick write_time(const fsched_graph *g, uint32_t v) {
   return fs_spill_write_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
 }
 
-static fs_status critical_path(const fsched_graph *g, fs_arena *arena, fs_tick *out) {
-  fs_tick *end;
-  FS_TRY(fs_new_zero(arena, &end, g->n_ops));
-  *out = 0;
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    uint32_t op = g->topo[i];
-    fs_tick start = g->op_start != NULL && g->op_start[op] != FS_TICK_NONE ? g->op_start[op] : 0;
-    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1]; p++) {
-      start = fs_max(start, end[g->pred[p]]);
-    }
-    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-      uint32_t v = g->arg_version[a];
-      if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && read_needed(g, v)) {
-        start = fs_max(start, read_time(g, v));
-      }
-    }
-    end[op] = start + g->op_time[op];
-    fs_tick last = end[op];
-    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-      uint32_t v = g->arg_version[a];
-      if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && write_needed(g, v)) {
-        last = fs_max(last, end[op] + write_time(g, v));
-      }
-    }
-    *out = fs_max(*out, last);
+static bool inside(const bounds *b, uint32_t op) {
+  return b->position[op] >= b->first && b->position[op] < b->last;
+}
+
+static fs_tick own_head(const bounds *b, uint32_t op) {
+  const fsched_graph *g = b->g;
+  fs_tick head = 0;
+  if (b->copies && g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
+    head = g->op_start[op];
   }
+  for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && read_needed(g, v)) {
+      head = fs_max(head, read_time(g, v));
+    }
+  }
+  return head;
+}
+
+static fs_tick own_tail(const bounds *b, uint32_t op) {
+  const fsched_graph *g = b->g;
+  fs_tick tail = 0;
+  for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && write_needed(g, v)) {
+      tail = fs_max(tail, write_time(g, v));
+    }
+  }
+  return tail;
+}
+
+/* Longest paths before and after each op of the part; returns the longest path through it. */
+static fs_tick heads_and_tails(bounds *b) {
+  const fsched_graph *g = b->g;
+  fs_tick longest = 0;
+  for (uint32_t i = b->first; i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    b->head[op] = own_head(b, op);
+    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1]; p++) {
+      uint32_t pred = g->pred[p];
+      if (inside(b, pred)) {
+        b->head[op] = fs_max(b->head[op], b->head[pred] + g->op_time[pred]);
+      }
+    }
+  }
+  for (uint32_t i = b->last; i-- > b->first;) {
+    uint32_t op = g->topo[i];
+    b->tail[op] = own_tail(b, op);
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      uint32_t succ = g->succ[s];
+      if (inside(b, succ)) {
+        b->tail[op] = fs_max(b->tail[op], b->tail[succ] + g->op_time[succ]);
+      }
+    }
+    longest = fs_max(longest, b->head[op] + g->op_time[op] + b->tail[op]);
+  }
+  return longest;
+}
+
+static int by_tail(const void *a, const void *b) {
+  const job *x = a, *y = b;
+  return x->tail != y->tail ? (x->tail < y->tail ? 1 : -1)
+         : x->head != y->head ? (x->head < y->head ? 1 : -1)
+                              : (x->work > y->work) - (x->work < y->work);
+}
+
+static int by_tick(const void *a, const void *b) {
+  const fs_tick *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static fs_tick plus(fs_tick a, fs_tick b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+static fs_tick window(const bounds *b, fs_tick h, uint64_t capacity) {
+  fs_tick best = 0, work = 0;
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    const job *j = &b->jobs.at[i];
+    if (j->head >= h) {
+      work = plus(work, j->work);
+      fs_tick least = capacity == 1 ? work : fs_ceil_div(work, capacity);
+      best = fs_max(best, plus(h + j->tail, least));
+    }
+  }
+  return best;
+}
+
+static fs_tick whole(const bounds *b, uint64_t capacity) {
+  fs_tick head = UINT64_MAX, tail = UINT64_MAX, work = 0;
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    head = fs_min(head, b->jobs.at[i].head);
+    tail = fs_min(tail, b->jobs.at[i].tail);
+    work = plus(work, b->jobs.at[i].work);
+  }
+  return plus(head + tail, fs_ceil_div(work, capacity));
+}
+
+/* The best window over the jobs collected. */
+static fs_status windows(bounds *b, uint64_t capacity, fs_tick *out) {
+  size_t n = b->jobs.n;
+  if (n == 0 || capacity == 0 || n > JOBS) {
+    *out = n == 0 || capacity == 0 ? *out : fs_max(*out, whole(b, capacity));
+    b->jobs.n = 0;
+    return FSCHED_OK;
+  }
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  fs_tick *heads;
+  FS_TRY(fs_new(b->arena, &heads, n));
+  for (size_t i = 0; i < n; i++) {
+    heads[i] = b->jobs.at[i].head;
+  }
+  qsort(heads, n, sizeof *heads, by_tick);
+  qsort(b->jobs.at, n, sizeof *b->jobs.at, by_tail);
+  size_t distinct = 1;
+  for (size_t i = 1; i < n; i++) {
+    if (heads[i] != heads[i - 1]) {
+      heads[distinct++] = heads[i];
+    }
+  }
+  size_t step = distinct * n / STEPS + 1;
+  for (size_t i = 0; i < distinct; i += step) {
+    *out = fs_max(*out, window(b, heads[i], capacity));
+  }
+  fs_arena_reset(b->arena, mark);
+  b->jobs.n = 0;
   return FSCHED_OK;
 }
 
-static void add_work(bounds *b) {
-  const fsched_graph *g = b->g;
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] == FS_NONE) {
-      b->domain_work[g->op_domain[op]] += g->op_time[op];
-      continue;
-    }
-    for (uint32_t i = g->gang_queue0[g->op_gang[op]]; i < g->gang_queue0[g->op_gang[op] + 1]; i++) {
-      b->queue_gang[g->gang_queue[i]] += g->op_time[op];
-    }
-  }
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    fs_tick time = (read_needed(g, v) ? read_time(g, v) : 0) +
-                   (write_needed(g, v) ? write_time(g, v) : 0);
-    if (time > 0) {
-      b->domain_copies[g->target.memory[fs_version_memory(g, v)].spill_domain] += time;
-    }
-  }
+static fs_status add_job(bounds *b, fs_tick head, fs_tick tail, fs_tick work) {
+  job j = {head, tail, work};
+  return work == 0 ? FSCHED_OK : fs_vec_push(b->ctx, &b->jobs, j);
 }
 
-static bool subset(const fs_target *t, uint32_t a, uint32_t b) {
-  uint32_t j = t->domain_queue0[b];
+/* Is domain `a` within domain `d`?  Both are ascending. */
+static bool subset(const fs_target *t, uint32_t a, uint32_t d) {
+  uint32_t j = t->domain_queue0[d];
   for (uint32_t i = t->domain_queue0[a]; i < t->domain_queue0[a + 1]; i++) {
-    while (j < t->domain_queue0[b + 1] && t->domain_queue[j] < t->domain_queue[i]) {
+    while (j < t->domain_queue0[d + 1] && t->domain_queue[j] < t->domain_queue[i]) {
       j++;
     }
-    if (j == t->domain_queue0[b + 1] || t->domain_queue[j] != t->domain_queue[i]) {
+    if (j == t->domain_queue0[d + 1] || t->domain_queue[j] != t->domain_queue[i]) {
       return false;
     }
   }
   return true;
 }
 
-static void domain_bound(const bounds *b, uint32_t d, fs_lower_bounds *out) {
-  const fs_target *t = &b->g->target;
-  uint64_t queues = t->implicit_queues ? t->concurrency
-                                       : t->domain_queue0[d + 1] - t->domain_queue0[d];
-  if (queues == 0) {
-    return;
-  }
-  fs_tick ops = 0, copies = 0;
-  for (uint32_t e = 0; e < t->n_domains; e++) {
-    if ((b->domain_work[e] > 0 || b->domain_copies[e] > 0) && subset(t, e, d)) {
-      ops += b->domain_work[e];
-      copies += b->domain_copies[e];
+/* Members of a gang that are in a domain. */
+static uint32_t shared_queues(const fsched_graph *g, uint32_t gang, uint32_t d) {
+  const fs_target *t = &g->target;
+  uint32_t n = 0;
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    for (uint32_t j = t->domain_queue0[d]; j < t->domain_queue0[d + 1]; j++) {
+      n += g->gang_queue[i] == t->domain_queue[j];
     }
   }
-  for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
-    ops += b->queue_gang[t->domain_queue[i]];
-  }
-  out->queue_work = fs_max(out->queue_work, fs_ceil_div(ops, queues));
-  out->copy_work = fs_max(out->copy_work, fs_ceil_div(copies, queues));
-  out->all = fs_max(out->all, fs_ceil_div(ops + copies, queues));
+  return n;
 }
 
-__extension__ typedef unsigned __int128 energy_type;
-
-/* Energy; a use of more than half of the capacity excludes its likes, which is counted too. */
-static fs_status resource_bound(const fsched_graph *g, fs_arena *arena, fs_tick *out) {
-  fs_tick *whole, *half;
-  uint64_t *part; /* remainder of the energy below the capacity */
-  FS_TRY(fs_new_zero(arena, &whole, g->target.n_resources));
-  FS_TRY(fs_new_zero(arena, &half, g->target.n_resources));
-  FS_TRY(fs_new_zero(arena, &part, g->target.n_resources));
-  fs_tick total = 0;
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    total += g->op_time[op];
-    for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
-      uint32_t r = g->use_resource[i];
-      uint64_t capacity = g->target.resource_capacity[r];
-      if (capacity == 0) {
-        continue;
-      }
-      energy_type energy = (energy_type)g->op_time[op] * g->use_amount[i] + part[r];
-      whole[r] += (fs_tick)(energy / capacity);
-      part[r] = (uint64_t)(energy % capacity);
-      half[r] += g->use_amount[i] > capacity / 2 && g->use_amount[i] * 2 > capacity
-                     ? g->op_time[op]
-                     : 0;
+static fs_status add_copies(bounds *b, const uint8_t *within) {
+  const fsched_graph *g = b->g;
+  for (uint32_t v = 0; b->copies && v < g->n_versions; v++) {
+    bool read = read_needed(g, v), write = write_needed(g, v);
+    if ((!read && !write) || !within[g->target.memory[fs_version_memory(g, v)].spill_domain]) {
+      continue;
     }
-  }
-  *out = g->target.concurrency > 0 ? fs_ceil_div(total, g->target.concurrency) : 0;
-  for (uint32_t r = 0; r < g->target.n_resources; r++) {
-    *out = fs_max(*out, fs_max(whole[r] + (part[r] > 0), half[r]));
+    fs_tick head = 0, tail = 0;
+    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+      uint32_t op = g->access_op[i];
+      tail = fs_max(tail, g->op_time[op] + b->tail[op]);
+      if (fs_tag_writes(g->arg_tag[g->access_arg[i]])) {
+        head = fs_max(head, b->head[op] + g->op_time[op]);
+      }
+    }
+    FS_TRY(add_job(b, 0, tail, read ? read_time(g, v) : 0));
+    FS_TRY(add_job(b, head, 0, write ? write_time(g, v) : 0));
   }
   return FSCHED_OK;
 }
 
-static fs_status all_bounds(const fsched_graph *g, fs_arena *arena, fs_lower_bounds *out) {
-  bounds b = {.g = g};
-  FS_TRY(fs_new_zero(arena, &b.domain_work, g->target.n_domains));
-  FS_TRY(fs_new_zero(arena, &b.domain_copies, g->target.n_domains));
-  FS_TRY(fs_new_zero(arena, &b.queue_gang, g->target.n_queues));
-  FS_TRY(critical_path(g, arena, &out->critical_path));
-  FS_TRY(resource_bound(g, arena, &out->resource_work));
-  add_work(&b);
-  for (uint32_t d = 0; d < g->target.n_domains; d++) {
-    domain_bound(&b, d, out);
+static fs_status domain_bound(bounds *b, uint32_t d, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  const fs_target *t = &g->target;
+  uint64_t queues = t->implicit_queues ? t->concurrency
+                                       : t->domain_queue0[d + 1] - t->domain_queue0[d];
+  if (queues == 0) {
+    return FSCHED_OK;
   }
-  out->all = fs_max(out->all, fs_max(out->critical_path, out->resource_work));
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  uint8_t *within;
+  uint32_t *members;
+  FS_TRY(fs_new_zero(b->arena, &within, t->n_domains));
+  FS_TRY(fs_new_zero(b->arena, &members, g->n_gangs));
+  for (uint32_t e = 0; e < t->n_domains; e++) {
+    within[e] = subset(t, e, d);
+  }
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    members[k] = shared_queues(g, k, d);
+  }
+  for (uint32_t i = b->first; i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    uint64_t share = g->op_gang[op] == FS_NONE ? within[g->op_domain[op]] : members[g->op_gang[op]];
+    FS_TRY(add_job(b, b->head[op], b->tail[op], g->op_time[op] * share));
+  }
+  FS_TRY(add_copies(b, within));
+  FS_TRY(windows(b, queues, out));
+  fs_arena_reset(b->arena, mark);
+  return FSCHED_OK;
+}
+
+/* Energy; amounts are scaled down together where ticks times amounts could overflow. */
+static fs_status resource_bound(bounds *b, uint32_t r, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  uint64_t capacity = g->target.resource_capacity[r];
+  uint32_t shift = 0;
+  while (capacity >> shift > (uint64_t)1 << 16) {
+    shift++;
+  }
+  for (uint32_t i = b->first; i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
+      if (g->use_resource[u] == r) { /* rounding amounts down keeps it a bound */
+        FS_TRY(add_job(b, b->head[op], b->tail[op], g->op_time[op] * (g->use_amount[u] >> shift)));
+      }
+    }
+  }
+  return windows(b, (capacity >> shift) + (shift > 0), out);
+}
+
+static fs_status concurrency_bound(bounds *b, fs_tick *out) {
+  for (uint32_t i = b->first; i < b->last && b->g->target.concurrency > 0; i++) {
+    uint32_t op = b->g->topo[i];
+    FS_TRY(add_job(b, b->head[op], b->tail[op], b->g->op_time[op]));
+  }
+  return windows(b, b->g->target.concurrency, out);
+}
+
+static fs_status part_bound(bounds *b, fs_tick *out) {
+  fs_lower_bounds part = {0};
+  part.critical_path = heads_and_tails(b);
+  for (uint32_t d = 0; d < b->g->target.n_domains; d++) {
+    FS_TRY(domain_bound(b, d, &part.queue_work));
+  }
+  for (uint32_t r = 0; r < b->g->target.n_resources; r++) {
+    FS_TRY(resource_bound(b, r, &part.resource_work));
+  }
+  FS_TRY(concurrency_bound(b, &part.resource_work));
+  *out = fs_max(part.critical_path, fs_max(part.queue_work, part.resource_work));
+  return FSCHED_OK;
+}
+
+/* The sum over the parts between ops that all others precede or follow: no edge, and none from a
+ * source before everything or to a sink after it, jumps over such an op in topological order. */
+static fs_status series_bound(bounds *b, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  uint32_t last_root = 0, reach = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    last_root = g->pred0[g->topo[i] + 1] == g->pred0[g->topo[i]] ? i : last_root;
+  }
+  b->copies = false;
+  b->first = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = g->topo[i];
+    if (reach <= i && last_root <= i) {
+      fs_tick part = 0;
+      b->last = i;
+      if (b->first < b->last) {
+        FS_TRY(part_bound(b, &part));
+      }
+      *out += part + g->op_time[op];
+      b->first = i + 1;
+    }
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      reach = (uint32_t)fs_max(reach, b->position[g->succ[s]]);
+    }
+    reach = g->succ0[op] == g->succ0[op + 1] ? g->n_ops : reach;
+  }
+  fs_tick part = 0;
+  b->last = g->n_ops;
+  if (b->first < b->last) {
+    FS_TRY(part_bound(b, &part));
+  }
+  *out += part;
+  return FSCHED_OK;
+}
+
+/* Plain work sums, to be shown beside the rest. */
+static fs_status copy_bound(bounds *b, fs_tick *out) {
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  const fs_target *t = &b->g->target;
+  uint8_t *within;
+  FS_TRY(fs_new_zero(b->arena, &within, t->n_domains));
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    uint64_t queues = t->implicit_queues ? t->concurrency
+                                         : t->domain_queue0[d + 1] - t->domain_queue0[d];
+    for (uint32_t e = 0; e < t->n_domains; e++) {
+      within[e] = subset(t, e, d);
+    }
+    fs_tick sum = 0;
+    FS_TRY(add_copies(b, within));
+    for (size_t i = 0; i < b->jobs.n; i++) {
+      sum = plus(sum, b->jobs.at[i].work);
+    }
+    b->jobs.n = 0;
+    *out = queues == 0 ? *out : fs_max(*out, fs_ceil_div(sum, queues));
+  }
+  fs_arena_reset(b->arena, mark);
+  return FSCHED_OK;
+}
+
+static fs_status all_bounds(bounds *b, fs_lower_bounds *out) {
+  const fsched_graph *g = b->g;
+  FS_TRY(fs_new(b->arena, &b->position, g->n_ops));
+  FS_TRY(fs_new_zero(b->arena, &b->head, g->n_ops));
+  FS_TRY(fs_new_zero(b->arena, &b->tail, g->n_ops));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    b->position[g->topo[i]] = i;
+  }
+  b->last = g->n_ops;
+  b->copies = true;
+  out->critical_path = heads_and_tails(b);
+  for (uint32_t d = 0; d < g->target.n_domains; d++) {
+    FS_TRY(domain_bound(b, d, &out->queue_work));
+  }
+  for (uint32_t r = 0; r < g->target.n_resources; r++) {
+    FS_TRY(resource_bound(b, r, &out->resource_work));
+  }
+  FS_TRY(concurrency_bound(b, &out->resource_work));
+  FS_TRY(copy_bound(b, &out->copy_work));
+  if ((uint64_t)g->n_ops * (g->target.n_domains + 1) <= SERIES) {
+    FS_TRY(series_bound(b, &out->series));
+  }
+  out->all = fs_max(fs_max(out->critical_path, out->queue_work),
+                    fs_max(out->resource_work, fs_max(out->copy_work, out->series)));
   return FSCHED_OK;
 }
 
@@ -182,50 +407,9 @@ fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g, fs_l
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   *out = (fs_lower_bounds){0};
-  fs_status status = all_bounds(g, &arena, out);
-  fs_arena_release(&arena);
-  return status;
-}
-
-fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
-                                 uint64_t *per_memory) {
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
-  uint64_t *need = NULL;
-  uint32_t *seen = NULL;
-  const fs_target *t = &g->target;
-  fs_status status = fs_new_zero(&arena, &need, t->n_memories);
-  status = status == FSCHED_OK ? fs_new_none(&arena, &seen, g->n_versions) : status;
-  for (uint32_t m = 0; m < t->n_memories; m++) {
-    per_memory[m] = 0;
-  }
-  for (uint32_t op = 0; status == FSCHED_OK && op < g->n_ops; op++) {
-    for (int pass = 0; pass < 2; pass++) { /* add up, then take over and clear */
-      for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-        uint32_t v = g->arg_version[a];
-        if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
-          continue;
-        }
-        uint32_t m = fs_version_memory(g, v);
-        if (pass == 0 && seen[v] != op) {
-          seen[v] = op;
-          need[m] += fs_align_up(fs_version_size(g, v), t->memory[m].align);
-        } else if (pass == 1) {
-          per_memory[m] = fs_max(per_memory[m], need[m]);
-          need[m] = 0;
-        }
-      }
-      for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-        uint32_t m = g->scratch_memory[i];
-        if (pass == 0) {
-          need[m] += fs_align_up(g->scratch_size[i], t->memory[m].align);
-        } else {
-          per_memory[m] = fs_max(per_memory[m], need[m]);
-          need[m] = 0;
-        }
-      }
-    }
-  }
+  bounds b = {.ctx = ctx, .g = g, .arena = &arena};
+  fs_status status = all_bounds(&b, out);
+  fs_vec_free(ctx, &b.jobs);
   fs_arena_release(&arena);
   return status;
 }

@@ -120,6 +120,22 @@ static const char *copy_line(fsched_context *ctx, const fs_source *source, uint3
   return fs_arena_strndup(&ctx->arena, p, n);
 }
 
+/* The text in the context's arena; NULL when there is no memory. */
+static const char *format_message(fsched_context *ctx, const char *format, va_list args) {
+  assert(format != NULL);
+  va_list again;
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  size_t size = n < 0 ? 1 : (size_t)n + 1;
+  char *message = fs_arena_alloc(&ctx->arena, size);
+  if (message != NULL) {
+    message[0] = '\0';
+    (void)vsnprintf(message, size, format, args);
+  }
+  return message;
+}
+
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) {
   if (severity == FSCHED_ERROR && ++ctx->errors > ctx->max_errors) {
@@ -128,18 +144,10 @@ void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code,
   if (severity != FSCHED_ERROR && ctx->diags.n >= STORED_LIMIT) {
     return;
   }
-  char small[256];
   va_list args;
   va_start(args, format);
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(small, sizeof small, format, args);
+  const char *message = format_message(ctx, format, args);
   va_end(args);
-  char *message = fs_arena_alloc(&ctx->arena, (size_t)n + 1);
-  if (message != NULL) {
-    (void)vsnprintf(message, (size_t)n + 1, format, again);
-  }
-  va_end(again);
   if (message == NULL) {
     return;
   }

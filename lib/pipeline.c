@@ -34,24 +34,24 @@ typedef struct pipeline {
   fsched_context *ctx;
   const fsched_graph *graph;
   fsched_compile_options options;
+  fs_lower_bounds bounds;
   fsched_schedule *schedule;
   fs_sync *sync;
   fsched_program *program;
 } pipeline;
 
-static fs_status pass_listsched(pipeline *p) {
-  fs_listsched_options o = {.evict = p->options.evict, .seed = p->options.seed};
-  FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
-  return fs_sync_create(p->schedule, &p->sync);
+static fs_status pass_bounds(pipeline *p) {
+  return fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds);
 }
 
-static fs_status pass_bounds(pipeline *p) {
-  fs_lower_bounds b;
-  FS_TRY(fs_graph_lower_bounds(p->ctx, p->graph, &b));
-  p->schedule->lower_bound = b.all;
-  bool optimal = p->schedule->makespan == b.all;
-  p->schedule->status = optimal ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
-  return FSCHED_OK;
+static fs_status pass_listsched(pipeline *p) {
+  fs_listsched_options o = {
+      .evict = p->options.evict, .seed = p->options.seed, .lower_bound = p->bounds.all};
+  FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
+  fsched_schedule *s = p->schedule;
+  s->lower_bound = p->bounds.all;
+  s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
+  return fs_sync_create(s, &p->sync);
 }
 
 static fs_status pass_ctrledge(pipeline *p) {
@@ -89,8 +89,8 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
 }
 
 static fs_status run_passes(pipeline *p) {
-  FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
   FS_TRY(run_pass(p, FS_PASS_BOUNDS, pass_bounds));
+  FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
   FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));

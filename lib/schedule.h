@@ -73,12 +73,13 @@ const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t
 
 typedef struct fs_lower_bounds {
   fs_tick critical_path; /* copies of given content and of kept outputs included */
-  fs_tick queue_work;    /* largest, over domains, of ceil(work / queues of the domain) */
-  fs_tick resource_work; /* largest, over resources, concurrency too, of ceil(energy / capacity) */
+  fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
+  fs_tick resource_work; /* per resource, concurrency too, with heads and tails */
   fs_tick copy_work;     /* copies that no schedule avoids, on their own queues */
-  fs_tick all;           /* the largest; for combined loads of a domain too */
+  fs_tick series;        /* the sum over parts that follow each other */
+  fs_tick all;           /* the largest */
 } fs_lower_bounds;
-/* O(ops + edges).  lib/bounds.c */
+/* O((ops + edges) * domains), and at most 2^22 steps more per domain.  lib/bounds.c */
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                 fs_lower_bounds *out) FS_MUST_USE;
 /* Largest sum of live sizes that no schedule avoids (largest need of one op), per memory. */

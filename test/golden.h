@@ -11,8 +11,9 @@
 
 #include "fsched/compile.h"
 
-/* All of test/golden/NAME; NULL if there is none. */
+/* All of test/golden/NAME; NULL and length 0 if there is none. */
 static inline char *fs_golden_read(const char *name, size_t *length) {
+  *length = 0;
   char path[256];
   (void)snprintf(path, sizeof path, "test/golden/%s", name);
   FILE *file = fopen(path, "rb");
@@ -21,7 +22,6 @@ static inline char *fs_golden_read(const char *name, size_t *length) {
   }
   size_t cap = 1 << 16;
   char *text = malloc(cap + 1);
-  *length = 0;
   for (size_t n; (n = fread(text + *length, 1, cap - *length, file)) != 0;) {
     *length += n;
     if (*length == cap) {

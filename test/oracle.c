@@ -6,31 +6,11 @@
  * command checks what it reads when it begins, spoils what it writes, and writes when it ends.
  * States are remembered by a hash of all that.  Members of a gang run as commands of their own;
  * only the search for deadlocks lets them start together. */
-#include "oracle.h"
-
 #include <stdlib.h>
 
-#include "sync.h"
+#include "oracle_private.h"
 
-enum { MAX_COMMANDS = 64, SPOILT = 1, MAX_BYTES = 1 << 16 };
-
-typedef uint64_t cell; /* content; 0: nothing */
-
-typedef struct machine {
-  const fs_stream *s;
-  uint32_t queue_of[MAX_COMMANDS], epoch[MAX_COMMANDS]; /* by position */
-  uint32_t version_of_arg[1024];                        /* derived here, index within the buffer */
-  cell **want;                                          /* per arg: expected bytes where it reads */
-  cell **final; /* per buffer: bytes of its last version in program order */
-  uint32_t *last_version;
-  cell **byte, **unit; /* per memory */
-  uint32_t done[64];   /* per queue */
-  bool running[64];
-  uint64_t hash;
-  uint64_t *seen;
-  size_t n_seen, cap_seen;
-  uint32_t max_states;
-} machine;
+enum { SPOILT = 1, MAX_BYTES = 1 << 16 };
 
 static uint64_t mix(uint64_t z) {
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -40,10 +20,6 @@ static uint64_t mix(uint64_t z) {
 
 static cell make_cell(uint32_t buffer, uint32_t version, uint64_t offset, uint32_t op) {
   return mix(mix(mix(mix(buffer + 11) + version + 1) + offset + 3) + op + 7) | 2;
-}
-
-static bool bounded_counted(const fs_stream_memory *m) {
-  return m->capacity != FS_UNBOUNDED && m->placement == FSCHED_COUNTED;
 }
 
 /* --- the sequential evaluation --- */
@@ -99,28 +75,9 @@ static void set(machine *x, bool unit, uint32_t memory, uint64_t address, cell v
   *c = value;
 }
 
-static bool in_memory(const machine *x, const fs_stream_place *p) {
-  const fs_stream_memory *m = &x->s->memories[p->index];
-  uint64_t limit = p->space == FS_SPACE_MEMORY ? m->extent : m->capacity;
-  if (p->space == FS_SPACE_MEMORY && m->capacity != FS_UNBOUNDED &&
-      m->placement == FSCHED_CONTIGUOUS) {
-    limit = fs_min(limit, m->capacity);
-  }
-  return p->address <= limit && p->size <= limit - p->address;
-}
-
-static const fs_stream_place *places(const machine *x, uint32_t c) {
-  return x->s->places + x->s->commands[c].place0;
-}
-
 static bool is_no_dep(const machine *x, const fs_stream_place *p) {
   return p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg < x->s->n_args &&
          x->s->args[p->arg].tag == FSCHED_NO_DEP;
-}
-
-static bool one_gang(const machine *x, uint32_t a, uint32_t b) {
-  const fs_stream_command *c = &x->s->commands[a], *d = &x->s->commands[b];
-  return c->gang_axis != FS_NONE && c->gang_axis == d->gang_axis && c->gang_epoch == d->gang_epoch;
 }
 
 static bool touch(const machine *x, uint32_t a, uint32_t b) {
@@ -483,159 +440,10 @@ static bool deadlocks(machine *x) {
   return stuck;
 }
 
-/* --- what needs no execution --- */
-
-static fs_oracle_verdict check_once(const machine *x) {
-  const fs_stream *s = x->s;
-  for (uint32_t o = 0; o < s->n_ops; o++) {
-    uint32_t n = 0, members = 0, last = 0;
-    for (uint32_t c = 0; c < s->n_commands; c++) {
-      if (s->commands[c].kind == FS_COMMAND_RUN && s->commands[c].target == o) {
-        n++;
-        last = c;
-      }
-    }
-    for (uint32_t c = 0; n > 0 && c < s->n_commands; c++) {
-      members += c == last || one_gang(x, c, last);
-    }
-    if (n == 0 || n != members) {
-      return FS_ORACLE_ONCE;
-    }
-  }
-  return FS_ORACLE_RIGHT;
-}
-
-static uint64_t sum(const machine *x, uint32_t c, fs_space space, uint32_t index, uint32_t version,
-                    uint32_t scratch) {
-  uint64_t total = 0;
-  for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
-    const fs_stream_place *p = &places(x, c)[i];
-    bool mine = p->space == space && p->index == index && p->version == version;
-    total += mine && (scratch == FS_NONE || p->arg == scratch) ? p->size : 0;
-  }
-  return total;
-}
-
-static bool holds_amounts(const machine *x, uint32_t c) {
-  const fs_stream *s = x->s;
-  const fs_stream_op *o = &s->ops[s->commands[c].target];
-  bool ok =
-      s->meta[0].concurrency == 0 || sum(x, c, FS_SPACE_CONCURRENCY, 0, FS_NONE, FS_NONE) == 1;
-  for (uint32_t u = o->use0; u < o->use0 + o->n_uses; u++) {
-    ok = ok &&
-         sum(x, c, FS_SPACE_RESOURCE, s->uses[u].resource, FS_NONE, FS_NONE) == s->uses[u].amount;
-  }
-  for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
-    if (s->args[a].tag == FSCHED_VALUE || s->args[a].tag == FSCHED_NO_DEP) {
-      continue;
-    }
-    const fs_stream_buffer *b = &s->buffers[s->args[a].buffer];
-    const fs_stream_memory *m = &s->memories[b->memory];
-    ok = ok && (!bounded_counted(m) ||
-                sum(x, c, FS_SPACE_COUNTED, b->memory, b->version0 + x->version_of_arg[a],
-                    FS_NONE) == (b->size + m->align - 1) / m->align * m->align);
-  }
-  for (uint32_t i = o->scratch0; i < o->scratch0 + o->n_scratches; i++) {
-    const fs_stream_memory *m = &s->memories[s->scratches[i].memory];
-    ok = ok &&
-         (!bounded_counted(m) || sum(x, c, FS_SPACE_COUNTED, s->scratches[i].memory, FS_NONE, i) ==
-                                     (s->scratches[i].size + m->align - 1) / m->align * m->align);
-  }
-  return ok;
-}
-
-static bool place_aligned(const machine *x, const fs_stream_place *p) {
-  const fs_stream_memory *m = &x->s->memories[p->index];
-  uint64_t offset = p->version != FS_NONE && p->arg < x->s->n_args ? x->s->args[p->arg].offset : 0;
-  return m->capacity == FS_UNBOUNDED || m->placement == FSCHED_COUNTED ||
-         (p->address - offset) % m->align == 0;
-}
-
-static fs_oracle_verdict check_places(const machine *x) {
-  for (uint32_t c = 0; c < x->s->n_commands; c++) {
-    for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
-      const fs_stream_place *p = &places(x, c)[i];
-      if (p->space <= FS_SPACE_COUNTED && !in_memory(x, p)) {
-        return FS_ORACLE_ADDRESS;
-      }
-      if (p->space == FS_SPACE_MEMORY && !place_aligned(x, p)) {
-        return FS_ORACLE_ADDRESS;
-      }
-    }
-    if (x->s->commands[c].kind == FS_COMMAND_RUN && !holds_amounts(x, c)) {
-      return FS_ORACLE_CAPACITY;
-    }
-  }
-  return FS_ORACLE_RIGHT;
-}
-
-static bool reaches(const fs_stream *s, unsigned scope, uint32_t from, uint32_t to) {
-  const fs_stream_queue *a = &s->queues[from], *b = &s->queues[to];
-  unsigned need = a->machine != b->machine ? FS_SCOPE_SYSTEM
-                  : a->device != b->device ? FS_SCOPE_DEVICE_GROUP
-                                           : FS_SCOPE_DEVICE;
-  return scope >= need;
-}
-
-static bool waits_on(const machine *x, const fs_stream_wait *w, uint32_t d) {
-  const fs_stream_command *m = &x->s->commands[d];
-  return w->axis < x->s->n_queues ? x->queue_of[d] == w->axis && x->epoch[d] == w->epoch
-                                  : m->gang_axis == w->axis && m->gang_epoch == w->epoch;
-}
-
-static fs_oracle_verdict check_scopes(const machine *x) {
-  const fs_stream *s = x->s;
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
-      for (uint32_t d = 0; d < s->n_commands; d++) {
-        if (waits_on(x, &s->waits[s->commands[c].wait0 + i], d) &&
-            (!s->commands[d].signal ||
-             !reaches(s, s->commands[d].scope, x->queue_of[d], x->queue_of[c]))) {
-          return FS_ORACLE_SIGNAL;
-        }
-      }
-    }
-  }
-  return FS_ORACLE_RIGHT;
-}
-
-/* known[c] has bit d: d is complete whenever c is. */
-static fs_oracle_verdict check_frontiers(const machine *x) {
-  const fs_stream *s = x->s;
-  uint64_t known[MAX_COMMANDS];
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    known[c] = (uint64_t)1 << c;
-  }
-  for (uint32_t round = 0; round < s->n_commands; round++) {
-    for (uint32_t c = 0; c < s->n_commands; c++) {
-      known[c] |= x->epoch[c] > 1 ? known[c - 1] : 0;
-      for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
-        for (uint32_t d = 0; d < s->n_commands; d++) {
-          known[c] |= waits_on(x, &s->waits[s->commands[c].wait0 + i], d) ? known[d] : 0;
-        }
-      }
-    }
-  }
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    uint64_t said = 0;
-    for (uint32_t i = 0; i < s->commands[c].n_frontier; i++) {
-      for (uint32_t d = 0; d < s->n_commands; d++) {
-        const fs_stream_wait *f = &s->frontiers[s->commands[c].frontier0 + i];
-        bool before = f->axis < s->n_queues && x->queue_of[d] == f->axis && x->epoch[d] <= f->epoch;
-        said |= before ? (uint64_t)1 << d : waits_on(x, f, d) ? known[d] : 0;
-      }
-    }
-    if ((said & ~known[c]) != 0 || (!s->commands[c].tainted && said != known[c])) {
-      return FS_ORACLE_FRONTIER;
-    }
-  }
-  return FS_ORACLE_RIGHT;
-}
-
 /* --- all --- */
 
 static bool fits(const fs_stream *s) {
-  bool ok = s->n_commands <= MAX_COMMANDS && s->n_queues <= 64 && s->n_args <= 1024 &&
+  bool ok = s->n_commands <= MAX_COMMANDS && s->n_queues <= 64 && s->n_args <= MAX_ARGS &&
             s->meta[0].hazards == FSCHED_HAZARDS_SEQUENTIAL;
   for (uint32_t m = 0; m < s->n_memories; m++) {
     ok = ok && s->memories[m].extent <= MAX_BYTES &&
@@ -675,13 +483,9 @@ static fs_oracle_verdict judge(machine *x) {
   if (!given_places(x)) {
     return FS_ORACLE_ADDRESS;
   }
-  fs_oracle_verdict (*const check[])(const machine *) = {check_once, check_places, check_scopes,
-                                                         check_frontiers};
-  for (size_t i = 0; i < sizeof check / sizeof check[0]; i++) {
-    fs_oracle_verdict verdict = check[i](x);
-    if (verdict != FS_ORACLE_RIGHT) {
-      return verdict;
-    }
+  fs_oracle_verdict verdict = fs_oracle_check_static(x);
+  if (verdict != FS_ORACLE_RIGHT) {
+    return verdict;
   }
   return deadlocks(x) ? FS_ORACLE_DEADLOCK : explore(x);
 }

@@ -171,6 +171,7 @@ START_TEST(faults_are_named)
   fsched_graph *g = fs_golden_graph(ctx, "figure-10");
   size_t n;
   char *text = fs_golden_read("figure-10.by-hand.json", &n);
+  ck_assert_ptr_nonnull(text);
   const char *at = strstr(text, faults[_i].from);
   ck_assert_msg(at != NULL, "no %s", faults[_i].from);
   char *bad = malloc(n + 200);
@@ -203,6 +204,7 @@ START_TEST(wrong_schedules_are_read)
   fsched_graph *g = fs_golden_graph(ctx, "figure-10");
   size_t n;
   char *text = fs_golden_read("figure-10.by-hand.json", &n);
+  ck_assert_ptr_nonnull(text);
   char *at = strstr(text, edits[_i][0]);
   ck_assert_ptr_nonnull(at);
   memcpy(at, edits[_i][1], strlen(edits[_i][1]));
@@ -222,6 +224,7 @@ START_TEST(damaged_text_random)
   size_t n;
   (void)snprintf(file, sizeof file, "%s.by-hand.json", cases[_i % 3]);
   char *text = fs_golden_read(file, &n), *bad = malloc(n + 1);
+  ck_assert_ptr_nonnull(text);
   fs_rng rng = {(uint64_t)_i};
   for (int k = 0; k < 300; k++) {
     memcpy(bad, text, n + 1);
@@ -259,6 +262,7 @@ START_TEST(out_of_memory)
   fsched_graph *g = fs_golden_graph(c, "rich");
   size_t n, length;
   char *text = fs_golden_read("rich.by-hand.json", &n), *out;
+  ck_assert_ptr_nonnull(text);
   fsched_status status = FSCHED_SYSTEM;
   for (long allowed = 0; status != FSCHED_OK; allowed++) {
     ck_assert_int_lt(allowed, 2000);

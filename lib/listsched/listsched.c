@@ -16,7 +16,14 @@
 
 #include "listsched/engine.h"
 
-enum { PORTFOLIO_LIMIT = 10000, N_PLANS = 3, N_POLICIES = 2 * N_PLANS };
+enum {
+  PORTFOLIO_LIMIT = 10000,
+  N_PLANS = 3,
+  N_POLICIES = 2 * N_PLANS,
+  MOST_TRIALS = 400,
+  TRIAL_OPS = 100000,       /* ops in all trials together */
+  TRIAL_OPS_BOUNDED = 3000, /* the same with bounded memories, where a run costs ten times as much */
+};
 
 /* Policy k has plan k % N_PLANS. */
 static const fs_policy policies[N_POLICIES] = {
@@ -147,6 +154,8 @@ typedef struct search {
   uint32_t *position[N_PLANS], *op_at[N_PLANS]; /* NULL: not made yet */
   fsched_schedule *schedule;                    /* the best so far */
   uint64_t copy_bytes;
+  uint32_t *best_position; /* its order, and its policy */
+  uint32_t best_policy;
 } search;
 
 static fs_status make_plan(search *s, uint32_t k) {
@@ -169,9 +178,15 @@ static fs_status make_plan(search *s, uint32_t k) {
   return FSCHED_OK;
 }
 
-static fs_status keep_if_better(search *s, const fs_engine *e) {
+/* Keeps the run if it is the best one; of one that is as good, the order, to go on from there. */
+static fs_status keep_if_better(search *s, const fs_engine *e, uint32_t policy) {
   fs_tick makespan = run_makespan(e);
   uint64_t bytes = run_copy_bytes(e);
+  if (s->schedule != NULL && policy == s->best_policy && makespan == s->schedule->makespan &&
+      bytes == s->copy_bytes) {
+    memcpy(s->best_position, e->position, s->g->n_ops * sizeof *s->best_position);
+    return FSCHED_OK;
+  }
   if (s->schedule != NULL && (makespan > s->schedule->makespan ||
                               (makespan == s->schedule->makespan && bytes >= s->copy_bytes))) {
     return FSCHED_OK;
@@ -179,26 +194,51 @@ static fs_status keep_if_better(search *s, const fs_engine *e) {
   fsched_schedule_destroy(s->schedule);
   s->schedule = NULL;
   s->copy_bytes = bytes;
+  s->best_policy = policy;
+  memcpy(s->best_position, e->position, s->g->n_ops * sizeof *s->best_position);
   return fill_schedule(s->ctx, e, &s->schedule);
 }
 
-static fs_status try_policy(search *s, uint32_t k, bool explain) {
-  FS_TRY(make_plan(s, k % N_PLANS));
+static fs_status run_order(search *s, uint32_t k, const uint32_t *position, const uint32_t *op_at,
+                           bool explain) {
   fs_policy policy = policies[k];
   policy.evict = s->options->evict;
   fs_arena scratch;
   fs_arena_init(&scratch, s->ctx);
   fs_engine e = {.ctx = s->ctx};
   bool infeasible = true;
-  fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, &policy, s->position[k % N_PLANS],
-                                    s->op_at[k % N_PLANS]);
+  fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, &policy, position, op_at);
   status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
   if (status == FSCHED_OK && !infeasible) {
-    status = keep_if_better(s, &e);
+    status = keep_if_better(s, &e, k);
   }
   fs_engine_release(&e);
   fs_arena_release(&scratch);
   return status;
+}
+
+static fs_status try_policy(search *s, uint32_t k, bool explain) {
+  FS_TRY(make_plan(s, k % N_PLANS));
+  return run_order(s, k, s->position[k % N_PLANS], s->op_at[k % N_PLANS], explain);
+}
+
+static bool reached(const search *s) {
+  return s->schedule != NULL && s->schedule->makespan <= s->options->lower_bound;
+}
+
+static fs_status try_neighbour(search *s, uint32_t trial, uint32_t *position, uint32_t *op_at) {
+  uint32_t n = s->g->n_ops;
+  uint32_t spread = n >> (1 + trial % 4); /* half of the ops, a quarter, ... */
+  fs_arena scratch;
+  fs_arena_init(&scratch, s->ctx);
+  fs_status status = fs_plan_neighbour(s->ctx, s->g, &scratch, s->best_position, spread,
+                                       s->options->seed + trial + 1, position);
+  fs_arena_release(&scratch);
+  FS_TRY(status);
+  for (uint32_t op = 0; op < n; op++) {
+    op_at[position[op]] = op;
+  }
+  return run_order(s, s->best_policy, position, op_at, false);
 }
 
 static bool any_bounded(const fsched_graph *g) {
@@ -208,6 +248,19 @@ static bool any_bounded(const fsched_graph *g) {
     }
   }
   return false;
+}
+
+static fs_status try_neighbours(search *s) {
+  uint32_t n = s->g->n_ops;
+  uint32_t ops = any_bounded(s->g) ? TRIAL_OPS_BOUNDED : TRIAL_OPS;
+  uint32_t trials = n < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, ops / n);
+  uint32_t *position, *op_at;
+  FS_TRY(fs_new(&s->plans, &position, n));
+  FS_TRY(fs_new(&s->plans, &op_at, n));
+  for (uint32_t trial = 0; trial < trials && s->schedule != NULL && !reached(s); trial++) {
+    FS_TRY(try_neighbour(s, trial, position, op_at));
+  }
+  return FSCHED_OK;
 }
 
 /* The plan that brings the fewest bytes back in; upward rank if it needs none. */
@@ -232,17 +285,18 @@ static fs_status choose_plan(search *s, uint32_t *best) {
 static fs_status try_policies(search *s) {
   bool bounded = any_bounded(s->g);
   uint32_t first = 0;
+  FS_TRY(fs_new(&s->plans, &s->best_position, s->g->n_ops));
   if (bounded && s->g->n_ops > PORTFOLIO_LIMIT) {
     FS_TRY(choose_plan(s, &first));
   }
   FS_TRY(try_policy(s, first, false));
   bool all = bounded && s->g->n_ops <= PORTFOLIO_LIMIT;
   for (uint32_t k = 0; k < N_POLICIES; k++) {
-    if (k != first && (all || s->schedule == NULL)) {
+    if (k != first && !reached(s) && (all || s->schedule == NULL)) {
       FS_TRY(try_policy(s, k, s->schedule == NULL && k == N_POLICIES - 1));
     }
   }
-  return FSCHED_OK;
+  return try_neighbours(s);
 }
 
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,

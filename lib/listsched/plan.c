@@ -109,6 +109,21 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
   return status;
 }
 
+fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                            const uint32_t *from, uint32_t spread, uint64_t seed,
+                            uint32_t *position) {
+  uint64_t *key;
+  planner p;
+  FS_TRY(fs_new(scratch, &key, g->n_ops));
+  FS_TRY(planner_init(&p, ctx, g, scratch, 0, position));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    key[op] = from[op] + random_at(seed, op) % ((uint64_t)spread + 1);
+  }
+  fs_status status = plan_by_key(&p, key);
+  fs_vec_free(ctx, &p.ready);
+  return status;
+}
+
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                           uint64_t seed, uint32_t *position) {
   (void)ctx;

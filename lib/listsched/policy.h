@@ -28,6 +28,11 @@ fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint64_t seed, uint32_t *position) FS_MUST_USE;
 
+/* A neighbour of an order: every op may move ahead by up to `spread` positions at random. */
+fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                            const uint32_t *from, uint32_t spread, uint64_t seed,
+                            uint32_t *position) FS_MUST_USE;
+
 /* Bytes that an order, one op at a time, has to bring back in: uses of a version between which more
  * than the capacity has been brought into its memory.  A guide for choosing an order; O(args). */
 fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
