@@ -19,7 +19,7 @@
 
 #include "schedule.h"
 
-enum { STEPS = 1 << 18, JOBS = 1 << 13, SERIES = 1 << 18 };
+enum { STEPS = 1 << 16, JOBS = 1 << 13, SERIES = 1 << 18 };
 
 typedef struct job {
   fs_tick head, tail, work;
@@ -33,6 +33,8 @@ typedef struct bounds {
   bool copies;          /* count unavoidable copies */
   uint32_t *position;   /* of an op in topological order */
   fs_tick *head, *tail; /* per op: of the part */
+  uint32_t *slot0, *slot_op; /* CSR: ops of the part by domain, then by gang */
+  uint32_t *copy0, *copy;    /* CSR: versions with unavoidable copies by domain */
   FS_VEC(job) jobs;
 } bounds;
 
@@ -225,13 +227,11 @@ static uint32_t shared_queues(const fsched_graph *g, uint32_t gang, uint32_t d) 
   return n;
 }
 
-static fs_status add_copies(bounds *b, const uint8_t *within) {
+/* Reads and write-backs that run on the queues of domain `d`. */
+static fs_status add_copies(bounds *b, uint32_t d) {
   const fsched_graph *g = b->g;
-  for (uint32_t v = 0; b->copies && v < g->n_versions; v++) {
-    bool read = read_needed(g, v), write = write_needed(g, v);
-    if ((!read && !write) || !within[g->target.memory[fs_version_memory(g, v)].spill_domain]) {
-      continue;
-    }
+  for (uint32_t k = b->copy0[d]; b->copies && k < b->copy0[d + 1]; k++) {
+    uint32_t v = b->copy[k];
     fs_tick head = 0, tail = 0;
     for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
       uint32_t op = g->access_op[i];
@@ -240,39 +240,81 @@ static fs_status add_copies(bounds *b, const uint8_t *within) {
         head = fs_max(head, b->head[op] + g->op_time[op]);
       }
     }
-    FS_TRY(add_job(b, 0, tail, read ? read_time(g, v) : 0));
-    FS_TRY(add_job(b, head, 0, write ? write_time(g, v) : 0));
+    FS_TRY(add_job(b, 0, tail, read_needed(g, v) ? read_time(g, v) : 0));
+    FS_TRY(add_job(b, head, 0, write_needed(g, v) ? write_time(g, v) : 0));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_ops(bounds *b, uint32_t slot, uint64_t share) {
+  for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
+    uint32_t op = b->slot_op[i];
+    FS_TRY(add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
   }
   return FSCHED_OK;
 }
 
 static fs_status domain_bound(bounds *b, uint32_t d, fs_tick *out) {
-  const fsched_graph *g = b->g;
-  const fs_target *t = &g->target;
+  const fs_target *t = &b->g->target;
   uint64_t queues = t->implicit_queues ? t->concurrency
                                        : t->domain_queue0[d + 1] - t->domain_queue0[d];
-  if (queues == 0) {
-    return FSCHED_OK;
+  for (uint32_t e = 0; queues > 0 && e < t->n_domains; e++) {
+    bool any = b->slot0[e] < b->slot0[e + 1] || b->copy0[e] < b->copy0[e + 1];
+    if (any && subset(t, e, d)) {
+      FS_TRY(add_ops(b, e, 1));
+      FS_TRY(add_copies(b, e));
+    }
   }
-  fs_arena_mark mark = fs_arena_set_mark(b->arena);
-  uint8_t *within;
-  uint32_t *members;
-  FS_TRY(fs_new_zero(b->arena, &within, t->n_domains));
-  FS_TRY(fs_new_zero(b->arena, &members, g->n_gangs));
-  for (uint32_t e = 0; e < t->n_domains; e++) {
-    within[e] = subset(t, e, d);
+  for (uint32_t k = 0; queues > 0 && k < b->g->n_gangs; k++) {
+    FS_TRY(add_ops(b, t->n_domains + k, shared_queues(b->g, k, d)));
   }
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    members[k] = shared_queues(g, k, d);
+  return windows(b, queues, out);
+}
+
+/* Sorts the part's ops into slots; the arrays go with the caller's mark. */
+static fs_status fill_slots(bounds *b) {
+  const fsched_graph *g = b->g;
+  uint32_t n_slots = g->target.n_domains + g->n_gangs;
+  FS_TRY(fs_new_zero(b->arena, &b->slot0, (size_t)n_slots + 2));
+  FS_TRY(fs_new(b->arena, &b->slot_op, b->last - b->first));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t i = b->first; i < b->last; i++) {
+      uint32_t op = g->topo[i];
+      uint32_t slot = g->op_gang[op] == FS_NONE ? g->op_domain[op]
+                                                : g->target.n_domains + g->op_gang[op];
+      if (fill) {
+        b->slot_op[b->slot0[slot + 1]++] = op;
+      } else {
+        b->slot0[slot + 2]++;
+      }
+    }
+    for (uint32_t s = 0; !fill && s < n_slots; s++) {
+      b->slot0[s + 2] += b->slot0[s + 1];
+    }
   }
-  for (uint32_t i = b->first; i < b->last; i++) {
-    uint32_t op = g->topo[i];
-    uint64_t share = g->op_gang[op] == FS_NONE ? within[g->op_domain[op]] : members[g->op_gang[op]];
-    FS_TRY(add_job(b, b->head[op], b->tail[op], g->op_time[op] * share));
+  return FSCHED_OK;
+}
+
+static fs_status fill_copies(bounds *b) {
+  const fsched_graph *g = b->g;
+  FS_TRY(fs_new_zero(b->arena, &b->copy0, (size_t)g->target.n_domains + 2));
+  FS_TRY(fs_new(b->arena, &b->copy, g->n_versions));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t v = 0; v < g->n_versions; v++) {
+      if (!read_needed(g, v) && !write_needed(g, v)) {
+        continue;
+      }
+      uint32_t d = g->target.memory[fs_version_memory(g, v)].spill_domain;
+      if (fill) {
+        b->copy[b->copy0[d + 1]++] = v;
+      } else {
+        b->copy0[d + 2]++;
+      }
+    }
+    for (uint32_t d = 0; !fill && d < g->target.n_domains; d++) {
+      b->copy0[d + 2] += b->copy0[d + 1];
+    }
   }
-  FS_TRY(add_copies(b, within));
-  FS_TRY(windows(b, queues, out));
-  fs_arena_reset(b->arena, mark);
   return FSCHED_OK;
 }
 
@@ -303,17 +345,34 @@ static fs_status concurrency_bound(bounds *b, fs_tick *out) {
   return windows(b, b->g->target.concurrency, out);
 }
 
-static fs_status part_bound(bounds *b, fs_tick *out) {
-  fs_lower_bounds part = {0};
-  part.critical_path = heads_and_tails(b);
+static fs_status part_bounds(bounds *b, fs_lower_bounds *out) {
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  FS_TRY(fill_slots(b));
+  out->critical_path = heads_and_tails(b);
   for (uint32_t d = 0; d < b->g->target.n_domains; d++) {
-    FS_TRY(domain_bound(b, d, &part.queue_work));
+    FS_TRY(domain_bound(b, d, &out->queue_work));
   }
   for (uint32_t r = 0; r < b->g->target.n_resources; r++) {
-    FS_TRY(resource_bound(b, r, &part.resource_work));
+    FS_TRY(resource_bound(b, r, &out->resource_work));
   }
-  FS_TRY(concurrency_bound(b, &part.resource_work));
-  *out = fs_max(part.critical_path, fs_max(part.queue_work, part.resource_work));
+  FS_TRY(concurrency_bound(b, &out->resource_work));
+  fs_arena_reset(b->arena, mark);
+  return FSCHED_OK;
+}
+
+static fs_tick largest(const fs_lower_bounds *l) {
+  return fs_max(fs_max(l->critical_path, l->queue_work),
+                fs_max(l->resource_work, fs_max(l->copy_work, l->series)));
+}
+
+/* Adds the bound of the part [first, last). */
+static fs_status add_part(bounds *b, uint32_t last, fs_tick *sum) {
+  fs_lower_bounds part = {0};
+  b->last = last;
+  if (b->first < b->last) {
+    FS_TRY(part_bounds(b, &part));
+  }
+  *sum += largest(&part);
   return FSCHED_OK;
 }
 
@@ -330,12 +389,8 @@ static fs_status series_bound(bounds *b, fs_tick *out) {
   for (uint32_t i = 0; i < g->n_ops; i++) {
     uint32_t op = g->topo[i];
     if (reach <= i && last_root <= i) {
-      fs_tick part = 0;
-      b->last = i;
-      if (b->first < b->last) {
-        FS_TRY(part_bound(b, &part));
-      }
-      *out += part + g->op_time[op];
+      FS_TRY(add_part(b, i, out));
+      *out += g->op_time[op];
       b->first = i + 1;
     }
     for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
@@ -343,36 +398,23 @@ static fs_status series_bound(bounds *b, fs_tick *out) {
     }
     reach = g->succ0[op] == g->succ0[op + 1] ? g->n_ops : reach;
   }
-  fs_tick part = 0;
-  b->last = g->n_ops;
-  if (b->first < b->last) {
-    FS_TRY(part_bound(b, &part));
-  }
-  *out += part;
-  return FSCHED_OK;
+  return add_part(b, g->n_ops, out);
 }
 
-/* Plain work sums, to be shown beside the rest. */
+/* The unavoidable copies alone. */
 static fs_status copy_bound(bounds *b, fs_tick *out) {
-  fs_arena_mark mark = fs_arena_set_mark(b->arena);
   const fs_target *t = &b->g->target;
-  uint8_t *within;
-  FS_TRY(fs_new_zero(b->arena, &within, t->n_domains));
   for (uint32_t d = 0; d < t->n_domains; d++) {
     uint64_t queues = t->implicit_queues ? t->concurrency
                                          : t->domain_queue0[d + 1] - t->domain_queue0[d];
-    for (uint32_t e = 0; e < t->n_domains; e++) {
-      within[e] = subset(t, e, d);
-    }
     fs_tick sum = 0;
-    FS_TRY(add_copies(b, within));
+    FS_TRY(add_copies(b, d));
     for (size_t i = 0; i < b->jobs.n; i++) {
       sum = plus(sum, b->jobs.at[i].work);
     }
     b->jobs.n = 0;
     *out = queues == 0 ? *out : fs_max(*out, fs_ceil_div(sum, queues));
   }
-  fs_arena_reset(b->arena, mark);
   return FSCHED_OK;
 }
 
@@ -381,25 +423,18 @@ static fs_status all_bounds(bounds *b, fs_lower_bounds *out) {
   FS_TRY(fs_new(b->arena, &b->position, g->n_ops));
   FS_TRY(fs_new_zero(b->arena, &b->head, g->n_ops));
   FS_TRY(fs_new_zero(b->arena, &b->tail, g->n_ops));
+  FS_TRY(fill_copies(b));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     b->position[g->topo[i]] = i;
   }
   b->last = g->n_ops;
   b->copies = true;
-  out->critical_path = heads_and_tails(b);
-  for (uint32_t d = 0; d < g->target.n_domains; d++) {
-    FS_TRY(domain_bound(b, d, &out->queue_work));
-  }
-  for (uint32_t r = 0; r < g->target.n_resources; r++) {
-    FS_TRY(resource_bound(b, r, &out->resource_work));
-  }
-  FS_TRY(concurrency_bound(b, &out->resource_work));
+  FS_TRY(part_bounds(b, out));
   FS_TRY(copy_bound(b, &out->copy_work));
   if ((uint64_t)g->n_ops * (g->target.n_domains + 1) <= SERIES) {
     FS_TRY(series_bound(b, &out->series));
   }
-  out->all = fs_max(fs_max(out->critical_path, out->queue_work),
-                    fs_max(out->resource_work, fs_max(out->copy_work, out->series)));
+  out->all = largest(out);
   return FSCHED_OK;
 }
 

@@ -128,6 +128,26 @@ START_TEST(what_is_given_up_joins) {
 }
 END_TEST
 
+/* Capacities up to the largest that a graph may name. */
+START_TEST(large_capacities) {
+  static const uint64_t capacities[] = {((uint64_t)1 << 34) - 1, (uint64_t)1 << 34,
+                                        (uint64_t)141 << 30, (uint64_t)1 << 48};
+  for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
+    fsched_context *ctx = new_context();
+    fs_places p;
+    ck_assert_int_eq(fs_places_init(&p, ctx, capacities[i], false), FSCHED_OK);
+    uint32_t low, rest;
+    ck_assert_int_eq(fs_places_reserve_now(&p, 4, false, &low), FSCHED_OK);
+    ck_assert_int_eq(fs_places_reserve_now(&p, capacities[i] - 4, true, &rest), FSCHED_OK);
+    ck_assert_uint_ne(low, FS_NONE);
+    ck_assert_uint_ne(rest, FS_NONE);
+    ck_assert_uint_eq(p.place.at[rest].address, 4);
+    fs_places_release(&p);
+    fsched_context_destroy(ctx);
+  }
+}
+END_TEST
+
 /* A reservation on leaving places is usable when the last of them has gone. */
 START_TEST(promises_wait_for_departures) {
   fsched_context *ctx = new_context();
@@ -357,6 +377,7 @@ Suite *fs_suite_places(void) {
   tcase_set_timeout(t, 60);
   tcase_add_test(t, random_use_keeps_the_books);
   tcase_add_test(t, what_is_given_up_joins);
+  tcase_add_test(t, large_capacities);
   tcase_add_test(t, promises_wait_for_departures);
   tcase_add_test(t, shared_scripts);
   suite_add_tcase(s, t);

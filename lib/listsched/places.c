@@ -10,13 +10,19 @@
  * Bins: by the position of the highest bit and the three bits below it. */
 #include "listsched/places.h"
 
+#include "fsched/graph.h"
+
 static bool available(const fs_segment *s) {
   /* A segment promised to nobody is free or leaving: occupied ones are promised to themselves. */
   return s->promised == FS_NONE;
 }
 
+_Static_assert(FSCHED_MAX_SIZE == (uint64_t)1 << 48 && FS_BINS > (48 - 2) * 8 + 7 &&
+                   FS_BINS % 64 == 0,
+               "every size has a bin");
+
 static uint32_t bin_of(uint64_t size) {
-  assert(size > 0);
+  assert(size > 0 && size <= FSCHED_MAX_SIZE);
   uint32_t high = 63u - (uint32_t)__builtin_clzll(size);
   return high < 3 ? (uint32_t)size : (high - 2) * 8 + (uint32_t)((size >> (high - 3)) & 7);
 }

@@ -15,7 +15,8 @@
 
 #include "mem.h"
 
-enum { FS_BINS = 256 };
+/* Eight bins for each power of two up to the largest capacity. */
+enum { FS_BINS = 384 };
 
 typedef enum fs_place_state {
   FS_PLACE_GONE,
