@@ -5,8 +5,9 @@
 # make check-asan      the same under the address and undefined-behaviour sanitizers
 # make check-tsan      the replay suites under the thread sanitizer
 # make check-stress    the same as check with tiny blocks and capacities (-DFS_STRESS)
-# make fuzz-smoke      prefixes and byte flips of the examples, as graphs and streams; FUZZ=--all:
-#                      every prefix (minutes)
+# make fuzz-smoke      the examples as graphs and streams: every prefix (of long ones every n-th)
+#                      and 5,000 byte flips of each, about a minute; FUZZ=--all: every prefix of all
+#                      and 10,000 flips of each (many minutes)
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml anew

@@ -361,8 +361,9 @@ static void check_version_places(fs_vs *v) {
                                    b->io == FSCHED_IO_STATE);
     bool kept =
         x->index + 1 == b->n_versions && (b->io == FSCHED_IO_OUTPUT || b->io == FSCHED_IO_STATE);
-    bool ok = given == (x->given_memory != FS_NONE) && kept == (x->kept_memory != FS_NONE);
-    if (ok && given) {
+    /* Given content that nothing reads may be nowhere; what reads it would find nothing there. */
+    bool ok = (given || x->given_memory == FS_NONE) && kept == (x->kept_memory != FS_NONE);
+    if (ok && x->given_memory != FS_NONE) {
       ok = (x->given_memory == home || x->given_memory == store) &&
            address_fits(&s->memories[x->given_memory], x->given_address, b->size);
     }

@@ -163,6 +163,92 @@ START_TEST(given_starts) {
 }
 END_TEST
 
+/* A queue is kept for an op with a given start. */
+START_TEST(given_start_is_kept_free) {
+  ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
+                                "ops: [{name: a, start: 4, time: 3}, {name: b, time: 5}, "
+                                "{name: c, time: 4}]\n"),
+                    12);
+}
+END_TEST
+
+/* Where `a` goes decides whether evicting `s` makes one hole that is large enough. */
+START_TEST(placement_leaves_large_holes) {
+  ck_assert_uint_eq(
+      makespan_of("fsched: 1\nname: f\ntarget:\n"
+                  "  queues: [{name: c}, {name: d, class: copy}]\n"
+                  "  memories:\n    - {name: m, capacity: 10, backing: ddr,\n"
+                  "       spill: {on: copy, write: {fixed: 3}, read: {fixed: 3}}}\n"
+                  "    - {name: ddr}\n"
+                  "ops:\n  - {name: s, size: 4, time: 2}\n"
+                  "  - {name: a, size: 4, time: 5, args: [{in: s}]}\n"
+                  "  - {name: b, size: 5, time: 5, args: [{in: a}]}\n"
+                  "  - {name: c, size: 5, time: 5, args: [{in: b}]}\n"
+                  "  - {name: d, size: 4, time: 5, args: [{in: c}]}\n"
+                  "  - {name: e, size: 2, time: 2, args: [{in: d}, {in: s}]}\n"),
+      27);
+}
+END_TEST
+
+/* Compiles and verifies the schedule and the stream. */
+static void compiles_right(const char *text) {
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse(ctx, text);
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_program *program = NULL;
+  ck_assert_msg(fsched_compile(ctx, g, &o, NULL, &program) == FSCHED_OK, "%s", first_message(ctx));
+  fsched_program_destroy(program);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+
+START_TEST(unread_given_content) {
+  compiles_right("fsched: 1\nname: f\ntarget: {memories: [{name: m, capacity: 8}]}\n"
+                 "buffers: [{name: b, size: 8, io: input}, {name: x, size: 8}]\n"
+                 "ops: [{name: a, args: [{out: x}]}]\n");
+}
+END_TEST
+
+/* What is kept holds its units also against an item without duration at the very end. */
+START_TEST(kept_to_the_last_instant) {
+  compiles_right("fsched: 1\nname: f\ntarget: {queues: [{name: q}], "
+                 "memories: [{name: m, capacity: 16, placement: counted}]}\n"
+                 "buffers: [{name: y, size: 8, io: output}, {name: t, size: 8}]\n"
+                 "ops: [{name: z, time: 0, args: [{out: t}]}, {name: a, args: [{out: y}]}]\n");
+}
+END_TEST
+
+/* A read without duration is done when it is needed, and once. */
+START_TEST(free_reads_are_not_early) {
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse(
+      ctx, "fsched: 1\nname: f\ntarget: {memories: [{name: m0, capacity: 405, backing: ddr, spill: "
+           "{on: compute, write: {fixed: 1, rate: 64}, read: {fixed: 0, rate: 0}}}, {name: ddr}]}\n"
+           "buffers:\n  - {name: b0, size: 51, io: state}\n  - {name: b1, size: 126, io: constant}\n"
+           "  - {name: b2, size: 182, io: state}\n  - {name: b5, size: 47}\n"
+           "  - {name: b6, size: 64}\n  - {name: b7, size: 64}\n"
+           "  - {name: b8, size: 139, io: output}\n"
+           "ops:\n  - {name: o1, time: 0, args: [{out_existing: b5}]}\n"
+           "  - {name: o2, args: [{in: b0}, {in: b1}]}\n"
+           "  - {name: o4, args: [{out_existing: b6}]}\n"
+           "  - {name: o5, args: [{in: b2}, {in: b1}, {out: b7}], after: [o2]}\n"
+           "  - {name: o6, args: [{in: b0}], after: [o5]}\n"
+           "  - {name: o7, args: [{in: b5}, {in: b0}, {out_existing: b8}]}\n");
+  for (int evict = 0; evict < 2; evict++) {
+    fsched_schedule *s = schedule(ctx, g, evict ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    for (uint32_t c = 1; c < s->n_copies; c++) {
+      for (uint32_t d = 0; d < c; d++) { /* no version is read twice at one instant */
+        ck_assert(s->copy_version[c] != s->copy_version[d] ||
+                  s->start[g->n_ops + c] != s->start[g->n_ops + d]);
+      }
+    }
+    fsched_schedule_destroy(s);
+  }
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
 /* Lifetimes of total size 6 that cannot be packed in 6, but in 7 (shared facts, DSA gap7). */
 START_TEST(lack_of_room_without_a_store) {
   char message[256];
@@ -546,6 +632,11 @@ Suite *fs_suite_listsched(void) {
   tcase_add_test(t, resources_hold);
   tcase_add_test(t, inplace_takes_over);
   tcase_add_test(t, given_starts);
+  tcase_add_test(t, given_start_is_kept_free);
+  tcase_add_test(t, placement_leaves_large_holes);
+  tcase_add_test(t, unread_given_content);
+  tcase_add_test(t, kept_to_the_last_instant);
+  tcase_add_test(t, free_reads_are_not_early);
   tcase_add_test(t, lack_of_room_without_a_store);
   tcase_add_test(t, tightest_align_1);
   tcase_add_test(t, tightest_align_64);

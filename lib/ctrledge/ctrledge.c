@@ -124,6 +124,18 @@ static bool given(const run *r, uint32_t residency) {
          fs_version_given(s->graph, s->res_version[residency]) && !filled;
 }
 
+/* What stays to the end of the invocation keeps its units for ever: an item at the very last instant
+ * may not have them. */
+static fs_tick holder_end(const fsched_schedule *s, uint32_t residency) {
+  const fsched_graph *g = s->graph;
+  uint32_t v = s->res_version[residency];
+  bool spills = fs_memory_spills(&g->target.memory[s->res_memory[residency]]);
+  bool state = v != FS_NONE && g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE &&
+               fs_version_index(g, v) == 0;
+  bool stays = v != FS_NONE && !spills && (fs_version_kept(g, v) || state);
+  return stays ? FS_TICK_NONE : s->res_end[residency];
+}
+
 static fs_holder segment_holder(const run *r, uint32_t seg) {
   const fsched_schedule *s = r->s;
   const fs_segments *g = &r->segs;
@@ -131,7 +143,7 @@ static fs_holder segment_holder(const run *r, uint32_t seg) {
   uint32_t first = r->acc.res0[residency];
   uint32_t last = r->acc.res0[residency + 1] - 1;
   return (fs_holder){.begin = s->res_begin[residency],
-                     .end = s->res_end[residency],
+                     .end = holder_end(s, residency),
                      .turn = given(r, residency) ? 0 : r->acc.position[r->acc.item[first]],
                      .last_use = r->acc.position[r->acc.item[last]],
                      .amount = s->res_size[residency],

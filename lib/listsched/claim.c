@@ -11,23 +11,49 @@
  * and everything is packed from address 0, so the precondition suffices. */
 #include "listsched/claim.h"
 
-/* Long-lived versions from the high end, short-lived ones and scratch from the low end. */
+/* Is the first input that is in lower than the middle of the memory? */
+static bool input_is_low(const fs_engine *e, const fs_claim *c, const fs_need *n) {
+  const fs_places *p = &e->places[n->memory];
+  FS_ENGINE_EACH_VERSION(e, c->op, i, v) {
+    if (v != n->version && e->v_memory[v] == n->memory && e->v_place[v] != FS_NONE) {
+      const fs_place *at = &p->place.at[e->v_place[v]];
+      return at->address + at->size / 2 < p->capacity / 2;
+    }
+  }
+  return false;
+}
+
+/* Long-lived versions from the high end, short-lived ones and scratch from the low end; or each
+ * output away from its input, so that what dies next leaves one large hole. */
 static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
   enum { SHORT = 8 };
   if (n->version == FS_NONE || c->last_resort) {
     return false;
   }
+  if (e->policy->opposite) {
+    return input_is_low(e, c, n);
+  }
   uint32_t last = e->v_use[e->v_use0[n->version + 1] - 1];
   return last > c->position + SHORT * (e->n_queues + 1);
+}
+
+/* Packing: right behind what has been placed last in the memory. */
+static fs_status pack_behind(fs_engine *e, const fs_claim *c, const fs_need *n, uint32_t *place) {
+  *place = FS_NONE;
+  for (size_t i = c->reserved.n; i-- > 0;) {
+    if (c->needs.at[i].memory == n->memory) {
+      return fs_places_reserve_behind(&e->places[n->memory], c->reserved.at[i], n->size, place);
+    }
+  }
+  return FSCHED_OK;
 }
 
 static fs_status find_room(fs_engine *e, const fs_claim *c, const fs_need *n, uint32_t *place) {
   fs_places *p = &e->places[n->memory];
   bool high = goes_high(e, c, n);
   *place = FS_NONE;
-  if (!c->pack) {
-    FS_TRY(fs_places_reserve_now(p, n->size, high, place));
-  }
+  FS_TRY(c->pack ? pack_behind(e, c, n, place)
+                 : fs_places_reserve_now(p, n->size, high, place));
   if (*place == FS_NONE) {
     FS_TRY(fs_places_reserve_future(p, n->size, high, place));
   }
@@ -124,11 +150,10 @@ static fs_status collect_needs(fs_engine *e, fs_claim *c) {
 
 /* A quick no: more bytes are missing than are free, leaving or evictable. */
 static bool hopeless(const fs_engine *e, const fs_claim *c) {
-  for (size_t i = 0; i < c->needs.n; i++) {
-    uint32_t m = c->needs.at[i].memory;
+  for (uint32_t m = 0; m < e->g->target.n_memories; m++) {
     uint64_t sum = 0;
-    for (size_t j = 0; j < c->needs.n; j++) {
-      sum += c->needs.at[j].memory == m ? c->needs.at[j].size : 0;
+    for (size_t i = 0; i < c->needs.n; i++) {
+      sum += c->needs.at[i].memory == m ? c->needs.at[i].size : 0;
     }
     if (sum > e->places[m].free + e->places[m].leaving_free + e->evictable[m]) {
       return true;

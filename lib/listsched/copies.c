@@ -200,7 +200,8 @@ static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, u
   const fs_memory *m = fs_engine_memory_of(e, v);
   fs_places *p = &e->places[e->v_memory[v]];
   uint64_t size = e->v_size[v];
-  if (p->free < size + headroom) {
+  /* A read that takes no time gains nothing by being early. */
+  if (p->free < size + headroom || fs_spill_read_time(m, fs_version_size(e->g, v)) == 0) {
     return FSCHED_OK;
   }
   uint32_t queue = fs_engine_free_queue(e, m->spill_domain, FS_NONE);

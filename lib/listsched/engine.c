@@ -135,9 +135,9 @@ static bool amounts_fit(const fs_engine *e, uint32_t op) {
 
 /* A write to the store reads the version, so what would change it has to wait. */
 static bool copies_allow(const fs_engine *e, uint32_t op) {
-  FS_ENGINE_EACH_VERSION(e, op, a, v) {
+  FS_ENGINE_EACH_VERSION(e, op, i, v) {
     uint32_t from = e->v_inplace[v];
-    if ((e->v_writing[v] && fs_engine_writes(e, op, v)) ||
+    if ((e->v_writing[v] && e->touch_writes[i]) ||
         (from != FS_NONE && e->v_writing[from])) {
       return false;
     }
@@ -180,12 +180,12 @@ static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
 }
 
 /* The version's books at the start of an op. */
-static fs_status use_version(fs_engine *e, uint32_t op, uint32_t v) {
+static fs_status use_version(fs_engine *e, uint32_t v, bool writes) {
   e->v_pins[v]--;
   e->v_left[v]--;
   e->v_users[v]++;
   e->v_last_use[v] = e->issue_count;
-  if (fs_engine_writes(e, op, v)) {
+  if (writes) {
     e->v_writers_left[v]--;
     e->v_writers_running[v]++;
     e->v_dirty[v] = 1;
@@ -209,7 +209,7 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
       e->arg_residency[a] = e->v_residency[v];
     }
   }
-  FS_ENGINE_EACH_VERSION(e, op, a, v) { FS_TRY(use_version(e, op, v)); }
+  FS_ENGINE_EACH_VERSION(e, op, i, v) { FS_TRY(use_version(e, v, e->touch_writes[i])); }
   return FSCHED_OK;
 }
 
@@ -263,10 +263,10 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   return FSCHED_OK;
 }
 
-static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v) {
+static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes) {
   e->v_users[v]--;
   e->v_last_end[v] = e->now;
-  if (fs_engine_writes(e, op, v)) {
+  if (writes) {
     e->v_writers_running[v]--;
     if (fs_version_kept(e->g, v) && e->v_writers_left[v] == 0 &&
         e->v_writers_running[v] == 0 && fs_memory_spills(fs_engine_memory_of(e, v))) {
@@ -299,7 +299,9 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
     e->resource_free[g->use_resource[i]] += g->use_amount[i];
   }
   if (e->any_bounded) {
-    FS_ENGINE_EACH_VERSION(e, op, a, v) { FS_TRY(end_version(e, op, v)); }
+    FS_ENGINE_EACH_VERSION(e, op, i, v) {
+      FS_TRY(end_version(e, op, v, e->touch_writes[i]));
+    }
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       uint32_t m = g->scratch_memory[i];
       if (fs_memory_bounded(&g->target.memory[m])) {

@@ -244,14 +244,4 @@ static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
   for (uint32_t i = (e)->touch0[op], v; i < (e)->touch0[(op) + 1] && ((v = (e)->touch[i]), true); \
        i++)
 
-/* Does the op write the version? */
-static inline bool fs_engine_writes(const fs_engine *e, uint32_t op, uint32_t version) {
-  FS_ENGINE_EACH_VERSION(e, op, i, v) {
-    if (v == version) {
-      return e->touch_writes[i];
-    }
-  }
-  return false;
-}
-
 #endif

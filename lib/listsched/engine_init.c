@@ -178,10 +178,10 @@ static fs_status init_uses(fs_engine *e) {
   const fsched_graph *g = e->g;
   FS_TRY(fs_new_zero(e->scratch, &e->v_use0, (size_t)g->n_versions + 2));
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    FS_ENGINE_EACH_VERSION(e, op, a, v) {
+    FS_ENGINE_EACH_VERSION(e, op, i, v) {
       e->v_use0[v + 2]++;
       e->v_left[v]++;
-      e->v_writers_left[v] += fs_engine_writes(e, op, v);
+      e->v_writers_left[v] += e->touch_writes[i];
     }
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {

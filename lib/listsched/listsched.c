@@ -9,7 +9,7 @@
  *
  * The planned order decides as much as the eviction rule: upward rank serves graphs that wait for
  * their critical path, program and frugal order those that wait for memory.  Graphs of up to
- * PORTFOLIO_LIMIT ops in bounded memory are run under all policies; the least makespan wins, then
+ * PORTFOLIO_LIMIT ops and args in bounded memory are run under all policies; the least makespan wins, then
  * the fewest bytes copied, then the first in the list.  Larger ones are run once, under the order
  * that brings the fewest bytes back in; the others only if it fails. */
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "listsched/engine.h"
 
 enum {
-  PORTFOLIO_LIMIT = 10000,
+  PORTFOLIO_LIMIT = 40000, /* ops and args */
   N_PLANS = 3,
-  N_POLICIES = 2 * N_PLANS,
+  N_POLICIES = 3 * N_PLANS,
   MOST_TRIALS = 400,
-  TRIAL_OPS = 100000,       /* ops in all trials together */
-  TRIAL_OPS_BOUNDED = 3000, /* the same with bounded memories, where a run costs ten times as much */
+  TRIAL_SIZE = 100000,        /* ops and args in all trials together */
+  TRIAL_SIZE_BOUNDED = 10000, /* the same with bounded memories, where a run costs more */
 };
 
 /* Policy k has plan k % N_PLANS. */
@@ -33,6 +33,9 @@ static const fs_policy policies[N_POLICIES] = {
     {.name = "rank-strict", .plan = fs_plan_rank, .strict = true},
     {.name = "program-strict", .plan = fs_plan_program, .strict = true},
     {.name = "memory-strict", .plan = fs_plan_memory, .strict = true},
+    {.name = "rank-opposite", .plan = fs_plan_rank, .opposite = true},
+    {.name = "program-opposite", .plan = fs_plan_program, .opposite = true},
+    {.name = "memory-opposite", .plan = fs_plan_memory, .opposite = true},
 };
 
 static fs_tick run_makespan(const fs_engine *e) {
@@ -250,10 +253,12 @@ static bool any_bounded(const fsched_graph *g) {
   return false;
 }
 
+static uint64_t graph_size(const fsched_graph *g) { return (uint64_t)g->n_ops + g->n_args; }
+
 static fs_status try_neighbours(search *s) {
   uint32_t n = s->g->n_ops;
-  uint32_t ops = any_bounded(s->g) ? TRIAL_OPS_BOUNDED : TRIAL_OPS;
-  uint32_t trials = n < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, ops / n);
+  uint64_t size = any_bounded(s->g) ? TRIAL_SIZE_BOUNDED : TRIAL_SIZE;
+  uint32_t trials = n < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, size / graph_size(s->g));
   uint32_t *position, *op_at;
   FS_TRY(fs_new(&s->plans, &position, n));
   FS_TRY(fs_new(&s->plans, &op_at, n));
@@ -286,11 +291,11 @@ static fs_status try_policies(search *s) {
   bool bounded = any_bounded(s->g);
   uint32_t first = 0;
   FS_TRY(fs_new(&s->plans, &s->best_position, s->g->n_ops));
-  if (bounded && s->g->n_ops > PORTFOLIO_LIMIT) {
+  if (bounded && graph_size(s->g) > PORTFOLIO_LIMIT) {
     FS_TRY(choose_plan(s, &first));
   }
   FS_TRY(try_policy(s, first, false));
-  bool all = bounded && s->g->n_ops <= PORTFOLIO_LIMIT;
+  bool all = bounded && graph_size(s->g) <= PORTFOLIO_LIMIT;
   for (uint32_t k = 0; k < N_POLICIES; k++) {
     if (k != first && !reached(s) && (all || s->schedule == NULL)) {
       FS_TRY(try_policy(s, k, s->schedule == NULL && k == N_POLICIES - 1));

@@ -328,6 +328,29 @@ fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size
   return FSCHED_OK;
 }
 
+fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
+                                   uint32_t *place) {
+  *place = FS_NONE;
+  const fs_place *q = &p->place.at[before];
+  if (q->first == FS_NONE || size == 0) {
+    return FSCHED_OK;
+  }
+  uint32_t first = q->first;
+  for (uint64_t covered = 0; covered < q->size && first != FS_NONE;) {
+    covered += p->segment.at[first].size;
+    first = p->segment.at[first].next;
+  }
+  uint64_t room = 0;
+  for (uint32_t id = first; id != FS_NONE && available(&p->segment.at[id]);
+       id = p->segment.at[id].next) {
+    room += p->segment.at[id].size;
+    if (room >= size) {
+      return take(p, first, p->segment.at[first].address, size, place);
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high, uint32_t *place) {
   *place = FS_NONE;
   if (size > p->free + p->leaving_free) {
@@ -336,10 +359,10 @@ fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high, uint3
   if (p->counted || size == 0) {
     return size == 0 ? new_place(p, 0, place) : take_counted(p, size, place);
   }
-  enum { LOOK = 8 }; /* then the first that fits will do */
+  enum { LOOK = 8, LIMIT = 128 }; /* after LOOK places the first that fits will do */
   uint64_t best = UINT64_MAX;
   uint32_t best_first = FS_NONE, best_last = FS_NONE;
-  for (size_t i = 0; i < p->leaving.n && (i < LOOK || best == UINT64_MAX); i++) {
+  for (size_t i = 0; i < p->leaving.n && (i < LOOK || best == UINT64_MAX) && i < LIMIT; i++) {
     const fs_place *q = &p->place.at[p->leaving.at[i]];
     uint64_t covered = 0;
     for (uint32_t id = q->first; covered < q->size; id = p->segment.at[id].next) {

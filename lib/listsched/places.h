@@ -73,6 +73,9 @@ fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high,
 /* In the run of free and leaving room around one leaving place. */
 fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size, bool high,
                                    uint32_t *place) FS_MUST_USE;
+/* In free and leaving room right behind a reservation. */
+fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
+                                   uint32_t *place) FS_MUST_USE;
 void fs_places_unreserve(fs_places *p, uint32_t place);
 /* The reservation must not be blocked. */
 void fs_places_occupy(fs_places *p, uint32_t place);

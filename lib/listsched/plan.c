@@ -140,6 +140,7 @@ typedef struct frugal {
   planner p;
   uint32_t *left; /* per version: ops that still touch it */
   uint8_t *present;
+  uint32_t *refreshed; /* per op: n_taken when its key was last made anew */
   uint64_t *key; /* per ready op: its newest entry */
 } frugal;
 
@@ -166,26 +167,38 @@ static fs_status frugal_push(frugal *f, uint32_t op) {
   return fs_heap_push(f->p.ctx, &f->p.ready, f->key[op], f->p.alias[op]);
 }
 
+/* Ready ops that are now the last to touch one of the op's versions get new keys, each once. */
+static fs_status frugal_refresh(frugal *f, uint32_t op) {
+  const fsched_graph *g = f->p.g;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP || f->left[v] != 1) {
+      continue;
+    }
+    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+      uint32_t other = g->access_op[i];
+      if (f->p.position[other] == FS_NONE && f->p.preds_left[other] == 0 &&
+          f->refreshed[other] != f->p.n_taken) {
+        f->refreshed[other] = f->p.n_taken;
+        FS_TRY(frugal_push(f, other));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* The op has been taken: its versions are present, one user fewer. */
 static fs_status frugal_take(frugal *f, uint32_t op) {
   const fsched_graph *g = f->p.g;
   f->p.position[op] = f->p.n_taken++;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
-      continue;
-    }
-    f->present[v] = 1;
-    if (--f->left[v] != 1) {
-      continue;
-    }
-    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
-      uint32_t other = g->access_op[i];
-      if (f->p.position[other] == FS_NONE && f->p.preds_left[other] == 0) {
-        FS_TRY(frugal_push(f, other));
-      }
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP) {
+      f->present[v] = 1;
+      f->left[v]--;
     }
   }
+  FS_TRY(frugal_refresh(f, op));
   for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
     if (--f->p.preds_left[g->succ[s]] == 0) {
       FS_TRY(frugal_push(f, g->succ[s]));
@@ -220,6 +233,7 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
   FS_TRY(fs_new_zero(scratch, &f.left, g->n_versions));
   FS_TRY(fs_new_zero(scratch, &f.present, g->n_versions));
   FS_TRY(fs_new_zero(scratch, &f.key, g->n_ops));
+  FS_TRY(fs_new_none(scratch, &f.refreshed, g->n_ops));
   for (uint32_t v = 0; v < g->n_versions; v++) {
     f.left[v] = g->version_access0[v + 1] - g->version_access0[v];
   }

@@ -15,6 +15,7 @@ typedef struct fs_policy {
   const char *name;
   fs_plan_function plan; /* fills position[op] with a linear extension: the planned order */
   fsched_evict evict;    /* farthest next use, or least recently used */
+  bool opposite;         /* outputs go to the end of memory that is farther from an input */
   bool strict;           /* no op takes room that an earlier one is blocked for */
 } fs_policy;
 

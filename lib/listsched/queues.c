@@ -103,8 +103,38 @@ static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
   return best;
 }
 
+/* An op with a given start that must have this queue before `end`: the queue is kept for it. */
+static bool start_blocks(const fs_engine *e, uint32_t queue, fs_tick end) {
+  const fsched_graph *g = e->g;
+  for (size_t i = e->next_release; i < e->release.n; i++) {
+    uint32_t op = e->release.at[i];
+    if (g->op_start[op] >= end) {
+      return false;
+    }
+    uint32_t gang = g->op_gang[op];
+    const fs_target *t = &g->target;
+    if (gang == FS_NONE) {
+      uint32_t d = g->op_domain[op];
+      if (!t->implicit_queues && t->domain_queue0[d + 1] - t->domain_queue0[d] == 1 &&
+          in_domain(t, d, queue)) {
+        return true;
+      }
+      continue;
+    }
+    for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
+      if (g->gang_queue[k] == queue) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* A queue may be kept for a gang of better position; shorter work goes in between. */
 static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
+  if (start_blocks(e, queue, e->now + time)) {
+    return false;
+  }
   return queue >= e->n_queues || e->queue_held.at[queue] == UINT64_MAX ||
          position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
 }

@@ -3,9 +3,10 @@
  * silence.
  *
  * For each graph file, and for the stream, the stream's JSON and the schedule JSON made of it:
- * every prefix (of long ones about 10,000, unless --all) and 10,000 replaced bytes; --quick: some
- * hundred of each.  Streams also with the checksum made right again, so that what lies behind it is
- * reached; what verify then accepts is replayed.
+ * every prefix (of texts beyond 10,000 bytes some 5,000 prefixes, equally far apart) and 5,000
+ * replaced bytes, so that two files make 10,000 of each kind; --all: every prefix of everything and
+ * 10,000 replaced bytes each; --quick: some hundred of each.  Streams also with the checksum made
+ * right again, so that what lies behind it is reached; what verify then accepts is replayed.
  *
  * Batches run in child processes; a child says in shared memory where it is, so that the input that
  * killed it is known and kept as fuzz-fault.bin.  All choices come from a fixed seed. */
@@ -24,8 +25,10 @@
 #include "stream.h"
 
 enum {
-  FLIPS = 10000,
-  PREFIXES = 10000,   /* per class, about, unless --all */
+  FLIPS = 5000,       /* per class */
+  FLIPS_ALL = 10000,  /* with --all */
+  SHORT_TEXT = 10000, /* bytes of texts whose every prefix is tried */
+  PREFIXES = 5000,    /* per class, about, of longer ones unless --all */
   QUICK = 300,        /* inputs per class with --quick */
   BATCH = 1000,       /* inputs per child */
   LIMIT_SECONDS = 20, /* per input: far beyond any of them */
@@ -319,16 +322,25 @@ typedef struct totals {
 
 typedef enum effort { USUAL, SHORT, ALL } effort;
 
+/* Bytes from one prefix to the next. */
+static size_t prefix_step(size_t length, effort how) {
+  if (how == ALL || (how == USUAL && length <= SHORT_TEXT)) {
+    return 1;
+  }
+  return length / (how == USUAL ? PREFIXES : QUICK) + 1;
+}
+
 /* Both kinds of damage to one valid text. */
 static void damage(pool *p, class c, effort how, totals *sum) {
+  static const size_t flips[] = {[USUAL] = FLIPS, [SHORT] = QUICK, [ALL] = FLIPS_ALL};
   const char *what = c.what;
   for (int kind = 0; kind < 2; kind++) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s %s", what, kind == 0 ? "prefix" : "flip");
     c.what = name;
     c.prefixes = kind == 0;
-    c.step = how == ALL ? 1 : c.valid.n / (how == USUAL ? PREFIXES : QUICK) + 1;
-    c.count = kind == 0 ? (c.valid.n + c.step - 1) / c.step : how == SHORT ? QUICK : FLIPS;
+    c.step = prefix_step(c.valid.n, how);
+    c.count = kind == 0 ? (c.valid.n + c.step - 1) / c.step : flips[how];
     bool good = run_class(p, &c);
     *(good ? &sum->passed : &sum->failed) += 1;
     if (how != SHORT) {
