@@ -21,12 +21,12 @@ typedef uint64_t fs_tick;
 #define FS_MUST_USE FSCHED_MUST_USE
 
 /* Passes a failure on; the callee has reported it. */
-#define FS_TRY(expr)                       \
-  do {                                     \
-    fs_status fs_try_status_ = (expr);     \
-    if (fs_try_status_ != FSCHED_OK) {     \
-      return fs_try_status_;               \
-    }                                      \
+#define FS_TRY(expr)                   \
+  do {                                 \
+    fs_status fs_try_status_ = (expr); \
+    if (fs_try_status_ != FSCHED_OK) { \
+      return fs_try_status_;           \
+    }                                  \
   } while (0)
 
 static inline uint64_t fs_min(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -3,10 +3,10 @@
  *
  * A set of jobs whose heads (earliest starts) are at least h and whose tails (what must follow) are
  * at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity: the queues
- * of a domain, a resource, the concurrency limit.  The bound is the maximum over such pairs (Carlier
- * 1982, for one machine; divided by the capacity for several): for each head, one pass over the jobs
- * by descending tail.  Heads are sampled where jobs times heads would exceed STEPS, and sets of more
- * than JOBS jobs are taken as a whole.  Sums saturate, which keeps them bounds.
+ * of a domain, a resource, the concurrency limit.  The bound is the maximum over such pairs
+ * (Carlier 1982, for one machine; divided by the capacity for several): for each head, one pass
+ * over the jobs by descending tail.  Heads are sampled where jobs times heads would exceed STEPS,
+ * and sets of more than JOBS jobs are taken as a whole.  Sums saturate, which keeps them bounds.
  *
  * Jobs are the ops and the copies that no schedule avoids: the first read of given content that is
  * used (its tail: what its users need), and the write-back of what is kept (its head: its writers).
@@ -29,10 +29,10 @@ typedef struct bounds {
   fsched_context *ctx;
   const fsched_graph *g;
   fs_arena *arena;
-  uint32_t first, last; /* the part: topological positions [first, last) */
-  bool copies;          /* count unavoidable copies */
-  uint32_t *position;   /* of an op in topological order */
-  fs_tick *head, *tail; /* per op: of the part */
+  uint32_t first, last;      /* the part: topological positions [first, last) */
+  bool copies;               /* count unavoidable copies */
+  uint32_t *position;        /* of an op in topological order */
+  fs_tick *head, *tail;      /* per op: of the part */
   uint32_t *slot0, *slot_op; /* CSR: ops of the part by domain, then by gang */
   uint32_t *copy0, *copy;    /* CSR: versions with unavoidable copies by domain */
   FS_VEC(job) jobs;
@@ -130,7 +130,7 @@ static fs_tick heads_and_tails(bounds *b) {
 
 static int by_tail(const void *a, const void *b) {
   const job *x = a, *y = b;
-  return x->tail != y->tail ? (x->tail < y->tail ? 1 : -1)
+  return x->tail != y->tail   ? (x->tail < y->tail ? 1 : -1)
          : x->head != y->head ? (x->head < y->head ? 1 : -1)
                               : (x->work > y->work) - (x->work < y->work);
 }
@@ -256,8 +256,8 @@ static fs_status add_ops(bounds *b, uint32_t slot, uint64_t share) {
 
 static fs_status domain_bound(bounds *b, uint32_t d, fs_tick *out) {
   const fs_target *t = &b->g->target;
-  uint64_t queues = t->implicit_queues ? t->concurrency
-                                       : t->domain_queue0[d + 1] - t->domain_queue0[d];
+  uint64_t queues =
+      t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
   for (uint32_t e = 0; queues > 0 && e < t->n_domains; e++) {
     bool any = b->slot0[e] < b->slot0[e + 1] || b->copy0[e] < b->copy0[e + 1];
     if (any && subset(t, e, d)) {
@@ -280,8 +280,8 @@ static fs_status fill_slots(bounds *b) {
   for (int fill = 0; fill < 2; fill++) {
     for (uint32_t i = b->first; i < b->last; i++) {
       uint32_t op = g->topo[i];
-      uint32_t slot = g->op_gang[op] == FS_NONE ? g->op_domain[op]
-                                                : g->target.n_domains + g->op_gang[op];
+      uint32_t slot =
+          g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op];
       if (fill) {
         b->slot_op[b->slot0[slot + 1]++] = op;
       } else {
@@ -405,8 +405,8 @@ static fs_status series_bound(bounds *b, fs_tick *out) {
 static fs_status copy_bound(bounds *b, fs_tick *out) {
   const fs_target *t = &b->g->target;
   for (uint32_t d = 0; d < t->n_domains; d++) {
-    uint64_t queues = t->implicit_queues ? t->concurrency
-                                         : t->domain_queue0[d + 1] - t->domain_queue0[d];
+    uint64_t queues =
+        t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
     fs_tick sum = 0;
     FS_TRY(add_copies(b, d));
     for (size_t i = 0; i < b->jobs.n; i++) {

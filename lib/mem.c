@@ -198,9 +198,7 @@ fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t
   return FSCHED_OK;
 }
 
-void fs_text_init(fs_text *t, fsched_context *ctx) {
-  *t = (fs_text){.ctx = ctx};
-}
+void fs_text_init(fs_text *t, fsched_context *ctx) { *t = (fs_text){.ctx = ctx}; }
 
 /* Room for n more characters and the final NUL. */
 static bool text_room(fs_text *t, size_t n) {

@@ -30,7 +30,8 @@ void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used a
 fs_arena_mark fs_arena_set_mark(const fs_arena *a);
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
 
-/* Uninitialised, aligned to 16.  NULL (reported) when out of memory; size 0 gives a valid pointer. */
+/* Uninitialised, aligned to 16.  NULL (reported) when out of memory; size 0 gives a valid pointer.
+ */
 void *fs_arena_alloc(fs_arena *a, size_t size);
 void *fs_arena_zalloc(fs_arena *a, size_t size);
 char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
@@ -59,11 +60,11 @@ fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t
                           size_t elem) FS_MUST_USE;
 #define fs_vec_reserve(ctx, v, need) \
   fs_vec_reserve_((ctx), &(v)->at, &(v)->cap, (need), sizeof *(v)->at)
-#define fs_vec_push(ctx, v, value)                                                        \
-  (((v)->n < (v)->cap || fs_vec_reserve((ctx), (v), (v)->n + 1) == FSCHED_OK)             \
-       ? ((v)->at[(v)->n++] = (value), FSCHED_OK)                                         \
+#define fs_vec_push(ctx, v, value)                                            \
+  (((v)->n < (v)->cap || fs_vec_reserve((ctx), (v), (v)->n + 1) == FSCHED_OK) \
+       ? ((v)->at[(v)->n++] = (value), FSCHED_OK)                             \
        : FSCHED_SYSTEM)
-#define fs_vec_free(ctx, v)                                                                  \
+#define fs_vec_free(ctx, v)                                                                     \
   ((void)fs_realloc((ctx), (v)->at, (v)->cap * sizeof *(v)->at, 0), (v)->at = NULL, (v)->n = 0, \
    (v)->cap = 0)
 
@@ -78,7 +79,7 @@ void fs_text_init(fs_text *t, fsched_context *ctx);
 void fs_text_add(fs_text *t, const char *s, size_t n);
 void fs_text_puts(fs_text *t, const char *s);
 void fs_text_printf(fs_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void fs_text_u64(fs_text *t, uint64_t value); /* decimal, quick */
+void fs_text_u64(fs_text *t, uint64_t value);        /* decimal, quick */
 void fs_text_json_string(fs_text *t, const char *s); /* quoted and escaped */
 /* Hands the text over (NUL-terminated, for fsched_text_free); FSCHED_SYSTEM if an addition failed,
  * the text is then freed. */

@@ -2,8 +2,7 @@
 /* The least each memory must hold: the largest need of one op. */
 #include "schedule.h"
 
-fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
-                                 uint64_t *per_memory) {
+fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g, uint64_t *per_memory) {
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   uint64_t *need = NULL;

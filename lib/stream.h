@@ -16,26 +16,26 @@
 #define FS_STREAM_VERSION 1u
 
 /* X(id, record type): the sections in file order. */
-#define FS_STREAM_SECTIONS(X)        \
-  X(meta, fs_stream_meta)            \
-  X(axes, fs_stream_axis)            \
-  X(axis_members, uint32_t)          \
-  X(queues, fs_stream_queue)         \
-  X(memories, fs_stream_memory)      \
-  X(resources, fs_stream_resource)   \
-  X(buffers, fs_stream_buffer)       \
-  X(versions, fs_stream_version)     \
-  X(ops, fs_stream_op)               \
-  X(args, fs_stream_arg)             \
-  X(uses, fs_stream_use)             \
-  X(scratches, fs_stream_scratch)    \
-  X(afters, uint32_t)                \
-  X(kernels, fs_stream_kernel)       \
-  X(races, fs_stream_race)           \
-  X(commands, fs_stream_command)     \
-  X(waits, fs_stream_wait)           \
-  X(frontiers, fs_stream_wait)       \
-  X(places, fs_stream_place)         \
+#define FS_STREAM_SECTIONS(X)      \
+  X(meta, fs_stream_meta)          \
+  X(axes, fs_stream_axis)          \
+  X(axis_members, uint32_t)        \
+  X(queues, fs_stream_queue)       \
+  X(memories, fs_stream_memory)    \
+  X(resources, fs_stream_resource) \
+  X(buffers, fs_stream_buffer)     \
+  X(versions, fs_stream_version)   \
+  X(ops, fs_stream_op)             \
+  X(args, fs_stream_arg)           \
+  X(uses, fs_stream_use)           \
+  X(scratches, fs_stream_scratch)  \
+  X(afters, uint32_t)              \
+  X(kernels, fs_stream_kernel)     \
+  X(races, fs_stream_race)         \
+  X(commands, fs_stream_command)   \
+  X(waits, fs_stream_wait)         \
+  X(frontiers, fs_stream_wait)     \
+  X(places, fs_stream_place)       \
   X(strings, char)
 
 typedef struct fs_stream_meta { /* exactly one */
@@ -43,15 +43,15 @@ typedef struct fs_stream_meta { /* exactly one */
   uint32_t hazards;             /* fsched_hazards */
   uint32_t sync;                /* FS_SYNC_TIMELINE */
   uint64_t makespan, lower_bound;
-  uint64_t concurrency;         /* 0: no limit */
+  uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
 } fs_stream_meta;
 
 typedef enum fs_axis_kind { FS_AXIS_QUEUE, FS_AXIS_COLLECTIVE } fs_axis_kind;
 typedef struct fs_stream_axis { /* queue axes first, in order of queues; then collectives */
-  uint64_t id;                  /* session 8 | machine 8 | domain 8 | ordinal 40, most significant first */
+  uint64_t id; /* session 8 | machine 8 | domain 8 | ordinal 40, most significant first */
   uint32_t name, kind;
-  uint32_t member0, n_members;  /* collective: queues, ascending, in axis_members */
+  uint32_t member0, n_members; /* collective: queues, ascending, in axis_members */
 } fs_stream_axis;
 
 typedef struct fs_stream_queue {
@@ -126,9 +126,9 @@ typedef struct fs_stream_command {
   uint32_t target;     /* RUN: op; COPY: version */
   uint32_t epoch;
   uint32_t gang_axis, gang_epoch; /* FS_NONE, 0: no gang */
-  uint8_t kind;        /* fs_command_kind */
-  uint8_t direction;   /* COPY: fs_copy_kind (0 write to the store, 1 read from it) */
-  uint8_t signal, scope; /* 0/1; fs_scope of sync.h (0 queue .. 4 system) */
+  uint8_t kind;                   /* fs_command_kind */
+  uint8_t direction;              /* COPY: fs_copy_kind (0 write to the store, 1 read from it) */
+  uint8_t signal, scope;          /* 0/1; fs_scope of sync.h (0 queue .. 4 system) */
   uint8_t tainted, reserved[3];
   uint32_t wait0, n_waits, frontier0, n_frontier, place0, n_places;
 } fs_stream_command;
@@ -164,7 +164,7 @@ typedef struct fs_stream_header {
   uint32_t version;
   uint32_t header_size; /* sizeof(fs_stream_header) */
   uint64_t file_size;
-  uint32_t checksum;    /* CRC-32C of the file with this field 0 */
+  uint32_t checksum; /* CRC-32C of the file with this field 0 */
   uint32_t n_sections;
 #define FS_SECTION_COUNT_(id, type) +1
   struct {

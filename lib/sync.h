@@ -42,12 +42,13 @@ struct fs_sync {
   const fsched_schedule *schedule;
 
   /* lib/ctrledge: edges between items, ascending by (to, from) in order of issue, without repeats
-   * and without those that a graph edge, a copy's data or queue order of non-gangs already gives. */
+   * and without those that a graph edge, a copy's data or queue order of non-gangs already gives.
+   */
   uint32_t n_control;
   uint32_t *control_from, *control_to;
   uint8_t *control_why; /* fs_why */
   uint32_t n_lanes;
-  fs_lane *lane; /* ascending by (kind, index, owner, begin) */
+  fs_lane *lane;          /* ascending by (kind, index, owner, begin) */
   uint32_t *position;     /* per item: its index in schedule->order */
   uint32_t *data0, *data; /* CSR per item: what comes before it for a copy's data (lib/access.h) */
 
@@ -57,14 +58,14 @@ struct fs_sync {
   uint32_t *queue_command0; /* n_queues + 1 */
   uint32_t *command_item;
   uint32_t *item_command0, *item_command; /* CSR: commands of an item, in order of its queues */
-  uint32_t *item_gang_epoch; /* per item: epoch on its gang's axis, 0 if no gang */
-  uint32_t *wait0;           /* CSR per command */
-  fs_wait *wait;             /* ascending by axis */
-  uint8_t *signal;           /* per command: some queue waits for its epoch (or its gang's) */
-  uint8_t *scope;            /* fs_scope, per command */
-  uint32_t *frontier0;       /* CSR per command: what is stored, at most the capacity */
-  fs_wait *frontier;         /* ascending by axis */
-  uint8_t *tainted;          /* per command */
+  uint32_t *item_gang_epoch;              /* per item: epoch on its gang's axis, 0 if no gang */
+  uint32_t *wait0;                        /* CSR per command */
+  fs_wait *wait;                          /* ascending by axis */
+  uint8_t *signal;     /* per command: some queue waits for its epoch (or its gang's) */
+  uint8_t *scope;      /* fs_scope, per command */
+  uint32_t *frontier0; /* CSR per command: what is stored, at most the capacity */
+  fs_wait *frontier;   /* ascending by axis */
+  uint8_t *tainted;    /* per command */
 
   uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted, n_signals;
   uint32_t frontier_largest, frontier_tainted;

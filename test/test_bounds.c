@@ -113,7 +113,8 @@ static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
   return g;
 }
 
-START_TEST(never_above_the_optimum) {
+START_TEST(never_above_the_optimum)
+{
   unsigned tight = 0, compiled_tight = 0;
   for (uint64_t seed = 0; seed < 150; seed++) {
     fsched_context *ctx = new_context();
@@ -150,15 +151,17 @@ static fs_tick bound_of(const char *text) {
   return bound.all;
 }
 
-START_TEST(known_bounds) {
+START_TEST(known_bounds)
+{
   /* Head 2, four ops of 3 on two queues, tail 5. */
-  ck_assert_uint_eq(bound_of("fsched: 1\nname: f\n"
-                             "target: {queues: [{name: a}, {name: b}, {name: c, class: x}]}\n"
-                             "ops:\n  - {name: h, on: x, time: 2}\n"
-                             "  - {name: p, time: 3, after: [h]}\n  - {name: q, time: 3, after: [h]}\n"
-                             "  - {name: r, time: 3, after: [h]}\n  - {name: s, time: 3, after: [h]}\n"
-                             "  - {name: t, on: x, time: 5, after: [p, q, r, s]}\n"),
-                    2 + 6 + 5);
+  ck_assert_uint_eq(
+      bound_of("fsched: 1\nname: f\n"
+               "target: {queues: [{name: a}, {name: b}, {name: c, class: x}]}\n"
+               "ops:\n  - {name: h, on: x, time: 2}\n"
+               "  - {name: p, time: 3, after: [h]}\n  - {name: q, time: 3, after: [h]}\n"
+               "  - {name: r, time: 3, after: [h]}\n  - {name: s, time: 3, after: [h]}\n"
+               "  - {name: t, on: x, time: 5, after: [p, q, r, s]}\n"),
+      2 + 6 + 5);
   /* Two such parts in series: neither path nor work alone sees it. */
   ck_assert_uint_eq(bound_of("fsched: 1\nname: f\ntarget: {queues: [{name: a}, {name: b}]}\n"
                              "ops:\n  - {name: p, time: 4}\n  - {name: q, time: 4}\n"

@@ -63,25 +63,27 @@ static fs_status status_of(const char *text, char *message, size_t size) {
   return status;
 }
 
-#define FIGURE_10_OPS                                                                   \
-  "buffers: [{name: C, size: 4, io: output}]\n"                                         \
-  "ops:\n"                                                                              \
-  "  - {name: A_in, on: dma, size: 5}\n"                                                \
-  "  - {name: A, on: dpu, size: 5, args: [{in: A_in}]}\n"                               \
-  "  - {name: B_in, on: dma, size: 4}\n"                                                \
-  "  - {name: B, on: dpu, size: 1, args: [{in: A}, {in: B_in}]}\n"                      \
+#define FIGURE_10_OPS                                              \
+  "buffers: [{name: C, size: 4, io: output}]\n"                    \
+  "ops:\n"                                                         \
+  "  - {name: A_in, on: dma, size: 5}\n"                           \
+  "  - {name: A, on: dpu, size: 5, args: [{in: A_in}]}\n"          \
+  "  - {name: B_in, on: dma, size: 4}\n"                           \
+  "  - {name: B, on: dpu, size: 1, args: [{in: A}, {in: B_in}]}\n" \
   "  - {name: C, on: dpu, args: [{in: A_in}, {in: B}, {out: C}]}\n"
-#define FIGURE_10_MEMORY                                                                \
-  "  memories:\n"                                                                       \
-  "    - {name: cmx, capacity: 10, backing: ddr,\n"                                     \
-  "       spill: {on: dma, write: {fixed: 1, rate: 0}, read: {fixed: 1, rate: 0}}}\n"   \
+#define FIGURE_10_MEMORY                                                              \
+  "  memories:\n"                                                                     \
+  "    - {name: cmx, capacity: 10, backing: ddr,\n"                                   \
+  "       spill: {on: dma, write: {fixed: 1, rate: 0}, read: {fixed: 1, rate: 0}}}\n" \
   "    - {name: ddr}\n"
 
-START_TEST(figure_10) {
-  ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget:\n"
-                                "  queues: [{name: dpu}, {name: q, class: dma}]\n" FIGURE_10_MEMORY
-                                    FIGURE_10_OPS),
-                    7);
+START_TEST(figure_10)
+{
+  ck_assert_uint_eq(
+      makespan_of(
+          "fsched: 1\nname: f\ntarget:\n"
+          "  queues: [{name: dpu}, {name: q, class: dma}]\n" FIGURE_10_MEMORY FIGURE_10_OPS),
+      7);
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget:\n"
                                 "  concurrency: 1\n" FIGURE_10_MEMORY FIGURE_10_OPS),
                     8);
@@ -89,7 +91,8 @@ START_TEST(figure_10) {
 END_TEST
 
 /* Without queues there are as many as `concurrency`, copies included; or as many as are needed. */
-START_TEST(implicit_queues) {
+START_TEST(implicit_queues)
+{
 #define FOUR_OPS "ops: [{name: a, time: 3}, {name: b, time: 3}, {name: c, time: 3}, {name: d}]\n"
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {concurrency: 2}\n" FOUR_OPS), 6);
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {}\n" FOUR_OPS), 3);
@@ -97,16 +100,18 @@ START_TEST(implicit_queues) {
 END_TEST
 
 /* The gang waits for `long`; of the short ops only the one that ends by then goes before it. */
-START_TEST(gang_is_not_starved) {
+START_TEST(gang_is_not_starved)
+{
   fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, "fsched: 1\nname: f\ntarget:\n"
-                               "  queues: [{name: q0}, {name: q1}, {name: q2}]\n"
-                               "ops:\n"
-                               "  - {name: long, on: q0, time: 4}\n"
-                               "  - {name: gang, on: [q0, q1], time: 10}\n"
-                               "  - {name: s1, on: q1, time: 3}\n"
-                               "  - {name: s2, on: q1, time: 3}\n"
-                               "  - {name: tail, on: q2, time: 20, after: [long]}\n");
+  fsched_graph *g = parse(ctx,
+                          "fsched: 1\nname: f\ntarget:\n"
+                          "  queues: [{name: q0}, {name: q1}, {name: q2}]\n"
+                          "ops:\n"
+                          "  - {name: long, on: q0, time: 4}\n"
+                          "  - {name: gang, on: [q0, q1], time: 10}\n"
+                          "  - {name: s1, on: q1, time: 3}\n"
+                          "  - {name: s2, on: q1, time: 3}\n"
+                          "  - {name: tail, on: q2, time: 20, after: [long]}\n");
   fsched_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->start[1], 4);
   ck_assert_uint_eq(s->start[2], 0);
@@ -117,7 +122,8 @@ START_TEST(gang_is_not_starved) {
 }
 END_TEST
 
-START_TEST(resources_hold) {
+START_TEST(resources_hold)
+{
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\n"
                                 "target: {resources: [{name: power, capacity: 5}]}\n"
                                 "ops:\n"
@@ -129,9 +135,10 @@ START_TEST(resources_hold) {
 END_TEST
 
 /* The in-place output needs no room beside its input. */
-START_TEST(inplace_takes_over) {
-#define INPLACE(line)                                                                  \
-  "fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: 10}]\n"               \
+START_TEST(inplace_takes_over)
+{
+#define INPLACE(line)                                                    \
+  "fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: 10}]\n" \
   "ops:\n  - {name: a, size: 6}\n  - {name: b, args: [{in: a}, {out: x, size: 6}]" line "}\n"
   char message[256];
   fsched_context *ctx = new_context();
@@ -150,7 +157,8 @@ START_TEST(inplace_takes_over) {
 }
 END_TEST
 
-START_TEST(given_starts) {
+START_TEST(given_starts)
+{
   char message[256];
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {}\n"
                                 "ops: [{name: a, time: 2, start: 5}, {name: b, start: 1}]\n"),
@@ -164,7 +172,8 @@ START_TEST(given_starts) {
 END_TEST
 
 /* A queue is kept for an op with a given start. */
-START_TEST(given_start_is_kept_free) {
+START_TEST(given_start_is_kept_free)
+{
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
                                 "ops: [{name: a, start: 4, time: 3}, {name: b, time: 5}, "
                                 "{name: c, time: 4}]\n"),
@@ -173,20 +182,20 @@ START_TEST(given_start_is_kept_free) {
 END_TEST
 
 /* Where `a` goes decides whether evicting `s` makes one hole that is large enough. */
-START_TEST(placement_leaves_large_holes) {
-  ck_assert_uint_eq(
-      makespan_of("fsched: 1\nname: f\ntarget:\n"
-                  "  queues: [{name: c}, {name: d, class: copy}]\n"
-                  "  memories:\n    - {name: m, capacity: 10, backing: ddr,\n"
-                  "       spill: {on: copy, write: {fixed: 3}, read: {fixed: 3}}}\n"
-                  "    - {name: ddr}\n"
-                  "ops:\n  - {name: s, size: 4, time: 2}\n"
-                  "  - {name: a, size: 4, time: 5, args: [{in: s}]}\n"
-                  "  - {name: b, size: 5, time: 5, args: [{in: a}]}\n"
-                  "  - {name: c, size: 5, time: 5, args: [{in: b}]}\n"
-                  "  - {name: d, size: 4, time: 5, args: [{in: c}]}\n"
-                  "  - {name: e, size: 2, time: 2, args: [{in: d}, {in: s}]}\n"),
-      27);
+START_TEST(placement_leaves_large_holes)
+{
+  ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget:\n"
+                                "  queues: [{name: c}, {name: d, class: copy}]\n"
+                                "  memories:\n    - {name: m, capacity: 10, backing: ddr,\n"
+                                "       spill: {on: copy, write: {fixed: 3}, read: {fixed: 3}}}\n"
+                                "    - {name: ddr}\n"
+                                "ops:\n  - {name: s, size: 4, time: 2}\n"
+                                "  - {name: a, size: 4, time: 5, args: [{in: s}]}\n"
+                                "  - {name: b, size: 5, time: 5, args: [{in: a}]}\n"
+                                "  - {name: c, size: 5, time: 5, args: [{in: b}]}\n"
+                                "  - {name: d, size: 4, time: 5, args: [{in: c}]}\n"
+                                "  - {name: e, size: 2, time: 2, args: [{in: d}, {in: s}]}\n"),
+                    27);
 }
 END_TEST
 
@@ -202,38 +211,44 @@ static void compiles_right(const char *text) {
   fsched_context_destroy(ctx);
 }
 
-START_TEST(unread_given_content) {
-  compiles_right("fsched: 1\nname: f\ntarget: {memories: [{name: m, capacity: 8}]}\n"
-                 "buffers: [{name: b, size: 8, io: input}, {name: x, size: 8}]\n"
-                 "ops: [{name: a, args: [{out: x}]}]\n");
+START_TEST(unread_given_content)
+{
+  compiles_right(
+      "fsched: 1\nname: f\ntarget: {memories: [{name: m, capacity: 8}]}\n"
+      "buffers: [{name: b, size: 8, io: input}, {name: x, size: 8}]\n"
+      "ops: [{name: a, args: [{out: x}]}]\n");
 }
 END_TEST
 
 /* What is kept holds its units also against an item without duration at the very end. */
-START_TEST(kept_to_the_last_instant) {
-  compiles_right("fsched: 1\nname: f\ntarget: {queues: [{name: q}], "
-                 "memories: [{name: m, capacity: 16, placement: counted}]}\n"
-                 "buffers: [{name: y, size: 8, io: output}, {name: t, size: 8}]\n"
-                 "ops: [{name: z, time: 0, args: [{out: t}]}, {name: a, args: [{out: y}]}]\n");
+START_TEST(kept_to_the_last_instant)
+{
+  compiles_right(
+      "fsched: 1\nname: f\ntarget: {queues: [{name: q}], "
+      "memories: [{name: m, capacity: 16, placement: counted}]}\n"
+      "buffers: [{name: y, size: 8, io: output}, {name: t, size: 8}]\n"
+      "ops: [{name: z, time: 0, args: [{out: t}]}, {name: a, args: [{out: y}]}]\n");
 }
 END_TEST
 
 /* A read without duration is done when it is needed, and once. */
-START_TEST(free_reads_are_not_early) {
+START_TEST(free_reads_are_not_early)
+{
   fsched_context *ctx = new_context();
   fsched_graph *g = parse(
-      ctx, "fsched: 1\nname: f\ntarget: {memories: [{name: m0, capacity: 405, backing: ddr, spill: "
-           "{on: compute, write: {fixed: 1, rate: 64}, read: {fixed: 0, rate: 0}}}, {name: ddr}]}\n"
-           "buffers:\n  - {name: b0, size: 51, io: state}\n  - {name: b1, size: 126, io: constant}\n"
-           "  - {name: b2, size: 182, io: state}\n  - {name: b5, size: 47}\n"
-           "  - {name: b6, size: 64}\n  - {name: b7, size: 64}\n"
-           "  - {name: b8, size: 139, io: output}\n"
-           "ops:\n  - {name: o1, time: 0, args: [{out_existing: b5}]}\n"
-           "  - {name: o2, args: [{in: b0}, {in: b1}]}\n"
-           "  - {name: o4, args: [{out_existing: b6}]}\n"
-           "  - {name: o5, args: [{in: b2}, {in: b1}, {out: b7}], after: [o2]}\n"
-           "  - {name: o6, args: [{in: b0}], after: [o5]}\n"
-           "  - {name: o7, args: [{in: b5}, {in: b0}, {out_existing: b8}]}\n");
+      ctx,
+      "fsched: 1\nname: f\ntarget: {memories: [{name: m0, capacity: 405, backing: ddr, spill: "
+      "{on: compute, write: {fixed: 1, rate: 64}, read: {fixed: 0, rate: 0}}}, {name: ddr}]}\n"
+      "buffers:\n  - {name: b0, size: 51, io: state}\n  - {name: b1, size: 126, io: constant}\n"
+      "  - {name: b2, size: 182, io: state}\n  - {name: b5, size: 47}\n"
+      "  - {name: b6, size: 64}\n  - {name: b7, size: 64}\n"
+      "  - {name: b8, size: 139, io: output}\n"
+      "ops:\n  - {name: o1, time: 0, args: [{out_existing: b5}]}\n"
+      "  - {name: o2, args: [{in: b0}, {in: b1}]}\n"
+      "  - {name: o4, args: [{out_existing: b6}]}\n"
+      "  - {name: o5, args: [{in: b2}, {in: b1}, {out: b7}], after: [o2]}\n"
+      "  - {name: o6, args: [{in: b0}], after: [o5]}\n"
+      "  - {name: o7, args: [{in: b5}, {in: b0}, {out_existing: b8}]}\n");
   for (int evict = 0; evict < 2; evict++) {
     fsched_schedule *s = schedule(ctx, g, evict ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
     for (uint32_t c = 1; c < s->n_copies; c++) {
@@ -250,16 +265,18 @@ START_TEST(free_reads_are_not_early) {
 END_TEST
 
 /* Lifetimes of total size 6 that cannot be packed in 6, but in 7 (shared facts, DSA gap7). */
-START_TEST(lack_of_room_without_a_store) {
+START_TEST(lack_of_room_without_a_store)
+{
   char message[256];
-#define GAP(capacity)                                                              \
-  "fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: " capacity "}]\n" \
-  "ops:\n  - {name: a, time: 1, start: 0, scratch: {m: 2}}\n"                      \
-  "  - {name: b, time: 2, start: 0, scratch: {m: 4}}\n"                            \
-  "  - {name: c, time: 2, start: 1, scratch: {m: 1}}\n"                            \
-  "  - {name: d, time: 3, start: 1, scratch: {m: 1}}\n"                            \
-  "  - {name: e, time: 2, start: 2, scratch: {m: 1}}\n"                            \
-  "  - {name: f, time: 2, start: 3, scratch: {m: 4}}\n"                            \
+#define GAP(capacity)                                                       \
+  "fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: " capacity \
+  "}]\n"                                                                    \
+  "ops:\n  - {name: a, time: 1, start: 0, scratch: {m: 2}}\n"               \
+  "  - {name: b, time: 2, start: 0, scratch: {m: 4}}\n"                     \
+  "  - {name: c, time: 2, start: 1, scratch: {m: 1}}\n"                     \
+  "  - {name: d, time: 3, start: 1, scratch: {m: 1}}\n"                     \
+  "  - {name: e, time: 2, start: 2, scratch: {m: 1}}\n"                     \
+  "  - {name: f, time: 2, start: 3, scratch: {m: 4}}\n"                     \
   "  - {name: g, time: 1, start: 4, scratch: {m: 2}}\n"
   ck_assert_int_eq(status_of(GAP("6"), message, sizeof message), FSCHED_INFEASIBLE);
   ck_assert_int_eq(status_of("fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: 9}]\n"
@@ -269,8 +286,9 @@ START_TEST(lack_of_room_without_a_store) {
                              "{name: c, args: [{out: z}]}]\n",
                              message, sizeof message),
                    FSCHED_INFEASIBLE);
-  ck_assert_str_eq(message, "no schedule was found: memory 'm' has no room for op 'c': "
-                            "4 more bytes needed, 1 of 9 free");
+  ck_assert_str_eq(message,
+                   "no schedule was found: memory 'm' has no room for op 'c': "
+                   "4 more bytes needed, 1 of 9 free");
 }
 END_TEST
 
@@ -291,11 +309,14 @@ static void tightest(uint64_t align, uint64_t first_seed) {
   }
 }
 
-START_TEST(tightest_align_1) { tightest(1, 10000); }
+START_TEST(tightest_align_1)
+{ tightest(1, 10000); }
 END_TEST
-START_TEST(tightest_align_64) { tightest(64, 20000); }
+START_TEST(tightest_align_64)
+{ tightest(64, 20000); }
 END_TEST
-START_TEST(tightest_align_256) { tightest(256, 30000); }
+START_TEST(tightest_align_256)
+{ tightest(256, 30000); }
 END_TEST
 
 /* Copies that no schedule needs (shared facts, spilling.txt): a version that the store holds is not
@@ -312,7 +333,8 @@ static void no_idle_writes(const fsched_schedule *s) {
     if (item >= g->n_ops) {
       uint32_t v = s->copy_version[item - g->n_ops];
       bool write = s->copy_kind[item - g->n_ops] == FS_SPILL_WRITE;
-      ck_assert_msg(stored[v] != write, "version %u: %s", v, write ? "stored already" : "not stored");
+      ck_assert_msg(stored[v] != write, "version %u: %s", v,
+                    write ? "stored already" : "not stored");
       stored[v] = true;
       continue;
     }
@@ -325,7 +347,8 @@ static void no_idle_writes(const fsched_schedule *s) {
   free(stored);
 }
 
-START_TEST(no_copy_is_idle) {
+START_TEST(no_copy_is_idle)
+{
   uint32_t copies = 0;
   for (uint64_t seed = 0; seed < 300; seed++) {
     fsched_context *ctx = new_context();
@@ -346,13 +369,16 @@ START_TEST(no_copy_is_idle) {
 END_TEST
 
 /* A backing store of its own capacity: it may run out, which is a refusal that names it. */
-START_TEST(bounded_store) {
-#define STORE(capacity)                                                              \
-  "fsched: 1\nname: f\ntarget:\n  memories:\n"                                       \
-  "    - {name: m, capacity: 8, backing: store, spill: {on: compute, write: {fixed: 1}, read: {fixed: 1}}}\n" \
-  "    - {name: store, capacity: " capacity "}\n"                                     \
-  "buffers: [{name: x, size: 4, io: output}, {name: y, size: 4, io: output}, "       \
-  "{name: z, size: 4, io: output}]\n"                                                \
+START_TEST(bounded_store)
+{
+#define STORE(capacity)                                                                         \
+  "fsched: 1\nname: f\ntarget:\n  memories:\n"                                                  \
+  "    - {name: m, capacity: 8, backing: store, spill: {on: compute, write: {fixed: 1}, read: " \
+  "{fixed: 1}}}\n"                                                                              \
+  "    - {name: store, capacity: " capacity                                                     \
+  "}\n"                                                                                         \
+  "buffers: [{name: x, size: 4, io: output}, {name: y, size: 4, io: output}, "                  \
+  "{name: z, size: 4, io: output}]\n"                                                           \
   "ops: [{name: a, args: [{out: x}]}, {name: b, args: [{out: y}]}, {name: c, args: [{out: z}]}]\n"
   char message[256];
   ck_assert_uint_gt(makespan_of(STORE("12")), 0);
@@ -361,7 +387,8 @@ START_TEST(bounded_store) {
 }
 END_TEST
 
-START_TEST(same_input_same_schedule) {
+START_TEST(same_input_same_schedule)
+{
   for (uint64_t seed = 1; seed < 30; seed++) {
     char *text[2];
     size_t length[2];
@@ -388,10 +415,12 @@ START_TEST(same_input_same_schedule) {
 END_TEST
 
 /* Another seed breaks ties another way; the same seed in the same way. */
-START_TEST(seeds_break_ties) {
+START_TEST(seeds_break_ties)
+{
   fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
-                               "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
+  fsched_graph *g = parse(ctx,
+                          "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
+                          "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
   uint32_t first[8], distinct = 0;
   for (uint64_t seed = 0; seed < 8; seed++) {
     fs_listsched_options o = {.seed = seed};
@@ -424,7 +453,8 @@ static void *failing(void *user, void *block, size_t old_size, size_t new_size) 
   return (*left)-- > 0 ? realloc(block, new_size) : NULL;
 }
 
-START_TEST(allocation_failures) {
+START_TEST(allocation_failures)
+{
   fs_gen_params p = fs_gen_any(77, 30);
   p.tightness = 1.0;
   p.n_memories = 2;
@@ -486,8 +516,14 @@ static void fact_begin(fact *f, unsigned long long capacity, unsigned long long 
     fsched_queue_desc q = {.size = sizeof q, .name = name, .queue_class = classes[i]};
     ck_assert_int_eq(fsched_builder_queue(f->b, &q, &id), FSCHED_OK);
   }
-  fsched_memory_desc m = {.size = sizeof m, .name = "cmx", .capacity = capacity, .align = align,
-                          .backing = "ddr", .spill_on = "dma", .write_fixed = 1, .read_fixed = 1};
+  fsched_memory_desc m = {.size = sizeof m,
+                          .name = "cmx",
+                          .capacity = capacity,
+                          .align = align,
+                          .backing = "ddr",
+                          .spill_on = "dma",
+                          .write_fixed = 1,
+                          .read_fixed = 1};
   ck_assert_int_eq(fsched_builder_memory(f->b, &m, &id), FSCHED_OK);
   fsched_memory_desc d = {.size = sizeof d, .name = "ddr", .capacity = FSCHED_UNBOUNDED};
   ck_assert_int_eq(fsched_builder_memory(f->b, &d, &id), FSCHED_OK);
@@ -584,7 +620,8 @@ static void fact_end(fact *f) {
   fsched_context_destroy(f->ctx);
 }
 
-START_TEST(shared_schedules) {
+START_TEST(shared_schedules)
+{
   const char *shared = getenv("FSCHED_SHARED");
   char path[512], line[512];
   (void)snprintf(path, sizeof path, "%s/data/facts/schedules.txt",

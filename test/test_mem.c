@@ -5,7 +5,8 @@
 #include "context.h"
 #include "mem.h"
 
-START_TEST(arena_marks) {
+START_TEST(arena_marks)
+{
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_arena a;
@@ -25,7 +26,8 @@ START_TEST(arena_marks) {
 }
 END_TEST
 
-START_TEST(text_json) {
+START_TEST(text_json)
+{
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_text t;
@@ -53,7 +55,8 @@ static void *no_memory(void *user, void *block, size_t old_size, size_t new_size
   return (*left)-- > 0 ? realloc(block, new_size) : NULL;
 }
 
-START_TEST(out_of_memory_is_reported_once) {
+START_TEST(out_of_memory_is_reported_once)
+{
   int left = 2;
   fsched_context_options o = {.size = sizeof o, .reallocate = no_memory, .user = &left};
   fsched_context *ctx;

@@ -88,7 +88,8 @@ static void random_step(model *m, fs_rng *rng) {
   }
 }
 
-START_TEST(random_use_keeps_the_books) {
+START_TEST(random_use_keeps_the_books)
+{
   for (uint64_t seed = 0; seed < 40; seed++) {
     fsched_context *ctx = new_context();
     fs_rng rng = {seed};
@@ -106,7 +107,8 @@ START_TEST(random_use_keeps_the_books) {
 END_TEST
 
 /* With everything gone the memory is one piece again. */
-START_TEST(what_is_given_up_joins) {
+START_TEST(what_is_given_up_joins)
+{
   fsched_context *ctx = new_context();
   fs_places p;
   ck_assert_int_eq(fs_places_init(&p, ctx, 100, false), FSCHED_OK);
@@ -129,7 +131,8 @@ START_TEST(what_is_given_up_joins) {
 END_TEST
 
 /* Capacities up to the largest that a graph may name. */
-START_TEST(large_capacities) {
+START_TEST(large_capacities)
+{
   static const uint64_t capacities[] = {((uint64_t)1 << 34) - 1, (uint64_t)1 << 34,
                                         (uint64_t)141 << 30, (uint64_t)1 << 48};
   for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
@@ -149,7 +152,8 @@ START_TEST(large_capacities) {
 END_TEST
 
 /* A reservation on leaving places is usable when the last of them has gone. */
-START_TEST(promises_wait_for_departures) {
+START_TEST(promises_wait_for_departures)
+{
   fsched_context *ctx = new_context();
   fs_places p;
   ck_assert_int_eq(fs_places_init(&p, ctx, 10, false), FSCHED_OK);
@@ -337,7 +341,8 @@ static void run_line(script *s, char *line, unsigned *checked) {
   }
 }
 
-START_TEST(shared_scripts) {
+START_TEST(shared_scripts)
+{
   const char *shared = getenv("FSCHED_SHARED");
   char path[512];
   (void)snprintf(path, sizeof path, "%s/data/facts/linear_scan.txt",

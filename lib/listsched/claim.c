@@ -52,8 +52,7 @@ static fs_status find_room(fs_engine *e, const fs_claim *c, const fs_need *n, ui
   fs_places *p = &e->places[n->memory];
   bool high = goes_high(e, c, n);
   *place = FS_NONE;
-  FS_TRY(c->pack ? pack_behind(e, c, n, place)
-                 : fs_places_reserve_now(p, n->size, high, place));
+  FS_TRY(c->pack ? pack_behind(e, c, n, place) : fs_places_reserve_now(p, n->size, high, place));
   if (*place == FS_NONE) {
     FS_TRY(fs_places_reserve_future(p, n->size, high, place));
   }
@@ -100,9 +99,9 @@ static void plan_inplace(fs_engine *e, uint32_t op) {
     uint32_t in = g->arg_version[g->inplace_in[i]];
     bool bounded = e->v_memory[in] != FS_NONE;
     const fs_memory *m = bounded ? fs_engine_memory_of(e, in) : NULL;
-    bool legal = bounded && m->placement == FSCHED_CONTIGUOUS &&
-                 !e->v_content[out] && e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 &&
-                 !fs_engine_stays(e, in) && !fs_version_kept(g, in) && !raced(g, op, out);
+    bool legal = bounded && m->placement == FSCHED_CONTIGUOUS && !e->v_content[out] &&
+                 e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 && !fs_engine_stays(e, in) &&
+                 !fs_version_kept(g, in) && !raced(g, op, out);
     for (uint32_t j = g->op_inplace0[op]; j < i; j++) {
       legal = legal && !(g->inplace_in[j] == g->inplace_in[i] &&
                          e->v_inplace[g->arg_version[g->inplace_out[j]]] == in);
@@ -281,8 +280,7 @@ static fs_status commit(fs_engine *e, fs_claim *c) {
   }
   FS_ENGINE_EACH_VERSION(e, c->op, a, v) {
     bool own = e->v_promised_place[v] != FS_NONE && !e->v_content[v] &&
-               e->places[e->v_memory[v]].place.at[e->v_promised_place[v]].owner ==
-                   c->op * 2 + 1;
+               e->places[e->v_memory[v]].place.at[e->v_promised_place[v]].owner == c->op * 2 + 1;
     bool reading = e->v_content[v] && e->v_promised_place[v] != FS_NONE;
     if (reading) {
       e->v_read_for[v] = (uint32_t)fs_min(e->v_read_for[v], c->position);

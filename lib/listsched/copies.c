@@ -35,9 +35,8 @@ bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
            (e->v_state[v] == FS_V_LEAVING || (kept && e->v_state[v] == FS_V_IN));
   }
   uint32_t place = e->v_promised_place[v];
-  return place != FS_NONE && e->v_state[v] == FS_V_PROMISED && e->v_content[v] &&
-         e->v_stored[v] && !e->v_writing[v] &&
-         e->places[e->v_memory[v]].place.at[place].blocked == 0;
+  return place != FS_NONE && e->v_state[v] == FS_V_PROMISED && e->v_content[v] && e->v_stored[v] &&
+         !e->v_writing[v] && e->places[e->v_memory[v]].place.at[place].blocked == 0;
 }
 
 /* The store copy in a bounded backing store begins with the first write; it may find no room. */
@@ -71,8 +70,8 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
   uint32_t m = e->v_memory[v];
   const fs_memory *memory = &e->g->target.memory[m];
   uint64_t size = fs_version_size(e->g, v);
-  fs_tick time = kind == FS_SPILL_WRITE ? fs_spill_write_time(memory, size)
-                                        : fs_spill_read_time(memory, size);
+  fs_tick time =
+      kind == FS_SPILL_WRITE ? fs_spill_write_time(memory, size) : fs_spill_read_time(memory, size);
   if (kind == FS_SPILL_WRITE) {
     bool room;
     FS_TRY(begin_store(e, v, &room));

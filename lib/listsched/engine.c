@@ -32,8 +32,7 @@ static fs_status make_runnable(fs_engine *e, uint32_t op) {
 
 fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) {
   assert(e->op_lacks[op] > 0);
-  return --e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 &&
-                 e->op_phase[op] == FS_OP_CLAIMED
+  return --e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 && e->op_phase[op] == FS_OP_CLAIMED
              ? make_runnable(e, op)
              : FSCHED_OK;
 }
@@ -137,8 +136,7 @@ static bool amounts_fit(const fs_engine *e, uint32_t op) {
 static bool copies_allow(const fs_engine *e, uint32_t op) {
   FS_ENGINE_EACH_VERSION(e, op, i, v) {
     uint32_t from = e->v_inplace[v];
-    if ((e->v_writing[v] && e->touch_writes[i]) ||
-        (from != FS_NONE && e->v_writing[from])) {
+    if ((e->v_writing[v] && e->touch_writes[i]) || (from != FS_NONE && e->v_writing[from])) {
       return false;
     }
   }
@@ -268,8 +266,8 @@ static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes)
   e->v_last_end[v] = e->now;
   if (writes) {
     e->v_writers_running[v]--;
-    if (fs_version_kept(e->g, v) && e->v_writers_left[v] == 0 &&
-        e->v_writers_running[v] == 0 && fs_memory_spills(fs_engine_memory_of(e, v))) {
+    if (fs_version_kept(e->g, v) && e->v_writers_left[v] == 0 && e->v_writers_running[v] == 0 &&
+        fs_memory_spills(fs_engine_memory_of(e, v))) {
       FS_TRY(fs_engine_want_write(e, v, e->g->n_ops));
     } else if (e->v_state[v] == FS_V_LEAVING && e->v_dirty[v] && !fs_engine_dies(e, v)) {
       FS_TRY(fs_engine_want_write(e, v, e->position[op]));
@@ -299,9 +297,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
     e->resource_free[g->use_resource[i]] += g->use_amount[i];
   }
   if (e->any_bounded) {
-    FS_ENGINE_EACH_VERSION(e, op, i, v) {
-      FS_TRY(end_version(e, op, v, e->touch_writes[i]));
-    }
+    FS_ENGINE_EACH_VERSION(e, op, i, v) { FS_TRY(end_version(e, op, v, e->touch_writes[i])); }
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       uint32_t m = g->scratch_memory[i];
       if (fs_memory_bounded(&g->target.memory[m])) {
@@ -445,8 +441,8 @@ static uint32_t missed_start(const fs_engine *e) {
 
 static void explain_missed(const fs_engine *e, uint32_t op) {
   fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
-            "no schedule was found: op '%s' cannot start at its given time %llu",
-            e->g->op_name[op], (unsigned long long)e->now);
+            "no schedule was found: op '%s' cannot start at its given time %llu", e->g->op_name[op],
+            (unsigned long long)e->now);
 }
 
 /* Bytes that the op still lacks in a memory. */

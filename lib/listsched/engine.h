@@ -96,15 +96,15 @@ typedef struct fs_engine {
   uint32_t *slot_claims, *slot_quota; /* claimed ops that hold memory */
   uint64_t *slot_busy;                /* bit set of slots that may have something to start */
   fs_heap *runnable;                  /* per slot: ops by position */
-  fs_heap *copies;                    /* per domain: version * 2 + kind by position of who wants it */
-  fs_heap *later;                     /* per slot: soon ops over the quota */
+  fs_heap *copies; /* per domain: version * 2 + kind by position of who wants it */
+  fs_heap *later;  /* per slot: soon ops over the quota */
   fs_heap soon;
-  fs_heap ends; /* events: item by end */
+  fs_heap ends;               /* events: item by end */
   FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
   FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
   int claim_failures;
-  uint8_t *slot_closed;  /* this round: too many ops have been passed over */
-  uint32_t *slot_passed; /* this round: ops passed over */
+  uint8_t *slot_closed;     /* this round: too many ops have been passed over */
+  uint32_t *slot_passed;    /* this round: ops passed over */
   FS_VEC(uint32_t) release; /* ops with given starts, by start */
   size_t next_release;
 
@@ -113,10 +113,10 @@ typedef struct fs_engine {
 
   /* Memories. */
   bool any_bounded;
-  uint8_t *op_holds; /* the op touches a bounded memory */
-  fs_places *places; /* per memory; unused for unbounded ones */
+  uint8_t *op_holds;                      /* the op touches a bounded memory */
+  fs_places *places;                      /* per memory; unused for unbounded ones */
   fs_heap *victims_clean, *victims_dirty; /* per memory; entries may be stale */
-  uint64_t supply;     /* bytes given up or offered so far, all memories */
+  uint64_t supply;                        /* bytes given up or offered so far, all memories */
   uint64_t *op_retry;  /* the supply at which a claim that failed is worth another try */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
 
@@ -134,10 +134,10 @@ typedef struct fs_engine {
   uint32_t *v_users, *v_pins, *v_left, *v_writers_left, *v_writers_running;
   uint32_t *v_read_for; /* position of the claim that wants it read */
   fs_tick *v_last_end;
-  uint32_t *v_last_use; /* sequence number of the last issue that touched it */
-  uint32_t *v_waiters;  /* list in waiter */
+  uint32_t *v_last_use;                  /* sequence number of the last issue that touched it */
+  uint32_t *v_waiters;                   /* list in waiter */
   uint32_t *v_use0, *v_use, *v_next_use; /* positions of accesses, ascending; cursor */
-  uint32_t *v_inplace;  /* version whose place this one takes over, per claimed op */
+  uint32_t *v_inplace; /* version whose place this one takes over, per claimed op */
   uint32_t *scratch_place;
   uint32_t n_absent_stored; /* versions that a read could bring in */
   FS_VEC(fs_waiter) waiter;
@@ -233,14 +233,13 @@ static inline void fs_engine_wake(fs_engine *e, uint32_t slot) {
 /* Position of the next unissued op that touches a version, or n_ops. */
 static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
   uint32_t *at = &e->v_next_use[version];
-  while (*at < e->v_use0[version + 1] &&
-         e->op_phase[e->op_at[e->v_use[*at]]] >= FS_OP_RUNNING) {
+  while (*at < e->v_use0[version + 1] && e->op_phase[e->op_at[e->v_use[*at]]] >= FS_OP_RUNNING) {
     ++*at;
   }
   return *at < e->v_use0[version + 1] ? e->v_use[*at] : e->g->n_ops;
 }
 /* The distinct versions in bounded memories that an op touches. */
-#define FS_ENGINE_EACH_VERSION(e, op, i, v)                                                \
+#define FS_ENGINE_EACH_VERSION(e, op, i, v)                                                       \
   for (uint32_t i = (e)->touch0[op], v; i < (e)->touch0[(op) + 1] && ((v = (e)->touch[i]), true); \
        i++)
 

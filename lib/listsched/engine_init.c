@@ -125,7 +125,8 @@ static fs_status init_queues(fs_engine *e) {
   const fs_target *t = &e->g->target;
   enum { IMPLICIT_QUOTA = 16 };
   e->n_slots = t->n_domains + e->g->n_gangs;
-  e->queue_limit = t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
+  e->queue_limit =
+      t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
   FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_busy, e->n_slots / 64 + 1));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));

@@ -88,8 +88,7 @@ fs_status fs_engine_expel(fs_engine *e, uint32_t version) {
   return fs_places_leave(&e->places[e->v_memory[version]], e->v_place[version]);
 }
 
-static fs_status evict_counted(fs_engine *e, const fs_claim *c, const fs_need *n,
-                               uint32_t *place) {
+static fs_status evict_counted(fs_engine *e, const fs_claim *c, const fs_need *n, uint32_t *place) {
   fs_places *p = &e->places[n->memory];
   for (uint32_t v; *place == FS_NONE && (v = fs_engine_next_victim(e, n->memory, c)) != FS_NONE;) {
     bool room;
@@ -134,13 +133,13 @@ static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
 
 /* Takes in free and leaving segments beyond an end. */
 static void absorb(const fs_places *p, window *w) {
-  for (uint32_t i; (i = p->segment.at[w->first].previous) != FS_NONE &&
-                   p->segment.at[i].promised == FS_NONE;
+  for (uint32_t i;
+       (i = p->segment.at[w->first].previous) != FS_NONE && p->segment.at[i].promised == FS_NONE;
        w->first = i) {
     w->size += p->segment.at[i].size;
   }
-  for (uint32_t i; (i = p->segment.at[w->last].next) != FS_NONE &&
-                   p->segment.at[i].promised == FS_NONE;
+  for (uint32_t i;
+       (i = p->segment.at[w->last].next) != FS_NONE && p->segment.at[i].promised == FS_NONE;
        w->last = i) {
     w->size += p->segment.at[i].size;
   }
@@ -153,8 +152,7 @@ static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t s
     uint32_t left = p->segment.at[w->first].previous, right = p->segment.at[w->last].next;
     uint32_t left_v = left == FS_NONE ? FS_NONE : occupant(e, p, left, c);
     uint32_t right_v = right == FS_NONE ? FS_NONE : occupant(e, p, right, c);
-    if ((left_v == FS_NONE && right_v == FS_NONE) ||
-        (steps >= WINDOW_LIMIT && !c->last_resort)) {
+    if ((left_v == FS_NONE && right_v == FS_NONE) || (steps >= WINDOW_LIMIT && !c->last_resort)) {
       return false;
     }
     bool go_left = right_v == FS_NONE ||
@@ -227,7 +225,7 @@ fs_status fs_engine_evict_for(fs_engine *e, const fs_claim *c, const fs_need *n,
   }
   uint32_t leaving;
   FS_TRY(expel_window(e, c, &e->places[n->memory], &w, &leaving));
-  return leaving == FS_NONE ? FSCHED_OK
-                            : fs_places_reserve_around(&e->places[n->memory], leaving, n->size,
-                                                       high, place);
+  return leaving == FS_NONE
+             ? FSCHED_OK
+             : fs_places_reserve_around(&e->places[n->memory], leaving, n->size, high, place);
 }

@@ -9,9 +9,9 @@
  *
  * The planned order decides as much as the eviction rule: upward rank serves graphs that wait for
  * their critical path, program and frugal order those that wait for memory.  Graphs of up to
- * PORTFOLIO_LIMIT ops and args in bounded memory are run under all policies; the least makespan wins, then
- * the fewest bytes copied, then the first in the list.  Larger ones are run once, under the order
- * that brings the fewest bytes back in; the others only if it fails. */
+ * PORTFOLIO_LIMIT ops and args in bounded memory are run under all policies; the least makespan
+ * wins, then the fewest bytes copied, then the first in the list.  Larger ones are run once, under
+ * the order that brings the fewest bytes back in; the others only if it fails. */
 #include <stdio.h>
 
 #include "listsched/engine.h"

@@ -116,8 +116,11 @@ static fs_status new_place(fs_places *p, uint64_t size, uint32_t *id) {
     fs_place empty = {0};
     FS_TRY(fs_vec_push(p->ctx, &p->place, empty));
   }
-  p->place.at[*id] = (fs_place){
-      .size = size, .first = FS_NONE, .owner = FS_NONE, .slot = FS_NONE, .state = FS_PLACE_RESERVED};
+  p->place.at[*id] = (fs_place){.size = size,
+                                .first = FS_NONE,
+                                .owner = FS_NONE,
+                                .slot = FS_NONE,
+                                .state = FS_PLACE_RESERVED};
   return FSCHED_OK;
 }
 
@@ -219,8 +222,7 @@ static void forget_waiting(fs_places *p, uint32_t place) {
 }
 
 /* Reserves [address, address + size), which begins inside segment `id` and is available. */
-static fs_status take(fs_places *p, uint32_t id, uint64_t address, uint64_t size,
-                      uint32_t *place) {
+static fs_status take(fs_places *p, uint32_t id, uint64_t address, uint64_t size, uint32_t *place) {
   FS_TRY(new_place(p, size, place));
   if (p->segment.at[id].address < address) {
     FS_TRY(cut(p, id, address));
@@ -284,8 +286,7 @@ fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high, uint32_t
 static uint64_t run_around(const fs_places *p, uint32_t id, uint32_t *first, uint32_t *last) {
   uint64_t size = p->segment.at[id].size;
   *first = *last = id;
-  for (uint32_t i; (i = p->segment.at[*first].previous) != FS_NONE &&
-                   available(&p->segment.at[i]);
+  for (uint32_t i; (i = p->segment.at[*first].previous) != FS_NONE && available(&p->segment.at[i]);
        *first = i) {
     size += p->segment.at[i].size;
   }
@@ -328,8 +329,7 @@ fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size
   return FSCHED_OK;
 }
 
-fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
-                                   uint32_t *place) {
+fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size, uint32_t *place) {
   *place = FS_NONE;
   const fs_place *q = &p->place.at[before];
   if (q->first == FS_NONE || size == 0) {
@@ -380,8 +380,7 @@ fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high, uint3
       }
     }
   }
-  return best == UINT64_MAX ? FSCHED_OK
-                            : take_in_run(p, best_first, best_last, size, high, place);
+  return best == UINT64_MAX ? FSCHED_OK : take_in_run(p, best_first, best_last, size, high, place);
 }
 
 void fs_places_unreserve(fs_places *p, uint32_t place) {

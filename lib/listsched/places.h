@@ -47,7 +47,7 @@ typedef struct fs_places {
   fsched_context *ctx;
   bool counted;
   uint64_t capacity;
-  uint64_t free;    /* bytes neither occupied nor reserved */
+  uint64_t free;         /* bytes neither occupied nor reserved */
   uint64_t leaving_free; /* bytes of leaving places that are not promised */
   FS_VEC(fs_place) place;
   FS_VEC(fs_segment) segment;

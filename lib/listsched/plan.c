@@ -95,8 +95,8 @@ static fs_status plan_by_key(planner *p, const uint64_t *key) {
   return FSCHED_OK;
 }
 
-fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                       uint64_t seed, uint32_t *position) {
+fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch, uint64_t seed,
+                       uint32_t *position) {
   fs_tick *rank;
   planner p;
   FS_TRY(upward_ranks(g, scratch, &rank));
@@ -141,7 +141,7 @@ typedef struct frugal {
   uint32_t *left; /* per version: ops that still touch it */
   uint8_t *present;
   uint32_t *refreshed; /* per op: n_taken when its key was last made anew */
-  uint64_t *key; /* per ready op: its newest entry */
+  uint64_t *key;       /* per ready op: its newest entry */
 } frugal;
 
 /* Bytes added less bytes set free, mapped so that less comes first. */
@@ -244,7 +244,8 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
 
 fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
                           uint64_t *bytes) {
-  uint64_t *brought, *at; /* per memory: bytes brought in so far; per version: that at its last use */
+  uint64_t *brought,
+      *at; /* per memory: bytes brought in so far; per version: that at its last use */
   FS_TRY(fs_new_zero(scratch, &brought, g->target.n_memories));
   FS_TRY(fs_new_none(scratch, &at, g->n_versions));
   *bytes = 0;

@@ -20,8 +20,8 @@ typedef struct fs_policy {
 } fs_policy;
 
 /* Upward rank: longest remaining path first, copies of kept outputs included. */
-fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                       uint64_t seed, uint32_t *position) FS_MUST_USE;
+fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch, uint64_t seed,
+                       uint32_t *position) FS_MUST_USE;
 /* Program order, as far as `after` allows. */
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                           uint64_t seed, uint32_t *position) FS_MUST_USE;

@@ -150,8 +150,8 @@ uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op) {
   bool all_free = true;
   for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
     uint32_t q = g->gang_queue[i];
-    all_free = all_free && !e->queue_busy.at[q] &&
-               queue_allows(e, q, e->position[op], g->op_time[op]);
+    all_free =
+        all_free && !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
     latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
   }
   if (all_free) {
