@@ -168,9 +168,11 @@ install: all $(BUILD)/fsched.bash
 	$(if $(MAN1),$(INSTALL) -m 644 $(MAN1) '$(DESTDIR)$(MANDIR)/man1')
 	$(if $(MAN5),$(INSTALL) -m 644 $(MAN5) '$(DESTDIR)$(MANDIR)/man5')
 	$(INSTALL) -m 644 $(BUILD)/fsched.bash '$(DESTDIR)$(COMPLETIONDIR)/fsched'
-	printf '%s\n' 'Name: fsched' 'Description: static schedule compiler for graphs of operations' \
-	  'Version: $(VERSION)' 'Requires.private: yaml-0.1' 'Cflags: -I$(INCLUDEDIR)' \
-	  'Libs: -L$(LIBDIR) -lfsched' 'Libs.private: -pthread' \
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' \
+	  'includedir=$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)' '' 'Name: fsched' \
+	  'Description: static schedule compiler for graphs of operations' \
+	  'Version: $(VERSION)' 'Requires.private: yaml-0.1' 'Cflags: -I$${includedir}' \
+	  'Libs: -L$${libdir} -lfsched' 'Libs.private: -pthread' \
 	  >'$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
 
 uninstall:

@@ -249,14 +249,35 @@ static fs_status take_short(fs_walk *w, const char *word) {
   return FSCHED_OK;
 }
 
+/* A number after an option whose value must be joined to it was taken for an operand. */
+static const char *joined_hint(const fs_walk *w) {
+  uint64_t number;
+  for (uint32_t i = 0; i < w->args->n_given; i++) {
+    const fs_option_info *option = &fs_option_table[w->args->given[i].option];
+    bool optional = option->argument != NULL && option->argument[0] == '[';
+    for (uint32_t k = 0; optional && k < w->args->n_operands; k++) {
+      const char *operand = w->args->operand[k];
+      if (w->args->given[i].value[0] == '\0' && fs_parse_u64(operand, &number)) {
+        size_t size = sizeof "write --=" + strlen(option->long_name) + strlen(operand);
+        char *hint = fs_arena_alloc(w->arena, size);
+        if (hint != NULL) {
+          (void)snprintf(hint, size, "write --%s=%s", option->long_name, operand);
+        }
+        return hint;
+      }
+    }
+  }
+  return NULL;
+}
+
 static fs_status check_operands(const fs_walk *w) {
   const fs_cmd_info *info = &fs_cmd_table[w->args->command];
   if (w->args->n_operands < info->least) {
     return fs_usage(w->ctx, NULL, "%s wants %s", info->name, info->operands);
   }
   if (w->args->n_operands > info->most) {
-    return fs_usage(w->ctx, NULL, "%s takes one operand; '%s' is one too many", info->name,
-                    w->args->operand[info->most]);
+    return fs_usage(w->ctx, joined_hint(w), "%s takes one operand; '%s' is one too many",
+                    info->name, w->args->operand[info->most]);
   }
   return FSCHED_OK;
 }
@@ -285,6 +306,32 @@ fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, in
     }
   }
   return fs_args_has(out, FS_OPTION_HELP) ? FSCHED_OK : check_operands(&w);
+}
+
+/* The value that a word (and, if it has none, the next) gives the option; NULL: not a choice. */
+static const char *form_value(const fs_option_info *option, const char *word, const char *next) {
+  size_t n = strlen(option->long_name);
+  if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, option->long_name, n) != 0) {
+    return NULL;
+  }
+  const char *value = word[n + 2] == '=' ? word + n + 3 : word[n + 2] == '\0' ? next : NULL;
+  return value != NULL && fs_choice_index(option->argument, value) != FS_NONE ? value : NULL;
+}
+
+fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *out) {
+  static const fs_option forms[] = {FS_OPTION_COLOR, FS_OPTION_DIAGNOSTICS};
+  *out = (fs_args){.command = FS_CMD_COUNT};
+  FS_TRY(fs_new(arena, &out->given, (size_t)argc + 1));
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+      const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+      const char *value = form_value(&fs_option_table[forms[k]], argv[i], next);
+      if (value != NULL) {
+        out->given[out->n_given++] = (fs_given){forms[k], value};
+      }
+    }
+  }
+  return FSCHED_OK;
 }
 
 const char *fs_args_last(const fs_args *args, fs_option option) {

@@ -50,10 +50,12 @@ typedef struct fs_args {
 
 /* The command of that name, or FS_CMD_COUNT, reported. */
 fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name);
-/* Parses what follows the command's name.  What was understood before a fault is in *out all the
- * same, so that --color and --diagnostics hold for its report.  Errors: FSCHED_USAGE, reported. */
+/* Parses what follows the command's name.  Errors: FSCHED_USAGE, reported. */
 fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, int argc,
                         char *const *argv, fs_args *out) FS_MUST_USE;
+/* Of a command line that could not be parsed, --color and --diagnostics alone, wherever they stand:
+ * they hold for the report of the fault too. */
+fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *out) FS_MUST_USE;
 /* The last value of an option, NULL when it is not given. */
 const char *fs_args_last(const fs_args *args, fs_option option);
 static inline bool fs_args_has(const fs_args *args, fs_option option) {

@@ -6,11 +6,13 @@
 
 #include "args.h"
 #include "fsched/graph.h"
+#include "fsched/program.h"
 
 typedef struct fs_cli {
   fsched_context *ctx;
   fs_arena arena; /* lives as long as the command */
   fs_args args;
+  bool parsed; /* the command line was understood, and args is what it says */
   bool quiet, verbose;
 } fs_cli;
 
@@ -31,9 +33,37 @@ fs_status fs_cli_print(fsched_context *ctx, fs_text *t) FS_MUST_USE;
  * it gets the suffix at its end.  NULL: no memory. */
 const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, const char *suffix);
 bool fs_cli_is_std(const char *path); /* "-" */
+/* What messages and results call an input: "<stdin>" for "-". */
+const char *fs_cli_shown(const char *input);
 /* --format json */
 bool fs_cli_json(const fs_cli *cli);
 /* --memory and --set */
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) FS_MUST_USE;
+
+/* files.c.  Errors: FSCHED_USAGE, reported. */
+/* No two results may go to one file. */
+fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n) FS_MUST_USE;
+/* No result may take the place of what is read. */
+fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *output,
+                             size_t n) FS_MUST_USE;
+/* A command stream is not for a terminal. */
+fs_status fs_cli_check_terminal(fs_cli *cli, const char *output) FS_MUST_USE;
+
+/* kind.c: what a file seems to be. */
+typedef enum fs_kind {
+  FS_KIND_OTHER,
+  FS_KIND_STREAM,
+  FS_KIND_GRAPH,
+  FS_KIND_PROGRAM_JSON,
+  FS_KIND_LISTING
+} fs_kind;
+fs_kind fs_cli_kind(const char *text, size_t n);
+/* Reports that a file is not what is wanted, with the hint that its kind gives. */
+fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted,
+                            fs_kind kind) FS_MUST_USE;
+/* fsched_program_load and _open, after a look at the kind. */
+fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
+                              fsched_program **out) FS_MUST_USE;
+fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) FS_MUST_USE;
 
 #endif

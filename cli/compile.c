@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "columns.h"
 #include "file.h"
 #include "schedule.h"
 #include "sync.h"
@@ -28,6 +29,8 @@ typedef struct fs_job {
   const char *input, *output, *depfile; /* depfile may be NULL */
   fs_emit *emit;
   size_t n_emits;
+  const char **result; /* the names of all files to be written */
+  size_t n_results;
   fsched_graph *graph;
   fsched_schedule *schedule;
   fsched_program *program;
@@ -80,24 +83,32 @@ static fs_status name_files(fs_cli *cli, fs_job *job) {
   return job->output == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* No two results may go to one file. */
-static fs_status check_files(fs_cli *cli, const fs_job *job) {
-  const char **name;
-  size_t n = 0;
-  FS_TRY(fs_new(&cli->arena, &name, job->n_emits + 2));
-  name[n++] = job->output;
+/* No two results may go to one file, nor any over what is read. */
+static fs_status check_files(fs_cli *cli, fs_job *job) {
+  FS_TRY(fs_new(&cli->arena, &job->result, job->n_emits + 2));
+  job->result[job->n_results++] = job->output;
   for (size_t i = 0; i < job->n_emits; i++) {
-    name[n++] = job->emit[i].path;
+    job->result[job->n_results++] = job->emit[i].path;
   }
   if (job->depfile != NULL) {
-    name[n++] = job->depfile;
+    job->result[job->n_results++] = job->depfile;
   }
-  for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < i; k++) {
-      if (strcmp(name[i], name[k]) == 0 && strncmp(name[i], "/dev/", 5) != 0) {
-        return fs_usage(cli->ctx, NULL, "two results would be written to %s",
-                        fs_cli_is_std(name[i]) ? "standard output" : name[i]);
-      }
+  FS_TRY(fs_cli_check_terminal(cli, job->output));
+  FS_TRY(fs_cli_check_outputs(cli, job->result, job->n_results));
+  return fs_cli_check_input(cli, job->input, job->result, job->n_results);
+}
+
+/* Standard input has a name in brackets. */
+static bool is_file(const char *graph_file) {
+  return !fs_cli_is_std(graph_file) && graph_file[0] != '<';
+}
+
+/* The files that the graph names are known only when it has been read. */
+static fs_status check_targets(fs_cli *cli, const fs_job *job) {
+  for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
+    const char *name = fsched_graph_file(job->graph, i);
+    if (is_file(name)) {
+      FS_TRY(fs_cli_check_input(cli, name, job->result, job->n_results));
     }
   }
   return FSCHED_OK;
@@ -112,6 +123,7 @@ static double now_seconds(void) {
 static fs_status compute(fs_cli *cli, fs_job *job) {
   double begin = now_seconds();
   FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
+  FS_TRY(check_targets(cli, job));
   job->read_seconds = now_seconds() - begin;
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
   const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
@@ -172,7 +184,7 @@ static fs_status write_depfile(fs_cli *cli, const fs_job *job) {
   fs_text_puts(&t, ":");
   for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
     const char *name = fsched_graph_file(job->graph, i);
-    if (!fs_cli_is_std(name) && name[0] != '<') { /* standard input is no file */
+    if (is_file(name)) {
       fs_text_puts(&t, " ");
       depfile_name(&t, name);
     }
@@ -196,55 +208,67 @@ static fs_status write_all(fs_cli *cli, const fs_job *job) {
   return fs_file_write(cli->ctx, job->output, bytes, size);
 }
 
-static void print_summary(const fs_job *job) {
+static void put_summary(fs_text *t, const fs_job *job) {
   const fsched_schedule *s = job->schedule;
   const char *unit = job->graph->target.time_unit;
-  fprintf(stderr, "%s: %u ops, %u copies, makespan %llu%s%s, lower bound %llu",
-          fsched_graph_name(job->graph), fsched_graph_ops(job->graph), s->n_copies,
-          (unsigned long long)s->makespan, unit == NULL ? "" : " ", unit == NULL ? "" : unit,
-          (unsigned long long)s->lower_bound);
+  fs_text_visible(t, fsched_graph_name(job->graph));
+  fs_text_printf(t, ": %u ops, %u copies, makespan %llu", fsched_graph_ops(job->graph), s->n_copies,
+                 (unsigned long long)s->makespan);
+  if (unit != NULL) {
+    fs_text_puts(t, " ");
+    fs_text_visible(t, unit);
+  }
+  fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
   if (s->sync != NULL) {
-    fprintf(stderr, ", %u waits", s->sync->waits_emitted);
+    fs_text_printf(t, ", %u waits", s->sync->waits_emitted);
   }
-  fprintf(stderr, "\n");
+  fs_text_puts(t, "\n");
 }
 
-static void print_seconds(const char *name, double seconds, const char *what) {
-  fprintf(stderr, "  %-10s %10.3f ms  %s\n", name, seconds * 1e3, what);
+static void put_seconds(fs_text *t, const char *name, double seconds, const char *what) {
+  fs_text_printf(t, "  %-10s %10.3f ms  %s\n", name, seconds * 1e3, what);
 }
 
-static void print_times(const fs_job *job) {
+/* `verified`: the last pass, which is the check, was asked for. */
+static void put_times(fs_text *t, const fs_job *job, bool verified) {
   double sum = job->read_seconds;
-  print_seconds("read", job->read_seconds, "the graph file");
+  put_seconds(t, "read", job->read_seconds, "the graph file");
   for (uint32_t i = 0; i < fsched_pass_count(); i++) {
-    print_seconds(fsched_pass_name(i), job->pass_seconds[i], fsched_pass_summary(i));
-    sum += job->pass_seconds[i];
+    if (verified || strcmp(fsched_pass_name(i), "verify") != 0) {
+      put_seconds(t, fsched_pass_name(i), job->pass_seconds[i], fsched_pass_summary(i));
+      sum += job->pass_seconds[i];
+    }
   }
-  print_seconds("all", sum, "");
+  fs_text_printf(t, "  %-10s %10.3f ms\n", "all", sum * 1e3);
 }
 
-static void print_written(const char *path) {
-  if (!fs_cli_is_std(path)) {
-    fprintf(stderr, "  wrote %s\n", path);
+static void put_written(fs_text *t, const fs_job *job) {
+  for (size_t i = 1; i <= job->n_results; i++) { /* the stream is the first, and written last */
+    const char *path = job->result[i % job->n_results];
+    if (!fs_cli_is_std(path)) {
+      fs_text_puts(t, "  wrote ");
+      fs_text_visible(t, path);
+      fs_text_puts(t, "\n");
+    }
   }
 }
 
 static void print_report(const fs_cli *cli, const fs_job *job) {
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
   if (!cli->quiet) {
-    print_summary(job);
+    put_summary(&t, job);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
-    print_times(job);
+    put_times(&t, job, fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT));
   }
   if (cli->verbose) {
-    for (size_t i = 0; i < job->n_emits; i++) {
-      print_written(job->emit[i].path);
-    }
-    if (job->depfile != NULL) {
-      print_written(job->depfile);
-    }
-    print_written(job->output);
+    put_written(&t, job);
   }
+  if (!t.failed && t.n > 0) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
 }
 
 static fs_status run_job(fs_cli *cli, fs_job *job) {

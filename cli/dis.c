@@ -4,23 +4,35 @@
 #include "file.h"
 #include "fsched/compile.h"
 
-static fs_status disassemble(fs_cli *cli, const fsched_program *program) {
+static fs_status disassemble(fs_cli *cli, const fsched_program *program, const char *output) {
   char *text = NULL;
   size_t length = 0;
-  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
   FS_TRY((fs_cli_json(cli) ? fsched_program_json : fsched_program_text)(cli->ctx, program, &text,
                                                                         &length));
-  fs_status status = fs_file_write(cli->ctx, output == NULL ? "-" : output, text, length);
+  fs_status status = fs_file_write(cli->ctx, output, text, length);
   fsched_text_free(cli->ctx, text, length);
   return status;
 }
 
 fs_status fs_cli_dis(fs_cli *cli) {
   fsched_program *program = NULL;
-  FS_TRY(fsched_program_open(cli->ctx, cli->args.operand[0], &program));
-  fs_status status = disassemble(cli, program);
+  const char *input = cli->args.operand[0];
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  output = output == NULL ? "-" : output;
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  FS_TRY(fs_cli_open_program(cli, input, &program));
+  fs_status status = disassemble(cli, program, output);
   fsched_program_destroy(program);
   return status;
+}
+
+static fs_status assemble(fs_cli *cli, const char *name, const char *text, size_t length,
+                          fsched_program **out) {
+  fs_kind kind = fs_cli_kind(text, length);
+  if (kind != FS_KIND_PROGRAM_JSON && kind != FS_KIND_OTHER) {
+    return fs_cli_wrong_kind(cli, name, "the JSON form of a program", kind);
+  }
+  return fsched_program_assemble(cli->ctx, name, text, length, out);
 }
 
 fs_status fs_cli_asm(fs_cli *cli) {
@@ -32,11 +44,13 @@ fs_status fs_cli_asm(fs_cli *cli) {
   if (output == NULL) {
     return FSCHED_SYSTEM;
   }
+  FS_TRY(fs_cli_check_terminal(cli, output));
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
   char *text = NULL;
   size_t length = 0;
   FS_TRY(fs_file_read(cli->ctx, input, &text, &length));
   fsched_program *program = NULL;
-  fs_status status = fsched_program_assemble(cli->ctx, input, text, length, &program);
+  fs_status status = assemble(cli, fs_cli_shown(input), text, length, &program);
   (void)fs_realloc(cli->ctx, text, length + 1, 0);
   FS_TRY(status);
   size_t size;

@@ -26,6 +26,17 @@ static fs_status print_about(fsched_context *ctx, bool version) {
   return fs_cli_print(ctx, &t);
 }
 
+/* Of -q and -v the last counts. */
+static void read_loudness(fs_cli *cli) {
+  for (uint32_t i = 0; i < cli->args.n_given; i++) {
+    fs_option o = cli->args.given[i].option;
+    if (o == FS_OPTION_QUIET || o == FS_OPTION_VERBOSE) {
+      cli->quiet = o == FS_OPTION_QUIET;
+      cli->verbose = o == FS_OPTION_VERBOSE;
+    }
+  }
+}
+
 static fs_status run_command(fs_cli *cli, int argc, char **argv) {
   if (argc < 2) {
     return fs_usage(cli->ctx, "fsched help lists the commands", "a command is missing");
@@ -42,8 +53,8 @@ static fs_status run_command(fs_cli *cli, int argc, char **argv) {
     return FSCHED_USAGE;
   }
   FS_TRY(fs_args_parse(cli->ctx, &cli->arena, command, argc - 2, argv + 2, &cli->args));
-  cli->quiet = fs_args_has(&cli->args, FS_OPTION_QUIET);
-  cli->verbose = fs_args_has(&cli->args, FS_OPTION_VERBOSE);
+  cli->parsed = true;
+  read_loudness(cli);
   if (fs_args_has(&cli->args, FS_OPTION_HELP)) {
     fs_text t;
     fs_text_init(&t, cli->ctx);
@@ -70,20 +81,37 @@ static bool is_shown(const fs_cli *cli, const fsched_diag *d) {
          cli->verbose;
 }
 
-static void print_reports(const fs_cli *cli) {
+static void put_report(const fs_cli *cli, const fsched_diag *d, fs_text *t) {
   const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
-  bool json = form != NULL && strcmp(form, "json") == 0;
+  if (form != NULL && strcmp(form, "json") == 0) {
+    fs_diag_format_json(d, t);
+  } else {
+    fs_diag_format(d, wants_color(cli), t);
+  }
+}
+
+/* The context stores so many errors and counts the rest. */
+static void put_rest(const fs_cli *cli, uint32_t n, fs_text *t) {
+  char message[64];
+  (void)snprintf(message, sizeof message, "%u more error%s not shown", n, n == 1 ? " is" : "s are");
+  fsched_diag d = {
+      .severity = FSCHED_NOTE, .code = fs_diag_code_name(FS_DIAG_MORE_ERRORS), .message = message};
+  put_report(cli, &d, t);
+}
+
+static void print_reports(const fs_cli *cli) {
+  uint32_t rest = fsched_diag_errors(cli->ctx);
   fs_text t;
   fs_text_init(&t, cli->ctx);
   for (uint32_t i = 0; i < fsched_diag_count(cli->ctx); i++) {
     const fsched_diag *d = fsched_diag_get(cli->ctx, i);
+    rest -= d->severity == FSCHED_ERROR;
     if (is_shown(cli, d)) {
-      if (json) {
-        fs_diag_format_json(d, &t);
-      } else {
-        fs_diag_format(d, wants_color(cli), &t);
-      }
+      put_report(cli, d, &t);
     }
+  }
+  if (rest > 0) {
+    put_rest(cli, rest, &t);
   }
   if (t.failed) { /* no memory left for the formatted text: say at least what */
     fprintf(stderr, "fsched: error: out of memory\n");
@@ -102,6 +130,10 @@ int main(int argc, char **argv) {
   }
   fs_arena_init(&cli.arena, cli.ctx);
   fs_status status = run_command(&cli, argc, argv);
+  if (!cli.parsed && argc > 1 &&
+      fs_args_forms(&cli.arena, argc - 1, argv + 1, &cli.args) != FSCHED_OK) {
+    cli.args = (fs_args){0}; /* no memory: the report is text without colours */
+  }
   print_reports(&cli);
   fs_arena_release(&cli.arena);
   fsched_context_destroy(cli.ctx);

@@ -38,11 +38,22 @@ static fs_status read_options(fs_cli *cli, fsched_replay_options *o) {
   if (timeout != NULL && !fs_parse_milliseconds(timeout, &o->timeout_ms)) {
     return fs_usage(cli->ctx, NULL, "--timeout wants seconds above 0, not '%s'", timeout);
   }
-  if (trace != NULL && fs_cli_is_std(trace) && (fs_cli_json(cli) || !cli->quiet)) {
+  return FSCHED_OK;
+}
+
+static fs_status check_trace(fs_cli *cli, const char *input) {
+  const char *trace = fs_args_last(&cli->args, FS_OPTION_TRACE);
+  bool prints = fs_cli_json(cli) || !cli->quiet;
+  if (trace == NULL) {
+    return FSCHED_OK;
+  }
+  if (fs_cli_is_std(trace) && prints) {
     return fs_usage(cli->ctx, "add -q, or name a file",
                     "the trace and the result would both be written to standard output");
   }
-  return FSCHED_OK;
+  const char *output[] = {trace, "-"};
+  FS_TRY(fs_cli_check_outputs(cli, output, prints ? 2 : 1));
+  return fs_cli_check_input(cli, input, output, 1);
 }
 
 static void text_result(fs_text *t, const char *name, const fsched_replay_options *o,
@@ -80,7 +91,7 @@ static fs_status print_result(const fs_cli *cli, const char *name, const fsched_
   if (fs_cli_json(cli)) {
     json_result(&t, name, o, r);
   } else if (!cli->quiet) {
-    text_result(&t, fs_cli_is_std(name) ? "<stdin>" : name, o, r);
+    text_result(&t, name, o, r);
   }
   return fs_cli_print(cli->ctx, &t);
 }
@@ -104,12 +115,13 @@ static fs_status replay(fs_cli *cli, const char *name, const fsched_program *pro
 }
 
 fs_status fs_cli_run(fs_cli *cli) {
-  const char *name = cli->args.operand[0];
+  const char *input = cli->args.operand[0];
   fsched_replay_options o;
   FS_TRY(read_options(cli, &o));
+  FS_TRY(check_trace(cli, input));
   fsched_program *program = NULL;
-  FS_TRY(fsched_program_open(cli->ctx, name, &program));
-  fs_status status = replay(cli, name, program, &o);
+  FS_TRY(fs_cli_open_program(cli, input, &program));
+  fs_status status = replay(cli, fs_cli_shown(input), program, &o);
   fsched_program_destroy(program);
   return status;
 }

@@ -31,6 +31,8 @@ const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, c
 
 bool fs_cli_is_std(const char *path) { return strcmp(path, "-") == 0; }
 
+const char *fs_cli_shown(const char *input) { return fs_cli_is_std(input) ? "<stdin>" : input; }
+
 bool fs_cli_json(const fs_cli *cli) {
   const char *form = fs_args_last(&cli->args, FS_OPTION_FORMAT);
   return form != NULL && strcmp(form, "json") == 0;

@@ -9,7 +9,7 @@
 static fs_status verify_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
                                 const fsched_graph *graph) {
   fsched_program *program = NULL;
-  FS_TRY(fsched_program_load(cli->ctx, name, bytes, size, &program));
+  FS_TRY(fs_cli_load_program(cli, name, bytes, size, &program));
   fs_status status = fsched_verify_program(cli->ctx, program, graph);
   fsched_program_destroy(program);
   return status;
@@ -46,7 +46,11 @@ static void json_result(const fs_cli *cli, fs_text *t, const char *name, const c
       fs_text_puts(t, "}");
     }
   }
-  fs_text_puts(t, shown == 0 ? "]}\n" : "\n]}\n");
+  fs_text_puts(t, shown == 0 ? "]" : "\n]");
+  if (fsched_diag_errors(cli->ctx) > shown) {
+    fs_text_printf(t, ", \"not_shown\": %u", fsched_diag_errors(cli->ctx) - shown);
+  }
+  fs_text_puts(t, "}\n");
 }
 
 static fs_status print_result(const fs_cli *cli, const char *name, const char *kind, bool ok) {
@@ -59,7 +63,7 @@ static fs_status print_result(const fs_cli *cli, const char *name, const char *k
   if (json) {
     json_result(cli, &t, name, kind, ok);
   } else {
-    fs_text_printf(&t, "%s: verified\n", fs_cli_is_std(name) ? "<stdin>" : name);
+    fs_text_printf(&t, "%s: verified\n", name);
   }
   return fs_cli_print(cli->ctx, &t);
 }
@@ -74,7 +78,7 @@ static bool is_json(const char *bytes, size_t size) {
 
 static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, size_t size,
                              const fsched_graph *graph) {
-  bool stream = !is_json(bytes, size);
+  bool stream = !is_json(bytes, size) || fs_cli_kind(bytes, size) == FS_KIND_PROGRAM_JSON;
   fs_status status = stream ? verify_program(cli, name, bytes, size, graph)
                             : verify_schedule(cli, name, bytes, size, graph);
   if (status == FSCHED_OK || status == FSCHED_WRONG) {
@@ -83,22 +87,34 @@ static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, s
   return status;
 }
 
-fs_status fs_cli_verify(fs_cli *cli) {
-  const char *name = cli->args.operand[0];
-  const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
-  if (graph_name != NULL && fs_cli_is_std(graph_name) && fs_cli_is_std(name)) {
+static fs_status check_options(fs_cli *cli, const char *input, const char *graph_name) {
+  static const fs_option of_target[] = {FS_OPTION_MEMORY, FS_OPTION_SET};
+  for (size_t i = 0; graph_name == NULL && i < 2; i++) {
+    if (fs_args_has(&cli->args, of_target[i])) {
+      return fs_usage(cli->ctx, "a stream holds the target that it was compiled for",
+                      "--%s needs --graph", fs_option_table[of_target[i]].long_name);
+    }
+  }
+  if (graph_name != NULL && fs_cli_is_std(graph_name) && fs_cli_is_std(input)) {
     return fs_usage(cli->ctx, NULL, "standard input can be read only once");
   }
+  return FSCHED_OK;
+}
+
+fs_status fs_cli_verify(fs_cli *cli) {
+  const char *input = cli->args.operand[0];
+  const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
+  FS_TRY(check_options(cli, input, graph_name));
   char *bytes = NULL;
   size_t size = 0;
-  FS_TRY(fs_file_read(cli->ctx, name, &bytes, &size));
+  FS_TRY(fs_file_read(cli->ctx, input, &bytes, &size));
   fsched_graph *graph = NULL;
   fs_status status = FSCHED_OK;
   if (graph_name != NULL) {
     status = fs_cli_read_graph(cli, graph_name, &graph);
   }
   if (status == FSCHED_OK) {
-    status = verify_file(cli, name, bytes, size, graph);
+    status = verify_file(cli, fs_cli_shown(input), bytes, size, graph);
   }
   fsched_graph_destroy(graph);
   (void)fs_realloc(cli->ctx, bytes, size + 1, 0);

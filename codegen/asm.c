@@ -540,6 +540,7 @@ fs_status fsched_program_assemble(fsched_context *ctx, const char *name, const c
                     .key = FS_DIAG_STREAM_KEY,
                     .type = FS_DIAG_STREAM_TYPE,
                     .reference = FS_DIAG_STREAM_REFERENCE}};
+  *out = NULL;
   fs_arena_init(&a.arena, ctx);
   fs_names *names[] = {&a.axis_names, &a.memory_names, &a.resource_names, &a.buffer_names,
                        &a.op_names};

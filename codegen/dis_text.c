@@ -12,7 +12,9 @@ typedef struct fs_listing {
 
 static void put(fs_listing *l, const char *text) { fs_text_puts(l->t, text); }
 
-static void put_name(fs_listing *l, uint32_t string) { put(l, fs_stream_string(l->s, string)); }
+static void put_name(fs_listing *l, uint32_t string) {
+  fs_text_visible(l->t, fs_stream_string(l->s, string));
+}
 
 static void put_u64(fs_listing *l, const char *before, uint64_t value) {
   put(l, before);
@@ -82,7 +84,11 @@ static fs_status put_memories(fs_listing *l, fs_text *out) {
     fs_columns_cell(&c, FS_RIGHT);
     put(l, fs_words_placement[m->placement]);
     fs_columns_cell(&c, FS_LEFT);
-    put(l, m->backing == FS_NONE ? "-" : fs_stream_string(l->s, l->s->memories[m->backing].name));
+    if (m->backing == FS_NONE) {
+      put(l, "-");
+    } else {
+      put_name(l, l->s->memories[m->backing].name);
+    }
     fs_columns_cell(&c, FS_LEFT);
   }
   fs_text_puts(out, "\n");

@@ -8,6 +8,7 @@
 #define FS_DRAFT_H
 
 #include "stream.h"
+#include "utf8.h"
 
 typedef struct fs_draft {
   fsched_context *ctx;
@@ -31,9 +32,6 @@ uint32_t fs_draft_string(fs_draft *d, const char *text);
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
 /* Frees what was not handed over. */
 void fs_draft_drop(fs_draft *d);
-
-/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
-bool fs_utf8_valid(const char *text, size_t n);
 
 /* The bytes that a text takes in the string section. */
 static inline uint64_t fs_string_bytes(const char *text) {

@@ -32,6 +32,7 @@ const void *fsched_program_bytes(const fsched_program *p, size_t *size) {
 
 fs_status fsched_program_load(fsched_context *ctx, const char *name, const void *bytes, size_t size,
                               fsched_program **out) {
+  *out = NULL;
   void *copy = fs_realloc(ctx, NULL, 0, size == 0 ? 1 : size);
   if (copy == NULL) {
     return FSCHED_SYSTEM;
@@ -81,6 +82,7 @@ static fs_status read_program(fsched_context *ctx, const char *path, fsched_prog
 }
 
 fs_status fsched_program_open(fsched_context *ctx, const char *path, fsched_program **out) {
+  *out = NULL;
   void *bytes = NULL;
   size_t size = 0;
   if (strcmp(path, "-") != 0) {

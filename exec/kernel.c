@@ -8,6 +8,8 @@
  * steps of an odd constant, so equal words at different places are as likely as chance. */
 #include "kernel.h"
 
+#include "builtins.h"
+
 #define STEP UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio, odd */
 #define MUL_A UINT64_C(0xD6E8FEB86659FD93)
 #define MUL_B UINT64_C(0xA0761D6478BD642F)
@@ -132,18 +134,13 @@ static void copy(const fs_kernel_call *call) {
   memset(to->data + n, 0, to->length - n);
 }
 
-static const struct {
-  const char *name;
-  void (*run)(const fs_kernel_call *call);
-} builtins[FS_BUILTINS] = {
-    [FS_BUILTIN_MIX] = {"mix", mix},
-    [FS_BUILTIN_NOP] = {"nop", nop},
-    [FS_BUILTIN_COPY] = {"copy", copy},
-};
+static void (*const builtins[FS_BUILTINS])(const fs_kernel_call *call) = {
+    [FS_BUILTIN_MIX] = mix, [FS_BUILTIN_NOP] = nop, [FS_BUILTIN_COPY] = copy};
+_Static_assert(sizeof fs_builtin_names / sizeof fs_builtin_names[0] == FS_BUILTINS, "a name each");
 
 fs_builtin fs_builtin_find(const char *name) {
   unsigned k = 0;
-  while (k < FS_BUILTINS && strcmp(builtins[k].name, name) != 0) {
+  while (k < FS_BUILTINS && strcmp(fs_builtin_names[k], name) != 0) {
     k++;
   }
   return (fs_builtin)k;
@@ -164,7 +161,7 @@ const char *fs_builtin_refusal(fs_builtin kernel, const fs_stream_arg *args, uin
 
 void fs_builtin_run(fs_builtin kernel, const fs_kernel_call *call) {
   assert(kernel < FS_BUILTINS);
-  builtins[kernel].run(call);
+  builtins[kernel](call);
 }
 
 uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call) {

@@ -100,7 +100,13 @@ fsched_status fsched_replay_cpu(fsched_context *ctx, const fsched_program *progr
                                 const fsched_replay_options *options,
                                 fsched_replay_result *result) {
   replay r = {.ctx = ctx, .s = &program->view, .backend = &fs_backend_cpu};
+  if (result != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_replay_result", result->size,
+                            FS_SIZE_UP_TO(fsched_replay_result, trace_length)));
+  }
   if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_replay_options", options->size,
+                            FS_SIZE_UP_TO(fsched_replay_options, memory_limit_log2)));
     memcpy(&r.options, options, fs_min(options->size, sizeof r.options));
   }
   fs_arena_init(&r.arena, ctx);

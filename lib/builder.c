@@ -5,10 +5,12 @@
 #include <stdio.h>
 
 #include "builder_private.h"
+#include "utf8.h"
 
 enum { DEFAULT_FRONTIER = 16 };
 
 fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsched_builder **out) {
+  *out = NULL;
   fsched_builder *b = fs_realloc(ctx, NULL, 0, sizeof *b);
   if (b == NULL) {
     return FSCHED_SYSTEM;
@@ -29,6 +31,11 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
   if (b->name == NULL) {
     fsched_builder_destroy(b);
     return FSCHED_SYSTEM;
+  }
+  fs_status valid = fs_builder_check_text(b, "the graph's name", label);
+  if (valid != FSCHED_OK) {
+    fsched_builder_destroy(b);
+    return valid;
   }
   *out = b;
   return FSCHED_OK;
@@ -95,6 +102,13 @@ const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) 
 
 void fs_builder_incomplete(fsched_builder *b) { b->bad = b->incomplete = true; }
 
+void fs_builder_lose(fsched_builder *b, fs_builder_kind kind) {
+  b->lost[kind] = true;
+  fs_builder_incomplete(b);
+}
+
+bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind) { return b->lost[kind]; }
+
 void fs_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots) {
   b->barrier_count = count;
   b->barrier_slots = slots;
@@ -156,7 +170,31 @@ fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char 
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "%s %s needs a name",
                            strcmp(kind, "op") == 0 ? "an" : "a", kind);
   }
-  return FSCHED_OK;
+  return fs_builder_check_text(b, "a name", name);
+}
+
+fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) {
+  if (text == NULL || fs_utf8_valid(text, strlen(text))) {
+    return FSCHED_OK;
+  }
+  return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "%s is not UTF-8", what);
+}
+
+fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value, int last) {
+  if (value >= 0 && value <= last) {
+    return FSCHED_OK;
+  }
+  return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "'%s' is %d, outside 0 .. %d", what,
+                         value, last);
+}
+
+fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size, size_t least) {
+  if (size >= least) {
+    return FSCHED_OK;
+  }
+  fs_builder_incomplete(b); /* what it describes is lost */
+  return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, "set it to the sizeof of the struct",
+                         "'size' of %s is %zu, at least %zu is needed", type, size, least);
 }
 
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) {
@@ -174,12 +212,14 @@ fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value, 
 }
 
 fsched_status fsched_builder_hazards(fsched_builder *b, fsched_hazards hazards) {
+  FS_TRY(fs_builder_check_enum(b, "hazards", (int)hazards, FSCHED_HAZARDS_RAW));
   b->hazards = hazards;
   return FSCHED_OK;
 }
 
 fsched_status fsched_builder_time_unit(fsched_builder *b, const char *unit) {
   b->time_unit = NULL;
+  FS_TRY(fs_builder_check_text(b, "the time unit", unit));
   if (unit != NULL) {
     b->time_unit = fs_arena_strndup(&b->arena, unit, strlen(unit));
     return b->time_unit == NULL ? FSCHED_SYSTEM : FSCHED_OK;
@@ -203,14 +243,12 @@ fsched_status fsched_builder_frontier(fsched_builder *b, uint64_t capacity) {
   return FSCHED_OK;
 }
 
-/* Descriptors of callers built against an older header are shorter: the rest is zero. */
-#define TAKE_DESC(type, copy, desc) \
-  type copy = {0};                  \
-  memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
-
 fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *desc, uint32_t *id) {
-  TAKE_DESC(fsched_queue_desc, d, desc);
+  FS_TAKE_DESC(fsched_queue_desc, name, d, desc);
   FS_TRY(fs_builder_check_name(b, "queue", d.name));
+  FS_TRY(fs_builder_check_text(b, "a queue's class", d.queue_class));
+  FS_TRY(fs_builder_limit(b, "the device", d.device, FSCHED_MAX_DEVICE));
+  FS_TRY(fs_builder_limit(b, "the machine", d.machine, FSCHED_MAX_MACHINE));
   const char *class_name = d.queue_class == NULL ? "compute" : d.queue_class;
   fs_queue q = {.device = d.device, .machine = d.machine};
   bool repeated;
@@ -228,6 +266,7 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
 
 static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
   FS_TRY(fs_builder_check_name(b, "memory", d->name));
+  FS_TRY(fs_builder_check_enum(b, "placement", (int)d->placement, FSCHED_COUNTED));
   if (d->capacity != FSCHED_UNBOUNDED) {
     FS_TRY(fs_builder_limit(b, "the capacity", d->capacity, FSCHED_MAX_SIZE));
   }
@@ -244,7 +283,7 @@ static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
 
 fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc *desc,
                                     uint32_t *id) {
-  TAKE_DESC(fsched_memory_desc, d, desc);
+  FS_TAKE_DESC(fsched_memory_desc, capacity, d, desc);
   FS_TRY(check_memory(b, &d));
   fs_memory_draft m = {.m = {.capacity = d.capacity,
                              .align = d.align == 0 ? 1 : d.align,

@@ -34,8 +34,13 @@ typedef enum fs_builder_kind {
   FS_KIND_MEMORY,
   FS_KIND_RESOURCE,
   FS_KIND_BUFFER,
-  FS_KIND_OP
+  FS_KIND_OP,
+  FS_KINDS
 } fs_builder_kind;
+/* Some of what the user described of this kind is lost by an error that was reported: what seems
+ * not to exist may be among it, so references by name that fail are not reported. */
+void fs_builder_lose(fsched_builder *b, fs_builder_kind kind);
+bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
 /* Reports a diagnostic of the input; remembers that finish must fail; FSCHED_BAD_INPUT. */
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,

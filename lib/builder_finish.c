@@ -7,7 +7,7 @@
  *   order      edges both ways and a topological order, or a cycle (builder_order.c)
  *   races      hazards: raw only (builder_races.c)
  *   inplaces   the legal pairs are kept (builder_check.c)
- *   capacity   the precondition, resources (builder_check.c)
+ *   capacity   the precondition, resources (builder_check.c); not after an error
  *
  * A step that finds errors goes on, so that all of a file's errors are found in one run; only what
  * would follow from an earlier error is left out. */
@@ -79,7 +79,8 @@ static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char
   if (r->word_domain[word] == FS_NONE && !r->word_bad[word]) {
     r->word_domain[word] =
         domain_of_word(r->b, r->class_size, r->queue_domain, &t->n_domains, word);
-    if (r->word_domain[word] == FS_NONE) {
+    bool lost = fs_builder_lost(r->b, FS_KIND_QUEUE) || fs_builder_lost(r->b, FS_KIND_CLASS);
+    if (r->word_domain[word] == FS_NONE && !lost) {
       r->word_bad[word] = 1; /* once for each wrong name */
       FS_TRY(no_queue(r->b, pos, who, name, r->b->words.text.at[word]));
     }
@@ -95,7 +96,7 @@ static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
   }
   const char *name = b->words.text.at[m->backing_word];
   m->m.backing = fs_names_find(&b->memories, name, strlen(name));
-  if (m->m.backing == FS_NONE) {
+  if (m->m.backing == FS_NONE && !fs_builder_lost(b, FS_KIND_MEMORY)) {
     const char *near = fs_nearest(name, b->memories.text.at, b->memories.text.n);
     char hint[160] = "";
     if (near != NULL) {
@@ -176,7 +177,7 @@ static fs_status resolve_gangs(resolver *r) {
     for (uint32_t i = b->gang0.at[k]; i < b->gang0.at[k + 1]; i++) {
       const char *name = b->words.text.at[b->gang_word.at[i]];
       g->gang_queue[i] = fs_names_find(&b->queues, name, strlen(name));
-      if (g->gang_queue[i] == FS_NONE) {
+      if (g->gang_queue[i] == FS_NONE && !fs_builder_lost(b, FS_KIND_QUEUE)) {
         (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, fs_place(&b->gang_at, k), NULL,
                               "a gang cannot run: no queue is named '%s'", name);
       }
@@ -476,7 +477,8 @@ static fs_status build(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_order(b, g));
   FS_TRY(fs_builder_races(b, g));
   FS_TRY(fs_builder_inplaces(b, g));
-  return fs_builder_capacity(b, g);
+  /* What does not fit may only follow from an earlier error, which is the answer then anyway. */
+  return b->bad ? FSCHED_OK : fs_builder_capacity(b, g);
 }
 
 static fs_status verdict(const fsched_builder *b) {
@@ -490,6 +492,7 @@ static fs_status verdict(const fsched_builder *b) {
 }
 
 fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
+  *out = NULL;
   if (b->finished) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                            "the builder is already finished");

@@ -5,10 +5,7 @@
 #include <stdio.h>
 
 #include "builder_private.h"
-
-#define TAKE_DESC(type, copy, desc) \
-  type copy = {0};                  \
-  memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
+#include "builtins.h"
 
 enum { MAX_IDS = INT32_MAX };
 
@@ -26,9 +23,10 @@ static fs_status check_count(fsched_builder *b, const char *kind, size_t n) {
 
 fsched_status fsched_builder_buffer(fsched_builder *b, const fsched_buffer_desc *desc,
                                     uint32_t *id) {
-  TAKE_DESC(fsched_buffer_desc, d, desc);
+  FS_TAKE_DESC(fsched_buffer_desc, bytes, d, desc);
   FS_TRY(fs_builder_check_name(b, "buffer", d.name));
   FS_TRY(check_count(b, "buffers", b->buffer_size.n));
+  FS_TRY(fs_builder_check_enum(b, "io", (int)d.io, FSCHED_IO_STATE));
   FS_TRY(fs_builder_limit(b, "the size", d.bytes, FSCHED_MAX_SIZE));
   if (d.memory != FS_NONE && d.memory >= b->memory.n) {
     return bad_id(b, "memory", d.memory);
@@ -131,7 +129,7 @@ static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
 }
 
 fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, uint32_t *id) {
-  TAKE_DESC(fsched_op_desc, d, desc);
+  FS_TAKE_DESC(fsched_op_desc, name, d, desc);
   fs_status checked = check_op(b, &d);
   if (checked != FSCHED_OK) {
     b->incomplete = true;
@@ -166,6 +164,7 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
 }
 
 static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
+  FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FSCHED_VALUE));
   if (d->tag == FSCHED_VALUE) {
     return FSCHED_OK;
   }
@@ -192,7 +191,7 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
 }
 
 fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_arg_desc *desc) {
-  TAKE_DESC(fsched_arg_desc, d, desc);
+  FS_TAKE_DESC(fsched_arg_desc, buffer, d, desc);
   if (op >= b->op.n) {
     return bad_id(b, "op", op);
   }
@@ -294,13 +293,30 @@ fsched_status fsched_builder_inplace(fsched_builder *b, uint32_t op, uint32_t ou
 
 /* NULL stays NULL. */
 static fs_status copy_string(fsched_builder *b, const char *s, const char **out) {
+  FS_TRY(fs_builder_check_text(b, "a part of a kernel", s));
   *out = s == NULL ? NULL : fs_arena_strndup(&b->arena, s, strlen(s));
   return s != NULL && *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
+static fs_status check_builtin(fsched_builder *b, const char *name) {
+  enum { BUILTINS = sizeof fs_builtin_names / sizeof fs_builtin_names[0] };
+  for (size_t i = 0; i < BUILTINS; i++) {
+    if (strcmp(name, fs_builtin_names[i]) == 0) {
+      return FSCHED_OK;
+    }
+  }
+  const char *near = fs_nearest(name, fs_builtin_names, BUILTINS);
+  char hint[80] = "the built-in kernels are mix, nop and copy";
+  if (near != NULL) {
+    (void)snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+  }
+  return fs_builder_fail(b, FS_DIAG_UNKNOWN_VALUE, b->pos, hint,
+                         "there is no built-in kernel '%.80s'", name);
+}
+
 fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
                                     const fsched_kernel_desc *desc) {
-  TAKE_DESC(fsched_kernel_desc, d, desc);
+  FS_TAKE_DESC(fsched_kernel_desc, function, d, desc);
   if (op >= b->op.n) {
     return bad_id(b, "op", op);
   }
@@ -309,6 +325,9 @@ fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
       (d.builtin == NULL && !whole)) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
                            "a kernel is either a builtin, or a module and a function");
+  }
+  if (d.builtin != NULL) {
+    FS_TRY(check_builtin(b, d.builtin));
   }
   FS_TRY(fs_builder_limit(b, "the shared memory", d.shared_bytes, FSCHED_MAX_SIZE));
   fs_kernel k = {.shared_bytes = d.shared_bytes};

@@ -81,6 +81,7 @@ struct fsched_builder {
   bool infeasible; /* INFEASIBLE was reported */
   bool usage;      /* an error in options_file was reported */
   bool incomplete; /* ops, args or buffers are missing that the user wrote */
+  bool lost[FS_KINDS];
   bool finished;
 };
 
@@ -98,6 +99,20 @@ void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, con
 /* A name was repeated or is empty. */
 fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
+/* A text is not UTF-8.  NULL passes. */
+fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) FS_MUST_USE;
+/* An enumeration's value is not beyond its last; negative ones are. */
+fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value,
+                                int last) FS_MUST_USE;
+fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size,
+                                size_t least) FS_MUST_USE;
+/* Copies a descriptor.  Those of callers built against an older header are shorter: the rest is
+ * zero; `last` is the last member that must be there. */
+#define FS_TAKE_DESC(type, last, copy, desc)                                        \
+  type copy = {0};                                                                  \
+  FS_TRY(fs_builder_check_size(b, #type, (desc)->size, FS_SIZE_UP_TO(type, last))); \
+  memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
+
 /* Checks value <= limit. */
 fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
                            uint64_t limit) FS_MUST_USE;

@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "columns.h"
 
+void fs_text_visible(fs_text *t, const char *s) {
+  for (const char *run = s;; s++) {
+    unsigned char c = (unsigned char)s[0], next = c == 0 ? 0 : (unsigned char)s[1];
+    bool second_set = c == 0xC2 && next >= 0x80 && next < 0xA0; /* U+0080 to U+009F */
+    if (c >= 0x20 && c != 0x7F && !second_set) {
+      continue;
+    }
+    fs_text_add(t, run, (size_t)(s - run));
+    if (c == '\0') {
+      return;
+    }
+    if (second_set) {
+      fs_text_printf(t, "\\u%04x", next);
+      s++;
+    } else {
+      fs_text_printf(t, "\\x%02x", c);
+    }
+    run = s + 1;
+  }
+}
+
 void fs_columns_init(fs_columns *c, fsched_context *ctx, uint32_t n) {
   assert(n <= FS_COLUMNS_MOST);
   *c = (fs_columns){.n = n};

@@ -19,6 +19,9 @@ typedef struct fs_columns {
   FS_VEC(uint8_t) side;
 } fs_columns;
 
+/* Adds a name as a terminal may get it: control characters as \x1b or \u009b.  O(length). */
+void fs_text_visible(fs_text *t, const char *s);
+
 void fs_columns_init(fs_columns *c, fsched_context *ctx, uint32_t n);
 /* Ends the cell that was written to c->text. */
 void fs_columns_cell(fs_columns *c, fs_side side);

@@ -22,6 +22,10 @@ const char *fs_diag_code_summary(fs_diag_code code) { return diag_table[code].su
 
 fsched_status fsched_context_create(const fsched_context_options *options, fsched_context **out) {
   fsched_context_options o = {.size = sizeof o};
+  *out = NULL;
+  if (options != NULL && options->size < FS_SIZE_UP_TO(fsched_context_options, max_errors)) {
+    return FSCHED_USAGE;
+  }
   if (options != NULL) {
     memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
   }
@@ -88,6 +92,41 @@ uint32_t fs_context_files(const fsched_context *ctx) { return (uint32_t)ctx->sou
 
 const char *fs_context_file_name(const fsched_context *ctx, uint32_t id) {
   return id < ctx->sources.n ? ctx->sources.at[id].name : NULL;
+}
+
+fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size, size_t least) {
+  if (size >= least) {
+    return FSCHED_OK;
+  }
+  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                 "set it to the sizeof of the struct",
+                 "'size' of %s is %zu, at least %zu is needed", type, size, least);
+}
+
+/* Is `a` to stand after `b`?  Names of files are compared as pointers: each is its source's own. */
+static bool stands_after(const fsched_context *ctx, const fsched_diag *a, const fsched_diag *b) {
+  if (a->file == b->file) {
+    return a->line != b->line ? a->line > b->line : a->column > b->column;
+  }
+  for (size_t i = 0; i < ctx->sources.n; i++) {
+    const char *name = ctx->sources.at[i].name;
+    if (name == a->file || name == b->file) {
+      return name == b->file;
+    }
+  }
+  return false;
+}
+
+/* Insertion: the list is bounded and hardly ever long. */
+void fs_context_sort(fsched_context *ctx, uint32_t first) {
+  for (size_t i = (size_t)first + 1; i < ctx->diags.n; i++) {
+    fsched_diag d = ctx->diags.at[i];
+    size_t at = i;
+    for (; at > first && stands_after(ctx, &ctx->diags.at[at - 1], &d); at--) {
+      ctx->diags.at[at] = ctx->diags.at[at - 1];
+    }
+    ctx->diags.at[at] = d;
+  }
 }
 
 void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {

@@ -35,6 +35,16 @@ const char *fs_context_file_name(const fsched_context *ctx, uint32_t id);
  * warning is stored while there is room. */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Options of a call: at least the members of the first version must be there.  FSCHED_USAGE,
+ * reported, when not. */
+fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size,
+                           size_t least) FS_MUST_USE;
+/* The bytes of a struct up to and with a member. */
+#define FS_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
+
+/* Puts the diagnostics from index `first` on in the order of their positions, files in the order in
+ * which they were registered; those without a position come last.  Stable. */
+void fs_context_sort(fsched_context *ctx, uint32_t first);
 /* fs_report of an error, then returns `status`. */
 #define fs_fail(ctx, status, code, pos, hint, ...) \
   (fs_report((ctx), FSCHED_ERROR, (code), (pos), (hint), __VA_ARGS__), (status))

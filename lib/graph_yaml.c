@@ -94,7 +94,7 @@ static fs_status read_any_target(fs_reader *r, fs_doc *doc, uint32_t node) {
     fs_doc target;
     fs_status status = load_target(r, node, &target);
     if (status == FSCHED_BAD_INPUT) {
-      fs_builder_incomplete(r->b);
+      fs_read_lose_target(r);
       return FSCHED_OK;
     }
     FS_TRY(status);
@@ -136,10 +136,25 @@ static fs_status read_hazards(fs_reader *r, uint32_t node) {
   return fsched_builder_hazards(r->b, index == 0 ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW);
 }
 
+/* A key that is misspelt may be the one that is missing: then nothing is said of what it held. */
+static void lose_sections(fs_reader *r, const uint32_t *value) {
+  fs_builder_incomplete(r->b);
+  if (value[ROOT_TARGET] == FS_NONE) {
+    fs_read_lose_target(r);
+  }
+  if (value[ROOT_BUFFERS] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_BUFFER);
+  }
+}
+
 static fs_status read_graph(fs_reader *r, fs_doc *doc) {
   uint32_t value[ROOT_KEYS];
+  uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, 0, "a graph file", root_keys, ROOT_KEYS, value)) {
     return FSCHED_BAD_INPUT;
+  }
+  if (fsched_diag_errors(r->ctx) != errors) {
+    lose_sections(r, value);
   }
   read_version(r, value[ROOT_FSCHED]);
   FS_TRY(read_hazards(r, value[ROOT_HAZARDS]));
@@ -190,20 +205,25 @@ static fs_status parse_text(fsched_context *ctx, const char *path, const char *t
                             const fsched_read_options *options, bool is_file, fsched_graph **out) {
   fsched_read_options o = {.size = sizeof o};
   if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_read_options", options->size,
+                            FS_SIZE_UP_TO(fsched_read_options, n_target_overrides)));
     memcpy(&o, options, fs_min(options->size, sizeof o));
   }
+  uint32_t first = fsched_diag_count(ctx);
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
   fs_status status = parse(&r, path, text, length, is_file, out);
   fsched_builder_destroy(r.b);
   fs_arena_release(&arena);
+  fs_context_sort(ctx, first);
   return status;
 }
 
 fsched_status fsched_graph_parse(fsched_context *ctx, const char *name, const char *text,
                                  size_t length, const fsched_read_options *options,
                                  fsched_graph **out) {
+  *out = NULL;
   return parse_text(ctx, name, text, length, options, false, out);
 }
 
@@ -211,6 +231,7 @@ fsched_status fsched_graph_read(fsched_context *ctx, const char *path,
                                 const fsched_read_options *options, fsched_graph **out) {
   char *text;
   size_t length;
+  *out = NULL;
   FS_TRY(fs_file_read(ctx, path, &text, &length));
   bool input = strcmp(path, "-") == 0;
   fs_status status = parse_text(ctx, input ? "<stdin>" : path, text, length, options, !input, out);

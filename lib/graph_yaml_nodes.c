@@ -215,6 +215,9 @@ bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *c
 void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                      const char *name) {
   enum { HINTED = 50 };
+  if (fs_builder_lost(r->b, kind)) {
+    return; /* an error is reported already */
+  }
   char hint[160];
   const fs_names *names = fs_builder_names(r->b, kind);
   /* The search is linear: not for each of the thousands of faults that are only counted. */

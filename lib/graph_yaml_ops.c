@@ -18,7 +18,8 @@ typedef struct decl {
   uint32_t name_node;
   uint32_t size_node, memory_node, io_node; /* FS_NONE: not said */
   uint64_t size;
-  bool bad; /* its size was reported */
+  uint64_t most; /* the largest of the sizes given */
+  bool bad;      /* its size was reported, or is lost by an error */
 } decl;
 
 typedef struct declarations {
@@ -33,13 +34,13 @@ static fs_status find_decl(declarations *d, uint32_t name_node, uint32_t *id, bo
   if (!*added) {
     return FSCHED_OK;
   }
-  decl fresh = {name_node, FS_NONE, FS_NONE, FS_NONE, 0, false};
+  decl fresh = {name_node, FS_NONE, FS_NONE, FS_NONE, 0, 0, false};
   return fs_vec_push(d->r->ctx, &d->decl, fresh);
 }
 
 static void say_size(declarations *d, uint32_t id, uint32_t node) {
   decl *x = &d->decl.at[id];
-  uint64_t size;
+  uint64_t size = 0;
   if (!fs_read_size(d->r, node, "'size'", &size)) {
     x->bad = true;
   } else if (x->size_node == FS_NONE) {
@@ -51,6 +52,7 @@ static void say_size(declarations *d, uint32_t id, uint32_t node) {
                  (unsigned long long)size, (unsigned long long)x->size,
                  fs_read_node(d->r, x->size_node)->line);
   }
+  x->most = fs_max(x->most, size);
 }
 
 static void say_memory(declarations *d, uint32_t id, uint32_t node) {
@@ -73,15 +75,17 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
   static const fs_key keys[] = {{"name", false}, {"size", false}, {"memory", false}, {"io", false}};
   uint32_t value[4];
   const char *name;
+  uint32_t errors = fsched_diag_errors(d->r->ctx);
   if (!fs_read_keys(d->r, node, "a buffer", keys, 4, value)) {
-    fs_builder_incomplete(d->r->b);
+    fs_builder_lose(d->r->b, FS_KIND_BUFFER);
     return FSCHED_OK;
   }
+  bool misspelt = fsched_diag_errors(d->r->ctx) != errors;
   if (value[0] == FS_NONE) {
     fs_read_fail(d->r, FS_DIAG_MISSING_KEY, node, NULL, "a buffer needs a 'name'");
   }
   if (value[0] == FS_NONE || !fs_read_name(d->r, value[0], "a buffer's name", &name)) {
-    fs_builder_incomplete(d->r->b);
+    fs_builder_lose(d->r->b, FS_KIND_BUFFER);
     return FSCHED_OK;
   }
   uint32_t id;
@@ -90,10 +94,13 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
   if (!added) {
     fs_read_fail(d->r, FS_DIAG_REPEATED_NAME, value[0], NULL, "there is already a buffer '%.80s'",
                  name);
+    fs_builder_lose(d->r->b, FS_KIND_BUFFER); /* one of the two may be meant for another */
     return FSCHED_OK;
   }
   if (value[1] != FS_NONE) {
     say_size(d, id, value[1]);
+  } else {
+    d->decl.at[id].bad = misspelt;
   }
   if (value[2] != FS_NONE) {
     say_memory(d, id, value[2]);
@@ -102,26 +109,32 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
   return FSCHED_OK;
 }
 
-/* The arg's tag and the values of its other keys; quiet about faults. */
+/* The arg's tag and the values of its other keys; quiet about faults, but `misspelt` tells of a key
+ * that args do not have. */
 static unsigned scan_arg(const fs_reader *r, uint32_t node, uint32_t *buffer, uint32_t *size,
-                         uint32_t *memory) {
+                         uint32_t *memory, bool *misspelt) {
   unsigned tag = TAGS;
   *buffer = *size = *memory = FS_NONE;
+  *misspelt = false;
   if (fs_read_node(r, node)->kind != FS_NODE_MAPPING) {
     return tag;
   }
   for (uint32_t key = fs_read_node(r, node)->child; key != FS_NONE;) {
     const fs_node *k = fs_read_node(r, key);
+    bool is_tag = false;
     for (unsigned t = 0; t < TAGS; t++) {
       if (strcmp(k->text, tag_name[t]) == 0) {
         tag = t;
         *buffer = k->next;
+        is_tag = true;
       }
     }
     if (strcmp(k->text, "size") == 0) {
       *size = k->next;
     } else if (strcmp(k->text, "memory") == 0) {
       *memory = k->next;
+    } else {
+      *misspelt |= !is_tag && strcmp(k->text, "at") != 0;
     }
     key = fs_read_node(r, k->next)->next;
   }
@@ -137,7 +150,8 @@ static fs_status declare_arg(declarations *d, uint32_t node, bool *has_out) {
   uint32_t buffer;
   uint32_t size;
   uint32_t memory;
-  unsigned tag = scan_arg(d->r, node, &buffer, &size, &memory);
+  bool misspelt;
+  unsigned tag = scan_arg(d->r, node, &buffer, &size, &memory, &misspelt);
   *has_out |= tag == FSCHED_OUT;
   if (tag >= FSCHED_VALUE || !is_name(d->r, buffer)) {
     return FSCHED_OK;
@@ -151,6 +165,8 @@ static fs_status declare_arg(declarations *d, uint32_t node, bool *has_out) {
   FS_TRY(find_decl(d, buffer, &id, &added));
   if (size != FS_NONE) {
     say_size(d, id, size);
+  } else {
+    d->decl.at[id].bad |= misspelt;
   }
   if (memory != FS_NONE) {
     say_memory(d, id, memory);
@@ -186,13 +202,15 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
   fs_reader *r = d->r;
   const decl *x = &d->decl.at[id];
   fsched_buffer_desc desc = {
-      .size = sizeof desc, .name = d->names.text.at[id], .bytes = x->size, .memory = FS_NONE};
-  if (x->size_node == FS_NONE && !x->bad) {
+      .size = sizeof desc, .name = d->names.text.at[id], .bytes = x->most, .memory = FS_NONE};
+  bool sized = x->size_node != FS_NONE && !x->bad;
+  if (!sized) {
+    desc.bytes = FSCHED_MAX_SIZE; /* every range is inside */
+    fs_builder_incomplete(r->b);
+  }
+  if (!sized && !x->bad && !fs_builder_lost(r->b, FS_KIND_BUFFER)) {
     fs_read_fail(r, FS_DIAG_SIZE_MISSING, x->name_node, "add a 'size', here or where it is written",
                  "nothing says how large buffer '%.80s' is", desc.name);
-  }
-  if (x->size_node == FS_NONE || x->bad) {
-    fs_builder_incomplete(r->b);
   }
   if (x->memory_node != FS_NONE) {
     (void)fs_read_reference(r, x->memory_node, "memory", FS_KIND_MEMORY, &desc.memory);
@@ -209,7 +227,9 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
 
 static fs_status declare_all(declarations *d, uint32_t buffers, uint32_t ops) {
   uint32_t item;
-  if (buffers != FS_NONE && fs_read_list(d->r, buffers, "'buffers'", &item)) {
+  if (buffers != FS_NONE && !fs_read_list(d->r, buffers, "'buffers'", &item)) {
+    fs_builder_lose(d->r->b, FS_KIND_BUFFER);
+  } else if (buffers != FS_NONE) {
     for (; item != FS_NONE; item = fs_read_node(d->r, item)->next) {
       FS_TRY(declare_listed(d, item));
     }
@@ -447,7 +467,7 @@ static fs_status read_kernel(fs_reader *r, uint32_t op, uint32_t node) {
                  "a kernel has either a 'builtin', or a 'module' and a 'function'");
     return FSCHED_OK;
   }
-  fs_read_locate(r, node);
+  fs_read_locate(r, value[KERNEL_BUILTIN] != FS_NONE ? value[KERNEL_BUILTIN] : node);
   return fs_read_go_on(fsched_builder_kernel(r->b, op, &d));
 }
 
@@ -525,15 +545,19 @@ static fs_status read_op_head(op_reader *o, uint32_t node, uint32_t *value, uint
   fs_reader *r = o->r;
   fsched_op_desc d = {.size = sizeof d, .time = 1};
   *op = FS_NONE;
+  uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "an op", op_keys, OP_KEYS, value)) {
-    fs_builder_incomplete(r->b);
+    fs_builder_lose(r->b, FS_KIND_OP);
     return FSCHED_OK;
+  }
+  if (fsched_diag_errors(r->ctx) != errors) { /* 'args' or 'size' may be what is misspelt */
+    fs_builder_lose(r->b, FS_KIND_BUFFER);
   }
   if (value[OP_NAME] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "an op needs a 'name'");
   }
   if (value[OP_NAME] == FS_NONE || !fs_read_name(r, value[OP_NAME], "an op's name", &d.name)) {
-    fs_builder_incomplete(r->b);
+    fs_builder_lose(r->b, FS_KIND_OP);
     return FSCHED_OK;
   }
   fs_read_locate(r, value[OP_NAME]);
@@ -596,7 +620,7 @@ static fs_status read_after(op_reader *o) {
 static fs_status read_all_ops(op_reader *o, uint32_t node) {
   uint32_t item;
   if (!fs_read_list(o->r, node, "'ops'", &item)) {
-    fs_builder_incomplete(o->r->b);
+    fs_builder_lose(o->r->b, FS_KIND_OP);
   }
   for (; item != FS_NONE; item = fs_read_node(o->r, item)->next) {
     FS_TRY(read_op(o, item));

@@ -54,6 +54,9 @@ static inline fs_status fs_read_go_on(fs_status status) {
   return status == FSCHED_BAD_INPUT ? FSCHED_OK : status;
 }
 
+/* Queues, memories and resources are lost by an error that was reported. */
+void fs_read_lose_target(fs_reader *r);
+
 /* The sections. */
 fs_status fs_read_target(fs_reader *r, uint32_t node) FS_MUST_USE;
 fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) FS_MUST_USE;

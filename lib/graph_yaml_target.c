@@ -3,13 +3,24 @@
  * its queue or memory does not look wrong, too. */
 #include "graph_yaml_private.h"
 
+void fs_read_lose_target(fs_reader *r) {
+  fs_builder_lose(r->b, FS_KIND_QUEUE);
+  fs_builder_lose(r->b, FS_KIND_CLASS);
+  fs_builder_lose(r->b, FS_KIND_MEMORY);
+  fs_builder_lose(r->b, FS_KIND_RESOURCE);
+}
+
 static fs_status read_queue(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {
       {"name", false}, {"class", false}, {"device", false}, {"machine", false}};
   uint32_t value[4];
   fsched_queue_desc d = {.size = sizeof d};
+  uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "a queue", keys, 4, value)) {
     return FSCHED_OK;
+  }
+  if (fsched_diag_errors(r->ctx) != errors && value[1] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_CLASS); /* 'class' may be the key that is misspelt */
   }
   if (value[0] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "a queue needs a 'name'");
@@ -18,14 +29,16 @@ static fs_status read_queue(fs_reader *r, uint32_t node) {
   if (!fs_read_name(r, value[0], "a queue's name", &d.name)) {
     return FSCHED_OK;
   }
-  if (value[1] != FS_NONE) {
-    (void)fs_read_name(r, value[1], "a queue's class", &d.queue_class);
+  if (value[1] != FS_NONE && !fs_read_name(r, value[1], "a queue's class", &d.queue_class)) {
+    fs_builder_lose(r->b, FS_KIND_CLASS);
   }
   uint64_t number;
-  if (value[2] != FS_NONE && fs_read_number(r, value[2], "'device'", 0, INT32_MAX, &number)) {
+  if (value[2] != FS_NONE &&
+      fs_read_number(r, value[2], "'device'", 0, FSCHED_MAX_DEVICE, &number)) {
     d.device = (uint32_t)number;
   }
-  if (value[3] != FS_NONE && fs_read_number(r, value[3], "'machine'", 0, UINT8_MAX, &number)) {
+  if (value[3] != FS_NONE &&
+      fs_read_number(r, value[3], "'machine'", 0, FSCHED_MAX_MACHINE, &number)) {
     d.machine = (uint32_t)number;
   }
   fs_read_locate(r, value[0]);
@@ -93,8 +106,9 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
     return FSCHED_OK;
   }
   fs_read_locate(r, value[MEM_NAME]);
-  if (value[MEM_CAPACITY] != FS_NONE) {
-    (void)fs_read_size(r, value[MEM_CAPACITY], "'capacity'", &d.capacity);
+  if (value[MEM_CAPACITY] != FS_NONE &&
+      !fs_read_size(r, value[MEM_CAPACITY], "'capacity'", &d.capacity)) {
+    d.capacity = FSCHED_MAX_SIZE; /* bounded all the same */
   }
   if (value[MEM_ALIGN] != FS_NONE) {
     read_align(r, value[MEM_ALIGN], &d.align);
@@ -136,14 +150,33 @@ static fs_status read_resource(fs_reader *r, uint32_t node) {
   return fs_read_go_on(fsched_builder_resource(r->b, name, capacity, NULL));
 }
 
-static fs_status read_each(fs_reader *r, uint32_t node, const char *what,
+/* The last entry added one, and not one that was there. */
+static bool has_new_name(const fs_reader *r, fs_builder_kind kind, uint32_t known) {
+  const fs_names *names = fs_builder_names(r->b, kind);
+  if (fs_names_count(names) == known) {
+    return false;
+  }
+  const char *name = names->text.at[known];
+  return fs_names_find(names, name, strlen(name)) == known;
+}
+
+/* An error in a list may have lost an entry, or the name by which others refer to it. */
+static fs_status read_each(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                            fs_status (*read)(fs_reader *, uint32_t)) {
   uint32_t item;
-  if (node == FS_NONE || !fs_read_list(r, node, what, &item)) {
-    return FSCHED_OK;
+  uint32_t errors = fsched_diag_errors(r->ctx);
+  if (node != FS_NONE && fs_read_list(r, node, what, &item)) {
+    for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
+      uint32_t known = fs_names_count(fs_builder_names(r->b, kind));
+      uint32_t before = fsched_diag_errors(r->ctx);
+      FS_TRY(read(r, item));
+      if (has_new_name(r, kind, known)) {
+        errors += fsched_diag_errors(r->ctx) - before; /* nothing is lost */
+      }
+    }
   }
-  for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
-    FS_TRY(read(r, item));
+  if (fsched_diag_errors(r->ctx) != errors) {
+    fs_builder_lose(r->b, kind);
   }
   return FSCHED_OK;
 }
@@ -199,14 +232,31 @@ enum {
   TARGET_KEYS
 };
 
+/* A key that is misspelt may be the one that is missing. */
+static void lose_absent(fs_reader *r, const uint32_t *value) {
+  if (value[TARGET_QUEUES] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_QUEUE);
+  }
+  if (value[TARGET_MEMORIES] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_MEMORY);
+  }
+  if (value[TARGET_RESOURCES] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_RESOURCE);
+  }
+}
+
 fs_status fs_read_target(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"time_unit", false}, {"queues", false},      {"memories", false},
                                 {"resources", false}, {"concurrency", false}, {"barriers", false},
                                 {"frontier", false},  {"sync", false},        {"fsched", false}};
   uint32_t value[TARGET_KEYS];
+  uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "the target", keys, TARGET_KEYS, value)) {
-    fs_builder_incomplete(r->b);
+    fs_read_lose_target(r);
     return FSCHED_OK;
+  }
+  if (fsched_diag_errors(r->ctx) != errors) {
+    lose_absent(r, value);
   }
   const char *unit;
   uint64_t number;
@@ -219,9 +269,9 @@ fs_status fs_read_target(fs_reader *r, uint32_t node) {
   if (value[TARGET_UNIT] != FS_NONE && fs_read_name(r, value[TARGET_UNIT], "'time_unit'", &unit)) {
     FS_TRY(fsched_builder_time_unit(r->b, unit));
   }
-  FS_TRY(read_each(r, value[TARGET_QUEUES], "'queues'", read_queue));
-  FS_TRY(read_each(r, value[TARGET_MEMORIES], "'memories'", read_memory));
-  FS_TRY(read_each(r, value[TARGET_RESOURCES], "'resources'", read_resource));
+  FS_TRY(read_each(r, value[TARGET_QUEUES], "'queues'", FS_KIND_QUEUE, read_queue));
+  FS_TRY(read_each(r, value[TARGET_MEMORIES], "'memories'", FS_KIND_MEMORY, read_memory));
+  FS_TRY(read_each(r, value[TARGET_RESOURCES], "'resources'", FS_KIND_RESOURCE, read_resource));
   if (value[TARGET_CONCURRENCY] != FS_NONE &&
       fs_read_number(r, value[TARGET_CONCURRENCY], "'concurrency'", 1, INT32_MAX, &number)) {
     FS_TRY(fsched_builder_concurrency(r->b, number));

@@ -98,14 +98,31 @@ static fs_status run_passes(pipeline *p) {
   return FSCHED_OK;
 }
 
+static fs_status take_options(pipeline *p, const fsched_compile_options *options) {
+  if (options == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_check_options(p->ctx, "fsched_compile_options", options->size,
+                          FS_SIZE_UP_TO(fsched_compile_options, pass_seconds)));
+  memcpy(&p->options, options, fs_min(options->size, sizeof p->options));
+  if ((unsigned)p->options.evict > FSCHED_EVICT_LRU) {
+    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "'evict' is %d, no fsched_evict", (int)p->options.evict);
+  }
+  return FSCHED_OK;
+}
+
 fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
                              const fsched_compile_options *options, fsched_schedule **schedule,
                              fsched_program **program) {
   pipeline p = {.ctx = ctx, .graph = graph};
-  if (options != NULL) {
-    size_t size = options->size < sizeof p.options ? options->size : sizeof p.options;
-    memcpy(&p.options, options, size);
+  if (schedule != NULL) {
+    *schedule = NULL;
   }
+  if (program != NULL) {
+    *program = NULL;
+  }
+  FS_TRY(take_options(&p, options));
   fs_status status = run_passes(&p);
   if (status == FSCHED_OK && schedule != NULL) {
     *schedule = p.schedule;

@@ -496,6 +496,7 @@ fs_status fsched_schedule_parse(fsched_context *ctx, const fsched_graph *graph, 
                        .type = FS_DIAG_SCHEDULE_TYPE,
                        .reference = FS_DIAG_SCHEDULE_REFERENCE},
                  .g = graph};
+  *out = NULL;
   FS_TRY(fs_schedule_create(ctx, graph, &p.s));
   fs_arena_init(&p.arena, ctx);
   fs_names *names[] = {&p.ops, &p.buffers, &p.memories, &p.queues};

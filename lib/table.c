@@ -7,10 +7,11 @@
 
 static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
   const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
+  fs_text_visible(t, m->name);
   if (m->placement == FSCHED_COUNTED) {
-    fs_text_printf(t, "%s(%llu)", m->name, (unsigned long long)s->res_size[r]);
+    fs_text_printf(t, "(%llu)", (unsigned long long)s->res_size[r]);
   } else {
-    fs_text_printf(t, "%s[%llu,%llu)", m->name, (unsigned long long)s->res_address[r],
+    fs_text_printf(t, "[%llu,%llu)", (unsigned long long)s->res_address[r],
                    (unsigned long long)(s->res_address[r] + s->res_size[r]));
   }
 }
@@ -19,7 +20,7 @@ static void put_place(fs_text *t, const fsched_schedule *s, uint32_t residency, 
                       bool first) {
   fs_text_puts(t, first ? "" : ", ");
   if (residency == FS_NONE) {
-    fs_text_puts(t, s->graph->target.memory[memory].name);
+    fs_text_visible(t, s->graph->target.memory[memory].name);
   } else {
     put_residency(t, s, residency);
   }
@@ -50,11 +51,11 @@ static void put_copy(fs_text *t, const fsched_schedule *s, uint32_t copy) {
 static void put_name(fs_text *t, const fsched_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   if (!fs_item_is_copy(s, item)) {
-    fs_text_puts(t, g->op_name[item]);
+    fs_text_visible(t, g->op_name[item]);
     return;
   }
   uint32_t version = s->copy_version[item - g->n_ops];
-  fs_text_puts(t, g->buffer_name[g->version_buffer[version]]);
+  fs_text_visible(t, g->buffer_name[g->version_buffer[version]]);
   if (fs_version_index(g, version) != 0) {
     fs_text_printf(t, ".%u", fs_version_index(g, version));
   }
@@ -74,7 +75,7 @@ static void put_row(fs_columns *c, const fsched_schedule *s, uint32_t item) {
   const uint32_t *queues = fs_item_queues(s, item, &n);
   for (uint32_t k = 0; k < n; k++) {
     fs_text_puts(t, k == 0 ? "" : "+");
-    fs_text_puts(t, s->queue_name[queues[k]]);
+    fs_text_visible(t, s->queue_name[queues[k]]);
   }
   fs_columns_cell(c, FS_LEFT);
   if (fs_item_is_copy(s, item)) {

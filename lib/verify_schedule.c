@@ -144,8 +144,9 @@ static void check_precedence(fs_vsched *v) {
     for (uint32_t e = g->pred0[o]; e < g->pred0[o + 1]; e++) {
       uint32_t p = g->pred[e];
       if (v->s->end[p] > v->s->start[o]) {
-        FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE, "%s starts before the end of %s",
-                  fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
+        FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE, "%s starts before the end at %llu of %s",
+                  fs_vsched_item(v, o, name), (unsigned long long)v->s->end[p],
+                  fs_vsched_item(v, p, other));
       } else if (v->position[p] > v->position[o]) {
         FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued before %s, on which it depends",
                   fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
@@ -206,9 +207,9 @@ static fs_status check_queues(fs_vsched *v) {
     for (uint32_t k = 0; k < n; k++) {
       uint32_t before = last[queue[k]];
       if (before != FS_NONE && s->end[before] > s->start[item]) {
-        FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE_OVERLAP, "%s starts on %s before the end of %s",
+        FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE_OVERLAP, "%s starts on %s before the end at %llu of %s",
                   fs_vsched_item(v, item, name), s->queue_name[queue[k]],
-                  fs_vsched_item(v, before, other));
+                  (unsigned long long)s->end[before], fs_vsched_item(v, before, other));
       }
       last[queue[k]] = item;
     }
@@ -280,6 +281,12 @@ static fs_status check_amounts(fs_vsched *v) {
   return FSCHED_OK;
 }
 
+static const char *status_name(int status) {
+  return status == FS_SCHEDULE_OPTIMAL    ? "optimal"
+         : status == FS_SCHEDULE_FEASIBLE ? "feasible"
+                                          : "infeasible";
+}
+
 static void check_status(fs_vsched *v) {
   const fsched_schedule *s = v->s;
   fs_tick last = 0;
@@ -291,9 +298,9 @@ static void check_status(fs_vsched *v) {
             s->status <= FS_SCHEDULE_FEASIBLE;
   if (!ok) {
     FS_REFUTE(v, FS_DIAG_VERIFY_STATUS,
-              "makespan %llu, bound %llu and status %d, but the last item ends at %llu",
-              (unsigned long long)s->makespan, (unsigned long long)s->lower_bound, (int)s->status,
-              (unsigned long long)last);
+              "makespan %llu, bound %llu and status '%s', but the last item ends at %llu",
+              (unsigned long long)s->makespan, (unsigned long long)s->lower_bound,
+              status_name((int)s->status), (unsigned long long)last);
   }
 }
 

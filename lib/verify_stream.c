@@ -39,6 +39,11 @@ static fs_scope scope_between(const fs_stream *s, uint32_t a, uint32_t b) {
   return x->device == y->device ? FS_SCOPE_DEVICE : FS_SCOPE_DEVICE_GROUP;
 }
 
+static const char *scope_name(uint32_t scope) {
+  static const char *const names[] = {"queue", "device", "device_group", "process", "system"};
+  return scope < sizeof names / sizeof names[0] ? names[scope] : "?";
+}
+
 static void note_waiter(fs_vs *v, uint32_t command, uint32_t waiter_queue, uint8_t *scope,
                         uint8_t *signal) {
   fs_scope reach = scope_between(v->s, v->command_queue[command], waiter_queue);
@@ -72,8 +77,9 @@ fs_status fs_vs_signals(fs_vs *v) {
                signal[i] ? "does not signal, but is waited for" : "signals, but nobody waits");
     }
     if (s->commands[i].scope != scope[i]) {
-      FS_WRONG(v, FS_DIAG_VERIFY_SCOPE, "%s has scope %u; who waits for it needs %u",
-               fs_vs_command_name(v, i, name), s->commands[i].scope, scope[i]);
+      FS_WRONG(v, FS_DIAG_VERIFY_SCOPE, "%s has scope '%s'; who waits for it needs '%s'",
+               fs_vs_command_name(v, i, name), scope_name(s->commands[i].scope),
+               scope_name(scope[i]));
     }
   }
   return FSCHED_OK;

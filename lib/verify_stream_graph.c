@@ -22,57 +22,122 @@ static void differs(compare *c, const char *what, const char *name) {
   FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH, "not the graph's: %s '%s'", what, name);
 }
 
-static bool same_counts(const compare *c) {
+/* "... memory 'm': capacity 5 in the program, 7 in the graph"; no report when they are equal. */
+static void number(compare *c, const char *what, const char *name, const char *field, uint64_t mine,
+                   uint64_t graphs) {
+  char text[2][24] = {"unbounded", "unbounded"};
+  if (mine == graphs) {
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    uint64_t value = i == 0 ? mine : graphs;
+    if (value != FS_UNBOUNDED) {
+      (void)snprintf(text[i], sizeof text[i], "%llu", (unsigned long long)value);
+    }
+  }
+  FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH,
+           "not the graph's: %s '%s': %s %s in the program, %s in the graph", what, name, field,
+           text[0], text[1]);
+}
+
+static void words(compare *c, const char *what, const char *name, const char *field,
+                  const char *mine, const char *graphs) {
+  if (!same_text(mine, graphs)) {
+    FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH,
+             "not the graph's: %s '%s': %s '%s' in the program, '%s' in the graph", what, name,
+             field, mine == NULL ? "" : mine, graphs == NULL ? "" : graphs);
+  }
+}
+
+static const char *string(const compare *c, uint32_t offset) {
+  return fs_stream_string(c->v->s, offset);
+}
+
+static bool same_counts(compare *c) {
   const fs_stream *s = c->v->s;
   const fsched_graph *g = c->g;
-  return s->n_memories == g->target.n_memories && s->n_resources == g->target.n_resources &&
-         s->n_buffers == g->n_buffers && s->n_versions == g->n_versions && s->n_ops == g->n_ops &&
-         s->n_args == g->n_args && s->n_uses == g->op_use0[g->n_ops] &&
-         s->n_scratches == g->op_scratch0[g->n_ops] && s->n_afters == g->op_after0[g->n_ops] &&
-         (g->target.implicit_queues || s->n_queues == g->target.n_queues);
+  uint32_t queues = g->target.implicit_queues ? s->n_queues : g->target.n_queues;
+  const struct {
+    const char *what;
+    uint32_t mine, graphs;
+  } counts[] = {
+      {"queues", s->n_queues, queues},
+      {"memories", s->n_memories, g->target.n_memories},
+      {"resources", s->n_resources, g->target.n_resources},
+      {"buffers", s->n_buffers, g->n_buffers},
+      {"versions", s->n_versions, g->n_versions},
+      {"ops", s->n_ops, g->n_ops},
+      {"args", s->n_args, g->n_args},
+      {"uses", s->n_uses, g->op_use0[g->n_ops]},
+      {"scratch areas", s->n_scratches, g->op_scratch0[g->n_ops]},
+      {"'after' entries", s->n_afters, g->op_after0[g->n_ops]},
+  };
+  bool ok = true;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    ok &= counts[i].mine == counts[i].graphs;
+    number(c, "graph", g->name, counts[i].what, counts[i].mine, counts[i].graphs);
+  }
+  return ok;
+}
+
+static void compare_memory(compare *c, uint32_t i) {
+  const fs_memory *m = &c->g->target.memory[i];
+  const fs_stream *s = c->v->s;
+  const fs_stream_memory *x = &s->memories[i];
+  static const char *const placements[] = {"contiguous", "counted"};
+  words(c, "memory", m->name, "name", string(c, x->name), m->name);
+  number(c, "memory", m->name, "capacity", x->capacity, m->capacity);
+  number(c, "memory", m->name, "align", x->align, m->align);
+  words(c, "memory", m->name, "placement", placements[x->placement & 1],
+        placements[m->placement & 1]);
+  words(c, "memory", m->name, "backing",
+        x->backing < s->n_memories ? string(c, s->memories[x->backing].name) : NULL,
+        m->backing == FS_NONE ? NULL : c->g->target.memory[m->backing].name);
 }
 
 static void compare_target(compare *c) {
   const fs_stream *s = c->v->s;
   const fs_target *t = &c->g->target;
-  if (!same(c, s->meta[0].name, c->g->name) || s->meta[0].hazards != c->g->hazards ||
-      !same(c, s->meta[0].time_unit, t->time_unit) || s->meta[0].concurrency != t->concurrency ||
-      s->meta[0].frontier_capacity != t->frontier_capacity) {
-    differs(c, "name or settings of", c->g->name);
-  }
+  static const char *const hazards[] = {"sequential", "raw"};
+  const char *name = c->g->name;
+  words(c, "graph", name, "name", string(c, s->meta[0].name), name);
+  words(c, "graph", name, "hazards", hazards[s->meta[0].hazards & 1], hazards[c->g->hazards & 1]);
+  words(c, "graph", name, "time_unit", string(c, s->meta[0].time_unit), t->time_unit);
+  number(c, "graph", name, "concurrency", s->meta[0].concurrency, t->concurrency);
+  number(c, "graph", name, "frontier.capacity", s->meta[0].frontier_capacity, t->frontier_capacity);
   for (uint32_t i = 0; i < s->n_queues && !t->implicit_queues; i++) {
     const fs_queue *q = &t->queue[i];
-    if (!same(c, s->queues[i].name, q->name) || s->queues[i].device != q->device ||
-        s->queues[i].machine != q->machine ||
-        !same(c, s->queues[i].class_name, t->class_name[q->class_id])) {
-      differs(c, "queue", q->name);
-    }
+    const fs_stream_queue *x = &s->queues[i];
+    words(c, "queue", q->name, "name", string(c, x->name), q->name);
+    words(c, "queue", q->name, "class", string(c, x->class_name), t->class_name[q->class_id]);
+    number(c, "queue", q->name, "device", x->device, q->device);
+    number(c, "queue", q->name, "machine", x->machine, q->machine);
   }
   for (uint32_t i = 0; i < s->n_memories; i++) {
-    const fs_memory *m = &t->memory[i];
-    const fs_stream_memory *x = &s->memories[i];
-    if (!same(c, x->name, m->name) || x->capacity != m->capacity || x->align != m->align ||
-        x->placement != m->placement || x->backing != m->backing) {
-      differs(c, "memory", m->name);
-    }
+    compare_memory(c, i);
   }
   for (uint32_t i = 0; i < s->n_resources; i++) {
-    if (!same(c, s->resources[i].name, t->resource_name[i]) ||
-        s->resources[i].capacity != t->resource_capacity[i]) {
-      differs(c, "resource", t->resource_name[i]);
-    }
+    const char *resource = t->resource_name[i];
+    words(c, "resource", resource, "name", string(c, s->resources[i].name), resource);
+    number(c, "resource", resource, "capacity", s->resources[i].capacity, t->resource_capacity[i]);
   }
 }
 
 static void compare_buffers(compare *c) {
   const fs_stream *s = c->v->s;
   const fsched_graph *g = c->g;
+  static const char *const ios[] = {"none", "input", "constant", "output", "state"};
   for (uint32_t i = 0; i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];
-    if (!same(c, b->name, g->buffer_name[i]) || b->size != g->buffer_size[i] ||
-        b->memory != g->buffer_memory[i] || b->io != g->buffer_io[i] ||
-        b->version0 != g->buffer_version0[i]) {
-      differs(c, "buffer", g->buffer_name[i]);
+    const char *name = g->buffer_name[i];
+    words(c, "buffer", name, "name", string(c, b->name), name);
+    number(c, "buffer", name, "size", b->size, g->buffer_size[i]);
+    words(c, "buffer", name, "memory",
+          b->memory < s->n_memories ? string(c, s->memories[b->memory].name) : NULL,
+          g->target.memory[g->buffer_memory[i]].name);
+    words(c, "buffer", name, "io", b->io < 5 ? ios[b->io] : NULL, ios[g->buffer_io[i]]);
+    if (b->version0 != g->buffer_version0[i]) {
+      differs(c, "versions of buffer", name);
     }
   }
 }
@@ -121,17 +186,28 @@ static bool same_lists(const compare *c, const fs_stream_op *o) {
   return ok;
 }
 
-static bool same_op(const compare *c, uint32_t op) {
+/* What of the op differs from the graph's, NULL when nothing does. */
+static const char *op_difference(const compare *c, uint32_t op) {
   const fs_stream_op *o = &c->v->s->ops[op];
   const fsched_graph *g = c->g;
-  return same(c, o->name, g->op_name[op]) && o->time == g->op_time[op] &&
-         o->arg0 == g->op_arg0[op] && o->n_args == g->op_arg0[op + 1] - g->op_arg0[op] &&
-         o->use0 == g->op_use0[op] && o->n_uses == g->op_use0[op + 1] - g->op_use0[op] &&
-         o->scratch0 == g->op_scratch0[op] &&
-         o->n_scratches == g->op_scratch0[op + 1] - g->op_scratch0[op] &&
-         o->after0 == g->op_after0[op] && o->n_afters == g->op_after0[op + 1] - g->op_after0[op] &&
-         same_args(c, o->arg0, o->n_args) && same_lists(c, o) &&
-         same_kernel(c, o->kernel, g->op_kernel[op]);
+  if (!same(c, o->name, g->op_name[op])) {
+    return "name of op";
+  }
+  if (o->time != g->op_time[op]) {
+    return "time of op";
+  }
+  if (o->arg0 != g->op_arg0[op] || o->n_args != g->op_arg0[op + 1] - g->op_arg0[op] ||
+      !same_args(c, o->arg0, o->n_args)) {
+    return "args of op";
+  }
+  if (o->use0 != g->op_use0[op] || o->n_uses != g->op_use0[op + 1] - g->op_use0[op] ||
+      o->scratch0 != g->op_scratch0[op] ||
+      o->n_scratches != g->op_scratch0[op + 1] - g->op_scratch0[op] ||
+      o->after0 != g->op_after0[op] || o->n_afters != g->op_after0[op + 1] - g->op_after0[op] ||
+      !same_lists(c, o)) {
+    return "'uses', 'scratch' or 'after' of op";
+  }
+  return same_kernel(c, o->kernel, g->op_kernel[op]) ? NULL : "kernel of op";
 }
 
 static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
@@ -222,14 +298,14 @@ fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
   compare c = {v, g};
   uint32_t errors = fsched_diag_errors(v->ctx);
   if (!same_counts(&c)) {
-    differs(&c, "number of things in", g->name);
     return FSCHED_OK;
   }
   compare_target(&c);
   compare_buffers(&c);
   for (uint32_t o = 0; o < g->n_ops; o++) {
-    if (!same_op(&c, o)) {
-      differs(&c, "op", g->op_name[o]);
+    const char *difference = op_difference(&c, o);
+    if (difference != NULL) {
+      differs(&c, difference, g->op_name[o]);
     } else if (!right_queues(&c, o)) {
       differs(&c, "queues of op", g->op_name[o]);
     }

@@ -3,303 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fsched/compile.h"
+#include "fsched/replay.h"
 #include "gen.h"
 #include "graph.h"
+#include "graph_checks.h"
 
 static fsched_context *ctx;
 
 static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
 static void teardown(void) { fsched_context_destroy(ctx); }
-
-/* A brute-force model of the tags: for every byte of every buffer, who wrote it last, and who has
- * read it since. */
-typedef struct model {
-  uint32_t versions; /* so far */
-  uint32_t *writer;  /* per byte: op, GIVEN, or FS_NONE */
-  uint8_t *reader;   /* per op and byte */
-  uint64_t size;
-} model;
-enum { GIVEN = 0x7fffffff };
-
-static uint64_t bytes(const fsched_graph *g, uint32_t buffer) {
-  return fs_max(g->buffer_size[buffer], 1);
-}
-
-static model *make_models(const fsched_graph *g) {
-  model *m = calloc(g->n_buffers, sizeof *m);
-  for (uint32_t i = 0; i < g->n_buffers; i++) {
-    m[i].size = bytes(g, i);
-    m[i].writer = malloc(m[i].size * sizeof *m[i].writer);
-    m[i].reader = calloc(m[i].size, g->n_ops);
-    unsigned io = g->buffer_io[i];
-    bool given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE;
-    m[i].versions = given;
-    for (uint64_t at = 0; at < m[i].size; at++) {
-      m[i].writer[at] = given ? GIVEN : FS_NONE;
-    }
-  }
-  return m;
-}
-
-static void free_models(const fsched_graph *g, model *m) {
-  for (uint32_t i = 0; i < g->n_buffers; i++) {
-    free(m[i].writer);
-    free(m[i].reader);
-  }
-  free(m);
-}
-
-static void model_look_up(const fsched_graph *g, model *m, uint32_t arg, uint8_t *wanted) {
-  unsigned tag = g->arg_tag[arg];
-  bool sequential = g->hazards == FSCHED_HAZARDS_SEQUENTIAL;
-  uint64_t end = g->arg_offset[arg] + fs_max(g->arg_length[arg], 1);
-  for (uint64_t at = g->arg_offset[arg]; at < end; at++) {
-    uint32_t w = m->writer[at];
-    if (w < GIVEN && (fs_tag_reads(tag) || sequential)) {
-      wanted[w] = 1;
-    }
-    for (uint32_t op = 0; op < g->n_ops && tag != FSCHED_IN && sequential; op++) {
-      wanted[op] |= m->reader[op * m->size + at];
-    }
-  }
-}
-
-static void model_enter(const fsched_graph *g, model *m, uint32_t op, uint32_t arg) {
-  unsigned tag = g->arg_tag[arg];
-  uint64_t end = g->arg_offset[arg] + fs_max(g->arg_length[arg], 1);
-  for (uint64_t at = g->arg_offset[arg]; at < end; at++) {
-    if (tag == FSCHED_IN) {
-      m->reader[op * m->size + at] = 1;
-      continue;
-    }
-    m->writer[at] = op;
-    for (uint32_t other = 0; other < g->n_ops; other++) {
-      m->reader[other * m->size + at] = 0;
-    }
-  }
-}
-
-static bool in_place(unsigned tag) {
-  return tag == FSCHED_IN || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
-}
-
-static void model_op(const fsched_graph *g, model *m, uint32_t op, uint8_t *wanted) {
-  for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
-    if (in_place(g->arg_tag[arg])) {
-      model *x = &m[g->arg_buffer[arg]];
-      model_look_up(g, x, arg, wanted);
-      ck_assert_uint_eq(fs_version_index(g, g->arg_version[arg]),
-                        x->versions == 0 ? 0 : x->versions - 1);
-    }
-  }
-  for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
-    if (in_place(g->arg_tag[arg])) {
-      model *x = &m[g->arg_buffer[arg]];
-      x->versions += x->versions == 0;
-      model_enter(g, x, op, arg);
-    }
-  }
-  for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
-    if (g->arg_tag[arg] == FSCHED_OUT) {
-      model *x = &m[g->arg_buffer[arg]];
-      memset(x->reader, 0, x->size * g->n_ops);
-      model_enter(g, x, op, arg);
-      ck_assert_uint_eq(fs_version_index(g, g->arg_version[arg]), x->versions++);
-    }
-  }
-}
-
-static void check_edges(const fsched_graph *g) {
-  model *m = make_models(g);
-  uint8_t *wanted = malloc(g->n_ops);
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    memset(wanted, 0, g->n_ops);
-    model_op(g, m, op, wanted);
-    for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {
-      wanted[g->after_op[i]] = 1;
-    }
-    wanted[op] = 0;
-    uint32_t e = g->pred0[op];
-    for (uint32_t before = 0; before < g->n_ops; before++) {
-      if (wanted[before]) {
-        ck_assert_msg(e < g->pred0[op + 1] && g->pred[e] == before, "op %u lacks %u", op, before);
-        e++;
-      }
-    }
-    ck_assert_msg(e == g->pred0[op + 1], "op %u has an edge too many", op);
-  }
-  free(wanted);
-  free_models(g, m);
-}
-
-static void check_transpose(const fsched_graph *g) {
-  uint32_t n = 0;
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    for (uint32_t e = g->succ0[op]; e < g->succ0[op + 1]; e++, n++) {
-      uint32_t to = g->succ[e];
-      ck_assert(e == g->succ0[op] || g->succ[e - 1] < to);
-      bool found = false;
-      for (uint32_t p = g->pred0[to]; p < g->pred0[to + 1]; p++) {
-        found |= g->pred[p] == op;
-      }
-      ck_assert(found);
-    }
-  }
-  ck_assert_uint_eq(n, g->n_edges);
-  ck_assert_uint_eq(g->pred0[g->n_ops], g->n_edges);
-}
-
-static void check_topo(const fsched_graph *g) {
-  uint32_t *rank = malloc(g->n_ops * sizeof *rank);
-  memset(rank, 0xFF, g->n_ops * sizeof *rank);
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    ck_assert_uint_eq(rank[g->topo[i]], FS_NONE);
-    rank[g->topo[i]] = i;
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
-      ck_assert_uint_lt(rank[g->pred[e]], rank[op]);
-    }
-  }
-  free(rank);
-}
-
-static void check_accesses(const fsched_graph *g) {
-  uint32_t n = 0;
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++, n++) {
-      uint32_t arg = g->access_arg[i];
-      ck_assert_uint_eq(g->arg_version[arg], v);
-      ck_assert(g->op_arg0[g->access_op[i]] <= arg && arg < g->op_arg0[g->access_op[i] + 1]);
-      ck_assert(i == g->version_access0[v] || g->access_arg[i - 1] < arg);
-    }
-  }
-  for (uint32_t arg = 0; arg < g->n_args; arg++) {
-    n -= g->arg_tag[arg] != FSCHED_VALUE && g->arg_tag[arg] != FSCHED_NO_DEP;
-  }
-  ck_assert_uint_eq(n, 0);
-}
-
-static bool overlap(const fsched_graph *g, uint32_t a, uint32_t b) {
-  return g->arg_offset[a] < g->arg_offset[b] + fs_max(g->arg_length[b], 1) &&
-         g->arg_offset[b] < g->arg_offset[a] + fs_max(g->arg_length[a], 1);
-}
-
-/* All pairs against the closure. */
-static void check_races(const fsched_graph *g) {
-  uint8_t *reach = calloc(g->n_ops, g->n_ops);
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    uint32_t op = g->topo[i];
-    for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
-      reach[op * g->n_ops + g->pred[e]] = 1;
-      for (uint32_t k = 0; k < g->n_ops; k++) {
-        reach[op * g->n_ops + k] |= reach[g->pred[e] * g->n_ops + k];
-      }
-    }
-  }
-  uint32_t wanted = 0;
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    uint8_t *seen = calloc(g->n_ops, g->n_ops);
-    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
-      for (uint32_t j = g->version_access0[v]; j < i; j++) {
-        uint32_t x = g->access_op[j];
-        uint32_t y = g->access_op[i];
-        bool write = fs_tag_writes(g->arg_tag[g->access_arg[i]]) ||
-                     fs_tag_writes(g->arg_tag[g->access_arg[j]]);
-        if (x != y && write && overlap(g, g->access_arg[i], g->access_arg[j]) &&
-            !reach[x * g->n_ops + y] && !reach[y * g->n_ops + x] && !seen[x * g->n_ops + y]) {
-          seen[x * g->n_ops + y] = 1;
-          wanted++;
-          bool found = false;
-          for (uint32_t k = 0; k < g->n_races; k++) {
-            found |= g->race_version[k] == v && g->race_a[k] == fs_min(x, y) &&
-                     g->race_b[k] == fs_max(x, y);
-          }
-          ck_assert_msg(found, "race of %u and %u is not listed", x, y);
-        }
-      }
-    }
-    free(seen);
-  }
-  ck_assert_uint_eq(g->n_races, wanted);
-  free(reach);
-}
-
-static fsched_graph *random_graph(uint64_t seed, bool raw) {
-  fs_gen_params p = fs_gen_any(seed, 60);
-  p.max_size = p.max_size > 50 ? 50 : p.max_size;
-  p.raw = raw;
-  fsched_graph *g;
-  ck_assert_msg(fs_gen_graph(ctx, &p, &g) == FSCHED_OK, "seed %lu: %s", seed,
-                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
-  return g;
-}
-
-START_TEST(random_graphs_match_the_model)
-{
-  for (uint64_t seed = 0; seed < 400; seed++) {
-    fsched_graph *g = random_graph(seed, seed % 4 == 3);
-    check_edges(g);
-    check_transpose(g);
-    check_topo(g);
-    check_accesses(g);
-    if (g->hazards == FSCHED_HAZARDS_RAW) {
-      check_races(g);
-    } else {
-      ck_assert_uint_eq(g->n_races, 0);
-    }
-    fsched_graph_destroy(g);
-  }
-}
-END_TEST
-
-START_TEST(raw_graphs_do_have_races)
-{
-  uint32_t n = 0;
-  for (uint64_t seed = 0; seed < 40; seed++) {
-    fsched_graph *g = random_graph(seed, true);
-    check_races(g);
-    n += g->n_races;
-    fsched_graph_destroy(g);
-  }
-  ck_assert_uint_gt(n, 20);
-}
-END_TEST
-
-/* The tightest legal capacity is the precondition's own: one byte less is refused. */
-START_TEST(tightest_capacity_is_exact)
-{
-  uint32_t refused = 0;
-  for (uint64_t seed = 0; seed < 60; seed++) {
-    fs_gen_params p = fs_gen_any(seed, 30);
-    p.tightness = 1.0;
-    p.n_memories = 1;
-    fsched_graph *g;
-    ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    uint64_t largest = 0;
-    for (uint32_t op = 0; op < g->n_ops; op++) {
-      uint64_t sum = 0;
-      for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-        bool again = g->arg_tag[a] == FSCHED_VALUE || g->arg_tag[a] == FSCHED_NO_DEP;
-        for (uint32_t b = g->op_arg0[op]; b < a; b++) {
-          again |= g->arg_version[b] == g->arg_version[a] && g->arg_tag[b] != FSCHED_NO_DEP;
-        }
-        if (!again && fs_version_memory(g, g->arg_version[a]) == 0) {
-          sum += fs_align_up(fs_version_size(g, g->arg_version[a]), p.align);
-        }
-      }
-      for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-        sum += fs_align_up(g->scratch_size[i], p.align);
-      }
-      largest = fs_max(largest, sum);
-    }
-    ck_assert_uint_eq(largest, g->target.memory[0].capacity);
-    refused += largest > 0;
-    fsched_graph_destroy(g);
-  }
-  ck_assert_uint_gt(refused, 50);
-}
-END_TEST
 
 static fsched_builder *make(void) {
   fsched_builder *b;
@@ -575,6 +288,139 @@ START_TEST(short_descriptors_have_zeros_behind)
 }
 END_TEST
 
+/* The last diagnostic has this code and text; then there is none. */
+static void said(const char *code, const char *text) {
+  ck_assert_uint_gt(fsched_diag_count(ctx), 0);
+  const fsched_diag *d = fsched_diag_get(ctx, fsched_diag_count(ctx) - 1);
+  ck_assert_str_eq(d->code, code);
+  ck_assert_msg(strstr(d->message, text) != NULL, "%s", d->message);
+  fsched_diag_clear(ctx);
+}
+
+START_TEST(sizes_are_required)
+{
+  fsched_builder *b = make();
+  uint32_t id = 99;
+  ck_assert_int_eq(fsched_builder_queue(b, &(fsched_queue_desc){.name = "q"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_queue_desc is 0, at least 16");
+  ck_assert_int_eq(fsched_builder_memory(b, &(fsched_memory_desc){.name = "m"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_memory_desc is 0");
+  ck_assert_int_eq(fsched_builder_buffer(b, &(fsched_buffer_desc){.size = 8, .name = "x"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_buffer_desc is 8");
+  ck_assert_int_eq(fsched_builder_op(b, &(fsched_op_desc){.name = "a"}, &id), FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_op_desc is 0");
+  ck_assert_uint_eq(id, 99);
+  add_op(b, "a", NULL);
+  ck_assert_int_eq(fsched_builder_arg(b, 0, &(fsched_arg_desc){.tag = FSCHED_VALUE}),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_arg_desc is 0");
+  ck_assert_int_eq(fsched_builder_kernel(b, 0, &(fsched_kernel_desc){.builtin = "mix"}),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_kernel_desc is 0");
+  fsched_graph *g = (fsched_graph *)&id;
+  ck_assert_int_eq(fsched_builder_finish(b, &g), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(g);
+  fsched_builder_destroy(b);
+  fsched_context *c = ctx;
+  ck_assert_int_eq(fsched_context_create(&(fsched_context_options){.size = 0}, &c), FSCHED_USAGE);
+  ck_assert_ptr_null(c);
+}
+END_TEST
+
+START_TEST(values_are_checked)
+{
+  fsched_builder *b = make();
+  ck_assert_int_eq(fsched_builder_hazards(b, (fsched_hazards)2), FSCHED_BAD_INPUT);
+  said("bad-argument", "'hazards' is 2");
+  fsched_memory_desc m = {.size = sizeof m, .name = "m", .placement = (fsched_placement)7};
+  ck_assert_int_eq(fsched_builder_memory(b, &m, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "'placement' is 7");
+  fsched_buffer_desc x = {.size = sizeof x, .name = "x", .memory = FS_NONE, .io = (fsched_io)5};
+  ck_assert_int_eq(fsched_builder_buffer(b, &x, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "'io' is 5");
+  add_op(b, "a", NULL);
+  fsched_arg_desc a = {.size = sizeof a, .tag = (fsched_tag)-1};
+  ck_assert_int_eq(fsched_builder_arg(b, 0, &a), FSCHED_BAD_INPUT);
+  said("bad-argument", "'tag' is -1");
+  fsched_queue_desc q = {.size = sizeof q, .name = "q", .device = 65536};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the device is 65536");
+  q = (fsched_queue_desc){.size = sizeof q, .name = "q", .machine = 256};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the machine is 256");
+  q = (fsched_queue_desc){.size = sizeof q, .name = "q", .queue_class = "\xFF"};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "a queue's class is not UTF-8");
+  ck_assert_int_eq(fsched_builder_resource(b, "a\xC0z", 1, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "a name is not UTF-8");
+  fsched_kernel_desc k = {.size = sizeof k, .builtin = "mx"};
+  ck_assert_int_eq(fsched_builder_kernel(b, 0, &k), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "did you mean 'mix'?");
+  said("unknown-value", "there is no built-in kernel 'mx'");
+  fsched_builder_destroy(b);
+  ck_assert_int_eq(fsched_builder_create(ctx, "\x80", &b), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(b);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+  fsched_builder *b = make();
+  add_op(b, "a", NULL);
+  fsched_graph *g = finish(b);
+  fsched_schedule *s = (fsched_schedule *)g;
+  fsched_program *p = (fsched_program *)g;
+  fsched_compile_options o = {.evict = FSCHED_EVICT_LRU};
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, &p), FSCHED_USAGE);
+  ck_assert(s == NULL && p == NULL);
+  said("bad-argument", "'size' of fsched_compile_options is 0");
+  o = (fsched_compile_options){.size = sizeof o, .evict = (fsched_evict)2};
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, &p), FSCHED_USAGE);
+  said("bad-argument", "'evict' is 2");
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  fsched_replay_options r = {.repeat = 3};
+  ck_assert_int_eq(fsched_replay_cpu(ctx, p, &r, NULL), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_replay_options is 0");
+  fsched_replay_result result = {.size = 0};
+  ck_assert_int_eq(fsched_replay_cpu(ctx, p, NULL, &result), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_replay_result is 0");
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_read_options read = {.size = 0};
+  g = (fsched_graph *)&read;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "g", "", 0, &read, &g), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_read_options is 0");
+  ck_assert_ptr_null(g);
+}
+END_TEST
+
+/* Whatever makes an object stores NULL when it fails. */
+START_TEST(outputs_are_null_on_error)
+{
+  fsched_graph *g = (fsched_graph *)ctx;
+  ck_assert_int_eq(fsched_graph_read(ctx, "test/bad/nope.yaml", NULL, &g), FSCHED_SYSTEM);
+  ck_assert_ptr_null(g);
+  g = (fsched_graph *)ctx;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "g", "fsched: 2", 9, NULL, &g), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(g);
+  fsched_program *p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_load(ctx, "p", "", 0, &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_open(ctx, "test/bad/nope.yaml", &p), FSCHED_SYSTEM);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_open(ctx, "test/bad/cycle.yaml", &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_assemble(ctx, "p", "{}", 2, &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+}
+END_TEST
+
 /* 50,000 tiles of one buffer, written, read and written again: minutes if every access cost the
  * number of tiles. */
 START_TEST(many_tiles)
@@ -670,14 +516,12 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+Suite *fs_suite_builder(void);
 Suite *fs_suite_builder(void) {
   Suite *s = suite_create("builder");
   TCase *t = tcase_create("builder");
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_test(t, random_graphs_match_the_model);
-  tcase_add_test(t, raw_graphs_do_have_races);
-  tcase_add_test(t, tightest_capacity_is_exact);
   tcase_add_test(t, domains_and_gangs);
   tcase_add_test(t, implicit_queues_ignore_on);
   tcase_add_test(t, default_memory_is_the_first_bounded);
@@ -687,6 +531,10 @@ Suite *fs_suite_builder(void) {
   tcase_add_test(t, items_in_any_order);
   tcase_add_test(t, misuse_is_reported);
   tcase_add_test(t, short_descriptors_have_zeros_behind);
+  tcase_add_test(t, sizes_are_required);
+  tcase_add_test(t, values_are_checked);
+  tcase_add_test(t, options_are_checked);
+  tcase_add_test(t, outputs_are_null_on_error);
   tcase_add_test(t, many_tiles);
   tcase_add_test(t, large_graph);
   tcase_add_test(t, every_allocation_may_fail);

@@ -214,6 +214,89 @@ START_TEST(test_races)
 }
 END_TEST
 
+/* --- what the messages say --- */
+
+static bool has_message(const fsched_context *ctx, const char *text) {
+  for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
+    if (strcmp(fsched_diag_get(ctx, i)->message, text) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The first graph's program, against each of the others. */
+START_TEST(test_what_differs)
+{
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], memories: [{name: m, "
+       "capacity: 8}]}\nops: [{name: a, on: p, size: 4}, {name: b, on: q, args: [{in: a}]}]\n",
+       NULL},
+      {"fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], memories: [{name: m}]}\n"
+       "ops: [{name: a, on: p, size: 4}, {name: b, on: q, args: [{in: a}]}]\n",
+       "not the graph's: memory 'm': capacity 8 in the program, unbounded in the graph"},
+      {"fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q, class: c}], memories: [{name: "
+       "m, capacity: 8}]}\nops: [{name: a, on: p, size: 4}, {name: b, on: q, args: [{in: a}]}]\n",
+       "not the graph's: queue 'q': class 'compute' in the program, 'c' in the graph"},
+      {"fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], memories: [{name: m, "
+       "capacity: 8}]}\nops: [{name: a, on: p, size: 4}]\n",
+       "not the graph's: graph 'g': ops 2 in the program, 1 in the graph"},
+      {"fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], memories: [{name: m, "
+       "capacity: 8}]}\nops: [{name: a, on: p, time: 2, size: 4}, {name: b, on: q, args: [{in: "
+       "a}]}]\n",
+       "not the graph's: time of op 'a'"},
+  };
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse_graph(ctx, cases[0].text);
+  fsched_program *p;
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
+  for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
+    fsched_graph *other = parse_graph(ctx, cases[i].text);
+    ck_assert_int_eq(fsched_verify_program(ctx, p, other), FSCHED_WRONG);
+    ck_assert_msg(has_message(ctx, cases[i].message), "%s", fsched_diag_get(ctx, 0)->message);
+    fsched_diag_clear(ctx);
+    fsched_graph_destroy(other);
+  }
+  fsched_program *copy = fs_mutant_copy(p);
+  ((fs_stream_command *)(uintptr_t)copy->view.commands)->scope = FS_SCOPE_SYSTEM;
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, NULL), FSCHED_WRONG);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-scope");
+  ck_assert_msg(strstr(fsched_diag_get(ctx, 0)->message,
+                       "has scope 'system'; who waits for it needs 'device'") != NULL,
+                "%s", fsched_diag_get(ctx, 0)->message);
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+START_TEST(test_schedule_messages)
+{
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse_graph(ctx,
+                                "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]}\n"
+                                "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
+  fsched_schedule *s;
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  s->lower_bound = s->makespan + 1;
+  ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
+  ck_assert(
+      has_message(ctx, "makespan 8, bound 9 and status 'optimal', but the last item ends at 8"));
+  s->lower_bound = s->makespan;
+  s->start[1] = 5;
+  s->end[1] = 6;
+  ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
+  ck_assert(has_message(ctx, "op b at 5 starts before the end at 7 of op a at 0"));
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
 /* --- out of memory --- */
 
 typedef struct failing {
@@ -280,6 +363,8 @@ Suite *fs_suite_verify_stream(void) {
   tcase_add_test(t, test_edges);
   tcase_add_test(t, test_one_member_is_not_the_gang);
   tcase_add_test(t, test_races);
+  tcase_add_test(t, test_what_differs);
+  tcase_add_test(t, test_schedule_messages);
   tcase_add_test(t, test_out_of_memory);
   suite_add_tcase(suite, t);
   t = tcase_create("compiled");

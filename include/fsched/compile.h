@@ -28,8 +28,8 @@ typedef struct fsched_compile_options {
 
 /** The main job.  Either output may be NULL.  The schedule refers to the graph, which must outlive
  *  it; the program is independent of both.
- *  Errors: FSCHED_INFEASIBLE when no schedule is found, FSCHED_WRONG when asked to verify and the
- *  result is refuted (a fault of fsched), FSCHED_SYSTEM for memory. */
+ *  Errors: FSCHED_USAGE for bad options, FSCHED_INFEASIBLE when no schedule is found, FSCHED_WRONG
+ *  when asked to verify and the result is refuted (a fault of fsched), FSCHED_SYSTEM for memory. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_compile(fsched_context *ctx,
                                                         const fsched_graph *graph,
                                                         const fsched_compile_options *options,

@@ -40,7 +40,10 @@ typedef struct fsched_axis_parts {
 /** Errors: FSCHED_USAGE when a part is out of range; *axis is then unchanged. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_make(fsched_axis_parts parts,
                                                           fsched_axis *axis);
-/** The ordinal of a queue is device (8 bits), then queue (8 bits), then 24 zero bits. */
+/** Compiled programs do not use this: the ordinal of a queue is there its number in the target, from
+ *  0, that of a collective axis its number, and the session is 1.  It is for callers who number the
+ *  queues of each device for themselves: the ordinal is device (8 bits), then queue (8 bits), then
+ *  24 zero bits. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_queue(uint32_t session, uint32_t machine,
                                                            uint32_t device, uint32_t queue,
                                                            fsched_axis *axis);

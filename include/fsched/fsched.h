@@ -7,7 +7,12 @@
  * contexts are independent.  Programs (program.h) are immutable and may be shared.
  * Errors: every function that can fail returns fsched_status.  The place that finds a fault in the
  * user's input reports it once as a diagnostic to the context; callers read it with
- * fsched_diag_get. */
+ * fsched_diag_get.
+ * Outputs: a function that makes an object (a context, builder, graph, schedule or program) stores
+ * NULL when it fails; other outputs are then unchanged unless their function says more.
+ * Options, descriptors and results start with their own size, sizeof of the struct as the caller
+ * knows it.  Options and results of size 0, or smaller than in the first version, are
+ * FSCHED_USAGE; a builder's descriptors without their required members are FSCHED_BAD_INPUT. */
 #ifndef FSCHED_FSCHED_H
 #define FSCHED_FSCHED_H
 
@@ -45,7 +50,7 @@ typedef enum fsched_status {
 
 typedef struct fsched_context fsched_context;
 
-/** Options start with their own size; zero means the default for every other member. */
+/** Zero means the default for every other member. */
 typedef struct fsched_context_options {
   size_t size;
   /** Memory: replaces realloc/free (new_size 0 frees and returns NULL).  NULL: the C library's. */

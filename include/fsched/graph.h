@@ -4,10 +4,13 @@
  * A builder collects a target (queues, memories, resources), buffers and ops in program order;
  * fsched_builder_finish derives versions and edges from the argument tags, checks everything that
  * a graph file is checked for, and freezes the result.  Names are copied.  Ids count from 0 in
- * order of creation, per kind.
+ * order of creation, per kind.  Names and other texts are UTF-8.
  *
  * Errors: a call whose argument is bad reports a diagnostic and returns FSCHED_BAD_INPUT; the
  * builder stays usable, so that several errors can be found in one run, but finish then fails.
+ * After finish, failed or not, the builder is only to be destroyed: calls may still be accepted,
+ * but nothing comes of them.  A failed call leaves its id unchanged, unless all that is wrong is
+ * that a name or a gang's queue is repeated.
  * Complexity: O(1) amortised per call; finish O((ops + args + edges) log args). */
 #ifndef FSCHED_GRAPH_H
 #define FSCHED_GRAPH_H
@@ -43,14 +46,19 @@ typedef enum fsched_tag {
  * FSCHED_MAX_SIZE; ids fit 31 bits. */
 #define FSCHED_MAX_TIME ((uint64_t)1 << 40)
 #define FSCHED_MAX_SIZE ((uint64_t)1 << 48)
+/* Of a queue; a machine is a part of its axis (frontier.h). */
+#define FSCHED_MAX_DEVICE 65535u
+#define FSCHED_MAX_MACHINE 255u
 
-/* Descriptors start with their own size; use e.g. fsched_queue_desc d = {.size = sizeof d, ...}. */
+/* Descriptors start with their own size, which must reach over the names and sizes that are
+ * required; what lies beyond it counts as zero.  Use e.g.
+ * fsched_queue_desc d = {.size = sizeof d, ...}. */
 typedef struct fsched_queue_desc {
   size_t size;
   const char *name;
   const char *queue_class; /* NULL: "compute" */
-  uint32_t device;
-  uint32_t machine;
+  uint32_t device;  /* at most FSCHED_MAX_DEVICE */
+  uint32_t machine; /* at most FSCHED_MAX_MACHINE */
 } fsched_queue_desc;
 
 typedef struct fsched_memory_desc {
@@ -75,7 +83,7 @@ typedef struct fsched_buffer_desc {
 
 typedef struct fsched_kernel_desc {
   size_t size;
-  const char *builtin; /* or NULL */
+  const char *builtin; /* "mix", "nop" or "copy"; or NULL */
   const char *module;  /* file; with function */
   const char *function;
   uint32_t grid[3], block[3];
@@ -150,9 +158,9 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_inplace(fsched_builder *
                                                                 uint32_t out, uint32_t in);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
                                                                const fsched_kernel_desc *desc);
-/** Derives versions and edges, checks, freezes.  On success the builder is empty and may only be
- *  destroyed.  Errors: FSCHED_BAD_INPUT, or FSCHED_INFEASIBLE for the precondition and for uses
- *  over capacity. */
+/** Derives versions and edges, checks, freezes.  The builder may then only be destroyed.
+ *  Errors: FSCHED_BAD_INPUT, or, when that is all, FSCHED_INFEASIBLE for the precondition and for
+ *  uses over capacity. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_finish(fsched_builder *b,
                                                                fsched_graph **out);
 

@@ -10,6 +10,11 @@ for f in lib/libfsched.a lib/libfsched.so.0 include/fsched/graph.h share/man/man
   share/bash-completion/completions/fsched lib/pkgconfig/fsched.pc; do
   expect "$f is installed" [ -s "$root/$f" ]
 done
+pc() { PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config "$@" fsched; }
+expect "the prefix is a variable" [ "$(pc --variable=prefix)" = /usr ]
+expect "the other directories follow it" [ \
+  "$(pc --define-variable=prefix=/opt/f --cflags --libs | sed 's/ *$//')" = \
+  "-I/opt/f/include -L/opt/f/lib -lfsched" ]
 if command -v nm >/dev/null; then
   nm -D --defined-only "$root/lib/libfsched.so" | sed 's/.* //; s/@.*//' >symbols
   expect "exports functions" holds symbols '^fsched_compile$'

@@ -23,6 +23,9 @@ help_of() { # the same out of the help
     /^    / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
     END { flush() }' | sort
 }
+for word in 'w slot' units tainted gang0 device_group mix copy nop; do
+  expect "the page explains $word" holds "$page" "$word"
+done
 for c in compile run verify dis asm help; do
   help_of "$c" >help
   options_of "$c" >page

@@ -42,12 +42,31 @@ bad run prog.fsb --pace=0
 bad run prog.fsb --trace -
 bad verify - --graph -
 bad verify s.json
+bad verify prog.fsb --memory cmx=5
+bad verify prog.fsb --set concurrency=2
+bad run --pace 1000 prog.fsb
+bad run prog.fsb --pace 1000
 bad dis prog.fsb --format yaml
 bad help me
 golden usage.txt usage.txt
 expect "nothing was written" [ "$(echo ./*)" = "./err ./g.yaml ./out ./s.json ./usage.txt" ]
 run 2 "$FSCHED" compile g.yaml --diagnostics json --evict=lur
 golden err usage.json
+cp err first
+for words in '--evict=lur --diagnostics json' '--diagnostics json --evict=lur' \
+  '--evict=lur --diagnostics=json' '--diagnostics json --evict lur' '--evict lur --diagnostics json'; do
+  # shellcheck disable=SC2086 # words
+  run 2 "$FSCHED" compile g.yaml $words
+  expect "JSON in any order: $words" same err first
+done
+for words in 'complie --diagnostics json' '--diagnostics json compile' \
+  'compile --bogus --diagnostics json' 'compile --diagnostics json -z'; do
+  # shellcheck disable=SC2086 # words
+  run 2 "$FSCHED" $words
+  expect "JSON whatever is wrong: $words" holds err '^{"severity": "error", "code": "usage"'
+done
+run 2 "$FSCHED" compile --bogus -- --diagnostics json
+expect "an operand is no option" holds err '^fsched: error: '
 run 2 "$FSCHED" compile g.yaml --color always --evict=lur
 expect "colours when asked" holds err "$(printf '\033')"
 run 0 "$FSCHED" compile -qo x.fsb -- g.yaml

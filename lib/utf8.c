@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "draft.h"
+#include "utf8.h"
 
 /* Length of the UTF-8 sequence at p (n bytes left), 0 if malformed (RFC 3629: shortest form, no
  * surrogates, up to U+10FFFF). */

@@ -1,0 +1,61 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# No result may take the place of what is read, or of another result, however the file is spelled.
+cp "$TOP/examples/figure-10.yaml" g.yaml
+cp g.yaml self.fsb
+cp g.yaml first.yaml
+ln -s g.yaml link.yaml
+mkdir d
+ln -s .. d/up
+run 0 "$FSCHED" compile g.yaml -q -o g.fsb
+cp g.fsb first.fsb
+run 0 "$FSCHED" dis g.fsb --format json -o g.json
+cp g.json first.json
+sed '/^target:/,/^buffers:/{/^buffers:/!d;}' g.yaml | sed 's/^buffers:/target: t.yaml\n&/' >split.yaml
+sed -n '/^target:/,/^buffers:/{/^target:/d;/^buffers:/d;s/^  //;p;}' g.yaml >t.yaml
+cp t.yaml first.t
+input() { # what the message names, then the command line
+  name=$1
+  shift
+  run 2 "$FSCHED" "$@"
+  expect "the input is named: $*" holds err "over the input $name "
+}
+input g.yaml compile g.yaml -o g.yaml
+input g.yaml compile g.yaml -o ./d/../g.yaml
+input link.yaml compile link.yaml -o g.yaml
+input g.yaml compile g.yaml -o link.yaml
+input g.yaml compile g.yaml -o x.fsb --emit table=g.yaml
+input g.yaml compile g.yaml -o x.fsb -MF d/up/g.yaml
+input self.fsb compile self.fsb
+input t.yaml compile split.yaml -o t.yaml
+input t.yaml compile split.yaml -o x.fsb --emit stats=./t.yaml
+input g.fsb dis g.fsb -o g.fsb
+input g.json asm g.json -o d/up/g.json
+input g.fsb run g.fsb -q --trace ./g.fsb
+# shellcheck disable=SC2094 # that is the point
+"$FSCHED" compile - -o g.yaml <g.yaml 2>err
+expect "standard input is a file too" [ $? -eq 2 ]
+expect "and the file is named" holds err 'over the input g.yaml '
+# shellcheck disable=SC2094 # that is the point
+"$FSCHED" dis g.fsb >>g.fsb 2>err
+expect "so is standard output" [ $? -eq 2 ]
+expect "the graph stays" same g.yaml first.yaml
+expect "the stream stays" same g.fsb first.fsb
+expect "the JSON stays" same g.json first.json
+expect "the target stays" same t.yaml first.t
+
+twice() {
+  run 2 "$FSCHED" "$@"
+  expect "two results: $*" holds err 'two results would be written to '
+}
+twice compile g.yaml -o ./v.fsb --emit table=v.fsb
+twice compile g.yaml -o d/v --emit table=d/../d/v
+twice compile g.yaml -o d/up/v --emit table=v
+twice compile g.yaml -o v.fsb -MF ./v.fsb
+ln -s first.fsb alias
+twice compile g.yaml -o first.fsb --emit stats=alias
+twice run g.fsb --trace ./out
+expect "nothing was written" [ ! -e v.fsb -a ! -e d/v -a ! -e v -a ! -e x.fsb ]
+run 0 "$FSCHED" compile g.yaml -q -o d/same --emit table=same --emit stats=d/other
+run 0 "$FSCHED" compile g.yaml -q -o /dev/null --emit table=/dev/null
+:
