@@ -18,7 +18,6 @@ static const struct {
 };
 
 const char *fs_diag_code_name(fs_diag_code code) { return diag_table[code].code; }
-const char *fs_diag_code_summary(fs_diag_code code) { return diag_table[code].summary; }
 
 fsched_status fsched_context_create(const fsched_context_options *options, fsched_context **out) {
   fsched_context_options o = {.size = sizeof o};
@@ -86,12 +85,6 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
   }
   *id = (uint32_t)ctx->sources.n;
   return fs_vec_push(ctx, &ctx->sources, source);
-}
-
-uint32_t fs_context_files(const fsched_context *ctx) { return (uint32_t)ctx->sources.n; }
-
-const char *fs_context_file_name(const fsched_context *ctx, uint32_t id) {
-  return id < ctx->sources.n ? ctx->sources.at[id].name : NULL;
 }
 
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size, size_t least) {

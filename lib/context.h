@@ -23,13 +23,10 @@ typedef struct fs_pos {
 #define FS_NOWHERE ((fs_pos){FS_NONE, 0, 0, 0})
 
 const char *fs_diag_code_name(fs_diag_code code);
-const char *fs_diag_code_summary(fs_diag_code code);
 
 /* Registers a source text, of which diagnostics may show lines; it is copied. */
 fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
                               size_t length, uint32_t *id) FS_MUST_USE;
-uint32_t fs_context_files(const fsched_context *ctx);
-const char *fs_context_file_name(const fsched_context *ctx, uint32_t id);
 
 /* Reports.  `hint` may be NULL.  Errors beyond the limit are counted, not stored; a note or
  * warning is stored while there is room. */
