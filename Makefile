@@ -34,6 +34,10 @@ SOVERSION := 0
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 YAML_CFLAGS := $(shell pkg-config --cflags yaml-0.1 2>/dev/null)
 YAML_LIBS := $(shell pkg-config --libs yaml-0.1 2>/dev/null || echo -lyaml)
+# The DOT emitter's library; for the program alone, libfsched does without it.
+CGRAPH_CFLAGS := $(shell pkg-config --cflags libcgraph 2>/dev/null || echo -I/usr/include/graphviz)
+CGRAPH_LIBS := $(shell pkg-config --libs libcgraph 2>/dev/null || echo -lcgraph -lcdt)
+CGRAPH_VERSION := $(shell pkg-config --modversion libcgraph 2>/dev/null)
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
@@ -43,17 +47,19 @@ FLAGS := -std=c11 -D_GNU_SOURCE -Iinclude -Ilib -I. $(WARN) -fPIC -fvisibility=h
 COMPILE = $(CC) $(FLAGS) $(EXTRA_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
-LIB_SRC := $(wildcard lib/*.c lib/*/*.c codegen/*.c exec/*.c)
+LIB_SRC := $(wildcard lib/*.c lib/*/*.c codegen/*.c draw/*.c exec/*.c)
+DOT_SRC := $(wildcard draw/dot/*.c)
 CLI_SRC := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard test/*.c)
 BENCH_SRC := $(wildcard bench/bench_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 	$(BUILD)/examples/library
-OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
+OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= replay replay_random
@@ -72,6 +78,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # A suite is declared by suites.def alone, so its definition has no prototype before it.
 $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
+$(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
+$(BUILD)/cli/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
 $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
 $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
 
@@ -79,11 +87,12 @@ $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
 quote = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' $(call quote,$(COMPILE) : $(LINK) : $(YAML_LIBS)) >$@.new
+	@printf '%s\n' $(call quote,$(COMPILE) : $(LINK) : $(YAML_LIBS) $(CGRAPH_LIBS) $(CGRAPH_VERSION)) >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else \
-	  if echo '#include <yaml.h>' | $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null; \
+	  if printf '#include <%s>\n' yaml.h cgraph.h | \
+	    $(CC) $(FLAGS) $(CGRAPH_CFLAGS) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null; \
 	  then mv -f $@.new $@; \
-	  else echo 'no yaml.h: scripts/deps installs what is missing' >&2; exit 1; fi; fi
+	  else echo 'no yaml.h or cgraph.h: scripts/deps installs what is missing' >&2; exit 1; fi; fi
 
 $(BUILD)/libfsched.a: $(LIB_OBJ)
 	@rm -f $@
@@ -94,11 +103,11 @@ $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
 	  -o $@ $(LIB_OBJ) $(YAML_LIBS)
 	@ln -sf libfsched.so $@.$(SOVERSION)
 
-$(BUILD)/fsched: $(CLI_OBJ) $(BUILD)/libfsched.a
-	$(call say,LINK,$@)$(LINK) -o $@ $(CLI_OBJ) $(BUILD)/libfsched.a $(YAML_LIBS)
+$(BUILD)/fsched: $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
 
-$(BUILD)/test/run: $(TEST_OBJ) $(BUILD)/libfsched.a
-	$(call say,LINK,$@)$(LINK) -o $@ $(TEST_OBJ) $(BUILD)/libfsched.a $(CHECK_LIBS) $(YAML_LIBS)
+$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(CHECK_LIBS) $(YAML_LIBS) $(CGRAPH_LIBS)
 
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $< $(BUILD)/libfsched.a $(YAML_LIBS)

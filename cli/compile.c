@@ -6,24 +6,12 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "cli.h"
 #include "columns.h"
+#include "depfile.h"
+#include "emit.h"
 #include "file.h"
 #include "schedule.h"
 #include "sync.h"
-
-#define EMIT_KINDS "schedule|table|stats"
-
-typedef fs_status (*fs_emitter)(fsched_context *ctx, const fsched_schedule *s, char **text,
-                                size_t *length);
-/* In the order of EMIT_KINDS. */
-static const fs_emitter emitters[] = {fsched_schedule_json, fsched_schedule_table,
-                                      fsched_schedule_stats_json};
-
-typedef struct fs_emit {
-  uint32_t kind;
-  const char *path;
-} fs_emit;
 
 typedef struct fs_job {
   const char *input, *output, *depfile; /* depfile may be NULL */
@@ -36,34 +24,6 @@ typedef struct fs_job {
   fsched_program *program;
   double read_seconds, *pass_seconds;
 } fs_job;
-
-/* --emit KIND=FILE */
-static fs_status parse_emit(fs_cli *cli, const char *value, fs_emit *out) {
-  const char *equals = strchr(value, '=');
-  const char *kind = fs_arena_strndup(&cli->arena, value, (size_t)(equals - value));
-  if (kind == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  *out = (fs_emit){fs_choice_index(EMIT_KINDS, kind), equals + 1};
-  if (out->kind == FS_NONE) {
-    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, EMIT_KINDS, kind),
-                    "--emit knows %s, not '%s'", EMIT_KINDS, kind);
-  }
-  if (*out->path == '\0') {
-    return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);
-  }
-  return FSCHED_OK;
-}
-
-static fs_status parse_emits(fs_cli *cli, fs_job *job) {
-  const char *const *values;
-  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_EMIT, &values, &job->n_emits));
-  FS_TRY(fs_new(&cli->arena, &job->emit, job->n_emits + 1));
-  for (size_t i = 0; i < job->n_emits; i++) {
-    FS_TRY(parse_emit(cli, values[i], &job->emit[i]));
-  }
-  return FSCHED_OK;
-}
 
 static fs_status name_files(fs_cli *cli, fs_job *job) {
   job->input = cli->args.operand[0];
@@ -98,16 +58,11 @@ static fs_status check_files(fs_cli *cli, fs_job *job) {
   return fs_cli_check_input(cli, job->input, job->result, job->n_results);
 }
 
-/* Standard input has a name in brackets. */
-static bool is_file(const char *graph_file) {
-  return !fs_cli_is_std(graph_file) && graph_file[0] != '<';
-}
-
 /* The files that the graph names are known only when it has been read. */
 static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
     const char *name = fsched_graph_file(job->graph, i);
-    if (is_file(name)) {
+    if (fs_depfile_is_file(name)) {
       FS_TRY(fs_cli_check_input(cli, name, job->result, job->n_results));
     }
   }
@@ -157,51 +112,13 @@ static void report_races(fs_cli *cli, const fsched_graph *g) {
   }
 }
 
-static fs_status write_emits(fs_cli *cli, const fs_job *job) {
-  for (size_t i = 0; i < job->n_emits; i++) {
-    char *text = NULL;
-    size_t length = 0;
-    FS_TRY(emitters[job->emit[i].kind](cli->ctx, job->schedule, &text, &length));
-    fs_status status = fs_file_write(cli->ctx, job->emit[i].path, text, length);
-    fsched_text_free(cli->ctx, text, length);
-    FS_TRY(status);
-  }
-  return FSCHED_OK;
-}
-
-/* A file name as make reads it. */
-static void depfile_name(fs_text *t, const char *name) {
-  for (; *name != '\0'; name++) {
-    fs_text_puts(t, *name == '$' ? "$" : *name == ' ' || *name == '#' ? "\\" : "");
-    fs_text_add(t, name, 1);
-  }
-}
-
-static fs_status write_depfile(fs_cli *cli, const fs_job *job) {
-  fs_text t;
-  fs_text_init(&t, cli->ctx);
-  depfile_name(&t, job->output);
-  fs_text_puts(&t, ":");
-  for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
-    const char *name = fsched_graph_file(job->graph, i);
-    if (is_file(name)) {
-      fs_text_puts(&t, " ");
-      depfile_name(&t, name);
-    }
-  }
-  fs_text_puts(&t, "\n");
-  char *text = NULL;
-  size_t length = 0;
-  FS_TRY(fs_text_take(&t, &text, &length));
-  fs_status status = fs_file_write(cli->ctx, job->depfile, text, length);
-  fsched_text_free(cli->ctx, text, length);
-  return status;
-}
-
 static fs_status write_all(fs_cli *cli, const fs_job *job) {
-  FS_TRY(write_emits(cli, job));
+  fs_emit_source source = {job->graph, job->schedule, job->program};
+  for (size_t i = 0; i < job->n_emits; i++) {
+    FS_TRY(fs_emit_write(cli, &job->emit[i], &source));
+  }
   if (job->depfile != NULL) {
-    FS_TRY(write_depfile(cli, job));
+    FS_TRY(fs_depfile_write(cli, job->depfile, job->output, job->graph));
   }
   size_t size;
   const void *bytes = fsched_program_bytes(job->program, &size);
@@ -272,7 +189,7 @@ static void print_report(const fs_cli *cli, const fs_job *job) {
 }
 
 static fs_status run_job(fs_cli *cli, fs_job *job) {
-  FS_TRY(parse_emits(cli, job));
+  FS_TRY(fs_emit_parse(cli, &job->emit, &job->n_emits));
   FS_TRY(name_files(cli, job));
   FS_TRY(check_files(cli, job));
   FS_TRY(compute(cli, job));

@@ -74,8 +74,8 @@ void fs_help_text(fs_text *t, fs_cmd command) {
 }
 
 void fs_version_text(fs_text *t) {
-  fs_text_printf(t, "fsched %s\nlibyaml %s\nback ends: cpu\n", fsched_version(),
-                 yaml_get_version_string());
+  fs_text_printf(t, "fsched %s\nlibyaml %s\nlibcgraph %s\nback ends: cpu\n", fsched_version(),
+                 yaml_get_version_string(), FS_CGRAPH_VERSION);
 }
 
 fs_status fs_cli_help(fs_cli *cli) {

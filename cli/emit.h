@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --emit KIND=FILE of fsched compile: further results beside the command stream. */
+#ifndef FS_EMIT_H
+#define FS_EMIT_H
+
+#include "cli.h"
+#include "fsched/compile.h"
+
+/* In the order of the rows in emit.c. */
+#define FS_EMIT_KINDS "schedule|table|stats"
+
+typedef struct fs_emit {
+  uint32_t kind; /* index into FS_EMIT_KINDS */
+  const char *path;
+} fs_emit;
+
+/* What results are made from. */
+typedef struct fs_emit_source {
+  const fsched_graph *graph;
+  const fsched_schedule *schedule;
+  const fsched_program *program;
+} fs_emit_source;
+
+/* The --emit options in their order, in the arena.  Errors: FSCHED_USAGE, reported. */
+fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) FS_MUST_USE;
+/* Makes one result and writes it. */
+fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *source) FS_MUST_USE;
+
+#endif
