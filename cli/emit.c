@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of --emit, a row each. */
+/* The kinds of --emit: a row in emit.def and a function here. */
 #include "emit.h"
 
 #include "file.h"
@@ -22,7 +22,18 @@ static fs_status emit_stats(fs_cli *cli, const fs_emit_source *source, char **te
   return fsched_schedule_stats_json(cli->ctx, source->schedule, text, length);
 }
 
-static const fs_emitter emitters[] = {emit_schedule, emit_table, emit_stats};
+static const fs_emitter emitters[] = {
+#define FS_EMIT(name, what) emit_##name,
+#include "emit.def"
+#undef FS_EMIT
+};
+
+static const char kinds_with_bar[] =
+#define FS_EMIT(name, what) "|" #name
+#include "emit.def"
+#undef FS_EMIT
+    ;
+const char *const fs_emit_kinds = kinds_with_bar + 1;
 
 /* KIND=FILE; that there is a "=" the table of options has seen to. */
 static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
@@ -31,10 +42,10 @@ static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
   if (kind == NULL) {
     return FSCHED_SYSTEM;
   }
-  *out = (fs_emit){fs_choice_index(FS_EMIT_KINDS, kind), equals + 1};
+  *out = (fs_emit){fs_choice_index(fs_emit_kinds, kind), equals + 1};
   if (out->kind == FS_NONE) {
-    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, FS_EMIT_KINDS, kind),
-                    "--emit knows %s, not '%s'", FS_EMIT_KINDS, kind);
+    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, fs_emit_kinds, kind),
+                    "--emit knows %s, not '%s'", fs_emit_kinds, kind);
   }
   if (*out->path == '\0') {
     return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);

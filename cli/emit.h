@@ -6,11 +6,11 @@
 #include "cli.h"
 #include "fsched/compile.h"
 
-/* In the order of the rows in emit.c. */
-#define FS_EMIT_KINDS "schedule|table|stats"
+/* "schedule|table|...", from emit.def. */
+extern const char *const fs_emit_kinds;
 
 typedef struct fs_emit {
-  uint32_t kind; /* index into FS_EMIT_KINDS */
+  uint32_t kind; /* row of emit.def */
   const char *path;
 } fs_emit;
 
