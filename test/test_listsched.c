@@ -307,14 +307,21 @@ static void tightest(uint64_t align, uint64_t first_seed) {
   }
 }
 
-START_TEST(tightest_align_1)
-{ tightest(1, 10000); }
+START_TEST(tightest_capacities)
+{ tightest((const uint64_t[]){1, 64, 256}[_i], 10000 * (uint64_t)(_i + 1)); }
 END_TEST
-START_TEST(tightest_align_64)
-{ tightest(64, 20000); }
-END_TEST
-START_TEST(tightest_align_256)
-{ tightest(256, 30000); }
+
+/* Long: an input that left and is promised another place does not stay after all. */
+START_TEST(long_graphs)
+{
+  fsched_context *ctx = new_context();
+  fs_gen_params p = fs_gen_any((const uint64_t[]){7, 14, 21, 22, 24, 35, 37}[_i], 3000);
+  fsched_graph *g;
+  ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
+  fsched_schedule_destroy(schedule(ctx, g, FSCHED_EVICT_FARTHEST));
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
 END_TEST
 
 /* Copies that no schedule needs (shared facts, spilling.txt): a version that the store holds is not
@@ -673,9 +680,8 @@ Suite *fs_suite_listsched(void) {
   tcase_add_test(t, kept_to_the_last_instant);
   tcase_add_test(t, free_reads_are_not_early);
   tcase_add_test(t, lack_of_room_without_a_store);
-  tcase_add_test(t, tightest_align_1);
-  tcase_add_test(t, tightest_align_64);
-  tcase_add_test(t, tightest_align_256);
+  tcase_add_loop_test(t, tightest_capacities, 0, 3);
+  tcase_add_loop_test(t, long_graphs, 0, 7);
   tcase_add_test(t, no_copy_is_idle);
   tcase_add_test(t, bounded_store);
   tcase_add_test(t, same_input_same_schedule);

@@ -68,15 +68,23 @@ static bool needs_place(const fs_engine *e, uint32_t version) {
          (e->v_state[version] == FS_V_ABSENT || e->v_state[version] == FS_V_LEAVING);
 }
 
-/* Pins the op's versions; leaving ones whose room nobody has been promised stay after all. */
+/* A leaving version stays after all: nobody has been promised its room, and it has not itself been
+ * promised another place, where a claim waits for it. */
+static bool rescue(fs_engine *e, uint32_t version) {
+  bool stays = e->v_state[version] == FS_V_LEAVING && e->v_promised_place[version] == FS_NONE &&
+               fs_places_rescue(&e->places[e->v_memory[version]], e->v_place[version]);
+  if (stays) {
+    e->v_state[version] = FS_V_IN;
+  }
+  return stays;
+}
+
+/* Pins the op's versions; leaving ones stay if they can. */
 static void pin_versions(fs_engine *e, uint32_t op) {
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
     e->v_pins[v]++;
     fs_engine_withhold(e, v);
-    if (e->v_state[v] == FS_V_LEAVING &&
-        fs_places_rescue(&e->places[e->v_memory[v]], e->v_place[v])) {
-      e->v_state[v] = FS_V_IN;
-    }
+    (void)rescue(e, v);
   }
 }
 
@@ -196,8 +204,7 @@ static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
   for (size_t i = 0; i < e->victims.n; i++) {
     uint32_t v = e->victims.at[i];
     uint32_t m = e->v_memory[v];
-    if (e->v_state[v] == FS_V_LEAVING && fs_places_rescue(&e->places[m], e->v_place[v])) {
-      e->v_state[v] = FS_V_IN;
+    if (rescue(e, v)) {
       if (e->v_store_place[v] != FS_NONE && e->v_store_residency[v] == FS_NONE) {
         fs_places_unreserve(&e->places[e->g->target.memory[m].backing], e->v_store_place[v]);
         e->v_store_place[v] = FS_NONE;
@@ -340,9 +347,7 @@ static void keep_own(fs_engine *e, fs_claim *c) {
   size_t kept = 0;
   for (size_t i = 0; i < c->needs.n; i++) {
     const fs_need *n = &c->needs.at[i];
-    if (n->version != FS_NONE && e->v_state[n->version] == FS_V_LEAVING &&
-        fs_places_rescue(&e->places[n->memory], e->v_place[n->version])) {
-      e->v_state[n->version] = FS_V_IN;
+    if (n->version != FS_NONE && rescue(e, n->version)) {
       fs_places_unreserve(&e->places[n->memory], c->reserved.at[i]);
     } else {
       c->needs.at[kept] = *n;
