@@ -11,8 +11,11 @@
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml anew
+# make pictures        writes examples/figure-10.svg, resnet50.svg and */picture.svg anew
 # make lint            rules on includes, licences, man pages, scripts, format
-# make install         to $(DESTDIR)$(PREFIX); uninstall, dist, clean
+# make dist            $(BUILD)/fsched-VERSION.tar.gz, the same bytes from a clone and from itself
+# make repro           builds twice in unlike places and settings and compares every installed byte
+# make install         to $(DESTDIR)$(PREFIX); uninstall, clean
 #
 # CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, DESTDIR and BUILD (the build directory) are honoured; a
 # change of flags rebuilds; V=1 shows the commands.  What is missing to build is installed by scripts/deps.
@@ -25,10 +28,14 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
-COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL ?= install
 
 VERSION := $(shell sed -n 's/^\#define FS_VERSION "\(.*\)"/\1/p' lib/version.c)
+# Of the manual, set together with the version.
+DATE := 2026-11-21
 SOVERSION := 0
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -44,22 +51,25 @@ CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 # What the sources need, whatever the caller's CFLAGS are.
 FLAGS := -std=c11 -D_GNU_SOURCE -Iinclude -Ilib -I. $(WARN) -fPIC -fvisibility=hidden -pthread \
 	$(YAML_CFLAGS)
-COMPILE = $(CC) $(FLAGS) $(EXTRA_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+# Debug information names this directory "." and the build directory "build", wherever they are.
+MAP = -ffile-prefix-map=$(CURDIR)=. $(if $(filter /%,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
+COMPILE = $(CC) $(FLAGS) $(EXTRA_FLAGS) $(MAP) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
-LIB_SRC := $(wildcard lib/*.c lib/*/*.c codegen/*.c draw/*.c exec/*.c)
-DOT_SRC := $(wildcard draw/dot/*.c)
-CLI_SRC := $(wildcard cli/*.c)
-TEST_SRC := $(wildcard test/*.c)
+LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c codegen/*.c draw/*.c exec/*.c))
+DOT_SRC := $(sort $(wildcard draw/dot/*.c))
+CLI_SRC := $(sort $(wildcard cli/*.c))
+TEST_SRC := $(sort $(wildcard test/*.c))
 BENCH_SRC := $(wildcard bench/bench_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
+GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
-	$(BUILD)/examples/library
-OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
+	$(BUILD)/examples/embed/embed $(BUILD)/test/locale/fsched
+OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= replay replay_random
@@ -70,7 +80,11 @@ TSAN_FLAGS := -O1 -g -fsanitize=thread
 # $(call say,CC,name) before a command: shows it short, or with V=1 as it is.
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2) && )
 
-all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched
+# Made from the table of options: the pages of the manual and the completions.
+PAGES := $(patsubst %,$(BUILD)/%,$(sort $(wildcard man/*.[135])))
+COMPLETIONS := $(addprefix $(BUILD)/completion/fsched.,bash zsh fish)
+
+all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(PAGES) $(COMPLETIONS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -79,6 +93,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # A suite is declared by suites.def alone, so its definition has no prototype before it.
 $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
 $(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
+$(BUILD)/test/test_dot.o $(BUILD)/test/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
 $(BUILD)/cli/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
 $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
 $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
@@ -96,7 +111,7 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/libfsched.a: $(LIB_OBJ)
 	@rm -f $@
-	$(call say,AR,$@)$(AR) qcs $@ $(LIB_OBJ)
+	$(call say,AR,$@)$(AR) qcsD $@ $(LIB_OBJ)
 
 $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
 	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,libfsched.so.$(SOVERSION) -Wl,--version-script=lib/fsched.map \
@@ -112,21 +127,34 @@ $(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $< $(BUILD)/libfsched.a $(YAML_LIBS)
 
+# The program, but with the locale of its environment set, which the program itself never does.
+$(BUILD)/test/locale/fsched: $(BUILD)/test/locale/fsched.o $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
+
 $(BUILD)/examples/gen_resnet50: $(BUILD)/examples/gen_resnet50.o
 	$(call say,LINK,$@)$(LINK) -o $@ $<
 
 # The library's example, linked as a user links it.
-$(BUILD)/examples/library: $(BUILD)/examples/library.o $(BUILD)/libfsched.so
-	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/..'
+$(BUILD)/examples/embed/embed: $(BUILD)/examples/embed/embed.o $(BUILD)/libfsched.so
+	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/test/naive.o \
 	  $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
 
-$(BUILD)/fsched.bash: scripts/gen-completion $(BUILD)/fsched
-	$(call say,GEN,$@)scripts/gen-completion $(BUILD)/fsched >$@
+$(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/args.o $(BUILD)/cli/describe.o $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS)
 
-TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(BUILD)/libfsched.so
+$(PAGES): $(BUILD)/man/%: man/% $(BUILD)/cli/gen/gen Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)$(BUILD)/cli/gen/gen page $< $(DATE) >$@
+
+$(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
+
+TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(BUILD)/libfsched.so $(PAGES) \
+	$(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
 
@@ -146,55 +174,78 @@ check-suites: $(BUILD)/test/run
 	@BUILD=$(BUILD) scripts/run-tests --suites $(SUITES)
 
 fuzz-smoke: $(TESTS)
-	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml
+	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml
 
 bench: $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
 
-demo: $(BUILD)/fsched
+demo: $(BUILD)/fsched $(PAGES)
 	@BUILD=$(BUILD) scripts/run-demo
 
 examples: $(BUILD)/examples/gen_resnet50
 	$(BUILD)/examples/gen_resnet50 >examples/resnet50.yaml.new
 	mv -f examples/resnet50.yaml.new examples/resnet50.yaml
 
-lint:
-	@scripts/lint
+# Rewritten only when what is drawn differs.
+pictures: $(BUILD)/fsched
+	@for graph in examples/figure-10.yaml examples/resnet50.yaml examples/*/graph.yaml; do \
+	  case $$graph in */graph.yaml) svg=$${graph%/*}/picture.svg ;; *) svg=$${graph%.yaml}.svg ;; esac; \
+	  $(BUILD)/fsched compile $$graph -q -o $(BUILD)/picture.fsb --emit svg=$(BUILD)/picture.svg || exit 1; \
+	  cmp -s $(BUILD)/picture.svg $$svg || { echo "  SVG    $$svg"; cp $(BUILD)/picture.svg $$svg; } || exit 1; \
+	done
 
-MAN1 := $(wildcard man/*.1)
-MAN5 := $(wildcard man/*.5)
+lint:
+	@BUILD=$(BUILD) scripts/lint
+
 SO := libfsched.so
-install: all $(BUILD)/fsched.bash
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' \
-	  '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man5' \
-	  '$(DESTDIR)$(COMPLETIONDIR)'
+CMAKEDIR = $(LIBDIR)/cmake/fsched
+# $(call cmake_file,NAME): fills in cmake/NAME.in for this installation.
+cmake_file = scripts/gen-cmake $(1) '$(PREFIX)' '$(BINDIR)' '$(LIBDIR)' '$(INCLUDEDIR)' $(VERSION) $(SOVERSION) \
+	"$$(echo __SIZEOF_POINTER__ | $(CC) $(CPPFLAGS) $(CFLAGS) -E -P -x c -)" >'$(DESTDIR)$(CMAKEDIR)/$(1)'
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(CMAKEDIR)' \
+	  '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man3' \
+	  '$(DESTDIR)$(MANDIR)/man5' '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
+	  '$(DESTDIR)$(FISHCOMPDIR)'
 	$(INSTALL) -m 755 $(BUILD)/fsched '$(DESTDIR)$(BINDIR)'
 	$(INSTALL) -m 644 $(BUILD)/libfsched.a '$(DESTDIR)$(LIBDIR)'
 	$(INSTALL) -m 755 $(BUILD)/$(SO) '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)'
 	ln -sf $(SO).$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)'
 	ln -sf $(SO).$(SOVERSION) '$(DESTDIR)$(LIBDIR)/$(SO)'
 	$(INSTALL) -m 644 include/fsched/*.h '$(DESTDIR)$(INCLUDEDIR)/fsched'
-	$(if $(MAN1),$(INSTALL) -m 644 $(MAN1) '$(DESTDIR)$(MANDIR)/man1')
-	$(if $(MAN5),$(INSTALL) -m 644 $(MAN5) '$(DESTDIR)$(MANDIR)/man5')
-	$(INSTALL) -m 644 $(BUILD)/fsched.bash '$(DESTDIR)$(COMPLETIONDIR)/fsched'
+	$(INSTALL) -m 644 $(filter %.1,$(PAGES)) '$(DESTDIR)$(MANDIR)/man1'
+	$(INSTALL) -m 644 $(filter %.3,$(PAGES)) '$(DESTDIR)$(MANDIR)/man3'
+	$(INSTALL) -m 644 $(filter %.5,$(PAGES)) '$(DESTDIR)$(MANDIR)/man5'
+	$(INSTALL) -m 644 $(BUILD)/completion/fsched.bash '$(DESTDIR)$(BASHCOMPDIR)/fsched'
+	$(INSTALL) -m 644 $(BUILD)/completion/fsched.zsh '$(DESTDIR)$(ZSHCOMPDIR)/_fsched'
+	$(INSTALL) -m 644 $(BUILD)/completion/fsched.fish '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish'
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' \
-	  'includedir=$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)' '' 'Name: fsched' \
+	  'includedir=$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)' \
+	  'fsched=$(BINDIR:$(PREFIX)/%=$${prefix}/%)/fsched' '' 'Name: fsched' \
 	  'Description: static schedule compiler for graphs of operations' \
 	  'Version: $(VERSION)' 'Requires.private: yaml-0.1' 'Cflags: -I$${includedir}' \
 	  'Libs: -L$${libdir} -lfsched' 'Libs.private: -pthread' \
 	  >'$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
+	chmod 644 '$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
+	$(call cmake_file,fsched-config.cmake)
+	$(call cmake_file,fsched-config-version.cmake)
+	chmod 644 '$(DESTDIR)$(CMAKEDIR)'/fsched-config*.cmake
+	$(INSTALL) -m 644 cmake/fsched-add-program.cmake '$(DESTDIR)$(CMAKEDIR)'
 
 uninstall:
-	rm -f '$(DESTDIR)$(COMPLETIONDIR)/fsched' '$(DESTDIR)$(BINDIR)/fsched' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
+	rm -f '$(DESTDIR)$(BASHCOMPDIR)/fsched' '$(DESTDIR)$(ZSHCOMPDIR)/_fsched' \
+	  '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish' '$(DESTDIR)$(BINDIR)/fsched' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)' '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO)' '$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
-	rm -rf '$(DESTDIR)$(INCLUDEDIR)/fsched'
-	cd '$(DESTDIR)$(MANDIR)' && rm -f $(MAN1:man/%=man1/%) $(MAN5:man/%=man5/%)
+	rm -rf '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(CMAKEDIR)'
+	cd '$(DESTDIR)$(MANDIR)' && rm -f \
+	  $(foreach n,1 3 5,$(addprefix man$(n)/,$(notdir $(filter %.$(n),$(PAGES)))))
 
 dist:
-	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=fsched-$(VERSION)/ -o $(BUILD)/fsched-$(VERSION).tar HEAD
-	gzip -9nf $(BUILD)/fsched-$(VERSION).tar
+	@scripts/dist $(BUILD)/fsched-$(VERSION).tar.gz
+
+repro:
+	@CC='$(CC)' scripts/repro
 
 clean:
 	rm -rf $(BUILD)
@@ -203,5 +254,5 @@ clean:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
-	lint install uninstall dist clean FORCE
+	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)

@@ -163,7 +163,8 @@ static fs_status unknown_option(const fs_walk *w, const char *word, size_t lengt
   fs_text_init(&names, w->ctx);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
     const fs_option_info *info = &fs_option_table[o];
-    if ((info->commands >> w->args->command & 1) != 0) {
+    bool letter = info->long_name == NULL && info->short_name[1] == '\0'; /* near to any other */
+    if ((info->commands >> w->args->command & 1) != 0 && !letter) {
       fs_text_printf(&names, "%s-%s%s", names.n == 0 ? "" : "|", info->long_name ? "-" : "",
                      info->long_name ? info->long_name : info->short_name);
     }
@@ -185,7 +186,9 @@ static fs_status check_value(const fs_walk *w, fs_option option, const char *sho
     const char *hint = fs_nearest_hint(w->arena, argument, value);
     return fs_usage(w->ctx, hint, "%s is one of %s, not '%s'", shown, argument, value);
   }
-  if (argument[0] != '[' && strchr(argument, '=') != NULL && strchr(value, '=') == NULL) {
+  const char *equals = strchr(argument, '=');
+  bool wanted = equals != NULL && equals > argument && equals[-1] != '[';
+  if (wanted && strchr(value, '=') == NULL) {
     return fs_usage(w->ctx, NULL, "%s wants %s, not '%s'", shown, argument, value);
   }
   if (*value == '\0') {
@@ -305,7 +308,8 @@ fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, in
       FS_TRY(take_short(&w, word));
     }
   }
-  return fs_args_has(out, FS_OPTION_HELP) ? FSCHED_OK : check_operands(&w);
+  bool no_work = fs_args_has(out, FS_OPTION_HELP) || fs_args_has(out, FS_OPTION_PRINT_PASSES);
+  return no_work ? FSCHED_OK : check_operands(&w);
 }
 
 /* The value that a word (and, if it has none, the next) gives the option; NULL: not a choice. */

@@ -14,6 +14,7 @@ typedef struct fs_cli {
   fs_args args;
   bool parsed; /* the command line was understood, and args is what it says */
   bool quiet, verbose;
+  struct fs_cli_progress *progress; /* NULL: nobody wants to know */
 } fs_cli;
 
 fs_status fs_cli_compile(fs_cli *cli) FS_MUST_USE;
@@ -21,6 +22,7 @@ fs_status fs_cli_run(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_verify(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_dis(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_asm(fs_cli *cli) FS_MUST_USE;
+fs_status fs_cli_dot(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_help(fs_cli *cli) FS_MUST_USE;
 
 /* The help of one command, or of the whole program (FS_CMD_COUNT). */
@@ -39,6 +41,8 @@ const char *fs_cli_shown(const char *input);
 bool fs_cli_json(const fs_cli *cli);
 /* --memory and --set */
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) FS_MUST_USE;
+fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
+                             fsched_graph **out) FS_MUST_USE;
 
 /* files.c.  Errors: FSCHED_USAGE, reported. */
 /* No two results may go to one file. */
@@ -46,6 +50,8 @@ fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n)
 /* No result may take the place of what is read. */
 fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *output,
                              size_t n) FS_MUST_USE;
+/* Is it, or would it become, a plain file, rather than "-", a device or a pipe? */
+bool fs_cli_is_file(const char *path);
 /* A command stream is not for a terminal. */
 fs_status fs_cli_check_terminal(fs_cli *cli, const char *output) FS_MUST_USE;
 
@@ -55,6 +61,7 @@ typedef enum fs_kind {
   FS_KIND_STREAM,
   FS_KIND_GRAPH,
   FS_KIND_PROGRAM_JSON,
+  FS_KIND_SCHEDULE_JSON,
   FS_KIND_LISTING
 } fs_kind;
 fs_kind fs_cli_kind(const char *text, size_t n);

@@ -4,25 +4,30 @@
 #include "fsched/compile.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "columns.h"
 #include "depfile.h"
+#include "dump.h"
 #include "emit.h"
 #include "file.h"
+#include "progress.h"
 #include "schedule.h"
 #include "sync.h"
+#include "times.h"
 
 typedef struct fs_job {
   const char *input, *output, *depfile; /* depfile may be NULL */
   fs_emit *emit;
   size_t n_emits;
+  fs_dumps dumps;
   const char **result; /* the names of all files to be written */
   size_t n_results;
+  size_t n_products; /* of them the stream and those of --emit, which a depfile names */
   fsched_graph *graph;
   fsched_schedule *schedule;
   fsched_program *program;
-  double read_seconds, *pass_seconds;
+  uint64_t read_ns, write_ns;
+  double *pass_seconds;
 } fs_job;
 
 static fs_status name_files(fs_cli *cli, fs_job *job) {
@@ -32,23 +37,24 @@ static fs_status name_files(fs_cli *cli, fs_job *job) {
     job->output =
         fs_cli_is_std(job->input) ? "-" : fs_cli_with_suffix(cli, job->input, NULL, ".fsb");
   }
-  job->depfile = fs_args_last(&cli->args, FS_OPTION_DEPS_FILE);
-  if (job->depfile == NULL && fs_args_has(&cli->args, FS_OPTION_DEPS)) {
-    if (job->output != NULL && fs_cli_is_std(job->output)) {
-      return fs_usage(cli->ctx, "name the depfile with -MF FILE",
-                      "-MD has no name to go by when the output is standard output");
-    }
-    job->depfile = job->output == NULL ? NULL : fs_cli_with_suffix(cli, job->output, NULL, ".d");
-  }
-  return job->output == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+  return job->output == NULL ? FSCHED_SYSTEM : fs_depfile_name(cli, job->output, &job->depfile);
 }
 
 /* No two results may go to one file, nor any over what is read. */
 static fs_status check_files(fs_cli *cli, fs_job *job) {
-  FS_TRY(fs_new(&cli->arena, &job->result, job->n_emits + 2));
+  FS_TRY(fs_new(&cli->arena, &job->result, 2 * job->n_emits + job->dumps.n + 2));
   job->result[job->n_results++] = job->output;
   for (size_t i = 0; i < job->n_emits; i++) {
     job->result[job->n_results++] = job->emit[i].path;
+    if (job->emit[i].header != NULL) {
+      job->result[job->n_results++] = job->emit[i].header;
+    }
+  }
+  job->n_products = job->n_results;
+  for (size_t i = 0; i < job->dumps.n; i++) {
+    if (job->dumps.at[i].path != NULL) {
+      job->result[job->n_results++] = job->dumps.at[i].path;
+    }
   }
   if (job->depfile != NULL) {
     job->result[job->n_results++] = job->depfile;
@@ -69,17 +75,12 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   return FSCHED_OK;
 }
 
-static double now_seconds(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static fs_status compute(fs_cli *cli, fs_job *job) {
-  double begin = now_seconds();
+  uint64_t begin = fs_times_now();
   FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
   FS_TRY(check_targets(cli, job));
-  job->read_seconds = now_seconds() - begin;
+  job->read_ns = fs_times_now() - begin;
+  job->dumps.graph = fsched_graph_name(job->graph);
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
   const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
   const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
@@ -93,33 +94,21 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   if (seed != NULL) {
     (void)fs_parse_u64(seed, &o.seed);
   }
+  fs_dumps_ask(&job->dumps, &o);
   return fsched_compile(cli->ctx, job->graph, &o, &job->schedule, &job->program);
 }
 
-/* With hazards: raw, the pairs that nothing orders; what they compute is outside the promise. */
-static void report_races(fs_cli *cli, const fsched_graph *g) {
-  enum { SHOWN = 20 };
-  for (uint32_t i = 0; i < g->n_races && i < SHOWN; i++) {
-    fs_report(cli->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE, NULL,
-              "ops '%s' and '%s' are unordered, and one of them writes what both touch of '%s'",
-              g->op_name[g->race_a[i]], g->op_name[g->race_b[i]],
-              g->buffer_name[g->version_buffer[g->race_version[i]]]);
-  }
-  if (g->n_races > SHOWN) {
-    fs_report(cli->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
-              "fsched dis --format json lists all", "%u more pairs of ops are unordered",
-              g->n_races - SHOWN);
-  }
-}
-
-static fs_status write_all(fs_cli *cli, const fs_job *job) {
+/* The depfile comes first: without it, a build tool that finds the others would take them to be
+ * what they should be for ever. */
+static fs_status write_all(fs_cli *cli, fs_job *job) {
   fs_emit_source source = {job->graph, job->schedule, job->program};
+  if (job->depfile != NULL) {
+    FS_TRY(fs_depfile_write(cli, job->depfile, job->result, job->n_products, job->graph));
+  }
   for (size_t i = 0; i < job->n_emits; i++) {
     FS_TRY(fs_emit_write(cli, &job->emit[i], &source));
   }
-  if (job->depfile != NULL) {
-    FS_TRY(fs_depfile_write(cli, job->depfile, job->output, job->graph));
-  }
+  FS_TRY(fs_dumps_write(&job->dumps));
   size_t size;
   const void *bytes = fsched_program_bytes(job->program, &size);
   return fs_file_write(cli->ctx, job->output, bytes, size);
@@ -142,21 +131,18 @@ static void put_summary(fs_text *t, const fs_job *job) {
   fs_text_puts(t, "\n");
 }
 
-static void put_seconds(fs_text *t, const char *name, double seconds, const char *what) {
-  fs_text_printf(t, "  %-10s %10.3f ms  %s\n", name, seconds * 1e3, what);
-}
-
 /* `verified`: the last pass, which is the check, was asked for. */
 static void put_times(fs_text *t, const fs_job *job, bool verified) {
-  double sum = job->read_seconds;
-  put_seconds(t, "read", job->read_seconds, "the graph file");
+  fs_times times = {0};
+  fs_times_add(&times, "read", "The graph file.", job->read_ns);
   for (uint32_t i = 0; i < fsched_pass_count(); i++) {
     if (verified || strcmp(fsched_pass_name(i), "verify") != 0) {
-      put_seconds(t, fsched_pass_name(i), job->pass_seconds[i], fsched_pass_summary(i));
-      sum += job->pass_seconds[i];
+      fs_times_add(&times, fsched_pass_name(i), fsched_pass_summary(i),
+                   (uint64_t)(job->pass_seconds[i] * 1e9));
     }
   }
-  fs_text_printf(t, "  %-10s %10.3f ms\n", "all", sum * 1e3);
+  fs_times_add(&times, "write", "All results.", job->write_ns);
+  fs_times_put(&times, t);
 }
 
 static void put_written(fs_text *t, const fs_job *job) {
@@ -190,18 +176,25 @@ static void print_report(const fs_cli *cli, const fs_job *job) {
 
 static fs_status run_job(fs_cli *cli, fs_job *job) {
   FS_TRY(fs_emit_parse(cli, &job->emit, &job->n_emits));
+  FS_TRY(fs_dumps_parse(cli, &job->dumps));
   FS_TRY(name_files(cli, job));
   FS_TRY(check_files(cli, job));
   FS_TRY(compute(cli, job));
-  report_races(cli, job->graph);
+  fs_cli_progress_clear(cli); /* a result may go to the terminal */
+  uint64_t begin = fs_times_now();
   FS_TRY(write_all(cli, job));
+  job->write_ns = fs_times_now() - begin;
   print_report(cli, job);
   return FSCHED_OK;
 }
 
 fs_status fs_cli_compile(fs_cli *cli) {
+  if (fs_args_has(&cli->args, FS_OPTION_PRINT_PASSES)) {
+    return fs_cli_print_passes(cli);
+  }
   fs_job job = {0};
   fs_status status = run_job(cli, &job);
+  fs_dumps_drop(&job.dumps);
   fsched_program_destroy(job.program);
   fsched_schedule_destroy(job.schedule);
   fsched_graph_destroy(job.graph);

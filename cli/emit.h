@@ -12,6 +12,7 @@ extern const char *const fs_emit_kinds;
 typedef struct fs_emit {
   uint32_t kind; /* row of emit.def */
   const char *path;
+  const char *header, *symbol; /* of C; header NULL: none is written */
 } fs_emit;
 
 /* What results are made from. */

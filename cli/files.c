@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which file a name means.  A file that is there is known by its device and inode, one that is not
- * yet by those of its directory and its last name; so links and spellings do not hide that two
- * names are one file.  Terminals, /dev/null and the like may be named as often as one likes. */
+ * yet by those of its directory and its last name, behind links; so links and spellings do not hide
+ * that two names are one file.  Terminals, /dev/null and the like may be named as often as one
+ * likes. */
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "file.h"
 
 typedef struct fs_identity {
   bool known;
@@ -15,6 +18,12 @@ typedef struct fs_identity {
 } fs_identity;
 
 static fs_identity identity_of_new(fs_cli *cli, const char *path) {
+  char behind[PATH_MAX];
+  path =
+      fs_file_behind(path, behind) ? fs_arena_strndup(&cli->arena, behind, strlen(behind)) : NULL;
+  if (path == NULL) {
+    return (fs_identity){0};
+  }
   const char *slash = strrchr(path, '/');
   const char *directory = ".";
   if (slash != NULL) { /* with its slash, so that "/" stays what it is */
@@ -71,6 +80,12 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
     }
   }
   return FSCHED_OK;
+}
+
+bool fs_cli_is_file(const char *path) {
+  struct stat st;
+  return !fs_cli_is_std(path) && strncmp(path, "/dev/", 5) != 0 &&
+         (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
 fs_status fs_cli_check_terminal(fs_cli *cli, const char *output) {

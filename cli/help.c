@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help and version texts.  The help of a command is, word for word, its part of OPTIONS in
- * man/fsched.1. */
+/* Help and version texts.  The help of a command is, word for word, OPTIONS of its page of the
+ * manual: both are made from one table. */
 #include <yaml.h>
 
 #include "cli.h"
+#include "describe.h"
 
 enum { WIDTH = 80, INDENT = 4 };
 
-/* Adds words, broken at WIDTH, each line indented. */
-static void wrap(fs_text *t, const char *words, size_t indent) {
-  size_t column = 0;
+/* Adds words, broken at WIDTH, each line indented; the first from `column` on. */
+static void wrap(fs_text *t, const char *words, size_t indent, size_t column) {
   while (*words != '\0') {
     size_t n = strcspn(words, " ");
     if (column > 0 && column + 1 + n > WIDTH) {
@@ -30,7 +30,23 @@ static void wrap(fs_text *t, const char *words, size_t indent) {
   fs_text_puts(t, "\n");
 }
 
-static void option_text(fs_text *t, const fs_option_info *o) {
+/* The words that the argument may be, a column of names and one of meanings. */
+static void words_text(fs_text *t, fs_option option) {
+  enum { GAP = 2 };
+  fs_word word;
+  size_t width = 0;
+  for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
+    width = fs_max(width, strlen(word.name));
+  }
+  size_t indent = INDENT + GAP + width + GAP;
+  for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
+    fs_text_printf(t, "%*s%-*s ", INDENT + GAP, "", (int)width, word.name);
+    wrap(t, word.what, indent, indent - 1);
+  }
+}
+
+static void option_text(fs_text *t, fs_option option) {
+  const fs_option_info *o = &fs_option_table[option];
   const char *argument = o->argument == NULL ? "" : o->argument;
   const char *space = o->argument == NULL || argument[0] == '[' ? "" : " ";
   fs_text_puts(t, "\n  ");
@@ -41,17 +57,18 @@ static void option_text(fs_text *t, const fs_option_info *o) {
     fs_text_printf(t, "%s--%s", o->short_name == NULL ? "" : ", ", o->long_name);
   }
   fs_text_printf(t, "%s%s\n", space, argument);
-  wrap(t, o->help, INDENT);
+  wrap(t, o->help, INDENT, 0);
+  words_text(t, option);
 }
 
 static void command_text(fs_text *t, fs_cmd command) {
   const fs_cmd_info *info = &fs_cmd_table[command];
   fs_text_printf(t, "usage: fsched %s [OPTION...] %s\n\n", info->name, info->operands);
-  char first[2] = {(char)(info->summary[0] - 'a' + 'A'), '\0'};
-  fs_text_printf(t, "%s%s.\n", first, info->summary + 1);
+  fs_describe_command(t, command);
+  fs_text_puts(t, "\n");
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
-    if ((fs_option_table[o].commands >> command & 1) != 0) {
-      option_text(t, &fs_option_table[o]);
+    if (fs_option_is_on((fs_option)o, command)) {
+      option_text(t, (fs_option)o);
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "stream.h"
 
 #define PROGRAM_KEY "\"fsched_program\":"
+#define SCHEDULE_KEY "\"fsched_schedule\":"
 enum { LOOKED_AT = 4096, MAGIC_SIZE = sizeof FS_STREAM_MAGIC - 1 };
 
 static bool begins(const char *text, size_t n, const char *word) {
@@ -40,6 +41,9 @@ fs_kind fs_cli_kind(const char *text, size_t n) {
   if (begins(text, n, "{") && memmem(text, n, PROGRAM_KEY, sizeof PROGRAM_KEY - 1) != NULL) {
     return FS_KIND_PROGRAM_JSON;
   }
+  if (begins(text, n, "{") && memmem(text, n, SCHEDULE_KEY, sizeof SCHEDULE_KEY - 1) != NULL) {
+    return FS_KIND_SCHEDULE_JSON;
+  }
   return begins(text, n, "program ") && has_line(text, n, "makespan ") ? FS_KIND_LISTING
                                                                        : FS_KIND_OTHER;
 }
@@ -50,6 +54,8 @@ fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted, f
       [FS_KIND_STREAM] = "fsched dis --format json makes its JSON form",
       [FS_KIND_GRAPH] = "this is a graph: fsched compile makes a command stream of it",
       [FS_KIND_PROGRAM_JSON] = "this is its JSON form: fsched asm makes a command stream of it",
+      [FS_KIND_SCHEDULE_JSON] = "this is a schedule: verify takes it with --graph GRAPH, and dot "
+                                "takes its graph with --schedule",
       [FS_KIND_LISTING] = "this is the listing for people: asm wants that of dis --format json",
   };
   fs_pos pos = FS_NOWHERE;

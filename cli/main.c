@@ -7,11 +7,14 @@
 
 #include "cli.h"
 #include "diag_format.h"
+#include "progress.h"
+#include "warnings.h"
 
 typedef fs_status (*fs_cmd_run)(fs_cli *cli);
 static const fs_cmd_run commands[FS_CMD_COUNT] = {
     [FS_CMD_COMPILE] = fs_cli_compile, [FS_CMD_RUN] = fs_cli_run, [FS_CMD_VERIFY] = fs_cli_verify,
-    [FS_CMD_DIS] = fs_cli_dis,         [FS_CMD_ASM] = fs_cli_asm, [FS_CMD_HELP] = fs_cli_help,
+    [FS_CMD_DIS] = fs_cli_dis,         [FS_CMD_ASM] = fs_cli_asm, [FS_CMD_DOT] = fs_cli_dot,
+    [FS_CMD_HELP] = fs_cli_help,
 };
 
 /* What a program without a command, or with -h or --version in its place, prints. */
@@ -61,7 +64,11 @@ static fs_status run_command(fs_cli *cli, int argc, char **argv) {
     fs_help_text(&t, command);
     return fs_cli_print(cli->ctx, &t);
   }
-  return commands[command](cli);
+  FS_TRY(fs_cli_warnings(cli));
+  FS_TRY(fs_cli_progress_start(cli));
+  fs_status status = commands[command](cli);
+  fs_cli_progress_clear(cli);
+  return status;
 }
 
 static bool wants_color(const fs_cli *cli) {

@@ -4,21 +4,23 @@
 #include "file.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
+#include "progress.h"
 #include "stream.h"
+#include "ticks.h"
 
-/* Nanoseconds per tick, as the time unit's label says; 1 for cycles and the like. */
-static uint64_t tick_ns(const fsched_program *program) {
-  const char *unit = fs_stream_string(&program->view, program->view.meta[0].time_unit);
-  static const struct {
-    const char *unit;
-    uint64_t ns;
-  } known[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-  for (size_t i = 0; unit != NULL && i < sizeof known / sizeof known[0]; i++) {
-    if (strcmp(unit, known[i].unit) == 0) {
-      return known[i].ns;
-    }
+static fs_status read_plan(fs_cli *cli, fsched_replay_options *o) {
+  const char *plan = fs_args_last(&cli->args, FS_OPTION_WITH_PLAN);
+  if (plan == NULL) {
+    return FSCHED_OK;
   }
-  return 1;
+  if (!o->trace) {
+    return fs_usage(cli->ctx, "add --trace FILE", "--with-plan is a part of a trace");
+  }
+  if (*plan != '\0' && strcmp(plan, "fit") != 0) {
+    return fs_usage(cli->ctx, NULL, "--with-plan takes fit or no value, not '%s'", plan);
+  }
+  o->trace_plan = *plan == '\0' ? FSCHED_TRACE_PLAN_TICKS : FSCHED_TRACE_PLAN_FIT;
+  return FSCHED_OK;
 }
 
 static fs_status read_options(fs_cli *cli, fsched_replay_options *o) {
@@ -38,7 +40,7 @@ static fs_status read_options(fs_cli *cli, fsched_replay_options *o) {
   if (timeout != NULL && !fs_parse_milliseconds(timeout, &o->timeout_ms)) {
     return fs_usage(cli->ctx, NULL, "--timeout wants seconds above 0, not '%s'", timeout);
   }
-  return FSCHED_OK;
+  return read_plan(cli, o);
 }
 
 static fs_status check_trace(fs_cli *cli, const char *input) {
@@ -100,9 +102,11 @@ static fs_status replay(fs_cli *cli, const char *name, const fsched_program *pro
                         fsched_replay_options *o) {
   fsched_replay_result r = {.size = sizeof r};
   if (fs_args_has(&cli->args, FS_OPTION_PACE) && o->pace_ns == 0) {
-    o->pace_ns = tick_ns(program);
+    o->pace_ns =
+        fs_max(fs_tick_ns(fs_stream_string(&program->view, program->view.meta->time_unit)), 1);
   }
   fs_status status = fsched_replay_cpu(cli->ctx, program, o, &r);
+  fs_cli_progress_clear(cli);
   const char *trace = fs_args_last(&cli->args, FS_OPTION_TRACE);
   if (status == FSCHED_OK && trace != NULL) {
     status = fs_file_write(cli->ctx, trace, r.trace_json, r.trace_length);

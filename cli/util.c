@@ -38,11 +38,23 @@ bool fs_cli_json(const fs_cli *cli) {
   return form != NULL && strcmp(form, "json") == 0;
 }
 
+static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
+  *o = (fsched_read_options){.size = sizeof *o};
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o->memory_overrides,
+                     &o->n_memory_overrides));
+  return fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o->target_overrides,
+                     &o->n_target_overrides);
+}
+
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
-  fsched_read_options o = {.size = sizeof o};
-  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o.memory_overrides,
-                     &o.n_memory_overrides));
-  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o.target_overrides,
-                     &o.n_target_overrides));
+  fsched_read_options o;
+  FS_TRY(read_overrides(cli, &o));
   return fsched_graph_read(cli->ctx, path, &o, out);
+}
+
+fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
+                             fsched_graph **out) {
+  fsched_read_options o;
+  FS_TRY(read_overrides(cli, &o));
+  return fsched_graph_parse(cli->ctx, name, text, length, &o, out);
 }

@@ -3,27 +3,44 @@
  * taken for a damaged stream. */
 #include "fsched/verify.h"
 
+#include <stdio.h>
+
 #include "cli.h"
 #include "file.h"
+#include "progress.h"
+#include "times.h"
+
+/* Adds the time since *at, and sets it. */
+static void lap(fs_times *times, const char *name, const char *what, uint64_t *at) {
+  uint64_t now = fs_times_now();
+  fs_times_add(times, name, what, now - *at);
+  *at = now;
+}
 
 static fs_status verify_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
-                                const fsched_graph *graph) {
+                                const fsched_graph *graph, fs_times *times) {
   fsched_program *program = NULL;
+  uint64_t at = fs_times_now();
   FS_TRY(fs_cli_load_program(cli, name, bytes, size, &program));
+  lap(times, "load", "The stream.", &at);
   fs_status status = fsched_verify_program(cli->ctx, program, graph);
+  lap(times, "verify", "The check.", &at);
   fsched_program_destroy(program);
   return status;
 }
 
 static fs_status verify_schedule(fs_cli *cli, const char *name, const char *text, size_t length,
-                                 const fsched_graph *graph) {
+                                 const fsched_graph *graph, fs_times *times) {
   if (graph == NULL) {
     return fs_usage(cli->ctx, "a command stream can be verified alone",
                     "%s is a schedule, and to verify it needs --graph", name);
   }
   fsched_schedule *schedule = NULL;
+  uint64_t at = fs_times_now();
   FS_TRY(fsched_schedule_parse(cli->ctx, graph, name, text, length, &schedule));
+  lap(times, "load", "The schedule.", &at);
   fs_status status = fsched_verify_schedule(cli->ctx, graph, schedule);
+  lap(times, "verify", "The check.", &at);
   fsched_schedule_destroy(schedule);
   return status;
 }
@@ -77,10 +94,11 @@ static bool is_json(const char *bytes, size_t size) {
 }
 
 static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, size_t size,
-                             const fsched_graph *graph) {
+                             const fsched_graph *graph, fs_times *times) {
   bool stream = !is_json(bytes, size) || fs_cli_kind(bytes, size) == FS_KIND_PROGRAM_JSON;
-  fs_status status = stream ? verify_program(cli, name, bytes, size, graph)
-                            : verify_schedule(cli, name, bytes, size, graph);
+  fs_status status = stream ? verify_program(cli, name, bytes, size, graph, times)
+                            : verify_schedule(cli, name, bytes, size, graph, times);
+  fs_cli_progress_clear(cli);
   if (status == FSCHED_OK || status == FSCHED_WRONG) {
     FS_TRY(print_result(cli, name, stream ? "stream" : "schedule", status == FSCHED_OK));
   }
@@ -101,20 +119,37 @@ static fs_status check_options(fs_cli *cli, const char *input, const char *graph
   return FSCHED_OK;
 }
 
+static void print_times(const fs_cli *cli, const fs_times *times) {
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  if (fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
+    fs_times_put(times, &t);
+  }
+  if (!t.failed && t.n > 0) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
+}
+
 fs_status fs_cli_verify(fs_cli *cli) {
   const char *input = cli->args.operand[0];
   const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
   FS_TRY(check_options(cli, input, graph_name));
   char *bytes = NULL;
   size_t size = 0;
+  fs_times times = {0};
+  uint64_t at = fs_times_now();
   FS_TRY(fs_file_read(cli->ctx, input, &bytes, &size));
+  lap(&times, "read", "The file.", &at);
   fsched_graph *graph = NULL;
   fs_status status = FSCHED_OK;
   if (graph_name != NULL) {
     status = fs_cli_read_graph(cli, graph_name, &graph);
+    lap(&times, "graph", "The graph file.", &at);
   }
   if (status == FSCHED_OK) {
-    status = verify_file(cli, fs_cli_shown(input), bytes, size, graph);
+    status = verify_file(cli, fs_cli_shown(input), bytes, size, graph, &times);
+    print_times(cli, &times);
   }
   fsched_graph_destroy(graph);
   (void)fs_realloc(cli->ctx, bytes, size + 1, 0);

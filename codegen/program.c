@@ -17,7 +17,8 @@ void fsched_program_destroy(fsched_program *p) {
   if (p == NULL) {
     return;
   }
-  if (p->mapped) {
+  if (p->borrowed) { /* nothing of it is ours */
+  } else if (p->mapped) {
     (void)munmap(p->bytes, p->size);
   } else {
     (void)fs_realloc(p->ctx, p->bytes, p->size, 0);
@@ -49,6 +50,23 @@ fs_status fsched_program_load(fsched_context *ctx, const char *name, const void 
     (void)fs_realloc(ctx, copy, size == 0 ? 1 : size, 0);
     return status;
   }
+  (*out)->view = view;
+  return FSCHED_OK;
+}
+
+fs_status fsched_program_borrow(fsched_context *ctx, const char *name, const void *bytes,
+                                size_t size, fsched_program **out) {
+  *out = NULL;
+  if ((uintptr_t)bytes % sizeof(uint64_t) != 0) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                   "fsched_program_load takes bytes at any address",
+                   "the bytes of program '%s' are not aligned to 8", name);
+  }
+  static const uint64_t nothing = 0;
+  fs_stream view;
+  FS_TRY(fs_stream_check(ctx, name, size == 0 ? &nothing : bytes, size, &view));
+  FS_TRY(fs_program_make(ctx, (void *)bytes, size, false, out));
+  (*out)->borrowed = true;
   (*out)->view = view;
   return FSCHED_OK;
 }

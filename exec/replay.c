@@ -5,6 +5,7 @@
 #include "backend.h"
 #include "fsched/graph.h"
 #include "mem.h"
+#include "progress.h"
 #include "reference.h"
 #include "trace.h"
 
@@ -30,6 +31,13 @@ static void report_race(const replay *r, const fs_stream_race *race) {
 }
 
 static fs_status check_options(const replay *r) {
+  if ((unsigned)r->options.trace_plan > FSCHED_TRACE_PLAN_FIT ||
+      (r->options.trace_plan != FSCHED_TRACE_PLAN_NONE && !r->options.trace)) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   r->options.trace ? "'trace_plan' is %d, no fsched_trace_plan"
+                                    : "'trace_plan' is %d, and no trace is wanted",
+                   r->options.trace_plan);
+  }
   if (r->options.check && r->options.empty_kernels) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
                    "nothing can be checked when kernels are left out");
@@ -64,16 +72,52 @@ static fs_status set_up(replay *r) {
   return FSCHED_OK;
 }
 
+/* In parts, so that one who listens hears about the progress. */
+static fs_status run_all(replay *r, fs_instance *instance, uint64_t invocations) {
+  enum { PARTS = 100 };
+  uint64_t part = fs_progress_heard(r->ctx) ? fs_ceil_div(invocations, PARTS) : invocations;
+  fs_status status = FSCHED_OK;
+  fs_progress_begin(r->ctx, "replay", invocations);
+  for (uint64_t done = 0; done < invocations && status == FSCHED_OK;) {
+    fs_backend_times times = {0};
+    uint64_t count = fs_min(part, invocations - done);
+    status = r->backend->run(instance, done, count, &times);
+    if (status == FSCHED_OK) {
+      r->result.elapsed_ns += times.total_ns;
+      r->result.minimum_ns =
+          done == 0 ? times.minimum_ns : fs_min(r->result.minimum_ns, times.minimum_ns);
+      done += count;
+      fs_progress_at(r->ctx, done);
+    }
+  }
+  fs_progress_end(r->ctx, status);
+  return status;
+}
+
+/* The measured times, before them the planned ones if they are wanted. */
+static fs_status write_trace(replay *r) {
+  const fs_record *record = &r->config.record;
+  fs_trace_run runs[2];
+  uint32_t n = 0;
+  uint64_t last = 0;
+  for (uint32_t c = 0; c < r->s->n_commands; c++) {
+    last = fs_max(last, record->end[c]);
+  }
+  if (r->options.trace_plan == FSCHED_TRACE_PLAN_TICKS) {
+    FS_TRY(fs_trace_plan(&r->arena, r->s, r->options.pace_ns, &runs[n++]));
+  } else if (r->options.trace_plan == FSCHED_TRACE_PLAN_FIT) {
+    FS_TRY(fs_trace_plan_fit(&r->arena, r->s, last, &runs[n++]));
+  }
+  runs[n++] = (fs_trace_run){"measured", record->begin, record->end};
+  return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
+}
+
 static fs_status run(replay *r, fs_instance *instance) {
   uint64_t invocations = r->options.repeat == 0 ? 1 : r->options.repeat;
-  fs_backend_times times;
-  FS_TRY(r->backend->run(instance, 0, invocations, &times));
   r->result.commands = r->s->n_commands;
-  r->result.elapsed_ns = times.total_ns;
-  r->result.minimum_ns = times.minimum_ns;
+  FS_TRY(run_all(r, instance, invocations));
   if (r->options.trace) { /* first: it helps to understand a difference */
-    FS_TRY(fs_trace_write(r->ctx, r->s, r->config.record.begin, r->config.record.end,
-                          &r->result.trace_json, &r->result.trace_length));
+    FS_TRY(write_trace(r));
   }
   if (r->options.check) {
     fs_reference_counts counts;

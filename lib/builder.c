@@ -6,6 +6,7 @@
 
 #include "builder_private.h"
 #include "utf8.h"
+#include "warnings.h"
 
 enum { DEFAULT_FRONTIER = 16 };
 
@@ -18,6 +19,7 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
   *b = (fsched_builder){.ctx = ctx,
                         .frontier_capacity = DEFAULT_FRONTIER,
                         .options_file = FS_NONE,
+                        .warning_errors = fs_warn_errors(ctx),
                         .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
@@ -72,7 +74,9 @@ void fsched_builder_destroy(fsched_builder *b) {
   free_items(ctx, &b->scratches);
   free_items(ctx, &b->afters);
   free_items(ctx, &b->inplaces);
-  fs_places *places[] = {&b->buffer_at, &b->op_at, &b->op_on_at, &b->arg_at, &b->gang_at};
+  fs_vec_free(ctx, &b->after_given);
+  fs_places *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,   &b->arg_at,
+                         &b->gang_at,   &b->queue_at, &b->resource_at};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     fs_vec_free(ctx, places[i]);
   }
@@ -258,6 +262,7 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
   FS_TRY(fs_names_add(&b->queues, d.name, strlen(d.name), &at, &repeated));
   q.name = b->queues.text.at[at];
   FS_TRY(fs_vec_push(b->ctx, &b->queue, q));
+  FS_TRY(fs_builder_place(b, &b->queue_at, at, b->pos));
   if (id != NULL) {
     *id = at;
   }
@@ -326,6 +331,7 @@ fsched_status fsched_builder_resource(fsched_builder *b, const char *name, uint6
   FS_TRY(fs_vec_reserve(b->ctx, &b->resource_capacity, b->resource_capacity.n + 1));
   FS_TRY(fs_names_add(&b->resources, name, strlen(name), &at, &repeated));
   FS_TRY(fs_vec_push(b->ctx, &b->resource_capacity, capacity));
+  FS_TRY(fs_builder_place(b, &b->resource_at, at, b->pos));
   if (id != NULL) {
     *id = at;
   }

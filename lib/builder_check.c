@@ -25,15 +25,24 @@ static bool last_use(const fsched_graph *g, uint32_t op, uint32_t version) {
   return uses == 1;
 }
 
-static bool legal_inplace(const fsched_graph *g, uint32_t op, uint32_t out, uint32_t in) {
+/* Why the output may not take the input's place; NULL: it may. */
+static const char *inplace_fault(const fsched_graph *g, uint32_t op, uint32_t out, uint32_t in) {
   uint32_t a = g->arg_buffer[out];
   uint32_t b = g->arg_buffer[in];
   uint32_t version = g->arg_version[in];
-  return version != FS_NONE && g->buffer_size[a] == g->buffer_size[b] &&
-         g->buffer_memory[a] == g->buffer_memory[b] &&
-         fs_memory_bounded(&g->target.memory[g->buffer_memory[a]]) && g->arg_offset[in] == 0 &&
-         g->arg_length[in] == g->buffer_size[b] && !fs_version_kept(g, version) &&
-         last_use(g, op, version);
+  if (g->buffer_size[a] != g->buffer_size[b]) {
+    return "their sizes differ";
+  }
+  if (g->buffer_memory[a] != g->buffer_memory[b]) {
+    return "they are in different memories";
+  }
+  if (g->arg_offset[in] != 0 || g->arg_length[in] != g->buffer_size[b]) {
+    return "only a part of the input is read";
+  }
+  if (fs_version_kept(g, version)) {
+    return "the input is kept to the end";
+  }
+  return last_use(g, op, version) ? NULL : "the input is used elsewhere too";
 }
 
 /* An input's place goes to one output, an output has one place. */
@@ -60,10 +69,23 @@ static uint32_t keep_pair(fsched_builder *b, fsched_graph *g, uint32_t op, size_
     }
     return n;
   }
-  if (legal_inplace(g, op, out, in) && !taken(g, op, n, out, in)) {
+  if (g->arg_version[in] == FS_NONE ||
+      !fs_memory_bounded(&g->target.memory[g->buffer_memory[d->a]])) {
+    return n; /* places are not shared there */
+  }
+  const char *fault = inplace_fault(g, op, out, in);
+  if (fault == NULL && taken(g, op, n, out, in)) {
+    fault = "one of them is in another pair of the op already";
+  }
+  if (fault == NULL) {
     g->inplace_out[n] = out;
     g->inplace_in[n] = in;
-    n++;
+    return n + 1;
+  }
+  if (!b->bad && b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, fs_place(&b->inplaces.at, item), NULL,
+              "op '%s' cannot write '%s' in place of '%s': %s", g->op_name[op],
+              g->buffer_name[d->a], g->buffer_name[d->b], fault);
   }
   return n;
 }

@@ -8,12 +8,14 @@
  *   races      hazards: raw only (builder_races.c)
  *   inplaces   the legal pairs are kept (builder_check.c)
  *   capacity   the precondition, resources (builder_check.c); not after an error
+ *   warn       what looks like a mistake (builder_warn.c); not after an error
  *
  * A step that finds errors goes on, so that all of a file's errors are found in one run; only what
  * would follow from an earlier error is left out. */
 #include <stdio.h>
 
 #include "builder_private.h"
+#include "warnings.h"
 
 /* The queues a word stands for: a queue's name, else a class; FS_NONE when it is neither.  A queue
  * that is alone in its class shares the class's domain. */
@@ -346,6 +348,12 @@ static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
       g->op_start[i] = b->op.at[i].start;
     }
   }
+  if (b->op_at.n > 0) {
+    FS_TRY(fs_new(&b->arena, &g->op_at, n));
+    for (uint32_t i = 0; i < n; i++) {
+      g->op_at[i] = fs_place(&b->op_at, i);
+    }
+  }
   g->n_kernels = (uint32_t)b->kernel.n;
   FS_TRY(fs_new(&b->arena, &g->kernel, g->n_kernels));
   for (uint32_t i = 0; i < g->n_kernels; i++) {
@@ -478,14 +486,18 @@ static fs_status build(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_races(b, g));
   FS_TRY(fs_builder_inplaces(b, g));
   /* What does not fit may only follow from an earlier error, which is the answer then anyway. */
-  return b->bad ? FSCHED_OK : fs_builder_capacity(b, g);
+  if (b->bad) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_builder_capacity(b, g));
+  return fs_builder_warn(b, g);
 }
 
 static fs_status verdict(const fsched_builder *b) {
   if (b->usage) {
     return FSCHED_USAGE;
   }
-  if (b->bad) {
+  if (b->bad || fs_warn_errors(b->ctx) != b->warning_errors) {
     return FSCHED_BAD_INPUT;
   }
   return b->infeasible ? FSCHED_INFEASIBLE : FSCHED_OK;

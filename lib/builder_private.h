@@ -11,6 +11,8 @@
 #include "names.h"
 #include "ranges.h"
 
+enum { FS_WARNINGS_SHOWN = 20 }; /* of a class; the rest is counted */
+
 typedef FS_VEC(fs_pos) fs_places; /* per entity, or shorter when the rest has no position */
 
 typedef struct fs_memory_draft {
@@ -74,7 +76,9 @@ struct fsched_builder {
 
   fs_pos pos;
   fs_pos part[FS_PARTS];
-  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at;
+  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, resource_at;
+  FS_VEC(uint8_t) after_given; /* per `after`: an arg or an earlier `after` gives the edge; empty
+                                  when no warning needs it */
   uint32_t options_file;
 
   bool bad;        /* BAD_INPUT was reported */
@@ -82,6 +86,8 @@ struct fsched_builder {
   bool usage;      /* an error in options_file was reported */
   bool incomplete; /* ops, args or buffers are missing that the user wrote */
   bool lost[FS_KINDS];
+  uint32_t warning_errors; /* fs_warn_errors at the beginning */
+  uint32_t inplace_dropped;
   bool finished;
 };
 
@@ -124,5 +130,6 @@ fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE;    /
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
 
 #endif

@@ -15,6 +15,7 @@
  * place.  A writer that was cut needs no edge any more: the one that cut it is ordered after it
  * (under hazards: raw the pair is a race).  Cost: O(log n) per access and per edge found. */
 #include "builder_private.h"
+#include "warnings.h"
 
 typedef struct walk {
   fsched_builder *b;
@@ -134,7 +135,12 @@ static fs_status walk_op(walk *w, uint32_t op) {
   for (uint32_t arg = first; arg < end; arg++) {
     FS_TRY(look_up(w, op, arg));
   }
+  bool warn = fs_warn_on(w->b->ctx, FS_WARN_REDUNDANT_AFTER);
   for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {
+    if (warn) {
+      uint8_t given = w->mark[g->after_op[i]] == op;
+      FS_TRY(fs_vec_push(w->b->ctx, &w->b->after_given, given));
+    }
     FS_TRY(add_pred(w, op, g->after_op[i]));
   }
   /* Old versions first: a reader must not be taken for one of the new version. */

@@ -41,6 +41,7 @@ fsched_status fsched_context_create(const fsched_context_options *options, fsche
       .max_errors = o.max_errors == 0 ? DEFAULT_MAX_ERRORS : o.max_errors,
   };
   fs_arena_init(&ctx->arena, ctx);
+  fs_warn_init(ctx);
   *out = ctx;
   return FSCHED_OK;
 }
@@ -122,6 +123,8 @@ void fs_context_sort(fsched_context *ctx, uint32_t first) {
   }
 }
 
+bool fs_context_out_of_memory(const fsched_context *ctx) { return ctx->out_of_memory; }
+
 void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
   (void)wanted;
   if (!ctx->out_of_memory) {
@@ -170,6 +173,16 @@ static const char *format_message(fsched_context *ctx, const char *format, va_li
 
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) {
+  if (severity == FSCHED_WARNING) {
+    fsched_warning_level level = fs_warn_level(ctx, code);
+    if (level == FSCHED_WARNING_OFF) {
+      return;
+    }
+    if (level == FSCHED_WARNING_AS_ERROR) {
+      severity = FSCHED_ERROR;
+      ctx->warning_errors++;
+    }
+  }
   if (severity == FSCHED_ERROR && ++ctx->errors > ctx->max_errors) {
     return;
   }

@@ -29,9 +29,11 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
                               size_t length, uint32_t *id) FS_MUST_USE;
 
 /* Reports.  `hint` may be NULL.  Errors beyond the limit are counted, not stored; a note or
- * warning is stored while there is room. */
+ * warning is stored while there is room.  Warnings go by the level of their class (warnings.h). */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Memory ran out, and nobody has cleared the diagnostics since. */
+bool fs_context_out_of_memory(const fsched_context *ctx);
 /* Options of a call: at least the members of the first version must be there.  FSCHED_USAGE,
  * reported, when not. */
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a context, for context.c and mem.c only. */
+/* The inside of a context, for context.c, warnings.c, progress.c and mem.c only. */
 #ifndef FS_CONTEXT_PRIVATE_H
 #define FS_CONTEXT_PRIVATE_H
 
 #include "context.h"
 #include "mem.h"
+#include "progress.h"
+#include "warnings.h"
 
 typedef struct fs_source {
   const char *name;
@@ -22,9 +24,13 @@ struct fsched_context {
   fs_arena arena; /* texts of diagnostics and sources */
   FS_VEC(fsched_diag) diags;
   FS_VEC(fs_source) sources;
+  uint8_t warning[FS_WARN_COUNT]; /* fsched_warning_level per class */
+  uint32_t warning_errors;        /* warnings that were reported as errors */
+  fs_progress progress;
 };
 
 void *fs_default_reallocate(void *user, void *block, size_t old_size, size_t new_size);
+void fs_warn_init(fsched_context *ctx);
 /* Reports without allocating. */
 void fs_report_out_of_memory(fsched_context *ctx, size_t wanted);
 

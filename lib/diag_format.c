@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The caret stands under the right character whatever the line holds: tabs before it are repeated,
- * a character of several bytes is one column, and of a very long line only the part around the
- * token is shown. */
+ * a character of several bytes is one column, a control character is shown as \x1b or \u009b and
+ * as wide, and of a very long line only the part around the token is shown. */
 #include "diag_format.h"
+
+#include "columns.h"
+#include "warnings.h"
 
 static const char *const severity_name[] = {"error", "warning", "note"};
 
@@ -25,18 +28,38 @@ static void put_color(fs_text *out, bool color, const char *code) {
 
 static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* Control characters would reach the terminal. */
-static void put_clean(fs_text *out, const char *s, size_t n) {
+/* Columns that the character beginning at s[0] takes when fs_text_visible shows it; 0 for a byte
+ * that continues one.  s[1] is there: lines end with a zero byte. */
+static size_t shown_width(const char *s) {
+  unsigned char c = (unsigned char)s[0];
+  if (c < 0x20 || c == 0x7F) {
+    return sizeof "\\x1b" - 1;
+  }
+  if (c == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xA0) {
+    return sizeof "\\u009b" - 1;
+  }
+  return continues(s[0]) ? 0 : 1;
+}
+
+/* A part of a line as a terminal may get it; tabs stay. */
+static void put_line(fs_text *out, const char *s, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)s[i];
-    fs_text_add(out, (c < 0x20 && c != '\t') || c == 0x7F ? "?" : s + i, 1);
+    if (s[i] == '\t' || shown_width(s + i) <= 1) {
+      fs_text_add(out, s + i, 1);
+    } else {
+      char one[3] = {s[i], '\0', '\0'};
+      if (s[i] == '\xC2') {
+        one[1] = s[++i];
+      }
+      fs_text_visible(out, one);
+    }
   }
 }
 
 static void put_header(const fsched_diag *d, bool color, fs_text *out) {
   put_color(out, color, COLOR_BOLD);
   if (d->file != NULL) {
-    put_clean(out, d->file, strlen(d->file));
+    fs_text_visible(out, d->file);
     if (d->line > 0) {
       fs_text_printf(out, ":%u:%u", d->line, d->column);
     }
@@ -48,9 +71,14 @@ static void put_header(const fsched_diag *d, bool color, fs_text *out) {
   fs_text_printf(out, "%s: ", severity_name[d->severity]);
   put_color(out, color, COLOR_OFF);
   put_color(out, color, COLOR_BOLD);
-  put_clean(out, d->message, strlen(d->message));
+  fs_text_visible(out, d->message);
   put_color(out, color, COLOR_OFF);
-  fs_text_printf(out, " [%s]\n", d->code);
+  bool class = d->severity != FSCHED_NOTE && fs_warn_of_name(d->code) != FS_NONE;
+  fs_text_printf(out, " [%s%s]\n",
+                 !class                          ? ""
+                 : d->severity == FSCHED_WARNING ? "-W"
+                                                 : "-Werror=",
+                 d->code);
 }
 
 /* A part of a line: bytes [begin, end). */
@@ -74,20 +102,28 @@ static span shown_part(const char *line, size_t length, size_t token) {
   return s;
 }
 
+static void put_times(fs_text *out, const char *s, size_t n) {
+  for (; n > 0; n--) {
+    fs_text_puts(out, s);
+  }
+}
+
 static void put_caret(const fsched_diag *d, bool color, span shown, size_t token, fs_text *out) {
   const char *line = d->source_line;
   for (size_t i = shown.begin; i < token; i++) {
-    if (!continues(line[i])) {
-      fs_text_add(out, line[i] == '\t' ? "\t" : " ", 1);
+    if (line[i] == '\t') {
+      fs_text_puts(out, "\t");
+    } else {
+      put_times(out, " ", shown_width(line + i));
     }
   }
   put_color(out, color, COLOR_CARET);
   fs_text_puts(out, "^");
   size_t end = token + d->length < shown.end ? token + d->length : shown.end;
+  size_t first = token < end && line[token] != '\t' ? shown_width(line + token) : 1;
+  put_times(out, "~", first > 0 ? first - 1 : 0);
   for (size_t i = token + 1; i < end; i++) {
-    if (!continues(line[i])) {
-      fs_text_puts(out, "~");
-    }
+    put_times(out, "~", line[i] == '\t' ? 1 : shown_width(line + i));
   }
   put_color(out, color, COLOR_OFF);
   fs_text_puts(out, "\n");
@@ -100,7 +136,7 @@ static void put_source(const fsched_diag *d, bool color, fs_text *out) {
   span shown = shown_part(d->source_line, length, token);
   bool cut = shown.begin > 0;
   fs_text_printf(out, "%5u | %s", d->line, cut ? "..." : "");
-  put_clean(out, d->source_line + shown.begin, shown.end - shown.begin);
+  put_line(out, d->source_line + shown.begin, shown.end - shown.begin);
   fs_text_printf(out, "%s\n      | %s", shown.end < length ? "..." : "", cut ? "   " : "");
   put_caret(d, color, shown, token, out);
 }
@@ -112,7 +148,7 @@ void fs_diag_format(const fsched_diag *d, bool color, fs_text *out) {
   }
   if (d->hint != NULL) {
     fs_text_puts(out, "  hint: ");
-    put_clean(out, d->hint, strlen(d->hint));
+    fs_text_visible(out, d->hint);
     fs_text_puts(out, "\n");
   }
 }

@@ -5,6 +5,9 @@
  *     12 |       - {in: imge}
  *        |              ^~~~
  *     hint: did you mean 'image'?
+ *
+ * The code of a warning is shown as the option that switches its class, [-Wrace], and as
+ * [-Werror=race] where it counts as an error.
  */
 #ifndef FS_DIAG_FORMAT_H
 #define FS_DIAG_FORMAT_H

@@ -15,8 +15,9 @@
 enum { READ_FIRST = 1 << 16 };
 
 static fs_status failed(fsched_context *ctx, const char *action, const char *path) {
+  const char *standard = strcmp(action, "read") == 0 ? "standard input" : "standard output";
   return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_FILE, FS_NOWHERE, NULL, "cannot %s %s: %s", action,
-                 strcmp(path, "-") == 0 ? "standard input or output" : path, strerror(errno));
+                 strcmp(path, "-") == 0 ? standard : path, strerror(errno));
 }
 
 /* One more byte than the size, so that the end of a regular file is met without growing. */
@@ -168,6 +169,33 @@ static fs_status replace(fsched_context *ctx, const char *target, const struct s
   return status;
 }
 
+bool fs_file_behind(const char *path, char *out) {
+  enum { MOST_LINKS = 40 };
+  size_t length = strlen(path);
+  if (length >= PATH_MAX) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  memcpy(out, path, length + 1);
+  for (int links = 0; links < MOST_LINKS; links++) {
+    char link[PATH_MAX];
+    ssize_t n = readlink(out, link, sizeof link);
+    if (n < 0) {
+      return true; /* no link, or nothing there */
+    }
+    const char *slash = link[0] == '/' ? NULL : strrchr(out, '/');
+    size_t kept = slash == NULL ? 0 : (size_t)(slash - out) + 1;
+    if (kept + (size_t)n >= PATH_MAX) {
+      errno = ENAMETOOLONG;
+      return false;
+    }
+    memcpy(out + kept, link, (size_t)n);
+    out[kept + (size_t)n] = '\0';
+  }
+  errno = ELOOP;
+  return false;
+}
+
 fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes, size_t length) {
   if (strcmp(path, "-") == 0) {
     return write_all(STDOUT_FILENO, bytes, length) ? FSCHED_OK : failed(ctx, "write", path);
@@ -183,6 +211,8 @@ fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes
   }
   /* The file behind a link is replaced, not the link. */
   char resolved[PATH_MAX];
-  const char *target = exists && realpath(path, resolved) != NULL ? resolved : path;
-  return replace(ctx, target, exists ? &old : NULL, bytes, length);
+  if (!fs_file_behind(path, resolved)) {
+    return failed(ctx, "write", path);
+  }
+  return replace(ctx, resolved, exists ? &old : NULL, bytes, length);
 }

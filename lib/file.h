@@ -11,9 +11,12 @@
  * pipe is read to its end.  Errors: FSCHED_SYSTEM, reported with the system's reason. */
 fs_status fs_file_read(fsched_context *ctx, const char *path, char **text,
                        size_t *length) FS_MUST_USE;
-/* Keeps the mode of a file that is replaced; follows a symbolic link; a device or pipe is written
- * in place.  Errors: FSCHED_SYSTEM, reported, the target unchanged. */
+/* Keeps the mode of a file that is replaced; follows a symbolic link, also to a file that is not
+ * there yet; a device or pipe is written in place.  Errors: FSCHED_SYSTEM, reported, the target unchanged. */
 fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes,
                         size_t length) FS_MUST_USE;
+/* The name behind symbolic links in the last part of `path`, be it there or not; `out` has room for
+ * PATH_MAX bytes.  false: too many links, or too long (errno says which). */
+bool fs_file_behind(const char *path, char *out) FS_MUST_USE;
 
 #endif

@@ -30,6 +30,10 @@ bool fs_version_kept(const fsched_graph *g, uint32_t version) {
          (io == FSCHED_IO_OUTPUT || io == FSCHED_IO_STATE);
 }
 
+fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
+  return g->op_at == NULL || g->ctx != ctx ? FS_NOWHERE : g->op_at[op];
+}
+
 static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
   return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
 }

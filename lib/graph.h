@@ -83,6 +83,7 @@ struct fsched_graph {
   uint32_t *op_gang;     /* gang id or FS_NONE; equal queue sets have one id */
   fs_tick *op_start;     /* given start or FS_TICK_NONE; NULL when no op has one */
   uint32_t *op_kernel;   /* into kernel, FS_NONE: mix */
+  fs_pos *op_at;         /* where each is described, of ctx; NULL in a graph made by calls */
   uint32_t n_kernels;
   fs_kernel *kernel;
   uint32_t n_gangs;
@@ -128,6 +129,8 @@ static inline bool fs_memory_spills(const fs_memory *m) {
 bool fs_version_given(const fsched_graph *g, uint32_t version);
 /* The last version of an output or state buffer is wanted after the last op. */
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
+/* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
+fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 /* The index of a version within its buffer. */
 static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
   return version - g->buffer_version0[g->version_buffer[version]];

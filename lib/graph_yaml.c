@@ -8,6 +8,7 @@
 
 #include "file.h"
 #include "graph_yaml_private.h"
+#include "progress.h"
 
 enum {
   ROOT_FSCHED,
@@ -190,6 +191,7 @@ static fs_status parse(fs_reader *r, const char *path, const char *text, size_t 
     return parsed;
   }
   r->doc = &doc;
+  fs_progress_at(r->ctx, 1);
   FS_TRY(make_builder(r, &doc, path));
   if (parsed != FSCHED_OK) {
     fs_builder_incomplete(r->b);
@@ -198,6 +200,7 @@ static fs_status parse(fs_reader *r, const char *path, const char *text, size_t 
     FS_TRY(fs_builder_add_file(r->b, path));
   }
   FS_TRY(read_graph(r, &doc));
+  fs_progress_at(r->ctx, 2);
   return fsched_builder_finish(r->b, out);
 }
 
@@ -210,10 +213,12 @@ static fs_status parse_text(fsched_context *ctx, const char *path, const char *t
     memcpy(&o, options, fs_min(options->size, sizeof o));
   }
   uint32_t first = fsched_diag_count(ctx);
+  fs_progress_begin(ctx, "read", 3);
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
   fs_status status = parse(&r, path, text, length, is_file, out);
+  fs_progress_end(ctx, status);
   fsched_builder_destroy(r.b);
   fs_arena_release(&arena);
   fs_context_sort(ctx, first);

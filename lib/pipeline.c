@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiler as the list of its passes. */
+#include <stdio.h>
 #include <time.h>
 
 #include "codegen/codegen.h"
 #include "ctrledge/ctrledge.h"
+#include "dump.h"
 #include "frontier/waits.h"
 #include "fsched/verify.h"
 #include "listsched/listsched.h"
+#include "progress.h"
+#include "verify_schedule.h"
+#include "verify_stream.h"
+#include "warnings.h"
 
 typedef enum fs_pass {
 #define FS_PASS(id, name, summary) FS_PASS_##id,
@@ -58,16 +64,41 @@ static fs_status pass_ctrledge(pipeline *p) {
   return fs_ctrledge_run(p->ctx, p->schedule, p->sync);
 }
 
-static fs_status pass_waits(pipeline *p) { return fs_waits_run(p->ctx, p->schedule, p->sync); }
+/* Reported where the first of these commands' op is described. */
+static void warn_tainted(const pipeline *p) {
+  const fs_sync *sync = p->sync;
+  const fsched_graph *g = p->graph;
+  uint32_t command = 0;
+  if (sync->frontier_tainted == 0) {
+    return;
+  }
+  while (!sync->tainted[command]) {
+    command++;
+  }
+  uint32_t item = sync->command_item[command];
+  uint64_t capacity = g->target.frontier_capacity;
+  char hint[96];
+  (void)snprintf(hint, sizeof hint, "a frontier capacity of %u keeps all of any frontier",
+                 sync->n_axes);
+  fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_TAINTED,
+            item < g->n_ops ? fs_op_pos(p->ctx, g, item) : FS_NOWHERE, hint,
+            "the frontiers of %u of %u commands are cut to %llu entr%s", sync->frontier_tainted,
+            sync->n_commands, (unsigned long long)capacity, capacity == 1 ? "y" : "ies");
+}
+
+static fs_status pass_waits(pipeline *p) {
+  FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
+  if (fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+    warn_tainted(p);
+  }
+  return FSCHED_OK;
+}
 
 static fs_status pass_codegen(pipeline *p) {
   return fs_codegen_run(p->ctx, p->schedule, p->sync, &p->program);
 }
 
 static fs_status pass_verify(pipeline *p) {
-  if (!p->options.verify) {
-    return FSCHED_OK;
-  }
   FS_TRY(fsched_verify_schedule(p->ctx, p->graph, p->schedule));
   return fsched_verify_program(p->ctx, p->program, p->graph);
 }
@@ -78,14 +109,69 @@ static double seconds_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *)) {
-  if (p->options.pass_seconds == NULL) {
-    return run(p);
+/* Units of progress; what a pass does not count is one. */
+static uint64_t pass_work(const pipeline *p, fs_pass pass) {
+  switch (pass) {
+    case FS_PASS_LISTSCHED:
+      return p->graph->n_ops;
+    case FS_PASS_VERIFY:
+      return fs_verify_schedule_work(p->schedule) + fs_verify_program_work(p->program);
+    default:
+      return 1;
   }
-  double begin = seconds_now();
-  fs_status status = run(p);
-  p->options.pass_seconds[pass] += seconds_now() - begin;
+}
+
+static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
+  switch (pass) {
+    case FS_PASS_BOUNDS:
+      return fs_dump_bounds(t, p->graph, &p->bounds);
+    case FS_PASS_LISTSCHED:
+      return fs_dump_schedule(t, p->schedule);
+    case FS_PASS_CTRLEDGE:
+      return fs_dump_control(t, p->schedule);
+    case FS_PASS_WAITS:
+      return fs_dump_waits(t, p->schedule);
+    case FS_PASS_CODEGEN:
+      return fs_dump_program(t, p->program);
+    case FS_PASS_VERIFY:
+      fs_dump_verified(t, p->schedule, p->program);
+      return FSCHED_OK;
+    case FS_PASS_COUNT:
+      break;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status dump_pass(const pipeline *p, fs_pass pass) {
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  fs_status status = put_dump(p, pass, &t);
+  fs_text_add(&t, "", 1);
+  if (status == FSCHED_OK && t.failed) {
+    status = FSCHED_SYSTEM;
+  }
+  if (status == FSCHED_OK) {
+    p->options.dump(p->options.dump_user, pass, t.at, t.n - 1);
+  }
+  fs_text_drop(&t);
   return status;
+}
+
+/* A pass that reports a warning as an error has failed. */
+static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *)) {
+  double begin = p->options.pass_seconds == NULL ? 0 : seconds_now();
+  uint32_t warned = fs_warn_errors(p->ctx);
+  fs_progress_begin(p->ctx, pass_names[pass], pass_work(p, pass));
+  fs_status status = run(p);
+  if (status == FSCHED_OK && fs_warn_errors(p->ctx) != warned) {
+    status = FSCHED_BAD_INPUT;
+  }
+  fs_progress_end(p->ctx, status);
+  if (p->options.pass_seconds != NULL) {
+    p->options.pass_seconds[pass] += seconds_now() - begin;
+  }
+  bool dump = (p->options.dump_after >> pass & 1) != 0;
+  return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;
 }
 
 static fs_status run_passes(pipeline *p) {
@@ -94,8 +180,7 @@ static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
   FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));
-  FS_TRY(run_pass(p, FS_PASS_VERIFY, pass_verify));
-  return FSCHED_OK;
+  return p->options.verify ? run_pass(p, FS_PASS_VERIFY, pass_verify) : FSCHED_OK;
 }
 
 static fs_status take_options(pipeline *p, const fsched_compile_options *options) {
@@ -109,7 +194,20 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
     return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "'evict' is %d, no fsched_evict", (int)p->options.evict);
   }
+  if (p->options.dump_after >> FS_PASS_COUNT != 0 ||
+      (p->options.dump_after != 0 && p->options.dump == NULL)) {
+    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   p->options.dump == NULL ? "'dump_after' is set, and 'dump' is not"
+                                           : "'dump_after' has a bit that stands for no pass");
+  }
   return FSCHED_OK;
+}
+
+fs_status fs_schedule_synchronise(fsched_schedule *s) {
+  fs_sync *sync;
+  FS_TRY(fs_sync_create(s, &sync));
+  FS_TRY(fs_ctrledge_run(s->ctx, s, sync));
+  return fs_waits_run(s->ctx, s, sync);
 }
 
 fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,

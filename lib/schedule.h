@@ -64,6 +64,9 @@ struct fsched_schedule {
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
                              fsched_schedule **out) FS_MUST_USE;
 fs_status fs_sync_create(fsched_schedule *s, struct fs_sync **out) FS_MUST_USE;
+/* Control edges and waits of a schedule that was read from a file.  Requires that it is right
+ * (fsched_verify_schedule) and has no synchronisation yet.  lib/pipeline.c */
+fs_status fs_schedule_synchronise(fsched_schedule *s) FS_MUST_USE;
 
 static inline bool fs_item_is_copy(const fsched_schedule *s, uint32_t item) {
   return item >= s->graph->n_ops;

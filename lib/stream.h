@@ -189,7 +189,8 @@ struct fsched_program {
   fsched_context *ctx;
   void *bytes;
   size_t size;
-  bool mapped; /* munmap, else fs_realloc to 0 */
+  bool mapped;   /* munmap, else fs_realloc to 0 */
+  bool borrowed; /* the caller's: neither */
   fs_stream view;
 };
 

@@ -17,6 +17,9 @@
 
 #include "context.h"
 #include "fsched/verify.h"
+#include "progress.h"
+
+enum { PARTS = 3 }; /* times, memory, values */
 
 const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]) {
   unsigned long long start = v->s->start[item];
@@ -318,9 +321,16 @@ static fs_status verify_all(fs_vsched *v) {
     return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_ORDER, FS_NOWHERE, NULL,
                    "the schedule's records refer to what is not there");
   }
+  uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
   FS_TRY(fs_vsched_times(v));
+  fs_progress_at(v->ctx, part);
   FS_TRY(fs_vsched_memory(v));
+  fs_progress_at(v->ctx, 2 * part);
   return fs_vsched_values(v);
+}
+
+uint64_t fs_verify_schedule_work(const fsched_schedule *s) {
+  return PARTS * ((uint64_t)s->n_items / 4 + 1);
 }
 
 fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *graph,
@@ -328,10 +338,12 @@ fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *gr
   fs_vsched v = {.ctx = ctx, .g = graph, .s = schedule};
   uint32_t errors = fsched_diag_errors(ctx);
   fs_arena_init(&v.arena, ctx);
+  fs_progress_begin(ctx, "verify", fs_verify_schedule_work(schedule));
   fs_status status = verify_all(&v);
   fs_arena_release(&v.arena);
   if (status == FSCHED_OK && fsched_diag_errors(ctx) != errors) {
     status = FSCHED_WRONG;
   }
+  fs_progress_end(ctx, status);
   return status;
 }

@@ -53,4 +53,7 @@ static inline uint32_t fs_vevents_add(fs_vevent *at, fs_tick begin, fs_tick end,
   return 2;
 }
 
+/* Units of progress that fsched_verify_schedule counts. */
+uint64_t fs_verify_schedule_work(const fsched_schedule *s);
+
 #endif

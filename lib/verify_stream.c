@@ -28,6 +28,7 @@
 
 #include "context.h"
 #include "fsched/verify.h"
+#include "progress.h"
 
 /* The narrowest scope from queue a to queue b.  From a queue to itself nobody waits, but through a
  * collective axis, to which all members have to tell that they are complete. */
@@ -101,14 +102,19 @@ static void check_meta(fs_vs *v) {
 
 /* Parts that need what an earlier one refuted are left out. */
 static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
+  uint64_t part = fs_vs_part_work(v->s);
   FS_TRY(fs_vs_shape(v));
   check_meta(v);
+  fs_progress_at(v->ctx, part);
   FS_TRY(fs_vs_deps(v));
+  fs_progress_at(v->ctx, 2 * part);
   FS_TRY(fs_vs_races(v));
+  fs_progress_at(v->ctx, 3 * part);
   fs_status places = fs_vs_places(v);
   if (places == FSCHED_SYSTEM) {
     return places;
   }
+  fs_progress_at(v->ctx, 4 * part);
   FS_TRY(fs_vs_signals(v));
   if (g != NULL) {
     FS_TRY(fs_vs_graph(v, g));
@@ -117,11 +123,16 @@ static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
   return fs_vs_walk(v);
 }
 
+uint64_t fs_verify_program_work(const fsched_program *program) {
+  return FS_VS_PARTS * fs_vs_part_work(&program->view) + program->view.n_commands;
+}
+
 fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *program,
                                     const fsched_graph *graph) {
   fs_vs v = {.ctx = ctx, .s = &program->view};
   uint32_t errors = fsched_diag_errors(ctx);
   fs_arena_init(&v.arena, ctx);
+  fs_progress_begin(ctx, "verify", fs_verify_program_work(program));
   fs_status status = verify_all(&v, graph);
   fs_vec_free(ctx, &v.pred);
   fs_vec_free(ctx, &v.piece);
@@ -132,5 +143,6 @@ fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *p
   if (status == FSCHED_OK && fsched_diag_errors(ctx) != errors) {
     status = FSCHED_WRONG;
   }
+  fs_progress_end(ctx, status);
   return status;
 }

@@ -126,6 +126,12 @@ fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
 /* Two ops whose order a raw hazard leaves open. */
 bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
 
+/* Units of progress that fsched_verify_program counts: commands in the walk, and as much for the
+ * other parts as they take of the time, roughly. */
+uint64_t fs_verify_program_work(const fsched_program *program);
+static inline uint64_t fs_vs_part_work(const fs_stream *s) { return s->n_commands / 16 + 1; }
+enum { FS_VS_PARTS = 5 }; /* before the walk */
+
 /* A clock of n queues, empty. */
 fs_status fs_vdense_init(fs_arena *arena, fs_vdense *d, uint32_t n) FS_MUST_USE;
 

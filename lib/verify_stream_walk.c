@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "context.h"
+#include "progress.h"
 #include "verify_stream.h"
 
 /* --- clocks --- */
@@ -370,6 +371,7 @@ typedef struct walk {
   uint32_t *waiter;         /* per command: a list of queues whose head waits for it */
   uint32_t *occ_waiter;     /* per occurrence the same */
   uint32_t *next;           /* per queue: the next one of its list */
+  uint32_t n_done;          /* commands */
 } walk;
 
 /* Looks at the waits of the queue's head; false when one is not complete (the queue is then on the
@@ -396,9 +398,19 @@ static void wake(walk *w, uint32_t list) {
   }
 }
 
+static void count_done(walk *w, uint32_t n) {
+  enum { STEP = 1024 };
+  uint32_t before = w->n_done;
+  w->n_done += n;
+  if (before / STEP != w->n_done / STEP) {
+    fs_progress_at(w->v->ctx, FS_VS_PARTS * fs_vs_part_work(w->v->s) + w->n_done);
+  }
+}
+
 static fs_status run_item(walk *w, const uint32_t *commands, uint32_t n) {
   fs_vs *v = w->v;
   FS_TRY(one_item(v, commands, n));
+  count_done(w, n);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t q = v->command_queue[commands[i]];
     w->head[q]++;

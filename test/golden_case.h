@@ -17,9 +17,10 @@ typedef struct fs_golden_case {
   fsched_program *program;
 } fs_golden_case;
 
-/* Everything that was reported, for messages of failing tests. */
+/* What was reported last, for messages of failing tests. */
 static inline const char *fs_test_diags(const fsched_context *ctx) {
-  return fsched_diag_count(ctx) == 0 ? "nothing reported" : fsched_diag_get(ctx, 0)->message;
+  uint32_t n = fsched_diag_count(ctx);
+  return n == 0 ? "nothing reported" : fsched_diag_get(ctx, n - 1)->message;
 }
 
 #define ck_fs(ctx, expr)                                                                         \

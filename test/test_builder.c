@@ -506,7 +506,8 @@ START_TEST(every_allocation_may_fail)
       fs_status status = fs_gen_graph(c, &p, &g);
       done = status == FSCHED_OK;
       ck_assert(done || status == FSCHED_SYSTEM);
-      ck_assert(done || strcmp(fsched_diag_get(c, 0)->code, "out-of-memory") == 0);
+      uint32_t last = fsched_diag_count(c) - 1; /* warnings may come before it */
+      ck_assert(done || strcmp(fsched_diag_get(c, last)->code, "out-of-memory") == 0);
       fsched_graph_destroy(g);
       fsched_context_destroy(c);
     }

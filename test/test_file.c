@@ -89,6 +89,38 @@ START_TEST(keeps_mode_and_link)
 }
 END_TEST
 
+static bool is_link(const char *path) {
+  struct stat st;
+  return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* A chain of links to a file that is not there yet makes that file, and stays. */
+START_TEST(links_to_what_is_not_there)
+{
+  char here[4096], absolute[4200];
+  ck_assert_int_eq(mkdir("d", 0700), 0);
+  ck_assert_int_eq(symlink("d/first", "one"), 0);
+  ck_assert_int_eq(symlink("../second", "d/first"), 0);
+  for (int round = 1; round <= 2; round++) {
+    ck_assert_int_eq(fs_file_write(ctx, "one", round == 1 ? "1" : "2", 1), FSCHED_OK);
+    ck_assert(is_link("one") && is_link("d/first") && !is_link("second"));
+    expect("second", round == 1 ? "1" : "2");
+  }
+  ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+  (void)snprintf(absolute, sizeof absolute, "%s/third", here);
+  ck_assert_int_eq(symlink(absolute, "d/two"), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "d/two", "3", 1), FSCHED_OK);
+  expect("third", "3");
+  ck_assert_int_eq(symlink("gone/x", "three"), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "three", "4", 1), FSCHED_SYSTEM);
+  ck_assert_int_eq(symlink("ping", "pong"), 0);
+  ck_assert_int_eq(symlink("pong", "ping"), 0);
+  ck_assert_int_eq(fs_file_write(ctx, "ping", "5", 1), FSCHED_SYSTEM);
+  ck_assert(is_link("three") && is_link("ping") && is_link("pong"));
+  ck_assert_int_eq(entries(), 7);
+}
+END_TEST
+
 START_TEST(pipe_is_read_to_its_end)
 {
   ck_assert_int_eq(mkfifo("pipe", 0600), 0);
@@ -153,6 +185,7 @@ Suite *fs_suite_file(void) {
   tcase_add_test(t, round_trip);
   tcase_add_test(t, large_file);
   tcase_add_test(t, keeps_mode_and_link);
+  tcase_add_test(t, links_to_what_is_not_there);
   tcase_add_test(t, pipe_is_read_to_its_end);
   tcase_add_test(t, failures_leave_nothing);
   tcase_add_test(t, failed_write_changes_nothing);

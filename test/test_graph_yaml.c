@@ -335,33 +335,6 @@ START_TEST(byte_flips)
 }
 END_TEST
 
-/* The examples of the man page: between .nf and .fi in EXAMPLES. */
-START_TEST(man_page_examples)
-{
-  char *text;
-  size_t n;
-  ck_assert_int_eq(fs_file_read(ctx, "man/fsched-graph.5", &text, &n), FSCHED_OK);
-  int count = 0;
-  char *at = strstr(text, ".SH EXAMPLES");
-  while (at != NULL && (at = strstr(at, ".nf\n")) != NULL) {
-    char *end = strstr(at, ".fi\n");
-    fs_text t;
-    fs_text_init(&t, ctx);
-    for (at += 4; at < end; at++) {
-      fs_text_add(&t, at, at[0] == '\\' ? 0 : 1); /* "\-" is a minus sign */
-    }
-    fsched_graph *g;
-    ck_assert_msg(fsched_graph_parse(ctx, "man", t.at, t.n, NULL, &g) == FSCHED_OK, "%s",
-                  first_message());
-    fs_text_drop(&t);
-    fsched_graph_destroy(g);
-    count++;
-  }
-  (void)fs_realloc(ctx, text, n + 1, 0);
-  ck_assert_int_eq(count, 3);
-}
-END_TEST
-
 typedef struct budget {
   long left, live;
 } budget;
@@ -415,7 +388,8 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 /* The corpus: test/bad/NAME.yaml with what is printed for it in NAME.expect.  Comments at its head,
- * "# set: KEY=VALUE" and "# memory: NAME=CAPACITY", are overrides. */
+ * "# set: KEY=VALUE" and "# memory: NAME=CAPACITY", are overrides; "# warn: CLASS" switches a class
+ * of warnings on. */
 enum { MAX_SETS = 8 };
 
 static void corpus_options(const char *text, char sets[][64], size_t *n_sets, char memories[][64],
@@ -426,6 +400,15 @@ static void corpus_options(const char *text, char sets[][64], size_t *n_sets, ch
       ++*n_sets;
     } else if (sscanf(line, "# memory: %63s", memories[*n_memories]) == 1) {
       ++*n_memories;
+    }
+  }
+}
+
+static void corpus_warnings(fsched_context *c, const char *text) {
+  char name[64];
+  for (const char *line = text; line[0] == '#'; line = strchr(line, '\n') + 1) {
+    if (sscanf(line, "# warn: %63s", name) == 1) {
+      ck_assert_int_eq(fsched_warning_set(c, name, FSCHED_WARNING_ON), FSCHED_OK);
     }
   }
 }
@@ -442,6 +425,7 @@ static void run_corpus_file(const char *path, fs_text *out, uint8_t *seen) {
   ck_assert_int_eq(fsched_context_create(NULL, &c), FSCHED_OK);
   ck_assert_int_eq(fs_file_read(ctx, path, &text, &n), FSCHED_OK);
   corpus_options(text, sets, &o.n_target_overrides, memories, &o.n_memory_overrides);
+  corpus_warnings(c, text);
   (void)fs_realloc(ctx, text, n + 1, 0);
   for (size_t i = 0; i < MAX_SETS; i++) {
     set[i] = sets[i];
@@ -543,8 +527,22 @@ START_TEST(caret)
   fs_text_add(&t, "", 1);
   ck_assert_str_eq(t.at,
                    "f:3:6: error: m [c]\n"
-                   "    3 | \t\xC3\xBC: a\xC3\xBC?b\n"
-                   "      | \t   ^~~\n");
+                   "    3 | \t\xC3\xBC: a\xC3\xBC\\x1bb\n"
+                   "      | \t   ^~~~~~\n");
+  fs_text_drop(&t);
+  d.message = "m\xC2\x9Bn\x7F";
+  d.file = "f\xC2\x80";
+  d.column = 4;
+  d.length = 5;
+  d.source_line = "\xC2\x9B x\xC2\x85zz";
+  d.hint = "h\x07";
+  fs_diag_format(&d, false, &t);
+  fs_text_add(&t, "", 1);
+  ck_assert_str_eq(t.at,
+                   "f\\u0080:3:4: error: m\\u009bn\\x7f [c]\n"
+                   "    3 | \\u009b x\\u0085zz\n"
+                   "      |        ^~~~~~~~~\n"
+                   "  hint: h\\x07\n");
   fs_text_drop(&t);
   char line[1001];
   memset(line, 'x', 1000);
@@ -591,7 +589,6 @@ Suite *fs_suite_graph_yaml(void) {
   tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
   tcase_add_test(t, bad_graphs);
   tcase_add_test(t, too_many_races);
-  tcase_add_test(t, man_page_examples);
   tcase_add_test(t, caret);
   suite_add_tcase(s, t);
   return s;

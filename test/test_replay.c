@@ -601,7 +601,8 @@ START_TEST(trace_names_copies)
   make_spill(m);
   options.trace = 1;
   assert_ok();
-  ck_assert_ptr_nonnull(strstr(result.trace_json, "\"name\":\"spill_read in\",\"cat\":\"copy\""));
+  ck_assert_ptr_nonnull(
+      strstr(result.trace_json, "\"name\":\"spill_read in\",\"cat\":\"spill_read\""));
   ck_assert_ptr_nonnull(strstr(result.trace_json, "\"name\":\"spill_write z\""));
   ck_assert_ptr_nonnull(strstr(result.trace_json, "\"args\":{\"name\":\"dma\"}"));
 }

@@ -134,6 +134,9 @@ static void refused(const void *bytes, size_t size, const char *code, const char
   ck_assert_msg(code == NULL || strcmp(code, d->code) == 0, "%s: %s: %s", what, d->code,
                 d->message);
   ck_assert_str_eq(d->file, "bad.fsb");
+  /* used in place, it is refused for the same reason */
+  ck_assert_int_eq(fsched_program_borrow(ctx, "bad.fsb", bytes, size, &p), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, fsched_diag_get(ctx, 1)->message);
 }
 
 START_TEST(every_prefix)

@@ -17,6 +17,11 @@ typedef struct fsched_schedule fsched_schedule;
 
 typedef enum fsched_evict { FSCHED_EVICT_FARTHEST, FSCHED_EVICT_LRU } fsched_evict;
 
+/** What a pass (index as of fsched_pass_name) has made, as text for people, which is not a stable
+ *  format; it ends with a newline and a zero byte, `length` counts without the latter.  The text is
+ *  the library's and valid during the call, which may not use the context. */
+typedef void (*fsched_dump_fn)(void *user, uint32_t pass, const char *text, size_t length);
+
 typedef struct fsched_compile_options {
   size_t size;
   fsched_evict evict;
@@ -24,6 +29,11 @@ typedef struct fsched_compile_options {
   int verify; /* also run the verifier on schedule and program */
   /** Seconds per pass are added here when not NULL; see fsched_pass_count. */
   double *pass_seconds;
+  /** After each pass that runs and whose bit, 1 << index, is set, `dump` is called with `dump_user`;
+   *  it may not be NULL then. */
+  uint64_t dump_after;
+  fsched_dump_fn dump;
+  void *dump_user;
 } fsched_compile_options;
 
 /** The main job.  Either output may be NULL.  The schedule refers to the graph, which must outlive
@@ -50,6 +60,24 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_schedule_stats_json(fsched_conte
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_schedule_table(fsched_context *ctx,
                                                                const fsched_schedule *s,
                                                                char **text, size_t *length);
+typedef struct fsched_svg_options {
+  size_t size;
+  uint32_t width; /* pixels, 400 to 10,000; 0: 1400 */
+} fsched_svg_options;
+
+/** The schedule as a picture (SVG 1.1, UTF-8, without scripts or references): a row per queue with
+ *  its ops and copies and, on the same time axis, a map per contiguous memory (time by address, a
+ *  rectangle per residency) and the amounts held of counted memories, resources and concurrency.
+ *  Any schedule can be drawn, verified or not.  `options` may be NULL.
+ *  What is too small to be seen is drawn together with its neighbours and counted in their tooltip:
+ *  each map, and the rows of the queues, have at most 5,000 shapes of ops, copies or residencies
+ *  (with labels and hatching below 1.5 KB each), whatever the size of the graph; the amounts have
+ *  at most four points per pixel.  O((ops + copies + residencies) log) for each panel.
+ *  Errors: FSCHED_USAGE for the options, FSCHED_SYSTEM for memory. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_schedule_svg(fsched_context *ctx,
+                                                             const fsched_schedule *s,
+                                                             const fsched_svg_options *options,
+                                                             char **text, size_t *length);
 FSCHED_API void fsched_text_free(fsched_context *ctx, char *text, size_t length);
 
 /** Reads schedule JSON made for this graph (by fsched or by another scheduler). */
@@ -59,7 +87,7 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_schedule_parse(fsched_context *c
                                                                size_t length,
                                                                fsched_schedule **out);
 
-/** The passes in their order, for time reports. */
+/** The passes in their order; `index` is below fsched_pass_count(). */
 FSCHED_API uint32_t fsched_pass_count(void);
 FSCHED_API const char *fsched_pass_name(uint32_t index);
 FSCHED_API const char *fsched_pass_summary(uint32_t index);

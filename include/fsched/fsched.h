@@ -89,6 +89,43 @@ FSCHED_API const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_
 FSCHED_API uint32_t fsched_diag_errors(const fsched_context *ctx);
 FSCHED_API void fsched_diag_clear(fsched_context *ctx);
 
+/* Warnings come in classes, each named like the code of its diagnostics.  A context has every class
+ * off, on, or as an error: then its diagnostics are errors, and the call that finds them fails with
+ * FSCHED_BAD_INPUT.  In a new context the classes of FSCHED_WARNINGS_DEFAULT are on.  What is off
+ * costs nothing. */
+typedef enum fsched_warning_level {
+  FSCHED_WARNING_OFF,
+  FSCHED_WARNING_ON,
+  FSCHED_WARNING_AS_ERROR
+} fsched_warning_level;
+/** The groups that the command line switches with nothing, -Wall and -Wextra. */
+typedef enum fsched_warning_group {
+  FSCHED_WARNINGS_DEFAULT,
+  FSCHED_WARNINGS_ALL,
+  FSCHED_WARNINGS_EXTRA
+} fsched_warning_group;
+
+/** Errors: FSCHED_USAGE, reported, when there is no class of this name. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_warning_set(fsched_context *ctx, const char *name,
+                                                            fsched_warning_level level);
+/** The classes, by index from 0 to fsched_warning_count() - 1; beyond it names and summaries are
+ *  NULL and levels off. */
+FSCHED_API fsched_warning_level fsched_warning_get(const fsched_context *ctx, uint32_t index);
+FSCHED_API uint32_t fsched_warning_count(void);
+FSCHED_API const char *fsched_warning_name(uint32_t index);
+FSCHED_API const char *fsched_warning_summary(uint32_t index);
+FSCHED_API fsched_warning_group fsched_warning_group_of(uint32_t index);
+
+/** Called now and then during long work: `done` of `total` units of `what` ("read", a pass of
+ *  fsched_compile, "verify", "replay") are complete; units count work, not time.  Each piece of
+ *  work begins with done 0 and, unless it fails, ends with done equal to total; between, done does
+ *  not fall, but total may change as more becomes known.  Called on the thread that called the
+ *  library; it may use no function of this context or of what was made from it, and has no
+ *  influence on results. */
+typedef void (*fsched_progress_fn)(void *user, const char *what, uint64_t done, uint64_t total);
+/** NULL, the default: nobody is told. */
+FSCHED_API void fsched_progress_set(fsched_context *ctx, fsched_progress_fn progress, void *user);
+
 /** The library's version, "MAJOR.MINOR.PATCH". */
 FSCHED_API const char *fsched_version(void);
 

@@ -19,6 +19,12 @@ typedef struct fsched_program fsched_program;
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_load(fsched_context *ctx, const char *name,
                                                              const void *bytes, size_t size,
                                                              fsched_program **out);
+/** Uses `bytes` in place, without a copy: they stay valid and unchanged for as long as the program.
+ *  For streams in C source (fsched_program_c) and in memory that the caller has mapped.  The check
+ *  is that of fsched_program_load.  Errors: FSCHED_USAGE when `bytes` is not aligned to 8. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_borrow(fsched_context *ctx,
+                                                               const char *name, const void *bytes,
+                                                               size_t size, fsched_program **out);
 /** Maps the file ("-": reads standard input). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_open(fsched_context *ctx, const char *path,
                                                              fsched_program **out);
@@ -37,6 +43,38 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_assemble(fsched_context 
                                                                  const char *name,
                                                                  const char *text, size_t length,
                                                                  fsched_program **out);
+
+typedef struct fsched_c_options {
+  size_t size;
+  const char *symbol; /* what the bytes are called; NULL: the program's name and "_program" */
+} fsched_c_options;
+
+/** The program as C source and header.  The source needs no other file, is C99 and C++, and defines
+ *    const struct SYMBOL_bytes SYMBOL;    the bytes, aligned for fsched_program_borrow
+ *    const size_t SYMBOL_size;
+ *  which the header declares.  `options` may be NULL, and so may `source` or `header` (and then its
+ *  length) where it is not wanted.  The same program and symbol give the same texts; they are
+ *  released with fsched_text_free.
+ *  Errors: FSCHED_USAGE for a symbol that C or C++ does not allow, FSCHED_SYSTEM for memory. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_c(fsched_context *ctx,
+                                                          const fsched_program *p,
+                                                          const fsched_c_options *options,
+                                                          char **source, size_t *source_length,
+                                                          char **header, size_t *header_length);
+
+typedef struct fsched_trace_options {
+  size_t size;
+  uint64_t tick_ns; /* how long a tick is drawn; 0: as the time unit says (ns, us, ms, s), else
+                       1000.  Shortened, by tenths, where the plan would exceed 2^53 ns. */
+} fsched_trace_options;
+
+/** The planned times as a trace for Perfetto (JSON): a track per queue with a slice per command,
+ *  arrows for waits for other queues, a counter of the bytes in use per bounded memory.  `options`
+ *  may be NULL.  The text is released with fsched_text_free. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_trace(fsched_context *ctx,
+                                                              const fsched_program *p,
+                                                              const fsched_trace_options *options,
+                                                              char **text, size_t *length);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,15 @@
 extern "C" {
 #endif
 
+/** What a trace shows beside the measured times: the planned ones, from the same 0 on, a tick as
+ *  long as pace_ns says, else the time unit (fsched_trace_options.tick_ns); or drawn as long as the
+ *  invocation took. */
+typedef enum fsched_trace_plan {
+  FSCHED_TRACE_PLAN_NONE,
+  FSCHED_TRACE_PLAN_TICKS,
+  FSCHED_TRACE_PLAN_FIT
+} fsched_trace_plan;
+
 typedef struct fsched_replay_options {
   size_t size;
   uint64_t repeat;      /* invocations, one after the other; 0: 1 */
@@ -29,6 +38,7 @@ typedef struct fsched_replay_options {
   int trace;            /* keep begin and end of every command of the last invocation */
   int empty_kernels;    /* skip kernels and copies, reserve no memory: the commands alone */
   uint32_t memory_limit_log2; /* refuse to reserve more than 2^n bytes; 0: 36 */
+  int trace_plan;       /* fsched_trace_plan; with `trace` only */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {

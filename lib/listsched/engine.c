@@ -7,9 +7,12 @@
  * and the run ends infeasible. */
 #include "listsched/engine.h"
 
+#include "progress.h"
+
 enum {
-  CLAIM_FAILURES = 2, /* claims that may fail in one round */
-  PARK_LIMIT = 32     /* runnable ops that may be passed over in one round, per slot */
+  PROGRESS_STEP = 1024, /* ops */
+  CLAIM_FAILURES = 2,   /* claims that may fail in one round */
+  PARK_LIMIT = 32       /* runnable ops that may be passed over in one round, per slot */
 };
 
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
@@ -284,6 +287,9 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_DONE;
   e->n_done++;
+  if (e->n_done % PROGRESS_STEP == 0) {
+    fs_progress_at(e->ctx, e->progress_base + e->n_done);
+  }
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {
     fs_engine_release_queue(e, e->op_queue[op]);
@@ -440,7 +446,7 @@ static uint32_t missed_start(const fs_engine *e) {
 }
 
 static void explain_missed(const fs_engine *e, uint32_t op) {
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, e->g, op), NULL,
             "no schedule was found: op '%s' cannot start at its given time %llu", e->g->op_name[op],
             (unsigned long long)e->now);
 }
@@ -473,7 +479,7 @@ static void explain_memory(const fs_engine *e) {
     }
   }
   if (found == FS_NONE) {
-    fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+    fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, g, op), NULL,
               "no schedule was found: op '%s' cannot start", g->op_name[op]);
     return;
   }
@@ -481,7 +487,7 @@ static void explain_memory(const fs_engine *e) {
   const char *hint = !fs_memory_spills(m)
                          ? "a `backing` store and `spill` would let other buffers leave"
                          : "its backing store is full";
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, hint,
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, g, op), hint,
             "no schedule was found: memory '%s' has no room for op '%s': %llu more bytes needed, "
             "%llu of %llu free",
             m->name, g->op_name[op], (unsigned long long)own_need(e, op, found),
@@ -556,7 +562,9 @@ static void explain_stored(const fs_engine *e) {
   uint32_t v = e->no_room_version;
   uint32_t m = e->v_memory[v];
   m = fs_memory_spills(&g->target.memory[m]) ? g->target.memory[m].backing : m;
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, FS_NOWHERE, NULL,
+  bool used = g->version_access0[v] < g->version_access0[v + 1];
+  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE,
+            used ? fs_op_pos(e->ctx, g, g->access_op[g->version_access0[v]]) : FS_NOWHERE, NULL,
             "no schedule was found: memory '%s' has no room for the stored content of buffer '%s': "
             "%llu bytes needed, %llu of %llu free",
             g->target.memory[m].name, g->buffer_name[g->version_buffer[v]],

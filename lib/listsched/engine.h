@@ -152,6 +152,7 @@ typedef struct fs_engine {
   bool blocked;              /* the last round left a claim unfulfilled */
   uint32_t blocked_position; /* its position */
   uint32_t issue_count;
+  uint64_t progress_base; /* units of progress before this run; each op that ends is one */
 
   /* Results. */
   uint32_t *arg_residency, *scratch_residency;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "listsched/engine.h"
+#include "progress.h"
 
 enum {
   PORTFOLIO_LIMIT = 40000, /* ops and args */
@@ -84,7 +85,9 @@ static fs_status fill_items(fsched_schedule *s, const fs_engine *e) {
     s->copy_store[c] = e->copy.at[c].store;
   }
   assert(e->order.n == s->n_items);
-  memcpy(s->order, e->order.at, s->n_items * sizeof *s->order);
+  if (s->n_items > 0) {
+    memcpy(s->order, e->order.at, s->n_items * sizeof *s->order);
+  }
   return FSCHED_OK;
 }
 
@@ -159,6 +162,7 @@ typedef struct search {
   uint64_t copy_bytes;
   uint32_t *best_position; /* its order, and its policy */
   uint32_t best_policy;
+  uint64_t runs; /* begun so far: each has n_ops units of progress */
 } search;
 
 static fs_status make_plan(search *s, uint32_t k) {
@@ -208,7 +212,7 @@ static fs_status run_order(search *s, uint32_t k, const uint32_t *position, cons
   policy.evict = s->options->evict;
   fs_arena scratch;
   fs_arena_init(&scratch, s->ctx);
-  fs_engine e = {.ctx = s->ctx};
+  fs_engine e = {.ctx = s->ctx, .progress_base = s->runs++ * s->g->n_ops};
   bool infeasible = true;
   fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, &policy, position, op_at);
   status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
@@ -217,6 +221,7 @@ static fs_status run_order(search *s, uint32_t k, const uint32_t *position, cons
   }
   fs_engine_release(&e);
   fs_arena_release(&scratch);
+  fs_progress_at(s->ctx, s->runs * s->g->n_ops);
   return status;
 }
 
@@ -255,10 +260,14 @@ static bool any_bounded(const fsched_graph *g) {
 
 static uint64_t graph_size(const fsched_graph *g) { return (uint64_t)g->n_ops + g->n_args; }
 
+static uint32_t most_trials(const fsched_graph *g) {
+  uint64_t size = any_bounded(g) ? TRIAL_SIZE_BOUNDED : TRIAL_SIZE;
+  return g->n_ops < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, size / graph_size(g));
+}
+
 static fs_status try_neighbours(search *s) {
   uint32_t n = s->g->n_ops;
-  uint64_t size = any_bounded(s->g) ? TRIAL_SIZE_BOUNDED : TRIAL_SIZE;
-  uint32_t trials = n < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, size / graph_size(s->g));
+  uint32_t trials = most_trials(s->g);
   uint32_t *position, *op_at;
   FS_TRY(fs_new(&s->plans, &position, n));
   FS_TRY(fs_new(&s->plans, &op_at, n));
@@ -294,8 +303,9 @@ static fs_status try_policies(search *s) {
   if (bounded && graph_size(s->g) > PORTFOLIO_LIMIT) {
     FS_TRY(choose_plan(s, &first));
   }
-  FS_TRY(try_policy(s, first, false));
   bool all = bounded && graph_size(s->g) <= PORTFOLIO_LIMIT;
+  fs_progress_total(s->ctx, ((uint64_t)(all ? N_POLICIES : 1) + most_trials(s->g)) * s->g->n_ops);
+  FS_TRY(try_policy(s, first, false));
   for (uint32_t k = 0; k < N_POLICIES; k++) {
     if (k != first && !reached(s) && (all || s->schedule == NULL)) {
       FS_TRY(try_policy(s, k, s->schedule == NULL && k == N_POLICIES - 1));

@@ -1,16 +1,78 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The same bytes, whatever the run, the locale, and the name of the file.
-for g in figure-10 figure-10-serial resnet50; do
-  run 0 "$FSCHED" compile "$TOP/examples/$g.yaml" -q -o 1.fsb --emit schedule=1.json \
-    --emit table=1.txt --emit stats=1.stats
-  for locale in C de_DE.UTF-8 tr_TR.UTF-8; do
-    cp "$TOP/examples/$g.yaml" other.yaml
-    run 0 env LC_ALL="$locale" "$FSCHED" compile other.yaml -q -o 2.fsb --emit schedule=2.json \
-      --emit table=2.txt --emit stats=2.stats
-    for f in fsb json txt stats; do
-      expect "$g: same $f in $locale" same "1.$f" "2.$f"
-    done
-  done
+# The same bytes, whatever the machine's settings: every output of every example (scripts/outputs).
+"$TOP/scripts/outputs" "$FSCHED" want >log 2>&1 || fail "outputs: $(tail -n 3 log)"
+expect "there are outputs" [ "$(find want -type f | wc -l)" -ge 20 ]
+# shellcheck disable=SC2013 # words
+for kind in $(sed -n 's/^ *FS_EMIT(\([a-z]*\),.*/\1/p' "$TOP/cli/emit.def"); do
+  expect "--emit $kind is there" [ -s "want/figure-10.$kind" ]
 done
+expect "none is empty" [ -z "$(find want -type f -empty)" ]
+
+# again WHAT COMMAND...: the command, which starts scripts/outputs, must write the same to ./got.
+again() {
+  what=$1
+  shift
+  rm -rf got
+  if "$@" >log 2>&1 && diff -rq want got >>log; then
+    pass
+  else
+    fail "$what: $(tail -n 5 log)"
+  fi
+}
+all() { "$TOP/scripts/outputs" "$FSCHED" got; }
+all_with() { env "$@" "$TOP/scripts/outputs" "$FSCHED" got; }
+all_under() { "$@" "$TOP/scripts/outputs" "$FSCHED" got; }
+
+again "once more" all
+again "no home, another time zone" all_with -u HOME -u USER TZ=Asia/Kathmandu
+again "memory that is not zero at first" all_with MALLOC_PERTURB_=165
+again "another environment" all_with -i PATH="$PATH" TERM=xterm COLUMNS=40 COLORTERM=1
+with_umask() { (umask 077 && all); }
+again "umask" with_umask
+if command -v setarch >/dev/null && setarch "$(uname -m)" -R true 2>/dev/null; then
+  again "without randomised addresses" all_under setarch "$(uname -m)" -R
+else
+  echo "skip: addresses cannot be fixed here (setarch -R)"
+fi
+if command -v taskset >/dev/null && taskset -c 0 true 2>/dev/null; then
+  again "one processor" all_under taskset -c 0
+else
+  echo "skip: no taskset here"
+fi
+
+# Elsewhere, under another name: what is compiled is the content.
+mkdir -p "else where" && cp "$TOP/examples/resnet50.yaml" "else where/other.yml"
+# shellcheck disable=SC2013 # words
+for kind in $(sed -n 's/^ *FS_EMIT(\([a-z]*\),.*/\1/p' "$TOP/cli/emit.def"); do
+  (cd "else where" && "$FSCHED" compile other.yml -q -o here.fsb --emit "$kind=resnet50.$kind")
+  expect "the name of a file is not in --emit $kind" same "else where/resnet50.$kind" \
+    "want/resnet50.$kind"
+done
+expect "nor in the stream" same "else where/here.fsb" want/resnet50.fsb
+"$FSCHED" compile - -q -o - <"$TOP/examples/resnet50.yaml" >here.fsb
+expect "nor that it came through a pipe" same here.fsb want/resnet50.fsb
+
+# A locale with a decimal comma, in which also the program of a user of the library may be: FSCHED
+# sets none itself, so $BUILD/test/locale/fsched does it before main.
+mkdir locale
+if command -v localedef >/dev/null &&
+  localedef -i de_DE -f UTF-8 "$PWD/locale/de_DE.UTF-8" >log 2>&1; then
+  again "in German" all_with LOCPATH="$PWD/locale" LC_ALL=de_DE.UTF-8
+  run 99 env LC_ALL=C "$BUILD/test/locale/fsched" --version
+  run 0 env LOCPATH="$PWD/locale" LC_ALL=de_DE.UTF-8 "$BUILD/test/locale/fsched" --version
+  german_inside() {
+    LOCPATH=$PWD/locale LC_ALL=de_DE.UTF-8 "$TOP/scripts/outputs" "$BUILD/test/locale/fsched" got
+  }
+  again "with the locale set in the process" german_inside
+  # What is read is read alike.
+  run 0 env LOCPATH="$PWD/locale" LC_ALL=de_DE.UTF-8 "$BUILD/test/locale/fsched" \
+    verify want/resnet50.schedule --graph "$TOP/examples/resnet50.yaml"
+  "$FSCHED" asm want/resnet50.dis.json -o here.fsb
+  LOCPATH=$PWD/locale LC_ALL=de_DE.UTF-8 "$BUILD/test/locale/fsched" asm want/resnet50.dis.json \
+    -o there.fsb
+  expect "text becomes the same stream" same here.fsb there.fsb
+else
+  echo "skip: no locale can be made here (localedef, charmaps)"
+fi
 :

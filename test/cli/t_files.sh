@@ -67,10 +67,21 @@ if [ "$(id -u)" -ne 0 ]; then
   expect "the old content stays" same closed/g.fsb g.fsb
   chmod u+w closed
 fi
+"$FSCHED" compile - <d >out 2>err
+expect "a directory cannot be read" [ $? -eq 5 ]
+expect "standard input is named" holds err 'cannot read standard input: '
+if [ -w /dev/full ]; then
+  "$FSCHED" dis g.fsb 2>err >/dev/full
+  expect "standard output is named" holds err 'cannot write standard output: '
+fi
 # A link keeps being one, a mode stays.
 cp g.fsb target.fsb && chmod 640 target.fsb && ln -s target.fsb link.fsb
 run 0 "$FSCHED" compile g.yaml -q -o link.fsb --evict lru
 expect "the link stays" [ -L link.fsb ]
 expect "the mode stays" [ -n "$(find target.fsb -perm 640)" ]
+ln -s d/new.fsb dangling.fsb
+run 0 "$FSCHED" compile g.yaml -q -o dangling.fsb
+expect "the link stays" [ -L dangling.fsb ]
+expect "the file behind is new" same d/new.fsb g.fsb
 expect "no temporary file" [ -z "$(find . -name "*.fsb.*")" ]
 :

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # Help and version texts, on standard output.
-commands='compile run verify dis asm help'
+commands=$("$FSCHED" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 run 0 "$FSCHED" --help
 golden out help.txt
 expect "help says nothing else" empty err
@@ -16,6 +16,14 @@ for c in $commands; do
   cp out whole
   run 0 "$FSCHED" "$c" --help
   expect "$c --help is help $c" same out whole
+  awk 'length($0) > 80' out >wide
+  expect "help $c fits 80 columns" empty wide
+  # Texts of options: paragraphs of indented lines, in sentences.
+  awk '/^    / { if (!on) first = $1; last = $NF; on = 1; next }
+    on { if (first !~ /^[A-Z]/ || last !~ /[.]$/) print first, last; on = 0 }
+    END { if (on && (first !~ /^[A-Z]/ || last !~ /[.]$/)) print first, last }' out >unlike
+  expect "in help $c sentences begin and end" empty unlike
+  cat unlike
 done
 run 0 "$FSCHED" --version
 expect "version names fsched" holds out '^fsched [0-9]*\.[0-9]*\.[0-9]*$'

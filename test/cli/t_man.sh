@@ -1,37 +1,235 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# man/fsched.1 has, word for word, what `fsched help COMMAND` prints, and nothing more.
-# The page's OPTIONS have one .SS per command, one .TP per option: the tag line, then the text.
-page=$TOP/man/fsched.1
-plain() { sed -e 's/\\f[BIRP]//g' -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/\\(aq/'"'"'/g' "$1"; }
-options_of() { # command: "tag: text" lines out of the page
-  plain "$page" | awk -v want="$1" '
+# The pages of the manual: OPTIONS are what `fsched help` prints, tables and names are those of the
+# headers, examples are true, and nothing is wider than a terminal.
+#
+# In a page, comments before .EX say what the lines up to .EE are for:
+#   FILE name      they are a file
+#   RUN [n|tool]   after "$ " stand commands (after "> " more of one), between them what they print;
+#                  the status of the last one is n; skipped where there is no tool
+# and CHECK command is one that is not shown.  All run in order, in a directory with examples/.
+pages=$BUILD/man
+[ -d "$pages" ] || { fail "the pages have not been built" && return; }
+commands=$("$FSCHED" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+
+plain() {
+  sed -e 's/\\f[BIRP]//g' -e 's/\\-/-/g' -e 's/\\(aq/'"'"'/g' -e 's/\\(dq/"/g' -e 's/\\(ha/^/g' \
+    -e 's/\\(ti/~/g' -e 's/\\[|&]//g' -e 's/\\e/\\/g' "$1"
+}
+# "tag: text" lines; a list within an option is part of its text.
+options_of_page() {
+  plain "$1" | awk '
     function flush() { if (tag != "") print tag ": " text; tag = ""; text = "" }
-    /^\.SH/ { flush(); options = ($2 == "OPTIONS"); on = 0; next }
-    options && /^\.SS/ { flush(); on = ($2 == want); next }
+    /^\.SH/ { flush(); on = ($2 == "OPTIONS"); next }
     !on { next }
-    /^\.TP/ { flush(); next_is_tag = 1; next }
-    /^\./ { sub(/^\.[A-Z]+ /, "") }
-    next_is_tag { tag = $0; next_is_tag = 0; next }
+    /^\.RS/ { depth++; next }
+    /^\.RE/ { depth--; next }
+    /^\.TP/ { if (depth == 0) { flush(); tag_next = 1 } next }
+    tag_next { tag = $0; tag_next = 0; next }
     tag != "" { text = text (text == "" ? "" : " ") $0 }
     END { flush() }' | sort
 }
-help_of() { # the same out of the help
+options_of_help() {
   "$FSCHED" help "$1" | awk '
     function flush() { if (tag != "") print tag ": " text; tag = ""; text = "" }
     /^  -/ { flush(); tag = substr($0, 3); next }
-    /^    / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
+    /^    / { gsub(/ +/, " "); sub(/^ /, ""); text = text (text == "" ? "" : " ") $0 }
     END { flush() }' | sort
 }
-for word in 'w slot' units tainted gang0 device_group mix copy nop; do
-  expect "the page explains $word" holds "$page" "$word"
-done
-for c in compile run verify dis asm help; do
-  help_of "$c" >help
-  options_of "$c" >page
+for c in $commands; do
+  page=$pages/fsched-$c.1
+  expect "$c has a page" [ -s "$page" ]
+  options_of_help "$c" >help
+  options_of_page "$page" >from_page
   expect "$c has options" [ -s help ]
-  expect "the page has all options of $c, as the help says them" same help page
-  same help page || diff help page
-  expect "the page names $c" holds "$page" "\\.SS $c\$"
+  expect "OPTIONS of fsched-$c(1) are what the help says" same help from_page
+  same help from_page || diff help from_page
+  expect "fsched(1) names fsched-$c(1)" holds "$pages/fsched.1" "fsched.-$c (1)"
 done
+options_of_page "$pages/fsched.1" | grep -v '^--version: ' >from_page
+options_of_help run | grep -F -e --color -e --quiet -e --diagnostics >common
+expect "fsched(1) has the common options" [ "$(grep -cxFf common from_page)" -eq 3 ]
+
+for page in "$pages"/*.[135]; do
+  name=$(basename "$page")
+  for part in NAME SYNOPSIS DESCRIPTION EXAMPLES '"SEE ALSO"'; do
+    expect "$name has $part" holds "$page" "^\\.SH $part\$"
+  done
+  case $name in
+    *.1)
+      expect "$name has OPTIONS" holds "$page" '^\.SH OPTIONS$'
+      expect "$name has EXIT STATUS" holds "$page" '^\.SH "EXIT STATUS"$'
+      ;;
+  esac
+  expect "$name has no marker left" [ -z "$(grep -e '^\.." @' -e '@[A-Z]*@' "$page")" ]
+  expect "$name has date and version" grep -q \
+    "^\\.TH [A-Z-]* [135] 20[0-9-]* \"fsched $("$FSCHED" --version | sed -n '1s/fsched //p')\"" "$page"
+  # Every page that it refers to is there.
+  sed -n 's/.*\\f[BI]\(fsched[a-z\\-]*\)\\fP(\([135]\)).*/\1 \2/p
+    s/^\.BR \(l*i*b*fsched[a-z\\-]*\) (\([135]\)).*/\1 \2/p' "$page" | sed 's/\\//g' | sort -u >refs
+  while read -r ref section; do
+    expect "$name: $ref($section) is a page" [ -s "$pages/$ref.$section" ]
+  done <refs
+done
+# The maker of pages knows its markers.
+gen=$BUILD/cli/gen/gen
+for marker in 'OPTIONS nothing' 'OPTION run' 'STATUS 7' 'SYNOPSIS' 'STATUS x'; do
+  printf '.TH X 1\n.\\" @%s@\n' "$marker" >bad.1
+  run 1 "$gen" page bad.1 2026-01-01
+  expect "it names the line" holds err '^bad.1:2: no such marker: .*@$'
+done
+run 1 "$gen" page nothing.1 2026-01-01
+run 1 "$gen"
+for word in 'w slot' units tainted gang0 device_group; do
+  expect "fsched-dis(1) explains $word" holds "$pages/fsched-dis.1" "$word"
+done
+for word in mix copy nop; do
+  expect "fsched-run(1) explains $word" holds "$pages/fsched-run.1" "$word"
+done
+
+# libfsched(3) names all functions of the headers, and no others.
+cat "$TOP"/include/fsched/*.h | tr '\n' ' ' | sed 's/FSCHED_API/\n&/g' |
+  sed -n 's/^FSCHED_API[^(]*[ *]\(fsched_[a-z0-9_]*\)(.*/\1/p' | sort -u >declared
+plain "$pages/libfsched.3" | grep -o 'fsched_[a-z0-9_]* ()' | sed 's/ ()//' | sort -u >named
+expect "libfsched(3) names the functions of the headers" same declared named
+same declared named || diff declared named
+
+# The tables of fsched-stream(5) are the records of lib/stream.h.
+awk '
+  BEGIN { print "#include \"stream.h\""; split("1 4 8 8", bytes); split("u8 u32 u64 i64", types) }
+  BEGIN { for (i in types) size[types[i]] = bytes[i] }
+  /^\.\\" RECORD/ { record = $3; printf "_Static_assert(sizeof(%s) == %d, \"size\");\n", $3, $4 }
+  /^\.EE/ { record = "" }
+  record != "" && $1 ~ /^[0-9]+$/ && $2 ~ /^[ui][0-9]/ {
+    n = 1; type = $2
+    if (split($2, part, "*") == 2) { type = part[1]; n = part[2] }
+    printf "_Static_assert(offsetof(%s, %s) == %d && sizeof(((%s *)0)->%s) == %d, \"%s\");\n",
+      record, $3, $1, record, $3, n * size[type], $3
+  }' "$pages/fsched-stream.5" >layout.c
+expect "fsched-stream(5) has tables" [ "$(grep -c offsetof layout.c)" -gt 90 ]
+# shellcheck disable=SC2086 # CC may be several words
+run 0 ${CC:-cc} -std=c11 -D_GNU_SOURCE -fsyntax-only -I"$TOP/lib" -I"$TOP/include" layout.c
+sed -n 's/^  X(\([a-z_]*\), .*/\1/p' "$TOP/lib/stream.h" >sections
+grep '^\.SS' "$pages/fsched-stream.5" | grep -o '[0-9][0-9]*\. [a-z_]*' | sed 's/.*\. //' >named
+expect "fsched-stream(5) has the sections in order" same sections named
+
+# The keys of graph files and of the JSON forms are in their pages.
+grep -h -o '{"[a-z_]*", \(false\|true\)}' "$TOP"/lib/graph_yaml*.c | sed 's/{"//; s/".*//' | sort -u >keys
+expect "graph files have keys" [ "$(grep -c . keys)" -gt 50 ]
+while read -r key; do
+  expect "fsched-graph(5) explains $key" grep -qw -e "$key" "$pages/fsched-graph.5"
+done <keys
+"$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb --emit schedule=schedule.json
+"$FSCHED" dis f.fsb --format json >stream.json
+for form in stream schedule; do
+  grep -o '"[a-z_]*":' "$form.json" | tr -d '":' | sort -u >keys
+  while read -r key; do
+    case $key in cmx | ddr | dma | dpu) continue ;; esac
+    expect "fsched-$form(5) explains $key" grep -qw -e "$key" "$pages/fsched-$form.5"
+  done <keys
+done
+
+# Examples.
+installed=$PWD/root/usr
+run 0 make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/usr install
+export PATH="$installed/bin:$PATH" PKG_CONFIG_PATH="$installed/lib/pkgconfig" \
+  PKG_CONFIG_SYSROOT_DIR="$PWD/root" LD_LIBRARY_PATH="$installed/lib"
+# A library that needs a sanitizer's run time is not for the compiler as a user calls it.
+plain_library=yes
+grep -q -e __asan -e __tsan "$installed/lib/libfsched.so" && plain_library=
+
+runs() { # page: a line "# RUN ..." or "# FILE ..." or "# CHECK ...", then the text
+  plain "$1" | awk '
+    /^\.\\?"/ { if ($2 == "RUN" || $2 == "FILE" || $2 == "CHECK") { sub(/^\.\\?" /, "# "); print; wanted = 1 } next }
+    /^\.EX/ { on = wanted; next }
+    /^\.EE/ { on = 0; wanted = 0; next }
+    on'
+}
+do_check() {
+  sh -c "$1" >../out 2>&1 </dev/null
+  expect "$name: $1" [ $? -eq 0 ]
+}
+without_end() { sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1"; } # empty lines at the end
+# What the block shows, with what its commands print now.  Our own files are one directory up.
+do_run() { # "n or tool"; the block is in ../block
+  want=0 tool=
+  case $1 in
+    [0-9]) want=$1 ;;
+    *) tool=$1 ;;
+  esac
+  if [ -n "$tool" ] && { ! command -v "$tool" >/dev/null || { [ "$tool" = pkg-config ] && [ -z "$plain_library" ]; }; }; then
+    echo "skip: $name: no $tool"
+    return
+  fi
+  status=0
+  : >../now
+  # A command and its further lines; printing it again before its output.
+  sed -n '/^[$>] /p' ../block | awk '/^\$ / && NR > 1 { print "" } { print }' >../commands
+  awk 'BEGIN { RS = ""; n = 0 } { f = "../cmd" ++n; print > f; close(f) } END { print n }' ../commands >../count
+  n=1
+  while [ "$n" -le "$(cat ../count)" ]; do
+    cat "../cmd$n" >>../now
+    sed 's/^[$>] //' "../cmd$n" >../cmd
+    sh ../cmd >>../now 2>&1 </dev/null
+    status=$?
+    [ "$n" -eq "$(cat ../count)" ] || [ "$status" -eq 0 ] || fail "$name: status $status: $(cat ../cmd)"
+    n=$((n + 1))
+  done
+  expect "$name: status $status, not $want: $(cat ../cmd)" [ "$status" -eq "$want" ]
+  # A block that shows no output says nothing about it.
+  if grep -qv '^[$>] ' ../block; then
+    without_end ../block >../shown
+    without_end ../now >../printed
+    expect "$name: the example shows what is printed" same ../shown ../printed
+    same ../shown ../printed || diff ../shown ../printed
+  fi
+}
+flush() {
+  [ -n "$kind" ] || return
+  case $kind in
+    FILE) cp ../block "$what" ;;
+    RUN) do_run "${what:-0}" ;;
+  esac
+  kind=
+}
+for page in "$pages"/*.[135]; do
+  name=$(basename "$page")
+  mkdir -p "run-$name"
+  runs "$page" >all
+  cd "run-$name" || return
+  ln -s "$TOP/examples" examples
+  kind=
+  : >../block
+  while IFS= read -r line; do
+    case $line in
+      '# RUN'* | '# FILE'* | '# CHECK'*)
+        flush
+        kind=${line#\# } kind=${kind%% *}
+        what=${line#"# $kind"} what=${what# }
+        : >../block
+        if [ "$kind" = CHECK ]; then
+          do_check "$what"
+          kind=
+        fi
+        ;;
+      *) printf '%s\n' "$line" >>../block ;;
+    esac
+  done <../all
+  flush
+  cd ..
+  expect "$name has an example that is run" [ -s all ]
+done
+
+# As a terminal shows them.
+if command -v groff >/dev/null; then
+  for page in "$pages"/*.[135]; do
+    name=$(basename "$page")
+    groff -man -ww -Tascii -rLL=80n -P-cbuo "$page" >text 2>warnings
+    expect "$name has no warnings" empty warnings
+    cat warnings
+    awk -v p="$name" 'length($0) > 80 { print p ": " $0 }' text >wide
+    expect "$name fits 80 columns" empty wide
+    cat wide
+  done
+fi
 :

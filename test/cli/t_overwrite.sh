@@ -54,6 +54,9 @@ twice compile g.yaml -o d/up/v --emit table=v
 twice compile g.yaml -o v.fsb -MF ./v.fsb
 ln -s first.fsb alias
 twice compile g.yaml -o first.fsb --emit stats=alias
+ln -s d/up/v later
+twice compile g.yaml -o later --emit stats=v
+twice compile g.yaml -o v --dump-after all=later
 twice run g.fsb --trace ./out
 expect "nothing was written" [ ! -e v.fsb -a ! -e d/v -a ! -e v -a ! -e x.fsb ]
 run 0 "$FSCHED" compile g.yaml -q -o d/same --emit table=same --emit stats=d/other

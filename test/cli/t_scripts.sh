@@ -1,12 +1,12 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# scripts/deps on machines that lack something, played with a PATH of its own, and the completion.
+# scripts/deps on machines that lack something, played with a PATH of its own.
 run 0 "$TOP/scripts/deps"
 expect "quiet when nothing is missing" empty err
 expect "quiet when nothing is missing" empty out
 mkdir bin
 for tool in sh tr cat; do ln -s "$(command -v $tool)" "bin/$tool"; done
-run 1 env PATH="$PWD/bin" sh "$TOP/scripts/deps"
+run 1 env PATH="$PWD/bin" sh "$TOP/scripts/deps" --test
 for package in gcc libc6-dev make pkg-config libyaml-dev check; do
   expect "without apt-get it names $package" holds err "[ :]$package\\( \\|\$\\)"
 done
@@ -31,27 +31,38 @@ expect "what is still missing is said" holds err 'still missing'
 rm bin/sudo
 run 1 env PATH="$PWD/bin" APT_LOG="$PWD/log" sh "$TOP/scripts/deps"
 expect "neither root nor sudo" holds err sudo
+run 2 "$TOP/scripts/deps" --everything
 
-if command -v bash >/dev/null; then
-  "$TOP/scripts/gen-completion" "$FSCHED" >completion
-  cat >try.sh <<'END'
-. ./completion
-COMP_WORDS=("$@")
-COMP_CWORD=$(($# - 1))
-compopt() { :; }
-_fsched
-echo "${COMPREPLY[*]}"
+# All that is needed is there (a compiler that finds every header), but no tool of single tests;
+# apt-get has one package of them that it does not know.
+for tool in cc make pkg-config true; do printf '#!/bin/sh\n' >bin/$tool; done
+cat >bin/sudo <<'END'
+#!/bin/sh
+[ "$1" = -n ] && shift
+[ -z "${PASSWORD-}" ] || exit 1
+exec "$@"
 END
-  run 0 bash try.sh fsched ver
-  expect "completes commands" [ "$(cat out)" = "verify" ]
-  run 0 bash try.sh fsched compile --ev
-  expect "completes options" [ "$(cat out)" = "--evict" ]
-  run 0 bash try.sh fsched compile --evict ""
-  expect "completes choices" [ "$(cat out)" = "farthest lru" ]
-  run 0 bash try.sh fsched help d
-  expect "commands after help" [ "$(cat out)" = "dis" ]
-  : >some.fsb
-  run 0 bash try.sh fsched run som
-  expect "completes files" [ "$(cat out)" = "some.fsb" ]
-fi
+cat >bin/apt-get <<'END'
+#!/bin/sh
+echo "apt-get $*" >>"$APT_LOG"
+case " $* " in *" fish "*) exit 100 ;; esac
+case " $* " in *" zsh "*) printf '#!/bin/sh\n' >"$BIN/zsh" && chmod +x "$BIN/zsh" ;; esac
+END
+printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v chmod)" >bin/chmod
+chmod +x bin/*
+deps() { env CC=cc PATH="$PWD/bin" BIN="$PWD/bin" APT_LOG="$PWD/log" "$@"; }
+rm -f log
+run 0 deps sh "$TOP/scripts/deps"
+expect "the build wants none of them" empty err
+run 0 deps PASSWORD=asked sh "$TOP/scripts/deps" --test
+expect "they are not worth a password" [ ! -e log ]
+expect "but it is said" holds err 'skipped.* zsh fish '
+run 0 deps sh "$TOP/scripts/deps" --test
+expect "first all in one call" holds log ' g++ .* zsh fish '
+expect "then each" holds log ' fish$'
+expect "a package that does not exist is no fault" holds err 'skipped.* fish '
+expect "nor in the way of the others" [ "$(grep -c ' zsh ' err)" -eq 1 ]
+expect "no second compiler" [ "$(grep -c clang log)" -eq 0 ]
+run 0 deps sh "$TOP/scripts/deps" --ci
+expect "a second compiler" holds err 'skipped.* clang '
 :

@@ -91,8 +91,12 @@ static fsched_status use_stream(fsched_context *ctx, const subject *s, bytes inp
   (void)s;
   *allowed = MAY(FSCHED_BAD_INPUT); /* no damage passes the checksum */
   fsched_program *program = NULL;
-  fsched_status status = fsched_program_load(ctx, "-", input.at, input.n, &program);
+  fsched_status status = fsched_program_borrow(ctx, "-", input.at, input.n, &program);
   fsched_program_destroy(program);
+  if (status == FSCHED_BAD_INPUT) { /* and copied, the same */
+    status = fsched_program_load(ctx, "-", input.at, input.n, &program);
+    fsched_program_destroy(program);
+  }
   return status;
 }
 

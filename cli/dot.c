@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched dot: of a graph, of a graph with its schedule, or of a program. */
+#include "draw/dot/dot.h"
+
+#include "cli.h"
+#include "file.h"
+#include "fsched/verify.h"
+#include "schedule.h"
+
+typedef struct fs_dot_job {
+  fs_cli *cli;
+  const char *input, *output, *schedule; /* schedule: NULL or the file's name */
+  fs_dot_options options;
+} fs_dot_job;
+
+static fs_status finish(const fs_dot_job *job, fs_status status, char *text, size_t length) {
+  fsched_context *ctx = job->cli->ctx;
+  FS_TRY(status);
+  status = fs_file_write(ctx, job->output, text, length);
+  fsched_text_free(ctx, text, length);
+  return status;
+}
+
+static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t size) {
+  fs_cli *cli = job->cli;
+  static const fs_option of_graphs[] = {FS_OPTION_SCHEDULE, FS_OPTION_MEMORY, FS_OPTION_SET};
+  for (size_t i = 0; i < sizeof of_graphs / sizeof of_graphs[0]; i++) {
+    if (fs_args_has(&cli->args, of_graphs[i])) {
+      return fs_usage(cli->ctx, "a program holds its schedule and its target",
+                      "--%s is for graphs, and %s is a program",
+                      fs_option_table[of_graphs[i]].long_name, fs_cli_shown(job->input));
+    }
+  }
+  fsched_program *program = NULL;
+  FS_TRY(fs_cli_load_program(cli, fs_cli_shown(job->input), bytes, size, &program));
+  char *text = NULL;
+  size_t length = 0;
+  fs_status status = fs_dot_program(cli->ctx, program, &job->options, &text, &length);
+  fsched_program_destroy(program);
+  return finish(job, status, text, length);
+}
+
+/* A schedule may come from anywhere, so it is proven before control edges and waits are found. */
+static fs_status read_schedule(const fs_dot_job *job, const fsched_graph *graph,
+                               fsched_schedule **out) {
+  fsched_context *ctx = job->cli->ctx;
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_file_read(ctx, job->schedule, &text, &length));
+  fs_status status =
+      fsched_schedule_parse(ctx, graph, fs_cli_shown(job->schedule), text, length, out);
+  (void)fs_realloc(ctx, text, length + 1, 0);
+  FS_TRY(status);
+  FS_TRY(fsched_verify_schedule(ctx, graph, *out));
+  return fs_schedule_synchronise(*out);
+}
+
+/* The picture may not take the place of a target that the graph names. */
+static fs_status check_targets(const fs_dot_job *job, const fsched_graph *graph) {
+  for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {
+    FS_TRY(fs_cli_check_input(job->cli, fsched_graph_file(graph, i), &job->output, 1));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t size) {
+  fsched_context *ctx = job->cli->ctx;
+  fsched_graph *graph = NULL;
+  fsched_schedule *schedule = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_cli_parse_graph(job->cli, fs_cli_shown(job->input), bytes, size, &graph));
+  fs_status status = check_targets(job, graph);
+  if (status != FSCHED_OK) {
+    /* nothing is drawn */
+  } else if (job->schedule == NULL) {
+    status = fs_dot_graph(ctx, graph, &job->options, &text, &length);
+  } else if ((status = read_schedule(job, graph, &schedule)) == FSCHED_OK) {
+    status = fs_dot_schedule(ctx, schedule, &job->options, &text, &length);
+  }
+  fsched_schedule_destroy(schedule);
+  fsched_graph_destroy(graph);
+  return finish(job, status, text, length);
+}
+
+static fs_status draw(const fs_dot_job *job, const char *bytes, size_t size) {
+  fs_kind kind = fs_cli_kind(bytes, size);
+  if (kind == FS_KIND_STREAM || (kind == FS_KIND_OTHER && memchr(bytes, 0, size) != NULL)) {
+    return draw_program(job, bytes, size);
+  }
+  if (kind != FS_KIND_GRAPH && kind != FS_KIND_OTHER) {
+    return fs_cli_wrong_kind(job->cli, fs_cli_shown(job->input), "a graph or an fsched program",
+                             kind);
+  }
+  return draw_graph(job, bytes, size);
+}
+
+static fs_status check_files(const fs_dot_job *job) {
+  fs_cli *cli = job->cli;
+  FS_TRY(fs_cli_check_input(cli, job->input, &job->output, 1));
+  if (job->schedule == NULL) {
+    return FSCHED_OK;
+  }
+  if (fs_cli_is_std(job->input) && fs_cli_is_std(job->schedule)) {
+    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
+  }
+  return fs_cli_check_input(cli, job->schedule, &job->output, 1);
+}
+
+static void read_options(fs_cli *cli, fs_dot_options *o) {
+  const char *collapse = fs_args_last(&cli->args, FS_OPTION_COLLAPSE);
+  const char *names = fs_args_last(&cli->args, FS_OPTION_NAMES);
+  *o = (fs_dot_options){.size = sizeof *o};
+  if (collapse != NULL) { /* in the order of fs_dot_collapse */
+    o->collapse =
+        (fs_dot_collapse)fs_choice_index(fs_option_table[FS_OPTION_COLLAPSE].argument, collapse);
+  }
+  o->full_names = names != NULL && strcmp(names, "full") == 0;
+}
+
+fs_status fs_cli_dot(fs_cli *cli) {
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  fs_dot_job job = {.cli = cli,
+                    .input = cli->args.operand[0],
+                    .output = output == NULL ? "-" : output,
+                    .schedule = fs_args_last(&cli->args, FS_OPTION_SCHEDULE)};
+  read_options(cli, &job.options);
+  FS_TRY(check_files(&job));
+  char *bytes = NULL;
+  size_t size = 0;
+  FS_TRY(fs_file_read(cli->ctx, job.input, &bytes, &size));
+  fs_status status = draw(&job, bytes, size);
+  (void)fs_realloc(cli->ctx, bytes, size + 1, 0);
+  return status;
+}

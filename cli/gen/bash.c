@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The completion for bash 4.  A case per command says its options, what its operands are, and what
+ * the value of an option is; the rest is one function.  The shell makes words of its own around
+ * "=", so these are put together again first, and what readline takes for done is cut off last. */
+#include "gen.h"
+
+static const char head[] =
+    "# bash completion for fsched(1); made from its table of options\n"
+    "_fsched_files() { # suffixes: files that have one, and directories; else any file\n"
+    "  local suffix\n"
+    "  compopt -o filenames 2>/dev/null\n"
+    "  for suffix in $1; do\n"
+    "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X \"!*.$suffix\" -- \"$value\")\n"
+    "  done\n"
+    "  [[ -z $1 ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$value\")\n"
+    "  ((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- \"$value\")\n"
+    "}\n"
+    "_fsched() {\n"
+    "  local words=() n=-1 i\n"
+    "  for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+    "    if ((i > 1)) && [[ ${COMP_WORDS[i]} == = || ${COMP_WORDS[i - 1]} == = ]]; then\n"
+    "      words[n]+=${COMP_WORDS[i]}\n"
+    "    else\n"
+    "      words[++n]=${COMP_WORDS[i]}\n"
+    "    fi\n"
+    "  done\n"
+    "  local word=${words[n]} option='' value=${words[n]} options='' operand='' kind='' list=''\n"
+    "  local joined=0 before\n"
+    "  COMPREPLY=()\n";
+
+static const char middle[] =
+    "  if [[ $word == --*=* ]]; then\n"
+    "    option=${word%%=*} value=${word#*=} joined=1\n"
+    "  elif ((n > 2)) && [[ ${words[n - 1]} == -?* ]]; then\n"
+    "    option=${words[n - 1]}\n"
+    "  fi\n"
+    "  case ${words[1]} in\n";
+
+static const char tail[] =
+    "    *) return ;;\n"
+    "  esac\n"
+    "  for ((i = 2; i < n; i++)); do # what follows \"--\" is no option\n"
+    "    [[ ${words[i]} != -- ]] || { kind='' options='' value=$word; }\n"
+    "  done\n"
+    "  case $kind in\n"
+    "    free) ;;\n"
+    "    words)\n"
+    "      value=${value#*=}\n"
+    "      mapfile -t COMPREPLY < <(compgen -W \"$list\" -- \"$value\")\n"
+    "      ;;\n"
+    "    file) _fsched_files \"$list\" ;;\n"
+    "    pair | either)\n"
+    "      if [[ $value == *=* ]]; then\n"
+    "        value=${value#*=}\n"
+    "        _fsched_files ''\n"
+    "      else\n"
+    "        [[ $kind == either ]] || compopt -o nospace 2>/dev/null\n"
+    "        [[ $kind == either ]] && before='' || before='='\n"
+    "        mapfile -t COMPREPLY < <(compgen -S \"$before\" -W \"$list\" -- \"$value\")\n"
+    "      fi\n"
+    "      ;;\n"
+    "    *)\n"
+    "      if [[ $word == -* && -n $options ]]; then\n"
+    "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+    "      else\n"
+    "        case $operand in\n"
+    "          words*) mapfile -t COMPREPLY < <(compgen -W \"${operand#* }\" -- \"$word\") ;;\n"
+    "          *) _fsched_files \"${operand#* }\" ;;\n"
+    "        esac\n"
+    "      fi\n"
+    "      ;;\n"
+    "  esac\n"
+    "  # What stands before the value in its word; up to \"=\", where that breaks words, it is "
+    "done.\n"
+    "  before=${word%\"$value\"}\n"
+    "  [[ $COMP_WORDBREAKS != *=* ]] || before=${before##*=}\n"
+    "  if [[ -n $before ]]; then\n"
+    "    for i in \"${!COMPREPLY[@]}\"; do\n"
+    "      COMPREPLY[i]=$before${COMPREPLY[i]}\n"
+    "    done\n"
+    "  fi\n"
+    "}\n"
+    "complete -F _fsched fsched\n";
+
+static void put_names(fs_text *t, fs_option option, const char *between) {
+  const fs_option_info *o = &fs_option_table[option];
+  if (o->short_name != NULL) {
+    fs_text_printf(t, "-%s", o->short_name);
+  }
+  if (o->long_name != NULL) {
+    fs_text_printf(t, "%s--%s", o->short_name == NULL ? "" : between, o->long_name);
+  }
+}
+
+static void put_list(fs_text *t, const gen_value *v) {
+  fs_text_add(t, v->words.n == 0 ? "" : v->words.at + 1, v->words.n == 0 ? 0 : v->words.n - 1);
+}
+
+static void put_value(fs_text *t, fs_option option) {
+  static const char *const kinds[] = {
+      [GEN_FREE] = "free", [GEN_WORDS] = "words",   [GEN_FILE] = "file",
+      [GEN_PAIR] = "pair", [GEN_EITHER] = "either", [GEN_COMMAND] = "words"};
+  gen_value v = gen_option_value(t->ctx, option);
+  if (v.kind != GEN_FLAG) {
+    fs_text_puts(t, "        ");
+    put_names(t, option, " | ");
+    fs_text_printf(t, ") %skind=%s list='", v.joined ? "((!joined)) || " : "", kinds[v.kind]);
+    put_list(t, &v);
+    fs_text_puts(t, "' ;;\n");
+  }
+  fs_text_drop(&v.words);
+}
+
+/* Options of one letter whose value may be joined to it. */
+static void put_letters(fs_text *t, fs_cmd command) {
+  bool any = false;
+  for (int o = 0; o < FS_OPTION_COUNT; o++) {
+    const char *letter = fs_option_table[o].short_name;
+    if (fs_option_is_on((fs_option)o, command) && fs_option_table[o].argument != NULL &&
+        letter != NULL && letter[1] == '\0') {
+      fs_text_puts(t, any ? "" : "      [[ $word != -[");
+      fs_text_puts(t, letter);
+      any = true;
+    }
+  }
+  fs_text_puts(t, any ? "]?* ]] || { option=${word:0:2} value=${word:2}; }\n" : "");
+}
+
+static void put_command(fs_text *t, fs_cmd command) {
+  gen_value operand = gen_operand_value(t->ctx, command);
+  fs_text_printf(t, "    %s)\n      operand='%s ", fs_cmd_table[command].name,
+                 operand.kind == GEN_COMMAND ? "words" : "file");
+  put_list(t, &operand);
+  fs_text_drop(&operand.words);
+  fs_text_puts(t, "'\n      options='");
+  bool first = true;
+  for (int o = 0; o < FS_OPTION_COUNT; o++) {
+    if (fs_option_is_on((fs_option)o, command)) {
+      fs_text_puts(t, first ? "" : " ");
+      put_names(t, (fs_option)o, " ");
+      first = false;
+    }
+  }
+  fs_text_puts(t, "'\n");
+  put_letters(t, command);
+  fs_text_puts(t, "      case $option in\n");
+  for (int o = 0; o < FS_OPTION_COUNT; o++) {
+    if (fs_option_is_on((fs_option)o, command)) {
+      put_value(t, (fs_option)o);
+    }
+  }
+  fs_text_puts(t, "        *) ;;\n      esac\n      ;;\n");
+}
+
+void gen_bash(fs_text *t) {
+  fs_text_puts(t, head);
+  fs_text_puts(t, "  if ((n == 1)); then\n    mapfile -t COMPREPLY < <(compgen -W '");
+  for (int c = 0; c < FS_CMD_COUNT; c++) {
+    fs_text_printf(t, "%s ", fs_cmd_table[c].name);
+  }
+  fs_text_puts(t, "--help --version' -- \"$word\")\n    return\n  fi\n");
+  fs_text_puts(t, middle);
+  for (int c = 0; c < FS_CMD_COUNT; c++) {
+    put_command(t, (fs_cmd)c);
+  }
+  fs_text_puts(t, tail);
+}

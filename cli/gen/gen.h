@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tool of the build: manual pages and completions out of the table of options.
+ *
+ *   gen page FILE DATE       a page of man/ with its markers replaced
+ *   gen bash | zsh | fish    a completion
+ *
+ * Everything goes to standard output. */
+#ifndef FS_GEN_H
+#define FS_GEN_H
+
+#include "../describe.h"
+
+/* ---- what completions know of an argument, from its spelling in options.def */
+
+typedef enum gen_kind {
+  GEN_FLAG,    /* no argument */
+  GEN_FREE,    /* nothing is known */
+  GEN_WORDS,   /* one of some words */
+  GEN_FILE,    /* a file; with suffixes where the spelling has them */
+  GEN_PAIR,    /* word=file */
+  GEN_EITHER,  /* word or word=file */
+  GEN_COMMAND, /* a command's name */
+} gen_kind;
+
+typedef struct gen_value {
+  gen_kind kind;
+  bool joined;          /* only as --name=value, and may be absent */
+  const char *argument; /* as in the table, without "[=" and "]" */
+  fs_text words;        /* each with a blank before it: words, or suffixes without dots */
+} gen_value;
+
+/* To be released with fs_text_drop(&value.words). */
+gen_value gen_option_value(fsched_context *ctx, fs_option option);
+gen_value gen_operand_value(fsched_context *ctx, fs_cmd command);
+/* The first sentence of an option's help, without its period. */
+void gen_brief(fs_text *t, fs_option option);
+/* May the option be given several times? */
+bool gen_repeats(fs_option option);
+
+/* Replaces the markers of a page.  False: an unknown one, reported on standard error. */
+bool gen_page(fs_text *t, const char *name, const char *source, const char *date);
+void gen_bash(fs_text *t);
+void gen_zsh(fs_text *t);
+void gen_fish(fs_text *t);
+
+#endif

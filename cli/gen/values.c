@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spelling of an argument says what may stand there: bars are a choice, FILE and GRAPH are
+ * files, A.fsb is one with that suffix, A=FILE and A[=FILE] a word and then a file; other capitals
+ * are free text, unless fs_option_word knows the words. */
+#include <ctype.h>
+
+#include "gen.h"
+
+static void add_word(fs_text *t, const char *word, size_t n) {
+  fs_text_puts(t, " ");
+  fs_text_add(t, word, n);
+}
+
+/* The parts of a list, each up to one of `ends`. */
+static const char *next_part(const char **at, const char *ends, size_t *n) {
+  const char *part = *at + strspn(*at, ends);
+  *n = strcspn(part, ends);
+  *at = part + *n;
+  return *n == 0 ? NULL : part;
+}
+
+/* The suffixes of a file's spelling; false: this is no file. */
+static bool add_suffixes(fs_text *t, const char *part, size_t n) {
+  const char *dot = memchr(part, '.', n);
+  if (dot != NULL) {
+    add_word(t, dot + 1, n - (size_t)(dot + 1 - part));
+  } else if (n == strlen("GRAPH") && memcmp(part, "GRAPH", n) == 0) {
+    fs_text_puts(t, " yaml yml json");
+  } else {
+    return n == strlen("FILE") && memcmp(part, "FILE", n) == 0;
+  }
+  return true;
+}
+
+/* Capitals: names of what the user gives. */
+static gen_kind spelled_in_capitals(gen_value *v, const char *argument) {
+  size_t n;
+  gen_kind kind = GEN_FREE;
+  for (const char *at = argument, *part; (part = next_part(&at, "| ", &n)) != NULL;) {
+    if (add_suffixes(&v->words, part, n)) {
+      kind = GEN_FILE;
+    }
+  }
+  return kind;
+}
+
+static gen_kind spelled(gen_value *v, const char *argument) {
+  if (isupper((unsigned char)argument[0])) {
+    return spelled_in_capitals(v, argument);
+  }
+  size_t n;
+  for (const char *at = argument, *part; (part = next_part(&at, "|", &n)) != NULL;) {
+    add_word(&v->words, part, n);
+  }
+  return GEN_WORDS;
+}
+
+gen_value gen_option_value(fsched_context *ctx, fs_option option) {
+  const char *argument = fs_option_table[option].argument;
+  gen_value v = {.kind = GEN_FLAG, .argument = argument};
+  fs_text_init(&v.words, ctx);
+  if (argument == NULL) {
+    return v;
+  }
+  if (argument[0] == '[') { /* "[=X]" */
+    v.joined = true;
+    v.kind = isupper((unsigned char)argument[2]) ? GEN_FREE : GEN_WORDS;
+    if (v.kind == GEN_WORDS) {
+      add_word(&v.words, argument + 2, strlen(argument) - 3);
+    }
+    return v;
+  }
+  fs_word word;
+  const char *equals = strchr(argument, '=');
+  gen_kind kind = equals == NULL                  ? GEN_WORDS
+                  : strcmp(equals, "=FILE") == 0  ? GEN_PAIR
+                  : strcmp(equals, "=FILE]") == 0 ? GEN_EITHER
+                                                  : GEN_WORDS;
+  for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
+    v.kind = kind;
+    add_word(&v.words, word.name, strlen(word.name));
+  }
+  if (v.kind == GEN_FLAG) {
+    v.kind = spelled(&v, argument);
+  }
+  return v;
+}
+
+gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
+  const char *operands = fs_cmd_table[command].operands;
+  gen_value v = {.argument = operands};
+  fs_text_init(&v.words, ctx);
+  if (strcmp(operands, "[COMMAND]") != 0) {
+    v.kind = spelled_in_capitals(&v, operands);
+    return v;
+  }
+  v.kind = GEN_COMMAND;
+  for (int c = 0; c < FS_CMD_COUNT; c++) {
+    add_word(&v.words, fs_cmd_table[c].name, strlen(fs_cmd_table[c].name));
+  }
+  return v;
+}
+
+void gen_brief(fs_text *t, fs_option option) {
+  const char *help = fs_option_table[option].help, *end = help;
+  while (*end != '\0' && !(end[0] == '.' && (end[1] == ' ' || end[1] == '\0'))) {
+    end++;
+  }
+  const char *list = memchr(help, ';', (size_t)(end - help));
+  fs_text_add(t, help, (size_t)((list == NULL ? end : list) - help));
+}
+
+bool gen_repeats(fs_option option) {
+  return strstr(fs_option_table[option].help, "may be repeated") != NULL;
+}

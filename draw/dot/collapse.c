@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Smaller pictures.  A chain says little that its ends do not say; where pictures stay too large,
+ * nodes that are near each other in order of issue go together, each queue and each kind for
+ * itself, so that the picture still reads in time and spills stay visible. */
+#include "picture.h"
+
+static bool alike(const fs_pic_node *a, const fs_pic_node *b) {
+  return a->kind == b->kind && a->cluster == b->cluster;
+}
+
+/* Edges from later to earlier nodes are no links of chains. */
+static void find_chains(const fs_picture *p, const uint32_t *in, const uint32_t *out,
+                        uint32_t *before) {
+  for (size_t e = 0; e < p->edge.n; e++) {
+    uint32_t from = p->edge.at[e].from, to = p->edge.at[e].to;
+    if (out[from] == 1 && in[to] == 1 && from < to && alike(&p->node[from], &p->node[to])) {
+      before[to] = from;
+    }
+  }
+}
+
+fs_status fs_picture_chains(fs_picture *p) {
+  uint32_t *in, *out, *before, *group, n = 0;
+  FS_TRY(fs_new_zero(&p->arena, &in, p->n_nodes));
+  FS_TRY(fs_new_zero(&p->arena, &out, p->n_nodes));
+  FS_TRY(fs_new_none(&p->arena, &before, p->n_nodes));
+  FS_TRY(fs_new(&p->arena, &group, p->n_nodes));
+  for (size_t e = 0; e < p->edge.n; e++) {
+    out[p->edge.at[e].from]++;
+    in[p->edge.at[e].to]++;
+  }
+  find_chains(p, in, out, before);
+  for (uint32_t i = 0; i < p->n_nodes; i++) {
+    group[i] = before[i] == FS_NONE ? n++ : group[before[i]];
+  }
+  p->chains = p->chains || n < p->n_nodes;
+  return fs_picture_contract(p, group, n);
+}
+
+/* Numbers the groups of nodes whose places in the order lie in one window of `width`; returns how
+ * many there are.  `open` holds, per cluster and kind, the last group and its window. */
+typedef struct fs_open {
+  uint32_t window, group;
+} fs_open;
+
+static uint32_t number_groups(const fs_picture *p, uint32_t width, fs_open *open, uint32_t *group) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < (p->n_clusters + 1) * FS_PIC_KINDS; k++) {
+    open[k] = (fs_open){FS_NONE, FS_NONE};
+  }
+  for (uint32_t i = 0; i < p->n_nodes; i++) {
+    const fs_pic_node *node = &p->node[i];
+    uint32_t cluster = node->cluster == FS_NONE ? p->n_clusters : node->cluster;
+    fs_open *o = &open[cluster * FS_PIC_KINDS + node->kind];
+    uint32_t window = node->first / width;
+    if (o->window != window) {
+      *o = (fs_open){window, n++};
+    }
+    group[i] = o->group;
+  }
+  return n;
+}
+
+fs_status fs_picture_groups(fs_picture *p, uint32_t most) {
+  if (p->n_nodes <= most) {
+    return FSCHED_OK;
+  }
+  fs_open *open;
+  uint32_t *group, n, width = 2;
+  FS_TRY(fs_new(&p->arena, &open, ((size_t)p->n_clusters + 1) * FS_PIC_KINDS));
+  FS_TRY(fs_new(&p->arena, &group, p->n_nodes));
+  while ((n = number_groups(p, width, open, group)) > most && width < p->n_items) {
+    width += width / 4 + 1;
+  }
+  p->groups = p->groups || n < p->n_nodes;
+  return fs_picture_contract(p, group, n);
+}

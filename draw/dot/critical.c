@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The critical path.  Items are in a topological order, so one walk finds for each of them the
+ * least number of idle ticks on any chain that leads to it:
+ *
+ *   idle(v) = min over u -> v of idle(u) + start(v) - end(u),   or start(v) if nothing precedes it
+ *
+ * A chain with idle 0 to the item that ends last is as long as the span, tick by tick: it explains
+ * it.  Where there is none, the gaps are counted.  In a graph, whose items start as early as their
+ * edges allow, this is the longest path. */
+#include "picture.h"
+
+typedef struct fs_step {
+  fs_tick idle;
+  uint32_t edge; /* by which the item is reached; FS_NONE: it is the first */
+  uint32_t why;  /* lowest bit of it */
+} fs_step;
+
+static uint32_t first_why(uint8_t why) { return (uint32_t)__builtin_ctz(why); }
+
+/* Data explains more than reuse, and that more than the queue; then the later predecessor. */
+static bool better(fs_step a, fs_step b, const fs_pic_edge *edge) {
+  if (a.idle != b.idle) {
+    return a.idle < b.idle;
+  }
+  if (b.edge == FS_NONE || a.why != b.why) {
+    return b.edge == FS_NONE || a.why < b.why;
+  }
+  return edge[a.edge].from > edge[b.edge].from;
+}
+
+/* Edges ascend by where they come from, so an item's step is final when its own edges are met.
+ * Edges that go back (of a program whose commands wait for each other) are no part of a chain. */
+static void walk(const fs_picture *p, fs_step *step) {
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    step[i] = (fs_step){p->item[i].start, FS_NONE, FS_PIC_WHYS};
+  }
+  for (uint32_t e = 0; e < p->edge.n; e++) {
+    const fs_pic_edge *edge = &p->edge.at[e];
+    fs_tick end = p->item[edge->from].end, start = p->item[edge->to].start;
+    if (edge->from < edge->to && end <= start) {
+      fs_step s = {step[edge->from].idle + (start - end), e, first_why(edge->why)};
+      if (better(s, step[edge->to], p->edge.at)) {
+        step[edge->to] = s;
+      }
+    }
+  }
+}
+
+static uint32_t last_to_end(const fs_picture *p, const fs_step *step) {
+  uint32_t last = 0;
+  for (uint32_t i = 1; i < p->n_items; i++) {
+    fs_tick end = p->item[i].end, best = p->item[last].end;
+    if (end > best || (end == best && step[i].idle < step[last].idle)) {
+      last = i;
+    }
+  }
+  return last;
+}
+
+fs_status fs_picture_critical(fs_picture *p) {
+  assert(p->n_nodes == p->n_items);
+  fs_step *step;
+  if (p->n_items == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&p->arena, &step, p->n_items));
+  walk(p, step);
+  uint32_t at = last_to_end(p, step);
+  p->path_gaps = step[at].idle;
+  for (;;) {
+    p->node[at].critical = true;
+    p->path_items++;
+    if (step[at].edge == FS_NONE) {
+      return FSCHED_OK;
+    }
+    p->edge.at[step[at].edge].critical = true;
+    at = p->edge.at[step[at].edge].from;
+  }
+}

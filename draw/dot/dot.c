@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a graph, schedule or program to DOT: make the picture, mark its critical path, make it
+ * smaller if it is large, write it. */
+#include "dot.h"
+
+#include "write.h"
+
+static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
+  if (collapse == FS_DOT_NEVER || (collapse == FS_DOT_AUTO && p->n_nodes <= FS_DOT_LARGE)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_picture_chains(p));
+  if (p->n_nodes <= FS_DOT_MOST) {
+    return FSCHED_OK;
+  }
+  return fs_picture_groups(p, p->source == FS_PIC_GRAPH ? FS_DOT_GROUPS : FS_DOT_LARGE);
+}
+
+static fs_layout choose_layout(const fs_picture *p) {
+  if (p->source != FS_PIC_GRAPH && p->n_nodes > FS_DOT_PLACED) {
+    return FS_LAYOUT_PLACED;
+  }
+  return p->n_nodes > FS_DOT_LARGE || p->groups ? FS_LAYOUT_LIMITED : FS_LAYOUT_FULL;
+}
+
+static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *out) {
+  fs_dot_options o = {.size = sizeof o};
+  if (options != NULL) {
+    memcpy(&o, options, fs_min(options->size, sizeof o));
+  }
+  FS_TRY(fs_picture_critical(p));
+  FS_TRY(reduce(p, o.collapse));
+  return fs_dot_write(p, choose_layout(p), o.full_names, out);
+}
+
+/* Draws what `status` says was made. */
+static fs_status draw(fs_picture *p, fs_status status, const fs_dot_options *options, char **text,
+                      size_t *length) {
+  fs_text out;
+  fs_text_init(&out, p->ctx);
+  if (status == FSCHED_OK) {
+    status = finish(p, options, &out);
+  }
+  fs_picture_release(p);
+  if (status != FSCHED_OK) {
+    fs_text_drop(&out);
+    return status;
+  }
+  return fs_text_take(&out, text, length);
+}
+
+fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_options *options,
+                       char **text, size_t *length) {
+  fs_picture p;
+  fs_picture_init(&p, ctx, FS_PIC_GRAPH);
+  return draw(&p, fs_picture_of_graph(g, &p), options, text, length);
+}
+
+fs_status fs_dot_schedule(fsched_context *ctx, const fsched_schedule *s,
+                          const fs_dot_options *options, char **text, size_t *length) {
+  fs_picture p;
+  fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
+  return draw(&p, fs_picture_of_schedule(s, &p), options, text, length);
+}
+
+fs_status fs_dot_program(fsched_context *ctx, const fsched_program *program,
+                         const fs_dot_options *options, char **text, size_t *length) {
+  fs_picture p;
+  fs_picture_init(&p, ctx, FS_PIC_PROGRAM);
+  return draw(&p, fs_picture_of_program(program, &p), options, text, length);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures in the language of Graphviz, written with its library cgraph, which is therefore part of
+ * the program alone and not of libfsched.
+ *
+ * Queues are clusters, ops boxes, copies cylinders; the critical path is bold.  There are no ports
+ * or records, and one table: the legend.  Pictures of more than FS_DOT_LARGE nodes are made smaller
+ * first (see `collapse`), large ones carry hints that limit the effort of their layout, and large
+ * schedules carry the places of their nodes, which costs next to nothing to render.  The label says
+ * what was put together and what is not drawn.
+ * Determinism: the same input gives the same bytes.
+ *
+ * cgraph does not survive a failed allocation, so what it is going to need is asked of the
+ * context's allocator beforehand, as one block.  It keeps its last error in globals: one thread of
+ * a process may draw at a time. */
+#ifndef FS_DOT_H
+#define FS_DOT_H
+
+#include "base.h"
+#include "fsched/compile.h"
+
+/* Numbers of nodes.  Beyond PLACED, a schedule or program is placed in time, not by Graphviz.
+ * Beyond LARGE, chains become one node each, and Graphviz's effort is limited.  Where more than
+ * MOST are then left, they are put together until GROUPS are left (of a schedule or program:
+ * LARGE). */
+enum { FS_DOT_PLACED = 150, FS_DOT_LARGE = 1500, FS_DOT_MOST = 3000, FS_DOT_GROUPS = 150 };
+
+typedef enum fs_dot_collapse {
+  FS_DOT_AUTO,   /* as ALWAYS if there are more than FS_DOT_LARGE nodes */
+  FS_DOT_ALWAYS, /* chains, then groups if more than FS_DOT_MOST nodes are left */
+  FS_DOT_NEVER
+} fs_dot_collapse;
+
+typedef struct fs_dot_options {
+  size_t size;
+  fs_dot_collapse collapse;
+  bool full_names;
+} fs_dot_options;
+
+/* The text is released with fsched_text_free.  O(n log n) in what is drawn.
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_options *options,
+                       char **text, size_t *length) FS_MUST_USE;
+/* Requires s->sync. */
+fs_status fs_dot_schedule(fsched_context *ctx, const fsched_schedule *s,
+                          const fs_dot_options *options, char **text, size_t *length) FS_MUST_USE;
+fs_status fs_dot_program(fsched_context *ctx, const fsched_program *program,
+                         const fs_dot_options *options, char **text, size_t *length) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The picture of a program: commands (those of a gang are one) in an order that queues and waits
+ * allow, by planned start where there is a choice.  Why a wait is there is not stored, but data is
+ * seen: walking in that order, every place that is written remembers by whom, per version and
+ * memory, and every place that is read finds its writers.
+ *
+ *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
+#include "fsched/graph.h"
+#include "heap.h"
+#include "picture.h"
+#include "ranges.h"
+#include "stream.h"
+#include "sync.h"
+
+typedef struct fs_from {
+  fs_picture *p;
+  const fs_stream *s;
+  uint32_t n;        /* entities */
+  uint32_t *of;      /* per command: its entity */
+  uint32_t *command; /* per entity: its first command, FS_NONE: it has none */
+  uint32_t *place;   /* per entity: its item */
+  uint32_t *axis0;   /* CSR per axis: entities by epoch, from 1 */
+  uint32_t *axis_at;
+  uint32_t *next0, *next, *missing; /* order by queues and waits, per entity */
+} fs_from;
+
+static fs_status file_commands(fs_from *f) {
+  const fs_stream *s = f->s;
+  uint32_t n_copies = 0;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    n_copies += s->commands[c].kind == FS_COMMAND_COPY;
+  }
+  f->n = s->n_ops + n_copies;
+  FS_TRY(fs_new(&f->p->arena, &f->of, s->n_commands));
+  FS_TRY(fs_new_none(&f->p->arena, &f->command, f->n));
+  uint32_t copy = s->n_ops;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    uint32_t e = s->commands[c].kind == FS_COMMAND_RUN ? s->commands[c].target : copy++;
+    f->of[c] = e;
+    f->command[e] = f->command[e] == FS_NONE ? c : f->command[e];
+  }
+  return FSCHED_OK;
+}
+
+/* Entities of every axis by epoch; that epochs are in range and without gaps was checked when the
+ * program was read. */
+static fs_status file_axes(fs_from *f) {
+  const fs_stream *s = f->s;
+  uint32_t *most;
+  FS_TRY(fs_new_zero(&f->p->arena, &most, s->n_axes));
+  FS_TRY(fs_new_zero(&f->p->arena, &f->axis0, (size_t)s->n_axes + 1));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    most[q] = s->queues[q].n_commands;
+  }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    if (k->gang_axis != FS_NONE) {
+      most[k->gang_axis] = (uint32_t)fs_max(most[k->gang_axis], k->gang_epoch);
+    }
+  }
+  size_t sum = 0;
+  for (uint32_t a = 0; a < s->n_axes; a++) {
+    sum += most[a];
+    f->axis0[a + 1] = (uint32_t)sum;
+  }
+  FS_TRY(fs_new_none(&f->p->arena, &f->axis_at, sum));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+      uint32_t c = s->queues[q].command0 + i;
+      const fs_stream_command *k = &s->commands[c];
+      f->axis_at[f->axis0[q] + i] = f->of[c];
+      if (k->gang_axis != FS_NONE) {
+        f->axis_at[f->axis0[k->gang_axis] + k->gang_epoch - 1] = f->of[c];
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static uint32_t waited_for(const fs_from *f, fs_stream_wait w) {
+  return f->axis_at[f->axis0[w.axis] + w.epoch - 1];
+}
+
+typedef fs_status (*fs_visit)(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why);
+
+/* All orderings by queues and waits. */
+static fs_status each_order(fs_from *f, fs_visit visit) {
+  const fs_stream *s = f->s;
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    const fs_stream_queue *queue = &s->queues[q];
+    for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
+      if (c > queue->command0) {
+        FS_TRY(visit(f, f->of[c - 1], f->of[c], FS_PIC_QUEUE));
+      }
+      for (uint32_t w = 0; w < s->commands[c].n_waits; w++) {
+        FS_TRY(visit(f, waited_for(f, s->waits[s->commands[c].wait0 + w]), f->of[c], FS_PIC_WAIT));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status count_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+  (void)why;
+  f->next0[from + 2]++;
+  f->missing[to]++;
+  return FSCHED_OK;
+}
+static fs_status fill_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+  (void)why;
+  f->next[f->next0[from + 1]++] = to;
+  return FSCHED_OK;
+}
+static fs_status draw_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+  return fs_picture_edge(f->p, f->place[from], f->place[to], why);
+}
+
+static fs_status add_item(fs_from *f, uint32_t e) {
+  const fs_stream *s = f->s;
+  uint32_t c = f->command[e];
+  const fs_stream_command *k = &s->commands[c];
+  f->place[e] = f->p->n_items;
+  fs_pic_item *item = &f->p->item[f->p->n_items++];
+  *item = (fs_pic_item){.start = k->start, .end = k->end, .kind = FS_PIC_OP};
+  while (item->cluster < s->n_queues &&
+         (c < s->queues[item->cluster].command0 ||
+          c - s->queues[item->cluster].command0 >= s->queues[item->cluster].n_commands)) {
+    item->cluster++;
+  }
+  if (k->kind == FS_COMMAND_COPY) {
+    const fs_stream_version *v = &s->versions[k->target];
+    item->kind = k->direction == FS_SPILL_WRITE ? FS_PIC_WRITE : FS_PIC_READ;
+    item->name = fs_stream_string(s, s->buffers[v->buffer].name);
+    item->version = v->index;
+    return FSCHED_OK;
+  }
+  item->name = fs_stream_string(s, s->ops[k->target].name);
+  if (k->gang_axis != FS_NONE) {
+    const fs_stream_axis *axis = &s->axes[k->gang_axis];
+    item->kind = FS_PIC_GANG;
+    item->cluster = FS_NONE;
+    item->queues =
+        fs_picture_list(f->p, f->p->cluster, s->axis_members + axis->member0, axis->n_members);
+    return item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+  }
+  return FSCHED_OK;
+}
+
+static uint64_t start_of(const fs_from *f, uint32_t e) {
+  return f->s->commands[f->command[e]].start;
+}
+
+/* Kahn 1962; what waits in a circle, or after one, comes last. */
+static fs_status add_items(fs_from *f, fs_heap *ready) {
+  for (uint32_t e = 0; e < f->n; e++) {
+    if (f->command[e] != FS_NONE && f->missing[e] == 0) {
+      FS_TRY(fs_heap_push(f->p->ctx, ready, start_of(f, e), e));
+    }
+  }
+  while (ready->n > 0) {
+    uint32_t e = fs_heap_pop(ready).id;
+    FS_TRY(add_item(f, e));
+    for (uint32_t i = f->next0[e]; i < f->next0[e + 1]; i++) {
+      if (--f->missing[f->next[i]] == 0) {
+        FS_TRY(fs_heap_push(f->p->ctx, ready, start_of(f, f->next[i]), f->next[i]));
+      }
+    }
+  }
+  for (uint32_t e = 0; e < f->n; e++) {
+    if (f->command[e] != FS_NONE && f->place[e] == FS_NONE) {
+      FS_TRY(add_item(f, e));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status order_items(fs_from *f) {
+  fs_arena *arena = &f->p->arena;
+  FS_TRY(fs_new_zero(arena, &f->next0, (size_t)f->n + 2));
+  FS_TRY(fs_new_zero(arena, &f->missing, f->n));
+  FS_TRY(each_order(f, count_order));
+  for (uint32_t e = 0; e < f->n; e++) {
+    f->next0[e + 2] += f->next0[e + 1];
+  }
+  FS_TRY(fs_new(arena, &f->next, f->next0[f->n + 1]));
+  FS_TRY(each_order(f, fill_order));
+  FS_TRY(fs_new_none(arena, &f->place, f->n));
+  FS_TRY(fs_picture_items(f->p, f->n));
+  f->p->n_items = 0;
+  fs_heap ready = {0};
+  fs_status status = add_items(f, &ready);
+  fs_vec_free(f->p->ctx, &ready);
+  return status;
+}
+
+/* ---- data */
+
+typedef struct fs_written {
+  fs_from *f;
+  fs_ranges ranges;
+  uint32_t *set; /* per version, in its memory and in the store: items by addresses they wrote */
+  fs_ids found;
+} fs_written;
+
+static fs_status read_place(fs_written *w, const fs_stream_place *place, uint32_t *set,
+                            uint32_t item) {
+  uint64_t covered;
+  w->found.n = 0;
+  FS_TRY(fs_ranges_find(&w->ranges, *set, place->address, place->address + place->size, &w->found,
+                        &covered));
+  for (size_t i = 0; i < w->found.n; i++) {
+    FS_TRY(fs_picture_edge(w->f->p, w->found.at[i], item, FS_PIC_DATA));
+  }
+  return FSCHED_OK;
+}
+
+/* The places of a command that read, or those that write. */
+static fs_status walk_places(fs_written *w, uint32_t command, uint32_t item, unsigned mode) {
+  const fs_stream *s = w->f->s;
+  const fs_stream_command *c = &s->commands[command];
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *place = &s->places[i];
+    if (place->space != FS_SPACE_MEMORY || place->version == FS_NONE || place->size == 0 ||
+        (place->mode & mode) == 0 ||
+        (place->arg != FS_NONE && s->args[place->arg].tag == FSCHED_NO_DEP)) {
+      continue;
+    }
+    bool own = place->index == s->buffers[s->versions[place->version].buffer].memory;
+    uint32_t *set = &w->set[(size_t)place->version * 2 + own];
+    if (mode == FS_MODE_R) {
+      FS_TRY(read_place(w, place, set, item));
+    } else {
+      FS_TRY(
+          fs_ranges_replace(&w->ranges, set, place->address, place->address + place->size, item));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_data(fs_written *w, const uint32_t *entity) {
+  for (uint32_t i = 0; i < w->f->p->n_items; i++) {
+    uint32_t command = w->f->command[entity[i]];
+    FS_TRY(walk_places(w, command, i, FS_MODE_R));
+    FS_TRY(walk_places(w, command, i, FS_MODE_W));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status draw_data(fs_from *f) {
+  const fs_stream *s = f->s;
+  fs_written w = {.f = f};
+  uint32_t *entity;
+  FS_TRY(fs_new_none(&f->p->arena, &w.set, (size_t)s->n_versions * 2));
+  FS_TRY(fs_new(&f->p->arena, &entity, f->n));
+  for (uint32_t e = 0; e < f->n; e++) {
+    if (f->place[e] != FS_NONE) {
+      entity[f->place[e]] = e;
+    }
+  }
+  fs_ranges_init(&w.ranges, f->p->ctx);
+  fs_status status = walk_data(&w, entity);
+  fs_ranges_release(&w.ranges);
+  fs_vec_free(f->p->ctx, &w.found);
+  return status;
+}
+
+static fs_status draw_after(fs_from *f) {
+  const fs_stream *s = f->s;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    for (uint32_t i = 0; i < s->ops[op].n_afters; i++) {
+      uint32_t before = s->afters[s->ops[op].after0 + i];
+      if (f->place[op] != FS_NONE && f->place[before] != FS_NONE) {
+        FS_TRY(fs_picture_edge(f->p, f->place[before], f->place[op], FS_PIC_ORDER));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
+  const fs_stream *s = &program->view;
+  fs_from f = {.p = p, .s = s};
+  p->name = fs_stream_string(s, s->meta->name);
+  p->unit = fs_stream_string(s, s->meta->time_unit);
+  p->span = s->meta->makespan;
+  p->lower_bound = s->meta->lower_bound;
+  FS_TRY(fs_picture_clusters(p, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    p->cluster[q] = fs_stream_string(s, s->queues[q].name);
+  }
+  FS_TRY(file_commands(&f));
+  FS_TRY(file_axes(&f));
+  FS_TRY(order_items(&f));
+  FS_TRY(each_order(&f, draw_order));
+  FS_TRY(draw_after(&f));
+  FS_TRY(draw_data(&f));
+  return fs_picture_finish(p);
+}

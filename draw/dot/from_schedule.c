@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The picture of a schedule: ops and copies in order of issue, a cluster per queue.
+ *
+ * Data that left its memory in between comes back through copies: then the edge from its writer to
+ * its reader is left out for the edges through them. */
+#include "picture.h"
+#include "sync.h"
+
+typedef struct fs_from {
+  fs_picture *p;
+  const fsched_schedule *s;
+  const fs_sync *y;
+} fs_from;
+
+static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
+  const fsched_schedule *s = f->s;
+  const fsched_graph *g = s->graph;
+  bool copy = fs_item_is_copy(s, id);
+  uint32_t c = id - g->n_ops, n;
+  const uint32_t *queues = fs_item_queues(s, id, &n);
+  *item = (fs_pic_item){.start = s->start[id], .end = s->end[id], .cluster = queues[0]};
+  if (copy) {
+    uint32_t v = s->copy_version[c];
+    item->kind = s->copy_kind[c] == FS_SPILL_WRITE ? FS_PIC_WRITE : FS_PIC_READ;
+    item->name = g->buffer_name[g->version_buffer[v]];
+    item->version = fs_version_index(g, v);
+    return FSCHED_OK;
+  }
+  item->kind = FS_PIC_OP;
+  item->name = g->op_name[id];
+  if (g->op_gang[id] != FS_NONE) {
+    item->kind = FS_PIC_GANG;
+    item->cluster = FS_NONE;
+    item->queues = fs_picture_list(f->p, s->queue_name, queues, n);
+  }
+  return item->kind == FS_PIC_GANG && item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+static fs_status edge(const fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+  return fs_picture_edge(f->p, f->y->position[from], f->y->position[to], why);
+}
+
+/* Everything that op `b` reads of op `a` reaches it by copies: no two args share a residency. */
+static bool by_copies(const fsched_schedule *s, uint32_t a, uint32_t b) {
+  const fsched_graph *g = s->graph;
+  for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
+    for (uint32_t r = g->op_arg0[b]; r < g->op_arg0[b + 1]; r++) {
+      if (fs_tag_writes(g->arg_tag[w]) && fs_tag_reads(g->arg_tag[r]) &&
+          g->arg_version[w] == g->arg_version[r] && s->arg_residency[w] == s->arg_residency[r]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static fs_status edges_of_data(const fs_from *f) {
+  const fsched_graph *g = f->s->graph;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
+      bool data = fs_picture_is_data(g, g->pred[k], op);
+      if (!data || !by_copies(f->s, g->pred[k], op)) {
+        FS_TRY(edge(f, g->pred[k], op, data ? FS_PIC_DATA : FS_PIC_ORDER));
+      }
+    }
+  }
+  for (uint32_t i = 0; i < f->s->n_items; i++) {
+    for (uint32_t k = f->y->data0[i]; k < f->y->data0[i + 1]; k++) {
+      FS_TRY(edge(f, f->y->data[k], i, FS_PIC_DATA));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status edges_of_control(const fs_from *f) {
+  static const fs_pic_why whys[] = {[FS_WHY_REUSE] = FS_PIC_REUSE,
+                                    [FS_WHY_RESOURCE] = FS_PIC_RESOURCE,
+                                    [FS_WHY_CONCURRENCY] = FS_PIC_CONCURRENCY,
+                                    [FS_WHY_BARRIER] = FS_PIC_BARRIER};
+  const fs_sync *y = f->y;
+  for (uint32_t e = 0; e < y->n_control; e++) {
+    FS_TRY(edge(f, y->control_from[e], y->control_to[e], whys[y->control_why[e]]));
+  }
+  return FSCHED_OK;
+}
+
+/* What a wait names: the command of a queue, or the op of a gang's epoch. */
+static uint32_t waited_for(const fs_from *f, fs_wait w, const uint32_t *gang0,
+                           const uint32_t *gang_item) {
+  uint32_t n_queues = f->s->n_queues;
+  return w.axis < n_queues ? f->y->command_item[f->y->queue_command0[w.axis] + w.epoch - 1]
+                           : gang_item[gang0[w.axis - n_queues] + w.epoch - 1];
+}
+
+/* The ops of every gang by their epochs, from 1. */
+static fs_status file_gangs(const fs_from *f, uint32_t **gang0, uint32_t **gang_item) {
+  const fsched_graph *g = f->s->graph;
+  FS_TRY(fs_new_zero(&f->p->arena, gang0, (size_t)g->n_gangs + 1));
+  FS_TRY(fs_new(&f->p->arena, gang_item, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      (*gang0)[g->op_gang[op] + 1]++;
+    }
+  }
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    (*gang0)[k + 1] += (*gang0)[k];
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      (*gang_item)[(*gang0)[g->op_gang[op]] + f->y->item_gang_epoch[op] - 1] = op;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status edges_of_commands(const fs_from *f) {
+  const fs_sync *y = f->y;
+  uint32_t *gang0, *gang_item;
+  FS_TRY(file_gangs(f, &gang0, &gang_item));
+  for (uint32_t q = 0; q < f->s->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      uint32_t item = y->command_item[c];
+      if (c > y->queue_command0[q]) {
+        FS_TRY(edge(f, y->command_item[c - 1], item, FS_PIC_QUEUE));
+      }
+      for (uint32_t w = y->wait0[c]; w < y->wait0[c + 1]; w++) {
+        FS_TRY(edge(f, waited_for(f, y->wait[w], gang0, gang_item), item, FS_PIC_WAIT));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
+  fs_from f = {p, s, s->sync};
+  assert(s->sync != NULL);
+  p->name = s->graph->name;
+  p->unit = s->graph->target.time_unit;
+  p->span = s->makespan;
+  p->lower_bound = s->lower_bound;
+  FS_TRY(fs_picture_clusters(p, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    p->cluster[q] = s->queue_name[q];
+  }
+  FS_TRY(fs_picture_items(p, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    FS_TRY(make_item(&f, s->order[i], &p->item[i]));
+  }
+  FS_TRY(edges_of_data(&f));
+  FS_TRY(edges_of_control(&f));
+  FS_TRY(edges_of_commands(&f));
+  return fs_picture_finish(p);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making pictures: what all makers share. */
+#include "picture.h"
+
+#include <stdlib.h>
+
+void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source) {
+  *p = (fs_picture){.ctx = ctx, .source = source, .lower_bound = FS_TICK_NONE};
+  fs_arena_init(&p->arena, ctx);
+}
+
+void fs_picture_release(fs_picture *p) {
+  fs_vec_free(p->ctx, &p->edge);
+  fs_arena_release(&p->arena);
+}
+
+fs_status fs_picture_clusters(fs_picture *p, uint32_t n) {
+  p->n_clusters = n;
+  return fs_new_zero(&p->arena, &p->cluster, n);
+}
+
+fs_status fs_picture_items(fs_picture *p, uint32_t n) {
+  p->n_items = n;
+  return fs_new_zero(&p->arena, &p->item, n);
+}
+
+fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) {
+  assert(from < p->n_items && to < p->n_items);
+  fs_pic_edge e = {from, to, (uint8_t)(1u << why), false};
+  return from == to ? FSCHED_OK : fs_vec_push(p->ctx, &p->edge, e);
+}
+
+static int by_ends(const void *a, const void *b) {
+  const fs_pic_edge *x = a, *y = b;
+  if (x->from != y->from) {
+    return x->from < y->from ? -1 : 1;
+  }
+  return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->why > y->why) - (x->why < y->why);
+}
+
+/* Equal edges differ in nothing that counts, so the order is total. */
+static void merge_edges(fs_picture *p) {
+  size_t n = 0;
+  if (p->edge.n > 1) {
+    qsort(p->edge.at, p->edge.n, sizeof *p->edge.at, by_ends);
+  }
+  for (size_t i = 0; i < p->edge.n; i++) {
+    fs_pic_edge e = p->edge.at[i];
+    fs_pic_edge *last = n == 0 ? NULL : &p->edge.at[n - 1];
+    if (last != NULL && last->from == e.from && last->to == e.to) {
+      last->why |= e.why;
+      last->critical |= e.critical;
+    } else {
+      p->edge.at[n++] = e;
+    }
+  }
+  p->edge.n = n;
+}
+
+fs_status fs_picture_finish(fs_picture *p) {
+  FS_TRY(fs_new(&p->arena, &p->node, p->n_items));
+  p->n_nodes = p->n_items;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    const fs_pic_item *item = &p->item[i];
+    bool copy = item->kind == FS_PIC_WRITE || item->kind == FS_PIC_READ;
+    p->node[i] = (fs_pic_node){.first = i,
+                               .last = i,
+                               .ops = !copy,
+                               .copies = copy,
+                               .start = item->start,
+                               .end = item->end,
+                               .cluster = item->cluster,
+                               .kind = item->kind};
+    p->n_ops += !copy;
+    p->n_copies += copy;
+  }
+  merge_edges(p);
+  return FSCHED_OK;
+}
+
+const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id,
+                            uint32_t n) {
+  size_t length = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    length += strlen(name[id[i]]) + 2;
+  }
+  char *text = fs_arena_alloc(&p->arena, length + 1), *to = text;
+  for (uint32_t i = 0; text != NULL && i < n; i++) {
+    if (i > 0) {
+      memcpy(to, ", ", 2);
+      to += 2;
+    }
+    size_t k = strlen(name[id[i]]);
+    memcpy(to, name[id[i]], k);
+    to += k;
+  }
+  if (text != NULL) {
+    *to = '\0';
+  }
+  return text;
+}
+
+static void contract(fs_picture *p, const uint32_t *group, fs_pic_node *to) {
+  for (uint32_t i = 0; i < p->n_nodes; i++) {
+    const fs_pic_node *from = &p->node[i];
+    fs_pic_node *n = &to[group[i]];
+    if (n->ops + n->copies == 0) {
+      *n = *from;
+      continue;
+    }
+    n->last = from->last;
+    n->ops += from->ops;
+    n->copies += from->copies;
+    n->start = fs_min(n->start, from->start);
+    n->end = fs_max(n->end, from->end);
+    n->critical |= from->critical;
+  }
+  size_t k = 0;
+  for (size_t i = 0; i < p->edge.n; i++) {
+    fs_pic_edge e = p->edge.at[i];
+    e.from = group[e.from];
+    e.to = group[e.to];
+    if (e.from != e.to) {
+      p->edge.at[k++] = e;
+    }
+  }
+  p->edge.n = k;
+  merge_edges(p);
+}
+
+fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) {
+  fs_pic_node *to;
+  FS_TRY(fs_new_zero(&p->arena, &to, n_groups));
+  contract(p, group, to);
+  p->node = to;
+  p->n_nodes = n_groups;
+  return FSCHED_OK;
+}

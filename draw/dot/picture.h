@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is drawn, before anything knows how: nodes in clusters, and edges with the reasons for them.
+ * A picture is made of a graph, of a schedule with its synchronisation, or of a program; passes
+ * then mark the critical path and make large pictures smaller; dot.c writes what is left.
+ *
+ * Ids count from 0; no pointers between entities. */
+#ifndef FS_PICTURE_H
+#define FS_PICTURE_H
+
+#include "fsched/program.h"
+#include "schedule.h"
+
+typedef enum fs_pic_source { FS_PIC_GRAPH, FS_PIC_SCHEDULE, FS_PIC_PROGRAM } fs_pic_source;
+
+typedef enum fs_pic_kind { FS_PIC_OP, FS_PIC_GANG, FS_PIC_WRITE, FS_PIC_READ } fs_pic_kind;
+enum { FS_PIC_KINDS = 4 };
+
+/* Why one node comes before another.  A set, for one edge is drawn between two nodes: its first
+ * reason in this order decides how it looks, and that it is waited for is shown with it. */
+typedef enum fs_pic_why {
+  FS_PIC_DATA,
+  FS_PIC_ORDER, /* `after`, and hazards */
+  FS_PIC_REUSE,
+  FS_PIC_RESOURCE,
+  FS_PIC_CONCURRENCY,
+  FS_PIC_BARRIER,
+  FS_PIC_WAIT,  /* a command waits for the other */
+  FS_PIC_QUEUE, /* one follows the other on a queue */
+  FS_PIC_WHYS
+} fs_pic_why;
+
+/* An op or a copy.  In a topological order, which is that of issue where there is one. */
+typedef struct fs_pic_item {
+  const char *name;   /* of the op, or of the buffer that is copied */
+  const char *queues; /* of a gang: "q0, q1"; else NULL */
+  fs_tick start, end; /* as planned; of a graph as early as its edges allow */
+  uint32_t cluster;   /* FS_NONE: in none */
+  uint32_t version;   /* of the buffer that is copied */
+  uint8_t kind;       /* fs_pic_kind */
+} fs_pic_item;
+
+/* What is drawn: at first one per item, with its number. */
+typedef struct fs_pic_node {
+  uint32_t first, last; /* items; of those between them it need not hold all */
+  uint32_t ops, copies; /* it stands for */
+  fs_tick start, end;
+  uint32_t cluster;
+  uint8_t kind;
+  bool critical;
+} fs_pic_node;
+
+typedef struct fs_pic_edge {
+  uint32_t from, to; /* nodes */
+  uint8_t why;       /* bit per fs_pic_why */
+  bool critical;
+} fs_pic_edge;
+
+typedef struct fs_picture {
+  fsched_context *ctx;
+  fs_arena arena;
+  fs_pic_source source;
+  const char *name, *unit;   /* unit may be NULL */
+  fs_tick span, lower_bound; /* longest path or makespan; the bound is FS_TICK_NONE of a graph */
+  uint32_t n_ops, n_copies;  /* among the items */
+
+  uint32_t n_clusters;
+  const char **cluster; /* their names */
+
+  uint32_t n_items;
+  fs_pic_item *item;
+  uint32_t n_nodes;
+  fs_pic_node *node;
+  FS_VEC(fs_pic_edge) edge; /* ascending by (from, to), without repeats, after fs_picture_finish */
+
+  bool chains, groups; /* nodes stand for chains, for groups of consecutive items */
+  uint32_t path_items; /* on the critical path */
+  fs_tick path_gaps;   /* ticks on it in which none of them runs */
+} fs_picture;
+
+void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source);
+void fs_picture_release(fs_picture *p);
+
+/* Making a picture: clusters and items, edges in any order, then finish, which makes a node of each
+ * item and puts edges of one pair together.  O(edges log edges). */
+fs_status fs_picture_clusters(fs_picture *p, uint32_t n) FS_MUST_USE;
+fs_status fs_picture_items(fs_picture *p, uint32_t n) FS_MUST_USE;
+fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) FS_MUST_USE;
+fs_status fs_picture_finish(fs_picture *p) FS_MUST_USE;
+/* A copy, in the arena, of the names of queues, with commas. */
+const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id, uint32_t n);
+
+/* Puts nodes together: node i becomes part of node group[i]; groups are numbered from 0 in the
+ * order of their first nodes. */
+fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) FS_MUST_USE;
+
+/* The three makers; the picture refers to names of what it is made from. */
+/* O((edges) * args per op).  from_graph.c */
+fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
+/* Are there bytes that op `a` writes and op `b` reads, of one version? */
+bool fs_picture_is_data(const fsched_graph *g, uint32_t a, uint32_t b);
+/* Requires s->sync.  from_schedule.c */
+fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) FS_MUST_USE;
+/* The program need not be right: commands that wait for each other come last.  from_program.c */
+fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) FS_MUST_USE;
+
+/* Marks the chain of items that explains the span: of all chains along the edges to the item that
+ * ends last, one with the fewest ticks in which nothing of it runs.  Before nodes are put together.
+ * O(items + edges).  critical.c */
+fs_status fs_picture_critical(fs_picture *p) FS_MUST_USE;
+
+/* Puts chains together: nodes of one kind and cluster, each the only successor of the one before,
+ * which is its only predecessor.  O(nodes + edges).  collapse.c */
+fs_status fs_picture_chains(fs_picture *p) FS_MUST_USE;
+/* Puts nodes of one kind and cluster together that are near each other in order of issue, until
+ * there are no more than `most`, or no more than one per kind and cluster.  O((nodes + edges) log).
+ */
+fs_status fs_picture_groups(fs_picture *p, uint32_t most) FS_MUST_USE;
+
+#endif

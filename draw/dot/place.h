@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places for the nodes of a schedule or program that has too many for Graphviz to place. */
+#ifndef FS_DOT_PLACE_H
+#define FS_DOT_PLACE_H
+
+#include "picture.h"
+
+/* In points; y grows upwards. */
+typedef struct fs_pic_box {
+  int64_t left, low, right, high;
+} fs_pic_box;
+
+typedef struct fs_places {
+  int64_t *x, *y;   /* centres, per node */
+  fs_pic_box *lane; /* per cluster; one without nodes is as long as the others */
+  int64_t low;      /* of everything */
+} fs_places;
+
+enum { FS_PLACE_HEIGHT = 44, FS_PLACE_LABEL = 16 }; /* of nodes; of a lane's label above them */
+
+/* A lane per cluster, from top to bottom, and one for what is in none.  From left to right:
+ * a node begins behind the one before it on its lane, to the right of where everything begins that
+ * had ended when it starts, and with its centre to the right of those that edges come from.
+ * `width` is per node.  O(nodes log nodes + edges).  Errors: FSCHED_SYSTEM. */
+fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
+
+#endif

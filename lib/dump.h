@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each pass has made, as text for people; the text may change from version to version.
+ * Deterministic; names are shown with their control characters escaped. */
+#ifndef FS_DUMP_H
+#define FS_DUMP_H
+
+#include "fsched/program.h"
+#include "schedule.h"
+
+/* Each adds to `t`.  Complexity: O(text).  Errors: FSCHED_SYSTEM; failures of `t` itself stay in
+ * it. */
+fs_status fs_dump_bounds(fs_text *t, const fsched_graph *g,
+                         const fs_lower_bounds *bounds) FS_MUST_USE;
+/* The table of ops and copies, then the residencies. */
+fs_status fs_dump_schedule(fs_text *t, const fsched_schedule *s) FS_MUST_USE;
+/* Control edges, then what lanes were allotted. */
+fs_status fs_dump_control(fs_text *t, const fsched_schedule *s) FS_MUST_USE;
+/* Counts, then the commands of each queue. */
+fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) FS_MUST_USE;
+fs_status fs_dump_program(fs_text *t, const fsched_program *program) FS_MUST_USE;
+void fs_dump_verified(fs_text *t, const fsched_schedule *s, const fsched_program *program);
+
+#endif

@@ -1,0 +1,109 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# -W and -w, and warnings that are errors.  The classes themselves: test/bad/warn-*.
+cat >g.yaml <<'END'
+fsched: 1
+hazards: raw
+buffers: [{name: x, size: 64}, {name: y, size: 8}]
+ops:
+  - {name: p, args: [{out: x}]}
+  - {name: r, args: [{in: x}], after: [p]}
+  - {name: w, args: [{inout: x}]}
+  - {name: d, args: [{out: z, size: 1}]}
+END
+warns() { # the classes of the warnings that the options give, then the options
+  classes=$1
+  shift
+  run 0 "$FSCHED" compile g.yaml -o g.fsb "$@"
+  expect "no error: $*" [ -z "$(sed -n '/error/p' err)" ]
+  got=$(sed -n 's/^g.yaml:[0-9:]* warning: .* \[-W\(.*\)\]$/\1/p' err | sort | xargs)
+  expect "$* gives '$got', not '$classes'" [ "$got" = "$classes" ]
+}
+warns race
+warns 'dead race' -W dead
+warns 'dead race' -Wdead
+warns '' -Wno-race
+warns race -Wno-race -Wrace
+warns '' -Wrace -W no-race
+warns 'dead race unused' -Wall
+warns 'dead race redundant-after unused' -Wall -Wextra
+warns 'race redundant-after' -Wextra
+warns 'dead unused' -Wall -Wno-race
+warns 'race unused' -Wno-dead -Wall
+warns 'dead race' -Wall -Wdead -Wno-all
+warns '' -w -Wall
+warns '' -Wall -Werror -w
+warns '' -q -Wall
+warns 'dead race' -Wdead -Wno-error
+warns 'dead race' -Wdead -Werror -Wno-error
+warns 'dead race unused' -Werror -Wall -Wno-error=race -Wno-error=dead -Wno-error=unused
+
+rm -f g.fsb
+fails() { # the classes that are errors, then those that stay warnings, then the options
+  errors=$1
+  warnings=$2
+  shift 2
+  run 1 "$FSCHED" compile g.yaml -o g.fsb --emit table=t.txt --dump-after all=d.txt "$@"
+  got=$(sed -n 's/^g.yaml:[0-9:]* error: .* \[-Werror=\(.*\)\]$/\1/p' err | sort | xargs)
+  expect "$*: errors '$got', not '$errors'" [ "$got" = "$errors" ]
+  got=$(sed -n 's/^g.yaml:[0-9:]* warning: .* \[-W\(.*\)\]$/\1/p' err | sort | xargs)
+  expect "$*: warnings '$got', not '$warnings'" [ "$got" = "$warnings" ]
+  expect "nothing is written: $*" [ ! -e g.fsb -a ! -e t.txt -a ! -e d.txt ]
+}
+fails race '' -Werror
+fails race '' -Werror -q
+fails 'dead race unused' '' -Wall -Werror
+fails dead race -Werror=dead
+fails dead race -Werror=dead -Wall -Wno-unused
+fails 'race unused' dead -Wall -Werror -Wno-error=dead
+fails dead race -Werror=dead -Wno-error
+fails dead '' -Werror=dead -Wno-race
+
+bad() {
+  text=$1
+  shift
+  run 2 "$FSCHED" compile g.yaml "$@"
+  expect "$text" holds err "$text"
+}
+bad "there is no class of warnings 'rcae'" -Wrcae
+bad "did you mean 'race'" -W no-rcae
+bad "did you mean 'unused'" -Werror=unsued
+bad "there is no class of warnings 'all'" -Werror=all
+bad "fsched help compile lists them" -Wxyzzyxyzzy
+bad '-W wants CLASS' -W
+run 0 "$FSCHED" help compile
+sed -n 's/^FS_WARN([A-Z_]*, "\([^"]*\)".*/\1/p' "$TOP/lib/warn.def" >all
+expect "there are classes" [ -s all ]
+while read -r class; do
+  expect "the help has $class" holds out "^ *$class  *[A-Z]"
+done <all
+
+# JSON keeps the code; other commands that read graphs have the same options.
+"$FSCHED" compile g.yaml -o g.fsb -q
+run 1 "$FSCHED" compile g.yaml -o x.fsb --diagnostics json -Werror
+expect "an error in JSON" holds err '"severity": "error", "code": "race".*"line": 7'
+run 0 "$FSCHED" verify g.fsb --graph g.yaml -Wall
+expect "verify warns" holds err '\[-Wdead\]'
+run 1 "$FSCHED" verify g.fsb --graph g.yaml -Werror=dead
+expect "and fails" empty out
+run 0 "$FSCHED" verify g.fsb --graph g.yaml -w
+expect "and is silent" empty err
+
+# Found after reading: what was computed is not written.
+cat >fan.yaml <<'END'
+fsched: 1
+target:
+  frontier: {capacity: 1}
+  queues: [{name: a}, {name: b, class: last}]
+ops: [{name: x, size: 1}, {name: y, on: last, args: [{in: x}]}]
+END
+run 0 "$FSCHED" compile fan.yaml -Wall -Wno-dead
+expect "a cut frontier" holds err '^fan.yaml:5:34: warning: .* \[-Wtainted\]'
+rm -f fan.fsb
+run 1 "$FSCHED" compile fan.yaml -Werror=tainted
+expect "no stream" [ ! -e fan.fsb ]
+
+for example in "$TOP"/examples/*.yaml; do
+  run 0 "$FSCHED" compile "$example" -q -o /dev/null -Wall -Wextra -Werror
+done
+:
