@@ -16,12 +16,20 @@
 # make dist            $(BUILD)/fsched-VERSION.tar.gz, the same bytes from a clone and from itself
 # make repro           builds twice in unlike places and settings and compares every installed byte
 # make install         to $(DESTDIR)$(PREFIX); uninstall, clean
+# make help            prints this
 #
-# CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, DESTDIR and BUILD (the build directory) are honoured; a
-# change of flags rebuilds; V=1 shows the commands.  What is missing to build is installed by scripts/deps.
+# CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, DESTDIR and BUILD (the build directory) are honoured.  A
+# change of flags rebuilds, but a plain "make install" installs what is built.  V=1 shows the
+# commands.  What is missing to build is installed by scripts/deps.
 
-CC ?= cc
 BUILD ?= build
+# "make install" installs what was built: of these it takes those of that call, if it is given none.
+REMEMBERED := CC CPPFLAGS CFLAGS LDFLAGS
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+-include $(BUILD)/flags.mk
+$(foreach v,$(REMEMBERED),$(if $(filter undefined default,$(origin $(v))),\
+  $(if $(filter undefined,$(origin BUILT_$(v))),,$(eval $(v) = $$(BUILT_$(v))))))
+endif
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -82,9 +90,12 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2) && )
 
 # Made from the table of options: the pages of the manual and the completions.
 PAGES := $(patsubst %,$(BUILD)/%,$(sort $(wildcard man/*.[135])))
+# Each function of the library is a page that includes libfsched(3).
+FUNCTIONS := $(shell scripts/functions)
+LINKS := $(FUNCTIONS:%=$(BUILD)/man/links/%.3)
 COMPLETIONS := $(addprefix $(BUILD)/completion/fsched.,bash zsh fish)
 
-all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(PAGES) $(COMPLETIONS)
+all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(PAGES) $(LINKS) $(COMPLETIONS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -99,14 +110,16 @@ $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
 $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
 
 # Rewritten only when the flags differ from the last time, so that only then all is rebuilt.
+hash := \#
+kept = $(subst $(hash),\$(hash),$(subst $$,$$$$,$(1)))
 quote = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(call quote,$(COMPILE) : $(LINK) : $(YAML_LIBS) $(CGRAPH_LIBS) $(CGRAPH_VERSION)) >$@.new
-	@if cmp -s $@.new $@; then rm -f $@.new; else \
+	@if [ -f $@.mk ] && cmp -s $@.new $@; then rm -f $@.new; else \
 	  if printf '#include <%s>\n' yaml.h cgraph.h | \
 	    $(CC) $(FLAGS) $(CGRAPH_CFLAGS) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null; \
-	  then mv -f $@.new $@; \
+	  then printf '%s\n' $(foreach v,$(REMEMBERED),$(call quote,BUILT_$(v) := $(call kept,$($(v))))) >$@.mk && mv -f $@.new $@; \
 	  else echo 'no yaml.h or cgraph.h: scripts/deps installs what is missing' >&2; exit 1; fi; fi
 
 $(BUILD)/libfsched.a: $(LIB_OBJ)
@@ -149,12 +162,18 @@ $(PAGES): $(BUILD)/man/%: man/% $(BUILD)/cli/gen/gen Makefile
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen page $< $(DATE) >$@
 
+$(BUILD)/man/libfsched.3: $(wildcard include/fsched/*.h)
+
+$(LINKS): Makefile
+	@mkdir -p $(@D)
+	@echo '.so man3/libfsched.3' >$@
+
 $(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
 
 TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(BUILD)/libfsched.so $(PAGES) \
-	$(COMPLETIONS)
+	$(LINKS) $(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
 
@@ -176,7 +195,7 @@ check-suites: $(BUILD)/test/run
 fuzz-smoke: $(TESTS)
 	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml
 
-bench: $(BENCH_BIN)
+bench: $(BENCH_BIN) $(BUILD)/fsched
 	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
 
 demo: $(BUILD)/fsched $(PAGES)
@@ -214,7 +233,7 @@ install: all
 	ln -sf $(SO).$(SOVERSION) '$(DESTDIR)$(LIBDIR)/$(SO)'
 	$(INSTALL) -m 644 include/fsched/*.h '$(DESTDIR)$(INCLUDEDIR)/fsched'
 	$(INSTALL) -m 644 $(filter %.1,$(PAGES)) '$(DESTDIR)$(MANDIR)/man1'
-	$(INSTALL) -m 644 $(filter %.3,$(PAGES)) '$(DESTDIR)$(MANDIR)/man3'
+	$(INSTALL) -m 644 $(filter %.3,$(PAGES) $(LINKS)) '$(DESTDIR)$(MANDIR)/man3'
 	$(INSTALL) -m 644 $(filter %.5,$(PAGES)) '$(DESTDIR)$(MANDIR)/man5'
 	$(INSTALL) -m 644 $(BUILD)/completion/fsched.bash '$(DESTDIR)$(BASHCOMPDIR)/fsched'
 	$(INSTALL) -m 644 $(BUILD)/completion/fsched.zsh '$(DESTDIR)$(ZSHCOMPDIR)/_fsched'
@@ -239,7 +258,7 @@ uninstall:
 	  '$(DESTDIR)$(LIBDIR)/$(SO)' '$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
 	rm -rf '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(CMAKEDIR)'
 	cd '$(DESTDIR)$(MANDIR)' && rm -f \
-	  $(foreach n,1 3 5,$(addprefix man$(n)/,$(notdir $(filter %.$(n),$(PAGES)))))
+	  $(foreach n,1 3 5,$(addprefix man$(n)/,$(notdir $(filter %.$(n),$(PAGES) $(LINKS)))))
 
 dist:
 	@scripts/dist $(BUILD)/fsched-$(VERSION).tar.gz
@@ -253,6 +272,9 @@ clean:
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
+help:
+	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
+
+.PHONY: all help check check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)

@@ -185,7 +185,7 @@ static void emit_copy(fsched_context *ctx, const fsched_graph *g, fsched_builder
     char name[160];
     uint32_t id;
     (void)snprintf(name, sizeof name, "%.100s.%u.%u", g->op_name[op], lane, step);
-    fsched_op_desc d = {.size = sizeof d, .name = name, .time = g->op_time[op]};
+    fsched_op_desc d = {.size = sizeof d, .name = name, .has_time = 1, .time = g->op_time[op]};
     d.on = domain_name(&g->target, g->op_domain[op]);
     need(ctx, fsched_builder_op(b, &d, &id));
     for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {

@@ -158,6 +158,27 @@ static fs_option find_option(fs_cmd command, const char *name, size_t length, bo
   return FS_OPTION_COUNT;
 }
 
+/* "--graph is an option of verify": NULL when it is none of any command. */
+static const char *other_command(fs_arena *arena, const char *word, size_t length) {
+  bool is_long = length > 2 && word[1] == '-';
+  size_t dashes = is_long ? 2 : 1;
+  fs_cmd of = FS_CMD_COUNT;
+  for (int c = FS_CMD_COUNT; c-- > 0 && length > 2;) {
+    if (find_option((fs_cmd)c, word + dashes, length - dashes, is_long) != FS_OPTION_COUNT) {
+      of = (fs_cmd)c;
+    }
+  }
+  if (of == FS_CMD_COUNT) {
+    return NULL;
+  }
+  size_t size = length + sizeof " is an option of " + strlen(fs_cmd_table[of].name);
+  char *hint = fs_arena_alloc(arena, size);
+  if (hint != NULL) {
+    (void)snprintf(hint, size, "%.*s is an option of %s", (int)length, word, fs_cmd_table[of].name);
+  }
+  return hint;
+}
+
 static fs_status unknown_option(const fs_walk *w, const char *word, size_t length) {
   fs_text names;
   fs_text_init(&names, w->ctx);
@@ -170,7 +191,9 @@ static fs_status unknown_option(const fs_walk *w, const char *word, size_t lengt
     }
   }
   const char *own = fs_arena_strndup(w->arena, word, length);
+  const char *elsewhere = other_command(w->arena, word, length);
   const char *hint = take_hint(w->arena, &names, own == NULL ? "" : own);
+  hint = elsewhere == NULL ? hint : elsewhere;
   return fs_usage(w->ctx, hint, "%s has no option %.*s", fs_cmd_table[w->args->command].name,
                   (int)length, word);
 }
@@ -279,8 +302,11 @@ static fs_status check_operands(const fs_walk *w) {
     return fs_usage(w->ctx, NULL, "%s wants %s", info->name, info->operands);
   }
   if (w->args->n_operands > info->most) {
-    return fs_usage(w->ctx, joined_hint(w), "%s takes one operand; '%s' is one too many",
-                    info->name, w->args->operand[info->most]);
+    const char *hint = w->args->command == FS_CMD_VERIFY && info->most == 1
+                           ? "the graph is given with --graph GRAPH"
+                           : joined_hint(w);
+    return fs_usage(w->ctx, hint, "%s takes one operand; '%s' is one too many", info->name,
+                    w->args->operand[info->most]);
   }
   return FSCHED_OK;
 }

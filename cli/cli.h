@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands share.  A command returns its exit status after reporting to the context; main
- * prints the reports at the end. */
+ * prints the reports at the end, if the command has not done so before. */
 #ifndef FS_CLI_H
 #define FS_CLI_H
 
@@ -14,6 +14,7 @@ typedef struct fs_cli {
   fs_args args;
   bool parsed; /* the command line was understood, and args is what it says */
   bool quiet, verbose;
+  uint32_t n_reported, n_errors; /* reports that are printed, and errors among them */
   struct fs_cli_progress *progress; /* NULL: nobody wants to know */
 } fs_cli;
 
@@ -29,6 +30,9 @@ fs_status fs_cli_help(fs_cli *cli) FS_MUST_USE;
 void fs_help_text(fs_text *t, fs_cmd command);
 void fs_version_text(fs_text *t);
 
+/* Prints on standard error what has been reported since the last call; what a command says of its
+ * success comes after it. */
+void fs_cli_reports(fs_cli *cli);
 /* Writes a growing text to standard output and frees it. */
 fs_status fs_cli_print(fsched_context *ctx, fs_text *t) FS_MUST_USE;
 /* `path` with `suffix` in place of its own `old` (or any, when NULL), in the arena; a path without
@@ -71,6 +75,8 @@ fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted,
 /* fsched_program_load and _open, after a look at the kind. */
 fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
                               fsched_program **out) FS_MUST_USE;
+/* Reports a file that is plainly something else than a graph. */
+fs_status fs_cli_check_graph(fs_cli *cli, const char *path) FS_MUST_USE;
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) FS_MUST_USE;
 
 #endif

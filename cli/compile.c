@@ -61,6 +61,8 @@ static fs_status check_files(fs_cli *cli, fs_job *job) {
   }
   FS_TRY(fs_cli_check_terminal(cli, job->output));
   FS_TRY(fs_cli_check_outputs(cli, job->result, job->n_results));
+  /* A stream in place of its graph has the very name of the result. */
+  FS_TRY(fs_cli_check_graph(cli, job->input));
   return fs_cli_check_input(cli, job->input, job->result, job->n_results);
 }
 
@@ -114,12 +116,32 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
   return fs_file_write(cli->ctx, job->output, bytes, size);
 }
 
+/* What the copies are for: only spills come from a lack of room. */
+static void put_copies(fs_text *t, const fsched_schedule *s) {
+  uint32_t count[FS_ROLES] = {0};
+  uint8_t *role;
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  if (fs_schedule_copy_roles(s, &arena, &role) == FSCHED_OK) {
+    for (uint32_t c = 0; c < s->n_copies; c++) {
+      count[role[c]]++;
+    }
+  }
+  fs_arena_release(&arena);
+  uint32_t spills = count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ];
+  fs_text_printf(t, "%u load%s, %u store%s, %u spill%s", count[FS_ROLE_LOAD],
+                 count[FS_ROLE_LOAD] == 1 ? "" : "s", count[FS_ROLE_STORE],
+                 count[FS_ROLE_STORE] == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
+}
+
 static void put_summary(fs_text *t, const fs_job *job) {
   const fsched_schedule *s = job->schedule;
   const char *unit = job->graph->target.time_unit;
   fs_text_visible(t, fsched_graph_name(job->graph));
-  fs_text_printf(t, ": %u ops, %u copies, makespan %llu", fsched_graph_ops(job->graph), s->n_copies,
-                 (unsigned long long)s->makespan);
+  uint32_t ops = fsched_graph_ops(job->graph);
+  fs_text_printf(t, ": %u op%s, ", ops, ops == 1 ? "" : "s");
+  put_copies(t, s);
+  fs_text_printf(t, ", makespan %llu", (unsigned long long)s->makespan);
   if (unit != NULL) {
     fs_text_puts(t, " ");
     fs_text_visible(t, unit);
@@ -127,6 +149,10 @@ static void put_summary(fs_text *t, const fs_job *job) {
   fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
   if (s->sync != NULL) {
     fs_text_printf(t, ", %u waits", s->sync->waits_emitted);
+  }
+  if (!fs_cli_is_std(job->output)) {
+    fs_text_puts(t, " -> ");
+    fs_text_visible(t, job->output);
   }
   fs_text_puts(t, "\n");
 }
@@ -156,7 +182,8 @@ static void put_written(fs_text *t, const fs_job *job) {
   }
 }
 
-static void print_report(const fs_cli *cli, const fs_job *job) {
+static void print_report(fs_cli *cli, const fs_job *job) {
+  fs_cli_reports(cli);
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (!cli->quiet) {

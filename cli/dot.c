@@ -23,7 +23,8 @@ static fs_status finish(const fs_dot_job *job, fs_status status, char *text, siz
 
 static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t size) {
   fs_cli *cli = job->cli;
-  static const fs_option of_graphs[] = {FS_OPTION_SCHEDULE, FS_OPTION_MEMORY, FS_OPTION_SET};
+  static const fs_option of_graphs[] = {FS_OPTION_SCHEDULE, FS_OPTION_MEMORY, FS_OPTION_SET,
+                                        FS_OPTION_BUFFERS};
   for (size_t i = 0; i < sizeof of_graphs / sizeof of_graphs[0]; i++) {
     if (fs_args_has(&cli->args, of_graphs[i])) {
       return fs_usage(cli->ctx, "a program holds its schedule and its target",
@@ -101,6 +102,10 @@ static fs_status check_files(const fs_dot_job *job) {
   if (job->schedule == NULL) {
     return FSCHED_OK;
   }
+  if (job->options.buffers) {
+    return fs_usage(cli->ctx, "a schedule shows what is loaded and stored",
+                    "--buffers is for graphs without --schedule");
+  }
   if (fs_cli_is_std(job->input) && fs_cli_is_std(job->schedule)) {
     return fs_usage(cli->ctx, NULL, "standard input can be read only once");
   }
@@ -115,6 +120,7 @@ static void read_options(fs_cli *cli, fs_dot_options *o) {
     o->collapse =
         (fs_dot_collapse)fs_choice_index(fs_option_table[FS_OPTION_COLLAPSE].argument, collapse);
   }
+  o->buffers = fs_args_has(&cli->args, FS_OPTION_BUFFERS);
   o->full_names = names != NULL && strcmp(names, "full") == 0;
 }
 

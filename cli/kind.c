@@ -54,8 +54,9 @@ fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted, f
       [FS_KIND_STREAM] = "fsched dis --format json makes its JSON form",
       [FS_KIND_GRAPH] = "this is a graph: fsched compile makes a command stream of it",
       [FS_KIND_PROGRAM_JSON] = "this is its JSON form: fsched asm makes a command stream of it",
-      [FS_KIND_SCHEDULE_JSON] = "this is a schedule: verify takes it with --graph GRAPH, and dot "
-                                "takes its graph with --schedule",
+      [FS_KIND_SCHEDULE_JSON] =
+          "this is a schedule: verify takes it with --graph GRAPH, and dot "
+          "takes its graph with --schedule",
       [FS_KIND_LISTING] = "this is the listing for people: asm wants that of dis --format json",
   };
   fs_pos pos = FS_NOWHERE;
@@ -86,6 +87,24 @@ static fs_kind kind_of_file(const char *path, bool *is_regular) {
     (void)close(fd);
   }
   return kind;
+}
+
+fs_status fs_cli_check_graph(fs_cli *cli, const char *path) {
+  static const char *const hints[] = {
+      [FS_KIND_STREAM] = "this is a command stream: run replays it, dis shows it, dot draws it",
+      [FS_KIND_PROGRAM_JSON] = "this is a command stream in JSON: asm makes a program of it",
+      [FS_KIND_SCHEDULE_JSON] = "this is a schedule: verify and dot take it beside its graph",
+      [FS_KIND_LISTING] = "this is the listing of a command stream",
+  };
+  bool is_regular = false;
+  fs_kind kind = fs_cli_is_std(path) ? FS_KIND_OTHER : kind_of_file(path, &is_regular);
+  if (kind == FS_KIND_OTHER || kind == FS_KIND_GRAPH) {
+    return FSCHED_OK;
+  }
+  fs_pos pos = FS_NOWHERE;
+  FS_TRY(fs_context_add_file(cli->ctx, path, "", 0, &pos.file));
+  return fs_fail(cli->ctx, FSCHED_BAD_INPUT, FS_DIAG_MISSING_KEY, pos, hints[kind],
+                 "this is not a graph file");
 }
 
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) {

@@ -40,16 +40,35 @@ static void read_loudness(fs_cli *cli) {
   }
 }
 
+/* fsched alone: what it could be given, on standard error. */
+static fs_status no_command(fsched_context *ctx) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_help_text(&t, FS_CMD_COUNT);
+  if (!t.failed) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
+  return FSCHED_USAGE;
+}
+
+/* An option in place of a command. */
+static fs_status no_option(fs_cli *cli, const char *word) {
+  const char *hint = fs_nearest_hint(&cli->arena, "--version|--help", word);
+  return fs_usage(cli->ctx, hint == NULL ? "options follow the command" : hint,
+                  "a command must come before %s", word);
+}
+
 static fs_status run_command(fs_cli *cli, int argc, char **argv) {
   if (argc < 2) {
-    return fs_usage(cli->ctx, "fsched help lists the commands", "a command is missing");
+    return no_command(cli->ctx);
   }
   const char *word = argv[1];
   if (strcmp(word, "--version") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
     return print_about(cli->ctx, strcmp(word, "--version") == 0);
   }
   if (word[0] == '-' && word[1] != '\0') {
-    return fs_usage(cli->ctx, "options follow the command", "a command must come before %s", word);
+    return no_option(cli, word);
   }
   fs_cmd command = fs_args_command(cli->ctx, &cli->arena, word);
   if (command == FS_CMD_COUNT) {
@@ -106,19 +125,19 @@ static void put_rest(const fs_cli *cli, uint32_t n, fs_text *t) {
   put_report(cli, &d, t);
 }
 
-static void print_reports(const fs_cli *cli) {
-  uint32_t rest = fsched_diag_errors(cli->ctx);
+void fs_cli_reports(fs_cli *cli) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
-  for (uint32_t i = 0; i < fsched_diag_count(cli->ctx); i++) {
-    const fsched_diag *d = fsched_diag_get(cli->ctx, i);
-    rest -= d->severity == FSCHED_ERROR;
+  for (; cli->n_reported < fsched_diag_count(cli->ctx); cli->n_reported++) {
+    const fsched_diag *d = fsched_diag_get(cli->ctx, cli->n_reported);
+    cli->n_errors += d->severity == FSCHED_ERROR;
     if (is_shown(cli, d)) {
       put_report(cli, d, &t);
     }
   }
-  if (rest > 0) {
-    put_rest(cli, rest, &t);
+  if (fsched_diag_errors(cli->ctx) > cli->n_errors) {
+    put_rest(cli, fsched_diag_errors(cli->ctx) - cli->n_errors, &t);
+    cli->n_errors = fsched_diag_errors(cli->ctx);
   }
   if (t.failed) { /* no memory left for the formatted text: say at least what */
     fprintf(stderr, "fsched: error: out of memory\n");
@@ -141,7 +160,7 @@ int main(int argc, char **argv) {
       fs_args_forms(&cli.arena, argc - 1, argv + 1, &cli.args) != FSCHED_OK) {
     cli.args = (fs_args){0}; /* no memory: the report is text without colours */
   }
-  print_reports(&cli);
+  fs_cli_reports(&cli);
   fs_arena_release(&cli.arena);
   fsched_context_destroy(cli.ctx);
   return (int)status;

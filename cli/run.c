@@ -86,14 +86,32 @@ static void json_result(fs_text *t, const char *name, const fsched_replay_option
   fs_text_puts(t, "}\n");
 }
 
-static fs_status print_result(const fs_cli *cli, const char *name, const fsched_replay_options *o,
-                              const fsched_replay_result *r) {
+/* A plan and a run of very unlike lengths, from one 0 on: one of them is hardly to be seen. */
+static void scale_advice(fs_text *t, const char *name, const fsched_program *program,
+                         const fsched_replay_options *o, const fsched_replay_result *r) {
+  enum { UNLIKE = 10 };
+  const fs_stream_meta *meta = program->view.meta;
+  uint64_t tick = fs_tick_ns(fs_stream_string(&program->view, meta->time_unit));
+  tick = o->pace_ns != 0 ? o->pace_ns : tick != 0 ? tick : 1000;
+  double plan = (double)meta->makespan * (double)tick;
+  double run = (double)r->elapsed_ns / (double)fs_max(o->repeat, 1);
+  double ratio = plan < run ? run / plan : plan / run;
+  if (o->trace_plan == FSCHED_TRACE_PLAN_TICKS && plan > 0 && run > 0 && ratio >= UNLIKE) {
+    fs_text_printf(t, "%s: the trace shows the plan %.0f times %s than the run; see %s\n", name,
+                   ratio, plan < run ? "shorter" : "longer",
+                   plan < run ? "--with-plan=fit and --pace" : "--with-plan=fit");
+  }
+}
+
+static fs_status print_result(const fs_cli *cli, const char *name, const fsched_program *program,
+                              const fsched_replay_options *o, const fsched_replay_result *r) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (fs_cli_json(cli)) {
     json_result(&t, name, o, r);
   } else if (!cli->quiet) {
     text_result(&t, name, o, r);
+    scale_advice(&t, name, program, o, r);
   }
   return fs_cli_print(cli->ctx, &t);
 }
@@ -105,7 +123,9 @@ static fs_status replay(fs_cli *cli, const char *name, const fsched_program *pro
     o->pace_ns =
         fs_max(fs_tick_ns(fs_stream_string(&program->view, program->view.meta->time_unit)), 1);
   }
+  fs_context_subject(cli->ctx, name);
   fs_status status = fsched_replay_cpu(cli->ctx, program, o, &r);
+  fs_context_subject(cli->ctx, NULL);
   fs_cli_progress_clear(cli);
   const char *trace = fs_args_last(&cli->args, FS_OPTION_TRACE);
   if (status == FSCHED_OK && trace != NULL) {
@@ -115,7 +135,8 @@ static fs_status replay(fs_cli *cli, const char *name, const fsched_program *pro
     fsched_text_free(cli->ctx, r.trace_json, r.trace_length);
   }
   FS_TRY(status);
-  return print_result(cli, name, o, &r);
+  fs_cli_reports(cli);
+  return print_result(cli, name, program, o, &r);
 }
 
 fs_status fs_cli_run(fs_cli *cli) {

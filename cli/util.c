@@ -48,6 +48,7 @@ static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
 
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
   fsched_read_options o;
+  FS_TRY(fs_cli_check_graph(cli, path));
   FS_TRY(read_overrides(cli, &o));
   return fsched_graph_read(cli->ctx, path, &o, out);
 }

@@ -70,17 +70,23 @@ static void json_result(const fs_cli *cli, fs_text *t, const char *name, const c
   fs_text_puts(t, "}\n");
 }
 
-static fs_status print_result(const fs_cli *cli, const char *name, const char *kind, bool ok) {
+static fs_status print_result(fs_cli *cli, const char *name, const char *kind, bool ok) {
   bool json = fs_cli_json(cli);
-  if (!json && (!ok || cli->quiet)) {
-    return FSCHED_OK; /* the diagnostics say it all */
+  uint32_t n = fsched_diag_errors(cli->ctx);
+  if (!json && cli->quiet) {
+    return FSCHED_OK;
   }
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (json) {
     json_result(cli, &t, name, kind, ok);
-  } else {
+  } else if (ok) {
     fs_text_printf(&t, "%s: verified\n", name);
+  } else {
+    fs_text_drop(&t);
+    fs_cli_reports(cli); /* the violations first */
+    fprintf(stderr, "%s: refuted, %u violation%s\n", name, n, n == 1 ? "" : "s");
+    return FSCHED_OK;
   }
   return fs_cli_print(cli->ctx, &t);
 }
@@ -95,11 +101,14 @@ static bool is_json(const char *bytes, size_t size) {
 
 static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, size_t size,
                              const fsched_graph *graph, fs_times *times) {
+  fs_context_subject(cli->ctx, name);
   bool stream = !is_json(bytes, size) || fs_cli_kind(bytes, size) == FS_KIND_PROGRAM_JSON;
   fs_status status = stream ? verify_program(cli, name, bytes, size, graph, times)
                             : verify_schedule(cli, name, bytes, size, graph, times);
+  fs_context_subject(cli->ctx, NULL);
   fs_cli_progress_clear(cli);
   if (status == FSCHED_OK || status == FSCHED_WRONG) {
+    fs_cli_reports(cli);
     FS_TRY(print_result(cli, name, stream ? "stream" : "schedule", status == FSCHED_OK));
   }
   return status;

@@ -4,9 +4,12 @@
  * file is put before the body at the end. */
 #include "svg.h"
 
+#include <stdio.h>
+
 #include "stats.h"
 
 enum { DEFAULT_WIDTH = 1400, LEAST_WIDTH = 400, MOST_WIDTH = 10000, EDGE = 16 * FS_PX };
+enum { AXIS = 15 * FS_PX }; /* the height of its numbers */
 
 /* A version's colour is that of its first writer, or reader if it is given. */
 static fs_status find_version_ops(fs_svg *v) {
@@ -65,14 +68,7 @@ static void find_edges(fs_svg *v, uint32_t width) {
 
 /* ---- time */
 
-/* The unit in which the axis counts: of ns, us and ms the next larger ones, of others thousands. */
-typedef struct fs_svg_unit {
-  const char *name;
-  uint32_t thousands; /* the power of 1000 before the name */
-  uint64_t ticks;     /* in one */
-} fs_svg_unit;
-
-static fs_svg_unit axis_unit(const fs_svg *v, fs_tick step) {
+static void find_unit(fs_svg *v) {
   static const char *const known[] = {"ns", "us", "ms", "s"};
   const char *name = v->g->target.time_unit;
   fs_svg_unit u = {name == NULL ? "ticks" : name, 0, 1};
@@ -80,7 +76,8 @@ static fs_svg_unit axis_unit(const fs_svg *v, fs_tick step) {
   while (at < 4 && strcmp(u.name, known[at]) != 0) {
     at++;
   }
-  while (step / u.ticks % 1000 == 0 && v->span / u.ticks >= 10000) {
+  v->step = fs_svg_step(v->span, (uint32_t)((v->right - v->left) / (90 * FS_PX)) + 1);
+  while (v->step / u.ticks % 1000 == 0 && v->span / u.ticks >= 10000) {
     u.ticks *= 1000;
     if (at < 3) {
       u.name = known[++at];
@@ -88,7 +85,7 @@ static fs_svg_unit axis_unit(const fs_svg *v, fs_tick step) {
       u.thousands++;
     }
   }
-  return u;
+  v->unit = u;
 }
 
 static void put_axis_unit(fs_text *t, const fs_svg_unit *u) {
@@ -104,19 +101,34 @@ static void put_axis_unit(fs_text *t, const fs_svg_unit *u) {
 }
 
 static void axis(fs_svg *v, fs_cent baseline) {
-  fs_tick step = fs_svg_step(v->span, (uint32_t)((v->right - v->left) / (90 * FS_PX)) + 1);
-  fs_svg_unit unit = axis_unit(v, step);
   fs_svg_text(&v->body, "t e", v->left - 12 * FS_PX, baseline);
-  put_axis_unit(&v->body, &unit);
+  put_axis_unit(&v->body, &v->unit);
   fs_text_puts(&v->body, "</text>\n");
-  for (fs_tick time = 0; time <= v->span; time += step) {
+  for (fs_tick time = 0; time <= v->span; time += v->step) {
     fs_svg_text(&v->body, "t a o", v->left + fs_svg_x(v, time), baseline);
-    fs_text_u64(&v->body, time / unit.ticks);
+    fs_text_u64(&v->body, time / v->unit.ticks);
     fs_text_puts(&v->body, "</text>\n");
   }
 }
 
-/* A line through all panels, and its words above them, ending at it. */
+/* Would a line at x strike through a number of the axis? */
+static bool meets_number(const fs_svg *v, fs_tick time) {
+  char digits[24];
+  fs_tick before = time / v->step * v->step;
+  for (int i = 0; i < 2; i++) {
+    fs_tick at = before + (fs_tick)i * v->step;
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)(at / v->unit.ticks));
+    fs_cent half = fs_svg_width(digits, (size_t)n, FS_SVG_LABEL) / 2 + 2 * FS_PX;
+    fs_cent apart = fs_svg_x(v, at) - fs_svg_x(v, time);
+    if (at <= v->span && apart < half && -apart < half) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A line through all panels, and its words above them.  It begins at the words, or where it would
+ * strike through a number below the numbers. */
 static void time_mark(fs_svg *v, const char *line, const char *words_class, const char *words,
                       fs_tick time, fs_cent top, fs_cent *free) {
   fs_cent x = v->left + fs_svg_x(v, time);
@@ -125,7 +137,7 @@ static void time_mark(fs_svg *v, const char *line, const char *words_class, cons
   fs_text_puts(&v->body, "\" d=\"M");
   fs_svg_number(&v->body, x);
   fs_text_puts(&v->body, " ");
-  fs_svg_number(&v->body, top);
+  fs_svg_number(&v->body, meets_number(v, time) ? top + AXIS : top);
   fs_text_puts(&v->body, "V");
   fs_svg_number(&v->body, v->y);
   fs_text_puts(&v->body, "\"/>\n");
@@ -190,7 +202,7 @@ static fs_status amounts(fs_svg *v) {
 }
 
 static fs_status draw_body(fs_svg *v) {
-  enum { HEADER = 60 * FS_PX, AXIS = 15 * FS_PX, MARKS = 18 * FS_PX };
+  enum { HEADER = 60 * FS_PX, MARKS = 18 * FS_PX };
   fs_cent top = HEADER + MARKS;
   v->y = top + AXIS;
   FS_TRY(fs_svg_gantt(v));
@@ -206,18 +218,39 @@ static fs_status draw_body(fs_svg *v) {
 
 /* ---- the whole */
 
-/* "5 ops, 3 copies; makespan 7 us, lower bound 5 us, feasible" */
+/* "2 loads, 1 store, 0 spills" */
+static void put_copies(fs_text *t, const fs_svg *v) {
+  uint32_t count[FS_ROLES] = {0};
+  for (uint32_t copy = 0; copy < v->s->n_copies; copy++) {
+    count[v->role[copy]]++;
+  }
+  uint32_t loads = count[FS_ROLE_LOAD], stores = count[FS_ROLE_STORE];
+  uint32_t spills = v->s->n_copies - loads - stores;
+  fs_text_u64(t, loads);
+  fs_text_puts(t, loads == 1 ? " load, " : " loads, ");
+  fs_text_u64(t, stores);
+  fs_text_puts(t, stores == 1 ? " store, " : " stores, ");
+  fs_text_u64(t, spills);
+  fs_text_puts(t, spills == 1 ? " spill" : " spills");
+}
+
+/* "5 ops, 0 copies; makespan 7 us, lower bound 5 us, feasible (not proven optimal)" */
 static void put_summary(fs_text *t, const fs_svg *v) {
   const fsched_schedule *s = v->s;
   fs_text_u64(t, v->g->n_ops);
   fs_text_puts(t, v->g->n_ops == 1 ? " op, " : " ops, ");
-  fs_text_u64(t, s->n_copies);
-  fs_text_puts(t, s->n_copies == 1 ? " copy; makespan " : " copies; makespan ");
+  if (s->n_copies == 0) {
+    fs_text_puts(t, "0 copies");
+  } else {
+    put_copies(t, v);
+  }
+  fs_text_puts(t, "; makespan ");
   fs_svg_time(t, v, s->makespan);
   fs_text_puts(t, ", lower bound ");
   fs_svg_time(t, v, s->lower_bound);
   fs_text_puts(t, ", ");
   fs_text_puts(t, fs_schedule_status_name(s->status));
+  fs_text_puts(t, s->status == FS_SCHEDULE_FEASIBLE ? " (not proven optimal)" : "");
 }
 
 static void put_size(fs_text *t, const fs_svg *v) {
@@ -257,8 +290,10 @@ static void put_head(fs_text *t, const fs_svg *v) {
 static fs_status draw(fs_svg *v, uint32_t width, char **text, size_t *length) {
   FS_TRY(find_version_ops(v));
   FS_TRY(find_contents(v));
+  FS_TRY(fs_schedule_copy_roles(v->s, &v->arena, &v->role));
   find_span(v);
   find_edges(v, width);
+  find_unit(v);
   FS_TRY(draw_body(v));
   if (v->body.failed || v->name.failed) {
     return FSCHED_SYSTEM;

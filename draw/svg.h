@@ -19,7 +19,10 @@
 /* What the legend explains, if it occurs. */
 typedef enum fs_svg_mark {
   FS_SVG_OP,
+  FS_SVG_GIVEN,
   FS_SVG_GANG,
+  FS_SVG_LOAD, /* as fs_copy_role */
+  FS_SVG_STORE,
   FS_SVG_WRITE,
   FS_SVG_READ,
   FS_SVG_SCRATCH,
@@ -29,6 +32,13 @@ typedef enum fs_svg_mark {
   FS_SVG_MERGED,
   FS_SVG_MARKS
 } fs_svg_mark;
+
+/* The unit in which the axis counts: of ns, us and ms the next larger ones, of others thousands. */
+typedef struct fs_svg_unit {
+  const char *name;
+  uint32_t thousands; /* the power of 1000 before the name */
+  uint64_t ticks;     /* in one */
+} fs_svg_unit;
 
 typedef struct fs_svg {
   fsched_context *ctx;
@@ -41,8 +51,11 @@ typedef struct fs_svg {
   fs_cent width, left, right; /* of the picture; edges of the panels */
   fs_cent y;                  /* what is below is free */
   fs_tick span;               /* the ticks from left to right, at least 1 */
-  uint32_t *version_op;       /* per version: the op that lends its colour, FS_NONE: none */
-  uint64_t *content;          /* per residency: its size before alignment */
+  fs_tick step;               /* those between two numbers of the axis */
+  fs_svg_unit unit;
+  uint32_t *version_op; /* per version: the op that lends its colour, FS_NONE: none */
+  uint64_t *content;    /* per residency: its size before alignment */
+  uint8_t *role;        /* per copy: its fs_copy_role */
   bool used[FS_SVG_MARKS];
 } fs_svg;
 
@@ -63,6 +76,8 @@ enum { FS_SVG_COLOURS = 16, FS_SVG_GREY = FS_SVG_COLOURS, FS_SVG_PLAIN };
 uint32_t fs_svg_colour(const fs_svg *v, uint32_t op);
 uint32_t fs_svg_item_colour(const fs_svg *v, uint32_t item);
 uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency);
+/* The hatching of copies by fs_copy_role; the legend will explain it. */
+const char *fs_svg_hatch(fs_svg *v, uint32_t copy);
 
 /* ---- svg_panel.c */
 /* `<rect class="..." x y width height`, to be followed by `/>` or by a title.  Coordinates are the
@@ -71,10 +86,10 @@ void fs_svg_rect(const fs_svg *v, fs_text *t, const char *classes, uint32_t colo
                  fs_svg_box box);
 /* `<text class="..." x y>`, to be followed by the text and `</text>`. */
 void fs_svg_text(fs_text *t, const char *classes, fs_cent x, fs_cent y);
-/* As much of a name as fits into the middle of a box, in v->above; upright if only that fits and
- * `turn` allows it. */
+/* As much of a name as fits into the middle of a box, in v->above; upright if more of it fits so.
+ */
 void fs_svg_label(fs_svg *v, const char *classes, const char *name, fs_cent top,
-                  const fs_svg_box *box, bool turn);
+                  const fs_svg_box *box);
 /* The box grown to what can be seen, by less than a pixel in each direction; what takes no time
  * stands out a bit more. */
 fs_svg_box fs_svg_visible(const fs_svg_box *box, bool instant, fs_cent width, fs_cent height);
@@ -83,7 +98,7 @@ const char *fs_svg_version_name(fs_svg *v, uint32_t version);
 const char *fs_svg_item_name(fs_svg *v, uint32_t item);
 /* "3–7 us" */
 void fs_svg_interval(fs_text *t, const fs_svg *v, fs_tick begin, fs_tick end);
-/* "7 us" */
+/* "7.25 us", exactly, in the unit of the axis if that has a name of its own */
 void fs_svg_time(fs_text *t, const fs_svg *v, fs_tick time);
 
 /* A panel: fs_svg_heading, then what else its heading says (to v->body), then fs_svg_open, which

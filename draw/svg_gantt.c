@@ -19,7 +19,7 @@ enum { GROUP_LINE = 16 * FS_PX, THIN_ROW = 8 * FS_PX, MOST_HEIGHT = 4000 * FS_PX
 /* Rows get thinner, and from some number on the panel taller. */
 static fs_cent pitch_of(uint32_t n) {
   if (n <= 16) {
-    return (n <= 4 ? 34 : n <= 8 ? 28 : 22) * FS_PX;
+    return (n <= 4 ? 46 : n <= 8 ? 32 : 22) * FS_PX;
   }
   uint64_t thin = fs_min(6 * FS_PX, 1600 * FS_PX / n);
   uint64_t pitch = fs_max(fs_max(640 * FS_PX / n, thin), FS_PX);
@@ -151,17 +151,24 @@ static void row_names(fs_svg *v, const fs_svg_rows *rows) {
   }
 }
 
-typedef enum fs_svg_kind { KIND_OP, KIND_WRITE, KIND_READ, KINDS } fs_svg_kind;
+/* An op, or a copy by its role. */
+typedef enum fs_svg_kind { KIND_OP = FS_ROLES, KINDS } fs_svg_kind;
 
 static fs_svg_kind kind_of(const fs_svg *v, uint32_t item) {
   if (!fs_item_is_copy(v->s, item)) {
     return KIND_OP;
   }
-  return v->s->copy_kind[item - v->g->n_ops] == FS_SPILL_WRITE ? KIND_WRITE : KIND_READ;
+  return (fs_svg_kind)v->role[item - v->g->n_ops];
 }
 
 static void put_kind(fs_text *t, fs_svg_kind kind, uint64_t n) {
-  static const char *const words[KINDS] = {"op", "spill write", "spill read"};
+  static const char *const words[KINDS] = {
+      [KIND_OP] = "op",
+      [FS_ROLE_LOAD] = "load",
+      [FS_ROLE_STORE] = "store",
+      [FS_ROLE_SPILL_WRITE] = "spill write",
+      [FS_ROLE_SPILL_READ] = "spill read",
+  };
   fs_text_puts(t, words[kind]);
   fs_text_puts(t, n == 1 ? "" : "s");
 }
@@ -207,39 +214,45 @@ static void ribbons(fs_svg *v, const fs_svg_rows *rows, const fs_svg_pieces *pie
   }
 }
 
-static void mark_used(fs_svg *v, fs_svg_kind kind, bool gang, bool instant) {
-  v->used[kind == KIND_OP ? FS_SVG_OP : kind == KIND_WRITE ? FS_SVG_WRITE : FS_SVG_READ] = true;
-  v->used[FS_SVG_GANG] |= gang;
-  v->used[FS_SVG_INSTANT] |= instant;
-}
+/* Of copies, by direction. */
+static const char *const small_classes[KINDS] = {
+    [KIND_OP] = "",
+    [FS_ROLE_LOAD] = "cr",
+    [FS_ROLE_STORE] = "cw",
+    [FS_ROLE_SPILL_WRITE] = "cw",
+    [FS_ROLE_SPILL_READ] = "cr",
+};
 
 /* Copies have the colour of what they move under their hatching; small ones have that of it. */
 static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
-  static const char *const hatches[KINDS] = {"", "w", "r"}, *const small[KINDS] = {"", "cw", "cr"};
   uint32_t item = rows->item[box->id], n;
   fs_svg_kind kind = kind_of(v, item);
   bool large = box->x1 - box->x0 >= 3 * FS_PX && rows->pitch >= 4 * FS_PX;
   bool instant = v->s->start[item] == v->s->end[item];
   bool plain = kind != KIND_OP && !large && !instant;
+  const char *hatch = kind == KIND_OP ? NULL : fs_svg_hatch(v, item - v->g->n_ops);
   (void)fs_item_queues(v->s, item, &n);
-  mark_used(v, kind, n > 1, instant);
-  const char *classes = instant ? "i" : !large ? small[kind] : n > 1 ? "b y" : "b";
+  v->used[FS_SVG_OP] |= kind == KIND_OP;
+  v->used[FS_SVG_GANG] |= n > 1;
+  v->used[FS_SVG_INSTANT] |= instant;
+  const char *classes = instant ? "i" : !large ? small_classes[kind] : n > 1 ? "b y" : "b";
   fs_text *t = instant ? &v->above : &v->body;
   fs_svg_box shown = fs_svg_visible(box, instant, v->right - v->left, rows->height);
   fs_svg_rect(v, t, classes, plain ? FS_SVG_PLAIN : fs_svg_item_colour(v, item), rows->top, shown);
   bar_title(v, t, item);
   if (kind != KIND_OP && large) {
-    fs_svg_rect(v, t, hatches[kind], FS_SVG_PLAIN, rows->top, shown);
+    fs_svg_rect(v, t, hatch, FS_SVG_PLAIN, rows->top, shown);
     fs_text_puts(t, " pointer-events=\"none\"/>\n");
   }
-  fs_svg_label(v, kind == KIND_OP ? "l" : "l o", fs_svg_item_name(v, item), rows->top, box, false);
+  fs_svg_label(v, kind == KIND_OP ? "l" : "l o", fs_svg_item_name(v, item), rows->top, box);
 }
 
 /* "12 ops, 3 spill reads: 40–55 us" */
 static void merged_title(fs_svg *v, const uint64_t *count, fs_tick begin, fs_tick end) {
   bool first = true;
   fs_text_puts(&v->body, "><title>");
-  for (uint32_t kind = 0; kind < KINDS; kind++) {
+  for (uint32_t i = 0; i < KINDS; i++) {
+    uint32_t kind = (i + KIND_OP) % KINDS; /* ops first */
     if (count[kind] > 0) {
       fs_text_puts(&v->body, first ? "" : ", ");
       fs_text_u64(&v->body, count[kind]);
@@ -256,7 +269,13 @@ static void merged_title(fs_svg *v, const uint64_t *count, fs_tick begin, fs_tic
 /* In the colour of its largest member; that of copies if it has no ops. */
 static void merged(fs_svg *v, const fs_svg_rows *rows, const fs_svg_pieces *pieces,
                    const fs_svg_piece *p) {
-  static const char *const classes[KINDS] = {"x", "cw x", "cr x"};
+  static const char *const classes[KINDS] = {
+      [KIND_OP] = "x",
+      [FS_ROLE_LOAD] = "cr x",
+      [FS_ROLE_STORE] = "cw x",
+      [FS_ROLE_SPILL_WRITE] = "cw x",
+      [FS_ROLE_SPILL_READ] = "cr x",
+  };
   uint64_t count[KINDS] = {0};
   fs_tick begin = FS_TICK_NONE, end = 0;
   for (uint32_t i = p->member0; i < p->member0 + p->n; i++) {

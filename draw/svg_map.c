@@ -109,6 +109,7 @@ static void residency(fs_svg *v, fs_svg_space *m, const fs_svg_box *box) {
   bool scratch = v->s->res_version[r] == FS_NONE;
   bool instant = v->s->res_begin[r] == v->s->res_end[r], large = is_large(box);
   v->used[FS_SVG_OP] = true;
+  v->used[FS_SVG_GIVEN] |= !scratch && fs_version_given(v->g, v->s->res_version[r]);
   v->used[FS_SVG_SCRATCH] |= scratch;
   v->used[FS_SVG_INSTANT] |= instant;
   fs_text *t = instant ? &v->above : &v->body;
@@ -167,10 +168,8 @@ static void hatch(fs_svg *v, const fs_svg_space *m, uint32_t copy, uint32_t r) {
   box.x0 = x0 > box.x0 ? x0 : box.x0;
   box.x1 = x1 < box.x1 ? x1 : box.x1;
   if (box.x1 - box.x0 >= FS_PX / 2) {
-    bool write = v->s->copy_kind[copy] == FS_SPILL_WRITE;
-    v->used[write ? FS_SVG_WRITE : FS_SVG_READ] = true;
     make_room(&m->label[box.id], &box);
-    fs_svg_rect(v, &v->body, write ? "w" : "r", FS_SVG_PLAIN, m->top, box);
+    fs_svg_rect(v, &v->body, fs_svg_hatch(v, copy), FS_SVG_PLAIN, m->top, box);
     fs_text_puts(&v->body, " pointer-events=\"none\"/>\n");
   }
 }
@@ -215,7 +214,7 @@ static void draw(fs_svg *v, fs_svg_space *m, const fs_svg_pieces *pieces) {
     if (m->alone[m->owner[b]] != FS_NONE) {
       bool narrow = m->label[b].x1 - m->label[b].x0 < 24 * FS_PX;
       fs_svg_label(v, narrow ? "l o" : "l", owner_name(v, m->owner[b]), m->top,
-                   narrow ? &m->box[b] : &m->label[b], true);
+                   narrow ? &m->box[b] : &m->label[b]);
     }
   }
 }

@@ -37,18 +37,19 @@ static void upright(fs_text *t, const char *classes, fs_cent x, fs_cent y) {
   fs_text_puts(t, ") rotate(-90)\">");
 }
 
+static size_t hidden(fs_svg_part p) { return p.tail - p.head; }
+
 void fs_svg_label(fs_svg *v, const char *classes, const char *name, fs_cent top,
-                  const fs_svg_box *box, bool turn) {
-  enum { SIDES = 6 * FS_PX, LINE = 11 * FS_PX };
+                  const fs_svg_box *box) {
+  enum { SIDES = 4 * FS_PX, LINE = 11 * FS_PX };
   fs_cent wide = box->x1 - box->x0, high = box->y1 - box->y0;
-  size_t across = high < LINE ? 0 : fs_svg_fit(name, FS_SVG_LABEL, wide - SIDES);
-  size_t along =
-      !turn || wide < LINE + 2 * FS_PX ? 0 : fs_svg_fit(name, FS_SVG_LABEL, high - SIDES);
-  if (across == 0 && along == 0) {
+  fs_svg_part across = fs_svg_fit(name, FS_SVG_LABEL, high < LINE ? 0 : wide - SIDES);
+  fs_svg_part along = fs_svg_fit(name, FS_SVG_LABEL, wide < LINE ? 0 : high - SIDES);
+  if (across.head == 0 && along.head == 0) {
     return;
   }
   fs_cent x = v->left + box->x0 + wide / 2, y = top + box->y0 + high / 2;
-  bool lies = across >= along || (across > 0 && name[across] == '\0');
+  bool lies = hidden(across) <= hidden(along);
   if (lies) {
     fs_svg_text(&v->above, classes, x, y + fs_svg_baseline(FS_SVG_LABEL));
   } else {
@@ -101,9 +102,26 @@ static void put_unit(fs_text *t, const fs_svg *v) {
   }
 }
 
+/* The fraction without zeros at its end. */
+static void put_fraction(fs_text *t, uint64_t rest, uint64_t whole) {
+  fs_text_puts(t, rest == 0 ? "" : ".");
+  for (; rest != 0; rest %= whole) {
+    whole /= 10;
+    fs_text_u64(t, rest / whole);
+  }
+}
+
 void fs_svg_time(fs_text *t, const fs_svg *v, fs_tick time) {
-  fs_text_u64(t, time);
-  put_unit(t, v);
+  const fs_svg_unit *u = &v->unit;
+  if (u->thousands > 0 || v->g->target.time_unit == NULL) {
+    fs_text_u64(t, time);
+    put_unit(t, v);
+    return;
+  }
+  fs_text_u64(t, time / u->ticks);
+  put_fraction(t, time % u->ticks, u->ticks);
+  fs_text_puts(t, " ");
+  fs_svg_name(t, u->name);
 }
 
 void fs_svg_interval(fs_text *t, const fs_svg *v, fs_tick begin, fs_tick end) {
@@ -124,9 +142,8 @@ void fs_svg_heading(fs_svg *v, const char *name) {
 
 /* Ticks of the time axis, about one in 90 pixels. */
 static void grid(fs_svg *v, fs_cent top, fs_cent height) {
-  fs_tick step = fs_svg_step(v->span, (uint32_t)((v->right - v->left) / (90 * FS_PX)) + 1);
   fs_text_puts(&v->body, "<path class=\"g\" d=\"");
-  for (fs_tick time = step; time < v->span; time += step) {
+  for (fs_tick time = v->step; time < v->span; time += v->step) {
     fs_text_puts(&v->body, "M");
     fs_svg_number(&v->body, v->left + fs_svg_x(v, time));
     fs_text_puts(&v->body, " ");

@@ -4,7 +4,8 @@
  * orchid: what runs early or stays long stands out against its neighbours.  Its lightness falls
  * evenly, so it can be told apart with any colour vision and in grey.  Given content has the colour
  * of its first reader.  Copies are hatched over the colour of what they move, reads and writes by
- * direction and colour (blue and vermilion, safe for all). */
+ * direction and colour (blue and vermilion, safe for all), spills with broad strokes, loads and
+ * stores with narrow ones. */
 #include "svg.h"
 
 static const uint8_t ramp[][3] = {
@@ -33,6 +34,17 @@ uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency) {
   return fs_svg_colour(v, version == FS_NONE ? v->s->res_op[residency] : v->version_op[version]);
 }
 
+const char *fs_svg_hatch(fs_svg *v, uint32_t copy) {
+  static const char *const hatches[FS_ROLES] = {
+      [FS_ROLE_LOAD] = "rl",
+      [FS_ROLE_STORE] = "ws",
+      [FS_ROLE_SPILL_WRITE] = "w",
+      [FS_ROLE_SPILL_READ] = "r",
+  };
+  v->used[FS_SVG_LOAD + v->role[copy]] = true;
+  return hatches[v->role[copy]];
+}
+
 static void put_hex(fs_text *t, uint32_t value) {
   static const char hex[] = "0123456789abcdef";
   char digits[2] = {hex[value >> 4 & 15], hex[value & 15]};
@@ -48,12 +60,13 @@ static void put_colour(fs_text *t, uint32_t index) {
   }
 }
 
-#define HATCH(id, angle, colour)                                 \
-  "<pattern id=\"" id                                            \
-  "\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" " \
-  "patternTransform=\"rotate(" angle                             \
-  ")\"><rect width=\"6\" height=\"6\" fill=\"#fff\" "            \
-  "fill-opacity=\".35\"/><rect width=\"2.4\" height=\"6\" fill=\"" colour "\"/></pattern>\n"
+#define HATCH(id, angle, stroke, colour)                                         \
+  "<pattern id=\"" id                                                            \
+  "\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "                 \
+  "patternTransform=\"rotate(" angle                                             \
+  ")\"><rect width=\"6\" height=\"6\" fill=\"#fff\" "                            \
+  "fill-opacity=\".35\"/><rect width=\"" stroke "\" height=\"6\" fill=\"" colour \
+  "\"/></pattern>\n"
 
 static const char sheet[] =
     "text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;fill:#1b2733}\n"
@@ -68,7 +81,8 @@ static const char sheet[] =
     "stroke-dasharray:3 2;stroke-opacity:1}\n"
     ".y{stroke:#22303c;stroke-width:1.8;stroke-opacity:1}.f{fill-opacity:.4}\n"
     ".i{stroke:#22303c;stroke-width:1}.x{fill-opacity:.8}\n"
-    ".w{fill:url(#fsched-write)}.r{fill:url(#fsched-read)}.cw{fill:#d1480b}.cr{fill:#1f57b8}\n"
+    ".w{fill:url(#fsched-write)}.r{fill:url(#fsched-read)}.ws{fill:url(#fsched-store)}"
+    ".rl{fill:url(#fsched-load)}.cw{fill:#d1480b}.cr{fill:#1f57b8}\n"
     ".z{fill:url(#fsched-padding)}.j{fill:none;stroke:#22303c;stroke-width:1.4;"
     "stroke-dasharray:2 2}\n"
     ".k{stroke:#b3261e;stroke-width:1.4;fill:none}.kt{fill:#b3261e}\n"
@@ -87,8 +101,10 @@ void fs_svg_style(fs_text *t) {
     fs_text_puts(t, i % 4 == 3 ? "}\n" : "}");
   }
   fs_text_puts(t, ".c16{fill:#c9d0d6}\n</style>\n<defs>\n");
-  fs_text_puts(t, HATCH("fsched-write", "45", "#d1480b"));
-  fs_text_puts(t, HATCH("fsched-read", "-45", "#1f57b8"));
+  fs_text_puts(t, HATCH("fsched-write", "45", "2.8", "#d1480b"));
+  fs_text_puts(t, HATCH("fsched-read", "-45", "2.8", "#1f57b8"));
+  fs_text_puts(t, HATCH("fsched-store", "45", "1.1", "#d1480b"));
+  fs_text_puts(t, HATCH("fsched-load", "-45", "1.1", "#1f57b8"));
   fs_text_puts(t,
                "<pattern id=\"fsched-padding\" width=\"4\" height=\"4\" "
                "patternUnits=\"userSpaceOnUse\"><rect width=\"4\" height=\"4\" fill=\"#fff\" "
@@ -105,9 +121,14 @@ typedef struct fs_svg_entry {
 
 static const fs_svg_entry entries[FS_SVG_MARKS] = {
     [FS_SVG_OP] = {NULL, NULL, "ops and what they write, in program order"},
+    [FS_SVG_GIVEN] = {NULL, NULL,
+                      "ops and what they write, in program order; what is given is coloured as "
+                      "its first reader"},
     [FS_SVG_GANG] = {"c6 b y", NULL, "gang on several queues"},
-    [FS_SVG_WRITE] = {"c6 b", "w", "copy to the backing store"},
-    [FS_SVG_READ] = {"c6 b", "r", "copy from the backing store"},
+    [FS_SVG_LOAD] = {"c6 b", "rl", "load of what is given"},
+    [FS_SVG_STORE] = {"c6 b", "ws", "store of what is kept"},
+    [FS_SVG_WRITE] = {"c6 b", "w", "spilled to the backing store"},
+    [FS_SVG_READ] = {"c6 b", "r", "read back from the backing store"},
     [FS_SVG_SCRATCH] = {"c6 b s", NULL, "scratch"},
     [FS_SVG_INPLACE] = {"c6 b", "j", "output in its input's place"},
     [FS_SVG_PADDING] = {"c6 b", "z", "padding"},
@@ -129,7 +150,7 @@ static void ramp_sample(fs_svg *v, fs_svg_box box) {
 
 static void sample(fs_svg *v, fs_svg_mark mark, fs_svg_box box) {
   const fs_svg_entry *e = &entries[mark];
-  if (mark == FS_SVG_OP) {
+  if (mark == FS_SVG_OP || mark == FS_SVG_GIVEN) {
     ramp_sample(v, box);
   }
   if (e->under != NULL) {
@@ -150,6 +171,7 @@ static void sample(fs_svg *v, fs_svg_mark mark, fs_svg_box box) {
 
 void fs_svg_legend(fs_svg *v) {
   fs_cent x = 0;
+  v->used[FS_SVG_OP] &= !v->used[FS_SVG_GIVEN]; /* one sample for both */
   v->y += 14 * FS_PX;
   for (uint32_t mark = 0; mark < FS_SVG_MARKS; mark++) {
     const char *words = entries[mark].words;

@@ -69,9 +69,10 @@ void fs_svg_escaped(fs_text *t, const char *s, size_t n) {
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-void fs_svg_fitted(fs_text *t, const char *s, size_t n) {
-  fs_svg_escaped(t, s, n);
-  fs_text_puts(t, s[n] == '\0' ? "" : ELLIPSIS);
+void fs_svg_fitted(fs_text *t, const char *s, fs_svg_part part) {
+  fs_svg_escaped(t, s, part.head);
+  fs_text_puts(t, s[part.head] == '\0' ? "" : ELLIPSIS);
+  fs_svg_escaped(t, s + part.tail, strlen(s + part.tail));
 }
 
 void fs_svg_name(fs_text *t, const char *s) {
@@ -79,7 +80,7 @@ void fs_svg_name(fs_text *t, const char *s) {
   for (uint32_t i = 0; i < FS_SVG_NAME_MOST && cut < n; i++) {
     cut += step_over(s + cut, n - cut);
   }
-  fs_svg_fitted(t, s, cut);
+  fs_svg_fitted(t, s, (fs_svg_part){cut, n});
 }
 
 /* Hundredths of an em, of ASCII from the space on. */
@@ -109,33 +110,53 @@ fs_cent fs_svg_width(const char *s, size_t n, uint32_t size) {
   return (fs_cent)fs_min(width * size, INT32_MAX / 2);
 }
 
-/* Before an ellipsis no other mark. */
-static size_t without_mark(const char *s, size_t n) {
-  while (n > 1 && strchr("._-/: ", s[n - 1]) != NULL) {
-    n--;
+static bool is_mark(char c) { return c != '\0' && strchr("._-/: ", c) != NULL; }
+
+/* Beside the ellipsis no other mark. */
+static fs_svg_part without_marks(const char *s, fs_svg_part p) {
+  while (p.head > 1 && is_mark(s[p.head - 1])) {
+    p.head--;
   }
-  return n;
+  while (is_mark(s[p.tail])) {
+    p.tail++;
+  }
+  return p;
 }
 
-size_t fs_svg_cut(const char *s, uint32_t size, fs_cent room) {
-  size_t n = strlen(s), cut = 0;
+/* Bytes to step back over from `at` > 0; malformed ones count one by one. */
+static size_t step_back(const char *s, size_t at) {
+  size_t length = 1;
+  while (length < 4 && length < at && ((unsigned char)s[at - length] & 0xC0) == 0x80) {
+    length++;
+  }
+  return character(s + at - length, length) == length ? length : 1;
+}
+
+/* One character is taken from the front, then one from the back, while they fit. */
+fs_svg_part fs_svg_cut(const char *s, uint32_t size, fs_cent room) {
+  size_t n = strlen(s);
+  fs_svg_part p = {0, n};
   if (fs_svg_width(s, n, size) <= room) {
-    return n;
+    return (fs_svg_part){n, n};
   }
   room -= (fs_cent)(100 * size); /* the ellipsis */
-  for (;;) {
-    size_t length = step_over(s + cut, n - cut);
-    room -= fs_svg_width(s + cut, length, size);
+  for (uint32_t i = 0;; i++) {
+    bool front = i % 2 == 0;
+    size_t length = front ? step_over(s + p.head, n - p.head) : step_back(s, p.tail);
+    room -= fs_svg_width(front ? s + p.head : s + p.tail - length, length, size);
     if (room < 0) {
-      return without_mark(s, cut);
+      return without_marks(s, p);
     }
-    cut += length;
+    p.head += front ? length : 0;
+    p.tail -= front ? 0 : length;
   }
 }
 
-size_t fs_svg_fit(const char *s, uint32_t size, fs_cent room) {
-  size_t n = strlen(s), cut = fs_svg_cut(s, size, room);
-  return cut == n || (cut >= 4 && cut >= n / 3 * 2) ? cut : 0;
+fs_svg_part fs_svg_fit(const char *s, uint32_t size, fs_cent room) {
+  size_t n = strlen(s);
+  fs_svg_part p = fs_svg_cut(s, size, room);
+  size_t shown = p.head + (n - p.tail);
+  return p.head == n || (shown >= 4 && shown >= n / 2) ? p : (fs_svg_part){0, n};
 }
 
 void fs_svg_bytes(fs_text *t, uint64_t value) {

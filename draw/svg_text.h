@@ -26,12 +26,18 @@ void fs_svg_name(fs_text *t, const char *s);
 
 /* Width of the first n bytes in a font of `size` pixels. */
 fs_cent fs_svg_width(const char *s, size_t n, uint32_t size);
-/* How many bytes of s (whole characters) fit into `room`: all, or those before an ellipsis. */
-size_t fs_svg_cut(const char *s, uint32_t size, fs_cent room);
-/* The same, and 0 when what fits would hardly say which name it is. */
-size_t fs_svg_fit(const char *s, uint32_t size, fs_cent room);
-/* The name cut by one of them, escaped, with its ellipsis. */
-void fs_svg_fitted(fs_text *t, const char *s, size_t n);
+/* What is shown of a name: its first `head` bytes, an ellipsis, and what begins at `tail`.  All of
+ * it: both are its length; nothing: `head` is 0. */
+typedef struct fs_svg_part {
+  size_t head, tail;
+} fs_svg_part;
+/* As much of s (whole characters) as fits into `room`, of both ends: numbers tend to stand at the
+ * back. */
+fs_svg_part fs_svg_cut(const char *s, uint32_t size, fs_cent room);
+/* The same, and nothing when what fits would hardly say which name it is. */
+fs_svg_part fs_svg_fit(const char *s, uint32_t size, fs_cent room);
+/* The part, escaped. */
+void fs_svg_fitted(fs_text *t, const char *s, fs_svg_part part);
 
 /* "0 B", "10 B", "1.5 KiB", "2 MiB": up to two decimals, rounded down. */
 void fs_svg_bytes(fs_text *t, uint64_t value);

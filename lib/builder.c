@@ -95,6 +95,10 @@ void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos)
   b->part[part] = pos;
 }
 
+uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue) {
+  return b->queue.at[queue].class_id;
+}
+
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) {
   const fs_names *table[] = {
       [FS_KIND_QUEUE] = &b->queues,    [FS_KIND_CLASS] = &b->classes,
@@ -288,38 +292,43 @@ static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
 
 fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc *desc,
                                     uint32_t *id) {
-  FS_TAKE_DESC(fsched_memory_desc, capacity, d, desc);
-  FS_TRY(check_memory(b, &d));
-  fs_memory_draft m = {.m = {.capacity = d.capacity,
-                             .align = d.align == 0 ? 1 : d.align,
-                             .placement = d.placement,
+  FS_TAKE_DESC(fsched_memory_desc, name, d, desc);
+  d.capacity = d.capacity == 0 ? FSCHED_UNBOUNDED : d.capacity;
+  return fs_builder_add_memory(b, &d, id);
+}
+
+fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, uint32_t *id) {
+  FS_TRY(check_memory(b, d));
+  fs_memory_draft m = {.m = {.capacity = d->capacity,
+                             .align = d->align == 0 ? 1 : d->align,
+                             .placement = d->placement,
                              .backing = FS_NONE,
                              .spill_domain = FS_NONE,
-                             .write_fixed = d.write_fixed,
-                             .write_rate = d.write_rate,
-                             .read_fixed = d.read_fixed,
-                             .read_rate = d.read_rate},
+                             .write_fixed = d->write_fixed,
+                             .write_rate = d->write_rate,
+                             .read_fixed = d->read_fixed,
+                             .read_rate = d->read_rate},
                        .backing_word = FS_NONE,
                        .spill_word = FS_NONE,
                        .at = b->pos,
                        .backing_at = b->part[FS_PART_BACKING],
                        .spill_at = b->part[FS_PART_SPILL]};
-  if (d.backing != NULL) {
-    FS_TRY(fs_builder_word(b, d.backing, &m.backing_word));
+  if (d->backing != NULL) {
+    FS_TRY(fs_builder_word(b, d->backing, &m.backing_word));
   }
-  if (d.spill_on != NULL) {
-    FS_TRY(fs_builder_word(b, d.spill_on, &m.spill_word));
+  if (d->spill_on != NULL) {
+    FS_TRY(fs_builder_word(b, d->spill_on, &m.spill_word));
   }
   bool repeated;
   uint32_t at;
   FS_TRY(fs_vec_reserve(b->ctx, &b->memory, b->memory.n + 1));
-  FS_TRY(fs_names_add(&b->memories, d.name, strlen(d.name), &at, &repeated));
+  FS_TRY(fs_names_add(&b->memories, d->name, strlen(d->name), &at, &repeated));
   m.m.name = b->memories.text.at[at];
   FS_TRY(fs_vec_push(b->ctx, &b->memory, m));
   if (id != NULL) {
     *id = at;
   }
-  return repeated ? fs_builder_repeated(b, "memory", d.name) : FSCHED_OK;
+  return repeated ? fs_builder_repeated(b, "memory", d->name) : FSCHED_OK;
 }
 
 fsched_status fsched_builder_resource(fsched_builder *b, const char *name, uint64_t capacity,

@@ -21,6 +21,12 @@ void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos)
 /* Something could not be handed to the builder (and was reported): finish shall fail, and not
  * report what may only follow from that. */
 void fs_builder_incomplete(fsched_builder *b);
+/* fsched_builder_memory and _buffer as the reader needs them: a capacity of 0 is one, and a buffer's
+ * memory is an id, FS_NONE for the default (desc->memory is ignored). */
+fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *desc,
+                                uint32_t *id) FS_MUST_USE;
+fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *desc, uint32_t memory,
+                                uint32_t *id) FS_MUST_USE;
 /* Stored only. */
 void fs_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots);
 /* A file that was read, for fsched_graph_file. */
@@ -42,6 +48,8 @@ typedef enum fs_builder_kind {
 void fs_builder_lose(fsched_builder *b, fs_builder_kind kind);
 bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
+/* The id of a queue's class. */
+uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
 /* Reports a diagnostic of the input; remembers that finish must fail; FSCHED_BAD_INPUT. */
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -6,7 +6,7 @@
  *   versions   the walk in program order that derives versions and edges (builder_versions.c)
  *   order      edges both ways and a topological order, or a cycle (builder_order.c)
  *   races      hazards: raw only (builder_races.c)
- *   inplaces   the legal pairs are kept (builder_check.c)
+ *   inplaces   the legal pairs are kept (builder_inplace.c)
  *   capacity   the precondition, resources (builder_check.c); not after an error
  *   warn       what looks like a mistake (builder_warn.c); not after an error
  *
@@ -99,7 +99,11 @@ static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
   const char *name = b->words.text.at[m->backing_word];
   m->m.backing = fs_names_find(&b->memories, name, strlen(name));
   if (m->m.backing == FS_NONE && !fs_builder_lost(b, FS_KIND_MEMORY)) {
-    const char *near = fs_nearest(name, b->memories.text.at, b->memories.text.n);
+    /* Any but itself. */
+    const char *near = fs_nearest(name, b->memories.text.at, memory);
+    near = near != NULL ? near
+                        : fs_nearest(name, b->memories.text.at + memory + 1,
+                                     b->memories.text.n - memory - 1);
     char hint[160] = "";
     if (near != NULL) {
       (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
@@ -127,6 +131,23 @@ static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
   }
 }
 
+/* A backing store that nothing is copied to, or copies that take no time. */
+static void warn_copies(fsched_builder *b, const fs_memory_draft *m) {
+  if (m->backing_word == FS_NONE || !fs_memory_bounded(&m->m)) {
+    return;
+  }
+  if (m->spill_word == FS_NONE) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_BACKING_NO_SPILL, m->backing_at,
+              "give the memory 'spill: {on: QUEUE, write: ..., read: ...}'",
+              "memory '%s' has a backing store and no 'spill': nothing is copied to it or from it",
+              m->m.name);
+  } else if (m->m.write_fixed + m->m.write_rate + m->m.read_fixed + m->m.read_rate == 0) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_FREE_COPY, m->spill_at,
+              "give 'write' and 'read' a 'fixed' time or a 'rate'",
+              "copies between memory '%s' and its backing store take no time", m->m.name);
+  }
+}
+
 static fs_status resolve_memories(resolver *r) {
   fsched_builder *b = r->b;
   for (uint32_t i = 0; i < b->memory.n; i++) {
@@ -141,6 +162,7 @@ static fs_status resolve_memories(resolver *r) {
                   "memory '%s' cannot spill: it has no backing store", m->m.name);
       }
     }
+    warn_copies(b, m);
   }
   check_backing_cycles(b, r->memory_walk);
   fs_target *t = &r->g->target;

@@ -6,6 +6,7 @@
 
 #include "builder_private.h"
 #include "builtins.h"
+#include "size_text.h"
 
 enum { MAX_IDS = INT32_MAX };
 
@@ -21,30 +22,51 @@ static fs_status check_count(fsched_builder *b, const char *kind, size_t n) {
   return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, b->pos, NULL, "more than %d %s", MAX_IDS, kind);
 }
 
+static fs_status find_memory(fsched_builder *b, const char *buffer, const char *name,
+                             uint32_t *memory) {
+  *memory = name == NULL ? FS_NONE : fs_names_find(&b->memories, name, strlen(name));
+  if (name == NULL || *memory != FS_NONE) {
+    return FSCHED_OK;
+  }
+  const char *near = fs_nearest(name, b->memories.text.at, b->memories.text.n);
+  char hint[120];
+  if (near != NULL) {
+    (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+  }
+  b->incomplete = true;
+  return fs_builder_fail(b, FS_DIAG_UNKNOWN_NAME, b->pos, near == NULL ? NULL : hint,
+                         "buffer '%.80s': there is no memory '%.80s'", buffer, name);
+}
+
 fsched_status fsched_builder_buffer(fsched_builder *b, const fsched_buffer_desc *desc,
                                     uint32_t *id) {
   FS_TAKE_DESC(fsched_buffer_desc, bytes, d, desc);
+  uint32_t memory;
   FS_TRY(fs_builder_check_name(b, "buffer", d.name));
+  FS_TRY(find_memory(b, d.name, d.memory, &memory));
+  return fs_builder_add_buffer(b, &d, memory, id);
+}
+
+fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *d, uint32_t memory,
+                                uint32_t *id) {
+  FS_TRY(fs_builder_check_name(b, "buffer", d->name));
   FS_TRY(check_count(b, "buffers", b->buffer_size.n));
-  FS_TRY(fs_builder_check_enum(b, "io", (int)d.io, FSCHED_IO_STATE));
-  FS_TRY(fs_builder_limit(b, "the size", d.bytes, FSCHED_MAX_SIZE));
-  if (d.memory != FS_NONE && d.memory >= b->memory.n) {
-    return bad_id(b, "memory", d.memory);
-  }
+  FS_TRY(fs_builder_check_enum(b, "io", (int)d->io, FSCHED_IO_STATE));
+  FS_TRY(fs_builder_limit(b, "the size", d->bytes, FSCHED_MAX_SIZE));
   bool repeated;
   uint32_t at;
   FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_size, b->buffer_size.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_memory, b->buffer_memory.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_io, b->buffer_io.n + 1));
-  FS_TRY(fs_names_add(&b->buffers, d.name, strlen(d.name), &at, &repeated));
-  FS_TRY(fs_vec_push(b->ctx, &b->buffer_size, d.bytes));
-  FS_TRY(fs_vec_push(b->ctx, &b->buffer_memory, d.memory));
-  FS_TRY(fs_vec_push(b->ctx, &b->buffer_io, (uint8_t)d.io));
+  FS_TRY(fs_names_add(&b->buffers, d->name, strlen(d->name), &at, &repeated));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_size, d->bytes));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_memory, memory));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_io, (uint8_t)d->io));
   FS_TRY(fs_builder_place(b, &b->buffer_at, at, b->pos));
   if (id != NULL) {
     *id = at;
   }
-  return repeated ? fs_builder_repeated(b, "buffer", d.name) : FSCHED_OK;
+  return repeated ? fs_builder_repeated(b, "buffer", d->name) : FSCHED_OK;
 }
 
 /* Sorts a gang's words (ids, distinct unless the user repeats one); gangs are small. */
@@ -135,7 +157,7 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
     b->incomplete = true;
     return checked;
   }
-  fs_op_draft op = {.time = d.time,
+  fs_op_draft op = {.time = d.time == 0 && !d.has_time ? 1 : d.time,
                     .start = d.has_start ? d.start : FS_TICK_NONE,
                     .on_word = FS_NONE,
                     .gang = FS_NONE,
@@ -163,6 +185,26 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
   return repeated ? fs_builder_repeated(b, "op", d.name) : status;
 }
 
+static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const char *name,
+                            uint64_t size) {
+  char text[FS_SIZE_TEXT];
+  const char *op = b->ops.text.at[b->op.n - 1];
+  if (d->length == 0) {
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                           "op '%s': a range of no bytes of '%s'", op, name);
+  }
+  if (d->length > UINT64_MAX - d->offset) {
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                           "op '%s': %llu bytes from %llu on leave '%s' of size %s", op,
+                           (unsigned long long)d->length, (unsigned long long)d->offset, name,
+                           fs_size_text(text, size));
+  }
+  return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                         "op '%s': bytes [%llu, %llu) leave '%s' of size %s", op,
+                         (unsigned long long)d->offset, (unsigned long long)(d->offset + d->length),
+                         name, fs_size_text(text, size));
+}
+
 static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FSCHED_VALUE));
   if (d->tag == FSCHED_VALUE) {
@@ -178,10 +220,7 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   }
   uint64_t size = b->buffer_size.at[d->buffer];
   if (d->has_at && (d->length == 0 || d->offset > size || d->length > size - d->offset)) {
-    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, NULL,
-                           "the range [%llu, %llu] is not inside buffer '%s' of size %llu",
-                           (unsigned long long)d->offset, (unsigned long long)d->length, name,
-                           (unsigned long long)size);
+    return at_outside(b, d, name, size);
   }
   if (fs_tag_writes(d->tag) && b->buffer_io.at[d->buffer] == FSCHED_IO_CONSTANT) {
     return fs_builder_fail(b, FS_DIAG_CONSTANT_WRITTEN, b->pos, NULL,

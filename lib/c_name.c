@@ -26,9 +26,25 @@ static bool is_keyword(const char *name, size_t n) {
   return false;
 }
 
+static bool ends_in(const char *name, size_t n, const char *end) {
+  size_t m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* What <stddef.h> and <stdint.h> define or may come to define, and "__", which C++ keeps. */
+static bool is_reserved(const char *name, size_t n) {
+  static const char *const ends[] = {"_t", "_MAX", "_MIN", "_C", "_WIDTH"};
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    if (ends_in(name, n, ends[i])) {
+      return true;
+    }
+  }
+  return strcmp(name, "NULL") == 0 || strcmp(name, "offsetof") == 0 || strstr(name, "__") != NULL;
+}
+
 bool fs_c_name_valid(const char *name) {
   size_t n = strlen(name);
-  if (!is_letter(name[0])) {
+  if (!is_letter(name[0]) || is_reserved(name, n)) {
     return false;
   }
   for (size_t i = 0; i < n; i++) {

@@ -9,7 +9,8 @@
 #define FS_C_SUFFIX "_program"
 
 /* May a global object be called so in C and in C++?  Letters, digits and underscores of ASCII, no
- * underscore first (those are reserved), no keyword of either language, not main. */
+ * underscore first and no two together (those are reserved), no keyword of either language, not
+ * main, and nothing that <stddef.h> or <stdint.h> may define, such as what ends in _t or _MAX. */
 bool fs_c_name_valid(const char *name);
 /* `text` made part of an identifier, and `suffix`, which makes it valid: what is no letter or digit
  * becomes an underscore, several become one, and a digit does not come first.  In the arena; NULL:

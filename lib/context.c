@@ -123,6 +123,19 @@ void fs_context_sort(fsched_context *ctx, uint32_t first) {
   }
 }
 
+uint32_t fs_context_error_room(const fsched_context *ctx) {
+  return ctx->errors < ctx->max_errors ? ctx->max_errors - ctx->errors : 0;
+}
+
+void fs_context_subject(fsched_context *ctx, const char *name) {
+  ctx->subject = name == NULL ? NULL : fs_arena_strndup(&ctx->arena, name, strlen(name));
+}
+
+/* Faults of the machine and of the command line are not the subject's. */
+static bool is_of_subject(fs_diag_code code) {
+  return code > FS_DIAG_RACE && code != FS_DIAG_BAD_ARGUMENT && code != FS_DIAG_REPLAY_OPTIONS;
+}
+
 bool fs_context_out_of_memory(const fsched_context *ctx) { return ctx->out_of_memory; }
 
 void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
@@ -207,6 +220,9 @@ void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code,
     d.column = pos.column;
     d.length = pos.length == 0 ? 1 : pos.length;
     d.source_line = pos.line == 0 ? NULL : copy_line(ctx, source, pos.line);
+  }
+  if (d.file == NULL && is_of_subject(code)) {
+    d.file = ctx->subject;
   }
   (void)!fs_vec_push(ctx, &ctx->diags, d);
 }

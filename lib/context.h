@@ -32,6 +32,11 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
  * warning is stored while there is room.  Warnings go by the level of their class (warnings.h). */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Errors that are still stored; more are counted. */
+uint32_t fs_context_error_room(const fsched_context *ctx);
+/* What is being verified or replayed: the file that its errors without a position name.  NULL: none.
+ */
+void fs_context_subject(fsched_context *ctx, const char *name);
 /* Memory ran out, and nobody has cleared the diagnostics since. */
 bool fs_context_out_of_memory(const fsched_context *ctx);
 /* Options of a call: at least the members of the first version must be there.  FSCHED_USAGE,

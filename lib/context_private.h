@@ -22,6 +22,7 @@ struct fsched_context {
   bool out_of_memory; /* reported once; its diagnostic needs no memory */
   fsched_diag memory_diag;
   fs_arena arena; /* texts of diagnostics and sources */
+  const char *subject; /* or NULL; in the arena */
   FS_VEC(fsched_diag) diags;
   FS_VEC(fs_source) sources;
   uint8_t warning[FS_WARN_COUNT]; /* fsched_warning_level per class */

@@ -102,8 +102,9 @@ struct fsched_graph {
   uint32_t *op_scratch0, *scratch_memory; /* CSR, distinct memories per op */
   uint64_t *scratch_size;                 /* not aligned */
   uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only the legal ones: sizes
-                                     and memories match, whole buffer, no other op reads the input
-                                     version and the op does not write it; the rest is dropped */
+                                     and memories match, whole buffer, every other op that reads or
+                                     writes the input version is an ancestor of the op, which does
+                                     not write it; the rest is dropped */
   uint32_t *op_after0, *after_op; /* CSR: `after` as given, for the stream */
 
   /* Edges, without repeats: `after`, data by tags, and the order of hazards. */

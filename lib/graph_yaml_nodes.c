@@ -127,8 +127,8 @@ static void bad_number(fs_reader *r, uint32_t node, const char *what, const char
                  n->text, (unsigned long long)least, (unsigned long long)most);
   } else if (n->kind == FS_NODE_SCALAR && n->text[0] != '\0') {
     kind = n->quoted ? "numbers stand without quotes" : kind;
-    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, kind, "%s must be a whole number, not '%.60s'", what,
-                 n->text);
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, kind, "%s must be a whole number, not %s'%.60s'",
+                 what, n->quoted ? "the text " : "", n->text);
   } else {
     fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, kind, "%s must be a whole number, not %s", what,
                  describe(n));

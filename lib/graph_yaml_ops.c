@@ -201,8 +201,8 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
                                     FSCHED_IO_STATE};
   fs_reader *r = d->r;
   const decl *x = &d->decl.at[id];
-  fsched_buffer_desc desc = {
-      .size = sizeof desc, .name = d->names.text.at[id], .bytes = x->most, .memory = FS_NONE};
+  fsched_buffer_desc desc = {.size = sizeof desc, .name = d->names.text.at[id], .bytes = x->most};
+  uint32_t memory = FS_NONE;
   bool sized = x->size_node != FS_NONE && !x->bad;
   if (!sized) {
     desc.bytes = FSCHED_MAX_SIZE; /* every range is inside */
@@ -213,7 +213,7 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
                  "nothing says how large buffer '%.80s' is", desc.name);
   }
   if (x->memory_node != FS_NONE) {
-    (void)fs_read_reference(r, x->memory_node, "memory", FS_KIND_MEMORY, &desc.memory);
+    (void)fs_read_reference(r, x->memory_node, "memory", FS_KIND_MEMORY, &memory);
   }
   uint32_t index;
   if (x->io_node != FS_NONE && fs_read_choice(r, x->io_node, "'io'", ios, 4, &index)) {
@@ -222,7 +222,7 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
     fs_builder_incomplete(r->b); /* it may have been given content */
   }
   fs_read_locate(r, x->name_node);
-  return fs_read_go_on(fsched_builder_buffer(r->b, &desc, NULL));
+  return fs_read_go_on(fs_builder_add_buffer(r->b, &desc, memory, NULL));
 }
 
 static fs_status declare_all(declarations *d, uint32_t buffers, uint32_t ops) {
@@ -441,6 +441,15 @@ static fs_status read_kernel(fs_reader *r, uint32_t op, uint32_t node) {
   static const fs_key keys[] = {{"builtin", false}, {"module", false}, {"function", false},
                                 {"grid", false},    {"block", false},  {"shared", false}};
   uint32_t value[KERNEL_KEYS];
+  const fs_node *n = node == FS_NONE ? NULL : fs_read_node(r, node);
+  if (n != NULL && n->kind == FS_NODE_SCALAR && n->text[0] != '\0') {
+    char hint[100];
+    (void)snprintf(hint, sizeof hint, "write {builtin: %.40s}, or {module: FILE, function: NAME}",
+                   n->text);
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, hint, "a kernel must be a mapping, not '%.60s'",
+                 n->text);
+    return FSCHED_OK;
+  }
   if (node == FS_NONE || !fs_read_keys(r, node, "a kernel", keys, KERNEL_KEYS, value)) {
     return FSCHED_OK;
   }
@@ -502,6 +511,29 @@ static const fs_key op_keys[] = {{"name", false},   {"on", false},      {"time",
                                  {"kernel", false}, {"size", false},    {"latency", true}};
 
 /* A list of queues.  Names that repeat are reported here, at their token, and left out. */
+/* A gang's member that is no queue: a class has queues to name. */
+static void no_member(fs_reader *r, uint32_t item, const char *name) {
+  enum { SHOWN = 8 };
+  char list[160] = "";
+  size_t n = 0, used = 0;
+  uint32_t class_id = fs_names_find(fs_builder_names(r->b, FS_KIND_CLASS), name, strlen(name));
+  const fs_names *queues = fs_builder_names(r->b, FS_KIND_QUEUE);
+  for (uint32_t q = 0; class_id != FS_NONE && q < fs_names_count(queues); q++) {
+    if (fs_builder_class_of(r->b, q) == class_id && n++ < SHOWN && used < sizeof list) {
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s %.40s", n == 1 ? "" : ",",
+                               queues->text.at[q]);
+    }
+  }
+  if (class_id == FS_NONE) {
+    fs_read_unknown(r, item, "queue", FS_KIND_QUEUE, name);
+    return;
+  }
+  char hint[240];
+  (void)snprintf(hint, sizeof hint, "that is a class; its queues are%s%s", list,
+                 n > SHOWN ? ", ..." : "");
+  fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, item, hint, "there is no queue '%.80s'", name);
+}
+
 static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
   enum { LOOKED_AT = 256 };
   fs_reader *r = o->r;
@@ -523,7 +555,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
     }
     const fs_names *queues = fs_builder_names(r->b, FS_KIND_QUEUE);
     if (fs_names_count(queues) > 0 && fs_names_find(queues, name, strlen(name)) == FS_NONE) {
-      fs_read_unknown(r, item, "queue", FS_KIND_QUEUE, name);
+      no_member(r, item, name);
       continue;
     }
     FS_TRY(fs_vec_push(r->ctx, &o->gang, name));
@@ -543,7 +575,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
 
 static fs_status read_op_head(op_reader *o, uint32_t node, uint32_t *value, uint32_t *op) {
   fs_reader *r = o->r;
-  fsched_op_desc d = {.size = sizeof d, .time = 1};
+  fsched_op_desc d = {.size = sizeof d, .has_time = 1, .time = 1};
   *op = FS_NONE;
   uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "an op", op_keys, OP_KEYS, value)) {

@@ -125,7 +125,7 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
   if (value[MEM_SPILL] != FS_NONE) {
     read_spill(r, value[MEM_SPILL], &d);
   }
-  return fs_read_go_on(fsched_builder_memory(r->b, &d, NULL));
+  return fs_read_go_on(fs_builder_add_memory(r->b, &d, NULL));
 }
 
 static fs_status read_resource(fs_reader *r, uint32_t node) {

@@ -151,16 +151,27 @@ unsigned fs_spelling_distance(const char *a, const char *b, unsigned limit) {
   return (unsigned)fs_min(rows[n % 3][m], limit);
 }
 
+/* Does one of the words begin with the other, and share at least a third of the longer? */
+static bool abbreviates(const char *a, const char *b) {
+  size_t n = strlen(a), m = strlen(b), least = fs_min(n, m);
+  return least >= 2 && 3 * least >= fs_max(n, m) && strncmp(a, b, least) == 0;
+}
+
 const char *fs_nearest(const char *name, const char *const *candidate, size_t n) {
-  size_t length = strlen(name);
+  size_t length = strlen(name) - strspn(name, "-"); /* what makes an option says nothing */
   unsigned limit = length <= 1 ? 1 : length <= 3 ? 2 : length <= 6 ? 3 : 4; /* faults, plus 1 */
-  const char *best = NULL;
+  const char *best = NULL, *word = NULL;
   for (size_t i = 0; i < n && i < MOST_CANDIDATES; i++) {
     unsigned d = fs_spelling_distance(name, candidate[i], limit);
     if (d < limit) {
       limit = d;
       best = candidate[i];
     }
+    if (abbreviates(name, candidate[i]) && (word == NULL || strlen(candidate[i]) > strlen(word))) {
+      word = candidate[i];
+    }
   }
-  return best;
+  /* A letter too many or too few is nearer, another letter is not: "input" is "in", not "inout". */
+  bool far = best == NULL || limit > 1 || (limit == 1 && strlen(best) == strlen(name));
+  return word != NULL && far ? word : best;
 }

@@ -31,6 +31,7 @@ fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *i
  * is not smaller.  Names longer than 64 bytes count as far. */
 unsigned fs_spelling_distance(const char *a, const char *b, unsigned limit);
 /* Of the candidates, the one nearest to `name` and near enough to be what was meant, else NULL.
+ * One that begins with the name, or the name with it (in, input), counts more than a wrong letter.
  * Ties go to the first.  Looks at no more than 100,000 candidates. */
 const char *fs_nearest(const char *name, const char *const *candidate, size_t n);
 

@@ -93,3 +93,25 @@ fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s, uint6
   }
   return counted ? counted_peaks(ctx, s, per_memory) : FSCHED_OK;
 }
+
+/* Reads of one version follow each other in order of issue, so the first one is known. */
+fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena, uint8_t **out) {
+  const fsched_graph *g = s->graph;
+  uint8_t *loaded;
+  FS_TRY(fs_new(arena, out, s->n_copies));
+  FS_TRY(fs_new_zero(arena, &loaded, g->n_versions));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    if (!fs_item_is_copy(s, s->order[i])) {
+      continue;
+    }
+    uint32_t copy = s->order[i] - g->n_ops, version = s->copy_version[copy];
+    if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+      (*out)[copy] = fs_version_kept(g, version) ? FS_ROLE_STORE : FS_ROLE_SPILL_WRITE;
+    } else {
+      bool first = fs_version_given(g, version) && loaded[version] == 0;
+      (*out)[copy] = first ? FS_ROLE_LOAD : FS_ROLE_SPILL_READ;
+      loaded[version] = 1;
+    }
+  }
+  return FSCHED_OK;
+}

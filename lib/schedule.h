@@ -13,6 +13,14 @@
 #include "graph.h"
 
 typedef enum fs_copy_kind { FS_SPILL_WRITE, FS_SPILL_READ } fs_copy_kind;
+/* What a copy is for. */
+typedef enum fs_copy_role {
+  FS_ROLE_LOAD,        /* brings given content in for the first time */
+  FS_ROLE_STORE,       /* writes back what is kept */
+  FS_ROLE_SPILL_WRITE, /* all others: what leaves, and comes back */
+  FS_ROLE_SPILL_READ,
+  FS_ROLES
+} fs_copy_role;
 typedef enum fs_schedule_status {
   FS_SCHEDULE_OPTIMAL,
   FS_SCHEDULE_FEASIBLE,
@@ -71,6 +79,9 @@ fs_status fs_schedule_synchronise(fsched_schedule *s) FS_MUST_USE;
 static inline bool fs_item_is_copy(const fsched_schedule *s, uint32_t item) {
   return item >= s->graph->n_ops;
 }
+/* The fs_copy_role of every copy, in the arena.  O(items + versions).  lib/schedule.c */
+fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena,
+                                 uint8_t **out) FS_MUST_USE;
 /* The queues an item occupies: *n of them, valid as long as the schedule. */
 const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n);
 

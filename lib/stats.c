@@ -31,16 +31,25 @@ static void put_u64(fs_text *t, const char *prefix, uint64_t value) {
   fs_text_u64(t, value);
 }
 
-static void spills(fs_stats *o) {
+/* spill_writes and spill_reads are all copies of their kind; loads and stores are those among them
+ * that come from no lack of room. */
+static fs_status spills(fs_stats *o, fs_arena *arena) {
   const fsched_schedule *s = o->s;
+  uint64_t role_count[FS_ROLES] = {0};
+  uint8_t *role;
+  FS_TRY(fs_schedule_copy_roles(s, arena, &role));
   uint64_t count[2] = {0}, bytes = 0;
   for (uint32_t c = 0; c < s->n_copies; c++) {
     count[s->copy_kind[c]]++;
     bytes += fs_version_size(s->graph, s->copy_version[c]);
+    role_count[role[c]]++;
   }
   number(o, "spill_writes", count[FS_SPILL_WRITE]);
   number(o, "spill_reads", count[FS_SPILL_READ]);
   number(o, "spill_bytes", bytes);
+  number(o, "loads", role_count[FS_ROLE_LOAD]);
+  number(o, "stores", role_count[FS_ROLE_STORE]);
+  return FSCHED_OK;
 }
 
 static fs_status memories(fs_stats *o, fs_arena *arena) {
@@ -127,7 +136,7 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
   } else {
     number(o, "control_edges", s->sync->n_control);
   }
-  spills(o);
+  FS_TRY(spills(o, arena));
   FS_TRY(memories(o, arena));
   waits(o);
   key(o, "barriers");

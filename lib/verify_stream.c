@@ -11,6 +11,8 @@
  *   access   conflicts are ordered, every value is the right one verify_stream_access.c graph the
  * program is that graph's                                      verify_stream_graph.c
  *
+ * What is found is reported at the end, causes before what follows from them (findings.h).
+ *
  * Nothing of the passes is used: not their intervals, not their clocks, not their edges.  What is
  * stored beside the commands (versions, frontiers, signals) is compared, not believed.
  *
@@ -127,11 +129,23 @@ uint64_t fs_verify_program_work(const fsched_program *program) {
   return FS_VS_PARTS * fs_vs_part_work(&program->view) + program->view.n_commands;
 }
 
+/* What is wrong first, then what only follows from it or does no harm.  All codes of FS_WRONG. */
+static const fs_diag_code report_order[] = {
+    FS_DIAG_VERIFY_SHAPE,       FS_DIAG_VERIFY_ONCE,     FS_DIAG_VERIFY_GANG,
+    FS_DIAG_VERIFY_GRAPH,       FS_DIAG_VERIFY_VERSION,  FS_DIAG_VERIFY_PLACE,
+    FS_DIAG_VERIFY_LANE,        FS_DIAG_VERIFY_SELF,     FS_DIAG_VERIFY_CAPACITY,
+    FS_DIAG_VERIFY_WAIT,        FS_DIAG_VERIFY_DEADLOCK, FS_DIAG_VERIFY_EDGE,
+    FS_DIAG_VERIFY_CONFLICT,    FS_DIAG_VERIFY_VALUE,    FS_DIAG_VERIFY_KEPT,
+    FS_DIAG_VERIFY_RACE,        FS_DIAG_VERIFY_STATUS,   FS_DIAG_VERIFY_PLAN,
+    FS_DIAG_VERIFY_SUPERFLUOUS, FS_DIAG_VERIFY_FRONTIER, FS_DIAG_VERIFY_SIGNAL,
+    FS_DIAG_VERIFY_SCOPE,
+};
+
 fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *program,
                                     const fsched_graph *graph) {
   fs_vs v = {.ctx = ctx, .s = &program->view};
-  uint32_t errors = fsched_diag_errors(ctx);
   fs_arena_init(&v.arena, ctx);
+  fs_findings_init(&v.found, &v.arena);
   fs_progress_begin(ctx, "verify", fs_verify_program_work(program));
   fs_status status = verify_all(&v, graph);
   fs_vec_free(ctx, &v.pred);
@@ -139,8 +153,13 @@ fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *p
   if (v.pool.ctx != NULL) {
     fs_vpool_free(&v.pool);
   }
+  bool wrong = v.found.total > 0;
+  bool failed = v.found.failed;
+  fs_findings_report(&v.found, report_order, sizeof report_order / sizeof report_order[0]);
   fs_arena_release(&v.arena);
-  if (status == FSCHED_OK && fsched_diag_errors(ctx) != errors) {
+  if (failed) {
+    status = FSCHED_SYSTEM;
+  } else if (status == FSCHED_OK && wrong) {
     status = FSCHED_WRONG;
   }
   fs_progress_end(ctx, status);

@@ -6,6 +6,7 @@
 #ifndef FS_VERIFY_STREAM_H
 #define FS_VERIFY_STREAM_H
 
+#include "findings.h"
 #include "graph.h"
 #include "stream.h"
 #include "sync.h"
@@ -50,6 +51,7 @@ typedef struct fs_vs {
   fsched_context *ctx;
   const fs_stream *s;
   fs_arena arena;
+  fs_findings found; /* reported at the end, causes first */
 
   /* verify_stream_shape.c */
   uint32_t *command_queue;
@@ -85,8 +87,7 @@ typedef struct fs_vs {
   FS_VEC(fs_vpiece) piece;
 } fs_vs;
 
-#define FS_WRONG(v, code, ...) \
-  fs_report((v)->ctx, FSCHED_ERROR, (code), FS_NOWHERE, NULL, __VA_ARGS__)
+#define FS_WRONG(v, code, ...) fs_findings_add(&(v)->found, (code), NULL, __VA_ARGS__)
 
 static inline const char *fs_vs_string(const fs_vs *v, uint32_t offset) {
   return offset == FS_NONE ? "" : v->s->strings + offset;

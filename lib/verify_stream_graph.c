@@ -22,6 +22,13 @@ static void differs(compare *c, const char *what, const char *name) {
   FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH, "not the graph's: %s '%s'", what, name);
 }
 
+/* What --memory and --set change. */
+static const char *target_hint(const char *what, const char *field) {
+  bool target = strcmp(what, "memory") == 0 || strcmp(what, "resource") == 0 ||
+                strcmp(field, "concurrency") == 0 || strcmp(field, "frontier.capacity") == 0;
+  return target ? "where compile was given --memory or --set, give verify the same" : NULL;
+}
+
 /* "... memory 'm': capacity 5 in the program, 7 in the graph"; no report when they are equal. */
 static void number(compare *c, const char *what, const char *name, const char *field, uint64_t mine,
                    uint64_t graphs) {
@@ -35,9 +42,9 @@ static void number(compare *c, const char *what, const char *name, const char *f
       (void)snprintf(text[i], sizeof text[i], "%llu", (unsigned long long)value);
     }
   }
-  FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH,
-           "not the graph's: %s '%s': %s %s in the program, %s in the graph", what, name, field,
-           text[0], text[1]);
+  fs_findings_add(&c->v->found, FS_DIAG_VERIFY_GRAPH, target_hint(what, field),
+                  "not the graph's: %s '%s': %s %s in the program, %s in the graph", what, name,
+                  field, text[0], text[1]);
 }
 
 static void words(compare *c, const char *what, const char *name, const char *field,
@@ -296,7 +303,7 @@ static void check_inplace(compare *c, uint32_t op) {
 
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
   compare c = {v, g};
-  uint32_t errors = fsched_diag_errors(v->ctx);
+  uint32_t wrong = v->found.total;
   if (!same_counts(&c)) {
     return FSCHED_OK;
   }
@@ -310,7 +317,7 @@ fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
       differs(&c, "queues of op", g->op_name[o]);
     }
   }
-  if (fsched_diag_errors(v->ctx) != errors) {
+  if (v->found.total != wrong) {
     return FSCHED_OK;
   }
   compare_copies(&c);

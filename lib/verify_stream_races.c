@@ -134,7 +134,7 @@ static fs_status judge(racer *r, uint32_t version, uint32_t y, uint32_t *candida
 }
 
 static void compare_lists(racer *r, race *listed, size_t n) {
-  const fs_vs *v = r->v;
+  fs_vs *v = r->v;
   size_t m = sort_unique(r->found.at, r->found.n), i = 0, k = 0;
   n = sort_unique(listed, n);
   while (i < n || k < m) {

@@ -343,21 +343,21 @@ static bool check_points(fs_vs *v) {
 fs_status fs_vs_shape(fs_vs *v) {
   const fs_stream *s = v->s;
   if (!target_ranges(s) || !op_ranges(s) || !command_ranges(s) || !axis_shapes(s)) {
-    return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_SHAPE, FS_NOWHERE, NULL,
-                   "the program's tables refer to what is not there");
+    FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "the program's tables refer to what is not there");
+    return FSCHED_WRONG;
   }
   FS_TRY(axis_ids(v));
   FS_TRY(fs_new(&v->arena, &v->command_queue, s->n_commands));
   FS_TRY(fs_new_zero(&v->arena, &v->axis_count, s->n_axes));
   if (!queue_epochs(v)) {
-    return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_SHAPE, FS_NOWHERE, NULL,
-                   "the queues' epochs do not count their commands");
+    FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "the queues' epochs do not count their commands");
+    return FSCHED_WRONG;
   }
   bool ok = true;
   FS_TRY(gang_epochs(v, &ok));
   if (!ok) {
-    return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_GANG, FS_NOWHERE, NULL,
-                   "gang epochs do not count up on all members of their axis");
+    FS_WRONG(v, FS_DIAG_VERIFY_GANG, "gang epochs do not count up on all members of their axis");
+    return FSCHED_WRONG;
   }
   FS_TRY(index_occurrences(v));
   FS_TRY(index_ops(v));

@@ -56,6 +56,9 @@ uint32_t fs_warn_of_name(const char *code) {
 
 fsched_status fsched_warning_set(fsched_context *ctx, const char *name,
                                  fsched_warning_level level) {
+  if (name == NULL) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL, "'name' is NULL");
+  }
   uint32_t index = fs_warn_of_name(name);
   if ((unsigned)level > FSCHED_WARNING_AS_ERROR) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,

@@ -13,6 +13,7 @@
 
 /* Why there is an edge: bits, in the order of fs_pic_why. */
 enum { DATA = 1, ORDER = 2, REUSE = 4, RESOURCE = 8, CONCURRENCY = 16, WAIT = 64, QUEUE = 128 };
+enum { CONTROL = 4 | 8 | 16 | 32 };
 static const char *const dot_words[] = {"data",        "order",   "reuse", "resource",
                                         "concurrency", "barrier", "wait",  "queue"};
 
@@ -39,7 +40,16 @@ static inline Agnode_t *node_of(Agraph_t *g, uint32_t item) {
   return agnode(g, name, 0);
 }
 
-static inline bool is_drawn(Agnode_t *n) { return strcmp(agnameof(n), "legend") != 0; }
+static inline bool is_drawn(Agnode_t *n) {
+  return strcmp(agnameof(n), "legend") != 0 && !has_class(n, "see");
+}
+static inline uint32_t n_drawn(Agraph_t *g) {
+  uint32_t count = 0;
+  for (Agnode_t *n = agfstnode(g); n != NULL; n = agnxtnode(g, n)) {
+    count += is_drawn(n);
+  }
+  return count;
+}
 static inline uint32_t item_of(Agnode_t *n) { return (uint32_t)strtoul(agnameof(n) + 1, NULL, 10); }
 static const char *get(void *object, const char *key) {
   const char *value = agget(object, (char *)key);

@@ -72,6 +72,10 @@ static const char *number_name(char *out, char prefix, uint32_t n) {
   return out;
 }
 
+static const char *memory_name(const gen *g, char *out, uint32_t memory) {
+  return memory == g->p.n_memories ? "store" : number_name(out, 'm', memory);
+}
+
 static void keep(gen *g, fs_status status) {
   if (g->status == FSCHED_OK) {
     g->status = status;
@@ -97,10 +101,11 @@ static uint32_t add_buffer(gen *g, uint32_t memory, uint32_t size, fsched_io io)
   }
   if (g->b != NULL) {
     char name[16];
+    char home[16];
     fsched_buffer_desc d = {.size = sizeof d,
                             .name = number_name(name, 'b', id),
                             .bytes = size,
-                            .memory = memory,
+                            .memory = memory_name(g, home, memory),
                             .io = io};
     keep(g, fsched_builder_buffer(g->b, &d, NULL));
   }
@@ -301,7 +306,8 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
   char members[4][16];
   const char *gang[4];
   const fs_gen_params *p = &g->p;
-  fsched_op_desc d = {.size = sizeof d, .name = number_name(name, 'o', id), .time = op->time};
+  fsched_op_desc d = {
+      .size = sizeof d, .name = number_name(name, 'o', id), .has_time = 1, .time = op->time};
   d.on = op->on < p->n_classes ? number_name(on, 'c', op->on)
                                : number_name(on, 'q', op->on - p->n_classes);
   for (uint32_t i = 0; i < op->n_gang; i++) {
@@ -364,7 +370,7 @@ static void build_target(gen *g) {
     fsched_memory_desc d = {
         .size = sizeof d,
         .name = number_name(name, 'm', m),
-        .capacity = fs_max(capacity, g->need[m]),
+        .capacity = fs_max(fs_max(capacity, g->need[m]), 1),
         .align = p->align,
         .placement = p->counted && m % 2 == 1 ? FSCHED_COUNTED : FSCHED_CONTIGUOUS};
     if (p->backing) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "picture.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "utf8.h"
@@ -31,7 +30,7 @@ static long hundredths(const char *p) {
   for (p += *p == '.'; *p >= '0' && *p <= '9'; p++, unit /= 10) {
     part += unit * (*p - '0');
   }
-  ck_assert_msg(*p == '"', "not a number of pixels: %.20s", p);
+  quick_assert_msg(*p == '"', "not a number of pixels: %.20s", p);
   return 100 * whole + part;
 }
 
@@ -45,7 +44,7 @@ static void take_attribute(shape *s, const char *name, size_t n, const char *val
     }
   }
   if (n == 5 && strncmp(name, "class", 5) == 0) {
-    ck_assert_uint_lt(length, sizeof s->classes);
+    quick_assert(length < sizeof s->classes);
     memcpy(s->classes, value, length);
     s->classes[length] = '\0';
   }
@@ -58,10 +57,10 @@ static const char *read_attributes(const char *p, shape *s, bool *empty) {
     while (is_name(*p)) {
       p++;
     }
-    ck_assert_msg(p > name && p[0] == '=' && p[1] == '"', "not an attribute: %.20s", name);
+    quick_assert_msg(p > name && p[0] == '=' && p[1] == '"', "not an attribute: %.20s", name);
     const char *value = p + 2;
     for (p = value; *p != '"';) {
-      ck_assert_msg(*p != '<' && *p != '\0', "an attribute does not end: %.20s", name);
+      quick_assert_msg(*p != '<' && *p != '\0', "an attribute does not end: %.20s", name);
       p = *p == '&' ? skip_entity(p) : p + 1;
     }
     take_attribute(s, name, (size_t)(value - 2 - name), value, (size_t)(p - value));
@@ -69,14 +68,14 @@ static const char *read_attributes(const char *p, shape *s, bool *empty) {
   }
   *empty = *p == '/';
   p += *empty;
-  ck_assert_msg(*p == '>', "a tag does not end: %.20s", p);
+  quick_assert_msg(*p == '>', "a tag does not end: %.20s", p);
   return p + 1;
 }
 
 static void check_characters(const picture *v) {
-  ck_assert(fs_utf8_valid(v->text, v->n));
+  quick_assert(fs_utf8_valid(v->text, v->n));
   for (size_t i = 0; i < v->n; i++) {
-    ck_assert_msg((unsigned char)v->text[i] >= 0x20 || v->text[i] == '\n', "control character");
+    quick_assert_msg((unsigned char)v->text[i] >= 0x20 || v->text[i] == '\n', "control character");
   }
 }
 
@@ -91,13 +90,14 @@ void read_picture(picture *v) {
     if (*p == '&') {
       p = skip_entity(p);
     } else if (*p != '<') {
-      ck_assert_msg(*p != '>' && (depth > 0 || *p == '\n'), "text outside: %.20s", p);
+      quick_assert_msg(*p != '>' && (depth > 0 || *p == '\n'), "text outside: %.20s", p);
       p++;
     } else if (p[1] == '/') {
-      ck_assert_uint_gt(depth, 0);
+      quick_assert(depth > 0);
       depth--;
-      ck_assert_msg(strncmp(p + 2, open[depth], length[depth]) == 0 && p[2 + length[depth]] == '>',
-                    "the end of another element: %.20s", p);
+      quick_assert_msg(
+          strncmp(p + 2, open[depth], length[depth]) == 0 && p[2 + length[depth]] == '>',
+          "the end of another element: %.20s", p);
       p += 3 + length[depth];
     } else {
       const char *name = p + 1, *end = name;
@@ -106,7 +106,7 @@ void read_picture(picture *v) {
       }
       shape s = {{0}, 0, 0, 0, 0, {0}};
       bool empty;
-      ck_assert(depth > 0 || p == v->text + strlen(prolog)); /* one root */
+      quick_assert(depth > 0 || p == v->text + strlen(prolog)); /* one root */
       p = read_attributes(end, &s, &empty);
       if (end - name == 3 && strncmp(name, "svg", 3) == 0) {
         v->width = s.width;
@@ -120,12 +120,12 @@ void read_picture(picture *v) {
         v->rect[v->n_rects++] = s;
       }
       if (!empty) {
-        ck_assert_uint_lt(depth, 16);
+        quick_assert(depth < 16);
         open[depth] = name;
         length[depth++] = (size_t)(end - name);
         if (depth >= 2 && strncmp(open[depth - 2], "rect", 4) == 0) {
           size_t n = strcspn(p, "<");
-          ck_assert_uint_lt(n, sizeof s.title);
+          quick_assert(n < sizeof s.title);
           memcpy(v->rect[v->n_rects - 1].title, p, n);
           v->rect[v->n_rects - 1].title[n] = '\0';
         }

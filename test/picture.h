@@ -3,7 +3,19 @@
 #ifndef FS_TEST_PICTURE_H
 #define FS_TEST_PICTURE_H
 
+#include <check.h>
+
 #include "base.h"
+
+/* For what is checked millions of times: ck_assert reports each success to the runner, which keeps
+ * them all, and its leak check looks through them after each test. */
+#define quick_assert_msg(condition, ...) \
+  do {                                   \
+    if (!(condition)) {                  \
+      ck_abort_msg(__VA_ARGS__);         \
+    }                                    \
+  } while (0)
+#define quick_assert(condition) quick_assert_msg(condition, "%s", #condition)
 
 /* A rect of a picture; lengths in hundredths of a pixel. */
 typedef struct shape {

@@ -96,7 +96,8 @@ static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
   for (uint32_t op = 0; op < n_ops; op++) {
     char name[8];
     (void)snprintf(name, sizeof name, "o%u", (unsigned char)op);
-    fsched_op_desc desc = {.size = sizeof desc, .name = name, .time = fs_rng_below(&rng, 5)};
+    fsched_op_desc desc = {
+        .size = sizeof desc, .name = name, .has_time = 1, .time = fs_rng_below(&rng, 5)};
     ck_assert_int_eq(fsched_builder_op(b, &desc, &id), FSCHED_OK);
     for (uint32_t before = 0; before < op; before++) {
       if (fs_rng_one_in(&rng, 3)) {

@@ -36,8 +36,7 @@ static uint32_t add_queue(fsched_builder *b, const char *name, const char *class
 
 static uint32_t add_buffer(fsched_builder *b, const char *name, uint64_t size, fsched_io io) {
   uint32_t id;
-  fsched_buffer_desc d = {
-      .size = sizeof d, .name = name, .bytes = size, .memory = FSCHED_NONE, .io = io};
+  fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = size, .io = io};
   ck_assert_int_eq(fsched_builder_buffer(b, &d, &id), FSCHED_OK);
   return id;
 }
@@ -258,8 +257,8 @@ START_TEST(misuse_is_reported)
   expect_code(fsched_builder_memory(b, &m, NULL), "out-of-range");
   m = (fsched_memory_desc){.size = sizeof m, .name = "m", .capacity = FSCHED_MAX_SIZE + 1};
   expect_code(fsched_builder_memory(b, &m, NULL), "out-of-range");
-  fsched_buffer_desc d = {.size = sizeof d, .name = "x", .memory = 7};
-  expect_code(fsched_builder_buffer(b, &d, NULL), "bad-argument");
+  fsched_buffer_desc d = {.size = sizeof d, .name = "x", .memory = "n"};
+  expect_code(fsched_builder_buffer(b, &d, NULL), "unknown-name");
   expect_code(fsched_builder_use(b, 0, 0, 1), "bad-argument");
   expect_code(fsched_builder_frontier(b, 0), "out-of-range");
   uint32_t x = add_buffer(b, "x", 4, FSCHED_IO_NONE);
@@ -283,7 +282,89 @@ START_TEST(short_descriptors_have_zeros_behind)
   fsched_op_desc d = {.size = offsetof(fsched_op_desc, time), .name = "a", .time = 77};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
   fsched_graph *g = finish(b);
-  ck_assert_uint_eq(g->op_time[0], 0);
+  ck_assert_uint_eq(g->op_time[0], 1);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* What is left out of a descriptor is what is left out of a graph file. */
+START_TEST(zero_is_the_default)
+{
+  fsched_builder *b = make();
+  ck_assert_int_eq(
+      fsched_builder_memory(
+          b, &(fsched_memory_desc){.size = sizeof(fsched_memory_desc), .name = "far"}, NULL),
+      FSCHED_OK);
+  add_memory(b, "near", 64);
+  add_buffer(b, "x", 8, FSCHED_IO_NONE);
+  fsched_buffer_desc y = {.size = sizeof y, .name = "y", .bytes = 8, .memory = "far"};
+  ck_assert_int_eq(fsched_builder_buffer(b, &y, NULL), FSCHED_OK);
+  fsched_op_desc d = {.size = sizeof d, .name = "default"};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d = (fsched_op_desc){.size = sizeof d, .name = "none", .has_time = 1};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d = (fsched_op_desc){.size = sizeof d, .name = "some", .time = 7};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert(g->target.memory[0].capacity == FSCHED_UNBOUNDED);
+  ck_assert_uint_eq(g->target.memory[0].align, 1);
+  ck_assert_uint_eq(g->buffer_memory[0], 1);
+  ck_assert_uint_eq(g->buffer_memory[1], 0);
+  ck_assert_uint_eq(g->op_time[0], 1);
+  ck_assert_uint_eq(g->op_time[1], 0);
+  ck_assert_uint_eq(g->op_time[2], 7);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* --- in place beside other uses of the input --- */
+
+START_TEST(inplace_beside_earlier_uses)
+{
+  static const struct {
+    const char *ops;
+    uint32_t kept;
+    const char *other; /* whom the warning names */
+  } cases[] = {
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, "
+       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{in: a}]}, "
+       "{name: s, after: [b], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: s, after: [c], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
+       "{name: b, args: [{in: a}]}, {name: c, after: [b]}",
+       1, NULL},
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: b}, {out: c, size: "
+       "8}]}, "
+       "{name: d, args: [{in: c}, {out: d, size: 8}]}, "
+       "{name: s, args: [{in: a}, {in: d}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{inout: a}]}, {name: c, args: [{inout: a}]}, "
+       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{in: a}]}, "
+       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       0, "op 'b' uses it too"},
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: a}]}, "
+       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
+       0, "op 'c' uses it too"},
+      {"{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
+       "{name: b, args: [{in: a}, {in: r}]}",
+       0, "op 'b' uses it too"},
+  };
+  char text[1000];
+  const char *head =
+      "fsched: 1\ntarget: {memories: [{name: m, capacity: 64}]}\n"
+      "ops: [{name: a, size: 8}, ";
+  int n = snprintf(text, sizeof text, "%s%s]\n", head, cases[_i].ops);
+  fsched_graph *g = NULL;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, (size_t)n, NULL, &g), FSCHED_OK);
+  ck_assert_uint_eq(g->op_inplace0[g->n_ops], cases[_i].kept);
+  ck_assert_uint_eq(fsched_diag_count(ctx), cases[_i].other == NULL ? 0 : 1);
+  if (cases[_i].other != NULL) {
+    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, cases[_i].other));
+  }
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -338,7 +419,7 @@ START_TEST(values_are_checked)
   fsched_memory_desc m = {.size = sizeof m, .name = "m", .placement = (fsched_placement)7};
   ck_assert_int_eq(fsched_builder_memory(b, &m, NULL), FSCHED_BAD_INPUT);
   said("bad-argument", "'placement' is 7");
-  fsched_buffer_desc x = {.size = sizeof x, .name = "x", .memory = FS_NONE, .io = (fsched_io)5};
+  fsched_buffer_desc x = {.size = sizeof x, .name = "x", .io = (fsched_io)5};
   ck_assert_int_eq(fsched_builder_buffer(b, &x, NULL), FSCHED_BAD_INPUT);
   said("bad-argument", "'io' is 5");
   add_op(b, "a", NULL);
@@ -528,6 +609,8 @@ Suite *fs_suite_builder(void) {
   tcase_add_test(t, default_memory_is_the_first_bounded);
   tcase_add_test(t, given_and_kept);
   tcase_add_test(t, lookups_before_inserts);
+  tcase_add_test(t, zero_is_the_default);
+  tcase_add_loop_test(t, inplace_beside_earlier_uses, 0, 8);
   tcase_add_loop_test(t, legal_inplace_pairs, 0, sizeof pair_cases / sizeof pair_cases[0]);
   tcase_add_test(t, items_in_any_order);
   tcase_add_test(t, misuse_is_reported);

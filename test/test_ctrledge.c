@@ -292,16 +292,16 @@ static fsched_graph *hand_graph(fsched_context *ctx, const hand *h) {
   ck_assert_int_eq(fsched_builder_memory(b, &m, &id), FSCHED_OK);
   uint32_t buffer[MAX];
   for (uint32_t p = 0; p < h->n_places; p++) {
-    fsched_buffer_desc d = {.size = sizeof d,
-                            .name = h->place[p],
-                            .bytes = h->high[p] - h->low[p],
-                            .memory = FSCHED_NONE};
+    fsched_buffer_desc d = {.size = sizeof d, .name = h->place[p], .bytes = h->high[p] - h->low[p]};
     ck_assert_int_eq(fsched_builder_buffer(b, &d, &buffer[p]), FSCHED_OK);
   }
   bool made[MAX] = {false};
   for (uint32_t o = 0; o < h->n_ops; o++) {
-    fsched_op_desc d = {
-        .size = sizeof d, .name = h->op[o], .on = h->op[o], .time = h->end[o] - h->start[o]};
+    fsched_op_desc d = {.size = sizeof d,
+                        .name = h->op[o],
+                        .on = h->op[o],
+                        .has_time = 1,
+                        .time = h->end[o] - h->start[o]};
     ck_assert_int_eq(fsched_builder_op(b, &d, &id), FSCHED_OK);
     if (h->after[o] > 0) {
       ck_assert_int_eq(fsched_builder_after(b, o, h->after[o] - 1), FSCHED_OK);

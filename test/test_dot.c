@@ -20,7 +20,7 @@ static void check_path(Agraph_t *g, const fs_tick *start, const fs_tick *end, ui
   const char *label = strstr(get(g, "label"), "critical path (bold): ");
   ck_assert_ptr_nonnull(label);
   ck_assert_int_ge(
-      sscanf(label, "critical path (bold): %u of them, with gaps of %llu", &told, &gaps), 1);
+      sscanf(label, "critical path (bold): %u op%*[^,], with gaps of %llu", &told, &gaps), 1);
   fs_tick sum = 0;
   Agnode_t *before = NULL;
   for (uint32_t i = 0; i < n; i++) {
@@ -152,6 +152,40 @@ START_TEST(parts_of_buffers)
 }
 END_TEST
 
+/* What is passed on is named in tooltips; what is given and kept are nodes, if asked for. */
+START_TEST(buffers)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {time_unit: ms}\n"
+      "buffers: [{name: i, size: 8, io: input}, {name: s, size: 8, io: state}, "
+      "{name: o, size: 8, io: output}]\nops:\n"
+      "  - {name: a, args: [{in: i}, {out: x, size: 8}, {out: y, size: 8}]}\n"
+      "  - {name: b, args: [{in: i}, {in: x}, {in: y}, {inout: s}]}\n"
+      "  - {name: c, args: [{in: s}, {out: o}]}\n"
+      "  - {name: d, args: [{in: y}]}\n";
+  fs_dot_options o = {.size = sizeof o, .buffers = _i != 0, .collapse = FS_DOT_NEVER};
+  fsched_graph *g;
+  char *out;
+  size_t n;
+  ck_fs(ctx, fsched_graph_parse(ctx, "buffers", text, sizeof text - 1, NULL, &g));
+  ck_fs(ctx, fs_dot_graph(ctx, g, &o, &out, &n));
+  Agraph_t *dot = parse(out);
+  ck_assert_int_eq(agnnodes(dot), _i == 0 ? 5 : 9);
+  ck_assert_int_eq(agnedges(dot), _i == 0 ? 3 : 8);
+  ck_assert_ptr_nonnull(strstr(out, "\"a to b: data in x and more\""));
+  ck_assert_ptr_nonnull(strstr(out, "\"a to d: data in y\""));
+  ck_assert_ptr_nonnull(strstr(out, "\"b to c: data in s\""));
+  ck_assert_int_eq(strstr(out, "tooltip=\"i: given\"") != NULL, _i);
+  ck_assert_int_eq(strstr(out, "tooltip=\"s: given\"") != NULL, _i);
+  ck_assert_int_eq(strstr(out, "tooltip=\"s: kept\"") != NULL, _i);
+  ck_assert_int_eq(strstr(out, "tooltip=\"o: kept\"") != NULL, _i);
+  ck_assert_int_eq(strstr(out, "buffer, given or kept") != NULL, _i);
+  (void)agclose(dot);
+  fsched_text_free(ctx, out, n);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* ---- of schedules and programs */
 
 typedef struct matrix {
@@ -245,8 +279,44 @@ static void check_edges(Agraph_t *dot, const matrix *m) {
   ck_assert_int_eq(agnedges(dot), (int)n);
 }
 
+/* The class of a copy: a read is a load if no other one of given content began before it. */
+static const char *class_of_copy(const fsched_schedule *s, uint32_t copy) {
+  const fsched_graph *g = s->graph;
+  uint32_t version = s->copy_version[copy];
+  if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+    return fs_version_kept(g, version) ? "store" : "spill_write";
+  }
+  bool first = fs_version_given(g, version);
+  for (uint32_t i = 0; i < s->n_copies; i++) {
+    first &= i == copy || s->copy_version[i] != version || s->copy_kind[i] != FS_SPILL_READ ||
+             s->start[g->n_ops + i] > s->start[g->n_ops + copy];
+  }
+  return first ? "load" : "spill_read";
+}
+
+/* A queue whose own items are all drawn with other queues says with which. */
+static void check_see(Agraph_t *dot, const fsched_schedule *s) {
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t first = 0, also = 0, n;
+    for (uint32_t i = 0; i < s->n_items; i++) {
+      const uint32_t *queues = fs_item_queues(s, i, &n);
+      first += queues[0] == q;
+      for (uint32_t k = 1; k < n; k++) {
+        also += queues[k] == q;
+      }
+    }
+    char name[32];
+    (void)snprintf(name, sizeof name, "see%u", q);
+    Agnode_t *see = agnode(dot, name, 0);
+    ck_assert((see != NULL) == (first == 0 && also > 0));
+    (void)snprintf(name, sizeof name, "cluster_%u", q);
+    ck_assert(see == NULL || agsubnode(agsubg(dot, name, 0), see, 0) != NULL);
+  }
+}
+
 static void check_nodes(Agraph_t *dot, const fsched_schedule *s) {
-  ck_assert_int_eq(agnnodes(dot), (int)s->n_items + 1);
+  ck_assert_uint_eq(n_drawn(dot), s->n_items);
+  check_see(dot, s);
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     bool copy = fs_item_is_copy(s, item), gang = !copy && s->graph->op_gang[item] != FS_NONE;
@@ -254,16 +324,15 @@ static void check_nodes(Agraph_t *dot, const fsched_schedule *s) {
     ck_assert_ptr_nonnull(node);
     ck_assert(has_class(node, gang    ? "gang"
                               : !copy ? "op"
-                              : s->copy_kind[item - s->graph->n_ops] == FS_SPILL_WRITE
-                                  ? "spill_write"
-                                  : "spill_read"));
+                                      : class_of_copy(s, item - s->graph->n_ops)));
     for (uint32_t q = 0; q < s->n_queues; q++) {
       char name[32];
       (void)snprintf(name, sizeof name, "cluster_%u", q);
       Agraph_t *cluster = agsubg(dot, name, 0);
       ck_assert_ptr_nonnull(cluster);
       bool in = agsubnode(cluster, node, 0) != NULL;
-      ck_assert(in == (!gang && s->queue[item] == q));
+      uint32_t n_queues;
+      ck_assert(in == (fs_item_queues(s, item, &n_queues)[0] == q));
       ck_assert_ptr_nonnull(strstr(get(cluster, "label"), s->queue_name[q]));
     }
   }
@@ -281,14 +350,22 @@ static uint32_t same_node(Agraph_t *dot, Agnode_t *node, uint32_t n) {
 }
 
 static bool is_copy(Agnode_t *n) {
-  return has_class(n, "spill_write") || has_class(n, "spill_read");
+  return has_class(n, "load") || has_class(n, "store") || has_class(n, "spill_write") ||
+         has_class(n, "spill_read");
 }
 
 /* A program's picture knows no control edges, nor the order of a copy and what writes without
  * reading; all else is as in the schedule's. */
 static void check_program(Agraph_t *schedule, Agraph_t *program, const matrix *m) {
   uint32_t *same = calloc(m->n, sizeof *same);
-  ck_assert_int_eq(agnnodes(program), (int)m->n + 1);
+  ck_assert_uint_eq(n_drawn(program), m->n);
+  for (Agnode_t *n = agfstnode(program); n != NULL; n = agnxtnode(program, n)) {
+    bool in = !is_drawn(n);
+    for (Agraph_t *c = agfstsubg(program); c != NULL; c = agnxtsubg(c)) {
+      in |= agsubnode(c, n, 0) != NULL;
+    }
+    ck_assert(in); /* gangs too have a queue */
+  }
   for (uint32_t i = 0; i < m->n; i++) {
     same[i] = same_node(schedule, node_of(program, i), m->n);
   }
@@ -451,6 +528,7 @@ Suite *fs_suite_dot(void) {
   tcase_add_test(t, goldens);
   tcase_add_test(t, graphs);
   tcase_add_test(t, parts_of_buffers);
+  tcase_add_loop_test(t, buffers, 0, 2);
   tcase_add_test(t, schedules_and_programs);
   tcase_add_test(t, circle_of_waits);
   tcase_add_loop_test(t, memory_ends, 0, 3);

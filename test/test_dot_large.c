@@ -58,7 +58,7 @@ START_TEST(large_graphs)
     check_counts(dot, g->n_ops);
     ck_assert_int_le(agnnodes(dot) - 1, (int)cases[i].most);
     ck_assert_str_eq(get(dot, "splines"), "line");
-    ck_assert_str_ne(get(dot, "nslimit"), "");
+    ck_assert_str_eq(get(dot, "layout"), "nop");
     char told[64];
     (void)snprintf(told, sizeof told, "%u drawn as %d: ", cases[i].ops, agnnodes(dot) - 1);
     ck_assert((strstr(get(dot, "label"), told) != NULL) == (cases[i].collapse == FS_DOT_AUTO));
@@ -85,7 +85,7 @@ static void check_places(Agraph_t *dot, uint32_t n_queues) {
   }
   for (Agnode_t *n = agfstnode(dot); n != NULL; n = agnxtnode(dot, n)) {
     for (Agedge_t *e = agfstout(dot, n); e != NULL; e = agnxtout(dot, e)) {
-      ck_assert((whys_of(e) & (WAIT | QUEUE)) != 0 || has_class(e, "critical"));
+      ck_assert((whys_of(e) & (CONTROL | WAIT | QUEUE)) != 0 || has_class(e, "critical"));
       if (item_of(n) < item_of(aghead(e)) && stands_for(n) == 1 && stands_for(aghead(e)) == 1) {
         ck_assert_int_lt(strtol(get(n, "pos"), NULL, 10), strtol(get(aghead(e), "pos"), NULL, 10));
       }
@@ -107,7 +107,8 @@ START_TEST(large_schedules)
     no_ports(dot, text);
     check_counts(dot, s->n_items);
     ck_assert_str_eq(get(dot, "layout"), "nop");
-    ck_assert_ptr_nonnull(strstr(get(dot, "label"), "edges that are neither waits nor next"));
+    ck_assert_ptr_nonnull(
+        strstr(get(dot, "label"), "edges that are neither control, waits nor next"));
     ck_assert_int_le(agnnodes(dot) - 1, FS_DOT_MOST);
     check_places(dot, s->n_queues);
     (void)agclose(dot);
@@ -141,7 +142,7 @@ START_TEST(lanes_keep_time)
 }
 END_TEST
 
-/* Edges of the critical path are drawn even where neither queue nor wait needs them. */
+/* Of the data edges those of the critical path are drawn, and control edges. */
 START_TEST(path_stays)
 {
   fs_picture p;
@@ -158,17 +159,260 @@ START_TEST(path_stays)
   }
   ck_fs(ctx, fs_picture_edge(&p, 1, 2, FS_PIC_DATA));
   ck_fs(ctx, fs_picture_edge(&p, 0, 2, FS_PIC_DATA));
+  ck_fs(ctx, fs_picture_edge(&p, 0, 1, FS_PIC_REUSE));
   ck_fs(ctx, fs_picture_finish(&p));
   ck_fs(ctx, fs_picture_critical(&p));
+  ck_fs(ctx, fs_picture_drop_data(&p));
   ck_fs(ctx, fs_dot_write(&p, FS_LAYOUT_PLACED, false, &t));
   fs_text_add(&t, "", 1);
   Agraph_t *dot = parse(t.at);
-  ck_assert_int_eq(agnedges(dot), 1);
+  ck_assert_int_eq(agnedges(dot), 2);
+  ck_assert_ptr_nonnull(agedge(dot, node_of(dot, 0), node_of(dot, 1), NULL, 0));
   ck_assert_ptr_nonnull(agedge(dot, node_of(dot, 1), node_of(dot, 2), NULL, 0));
-  ck_assert_ptr_nonnull(strstr(get(dot, "label"), "1 edge that is neither a wait nor next"));
+  ck_assert_ptr_nonnull(
+      strstr(get(dot, "label"), "1 edge that is neither control, a wait nor next"));
   (void)agclose(dot);
   fs_text_drop(&t);
   fs_picture_release(&p);
+}
+END_TEST
+
+/* Every edge of a schedule is drawn if nothing may be collapsed, and every control edge at most
+ * other times. */
+START_TEST(control_stays)
+{
+  fsched_graph *g = large_graph(400);
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  for (int all = 0; all <= 1; all++) {
+    fs_dot_options o = {.size = sizeof o, .collapse = all != 0 ? FS_DOT_NEVER : FS_DOT_AUTO};
+    char *text;
+    size_t n;
+    ck_fs(ctx, fs_dot_schedule(ctx, s, &o, &text, &n));
+    Agraph_t *dot = parse(text);
+    ck_assert_str_eq(get(dot, "layout"), "nop");
+    ck_assert_uint_gt(s->sync->n_control, 0);
+    for (uint32_t e = 0; e < s->sync->n_control; e++) {
+      const uint32_t *at = s->sync->position;
+      Agedge_t *edge = agedge(dot, node_of(dot, at[s->sync->control_from[e]]),
+                              node_of(dot, at[s->sync->control_to[e]]), NULL, 0);
+      ck_assert_ptr_nonnull(edge);
+      ck_assert_uint_ne(whys_of(edge) & CONTROL, 0);
+    }
+    ck_assert((strstr(get(dot, "label"), "not drawn") == NULL) == (all != 0));
+    (void)agclose(dot);
+    fsched_text_free(ctx, text, n);
+  }
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A picture of `n` nodes, a tick each, in `clusters` by turns. */
+static void bare_picture(fs_picture *p, fs_pic_source source, uint32_t n, uint32_t clusters) {
+  fs_picture_init(p, ctx, source);
+  p->name = "bare";
+  ck_fs(ctx, fs_picture_clusters(p, clusters));
+  for (uint32_t c = 0; c < clusters; c++) {
+    p->cluster[c] = "q";
+  }
+  ck_fs(ctx, fs_picture_items(p, n));
+  for (uint32_t i = 0; i < n; i++) {
+    p->item[i] = (fs_pic_item){
+        .name = "x", .start = i, .end = i + 1, .cluster = clusters == 0 ? FS_NONE : i % clusters};
+  }
+}
+
+/* Every pair of 40 nodes: all but 39 edges are implied, and what waits stays. */
+START_TEST(implied_edges)
+{
+  enum { N = 40, PAIRS = N * (N - 1) / 2 };
+  fs_picture p;
+  bare_picture(&p, FS_PIC_GRAPH, N, 0);
+  for (uint32_t a = 0; a < N; a++) {
+    for (uint32_t b = a + 1; b < N; b++) {
+      ck_fs(ctx, fs_picture_edge(&p, a, b, FS_PIC_DATA));
+    }
+  }
+  ck_fs(ctx, fs_picture_edge(&p, 3, 17, FS_PIC_WAIT));
+  ck_fs(ctx, fs_picture_finish(&p));
+  ck_fs(ctx, fs_picture_thin(&p, PAIRS));
+  ck_assert_uint_eq(p.edge.n, PAIRS);
+  ck_fs(ctx, fs_picture_thin(&p, PAIRS - 1));
+  ck_assert_uint_eq(p.edge.n, N);
+  ck_assert_uint_eq(p.implied, PAIRS - N);
+  for (size_t e = 0; e < p.edge.n; e++) {
+    ck_assert(p.edge.at[e].to == p.edge.at[e].from + 1 || p.edge.at[e].from == 3);
+  }
+  fs_picture_release(&p);
+}
+END_TEST
+
+/* Two full layers imply nothing: each node keeps its latest predecessors. */
+START_TEST(surplus_edges)
+{
+  enum { HALF = 30, MOST = 299, KEPT = MOST / (2 * HALF) + 1 };
+  fs_picture p;
+  bare_picture(&p, FS_PIC_GRAPH, 2 * HALF, 0);
+  for (uint32_t a = 0; a < HALF; a++) {
+    for (uint32_t b = HALF; b < 2 * HALF; b++) {
+      ck_fs(ctx, fs_picture_edge(&p, a, b, FS_PIC_DATA));
+    }
+  }
+  ck_fs(ctx, fs_picture_finish(&p));
+  ck_fs(ctx, fs_picture_thin(&p, MOST));
+  ck_assert_uint_eq(p.implied, 0);
+  ck_assert_uint_eq(p.edge.n, HALF * KEPT);
+  ck_assert_uint_eq(p.surplus, HALF * HALF - HALF * KEPT);
+  for (size_t e = 0; e < p.edge.n; e++) {
+    ck_assert_uint_ge(p.edge.at[e].from, HALF - KEPT);
+  }
+  fs_text t;
+  fs_text_init(&t, ctx);
+  ck_fs(ctx, fs_dot_write(&p, FS_LAYOUT_PLACED, false, &t));
+  fs_text_add(&t, "", 1);
+  ck_assert_ptr_nonnull(strstr(t.at, "750 edges are not drawn: no more than 5 to a node"));
+  fs_text_drop(&t);
+  fs_picture_release(&p);
+}
+END_TEST
+
+/* Nodes of a placed graph do not touch, stay in their columns, and edges go down. */
+START_TEST(levels)
+{
+  enum { N = 200 };
+  static const uint32_t clusters[] = {0, 3};
+  fs_rng rng = {7};
+  for (size_t k = 0; k < 2; k++) {
+    fs_picture p;
+    fs_places at;
+    int64_t width[N];
+    bare_picture(&p, FS_PIC_GRAPH, N, clusters[k]);
+    for (uint32_t i = 0; i < N; i++) {
+      width[i] = 20 + fs_rng_below(&rng, 80);
+      for (uint32_t e = 0; i > 60 && e < 2; e++) {
+        ck_fs(ctx, fs_picture_edge(&p, fs_rng_below(&rng, i), i, FS_PIC_DATA));
+      }
+    }
+    ck_fs(ctx, fs_picture_finish(&p));
+    ck_fs(ctx, fs_place_in_levels(&p, width, &at));
+    for (size_t e = 0; e < p.edge.n; e++) {
+      ck_assert_int_gt(at.y[p.edge.at[e].from], at.y[p.edge.at[e].to]);
+    }
+    for (uint32_t i = 0; i < N; i++) {
+      ck_assert_int_ge(at.y[i] - FS_PLACE_HEIGHT / 2, at.low);
+      if (clusters[k] > 0) {
+        fs_pic_box b = at.lane[i % clusters[k]];
+        ck_assert(at.x[i] - width[i] / 2 >= b.left && at.x[i] + width[i] / 2 <= b.right);
+        ck_assert(at.y[i] - FS_PLACE_HEIGHT / 2 >= b.low &&
+                  at.y[i] + FS_PLACE_HEIGHT / 2 + FS_PLACE_LABEL <= b.high);
+      }
+      for (uint32_t j = 0; j < i; j++) {
+        int64_t dx = at.x[i] - at.x[j], dy = at.y[i] - at.y[j];
+        ck_assert(2 * (dx < 0 ? -dx : dx) >= width[i] + width[j] ||
+                  (dy < 0 ? -dy : dy) >= FS_PLACE_HEIGHT);
+      }
+    }
+    fs_picture_release(&p);
+  }
+}
+END_TEST
+
+/* What Graphviz would need long for is placed: by nodes and edges, from few nodes on. */
+START_TEST(effort)
+{
+  for (uint32_t preds = 1; preds <= 8; preds += 7) {
+    fs_text t;
+    fs_text_init(&t, ctx);
+    fs_text_puts(&t, "fsched: 1\nname: dense\nops:\n");
+    for (uint32_t i = 0; i < 150; i++) {
+      fs_text_printf(&t, "  - {name: c%u, after: [", i);
+      for (uint32_t k = 1; k <= preds && k * k <= i; k++) {
+        fs_text_printf(&t, "%sc%u", k > 1 ? ", " : "", i - k * k);
+      }
+      fs_text_puts(&t, "]}\n");
+    }
+    fsched_graph *g;
+    char *text;
+    size_t n;
+    ck_fs(ctx, fsched_graph_parse(ctx, "dense", t.at, t.n, NULL, &g));
+    ck_fs(ctx, fs_dot_graph(ctx, g, NULL, &text, &n));
+    Agraph_t *dot = parse(text);
+    ck_assert_str_eq(get(dot, "layout"), preds == 1 ? "" : "nop");
+    for (Agnode_t *node = agfstnode(dot); node != NULL; node = agnxtnode(dot, node)) {
+      ck_assert((*get(node, "pos") == '\0') == (preds == 1));
+    }
+    (void)agclose(dot);
+    fsched_text_free(ctx, text, n);
+    fsched_graph_destroy(g);
+    fs_text_drop(&t);
+  }
+}
+END_TEST
+
+/* Many queues are few clusters, and the nodes are all there. */
+START_TEST(merged_clusters)
+{
+  fs_picture p;
+  bare_picture(&p, FS_PIC_SCHEDULE, 700, 350);
+  ck_fs(ctx, fs_picture_finish(&p));
+  fs_picture_host(&p, (const uint32_t[]){9, 349}, 2);
+  ck_fs(ctx, fs_picture_merge_clusters(&p, 350));
+  ck_assert_uint_eq(p.unmerged, 0);
+  ck_fs(ctx, fs_picture_merge_clusters(&p, 100));
+  ck_assert_uint_eq(p.unmerged, 350);
+  ck_assert_uint_eq(p.n_clusters, 88);
+  ck_assert_str_eq(p.cluster[0], "q .. q (4)");
+  ck_assert_str_eq(p.cluster[87], "q .. q (2)");
+  ck_assert_uint_eq(p.host[87], 2);
+  for (uint32_t i = 0; i < p.n_nodes; i++) {
+    ck_assert_uint_eq(p.node[i].cluster, i % 350 / 4);
+    ck_assert_uint_eq(p.item[i].cluster, i % 350 / 4);
+  }
+  ck_fs(ctx, fs_picture_find_empty(&p));
+  ck_assert_uint_eq(p.host[87], FS_NONE);
+  fs_picture_release(&p);
+}
+END_TEST
+
+/* Of two that end last, whichever comes first, the path leads to the one with fewer idle ticks. */
+START_TEST(fewest_idle_ticks)
+{
+  for (uint32_t late = 1; late <= 2; late++) {
+    fs_picture p;
+    bare_picture(&p, FS_PIC_SCHEDULE, 3, 3);
+    for (uint32_t i = 1; i <= 2; i++) {
+      p.item[i].start = i == late ? 3 : 1;
+      p.item[i].end = 5;
+      ck_fs(ctx, fs_picture_edge(&p, 0, i, FS_PIC_DATA));
+    }
+    ck_fs(ctx, fs_picture_finish(&p));
+    ck_fs(ctx, fs_picture_critical(&p));
+    ck_assert_uint_eq(p.path_gaps, 0);
+    ck_assert(!p.node[late].critical && p.node[3 - late].critical);
+    fs_picture_release(&p);
+  }
+}
+END_TEST
+
+/* The many queues of a gang are in the tooltip alone. */
+START_TEST(wide_gangs)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {queues: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]}\nops:\n"
+      "  - {name: four, on: [a, b, c, d]}\n  - {name: five, on: [a, b, c, d, e]}\n";
+  fsched_graph *g;
+  char *out;
+  size_t n;
+  ck_fs(ctx, fsched_graph_parse(ctx, "wide", text, sizeof text - 1, NULL, &g));
+  ck_fs(ctx, fs_dot_graph(ctx, g, NULL, &out, &n));
+  Agraph_t *dot = parse(out);
+  ck_assert_ptr_nonnull(strstr(out, "four\\non a, b, c, d\\n1"));
+  ck_assert_ptr_nonnull(strstr(out, "five\\non 5 queues\\n1"));
+  ck_assert_ptr_nonnull(strstr(out, "five\\non a, b, c, d, e\\n1"));
+  (void)agclose(dot);
+  fsched_text_free(ctx, out, n);
+  fsched_graph_destroy(g);
 }
 END_TEST
 
@@ -333,6 +577,14 @@ Suite *fs_suite_dot_large(void) {
   tcase_add_test(t, large_schedules);
   tcase_add_test(t, lanes_keep_time);
   tcase_add_test(t, path_stays);
+  tcase_add_test(t, control_stays);
+  tcase_add_test(t, implied_edges);
+  tcase_add_test(t, surplus_edges);
+  tcase_add_test(t, levels);
+  tcase_add_test(t, effort);
+  tcase_add_test(t, merged_clusters);
+  tcase_add_test(t, fewest_idle_ticks);
+  tcase_add_test(t, wide_gangs);
   tcase_add_test(t, chains);
   tcase_add_test(t, shortened_names);
   tcase_add_test(t, hostile_names);

@@ -17,11 +17,12 @@ static void teardown(void) { fsched_context_destroy(ctx); }
 
 START_TEST(names)
 {
-  static const char *const good[] = {"a",     "net_program", "X9", "for_", "format",
-                                     "a__b_", "inta",        "r",  "xint", "char8"};
-  static const char *const bad[] = {"",    "_a",     "9a",      "a-b",      "a b",  "a\xc3\xa9",
-                                    "int", "class",  "char8_t", "xor",      "main", "typeof",
-                                    "a$",  "while ", " while",  "for while"};
+  static const char *const good[] = {"a",    "net_program", "X9",   "for_",  "format", "a_b_",
+                                     "inta", "r",           "xint", "char8", "xNULL"};
+  static const char *const bad[] = {
+      "",        "_a",     "9a",   "a-b",      "a b",        "a\xc3\xa9", "int",    "class",
+      "char8_t", "xor",    "main", "typeof",   "a$",         "while ",    " while", "for while",
+      "a__b",    "size_t", "NULL", "offsetof", "UINT64_MAX", "INT8_C"};
   for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
     ck_assert_msg(fs_c_name_valid(good[i]), "%s", good[i]);
   }
@@ -240,7 +241,7 @@ START_TEST(names_in_comments)
     size_t n = strlen(shown[i][1]);
     ck_assert_str_eq(end - n, shown[i][1]);
     *end = '\n';
-    ck_assert_ptr_nonnull(strstr(header, "makespan 0 ./. */\n"));
+    ck_assert_ptr_nonnull(strstr(header, "makespan 1 ./. */\n"));
     fsched_text_free(ctx, header, length);
     fsched_program_destroy(p);
   }

@@ -561,7 +561,7 @@ static void fact_op(fact *f, const char *line) {
   ck_assert_int_eq(sscanf(line, "OP %15s %15s %llu deps=%63s reads=%63s writes=%63s", name, queue,
                           &cost, deps, reads, writes),
                    6);
-  fsched_op_desc o = {.size = sizeof o, .name = name, .on = queue, .time = cost};
+  fsched_op_desc o = {.size = sizeof o, .name = name, .on = queue, .has_time = 1, .time = cost};
   uint32_t id;
   ck_assert_int_eq(fsched_builder_op(f->b, &o, &id), FSCHED_OK);
   fact_args(f, id, reads, FSCHED_IN);

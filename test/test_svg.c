@@ -95,9 +95,23 @@ static bool lies_in_time(const reading *r, const shape *s, const shape *panel, f
   return lies(s->x, s->width, panel->x, panel->width, (double)begin, (double)end, (double)r->span);
 }
 
+/* A read is a load if none of its version ended before it began. */
+static const char *role_of(const fsched_schedule *s, uint32_t item) {
+  const fsched_graph *g = s->graph;
+  uint32_t copy = item - g->n_ops, version = s->copy_version[copy];
+  if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+    return fs_version_kept(g, version) ? "store" : "spill write";
+  }
+  bool first = fs_version_given(g, version);
+  for (uint32_t other = 0; other < s->n_copies; other++) {
+    first &= other == copy || s->copy_version[other] != version ||
+             s->copy_kind[other] != FS_SPILL_READ || s->start[g->n_ops + other] > s->start[item];
+  }
+  return first ? "load" : "spill read";
+}
+
 /* The tooltip of an item begins with this. */
 static void item_words(const reading *r, uint32_t item, char *words, size_t n) {
-  static const char *const kinds[] = {"op", "spill write", "spill read"};
   const fsched_graph *g = r->g;
   uint32_t version = item < g->n_ops ? 0 : r->s->copy_version[item - g->n_ops];
   const char *name =
@@ -109,9 +123,9 @@ static void item_words(const reading *r, uint32_t item, char *words, size_t n) {
   }
   uint32_t queues;
   (void)fs_item_queues(r->s, item, &queues);
-  int used = snprintf(
-      words, n, "%s%s: %s%s, %" PRIu64, name, index, gang && queues > 1 ? "gang " : "",
-      kinds[item < g->n_ops ? 0 : 1 + r->s->copy_kind[item - g->n_ops]], r->s->start[item]);
+  int used =
+      snprintf(words, n, "%s%s: %s%s, %" PRIu64, name, index, gang && queues > 1 ? "gang " : "",
+               item < g->n_ops ? "op" : role_of(r->s, item), r->s->start[item]);
   if (r->s->end[item] != r->s->start[item]) {
     (void)snprintf(words + used, n - (size_t)used, "–%" PRIu64, r->s->end[item]);
   }
@@ -182,7 +196,7 @@ static size_t merged_members(const shape *s) {
   for (const char *p = s->title;; p = strchr(p, ',') + 2) {
     char *end;
     sum += strtoul(p, &end, 10);
-    ck_assert_msg(end > p, "no count: %s", s->title);
+    quick_assert_msg(end > p, "no count: %s", s->title);
     const char *comma = strchr(end, ',');
     if (comma == NULL || comma > strchr(end, ':')) {
       return sum;
@@ -191,10 +205,10 @@ static size_t merged_members(const shape *s) {
 }
 
 static void expect_inside(const shape *s, const shape *panel) {
-  ck_assert_msg(s->x >= panel->x && s->y >= panel->y &&
-                    s->x + s->width <= panel->x + panel->width &&
-                    s->y + s->height <= panel->y + panel->height,
-                "'%s' sticks out of its panel", s->title);
+  quick_assert_msg(s->x >= panel->x && s->y >= panel->y &&
+                       s->x + s->width <= panel->x + panel->width &&
+                       s->y + s->height <= panel->y + panel->height,
+                   "'%s' sticks out of its panel", s->title);
 }
 
 static uint64_t top_of(const fsched_schedule *s, uint32_t memory) {
@@ -351,7 +365,7 @@ static void check_steps(const fsched_schedule *s, const char *path, const shape 
         most_height = high;
       }
       double wanted = most == 0 ? 0 : amount / most * most_height;
-      ck_assert(pass == 0 || (high > wanted - 0.1 && high < wanted + 0.1));
+      quick_assert(pass == 0 || (high > wanted - 0.1 && high < wanted + 0.1));
     }
   }
   ck_assert(most == 0 || most_height > 5);
@@ -554,6 +568,43 @@ START_TEST(narrow_peaks)
 }
 END_TEST
 
+/* The words of copies, times in the unit of the axis, and names of bars that are narrow. */
+START_TEST(words)
+{
+  static const char graph[] =
+      "fsched: 1\nname: words\ntarget:\n  time_unit: ns\n"
+      "  queues: [{name: q, class: c}, {name: d, class: d}]\n"
+      "  memories: [{name: m, capacity: 8, backing: s, spill: {on: d, write: {fixed: 350}, "
+      "read: {fixed: 350}}}, {name: s}]\n"
+      "buffers: [{name: in, size: 4, io: input}, {name: out, size: 4, io: output}]\n"
+      "ops:\n  - {name: scores1, on: c, time: 40006, args: [{in: in}, {out: out}]}\n"
+      "  - {name: abc, on: c, time: 500, after: [scores1]}\n"
+      "  - {name: scores2, on: c, time: 1200, after: [abc]}\n";
+  static const char *const wanted[] = {
+      "3 ops, 1 load, 1 store, 0 spills; makespan 42.056 us, lower bound ",
+      "<title>in: load, 0–350 ns, on d</title>",
+      "<title>out: store, 40356–40706 ns, on d</title>",
+      "what is given is coloured as its first reader",
+      ">load of what is given<",
+      ">store of what is kept<",
+      "rotate(-90)\">abc<",
+      ">sc…s2<",
+  };
+  fsched_graph *g;
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_graph_parse(ctx, "words", graph, strlen(graph), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  picture v = draw(s, 0);
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    ck_assert_msg(strstr(v.text, wanted[i]) != NULL, "no '%s'", wanted[i]);
+  }
+  ck_assert_ptr_null(strstr(v.text, ">spilled"));
+  drop(&v);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* No ops, and not even queues. */
 START_TEST(empty_schedules)
 {
@@ -625,6 +676,7 @@ Suite *fs_suite_svg(void) {
   tcase_add_loop_test(t, large_schedules, 0, 2);
   tcase_add_loop_test(t, odd_schedules, 0, 2);
   tcase_add_test(t, narrow_peaks);
+  tcase_add_test(t, words);
   tcase_add_loop_test(t, empty_schedules, 0, 3);
   tcase_add_test(t, many_queues);
   tcase_add_test(t, hostile_names);

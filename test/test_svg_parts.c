@@ -3,6 +3,7 @@
 #include "draw/svg.h"
 #include "gen.h"
 #include "golden_case.h"
+#include "picture.h"
 #include "utf8.h"
 
 static fsched_context *ctx;
@@ -38,14 +39,14 @@ static void check_piece(const crowd *c, const fs_svg_pieces *p, const fs_svg_pie
   for (uint32_t k = piece->member0; k < piece->member0 + piece->n; k++) {
     const fs_svg_box *m = &c->box[p->member[k]];
     seen[p->member[k]]++;
-    ck_assert(m->x0 >= b->x0 && m->x1 <= b->x1 && m->y0 >= b->y0 && m->y1 <= b->y1);
+    quick_assert(m->x0 >= b->x0 && m->x1 <= b->x1 && m->y0 >= b->y0 && m->y1 <= b->y1);
     bool narrow = m->x1 - m->x0 < p->grain_x, low = m->y1 - m->y0 < p->grain_y;
-    ck_assert(piece->n == 1 || narrow || low);
+    quick_assert(piece->n == 1 || narrow || low);
     /* Narrow ones share a column of four grains, low ones a row. */
     x = piece->n == 1 ? 0
         : narrow      ? b->x1 - b->x0 - 5 * p->grain_x
                       : b->y1 - b->y0 - 5 * p->grain_y;
-    ck_assert_int_le(x, 0);
+    quick_assert(x <= 0);
   }
 }
 
@@ -65,14 +66,14 @@ START_TEST(pieces_cover)
     check_piece(&c, &p, &p.piece[i], seen);
     const fs_svg_box *b = &p.piece[i].box;
     if (b->x1 - b->x0 >= p.grain_x && b->y1 - b->y0 >= p.grain_y && p.piece[i].n == 1) {
-      ck_assert(i == 0 || b->id > last);
+      quick_assert(i == 0 || b->id > last);
       last = b->id;
     }
   }
   for (uint32_t i = 0; i < c.n; i++) {
-    ck_assert_uint_eq(seen[i], 1);
+    quick_assert(seen[i] == 1);
   }
-  ck_assert(c.n > 1000 || (p.grain_x == 50 && p.grain_y == 50));
+  quick_assert(c.n > 1000 || (p.grain_x == 50 && p.grain_y == 50));
   free(seen);
   free(c.box);
   fs_arena_release(&arena);
@@ -156,14 +157,23 @@ START_TEST(scales)
     fs_cent length = (fs_cent)fs_rng_below(&r, 1 << 20);
     uint64_t a = span == 0 ? 0 : fs_rng_next(&r) % span, b = span == 0 ? 0 : fs_rng_next(&r) % span;
     fs_cent at_a = fs_svg_scale(a, span, length), at_b = fs_svg_scale(b, span, length);
-    ck_assert(a <= b ? at_a <= at_b : at_a >= at_b);
-    ck_assert_int_eq(fs_svg_scale(0, span, length), 0);
-    ck_assert_int_eq(fs_svg_scale(span, span, length), span == 0 ? 0 : length);
+    quick_assert(a <= b ? at_a <= at_b : at_a >= at_b);
+    quick_assert(fs_svg_scale(0, span, length) == 0);
+    quick_assert(fs_svg_scale(span, span, length) == (span == 0 ? 0 : length));
     double exact = span == 0 ? 0 : (double)length * ((double)a / (double)span);
-    ck_assert((double)at_a >= exact - 1.1 && (double)at_a <= exact + 0.1);
+    quick_assert((double)at_a >= exact - 1.1 && (double)at_a <= exact + 0.1);
   }
 }
 END_TEST
+
+/* What is shown of a name in so much room. */
+static void cut(const char *name, fs_cent room, bool fit, const char *wanted) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_svg_fitted(&t, name, fit ? fs_svg_fit(name, 10, room) : fs_svg_cut(name, 10, room));
+  expect_text(&t, wanted);
+  fs_text_drop(&t);
+}
 
 START_TEST(names)
 {
@@ -174,22 +184,26 @@ START_TEST(names)
   fs_svg_name(&t, "\x01\t\n\x7F|\xC2\x85|\xFF|\xC3|\xED\xA0\x80|\xEF\xBF\xBE|\xEF\xBF\xBD|é€");
 #define R "\xEF\xBF\xBD"
   expect_text(&t, R R R R "|" R "|" R "|" R "|" R R R "|" R "|" R "|é€");
-  ck_assert_uint_eq(fs_svg_cut("conv", 10, 10000), 4);
-  ck_assert_uint_eq(fs_svg_cut("conv", 10, 0), 0);
-  ck_assert_uint_eq(fs_svg_cut("", 10, 0), 0);
+  cut("conv", 10000, false, "conv");
+  cut("conv", 0, false, "…");
+  cut("", 0, false, "");
   for (fs_cent room = 0; room < 9000; room += 10) { /* never wider than asked for */
-    size_t n = fs_svg_cut("ééééé_conv2", 10, room);
-    ck_assert(n == 0 || n == 16 || fs_svg_width("ééééé_conv2", n, 10) + 1000 <= room);
-    fs_svg_fitted(&t, "ééééé_conv2", n);
+    static const char name[] = "ééééé_conv2é";
+    fs_svg_part p = fs_svg_cut(name, 10, room);
+    fs_cent wide = fs_svg_width(name, p.head, 10) + fs_svg_width(name + p.tail, 18 - p.tail, 10);
+    quick_assert(p.head == 18 || p.head == 0 || wide + 1000 <= room);
+    fs_svg_fitted(&t, name, p);
     fs_text_add(&t, "", 1);
-    ck_assert(fs_utf8_valid(t.at, t.n - 1) && strstr(t.at, R) == NULL);
+    quick_assert(fs_utf8_valid(t.at, t.n - 1) && strstr(t.at, R) == NULL);
     t.n = 0;
   }
-  static const char name[] = "conv2_1abcd";
-  ck_assert_uint_eq(fs_svg_fit(name, 10, fs_svg_width(name, 11, 10)), 11);
-  ck_assert_uint_eq(fs_svg_fit(name, 10, fs_svg_width(name, 9, 10) + 1000), 9);
-  ck_assert_uint_eq(fs_svg_fit(name, 10, fs_svg_width(name, 5, 10) + 1000), 0); /* of no use */
-  ck_assert_uint_eq(fs_svg_cut(name, 10, fs_svg_width(name, 6, 10) + 1000), 5); /* no "_..." */
+  static const char name[] = "conv2_1abcd", ends[] = "conbcd";
+  cut(name, fs_svg_width(name, 11, 10), true, name);
+  cut(name, fs_svg_width(ends, 6, 10) + 1000, true, "con…bcd");
+  cut(name, fs_svg_width(ends, 3, 10) + 1000, true, "…");               /* of no use */
+  cut("ab_.xxcd", fs_svg_width("ab_cd", 5, 10) + 1000, false, "ab…cd"); /* no "_…" */
+  cut("scores0", 3700, true, "sc…s0");
+  cut("\x80\x80\x80\x80\x80\x80", 3500, false, "\xEF\xBF\xBD…\xEF\xBF\xBD");
   fs_text_drop(&t);
 }
 END_TEST
@@ -223,6 +237,27 @@ START_TEST(units)
   ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
   ck_assert_msg(strstr(svg, rows[_i].shown) != NULL, "no %s", rows[_i].shown);
   ck_assert_msg(strstr(svg, rows[_i].last) != NULL, "no %s", rows[_i].last);
+  fsched_text_free(ctx, svg, n);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A line begins below the number that it would strike through, else at its words. */
+START_TEST(marks)
+{
+  static const char *const graphs[] = {"{name: a, time: 7}", "{name: a, time: 7777}"};
+  static const char *const tops[] = {"<path class=\"me\" d=\"M1326 93V",
+                                     "<path class=\"me\" d=\"M1326 78V"};
+  char text[200], *svg;
+  size_t n;
+  fsched_graph *g;
+  fsched_schedule *s;
+  (void)snprintf(text, sizeof text, "fsched: 1\nops: [%s]\n", graphs[_i]);
+  ck_fs(ctx, fsched_graph_parse(ctx, "marks", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
+  ck_assert_msg(strstr(svg, tops[_i]) != NULL, "no %s", tops[_i]);
   fsched_text_free(ctx, svg, n);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
@@ -313,6 +348,7 @@ Suite *fs_suite_svg_parts(void) {
   tcase_add_loop_test(t, scales, 0, 5);
   tcase_add_test(t, names);
   tcase_add_loop_test(t, units, 0, 6);
+  tcase_add_loop_test(t, marks, 0, 2);
   tcase_add_loop_test(t, options, 0, 6);
   tcase_add_loop_test(t, nth_allocation_fails, 0, 4);
   suite_add_tcase(suite, t);

@@ -182,6 +182,31 @@ END_TEST
   "}\n"                                                                       \
   "  - {name: w, on: p, args: [{in: y}]}\n"
 
+#define IN_PLACE_LAST                                          \
+  TWO_QUEUES                                                   \
+  "  memories: [{name: m, capacity: 16}]\n"                    \
+  "ops:\n  - {name: a, on: p, args: [{out: x, size: 8}]}\n"    \
+  "  - {name: r, on: q, time: 2, args: [{in: x}]}\n"           \
+  "  - {name: z, on: p, after: [r], args: [{in: x}, {out: y, " \
+  "size: 8}], inplace: {y: x}}\n  - {name: w, on: p, args: [{in: y}]}\n"
+
+/* An earlier reader of the input, which has to be done when the output begins. */
+START_TEST(test_in_place_after_readers)
+{
+  static const hand cases[] = {
+      {IN_PLACE_LAST,
+       OP("a", "p", 0, 1) "," OP("r", "q", 1, 3) "," OP("z", "p", 3, 4) "," OP("w", "p", 4, 5),
+       RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 3, 5), 5, ""},
+      {IN_PLACE_LAST,
+       OP("a", "p", 0, 1) "," OP("r", "q", 1, 3) "," OP("z", "p", 2, 3) "," OP("w", "p", 3, 4),
+       RES("x", 0, 8, 0, 3) "," RES("y", 0, 8, 2, 4), 4, "verify-precedence"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    check_hand(&cases[i]);
+  }
+}
+END_TEST
+
 START_TEST(test_in_place)
 {
   static const char ops[] = OP("a", "p", 0, 1) "," OP("z", "p", 1, 3) "," OP("w", "p", 3, 4);
@@ -270,6 +295,7 @@ Suite *fs_suite_verify_schedule(void) {
   tcase_add_test(t, test_counted);
   tcase_add_test(t, test_spills);
   tcase_add_test(t, test_in_place);
+  tcase_add_test(t, test_in_place_after_readers);
   tcase_add_test(t, test_amounts);
   suite_add_tcase(suite, t);
   t = tcase_create("compiled");

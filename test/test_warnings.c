@@ -82,9 +82,10 @@ START_TEST(bad_calls)
   ck_assert_int_eq(fsched_warning_set(ctx, "unsued", FSCHED_WARNING_ON), FSCHED_USAGE);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "did you mean 'unused'?");
   ck_assert_int_eq(fsched_warning_set(ctx, "cycle", FSCHED_WARNING_OFF), FSCHED_USAGE);
+  ck_assert_int_eq(fsched_warning_set(ctx, NULL, FSCHED_WARNING_OFF), FSCHED_USAGE);
   ck_assert_int_eq(fsched_warning_set(ctx, "dead", (fsched_warning_level)3), FSCHED_USAGE);
   ck_assert_int_eq(fsched_warning_set(ctx, "dead", (fsched_warning_level)-1), FSCHED_USAGE);
-  ck_assert_uint_eq(count("bad-argument"), 4);
+  ck_assert_uint_eq(count("bad-argument"), 5);
 }
 END_TEST
 
@@ -93,10 +94,14 @@ static const char faulty[] =
     "hazards: raw\n"
     "target:\n"
     "  queues: [{name: q}, {name: idle, class: none}]\n"
-    "  memories: [{name: m, capacity: 64, spill: {on: q}}]\n"
+    "  memories:\n"
+    "    - {name: m, capacity: 64, spill: {on: q}}\n"
+    "    - {name: n, capacity: 64, backing: far}\n"
+    "    - {name: o, capacity: 64, backing: far, spill: {on: q}}\n"
+    "    - {name: far}\n"
     "buffers: [{name: x, size: 8}, {name: y, size: 9}]\n"
     "ops:\n"
-    "  - {name: a, args: [{out: x}]}\n"
+    "  - {name: a, args: [{out: x}], scratch: {n: 1, o: 1}}\n"
     "  - {name: b, args: [{in: x}, {out: y}], inplace: {y: x}, after: [a]}\n"
     "  - {name: c, args: [{inout: x}]}\n";
 
@@ -169,7 +174,7 @@ START_TEST(built_by_calls)
   ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
   q = (fsched_queue_desc){.size = sizeof q, .name = "q"};
   ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
-  fsched_buffer_desc d = {.size = sizeof d, .name = "x", .bytes = 8, .memory = FSCHED_NONE};
+  fsched_buffer_desc d = {.size = sizeof d, .name = "x", .bytes = 8};
   ck_assert_int_eq(fsched_builder_buffer(b, &d, &x), FSCHED_OK);
   fsched_op_desc o = {.size = sizeof o, .name = "a"};
   ck_assert_int_eq(fsched_builder_op(b, &o, &op), FSCHED_OK);

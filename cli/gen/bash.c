@@ -45,8 +45,9 @@ static const char tail[] =
     "  case $kind in\n"
     "    free) ;;\n"
     "    words)\n"
-    "      value=${value#*=}\n"
     "      mapfile -t COMPREPLY < <(compgen -W \"$list\" -- \"$value\")\n"
+    "      COMPREPLY=(\"${COMPREPLY[@]#\"${value%\"${value#*=}\"}\"}\")\n"
+    "      value=${value#*=}\n"
     "      ;;\n"
     "    file) _fsched_files \"$list\" ;;\n"
     "    pair | either)\n"
@@ -113,7 +114,7 @@ static void put_value(fs_text *t, fs_option option) {
 
 /* Options of one letter whose value may be joined to it. */
 static void put_letters(fs_text *t, fs_cmd command) {
-  bool any = false;
+  bool any = false, words = fs_option_is_on(FS_OPTION_WARN, command);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
     const char *letter = fs_option_table[o].short_name;
     if (fs_option_is_on((fs_option)o, command) && fs_option_table[o].argument != NULL &&
@@ -123,7 +124,9 @@ static void put_letters(fs_text *t, fs_cmd command) {
       any = true;
     }
   }
-  fs_text_puts(t, any ? "]?* ]] || { option=${word:0:2} value=${word:2}; }\n" : "");
+  fs_text_puts(t, any ? "]?*" : "");
+  fs_text_puts(t, any && words ? " && $word != -W" : ""); /* what it can be is worth a list */
+  fs_text_puts(t, any ? " ]] || { option=${word:0:2} value=${word:2}; }\n" : "");
 }
 
 static void put_command(fs_text *t, fs_cmd command) {

@@ -30,7 +30,7 @@ static const char head[] =
     "            echo $word$file\n"
     "        end\n"
     "    else\n"
-    "        printf '%s\\n' $argv[2..]$argv[1]\n"
+    "        printf '%s\\n' $argv[2..] | string replace -r '^([^\\t]*)' '${1}'$argv[1]\n"
     "    end\n"
     "end\n"
     "complete -c fsched -f\n"
@@ -53,7 +53,36 @@ static void put_words(fs_text *t, const gen_value *v, const char *function) {
   fs_text_puts(t, *function == '\0' ? "'" : ")'");
 }
 
-static void put_value(fs_text *t, const gen_value *v) {
+/* word\t"what it means" ..., in single quotes of the caller. */
+static void put_explained(fs_text *t, fs_option option) {
+  fs_text name, what;
+  fs_text_init(&name, t->ctx);
+  fs_text_init(&what, t->ctx);
+  for (uint32_t k = 0; gen_word(option, k, &name, &what); k++) {
+    fs_text_puts(t, k == 0 ? "" : " ");
+    fs_text_add(t, name.at, name.n);
+    fs_text_puts(t, "\\t\"");
+    for (size_t i = 0; i < what.n; i++) { /* of a quoted text in a quoted text */
+      char c = what.at[i];
+      fs_text_puts(t, c == '\'' ? "\\" : c == '"' || c == '$' ? "\\\\" : "");
+      fs_text_add(t, &c, 1);
+    }
+    fs_text_puts(t, "\"");
+  }
+  fs_text_drop(&name);
+  fs_text_drop(&what);
+}
+
+static void put_value(fs_text *t, const gen_value *v, fs_option option) {
+  fs_word word;
+  if (fs_option_word(option, 0, &word)) {
+    fs_text_puts(t, v->kind == GEN_WORDS  ? " -x -a '"
+                    : v->kind == GEN_PAIR ? " -x -a '(__fsched_pair = "
+                                          : " -x -a '(__fsched_pair \\'\\' ");
+    put_explained(t, option);
+    fs_text_puts(t, v->kind == GEN_WORDS ? "'" : ")'");
+    return;
+  }
   switch (v->kind) {
     case GEN_FLAG:
       break;
@@ -66,10 +95,8 @@ static void put_value(fs_text *t, const gen_value *v) {
         put_words(t, v, "(__fsched_files");
       }
       break;
-    case GEN_PAIR:
+    case GEN_PAIR: /* these have explained words */
     case GEN_EITHER:
-      fs_text_puts(t, " -x");
-      put_words(t, v, v->kind == GEN_PAIR ? "(__fsched_pair =" : "(__fsched_pair \\'\\'");
       break;
     case GEN_WORDS:
     case GEN_COMMAND:
@@ -89,7 +116,7 @@ static void put_option(fs_text *t, fs_cmd command, fs_option option) {
     fs_text_printf(t, " -l %s", o->long_name);
   }
   gen_value v = gen_option_value(t->ctx, option);
-  put_value(t, &v);
+  put_value(t, &v, option);
   fs_text_drop(&v.words);
   fs_text brief;
   fs_text_init(&brief, t->ctx);

@@ -6,7 +6,7 @@
 
 #include "fsched/compile.h"
 
-static char *read_file(const char *path) {
+char *gen_read_file(const char *path) {
   FILE *file = fopen(path, "rb");
   size_t cap = 1 << 16, n = 0;
   char *text = malloc(cap + 1);
@@ -34,7 +34,7 @@ static char *read_file(const char *path) {
 }
 
 static bool make_page(fs_text *t, const char *path, const char *date) {
-  char *source = read_file(path);
+  char *source = gen_read_file(path);
   if (source == NULL) {
     perror(path);
     return false;

@@ -32,6 +32,10 @@ typedef struct gen_value {
 /* To be released with fs_text_drop(&value.words). */
 gen_value gen_option_value(fsched_context *ctx, fs_option option);
 gen_value gen_operand_value(fsched_context *ctx, fs_cmd command);
+/* The k-th word that completions offer for the option's argument, and what it means (cleared
+ * first): those of fs_option_word, and of -W also no-CLASS, error=CLASS and no-error=CLASS.  False
+ * past the last. */
+bool gen_word(fs_option option, uint32_t k, fs_text *name, fs_text *what);
 /* The first sentence of an option's help, without its period. */
 void gen_brief(fs_text *t, fs_option option);
 /* May the option be given several times? */
@@ -39,6 +43,13 @@ bool gen_repeats(fs_option option);
 
 /* Replaces the markers of a page.  False: an unknown one, reported on standard error. */
 bool gen_page(fs_text *t, const char *name, const char *source, const char *date);
+/* The reference of a header, given as text.  False: it is not of the form of ours. */
+bool gen_api(fs_text *t, const char *header);
+/* Text for man(7): escaped, and in lines of prose, with the words of `argument` (or NULL) marked. */
+void gen_escaped(fs_text *t, const char *s, size_t n);
+void gen_prose(fs_text *t, const char *argument, const char *text);
+/* NULL: it cannot be read.  To be freed. */
+char *gen_read_file(const char *path);
 void gen_bash(fs_text *t);
 void gen_zsh(fs_text *t);
 void gen_fish(fs_text *t);

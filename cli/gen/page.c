@@ -7,6 +7,7 @@
  *   COMMON              the options of every command that works on files
  *   COMMANDS            the commands, with their pages
  *   STATUS n...         these exit statuses
+ *   API name.h          what include/fsched/name.h declares (from the top of the sources)
  *
  * and in the line .TH @DATE@ and @VERSION@.  In the text of an option, other options and pages are
  * set in bold, and what its own argument is called as in its tag; a sentence begins a line. */
@@ -36,6 +37,8 @@ static void put_escaped(fs_text *t, const char *s, size_t n, const char *hyphen)
     }
   }
 }
+
+void gen_escaped(fs_text *t, const char *s, size_t n) { put_escaped(t, s, n, "\\-"); }
 
 static void put_font(fs_text *t, char font, const char *s, size_t n) {
   fs_text_puts(t, font == 'B' ? "\\fB" : "\\fI");
@@ -87,6 +90,7 @@ static void put_word(fs_text *t, const char *argument, const char *word, size_t 
     close--;
   }
   put_escaped(t, word, open, "-");
+  fs_text_puts(t, memchr(word, '_', n) == NULL ? "" : "\\%"); /* identifiers are not hyphenated */
   if (name > 0) {
     put_font(t, 'B', word + open, name);
     close = open + name;
@@ -108,7 +112,7 @@ static bool ends_sentence(const char *word, size_t n, const char *next) {
   return word[n - 1] == '.' && (isupper((unsigned char)next[0]) || next[0] == '-');
 }
 
-static void put_prose(fs_text *t, const char *argument, const char *text) {
+void gen_prose(fs_text *t, const char *argument, const char *text) {
   size_t column = 0;
   while (*text != '\0') {
     size_t n = strcspn(text, " ");
@@ -144,7 +148,7 @@ static void put_words(fs_text *t, fs_option option) {
     fs_text_puts(t, k == 0 ? ".RS\n.TP 12\n" : ".TP\n");
     put_font(t, 'B', word.name, strlen(word.name));
     fs_text_puts(t, "\n");
-    put_prose(t, NULL, word.what);
+    gen_prose(t, NULL, word.what);
   }
   fs_text_puts(t, fs_option_word(option, 0, &word) ? ".RE\n" : "");
 }
@@ -166,7 +170,7 @@ static void put_option(fs_text *t, fs_option option) {
     put_argument(t, o->argument);
   }
   fs_text_puts(t, "\n");
-  put_prose(t, o->argument, o->help);
+  gen_prose(t, o->argument, o->help);
   put_words(t, option);
 }
 
@@ -232,6 +236,15 @@ static bool put_status(fs_text *t, char *words) {
   return true;
 }
 
+static bool put_api(fs_text *t, const char *name) {
+  char path[128];
+  (void)snprintf(path, sizeof path, "include/fsched/%s", name);
+  char *header = gen_read_file(path);
+  bool good = header != NULL && gen_api(t, header);
+  free(header);
+  return good;
+}
+
 static bool put_marker(fs_text *t, char *marker) {
   size_t n = strcspn(marker, " ");
   char *rest = marker + n + (marker[n] == ' ');
@@ -244,6 +257,9 @@ static bool put_marker(fs_text *t, char *marker) {
   }
   if (strcmp(marker, "STATUS") == 0) {
     return put_status(t, rest);
+  }
+  if (strcmp(marker, "API") == 0) {
+    return put_api(t, rest);
   }
   bool common = strcmp(marker, "COMMON") == 0;
   if (common) {

@@ -4,6 +4,8 @@
  * are free text, unless fs_option_word knows the words. */
 #include <ctype.h>
 
+#include "fsched/fsched.h"
+
 #include "gen.h"
 
 static void add_word(fs_text *t, const char *word, size_t n) {
@@ -55,6 +57,37 @@ static gen_kind spelled(gen_value *v, const char *argument) {
   return GEN_WORDS;
 }
 
+/* Up to the end of the first sentence. */
+static void add_sentence(fs_text *t, const char *text) {
+  const char *end = strstr(text, ". ");
+  size_t n = end == NULL ? strlen(text) : (size_t)(end - text);
+  fs_text_add(t, text, n - (end == NULL && n > 0 && text[n - 1] == '.'));
+}
+
+bool gen_word(fs_option option, uint32_t k, fs_text *name, fs_text *what) {
+  static const struct {
+    const char *prefix, *meaning;
+  } forms[] = {
+      {"", ""}, {"no-", "Not: "}, {"error=", "As an error: "}, {"no-error=", "Not as an error: "}};
+  uint32_t n = 0, form = 0, classes = option == FS_OPTION_WARN ? fsched_warning_count() : 0;
+  fs_word word;
+  while (fs_option_word(option, n, &word)) {
+    n++;
+  }
+  for (; form < 4 && k >= (form < 2 ? n : classes); form++) {
+    k -= form < 2 ? n : classes;
+  }
+  if (form > (classes > 0 ? 3 : 0) || !fs_option_word(option, k, &word)) {
+    return false;
+  }
+  name->n = what->n = 0;
+  fs_text_puts(name, forms[form].prefix);
+  fs_text_puts(name, word.name);
+  fs_text_puts(what, forms[form].meaning);
+  add_sentence(what, word.what);
+  return true;
+}
+
 gen_value gen_option_value(fsched_context *ctx, fs_option option) {
   const char *argument = fs_option_table[option].argument;
   gen_value v = {.kind = GEN_FLAG, .argument = argument};
@@ -70,16 +103,20 @@ gen_value gen_option_value(fsched_context *ctx, fs_option option) {
     }
     return v;
   }
-  fs_word word;
   const char *equals = strchr(argument, '=');
   gen_kind kind = equals == NULL                  ? GEN_WORDS
                   : strcmp(equals, "=FILE") == 0  ? GEN_PAIR
                   : strcmp(equals, "=FILE]") == 0 ? GEN_EITHER
                                                   : GEN_WORDS;
-  for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
+  fs_text name, what;
+  fs_text_init(&name, ctx);
+  fs_text_init(&what, ctx);
+  for (uint32_t k = 0; gen_word(option, k, &name, &what); k++) {
     v.kind = kind;
-    add_word(&v.words, word.name, strlen(word.name));
+    add_word(&v.words, name.at, name.n);
   }
+  fs_text_drop(&name);
+  fs_text_drop(&what);
   if (v.kind == GEN_FLAG) {
     v.kind = spelled(&v, argument);
   }

@@ -11,7 +11,8 @@ static const char head[] =
     "  if compset -P '*='; then\n"
     "    _files\n"
     "  else\n"
-    "    compadd -S \"$1\" -- \"${@:2}\"\n"
+    "    local -a words=(\"${@:2}\")\n"
+    "    _describe -t words word words -S \"$1\"\n"
     "  fi\n"
     "}\n"
     "_fsched() {\n"
@@ -74,8 +75,29 @@ static void put_files(fs_text *t, const gen_value *v) {
   fs_text_puts(t, v->words.n == 0 ? "" : ")(-.)\"");
 }
 
-/* ":message:action" */
-static void put_value(fs_text *t, const gen_value *v) {
+/* word\:"what it means" ... */
+static void put_explained(fs_text *t, fs_option option) {
+  fs_text name, what;
+  fs_text_init(&name, t->ctx);
+  fs_text_init(&what, t->ctx);
+  for (uint32_t k = 0; gen_word(option, k, &name, &what); k++) {
+    fs_text_puts(t, k == 0 ? "" : " ");
+    fs_text_add(t, name.at, name.n);
+    fs_text_puts(t, "\\:\"");
+    for (size_t i = 0; i < what.n; i++) {
+      if (what.at[i] == '"' || what.at[i] == '$' || what.at[i] == '`') {
+        fs_text_puts(t, "\\");
+      }
+      put_text(t, what.at + i, 1, ":");
+    }
+    fs_text_puts(t, "\"");
+  }
+  fs_text_drop(&name);
+  fs_text_drop(&what);
+}
+
+/* ":message:action"; the option is FS_OPTION_COUNT for an operand. */
+static void put_value(fs_text *t, const gen_value *v, fs_option option) {
   fs_text_puts(t, v->joined ? "::" : ":");
   size_t n = strlen(v->argument);
   if (v->joined) { /* "[=NS]" */
@@ -85,11 +107,16 @@ static void put_value(fs_text *t, const gen_value *v) {
   }
   fs_text_puts(t, ":");
   size_t from = v->words.n == 0 ? 0 : 1;
+  fs_word word;
   if (v->kind == GEN_FILE) {
     put_files(t, v);
   } else if (v->kind == GEN_PAIR || v->kind == GEN_EITHER) {
-    fs_text_puts(t, v->kind == GEN_PAIR ? " _fsched_pair =" : " _fsched_pair \"\"");
-    fs_text_add(t, v->words.at, v->words.n);
+    fs_text_puts(t, v->kind == GEN_PAIR ? " _fsched_pair = " : " _fsched_pair \"\" ");
+    put_explained(t, option);
+  } else if (option != FS_OPTION_COUNT && fs_option_word(option, 0, &word)) {
+    fs_text_puts(t, "((");
+    put_explained(t, option);
+    fs_text_puts(t, "))");
   } else if (v->kind != GEN_FREE) {
     fs_text_puts(t, "(");
     put_text(t, v->words.at + from, v->words.n - from, ":");
@@ -119,7 +146,7 @@ static void put_option(fs_text *t, fs_option option) {
   }
   put_brief(t, option);
   if (v.kind != GEN_FLAG) {
-    put_value(t, &v);
+    put_value(t, &v, option);
   }
   fs_text_puts(t, "'");
   fs_text_drop(&v.words);
@@ -134,7 +161,7 @@ static void put_command(fs_text *t, fs_cmd command) {
   }
   gen_value operand = gen_operand_value(t->ctx, command);
   fs_text_puts(t, " \\\n        '1");
-  put_value(t, &operand);
+  put_value(t, &operand, FS_OPTION_COUNT);
   fs_text_puts(t, "'\n      ;;\n");
   fs_text_drop(&operand.words);
 }

@@ -3,6 +3,7 @@
  * smaller if it is large, write it. */
 #include "dot.h"
 
+#include "place.h"
 #include "write.h"
 
 static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
@@ -16,11 +17,23 @@ static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
   return fs_picture_groups(p, p->source == FS_PIC_GRAPH ? FS_DOT_GROUPS : FS_DOT_LARGE);
 }
 
-static fs_layout choose_layout(const fs_picture *p) {
-  if (p->source != FS_PIC_GRAPH && p->n_nodes > FS_DOT_PLACED) {
-    return FS_LAYOUT_PLACED;
+static fs_status choose_layout(fs_picture *p, fs_layout *layout) {
+  uint64_t effort;
+  FS_TRY(fs_place_effort(p, &effort));
+  bool many = p->source != FS_PIC_GRAPH && p->n_nodes > FS_DOT_PLACED;
+  *layout = many || effort > FS_DOT_EFFORT ? FS_LAYOUT_PLACED : FS_LAYOUT_FULL;
+  return FSCHED_OK;
+}
+
+/* Where places are given, straight lines that queues and waits say anyhow would only hide them. */
+static fs_status leave_out(fs_picture *p, fs_dot_collapse collapse, fs_layout layout) {
+  if (collapse == FS_DOT_NEVER || layout == FS_LAYOUT_FULL) {
+    return FSCHED_OK;
   }
-  return p->n_nodes > FS_DOT_LARGE || p->groups ? FS_LAYOUT_LIMITED : FS_LAYOUT_FULL;
+  if (p->source != FS_PIC_GRAPH) {
+    FS_TRY(fs_picture_drop_data(p));
+  }
+  return fs_picture_thin(p, FS_DOT_EDGES);
 }
 
 static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *out) {
@@ -28,9 +41,17 @@ static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *o
   if (options != NULL) {
     memcpy(&o, options, fs_min(options->size, sizeof o));
   }
+  fs_layout layout;
   FS_TRY(fs_picture_critical(p));
+  FS_TRY(fs_picture_merge_clusters(p, o.collapse == FS_DOT_NEVER ? FS_DOT_LARGE : FS_DOT_QUEUES));
   FS_TRY(reduce(p, o.collapse));
-  return fs_dot_write(p, choose_layout(p), o.full_names, out);
+  FS_TRY(fs_picture_find_empty(p));
+  FS_TRY(choose_layout(p, &layout));
+  FS_TRY(leave_out(p, o.collapse, layout));
+  if (!o.buffers) {
+    p->given.n = p->kept.n = 0;
+  }
+  return fs_dot_write(p, layout, o.full_names, out);
 }
 
 /* Draws what `status` says was made. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of a graph: its ops in topological order, each as early as its edges allow, in
  * clusters by the queues they may run on. */
+#include "names.h"
 #include "picture.h"
 
-bool fs_picture_is_data(const fsched_graph *g, uint32_t a, uint32_t b) {
-  for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
-    if (!fs_tag_writes(g->arg_tag[w])) {
-      continue;
-    }
-    for (uint32_t r = g->op_arg0[b]; r < g->op_arg0[b + 1]; r++) {
-      if (fs_tag_reads(g->arg_tag[r]) && g->arg_version[r] == g->arg_version[w] &&
+bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
+                          uint32_t *version) {
+  for (uint32_t r = *arg; r < g->op_arg0[b + 1]; r++) {
+    for (uint32_t w = g->op_arg0[a]; fs_tag_reads(g->arg_tag[r]) && w < g->op_arg0[a + 1]; w++) {
+      if (fs_tag_writes(g->arg_tag[w]) && g->arg_version[r] == g->arg_version[w] &&
           g->arg_offset[r] < g->arg_offset[w] + g->arg_length[w] &&
           g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r]) {
+        *arg = r + 1;
+        *version = g->arg_version[r];
         return true;
       }
     }
@@ -19,11 +20,42 @@ bool fs_picture_is_data(const fsched_graph *g, uint32_t a, uint32_t b) {
   return false;
 }
 
-static bool same_queues(const fs_target *t, uint32_t a, uint32_t b) {
-  uint32_t n = t->domain_queue0[a + 1] - t->domain_queue0[a];
-  return n == t->domain_queue0[b + 1] - t->domain_queue0[b] &&
-         memcmp(t->domain_queue + t->domain_queue0[a], t->domain_queue + t->domain_queue0[b],
-                n * sizeof *t->domain_queue) == 0;
+/* What one op passes on to another, or that it only comes before it. */
+static fs_status add_edge(fs_picture *p, const fsched_graph *g, uint32_t a, uint32_t b,
+                          const uint32_t *place) {
+  uint32_t arg = g->op_arg0[b], version;
+  if (!fs_picture_next_data(g, a, b, &arg, &version)) {
+    return fs_picture_edge(p, place[a], place[b], FS_PIC_ORDER);
+  }
+  do {
+    FS_TRY(fs_picture_data(p, place[a], place[b], version));
+  } while (fs_picture_next_data(g, a, b, &arg, &version));
+  return FSCHED_OK;
+}
+
+/* Given content goes to those that read it before some op has written all that they read; what is
+ * kept comes from all that write it. */
+static fs_status find_ends_of(fs_picture *p, const fsched_graph *g, uint32_t v,
+                              const uint32_t *place) {
+  bool given = fs_version_given(g, v), kept = fs_version_kept(g, v);
+  uint64_t from = 0, length = 0; /* the longest part that is written */
+  for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+    uint32_t arg = g->access_arg[i];
+    fs_pic_end end = {v, place[g->access_op[i]]};
+    uint64_t offset = g->arg_offset[arg];
+    bool written = offset >= from && offset + g->arg_length[arg] <= from + length;
+    if (given && fs_tag_reads(g->arg_tag[arg]) && !written) {
+      FS_TRY(fs_vec_push(p->ctx, &p->given, end));
+    }
+    if (kept && fs_tag_writes(g->arg_tag[arg])) {
+      FS_TRY(fs_vec_push(p->ctx, &p->kept, end));
+    }
+    if (fs_tag_writes(g->arg_tag[arg]) && g->arg_length[arg] > length) {
+      from = offset;
+      length = g->arg_length[arg];
+    }
+  }
+  return FSCHED_OK;
 }
 
 /* A queue's name, or that of a class of several with their number. */
@@ -41,53 +73,74 @@ static const char *domain_name(fs_picture *p, const fs_target *t, uint32_t domai
   return name;
 }
 
-/* A cluster per set of queues that some op runs on.  One alone says nothing and is left out. */
-static fs_status make_clusters(fs_picture *p, const fsched_graph *g, uint32_t **of_domain) {
+/* The queues of a domain as a text. */
+static fs_status intern_queues(fs_names *sets, const fs_target *t, uint32_t domain, uint32_t *id,
+                               bool *added) {
+  fs_text text;
+  fs_text_init(&text, sets->ctx);
+  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
+    fs_text_printf(&text, "%u,", t->domain_queue[i]);
+  }
+  fs_status status =
+      text.failed ? FSCHED_SYSTEM : fs_names_intern(sets, text.at, text.n, id, added);
+  fs_text_drop(&text);
+  return status;
+}
+
+/* Domains with the same queues are one cluster. */
+static fs_status number_domains(fs_picture *p, const fsched_graph *g, fs_names *sets,
+                                uint32_t *of_domain) {
   const fs_target *t = &g->target;
-  uint32_t used = 0;
-  FS_TRY(fs_new_none(&p->arena, of_domain, t->n_domains));
-  FS_TRY(fs_picture_clusters(p, t->n_domains));
-  p->n_clusters = 0;
   for (uint32_t o = 0; o < g->n_ops && !t->implicit_queues; o++) {
-    uint32_t d = g->op_domain[o], same = 0;
-    if (d == FS_NONE || (*of_domain)[d] != FS_NONE) {
+    uint32_t d = g->op_domain[o];
+    if (d == FS_NONE || of_domain[d] != FS_NONE) {
       continue;
     }
-    while (same < t->n_domains && ((*of_domain)[same] == FS_NONE || !same_queues(t, same, d))) {
-      same++;
-    }
-    if (same < t->n_domains) {
-      (*of_domain)[d] = (*of_domain)[same];
-      continue;
-    }
-    (*of_domain)[d] = used;
-    p->cluster[used] = domain_name(p, t, d);
-    if (p->cluster[used++] == NULL) {
+    bool added;
+    FS_TRY(intern_queues(sets, t, d, &of_domain[d], &added));
+    p->cluster[of_domain[d]] = added ? domain_name(p, t, d) : p->cluster[of_domain[d]];
+    if (p->cluster[of_domain[d]] == NULL) {
       return FSCHED_SYSTEM;
     }
   }
-  p->n_clusters = used > 1 ? used : 0;
+  return FSCHED_OK;
+}
+
+/* A cluster per set of queues that some op runs on.  One alone says nothing and is left out. */
+static fs_status make_clusters(fs_picture *p, const fsched_graph *g, uint32_t **of_domain) {
+  fs_names sets;
+  FS_TRY(fs_new_none(&p->arena, of_domain, g->target.n_domains));
+  FS_TRY(fs_picture_clusters(p, g->target.n_domains));
+  fs_names_init(&sets, &p->arena);
+  fs_status status = number_domains(p, g, &sets, *of_domain);
+  p->n_clusters = fs_names_count(&sets) > 1 ? fs_names_count(&sets) : 0;
+  fs_names_free(&sets);
+  return status;
+}
+
+static fs_status queue_names(fs_picture *p, const fs_target *t, const char ***name) {
+  FS_TRY(fs_new(&p->arena, name, t->n_queues));
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    (*name)[q] = t->queue[q].name;
+  }
   return FSCHED_OK;
 }
 
 static fs_status gang_queues(fs_picture *p, const fsched_graph *g, uint32_t gang,
-                             const char **out) {
-  const char **name;
-  FS_TRY(fs_new(&p->arena, &name, g->target.n_queues));
-  for (uint32_t q = 0; q < g->target.n_queues; q++) {
-    name[q] = g->target.queue[q].name;
-  }
+                             const char *const *name, const char **out) {
   uint32_t first = g->gang_queue0[gang];
   *out = fs_picture_list(p, name, g->gang_queue + first, g->gang_queue0[gang + 1] - first);
   return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
 static fs_status make_item(fs_picture *p, const fsched_graph *g, uint32_t op,
-                           const uint32_t *of_domain, fs_pic_item *item) {
+                           const uint32_t *of_domain, const char *const *queue, fs_pic_item *item) {
   *item = (fs_pic_item){.name = g->op_name[op], .cluster = FS_NONE, .kind = FS_PIC_OP};
   if (g->op_gang[op] != FS_NONE) {
+    uint32_t gang = g->op_gang[op];
     item->kind = FS_PIC_GANG;
-    return gang_queues(p, g, g->op_gang[op], &item->queues);
+    item->n_queues = g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+    return gang_queues(p, g, gang, queue, &item->queues);
   }
   item->cluster = p->n_clusters == 0 ? FS_NONE : of_domain[g->op_domain[op]];
   return FSCHED_OK;
@@ -95,24 +148,29 @@ static fs_status make_item(fs_picture *p, const fsched_graph *g, uint32_t op,
 
 fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) {
   uint32_t *of_domain, *place;
+  const char **queue;
   p->name = g->name;
   p->unit = g->target.time_unit;
+  FS_TRY(fs_picture_graph_versions(p, g));
   FS_TRY(make_clusters(p, g, &of_domain));
+  FS_TRY(queue_names(p, &g->target, &queue));
   FS_TRY(fs_picture_items(p, g->n_ops));
   FS_TRY(fs_new(&p->arena, &place, g->n_ops));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     uint32_t op = g->topo[i];
     fs_pic_item *item = &p->item[i];
     place[op] = i;
-    FS_TRY(make_item(p, g, op, of_domain, item));
+    FS_TRY(make_item(p, g, op, of_domain, queue, item));
     for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
       uint32_t before = g->pred[k];
       item->start = fs_max(item->start, p->item[place[before]].end);
-      FS_TRY(fs_picture_edge(p, place[before], i,
-                             fs_picture_is_data(g, before, op) ? FS_PIC_DATA : FS_PIC_ORDER));
+      FS_TRY(add_edge(p, g, before, op, place));
     }
     item->end = item->start + g->op_time[op];
     p->span = fs_max(p->span, item->end);
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    FS_TRY(find_ends_of(p, g, v, place));
   }
   return fs_picture_finish(p);
 }

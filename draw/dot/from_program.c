@@ -17,10 +17,12 @@ typedef struct fs_from {
   const fs_stream *s;
   uint32_t n;        /* entities */
   uint32_t *of;      /* per command: its entity */
+  uint32_t *queue;   /* per command */
   uint32_t *command; /* per entity: its first command, FS_NONE: it has none */
   uint32_t *place;   /* per entity: its item */
   uint32_t *axis0;   /* CSR per axis: entities by epoch, from 1 */
   uint32_t *axis_at;
+  uint8_t *loaded;                  /* per version: its given content has been brought in */
   uint32_t *next0, *next, *missing; /* order by queues and waits, per entity */
 } fs_from;
 
@@ -32,7 +34,13 @@ static fs_status file_commands(fs_from *f) {
   }
   f->n = s->n_ops + n_copies;
   FS_TRY(fs_new(&f->p->arena, &f->of, s->n_commands));
+  FS_TRY(fs_new_none(&f->p->arena, &f->queue, s->n_commands));
   FS_TRY(fs_new_none(&f->p->arena, &f->command, f->n));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t c = 0; c < s->queues[q].n_commands; c++) {
+      f->queue[s->queues[q].command0 + c] = q;
+    }
+  }
   uint32_t copy = s->n_ops;
   for (uint32_t c = 0; c < s->n_commands; c++) {
     uint32_t e = s->commands[c].kind == FS_COMMAND_RUN ? s->commands[c].target : copy++;
@@ -115,21 +123,28 @@ static fs_status draw_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why w
   return fs_picture_edge(f->p, f->place[from], f->place[to], why);
 }
 
+/* As fs_schedule_copy_roles does; copies come here in the order of the picture. */
+static fs_pic_kind kind_of_copy(fs_from *f, const fs_stream_command *k) {
+  const fs_stream_version *v = &f->s->versions[k->target];
+  if (k->direction == FS_SPILL_WRITE) {
+    return v->kept_memory != FS_NONE ? FS_PIC_STORE : FS_PIC_WRITE;
+  }
+  bool first = v->given_memory != FS_NONE && f->loaded[k->target] == 0;
+  f->loaded[k->target] = 1;
+  return first ? FS_PIC_LOAD : FS_PIC_READ;
+}
+
 static fs_status add_item(fs_from *f, uint32_t e) {
   const fs_stream *s = f->s;
   uint32_t c = f->command[e];
   const fs_stream_command *k = &s->commands[c];
   f->place[e] = f->p->n_items;
   fs_pic_item *item = &f->p->item[f->p->n_items++];
-  *item = (fs_pic_item){.start = k->start, .end = k->end, .kind = FS_PIC_OP};
-  while (item->cluster < s->n_queues &&
-         (c < s->queues[item->cluster].command0 ||
-          c - s->queues[item->cluster].command0 >= s->queues[item->cluster].n_commands)) {
-    item->cluster++;
-  }
+  *item =
+      (fs_pic_item){.start = k->start, .end = k->end, .cluster = f->queue[c], .kind = FS_PIC_OP};
   if (k->kind == FS_COMMAND_COPY) {
     const fs_stream_version *v = &s->versions[k->target];
-    item->kind = k->direction == FS_SPILL_WRITE ? FS_PIC_WRITE : FS_PIC_READ;
+    item->kind = (uint8_t)kind_of_copy(f, k);
     item->name = fs_stream_string(s, s->buffers[v->buffer].name);
     item->version = v->index;
     return FSCHED_OK;
@@ -138,7 +153,9 @@ static fs_status add_item(fs_from *f, uint32_t e) {
   if (k->gang_axis != FS_NONE) {
     const fs_stream_axis *axis = &s->axes[k->gang_axis];
     item->kind = FS_PIC_GANG;
-    item->cluster = FS_NONE;
+    item->cluster = s->axis_members[axis->member0];
+    item->n_queues = axis->n_members;
+    fs_picture_host(f->p, s->axis_members + axis->member0, axis->n_members);
     item->queues =
         fs_picture_list(f->p, f->p->cluster, s->axis_members + axis->member0, axis->n_members);
     return item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;
@@ -185,6 +202,7 @@ static fs_status order_items(fs_from *f) {
   FS_TRY(fs_new(arena, &f->next, f->next0[f->n + 1]));
   FS_TRY(each_order(f, fill_order));
   FS_TRY(fs_new_none(arena, &f->place, f->n));
+  FS_TRY(fs_new_zero(arena, &f->loaded, f->s->n_versions));
   FS_TRY(fs_picture_items(f->p, f->n));
   f->p->n_items = 0;
   fs_heap ready = {0};
@@ -209,7 +227,7 @@ static fs_status read_place(fs_written *w, const fs_stream_place *place, uint32_
   FS_TRY(fs_ranges_find(&w->ranges, *set, place->address, place->address + place->size, &w->found,
                         &covered));
   for (size_t i = 0; i < w->found.n; i++) {
-    FS_TRY(fs_picture_edge(w->f->p, w->found.at[i], item, FS_PIC_DATA));
+    FS_TRY(fs_picture_data(w->f->p, w->found.at[i], item, place->version));
   }
   return FSCHED_OK;
 }
@@ -284,6 +302,11 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   p->unit = fs_stream_string(s, s->meta->time_unit);
   p->span = s->meta->makespan;
   p->lower_bound = s->meta->lower_bound;
+  FS_TRY(fs_picture_versions(p, s->n_versions));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    p->version_name[v] = fs_stream_string(s, s->buffers[s->versions[v].buffer].name);
+    p->version_index[v] = s->versions[v].index;
+  }
   FS_TRY(fs_picture_clusters(p, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     p->cluster[q] = fs_stream_string(s, s->queues[q].name);

@@ -10,6 +10,7 @@ typedef struct fs_from {
   fs_picture *p;
   const fsched_schedule *s;
   const fs_sync *y;
+  uint8_t *role; /* fs_copy_role, per copy */
 } fs_from;
 
 static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
@@ -21,7 +22,7 @@ static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
   *item = (fs_pic_item){.start = s->start[id], .end = s->end[id], .cluster = queues[0]};
   if (copy) {
     uint32_t v = s->copy_version[c];
-    item->kind = s->copy_kind[c] == FS_SPILL_WRITE ? FS_PIC_WRITE : FS_PIC_READ;
+    item->kind = (uint8_t)(FS_PIC_LOAD + f->role[c]);
     item->name = g->buffer_name[g->version_buffer[v]];
     item->version = fs_version_index(g, v);
     return FSCHED_OK;
@@ -30,8 +31,9 @@ static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
   item->name = g->op_name[id];
   if (g->op_gang[id] != FS_NONE) {
     item->kind = FS_PIC_GANG;
-    item->cluster = FS_NONE;
     item->queues = fs_picture_list(f->p, s->queue_name, queues, n);
+    item->n_queues = n;
+    fs_picture_host(f->p, queues, n);
   }
   return item->kind == FS_PIC_GANG && item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
@@ -54,19 +56,41 @@ static bool by_copies(const fsched_schedule *s, uint32_t a, uint32_t b) {
   return true;
 }
 
+static fs_status edge_of_graph(const fs_from *f, uint32_t from, uint32_t op) {
+  const fsched_graph *g = f->s->graph;
+  uint32_t arg = g->op_arg0[op], version;
+  if (!fs_picture_next_data(g, from, op, &arg, &version)) {
+    return edge(f, from, op, FS_PIC_ORDER);
+  }
+  if (by_copies(f->s, from, op)) {
+    return FSCHED_OK;
+  }
+  do {
+    FS_TRY(fs_picture_data(f->p, f->y->position[from], f->y->position[op], version));
+  } while (fs_picture_next_data(g, from, op, &arg, &version));
+  return FSCHED_OK;
+}
+
+/* What comes before an item for a copy's data: one of them is the copy. */
+static fs_status edge_of_copy(const fs_from *f, uint32_t from, uint32_t item) {
+  uint32_t n_ops = f->s->graph->n_ops;
+  if (from < n_ops && item < n_ops) {
+    return edge(f, from, item, FS_PIC_DATA);
+  }
+  uint32_t version = f->s->copy_version[(from < n_ops ? item : from) - n_ops];
+  return fs_picture_data(f->p, f->y->position[from], f->y->position[item], version);
+}
+
 static fs_status edges_of_data(const fs_from *f) {
   const fsched_graph *g = f->s->graph;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
-      bool data = fs_picture_is_data(g, g->pred[k], op);
-      if (!data || !by_copies(f->s, g->pred[k], op)) {
-        FS_TRY(edge(f, g->pred[k], op, data ? FS_PIC_DATA : FS_PIC_ORDER));
-      }
+      FS_TRY(edge_of_graph(f, g->pred[k], op));
     }
   }
   for (uint32_t i = 0; i < f->s->n_items; i++) {
     for (uint32_t k = f->y->data0[i]; k < f->y->data0[i + 1]; k++) {
-      FS_TRY(edge(f, f->y->data[k], i, FS_PIC_DATA));
+      FS_TRY(edge_of_copy(f, f->y->data[k], i));
     }
   }
   return FSCHED_OK;
@@ -132,12 +156,14 @@ static fs_status edges_of_commands(const fs_from *f) {
 }
 
 fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
-  fs_from f = {p, s, s->sync};
+  fs_from f = {.p = p, .s = s, .y = s->sync};
   assert(s->sync != NULL);
   p->name = s->graph->name;
   p->unit = s->graph->target.time_unit;
   p->span = s->makespan;
   p->lower_bound = s->lower_bound;
+  FS_TRY(fs_schedule_copy_roles(s, &p->arena, &f.role));
+  FS_TRY(fs_picture_graph_versions(p, s->graph));
   FS_TRY(fs_picture_clusters(p, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     p->cluster[q] = s->queue_name[q];

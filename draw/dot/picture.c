@@ -11,11 +11,14 @@ void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source) {
 
 void fs_picture_release(fs_picture *p) {
   fs_vec_free(p->ctx, &p->edge);
+  fs_vec_free(p->ctx, &p->given);
+  fs_vec_free(p->ctx, &p->kept);
   fs_arena_release(&p->arena);
 }
 
 fs_status fs_picture_clusters(fs_picture *p, uint32_t n) {
   p->n_clusters = n;
+  FS_TRY(fs_new_none(&p->arena, &p->host, n));
   return fs_new_zero(&p->arena, &p->cluster, n);
 }
 
@@ -24,10 +27,35 @@ fs_status fs_picture_items(fs_picture *p, uint32_t n) {
   return fs_new_zero(&p->arena, &p->item, n);
 }
 
-fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) {
+fs_status fs_picture_versions(fs_picture *p, uint32_t n) {
+  p->n_versions = n;
+  FS_TRY(fs_new(&p->arena, &p->version_name, n));
+  return fs_new(&p->arena, &p->version_index, n);
+}
+
+fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) {
+  FS_TRY(fs_picture_versions(p, g->n_versions));
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    p->version_name[v] = g->buffer_name[g->version_buffer[v]];
+    p->version_index[v] = fs_version_index(g, v);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_edge(fs_picture *p, uint32_t from, uint32_t to, uint32_t version,
+                          fs_pic_why why) {
   assert(from < p->n_items && to < p->n_items);
-  fs_pic_edge e = {from, to, (uint8_t)(1u << why), false};
+  fs_pic_edge e = {.from = from, .to = to, .version = version, .why = (uint8_t)(1u << why)};
   return from == to ? FSCHED_OK : fs_vec_push(p->ctx, &p->edge, e);
+}
+
+fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) {
+  return add_edge(p, from, to, FS_NONE, why);
+}
+
+fs_status fs_picture_data(fs_picture *p, uint32_t from, uint32_t to, uint32_t version) {
+  assert(version < p->n_versions);
+  return add_edge(p, from, to, version, FS_PIC_DATA);
 }
 
 static int by_ends(const void *a, const void *b) {
@@ -35,7 +63,34 @@ static int by_ends(const void *a, const void *b) {
   if (x->from != y->from) {
     return x->from < y->from ? -1 : 1;
   }
-  return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->why > y->why) - (x->why < y->why);
+  if (x->to != y->to) {
+    return x->to < y->to ? -1 : 1;
+  }
+  if (x->version != y->version) {
+    return x->version < y->version ? -1 : 1;
+  }
+  return (x->why > y->why) - (x->why < y->why);
+}
+
+static int by_version(const void *a, const void *b) {
+  const fs_pic_end *x = a, *y = b;
+  if (x->version != y->version) {
+    return x->version < y->version ? -1 : 1;
+  }
+  return (x->node > y->node) - (x->node < y->node);
+}
+
+static void merge_ends(fs_pic_ends *ends) {
+  size_t n = 0;
+  if (ends->n > 1) {
+    qsort(ends->at, ends->n, sizeof *ends->at, by_version);
+  }
+  for (size_t i = 0; i < ends->n; i++) {
+    if (n == 0 || by_version(&ends->at[n - 1], &ends->at[i]) != 0) {
+      ends->at[n++] = ends->at[i];
+    }
+  }
+  ends->n = n;
 }
 
 /* Equal edges differ in nothing that counts, so the order is total. */
@@ -49,6 +104,7 @@ static void merge_edges(fs_picture *p) {
     fs_pic_edge *last = n == 0 ? NULL : &p->edge.at[n - 1];
     if (last != NULL && last->from == e.from && last->to == e.to) {
       last->why |= e.why;
+      last->more |= e.more || (e.version != FS_NONE && e.version != last->version);
       last->critical |= e.critical;
     } else {
       p->edge.at[n++] = e;
@@ -62,7 +118,7 @@ fs_status fs_picture_finish(fs_picture *p) {
   p->n_nodes = p->n_items;
   for (uint32_t i = 0; i < p->n_items; i++) {
     const fs_pic_item *item = &p->item[i];
-    bool copy = item->kind == FS_PIC_WRITE || item->kind == FS_PIC_READ;
+    bool copy = fs_pic_copies(item->kind);
     p->node[i] = (fs_pic_node){.first = i,
                                .last = i,
                                .ops = !copy,
@@ -75,6 +131,8 @@ fs_status fs_picture_finish(fs_picture *p) {
     p->n_copies += copy;
   }
   merge_edges(p);
+  merge_ends(&p->given);
+  merge_ends(&p->kept);
   return FSCHED_OK;
 }
 
@@ -98,6 +156,21 @@ const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32
     *to = '\0';
   }
   return text;
+}
+
+void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    if (p->host[cluster[i]] == FS_NONE) {
+      p->host[cluster[i]] = cluster[0];
+    }
+  }
+}
+
+static void contract_ends(fs_pic_ends *ends, const uint32_t *group) {
+  for (size_t i = 0; i < ends->n; i++) {
+    ends->at[i].node = group[ends->at[i].node];
+  }
+  merge_ends(ends);
 }
 
 static void contract(fs_picture *p, const uint32_t *group, fs_pic_node *to) {
@@ -126,6 +199,8 @@ static void contract(fs_picture *p, const uint32_t *group, fs_pic_node *to) {
   }
   p->edge.n = k;
   merge_edges(p);
+  contract_ends(&p->given, group);
+  contract_ends(&p->kept, group);
 }
 
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) {

@@ -12,8 +12,16 @@
 
 typedef enum fs_pic_source { FS_PIC_GRAPH, FS_PIC_SCHEDULE, FS_PIC_PROGRAM } fs_pic_source;
 
-typedef enum fs_pic_kind { FS_PIC_OP, FS_PIC_GANG, FS_PIC_WRITE, FS_PIC_READ } fs_pic_kind;
-enum { FS_PIC_KINDS = 4 };
+typedef enum fs_pic_kind {
+  FS_PIC_OP,
+  FS_PIC_GANG,
+  FS_PIC_LOAD, /* copies, as fs_copy_role */
+  FS_PIC_STORE,
+  FS_PIC_WRITE,
+  FS_PIC_READ,
+  FS_PIC_KINDS
+} fs_pic_kind;
+static inline bool fs_pic_copies(unsigned kind) { return kind >= FS_PIC_LOAD; }
 
 /* Why one node comes before another.  A set, for one edge is drawn between two nodes: its first
  * reason in this order decides how it looks, and that it is waited for is shown with it. */
@@ -33,6 +41,7 @@ typedef enum fs_pic_why {
 typedef struct fs_pic_item {
   const char *name;   /* of the op, or of the buffer that is copied */
   const char *queues; /* of a gang: "q0, q1"; else NULL */
+  uint32_t n_queues;  /* in that list */
   fs_tick start, end; /* as planned; of a graph as early as its edges allow */
   uint32_t cluster;   /* FS_NONE: in none */
   uint32_t version;   /* of the buffer that is copied */
@@ -51,9 +60,17 @@ typedef struct fs_pic_node {
 
 typedef struct fs_pic_edge {
   uint32_t from, to; /* nodes */
+  uint32_t version;  /* the first one that is passed on; FS_NONE: none */
   uint8_t why;       /* bit per fs_pic_why */
+  bool more;         /* versions */
   bool critical;
 } fs_pic_edge;
+
+/* Given content that a node reads, or what is kept that it writes. */
+typedef struct fs_pic_end {
+  uint32_t version, node;
+} fs_pic_end;
+typedef FS_VEC(fs_pic_end) fs_pic_ends;
 
 typedef struct fs_picture {
   fsched_context *ctx;
@@ -65,16 +82,25 @@ typedef struct fs_picture {
 
   uint32_t n_clusters;
   const char **cluster; /* their names */
+  uint32_t *host;       /* per cluster: where a gang is drawn that runs there too, or FS_NONE */
+  uint32_t unmerged;    /* clusters before they were merged; 0: they were not */
+
+  uint32_t n_versions;
+  const char **version_name; /* of the buffer */
+  uint32_t *version_index;   /* in it */
 
   uint32_t n_items;
   fs_pic_item *item;
   uint32_t n_nodes;
   fs_pic_node *node;
   FS_VEC(fs_pic_edge) edge; /* ascending by (from, to), without repeats, after fs_picture_finish */
+  fs_pic_ends given, kept;  /* of a graph: ascending, without repeats, after fs_picture_finish */
 
-  bool chains, groups; /* nodes stand for chains, for groups of consecutive items */
-  uint32_t path_items; /* on the critical path */
-  fs_tick path_gaps;   /* ticks on it in which none of them runs */
+  bool chains, groups;                /* nodes stand for chains, for groups of consecutive items */
+  uint32_t no_data, implied, surplus; /* edges that were left out */
+  uint32_t surplus_from;              /* what a node kept of such edges */
+  uint32_t path_items;                /* on the critical path */
+  fs_tick path_gaps;                  /* ticks on it in which none of them runs */
 } fs_picture;
 
 void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source);
@@ -85,9 +111,17 @@ void fs_picture_release(fs_picture *p);
 fs_status fs_picture_clusters(fs_picture *p, uint32_t n) FS_MUST_USE;
 fs_status fs_picture_items(fs_picture *p, uint32_t n) FS_MUST_USE;
 fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) FS_MUST_USE;
+/* An edge of data in a version. */
+fs_status fs_picture_data(fs_picture *p, uint32_t from, uint32_t to, uint32_t version) FS_MUST_USE;
+fs_status fs_picture_versions(fs_picture *p, uint32_t n) FS_MUST_USE;
+/* The same from a graph, names included. */
+fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) FS_MUST_USE;
 fs_status fs_picture_finish(fs_picture *p) FS_MUST_USE;
 /* A copy, in the arena, of the names of queues, with commas. */
 const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id, uint32_t n);
+
+/* A gang runs on these clusters, and is drawn in the first of them. */
+void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n);
 
 /* Puts nodes together: node i becomes part of node group[i]; groups are numbered from 0 in the
  * order of their first nodes. */
@@ -96,8 +130,10 @@ fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_g
 /* The three makers; the picture refers to names of what it is made from. */
 /* O((edges) * args per op).  from_graph.c */
 fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
-/* Are there bytes that op `a` writes and op `b` reads, of one version? */
-bool fs_picture_is_data(const fsched_graph *g, uint32_t a, uint32_t b);
+/* The args of op `b` from `*arg` on: is there one that reads bytes of a version that op `a` writes?
+ * Then `*arg` is behind it, and `*version` what it reads. */
+bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
+                          uint32_t *version);
 /* Requires s->sync.  from_schedule.c */
 fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) FS_MUST_USE;
 /* The program need not be right: commands that wait for each other come last.  from_program.c */
@@ -107,6 +143,19 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) FS
  * ends last, one with the fewest ticks in which nothing of it runs.  Before nodes are put together.
  * O(items + edges).  critical.c */
 fs_status fs_picture_critical(fs_picture *p) FS_MUST_USE;
+
+/* No more than `most` clusters, of neighbours.  After fs_picture_finish; O(clusters + items).
+ * clusters.c */
+fs_status fs_picture_merge_clusters(fs_picture *p, uint32_t most) FS_MUST_USE;
+/* Leaves hosts only to clusters without nodes.  O(clusters + nodes). */
+fs_status fs_picture_find_empty(fs_picture *p) FS_MUST_USE;
+
+/* Leaves out edges that are neither control, waits, next on a queue nor critical.  thin.c */
+fs_status fs_picture_drop_data(fs_picture *p) FS_MUST_USE;
+/* Where there are more than `most` edges: leaves out those that others imply, then what is too much
+ * for single nodes.  Waits, queues and the critical path stay.
+ * O(edges * (1 + nodes / 64)), for at most 8,192 nodes; beyond, nothing is found to be implied. */
+fs_status fs_picture_thin(fs_picture *p, uint32_t most) FS_MUST_USE;
 
 /* Puts chains together: nodes of one kind and cluster, each the only successor of the one before,
  * which is its only predecessor.  O(nodes + edges).  collapse.c */

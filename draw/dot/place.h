@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places for the nodes of a schedule or program that has too many for Graphviz to place. */
+/* Places for the nodes of a picture that has too many nodes or edges for Graphviz to place. */
 #ifndef FS_DOT_PLACE_H
 #define FS_DOT_PLACE_H
 
@@ -23,5 +23,13 @@ enum { FS_PLACE_HEIGHT = 44, FS_PLACE_LABEL = 16 }; /* of nodes; of a lane's lab
  * had ended when it starts, and with its centre to the right of those that edges come from.
  * `width` is per node.  O(nodes log nodes + edges).  Errors: FSCHED_SYSTEM. */
 fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
+
+/* A row or more per level of the order that edges make, from top to bottom, and a column per
+ * cluster, the last for what is in none.  O((nodes + edges) log nodes).  Errors: FSCHED_SYSTEM.
+ * levels.c */
+fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
+/* What Graphviz's own layout would have to deal with: the nodes, and the parts of edges from one
+ * level to the next.  O(nodes + edges).  Errors: FSCHED_SYSTEM. */
+fs_status fs_place_effort(fs_picture *p, uint64_t *effort) FS_MUST_USE;
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing.  Every attribute is declared with its default before the first node, so that cgraph
- * writes only what differs.  Everything is named by number (n12, cluster_3); names are labels.
- *
- * Colours are those of Okabe and Ito, which people with any colour vision can tell apart; kinds of
- * nodes differ in shape, and edges that are only ordered by waits are dashed, as well. */
+ * writes only what differs.  Everything is named by number (n12, cluster_3); names are labels. */
 #include "write.h"
 
 #include <cgraph.h>
@@ -11,54 +8,15 @@
 
 #include "ids.h"
 #include "label.h"
+#include "legend.h"
 #include "place.h"
-
-#define BLACK "#000000"
-#define GREY "#999999"
-#define LIGHT "#C8C8C8"
-#define ORANGE "#E69F00"
-#define SKY "#56B4E9"
-#define GREEN "#009E73"
-#define YELLOW "#F0E442"
-#define BLUE "#0072B2"
-#define VERMILION "#D55E00"
-#define PURPLE "#CC79A7"
-
-typedef struct fs_edge_style {
-  const char *name, *legend, *color, *style;
-  int dashes; /* in the legend; 0: drawn through */
-} fs_edge_style;
-
-/* By fs_pic_why. */
-static const fs_edge_style edge_styles[FS_PIC_WHYS] = {
-    {"data", "data", BLACK, "", 0},
-    {"order", "order, no data", GREY, "dotted", 6},
-    {"reuse", "control: reuse", VERMILION, "", 0},
-    {"resource", "control: resource", PURPLE, "", 0},
-    {"concurrency", "control: concurrency", GREEN, "", 0},
-    {"barrier", "control: barrier", ORANGE, "", 0},
-    {"wait", "wait", BLUE, "dashed", 3},
-    {"queue", "next on its queue", LIGHT, "", 0},
-};
-
-typedef struct fs_node_style {
-  const char *name, *legend, *shape, *fill, *peripheries;
-} fs_node_style;
-
-/* By fs_pic_kind. */
-static const fs_node_style node_styles[FS_PIC_KINDS] = {
-    {"op", "op", "box", "#FFFFFF", "1"},
-    {"gang", "gang (one op, several queues)", "box", YELLOW, "2"},
-    {"spill_write", "spill write (to the store)", "cylinder", ORANGE, "1"},
-    {"spill_read", "spill read (from the store)", "cylinder", SKY, "1"},
-};
 
 typedef struct fs_writer {
   fs_picture *p;
   fs_layout layout;
   bool failed;      /* cgraph could not do something; sticky */
-  uint32_t omitted; /* edges */
   fs_places places; /* of FS_LAYOUT_PLACED */
+  uint32_t *near;   /* per node: buffers beside it */
   Agraph_t *g;
   Agraph_t **cluster;
   Agnode_t **node;
@@ -137,14 +95,8 @@ static void declare_graph(fs_writer *w) {
   declare(w, AGRAPH, "style", "");
   declare(w, AGRAPH, "color", BLACK);
   declare(w, AGRAPH, "fillcolor", "");
-  if (w->layout != FS_LAYOUT_FULL) {
-    declare(w, AGRAPH, "splines", "line");
-  }
-  if (w->layout == FS_LAYOUT_LIMITED) { /* nslimit1 is left alone: long edges cost more later */
-    declare(w, AGRAPH, "nslimit", "0.1");
-    declare(w, AGRAPH, "mclimit", "0.1");
-  }
   if (w->layout == FS_LAYOUT_PLACED) {
+    declare(w, AGRAPH, "splines", "line");
     declare(w, AGRAPH, "layout", "nop");
     declare(w, AGRAPH, "outputorder", "edgesfirst");
     declare(w, AGRAPH, "bb", "");
@@ -197,15 +149,19 @@ static void put_counts(fs_text *t, uint32_t ops, uint32_t copies) {
   }
 }
 
+/* "4" of a version after the first: ".4". */
+static void put_index(fs_text *t, uint32_t index) {
+  if (index > 0) {
+    fs_text_printf(t, ".%u", index);
+  }
+}
+
 static void put_item(fs_writer *w, uint32_t i, bool full) {
+  static const char *const words[FS_PIC_KINDS] = {"", "", "load ", "store ", "write ", "read "};
   const fs_pic_item *item = &w->p->item[i];
-  if (item->kind == FS_PIC_WRITE || item->kind == FS_PIC_READ) {
-    fs_text_puts(&w->line, item->kind == FS_PIC_WRITE ? "write " : "read ");
-  }
+  fs_text_puts(&w->line, words[item->kind]);
   fs_dot_escape(&w->line, full ? item->name : w->shown[i]);
-  if (item->version > 0) {
-    fs_text_printf(&w->line, ".%u", item->version);
-  }
+  put_index(&w->line, item->version);
 }
 
 static void put_time(fs_writer *w, const fs_pic_node *n) {
@@ -219,10 +175,13 @@ static void put_time(fs_writer *w, const fs_pic_node *n) {
   fs_text_puts(&w->line, ",");
   fs_text_u64(&w->line, n->end);
   fs_text_puts(&w->line, ")");
+  put_unit(w);
 }
 
 /* first .. last \n (12 ops) [0,40) */
 static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
+  enum { LISTED = 4 }; /* queues in a label; tooltips name them all */
+  const fs_pic_item *item = &w->p->item[n->first];
   put_item(w, n->first, full);
   if (n->ops + n->copies > 1) {
     fs_text_puts(&w->line, " ..\\n");
@@ -230,12 +189,30 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
     fs_text_puts(&w->line, "\\n(");
     put_counts(&w->line, n->ops, n->copies);
     fs_text_puts(&w->line, ")");
-  } else if (w->p->item[n->first].queues != NULL) {
+  } else if (item->queues != NULL && !full && item->n_queues > LISTED) {
+    fs_text_printf(&w->line, "\\non %u queues", item->n_queues);
+  } else if (item->queues != NULL) {
     fs_text_puts(&w->line, "\\non ");
-    fs_dot_escape(&w->line, w->p->item[n->first].queues);
+    fs_dot_escape(&w->line, item->queues);
   }
   fs_text_puts(&w->line, n->ops + n->copies > 1 ? " " : "\\n");
   put_time(w, n);
+}
+
+/* "5 ops, 2 loads, 1 store, 0 spills" */
+static void put_totals(fs_writer *w) {
+  const fs_picture *p = w->p;
+  uint32_t n[FS_PIC_KINDS] = {0};
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    n[p->item[i].kind]++;
+  }
+  put_counts(&w->line, p->n_ops, 0);
+  if (p->n_copies > 0) {
+    uint32_t loads = n[FS_PIC_LOAD], stores = n[FS_PIC_STORE],
+             spills = p->n_copies - loads - stores;
+    fs_text_printf(&w->line, ", %u load%s, %u store%s, %u spill%s", loads, loads == 1 ? "" : "s",
+                   stores, stores == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
+  }
 }
 
 static void put_span(fs_writer *w) {
@@ -246,8 +223,10 @@ static void put_span(fs_writer *w) {
   if (p->lower_bound != FS_TICK_NONE) {
     fs_text_puts(&w->line, ", lower bound ");
     fs_text_u64(&w->line, p->lower_bound);
+    put_unit(w);
   }
-  fs_text_printf(&w->line, "\\lcritical path (bold): %u of them, ", p->path_items);
+  const char *what = p->n_copies > 0 ? "ops and copies" : p->path_items == 1 ? "op" : "ops";
+  fs_text_printf(&w->line, "\\lcritical path (bold): %u %s, ", p->path_items, what);
   if (p->path_gaps == 0) {
     fs_text_puts(&w->line, "without gaps");
   } else {
@@ -271,10 +250,23 @@ static void put_reduction(fs_writer *w) {
 }
 
 static void put_omission(fs_writer *w) {
-  if (w->omitted > 0) {
-    fs_text_printf(&w->line, "\\l%u edge%s not drawn", w->omitted,
-                   w->omitted == 1 ? " that is neither a wait nor next on a queue is"
-                                   : "s that are neither waits nor next on a queue are");
+  const fs_picture *p = w->p;
+  if (p->unmerged > 0) {
+    fs_text_printf(&w->line, "\\l%u %s drawn as %u", p->unmerged,
+                   p->source == FS_PIC_GRAPH ? "sets of queues" : "queues", p->n_clusters);
+  }
+  if (p->no_data > 0) {
+    fs_text_printf(&w->line, "\\l%u edge%s not drawn", p->no_data,
+                   p->no_data == 1 ? " that is neither control, a wait nor next on a queue is"
+                                   : "s that are neither control, waits nor next on a queue are");
+  }
+  if (p->implied > 0) {
+    fs_text_printf(&w->line, "\\l%u edge%s not drawn: other edges imply %s", p->implied,
+                   p->implied == 1 ? " is" : "s are", p->implied == 1 ? "it" : "them");
+  }
+  if (p->surplus > 0) {
+    fs_text_printf(&w->line, "\\l%u edge%s not drawn: no more than %u to a node", p->surplus,
+                   p->surplus == 1 ? " is" : "s are", p->surplus_from);
   }
 }
 
@@ -283,7 +275,7 @@ static void label_graph(fs_writer *w) {
   const fs_picture *p = w->p;
   fs_dot_escape(&w->line, p->name);
   fs_text_printf(&w->line, ": %s, ", what[p->source]);
-  put_counts(&w->line, p->n_ops, p->n_copies);
+  put_totals(w);
   if (p->n_items > 0) {
     put_span(w);
   }
@@ -320,7 +312,8 @@ static fs_status find_places(fs_writer *w) {
     width[i] = width_of_line(&w->line);
     w->line.n = 0;
   }
-  return fs_place_in_time(p, width, &w->places);
+  return p->source == FS_PIC_GRAPH ? fs_place_in_levels(p, width, &w->places)
+                                   : fs_place_in_time(p, width, &w->places);
 }
 
 static void put_point(fs_text *t, int64_t x, int64_t y) {
@@ -357,8 +350,8 @@ static void place_cluster(fs_writer *w, Agraph_t *to, uint32_t c) {
 /* ---- nodes */
 
 static void style_node(fs_writer *w, Agnode_t *to, fs_pic_kind kind, bool several) {
-  const fs_node_style *s = &node_styles[kind];
-  set(w, to, "shape", several && kind < FS_PIC_WRITE ? "box3d" : s->shape);
+  const fs_node_style *s = &fs_node_styles[kind];
+  set(w, to, "shape", several && !fs_pic_copies(kind) ? "box3d" : s->shape);
   set(w, to, "fillcolor", s->fill);
   set(w, to, "peripheries", s->peripheries);
 }
@@ -376,7 +369,7 @@ static void write_node(fs_writer *w, uint32_t i) {
   set_line(w, to, "label");
   put_node(w, n, true);
   set_line(w, to, "tooltip");
-  fs_text_printf(&w->line, "%s%s%s", node_styles[n->kind].name, several ? " several" : "",
+  fs_text_printf(&w->line, "%s%s%s", fs_node_styles[n->kind].name, several ? " several" : "",
                  n->critical ? " critical" : "");
   set_line(w, to, "class");
   if (n->critical) {
@@ -390,14 +383,9 @@ static void write_node(fs_writer *w, uint32_t i) {
 
 /* ---- edges */
 
-static fs_pic_why main_why(uint8_t why) { return (fs_pic_why)__builtin_ctz(why); }
-static bool has(uint8_t set, fs_pic_why why) { return (set >> why & 1) != 0; }
-/* An edge with another reason that is waited for has a second line in the colour of waits. */
-static bool is_double(uint8_t why) { return has(why, FS_PIC_WAIT) && main_why(why) != FS_PIC_WAIT; }
-
 static void style_edge(fs_writer *w, Agedge_t *to, uint8_t why) {
-  const fs_edge_style *s = &edge_styles[main_why(why)];
-  if (is_double(why)) {
+  const fs_edge_style *s = &fs_edge_styles[fs_why_main(why)];
+  if (fs_why_double(why)) {
     fs_text_printf(&w->line, "%s:%s", s->color, BLUE);
     set_line(w, to, "color");
   } else {
@@ -406,11 +394,36 @@ static void style_edge(fs_writer *w, Agedge_t *to, uint8_t why) {
   }
 }
 
+static void put_version(fs_writer *w, uint32_t version) {
+  fs_dot_escape(&w->line, w->p->version_name[version]);
+  put_index(&w->line, w->p->version_index[version]);
+}
+
+/* "a to b: data in x, wait" */
+static void put_edge(fs_writer *w, const fs_pic_edge *e) {
+  const char *before = ": ";
+  put_item(w, w->p->node[e->from].last, true);
+  fs_text_puts(&w->line, " to ");
+  put_item(w, w->p->node[e->to].first, true);
+  for (int k = 0; k < FS_PIC_WHYS; k++) {
+    if (!fs_why_has(e->why, (fs_pic_why)k)) {
+      continue;
+    }
+    fs_text_printf(&w->line, "%s%s", before, fs_edge_styles[k].name);
+    before = ", ";
+    if (k == FS_PIC_DATA && e->version != FS_NONE) {
+      fs_text_puts(&w->line, " in ");
+      put_version(w, e->version);
+      fs_text_puts(&w->line, e->more ? " and more" : "");
+    }
+  }
+}
+
 static void put_whys(fs_writer *w, uint8_t why, const char *between) {
   const char *before = "";
   for (int k = 0; k < FS_PIC_WHYS; k++) {
-    if (has(why, (fs_pic_why)k)) {
-      fs_text_printf(&w->line, "%s%s", before, edge_styles[k].name);
+    if (fs_why_has(why, (fs_pic_why)k)) {
+      fs_text_printf(&w->line, "%s%s", before, fs_edge_styles[k].name);
       before = between;
     }
   }
@@ -425,100 +438,95 @@ static void write_edge(fs_writer *w, const fs_pic_edge *e) {
   put_whys(w, e->why, " ");
   fs_text_puts(&w->line, e->critical ? " critical" : "");
   set_line(w, to, "class");
-  put_item(w, w->p->node[e->from].last, true);
-  fs_text_puts(&w->line, " to ");
-  put_item(w, w->p->node[e->to].first, true);
-  fs_text_puts(&w->line, ": ");
-  put_whys(w, e->why, ", ");
+  put_edge(w, e);
   set_line(w, to, "tooltip");
   if (e->critical) {
     set(w, to, "penwidth", "3");
   }
-  if (has(e->why, FS_PIC_QUEUE)) {
+  if (fs_why_has(e->why, FS_PIC_QUEUE)) {
     set(w, to, "weight", "8"); /* queues are straight */
   }
 }
 
-/* ---- legend: one node, a row for every kind that occurs */
+/* ---- buffers that are given or kept: small nodes */
 
-static void put_swatch(fs_text *t, const char *color, int width, int height) {
-  fs_text_printf(t, "<TD FIXEDSIZE=\"TRUE\" WIDTH=\"%d\" HEIGHT=\"%d\"", width, height);
-  if (*color != '\0') {
-    fs_text_printf(t, " BGCOLOR=\"%s\"", color);
+/* In the gap above the node that uses it, or below. */
+static void place_buffer(fs_writer *w, Agnode_t *to, uint32_t node, bool given) {
+  enum { AWAY = FS_PLACE_HEIGHT / 2 + 12, BESIDE = 36 };
+  if (w->layout == FS_LAYOUT_PLACED) {
+    int64_t x = w->places.x[node] + (int64_t)w->near[node]++ * BESIDE;
+    set_place(w, to, x, w->places.y[node] + (given ? AWAY : -AWAY));
   }
-  fs_text_puts(t, "></TD>");
 }
 
-#define SMALL_TABLE "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\">"
-
-/* A line as a table of its own: one cell, or as many as there are dashes, with gaps as long. */
-static void put_line(fs_text *t, const char *color, int dashes) {
-  enum { WIDTH = 36, HEIGHT = 2 };
-  int cells = dashes == 0 ? 1 : 2 * dashes - 1;
-  fs_text_puts(t, "<TR><TD>" SMALL_TABLE "<TR>");
-  for (int i = 0; i < cells; i++) {
-    put_swatch(t, i % 2 == 0 ? color : "", WIDTH / cells, HEIGHT);
+static Agnode_t *write_buffer(fs_writer *w, uint32_t version, bool given) {
+  Agnode_t *n = add_node(w, w->g, given ? "given" : "kept", version);
+  if (n == NULL) {
+    return NULL;
   }
-  fs_text_puts(t, "</TR></TABLE></TD></TR>");
+  put_version(w, version);
+  set_line(w, n, "label");
+  put_version(w, version);
+  fs_text_puts(&w->line, given ? ": given" : ": kept");
+  set_line(w, n, "tooltip");
+  set(w, n, "class", given ? "buffer given" : "buffer kept");
+  set(w, n, "shape", "ellipse");
+  set(w, n, "fillcolor", PALE_GREEN);
+  set(w, n, "fontsize", "8");
+  set(w, n, "height", "0.2");
+  set(w, n, "margin", "0.04,0.02");
+  return n;
 }
 
-static void legend_row(fs_text *t, const char *text, bool waited) {
-  fs_text_printf(t, "</TD><TD ALIGN=\"LEFT\">%s%s</TD></TR>", text, waited ? ", waited for" : "");
-}
-
-static void legend_node(fs_text *t, fs_pic_kind kind) {
-  const fs_node_style *s = &node_styles[kind];
-  fs_text_printf(t,
-                 "<TR><TD><TABLE BORDER=\"%s\" CELLBORDER=\"1\" CELLSPACING=\"%d\" "
-                 "CELLPADDING=\"0\"><TR>",
-                 kind == FS_PIC_GANG ? "1" : "0", kind == FS_PIC_GANG ? 2 : 0);
-  put_swatch(t, s->fill, 28, 10);
-  fs_text_puts(t, "</TR></TABLE>");
-  legend_row(t, s->legend, false);
-}
-
-static void legend_edge(fs_text *t, fs_pic_why why, bool waited) {
-  const fs_edge_style *s = &edge_styles[why];
-  fs_text_puts(t, "<TR><TD>" SMALL_TABLE);
-  put_line(t, s->color, s->dashes);
-  if (waited) {
-    put_line(t, BLUE, 0);
-  }
-  fs_text_puts(t, "</TABLE>");
-  legend_row(t, s->legend, waited);
-}
-
-static void put_legend(const fs_picture *p, fs_text *t) {
-  bool node[FS_PIC_KINDS] = {false}, edge[FS_PIC_WHYS] = {false}, waited[FS_PIC_WHYS] = {false};
-  for (uint32_t i = 0; i < p->n_nodes; i++) {
-    node[p->node[i].kind] = true;
-  }
-  for (size_t e = 0; e < p->edge.n; e++) {
-    uint8_t why = p->edge.at[e].why;
-    (is_double(why) ? waited : edge)[main_why(why)] = true;
-  }
-  fs_text_puts(t, "<TABLE BORDER=\"1\" COLOR=\"" LIGHT
-                  "\" CELLBORDER=\"0\" CELLSPACING=\"1\" "
-                  "CELLPADDING=\"1\">");
-  for (int k = 0; k < FS_PIC_KINDS; k++) {
-    if (node[k]) {
-      legend_node(t, (fs_pic_kind)k);
+static void write_buffers(fs_writer *w, bool given) {
+  const fs_picture *p = w->p;
+  const fs_pic_end *end = given ? p->given.at : p->kept.at;
+  size_t n = given ? p->given.n : p->kept.n;
+  Agnode_t *buffer = NULL;
+  for (size_t i = 0; i < n && !w->failed; i++) {
+    if (i == 0 || end[i].version != end[i - 1].version) {
+      buffer = write_buffer(w, end[i].version, given);
+      if (buffer != NULL) {
+        place_buffer(w, buffer, end[i].node, given);
+      }
+    }
+    Agnode_t *op = w->node[end[i].node];
+    Agedge_t *e = given ? add_edge(w, buffer, op) : add_edge(w, op, buffer);
+    if (e != NULL) {
+      set(w, e, "class", "data buffer");
+      put_version(w, end[i].version);
+      set_line(w, e, "tooltip");
     }
   }
-  for (int k = 0; k < FS_PIC_WHYS; k++) {
-    if (edge[k]) {
-      legend_edge(t, (fs_pic_why)k, false);
-    }
-    if (waited[k]) {
-      legend_edge(t, (fs_pic_why)k, true);
-    }
-  }
-  fs_text_puts(t, "</TABLE>");
 }
+
+/* ---- queues that only run gangs, which are drawn with other queues */
+
+static void write_see(fs_writer *w, uint32_t cluster) {
+  enum { MIDDLE = 100 };
+  Agnode_t *n = add_node(w, w->cluster[cluster], "see", cluster);
+  if (n == NULL) {
+    return;
+  }
+  fs_text_puts(&w->line, "gangs: see queue ");
+  fs_dot_escape(&w->line, w->p->cluster[w->p->host[cluster]]);
+  set_line(w, n, "label");
+  set(w, n, "tooltip", "gangs are drawn with their first queue");
+  set(w, n, "class", "see");
+  set(w, n, "peripheries", "0");
+  set(w, n, "shape", "plain");
+  set(w, n, "style", "");
+  if (w->layout == FS_LAYOUT_PLACED) {
+    const fs_pic_box *b = &w->places.lane[cluster];
+    set_place(w, n, b->left + MIDDLE, (b->low + b->high - FS_PLACE_LABEL) / 2);
+  }
+}
+
+/* ---- legend */
 
 static void write_legend(fs_writer *w) {
   Agnode_t *n = add_node(w, w->g, "legend", FS_NONE);
-  put_legend(w->p, &w->line);
+  fs_dot_put_legend(w->p, &w->line);
   fs_text_add(&w->line, "", 1);
   if (n == NULL || w->line.failed) {
     return;
@@ -558,26 +566,13 @@ static void write_clusters(fs_writer *w) {
 static fs_status ask_for_memory(const fs_picture *p) {
   enum { PER_GRAPH = 1 << 16, PER_NODE = 2048, PER_EDGE = 1536 };
   size_t size = PER_GRAPH + p->n_nodes * (size_t)PER_NODE + p->edge.n * (size_t)PER_EDGE;
+  size += (p->given.n + p->kept.n) * (size_t)(PER_NODE + PER_EDGE);
   void *block = fs_realloc(p->ctx, NULL, 0, size);
   if (block == NULL) {
     return FSCHED_SYSTEM;
   }
   (void)fs_realloc(p->ctx, block, size, 0);
   return FSCHED_OK;
-}
-
-/* Straight lines between places: those that queues and waits say anyhow would only hide them. */
-static void omit_edges(fs_writer *w) {
-  fs_picture *p = w->p;
-  size_t n = 0;
-  for (size_t i = 0; i < p->edge.n; i++) {
-    fs_pic_edge e = p->edge.at[i];
-    if (e.critical || has(e.why, FS_PIC_WAIT) || has(e.why, FS_PIC_QUEUE)) {
-      p->edge.at[n++] = e;
-    }
-  }
-  w->omitted = (uint32_t)(p->edge.n - n);
-  p->edge.n = n;
 }
 
 static fs_status prepare(fs_writer *w, bool full_names) {
@@ -594,8 +589,8 @@ static fs_status prepare(fs_writer *w, bool full_names) {
     FS_TRY(fs_dot_shorten(&p->arena, name, w->shown, p->n_items));
   }
   if (w->layout == FS_LAYOUT_PLACED) {
-    omit_edges(w);
     FS_TRY(find_places(w));
+    FS_TRY(fs_new_zero(&p->arena, &w->near, p->n_nodes));
   }
   return ask_for_memory(p);
 }
@@ -610,6 +605,13 @@ static void write_all(fs_writer *w, fs_text *out) {
   for (size_t e = 0; e < w->p->edge.n && !w->failed; e++) {
     write_edge(w, &w->p->edge.at[e]);
   }
+  for (uint32_t c = 0; c < w->p->n_clusters; c++) {
+    if (w->p->host[c] != FS_NONE && w->cluster[c] != NULL) {
+      write_see(w, c);
+    }
+  }
+  write_buffers(w, true);
+  write_buffers(w, false);
   write_legend(w);
   w->failed |= !w->line.failed && agwrite(w->g, out) != 0 && !out->failed;
 }

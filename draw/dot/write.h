@@ -6,13 +6,11 @@
 #include "picture.h"
 
 typedef enum fs_layout {
-  FS_LAYOUT_FULL,    /* Graphviz takes the time it needs */
-  FS_LAYOUT_LIMITED, /* with limits on its effort, and straight edges */
-  FS_LAYOUT_PLACED /* nodes have places; of edges, waits, queues and the critical path are drawn */
+  FS_LAYOUT_FULL,  /* Graphviz takes the time it needs */
+  FS_LAYOUT_PLACED /* nodes have places, and edges are straight */
 } fs_layout;
 
-/* FS_LAYOUT_PLACED is for schedules and programs, and takes edges out of the picture.
- * Errors: FSCHED_SYSTEM. */
+/* Errors: FSCHED_SYSTEM. */
 fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text *out) FS_MUST_USE;
 
 #endif

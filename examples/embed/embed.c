@@ -46,7 +46,7 @@ static void add_memories(maker *m) {
                                    .write_rate = 1024,
                                    .read_fixed = 1,
                                    .read_rate = 1024};
-  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr", .capacity = FSCHED_UNBOUNDED};
+  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"}; /* no capacity: unbounded */
   uint32_t id;
   check(m, fsched_builder_memory(m->b, &scratchpad, &id));
   check(m, fsched_builder_memory(m->b, &ddr, &id));
@@ -54,8 +54,7 @@ static void add_memories(maker *m) {
 
 /* In the first bounded memory, which is the scratchpad. */
 static uint32_t add_buffer(maker *m, const char *name, uint64_t bytes, fsched_io io) {
-  fsched_buffer_desc d = {
-      .size = sizeof d, .name = name, .bytes = bytes, .memory = FSCHED_NONE, .io = io};
+  fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = bytes, .io = io};
   uint32_t id = 0;
   check(m, fsched_builder_buffer(m->b, &d, &id));
   return id;

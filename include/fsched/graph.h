@@ -51,8 +51,10 @@ typedef enum fsched_tag {
 #define FSCHED_MAX_MACHINE 255u
 
 /* Descriptors start with their own size, which must reach over the names and sizes that are
- * required; what lies beyond it counts as zero.  Use e.g.
- * fsched_queue_desc d = {.size = sizeof d, ...}. */
+ * required; what lies beyond it counts as zero.  Zero is the default of every member, and means
+ * what leaving the key out of a graph file means: use e.g.
+ * fsched_queue_desc d = {.size = sizeof d, .name = "dma"}.  Where 0 is a value too (an op's time
+ * and start, an arg's range), has_... says that it is given. */
 typedef struct fsched_queue_desc {
   size_t size;
   const char *name;
@@ -64,7 +66,7 @@ typedef struct fsched_queue_desc {
 typedef struct fsched_memory_desc {
   size_t size;
   const char *name;
-  uint64_t capacity; /* bytes; FSCHED_UNBOUNDED for no limit */
+  uint64_t capacity; /* bytes; 0 or FSCHED_UNBOUNDED: no limit */
   uint64_t align;    /* a power of two; 0: 1 */
   fsched_placement placement;
   const char *backing;  /* name of another memory, may be described later; NULL: none */
@@ -77,7 +79,7 @@ typedef struct fsched_buffer_desc {
   size_t size;
   const char *name;
   uint64_t bytes;
-  uint32_t memory; /* id; FSCHED_NONE: the first bounded memory, else the first memory */
+  const char *memory; /* described before; NULL: the first bounded memory, else the first one */
   fsched_io io;
 } fsched_buffer_desc;
 
@@ -96,7 +98,8 @@ typedef struct fsched_op_desc {
   const char *on;           /* queue name, else class; NULL: "compute"; ignored for a gang */
   const char *const *gang;  /* distinct queue names, or NULL */
   uint32_t n_gang;          /* 1 or more when gang is given */
-  uint64_t time;            /* ticks */
+  int has_time;             /* time is given, even if it is 0 */
+  uint64_t time;            /* ticks; 0 without has_time: 1 */
   int has_start;            /* start is given */
   uint64_t start;
 } fsched_op_desc;

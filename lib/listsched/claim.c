@@ -26,7 +26,6 @@ static bool input_is_low(const fs_engine *e, const fs_claim *c, const fs_need *n
 /* Long-lived versions from the high end, short-lived ones and scratch from the low end; or each
  * output away from its input, so that what dies next leaves one large hole. */
 static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
-  enum { SHORT = 8 };
   if (n->version == FS_NONE || c->last_resort) {
     return false;
   }
@@ -34,7 +33,7 @@ static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
     return input_is_low(e, c, n);
   }
   uint32_t last = e->v_use[e->v_use0[n->version + 1] - 1];
-  return last > c->position + SHORT * (e->n_queues + 1);
+  return last > c->position + e->policy->near * (e->n_queues + 1);
 }
 
 /* Packing: right behind what has been placed last in the memory. */

@@ -208,7 +208,7 @@ static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, u
     return FSCHED_OK;
   }
   uint32_t place;
-  FS_TRY(fs_places_reserve_now(p, size, false, &place));
+  FS_TRY(fs_places_reserve_now(p, size, e->policy->reads_high, &place));
   if (place == FS_NONE) {
     return FSCHED_OK;
   }
@@ -247,6 +247,9 @@ fs_status fs_engine_prefetch(fs_engine *e) {
         if (e->v_memory[v] == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] &&
             e->v_stored[v]) {
           FS_TRY(prefetch_version(e, v, at, headroom));
+          if (e->policy->in_turn && e->v_state[v] == FS_V_ABSENT) {
+            return FSCHED_OK;
+          }
         }
       }
       headroom += fs_engine_own_room(e, op, m);

@@ -11,7 +11,12 @@
  * their critical path, program and frugal order those that wait for memory.  Graphs of up to
  * PORTFOLIO_LIMIT ops and args in bounded memory are run under all policies; the least makespan
  * wins, then the fewest bytes copied, then the first in the list.  Larger ones are run once, under
- * the order that brings the fewest bytes back in; the others only if it fails. */
+ * the order that brings the fewest bytes back in; the others only if it fails.
+ *
+ * Then small graphs are tried further from the best run so far, in an order that differs a little
+ * at random, and half of the time with another habit or two of placing and prefetching: where
+ * memory is scarce, or the graph a chain, they decide more than the order.  From a run that is as
+ * good as the best the next trial goes on. */
 #include <stdio.h>
 
 #include "listsched/engine.h"
@@ -23,7 +28,8 @@ enum {
   N_POLICIES = 3 * N_PLANS,
   MOST_TRIALS = 400,
   TRIAL_SIZE = 100000,        /* ops and args in all trials together */
-  TRIAL_SIZE_BOUNDED = 10000, /* the same with bounded memories, where a run costs more */
+  TRIAL_SIZE_BOUNDED = 40000, /* the same with bounded memories, where a run costs more */
+  NEAR = 8
 };
 
 /* Policy k has plan k % N_PLANS. */
@@ -160,8 +166,8 @@ typedef struct search {
   uint32_t *position[N_PLANS], *op_at[N_PLANS]; /* NULL: not made yet */
   fsched_schedule *schedule;                    /* the best so far */
   uint64_t copy_bytes;
-  uint32_t *best_position; /* its order, and its policy */
-  uint32_t best_policy;
+  uint32_t *best_position; /* its order, and below its policy */
+  fs_policy best;
   uint64_t runs; /* begun so far: each has n_ops units of progress */
 } search;
 
@@ -186,38 +192,34 @@ static fs_status make_plan(search *s, uint32_t k) {
 }
 
 /* Keeps the run if it is the best one; of one that is as good, the order, to go on from there. */
-static fs_status keep_if_better(search *s, const fs_engine *e, uint32_t policy) {
+static fs_status keep_if_better(search *s, const fs_engine *e) {
   fs_tick makespan = run_makespan(e);
   uint64_t bytes = run_copy_bytes(e);
-  if (s->schedule != NULL && policy == s->best_policy && makespan == s->schedule->makespan &&
-      bytes == s->copy_bytes) {
-    memcpy(s->best_position, e->position, s->g->n_ops * sizeof *s->best_position);
+  if (s->schedule != NULL && (makespan > s->schedule->makespan ||
+                              (makespan == s->schedule->makespan && bytes > s->copy_bytes))) {
     return FSCHED_OK;
   }
-  if (s->schedule != NULL && (makespan > s->schedule->makespan ||
-                              (makespan == s->schedule->makespan && bytes >= s->copy_bytes))) {
+  s->best = *e->policy;
+  memcpy(s->best_position, e->position, s->g->n_ops * sizeof *s->best_position);
+  if (s->schedule != NULL && makespan == s->schedule->makespan && bytes == s->copy_bytes) {
     return FSCHED_OK;
   }
   fsched_schedule_destroy(s->schedule);
   s->schedule = NULL;
   s->copy_bytes = bytes;
-  s->best_policy = policy;
-  memcpy(s->best_position, e->position, s->g->n_ops * sizeof *s->best_position);
   return fill_schedule(s->ctx, e, &s->schedule);
 }
 
-static fs_status run_order(search *s, uint32_t k, const uint32_t *position, const uint32_t *op_at,
-                           bool explain) {
-  fs_policy policy = policies[k];
-  policy.evict = s->options->evict;
+static fs_status run_order(search *s, const fs_policy *policy, const uint32_t *position,
+                           const uint32_t *op_at, bool explain) {
   fs_arena scratch;
   fs_arena_init(&scratch, s->ctx);
   fs_engine e = {.ctx = s->ctx, .progress_base = s->runs++ * s->g->n_ops};
   bool infeasible = true;
-  fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, &policy, position, op_at);
+  fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, policy, position, op_at);
   status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
   if (status == FSCHED_OK && !infeasible) {
-    status = keep_if_better(s, &e, k);
+    status = keep_if_better(s, &e);
   }
   fs_engine_release(&e);
   fs_arena_release(&scratch);
@@ -227,11 +229,32 @@ static fs_status run_order(search *s, uint32_t k, const uint32_t *position, cons
 
 static fs_status try_policy(search *s, uint32_t k, bool explain) {
   FS_TRY(make_plan(s, k % N_PLANS));
-  return run_order(s, k, s->position[k % N_PLANS], s->op_at[k % N_PLANS], explain);
+  fs_policy policy = policies[k];
+  policy.evict = s->options->evict;
+  policy.near = NEAR;
+  return run_order(s, &policy, s->position[k % N_PLANS], s->op_at[k % N_PLANS], explain);
 }
 
 static bool reached(const search *s) {
   return s->schedule != NULL && s->schedule->makespan <= s->options->lower_bound;
+}
+
+/* The policy of the best run, half of the time with another habit or two. */
+static fs_policy vary(const search *s, uint32_t trial) {
+  static const uint32_t nears[] = {NEAR, 1, 3, 20};
+  uint64_t r = fs_plan_random(s->options->seed, trial);
+  fs_policy p = s->best;
+  for (uint64_t changes = r % 4 < 2 ? 0 : r % 4 - 1; changes > 0; changes--) {
+    r /= 4;
+    uint64_t habit = r % 5;
+    r /= 5;
+    p.in_turn ^= habit == 0;
+    p.opposite ^= habit == 1;
+    p.strict ^= habit == 2;
+    p.reads_high ^= habit == 3;
+    p.near = habit == 4 ? nears[r % 4] : p.near;
+  }
+  return p;
 }
 
 static fs_status try_neighbour(search *s, uint32_t trial, uint32_t *position, uint32_t *op_at) {
@@ -246,7 +269,8 @@ static fs_status try_neighbour(search *s, uint32_t trial, uint32_t *position, ui
   for (uint32_t op = 0; op < n; op++) {
     op_at[position[op]] = op;
   }
-  return run_order(s, s->best_policy, position, op_at, false);
+  fs_policy policy = vary(s, trial);
+  return run_order(s, &policy, position, op_at, false);
 }
 
 static bool any_bounded(const fsched_graph *g) {

@@ -40,7 +40,7 @@ typedef struct planner {
 } planner;
 
 /* The finaliser of splitmix64: the i-th number of a stream. */
-static uint64_t random_at(uint64_t seed, uint64_t i) {
+uint64_t fs_plan_random(uint64_t seed, uint64_t i) {
   uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -49,7 +49,7 @@ static uint64_t random_at(uint64_t seed, uint64_t i) {
 
 static void shuffle(planner *p, uint64_t seed) {
   for (uint32_t i = p->g->n_ops; seed != 0 && i-- > 1;) {
-    uint32_t j = (uint32_t)(random_at(seed, i) % (i + 1));
+    uint32_t j = (uint32_t)(fs_plan_random(seed, i) % (i + 1));
     uint32_t op = p->op_of[i];
     p->op_of[i] = p->op_of[j];
     p->op_of[j] = op;
@@ -117,7 +117,7 @@ fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena
   FS_TRY(fs_new(scratch, &key, g->n_ops));
   FS_TRY(planner_init(&p, ctx, g, scratch, 0, position));
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    key[op] = from[op] + random_at(seed, op) % ((uint64_t)spread + 1);
+    key[op] = from[op] + fs_plan_random(seed, op) % ((uint64_t)spread + 1);
   }
   fs_status status = plan_by_key(&p, key);
   fs_vec_free(ctx, &p.ready);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies of the list scheduler: which ready op is next, and which version leaves.  The mechanism
- * (engine.h) asks; a policy is a pair of functions without state. */
+/* Policies of the list scheduler: which ready op is next, which version leaves, and habits of
+ * placing and prefetching.  The mechanism (engine.h) asks; a policy has no state. */
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 
@@ -17,6 +17,9 @@ typedef struct fs_policy {
   fsched_evict evict;    /* farthest next use, or least recently used */
   bool opposite;         /* outputs go to the end of memory that is farther from an input */
   bool strict;           /* no op takes room that an earlier one is blocked for */
+  bool in_turn;          /* nothing is prefetched past what could not be */
+  bool reads_high;       /* prefetched versions go to the high end */
+  uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
 
 /* Upward rank: longest remaining path first, copies of kept outputs included. */
@@ -33,6 +36,9 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
 fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                             const uint32_t *from, uint32_t spread, uint64_t seed,
                             uint32_t *position) FS_MUST_USE;
+
+/* The i-th number of the stream of a seed. */
+uint64_t fs_plan_random(uint64_t seed, uint64_t i);
 
 /* Bytes that an order, one op at a time, has to bring back in: uses of a version between which more
  * than the capacity has been brought into its memory.  A guide for choosing an order; O(args). */

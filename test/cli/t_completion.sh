@@ -65,6 +65,10 @@ fsched run some|FILE some.fsb
 fsched verify some.fsb --graph so|FILE some.yaml
 fsched compile -W unus|unused
 fsched compile -Wunus|unused
+fsched compile -Wno-unus|no-unused
+fsched compile -Wno-error=unus|unused
+fsched compile -Werror=unus|unused
+fsched compile -W no-rac|no-race
 fsched compile --dump-after cod|codegen
 fsched compile --dump-after codegen=some.t|FILE some.txt
 fsched run --with-plan=|fit
@@ -85,8 +89,8 @@ wanted() {
 check_shell() { # shell, with "LINE: WORD..." per case on standard input
   while IFS='|' read -r line want && IFS= read -r got <&3; do
     want=$(wanted "$want")
-    # "=" after a kind, and "-W" before what is joined to it, are there or not, as the shell does it
-    got=$(echo "${got#"$line:"}" | sed 's/=\( \|$\)/\1/g; s/ -W/ /g; s/^ //; s/ $//')
+    # What "=" ends is a word, or not; "=" after a kind, and "-W" before what is joined to it, are there or not, as the shell does it
+    got=$(echo "${got#"$line:"}" | sed 's/=\( \|$\)/\1/g; s/ -W/ /g; s/ no-error=/ /g; s/ error=/ /g; s/^ //; s/ $//')
     expect "$1: $line offers '$want', not '$got'" [ "$want" = "$got" ]
   done <../cases 3<"$2"
 }
@@ -150,6 +154,11 @@ if command -v fish >/dev/null; then
   check_shell fish ../offered
   expect "fish shows what options do" [ -n \
     "$(fish --no-config -c "$of_line" "$fish" 'fsched compile --see' | grep '	.*random')" ]
+  for words in 'compile -Wunus' 'compile -Wno-unus' 'compile --emit sv' 'compile --dump-after cod'; do
+    fish --no-config -c "$of_line" "$fish" "fsched $words" 2>/dev/null </dev/null >offered
+    expect "fish shows what the value of $words means" \
+      [ -n "$(sed 's/.*	//' offered)" -a -z "$(grep -e 'Warn about' -e 'Also write' -e 'Show what' offered)" ]
+  done
 else
   echo "skip: no fish"
 fi

@@ -7,6 +7,8 @@
 . "$TOP/test/cli/installed.sh" || return 0
 run 0 install_to "$PWD/first" LIBDIR=/usr/lib/some-arch
 run 0 install_to "$PWD/outside" LIBDIR="$PWD/outside-lib"
+where=$PWD/opt/fsched
+run 0 make --no-print-directory -s -C "$TOP" BUILD="$BUILD" PREFIX="$where" install
 begin_consumers
 
 # Every header alone, and all together, in each order of two.
@@ -53,6 +55,19 @@ run 0 make -C embed clean
 run 0 make -C embed STATIC=1
 run 0 env -u LD_LIBRARY_PATH embed/embed
 expect "embed, static" [ "$(cat out)" = "$says" ]
+
+# Installed where the loader does not search, as the READMEs say; what make prints is what they show.
+for example in embed build-step; do
+  cp -r "$TOP/examples/$example" "at-$example"
+  run 0 env -u LD_LIBRARY_PATH -u PKG_CONFIG_SYSROOT_DIR -u CC -u CXX -u FSCHED PKG_CONFIG_PATH="$where/lib/pkgconfig" \
+    make --no-print-directory -s -C "at-$example" check
+  run 0 env -u LD_LIBRARY_PATH -u PKG_CONFIG_SYSROOT_DIR -u CC -u CXX -u FSCHED PKG_CONFIG_PATH="$where/lib/pkgconfig" \
+    make --no-print-directory -C "at-$example" -B check
+  sed "s|$where|/opt/fsched|g; s/  */ /g; s/ $//" out >printed
+  sed -n '/^\$ make check$/,/^```$/p' "$TOP/examples/$example/README.md" | sed '1d; $d' >shown
+  expect "$example/README.md shows what make prints" same shown printed
+  same shown printed || diff shown printed
+done
 
 if ! have cmake; then
   echo "skip: no cmake"

@@ -54,9 +54,9 @@ is "the first stage's order" "$(awk '$5 == "acc0" { printf "%s ", $1 }' t.txt)" 
 good unet 8929 8468
 is "what leaves and comes back" "$(sed -n 's/^\(skip[0-9]\)  *spill_\([a-z]*\).*/\1 \2/p' t.txt |
   tr '\n' ' ')" "skip1 write skip2 write skip2 read skip1 read "
-run 0 "$FSCHED" compile "$examples/unet/graph.yaml" -q -o g.fsb --verify --memory sram=14MiB \
+run 0 "$FSCHED" compile "$examples/unet/graph.yaml" -q -o g.fsb --verify --memory sram=16MiB \
   --emit table=t.txt
-is "spills of skips with 14 MiB" "$(count t.txt '^skip.*spill')" 0
+is "spills of skips with 16 MiB" "$(count t.txt '^skip.*spill')" 0
 
 # Sweeps two tiles apart, side by side; raw leaves the next frame's loads unordered.
 good tiles 1452 1452

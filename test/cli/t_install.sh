@@ -30,7 +30,7 @@ if command -v nm >/dev/null; then
   nm -g --defined-only "$root/lib/libfsched.a" 2>/dev/null |
     sed -n 's/^[0-9a-f]* [A-Z] //p' >symbols
   expect "the archive has functions" holds symbols '^fsched_compile$'
-  grep -v -e '^fsched_' -e '^fs_' symbols >others
+  grep -v -e '^fsched_' -e '^fs_' -e '^__odr_asan' symbols >others # the last: of a sanitizer
   expect "the archive has no other names" empty others
 fi
 if command -v readelf >/dev/null; then
@@ -47,6 +47,41 @@ if ! grep -q -e __asan -e __tsan "$root/lib/libfsched.so"; then
       pkg-config --cflags --libs fsched)
   run 0 env LD_LIBRARY_PATH="$root/lib" ./user
 fi
+# Functions are pages, by a link that "man" follows.
+expect "a page for each function" [ "$(cat "$root"/share/man/man3/fsched_*.3 | sort -u)" = '.so man3/libfsched.3' ]
+expect "of which there are many" [ "$(find "$root/share/man/man3" -name 'fsched_*.3' | wc -l)" -ge 70 ]
+if command -v man >/dev/null && man --version 2>&1 | grep -q man-db; then
+  run 0 env MANPATH="$root/share/man" MANWIDTH=80 man -P cat fsched_compile
+  expect "man fsched_compile" holds out 'fsched_status.*fsched_compile.*fsched_context'
+fi
 run 0 quiet_make uninstall
 expect "uninstall leaves no file" [ -z "$(find root -type f -o -type l)" ]
+
+# A plain install after a build with flags installs what was built.  A compiler that only notes
+# that it was called stands for the real one; nothing is there to be compiled with it.
+cat >noting <<C
+#!/bin/sh
+echo "\$*" >>"$PWD/noted"
+exec ${CC:-cc} "\$@"
+C
+chmod +x noting
+mkdir tree
+cp -R "$TOP/Makefile" "$TOP/include" "$TOP/scripts" "$TOP/cli" "$TOP/lib" "$TOP/codegen" "$TOP/draw" \
+  "$TOP/exec" "$TOP/man" "$TOP/cmake" tree
+plain_make() { env -u CC -u CFLAGS -u CPPFLAGS -u LDFLAGS make --no-print-directory -C tree BUILD=b "$@"; }
+# One object is enough to see it, made as install makes it.
+calls() { grep -c 'lib/version\.c' noted; }
+run 0 plain_make "CC=$PWD/noting" CFLAGS=-O0 "CPPFLAGS=-DA='\"\$\$#\"'" b/lib/version.o
+expect "the compiler is called" [ "$(calls)" -eq 1 ]
+run 0 plain_make MAKECMDGOALS=install b/lib/version.o
+expect "a plain install makes it no second time" [ "$(calls)" -eq 1 ]
+run 0 plain_make MAKECMDGOALS=install CFLAGS=-O1 b/lib/version.o
+expect "what is given counts" [ "$(calls)" -eq 2 ]
+expect "beside what is remembered" holds noted '-DA=.* -O1 .*lib/version\.c'
+run 0 plain_make b/lib/version.o
+expect "a plain make has its own compiler" [ "$(calls)" -eq 2 ]
+expect "and calls it" holds out '  CC '
+run 0 make --no-print-directory -C "$TOP" help
+expect "make help" holds out '^make check  '
+expect "and that alone" [ "$(grep -c '^#' out)" -eq 0 ]
 :

@@ -19,6 +19,10 @@ wrong run g.txt
 wrong asm g.txt
 wrong asm g.yaml
 wrong asm g.fsb
+wrong compile g.fsb
+wrong compile g.json
+wrong compile g.txt
+wrong verify g.fsb --graph g.json
 for c in run verify dis asm; do
   echo "\$ fsched $c - <g.yaml" >>kinds.txt
   "$FSCHED" $c - <g.yaml >out 2>>kinds.txt

@@ -14,7 +14,7 @@ commands=$("$FSCHED" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
 plain() {
   sed -e 's/\\f[BIRP]//g' -e 's/\\-/-/g' -e 's/\\(aq/'"'"'/g' -e 's/\\(dq/"/g' -e 's/\\(ha/^/g' \
-    -e 's/\\(ti/~/g' -e 's/\\[|&]//g' -e 's/\\e/\\/g' "$1"
+    -e 's/\\(ti/~/g' -e 's/\\[|&]//g' -e 's/\\%//g' -e 's/\\e/\\/g' "$1"
 }
 # "tag: text" lines; a list within an option is part of its text.
 options_of_page() {
@@ -73,7 +73,7 @@ for page in "$pages"/*.[135]; do
 done
 # The maker of pages knows its markers.
 gen=$BUILD/cli/gen/gen
-for marker in 'OPTIONS nothing' 'OPTION run' 'STATUS 7' 'SYNOPSIS' 'STATUS x'; do
+for marker in 'OPTIONS nothing' 'API nothing.h' 'OPTION run' 'STATUS 7' 'SYNOPSIS' 'STATUS x'; do
   printf '.TH X 1\n.\\" @%s@\n' "$marker" >bad.1
   run 1 "$gen" page bad.1 2026-01-01
   expect "it names the line" holds err '^bad.1:2: no such marker: .*@$'
@@ -93,6 +93,27 @@ cat "$TOP"/include/fsched/*.h | tr '\n' ' ' | sed 's/FSCHED_API/\n&/g' |
 plain "$pages/libfsched.3" | grep -o 'fsched_[a-z0-9_]* ()' | sed 's/ ()//' | sort -u >named
 expect "libfsched(3) names the functions of the headers" same declared named
 same declared named || diff declared named
+
+# Each of them is a page, which is that one.
+while read -r function; do
+  expect "$function(3) is libfsched(3)" holds "$pages/links/$function.3" '^\.so man3/libfsched\.3$'
+done <declared
+expect "no other links" [ "$(find "$pages/links" -type f | wc -l)" -eq "$(grep -c . declared)" ]
+# Its reference has all code of the headers, and all words of their members' comments.
+bare() { tr '\n' ' ' | sed 's,/\*,\n&,g; s,\*/,&\n,g' | sed '/^\/\*/d' | tr -d ' \n' | sed 's/[;{},]/&\n/g'; }
+for h in fsched graph compile program verify replay frontier; do
+  sed '1,/^extern "C" {/d' "$TOP/include/fsched/$h.h" | awk '
+    /^#endif/ && !on { on = 1; next } /^#ifdef __cplusplus/ { exit } /^#if/ { skip = 1 }
+    on && !skip; /^#endif/ { skip = 0 }' |
+    sed 's/FSCHED_API//; s/FSCHED_MUST_USE//' | bare >code
+  plain "$pages/libfsched.3" | awk -v h="$h.h" '
+    /^\.S[SH]/ { on = $1 == ".SS" && $2 == h } !on { next }
+    /^\.EX/ { code = 1; next } /^\.EE/ { code = 0 } code' | bare >shown
+  expect "$h.h has code" [ "$(grep -c . code)" -ge 5 ]
+  expect "libfsched(3) shows all of $h.h" same code shown
+  same code shown || diff code shown
+done
+expect "with the remarks on members" holds "$pages/libfsched.3" 'uint64_t capacity; /\* .*FSCHED_UNBOUNDED'
 
 # The tables of fsched-stream(5) are the records of lib/stream.h.
 awk '
@@ -149,6 +170,7 @@ do_check() {
   sh -c "$1" >../out 2>&1 </dev/null
   expect "$name: $1" [ $? -eq 0 ]
 }
+joined() { sed -e :a -e '$!N; s/,\n    \([a-z]\)/, \1/; ta' -e 'P; D'; }
 without_end() { sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1"; } # empty lines at the end
 # What the block shows, with what its commands print now.  Our own files are one directory up.
 do_run() { # "n or tool"; the block is in ../block
@@ -178,8 +200,9 @@ do_run() { # "n or tool"; the block is in ../block
   expect "$name: status $status, not $want: $(cat ../cmd)" [ "$status" -eq "$want" ]
   # A block that shows no output says nothing about it.
   if grep -qv '^[$>] ' ../block; then
-    without_end ../block >../shown
-    without_end ../now >../printed
+    # A line too wide for a page goes on in the next, indented by four.
+    without_end ../block | joined >../shown
+    without_end ../now | joined >../printed
     expect "$name: the example shows what is printed" same ../shown ../printed
     same ../shown ../printed || diff ../shown ../printed
   fi

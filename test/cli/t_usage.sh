@@ -16,6 +16,9 @@ bad compile
 bad compile g.yaml h.yaml
 bad compile g.yaml --evcit lru
 bad compile g.yaml --evict=lur
+bad --versoin
+bad run --graph g.yaml prog.fsb
+bad verify prog.fsb g.yaml
 bad compile g.yaml --evict
 bad compile g.yaml --seed 12x
 bad compile g.yaml --seed -1

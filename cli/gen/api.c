@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reference of a public header for its page: what it declares, and what its comments say of
+ * that.  A comment of a header belongs to the declarations under it, up to the next comment or an
+ * empty line; so a header is a list of groups, and each becomes a paragraph and a block of code.
+ * Of the code nothing is left out but the attributes; it is only broken to the width of a page:
+ *
+ *   functions          after commas
+ *   structures, enums  a member a line, with its comment behind it or, where that is too long,
+ *                      before it
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+enum { WIDTH = 68, STEP = 2 };
+
+typedef struct span {
+  const char *at;
+  size_t n;
+} span;
+
+static bool starts(const char *p, const char *word) { return strncmp(p, word, strlen(word)) == 0; }
+
+/* Past the comment that begins here, whose words are added. */
+static const char *take_comment(fs_text *t, const char *p) {
+  const char *end = strstr(p, "*/");
+  end = end == NULL ? p + strlen(p) : end;
+  bool gap = false, new_line = false;
+  for (p += 2 + (p[2] == '*'); p < end; p++) {
+    const char *word = p;
+    if (isspace((unsigned char)*p)) {
+      gap = t->n > 0;
+      new_line = new_line || *p == '\n';
+      continue;
+    }
+    bool frame = new_line && *p == '*'; /* before each further line */
+    new_line = false;
+    if (frame) {
+      continue;
+    }
+    while (p + 1 < end && !isspace((unsigned char)p[1])) {
+      p++;
+    }
+    fs_text_puts(t, gap ? " " : "");
+    fs_text_add(t, word, (size_t)(p + 1 - word));
+    gap = true;
+  }
+  return *end == '\0' ? end : end + 2;
+}
+
+/* Past the code up to one of `ends` outside of brackets, which is added with single blanks and
+ * without attributes.  A comment ends it, too. */
+static const char *take_code(fs_text *t, const char *p, const char *ends) {
+  int depth = 0;
+  size_t from = t->n;
+  while (*p != '\0' && (depth > 0 || strchr(ends, *p) == NULL) && !starts(p, "/*")) {
+    if (starts(p, "FSCHED_API") || starts(p, "FSCHED_MUST_USE")) {
+      p += strcspn(p, " \n");
+    } else if (isspace((unsigned char)*p)) {
+      bool wanted = t->n > from && t->at[t->n - 1] != ' ' && t->at[t->n - 1] != '(';
+      fs_text_puts(t, wanted ? " " : "");
+      p++;
+    } else {
+      depth += *p == '(' || *p == '[' ? 1 : *p == ')' || *p == ']' ? -1 : 0;
+      fs_text_add(t, p++, 1);
+    }
+  }
+  t->n -= t->n > from && t->at[t->n - 1] == ' ';
+  return p;
+}
+
+/* ---- a group's code, in lines */
+
+static void put_code(fs_text *t, span s) { gen_escaped(t, s.at, s.n); }
+
+/* How much of the code goes into a line: up to a comma, or, where that is too much, a bracket. */
+static size_t line_length(const char *code, size_t room) {
+  size_t n = 0, next;
+  while (code[n] != '\0') {
+    next = n + strcspn(code + n, ",");
+    next += code[next] == ',';
+    if (next > room) {
+      break;
+    }
+    n = next;
+  }
+  return n > 0 ? n : strcspn(code, "(") + 1;
+}
+
+/* The name of a function that is declared: what stands before the first bracket. */
+static span name_of(const char *code) {
+  const char *bracket = strchr(code, '('), *name = bracket;
+  while (name != NULL && name > code && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
+    name--;
+  }
+  return (span){name, (size_t)(bracket - name)};
+}
+
+/* A declaration in lines of some width, the further ones indented; a function's name in bold. */
+static void put_broken(fs_text *t, const char *code, int indent) {
+  span name = name_of(code);
+  for (size_t first = 0; *code != '\0'; first = 4) {
+    size_t n = line_length(code, WIDTH - (size_t)indent - first);
+    fs_text_printf(t, "%*s", indent + (int)first, "");
+    if (name.n > 0 && name.at >= code && name.at + name.n <= code + n) {
+      put_code(t, (span){code, (size_t)(name.at - code)});
+      fs_text_puts(t, "\\fB");
+      put_code(t, name);
+      fs_text_puts(t, "\\fP");
+      put_code(t, (span){name.at + name.n, n - (size_t)(name.at + name.n - code)});
+    } else {
+      put_code(t, (span){code, n});
+    }
+    fs_text_puts(t, "\n");
+    code += n + (code[n] == ' ');
+  }
+}
+
+/* A comment in lines of its own, as a member is indented. */
+static void put_remark(fs_text *t, const char *words, size_t n) {
+  size_t column = STEP + 2;
+  fs_text_puts(t, "  /*");
+  for (const char *end = words + n; words < end;) {
+    const char *blank = memchr(words, ' ', (size_t)(end - words));
+    size_t length = (size_t)((blank == NULL ? end : blank) - words);
+    if (column + 1 + length + 3 > WIDTH) {
+      fs_text_puts(t, "\n    ");
+      column = STEP + 2;
+    }
+    fs_text_puts(t, " ");
+    gen_escaped(t, words, length);
+    column += 1 + length;
+    words += length + (blank != NULL);
+  }
+  fs_text_puts(t, " */\n");
+}
+
+/* A member with its comment. */
+static void put_member(fs_text *t, fs_text *code, const fs_text *remark) {
+  enum { AROUND = sizeof " /*  */" - 1 };
+  bool behind = remark->n > 0 && STEP + code->n + AROUND + remark->n <= WIDTH;
+  if (remark->n > 0 && !behind) {
+    put_remark(t, remark->at, remark->n);
+  }
+  if (!behind) {
+    fs_text_add(code, "", 1);
+    put_broken(t, code->failed ? "" : code->at, STEP);
+    return;
+  }
+  fs_text_puts(t, "  ");
+  put_code(t, (span){code->at, code->n});
+  fs_text_puts(t, " /* ");
+  gen_escaped(t, remark->at, remark->n);
+  fs_text_puts(t, " */\n");
+}
+
+static const char *skip_blanks(const char *p, bool lines) {
+  while (*p == ' ' || (lines && *p == '\n')) {
+    p++;
+  }
+  return p;
+}
+
+/* One member, up to one of `ends`, and its comment, which stands before it, behind it in its line,
+ * or before its end. */
+static const char *take_member(fs_text *t, const char *p, const char *ends) {
+  fs_text code, remark;
+  fs_text_init(&code, t->ctx);
+  fs_text_init(&remark, t->ctx);
+  while (starts(p = skip_blanks(p, true), "/*")) {
+    p = take_comment(&remark, p);
+  }
+  p = take_code(&code, p, ends);
+  if (*p == ';' || *p == ',') {
+    fs_text_add(&code, p++, 1);
+  }
+  p = skip_blanks(p, false);
+  if (starts(p, "/*")) {
+    p = take_comment(&remark, p);
+  }
+  if (code.n > 0) {
+    put_member(t, &code, &remark);
+  }
+  fs_text_drop(&code);
+  fs_text_drop(&remark);
+  return skip_blanks(p, true);
+}
+
+static const char *take_declaration(fs_text *t, const char *p) {
+  fs_text code;
+  fs_text_init(&code, t->ctx);
+  p = take_code(&code, p, ";{");
+  if (*p == '{') {
+    const char *ends = code.n >= 12 && starts(code.at, "typedef enum") ? ",}" : ";}";
+    put_code(t, (span){code.at, code.n});
+    fs_text_puts(t, " {\n");
+    for (p = skip_blanks(p + 1, true); *p != '\0' && *p != '}';) {
+      p = take_member(t, p, ends);
+    }
+    code.n = 0;
+    p = take_code(&code, p, ";");
+  }
+  p += *p == ';';
+  fs_text_add(&code, ";", 2); /* and its end */
+  if (!code.failed) {
+    put_broken(t, code.at, 0);
+  }
+  fs_text_drop(&code);
+  return p;
+}
+
+/* ---- groups */
+
+typedef struct group {
+  fs_text code, prose;
+} group;
+
+static void put_group(fs_text *t, group *g) {
+  if (g->code.n > 0) {
+    fs_text_puts(t, ".PP\n");
+    fs_text_add(&g->prose, "", 1);
+    if (g->prose.n > 1) {
+      gen_prose(t, NULL, g->prose.at);
+      fs_text_puts(t, ".PP\n");
+    }
+    fs_text_puts(t, ".RS 4\n.EX\n");
+    fs_text_add(t, g->code.at, g->code.n);
+    fs_text_puts(t, ".EE\n.RE\n");
+  }
+  g->code.n = g->prose.n = 0;
+}
+
+static const char *skip_line(const char *p) {
+  p += strcspn(p, "\n");
+  return p + (*p == '\n');
+}
+
+/* From one #if to behind its #endif. */
+static const char *skip_condition(const char *p) {
+  int depth = 0;
+  do {
+    depth += starts(p, "#if") ? 1 : starts(p, "#endif") ? -1 : 0;
+    p = skip_line(p);
+  } while (depth > 0 && *p != '\0');
+  return p;
+}
+
+static const char *take_piece(fs_text *t, group *g, const char *p) {
+  if (starts(p, "#if")) {
+    return skip_condition(p);
+  }
+  if (starts(p, "#define")) {
+    put_code(&g->code, (span){p, strcspn(p, "\n")});
+    fs_text_puts(&g->code, "\n");
+    return skip_line(p);
+  }
+  if (starts(p, "\n\n")) {
+    put_group(t, g);
+    return p + 1;
+  }
+  if (starts(p, "/*")) {
+    if (g->code.n > 0) {
+      put_group(t, g);
+    }
+    fs_text_puts(&g->prose, g->prose.n > 0 ? " " : "");
+    return take_comment(&g->prose, p);
+  }
+  return isspace((unsigned char)*p) ? p + 1 : take_declaration(&g->code, p);
+}
+
+bool gen_api(fs_text *t, const char *header) {
+  static const char begin[] = "extern \"C\" {\n#endif\n";
+  const char *p = strstr(header, begin);
+  if (p == NULL) {
+    return false;
+  }
+  group g;
+  fs_text_init(&g.code, t->ctx);
+  fs_text_init(&g.prose, t->ctx);
+  for (p += sizeof begin - 1; *p != '\0' && !starts(p, "#endif");) {
+    p = take_piece(t, &g, p);
+  }
+  put_group(t, &g);
+  bool good = !g.code.failed && !g.prose.failed;
+  fs_text_drop(&g.code);
+  fs_text_drop(&g.prose);
+  return good;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How nodes and edges look, and the legend, which explains those that occur.
+ *
+ * Colours are those of Okabe and Ito, which people with any colour vision can tell apart; kinds of
+ * nodes differ in shape or shade, and edges that are only ordered by waits are dashed, as well. */
+#ifndef FS_DOT_LEGEND_H
+#define FS_DOT_LEGEND_H
+
+#include "picture.h"
+
+#define BLACK "#000000"
+#define GREY "#999999"
+#define LIGHT "#C8C8C8"
+#define ORANGE "#E69F00"
+#define SKY "#56B4E9"
+#define GREEN "#009E73"
+#define YELLOW "#F0E442"
+#define BLUE "#0072B2"
+#define VERMILION "#D55E00"
+#define PALE_GREEN "#D3EFE4"
+#define PALE_ORANGE "#F7E0AE"
+#define PALE_SKY "#CFE9F8"
+#define PURPLE "#CC79A7"
+
+typedef struct fs_edge_style {
+  const char *name, *legend, *color, *style;
+  int dashes; /* in the legend; 0: drawn through */
+} fs_edge_style;
+
+typedef struct fs_node_style {
+  const char *name, *legend, *shape, *fill, *peripheries;
+} fs_node_style;
+
+/* By fs_pic_why and by fs_pic_kind. */
+extern const fs_edge_style fs_edge_styles[FS_PIC_WHYS];
+extern const fs_node_style fs_node_styles[FS_PIC_KINDS];
+
+/* Of a set of reasons: the one that decides how the edge looks. */
+static inline fs_pic_why fs_why_main(uint8_t why) { return (fs_pic_why)__builtin_ctz(why); }
+static inline bool fs_why_has(uint8_t set, fs_pic_why why) { return (set >> why & 1) != 0; }
+/* An edge with another reason that is waited for has a second line in the colour of waits. */
+static inline bool fs_why_double(uint8_t why) {
+  return fs_why_has(why, FS_PIC_WAIT) && fs_why_main(why) != FS_PIC_WAIT;
+}
+
+/* A label in HTML: a row for every kind that occurs. */
+void fs_dot_put_legend(const fs_picture *p, fs_text *t);
+
+#endif
