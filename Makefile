@@ -10,7 +10,7 @@
 #                      and 10,000 flips of each (many minutes)
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
-# make examples        writes examples/resnet50.yaml anew
+# make examples        writes examples/resnet50.yaml and examples/scenarios/*.yaml anew
 # make pictures        writes examples/figure-10.svg, resnet50.svg and */picture.svg anew
 # make lint            rules on includes, licences, man pages, scripts, format
 # make dist            $(BUILD)/fsched-VERSION.tar.gz, the same bytes from a clone and from itself
@@ -76,11 +76,12 @@ TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
+	$(BUILD)/examples/scenarios/gen_scenarios \
 	$(BUILD)/examples/embed/embed $(BUILD)/test/locale/fsched
 OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
-TSAN_SUITES ?= replay replay_random
+TSAN_SUITES ?= replay replay_random tracker semaphore semaphore_facts semaphore_many semaphore_threads semaphore_handles semaphore_process
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread
@@ -144,7 +145,7 @@ $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsche
 $(BUILD)/test/locale/fsched: $(BUILD)/test/locale/fsched.o $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
 
-$(BUILD)/examples/gen_resnet50: $(BUILD)/examples/gen_resnet50.o
+$(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios: %: %.o
 	$(call say,LINK,$@)$(LINK) -o $@ $<
 
 # The library's example, linked as a user links it.
@@ -152,7 +153,7 @@ $(BUILD)/examples/embed/embed: $(BUILD)/examples/embed/embed.o $(BUILD)/libfsche
 	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/test/naive.o \
-	  $(BUILD)/libfsched.a
+	  $(BUILD)/test/tracker_stress.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
 
 $(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/args.o $(BUILD)/cli/describe.o $(BUILD)/libfsched.a
@@ -201,9 +202,14 @@ bench: $(BENCH_BIN) $(BUILD)/fsched
 demo: $(BUILD)/fsched $(PAGES)
 	@BUILD=$(BUILD) scripts/run-demo
 
-examples: $(BUILD)/examples/gen_resnet50
+# Each scenario says in its third line how it is written.
+examples: $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios
 	$(BUILD)/examples/gen_resnet50 >examples/resnet50.yaml.new
 	mv -f examples/resnet50.yaml.new examples/resnet50.yaml
+	@for graph in examples/scenarios/*.yaml; do \
+	  $(BUILD)/examples/scenarios/$$(sed -n 's/^# Written by: //p' $$graph) >$$graph.new && \
+	  mv -f $$graph.new $$graph || exit 1; \
+	done
 
 # Rewritten only when what is drawn differs.
 pictures: $(BUILD)/fsched

@@ -24,6 +24,7 @@ fs_status fs_cli_verify(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_dis(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_asm(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_dot(fs_cli *cli) FS_MUST_USE;
+fs_status fs_cli_explain(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_help(fs_cli *cli) FS_MUST_USE;
 
 /* The help of one command, or of the whole program (FS_CMD_COUNT). */

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "base.h"
+#include "futex.h"
 
 /* Two cache lines, because the hardware fetches lines in pairs. */
 enum { FS_LINE = 128 };
@@ -42,21 +43,5 @@ bool fs_timeline_spin(const fs_timeline *t, uint64_t value, uint32_t spins);
  * timeout_ns has passed (UINT64_MAX: never); whether the value was reached. */
 bool fs_timeline_sleep(fs_timeline *t, uint64_t value, const _Atomic uint32_t *stop,
                        uint64_t timeout_ns);
-
-/* Sleeps while *word is `value`, at most timeout_ns; may return early. */
-void fs_futex_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
-void fs_futex_wake_all(const _Atomic uint32_t *word);
-
-/* Tells the processor that this is a spin loop. */
-static inline void fs_pause(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ __volatile__("yield");
-#endif
-}
-
-/* Monotonic clock, nanoseconds. */
-uint64_t fs_now_ns(void);
 
 #endif

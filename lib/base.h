@@ -20,6 +20,15 @@ typedef uint64_t fs_tick;
 
 #define FS_MUST_USE FSCHED_MUST_USE
 
+/* An assert that costs as much as what it guards: in builds with a sanitizer, FS_STRESS or FS_DEBUG.
+ */
+#if defined(FS_STRESS) || defined(FS_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
+    defined(__SANITIZE_THREAD__)
+#define FS_ASSERT_SLOW(x) assert(x)
+#else
+#define FS_ASSERT_SLOW(x) ((void)sizeof(x))
+#endif
+
 /* Passes a failure on; the callee has reported it. */
 #define FS_TRY(expr)                   \
   do {                                 \

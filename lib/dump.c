@@ -254,6 +254,9 @@ fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
   put_u64(t, "edges ", sync->waits_edges);
   put_u64(t, ": in queue order ", sync->waits_same_queue);
   put_u64(t, ", dominated ", sync->waits_dominated);
+  put_u64(t, " (exact ", sync->waits_dominated_exact);
+  put_u64(t, ", by frontiers ", sync->waits_dominated - sync->waits_dominated_exact);
+  fs_text_puts(t, ")");
   put_u64(t, ", waits ", sync->waits_emitted);
   put_u64(t, "; signals ", sync->n_signals);
   put_u64(t, "; frontiers of at most ", sync->frontier_largest);

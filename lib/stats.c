@@ -91,6 +91,8 @@ static void waits(fs_stats *o) {
   put_u64(o->t, "{\"edges\": ", sync->waits_edges);
   put_u64(o->t, ", \"same_queue\": ", sync->waits_same_queue);
   put_u64(o->t, ", \"dominated\": ", sync->waits_dominated);
+  put_u64(o->t, ", \"dominated_exact\": ", sync->waits_dominated_exact);
+  put_u64(o->t, ", \"dominated_frontier\": ", sync->waits_dominated - sync->waits_dominated_exact);
   put_u64(o->t, ", \"emitted\": ", sync->waits_emitted);
   fs_text_puts(o->t, "}");
   number(o, "signals", sync->n_signals);

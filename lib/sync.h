@@ -67,7 +67,10 @@ struct fs_sync {
   fs_wait *frontier;   /* ascending by axis */
   uint8_t *tainted;    /* per command */
 
-  uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted, n_signals;
+  /* What became of each wanted order (lib/frontier/waits.h); edges = same_queue + dominated +
+   * emitted.  Of the dominated ones, dominated_exact were known without anybody's frontier. */
+  uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted;
+  uint32_t waits_dominated_exact, n_signals;
   uint32_t frontier_largest, frontier_tainted;
 };
 typedef struct fs_sync fs_sync;

@@ -193,7 +193,9 @@ static const char *take_declaration(fs_text *t, const char *p) {
   fs_text_init(&code, t->ctx);
   p = take_code(&code, p, ";{");
   if (*p == '{') {
-    const char *ends = code.n >= 12 && starts(code.at, "typedef enum") ? ",}" : ";}";
+    bool is_enum = (code.n >= 12 && starts(code.at, "typedef enum")) ||
+                   (code.n >= 4 && starts(code.at, "enum"));
+    const char *ends = is_enum ? ",}" : ";}";
     put_code(t, (span){code.at, code.n});
     fs_text_puts(t, " {\n");
     for (p = skip_blanks(p + 1, true); *p != '\0' && *p != '}';) {

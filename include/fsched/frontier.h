@@ -40,14 +40,18 @@ typedef struct fsched_axis_parts {
 /** Errors: FSCHED_USAGE when a part is out of range; *axis is then unchanged. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_make(fsched_axis_parts parts,
                                                           fsched_axis *axis);
-/** Compiled programs do not use this: the ordinal of a queue is there its number in the target, from
- *  0, that of a collective axis its number, and the session is 1.  It is for callers who number the
- *  queues of each device for themselves: the ordinal is device (8 bits), then queue (8 bits), then
- *  24 zero bits. */
+/** Compiled programs do not use this: the ordinal of a queue is there its number in the target,
+ * from 0, that of a collective axis its number, and the session is 1.  It is for callers who number
+ * the queues of each device for themselves: the ordinal is device (8 bits), then queue (8 bits),
+ * then 24 zero bits. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_queue(uint32_t session, uint32_t machine,
                                                            uint32_t device, uint32_t queue,
                                                            fsched_axis *axis);
 FSCHED_API fsched_axis_parts fsched_axis_split(fsched_axis axis);
+/** "SESSION.MACHINE.DOMAIN.ORDINAL", e.g. "1.0.queue.5"; a domain without a name is its number.
+ *  As snprintf: at most `size` bytes with the final NUL are written to `text` (which may be NULL
+ *  when size is 0), and the length of the whole is returned.  No locale changes it. */
+FSCHED_API size_t fsched_axis_print(fsched_axis axis, char *text, size_t size);
 
 typedef struct fsched_frontier_entry {
   fsched_axis axis;
@@ -68,7 +72,7 @@ typedef enum fsched_frontier_order {
 } fsched_frontier_order;
 
 /** Strictly ascending, no epoch 0, at most `capacity` entries: FSCHED_OK, else FSCHED_BAD_INPUT.
- *  All other functions require it (asserted in debug builds).  O(n). */
+ *  All other functions but fsched_frontier_print require it (asserted in debug builds).  O(n). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_frontier_validate(const fsched_frontier *f);
 /** Is all of `b` known to be complete when `a` is?  Never when `b` is tainted.  O(n + m). */
 FSCHED_API int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b);
@@ -83,11 +87,23 @@ FSCHED_API void fsched_frontier_merge(fsched_frontier *target, const fsched_fron
  */
 FSCHED_API int fsched_frontier_raise(fsched_frontier *f, fsched_frontier_entry entry,
                                      fsched_frontier_entry *evicted);
+/** fsched_frontier_merge, and whether `source` dominated `target` as it was before: then the target
+ *  holds nothing that the source did not. */
+FSCHED_API int fsched_frontier_merge_dominated(fsched_frontier *target,
+                                               const fsched_frontier *source);
+/** Is all that is `wanted` reached, where `progress` holds the epoch that each axis has reached?
+ *  Never when `wanted` is tainted.  The same as fsched_frontier_dominates(progress, wanted). */
+FSCHED_API int fsched_frontier_satisfied(const fsched_frontier *wanted,
+                                         const fsched_frontier *progress);
 /** The entries of `wanted` that `known` does not cover: how many; the first `room` of them are
- *  stored.  A tainted `wanted` has lost entries, which are missing here too.  O(n + m). */
+ *  stored (what is behind them in `out` is undefined).  A tainted `wanted` has lost entries, which
+ *  are missing here too.  O(n + m). */
 FSCHED_API uint32_t fsched_frontier_undominated(const fsched_frontier *known,
                                                 const fsched_frontier *wanted,
                                                 fsched_frontier_entry *out, uint32_t room);
+/** "AXIS:EPOCH AXIS:EPOCH", "-" when it is empty, with " tainted" at the end when it is.  As
+ *  fsched_axis_print. */
+FSCHED_API size_t fsched_frontier_print(const fsched_frontier *f, char *text, size_t size);
 
 #ifdef __cplusplus
 }

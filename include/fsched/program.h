@@ -76,6 +76,28 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_trace(fsched_context *ct
                                                               const fsched_trace_options *options,
                                                               char **text, size_t *length);
 
+typedef enum fsched_explain_format { FSCHED_EXPLAIN_TEXT, FSCHED_EXPLAIN_JSON } fsched_explain_format;
+
+typedef struct fsched_explain_options {
+  size_t size;
+  fsched_explain_format format;
+  int all; /* text: without it, of each list only the first 20 are shown */
+} fsched_explain_options;
+
+/** Explains commands: what each waits for and why, which orderings need no wait and what implies
+ *  them, through which chain of waits each entry of its frontier was learnt, and why it starts when
+ *  it does, as a chain back to 0.  A name is an op's, QUEUE:EPOCH, or "read BUFFER" or "write
+ *  BUFFER" for copies; without names the program as a whole is explained.  `options` may be NULL.
+ *  The program should be one that fsched_verify_program accepts; of others the text may be wrong,
+ *  and says so where an ordering is missing.  The text is released with fsched_text_free.
+ *  Complexity: expected O(size of the program * log), and O(commands + waits) more per command.
+ *  Errors: FSCHED_USAGE for unknown names, all reported, and bad options, FSCHED_WRONG for a
+ *  program that deadlocks, FSCHED_SYSTEM for memory. */
+FSCHED_API FSCHED_MUST_USE fsched_status
+fsched_program_explain(fsched_context *ctx, const fsched_program *p,
+                       const fsched_explain_options *options, const char *const *names, size_t n,
+                       char **text, size_t *length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frontiers are sorted arrays; every operation is one walk along two of them.
+/* Frontiers are sorted arrays; every operation is one walk along two of them, without a copy.
+ *
+ * Two frontiers of one system mostly name the same axes, so merge and compare begin with the prefix
+ * of equal axes.  A merge whose sum fits then goes once from the high end to the low end, in place.
  *
  * A merge that overflows must keep the largest epochs of the union without room for the union:
  * bisection over the epoch finds the one that must leave in part, each step a walk (64 at most);
@@ -8,6 +11,7 @@
 #include "fsched/frontier.h"
 
 #include "base.h"
+#include "wide.h"
 
 enum { ORDINAL_BITS = 40, DOMAIN_SHIFT = 40, MACHINE_SHIFT = 48, SESSION_SHIFT = 56 };
 enum { DEVICE_SHIFT = 32, QUEUE_SHIFT = 24, BYTE_LIMIT = 256 };
@@ -52,11 +56,39 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
   return FSCHED_OK;
 }
 
-static bool valid(const fsched_frontier *f) { return fsched_frontier_validate(f) == FSCHED_OK; }
+#define VALID(f) (fsched_frontier_validate(f) == FSCHED_OK)
+
+/* With room for all: what is covered is stored too, and then overwritten.  Up to the last known
+ * axis the walk along the known ones needs no end; all behind it is not covered. */
+static uint32_t undominated_all(const fsched_frontier *known, const fsched_frontier *wanted,
+                                entry *out) {
+  const entry *k = known->entry;
+  const entry *w = wanted->entry;
+  const entry *w_end = w + wanted->n;
+  const entry *stop = w_end;
+  while (stop > w && (known->n == 0 || stop[-1].axis > k[known->n - 1].axis)) {
+    stop--;
+  }
+  entry *o = out;
+  for (; w < stop; w++) {
+    while (k->axis < w->axis) {
+      k++;
+    }
+    *o = *w;
+    o += k->axis != w->axis || k->epoch < w->epoch;
+  }
+  while (w < w_end) {
+    *o++ = *w++;
+  }
+  return (uint32_t)(o - out);
+}
 
 uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_frontier *wanted,
                                      entry *out, uint32_t room) {
-  assert(valid(known) && valid(wanted));
+  FS_ASSERT_SLOW(VALID(known) && VALID(wanted));
+  if (room >= wanted->n) {
+    return undominated_all(known, wanted, out);
+  }
   uint32_t n = 0;
   uint32_t k = 0;
   for (uint32_t i = 0; i < wanted->n; i++) {
@@ -75,35 +107,114 @@ uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_
   return n;
 }
 
+/* With equally many entries. */
+static FS_WIDE int covers_wide(const entry *a, const entry *b, uint32_t n) {
+  return (fs_compare_wide(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+}
+
+static int covers_plain(const entry *a, const entry *b, uint32_t n) {
+  return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+}
+
+/* Stops at the first entry that is not covered. */
 int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b) {
-  return !b->tainted && fsched_frontier_undominated(a, b, NULL, 0) == 0;
-}
-
-fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
-  int after = fsched_frontier_dominates(a, b);
-  int before = fsched_frontier_dominates(b, a);
-  if (after && before) {
-    return FSCHED_FRONTIER_EQUAL;
+  FS_ASSERT_SLOW(VALID(a) && VALID(b));
+  if (b->tainted || b->n > a->n) { /* more axes than `a` has */
+    return 0;
   }
-  if (before) {
-    return FSCHED_FRONTIER_BEFORE;
+  const entry *x = a->entry;
+  const entry *y = b->entry;
+  if (a->n == b->n) {
+    return fs_is_wide() ? covers_wide(x, y, a->n) : covers_plain(x, y, a->n);
   }
-  return after ? FSCHED_FRONTIER_AFTER : FSCHED_FRONTIER_CONCURRENT;
-}
-
-/* The first entry whose axis is at least `axis`. */
-static uint32_t lower_bound(const fsched_frontier *f, fsched_axis axis) {
-  uint32_t low = 0;
-  uint32_t high = f->n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (f->entry[middle].axis < axis) {
-      low = middle + 1;
-    } else {
-      high = middle;
+  const entry *x_end = x + a->n;
+  const entry *y_end = y + b->n;
+  for (; y < y_end; x++, y++) {
+    while (x < x_end && x->axis < y->axis) {
+      x++;
+    }
+    if (x == x_end || x->axis != y->axis || x->epoch < y->epoch) {
+      return 0;
     }
   }
-  return low;
+  return 1;
+}
+
+int fsched_frontier_satisfied(const fsched_frontier *wanted, const fsched_frontier *progress) {
+  return fsched_frontier_dominates(progress, wanted);
+}
+
+static fsched_frontier_order order_of(uint32_t answer) {
+  static const fsched_frontier_order order[] = {
+      [0] = FSCHED_FRONTIER_EQUAL,
+      [FS_A_LACKS] = FSCHED_FRONTIER_BEFORE,
+      [FS_B_LACKS] = FSCHED_FRONTIER_AFTER,
+      [FS_A_LACKS | FS_B_LACKS] = FSCHED_FRONTIER_CONCURRENT,
+  };
+  return answer >= FS_AXES_DIFFER ? FSCHED_FRONTIER_CONCURRENT : order[answer];
+}
+
+static FS_WIDE fsched_frontier_order compare_wide(const entry *a, const entry *b, uint32_t n) {
+  return order_of(fs_compare_wide(a, b, n));
+}
+
+/* With fewer axes one lacks something for certain; so does the other side of a tainted one. */
+static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsched_frontier *a,
+                                                                       const fsched_frontier *b) {
+  if (fsched_frontier_dominates(a, b)) {
+    return FSCHED_FRONTIER_AFTER;
+  }
+  return fsched_frontier_dominates(b, a) ? FSCHED_FRONTIER_BEFORE : FSCHED_FRONTIER_CONCURRENT;
+}
+
+/* With equally many axes each lacks what the other has as soon as two axes differ. */
+fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
+  FS_ASSERT_SLOW(VALID(a) && VALID(b));
+  uint32_t n = a->n;
+  if (n != b->n || (a->tainted | b->tainted) != 0) {
+    return compare_unequal(a, b);
+  }
+  const entry *x = a->entry;
+  const entry *y = b->entry;
+  if (n > 0 && x->axis != y->axis) {
+    return FSCHED_FRONTIER_CONCURRENT;
+  }
+  return fs_is_wide() ? compare_wide(x, y, n) : order_of(fs_compare_plain(x, y, n));
+}
+
+/* The first entry whose axis is at least `axis`: by halves down to a few, then from the high end,
+ * as a new axis is most often a high one. */
+static inline entry *find(const fsched_frontier *f, fsched_axis axis) {
+  enum { FEW = 8 };
+  entry *low = f->entry;
+  size_t n = f->n;
+  while (n > FEW) {
+    size_t half = n / 2;
+    low = low[half].axis < axis ? low + half : low;
+    n -= half;
+  }
+  entry *p = low + n;
+  while (p > f->entry && p[-1].axis >= axis) {
+    p--;
+  }
+  return p;
+}
+
+/* Moves the entries of [at, end) up by one; few of them in pairs, which beats a call. */
+static inline void move_up(entry *at, entry *end) {
+  enum { FEW = 8 };
+  if (end - at > FEW) {
+    memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
+    return;
+  }
+  for (; end - at >= 2; end -= 2) {
+    entry pair[2];
+    memcpy(pair, end - 2, sizeof pair);
+    memcpy(end - 1, pair, sizeof pair);
+  }
+  if (end > at) {
+    *end = end[-1];
+  }
 }
 
 /* Does x leave before y when there is room for one of them? */
@@ -111,38 +222,57 @@ static bool leaves_first(entry x, entry y) {
   return x.epoch != y.epoch ? x.epoch < y.epoch : x.axis > y.axis;
 }
 
-int fsched_frontier_raise(fsched_frontier *f, entry e, entry *evicted) {
-  assert(valid(f) && e.epoch > 0);
-  uint32_t at = lower_bound(f, e.axis);
-  if (at < f->n && f->entry[at].axis == e.axis) {
-    f->entry[at].epoch = fs_max(f->entry[at].epoch, e.epoch);
+/* Of a full frontier: the one that leaves may be the new one. */
+static __attribute__((noinline)) void evict(fsched_frontier *f, uint32_t at, fsched_axis axis,
+                                            uint64_t epoch, entry *evicted) {
+  entry out = {axis, epoch};
+  uint32_t leaver = FS_NONE;
+  for (uint32_t i = 0; i < f->n; i++) {
+    if (leaves_first(f->entry[i], out)) {
+      out = f->entry[i];
+      leaver = i;
+    }
+  }
+  f->tainted = 1;
+  if (evicted != NULL) {
+    *evicted = out;
+  }
+  if (leaver == FS_NONE) {
+    return;
+  }
+  /* The place of the one that leaves moves to where the new one belongs. */
+  if (leaver < at) {
+    at--;
+    memmove(f->entry + leaver, f->entry + leaver + 1, (at - leaver) * sizeof out);
+  } else {
+    memmove(f->entry + at + 1, f->entry + at, (leaver - at) * sizeof out);
+  }
+  f->entry[at] = (entry){axis, epoch};
+}
+
+/* By parts, or GCC builds the entry on the stack and waits for it there. */
+static __attribute__((noinline)) int raise_parts(fsched_frontier *f, fsched_axis axis,
+                                                 uint64_t epoch, entry *evicted) {
+  entry *at = find(f, axis);
+  entry *end = f->entry + f->n;
+  if (at < end && at->axis == axis) {
+    at->epoch = fs_max(at->epoch, epoch);
     return 0;
   }
-  int full = f->n == f->capacity;
-  entry out = e;
-  if (full) {
-    uint32_t leaver = FS_NONE;
-    for (uint32_t i = 0; i < f->n; i++) {
-      if (leaves_first(f->entry[i], out)) {
-        out = f->entry[i];
-        leaver = i;
-      }
-    }
-    f->tainted = 1;
-    if (evicted != NULL) {
-      *evicted = out;
-    }
-    if (leaver == FS_NONE) {
-      return 1;
-    }
-    memmove(f->entry + leaver, f->entry + leaver + 1, (f->n - leaver - 1) * sizeof e);
-    f->n--;
-    at -= leaver < at;
+  if (f->n == f->capacity) {
+    evict(f, (uint32_t)(at - f->entry), axis, epoch, evicted);
+    return 1;
   }
-  memmove(f->entry + at + 1, f->entry + at, (f->n - at) * sizeof e);
-  f->entry[at] = e;
+  move_up(at, end);
+  at->axis = axis;
+  at->epoch = epoch;
   f->n++;
-  return full;
+  return 0;
+}
+
+int fsched_frontier_raise(fsched_frontier *f, entry e, entry *evicted) {
+  FS_ASSERT_SLOW(VALID(f) && e.epoch > 0);
+  return raise_parts(f, e.axis, e.epoch, evicted);
 }
 
 /* Both frontiers as one ascending list, common axes once. */
@@ -209,10 +339,10 @@ static entry find_least(const fsched_frontier *target, const fsched_frontier *so
   return least;
 }
 
-void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source) {
-  assert(valid(target) && valid(source));
+/* A merge that may overflow: the smallest of the union leave. */
+static void merge_tight(fsched_frontier *target, const fsched_frontier *source) {
   if (target->capacity == 0) {
-    target->tainted = target->tainted || source->tainted || source->n > 0;
+    target->tainted = target->tainted || source->n > 0;
     return;
   }
   entry least = {UINT64_MAX, 0};
@@ -220,7 +350,6 @@ void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *sourc
     least = find_least(target, source);
     target->tainted = 1;
   }
-  target->tainted = target->tainted || source->tainted;
   /* Raise, and squeeze out what leaves. */
   both b = {target, source, 0, 0};
   uint32_t kept = 0;
@@ -253,4 +382,71 @@ void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *sourc
     }
   }
   target->n = kept + added;
+}
+
+/* Merges source[first..] into target[first..], whose capacity does for both: from the high end to
+ * where the union ends if no axis is common, then down over the gap that common ones leave. */
+static void merge_apart(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
+  entry *low = target->entry + first;
+  entry *t = target->entry + target->n;
+  const entry *s_low = source->entry + first;
+  const entry *s = source->entry + source->n;
+  entry *end = t + (s - s_low);
+  entry *to = end;
+  while (s > s_low && t > low) {
+    if (t[-1].axis > s[-1].axis) {
+      *--to = *--t;
+    } else if (t[-1].axis < s[-1].axis) {
+      *--to = *--s;
+    } else {
+      *--to = *--s;
+      to->epoch = fs_max(s->epoch, (--t)->epoch);
+    }
+  }
+  while (s > s_low) {
+    *--to = *--s;
+  }
+  if (to > t) {
+    memmove(t, to, (size_t)(end - to) * sizeof *t);
+  }
+  target->n = (uint32_t)(end - target->entry - (to - t));
+}
+
+/* What the leading common axes have left, from `first` on. */
+static void merge_rest(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
+  if (source->n - first <= target->capacity - target->n) {
+    merge_apart(target, source, first);
+  } else {
+    merge_tight(target, source);
+  }
+}
+
+static FS_WIDE void merge_wide(fsched_frontier *target, const fsched_frontier *source) {
+  uint32_t both_have = target->n < source->n ? target->n : source->n;
+  uint32_t first = fs_raise_wide(target->entry, source->entry, both_have);
+  if (first < source->n) {
+    merge_rest(target, source, first);
+  }
+}
+
+void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source) {
+  FS_ASSERT_SLOW(VALID(target) && VALID(source));
+  if (source->tainted) {
+    target->tainted = 1;
+  }
+  if (fs_is_wide()) {
+    merge_wide(target, source);
+    return;
+  }
+  uint32_t both_have = target->n < source->n ? target->n : source->n;
+  uint32_t first = fs_raise_plain(target->entry, source->entry, 0, both_have);
+  if (first < source->n) {
+    merge_rest(target, source, first);
+  }
+}
+
+int fsched_frontier_merge_dominated(fsched_frontier *target, const fsched_frontier *source) {
+  int dominated = fsched_frontier_dominates(source, target);
+  fsched_frontier_merge(target, source);
+  return dominated;
 }

@@ -40,6 +40,8 @@ typedef struct pass {
   fs_wait *complete;     /* what to wait for: axis and epoch */
   fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
   fs_clock *queue_clock; /* what is complete with the queue's latest command */
+  fs_clocks asked;       /* clocks over all axes, collective ones too */
+  fs_clock *queue_asked; /* per queue: the latest epochs that it has waited for */
 
   /* Results per command, in order of the walk: where they begin and how many. */
   FS_VEC(fs_wait) wait;
@@ -197,6 +199,13 @@ static void sort_waits(fs_wait *w, size_t n) {
   }
 }
 
+/* Does the item at a position run on queue q and nowhere else? */
+static bool alone_on(const pass *p, uint32_t position, uint32_t q) {
+  uint32_t n;
+  const uint32_t *queues = queues_at(p, position, &n);
+  return n == 1 && queues[0] == q;
+}
+
 /* The waits of the item's command on queue q; *clock becomes what is known before it starts. */
 static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t command,
                             fs_clock *clock) {
@@ -204,14 +213,18 @@ static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t com
   size_t first = p->wait.n;
   for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
     uint32_t pred = p->pred.at[i];
+    fs_wait done = p->complete[pred];
     y->waits_edges++;
-    if (p->complete[pred].axis == q) {
+    if (alone_on(p, pred, q)) {
       y->waits_same_queue++;
     } else if (known(p, *clock, pred)) {
       y->waits_dominated++;
+      y->waits_dominated_exact +=
+          fs_clock_get(&p->asked, p->queue_asked[q], done.axis) >= done.epoch;
     } else {
       y->waits_emitted++;
-      FS_TRY(fs_vec_push(p->ctx, &p->wait, p->complete[pred]));
+      FS_TRY(fs_vec_push(p->ctx, &p->wait, done));
+      FS_TRY(fs_clock_raise(&p->asked, &p->queue_asked[q], done.axis, done.epoch));
       FS_TRY(fs_clock_merge(&p->clocks, clock, p->item_clock[pred]));
     }
   }
@@ -270,6 +283,8 @@ static fs_status walk(pass *p) {
   FS_TRY(fs_new(&p->scratch, &p->n_frontier, y->n_commands));
   FS_TRY(fs_new(&y->arena, &y->tainted, y->n_commands));
   FS_TRY(fs_clocks_init(p->ctx, &p->clocks, p->s->n_queues));
+  FS_TRY(fs_new_zero(&p->scratch, &p->queue_asked, p->s->n_queues));
+  FS_TRY(fs_clocks_init(p->ctx, &p->asked, y->n_axes));
   p->storer = (fs_storer){.ctx = p->ctx,
                           .s = p->s,
                           .sync = y,
@@ -375,6 +390,7 @@ static fs_status find_signals(pass *p) {
 static fs_status run(pass *p) {
   fs_sync *y = p->y;
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
+  y->waits_dominated_exact = 0;
   y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(number_commands(p));
   FS_TRY(collect_predecessors(p));
@@ -386,10 +402,16 @@ static fs_status run(pass *p) {
 }
 
 fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
-  pass p = {.ctx = ctx, .s = s, .y = sync, .clocks = {.ctx = ctx}, .storer = {.ctx = ctx}};
+  pass p = {.ctx = ctx,
+            .s = s,
+            .y = sync,
+            .clocks = {.ctx = ctx},
+            .asked = {.ctx = ctx},
+            .storer = {.ctx = ctx}};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);
   fs_clocks_release(&p.clocks);
+  fs_clocks_release(&p.asked);
   fs_storer_release(&p.storer);
   fs_vec_free(ctx, &p.pred);
   fs_vec_free(ctx, &p.wait);

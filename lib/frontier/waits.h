@@ -4,7 +4,16 @@
  *
  * Wanted: every edge of the graph, every ordering of a copy's data (access.h) and every control
  * edge, for each member command of the item that comes later.  A wait that queue order and the
- * other waits of the stream already imply is dropped, so no wait can be left out.
+ * other waits of the stream already imply is dropped, so no wait can be left out.  Each wanted
+ * order is counted once, by the first of these that holds:
+ *   same queue  it runs on the queue itself, and nowhere else
+ *   exact       an earlier command of the queue, or another wait of the same command, waits for the
+ *               very axis and this epoch or a later one
+ *   frontier    all of it is known through what waits brought along, over any number of queues
+ *   emitted     a wait in the stream
+ * A queue thus never waits for its own axis, nor for an epoch twice; every wait is for a command
+ * that comes earlier in schedule->order, so whoever submits in that order never waits for what is
+ * not submitted yet.
  *
  * An entry {queue axis q: e} of a frontier says that all commands of q up to epoch e are complete;
  * {collective axis c: e} that all members of the e-th command of gang c are, with all that precedes

@@ -50,7 +50,7 @@ expect "the README replays something" holds "$TOP/README.md" '^\$ fsched run'
 follow "$TOP/README.md" .
 for readme in "$TOP"/examples/*/README.md; do
   directory=${readme%/README.md}
-  if [ -f "$directory/graph.yaml" ] && [ ! -f "$directory/Makefile" ]; then
+  if [ -n "$(ls "$directory"/*.yaml 2>/dev/null)" ] && [ ! -f "$directory/Makefile" ]; then
     expect "$readme has a tour" holds "$readme" '^\$ fsched'
     follow "$readme" "examples/${directory##*/}"
   fi

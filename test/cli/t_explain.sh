@@ -1,0 +1,73 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# fsched explain: what it prints, what it takes, and what it refuses.
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb
+run 0 "$FSCHED" explain f.fsb
+golden out explain-summary.txt
+expect "nothing on standard error" empty err
+run 0 "$FSCHED" explain f.fsb C
+golden out explain-op.txt
+cp out c.txt
+run 0 "$FSCHED" explain f.fsb dpu:3
+expect "an epoch is a name too" same out c.txt
+run 0 "$FSCHED" explain f.fsb 'run C' C
+expect "an op is explained once" same out c.txt
+run 0 "$FSCHED" explain f.fsb 'spill_read A_in'
+cp out read.txt
+run 0 "$FSCHED" explain f.fsb dma:4
+expect "a copy by its buffer or its epoch" same out read.txt
+run 0 "$FSCHED" explain f.fsb A -o - B
+expect "in the order of the names" [ "$(grep -c '^run [AB]: ' out)" -eq 2 ]
+run 0 "$FSCHED" explain f.fsb C -o out.txt
+expect "to a file" same out.txt c.txt
+"$FSCHED" explain - C <f.fsb >out
+expect "from standard input" same out c.txt
+run 0 "$FSCHED" explain f.fsb C --format json
+golden out explain-op.json
+run 0 "$FSCHED" explain f.fsb --format json
+expect "JSON of the whole" holds out '"fsched_explain": 1'
+if command -v python3 >/dev/null; then
+  cp out j.json
+  run 0 python3 -c 'import json; json.load(open("j.json"))'
+else
+  echo "skip: python3 is not there, JSON is not read"
+fi
+
+# Lists are cut, with -v they are not; every wait has a reason.
+run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" -q -o r.fsb
+run 0 "$FSCHED" explain r.fsb
+expect "the chain is cut" holds out '    and [0-9]* more$'
+expect "no wait without a reason" [ "$(grep -c 'nothing that the stream tells' out)" -eq 0 ]
+expect "the makespan adds up" holds out '    1413010 = ops [0-9]* + copies [0-9]* + gaps [0-9]*$'
+run 0 "$FSCHED" explain r.fsb -v
+expect "with -v it is not" [ "$(grep -c '    and [0-9]* more$' out)" -eq 0 ]
+
+# What is refused.
+run 2 "$FSCHED" explain
+run 2 "$FSCHED" explain f.fsb dmx:3
+expect "the nearest queue" holds err "did you mean 'dma:3'?"
+run 2 "$FSCHED" explain f.fsb D9 A_im
+expect "all unknown names" [ "$(grep -c 'no command' err)" -eq 2 ]
+expect "the nearest op" holds err "did you mean 'A_in'?"
+expect "and nothing else" empty out
+run 2 "$FSCHED" explain f.fsb dma:6
+expect "an epoch that is not there" holds err 'its epochs are 1 to 5'
+run 2 "$FSCHED" explain f.fsb C -o f.fsb
+run 2 "$FSCHED" explain f.fsb C --format yaml
+run 5 "$FSCHED" explain nowhere.fsb
+run 5 "$FSCHED" explain f.fsb -o nowhere/out.txt
+run 1 "$FSCHED" explain "$TOP/examples/figure-10.yaml"
+expect "a graph is known" holds err 'fsched compile'
+head -c 300 f.fsb >cut.fsb
+run 1 "$FSCHED" explain cut.fsb C
+if [ -w /dev/full ]; then
+  "$FSCHED" explain f.fsb >/dev/full 2>err
+  expect "a full disk" [ $? -eq 5 ]
+fi
+
+# Two commands that wait for each other: A for dma:3, which waits for A.
+"$FSCHED" dis f.fsb --format json | sed '/"op": "A",/s/"waits": \[[^]]*\]/"waits": [{"axis": "dma", "epoch": 3}]/' >d.json
+run 0 "$FSCHED" asm d.json -o d.fsb
+run 4 "$FSCHED" explain d.fsb
+expect "a deadlock" holds err 'wait for each other'
+:
