@@ -22,6 +22,7 @@
 #include "semaphore_page.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -276,7 +277,11 @@ bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) {
       if (!c.open) {
         return false;
       }
-      fs_pause();
+      if (tries < TRIES / 2) {
+        fs_pause();
+      } else {
+        (void)sched_yield(); /* it may have lost its processor in between */
+      }
       continue;
     }
     if (read_slot(h, c.slot, c.ticket, out) && out->value == c.value && out->previous < value) {
