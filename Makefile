@@ -81,7 +81,8 @@ TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
-TSAN_SUITES ?= replay replay_random tracker semaphore semaphore_facts semaphore_many semaphore_threads semaphore_handles
+TSAN_SUITES ?= replay replay_random tracker semaphore semaphore_facts semaphore_many semaphore_threads semaphore_handles \
+	semaphore_process
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread

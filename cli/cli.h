@@ -80,4 +80,9 @@ fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, 
 fs_status fs_cli_check_graph(fs_cli *cli, const char *path) FS_MUST_USE;
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) FS_MUST_USE;
 
+/* Commands that read the program of their first operand and write a text of it to --output. */
+typedef fs_status (*fs_text_of_program)(fs_cli *cli, const fsched_program *program, char **text,
+                                        size_t *length);
+fs_status fs_cli_write_of_program(fs_cli *cli, fs_text_of_program make) FS_MUST_USE;
+
 #endif

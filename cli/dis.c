@@ -4,27 +4,13 @@
 #include "file.h"
 #include "fsched/compile.h"
 
-static fs_status disassemble(fs_cli *cli, const fsched_program *program, const char *output) {
-  char *text = NULL;
-  size_t length = 0;
-  FS_TRY((fs_cli_json(cli) ? fsched_program_json : fsched_program_text)(cli->ctx, program, &text,
-                                                                        &length));
-  fs_status status = fs_file_write(cli->ctx, output, text, length);
-  fsched_text_free(cli->ctx, text, length);
-  return status;
+static fs_status disassemble(fs_cli *cli, const fsched_program *program, char **text,
+                             size_t *length) {
+  return (fs_cli_json(cli) ? fsched_program_json : fsched_program_text)(cli->ctx, program, text,
+                                                                        length);
 }
 
-fs_status fs_cli_dis(fs_cli *cli) {
-  fsched_program *program = NULL;
-  const char *input = cli->args.operand[0];
-  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
-  output = output == NULL ? "-" : output;
-  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
-  FS_TRY(fs_cli_open_program(cli, input, &program));
-  fs_status status = disassemble(cli, program, output);
-  fsched_program_destroy(program);
-  return status;
-}
+fs_status fs_cli_dis(fs_cli *cli) { return fs_cli_write_of_program(cli, disassemble); }
 
 static fs_status assemble(fs_cli *cli, const char *name, const char *text, size_t length,
                           fsched_program **out) {

@@ -59,3 +59,25 @@ fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, si
   FS_TRY(read_overrides(cli, &o));
   return fsched_graph_parse(cli->ctx, name, text, length, &o, out);
 }
+
+static fs_status write_of(fs_cli *cli, const fsched_program *program, fs_text_of_program make,
+                          const char *output) {
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(make(cli, program, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, output, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+fs_status fs_cli_write_of_program(fs_cli *cli, fs_text_of_program make) {
+  fsched_program *program = NULL;
+  const char *input = cli->args.operand[0];
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  output = output == NULL ? "-" : output;
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  FS_TRY(fs_cli_open_program(cli, input, &program));
+  fs_status status = write_of(cli, program, make, output);
+  fsched_program_destroy(program);
+  return status;
+}

@@ -121,8 +121,13 @@ int fsched_semaphore_unlink(fsched_link *link) {
 
 /* Watching */
 
+/* Of a thread, not of the program: whoever releases a semaphore waits for its watcher, so that no
+ * callback runs on, but a watcher must not wait for another one. */
+static _Thread_local bool is_watcher;
+
 static void *watch(void *user) {
   fsched_semaphore *s = user;
+  is_watcher = true;
   for (;;) {
     uint32_t turn = fs_shared_turn(&s->shared);
     if (atomic_load(&s->stop) != 0) {
@@ -158,10 +163,7 @@ void fs_sem_unwatch(fsched_semaphore *s) {
   }
   atomic_store(&s->stop, 1);
   fs_shared_wake(&s->shared);
-  /* A watcher in a callback is not joined: that may release a semaphore whose watcher is this
-   * thread, which is in a callback too.  Of two that release each other's, both count themselves
-   * before they look at the other's count, so not both wait. */
-  if (atomic_load(&s->calling) != 0) {
+  if (is_watcher) { /* two that released each other's would wait for ever */
     (void)pthread_detach(s->watcher);
   } else {
     (void)pthread_join(s->watcher, NULL);

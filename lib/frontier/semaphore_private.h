@@ -47,7 +47,6 @@ struct fsched_semaphore {
   bool watched;
   bool released; /* by its last reference; links and the watcher may still hold the memory */
   _Atomic uint32_t stop;
-  _Atomic uint32_t calling; /* threads that are in callbacks of it */
 };
 
 enum { FS_IDLE, FS_PENDING, FS_CHOSEN };

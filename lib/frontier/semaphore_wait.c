@@ -147,10 +147,8 @@ void fs_sem_deliver_and_unlock(fs_batch *b) {
     return;
   }
   fs_sem_hold(s); /* a callback may release it */
-  atomic_fetch_add(&s->calling, 1);
   fs_sem_unlock(s);
   deliver(b);
-  atomic_fetch_sub(&s->calling, 1);
   fs_sem_drop(s);
 }
 
