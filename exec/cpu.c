@@ -1,37 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU back end: one thread per queue, which lives as long as the instance; the calling thread is
- * the watchdog. */
+/* CPU back end: one thread per queue, which lives as long as the instance. */
 #include "cpu.h"
+
+#include <sched.h>
 
 /* Stacks are small, so that thousands of queues can have threads; kernels need little. */
 enum { STACK_BYTES = 256 << 10 };
-/* The watchdog looks four times in the timeout, but not more rarely than that. */
-static const uint64_t look_ns = 250000000, ns_per_ms = 1000000;
 
-static void stop(fs_instance *x) {
-  atomic_store(&x->stop, 1);
-  fs_futex_wake_all(&x->stop);
-  for (uint32_t i = 0; i < x->stream->n_axes + 2; i++) {
+static void wake_all(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_timelines; i++) {
     fs_timeline_wake(&x->timeline[i]);
   }
+}
+
+void fs_cpu_poison(fs_instance *x, fsched_cause cause) {
+  fsched_cause none = FSCHED_CAUSE_NONE;
+  (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
+  atomic_store(&x->poisoned, 1);
+  fs_futex_wake_all(&x->poisoned);
+  wake_all(x);
 }
 
 static void cpu_destroy(fs_instance *x) {
   if (x == NULL) {
     return;
   }
-  if (x->n_started > 0) {
-    stop(x);
-  }
+  atomic_store(&x->stop, 1);
   for (uint32_t i = 0; i < x->n_started; i++) {
+    fs_timeline_wake(x->go);
     (void)pthread_join(x->worker[i].thread, NULL);
   }
   fs_memories_release(&x->memories);
+  fs_kernels_release(&x->kernels);
   fs_arena arena = x->arena; /* holds x itself */
   fs_arena_release(&arena);
 }
 
-static fs_status start_workers(fs_instance *x) {
+/* To one of the processors that this process may use; a refusal costs nothing but speed. */
+static void pin(pthread_t thread, uint32_t index) {
+  cpu_set_t may, one;
+  if (sched_getaffinity(0, sizeof may, &may) != 0 || CPU_COUNT(&may) == 0) {
+    return;
+  }
+  int nth = (int)(index % (uint32_t)CPU_COUNT(&may));
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &may) || nth-- > 0) {
+    cpu++;
+  }
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  (void)pthread_setaffinity_np(thread, sizeof one, &one);
+}
+
+static fs_status start_workers(fsched_context *ctx, fs_instance *x) {
   pthread_attr_t attr;
   int error = pthread_attr_init(&attr);
   if (error == 0) {
@@ -39,32 +60,38 @@ static fs_status start_workers(fs_instance *x) {
     while (error == 0 && x->n_started < x->n_workers) {
       fs_worker *w = &x->worker[x->n_started];
       error = pthread_create(&w->thread, &attr, fs_cpu_worker, w);
+      if (error == 0 && x->options->pin) {
+        pin(w->thread, x->n_started);
+      }
       x->n_started += error == 0;
     }
     (void)pthread_attr_destroy(&attr);
   }
   return error == 0 ? FSCHED_OK
-                    : fs_fail(x->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
+                    : fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
                               "thread %u of %u, one for each queue, could not be started: %s",
                               x->n_started + 1, x->n_workers, strerror(error));
 }
 
-static fs_status cpu_prepare(fsched_context *ctx, const fs_stream *s,
-                             const fs_backend_config *config, fs_instance **out) {
+static fs_status cpu_prepare(fsched_context *ctx, fsched_context *own, fs_machine *machine,
+                             const fs_stream *s, const fs_io *io, const fs_backend_config *config,
+                             fs_instance **out) {
   fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  fs_arena_init(&arena, own);
   unsigned char *raw = fs_arena_zalloc(&arena, sizeof(fs_instance) + FS_LINE);
   if (raw == NULL) {
     return FSCHED_SYSTEM;
   }
   fs_instance *x = (fs_instance *)(void *)(raw + (FS_LINE - (uintptr_t)raw % FS_LINE) % FS_LINE);
-  x->ctx = ctx;
+  x->ctx = own;
   x->stream = s;
+  x->io = io;
   x->config = *config;
+  x->options = &machine->options;
   x->arena = arena;
-  fs_status status = fs_cpu_decode(x);
+  fs_status status = fs_cpu_decode(ctx, x);
   if (status == FSCHED_OK) {
-    status = start_workers(x);
+    status = start_workers(ctx, x);
   }
   if (status != FSCHED_OK) {
     cpu_destroy(x);
@@ -74,41 +101,43 @@ static fs_status cpu_prepare(fsched_context *ctx, const fs_stream *s,
   return FSCHED_OK;
 }
 
-static fs_status cpu_run(fs_instance *x, uint64_t first, uint64_t count, fs_backend_times *times) {
-  assert(count > 0 && atomic_load(&x->go->epoch) == first);
+static void cpu_ready(fs_instance *x, uint32_t item) {
+  fs_timeline_publish(x->arrival[item].ready, x->next);
+}
+
+static void cpu_start(fs_instance *x, const fs_work *work) {
+  x->work = work;
+  x->next++;
+  atomic_store_explicit(&x->poisoned, 0, memory_order_relaxed);
+  atomic_store_explicit(&x->cause, FSCHED_CAUSE_NONE, memory_order_relaxed);
   if (!x->config.empty) {
-    if (first > 0) {
-      fs_cpu_carry(x);
+    if (x->config.pooled) {
+      fs_memories_use(&x->memories, work->memory);
     }
-    fs_cpu_give(x, first == 0);
+    for (uint32_t i = 0; i < x->io->n_given; i++) {
+      if (work->late == NULL || !work->late[i]) {
+        cpu_ready(x, i);
+      }
+    }
+    for (uint32_t i = 0; i < x->io->n_kept; i++) {
+      atomic_store_explicit(&x->kept_left[i], x->io->kept[i].touches, memory_order_relaxed);
+    }
   }
-  x->last = first + count - 1;
-  x->times = (fs_backend_times){.minimum_ns = UINT64_MAX};
   x->begin_ns = fs_now_ns();
-  if (x->n_workers == 0) {
-    *times = (fs_backend_times){0};
-    return FSCHED_OK;
-  }
-  fs_timeline_publish(x->go, first + 1);
-  uint64_t timeout_ns =
-      x->config.timeout_ms > UINT64_MAX / ns_per_ms ? UINT64_MAX : x->config.timeout_ms * ns_per_ms;
-  fs_watch watch = {0};
-  while (!fs_timeline_sleep(x->complete, x->last + 1, &x->stop, fs_min(timeout_ns / 4, look_ns))) {
-    if (fs_cpu_stuck(x, timeout_ns, &watch)) {
-      return fs_cpu_report_stuck(x);
-    }
-  }
-  *times = x->times;
-  return FSCHED_OK;
+  fs_timeline_publish(x->go, x->next);
 }
 
-static fs_status cpu_read_kept(fs_instance *x, uint32_t version, void *bytes) {
-  const fs_stream *s = x->stream;
-  const fs_stream_version *v = &s->versions[version];
-  assert(v->kept_memory != FS_NONE && !x->config.empty);
-  memcpy(bytes, fs_memories_at(&x->memories, v->kept_memory, v->kept_address),
-         s->buffers[v->buffer].size);
-  return FSCHED_OK;
-}
-
-const fs_backend fs_backend_cpu = {"cpu", cpu_prepare, cpu_run, cpu_read_kept, cpu_destroy};
+const fs_backend fs_backend_cpu = {.name = "cpu",
+                                   .on_host = true,
+                                   .open = fs_host_open,
+                                   .close = fs_host_close,
+                                   .describe = fs_host_describe,
+                                   .take = fs_host_take_pool,
+                                   .give = fs_host_give_pool,
+                                   .prepare = cpu_prepare,
+                                   .start = cpu_start,
+                                   .ready = cpu_ready,
+                                   .poison = fs_cpu_poison,
+                                   .progress = fs_cpu_progress,
+                                   .report = fs_cpu_report,
+                                   .destroy = cpu_destroy};

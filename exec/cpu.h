@@ -3,16 +3,13 @@
  *   cpu_prepare.c  decodes the stream into steps and takes memory,
  *   cpu_worker.c   is what every thread does,
  *   cpu_watch.c    finds out what is stuck,
- *   cpu.c          starts, runs, ends. */
+ *   cpu.c          starts and ends. */
 #ifndef FS_EXEC_CPU_H
 #define FS_EXEC_CPU_H
 
 #include <pthread.h>
 
-#include "backend.h"
-#include "kernel.h"
-#include "mem.h"
-#include "memories.h"
+#include "host.h"
 #include "timeline.h"
 
 /* A command as the worker wants it: 16 bytes, and nothing else is touched for a command that
@@ -50,65 +47,70 @@ typedef struct fs_worker {
   uint32_t queue, n_steps;
   const fs_step *steps;
   fs_timeline *timeline; /* of the queue's axis */
-  fs_kernel_arg *args;   /* room for the largest op */
-  fs_kernel_arg *scratch;
+  fs_effect_room room;
   pthread_t thread;
 } fs_worker;
 
-/* State that is carried from one invocation to the next. */
-typedef struct fs_carry {
-  uint32_t from, to; /* versions: kept, given */
-  uint64_t size;
-  uint8_t *bytes; /* on the way */
-} fs_carry;
+/* A given item in the slot: the first worker that wants it claims it and puts it in its place. */
+typedef struct fs_arrival {
+  fs_timeline *ready, *there; /* k + 1: content may be read; content is in its place */
+  _Atomic uint64_t claimed;   /* k + 1 */
+} fs_arrival;
 
 struct fs_instance {
-  fsched_context *ctx;
+  fsched_context *ctx; /* of its own */
   const fs_stream *stream;
+  const fs_io *io;
   fs_backend_config config;
+  const fsched_device_options *options;
   fs_arena arena;
   fs_memories memories;
+  fs_kernels kernels;
+  fs_effects effects;
 
-  fs_timeline *timeline; /* per axis; then go, complete */
-  uint64_t *period;      /* per axis: epochs in one invocation */
-  fs_step *step;         /* per command, in the order of the stream */
-  fs_step_wait *wait;    /* per wait of the stream */
+  fs_timeline *timeline; /* per axis; then go; then ready and there of each given item */
+  uint32_t n_timelines;
+  uint64_t *period;   /* per axis: epochs in one invocation */
+  fs_step *step;      /* per command, in the order of the stream */
+  fs_step_wait *wait; /* per wait of the stream */
   fs_meeting *meeting;
-  uint8_t *kernel; /* fs_builtin per kernel of the stream */
-  uint32_t n_carries;
-  fs_carry *carry;
+  fs_arrival *arrival;           /* per given item */
+  _Atomic uint32_t *kept_left;   /* per kept item: writers that have not run */
 
-  uint32_t n_workers; /* one per queue that has commands */
+  uint32_t n_workers; /* one per queue that has commands, at least one */
   uint32_t n_started;
   fs_worker *worker;
   uint32_t *queue_worker; /* FS_NONE for an empty queue */
   uint32_t spins;         /* before a worker sleeps */
 
-  /* Set before `go` is published, by the main thread or by the last worker of an invocation. */
-  uint64_t last; /* invocation with which the run ends */
+  /* Set before `go` is published. */
+  const fs_work *work;
   uint64_t begin_ns;
-  fs_backend_times times;
+  uint64_t next; /* invocations so far */
 
-  fs_timeline *go;       /* k + 1: invocation k may start */
-  fs_timeline *complete; /* k + 1: the run that ends with invocation k is done */
-  _Alignas(FS_LINE) _Atomic uint64_t arrived; /* workers at the end of an invocation */
-  _Atomic uint32_t stop;                      /* futex word; 1: give up everything */
+  fs_timeline *go; /* k + 1: invocation k may start */
+  _Alignas(FS_LINE) _Atomic uint32_t poisoned; /* futex word; 1: leave effects and waits out */
+  _Atomic fsched_cause cause;                  /* why */
+  _Atomic uint32_t stop;                       /* 1: threads end when they wait for `go` */
+  _Alignas(FS_LINE) _Atomic uint64_t arrived;  /* workers at the end of an invocation */
 };
 
-/* cpu_prepare.c: all of the instance but its threads. */
-fs_status fs_cpu_decode(fs_instance *x) FS_MUST_USE;
+/* Indices of timelines beyond the axes. */
+static inline uint32_t fs_cpu_ready(const fs_instance *x, uint32_t item) {
+  return x->stream->n_axes + 1 + item;
+}
+static inline uint32_t fs_cpu_there(const fs_instance *x, uint32_t item) {
+  return x->stream->n_axes + 1 + x->io->n_given + item;
+}
+
+/* cpu_prepare.c: all of the instance but its threads; ctx is told what is wrong. */
+fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 /* cpu_worker.c */
 void *fs_cpu_worker(void *worker);
-/* Given content; state only before the first invocation, later fs_cpu_carry moves it. */
-void fs_cpu_give(fs_instance *x, bool first);
-void fs_cpu_carry(fs_instance *x);
-/* cpu_watch.c: whether nobody can go on, and nobody could when `*before` was taken; updates it. */
-typedef struct fs_watch {
-  uint64_t moves; /* sum of the workers' `blocked` */
-  uint64_t since_ns;
-  bool idle;
-} fs_watch;
-bool fs_cpu_stuck(const fs_instance *x, uint64_t timeout_ns, fs_watch *watch);
-fs_status fs_cpu_report_stuck(fs_instance *x);
+/* The first cause counts. */
+void fs_cpu_poison(fs_instance *x, fsched_cause cause);
+/* cpu_watch.c */
+uint64_t fs_cpu_progress(fs_instance *x, bool *idle);
+void fs_cpu_report(fs_instance *x, fsched_context *ctx);
 
 #endif

@@ -2,7 +2,7 @@
 /* CPU back end: from the stream to steps.
  *
  * Waits become pointers to timelines, the commands of one gang op become a meeting, kernels are
- * looked up.  All checks are made here, so that workers cannot fail. */
+ * looked up.  All checks are made here, so that of what workers do only kernels can fail. */
 #include <sched.h>
 
 #include "cpu.h"
@@ -64,9 +64,9 @@ static fs_status decode_gangs(fs_instance *x) {
 static fs_status decode_steps(fs_instance *x) {
   const fs_stream *s = x->stream;
   FS_TRY(fs_new(&x->arena, &x->step, s->n_commands));
-  FS_TRY(new_lines(&x->arena, s->n_axes + 2, sizeof *x->timeline, &x->timeline));
+  x->n_timelines = s->n_axes + 1 + 2 * x->io->n_given;
+  FS_TRY(new_lines(&x->arena, x->n_timelines, sizeof *x->timeline, &x->timeline));
   x->go = &x->timeline[s->n_axes];
-  x->complete = &x->timeline[s->n_axes + 1];
   FS_TRY(fs_new_zero(&x->arena, &x->period, s->n_axes));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     x->period[q] = s->queues[q].n_commands;
@@ -87,122 +87,65 @@ static fs_status decode_steps(fs_instance *x) {
   return FSCHED_OK;
 }
 
-static fs_status decode_kernel(fs_instance *x, uint32_t op) {
-  const fs_stream *s = x->stream;
-  const fs_stream_op *o = &s->ops[op];
-  if (o->kernel == FS_NONE) {
-    return FSCHED_OK;
+static fs_status decode_items(fs_instance *x) {
+  FS_TRY(fs_new_zero(&x->arena, &x->arrival, x->io->n_given));
+  for (uint32_t i = 0; i < x->io->n_given; i++) {
+    x->arrival[i].ready = &x->timeline[fs_cpu_ready(x, i)];
+    x->arrival[i].there = &x->timeline[fs_cpu_there(x, i)];
   }
-  const fs_stream_kernel *k = &s->kernels[o->kernel];
-  const char *op_name = fs_stream_string(s, o->name);
-  if (k->builtin == FS_NONE) {
-    return fs_fail(x->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,
-                   "without a kernel an op runs the built-in 'mix'",
-                   "op '%s': kernels of modules cannot be run on the CPU yet", op_name);
-  }
-  const char *name = fs_stream_string(s, k->builtin);
-  fs_builtin found = fs_builtin_find(name);
-  if (found == FS_BUILTINS) {
-    return fs_fail(x->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,
-                   "the built-in kernels are mix, nop and copy",
-                   "op '%s': there is no built-in kernel '%s'", op_name, name);
-  }
-  const char *wants = fs_builtin_refusal(found, s->args + o->arg0, o->n_args);
-  if (wants != NULL) {
-    return fs_fail(x->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
-                   "op '%s': the built-in kernel '%s' wants %s", op_name, name, wants);
-  }
-  x->kernel[o->kernel] = (uint8_t)found;
-  return FSCHED_OK;
+  return fs_new_zero(&x->arena, &x->kept_left, x->io->n_kept);
 }
 
-/* Reports every op whose kernel is not there. */
-static fs_status decode_kernels(fs_instance *x) {
-  const fs_stream *s = x->stream;
-  fs_status status = FSCHED_OK;
-  FS_TRY(fs_new_zero(&x->arena, &x->kernel, s->n_kernels));
-  for (uint32_t op = 0; op < s->n_ops; op++) {
-    fs_status one = decode_kernel(x, op);
-    status = one == FSCHED_OK ? status : one;
-  }
-  return status;
-}
-
-/* The kept version of a state buffer, FS_NONE. */
-static uint32_t kept_state(const fs_stream *s, uint32_t buffer) {
-  const fs_stream_buffer *b = &s->buffers[buffer];
-  for (uint32_t v = b->version0 + b->n_versions; v-- > b->version0;) {
-    if (b->io == FSCHED_IO_STATE && s->versions[v].kept_memory != FS_NONE &&
-        s->versions[b->version0].given_memory != FS_NONE) {
-      return v;
-    }
-  }
-  return FS_NONE;
-}
-
-static fs_status decode_state(fs_instance *x) {
-  const fs_stream *s = x->stream;
-  for (uint32_t b = 0; b < s->n_buffers; b++) {
-    x->n_carries += kept_state(s, b) != FS_NONE;
-  }
-  FS_TRY(fs_new(&x->arena, &x->carry, x->n_carries));
-  fs_carry *carry = x->carry;
-  for (uint32_t b = 0; b < s->n_buffers; b++) {
-    uint32_t from = kept_state(s, b);
-    if (from != FS_NONE) {
-      *carry = (fs_carry){.from = from, .to = s->buffers[b].version0, .size = s->buffers[b].size};
-      FS_TRY(fs_new(&x->arena, &carry->bytes, carry->size));
-      carry++;
-    }
-  }
-  return FSCHED_OK;
-}
-
-static fs_status decode_memory(fs_instance *x) {
+static fs_status decode_effects(fsched_context *ctx, fs_instance *x) {
   if (x->config.empty) {
     return FSCHED_OK;
   }
-  FS_TRY(decode_kernels(x));
-  FS_TRY(fs_memories_reserve(&x->arena, x->stream, x->config.memory_limit_log2, &x->memories));
-  return decode_state(x);
+  FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
+  FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
+                          x->config.pooled, &x->memories));
+  x->effects = (fs_effects){x->stream, x->io, &x->kernels, &x->memories};
+  return decode_items(x);
 }
 
-/* One worker for every queue that has commands. */
+static fs_status decode_worker(fs_instance *x, fs_worker *w, uint32_t queue) {
+  const fs_stream *s = x->stream;
+  w->instance = x;
+  w->queue = queue;
+  if (queue != FS_NONE) {
+    x->queue_worker[queue] = (uint32_t)(w - x->worker);
+    w->steps = x->step + s->queues[queue].command0;
+    w->n_steps = s->queues[queue].n_commands;
+    w->timeline = &x->timeline[queue];
+  }
+  return fs_effect_room_make(&x->arena, s, &w->room);
+}
+
+/* One worker for every queue that has commands; one for a stream without commands, too. */
 static fs_status decode_workers(fs_instance *x) {
   const fs_stream *s = x->stream;
-  uint32_t most_args = 0, most_places = 0;
-  for (uint32_t i = 0; i < s->n_ops; i++) {
-    most_args = s->ops[i].n_args > most_args ? s->ops[i].n_args : most_args;
-  }
-  for (uint32_t i = 0; i < s->n_commands; i++) {
-    most_places = s->commands[i].n_places > most_places ? s->commands[i].n_places : most_places;
-  }
   FS_TRY(fs_new_none(&x->arena, &x->queue_worker, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     x->n_workers += s->queues[q].n_commands > 0;
   }
+  bool none = x->n_workers == 0;
+  x->n_workers += none;
   FS_TRY(new_lines(&x->arena, x->n_workers, sizeof *x->worker, &x->worker));
   fs_worker *w = x->worker;
   for (uint32_t q = 0; q < s->n_queues; q++) {
-    if (s->queues[q].n_commands == 0) {
-      continue;
+    if (s->queues[q].n_commands > 0) {
+      FS_TRY(decode_worker(x, w++, q));
     }
-    x->queue_worker[q] = (uint32_t)(w - x->worker);
-    w->instance = x;
-    w->queue = q;
-    w->steps = x->step + s->queues[q].command0;
-    w->n_steps = s->queues[q].n_commands;
-    w->timeline = &x->timeline[q];
-    FS_TRY(fs_new(&x->arena, &w->args, most_args));
-    FS_TRY(fs_new(&x->arena, &w->scratch, most_places));
-    w++;
   }
-  x->spins = x->n_workers <= processors() ? SPINS_ALONE : SPINS_SHARED;
+  if (none) {
+    FS_TRY(decode_worker(x, w, FS_NONE));
+  }
+  bool alone = x->n_workers <= processors() / fs_max(x->config.slots, 1);
+  x->spins = alone ? SPINS_ALONE : SPINS_SHARED;
   return FSCHED_OK;
 }
 
-fs_status fs_cpu_decode(fs_instance *x) {
-  FS_TRY(decode_memory(x));
+fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) {
   FS_TRY(decode_steps(x));
+  FS_TRY(decode_effects(ctx, x));
   return decode_workers(x);
 }

@@ -25,32 +25,17 @@ static uint64_t worker_value(const fs_worker *w) {
   return atomic_load_explicit(&w->value, memory_order_relaxed);
 }
 
-/* Whether all workers wait in vain; *moves identifies their waits. */
-static bool all_idle(const fs_instance *x, uint64_t *moves) {
-  *moves = 0;
+uint64_t fs_cpu_progress(fs_instance *x, bool *idle) {
+  uint64_t moves = 0;
+  *idle = true;
   for (uint32_t i = 0; i < x->n_workers; i++) {
     const fs_worker *w = &x->worker[i];
     uint64_t blocked = atomic_load(&w->blocked);
-    *moves += blocked;
-    if (blocked % 2 == 0) {
-      return false;
-    }
-    if (fs_timeline_reached(&x->timeline[worker_axis(w)], worker_value(w))) {
-      return false;
-    }
+    moves += blocked;
+    *idle = *idle && blocked % 2 == 1 &&
+            !fs_timeline_reached(&x->timeline[worker_axis(w)], worker_value(w));
   }
-  return true;
-}
-
-bool fs_cpu_stuck(const fs_instance *x, uint64_t timeout_ns, fs_watch *watch) {
-  uint64_t moves;
-  bool idle = all_idle(x, &moves);
-  uint64_t now = fs_now_ns();
-  if (!idle || !watch->idle || moves != watch->moves) {
-    *watch = (fs_watch){.moves = moves, .since_ns = now, .idle = idle};
-    return false;
-  }
-  return now - watch->since_ns >= timeout_ns;
+  return moves;
 }
 
 static bool worker_stuck(const fs_worker *w) {
@@ -80,6 +65,13 @@ static uint64_t epochs_before(const fs_instance *x, uint32_t axis) {
   return (atomic_load(&x->go->epoch) - 1) * x->period[axis];
 }
 
+/* The given item whose content the worker waits for; FS_NONE: it waits for an epoch. */
+static uint32_t worker_item(const fs_worker *w) {
+  const fs_instance *x = w->instance;
+  uint32_t first = fs_cpu_ready(x, 0), axis = worker_axis(w);
+  return axis < first ? FS_NONE : (axis - first) % x->io->n_given;
+}
+
 /* Whether stuck worker `m` has still to do what the wait of `w` is for: not when it is past it
  * without a signal, nor when it is at that very gang and waits for the others too. */
 static bool holds_up(const fs_instance *x, const fs_worker *m, const fs_worker *w) {
@@ -103,6 +95,9 @@ static bool holds_up(const fs_instance *x, const fs_worker *m, const fs_worker *
 
 /* The stuck worker that w waits for; NULL when that is none. */
 static const fs_worker *waits_for(const fs_instance *x, const fs_worker *w) {
+  if (worker_item(w) != FS_NONE) {
+    return NULL;
+  }
   const fs_stream_axis *axis = &x->stream->axes[worker_axis(w)];
   if (axis->kind == FS_AXIS_QUEUE) {
     const fs_worker *m = queue_worker(x, worker_axis(w));
@@ -117,7 +112,7 @@ static const fs_worker *waits_for(const fs_instance *x, const fs_worker *w) {
   return NULL;
 }
 
-/* Requires that someone is stuck: not all can have finished when nothing moves. */
+/* NULL when nobody is stuck (any more). */
 static const fs_worker *find_culprit(const fs_instance *x) {
   const fs_worker *w = NULL;
   for (uint32_t i = 0; i < x->n_workers; i++) {
@@ -125,47 +120,64 @@ static const fs_worker *find_culprit(const fs_instance *x) {
       w = &x->worker[i];
     }
   }
-  assert(w != NULL);
-  for (uint32_t i = 0; i < x->n_workers; i++) {
+  for (uint32_t i = 0; w != NULL && i < x->n_workers; i++) {
     const fs_worker *next = waits_for(x, w);
     if (next == NULL) {
       return w;
     }
     w = next;
   }
-  /* After as many steps as there are workers, w lies on a ring. */
+  /* After as many steps as there are workers, w lies on a ring, unless things have moved. */
   const fs_worker *first = w;
-  for (const fs_worker *v = waits_for(x, w); v != w; v = waits_for(x, v)) {
-    assert(v != NULL);
+  uint32_t steps = 0;
+  for (const fs_worker *v = w == NULL ? NULL : waits_for(x, w);
+       v != NULL && v != w && steps < x->n_workers; v = waits_for(x, v), steps++) {
     first = earlier(v, first) ? v : first;
   }
   return first;
 }
 
-static void report_worker(const fs_instance *x, const fs_worker *w, fsched_severity severity) {
+static const char *command_target(const fs_stream *s, const fs_stream_command *c) {
+  bool run = c->kind == FS_COMMAND_RUN;
+  return fs_stream_string(
+      s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name);
+}
+
+static void report_worker(const fs_instance *x, fsched_context *ctx, const fs_worker *w,
+                          fsched_severity severity) {
   const fs_stream *s = x->stream;
   const fs_stream_command *c = worker_command(w);
+  const char *queue = fs_stream_string(s, s->queues[w->queue].name);
+  const char *kind = c->kind == FS_COMMAND_RUN ? "op" : "copy of";
+  uint32_t item = worker_item(w);
+  if (item != FS_NONE) {
+    fs_report(ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
+              "queue '%s' is stuck at command %u (%s '%s'): it waits for the content of '%s', whose "
+              "fence has not been signalled",
+              queue, c->epoch, kind, command_target(s, c),
+              fs_stream_string(s, s->buffers[x->io->given[item].buffer].name));
+    return;
+  }
   uint32_t axis = worker_axis(w);
   uint64_t before = epochs_before(x, axis);
   uint64_t now = atomic_load(&x->timeline[axis].epoch);
-  bool run = c->kind == FS_COMMAND_RUN;
-  const char *target = fs_stream_string(
-      s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name);
-  fs_report(x->ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
+  fs_report(ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
             "queue '%s' is stuck at command %u (%s '%s'): it waits for epoch %llu of '%s', which "
             "has reached %llu",
-            fs_stream_string(s, s->queues[w->queue].name), c->epoch, run ? "op" : "copy of", target,
+            queue, c->epoch, kind, command_target(s, c),
             (unsigned long long)(worker_value(w) - before), fs_stream_string(s, s->axes[axis].name),
             (unsigned long long)(now > before ? now - before : 0));
 }
 
-fs_status fs_cpu_report_stuck(fs_instance *x) {
+void fs_cpu_report(fs_instance *x, fsched_context *ctx) {
   const fs_worker *culprit = find_culprit(x);
-  report_worker(x, culprit, FSCHED_ERROR);
+  if (culprit == NULL) {
+    return;
+  }
+  report_worker(x, ctx, culprit, FSCHED_ERROR);
   for (uint32_t i = 0; i < x->n_workers; i++) {
     if (&x->worker[i] != culprit && worker_stuck(&x->worker[i])) {
-      report_worker(x, &x->worker[i], FSCHED_NOTE);
+      report_worker(x, ctx, &x->worker[i], FSCHED_NOTE);
     }
   }
-  return FSCHED_REPLAY;
 }

@@ -8,22 +8,11 @@
 #define FS_EXEC_KERNEL_H
 
 #include "fsched/graph.h"
+#include "fsched/kernel.h"
 #include "stream.h"
 
-typedef struct fs_kernel_arg {
-  uint8_t *data; /* the accessed bytes; NULL for a value and for `no_dep` */
-  uint64_t length;
-  int64_t value;
-  uint32_t tag; /* fsched_tag */
-} fs_kernel_arg;
-
-typedef struct fs_kernel_call {
-  const char *op;
-  const fs_kernel_arg *args;
-  uint32_t n_args;
-  const fs_kernel_arg *scratch; /* data and length alone count */
-  uint32_t n_scratch;
-} fs_kernel_call;
+typedef fsched_kernel_arg fs_kernel_arg;
+typedef fsched_kernel_call fs_kernel_call; /* of scratch data and length alone count */
 
 typedef enum fs_builtin { FS_BUILTIN_MIX, FS_BUILTIN_NOP, FS_BUILTIN_COPY, FS_BUILTINS } fs_builtin;
 

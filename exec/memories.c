@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arenas are mapped rather than allocated: address space is reserved for the whole extent, and the
+/* Memory is mapped rather than allocated: address space is reserved for the whole extent, and the
  * system gives zero pages where they are touched. */
 #include "memories.h"
 
@@ -7,50 +7,66 @@
 
 enum { PAGE = 4096 };
 
-static fs_status check_limit(fsched_context *ctx, const fs_stream *s, uint32_t limit_log2) {
-  uint64_t have = limit_log2 < 63 ? UINT64_C(1) << limit_log2 : UINT64_C(1) << 63;
-  uint64_t need = 0;
-  for (uint32_t i = 0; i < s->n_memories; i++) {
-    uint64_t extent = s->memories[i].extent;
-    need = extent > UINT64_MAX - need ? UINT64_MAX : need + extent;
+/* At least a page, so that a place of size 0 has a valid address too. */
+static size_t mapped_size(uint64_t bytes) { return (size_t)fs_max(bytes, PAGE); }
+
+fs_status fs_host_take(fsched_context *ctx, uint64_t bytes, void **out) {
+  void *base = MAP_FAILED;
+  if (bytes <= SIZE_MAX / 2) {
+    base = mmap(NULL, mapped_size(bytes), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
-  if (need <= have && need <= SIZE_MAX / 2) {
+  if (base == MAP_FAILED) {
+    return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_REPLAY_MEMORY, FS_NOWHERE, NULL,
+                   "the machine refuses %llu bytes of memory", (unsigned long long)bytes);
+  }
+  *out = base;
+  return FSCHED_OK;
+}
+
+void fs_host_give(void *memory, uint64_t bytes) {
+  if (memory != NULL) {
+    (void)munmap(memory, mapped_size(bytes));
+  }
+}
+
+static fs_status check_limit(fsched_context *ctx, const fs_io *io, uint64_t limit, bool pooled) {
+  uint64_t need = io->store_bytes + (pooled ? 0 : io->pooled_bytes);
+  if (need <= limit) {
     return FSCHED_OK;
   }
   return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_REPLAY_MEMORY, FS_NOWHERE, NULL,
                  "replay needs %llu bytes of memory, the limit is %llu", (unsigned long long)need,
-                 (unsigned long long)have);
+                 (unsigned long long)limit);
 }
 
-/* At least a page, so that a place of size 0 has a valid address too. */
-static fs_status map_one(fsched_context *ctx, fs_memories *m, uint64_t extent) {
-  size_t size = extent == 0 ? PAGE : (size_t)extent;
-  void *base =
-      mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) {
-    return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_REPLAY_MEMORY, FS_NOWHERE, NULL,
-                   "the machine refuses %llu bytes of memory", (unsigned long long)size);
+void fs_memories_use(fs_memories *m, void *block) {
+  for (uint32_t i = 0; i < m->n; i++) {
+    m->base[i] = (m->io->store[i] ? m->stores : (uint8_t *)block) + m->io->offset[i];
   }
-  m->base[m->n] = base;
-  m->size[m->n++] = size;
-  return FSCHED_OK;
 }
 
-fs_status fs_memories_reserve(fs_arena *arena, const fs_stream *s, uint32_t limit_log2,
-                              fs_memories *m) {
-  *m = (fs_memories){0};
-  FS_TRY(check_limit(arena->ctx, s, limit_log2));
+fs_status fs_memories_take(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                           const fs_io *io, uint64_t limit, bool pooled, fs_memories *m) {
+  *m = (fs_memories){.io = io};
+  FS_TRY(check_limit(ctx, io, limit, pooled));
   FS_TRY(fs_new(arena, &m->base, s->n_memories));
-  FS_TRY(fs_new(arena, &m->size, s->n_memories));
-  for (uint32_t i = 0; i < s->n_memories; i++) {
-    FS_TRY(map_one(arena->ctx, m, s->memories[i].extent));
+  void *block;
+  FS_TRY(fs_host_take(ctx, io->store_bytes, &block));
+  m->stores = block;
+  m->n = s->n_memories;
+  if (!pooled) {
+    FS_TRY(fs_host_take(ctx, io->pooled_bytes, &block));
+    m->own = block;
+    fs_memories_use(m, m->own);
   }
   return FSCHED_OK;
 }
 
 void fs_memories_release(fs_memories *m) {
-  for (uint32_t i = 0; i < m->n; i++) {
-    (void)munmap(m->base[i], m->size[i]);
+  if (m->io != NULL) {
+    fs_host_give(m->stores, m->io->store_bytes);
+    fs_host_give(m->own, m->io->pooled_bytes);
   }
   *m = (fs_memories){0};
 }

@@ -22,6 +22,8 @@ typedef struct reference {
   uint32_t *last_op; /* per version: FS_NONE if never accessed */
   value *state;      /* per buffer: what the invocation before has kept */
   fs_kernel_arg *args;
+  const fs_reference_run *run;
+  fs_kernels kernels;
   const uint64_t *digest; /* NULL: this is not the last invocation */
   fs_reference_counts counts;
   bool differs;
@@ -56,7 +58,12 @@ static fs_status take(reference *r, uint32_t version) {
     return FSCHED_SYSTEM;
   }
   if (given) {
-    fs_fill_given(fs_stream_string(r->s, r->s->buffers[buffer].name), v->bytes, size);
+    const void *bound = r->run->given == NULL ? NULL : r->run->given[version];
+    if (bound != NULL && size > 0) {
+      memcpy(v->bytes, bound, (size_t)size);
+    } else {
+      fs_fill_given(fs_stream_string(r->s, r->s->buffers[buffer].name), v->bytes, size);
+    }
     return fs_byteset_add(r->ctx, &v->defined, 0, size);
   }
   memset(v->bytes, 0xA5, size);
@@ -86,6 +93,7 @@ static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool
   }
   *call =
       (fs_kernel_call){.op = fs_stream_string(s, o->name), .args = r->args, .n_args = o->n_args};
+  fs_kernels_shape(s, o->kernel, call);
   return FSCHED_OK;
 }
 
@@ -124,20 +132,23 @@ static void compare_digest(reference *r, uint32_t op, uint64_t expected) {
   }
 }
 
+static bool writes_nothing(const reference *r, uint32_t kernel) {
+  return kernel != FS_NONE && r->kernels.at[kernel].builtin == FS_BUILTIN_NOP;
+}
+
 static fs_status evaluate_op(reference *r, uint32_t op) {
   const fs_stream_op *o = &r->s->ops[op];
-  fs_builtin kernel = FS_BUILTIN_MIX;
-  if (o->kernel != FS_NONE) {
-    kernel = fs_builtin_find(fs_stream_string(r->s, r->s->kernels[o->kernel].builtin));
-  }
   fs_kernel_call call;
   bool known;
   FS_TRY(make_call(r, op, &call, &known));
-  fs_builtin_run(kernel, &call);
-  if (kernel != FS_BUILTIN_NOP) {
+  if (fs_kernels_run(&r->kernels, o->kernel, &call) != FSCHED_CAUSE_NONE) {
+    return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
+                   "op '%s': its kernel failed in a sequential evaluation", call.op);
+  }
+  if (!writes_nothing(r, o->kernel)) {
     FS_TRY(define(r, op, known));
     if (known && r->digest != NULL) {
-      compare_digest(r, op, fs_builtin_digest(kernel, &call));
+      compare_digest(r, op, fs_kernels_digest(&r->kernels, o->kernel, &call));
     }
   }
   drop_dead(r, op);
@@ -176,23 +187,12 @@ static void compare_bytes(reference *r, uint32_t version, const uint8_t *got) {
   }
 }
 
-static fs_status compare_kept(reference *r, const fs_backend *backend, fs_instance *instance) {
+static fs_status compare_kept(reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
-    if (r->s->versions[v].kept_memory == FS_NONE) {
-      continue;
+    if (r->s->versions[v].kept_memory != FS_NONE && r->run->kept[v] != NULL) {
+      FS_TRY(take(r, v));
+      compare_bytes(r, v, r->run->kept[v]);
     }
-    FS_TRY(take(r, v));
-    uint64_t size = version_size(r->s, v);
-    uint8_t *got = fs_realloc(r->ctx, NULL, 0, (size_t)size + 1);
-    if (got == NULL) {
-      return FSCHED_SYSTEM;
-    }
-    fs_status status = backend->read_kept(instance, v, got);
-    if (status == FSCHED_OK) {
-      compare_bytes(r, v, got);
-    }
-    (void)fs_realloc(r->ctx, got, (size_t)size + 1, 0);
-    FS_TRY(status);
   }
   return FSCHED_OK;
 }
@@ -240,31 +240,32 @@ static bool has_state(const fs_stream *s) {
   return false;
 }
 
-static fs_status run(reference *r, uint64_t invocations, const uint64_t *digest,
-                     const fs_backend *backend, fs_instance *instance) {
+static fs_status run(reference *r) {
+  uint64_t invocations = r->run->invocations;
+  FS_TRY(fs_kernels_find(r->ctx, &r->arena, r->s, r->run->options, &r->kernels));
   FS_TRY(set_up(r));
   for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
     FS_TRY(evaluate(r));
     FS_TRY(carry_state(r));
   }
-  r->digest = digest;
+  r->digest = r->run->digest;
   FS_TRY(evaluate(r));
-  FS_TRY(compare_kept(r, backend, instance));
+  FS_TRY(compare_kept(r));
   return r->differs ? FSCHED_REPLAY : FSCHED_OK;
 }
 
-fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s, uint64_t invocations,
-                               const uint64_t *digest, const fs_backend *backend,
-                               fs_instance *instance, fs_reference_counts *counts) {
-  reference r = {.ctx = ctx, .s = s};
+fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
+                               const fs_reference_run *what, fs_reference_counts *counts) {
+  reference r = {.ctx = ctx, .s = s, .run = what};
   fs_arena_init(&r.arena, ctx);
-  fs_status status = run(&r, invocations, digest, backend, instance);
+  fs_status status = run(&r);
   for (uint32_t v = 0; r.value != NULL && v < s->n_versions; v++) {
     drop(&r, &r.value[v], version_size(s, v));
   }
   for (uint32_t b = 0; r.state != NULL && b < s->n_buffers; b++) {
     drop(&r, &r.state[b], s->buffers[b].size);
   }
+  fs_kernels_release(&r.kernels);
   *counts = r.counts;
   fs_arena_release(&r.arena);
   return status;

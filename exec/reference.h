@@ -9,18 +9,25 @@
 #ifndef FS_EXEC_REFERENCE_H
 #define FS_EXEC_REFERENCE_H
 
-#include "backend.h"
+#include "host.h"
 
 typedef struct fs_reference_counts {
   uint64_t ops;   /* digests compared */
   uint64_t bytes; /* of kept versions, compared */
 } fs_reference_counts;
 
-/* Compares the last of `invocations` with the digests and with what the instance has kept.  Only
- * state needs the ones before.  FSCHED_REPLAY with a diagnostic for each op and each kept buffer
- * that differs. */
-fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s, uint64_t invocations,
-                               const uint64_t *digest, const fs_backend *backend,
-                               fs_instance *instance, fs_reference_counts *counts) FS_MUST_USE;
+typedef struct fs_reference_run {
+  uint64_t invocations;
+  const uint64_t *digest;   /* per op, of the last invocation */
+  const void *const *given; /* per version: content that was bound; NULL: made from the name */
+  const void *const *kept;  /* per version: what the last invocation has kept; NULL: not compared */
+  const fsched_device_options *options; /* where kernels of the user's are; NULL: there are none */
+} fs_reference_run;
+
+/* Only state needs the invocations before the last.  FSCHED_REPLAY with a diagnostic for each op and
+ * each kept buffer that differs, or for kernels that are not there. */
+fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
+                               const fs_reference_run *run,
+                               fs_reference_counts *counts) FS_MUST_USE;
 
 #endif

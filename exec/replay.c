@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay: options, one instance of a back end, the comparison, the trace. */
+/* Replay: options, the invocations, the comparison, the trace.
+ *
+ * At most WINDOW invocations are asked for ahead of those that are complete; a timeline counts the
+ * latter. */
 #include "fsched/replay.h"
 
-#include "backend.h"
+#include <pthread.h>
+
+#include "core.h"
 #include "fsched/graph.h"
-#include "mem.h"
+#include "futex.h"
 #include "progress.h"
 #include "reference.h"
 #include "trace.h"
 
-enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_LIMIT_LOG2 = 36 };
+enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_LIMIT_LOG2 = 36, WINDOW = 64 };
+static const uint64_t ns_per_ms = 1000000;
 
 typedef struct replay {
   fsched_context *ctx;
+  const fsched_program *program;
   const fs_stream *s;
-  const fs_backend *backend;
   fsched_replay_options options;
   fsched_replay_result result;
   fs_arena arena;
-  fs_backend_config config;
+  fsched_device_options device_options; /* of a device that is ours */
+  fsched_device *device;
+  fsched_pool *pool;
+  fsched_exec *exec;
+  fsched_entry *entry;
+  fsched_semaphore *complete; /* invocations */
+  uint64_t invocations, timeout_ns;
+  fs_record record;
+  fsched_binding *bindings; /* the caller's, and room for outputs that are compared */
+  uint32_t n_inputs, n_bindings; /* the caller's; with those that only the last invocation has */
+  const void **given, **kept; /* per version, for the comparison */
+  pthread_mutex_t lock;
+  uint64_t n_complete;
 } replay;
 
 static void report_race(const replay *r, const fs_stream_race *race) {
@@ -42,6 +60,10 @@ static fs_status check_options(const replay *r) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
                    "nothing can be checked when kernels are left out");
   }
+  if (r->options.empty_kernels && r->options.n_bindings > 0) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "nothing can be bound when kernels are left out");
+  }
   if (r->options.check && r->s->n_races > 0) {
     fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_RACES, FS_NOWHERE,
               "use 'hazards: sequential', or order the ops with 'after'",
@@ -54,49 +76,194 @@ static fs_status check_options(const replay *r) {
   return FSCHED_OK;
 }
 
-static fs_status set_up(replay *r) {
-  const fsched_replay_options *o = &r->options;
-  r->config = (fs_backend_config){
-      .pace_ns = o->pace_ns,
-      .timeout_ms = o->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : o->timeout_ms,
-      .memory_limit_log2 = o->memory_limit_log2 == 0 ? DEFAULT_LIMIT_LOG2 : o->memory_limit_log2,
-      .empty = o->empty_kernels != 0,
-  };
-  if (o->check) {
-    FS_TRY(fs_new_zero(&r->arena, &r->config.record.digest, r->s->n_ops));
+static fs_status open_device(replay *r) {
+  uint32_t log2 = r->options.memory_limit_log2 == 0 ? DEFAULT_LIMIT_LOG2
+                                                    : r->options.memory_limit_log2;
+  r->device_options = (fsched_device_options){
+      .size = sizeof r->device_options, .memory_limit = UINT64_C(1) << fs_min(log2, 62)};
+  if (r->options.device != NULL) {
+    r->device = r->options.device;
+    fsched_device_retain(r->device);
+    return FSCHED_OK;
   }
-  if (o->trace) {
-    FS_TRY(fs_new_zero(&r->arena, &r->config.record.begin, r->s->n_commands));
-    FS_TRY(fs_new_zero(&r->arena, &r->config.record.end, r->s->n_commands));
+  return fsched_device_create(r->ctx, &r->device_options, &r->device);
+}
+
+static fs_status open_exec(replay *r) {
+  fsched_exec_options o = {.size = sizeof o,
+                           .in_flight = r->options.in_flight,
+                           .pace_ns = r->options.pace_ns,
+                           .empty = r->options.empty_kernels};
+  FS_TRY(open_device(r));
+  o.device = r->device;
+  if (r->options.pool_bytes > 0) {
+    FS_TRY(fsched_pool_create(r->ctx, r->device, r->options.pool_bytes, &r->pool));
+    o.pool = r->pool;
+  }
+  FS_TRY(fsched_exec_create(r->ctx, &o, &r->exec));
+  FS_TRY(fsched_exec_load(r->ctx, r->exec, r->program, &r->entry));
+  return fsched_semaphore_create(NULL, &r->complete) == FSCHED_OK
+             ? FSCHED_OK
+             : fs_no_memory(r->ctx, sizeof(void *));
+}
+
+static const fsched_binding *bound_to(const replay *r, const char *name) {
+  for (uint32_t i = 0; i < r->options.n_bindings; i++) {
+    if (r->options.bindings[i].buffer != NULL && strcmp(r->options.bindings[i].buffer, name) == 0) {
+      return &r->options.bindings[i];
+    }
+  }
+  return NULL;
+}
+
+/* Room for an output that nobody has bound. */
+static fs_status bind_output(replay *r, uint32_t version) {
+  const fs_stream_buffer *b = &r->s->buffers[r->s->versions[version].buffer];
+  uint8_t *room;
+  FS_TRY(fs_new(&r->arena, &room, b->size));
+  r->kept[version] = room;
+  r->bindings[r->n_bindings++] = (fsched_binding){
+      .buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
+  return FSCHED_OK;
+}
+
+/* What the comparison looks at: all outputs must be kept somewhere. */
+static fs_status bind_all(replay *r) {
+  const fs_stream *s = r->s;
+  FS_TRY(fs_new_zero(&r->arena, &r->given, s->n_versions));
+  FS_TRY(fs_new_zero(&r->arena, &r->kept, s->n_versions));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
+    const fsched_binding *bound = bound_to(r, fs_stream_string(s, b->name));
+    if (bound != NULL && s->versions[v].given_memory != FS_NONE && b->io != FSCHED_IO_OUTPUT) {
+      r->given[v] = bound->data;
+    }
+    if (s->versions[v].kept_memory == FS_NONE || b->io == FSCHED_IO_STATE) {
+      continue;
+    }
+    if (bound != NULL) {
+      r->kept[v] = bound->data;
+    } else if (b->io == FSCHED_IO_OUTPUT) {
+      FS_TRY(bind_output(r, v));
+    }
   }
   return FSCHED_OK;
 }
 
-/* In parts, so that one who listens hears about the progress. */
-static fs_status run_all(replay *r, fs_instance *instance, uint64_t invocations) {
-  enum { PARTS = 100 };
-  uint64_t part = fs_progress_heard(r->ctx) ? fs_ceil_div(invocations, PARTS) : invocations;
-  fs_status status = FSCHED_OK;
-  fs_progress_begin(r->ctx, "replay", invocations);
-  for (uint64_t done = 0; done < invocations && status == FSCHED_OK;) {
-    fs_backend_times times = {0};
-    uint64_t count = fs_min(part, invocations - done);
-    status = r->backend->run(instance, done, count, &times);
-    if (status == FSCHED_OK) {
-      r->result.elapsed_ns += times.total_ns;
-      r->result.minimum_ns =
-          done == 0 ? times.minimum_ns : fs_min(r->result.minimum_ns, times.minimum_ns);
-      done += count;
-      fs_progress_at(r->ctx, done);
+static bool is_output(const replay *r, const char *name) {
+  const fs_stream *s = r->s;
+  for (uint32_t b = 0; b < s->n_buffers && name != NULL; b++) {
+    if (strcmp(fs_stream_string(s, s->buffers[b].name), name) == 0) {
+      return s->buffers[b].io == FSCHED_IO_OUTPUT;
     }
   }
+  return false;
+}
+
+/* Outputs are for the last invocation alone: several at once would write there together. */
+static void sort_bindings(replay *r) {
+  for (int outputs = 0; outputs <= 1; outputs++) {
+    for (uint32_t i = 0; i < r->options.n_bindings; i++) {
+      const fsched_binding *b = &r->options.bindings[i];
+      if (is_output(r, b->buffer) == (outputs != 0)) {
+        r->bindings[r->n_bindings++] = *b;
+        r->n_inputs += outputs == 0;
+      }
+    }
+  }
+}
+
+static fs_status set_up(replay *r) {
+  const fsched_replay_options *o = &r->options;
+  r->invocations = o->repeat == 0 ? 1 : o->repeat;
+  uint64_t ms = o->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : o->timeout_ms;
+  r->timeout_ns = ms > UINT64_MAX / ns_per_ms ? UINT64_MAX : ms * ns_per_ms;
+  r->result.minimum_ns = UINT64_MAX;
+  FS_TRY(open_exec(r));
+  FS_TRY(fs_new(&r->arena, &r->bindings, (size_t)o->n_bindings + r->s->n_versions));
+  sort_bindings(r);
+  if (o->check) {
+    FS_TRY(bind_all(r));
+    FS_TRY(fs_new_zero(&r->arena, &r->record.digest, r->s->n_ops));
+  }
+  if (o->trace) {
+    FS_TRY(fs_new_zero(&r->arena, &r->record.begin, r->s->n_commands));
+    FS_TRY(fs_new_zero(&r->arena, &r->record.end, r->s->n_commands));
+  }
+  return FSCHED_OK;
+}
+
+/* From threads of the library. */
+static void measured(void *user, uint64_t ns) {
+  replay *r = user;
+  pthread_mutex_lock(&r->lock);
+  r->result.elapsed_ns += ns;
+  r->result.minimum_ns = fs_min(r->result.minimum_ns, ns);
+  pthread_mutex_unlock(&r->lock);
+}
+
+static void complete(void *user, fsched_cause cause) {
+  replay *r = user;
+  if (cause != FSCHED_CAUSE_NONE) {
+    (void)fsched_semaphore_fail(r->complete, cause);
+    return;
+  }
+  pthread_mutex_lock(&r->lock);
+  uint64_t n = ++r->n_complete;
+  pthread_mutex_unlock(&r->lock);
+  /* Two that overtake each other here publish the higher count first; the lower changes nothing. */
+  fs_status status = fsched_semaphore_publish(r->complete, n, NULL);
+  assert(status == FSCHED_OK); /* there is no frontier to refuse */
+  (void)status;
+}
+
+static fs_status await_complete(replay *r, uint64_t n) {
+  fsched_fence *fence;
+  FS_TRY(fsched_fence_create(r->ctx, &(fsched_fence_point){r->complete, n}, 1, &fence));
+  fs_status status =
+      fsched_exec_wait(r->ctx, r->exec, fence, FSCHED_FOREVER, r->timeout_ns, NULL);
+  fsched_fence_release(fence);
+  return status;
+}
+
+static fs_status invoke(replay *r, uint64_t index) {
+  bool last = index + 1 == r->invocations;
+  fs_measure measure = {
+      .record = last ? r->record : (fs_record){0}, .measured = measured, .user = r};
+  fsched_invocation i = {.size = sizeof i,
+                         .bindings = r->bindings,
+                         .n_bindings = last ? r->n_bindings : r->n_inputs,
+                         .parameters = r->options.parameters,
+                         .n_parameters = r->options.n_parameters,
+                         .callback = complete,
+                         .user = r};
+  return fs_exec_invoke(r->ctx, r->entry, &i, &measure);
+}
+
+static fs_status run_all(replay *r) {
+  fs_status status = FSCHED_OK;
+  uint64_t window = fs_max(WINDOW, 2 * (uint64_t)r->options.in_flight), begin = fs_now_ns();
+  fs_progress_begin(r->ctx, "replay", r->invocations);
+  for (uint64_t i = 0; i < r->invocations && status == FSCHED_OK; i++) {
+    if (i >= window && i % (window / 2) == 0) {
+      status = await_complete(r, i - window / 2);
+      fs_progress_at(r->ctx, i - window / 2);
+    }
+    if (status == FSCHED_OK) {
+      status = invoke(r, i);
+    }
+  }
+  if (status == FSCHED_OK) {
+    status = await_complete(r, r->invocations);
+  }
+  r->result.wall_ns = fs_now_ns() - begin;
   fs_progress_end(r->ctx, status);
   return status;
 }
 
 /* The measured times, before them the planned ones if they are wanted. */
 static fs_status write_trace(replay *r) {
-  const fs_record *record = &r->config.record;
+  const fs_record *record = &r->record;
   fs_trace_run runs[2];
   uint32_t n = 0;
   uint64_t last = 0;
@@ -112,38 +279,69 @@ static fs_status write_trace(replay *r) {
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
 }
 
-static fs_status run(replay *r, fs_instance *instance) {
-  uint64_t invocations = r->options.repeat == 0 ? 1 : r->options.repeat;
-  r->result.commands = r->s->n_commands;
-  FS_TRY(run_all(r, instance, invocations));
-  if (r->options.trace) { /* first: it helps to understand a difference */
-    FS_TRY(write_trace(r));
-  }
-  if (r->options.check) {
-    fs_reference_counts counts;
-    fs_status status = fs_reference_compare(r->ctx, r->s, invocations, r->config.record.digest,
-                                            r->backend, instance, &counts);
-    r->result.checked_ops = counts.ops;
-    r->result.checked_bytes = counts.bytes;
-    return status;
+static fs_status compare_state(replay *r) {
+  const fs_stream *s = r->s;
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
+    if (s->versions[v].kept_memory != FS_NONE && b->io == FSCHED_IO_STATE) {
+      uint8_t *room;
+      FS_TRY(fs_new(&r->arena, &room, b->size));
+      FS_TRY(fsched_exec_read_state(r->ctx, r->exec, fs_stream_string(s, b->name), room, b->size));
+      r->kept[v] = room;
+    }
   }
   return FSCHED_OK;
 }
 
-static fs_status replay_all(replay *r) {
-  fs_instance *instance;
-  FS_TRY(check_options(r));
-  FS_TRY(set_up(r));
-  FS_TRY(r->backend->prepare(r->ctx, r->s, &r->config, &instance));
-  fs_status status = run(r, instance);
-  r->backend->destroy(instance);
+static fs_status compare(replay *r) {
+  fs_reference_counts counts = {0};
+  fs_reference_run run = {.invocations = r->invocations,
+                          .digest = r->record.digest,
+                          .given = r->given,
+                          .kept = r->kept,
+                          .options = r->device->host};
+  FS_TRY(compare_state(r));
+  fs_status status = fs_reference_compare(r->ctx, r->s, &run, &counts);
+  r->result.checked_ops = counts.ops;
+  r->result.checked_bytes = counts.bytes;
   return status;
 }
 
-fsched_status fsched_replay_cpu(fsched_context *ctx, const fsched_program *program,
-                                const fsched_replay_options *options,
-                                fsched_replay_result *result) {
-  replay r = {.ctx = ctx, .s = &program->view, .backend = &fs_backend_cpu};
+static fs_status run(replay *r) {
+  r->result.commands = r->s->n_commands;
+  FS_TRY(run_all(r));
+  if (r->options.trace) { /* first: it helps to understand a difference */
+    FS_TRY(write_trace(r));
+  }
+  return r->options.check ? compare(r) : FSCHED_OK;
+}
+
+static fs_status replay_all(replay *r) {
+  FS_TRY(check_options(r));
+  if (pthread_mutex_init(&r->lock, NULL) != 0) {
+    return fs_no_memory(r->ctx, sizeof r->lock);
+  }
+  fs_status status = set_up(r);
+  if (status == FSCHED_OK) {
+    status = run(r);
+  }
+  fsched_exec_destroy(r->exec);
+  if (r->pool != NULL) {
+    fsched_pool_stats stats = {.size = sizeof stats};
+    fsched_pool_get_stats(r->pool, &stats);
+    r->result.pool_peak = stats.peak;
+  }
+  fsched_pool_destroy(r->pool);
+  fsched_device_release(r->device);
+  fsched_semaphore_release(r->complete);
+  (void)pthread_mutex_destroy(&r->lock);
+  r->result.minimum_ns = r->result.minimum_ns == UINT64_MAX ? 0 : r->result.minimum_ns;
+  return status;
+}
+
+fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
+                            const fsched_replay_options *options, fsched_replay_result *result) {
+  replay r = {.ctx = ctx, .program = program, .s = &program->view};
   if (result != NULL) {
     FS_TRY(fs_check_options(ctx, "fsched_replay_result", result->size,
                             FS_SIZE_UP_TO(fsched_replay_result, trace_length)));
@@ -163,4 +361,16 @@ fsched_status fsched_replay_cpu(fsched_context *ctx, const fsched_program *progr
     (void)fs_realloc(ctx, r.result.trace_json, r.result.trace_length + 1, 0);
   }
   return status;
+}
+
+fsched_status fsched_replay_cpu(fsched_context *ctx, const fsched_program *program,
+                                const fsched_replay_options *options,
+                                fsched_replay_result *result) {
+  fsched_replay_options o = {.size = sizeof o};
+  if (options == NULL || options->size <= offsetof(fsched_replay_options, device)) {
+    return fsched_replay(ctx, program, options, result);
+  }
+  memcpy(&o, options, fs_min(options->size, sizeof o));
+  o.device = NULL;
+  return fsched_replay(ctx, program, &o, result);
 }

@@ -67,6 +67,32 @@ void *fs_realloc(fsched_context *ctx, void *block, size_t old_size, size_t new_s
   return p;
 }
 
+fs_allocator fs_allocator_of(const fsched_context *ctx) {
+  return (fs_allocator){ctx->reallocate, ctx->user};
+}
+
+void *fs_allocator_new(fs_allocator a, size_t size) {
+  return a.reallocate(a.user, NULL, 0, size == 0 ? 1 : size);
+}
+
+void fs_allocator_free(fs_allocator a, void *block, size_t size) {
+  if (block != NULL) {
+    (void)a.reallocate(a.user, block, size == 0 ? 1 : size, 0);
+  }
+}
+
+fs_status fs_no_memory(fsched_context *ctx, size_t size) {
+  fs_report_out_of_memory(ctx, size);
+  return FSCHED_SYSTEM;
+}
+
+fs_status fs_context_own(fsched_context *ctx, fsched_context **out) {
+  fsched_context_options o = {
+      .size = sizeof o, .reallocate = ctx->reallocate, .user = ctx->user};
+  fs_status status = fsched_context_create(&o, out);
+  return status == FSCHED_OK ? status : fs_no_memory(ctx, sizeof **out);
+}
+
 void fs_arena_init(fs_arena *a, fsched_context *ctx) {
   a->ctx = ctx;
   a->last = NULL;

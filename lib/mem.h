@@ -14,6 +14,20 @@
  * reports and returns NULL; the old block stays. */
 void *fs_realloc(fsched_context *ctx, void *block, size_t old_size, size_t new_size);
 
+/* The allocator of a context, for what outlives the call and belongs to several threads: it must
+ * then be safe to call from any of them.  Failure is not reported. */
+typedef struct fs_allocator {
+  void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
+  void *user;
+} fs_allocator;
+fs_allocator fs_allocator_of(const fsched_context *ctx);
+void *fs_allocator_new(fs_allocator a, size_t size);
+void fs_allocator_free(fs_allocator a, void *block, size_t size); /* NULL is ignored */
+/* A context of an object's own, with that allocator; FSCHED_SYSTEM, reported to ctx. */
+fs_status fs_context_own(fsched_context *ctx, fsched_context **out) FS_MUST_USE;
+/* Reports that there was no memory. */
+fs_status fs_no_memory(fsched_context *ctx, size_t size);
+
 typedef struct fs_arena_block fs_arena_block;
 typedef struct fs_arena {
   fsched_context *ctx;

@@ -99,7 +99,8 @@ static uint64_t run_mix(mix_case *c) {
                           {c->table, sizeof c->table, 0, FSCHED_NO_DEP},
                           {NULL, 0, c->value, FSCHED_VALUE}};
   fs_kernel_arg scratch = {c->scratch, sizeof c->scratch, 0, 0};
-  fs_kernel_call call = {c->name, args, 6, &scratch, 1};
+  fs_kernel_call call = {
+      .op = c->name, .args = args, .n_args = 6, .scratch = &scratch, .n_scratch = 1};
   fs_builtin_run(FS_BUILTIN_MIX, &call);
   return fs_builtin_digest(FS_BUILTIN_MIX, &call);
 }

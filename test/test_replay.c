@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "exec/cpu.h"
+#include "exec/watch.h"
 #include "fsched/compile.h"
 #include "replay_maker.h"
 
@@ -243,7 +244,7 @@ START_TEST(memory_limit)
   make_ping_pong(m, 3, 1);
   m->memories[0].extent = (UINT64_C(1) << 36) + 1;
   ck_assert_int_eq(replay(), FSCHED_SYSTEM);
-  assert_diag("replay-memory", "needs 68719476737 bytes of memory, the limit is 68719476736");
+  assert_diag("replay-memory", "needs 68719476992 bytes of memory, the limit is 68719476736");
   m->memories[0].extent = 1025;
   options.memory_limit_log2 = 10;
   ck_assert_int_eq(replay(), FSCHED_SYSTEM);
@@ -415,6 +416,12 @@ START_TEST(blame_passes_through_a_gang)
 }
 END_TEST
 
+static bool stuck(fs_instance *x, uint64_t timeout_ns, fs_watch *watch) {
+  bool idle;
+  uint64_t moves = fs_cpu_progress(x, &idle);
+  return fs_watch_stuck(watch, moves, idle, fs_now_ns(), timeout_ns);
+}
+
 /* Stuck is who was stuck at the look before, in the same wait. */
 START_TEST(stuck_takes_two_looks)
 {
@@ -422,20 +429,20 @@ START_TEST(stuck_takes_two_looks)
   fs_worker worker[2] = {{.axis = 0, .value = 5}, {.axis = 1, .value = 3}};
   fs_instance x = {.timeline = timeline, .worker = worker, .n_workers = 2};
   fs_watch watch = {0};
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch)); /* both run */
+  ck_assert(!stuck(&x, 0, &watch)); /* both run */
   worker[0].blocked = 1;
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch)); /* one runs */
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch));
+  ck_assert(!stuck(&x, 0, &watch)); /* one runs */
+  ck_assert(!stuck(&x, 0, &watch));
   worker[1].blocked = 7;
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch));
+  ck_assert(!stuck(&x, 0, &watch));
   worker[1].blocked = 9; /* it has moved on to another wait */
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch));
-  ck_assert(!fs_cpu_stuck(&x, UINT64_MAX, &watch));
+  ck_assert(!stuck(&x, 0, &watch));
+  ck_assert(!stuck(&x, UINT64_MAX, &watch));
   timeline[1].epoch = 3; /* it has not woken up yet */
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch));
+  ck_assert(!stuck(&x, 0, &watch));
   timeline[1].epoch = 2;
-  ck_assert(!fs_cpu_stuck(&x, 0, &watch));
-  ck_assert(fs_cpu_stuck(&x, 0, &watch));
+  ck_assert(!stuck(&x, 0, &watch));
+  ck_assert(stuck(&x, 0, &watch));
 }
 END_TEST
 
@@ -486,13 +493,14 @@ START_TEST(threads_run_out)
 }
 END_TEST
 
+/* Invocations are freed by the threads that complete them. */
 typedef struct budget {
+  pthread_mutex_t lock;
   uint64_t left; /* allocations */
   int64_t held, peak;
 } budget;
 
-static void *count_down(void *user, void *block, size_t old_size, size_t new_size) {
-  budget *b = user;
+static void *count_locked(budget *b, void *block, size_t old_size, size_t new_size) {
   if (new_size == 0) {
     b->held -= block == NULL ? 0 : (int64_t)old_size;
     free(block);
@@ -508,6 +516,14 @@ static void *count_down(void *user, void *block, size_t old_size, size_t new_siz
   return p;
 }
 
+static void *count_down(void *user, void *block, size_t old_size, size_t new_size) {
+  budget *b = user;
+  pthread_mutex_lock(&b->lock);
+  void *p = count_locked(b, block, old_size, new_size);
+  pthread_mutex_unlock(&b->lock);
+  return p;
+}
+
 START_TEST(nth_allocation_fails)
 {
   (void)make_gang(m);
@@ -518,7 +534,7 @@ START_TEST(nth_allocation_fails)
   fs_status status = FSCHED_SYSTEM;
   uint64_t n = 0;
   for (; status != FSCHED_OK; n++) {
-    budget b = {.left = n + 1};
+    budget b = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = n + 1};
     fsched_context_options o = {.size = sizeof o, .reallocate = count_down, .user = &b};
     fsched_context *tight;
     ck_assert_int_eq(fsched_context_create(&o, &tight), FSCHED_OK);
@@ -551,7 +567,7 @@ START_TEST(dead_versions_are_freed)
     mk_arg(m, FSCHED_OUT, v);
     (void)mk_run(m, q, i);
   }
-  budget b = {.left = UINT64_MAX};
+  budget b = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = UINT64_MAX};
   fsched_context_options o = {.size = sizeof o, .reallocate = count_down, .user = &b};
   fsched_context *counted;
   ck_assert_int_eq(fsched_context_create(&o, &counted), FSCHED_OK);

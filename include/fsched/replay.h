@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched: replay of a program on the processors of this machine.
+/* fsched: replay of a program, start to end, as `fsched run` does: an exec, one program, some
+ * invocations, and a look at what they did.  exec.h is the interface for applications.
  *
- * One thread per queue walks its commands in order; a timeline (atomic epoch counter) per axis
- * carries the waits.  Memories are arenas at the compiled addresses, spill copies are real copies.
- * Before every invocation, given content (bytes made from the buffer's name) is put in place; state
- * is what the invocation before has kept.  The ops of a gang run once, when all members are there.
+ * On the CPU one thread per queue walks its commands in order; a timeline (atomic epoch counter) per
+ * axis carries the waits.  Memories are arenas at the compiled addresses, spill copies are real
+ * copies.  In every invocation, given content is bytes made from the buffer's name, if nothing is
+ * bound; state is what the invocation before has kept.  The ops of a gang run once, when all members
+ * are there.
  *
- * Kernels: mix (also of ops without one), nop, copy (the one `in` arg to the one `out` arg).
+ * Kernels: mix (also of ops without one), nop, copy (the one `in` arg to the one `out` arg), and
+ * those of modules.
  *
- * Memory: the extents of all memories (pages are taken when touched), and with `check` that of the
- * versions alive at once in program order.  Time: that of the kernels and copies, and a few
- * nanoseconds for each command. */
+ * Memory: the extents of all memories for each slot (pages are taken when touched), and with `check`
+ * that of the versions alive at once in program order.  Time: that of the kernels and copies, and a
+ * few nanoseconds for each command. */
 #ifndef FSCHED_REPLAY_H
 #define FSCHED_REPLAY_H
 
-#include "program.h"
+#include "exec.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +42,14 @@ typedef struct fsched_replay_options {
   int empty_kernels;    /* skip kernels and copies, reserve no memory: the commands alone */
   uint32_t memory_limit_log2; /* refuse to reserve more than 2^n bytes; 0: 36 */
   int trace_plan;       /* fsched_trace_plan; with `trace` only */
+  fsched_device *device;      /* NULL: the CPU */
+  uint32_t in_flight;         /* invocations that may overlap; 0: 1 */
+  uint64_t pool_bytes;        /* reserve memory from a pool of that size; 0: no pool */
+  const fsched_binding *bindings; /* for every invocation: data and bytes; outputs are those of the
+                                     last */
+  uint32_t n_bindings;
+  uint32_t n_parameters;
+  const fsched_parameter *parameters;
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {
@@ -50,13 +61,21 @@ typedef struct fsched_replay_result {
   uint64_t checked_bytes;/* bytes of outputs and kept state compared */
   char *trace_json;      /* Perfetto trace when asked for, also when check finds a difference */
   size_t trace_length;   /* release with fsched_text_free(ctx, trace_json, trace_length) */
+  uint64_t wall_ns;      /* from the first call to the last fence */
+  uint64_t pool_peak;    /* bytes */
 } fsched_replay_result;
 
 /** `options` and `result` may be NULL.  `result` is filled as far as the replay came.
  *  Errors: FSCHED_REPLAY when a wait is stuck (the diagnostic names queue, op, axis, epoch wanted
  *  and reached), when check finds a difference, or when a kernel is not there; FSCHED_SYSTEM for
  *  memory and threads; FSCHED_USAGE for check of a program with races (hazards: raw), which are
- *  listed, or without kernels. */
+ *  listed, or without kernels, or for kernels that this process cannot call;
+ *  FSCHED_INFEASIBLE for more memory than the pool has. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_replay(fsched_context *ctx,
+                                                       const fsched_program *program,
+                                                       const fsched_replay_options *options,
+                                                       fsched_replay_result *result);
+/** The same on the CPU, whatever the options say of a device. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_replay_cpu(fsched_context *ctx,
                                                            const fsched_program *program,
                                                            const fsched_replay_options *options,

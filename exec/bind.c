@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a descriptor to an invocation: names are looked up, sizes checked, arrays copied.
+ *
+ * An invocation is one block: the struct, then its arrays.  Nothing of it is shared before it is
+ * complete, so no lock is needed. */
+#include "core.h"
+
+#include "fsched/graph.h"
+
+typedef struct binder {
+  fsched_context *ctx;
+  fsched_entry *entry;
+  const fsched_invocation *d;
+  fs_invocation *v;
+} binder;
+
+static uint32_t find_name(const fs_name *names, uint32_t n, const char *name) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (strcmp(names[middle].name, name) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < n && strcmp(names[low].name, name) == 0 ? names[low].id : FS_NONE;
+}
+
+static fs_status refuse(const binder *b, const char *name, const char *why) {
+  return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s '%s'", why, name);
+}
+
+static fs_status find_item(const binder *b, const fsched_binding *binding, uint32_t *given,
+                           uint32_t *kept) {
+  const fs_stream *s = b->entry->stream;
+  const char *name = binding->buffer == NULL ? "" : binding->buffer;
+  uint32_t buffer = find_name(b->entry->buffer, s->n_buffers, name);
+  if (buffer == FS_NONE) {
+    return refuse(b, name, "the program has no buffer");
+  }
+  uint32_t io = s->buffers[buffer].io;
+  *given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT ? b->entry->given_item[buffer]
+                                                             : FS_NONE;
+  *kept = io == FSCHED_IO_OUTPUT ? b->entry->kept_item[buffer] : FS_NONE;
+  if (*given == FS_NONE && *kept == FS_NONE && io != FSCHED_IO_INPUT &&
+      io != FSCHED_IO_CONSTANT && io != FSCHED_IO_OUTPUT) {
+    return refuse(b, name, "neither input, constant nor output is buffer");
+  }
+  if (binding->bytes != s->buffers[buffer].size) {
+    return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "buffer '%s' has %llu bytes, what is bound to it has %llu", name,
+                   (unsigned long long)s->buffers[buffer].size, (unsigned long long)binding->bytes);
+  }
+  if (binding->data == NULL && binding->bytes > 0) {
+    return refuse(b, name, "no data are bound to buffer");
+  }
+  bool output = io == FSCHED_IO_OUTPUT;
+  if (output ? binding->wait != NULL || binding->release != NULL : binding->signal != NULL) {
+    return refuse(b, name, output ? "an output neither waits nor is released: buffer"
+                                  : "only an output signals, not buffer");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status bind(const binder *b, uint32_t index) {
+  const fsched_binding *binding = &b->d->bindings[index];
+  fs_invocation *v = b->v;
+  fs_bound *to = &v->bound[index];
+  uint32_t given, kept;
+  FS_TRY(find_item(b, binding, &given, &kept));
+  uint32_t *bound = given != FS_NONE ? &v->given_bound[given]
+                    : kept != FS_NONE ? &v->kept_bound[kept]
+                                      : NULL;
+  if (bound != NULL && *bound != FS_NONE) {
+    return refuse(b, binding->buffer, "bound twice is buffer");
+  }
+  to->invocation = v;
+  to->item = given != FS_NONE ? given : kept;
+  to->data = binding->data;
+  to->release = binding->release;
+  to->release_user = binding->release_user;
+  if (binding->signal != NULL) {
+    to->signal = binding->signal;
+    fsched_fence_retain(to->signal);
+  }
+  if (bound != NULL) {
+    *bound = index;
+  }
+  if (given != FS_NONE) {
+    v->given[given] = binding->data;
+    v->late[given] = binding->wait != NULL;
+  } else if (kept != FS_NONE) {
+    v->kept[kept] = binding->data;
+  }
+  if (given != FS_NONE && binding->wait != NULL) {
+    FS_TRY(fs_fence_wait_init(b->ctx, &to->wait, binding->wait));
+    to->late = to->waits = true;
+  }
+  return FSCHED_OK;
+}
+
+static void bind_states(const binder *b) {
+  const fs_io *io = &b->entry->io;
+  for (uint32_t i = 0; i < io->n_given; i++) {
+    if (io->given[i].state != FS_NONE) {
+      b->v->given[i] = b->entry->state[io->given[i].state];
+    }
+  }
+  for (uint32_t i = 0; i < io->n_kept; i++) {
+    if (io->kept[i].state != FS_NONE) {
+      b->v->kept[i] = b->entry->state[io->kept[i].state];
+    }
+  }
+}
+
+static fs_status set_value(const binder *b, const fsched_parameter *p) {
+  const fs_stream *s = b->entry->stream;
+  const char *name = p->op == NULL ? "" : p->op;
+  uint32_t op = find_name(b->entry->op, s->n_ops, name);
+  if (op == FS_NONE) {
+    return refuse(b, name, "the program has no op");
+  }
+  const fs_stream_op *o = &s->ops[op];
+  if (p->arg >= o->n_args || s->args[o->arg0 + p->arg].tag != FSCHED_VALUE) {
+    return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "arg %u of op '%s' is no value", p->arg, name);
+  }
+  b->v->values[o->arg0 + p->arg] = p->value;
+  return FSCHED_OK;
+}
+
+static fs_status set_values(const binder *b) {
+  const fs_stream *s = b->entry->stream;
+  for (uint32_t i = 0; i < s->n_args && b->v->values != NULL; i++) {
+    b->v->values[i] = s->args[i].value;
+  }
+  for (uint32_t i = 0; i < b->d->n_parameters; i++) {
+    FS_TRY(set_value(b, &b->d->parameters[i]));
+  }
+  return FSCHED_OK;
+}
+
+/* Lays the arrays out behind the struct; with at NULL only counts. */
+static size_t lay_out(const binder *b, unsigned char *at, fs_invocation *v) {
+  const fs_io *io = &b->entry->io;
+  const fs_stream *s = b->entry->stream;
+  size_t n = 0;
+#define ARRAY(member, count)                                 \
+  do {                                                       \
+    if (at != NULL) {                                        \
+      v->member = (void *)(at + n);                          \
+    }                                                        \
+    n += fs_align_up((count) * sizeof *v->member, 16);       \
+  } while (0)
+  n += fs_align_up(sizeof *v, 16);
+  ARRAY(bound, (size_t)b->d->n_bindings);
+  ARRAY(given, (size_t)io->n_given);
+  ARRAY(kept, (size_t)io->n_kept);
+  ARRAY(given_bound, (size_t)io->n_given);
+  ARRAY(kept_bound, (size_t)io->n_kept);
+  ARRAY(late, (size_t)io->n_given);
+  if (b->d->n_parameters > 0) {
+    ARRAY(values, (size_t)s->n_args);
+  }
+#undef ARRAY
+  return n;
+}
+
+static fs_status allocate(binder *b) {
+  fs_invocation sizes = {0};
+  size_t size = lay_out(b, NULL, &sizes);
+  fs_invocation *v = fs_allocator_new(b->entry->exec->allocator, size);
+  if (v == NULL) {
+    return fs_no_memory(b->ctx, size);
+  }
+  memset(v, 0, size);
+  (void)lay_out(b, (unsigned char *)v, v);
+  memset(v->given_bound, 0xFF, b->entry->io.n_given * sizeof *v->given_bound);
+  memset(v->kept_bound, 0xFF, b->entry->io.n_kept * sizeof *v->kept_bound);
+  v->size_bytes = size;
+  v->entry = b->entry;
+  v->n_bound = b->d->n_bindings;
+  v->slot = FS_NONE;
+  b->v = v;
+  return FSCHED_OK;
+}
+
+static void free_parts(fs_invocation *v) {
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    fs_fence_wait_free(&v->bound[i].wait);
+    fsched_fence_release(v->bound[i].signal);
+  }
+  fs_fence_wait_free(&v->wait);
+  fsched_fence_release(v->signal);
+  fs_allocator_free(v->entry->exec->allocator, v, v->size_bytes);
+}
+
+void fs_invocation_unmake(fs_invocation *v) { free_parts(v); }
+
+void fs_invocation_drop(fs_invocation *v) {
+  fsched_exec *x = v->entry->exec;
+  pthread_mutex_lock(&x->lock);
+  bool last = --v->references == 0;
+  if (last) {
+    *(v->previous == NULL ? &x->all : &v->previous->next) = v->next;
+    if (v->next != NULL) {
+      v->next->previous = v->previous;
+    }
+  }
+  pthread_mutex_unlock(&x->lock);
+  if (last) {
+    free_parts(v);
+    pthread_mutex_lock(&x->lock);
+    x->n_live--;
+    pthread_cond_broadcast(&x->quiet);
+    pthread_mutex_unlock(&x->lock);
+  }
+}
+
+static fs_status fill(binder *b, const fs_measure *measure) {
+  fs_invocation *v = b->v;
+  for (uint32_t i = 0; i < b->d->n_bindings; i++) {
+    FS_TRY(bind(b, i));
+  }
+  bind_states(b);
+  FS_TRY(set_values(b));
+  FS_TRY(fs_fence_wait_init(b->ctx, &v->wait, b->d->wait));
+  v->signal = b->d->signal;
+  if (v->signal != NULL) {
+    fsched_fence_retain(v->signal);
+  }
+  v->callback = b->d->callback;
+  v->user = b->d->user;
+  if (measure != NULL) {
+    v->measure = *measure;
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
+                             const fsched_invocation *descriptor, const fs_measure *measure,
+                             fs_invocation **out) {
+  fsched_invocation d = {.size = sizeof d};
+  if (descriptor != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_invocation", descriptor->size,
+                            FS_SIZE_UP_TO(fsched_invocation, user)));
+    memcpy(&d, descriptor, fs_min(descriptor->size, sizeof d));
+  }
+  binder b = {ctx, entry, &d, NULL};
+  FS_TRY(allocate(&b));
+  fs_status status = fill(&b, measure);
+  if (status != FSCHED_OK) {
+    free_parts(b.v);
+    return status;
+  }
+  *out = b.v;
+  return FSCHED_OK;
+}

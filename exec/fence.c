@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fences: an array of points, one for each timeline, in the order of the timelines' addresses, so
+ * that equal timelines meet when fences are joined; the order has no influence on anything else. */
+#include "fence.h"
+
+#include <stdlib.h>
+
+#include "context.h"
+#include "futex.h"
+
+static int by_timeline(const void *a, const void *b) {
+  const fsched_fence_point *x = a, *y = b;
+  uintptr_t s = (uintptr_t)x->timeline, t = (uintptr_t)y->timeline;
+  if (s != t) {
+    return s < t ? -1 : 1;
+  }
+  return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static size_t fence_size(uint32_t n) { return sizeof(fsched_fence) + n * sizeof(fsched_fence_point); }
+
+static fs_status allocate(fsched_context *ctx, uint64_t n, fsched_fence **out) {
+  *out = NULL;
+  if (n > UINT32_MAX / 64) {
+    return fs_no_memory(ctx, SIZE_MAX);
+  }
+  fs_allocator a = fs_allocator_of(ctx);
+  fsched_fence *f = fs_allocator_new(a, fence_size((uint32_t)n));
+  if (f == NULL) {
+    return fs_no_memory(ctx, fence_size((uint32_t)n));
+  }
+  f->allocator = a;
+  f->room = (uint32_t)n;
+  f->n = 0;
+  atomic_init(&f->references, 1);
+  *out = f;
+  return FSCHED_OK;
+}
+
+/* Keeps the highest point of each timeline. */
+static void tidy(fsched_fence *f) {
+  uint32_t kept = 0;
+  qsort(f->points, f->n, sizeof *f->points, by_timeline);
+  for (uint32_t i = 0; i < f->n; i++) {
+    bool last = i + 1 == f->n || f->points[i + 1].timeline != f->points[i].timeline;
+    if (last) {
+      f->points[kept++] = f->points[i];
+    }
+  }
+  f->n = kept;
+  for (uint32_t i = 0; i < kept; i++) {
+    fsched_semaphore_retain(f->points[i].timeline);
+  }
+}
+
+fsched_status fsched_fence_create(fsched_context *ctx, const fsched_fence_point *points, uint32_t n,
+                                  fsched_fence **out) {
+  *out = NULL;
+  for (uint32_t i = 0; i < n; i++) {
+    if (points[i].timeline == NULL) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                     "point %u of a fence has no timeline", i);
+    }
+  }
+  FS_TRY(allocate(ctx, n, out));
+  memcpy((*out)->points, points, n * sizeof *points);
+  (*out)->n = n;
+  tidy(*out);
+  return FSCHED_OK;
+}
+
+fsched_status fsched_fence_join(fsched_context *ctx, fsched_fence *const *fences, uint32_t n,
+                                fsched_fence **out) {
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    total += fences[i] == NULL ? 0 : fences[i]->n;
+  }
+  FS_TRY(allocate(ctx, total, out));
+  for (uint32_t i = 0; i < n; i++) {
+    if (fences[i] != NULL) {
+      memcpy((*out)->points + (*out)->n, fences[i]->points,
+             fences[i]->n * sizeof *fences[i]->points);
+      (*out)->n += fences[i]->n;
+    }
+  }
+  tidy(*out);
+  return FSCHED_OK;
+}
+
+void fsched_fence_retain(fsched_fence *fence) {
+  atomic_fetch_add_explicit(&fence->references, 1, memory_order_relaxed);
+}
+
+void fsched_fence_release(fsched_fence *fence) {
+  if (fence == NULL ||
+      atomic_fetch_sub_explicit(&fence->references, 1, memory_order_acq_rel) != 1) {
+    return;
+  }
+  for (uint32_t i = 0; i < fence->n; i++) {
+    fsched_semaphore_release(fence->points[i].timeline);
+  }
+  fs_allocator_free(fence->allocator, fence, fence_size(fence->room));
+}
+
+uint32_t fsched_fence_points(const fsched_fence *fence, const fsched_fence_point **points) {
+  *points = fence == NULL ? NULL : fence->points;
+  return fence == NULL ? 0 : fence->n;
+}
+
+fsched_status fsched_fence_signal(fsched_fence *fence) {
+  for (uint32_t i = 0; i < fence->n; i++) {
+    /* Without a frontier there is nothing that could be refused. */
+    FS_TRY(fsched_semaphore_publish(fence->points[i].timeline, fence->points[i].value, NULL));
+  }
+  return FSCHED_OK;
+}
+
+void fsched_fence_fail(fsched_fence *fence, fsched_cause cause) {
+  for (uint32_t i = 0; i < fence->n; i++) {
+    (void)fsched_semaphore_fail(fence->points[i].timeline, cause);
+  }
+}
+
+void fs_fence_settle(fsched_fence *fence, fsched_cause cause) {
+  if (fence == NULL) {
+    return;
+  }
+  if (cause == FSCHED_CAUSE_NONE) {
+    cause = fsched_fence_signal(fence) == FSCHED_OK ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM;
+  }
+  if (cause != FSCHED_CAUSE_NONE) {
+    fsched_fence_fail(fence, cause);
+  }
+}
+
+fsched_cause fs_fence_failed(const fsched_fence *fence) {
+  for (uint32_t i = 0; fence != NULL && i < fence->n; i++) {
+    const fsched_fence_point *p = &fence->points[i];
+    fsched_cause cause = fsched_semaphore_cause(p->timeline);
+    if (cause != FSCHED_CAUSE_NONE && !fsched_semaphore_reached(p->timeline, p->value)) {
+      return cause;
+    }
+  }
+  return FSCHED_CAUSE_NONE;
+}
+
+/* In groups, one after the other, within one limit of time. */
+fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns) {
+  enum { AT_ONCE = 64 };
+  uint32_t n = fence == NULL ? 0 : fence->n;
+  uint64_t begin = fs_now_ns();
+  for (uint32_t i = 0; i < n; i += AT_ONCE) {
+    fsched_wait_point points[AT_ONCE];
+    uint32_t m = (uint32_t)fs_min(AT_ONCE, n - i);
+    for (uint32_t j = 0; j < m; j++) {
+      points[j] = (fsched_wait_point){.semaphore = fence->points[i + j].timeline,
+                                      .value = fence->points[i + j].value};
+    }
+    uint64_t passed = fs_now_ns() - begin;
+    uint64_t left = timeout_ns == FSCHED_FOREVER ? FSCHED_FOREVER
+                    : passed < timeout_ns        ? timeout_ns - passed
+                                                 : 0;
+    fsched_wait_result result;
+    if (fsched_semaphore_wait_many(points, m, FSCHED_WAIT_ALL, left, &result) != FSCHED_OK) {
+      return FSCHED_CAUSE_SYSTEM;
+    }
+    if (result.cause != FSCHED_CAUSE_NONE) {
+      return result.cause;
+    }
+  }
+  return FSCHED_CAUSE_NONE;
+}
+
+/* Waiting by callback
+ *
+ * The count starts at one more than there are points, so that the callback does not come before all
+ * are registered.  Who meets the first failure takes the other points back, and counts itself last:
+ * till then the wait stays where it is.  A point that is registered after the failing thread has
+ * passed it by is taken back by who registers it: he looks for a failure afterwards. */
+
+static void arrive(fs_fence_wait *wait) {
+  if (atomic_fetch_sub(&wait->left, 1) == 1) {
+    wait->callback(wait, atomic_load(&wait->cause));
+  }
+}
+
+static void take_back(fs_fence_wait *wait, uint32_t i) {
+  if (fsched_semaphore_cancel(wait->fence->points[i].timeline, &wait->timepoints[i])) {
+    arrive(wait);
+  }
+}
+
+static void give_up(fs_fence_wait *wait, fsched_cause cause) {
+  fsched_cause none = FSCHED_CAUSE_NONE;
+  if (atomic_compare_exchange_strong(&wait->cause, &none, cause)) {
+    for (uint32_t i = 0; i < wait->n; i++) {
+      take_back(wait, i);
+    }
+  }
+}
+
+static void settle(fs_fence_wait *wait, fsched_cause cause) {
+  if (cause != FSCHED_CAUSE_NONE) {
+    give_up(wait, cause);
+  }
+  arrive(wait);
+}
+
+void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause) {
+  uint32_t left = atomic_load(&wait->left);
+  do {
+    if (left == 0) {
+      return;
+    }
+  } while (!atomic_compare_exchange_weak(&wait->left, &left, left + 1));
+  settle(wait, cause);
+}
+
+static void point_reached(fsched_timepoint *t, fsched_cause cause) { settle(t->user, cause); }
+
+fs_status fs_fence_wait_init(fsched_context *ctx, fs_fence_wait *wait, fsched_fence *fence) {
+  wait->n = fence == NULL ? 0 : fence->n;
+  wait->fence = fence;
+  wait->allocator = fs_allocator_of(ctx);
+  wait->timepoints = NULL;
+  atomic_init(&wait->left, wait->n + 1);
+  atomic_init(&wait->cause, FSCHED_CAUSE_NONE);
+  if (wait->n > 0) {
+    size_t size = wait->n * sizeof *wait->timepoints;
+    wait->timepoints = fs_allocator_new(wait->allocator, size);
+    if (wait->timepoints == NULL) {
+      return fs_no_memory(ctx, size);
+    }
+    memset(wait->timepoints, 0, size);
+    fsched_fence_retain(fence);
+  }
+  return FSCHED_OK;
+}
+
+static void begin_point(fs_fence_wait *wait, uint32_t i) {
+  fsched_timepoint *t = &wait->timepoints[i];
+  fsched_fence_point *point = &wait->fence->points[i];
+  t->callback = point_reached;
+  t->user = wait;
+  if (fsched_semaphore_await(point->timeline, point->value, t, NULL) != FSCHED_OK) {
+    settle(wait, FSCHED_CAUSE_SYSTEM);
+  } else if (atomic_load(&wait->cause) != FSCHED_CAUSE_NONE) {
+    take_back(wait, i);
+  }
+}
+
+void fs_fence_wait_begin(fs_fence_wait *wait) {
+  for (uint32_t i = 0; i < wait->n; i++) {
+    begin_point(wait, i);
+  }
+  arrive(wait);
+}
+
+void fs_fence_wait_free(fs_fence_wait *wait) {
+  if (wait->n > 0 && wait->timepoints != NULL) {
+    fs_allocator_free(wait->allocator, wait->timepoints, wait->n * sizeof *wait->timepoints);
+    fsched_fence_release(wait->fence);
+  }
+  wait->timepoints = NULL;
+}

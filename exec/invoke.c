@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The course of an invocation.
+ *
+ * Whatever happens to one (its fence is reached, it is complete, it has its memory) happens in the
+ * thread that brings it about, changes the exec under its lock, and then turns the pump: as long as
+ * there is a ready invocation and a slot for it, it starts.  Only one thread pumps at a time; who
+ * finds it taken asks it to go round again, so that callbacks never nest in the pump. */
+#include "core.h"
+
+#include <stdio.h>
+
+static void lock(fsched_exec *x) { pthread_mutex_lock(&x->lock); }
+static void unlock(fsched_exec *x) { pthread_mutex_unlock(&x->lock); }
+
+static void append(fs_list *list, fs_invocation *v) {
+  v->next_in_list = NULL;
+  *(list->first == NULL ? &list->first : &list->last->next_in_list) = v;
+  list->last = v;
+}
+
+static fs_invocation *take_first(fs_list *list) {
+  fs_invocation *v = list->first;
+  list->first = v->next_in_list;
+  list->last = list->first == NULL ? NULL : list->last;
+  return v;
+}
+
+static bool has_state(const fs_invocation *v) { return v->entry->io.n_states > 0; }
+
+/* Telling, without the lock */
+
+static void settle_bound(fs_bound *b, fsched_cause cause) {
+  if (b->release != NULL) {
+    void (*release)(void *user, void *data) = b->release;
+    b->release = NULL;
+    release(b->release_user, b->data);
+  }
+  if (b->signal != NULL) {
+    fsched_fence *signal = b->signal;
+    b->signal = NULL;
+    fs_fence_settle(signal, cause);
+    fsched_fence_release(signal);
+  }
+}
+
+static void stop_waiting(fs_invocation *v) {
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    lock(v->entry->exec);
+    bool waits = v->bound[i].waits;
+    unlock(v->entry->exec);
+    if (waits) { /* the course's own reference keeps it */
+      fs_fence_wait_cancel(&v->bound[i].wait, FSCHED_CAUSE_CANCELLED);
+    }
+  }
+}
+
+/* DONE: nothing refers to the slot and the memory any more. */
+static void tell(fs_invocation *v) {
+  if (v->measure.measured != NULL && v->cause == FSCHED_CAUSE_NONE) {
+    v->measure.measured(v->measure.user, v->ns);
+  }
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    settle_bound(&v->bound[i], v->cause);
+  }
+  fs_fence_settle(v->signal, v->cause);
+  if (v->callback != NULL) {
+    v->callback(v->user, v->cause);
+  }
+  stop_waiting(v);
+  fs_invocation_drop(v);
+}
+
+/* With the lock */
+
+static void note_failure(fsched_exec *x, fsched_cause cause, const char *what) {
+  if (x->first_cause == FSCHED_CAUSE_NONE) {
+    x->first_cause = cause;
+    (void)snprintf(x->failure, sizeof x->failure, "%s", what == NULL ? "" : what);
+  }
+}
+
+/* The first cause counts. */
+static void blame(fs_invocation *v, fsched_cause cause) {
+  cause = cause == FSCHED_CAUSE_NONE && v->entry->exec->closing ? FSCHED_CAUSE_CANCELLED : cause;
+  v->cause = v->cause == FSCHED_CAUSE_NONE ? cause : v->cause;
+}
+
+/* Those with state become ready one at a time, in their order. */
+static void admit(fsched_exec *x) {
+  fs_invocation *v = x->ordered.first;
+  if (v != NULL && v->stage == FS_ORDERED && v->turn == x->turn) {
+    (void)take_first(&x->ordered);
+    v->stage = FS_READY;
+    if (x->state_cause != FSCHED_CAUSE_NONE && v->cause == FSCHED_CAUSE_NONE) {
+      v->cause = x->state_cause;
+    }
+    append(&x->ready, v);
+  }
+}
+
+static void end(fs_invocation *v) {
+  fsched_exec *x = v->entry->exec;
+  v->stage = FS_DONE;
+  if (v->slot != FS_NONE) {
+    v->entry->slot[v->slot].running = NULL;
+    x->n_working--;
+  }
+  if (has_state(v)) {
+    x->turn++;
+    if (x->state_cause == FSCHED_CAUSE_NONE) {
+      x->state_cause = v->cause;
+    }
+    pthread_cond_broadcast(&x->quiet);
+  }
+}
+
+static uint32_t idle_slot(const fsched_entry *e) {
+  uint32_t i = 0;
+  while (e->slot[i].running != NULL) {
+    i++;
+    assert(i < e->n_slots);
+  }
+  return i;
+}
+
+static void start(fs_invocation *v) {
+  fs_slot *slot = &v->entry->slot[v->slot];
+  v->stage = FS_RUNNING;
+  v->work.memory = v->reservation.data;
+  slot->watch = (fs_watch){0};
+  v->entry->exec->device->backend->start(slot->instance, &v->work);
+}
+
+static void memory_granted(fs_reservation *r, fsched_cause cause);
+
+/* With the lock, which it gives up meanwhile: the invocation has a slot and wants memory. */
+static void reserve(fs_invocation *v) {
+  fsched_exec *x = v->entry->exec;
+  uint64_t bytes = fsched_entry_bytes(v->entry);
+  if (x->options.pool == NULL || bytes == 0) {
+    start(v);
+    return;
+  }
+  v->reservation =
+      (fs_reservation){.bytes = bytes, .granted = memory_granted, .user = v};
+  v->stage = FS_RESERVING;
+  unlock(x);
+  fs_reserved result = fs_pool_reserve(x->options.pool, &v->reservation);
+  if (result != FS_RESERVE_LATER) {
+    memory_granted(&v->reservation,
+                   result == FS_RESERVED ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM);
+  }
+  lock(x);
+}
+
+/* With the lock, which is given up. */
+static void pump(fsched_exec *x) {
+  if (x->pumping) {
+    x->again = true;
+    unlock(x);
+    return;
+  }
+  x->pumping = true;
+  do {
+    x->again = false;
+    admit(x);
+    while (x->ready.first != NULL) {
+      fs_invocation *v = x->ready.first;
+      if (v->cause != FSCHED_CAUSE_NONE) {
+        (void)take_first(&x->ready);
+        end(v);
+        admit(x);
+        unlock(x);
+        tell(v);
+        lock(x);
+      } else if (x->n_working < x->options.in_flight) {
+        (void)take_first(&x->ready);
+        v->slot = idle_slot(v->entry);
+        v->entry->slot[v->slot].running = v;
+        x->n_working++;
+        reserve(v);
+      } else {
+        break;
+      }
+    }
+  } while (x->again);
+  x->pumping = false;
+  pthread_cond_broadcast(&x->quiet);
+  unlock(x);
+}
+
+/* With the lock, which is given up: after the end of an invocation its memory goes first, so that
+ * whoever is told finds room. */
+static void leave(fsched_exec *x, fs_invocation *v) {
+  x->n_busy++;
+  unlock(x);
+  if (v->reservation.data != NULL) {
+    fs_pool_release(x->options.pool, &v->reservation);
+  }
+  tell(v);
+  lock(x);
+  x->n_busy--;
+  pump(x);
+}
+
+/* From the pool, and from reserve; without locks. */
+static void memory_granted(fs_reservation *r, fsched_cause cause) {
+  fs_invocation *v = r->user;
+  fsched_exec *x = v->entry->exec;
+  lock(x);
+  blame(v, cause);
+  if (v->cause == FSCHED_CAUSE_NONE) {
+    start(v);
+    unlock(x);
+    return;
+  }
+  end(v);
+  leave(x, v);
+}
+
+/* From the back end, without locks */
+
+static void given_taken(void *user, uint32_t item) {
+  fs_invocation *v = user;
+  if (v->given_bound[item] != FS_NONE) {
+    settle_bound(&v->bound[v->given_bound[item]], FSCHED_CAUSE_NONE);
+  }
+}
+
+static void kept_there(void *user, uint32_t item) {
+  fs_invocation *v = user;
+  if (v->kept_bound[item] != FS_NONE) {
+    settle_bound(&v->bound[v->kept_bound[item]], FSCHED_CAUSE_NONE);
+  }
+}
+
+static void failed(void *user, fsched_cause cause, const char *what) {
+  fsched_exec *x = ((fs_invocation *)user)->entry->exec;
+  lock(x);
+  note_failure(x, cause, what);
+  unlock(x);
+}
+
+static void done(void *user, fsched_cause cause, uint64_t ns) {
+  fs_invocation *v = user;
+  fsched_exec *x = v->entry->exec;
+  lock(x);
+  v->cause = cause;
+  v->ns = ns;
+  if (cause != FSCHED_CAUSE_NONE) {
+    note_failure(x, cause, NULL);
+  }
+  end(v);
+  leave(x, v);
+}
+
+/* Fences */
+
+static void may_start(fs_fence_wait *wait, fsched_cause cause) {
+  fs_invocation *v =
+      (fs_invocation *)(void *)((char *)wait - offsetof(fs_invocation, wait));
+  fsched_exec *x = v->entry->exec;
+  lock(x);
+  blame(v, cause);
+  if (has_state(v)) { /* the pump admits it */
+    v->stage = FS_ORDERED;
+  } else {
+    v->stage = FS_READY;
+    append(&x->ready, v);
+  }
+  pump(x);
+}
+
+static void input_ready(fs_fence_wait *wait, fsched_cause cause) {
+  fs_bound *b = (fs_bound *)(void *)((char *)wait - offsetof(fs_bound, wait));
+  fs_invocation *v = b->invocation;
+  fsched_exec *x = v->entry->exec;
+  const fs_backend *backend = x->device->backend;
+  lock(x);
+  b->waits = false;
+  if (v->stage == FS_RUNNING) {
+    fs_instance *instance = v->entry->slot[v->slot].instance;
+    if (cause != FSCHED_CAUSE_NONE) {
+      note_failure(x, cause, NULL);
+      backend->poison(instance, cause);
+    } else {
+      backend->ready(instance, b->item);
+    }
+  } else if (v->stage != FS_DONE) {
+    blame(v, cause);
+    v->late[b->item] = false;
+  }
+  unlock(x);
+  fs_invocation_drop(v);
+}
+
+/* Asking */
+
+static const fs_work calls = {
+    .given_taken = given_taken, .kept_there = kept_there, .failed = failed, .done = done};
+
+static void prepare_work(fs_invocation *v) {
+  v->work = calls;
+  v->work.user = v;
+  v->work.given = v->given;
+  v->work.late = v->late;
+  v->work.kept = v->kept;
+  v->work.values = v->values;
+  v->work.record = v->measure.record;
+}
+
+/* With the lock: from now on it takes its course. */
+static void enter(fsched_exec *x, fs_invocation *v) {
+  uint32_t waits = 0;
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    waits += v->bound[i].late;
+    v->bound[i].wait.callback = input_ready;
+  }
+  v->wait.callback = may_start;
+  v->references = 2 + waits; /* its course and this call */
+  v->next = x->all;
+  if (x->all != NULL) {
+    x->all->previous = v;
+  }
+  x->all = v;
+  x->n_live++;
+  if (has_state(v)) {
+    v->turn = x->turns++;
+    append(&x->ordered, v);
+  }
+}
+
+fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
+                         const fsched_invocation *descriptor, const fs_measure *measure) {
+  fsched_exec *x = entry->exec;
+  fs_invocation *v;
+  if (x->options.pool != NULL) {
+    FS_TRY(fs_pool_check(ctx, x->options.pool, fsched_entry_bytes(entry)));
+  }
+  FS_TRY(fs_invocation_make(ctx, entry, descriptor, measure, &v));
+  prepare_work(v);
+  lock(x);
+  if (x->closing) {
+    unlock(x);
+    fs_invocation_unmake(v);
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "the context of execution is being destroyed");
+  }
+  enter(x, v);
+  unlock(x);
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    if (v->bound[i].late) {
+      fs_fence_wait_begin(&v->bound[i].wait);
+    }
+  }
+  fs_fence_wait_begin(&v->wait);
+  fs_invocation_drop(v);
+  return FSCHED_OK;
+}
+
+fsched_status fsched_invoke(fsched_context *ctx, fsched_entry *entry,
+                            const fsched_invocation *invocation) {
+  return fs_exec_invoke(ctx, entry, invocation, NULL);
+}
+
+/* Shutdown */
+
+/* What is to be done for one, found under the lock, done without it. */
+static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage) {
+  if (stage == FS_WAITING) {
+    fs_fence_wait_cancel(&v->wait, FSCHED_CAUSE_CANCELLED);
+  } else if (stage == FS_RESERVING && fs_pool_cancel(x->options.pool, &v->reservation)) {
+    lock(x);
+    blame(v, FSCHED_CAUSE_CANCELLED);
+    end(v);
+    leave(x, v);
+  }
+}
+
+void fs_exec_cancel_all(fsched_exec *x) {
+  lock(x);
+  x->closing = true;
+  fs_invocation *v = x->all;
+  if (v != NULL) {
+    v->references++; /* keeps its place in the list */
+  }
+  while (v != NULL) {
+    fs_stage stage = v->stage;
+    if (stage == FS_RUNNING) {
+      x->device->backend->poison(v->entry->slot[v->slot].instance, FSCHED_CAUSE_CANCELLED);
+    } else if (stage != FS_DONE) {
+      blame(v, FSCHED_CAUSE_CANCELLED);
+    }
+    unlock(x);
+    cancel(x, v, stage);
+    lock(x);
+    fs_invocation *next = v->next;
+    if (next != NULL) {
+      next->references++;
+    }
+    unlock(x);
+    fs_invocation_drop(v);
+    lock(x);
+    v = next;
+  }
+  pump(x);
+  lock(x);
+  while (x->n_live > 0 || x->n_busy > 0 || x->pumping) {
+    pthread_cond_wait(&x->quiet, &x->lock);
+  }
+  unlock(x);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which commands touch what comes from outside.
+ *
+ * A place touches an item when it is of the item's version and lies in the item's memory within its
+ * range: a version has one given and one kept place, its other places are elsewhere.  Every command
+ * has one list of given and one of kept items, in the order of its places. */
+#include "io.h"
+
+#include "fsched/graph.h"
+
+typedef struct io_maker {
+  fs_arena *arena;
+  const fs_stream *s;
+  fs_io *io;
+  uint32_t *given_of, *kept_of; /* per version; FS_NONE */
+  uint32_t *given_last, *kept_last; /* per item: the last command that lists it; FS_NONE */
+} io_maker;
+
+static bool within(const fs_io_item *item, const fs_stream_place *p) {
+  return p->space == FS_SPACE_MEMORY && p->index == item->memory && p->version == item->version &&
+         p->address >= item->address && p->address - item->address <= item->size;
+}
+
+static fs_status find_states(io_maker *m) {
+  const fs_stream *s = m->s;
+  fs_io *io = m->io;
+  FS_TRY(fs_new(m->arena, &io->state, s->n_buffers));
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    if (s->buffers[b].io == FSCHED_IO_STATE) {
+      io->state[io->n_states++] = b;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* States ascend by buffer. */
+static uint32_t state_of(const fs_io *io, uint32_t buffer) {
+  uint32_t low = 0, high = io->n_states;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (io->state[middle] < buffer) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < io->n_states && io->state[low] == buffer ? low : FS_NONE;
+}
+
+static fs_io_item make_item(const io_maker *m, uint32_t version, uint32_t memory,
+                            uint64_t address) {
+  uint32_t buffer = m->s->versions[version].buffer;
+  return (fs_io_item){.version = version,
+                      .buffer = buffer,
+                      .memory = memory,
+                      .address = address,
+                      .size = m->s->buffers[buffer].size,
+                      .state = state_of(m->io, buffer)};
+}
+
+static fs_status find_items(io_maker *m) {
+  const fs_stream *s = m->s;
+  fs_io *io = m->io;
+  FS_TRY(fs_new_none(m->arena, &m->given_of, s->n_versions));
+  FS_TRY(fs_new_none(m->arena, &m->kept_of, s->n_versions));
+  FS_TRY(fs_new(m->arena, &io->given, s->n_versions));
+  FS_TRY(fs_new(m->arena, &io->kept, s->n_versions));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_version *k = &s->versions[v];
+    if (k->given_memory != FS_NONE) {
+      m->given_of[v] = io->n_given;
+      io->given[io->n_given++] = make_item(m, v, k->given_memory, k->given_address);
+    }
+    if (k->kept_memory != FS_NONE) {
+      m->kept_of[v] = io->n_kept;
+      io->kept[io->n_kept] = make_item(m, v, k->kept_memory, k->kept_address);
+      bool same = k->given_memory == k->kept_memory && k->given_address == k->kept_address;
+      io->kept[io->n_kept++].given = same ? m->given_of[v] : FS_NONE;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The first member stands for a gang where commands are counted. */
+static bool stands_for_all(const fs_stream *s, const fs_stream_command *c, uint32_t queue) {
+  return c->gang_axis == FS_NONE ||
+         s->axis_members[s->axes[c->gang_axis].member0] == queue;
+}
+
+static void list_command(const io_maker *m, uint32_t command, bool counted, uint32_t *given_end,
+                         uint32_t *kept_end) {
+  const fs_stream_command *c = &m->s->commands[command];
+  fs_io *io = m->io;
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *p = &m->s->places[i];
+    if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE) {
+      continue;
+    }
+    uint32_t g = m->given_of[p->version], k = m->kept_of[p->version];
+    if (g != FS_NONE && m->given_last[g] != command && within(&io->given[g], p)) {
+      m->given_last[g] = command;
+      io->command_given[(*given_end)++] = g;
+      io->given[g].touches += counted;
+    }
+    if (k != FS_NONE && m->kept_last[k] != command && (p->mode & FS_MODE_W) != 0 &&
+        io->kept[k].state == FS_NONE && within(&io->kept[k], p)) {
+      m->kept_last[k] = command;
+      io->command_kept[(*kept_end)++] = k;
+      io->kept[k].touches += counted;
+    }
+  }
+}
+
+static fs_status list_commands(io_maker *m) {
+  const fs_stream *s = m->s;
+  fs_io *io = m->io;
+  FS_TRY(fs_new_zero(m->arena, &io->given0, (size_t)s->n_commands + 1));
+  FS_TRY(fs_new_zero(m->arena, &io->kept0, (size_t)s->n_commands + 1));
+  FS_TRY(fs_new(m->arena, &io->command_given, s->n_places));
+  FS_TRY(fs_new(m->arena, &io->command_kept, s->n_places));
+  FS_TRY(fs_new_none(m->arena, &m->given_last, io->n_given));
+  FS_TRY(fs_new_none(m->arena, &m->kept_last, io->n_kept));
+  uint32_t given_end = 0, kept_end = 0;
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+      uint32_t command = s->queues[q].command0 + i;
+      list_command(m, command, stands_for_all(s, &s->commands[command], q), &given_end, &kept_end);
+      io->given0[command + 1] = given_end;
+      io->kept0[command + 1] = kept_end;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status place_memories(io_maker *m) {
+  const fs_stream *s = m->s;
+  fs_io *io = m->io;
+  FS_TRY(fs_new_zero(m->arena, &io->store, s->n_memories));
+  FS_TRY(fs_new_zero(m->arena, &io->offset, s->n_memories));
+  for (uint32_t i = 0; i < s->n_memories; i++) {
+    if (s->memories[i].backing != FS_NONE) {
+      io->store[s->memories[i].backing] = true;
+    }
+  }
+  for (uint32_t i = 0; i < s->n_memories; i++) {
+    uint64_t *sum = io->store[i] ? &io->store_bytes : &io->pooled_bytes;
+    uint64_t limit = UINT64_MAX / 4; /* saturates there: more than any machine has */
+    uint64_t size = fs_align_up(fs_min(s->memories[i].extent, limit), FS_IO_ALIGN);
+    io->offset[i] = *sum;
+    *sum = fs_min(*sum + size, limit);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_io_make(fs_arena *arena, const fs_stream *s, fs_io *io) {
+  *io = (fs_io){0};
+  io_maker m = {.arena = arena, .s = s, .io = io};
+  FS_TRY(find_states(&m));
+  FS_TRY(find_items(&m));
+  FS_TRY(list_commands(&m));
+  return place_memories(&m);
+}

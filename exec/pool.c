@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools: one stretch of device memory, an allocator of blocks over it, and a queue of those who wait.
+ *
+ * Only complete work gives memory back, so free bytes have no death that anyone had to wait for.
+ * Whoever gives bytes back serves the queue from its head while the head fits.  The head waits for
+ * one long free run; nobody overtakes it, so it comes in the end. */
+#include "pool.h"
+
+#include <pthread.h>
+
+#include "device.h"
+#include "fence.h"
+
+enum { ALIGN = 256 };
+
+struct fsched_pool {
+  fs_allocator allocator;
+  fsched_device *device;
+  pthread_mutex_t lock;
+  fsched_blocks *blocks;
+  uint8_t *memory;
+  uint64_t bytes;
+  fs_reservation *first, *last; /* who waits */
+  fsched_pool_stats stats;
+};
+
+struct fsched_allocation {
+  fsched_pool *pool;
+  fs_reservation reservation;
+  fs_fence_wait wait, free_wait;
+  fsched_fence *signal;
+  enum { PENDING, QUEUED, HELD, GONE } state; /* under the pool's lock */
+  bool freed;
+  _Atomic uint32_t references; /* the way in, the way out */
+  _Atomic(void *) data;
+};
+
+fsched_device *fs_pool_device(const fsched_pool *pool) { return pool->device; }
+
+/* Creation */
+
+static fs_status make_blocks(fsched_context *ctx, fsched_pool *p) {
+  fsched_blocks_options o = {.size = sizeof o,
+                             .reallocate = p->allocator.reallocate,
+                             .user = p->allocator.user,
+                             .bytes = fs_align_up(p->bytes, ALIGN),
+                             .align = ALIGN};
+  return fsched_blocks_create(&o, &p->blocks) == FSCHED_OK ? FSCHED_OK
+                                                          : fs_no_memory(ctx, sizeof o);
+}
+
+fsched_status fsched_pool_create(fsched_context *ctx, fsched_device *device, uint64_t bytes,
+                                 fsched_pool **out) {
+  *out = NULL;
+  if (device == NULL || bytes == 0 || bytes > UINT64_MAX / 4) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   device == NULL ? "a pool is of a device"
+                                  : "a pool has at least one byte, and not more than there can be");
+  }
+  fs_allocator a = fs_allocator_of(ctx);
+  fsched_pool *p = fs_allocator_new(a, sizeof *p);
+  if (p == NULL) {
+    return fs_no_memory(ctx, sizeof *p);
+  }
+  *p = (fsched_pool){.allocator = a, .device = device, .bytes = bytes};
+  p->stats = (fsched_pool_stats){.size = sizeof p->stats, .bytes = bytes};
+  void *memory = NULL;
+  fs_status status = make_blocks(ctx, p);
+  if (status == FSCHED_OK) {
+    status = device->backend->take(ctx, device->machine, fs_align_up(bytes, ALIGN), &memory);
+  }
+  p->memory = memory;
+  if (status != FSCHED_OK || pthread_mutex_init(&p->lock, NULL) != 0) {
+    if (memory != NULL) {
+      device->backend->give(device->machine, memory, fs_align_up(bytes, ALIGN));
+    }
+    fsched_blocks_destroy(p->blocks);
+    fs_allocator_free(a, p, sizeof *p);
+    return status != FSCHED_OK ? status : fs_no_memory(ctx, sizeof *p);
+  }
+  fsched_device_retain(device);
+  *out = p;
+  return FSCHED_OK;
+}
+
+void fsched_pool_destroy(fsched_pool *pool) {
+  if (pool == NULL) {
+    return;
+  }
+  assert(pool->first == NULL && pool->stats.used == 0);
+  pool->device->backend->give(pool->device->machine, pool->memory,
+                              fs_align_up(pool->bytes, ALIGN));
+  fsched_blocks_destroy(pool->blocks);
+  fsched_device_release(pool->device);
+  (void)pthread_mutex_destroy(&pool->lock);
+  fs_allocator_free(pool->allocator, pool, sizeof *pool);
+}
+
+void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats) {
+  size_t size = fs_min(stats->size, sizeof *stats);
+  pthread_mutex_lock(&pool->lock);
+  fsched_pool_stats now = pool->stats;
+  pthread_mutex_unlock(&pool->lock);
+  now.size = size;
+  memcpy(stats, &now, size);
+}
+
+/* Reservations */
+
+fs_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t bytes) {
+  if (bytes <= pool->bytes) {
+    return FSCHED_OK;
+  }
+  return fs_fail(ctx, FSCHED_INFEASIBLE, FS_DIAG_POOL, FS_NOWHERE, NULL,
+                 "%llu bytes of memory are needed at once, the pool has %llu",
+                 (unsigned long long)bytes, (unsigned long long)pool->bytes);
+}
+
+/* With the lock. */
+static fs_reserved try_take(fsched_pool *p, fs_reservation *r) {
+  fsched_blocks_result result;
+  if (fsched_blocks_take(p->blocks, r->bytes, NULL, FSCHED_BLOCKS_TIGHTEST, &r->block, NULL,
+                         &result) != FSCHED_OK) {
+    /* Whoever gives back tries again; when nobody can, it has failed. */
+    return p->stats.used > 0 ? FS_RESERVE_LATER : FS_RESERVE_FAILED;
+  }
+  if (r->block.id == 0) {
+    return FS_RESERVE_LATER;
+  }
+  r->data = p->memory + r->block.offset;
+  p->stats.served++;
+  p->stats.used += r->block.bytes;
+  p->stats.peak = fs_max(p->stats.peak, p->stats.used);
+  return FS_RESERVED;
+}
+
+fs_reserved fs_pool_reserve(fsched_pool *p, fs_reservation *r) {
+  pthread_mutex_lock(&p->lock);
+  fs_reserved result = p->first != NULL ? FS_RESERVE_LATER : try_take(p, r);
+  if (result == FS_RESERVE_LATER) {
+    r->next = NULL;
+    r->waiting = true;
+    *(p->first == NULL ? &p->first : &p->last->next) = r;
+    p->last = r;
+    p->stats.waiting++;
+  }
+  pthread_mutex_unlock(&p->lock);
+  return result;
+}
+
+/* With the lock: takes those from the queue whose turn has come, as a list. */
+static fs_reservation *serve(fsched_pool *p) {
+  fs_reservation *served = NULL, **end = &served;
+  while (p->first != NULL) {
+    fs_reservation *r = p->first;
+    fs_reserved result = try_take(p, r);
+    if (result == FS_RESERVE_LATER) {
+      break;
+    }
+    r->data = result == FS_RESERVED ? r->data : NULL;
+    p->first = r->next;
+    p->stats.waiting--;
+    r->waiting = false;
+    r->next = NULL;
+    *end = r;
+    end = &r->next;
+  }
+  return served;
+}
+
+static void grant(fs_reservation *served) {
+  while (served != NULL) {
+    fs_reservation *next = served->next; /* it may go */
+    served->granted(served, served->data == NULL ? FSCHED_CAUSE_SYSTEM : FSCHED_CAUSE_NONE);
+    served = next;
+  }
+}
+
+void fs_pool_release(fsched_pool *p, fs_reservation *r) {
+  static const fsched_frontier nothing = {0};
+  pthread_mutex_lock(&p->lock);
+  fs_status status = fsched_blocks_give(p->blocks, &r->block, &nothing);
+  assert(status == FSCHED_OK);
+  (void)status;
+  p->stats.used -= r->block.bytes;
+  fs_reservation *served = serve(p);
+  pthread_mutex_unlock(&p->lock);
+  grant(served);
+}
+
+bool fs_pool_cancel(fsched_pool *p, fs_reservation *r) {
+  pthread_mutex_lock(&p->lock);
+  bool waiting = r->waiting;
+  fs_reservation *served = NULL;
+  if (waiting) {
+    fs_reservation *before = NULL, **at = &p->first;
+    while (*at != r) {
+      before = *at;
+      at = &before->next;
+    }
+    *at = r->next;
+    p->last = p->last == r ? before : p->last;
+    p->stats.waiting--;
+    r->waiting = false;
+    served = serve(p);
+  }
+  pthread_mutex_unlock(&p->lock);
+  grant(served);
+  return waiting;
+}
+
+/* Allocations of the user's */
+
+static void drop(fsched_allocation *a) {
+  if (atomic_fetch_sub_explicit(&a->references, 1, memory_order_acq_rel) == 1) {
+    fs_fence_wait_free(&a->wait);
+    fs_fence_wait_free(&a->free_wait);
+    fsched_fence_release(a->signal);
+    fs_allocator_free(a->pool->allocator, a, sizeof *a);
+  }
+}
+
+/* The way in ends. */
+static void settle(fsched_allocation *a, fsched_cause cause) {
+  fs_fence_settle(a->signal, cause);
+  drop(a);
+}
+
+static void enter(fsched_allocation *a, int state) {
+  pthread_mutex_lock(&a->pool->lock);
+  a->state = state;
+  pthread_mutex_unlock(&a->pool->lock);
+}
+
+static void granted(fs_reservation *r, fsched_cause cause) {
+  fsched_allocation *a = r->user;
+  pthread_mutex_lock(&a->pool->lock);
+  bool freed = a->freed;
+  a->state = cause == FSCHED_CAUSE_NONE && !freed ? HELD : GONE;
+  pthread_mutex_unlock(&a->pool->lock);
+  if (cause == FSCHED_CAUSE_NONE && freed) { /* while it was on its way here */
+    fs_pool_release(a->pool, r);
+    cause = FSCHED_CAUSE_CANCELLED;
+  } else {
+    atomic_store(&a->data, r->data);
+  }
+  settle(a, cause);
+}
+
+static void may_take(fs_fence_wait *wait, fsched_cause cause) {
+  fsched_allocation *a = (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, wait));
+  pthread_mutex_lock(&a->pool->lock);
+  cause = cause == FSCHED_CAUSE_NONE && a->freed ? FSCHED_CAUSE_CANCELLED : cause;
+  a->state = cause == FSCHED_CAUSE_NONE ? QUEUED : GONE;
+  pthread_mutex_unlock(&a->pool->lock);
+  if (cause != FSCHED_CAUSE_NONE) {
+    settle(a, cause);
+    return;
+  }
+  fs_reserved result = fs_pool_reserve(a->pool, &a->reservation);
+  if (result != FS_RESERVE_LATER) {
+    granted(&a->reservation,
+            result == FS_RESERVED ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM);
+  }
+}
+
+fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t bytes,
+                                fsched_fence *wait, fsched_fence *signal,
+                                fsched_allocation **out) {
+  *out = NULL;
+  if (bytes == 0) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "an allocation has at least one byte");
+  }
+  FS_TRY(fs_pool_check(ctx, pool, bytes));
+  fsched_allocation *a = fs_allocator_new(pool->allocator, sizeof *a);
+  if (a == NULL) {
+    return fs_no_memory(ctx, sizeof *a);
+  }
+  *a = (fsched_allocation){.pool = pool,
+                           .reservation = {.bytes = bytes, .granted = granted, .user = a},
+                           .signal = signal,
+                           .state = PENDING};
+  atomic_init(&a->references, 2);
+  atomic_init(&a->data, NULL);
+  fs_status status = fs_fence_wait_init(ctx, &a->wait, wait);
+  if (status != FSCHED_OK) {
+    fs_allocator_free(pool->allocator, a, sizeof *a);
+    return status;
+  }
+  if (signal != NULL) {
+    fsched_fence_retain(signal);
+  }
+  a->wait.callback = may_take;
+  *out = a;
+  fs_fence_wait_begin(&a->wait);
+  return FSCHED_OK;
+}
+
+void *fsched_allocation_data(const fsched_allocation *allocation) {
+  return atomic_load(&allocation->data);
+}
+
+static void may_free(fs_fence_wait *wait, fsched_cause cause) {
+  (void)cause; /* nobody will use the memory any more, one way or the other */
+  fsched_allocation *a =
+      (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait));
+  pthread_mutex_lock(&a->pool->lock);
+  int state = a->state;
+  a->freed = true;
+  a->state = state == HELD ? GONE : state;
+  pthread_mutex_unlock(&a->pool->lock);
+  if (state == HELD) {
+    fs_pool_release(a->pool, &a->reservation);
+  } else if (state == QUEUED && fs_pool_cancel(a->pool, &a->reservation)) {
+    enter(a, GONE);
+    settle(a, FSCHED_CAUSE_CANCELLED);
+  }
+  drop(a);
+}
+
+fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocation,
+                               fsched_fence *wait) {
+  FS_TRY(fs_fence_wait_init(ctx, &allocation->free_wait, wait));
+  allocation->free_wait.callback = may_free;
+  fs_fence_wait_begin(&allocation->free_wait);
+  return FSCHED_OK;
+}

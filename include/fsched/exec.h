@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: running programs, many times, overlapping, as part of a larger application.
+ *
+ *   device    what executes: the processors of this machine, a CUDA device, a simulation
+ *   pool      memory of a device from which invocations and the user reserve, first come first served
+ *   exec      a context of execution: mutable state, slots, the programs loaded in it
+ *   entry     a program loaded in an exec: one of its entry points
+ *   timeline  a fsched_semaphore: a value that only rises
+ *   fence     a set of points {timeline, value}: reached when all are, failed when one has; NULL is
+ *             a fence that is reached
+ *
+ * fsched_invoke never blocks.  An invocation starts when its wait fence is reached, one of its
+ * entry's slots is idle, and the pool has room; its signal fence is signalled when it is complete.
+ * Nothing else orders invocations: those with no fence between them run in any order, and overlap
+ * where there are slots.  Only programs with `state` buffers are ordered among themselves, by an
+ * inner timeline of the exec, in the order in which they were invoked.
+ *
+ * Memory: an invocation reserves the extents of its program's memories, those that back others
+ * excepted (each slot has these of its own), when it starts, and gives them back when it is
+ * complete, before its fences are signalled.  Reservations of a pool are served strictly in the
+ * order in which invocations became able to start, so none starves.  Without a pool each slot has
+ * memory of its own.
+ *
+ * Failure: a failed wait fence, a kernel that fails or a device that fails makes the invocation
+ * fail: its signal fences fail with that cause, the first one that was met, and so do all who wait
+ * for them.  The ops that have not begun by then are left out.  What another output's own fence has
+ * signalled before stays.  After a failure of an invocation with state those invoked later fail
+ * with the same cause until fsched_exec_reset; the state is what the last success has left.
+ *
+ * Threads: every function may be called from any thread, with a fsched_context of the caller's own
+ * for diagnostics, except that an object is released or destroyed once, when nobody uses it any
+ * more.  Callbacks run without any lock in a thread of the library or of who let them go, and may
+ * call everything here but the destruction of their own exec or pool.
+ * Memory of the objects comes from the allocator of the fsched_context with which each is made; it
+ * must outlive them and be safe to call from any thread, as the default is.
+ * Source: IREE's invocation model (asynchronous invocations, timelines, fences). */
+#ifndef FSCHED_EXEC_H
+#define FSCHED_EXEC_H
+
+#include "kernel.h"
+#include "program.h"
+#include "semaphore.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fences: immutable once made, with references. */
+
+typedef struct fsched_fence fsched_fence;
+
+typedef struct fsched_fence_point {
+  fsched_semaphore *timeline;
+  uint64_t value;
+} fsched_fence_point;
+
+/** A fence of these points; it holds references to the timelines.  Of several points of one
+ *  timeline the highest value counts.  O(n log n).  Errors: FSCHED_USAGE (a point without a
+ *  timeline), FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_create(fsched_context *ctx,
+                                                             const fsched_fence_point *points,
+                                                             uint32_t n, fsched_fence **out);
+/** The union: reached when all of these are.  NULLs among them count as reached. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_join(fsched_context *ctx,
+                                                           fsched_fence *const *fences, uint32_t n,
+                                                           fsched_fence **out);
+FSCHED_API void fsched_fence_retain(fsched_fence *fence);
+/** NULL is ignored. */
+FSCHED_API void fsched_fence_release(fsched_fence *fence);
+/** The points, ascending by no order that means anything. */
+FSCHED_API uint32_t fsched_fence_points(const fsched_fence *fence,
+                                        const fsched_fence_point **points);
+/** Raises every timeline of the fence to at least its value; or fails them. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_signal(fsched_fence *fence);
+FSCHED_API void fsched_fence_fail(fsched_fence *fence, fsched_cause cause);
+/** FSCHED_CAUSE_NONE when it is reached within timeout_ns (0: looks only), FSCHED_CAUSE_TIMEOUT
+ *  when not, else why it will never be. */
+FSCHED_API fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns);
+
+/* Devices */
+
+typedef struct fsched_device fsched_device;
+
+typedef enum fsched_durations {
+  FSCHED_DURATIONS_PLANNED,
+  FSCHED_DURATIONS_RANDOM,     /* from the seed: 0 to 4 times the planned time */
+  FSCHED_DURATIONS_ADVERSARIAL /* from the seed: nearly nothing or very long, queue by queue */
+} fsched_durations;
+
+/** Zero means the default for every member but the first. */
+typedef struct fsched_device_options {
+  size_t size;
+  /** "cpu" (default), "sim", "cuda", "cuda-graph"; "auto": a CUDA device if there is one, else the
+   *  CPU (fsched_device_note says why). */
+  const char *kind;
+  uint32_t ordinal;    /* CUDA: which device */
+  const char *driver;  /* CUDA: path of the driver's library; default libcuda.so.1 */
+  const char *modules; /* directory from which relative module files count; default: the current */
+  int pin;             /* CPU: queue i runs on the i-th processor (modulo their number) alone */
+  uint64_t memory_limit; /* bytes that one slot may reserve; default 2^36 */
+  /** CPU: a function for a kernel, asked before the module is opened; NULL from it: not mine.
+   *  `module` is NULL for names that are no built-in kernel. */
+  fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
+  void *find_user;
+  fsched_durations durations; /* sim */
+  uint64_t seed;              /* sim */
+} fsched_device_options;
+
+/** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no such device: one diagnostic says why). */
+FSCHED_API FSCHED_MUST_USE fsched_status
+fsched_device_create(fsched_context *ctx, const fsched_device_options *options,
+                     fsched_device **out);
+FSCHED_API void fsched_device_retain(fsched_device *device);
+/** NULL is ignored. */
+FSCHED_API void fsched_device_release(fsched_device *device);
+/** The kind that it is ("auto" never), and a line for people: the device's name, or why "auto" has
+ *  not taken another. */
+FSCHED_API const char *fsched_device_kind(const fsched_device *device);
+FSCHED_API const char *fsched_device_note(const fsched_device *device);
+
+/* Pools */
+
+typedef struct fsched_pool fsched_pool;
+typedef struct fsched_allocation fsched_allocation;
+
+typedef struct fsched_pool_stats {
+  size_t size;
+  uint64_t bytes;     /* of the pool */
+  uint64_t used;      /* reserved now */
+  uint64_t peak;      /* reserved at once so far */
+  uint64_t served;    /* reservations so far */
+  uint32_t waiting;   /* reservations that wait for room */
+} fsched_pool_stats;
+
+/** `bytes` of the device's memory, taken at once.  Errors: FSCHED_USAGE (0 bytes),
+ *  FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_create(fsched_context *ctx,
+                                                            fsched_device *device, uint64_t bytes,
+                                                            fsched_pool **out);
+/** After all of its allocations, and the execs that use it, are gone.  NULL is ignored. */
+FSCHED_API void fsched_pool_destroy(fsched_pool *pool);
+FSCHED_API void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats);
+/** Stream-ordered: reserves when `wait` is reached and there is room, then signals `signal`, from
+ *  when on the data may be used.  Never blocks.  When `wait` fails, `signal` fails with its cause and
+ *  the allocation has no data; it is to be freed all the same.  Errors: FSCHED_INFEASIBLE (more than
+ *  the pool has: need and have), FSCHED_USAGE (0 bytes), FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool,
+                                                           uint64_t bytes, fsched_fence *wait,
+                                                           fsched_fence *signal,
+                                                           fsched_allocation **out);
+/** An address in the device's memory; NULL before it was reserved.  Aligned to 256. */
+FSCHED_API void *fsched_allocation_data(const fsched_allocation *allocation);
+/** Stream-ordered: gives the bytes back when `wait` is reached or has failed.  Never blocks; the
+ *  handle is gone. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_free(fsched_context *ctx,
+                                                          fsched_allocation *allocation,
+                                                          fsched_fence *wait);
+
+/* Contexts of execution */
+
+typedef struct fsched_exec fsched_exec;
+typedef struct fsched_entry fsched_entry;
+
+/** Zero means the default for every member but the first and `device`. */
+typedef struct fsched_exec_options {
+  size_t size;
+  fsched_device *device;
+  fsched_pool *pool;   /* of the same device; NULL: each slot has memory of its own */
+  uint32_t in_flight;  /* slots of an entry, and invocations that run at once in the exec;
+                          default 1, at most 1024 */
+  uint64_t pace_ns;    /* ops and copies take at least planned time * pace_ns; 0: as it comes */
+  int empty;           /* the commands alone: no kernels, no copies, no memory */
+} fsched_exec_options;
+
+/** Errors: FSCHED_USAGE, FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_create(fsched_context *ctx,
+                                                            const fsched_exec_options *options,
+                                                            fsched_exec **out);
+/** Shutdown: what has not started is cancelled (FSCHED_CAUSE_CANCELLED), what runs leaves its
+ *  remaining ops out and fails with that cause; kernels that run are waited for.  All fences and
+ *  callbacks have come when it returns.  NULL is ignored. */
+FSCHED_API void fsched_exec_destroy(fsched_exec *exec);
+
+/** Makes the program, which must outlive the exec, ready to run: its slots take threads or streams,
+ *  kernels are looked up, state buffers are joined by name with those of the programs loaded
+ *  before.  Errors: FSCHED_REPLAY (a kernel that is not there), FSCHED_USAGE (state of another
+ *  size), FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_load(fsched_context *ctx, fsched_exec *exec,
+                                                          const fsched_program *program,
+                                                          fsched_entry **out);
+/** Bytes that an invocation reserves from a pool. */
+FSCHED_API uint64_t fsched_entry_bytes(const fsched_entry *entry);
+
+/** State by name, between invocations: waits for those with state that have been invoked so far.
+ *  A state's first content is made from its name.  Errors: FSCHED_USAGE (no such state, another
+ *  size). */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_read_state(fsched_context *ctx,
+                                                                fsched_exec *exec, const char *name,
+                                                                void *data, uint64_t bytes);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_write_state(fsched_context *ctx,
+                                                                 fsched_exec *exec,
+                                                                 const char *name,
+                                                                 const void *data, uint64_t bytes);
+/** After a failure: invocations with state may succeed again. */
+FSCHED_API void fsched_exec_reset(fsched_exec *exec);
+
+/* Invocations */
+
+/** A graph's input or constant, or output, at an invocation.  What is not bound: inputs and
+ *  constants have content made from their names, outputs are dropped. */
+typedef struct fsched_binding {
+  const char *buffer;
+  void *data;         /* host memory, of the buffer's size; an input is only read */
+  uint64_t bytes;
+  fsched_fence *wait;   /* inputs: data may be read; only what reads them waits for it */
+  fsched_fence *signal; /* outputs: data are complete, perhaps before the invocation is */
+  /** Inputs: NULL, or ownership passes with fsched_invoke, and this is called once when the data
+   *  are no longer needed, also after a failure; not when fsched_invoke itself fails. */
+  void (*release)(void *release_user, void *data);
+  void *release_user;
+} fsched_binding;
+
+/** Another value for a `value` arg. */
+typedef struct fsched_parameter {
+  const char *op;
+  uint32_t arg; /* position among the op's args, from 0 */
+  int64_t value;
+} fsched_parameter;
+
+typedef struct fsched_invocation {
+  size_t size;
+  fsched_fence *wait, *signal;
+  const fsched_binding *bindings;
+  uint32_t n_bindings;
+  uint32_t n_parameters;
+  const fsched_parameter *parameters;
+  /** Exactly once, after `signal`; not when fsched_invoke itself fails. */
+  void (*callback)(void *user, fsched_cause cause);
+  void *user;
+} fsched_invocation;
+
+/** Asks for an invocation; never blocks.  The descriptor and its arrays are copied, bound memory is
+ *  the library's until the fence of the binding, or of the invocation, is signalled or has failed.
+ *  `invocation` may be NULL.
+ *  Errors: FSCHED_USAGE (no such buffer or parameter, another size, bound twice),
+ *  FSCHED_INFEASIBLE (more memory than the pool has: need and have), FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_invoke(fsched_context *ctx, fsched_entry *entry,
+                                                       const fsched_invocation *invocation);
+
+/** Waits for a fence and watches the exec: when an invocation makes no progress for stuck_ns, it is
+ *  reported (queue, op, the wait, epochs wanted and reached, the chain that blocks) and fails with
+ *  FSCHED_CAUSE_TIMEOUT.  *cause (if not NULL) as of fsched_fence_wait.
+ *  Errors: FSCHED_REPLAY, reported, when the fence has failed or was not reached within timeout_ns,
+ *  and with what is known of the cause. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec,
+                                                          fsched_fence *fence, uint64_t timeout_ns,
+                                                          uint64_t stuck_ns, fsched_cause *cause);
+/** What is known of the first failure in this exec, as a line; "" when there was none.  Returns the
+ *  length without the zero byte; what does not fit is cut. */
+FSCHED_API size_t fsched_exec_failure(fsched_exec *exec, char *text, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

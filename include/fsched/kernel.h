@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched: what a kernel of a user's own looks like on the CPU.
+ *
+ * `kernel: {module: FILE, function: NAME}` names a function of this type in a shared object; a
+ * program that embeds fsched may give functions of its own instead (fsched_device_options.find).
+ *
+ *   int scale(const fsched_kernel_call *call) {
+ *     float *y = call->args[0].data;
+ *     ...
+ *     return 0;
+ *   }
+ *
+ * A kernel reads its `in` and `inout` args and writes its `out`, `inout` and `out_existing` args,
+ * and nothing else.  It may be called from any thread, for several invocations at once, and should
+ * depend on nothing but its args; stacks are small (256 KiB).
+ * Returns 0; a positive number is a failure, of which it is the cause (cause.h); a negative one is
+ * FSCHED_CAUSE_SYSTEM. */
+#ifndef FSCHED_KERNEL_H
+#define FSCHED_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fsched_kernel_arg {
+  void *data;      /* the accessed bytes (`at` included); NULL for a value and for `no_dep` */
+  uint64_t length; /* of them */
+  int64_t value;
+  uint32_t tag; /* fsched_tag */
+} fsched_kernel_arg;
+
+typedef struct fsched_kernel_call {
+  size_t size; /* sizeof this struct as the library knows it */
+  const char *op;
+  const fsched_kernel_arg *args; /* in the order of the op's args, values included */
+  const fsched_kernel_arg *scratch;
+  uint32_t n_args, n_scratch;
+  uint32_t grid[3], block[3]; /* as in the graph; 1 where it says nothing */
+  uint64_t shared_bytes;
+} fsched_kernel_call;
+
+typedef int (*fsched_kernel_fn)(const fsched_kernel_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
