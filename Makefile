@@ -4,13 +4,15 @@
 # make check           unit suites, program tests, a short fuzz run; UPDATE=1 rewrites golden files
 # make check-asan      the same under the address and undefined-behaviour sanitizers
 # make check-tsan      the replay suites under the thread sanitizer
+# make check-gpu       the CUDA suites on this machine's device; without one it says so and succeeds
 # make check-stress    the same as check with tiny blocks and capacities (-DFS_STRESS)
 # make fuzz-smoke      the examples as graphs and streams: every prefix (of long ones every n-th)
 #                      and 5,000 byte flips of each, about a minute; FUZZ=--all: every prefix of all
 #                      and 10,000 flips of each (many minutes)
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
-# make examples        writes examples/resnet50.yaml and examples/scenarios/*.yaml anew
+# make examples        writes examples/resnet50.yaml, scenarios/*.yaml and gemm-out-of-core/graph.yaml
+#                      anew
 # make pictures        writes examples/figure-10.svg, resnet50.svg and */picture.svg anew
 # make lint            rules on includes, licences, man pages, scripts, format
 # make dist            $(BUILD)/fsched-VERSION.tar.gz, the same bytes from a clone and from itself
@@ -74,15 +76,23 @@ DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
+# A CUDA driver that runs on the processor.
+FAKE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard test/fake_cuda/*.c))) \
+	$(BUILD)/exec/kernel.o $(BUILD)/exec/cuda_builtin.o
+FAKE_CUDA := $(BUILD)/test/fake_cuda/libcuda.so.1
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 	$(BUILD)/examples/scenarios/gen_scenarios \
-	$(BUILD)/examples/embed/embed $(BUILD)/test/locale/fsched
-OBJ := $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
+	$(BUILD)/examples/gemm-out-of-core/gen_gemm $(BUILD)/examples/gemm-out-of-core/check_gemm \
+	$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/test/locale/fsched
+# Kernels of an example, which a replay opens.
+GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
-TSAN_SUITES ?= replay replay_random tracker semaphore semaphore_facts semaphore_many semaphore_threads semaphore_handles \
-	semaphore_process
+TSAN_SUITES ?= fence pool exec exec_bind exec_state exec_end exec_stress \
+	replay replay_random cuda cuda_exec conformance_cpu conformance_sim sim sim_random tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
+	semaphore_handles semaphore_process semaphore_page
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread
@@ -136,7 +146,10 @@ $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
 $(BUILD)/fsched: $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
 
-$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
+$(FAKE_CUDA): $(FAKE_OBJ)
+	$(call say,LINK,$@)$(LINK) -shared -o $@ $^ -lm
+
+$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(CHECK_LIBS) $(YAML_LIBS) $(CGRAPH_LIBS)
 
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
@@ -149,12 +162,18 @@ $(BUILD)/test/locale/fsched: $(BUILD)/test/locale/fsched.o $(CLI_OBJ) $(DOT_OBJ)
 $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios: %: %.o
 	$(call say,LINK,$@)$(LINK) -o $@ $<
 
-# The library's example, linked as a user links it.
-$(BUILD)/examples/embed/embed: $(BUILD)/examples/embed/embed.o $(BUILD)/libfsched.so
+$(BUILD)/examples/gemm-out-of-core/gen_gemm $(BUILD)/examples/gemm-out-of-core/check_gemm: %: %.o
+	$(call say,LINK,$@)$(LINK) -o $@ $< -lm
+
+$(GEMM_SO): %.so: %.o
+	$(call say,LINK,$@)$(LINK) -shared -o $@ $<
+
+# The library's examples, linked as a user links them.
+$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve: %: %.o $(BUILD)/libfsched.so
 	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/test/naive.o \
-	  $(BUILD)/test/tracker_stress.o $(BUILD)/libfsched.a
+	  $(BUILD)/test/tracker_stress.o $(BUILD)/test/semaphore_stress.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
 
 $(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/args.o $(BUILD)/cli/describe.o $(BUILD)/libfsched.a
@@ -174,7 +193,7 @@ $(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
 
-TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(BUILD)/libfsched.so $(PAGES) \
+TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
 	$(LINKS) $(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
@@ -190,6 +209,9 @@ check-tsan:
 check-stress:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/stress CPPFLAGS='$(CPPFLAGS) -DFS_STRESS' check
 
+check-gpu: $(BUILD)/test/run $(BUILD)/fsched
+	@BUILD=$(BUILD) scripts/check-gpu
+
 # The unit suites in $(SUITES), or all of them, alone.
 check-suites: $(BUILD)/test/run
 	@BUILD=$(BUILD) scripts/run-tests --suites $(SUITES)
@@ -197,18 +219,26 @@ check-suites: $(BUILD)/test/run
 fuzz-smoke: $(TESTS)
 	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml
 
-bench: $(BENCH_BIN) $(BUILD)/fsched
-	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
+# Beside ours, where its header is installed.
+$(BUILD)/bench/taskflow: bench/taskflow.cpp
+	@mkdir -p $(@D)
+	@if echo '#include <taskflow/taskflow.hpp>' | $(CXX) -std=c++17 -E -x c++ - >/dev/null 2>&1; \
+	then $(CXX) -std=c++17 -O2 -pthread -o $@ $<; \
+	else printf '#!/bin/sh\necho "skip: no taskflow/taskflow.hpp"\n' >$@ && chmod +x $@; fi
+
+bench: $(BENCH_BIN) $(BUILD)/bench/taskflow $(BUILD)/fsched
+	@for b in $(BENCH_BIN) $(BUILD)/bench/taskflow; do echo "== $$b"; $$b || exit 1; done
 
 demo: $(BUILD)/fsched $(PAGES)
 	@BUILD=$(BUILD) scripts/run-demo
 
-# Each scenario says in its third line how it is written.
-examples: $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios
+# Each scenario, and the product of matrices, says in its head how it is written.
+examples: $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios \
+	  $(BUILD)/examples/gemm-out-of-core/gen_gemm
 	$(BUILD)/examples/gen_resnet50 >examples/resnet50.yaml.new
 	mv -f examples/resnet50.yaml.new examples/resnet50.yaml
-	@for graph in examples/scenarios/*.yaml; do \
-	  $(BUILD)/examples/scenarios/$$(sed -n 's/^# Written by: //p' $$graph) >$$graph.new && \
+	@for graph in examples/scenarios/*.yaml examples/gemm-out-of-core/graph.yaml; do \
+	  $(BUILD)/$${graph%/*}/$$(sed -n 's/^# Written by: //p' $$graph) >$$graph.new && \
 	  mv -f $$graph.new $$graph || exit 1; \
 	done
 
@@ -282,6 +312,6 @@ clean:
 help:
 	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
 
-.PHONY: all help check check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
+.PHONY: all help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)

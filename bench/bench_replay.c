@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands of a replay cost, kernels left out: on one queue, per wait for another queue
- * (beside a bare hand-off between two threads), and for whole DAGs beside OpenMP tasks.
+ * (beside a bare hand-off between two threads), per invocation, and for whole DAGs beside OpenMP
+ * tasks.  bench_taskflow measures the same DAGs where Taskflow is installed.
  *
  * Each line is measured RUNS times, the contenders by turns, so that a disturbed moment meets all
  * of them; minimum and median are shown.  A run is the quickest of REPEAT invocations. */
@@ -268,6 +269,87 @@ static void bench_dag(fsched_context *ctx, shape s) {
   free(s.before);
 }
 
+/* ---- invocations: of a program of one op, many behind each other, and one at a time */
+
+typedef struct counter {
+  fsched_semaphore *timeline;
+  fsched_fence *fence;
+} counter;
+
+static counter make_counter(fsched_context *ctx, fsched_semaphore *timeline, uint64_t value) {
+  counter c = {timeline, NULL};
+  need(ctx, fsched_fence_create(ctx, &(fsched_fence_point){timeline, value}, 1, &c.fence));
+  return c;
+}
+
+static void invoke(fsched_context *ctx, fsched_entry *entry, fsched_fence *signal) {
+  fsched_invocation i = {.size = sizeof i, .signal = signal};
+  need(ctx, fsched_invoke(ctx, entry, &i));
+}
+
+/* ns per invocation. */
+static double queued(fsched_context *ctx, fsched_entry *entry) {
+  enum { AT_ONCE = 1000 };
+  fsched_semaphore *timeline;
+  need(ctx, fsched_semaphore_create(NULL, &timeline));
+  double best = 0;
+  for (uint64_t k = 1; k <= REPEAT; k++) {
+    counter c = make_counter(ctx, timeline, k);
+    double begin = now_ns();
+    for (int i = 0; i < AT_ONCE; i++) {
+      invoke(ctx, entry, i + 1 == AT_ONCE ? c.fence : NULL);
+    }
+    if (fsched_fence_wait(c.fence, FSCHED_FOREVER) != FSCHED_CAUSE_NONE) {
+      fail("an invocation failed");
+    }
+    best = quicker(best, now_ns() - begin);
+    fsched_fence_release(c.fence);
+  }
+  fsched_semaphore_release(timeline);
+  return best / AT_ONCE;
+}
+
+static double one_at_a_time(fsched_context *ctx, fsched_entry *entry) {
+  fsched_semaphore *timeline;
+  need(ctx, fsched_semaphore_create(NULL, &timeline));
+  double best = 0;
+  for (uint64_t k = 1; k <= 1000; k++) {
+    counter c = make_counter(ctx, timeline, k);
+    double begin = now_ns();
+    invoke(ctx, entry, c.fence);
+    if (fsched_fence_wait(c.fence, FSCHED_FOREVER) != FSCHED_CAUSE_NONE) {
+      fail("an invocation failed");
+    }
+    best = quicker(best, now_ns() - begin);
+    fsched_fence_release(c.fence);
+  }
+  fsched_semaphore_release(timeline);
+  return best;
+}
+
+static void bench_invocations(fsched_context *ctx) {
+  shape s = make_chain("one op", 1, 1);
+  fsched_program *p = compile(ctx, &s);
+  fsched_device *device;
+  fsched_exec *exec;
+  fsched_entry *entry;
+  need(ctx, fsched_device_create(ctx, NULL, &device));
+  fsched_exec_options o = {.size = sizeof o, .device = device, .empty = 1};
+  need(ctx, fsched_exec_create(ctx, &o, &exec));
+  need(ctx, fsched_exec_load(ctx, exec, p, &entry));
+  series many, single;
+  for (int run = 0; run < RUNS; run++) {
+    many.ns[run] = queued(ctx, entry);
+    single.ns[run] = one_at_a_time(ctx, entry);
+  }
+  (void)row("invocation, 1,000 asked for at once", &many);
+  (void)row("invocation, asked for and waited for", &single);
+  fsched_exec_destroy(exec);
+  fsched_device_release(device);
+  fsched_program_destroy(p);
+  free(s.before);
+}
+
 int main(void) {
   uint32_t queues = (uint32_t)omp_get_max_threads();
   fsched_context *ctx;
@@ -279,8 +361,15 @@ int main(void) {
   printf("%-44s %10s %10s\n", "", "minimum", "median");
   bench_chain(ctx);
   bench_waits(ctx);
+  bench_invocations(ctx);
+  bench_dag(ctx, make_chain("chain", DAG_OPS, 1));
   bench_dag(ctx, make_shape("independent", DAG_OPS, queues, 0));
   bench_dag(ctx, make_layers(queues));
+  omp_set_num_threads(1);
+  printf("OpenMP on one thread, replay on one queue\n");
+  bench_dag(ctx, make_chain("chain", DAG_OPS, 1));
+  bench_dag(ctx, make_shape("independent", DAG_OPS, 1, 0));
+  bench_dag(ctx, make_layers(1));
   printf("OpenMP makes its tasks in every invocation; compiling, done once, is not counted here\n");
   fsched_context_destroy(ctx);
   return EXIT_SUCCESS;

@@ -6,14 +6,19 @@
  *   await and signal  a timepoint with its frontier is registered and let go
  *   satisfied wait    wait_many for a value that is reached
  *   learn             the frontier of a value in the history
- *   hand-off          between two threads that sleep in wait_many, one way */
+ *   hand-off          between two threads that sleep in wait_many, one way
+ *   look at 32768     a system-wide handle that polls for as many signals of another one, each
+ *
+ * Then a stress with every callback counted, of 10 million operations, or --stress N (0: none). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "fsched/semaphore.h"
+#include "semaphore_stress.h"
 
 enum { RUNS = 41, ROUNDS = 20000, HANDS = 2000, UNRELATED = 4096 };
 
@@ -150,7 +155,64 @@ static void measure(const char *name, void (*run)(bench *), uint32_t rounds, fsc
   free(b.unrelated);
 }
 
-int main(void) {
+/* A handle that has slept through the whole history of another one. */
+static void measure_look(void) {
+  enum { LONG = 32768, LOOKS = 5 };
+  double ns[LOOKS];
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    fsched_semaphore_options o = {
+        .size = sizeof o, .scope = FSCHED_SCOPE_SYSTEM, .history_limit = LONG};
+    bench b = {0};
+    int fd;
+    need(fsched_semaphore_create(&o, &b.s) == FSCHED_OK);
+    need(fsched_semaphore_export(b.s, &fd) == FSCHED_OK);
+    need(fsched_semaphore_import(NULL, fd, &b.back) == FSCHED_OK);
+    (void)close(fd);
+    for (uint32_t k = 0; k < LONG; k++) {
+      raise_once(&b);
+    }
+    double begin = now_ns();
+    fsched_semaphore_poll(b.back);
+    ns[i] = (now_ns() - begin) / LONG;
+    need(fsched_semaphore_untainted(b.back) == LONG);
+    fsched_semaphore_release(b.s);
+    fsched_semaphore_release(b.back);
+  }
+  qsort(ns, LOOKS, sizeof *ns, by_value);
+  printf("%-18s %-10s %10.1f %10.1f\n", "look at 32768", "system", ns[0], ns[LOOKS / 2]);
+}
+
+static bool stress(const char *name, fsched_status status, const fs_sem_stress_result *r,
+                   double begin) {
+  need(status == FSCHED_OK);
+  printf(
+      "%-16s %9lu signals, %8lu waits, %8lu cancels, %8lu waits for several, %5lu failures in "
+      "%.1f s: lost %lu, called twice %lu, untruthful %lu\n",
+      name, (unsigned long)r->signals, (unsigned long)r->waits, (unsigned long)r->cancels,
+      (unsigned long)r->many, (unsigned long)r->failures, (now_ns() - begin) / 1e9,
+      (unsigned long)r->lost, (unsigned long)r->doubled, (unsigned long)r->untruthful);
+  return r->lost + r->doubled + r->untruthful == 0;
+}
+
+static bool stress_all(uint64_t operations) {
+  fs_sem_stress_result r;
+  bool good = true;
+  for (int wide = 0; wide < 2; wide++) {
+    fsched_scope scope = wide ? FSCHED_SCOPE_SYSTEM : FSCHED_SCOPE_PROCESS;
+    double begin = now_ns();
+    fsched_status status =
+        fs_semaphore_stress(wide ? operations / 10 : operations, 3, 1, scope, &r);
+    good &= stress(wide ? "stress, system" : "stress, process", status, &r, begin);
+    begin = now_ns();
+    status = fs_semaphore_duel(operations / 50, 1, scope, &r);
+    good &= stress(wide ? "duel, system" : "duel, process", status, &r, begin);
+  }
+  return good;
+}
+
+int main(int argc, char **argv) {
+  bool given = argc == 3 && strcmp(argv[1], "--stress") == 0;
+  uint64_t operations = given ? strtoull(argv[2], NULL, 10) : 10000000;
   static const fsched_scope scopes[] = {FSCHED_SCOPE_QUEUE, FSCHED_SCOPE_PROCESS,
                                         FSCHED_SCOPE_SYSTEM};
   printf("%-18s %-10s %10s %10s\n", "operation", "scope", "ns min", "median");
@@ -166,5 +228,7 @@ int main(void) {
       measure("hand-off", run_hand_off, HANDS, scopes[i], 0);
     }
   }
-  return EXIT_SUCCESS;
+  measure_look();
+  bool good = operations == 0 || stress_all(operations);
+  return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "fsched/graph.h"
+#include "fsched/profile.h"
 #include "fsched/program.h"
 
 typedef struct fs_cli {
@@ -14,6 +15,7 @@ typedef struct fs_cli {
   fs_args args;
   bool parsed; /* the command line was understood, and args is what it says */
   bool quiet, verbose;
+  fsched_profile_use profile; /* what --profile has given the graph */
   uint32_t n_reported, n_errors; /* reports that are printed, and errors among them */
   struct fs_cli_progress *progress; /* NULL: nobody wants to know */
 } fs_cli;
@@ -25,6 +27,7 @@ fs_status fs_cli_dis(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_asm(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_dot(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_explain(fs_cli *cli) FS_MUST_USE;
+fs_status fs_cli_calibrate(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_help(fs_cli *cli) FS_MUST_USE;
 
 /* The help of one command, or of the whole program (FS_CMD_COUNT). */
@@ -44,7 +47,7 @@ bool fs_cli_is_std(const char *path); /* "-" */
 const char *fs_cli_shown(const char *input);
 /* --format json */
 bool fs_cli_json(const fs_cli *cli);
-/* --memory and --set */
+/* --memory, --set and --profile */
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) FS_MUST_USE;
 fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
                              fsched_graph **out) FS_MUST_USE;
@@ -67,6 +70,7 @@ typedef enum fs_kind {
   FS_KIND_GRAPH,
   FS_KIND_PROGRAM_JSON,
   FS_KIND_SCHEDULE_JSON,
+  FS_KIND_PROFILE_JSON,
   FS_KIND_LISTING
 } fs_kind;
 fs_kind fs_cli_kind(const char *text, size_t n);
@@ -78,6 +82,8 @@ fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, 
                               fsched_program **out) FS_MUST_USE;
 /* Reports a file that is plainly something else than a graph. */
 fs_status fs_cli_check_graph(fs_cli *cli, const char *path) FS_MUST_USE;
+/* The same for a profile. */
+fs_status fs_cli_check_profile_kind(fs_cli *cli, const char *path) FS_MUST_USE;
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) FS_MUST_USE;
 
 /* Commands that read the program of their first operand and write a text of it to --output. */

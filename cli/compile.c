@@ -134,7 +134,7 @@ static void put_copies(fs_text *t, const fsched_schedule *s) {
                  count[FS_ROLE_STORE] == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
 }
 
-static void put_summary(fs_text *t, const fs_job *job) {
+static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   const fsched_schedule *s = job->schedule;
   const char *unit = job->graph->target.time_unit;
   fs_text_visible(t, fsched_graph_name(job->graph));
@@ -149,6 +149,10 @@ static void put_summary(fs_text *t, const fs_job *job) {
   fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
   if (s->sync != NULL) {
     fs_text_printf(t, ", %u waits", s->sync->waits_emitted);
+  }
+  if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
+    fs_text_printf(t, ", times of %u of %u ops and %u cop%s from the profile", cli->profile.ops,
+                   ops, cli->profile.copies, cli->profile.copies == 1 ? "y" : "ies");
   }
   if (!fs_cli_is_std(job->output)) {
     fs_text_puts(t, " -> ");
@@ -187,7 +191,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (!cli->quiet) {
-    put_summary(&t, job);
+    put_summary(&t, cli, job);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
     put_times(&t, job, fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Help and version texts.  The help of a command is, word for word, OPTIONS of its page of the
  * manual: both are made from one table. */
+#include <stdlib.h>
 #include <yaml.h>
 
 #include "cli.h"
 #include "describe.h"
+#include "fsched/exec.h"
 
 enum { WIDTH = 80, INDENT = 4 };
 
@@ -63,7 +65,8 @@ static void option_text(fs_text *t, fs_option option) {
 
 static void command_text(fs_text *t, fs_cmd command) {
   const fs_cmd_info *info = &fs_cmd_table[command];
-  fs_text_printf(t, "usage: fsched %s [OPTION...] %s\n\n", info->name, info->operands);
+  fs_text_printf(t, "usage: fsched %s [OPTION...]%s%s\n\n", info->name,
+                 *info->operands == '\0' ? "" : " ", info->operands);
   fs_describe_command(t, command);
   fs_text_puts(t, "\n");
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
@@ -82,7 +85,7 @@ void fs_help_text(fs_text *t, fs_cmd command) {
                "usage: fsched COMMAND [OPTION...] ...\n\n"
                "A static schedule compiler for graphs of operations.\n\nCommands:\n");
   for (int c = 0; c < FS_CMD_COUNT; c++) {
-    fs_text_printf(t, "  %-8s %s\n", fs_cmd_table[c].name, fs_cmd_table[c].summary);
+    fs_text_printf(t, "  %-9s %s\n", fs_cmd_table[c].name, fs_cmd_table[c].summary);
   }
   fs_text_puts(t,
                "\nfsched help COMMAND explains its options; fsched --version shows versions.\n"
@@ -90,9 +93,31 @@ void fs_help_text(fs_text *t, fs_cmd command) {
                "command line, 3 infeasible, 4 refuted, 5 the machine failed, 6 replay failed.\n");
 }
 
+/* Whether this machine has such a device; asked in a context whose reports nobody reads. */
+static bool can_use(const char *kind) {
+  fsched_context *ctx;
+  if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+    return false;
+  }
+  fsched_device_options o = {
+      .size = sizeof o, .kind = kind, .driver = getenv("FSCHED_CUDA_DRIVER")};
+  fsched_device *device;
+  bool can = fsched_device_create(ctx, &o, &device) == FSCHED_OK;
+  fsched_device_release(device);
+  fsched_context_destroy(ctx);
+  return can;
+}
+
 void fs_version_text(fs_text *t) {
-  fs_text_printf(t, "fsched %s\nlibyaml %s\nlibcgraph %s\nback ends: cpu\n", fsched_version(),
+  static const char *const kinds[] = {"cpu", "sim", "cuda", "cuda-graph"};
+  fs_text_printf(t, "fsched %s\nlibyaml %s\nlibcgraph %s\nback ends:", fsched_version(),
                  yaml_get_version_string(), FS_CGRAPH_VERSION);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (can_use(kinds[i])) {
+      fs_text_printf(t, "%s %s", i == 0 ? "" : ",", kinds[i]);
+    }
+  }
+  fs_text_puts(t, "\n");
 }
 
 fs_status fs_cli_help(fs_cli *cli) {

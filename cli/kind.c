@@ -11,6 +11,7 @@
 
 #define PROGRAM_KEY "\"fsched_program\":"
 #define SCHEDULE_KEY "\"fsched_schedule\":"
+#define PROFILE_KEY "\"fsched_profile\":"
 enum { LOOKED_AT = 4096, MAGIC_SIZE = sizeof FS_STREAM_MAGIC - 1 };
 
 static bool begins(const char *text, size_t n, const char *word) {
@@ -44,6 +45,9 @@ fs_kind fs_cli_kind(const char *text, size_t n) {
   if (begins(text, n, "{") && memmem(text, n, SCHEDULE_KEY, sizeof SCHEDULE_KEY - 1) != NULL) {
     return FS_KIND_SCHEDULE_JSON;
   }
+  if (begins(text, n, "{") && memmem(text, n, PROFILE_KEY, sizeof PROFILE_KEY - 1) != NULL) {
+    return FS_KIND_PROFILE_JSON;
+  }
   return begins(text, n, "program ") && has_line(text, n, "makespan ") ? FS_KIND_LISTING
                                                                        : FS_KIND_OTHER;
 }
@@ -57,6 +61,7 @@ fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted, f
       [FS_KIND_SCHEDULE_JSON] =
           "this is a schedule: verify takes it with --graph GRAPH, and dot "
           "takes its graph with --schedule",
+      [FS_KIND_PROFILE_JSON] = "this is a profile: compile takes it beside its graph, --profile",
       [FS_KIND_LISTING] = "this is the listing for people: asm wants that of dis --format json",
   };
   fs_pos pos = FS_NOWHERE;
@@ -94,6 +99,7 @@ fs_status fs_cli_check_graph(fs_cli *cli, const char *path) {
       [FS_KIND_STREAM] = "this is a command stream: run replays it, dis shows it, dot draws it",
       [FS_KIND_PROGRAM_JSON] = "this is a command stream in JSON: asm makes a program of it",
       [FS_KIND_SCHEDULE_JSON] = "this is a schedule: verify and dot take it beside its graph",
+      [FS_KIND_PROFILE_JSON] = "this is a profile: compile takes it with --profile",
       [FS_KIND_LISTING] = "this is the listing of a command stream",
   };
   bool is_regular = false;
@@ -105,6 +111,14 @@ fs_status fs_cli_check_graph(fs_cli *cli, const char *path) {
   FS_TRY(fs_context_add_file(cli->ctx, path, "", 0, &pos.file));
   return fs_fail(cli->ctx, FSCHED_BAD_INPUT, FS_DIAG_MISSING_KEY, pos, hints[kind],
                  "this is not a graph file");
+}
+
+fs_status fs_cli_check_profile_kind(fs_cli *cli, const char *path) {
+  bool is_regular = false;
+  fs_kind kind = fs_cli_is_std(path) ? FS_KIND_OTHER : kind_of_file(path, &is_regular);
+  return kind == FS_KIND_OTHER || kind == FS_KIND_PROFILE_JSON
+             ? FSCHED_OK
+             : fs_cli_wrong_kind(cli, path, "a profile", kind);
 }
 
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) {

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "file.h"
 #include "fsched/compile.h"
+#include "profile.h"
 
 fs_status fs_cli_print(fsched_context *ctx, fs_text *t) {
   char *text = NULL;
@@ -46,18 +47,32 @@ static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
                      &o->n_target_overrides);
 }
 
+/* A graph that cannot take the profile is gone. */
+static fs_status with_profile(fs_cli *cli, fsched_graph **graph) {
+  fs_status status = fs_cli_apply_profile(cli, *graph);
+  if (status != FSCHED_OK) {
+    fsched_graph_destroy(*graph);
+    *graph = NULL;
+  }
+  return status;
+}
+
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
   fsched_read_options o;
   FS_TRY(fs_cli_check_graph(cli, path));
+  FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(read_overrides(cli, &o));
-  return fsched_graph_read(cli->ctx, path, &o, out);
+  FS_TRY(fsched_graph_read(cli->ctx, path, &o, out));
+  return with_profile(cli, out);
 }
 
 fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
                              fsched_graph **out) {
   fsched_read_options o;
+  FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(read_overrides(cli, &o));
-  return fsched_graph_parse(cli->ctx, name, text, length, &o, out);
+  FS_TRY(fsched_graph_parse(cli->ctx, name, text, length, &o, out));
+  return with_profile(cli, out);
 }
 
 static fs_status write_of(fs_cli *cli, const fsched_program *program, fs_text_of_program make,

@@ -115,8 +115,8 @@ static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, s
 }
 
 static fs_status check_options(fs_cli *cli, const char *input, const char *graph_name) {
-  static const fs_option of_target[] = {FS_OPTION_MEMORY, FS_OPTION_SET};
-  for (size_t i = 0; graph_name == NULL && i < 2; i++) {
+  static const fs_option of_target[] = {FS_OPTION_MEMORY, FS_OPTION_SET, FS_OPTION_PROFILE};
+  for (size_t i = 0; graph_name == NULL && i < sizeof of_target / sizeof of_target[0]; i++) {
     if (fs_args_has(&cli->args, of_target[i])) {
       return fs_usage(cli->ctx, "a stream holds the target that it was compiled for",
                       "--%s needs --graph", fs_option_table[of_target[i]].long_name);

@@ -9,10 +9,10 @@
  *
  * The course of an invocation: the core calls `start`, which does not block; the back end makes
  * given content be in place before the first command that touches it (fs_io says which commands
- * these are), executes, takes kept content out, and calls `done` at last.  When content is not there
- * yet (fs_work.late), the core calls `ready` for it later.  After `poison` effects are left out but
- * everything ends as before, and quickly: waits are over at once.  Whoever fails, the core through
- * `poison` or the back end itself, the first cause counts.
+ * these are), executes, takes kept content out, and calls `done` at last.  When content is not
+ * there yet (fs_work.late), the core calls `ready` for it later.  After `poison` effects are left
+ * out but everything ends as before, and quickly: waits are over at once.  Whoever fails, the core
+ * through `poison` or the back end itself, the first cause counts.
  *
  * Ownership: stream, io and config must outlive the instance, the work lasts until `done`.
  * Threads: `prepare` and `destroy` while nothing runs; `start` by one thread at a time, also from
@@ -45,11 +45,11 @@ typedef struct fs_backend_config {
 
 /* One invocation.  Arrays are the core's and last until `done`. */
 typedef struct fs_work {
-  void *memory;            /* device memory for what fs_io says is pooled; if config.pooled */
+  void *memory;             /* device memory for what fs_io says is pooled; if config.pooled */
   const void *const *given; /* per given item: host content; NULL: made from the buffer's name */
-  const bool *late;        /* per given item: not before `ready`; NULL: none */
-  void *const *kept;       /* per kept item: host room for it; NULL: not wanted */
-  const int64_t *values;   /* per arg of the stream; NULL: the stream's own */
+  const bool *late;         /* per given item: not before `ready`; NULL: none */
+  void *const *kept;        /* per kept item: host room for it; NULL: not wanted */
+  const int64_t *values;    /* per arg of the stream; NULL: the stream's own */
   fs_record record;
 
   /* Calls to the core, from any thread and without locks.  In this order, each at most once. */
@@ -92,6 +92,7 @@ typedef struct fs_backend {
   void (*destroy)(fs_instance *instance); /* NULL is ignored */
 } fs_backend;
 
-extern const fs_backend fs_backend_cpu;
+extern const fs_backend fs_backend_cpu, fs_backend_sim;
+extern const fs_backend fs_backend_cuda, fs_backend_cuda_graph;
 
 #endif

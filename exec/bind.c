@@ -27,25 +27,25 @@ static uint32_t find_name(const fs_name *names, uint32_t n, const char *name) {
   return low < n && strcmp(names[low].name, name) == 0 ? names[low].id : FS_NONE;
 }
 
-static fs_status refuse(const binder *b, const char *name, const char *why) {
-  return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s '%s'", why, name);
+static fs_status refuse(const binder *b, const char *what, const char *name, const char *why) {
+  return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s '%s'%s", what, name,
+                 why);
 }
 
-static fs_status find_item(const binder *b, const fsched_binding *binding, uint32_t *given,
-                           uint32_t *kept) {
+static bool is_given(const fs_stream *s, uint32_t buffer) {
+  return s->buffers[buffer].io == FSCHED_IO_INPUT || s->buffers[buffer].io == FSCHED_IO_CONSTANT;
+}
+
+static fs_status check_binding(const binder *b, const fsched_binding *binding, uint32_t *out) {
   const fs_stream *s = b->entry->stream;
   const char *name = binding->buffer == NULL ? "" : binding->buffer;
   uint32_t buffer = find_name(b->entry->buffer, s->n_buffers, name);
   if (buffer == FS_NONE) {
-    return refuse(b, name, "the program has no buffer");
+    return refuse(b, "the program has no buffer", name, "");
   }
-  uint32_t io = s->buffers[buffer].io;
-  *given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT ? b->entry->given_item[buffer]
-                                                             : FS_NONE;
-  *kept = io == FSCHED_IO_OUTPUT ? b->entry->kept_item[buffer] : FS_NONE;
-  if (*given == FS_NONE && *kept == FS_NONE && io != FSCHED_IO_INPUT &&
-      io != FSCHED_IO_CONSTANT && io != FSCHED_IO_OUTPUT) {
-    return refuse(b, name, "neither input, constant nor output is buffer");
+  bool output = s->buffers[buffer].io == FSCHED_IO_OUTPUT;
+  if (!output && !is_given(s, buffer)) {
+    return refuse(b, "buffer", name, " is neither input, constant nor output");
   }
   if (binding->bytes != s->buffers[buffer].size) {
     return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
@@ -53,48 +53,74 @@ static fs_status find_item(const binder *b, const fsched_binding *binding, uint3
                    (unsigned long long)s->buffers[buffer].size, (unsigned long long)binding->bytes);
   }
   if (binding->data == NULL && binding->bytes > 0) {
-    return refuse(b, name, "no data are bound to buffer");
+    return refuse(b, "no data are bound to buffer", name, "");
   }
-  bool output = io == FSCHED_IO_OUTPUT;
   if (output ? binding->wait != NULL || binding->release != NULL : binding->signal != NULL) {
-    return refuse(b, name, output ? "an output neither waits nor is released: buffer"
-                                  : "only an output signals, not buffer");
+    return refuse(b, "buffer", name,
+                  output ? " is an output, which neither waits nor is released"
+                         : " is no output, and only those signal");
   }
+  *out = buffer;
   return FSCHED_OK;
+}
+
+/* What no command touches is no item here: nobody waits for it. */
+static uint32_t find_item(const fsched_entry *e, uint32_t buffer) {
+  bool given = is_given(e->stream, buffer);
+  uint32_t item = given ? e->given_item[buffer] : e->kept_item[buffer];
+  bool touched =
+      item != FS_NONE && !e->exec->options.empty && (!given || e->io.given[item].touches > 0);
+  return touched ? item : FS_NONE;
+}
+
+static bool bound_before(const fs_invocation *v, uint32_t index, uint32_t buffer, uint32_t item) {
+  const uint32_t *bound = is_given(v->entry->stream, buffer) ? v->given_bound : v->kept_bound;
+  if (item != FS_NONE) {
+    return bound[item] != FS_NONE;
+  }
+  for (uint32_t i = 0; i < index; i++) {
+    if (v->bound[i].buffer == buffer) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void connect(fs_invocation *v, const fs_bound *to, uint32_t index, bool waits) {
+  if (to->item == FS_NONE) {
+    return;
+  }
+  if (is_given(v->entry->stream, to->buffer)) {
+    v->given_bound[to->item] = index;
+    v->given[to->item] = to->data;
+    v->late[to->item] = waits;
+  } else {
+    v->kept_bound[to->item] = index;
+    v->kept[to->item] = to->data;
+  }
 }
 
 static fs_status bind(const binder *b, uint32_t index) {
   const fsched_binding *binding = &b->d->bindings[index];
   fs_invocation *v = b->v;
   fs_bound *to = &v->bound[index];
-  uint32_t given, kept;
-  FS_TRY(find_item(b, binding, &given, &kept));
-  uint32_t *bound = given != FS_NONE ? &v->given_bound[given]
-                    : kept != FS_NONE ? &v->kept_bound[kept]
-                                      : NULL;
-  if (bound != NULL && *bound != FS_NONE) {
-    return refuse(b, binding->buffer, "bound twice is buffer");
+  uint32_t buffer = FS_NONE;
+  FS_TRY(check_binding(b, binding, &buffer));
+  uint32_t item = find_item(b->entry, buffer);
+  if (bound_before(v, index, buffer, item)) {
+    return refuse(b, "buffer", binding->buffer, " is bound twice");
   }
   to->invocation = v;
-  to->item = given != FS_NONE ? given : kept;
+  to->buffer = buffer;
+  to->item = item;
   to->data = binding->data;
   to->release = binding->release;
   to->release_user = binding->release_user;
-  if (binding->signal != NULL) {
-    to->signal = binding->signal;
-    fsched_fence_retain(to->signal);
-  }
-  if (bound != NULL) {
-    *bound = index;
-  }
-  if (given != FS_NONE) {
-    v->given[given] = binding->data;
-    v->late[given] = binding->wait != NULL;
-  } else if (kept != FS_NONE) {
-    v->kept[kept] = binding->data;
-  }
-  if (given != FS_NONE && binding->wait != NULL) {
-    FS_TRY(fs_fence_wait_init(b->ctx, &to->wait, binding->wait));
+  to->signal = binding->signal;
+  fsched_fence_retain(to->signal);
+  connect(v, to, index, binding->wait != NULL);
+  if (binding->wait != NULL && (item != FS_NONE || binding->release != NULL)) {
+    FS_TRY(fs_fence_wait_init(b->ctx, b->entry->exec->allocator, &to->wait, binding->wait));
     to->late = to->waits = true;
   }
   return FSCHED_OK;
@@ -119,7 +145,7 @@ static fs_status set_value(const binder *b, const fsched_parameter *p) {
   const char *name = p->op == NULL ? "" : p->op;
   uint32_t op = find_name(b->entry->op, s->n_ops, name);
   if (op == FS_NONE) {
-    return refuse(b, name, "the program has no op");
+    return refuse(b, "the program has no op", name, "");
   }
   const fs_stream_op *o = &s->ops[op];
   if (p->arg >= o->n_args || s->args[o->arg0 + p->arg].tag != FSCHED_VALUE) {
@@ -146,12 +172,12 @@ static size_t lay_out(const binder *b, unsigned char *at, fs_invocation *v) {
   const fs_io *io = &b->entry->io;
   const fs_stream *s = b->entry->stream;
   size_t n = 0;
-#define ARRAY(member, count)                                 \
-  do {                                                       \
-    if (at != NULL) {                                        \
-      v->member = (void *)(at + n);                          \
-    }                                                        \
-    n += fs_align_up((count) * sizeof *v->member, 16);       \
+#define ARRAY(member, count)                           \
+  do {                                                 \
+    if (at != NULL) {                                  \
+      v->member = (void *)(at + n);                    \
+    }                                                  \
+    n += fs_align_up((count) * sizeof *v->member, 16); \
   } while (0)
   n += fs_align_up(sizeof *v, 16);
   ARRAY(bound, (size_t)b->d->n_bindings);
@@ -225,11 +251,9 @@ static fs_status fill(binder *b, const fs_measure *measure) {
   }
   bind_states(b);
   FS_TRY(set_values(b));
-  FS_TRY(fs_fence_wait_init(b->ctx, &v->wait, b->d->wait));
+  FS_TRY(fs_fence_wait_init(b->ctx, b->entry->exec->allocator, &v->wait, b->d->wait));
   v->signal = b->d->signal;
-  if (v->signal != NULL) {
-    fsched_fence_retain(v->signal);
-  }
+  fsched_fence_retain(v->signal);
   v->callback = b->d->callback;
   v->user = b->d->user;
   if (measure != NULL) {
@@ -246,6 +270,11 @@ fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
     FS_TRY(fs_check_options(ctx, "fsched_invocation", descriptor->size,
                             FS_SIZE_UP_TO(fsched_invocation, user)));
     memcpy(&d, descriptor, fs_min(descriptor->size, sizeof d));
+  }
+  if ((d.n_bindings > 0 && d.bindings == NULL) || (d.n_parameters > 0 && d.parameters == NULL)) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "the invocation has %s, but no array of them",
+                   d.bindings == NULL && d.n_bindings > 0 ? "bindings" : "parameters");
   }
   binder b = {ctx, entry, &d, NULL};
   FS_TRY(allocate(&b));

@@ -13,8 +13,10 @@
  *   RUNNING    in the hands of the back end
  *   DONE       all that is left is to tell
  *
- * An invocation lasts until nobody refers to it: its course is one reference, each late input that
- * is still waited for another. */
+ * An invocation lasts until nobody refers to it: its course is one reference, each input whose
+ * fence is still waited for another.  Data that the library owns are released when they have been
+ * read, or else when the invocation has ended and their fence, which somebody may still have to
+ * signal who writes them, is reached or has failed. */
 #ifndef FS_EXEC_CORE_H
 #define FS_EXEC_CORE_H
 
@@ -39,28 +41,32 @@ typedef enum fs_stage {
 /* For the library itself: what fsched_invocation has no room for. */
 typedef struct fs_measure {
   fs_record record;
-  void (*measured)(void *user, uint64_t ns); /* before the fences are signalled; NULL */
+  /* After a success, before the fences are signalled; NULL. */
+  void (*measured)(void *user, uint64_t index, uint64_t ns);
   void *user;
+  uint64_t index;
 } fs_measure;
 
-/* A binding of a given or kept item. */
+/* A binding. */
 typedef struct fs_bound {
   fs_invocation *invocation;
-  uint32_t item;
-  fs_fence_wait wait; /* given, late */
-  bool late;
-  bool waits;           /* its callback has not come; under the lock */
-  fsched_fence *signal; /* kept; NULL when it is settled */
+  uint32_t buffer;
+  uint32_t item; /* given or kept; FS_NONE: no command touches the buffer */
+  fs_fence_wait wait;
+  bool late;                               /* it has a fence to wait for */
+  bool waits;                              /* whose callback has not come; under the lock */
+  bool left;                               /* ... and will release the data; under the lock */
+  fsched_fence *signal;                    /* kept; NULL when it is settled */
   void (*release)(void *user, void *data); /* given; NULL when it is called */
   void *release_user, *data;
 } fs_bound;
 
 struct fs_invocation {
   fsched_entry *entry;
-  fs_invocation *next, *previous;   /* of all in the exec */
-  fs_invocation *next_in_list;      /* READY, or in the order of those with state */
-  uint32_t references; /* under the lock */
-  uint64_t turn;       /* among those with state */
+  fs_invocation *next, *previous; /* of all in the exec */
+  fs_invocation *next_in_list;    /* READY, or in the order of those with state */
+  uint32_t references;            /* under the lock */
+  uint64_t turn;                  /* among those with state */
   size_t size_bytes;
   fs_stage stage;
   fsched_cause cause;
@@ -105,8 +111,8 @@ struct fsched_entry {
   fsched_entry *next;
   const fs_stream *stream;
   fs_io io;
-  uint8_t **state;       /* per state of the program: its bytes */
-  fs_name *buffer, *op;  /* by name */
+  uint8_t **state;                  /* per state of the program: its bytes */
+  fs_name *buffer, *op;             /* by name */
   uint32_t *given_item, *kept_item; /* per buffer: FS_NONE */
   uint32_t n_slots;
   fs_slot *slot;
@@ -128,14 +134,16 @@ struct fsched_exec {
   FS_VEC(fs_state) states;
   fs_invocation *all;
   fs_list ready, ordered;
-  uint64_t n_live;           /* invocations that are not gone */
-  uint64_t n_busy;           /* threads that will come back for the lock */
-  uint64_t n_working;        /* invocations that have a slot */
-  uint64_t turns, turn;      /* invocations with state: invoked, complete */
-  fsched_cause state_cause;  /* of the first that failed */
+  uint64_t n_live;          /* invocations that are not gone */
+  uint64_t n_busy;          /* threads that will come back for the lock */
+  uint64_t n_working;       /* invocations that have a slot */
+  uint64_t turns, turn;     /* uses of state, by invocations and from outside: asked for, over */
+  fsched_cause state_cause; /* of the first that failed */
   bool pumping, again, closing;
   fsched_cause first_cause;
   char failure[512];
+  fsched_cause last_cause; /* of the last failure that a back end has told */
+  char last[512];
 };
 
 /* bind.c: all but the fences' callbacks; `entry` is immutable. */
@@ -151,6 +159,8 @@ void fs_invocation_unmake(fs_invocation *v);
 fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
                          const fsched_invocation *descriptor,
                          const fs_measure *measure) FS_MUST_USE;
+/* Starts what can start.  With the lock, which it gives up. */
+void fs_exec_pump(fsched_exec *exec);
 void fs_exec_cancel_all(fsched_exec *exec);
 
 #endif

@@ -74,8 +74,8 @@ struct fs_instance {
   fs_step *step;      /* per command, in the order of the stream */
   fs_step_wait *wait; /* per wait of the stream */
   fs_meeting *meeting;
-  fs_arrival *arrival;           /* per given item */
-  _Atomic uint32_t *kept_left;   /* per kept item: writers that have not run */
+  fs_arrival *arrival;         /* per given item */
+  _Atomic uint32_t *kept_left; /* per kept item: writers that have not run */
 
   uint32_t n_workers; /* one per queue that has commands, at least one */
   uint32_t n_started;
@@ -88,7 +88,7 @@ struct fs_instance {
   uint64_t begin_ns;
   uint64_t next; /* invocations so far */
 
-  fs_timeline *go; /* k + 1: invocation k may start */
+  fs_timeline *go;                             /* k + 1: invocation k may start */
   _Alignas(FS_LINE) _Atomic uint32_t poisoned; /* futex word; 1: leave effects and waits out */
   _Atomic fsched_cause cause;                  /* why */
   _Atomic uint32_t stop;                       /* 1: threads end when they wait for `go` */

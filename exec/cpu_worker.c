@@ -87,19 +87,26 @@ static uint64_t paced_end(const fs_instance *x, const fs_stream_command *c, uint
   return begin + (over ? limit : ticks * x->config.pace_ns);
 }
 
-/* What the command does to memory, with what comes before it and goes after it. */
-static void effect(fs_worker *w, uint32_t command, uint64_t k, uint32_t at) {
-  fs_instance *x = w->instance;
-  const fs_io *io = x->io;
+static void give_items(fs_worker *w, uint32_t command, uint64_t k, uint32_t at) {
+  const fs_io *io = w->instance->io;
   for (uint32_t i = io->given0[command]; i < io->given0[command + 1]; i++) {
     await_item(w, io->command_given[i], k, at);
   }
+}
+
+static void effect(fs_worker *w, uint32_t command) {
+  fs_instance *x = w->instance;
   if (!poisoned(x)) {
     fsched_cause cause = fs_effect_run(&x->effects, &w->room, x->work, command);
     if (cause != FSCHED_CAUSE_NONE) {
       fs_cpu_poison(x, cause);
     }
   }
+}
+
+static void keep_items(fs_worker *w, uint32_t command) {
+  fs_instance *x = w->instance;
+  const fs_io *io = x->io;
   for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
     if (atomic_fetch_sub(&x->kept_left[io->command_kept[i]], 1) == 1 && !poisoned(x)) {
       fs_effect_keep(&x->effects, x->work, io->command_kept[i]);
@@ -107,19 +114,26 @@ static void effect(fs_worker *w, uint32_t command, uint64_t k, uint32_t at) {
   }
 }
 
-/* Does what the command says; begin and end are set where someone wants to know them. */
+/* Does what the command says; begin and end, of the command alone, are set where someone wants to
+ * know them. */
 static void execute(fs_worker *w, uint32_t command, uint64_t k, uint32_t at, uint64_t *begin,
                     uint64_t *end) {
   fs_instance *x = w->instance;
   bool timed = x->config.pace_ns != 0 || x->work->record.begin != NULL;
+  if (!x->config.empty) {
+    give_items(w, command, k, at);
+  }
   *begin = timed ? fs_now_ns() : 0;
   if (!x->config.empty) {
-    effect(w, command, k, at);
+    effect(w, command);
   }
   if (x->config.pace_ns != 0) {
     pace(x, paced_end(x, &x->stream->commands[command], *begin));
   }
   *end = timed ? fs_now_ns() : 0;
+  if (!x->config.empty) {
+    keep_items(w, command);
+  }
 }
 
 static void record(const fs_instance *x, uint32_t command, uint64_t begin, uint64_t end) {
@@ -167,25 +181,32 @@ static void walk(fs_worker *w, uint64_t k) {
   }
 }
 
-/* By the last worker of invocation k, while all others wait for `go`: what no command has taken
- * out. */
-static void finish(fs_worker *w, uint64_t k) {
+/* What no command has taken out: first all of it is made to be there, then all is kept or nothing,
+ * so that a failure that comes meanwhile does not leave one state new and another old. */
+static fsched_cause keep_rest(fs_worker *w, uint64_t k) {
   fs_instance *x = w->instance;
-  for (uint32_t i = 0; i < x->io->n_kept && !x->config.empty; i++) {
-    const fs_io_item *item = &x->io->kept[i];
-    if (item->touches > 0 || x->work->kept == NULL || x->work->kept[i] == NULL) {
-      continue;
+  const fs_io *io = x->io;
+  for (uint32_t i = 0; i < io->n_kept; i++) {
+    if (io->kept[i].touches == 0 && io->kept[i].given != FS_NONE) {
+      await_item(w, io->kept[i].given, k, FS_NONE);
     }
-    if (item->given != FS_NONE) {
-      await_item(w, item->given, k, FS_NONE);
-    }
-    if (!poisoned(x)) {
+  }
+  fsched_cause cause = atomic_load(&x->cause);
+  for (uint32_t i = 0; i < io->n_kept && cause == FSCHED_CAUSE_NONE; i++) {
+    if (io->kept[i].touches == 0) {
       fs_effect_keep(&x->effects, x->work, i);
     }
   }
+  return cause;
+}
+
+/* By the last worker of invocation k, while all others wait for `go`. */
+static void finish(fs_worker *w, uint64_t k) {
+  fs_instance *x = w->instance;
+  fsched_cause cause = x->config.empty ? atomic_load(&x->cause) : keep_rest(w, k);
   uint64_t ns = fs_now_ns() - x->begin_ns;
   const fs_work *work = x->work;
-  work->done(work->user, atomic_load(&x->cause), ns);
+  work->done(work->user, cause, ns);
 }
 
 void *fs_cpu_worker(void *worker) {

@@ -8,7 +8,8 @@
 
 enum { DEFAULT_LIMIT_LOG2 = 36 };
 
-static const fs_backend *const backends[] = {&fs_backend_cpu};
+static const fs_backend *const backends[] = {&fs_backend_cpu, &fs_backend_cuda,
+                                             &fs_backend_cuda_graph, &fs_backend_sim};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static const fs_backend *find(const char *name) {
@@ -69,8 +70,7 @@ static void pass_on(fsched_context *ctx, const fsched_context *from) {
 static fs_status open_device(fsched_context *ctx, fsched_device *d,
                              const fsched_device_options *o) {
   const char *kind = o->kind == NULL ? "cpu" : o->kind;
-  fs_status status =
-      strcmp(kind, "auto") == 0 ? open_best(ctx, d, o) : open_as(ctx, d, kind, o);
+  fs_status status = strcmp(kind, "auto") == 0 ? open_best(ctx, d, o) : open_as(ctx, d, kind, o);
   pass_on(ctx, d->ctx);
   return status;
 }

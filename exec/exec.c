@@ -15,14 +15,13 @@ static const uint64_t look_ns = 250000000;
 /* Creation */
 
 static fs_status check_exec_options(fsched_context *ctx, const fsched_exec_options *o) {
-  const char *wrong = o->device == NULL                     ? "an exec wants a device"
-                      : o->in_flight > MOST_IN_FLIGHT       ? "'in_flight' is at most 1024"
+  const char *wrong = o->device == NULL               ? "an exec wants a device"
+                      : o->in_flight > MOST_IN_FLIGHT ? "'in_flight' is at most 1024"
                       : o->pool != NULL && fs_pool_device(o->pool) != o->device
                           ? "the pool is of another device"
                           : NULL;
-  return wrong == NULL
-             ? FSCHED_OK
-             : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s", wrong);
+  return wrong == NULL ? FSCHED_OK
+                       : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s", wrong);
 }
 
 static fs_status make_locks(fsched_context *ctx, fsched_exec *x) {
@@ -75,6 +74,14 @@ static void destroy_slots(fsched_entry *e) {
   e->n_slots = 0;
 }
 
+/* States from number `n` on. */
+static void drop_states(fsched_exec *x, size_t n) {
+  while (x->states.n > n) {
+    const fs_state *state = &x->states.at[--x->states.n];
+    (void)fs_realloc(x->ctx, state->bytes, (size_t)state->size + 1, 0);
+  }
+}
+
 void fsched_exec_destroy(fsched_exec *exec) {
   if (exec == NULL) {
     return;
@@ -83,9 +90,7 @@ void fsched_exec_destroy(fsched_exec *exec) {
   for (fsched_entry *e = exec->entries; e != NULL; e = e->next) {
     destroy_slots(e);
   }
-  for (size_t i = 0; i < exec->states.n; i++) {
-    (void)fs_realloc(exec->ctx, exec->states.at[i].bytes, (size_t)exec->states.at[i].size + 1, 0);
-  }
+  drop_states(exec, 0);
   fs_vec_free(exec->ctx, &exec->states);
   fs_arena_release(&exec->arena);
   fsched_context_destroy(exec->ctx);
@@ -127,6 +132,7 @@ static fs_status index_names(fs_arena *arena, fsched_entry *e) {
 }
 
 static uint32_t find_state(const fsched_exec *x, const char *name) {
+  name = name == NULL ? "" : name;
   for (uint32_t i = 0; i < x->states.n; i++) {
     if (strcmp(x->states.at[i].name, name) == 0) {
       return i;
@@ -137,9 +143,8 @@ static uint32_t find_state(const fsched_exec *x, const char *name) {
 
 static fs_status add_state(fsched_context *ctx, fsched_exec *x, const char *name, uint64_t size) {
   const char *copy = fs_arena_strndup(&x->arena, name, strlen(name));
-  uint8_t *bytes = copy == NULL || size >= SIZE_MAX / 2
-                       ? NULL
-                       : fs_realloc(x->ctx, NULL, 0, (size_t)size + 1);
+  uint8_t *bytes =
+      copy == NULL || size >= SIZE_MAX / 2 ? NULL : fs_realloc(x->ctx, NULL, 0, (size_t)size + 1);
   if (bytes == NULL) {
     return fs_no_memory(ctx, (size_t)size);
   }
@@ -196,10 +201,8 @@ static fs_status make_slots(fsched_context *ctx, fsched_entry *e) {
   return FSCHED_OK;
 }
 
-static fs_status load(fsched_context *ctx, fsched_exec *x, const fsched_program *program,
-                      fsched_entry **out) {
-  fsched_entry *e;
-  FS_TRY(fs_new_zero(&x->arena, &e, 1));
+static fs_status make_entry(fsched_context *ctx, fsched_exec *x, const fsched_program *program,
+                            fsched_entry *e) {
   e->exec = x;
   e->stream = &program->view;
   FS_TRY(fs_io_make(&x->arena, e->stream, &e->io));
@@ -208,9 +211,18 @@ static fs_status load(fsched_context *ctx, fsched_exec *x, const fsched_program 
   if (x->options.pool != NULL) {
     FS_TRY(fs_pool_check(ctx, x->options.pool, fsched_entry_bytes(e)));
   }
-  fs_status status = make_slots(ctx, e);
+  return make_slots(ctx, e);
+}
+
+static fs_status load(fsched_context *ctx, fsched_exec *x, const fsched_program *program,
+                      fsched_entry **out) {
+  fsched_entry *e;
+  size_t n_states = x->states.n;
+  FS_TRY(fs_new_zero(&x->arena, &e, 1));
+  fs_status status = make_entry(ctx, x, program, e);
   if (status != FSCHED_OK) {
     destroy_slots(e);
+    drop_states(x, n_states);
     return status;
   }
   e->next = x->entries;
@@ -236,59 +248,85 @@ uint64_t fsched_entry_bytes(const fsched_entry *entry) { return entry->io.pooled
 
 /* State */
 
-/* With the lock, which is given up meanwhile. */
-static fs_status await_state(fsched_context *ctx, fsched_exec *x, const char *name, uint64_t bytes,
-                             fs_state **out) {
-  uint64_t turns = x->turns;
-  while (x->turn < turns) {
+/* A use of state from outside takes its turn among the invocations with state. */
+typedef struct state_use {
+  fsched_context *ctx;
+  const char *name;
+  uint64_t bytes;
+  void *to;         /* NULL: is written */
+  const void *from; /* NULL: is read */
+} state_use;
+
+static fs_status check_state(const state_use *use, const fsched_exec *x, uint32_t *state) {
+  *state = find_state(x, use->name);
+  if (*state == FS_NONE) {
+    return fs_fail(use->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "there is no state '%s'",
+                   use->name == NULL ? "" : use->name);
+  }
+  uint64_t size = x->states.at[*state].size;
+  if (size != use->bytes) {
+    return fs_fail(use->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "state '%s' has %llu bytes, not %llu", use->name, (unsigned long long)size,
+                   (unsigned long long)use->bytes);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status use_state(fsched_exec *x, const state_use *use) {
+  uint32_t state;
+  pthread_mutex_lock(&x->lock);
+  fs_status status = check_state(use, x, &state);
+  if (status != FSCHED_OK) {
+    pthread_mutex_unlock(&x->lock);
+    return status;
+  }
+  uint64_t turn = x->turns++;
+  while (x->turn != turn) {
     pthread_cond_wait(&x->quiet, &x->lock);
   }
-  uint32_t i = find_state(x, name);
-  if (i == FS_NONE) {
-    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "there is no state '%s'",
-                   name);
+  uint8_t *bytes = x->states.at[state].bytes;
+  if (use->bytes > 0) {
+    memcpy(use->to != NULL ? use->to : bytes, use->to != NULL ? bytes : use->from,
+           (size_t)use->bytes);
   }
-  *out = &x->states.at[i];
-  if ((*out)->size != bytes) {
-    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                   "state '%s' has %llu bytes, not %llu", name, (unsigned long long)(*out)->size,
-                   (unsigned long long)bytes);
-  }
+  x->turn++;
+  pthread_cond_broadcast(&x->quiet);
+  fs_exec_pump(x);
   return FSCHED_OK;
 }
 
 fsched_status fsched_exec_read_state(fsched_context *ctx, fsched_exec *exec, const char *name,
                                      void *data, uint64_t bytes) {
-  fs_state *state;
-  pthread_mutex_lock(&exec->lock);
-  fs_status status = await_state(ctx, exec, name, bytes, &state);
-  if (status == FSCHED_OK && bytes > 0) {
-    memcpy(data, state->bytes, (size_t)bytes);
-  }
-  pthread_mutex_unlock(&exec->lock);
-  return status;
+  return use_state(exec, &(state_use){ctx, name, bytes, data, NULL});
 }
 
 fsched_status fsched_exec_write_state(fsched_context *ctx, fsched_exec *exec, const char *name,
                                       const void *data, uint64_t bytes) {
-  fs_state *state;
-  pthread_mutex_lock(&exec->lock);
-  fs_status status = await_state(ctx, exec, name, bytes, &state);
-  if (status == FSCHED_OK && bytes > 0) {
-    memcpy(state->bytes, data, (size_t)bytes);
-  }
-  pthread_mutex_unlock(&exec->lock);
-  return status;
+  return use_state(exec, &(state_use){ctx, name, bytes, NULL, data});
 }
 
 void fsched_exec_reset(fsched_exec *exec) {
   pthread_mutex_lock(&exec->lock);
   exec->state_cause = exec->first_cause = FSCHED_CAUSE_NONE;
+  exec->last_cause = FSCHED_CAUSE_NONE;
   exec->failure[0] = '\0';
   pthread_mutex_unlock(&exec->lock);
 }
 
 /* Waiting */
+
+/* With the lock.  What the device knows of a slot in which nothing moves; to *what (if not NULL)
+ * the first line of it. */
+static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_slot *slot, char *what,
+                         size_t room) {
+  uint32_t first = fsched_diag_count(ctx);
+  x->device->backend->report(slot->instance, ctx);
+  bool said = fsched_diag_count(ctx) > first;
+  if (what != NULL) {
+    (void)snprintf(what, room, "%s",
+                   said ? fsched_diag_get(ctx, first)->message : "it made no progress");
+  }
+}
 
 /* With the lock.  What is stuck is reported and left out of the rest. */
 static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_slot *slot, uint64_t stuck_ns) {
@@ -296,11 +334,9 @@ static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_slot *slot, uint6
   bool idle = false;
   uint64_t moves = backend->progress(slot->instance, &idle);
   if (fs_watch_stuck(&slot->watch, moves, idle, fs_now_ns(), stuck_ns)) {
-    backend->report(slot->instance, ctx);
-    if (x->first_cause == FSCHED_CAUSE_NONE) {
-      x->first_cause = FSCHED_CAUSE_TIMEOUT;
-      (void)snprintf(x->failure, sizeof x->failure, "it made no progress");
-    }
+    bool first = x->first_cause == FSCHED_CAUSE_NONE;
+    explain_slot(ctx, x, slot, first ? x->failure : NULL, sizeof x->failure);
+    x->first_cause = first ? FSCHED_CAUSE_TIMEOUT : x->first_cause;
     backend->poison(slot->instance, FSCHED_CAUSE_TIMEOUT);
     slot->watch = (fs_watch){0};
   }
@@ -331,16 +367,63 @@ static const char *cause_name(fsched_cause cause) {
          : cause == FSCHED_CAUSE_RETIRED ? "retired"
          : cause == FSCHED_CAUSE_TIMEOUT ? "out of time"
          : cause == FSCHED_CAUSE_SYSTEM  ? "the machine failed"
+         : cause == FSCHED_CAUSE_WRONG   ? "the program is wrong"
                                          : "a kernel's or user's";
 }
 
+/* What the last kernel or device to fail with this cause has left, else the exec's first failure,
+ * is told when it can be the reason. */
 static fs_status report_failure(fsched_context *ctx, fsched_exec *x, fsched_cause cause) {
   char what[sizeof x->failure];
-  size_t n = fsched_exec_failure(x, what, sizeof what);
+  pthread_mutex_lock(&x->lock);
+  (void)snprintf(what, sizeof what, "%s",
+                 x->last_cause == cause    ? x->last
+                 : x->first_cause == cause ? x->failure
+                                           : "");
+  pthread_mutex_unlock(&x->lock);
   return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
-                 n == 0 ? "an invocation failed with cause %d (%s)%s"
-                        : "an invocation failed with cause %d (%s): %s",
+                 what[0] == '\0' ? "the fence has failed with cause %d (%s)%s"
+                                 : "an invocation failed with cause %d (%s): %s",
                  (int)cause, cause_name(cause), what);
+}
+
+/* Not in time, and nothing has failed: where the invocations are, and what those wait for that
+ * run and do nothing. */
+static fs_status report_timeout(fsched_context *ctx, fsched_exec *x, uint64_t timeout_ns) {
+  uint64_t n[FS_DONE + 1] = {0};
+  pthread_mutex_lock(&x->lock);
+  for (const fs_invocation *v = x->all; v != NULL; v = v->next) {
+    n[v->stage]++;
+  }
+  fs_report(
+      ctx, FSCHED_ERROR, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
+      "the fence was not reached within %llu ms; invocations that wait for their fence: %llu, "
+      "for an earlier one with state: %llu, for a slot: %llu, for memory: %llu; that run: "
+      "%llu",
+      (unsigned long long)(timeout_ns / 1000000), (unsigned long long)n[FS_WAITING],
+      (unsigned long long)n[FS_ORDERED], (unsigned long long)n[FS_READY],
+      (unsigned long long)n[FS_RESERVING], (unsigned long long)n[FS_RUNNING]);
+  for (fsched_entry *e = x->entries; e != NULL; e = e->next) {
+    for (uint32_t i = 0; i < e->n_slots; i++) {
+      const fs_invocation *v = e->slot[i].running;
+      bool idle = false;
+      if (v != NULL && v->stage == FS_RUNNING) {
+        (void)x->device->backend->progress(e->slot[i].instance, &idle);
+      }
+      if (idle) {
+        explain_slot(ctx, x, &e->slot[i], NULL, 0);
+      }
+    }
+  }
+  pthread_mutex_unlock(&x->lock);
+  return FSCHED_REPLAY;
+}
+
+/* A fence may also have failed with FSCHED_CAUSE_TIMEOUT: *late says which it is. */
+static fsched_cause look(fsched_fence *fence, uint64_t timeout_ns, bool *late) {
+  fsched_cause cause = fsched_fence_wait(fence, timeout_ns);
+  *late = cause == FSCHED_CAUSE_TIMEOUT && fs_fence_failed(fence) == FSCHED_CAUSE_NONE;
+  return cause;
 }
 
 fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec, fsched_fence *fence,
@@ -348,21 +431,23 @@ fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec, fsched_fe
   uint64_t begin = fs_now_ns(), passed = 0;
   uint32_t errors = fsched_diag_errors(ctx);
   fsched_cause now;
+  bool late;
   do {
     uint64_t slice = fs_min(fs_min(look_ns, stuck_ns / 4 + 1), timeout_ns - passed);
-    now = fsched_fence_wait(fence, slice);
-    if (now == FSCHED_CAUSE_TIMEOUT) {
+    now = look(fence, slice, &late);
+    if (late) {
       watch_all(ctx, exec, stuck_ns);
     }
     passed = fs_now_ns() - begin;
-  } while (now == FSCHED_CAUSE_TIMEOUT && passed < timeout_ns &&
-           fs_fence_failed(fence) == FSCHED_CAUSE_NONE);
+  } while (late && passed < timeout_ns);
   if (cause != NULL) {
     *cause = now;
   }
   if (now == FSCHED_CAUSE_NONE) {
     return FSCHED_OK;
   }
-  bool reported = fsched_diag_errors(ctx) > errors; /* that it is stuck */
-  return reported ? FSCHED_REPLAY : report_failure(ctx, exec, now);
+  if (fsched_diag_errors(ctx) > errors) { /* that it is stuck */
+    return FSCHED_REPLAY;
+  }
+  return late ? report_timeout(ctx, exec, timeout_ns) : report_failure(ctx, exec, now);
 }

@@ -17,7 +17,9 @@ static int by_timeline(const void *a, const void *b) {
   return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static size_t fence_size(uint32_t n) { return sizeof(fsched_fence) + n * sizeof(fsched_fence_point); }
+static size_t fence_size(uint32_t n) {
+  return sizeof(fsched_fence) + n * sizeof(fsched_fence_point);
+}
 
 static fs_status allocate(fsched_context *ctx, uint64_t n, fsched_fence **out) {
   *out = NULL;
@@ -56,14 +58,22 @@ static void tidy(fsched_fence *f) {
 fsched_status fsched_fence_create(fsched_context *ctx, const fsched_fence_point *points, uint32_t n,
                                   fsched_fence **out) {
   *out = NULL;
+  if (points == NULL && n > 0) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "a fence of %u points has no points", n);
+  }
   for (uint32_t i = 0; i < n; i++) {
-    if (points[i].timeline == NULL) {
+    bool none = points[i].timeline == NULL;
+    if (none || fsched_semaphore_scope(points[i].timeline) == FSCHED_SCOPE_QUEUE) {
       return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                     "point %u of a fence has no timeline", i);
+                     "point %u of a fence has %s", i,
+                     none ? "no timeline" : "a queue-local timeline");
     }
   }
   FS_TRY(allocate(ctx, n, out));
-  memcpy((*out)->points, points, n * sizeof *points);
+  for (uint32_t i = 0; i < n; i++) {
+    (*out)->points[i] = points[i];
+  }
   (*out)->n = n;
   tidy(*out);
   return FSCHED_OK;
@@ -88,7 +98,9 @@ fsched_status fsched_fence_join(fsched_context *ctx, fsched_fence *const *fences
 }
 
 void fsched_fence_retain(fsched_fence *fence) {
-  atomic_fetch_add_explicit(&fence->references, 1, memory_order_relaxed);
+  if (fence != NULL) {
+    atomic_fetch_add_explicit(&fence->references, 1, memory_order_relaxed);
+  }
 }
 
 void fsched_fence_release(fsched_fence *fence) {
@@ -107,24 +119,34 @@ uint32_t fsched_fence_points(const fsched_fence *fence, const fsched_fence_point
   return fence == NULL ? 0 : fence->n;
 }
 
+/* All of them, whatever becomes of one: others may wait for the rest. */
 fsched_status fsched_fence_signal(fsched_fence *fence) {
-  for (uint32_t i = 0; i < fence->n; i++) {
-    /* Without a frontier there is nothing that could be refused. */
-    FS_TRY(fsched_semaphore_publish(fence->points[i].timeline, fence->points[i].value, NULL));
+  fs_status status = FSCHED_OK;
+  if (fence == NULL) {
+    return status;
   }
-  return FSCHED_OK;
+  fsched_fence_retain(fence); /* who waits for it may release it as soon as the last is signalled */
+  for (uint32_t i = 0; i < fence->n; i++) {
+    fs_status one =
+        fsched_semaphore_publish(fence->points[i].timeline, fence->points[i].value, NULL);
+    status = status == FSCHED_OK ? one : status;
+  }
+  fsched_fence_release(fence);
+  return status;
 }
 
 void fsched_fence_fail(fsched_fence *fence, fsched_cause cause) {
-  for (uint32_t i = 0; i < fence->n; i++) {
-    (void)fsched_semaphore_fail(fence->points[i].timeline, cause);
-  }
-}
-
-void fs_fence_settle(fsched_fence *fence, fsched_cause cause) {
   if (fence == NULL) {
     return;
   }
+  fsched_fence_retain(fence);
+  for (uint32_t i = 0; i < fence->n; i++) {
+    (void)fsched_semaphore_fail(fence->points[i].timeline, cause);
+  }
+  fsched_fence_release(fence);
+}
+
+void fs_fence_settle(fsched_fence *fence, fsched_cause cause) {
   if (cause == FSCHED_CAUSE_NONE) {
     cause = fsched_fence_signal(fence) == FSCHED_OK ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM;
   }
@@ -144,31 +166,34 @@ fsched_cause fs_fence_failed(const fsched_fence *fence) {
   return FSCHED_CAUSE_NONE;
 }
 
-/* In groups, one after the other, within one limit of time. */
-fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns) {
-  enum { AT_ONCE = 64 };
-  uint32_t n = fence == NULL ? 0 : fence->n;
-  uint64_t begin = fs_now_ns();
-  for (uint32_t i = 0; i < n; i += AT_ONCE) {
-    fsched_wait_point points[AT_ONCE];
-    uint32_t m = (uint32_t)fs_min(AT_ONCE, n - i);
-    for (uint32_t j = 0; j < m; j++) {
-      points[j] = (fsched_wait_point){.semaphore = fence->points[i + j].timeline,
-                                      .value = fence->points[i + j].value};
-    }
-    uint64_t passed = fs_now_ns() - begin;
-    uint64_t left = timeout_ns == FSCHED_FOREVER ? FSCHED_FOREVER
-                    : passed < timeout_ns        ? timeout_ns - passed
-                                                 : 0;
-    fsched_wait_result result;
-    if (fsched_semaphore_wait_many(points, m, FSCHED_WAIT_ALL, left, &result) != FSCHED_OK) {
-      return FSCHED_CAUSE_SYSTEM;
-    }
-    if (result.cause != FSCHED_CAUSE_NONE) {
-      return result.cause;
-    }
+static fsched_cause wait_with(const fsched_fence *fence, fsched_wait_point *points,
+                              uint64_t timeout_ns) {
+  for (uint32_t i = 0; i < fence->n; i++) {
+    points[i] = (fsched_wait_point){.semaphore = fence->points[i].timeline,
+                                    .value = fence->points[i].value};
   }
-  return FSCHED_CAUSE_NONE;
+  fsched_wait_result result;
+  return fsched_semaphore_wait_many(points, fence->n, FSCHED_WAIT_ALL, timeout_ns, &result) ==
+                 FSCHED_OK
+             ? result.cause
+             : FSCHED_CAUSE_SYSTEM;
+}
+
+/* All points at once, so that the first failure ends it. */
+fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns) {
+  enum { ON_STACK = 32 };
+  if (fence == NULL || fence->n == 0) {
+    return FSCHED_CAUSE_NONE;
+  }
+  if (fence->n <= ON_STACK) {
+    fsched_wait_point points[ON_STACK];
+    return wait_with(fence, points, timeout_ns);
+  }
+  size_t size = fence->n * sizeof(fsched_wait_point);
+  fsched_wait_point *points = fs_allocator_new(fence->allocator, size);
+  fsched_cause cause = points == NULL ? FSCHED_CAUSE_SYSTEM : wait_with(fence, points, timeout_ns);
+  fs_allocator_free(fence->allocator, points, size);
+  return cause;
 }
 
 /* Waiting by callback
@@ -218,10 +243,11 @@ void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause) {
 
 static void point_reached(fsched_timepoint *t, fsched_cause cause) { settle(t->user, cause); }
 
-fs_status fs_fence_wait_init(fsched_context *ctx, fs_fence_wait *wait, fsched_fence *fence) {
+fs_status fs_fence_wait_init(fsched_context *ctx, fs_allocator allocator, fs_fence_wait *wait,
+                             fsched_fence *fence) {
   wait->n = fence == NULL ? 0 : fence->n;
   wait->fence = fence;
-  wait->allocator = fs_allocator_of(ctx);
+  wait->allocator = allocator;
   wait->timepoints = NULL;
   atomic_init(&wait->left, wait->n + 1);
   atomic_init(&wait->cause, FSCHED_CAUSE_NONE);

@@ -19,7 +19,7 @@ struct fsched_fence {
 typedef struct fs_fence_wait fs_fence_wait;
 struct fs_fence_wait {
   void (*callback)(fs_fence_wait *wait, fsched_cause cause);
-  _Atomic uint32_t left;
+  _Atomic uint32_t left;      /* points that have not arrived, and who begins or cancels */
   _Atomic fsched_cause cause; /* the first failure that was met */
   fsched_timepoint *timepoints;
   uint32_t n;
@@ -28,7 +28,7 @@ struct fs_fence_wait {
 };
 
 /* Allocates for the fence's points; NULL is a fence without any.  The callback must be set. */
-fs_status fs_fence_wait_init(fsched_context *ctx, fs_fence_wait *wait,
+fs_status fs_fence_wait_init(fsched_context *ctx, fs_allocator allocator, fs_fence_wait *wait,
                              fsched_fence *fence) FS_MUST_USE;
 /* Begins to wait: the callback comes exactly once, perhaps before this returns. */
 void fs_fence_wait_begin(fs_fence_wait *wait);

@@ -74,11 +74,12 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->places[i];
-    if (p->space != FS_SPACE_MEMORY) {
-      continue;
+    bool content = p->version != FS_NONE, scratch = !content && (p->mode & FS_MODE_W) != 0;
+    if (p->space != FS_SPACE_MEMORY || (!content && !scratch)) {
+      continue; /* or a no_dep arg that names no content */
     }
     uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
-    if (p->version == FS_NONE) {
+    if (scratch) {
       room->scratch[n_scratch++] = (fs_kernel_arg){.data = data, .length = p->size};
     } else if (p->arg - op->arg0 < op->n_args) {
       room->args[p->arg - op->arg0].data = data;

@@ -38,7 +38,8 @@ typedef struct fs_kernels {
 } fs_kernels;
 
 /* Finds the kernels of all ops; reports every op whose kernel is not there (FSCHED_REPLAY).
- * `options`: modules, find; NULL: built-in kernels alone.  The result is to be released even then. */
+ * `options`: modules, find; NULL: built-in kernels alone.  The result is to be released even then.
+ */
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) FS_MUST_USE;
 void fs_kernels_release(fs_kernels *kernels);
@@ -62,7 +63,8 @@ typedef struct fs_effects {
 typedef struct fs_effect_room {
   fs_kernel_arg *args, *scratch;
 } fs_effect_room;
-fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s, fs_effect_room *room) FS_MUST_USE;
+fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s,
+                              fs_effect_room *room) FS_MUST_USE;
 
 /* Runs the op or copies.  A failure is told to work->failed and returned. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,

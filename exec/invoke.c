@@ -43,13 +43,39 @@ static void settle_bound(fs_bound *b, fsched_cause cause) {
   }
 }
 
-static void stop_waiting(fs_invocation *v) {
+/* Whether the data of an input, which is not reached yet and may still be written, are released
+ * when it is. */
+static bool leave_to_wait(fsched_exec *x, fs_bound *b) {
+  lock(x);
+  bool left = b->waits && b->release != NULL && !x->closing;
+  b->left = left;
+  unlock(x);
+  return left;
+}
+
+static void settle_all(fs_invocation *v) {
+  fsched_exec *x = v->entry->exec;
   for (uint32_t i = 0; i < v->n_bound; i++) {
+    fs_bound *b = &v->bound[i];
+    if (!b->late || !leave_to_wait(x, b)) {
+      settle_bound(b, v->cause);
+    }
+  }
+}
+
+/* For inputs that nobody wants any more; those that are left too if the exec goes.  The caller has
+ * a reference. */
+static void stop_waiting(fs_invocation *v, bool left_too) {
+  for (uint32_t i = 0; i < v->n_bound; i++) {
+    fs_bound *b = &v->bound[i];
+    if (!b->late) {
+      continue;
+    }
     lock(v->entry->exec);
-    bool waits = v->bound[i].waits;
+    bool waits = b->waits && (left_too || !b->left);
     unlock(v->entry->exec);
-    if (waits) { /* the course's own reference keeps it */
-      fs_fence_wait_cancel(&v->bound[i].wait, FSCHED_CAUSE_CANCELLED);
+    if (waits) {
+      fs_fence_wait_cancel(&b->wait, FSCHED_CAUSE_CANCELLED);
     }
   }
 }
@@ -57,16 +83,14 @@ static void stop_waiting(fs_invocation *v) {
 /* DONE: nothing refers to the slot and the memory any more. */
 static void tell(fs_invocation *v) {
   if (v->measure.measured != NULL && v->cause == FSCHED_CAUSE_NONE) {
-    v->measure.measured(v->measure.user, v->ns);
+    v->measure.measured(v->measure.user, v->measure.index, v->ns);
   }
-  for (uint32_t i = 0; i < v->n_bound; i++) {
-    settle_bound(&v->bound[i], v->cause);
-  }
+  settle_all(v);
   fs_fence_settle(v->signal, v->cause);
   if (v->callback != NULL) {
     v->callback(v->user, v->cause);
   }
-  stop_waiting(v);
+  stop_waiting(v, false);
   fs_invocation_drop(v);
 }
 
@@ -141,20 +165,18 @@ static void reserve(fs_invocation *v) {
     start(v);
     return;
   }
-  v->reservation =
-      (fs_reservation){.bytes = bytes, .granted = memory_granted, .user = v};
+  v->reservation = (fs_reservation){.bytes = bytes, .granted = memory_granted, .user = v};
   v->stage = FS_RESERVING;
   unlock(x);
   fs_reserved result = fs_pool_reserve(x->options.pool, &v->reservation);
   if (result != FS_RESERVE_LATER) {
-    memory_granted(&v->reservation,
-                   result == FS_RESERVED ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM);
+    memory_granted(&v->reservation, fs_reserved_cause(result));
   }
   lock(x);
 }
 
 /* With the lock, which is given up. */
-static void pump(fsched_exec *x) {
+void fs_exec_pump(fsched_exec *x) {
   if (x->pumping) {
     x->again = true;
     unlock(x);
@@ -200,7 +222,7 @@ static void leave(fsched_exec *x, fs_invocation *v) {
   tell(v);
   lock(x);
   x->n_busy--;
-  pump(x);
+  fs_exec_pump(x);
 }
 
 /* From the pool, and from reserve; without locks. */
@@ -238,6 +260,8 @@ static void failed(void *user, fsched_cause cause, const char *what) {
   fsched_exec *x = ((fs_invocation *)user)->entry->exec;
   lock(x);
   note_failure(x, cause, what);
+  x->last_cause = cause;
+  (void)snprintf(x->last, sizeof x->last, "%s", what);
   unlock(x);
 }
 
@@ -257,10 +281,12 @@ static void done(void *user, fsched_cause cause, uint64_t ns) {
 /* Fences */
 
 static void may_start(fs_fence_wait *wait, fsched_cause cause) {
-  fs_invocation *v =
-      (fs_invocation *)(void *)((char *)wait - offsetof(fs_invocation, wait));
+  fs_invocation *v = (fs_invocation *)(void *)((char *)wait - offsetof(fs_invocation, wait));
   fsched_exec *x = v->entry->exec;
   lock(x);
+  if (cause != FSCHED_CAUSE_NONE && v->cause == FSCHED_CAUSE_NONE && !x->closing) {
+    note_failure(x, cause, "its wait fence had failed");
+  }
   blame(v, cause);
   if (has_state(v)) { /* the pump admits it */
     v->stage = FS_ORDERED;
@@ -268,29 +294,94 @@ static void may_start(fs_fence_wait *wait, fsched_cause cause) {
     v->stage = FS_READY;
     append(&x->ready, v);
   }
-  pump(x);
+  fs_exec_pump(x);
+}
+
+/* What is to be done for one that shall end, found under the lock, done without it. */
+static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage, fsched_cause cause) {
+  if (stage == FS_WAITING) {
+    fs_fence_wait_cancel(&v->wait, cause);
+  } else if (stage == FS_RESERVING && fs_pool_cancel(x->options.pool, &v->reservation)) {
+    lock(x);
+    blame(v, cause);
+    end(v);
+    leave(x, v);
+  }
+}
+
+/* From those that wait for a slot. */
+static void pull_out(fsched_exec *x, fs_invocation *v) {
+  fs_invocation *before = NULL, *at = x->ready.first;
+  while (at != v) {
+    before = at;
+    at = at->next_in_list;
+  }
+  *(before == NULL ? &x->ready.first : &before->next_in_list) = v->next_in_list;
+  x->ready.last = x->ready.last == v ? before : x->ready.last;
+}
+
+/* One that waits for a slot, if it still does.  Its place in the list is looked for. */
+static void cancel_ready(fsched_exec *x, fs_invocation *v) {
+  lock(x);
+  if (v->stage != FS_READY) {
+    unlock(x);
+    return;
+  }
+  pull_out(x, v);
+  end(v);
+  leave(x, v);
+}
+
+/* With the lock. */
+static void input_failed(fsched_exec *x, fs_invocation *v, const fs_bound *b, fsched_cause cause) {
+  const fs_stream *s = v->entry->stream;
+  char what[sizeof x->failure];
+  (void)snprintf(what, sizeof what, "the fence of input '%.400s' had failed",
+                 fs_stream_string(s, s->buffers[b->buffer].name));
+  if (!x->closing) { /* else it is only not wanted any more */
+    note_failure(x, cause, what);
+  }
+  if (v->stage == FS_RUNNING) {
+    x->device->backend->poison(v->entry->slot[v->slot].instance, cause);
+  } else {
+    blame(v, cause);
+  }
+}
+
+/* Under the lock; the stage in which a failure has met it, else DONE. */
+static fs_stage note_input(fsched_exec *x, fs_invocation *v, fs_bound *b, fsched_cause cause) {
+  b->waits = false;
+  if (b->item == FS_NONE || v->stage == FS_DONE) {
+    return FS_DONE;
+  }
+  if (cause != FSCHED_CAUSE_NONE) {
+    input_failed(x, v, b, cause);
+    return v->stage;
+  }
+  if (v->stage == FS_RUNNING) { /* the array is the back end's by now */
+    x->device->backend->ready(v->entry->slot[v->slot].instance, b->item);
+  } else {
+    v->late[b->item] = false;
+  }
+  return FS_DONE;
 }
 
 static void input_ready(fs_fence_wait *wait, fsched_cause cause) {
   fs_bound *b = (fs_bound *)(void *)((char *)wait - offsetof(fs_bound, wait));
   fs_invocation *v = b->invocation;
   fsched_exec *x = v->entry->exec;
-  const fs_backend *backend = x->device->backend;
   lock(x);
-  b->waits = false;
-  if (v->stage == FS_RUNNING) {
-    fs_instance *instance = v->entry->slot[v->slot].instance;
-    if (cause != FSCHED_CAUSE_NONE) {
-      note_failure(x, cause, NULL);
-      backend->poison(instance, cause);
-    } else {
-      backend->ready(instance, b->item);
-    }
-  } else if (v->stage != FS_DONE) {
-    blame(v, cause);
-    v->late[b->item] = false;
-  }
+  fs_stage stage = note_input(x, v, b, cause);
+  bool left = b->left;
   unlock(x);
+  if (stage == FS_READY) {
+    cancel_ready(x, v);
+  } else {
+    cancel(x, v, stage, cause);
+  }
+  if (left) {
+    settle_bound(b, FSCHED_CAUSE_NONE);
+  }
   fs_invocation_drop(v);
 }
 
@@ -334,9 +425,6 @@ fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
                          const fsched_invocation *descriptor, const fs_measure *measure) {
   fsched_exec *x = entry->exec;
   fs_invocation *v;
-  if (x->options.pool != NULL) {
-    FS_TRY(fs_pool_check(ctx, x->options.pool, fsched_entry_bytes(entry)));
-  }
   FS_TRY(fs_invocation_make(ctx, entry, descriptor, measure, &v));
   prepare_work(v);
   lock(x);
@@ -365,18 +453,6 @@ fsched_status fsched_invoke(fsched_context *ctx, fsched_entry *entry,
 
 /* Shutdown */
 
-/* What is to be done for one, found under the lock, done without it. */
-static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage) {
-  if (stage == FS_WAITING) {
-    fs_fence_wait_cancel(&v->wait, FSCHED_CAUSE_CANCELLED);
-  } else if (stage == FS_RESERVING && fs_pool_cancel(x->options.pool, &v->reservation)) {
-    lock(x);
-    blame(v, FSCHED_CAUSE_CANCELLED);
-    end(v);
-    leave(x, v);
-  }
-}
-
 void fs_exec_cancel_all(fsched_exec *x) {
   lock(x);
   x->closing = true;
@@ -392,7 +468,8 @@ void fs_exec_cancel_all(fsched_exec *x) {
       blame(v, FSCHED_CAUSE_CANCELLED);
     }
     unlock(x);
-    cancel(x, v, stage);
+    cancel(x, v, stage, FSCHED_CAUSE_CANCELLED);
+    stop_waiting(v, true);
     lock(x);
     fs_invocation *next = v->next;
     if (next != NULL) {
@@ -403,7 +480,7 @@ void fs_exec_cancel_all(fsched_exec *x) {
     lock(x);
     v = next;
   }
-  pump(x);
+  fs_exec_pump(x);
   lock(x);
   while (x->n_live > 0 || x->n_busy > 0 || x->pumping) {
     pthread_cond_wait(&x->quiet, &x->lock);

@@ -12,7 +12,7 @@ typedef struct io_maker {
   fs_arena *arena;
   const fs_stream *s;
   fs_io *io;
-  uint32_t *given_of, *kept_of; /* per version; FS_NONE */
+  uint32_t *given_of, *kept_of;     /* per version; FS_NONE */
   uint32_t *given_last, *kept_last; /* per item: the last command that lists it; FS_NONE */
 } io_maker;
 
@@ -83,8 +83,7 @@ static fs_status find_items(io_maker *m) {
 
 /* The first member stands for a gang where commands are counted. */
 static bool stands_for_all(const fs_stream *s, const fs_stream_command *c, uint32_t queue) {
-  return c->gang_axis == FS_NONE ||
-         s->axis_members[s->axes[c->gang_axis].member0] == queue;
+  return c->gang_axis == FS_NONE || s->axis_members[s->axes[c->gang_axis].member0] == queue;
 }
 
 static void list_command(const io_maker *m, uint32_t command, bool counted, uint32_t *given_end,

@@ -29,11 +29,11 @@ typedef struct fs_io {
   fs_io_item *given, *kept;
   uint32_t *state; /* buffer of each state */
   /* Per command: given items it touches, and kept items it is one of the writers of. */
-  uint32_t *given0, *kept0;           /* n_commands + 1 */
+  uint32_t *given0, *kept0; /* n_commands + 1 */
   uint32_t *command_given, *command_kept;
   /* Memories. */
-  bool *store;          /* per memory: backs another */
-  uint64_t *offset;     /* per memory: in the pooled block, or among the stores */
+  bool *store;      /* per memory: backs another */
+  uint64_t *offset; /* per memory: in the pooled block, or among the stores */
   uint64_t pooled_bytes, store_bytes;
 } fs_io;
 

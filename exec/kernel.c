@@ -81,6 +81,8 @@ static uint64_t name_seed(uint64_t salt, const char *name) {
   return fs_hash_bytes(salt, name, strlen(name));
 }
 
+uint64_t fs_kernel_seed(const char *op) { return name_seed(SALT_OUTPUT, op); }
+
 void fs_fill_given(const char *buffer, void *data, uint64_t n) {
   fs_fill_bytes(name_seed(SALT_GIVEN, buffer), data, n);
 }
@@ -94,7 +96,7 @@ static void spoil_scratch(const fs_kernel_call *call) {
 }
 
 static uint64_t hash_inputs(const fs_kernel_call *call) {
-  uint64_t h = name_seed(SALT_OUTPUT, call->op);
+  uint64_t h = fs_kernel_seed(call->op);
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (a->tag == FSCHED_VALUE) {

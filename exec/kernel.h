@@ -35,6 +35,8 @@ static inline bool fs_arg_writes(uint32_t tag) {
 uint64_t fs_hash_bytes(uint64_t seed, const void *data, uint64_t n);
 /* Fills n bytes with words that depend on seed and position. */
 void fs_fill_bytes(uint64_t seed, void *data, uint64_t n);
+/* With which mix begins, for an op of that name. */
+uint64_t fs_kernel_seed(const char *op);
 /* Given content of the buffer of that name. */
 void fs_fill_given(const char *buffer, void *data, uint64_t n);
 

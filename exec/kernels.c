@@ -33,10 +33,8 @@ static fs_status find_builtin(const finder *f, const char *op, const char *name,
                               const fs_stream_op *o, fs_resolved *out) {
   out->builtin = fs_builtin_find(name);
   if (out->builtin == FS_BUILTINS) {
-    out->function = ask(f, NULL, name);
-    return out->function != NULL ? FSCHED_OK
-                                 : refuse(f, "the built-in kernels are mix, nop and copy", op,
-                                          "there is no built-in kernel", name);
+    return refuse(f, "the built-in kernels are mix, nop and copy", op,
+                  "there is no built-in kernel", name);
   }
   const char *wants = fs_builtin_refusal(out->builtin, f->s->args + o->arg0, o->n_args);
   if (wants != NULL) {
@@ -46,11 +44,14 @@ static fs_status find_builtin(const finder *f, const char *op, const char *name,
   return FSCHED_OK;
 }
 
-/* A name without a slash would be looked for in the system's directories. */
+/* A name without a slash would be looked for in the system's directories; one without a suffix is
+ * this back end's to complete. */
 static bool module_path(const finder *f, const char *module, char *path, size_t room) {
   const char *directory = f->options->modules == NULL ? "." : f->options->modules;
-  int n = module[0] == '/' ? snprintf(path, room, "%s", module)
-                           : snprintf(path, room, "%s/%s", directory, module);
+  const char *slash = strrchr(module, '/');
+  const char *suffix = strchr(slash == NULL ? module : slash, '.') == NULL ? ".so" : "";
+  int n = module[0] == '/' ? snprintf(path, room, "%s%s", module, suffix)
+                           : snprintf(path, room, "%s/%s%s", directory, module, suffix);
   return n >= 0 && (size_t)n < room;
 }
 
@@ -71,8 +72,8 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
   if (out->module == NULL) {
     const char *why = dlerror();
     return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,
-                   "on the CPU a module is a shared object",
-                   "op '%s': cannot open module '%s': %s", op, module, why == NULL ? "" : why);
+                   "on the CPU a module is a shared object", "op '%s': cannot open module '%s': %s",
+                   op, module, why == NULL ? "" : why);
   }
   void *symbol = dlsym(out->module, function);
   if (symbol == NULL) {
@@ -133,8 +134,7 @@ fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel,
   return answer < 0 ? FSCHED_CAUSE_SYSTEM : answer;
 }
 
-uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel,
-                           const fs_kernel_call *call) {
+uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call) {
   return fs_builtin_digest(builtin_of(kernels, kernel), call);
 }
 

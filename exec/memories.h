@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memories of a stream on the host, at the compiled addresses: a block of stores, which belongs
- * to the slot, and a pooled block, which may be another one in each invocation.  fs_stream_check has
- * proven every place, given and kept address to lie within its memory's extent. */
+ * to the slot, and a pooled block, which may be another one in each invocation.  fs_stream_check
+ * has proven every place, given and kept address to lie within its memory's extent. */
 #ifndef FS_EXEC_MEMORIES_H
 #define FS_EXEC_MEMORIES_H
 
@@ -26,7 +26,7 @@ fs_status fs_memories_take(fsched_context *ctx, fs_arena *arena, const fs_stream
                            const fs_io *io, uint64_t limit, bool pooled,
                            fs_memories *m) FS_MUST_USE;
 void fs_memories_use(fs_memories *m, void *block); /* of io->pooled_bytes */
-void fs_memories_release(fs_memories *m); /* after a failed take and for {0} too */
+void fs_memories_release(fs_memories *m);          /* after a failed take and for {0} too */
 
 static inline uint8_t *fs_memories_at(const fs_memories *m, uint32_t memory, uint64_t address) {
   return m->base[memory] + address;

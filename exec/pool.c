@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools: one stretch of device memory, an allocator of blocks over it, and a queue of those who wait.
+/* Pools: one stretch of device memory, an allocator of blocks over it, and a queue of those who
+ * wait.
  *
- * Only complete work gives memory back, so free bytes have no death that anyone had to wait for.
- * Whoever gives bytes back serves the queue from its head while the head fits.  The head waits for
- * one long free run; nobody overtakes it, so it comes in the end. */
+ * Only complete work gives memory back, so free bytes have no death that anyone had to wait for:
+ * blocks are returned as if they had never been used.  Whoever gives bytes back serves the queue
+ * from its head while the head fits.  The head waits for one long free run; nobody overtakes it, so
+ * it comes in the end.
+ *
+ * An allocation of the user's has a way in (its wait fence, then its reservation; ends when its
+ * signal fence is settled) and a way out (its handle, then the wait fence of the free).  Each is a
+ * reference, and the last one frees it.  A free that comes first cuts the way in short. */
 #include "pool.h"
 
 #include <pthread.h>
@@ -22,17 +28,23 @@ struct fsched_pool {
   uint64_t bytes;
   fs_reservation *first, *last; /* who waits */
   fsched_pool_stats stats;
+  fsched_allocation *all;
+  uint64_t n_allocations; /* that are not gone */
+  pthread_cond_t fewer;
 };
 
 struct fsched_allocation {
   fsched_pool *pool;
+  fsched_allocation *next, *previous; /* of all */
   fs_reservation reservation;
   fs_fence_wait wait, free_wait;
   fsched_fence *signal;
-  enum { PENDING, QUEUED, HELD, GONE } state; /* under the pool's lock */
-  bool freed;
-  _Atomic uint32_t references; /* the way in, the way out */
   _Atomic(void *) data;
+  /* Under the pool's lock. */
+  enum { PENDING, QUEUED, HELD, GONE } state;
+  bool leaving; /* the handle is gone */
+  bool freed;   /* and so is the right to the bytes */
+  uint32_t references;
 };
 
 fsched_device *fs_pool_device(const fsched_pool *pool) { return pool->device; }
@@ -43,10 +55,21 @@ static fs_status make_blocks(fsched_context *ctx, fsched_pool *p) {
   fsched_blocks_options o = {.size = sizeof o,
                              .reallocate = p->allocator.reallocate,
                              .user = p->allocator.user,
-                             .bytes = fs_align_up(p->bytes, ALIGN),
+                             .bytes = fs_max(p->bytes, ALIGN), /* a part at the end is nobody's */
                              .align = ALIGN};
   return fsched_blocks_create(&o, &p->blocks) == FSCHED_OK ? FSCHED_OK
-                                                          : fs_no_memory(ctx, sizeof o);
+                                                           : fs_no_memory(ctx, sizeof o);
+}
+
+static fs_status make_locks(fsched_context *ctx, fsched_pool *p) {
+  if (pthread_mutex_init(&p->lock, NULL) != 0) {
+    return fs_no_memory(ctx, sizeof p->lock);
+  }
+  if (pthread_cond_init(&p->fewer, NULL) != 0) {
+    (void)pthread_mutex_destroy(&p->lock);
+    return fs_no_memory(ctx, sizeof p->fewer);
+  }
+  return FSCHED_OK;
 }
 
 fsched_status fsched_pool_create(fsched_context *ctx, fsched_device *device, uint64_t bytes,
@@ -70,30 +93,18 @@ fsched_status fsched_pool_create(fsched_context *ctx, fsched_device *device, uin
     status = device->backend->take(ctx, device->machine, fs_align_up(bytes, ALIGN), &memory);
   }
   p->memory = memory;
-  if (status != FSCHED_OK || pthread_mutex_init(&p->lock, NULL) != 0) {
+  status = status == FSCHED_OK ? make_locks(ctx, p) : status;
+  if (status != FSCHED_OK) {
     if (memory != NULL) {
       device->backend->give(device->machine, memory, fs_align_up(bytes, ALIGN));
     }
     fsched_blocks_destroy(p->blocks);
     fs_allocator_free(a, p, sizeof *p);
-    return status != FSCHED_OK ? status : fs_no_memory(ctx, sizeof *p);
+    return status;
   }
   fsched_device_retain(device);
   *out = p;
   return FSCHED_OK;
-}
-
-void fsched_pool_destroy(fsched_pool *pool) {
-  if (pool == NULL) {
-    return;
-  }
-  assert(pool->first == NULL && pool->stats.used == 0);
-  pool->device->backend->give(pool->device->machine, pool->memory,
-                              fs_align_up(pool->bytes, ALIGN));
-  fsched_blocks_destroy(pool->blocks);
-  fsched_device_release(pool->device);
-  (void)pthread_mutex_destroy(&pool->lock);
-  fs_allocator_free(pool->allocator, pool, sizeof *pool);
 }
 
 void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats) {
@@ -108,6 +119,7 @@ void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats) {
 /* Reservations */
 
 fs_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t bytes) {
+  bytes = bytes > UINT64_MAX - ALIGN ? UINT64_MAX : fs_align_up(bytes, ALIGN);
   if (bytes <= pool->bytes) {
     return FSCHED_OK;
   }
@@ -119,6 +131,9 @@ fs_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t b
 /* With the lock. */
 static fs_reserved try_take(fsched_pool *p, fs_reservation *r) {
   fsched_blocks_result result;
+  if (r->cancelled) {
+    return FS_RESERVE_CANCELLED;
+  }
   if (fsched_blocks_take(p->blocks, r->bytes, NULL, FSCHED_BLOCKS_TIGHTEST, &r->block, NULL,
                          &result) != FSCHED_OK) {
     /* Whoever gives back tries again; when nobody can, it has failed. */
@@ -136,7 +151,7 @@ static fs_reserved try_take(fsched_pool *p, fs_reservation *r) {
 
 fs_reserved fs_pool_reserve(fsched_pool *p, fs_reservation *r) {
   pthread_mutex_lock(&p->lock);
-  fs_reserved result = p->first != NULL ? FS_RESERVE_LATER : try_take(p, r);
+  fs_reserved result = p->first != NULL && !r->cancelled ? FS_RESERVE_LATER : try_take(p, r);
   if (result == FS_RESERVE_LATER) {
     r->next = NULL;
     r->waiting = true;
@@ -146,6 +161,13 @@ fs_reserved fs_pool_reserve(fsched_pool *p, fs_reservation *r) {
   }
   pthread_mutex_unlock(&p->lock);
   return result;
+}
+
+fsched_cause fs_reserved_cause(fs_reserved reserved) {
+  assert(reserved != FS_RESERVE_LATER);
+  return reserved == FS_RESERVED            ? FSCHED_CAUSE_NONE
+         : reserved == FS_RESERVE_CANCELLED ? FSCHED_CAUSE_CANCELLED
+                                            : FSCHED_CAUSE_SYSTEM;
 }
 
 /* With the lock: takes those from the queue whose turn has come, as a list. */
@@ -177,9 +199,8 @@ static void grant(fs_reservation *served) {
 }
 
 void fs_pool_release(fsched_pool *p, fs_reservation *r) {
-  static const fsched_frontier nothing = {0};
   pthread_mutex_lock(&p->lock);
-  fs_status status = fsched_blocks_give(p->blocks, &r->block, &nothing);
+  fs_status status = fsched_blocks_return(p->blocks, &r->block);
   assert(status == FSCHED_OK);
   (void)status;
   p->stats.used -= r->block.bytes;
@@ -192,6 +213,7 @@ bool fs_pool_cancel(fsched_pool *p, fs_reservation *r) {
   pthread_mutex_lock(&p->lock);
   bool waiting = r->waiting;
   fs_reservation *served = NULL;
+  r->cancelled = true;
   if (waiting) {
     fs_reservation *before = NULL, **at = &p->first;
     while (*at != r) {
@@ -211,12 +233,42 @@ bool fs_pool_cancel(fsched_pool *p, fs_reservation *r) {
 
 /* Allocations of the user's */
 
+/* With the lock. */
+static void enlist(fsched_pool *p, fsched_allocation *a) {
+  a->next = p->all;
+  if (p->all != NULL) {
+    p->all->previous = a;
+  }
+  p->all = a;
+  p->n_allocations++;
+}
+
+/* With the lock. */
+static void strike_off(fsched_pool *p, fsched_allocation *a) {
+  *(a->previous == NULL ? &p->all : &a->previous->next) = a->next;
+  if (a->next != NULL) {
+    a->next->previous = a->previous;
+  }
+}
+
+/* The pool stays until the last one is freed. */
 static void drop(fsched_allocation *a) {
-  if (atomic_fetch_sub_explicit(&a->references, 1, memory_order_acq_rel) == 1) {
+  fsched_pool *p = a->pool;
+  pthread_mutex_lock(&p->lock);
+  bool last = --a->references == 0;
+  if (last) {
+    strike_off(p, a);
+  }
+  pthread_mutex_unlock(&p->lock);
+  if (last) {
     fs_fence_wait_free(&a->wait);
     fs_fence_wait_free(&a->free_wait);
     fsched_fence_release(a->signal);
-    fs_allocator_free(a->pool->allocator, a, sizeof *a);
+    fs_allocator_free(p->allocator, a, sizeof *a);
+    pthread_mutex_lock(&p->lock);
+    p->n_allocations--;
+    pthread_cond_broadcast(&p->fewer);
+    pthread_mutex_unlock(&p->lock);
   }
 }
 
@@ -248,7 +300,8 @@ static void granted(fs_reservation *r, fsched_cause cause) {
 }
 
 static void may_take(fs_fence_wait *wait, fsched_cause cause) {
-  fsched_allocation *a = (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, wait));
+  fsched_allocation *a =
+      (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, wait));
   pthread_mutex_lock(&a->pool->lock);
   cause = cause == FSCHED_CAUSE_NONE && a->freed ? FSCHED_CAUSE_CANCELLED : cause;
   a->state = cause == FSCHED_CAUSE_NONE ? QUEUED : GONE;
@@ -259,14 +312,12 @@ static void may_take(fs_fence_wait *wait, fsched_cause cause) {
   }
   fs_reserved result = fs_pool_reserve(a->pool, &a->reservation);
   if (result != FS_RESERVE_LATER) {
-    granted(&a->reservation,
-            result == FS_RESERVED ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_SYSTEM);
+    granted(&a->reservation, fs_reserved_cause(result));
   }
 }
 
 fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t bytes,
-                                fsched_fence *wait, fsched_fence *signal,
-                                fsched_allocation **out) {
+                                fsched_fence *wait, fsched_fence *signal, fsched_allocation **out) {
   *out = NULL;
   if (bytes == 0) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
@@ -280,10 +331,10 @@ fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t
   *a = (fsched_allocation){.pool = pool,
                            .reservation = {.bytes = bytes, .granted = granted, .user = a},
                            .signal = signal,
-                           .state = PENDING};
-  atomic_init(&a->references, 2);
+                           .state = PENDING,
+                           .references = 3}; /* the way in, the way out, this call */
   atomic_init(&a->data, NULL);
-  fs_status status = fs_fence_wait_init(ctx, &a->wait, wait);
+  fs_status status = fs_fence_wait_init(ctx, pool->allocator, &a->wait, wait);
   if (status != FSCHED_OK) {
     fs_allocator_free(pool->allocator, a, sizeof *a);
     return status;
@@ -292,8 +343,12 @@ fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t
     fsched_fence_retain(signal);
   }
   a->wait.callback = may_take;
+  pthread_mutex_lock(&pool->lock);
+  enlist(pool, a);
+  pthread_mutex_unlock(&pool->lock);
   *out = a;
   fs_fence_wait_begin(&a->wait);
+  drop(a);
   return FSCHED_OK;
 }
 
@@ -301,10 +356,8 @@ void *fsched_allocation_data(const fsched_allocation *allocation) {
   return atomic_load(&allocation->data);
 }
 
-static void may_free(fs_fence_wait *wait, fsched_cause cause) {
-  (void)cause; /* nobody will use the memory any more, one way or the other */
-  fsched_allocation *a =
-      (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait));
+/* Nobody will use the memory any more.  The way out ends. */
+static void leave(fsched_allocation *a) {
   pthread_mutex_lock(&a->pool->lock);
   int state = a->state;
   a->freed = true;
@@ -315,14 +368,80 @@ static void may_free(fs_fence_wait *wait, fsched_cause cause) {
   } else if (state == QUEUED && fs_pool_cancel(a->pool, &a->reservation)) {
     enter(a, GONE);
     settle(a, FSCHED_CAUSE_CANCELLED);
+  } else if (state == PENDING) {
+    fs_fence_wait_cancel(&a->wait, FSCHED_CAUSE_CANCELLED);
   }
   drop(a);
 }
 
+static void may_free(fs_fence_wait *wait, fsched_cause cause) {
+  (void)cause; /* the bytes are free one way or the other */
+  leave((fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait)));
+}
+
 fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocation,
                                fsched_fence *wait) {
-  FS_TRY(fs_fence_wait_init(ctx, &allocation->free_wait, wait));
+  fsched_pool *p = allocation->pool;
+  FS_TRY(fs_fence_wait_init(ctx, p->allocator, &allocation->free_wait, wait));
   allocation->free_wait.callback = may_free;
+  pthread_mutex_lock(&p->lock);
+  allocation->leaving = true;
+  allocation->references++; /* this call */
+  pthread_mutex_unlock(&p->lock);
   fs_fence_wait_begin(&allocation->free_wait);
+  drop(allocation);
   return FSCHED_OK;
+}
+
+/* Destruction */
+
+/* Both ways at once.  The caller has a reference. */
+static void expel(fsched_allocation *a, bool leaving) {
+  fs_fence_wait_cancel(&a->wait, FSCHED_CAUSE_CANCELLED);
+  if (leaving) {
+    fs_fence_wait_cancel(&a->free_wait, FSCHED_CAUSE_CANCELLED);
+  } else {
+    leave(a);
+  }
+}
+
+/* An allocation keeps its place in the list while it is looked at. */
+static void expel_all(fsched_pool *p) {
+  pthread_mutex_lock(&p->lock);
+  fsched_allocation *a = p->all;
+  if (a != NULL) {
+    a->references++;
+  }
+  while (a != NULL) {
+    bool leaving = a->leaving;
+    pthread_mutex_unlock(&p->lock);
+    expel(a, leaving);
+    pthread_mutex_lock(&p->lock);
+    fsched_allocation *next = a->next;
+    if (next != NULL) {
+      next->references++;
+    }
+    pthread_mutex_unlock(&p->lock);
+    drop(a);
+    pthread_mutex_lock(&p->lock);
+    a = next;
+  }
+  while (p->n_allocations > 0) {
+    pthread_cond_wait(&p->fewer, &p->lock);
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
+void fsched_pool_destroy(fsched_pool *pool) {
+  if (pool == NULL) {
+    return;
+  }
+  expel_all(pool);
+  assert(pool->first == NULL && pool->stats.used == 0);
+  pool->device->backend->give(pool->device->machine, pool->memory, fs_align_up(pool->bytes, ALIGN));
+  fsched_blocks_destroy(pool->blocks);
+  fsched_device_release(pool->device);
+  (void)pthread_cond_destroy(&pool->fewer);
+  (void)pthread_mutex_destroy(&pool->lock);
+  fs_allocator_free(pool->allocator, pool, sizeof *pool);
 }

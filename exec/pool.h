@@ -11,25 +11,33 @@
 typedef struct fs_reservation fs_reservation;
 struct fs_reservation {
   uint64_t bytes; /* above 0, at most the pool's */
-  /* Called without locks when a reservation that had to wait has got its memory; cause
-   * FSCHED_CAUSE_SYSTEM: it has not, there was no memory to keep account of it. */
+  /* Called without locks when a reservation that had to wait has got its memory, in the thread that
+   * gave room; cause FSCHED_CAUSE_SYSTEM: it has not, there was no memory to keep account of it. */
   void (*granted)(fs_reservation *r, fsched_cause cause);
   void *user;
   void *data; /* once it is granted */
   fsched_block block;
   fs_reservation *next;
-  bool waiting;
+  bool waiting, cancelled;
 };
 
-typedef enum fs_reserved { FS_RESERVED, FS_RESERVE_LATER, FS_RESERVE_FAILED } fs_reserved;
+typedef enum fs_reserved {
+  FS_RESERVED,
+  FS_RESERVE_LATER,
+  FS_RESERVE_FAILED,
+  FS_RESERVE_CANCELLED /* before it was asked for */
+} fs_reserved;
 
 /* FSCHED_INFEASIBLE, reported with need and have, when the pool can never serve it. */
 fsched_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t bytes);
-/* LATER: `granted` comes. */
+/* LATER: `granted` comes, or fs_pool_cancel says that it does not. */
 fs_reserved fs_pool_reserve(fsched_pool *pool, fs_reservation *r);
+/* Of all but LATER. */
+fsched_cause fs_reserved_cause(fs_reserved reserved);
 /* Gives it back, and serves who waits. */
 void fs_pool_release(fsched_pool *pool, fs_reservation *r);
-/* True: it had to wait, and `granted` will not come.  Serves who waits behind it. */
+/* True: it had to wait, and `granted` will not come.  Serves who waits behind it.  When it has not
+ * been asked for yet, it will be refused. */
 bool fs_pool_cancel(fsched_pool *pool, fs_reservation *r);
 fsched_device *fs_pool_device(const fsched_pool *pool);
 

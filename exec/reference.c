@@ -22,6 +22,7 @@ typedef struct reference {
   uint32_t *last_op; /* per version: FS_NONE if never accessed */
   value *state;      /* per buffer: what the invocation before has kept */
   fs_kernel_arg *args;
+  int64_t *other; /* per arg of the stream: its value; NULL: those of the stream */
   const fs_reference_run *run;
   fs_kernels kernels;
   const uint64_t *digest; /* NULL: this is not the last invocation */
@@ -81,7 +82,8 @@ static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool
   *known = true;
   for (uint32_t i = 0; i < o->n_args; i++) {
     const fs_stream_arg *a = &s->args[o->arg0 + i];
-    r->args[i] = (fs_kernel_arg){.value = a->value, .tag = a->tag, .length = a->length};
+    int64_t number = r->other == NULL ? a->value : r->other[o->arg0 + i];
+    r->args[i] = (fs_kernel_arg){.value = number, .tag = a->tag, .length = a->length};
     if (!accesses(a)) {
       continue;
     }
@@ -213,6 +215,28 @@ static fs_status carry_state(reference *r) {
   return FSCHED_OK;
 }
 
+/* They have been invoked with, so all are there. */
+static fs_status set_values(reference *r) {
+  const fs_stream *s = r->s;
+  if (r->run->n_parameters == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&r->arena, &r->other, s->n_args));
+  for (uint32_t i = 0; i < s->n_args; i++) {
+    r->other[i] = s->args[i].value;
+  }
+  for (uint32_t i = 0; i < r->run->n_parameters; i++) {
+    const fsched_parameter *p = &r->run->parameters[i];
+    for (uint32_t op = 0; op < s->n_ops; op++) {
+      if (strcmp(fs_stream_string(s, s->ops[op].name), p->op) == 0) {
+        r->other[s->ops[op].arg0 + p->arg] = p->value;
+        break;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status set_up(reference *r) {
   const fs_stream *s = r->s;
   uint32_t most_args = 0;
@@ -244,6 +268,7 @@ static fs_status run(reference *r) {
   uint64_t invocations = r->run->invocations;
   FS_TRY(fs_kernels_find(r->ctx, &r->arena, r->s, r->run->options, &r->kernels));
   FS_TRY(set_up(r));
+  FS_TRY(set_values(r));
   for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
     FS_TRY(evaluate(r));
     FS_TRY(carry_state(r));

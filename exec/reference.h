@@ -9,6 +9,7 @@
 #ifndef FS_EXEC_REFERENCE_H
 #define FS_EXEC_REFERENCE_H
 
+#include "fsched/exec.h"
 #include "host.h"
 
 typedef struct fs_reference_counts {
@@ -22,12 +23,13 @@ typedef struct fs_reference_run {
   const void *const *given; /* per version: content that was bound; NULL: made from the name */
   const void *const *kept;  /* per version: what the last invocation has kept; NULL: not compared */
   const fsched_device_options *options; /* where kernels of the user's are; NULL: there are none */
+  const fsched_parameter *parameters;   /* other values; as the invocations had them */
+  uint32_t n_parameters;
 } fs_reference_run;
 
-/* Only state needs the invocations before the last.  FSCHED_REPLAY with a diagnostic for each op and
- * each kept buffer that differs, or for kernels that are not there. */
-fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
-                               const fs_reference_run *run,
+/* Only state needs the invocations before the last.  FSCHED_REPLAY with a diagnostic for each op
+ * and each kept buffer that differs, or for kernels that are not there. */
+fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s, const fs_reference_run *run,
                                fs_reference_counts *counts) FS_MUST_USE;
 
 #endif

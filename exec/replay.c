@@ -12,6 +12,7 @@
 #include "futex.h"
 #include "progress.h"
 #include "reference.h"
+#include "samples.h"
 #include "trace.h"
 
 enum { DEFAULT_TIMEOUT_MS = 10000, DEFAULT_LIMIT_LOG2 = 36, WINDOW = 64 };
@@ -31,10 +32,11 @@ typedef struct replay {
   fsched_entry *entry;
   fsched_semaphore *complete; /* invocations */
   uint64_t invocations, timeout_ns;
-  fs_record record;
-  fsched_binding *bindings; /* the caller's, and room for outputs that are compared */
+  fs_record record;              /* of the last invocation */
+  fs_samples samples;            /* of the last ones */
+  fsched_binding *bindings;      /* the caller's, and room for outputs that are compared */
   uint32_t n_inputs, n_bindings; /* the caller's; with those that only the last invocation has */
-  const void **given, **kept; /* per version, for the comparison */
+  const void **given, **kept;    /* per version, for the comparison */
   pthread_mutex_t lock;
   uint64_t n_complete;
 } replay;
@@ -60,6 +62,11 @@ static fs_status check_options(const replay *r) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
                    "nothing can be checked when kernels are left out");
   }
+  if (r->options.profile > FS_MOST_SAMPLES) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "at most %d invocations are measured, not %u", FS_MOST_SAMPLES,
+                   r->options.profile);
+  }
   if (r->options.empty_kernels && r->options.n_bindings > 0) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
                    "nothing can be bound when kernels are left out");
@@ -77,10 +84,10 @@ static fs_status check_options(const replay *r) {
 }
 
 static fs_status open_device(replay *r) {
-  uint32_t log2 = r->options.memory_limit_log2 == 0 ? DEFAULT_LIMIT_LOG2
-                                                    : r->options.memory_limit_log2;
-  r->device_options = (fsched_device_options){
-      .size = sizeof r->device_options, .memory_limit = UINT64_C(1) << fs_min(log2, 62)};
+  uint32_t log2 =
+      r->options.memory_limit_log2 == 0 ? DEFAULT_LIMIT_LOG2 : r->options.memory_limit_log2;
+  r->device_options = (fsched_device_options){.size = sizeof r->device_options,
+                                              .memory_limit = UINT64_C(1) << fs_min(log2, 62)};
   if (r->options.device != NULL) {
     r->device = r->options.device;
     fsched_device_retain(r->device);
@@ -122,8 +129,8 @@ static fs_status bind_output(replay *r, uint32_t version) {
   uint8_t *room;
   FS_TRY(fs_new(&r->arena, &room, b->size));
   r->kept[version] = room;
-  r->bindings[r->n_bindings++] = (fsched_binding){
-      .buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
+  r->bindings[r->n_bindings++] =
+      (fsched_binding){.buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
   return FSCHED_OK;
 }
 
@@ -186,17 +193,23 @@ static fs_status set_up(replay *r) {
     FS_TRY(bind_all(r));
     FS_TRY(fs_new_zero(&r->arena, &r->record.digest, r->s->n_ops));
   }
-  if (o->trace) {
-    FS_TRY(fs_new_zero(&r->arena, &r->record.begin, r->s->n_commands));
-    FS_TRY(fs_new_zero(&r->arena, &r->record.end, r->s->n_commands));
+  uint64_t samples = fs_min(r->invocations, fs_max(o->profile, o->trace != 0));
+  FS_TRY(fs_samples_make(&r->arena, r->s, (uint32_t)samples, &r->samples));
+  if (samples > 0) {
+    r->record.begin = r->samples.record[samples - 1].begin;
+    r->record.end = r->samples.record[samples - 1].end;
   }
   return FSCHED_OK;
 }
 
 /* From threads of the library. */
-static void measured(void *user, uint64_t ns) {
+static void measured(void *user, uint64_t index, uint64_t ns) {
   replay *r = user;
+  uint64_t first = r->invocations - r->samples.n;
   pthread_mutex_lock(&r->lock);
+  if (index >= first) {
+    r->samples.ns[index - first] = ns;
+  }
   r->result.elapsed_ns += ns;
   r->result.minimum_ns = fs_min(r->result.minimum_ns, ns);
   pthread_mutex_unlock(&r->lock);
@@ -220,16 +233,20 @@ static void complete(void *user, fsched_cause cause) {
 static fs_status await_complete(replay *r, uint64_t n) {
   fsched_fence *fence;
   FS_TRY(fsched_fence_create(r->ctx, &(fsched_fence_point){r->complete, n}, 1, &fence));
-  fs_status status =
-      fsched_exec_wait(r->ctx, r->exec, fence, FSCHED_FOREVER, r->timeout_ns, NULL);
+  fs_status status = fsched_exec_wait(r->ctx, r->exec, fence, FSCHED_FOREVER, r->timeout_ns, NULL);
   fsched_fence_release(fence);
   return status;
 }
 
 static fs_status invoke(replay *r, uint64_t index) {
   bool last = index + 1 == r->invocations;
-  fs_measure measure = {
-      .record = last ? r->record : (fs_record){0}, .measured = measured, .user = r};
+  uint64_t first = r->invocations - r->samples.n;
+  fs_measure measure = {.measured = measured, .user = r, .index = index};
+  if (last) {
+    measure.record = r->record;
+  } else if (index >= first) {
+    measure.record = r->samples.record[index - first];
+  }
   fsched_invocation i = {.size = sizeof i,
                          .bindings = r->bindings,
                          .n_bindings = last ? r->n_bindings : r->n_inputs,
@@ -240,21 +257,30 @@ static fs_status invoke(replay *r, uint64_t index) {
   return fs_exec_invoke(r->ctx, r->entry, &i, &measure);
 }
 
-static fs_status run_all(replay *r) {
-  fs_status status = FSCHED_OK;
-  uint64_t window = fs_max(WINDOW, 2 * (uint64_t)r->options.in_flight), begin = fs_now_ns();
-  fs_progress_begin(r->ctx, "replay", r->invocations);
-  for (uint64_t i = 0; i < r->invocations && status == FSCHED_OK; i++) {
-    if (i >= window && i % (window / 2) == 0) {
-      status = await_complete(r, i - window / 2);
-      fs_progress_at(r->ctx, i - window / 2);
-    }
-    if (status == FSCHED_OK) {
-      status = invoke(r, i);
-    }
+/* Asks for what there is room for ahead of `complete` ones. */
+static fs_status ask(replay *r, uint64_t complete, uint64_t window, uint64_t *asked) {
+  while (*asked < r->invocations && *asked < complete + window) {
+    FS_TRY(invoke(r, *asked));
+    (*asked)++;
   }
-  if (status == FSCHED_OK) {
-    status = await_complete(r, r->invocations);
+  return FSCHED_OK;
+}
+
+/* In steps, smaller ones where someone listens to the progress. */
+static fs_status run_all(replay *r) {
+  enum { PARTS = 100 };
+  uint64_t window = fs_max(WINDOW, 2 * (uint64_t)r->options.in_flight), begin = fs_now_ns();
+  uint64_t part = fs_ceil_div(r->invocations, PARTS), asked = 0;
+  uint64_t step = fs_progress_heard(r->ctx) ? fs_min(part, window / 2) : window / 2;
+  fs_status status = FSCHED_OK;
+  fs_progress_begin(r->ctx, "replay", r->invocations);
+  for (uint64_t n = 0; n < r->invocations && status == FSCHED_OK;) {
+    status = ask(r, n, window, &asked);
+    n = fs_min(n + step, r->invocations);
+    if (status == FSCHED_OK) {
+      status = await_complete(r, n);
+      fs_progress_at(r->ctx, n);
+    }
   }
   r->result.wall_ns = fs_now_ns() - begin;
   fs_progress_end(r->ctx, status);
@@ -299,7 +325,9 @@ static fs_status compare(replay *r) {
                           .digest = r->record.digest,
                           .given = r->given,
                           .kept = r->kept,
-                          .options = r->device->host};
+                          .options = r->device->host,
+                          .parameters = r->options.parameters,
+                          .n_parameters = r->options.n_parameters};
   FS_TRY(compare_state(r));
   fs_status status = fs_reference_compare(r->ctx, r->s, &run, &counts);
   r->result.checked_ops = counts.ops;
@@ -312,6 +340,10 @@ static fs_status run(replay *r) {
   FS_TRY(run_all(r));
   if (r->options.trace) { /* first: it helps to understand a difference */
     FS_TRY(write_trace(r));
+  }
+  if (r->options.profile > 0) {
+    FS_TRY(fs_samples_profile(&r->arena, r->program, &r->samples, fsched_device_kind(r->device),
+                              r->options.pace_ns, r->result.command, &r->result.profile));
   }
   return r->options.check ? compare(r) : FSCHED_OK;
 }
@@ -345,6 +377,9 @@ fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
   if (result != NULL) {
     FS_TRY(fs_check_options(ctx, "fsched_replay_result", result->size,
                             FS_SIZE_UP_TO(fsched_replay_result, trace_length)));
+    if (result->size >= FS_SIZE_UP_TO(fsched_replay_result, command)) {
+      r.result.command = result->command;
+    }
   }
   if (options != NULL) {
     FS_TRY(fs_check_options(ctx, "fsched_replay_options", options->size,
@@ -359,6 +394,9 @@ fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
     memcpy(result, &r.result, r.result.size);
   } else {
     (void)fs_realloc(ctx, r.result.trace_json, r.result.trace_length + 1, 0);
+  }
+  if (result == NULL || result->size < FS_SIZE_UP_TO(fsched_replay_result, profile)) {
+    fsched_profile_destroy(r.result.profile); /* nobody can see it */
   }
   return status;
 }

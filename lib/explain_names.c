@@ -96,7 +96,7 @@ static const char *after_word(const char *name, const char *a, const char *b) {
   return NULL;
 }
 
-/* x, or x.2; a buffer of this very name counts first. */
+/* x, or x.2, which may be a buffer's very name too: then it is both. */
 static bool is_version(const fs_explain *e, uint32_t version, const char *name) {
   const fs_stream_version *v = &e->s->versions[version];
   const char *buffer = fs_explain_string(e, e->s->buffers[v->buffer].name);

@@ -100,14 +100,23 @@ static bool write_all(int fd, const char *bytes, size_t length) {
   return true;
 }
 
+/* What a file is made of: two blocks, the first of which may be empty. */
+typedef struct content {
+  const void *head, *bytes;
+  size_t head_length, length;
+} content;
+
+static bool write_content(int fd, const content *c) {
+  return write_all(fd, c->head, c->head_length) && write_all(fd, c->bytes, c->length);
+}
+
 /* A device, pipe or socket: there is nothing to replace. */
-static fs_status write_in_place(fsched_context *ctx, const char *path, const void *bytes,
-                                size_t length) {
+static fs_status write_in_place(fsched_context *ctx, const char *path, const content *c) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) {
     return failed(ctx, "open", path);
   }
-  bool ok = write_all(fd, bytes, length);
+  bool ok = write_content(fd, c);
   fs_status status = ok ? FSCHED_OK : failed(ctx, "write", path);
   if (close(fd) != 0 && ok) {
     status = failed(ctx, "write", path);
@@ -137,7 +146,7 @@ static int make_temporary(char *path, const struct stat *old) {
 }
 
 static fs_status replace(fsched_context *ctx, const char *target, const struct stat *old,
-                         const void *bytes, size_t length) {
+                         const content *c) {
   size_t n = strlen(target) + sizeof ".12345678";
   char *temporary = fs_realloc(ctx, NULL, 0, n);
   if (temporary == NULL) {
@@ -149,7 +158,7 @@ static fs_status replace(fsched_context *ctx, const char *target, const struct s
   if (fd < 0) {
     status = failed(ctx, "create", target);
   } else {
-    bool ok = write_all(fd, bytes, length);
+    bool ok = write_content(fd, c);
     int reason = errno;
     if (close(fd) != 0 && ok) {
       ok = false;
@@ -196,9 +205,9 @@ bool fs_file_behind(const char *path, char *out) {
   return false;
 }
 
-fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes, size_t length) {
+static fs_status write_file(fsched_context *ctx, const char *path, const content *c) {
   if (strcmp(path, "-") == 0) {
-    return write_all(STDOUT_FILENO, bytes, length) ? FSCHED_OK : failed(ctx, "write", path);
+    return write_content(STDOUT_FILENO, c) ? FSCHED_OK : failed(ctx, "write", path);
   }
   struct stat old;
   bool exists = stat(path, &old) == 0;
@@ -207,12 +216,21 @@ fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes
     return failed(ctx, "write", path);
   }
   if (exists && !S_ISREG(old.st_mode)) {
-    return write_in_place(ctx, path, bytes, length);
+    return write_in_place(ctx, path, c);
   }
   /* The file behind a link is replaced, not the link. */
   char resolved[PATH_MAX];
   if (!fs_file_behind(path, resolved)) {
     return failed(ctx, "write", path);
   }
-  return replace(ctx, resolved, exists ? &old : NULL, bytes, length);
+  return replace(ctx, resolved, exists ? &old : NULL, c);
+}
+
+fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes, size_t length) {
+  return write_file(ctx, path, &(content){.bytes = bytes, .length = length});
+}
+
+fs_status fs_file_write_two(fsched_context *ctx, const char *path, const void *head,
+                            size_t head_length, const void *bytes, size_t length) {
+  return write_file(ctx, path, &(content){head, bytes, head_length, length});
 }

@@ -15,6 +15,9 @@ fs_status fs_file_read(fsched_context *ctx, const char *path, char **text,
  * there yet; a device or pipe is written in place.  Errors: FSCHED_SYSTEM, reported, the target unchanged. */
 fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes,
                         size_t length) FS_MUST_USE;
+/* The same for a head and what follows it. */
+fs_status fs_file_write_two(fsched_context *ctx, const char *path, const void *head,
+                            size_t head_length, const void *bytes, size_t length) FS_MUST_USE;
 /* The name behind symbolic links in the last part of `path`, be it there or not; `out` has room for
  * PATH_MAX bytes.  false: too many links, or too long (errno says which). */
 bool fs_file_behind(const char *path, char *out) FS_MUST_USE;

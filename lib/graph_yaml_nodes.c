@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "graph_yaml_private.h"
+#include "size_text.h"
 
 void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
                   const char *format, ...) {
@@ -146,31 +147,10 @@ bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t leas
   return true;
 }
 
-/* Splits "64KiB" into digits and a shift; false when there is no such unit. */
-static bool split_unit(const char *text, size_t *digits, unsigned *shift) {
-  static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB"};
-  *digits = strspn(text, "0123456789");
-  for (unsigned i = 0; i < 4; i++) {
-    if (strcmp(text + *digits, unit[i]) == 0) {
-      *shift = 10 * (i + 1);
-      return *digits > 0;
-    }
-  }
-  return false;
-}
-
 bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value) {
   const fs_node *n = fs_read_node(r, node);
-  size_t digits;
-  unsigned shift;
-  if (n->kind == FS_NODE_SCALAR && !n->quoted && split_unit(n->text, &digits, &shift)) {
-    uint64_t v = 0;
-    bool fits = !(digits > 1 && n->text[0] == '0') && digits <= 18;
-    for (size_t i = 0; i < digits && fits; i++) {
-      v = v * 10 + (uint64_t)(n->text[i] - '0');
-    }
-    if (fits && v <= FSCHED_MAX_SIZE >> shift) {
-      *value = v << shift;
+  if (n->kind == FS_NODE_SCALAR && !n->quoted && fs_size_has_unit(n->text)) {
+    if (fs_size_parse(n->text, FSCHED_MAX_SIZE, value)) {
       return true;
     }
     fs_read_fail(r, FS_DIAG_OUT_OF_RANGE, node, NULL, "%s is %.40s, outside 0 .. %llu", what,

@@ -87,8 +87,7 @@ fs_status fs_no_memory(fsched_context *ctx, size_t size) {
 }
 
 fs_status fs_context_own(fsched_context *ctx, fsched_context **out) {
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = ctx->reallocate, .user = ctx->user};
+  fsched_context_options o = {.size = sizeof o, .reallocate = ctx->reallocate, .user = ctx->user};
   fs_status status = fsched_context_create(&o, out);
   return status == FSCHED_OK ? status : fs_no_memory(ctx, sizeof **out);
 }

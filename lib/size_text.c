@@ -3,6 +3,40 @@
 #include "size_text.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* How far the unit behind the digits shifts; 0 for none. */
+static bool split(const char *text, size_t *digits, unsigned *shift) {
+  static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
+  *digits = strspn(text, "0123456789");
+  for (unsigned i = 0; i < sizeof unit / sizeof *unit; i++) {
+    if (strcmp(text + *digits, unit[i]) == 0) {
+      *shift = 10 * i;
+      return *digits > 0;
+    }
+  }
+  return false;
+}
+
+bool fs_size_has_unit(const char *text) {
+  size_t digits;
+  unsigned shift;
+  return split(text, &digits, &shift) && shift > 0;
+}
+
+bool fs_size_parse(const char *text, uint64_t most, uint64_t *bytes) {
+  size_t digits;
+  unsigned shift;
+  uint64_t v = 0;
+  if (!split(text, &digits, &shift) || digits > 18 || (digits > 1 && text[0] == '0')) {
+    return false;
+  }
+  for (size_t i = 0; i < digits; i++) {
+    v = v * 10 + (uint64_t)(text[i] - '0');
+  }
+  *bytes = v << shift;
+  return v <= most >> shift;
+}
 
 const char *fs_size_text(char text[FS_SIZE_TEXT], uint64_t bytes) {
   static const char units[] = "KMGT";

@@ -58,8 +58,8 @@ typedef struct fs_fired {
   } at[FS_FACTS_FIRED];
 } fs_fired;
 void fs_fired_add(fs_fired *f, const char *name, fsched_cause cause);
-/* Compares with words name:STATUS (or one `-`) as sets: the order is each driver's to assert, as
- * the records list some failures last in, first out. */
+/* Compares with words name:STATUS (or one `-`), in order.  Two records list failures last in, first
+ * out; ours come in the order of registration, so these are read from the end. */
 void fs_fired_check(const fs_fired *f, const char *id, char **expected, int n);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole outputs compared with files under test/golden; UPDATE=1 in the environment rewrites them.
- * Also the allocator of tests that let the n-th allocation fail. */
+/* Whole outputs compared with files under test/golden; UPDATE=1 in the environment rewrites them. */
 #ifndef FS_TEST_GOLDEN_H
 #define FS_TEST_GOLDEN_H
 
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "fsched/compile.h"
 
 /* All of test/golden/NAME; NULL and length 0 if there is none. */
@@ -62,28 +62,6 @@ static inline void fs_golden_check(const char *name, const char *text, size_t le
                 "test/golden/%s differs at line %u: '%.60s' now, '%.60s' there", name, line,
                 text + i, golden + i);
   free(golden);
-}
-
-/* Allocations that succeed before one fails, and what is in use. */
-typedef struct fs_budget {
-  long left;
-  long blocks;
-} fs_budget;
-
-static inline void *fs_budget_reallocate(void *user, void *block, size_t old_size,
-                                         size_t new_size) {
-  (void)old_size;
-  fs_budget *b = user;
-  if (new_size == 0) {
-    b->blocks -= block != NULL;
-    free(block);
-    return NULL;
-  }
-  if (b->left-- <= 0) {
-    return NULL;
-  }
-  b->blocks += block == NULL;
-  return realloc(block, new_size);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "budget.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "gen.h"
@@ -551,26 +552,6 @@ START_TEST(large_graph)
 }
 END_TEST
 
-typedef struct budget {
-  long left; /* allocations that succeed */
-  long live; /* bytes */
-} budget;
-
-static void *limited(void *user, void *block, size_t old_size, size_t new_size) {
-  budget *x = user;
-  if (new_size == 0) {
-    x->live -= (long)(block == NULL ? 0 : old_size);
-    free(block);
-    return NULL;
-  }
-  if (x->left-- <= 0) {
-    return NULL;
-  }
-  void *p = realloc(block, new_size);
-  x->live += (long)new_size - (long)(block == NULL ? 0 : old_size);
-  return p;
-}
-
 START_TEST(every_allocation_may_fail)
 {
   fs_gen_params p = fs_gen_any(11, 40);
@@ -579,8 +560,8 @@ START_TEST(every_allocation_may_fail)
   p.n_ops = 40;
   bool done = false;
   for (long n = 1; !done; n++) {
-    budget x = {.left = n};
-    fsched_context_options o = {.size = sizeof o, .reallocate = limited, .user = &x};
+    fs_budget x = {.left = n};
+    fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &x};
     fsched_context *c;
     fsched_graph *g = NULL;
     if (fsched_context_create(&o, &c) == FSCHED_OK) {
@@ -592,7 +573,7 @@ START_TEST(every_allocation_may_fail)
       fsched_graph_destroy(g);
       fsched_context_destroy(c);
     }
-    ck_assert_int_eq(x.live, 0);
+    ck_assert_int_eq(x.held, 0);
     ck_assert_int_lt(n, 5000);
   }
 }

@@ -7,7 +7,6 @@
 
 #include "base.h"
 #include "facts_script.h"
-#include "frontier/wide.h"
 #include "fsched/frontier.h"
 #include "gen.h"
 
@@ -326,53 +325,6 @@ START_TEST(axis_ranges)
 }
 END_TEST
 
-/* The walks with vectors against those without, where the processor has them. */
-
-static FS_WIDE uint32_t compare_wide(const fsched_frontier_entry *a, const fsched_frontier_entry *b,
-                                     uint32_t n) {
-  return fs_compare_wide(a, b, n);
-}
-
-static FS_WIDE uint32_t raise_wide(fsched_frontier_entry *a, const fsched_frontier_entry *b,
-                                   uint32_t n) {
-  return fs_raise_wide(a, b, n);
-}
-
-static uint64_t wild_epoch(fs_rng *r) {
-  return fs_rng_one_in(r, 2) ? 1 + fs_rng_below(r, 3) : fs_rng_next(r);
-}
-
-START_TEST(wide_equals_plain)
-{
-  if (!fs_is_wide()) {
-    printf("skipped: no vectors for this here\n");
-    return;
-  }
-  fs_rng r = {7};
-  uint32_t seen = 0;
-  for (int round = 0; round < 20000; round++) {
-    fsched_frontier_entry a[MAX], b[MAX], c[MAX];
-    uint32_t n = fs_rng_below(&r, MAX + 1);
-    for (uint32_t i = 0; i < n; i++) {
-      a[i] = b[i] = (fsched_frontier_entry){10 + 2 * i, wild_epoch(&r)};
-      b[i].epoch = fs_rng_one_in(&r, 3) ? wild_epoch(&r) : b[i].epoch;
-    }
-    if (n > 0 && fs_rng_one_in(&r, 2)) {
-      b[fs_rng_below(&r, n)].axis += fs_rng_one_in(&r, 2) ? 1 : (uint64_t)1 << 60;
-    }
-    uint32_t answer = fs_compare_plain(a, b, n);
-    uint32_t wide = compare_wide(a, b, n);
-    ck_assert_int_eq(answer >= FS_AXES_DIFFER, wide >= FS_AXES_DIFFER);
-    ck_assert(answer >= FS_AXES_DIFFER || answer == wide);
-    seen |= 1u << answer;
-    memcpy(c, a, sizeof c);
-    ck_assert_uint_eq(fs_raise_plain(a, b, 0, n), raise_wide(c, b, n));
-    ck_assert_int_eq(memcmp(a, c, n * sizeof *a), 0);
-  }
-  ck_assert_uint_eq(seen, 0x1f); /* all answers */
-}
-END_TEST
-
 /* Text */
 
 static void check_print(const char *literal, bool tainted, const char *expected) {
@@ -605,7 +557,6 @@ Suite *fs_suite_frontier(void) {
   tcase_add_test(t, axis_ranges);
   tcase_add_test(t, facts);
   tcase_add_test(t, random_against_maps);
-  tcase_add_test(t, wide_equals_plain);
   tcase_add_test(t, print);
   tcase_add_test(t, small_laws);
   tcase_add_test(t, small_honesty);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "diag_format.h"
 #include "file.h"
 #include "graph.h"
@@ -335,25 +336,6 @@ START_TEST(byte_flips)
 }
 END_TEST
 
-typedef struct budget {
-  long left, live;
-} budget;
-
-static void *limited(void *user, void *block, size_t old_size, size_t new_size) {
-  budget *x = user;
-  if (new_size == 0) {
-    x->live -= (long)(block == NULL ? 0 : old_size);
-    free(block);
-    return NULL;
-  }
-  if (x->left-- <= 0) {
-    return NULL;
-  }
-  void *p = realloc(block, new_size);
-  x->live += (long)new_size - (long)(block == NULL ? 0 : old_size);
-  return p;
-}
-
 /* _i 1: a text with faults, for the paths that report. */
 START_TEST(every_allocation_may_fail)
 {
@@ -367,8 +349,8 @@ START_TEST(every_allocation_may_fail)
       .size = sizeof options, .target_overrides = &set, .n_target_overrides = 1};
   bool done = false;
   for (long n = 1; !done; n++) {
-    budget x = {.left = n};
-    fsched_context_options o = {.size = sizeof o, .reallocate = limited, .user = &x};
+    fs_budget x = {.left = n};
+    fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &x};
     fsched_context *c;
     fsched_graph *g = NULL;
     if (fsched_context_create(&o, &c) == FSCHED_OK) {
@@ -380,7 +362,7 @@ START_TEST(every_allocation_may_fail)
       fsched_graph_destroy(g);
       fsched_context_destroy(c);
     }
-    ck_assert_int_eq(x.live, 0);
+    ck_assert_int_eq(x.held, 0);
     ck_assert_int_lt(n, 5000);
   }
   free(text);

@@ -4,9 +4,11 @@
 #include "fsched/replay.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "budget.h"
 #include "context.h"
 #include "exec/cpu.h"
 #include "exec/watch.h"
@@ -493,37 +495,6 @@ START_TEST(threads_run_out)
 }
 END_TEST
 
-/* Invocations are freed by the threads that complete them. */
-typedef struct budget {
-  pthread_mutex_t lock;
-  uint64_t left; /* allocations */
-  int64_t held, peak;
-} budget;
-
-static void *count_locked(budget *b, void *block, size_t old_size, size_t new_size) {
-  if (new_size == 0) {
-    b->held -= block == NULL ? 0 : (int64_t)old_size;
-    free(block);
-    return NULL;
-  }
-  if (b->left == 0) {
-    return NULL;
-  }
-  b->left--;
-  void *p = realloc(block, new_size);
-  b->held += (int64_t)new_size - (block == NULL ? 0 : (int64_t)old_size);
-  b->peak = b->held > b->peak ? b->held : b->peak;
-  return p;
-}
-
-static void *count_down(void *user, void *block, size_t old_size, size_t new_size) {
-  budget *b = user;
-  pthread_mutex_lock(&b->lock);
-  void *p = count_locked(b, block, old_size, new_size);
-  pthread_mutex_unlock(&b->lock);
-  return p;
-}
-
 START_TEST(nth_allocation_fails)
 {
   (void)make_gang(m);
@@ -532,10 +503,10 @@ START_TEST(nth_allocation_fails)
   options.trace = 1;
   options.repeat = 2;
   fs_status status = FSCHED_SYSTEM;
-  uint64_t n = 0;
+  long n = 0;
   for (; status != FSCHED_OK; n++) {
-    budget b = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = n + 1};
-    fsched_context_options o = {.size = sizeof o, .reallocate = count_down, .user = &b};
+    fs_budget b = {.left = n + 1};
+    fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &b};
     fsched_context *tight;
     ck_assert_int_eq(fsched_context_create(&o, &tight), FSCHED_OK);
     fsched_replay_result r = {.size = sizeof r};
@@ -546,7 +517,7 @@ START_TEST(nth_allocation_fails)
     fsched_context_destroy(tight);
     ck_assert_int_eq(b.held, 0);
   }
-  ck_assert_uint_gt(n, 10);
+  ck_assert_int_gt(n, 10);
 }
 END_TEST
 
@@ -567,8 +538,8 @@ START_TEST(dead_versions_are_freed)
     mk_arg(m, FSCHED_OUT, v);
     (void)mk_run(m, q, i);
   }
-  budget b = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = UINT64_MAX};
-  fsched_context_options o = {.size = sizeof o, .reallocate = count_down, .user = &b};
+  fs_budget b = {.left = LONG_MAX};
+  fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &b};
   fsched_context *counted;
   ck_assert_int_eq(fsched_context_create(&o, &counted), FSCHED_OK);
   ck_assert_int_eq(fsched_replay_cpu(counted, &m->program, &options, &result), FSCHED_OK);

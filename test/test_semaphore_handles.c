@@ -170,6 +170,43 @@ START_TEST(watchers_release_each_other)
 }
 END_TEST
 
+typedef struct waits {
+  fsched_semaphore *linked;
+  _Atomic uint32_t inside;
+  fsched_cause cause;
+} waits;
+
+static void wait_for_linked(fsched_timepoint *t, fsched_cause cause) {
+  (void)cause;
+  waits *w = t->user;
+  atomic_store(&w->inside, 1);
+  fsched_wait_point p = {.semaphore = w->linked, .value = 1};
+  fsched_wait_result r;
+  ck_assert_int_eq(fsched_semaphore_wait_many(&p, 1, FSCHED_WAIT_ALL, FSCHED_FOREVER, &r),
+                   FSCHED_OK);
+  w->cause = r.cause;
+}
+
+/* The watching thread is in a callback that waits for what the release cancels. */
+START_TEST(release_cancels_before_it_waits)
+{
+  fsched_semaphore *s = create();
+  fsched_semaphore *far = another(s);
+  waits w = {.linked = fs_sem_make(1, 1)};
+  fsched_timepoint t = {.callback = wait_for_linked, .user = &w};
+  ck_assert_int_eq(fsched_semaphore_link(s, 9, w.linked, 1, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_semaphore_await(s, 1, &t, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_semaphore_signal(far, 1, NULL), FSCHED_OK);
+  while (atomic_load(&w.inside) == 0) {
+    (void)sched_yield();
+  }
+  fsched_semaphore_release(s); /* and then waits for the callback */
+  ck_assert_int_eq(w.cause, FSCHED_CAUSE_CANCELLED);
+  fsched_semaphore_release(far);
+  fsched_semaphore_release(w.linked);
+}
+END_TEST
+
 /* A link to a semaphore that is destroyed here does nothing, also to those who still have it. */
 START_TEST(link_to_destroyed)
 {
@@ -193,6 +230,7 @@ Suite *fs_suite_semaphore_handles(void) {
   tcase_add_test(t, only_the_winner_is_learnt);
   tcase_add_test(t, reached_stays_reached);
   tcase_add_test(t, watchers_release_each_other);
+  tcase_add_test(t, release_cancels_before_it_waits);
   tcase_add_test(t, link_to_destroyed);
   suite_add_tcase(suite, t);
   return suite;

@@ -39,6 +39,10 @@ START_TEST(wait_many_results)
   expect_result(wait_two(b, 1, a, 5, any, 0), FSCHED_CAUSE_NONE, 1);
   expect_result(wait_two(a, 6, b, 1, any, 0), 9, 1);
   expect_result(wait_two(a, 5, b, 0, all, 0), FSCHED_CAUSE_NONE, none);
+  ck_assert_int_eq(fsched_semaphore_fail(a, 8), 1); /* the later one: the lowest index counts */
+  expect_result(wait_two(a, 6, b, 1, all, FSCHED_FOREVER), 8, 0);
+  expect_result(wait_two(a, 6, b, 1, any, FSCHED_FOREVER), 8, 0);
+  expect_result(wait_two(b, 1, a, 6, any, FSCHED_FOREVER), 9, 0);
   fsched_wait_result r;
   ck_assert_int_eq(fsched_semaphore_wait_many(NULL, 0, all, 0, &r), FSCHED_OK);
   expect_result(r, FSCHED_CAUSE_NONE, none);

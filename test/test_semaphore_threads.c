@@ -7,6 +7,7 @@
 
 #include "fsched/semaphore.h"
 #include "gen.h"
+#include "semaphore_stress.h"
 
 enum { THREADS = 4, SEMAPHORES = 3, POINTS = 32, ROUNDS = 12, STEPS = 600 };
 
@@ -260,6 +261,34 @@ START_TEST(to_and_fro)
 }
 END_TEST
 
+/* All of it, counted. */
+
+static const fsched_scope shared_scopes[] = {FSCHED_SCOPE_PROCESS, FSCHED_SCOPE_SYSTEM};
+
+static void assert_faultless(const fs_sem_stress_result *r) {
+  ck_assert_uint_eq(r->lost, 0);
+  ck_assert_uint_eq(r->doubled, 0);
+  ck_assert_uint_eq(r->untruthful, 0);
+}
+
+START_TEST(all_at_once)
+{
+  fs_sem_stress_result r;
+  ck_assert_int_eq(fs_semaphore_stress(60000, 3, 5, shared_scopes[_i], &r), FSCHED_OK);
+  assert_faultless(&r);
+  ck_assert_uint_gt(r.callbacks, 5000);
+  ck_assert_uint_gt(r.failures, 0);
+}
+END_TEST
+
+START_TEST(duel_of_two)
+{
+  fs_sem_stress_result r;
+  ck_assert_int_eq(fs_semaphore_duel(5000, 3, shared_scopes[_i], &r), FSCHED_OK);
+  assert_faultless(&r);
+}
+END_TEST
+
 Suite *fs_suite_semaphore_threads(void) {
   Suite *suite = suite_create("semaphore_threads");
   TCase *t = tcase_create("threads");
@@ -267,6 +296,8 @@ Suite *fs_suite_semaphore_threads(void) {
   tcase_add_test(t, local);
   tcase_add_test(t, mixed_with_system_wide);
   tcase_add_test(t, to_and_fro);
+  tcase_add_loop_test(t, all_at_once, 0, 2);
+  tcase_add_loop_test(t, duel_of_two, 0, 2);
   suite_add_tcase(suite, t);
   return suite;
 }

@@ -2,42 +2,13 @@
 #include "tracker_stress.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 
 #include "frontier/tracker_private.h"
 #include "gen.h"
+#include "meeting.h"
 
 /* Of a round, and of the rounds that one tracker serves. */
-enum {
-  THREADS = 8,
-  WAITERS = 48,
-  SHOTS = 64,
-  ROUND = 512,
-  ROUNDS = 40,
-  FRONTIER = 4,
-  SPINS = 2000
-};
-
-/* Threads meet here; spinning, so that they leave together, but not for ever. */
-typedef struct meeting {
-  _Atomic uint32_t arrived, turn;
-  uint32_t n;
-} meeting;
-
-static void meet(meeting *m) {
-  uint32_t turn = atomic_load(&m->turn);
-  if (atomic_fetch_add(&m->arrived, 1) + 1 == m->n) {
-    atomic_store(&m->arrived, 0);
-    atomic_store(&m->turn, turn + 1);
-    return;
-  }
-  for (uint32_t i = 0; atomic_load(&m->turn) == turn; i++) {
-    if (i >= SPINS) {
-      (void)sched_yield();
-    }
-  }
-}
+enum { THREADS = 8, WAITERS = 48, SHOTS = 64, ROUND = 512, ROUNDS = 40, FRONTIER = 4 };
 
 struct stress;
 
@@ -62,7 +33,7 @@ typedef struct worker {
 
 typedef struct stress {
   fsched_tracker *t;
-  meeting start, stop;
+  fs_meeting start, stop;
   uint32_t n;
   fsched_tracked *axis[THREADS + SHOTS]; /* one for each thread, then those that end early */
   _Atomic uint32_t shot;                 /* how many of them have been chosen to end */
@@ -166,11 +137,11 @@ static void judge_all(worker *k) {
 static void *work(void *argument) {
   worker *k = argument;
   for (uint32_t round = 0; round < ROUNDS; round++) {
-    meet(&k->s->start);
+    fs_meet(&k->s->start);
     for (uint32_t i = 0; i < ROUND; i++) {
       operate(k);
     }
-    meet(&k->s->stop);
+    fs_meet(&k->s->stop);
     judge_all(k);
   }
   return NULL;
@@ -264,7 +235,7 @@ fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed
 typedef struct duel {
   fsched_tracked *axis;
   fsched_tracker *t;
-  meeting start, stop;
+  fs_meeting start, stop;
   uint64_t rounds, seed;
   fs_stress_result *out; /* the waiting thread's */
   uint64_t calls, failures;
@@ -285,10 +256,10 @@ static void *advance(void *argument) {
   duel *d = argument;
   fs_rng r = {d->seed};
   for (uint64_t i = 1; i <= d->rounds; i++) {
-    meet(&d->start);
+    fs_meet(&d->start);
     hesitate(&r, 1024);
     (void)fsched_tracker_advance(d->axis, i);
-    meet(&d->stop);
+    fs_meet(&d->stop);
   }
   return NULL;
 }
@@ -302,10 +273,10 @@ static void *await(void *argument) {
     d->calls = d->failures = 0;
     fsched_frontier_entry e = {0, i};
     fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
-    meet(&d->start);
+    fs_meet(&d->start);
     hesitate(&r, 64);
     out->untruthful += fsched_tracker_wait(d->t, &f, &w, NULL) != FSCHED_OK;
-    meet(&d->stop);
+    fs_meet(&d->stop);
     out->lost += d->calls == 0;
     out->doubled += d->calls > 1;
     out->untruthful += d->failures;

@@ -132,7 +132,7 @@ static void put_letters(fs_text *t, fs_cmd command) {
 static void put_command(fs_text *t, fs_cmd command) {
   gen_value operand = gen_operand_value(t->ctx, command);
   fs_text_printf(t, "    %s)\n      operand='%s ", fs_cmd_table[command].name,
-                 operand.kind == GEN_COMMAND ? "words" : "file");
+                 operand.kind == GEN_COMMAND || operand.kind == GEN_FLAG ? "words" : "file");
   put_list(t, &operand);
   fs_text_drop(&operand.words);
   fs_text_puts(t, "'\n      options='");

@@ -129,6 +129,9 @@ static void put_option(fs_text *t, fs_cmd command, fs_option option) {
 
 static void put_operand(fs_text *t, fs_cmd command) {
   gen_value v = gen_operand_value(t->ctx, command);
+  if (v.kind == GEN_FLAG) {
+    return; /* it takes none */
+  }
   fs_text_printf(t, "complete -c fsched -n '__fsched_is %s' -k", fs_cmd_table[command].name);
   put_words(t, &v, v.kind == GEN_FILE ? "(__fsched_files" : "");
   fs_text_puts(t, "\n");

@@ -225,7 +225,8 @@ static bool put_status(fs_text *t, char *words) {
       "too small.",
       "Verification failed: the file is well-formed but wrong.",
       "The machine failed: a file, memory, or a device.",
-      "A replay failed: it got stuck, or its result is not that of a sequential\nevaluation."};
+      "A replay failed: a kernel failed or is not there, it got stuck, or its result is\nnot that "
+      "of a sequential evaluation."};
   for (char *w = words; *w != '\0'; w += *w == ' ') {
     unsigned long n = strtoul(w, &w, 10);
     if (n >= sizeof meaning / sizeof meaning[0] || (*w != '\0' && *w != ' ')) {

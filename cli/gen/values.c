@@ -127,6 +127,10 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
   const char *operands = fs_cmd_table[command].operands;
   gen_value v = {.argument = operands};
   fs_text_init(&v.words, ctx);
+  if (*operands == '\0') {
+    v.kind = GEN_FLAG;
+    return v;
+  }
   if (strcmp(operands, "[COMMAND]") != 0) {
     v.kind = spelled_in_capitals(&v, operands);
     return v;

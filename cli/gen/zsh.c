@@ -160,9 +160,12 @@ static void put_command(fs_text *t, fs_cmd command) {
     }
   }
   gen_value operand = gen_operand_value(t->ctx, command);
-  fs_text_puts(t, " \\\n        '1");
-  put_value(t, &operand, FS_OPTION_COUNT);
-  fs_text_puts(t, "'\n      ;;\n");
+  if (operand.kind != GEN_FLAG) {
+    fs_text_puts(t, " \\\n        '1");
+    put_value(t, &operand, FS_OPTION_COUNT);
+    fs_text_puts(t, "'");
+  }
+  fs_text_puts(t, "\n      ;;\n");
   fs_text_drop(&operand.words);
 }
 

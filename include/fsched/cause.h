@@ -21,7 +21,8 @@ enum {
   FSCHED_CAUSE_CANCELLED = -1, /* the object that was waited on has been destroyed */
   FSCHED_CAUSE_RETIRED = -2,   /* the axis has ended in order and will not advance any more */
   FSCHED_CAUSE_TIMEOUT = -3,
-  FSCHED_CAUSE_SYSTEM = -4 /* the machine failed: memory, a descriptor, the other process */
+  FSCHED_CAUSE_SYSTEM = -4, /* the machine failed: memory, a descriptor, the other process */
+  FSCHED_CAUSE_WRONG = -5   /* the program is wrong: nothing orders commands that conflict */
 };
 
 #ifdef __cplusplus

@@ -2,12 +2,13 @@
 /* fsched: running programs, many times, overlapping, as part of a larger application.
  *
  *   device    what executes: the processors of this machine, a CUDA device, a simulation
- *   pool      memory of a device from which invocations and the user reserve, first come first served
+ *   pool      memory of a device, from which invocations and the user reserve, first come first
+ *             served
  *   exec      a context of execution: mutable state, slots, the programs loaded in it
  *   entry     a program loaded in an exec: one of its entry points
  *   timeline  a fsched_semaphore: a value that only rises
- *   fence     a set of points {timeline, value}: reached when all are, failed when one has; NULL is
- *             a fence that is reached
+ *   fence     a set of points {timeline, value}: reached when all are, failed when one has; NULL
+ *             is a fence that is reached
  *
  * fsched_invoke never blocks.  An invocation starts when its wait fence is reached, one of its
  * entry's slots is idle, and the pool has room; its signal fence is signalled when it is complete.
@@ -21,18 +22,64 @@
  * order in which invocations became able to start, so none starves.  Without a pool each slot has
  * memory of its own.
  *
- * Failure: a failed wait fence, a kernel that fails or a device that fails makes the invocation
- * fail: its signal fences fail with that cause, the first one that was met, and so do all who wait
- * for them.  The ops that have not begun by then are left out.  What another output's own fence has
- * signalled before stays.  After a failure of an invocation with state those invoked later fail
- * with the same cause until fsched_exec_reset; the state is what the last success has left.
+ * Failure: a failed wait fence, a failed fence of an input that is read, a kernel that fails or a
+ * device that fails makes the invocation fail: its signal fences fail with that cause, the first
+ * one that was met, and so do all who wait for them.  An invocation that has not started then ends
+ * at once, whatever else it waits for, but for its turn among those with state.  The ops that have
+ * not begun by then are left out.  What an output's own fence has signalled before stays.  After a
+ * failure of an invocation with state those invoked later fail with the same cause until
+ * fsched_exec_reset; the state is what the last success has left.
  *
  * Threads: every function may be called from any thread, with a fsched_context of the caller's own
  * for diagnostics, except that an object is released or destroyed once, when nobody uses it any
- * more.  Callbacks run without any lock in a thread of the library or of who let them go, and may
- * call everything here but the destruction of their own exec or pool.
- * Memory of the objects comes from the allocator of the fsched_context with which each is made; it
- * must outlive them and be safe to call from any thread, as the default is.
+ * more.  Callbacks (of invocations, and `release` of bindings) run without any lock, in a thread of
+ * the library, whose stack may be small (256 KiB), or of who let them go: a call that signals a
+ * fence, gives memory back or invokes may run them before it returns.  They may call everything
+ * here but the destruction of their own exec or pool, and should be short; they may not wait for
+ * what the same exec has still to do (fences of its invocations, its state), as they hold it up.
+ * Memory of the objects comes from the allocator of the fsched_context with which each is made,
+ * that of invocations from the exec's; it must outlive them and be safe to call from any thread, as
+ * the default is.
+ *
+ * Time: an invocation costs O(buffers + bindings * log buffers), and with parameters O(args), to
+ * ask for, O(slots + memories + inputs + outputs) to start and to end, beside its commands.
+ *
+ * Example: a program whose input x and output y are of 64 doubles, applied n times to its own
+ * result; all of it is asked for at once, and nothing is copied but by the invocations.
+ *
+ *   fsched_status repeat(fsched_context *ctx, const fsched_program *program, double (*rows)[64],
+ *                        uint64_t n) {
+ *     fsched_device *device = NULL;
+ *     fsched_exec *exec = NULL;
+ *     fsched_entry *entry;
+ *     fsched_semaphore *done = NULL;
+ *     fsched_fence *last = NULL;
+ *     fsched_status status = fsched_device_create(ctx, NULL, &device);
+ *     fsched_exec_options options = {.size = sizeof options, .device = device};
+ *     if (status == FSCHED_OK) status = fsched_exec_create(ctx, &options, &exec);
+ *     if (status == FSCHED_OK) status = fsched_exec_load(ctx, exec, program, &entry);
+ *     if (status == FSCHED_OK) status = fsched_semaphore_create(NULL, &done);
+ *     for (uint64_t i = 0; i < n && status == FSCHED_OK; i++) {
+ *       fsched_fence *next = NULL;
+ *       status = fsched_fence_create(ctx, &(fsched_fence_point){done, i + 1}, 1, &next);
+ *       fsched_binding io[] = {{.buffer = "x", .data = rows[i], .bytes = sizeof rows[i]},
+ *                              {.buffer = "y", .data = rows[i + 1], .bytes = sizeof rows[i]}};
+ *       fsched_invocation invocation = {.size = sizeof invocation, .wait = last, .signal = next,
+ *                                       .bindings = io, .n_bindings = 2};
+ *       if (status == FSCHED_OK) status = fsched_invoke(ctx, entry, &invocation);
+ *       fsched_fence_release(last);
+ *       last = next;
+ *     }
+ *     if (status == FSCHED_OK) {
+ *       status = fsched_exec_wait(ctx, exec, last, FSCHED_FOREVER, FSCHED_FOREVER, NULL);
+ *     }
+ *     fsched_exec_destroy(exec);
+ *     fsched_fence_release(last);
+ *     fsched_semaphore_release(done);
+ *     fsched_device_release(device);
+ *     return status;
+ *   }
+ *
  * Source: IREE's invocation model (asynchronous invocations, timelines, fences). */
 #ifndef FSCHED_EXEC_H
 #define FSCHED_EXEC_H
@@ -54,38 +101,51 @@ typedef struct fsched_fence_point {
   uint64_t value;
 } fsched_fence_point;
 
-/** A fence of these points; it holds references to the timelines.  Of several points of one
- *  timeline the highest value counts.  O(n log n).  Errors: FSCHED_USAGE (a point without a
- *  timeline), FSCHED_SYSTEM. */
+/** A fence of these points; it holds references to the timelines, which are not queue-local ones,
+ *  as any thread may use a fence.  Of several points of one timeline the highest value counts.  The
+ *  new fence has one reference.  O(n log n).  Errors: FSCHED_USAGE (a point without a timeline, or
+ *  with a queue-local one), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_create(fsched_context *ctx,
                                                              const fsched_fence_point *points,
                                                              uint32_t n, fsched_fence **out);
-/** The union: reached when all of these are.  NULLs among them count as reached. */
+/** The union: reached when all of these are.  NULLs among them count as reached.  It keeps the
+ *  timelines, not the fences.  O(n log n) in the points.  Errors: FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_join(fsched_context *ctx,
                                                            fsched_fence *const *fences, uint32_t n,
                                                            fsched_fence **out);
+/** NULL is ignored, here and below. */
 FSCHED_API void fsched_fence_retain(fsched_fence *fence);
-/** NULL is ignored. */
 FSCHED_API void fsched_fence_release(fsched_fence *fence);
-/** The points, ascending by no order that means anything. */
+/** The points, one for each timeline, in no order that means anything; valid as long as the fence.
+ *  Returns how many there are. */
 FSCHED_API uint32_t fsched_fence_points(const fsched_fence *fence,
                                         const fsched_fence_point **points);
-/** Raises every timeline of the fence to at least its value; or fails them. */
+/** Raises every timeline of the fence to at least its value, any number of times; or fails them,
+ *  with a cause other than 0.  What waits may go on before it returns; where that may release the
+ *  last reference, the caller keeps one of its own till then.  Errors: FSCHED_SYSTEM, with
+ *  system-wide timelines only; the others are raised even then. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_fence_signal(fsched_fence *fence);
 FSCHED_API void fsched_fence_fail(fsched_fence *fence, fsched_cause cause);
-/** FSCHED_CAUSE_NONE when it is reached within timeout_ns (0: looks only), FSCHED_CAUSE_TIMEOUT
- *  when not, else why it will never be. */
+/** Sleeps.  FSCHED_CAUSE_NONE when it is reached within timeout_ns (0: looks only),
+ *  FSCHED_CAUSE_TIMEOUT when not, else why it will never be: the failure of one point ends it at
+ *  once.  FSCHED_CAUSE_SYSTEM also when there is no memory, which fences of more than 32 points
+ *  need. */
 FSCHED_API fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns);
 
 /* Devices */
 
 typedef struct fsched_device fsched_device;
 
+/** How long the commands of a simulation take.  Each invocation of a slot draws anew. */
 typedef enum fsched_durations {
   FSCHED_DURATIONS_PLANNED,
-  FSCHED_DURATIONS_RANDOM,     /* from the seed: 0 to 4 times the planned time */
-  FSCHED_DURATIONS_ADVERSARIAL /* from the seed: nearly nothing or very long, queue by queue */
+  FSCHED_DURATIONS_RANDOM,      /* from the seed: 0 to 4 times the planned time */
+  FSCHED_DURATIONS_ADVERSARIAL, /* from the seed: one command longer than all others; queues, or
+                                   ops, nearly nothing or very long; ... */
+  FSCHED_DURATIONS_MEASURED     /* the medians of a profile; what it does not have as planned */
 } fsched_durations;
+
+struct fsched_profile; /* profile.h */
 
 /** Zero means the default for every member but the first. */
 typedef struct fsched_device_options {
@@ -98,18 +158,26 @@ typedef struct fsched_device_options {
   const char *modules; /* directory from which relative module files count; default: the current */
   int pin;             /* CPU: queue i runs on the i-th processor (modulo their number) alone */
   uint64_t memory_limit; /* bytes that one slot may reserve; default 2^36 */
-  /** CPU: a function for a kernel, asked before the module is opened; NULL from it: not mine.
-   *  `module` is NULL for names that are no built-in kernel. */
+  /** CPU: a function for a kernel, asked before the module is opened; NULL from it: not mine. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
-  fsched_durations durations; /* sim */
-  uint64_t seed;              /* sim */
+  fsched_durations durations;           /* sim */
+  uint64_t seed;                        /* sim */
+  const struct fsched_profile *profile; /* sim, with measured durations: to outlive the device */
 } fsched_device_options;
 
+/* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its
+ * waits are over and its queue is free.  Kernels and copies are executed, in the order of their
+ * ends.  Recorded times and the time that an invocation took are virtual; a tick is pace_ns long,
+ * else as long as the time unit says (ns, us, ms, s), else 1 us.  An input counts as there from the
+ * begin, whenever its fence is signalled.  When a command touches what another one changes
+ * meanwhile, which a right program allows at no durations, the invocation fails with
+ * FSCHED_CAUSE_WRONG and fsched_exec_failure names the command and the buffer. */
+
 /** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no such device: one diagnostic says why). */
-FSCHED_API FSCHED_MUST_USE fsched_status
-fsched_device_create(fsched_context *ctx, const fsched_device_options *options,
-                     fsched_device **out);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_device_create(fsched_context *ctx,
+                                                              const fsched_device_options *options,
+                                                              fsched_device **out);
 FSCHED_API void fsched_device_retain(fsched_device *device);
 /** NULL is ignored. */
 FSCHED_API void fsched_device_release(fsched_device *device);
@@ -125,25 +193,29 @@ typedef struct fsched_allocation fsched_allocation;
 
 typedef struct fsched_pool_stats {
   size_t size;
-  uint64_t bytes;     /* of the pool */
-  uint64_t used;      /* reserved now */
-  uint64_t peak;      /* reserved at once so far */
-  uint64_t served;    /* reservations so far */
-  uint32_t waiting;   /* reservations that wait for room */
+  uint64_t bytes;   /* of the pool */
+  uint64_t used;    /* reserved now */
+  uint64_t peak;    /* reserved at once so far */
+  uint64_t served;  /* reservations so far */
+  uint32_t waiting; /* reservations that wait for room */
 } fsched_pool_stats;
 
-/** `bytes` of the device's memory, taken at once.  Errors: FSCHED_USAGE (0 bytes),
- *  FSCHED_SYSTEM. */
+/** `bytes` of the device's memory, taken at once.  What is reserved counts in multiples of 256, so
+ *  of another size the end is nobody's.  Errors: FSCHED_USAGE (0 bytes), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_create(fsched_context *ctx,
                                                             fsched_device *device, uint64_t bytes,
                                                             fsched_pool **out);
-/** After all of its allocations, and the execs that use it, are gone.  NULL is ignored. */
+/** After the execs that use it are gone.  What is still waited for is cancelled: signal fences of
+ *  allocations that have not been served fail with FSCHED_CAUSE_CANCELLED, and all handles and data
+ *  are gone.  NULL is ignored. */
 FSCHED_API void fsched_pool_destroy(fsched_pool *pool);
 FSCHED_API void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats);
-/** Stream-ordered: reserves when `wait` is reached and there is room, then signals `signal`, from
- *  when on the data may be used.  Never blocks.  When `wait` fails, `signal` fails with its cause and
- *  the allocation has no data; it is to be freed all the same.  Errors: FSCHED_INFEASIBLE (more than
- *  the pool has: need and have), FSCHED_USAGE (0 bytes), FSCHED_SYSTEM. */
+/** Stream-ordered: reserves when `wait` is reached and there is room, in the queue of all who do,
+ *  then signals `signal`, from when on the data may be used.  Never blocks.  When `wait` fails,
+ *  `signal` fails with its cause and the allocation has no data; it is to be freed all the same.
+ *  A chain in which each waits for the signal of the one before, and has room, takes about 1 KiB of
+ *  the stack of who lets the first go for each.  Errors: FSCHED_INFEASIBLE (more than the pool has:
+ *  need and have), FSCHED_USAGE (0 bytes), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool,
                                                            uint64_t bytes, fsched_fence *wait,
                                                            fsched_fence *signal,
@@ -151,7 +223,9 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_alloc(fsched_context *ctx, 
 /** An address in the device's memory; NULL before it was reserved.  Aligned to 256. */
 FSCHED_API void *fsched_allocation_data(const fsched_allocation *allocation);
 /** Stream-ordered: gives the bytes back when `wait` is reached or has failed.  Never blocks; the
- *  handle is gone. */
+ *  handle is gone.  When that comes before they were reserved, they never are, and `signal` of the
+ *  allocation fails with FSCHED_CAUSE_CANCELLED.  Errors: FSCHED_SYSTEM; the handle is then still
+ *  there. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_pool_free(fsched_context *ctx,
                                                           fsched_allocation *allocation,
                                                           fsched_fence *wait);
@@ -165,11 +239,12 @@ typedef struct fsched_entry fsched_entry;
 typedef struct fsched_exec_options {
   size_t size;
   fsched_device *device;
-  fsched_pool *pool;   /* of the same device; NULL: each slot has memory of its own */
-  uint32_t in_flight;  /* slots of an entry, and invocations that run at once in the exec;
-                          default 1, at most 1024 */
-  uint64_t pace_ns;    /* ops and copies take at least planned time * pace_ns; 0: as it comes */
-  int empty;           /* the commands alone: no kernels, no copies, no memory */
+  fsched_pool *pool;  /* of the same device; NULL: each slot has memory of its own */
+  uint32_t in_flight; /* slots of an entry, and invocations that run at once in the exec;
+                         default 1, at most 1024 */
+  uint64_t pace_ns;   /* ops and copies take at least planned time * pace_ns; 0: as it comes;
+                         sim: virtual ns of a tick */
+  int empty;          /* the commands alone: no kernels, no copies, no memory */
 } fsched_exec_options;
 
 /** Errors: FSCHED_USAGE, FSCHED_SYSTEM. */
@@ -178,30 +253,36 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_create(fsched_context *ctx,
                                                             fsched_exec **out);
 /** Shutdown: what has not started is cancelled (FSCHED_CAUSE_CANCELLED), what runs leaves its
  *  remaining ops out and fails with that cause; kernels that run are waited for.  All fences and
- *  callbacks have come when it returns.  NULL is ignored. */
+ *  callbacks have come when it returns, and all owned data are released, though fences of inputs
+ *  may be open.  Callbacks that ask for more are refused meanwhile (FSCHED_USAGE).  NULL is
+ *  ignored. */
 FSCHED_API void fsched_exec_destroy(fsched_exec *exec);
 
-/** Makes the program, which must outlive the exec, ready to run: its slots take threads or streams,
- *  kernels are looked up, state buffers are joined by name with those of the programs loaded
- *  before.  Errors: FSCHED_REPLAY (a kernel that is not there), FSCHED_USAGE (state of another
- *  size), FSCHED_SYSTEM. */
+/** Makes the program, which must outlive the exec, ready to run: its slots take threads or
+ *  streams, kernels are looked up, state buffers are joined by name with those of the programs
+ *  loaded before.  Others may be running meanwhile.  The entry lives as long as the exec.  After
+ *  an error nothing of the program is left.  Errors: FSCHED_REPLAY (a kernel that is not there),
+ *  FSCHED_USAGE (state of another size), FSCHED_INFEASIBLE (more memory than the pool has: need
+ *  and have), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_load(fsched_context *ctx, fsched_exec *exec,
                                                           const fsched_program *program,
                                                           fsched_entry **out);
 /** Bytes that an invocation reserves from a pool. */
 FSCHED_API uint64_t fsched_entry_bytes(const fsched_entry *entry);
 
-/** State by name, between invocations: waits for those with state that have been invoked so far.
- *  A state's first content is made from its name.  Errors: FSCHED_USAGE (no such state, another
- *  size). */
+/** State by name, between invocations: blocks until those with state that have been invoked so
+ *  far are complete, and those invoked later wait for it.  A state's first content is made from
+ *  its name.  After a failure it is what the last success has left.  Errors: FSCHED_USAGE (no
+ *  such state, another size). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_read_state(fsched_context *ctx,
                                                                 fsched_exec *exec, const char *name,
                                                                 void *data, uint64_t bytes);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_write_state(fsched_context *ctx,
                                                                  fsched_exec *exec,
-                                                                 const char *name,
-                                                                 const void *data, uint64_t bytes);
-/** After a failure: invocations with state may succeed again. */
+                                                                 const char *name, const void *data,
+                                                                 uint64_t bytes);
+/** After a failure: invocations with state may succeed again, those too that wait for their turn;
+ *  and fsched_exec_failure begins anew. */
 FSCHED_API void fsched_exec_reset(fsched_exec *exec);
 
 /* Invocations */
@@ -210,17 +291,20 @@ FSCHED_API void fsched_exec_reset(fsched_exec *exec);
  *  constants have content made from their names, outputs are dropped. */
 typedef struct fsched_binding {
   const char *buffer;
-  void *data;         /* host memory, of the buffer's size; an input is only read */
+  void *data; /* host memory, of the buffer's size; an input is only read */
   uint64_t bytes;
-  fsched_fence *wait;   /* inputs: data may be read; only what reads them waits for it */
+  fsched_fence *wait;   /* inputs: data may be read; only what reads them waits for it, and nobody
+                           when nothing does */
   fsched_fence *signal; /* outputs: data are complete, perhaps before the invocation is */
   /** Inputs: NULL, or ownership passes with fsched_invoke, and this is called once when the data
-   *  are no longer needed, also after a failure; not when fsched_invoke itself fails. */
+   *  are no longer needed: when they have been read, else at the end, but not before `wait` is
+   *  reached or has failed, as they may be written till then (fsched_exec_destroy does not wait for
+   *  that); also after a failure; not when fsched_invoke itself fails. */
   void (*release)(void *release_user, void *data);
   void *release_user;
 } fsched_binding;
 
-/** Another value for a `value` arg. */
+/** Another value for a `value` arg; the last one for an arg counts. */
 typedef struct fsched_parameter {
   const char *op;
   uint32_t arg; /* position among the op's args, from 0 */
@@ -234,29 +318,34 @@ typedef struct fsched_invocation {
   uint32_t n_bindings;
   uint32_t n_parameters;
   const fsched_parameter *parameters;
-  /** Exactly once, after `signal`; not when fsched_invoke itself fails. */
+  /** Exactly once, after `signal`; not when fsched_invoke itself fails.  `cause` is 0 or that of
+   *  the failure. */
   void (*callback)(void *user, fsched_cause cause);
   void *user;
 } fsched_invocation;
 
-/** Asks for an invocation; never blocks.  The descriptor and its arrays are copied, bound memory is
- *  the library's until the fence of the binding, or of the invocation, is signalled or has failed.
- *  `invocation` may be NULL.
- *  Errors: FSCHED_USAGE (no such buffer or parameter, another size, bound twice),
- *  FSCHED_INFEASIBLE (more memory than the pool has: need and have), FSCHED_SYSTEM. */
+/** Asks for an invocation; never blocks.  The descriptor and its arrays are copied, fences
+ *  retained; bound memory is the library's until the fence of the binding, or of the invocation,
+ *  is signalled or has failed.  The same data may be bound to inputs of many invocations at once,
+ *  not to outputs.  `invocation` may be NULL.  Errors (nothing has happened then): FSCHED_USAGE
+ *  (no such buffer or parameter, another size, bound twice, the exec is being destroyed),
+ *  FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_invoke(fsched_context *ctx, fsched_entry *entry,
                                                        const fsched_invocation *invocation);
 
-/** Waits for a fence and watches the exec: when an invocation makes no progress for stuck_ns, it is
- *  reported (queue, op, the wait, epochs wanted and reached, the chain that blocks) and fails with
- *  FSCHED_CAUSE_TIMEOUT.  *cause (if not NULL) as of fsched_fence_wait.
- *  Errors: FSCHED_REPLAY, reported, when the fence has failed or was not reached within timeout_ns,
- *  and with what is known of the cause. */
+/** Waits for a fence and watches the exec: when an invocation that runs makes no progress for
+ *  stuck_ns (FSCHED_FOREVER: does not watch), it is reported (queue, op, the wait, epochs wanted
+ *  and reached, the chain that blocks; or the input whose fence is not signalled) and fails with
+ *  FSCHED_CAUSE_TIMEOUT; its slot can be used again.  A kernel that runs is progress.  *cause (if
+ *  not NULL) as of fsched_fence_wait.  Errors: FSCHED_REPLAY, reported, when the fence has
+ *  failed, with what is known of the cause; or was not reached within timeout_ns, with how many
+ *  invocations wait for what. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec,
                                                           fsched_fence *fence, uint64_t timeout_ns,
                                                           uint64_t stuck_ns, fsched_cause *cause);
-/** What is known of the first failure in this exec, as a line; "" when there was none.  Returns the
- *  length without the zero byte; what does not fit is cut. */
+/** What is known of the first failure in this exec since it was made or reset, as a line; "" when
+ *  there was none.  Returns the length of all of it, without the zero byte; what does not fit is
+ *  cut (room 0: nothing is written). */
 FSCHED_API size_t fsched_exec_failure(fsched_exec *exec, char *text, size_t room);
 
 #ifdef __cplusplus

@@ -80,7 +80,7 @@ FSCHED_API int fsched_frontier_dominates(const fsched_frontier *a, const fsched_
 FSCHED_API fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a,
                                                          const fsched_frontier *b);
 /** Component maximum, into `target`.  Tainted when either was, or when the capacity did not do.
- *  O(n + m). */
+ *  What lies behind the n entries, up to the capacity, is undefined then.  O(n + m). */
 FSCHED_API void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source);
 /** Component maximum with one entry, epoch above 0.  Returns 1 when an entry had to leave, which
  *  may be the new one; it is stored to *evicted when that is not NULL.  O(n), the search O(log n).

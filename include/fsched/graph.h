@@ -86,7 +86,9 @@ typedef struct fsched_buffer_desc {
 typedef struct fsched_kernel_desc {
   size_t size;
   const char *builtin; /* "mix", "nop" or "copy"; or NULL */
-  const char *module;  /* file; with function */
+  /** File; with function.  Without a suffix the back end completes it: .so on the CPU; .cubin,
+   *  .fatbin or .ptx on a CUDA device, the first that there is. */
+  const char *module;
   const char *function;
   uint32_t grid[3], block[3];
   uint64_t shared_bytes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fsched: what a kernel of a user's own looks like on the CPU.
  *
- * `kernel: {module: FILE, function: NAME}` names a function of this type in a shared object; a
- * program that embeds fsched may give functions of its own instead (fsched_device_options.find).
+ * `kernel: {module: FILE, function: NAME}` names a function of this type in a shared object, which
+ * is FILE.so when FILE has no suffix; a program that embeds fsched may give functions of its own
+ * instead (fsched_device_options.find).
  *
  *   int scale(const fsched_kernel_call *call) {
  *     float *y = call->args[0].data;
@@ -26,7 +27,8 @@ extern "C" {
 #endif
 
 typedef struct fsched_kernel_arg {
-  void *data;      /* the accessed bytes (`at` included); NULL for a value and for `no_dep` */
+  void *data;      /* the accessed bytes (`at` included); NULL for a value, and for `no_dep` of a
+                      buffer that has no place; nothing orders what `no_dep` looks at */
   uint64_t length; /* of them */
   int64_t value;
   uint32_t tag; /* fsched_tag */

@@ -2,22 +2,23 @@
 /* fsched: replay of a program, start to end, as `fsched run` does: an exec, one program, some
  * invocations, and a look at what they did.  exec.h is the interface for applications.
  *
- * On the CPU one thread per queue walks its commands in order; a timeline (atomic epoch counter) per
- * axis carries the waits.  Memories are arenas at the compiled addresses, spill copies are real
+ * On the CPU one thread per queue walks its commands in order; a timeline (atomic epoch counter)
+ * per axis carries the waits.  Memories are arenas at the compiled addresses, spill copies are real
  * copies.  In every invocation, given content is bytes made from the buffer's name, if nothing is
- * bound; state is what the invocation before has kept.  The ops of a gang run once, when all members
- * are there.
+ * bound; state is what the invocation before has kept.  The ops of a gang run once, when all
+ * members are there.
  *
  * Kernels: mix (also of ops without one), nop, copy (the one `in` arg to the one `out` arg), and
  * those of modules.
  *
- * Memory: the extents of all memories for each slot (pages are taken when touched), and with `check`
- * that of the versions alive at once in program order.  Time: that of the kernels and copies, and a
- * few nanoseconds for each command. */
+ * Memory: the extents of all memories for each slot (pages are taken when touched), and with
+ * `check` that of the versions alive at once in program order.  Time: that of the kernels and
+ * copies, and a few nanoseconds for each command. */
 #ifndef FSCHED_REPLAY_H
 #define FSCHED_REPLAY_H
 
 #include "exec.h"
+#include "profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,35 +35,40 @@ typedef enum fsched_trace_plan {
 
 typedef struct fsched_replay_options {
   size_t size;
-  uint64_t repeat;      /* invocations, one after the other; 0: 1 */
-  int check;            /* compare with a sequential evaluation; the last invocation */
-  uint64_t pace_ns;     /* ops and copies take at least planned time * pace_ns; 0: as it comes */
-  uint64_t timeout_ms;  /* watchdog: no progress for so long is a failure; 0: 10,000 */
-  int trace;            /* keep begin and end of every command of the last invocation */
-  int empty_kernels;    /* skip kernels and copies, reserve no memory: the commands alone */
-  uint32_t memory_limit_log2; /* refuse to reserve more than 2^n bytes; 0: 36 */
-  int trace_plan;       /* fsched_trace_plan; with `trace` only */
-  fsched_device *device;      /* NULL: the CPU */
-  uint32_t in_flight;         /* invocations that may overlap; 0: 1 */
-  uint64_t pool_bytes;        /* reserve memory from a pool of that size; 0: no pool */
+  uint64_t repeat;     /* invocations, one after the other; 0: 1 */
+  int check;           /* compare with a sequential evaluation; the last invocation */
+  uint64_t pace_ns;    /* ops and copies take at least planned time * pace_ns; 0: as it comes */
+  uint64_t timeout_ms; /* watchdog: no progress for so long is a failure; 0: 10,000 */
+  int trace;           /* keep begin and end of every command of the last invocation */
+  int empty_kernels;   /* skip kernels and copies, reserve no memory: the commands alone */
+  uint32_t memory_limit_log2;     /* refuse to reserve more than 2^n bytes; 0: 36 */
+  int trace_plan;                 /* fsched_trace_plan; with `trace` only */
+  fsched_device *device;          /* NULL: the CPU */
+  uint32_t in_flight;             /* invocations that may overlap; 0: 1 */
+  uint64_t pool_bytes;            /* reserve memory from a pool of that size; 0: no pool */
   const fsched_binding *bindings; /* for every invocation: data and bytes; outputs are those of the
                                      last */
   uint32_t n_bindings;
   uint32_t n_parameters;
   const fsched_parameter *parameters;
+  uint32_t profile; /* measure the last so many invocations, at most 1,000; 0: none */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {
   size_t size;
-  uint64_t commands;     /* executed in one invocation */
-  uint64_t elapsed_ns;   /* all invocations, without what lies between them */
-  uint64_t minimum_ns;   /* fastest invocation */
-  uint64_t checked_ops;  /* digests compared; not of ops that read bytes nobody has written */
-  uint64_t checked_bytes;/* bytes of outputs and kept state compared */
-  char *trace_json;      /* Perfetto trace when asked for, also when check finds a difference */
-  size_t trace_length;   /* release with fsched_text_free(ctx, trace_json, trace_length) */
-  uint64_t wall_ns;      /* from the first call to the last fence */
-  uint64_t pool_peak;    /* bytes */
+  uint64_t commands;       /* executed in one invocation */
+  uint64_t elapsed_ns;     /* all invocations, without what lies between them */
+  uint64_t minimum_ns;     /* fastest invocation */
+  uint64_t checked_ops;    /* digests compared; not of ops that read bytes nobody has written */
+  uint64_t checked_bytes;  /* bytes of outputs and kept state compared */
+  char *trace_json;        /* Perfetto trace when asked for, also when check finds a difference */
+  size_t trace_length;     /* release with fsched_text_free(ctx, trace_json, trace_length) */
+  uint64_t wall_ns;        /* from the first call to the last fence; never simulated */
+  uint64_t pool_peak;      /* bytes */
+  fsched_profile *profile; /* when asked for; fsched_profile_destroy */
+  /** The caller's, NULL or room for one per command, queue by queue: filled when a profile is asked
+   *  for. */
+  fsched_duration *command;
 } fsched_replay_result;
 
 /** `options` and `result` may be NULL.  `result` is filled as far as the replay came.

@@ -19,7 +19,9 @@
  *
  * Order: what one call lets go is called in the order of registration.  Callbacks run without any
  * lock, in the thread whose call let them go, and may call anything here for any semaphore, this
- * one too.  Links are followed by a loop, so a chain of any length needs no stack.
+ * one too.  What a callback lets go is called before its own call returns (a callback may rely on
+ * it, and wait for what comes of it), so callbacks that signal nest: some hundred bytes of stack
+ * each, next to their own.  Links are followed by a loop: a chain of any length needs no stack.
  *
  * Threads: all functions, from any thread at any time, while the caller has a reference; but a
  * queue-local semaphore is used by one thread at a time, and takes no lock.  A timepoint is
@@ -76,7 +78,10 @@ fsched_semaphore_create(const fsched_semaphore_options *options, fsched_semaphor
 FSCHED_API void fsched_semaphore_retain(fsched_semaphore *s);
 /** The last reference destroys: all who wait are called with FSCHED_CAUSE_CANCELLED, links from
  *  here fail their targets with it.  Links hold no reference; one to a semaphore destroyed does
- *  nothing.  A system-wide semaphore is destroyed in this process only.  NULL is ignored. */
+ *  nothing.  A system-wide semaphore is destroyed in this process only, and its watching thread
+ *  (below) waited for, with the callback that it may be in; the caller has no lock that such a
+ *  callback takes.  A callback on a watching thread, however, waits for no such thread: one that
+ *  releases leaves a callback that is under way in another.  NULL is ignored. */
 FSCHED_API void fsched_semaphore_release(fsched_semaphore *s);
 
 /* Reading */
@@ -91,17 +96,22 @@ FSCHED_API fsched_scope fsched_semaphore_scope(const fsched_semaphore *s);
 FSCHED_API uint64_t fsched_semaphore_untainted(const fsched_semaphore *s);
 FSCHED_API int fsched_semaphore_tainted(const fsched_semaphore *s, uint64_t value);
 /** All that was ever attached or merged, as far as the capacity did: how many entries; the first
- *  `room` of them are stored, and to *lossy (if not NULL) whether entries have been lost.  O(n). */
+ *  `room` of them (of none: `out` may be NULL) are stored, and to *lossy (if not NULL) whether
+ * entries have been lost.  Of a system-wide one with what other processes have attached; lossy when
+ * it has left the history before this process saw it.  O(n + signals since the last look). */
 FSCHED_API uint32_t fsched_semaphore_frontier(fsched_semaphore *s, fsched_frontier_entry *out,
                                               uint32_t room, int *lossy);
 /** Merges what a wait for `value` learns into `into`, which becomes tainted when that is less than
  *  is true: the signal is older than the history, came from outside, or had too many entries.
- *  FSCHED_INFEASIBLE: the value is not reached.  O(log history + n); system-wide O(history + n). */
+ *  FSCHED_INFEASIBLE: the value is not reached; FSCHED_BAD_INPUT: `into` is not valid.
+ *  O(log history + n); system-wide O(signals since the value's + n), at most O(history + n). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_semaphore_learn(fsched_semaphore *s, uint64_t value,
                                                                 fsched_frontier *into);
 
 /* Raising.  `known` is NULL, or the frontier to attach, which is copied.  FSCHED_BAD_INPUT: the
- * frontier is not valid; nothing has happened then. */
+ * frontier is not valid; FSCHED_SYSTEM, system-wide only: other processes have changed the page
+ * under thousands of attempts, or one has stopped in the middle of a change for a second.  Nothing
+ * has happened then. */
 
 /** FSCHED_USAGE: `value` is not above the present one.  Does not touch the watermark. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_semaphore_signal(fsched_semaphore *s,
@@ -116,7 +126,8 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_semaphore_signal_untainted(
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_semaphore_publish(fsched_semaphore *s,
                                                                   uint64_t value,
                                                                   const fsched_frontier *known);
-/** At least `value`, from outside: no frontier, above the watermark. */
+/** At least `value`, from outside: no frontier, above the watermark.  Where that is FSCHED_SYSTEM,
+ *  as for signals, the semaphore fails with FSCHED_CAUSE_SYSTEM; so does a link's target. */
 FSCHED_API void fsched_semaphore_advance_external(fsched_semaphore *s, uint64_t value);
 /** Lowers the watermark to `value` if it is higher; returns it. */
 FSCHED_API uint64_t fsched_semaphore_taint_above(fsched_semaphore *s, uint64_t value);
@@ -205,19 +216,29 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_semaphore_link(fsched_semaphore 
 FSCHED_API int fsched_semaphore_unlink(fsched_link *link);
 
 /* Across processes, Linux.  The state of a system-wide semaphore lies in a page of shared memory:
- * value, failure, and the frontiers of the last `history_limit` signals.  Every process signals
- * and waits as with its own.  What another process has signalled is untainted when it was so there
- * and its frontier is still in the page; the watermark itself is each process' own.
+ * value, failure, and the frontiers of the last `history_limit` signals (those included that
+ * another process overtook, and which came to nothing).  Every process signals and waits as with
+ * its own.  What another process has signalled is untainted when it was so there and its frontier
+ * is still in the page; the watermark itself is each process' own.
  *
  * Who notices: fsched_semaphore_wait_many on one system-wide semaphore sleeps on the page itself.
  * For callbacks, links and waits on several semaphores a thread of the library watches the page,
  * from the first such wait on until the semaphore is destroyed; callbacks for what other processes
- * signal come from it.  fsched_semaphore_poll does the same at once.
+ * signal come from it.  fsched_semaphore_poll does the same at once.  All sleepers look by
+ * themselves ten times a second: the signal of a process that dies between raising the value and
+ * waking them is noticed after a tenth of a second at the latest.
  *
  * A process that dies at any moment leaves the page in order: at worst one slot of its history is
  * lost, and what it had not yet published.  Its death is not noticed; who sees it (waitpid, a
  * pidfd) fails the semaphore.  A page with nonsense in it gives nonsense values, but no fault:
- * sizes are checked once, entries each time, and the file cannot be cut short. */
+ * sizes are checked once, entries each time, all loops are bounded, and the file cannot be cut
+ * short.
+ *
+ * Fork: a child cannot use the semaphores that it inherits, as they were in whatever state and
+ * their watching threads are not there.  Of a system-wide one it may read value, cause and the
+ * watermark, export, and import what it has exported; all else does nothing there (FSCHED_USAGE, 0,
+ * a frontier without entries), releasing too: the memory stays until exec or the end.  Of the
+ * others it uses nothing. */
 
 /** *fd: for the other process (fork, SCM_RIGHTS); the caller closes it.  Errors: FSCHED_USAGE (not
  *  system-wide), FSCHED_SYSTEM. */

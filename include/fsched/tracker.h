@@ -6,10 +6,14 @@
  * the entry's epoch, or when one of the axes has ended below it.
  *
  * Order: what one call of advance, fail, retire or destroy lets go is called in the order in which
- * it was registered.  A wait calls no callback but its own.  Failure: an axis that has ended is
- * seen at once, whatever the other axes have reached; an epoch that was reached before the end
- * stays reached, and what is advanced after it counts no more.  Where several of the wanted axes
- * have ended when the wait begins, a failed one counts before a retired one, then the lowest.
+ * it was registered.  What a callback lets go is called after it, by the call that it runs in,
+ * behind what that call has let go before; so a chain of any length, each callback advancing the
+ * next axis, needs no stack.  A wait calls no callback but its own, at once, in a callback too
+ * (where one that waits anew for what is reached nests), and what that one lets go.  Failure: an
+ * axis that has ended is seen at once, whatever the other axes have reached; an epoch that was
+ * reached before the end stays reached, and what is advanced after it counts no more.  Where
+ * several of the wanted axes have ended when the wait begins, a failed one counts before a retired
+ * one, then the lowest.
  *
  * Threads: all functions may be called from any thread at any time, but for three rules.  An axis
  * is advanced by one thread at a time (its writer; handing it on needs an ordinary hand-over).
@@ -37,7 +41,7 @@ extern "C" {
 #endif
 
 typedef struct fsched_tracker fsched_tracker;
-/** A registered axis.  Lives as long as its tracker. */
+/** A registered axis.  Lives until it is forgotten, at most as long as its tracker. */
 typedef struct fsched_tracked fsched_tracked;
 
 typedef struct fsched_tracker_options {
@@ -45,7 +49,9 @@ typedef struct fsched_tracker_options {
   /** Memory: as in fsched_context_options; only create and destroy call it. */
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
-  uint32_t max_axes; /* how many can be registered, ended ones included; about 150 bytes each */
+  /** How many can be registered at a time, ended ones included until they are forgotten; about 150
+   *  bytes each, all made at once. */
+  uint32_t max_axes;
 } fsched_tracker_options;
 
 /** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no memory); *out is then NULL. */
@@ -65,15 +71,20 @@ FSCHED_API fsched_tracked *fsched_tracker_find(const fsched_tracker *t, fsched_a
 
 /** All of the axis up to `epoch` is complete; what its writer wrote before is visible to the
  *  callbacks.  Nothing happens when it has reached that already, or has ended.  Returns how many
- *  callbacks it has called. */
+ *  callbacks it has called; 0 in a callback of this tracker, see above. */
 FSCHED_API uint32_t fsched_tracker_advance(fsched_tracked *a, uint64_t epoch);
 /** Ends the axis at the epoch it has reached: waits for more are called with the cause (0:
  *  FSCHED_CAUSE_SYSTEM).
- *  Any thread.  Nothing happens when it has ended already.  Returns how many callbacks it has
- *  called. */
+ *  Any thread.  Nothing happens when it has ended already.  Returns as advance. */
 FSCHED_API uint32_t fsched_tracker_fail(fsched_tracked *a, fsched_cause cause);
 /** The same for an axis that ends in order (cause 0: FSCHED_CAUSE_RETIRED). */
 FSCHED_API uint32_t fsched_tracker_retire(fsched_tracked *a, fsched_cause cause);
+/** Gives the room of an axis that has ended back to another one.  From then on the axis counts as
+ *  one never registered (waits that began before are not touched), and the handle must not be used
+ *  any more: not by another thread at this moment either.  As axes are never reused, it is not to
+ * be registered again: a wait that has not looked at it since would take the new one for it.
+ *  FSCHED_USAGE: it has not ended. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_tracker_forget(fsched_tracked *a);
 /** Whether the axis has reached the epoch (before it ended).  No lock while it has not ended. */
 FSCHED_API int fsched_tracker_reached(const fsched_tracked *a, uint64_t epoch);
 /** Whether all of the frontier is reached; 0 too for an axis not registered and for a tainted

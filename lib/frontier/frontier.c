@@ -7,7 +7,9 @@
  * A merge that overflows must keep the largest epochs of the union without room for the union:
  * bisection over the epoch finds the one that must leave in part, each step a walk (64 at most);
  * then what leaves the target is squeezed out and what comes from the source is merged in from the
- * high end, in place. */
+ * high end, in place.
+ *
+ * The walks exist twice, plain and with vectors (wide.h), with the same results. */
 #include "fsched/frontier.h"
 
 #include "base.h"
@@ -17,6 +19,9 @@ enum { ORDINAL_BITS = 40, DOMAIN_SHIFT = 40, MACHINE_SHIFT = 48, SESSION_SHIFT =
 enum { DEVICE_SHIFT = 32, QUEUE_SHIFT = 24, BYTE_LIMIT = 256 };
 
 typedef fsched_frontier_entry entry;
+
+/* What vectors hold: entries in one, and in two. */
+enum { FEW = 4, WINDOW = 8 };
 
 fsched_status fsched_axis_make(fsched_axis_parts parts, fsched_axis *axis) {
   if (parts.session >= BYTE_LIMIT || parts.machine >= BYTE_LIMIT || parts.domain >= BYTE_LIMIT ||
@@ -60,8 +65,8 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 
 /* With room for all: what is covered is stored too, and then overwritten.  Up to the last known
  * axis the walk along the known ones needs no end; all behind it is not covered. */
-static uint32_t undominated_all(const fsched_frontier *known, const fsched_frontier *wanted,
-                                entry *out) {
+static uint32_t undominated_plain(const fsched_frontier *known, const fsched_frontier *wanted,
+                                  entry *out) {
   const entry *k = known->entry;
   const entry *w = wanted->entry;
   const entry *w_end = w + wanted->n;
@@ -83,12 +88,10 @@ static uint32_t undominated_all(const fsched_frontier *known, const fsched_front
   return (uint32_t)(o - out);
 }
 
-uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_frontier *wanted,
-                                     entry *out, uint32_t room) {
-  FS_ASSERT_SLOW(VALID(known) && VALID(wanted));
-  if (room >= wanted->n) {
-    return undominated_all(known, wanted, out);
-  }
+/* With room for fewer than there may be. */
+static __attribute__((noinline)) uint32_t undominated_some(const fsched_frontier *known,
+                                                           const fsched_frontier *wanted,
+                                                           entry *out, uint32_t room) {
   uint32_t n = 0;
   uint32_t k = 0;
   for (uint32_t i = 0; i < wanted->n; i++) {
@@ -107,88 +110,12 @@ uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_
   return n;
 }
 
-/* With equally many entries. */
-static FS_WIDE int covers_wide(const entry *a, const entry *b, uint32_t n) {
-  return (fs_compare_wide(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
-}
-
-static int covers_plain(const entry *a, const entry *b, uint32_t n) {
-  return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
-}
-
-/* Stops at the first entry that is not covered. */
-int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b) {
-  FS_ASSERT_SLOW(VALID(a) && VALID(b));
-  if (b->tainted || b->n > a->n) { /* more axes than `a` has */
-    return 0;
-  }
-  const entry *x = a->entry;
-  const entry *y = b->entry;
-  if (a->n == b->n) {
-    return fs_is_wide() ? covers_wide(x, y, a->n) : covers_plain(x, y, a->n);
-  }
-  const entry *x_end = x + a->n;
-  const entry *y_end = y + b->n;
-  for (; y < y_end; x++, y++) {
-    while (x < x_end && x->axis < y->axis) {
-      x++;
-    }
-    if (x == x_end || x->axis != y->axis || x->epoch < y->epoch) {
-      return 0;
-    }
-  }
-  return 1;
-}
-
-int fsched_frontier_satisfied(const fsched_frontier *wanted, const fsched_frontier *progress) {
-  return fsched_frontier_dominates(progress, wanted);
-}
-
-static fsched_frontier_order order_of(uint32_t answer) {
-  static const fsched_frontier_order order[] = {
-      [0] = FSCHED_FRONTIER_EQUAL,
-      [FS_A_LACKS] = FSCHED_FRONTIER_BEFORE,
-      [FS_B_LACKS] = FSCHED_FRONTIER_AFTER,
-      [FS_A_LACKS | FS_B_LACKS] = FSCHED_FRONTIER_CONCURRENT,
-  };
-  return answer >= FS_AXES_DIFFER ? FSCHED_FRONTIER_CONCURRENT : order[answer];
-}
-
-static FS_WIDE fsched_frontier_order compare_wide(const entry *a, const entry *b, uint32_t n) {
-  return order_of(fs_compare_wide(a, b, n));
-}
-
-/* With fewer axes one lacks something for certain; so does the other side of a tainted one. */
-static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsched_frontier *a,
-                                                                       const fsched_frontier *b) {
-  if (fsched_frontier_dominates(a, b)) {
-    return FSCHED_FRONTIER_AFTER;
-  }
-  return fsched_frontier_dominates(b, a) ? FSCHED_FRONTIER_BEFORE : FSCHED_FRONTIER_CONCURRENT;
-}
-
-/* With equally many axes each lacks what the other has as soon as two axes differ. */
-fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
-  FS_ASSERT_SLOW(VALID(a) && VALID(b));
-  uint32_t n = a->n;
-  if (n != b->n || (a->tainted | b->tainted) != 0) {
-    return compare_unequal(a, b);
-  }
-  const entry *x = a->entry;
-  const entry *y = b->entry;
-  if (n > 0 && x->axis != y->axis) {
-    return FSCHED_FRONTIER_CONCURRENT;
-  }
-  return fs_is_wide() ? compare_wide(x, y, n) : order_of(fs_compare_plain(x, y, n));
-}
-
 /* The first entry whose axis is at least `axis`: by halves down to a few, then from the high end,
  * as a new axis is most often a high one. */
 static inline entry *find(const fsched_frontier *f, fsched_axis axis) {
-  enum { FEW = 8 };
   entry *low = f->entry;
   size_t n = f->n;
-  while (n > FEW) {
+  while (n > WINDOW) {
     size_t half = n / 2;
     low = low[half].axis < axis ? low + half : low;
     n -= half;
@@ -202,8 +129,7 @@ static inline entry *find(const fsched_frontier *f, fsched_axis axis) {
 
 /* Moves the entries of [at, end) up by one; few of them in pairs, which beats a call. */
 static inline void move_up(entry *at, entry *end) {
-  enum { FEW = 8 };
-  if (end - at > FEW) {
+  if (end - at > WINDOW) {
     memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
     return;
   }
@@ -222,9 +148,9 @@ static bool leaves_first(entry x, entry y) {
   return x.epoch != y.epoch ? x.epoch < y.epoch : x.axis > y.axis;
 }
 
-/* Of a full frontier: the one that leaves may be the new one. */
-static __attribute__((noinline)) void evict(fsched_frontier *f, uint32_t at, fsched_axis axis,
-                                            uint64_t epoch, entry *evicted) {
+/* Of a full frontier: the one that leaves may be the new one.  Returns 1, for its callers. */
+static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsched_axis axis,
+                                           uint64_t epoch, entry *evicted) {
   entry out = {axis, epoch};
   uint32_t leaver = FS_NONE;
   for (uint32_t i = 0; i < f->n; i++) {
@@ -238,7 +164,7 @@ static __attribute__((noinline)) void evict(fsched_frontier *f, uint32_t at, fsc
     *evicted = out;
   }
   if (leaver == FS_NONE) {
-    return;
+    return 1;
   }
   /* The place of the one that leaves moves to where the new one belongs. */
   if (leaver < at) {
@@ -248,10 +174,11 @@ static __attribute__((noinline)) void evict(fsched_frontier *f, uint32_t at, fsc
     memmove(f->entry + at + 1, f->entry + at, (leaver - at) * sizeof out);
   }
   f->entry[at] = (entry){axis, epoch};
+  return 1;
 }
 
 /* By parts, or GCC builds the entry on the stack and waits for it there. */
-static __attribute__((noinline)) int raise_parts(fsched_frontier *f, fsched_axis axis,
+static __attribute__((noinline)) int raise_plain(fsched_frontier *f, fsched_axis axis,
                                                  uint64_t epoch, entry *evicted) {
   entry *at = find(f, axis);
   entry *end = f->entry + f->n;
@@ -260,19 +187,13 @@ static __attribute__((noinline)) int raise_parts(fsched_frontier *f, fsched_axis
     return 0;
   }
   if (f->n == f->capacity) {
-    evict(f, (uint32_t)(at - f->entry), axis, epoch, evicted);
-    return 1;
+    return evict(f, (uint32_t)(at - f->entry), axis, epoch, evicted);
   }
   move_up(at, end);
   at->axis = axis;
   at->epoch = epoch;
   f->n++;
   return 0;
-}
-
-int fsched_frontier_raise(fsched_frontier *f, entry e, entry *evicted) {
-  FS_ASSERT_SLOW(VALID(f) && e.epoch > 0);
-  return raise_parts(f, e.axis, e.epoch, evicted);
 }
 
 /* Both frontiers as one ascending list, common axes once. */
@@ -414,35 +335,248 @@ static void merge_apart(fsched_frontier *target, const fsched_frontier *source, 
 
 /* What the leading common axes have left, from `first` on. */
 static void merge_rest(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
-  if (source->n - first <= target->capacity - target->n) {
-    merge_apart(target, source, first);
-  } else {
+  uint32_t more = source->n - first;
+  if (more > target->capacity - target->n) {
     merge_tight(target, source);
+  } else if (more >= FEW && /* or the call costs more than the walk */
+             (target->n == 0 || target->entry[target->n - 1].axis < source->entry[first].axis)) {
+    memcpy(target->entry + target->n, source->entry + first, more * sizeof(entry));
+    target->n += more;
+  } else {
+    merge_apart(target, source, first);
   }
 }
 
-static FS_WIDE void merge_wide(fsched_frontier *target, const fsched_frontier *source) {
-  uint32_t both_have = target->n < source->n ? target->n : source->n;
-  uint32_t first = fs_raise_wide(target->entry, source->entry, both_have);
-  if (first < source->n) {
-    merge_rest(target, source, first);
-  }
-}
-
-void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source) {
-  FS_ASSERT_SLOW(VALID(target) && VALID(source));
-  if (source->tainted) {
-    target->tainted = 1;
-  }
-  if (fs_is_wide()) {
-    merge_wide(target, source);
-    return;
-  }
+static __attribute__((noinline)) void merge_plain(fsched_frontier *target,
+                                                  const fsched_frontier *source) {
   uint32_t both_have = target->n < source->n ? target->n : source->n;
   uint32_t first = fs_raise_plain(target->entry, source->entry, 0, both_have);
   if (first < source->n) {
     merge_rest(target, source, first);
   }
+}
+
+static fsched_frontier_order order_of(uint32_t answer) {
+  static const fsched_frontier_order order[] = {
+      [0] = FSCHED_FRONTIER_EQUAL,
+      [FS_A_LACKS] = FSCHED_FRONTIER_BEFORE,
+      [FS_B_LACKS] = FSCHED_FRONTIER_AFTER,
+      [FS_A_LACKS | FS_B_LACKS] = FSCHED_FRONTIER_CONCURRENT,
+  };
+  return answer >= FS_AXES_DIFFER ? FSCHED_FRONTIER_CONCURRENT : order[answer];
+}
+
+/* With equally many entries. */
+static int covers_plain(const entry *a, const entry *b, uint32_t n) {
+  return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+}
+
+#ifdef FS_WIDE
+/* The same with vectors. */
+
+static FS_WIDE __attribute__((noinline)) uint32_t undominated_wide(const fsched_frontier *known,
+                                                                   const fsched_frontier *wanted,
+                                                                   entry *out) {
+  return fs_undominated_wide(known->entry, known->n, wanted->entry, wanted->n, out);
+}
+
+static FS_WIDE __attribute__((noinline)) int covers_wide(const entry *a, const entry *b,
+                                                         uint32_t n) {
+  return (fs_compare_wide(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+}
+
+static FS_WIDE __attribute__((noinline)) fsched_frontier_order compare_wide(const entry *a,
+                                                                            const entry *b,
+                                                                            uint32_t n) {
+  return order_of(fs_compare_wide(a, b, n));
+}
+
+/* Where the axis belongs among the WINDOW entries from `at` on, or behind them. */
+FS_WIDE_INLINE int raise_in(fsched_frontier *f, entry *at, fsched_axis axis, uint64_t epoch,
+                            entry *evicted) {
+  fs_window w = fs_find_wide(at, axis);
+  if (w.hit) {
+    if (at[w.below].epoch < epoch) {
+      at[w.below].epoch = epoch;
+    }
+    return 0;
+  }
+  uint32_t n = f->n;
+  if (n == f->capacity) {
+    return evict(f, (uint32_t)(at - f->entry) + w.below, axis, epoch, evicted);
+  }
+  entry *end = f->entry + n;
+  if (end - at > WINDOW) {
+    fs_move_up_wide(at + WINDOW, end);
+  }
+  fs_insert_wide(w, at, axis, epoch);
+  f->n = n + 1;
+  return 0;
+}
+
+/* Of more than WINDOW entries; a new axis is most often the highest. */
+static FS_WIDE __attribute__((noinline)) int raise_wide_far(fsched_frontier *f, fsched_axis axis,
+                                                            uint64_t epoch, entry *evicted) {
+  size_t n = f->n;
+  entry *end = f->entry + n;
+  if (n < f->capacity && end[-1].axis < axis) {
+    end->axis = axis;
+    end->epoch = epoch;
+    f->n++;
+    return 0;
+  }
+  entry *at = f->entry;
+  while (n > WINDOW) {
+    size_t half = n / 2;
+    at = at[half - 1].axis < axis ? at + half : at;
+    n -= half;
+  }
+  at = at < end - WINDOW ? at : end - WINDOW;
+  return raise_in(f, at, axis, epoch, evicted);
+}
+
+/* Of WINDOW entries or more. */
+static FS_WIDE __attribute__((noinline)) int raise_wide(fsched_frontier *f, fsched_axis axis,
+                                                        uint64_t epoch, entry *evicted) {
+  if (f->n > WINDOW) {
+    return raise_wide_far(f, axis, epoch, evicted);
+  }
+  return raise_in(f, f->entry, axis, epoch, evicted);
+}
+
+/* From `first` on, up to where all before is merged. */
+static FS_WIDE __attribute__((noinline)) void merge_wide_from(fsched_frontier *target,
+                                                              const fsched_frontier *source,
+                                                              uint32_t first) {
+  uint32_t both_have = target->n < source->n ? target->n : source->n;
+  first = fs_raise_wide(target->entry, source->entry, first, both_have);
+  if (first < source->n) {
+    merge_rest(target, source, first);
+  }
+}
+
+/* Some of the first axes differ; there are at least FEW of each. */
+static FS_WIDE __attribute__((noinline)) void merge_wide_apart(fsched_frontier *target,
+                                                               const fsched_frontier *source) {
+  uint32_t t_n = target->n;
+  uint32_t s_n = source->n;
+  bool fits = s_n <= target->capacity - t_n;
+  if (fits && FEW < t_n && t_n <= WINDOW && FEW < s_n && s_n <= WINDOW &&
+      target->entry[t_n - 1].axis >= source->entry->axis) {
+    target->n = fs_merge_few(target->entry, t_n, source->entry, s_n);
+  } else if (target->entry->axis != source->entry->axis) {
+    merge_rest(target, source, 0);
+  } else {
+    merge_wide_from(target, source, 0);
+  }
+}
+
+/* The most frequent by itself and first: eight or four of the same axes. */
+static FS_WIDE __attribute__((noinline, aligned(64))) void merge_wide(
+    fsched_frontier *target, const fsched_frontier *source) {
+  uint32_t t_n = target->n;
+  uint32_t s_n = source->n;
+  if (t_n < FEW || s_n < FEW) {
+    merge_wide_from(target, source, 0);
+    return;
+  }
+  entry *t = target->entry;
+  const entry *s = source->entry;
+  if (t->axis != s->axis) {
+    merge_wide_apart(target, source);
+    return;
+  }
+  bool eight = t_n >= WINDOW && s_n >= WINDOW;
+  if (!(eight ? fs_raise8(t, s) : fs_raise4(t, s))) {
+    merge_wide_apart(target, source);
+  } else if (s_n > (eight ? WINDOW : FEW)) {
+    merge_wide_from(target, source, eight ? WINDOW : FEW);
+  }
+}
+
+#endif
+
+/* The operations */
+
+uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_frontier *wanted,
+                                     entry *out, uint32_t room) {
+  FS_ASSERT_SLOW(VALID(known) && VALID(wanted));
+  if (room < wanted->n) {
+    return undominated_some(known, wanted, out, room);
+  }
+  if (wanted->n < FEW) { /* quicker */
+    return undominated_plain(known, wanted, out);
+  }
+  return FS_WIDE_OR(undominated_wide(known, wanted, out), undominated_plain(known, wanted, out));
+}
+
+/* Stops at the first entry that is not covered. */
+int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b) {
+  FS_ASSERT_SLOW(VALID(a) && VALID(b));
+  if (b->tainted || b->n > a->n) { /* more axes than `a` has */
+    return 0;
+  }
+  const entry *x = a->entry;
+  const entry *y = b->entry;
+  if (a->n == b->n) {
+    return FS_WIDE_OR(covers_wide(x, y, a->n), covers_plain(x, y, a->n));
+  }
+  const entry *x_end = x + a->n;
+  const entry *y_end = y + b->n;
+  for (; y < y_end; x++, y++) {
+    while (x < x_end && x->axis < y->axis) {
+      x++;
+    }
+    if (x == x_end || x->axis != y->axis || x->epoch < y->epoch) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+int fsched_frontier_satisfied(const fsched_frontier *wanted, const fsched_frontier *progress) {
+  return fsched_frontier_dominates(progress, wanted);
+}
+
+/* With fewer axes one lacks something for certain; so does the other side of a tainted one. */
+static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsched_frontier *a,
+                                                                       const fsched_frontier *b) {
+  if (fsched_frontier_dominates(a, b)) {
+    return FSCHED_FRONTIER_AFTER;
+  }
+  return fsched_frontier_dominates(b, a) ? FSCHED_FRONTIER_BEFORE : FSCHED_FRONTIER_CONCURRENT;
+}
+
+/* With equally many axes each lacks what the other has as soon as two axes differ. */
+fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
+  FS_ASSERT_SLOW(VALID(a) && VALID(b));
+  uint32_t n = a->n;
+  if (n != b->n || (a->tainted | b->tainted) != 0) {
+    return compare_unequal(a, b);
+  }
+  const entry *x = a->entry;
+  const entry *y = b->entry;
+  if (n > 0 && x->axis != y->axis) {
+    return FSCHED_FRONTIER_CONCURRENT;
+  }
+  return FS_WIDE_OR(compare_wide(x, y, n), order_of(fs_compare_plain(x, y, n)));
+}
+
+int fsched_frontier_raise(fsched_frontier *f, entry e, entry *evicted) {
+  FS_ASSERT_SLOW(VALID(f) && e.epoch > 0);
+  if (f->n < WINDOW) {
+    return raise_plain(f, e.axis, e.epoch, evicted);
+  }
+  return FS_WIDE_OR(raise_wide(f, e.axis, e.epoch, evicted),
+                    raise_plain(f, e.axis, e.epoch, evicted));
+}
+
+void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source) {
+  FS_ASSERT_SLOW(VALID(target) && VALID(source));
+  if (__builtin_expect(source->tainted, 0)) {
+    target->tainted = 1;
+  }
+  FS_WIDE_OR(merge_wide(target, source), merge_plain(target, source));
 }
 
 int fsched_frontier_merge_dominated(fsched_frontier *target, const fsched_frontier *source) {

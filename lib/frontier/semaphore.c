@@ -103,7 +103,7 @@ static fs_status allocate(const fsched_semaphore_options *o, fsched_semaphore **
 static fs_status finish(fsched_semaphore *s, fs_status status, fsched_semaphore **out) {
   atomic_init(&s->value, s->initial);
   atomic_init(&s->untainted, s->initial);
-  s->forgotten = s->initial;
+  s->forgotten = s->walk.value = s->initial;
   status = status == FSCHED_OK ? make_parts(s) : status;
   if (status == FSCHED_OK && pthread_mutex_init(&s->lock, NULL) != 0) {
     status = FSCHED_SYSTEM;
@@ -173,10 +173,10 @@ void fsched_semaphore_retain(fsched_semaphore *s) {
 }
 
 void fsched_semaphore_release(fsched_semaphore *s) {
-  if (s == NULL || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1) {
+  if (s == NULL || fs_sem_foreign(s) ||
+      atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
-  fs_sem_unwatch(s);
   fs_batch b;
   fs_sem_begin(&b, s);
   fs_sem_lock(s);
@@ -186,6 +186,7 @@ void fsched_semaphore_release(fsched_semaphore *s) {
     fs_shared_wake(&s->shared); /* who of this process sleeps on it */
   }
   fs_sem_deliver_and_unlock(&b);
+  fs_sem_unwatch(s); /* last: what it is calling may wait for what was just cancelled */
   fs_sem_drop(s);
 }
 
@@ -236,9 +237,18 @@ int fsched_semaphore_tainted(const fsched_semaphore *s, uint64_t value) {
 
 uint32_t fsched_semaphore_frontier(fsched_semaphore *s, fsched_frontier_entry *out, uint32_t room,
                                    int *lossy) {
+  if (fs_sem_foreign(s)) {
+    if (lossy != NULL) {
+      *lossy = 1;
+    }
+    return 0;
+  }
+  fsched_semaphore_poll(s);
   fs_sem_lock(s);
   uint32_t n = s->whole.n;
-  memcpy(out, s->whole.entry, (n < room ? n : room) * sizeof *out);
+  if (n > 0 && room > 0) { /* `out` may be NULL without room */
+    memcpy(out, s->whole.entry, (n < room ? n : room) * sizeof *out);
+  }
   if (lossy != NULL) {
     *lossy = s->lossy;
   }

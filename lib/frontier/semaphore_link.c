@@ -47,9 +47,11 @@ void fs_link_relay(fsched_link *link, fsched_cause cause) {
   if (cause != FSCHED_CAUSE_NONE) {
     (void)fs_sem_fail_all(to, cause, b);
   } else {
-    (void)fs_sem_raise(
-        to, &(fs_raise){.value = link->to_value, .known = &link->known, .trusted = link->trusted},
-        b);
+    fs_raise r = {.value = link->to_value, .known = &link->known, .trusted = link->trusted};
+    bool stuck = fs_sem_raise(to, &r, b) == FSCHED_SYSTEM;
+    if (stuck && fs_sem_outcome(to, r.value, &cause) == FS_OPEN) { /* those who wait are told */
+      (void)fs_sem_fail_all(to, FSCHED_CAUSE_SYSTEM, b);
+    }
   }
   fs_sem_unlock(to);
 }
@@ -76,6 +78,9 @@ fsched_status fsched_semaphore_link(fsched_semaphore *from, uint64_t value, fsch
                                     uint64_t to_value, fsched_link **out) {
   if (out != NULL) {
     *out = NULL;
+  }
+  if (fs_sem_foreign(from) || fs_sem_foreign(to)) {
+    return FSCHED_USAGE;
   }
   fsched_link *link = allocate(from);
   if (link == NULL) {
@@ -108,7 +113,7 @@ fsched_status fsched_semaphore_link(fsched_semaphore *from, uint64_t value, fsch
 }
 
 int fsched_semaphore_unlink(fsched_link *link) {
-  if (link == NULL) {
+  if (link == NULL || fs_sem_foreign(link->from)) {
     return 0;
   }
   int removed = fsched_semaphore_cancel(link->from, &link->point);

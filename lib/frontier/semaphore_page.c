@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page: a header, and a ring of slots, one for each of the last signals.
  *
- *     value, failure, end | turn, sleepers | ticket | slot, slot, slot ...
+ *     value, failure, end | turn, sleepers | ticket, amended, lossy | slot, slot, slot ...
  *     slot: sequence, ticket, won, previous, value, count and flags, axis, epoch, axis, epoch ...
  *
- * A signal takes a ticket, claims the slot by making its sequence odd, writes it, and makes the
- * sequence even: a reader who finds the sequence odd or changed leaves the slot.  Only then is the
- * value raised, from `previous` to `value` by compare and swap; the one whose swap succeeds marks
- * its slot with the ticket as the winner's.  Only such slots count: the swaps of winners follow one
- * upon the other, so for each value there is one, and what a loser wrote is never learnt.  A reader
- * who is between the swap and the mark looks again a few times and then learns nothing; no reader
- * ever waits for a writer.  A late mark of a slot that another signal has taken since is not that
- * signal's ticket.  A process that dies while it writes a slot leaves it odd, and the slot is
- * passed over from then on; if all are, signals come without frontier.
+ * A signal reads the value, takes a ticket, claims the ticket's slot by making its sequence odd,
+ * writes it, and makes the sequence even: a reader who finds the sequence odd or changed leaves the
+ * slot.  Only then is the value raised, from `previous` to `value` by compare and swap; the one
+ * whose swap succeeds marks its slot with the ticket as the winner's.  Only such slots count: the
+ * swaps of winners follow one upon the other, so for each value there is one, and what a loser
+ * wrote is never learnt.  A winner takes its ticket after it has read the value that the winner
+ * before has made, so winners' values ascend with their tickets: who looks for a value goes
+ * through the ring from the newest ticket back, and ends at the first winner below it.
+ *
+ * More for a value that is reached is merged into its winner's slot, which is claimed for that.  So
+ * two who do it at once follow each other, and no slot is spent.
+ *
+ * A reader who is between a swap and its mark, or meets an odd slot that it needs, looks again for
+ * some milliseconds and then learns nothing; nobody waits longer for anybody.  A late mark of a
+ * slot that another signal has taken since does nothing, as marks only rise.  A process that dies
+ * while it writes a slot leaves it odd, and the slot is passed over from then on; if all are,
+ * signals come without frontier.  Who dies after its swap leaves sleepers asleep: they look by
+ * themselves, ten times a second.
  *
  * Words of a slot are written with release and read with acquire order, so that a word of a later
  * writer implies that its odd sequence is seen.  Value, turn and sleepers are sequentially
@@ -25,13 +34,21 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAGIC 0x31304d4553465346u /* "FSFSEM01" */
 #define UNSET UINT64_MAX
 #define FAILED ((uint64_t)1 << 32)
 
-enum { VERSION = 1, TRIES = 64, LINE = 64 };
+/* How often one looks again: pausing, giving the processor away, then sleeping; who has something
+ * to write is more patient than who reads. */
+enum { PAUSES = 32, YIELDS = 64, READS = 80, WRITES = 1000, NAP_NS = 1000000 };
+/* How often a signal tries to raise a value that others keep changing: honest ones do not so often,
+ * however many they are. */
+enum { RAISES = 4096, MARKS = 64 };
+enum { LOOK_NS = 100000000 }; /* the longest sleep */
+enum { VERSION = 2, LINE = 64 };
 enum { SEQUENCE, TICKET, WON, PREVIOUS, VALUE, INFO, ENTRIES };
 enum { TAINTED = 1, TRUSTED = 2, FLAG_BITS = 2 };
 
@@ -45,6 +62,8 @@ struct fs_page {
   _Alignas(LINE) _Atomic uint32_t turn;
   _Atomic uint32_t sleepers;
   _Alignas(LINE) word ticket;
+  word amended; /* how often */
+  word lossy;   /* 1: something could not be attached */
   _Alignas(LINE) word slot[];
 };
 
@@ -56,14 +75,32 @@ static size_t page_size(uint32_t capacity, uint32_t slots) {
   return sizeof(fs_page) + slots * slot_words(capacity) * sizeof(word);
 }
 
-static word *slot_at(const fs_shared *h, uint32_t i) {
-  return h->page->slot + i * slot_words(h->capacity);
-}
-
 static uint64_t get(const word *w) { return atomic_load_explicit(w, memory_order_acquire); }
 static void put(word *w, uint64_t v) { atomic_store_explicit(w, v, memory_order_release); }
 
 /* Mapping */
+
+/* A word that the kernel clears in children, else the process' number. */
+static void mark_own(fs_shared *h) {
+  size_t size = (size_t)sysconf(_SC_PAGESIZE);
+  h->process = (int32_t)getpid();
+  h->own = NULL;
+  void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at != MAP_FAILED && madvise(at, size, MADV_WIPEONFORK) == 0) {
+    h->own = at;
+    atomic_init(h->own, 1);
+  } else if (at != MAP_FAILED) {
+    (void)munmap(at, size);
+  }
+}
+
+bool fs_shared_inherited(const fs_shared *h) {
+  if (h->page == NULL) {
+    return false;
+  }
+  return h->own != NULL ? atomic_load_explicit(h->own, memory_order_relaxed) == 0
+                        : h->process != (int32_t)getpid();
+}
 
 static fs_status map(fs_shared *h, int fd) {
   h->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -76,6 +113,7 @@ static fs_status map(fs_shared *h, int fd) {
     return FSCHED_SYSTEM;
   }
   h->page = at;
+  mark_own(h);
   return FSCHED_OK;
 }
 
@@ -145,6 +183,9 @@ void fs_shared_close(fs_shared *h) {
   if (h->page != NULL) {
     (void)munmap(h->page, h->size_bytes);
     (void)close(h->fd);
+    if (h->own != NULL) {
+      (void)munmap((void *)h->own, (size_t)sysconf(_SC_PAGESIZE));
+    }
     h->page = NULL;
   }
 }
@@ -166,7 +207,7 @@ void fs_shared_sleep(const fs_shared *h, uint32_t turn, uint64_t timeout_ns) {
   fs_page *p = h->page;
   atomic_fetch_add(&p->sleepers, 1);
   if (atomic_load(&p->turn) == turn) {
-    fs_futex_wait_shared(&p->turn, turn, timeout_ns);
+    fs_futex_wait_shared(&p->turn, turn, fs_min(timeout_ns, LOOK_NS));
   }
   atomic_fetch_sub(&p->sleepers, 1);
 }
@@ -181,73 +222,81 @@ void fs_shared_wake(const fs_shared *h) {
 
 /* Slots */
 
-/* Makes the slot's sequence odd; the odd number, or 0: it is being written, perhaps for ever. */
-static uint64_t claim(word *slot) {
-  uint64_t sequence = get(&slot[SEQUENCE]);
-  bool mine =
-      sequence % 2 == 0 && atomic_compare_exchange_strong(&slot[SEQUENCE], &sequence, sequence + 1);
-  return mine ? sequence + 1 : 0;
+/* What a slot says of itself but for its frontier.  `whole`: nobody was writing. */
+typedef struct glance {
+  uint64_t sequence, ticket, previous, value;
+  bool won, whole;
+} glance;
+
+static glance glance_at(const word *slot) {
+  glance g = {.sequence = get(&slot[SEQUENCE])};
+  g.ticket = get(&slot[TICKET]);
+  g.won = get(&slot[WON]) == g.ticket;
+  g.previous = get(&slot[PREVIOUS]);
+  g.value = get(&slot[VALUE]);
+  g.whole = g.sequence % 2 == 0 && get(&slot[SEQUENCE]) == g.sequence;
+  return g;
+}
+
+/* Makes the even sequence odd; false: another one has changed it. */
+static bool claim(word *slot, uint64_t sequence) {
+  return sequence % 2 == 0 &&
+         atomic_compare_exchange_strong(&slot[SEQUENCE], &sequence, sequence + 1);
+}
+
+/* Of a slot that is claimed. */
+static void write_frontier(word *slot, const fs_shared_signal *signal) {
+  const fsched_frontier *f = &signal->known;
+  put(&slot[INFO],
+      (uint64_t)f->n << FLAG_BITS | (f->tainted ? TAINTED : 0) | (signal->trusted ? TRUSTED : 0));
+  for (uint32_t i = 0; i < f->n; i++) {
+    put(&slot[ENTRIES + 2 * i], f->entry[i].axis);
+    put(&slot[ENTRIES + 2 * i + 1], f->entry[i].epoch);
+  }
+}
+
+static word *slot_of(const fs_shared *h, uint64_t ticket) {
+  return h->page->slot + (ticket - 1) % h->slots * slot_words(h->capacity);
 }
 
 /* The slot, or NULL: all are being written.  Not yet the winner's; *ticket is its mark. */
-static word *write_slot(const fs_shared *h, const fs_shared_signal *signal, uint64_t *ticket_out) {
-  const fsched_frontier *f = &signal->known;
-  assert(f->n <= h->capacity);
+static word *write_slot(const fs_shared *h, const fs_shared_signal *signal, uint64_t *ticket) {
+  assert(signal->known.n <= h->capacity);
   for (uint32_t tries = 0; tries < h->slots; tries++) {
-    uint64_t ticket = atomic_fetch_add(&h->page->ticket, 1) + 1;
-    word *slot = slot_at(h, (uint32_t)((ticket - 1) % h->slots));
-    uint64_t sequence = claim(slot);
-    if (sequence == 0) {
-      continue;
+    *ticket = atomic_fetch_add(&h->page->ticket, 1) + 1;
+    word *slot = slot_of(h, *ticket);
+    uint64_t sequence = get(&slot[SEQUENCE]);
+    if (!claim(slot, sequence)) {
+      continue; /* being written, perhaps for ever */
     }
-    put(&slot[TICKET], ticket);
+    put(&slot[TICKET], *ticket);
+    put(&slot[WON], 0);
     put(&slot[PREVIOUS], signal->previous);
     put(&slot[VALUE], signal->value);
-    put(&slot[INFO],
-        (uint64_t)f->n << FLAG_BITS | (f->tainted ? TAINTED : 0) | (signal->trusted ? TRUSTED : 0));
-    for (uint32_t i = 0; i < f->n; i++) {
-      put(&slot[ENTRIES + 2 * i], f->entry[i].axis);
-      put(&slot[ENTRIES + 2 * i + 1], f->entry[i].epoch);
-    }
-    put(&slot[SEQUENCE], sequence + 1);
-    *ticket_out = ticket;
+    write_frontier(slot, signal);
+    put(&slot[SEQUENCE], sequence + 2);
     return slot;
   }
   return NULL;
 }
 
-typedef struct choice {
-  const word *slot; /* NULL: none yet */
-  uint64_t value, ticket;
-  bool open; /* there is one that may come to be the winner's */
-} choice;
-
-/* Takes the slot when it serves `value`, and better than what was chosen: the least value that was
- * signalled, of two for one value the newer. */
-static void consider(choice *c, const word *slot, uint64_t value, uint64_t now) {
-  uint64_t signalled = get(&slot[VALUE]);
-  uint64_t ticket = get(&slot[TICKET]);
-  if (get(&slot[SEQUENCE]) % 2 != 0 || get(&slot[PREVIOUS]) >= value || signalled < value ||
-      signalled > now) {
-    return;
-  }
-  if (get(&slot[WON]) != ticket) {
-    c->open = true;
-    return;
-  }
-  if (c->slot == NULL || signalled < c->value || (signalled == c->value && ticket > c->ticket)) {
-    *c = (choice){slot, signalled, ticket, c->open};
+/* Marks the slot as the winner's, unless a later one has it. */
+static void mark(word *slot, uint64_t ticket) {
+  uint64_t won = get(&slot[WON]);
+  for (uint32_t i = 0; i < MARKS && won < ticket; i++) {
+    if (atomic_compare_exchange_strong(&slot[WON], &won, ticket)) {
+      return;
+    }
   }
 }
 
-/* Reads the slot while it holds the given ticket.  False: it is being overwritten. */
-static bool read_slot(const fs_shared *h, const word *slot, uint64_t ticket,
+/* Reads the frontier of the slot as it was at the glance.  False: it has been written since. */
+static bool read_slot(const fs_shared *h, const word *slot, const glance *g,
                       fs_shared_signal *out) {
-  uint64_t sequence = get(&slot[SEQUENCE]);
   uint64_t info = get(&slot[INFO]);
   uint64_t n = info >> FLAG_BITS;
-  out->previous = get(&slot[PREVIOUS]);
-  out->value = get(&slot[VALUE]);
+  out->previous = g->previous;
+  out->value = g->value;
   out->trusted = (info & TRUSTED) != 0;
   fsched_frontier *f = &out->known;
   f->tainted = (info & TAINTED) != 0;
@@ -256,8 +305,7 @@ static bool read_slot(const fs_shared *h, const word *slot, uint64_t ticket,
     f->entry[i].axis = get(&slot[ENTRIES + 2 * i]);
     f->entry[i].epoch = get(&slot[ENTRIES + 2 * i + 1]);
   }
-  bool same =
-      sequence % 2 == 0 && get(&slot[TICKET]) == ticket && atomic_load(&slot[SEQUENCE]) == sequence;
+  bool same = atomic_load(&slot[SEQUENCE]) == g->sequence;
   if (n > h->capacity || fsched_frontier_validate(f) != FSCHED_OK) { /* nonsense */
     f->n = 0;
     f->tainted = 1;
@@ -265,63 +313,162 @@ static bool read_slot(const fs_shared *h, const word *slot, uint64_t ticket,
   return same;
 }
 
+/* Between two looks.  False: enough of them. */
+static bool look_again(uint32_t tries, uint32_t limit) {
+  if (tries < PAUSES) {
+    fs_pause();
+  } else if (tries < YIELDS) {
+    (void)sched_yield();
+  } else { /* who is awaited may have lost its processor */
+    (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+  }
+  return tries + 1 < limit;
+}
+
+/* The winner's slot that serves `value`; NULL: none, but if *open one may come to be. */
+static word *search(const fs_shared *h, uint64_t value, glance *g, bool *open) {
+  uint64_t now = fs_shared_value(h);
+  uint64_t newest = atomic_load(&h->page->ticket);
+  *open = false;
+  for (uint32_t i = 0; i < h->slots && i < newest; i++) {
+    word *slot = slot_of(h, newest - i);
+    *g = glance_at(slot);
+    bool winner = g->whole && g->won;
+    if (g->previous < value && value <= g->value && g->value <= now) {
+      if (winner) {
+        return slot;
+      }
+      *open = true;
+    } else if (winner && g->ticket == newest - i && g->value < value) {
+      break; /* and so are all before it */
+    }
+  }
+  return NULL;
+}
+
 bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) {
   assert(out->known.capacity >= h->capacity);
-  for (uint32_t tries = 0; tries < TRIES; tries++) {
-    uint64_t now = fs_shared_value(h);
-    choice c = {0};
-    for (uint32_t i = 0; i < h->slots; i++) {
-      consider(&c, slot_at(h, i), value, now);
-    }
-    if (c.slot == NULL) {
-      if (!c.open) {
-        return false;
-      }
-      if (tries < TRIES / 2) {
-        fs_pause();
-      } else {
-        (void)sched_yield(); /* it may have lost its processor in between */
-      }
-      continue;
-    }
-    if (read_slot(h, c.slot, c.ticket, out) && out->value == c.value && out->previous < value) {
+  uint32_t tries = 0;
+  do {
+    glance g;
+    bool open;
+    const word *slot = search(h, value, &g, &open);
+    if (slot != NULL && read_slot(h, slot, &g, out)) {
       return true;
     }
+    if (slot == NULL && !open) {
+      return false;
+    }
+  } while (look_again(tries++, READS));
+  return false;
+}
+
+void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient) {
+  uint64_t amended = get(&h->page->amended);
+  w->ticket = amended != w->amended ? 0 : w->ticket;
+  w->amended = amended;
+  w->patient = patient;
+}
+
+/* The first winner behind the walk's ticket that is not above `value`.  *open: before it is one
+ * that may come to be. */
+static bool step(const fs_shared *h, const fs_walk *w, uint64_t value, uint64_t *ticket, bool *open,
+                 fs_shared_signal *out) {
+  uint64_t newest = atomic_load(&h->page->ticket);
+  uint64_t behind = newest < w->ticket ? 0 : fs_min(newest - w->ticket, h->slots);
+  *open = false;
+  for (; behind > 0; behind--) {
+    *ticket = newest - behind + 1;
+    const word *slot = slot_of(h, *ticket);
+    glance g = glance_at(slot);
+    if (g.value > value) {
+      continue;
+    }
+    if (g.whole && g.won && g.ticket == *ticket && read_slot(h, slot, &g, out)) {
+      return true;
+    }
+    *open |= g.previous == w->value && g.value > w->value;
   }
   return false;
 }
+
+bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
+                    bool *gap) {
+  uint64_t ticket;
+  bool open;
+  bool found;
+  uint32_t tries = 0;
+  do {
+    found = step(h, w, value, &ticket, &open, out);
+    *gap = found ? out->previous > w->value : w->value < value;
+    w->patient = w->patient && (!*gap || !open || look_again(tries++, READS));
+  } while (*gap && open && w->patient);
+  if (found) {
+    w->ticket = ticket;
+    w->value = fs_max(w->value, out->value);
+  }
+  return found;
+}
+
+bool fs_shared_lossy(const fs_shared *h) { return get(&h->page->lossy) != 0; }
 
 /* Raising and failing */
 
 uint64_t fs_shared_value(const fs_shared *h) { return atomic_load(&h->page->value); }
 
-bool fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) {
+fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) {
   fs_shared_signal s = *signal;
   s.previous = fs_shared_value(h);
-  while (s.previous < s.value) {
+  for (uint32_t tries = 0; s.previous < s.value; tries++) {
+    if (tries == RAISES) {
+      return FS_STUCK;
+    }
     uint64_t ticket;
     word *slot = write_slot(h, &s, &ticket);
     if (atomic_compare_exchange_strong(&h->page->value, &s.previous, s.value)) {
       if (slot != NULL) {
-        put(&slot[WON], ticket);
+        mark(slot, ticket);
       }
       fs_shared_wake(h);
-      return true;
+      return FS_CHANGED;
     }
   }
   /* Who raised it may have died before it could wake anybody. */
   if (atomic_load(&h->page->sleepers) != 0) {
     fs_shared_wake(h);
   }
-  return false;
+  return FS_NO_CHANGE;
 }
 
-void fs_shared_amend(const fs_shared *h, const fs_shared_signal *signal) {
-  uint64_t ticket;
-  word *slot = write_slot(h, signal, &ticket);
-  if (slot != NULL) {
-    put(&slot[WON], ticket);
-  }
+/* The slot was claimed at the glance's sequence, so nobody has written it since. */
+static void rewrite(const fs_shared *h, word *slot, glance g, const fs_shared_signal *more,
+                    fsched_frontier *room) {
+  fs_shared_signal signal = {.known = *room};
+  g.sequence++;
+  (void)read_slot(h, slot, &g, &signal);
+  fsched_frontier_merge(&signal.known, &more->known);
+  signal.trusted |= more->trusted;
+  write_frontier(slot, &signal);
+  put(&slot[SEQUENCE], g.sequence + 1);
+  (void)atomic_fetch_add(&h->page->amended, 1);
+}
+
+fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more, fsched_frontier *room) {
+  uint32_t tries = 0;
+  do {
+    glance g;
+    bool open;
+    word *slot = search(h, more->value, &g, &open);
+    if (slot == NULL ? !open : g.value != more->value) {
+      put(&h->page->lossy, 1);
+      return FS_NO_CHANGE;
+    }
+    if (slot != NULL && claim(slot, g.sequence)) {
+      rewrite(h, slot, g, more, room);
+      return FS_CHANGED;
+    }
+  } while (look_again(tries++, WRITES));
+  return FS_STUCK;
 }
 
 /* The value at which the failure came.  Whoever sees the failure fixes it, if nobody has; so what

@@ -43,6 +43,7 @@ struct fsched_semaphore {
 
   /* System-wide. */
   fs_shared shared;
+  fs_walk walk; /* what is in `whole` */
   pthread_t watcher;
   bool watched;
   bool released; /* by its last reference; links and the watcher may still hold the memory */
@@ -86,6 +87,10 @@ typedef struct fs_sleep {
   _Atomic uint32_t turn;
 } fs_sleep;
 
+/* Whether it was inherited by fork, and is not to be used. */
+static inline bool fs_sem_foreign(const fsched_semaphore *s) {
+  return fs_shared_inherited(&s->shared);
+}
 void fs_sem_lock(fsched_semaphore *s);
 void fs_sem_unlock(fsched_semaphore *s);
 void fs_sem_hold(fsched_semaphore *s);
@@ -94,8 +99,8 @@ void fs_sem_drop(fsched_semaphore *s);
 
 /* All of the rest is under the lock, unless it says otherwise. */
 
-/* False: strict, and the value is not above. */
-bool fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b);
+/* FSCHED_USAGE: strict, and the value is not above.  FSCHED_SYSTEM: the page is stuck. */
+fs_status fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) FS_MUST_USE;
 /* Sticky, in this process: who waits is chosen.  False: it has failed before. */
 bool fs_sem_fail(fsched_semaphore *s, fsched_cause cause, uint64_t end, fs_batch *b);
 /* fs_sem_fail, through the page where there is one. */

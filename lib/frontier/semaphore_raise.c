@@ -71,6 +71,9 @@ fsched_status fsched_semaphore_learn(fsched_semaphore *s, uint64_t value, fsched
   if (fsched_frontier_validate(into) != FSCHED_OK) {
     return FSCHED_BAD_INPUT;
   }
+  if (fs_sem_foreign(s)) {
+    return FSCHED_USAGE;
+  }
   fsched_semaphore_poll(s);
   fs_sem_lock(s);
   fsched_cause cause;
@@ -93,9 +96,22 @@ static bool add_to_whole(fsched_semaphore *s, const fsched_frontier *known) {
   return exact;
 }
 
+/* Does the union fit? */
+static bool fits(const fsched_frontier *f, const fsched_frontier *more) {
+  uint32_t shared = 0;
+  for (uint32_t i = 0, k = 0; i < f->n && k < more->n;) {
+    shared += f->entry[i].axis == more->entry[k].axis;
+    bool left = f->entry[i].axis <= more->entry[k].axis;
+    bool right = more->entry[k].axis <= f->entry[i].axis;
+    i += left;
+    k += right;
+  }
+  return (uint64_t)f->n + more->n - shared <= f->capacity;
+}
+
 /* What a signal brings, into an empty frontier: what was merged before, and its own.  Whether all
- * of it is there and in the whole. */
-static bool compose(fsched_semaphore *s, const fs_raise *r, fsched_frontier *into) {
+ * of it is there and fits into the whole. */
+static bool compose(const fsched_semaphore *s, const fs_raise *r, fsched_frontier *into) {
   into->n = 0;
   into->tainted = r->external;
   if (r->external) {
@@ -104,13 +120,16 @@ static bool compose(fsched_semaphore *s, const fs_raise *r, fsched_frontier *int
   fsched_frontier_merge(into, &s->next);
   if (r->known != NULL) {
     fsched_frontier_merge(into, r->known);
-    return add_to_whole(s, r->known) && !into->tainted;
+    return !into->tainted && fits(&s->whole, r->known);
   }
   return true;
 }
 
 /* The signal has come about, with what was merged for it. */
-static void clear_next(fsched_semaphore *s, const fs_raise *r) {
+static void conclude(fsched_semaphore *s, const fs_raise *r) {
+  if (r->known != NULL) {
+    (void)add_to_whole(s, r->known);
+  }
   if (!r->external) {
     s->next.n = 0;
   }
@@ -127,20 +146,18 @@ static void raise_local(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
   if (compose(s, r, &p->known) && r->trusted) {
     trust(s, r->value);
   }
-  clear_next(s, r);
+  conclude(s, r);
   atomic_store(&s->value, r->value);
   fs_sem_collect(s, r->value, b);
 }
 
 /* For a value that is reached: what is known comes to the signal of exactly that value. */
-static void amend(fsched_semaphore *s, const fs_raise *r) {
-  bool exact = r->known == NULL || add_to_whole(s, r->known);
+static fs_status amend(fsched_semaphore *s, const fs_raise *r) {
+  bool exact = r->known == NULL || (!r->known->tainted && fits(&s->whole, r->known));
   if (r->known != NULL && s->shared.page != NULL) {
-    fs_shared_signal signal = {.known = s->scratch};
-    if (fs_shared_find(&s->shared, r->value, &signal) && signal.value == r->value) {
-      fsched_frontier_merge(&signal.known, r->known);
-      signal.trusted |= r->trusted && exact;
-      fs_shared_amend(&s->shared, &signal);
+    fs_shared_signal more = {.value = r->value, .known = *r->known, .trusted = r->trusted && exact};
+    if (fs_shared_amend(&s->shared, &more, &s->scratch) == FS_STUCK) {
+      return FSCHED_SYSTEM;
     }
   } else if (r->known != NULL) {
     fs_past *p = find_past(s, r->value);
@@ -148,54 +165,75 @@ static void amend(fsched_semaphore *s, const fs_raise *r) {
       fsched_frontier_merge(&p->known, r->known);
     }
   }
+  if (r->known != NULL) {
+    (void)add_to_whole(s, r->known);
+  }
   if (exact && r->trusted) {
     trust(s, r->value);
   }
+  return FSCHED_OK;
 }
 
 /* The page first; what it says then comes here. */
-static bool raise_shared(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+static fs_change raise_shared(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
   if (r->value <= fs_shared_value(&s->shared)) {
-    return false;
+    return FS_NO_CHANGE;
   }
   fs_shared_signal signal = {.value = r->value, .known = s->scratch};
   signal.trusted = compose(s, r, &signal.known) && r->trusted;
-  bool raised = fs_shared_raise(&s->shared, &signal);
-  if (raised) {
-    clear_next(s, r);
-  }
-  if (raised && signal.trusted) {
-    trust(s, r->value);
+  fs_change change = fs_shared_raise(&s->shared, &signal);
+  if (change == FS_CHANGED) {
+    conclude(s, r);
+    if (signal.trusted) {
+      trust(s, r->value);
+    }
   }
   fs_sem_sync(s, b);
-  return raised;
+  return change;
 }
 
-bool fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+static fs_change raise_here(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
   if (s->shared.page != NULL) {
-    if (raise_shared(s, r, b)) {
-      return true;
-    }
-  } else if (r->value > atomic_load(&s->value)) {
-    raise_local(s, r, b);
-    return true;
+    return raise_shared(s, r, b);
   }
-  if (!r->strict && !r->external) {
-    amend(s, r);
+  if (r->value <= atomic_load(&s->value)) {
+    return FS_NO_CHANGE;
   }
-  return !r->strict;
+  raise_local(s, r, b);
+  return FS_CHANGED;
+}
+
+fs_status fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+  switch (raise_here(s, r, b)) {
+    case FS_CHANGED:
+      return FSCHED_OK;
+    case FS_STUCK:
+      return FSCHED_SYSTEM;
+    default:
+      break;
+  }
+  if (r->strict) {
+    return FSCHED_USAGE;
+  }
+  return r->external ? FSCHED_OK : amend(s, r);
 }
 
 static fs_status raise_checked(fsched_semaphore *s, const fs_raise *r) {
   if (r->known != NULL && fsched_frontier_validate(r->known) != FSCHED_OK) {
     return FSCHED_BAD_INPUT;
   }
+  if (fs_sem_foreign(s)) {
+    return FSCHED_USAGE;
+  }
   fs_batch b;
   fs_sem_begin(&b, s);
   fs_sem_lock(s);
-  bool raised = fs_sem_raise(s, r, &b);
+  fs_status status = fs_sem_raise(s, r, &b);
+  if (status == FSCHED_SYSTEM && r->external) { /* those who wait are told */
+    (void)fs_sem_fail_all(s, FSCHED_CAUSE_SYSTEM, &b);
+  }
   fs_sem_deliver_and_unlock(&b);
-  return raised ? FSCHED_OK : FSCHED_USAGE;
+  return status;
 }
 
 fsched_status fsched_semaphore_signal(fsched_semaphore *s, uint64_t value,
@@ -219,6 +257,9 @@ void fsched_semaphore_advance_external(fsched_semaphore *s, uint64_t value) {
 }
 
 uint64_t fsched_semaphore_taint_above(fsched_semaphore *s, uint64_t value) {
+  if (fs_sem_foreign(s)) {
+    return fs_min(value, atomic_load(&s->untainted));
+  }
   fs_sem_lock(s);
   uint64_t mark = fs_min(value, atomic_load(&s->untainted));
   atomic_store(&s->untainted, mark);
@@ -226,21 +267,8 @@ uint64_t fsched_semaphore_taint_above(fsched_semaphore *s, uint64_t value) {
   return mark;
 }
 
-/* Does the union fit? */
-static bool fits(const fsched_frontier *f, const fsched_frontier *more) {
-  uint32_t shared = 0;
-  for (uint32_t i = 0, k = 0; i < f->n && k < more->n;) {
-    shared += f->entry[i].axis == more->entry[k].axis;
-    bool left = f->entry[i].axis <= more->entry[k].axis;
-    bool right = more->entry[k].axis <= f->entry[i].axis;
-    i += left;
-    k += right;
-  }
-  return (uint64_t)f->n + more->n - shared <= f->capacity;
-}
-
 int fsched_semaphore_merge(fsched_semaphore *s, const fsched_frontier *known) {
-  if (known->tainted || fsched_frontier_validate(known) != FSCHED_OK) {
+  if (known->tainted || fsched_frontier_validate(known) != FSCHED_OK || fs_sem_foreign(s)) {
     return 0;
   }
   fs_sem_lock(s);
@@ -276,6 +304,9 @@ bool fs_sem_fail_all(fsched_semaphore *s, fsched_cause cause, fs_batch *b) {
 }
 
 int fsched_semaphore_fail(fsched_semaphore *s, fsched_cause cause) {
+  if (fs_sem_foreign(s)) {
+    return 0;
+  }
   fs_batch b;
   fs_sem_begin(&b, s);
   fs_sem_lock(s);
@@ -286,17 +317,23 @@ int fsched_semaphore_fail(fsched_semaphore *s, fsched_cause cause) {
 
 /* Other processes */
 
-/* Follows the signals in the page from the watermark on while they are trusted. */
-static void extend_trust(fsched_semaphore *s, uint64_t value) {
+/* Follows the signals in the page up to the value: all goes into the whole, and the watermark rises
+ * with them while they are trusted. */
+static void follow(fsched_semaphore *s, uint64_t value, bool patient) {
   fs_shared_signal signal = {.known = s->scratch};
   uint64_t mark = atomic_load(&s->untainted);
-  for (uint32_t i = 0; i < s->limit && mark < value; i++) {
-    if (!fs_shared_find(&s->shared, mark + 1, &signal) || !signal.trusted || signal.known.tainted ||
-        !add_to_whole(s, &signal.known)) {
-      break;
+  uint64_t old = s->walk.value;
+  bool gap = false;
+  fs_shared_resume(&s->shared, &s->walk, patient);
+  for (uint32_t i = 0; i < s->limit && fs_shared_next(&s->shared, &s->walk, value, &signal, &gap);
+       i++) {
+    bool exact = add_to_whole(s, &signal.known);
+    if (exact && signal.trusted && signal.value > old && signal.previous <= mark) {
+      mark = fs_max(mark, signal.value);
     }
-    mark = signal.value;
+    s->lossy |= gap;
   }
+  s->lossy |= gap || fs_shared_lossy(&s->shared);
   trust(s, mark);
 }
 
@@ -306,9 +343,7 @@ void fs_sem_sync(fsched_semaphore *s, fs_batch *b) {
   fsched_cause cause = fs_shared_cause(&s->shared, &end);
   uint64_t old = atomic_load(&s->value);
   uint64_t value = fs_max(old, fs_shared_value(&s->shared));
-  if (value > old && atomic_load(&s->untainted) == old) {
-    extend_trust(s, value);
-  }
+  follow(s, value, value > old);
   /* Up to the end, the failure, then the rest: no reader takes what came after it for reached.
    * What was found reached here stays so, even where a signal and the failure came together. */
   end = fs_min(fs_max(old, end), value);
@@ -321,7 +356,7 @@ void fs_sem_sync(fsched_semaphore *s, fs_batch *b) {
 }
 
 void fsched_semaphore_poll(fsched_semaphore *s) {
-  if (s->shared.page == NULL) {
+  if (s->shared.page == NULL || fs_sem_foreign(s)) {
     return;
   }
   fs_batch b;

@@ -168,7 +168,7 @@ static bool decided(fsched_semaphore *s, uint64_t value, point *t, fsched_cause 
 }
 
 fsched_status fsched_semaphore_await(fsched_semaphore *s, uint64_t value, point *t, int *pending) {
-  if (t->callback == NULL || t->inner.node.inner.state != FS_IDLE) {
+  if (t->callback == NULL || t->inner.node.inner.state != FS_IDLE || fs_sem_foreign(s)) {
     return FSCHED_USAGE;
   }
   fsched_cause cause;
@@ -200,6 +200,9 @@ fsched_status fsched_semaphore_await(fsched_semaphore *s, uint64_t value, point 
 }
 
 int fsched_semaphore_cancel(fsched_semaphore *s, point *t) {
+  if (fs_sem_foreign(s)) {
+    return 0;
+  }
   fs_sem_lock(s);
   bool removed = fs_sem_remove(s, t);
   fs_sem_unlock(s);
@@ -341,7 +344,8 @@ static fs_status check_points(const fsched_wait_point *points, uint32_t n, fsche
     return FSCHED_USAGE;
   }
   for (uint32_t i = 0; i < n; i++) {
-    if (points[i].semaphore == NULL || points[i].inner.inner.node.inner.state != FS_IDLE) {
+    if (points[i].semaphore == NULL || fs_sem_foreign(points[i].semaphore) ||
+        points[i].inner.inner.node.inner.state != FS_IDLE) {
       return FSCHED_USAGE;
     }
   }

@@ -114,36 +114,84 @@ void fsched_tracker_destroy(fsched_tracker *t) {
 
 /* Axes */
 
-/* The axis' slot, or the empty one where it would be.  Slots fill and never change, so readers need
- * no lock; the release store and the acquire load hand the axis' first state over. */
-static fs_slot *slot_of(const fsched_tracker *t, fsched_axis axis) {
+static uint64_t home_of(const fsched_tracker *t, fsched_axis axis) {
+  return axis * 0x9e3779b97f4a7c15u >> t->shift;
+}
+
+/* The axis' place, or the empty one where it would be; *found: what is there.  Readers need no
+ * lock: the release store and the acquire load hand the axis' first state over. */
+static uint64_t place_of(const fsched_tracker *t, fsched_axis axis, fsched_tracked **found) {
   uint64_t mask = UINT64_MAX >> t->shift;
-  for (uint64_t i = axis * 0x9e3779b97f4a7c15u >> t->shift;; i = (i + 1) & mask) {
-    const fsched_tracked *a = atomic_load_explicit(&t->table[i], memory_order_acquire);
-    if (a == NULL || a->axis == axis) {
-      return &t->table[i];
+  for (uint64_t i = home_of(t, axis);; i = (i + 1) & mask) {
+    *found = atomic_load_explicit(&t->table[i], memory_order_acquire);
+    if (*found == NULL || atomic_load(&(*found)->axis) == axis) {
+      return i;
     }
   }
 }
 
+/* An axis that is not there may have been moved behind our back. */
 fsched_tracked *fsched_tracker_find(const fsched_tracker *t, fsched_axis axis) {
-  return atomic_load_explicit(slot_of(t, axis), memory_order_acquire);
+  for (;;) {
+    uint64_t moves = atomic_load(&t->moves);
+    fsched_tracked *a;
+    (void)place_of(t, axis, &a);
+    if (a != NULL || (moves % 2 == 0 && atomic_load(&t->moves) == moves)) {
+      return a;
+    }
+  }
+}
+
+/* Empties the place and moves those behind it, up to the next empty one, that would not be found
+ * any more; each is in two places for a moment, never in none. */
+static void clear_place(fsched_tracker *t, uint64_t hole) {
+  uint64_t mask = UINT64_MAX >> t->shift;
+  atomic_fetch_add(&t->moves, 1);
+  for (uint64_t i = (hole + 1) & mask;; i = (i + 1) & mask) {
+    fsched_tracked *a = atomic_load(&t->table[i]);
+    if (a == NULL) {
+      break;
+    }
+    uint64_t from_home = (i - home_of(t, atomic_load(&a->axis))) & mask;
+    if (from_home >= ((i - hole) & mask)) {
+      atomic_store(&t->table[hole], a);
+      hole = i;
+    }
+  }
+  atomic_store(&t->table[hole], NULL);
+  atomic_fetch_add(&t->moves, 1);
+}
+
+/* Memory for one more; NULL: none. */
+static fsched_tracked *take_free(fsched_tracker *t) {
+  fsched_tracked *a = t->free;
+  if (a != NULL) {
+    t->free = a->next_free;
+  } else if (t->n_axes < t->max_axes) {
+    a = &t->axis[t->n_axes++];
+  }
+  return a;
 }
 
 static fs_status add_axis(fsched_tracker *t, fsched_axis axis, fsched_tracked **out) {
-  fs_slot *slot = slot_of(t, axis);
-  if (atomic_load_explicit(slot, memory_order_relaxed) != NULL) {
+  fsched_tracked *a;
+  uint64_t place = place_of(t, axis, &a);
+  if (a != NULL) {
     return FSCHED_USAGE;
   }
-  if (t->n_axes == t->max_axes) {
+  a = take_free(t);
+  if (a == NULL) {
     return FSCHED_INFEASIBLE;
   }
-  fsched_tracked *a = &t->axis[t->n_axes++];
   a->tracker = t;
   a->fenced = t->fenced;
-  a->axis = axis;
-  atomic_init(&a->wanted, UINT64_MAX);
-  atomic_store_explicit(slot, a, memory_order_release);
+  a->end = 0;
+  a->cause = FSCHED_CAUSE_NONE;
+  atomic_store(&a->epoch, 0);
+  atomic_store(&a->wanted, UINT64_MAX);
+  atomic_store(&a->life, FS_ALIVE);
+  atomic_store(&a->axis, axis);
+  atomic_store_explicit(&t->table[place], a, memory_order_release);
   *out = a;
   return FSCHED_OK;
 }
@@ -153,6 +201,23 @@ fsched_status fsched_tracker_register(fsched_tracker *t, fsched_axis axis, fsche
   fs_status status = add_axis(t, axis, out);
   (void)pthread_mutex_unlock(&t->lock);
   return status;
+}
+
+fsched_status fsched_tracker_forget(fsched_tracked *a) {
+  fsched_tracker *t = a->tracker;
+  (void)pthread_mutex_lock(&t->lock);
+  bool ended = atomic_load(&a->life) != FS_ALIVE;
+  if (ended) {
+    assert(a->waiters == NULL);
+    fsched_tracked *found;
+    uint64_t place = place_of(t, atomic_load(&a->axis), &found);
+    assert(found == a);
+    clear_place(t, place);
+    a->next_free = t->free;
+    t->free = a;
+  }
+  (void)pthread_mutex_unlock(&t->lock);
+  return ended ? FSCHED_OK : FSCHED_USAGE;
 }
 
 /* Advancing and reading */

@@ -27,10 +27,11 @@ struct fsched_tracked {
   _Atomic uint32_t life;
   bool fenced; /* both sides are sequentially consistent: no membarrier here */
   fsched_tracker *tracker;
-  /* Under the lock, but for the axis, which does not change. */
-  _Alignas(64) fsched_axis axis;
-  fsched_waiter *waiters; /* heap of those whose entry `at` is this axis */
-  uint64_t end;           /* once it has ended: the epoch it had reached */
+  /* Under the lock, but for the axis, at which those who search the table look. */
+  _Alignas(64) _Atomic fsched_axis axis;
+  fsched_tracked *next_free; /* of those given back */
+  fsched_waiter *waiters;    /* heap of those whose entry `at` is this axis */
+  uint64_t end;              /* once it has ended: the epoch it had reached */
   fsched_cause cause;
 };
 
@@ -39,10 +40,11 @@ typedef fsched_tracked *_Atomic fs_slot;
 struct fsched_tracker {
   fsched_context *ctx; /* its own, for memory */
   fs_arena arena;
-  fs_slot *table; /* open addressing, never more than half full */
-  uint32_t shift; /* of the hash: 64 - log2 of the table's size */
-  uint32_t n_axes, max_axes;
-  fsched_tracked *axis;
+  fs_slot *table;            /* open addressing, never more than half full */
+  uint32_t shift;            /* of the hash: 64 - log2 of the table's size */
+  _Atomic uint64_t moves;    /* odd: an axis is being taken out of the table */
+  uint32_t n_axes, max_axes; /* n_axes: ever used at a time */
+  fsched_tracked *axis, *free;
   bool fenced;
   pthread_mutex_t lock;
   /* Under the lock. */

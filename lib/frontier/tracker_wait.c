@@ -7,9 +7,10 @@
  * fence (tracker.c), until none moves.
  *
  * The chosen ones are sorted into the order of registration and stand in a list on the stack of the
- * call that chose them.  Each is taken off it under the lock and called without; until then cancel
- * can take it off as well.  That an axis ends is seen by walking all pending waiters: rare, and it
- * finds the axis behind entries not yet reached. */
+ * call that chose them, or behind those on the stack of the call that this one was made from.  Each
+ * is taken off it under the lock and called without; until then cancel can take it off as well.
+ * So callbacks that advance are a loop, not a recursion.  That an axis ends is seen by walking all
+ * pending waiters: rare, and it finds the axis behind entries not yet reached. */
 #include "context.h"
 #include "fsched/tracker.h"
 #include "tracker_heap.h"
@@ -122,12 +123,13 @@ static void choose(link *chosen, waiter *w, fsched_cause cause) {
 }
 
 /* From the entry `at` on to the first one not reached: into that axis' heap, or chosen.  Whether
- * the axis must be fenced and looked at again. */
+ * the axis must be fenced and looked at again.  An axis that has been given back had reached what
+ * the waiter wants, or the waiter would have been chosen when it ended. */
 static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
   for (; w->inner.at < w->inner.n; w->inner.at++) {
     fsched_frontier_entry e = w->inner.entry[w->inner.at];
     fsched_tracked *a = fsched_tracker_find(t, e.axis);
-    if (reached(a, e.epoch)) {
+    if (a == NULL || reached(a, e.epoch)) {
       continue;
     }
     if (!alive(a)) {
@@ -186,19 +188,60 @@ static void collect(fsched_tracked *a, uint64_t epoch, link *moving) {
   raise_wanted(a);
 }
 
+/* A call that is calling callbacks, on its stack. */
+typedef struct delivery {
+  fsched_tracker *tracker;
+  link chosen; /* those still to be called, in order */
+  struct delivery *outer;
+} delivery;
+
+/* Of a thread, not of the program: the calls that it is inside of, the innermost first. */
+static _Thread_local delivery *innermost;
+
+static delivery *find_delivery(const fsched_tracker *t) {
+  delivery *d = innermost;
+  while (d != NULL && d->tracker != t) {
+    d = d->outer;
+  }
+  return d;
+}
+
+static void list_append(link *list, link *more) {
+  for (waiter *w; (w = list_take(more)) != NULL;) {
+    list_add(list, w);
+  }
+}
+
 /* Calls the chosen in order.  Entered with the lock, left without it; how many. */
 static uint32_t call_and_unlock(fsched_tracker *t, link *chosen) {
   uint32_t n = 0;
+  delivery d = {.tracker = t, .outer = innermost};
+  list_init(&d.chosen);
   list_sort(chosen);
-  for (waiter *w; (w = list_take(chosen)) != NULL; n++) {
+  list_append(&d.chosen, chosen);
+  innermost = &d;
+  for (waiter *w; (w = list_take(&d.chosen)) != NULL; n++) {
     fsched_cause cause = w->inner.cause;
     w->inner.state = IDLE;
     (void)pthread_mutex_unlock(&t->lock);
     w->callback(w, cause);
     (void)pthread_mutex_lock(&t->lock);
   }
+  innermost = d.outer;
   (void)pthread_mutex_unlock(&t->lock);
   return n;
+}
+
+/* The same, but a call from a callback leaves that to the call which has called it. */
+static uint32_t pass_on_and_unlock(fsched_tracker *t, link *chosen) {
+  delivery *d = find_delivery(t);
+  if (d == NULL) {
+    return call_and_unlock(t, chosen);
+  }
+  list_sort(chosen);
+  list_append(&d->chosen, chosen);
+  (void)pthread_mutex_unlock(&t->lock);
+  return 0;
 }
 
 uint32_t fs_tracker_deliver(fsched_tracked *a) {
@@ -209,25 +252,25 @@ uint32_t fs_tracker_deliver(fsched_tracked *a) {
   (void)pthread_mutex_lock(&t->lock);
   collect(a, alive(a) ? atomic_load(&a->epoch) : a->end, &moving);
   settle(t, &moving, &chosen);
-  return call_and_unlock(t, &chosen);
+  return pass_on_and_unlock(t, &chosen);
 }
 
 /* Ending */
 
 /* Does the waiter want more of the axis than it has reached? */
 static bool wants_more(const waiter *w, const fsched_tracked *a) {
+  fsched_axis axis = atomic_load(&a->axis);
   uint32_t low = w->inner.at;
   uint32_t high = w->inner.n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (w->inner.entry[middle].axis < a->axis) {
+    if (w->inner.entry[middle].axis < axis) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low < w->inner.n && w->inner.entry[low].axis == a->axis &&
-         w->inner.entry[low].epoch > a->end;
+  return low < w->inner.n && w->inner.entry[low].axis == axis && w->inner.entry[low].epoch > a->end;
 }
 
 static void end_axis(fsched_tracked *a, fs_life life, fsched_cause cause, link *chosen) {
@@ -260,7 +303,7 @@ static uint32_t end(fsched_tracked *a, fs_life life, fsched_cause cause) {
   if (alive(a)) {
     end_axis(a, life, cause, &chosen);
   }
-  return call_and_unlock(a->tracker, &chosen);
+  return pass_on_and_unlock(a->tracker, &chosen);
 }
 
 uint32_t fsched_tracker_fail(fsched_tracked *a, fsched_cause cause) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks along two lists of entries that mostly name the same axes: plain ones, and ones with
- * vectors of 256 bits for processors with AVX-512VL.
+/* What the walks along entries are made of: plain, and with vectors for processors that have
+ * AVX-512 (F, VL, DQ) and BMI2.  FS_PLAIN leaves the latter out, as other processors do.
  *
- * A vector holds two entries, axis and epoch in turns.  With the larger of both vectors in m, lane
- * by lane, m ^ a is not 0 where a is smaller, and m ^ b where b is: in epoch lanes that is what is
- * asked for, in axis lanes either of them says that the axes differ. */
+ * Vectors as they lie in memory have axis and epoch in turns: in 256 bits two entries, in 512 four.
+ * "Deinterleaved" is a vector of eight axes and one of eight epochs.  Lists that mostly name the
+ * same axes are walked in 256 bits; for lists that do not, all of eight entries are compared with
+ * each of others, which has no branch that depends on an axis. */
 #ifndef FS_WIDE_H
 #define FS_WIDE_H
 
@@ -36,103 +37,435 @@ static inline uint32_t fs_raise_plain(fsched_frontier_entry *target,
   return i;
 }
 
-#ifdef __x86_64__
-#include <immintrin.h>
+#if !defined(__x86_64__) || defined(FS_PLAIN)
 
-#define FS_WIDE __attribute__((target("avx512f,avx512vl")))
-#define FS_WIDE_INLINE static inline __attribute__((always_inline)) FS_WIDE
-/* Lanes, and entries in a vector. */
-enum { FS_AXIS_LANES = 5, FS_WIDE_STEP = 2 };
-
-static inline bool fs_is_wide(void) { return __builtin_cpu_supports("avx512vl"); }
-
-typedef struct fs_wide {
-  __m256i a_lacks, b_lacks;
-} fs_wide;
-
-FS_WIDE_INLINE fs_wide fs_wide_add(fs_wide w, const fsched_frontier_entry *a,
-                                   const fsched_frontier_entry *b) {
-  __m256i p = _mm256_loadu_si256((const void *)a);
-  __m256i q = _mm256_loadu_si256((const void *)b);
-  __m256i m = _mm256_max_epu64(p, q);
-  w.a_lacks = _mm256_or_si256(w.a_lacks, _mm256_xor_si256(m, p));
-  w.b_lacks = _mm256_or_si256(w.b_lacks, _mm256_xor_si256(m, q));
-  return w;
-}
-
-FS_WIDE_INLINE bool fs_wide_axes_differ(fs_wide w) {
-  __m256i any = _mm256_or_si256(w.a_lacks, w.b_lacks);
-  return (_mm256_test_epi64_mask(any, any) & FS_AXIS_LANES) != 0;
-}
-
-FS_WIDE_INLINE uint32_t fs_wide_answer(fs_wide w) {
-  if (fs_wide_axes_differ(w)) {
-    return FS_AXES_DIFFER;
-  }
-  return (_mm256_testz_si256(w.a_lacks, w.a_lacks) ? 0 : FS_A_LACKS) |
-         (_mm256_testz_si256(w.b_lacks, w.b_lacks) ? 0 : FS_B_LACKS);
-}
-
-/* Looks at the axes so far after each four vectors, but not just before the end. */
-FS_WIDE_INLINE uint32_t fs_compare_wide(const fsched_frontier_entry *a,
-                                        const fsched_frontier_entry *b, uint32_t n) {
-  enum { BLOCK = 4 * FS_WIDE_STEP };
-  fs_wide w = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-  uint32_t i = 0;
-  for (; n - i >= BLOCK; i += BLOCK) {
-    if (i > 0 && fs_wide_axes_differ(w)) {
-      return FS_AXES_DIFFER;
-    }
-    w = fs_wide_add(w, a + i, b + i);
-    w = fs_wide_add(w, a + i + FS_WIDE_STEP, b + i + FS_WIDE_STEP);
-    w = fs_wide_add(w, a + i + 2 * FS_WIDE_STEP, b + i + 2 * FS_WIDE_STEP);
-    w = fs_wide_add(w, a + i + 3 * FS_WIDE_STEP, b + i + 3 * FS_WIDE_STEP);
-  }
-  for (; n - i >= FS_WIDE_STEP; i += FS_WIDE_STEP) {
-    w = fs_wide_add(w, a + i, b + i);
-  }
-  uint32_t answer = fs_wide_answer(w);
-  return i == n ? answer : answer | fs_compare_plain(a + i, b + i, n - i);
-}
-
-/* Raises two vectors' entries unless their axes differ; then false. */
-FS_WIDE_INLINE bool fs_wide_raise(fsched_frontier_entry *target,
-                                  const fsched_frontier_entry *source) {
-  __m256i *t = (void *)target;
-  const __m256i *s = (const void *)source;
-  __m256i p0 = _mm256_loadu_si256(t);
-  __m256i p1 = _mm256_loadu_si256(t + 1);
-  __m256i q0 = _mm256_loadu_si256(s);
-  __m256i q1 = _mm256_loadu_si256(s + 1);
-  __m256i differ = _mm256_or_si256(_mm256_xor_si256(p0, q0), _mm256_xor_si256(p1, q1));
-  if (!_mm256_testz_si256(differ, _mm256_set_epi64x(0, -1, 0, -1))) {
-    return false;
-  }
-  _mm256_storeu_si256(t, _mm256_max_epu64(p0, q0));
-  _mm256_storeu_si256(t + 1, _mm256_max_epu64(p1, q1));
-  return true;
-}
-
-FS_WIDE_INLINE uint32_t fs_raise_wide(fsched_frontier_entry *target,
-                                      const fsched_frontier_entry *source, uint32_t n) {
-  uint32_t i = 0;
-  while (n - i >= 2 * FS_WIDE_STEP && fs_wide_raise(target + i, source + i)) {
-    i += 2 * FS_WIDE_STEP;
-  }
-  return i == n ? n : fs_raise_plain(target, source, i, n);
-}
+#define FS_WIDE_OR(wide, plain) (plain)
 
 #else
 
-#define FS_WIDE
-static inline bool fs_is_wide(void) { return false; }
-static inline uint32_t fs_compare_wide(const fsched_frontier_entry *a,
-                                       const fsched_frontier_entry *b, uint32_t n) {
-  return fs_compare_plain(a, b, n);
+#include <immintrin.h>
+
+#define FS_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,bmi2,popcnt")))
+#define FS_WIDE_INLINE static inline __attribute__((always_inline)) FS_WIDE
+#define FS_WIDE_OR(wide, plain) (fs_is_wide() ? (wide) : (plain))
+
+static inline bool fs_is_wide(void) {
+  return __builtin_expect(__builtin_cpu_supports("avx512vl") &&
+                              __builtin_cpu_supports("avx512dq") &&
+                              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"),
+                          1);
 }
-static inline uint32_t fs_raise_wide(fsched_frontier_entry *target,
-                                     const fsched_frontier_entry *source, uint32_t n) {
-  return fs_raise_plain(target, source, 0, n);
+
+/* Same axes */
+
+FS_WIDE_INLINE __m256i fs_load(const fsched_frontier_entry *e) {
+  return _mm256_loadu_si256((const void *)e);
+}
+FS_WIDE_INLINE void fs_store(fsched_frontier_entry *e, __m256i v) {
+  _mm256_storeu_si256((void *)e, v);
+}
+
+/* Where two entries of each differ. */
+FS_WIDE_INLINE __m256i fs_differ2(const fsched_frontier_entry *a, const fsched_frontier_entry *b) {
+  return _mm256_xor_si256(fs_load(a), fs_load(b));
+}
+FS_WIDE_INLINE __m256i fs_differ4(const fsched_frontier_entry *a, const fsched_frontier_entry *b) {
+  return _mm256_or_si256(fs_differ2(a, b), fs_differ2(a + 2, b + 2));
+}
+
+FS_WIDE_INLINE bool fs_none(__m256i v) { return _mm256_testz_si256(v, v); }
+FS_WIDE_INLINE bool fs_no_axis(__m256i differ) {
+  return _mm256_testz_si256(differ, _mm256_set_epi64x(0, -1, 0, -1));
+}
+
+typedef struct fs_lacks {
+  __m256i a, b;
+} fs_lacks;
+
+FS_WIDE_INLINE fs_lacks fs_lacks2(fs_lacks w, const fsched_frontier_entry *a,
+                                  const fsched_frontier_entry *b) {
+  __m256i p = fs_load(a);
+  __m256i q = fs_load(b);
+  __m256i m = _mm256_max_epu64(p, q);
+  w.a = _mm256_or_si256(w.a, _mm256_xor_si256(m, p));
+  w.b = _mm256_or_si256(w.b, _mm256_xor_si256(m, q));
+  return w;
+}
+
+/* Same axes, but epochs are not all the same. */
+FS_WIDE_INLINE uint32_t fs_lacks_wide(const fsched_frontier_entry *a,
+                                      const fsched_frontier_entry *b, uint32_t n) {
+  fs_lacks w = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+  uint32_t i = 0;
+  for (; i + 1 < n; i += 2) {
+    w = fs_lacks2(w, a + i, b + i);
+  }
+  uint32_t answer = (fs_none(w.a) ? 0 : FS_A_LACKS) | (fs_none(w.b) ? 0 : FS_B_LACKS);
+  return i == n ? answer : answer | fs_compare_plain(a + i, b + i, 1);
+}
+
+/* Looks for differences first: in blocks of eight, the last of which overlaps the one before. */
+FS_WIDE_INLINE uint32_t fs_compare_wide(const fsched_frontier_entry *a,
+                                        const fsched_frontier_entry *b, uint32_t n) {
+  __m256i differ;
+  if (n >= 8) {
+    differ = _mm256_or_si256(fs_differ4(a, b), fs_differ4(a + 4, b + 4));
+    for (uint32_t i = 8; i < n; i += 8) {
+      if (!fs_no_axis(differ)) {
+        return FS_AXES_DIFFER;
+      }
+      uint32_t at = i + 8 <= n ? i : n - 8;
+      __m256i more =
+          _mm256_or_si256(fs_differ4(a + at, b + at), fs_differ4(a + at + 4, b + at + 4));
+      differ = _mm256_or_si256(differ, more);
+    }
+  } else if (n >= 4) {
+    differ = _mm256_or_si256(fs_differ4(a, b), fs_differ4(a + n - 4, b + n - 4));
+  } else if (n >= 2) {
+    differ = _mm256_or_si256(fs_differ2(a, b), fs_differ2(a + n - 2, b + n - 2));
+  } else {
+    return fs_compare_plain(a, b, n);
+  }
+  if (fs_none(differ)) {
+    return 0;
+  }
+  return fs_no_axis(differ) ? fs_lacks_wide(a, b, n) : FS_AXES_DIFFER;
+}
+
+/* Raise eight or four entries unless their axes differ; then false.  What is the same already is
+ * not written. */
+FS_WIDE_INLINE bool fs_raise8(fsched_frontier_entry *t, const fsched_frontier_entry *s) {
+  __m256i t0 = fs_load(t), t1 = fs_load(t + 2), t2 = fs_load(t + 4), t3 = fs_load(t + 6);
+  __m256i s0 = fs_load(s), s1 = fs_load(s + 2), s2 = fs_load(s + 4), s3 = fs_load(s + 6);
+  __m256i differ01 = _mm256_or_si256(_mm256_xor_si256(t0, s0), _mm256_xor_si256(t1, s1));
+  __m256i differ23 = _mm256_or_si256(_mm256_xor_si256(t2, s2), _mm256_xor_si256(t3, s3));
+  __m256i differ = _mm256_or_si256(differ01, differ23);
+  if (!fs_no_axis(differ)) {
+    return false;
+  }
+  if (!fs_none(differ)) {
+    fs_store(t, _mm256_max_epu64(t0, s0));
+    fs_store(t + 2, _mm256_max_epu64(t1, s1));
+    fs_store(t + 4, _mm256_max_epu64(t2, s2));
+    fs_store(t + 6, _mm256_max_epu64(t3, s3));
+  }
+  return true;
+}
+
+FS_WIDE_INLINE bool fs_raise4(fsched_frontier_entry *t, const fsched_frontier_entry *s) {
+  __m256i t0 = fs_load(t), t1 = fs_load(t + 2);
+  __m256i s0 = fs_load(s), s1 = fs_load(s + 2);
+  if (!fs_no_axis(_mm256_or_si256(_mm256_xor_si256(t0, s0), _mm256_xor_si256(t1, s1)))) {
+    return false;
+  }
+  fs_store(t, _mm256_max_epu64(t0, s0));
+  fs_store(t + 2, _mm256_max_epu64(t1, s1));
+  return true;
+}
+
+/* As fs_raise_plain. */
+FS_WIDE_INLINE uint32_t fs_raise_wide(fsched_frontier_entry *target,
+                                      const fsched_frontier_entry *source, uint32_t i, uint32_t n) {
+  while (n - i >= 8 && fs_raise8(target + i, source + i)) {
+    i += 8;
+  }
+  if (n - i >= 4 && fs_raise4(target + i, source + i)) {
+    i += 4;
+  }
+  return fs_raise_plain(target, source, i, n);
+}
+
+/* Any axes: what is wanted and not known */
+
+/* Eight wanted entries: two vectors of four, their axes in one (in the order 0, 4, 1, 5, ...), and
+ * the epochs that are known for these. */
+typedef struct fs_wanted {
+  __m512i low, high, axes, found;
+} fs_wanted;
+
+FS_WIDE_INLINE fs_wanted fs_want(__m512i low, __m512i high) {
+  return (fs_wanted){low, high, _mm512_unpacklo_epi64(low, high), _mm512_setzero_si512()};
+}
+FS_WIDE_INLINE fs_wanted fs_want8(const fsched_frontier_entry *w) {
+  return fs_want(_mm512_loadu_si512(w), _mm512_loadu_si512(w + 4));
+}
+FS_WIDE_INLINE fs_wanted fs_want_some(const fsched_frontier_entry *w, uint32_t n) {
+  uint32_t mask = (1u << 2 * n) - 1;
+  return fs_want(_mm512_maskz_loadu_epi64((__mmask8)mask, w),
+                 _mm512_maskz_loadu_epi64((__mmask8)(mask >> 8), w + 4));
+}
+
+FS_WIDE_INLINE void fs_look(fs_wanted *w, const fsched_frontier_entry *known) {
+  __mmask8 same = _mm512_cmpeq_epi64_mask(w->axes, _mm512_set1_epi64((long long)known->axis));
+  w->found = _mm512_mask_set1_epi64(w->found, same, (long long)known->epoch);
+}
+FS_WIDE_INLINE void fs_look4(fs_wanted *w, const fsched_frontier_entry *known) {
+  fs_look(w, known);
+  fs_look(w, known + 1);
+  fs_look(w, known + 2);
+  fs_look(w, known + 3);
+}
+
+/* Those whose epochs are not known: entries go out as two vectors, each from its low end on. */
+typedef struct fs_lacking {
+  __m512i low, high;
+  uint32_t n_low, n_high; /* lanes */
+} fs_lacking;
+
+FS_WIDE_INLINE fs_lacking fs_lack(fs_wanted w) {
+  __mmask8 low = _mm512_cmplt_epu64_mask(_mm512_unpacklo_epi64(w.found, w.found),
+                                         _mm512_unpackhi_epi64(w.low, w.low));
+  __mmask8 high = _mm512_cmplt_epu64_mask(_mm512_unpackhi_epi64(w.found, w.found),
+                                          _mm512_unpackhi_epi64(w.high, w.high));
+  return (fs_lacking){_mm512_maskz_compress_epi64(low, w.low),
+                      _mm512_maskz_compress_epi64(high, w.high),
+                      (uint32_t)__builtin_popcount(_cvtmask8_u32(low)),
+                      (uint32_t)__builtin_popcount(_cvtmask8_u32(high))};
+}
+
+/* With room for eight, whatever n. */
+FS_WIDE_INLINE fsched_frontier_entry *fs_out8(fsched_frontier_entry *o, fs_lacking l) {
+  _mm512_storeu_si512(o, l.low);
+  o = (void *)((uint64_t *)o + l.n_low);
+  _mm512_storeu_si512(o, l.high);
+  return (void *)((uint64_t *)o + l.n_high);
+}
+FS_WIDE_INLINE fsched_frontier_entry *fs_out_some(fsched_frontier_entry *o, fs_lacking l) {
+  _mm512_mask_storeu_epi64(o, (__mmask8)((1u << l.n_low) - 1), l.low);
+  o = (void *)((uint64_t *)o + l.n_low);
+  _mm512_mask_storeu_epi64(o, (__mmask8)((1u << l.n_high) - 1), l.high);
+  return (void *)((uint64_t *)o + l.n_high);
+}
+
+/* Looks at all that is known for up to eight wanted entries. */
+FS_WIDE_INLINE void fs_look_all(fs_wanted *w, const fsched_frontier_entry *k,
+                                const fsched_frontier_entry *k_end) {
+  for (; k_end - k >= 4; k += 4) {
+    fs_look4(w, k);
+  }
+  for (; k < k_end; k++) {
+    fs_look(w, k);
+  }
+}
+
+/* Looks at what is known from *k on for wanted entries up to the axis `last`, and moves *k to where
+ * later axes may be. */
+FS_WIDE_INLINE void fs_look_up_to(fs_wanted *w, fsched_axis last, const fsched_frontier_entry **k,
+                                  const fsched_frontier_entry *k_end) {
+  const fsched_frontier_entry *p = *k;
+  for (; k_end - p >= 4 && p->axis <= last; p += 4) {
+    fs_look4(w, p);
+  }
+  *k = p > *k && p[-1].axis > last ? p - 4 : p;
+  if (k_end - p < 4) {
+    for (; p < k_end; p++) {
+      fs_look(w, p);
+    }
+  }
+}
+
+static __attribute__((noinline)) FS_WIDE uint32_t fs_undominated_far(const fsched_frontier_entry *k,
+                                                                     uint32_t k_n,
+                                                                     const fsched_frontier_entry *w,
+                                                                     uint32_t w_n,
+                                                                     fsched_frontier_entry *out) {
+  const fsched_frontier_entry *k_end = k + k_n;
+  fsched_frontier_entry *o = out;
+  for (; w_n >= 8; w += 8, w_n -= 8) {
+    fs_wanted b = fs_want8(w);
+    fs_look_up_to(&b, w[7].axis, &k, k_end);
+    o = fs_out8(o, fs_lack(b));
+  }
+  if (w_n > 0) {
+    fs_wanted b = fs_want_some(w, w_n);
+    fs_look_up_to(&b, w[w_n - 1].axis, &k, k_end);
+    o = fs_out_some(o, fs_lack(b));
+  }
+  return (uint32_t)(o - out);
+}
+
+FS_WIDE_INLINE uint32_t fs_undominated_wide(const fsched_frontier_entry *k, uint32_t k_n,
+                                            const fsched_frontier_entry *w, uint32_t w_n,
+                                            fsched_frontier_entry *out) {
+  if (k_n > 8 || w_n > 8) {
+    return fs_undominated_far(k, k_n, w, w_n, out);
+  }
+  const fsched_frontier_entry *k_end = k + k_n;
+  if (w_n == 8) {
+    fs_wanted b = fs_want8(w);
+    fs_look_all(&b, k, k_end);
+    return (uint32_t)(fs_out8(out, fs_lack(b)) - out);
+  }
+  fs_wanted b = fs_want_some(w, w_n);
+  fs_look_all(&b, k, k_end);
+  return (uint32_t)(fs_out_some(out, fs_lack(b)) - out);
+}
+
+/* Insertion */
+
+/* By halves, as they may just have been written so: a load of more than one store waits for all. */
+FS_WIDE_INLINE __m512i fs_load4(const fsched_frontier_entry *e) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(fs_load(e)), fs_load(e + 2), 1);
+}
+
+/* Eight entries in a row among which an axis belongs. */
+typedef struct fs_window {
+  __m512i low, high;
+  uint32_t below; /* how many have a lower axis */
+  bool hit;
+} fs_window;
+
+FS_WIDE_INLINE fs_window fs_find_wide(const fsched_frontier_entry *at, fsched_axis axis) {
+  fs_window w = {.low = fs_load4(at), .high = fs_load4(at + 4)};
+  __m512i axes = _mm512_unpacklo_epi64(w.low, w.high);
+  __m512i wanted = _mm512_set1_epi64((long long)axis);
+  w.below = (uint32_t)__builtin_popcount(_cvtmask8_u32(_mm512_cmplt_epu64_mask(axes, wanted)));
+  w.hit = _cvtmask8_u32(_mm512_cmpeq_epi64_mask(axes, wanted)) != 0;
+  return w;
+}
+
+/* Moves [at, end) up by one. */
+FS_WIDE_INLINE void fs_move_up_wide(fsched_frontier_entry *at, fsched_frontier_entry *end) {
+  for (; end - at >= 4; end -= 4) {
+    _mm512_storeu_si512(end - 3, fs_load4(end - 4));
+  }
+  if (end - at >= 2) {
+    end -= 2;
+    fs_store(end + 1, fs_load(end));
+  }
+  if (end > at) {
+    *end = end[-1];
+  }
+}
+
+/* Inserts into the window, which then has nine.  Where the stores go does not depend on the place,
+ * or later loads would wait until that is known. */
+FS_WIDE_INLINE void fs_insert_wide(fs_window w, fsched_frontier_entry *at, fsched_axis axis,
+                                   uint64_t epoch) {
+  __m128i one = _mm_set_epi64x((long long)epoch, (long long)axis);
+  __m512i new = _mm512_broadcast_i64x2(one);
+  uint32_t here = 3u << 2 * w.below;
+  uint32_t above = UINT32_MAX << 2 * w.below;
+  __m512i low = _mm512_mask_alignr_epi64(w.low, (__mmask8)above, w.low, new, 6);
+  __m512i high = _mm512_mask_alignr_epi64(w.high, (__mmask8)(above >> 8), w.high, w.low, 6);
+  __m128i top = _mm512_extracti64x2_epi64(w.high, 3);
+  low = _mm512_mask_mov_epi64(low, (__mmask8)here, new);
+  high = _mm512_mask_mov_epi64(high, (__mmask8)(here >> 8), new);
+  top = _mm_mask_mov_epi64(top, (__mmask8)(here >> 16), one);
+  _mm512_storeu_si512(at, low);
+  _mm512_storeu_si512(at + 4, high);
+  _mm_storeu_si128((void *)(at + 8), top);
+}
+
+/* Any axes: merging up to eight entries into up to eight */
+
+typedef struct fs_eight {
+  __m512i axes, epochs;
+} fs_eight;
+
+FS_WIDE_INLINE fs_eight fs_deinterleave(__m512i low, __m512i high) {
+  const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+  return (fs_eight){_mm512_permutex2var_epi64(low, even, high),
+                    _mm512_permutex2var_epi64(low, odd, high)};
+}
+
+/* Absent ones get the highest axis, above which nothing is. */
+FS_WIDE_INLINE fs_eight fs_load_some(const fsched_frontier_entry *e, uint32_t n) {
+  uint32_t mask = (1u << 2 * n) - 1;
+  __m512i none = _mm512_set1_epi64(-1);
+  return fs_deinterleave(_mm512_mask_loadu_epi64(none, (__mmask8)mask, e),
+                         _mm512_mask_loadu_epi64(none, (__mmask8)(mask >> 8), e + 4));
+}
+
+/* Stores the first n of eight, all of which there is room for when `whole`. */
+FS_WIDE_INLINE void fs_store_some(fsched_frontier_entry *e, fs_eight v, uint32_t n, bool whole) {
+  const __m512i first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+  const __m512i second = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  __m512i low = _mm512_permutex2var_epi64(v.axes, first, v.epochs);
+  __m512i high = _mm512_permutex2var_epi64(v.axes, second, v.epochs);
+  if (whole) {
+    _mm512_storeu_si512(e, low);
+    _mm512_storeu_si512(e + 4, high);
+    return;
+  }
+  uint32_t mask = n < 8 ? (1u << 2 * n) - 1 : UINT16_MAX;
+  _mm512_mask_storeu_epi64(e, (__mmask8)mask, low);
+  _mm512_mask_storeu_epi64(e + 4, (__mmask8)(mask >> 8), high);
+}
+
+/* What the target's entries say about those of the source. */
+typedef struct fs_ranks {
+  __m512i found;  /* the target's epochs for the source's axes */
+  uint32_t slots; /* a bit for each of the target's: where it is in the order of both */
+} fs_ranks;
+
+/* For the target's entries from the last to the first.  As axes ascend, the mask of the source's
+ * that are below one of the target is 2^r - 1 when they are r; that one's slot, when i of the
+ * target come before it, is i + r.  So the sum of all masks, each shifted by i, is the sum of all
+ * 2^(i + r) less that of all 2^i. */
+FS_WIDE_INLINE void fs_rank(fs_ranks *r, __m512i axes, const fsched_frontier_entry *t) {
+  __m512i axis = _mm512_set1_epi64((long long)t->axis);
+  r->slots = 2 * r->slots + _cvtmask8_u32(_mm512_cmplt_epu64_mask(axes, axis));
+  __mmask8 same = _mm512_cmpeq_epi64_mask(axes, axis);
+  r->found = _mm512_mask_set1_epi64(r->found, same, (long long)t->epoch);
+}
+
+FS_WIDE_INLINE fs_ranks fs_rank_all(__m512i axes, const fsched_frontier_entry *t, uint32_t t_n) {
+  fs_ranks r = {.found = _mm512_setzero_si512()};
+  const fsched_frontier_entry *p = t + t_n;
+  for (; p - t >= 4; p -= 4) {
+    fs_rank(&r, axes, p - 1);
+    fs_rank(&r, axes, p - 2);
+    fs_rank(&r, axes, p - 3);
+    fs_rank(&r, axes, p - 4);
+  }
+  while (p > t) {
+    fs_rank(&r, axes, --p);
+  }
+  r.slots += (1u << t_n) - 1;
+  return r;
+}
+
+/* Eight slots of the union: the target's entries from first_t on are at the bits of in_t, the
+ * source's from first_s on at those of in_s, which prevail. */
+FS_WIDE_INLINE fs_eight fs_unite(fs_eight t, uint32_t in_t, uint32_t first_t, fs_eight s,
+                                 uint32_t in_s, uint32_t first_s) {
+  const __m512i count = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i of_second = _mm512_set_epi64(15, 14, 13, 12, 11, 10, 9, 8);
+  __m512i from_t = _mm512_add_epi64(count, _mm512_set1_epi64((int)first_t));
+  __m512i from_s = _mm512_add_epi64(of_second, _mm512_set1_epi64((int)first_s));
+  __m512i from = _mm512_maskz_expand_epi64((__mmask8)in_t, from_t);
+  from = _mm512_mask_expand_epi64(from, (__mmask8)in_s, from_s);
+  return (fs_eight){_mm512_permutex2var_epi64(t.axes, from, s.axes),
+                    _mm512_permutex2var_epi64(t.epochs, from, s.epochs)};
+}
+
+/* Merges s into t, which has room for both; returns how many there are then. */
+FS_WIDE_INLINE uint32_t fs_merge_few(fsched_frontier_entry *t, uint32_t t_n,
+                                     const fsched_frontier_entry *s, uint32_t s_n) {
+  bool whole = t_n + s_n == 16;
+  fs_eight x = whole ? fs_deinterleave(fs_load4(t), fs_load4(t + 4)) : fs_load_some(t, t_n);
+  fs_eight y = whole ? fs_deinterleave(_mm512_loadu_si512(s), _mm512_loadu_si512(s + 4))
+                     : fs_load_some(s, s_n);
+  fs_ranks r = fs_rank_all(y.axes, t, t_n);
+  y.epochs = _mm512_max_epu64(y.epochs, r.found);
+  /* A common axis has two slots, the source's after the target's; only the former's entry stays,
+   * and only the latter's place. */
+  uint32_t common = _cvtmask8_u32(_mm512_test_epi64_mask(r.found, r.found));
+  uint32_t all = (1u << (t_n + s_n)) - 1;
+  uint32_t of_s = all ^ r.slots;
+  uint32_t twice = _pdep_u32(common, of_s); /* no more bits than the source has entries */
+  uint32_t stay = all ^ twice;
+  uint32_t in_t = _pext_u32(r.slots, stay);
+  uint32_t in_s = _pext_u32((of_s ^ twice) | twice >> 1, stay);
+  uint32_t n = (uint32_t)__builtin_popcount(stay);
+  fs_eight low = fs_unite(x, in_t, 0, y, in_s, 0);
+  fs_eight high = fs_unite(x, in_t >> 8, (uint32_t)__builtin_popcount(in_t & 0xff), y, in_s >> 8,
+                           (uint32_t)__builtin_popcount(in_s & 0xff));
+  fs_store_some(t, low, n, whole);
+  fs_store_some(t + 8, high, n > 8 ? n - 8 : 0, whole);
+  return n;
 }
 
 #endif

@@ -71,6 +71,13 @@ sed 's/, at: \[[^]]*\]//g' "$examples/tiles/graph.yaml" >whole.yaml
 run 0 "$FSCHED" compile whole.yaml -q -o g.fsb --verify --emit schedule=s.json
 is "without ranges one after the other" "$(value s.json makespan)" 2970
 
+# Products without a gap, beside loads and stores; tiles come in again, sums do not.
+cp "$BUILD/examples/gemm-out-of-core/gemm.so" .
+good gemm-out-of-core 664 656
+is "loads again" "$(awk '$2 == "spill_read" && n[$1]++' t.txt | wc -l)" 24
+is "time of copies and ops" "$(awk '{ sum += $4 - $3 } END { print sum }' t.txt)" 1216
+is "tiles of C that come back" "$(count t.txt '^C.*spill_read')" 0
+
 # A second crane or more carpenters alone gain nothing, both do.
 good project 55 55
 expect "orderings by people and machines" [ "$(count s.json '"why": "resource"')" -gt 0 ]

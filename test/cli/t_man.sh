@@ -101,7 +101,7 @@ done <declared
 expect "no other links" [ "$(find "$pages/links" -type f | wc -l)" -eq "$(grep -c . declared)" ]
 # Its reference has all code of the headers, and all words of their members' comments.
 bare() { tr '\n' ' ' | sed 's,/\*,\n&,g; s,\*/,&\n,g' | sed '/^\/\*/d' | tr -d ' \n' | sed 's/[;{},]/&\n/g'; }
-for h in fsched graph compile program verify replay frontier; do
+for h in fsched graph compile program verify replay exec kernel calibrate profile frontier; do
   sed '1,/^extern "C" {/d' "$TOP/include/fsched/$h.h" | awk '
     /^#endif/ && !on { on = 1; next } /^#ifdef __cplusplus/ { exit } /^#if/ { skip = 1 }
     on && !skip; /^#endif/ { skip = 0 }' |
@@ -142,7 +142,8 @@ while read -r key; do
 done <keys
 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb --emit schedule=schedule.json
 "$FSCHED" dis f.fsb --format json >stream.json
-for form in stream schedule; do
+cp "$TOP/test/golden/figure-10.profile.json" profile.json
+for form in stream schedule profile; do
   grep -o '"[a-z_]*":' "$form.json" | tr -d '":' | sort -u >keys
   while read -r key; do
     case $key in cmx | ddr | dma | dpu) continue ;; esac

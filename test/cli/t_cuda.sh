@@ -1,0 +1,70 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# fsched run --on cuda and cuda-graph, with a driver that runs on the processor.
+FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1
+FAKE_CUDA_REPORT=$PWD/report
+FAKE_CUDA=
+export FSCHED_CUDA_DRIVER FAKE_CUDA_REPORT FAKE_CUDA
+
+# Bytes and digests are those of the sequential evaluation, in whatever order the driver executes,
+# and the driver has nothing to complain of.
+for graph in figure-10 transformer/graph tiles/graph; do
+  run 0 "$FSCHED" compile -q "$TOP/examples/$graph.yaml" -o p.fsb --verify
+  for kind in cuda cuda-graph; do
+    for seed in 0 2; do
+      FAKE_CUDA=seed=$seed
+      run 0 "$FSCHED" run --on $kind --check --invocations 3 --in-flight 2 p.fsb
+      expect "$graph on $kind: not checked" holds out "are equal"
+    done
+  done
+done
+expect "the driver was misused: $(cat report 2>/dev/null)" [ ! -s report ]
+FAKE_CUDA=
+
+# Kernels of modules count from the file of the program, or from where --modules says.
+cat >module.yaml <<'EOF'
+fsched: 1
+buffers: [{name: out, size: 8, io: output}]
+ops:
+  - {name: f, args: [{out: out}], kernel: {module: kernels.ptx, function: none}}
+EOF
+run 0 "$FSCHED" compile -q module.yaml -o m.fsb
+run 0 "$FSCHED" run --on cuda --modules "$TOP/test/cuda_modules" m.fsb
+run 0 "$FSCHED" run --on cuda-graph --modules "$TOP/test/cuda_modules" m.fsb
+run 6 "$FSCHED" run --on cuda --modules "$TOP/test" m.fsb
+expect "the module is not named" holds err "kernels.ptx"
+
+# No device: one line, and exit 5; auto goes on with the processors.
+none() { # TEXT, the driver's settings or path being set
+  for kind in cuda cuda-graph; do
+    run 5 "$FSCHED" run --on $kind p.fsb
+    expect "not one line about '$1': $(cat err)" [ "$(wc -l <err)" -eq 1 ]
+    expect "no reason '$1': $(cat err)" holds err "$1"
+  done
+  run 0 "$FSCHED" run --on auto --check p.fsb
+  expect "auto does not say '$1': $(cat out)" holds out "on cpu: .*$1"
+}
+FAKE_CUDA=devices=0
+none "the CUDA driver finds no device"
+FAKE_CUDA=stub=1
+none "stub library"
+FAKE_CUDA=version=11040
+none "of CUDA 12.0"
+FAKE_CUDA=
+FSCHED_CUDA_DRIVER=/nowhere/libcuda.so.1
+none "no CUDA driver: /nowhere/libcuda.so.1"
+FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1
+run 0 "$FSCHED" run --on auto p.fsb
+expect "auto does not name the device" holds out "on cuda: Fake device 0"
+run 5 "$FSCHED" run --on cuda --device 1 p.fsb
+expect "no other device" holds err "there is no CUDA device 1"
+
+# Failures of the driver: memory and devices are exit 5, what fails while it runs is exit 6.
+FAKE_CUDA=memory=4
+run 5 "$FSCHED" run --on cuda p.fsb
+expect "no word about memory" holds err "Fake device 0 refuses"
+FAKE_CUDA=execution=3:719
+run 6 "$FSCHED" run --on cuda p.fsb
+expect "no word about the failure" holds err "CUDA_ERROR_LAUNCH_FAILED (719)"
+run 6 "$FSCHED" run --on cuda-graph p.fsb
+expect "what is left: $(cat report 2>/dev/null)" [ ! -s report ]

@@ -1,0 +1,30 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# The kernels for devices: what is kept is what their source gives, and what is built in.
+kept=$TOP/exec/kernels/builtin.ptx
+run 0 "$TOP/scripts/gen-kernels" --embed "$kept"
+expect "exec/cuda_builtin.c holds another text than builtin.ptx" same out "$TOP/exec/cuda_builtin.c"
+
+: "${CLANG:=clang}"
+if "$CLANG" -print-targets 2>/dev/null | grep -q nvptx64; then
+  run 0 env CLANG="$CLANG" "$TOP/scripts/gen-kernels" "$PWD"
+  # Another version of the compiler writes the same in other words.
+  if [ "$(sed -n 2p builtin.ptx)" = "$(sed -n 2p "$kept")" ]; then
+    expect "builtin.ptx is not what builtin.cu gives; scripts/gen-kernels makes it" \
+      same builtin.ptx "$kept"
+    expect "nor is exec/cuda_builtin.c" same cuda_builtin.c "$TOP/exec/cuda_builtin.c"
+  fi
+  for k in mix nop copy digest pace; do
+    expect "no kernel fsched_$k" holds builtin.ptx "entry fsched_$k("
+  done
+else
+  echo "skipped: no clang for nvptx64 here"
+fi
+
+ptxas=$(command -v ptxas) || ptxas=/usr/local/cuda/bin/ptxas
+if [ -x "$ptxas" ]; then
+  run 0 "$ptxas" -arch=sm_75 -o a.cubin "$kept"
+  run 0 "$ptxas" -arch=sm_90 -o b.cubin "$kept"
+else
+  echo "skipped: no ptxas here"
+fi

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How tests talk to the fake CUDA driver, by dlsym on the library that they had opened.
+ *
+ * The driver runs on the processor.  Nothing that was put into a stream happens before someone
+ * synchronises with it, and then in an order that the seed gives and that only streams, events and
+ * graphs restrict; so an ordering that was forgotten shows.  Queries do a few steps and then say
+ * how far things are.  What a caller may not do is noted as a fault, the first one in words.
+ *
+ * In the environment, for programs: FAKE_CUDA="key=value,..." with the keys seed, devices, version,
+ * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION; FAKE_CUDA_REPORT=FILE:
+ * what is left and what was wrong, when the program ends; nothing is written if all is well. */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdint.h>
+
+typedef struct fake_cuda_controls {
+  uint64_t seed;
+  int devices;             /* default 1 */
+  int version;             /* default 13000 */
+  int stub;                /* every call is error 34 */
+  const char *fail;        /* a function, or "*" for all; NULL: none */
+  uint64_t fail_at;        /* which of its calls fails, from 1 */
+  unsigned fail_with;      /* error */
+  uint64_t execution_at;   /* which executed command fails, from 1; 0: none */
+  unsigned execution_with; /* error, from then on of all calls that can see it */
+  int text;                /* run all built-in kernels as text */
+  const char *lacks;       /* a function that the driver does not have */
+  uint64_t memory;         /* bytes of the device; default 2^32 */
+} fake_cuda_controls;
+
+/* Forgets everything, and begins with these. */
+typedef void fake_cuda_reset_fn(const fake_cuda_controls *controls);
+/* Calls so far: of the function, or all for "*". */
+typedef uint64_t fake_cuda_calls_fn(const char *function);
+/* Commands executed so far. */
+typedef uint64_t fake_cuda_executed_fn(void);
+/* The first fault, "" when there is none. */
+typedef const char *fake_cuda_fault_fn(void);
+/* What is not freed yet, "" when nothing is. */
+typedef const char *fake_cuda_left_fn(void);
+/* The name of the i-th function, NULL past the last one. */
+typedef const char *fake_cuda_function_fn(uint32_t i);
+
+#endif

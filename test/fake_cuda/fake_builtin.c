@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in kernels without their text, since running the text takes long: most of them are done
+ * here, and one in a while by the text. */
+#include <string.h>
+
+#include "exec/kernel.h"
+#include "exec/kernels/call.h"
+#include "fake_private.h"
+
+enum { MOST_ARGS = 512 };
+
+static uint64_t scramble(uint64_t x) {
+  x ^= x >> 31;
+  x *= UINT64_C(0xD6E8FEB86659FD93);
+  return x ^ x >> 30;
+}
+
+static uint64_t join(uint64_t a, uint64_t b) {
+  return scramble((a << 23 | a >> 41) + b * UINT64_C(0x9E3779B97F4A7C15));
+}
+
+typedef struct call {
+  const fs_cuda_call *head;
+  const fs_cuda_arg *arg;
+  uint8_t *data[MOST_ARGS]; /* as the host sees it */
+} call;
+
+/* False: something is not there; then the text is run, and says what. */
+static bool find_call(uint64_t address, uint64_t pool, call *c) {
+  c->head = (const fs_cuda_call *)(const void *)memory_bytes(address, sizeof *c->head);
+  if (c->head == NULL || c->head->n_args + c->head->n_scratch > MOST_ARGS) {
+    return false;
+  }
+  uint32_t n = c->head->n_args + c->head->n_scratch;
+  c->arg = (const fs_cuda_arg *)(const void *)memory_bytes(address + sizeof *c->head,
+                                                           n * sizeof(fs_cuda_arg));
+  for (uint32_t i = 0; c->arg != NULL && i < n; i++) {
+    const fs_cuda_arg *a = &c->arg[i];
+    bool used = i >= c->head->n_args || a->reads || a->writes;
+    uint64_t data = a->data + (a->pooled ? pool : 0);
+    c->data[i] = used && a->length > 0 ? memory_bytes(data, a->length) : NULL;
+    if (used && a->length > 0 && c->data[i] == NULL) {
+      return false;
+    }
+  }
+  return c->arg != NULL;
+}
+
+static void spoil(const call *c) {
+  for (uint32_t i = 0; i < c->head->n_scratch; i++) {
+    uint32_t at = c->head->n_args + i;
+    fs_fill_bytes(UINT64_C(0x7363726174636800) + i, c->data[at], c->arg[at].length);
+  }
+}
+
+static void mix(const call *c) {
+  uint64_t h = c->head->seed;
+  spoil(c);
+  for (uint32_t i = 0; i < c->head->n_args; i++) {
+    if (c->arg[i].has_value) {
+      h = join(h, join(i, c->arg[i].value));
+    } else if (c->arg[i].reads) {
+      h = join(h, fs_hash_bytes(i, c->data[i], c->arg[i].length));
+    }
+  }
+  for (uint32_t i = 0; i < c->head->n_args; i++) {
+    if (c->arg[i].writes) {
+      fs_fill_bytes(join(h, i), c->data[i], c->arg[i].length);
+    }
+  }
+  spoil(c);
+}
+
+static bool digest(const call *c) {
+  uint64_t h = c->head->kernel;
+  uint8_t *to = memory_bytes(c->head->digest, sizeof h);
+  for (uint32_t i = 0; i < c->head->n_args; i++) {
+    if (c->arg[i].writes) {
+      h = join(h, fs_hash_bytes(i, c->data[i], c->arg[i].length));
+    }
+  }
+  if (to != NULL) {
+    memcpy(to, &h, sizeof h);
+  }
+  return to != NULL;
+}
+
+bool run_builtin(const char *name, const ptx_launch *launch) {
+  static call c;
+  if (strcmp(name, "fsched_nop") == 0) {
+    return true;
+  }
+  if (strcmp(name, "fsched_pace") == 0) {
+    fake.now += launch->params[0];
+    return true;
+  }
+  bool is_mix = strcmp(name, "fsched_mix") == 0;
+  if ((!is_mix && strcmp(name, "fsched_digest") != 0) ||
+      !find_call(launch->params[0], launch->params[1], &c)) {
+    return false;
+  }
+  if (!is_mix) {
+    return digest(&c);
+  }
+  mix(&c);
+  return true;
+}

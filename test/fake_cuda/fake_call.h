@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the functions of the driver have around them, and the tables they are found in. */
+#ifndef FAKE_CUDA_CALL_H
+#define FAKE_CUDA_CALL_H
+
+#include <pthread.h>
+
+#include "fake_private.h"
+
+typedef unsigned long long address;
+
+/* The version from which a function has our signature, and before which it had another. */
+typedef struct driver_function {
+  const char *name;
+  int version;
+  void (*call)(void);
+} driver_function;
+#define F(name, version) \
+  { #name, version, (void (*)(void))name }
+extern const driver_function plain_functions[], graph_functions[]; /* end with a NULL name */
+
+extern pthread_mutex_t fake_lock;
+extern object the_context;
+/* Enters or leaves a context of this thread; false: there is none. */
+bool move_context(int by);
+
+result begin_call(const char *name, bool in_context, bool executes);
+
+/* In front of every function.  `failed` is the error that was asked for or left by an execution;
+ * what frees things frees them nevertheless. */
+#define CALL(in_context, executes) \
+  pthread_mutex_lock(&fake_lock);  \
+  result failed = begin_call(__func__, in_context, executes)
+#define END(value)                    \
+  do {                                \
+    result end_ = (value);            \
+    pthread_mutex_unlock(&fake_lock); \
+    return end_;                      \
+  } while (0)
+#define TRY             \
+  do {                  \
+    if (failed != OK) { \
+      END(failed);      \
+    }                   \
+  } while (0)
+#define OBJECT(type, name, handle, kind)                 \
+  type *name = check_object((handle), (kind), __func__); \
+  if (name == NULL) {                                    \
+    END(INVALID_HANDLE);                                 \
+  }
+
+#endif

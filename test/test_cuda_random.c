@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random graphs, compiled, verified and replayed on CUDA: every byte and every op's digest must be
+ * that of a sequential evaluation, in whatever order the driver executes. */
+#include "cuda_fake.h"
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "fsched/verify.h"
+#include "gen.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 9 };
+#else
+enum { GRAPHS = 12 };
+#endif
+
+static cuda_fake fake;
+static fsched_context *ctx;
+static fsched_replay_result total;
+
+static void set_up(void) {
+  if (!cuda_is_real()) {
+    cuda_fake_load(&fake);
+  }
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+}
+static void tear_down(void) { fsched_context_destroy(ctx); }
+
+static void assert_ok(fsched_status status, uint64_t seed, const char *what) {
+  ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: status %d: %s", (unsigned long long)seed, what,
+                status, fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+}
+
+static void compile_and_replay(uint64_t seed, const fs_gen_params *params, const char *kind,
+                               fsched_replay_options o) {
+  fsched_graph *graph;
+  fsched_program *program;
+  fsched_replay_result r = {.size = sizeof r};
+  fsched_device_options device = {.size = sizeof device, .kind = kind};
+  if (!cuda_is_real()) {
+    fake.reset(&(fake_cuda_controls){.seed = seed});
+    device.driver = fake.path;
+  }
+  assert_ok(fs_gen_graph(ctx, params, &graph), seed, "generate");
+  assert_ok(fsched_compile(ctx, graph, NULL, NULL, &program), seed, "compile");
+  assert_ok(fsched_verify_program(ctx, program, graph), seed, "verify");
+  assert_ok(fsched_device_create(ctx, &device, &o.device), seed, "device");
+  o.size = sizeof o;
+  o.check = 1;
+  assert_ok(fsched_replay(ctx, program, &o, &r), seed, "replay");
+  fsched_device_release(o.device);
+  if (!cuda_is_real()) {
+    cuda_fake_clean(&fake);
+  }
+  total.checked_ops += r.checked_ops;
+  total.checked_bytes += r.checked_bytes;
+  total.commands += r.commands;
+  fsched_text_free(ctx, r.trace_json, r.trace_length);
+  fsched_program_destroy(program);
+  fsched_graph_destroy(graph);
+}
+
+static const char *kind_of(int loop) { return loop == 0 ? "cuda" : "cuda-graph"; }
+
+START_TEST(any_graph)
+{
+  total = (fsched_replay_result){0};
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fs_gen_params params = fs_gen_any(seed, 60);
+    compile_and_replay(seed, &params, kind_of(_i),
+                       (fsched_replay_options){.repeat = 1 + seed % 3, .trace = seed % 5 == 0});
+  }
+  ck_assert_uint_gt(total.checked_ops, GRAPHS);
+  ck_assert_uint_gt(total.checked_bytes, GRAPHS);
+}
+END_TEST
+
+/* Each with all that touches memory at once, room for little more than one op, several slots, and
+ * every other one in a pool. */
+START_TEST(tight_memory)
+{
+  static const uint64_t align[] = {1, 64, 256};
+  total = (fsched_replay_result){0};
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fs_gen_params params = {.seed = seed,
+                            .n_ops = 50,
+                            .n_queues = 1 + (uint32_t)(seed % 5),
+                            .n_memories = 1 + (uint32_t)(seed % 2),
+                            .align = align[seed % 3],
+                            .backing = true,
+                            .scratch = true,
+                            .inplace = true,
+                            .inouts = true,
+                            .ats = true,
+                            .io = true,
+                            .versions = true,
+                            .gangs = seed % 2 == 0};
+    compile_and_replay(seed, &params, kind_of(_i),
+                       (fsched_replay_options){
+                           .repeat = 3, .in_flight = 2, .pool_bytes = seed % 2 == 0 ? 1 << 20 : 0});
+  }
+  ck_assert_uint_gt(total.commands, total.checked_ops); /* there were spills */
+}
+END_TEST
+
+Suite *fs_suite_cuda_random(void) {
+  Suite *s = suite_create("cuda_random");
+  TCase *t = tcase_create("cuda_random");
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_set_timeout(t, 60);
+  tcase_add_loop_test(t, any_graph, 0, 2);
+  tcase_add_loop_test(t, tight_memory, 0, 2);
+  suite_add_tcase(s, t);
+  return s;
+}
