@@ -209,7 +209,7 @@ check-tsan:
 check-stress:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/stress CPPFLAGS='$(CPPFLAGS) -DFS_STRESS' check
 
-check-gpu: $(BUILD)/test/run $(BUILD)/fsched
+check-gpu: $(BUILD)/test/run $(BUILD)/fsched $(addprefix $(BUILD)/examples/gemm-out-of-core/,gen_gemm check_gemm)
 	@BUILD=$(BUILD) scripts/check-gpu
 
 # The unit suites in $(SUITES), or all of them, alone.

@@ -73,8 +73,8 @@ static fs_status chain_slope(const calibration *c, uint32_t queues, uint64_t *ps
   return FSCHED_OK;
 }
 
-/* For each size an op that reads an input and writes an output of it; with `both` a second family
- * beside it, whose copies have a queue of their own. */
+/* For each size an op that reads an input and one that writes an output; with `both` on memories of
+ * their own, so that reads and writes have a queue each and meet. */
 static void copy_graph(const calibration *c, bool both, fs_text *t) {
   uint64_t capacity = 8 * c->bytes[SIZES - 1] + 4096;
   fs_text_printf(t,
@@ -87,21 +87,17 @@ static void copy_graph(const calibration *c, bool both, fs_text *t) {
                    f, (unsigned long long)capacity, f, f, f);
   }
   fs_text_puts(t, "buffers:\n");
-  for (int f = 0; f <= both; f++) {
-    for (int i = 0; i < SIZES; i++) {
-      unsigned long long n = (unsigned long long)c->bytes[i];
-      fs_text_printf(t, "  - {name: in%d_%d, size: %llu, memory: d%d, io: input}\n", f, i, n, f);
-      fs_text_printf(t, "  - {name: out%d_%d, size: %llu, memory: d%d, io: output}\n", f, i, n, f);
-    }
+  for (int i = 0; i < SIZES; i++) {
+    unsigned long long n = (unsigned long long)c->bytes[i];
+    fs_text_printf(t, "  - {name: in%d, size: %llu, memory: d0, io: input}\n", i, n);
+    fs_text_printf(t, "  - {name: out%d, size: %llu, memory: d%d, io: output}\n", i, n, both);
   }
   fs_text_puts(t, "ops:\n");
-  for (int f = 0; f <= both; f++) {
-    for (int i = 0; i < SIZES; i++) {
-      fs_text_printf(t,
-                     "  - {name: o%d_%d, on: q%d, kernel: {builtin: nop}, args: [{in: in%d_%d}, "
-                     "{out: out%d_%d}]}\n",
-                     f, i, f, f, i, f, i);
-    }
+  for (int i = 0; i < SIZES; i++) {
+    fs_text_printf(t, "  - {name: r%d, on: q0, kernel: {builtin: nop}, args: [{in: in%d}]}\n", i,
+                   i);
+    fs_text_printf(t, "  - {name: w%d, on: q1, kernel: {builtin: nop}, args: [{out: out%d}]}\n", i,
+                   i);
   }
 }
 
@@ -150,7 +146,8 @@ static fs_status measure_copies(const calibration *c, bool both, copies *out) {
 static fsched_copy_cost fit(const calibration *c, const uint64_t ns[SIZES]) {
   uint64_t more = c->bytes[SIZES - 1] - c->bytes[SIZES - 2];
   fsched_copy_cost cost = {.fixed_ns = ns[0]};
-  if (ns[SIZES - 1] <= ns[SIZES - 2]) {
+  if (ns[SIZES - 1] <= ns[SIZES - 2]) { /* then nothing can be said of less bytes, either */
+    cost.fixed_ns = fs_max(ns[0], fs_max(ns[1], ns[SIZES - 1]));
     return cost;
   }
   uint64_t longer = ns[SIZES - 1] - ns[SIZES - 2];

@@ -96,7 +96,7 @@ struct fs_instance {
   uint64_t staged_aux;                  /* offset in the host's block */
   uint64_t *staged_given, *staged_kept; /* per item: offset in the host's block */
   uint64_t digests;                     /* offset in aux; a word per op */
-  fs_cu_address *base;                  /* per memory */
+  fs_cu_address *base;                  /* per memory: the block it lies in */
 
   /* Streams and events. */
   uint32_t n_lanes; /* of the plan, or 1 for a graph; then `in` and `out` */
@@ -201,7 +201,7 @@ static inline fs_cu_stream fs_cuda_out(const fs_instance *x) {
   return x->graph ? x->lane[0] : x->lane[x->n_lanes + 1];
 }
 static inline fs_cu_address fs_cuda_at(const fs_instance *x, uint32_t memory, uint64_t address) {
-  return x->base[memory] + address;
+  return x->base[memory] + fs_io_at(x->io, memory, address);
 }
 
 #endif

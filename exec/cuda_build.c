@@ -26,8 +26,7 @@ static int64_t value_of(const fs_instance *x, uint32_t arg) {
 
 static void find_bases(fs_instance *x, fs_cu_address block) {
   for (uint32_t m = 0; m < x->s->n_memories; m++) {
-    fs_cu_address from = x->io->store[m] ? (fs_cu_address)(uintptr_t)x->pinned : block;
-    x->base[m] = from + x->io->offset[m];
+    x->base[m] = x->io->store[m] ? (fs_cu_address)(uintptr_t)x->pinned : block;
   }
 }
 
@@ -68,7 +67,7 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
     }
     if (to != NULL) {
       to->pooled = !x->io->store[p->index];
-      to->data = x->io->offset[p->index] + p->address +
+      to->data = fs_io_at(x->io, p->index, p->address) +
                  (to->pooled ? 0 : (fs_cu_address)(uintptr_t)x->pinned);
       to->length = p->size;
     }

@@ -9,7 +9,7 @@
 
 #include "file.h"
 
-enum { PARAM_BYTES = 8, LOG_BYTES = 2048, SHARED_UNASKED = 48 << 10 };
+enum { PARAM_BYTES = 8, LOG_BYTES = 2048 };
 
 typedef struct loader {
   fsched_context *ctx;
@@ -63,10 +63,14 @@ static fs_status load_image(const loader *l, const char *path, const char *image
 
 /* The file of a module.  A name without a suffix is completed: with the first of these that there
  * is; those that leave the driver less to do come first. */
+static bool is_complete(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return strchr(slash == NULL ? path : slash, '.') != NULL;
+}
+
 static bool module_file(const loader *l, const char *path, char *file, size_t room) {
   static const char *const endings[] = {".cubin", ".fatbin", ".ptx"};
-  const char *slash = strrchr(path, '/');
-  bool complete = strchr(slash == NULL ? path : slash, '.') != NULL;
+  bool complete = is_complete(path);
   bool relative = path[0] != '/' && l->directory[0] != '\0';
   for (unsigned i = 0; i < (complete ? 1 : sizeof endings / sizeof endings[0]); i++) {
     int n = snprintf(file, room, "%s%s%s%s", relative ? l->directory : "", relative ? "/" : "",
@@ -87,7 +91,9 @@ static fs_status load_module(const loader *l, const char *path, fs_cu_module *mo
   if (!module_file(l, path, file, sizeof file)) {
     return fs_fail(l->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,
                    "on a CUDA device a module is PTX, cubin or fatbin",
-                   "op '%s': cannot open module '%s': %s", op_name(l), path, strerror(errno));
+                   "op '%s': cannot open module '%s' in '%s'%s: %s", op_name(l), path,
+                   l->directory[0] == '\0' ? "." : l->directory,
+                   is_complete(path) ? "" : " with .cubin, .fatbin or .ptx", strerror(errno));
   }
   FS_TRY(fs_file_read(l->ctx, file, &image, &length));
   fs_status status = load_image(l, path, image, module);
@@ -156,9 +162,16 @@ static fs_status check_launch(const loader *l, fs_cu_function function) {
     return refuse(l, "%llu bytes of shared memory, the device has %d",
                   (unsigned long long)k->shared_bytes, device->most_shared);
   }
-  if (k->shared_bytes > SHARED_UNASKED) {
+  /* The limit is the function's, which others may launch with more or less; without one the
+   * driver's holds for static and dynamic memory together. */
+  uint64_t most = k->shared_bytes;
+  for (uint32_t i = 0; i < l->s->n_kernels; i++) {
+    bool same = l->m->kernel[i].function == function;
+    most = fs_max(most, same ? l->s->kernels[i].shared_bytes : 0);
+  }
+  if (most > 0) {
     FS_CU_TRY(l->ctx, &device->cuda, cuFuncSetAttribute,
-              (function, FS_CU_DYNAMIC_SHARED_BYTES, (int)k->shared_bytes));
+              (function, FS_CU_DYNAMIC_SHARED_BYTES, (int)most));
   }
   return FSCHED_OK;
 }

@@ -131,6 +131,103 @@ static fs_status list_commands(io_maker *m) {
   return FSCHED_OK;
 }
 
+/* Gaps
+ *
+ * Each memory's addresses are counted in BUCKETS equal parts: which of them something touches.  The
+ * longest run of parts that nothing touches is then widened to what is next to it on either side.
+ */
+
+enum { BUCKETS = 1024, LEAST_EXTENT = 1 << 16 };
+
+typedef struct gap_maker {
+  const fs_stream *s;
+  int32_t *count;          /* per memory and part: how many more touch it than the one before */
+  uint64_t *from, *until;  /* per memory: the run, then the gap; equal: there is none */
+  uint64_t *below, *above; /* the end of what lies below the run, the begin of what lies above */
+} gap_maker;
+
+static uint64_t bucket_of(const fs_stream_memory *m, uint64_t address) {
+  return fs_min(address / (m->extent / BUCKETS + 1), BUCKETS - 1);
+}
+
+static void count_touch(gap_maker *g, uint32_t memory, uint64_t address, uint64_t size) {
+  const fs_stream_memory *m = &g->s->memories[memory];
+  int32_t *count = g->count + (size_t)memory * (BUCKETS + 1);
+  count[bucket_of(m, address)]++;
+  count[bucket_of(m, address + fs_max(size, 1) - 1) + 1]--;
+}
+
+static void widen(gap_maker *g, uint32_t memory, uint64_t address, uint64_t size) {
+  uint64_t end = address + fs_max(size, 1);
+  if (address >= g->until[memory]) {
+    g->above[memory] = fs_min(g->above[memory], address);
+  } else {
+    g->below[memory] = fs_max(g->below[memory], end);
+  }
+}
+
+static void for_all(gap_maker *g, const fs_io *io,
+                    void (*visit)(gap_maker *g, uint32_t memory, uint64_t address, uint64_t size)) {
+  for (uint32_t i = 0; i < g->s->n_places; i++) {
+    const fs_stream_place *p = &g->s->places[i];
+    if (p->space == FS_SPACE_MEMORY) {
+      visit(g, p->index, p->address, p->size);
+    }
+  }
+  for (uint32_t i = 0; i < io->n_given; i++) {
+    visit(g, io->given[i].memory, io->given[i].address, io->given[i].size);
+  }
+  for (uint32_t i = 0; i < io->n_kept; i++) {
+    visit(g, io->kept[i].memory, io->kept[i].address, io->kept[i].size);
+  }
+}
+
+static void longest_run(gap_maker *g, uint32_t memory) {
+  const int32_t *count = g->count + (size_t)memory * (BUCKETS + 1);
+  uint64_t part = g->s->memories[memory].extent / BUCKETS + 1;
+  uint64_t begin = 0, longest = 0;
+  int32_t touched = 0;
+  for (uint64_t b = 0; b < BUCKETS; b++) {
+    touched += count[b];
+    begin = touched > 0 ? b + 1 : begin;
+    if (b + 1 - begin > longest) {
+      longest = b + 1 - begin;
+      g->from[memory] = begin * part;
+      g->until[memory] = (b + 1) * part;
+    }
+  }
+}
+
+static fs_status find_gaps(io_maker *m) {
+  const fs_stream *s = m->s;
+  fs_io *io = m->io;
+  gap_maker g = {.s = s};
+  FS_TRY(fs_new_none(m->arena, &io->gap_end, s->n_memories));
+  FS_TRY(fs_new_zero(m->arena, &io->gap_bytes, s->n_memories));
+  fs_arena_mark mark = fs_arena_set_mark(m->arena);
+  FS_TRY(fs_new_zero(m->arena, &g.count, (size_t)s->n_memories * (BUCKETS + 1)));
+  FS_TRY(fs_new_zero(m->arena, &g.from, s->n_memories));
+  FS_TRY(fs_new_zero(m->arena, &g.until, s->n_memories));
+  FS_TRY(fs_new_zero(m->arena, &g.below, s->n_memories));
+  FS_TRY(fs_new_none(m->arena, &g.above, s->n_memories));
+  for_all(&g, io, count_touch);
+  for (uint32_t i = 0; i < s->n_memories; i++) {
+    longest_run(&g, i);
+  }
+  for_all(&g, io, widen);
+  for (uint32_t i = 0; i < s->n_memories; i++) {
+    uint64_t align = fs_max(s->memories[i].align, FS_IO_ALIGN);
+    bool worth =
+        s->memories[i].extent >= LEAST_EXTENT && g.until[i] > g.from[i] && g.above[i] != UINT64_MAX;
+    if (worth) {
+      io->gap_end[i] = g.above[i];
+      io->gap_bytes[i] = (g.above[i] - g.below[i]) / align * align;
+    }
+  }
+  fs_arena_reset(m->arena, mark);
+  return FSCHED_OK;
+}
+
 static fs_status place_memories(io_maker *m) {
   const fs_stream *s = m->s;
   fs_io *io = m->io;
@@ -144,7 +241,8 @@ static fs_status place_memories(io_maker *m) {
   for (uint32_t i = 0; i < s->n_memories; i++) {
     uint64_t *sum = io->store[i] ? &io->store_bytes : &io->pooled_bytes;
     uint64_t limit = UINT64_MAX / 4; /* saturates there: more than any machine has */
-    uint64_t size = fs_align_up(fs_min(s->memories[i].extent, limit), FS_IO_ALIGN);
+    uint64_t used = s->memories[i].extent - io->gap_bytes[i];
+    uint64_t size = fs_align_up(fs_min(used, limit), FS_IO_ALIGN);
     io->offset[i] = *sum;
     *sum = fs_min(*sum + size, limit);
   }
@@ -157,5 +255,6 @@ fs_status fs_io_make(fs_arena *arena, const fs_stream *s, fs_io *io) {
   FS_TRY(find_states(&m));
   FS_TRY(find_items(&m));
   FS_TRY(list_commands(&m));
+  FS_TRY(find_gaps(&m));
   return place_memories(&m);
 }

@@ -32,12 +32,20 @@ typedef struct fs_io {
   uint32_t *given0, *kept0; /* n_commands + 1 */
   uint32_t *command_given, *command_kept;
   /* Memories. */
-  bool *store;      /* per memory: backs another */
-  uint64_t *offset; /* per memory: in the pooled block, or among the stores */
+  bool *store;                   /* per memory: backs another */
+  uint64_t *offset;              /* per memory: in the pooled block, or among the stores */
+  uint64_t *gap_end, *gap_bytes; /* per memory: see fs_io_at */
   uint64_t pooled_bytes, store_bytes;
 } fs_io;
 
 enum { FS_IO_ALIGN = 256 };
+
+/* Where an address of a memory lies in its block: the longest range of addresses that nothing uses,
+ * as between what is placed from one end and from the other, takes no memory. */
+static inline uint64_t fs_io_at(const fs_io *io, uint32_t memory, uint64_t address) {
+  uint64_t skipped = address >= io->gap_end[memory] ? io->gap_bytes[memory] : 0;
+  return io->offset[memory] + address - skipped;
+}
 
 /* Everything in the arena.  O(places + versions * log). */
 fs_status fs_io_make(fs_arena *arena, const fs_stream *s, fs_io *io) FS_MUST_USE;

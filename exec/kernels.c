@@ -68,7 +68,9 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
   if (f->options == NULL || !module_path(f, module, path, sizeof path)) {
     return refuse(f, mix_hint, op, "cannot open module", module);
   }
-  out->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (out->module == NULL) { /* else another op has opened it, in vain */
+    out->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  }
   if (out->module == NULL) {
     const char *why = dlerror();
     return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,

@@ -42,7 +42,7 @@ static fs_status check_limit(fsched_context *ctx, const fs_io *io, uint64_t limi
 
 void fs_memories_use(fs_memories *m, void *block) {
   for (uint32_t i = 0; i < m->n; i++) {
-    m->base[i] = (m->io->store[i] ? m->stores : (uint8_t *)block) + m->io->offset[i];
+    m->base[i] = m->io->store[i] ? m->stores : block;
   }
 }
 

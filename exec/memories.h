@@ -10,7 +10,7 @@
 
 typedef struct fs_memories {
   const fs_io *io;
-  uint8_t **base; /* per memory */
+  uint8_t **base; /* per memory: the block it lies in */
   uint32_t n;
   uint8_t *stores, *own; /* mapped; own is NULL when the pooled block comes from elsewhere */
 } fs_memories;
@@ -29,7 +29,7 @@ void fs_memories_use(fs_memories *m, void *block); /* of io->pooled_bytes */
 void fs_memories_release(fs_memories *m);          /* after a failed take and for {0} too */
 
 static inline uint8_t *fs_memories_at(const fs_memories *m, uint32_t memory, uint64_t address) {
-  return m->base[memory] + address;
+  return m->base[memory] + fs_io_at(m->io, memory, address);
 }
 
 #endif

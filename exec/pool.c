@@ -31,6 +31,7 @@ struct fsched_pool {
   fsched_allocation *all;
   uint64_t n_allocations; /* that are not gone */
   pthread_cond_t fewer;
+  bool closing;
 };
 
 struct fsched_allocation {
@@ -131,6 +132,7 @@ fs_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t b
 /* With the lock. */
 static fs_reserved try_take(fsched_pool *p, fs_reservation *r) {
   fsched_blocks_result result;
+  r->cancelled = r->cancelled || p->closing; /* what is given back now is for nobody any more */
   if (r->cancelled) {
     return FS_RESERVE_CANCELLED;
   }
@@ -193,7 +195,9 @@ static fs_reservation *serve(fsched_pool *p) {
 static void grant(fs_reservation *served) {
   while (served != NULL) {
     fs_reservation *next = served->next; /* it may go */
-    served->granted(served, served->data == NULL ? FSCHED_CAUSE_SYSTEM : FSCHED_CAUSE_NONE);
+    served->granted(served, served->data != NULL ? FSCHED_CAUSE_NONE
+                            : served->cancelled  ? FSCHED_CAUSE_CANCELLED
+                                                 : FSCHED_CAUSE_SYSTEM);
     served = next;
   }
 }
@@ -408,6 +412,7 @@ static void expel(fsched_allocation *a, bool leaving) {
 /* An allocation keeps its place in the list while it is looked at. */
 static void expel_all(fsched_pool *p) {
   pthread_mutex_lock(&p->lock);
+  p->closing = true;
   fsched_allocation *a = p->all;
   if (a != NULL) {
     a->references++;

@@ -196,7 +196,7 @@ START_TEST(kernels_that_are_refused)
   *k = good;
   k->module = mk_string(m, "nowhere.ptx");
   refused(FSCHED_REPLAY, "replay-kernel",
-          "op 'scale': cannot open module 'nowhere.ptx': No such file");
+          "op 'scale': cannot open module 'nowhere.ptx' in 'test/cuda_modules': No such file");
   k->module = mk_string(m, "kernels");
   ck_assert_int_eq(replay(), FSCHED_OK);
   k->module = mk_string(m, "broken.ptx");

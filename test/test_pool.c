@@ -337,6 +337,33 @@ START_TEST(every_order_of_events)
 END_TEST
 
 /* Allocations at every stage, freed or not, go with the pool. */
+/* What one gives back while the pool goes is for nobody any more, in whatever order they stand. */
+START_TEST(nothing_is_granted_at_the_end)
+{
+  for (int first = 0; first < 2; first++) {
+    fsched_semaphore *lines[2] = {kit_timeline(), kit_timeline()};
+    fsched_fence *signal[2] = {kit_fence(ctx, lines[0], 1), kit_fence(ctx, lines[1], 1)};
+    fsched_semaphore *gate = kit_timeline();
+    fsched_fence *wait = kit_fence(ctx, gate, 1);
+    fsched_allocation *a[2];
+    for (int i = 0; i < 2; i++) { /* one of them waits at first, so that the other has the bytes */
+      kit_ok(ctx, fsched_pool_alloc(ctx, pool, 768, i == first ? wait : NULL, signal[i], &a[i]));
+    }
+    kit_publish(gate, 1);
+    fsched_pool_destroy(pool);
+    ck_assert_int_eq(fsched_fence_wait(signal[1 - first], 0), FSCHED_CAUSE_NONE);
+    ck_assert_int_eq(fsched_fence_wait(signal[first], 0), FSCHED_CAUSE_CANCELLED);
+    for (int i = 0; i < 2; i++) {
+      fsched_fence_release(signal[i]);
+      fsched_semaphore_release(lines[i]);
+    }
+    fsched_fence_release(wait);
+    fsched_semaphore_release(gate);
+    kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
+  }
+}
+END_TEST
+
 START_TEST(destroyed_with_all_in_flight)
 {
   fsched_semaphore *lines[4];
@@ -562,6 +589,7 @@ Suite *fs_suite_pool(void) {
   tcase_add_test(t, freed_before_it_is_granted);
   tcase_add_test(t, who_is_behind_moves_up);
   tcase_add_test(t, every_order_of_events);
+  tcase_add_test(t, nothing_is_granted_at_the_end);
   tcase_add_test(t, destroyed_with_all_in_flight);
   tcase_add_test(t, cancelled_before_it_was_asked_for);
   tcase_add_test(t, chain_peaks_at_one);

@@ -225,8 +225,7 @@ static bool put_status(fs_text *t, char *words) {
       "too small.",
       "Verification failed: the file is well-formed but wrong.",
       "The machine failed: a file, memory, or a device.",
-      "A replay failed: a kernel failed or is not there, it got stuck, or its result is\nnot that "
-      "of a sequential evaluation."};
+      "A replay failed: a kernel, a wait that is stuck, or a result that is not right."};
   for (char *w = words; *w != '\0'; w += *w == ' ') {
     unsigned long n = strtoul(w, &w, 10);
     if (n >= sizeof meaning / sizeof meaning[0] || (*w != '\0' && *w != ' ')) {

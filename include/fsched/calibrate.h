@@ -30,7 +30,7 @@ typedef struct fsched_calibrate_options {
 } fsched_calibrate_options;
 
 /** Runs small programs on the device; a few seconds.  `options` may be NULL.  The result depends
- *  on the machine and its load.  Memory: three times most_bytes, on both sides.
+ *  on the machine and its load.  Memory: about four times most_bytes, on both sides.
  *  Errors: FSCHED_USAGE (options), those of fsched_replay. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_calibrate(fsched_context *ctx,
                                                           fsched_device *device,

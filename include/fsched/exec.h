@@ -16,6 +16,11 @@
  * where there are slots.  Only programs with `state` buffers are ordered among themselves, by an
  * inner timeline of the exec, in the order in which they were invoked.
  *
+ * An invocation that waits for nothing but inputs of its own (fsched_binding.wait) has started: it
+ * holds its slot and its memory meanwhile.  Whoever signals such an input must not need either;
+ * with one slot, or memory for one, wait with fsched_invocation.wait for what this exec is yet to
+ * make.
+ *
  * Memory: an invocation reserves the extents of its program's memories, those that back others
  * excepted (each slot has these of its own), when it starts, and gives them back when it is
  * complete, before its fences are signalled.  Reservations of a pool are served strictly in the
@@ -156,7 +161,8 @@ typedef struct fsched_device_options {
   uint32_t ordinal;    /* CUDA: which device */
   const char *driver;  /* CUDA: path of the driver's library; default libcuda.so.1 */
   const char *modules; /* directory from which relative module files count; default: the current */
-  int pin;             /* CPU: queue i runs on the i-th processor (modulo their number) alone */
+  int pin;             /* CPU: the i-th queue that has commands runs on the i-th processor (modulo
+                          their number) alone */
   uint64_t memory_limit; /* bytes that one slot may reserve; default 2^36 */
   /** CPU: a function for a kernel, asked before the module is opened; NULL from it: not mine. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);

@@ -178,7 +178,7 @@ if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
   done
   mkdir device
   run 6 fsched run single.fsb --on cuda --modules device
-  expect "what was looked for" holds err "cannot open module 'gemm': "
+  expect "what was looked for" holds err "cannot open module 'gemm' in '.*' with .cubin, .fatbin or .ptx: "
   for suffix in ptx fatbin cubin; do
     echo nothing >"device/gemm.$suffix"
     run 6 fsched run single.fsb --on cuda --modules device

@@ -12,6 +12,26 @@ run 0 "$FSCHED" run f.fsb --invocations 4 --in-flight 2 --pool 300 --format json
 expect "one after the other where two do not fit" holds out '"runs": 4, .*"pool_bytes": 300, "pool_peak": 256'
 run 3 "$FSCHED" run f.fsb --pool 255
 expect "need and have" holds err '256 bytes of memory are needed at once, the pool has 255'
+# What is placed from both ends of a large memory does not reserve what lies between.
+cat >wide.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}, {name: q}], memories: [{name: m, capacity: 1GiB, align: 64}]}
+buffers: [{name: x, size: 100, io: input}, {name: y, size: 300, io: output}]
+ops:
+  - {name: a, args: [{in: x}, {out: long, size: 1000}]}
+  - {name: b, args: [{in: x}, {out: short, size: 1000}]}
+  - {name: c, args: [{in: short}, {out: shorter, size: 100}]}
+  - {name: d, args: [{in: shorter}, {in: long}, {out: y}]}
+END
+run 0 "$FSCHED" compile wide.yaml -q -o wide.fsb
+for on in cpu sim; do
+  run 0 "$FSCHED" run wide.fsb --on $on --pool 8KiB --check
+done
+for on in cuda cuda-graph; do
+  run 0 env FSCHED_CUDA_DRIVER="$BUILD/test/fake_cuda/libcuda.so.1" \
+    "$FSCHED" run wide.fsb --on $on --pool 8KiB --check
+done
+
 run 2 "$FSCHED" run f.fsb --pool 0
 run 2 "$FSCHED" run f.fsb --pool 1KB
 run 2 "$FSCHED" run f.fsb --pool 257TiB
