@@ -211,14 +211,18 @@ void fs_exec_pump(fsched_exec *x) {
   unlock(x);
 }
 
-/* With the lock, which is given up: after the end of an invocation its memory goes first, so that
- * whoever is told finds room. */
+/* Without the lock.  Memory goes before the slot does, so that as many invocations as there are
+ * slots never hold more than their memory; and before anyone is told, so that he finds room. */
+static void give_memory_back(fs_invocation *v) {
+  if (v->reservation.data != NULL) {
+    fs_pool_release(v->entry->exec->options.pool, &v->reservation);
+  }
+}
+
+/* With the lock, which is given up: after the end of an invocation. */
 static void leave(fsched_exec *x, fs_invocation *v) {
   x->n_busy++;
   unlock(x);
-  if (v->reservation.data != NULL) {
-    fs_pool_release(x->options.pool, &v->reservation);
-  }
   tell(v);
   lock(x);
   x->n_busy--;
@@ -236,6 +240,9 @@ static void memory_granted(fs_reservation *r, fsched_cause cause) {
     unlock(x);
     return;
   }
+  unlock(x);
+  give_memory_back(v);
+  lock(x);
   end(v);
   leave(x, v);
 }
@@ -268,6 +275,7 @@ static void failed(void *user, fsched_cause cause, const char *what) {
 static void done(void *user, fsched_cause cause, uint64_t ns) {
   fs_invocation *v = user;
   fsched_exec *x = v->entry->exec;
+  give_memory_back(v);
   lock(x);
   v->cause = cause;
   v->ns = ns;
