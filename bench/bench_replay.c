@@ -183,6 +183,7 @@ static void omp_tasks(const shape *s, char *token) {
   (void)token; /* only its addresses are used */
   for (uint32_t i = 0; i < s->n_ops; i++) {
     uint32_t a = s->before[i][0], b = s->before[i][1];
+    b = b == UINT32_MAX ? a : b;
     if (a == UINT32_MAX) {
 #pragma omp task depend(out : token[i])
       { atomic_signal_fence(memory_order_seq_cst); }
