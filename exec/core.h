@@ -124,10 +124,11 @@ typedef struct fs_list {
 
 struct fsched_exec {
   fs_allocator allocator;
-  fsched_context *ctx; /* its own: programs and states; by the thread that has the lock */
+  fsched_context *ctx; /* its own: programs and states; by the thread that loads */
   fs_arena arena;
   fsched_device *device;
   fsched_exec_options options;
+  pthread_mutex_t loading; /* taken before `lock`: ctx and arena */
   pthread_mutex_t lock;
   pthread_cond_t quiet; /* fewer invocations */
   fsched_entry *entries;

@@ -28,7 +28,12 @@ static fs_status make_locks(fsched_context *ctx, fsched_exec *x) {
   if (pthread_mutex_init(&x->lock, NULL) != 0) {
     return fs_no_memory(ctx, sizeof x->lock);
   }
+  if (pthread_mutex_init(&x->loading, NULL) != 0) {
+    (void)pthread_mutex_destroy(&x->lock);
+    return fs_no_memory(ctx, sizeof x->loading);
+  }
   if (pthread_cond_init(&x->quiet, NULL) != 0) {
+    (void)pthread_mutex_destroy(&x->loading);
     (void)pthread_mutex_destroy(&x->lock);
     return fs_no_memory(ctx, sizeof x->quiet);
   }
@@ -95,6 +100,7 @@ void fsched_exec_destroy(fsched_exec *exec) {
   fs_arena_release(&exec->arena);
   fsched_context_destroy(exec->ctx);
   (void)pthread_cond_destroy(&exec->quiet);
+  (void)pthread_mutex_destroy(&exec->loading);
   (void)pthread_mutex_destroy(&exec->lock);
   fsched_device_release(exec->device);
   fs_allocator_free(exec->allocator, exec, sizeof *exec);
@@ -207,7 +213,10 @@ static fs_status make_entry(fsched_context *ctx, fsched_exec *x, const fsched_pr
   e->stream = &program->view;
   FS_TRY(fs_io_make(&x->arena, e->stream, &e->io));
   FS_TRY(index_names(&x->arena, e));
-  FS_TRY(join_states(ctx, e));
+  pthread_mutex_lock(&x->lock);
+  fs_status joined = join_states(ctx, e);
+  pthread_mutex_unlock(&x->lock);
+  FS_TRY(joined);
   if (x->options.pool != NULL) {
     FS_TRY(fs_pool_check(ctx, x->options.pool, fsched_entry_bytes(e)));
   }
@@ -222,25 +231,30 @@ static fs_status load(fsched_context *ctx, fsched_exec *x, const fsched_program 
   fs_status status = make_entry(ctx, x, program, e);
   if (status != FSCHED_OK) {
     destroy_slots(e);
-    drop_states(x, n_states);
-    return status;
   }
-  e->next = x->entries;
-  x->entries = e;
-  *out = e;
-  return FSCHED_OK;
+  pthread_mutex_lock(&x->lock);
+  if (status != FSCHED_OK) {
+    drop_states(x, n_states);
+  } else {
+    e->next = x->entries;
+    x->entries = e;
+    *out = e;
+  }
+  pthread_mutex_unlock(&x->lock);
+  return status;
 }
 
 fsched_status fsched_exec_load(fsched_context *ctx, fsched_exec *exec,
                                const fsched_program *program, fsched_entry **out) {
   *out = NULL;
-  pthread_mutex_lock(&exec->lock);
+  pthread_mutex_lock(
+      &exec->loading); /* not `lock`: this may take long, and calls what is the user's */
   fs_status status = load(ctx, exec, program, out);
   if (fs_context_out_of_memory(exec->ctx)) {
     (void)fs_no_memory(ctx, sizeof(fsched_entry));
     fsched_diag_clear(exec->ctx);
   }
-  pthread_mutex_unlock(&exec->lock);
+  pthread_mutex_unlock(&exec->loading);
   return status;
 }
 
