@@ -424,6 +424,23 @@ fs_status fs_gen_graph(fsched_context *ctx, const fs_gen_params *params, fsched_
   return status;
 }
 
+fs_gen_params fs_gen_tight(uint64_t seed, uint32_t n_ops) {
+  static const uint64_t align[] = {1, 64, 256};
+  return (fs_gen_params){.seed = seed,
+                         .n_ops = n_ops,
+                         .n_queues = 1 + (uint32_t)(seed % 5),
+                         .n_memories = 1 + (uint32_t)(seed % 2),
+                         .align = align[seed % 3],
+                         .backing = true,
+                         .scratch = true,
+                         .inplace = true,
+                         .inouts = true,
+                         .ats = true,
+                         .io = true,
+                         .versions = true,
+                         .gangs = seed % 2 == 0};
+}
+
 fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops) {
   static const uint64_t aligns[] = {1, 64, 256};
   static const double loose[] = {1.0, 1.0, 1.3, 2.0, 8.0};

@@ -66,5 +66,7 @@ fs_status fs_gen_graph(fsched_context *ctx, const fs_gen_params *params,
 /* Parameters drawn from a seed: small graphs with any mix of the options, for property tests.
  * `backing` is always on, `raw` off. */
 fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops);
+/* All that touches memory at once, and room for little more than one op. */
+fs_gen_params fs_gen_tight(uint64_t seed, uint32_t n_ops);
 
 #endif

@@ -218,23 +218,34 @@ START_TEST(kernels_that_are_refused)
 }
 END_TEST
 
+/* Two kernels of one function: its limit of shared memory serves the larger one, whichever comes
+ * first. */
+START_TEST(function_with_two_limits)
+{
+  static const uint64_t shared[][2] = {{100000, 60000}, {60000, 100000}, {100000, 384}};
+  open_device(_i, NULL);
+  options.check = 0;
+  for (unsigned i = 0; i < 3; i++) {
+    mk_init(m, ctx);
+    uint32_t mem = mk_memory(m, "hbm", 4096), q = mk_queue(m, "q");
+    uint32_t in = (mk_buffer(m, "in", 4 * WORDS, FSCHED_IO_INPUT), mk_version(m, mem, 256));
+    uint32_t x = (mk_buffer(m, "x", 4 * WORDS, FSCHED_IO_NONE), mk_version(m, mem, 1024));
+    uint32_t out = (mk_buffer(m, "out", 4 * WORDS, FSCHED_IO_OUTPUT), mk_version(m, mem, 2048));
+    mk_given(m, in, mem, 256), mk_kept(m, out, mem, 2048);
+    (void)mk_op(m, "there"), mk_arg(m, FSCHED_IN, in), mk_arg(m, FSCHED_OUT, x);
+    (void)module_kernel("kernels.ptx", "reverse", 1, WORDS, shared[i][0]);
+    (void)mk_op(m, "back"), mk_arg(m, FSCHED_IN, x), mk_arg(m, FSCHED_OUT, out);
+    (void)module_kernel("kernels.ptx", "reverse", 1, WORDS, shared[i][1]);
+    (void)mk_run(m, q, 0), (void)mk_run(m, q, 1);
+    ck_assert_int_eq(replay(), FSCHED_OK);
+  }
+}
+END_TEST
+
 START_TEST(state_is_carried)
 {
   open_device(_i, NULL);
-  uint32_t mem = mk_memory(m, "hbm", 100);
-  uint32_t q = mk_queue(m, "q");
-  (void)mk_buffer(m, "s", 8, FSCHED_IO_STATE);
-  uint32_t s0 = mk_version(m, mem, 0), s1 = mk_version(m, mem, 8);
-  (void)mk_buffer(m, "t", 8, FSCHED_IO_STATE);
-  uint32_t t0 = mk_version(m, mem, 8), t1 = mk_version(m, mem, 0);
-  mk_given(m, s0, mem, 0), mk_given(m, t0, mem, 8);
-  mk_kept(m, s1, mem, 8), mk_kept(m, t1, mem, 0);
-  uint32_t x = (mk_buffer(m, "x", 8, FSCHED_IO_NONE), mk_version(m, mem, 16));
-  (void)mk_op(m, "read"), mk_arg(m, FSCHED_IN, s0), mk_arg(m, FSCHED_IN, t0);
-  mk_arg(m, FSCHED_OUT, x);
-  (void)mk_op(m, "write"), mk_arg(m, FSCHED_IN, x), mk_arg(m, FSCHED_OUT, s1);
-  mk_arg(m, FSCHED_OUT, t1);
-  (void)mk_run(m, q, 0), (void)mk_run(m, q, 1);
+  make_state_swap(m);
   for (options.repeat = 1; options.repeat <= 3; options.repeat++) {
     assert_ok();
     ck_assert_uint_eq(result.checked_bytes, 16);
@@ -435,6 +446,7 @@ Suite *fs_suite_cuda(void) {
   tcase_add_loop_test(t, gang, 0, LOOPS);
   tcase_add_loop_test(t, kernels_of_modules, 0, LOOPS);
   tcase_add_loop_test(t, kernels_that_are_refused, 0, 2);
+  tcase_add_loop_test(t, function_with_two_limits, 0, 2);
   tcase_add_loop_test(t, state_is_carried, 0, LOOPS);
   tcase_add_loop_test(t, traced_and_paced, 0, LOOPS);
   tcase_add_loop_test(t, commands_alone, 0, LOOPS);

@@ -78,22 +78,9 @@ END_TEST
  * every other one in a pool. */
 START_TEST(tight_memory)
 {
-  static const uint64_t align[] = {1, 64, 256};
   total = (fsched_replay_result){0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
-    fs_gen_params params = {.seed = seed,
-                            .n_ops = 50,
-                            .n_queues = 1 + (uint32_t)(seed % 5),
-                            .n_memories = 1 + (uint32_t)(seed % 2),
-                            .align = align[seed % 3],
-                            .backing = true,
-                            .scratch = true,
-                            .inplace = true,
-                            .inouts = true,
-                            .ats = true,
-                            .io = true,
-                            .versions = true,
-                            .gangs = seed % 2 == 0};
+    fs_gen_params params = fs_gen_tight(seed, 50);
     compile_and_replay(seed, &params, kind_of(_i),
                        (fsched_replay_options){
                            .repeat = 3, .in_flight = 2, .pool_bytes = seed % 2 == 0 ? 1 << 20 : 0});

@@ -128,20 +128,7 @@ END_TEST
 /* Two states that change places: each is kept where the other is given. */
 START_TEST(state_is_carried)
 {
-  uint32_t mem = mk_memory(m, "ddr", 100);
-  uint32_t q = mk_queue(m, "q");
-  (void)mk_buffer(m, "s", 8, FSCHED_IO_STATE);
-  uint32_t s0 = mk_version(m, mem, 0), s1 = mk_version(m, mem, 8);
-  (void)mk_buffer(m, "t", 8, FSCHED_IO_STATE);
-  uint32_t t0 = mk_version(m, mem, 8), t1 = mk_version(m, mem, 0);
-  mk_given(m, s0, mem, 0), mk_given(m, t0, mem, 8);
-  mk_kept(m, s1, mem, 8), mk_kept(m, t1, mem, 0);
-  uint32_t x = (mk_buffer(m, "x", 8, FSCHED_IO_NONE), mk_version(m, mem, 16));
-  (void)mk_op(m, "read"), mk_arg(m, FSCHED_IN, s0), mk_arg(m, FSCHED_IN, t0);
-  mk_arg(m, FSCHED_OUT, x);
-  (void)mk_op(m, "write"), mk_arg(m, FSCHED_IN, x), mk_arg(m, FSCHED_OUT, s1);
-  mk_arg(m, FSCHED_OUT, t1);
-  (void)mk_run(m, q, 0), (void)mk_run(m, q, 1);
+  make_state_swap(m);
   for (options.repeat = 1; options.repeat <= 3; options.repeat++) {
     assert_ok();
     ck_assert_uint_eq(result.checked_bytes, 16);

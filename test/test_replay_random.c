@@ -59,22 +59,9 @@ END_TEST
 /* The same, each with all that touches memory at once and room for little more than one op. */
 START_TEST(tight_memory)
 {
-  static const uint64_t align[] = {1, 64, 256};
   fsched_replay_result total = {0};
   for (uint64_t seed = 1; seed <= GRAPHS / 3; seed++) {
-    fs_gen_params params = {.seed = seed,
-                            .n_ops = 100,
-                            .n_queues = 1 + (uint32_t)(seed % 5),
-                            .n_memories = 1 + (uint32_t)(seed % 2),
-                            .align = align[seed % 3],
-                            .backing = true,
-                            .scratch = true,
-                            .inplace = true,
-                            .inouts = true,
-                            .ats = true,
-                            .io = true,
-                            .versions = true,
-                            .gangs = seed % 2 == 0};
+    fs_gen_params params = fs_gen_tight(seed, 100);
     fsched_replay_options o = {.size = sizeof o, .check = 1, .repeat = 2};
     compile_and_replay(seed, &params, &o, &total);
   }
