@@ -91,7 +91,7 @@ OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ
 
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= fence pool exec exec_bind exec_state exec_end exec_stress \
-	replay replay_random cuda cuda_exec conformance_cpu conformance_sim sim sim_random tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
+	replay replay_random replay_sync cuda cuda_exec conformance_cpu conformance_sim sim sim_random sim_sync tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
 	semaphore_handles semaphore_process semaphore_page
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
@@ -217,7 +217,7 @@ check-suites: $(BUILD)/test/run
 	@BUILD=$(BUILD) scripts/run-tests --suites $(SUITES)
 
 fuzz-smoke: $(TESTS)
-	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml
+	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml test/fuzz/*.yaml
 
 # Beside ours, where its header is installed.
 $(BUILD)/bench/taskflow: bench/taskflow.cpp

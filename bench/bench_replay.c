@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands of a replay cost, kernels left out: on one queue, per wait for another queue
  * (beside a bare hand-off between two threads), per invocation, and for whole DAGs beside OpenMP
- * tasks.  bench_taskflow measures the same DAGs where Taskflow is installed.
+ * tasks; and for DAGs with barriers beside the same with timelines.  bench_taskflow measures the
+ * same DAGs where Taskflow is installed.
  *
  * Each line is measured RUNS times, the contenders by turns, so that a disturbed moment meets all
  * of them; minimum and median are shown.  A run is the quickest of REPEAT invocations. */
@@ -99,7 +100,9 @@ static void add_op(fsched_context *ctx, fsched_builder *b, const shape *s, uint3
   }
 }
 
-static fsched_program *compile(fsched_context *ctx, const shape *s) {
+/* `barriers`: 0, or as in the options. */
+static fsched_program *compile_for(fsched_context *ctx, const shape *s, uint32_t barriers) {
+  fsched_compile_options o = {.size = sizeof o, .barriers = barriers};
   fsched_builder *b;
   fsched_graph *graph;
   fsched_program *program;
@@ -115,10 +118,14 @@ static fsched_program *compile(fsched_context *ctx, const shape *s) {
     add_op(ctx, b, s, i);
   }
   need(ctx, fsched_builder_finish(b, &graph));
-  need(ctx, fsched_compile(ctx, graph, NULL, NULL, &program));
+  need(ctx, fsched_compile(ctx, graph, &o, NULL, &program));
   fsched_graph_destroy(graph);
   fsched_builder_destroy(b);
   return program;
+}
+
+static fsched_program *compile(fsched_context *ctx, const shape *s) {
+  return compile_for(ctx, s, 0);
 }
 
 /* ns per op. */
@@ -270,6 +277,25 @@ static void bench_dag(fsched_context *ctx, shape s) {
   free(s.before);
 }
 
+/* The same graph with timelines, and with as many barriers as need no new order. */
+static void bench_barriers(fsched_context *ctx, shape s) {
+  fsched_program *p = compile(ctx, &s), *q = compile_for(ctx, &s, FSCHED_BARRIERS_AUTO);
+  series timelines, barriers;
+  char name[64];
+  for (int run = 0; run < RUNS; run++) {
+    timelines.ns[run] = replay(ctx, p, s.n_ops);
+    barriers.ns[run] = replay(ctx, q, s.n_ops);
+  }
+  (void)snprintf(name, sizeof name, "%s: timelines", s.name);
+  double t = row(name, &timelines);
+  (void)snprintf(name, sizeof name, "%s: barriers", s.name);
+  double b = row(name, &barriers);
+  printf("%-44s %10.2f\n", "  barriers / timelines", b / t);
+  fsched_program_destroy(p);
+  fsched_program_destroy(q);
+  free(s.before);
+}
+
 /* ---- invocations: of a program of one op, many behind each other, and one at a time */
 
 typedef struct counter {
@@ -366,6 +392,8 @@ int main(void) {
   bench_dag(ctx, make_chain("chain", DAG_OPS, 1));
   bench_dag(ctx, make_shape("independent", DAG_OPS, queues, 0));
   bench_dag(ctx, make_layers(queues));
+  bench_barriers(ctx, make_chain("ping-pong", HOPS, 2));
+  bench_barriers(ctx, make_layers(queues));
   omp_set_num_threads(1);
   printf("OpenMP on one thread, replay on one queue\n");
   bench_dag(ctx, make_chain("chain", DAG_OPS, 1));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing by table.  A word that begins with "-" is looked up as a whole long name, then as a whole
  * short name of several letters (-MD), then letter by letter.  Values are checked here as far as
- * the table says what they are: "N" is a number, "a|b" a choice, "K=V" must have its "=". */
+ * the table says what they are: "N" is a number, "a|b" a choice, "N|a" either, "K=V" must have its
+ * "=". */
 #include "args.h"
 
 #include <stdio.h>
@@ -205,7 +206,13 @@ static fs_status check_value(const fs_walk *w, fs_option option, const char *sho
   if (strcmp(argument, "N") == 0 && !fs_parse_u64(value, &number)) {
     return fs_usage(w->ctx, NULL, "%s wants a decimal number, not '%s'", shown, value);
   }
-  if (strchr(argument, '|') != NULL && fs_choice_index(argument, value) == FS_NONE) {
+  bool or_number = strncmp(argument, "N|", 2) == 0;
+  if (or_number && !fs_parse_u64(value, &number) &&
+      fs_choice_index(argument + 2, value) == FS_NONE) {
+    return fs_usage(w->ctx, fs_nearest_hint(w->arena, argument + 2, value),
+                    "%s wants a decimal number or %s, not '%s'", shown, argument + 2, value);
+  }
+  if (!or_number && strchr(argument, '|') != NULL && fs_choice_index(argument, value) == FS_NONE) {
     const char *hint = fs_nearest_hint(w->arena, argument, value);
     return fs_usage(w->ctx, hint, "%s is one of %s, not '%s'", shown, argument, value);
   }

@@ -20,6 +20,7 @@ typedef struct fs_job {
   fs_emit *emit;
   size_t n_emits;
   fs_dumps dumps;
+  uint32_t barriers;
   const char **result; /* the names of all files to be written */
   size_t n_results;
   size_t n_products; /* of them the stream and those of --emit, which a depfile names */
@@ -77,21 +78,70 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   return FSCHED_OK;
 }
 
+/* Passes that are for one kind of sync, or for those who ask. */
+static bool pass_runs(const fs_cli *cli, const fs_job *job, uint32_t pass) {
+  const char *name = fsched_pass_name(pass);
+  fs_sync_kind sync = job->barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
+  return strcmp(name, "barrier") == 0  ? sync == FS_SYNC_BARRIER
+         : strcmp(name, "block") == 0  ? sync == FS_SYNC_BLOCK
+         : strcmp(name, "verify") == 0 ? fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT)
+                                       : true;
+}
+
+/* Nothing would be shown of what is asked for by name. */
+static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
+  for (size_t i = 0; i < job->dumps.n; i++) {
+    for (uint32_t pass = 0; pass < fsched_pass_count(); pass++) {
+      if (job->dumps.at[i].passes == (uint64_t)1 << pass && !pass_runs(cli, job, pass)) {
+        return fs_usage(cli->ctx, fsched_pass_summary(pass),
+                        "the pass '%s' does not run for this target", fsched_pass_name(pass));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* How barriers are shared says nothing where there are none. */
+static fs_status check_method(fs_cli *cli, const fs_job *job) {
+  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
+  const fs_target *t = &job->graph->target;
+  if (method == NULL) {
+    return FSCHED_OK;
+  }
+  if (job->barriers == 0 && t->sync != FS_SYNC_BARRIER) {
+    return fs_usage(cli->ctx, "add --barriers N, or give the target 'sync: barrier'",
+                    "--barrier-method is for targets with barriers");
+  }
+  uint32_t bound = job->barriers != 0 ? job->barriers : t->barrier_count;
+  if (bound == FSCHED_BARRIERS_AUTO && strcmp(method, "published") == 0) {
+    return fs_usage(cli->ctx, "add --barriers N",
+                    "--barrier-method published needs to know how many barriers there are");
+  }
+  return FSCHED_OK;
+}
+
 static fs_status compute(fs_cli *cli, fs_job *job) {
   uint64_t begin = fs_times_now();
   FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
   FS_TRY(check_targets(cli, job));
+  FS_TRY(check_dumps(cli, job));
+  FS_TRY(check_method(cli, job));
   job->read_ns = fs_times_now() - begin;
   job->dumps.graph = fsched_graph_name(job->graph);
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
   const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
   const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
+  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
   fsched_compile_options o = {
       .size = sizeof o,
       .evict =
           evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
       .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
       .pass_seconds = job->pass_seconds,
+      .barriers = job->barriers,
+      .barrier_method = method != NULL && strcmp(method, "published") == 0
+                            ? FSCHED_BARRIERS_PUBLISHED
+                            : FSCHED_BARRIERS_BEST,
   };
   if (seed != NULL) {
     (void)fs_parse_u64(seed, &o.seed);
@@ -134,6 +184,52 @@ static void put_copies(fs_text *t, const fsched_schedule *s) {
                  count[FS_ROLE_STORE] == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
 }
 
+static void put_plural(fs_text *t, const char *before, uint32_t n, const char *what) {
+  fs_text_printf(t, "%s%u %s%s", before, n, what, n == 1 ? "" : "s");
+}
+
+static uint32_t count_stacks(const fs_target *target) {
+  uint32_t n = 0;
+  for (uint32_t m = 0; m < target->n_memories; m++) {
+    n += target->memory[m].stack;
+  }
+  return n;
+}
+
+/* What the target's kind of sync takes: barriers, or full stops. */
+static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
+  const fs_sync *sync = s->sync;
+  if (sync == NULL || sync->kind == FS_SYNC_TIMELINE) {
+    return;
+  }
+  if (sync->kind == FS_SYNC_BLOCK) {
+    fs_text_printf(t, "  syncs: %u full, %u counting", sync->n_full, sync->n_stops - sync->n_full);
+    uint32_t stacks = count_stacks(&s->graph->target);
+    if (stacks != 0) {
+      fs_text_printf(t, ", %u of", sync->n_stacks);
+      put_plural(t, " ", stacks, "stack");
+    }
+  } else if (sync->barrier_bound == FS_BARRIERS_AUTO) {
+    fs_text_printf(t, "  barriers: %u", sync->barriers_used);
+    put_plural(t, ", the least that add no order; ", sync->n_barriers, "use");
+  } else {
+    fs_text_printf(t, "  barriers: %u of %u", sync->barriers_used, sync->barrier_bound);
+    put_plural(t, " used, ", sync->n_barriers, "use");
+    put_plural(t, ", ", sync->barrier_added, "order");
+    fs_text_puts(t, " added");
+    if (sync->barrier_gates != 0) {
+      put_plural(t, ", ", sync->barrier_gates, "gate");
+    }
+  }
+  if (s->makespan > sync->makespan_before) {
+    fs_text_printf(t, ", makespan +%llu",
+                   (unsigned long long)(s->makespan - sync->makespan_before));
+    fs_text_puts(t, unit == NULL ? "" : " ");
+    fs_text_visible(t, unit == NULL ? "" : unit);
+  }
+  fs_text_puts(t, "\n");
+}
+
 static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   const fsched_schedule *s = job->schedule;
   const char *unit = job->graph->target.time_unit;
@@ -147,7 +243,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
     fs_text_visible(t, unit);
   }
   fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
-  if (s->sync != NULL) {
+  if (s->sync != NULL && s->sync->kind == FS_SYNC_TIMELINE) {
     fs_text_printf(t, ", %u waits", s->sync->waits_emitted);
   }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
@@ -159,14 +255,14 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
     fs_text_visible(t, job->output);
   }
   fs_text_puts(t, "\n");
+  put_sync(t, s, unit);
 }
 
-/* `verified`: the last pass, which is the check, was asked for. */
-static void put_times(fs_text *t, const fs_job *job, bool verified) {
+static void put_times(fs_text *t, const fs_cli *cli, const fs_job *job) {
   fs_times times = {0};
   fs_times_add(&times, "read", "The graph file.", job->read_ns);
   for (uint32_t i = 0; i < fsched_pass_count(); i++) {
-    if (verified || strcmp(fsched_pass_name(i), "verify") != 0) {
+    if (pass_runs(cli, job, i)) {
       fs_times_add(&times, fsched_pass_name(i), fsched_pass_summary(i),
                    (uint64_t)(job->pass_seconds[i] * 1e9));
     }
@@ -194,7 +290,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
     put_summary(&t, cli, job);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
-    put_times(&t, job, fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT));
+    put_times(&t, cli, job);
   }
   if (cli->verbose) {
     put_written(&t, job);
@@ -205,7 +301,29 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   fs_text_drop(&t);
 }
 
+/* 0 when nothing is said. */
+static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
+  const char *value = fs_args_last(&cli->args, FS_OPTION_BARRIERS);
+  uint64_t n = 0;
+  *barriers = 0;
+  if (value == NULL) {
+    return FSCHED_OK;
+  }
+  if (strcmp(value, "auto") == 0) {
+    *barriers = FSCHED_BARRIERS_AUTO;
+    return FSCHED_OK;
+  }
+  if (!fs_parse_u64(value, &n) || n < 1 || n > INT32_MAX) {
+    return fs_usage(cli->ctx,
+                    n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
+                    "--barriers is %s, outside 1 .. %d, auto", value, INT32_MAX);
+  }
+  *barriers = (uint32_t)n;
+  return FSCHED_OK;
+}
+
 static fs_status run_job(fs_cli *cli, fs_job *job) {
+  FS_TRY(read_barriers(cli, &job->barriers));
   FS_TRY(fs_emit_parse(cli, &job->emit, &job->n_emits));
   FS_TRY(fs_dumps_parse(cli, &job->dumps));
   FS_TRY(name_files(cli, job));

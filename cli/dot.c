@@ -70,6 +70,10 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
   fsched_schedule *schedule = NULL;
   char *text = NULL;
   size_t length = 0;
+  if (job->options.barriers) {
+    return fs_usage(ctx, "compile the graph, and draw the program",
+                    "--barrier-nodes is for programs, and %s is none", fs_cli_shown(job->input));
+  }
   FS_TRY(fs_cli_parse_graph(job->cli, fs_cli_shown(job->input), bytes, size, &graph));
   fs_status status = check_targets(job, graph);
   if (status != FSCHED_OK) {
@@ -121,6 +125,7 @@ static void read_options(fs_cli *cli, fs_dot_options *o) {
         (fs_dot_collapse)fs_choice_index(fs_option_table[FS_OPTION_COLLAPSE].argument, collapse);
   }
   o->buffers = fs_args_has(&cli->args, FS_OPTION_BUFFERS);
+  o->barriers = fs_args_has(&cli->args, FS_OPTION_BARRIER_NODES);
   o->full_names = names != NULL && strcmp(names, "full") == 0;
 }
 

@@ -128,6 +128,10 @@ static fs_status memory(fs_asm *a, uint32_t node) {
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_ALIGN], &r.align));
   FS_TRY(
       fs_fields_word(&a->f, value[MEMORY_PLACEMENT], FS_WORDS(fs_words_placement), &r.placement));
+  if (r.placement == FSCHED_STACK) {
+    r.placement = FSCHED_CONTIGUOUS;
+    r.stack = 1;
+  }
   if (value[MEMORY_BACKING] != FS_NONE) {
     FS_TRY(fs_fields_name(&a->f, value[MEMORY_BACKING], &a->memory_names, "memory", &r.backing));
   }
@@ -309,16 +313,17 @@ static fs_status afters(fs_asm *a, uint32_t list, uint32_t *n) {
 }
 
 static fs_status op(fs_asm *a, uint32_t node) {
-  enum { NAME, TIME, KERNEL, ARGS, USES, SCRATCH, AFTER, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},  {"time", true},  {"kernel", false},
-                                          {"args", true},  {"uses", false}, {"scratch", false},
-                                          {"after", false}};
+  enum { NAME, TIME, KERNEL, ARGS, USES, SCRATCH, AFTER, SLOTS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true},   {"time", true},  {"kernel", false},
+                                          {"args", true},   {"uses", false}, {"scratch", false},
+                                          {"after", false}, {"slots", false}};
   uint32_t value[FIELDS], child;
   fs_stream_op r = {.kernel = FS_NONE,
                     .arg0 = (uint32_t)a->args.n,
                     .use0 = (uint32_t)a->uses.n,
                     .scratch0 = (uint32_t)a->scratches.n,
-                    .after0 = (uint32_t)a->afters.n};
+                    .after0 = (uint32_t)a->afters.n,
+                    .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
@@ -336,6 +341,7 @@ static fs_status op(fs_asm *a, uint32_t node) {
   FS_TRY(value[USES] == FS_NONE ? FSCHED_OK : uses(a, value[USES], &r.n_uses));
   FS_TRY(value[SCRATCH] == FS_NONE ? FSCHED_OK : scratches(a, value[SCRATCH], &r.n_scratches));
   FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : afters(a, value[AFTER], &r.n_afters));
+  FS_TRY(value[SLOTS] == FS_NONE ? FSCHED_OK : fs_fields_u32(&a->f, value[SLOTS], &r.slots));
   return fs_asm_push(a, ops, r);
 }
 
@@ -387,9 +393,18 @@ static fs_status race(fs_asm *a, uint32_t node) {
 
 /* ---- queues: their records lie before the memories', their commands come last */
 
-enum { QUEUE_NAME, QUEUE_CLASS, QUEUE_DEVICE, QUEUE_MACHINE, QUEUE_COMMANDS, QUEUE_FIELDS };
-static const fs_field queue_fields[QUEUE_FIELDS] = {
-    {"name", true}, {"class", true}, {"device", true}, {"machine", true}, {"commands", true}};
+enum {
+  QUEUE_NAME,
+  QUEUE_CLASS,
+  QUEUE_DEVICE,
+  QUEUE_MACHINE,
+  QUEUE_COUNTING,
+  QUEUE_COMMANDS,
+  QUEUE_FIELDS
+};
+static const fs_field queue_fields[QUEUE_FIELDS] = {{"name", true},      {"class", true},
+                                                    {"device", true},    {"machine", true},
+                                                    {"counting", false}, {"commands", true}};
 
 static fs_status queue(fs_asm *a, uint32_t node) {
   uint32_t value[QUEUE_FIELDS];
@@ -399,6 +414,11 @@ static fs_status queue(fs_asm *a, uint32_t node) {
   FS_TRY(fs_asm_string(a, value[QUEUE_CLASS], &r.class_name));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_DEVICE], &r.device));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_MACHINE], &r.machine));
+  if (value[QUEUE_COUNTING] != FS_NONE) {
+    bool counting;
+    FS_TRY(fs_fields_bool(&a->f, value[QUEUE_COUNTING], &counting));
+    r.counting = counting;
+  }
   return fs_asm_push(a, queues, r);
 }
 
@@ -435,6 +455,7 @@ enum {
   TOP_LOWER_BOUND,
   TOP_CONCURRENCY,
   TOP_FRONTIER_CAPACITY,
+  TOP_BARRIERS,
   TOP_AXES,
   TOP_MEMORIES,
   TOP_RESOURCES,
@@ -443,15 +464,17 @@ enum {
   TOP_KERNELS,
   TOP_RACES,
   TOP_QUEUES,
+  TOP_STOPS,
   TOP_FIELDS
 };
 static const fs_field top_fields[TOP_FIELDS] = {
     {"fsched_program", true}, {"name", true},        {"time_unit", false},
     {"hazards", true},        {"sync", true},        {"makespan", true},
     {"lower_bound", true},    {"concurrency", true}, {"frontier_capacity", true},
-    {"axes", true},           {"memories", true},    {"resources", true},
-    {"buffers", true},        {"ops", true},         {"kernels", true},
-    {"races", true},          {"queues", true}};
+    {"barriers", false},      {"axes", true},        {"memories", true},
+    {"resources", true},      {"buffers", true},     {"ops", true},
+    {"kernels", true},        {"races", true},       {"queues", true},
+    {"stops", false}};
 
 static fs_status meta(fs_asm *a, const uint32_t *value) {
   fs_stream_meta r = {0};
@@ -470,7 +493,12 @@ static fs_status meta(fs_asm *a, const uint32_t *value) {
   FS_TRY(fs_fields_u64(&a->f, value[TOP_LOWER_BOUND], &r.lower_bound));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_CONCURRENCY], &r.concurrency));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_FRONTIER_CAPACITY], &r.frontier_capacity));
-  return fs_asm_push(a, meta, r);
+  r.barrier_count = r.barrier_slots = r.sync == FS_SYNC_BARRIER ? FS_NONE : 0;
+  FS_TRY(fs_asm_push(a, meta, r));
+  FS_TRY(fs_asm_only(a, 0, "barriers", value[TOP_BARRIERS], FS_SYNC_BARRIER));
+  FS_TRY(fs_asm_only(a, 0, "stops", value[TOP_STOPS], FS_SYNC_BLOCK));
+  return value[TOP_BARRIERS] == FS_NONE ? FSCHED_OK
+                                        : fs_asm_barriers(a, value[TOP_BARRIERS], &a->meta.at[0]);
 }
 
 static fs_status read_all(fs_asm *a) {
@@ -492,7 +520,9 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(each(a, value[TOP_OPS], op));
   FS_TRY(each(a, value[TOP_KERNELS], kernel));
   FS_TRY(each(a, value[TOP_RACES], race));
-  return queue_commands(a, value[TOP_QUEUES]);
+  FS_TRY(queue_commands(a, value[TOP_QUEUES]));
+  FS_TRY(fs_asm_barriers_end(a));
+  return value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]);
 }
 
 static fs_status draft(const fs_asm *a, fs_draft *d) {
@@ -520,7 +550,7 @@ static fs_status assemble(fs_asm *a, const char *name, const char *text, size_t 
   fsched_program *program = NULL;
   fs_status status = draft(a, &d);
   if (status == FSCHED_OK) {
-    status = fs_draft_finish(&d, &program);
+    status = fs_draft_close(&d, &program);
   }
   fs_draft_drop(&d);
   if (status == FSCHED_OK) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fsched_program_assemble: asm.c reads target, buffers and ops, asm_commands.c the
- * queues' commands. */
+ * queues' commands, asm_sync.c barriers and syncs. */
 #ifndef FS_ASM_H
 #define FS_ASM_H
 
 #include "fields.h"
 #include "stream.h"
+#include "sync.h"
 
 typedef struct fs_asm {
   fs_fields f;
@@ -26,5 +27,18 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *ve
 fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) FS_MUST_USE;
 /* The commands of one queue, a list. */
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
+
+/* The key that programs of one kind of sync have and others have not: missing, or there without
+ * need, is an error at its place. */
+fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
+                      fs_sync_kind kind) FS_MUST_USE;
+/* The machine's barriers; the syncs. */
+fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) FS_MUST_USE;
+fs_status fs_asm_stops(fs_asm *a, uint32_t list) FS_MUST_USE;
+/* A wait before, or an update after, the command `r`; `node` has the word for its kind. */
+fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
+fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
+/* All barriers up to the last have been named. */
+fs_status fs_asm_barriers_end(fs_asm *a) FS_MUST_USE;
 
 #endif

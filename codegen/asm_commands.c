@@ -5,6 +5,13 @@
 #include "fsched/graph.h"
 #include "words.h"
 
+/* Of fs_words_command, the first are those of commands. */
+enum {
+  COMMAND_KINDS = FS_COMMAND_COPY + 1,
+  COMMAND_BARRIER_WAIT = COMMAND_KINDS,
+  COMMAND_BARRIER_UPDATE
+};
+
 enum {
   COMMAND_KIND,
   COMMAND_OP,
@@ -14,6 +21,7 @@ enum {
   COMMAND_EPOCH,
   COMMAND_START,
   COMMAND_END,
+  COMMAND_ISSUE,
   COMMAND_WAITS,
   COMMAND_GANG,
   COMMAND_SIGNAL,
@@ -24,9 +32,10 @@ enum {
   COMMAND_FIELDS
 };
 static const fs_field command_fields[COMMAND_FIELDS] = {
-    {"kind", true},   {"op", false},   {"buffer", false},  {"version", false}, {"direction", false},
-    {"epoch", true},  {"start", true}, {"end", true},      {"waits", true},    {"gang", false},
-    {"signal", true}, {"scope", true}, {"frontier", true}, {"tainted", true},  {"places", true}};
+    {"kind", true},       {"op", false},      {"buffer", false}, {"version", false},
+    {"direction", false}, {"epoch", true},    {"start", true},   {"end", true},
+    {"issue", false},     {"waits", true},    {"gang", false},   {"signal", true},
+    {"scope", true},      {"frontier", true}, {"tainted", true}, {"places", true}};
 
 /* {"axis": name, "epoch": n} */
 static fs_status wait(fs_asm *a, uint32_t node, uint32_t *axis, uint32_t *epoch) {
@@ -202,7 +211,7 @@ static fs_status places(fs_asm *a, uint32_t list, fs_stream_command *r) {
 
 static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_command *r) {
   uint32_t kind, direction, buffer;
-  FS_TRY(fs_fields_word(&a->f, value[COMMAND_KIND], FS_WORDS(fs_words_command), &kind));
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_KIND], fs_words_command, COMMAND_KINDS, &kind));
   r->kind = (uint8_t)kind;
   bool run = kind == FS_COMMAND_RUN;
   if ((value[COMMAND_OP] != FS_NONE) != run || (value[COMMAND_BUFFER] == FS_NONE) != run ||
@@ -221,15 +230,18 @@ static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stre
   return FSCHED_OK;
 }
 
-static fs_status command(fs_asm *a, uint32_t node) {
+/* `r` has what stood before it: barrier waits. */
+static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
   uint32_t value[COMMAND_FIELDS], scope;
   bool signal, tainted;
-  fs_stream_command r = {.gang_axis = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, command_fields, COMMAND_FIELDS, value));
   FS_TRY(target(a, node, value, &r));
   FS_TRY(fs_fields_u32(&a->f, value[COMMAND_EPOCH], &r.epoch));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_START], &r.start));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_END], &r.end));
+  FS_TRY(fs_asm_only(a, node, "issue", value[COMMAND_ISSUE], FS_SYNC_BLOCK));
+  FS_TRY(value[COMMAND_ISSUE] == FS_NONE ? FSCHED_OK
+                                         : fs_fields_u32(&a->f, value[COMMAND_ISSUE], &r.issue));
   FS_TRY(waits(a, value[COMMAND_WAITS], &r));
   if (value[COMMAND_GANG] != FS_NONE) {
     FS_TRY(wait(a, value[COMMAND_GANG], &r.gang_axis, &r.gang_epoch));
@@ -245,11 +257,49 @@ static fs_status command(fs_asm *a, uint32_t node) {
   return fs_asm_push(a, commands, r);
 }
 
+/* A command whose lists begin where those of the commands so far end. */
+static fs_stream_command fresh(const fs_asm *a) {
+  return (fs_stream_command){.gang_axis = FS_NONE,
+                             .barrier_wait0 = (uint32_t)a->barrier_waits.n,
+                             .barrier_update0 = (uint32_t)a->barrier_updates.n};
+}
+
+/* COMMAND_KINDS: of a node without a kind, which reading it as a command will say. */
+static fs_status kind_of(fs_asm *a, uint32_t node, uint32_t *kind) {
+  uint32_t pair;
+  FS_TRY(fs_fields_pairs(&a->f, node, &pair, NULL));
+  uint32_t value = fs_node_get(a->f.doc, node, "kind");
+  return value == FS_NONE ? FSCHED_OK
+                          : fs_fields_word(&a->f, value, FS_WORDS(fs_words_command), kind);
+}
+
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) {
-  uint32_t node;
+  size_t first = a->commands.n;
+  uint32_t node, waiting = FS_NONE; /* the first wait that has no command yet */
+  fs_stream_command next = fresh(a);
   FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
-    FS_TRY(command(a, node));
+    uint32_t kind = COMMAND_KINDS;
+    FS_TRY(kind_of(a, node, &kind));
+    if (kind == COMMAND_BARRIER_WAIT) {
+      waiting = waiting == FS_NONE ? node : waiting;
+      FS_TRY(fs_asm_barrier_wait(a, node, &next));
+    } else if (kind == COMMAND_BARRIER_UPDATE) {
+      if (waiting != FS_NONE || a->commands.n == first) {
+        return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                              "a barrier_update stands after the run or copy that it belongs to");
+      }
+      FS_TRY(fs_asm_barrier_update(a, node, &a->commands.at[a->commands.n - 1]));
+      next = fresh(a);
+    } else {
+      FS_TRY(command(a, node, next));
+      next = fresh(a);
+      waiting = FS_NONE;
+    }
+  }
+  if (waiting != FS_NONE) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, waiting,
+                          "no run or copy follows this barrier_wait");
   }
   return FSCHED_OK;
 }

@@ -30,12 +30,18 @@ static fs_status check_header(fs_checker *c) {
   const fs_stream_header *h = (const fs_stream_header *)(const void *)c->bytes;
   size_t magic = fs_min(c->size, sizeof h->magic);
   FS_NEED(c, memcmp(c->bytes, FS_STREAM_MAGIC, magic) == 0, MAGIC, "this is not an fsched program");
+  /* Another version may have a shorter header. */
+  bool versioned = c->size >= offsetof(fs_stream_header, version) + sizeof h->version;
+  FS_NEED(c, !versioned || h->version >= FS_STREAM_VERSION, VERSION,
+          "the program has format version %u, of an older fsched; this one reads version %u, so "
+          "compile the graph again",
+          h->version, FS_STREAM_VERSION);
+  FS_NEED(c, !versioned || h->version == FS_STREAM_VERSION, VERSION,
+          "the program has format version %u; this fsched reads version %u", h->version,
+          FS_STREAM_VERSION);
   FS_NEED(c, c->size >= sizeof *h, SIZE,
           "the program is cut off: it has %zu bytes, its header alone takes %zu", c->size,
           sizeof *h);
-  FS_NEED(c, h->version == FS_STREAM_VERSION, VERSION,
-          "the program has format version %u; this fsched reads version %u", h->version,
-          FS_STREAM_VERSION);
   FS_NEED(c, h->file_size == c->size, SIZE, "the program says it has %llu bytes, but has %zu",
           (unsigned long long)h->file_size, c->size);
   const unsigned char zero[sizeof h->checksum] = {0};
@@ -157,13 +163,25 @@ static fs_status check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char 
 
 /* ---- target */
 
+static fs_status check_machine(fs_checker *c, const fs_stream_meta *m) {
+  bool barrier = m->sync == FS_SYNC_BARRIER;
+  const uint32_t number[] = {m->barrier_count, m->barrier_slots};
+  for (uint32_t i = 0; i < 2; i++) {
+    bool given = number[i] != 0 && (number[i] <= INT32_MAX || number[i] == FS_NONE);
+    FS_NEED(c, barrier ? given : number[i] == 0, VALUE, "with sync %u the program has %u %s",
+            m->sync, number[i], i == 0 ? "barriers" : "slots of a barrier");
+  }
+  return FSCHED_OK;
+}
+
 static fs_status check_meta(fs_checker *c) {
   FS_NEED(c, c->v.n_meta == 1, SECTION, "section 'meta' has %u records instead of 1", c->v.n_meta);
   const fs_stream_meta *m = c->v.meta;
   FS_TRY(check_string(c, m->name, "meta", 0));
   FS_TRY(check_optional_string(c, m->time_unit, "meta", 0));
   FS_NEED(c, m->hazards <= FSCHED_HAZARDS_RAW, VALUE, "hazards %u are not known", m->hazards);
-  FS_NEED(c, m->sync == FS_SYNC_TIMELINE, VALUE, "sync %u is not known", m->sync);
+  FS_NEED(c, m->sync <= FS_SYNC_BLOCK, VALUE, "sync %u is not known", m->sync);
+  FS_TRY(check_machine(c, m));
   FS_NEED(c,
           m->makespan <= FS_STREAM_MOST && m->lower_bound <= FS_STREAM_MOST &&
               m->concurrency <= FS_STREAM_MOST && m->frontier_capacity <= FS_STREAM_MOST,
@@ -222,6 +240,8 @@ static fs_status check_queues(fs_checker *c) {
     FS_NEED(c, strcmp(v->strings + q->name, v->strings + v->axes[i].name) == 0, NAME,
             "the axis of queue '%s' is named '%s'", v->strings + q->name,
             v->strings + v->axes[i].name);
+    FS_NEED(c, q->counting <= (v->meta->sync == FS_SYNC_BLOCK) && q->reserved == 0, VALUE,
+            "queue %u has counting %u, reserved %u", i, q->counting, q->reserved);
     FS_TRY(check_tile(c, q->command0, q->n_commands, v->n_commands, "commands", &commands));
   }
   FS_TRY(check_tiled(c, commands, v->n_commands, "commands"));
@@ -238,8 +258,8 @@ static fs_status check_memories(fs_checker *c) {
     FS_NEED(c, m->align != 0 && (m->align & (m->align - 1)) == 0, VALUE,
             "memory %u has alignment %llu, not a power of two", i, (unsigned long long)m->align);
     FS_NEED(c, m->extent <= FS_STREAM_MOST, VALUE, "the extent of memory %u is above 2^62", i);
-    FS_NEED(c, m->placement <= FSCHED_COUNTED && m->reserved == 0, VALUE,
-            "memory %u has placement %u, reserved %u", i, m->placement, m->reserved);
+    FS_NEED(c, m->placement <= FSCHED_COUNTED && m->stack <= (m->placement == FSCHED_CONTIGUOUS),
+            VALUE, "memory %u has placement %u, stack %u", i, m->placement, m->stack);
     FS_NEED(c, m->backing == FS_NONE || (m->backing < v->n_memories && m->backing != i), REFERENCE,
             "memory %u has backing memory %u of %u", i, m->backing, v->n_memories);
   }
@@ -367,6 +387,8 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
   FS_TRY(check_string(c, o->name, "op", op));
   FS_NEED(c, o->time <= FSCHED_MAX_TIME, VALUE, "op %u takes %llu ticks", op,
           (unsigned long long)o->time);
+  FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX && o->reserved == 0, VALUE,
+          "op %u takes %u slots, reserved %u", op, o->slots, o->reserved);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(check_tile(c, o->arg0, o->n_args, v->n_args, "args", &at[0]));
@@ -427,7 +449,8 @@ static fs_status check_all(fs_checker *c) {
   FS_TRY(check_buffers(c));
   FS_TRY(check_ops(c));
   FS_TRY(check_kernels(c));
-  return fs_check_commands(c);
+  FS_TRY(fs_check_commands(c));
+  return fs_check_sync(c);
 }
 
 fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fs_stream_check: check.c walks the file and its graph half, check_commands.c the
- * commands.  Every check is one FS_NEED; the first that does not hold is reported and ends it. */
+ * commands, check_sync.c what orders them on targets without timelines.  Every check is one
+ * FS_NEED; the first that does not hold is reported and ends it. */
 #ifndef FS_CHECK_H
 #define FS_CHECK_H
 
@@ -35,5 +36,7 @@ fs_pos fs_checker_pos(const fs_checker *c);
 
 /* Requires a checked graph half. */
 fs_status fs_check_commands(fs_checker *c) FS_MUST_USE;
+/* Requires checked commands. */
+fs_status fs_check_sync(fs_checker *c) FS_MUST_USE;
 
 #endif

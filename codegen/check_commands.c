@@ -146,8 +146,8 @@ static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_com
   FS_NEED(c, m->signal <= 1 && m->scope <= FS_SCOPE_SYSTEM && m->tainted <= 1, VALUE,
           "signal, scope or taint " FS_OF_COMMAND " is %u, %u, %u", m->epoch, name, m->signal,
           m->scope, m->tainted);
-  FS_NEED(c, m->reserved[0] == 0 && m->reserved[1] == 0 && m->reserved[2] == 0, VALUE,
-          "a reserved field " FS_OF_COMMAND " is not zero", m->epoch, name);
+  FS_NEED(c, m->reserved[0] == 0 && m->reserved[1] == 0 && m->reserved[2] == 0 && m->reserved2 == 0,
+          VALUE, "a reserved field " FS_OF_COMMAND " is not zero", m->epoch, name);
   FS_NEED(c, m->start <= m->end && m->end <= FS_STREAM_MOST, VALUE,
           "the time " FS_OF_COMMAND " is [%llu, %llu)", m->epoch, name,
           (unsigned long long)m->start, (unsigned long long)m->end);

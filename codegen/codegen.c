@@ -106,6 +106,24 @@ static void count_places(fs_codegen *c) {
   }
 }
 
+static void count_sync(fs_draft *d, const fs_sync *sync) {
+  uint32_t n = sync->n_commands;
+  d->n_frontiers = sync->frontier0[n];
+  switch (sync->kind) {
+    case FS_SYNC_TIMELINE:
+      d->n_waits = sync->wait0[n];
+      break;
+    case FS_SYNC_BARRIER:
+      d->n_barriers = sync->n_barriers;
+      d->n_barrier_waits = sync->barrier_wait0[n];
+      d->n_barrier_updates = sync->barrier_update0[n];
+      break;
+    case FS_SYNC_BLOCK:
+      d->n_stops = sync->n_stops;
+      break;
+  }
+}
+
 static void count(fs_codegen *c) {
   const fsched_graph *g = c->g;
   fs_draft *d = &c->d;
@@ -125,8 +143,7 @@ static void count(fs_codegen *c) {
   d->n_kernels = g->n_kernels;
   d->n_races = g->n_races;
   d->n_commands = c->sync->n_commands;
-  d->n_waits = c->sync->wait0[c->sync->n_commands];
-  d->n_frontiers = c->sync->frontier0[c->sync->n_commands];
+  count_sync(d, c->sync);
   d->n_strings = string_bytes(c);
   count_places(c);
 }
@@ -136,14 +153,17 @@ static void write_meta(fs_codegen *c) {
   fs_draft *d = &c->d;
   uint32_t name = fs_draft_string(d, g->name); /* strings in the order of the fields */
   uint32_t unit = fs_draft_string(d, g->target.time_unit);
+  bool barrier = c->sync->kind == FS_SYNC_BARRIER; /* FS_BARRIERS_AUTO is FS_NONE */
   d->meta[0] = (fs_stream_meta){.name = name,
                                 .time_unit = unit,
                                 .hazards = (uint32_t)g->hazards,
-                                .sync = FS_SYNC_TIMELINE,
+                                .sync = (uint32_t)c->sync->kind,
                                 .makespan = c->s->makespan,
                                 .lower_bound = c->s->lower_bound,
                                 .concurrency = g->target.concurrency,
-                                .frontier_capacity = g->target.frontier_capacity};
+                                .frontier_capacity = g->target.frontier_capacity,
+                                .barrier_count = barrier ? c->sync->barrier_bound : 0,
+                                .barrier_slots = barrier ? c->sync->barrier_slots : 0};
 }
 
 static fs_status write_axes(fs_codegen *c) {
@@ -175,6 +195,7 @@ static fs_status write_axes(fs_codegen *c) {
 static void write_queues(fs_codegen *c) {
   const fs_target *t = &c->g->target;
   const uint32_t *command0 = c->sync->queue_command0;
+  bool block = c->sync->kind == FS_SYNC_BLOCK && !t->implicit_queues;
   for (uint32_t q = 0; q < c->s->n_queues; q++) {
     uint32_t name = fs_draft_string(&c->d, c->s->queue_name[q]);
     uint32_t class_name = fs_draft_string(&c->d, queue_class(c, q));
@@ -183,7 +204,8 @@ static void write_queues(fs_codegen *c) {
                                        .device = t->implicit_queues ? 0 : t->queue[q].device,
                                        .machine = t->implicit_queues ? 0 : t->queue[q].machine,
                                        .command0 = command0[q],
-                                       .n_commands = command0[q + 1] - command0[q]};
+                                       .n_commands = command0[q + 1] - command0[q],
+                                       .counting = block && t->queue[q].counting};
   }
 }
 
@@ -196,7 +218,8 @@ static void write_memories(fs_codegen *c) {
                                           .extent = c->layout.extent[m],
                                           .name = fs_draft_string(&c->d, memory->name),
                                           .placement = (uint32_t)memory->placement,
-                                          .backing = memory->backing};
+                                          .backing = memory->backing,
+                                          .stack = memory->stack};
   }
   for (uint32_t r = 0; r < t->n_resources; r++) {
     c->d.resources[r] = (fs_stream_resource){.capacity = t->resource_capacity[r],
@@ -239,7 +262,8 @@ static void write_ops(fs_codegen *c) {
                                  .scratch0 = g->op_scratch0[o],
                                  .n_scratches = g->op_scratch0[o + 1] - g->op_scratch0[o],
                                  .after0 = g->op_after0[o],
-                                 .n_afters = g->op_after0[o + 1] - g->op_after0[o]};
+                                 .n_afters = g->op_after0[o + 1] - g->op_after0[o],
+                                 .slots = g->op_slots == NULL ? 1 : g->op_slots[o]};
   }
 }
 
@@ -303,13 +327,29 @@ static fs_stream_command command(const fs_codegen *c, uint32_t id, uint32_t epoc
                              .gang_epoch = gang == FS_NONE ? 0 : sync->item_gang_epoch[item],
                              .kind = copy ? FS_COMMAND_COPY : FS_COMMAND_RUN,
                              .direction = copy ? c->s->copy_kind[item - n_ops] : 0,
-                             .signal = sync->signal[id],
-                             .scope = sync->scope[id],
                              .tainted = sync->tainted[id],
-                             .wait0 = sync->wait0[id],
-                             .n_waits = sync->wait0[id + 1] - sync->wait0[id],
                              .frontier0 = sync->frontier0[id],
                              .n_frontier = sync->frontier0[id + 1] - sync->frontier0[id]};
+}
+
+static void write_sync_of(const fs_sync *sync, uint32_t id, fs_stream_command *to) {
+  switch (sync->kind) {
+    case FS_SYNC_TIMELINE:
+      to->signal = sync->signal[id];
+      to->scope = sync->scope[id];
+      to->wait0 = sync->wait0[id];
+      to->n_waits = sync->wait0[id + 1] - sync->wait0[id];
+      break;
+    case FS_SYNC_BARRIER:
+      to->barrier_wait0 = sync->barrier_wait0[id];
+      to->n_barrier_waits = sync->barrier_wait0[id + 1] - sync->barrier_wait0[id];
+      to->barrier_update0 = sync->barrier_update0[id];
+      to->n_barrier_updates = sync->barrier_update0[id + 1] - sync->barrier_update0[id];
+      break;
+    case FS_SYNC_BLOCK:
+      to->issue = sync->issue[id];
+      break;
+  }
 }
 
 static void write_commands(fs_codegen *c) {
@@ -319,6 +359,7 @@ static void write_commands(fs_codegen *c) {
     for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
       fs_stream_command *to = &c->d.commands[i];
       *to = command(c, i, i - sync->queue_command0[q] + 1);
+      write_sync_of(sync, i, to);
       to->place0 = place;
       to->n_places = fs_places_of(&c->places, sync->command_item[i], &c->d.places[place]);
       assert(to->n_places == c->n_places[sync->command_item[i]]);
@@ -336,6 +377,31 @@ static void write_waits(fs_codegen *c) {
   }
   if (c->d.n_frontiers != 0) {
     memcpy(c->d.frontiers, c->sync->frontier, c->d.n_frontiers * sizeof(fs_wait));
+  }
+}
+
+static void write_barriers(fs_codegen *c) {
+  const fs_sync *sync = c->sync;
+  fs_draft *d = &c->d;
+  for (uint32_t b = 0; b < d->n_barriers; b++) {
+    d->barriers[b] =
+        (fs_stream_barrier){.physical = sync->barrier_physical[b], .use = sync->barrier_use[b]};
+  }
+  for (uint32_t i = 0; i < d->n_barrier_waits; i++) {
+    d->barrier_waits[i] = sync->barrier_wait[i];
+    d->barriers[sync->barrier_wait[i]].n_consumers++;
+  }
+  for (uint32_t i = 0; i < d->n_barrier_updates; i++) {
+    d->barrier_updates[i] = (fs_stream_update){.barrier = sync->barrier_update[i],
+                                               .slots = sync->barrier_update_slots[i]};
+    d->barriers[sync->barrier_update[i]].n_producers++;
+  }
+}
+
+static void write_stops(fs_codegen *c) {
+  for (uint32_t i = 0; i < c->d.n_stops; i++) {
+    const fs_stop *stop = &c->sync->stop[i];
+    c->d.stops[i] = (fs_stream_stop){.at = stop->at, .queue = stop->queue, .keep = stop->keep};
   }
 }
 
@@ -357,7 +423,9 @@ static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
   write_kernels(c);
   write_commands(c);
   write_waits(c);
-  return fs_draft_finish(&c->d, out);
+  write_barriers(c);
+  write_stops(c);
+  return fs_draft_close(&c->d, out);
 }
 
 fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,

@@ -5,6 +5,7 @@
 #include "codegen.h"
 #include "fields.h"
 #include "fsched/graph.h"
+#include "sync.h"
 #include "words.h"
 
 typedef struct fs_dis {
@@ -44,7 +45,7 @@ static void put_end(fs_dis *d, uint32_t n) { put(d, n == 0 ? "]" : "\n ]"); }
 
 static void put_meta(fs_dis *d) {
   const fs_stream_meta *m = d->s->meta;
-  put(d, "{\n \"fsched_program\": 1");
+  put_u64(d, "{\n \"fsched_program\": ", FS_STREAM_VERSION);
   put_name(d, ",\n \"name\": ", m->name);
   put_optional(d, ",\n \"time_unit\": ", m->time_unit);
   put_word(d, ",\n \"hazards\": ", fs_words_hazards[m->hazards]);
@@ -53,6 +54,18 @@ static void put_meta(fs_dis *d) {
   put_u64(d, ",\n \"lower_bound\": ", m->lower_bound);
   put_u64(d, ",\n \"concurrency\": ", m->concurrency);
   put_u64(d, ",\n \"frontier_capacity\": ", m->frontier_capacity);
+  if (m->sync == FS_SYNC_BARRIER) {
+    bool count = m->barrier_count != FS_NONE;
+    put(d, ",\n \"barriers\": {");
+    if (count) {
+      put_u64(d, "\"count\": ", m->barrier_count);
+    }
+    if (m->barrier_slots != FS_NONE) {
+      put(d, comma(count));
+      put_u64(d, "\"slots\": ", m->barrier_slots);
+    }
+    put(d, "}");
+  }
 }
 
 static void put_axes(fs_dis *d) {
@@ -85,7 +98,7 @@ static void put_memories(fs_dis *d) {
       put_u64(d, ", \"capacity\": ", m->capacity);
     }
     put_u64(d, ", \"align\": ", m->align);
-    put_word(d, ", \"placement\": ", fs_words_placement[m->placement]);
+    put_word(d, ", \"placement\": ", fs_words_placement[m->stack ? FSCHED_STACK : m->placement]);
     put_optional(
         d, ", \"backing\": ", m->backing == FS_NONE ? FS_NONE : d->s->memories[m->backing].name);
     put_u64(d, ", \"extent\": ", m->extent);
@@ -200,6 +213,9 @@ static void put_ops(fs_dis *d) {
     }
     put(d, "]");
     put_needs(d, o);
+    if (o->slots != 1) {
+      put_u64(d, ", \"slots\": ", o->slots);
+    }
     put(d, "}");
   }
   put_end(d, d->s->n_ops);
@@ -347,9 +363,36 @@ static void put_command(fs_dis *d, const fs_stream_command *c) {
   put_u64(d, ", \"epoch\": ", c->epoch);
   put_u64(d, ", \"start\": ", c->start);
   put_u64(d, ", \"end\": ", c->end);
+  if (d->s->meta->sync == FS_SYNC_BLOCK) {
+    put_u64(d, ", \"issue\": ", c->issue);
+  }
   put_clocks(d, c);
   put_places(d, c);
   put(d, "}");
+}
+
+static void put_barrier(fs_dis *d, const char *kind, uint32_t barrier) {
+  const fs_stream_barrier *b = &d->s->barriers[barrier];
+  put_word(d, "{\"kind\": ", kind);
+  put_u64(d, ", \"barrier\": ", barrier);
+  put_u64(d, ", \"physical\": ", b->physical);
+  put_u64(d, ", \"use\": ", b->use);
+}
+
+/* A command between what it waits for and what it updates, each on a line. */
+static void put_command_lines(fs_dis *d, const fs_stream_command *c) {
+  for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
+    put_barrier(d, "barrier_wait", d->s->barrier_waits[c->barrier_wait0 + i]);
+    put(d, "},\n   ");
+  }
+  put_command(d, c);
+  for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
+    const fs_stream_update *u = &d->s->barrier_updates[c->barrier_update0 + i];
+    put(d, ",\n   ");
+    put_barrier(d, "barrier_update", u->barrier);
+    put_u64(d, ", \"slots\": ", u->slots);
+    put(d, "}");
+  }
 }
 
 static void put_queues(fs_dis *d) {
@@ -361,14 +404,34 @@ static void put_queues(fs_dis *d) {
     put_name(d, ", \"class\": ", queue->class_name);
     put_u64(d, ", \"device\": ", queue->device);
     put_u64(d, ", \"machine\": ", queue->machine);
+    put(d, queue->counting ? ", \"counting\": true" : "");
     put(d, ", \"commands\": [");
     for (uint32_t i = 0; i < queue->n_commands; i++) {
       put(d, i == 0 ? "\n   " : ",\n   ");
-      put_command(d, &d->s->commands[queue->command0 + i]);
+      put_command_lines(d, &d->s->commands[queue->command0 + i]);
     }
     put(d, queue->n_commands == 0 ? "]}" : "\n  ]}");
   }
   put_end(d, d->s->n_queues);
+}
+
+static void put_stops(fs_dis *d) {
+  if (d->s->meta->sync != FS_SYNC_BLOCK) {
+    return;
+  }
+  put(d, ",\n \"stops\": [");
+  for (uint32_t i = 0; i < d->s->n_stops; i++) {
+    const fs_stream_stop *s = &d->s->stops[i];
+    put_line(d, i);
+    put_u64(d, "\"at\": ", s->at);
+    put_word(d, ", \"kind\": ", fs_words_stop[s->queue != FS_NONE]);
+    if (s->queue != FS_NONE) {
+      put_name(d, ", \"queue\": ", d->s->queues[s->queue].name);
+      put_u64(d, ", \"keep\": ", s->keep);
+    }
+    put(d, "}");
+  }
+  put_end(d, d->s->n_stops);
 }
 
 fs_status fsched_program_json(fsched_context *ctx, const fsched_program *p, char **text,
@@ -383,6 +446,7 @@ fs_status fsched_program_json(fsched_context *ctx, const fsched_program *p, char
   put_kernels(&d);
   put_races(&d);
   put_queues(&d);
+  put_stops(&d);
   put(&d, "\n}\n");
   return fs_text_take(&d.t, text, length);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disassembly for people: the target, then the commands queue by queue, a line each. */
+/* Disassembly for people: the target, then the commands queue by queue, a line each; with barriers
+ * these stand between the waits and updates of the command, with syncs the order of issue follows.
+ */
 #include "codegen.h"
 #include "columns.h"
 #include "fsched/graph.h"
+#include "sync.h"
 #include "words.h"
 
 typedef struct fs_listing {
@@ -39,6 +42,33 @@ static void put_version(fs_listing *l, uint32_t version) {
   }
 }
 
+static void put_barriers(fs_listing *l) {
+  const fs_stream *s = l->s;
+  uint32_t used = 0;
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    used += s->barriers[b].use == 0;
+  }
+  put_u64(l, "sync barrier: barriers ", s->n_barriers);
+  put_u64(l, ", physical ", used);
+  if (s->meta->barrier_count != FS_NONE) {
+    put_u64(l, " of ", s->meta->barrier_count);
+  }
+  if (s->meta->barrier_slots != FS_NONE) {
+    put_u64(l, ", slots of each ", s->meta->barrier_slots);
+  }
+  put(l, "\n");
+}
+
+static void put_stops(fs_listing *l) {
+  uint32_t full = 0;
+  for (uint32_t i = 0; i < l->s->n_stops; i++) {
+    full += l->s->stops[i].queue == FS_NONE;
+  }
+  put_u64(l, "sync block: full syncs ", full);
+  put_u64(l, ", counting syncs ", l->s->n_stops - full);
+  put(l, "\n");
+}
+
 static void put_header(fs_listing *l) {
   const fs_stream *s = l->s;
   put(l, "program ");
@@ -52,7 +82,9 @@ static void put_header(fs_listing *l) {
   put_u64(l, ", lower bound ", s->meta->lower_bound);
   put_u64(l, "\nops ", s->n_ops);
   put_u64(l, ", commands ", s->n_commands);
-  put_u64(l, ", waits ", s->n_waits);
+  if (s->meta->sync == FS_SYNC_TIMELINE) {
+    put_u64(l, ", waits ", s->n_waits);
+  }
   put_u64(l, ", buffers ", s->n_buffers);
   put(l, ", hazards ");
   put(l, fs_words_hazards[s->meta->hazards]);
@@ -60,6 +92,11 @@ static void put_header(fs_listing *l) {
     put_u64(l, ", concurrency ", s->meta->concurrency);
   }
   put(l, "\n");
+  if (s->meta->sync == FS_SYNC_BARRIER) {
+    put_barriers(l);
+  } else if (s->meta->sync == FS_SYNC_BLOCK) {
+    put_stops(l);
+  }
 }
 
 static fs_status put_memories(fs_listing *l, fs_text *out) {
@@ -82,7 +119,7 @@ static fs_status put_memories(fs_listing *l, fs_text *out) {
     fs_columns_cell(&c, FS_RIGHT);
     put_u64(l, "", m->extent);
     fs_columns_cell(&c, FS_RIGHT);
-    put(l, fs_words_placement[m->placement]);
+    put(l, fs_words_placement[m->stack ? FSCHED_STACK : m->placement]);
     fs_columns_cell(&c, FS_LEFT);
     if (m->backing == FS_NONE) {
       put(l, "-");
@@ -159,19 +196,95 @@ static void put_place(fs_listing *l, const fs_stream_place *p) {
   put(l, ")");
 }
 
+/* Cells without content, in front of what belongs to a command and is none. */
+static void put_empty(fs_columns *c, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    fs_columns_cell(c, FS_RIGHT);
+  }
+}
+
+static void put_barrier(fs_listing *l, const char *kind, uint32_t barrier) {
+  const fs_stream_barrier *b = &l->s->barriers[barrier];
+  put_u64(l, kind, barrier);
+  put_u64(l, " (physical ", b->physical);
+  put_u64(l, ", use ", b->use);
+}
+
+static void put_barrier_waits(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
+  for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
+    put_empty(c, 3);
+    put_barrier(l, "barrier_wait ", l->s->barrier_waits[m->barrier_wait0 + i]);
+    put(l, ")");
+    fs_columns_cell(c, FS_LEFT);
+    put_empty(c, 2);
+  }
+}
+
+static void put_barrier_updates(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
+  for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
+    const fs_stream_update *u = &l->s->barrier_updates[m->barrier_update0 + i];
+    put_empty(c, 3);
+    put_barrier(l, "barrier_update ", u->barrier);
+    put_u64(l, ", slots ", u->slots);
+    put(l, ")");
+    fs_columns_cell(c, FS_LEFT);
+    put_empty(c, 2);
+  }
+}
+
+static void put_stop(fs_listing *l, const fs_stream_stop *stop) {
+  put(l, "sync");
+  if (stop->queue != FS_NONE) {
+    put(l, " ");
+    put_name(l, l->s->queues[stop->queue].name);
+    if (stop->keep > 0) {
+      put_u64(l, " but the last ", stop->keep);
+    }
+  }
+}
+
+/* The syncs between a queue's commands: one is shown, of more the last and their number.  *stop is
+ * the first that the queue has not met. */
+static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint32_t *stop) {
+  uint32_t first = *stop;
+  while (*stop < l->s->n_stops && l->s->stops[*stop].at <= issue) {
+    ++*stop;
+  }
+  if (*stop == first) {
+    return;
+  }
+  const fs_stream_stop *last = &l->s->stops[*stop - 1];
+  put_empty(c, 3);
+  put_u64(l, "", last->at);
+  fs_columns_cell(c, FS_RIGHT);
+  put_stop(l, last);
+  if (*stop - first > 1) {
+    put_u64(l, ", the last of ", *stop - first);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  put_empty(c, 2);
+}
+
 static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
+  fs_sync_kind sync = (fs_sync_kind)l->s->meta->sync;
   put_u64(l, "", m->epoch);
   fs_columns_cell(c, FS_RIGHT);
   put_u64(l, "", m->start);
   fs_columns_cell(c, FS_RIGHT);
   put_u64(l, "", m->end);
   fs_columns_cell(c, FS_RIGHT);
+  if (sync == FS_SYNC_BLOCK) {
+    put_u64(l, "", m->issue);
+    fs_columns_cell(c, FS_RIGHT);
+  }
   put_what(l, m);
   fs_columns_cell(c, FS_LEFT);
-  put_clock(l, l->s->waits + m->wait0, m->n_waits);
-  fs_columns_cell(c, FS_LEFT);
-  put(l, m->signal ? fs_words_scope[m->scope] : "-");
-  fs_columns_cell(c, FS_LEFT);
+  if (sync == FS_SYNC_TIMELINE) {
+    put_clock(l, l->s->waits + m->wait0, m->n_waits);
+    fs_columns_cell(c, FS_LEFT);
+    put(l, m->signal ? fs_words_scope[m->scope] : "-");
+    fs_columns_cell(c, FS_LEFT);
+  }
   put_clock(l, l->s->frontiers + m->frontier0, m->n_frontier);
   put(l, m->tainted ? " tainted" : "");
   fs_columns_cell(c, FS_LEFT);
@@ -183,8 +296,13 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
 }
 
 static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
-  static const char *const head[] = {"epoch", "start",  "end",      "command",
-                                     "waits", "signal", "frontier", "places"};
+  /* By fs_sync_kind: titles, and how many of them are of numbers. */
+  static const char *const head[][8] = {
+      {"epoch", "start", "end", "command", "waits", "signal", "frontier", "places"},
+      {"epoch", "start", "end", "command", "frontier", "places"},
+      {"epoch", "start", "end", "issue", "command", "frontier", "places"}};
+  static const uint32_t columns[] = {8, 6, 7}, numbers[] = {3, 3, 4};
+  uint32_t sync = l->s->meta->sync, stop = 0;
   const fs_stream_queue *q = &l->s->queues[queue];
   l->t = out;
   put(l, "\nqueue ");
@@ -193,19 +311,77 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
   put_name(l, q->class_name);
   put_u64(l, ", device ", q->device);
   put_u64(l, ", machine ", q->machine);
+  put(l, q->counting ? ", counting" : "");
   put_u64(l, "): commands ", q->n_commands);
   put(l, "\n");
   fs_columns c;
-  fs_columns_init(&c, out->ctx, 8);
+  fs_columns_init(&c, out->ctx, columns[sync]);
   l->t = &c.text;
-  for (uint32_t i = 0; i < 8 && q->n_commands != 0; i++) {
-    put(l, head[i]);
-    fs_columns_cell(&c, i < 3 ? FS_RIGHT : FS_LEFT);
+  for (uint32_t i = 0; i < columns[sync] && q->n_commands != 0; i++) {
+    put(l, head[sync][i]);
+    fs_columns_cell(&c, i < numbers[sync] ? FS_RIGHT : FS_LEFT);
   }
   for (uint32_t i = 0; i < q->n_commands; i++) {
-    put_command(l, &c, &l->s->commands[q->command0 + i]);
+    const fs_stream_command *m = &l->s->commands[q->command0 + i];
+    put_stops_before(l, &c, m->issue, &stop);
+    put_barrier_waits(l, &c, m);
+    put_command(l, &c, m);
+    put_barrier_updates(l, &c, m);
   }
   return fs_columns_finish(&c, "  ", out);
+}
+
+/* Commands by their places in the order of issue. */
+static fs_status by_issue(const fs_stream *s, fs_arena *arena, uint32_t **command,
+                          uint32_t **queue) {
+  FS_TRY(fs_new(arena, command, s->n_commands));
+  FS_TRY(fs_new(arena, queue, s->n_commands));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+      uint32_t c = s->queues[q].command0 + i, at = s->commands[c].issue;
+      (*command)[at] = c;
+      (*queue)[at] = q;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void put_issue(fs_listing *l, fs_columns *c, const uint32_t *command,
+                      const uint32_t *queue) {
+  const fs_stream *s = l->s;
+  uint32_t stop = 0;
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    for (; stop < s->n_stops && s->stops[stop].at == i; stop++) {
+      put_empty(c, 2);
+      put_stop(l, &s->stops[stop]);
+      fs_columns_cell(c, FS_LEFT);
+    }
+    put_u64(l, "", i);
+    fs_columns_cell(c, FS_RIGHT);
+    put_name(l, s->queues[queue[i]].name);
+    put_u64(l, ":", s->commands[command[i]].epoch);
+    fs_columns_cell(c, FS_LEFT);
+    put_what(l, &s->commands[command[i]]);
+    fs_columns_cell(c, FS_LEFT);
+  }
+}
+
+/* What the sequencer does. */
+static fs_status put_issue_order(fs_listing *l, fs_text *out) {
+  uint32_t *command, *queue;
+  fs_arena arena;
+  fs_columns c;
+  fs_text_puts(out, "\norder of issue\n");
+  fs_columns_init(&c, out->ctx, 3);
+  l->t = &c.text;
+  fs_arena_init(&arena, out->ctx);
+  fs_status status = by_issue(l->s, &arena, &command, &queue);
+  if (status == FSCHED_OK) {
+    put_issue(l, &c, command, queue);
+  }
+  fs_arena_release(&arena);
+  fs_status finished = fs_columns_finish(&c, "  ", out);
+  return status == FSCHED_OK ? finished : status;
 }
 
 static fs_status put_all(fs_listing *l, fs_text *out) {
@@ -217,7 +393,8 @@ static fs_status put_all(fs_listing *l, fs_text *out) {
   for (uint32_t q = 0; q < l->s->n_queues; q++) {
     FS_TRY(put_queue(l, q, out));
   }
-  return FSCHED_OK;
+  return l->s->meta->sync == FS_SYNC_BLOCK && l->s->n_commands != 0 ? put_issue_order(l, out)
+                                                                    : FSCHED_OK;
 }
 
 fs_status fsched_program_text(fsched_context *ctx, const fsched_program *p, char **text,

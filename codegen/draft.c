@@ -7,23 +7,26 @@
 #include "mem.h"
 
 /* Records are written and compared as bytes: no hidden padding. */
-_Static_assert(sizeof(fs_stream_meta) == 48, "");
+_Static_assert(sizeof(fs_stream_meta) == 56, "");
 _Static_assert(sizeof(fs_stream_axis) == 24, "");
-_Static_assert(sizeof(fs_stream_queue) == 24, "");
+_Static_assert(sizeof(fs_stream_queue) == 32, "");
 _Static_assert(sizeof(fs_stream_memory) == 40, "");
 _Static_assert(sizeof(fs_stream_resource) == 16, "");
 _Static_assert(sizeof(fs_stream_buffer) == 32, "");
 _Static_assert(sizeof(fs_stream_version) == 32, "");
-_Static_assert(sizeof(fs_stream_op) == 48, "");
+_Static_assert(sizeof(fs_stream_op) == 56, "");
 _Static_assert(sizeof(fs_stream_arg) == 40, "");
 _Static_assert(sizeof(fs_stream_use) == 16, "");
 _Static_assert(sizeof(fs_stream_scratch) == 16, "");
 _Static_assert(sizeof(fs_stream_kernel) == 48, "");
 _Static_assert(sizeof(fs_stream_race) == 16, "");
-_Static_assert(sizeof(fs_stream_command) == 64, "");
+_Static_assert(sizeof(fs_stream_command) == 88, "");
 _Static_assert(sizeof(fs_stream_wait) == 8, "");
 _Static_assert(sizeof(fs_stream_place) == 32, "");
-_Static_assert(sizeof(fs_stream_header) == 352, "");
+_Static_assert(sizeof(fs_stream_barrier) == 16, "");
+_Static_assert(sizeof(fs_stream_update) == 8, "");
+_Static_assert(sizeof(fs_stream_stop) == 16, "");
+_Static_assert(sizeof(fs_stream_header) == 416, "");
 
 static fs_status check_count(fsched_context *ctx, const char *section, uint64_t count) {
   if (count > INT32_MAX) {
@@ -113,7 +116,7 @@ fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool ma
   return FSCHED_OK;
 }
 
-fs_status fs_draft_finish(fs_draft *d, fsched_program **out) {
+fs_status fs_draft_close(fs_draft *d, fsched_program **out) {
   assert(d->string_end == d->n_strings);
   if (d->bad_text != NULL) {
     return fs_fail(d->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_STRING, FS_NOWHERE, NULL,

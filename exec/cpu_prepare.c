@@ -2,10 +2,15 @@
 /* CPU back end: from the stream to steps.
  *
  * Waits become pointers to timelines, the commands of one gang op become a meeting, kernels are
- * looked up.  All checks are made here, so that of what workers do only kernels can fail. */
+ * looked up.  Syncs (sync: block) become waits for what they tell each queue.  A barrier is waited
+ * for on the timeline of its physical one: by who updates it until it is mapped, by who waits for
+ * it until it is complete.  All checks are made here, so that of what workers do only kernels can
+ * fail. */
 #include <sched.h>
 
 #include "cpu.h"
+#include "stream_points.h"
+#include "sync.h"
 
 /* Spins before sleeping: long (about half a millisecond) where every queue can have a processor,
  * else just long enough for a hand-off that is under way. */
@@ -30,6 +35,23 @@ static fs_status new_lines(fs_arena *arena, size_t n, size_t size, void *out_ptr
 
 static fs_step_wait make_wait(const fs_instance *x, uint32_t axis, uint32_t epoch) {
   return (fs_step_wait){&x->timeline[axis], x->period[axis], axis, epoch};
+}
+
+/* The commands of each of n meetings: those who start together. */
+static fs_status list_members(fs_instance *x, uint64_t n) {
+  const fs_stream *s = x->stream;
+  uint32_t total = 0;
+  for (uint64_t m = 0; m < n; m++) {
+    total += x->meeting[m].members;
+    x->meeting[m].member0 = total; /* filling moves it to its place */
+  }
+  FS_TRY(fs_new(&x->arena, &x->member, total));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    if (x->step[c].meeting != FS_NONE) {
+      x->member[--x->meeting[x->step[c].meeting].member0] = c;
+    }
+  }
+  return FSCHED_OK;
 }
 
 /* One meeting for each epoch of each collective axis, in that order. */
@@ -58,13 +80,78 @@ static fs_status decode_gangs(fs_instance *x) {
       x->meeting[m].over = make_wait(x, k->gang_axis, k->gang_epoch);
     }
   }
+  return x->physicals.n == 0 ? FSCHED_OK : list_members(x, n);
+}
+
+static fs_status decode_points(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  fs_points p;
+  FS_TRY(fs_stream_points_find(&x->arena, s, &p));
+  FS_TRY(fs_new(&x->arena, &x->wait, p.point0[s->n_commands]));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    x->step[c].wait0 = p.point0[c];
+    x->step[c].n_waits = (p.point0[c + 1] - p.point0[c]) & 0x7FFFFFFF;
+  }
+  for (uint32_t w = 0; w < p.point0[s->n_commands]; w++) {
+    const fs_stream_wait *wait = &p.point[w];
+    x->wait[w] = make_wait(x, wait->axis, wait->epoch);
+    if (s->meta->sync == FS_SYNC_BLOCK && wait->axis < s->n_queues) {
+      x->step[s->queues[wait->axis].command0 + wait->epoch - 1].signal = 1;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_physicals(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  const fs_physicals *p = &x->physicals;
+  FS_TRY(new_lines(&x->arena, p->n, sizeof *x->physical, &x->physical));
+  FS_TRY(fs_new(&x->arena, &x->turn, s->n_barriers));
+  for (uint32_t i = 0; i < p->n; i++) {
+    x->physical[i].phase = &x->timeline[fs_cpu_phase(x, i)];
+    x->physical[i].period = 2 * (uint64_t)fs_physical_uses(p, i);
+  }
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    uint32_t use = s->barriers[b].use;
+    x->turn[b] = (fs_turn){.physical = &x->physical[p->of[b]],
+                           .value = 2 * (uint64_t)use + 1,
+                           .next = fs_physical_barrier(p, p->of[b], use + 1)};
+  }
+  fs_cpu_barrier_set(x, 0);
+  return FSCHED_OK;
+}
+
+static fs_step_wait barrier_wait(const fs_instance *x, uint32_t barrier, bool complete) {
+  const fs_turn *t = &x->turn[barrier];
+  return (fs_step_wait){t->physical->phase, t->physical->period,
+                        fs_cpu_phase(x, x->physicals.of[barrier]), (uint32_t)t->value + complete};
+}
+
+/* First for what it waits for, then for room for what it updates. */
+static fs_status decode_barriers(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t n = 0;
+  FS_TRY(make_physicals(x));
+  FS_TRY(fs_new(&x->arena, &x->wait, (size_t)s->n_barrier_waits + s->n_barrier_updates));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    x->step[c].wait0 = n;
+    x->step[c].n_waits = (k->n_barrier_waits + k->n_barrier_updates) & 0x7FFFFFFF;
+    for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+      x->wait[n++] = barrier_wait(x, s->barrier_waits[k->barrier_wait0 + i], true);
+    }
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      x->wait[n++] = barrier_wait(x, s->barrier_updates[k->barrier_update0 + i].barrier, false);
+    }
+  }
   return FSCHED_OK;
 }
 
 static fs_status decode_steps(fs_instance *x) {
   const fs_stream *s = x->stream;
   FS_TRY(fs_new(&x->arena, &x->step, s->n_commands));
-  x->n_timelines = s->n_axes + 1 + 2 * x->io->n_given;
+  FS_TRY(fs_physicals_make(&x->arena, s, &x->physicals));
+  x->n_timelines = s->n_axes + 1 + 2 * x->io->n_given + x->physicals.n;
   FS_TRY(new_lines(&x->arena, x->n_timelines, sizeof *x->timeline, &x->timeline));
   x->go = &x->timeline[s->n_axes];
   FS_TRY(fs_new_zero(&x->arena, &x->period, s->n_axes));
@@ -73,18 +160,10 @@ static fs_status decode_steps(fs_instance *x) {
   }
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    x->step[c] = (fs_step){.command = c,
-                           .meeting = FS_NONE,
-                           .wait0 = k->wait0,
-                           .n_waits = k->n_waits & 0x7FFFFFFF,
-                           .signal = k->signal != 0};
+    x->step[c] = (fs_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
   }
   FS_TRY(decode_gangs(x));
-  FS_TRY(fs_new(&x->arena, &x->wait, s->n_waits));
-  for (uint32_t w = 0; w < s->n_waits; w++) {
-    x->wait[w] = make_wait(x, s->waits[w].axis, s->waits[w].epoch);
-  }
-  return FSCHED_OK;
+  return x->physicals.n > 0 ? decode_barriers(x) : decode_points(x);
 }
 
 static fs_status decode_items(fs_instance *x) {

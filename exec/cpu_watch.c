@@ -29,13 +29,34 @@ uint64_t fs_cpu_progress(fs_instance *x, bool *idle) {
   return moves;
 }
 
-/* Epochs before the running invocation, on an axis. */
+/* Invocations before the running one. */
+static uint64_t invocations_before(const fs_instance *x) { return atomic_load(&x->go->epoch) - 1; }
+
 static uint64_t epochs_before(const fs_instance *x, uint32_t axis) {
-  return (atomic_load(&x->go->epoch) - 1) * x->period[axis];
+  return invocations_before(x) * x->period[axis];
+}
+
+/* A phase as the number of a use within the invocation. */
+static uint64_t use_of(const fs_instance *x, uint32_t physical, uint64_t phase) {
+  uint64_t before = invocations_before(x) * x->physical[physical].period;
+  return phase > before ? (phase - before - 1) / 2 : 0;
+}
+
+static void find_barrier(const fs_instance *x, uint32_t physical, uint64_t phase, fs_stuck *stuck) {
+  stuck->kind = phase % 2 == 1 ? FS_STUCK_MAPPED : FS_STUCK_COMPLETE;
+  stuck->barrier =
+      fs_physical_barrier(&x->physicals, physical, (uint32_t)use_of(x, physical, phase));
+}
+
+static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
+  const fs_physical *p = &x->physical[physical];
+  return (fs_stuck_barrier){.use = (uint32_t)use_of(x, physical, atomic_load(&p->phase->epoch)),
+                            .producers = atomic_load(&p->producers),
+                            .consumers = atomic_load(&p->consumers)};
 }
 
 static fs_stuck look(const fs_instance *x, uint32_t queue) {
-  fs_stuck stuck = {.at = FS_NONE, .item = FS_NONE};
+  fs_stuck stuck = {.at = FS_NONE};
   if (x->queue_worker[queue] == FS_NONE) {
     return stuck;
   }
@@ -45,7 +66,10 @@ static fs_stuck look(const fs_instance *x, uint32_t queue) {
   }
   stuck.at = atomic_load_explicit(&w->at, memory_order_relaxed);
   uint32_t axis = worker_axis(w), first_item = fs_cpu_ready(x, 0);
-  if (axis >= first_item) {
+  if (axis >= fs_cpu_phase(x, 0)) {
+    find_barrier(x, axis - fs_cpu_phase(x, 0), worker_value(w), &stuck);
+  } else if (axis >= first_item) {
+    stuck.kind = FS_STUCK_CONTENT;
     stuck.item = (axis - first_item) % x->io->n_given;
   } else if (axis < x->stream->n_axes) {
     stuck.axis = axis;
@@ -62,6 +86,6 @@ static uint64_t reached(const fs_instance *x, uint32_t axis) {
 }
 
 void fs_cpu_report(fs_instance *x, fsched_context *ctx) {
-  fs_stuck_view view = {x->stream, x->io, x, look, reached};
+  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look, reached, barrier};
   fs_stuck_report(ctx, &view);
 }

@@ -6,11 +6,15 @@
  *     the last worker to get here takes the rest out and tells the core, which may open the next
  *     invocation from within that call
  *
+ * With barriers, a step that starts and one that is over is also counted there; of a gang, all
+ * members start when the last one is there.
+ *
  * A step of an axis with n epochs in invocation k has the value k * n + epoch on its timeline.
  * Given content is put in its place by the first worker whose command touches it; kept content is
  * taken out by the last worker whose command writes it.  In a poisoned invocation waits are over at
  * once and nothing is executed, but every epoch is published and every gang meets, so that the next
- * invocation finds the timelines as ever. */
+ * invocation finds the timelines as ever; barriers are left alone from then on, and set at the end
+ * to what the next invocation expects. */
 #include "cpu.h"
 
 /* Below this a paced command spins, since a sleep may overshoot by that much. */
@@ -149,6 +153,9 @@ static void meet(fs_worker *w, const fs_step *s, uint64_t k, uint32_t at) {
   fs_instance *x = w->instance;
   fs_meeting *m = &x->meeting[s->meeting];
   if (atomic_fetch_add(&m->arrived, 1) + 1 == (k + 1) * m->members) {
+    for (uint32_t i = 0; i < m->members && x->member != NULL; i++) {
+      fs_cpu_barrier_start(x, x->member[m->member0 + i], k);
+    }
     execute(w, s->command, k, at, &m->begin, &m->end);
     fs_timeline_publish(m->over.timeline, k * m->over.period + m->over.epoch);
   } else {
@@ -159,7 +166,9 @@ static void meet(fs_worker *w, const fs_step *s, uint64_t k, uint32_t at) {
   }
 }
 
-static void walk(fs_worker *w, uint64_t k) {
+/* `barriers` is a constant where this is called, so that it costs nothing without them. */
+static inline __attribute__((always_inline)) void walk(fs_worker *w, uint64_t k,
+                                                       const bool barriers) {
   fs_instance *x = w->instance;
   const uint64_t base = k * w->n_steps;
   const bool busy = !x->config.empty || x->config.pace_ns != 0 || x->work->record.begin != NULL;
@@ -168,6 +177,9 @@ static void walk(fs_worker *w, uint64_t k) {
     for (uint32_t j = 0; j < s->n_waits; j++) {
       await(w, &x->wait[s->wait0 + j], k, i);
     }
+    if (barriers && s->meeting == FS_NONE) {
+      fs_cpu_barrier_start(x, s->command, k);
+    }
     if (s->meeting != FS_NONE) {
       meet(w, s, k, i);
     } else if (busy) {
@@ -175,11 +187,17 @@ static void walk(fs_worker *w, uint64_t k) {
       execute(w, s->command, k, i, &begin, &end);
       record(x, s->command, begin, end);
     }
+    if (barriers) {
+      fs_cpu_barrier_end(x, s->command, k);
+    }
     if (s->signal) {
       fs_timeline_publish(w->timeline, base + i + 1);
     }
   }
 }
+
+static void walk_timelines(fs_worker *w, uint64_t k) { walk(w, k, false); }
+static void walk_barriers(fs_worker *w, uint64_t k) { walk(w, k, true); }
 
 /* What no command has taken out: first all of it is made to be there, then all is kept or nothing,
  * so that a failure that comes meanwhile does not leave one state new and another old. */
@@ -205,6 +223,9 @@ static void finish(fs_worker *w, uint64_t k) {
   fs_instance *x = w->instance;
   fsched_cause cause = x->config.empty ? atomic_load(&x->cause) : keep_rest(w, k);
   uint64_t ns = fs_now_ns() - x->begin_ns;
+  if (atomic_load(&x->poisoned) != 0) {
+    fs_cpu_barrier_set(x, k + 1);
+  }
   const fs_work *work = x->work;
   work->done(work->user, cause, ns);
 }
@@ -212,6 +233,8 @@ static void finish(fs_worker *w, uint64_t k) {
 void *fs_cpu_worker(void *worker) {
   fs_worker *w = worker;
   fs_instance *x = w->instance;
+  void (*const walk_all)(fs_worker *, uint64_t) =
+      x->physicals.n > 0 ? walk_barriers : walk_timelines;
   for (uint64_t k = 0;; k++) {
     while (!fs_timeline_reached(x->go, k + 1)) {
       block(w, x->go, k + 1, FS_NONE, x->stream->n_axes, &x->stop);
@@ -219,7 +242,7 @@ void *fs_cpu_worker(void *worker) {
         return NULL;
       }
     }
-    walk(w, k);
+    walk_all(w, k);
     if (atomic_fetch_add(&x->arrived, 1) + 1 == (k + 1) * x->n_workers) {
       finish(w, k);
     }

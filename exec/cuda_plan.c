@@ -27,6 +27,15 @@ static fs_status add_after(planner *p, uint32_t before, uint32_t item) {
   return fs_vec_push(p->memory, &p->after, before);
 }
 
+/* That `before` has started cannot be seen, that it could start can. */
+static fs_status add_gate(planner *p, uint32_t before, uint32_t item) {
+  const fs_cuda_item *b = &p->plan->item[before];
+  for (uint32_t i = 0; i < b->n_after && before != item; i++) {
+    FS_TRY(add_after(p, p->after.at[b->after0 + i], item));
+  }
+  return FSCHED_OK;
+}
+
 static bool same_gang(const fs_stream *s, uint32_t a, uint32_t b) {
   const fs_stream_command *x = &s->commands[a], *y = &s->commands[b];
   return x->gang_axis != FS_NONE && x->gang_axis == y->gang_axis && x->gang_epoch == y->gang_epoch;
@@ -42,7 +51,6 @@ static uint32_t lane_of(planner *p, uint32_t queue) {
 static fs_status add_command(planner *p, uint32_t at) {
   fs_cuda_plan *plan = p->plan;
   uint32_t c = p->order.order[at], queue = p->order.queue[c];
-  const fs_stream_command *k = &p->s->commands[c];
   if (at == 0 || !same_gang(p->s, p->order.order[at - 1], c)) {
     plan->item[plan->n_items++] = (fs_cuda_item){
         .command = c, .lane = lane_of(p, queue), .after0 = (uint32_t)p->after.n, .event = FS_NONE};
@@ -52,9 +60,13 @@ static fs_status add_command(planner *p, uint32_t at) {
   if (p->last[queue] != FS_NONE) {
     FS_TRY(add_after(p, p->last[queue], item));
   }
-  for (uint32_t w = 0; w < k->n_waits; w++) {
-    uint32_t from = fs_stream_source(p->s, &p->order, &p->s->waits[k->wait0 + w], queue);
+  const fs_points *points = &p->order.points;
+  for (uint32_t w = points->point0[c]; w < points->point0[c + 1]; w++) {
+    uint32_t from = fs_stream_source(p->s, &p->order, &points->point[w], queue);
     FS_TRY(add_after(p, plan->item_of[from], item));
+  }
+  for (uint32_t g = points->gate0[c]; g < points->gate0[c + 1]; g++) {
+    FS_TRY(add_gate(p, plan->item_of[points->gate[g]], item));
   }
   p->last[queue] = item;
   return FSCHED_OK;

@@ -6,9 +6,11 @@
  * in-order stream of the device: that of a queue, or for a gang that of its first member.
  *
  * Edges: each item after the one before it on every queue of its commands, and after all that its
- * commands wait for, each item named once.  On one lane the order of issue gives them; between
- * lanes the earlier item has an event, which it records and the later ones wait for.  A graph takes
- * all edges as they are. */
+ * commands wait for, each item named once.  Barriers and syncs are what they tell
+ * (stream_points.h): physical barriers there are none; where one would hold a command back until
+ * another has started, it comes after all that the other comes after, so that it knows as much.  On
+ * one lane the order of issue gives them; between lanes the earlier item has an event, which it
+ * records and the later ones wait for.  A graph takes all edges as they are. */
 #ifndef FS_EXEC_CUDA_PLAN_H
 #define FS_EXEC_CUDA_PLAN_H
 

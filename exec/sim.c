@@ -204,6 +204,9 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
       return;
     }
   }
+  if (fs_sim_sync_stuck(x, command, stuck)) {
+    return;
+  }
   bool gang = fs_sim_is_gang(c);
   const fs_sim_meeting *m = gang ? fs_sim_meeting_of(x, c) : NULL;
   if (gang && (m->arrived < s->axes[c->gang_axis].n_members || m->last != command)) {
@@ -214,6 +217,7 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
   for (uint32_t i = x->io->given0[command]; !x->config.empty && i < x->io->given0[command + 1];
        i++) {
     if (!x->there[x->io->command_given[i]]) {
+      stuck->kind = FS_STUCK_CONTENT;
       stuck->item = x->io->command_given[i];
       return;
     }
@@ -222,7 +226,7 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
 
 static fs_stuck look(const fs_instance *x, uint32_t queue) {
   const fs_stream_queue *q = &x->stream->queues[queue];
-  fs_stuck stuck = {.at = FS_NONE, .item = FS_NONE};
+  fs_stuck stuck = {.at = FS_NONE};
   if (x->at[queue] < q->n_commands) {
     stuck.at = x->at[queue];
     find_wait(x, q->command0 + stuck.at, &stuck);
@@ -230,10 +234,15 @@ static fs_stuck look(const fs_instance *x, uint32_t queue) {
   return stuck;
 }
 
+static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
+  const fs_sim_physical *p = &x->physical[physical];
+  return (fs_stuck_barrier){p->use, p->producers, p->consumers};
+}
+
 static uint64_t reached(const fs_instance *x, uint32_t axis) { return x->reached[axis]; }
 
 static void sim_report(fs_instance *x, fsched_context *ctx) {
-  fs_stuck_view view = {x->stream, x->io, x, look, reached};
+  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look, reached, barrier};
   pthread_mutex_lock(&x->lock);
   if (is_stuck(x)) {
     fs_stuck_report(ctx, &view);

@@ -4,6 +4,7 @@
  *   sim_durations.c  says how long a command takes,
  *   sim_guard.c      notices what is touched by two at once,
  *   sim_run.c        runs one invocation,
+ *   sim_sync.c       is what holds commands back without timelines: barriers, or a sequencer,
  *   sim.c            starts, ends and answers. */
 #ifndef FS_EXEC_SIM_H
 #define FS_EXEC_SIM_H
@@ -12,6 +13,9 @@
 
 #include "heap.h"
 #include "host.h"
+#include "physicals.h"
+
+struct fs_stuck;
 
 /* Of one invocation: how durations are drawn. */
 typedef struct fs_sim_draw {
@@ -33,6 +37,13 @@ typedef struct fs_sim_meeting {
   uint64_t from;
 } fs_sim_meeting;
 
+/* A physical barrier in virtual time. */
+typedef struct fs_sim_physical {
+  uint32_t use;                  /* of those that fs_physicals knows; as many as these: no more */
+  uint32_t producers, consumers; /* left of it */
+  uint64_t complete_ns, free_ns; /* the latest end of a producer, start of a consumer, so far */
+} fs_sim_physical;
+
 struct fs_instance {
   fsched_context *ctx; /* of its own */
   const fs_stream *stream;
@@ -46,11 +57,14 @@ struct fs_instance {
   fs_effect_room room;
   bool guarded;
 
-  /* A slot is an epoch of an axis: those of axis a are slot0[a] .. slot0[a + 1] - 1. */
+  /* A slot is an epoch of an axis: those of axis a are slot0[a] .. slot0[a + 1] - 1.  After those
+   * of all axes come two for each barrier: that it is mapped, that it is complete. */
   uint32_t *slot0;
   uint32_t *waiter0, *waiter; /* per slot: the commands that wait for it */
   uint32_t *queue;            /* per command */
   uint8_t *touch;             /* per place: see sim_guard.c */
+  fs_physicals physicals;
+  uint32_t *by_issue; /* sync: block: the commands in the order of issue; NULL */
   fs_sim_times times;
 
   /* Of the running invocation; the simulation's own thread. */
@@ -67,6 +81,12 @@ struct fs_instance {
   fs_heap running;                /* by end */
   uint32_t n_left;                /* commands */
   uint64_t makespan;
+  fs_sim_physical *physical;     /* sync: barrier */
+  uint32_t *freed, n_freed;      /* physical barriers that can be mapped anew */
+  uint32_t n_issued, next_stop;  /* sync: block; the first sync that is not over */
+  uint64_t issue_ns;             /* when the last sync was over */
+  uint32_t n_over, *n_issued_of; /* commands; issued ones per queue */
+  uint64_t *over_ns;             /* per command that is over */
 
   pthread_t thread;
   bool has_lock, has_thread;
@@ -101,7 +121,21 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command);
 /* False, told to work->failed, when another command has touched what this one touches. */
 bool fs_sim_guard_end(fs_instance *x, uint32_t command);
 
+/* sim_sync.c: its part of fs_sim_decode, and of the begin of an invocation. */
+fs_status fs_sim_sync_make(fs_instance *x) FS_MUST_USE;
+void fs_sim_sync_begin(fs_instance *x);
+/* A command starts, or is over, and its gang's other members with it by calls of their own. */
+void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns);
+/* Lets those go on who may after the calls above. */
+void fs_sim_sync_go_on(fs_instance *x);
+/* What holds the command back, if that is any of this: true. */
+bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
+
 /* sim_run.c */
+/* One thing less for the command to wait for, or for all that wait for a slot; over at `ns`. */
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns);
 /* The cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
@@ -112,6 +146,12 @@ void fs_sim_await_news(fs_instance *x);
 
 static inline bool fs_sim_poisoned(const fs_instance *x) {
   return atomic_load_explicit(&x->poisoned, memory_order_relaxed);
+}
+static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
+  return x->slot0[x->stream->n_axes] + 2 * barrier;
+}
+static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
+  return fs_sim_mapped(x, barrier) + 1;
 }
 static inline bool fs_sim_is_gang(const fs_stream_command *c) { return c->gang_axis != FS_NONE; }
 static inline fs_sim_meeting *fs_sim_meeting_of(const fs_instance *x, const fs_stream_command *c) {

@@ -10,8 +10,9 @@
  *   QUEUES  a queue is quick, its commands take nothing, or slow, a thousand times the planned time
  *   OPS     one command in eight is slow, the others are quick
  *   SCALES  half of the commands are quick, the others are slower by a power of two up to 2^15
- * What is planned to take less than the average counts as that there, so that ops without a
- * duration have one. */
+ *   GATE    for barriers: all is quick but what comes on its queue before a consumer of one
+ * barrier, so that its physical one is long in use; another barrier each time What is planned to
+ * take less than the average counts as that there, so that ops without a duration have one. */
 #include <stdlib.h>
 
 #include "profile.h"
@@ -19,7 +20,7 @@
 #include "sim.h"
 #include "ticks.h"
 
-enum { DELAY, QUEUES, OPS, SCALES, STRATEGIES };
+enum { DELAY, QUEUES, OPS, SCALES, GATE };
 enum { SLOW = 1024, QUICK = 64, UNKNOWN_TICK_NS = 1000 };
 
 /* ---- measured durations */
@@ -136,12 +137,14 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 void fs_sim_times_begin(fs_instance *x, uint64_t k) {
+  const fs_stream *s = x->stream;
+  uint32_t strategies = s->n_barriers > 0 ? GATE + 1 : GATE;
   uint64_t turn = x->times.seed + k;
+  uint32_t victims = turn % strategies == GATE ? s->n_barriers : s->n_commands;
   x->times.draw = (fs_sim_draw){
       .salt = mix(x->times.seed, k),
-      .strategy = (uint32_t)(turn % STRATEGIES),
-      .victim =
-          x->stream->n_commands == 0 ? 0 : (uint32_t)(turn / STRATEGIES % x->stream->n_commands),
+      .strategy = (uint32_t)(turn % strategies),
+      .victim = victims == 0 ? 0 : (uint32_t)(turn / strategies % victims),
   };
 }
 
@@ -157,6 +160,21 @@ static bool is_victim(const fs_instance *x, uint32_t command) {
   const fs_stream_command *v = &x->stream->commands[x->times.draw.victim];
   return command == x->times.draw.victim ||
          (fs_sim_is_gang(c) && c->gang_axis == v->gang_axis && c->gang_epoch == v->gang_epoch);
+}
+
+/* Whether the next command of its queue waits for the victim. */
+static bool is_before_consumer(const fs_instance *x, uint32_t command) {
+  const fs_stream *s = x->stream;
+  const fs_stream_command *c = &s->commands[command];
+  if (c->epoch == s->queues[x->queue[command]].n_commands) {
+    return false;
+  }
+  for (uint32_t i = c[1].barrier_wait0; i < c[1].barrier_wait0 + c[1].n_barrier_waits; i++) {
+    if (s->barrier_waits[i] == x->times.draw.victim) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static uint64_t random_part(uint64_t ns, uint64_t draw) {
@@ -178,6 +196,8 @@ static uint64_t adversarial(const fs_instance *x, uint32_t command) {
       return (mix(t->draw.salt, ~axis) & 1) != 0 ? fs_multiply_most(base, SLOW) : 0;
     case OPS:
       return draw % 8 == 0 ? fs_multiply_most(base, SLOW) : base / QUICK;
+    case GATE:
+      return is_before_consumer(x, command) ? fs_multiply_most(base, SLOW) : 0;
     default:
       return (draw & 1) == 0 ? 0 : fs_multiply_most(base, (uint64_t)1 << draw / 2 % 16);
   }

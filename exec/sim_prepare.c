@@ -2,8 +2,8 @@
 /* Simulation: from the stream to lists of who waits for what.
  *
  * Each epoch of each axis is a slot, with the list of commands that wait for it, so that a run
- * looks at every wait once.  A wait for an epoch that nobody reaches is in no list: it is never
- * over. */
+ * looks at every wait once; so are the two things that there are to wait for of a barrier.  A wait
+ * for an epoch that nobody reaches is in no list: it is never over. */
 #include "sim.h"
 
 /* Epochs per axis: commands of a queue, gangs of a collective one. */
@@ -25,6 +25,9 @@ static fs_status count_slots(fs_instance *x) {
     assert(n[a] <= UINT32_MAX - x->slot0[a]); /* gangs are commands, too */
     x->slot0[a + 1] = x->slot0[a] + (uint32_t)n[a];
   }
+  if (s->n_barriers > (UINT32_MAX - x->slot0[s->n_axes]) / 2) {
+    return fs_no_memory(x->ctx, SIZE_MAX); /* as their lists would be */
+  }
   return FSCHED_OK;
 }
 
@@ -34,16 +37,38 @@ static uint32_t slot_of(const fs_instance *x, const fs_stream_wait *w) {
   return w->epoch == 0 || w->epoch > n ? FS_NONE : x->slot0[w->axis] + w->epoch - 1;
 }
 
+static uint32_t n_wants(const fs_stream_command *k) {
+  return k->n_waits + k->n_barrier_waits + k->n_barrier_updates;
+}
+
+/* The slot of what a command waits for, by number. */
+static uint32_t wanted(const fs_instance *x, const fs_stream_command *k, uint32_t i) {
+  const fs_stream *s = x->stream;
+  if (i < k->n_waits) {
+    return slot_of(x, &s->waits[k->wait0 + i]);
+  }
+  i -= k->n_waits;
+  if (i < k->n_barrier_waits) {
+    return fs_sim_complete(x, s->barrier_waits[k->barrier_wait0 + i]);
+  }
+  i -= k->n_barrier_waits;
+  return fs_sim_mapped(x, s->barrier_updates[k->barrier_update0 + i].barrier);
+}
+
 static fs_status list_waiters(fs_instance *x) {
   const fs_stream *s = x->stream;
-  uint32_t n_slots = x->slot0[s->n_axes];
+  uint32_t n_slots = x->slot0[s->n_axes] + 2 * s->n_barriers;
   FS_TRY(fs_new_zero(&x->arena, &x->waiter0, (size_t)n_slots + 2));
-  FS_TRY(fs_new(&x->arena, &x->waiter, s->n_waits));
+  FS_TRY(fs_new(&x->arena, &x->waiter,
+                (size_t)s->n_waits + s->n_barrier_waits + s->n_barrier_updates));
   uint32_t *end = x->waiter0 + 1; /* one behind: filling moves it to its place */
-  for (uint32_t w = 0; w < s->n_waits; w++) {
-    uint32_t slot = slot_of(x, &s->waits[w]);
-    if (slot != FS_NONE) {
-      end[slot + 1]++;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    for (uint32_t i = 0; i < n_wants(k); i++) {
+      uint32_t slot = wanted(x, k, i);
+      if (slot != FS_NONE) {
+        end[slot + 1]++;
+      }
     }
   }
   for (uint32_t i = 0; i < n_slots; i++) {
@@ -51,8 +76,8 @@ static fs_status list_waiters(fs_instance *x) {
   }
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
-      uint32_t slot = slot_of(x, &s->waits[w]);
+    for (uint32_t i = 0; i < n_wants(k); i++) {
+      uint32_t slot = wanted(x, k, i);
       if (slot != FS_NONE) {
         x->waiter[end[slot]++] = c;
       }
@@ -108,6 +133,7 @@ fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) {
   FS_TRY(count_slots(x));
   FS_TRY(list_waiters(x));
   FS_TRY(take_state(x));
+  FS_TRY(fs_sim_sync_make(x));
   FS_TRY(fs_sim_times_make(x));
   return take_effects(ctx, x);
 }

@@ -5,7 +5,8 @@
  * When the last of them is over it begins, a gang when that is so for all of its members, at the
  * virtual time at which that was over.  What is under way lies in a heap by its end.  The end that
  * comes first is next: the command has its effect, its epoch is reached if it signals, which may
- * let others begin, and the next command of its queue has its turn.
+ * let others begin, and the next command of its queue has its turn.  What barriers and syncs hold
+ * back besides is in sim_sync.c: a barrier is one more thing to wait for, to be issued is another.
  *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the
@@ -18,7 +19,8 @@
 static void reset(fs_instance *x) {
   const fs_stream *s = x->stream;
   for (uint32_t c = 0; c < s->n_commands; c++) {
-    x->left[c] = 1;
+    x->left[c] = 1 + s->commands[c].n_barrier_waits + s->commands[c].n_barrier_updates +
+                 (x->by_issue != NULL);
     x->from[c] = 0;
     for (uint32_t w = s->commands[c].wait0; w < s->commands[c].wait0 + s->commands[c].n_waits;
          w++) {
@@ -41,6 +43,7 @@ static void reset(fs_instance *x) {
   x->running.n = 0;
   x->n_left = s->n_commands;
   x->makespan = 0;
+  fs_sim_sync_begin(x);
 }
 
 /* False: its content may not be read yet. */
@@ -56,6 +59,17 @@ static bool put_in_place(fs_instance *x, uint32_t item) {
   return true;
 }
 
+/* A gang starts with all of its members. */
+static void start(fs_instance *x, uint32_t command) {
+  if (!fs_sim_is_gang(&x->stream->commands[command])) {
+    fs_sim_sync_start(x, command, x->from[command]);
+    return;
+  }
+  for (uint32_t m = command; m != FS_NONE; m = x->next_member[m]) {
+    fs_sim_sync_start(x, m, x->from[command]);
+  }
+}
+
 /* All that it waits for is over. */
 static void begin(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
@@ -67,6 +81,7 @@ static void begin(fs_instance *x, uint32_t command) {
       return;
     }
   }
+  start(x, command);
   fs_sim_guard_begin(x, command);
   uint64_t end = fs_add_most(x->from[command], fs_sim_duration(x, command));
   fs_status status = fs_heap_push(x->ctx, &x->running, end, command);
@@ -74,8 +89,7 @@ static void begin(fs_instance *x, uint32_t command) {
   (void)status;
 }
 
-/* One thing less to wait for, over at `ns`. */
-static void release(fs_instance *x, uint32_t command, uint64_t ns) {
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns) {
   const fs_stream_command *c = &x->stream->commands[command];
   x->from[command] = fs_max(x->from[command], ns);
   if (--x->left[command] != 0) {
@@ -95,12 +109,15 @@ static void release(fs_instance *x, uint32_t command, uint64_t ns) {
   }
 }
 
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns) {
+  for (uint32_t i = x->waiter0[slot]; i < x->waiter0[slot + 1]; i++) {
+    fs_sim_release(x, x->waiter[i], ns);
+  }
+}
+
 static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t ns) {
   while (x->reached[axis] < epoch) {
-    uint32_t slot = x->slot0[axis] + x->reached[axis]++;
-    for (uint32_t i = x->waiter0[slot]; i < x->waiter0[slot + 1]; i++) {
-      release(x, x->waiter[i], ns);
-    }
+    fs_sim_release_slot(x, x->slot0[axis] + x->reached[axis]++, ns);
   }
 }
 
@@ -117,8 +134,9 @@ static void leave(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t 
   if (c->signal) {
     reach(x, x->queue[command], at, end_ns);
   }
+  fs_sim_sync_end(x, command, end_ns);
   if (at < q->n_commands) {
-    release(x, q->command0 + at, end_ns);
+    fs_sim_release(x, q->command0 + at, end_ns);
   }
 }
 
@@ -147,6 +165,7 @@ static void end(fs_instance *x, uint32_t command, uint64_t ns) {
   x->makespan = fs_max(x->makespan, ns);
   if (!fs_sim_is_gang(c)) {
     leave(x, command, from, ns);
+    fs_sim_sync_go_on(x);
     return;
   }
   for (uint32_t m = command, next; m != FS_NONE; m = next) {
@@ -154,6 +173,7 @@ static void end(fs_instance *x, uint32_t command, uint64_t ns) {
     leave(x, m, from, ns);
   }
   reach(x, c->gang_axis, c->gang_epoch, ns);
+  fs_sim_sync_go_on(x);
 }
 
 /* Content that has come lets those begin who waited for it. */
@@ -165,6 +185,7 @@ static void take_news(fs_instance *x) {
       next = x->next_parked[c];
       begin(x, c);
     }
+    fs_sim_sync_go_on(x);
   }
 }
 
@@ -196,9 +217,10 @@ fsched_cause fs_sim_run(fs_instance *x, uint64_t k) {
   fs_sim_times_begin(x, k);
   for (uint32_t q = 0; q < x->stream->n_queues; q++) {
     if (x->stream->queues[q].n_commands > 0) {
-      release(x, x->stream->queues[q].command0, 0);
+      fs_sim_release(x, x->stream->queues[q].command0, 0);
     }
   }
+  fs_sim_sync_go_on(x);
   while (x->n_left > 0 && !fs_sim_poisoned(x)) {
     take_news(x);
     if (x->running.n == 0) {

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The blame: starting at the stuck command that was planned first, follow "waits for the axis of"
  * from queue to queue.  That ends at a wait for a queue that will not reach the epoch any more, the
- * culprit, or goes round; then the command of the ring that was planned first is named. */
+ * culprit, or goes round; then the command of the ring that was planned first is named.
+ *
+ * For a barrier, those are followed that must do something before it goes on: the producers that
+ * are left of what the physical barrier is now, then the consumers of that.  For a sync (sync:
+ * block), those of whose commands some are issued and not over. */
 #include "stuck.h"
+
+#include <stdio.h>
 
 static fs_stuck look(const fs_stuck_view *v, uint32_t queue) { return v->queue(v->x, queue); }
 
@@ -26,36 +32,84 @@ static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
 
 /* Whether the stuck queue `m` has still to do what `wait` is for: not when it is past it without a
  * signal, nor when it is at that very gang and waits for the others too. */
-static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+static bool holds_epoch(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   fs_stuck own = look(v, m);
-  if (own.at == FS_NONE) {
-    return false;
-  }
   if (v->s->axes[wait->axis].kind == FS_AXIS_QUEUE) {
-    return own.at < wait->epoch;
+    return m == wait->axis && own.at < wait->epoch;
   }
-  bool meets = own.item == FS_NONE && own.axis == wait->axis && own.epoch == wait->epoch;
-  for (uint32_t i = 0; i < own.at + meets; i++) {
+  bool meets = own.kind == FS_STUCK_EPOCH && own.axis == wait->axis && own.epoch == wait->epoch;
+  for (uint32_t i = 0; i < v->s->queues[m].n_commands; i++) {
     const fs_stream_command *c = command_at(v, m, i);
     if (c->gang_axis == wait->axis && c->gang_epoch == wait->epoch) {
-      return false;
+      return i >= own.at + meets;
     }
   }
-  return true;
+  return false;
+}
+
+static bool updates(const fs_stream *s, const fs_stream_command *c, uint32_t barrier) {
+  for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
+    if (s->barrier_updates[c->barrier_update0 + i].barrier == barrier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool waits(const fs_stream *s, const fs_stream_command *c, uint32_t barrier) {
+  for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
+    if (s->barrier_waits[c->barrier_wait0 + i] == barrier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool holds_barrier(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  uint32_t physical = v->physicals->of[wait->barrier], at = look(v, m).at;
+  fs_stuck_barrier now = v->barrier(v->x, physical);
+  if (now.use >= fs_physical_uses(v->physicals, physical)) {
+    return false;
+  }
+  uint32_t barrier = fs_physical_barrier(v->physicals, physical, now.use);
+  for (uint32_t i = at; i < v->s->queues[m].n_commands; i++) {
+    const fs_stream_command *c = command_at(v, m, i);
+    if (now.producers > 0 ? updates(v->s, c, barrier) : waits(v->s, c, barrier)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool holds_issue(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  const fs_stream_stop *stop = &v->s->stops[wait->stop];
+  return (stop->queue == FS_NONE || stop->queue == m) && look(v, m).kind != FS_STUCK_ISSUE;
+}
+
+static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  if (!is_stuck(v, m)) {
+    return false;
+  }
+  switch (wait->kind) {
+    case FS_STUCK_EPOCH:
+      return holds_epoch(v, m, wait);
+    case FS_STUCK_MAPPED:
+    case FS_STUCK_COMPLETE:
+      return holds_barrier(v, m, wait);
+    case FS_STUCK_ISSUE:
+      return holds_issue(v, m, wait);
+    default:
+      return false;
+  }
 }
 
 /* The stuck queue that `queue` waits for; FS_NONE when that is none. */
 static uint32_t waits_for(const fs_stuck_view *v, uint32_t queue) {
   fs_stuck wait = look(v, queue);
-  if (wait.at == FS_NONE || wait.item != FS_NONE) {
+  if (wait.at == FS_NONE || wait.kind == FS_STUCK_CONTENT) {
     return FS_NONE;
   }
-  const fs_stream_axis *axis = &v->s->axes[wait.axis];
-  if (axis->kind == FS_AXIS_QUEUE) {
-    return holds_up(v, wait.axis, &wait) ? wait.axis : FS_NONE;
-  }
-  for (uint32_t i = 0; i < axis->n_members; i++) {
-    uint32_t m = v->s->axis_members[axis->member0 + i];
+  for (uint32_t m = 0; m < v->s->n_queues; m++) {
     if (holds_up(v, m, &wait)) {
       return m;
     }
@@ -93,31 +147,70 @@ static const char *command_target(const fs_stream *s, const fs_stream_command *c
       s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name);
 }
 
+/* What a physical barrier is, and why it stays that. */
+static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, size_t room) {
+  const fs_physicals *p = v->physicals;
+  uint32_t index = p->of[barrier], physical = v->s->barriers[barrier].physical;
+  fs_stuck_barrier now = v->barrier(v->x, index);
+  if (now.use >= fs_physical_uses(p, index)) {
+    (void)snprintf(text, room, "physical barrier %u has no more uses", physical);
+    return;
+  }
+  bool producers = now.producers > 0;
+  const fs_stream_barrier *b = &v->s->barriers[fs_physical_barrier(p, index, now.use)];
+  (void)snprintf(text, room, "physical barrier %u is in use %u, of which %u of %u %s", physical,
+                 now.use, producers ? now.producers : now.consumers,
+                 producers ? b->n_producers : b->n_consumers,
+                 producers ? "producers are not over" : "consumers have not started");
+}
+
+/* What it waits for, as the end of a sentence. */
+static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, size_t room) {
+  const fs_stream *s = v->s;
+  char now[160];
+  switch (wait->kind) {
+    case FS_STUCK_CONTENT:
+      (void)snprintf(text, room,
+                     "it waits for the content of '%.200s', whose fence has not been signalled",
+                     fs_stream_string(s, s->buffers[v->io->given[wait->item].buffer].name));
+      break;
+    case FS_STUCK_EPOCH:
+      (void)snprintf(text, room, "it waits for epoch %llu of '%.200s', which has reached %llu",
+                     (unsigned long long)wait->epoch, fs_stream_string(s, s->axes[wait->axis].name),
+                     (unsigned long long)v->reached(v->x, wait->axis));
+      break;
+    case FS_STUCK_MAPPED:
+    case FS_STUCK_COMPLETE:
+      say_barrier(v, wait->barrier, now, sizeof now);
+      (void)snprintf(text, room, "it %s barrier %u (use %u of physical barrier %u), and %s",
+                     wait->kind == FS_STUCK_MAPPED ? "updates" : "waits for", wait->barrier,
+                     s->barriers[wait->barrier].use, s->barriers[wait->barrier].physical, now);
+      break;
+    case FS_STUCK_ISSUE: {
+      const fs_stream_stop *stop = &s->stops[wait->stop];
+      bool full = stop->queue == FS_NONE;
+      (void)snprintf(text, room, "it is issued after sync %u, which waits for %s%.200s%s",
+                     wait->stop, full ? "all that was issued before" : "queue '",
+                     full ? "" : fs_stream_string(s, s->queues[stop->queue].name), full ? "" : "'");
+      break;
+    }
+  }
+}
+
 static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q,
                          fsched_severity severity) {
   const fs_stream *s = v->s;
   fs_stuck wait = look(v, q);
+  char text[512];
   if (wait.at == FS_NONE) {
     return;
   }
   const fs_stream_command *c = command_at(v, q, wait.at);
-  const char *queue = fs_stream_string(s, s->queues[q].name);
-  const char *kind = c->kind == FS_COMMAND_RUN ? "op" : "copy of";
-  if (wait.item != FS_NONE) {
-    fs_report(
-        ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
-        "queue '%s' is stuck at command %u (%s '%s'): it waits for the content of '%s', whose "
-        "fence has not been signalled",
-        queue, c->epoch, kind, command_target(s, c),
-        fs_stream_string(s, s->buffers[v->io->given[wait.item].buffer].name));
-    return;
-  }
+  say_wait(v, &wait, text, sizeof text);
   fs_report(ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
-            "queue '%s' is stuck at command %u (%s '%s'): it waits for epoch %llu of '%s', which "
-            "has reached %llu",
-            queue, c->epoch, kind, command_target(s, c), (unsigned long long)wait.epoch,
-            fs_stream_string(s, s->axes[wait.axis].name),
-            (unsigned long long)v->reached(v->x, wait.axis));
+            "queue '%s' is stuck at command %u (%s '%s'): %s",
+            fs_stream_string(s, s->queues[q].name), c->epoch,
+            c->kind == FS_COMMAND_RUN ? "op" : "copy of", command_target(s, c), text);
 }
 
 void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *v) {

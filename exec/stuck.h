@@ -4,22 +4,43 @@
 #define FS_EXEC_STUCK_H
 
 #include "backend.h"
+#include "physicals.h"
+
+/* What a queue that is stuck waits for. */
+typedef enum fs_stuck_kind {
+  FS_STUCK_EPOCH,
+  FS_STUCK_CONTENT,
+  FS_STUCK_MAPPED,   /* a barrier that it updates: its physical one is still another */
+  FS_STUCK_COMPLETE, /* a barrier that it waits for */
+  FS_STUCK_ISSUE     /* it is not issued yet, because of a sync (sync: block) */
+} fs_stuck_kind;
 
 /* Where a queue is stuck. */
 typedef struct fs_stuck {
-  uint32_t at;    /* index among its commands; FS_NONE: it is not stuck */
-  uint32_t item;  /* given item whose content it waits for; FS_NONE: it waits for an epoch */
-  uint32_t axis;  /* of a gang whose members are not all there: the collective one */
-  uint64_t epoch; /* within the invocation, from 1 */
+  uint32_t at; /* index among its commands; FS_NONE: it is not stuck */
+  fs_stuck_kind kind;
+  uint32_t item;    /* CONTENT: given item */
+  uint32_t axis;    /* EPOCH; of a gang whose members are not all there: the collective one */
+  uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
+  uint32_t barrier; /* MAPPED, COMPLETE */
+  uint32_t stop;    /* ISSUE */
 } fs_stuck;
+
+/* What a physical barrier is now. */
+typedef struct fs_stuck_barrier {
+  uint32_t use;                  /* within the invocation; as many as it has: none any more */
+  uint32_t producers, consumers; /* left of it */
+} fs_stuck_barrier;
 
 /* A look at an instance.  Things may move between two calls. */
 typedef struct fs_stuck_view {
   const fs_stream *s;
   const fs_io *io;
+  const fs_physicals *physicals;
   const fs_instance *x;
   fs_stuck (*queue)(const fs_instance *x, uint32_t queue);
-  uint64_t (*reached)(const fs_instance *x, uint32_t axis); /* within the invocation */
+  uint64_t (*reached)(const fs_instance *x, uint32_t axis);             /* within the invocation */
+  fs_stuck_barrier (*barrier)(const fs_instance *x, uint32_t physical); /* index in physicals */
 } fs_stuck_view;
 
 /* Reports the queue that is to blame as an error, the other stuck ones as notes; nothing when none

@@ -7,10 +7,15 @@
  *             '---------'         '----'           a write: after the writers since the last one
  *                       '---------'                and before the next writers
  *
- * Chains give the rest: w1 -> SW -> w2 -> SW'. */
+ * Chains give the rest: w1 -> SW -> w2 -> SW'.
+ *
+ * With timelines no item changes its planned time, and what has no bytes needs no order.  Other
+ * kinds of sync delay items (lib/retime.h): a residency then holds back the next one of its
+ * version, and those of size 0 are ordered, too. */
 #include "access.h"
 
 #include "radix.h"
+#include "sync.h"
 
 typedef FS_VEC(uint64_t) fs_keys;
 
@@ -157,6 +162,12 @@ static fs_status want(fsched_context *ctx, fs_keys *keys, uint32_t from, uint32_
   return from == to ? FSCHED_OK : fs_vec_push(ctx, keys, (uint64_t)to << 32 | from);
 }
 
+/* Items get new times later.  (With sync: block these orders hold in the plan alone, and need no
+ * sync: lib/block/orders.c.) */
+static bool retimed(const fsched_schedule *s) {
+  return s->sync != NULL && s->sync->kind == FS_SYNC_BARRIER;
+}
+
 /* The spill copy that an access is, seen from its own memory (not from the store). */
 static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
   if (!fs_item_is_copy(s, item)) {
@@ -170,7 +181,7 @@ static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s
                                    const fs_accesses *acc, uint32_t r, fs_keys *keys) {
   uint32_t first = acc->res0[r];
   uint32_t end = acc->res0[r + 1];
-  if (first == end || s->res_size[r] == 0) { /* no bytes, no order */
+  if (first == end || (s->res_size[r] == 0 && !retimed(s))) { /* no bytes, no order */
     return FSCHED_OK;
   }
   bool filled = copies(s, acc->item[first], r, FS_SPILL_READ);
@@ -196,6 +207,27 @@ static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s
   return FSCHED_OK;
 }
 
+/* A version has one residency in its memory at a time: the read that fills the next one comes after
+ * all that touched the one before. */
+static fs_status want_between(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+                              fs_arena *scratch, fs_keys *keys) {
+  uint32_t *latest; /* per version: its latest residency */
+  FS_TRY(fs_new_none(scratch, &latest, s->graph->n_versions));
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t version = s->res_version[r];
+    if (version == FS_NONE || s->res_memory[r] != fs_version_memory(s->graph, version)) {
+      continue;
+    }
+    uint32_t before = latest[version];
+    latest[version] = r;
+    for (uint32_t i = before == FS_NONE ? 0 : acc->res0[before];
+         before != FS_NONE && i < acc->res0[before + 1]; i++) {
+      FS_TRY(want(ctx, keys, acc->item[i], acc->item[acc->res0[r]]));
+    }
+  }
+  return FSCHED_OK;
+}
+
 typedef struct store_state { /* per version: how its copy in the store was last used */
   uint32_t write;            /* latest spill write, an item */
   uint32_t reads;            /* spill reads since: a list through `next`, copies */
@@ -213,7 +245,7 @@ static fs_status want_at_store(fsched_context *ctx, const fsched_schedule *s, st
                                uint32_t *next, uint32_t item, fs_keys *keys) {
   uint32_t n_ops = s->graph->n_ops;
   uint32_t copy = item - n_ops;
-  if (fs_version_size(s->graph, s->copy_version[copy]) == 0) {
+  if (fs_version_size(s->graph, s->copy_version[copy]) == 0 && !retimed(s)) {
     return FSCHED_OK;
   }
   store_state *v = &state[s->copy_version[copy]];
@@ -238,6 +270,9 @@ static fs_status want_data(fsched_context *ctx, const fsched_schedule *s, const 
                            fs_arena *scratch, fs_keys *keys) {
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     FS_TRY(want_in_residency(ctx, s, acc, r, keys));
+  }
+  if (retimed(s)) {
+    FS_TRY(want_between(ctx, s, acc, scratch, keys));
   }
   store_state *state;
   uint32_t *next;
@@ -314,4 +349,18 @@ bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a
   }
   return acc->data0[b] < acc->data0[b + 1] &&
          contains(acc->data, acc->data0[b], acc->data0[b + 1] - 1, a);
+}
+
+uint32_t fs_inplace_taken(const fsched_schedule *s, uint32_t op, uint32_t out) {
+  const fsched_graph *g = s->graph;
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    uint32_t in = s->arg_residency[g->inplace_in[i]];
+    if (s->arg_residency[g->inplace_out[i]] == out && in != FS_NONE && in != out &&
+        s->res_memory[in] == s->res_memory[out] && s->res_address[in] == s->res_address[out] &&
+        s->res_size[in] == s->res_size[out] && s->res_begin[out] == s->start[op] &&
+        s->res_end[in] == s->end[op]) {
+      return in;
+    }
+  }
+  return FS_NONE;
 }

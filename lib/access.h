@@ -5,7 +5,9 @@
  *   - a read after the write of the version that it finds in the store;
  *   - everything that touches a residency after the read that filled it;
  *   - a write after all that wrote its residency before it, and before what writes there later;
- *   - a write after reads of the store copy that it replaces. */
+ *   - a write after reads of the store copy that it replaces;
+ *   - with kinds of sync other than timelines, a read after all that touched its version's
+ * residency before. */
 #ifndef FS_ACCESS_H
 #define FS_ACCESS_H
 
@@ -33,6 +35,9 @@ fs_status fs_accesses_collect(fsched_context *ctx, const fsched_schedule *s, fs_
 
 /* Is there an edge of the graph, or one of a copy's data, from `a` to `b`?  O(log edges). */
 bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b);
+/* The residency whose place the op's output in residency `out` took over as an in-place output, or
+ * FS_NONE. */
+uint32_t fs_inplace_taken(const fsched_schedule *s, uint32_t op, uint32_t out);
 /* An item on one queue only; such items of a queue are ordered by it. */
 static inline bool fs_item_plain(const fsched_schedule *s, uint32_t item) {
   return fs_item_is_copy(s, item) || s->graph->op_gang[item] == FS_NONE;

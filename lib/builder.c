@@ -20,6 +20,7 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
                         .frontier_capacity = DEFAULT_FRONTIER,
                         .options_file = FS_NONE,
                         .warning_errors = fs_warn_errors(ctx),
+                        .sync_at = FS_NOWHERE,
                         .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
@@ -75,8 +76,8 @@ void fsched_builder_destroy(fsched_builder *b) {
   free_items(ctx, &b->afters);
   free_items(ctx, &b->inplaces);
   fs_vec_free(ctx, &b->after_given);
-  fs_places *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,   &b->arg_at,
-                         &b->gang_at,   &b->queue_at, &b->resource_at};
+  fs_places *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,    &b->arg_at,
+                         &b->gang_at,   &b->queue_at, &b->counting_at, &b->resource_at};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     fs_vec_free(ctx, places[i]);
   }
@@ -116,11 +117,6 @@ void fs_builder_lose(fsched_builder *b, fs_builder_kind kind) {
 }
 
 bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind) { return b->lost[kind]; }
-
-void fs_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots) {
-  b->barrier_count = count;
-  b->barrier_slots = slots;
-}
 
 fs_status fs_builder_add_file(fsched_builder *b, const char *path) {
   const char *copy = fs_arena_strndup(&b->arena, path, strlen(path));
@@ -235,6 +231,26 @@ fsched_status fsched_builder_time_unit(fsched_builder *b, const char *unit) {
   return FSCHED_OK;
 }
 
+fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync) {
+  static const fs_sync_kind kinds[] = {[FSCHED_SYNC_TIMELINE] = FS_SYNC_TIMELINE,
+                                       [FSCHED_SYNC_BARRIER] = FS_SYNC_BARRIER,
+                                       [FSCHED_SYNC_BLOCK] = FS_SYNC_BLOCK};
+  FS_TRY(fs_builder_check_enum(b, "sync", (int)sync, FSCHED_SYNC_BLOCK));
+  b->sync = kinds[sync];
+  b->sync_at = b->pos;
+  return FSCHED_OK;
+}
+
+fsched_status fsched_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots) {
+  if (count != FSCHED_BARRIERS_AUTO) {
+    FS_TRY(fs_builder_limit(b, "the number of barriers", count, INT32_MAX));
+  }
+  FS_TRY(fs_builder_limit(b, "a barrier's number of slots", slots, INT32_MAX));
+  b->barrier_count = (uint32_t)count;
+  b->barrier_slots = (uint32_t)slots;
+  return FSCHED_OK;
+}
+
 fsched_status fsched_builder_concurrency(fsched_builder *b, uint64_t ops) {
   FS_TRY(fs_builder_limit(b, "concurrency", ops, FSCHED_MAX_TIME));
   b->concurrency = ops;
@@ -258,7 +274,7 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
   FS_TRY(fs_builder_limit(b, "the device", d.device, FSCHED_MAX_DEVICE));
   FS_TRY(fs_builder_limit(b, "the machine", d.machine, FSCHED_MAX_MACHINE));
   const char *class_name = d.queue_class == NULL ? "compute" : d.queue_class;
-  fs_queue q = {.device = d.device, .machine = d.machine};
+  fs_queue q = {.device = d.device, .machine = d.machine, .counting = d.counting != 0};
   bool repeated;
   uint32_t at;
   FS_TRY(fs_vec_reserve(b->ctx, &b->queue, b->queue.n + 1));
@@ -267,6 +283,9 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
   q.name = b->queues.text.at[at];
   FS_TRY(fs_vec_push(b->ctx, &b->queue, q));
   FS_TRY(fs_builder_place(b, &b->queue_at, at, b->pos));
+  if (q.counting) {
+    FS_TRY(fs_builder_place(b, &b->counting_at, at, b->part[FS_PART_COUNTING]));
+  }
   if (id != NULL) {
     *id = at;
   }
@@ -275,7 +294,7 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
 
 static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
   FS_TRY(fs_builder_check_name(b, "memory", d->name));
-  FS_TRY(fs_builder_check_enum(b, "placement", (int)d->placement, FSCHED_COUNTED));
+  FS_TRY(fs_builder_check_enum(b, "placement", (int)d->placement, FSCHED_STACK));
   if (d->capacity != FSCHED_UNBOUNDED) {
     FS_TRY(fs_builder_limit(b, "the capacity", d->capacity, FSCHED_MAX_SIZE));
   }
@@ -299,9 +318,11 @@ fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc 
 
 fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, uint32_t *id) {
   FS_TRY(check_memory(b, d));
+  bool stack = d->placement == FSCHED_STACK;
   fs_memory_draft m = {.m = {.capacity = d->capacity,
                              .align = d->align == 0 ? 1 : d->align,
-                             .placement = d->placement,
+                             .placement = stack ? FSCHED_CONTIGUOUS : d->placement,
+                             .stack = stack,
                              .backing = FS_NONE,
                              .spill_domain = FS_NONE,
                              .write_fixed = d->write_fixed,
@@ -312,7 +333,8 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, 
                        .spill_word = FS_NONE,
                        .at = b->pos,
                        .backing_at = b->part[FS_PART_BACKING],
-                       .spill_at = b->part[FS_PART_SPILL]};
+                       .spill_at = b->part[FS_PART_SPILL],
+                       .placement_at = b->part[FS_PART_PLACEMENT]};
   if (d->backing != NULL) {
     FS_TRY(fs_builder_word(b, d->backing, &m.backing_word));
   }

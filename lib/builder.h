@@ -9,12 +9,14 @@
 
 /* The position of what the following calls describe, for diagnostics, those of finish included. */
 void fs_builder_locate(fsched_builder *b, fs_pos pos);
-/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`.
- */
+/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`
+ * and `placement`, a queue's `counting`. */
 typedef enum fs_builder_part {
   FS_PART_ON,
   FS_PART_BACKING,
   FS_PART_SPILL,
+  FS_PART_PLACEMENT,
+  FS_PART_COUNTING,
   FS_PARTS
 } fs_builder_part;
 void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos);
@@ -27,8 +29,6 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *des
                                 uint32_t *id) FS_MUST_USE;
 fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *desc, uint32_t memory,
                                 uint32_t *id) FS_MUST_USE;
-/* Stored only. */
-void fs_builder_barriers(fsched_builder *b, uint64_t count, uint64_t slots);
 /* A file that was read, for fsched_graph_file. */
 fs_status fs_builder_add_file(fsched_builder *b, const char *path) FS_MUST_USE;
 /* Errors that stand in this file are the caller's options: finish answers FSCHED_USAGE. */
@@ -41,6 +41,7 @@ typedef enum fs_builder_kind {
   FS_KIND_RESOURCE,
   FS_KIND_BUFFER,
   FS_KIND_OP,
+  FS_KIND_SYNC, /* the target's kind of sync; it has no names */
   FS_KINDS
 } fs_builder_kind;
 /* Some of what the user described of this kind is lost by an error that was reported: what seems

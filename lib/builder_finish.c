@@ -267,8 +267,11 @@ static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
   t->n_resources = (uint32_t)b->resource_capacity.n;
   t->concurrency = b->concurrency;
   t->frontier_capacity = b->frontier_capacity;
+  t->sync = b->sync;
   t->barrier_count = b->barrier_count;
-  t->barrier_slots = b->barrier_slots;
+  t->barrier_slots = b->barrier_slots == 0 ? FS_NONE : b->barrier_slots;
+  g->sync_at = b->sync_at;
+  g->sync_override = b->sync_at.file != FS_NONE && b->sync_at.file == b->options_file;
   FS_TRY(fs_new(&b->arena, &t->queue, t->n_queues));
   FS_TRY(fs_new(&b->arena, &t->class_name, t->n_classes));
   FS_TRY(fs_new(&b->arena, &t->resource_name, t->n_resources));
@@ -306,8 +309,34 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   return list_domains(r);
 }
 
+/* What only a machine with nothing but full syncs has. */
+static void check_sync(fsched_builder *b) {
+  static const char *const kinds[] = {
+      [FS_SYNC_TIMELINE] = "timeline", [FS_SYNC_BARRIER] = "barrier", [FS_SYNC_BLOCK] = "block"};
+  if (b->sync == FS_SYNC_BLOCK || fs_builder_lost(b, FS_KIND_SYNC)) {
+    return;
+  }
+  for (uint32_t q = 0; q < b->queue.n; q++) {
+    if (b->queue.at[q].counting) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_place(&b->counting_at, q),
+                            "leave it out, or give the target 'sync: block'",
+                            "queue '%s' is counting, which takes 'sync: block', not '%s'",
+                            b->queue.at[q].name, kinds[b->sync]);
+    }
+  }
+  for (uint32_t m = 0; m < b->memory.n; m++) {
+    if (b->memory.at[m].m.stack) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, b->memory.at[m].placement_at,
+                            "use 'contiguous', or give the target 'sync: block'",
+                            "memory '%s' is a stack, which takes 'sync: block', not '%s'",
+                            b->memory.at[m].m.name, kinds[b->sync]);
+    }
+  }
+}
+
 fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_target(b, g));
+  check_sync(b);
   fs_arena scratch;
   fs_arena_init(&scratch, b->ctx);
   resolver r = {.b = b, .g = g};
@@ -350,6 +379,37 @@ static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
+/* The arrays that most graphs do not need. */
+static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
+  uint32_t n = g->n_ops;
+  bool starts = false, slots = false;
+  for (uint32_t i = 0; i < n; i++) {
+    starts |= b->op.at[i].start != FS_TICK_NONE;
+    slots |= b->op.at[i].slots != 1;
+  }
+  if (starts) {
+    FS_TRY(fs_new(&b->arena, &g->op_start, n));
+  }
+  if (slots) {
+    FS_TRY(fs_new(&b->arena, &g->op_slots, n));
+  }
+  if (b->op_at.n > 0) {
+    FS_TRY(fs_new(&b->arena, &g->op_at, n));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (starts) {
+      g->op_start[i] = b->op.at[i].start;
+    }
+    if (slots) {
+      g->op_slots[i] = b->op.at[i].slots;
+    }
+    if (b->op_at.n > 0) {
+      g->op_at[i] = fs_place(&b->op_at, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
   uint32_t n = g->n_ops = (uint32_t)b->op.n;
   FS_TRY(fs_new(&b->arena, &g->op_name, n));
@@ -357,25 +417,12 @@ static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new_none(&b->arena, &g->op_domain, n));
   FS_TRY(fs_new_none(&b->arena, &g->op_gang, n));
   FS_TRY(fs_new(&b->arena, &g->op_kernel, n));
-  bool starts = false;
   for (uint32_t i = 0; i < n; i++) {
     g->op_name[i] = b->ops.text.at[i];
     g->op_time[i] = b->op.at[i].time;
     g->op_kernel[i] = b->op.at[i].kernel;
-    starts |= b->op.at[i].start != FS_TICK_NONE;
   }
-  if (starts) {
-    FS_TRY(fs_new(&b->arena, &g->op_start, n));
-    for (uint32_t i = 0; i < n; i++) {
-      g->op_start[i] = b->op.at[i].start;
-    }
-  }
-  if (b->op_at.n > 0) {
-    FS_TRY(fs_new(&b->arena, &g->op_at, n));
-    for (uint32_t i = 0; i < n; i++) {
-      g->op_at[i] = fs_place(&b->op_at, i);
-    }
-  }
+  FS_TRY(copy_rare(b, g));
   g->n_kernels = (uint32_t)b->kernel.n;
   FS_TRY(fs_new(&b->arena, &g->kernel, g->n_kernels));
   for (uint32_t i = 0; i < g->n_kernels; i++) {

@@ -143,6 +143,7 @@ static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
   if (d->has_start) {
     FS_TRY(fs_builder_limit(b, "the start", d->start, FSCHED_MAX_TIME));
   }
+  FS_TRY(fs_builder_limit(b, "the number of slots", d->slots, INT32_MAX));
   if (d->gang != NULL && d->n_gang == 0) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
                            "the gang of op '%s' is empty", d->name);
@@ -162,7 +163,8 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
                     .on_word = FS_NONE,
                     .gang = FS_NONE,
                     .kernel = FS_NONE,
-                    .arg0 = (uint32_t)b->arg.n};
+                    .arg0 = (uint32_t)b->arg.n,
+                    .slots = d.slots == 0 ? 1 : d.slots};
   fs_status status = FSCHED_OK;
   if (d.gang != NULL) {
     status = take_gang(b, &d, &op.gang);

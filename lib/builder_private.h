@@ -18,7 +18,7 @@ typedef FS_VEC(fs_pos) fs_places; /* per entity, or shorter when the rest has no
 typedef struct fs_memory_draft {
   fs_memory m;
   uint32_t backing_word, spill_word; /* ids in words, FS_NONE when absent */
-  fs_pos at, backing_at, spill_at;
+  fs_pos at, backing_at, spill_at, placement_at;
 } fs_memory_draft;
 
 typedef struct fs_op_draft {
@@ -27,6 +27,7 @@ typedef struct fs_op_draft {
   uint32_t gang;        /* draft gang or FS_NONE */
   uint32_t kernel;
   uint32_t arg0;
+  uint32_t slots;
 } fs_op_draft;
 
 typedef struct fs_arg_draft {
@@ -57,7 +58,10 @@ struct fsched_builder {
   const char *name;
   fsched_hazards hazards;
   const char *time_unit;
-  uint64_t concurrency, frontier_capacity, barrier_count, barrier_slots;
+  uint64_t concurrency, frontier_capacity;
+  fs_sync_kind sync;
+  fs_pos sync_at;
+  uint32_t barrier_count, barrier_slots; /* 0: not given */
 
   fs_names words; /* queue and class names that ops, gangs and memories refer to, and backings */
   fs_names queues, classes, memories, resources, buffers, ops, gang_keys;
@@ -76,7 +80,7 @@ struct fsched_builder {
 
   fs_pos pos;
   fs_pos part[FS_PARTS];
-  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, resource_at;
+  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at;
   FS_VEC(uint8_t) after_given; /* per `after`: an arg or an earlier `after` gives the edge; empty
                                   when no warning needs it */
   uint32_t options_file;

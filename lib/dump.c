@@ -277,6 +277,167 @@ fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
   return FSCHED_OK;
 }
 
+/* An item's command; members of a gang are told apart by their queues. */
+static void put_member(fs_text *t, const fsched_schedule *s, uint32_t command) {
+  const fs_sync *sync = s->sync;
+  uint32_t item = sync->command_item[command];
+  put_item(t, s, item);
+  if (sync->item_command0[item + 1] - sync->item_command0[item] > 1) {
+    uint32_t q = 0;
+    while (sync->queue_command0[q + 1] <= command) {
+      q++;
+    }
+    fs_text_puts(t, "@");
+    fs_text_visible(t, s->queue_name[q]);
+  }
+}
+
+/* Barrier lists of commands turned round: entries of `list` per barrier, ascending by command. */
+typedef struct fs_turned {
+  uint32_t *first, *command, *entry; /* entry: its index in `list` */
+} fs_turned;
+
+static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list0,
+                      const uint32_t *list, fs_turned *out) {
+  uint32_t n = sync->n_barriers;
+  FS_TRY(fs_new_zero(arena, &out->first, (size_t)n + 2));
+  FS_TRY(fs_new(arena, &out->command, list0[sync->n_commands]));
+  FS_TRY(fs_new(arena, &out->entry, list0[sync->n_commands]));
+  uint32_t *next = out->first + 1; /* filling moves every start to where it belongs */
+  for (uint32_t i = 0; i < list0[sync->n_commands]; i++) {
+    next[list[i] + 1]++;
+  }
+  for (uint32_t b = 0; b < n; b++) {
+    next[b + 1] += next[b];
+  }
+  for (uint32_t c = 0; c < sync->n_commands; c++) {
+    for (uint32_t i = list0[c]; i < list0[c + 1]; i++) {
+      uint32_t at = next[list[i]]++;
+      out->command[at] = c;
+      out->entry[at] = i;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* `slots` may be NULL. */
+static void cell_members(fs_columns *c, const fsched_schedule *s, const fs_turned *of,
+                         uint32_t barrier, const uint32_t *slots) {
+  for (uint32_t i = of->first[barrier]; i < of->first[barrier + 1]; i++) {
+    fs_text_puts(&c->text, i == of->first[barrier] ? "" : ", ");
+    put_member(&c->text, s, of->command[i]);
+    if (slots != NULL && slots[of->entry[i]] != 1) {
+      put_u64(&c->text, " x", slots[of->entry[i]]);
+    }
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static fs_status put_barriers(fs_text *t, const fsched_schedule *s, fs_arena *arena) {
+  static const char *const heads[] = {"barrier", "physical", "use", "updated by", "waited for by"};
+  const fs_sync *sync = s->sync;
+  fs_turned producers, consumers;
+  FS_TRY(turn(arena, sync, sync->barrier_update0, sync->barrier_update, &producers));
+  FS_TRY(turn(arena, sync, sync->barrier_wait0, sync->barrier_wait, &consumers));
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 5);
+  put_heads(&c, heads, "rrrll");
+  for (uint32_t b = 0; b < sync->n_barriers; b++) {
+    cell_u64(&c, b);
+    cell_u64(&c, sync->barrier_physical[b]);
+    cell_u64(&c, sync->barrier_use[b]);
+    cell_members(&c, s, &producers, b, sync->barrier_update_slots);
+    cell_members(&c, s, &consumers, b, NULL);
+  }
+  return fs_columns_finish(&c, "", t);
+}
+
+static void put_cost(fs_text *t, const fsched_schedule *s) {
+  put_u64(t, "; makespan ", s->makespan);
+  put_u64(t, ", without them ", s->sync->makespan_before);
+  fs_text_puts(t, "\n");
+}
+
+fs_status fs_dump_barriers(fs_text *t, const fsched_schedule *s) {
+  const fs_sync *sync = s->sync;
+  put_u64(t, "barriers ", sync->n_barriers);
+  put_u64(t, ", physical ", sync->barriers_used);
+  if (sync->barrier_bound != FS_BARRIERS_AUTO) {
+    put_u64(t, " of ", sync->barrier_bound);
+  }
+  put_u64(t, ", waits ", sync->barrier_wait0[sync->n_commands]);
+  put_u64(t, ", orders added ", sync->barrier_added);
+  put_u64(t, ", gates ", sync->barrier_gates);
+  put_cost(t, s);
+  if (sync->n_barriers == 0) {
+    return FSCHED_OK;
+  }
+  fs_text_puts(t, "\n");
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  fs_status status = put_barriers(t, s, &arena);
+  fs_arena_release(&arena);
+  return status;
+}
+
+static void put_stop(fs_columns *c, const fsched_schedule *s, const fs_stop *stop) {
+  fs_columns_cell(c, FS_LEFT);
+  if (stop->queue == FS_NONE) {
+    fs_text_puts(&c->text, "(all)");
+  } else {
+    fs_text_visible(&c->text, s->queue_name[stop->queue]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  fs_text_puts(&c->text, "sync");
+  if (stop->keep != 0) {
+    put_u64(&c->text, ", all but the last ", stop->keep);
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static fs_status put_issue(fs_text *t, const fsched_schedule *s, const uint32_t *queue_of,
+                           const uint32_t *command_at) {
+  static const char *const heads[] = {"order", "queue", "command"};
+  const fs_sync *sync = s->sync;
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 3);
+  put_heads(&c, heads, "rll");
+  for (uint32_t at = 0, stop = 0; at < sync->n_commands; at++) {
+    for (; stop < sync->n_stops && sync->stop[stop].at <= at; stop++) {
+      put_stop(&c, s, &sync->stop[stop]);
+    }
+    cell_u64(&c, at);
+    cell_text(&c, s->queue_name[queue_of[at]]);
+    put_item(&c.text, s, sync->command_item[command_at[at]]);
+    fs_columns_cell(&c, FS_LEFT);
+  }
+  return fs_columns_finish(&c, "", t);
+}
+
+fs_status fs_dump_block(fs_text *t, const fsched_schedule *s) {
+  const fs_sync *sync = s->sync;
+  put_u64(t, "full syncs ", sync->n_full);
+  put_u64(t, ", counting ", sync->n_stops - sync->n_full);
+  put_cost(t, s);
+  fs_text_puts(t, "\n");
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  uint32_t *queue_of, *command_at;
+  fs_status status = fs_new(&arena, &queue_of, sync->n_commands);
+  status = status == FSCHED_OK ? fs_new(&arena, &command_at, sync->n_commands) : status;
+  if (status == FSCHED_OK) {
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
+        queue_of[sync->issue[i]] = q;
+        command_at[sync->issue[i]] = i;
+      }
+    }
+    status = put_issue(t, s, queue_of, command_at);
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
 fs_status fs_dump_program(fs_text *t, const fsched_program *program) {
   char *text;
   size_t length;

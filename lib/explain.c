@@ -13,6 +13,7 @@
 
 #include "context.h"
 #include "fsched/program.h"
+#include "sync.h"
 
 /* One command */
 
@@ -28,12 +29,13 @@ static fs_status ask(fs_explain *e, uint32_t command, const fs_stream_wait *w) {
 
 fs_status fs_explain_look_at(fs_explain *e, uint32_t command) {
   const fs_stream *s = e->s;
+  const fs_points *p = &e->order.points;
   e->command = command;
   e->asked_at.n = 0;
   memset(e->asked, 0xFF, s->n_axes * sizeof *e->asked);
   for (uint32_t c = s->queues[e->order.queue[command]].command0; c <= command; c++) {
-    for (uint32_t w = 0; w < s->commands[c].n_waits; w++) {
-      FS_TRY(ask(e, c, &s->waits[s->commands[c].wait0 + w]));
+    for (uint32_t w = p->point0[c]; w < p->point0[c + 1]; w++) {
+      FS_TRY(ask(e, c, &p->point[w]));
     }
   }
   return fs_known_find(e->ctx, &e->known, command);
@@ -63,14 +65,31 @@ static bool alone_on(const fs_explain *e, uint32_t item, uint32_t queue) {
   return n == 1 && e->order.queue[members[0]] == queue;
 }
 
-static bool waits_for(const fs_explain *e, uint32_t command, fs_stream_wait done) {
-  const fs_stream_command *c = &e->s->commands[command];
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
-    if (e->s->waits[w].axis == done.axis && e->s->waits[w].epoch == done.epoch) {
+static bool has_point(const fs_explain *e, uint32_t command, fs_stream_wait done) {
+  const fs_points *p = &e->order.points;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    if (p->point[w].axis == done.axis && p->point[w].epoch == done.epoch) {
       return true;
     }
   }
   return false;
+}
+
+/* For the item, or, as without timelines there are no waits for collective axes, for each of its
+ * members on other queues. */
+static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
+  uint32_t n, own = e->order.queue[command];
+  const uint32_t *member = fs_explain_members(e, item, &n);
+  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+    return has_point(e, command, fs_explain_complete(e, item));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    fs_stream_wait done = {e->order.queue[member[i]], e->s->commands[member[i]].epoch};
+    if (done.axis != own && !has_point(e, command, done)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
@@ -81,7 +100,7 @@ fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
     b.tier = from < e->command ? FS_TIER_SAME_QUEUE : FS_TIER_NONE;
     return b;
   }
-  if (waits_for(e, e->command, done)) {
+  if (waits_for(e, e->command, from)) {
     b.tier = FS_TIER_WAIT;
     return b;
   }
@@ -139,7 +158,8 @@ typedef struct chooser {
 static void offer(chooser *c, fs_link link, uint32_t rank) {
   const fs_stream_command *k = c->e->s->commands;
   const uint32_t *position = c->e->wants.position;
-  uint64_t start = k[c->item].start, end = k[link.before].end;
+  uint64_t start = k[c->item].start;
+  uint64_t end = link.hold == FS_HOLD_GATE ? k[link.before].start : k[link.before].end;
   if (position[link.before] >= position[c->item] || end > start) {
     return; /* of a wrong stream */
   }
@@ -151,6 +171,24 @@ static void offer(chooser *c, fs_link link, uint32_t rank) {
   if (better) {
     c->link = link;
     c->rank = rank;
+  }
+}
+
+/* Of a member, where there is more than the stream's own waits, which are all for what is wanted.
+ */
+static void offer_sync(chooser *c, uint32_t command) {
+  const fs_explain *e = c->e;
+  const fs_points *p = &e->order.points;
+  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+    return;
+  }
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    uint32_t from = fs_explain_awaited(e, &p->point[w]);
+    offer(c, (fs_link){FS_HOLD_SYNC, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 2);
+  }
+  for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
+    uint32_t from = e->wants.item[p->gate[g]];
+    offer(c, (fs_link){FS_HOLD_GATE, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 3);
   }
 }
 
@@ -174,6 +212,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
       fs_hold hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
       offer(&c, (fs_link){hold, NULL, before, queue, 0}, FS_WANT_CONCURRENCY + 1);
     }
+    offer_sync(&c, members[i]);
   }
   return c.link;
 }
@@ -195,40 +234,39 @@ static void count_command(const fs_explain *e, uint32_t command, const uint32_t 
   const fs_want *want = e->wants.want + e->wants.want0[item];
   for (uint32_t i = 0; i < e->wants.n_wants[item]; i = fs_explain_run(e, item, i)) {
     fs_stream_wait done = fs_explain_complete(e, want[i].from);
-    fs_tier tier = alone_on(e, want[i].from, queue) ? FS_TIER_SAME_QUEUE
-                   : waits_for(e, command, done)    ? FS_TIER_WAIT
-                   : asked[done.axis] >= done.epoch ? FS_TIER_EXACT
-                                                    : FS_TIER_FRONTIER;
+    fs_tier tier = alone_on(e, want[i].from, queue)      ? FS_TIER_SAME_QUEUE
+                   : waits_for(e, command, want[i].from) ? FS_TIER_WAIT
+                   : asked[done.axis] >= done.epoch      ? FS_TIER_EXACT
+                                                         : FS_TIER_FRONTIER;
     out->wanted[tier]++;
   }
 }
 
 static void count_reasons(const fs_explain *e, uint32_t command, fs_summary *out) {
-  const fs_stream_command *c = &e->s->commands[command];
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
+  const fs_points *p = &e->order.points;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
     uint32_t n;
     const fs_want *r =
-        fs_explain_reasons(e, e->wants.item[command], fs_explain_awaited(e, &e->s->waits[w]), &n);
+        fs_explain_reasons(e, e->wants.item[command], fs_explain_awaited(e, &p->point[w]), &n);
     out->waits[n == 0 ? FS_WANT_CONCURRENCY + 1 : r->why]++;
   }
 }
 
 static void count_queue(const fs_explain *e, uint32_t queue, uint32_t *asked, fs_summary *out) {
   const fs_stream_queue *q = &e->s->queues[queue];
+  const fs_points *p = &e->order.points;
   for (uint32_t i = q->command0; i < q->command0 + q->n_commands; i++) {
-    const fs_stream_command *c = &e->s->commands[i];
-    for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
-      const fs_stream_wait *wait = &e->s->waits[w];
+    for (uint32_t w = p->point0[i]; w < p->point0[i + 1]; w++) {
+      const fs_stream_wait *wait = &p->point[w];
       asked[wait->axis] = (uint32_t)fs_max(asked[wait->axis], wait->epoch);
     }
-    out->queue[queue].waits += c->n_waits;
+    out->queue[queue].waits += p->point0[i + 1] - p->point0[i];
     count_command(e, i, asked, out);
     count_reasons(e, i, out);
   }
   for (uint32_t i = q->command0; i < q->command0 + q->n_commands; i++) {
-    const fs_stream_command *c = &e->s->commands[i];
-    for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
-      asked[e->s->waits[w].axis] = 0;
+    for (uint32_t w = p->point0[i]; w < p->point0[i + 1]; w++) {
+      asked[p->point[w].axis] = 0;
     }
   }
 }

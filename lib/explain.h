@@ -64,13 +64,20 @@ uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w); /* an
 const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n);
 
 /* Why an item starts when it does: what it follows most closely. */
-typedef enum fs_hold { FS_HOLD_WANT, FS_HOLD_QUEUE, FS_HOLD_GANG, FS_HOLD_START } fs_hold;
+typedef enum fs_hold {
+  FS_HOLD_WANT,
+  FS_HOLD_QUEUE,
+  FS_HOLD_GANG,
+  FS_HOLD_SYNC, /* a barrier or sync beyond what is wanted */
+  FS_HOLD_GATE, /* a barrier is free when `before` starts */
+  FS_HOLD_START /* it begins at 0, or follows nothing */
+} fs_hold;
 typedef struct fs_link {
-  fs_hold hold; /* START: it begins at 0, or follows nothing */
+  fs_hold hold;
   const fs_want *want;
   uint32_t before; /* the item that it follows */
   uint32_t queue;  /* QUEUE, GANG: on which */
-  uint64_t gap;    /* ticks from the end of that (or from 0) to the start */
+  uint64_t gap;    /* ticks from the end of that (GATE: its start; or from 0) to the start */
 } fs_link;
 fs_link fs_explain_link(const fs_explain *e, uint32_t item);
 
@@ -93,6 +100,10 @@ fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) FS_
 static inline const char *fs_explain_string(const fs_explain *e, uint32_t string) {
   return string == FS_NONE ? "" : e->s->strings + string;
 }
+
+/* explain_sync.c: a command's barriers or syncs; nothing with timelines. */
+void fs_explain_sync_text(const fs_explain *e, uint32_t command);
+void fs_explain_sync_json(const fs_explain *e, uint32_t command);
 
 fs_status fs_explain_text(fs_explain *e) FS_MUST_USE;
 fs_status fs_explain_json(fs_explain *e) FS_MUST_USE;

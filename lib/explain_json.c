@@ -99,7 +99,7 @@ static fs_status put_chain(const fs_explain *e, uint32_t hop) {
       const fs_hop *h = &e->known.hop.at[step[i]];
       put(e, comma(i - 1));
       put_epoch(e, "{\"axis\": ", epoch_of(e, h->by));
-      put_epoch(e, ", \"waits_for\": {\"axis\": ", e->s->waits[h->wait]);
+      put_epoch(e, ", \"waits_for\": {\"axis\": ", e->order.points.point[h->wait]);
       put(e, "}}");
     }
     put(e, "]");
@@ -109,10 +109,10 @@ static fs_status put_chain(const fs_explain *e, uint32_t hop) {
 }
 
 static void put_waits(const fs_explain *e, uint32_t command) {
-  const fs_stream_command *c = &e->s->commands[command];
+  const fs_points *p = &e->order.points;
   put(e, ",\n    \"waits\": [");
-  for (uint32_t i = 0; i < c->n_waits; i++) {
-    const fs_stream_wait *w = &e->s->waits[c->wait0 + i];
+  for (uint32_t i = 0; i < p->point0[command + 1] - p->point0[command]; i++) {
+    const fs_stream_wait *w = &p->point[p->point0[command] + i];
     uint32_t n, item = fs_explain_awaited(e, w);
     const fs_want *why = fs_explain_reasons(e, e->wants.item[command], item, &n);
     put(e, line(i));
@@ -184,7 +184,7 @@ static void put_times(const fs_explain *e, uint32_t item) {
 }
 
 static void put_links(const fs_explain *e, uint32_t item) {
-  static const char *const hold[] = {"", "queue", "gang", "start"};
+  static const char *const hold[] = {"", "queue", "gang", "sync", "gate", "start"};
   put(e, "[");
   for (uint32_t at = item, i = 0; at != FS_NONE; i++) {
     fs_link k = fs_explain_link(e, at);
@@ -199,7 +199,7 @@ static void put_links(const fs_explain *e, uint32_t item) {
       put(e, "{\"why\": \"");
       put(e, hold[k.hold]);
       put(e, "\"");
-      if (k.hold != FS_HOLD_START) {
+      if (k.hold == FS_HOLD_QUEUE || k.hold == FS_HOLD_GANG) {
         put_name(e, ", \"queue\": ", e->s->queues[k.queue].name);
       }
       put(e, "}");
@@ -223,6 +223,7 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
     put(e, i == 0 ? "\n   " : ",\n   ");
     put_epoch(e, "{\"axis\": ", epoch_of(e, members[i]));
     put_waits(e, members[i]);
+    fs_explain_sync_json(e, members[i]);
     FS_TRY(put_elided(e, members[i]));
     FS_TRY(put_frontier(e, members[i]));
     put(e, "}");
@@ -242,7 +243,7 @@ static fs_status put_summary(fs_explain *e) {
   put_u64(e, ", \"exact\": ", s.wanted[FS_TIER_EXACT]);
   put_u64(e, ", \"frontier\": ", s.wanted[FS_TIER_FRONTIER]);
   put_u64(e, ", \"waits\": ", s.wanted[FS_TIER_WAIT]);
-  put_u64(e, "},\n \"waits\": {\"all\": ", e->s->n_waits);
+  put_u64(e, "},\n \"waits\": {\"all\": ", e->order.points.point0[e->s->n_commands]);
   for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {
     put(e, ", \"");
     put(e, why[i]);

@@ -3,6 +3,7 @@
  */
 #include "columns.h"
 #include "explain.h"
+#include "sync.h"
 
 enum { SHOWN = 20, REASONS = 3, WIDE = 36 }; /* WIDE: characters of a cell that is cut */
 
@@ -217,14 +218,14 @@ static void put_step(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t bef
     fs_text_puts(t, ", after ");
     put_command(e, t, h->by);
     fs_text_puts(t, ", which had waited for ");
-  } else if (e->s->axes[e->s->waits[b->wait].axis].kind == FS_AXIS_COLLECTIVE) {
+  } else if (e->s->axes[e->order.points.point[b->wait].axis].kind == FS_AXIS_COLLECTIVE) {
     fs_text_puts(t, ", whose ");
     put_command(e, t, h->by);
     fs_text_puts(t, " had waited for ");
   } else {
     fs_text_puts(t, ", which had waited for ");
   }
-  put_epoch(e, t, e->s->waits[h->wait]);
+  put_epoch(e, t, e->order.points.point[h->wait]);
 }
 
 static fs_status put_chain(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t queue,
@@ -276,21 +277,21 @@ static fs_status put_chain_of_item(const fs_explain *e, fs_text *t, uint32_t ite
 /* One command */
 
 static fs_status put_waits(fs_explain *e, uint32_t command) {
-  const fs_stream_command *c = &e->s->commands[command];
-  if (c->n_waits == 0) {
+  const fs_points *p = &e->order.points;
+  if (p->point0[command] == p->point0[command + 1]) {
     fs_text_puts(e->t, "  waits for nothing\n");
     return FSCHED_OK;
   }
   fs_text_puts(e->t, "  waits for\n");
   list l;
   list_begin(e, &l, 3);
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
     if (!list_row(&l)) {
       continue;
     }
-    uint32_t n, item = fs_explain_awaited(e, &e->s->waits[w]);
+    uint32_t n, item = fs_explain_awaited(e, &p->point[w]);
     const fs_want *why = fs_explain_reasons(e, e->wants.item[command], item, &n);
-    put_epoch(e, &l.c.text, e->s->waits[w]);
+    put_epoch(e, &l.c.text, p->point[w]);
     cell(&l);
     put_what(e, &l.c.text, item);
     cell(&l);
@@ -407,6 +408,10 @@ static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_li
     put_reason(e, t, k->want);
   } else if (k->hold == FS_HOLD_START) {
     fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
+  } else if (k->hold == FS_HOLD_SYNC) {
+    fs_text_puts(t, e->s->meta->sync == FS_SYNC_BARRIER ? "a barrier" : "a sync");
+  } else if (k->hold == FS_HOLD_GATE) {
+    fs_text_puts(t, "a barrier that is free when that starts");
   } else {
     fs_text_puts(t, k->hold == FS_HOLD_QUEUE ? "queue " : "gang: queue ");
     put_name(e, t, e->s->queues[k->queue].name);
@@ -447,7 +452,7 @@ static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
     }
     s->gaps += k.gap;
     at = k.before;
-    if (at != FS_NONE) {
+    if (at != FS_NONE && k.hold != FS_HOLD_GATE) {
       const fs_stream_command *c = &e->s->commands[at];
       *(c->kind == FS_COMMAND_RUN ? &s->ops : &s->copies) += c->end - c->start;
     }
@@ -520,6 +525,7 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
     }
     FS_TRY(fs_explain_look_at(e, members[i]));
     FS_TRY(put_waits(e, members[i]));
+    fs_explain_sync_text(e, members[i]);
     FS_TRY(put_elided(e, members[i]));
     FS_TRY(put_frontier(e, members[i]));
   }
@@ -561,8 +567,9 @@ static fs_status put_whys(const fs_explain *e, const fs_summary *s) {
                                     "resource",
                                     "concurrency",
                                     "nothing that the stream tells"};
-  put_u64(e->t, "  waits: ", e->s->n_waits);
-  fs_text_puts(e->t, e->s->n_waits == 0 ? "\n" : ", by their first reason\n");
+  uint32_t n = e->order.points.point0[e->s->n_commands];
+  put_u64(e->t, "  waits: ", n);
+  fs_text_puts(e->t, n == 0 ? "\n" : ", by their first reason\n");
   list l;
   list_begin(e, &l, 2);
   for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {

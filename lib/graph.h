@@ -14,15 +14,17 @@ typedef struct fs_queue {
   const char *name;
   uint32_t class_id; /* into target.class_name */
   uint32_t device, machine;
+  bool counting; /* sync: block: a sync can let the last few of its commands go on */
 } fs_queue;
 
 typedef struct fs_memory {
   const char *name;
-  uint64_t capacity; /* FS_UNBOUNDED for no limit */
-  uint64_t align;    /* power of two, at least 1 */
-  fsched_placement placement;
-  uint32_t backing;      /* memory id or FS_NONE */
-  uint32_t spill_domain; /* queues that may run the copies; FS_NONE: no spilling */
+  uint64_t capacity;          /* FS_UNBOUNDED for no limit */
+  uint64_t align;             /* power of two, at least 1 */
+  fsched_placement placement; /* FSCHED_STACK is contiguous with `stack` set */
+  bool stack;                 /* sync: block: addresses from a stack that shrinks at syncs */
+  uint32_t backing;           /* memory id or FS_NONE */
+  uint32_t spill_domain;      /* queues that may run the copies; FS_NONE: no spilling */
   uint64_t write_fixed, write_rate, read_fixed, read_rate;
 } fs_memory;
 
@@ -32,9 +34,10 @@ typedef struct fs_kernel {
   uint64_t shared_bytes;
 } fs_kernel;
 
-/* How a version's life in its bounded memory begins and ends follows from its buffer's io:
- * see fs_version_given and fs_version_kept. */
-enum { FS_SYNC_TIMELINE = 0 };
+/* How commands of different queues are ordered: waits for epochs, barriers (lib/barrier), or syncs
+ * that stop everything (lib/block). */
+typedef enum fs_sync_kind { FS_SYNC_TIMELINE, FS_SYNC_BARRIER, FS_SYNC_BLOCK } fs_sync_kind;
+#define FS_BARRIERS_AUTO FS_NONE /* as many as need no new order */
 
 typedef struct fs_target {
   const char *time_unit; /* or NULL */
@@ -47,7 +50,11 @@ typedef struct fs_target {
   uint64_t *resource_capacity;
   uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
-  uint64_t barrier_count, barrier_slots; /* parsed and stored; 0: absent */
+  fs_sync_kind sync;
+  /* Physical barriers (at least 1, or FS_BARRIERS_AUTO; 0: not given, then the compile options have
+   * to), and producer slots of each (at least 1; FS_NONE: without limit).  Given or not whatever
+   * the kind of sync, and used by FS_SYNC_BARRIER alone. */
+  uint32_t barrier_count, barrier_slots;
   /* A domain is a set of eligible queues, ascending: one per class and one per queue named alone.
    * With implicit queues there is one domain without members. */
   uint32_t n_domains;
@@ -60,7 +67,9 @@ struct fsched_graph {
   const char *name;
   fsched_hazards hazards;
   fs_target target;
-  uint32_t n_files; /* names of what was read */
+  fs_pos sync_at;     /* where the kind of sync is said, of ctx; or FS_NOWHERE */
+  bool sync_override; /* the caller's options say it */
+  uint32_t n_files;   /* names of what was read */
   const char **file;
 
   uint32_t n_buffers;
@@ -79,33 +88,34 @@ struct fsched_graph {
   uint32_t n_ops;
   const char **op_name;
   fs_tick *op_time;
-  uint32_t *op_domain;   /* eligible queues; FS_NONE for a gang */
-  uint32_t *op_gang;     /* gang id or FS_NONE; equal queue sets have one id */
-  fs_tick *op_start;     /* given start or FS_TICK_NONE; NULL when no op has one */
-  uint32_t *op_kernel;   /* into kernel, FS_NONE: mix */
-  fs_pos *op_at;         /* where each is described, of ctx; NULL in a graph made by calls */
+  uint32_t *op_domain; /* eligible queues; FS_NONE for a gang */
+  uint32_t *op_gang;   /* gang id or FS_NONE; equal queue sets have one id */
+  uint32_t *op_slots;  /* producer slots of a barrier per member command; NULL: all 1 */
+  fs_tick *op_start;   /* given start or FS_TICK_NONE; NULL when no op has one */
+  uint32_t *op_kernel; /* into kernel, FS_NONE: mix */
+  fs_pos *op_at;       /* where each is described, of ctx; NULL in a graph made by calls */
   uint32_t n_kernels;
   fs_kernel *kernel;
   uint32_t n_gangs;
   uint32_t *gang_queue0, *gang_queue; /* ascending queue ids, 1 or more */
 
   uint32_t n_args;
-  uint32_t *op_arg0; /* CSR */
-  uint8_t *arg_tag;  /* fsched_tag */
-  uint32_t *arg_buffer;            /* FS_NONE for a value */
-  uint32_t *arg_version;           /* the version read and/or written; FS_NONE for a value */
+  uint32_t *op_arg0;                 /* CSR */
+  uint8_t *arg_tag;                  /* fsched_tag */
+  uint32_t *arg_buffer;              /* FS_NONE for a value */
+  uint32_t *arg_version;             /* the version read and/or written; FS_NONE for a value */
   uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
   int64_t *arg_value;
 
   uint32_t *op_use0, *use_resource; /* CSR, distinct resources per op, amounts above 0 */
   uint64_t *use_amount;
-  uint32_t *op_scratch0, *scratch_memory; /* CSR, distinct memories per op */
-  uint64_t *scratch_size;                 /* not aligned */
+  uint32_t *op_scratch0, *scratch_memory;           /* CSR, distinct memories per op */
+  uint64_t *scratch_size;                           /* not aligned */
   uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only the legal ones: sizes
                                      and memories match, whole buffer, every other op that reads or
                                      writes the input version is an ancestor of the op, which does
                                      not write it; the rest is dropped */
-  uint32_t *op_after0, *after_op; /* CSR: `after` as given, for the stream */
+  uint32_t *op_after0, *after_op;                   /* CSR: `after` as given, for the stream */
 
   /* Edges, without repeats: `after`, data by tags, and the order of hazards. */
   uint32_t n_edges;
@@ -132,6 +142,12 @@ bool fs_version_given(const fsched_graph *g, uint32_t version);
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
 /* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
+/* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
+ * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
+ * Errors, reported: nobody has said how many, or the option takes what the target has of
+ * FS_SYNC_BLOCK away; FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is in the options. */
+fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
+                            uint32_t *bound) FS_MUST_USE;
 /* The index of a version within its buffer. */
 static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
   return version - g->buffer_version0[g->version_buffer[version]];

@@ -192,6 +192,16 @@ bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *c
   return false;
 }
 
+bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value) {
+  static const char *const words[] = {"true", "false"};
+  uint32_t index;
+  if (!fs_read_choice(r, node, what, words, 2, &index)) {
+    return false;
+  }
+  *value = index == 0;
+  return true;
+}
+
 void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                      const char *name) {
   enum { HINTED = 50 };

@@ -502,13 +502,14 @@ enum {
   OP_INPLACE,
   OP_KERNEL,
   OP_SIZE,
+  OP_SLOTS,
   OP_LATENCY,
   OP_KEYS
 };
-static const fs_key op_keys[] = {{"name", false},   {"on", false},      {"time", false},
-                                 {"after", false},  {"start", false},   {"args", false},
-                                 {"uses", false},   {"scratch", false}, {"inplace", false},
-                                 {"kernel", false}, {"size", false},    {"latency", true}};
+static const fs_key op_keys[] = {
+    {"name", false}, {"on", false},    {"time", false},    {"after", false},   {"start", false},
+    {"args", false}, {"uses", false},  {"scratch", false}, {"inplace", false}, {"kernel", false},
+    {"size", false}, {"slots", false}, {"latency", true}};
 
 /* A list of queues.  Names that repeat are reported here, at their token, and left out. */
 /* A gang's member that is no queue: a class has queues to name. */
@@ -598,6 +599,11 @@ static fs_status read_op_head(op_reader *o, uint32_t node, uint32_t *value, uint
   }
   if (value[OP_START] != FS_NONE) {
     d.has_start = fs_read_number(r, value[OP_START], "'start'", 0, FSCHED_MAX_TIME, &d.start);
+  }
+  uint64_t slots;
+  if (value[OP_SLOTS] != FS_NONE &&
+      fs_read_number(r, value[OP_SLOTS], "'slots'", 1, INT32_MAX, &slots)) {
+    d.slots = (uint32_t)slots;
   }
   if (value[OP_ON] != FS_NONE) {
     fs_builder_locate_part(r->b, FS_PART_ON, fs_node_pos(r->doc, value[OP_ON]));

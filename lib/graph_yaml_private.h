@@ -43,6 +43,8 @@ bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value
 /* One of some words; *index tells which. */
 bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *const *word,
                     size_t n_words, uint32_t *index);
+/* true or false. */
+bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value);
 /* The id of what a name refers to. */
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id);

@@ -14,6 +14,7 @@ static const char *const setting[] = {
     "frontier.capacity",
     "barriers.count",
     "barriers.slots",
+    "queues.*.counting",
     "resources.*.capacity",
     "memories.*.capacity",
     "memories.*.align",
@@ -123,6 +124,7 @@ static fs_status set_entry(const override *o, const char *list, const char *name
   if (entry == FS_NONE) {
     return bad(o, key_pos(o, name_at, strlen(name)), nearest_entry(o, list, name),
                strcmp(list, "memories") == 0 ? "the target has no memory '%.80s'"
+               : strcmp(list, "queues") == 0 ? "the target has no queue '%.80s'"
                                              : "the target has no resource '%.80s'",
                name);
   }

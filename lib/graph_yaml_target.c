@@ -8,15 +8,19 @@ void fs_read_lose_target(fs_reader *r) {
   fs_builder_lose(r->b, FS_KIND_CLASS);
   fs_builder_lose(r->b, FS_KIND_MEMORY);
   fs_builder_lose(r->b, FS_KIND_RESOURCE);
+  fs_builder_lose(r->b, FS_KIND_SYNC);
 }
 
 static fs_status read_queue(fs_reader *r, uint32_t node) {
-  static const fs_key keys[] = {
-      {"name", false}, {"class", false}, {"device", false}, {"machine", false}};
-  uint32_t value[4];
+  static const fs_key keys[] = {{"name", false},
+                                {"class", false},
+                                {"device", false},
+                                {"machine", false},
+                                {"counting", false}};
+  uint32_t value[5];
   fsched_queue_desc d = {.size = sizeof d};
   uint32_t errors = fsched_diag_errors(r->ctx);
-  if (!fs_read_keys(r, node, "a queue", keys, 4, value)) {
+  if (!fs_read_keys(r, node, "a queue", keys, 5, value)) {
     return FSCHED_OK;
   }
   if (fsched_diag_errors(r->ctx) != errors && value[1] == FS_NONE) {
@@ -42,6 +46,9 @@ static fs_status read_queue(fs_reader *r, uint32_t node) {
     d.machine = (uint32_t)number;
   }
   fs_read_locate(r, value[0]);
+  if (value[4] != FS_NONE && fs_read_flag(r, value[4], "'counting'", &d.counting)) {
+    fs_builder_locate_part(r->b, FS_PART_COUNTING, fs_node_pos(r->doc, value[4]));
+  }
   return fs_read_go_on(fsched_builder_queue(r->b, &d, NULL));
 }
 
@@ -92,7 +99,8 @@ enum { MEM_NAME, MEM_CAPACITY, MEM_ALIGN, MEM_PLACEMENT, MEM_BACKING, MEM_SPILL,
 static fs_status read_memory(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"name", false},      {"capacity", false}, {"align", false},
                                 {"placement", false}, {"backing", false},  {"spill", false}};
-  static const char *const placements[] = {"contiguous", "counted"};
+  static const char *const placements[] = {"contiguous", "counted", "stack"};
+  static const fsched_placement placement_of[] = {FSCHED_CONTIGUOUS, FSCHED_COUNTED, FSCHED_STACK};
   uint32_t value[MEM_KEYS];
   if (!fs_read_keys(r, node, "a memory", keys, MEM_KEYS, value)) {
     return FSCHED_OK;
@@ -115,8 +123,9 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
   }
   uint32_t index = 0;
   if (value[MEM_PLACEMENT] != FS_NONE &&
-      fs_read_choice(r, value[MEM_PLACEMENT], "'placement'", placements, 2, &index)) {
-    d.placement = index == 0 ? FSCHED_CONTIGUOUS : FSCHED_COUNTED;
+      fs_read_choice(r, value[MEM_PLACEMENT], "'placement'", placements, 3, &index)) {
+    d.placement = placement_of[index];
+    fs_builder_locate_part(r->b, FS_PART_PLACEMENT, fs_node_pos(r->doc, value[MEM_PLACEMENT]));
   }
   if (value[MEM_BACKING] != FS_NONE &&
       fs_read_name(r, value[MEM_BACKING], "'backing'", &d.backing)) {
@@ -181,21 +190,28 @@ static fs_status read_each(fs_reader *r, uint32_t node, const char *what, fs_bui
   return FSCHED_OK;
 }
 
-static void read_barriers(fs_reader *r, uint32_t node) {
+static bool is_word(const fs_reader *r, uint32_t node, const char *word) {
+  const fs_node *n = fs_read_node(r, node);
+  return n->kind == FS_NODE_SCALAR && strcmp(n->text, word) == 0;
+}
+
+static fs_status read_barriers(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"count", false}, {"slots", false}};
   uint32_t value[2];
   uint64_t count = 0;
   uint64_t slots = 0;
   if (node == FS_NONE || !fs_read_keys(r, node, "'barriers'", keys, 2, value)) {
-    return;
+    return FSCHED_OK;
   }
-  if (value[0] != FS_NONE) {
+  if (value[0] != FS_NONE && is_word(r, value[0], "auto")) {
+    count = FSCHED_BARRIERS_AUTO;
+  } else if (value[0] != FS_NONE) {
     (void)fs_read_number(r, value[0], "'count'", 1, INT32_MAX, &count);
   }
   if (value[1] != FS_NONE) {
     (void)fs_read_number(r, value[1], "'slots'", 1, INT32_MAX, &slots);
   }
-  fs_builder_barriers(r->b, count, slots);
+  return fsched_builder_barriers(r->b, count, slots);
 }
 
 static fs_status read_frontier(fs_reader *r, uint32_t node) {
@@ -210,13 +226,19 @@ static fs_status read_frontier(fs_reader *r, uint32_t node) {
   return fsched_builder_frontier(r->b, capacity);
 }
 
-static void read_sync(fs_reader *r, uint32_t node) {
+static fs_status read_sync(fs_reader *r, uint32_t node) {
   static const char *const modes[] = {"timeline", "barrier", "block"};
+  static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};
   uint32_t index;
-  if (node != FS_NONE && fs_read_choice(r, node, "'sync'", modes, 3, &index) && index != 0) {
-    fs_read_fail(r, FS_DIAG_UNSUPPORTED, node, "leave 'sync' out, or use 'timeline'",
-                 "this version does not support 'sync: %s'", modes[index]);
+  if (node == FS_NONE) {
+    return FSCHED_OK;
   }
+  if (!fs_read_choice(r, node, "'sync'", modes, 3, &index)) {
+    fs_builder_lose(r->b, FS_KIND_SYNC);
+    return FSCHED_OK;
+  }
+  fs_read_locate(r, node);
+  return fsched_builder_sync(r->b, sync[index]);
 }
 
 enum {
@@ -242,6 +264,9 @@ static void lose_absent(fs_reader *r, const uint32_t *value) {
   }
   if (value[TARGET_RESOURCES] == FS_NONE) {
     fs_builder_lose(r->b, FS_KIND_RESOURCE);
+  }
+  if (value[TARGET_SYNC] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_SYNC);
   }
 }
 
@@ -276,8 +301,7 @@ fs_status fs_read_target(fs_reader *r, uint32_t node) {
       fs_read_number(r, value[TARGET_CONCURRENCY], "'concurrency'", 1, INT32_MAX, &number)) {
     FS_TRY(fsched_builder_concurrency(r->b, number));
   }
-  read_barriers(r, value[TARGET_BARRIERS]);
+  FS_TRY(read_barriers(r, value[TARGET_BARRIERS]));
   FS_TRY(read_frontier(r, value[TARGET_FRONTIER]));
-  read_sync(r, value[TARGET_SYNC]);
-  return FSCHED_OK;
+  return read_sync(r, value[TARGET_SYNC]);
 }

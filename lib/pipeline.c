@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "barrier/pass.h"
+#include "block/block.h"
 #include "codegen/codegen.h"
 #include "ctrledge/ctrledge.h"
 #include "dump.h"
@@ -40,6 +42,8 @@ typedef struct pipeline {
   fsched_context *ctx;
   const fsched_graph *graph;
   fsched_compile_options options;
+  fs_sync_kind kind; /* of sync, and what goes with barriers: the target's, or by the options */
+  uint32_t barriers, slots;
   fs_lower_bounds bounds;
   fsched_schedule *schedule;
   fs_sync *sync;
@@ -50,14 +54,21 @@ static fs_status pass_bounds(pipeline *p) {
   return fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds);
 }
 
+static void set_status(fsched_schedule *s) {
+  s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
+}
+
 static fs_status pass_listsched(pipeline *p) {
   fs_listsched_options o = {
       .evict = p->options.evict, .seed = p->options.seed, .lower_bound = p->bounds.all};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
-  fsched_schedule *s = p->schedule;
-  s->lower_bound = p->bounds.all;
-  s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
-  return fs_sync_create(s, &p->sync);
+  p->schedule->lower_bound = p->bounds.all;
+  set_status(p->schedule);
+  FS_TRY(fs_sync_create(p->schedule, &p->sync));
+  p->sync->kind = p->kind;
+  p->sync->barrier_bound = p->barriers;
+  p->sync->barrier_slots = p->slots;
+  return FSCHED_OK;
 }
 
 static fs_status pass_ctrledge(pipeline *p) {
@@ -88,10 +99,35 @@ static void warn_tainted(const pipeline *p) {
 
 static fs_status pass_waits(pipeline *p) {
   FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
+  if (p->kind == FS_SYNC_TIMELINE && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+    warn_tainted(p);
+  }
+  return FSCHED_OK;
+}
+
+/* After a pass that has put something else in the place of waits: the schedule may have new times,
+ * and with new control edges other orders are wanted. */
+static fs_status replaced_waits(pipeline *p, bool new_orders) {
+  set_status(p->schedule);
+  if (new_orders) {
+    FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
+  }
+  FS_TRY(fs_frontiers_run(p->ctx, p->schedule, p->sync));
   if (fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
     warn_tainted(p);
   }
   return FSCHED_OK;
+}
+
+static fs_status pass_barrier(pipeline *p) {
+  bool published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED;
+  FS_TRY(fs_barrier_run(p->ctx, p->schedule, p->sync, published));
+  return replaced_waits(p, p->sync->barrier_added > 0);
+}
+
+static fs_status pass_block(pipeline *p) {
+  FS_TRY(fs_block_run(p->ctx, p->schedule, p->sync));
+  return replaced_waits(p, false);
 }
 
 static fs_status pass_codegen(pipeline *p) {
@@ -131,6 +167,10 @@ static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
       return fs_dump_control(t, p->schedule);
     case FS_PASS_WAITS:
       return fs_dump_waits(t, p->schedule);
+    case FS_PASS_BARRIER:
+      return fs_dump_barriers(t, p->schedule);
+    case FS_PASS_BLOCK:
+      return fs_dump_block(t, p->schedule);
     case FS_PASS_CODEGEN:
       return fs_dump_program(t, p->program);
     case FS_PASS_VERIFY:
@@ -179,8 +219,33 @@ static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
+  if (p->kind == FS_SYNC_BARRIER) {
+    FS_TRY(run_pass(p, FS_PASS_BARRIER, pass_barrier));
+  } else if (p->kind == FS_SYNC_BLOCK) {
+    FS_TRY(run_pass(p, FS_PASS_BLOCK, pass_block));
+  }
   FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));
   return p->options.verify ? run_pass(p, FS_PASS_VERIFY, pass_verify) : FSCHED_OK;
+}
+
+static fs_status bad_option(const pipeline *p, const char *text) {
+  return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL, "%s", text);
+}
+
+static fs_status bad_enum(const pipeline *p, const char *field, int value, const char *type) {
+  return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL, "'%s' is %d, no %s",
+                 field, value, type);
+}
+
+static fs_status check_barriers(const pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  if ((unsigned)o->barrier_method > FSCHED_BARRIERS_PUBLISHED) {
+    return bad_enum(p, "barrier_method", (int)o->barrier_method, "fsched_barrier_method");
+  }
+  if (o->barriers > INT32_MAX && o->barriers != FSCHED_BARRIERS_AUTO) {
+    return bad_option(p, "'barriers' is above 2147483647");
+  }
+  return FSCHED_OK;
 }
 
 static fs_status take_options(pipeline *p, const fsched_compile_options *options) {
@@ -191,16 +256,38 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
                           FS_SIZE_UP_TO(fsched_compile_options, pass_seconds)));
   memcpy(&p->options, options, fs_min(options->size, sizeof p->options));
   if ((unsigned)p->options.evict > FSCHED_EVICT_LRU) {
-    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
-                   "'evict' is %d, no fsched_evict", (int)p->options.evict);
+    return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
   }
-  if (p->options.dump_after >> FS_PASS_COUNT != 0 ||
-      (p->options.dump_after != 0 && p->options.dump == NULL)) {
-    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
-                   p->options.dump == NULL ? "'dump_after' is set, and 'dump' is not"
-                                           : "'dump_after' has a bit that stands for no pass");
+  if (p->options.dump_after != 0 && p->options.dump == NULL) {
+    return bad_option(p, "'dump_after' is set, and 'dump' is not");
+  }
+  if (p->options.dump_after >> FS_PASS_COUNT != 0) {
+    return bad_option(p, "'dump_after' has a bit that stands for no pass");
+  }
+  return check_barriers(p);
+}
+
+/* The kind of sync: barriers where the options ask for them, else as the target says. */
+static fs_status choose_sync(pipeline *p) {
+  p->kind = p->graph->target.sync;
+  FS_TRY(fs_graph_barriers(p->ctx, p->graph, p->options.barriers, &p->barriers));
+  if (p->barriers == 0) {
+    return FSCHED_OK;
+  }
+  p->kind = FS_SYNC_BARRIER;
+  p->slots = p->graph->target.barrier_slots;
+  if (p->barriers == FS_BARRIERS_AUTO && p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+    return bad_option(p, "the published barrier method needs a number of barriers");
   }
   return FSCHED_OK;
+}
+
+fs_status fs_sync_again(fsched_schedule *s) {
+  fs_sync *y = s->sync;
+  y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
+  y->waits_dominated_exact = y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
+  FS_TRY(fs_ctrledge_run(s->ctx, s, y));
+  return fs_waits_run(s->ctx, s, y);
 }
 
 fs_status fs_schedule_synchronise(fsched_schedule *s) {
@@ -221,6 +308,7 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
     *program = NULL;
   }
   FS_TRY(take_options(&p, options));
+  FS_TRY(choose_sync(&p));
   fs_status status = run_passes(&p);
   if (status == FSCHED_OK && schedule != NULL) {
     *schedule = p.schedule;

@@ -57,7 +57,8 @@ typedef struct maker {
   const fsched_duration *took; /* per command */
   fs_arena arena;
   fs_stream_order order;
-  uint32_t *item; /* per command */
+  uint32_t *item;        /* per command */
+  uint64_t *begin, *end; /* per command: expected */
   fsched_profile *p;
 } maker;
 
@@ -138,13 +139,16 @@ static fs_status find_queues(maker *m) {
 }
 
 /* When a command can begin, the gang aside. */
-static uint64_t ready(const maker *m, uint32_t command, const uint64_t *end) {
+static uint64_t ready(const maker *m, uint32_t command) {
   const fs_stream *s = m->s;
-  const fs_stream_command *c = &s->commands[command];
+  const fs_points *p = &m->order.points;
   uint32_t q = m->order.queue[command];
-  uint64_t at = command > s->queues[q].command0 ? end[command - 1] : 0;
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
-    at = fs_max(at, end[fs_stream_source(s, &m->order, &s->waits[w], q)]);
+  uint64_t at = command > s->queues[q].command0 ? m->end[command - 1] : 0;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    at = fs_max(at, m->end[fs_stream_source(s, &m->order, &p->point[w], q)]);
+  }
+  for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
+    at = fs_max(at, m->begin[p->gate[g]]);
   }
   return at;
 }
@@ -156,24 +160,26 @@ static bool same_gang(const fs_stream_command *a, const fs_stream_command *b) {
 static fs_status find_expected(maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
-  uint64_t *end, tick = fs_profile_tick_ns(p);
-  FS_TRY(fs_new_zero(&m->arena, &end, s->n_commands));
+  uint64_t tick = fs_profile_tick_ns(p);
+  FS_TRY(fs_new_zero(&m->arena, &m->begin, s->n_commands));
+  FS_TRY(fs_new_zero(&m->arena, &m->end, s->n_commands));
   p->expected_ns = 0;
   for (uint32_t i = 0, next; i < m->order.n_runnable; i = next) {
     const uint32_t *order = m->order.order;
     const fs_profile_item *item = &p->item[m->item[order[i]]];
-    uint64_t at = ready(m, order[i], end);
+    uint64_t at = ready(m, order[i]);
     for (next = i + 1;
          next < m->order.n_runnable && same_gang(&s->commands[order[i]], &s->commands[order[next]]);
          next++) {
-      at = fs_max(at, ready(m, order[next], end));
+      at = fs_max(at, ready(m, order[next]));
     }
-    at = fs_add_most(
-        at, item->took.count != 0 ? item->took.median_ns : fs_multiply_most(item->planned, tick));
+    uint64_t took =
+        item->took.count != 0 ? item->took.median_ns : fs_multiply_most(item->planned, tick);
     for (uint32_t k = i; k < next; k++) {
-      end[order[k]] = at;
+      m->begin[order[k]] = at;
+      m->end[order[k]] = fs_add_most(at, took);
     }
-    p->expected_ns = fs_max(p->expected_ns, at);
+    p->expected_ns = fs_max(p->expected_ns, fs_add_most(at, took));
   }
   return FSCHED_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of issue of a schedule that was read from a file. */
+/* The order of issue of a schedule that was read from a file, and of its residencies. */
 #ifndef FS_SCHEDULE_ORDER_H
 #define FS_SCHEDULE_ORDER_H
 
@@ -13,5 +13,8 @@ fs_status fs_schedule_order(fsched_schedule *s, const uint32_t *listed) FS_MUST_
 /* Requires s->order, and residencies by begin.  Renumbers them so that those that begin together
  * come in the order of the items that begin them; ties stay.  O(args + residencies log). */
 fs_status fs_schedule_order_residencies(fsched_schedule *s) FS_MUST_USE;
+/* New ids for residencies: `to` per old id, `from` per new one. */
+fs_status fs_schedule_renumber_residencies(fsched_schedule *s, fs_arena *scratch,
+                                           const uint32_t *from, const uint32_t *to) FS_MUST_USE;
 
 #endif

@@ -56,34 +56,37 @@ static fs_status sort_runs(fs_permute *p, fs_heap *heap, bool *same) {
   return FSCHED_OK;
 }
 
-static void rename_all(const fs_permute *p, uint32_t *residency, uint32_t n) {
+static void rename_all(const uint32_t *to, uint32_t *residency, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    residency[i] = residency[i] == FS_NONE ? FS_NONE : p->to[residency[i]];
+    residency[i] = residency[i] == FS_NONE ? FS_NONE : to[residency[i]];
   }
 }
 
-/* Within a run the begins are equal: they stay. */
-static fs_status apply(fs_permute *p) {
-  fsched_schedule *s = p->s;
+fs_status fs_schedule_renumber_residencies(fsched_schedule *s, fs_arena *scratch,
+                                           const uint32_t *from, const uint32_t *to) {
   uint32_t n = s->n_residencies;
   uint32_t *words;
   uint64_t *longs;
-  FS_TRY(fs_new(&p->arena, &words, n));
-  FS_TRY(fs_new(&p->arena, &longs, n));
+  FS_TRY(fs_new(scratch, &words, n));
+  FS_TRY(fs_new(scratch, &longs, n));
   uint32_t *const narrow[] = {s->res_version, s->res_op, s->res_memory};
-  uint64_t *const wide[] = {s->res_address, s->res_size, s->res_end};
-  for (size_t k = 0; k < 3; k++) {
+  uint64_t *const wide[] = {s->res_address, s->res_size, s->res_begin, s->res_end};
+  for (size_t k = 0; n > 0 && k < sizeof narrow / sizeof narrow[0]; k++) {
     memcpy(words, narrow[k], n * sizeof *words);
-    memcpy(longs, wide[k], n * sizeof *longs);
     for (uint32_t r = 0; r < n; r++) {
-      narrow[k][r] = words[p->from[r]];
-      wide[k][r] = longs[p->from[r]];
+      narrow[k][r] = words[from[r]];
     }
   }
-  rename_all(p, s->arg_residency, s->graph->n_args);
-  rename_all(p, s->scratch_residency, s->graph->op_scratch0[s->graph->n_ops]);
-  rename_all(p, s->copy_residency, s->n_copies);
-  rename_all(p, s->copy_store, s->n_copies);
+  for (size_t k = 0; n > 0 && k < sizeof wide / sizeof wide[0]; k++) {
+    memcpy(longs, wide[k], n * sizeof *longs);
+    for (uint32_t r = 0; r < n; r++) {
+      wide[k][r] = longs[from[r]];
+    }
+  }
+  rename_all(to, s->arg_residency, s->graph->n_args);
+  rename_all(to, s->scratch_residency, s->graph->op_scratch0[s->graph->n_ops]);
+  rename_all(to, s->copy_residency, s->n_copies);
+  rename_all(to, s->copy_store, s->n_copies);
   return FSCHED_OK;
 }
 
@@ -94,7 +97,7 @@ static fs_status permute(fs_permute *p, fs_heap *heap) {
   FS_TRY(fs_new(&p->arena, &p->to, p->s->n_residencies));
   find_beginnings(p);
   FS_TRY(sort_runs(p, heap, &same));
-  return same ? FSCHED_OK : apply(p);
+  return same ? FSCHED_OK : fs_schedule_renumber_residencies(p->s, &p->arena, p->from, p->to);
 }
 
 fs_status fs_schedule_order_residencies(fsched_schedule *s) {

@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include "fields.h"
+#include "width.h"
 
 typedef struct fs_stats {
   fs_text *t;
@@ -110,21 +111,87 @@ static void frontier(fs_stats *o) {
   fs_text_puts(o->t, "}");
 }
 
-/* (makespan - lower bound) / lower bound, rounded to four decimals, in integers so that every
- * machine prints the same. */
-static void gap(fs_text *t, uint64_t makespan, uint64_t bound) {
-  if (bound == 0 || makespan <= bound) {
+/* a / b, rounded to four decimals, in integers so that every machine prints the same. */
+static void ratio(fs_text *t, uint64_t a, uint64_t b) {
+  if (a == 0) {
     fs_text_puts(t, "0");
     return;
   }
-  uint64_t excess = makespan - bound;
-  for (; bound >> 48 != 0; bound >>= 1) { /* keeps what follows within 64 bits */
-    excess >>= 1;
+  for (; b >> 48 != 0; b >>= 1) { /* keeps what follows within 64 bits */
+    a >>= 1;
   }
-  uint64_t whole = excess / bound;
-  uint64_t part = (excess % bound * 10000 + bound / 2) / bound;
+  uint64_t whole = a / b;
+  uint64_t part = (a % b * 10000 + b / 2) / b;
   fs_text_printf(t, "%llu.%04llu", (unsigned long long)(whole + part / 10000),
                  (unsigned long long)(part % 10000));
+}
+
+/* (makespan - lower bound) / lower bound */
+static void gap(fs_text *t, uint64_t makespan, uint64_t bound) {
+  bool none = bound == 0 || makespan <= bound;
+  ratio(t, none ? 0 : makespan - bound, none ? 1 : bound);
+}
+
+/* FS_NONE is no number: without limit, or not computed. */
+static void put_known(fs_text *t, const char *prefix, uint32_t value) {
+  fs_text_puts(t, prefix);
+  if (value == FS_NONE) {
+    fs_text_puts(t, "null");
+  } else {
+    fs_text_u64(t, value);
+  }
+}
+
+/* What the target's kind of sync costs. */
+static uint64_t added_makespan(const fsched_schedule *s) {
+  return s->makespan - fs_min(s->makespan, s->sync->makespan_before);
+}
+
+/* Barriers that a command waits for, on average over those that wait for any. */
+static void wait_list(fs_text *t, const fs_sync *sync) {
+  uint32_t commands = 0;
+  for (uint32_t c = 0; c < sync->n_commands; c++) {
+    commands += sync->barrier_wait0[c] != sync->barrier_wait0[c + 1];
+  }
+  ratio(t, commands == 0 ? 0 : sync->barrier_wait0[sync->n_commands], fs_max(commands, 1));
+}
+
+static fs_status barriers(fs_stats *o, fs_arena *arena) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "barriers");
+  if (sync == NULL || sync->kind != FS_SYNC_BARRIER) {
+    fs_text_puts(o->t, "{\"bound\": null, \"used\": null, \"width\": null}");
+    return FSCHED_OK;
+  }
+  uint32_t width;
+  FS_TRY(fs_graph_width(o->t->ctx, o->s->graph, arena, &width, NULL));
+  put_known(o->t, "{\"bound\": ", sync->barrier_bound);
+  put_u64(o->t, ", \"used\": ", sync->barriers_used);
+  put_u64(o->t, ", \"width\": ", width);
+  put_known(o->t, ", \"slots\": ", sync->barrier_slots);
+  put_u64(o->t, ", \"virtual\": ", sync->n_barriers);
+  put_known(o->t, ", \"least\": ", sync->barriers_least);
+  put_u64(o->t, ", \"added_edges\": ", sync->barrier_added);
+  put_u64(o->t, ", \"gates\": ", sync->barrier_gates);
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  fs_text_puts(o->t, ", \"wait_list\": ");
+  wait_list(o->t, sync);
+  fs_text_puts(o->t, "}");
+  return FSCHED_OK;
+}
+
+static void syncs(fs_stats *o) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "syncs");
+  if (sync == NULL || sync->kind != FS_SYNC_BLOCK) {
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"full\": ", sync->n_full);
+  put_u64(o->t, ", \"counting\": ", sync->n_stops - sync->n_full);
+  put_u64(o->t, ", \"stacks\": ", sync->n_stacks);
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  fs_text_puts(o->t, "}");
 }
 
 static fs_status put(fs_stats *o, fs_arena *arena) {
@@ -141,8 +208,8 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
   FS_TRY(spills(o, arena));
   FS_TRY(memories(o, arena));
   waits(o);
-  key(o, "barriers");
-  fs_text_puts(o->t, "{\"bound\": null, \"used\": null, \"width\": null}");
+  FS_TRY(barriers(o, arena));
+  syncs(o);
   frontier(o);
   key(o, "search");
   fs_text_puts(o->t, "{\"nodes\": 0, \"gap\": ");

@@ -13,38 +13,45 @@
 #include "fsched/program.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 1u
+#define FS_STREAM_VERSION 2u
 
 /* X(id, record type): the sections in file order. */
-#define FS_STREAM_SECTIONS(X)      \
-  X(meta, fs_stream_meta)          \
-  X(axes, fs_stream_axis)          \
-  X(axis_members, uint32_t)        \
-  X(queues, fs_stream_queue)       \
-  X(memories, fs_stream_memory)    \
-  X(resources, fs_stream_resource) \
-  X(buffers, fs_stream_buffer)     \
-  X(versions, fs_stream_version)   \
-  X(ops, fs_stream_op)             \
-  X(args, fs_stream_arg)           \
-  X(uses, fs_stream_use)           \
-  X(scratches, fs_stream_scratch)  \
-  X(afters, uint32_t)              \
-  X(kernels, fs_stream_kernel)     \
-  X(races, fs_stream_race)         \
-  X(commands, fs_stream_command)   \
-  X(waits, fs_stream_wait)         \
-  X(frontiers, fs_stream_wait)     \
-  X(places, fs_stream_place)       \
+#define FS_STREAM_SECTIONS(X)          \
+  X(meta, fs_stream_meta)              \
+  X(axes, fs_stream_axis)              \
+  X(axis_members, uint32_t)            \
+  X(queues, fs_stream_queue)           \
+  X(memories, fs_stream_memory)        \
+  X(resources, fs_stream_resource)     \
+  X(buffers, fs_stream_buffer)         \
+  X(versions, fs_stream_version)       \
+  X(ops, fs_stream_op)                 \
+  X(args, fs_stream_arg)               \
+  X(uses, fs_stream_use)               \
+  X(scratches, fs_stream_scratch)      \
+  X(afters, uint32_t)                  \
+  X(kernels, fs_stream_kernel)         \
+  X(races, fs_stream_race)             \
+  X(commands, fs_stream_command)       \
+  X(waits, fs_stream_wait)             \
+  X(frontiers, fs_stream_wait)         \
+  X(places, fs_stream_place)           \
+  X(barriers, fs_stream_barrier)       \
+  X(barrier_waits, uint32_t)           \
+  X(barrier_updates, fs_stream_update) \
+  X(stops, fs_stream_stop)             \
   X(strings, char)
 
 typedef struct fs_stream_meta { /* exactly one */
   uint32_t name, time_unit;     /* string; time_unit FS_NONE */
   uint32_t hazards;             /* fsched_hazards */
-  uint32_t sync;                /* FS_SYNC_TIMELINE */
+  uint32_t sync;                /* fs_sync_kind */
   uint64_t makespan, lower_bound;
   uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
+  /* FS_SYNC_BARRIER: physical barriers that the machine has (FS_NONE: not said), and producer slots
+   * of each (FS_NONE: without limit).  Else 0. */
+  uint32_t barrier_count, barrier_slots;
 } fs_stream_meta;
 
 typedef enum fs_axis_kind { FS_AXIS_QUEUE, FS_AXIS_COLLECTIVE } fs_axis_kind;
@@ -57,13 +64,14 @@ typedef struct fs_stream_axis { /* queue axes first, in order of queues; then co
 typedef struct fs_stream_queue {
   uint32_t name, class_name, device, machine;
   uint32_t command0, n_commands; /* epochs 1 .. n_commands in order */
+  uint32_t counting, reserved;   /* FS_SYNC_BLOCK: 0/1 */
 } fs_stream_queue;
 
 typedef struct fs_stream_memory {
   uint64_t capacity, align; /* FS_UNBOUNDED for no limit */
   uint64_t extent;          /* bytes that replay needs: past the highest address in use */
-  uint32_t name, placement; /* fsched_placement */
-  uint32_t backing, reserved;
+  uint32_t name, placement; /* FSCHED_CONTIGUOUS or FSCHED_COUNTED */
+  uint32_t backing, stack;  /* stack: 0/1, the graph's placement is FSCHED_STACK */
 } fs_stream_memory;
 
 typedef struct fs_stream_resource {
@@ -90,6 +98,7 @@ typedef struct fs_stream_op { /* program order */
   uint64_t time;
   uint32_t name, kernel; /* FS_NONE: mix */
   uint32_t arg0, n_args, use0, n_uses, scratch0, n_scratches, after0, n_afters;
+  uint32_t slots, reserved; /* producer slots that each of its commands takes of a barrier */
 } fs_stream_op;
 
 typedef struct fs_stream_arg {
@@ -121,6 +130,8 @@ typedef struct fs_stream_race {
 } fs_stream_race;
 
 typedef enum fs_command_kind { FS_COMMAND_RUN, FS_COMMAND_COPY } fs_command_kind;
+/* Only commands of FS_SYNC_TIMELINE have waits, signal and scope; elsewhere these are empty and 0.
+ */
 typedef struct fs_stream_command {
   uint64_t start, end; /* planned */
   uint32_t target;     /* RUN: op; COPY: version */
@@ -131,7 +142,29 @@ typedef struct fs_stream_command {
   uint8_t signal, scope;          /* 0/1; fs_scope of sync.h (0 queue .. 4 system) */
   uint8_t tainted, reserved[3];
   uint32_t wait0, n_waits, frontier0, n_frontier, place0, n_places;
+  /* FS_SYNC_BARRIER: into barrier_waits and barrier_updates. */
+  uint32_t barrier_wait0, n_barrier_waits, barrier_update0, n_barrier_updates;
+  uint32_t issue; /* FS_SYNC_BLOCK: place in the one order of issue, from 0; else 0 */
+  uint32_t reserved2;
 } fs_stream_command;
+
+/* A barrier, and the physical one that it is while it is in use.  Physical barriers take their uses
+ * in the order of `use`, the next when all consumers of the one before have started.  Its producers
+ * are the commands that update it, its consumers those that wait for it. */
+typedef struct fs_stream_barrier {
+  uint32_t physical, use; /* use: 0, 1, ... on each physical barrier */
+  uint32_t n_producers, n_consumers;
+} fs_stream_barrier;
+
+typedef struct fs_stream_update { /* ascending by barrier within a command */
+  uint32_t barrier, slots;
+} fs_stream_update;
+
+/* See fs_stop in sync.h. */
+typedef struct fs_stream_stop {
+  uint32_t at, queue; /* queue FS_NONE: full */
+  uint32_t keep, reserved;
+} fs_stream_stop;
 
 typedef struct fs_stream_wait { /* ascending by axis */
   uint32_t axis, epoch;

@@ -34,10 +34,10 @@ static const uint32_t *awaited(const fs_known *k, const fs_stream_wait *w, uint3
 }
 
 static fs_status learn_waits(fsched_context *ctx, fs_known *k, uint32_t command, uint32_t level) {
-  const fs_stream_command *c = &k->s->commands[command];
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
+  const fs_points *p = &k->order->points;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
     uint32_t n;
-    const uint32_t *of = awaited(k, &k->s->waits[w], &n);
+    const uint32_t *of = awaited(k, &p->point[w], &n);
     for (uint32_t i = 0; i < n; i++) {
       fs_hop hop = {k->order->queue[of[i]], k->s->commands[of[i]].epoch, command, w, level, 0};
       FS_TRY(learn(ctx, k, hop));

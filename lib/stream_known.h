@@ -11,7 +11,7 @@
 
 typedef struct fs_hop { /* "all of `queue` up to `epoch`", since command `by` waits */
   uint32_t queue, epoch;
-  uint32_t by, wait; /* FS_NONE: the command's own queue; wait: into s->waits */
+  uint32_t by, wait; /* FS_NONE: the command's own queue; wait: into the order's points */
   uint32_t level;    /* waits between it and the command */
   uint32_t previous; /* of this queue, with a lower epoch */
 } fs_hop;

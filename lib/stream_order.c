@@ -13,7 +13,8 @@ typedef struct runner {
   fsched_context *ctx;
   fs_heap ready;
   uint32_t *next;    /* per queue: its next command */
-  uint32_t *wait;    /* per queue: the next command's first wait that is not known to be over */
+  uint32_t *wait;    /* per queue: the next command's first wait that is not known to be over, its
+                        gates after its points */
   uint32_t *arrived; /* per epoch of a gang: members that have come to it */
   uint32_t *waiter;  /* per command: the first queue that waits for it */
   uint32_t *link;    /* per queue: the next that waits for the same command */
@@ -104,11 +105,23 @@ static fs_status meet(runner *r, const fs_stream_command *k) {
   return FSCHED_OK;
 }
 
+/* What the command waits for, index 0, 1, ...; FS_NONE after the last.  Here a command that has
+ * started is over, so gates are as good as waits. */
+static uint32_t awaited(const runner *r, uint32_t command, uint32_t index) {
+  const fs_points *p = &r->o->points;
+  uint32_t n_points = p->point0[command + 1] - p->point0[command];
+  if (index < n_points) {
+    return fs_stream_source(r->s, r->o, &p->point[p->point0[command] + index], FS_NONE);
+  }
+  uint32_t gate = p->gate0[command] + index - n_points;
+  return gate < p->gate0[command + 1] ? p->gate[gate] : FS_NONE;
+}
+
 static fs_status step(runner *r, uint32_t queue) {
   const fs_stream *s = r->s;
   const fs_stream_command *k = &s->commands[r->next[queue]];
-  for (; r->wait[queue] < k->n_waits; r->wait[queue]++) {
-    uint32_t from = fs_stream_source(s, r->o, &s->waits[k->wait0 + r->wait[queue]], FS_NONE);
+  for (uint32_t from; (from = awaited(r, r->next[queue], r->wait[queue])) != FS_NONE;
+       r->wait[queue]++) {
     if (!r->done[from]) {
       r->link[queue] = r->waiter[from];
       r->waiter[from] = queue;
@@ -151,6 +164,7 @@ fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s, fs_stream_or
   FS_TRY(fs_new(arena, &out->queue, s->n_commands));
   FS_TRY(fs_new(arena, &out->order, s->n_commands));
   FS_TRY(fs_new_zero(arena, &out->gang0, s->n_axes));
+  FS_TRY(fs_stream_points_find(arena, s, &out->points));
   index_queues(s, out->queue);
   uint32_t n_epochs = count_epochs(s, out->gang0);
   FS_TRY(fs_new_none(arena, &out->gang_member, 2 * (size_t)n_epochs));

@@ -37,6 +37,15 @@ typedef struct fs_wait {
   uint32_t epoch;
 } fs_wait;
 
+/* sync: block.  Before the command with this place in the order of issue, all that was issued
+ * before must be over; or, of a counting queue, all but the last `keep` of its commands issued
+ * before. */
+typedef struct fs_stop {
+  uint32_t at;    /* order of issue, counted in commands */
+  uint32_t queue; /* FS_NONE: a full sync */
+  uint32_t keep;
+} fs_stop;
+
 struct fs_sync {
   fs_arena arena;
   const fsched_schedule *schedule;
@@ -67,6 +76,35 @@ struct fs_sync {
   fs_wait *frontier;   /* ascending by axis */
   uint8_t *tainted;    /* per command */
 
+  /* Other kinds of sync than timelines: what waits then realises, and the stream has instead.
+   * Points: what a command's sync tells it, beyond queue order: (queue axis, epoch) over before it
+   * starts, ascending by axis.  NULL with timelines, where they are the waits. */
+  fs_sync_kind kind;
+  uint32_t *point0; /* CSR per command */
+  fs_wait *point;
+
+  /* lib/barrier; ids by command as in lib/barrier/barrier.h */
+  uint32_t barrier_bound, barrier_slots; /* FS_BARRIERS_AUTO: none */
+  uint32_t n_barriers, barriers_used;
+  uint32_t barriers_least; /* that need no new order; FS_NONE: not computed */
+  uint32_t *barrier_physical, *barrier_use;
+  uint32_t *barrier_wait0, *barrier_wait;
+  uint32_t *barrier_update0, *barrier_update, *barrier_update_slots;
+  uint32_t barrier_added, barrier_gates; /* new orders; hand-overs that hold producers back */
+
+  /* lib/block */
+  uint32_t *issue; /* per command: place in the order of issue; ascending along each queue */
+  uint32_t n_stops, n_full;
+  uint32_t n_stacks; /* memories whose places are a stack's; of the others the stack did not fit */
+  fs_stop *stop; /* ascending by at, then full first, then by queue; at most one of each */
+
+  bool lanes_stay; /* fs_ctrledge_run keeps the lanes and control edges there are, and adds those of
+                      contiguous memories */
+  bool *loose; /* per memory: fs_ctrledge_run leaves out that its places are used again, except by
+                  in-place outputs: addresses are still to be found; NULL: none is */
+
+  fs_tick makespan_before; /* barrier, block: the list schedule's */
+
   /* What became of each wanted order (lib/frontier/waits.h); edges = same_queue + dominated +
    * emitted.  Of the dominated ones, dominated_exact were known without anybody's frontier. */
   uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted;
@@ -74,5 +112,8 @@ struct fs_sync {
   uint32_t frontier_largest, frontier_tainted;
 };
 typedef struct fs_sync fs_sync;
+
+/* Control edges and waits anew, for the schedule as it now is.  lib/pipeline.c */
+fs_status fs_sync_again(fsched_schedule *s) FS_MUST_USE;
 
 #endif

@@ -7,10 +7,10 @@
  * mark[c]: the last command that has an arrow from c. */
 static uint32_t arrows_of(const fs_stream *s, const fs_stream_order *order, uint32_t command,
                           uint32_t *mark, uint32_t *from) {
-  const fs_stream_command *c = &s->commands[command];
+  const fs_points *p = &order->points;
   uint32_t own = order->queue[command], n = 0;
-  for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
-    uint32_t source = fs_stream_source(s, order, &s->waits[w], own);
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    uint32_t source = fs_stream_source(s, order, &p->point[w], own);
     if (order->queue[source] == own || mark[source] == command) {
       continue;
     }
@@ -42,14 +42,19 @@ fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_str
 fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
                         uint64_t *begin, uint64_t *end) {
   const fs_stream *s = r->s;
+  const fs_points *p = &r->order.points;
   uint64_t *busy_until; /* per queue */
   FS_TRY(fs_new_zero(arena, &busy_until, s->n_queues));
+  memset(begin, 0, s->n_commands * sizeof *begin);
   memset(end, 0, s->n_commands * sizeof *end); /* of sources that come later, in a deadlock */
   for (uint32_t i = 0; i < s->n_commands; i++) {
     uint32_t c = r->order.order[i], q = r->order.queue[c];
     uint64_t at = fs_max(run->begin[c], busy_until[q]);
     for (uint32_t a = r->arrows.arrow0[c]; a < r->arrows.arrow0[c + 1]; a++) {
       at = fs_max(at, end[r->arrows.from[a]]);
+    }
+    for (uint32_t g = p->gate0[c]; g < p->gate0[c + 1]; g++) {
+      at = fs_max(at, begin[p->gate[g]]);
     }
     begin[c] = at;
     end[c] = busy_until[q] = fs_max(run->end[c], at + 1);

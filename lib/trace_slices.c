@@ -4,6 +4,7 @@
 #include "codegen/words.h"
 #include "fsched/graph.h"
 #include "schedule.h"
+#include "sync.h"
 #include "trace_private.h"
 
 static const char *version_name(const fs_tracer *r, uint32_t version) {
@@ -50,19 +51,46 @@ static void put_name(fs_tracer *r, const fs_stream_command *c) {
   fs_trace_word(r);
 }
 
-static void put_waits(fs_tracer *r, const fs_stream_command *c) {
-  if (c->n_waits == 0) {
+static void put_waits(fs_tracer *r, uint32_t command) {
+  const fs_points *p = &r->order.points;
+  if (p->point0[command] == p->point0[command + 1]) {
     return;
   }
   fs_text_puts(&r->text, ",\"waits\":");
-  for (uint32_t i = 0; i < c->n_waits; i++) {
-    const fs_stream_wait *w = &r->s->waits[c->wait0 + i];
-    fs_text_puts(&r->word, i == 0 ? "" : " ");
+  for (uint32_t i = p->point0[command]; i < p->point0[command + 1]; i++) {
+    const fs_stream_wait *w = &p->point[i];
+    fs_text_puts(&r->word, i == p->point0[command] ? "" : " ");
     fs_text_puts(&r->word, fs_stream_string(r->s, r->s->axes[w->axis].name));
     fs_text_puts(&r->word, ":");
     fs_text_u64(&r->word, w->epoch);
   }
   fs_trace_word(r);
+}
+
+/* 5 (1:2): barrier 5 is physical barrier 1, for the third time */
+static void add_barrier(fs_tracer *r, uint32_t barrier) {
+  const fs_stream_barrier *b = &r->s->barriers[barrier];
+  fs_text_u64(&r->word, barrier);
+  fs_text_puts(&r->word, " (");
+  fs_text_u64(&r->word, b->physical);
+  fs_text_puts(&r->word, ":");
+  fs_text_u64(&r->word, b->use);
+  fs_text_puts(&r->word, ")");
+}
+
+static void put_barriers(fs_tracer *r, const fs_stream_command *c) {
+  for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
+    fs_text_puts(&r->text, i == 0 ? ",\"barrier_waits\":[" : ",");
+    add_barrier(r, r->s->barrier_waits[c->barrier_wait0 + i]);
+    fs_trace_word(r);
+  }
+  fs_text_puts(&r->text, c->n_barrier_waits == 0 ? "" : "]");
+  for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
+    fs_text_puts(&r->text, i == 0 ? ",\"barrier_updates\":[" : ",");
+    add_barrier(r, r->s->barrier_updates[c->barrier_update0 + i].barrier);
+    fs_trace_word(r);
+  }
+  fs_text_puts(&r->text, c->n_barrier_updates == 0 ? "" : "]");
 }
 
 static void put_gang(fs_tracer *r, const fs_stream_command *c) {
@@ -128,7 +156,11 @@ static void put_slice(fs_tracer *r, uint32_t command) {
   fs_text_u64(&r->text, c->epoch);
   fs_trace_number(r, "planned_start", c->start);
   fs_trace_number(r, "planned_end", c->end);
-  put_waits(r, c);
+  put_waits(r, command);
+  put_barriers(r, c);
+  if (r->s->meta->sync == FS_SYNC_BLOCK) {
+    fs_trace_number(r, "issue", c->issue);
+  }
   if (c->signal) {
     fs_text_puts(&r->text, ",\"signal\":\"");
     fs_text_puts(&r->text, fs_words_scope[c->scope]);

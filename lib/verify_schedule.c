@@ -18,6 +18,7 @@
 #include "context.h"
 #include "fsched/verify.h"
 #include "progress.h"
+#include "sync.h"
 
 enum { PARTS = 3 }; /* times, memory, values */
 
@@ -154,6 +155,21 @@ static void check_precedence(fs_vsched *v) {
         FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued before %s, on which it depends",
                   fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
       }
+    }
+  }
+}
+
+/* Orders that were added, for memory, amounts or barriers, when the schedule has them with it. */
+static void check_control(fs_vsched *v) {
+  const fs_sync *sync = v->s->sync;
+  char name[FS_SNAME], other[FS_SNAME];
+  for (uint32_t e = 0; sync != NULL && e < sync->n_control; e++) {
+    uint32_t from = sync->control_from[e], to = sync->control_to[e];
+    if (v->s->end[from] > v->s->start[to]) {
+      FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE,
+                "%s starts before the end at %llu of %s, to which a control edge ties it",
+                fs_vsched_item(v, to, name), (unsigned long long)v->s->end[from],
+                fs_vsched_item(v, from, other));
     }
   }
 }
@@ -312,6 +328,7 @@ fs_status fs_vsched_times(fs_vsched *v) {
   check_status(v);
   check_durations(v);
   check_precedence(v);
+  check_control(v);
   FS_TRY(check_queues(v));
   return check_amounts(v);
 }

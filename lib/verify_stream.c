@@ -6,17 +6,19 @@
  *   races    the list of pairs that hazards: raw leaves open is right         verify_stream_races.c
  *   places   each command touches what its op needs, inside all capacities verify_stream_places.c
  *   signals  who signals, how far it reaches                                  here
- *   walk     one order that queues and waits allow: no deadlock; exact        verify_stream_walk.c
- *            vector clocks; waits, frontiers, predecessors
- *   access   conflicts are ordered, every value is the right one verify_stream_access.c graph the
- * program is that graph's                                      verify_stream_graph.c
+ *   sync     the records of the kind of sync are ones the machine has         verify_stream_sync.c
+ *   walk     one order that queues and syncs allow: no deadlock; exact        verify_stream_walk.c
+ *            vector clocks; waits, frontiers, predecessors, planned times
+ *            on machines with barriers, or with stops         verify_stream_barrier.c, _block.c
+ *   access   conflicts are ordered, every value is the right one            verify_stream_access.c
+ *   graph    the program is that graph's                                     verify_stream_graph.c
  *
  * What is found is reported at the end, causes before what follows from them (findings.h).
  *
  * Nothing of the passes is used: not their intervals, not their clocks, not their edges.  What is
  * stored beside the commands (versions, frontiers, signals) is compared, not believed.
  *
- * Why one walk is enough.  Happens-before is queue order and waits (members of a gang start
+ * Why one walk is enough.  Happens-before is queue order and syncs (members of a gang start
  * together, which the proof of progress uses, but give each other no order).  If each pair of
  * conflicting accesses is ordered by it, every execution sees the same sequence of accesses to each
  * byte, so values found in one execution are found in all.  Amounts: an amount is a set of unit
@@ -131,14 +133,15 @@ uint64_t fs_verify_program_work(const fsched_program *program) {
 
 /* What is wrong first, then what only follows from it or does no harm.  All codes of FS_WRONG. */
 static const fs_diag_code report_order[] = {
-    FS_DIAG_VERIFY_SHAPE,       FS_DIAG_VERIFY_ONCE,     FS_DIAG_VERIFY_GANG,
-    FS_DIAG_VERIFY_GRAPH,       FS_DIAG_VERIFY_VERSION,  FS_DIAG_VERIFY_PLACE,
-    FS_DIAG_VERIFY_LANE,        FS_DIAG_VERIFY_SELF,     FS_DIAG_VERIFY_CAPACITY,
-    FS_DIAG_VERIFY_WAIT,        FS_DIAG_VERIFY_DEADLOCK, FS_DIAG_VERIFY_EDGE,
-    FS_DIAG_VERIFY_CONFLICT,    FS_DIAG_VERIFY_VALUE,    FS_DIAG_VERIFY_KEPT,
-    FS_DIAG_VERIFY_RACE,        FS_DIAG_VERIFY_STATUS,   FS_DIAG_VERIFY_PLAN,
-    FS_DIAG_VERIFY_SUPERFLUOUS, FS_DIAG_VERIFY_FRONTIER, FS_DIAG_VERIFY_SIGNAL,
-    FS_DIAG_VERIFY_SCOPE,
+    FS_DIAG_VERIFY_SHAPE,    FS_DIAG_VERIFY_SYNC,        FS_DIAG_VERIFY_BARRIER,
+    FS_DIAG_VERIFY_SLOTS,    FS_DIAG_VERIFY_STOP,        FS_DIAG_VERIFY_ONCE,
+    FS_DIAG_VERIFY_GANG,     FS_DIAG_VERIFY_GRAPH,       FS_DIAG_VERIFY_VERSION,
+    FS_DIAG_VERIFY_PLACE,    FS_DIAG_VERIFY_LANE,        FS_DIAG_VERIFY_SELF,
+    FS_DIAG_VERIFY_CAPACITY, FS_DIAG_VERIFY_WAIT,        FS_DIAG_VERIFY_DEADLOCK,
+    FS_DIAG_VERIFY_EDGE,     FS_DIAG_VERIFY_CONFLICT,    FS_DIAG_VERIFY_VALUE,
+    FS_DIAG_VERIFY_KEPT,     FS_DIAG_VERIFY_RACE,        FS_DIAG_VERIFY_STATUS,
+    FS_DIAG_VERIFY_PLAN,     FS_DIAG_VERIFY_SUPERFLUOUS, FS_DIAG_VERIFY_FRONTIER,
+    FS_DIAG_VERIFY_SIGNAL,   FS_DIAG_VERIFY_SCOPE,
 };
 
 fsched_status fsched_verify_program(fsched_context *ctx, const fsched_program *program,

@@ -10,27 +10,11 @@
 #include "graph.h"
 #include "stream.h"
 #include "sync.h"
+#include "verify_clock.h"
 #include "verify_space.h"
 
 enum { FS_VNAME = 192 };             /* bytes of a description in a message */
 #define FS_STAMP_GIVEN (FS_NONE - 1) /* content that was there before the first command */
-
-typedef struct fs_vclock_entry {
-  uint32_t queue, epoch;
-} fs_vclock_entry;
-
-/* A set of complete commands, closed under happens-before: per queue an epoch.  Shared. */
-typedef struct fs_vclock {
-  uint32_t refs, n, size_class, reserved;
-  fs_vclock_entry at[];
-} fs_vclock;
-
-/* A dense clock that knows which entries are set. */
-typedef struct fs_vdense {
-  uint32_t *epoch; /* per queue */
-  uint32_t *touched;
-  uint32_t n;
-} fs_vdense;
 
 typedef struct fs_vspaces { /* fs_vmap per index of a space */
   fs_vmap *at;
@@ -47,6 +31,11 @@ typedef struct fs_vpiece { /* content on its way from a place to another */
   uint32_t version, stamp;
 } fs_vpiece;
 
+/* A command that updates a barrier, and the slots it takes of it. */
+typedef struct fs_vproducer {
+  uint32_t command, slots;
+} fs_vproducer;
+
 typedef struct fs_vs {
   fsched_context *ctx;
   const fs_stream *s;
@@ -61,6 +50,14 @@ typedef struct fs_vs {
   uint32_t n_occ;
   uint32_t *occ_command0, *occ_command; /* CSR: members in order of the axis' queues */
   uint32_t *command_occ;                /* or FS_NONE */
+
+  /* verify_stream_sync.c: FS_SYNC_BARRIER, per barrier */
+  fs_sync_kind kind;
+  uint32_t *producer0; /* CSR: in order of commands */
+  fs_vproducer *producer;
+  uint32_t *consumer0, *consumer;    /* CSR: commands, ascending */
+  uint32_t *use_before, *use_behind; /* what has the physical barrier before and after, FS_NONE */
+  uint32_t *issue_command;           /* FS_SYNC_BLOCK: the commands in order of issue */
 
   /* verify_stream_deps.c: what must come before an op, from tags */
   uint32_t *pred0;
@@ -78,7 +75,7 @@ typedef struct fs_vs {
   fs_vdense now, meet, other;
   uint32_t now_queue; /* whose clock `now` is; FS_NONE: nobody's */
   uint32_t *source;   /* per queue: which wait gave the entry of now */
-  void *free_clock[32];
+  fs_vclocks clocks;
 
   /* verify_stream_places.c */
   fs_vpool pool;
@@ -111,11 +108,12 @@ static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
 
 /* Each reports what it finds and returns FSCHED_OK, or FSCHED_SYSTEM. */
 fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;   /* records make sense; builds the indices */
+fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;    /* those of the kind of sync */
 fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;  /* each command's places are its op's */
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;    /* versions and predecessors from tags */
 fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;   /* the list of races */
 fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
-fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;    /* order, clocks, waits, frontiers */
+fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;    /* order, clocks, syncs, frontiers */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
 
 /* verify_stream_access.c: for an item of which commands[0] is a member; `before` holds what is
@@ -132,8 +130,5 @@ bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
 uint64_t fs_verify_program_work(const fsched_program *program);
 static inline uint64_t fs_vs_part_work(const fs_stream *s) { return s->n_commands / 16 + 1; }
 enum { FS_VS_PARTS = 5 }; /* before the walk */
-
-/* A clock of n queues, empty. */
-fs_status fs_vdense_init(fs_arena *arena, fs_vdense *d, uint32_t n) FS_MUST_USE;
 
 #endif

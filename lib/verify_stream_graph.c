@@ -25,7 +25,8 @@ static void differs(compare *c, const char *what, const char *name) {
 /* What --memory and --set change. */
 static const char *target_hint(const char *what, const char *field) {
   bool target = strcmp(what, "memory") == 0 || strcmp(what, "resource") == 0 ||
-                strcmp(field, "concurrency") == 0 || strcmp(field, "frontier.capacity") == 0;
+                strcmp(field, "concurrency") == 0 || strcmp(field, "frontier.capacity") == 0 ||
+                strcmp(field, "sync") == 0 || strcmp(field, "barriers.slots") == 0;
   return target ? "where compile was given --memory or --set, give verify the same" : NULL;
 }
 
@@ -50,9 +51,9 @@ static void number(compare *c, const char *what, const char *name, const char *f
 static void words(compare *c, const char *what, const char *name, const char *field,
                   const char *mine, const char *graphs) {
   if (!same_text(mine, graphs)) {
-    FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH,
-             "not the graph's: %s '%s': %s '%s' in the program, '%s' in the graph", what, name,
-             field, mine == NULL ? "" : mine, graphs == NULL ? "" : graphs);
+    fs_findings_add(&c->v->found, FS_DIAG_VERIFY_GRAPH, target_hint(what, field),
+                    "not the graph's: %s '%s': %s '%s' in the program, '%s' in the graph", what,
+                    name, field, mine == NULL ? "" : mine, graphs == NULL ? "" : graphs);
   }
 }
 
@@ -91,15 +92,31 @@ static void compare_memory(compare *c, uint32_t i) {
   const fs_memory *m = &c->g->target.memory[i];
   const fs_stream *s = c->v->s;
   const fs_stream_memory *x = &s->memories[i];
-  static const char *const placements[] = {"contiguous", "counted"};
+  static const char *const placements[] = {"contiguous", "counted", "stack", "counted"};
   words(c, "memory", m->name, "name", string(c, x->name), m->name);
   number(c, "memory", m->name, "capacity", x->capacity, m->capacity);
   number(c, "memory", m->name, "align", x->align, m->align);
-  words(c, "memory", m->name, "placement", placements[x->placement & 1],
-        placements[m->placement & 1]);
+  words(c, "memory", m->name, "placement",
+        placements[(x->placement == FSCHED_COUNTED) + 2 * (x->stack != 0)],
+        placements[(m->placement == FSCHED_COUNTED) + 2 * m->stack]);
   words(c, "memory", m->name, "backing",
         x->backing < s->n_memories ? string(c, s->memories[x->backing].name) : NULL,
         m->backing == FS_NONE ? NULL : c->g->target.memory[m->backing].name);
+}
+
+/* Barriers, and how many, are compile's to choose; not so what the machine else has. */
+static void compare_sync(compare *c) {
+  const fs_stream_meta *m = c->v->s->meta;
+  const fs_target *t = &c->g->target;
+  static const char *const kinds[] = {"timeline", "barrier", "block", "?"};
+  const char *name = c->g->name;
+  if (m->sync != FS_SYNC_BARRIER) {
+    words(c, "graph", name, "sync", kinds[fs_min(m->sync, 3)], kinds[fs_min(t->sync, 3)]);
+  } else if (t->barrier_slots != 0) {
+    uint64_t mine = m->barrier_slots == FS_NONE ? FS_UNBOUNDED : m->barrier_slots;
+    uint64_t graphs = t->barrier_slots == FS_NONE ? FS_UNBOUNDED : t->barrier_slots;
+    number(c, "graph", name, "barriers.slots", mine, graphs);
+  }
 }
 
 static void compare_target(compare *c) {
@@ -112,6 +129,7 @@ static void compare_target(compare *c) {
   words(c, "graph", name, "time_unit", string(c, s->meta[0].time_unit), t->time_unit);
   number(c, "graph", name, "concurrency", s->meta[0].concurrency, t->concurrency);
   number(c, "graph", name, "frontier.capacity", s->meta[0].frontier_capacity, t->frontier_capacity);
+  compare_sync(c);
   for (uint32_t i = 0; i < s->n_queues && !t->implicit_queues; i++) {
     const fs_queue *q = &t->queue[i];
     const fs_stream_queue *x = &s->queues[i];
@@ -119,6 +137,7 @@ static void compare_target(compare *c) {
     words(c, "queue", q->name, "class", string(c, x->class_name), t->class_name[q->class_id]);
     number(c, "queue", q->name, "device", x->device, q->device);
     number(c, "queue", q->name, "machine", x->machine, q->machine);
+    number(c, "queue", q->name, "counting", x->counting, q->counting);
   }
   for (uint32_t i = 0; i < s->n_memories; i++) {
     compare_memory(c, i);
@@ -202,6 +221,9 @@ static const char *op_difference(const compare *c, uint32_t op) {
   }
   if (o->time != g->op_time[op]) {
     return "time of op";
+  }
+  if (o->slots != (g->op_slots == NULL ? 1 : g->op_slots[op])) {
+    return "slots of op";
   }
   if (o->arg0 != g->op_arg0[op] || o->n_args != g->op_arg0[op + 1] - g->op_arg0[op] ||
       !same_args(c, o->arg0, o->n_args)) {

@@ -363,5 +363,7 @@ fs_status fs_vs_shape(fs_vs *v) {
   FS_TRY(index_ops(v));
   check_once(v);
   check_gangs(v);
-  return check_points(v) ? FSCHED_OK : FSCHED_WRONG;
+  bool points = check_points(v);
+  FS_TRY(fs_vs_sync(v));
+  return points ? FSCHED_OK : FSCHED_WRONG;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over all commands in an order that queue order and waits allow.
+/* One walk over all commands in an order that queue order and syncs allow.
  *
- * A queue's head runs when each of its waits is complete; a gang's members run together, when the
- * last of them is there.  If the walk gets to the end, no execution can deadlock: what can run
+ * A queue's head runs when each of its waits is complete (barriers and stops: see
+ * verify_stream_barrier.c, verify_stream_block.c); a gang's members run together, when the last of
+ * them is there.  If the walk gets to the end, no execution can deadlock: what can run
  * never stops being able to (progress only grows), so another choice of order gets there too.
  *
  * Clocks: what is complete before a command is what was complete before its queue's last command,
@@ -13,70 +14,7 @@
 
 #include "context.h"
 #include "progress.h"
-#include "verify_stream.h"
-
-/* --- clocks --- */
-
-fs_status fs_vdense_init(fs_arena *arena, fs_vdense *d, uint32_t n) {
-  d->n = 0;
-  FS_TRY(fs_new_zero(arena, &d->epoch, n));
-  return fs_new(arena, &d->touched, n);
-}
-
-static void dense_clear(fs_vdense *d) {
-  for (uint32_t i = 0; i < d->n; i++) {
-    d->epoch[d->touched[i]] = 0;
-  }
-  d->n = 0;
-}
-
-static void dense_raise(fs_vdense *d, uint32_t queue, uint32_t epoch) {
-  uint32_t old = d->epoch[queue];
-  if (epoch > old) {
-    if (old == 0) {
-      d->touched[d->n++] = queue;
-    }
-    d->epoch[queue] = epoch;
-  }
-}
-
-static void dense_join(fs_vdense *d, const fs_vclock *c) {
-  for (uint32_t i = 0; c != NULL && i < c->n; i++) {
-    dense_raise(d, c->at[i].queue, c->at[i].epoch);
-  }
-}
-
-static void clock_release(fs_vs *v, fs_vclock *c) {
-  if (c != NULL && --c->refs == 0) {
-    memcpy(c->at, &v->free_clock[c->size_class], sizeof(void *));
-    v->free_clock[c->size_class] = c;
-  }
-}
-
-/* A clock of all entries of `d` but the one of queue `without`. */
-static fs_status clock_make(fs_vs *v, const fs_vdense *d, uint32_t without, fs_vclock **out) {
-  uint32_t size_class = 1;
-  while (((uint32_t)1 << size_class) < d->n) {
-    size_class++;
-  }
-  fs_vclock *c = v->free_clock[size_class];
-  if (c != NULL) {
-    memcpy(&v->free_clock[size_class], c->at, sizeof(void *));
-  } else {
-    c = fs_arena_alloc(&v->arena, sizeof *c + (sizeof c->at[0] << size_class));
-    if (c == NULL) {
-      return FSCHED_SYSTEM;
-    }
-  }
-  *c = (fs_vclock){.refs = 1, .size_class = size_class};
-  for (uint32_t i = 0; i < d->n; i++) {
-    if (d->touched[i] != without) {
-      c->at[c->n++] = (fs_vclock_entry){d->touched[i], d->epoch[d->touched[i]]};
-    }
-  }
-  *out = c;
-  return FSCHED_OK;
-}
+#include "verify_walk.h"
 
 /* --- what a wait stands for --- */
 
@@ -94,7 +32,7 @@ static bool point_complete(const fs_vs *v, const fs_stream_wait *w) {
 
 static void drop_occ(fs_vs *v, uint32_t occ) {
   if (v->occ_clock[occ] != NULL && --v->occ_refs[occ] == 0) {
-    clock_release(v, v->occ_clock[occ]);
+    fs_vclock_release(&v->clocks, v->occ_clock[occ]);
     v->occ_clock[occ] = NULL;
   }
 }
@@ -106,7 +44,7 @@ static void drop_point(fs_vs *v, const fs_stream_wait *w) {
   }
   uint32_t c = queue_command(v, w->axis, w->epoch);
   if (--v->snapshot_refs[c] == 0) {
-    clock_release(v, v->snapshot[c]);
+    fs_vclock_release(&v->clocks, v->snapshot[c]);
     v->snapshot[c] = NULL;
   }
 }
@@ -129,7 +67,8 @@ static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait
 
 /* --- one command --- */
 
-static void check_plan(fs_vs *v, uint32_t command) {
+static void check_plan(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
   char name[FS_VNAME], other[FS_VNAME];
   if (c->start > c->end ||
@@ -151,6 +90,9 @@ static void check_plan(fs_vs *v, uint32_t command) {
                fs_vs_command_name(v, command, name), fs_vs_command_name(v, target, other));
     }
   }
+  if (v->kind == FS_SYNC_BARRIER) {
+    fs_vbarrier_plan(walk, command);
+  }
 }
 
 static void report_superfluous(fs_vs *v, uint32_t command, const fs_stream_wait *w) {
@@ -167,12 +109,12 @@ static void raise_from(fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source
   uint32_t best = v->now.epoch[queue];
   if (epoch > best) {
     if (best > 0 && v->source[queue] != source) {
-      dense_raise(&v->other, queue, best);
+      fs_vdense_raise(&v->other, queue, best);
     }
-    dense_raise(&v->now, queue, epoch);
+    fs_vdense_raise(&v->now, queue, epoch);
     v->source[queue] = source;
   } else if (v->source[queue] != source) {
-    dense_raise(&v->other, queue, epoch);
+    fs_vdense_raise(&v->other, queue, epoch);
   }
 }
 
@@ -201,7 +143,7 @@ static bool implied(const fs_vs *v, const fs_stream_wait *w, uint32_t source) {
 static void join_waits(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   const fs_stream_wait *w = v->s->waits + c->wait0;
-  dense_clear(&v->other);
+  fs_vdense_clear(&v->other);
   for (uint32_t i = 0; i < v->now.n; i++) {
     v->source[v->now.touched[i]] = FS_NONE;
   }
@@ -232,7 +174,7 @@ static void check_frontier(fs_vs *v, uint32_t command) {
   const fs_stream_wait *f = v->s->frontiers + c->frontier0;
   const char *fault = NULL;
   bool own = false;
-  dense_clear(&v->other);
+  fs_vdense_clear(&v->other);
   for (uint32_t i = 0; i < c->n_frontier; i++) {
     own = own || (f[i].axis == v->command_queue[command] && f[i].epoch == c->epoch);
     if (!point_complete(v, &f[i]) && !(f[i].axis == v->command_queue[command])) {
@@ -240,9 +182,9 @@ static void check_frontier(fs_vs *v, uint32_t command) {
     } else if (!point_known(v, &v->now, &f[i])) {
       fault = "names what is not known to be complete";
     } else if (is_queue(v, f[i].axis)) {
-      dense_raise(&v->other, f[i].axis, f[i].epoch);
+      fs_vdense_raise(&v->other, f[i].axis, f[i].epoch);
     } else {
-      dense_join(&v->other, v->occ_clock[point_occ(v, &f[i])]);
+      fs_vdense_join(&v->other, v->occ_clock[point_occ(v, &f[i])]);
     }
     if (!is_queue(v, f[i].axis)) {
       drop_occ(v, point_occ(v, &f[i]));
@@ -261,29 +203,51 @@ static void check_frontier(fs_vs *v, uint32_t command) {
   }
 }
 
+/* What the command's sync tells its queue, into `now` and the queue's base. */
+static fs_status learn(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
+  const fs_stream_command *c = &v->s->commands[command];
+  uint32_t q = v->command_queue[command];
+  fs_vclock *base;
+  if (v->kind == FS_SYNC_BLOCK) {
+    base = v->snapshot[command]; /* the sequencer's at its issue, which holds the queue's */
+    v->snapshot[command] = NULL;
+    if (base == NULL) {
+      return FSCHED_OK;
+    }
+    fs_vdense_join(&v->now, base == v->base[q] ? NULL : base);
+  } else if (v->kind == FS_SYNC_BARRIER && c->n_barrier_waits > 0) {
+    fs_vbarrier_join(walk, command);
+    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+  } else if (v->kind == FS_SYNC_TIMELINE && c->n_waits > 0) {
+    join_waits(v, command);
+    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+  } else {
+    return FSCHED_OK;
+  }
+  fs_vclock_release(&v->clocks, v->base[q]);
+  v->base[q] = base;
+  return FSCHED_OK;
+}
+
 /* Leaves in `now` what is complete after the command. */
-static fs_status one_command(fs_vs *v, uint32_t command) {
+static fs_status one_command(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
   if (v->now_queue != q) { /* else `now` is as the command before it left it */
-    dense_clear(&v->now);
-    dense_join(&v->now, v->base[q]);
-    dense_raise(&v->now, q, c->epoch - 1);
+    fs_vdense_clear(&v->now);
+    fs_vdense_join(&v->now, v->base[q]);
+    fs_vdense_raise(&v->now, q, c->epoch - 1);
     v->now_queue = q;
   }
-  check_plan(v, command);
-  if (c->n_waits > 0) {
-    join_waits(v, command);
-    fs_vclock *base;
-    FS_TRY(clock_make(v, &v->now, q, &base));
-    clock_release(v, v->base[q]);
-    v->base[q] = base;
-  }
+  check_plan(walk, command);
+  FS_TRY(learn(walk, command));
   if (v->snapshot_refs[command] > 0 && v->base[q] != NULL) {
     v->snapshot[command] = v->base[q];
     v->base[q]->refs++;
   }
-  dense_raise(&v->now, q, c->epoch);
+  fs_vdense_raise(&v->now, q, c->epoch);
   check_frontier(v, command);
   return FSCHED_OK;
 }
@@ -294,9 +258,9 @@ static fs_status one_command(fs_vs *v, uint32_t command) {
  * does not matter: only the item itself has it. */
 static void meet_now(fs_vs *v, bool first) {
   if (first) {
-    dense_clear(&v->meet);
+    fs_vdense_clear(&v->meet);
     for (uint32_t i = 0; i < v->now.n; i++) {
-      dense_raise(&v->meet, v->now.touched[i], v->now.epoch[v->now.touched[i]]);
+      fs_vdense_raise(&v->meet, v->now.touched[i], v->now.epoch[v->now.touched[i]]);
     }
     return;
   }
@@ -331,19 +295,20 @@ static fs_status make_occ_clock(fs_vs *v, uint32_t occ) {
     return FSCHED_OK;
   }
   v->now_queue = FS_NONE;
-  dense_clear(&v->now);
+  fs_vdense_clear(&v->now);
   for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
     uint32_t c = v->occ_command[k];
-    dense_join(&v->now, v->base[v->command_queue[c]]);
-    dense_raise(&v->now, v->command_queue[c], v->s->commands[c].epoch);
+    fs_vdense_join(&v->now, v->base[v->command_queue[c]]);
+    fs_vdense_raise(&v->now, v->command_queue[c], v->s->commands[c].epoch);
   }
-  return clock_make(v, &v->now, FS_NONE, &v->occ_clock[occ]);
+  return fs_vclock_make(&v->clocks, &v->now, FS_NONE, &v->occ_clock[occ]);
 }
 
-static fs_status one_item(fs_vs *v, const uint32_t *commands, uint32_t n) {
+static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) {
+  fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[commands[0]];
   for (uint32_t i = 0; i < n; i++) {
-    FS_TRY(one_command(v, commands[i]));
+    FS_TRY(one_command(walk, commands[i]));
     if (n > 1) {
       meet_now(v, i == 0);
     }
@@ -362,43 +327,39 @@ static fs_status one_item(fs_vs *v, const uint32_t *commands, uint32_t n) {
 
 /* --- the walk --- */
 
-typedef struct walk {
-  fs_vs *v;
-  uint32_t *head;           /* per queue: its next command */
-  uint32_t *next_wait;      /* per queue: first wait of the head not known to be complete */
-  uint32_t *ready, n_ready; /* queues to look at */
-  uint32_t *arrived;        /* per occurrence: members at the head of their queue */
-  uint32_t *waiter;         /* per command: a list of queues whose head waits for it */
-  uint32_t *occ_waiter;     /* per occurrence the same */
-  uint32_t *next;           /* per queue: the next one of its list */
-  uint32_t n_done;          /* commands */
-} walk;
-
-/* Looks at the waits of the queue's head; false when one is not complete (the queue is then on the
- * list of what it waits for). */
-static bool waits_complete(walk *w, uint32_t q) {
+/* An event, or FS_NONE when all waits of the queue's head are complete. */
+static uint32_t timeline_lacks(fs_vwalk *w, uint32_t q) {
   const fs_vs *v = w->v;
   const fs_stream_command *c = &v->s->commands[w->head[q]];
   for (; w->next_wait[q] < c->n_waits; w->next_wait[q]++) {
     const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
     if (!point_complete(v, p)) {
-      uint32_t *list = is_queue(v, p->axis) ? &w->waiter[queue_command(v, p->axis, p->epoch)]
-                                            : &w->occ_waiter[point_occ(v, p)];
-      w->next[q] = *list;
-      *list = q;
-      return false;
+      return is_queue(v, p->axis) ? queue_command(v, p->axis, p->epoch)
+                                  : v->s->n_commands + point_occ(v, p);
     }
   }
-  return true;
+  return FS_NONE;
 }
 
-static void wake(walk *w, uint32_t list) {
-  for (uint32_t q = list; q != FS_NONE; q = w->next[q]) {
-    w->ready[w->n_ready++] = q;
+static uint32_t lacks(fs_vwalk *w, uint32_t q) {
+  switch (w->v->kind) {
+    case FS_SYNC_BARRIER:
+      return fs_vbarrier_lacks(w, q);
+    case FS_SYNC_BLOCK:
+      return fs_vblock_lacks(w, q);
+    default:
+      return timeline_lacks(w, q);
   }
 }
 
-static void count_done(walk *w, uint32_t n) {
+void fs_vwalk_wake(fs_vwalk *w, uint32_t event) {
+  for (uint32_t q = w->waiter[event]; q != FS_NONE; q = w->next[q]) {
+    w->ready[w->n_ready++] = q;
+  }
+  w->waiter[event] = FS_NONE;
+}
+
+static void count_done(fs_vwalk *w, uint32_t n) {
   enum { STEP = 1024 };
   uint32_t before = w->n_done;
   w->n_done += n;
@@ -407,9 +368,9 @@ static void count_done(walk *w, uint32_t n) {
   }
 }
 
-static fs_status run_item(walk *w, const uint32_t *commands, uint32_t n) {
+static fs_status run_item(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
   fs_vs *v = w->v;
-  FS_TRY(one_item(v, commands, n));
+  FS_TRY(one_item(w, commands, n));
   count_done(w, n);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t q = v->command_queue[commands[i]];
@@ -418,20 +379,31 @@ static fs_status run_item(walk *w, const uint32_t *commands, uint32_t n) {
     v->progress[q]++;
     w->ready[w->n_ready++] = q;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    wake(w, w->waiter[commands[i]]);
+  if (v->kind == FS_SYNC_BARRIER) {
+    return fs_vbarrier_ran(w, commands, n);
   }
-  if (v->command_occ[commands[0]] != FS_NONE) {
-    wake(w, w->occ_waiter[v->command_occ[commands[0]]]);
+  for (uint32_t i = 0; i < n && v->kind == FS_SYNC_TIMELINE; i++) {
+    fs_vwalk_wake(w, commands[i]);
+  }
+  if (v->kind == FS_SYNC_TIMELINE && v->command_occ[commands[0]] != FS_NONE) {
+    fs_vwalk_wake(w, v->s->n_commands + v->command_occ[commands[0]]);
   }
   return FSCHED_OK;
 }
 
-static fs_status try_queue(walk *w, uint32_t q) {
+static fs_status try_queue(fs_vwalk *w, uint32_t q) {
   fs_vs *v = w->v;
   const fs_stream_queue *x = &v->s->queues[q];
   uint32_t c = w->head[q];
-  if (c >= x->command0 + x->n_commands || !waits_complete(w, q)) {
+  if (c >= x->command0 + x->n_commands) {
+    return FSCHED_OK;
+  }
+  uint32_t event = lacks(w, q);
+  if (event != FS_NONE) {
+    if (event != FS_VEVENT_ISSUE) {
+      w->next[q] = w->waiter[event];
+      w->waiter[event] = q;
+    }
     return FSCHED_OK;
   }
   uint32_t occ = v->command_occ[c];
@@ -445,23 +417,47 @@ static fs_status try_queue(walk *w, uint32_t q) {
   return run_item(w, v->occ_command + first, n);
 }
 
-static void report_stuck(walk *w, uint32_t q) {
+static void report_stuck(fs_vwalk *w, uint32_t q) {
   fs_vs *v = w->v;
-  uint32_t head = w->head[q];
-  const fs_stream_command *c = &v->s->commands[head];
+  uint32_t event = lacks(w, q);
+  const fs_stream_command *c = &v->s->commands[w->head[q]];
   char name[FS_VNAME];
-  fs_vs_command_name(v, head, name);
-  if (w->next_wait[q] < c->n_waits) {
+  fs_vs_command_name(v, w->head[q], name);
+  if (event == FS_NONE) {
+    FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for the other members of its gang", name);
+  } else if (v->kind == FS_SYNC_BARRIER) {
+    fs_vbarrier_stuck(w, q, event);
+  } else if (v->kind == FS_SYNC_TIMELINE) {
     const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
     FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for epoch %u of %s, which stops at %u", name,
              p->epoch, fs_vs_string(v, v->s->axes[p->axis].name), v->progress[p->axis]);
-  } else {
-    FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for the other members of its gang", name);
   }
 }
 
-static fs_status prepare(fs_vs *v, walk *w) {
+/* Who will look at which clock: waits of a timeline, and all frontiers. */
+static void count_refs(fs_vs *v) {
   const fs_stream *s = v->s;
+  for (uint32_t i = 0; i < s->n_waits && v->kind == FS_SYNC_TIMELINE; i++) {
+    const fs_stream_wait *p = &s->waits[i];
+    if (is_queue(v, p->axis)) {
+      v->snapshot_refs[queue_command(v, p->axis, p->epoch)]++;
+    } else {
+      v->occ_refs[point_occ(v, p)]++;
+    }
+  }
+  for (uint32_t i = 0; i < s->n_frontiers; i++) {
+    if (!is_queue(v, s->frontiers[i].axis)) {
+      v->occ_refs[point_occ(v, &s->frontiers[i])]++;
+    }
+  }
+}
+
+static fs_status prepare(fs_vs *v, fs_vwalk *w) {
+  const fs_stream *s = v->s;
+  size_t events = v->kind == FS_SYNC_TIMELINE  ? (size_t)s->n_commands + v->n_occ
+                  : v->kind == FS_SYNC_BARRIER ? 2 * (size_t)s->n_barriers
+                                               : 0;
+  v->clocks.arena = &v->arena;
   FS_TRY(fs_new_zero(&v->arena, &v->base, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &v->snapshot, s->n_commands));
   FS_TRY(fs_new_zero(&v->arena, &v->snapshot_refs, s->n_commands));
@@ -476,27 +472,28 @@ static fs_status prepare(fs_vs *v, walk *w) {
   FS_TRY(fs_new_zero(&v->arena, &w->next_wait, s->n_queues));
   FS_TRY(fs_new(&v->arena, &w->ready, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &w->arrived, v->n_occ));
-  FS_TRY(fs_new_none(&v->arena, &w->waiter, s->n_commands));
-  FS_TRY(fs_new_none(&v->arena, &w->occ_waiter, v->n_occ));
+  FS_TRY(fs_new_none(&v->arena, &w->waiter, events));
   FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
-  for (uint32_t i = 0; i < s->n_waits; i++) {
-    const fs_stream_wait *p = &s->waits[i];
-    if (is_queue(v, p->axis)) {
-      v->snapshot_refs[queue_command(v, p->axis, p->epoch)]++;
-    } else {
-      v->occ_refs[point_occ(v, p)]++;
+  count_refs(v);
+  return v->kind == FS_SYNC_BARRIER ? fs_vbarrier_prepare(w)
+         : v->kind == FS_SYNC_BLOCK ? fs_vblock_prepare(w)
+                                    : FSCHED_OK;
+}
+
+static fs_status run_all(fs_vwalk *w) {
+  do {
+    while (w->n_ready > 0) {
+      FS_TRY(try_queue(w, w->ready[--w->n_ready]));
     }
-  }
-  for (uint32_t i = 0; i < s->n_frontiers; i++) {
-    if (!is_queue(v, s->frontiers[i].axis)) {
-      v->occ_refs[point_occ(v, &s->frontiers[i])]++;
+    if (w->v->kind == FS_SYNC_BLOCK) {
+      FS_TRY(fs_vblock_issue(w));
     }
-  }
+  } while (w->n_ready > 0);
   return FSCHED_OK;
 }
 
 fs_status fs_vs_walk(fs_vs *v) {
-  walk w = {.v = v};
+  fs_vwalk w = {.v = v};
   FS_TRY(prepare(v, &w));
   for (uint32_t q = v->s->n_queues; q-- > 0;) {
     w.head[q] = v->s->queues[q].command0;
@@ -504,15 +501,17 @@ fs_status fs_vs_walk(fs_vs *v) {
   }
   v->now_queue = FS_NONE;
   FS_TRY(fs_vs_access_begin(v));
-  while (w.n_ready > 0) {
-    FS_TRY(try_queue(&w, w.ready[--w.n_ready]));
+  FS_TRY(run_all(&w));
+  if (w.n_done == v->s->n_commands) {
+    return fs_vs_access_end(v);
   }
-  bool stuck = false;
+  if (v->kind == FS_SYNC_BLOCK) {
+    fs_vblock_stuck(&w);
+  }
   for (uint32_t q = 0; q < v->s->n_queues; q++) {
     if (w.head[q] < v->s->queues[q].command0 + v->s->queues[q].n_commands) {
       report_stuck(&w, q);
-      stuck = true;
     }
   }
-  return stuck ? FSCHED_OK : fs_vs_access_end(v);
+  return FSCHED_OK;
 }

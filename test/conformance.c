@@ -26,7 +26,8 @@ void fs_conformance_add(Suite *s, const fs_conformance *what) {
     void (*add)(TCase *t, int i);
   } parts[] = {{"instances", fs_conformance_instances},
                {"failures", fs_conformance_failures},
-               {"execs", fs_conformance_execs}};
+               {"execs", fs_conformance_execs},
+               {"syncs", fs_conformance_syncs}};
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     TCase *t = tcase_create(parts[p].name);
     tcase_set_timeout(t, 60);
@@ -192,6 +193,7 @@ void rig_open(rig *r, const conf *c, const fs_stream *s, rig_options o) {
                                   .slots = 1};
   ck_assert_int_eq(pthread_mutex_init(&r->lock, NULL), 0);
   ck_assert_int_eq(pthread_cond_init(&r->news, NULL), 0);
+  conf_ok(c, fs_stream_points_find(&r->arena, s, &r->points), "points");
   conf_ok(
       c,
       c->backend->prepare(c->ctx, r->own, c->device->machine, s, &r->io, &r->config, &r->instance),
@@ -324,8 +326,8 @@ void rig_check_times(const rig *r) {
       if (c > queue->command0 && end[c - 1] > begin[c]) {
         ck_abort_msg("command %u begins before the one before it is over", c);
       }
-      for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
-        uint32_t before = source(s, &s->waits[w]);
+      for (uint32_t w = r->points.point0[c]; w < r->points.point0[c + 1]; w++) {
+        uint32_t before = source(s, &r->points.point[w]);
         if (end[before] > begin[c]) {
           ck_abort_msg("command %u begins at %llu, before %u is over at %llu", c,
                        (unsigned long long)begin[c], before, (unsigned long long)end[before]);

@@ -16,6 +16,7 @@
 #include "fsched/replay.h"
 #include "gen.h"
 #include "replay_maker.h"
+#include "stream_points.h"
 
 typedef struct conf {
   const fs_conformance *what;
@@ -65,6 +66,7 @@ typedef struct rig {
   const fs_stream *s;
   fs_stream seen; /* what the reference evaluates: s, perhaps with other values */
   fs_arena arena;
+  fs_points points;
   fsched_context *own;
   fs_io io;
   fs_backend_config config;
@@ -119,5 +121,6 @@ void rig_check_times(const rig *r);
 void fs_conformance_instances(TCase *t, int i);
 void fs_conformance_failures(TCase *t, int i);
 void fs_conformance_execs(TCase *t, int i);
+void fs_conformance_syncs(TCase *t, int i);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small changes to records.  Most keep the program well-formed, so that only what it means is
  * wrong: where a list gets shorter or longer, the lists behind it move. */
-#include "mutate.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "crc32c.h"
+#include "mutate_private.h"
+#include "oracle.h"
 #include "sync.h"
 
 enum { SLACK = 4 }; /* records that may be added to a section */
@@ -42,19 +42,9 @@ void fs_mutant_free(fsched_program *p) {
   free(p);
 }
 
-typedef struct mutant {
-  fs_stream *s;
-  fs_rng *rng;
-} mutant;
-
-/* The writable records of a section. */
-#define REC(m, id, type) ((type *)(uintptr_t)(m)->s->id)
-#define COMMAND(m) REC(m, commands, fs_stream_command)
 #define PLACE(m) REC(m, places, fs_stream_place)
 #define WAIT(m) REC(m, waits, fs_stream_wait)
 #define FRONTIER(m) REC(m, frontiers, fs_stream_wait)
-
-static uint32_t pick(mutant *m, uint32_t n) { return fs_rng_below(m->rng, n); }
 
 /* A command for which the test holds, FS_NONE after some tries. */
 static uint32_t pick_command(mutant *m, bool (*test)(const fs_stream_command *)) {
@@ -519,7 +509,7 @@ bool fs_mutate_program(fsched_program *copy, fs_program_mutation mutation, fs_rn
     case FS_MUTATE_OVERLAP:
       return overlap(&m);
     default:
-      return false;
+      return fs_mutate_sync(&m, mutation);
   }
 }
 
@@ -541,15 +531,19 @@ static uint32_t queue_of(const fs_stream *s, uint32_t command) {
 
 /* What is complete whenever a command is, as bits, to a fixed point. */
 static void close_waits(const fs_stream *s, uint64_t *known) {
+  uint64_t over[64] = {0};
   bool changed = true;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    for (uint32_t d = 0; d < s->n_commands; d++) {
+      over[c] |= (uint64_t)fs_oracle_over(s, d, c) << d;
+    }
+  }
   while (changed) {
     changed = false;
     for (uint32_t c = 0; c < s->n_commands; c++) {
       uint64_t k = known[c] | (uint64_t)1 << c | (s->commands[c].epoch > 1 ? known[c - 1] : 0);
-      for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
-        for (uint32_t d = 0; d < s->n_commands; d++) {
-          k |= names(s, &s->waits[s->commands[c].wait0 + i], queue_of(s, d), d) ? known[d] : 0;
-        }
+      for (uint32_t d = 0; d < s->n_commands; d++) {
+        k |= over[c] >> d & 1 ? known[d] : 0;
       }
       changed = changed || k != known[c];
       known[c] = k;

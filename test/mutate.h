@@ -38,7 +38,20 @@
   X(MAKESPAN, "change the makespan")        \
   X(GRAPH, "change what the graph says")    \
   X(RACE, "add a race")                     \
-  X(OVERLAP, "lay one place over another")
+  X(OVERLAP, "lay one place over another")  \
+  X(BARRIER_WAIT, "drop a barrier wait")    \
+  X(BARRIER_UPDATE, "drop an update")       \
+  X(BARRIER_OTHER, "wait for another one")  \
+  X(PHYSICAL, "swap physical barriers")     \
+  X(USE, "move a barrier's use")            \
+  X(SLOTS, "change slots")                  \
+  X(BOUND, "one barrier fewer")             \
+  X(COUNTS, "change a barrier's counts")    \
+  X(DROP_STOP, "drop a stop")               \
+  X(KEEP, "change what a stop keeps")       \
+  X(STOP_AT, "shift a stop")                \
+  X(ISSUE, "swap in the order of issue")    \
+  X(STRAY, "add sync of another kind")
 
 typedef enum fs_program_mutation {
 #define FS_MUTATION_ID(id, text) FS_MUTATE_##id,

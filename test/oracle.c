@@ -191,9 +191,19 @@ static bool can_begin(const machine *x, uint32_t q) {
   if (x->running[q] || x->done[q] == u->n_commands) {
     return false;
   }
-  const fs_stream_command *m = &x->s->commands[u->command0 + x->done[q]];
-  for (uint32_t i = 0; i < m->n_waits; i++) {
+  uint32_t c = u->command0 + x->done[q];
+  const fs_stream_command *m = &x->s->commands[c];
+  bool timeline = x->s->meta[0].sync == FS_SYNC_TIMELINE;
+  for (uint32_t i = 0; i < m->n_waits && timeline; i++) {
     if (!point_reached(x, &x->s->waits[m->wait0 + i])) {
+      return false;
+    }
+  }
+  for (uint32_t d = 0; d < x->s->n_commands && !timeline; d++) {
+    uint32_t p = x->queue_of[d];
+    bool over = x->done[p] >= x->epoch[d];
+    bool begun = over || (x->running[p] && x->done[p] + 1 == x->epoch[d]);
+    if ((x->over[c] >> d & 1 && !over) || (x->begun[c] >> d & 1 && !begun)) {
       return false;
     }
   }
@@ -479,6 +489,12 @@ static fs_oracle_verdict judge(machine *x) {
       x->epoch[s->queues[q].command0 + k] = k + 1;
     }
   }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    for (uint32_t d = 0; d < s->n_commands; d++) {
+      x->over[c] |= (uint64_t)fs_oracle_over(s, d, c) << d;
+      x->begun[c] |= (uint64_t)fs_oracle_begun(s, d, c) << d;
+    }
+  }
   evaluate(x);
   if (!given_places(x)) {
     return FS_ORACLE_ADDRESS;
@@ -487,7 +503,8 @@ static fs_oracle_verdict judge(machine *x) {
   if (verdict != FS_ORACLE_RIGHT) {
     return verdict;
   }
-  return deadlocks(x) ? FS_ORACLE_DEADLOCK : explore(x);
+  bool stuck = s->meta[0].sync == FS_SYNC_TIMELINE ? deadlocks(x) : fs_oracle_circle(s);
+  return stuck ? FS_ORACLE_DEADLOCK : explore(x);
 }
 
 fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states) {
@@ -531,8 +548,8 @@ fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states) {
 }
 
 const char *fs_oracle_name(fs_oracle_verdict verdict) {
-  static const char *const name[] = {"right",    "deadlock", "conflict", "value", "kept",
-                                     "order",    "capacity", "address",  "once",  "signal",
-                                     "frontier", "schedule", "too large"};
+  static const char *const name[] = {"right",    "deadlock", "conflict", "value",    "kept",
+                                     "order",    "capacity", "address",  "once",     "signal",
+                                     "frontier", "sync",     "schedule", "too large"};
   return name[verdict];
 }

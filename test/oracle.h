@@ -23,6 +23,7 @@ typedef enum fs_oracle_verdict {
   FS_ORACLE_ONCE,     /* an op runs never or twice */
   FS_ORACLE_SIGNAL,   /* the scope of a signal does not reach who waits */
   FS_ORACLE_FRONTIER, /* a frontier claims what need not be complete */
+  FS_ORACLE_SYNC,     /* barriers or stops that the machine does not have */
   FS_ORACLE_SCHEDULE, /* a schedule breaks a rule; see fs_oracle_schedule_reason */
   FS_ORACLE_TOO_LARGE
 } fs_oracle_verdict;
@@ -30,6 +31,13 @@ typedef enum fs_oracle_verdict {
 /* Requires a view whose ids are in range.  At most `max_states` states. */
 fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states);
 const char *fs_oracle_name(fs_oracle_verdict verdict);
+
+/* What the sync of command c says of command d, beyond queue order: it is over before c begins;
+ * it has begun.  Complexity: as it comes. */
+bool fs_oracle_over(const fs_stream *s, uint32_t d, uint32_t c);
+bool fs_oracle_begun(const fs_stream *s, uint32_t d, uint32_t c);
+/* Do commands wait for each other?  For up to 64 commands. */
+bool fs_oracle_circle(const fs_stream *s);
 
 /* NULL if right, else a word for what is wrong.  Requires ids in range. */
 const char *fs_oracle_schedule(const fsched_schedule *s);

@@ -16,8 +16,9 @@ typedef struct machine {
   cell **want;                                          /* per arg: expected bytes where it reads */
   cell **final; /* per buffer: bytes of its last version in program order */
   uint32_t *last_version;
-  cell **byte, **unit; /* per memory */
-  uint32_t done[64];   /* per queue */
+  cell **byte, **unit;                              /* per memory */
+  uint64_t over[MAX_COMMANDS], begun[MAX_COMMANDS]; /* see oracle.h; bits */
+  uint32_t done[64];                                /* per queue */
   bool running[64];
   uint64_t hash;
   uint64_t *seen;
@@ -38,9 +39,12 @@ static inline bool one_gang(const machine *x, uint32_t a, uint32_t b) {
   return c->gang_axis != FS_NONE && c->gang_axis == d->gang_axis && c->gang_epoch == d->gang_epoch;
 }
 
+/* Are there the barriers and stops that the program uses? */
+fs_oracle_verdict fs_oracle_check_sync(const machine *x);
+
 /* What needs no execution: every op runs once; places lie within their memories and hold the
  * amounts they should; signals reach who waits; frontiers claim what is complete.  Requires
- * queue_of, epoch and version_of_arg. */
+ * queue_of, epoch, version_of_arg and over. */
 fs_oracle_verdict fs_oracle_check_static(const machine *x);
 
 #endif

@@ -138,10 +138,8 @@ static fs_oracle_verdict check_frontiers(const machine *x) {
   for (uint32_t round = 0; round < s->n_commands; round++) {
     for (uint32_t c = 0; c < s->n_commands; c++) {
       known[c] |= x->epoch[c] > 1 ? known[c - 1] : 0;
-      for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
-        for (uint32_t d = 0; d < s->n_commands; d++) {
-          known[c] |= waits_on(x, &s->waits[s->commands[c].wait0 + i], d) ? known[d] : 0;
-        }
+      for (uint32_t d = 0; d < s->n_commands; d++) {
+        known[c] |= x->over[c] >> d & 1 ? known[d] : 0;
       }
     }
   }
@@ -162,8 +160,8 @@ static fs_oracle_verdict check_frontiers(const machine *x) {
 }
 
 fs_oracle_verdict fs_oracle_check_static(const machine *x) {
-  fs_oracle_verdict (*const check[])(const machine *) = {check_once, check_places, check_scopes,
-                                                         check_frontiers};
+  fs_oracle_verdict (*const check[])(const machine *) = {
+      fs_oracle_check_sync, check_once, check_places, check_scopes, check_frontiers};
   for (size_t i = 0; i < sizeof check / sizeof check[0]; i++) {
     fs_oracle_verdict verdict = check[i](x);
     if (verdict != FS_ORACLE_RIGHT) {

@@ -282,8 +282,15 @@ START_TEST(short_descriptors_have_zeros_behind)
   fsched_builder *b = make();
   fsched_op_desc d = {.size = offsetof(fsched_op_desc, time), .name = "a", .time = 77};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  /* Those of before there were kinds of sync. */
+  d = (fsched_op_desc){.size = offsetof(fsched_op_desc, slots), .name = "b", .slots = 9};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_queue_desc q = {.size = offsetof(fsched_queue_desc, counting), .name = "q", .counting = 1};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
   fsched_graph *g = finish(b);
   ck_assert_uint_eq(g->op_time[0], 1);
+  ck_assert_ptr_null(g->op_slots);
+  ck_assert(!g->target.queue[0].counting);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -314,6 +321,9 @@ START_TEST(zero_is_the_default)
   ck_assert_uint_eq(g->op_time[0], 1);
   ck_assert_uint_eq(g->op_time[1], 0);
   ck_assert_uint_eq(g->op_time[2], 7);
+  ck_assert_int_eq(g->target.sync, FS_SYNC_TIMELINE);
+  ck_assert_uint_eq(g->target.barrier_count, 0);
+  ck_assert_uint_eq(g->target.barrier_slots, FS_NONE);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -420,6 +430,17 @@ START_TEST(values_are_checked)
   fsched_memory_desc m = {.size = sizeof m, .name = "m", .placement = (fsched_placement)7};
   ck_assert_int_eq(fsched_builder_memory(b, &m, NULL), FSCHED_BAD_INPUT);
   said("bad-argument", "'placement' is 7");
+  ck_assert_int_eq(fsched_builder_sync(b, (fsched_sync)3), FSCHED_BAD_INPUT);
+  said("bad-argument", "'sync' is 3");
+  ck_assert_int_eq(fsched_builder_sync(b, (fsched_sync)-1), FSCHED_BAD_INPUT);
+  said("bad-argument", "'sync' is -1");
+  ck_assert_int_eq(fsched_builder_barriers(b, (uint64_t)INT32_MAX + 1, 1), FSCHED_BAD_INPUT);
+  said("out-of-range", "the number of barriers is 2147483648");
+  ck_assert_int_eq(fsched_builder_barriers(b, 1, FSCHED_BARRIERS_AUTO), FSCHED_BAD_INPUT);
+  said("out-of-range", "number of slots is 4294967295");
+  fsched_op_desc o = {.size = sizeof o, .name = "o", .slots = (uint32_t)INT32_MAX + 1};
+  ck_assert_int_eq(fsched_builder_op(b, &o, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the number of slots is 2147483648");
   fsched_buffer_desc x = {.size = sizeof x, .name = "x", .io = (fsched_io)5};
   ck_assert_int_eq(fsched_builder_buffer(b, &x, NULL), FSCHED_BAD_INPUT);
   said("bad-argument", "'io' is 5");

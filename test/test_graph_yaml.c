@@ -35,7 +35,7 @@ static const char rich[] =
     "  time_unit: us\n"
     "  queues:\n"
     "    - {name: dpu, class: compute, device: 2, machine: 1}\n"
-    "    - {name: dma, class: copy}\n"
+    "    - {name: dma, class: copy, counting: false}\n"
     "  memories:\n"
     "    - name: cmx\n"
     "      capacity: 2MiB\n"
@@ -70,6 +70,7 @@ static const char rich[] =
     "      - {value: -3}\n"
     "    uses: {power: 3}\n"
     "    scratch: {cmx: 2, tokens: 1}\n"
+    "    slots: 3\n"
     "    inplace: {act1: image}\n"
     "    kernel: {module: k.so, function: conv, grid: [1, 2, 3], block: [4], shared: 4KiB}\n"
     "  - {name: load1, size: 5, on: [dma, dpu], kernel: {builtin: mix}}\n"
@@ -96,6 +97,8 @@ static void check_rich_target(const fsched_graph *g) {
   ck_assert_uint_eq(t->frontier_capacity, 3);
   ck_assert_uint_eq(t->barrier_count, 8);
   ck_assert_uint_eq(t->barrier_slots, 256);
+  ck_assert_int_eq(t->sync, FS_SYNC_TIMELINE);
+  ck_assert(!t->queue[0].counting && !t->queue[1].counting && !t->memory[0].stack);
 }
 
 START_TEST(every_key)
@@ -107,6 +110,8 @@ START_TEST(every_key)
   ck_assert_uint_eq(g->op_time[1], 1);
   ck_assert_uint_eq(g->op_time[2], 0);
   ck_assert_uint_eq(g->op_start[0], 40);
+  ck_assert_uint_eq(g->op_slots[0], 3);
+  ck_assert_uint_eq(g->op_slots[1], 1);
   ck_assert(g->op_start[1] == FS_TICK_NONE);
   ck_assert_uint_eq(g->op_gang[1], 0);
   ck_assert_uint_eq(g->pred[g->pred0[0]], 1);
@@ -212,7 +217,7 @@ START_TEST(overrides)
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "does-not-fit");
   ck_assert_int_eq(read_with(NULL, "queues.dpu.class=x", &g), FSCHED_USAGE);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "bad-override");
-  ck_assert_int_eq(read_with(NULL, "sync=block", &g), FSCHED_USAGE);
+  ck_assert_int_eq(read_with(NULL, "sync=blok", &g), FSCHED_USAGE);
   ck_assert_int_eq(read_with(NULL, "frontier.capacity=0", &g), FSCHED_USAGE);
   ck_assert_int_eq(read_with("cmz=1", NULL, &g), FSCHED_USAGE);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "did you mean 'cmx'?");

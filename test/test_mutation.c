@@ -15,6 +15,7 @@
 #include "gen.h"
 #include "mutate.h"
 #include "oracle.h"
+#include "sync_maker.h"
 
 enum { MAX_STATES = 3000, PROGRAMS = 150, MUTANTS_EACH = 2, SCHEDULES = 250 };
 
@@ -112,28 +113,57 @@ static void one_program_mutant(fsched_context *ctx, const fsched_graph *g, const
 
 /* Half of these get frontiers and signals that fit, so that the order alone is wrong. */
 static bool changes_sync(unsigned m) {
-  return m == FS_MUTATE_DROP_WAIT || m == FS_MUTATE_SWAP_COMMANDS || m == FS_MUTATE_WAIT_EPOCH ||
-         m == FS_MUTATE_WAIT_AXIS || m == FS_MUTATE_ADD_WAIT || m == FS_MUTATE_DROP_COPY;
+  return (m >= FS_MUTATE_BARRIER_WAIT && m != FS_MUTATE_STRAY) || m == FS_MUTATE_DROP_WAIT ||
+         m == FS_MUTATE_SWAP_COMMANDS || m == FS_MUTATE_WAIT_EPOCH || m == FS_MUTATE_WAIT_AXIS ||
+         m == FS_MUTATE_ADD_WAIT || m == FS_MUTATE_DROP_COPY;
 }
 
-static void mutate_program_of(uint64_t seed, tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
+/* What means something else on machines with barriers or with stops. */
+static bool of_machine(unsigned m) {
+  return changes_sync(m) || m == FS_MUTATE_STRAY || m == FS_MUTATE_FRONTIER_EPOCH ||
+         m == FS_MUTATE_FRONTIER_DROP || m == FS_MUTATE_SIGNAL || m == FS_MUTATE_PLAN ||
+         m == FS_MUTATE_GANG || m == FS_MUTATE_GRAPH;
+}
+
+static void mutate_all(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
+                       uint64_t seed, tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
+  static const char *const kinds[] = {"timeline", "barrier", "block"};
+  const char *kind = kinds[p->view.meta[0].sync];
+  fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
+  fsched_diag_clear(ctx);
+  ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu, %s: %s",
+                (unsigned long long)seed, kind, first_message(ctx));
+  ck_assert_msg(verdict == FS_ORACLE_RIGHT || verdict == FS_ORACLE_TOO_LARGE, "seed %llu, %s: %s",
+                (unsigned long long)seed, kind, fs_oracle_name(verdict));
+  fs_rng rng = {seed};
+  for (unsigned m = 0; m < FS_PROGRAM_MUTATION_COUNT; m++) {
+    bool skip = p->view.meta[0].sync != FS_SYNC_TIMELINE && !of_machine(m);
+    for (unsigned i = 0; i < MUTANTS_EACH && !skip; i++) {
+      one_program_mutant(ctx, g, p, seed, (fs_program_mutation)m, changes_sync(m) && i > 0, &rng,
+                         &tallies[m]);
+    }
+  }
+}
+
+/* The program as it is compiled, or made one with barriers or with stops. */
+static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
+                              tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   fsched_context *ctx = new_context();
   fsched_graph *g = small_graph(ctx, seed);
   fsched_program *p = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
-    fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
-    fsched_diag_clear(ctx);
-    ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu: %s",
-                  (unsigned long long)seed, first_message(ctx));
-    ck_assert_msg(verdict == FS_ORACLE_RIGHT || verdict == FS_ORACLE_TOO_LARGE, "seed %llu: %s",
-                  (unsigned long long)seed, fs_oracle_name(verdict));
+    fsched_program *copy = fs_mutant_copy(p);
     fs_rng rng = {seed};
-    for (unsigned m = 0; m < FS_PROGRAM_MUTATION_COUNT; m++) {
-      for (unsigned i = 0; i < MUTANTS_EACH; i++) {
-        one_program_mutant(ctx, g, p, seed, (fs_program_mutation)m, changes_sync(m) && i > 0, &rng,
-                           &tallies[m]);
-      }
+    if (kind == FS_SYNC_TIMELINE) {
+      mutate_all(ctx, g, p, seed, tallies);
+    } else if (p->view.n_commands <= 64 && kind == FS_SYNC_BARRIER) {
+      fs_make_barriers(copy, &rng);
+      mutate_all(ctx, NULL, copy, seed, tallies);
+    } else if (p->view.n_commands <= 64) {
+      fs_make_block(copy, &rng);
+      mutate_all(ctx, NULL, copy, seed, tallies);
     }
+    fs_mutant_free(copy);
   }
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
@@ -160,7 +190,8 @@ START_TEST(test_programs)
   tally tallies[FS_PROGRAM_MUTATION_COUNT] = {{0}};
   uint32_t mutants = 0, broken = 0;
   for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
-    mutate_program_of(seed, tallies);
+    mutate_program_of(seed, FS_SYNC_TIMELINE, tallies);
+    mutate_program_of(seed, seed % 2 == 0 ? FS_SYNC_BARRIER : FS_SYNC_BLOCK, tallies);
   }
   for (unsigned m = 0; m < FS_PROGRAM_MUTATION_COUNT; m++) {
     mutants += tallies[m].mutants;

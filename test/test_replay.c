@@ -388,6 +388,7 @@ START_TEST(blame_passes_through_a_gang)
   m->waits[0] = (fs_stream_wait){.axis = 0, .epoch = 3};
   m->commands[4].wait0 = 0;
   m->commands[4].n_waits = 1;
+  m->commands[5].wait0 = 1;
   options.check = 0;
   options.timeout_ms = 20;
   ck_assert_int_eq(replay(), FSCHED_REPLAY);

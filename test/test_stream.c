@@ -335,8 +335,21 @@ END_TEST
 static const struct {
   const char *from, *to, *code, *message;
 } edits[] = {
-    {"\"fsched_program\": 1", "\"fsched_program\": 2", "stream-version",
-     "the text has format version 2; this fsched reads version 1"},
+    {"\"fsched_program\": 2", "\"fsched_program\": 1", "stream-version",
+     "the text has format version 1; this fsched reads version 2"},
+    {"\"frontier_capacity\"", "\"barriers\": {}, \"frontier_capacity\"", "stream-key",
+     "'barriers' belongs to programs with sync 'barrier', this one has 'timeline'"},
+    {"\"races\": [],", "\"races\": [], \"stops\": [],", "stream-key",
+     "'stops' belongs to programs with sync 'block', this one has 'timeline'"},
+    {"\"sync\": \"timeline\"", "\"sync\": \"barrier\"", "stream-key", "key 'barriers' is missing"},
+    {"\"sync\": \"timeline\"", "\"sync\": \"block\"", "stream-key", "key 'stops' is missing"},
+    {"\"waits\": [{\"axis\": \"gang0\"", "\"issue\": 0, \"waits\": [{\"axis\": \"gang0\"",
+     "stream-key", "'issue' belongs to programs with sync 'block', this one has 'timeline'"},
+    {"\"commands\": [\n   {",
+     "\"commands\": [\n   {\"kind\": \"barrier_wait\", \"barrier\": 0, \"physical\": 0, \"use\": "
+     "0}, {",
+     "stream-key",
+     "'barrier_wait' belongs to programs with sync 'barrier', this one has 'timeline'"},
     {"\"makespan\"", "\"makspan\"", "stream-key", "unknown key 'makspan'"},
     {"\"races\": [],", "", "stream-key", "key 'races' is missing"},
     {"\"hazards\": \"sequential\"", "\"hazards\": \"none\"", "stream-type",

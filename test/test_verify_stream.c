@@ -10,6 +10,8 @@
 #include "fsched/verify.h"
 #include "gen.h"
 #include "mutate.h"
+#include "schedule.h"
+#include "sync.h"
 #include "verify_map.h"
 #include "verify_stream.h"
 
@@ -297,6 +299,33 @@ START_TEST(test_schedule_messages)
 }
 END_TEST
 
+/* A schedule that has control edges with it keeps them. */
+START_TEST(test_control_edges)
+{
+  fsched_context *ctx = new_context();
+  fsched_graph *g = parse_graph(ctx,
+                                "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], "
+                                "concurrency: 1}\n"
+                                "ops: [{name: a, on: p, time: 7}, {name: b, on: q}]\n");
+  fsched_schedule *s;
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  ck_assert_uint_eq(s->sync->n_control, 1);
+  ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_OK);
+  uint32_t from = s->sync->control_from[0];
+  s->sync->control_from[0] = s->sync->control_to[0];
+  s->sync->control_to[0] = from;
+  ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-precedence");
+  ck_assert_msg(has_message(ctx,
+                            "op a at 0 starts before the end at 8 of op b at 7, to which a "
+                            "control edge ties it"),
+                "%s", fsched_diag_get(ctx, 0)->message);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
 /* --- out of memory --- */
 
 typedef struct failing {
@@ -365,6 +394,7 @@ Suite *fs_suite_verify_stream(void) {
   tcase_add_test(t, test_races);
   tcase_add_test(t, test_what_differs);
   tcase_add_test(t, test_schedule_messages);
+  tcase_add_test(t, test_control_edges);
   tcase_add_test(t, test_out_of_memory);
   suite_add_tcase(suite, t);
   t = tcase_create("compiled");

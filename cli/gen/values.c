@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spelling of an argument says what may stand there: bars are a choice, FILE and GRAPH are
- * files, A.fsb is one with that suffix, A=FILE and A[=FILE] a word and then a file; other capitals
- * are free text, unless fs_option_word knows the words. */
+/* The spelling of an argument says what may stand there: bars are a choice (N a number), FILE and
+ * GRAPH are files, A.fsb is one with that suffix, A=FILE and A[=FILE] a word and then a file; other
+ * capitals are free text, unless fs_option_word knows the words. */
 #include <ctype.h>
 
 #include "fsched/fsched.h"
@@ -47,10 +47,11 @@ static gen_kind spelled_in_capitals(gen_value *v, const char *argument) {
 }
 
 static gen_kind spelled(gen_value *v, const char *argument) {
-  if (isupper((unsigned char)argument[0])) {
+  if (isupper((unsigned char)argument[0]) && strncmp(argument, "N|", 2) != 0) {
     return spelled_in_capitals(v, argument);
   }
   size_t n;
+  argument += 2 * (strncmp(argument, "N|", 2) == 0); /* a number is nobody's to guess */
   for (const char *at = argument, *part; (part = next_part(&at, "|", &n)) != NULL;) {
     add_word(&v->words, part, n);
   }

@@ -20,7 +20,7 @@ static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
 static fs_status choose_layout(fs_picture *p, fs_layout *layout) {
   uint64_t effort;
   FS_TRY(fs_place_effort(p, &effort));
-  bool many = p->source != FS_PIC_GRAPH && p->n_nodes > FS_DOT_PLACED;
+  bool many = p->source != FS_PIC_GRAPH && p->n_nodes + p->n_barriers > FS_DOT_PLACED;
   *layout = many || effort > FS_DOT_EFFORT ? FS_LAYOUT_PLACED : FS_LAYOUT_FULL;
   return FSCHED_OK;
 }
@@ -43,6 +43,8 @@ static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *o
   }
   fs_layout layout;
   FS_TRY(fs_picture_critical(p));
+  fs_picture_show_barriers(p, o.barriers ? FS_DOT_LARGE : 0);
+  p->hidden_barriers = o.barriers ? p->hidden_barriers : 0;
   FS_TRY(fs_picture_merge_clusters(p, o.collapse == FS_DOT_NEVER ? FS_DOT_LARGE : FS_DOT_QUEUES));
   FS_TRY(reduce(p, o.collapse));
   FS_TRY(fs_picture_find_empty(p));

@@ -2,12 +2,12 @@
 /* Pictures in the language of Graphviz, written with its library cgraph, which is therefore part of
  * the program alone and not of libfsched.
  *
- * Queues are clusters, ops boxes, copies cylinders, buffers ellipses; the critical path is bold.
- * There are no ports or records, and one table: the legend.  Pictures of more than FS_DOT_LARGE
- * nodes are made smaller first (see `collapse`), and what Graphviz would need long for carries the
- * places of its nodes, which costs next to nothing to render.  The label says what was put together
- * and what is not drawn.
- * Determinism: the same input gives the same bytes.
+ * Queues are clusters, ops boxes, copies cylinders, buffers ellipses, barriers diamonds; the
+ * critical path is bold. There are no ports or records, and one table: the legend.  Pictures of
+ * more than FS_DOT_LARGE nodes are made smaller first (see `collapse`), and what Graphviz would
+ * need long for carries the places of its nodes, which costs next to nothing to render.  The label
+ * says what was put together and what is not drawn. Determinism: the same input gives the same
+ * bytes.
  *
  * cgraph does not survive a failed allocation, so what it is going to need is asked of the
  * context's allocator beforehand, as one block.  It keeps its last error in globals: one thread of
@@ -37,7 +37,8 @@ typedef struct fs_dot_options {
   size_t size;
   fs_dot_collapse collapse;
   bool full_names;
-  bool buffers; /* of a graph: inputs, constants and outputs are nodes, too */
+  bool buffers;  /* of a graph: inputs, constants and outputs are nodes, too */
+  bool barriers; /* of a schedule or program: barriers are nodes, up to FS_DOT_LARGE of them */
 } fs_dot_options;
 
 /* The text is released with fsched_text_free.  O(n log n) in what is drawn.

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of a program: commands (those of a gang are one) in an order that queues and waits
- * allow, by planned start where there is a choice.  Why a wait is there is not stored, but data is
- * seen: walking in that order, every place that is written remembers by whom, per version and
- * memory, and every place that is read finds its writers.
+ * (or what is there instead of waits: lib/stream_points.h) allow, by planned start where there is a
+ * choice.  Why a wait is there is not stored, but data is seen: walking in that order, every place
+ * that is written remembers by whom, per version and memory, and every place that is read finds its
+ * writers.
  *
  *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
 #include "fsched/graph.h"
 #include "heap.h"
 #include "picture.h"
 #include "ranges.h"
-#include "stream.h"
+#include "stream_points.h"
 #include "sync.h"
 
 typedef struct fs_from {
   fs_picture *p;
   const fs_stream *s;
+  fs_points points;
   uint32_t n;        /* entities */
   uint32_t *of;      /* per command: its entity */
   uint32_t *queue;   /* per command */
@@ -91,7 +93,7 @@ static uint32_t waited_for(const fs_from *f, fs_stream_wait w) {
 
 typedef fs_status (*fs_visit)(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why);
 
-/* All orderings by queues and waits. */
+/* All orderings by queues and waits, and by barriers that are free when another command starts. */
 static fs_status each_order(fs_from *f, fs_visit visit) {
   const fs_stream *s = f->s;
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -100,8 +102,11 @@ static fs_status each_order(fs_from *f, fs_visit visit) {
       if (c > queue->command0) {
         FS_TRY(visit(f, f->of[c - 1], f->of[c], FS_PIC_QUEUE));
       }
-      for (uint32_t w = 0; w < s->commands[c].n_waits; w++) {
-        FS_TRY(visit(f, waited_for(f, s->waits[s->commands[c].wait0 + w]), f->of[c], FS_PIC_WAIT));
+      for (uint32_t w = f->points.point0[c]; w < f->points.point0[c + 1]; w++) {
+        FS_TRY(visit(f, waited_for(f, f->points.point[w]), f->of[c], FS_PIC_WAIT));
+      }
+      for (uint32_t g = f->points.gate0[c]; g < f->points.gate0[c + 1]; g++) {
+        FS_TRY(visit(f, f->of[f->points.gate[g]], f->of[c], FS_PIC_BARRIER));
       }
     }
   }
@@ -295,6 +300,33 @@ static fs_status draw_after(fs_from *f) {
   return FSCHED_OK;
 }
 
+static fs_status draw_barriers(fs_from *f) {
+  const fs_stream *s = f->s;
+  FS_TRY(fs_picture_barriers(f->p, s->n_barriers));
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    f->p->barrier[b].physical = s->barriers[b].physical;
+    f->p->barrier[b].use = s->barriers[b].use;
+  }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    uint32_t item = f->place[f->of[c]];
+    for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+      FS_TRY(fs_picture_await(f->p, item, s->barrier_waits[k->barrier_wait0 + i]));
+    }
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      const fs_stream_update *u = &s->barrier_updates[k->barrier_update0 + i];
+      FS_TRY(fs_picture_update(f->p, item, u->barrier, u->slots));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void count_stops(const fs_stream *s, fs_picture *p) {
+  for (uint32_t i = 0; i < s->n_stops; i++) {
+    *(s->stops[i].queue == FS_NONE ? &p->full_syncs : &p->some_syncs) += 1;
+  }
+}
+
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   const fs_stream *s = &program->view;
   fs_from f = {.p = p, .s = s};
@@ -311,11 +343,14 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   for (uint32_t q = 0; q < s->n_queues; q++) {
     p->cluster[q] = fs_stream_string(s, s->queues[q].name);
   }
+  FS_TRY(fs_stream_points_find(&p->arena, s, &f.points));
   FS_TRY(file_commands(&f));
   FS_TRY(file_axes(&f));
   FS_TRY(order_items(&f));
   FS_TRY(each_order(&f, draw_order));
   FS_TRY(draw_after(&f));
   FS_TRY(draw_data(&f));
+  FS_TRY(draw_barriers(&f));
+  count_stops(s, p);
   return fs_picture_finish(p);
 }

@@ -139,6 +139,9 @@ static fs_status file_gangs(const fs_from *f, uint32_t **gang0, uint32_t **gang_
 
 static fs_status edges_of_commands(const fs_from *f) {
   const fs_sync *y = f->y;
+  bool timeline = y->kind == FS_SYNC_TIMELINE;
+  const uint32_t *wait0 = timeline ? y->wait0 : y->point0;
+  const fs_wait *wait = timeline ? y->wait : y->point;
   uint32_t *gang0, *gang_item;
   FS_TRY(file_gangs(f, &gang0, &gang_item));
   for (uint32_t q = 0; q < f->s->n_queues; q++) {
@@ -147,9 +150,29 @@ static fs_status edges_of_commands(const fs_from *f) {
       if (c > y->queue_command0[q]) {
         FS_TRY(edge(f, y->command_item[c - 1], item, FS_PIC_QUEUE));
       }
-      for (uint32_t w = y->wait0[c]; w < y->wait0[c + 1]; w++) {
-        FS_TRY(edge(f, waited_for(f, y->wait[w], gang0, gang_item), item, FS_PIC_WAIT));
+      for (uint32_t w = wait0[c]; w < wait0[c + 1]; w++) {
+        FS_TRY(edge(f, waited_for(f, wait[w], gang0, gang_item), item, FS_PIC_WAIT));
       }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status draw_barriers(const fs_from *f) {
+  const fs_sync *y = f->y;
+  FS_TRY(fs_picture_barriers(f->p, y->n_barriers));
+  for (uint32_t b = 0; b < y->n_barriers; b++) {
+    f->p->barrier[b].physical = y->barrier_physical[b];
+    f->p->barrier[b].use = y->barrier_use[b];
+  }
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    uint32_t item = y->position[y->command_item[c]];
+    for (uint32_t i = y->barrier_wait0[c]; i < y->barrier_wait0[c + 1]; i++) {
+      FS_TRY(fs_picture_await(f->p, item, y->barrier_wait[i]));
+    }
+    for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
+      uint32_t slots = y->barrier_update_slots[i];
+      FS_TRY(fs_picture_update(f->p, item, y->barrier_update[i], slots));
     }
   }
   return FSCHED_OK;
@@ -175,5 +198,11 @@ fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
   FS_TRY(edges_of_data(&f));
   FS_TRY(edges_of_control(&f));
   FS_TRY(edges_of_commands(&f));
+  if (s->sync->kind == FS_SYNC_BARRIER) {
+    FS_TRY(draw_barriers(&f));
+  } else if (s->sync->kind == FS_SYNC_BLOCK) {
+    p->full_syncs = s->sync->n_full;
+    p->some_syncs = s->sync->n_stops - s->sync->n_full;
+  }
   return fs_picture_finish(p);
 }

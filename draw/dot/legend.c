@@ -94,6 +94,16 @@ void fs_dot_put_legend(const fs_picture *p, fs_text *t) {
     fs_text_puts(t, "</TR></TABLE>");
     legend_row(t, "buffer, given or kept", false);
   }
+  if (p->n_barriers > 0) {
+    fs_text_puts(t, "<TR><TD>" SMALL_TABLE "<TR>");
+    put_swatch(t, PALE_PURPLE, 28, 10);
+    fs_text_puts(t, "</TR></TABLE>");
+    legend_row(t, "barrier: number, physical:use, slots if more than 1", false);
+    fs_text_puts(t, "<TR><TD>" SMALL_TABLE);
+    put_line(t, BLUE, 0);
+    fs_text_puts(t, "</TABLE>");
+    legend_row(t, "updates, or waits for, a barrier", false);
+  }
   for (int k = 0; k < FS_PIC_WHYS; k++) {
     if (edge[k]) {
       legend_edge(t, (fs_pic_why)k, false);

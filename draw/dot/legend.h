@@ -21,6 +21,7 @@
 #define PALE_ORANGE "#F7E0AE"
 #define PALE_SKY "#CFE9F8"
 #define PURPLE "#CC79A7"
+#define PALE_PURPLE "#F0D9E6"
 
 typedef struct fs_edge_style {
   const char *name, *legend, *color, *style;

@@ -13,6 +13,8 @@ void fs_picture_release(fs_picture *p) {
   fs_vec_free(p->ctx, &p->edge);
   fs_vec_free(p->ctx, &p->given);
   fs_vec_free(p->ctx, &p->kept);
+  fs_vec_free(p->ctx, &p->updates);
+  fs_vec_free(p->ctx, &p->awaits);
   fs_arena_release(&p->arena);
 }
 
@@ -25,6 +27,22 @@ fs_status fs_picture_clusters(fs_picture *p, uint32_t n) {
 fs_status fs_picture_items(fs_picture *p, uint32_t n) {
   p->n_items = n;
   return fs_new_zero(&p->arena, &p->item, n);
+}
+
+fs_status fs_picture_barriers(fs_picture *p, uint32_t n) {
+  p->n_barriers = n;
+  return fs_new_zero(&p->arena, &p->barrier, n);
+}
+
+fs_status fs_picture_update(fs_picture *p, uint32_t item, uint32_t barrier, uint32_t slots) {
+  assert(item < p->n_items && barrier < p->n_barriers);
+  p->barrier[barrier].slots += slots;
+  return fs_vec_push(p->ctx, &p->updates, ((fs_pic_end){barrier, item}));
+}
+
+fs_status fs_picture_await(fs_picture *p, uint32_t item, uint32_t barrier) {
+  assert(item < p->n_items && barrier < p->n_barriers);
+  return fs_vec_push(p->ctx, &p->awaits, ((fs_pic_end){barrier, item}));
 }
 
 fs_status fs_picture_versions(fs_picture *p, uint32_t n) {
@@ -133,6 +151,8 @@ fs_status fs_picture_finish(fs_picture *p) {
   merge_edges(p);
   merge_ends(&p->given);
   merge_ends(&p->kept);
+  merge_ends(&p->updates);
+  merge_ends(&p->awaits);
   return FSCHED_OK;
 }
 
@@ -201,6 +221,8 @@ static void contract(fs_picture *p, const uint32_t *group, fs_pic_node *to) {
   merge_edges(p);
   contract_ends(&p->given, group);
   contract_ends(&p->kept, group);
+  contract_ends(&p->updates, group);
+  contract_ends(&p->awaits, group);
 }
 
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) {

@@ -72,6 +72,12 @@ typedef struct fs_pic_end {
 } fs_pic_end;
 typedef FS_VEC(fs_pic_end) fs_pic_ends;
 
+/* A barrier, and the physical one that it is. */
+typedef struct fs_pic_barrier {
+  uint32_t physical, use;
+  uint64_t slots; /* that its producers take */
+} fs_pic_barrier;
+
 typedef struct fs_picture {
   fsched_context *ctx;
   fs_arena arena;
@@ -96,6 +102,15 @@ typedef struct fs_picture {
   FS_VEC(fs_pic_edge) edge; /* ascending by (from, to), without repeats, after fs_picture_finish */
   fs_pic_ends given, kept;  /* of a graph: ascending, without repeats, after fs_picture_finish */
 
+  /* Of a schedule or program with barriers: who updates and who waits for each, after
+   * fs_picture_finish ascending and without repeats; `version` is the barrier. */
+  uint32_t n_barriers;
+  fs_pic_barrier *barrier;
+  fs_pic_ends updates, awaits;
+  uint32_t hidden_barriers; /* asked for and too many to be drawn */
+  uint32_t full_syncs,
+      some_syncs; /* of a schedule or program with syncs: full ones, counting ones */
+
   bool chains, groups;                /* nodes stand for chains, for groups of consecutive items */
   uint32_t no_data, implied, surplus; /* edges that were left out */
   uint32_t surplus_from;              /* what a node kept of such edges */
@@ -117,6 +132,11 @@ fs_status fs_picture_versions(fs_picture *p, uint32_t n) FS_MUST_USE;
 /* The same from a graph, names included. */
 fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) FS_MUST_USE;
 fs_status fs_picture_finish(fs_picture *p) FS_MUST_USE;
+fs_status fs_picture_barriers(fs_picture *p, uint32_t n) FS_MUST_USE;
+/* The item updates the barrier, taking so many slots; it waits for it. */
+fs_status fs_picture_update(fs_picture *p, uint32_t item, uint32_t barrier,
+                            uint32_t slots) FS_MUST_USE;
+fs_status fs_picture_await(fs_picture *p, uint32_t item, uint32_t barrier) FS_MUST_USE;
 /* A copy, in the arena, of the names of queues, with commas. */
 const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id, uint32_t n);
 
@@ -152,6 +172,9 @@ fs_status fs_picture_find_empty(fs_picture *p) FS_MUST_USE;
 
 /* Leaves out edges that are neither control, waits, next on a queue nor critical.  thin.c */
 fs_status fs_picture_drop_data(fs_picture *p) FS_MUST_USE;
+/* Barriers become nodes, up to `most` of them: edges are then no waits any more, and those that
+ * were nothing else are gone.  Of more, none does.  barriers.c */
+void fs_picture_show_barriers(fs_picture *p, uint32_t most);
 /* Where there are more than `most` edges: leaves out those that others imply, then what is too much
  * for single nodes.  Waits, queues and the critical path stay.
  * O(edges * (1 + nodes / 64)), for at most 8,192 nodes; beyond, nothing is found to be implied. */

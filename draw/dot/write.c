@@ -10,6 +10,7 @@
 #include "label.h"
 #include "legend.h"
 #include "place.h"
+#include "title.h"
 
 typedef struct fs_writer {
   fs_picture *p;
@@ -133,22 +134,6 @@ static void declare_all(fs_writer *w) {
 
 /* ---- labels */
 
-static void put_unit(fs_writer *w) {
-  if (w->p->unit != NULL) {
-    fs_text_puts(&w->line, " ");
-    fs_dot_escape(&w->line, w->p->unit);
-  }
-}
-
-static void put_counts(fs_text *t, uint32_t ops, uint32_t copies) {
-  if (ops > 0) {
-    fs_text_printf(t, "%u op%s", ops, ops == 1 ? "" : "s");
-  }
-  if (copies > 0) {
-    fs_text_printf(t, "%s%u cop%s", ops > 0 ? ", " : "", copies, copies == 1 ? "y" : "ies");
-  }
-}
-
 /* "4" of a version after the first: ".4". */
 static void put_index(fs_text *t, uint32_t index) {
   if (index > 0) {
@@ -167,7 +152,7 @@ static void put_item(fs_writer *w, uint32_t i, bool full) {
 static void put_time(fs_writer *w, const fs_pic_node *n) {
   if (w->p->source == FS_PIC_GRAPH) {
     fs_text_u64(&w->line, n->end - n->start);
-    put_unit(w);
+    fs_dot_put_unit(w->p, &w->line);
     return;
   }
   fs_text_puts(&w->line, "[");
@@ -175,7 +160,7 @@ static void put_time(fs_writer *w, const fs_pic_node *n) {
   fs_text_puts(&w->line, ",");
   fs_text_u64(&w->line, n->end);
   fs_text_puts(&w->line, ")");
-  put_unit(w);
+  fs_dot_put_unit(w->p, &w->line);
 }
 
 /* first .. last \n (12 ops) [0,40) */
@@ -187,7 +172,7 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
     fs_text_puts(&w->line, " ..\\n");
     put_item(w, n->last, full);
     fs_text_puts(&w->line, "\\n(");
-    put_counts(&w->line, n->ops, n->copies);
+    fs_dot_put_counts(&w->line, n->ops, n->copies);
     fs_text_puts(&w->line, ")");
   } else if (item->queues != NULL && !full && item->n_queues > LISTED) {
     fs_text_printf(&w->line, "\\non %u queues", item->n_queues);
@@ -197,92 +182,6 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
   }
   fs_text_puts(&w->line, n->ops + n->copies > 1 ? " " : "\\n");
   put_time(w, n);
-}
-
-/* "5 ops, 2 loads, 1 store, 0 spills" */
-static void put_totals(fs_writer *w) {
-  const fs_picture *p = w->p;
-  uint32_t n[FS_PIC_KINDS] = {0};
-  for (uint32_t i = 0; i < p->n_items; i++) {
-    n[p->item[i].kind]++;
-  }
-  put_counts(&w->line, p->n_ops, 0);
-  if (p->n_copies > 0) {
-    uint32_t loads = n[FS_PIC_LOAD], stores = n[FS_PIC_STORE],
-             spills = p->n_copies - loads - stores;
-    fs_text_printf(&w->line, ", %u load%s, %u store%s, %u spill%s", loads, loads == 1 ? "" : "s",
-                   stores, stores == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
-  }
-}
-
-static void put_span(fs_writer *w) {
-  const fs_picture *p = w->p;
-  fs_text_puts(&w->line, p->source == FS_PIC_GRAPH ? ", longest path " : ", makespan ");
-  fs_text_u64(&w->line, p->span);
-  put_unit(w);
-  if (p->lower_bound != FS_TICK_NONE) {
-    fs_text_puts(&w->line, ", lower bound ");
-    fs_text_u64(&w->line, p->lower_bound);
-    put_unit(w);
-  }
-  const char *what = p->n_copies > 0 ? "ops and copies" : p->path_items == 1 ? "op" : "ops";
-  fs_text_printf(&w->line, "\\lcritical path (bold): %u %s, ", p->path_items, what);
-  if (p->path_gaps == 0) {
-    fs_text_puts(&w->line, "without gaps");
-  } else {
-    fs_text_puts(&w->line, "with gaps of ");
-    fs_text_u64(&w->line, p->path_gaps);
-    put_unit(w);
-  }
-}
-
-static void put_reduction(fs_writer *w) {
-  const fs_picture *p = w->p;
-  if (p->n_nodes < p->n_items) {
-    fs_text_printf(&w->line, "\\l%u drawn as %u: ", p->n_items, p->n_nodes);
-    fs_text_puts(&w->line, p->chains ? "chains are one node" : "");
-    fs_text_puts(&w->line, p->chains && p->groups ? ", and so is " : "");
-    if (p->groups) {
-      fs_text_puts(&w->line, p->source == FS_PIC_GRAPH ? "what is near each other in program order"
-                                                       : "what runs near each other on a queue");
-    }
-  }
-}
-
-static void put_omission(fs_writer *w) {
-  const fs_picture *p = w->p;
-  if (p->unmerged > 0) {
-    fs_text_printf(&w->line, "\\l%u %s drawn as %u", p->unmerged,
-                   p->source == FS_PIC_GRAPH ? "sets of queues" : "queues", p->n_clusters);
-  }
-  if (p->no_data > 0) {
-    fs_text_printf(&w->line, "\\l%u edge%s not drawn", p->no_data,
-                   p->no_data == 1 ? " that is neither control, a wait nor next on a queue is"
-                                   : "s that are neither control, waits nor next on a queue are");
-  }
-  if (p->implied > 0) {
-    fs_text_printf(&w->line, "\\l%u edge%s not drawn: other edges imply %s", p->implied,
-                   p->implied == 1 ? " is" : "s are", p->implied == 1 ? "it" : "them");
-  }
-  if (p->surplus > 0) {
-    fs_text_printf(&w->line, "\\l%u edge%s not drawn: no more than %u to a node", p->surplus,
-                   p->surplus == 1 ? " is" : "s are", p->surplus_from);
-  }
-}
-
-static void label_graph(fs_writer *w) {
-  static const char *const what[] = {"graph", "schedule", "program"};
-  const fs_picture *p = w->p;
-  fs_dot_escape(&w->line, p->name);
-  fs_text_printf(&w->line, ": %s, ", what[p->source]);
-  put_totals(w);
-  if (p->n_items > 0) {
-    put_span(w);
-  }
-  put_reduction(w);
-  put_omission(w);
-  fs_text_puts(&w->line, "\\l");
-  set_line(w, w->g, "label");
 }
 
 /* ---- places */
@@ -500,6 +399,73 @@ static void write_buffers(fs_writer *w, bool given) {
   }
 }
 
+/* ---- barriers: op, diamond, op */
+
+/* Between what updates it and what waits for it. */
+static void place_barrier(fs_writer *w, Agnode_t *to, const fs_pic_end *update,
+                          const fs_pic_end *await) {
+  if (w->layout == FS_LAYOUT_PLACED) {
+    const int64_t *x = w->places.x, *y = w->places.y;
+    int64_t beside = y[update->node] == y[await->node] ? FS_PLACE_HEIGHT : 0;
+    set_place(w, to, (x[update->node] + x[await->node]) / 2,
+              (y[update->node] + y[await->node]) / 2 - beside);
+  }
+}
+
+/* "5", below it "1:2": physical 1, use 2. */
+static Agnode_t *write_barrier(fs_writer *w, uint32_t barrier) {
+  const fs_pic_barrier *b = &w->p->barrier[barrier];
+  Agnode_t *n = add_node(w, w->g, "barrier", barrier);
+  if (n == NULL) {
+    return NULL;
+  }
+  fs_text_printf(&w->line, "b%u\\n%u:%u", barrier, b->physical, b->use);
+  if (b->slots != 1) {
+    fs_text_printf(&w->line, "\\nslots %llu", (unsigned long long)b->slots);
+  }
+  set_line(w, n, "label");
+  fs_text_printf(&w->line, "barrier %u: physical barrier %u, use %u, slots taken %llu", barrier,
+                 b->physical, b->use, (unsigned long long)b->slots);
+  set_line(w, n, "tooltip");
+  set(w, n, "class", "barrier");
+  set(w, n, "shape", "diamond");
+  set(w, n, "fillcolor", PALE_PURPLE);
+  set(w, n, "fontsize", "8");
+  set(w, n, "height", "0.2");
+  set(w, n, "margin", "0.01,0.01");
+  return n;
+}
+
+/* The ends of one barrier, which come from `from` on; returns where the next one's begin. */
+static size_t link_barrier(fs_writer *w, Agnode_t *barrier, const fs_pic_ends *ends, size_t from,
+                           bool updates) {
+  size_t i = from;
+  for (; i < ends->n && ends->at[i].version == ends->at[from].version; i++) {
+    Agnode_t *op = w->node[ends->at[i].node];
+    Agedge_t *e = updates ? add_edge(w, op, barrier) : add_edge(w, barrier, op);
+    if (e != NULL) {
+      set(w, e, "class", updates ? "barrier update" : "barrier wait");
+      set(w, e, "color", BLUE);
+      set(w, e, "tooltip", updates ? "updates" : "waits for");
+    }
+  }
+  return i;
+}
+
+/* Every barrier has someone who updates it and someone who waits for it. */
+static void write_barriers(fs_writer *w) {
+  const fs_picture *p = w->p;
+  size_t u = 0, a = 0;
+  for (uint32_t b = 0; b < p->n_barriers && !w->failed; b++) {
+    Agnode_t *n = write_barrier(w, b);
+    if (n != NULL) {
+      place_barrier(w, n, &p->updates.at[u], &p->awaits.at[a]);
+      u = link_barrier(w, n, &p->updates, u, true);
+      a = link_barrier(w, n, &p->awaits, a, false);
+    }
+  }
+}
+
 /* ---- queues that only run gangs, which are drawn with other queues */
 
 static void write_see(fs_writer *w, uint32_t cluster) {
@@ -567,6 +533,7 @@ static fs_status ask_for_memory(const fs_picture *p) {
   enum { PER_GRAPH = 1 << 16, PER_NODE = 2048, PER_EDGE = 1536 };
   size_t size = PER_GRAPH + p->n_nodes * (size_t)PER_NODE + p->edge.n * (size_t)PER_EDGE;
   size += (p->given.n + p->kept.n) * (size_t)(PER_NODE + PER_EDGE);
+  size += p->n_barriers * (size_t)PER_NODE + (p->updates.n + p->awaits.n) * (size_t)PER_EDGE;
   void *block = fs_realloc(p->ctx, NULL, 0, size);
   if (block == NULL) {
     return FSCHED_SYSTEM;
@@ -597,7 +564,8 @@ static fs_status prepare(fs_writer *w, bool full_names) {
 
 static void write_all(fs_writer *w, fs_text *out) {
   declare_all(w);
-  label_graph(w);
+  fs_dot_put_title(w->p, &w->line);
+  set_line(w, w->g, "label");
   write_clusters(w);
   for (uint32_t i = 0; i < w->p->n_nodes; i++) {
     write_node(w, i);
@@ -612,6 +580,7 @@ static void write_all(fs_writer *w, fs_text *out) {
   }
   write_buffers(w, true);
   write_buffers(w, false);
+  write_barriers(w);
   write_legend(w);
   w->failed |= !w->line.failed && agwrite(w->g, out) != 0 && !out->failed;
 }

@@ -17,6 +17,12 @@ typedef struct fsched_schedule fsched_schedule;
 
 typedef enum fsched_evict { FSCHED_EVICT_FARTHEST, FSCHED_EVICT_LRU } fsched_evict;
 
+/** FSCHED_BARRIERS_PUBLISHED is for comparison: it refuses (FSCHED_INFEASIBLE) what would deadlock. */
+typedef enum fsched_barrier_method {
+  FSCHED_BARRIERS_BEST,
+  FSCHED_BARRIERS_PUBLISHED
+} fsched_barrier_method;
+
 /** What a pass (index as of fsched_pass_name) has made, as text for people, which is not a stable
  *  format; it ends with a newline and a zero byte, `length` counts without the latter.  The text is
  *  the library's and valid during the call, which may not use the context. */
@@ -34,6 +40,10 @@ typedef struct fsched_compile_options {
   uint64_t dump_after;
   fsched_dump_fn dump;
   void *dump_user;
+  /** Physical barriers; makes the target one of FSCHED_SYNC_BARRIER.  0: as the target says.
+   *  FSCHED_BARRIERS_AUTO: the least number that orders nothing that was not ordered before. */
+  uint32_t barriers;
+  fsched_barrier_method barrier_method;
 } fsched_compile_options;
 
 /** The main job.  Either output may be NULL.  The schedule refers to the graph, which must outlive

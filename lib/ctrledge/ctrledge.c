@@ -69,6 +69,20 @@ static bool counted(const fsched_schedule *s, uint32_t residency) {
   return s->graph->target.memory[s->res_memory[residency]].placement == FSCHED_COUNTED;
 }
 
+/* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
+static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
+  const fsched_schedule *s = r->s;
+  uint32_t item = r->acc.item[r->acc.res0[later]];
+  return !fs_item_is_copy(s, item) && fs_inplace_taken(s, item, later) == earlier;
+}
+
+static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
+  run *r = user;
+  uint32_t before = r->segs.residency.at[earlier], after = r->segs.residency.at[later];
+  bool loose = r->sync->loose != NULL && r->sync->loose[r->s->res_memory[after]];
+  return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
+}
+
 static fs_status contiguous_memories(run *r) {
   fs_rect *rects;
   FS_TRY(fs_new(&r->scratch, &rects, r->segs.n));
@@ -87,7 +101,7 @@ static fs_status contiguous_memories(run *r) {
     }
   }
   r->why = FS_WHY_REUSE;
-  return fs_sweep_contacts(r->ctx, rects, n, r->segs.n, segments_contact, r);
+  return fs_sweep_contacts(r->ctx, rects, n, r->segs.n, places_contact, r);
 }
 
 /* Lanes of counted memories: a holder is a segment. */
@@ -124,8 +138,8 @@ static bool given(const run *r, uint32_t residency) {
          fs_version_given(s->graph, s->res_version[residency]) && !filled;
 }
 
-/* What stays to the end of the invocation keeps its units for ever: an item at the very last instant
- * may not have them. */
+/* What stays to the end of the invocation keeps its units for ever: an item at the very last
+ * instant may not have them. */
 static fs_tick holder_end(const fsched_schedule *s, uint32_t residency) {
   const fsched_graph *g = s->graph;
   uint32_t v = s->res_version[residency];
@@ -415,6 +429,23 @@ static fs_status store_lanes(run *r) {
   return FSCHED_OK;
 }
 
+/* New places, new times: lanes that were allotted at other times are still right, since their edges
+ * hold for any times; allotted anew they could ask for other orders. */
+static fs_status keep_edges(run *r) {
+  const fs_sync *y = r->sync;
+  for (uint32_t i = 0; i < y->n_control; i++) {
+    r->why = (fs_why)y->control_why[i];
+    FS_TRY(add_edge(r, y->control_from[i], y->control_to[i]));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status lanes(run *r) {
+  FS_TRY(counted_memories(r));
+  FS_TRY(resources(r));
+  return concurrency(r);
+}
+
 static fs_status run_all(run *r) {
   FS_TRY(fs_accesses_collect(r->ctx, r->s, &r->sync->arena, &r->scratch, &r->acc));
   r->sync->position = r->acc.position;
@@ -422,9 +453,11 @@ static fs_status run_all(run *r) {
   r->sync->data = r->acc.data;
   FS_TRY(fs_segments_make(r->ctx, r->s, &r->acc, &r->segs));
   FS_TRY(contiguous_memories(r));
-  FS_TRY(counted_memories(r));
-  FS_TRY(resources(r));
-  FS_TRY(concurrency(r));
+  if (r->sync->lanes_stay) {
+    FS_TRY(keep_edges(r));
+    return store_edges(r);
+  }
+  FS_TRY(lanes(r));
   FS_TRY(store_edges(r));
   return store_lanes(r);
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Alignment: places are aligned, so two residencies that share an aligned cell both touch its first
  * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use
- * the bytes that are really touched. */
+ * the bytes that are really touched.
+ *
+ * Where items get new times later (kinds of sync other than timelines), the plan has to keep whole
+ * residencies apart, and not only the bytes that are touched: there too a segment is a residency,
+ * with all of its accesses. */
 #include "ctrledge/segments.h"
 
 #include "radix.h"
+#include "sync.h"
 
 typedef struct maker {
   const fsched_schedule *s;
@@ -28,6 +33,12 @@ static bool whole(const fs_accesses *acc, uint32_t access) {
 
 static const fs_memory *memory_of(const maker *m, uint32_t residency) {
   return &m->s->graph->target.memory[m->s->res_memory[residency]];
+}
+
+/* Does an access hold the whole residency, whatever it touches? */
+static bool holds_all(const maker *m, uint32_t residency) {
+  return (m->s->sync != NULL && m->s->sync->kind != FS_SYNC_TIMELINE) ||
+         memory_of(m, residency)->placement == FSCHED_COUNTED;
 }
 
 static void order(maker *m, uint32_t before, uint32_t after) {
@@ -88,12 +99,11 @@ static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
 static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) {
   fs_segments *out = m->out;
   uint32_t seg = out->n;
-  /* In counted memories every access holds the whole amount, ranges or not. */
-  bool counted = memory_of(m, r)->placement == FSCHED_COUNTED;
+  bool all = holds_all(m, r);
   m->member.n = 0;
   m->state.n = 0;
   for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1]; i++) {
-    if (counted || (m->acc->low[i] <= low && high <= m->acc->high[i])) {
+    if (all || (m->acc->low[i] <= low && high <= m->acc->high[i])) {
       FS_TRY(add_member(m, seg, m->acc->item[i]));
     }
   }
@@ -175,7 +185,7 @@ static fs_status prepare(maker *m, fs_arena *scratch) {
   FS_TRY(fs_new(scratch, &m->queue_slot, s->n_queues));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     uint32_t memory = s->res_memory[r];
-    if (memory_of(m, r)->placement == FSCHED_COUNTED) {
+    if (holds_all(m, r)) {
       continue;
     }
     for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1] && !m->exact[memory]; i++) {

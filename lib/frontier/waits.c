@@ -48,6 +48,10 @@ typedef struct pass {
   FS_VEC(fs_wait) frontier;
   uint32_t *wait_at, *frontier_at, *n_waits, *n_frontier;
   uint32_t *next_epoch; /* per queue */
+
+  /* Of frontiers from points, per command: what is complete with it, while points are left. */
+  fs_clock *command_clock;
+  uint32_t *points_left;
 } pass;
 
 static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) {
@@ -273,24 +277,30 @@ static fs_status issue(pass *p, uint32_t position) {
   return FSCHED_OK;
 }
 
-static fs_status walk(pass *p) {
+/* Clocks of queues, and room for the frontiers. */
+static fs_status begin_walk(pass *p) {
   fs_sync *y = p->y;
-  FS_TRY(fs_new_zero(&p->scratch, &p->item_clock, p->s->n_items));
+  y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(fs_new_zero(&p->scratch, &p->queue_clock, p->s->n_queues));
-  FS_TRY(fs_new(&p->scratch, &p->wait_at, y->n_commands));
-  FS_TRY(fs_new(&p->scratch, &p->n_waits, y->n_commands));
   FS_TRY(fs_new(&p->scratch, &p->frontier_at, y->n_commands));
   FS_TRY(fs_new(&p->scratch, &p->n_frontier, y->n_commands));
   FS_TRY(fs_new(&y->arena, &y->tainted, y->n_commands));
   FS_TRY(fs_clocks_init(p->ctx, &p->clocks, p->s->n_queues));
-  FS_TRY(fs_new_zero(&p->scratch, &p->queue_asked, p->s->n_queues));
-  FS_TRY(fs_clocks_init(p->ctx, &p->asked, y->n_axes));
   p->storer = (fs_storer){.ctx = p->ctx,
                           .s = p->s,
                           .sync = y,
                           .clocks = &p->clocks,
                           .capacity = fs_max(p->s->graph->target.frontier_capacity, 1)};
-  FS_TRY(fs_storer_init(&p->storer, &p->scratch));
+  return fs_storer_init(&p->storer, &p->scratch);
+}
+
+static fs_status walk(pass *p) {
+  FS_TRY(begin_walk(p));
+  FS_TRY(fs_new_zero(&p->scratch, &p->item_clock, p->s->n_items));
+  FS_TRY(fs_new(&p->scratch, &p->wait_at, p->y->n_commands));
+  FS_TRY(fs_new(&p->scratch, &p->n_waits, p->y->n_commands));
+  FS_TRY(fs_new_zero(&p->scratch, &p->queue_asked, p->s->n_queues));
+  FS_TRY(fs_clocks_init(p->ctx, &p->asked, p->y->n_axes));
   for (uint32_t i = 0; i < p->s->n_items; i++) {
     FS_TRY(issue(p, i));
   }
@@ -391,7 +401,6 @@ static fs_status run(pass *p) {
   fs_sync *y = p->y;
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = 0;
-  y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(number_commands(p));
   FS_TRY(collect_predecessors(p));
   FS_TRY(walk(p));
@@ -401,7 +410,66 @@ static fs_status run(pass *p) {
   return find_signals(p);
 }
 
-fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+/* Frontiers from points */
+
+static uint32_t point_command(const fs_sync *y, fs_wait point) {
+  return y->queue_command0[point.axis] + point.epoch - 1;
+}
+
+/* *clock: what is known before the command starts. */
+static fs_status learn_points(pass *p, uint32_t command, fs_clock *clock) {
+  const fs_sync *y = p->y;
+  for (uint32_t i = y->point0[command]; i < y->point0[command + 1]; i++) {
+    fs_wait point = y->point[i];
+    uint32_t from = point_command(y, point);
+    if (fs_clock_get(&p->clocks, *clock, point.axis) < point.epoch) {
+      assert(p->command_clock[from] != 0); /* it comes earlier */
+      FS_TRY(fs_clock_merge(&p->clocks, clock, p->command_clock[from]));
+    }
+    if (--p->points_left[from] == 0) {
+      fs_clock_drop(&p->clocks, p->command_clock[from]);
+      p->command_clock[from] = 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status issue_with_points(pass *p, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t q = queues[m];
+    uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
+    fs_clock *clock = &p->queue_clock[q];
+    FS_TRY(learn_points(p, command, clock));
+    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
+    FS_TRY(store_frontier(p, q, command));
+    if (p->points_left[command] > 0) {
+      p->command_clock[command] = fs_clock_share(&p->clocks, *clock);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run_points(pass *p) {
+  fs_sync *y = p->y;
+  FS_TRY(begin_walk(p));
+  FS_TRY(fs_new_zero(&p->scratch, &p->command_clock, y->n_commands));
+  FS_TRY(fs_new_zero(&p->scratch, &p->points_left, y->n_commands));
+  for (uint32_t i = 0; i < y->point0[y->n_commands]; i++) {
+    p->points_left[point_command(y, y->point[i])]++;
+  }
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(issue_with_points(p, p->s->order[i]));
+  }
+  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
+                    &y->frontier));
+  FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
+  return fs_new_zero(&y->arena, &y->scope, y->n_commands);
+}
+
+static fs_status run_with(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync,
+                          fs_status (*walk_all)(pass *)) {
   pass p = {.ctx = ctx,
             .s = s,
             .y = sync,
@@ -409,7 +477,7 @@ fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *s
             .asked = {.ctx = ctx},
             .storer = {.ctx = ctx}};
   fs_arena_init(&p.scratch, ctx);
-  fs_status status = run(&p);
+  fs_status status = walk_all(&p);
   fs_clocks_release(&p.clocks);
   fs_clocks_release(&p.asked);
   fs_storer_release(&p.storer);
@@ -418,4 +486,12 @@ fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *s
   fs_vec_free(ctx, &p.frontier);
   fs_arena_release(&p.scratch);
   return status;
+}
+
+fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+  return run_with(ctx, s, sync, run);
+}
+
+fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+  return run_with(ctx, s, sync, run_points);
 }

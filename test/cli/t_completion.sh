@@ -52,6 +52,9 @@ fsched compile -M|HELP compile -M
 fsched compile --ti|--time-report
 fsched compile --evict |farthest lru
 fsched compile --evict=l|lru
+fsched compile --barriers |auto
+fsched compile --barriers=a|auto
+fsched compile --barrier-method p|published
 fsched compile --color=|always auto never
 fsched compile --emit s|KINDS s
 fsched compile --emit table=some.t|FILE some.txt

@@ -49,6 +49,16 @@ expect "--buffers shows what is given" holds out 'tooltip="mid.w: given"'
 expect "units with every time" holds p.dot 'lower bound 5 us'
 expect "the copies by what they are for" holds p.dot '5 ops, 0 loads, 1 store, 2 spills'
 
+# Barriers.
+run 0 "$FSCHED" compile "$TOP/test/fuzz/barrier.yaml" -q -o barrier.fsb
+run 0 "$FSCHED" dot barrier.fsb
+expect "barriers are no nodes" [ "$(grep -c diamond out)" -eq 0 ]
+run 0 "$FSCHED" dot barrier.fsb --barrier-nodes -o b.dot
+expect "unless they are asked for" holds b.dot 'shape=diamond'
+expect "with their physical ones" holds b.dot 'tooltip="barrier 0: physical barrier 0, use 0'
+run 2 "$FSCHED" dot g.yaml --barrier-nodes
+expect "--barrier-nodes is for programs" holds err 'compile the graph'
+
 # What is refused.
 run 2 "$FSCHED" dot g.fsb --buffers
 run 2 "$FSCHED" dot g.yaml --schedule s.json --buffers

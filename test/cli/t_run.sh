@@ -32,6 +32,20 @@ for on in cuda cuda-graph; do
     "$FSCHED" run wide.fsb --on $on --pool 8KiB --check
 done
 
+# Barriers and syncs in place of timelines.
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --set sync=barrier --set barriers.count=4 \
+  -q -o barrier.fsb
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --set sync=block -q -o block.fsb
+for f in barrier block; do
+  run 0 "$FSCHED" run $f.fsb --on auto --check --invocations 20 --in-flight 3
+  expect "$f: checked" holds out 'checked: 5 ops and 4 output bytes are equal'
+  run 0 "$FSCHED" run $f.fsb --on sim --durations adversarial --check --invocations 50
+  for on in cuda cuda-graph; do
+    run 0 env FSCHED_CUDA_DRIVER="$BUILD/test/fake_cuda/libcuda.so.1" \
+      "$FSCHED" run $f.fsb --on $on --check
+  done
+done
+
 run 2 "$FSCHED" run f.fsb --pool 0
 run 2 "$FSCHED" run f.fsb --pool 1KB
 run 2 "$FSCHED" run f.fsb --pool 257TiB

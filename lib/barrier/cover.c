@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chain is a path B1 < B2 < ... in which every barrier is the next of at most one and has at most
+ * one next: barriers minus the largest matching of "left" B1 to "right" B2, B1 < B2.
+ *
+ * Whether B1 < B2 is asked of reach.h: the first producer of B2 on each queue must be at or after
+ * the position from which everything there is after all consumers of B1.
+ *
+ * Lefts are matched one by one (Kuhn), from the one whose last consumer is the last in the order to
+ * the first.  A left takes the first right that is free, if it is before one; else a search, always
+ * on from the left that ends first, looks for a path of changes to a free right.  Rights that begin
+ * far beyond a left's end are mostly all after it, so free ones do not stay free for long, and
+ * paths are short in time: the search is confined to rights that begin within a window, which grows
+ * when nothing is found.  A search that fails without a window has met rights that all paths from
+ * now on can leave out: they are dead, and so all failures together cost no more than one search.
+ * A union-find over the rights by their begins skips the dead and the visited; what a search has
+ * changed in it is undone after a success.
+ *
+ * Each left that finds nothing ends a chain: their number bounds the result from below at any time,
+ * and so does, from the beginning, the number of barriers that are live at once in the order. */
+#include "barrier/cover.h"
+
+#include "barrier/reach.h"
+#include "heap.h"
+#include "radix.h"
+
+enum { FIRST_WINDOW = 64, WINDOW_FACTOR = 4 };
+
+typedef struct change {
+  uint32_t at, was;
+} change;
+
+/* A right, as tests want it: all that they mostly look at, side by side. */
+typedef struct right {
+  uint32_t id, begin, axis;
+  uint8_t at;
+  bool others; /* it has further producers */
+} right;
+
+typedef struct cover {
+  fsched_context *ctx;
+  const fs_cover_problem *p;
+  fs_reach reach;
+  uint32_t n;
+  uint32_t *begin, *end; /* in the order: first producer, last consumer */
+  uint32_t *begin_command;
+  uint32_t *other0, *other; /* CSR: first producers on further queues */
+  uint32_t *by_end;         /* barriers */
+  right *by_begin;
+  uint8_t *row;    /* per axis: of the left that tests are about */
+  uint32_t *rank0; /* per position: how many begin at or before it */
+  uint32_t *next, *prev;
+  uint32_t n_chains;
+  uint32_t *next_free, *next_live; /* union-find over by_begin; one more entry */
+  uint32_t *via;                   /* per right: the left that it was met from */
+  fs_heap queue; /* lefts that are met, by their ends: the first ones have the most after them */
+  FS_VEC(change) undo; /* of next_live */
+} cover;
+
+static bool others_after(const cover *c, uint32_t id) {
+  for (uint32_t i = c->other0[id]; i < c->other0[id + 1]; i++) {
+    uint32_t u = c->other[i];
+    if (c->reach.command_at[u] < c->row[c->reach.command_axis[u]]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* After the left that `row` is of? */
+static bool is_after(const cover *c, const right *r) {
+  return r->at >= c->row[r->axis] && (!r->others || others_after(c, r->id));
+}
+
+/* --- what is known before --- */
+
+/* Positions in the order, and the first producer of each barrier on each queue. */
+static void find_ends(cover *c, const uint32_t *position, const uint32_t *queue_of, uint32_t *mark,
+                      uint32_t *first) {
+  const fs_cover_problem *p = c->p;
+  uint32_t n_other = 0;
+  for (uint32_t b = 0; b < c->n; b++) {
+    assert(p->producer0[b] < p->producer0[b + 1] && p->consumer0[b] < p->consumer0[b + 1]);
+    c->begin[b] = FS_NONE;
+    for (uint32_t i = p->producer0[b]; i < p->producer0[b + 1]; i++) {
+      uint32_t u = p->producer[i];
+      if (mark[queue_of[u]] != b || u < first[queue_of[u]]) {
+        mark[queue_of[u]] = b;
+        first[queue_of[u]] = u;
+      }
+      if (position[u] < c->begin[b]) {
+        c->begin[b] = position[u];
+        c->begin_command[b] = u;
+      }
+    }
+    c->other0[b] = n_other;
+    for (uint32_t i = p->producer0[b]; i < p->producer0[b + 1]; i++) {
+      uint32_t q = queue_of[p->producer[i]];
+      if (first[q] == p->producer[i] && first[q] != c->begin_command[b] && mark[q] == b) {
+        c->other[n_other++] = first[q];
+        mark[q] = FS_NONE; /* once, if it is given twice */
+      }
+    }
+    c->end[b] = 0;
+    for (uint32_t i = p->consumer0[b]; i < p->consumer0[b + 1]; i++) {
+      c->end[b] = (uint32_t)fs_max(c->end[b], position[p->consumer[i]]);
+    }
+    assert(c->begin[b] < c->end[b]);
+  }
+  c->other0[c->n] = n_other;
+}
+
+static fs_status know(cover *c, fs_arena *scratch) {
+  const fs_cover_problem *p = c->p;
+  uint32_t *position, *queue_of, *mark, *first;
+  FS_TRY(fs_new(scratch, &position, p->n_commands));
+  FS_TRY(fs_new(scratch, &queue_of, p->n_commands));
+  FS_TRY(fs_new_none(scratch, &mark, p->n_queues));
+  FS_TRY(fs_new(scratch, &first, p->n_queues));
+  FS_TRY(fs_new(scratch, &c->begin, c->n));
+  FS_TRY(fs_new(scratch, &c->end, c->n));
+  FS_TRY(fs_new(scratch, &c->begin_command, c->n));
+  FS_TRY(fs_new(scratch, &c->other0, (size_t)c->n + 1));
+  FS_TRY(fs_new(scratch, &c->other, p->producer0[c->n]));
+  for (uint32_t i = 0; i < p->n_commands; i++) {
+    position[p->order[i]] = i;
+  }
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    for (uint32_t u = p->queue_command0[q]; u < p->queue_command0[q + 1]; u++) {
+      queue_of[u] = q;
+    }
+  }
+  find_ends(c, position, queue_of, mark, first);
+  return FSCHED_OK;
+}
+
+/* The most barriers that are live at once in the order, from their first producers to their last
+ * consumers: of two of them neither is over before the other begins, in any run. */
+static fs_status live_at_once(const cover *c, fs_arena *scratch, uint32_t *most) {
+  uint32_t *delta, live = 0;
+  FS_TRY(fs_new_zero(scratch, &delta, c->p->n_commands));
+  for (uint32_t b = 0; b < c->n; b++) {
+    delta[c->begin[b]]++;
+    delta[c->end[b]]--; /* wraps; the sums do not */
+  }
+  *most = 0;
+  for (uint32_t i = 0; i < c->p->n_commands; i++) {
+    live += delta[i];
+    *most = (uint32_t)fs_max(*most, live);
+  }
+  return FSCHED_OK;
+}
+
+/* ids[i]: the id of the i-th least key; ties by id. */
+static fs_status sort_ids(fs_arena *scratch, uint64_t *key, const uint32_t *of, uint32_t n,
+                          uint32_t **ids) {
+  FS_TRY(fs_new(scratch, ids, n));
+  for (uint32_t b = 0; b < n; b++) {
+    key[b] = (uint64_t)of[b] << 32 | b;
+  }
+  fs_radix_sort(key, key + n, n);
+  for (uint32_t i = 0; i < n; i++) {
+    (*ids)[i] = (uint32_t)key[i];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status sort(cover *c, fs_arena *scratch) {
+  uint64_t *key;
+  uint32_t *ids;
+  FS_TRY(fs_new(scratch, &key, 2 * (size_t)c->n));
+  FS_TRY(sort_ids(scratch, key, c->end, c->n, &c->by_end));
+  FS_TRY(sort_ids(scratch, key, c->begin, c->n, &ids));
+  FS_TRY(fs_new(scratch, &c->by_begin, c->n));
+  for (uint32_t i = 0; i < c->n; i++) {
+    uint32_t id = ids[i], u = c->begin_command[id];
+    c->by_begin[i] = (right){id, c->begin[id], c->reach.command_axis[u], c->reach.command_at[u],
+                             c->other0[id] < c->other0[id + 1]};
+  }
+  FS_TRY(fs_new(scratch, &c->row, (size_t)c->reach.n_dir << c->reach.shift));
+  FS_TRY(fs_new(scratch, &c->rank0, c->p->n_commands));
+  for (uint32_t position = 0, rank = 0; position < c->p->n_commands; position++) {
+    while (rank < c->n && c->by_begin[rank].begin <= position) {
+      rank++;
+    }
+    c->rank0[position] = rank;
+  }
+  return FSCHED_OK;
+}
+
+/* --- matching --- */
+
+static void match(cover *c, uint32_t left, uint32_t id) {
+  c->next[left] = id;
+  c->prev[id] = left;
+}
+
+static uint32_t find_free(uint32_t *next, uint32_t i) {
+  while (next[i] != i) {
+    next[i] = next[next[i]];
+    i = next[i];
+  }
+  return i;
+}
+
+/* The first right that is free. */
+static bool match_directly(cover *c, uint32_t left) {
+  uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]);
+  fs_reach_row(&c->reach, left, c->row);
+  while (i < c->n && !is_after(c, &c->by_begin[i])) {
+    i = find_free(c->next_free, i + 1);
+  }
+  if (i == c->n) {
+    return false;
+  }
+  match(c, left, c->by_begin[i].id);
+  c->next_free[i] = i + 1;
+  return true;
+}
+
+static fs_status set_live(cover *c, uint32_t i, uint32_t next) {
+  change was = {i, c->next_live[i]};
+  c->next_live[i] = next;
+  return fs_vec_push(c->ctx, &c->undo, was);
+}
+
+static void undo_live(cover *c) {
+  while (c->undo.n > 0) {
+    change was = c->undo.at[--c->undo.n];
+    c->next_live[was.at] = was.was;
+  }
+}
+
+static fs_status find_live(cover *c, uint32_t i, uint32_t *found) {
+  uint32_t root = i;
+  while (c->next_live[root] != root) {
+    root = c->next_live[root];
+  }
+  while (c->next_live[i] != root && i != root) { /* compress */
+    uint32_t next = c->next_live[i];
+    FS_TRY(set_live(c, i, root));
+    i = next;
+  }
+  *found = root;
+  return FSCHED_OK;
+}
+
+/* Along the path by which the free right of rank i was met. */
+static void change_path(cover *c, uint32_t i) {
+  c->next_free[i] = i + 1;
+  for (uint32_t id = c->by_begin[i].id; id != FS_NONE;) {
+    uint32_t left = c->via[id];
+    uint32_t was = c->next[left];
+    match(c, left, id);
+    id = was;
+  }
+}
+
+/* Rights that begin up to position `last`. */
+static fs_status search(cover *c, uint32_t root, uint32_t last, bool *found) {
+  uint32_t i;
+  *found = false;
+  c->queue.n = 0;
+  FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[root], root));
+  while (c->queue.n > 0) {
+    uint32_t left = fs_heap_pop(&c->queue).id;
+    fs_reach_row(&c->reach, left, c->row);
+    FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
+    while (i < c->n && c->by_begin[i].begin <= last) {
+      uint32_t id = c->by_begin[i].id;
+      if (is_after(c, &c->by_begin[i])) {
+        c->via[id] = left;
+        if (c->prev[id] == FS_NONE) {
+          change_path(c, i);
+          *found = true;
+          return FSCHED_OK;
+        }
+        FS_TRY(set_live(c, i, i + 1));
+        FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]));
+      }
+      i++;
+      if (c->next_live[i] != i) {
+        FS_TRY(find_live(c, i, &i));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status match_left(cover *c, uint32_t left) {
+  uint64_t end = c->end[left], last = c->p->n_commands - 1;
+  bool found = match_directly(c, left);
+  for (uint64_t window = FIRST_WINDOW; !found; window *= WINDOW_FACTOR) {
+    FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
+    if (!found && end + window >= last) {
+      c->undo.n = 0; /* what was met is dead */
+      c->n_chains++;
+      return FSCHED_OK;
+    }
+    undo_live(c);
+  }
+  return FSCHED_OK;
+}
+
+/* --- result --- */
+
+static void number_chains(const cover *c, uint32_t *chain, uint32_t *index) {
+  uint32_t n = 0;
+  for (uint32_t b = 0; b < c->n; b++) {
+    if (c->prev[b] == FS_NONE) {
+      uint32_t i = 0;
+      for (uint32_t at = b; at != FS_NONE; at = c->next[at]) {
+        chain[at] = n;
+        index[at] = i++;
+      }
+      n++;
+    }
+  }
+  assert(n == c->n_chains);
+}
+
+static fs_status run(cover *c, fs_arena *scratch, uint32_t enough) {
+  FS_TRY(know(c, scratch));
+  FS_TRY(live_at_once(c, scratch, &c->n_chains));
+  if (c->n_chains > enough) {
+    return FSCHED_OK;
+  }
+  c->n_chains = 0;
+  FS_TRY(fs_reach_find(c->ctx, scratch, c->p, &c->reach));
+  FS_TRY(sort(c, scratch));
+  FS_TRY(fs_new_none(scratch, &c->next, c->n));
+  FS_TRY(fs_new_none(scratch, &c->prev, c->n));
+  FS_TRY(fs_new(scratch, &c->via, c->n));
+  FS_TRY(fs_new(scratch, &c->next_free, (size_t)c->n + 1));
+  FS_TRY(fs_new(scratch, &c->next_live, (size_t)c->n + 1));
+  for (uint32_t i = 0; i <= c->n; i++) {
+    c->next_free[i] = c->next_live[i] = i;
+  }
+  for (uint32_t i = c->n; i-- > 0 && c->n_chains <= enough;) {
+    FS_TRY(match_left(c, c->by_end[i]));
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
+                           uint32_t enough, uint32_t *n_chains, uint32_t **chain,
+                           uint32_t **index) {
+  cover c = {.ctx = ctx, .p = p, .n = p->n_barriers};
+  fs_arena scratch;
+  FS_TRY(fs_new(arena, chain, c.n));
+  FS_TRY(fs_new(arena, index, c.n));
+  fs_arena_init(&scratch, ctx);
+  fs_status status = run(&c, &scratch, enough);
+  if (status == FSCHED_OK && c.n_chains <= enough) {
+    number_chains(&c, *chain, *index);
+  }
+  *n_chains = c.n_chains;
+  fs_vec_free(ctx, &c.undo);
+  fs_vec_free(ctx, &c.queue);
+  fs_reach_release(ctx, &c.reach);
+  fs_arena_release(&scratch);
+  return status;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a draft to the result.  Exact starts first: in the draft's order, each item starts when its
+ * queues, the barriers that it waits for and the physical ones that it takes over allow it.  Sorted
+ * by start, and by the draft's order where starts are equal, every order still goes forward. */
+#include "barrier/draft.h"
+#include "heap.h"
+#include "radix.h"
+
+typedef struct ticker {
+  const fs_barrier_problem *p;
+  const fs_draft *d;
+  fs_tick *queue; /* per queue: when its last command is over */
+  fs_tick *end;   /* per barrier: when its producers are over */
+  fs_tick *gate;  /* per barrier: when the commands that wait for it have started */
+} ticker;
+
+static fs_tick earliest(const ticker *k, uint32_t u, const uint32_t *command_queue) {
+  const fs_barrier_problem *p = k->p;
+  fs_tick at = p->start[u];
+  for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+    uint32_t c = p->item_command[i];
+    at = fs_max(at, k->queue[command_queue[c]]);
+    for (uint32_t w = k->d->wait0[c]; w < k->d->wait0[c + 1]; w++) {
+      at = fs_max(at, k->end[k->d->wait[w]]);
+    }
+  }
+  for (uint32_t i = k->d->bar0[u]; i < k->d->bar0[u + 1]; i++) {
+    uint32_t b = k->d->bar[i];
+    if (k->d->before[b] != FS_NONE) {
+      k->gate[b] = fs_max(k->gate[b], k->gate[k->d->before[b]]);
+      at = fs_max(at, k->gate[k->d->before[b]]);
+    }
+  }
+  return at;
+}
+
+static void run_item(const ticker *k, uint32_t u, const uint32_t *command_queue, fs_tick start) {
+  const fs_barrier_problem *p = k->p;
+  fs_tick end = start + p->time[u];
+  for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+    uint32_t c = p->item_command[i];
+    k->queue[command_queue[c]] = end;
+    for (uint32_t w = k->d->wait0[c]; w < k->d->wait0[c + 1]; w++) {
+      uint32_t b = k->d->wait[w];
+      k->gate[b] = fs_max(k->gate[b], start);
+    }
+  }
+  for (uint32_t i = k->d->bar0[u]; i < k->d->bar0[u + 1]; i++) {
+    uint32_t b = k->d->bar[i];
+    k->end[b] = fs_max(k->end[b], end);
+  }
+}
+
+static fs_status run_clock(fs_arena *a, ticker *k, fs_tick *start, fs_tick *makespan) {
+  const fs_barrier_problem *p = k->p;
+  uint32_t *command_queue;
+  FS_TRY(fs_new(a, &command_queue, p->n_commands));
+  FS_TRY(fs_new_zero(a, &k->queue, p->n_queues));
+  FS_TRY(fs_new_zero(a, &k->end, k->d->n));
+  FS_TRY(fs_new_zero(a, &k->gate, k->d->n));
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    for (uint32_t c = p->queue_command0[q]; c < p->queue_command0[q + 1]; c++) {
+      command_queue[c] = q;
+    }
+  }
+  *makespan = 0;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = k->d->seq[i];
+    start[u] = earliest(k, u, command_queue);
+    run_item(k, u, command_queue, start[u]);
+    *makespan = fs_max(*makespan, start[u] + p->time[u]);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_draft_times(fsched_context *ctx, const fs_barrier_problem *p, const fs_draft *d,
+                         fs_tick *start, fs_tick *makespan) {
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  ticker k = {.p = p, .d = d};
+  fs_status status = run_clock(&scratch, &k, start, makespan);
+  fs_arena_release(&scratch);
+  return status;
+}
+
+/* --- numbers --- */
+
+static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p, const fs_draft *d,
+                            fs_barriers *out) {
+  fs_heap heap = {0};
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0; i < p->n_items && status == FSCHED_OK; i++) {
+    status = fs_heap_push(ctx, &heap, out->start[d->seq[i]], i);
+  }
+  for (uint32_t i = 0; i < p->n_items && status == FSCHED_OK; i++) {
+    out->order[i] = d->seq[fs_heap_pop(&heap).id];
+  }
+  fs_vec_free(ctx, &heap);
+  return status;
+}
+
+/* Numbers of barriers that somebody waits for, by first update, and dense physical ids. */
+static fs_status number(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
+                        const fs_draft *d, uint32_t *number, fs_barriers *out) {
+  uint32_t *id;
+  uint32_t *uses;
+  uint32_t *waited;
+  FS_TRY(fs_new_none(scratch, &id, d->n));
+  FS_TRY(fs_new_zero(scratch, &uses, d->n));
+  FS_TRY(fs_new_zero(scratch, &waited, d->n));
+  FS_TRY(fs_new(arena, &out->physical, d->n));
+  FS_TRY(fs_new(arena, &out->use, d->n));
+  for (uint32_t k = 0; k < d->wait0[p->n_commands]; k++) {
+    waited[d->wait[k]] = 1;
+  }
+  out->n = 0;
+  out->used = 0;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = out->order[i];
+    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
+      uint32_t b = d->bar[k];
+      if (waited[b] == 0 || number[b] != FS_NONE) {
+        continue;
+      }
+      if (id[d->id[b]] == FS_NONE) {
+        id[d->id[b]] = out->used++;
+      }
+      number[b] = out->n++;
+      out->physical[number[b]] = id[d->id[b]];
+      out->use[number[b]] = uses[id[d->id[b]]]++;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void sort_small(uint32_t *at, uint32_t *with, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    uint32_t key = at[i];
+    uint32_t value = with == NULL ? 0 : with[i];
+    uint32_t j = i;
+    for (; j > 0 && at[j - 1] > key; j--) {
+      at[j] = at[j - 1];
+      if (with != NULL) {
+        with[j] = with[j - 1];
+      }
+    }
+    at[j] = key;
+    if (with != NULL) {
+      with[j] = value;
+    }
+  }
+}
+
+static fs_status fill_waits(fs_arena *arena, const fs_barrier_problem *p, const fs_draft *d,
+                            const uint32_t *number, fs_barriers *out) {
+  uint32_t n = d->wait0[p->n_commands];
+  FS_TRY(fs_new(arena, &out->wait0, (size_t)p->n_commands + 1));
+  FS_TRY(fs_new(arena, &out->wait, n));
+  memcpy(out->wait0, d->wait0, ((size_t)p->n_commands + 1) * sizeof *out->wait0);
+  for (uint32_t k = 0; k < n; k++) {
+    out->wait[k] = number[d->wait[k]];
+  }
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    sort_small(out->wait + out->wait0[c], NULL, out->wait0[c + 1] - out->wait0[c]);
+  }
+  return FSCHED_OK;
+}
+
+/* The slots of an item's members one after the other, cut into barriers. */
+static uint32_t command_updates(const fs_barrier_problem *p, const fs_draft *d,
+                                const uint32_t *number, uint32_t c, uint64_t member,
+                                const fs_barriers *out, uint32_t at) {
+  uint32_t u = p->command_item[c];
+  uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
+  uint64_t low = member * demand;
+  uint64_t end = low + demand;
+  uint32_t n = 0;
+  for (uint64_t j = low / p->n_slots; d->bar0[u] < d->bar0[u + 1] && j * p->n_slots < end; j++) {
+    uint32_t b = number[d->bar[d->bar0[u] + j]];
+    if (b != FS_NONE) {
+      if (out != NULL) {
+        out->update[at + n] = b;
+        out->slots[at + n] =
+            (uint32_t)(fs_min(end, (j + 1) * p->n_slots) - fs_max(low, j * p->n_slots));
+      }
+      n++;
+    }
+  }
+  if (out != NULL) {
+    sort_small(out->update + at, out->slots + at, n);
+  }
+  return n;
+}
+
+static fs_status fill_updates(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
+                              const fs_draft *d, const uint32_t *number, fs_barriers *out) {
+  uint32_t *member;
+  FS_TRY(fs_new(scratch, &member, p->n_commands));
+  for (uint32_t u = 0; u < p->n_items; u++) {
+    for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+      member[p->item_command[k]] = k - p->item_command0[u];
+    }
+  }
+  FS_TRY(fs_new(arena, &out->update0, (size_t)p->n_commands + 1));
+  uint32_t n = 0;
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    out->update0[c] = n;
+    n += command_updates(p, d, number, c, member[c], NULL, 0);
+  }
+  out->update0[p->n_commands] = n;
+  FS_TRY(fs_new(arena, &out->update, n));
+  FS_TRY(fs_new(arena, &out->slots, n));
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    (void)command_updates(p, d, number, c, member[c], out, out->update0[c]);
+  }
+  return FSCHED_OK;
+}
+
+/* --- added orders --- */
+
+typedef FS_VEC(uint64_t) pairs; /* place of the later item << 32 | of the earlier one */
+
+static void sort_pairs(pairs *all, uint64_t *spare) {
+  fs_radix_sort(all->at, spare, all->n);
+  size_t n = 0;
+  for (size_t i = 0; i < all->n; i++) {
+    if (i == 0 || all->at[i] != all->at[i - 1]) {
+      all->at[n++] = all->at[i];
+    }
+  }
+  all->n = n;
+}
+
+/* Every producer of a barrier with every item that waits for it, without those that rows at hand
+ * know; without repeats now and then, so that there are never many more than different ones. */
+static fs_status list_pairs(fsched_context *ctx, fs_arena *scratch, const fs_order *o,
+                            const fs_draft *d, const uint32_t *position, pairs *all) {
+  const fs_barrier_problem *p = o->p;
+  uint32_t *producer0;
+  uint32_t *producer;
+  FS_TRY(fs_new_zero(scratch, &producer0, (size_t)d->n + 2));
+  FS_TRY(fs_new(scratch, &producer, d->bar0[p->n_items]));
+  for (uint32_t k = 0; k < d->bar0[p->n_items]; k++) {
+    producer0[d->bar[k] + 2]++;
+  }
+  for (uint32_t b = 0; b < d->n; b++) {
+    producer0[b + 2] += producer0[b + 1];
+  }
+  for (uint32_t u = 0; u < p->n_items; u++) {
+    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
+      producer[producer0[d->bar[k] + 1]++] = u;
+    }
+  }
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    for (uint32_t w = d->wait0[c]; w < d->wait0[c + 1]; w++) {
+      for (uint32_t k = producer0[d->wait[w]]; k < producer0[d->wait[w] + 1]; k++) {
+        uint32_t u = producer[k];
+        uint32_t v = p->command_item[c];
+        if (o->row == NULL || !fs_order_before(o, u, c)) {
+          FS_TRY(fs_vec_push(ctx, all, (uint64_t)position[v] << 32 | position[u]));
+        }
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool known_to_all(const fs_order *o, uint32_t u, uint32_t v) {
+  bool all = true;
+  for (uint32_t k = o->p->item_command0[v]; k < o->p->item_command0[v + 1] && all; k++) {
+    all = fs_order_before(o, u, o->p->item_command[k]);
+  }
+  return all;
+}
+
+/* Without rows for all queues at once: those for some queues at a time. */
+static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, fs_order *o, pairs *all) {
+  const fs_barrier_problem *p = o->p;
+  if (o->row != NULL || all->n == 0) {
+    return FSCHED_OK;
+  }
+  bool *added;
+  FS_TRY(fs_new_zero(scratch, &added, all->n));
+  uint32_t width = fs_order_width(p);
+  for (uint32_t q = 0; q < p->n_queues; q += width) {
+    fs_arena rows;
+    fs_arena_init(&rows, ctx);
+    fs_order part = *o;
+    fs_status status = fs_order_rows(&rows, &part, q, (uint32_t)fs_min(width, p->n_queues - q));
+    for (size_t i = 0; i < all->n && status == FSCHED_OK; i++) {
+      added[i] |= !known_to_all(&part, p->order[(uint32_t)all->at[i]], p->order[all->at[i] >> 32]);
+    }
+    fs_arena_release(&rows);
+    FS_TRY(status);
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < all->n; i++) {
+    if (added[i]) {
+      all->at[n++] = all->at[i];
+    }
+  }
+  all->n = n;
+  return FSCHED_OK;
+}
+
+static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
+                            const fs_draft *d, pairs *all, fs_barriers *out) {
+  const fs_barrier_problem *p = o->p;
+  uint32_t *position;
+  uint64_t *spare;
+  FS_TRY(fs_new(scratch, &position, p->n_items));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    position[p->order[i]] = i;
+  }
+  FS_TRY(list_pairs(ctx, scratch, o, d, position, all));
+  if (all->n > 1) {
+    FS_TRY(fs_new(scratch, &spare, all->n));
+    sort_pairs(all, spare);
+  }
+  FS_TRY(drop_known(ctx, scratch, o, all));
+  out->n_added = (uint32_t)all->n;
+  FS_TRY(fs_new(arena, &out->added_from, all->n));
+  FS_TRY(fs_new(arena, &out->added_to, all->n));
+  for (size_t i = 0; i < all->n; i++) {
+    out->added_from[i] = p->order[(uint32_t)all->at[i]];
+    out->added_to[i] = p->order[all->at[i] >> 32];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
+                      const fs_draft *d, fs_barriers *out) {
+  const fs_barrier_problem *p = o->p;
+  uint32_t *numbers = d->number;
+  if (numbers == NULL) {
+    FS_TRY(fs_new_none(scratch, &numbers, d->n));
+  }
+  FS_TRY(sort_items(ctx, p, d, out));
+  FS_TRY(number(arena, scratch, p, d, numbers, out));
+  FS_TRY(fill_waits(arena, p, d, numbers, out));
+  FS_TRY(fill_updates(arena, scratch, p, d, numbers, out));
+  pairs all = {0};
+  fs_status status = fill_added(ctx, arena, scratch, o, d, &all, out);
+  fs_vec_free(ctx, &all);
+  return status;
+}
+
+fs_status fs_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order *o, const fs_draft *d,
+                          const fs_tick *start, fs_tick makespan, fs_barriers *out) {
+  const fs_barrier_problem *p = o->p;
+  *out = (fs_barriers){
+      .least = FS_NONE, .n_gates = d->n_gates, .makespan = makespan, .short_item = FS_NONE};
+  FS_TRY(fs_new(arena, &out->start, p->n_items));
+  FS_TRY(fs_new(arena, &out->order, p->n_items));
+  memcpy(out->start, start, p->n_items * sizeof *start);
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  fs_status status = fill(ctx, arena, &scratch, o, d, out);
+  fs_arena_release(&scratch);
+  return status;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the schedule's waits to a problem of barriers, and from its solution to the rest of the
+ * synchronisation.  A wait for an axis is a wait for the item whose command it is: of a collective
+ * axis the gang, all of whose members then update the barriers that are waited for.
+ *
+ * Points: of the barriers that a command waits for, all producers are over, and FIFO queues make
+ * the last one per queue stand for the others.  They may tell more than the waits did, where
+ * barriers are shared. */
+#include "barrier/pass.h"
+
+#include <stdio.h>
+
+#include "access.h"
+#include "barrier/barrier.h"
+#include "radix.h"
+#include "retime.h"
+
+enum { CHAIN_SHOWN = 8 }; /* commands of a deadlock that a message names */
+
+typedef struct pass {
+  fsched_context *ctx;
+  fsched_schedule *s;
+  fs_sync *y;
+  fs_arena scratch;
+  fs_barrier_problem problem;
+  fs_barriers result;               /* its arrays live with the synchronisation */
+  uint32_t *gang_item0, *gang_item; /* CSR per gang, by epoch */
+} pass;
+
+/* --- the problem --- */
+
+static fs_status list_gangs(pass *p) {
+  const fsched_graph *g = p->s->graph;
+  FS_TRY(fs_new_zero(&p->scratch, &p->gang_item0, (size_t)g->n_gangs + 1));
+  FS_TRY(fs_new(&p->scratch, &p->gang_item, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      p->gang_item0[g->op_gang[op] + 1]++;
+    }
+  }
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    p->gang_item0[k + 1] += p->gang_item0[k];
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      p->gang_item[p->gang_item0[g->op_gang[op]] + p->y->item_gang_epoch[op] - 1] = op;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static uint32_t item_of(const pass *p, fs_wait wait) {
+  const fs_sync *y = p->y;
+  return wait.axis < p->s->n_queues
+             ? y->command_item[y->queue_command0[wait.axis] + wait.epoch - 1]
+             : p->gang_item[p->gang_item0[wait.axis - p->s->n_queues] + wait.epoch - 1];
+}
+
+static fs_status list_demand(pass *p, const uint32_t **out) {
+  const fsched_graph *g = p->s->graph;
+  uint32_t *demand;
+  *out = NULL;
+  if (g->op_slots == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&p->scratch, &demand, p->s->n_items));
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    demand[i] = i < g->n_ops ? g->op_slots[i] : 1;
+  }
+  *out = demand;
+  return FSCHED_OK;
+}
+
+static fs_status make_problem(pass *p) {
+  const fsched_schedule *s = p->s;
+  const fs_sync *y = p->y;
+  uint32_t n_waits = y->wait0[y->n_commands];
+  fs_tick *time;
+  uint32_t *pred;
+  FS_TRY(list_gangs(p));
+  FS_TRY(fs_new(&p->scratch, &time, s->n_items));
+  FS_TRY(fs_new(&p->scratch, &pred, n_waits));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    time[i] = s->end[i] - s->start[i];
+  }
+  for (uint32_t w = 0; w < n_waits; w++) {
+    pred[w] = item_of(p, y->wait[w]);
+  }
+  bool limited = y->barrier_slots != FS_NONE;
+  p->problem = (fs_barrier_problem){.n_queues = s->n_queues,
+                                    .n_items = s->n_items,
+                                    .n_commands = y->n_commands,
+                                    .queue_command0 = y->queue_command0,
+                                    .command_item = y->command_item,
+                                    .item_command0 = y->item_command0,
+                                    .item_command = y->item_command,
+                                    .order = s->order,
+                                    .start = s->start,
+                                    .time = time,
+                                    .pred0 = y->wait0,
+                                    .pred = pred,
+                                    .n_slots = limited ? y->barrier_slots : (uint64_t)1 << 62,
+                                    .bound = y->barrier_bound};
+  return list_demand(p, &p->problem.demand);
+}
+
+/* --- errors --- */
+
+/* "op 'A'", "the write of 'x'". */
+static void put_item(const pass *p, fs_text *t, uint32_t item) {
+  const fsched_graph *g = p->s->graph;
+  if (item < g->n_ops) {
+    fs_text_printf(t, "op '%s'", g->op_name[item]);
+    return;
+  }
+  uint32_t copy = item - g->n_ops;
+  fs_text_printf(t, "the %s of '%s'", p->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read",
+                 g->buffer_name[g->version_buffer[p->s->copy_version[copy]]]);
+}
+
+static fs_pos item_pos(const pass *p, uint32_t item) {
+  return item < p->s->graph->n_ops ? fs_op_pos(p->ctx, p->s->graph, item) : FS_NOWHERE;
+}
+
+/* Barriers that always suffice: twice the largest need of an item that somebody waits for. */
+static uint64_t enough_barriers(const pass *p) {
+  const fs_barrier_problem *b = &p->problem;
+  uint64_t most = 1;
+  for (uint32_t w = 0; w < b->pred0[b->n_commands]; w++) {
+    uint32_t item = b->pred[w];
+    uint64_t members = b->item_command0[item + 1] - b->item_command0[item];
+    uint64_t slots = members * (b->demand == NULL ? 1 : b->demand[item]);
+    most = fs_max(most, fs_ceil_div(slots, b->n_slots));
+  }
+  return 2 * most;
+}
+
+/* Takes the text, reports it, and answers FSCHED_INFEASIBLE. */
+static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const char *hint,
+                        fs_text *t) {
+  fs_text_add(t, "", 1);
+  fs_status status =
+      t->failed ? FSCHED_SYSTEM
+                : fs_fail(p->ctx, FSCHED_INFEASIBLE, code, item_pos(p, item), hint, "%s", t->at);
+  fs_text_drop(t);
+  return status;
+}
+
+static fs_status report_too_few(const pass *p) {
+  const fs_barriers *r = &p->result;
+  char hint[96];
+  (void)snprintf(hint, sizeof hint, "%llu are enough in any case",
+                 (unsigned long long)enough_barriers(p));
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  put_item(p, &t, r->short_item);
+  fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
+                 (unsigned long long)r->short_need, r->short_need == 1 ? "" : "s");
+  if (p->y->barrier_slots != FS_NONE) {
+    fs_text_printf(&t, " of %u slot%s", p->y->barrier_slots, p->y->barrier_slots == 1 ? "" : "s");
+  }
+  if (r->short_held > 0) {
+    fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
+  }
+  fs_text_printf(&t, ", %u given", p->y->barrier_bound);
+  return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
+}
+
+static const char *queue_of(const pass *p, uint32_t command) {
+  uint32_t q = 0;
+  while (p->y->queue_command0[q + 1] <= command) {
+    q++;
+  }
+  return p->s->queue_name[q];
+}
+
+/* Why the k-th command of the cycle does not start. */
+static void put_stuck(const pass *p, fs_text *t, const fs_barrier_stuck *stuck, uint32_t k) {
+  uint32_t command = stuck->command[k];
+  uint32_t next = p->y->command_item[stuck->command[(k + 1) % stuck->n]];
+  put_item(p, t, p->y->command_item[command]);
+  switch (stuck->kind[k]) {
+    case FS_STUCK_QUEUE:
+      fs_text_puts(t, " comes after ");
+      put_item(p, t, next);
+      fs_text_printf(t, " on queue '%s'", queue_of(p, command));
+      return;
+    case FS_STUCK_WAIT:
+      fs_text_puts(t, " waits for a barrier of ");
+      put_item(p, t, next);
+      return;
+    case FS_STUCK_MAPPED:
+      fs_text_printf(t, " needs physical barrier %u, which is held until ",
+                     p->result.physical[stuck->barrier[k]]);
+      put_item(p, t, next);
+      fs_text_puts(t, " has started");
+      return;
+    case FS_STUCK_GANG:
+      fs_text_printf(t, " starts on queue '%s' together with queue '%s'", queue_of(p, command),
+                     queue_of(p, stuck->command[(k + 1) % stuck->n]));
+      return;
+  }
+}
+
+static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  fs_text_puts(&t, "the published barrier method would deadlock: ");
+  for (uint32_t k = 0; k < stuck->n && k < CHAIN_SHOWN; k++) {
+    fs_text_puts(&t, k == 0 ? "" : "; ");
+    put_stuck(p, &t, stuck, k);
+  }
+  if (stuck->n > CHAIN_SHOWN) {
+    fs_text_printf(&t, "; and %u more until that one again", stuck->n - CHAIN_SHOWN);
+  }
+  return refuse(p, FS_DIAG_BARRIER_DEADLOCK, p->y->command_item[stuck->command[0]],
+                "the default method does not deadlock: --barrier-method best", &t);
+}
+
+static fs_status solve(pass *p, bool published) {
+  if (!published) {
+    fs_status status = fs_barriers_assign(p->ctx, &p->y->arena, &p->problem, &p->result);
+    return status == FSCHED_INFEASIBLE ? report_too_few(p) : status;
+  }
+  fs_barrier_stuck stuck = {0};
+  FS_TRY(fs_barriers_published(p->ctx, &p->y->arena, &p->problem, &p->result, &stuck));
+  return stuck.n == 0 ? FSCHED_OK : report_deadlock(p, &stuck);
+}
+
+/* --- the result --- */
+
+static void fill_barriers(pass *p) {
+  const fs_barriers *r = &p->result;
+  fs_sync *y = p->y;
+  y->n_barriers = r->n;
+  y->barriers_used = r->used;
+  y->barriers_least = r->least;
+  y->barrier_physical = r->physical;
+  y->barrier_use = r->use;
+  y->barrier_wait0 = r->wait0;
+  y->barrier_wait = r->wait;
+  y->barrier_update0 = r->update0;
+  y->barrier_update = r->update;
+  y->barrier_update_slots = r->slots;
+  y->barrier_gates = r->n_gates;
+}
+
+/* What is known on each queue before an item starts: positions in the new order. */
+typedef struct known {
+  const uint32_t *position; /* per item */
+  uint32_t *upto;           /* per queue: its items up to there are over */
+  uint32_t *stamp;          /* per queue: the item that `upto` is for */
+  uint32_t *control0;       /* per item: its first control edge, when there is one */
+} known;
+
+static void know(const pass *p, const known *k, uint32_t to, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t q = queues[i];
+    if (k->stamp[q] != to || k->upto[q] < k->position[item]) {
+      k->stamp[q] = to;
+      k->upto[q] = k->position[item];
+    }
+  }
+}
+
+static bool is_known(const pass *p, const known *k, uint32_t to, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (k->stamp[queues[i]] != to || k->upto[queues[i]] < k->position[item]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* From queue order, edges of the graph, copies' data and the control edges that there are. */
+static void know_predecessors(const pass *p, const known *k, uint32_t to) {
+  const fsched_graph *g = p->s->graph;
+  const fs_sync *y = p->y;
+  if (fs_item_plain(p->s, to)) {
+    know(p, k, to, to); /* what is earlier on its queue */
+  }
+  for (uint32_t i = y->data0[to]; i < y->data0[to + 1]; i++) {
+    know(p, k, to, y->data[i]);
+  }
+  for (uint32_t i = to < g->n_ops ? g->pred0[to] : 0; to < g->n_ops && i < g->pred0[to + 1]; i++) {
+    know(p, k, to, g->pred[i]);
+  }
+  for (uint32_t i = k->control0[to]; i < y->n_control && y->control_to[i] == to; i++) {
+    know(p, k, to, y->control_from[i]);
+  }
+}
+
+static fs_status begin_known(pass *p, known *k) {
+  const fsched_schedule *s = p->s;
+  uint32_t *position;
+  FS_TRY(fs_new(&p->scratch, &position, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    position[p->result.order[i]] = i;
+  }
+  k->position = position;
+  FS_TRY(fs_new(&p->scratch, &k->upto, s->n_queues));
+  FS_TRY(fs_new_none(&p->scratch, &k->stamp, s->n_queues));
+  FS_TRY(fs_new_none(&p->scratch, &k->control0, s->n_items));
+  for (uint32_t i = p->y->n_control; i-- > 0;) {
+    k->control0[p->y->control_to[i]] = i;
+  }
+  return FSCHED_OK;
+}
+
+static bool waits_for(const pass *p, uint32_t item, uint32_t barrier) {
+  const fs_sync *y = p->y;
+  for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
+    uint32_t c = y->item_command[k];
+    for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
+      if (y->barrier_wait[w] == barrier) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Does `to` wait for all of `from`?  An item with several barriers is over with all of them. */
+static bool waits_for_all(const pass *p, uint32_t from, uint32_t to) {
+  const fs_sync *y = p->y;
+  for (uint32_t k = y->item_command0[from]; k < y->item_command0[from + 1]; k++) {
+    uint32_t c = y->item_command[k];
+    uint64_t left = p->problem.demand == NULL ? 1 : p->problem.demand[from];
+    for (uint32_t u = y->barrier_update0[c]; u < y->barrier_update0[c + 1]; u++) {
+      if (!waits_for(p, to, y->barrier_update[u])) {
+        return false;
+      }
+      left -= y->barrier_update_slots[u];
+    }
+    if (left > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* New orders become control edges; of those to one item the latest first, since what is kept may
+ * make earlier ones needless. */
+static fs_status add_control(pass *p) {
+  const fs_barriers *r = &p->result;
+  fs_sync *y = p->y;
+  uint32_t n = y->n_control;
+  size_t room = (size_t)n + r->n_added;
+  uint32_t *from;
+  uint32_t *to;
+  uint8_t *why;
+  known k;
+  FS_TRY(begin_known(p, &k));
+  FS_TRY(fs_new(&y->arena, &from, room));
+  FS_TRY(fs_new(&y->arena, &to, room));
+  FS_TRY(fs_new(&y->arena, &why, room));
+  for (uint32_t i = 0; i < n; i++) {
+    from[i] = y->control_from[i];
+    to[i] = y->control_to[i];
+    why[i] = y->control_why[i];
+  }
+  for (uint32_t i = r->n_added; i-- > 0;) {
+    uint32_t item = r->added_to[i];
+    if (i + 1 == r->n_added || r->added_to[i + 1] != item) {
+      know_predecessors(p, &k, item);
+    }
+    if (!is_known(p, &k, item, r->added_from[i]) && waits_for_all(p, r->added_from[i], item)) {
+      know(p, &k, item, r->added_from[i]);
+      from[n] = r->added_from[i];
+      to[n] = item;
+      why[n++] = FS_WHY_BARRIER;
+    }
+  }
+  y->barrier_added = n - y->n_control;
+  y->n_control = n;
+  y->control_from = from;
+  y->control_to = to;
+  y->control_why = why;
+  return FSCHED_OK;
+}
+
+/* --- points --- */
+
+/* Of each barrier, the last producer per queue, ascending by queue (CSR). */
+static fs_status list_producers(pass *p, uint32_t **first, fs_wait **last) {
+  const fs_sync *y = p->y;
+  uint32_t *at;    /* per barrier: where its next producer goes */
+  uint32_t *queue; /* per barrier: that of the latest one, plus 1 */
+  FS_TRY(fs_new_zero(&p->scratch, first, (size_t)y->n_barriers + 1));
+  FS_TRY(fs_new_zero(&p->scratch, &queue, y->n_barriers));
+  FS_TRY(fs_new(&p->scratch, &at, y->n_barriers));
+  FS_TRY(fs_new(&p->scratch, last, y->barrier_update0[y->n_commands]));
+  for (uint32_t i = 0; i < y->barrier_update0[y->n_commands]; i++) {
+    (*first)[y->barrier_update[i] + 1]++; /* as if all were on different queues */
+  }
+  for (uint32_t b = 0; b < y->n_barriers; b++) {
+    (*first)[b + 1] += (*first)[b];
+    at[b] = (*first)[b];
+  }
+  for (uint32_t q = 0; q < p->s->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
+        uint32_t b = y->barrier_update[i];
+        at[b] -= queue[b] == q + 1; /* a later one of the same queue takes its place */
+        queue[b] = q + 1;
+        (*last)[at[b]++] = (fs_wait){q, c - y->queue_command0[q] + 1};
+      }
+    }
+  }
+  for (uint32_t b = 0; b < y->n_barriers; b++) { /* what was not used says nothing */
+    for (uint32_t i = at[b]; i < (*first)[b + 1]; i++) {
+      (*last)[i] = (fs_wait){FS_NONE, 0};
+    }
+  }
+  return FSCHED_OK;
+}
+
+typedef struct gatherer {
+  const uint32_t *first;
+  const fs_wait *last;
+  uint32_t *epoch;        /* per queue: known for this command; 0: not */
+  FS_VEC(uint64_t) found; /* queues; twice as many, for sorting */
+  FS_VEC(fs_wait) point;
+} gatherer;
+
+static fs_status gather_points(const pass *p, gatherer *t, uint32_t command, uint32_t own) {
+  const fs_sync *y = p->y;
+  t->found.n = 0;
+  for (uint32_t w = y->barrier_wait0[command]; w < y->barrier_wait0[command + 1]; w++) {
+    uint32_t b = y->barrier_wait[w];
+    for (uint32_t i = t->first[b]; i < t->first[b + 1] && t->last[i].axis != FS_NONE; i++) {
+      fs_wait e = t->last[i];
+      if (e.axis == own) {
+        continue;
+      }
+      if (t->epoch[e.axis] == 0) {
+        FS_TRY(fs_vec_push(p->ctx, &t->found, e.axis));
+      }
+      t->epoch[e.axis] = (uint32_t)fs_max(t->epoch[e.axis], e.epoch);
+    }
+  }
+  size_t n = t->found.n;
+  FS_TRY(fs_vec_reserve(p->ctx, &t->found, 2 * n));
+  fs_radix_sort(t->found.at, t->found.at + n, n);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t q = (uint32_t)t->found.at[i];
+    FS_TRY(fs_vec_push(p->ctx, &t->point, ((fs_wait){q, t->epoch[q]})));
+    t->epoch[q] = 0;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status gather_all(pass *p, gatherer *t) {
+  fs_sync *y = p->y;
+  FS_TRY(fs_new(&y->arena, &y->point0, (size_t)y->n_commands + 1));
+  for (uint32_t q = 0; q < p->s->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      y->point0[c] = (uint32_t)t->point.n;
+      FS_TRY(gather_points(p, t, c, q));
+      if (t->point.n > UINT32_MAX) {
+        return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
+                       "more than 2^32 producers to wait for");
+      }
+    }
+  }
+  y->point0[y->n_commands] = (uint32_t)t->point.n;
+  FS_TRY(fs_new(&y->arena, &y->point, t->point.n));
+  if (t->point.n > 0) {
+    memcpy(y->point, t->point.at, t->point.n * sizeof *y->point);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_points(pass *p) {
+  uint32_t *first;
+  fs_wait *last;
+  gatherer t = {0};
+  FS_TRY(list_producers(p, &first, &last));
+  FS_TRY(fs_new_zero(&p->scratch, &t.epoch, p->s->n_queues));
+  t.first = first;
+  t.last = last;
+  fs_status status = gather_all(p, &t);
+  fs_vec_free(p->ctx, &t.found);
+  fs_vec_free(p->ctx, &t.point);
+  return status;
+}
+
+static fs_status run(pass *p, bool published) {
+  p->y->makespan_before = p->s->makespan;
+  FS_TRY(make_problem(p));
+  FS_TRY(solve(p, published));
+  fill_barriers(p);
+  if (p->result.n_added > 0 || p->result.n_gates > 0) {
+    FS_TRY(add_control(p));
+    FS_TRY(fs_retime(p->ctx, p->s, p->y, p->result.start, p->result.order));
+  }
+  return fill_points(p);
+}
+
+fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync, bool published) {
+  assert(sync->kind == FS_SYNC_BARRIER && sync->barrier_bound > 0 && sync->barrier_slots > 0);
+  pass p = {.ctx = ctx, .s = s, .y = sync};
+  fs_arena_init(&p.scratch, ctx);
+  fs_status status = run(&p, published);
+  fs_arena_release(&p.scratch);
+  return status;
+}

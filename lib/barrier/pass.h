@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers instead of waits, for targets with sync: barrier.
+ *
+ * Requires fs_ctrledge_run and fs_waits_run with sync->kind FS_SYNC_BARRIER: the waits are the
+ * orders that barriers have to give; and sync->barrier_bound and barrier_slots.
+ * Ensures: the rest of the barrier part of `sync` is filled; orders that were not there are control
+ * edges (FS_WHY_BARRIER), and where there are any, or gates, the schedule has new times
+ * (lib/retime.h).  Points are filled; frontiers and the counts of waits are still those of before.
+ * Errors: FSCHED_INFEASIBLE, reported, when the bound cannot be kept (barrier.h), an op with a
+ * given start would be late, or the published method would deadlock; FSCHED_SYSTEM. Complexity:
+ * that of fs_barriers_assign, and O(points log) with them. */
+#ifndef FS_BARRIER_PASS_H
+#define FS_BARRIER_PASS_H
+
+#include "sync.h"
+
+/* published: by the construction that is there for comparison; requires a bound. */
+fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync,
+                         bool published) FS_MUST_USE;
+
+#endif

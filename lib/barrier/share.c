@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sharing at no cost.  Items are taken in the problem's order.  One joins a group when every member
+ * is over before each command that waits for the item, and the item before each that waits for a
+ * member, all by orders that are there already:
+ *
+ *     0 (dma0) -> 2, 3    1 (dma1) -> 3    2 after 1 on dma1: 0 and 1 share
+ *
+ * A command that waits cannot be or precede a producer then, and in every run the lives of the
+ * barriers that were joined overlap, so sharing never holds a physical barrier longer.
+ *
+ * Looked at are the last few groups for which a command waits that waits for the item, then the
+ * last few groups altogether; equal sets of waiting commands need no comparison, so joins are found
+ * even where there are no rows. */
+#include "barrier/links.h"
+#include "radix.h"
+
+enum { RECENT = 4, LOOK_AT = 8, WINDOW = 16, PAIRS = 4096 };
+
+typedef struct sharer {
+  const fs_order *o;
+  fs_links *l;
+  uint32_t *recent; /* per command RECENT groups for which it waits, latest first */
+  uint32_t *last;   /* per group: its latest item */
+  uint32_t *next;   /* per item: the one before it in the group */
+  uint64_t *left;   /* per group: slots */
+  uint32_t *links;  /* per group: of all its items */
+  uint32_t *size;   /* per group: items */
+} sharer;
+
+static bool same_waiters(const fs_links *l, uint32_t u, uint32_t v) {
+  uint32_t n = l->succ0[u + 1] - l->succ0[u];
+  if (n != l->succ0[v + 1] - l->succ0[v]) {
+    return false;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (l->command[l->succ[l->succ0[u] + i]] != l->command[l->succ[l->succ0[v] + i]]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Each member is over before what waits for u starts, and the other way around. */
+static bool all_ordered(const sharer *s, uint32_t g, uint32_t u) {
+  const fs_links *l = s->l;
+  for (uint32_t w = s->last[g]; w != FS_NONE; w = s->next[w]) {
+    for (uint32_t i = l->succ0[w]; i < l->succ0[w + 1]; i++) {
+      if (!fs_order_before(s->o, u, l->command[l->succ[i]])) {
+        return false;
+      }
+    }
+    for (uint32_t i = l->succ0[u]; i < l->succ0[u + 1]; i++) {
+      if (!fs_order_before(s->o, w, l->command[l->succ[i]])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool may_join(const sharer *s, uint32_t g, uint32_t u) {
+  if (fs_links_rest(s->o, s->l, u) > s->left[g]) {
+    return false;
+  }
+  bool alike = true; /* any two of the group then have the same waiters */
+  for (uint32_t w = s->last[g]; w != FS_NONE && alike; w = s->next[w]) {
+    alike = same_waiters(s->l, u, w);
+  }
+  if (alike) {
+    return true;
+  }
+  uint64_t mine = s->l->succ0[u + 1] - s->l->succ0[u];
+  return s->o->row != NULL && s->size[g] * mine + s->links[g] <= PAIRS && all_ordered(s, g, u);
+}
+
+static uint32_t find_group(const sharer *s, uint32_t u) {
+  const fs_links *l = s->l;
+  uint32_t end = (uint32_t)fs_min(l->succ0[u + 1], (uint64_t)l->succ0[u] + LOOK_AT);
+  for (uint32_t i = l->succ0[u]; i < end; i++) {
+    const uint32_t *recent = s->recent + (size_t)l->command[l->succ[i]] * RECENT;
+    for (uint32_t k = 0; k < RECENT && recent[k] != FS_NONE; k++) {
+      if (may_join(s, recent[k], u)) {
+        return recent[k];
+      }
+    }
+  }
+  for (uint32_t k = 0; k < WINDOW && k < l->n_groups; k++) {
+    if (may_join(s, l->n_groups - 1 - k, u)) {
+      return l->n_groups - 1 - k;
+    }
+  }
+  return FS_NONE;
+}
+
+static void remember(uint32_t *recent, uint32_t g) {
+  uint32_t at = 0;
+  while (at + 1 < RECENT && recent[at] != g && recent[at] != FS_NONE) {
+    at++;
+  }
+  memmove(recent + 1, recent, at * sizeof *recent);
+  recent[0] = g;
+}
+
+static void join(sharer *s, uint32_t g, uint32_t u) {
+  fs_links *l = s->l;
+  l->group[u] = g;
+  s->next[u] = s->last[g];
+  s->last[g] = u;
+  s->left[g] -= fs_links_rest(s->o, l, u);
+  s->links[g] += l->succ0[u + 1] - l->succ0[u];
+  s->size[g]++;
+  for (uint32_t i = l->succ0[u]; i < l->succ0[u + 1]; i++) {
+    remember(s->recent + (size_t)l->command[l->succ[i]] * RECENT, g);
+  }
+}
+
+static void share(sharer *s) {
+  const fs_barrier_problem *p = s->o->p;
+  fs_links *l = s->l;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = p->order[i];
+    if (l->need[u] == 0) {
+      continue;
+    }
+    uint32_t g = find_group(s, u);
+    if (g == FS_NONE) {
+      g = l->n_groups++;
+      s->left[g] = p->n_slots;
+      s->last[g] = FS_NONE;
+    }
+    join(s, g, u);
+  }
+}
+
+fs_status fs_links_share(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_links *l) {
+  const fs_barrier_problem *p = o->p;
+  FS_TRY(fs_new_none(arena, &l->group, p->n_items));
+  l->n_groups = 0;
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  sharer s = {.o = o, .l = l};
+  fs_status status = fs_new_none(&scratch, &s.recent, (size_t)p->n_commands * RECENT);
+  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.last, p->n_items);
+  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.next, p->n_items);
+  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.left, p->n_items);
+  status = status != FSCHED_OK ? status : fs_new_zero(&scratch, &s.links, p->n_items);
+  status = status != FSCHED_OK ? status : fs_new_zero(&scratch, &s.size, p->n_items);
+  if (status == FSCHED_OK) {
+    share(&s);
+  }
+  fs_arena_release(&scratch);
+  return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pass.
+ *
+ *   orders    what must be over before what, and the phases that follow (orders.c)
+ *   phases    several ways to use the slack (phases.c); each makes a plan
+ *   plans     order of issue, stops, times (plan.c); the one with the least makespan is taken
+ *   places    addresses in stack memories, at the syncs of the plan (place.c)
+ *
+ * Stack memories: syncs first, then addresses.  Their control edges, which the list scheduler's
+ * addresses have asked for, are left out of the orders, but for those of in-place outputs.  The
+ * first plan whose stacks are within the capacities is taken.  If there is none, full syncs are
+ * added to a plan where its first entry that is too high begins, so that the stack can give back
+ * what is over by then.  If that does not help either, the memories that are too small keep the
+ * list scheduler's addresses, whose reuse then counts as hazards, and all begins anew.
+ *
+ * Planned starts never come before the list scheduler's.
+ *
+ * Source: nvFuser (WAR and RAW sync insertion as interval stabbing, stack allocation); there the
+ * order of issue is given and only the syncs are chosen. */
+#include "block/block.h"
+
+#include <stdlib.h>
+
+#include "block/phases.h"
+#include "block/place.h"
+#include "retime.h"
+
+enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
+
+typedef struct pass {
+  fsched_context *ctx;
+  fsched_schedule *s;
+  fs_sync *y;
+  fs_arena scratch;
+  fs_accesses acc;
+  fs_orders orders;
+  fs_block_plan plan[FS_PHASE_RULES]; /* ascending by makespan */
+  fs_block_plan chosen;
+  bool *loose; /* per memory: a stack, addresses to be found */
+  fs_placement placement;
+} pass;
+
+static fs_status make_plans(pass *p) {
+  FS_TRY(fs_orders_find(p->ctx, &p->scratch, p->s, p->y, &p->acc, &p->orders));
+  for (uint32_t i = 0; i < FS_PHASE_RULES; i++) {
+    fs_block_plan plan = {0};
+    FS_TRY(fs_new(&p->scratch, &plan.phase, p->s->n_items));
+    FS_TRY(fs_phases_assign(p->ctx, &p->orders, (fs_phase_rule)i, plan.phase));
+    FS_TRY(fs_block_plan_fill(p->ctx, &p->scratch, &p->orders, NULL, 0, &plan));
+    uint32_t at = i;
+    for (; at > 0 && p->plan[at - 1].makespan > plan.makespan; at--) {
+      p->plan[at] = p->plan[at - 1];
+    }
+    p->plan[at] = plan;
+  }
+  p->chosen = p->plan[0];
+  return FSCHED_OK;
+}
+
+/* --- stack memories --- */
+
+static uint32_t count_loose(const pass *p) {
+  uint32_t n = 0;
+  for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
+    n += p->loose[m];
+  }
+  return n;
+}
+
+static bool any_loose(const pass *p) { return count_loose(p) != 0; }
+
+/* A loose memory that does not fit, or FS_NONE. */
+static uint32_t too_small(const pass *p) {
+  for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
+    if (p->loose[m] && !p->placement.fits[m]) {
+      return m;
+    }
+  }
+  return FS_NONE;
+}
+
+/* Places a plan with up to `most` syncs more, which it then has.  Each must let a later entry be
+ * the first that is too high. */
+static fs_status place_plan(pass *p, const fs_block_plan *plan, uint32_t most, bool *fits) {
+  uint32_t extra[EXTRA_SYNCS];
+  p->chosen = *plan;
+  for (uint32_t n = 0;; n++) {
+    FS_TRY(fs_block_place(p->ctx, &p->scratch, &p->orders, &p->acc, p->loose, &p->chosen,
+                          &p->placement));
+    uint32_t memory = too_small(p);
+    *fits = memory == FS_NONE;
+    uint32_t where = *fits ? FS_NONE : p->placement.where[memory];
+    if (where == FS_NONE || n == most || (n > 0 && where <= extra[n - 1])) {
+      return FSCHED_OK;
+    }
+    extra[n] = where;
+    FS_TRY(fs_block_plan_fill(p->ctx, &p->scratch, &p->orders, extra, n + 1, &p->chosen));
+  }
+}
+
+/* If nothing fits, what is left is the best plan, which says which memories are to blame. */
+static fs_status place(pass *p, bool *fits) {
+  *fits = false;
+  for (uint32_t i = 0; i < FS_PHASE_RULES && !*fits; i++) {
+    FS_TRY(place_plan(p, &p->plan[i], 0, fits));
+  }
+  return *fits ? FSCHED_OK : place_plan(p, &p->plan[0], EXTRA_SYNCS, fits);
+}
+
+static fs_status begin(pass *p) {
+  const fs_target *t = &p->s->graph->target;
+  FS_TRY(fs_new_zero(&p->scratch, &p->loose, t->n_memories));
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    p->loose[m] = t->memory[m].stack;
+  }
+  p->y->loose = any_loose(p) ? p->loose : NULL;
+  return p->y->loose == NULL ? FSCHED_OK : fs_sync_again(p->s);
+}
+
+/* A plan, and addresses for it. */
+static fs_status decide(pass *p) {
+  bool fits = false;
+  FS_TRY(begin(p));
+  FS_TRY(make_plans(p));
+  while (any_loose(p)) {
+    FS_TRY(place(p, &fits));
+    if (fits) {
+      break;
+    }
+    for (uint32_t m = too_small(p); m != FS_NONE; m = too_small(p)) {
+      p->loose[m] = false;
+    }
+    FS_TRY(fs_sync_again(p->s));
+    FS_TRY(make_plans(p));
+  }
+  return FSCHED_OK;
+}
+
+/* --- the schedule --- */
+
+typedef struct started {
+  fs_tick start;
+  uint32_t at, item;
+} started;
+
+static int compare_started(const void *a, const void *b) {
+  const started *x = a;
+  const started *y = b;
+  if (x->start != y->start) {
+    return x->start < y->start ? -1 : 1;
+  }
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static fs_status set_times(pass *p) {
+  uint32_t n = p->s->n_items;
+  started *by_start;
+  uint32_t *order;
+  FS_TRY(fs_new(&p->scratch, &by_start, n));
+  FS_TRY(fs_new(&p->scratch, &order, n));
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t item = p->chosen.order[i];
+    by_start[i] = (started){p->chosen.start[item], i, item};
+  }
+  if (n > 0) {
+    qsort(by_start, n, sizeof *by_start, compare_started);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    order[i] = by_start[i].item;
+  }
+  return fs_retime(p->ctx, p->s, p->y, p->chosen.start, order);
+}
+
+static fs_status apply(pass *p) {
+  bool placed = any_loose(p);
+  p->y->n_stacks = count_loose(p);
+  for (uint32_t r = 0; placed && r < p->s->n_residencies; r++) {
+    p->s->res_address[r] = p->placement.address[r];
+  }
+  FS_TRY(set_times(p));
+  p->y->loose = NULL;
+  if (placed) {
+    p->y->lanes_stay = true;
+    FS_TRY(fs_sync_again(p->s));
+  }
+  return fs_block_plan_store(p->ctx, &p->orders, &p->chosen, p->y);
+}
+
+static fs_status run(pass *p) {
+  p->y->makespan_before = p->s->makespan;
+  FS_TRY(fs_accesses_collect(p->ctx, p->s, &p->scratch, &p->scratch, &p->acc));
+  FS_TRY(decide(p));
+  return apply(p);
+}
+
+fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync) {
+  pass p = {.ctx = ctx, .s = s, .y = sync};
+  fs_arena_init(&p.scratch, ctx);
+  fs_status status = run(&p);
+  sync->loose = NULL;
+  fs_arena_release(&p.scratch);
+  return status;
+}

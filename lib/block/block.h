@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Syncs for targets with sync: block, that is with nothing but syncs that stop everything.
+ *
+ * Machine: one sequencer issues all commands in one order; a queue runs what is issued to it first
+ * in, first out.  At a full sync the sequencer waits until all that it has issued is over; at a
+ * counting sync until of one (counting) queue all but the last `keep` commands that it has issued
+ * are.  It then goes on.
+ *
+ * Two things are decided: the order of issue (each queue's own order stays), and the syncs, as few
+ * full ones as any order of issue allows.
+ *
+ * Requires fs_ctrledge_run and fs_waits_run.
+ * Ensures: issue, stop and points of `sync` are filled, the schedule has new times (lib/retime.h),
+ * residencies in stack memories have addresses from the stack where these fit, and control edges
+ * and data are those of the new addresses.
+ * Source: nvFuser's sync insertion and shared memory allocation; what differs is said in the
+ * sources.  Errors: FSCHED_SYSTEM. */
+#ifndef FS_BLOCK_H
+#define FS_BLOCK_H
+
+#include "sync.h"
+
+fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
+
+#endif

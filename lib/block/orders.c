@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why the longest path is the least number of full syncs.
+ *
+ * No fewer: let u be before v by an edge that takes a full sync, u on queue A, which is not
+ * counting. Only a full sync, issued after u and before v, tells that u is over: a counting sync
+ * speaks of its own queue.  On a path these stretches of the order of issue follow each other, so
+ * each holds a sync of its own.  That needs are reduced does not shorten paths: an order that was
+ * left out is implied by a chain, and a chain that leaves queue A does so by an edge of u or of a
+ * later command of A, which takes a full sync as well. No more: items by `early`, those of one
+ * phase in the planned order, and a full sync before each phase but the first.  The planned order
+ * respects every edge; an edge inside a phase takes none.
+ *
+ * The same holds for any phases between `early` and `late` along which no edge goes back, and those
+ * that take a full sync go on. */
+#include "block/orders.h"
+
+#include "radix.h"
+
+typedef struct finder {
+  fsched_context *ctx;
+  fs_arena scratch;
+  fs_orders *o;
+  const fs_accesses *acc;
+  uint32_t *gang_item0, *gang_item; /* CSR per gang: its ops by epoch */
+  fs_wait *seen;                    /* per axis: the item and epoch that it was last met for */
+  FS_VEC(fs_need) need;
+  FS_VEC(fs_order_edge) edge;
+  FS_VEC(uint64_t) plan; /* to << 32 | from, twice as long for sorting */
+} finder;
+
+static fs_status index_gangs(finder *f) {
+  const fsched_schedule *s = f->o->s;
+  const fsched_graph *g = s->graph;
+  FS_TRY(fs_new_zero(&f->scratch, &f->gang_item0, (size_t)g->n_gangs + 1));
+  FS_TRY(fs_new(&f->scratch, &f->gang_item, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      f->gang_item0[g->op_gang[op] + 1]++;
+    }
+  }
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    f->gang_item0[k + 1] += f->gang_item0[k];
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      f->gang_item[f->gang_item0[g->op_gang[op]] + f->o->y->item_gang_epoch[op] - 1] = op;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- needs --- */
+
+static fs_status add_edge(finder *f, uint32_t from, bool full) {
+  fs_order_edge e = {.from = from & INT32_MAX, .full = full};
+  return fs_vec_push(f->ctx, &f->edge, e);
+}
+
+static fs_status add_need(finder *f, uint32_t item, uint32_t queue, uint32_t epoch) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(f->o->s, item, &n);
+  if (n == 1 && queues[0] == queue) {
+    return FSCHED_OK;
+  }
+  fs_need need = {queue, epoch};
+  FS_TRY(fs_vec_push(f->ctx, &f->need, need));
+  return add_edge(f, fs_need_item(f->o->y, need), !fs_queue_counting(f->o->s, queue));
+}
+
+static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
+  const fsched_schedule *s = f->o->s;
+  const fs_sync *y = f->o->y;
+  if (f->seen[w.axis].axis == item && f->seen[w.axis].epoch >= w.epoch) {
+    return FSCHED_OK; /* another member of the gang waits for it too */
+  }
+  f->seen[w.axis] = (fs_wait){item, w.epoch};
+  if (w.axis < s->n_queues) {
+    return add_need(f, item, w.axis, w.epoch);
+  }
+  uint32_t gang = f->gang_item[f->gang_item0[w.axis - s->n_queues] + w.epoch - 1];
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(s, gang, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t command = y->item_command[y->item_command0[gang] + i];
+    FS_TRY(add_need(f, item, queues[i], command - y->queue_command0[queues[i]] + 1));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_item(finder *f, uint32_t item) {
+  const fsched_schedule *s = f->o->s;
+  const fs_sync *y = f->o->y;
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(s, item, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t command = y->item_command[y->item_command0[item] + i];
+    if (command > y->queue_command0[queues[i]]) {
+      FS_TRY(add_edge(f, y->command_item[command - 1], false));
+    }
+    for (uint32_t w = y->wait0[command]; w < y->wait0[command + 1]; w++) {
+      FS_TRY(add_wait(f, item, y->wait[w]));
+    }
+  }
+  for (uint32_t i = f->o->plan0[item]; i < f->o->plan0[item + 1]; i++) {
+    FS_TRY(add_edge(f, f->o->plan[i], false));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_all(finder *f, fs_arena *arena) {
+  fs_orders *o = f->o;
+  FS_TRY(index_gangs(f));
+  FS_TRY(fs_new_none(&f->scratch, &f->seen, o->y->n_axes));
+  FS_TRY(fs_new(arena, &o->need0, (size_t)o->s->n_items + 1));
+  FS_TRY(fs_new(arena, &o->edge0, (size_t)o->s->n_items + 1));
+  for (uint32_t item = 0; item < o->s->n_items; item++) {
+    o->need0[item] = (uint32_t)f->need.n;
+    o->edge0[item] = (uint32_t)f->edge.n;
+    FS_TRY(add_item(f, item));
+  }
+  o->need0[o->s->n_items] = (uint32_t)f->need.n;
+  o->edge0[o->s->n_items] = (uint32_t)f->edge.n;
+  FS_TRY(fs_new(arena, &o->need, f->need.n));
+  FS_TRY(fs_new(arena, &o->edge, f->edge.n));
+  if (f->need.n > 0) {
+    memcpy(o->need, f->need.at, f->need.n * sizeof *o->need);
+  }
+  if (f->edge.n > 0) {
+    memcpy(o->edge, f->edge.at, f->edge.n * sizeof *o->edge);
+  }
+  return FSCHED_OK;
+}
+
+/* --- plan orders --- */
+
+static fs_status plan_order(finder *f, uint32_t from, uint32_t to) {
+  return from == to ? FSCHED_OK : fs_vec_push(f->ctx, &f->plan, (uint64_t)to << 32 | from);
+}
+
+/* A residency without bytes: readers and copies after the latest write, and before the next. */
+static fs_status order_empty(finder *f, uint32_t r) {
+  const fs_accesses *acc = f->acc;
+  uint32_t write = FS_NONE;
+  uint32_t since = acc->res0[r];
+  for (uint32_t i = acc->res0[r]; i < acc->res0[r + 1]; i++) {
+    if (write != FS_NONE) {
+      FS_TRY(plan_order(f, write, acc->item[i]));
+    }
+    if ((acc->mode[i] & FS_ACCESS_W) != 0 || fs_item_is_copy(f->o->s, acc->item[i])) {
+      for (; since < i; since++) {
+        FS_TRY(plan_order(f, acc->item[since], acc->item[i]));
+      }
+      write = acc->item[i];
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* All that touches a version in one residency comes before what begins its next. */
+static fs_status order_residencies(finder *f) {
+  const fsched_schedule *s = f->o->s;
+  const fs_accesses *acc = f->acc;
+  uint32_t *latest[2]; /* per version: in its own memory, in the store */
+  FS_TRY(fs_new_none(&f->scratch, &latest[0], s->graph->n_versions));
+  FS_TRY(fs_new_none(&f->scratch, &latest[1], s->graph->n_versions));
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t version = s->res_version[r];
+    if (s->res_size[r] == 0) {
+      FS_TRY(order_empty(f, r));
+    }
+    if (version == FS_NONE || acc->res0[r] == acc->res0[r + 1]) {
+      continue;
+    }
+    uint32_t *of = latest[s->res_memory[r] != fs_version_memory(s->graph, version)];
+    if (of[version] != FS_NONE) {
+      for (uint32_t i = acc->res0[of[version]]; i < acc->res0[of[version] + 1]; i++) {
+        FS_TRY(plan_order(f, acc->item[i], acc->item[acc->res0[r]]));
+      }
+    }
+    of[version] = r;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status file_plan(finder *f, fs_arena *arena) {
+  fs_orders *o = f->o;
+  size_t n = f->plan.n;
+  FS_TRY(fs_vec_reserve(f->ctx, &f->plan, 2 * n));
+  fs_radix_sort(f->plan.at, f->plan.at + n, n);
+  FS_TRY(fs_new_zero(arena, &o->plan0, (size_t)o->s->n_items + 1));
+  FS_TRY(fs_new(arena, &o->plan, n));
+  for (size_t i = 0; i < n; i++) {
+    o->plan[i] = (uint32_t)f->plan.at[i];
+    o->plan0[(f->plan.at[i] >> 32) + 1] = (uint32_t)i + 1;
+  }
+  for (uint32_t i = 0; i < o->s->n_items; i++) {
+    o->plan0[i + 1] = (uint32_t)fs_max(o->plan0[i + 1], o->plan0[i]);
+  }
+  return FSCHED_OK;
+}
+
+/* --- phases --- */
+
+static fs_status find_phases(fs_arena *arena, fs_orders *o) {
+  const fsched_schedule *s = o->s;
+  FS_TRY(fs_new_zero(arena, &o->early, s->n_items));
+  FS_TRY(fs_new(arena, &o->late, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t to = s->order[i];
+    for (uint32_t e = o->edge0[to]; e < o->edge0[to + 1]; e++) {
+      uint32_t least = o->early[o->edge[e].from] + o->edge[e].full;
+      assert(o->y->position[o->edge[e].from] < i);
+      o->early[to] = least > o->early[to] ? least : o->early[to];
+    }
+    o->n = o->early[to] > o->n ? o->early[to] : o->n;
+  }
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    o->late[i] = o->n;
+  }
+  for (uint32_t i = s->n_items; i-- > 0;) {
+    uint32_t to = s->order[i];
+    for (uint32_t e = o->edge0[to]; e < o->edge0[to + 1]; e++) {
+      uint32_t most = o->late[to] - o->edge[e].full;
+      uint32_t *late = &o->late[o->edge[e].from];
+      *late = most < *late ? most : *late;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find(finder *f, fs_arena *arena) {
+  FS_TRY(order_residencies(f));
+  FS_TRY(file_plan(f, arena));
+  FS_TRY(add_all(f, arena));
+  return find_phases(arena, f->o);
+}
+
+fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fsched_schedule *s,
+                         const fs_sync *y, const fs_accesses *acc, fs_orders *out) {
+  *out = (fs_orders){.s = s, .y = y};
+  finder f = {.ctx = ctx, .o = out, .acc = acc};
+  fs_arena_init(&f.scratch, ctx);
+  fs_status status = find(&f, arena);
+  fs_vec_free(ctx, &f.need);
+  fs_vec_free(ctx, &f.edge);
+  fs_vec_free(ctx, &f.plan);
+  fs_arena_release(&f.scratch);
+  return status;
+}

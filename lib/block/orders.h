@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an order of issue has to respect, item by item, and the phases that follow from it.
+ *
+ * Needs: commands of other queues that must be over before an item starts; these are the waits of
+ * the timelines, so all that queue order and other needs give already is left out.  A need of a
+ * queue that is not counting takes a full sync.
+ * Edges: `from` is issued before `to`, in an earlier phase when a full sync must lie between.  They
+ * are the needs, queue order, and plan orders: what the planned times have to show though nothing
+ * would go wrong otherwise (a version is at one place at a time; what has no bytes is read after it
+ * is written).
+ *
+ * The phase of an item counts the full syncs before it.  `early` is the longest path to it,
+ * counting the edges that take a full sync; `late` is n less the longest path from it. */
+#ifndef FS_BLOCK_ORDERS_H
+#define FS_BLOCK_ORDERS_H
+
+#include "access.h"
+#include "sync.h"
+
+typedef struct fs_need {
+  uint32_t queue, epoch;
+} fs_need;
+
+typedef struct fs_order_edge {
+  uint32_t from : 31;
+  uint32_t full : 1;
+} fs_order_edge;
+
+typedef struct fs_orders {
+  const fsched_schedule *s;
+  const fs_sync *y;
+  uint32_t *need0, *edge0; /* CSR per item */
+  fs_need *need;
+  fs_order_edge *edge;
+  uint32_t *plan0, *plan; /* CSR per item: plan orders alone, items that end before it starts */
+  uint32_t *early, *late; /* per item */
+  uint32_t n;             /* full syncs, the fewest that any order of issue allows */
+} fs_orders;
+
+static inline bool fs_queue_counting(const fsched_schedule *s, uint32_t queue) {
+  return !s->graph->target.implicit_queues && s->graph->target.queue[queue].counting;
+}
+/* The item whose command a need is about. */
+static inline uint32_t fs_need_item(const fs_sync *y, fs_need need) {
+  return y->command_item[y->queue_command0[need.queue] + need.epoch - 1];
+}
+
+/* Requires fs_waits_run.  The arrays live in `arena`.
+ * Complexity: O(commands + waits * gang members + accesses).  Errors: FSCHED_SYSTEM. */
+fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fsched_schedule *s,
+                         const fs_sync *y, const fs_accesses *acc, fs_orders *out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses in stack memories for an order of issue. */
+#ifndef FS_BLOCK_PLACE_H
+#define FS_BLOCK_PLACE_H
+
+#include "block/plan.h"
+
+typedef struct fs_placement {
+  uint64_t *address; /* per residency; of memories that are not placed: the schedule's */
+  bool *fits;        /* per memory: stack memories whose peak is within the capacity */
+  uint32_t *where;   /* per memory that does not: a place in the order of issue at which a full sync
+                        may let it reclaim, or FS_NONE */
+} fs_placement;
+
+/* Places the memories of `loose` (per memory) for a plan.  Residencies are taken from their first
+ * to their last access in the plan's order; given content from the very start, kept content to the
+ * very end; an in-place output together with its input.  The arrays live in `arena`.
+ * Complexity: O((accesses + stops) log).  Errors: FSCHED_SYSTEM. */
+fs_status fs_block_place(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
+                         const fs_accesses *acc, const bool *loose, const fs_block_plan *p,
+                         fs_placement *out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Greedy by right end: of the hazards that no sync meets yet, the one that ends first needs one by
+ * then, and its very end is the best place, since it meets all others that have begun:
+ *
+ *     (2,6)      |-------s
+ *     (3,7)         |----s--|
+ *     (5,9)               s |-----|            s: before 6
+ *
+ * Exchange argument: in any solution the sync that meets the first of them can be moved to its end
+ * without losing another. */
+#include "block/stab.h"
+
+#include "radix.h"
+
+static uint32_t run(const uint64_t *key, uint32_t n, const uint32_t *existing, uint32_t n_existing,
+                    uint32_t *out) {
+  uint32_t n_out = 0;
+  uint32_t next = 0;   /* into existing */
+  uint32_t latest = 0; /* the latest sync so far; no hazard is met by one at 0 */
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t first = (uint32_t)(key[i] >> 32);
+    uint32_t last = (uint32_t)key[i];
+    for (; next < n_existing && existing[next] <= first; next++) {
+      latest = existing[next] > latest ? existing[next] : latest;
+    }
+    if (latest <= last) {
+      latest = out[n_out++] = first;
+    }
+  }
+  return n_out;
+}
+
+fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_t n,
+                        const uint32_t *existing, uint32_t n_existing, uint32_t *out,
+                        uint32_t *n_out) {
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  uint64_t *key;
+  fs_status status = fs_new(&scratch, &key, 2 * (size_t)n);
+  if (status == FSCHED_OK) {
+    for (uint32_t i = 0; i < n; i++) {
+      assert(span[i].last < span[i].first);
+      key[i] = (uint64_t)span[i].first << 32 | span[i].last;
+    }
+    fs_radix_sort(key, key + n, n);
+    *n_out = run(key, n, existing, n_existing, out);
+  }
+  fs_arena_release(&scratch);
+  return status;
+}

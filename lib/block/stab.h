@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interval stabbing: the fewest syncs for a set of hazards.
+ *
+ * A hazard (last read, first write) is met by a sync at s when last read < s <= first write:
+ * "before the item at s".  Of (2,6) (3,7) (5,9) (8,12) two are enough, before 6 and before 12. */
+#ifndef FS_BLOCK_STAB_H
+#define FS_BLOCK_STAB_H
+
+#include "context.h"
+#include "mem.h"
+
+typedef struct fs_hazard_span {
+  uint32_t last, first; /* last < first */
+} fs_hazard_span;
+
+/* Which syncs must be added to those in `existing` (ascending), as few as can be: ascending in
+ * `out`, which has room for n.  Complexity: O(n).  Errors: FSCHED_SYSTEM. */
+fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_t n,
+                        const uint32_t *existing, uint32_t n_existing, uint32_t *out,
+                        uint32_t *n_out) FS_MUST_USE;
+
+#endif

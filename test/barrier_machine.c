@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "barrier_machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- problems --- */
+
+void fs_bm_init(fs_bm *m, uint32_t n_queues, uint64_t n_slots) {
+  memset(m, 0, sizeof *m);
+  m->n_queues = n_queues;
+  m->n_slots = n_slots;
+  m->item = NULL;
+}
+
+static void forget_plan(fs_bm *m) {
+  while (m->n_owned > 0) {
+    free(m->owned[--m->n_owned]);
+  }
+}
+
+void fs_bm_free(fs_bm *m) {
+  forget_plan(m);
+  free(m->item);
+  free(m->link);
+}
+
+uint32_t fs_bm_item_add(fs_bm *m, uint32_t queue, uint32_t time, uint32_t demand) {
+  assert(queue < m->n_queues);
+  if ((m->n_items & (m->n_items - 1)) == 0) {
+    m->item = realloc(m->item, (m->n_items == 0 ? 1 : 2 * (size_t)m->n_items) * sizeof *m->item);
+  }
+  m->item[m->n_items] = (fs_bm_item){1, {queue}, time, demand};
+  return m->n_items++;
+}
+
+void fs_bm_member_add(fs_bm *m, uint32_t queue) {
+  fs_bm_item *i = &m->item[m->n_items - 1];
+  assert(i->n_members < FS_BM_GANG);
+  i->queue[i->n_members++] = queue;
+}
+
+void fs_bm_link_add(fs_bm *m, uint32_t from, uint32_t to) {
+  assert(from < to);
+  for (uint32_t i = m->n_links; i-- > 0 && m->link[i][1] == to;) {
+    if (m->link[i][0] == from) {
+      return;
+    }
+  }
+  if (m->n_links == m->cap_links) {
+    m->cap_links = 2 * m->cap_links + 16;
+    m->link = realloc(m->link, m->cap_links * sizeof *m->link);
+  }
+  m->link[m->n_links][0] = from;
+  m->link[m->n_links++][1] = to;
+}
+
+static void *own(fs_bm *m, size_t n, size_t size) {
+  assert(m->n_owned < 12);
+  return m->owned[m->n_owned++] = calloc(n + 1, size);
+}
+
+static uint32_t id_of(const fs_bm *m, uint32_t item) {
+  return m->reversed ? m->n_items - 1 - item : item;
+}
+
+/* Commands by queue, then by item. */
+static void number_commands(fs_bm *m) {
+  fs_barrier_problem *p = &m->p;
+  uint32_t *queue0 = own(m, m->n_queues + 1, 4);
+  for (uint32_t i = 0; i < m->n_items; i++) {
+    p->n_commands += m->item[i].n_members;
+  }
+  uint32_t *command_item = own(m, p->n_commands, 4);
+  uint32_t *item0 = own(m, m->n_items + 1, 4);
+  uint32_t *member = own(m, p->n_commands, 4);
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < m->n_queues; q++) {
+    queue0[q] = n;
+    for (uint32_t i = 0; i < m->n_items; i++) {
+      for (uint32_t k = 0; k < m->item[i].n_members; k++) {
+        if (m->item[i].queue[k] == q) {
+          command_item[n++] = id_of(m, i);
+        }
+      }
+    }
+  }
+  queue0[m->n_queues] = n;
+  for (uint32_t c = 0; c < n; c++) {
+    item0[command_item[c] + 1]++;
+  }
+  for (uint32_t u = 0; u < m->n_items; u++) {
+    item0[u + 1] += item0[u];
+  }
+  uint32_t *at = calloc(m->n_items + 1, sizeof *at);
+  for (uint32_t c = 0; c < n; c++) {
+    member[item0[command_item[c]] + at[command_item[c]]++] = c;
+  }
+  free(at);
+  p->queue_command0 = queue0;
+  p->command_item = command_item;
+  p->item_command0 = item0;
+  p->item_command = member;
+}
+
+/* Links as waits of all members, except those on queues where the other end comes earlier alone. */
+static void make_preds(fs_bm *m) {
+  fs_barrier_problem *p = &m->p;
+  uint32_t *count = own(m, p->n_commands + 1, 4);
+  for (int pass = 0; pass < 2; pass++) {
+    uint32_t *pred = pass == 0 ? NULL : own(m, count[p->n_commands], 4);
+    for (uint32_t i = 0; i < m->n_links; i++) {
+      uint32_t to = id_of(m, m->link[i][1]);
+      for (uint32_t k = p->item_command0[to]; k < p->item_command0[to + 1]; k++) {
+        uint32_t *n = &count[p->item_command[k]];
+        if (pass == 0) {
+          n[1]++;
+        } else {
+          pred[(*n)++] = id_of(m, m->link[i][0]);
+        }
+      }
+    }
+    for (uint32_t c = 0; pass == 0 && c < p->n_commands; c++) {
+      count[c + 1] += count[c];
+    }
+    p->pred = pred;
+  }
+  for (uint32_t c = p->n_commands; c > 0; c--) {
+    count[c] = count[c - 1];
+  }
+  count[0] = 0;
+  p->pred0 = count;
+}
+
+static void plan_starts(fs_bm *m) {
+  fs_barrier_problem *p = &m->p;
+  fs_tick *start = own(m, m->n_items, sizeof *start);
+  fs_tick *time = own(m, m->n_items, sizeof *time);
+  uint32_t *order = own(m, m->n_items, 4);
+  uint32_t *demand = own(m, m->n_items, 4);
+  fs_tick *queue = calloc(m->n_queues + 1, sizeof *queue);
+  for (uint32_t i = 0; i < m->n_items; i++) {
+    uint32_t u = id_of(m, i);
+    order[i] = u;
+    time[u] = m->item[i].time;
+    demand[u] = m->item[i].demand;
+    for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+      uint32_t c = p->item_command[k];
+      for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+        start[u] = fs_max(start[u], start[p->pred[e]] + time[p->pred[e]]);
+      }
+    }
+    for (uint32_t k = 0; k < m->item[i].n_members; k++) {
+      start[u] = fs_max(start[u], queue[m->item[i].queue[k]]);
+    }
+    for (uint32_t k = 0; k < m->item[i].n_members; k++) {
+      queue[m->item[i].queue[k]] = start[u] + time[u];
+    }
+  }
+  free(queue);
+  p->start = start;
+  p->time = time;
+  p->order = order;
+  p->demand = demand;
+}
+
+fs_barrier_problem *fs_bm_plan(fs_bm *m, uint32_t bound) {
+  forget_plan(m);
+  m->p = (fs_barrier_problem){
+      .n_queues = m->n_queues, .n_items = m->n_items, .n_slots = m->n_slots, .bound = bound};
+  number_commands(m);
+  make_preds(m);
+  plan_starts(m);
+  return &m->p;
+}
+
+void fs_bm_random(fs_bm *m, fs_rng *r, uint32_t n_items, uint32_t n_queues, uint32_t edges_per_item,
+                  uint32_t most_demand, uint64_t n_slots, bool gangs) {
+  fs_bm_init(m, n_queues, n_slots);
+  m->reversed = fs_rng_one_in(r, 2);
+  uint32_t window = 1 + fs_rng_below(r, n_items);
+  for (uint32_t i = 0; i < n_items; i++) {
+    uint32_t q = fs_rng_below(r, n_queues);
+    uint32_t time = fs_rng_one_in(r, 10) ? 0 : 1 + fs_rng_below(r, 20);
+    uint32_t members = gangs && n_queues > 1 && fs_rng_one_in(r, 8) ? 2 : 1;
+    fs_bm_item_add(m, q, time, 1 + fs_rng_below(r, most_demand / members));
+    if (members == 2) {
+      fs_bm_member_add(m, (q + 1) % n_queues);
+    }
+    uint32_t reach = i < window ? i : window;
+    for (uint32_t e = fs_rng_below(r, 2 * edges_per_item + 1); e-- > 0 && reach > 0;) {
+      fs_bm_link_add(m, i - 1 - fs_rng_below(r, reach), i);
+    }
+  }
+}
+
+/* --- results by themselves --- */
+
+static const char *check_arrays(const fs_barrier_problem *p, const fs_barriers *b) {
+  uint64_t *taken = calloc(b->n + 1, sizeof *taken);
+  uint32_t *uses = calloc((size_t)b->used + 1, sizeof *uses);
+  const char *fault = b->used > p->bound ? "more physical barriers than the bound" : NULL;
+  for (uint32_t i = 0; i < b->n && fault == NULL; i++) {
+    if (b->physical[i] >= b->used) {
+      fault = "a physical id beyond those in use";
+    } else if (b->use[i] != uses[b->physical[i]]++) {
+      fault = "uses do not count";
+    }
+  }
+  for (uint32_t c = 0; c < p->n_commands && fault == NULL; c++) {
+    uint64_t slots = 0;
+    for (uint32_t k = b->update0[c]; k < b->update0[c + 1]; k++) {
+      taken[b->update[k]] += b->slots[k];
+      slots += b->slots[k];
+      fault = b->slots[k] == 0 ? "no slot" : fault;
+      fault = k > b->update0[c] && b->update[k] <= b->update[k - 1] ? "updates unsorted" : fault;
+    }
+    fault = slots != 0 && slots != p->demand[p->command_item[c]] ? "slots" : fault;
+    for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+      fault = b->wait[k] >= b->n ? "a wait for nothing" : fault;
+      fault = k > b->wait0[c] && b->wait[k] <= b->wait[k - 1] ? "waits unsorted" : fault;
+    }
+  }
+  for (uint32_t i = 0; i < b->n && fault == NULL; i++) {
+    fault = taken[i] == 0 || taken[i] > p->n_slots ? "slots of a barrier" : NULL;
+  }
+  free(taken);
+  free(uses);
+  return fault;
+}
+
+/* The last use before b of its physical barrier, or FS_NONE. */
+static uint32_t use_before(const fs_barriers *b, uint32_t i) {
+  for (uint32_t k = i; k-- > 0;) {
+    if (b->physical[k] == b->physical[i]) {
+      return k;
+    }
+  }
+  return FS_NONE;
+}
+
+typedef struct times {
+  fs_tick *queue, *end, *gate;
+  uint32_t *left; /* per barrier: commands that have yet to wait */
+  uint32_t *producers;
+  uint32_t *before;
+} times;
+
+static const char *check_start(const fs_barrier_problem *p, const fs_barriers *b, times *t,
+                               uint32_t u) {
+  fs_tick start = b->start[u];
+  if (start < p->start[u]) {
+    return "starts before its plan";
+  }
+  for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+    uint32_t c = p->item_command[k];
+    for (uint32_t w = b->wait0[c]; w < b->wait0[c + 1]; w++) {
+      if (start < t->end[b->wait[w]] || t->producers[b->wait[w]] > 0) {
+        return "starts before a barrier";
+      }
+    }
+    for (uint32_t w = b->update0[c]; w < b->update0[c + 1]; w++) {
+      uint32_t before = t->before[b->update[w]];
+      if (before != FS_NONE && (start < t->gate[before] || t->left[before] > 0)) {
+        return "takes a barrier that is held";
+      }
+    }
+  }
+  return NULL;
+}
+
+static const char *check_item(const fs_barrier_problem *p, const fs_barriers *b, times *t,
+                              const uint32_t *command_queue, uint32_t u) {
+  const char *fault = check_start(p, b, t, u);
+  for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+    uint32_t c = p->item_command[k];
+    fault = b->start[u] < t->queue[command_queue[c]] ? "overtakes its queue" : fault;
+    t->queue[command_queue[c]] = b->start[u] + p->time[u];
+    for (uint32_t w = b->wait0[c]; w < b->wait0[c + 1]; w++) {
+      t->gate[b->wait[w]] = fs_max(t->gate[b->wait[w]], b->start[u]);
+      t->left[b->wait[w]]--;
+    }
+    for (uint32_t w = b->update0[c]; w < b->update0[c + 1]; w++) {
+      t->end[b->update[w]] = fs_max(t->end[b->update[w]], b->start[u] + p->time[u]);
+      t->producers[b->update[w]]--;
+    }
+  }
+  return fault;
+}
+
+const char *fs_bm_check(const fs_barrier_problem *p, const fs_barriers *b) {
+  const char *fault = check_arrays(p, b);
+  if (fault != NULL) {
+    return fault;
+  }
+  times t = {calloc(p->n_queues + 1, sizeof(fs_tick)),
+             calloc(b->n + 1, sizeof(fs_tick)),
+             calloc(b->n + 1, sizeof(fs_tick)),
+             calloc(b->n + 1, 4),
+             calloc(b->n + 1, 4),
+             calloc(b->n + 1, 4)};
+  uint32_t *command_queue = calloc(p->n_commands + 1, 4);
+  char *seen = calloc(p->n_items + 1, 1);
+  for (uint32_t i = 0; i < b->n; i++) {
+    t.before[i] = use_before(b, i);
+  }
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    for (uint32_t c = p->queue_command0[q]; c < p->queue_command0[q + 1]; c++) {
+      command_queue[c] = q;
+      for (uint32_t w = b->wait0[c]; w < b->wait0[c + 1]; w++) {
+        t.left[b->wait[w]]++;
+      }
+      for (uint32_t w = b->update0[c]; w < b->update0[c + 1]; w++) {
+        t.producers[b->update[w]]++;
+      }
+    }
+  }
+  fs_tick makespan = 0;
+  for (uint32_t i = 0; i < p->n_items && fault == NULL; i++) {
+    uint32_t u = b->order[i];
+    fault = seen[u]++ ? "an item twice in the order" : fault;
+    fault = fault == NULL ? check_item(p, b, &t, command_queue, u) : fault;
+    fault = i > 0 && b->start[u] < b->start[b->order[i - 1]] ? "order against starts" : fault;
+    makespan = fs_max(makespan, b->start[u] + p->time[u]);
+  }
+  fault = fault == NULL && makespan != b->makespan ? "makespan" : fault;
+  free(t.queue);
+  free(t.end);
+  free(t.gate);
+  free(t.left);
+  free(t.producers);
+  free(t.before);
+  free(command_queue);
+  free(seen);
+  return fault;
+}
+
+/* --- the machine --- */
+
+enum { WAITING, RUNNING, OVER };
+
+typedef struct machine {
+  const fs_barrier_problem *p;
+  const fs_barriers *b;
+  uint32_t *producers, *consumers; /* per barrier: still to come */
+  uint32_t *mapped;                /* per physical: the barrier, or FS_NONE */
+  uint32_t *next_use;              /* per barrier */
+  uint32_t *head, *queue;          /* per queue: commands over; per command: its queue */
+  char *state;                     /* per command */
+  uint32_t *members_over;          /* per item */
+  fs_tick *end;                    /* per command */
+  uint32_t *running, n_running;
+  fs_tick now;
+  fs_rng *r;
+  fs_bm_mode mode;
+} machine;
+
+static bool command_can_start(const machine *m, uint32_t c) {
+  const fs_barriers *b = m->b;
+  if (m->state[c] != WAITING || m->p->queue_command0[m->queue[c]] + m->head[m->queue[c]] != c) {
+    return false;
+  }
+  for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+    if (m->mapped[b->physical[b->wait[k]]] != b->wait[k] || m->producers[b->wait[k]] > 0) {
+      return false;
+    }
+  }
+  for (uint32_t k = b->update0[c]; k < b->update0[c + 1]; k++) {
+    if (m->mapped[b->physical[b->update[k]]] != b->update[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool item_can_start(const machine *m, uint32_t u) {
+  for (uint32_t k = m->p->item_command0[u]; k < m->p->item_command0[u + 1]; k++) {
+    if (!command_can_start(m, m->p->item_command[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char *start_command(machine *m, uint32_t c) {
+  const fs_barrier_problem *p = m->p;
+  const fs_barriers *b = m->b;
+  for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+    uint32_t w = p->pred[e];
+    if (m->members_over[w] < p->item_command0[w + 1] - p->item_command0[w]) {
+      return "starts before what it depends on is over";
+    }
+  }
+  m->state[c] = RUNNING;
+  m->running[m->n_running++] = c;
+  m->end[c] = m->now + (fs_rng_one_in(m->r, 8) ? fs_rng_below(m->r, 1000) : fs_rng_below(m->r, 9));
+  for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+    uint32_t i = b->wait[k];
+    if (--m->consumers[i] == 0) {
+      m->mapped[b->physical[i]] = m->next_use[i];
+    }
+  }
+  return NULL;
+}
+
+static void end_command(machine *m, uint32_t at) {
+  uint32_t c = m->running[at];
+  m->running[at] = m->running[--m->n_running];
+  m->state[c] = OVER;
+  m->head[m->queue[c]]++;
+  m->members_over[m->p->command_item[c]]++;
+  for (uint32_t k = m->b->update0[c]; k < m->b->update0[c + 1]; k++) {
+    m->producers[m->b->update[k]]--;
+  }
+}
+
+/* Starts one item that can start, by chance; *did: there was one. */
+static const char *start_one(machine *m, bool *did) {
+  const fs_barrier_problem *p = m->p;
+  uint32_t first = fs_rng_below(m->r, p->n_queues);
+  *did = false;
+  for (uint32_t i = 0; i < p->n_queues && !*did; i++) {
+    uint32_t q = (first + i) % p->n_queues;
+    uint32_t c = p->queue_command0[q] + m->head[q];
+    if (c < p->queue_command0[q + 1] && item_can_start(m, p->command_item[c])) {
+      uint32_t u = p->command_item[c];
+      *did = true;
+      for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+        const char *fault = start_command(m, p->item_command[k]);
+        if (fault != NULL) {
+          return fault;
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+static void end_one(machine *m) {
+  uint32_t at = fs_rng_below(m->r, m->n_running);
+  for (uint32_t i = 0; m->mode == FS_BM_TIMES && i < m->n_running; i++) {
+    at = m->end[m->running[i]] < m->end[m->running[at]] ? i : at;
+  }
+  m->now = fs_max(m->now, m->end[m->running[at]]);
+  end_command(m, at);
+}
+
+static const char *run(machine *m) {
+  for (uint32_t over = 0; over < m->p->n_commands;) {
+    bool did = false;
+    if (m->mode == FS_BM_TIMES || m->n_running == 0 || fs_rng_one_in(m->r, 2)) {
+      const char *fault = start_one(m, &did);
+      if (fault != NULL) {
+        return fault;
+      }
+    }
+    if (!did && m->n_running == 0) {
+      return "deadlock";
+    }
+    if (!did) {
+      end_one(m);
+      over++;
+    }
+  }
+  return NULL;
+}
+
+static void set_up(machine *m) {
+  const fs_barrier_problem *p = m->p;
+  const fs_barriers *b = m->b;
+  memset(m->mapped, 0xFF, ((size_t)b->used + 1) * 4);
+  for (uint32_t i = b->n; i-- > 0;) {
+    m->next_use[i] = m->mapped[b->physical[i]];
+    m->mapped[b->physical[i]] = i;
+  }
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    for (uint32_t c = p->queue_command0[q]; c < p->queue_command0[q + 1]; c++) {
+      m->queue[c] = q;
+      for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+        m->consumers[b->wait[k]]++;
+      }
+      for (uint32_t k = b->update0[c]; k < b->update0[c + 1]; k++) {
+        m->producers[b->update[k]]++;
+      }
+    }
+  }
+}
+
+const char *fs_bm_run(const fs_barrier_problem *p, const fs_barriers *b, fs_bm_mode mode,
+                      fs_rng *r) {
+  size_t nb = (size_t)b->n + b->used + 2;
+  size_t nc = (size_t)p->n_commands + p->n_queues + p->n_items + 1;
+  uint32_t *words = calloc(3 * nb + 4 * nc, sizeof *words);
+  machine m = {.p = p, .b = b, .mode = mode, .r = r};
+  m.producers = words;
+  m.consumers = words + nb;
+  m.next_use = words + 2 * nb;
+  m.mapped = calloc((size_t)b->used + 1, sizeof *words);
+  m.head = words + 3 * nb;
+  m.queue = m.head + nc;
+  m.running = m.queue + nc;
+  m.members_over = m.running + nc;
+  m.state = calloc(nc, 1);
+  m.end = calloc(nc, sizeof *m.end);
+  set_up(&m);
+  const char *fault = run(&m);
+  for (uint32_t i = 0; i < b->n && fault == NULL; i++) {
+    fault = m.consumers[i] + m.producers[i] > 0 ? "a barrier is left over" : NULL;
+  }
+  free(words);
+  free(m.mapped);
+  free(m.state);
+  free(m.end);
+  return fault;
+}
+
+/* --- orders --- */
+
+/* Commands that are over before command c starts, a byte each, from those before it. */
+static void find_known(const fs_barrier_problem *p, char *known, uint32_t c) {
+  size_t n = p->n_commands;
+  char *mine = known + c * n;
+  uint32_t q = 0;
+  while (p->queue_command0[q + 1] <= c) {
+    q++;
+  }
+  for (uint32_t d = p->queue_command0[q]; d < c; d++) {
+    mine[d] = 1;
+    for (size_t k = 0; k < n; k++) {
+      mine[k] |= known[d * n + k];
+    }
+  }
+  for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+    for (uint32_t d = 0; d < n; d++) {
+      for (size_t k = 0; k < n && p->command_item[d] == p->pred[e]; k++) {
+        mine[k] |= known[d * n + k] | (k == d);
+      }
+    }
+  }
+}
+
+char *fs_bm_closure(const fs_bm *m) {
+  const fs_barrier_problem *p = &m->p;
+  size_t n = p->n_commands;
+  char *known = calloc(n * n + 1, 1);
+  char *before = calloc(n * m->n_items + 1, 1);
+  for (uint32_t i = 0; i < m->n_items; i++) {
+    uint32_t v = p->order[i];
+    for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+      find_known(p, known, p->item_command[k]);
+    }
+  }
+  for (size_t u = 0; u < m->n_items; u++) {
+    for (size_t c = 0; c < n; c++) {
+      bool all = true;
+      for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+        all = all && known[c * n + p->item_command[k]] != 0;
+      }
+      before[u * n + c] = all;
+    }
+  }
+  free(known);
+  return before;
+}
+
+const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barriers *b) {
+  const fs_barrier_problem *p = &m->p;
+  size_t n = m->n_items;
+  char *added = calloc(n * n + 1, 1);
+  const char *fault = NULL;
+  for (uint32_t i = 0; i < b->n_added; i++) {
+    added[b->added_from[i] * n + b->added_to[i]] = 1;
+  }
+  char *wanted = calloc(n * n + 1, 1);
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    for (uint32_t d = 0; d < p->n_commands; d++) {
+      uint32_t u = p->command_item[d];
+      uint32_t v = p->command_item[c];
+      for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+        for (uint32_t j = b->update0[d]; j < b->update0[d + 1]; j++) {
+          if (b->wait[k] == b->update[j] && !closure[u * p->n_commands + c]) {
+            wanted[u * n + v] = 1;
+          }
+        }
+      }
+    }
+  }
+  uint32_t count = 0;
+  for (size_t i = 0; i < n * n && fault == NULL; i++) {
+    fault = added[i] != wanted[i] ? "added orders" : NULL;
+    count += (uint32_t)wanted[i];
+  }
+  fault = fault == NULL && count != b->n_added ? "added orders repeat" : fault;
+  free(added);
+  free(wanted);
+  return fault;
+}
