@@ -203,11 +203,13 @@ static fs_status check_value(const fs_walk *w, fs_option option, const char *sho
                              const char *value) {
   const char *argument = fs_option_table[option].argument;
   uint64_t number;
+  bool digits = *value != '\0' && value[strspn(value, "0123456789")] == '\0';
   if (strcmp(argument, "N") == 0 && !fs_parse_u64(value, &number)) {
-    return fs_usage(w->ctx, NULL, "%s wants a decimal number, not '%s'", shown, value);
+    return fs_usage(w->ctx, NULL, "%s wants a decimal number%s, not '%s'", shown,
+                    digits ? " below 2^64" : "", value);
   }
   bool or_number = strncmp(argument, "N|", 2) == 0;
-  if (or_number && !fs_parse_u64(value, &number) &&
+  if (or_number && !digits && /* one that is too large is outside of the option's range as well */
       fs_choice_index(argument + 2, value) == FS_NONE) {
     return fs_usage(w->ctx, fs_nearest_hint(w->arena, argument + 2, value),
                     "%s wants a decimal number or %s, not '%s'", shown, argument + 2, value);

@@ -211,7 +211,7 @@ static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
     }
   } else if (sync->barrier_bound == FS_BARRIERS_AUTO) {
     fs_text_printf(t, "  barriers: %u", sync->barriers_used);
-    put_plural(t, ", the least that add no order; ", sync->n_barriers, "use");
+    put_plural(t, ", the least that add no order or gate; ", sync->n_barriers, "use");
   } else {
     fs_text_printf(t, "  barriers: %u of %u", sync->barriers_used, sync->barrier_bound);
     put_plural(t, " used, ", sync->n_barriers, "use");
@@ -244,7 +244,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   }
   fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
   if (s->sync != NULL && s->sync->kind == FS_SYNC_TIMELINE) {
-    fs_text_printf(t, ", %u waits", s->sync->waits_emitted);
+    put_plural(t, ", ", s->sync->waits_emitted, "wait");
   }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
     fs_text_printf(t, ", times of %u of %u ops and %u cop%s from the profile", cli->profile.ops,
@@ -313,10 +313,12 @@ static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
     *barriers = FSCHED_BARRIERS_AUTO;
     return FSCHED_OK;
   }
-  if (!fs_parse_u64(value, &n) || n < 1 || n > INT32_MAX) {
-    return fs_usage(cli->ctx,
-                    n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
-                    "--barriers is %s, outside 1 .. %d, auto", value, INT32_MAX);
+  bool read = fs_parse_u64(value, &n);
+  if (!read || n < 1 || n > INT32_MAX) {
+    return fs_usage(
+        cli->ctx,
+        read && n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
+        "--barriers is %s, neither 1 .. %d nor auto", value, INT32_MAX);
   }
   *barriers = (uint32_t)n;
   return FSCHED_OK;

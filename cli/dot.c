@@ -6,6 +6,8 @@
 #include "file.h"
 #include "fsched/verify.h"
 #include "schedule.h"
+#include "stream.h"
+#include "sync.h"
 
 typedef struct fs_dot_job {
   fs_cli *cli;
@@ -19,6 +21,17 @@ static fs_status finish(const fs_dot_job *job, fs_status status, char *text, siz
   status = fs_file_write(ctx, job->output, text, length);
   fsched_text_free(ctx, text, length);
   return status;
+}
+
+/* Asked for and never there: nothing would say why none is drawn. */
+static fs_status check_barriers(const fs_dot_job *job, const fsched_program *program) {
+  fs_sync_kind sync = (fs_sync_kind)program->view.meta->sync;
+  if (!job->options.barriers || sync == FS_SYNC_BARRIER) {
+    return FSCHED_OK;
+  }
+  return fs_usage(job->cli->ctx, "what makes a command wait is drawn without it",
+                  "--barrier-nodes is for programs with barriers, and %s has %s",
+                  fs_cli_shown(job->input), sync == FS_SYNC_BLOCK ? "syncs" : "waits");
 }
 
 static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t size) {
@@ -36,7 +49,10 @@ static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t s
   FS_TRY(fs_cli_load_program(cli, fs_cli_shown(job->input), bytes, size, &program));
   char *text = NULL;
   size_t length = 0;
-  fs_status status = fs_dot_program(cli->ctx, program, &job->options, &text, &length);
+  fs_status status = check_barriers(job, program);
+  if (status == FSCHED_OK) {
+    status = fs_dot_program(cli->ctx, program, &job->options, &text, &length);
+  }
   fsched_program_destroy(program);
   return finish(job, status, text, length);
 }

@@ -12,6 +12,8 @@ typedef struct fs_asm {
   fs_fields f;
   fs_arena arena;
   uint32_t n_kernels;
+  uint32_t used_node; /* says how many physical barriers are used; 0: none does */
+  uint32_t last_node; /* names the barrier with the highest number */
   fs_names axis_names, memory_names, resource_names, buffer_names, op_names;
 #define FS_ASM_SECTION_(id, type) FS_VEC(type) id;
   FS_STREAM_SECTIONS(FS_ASM_SECTION_)
@@ -38,7 +40,7 @@ fs_status fs_asm_stops(fs_asm *a, uint32_t list) FS_MUST_USE;
 /* A wait before, or an update after, the command `r`; `node` has the word for its kind. */
 fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
 fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
-/* All barriers up to the last have been named. */
+/* All barriers up to the last have been named, and take as many physical ones as was said. */
 fs_status fs_asm_barriers_end(fs_asm *a) FS_MUST_USE;
 
 #endif

@@ -32,11 +32,12 @@ static fs_status count(fs_asm *a, uint32_t node, uint32_t *out) {
 }
 
 fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) {
-  enum { COUNT, SLOTS, FIELDS };
-  static const fs_field fields[FIELDS] = {{"count", false}, {"slots", false}};
+  enum { COUNT, SLOTS, USED, FIELDS };
+  static const fs_field fields[FIELDS] = {{"count", false}, {"slots", false}, {"used", false}};
   uint32_t value[FIELDS];
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(count(a, value[COUNT], &m->barrier_count));
+  a->used_node = value[USED] == FS_NONE ? 0 : value[USED];
   return count(a, value[SLOTS], &m->barrier_slots);
 }
 
@@ -61,6 +62,7 @@ static fs_status find_barrier(fs_asm *a, uint32_t node, uint32_t *barrier) {
                           "barriers are numbered from 0 without gaps, and there are fewer than %u",
                           *barrier);
   }
+  a->last_node = a->barriers.n <= *barrier ? node : a->last_node;
   while (a->barriers.n <= *barrier) {
     FS_TRY(fs_asm_push(a, barriers, (fs_stream_barrier){.physical = FS_NONE, .use = FS_NONE}));
   }
@@ -129,17 +131,55 @@ fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) 
 }
 
 fs_status fs_asm_barriers_end(fs_asm *a) {
+  uint32_t used = 0, said;
   for (uint32_t b = 0; b < a->barriers.n; b++) {
     if (a->barriers.at[b].physical == FS_NONE) {
-      return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, 0,
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, a->last_node,
                             "barrier %u is named nowhere, but barrier %u is", b,
                             (uint32_t)a->barriers.n - 1);
     }
+    used += a->barriers.at[b].use == 0;
   }
-  return FSCHED_OK;
+  if (a->used_node == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u32(&a->f, a->used_node, &said));
+  return said == used ? FSCHED_OK
+                      : fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, a->used_node,
+                                       "the barriers take %u physical ones, not %u", used, said);
 }
 
 /* ---- syncs */
+
+/* Commands of the queue that are issued before `at`. */
+static uint32_t issued_before(const fs_asm *a, uint32_t queue, uint32_t at) {
+  const fs_stream_queue *q = &a->queues.at[queue];
+  uint32_t low = 0, high = q->n_commands;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    bool before = a->commands.at[q->command0 + middle].issue < at;
+    *(before ? &low : &high) = before ? middle + 1 : middle;
+  }
+  return low;
+}
+
+/* The queue of a sync that counts, and what it keeps; fs_stream_check would not say where. */
+static fs_status counted(fs_asm *a, uint32_t queue, uint32_t keep, fs_stream_stop *r) {
+  FS_TRY(fs_fields_name(&a->f, queue, &a->axis_names, "queue", &r->queue));
+  FS_TRY(fs_fields_u32(&a->f, keep, &r->keep));
+  if (r->queue >= a->queues.n || a->queues.at[r->queue].counting == 0) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, queue,
+                          "a sync cannot count '%s', which is not a queue with 'counting'",
+                          a->f.doc->node[queue].text);
+  }
+  uint32_t issued = issued_before(a, r->queue, r->at);
+  if (r->keep >= issued) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, keep,
+                          "a sync keeps %u commands of its queue, where %u are issued before it",
+                          r->keep, issued);
+  }
+  return FSCHED_OK;
+}
 
 static fs_status stop(fs_asm *a, uint32_t node) {
   enum { AT, KIND, QUEUE, KEEP, FIELDS };
@@ -149,6 +189,11 @@ static fs_status stop(fs_asm *a, uint32_t node) {
   fs_stream_stop r = {.queue = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_fields_u32(&a->f, value[AT], &r.at));
+  if (r.at == 0 || r.at >= a->commands.n) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[AT],
+                          "a sync is before command %u of the order of issue, of %u, or the first",
+                          r.at, (uint32_t)a->commands.n);
+  }
   FS_TRY(fs_fields_word(&a->f, value[KIND], FS_WORDS(fs_words_stop), &counts));
   if ((value[QUEUE] != FS_NONE) != counts || (value[KEEP] != FS_NONE) != counts) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
@@ -156,8 +201,7 @@ static fs_status stop(fs_asm *a, uint32_t node) {
                                  : "a full sync has no queue and keeps nothing");
   }
   if (counts) {
-    FS_TRY(fs_fields_name(&a->f, value[QUEUE], &a->axis_names, "queue", &r.queue));
-    FS_TRY(fs_fields_u32(&a->f, value[KEEP], &r.keep));
+    FS_TRY(counted(a, value[QUEUE], value[KEEP], &r));
   }
   return fs_asm_push(a, stops, r);
 }

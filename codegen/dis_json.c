@@ -43,6 +43,14 @@ static const char *comma(uint32_t index) { return index == 0 ? "" : ", "; }
 static void put_line(fs_dis *d, uint32_t index) { put(d, index == 0 ? "\n  {" : ",\n  {"); }
 static void put_end(fs_dis *d, uint32_t n) { put(d, n == 0 ? "]" : "\n ]"); }
 
+static uint32_t physical_used(const fs_dis *d) {
+  uint32_t n = 0;
+  for (uint32_t b = 0; b < d->s->n_barriers; b++) {
+    n += d->s->barriers[b].use == 0;
+  }
+  return n;
+}
+
 static void put_meta(fs_dis *d) {
   const fs_stream_meta *m = d->s->meta;
   put_u64(d, "{\n \"fsched_program\": ", FS_STREAM_VERSION);
@@ -64,6 +72,8 @@ static void put_meta(fs_dis *d) {
       put(d, comma(count));
       put_u64(d, "\"slots\": ", m->barrier_slots);
     }
+    put(d, comma(count || m->barrier_slots != FS_NONE));
+    put_u64(d, "\"used\": ", physical_used(d));
     put(d, "}");
   }
 }

@@ -277,7 +277,7 @@ static void put_head(fs_text *t, const fs_svg *v) {
                "the same time axis, what is held of each bounded memory and resource: ");
   put_summary(t, v);
   fs_text_puts(t, ".</desc>\n");
-  fs_svg_style(t);
+  fs_svg_style(v, t);
   fs_text_puts(t, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
   fs_svg_text(t, "n", EDGE, 30 * FS_PX);
   fs_svg_name(t, v->g->name);

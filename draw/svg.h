@@ -6,6 +6,7 @@
  *   svg_style.c   colours, patterns, style sheet, legend
  *   svg_panel.c   what panels are made of
  *   svg_gantt.c   the queues
+ *   svg_syncs.c   syncs across them
  *   svg_map.c     a contiguous memory, time by address
  *   svg_steps.c   amounts over time: counted memories, resources, concurrency
  *   svg_pieces.c  small boxes merged
@@ -30,6 +31,8 @@ typedef enum fs_svg_mark {
   FS_SVG_PADDING,
   FS_SVG_INSTANT,
   FS_SVG_MERGED,
+  FS_SVG_SYNC,
+  FS_SVG_COUNT,
   FS_SVG_MARKS
 } fs_svg_mark;
 
@@ -69,7 +72,8 @@ static inline fs_cent fs_svg_x(const fs_svg *v, fs_tick time) {
 }
 
 /* ---- svg_style.c */
-void fs_svg_style(fs_text *t);
+/* After the panels. */
+void fs_svg_style(const fs_svg *v, fs_text *t);
 void fs_svg_legend(fs_svg *v);
 /* The class of a colour: an op's, and that of what it writes; FS_NONE: grey. */
 enum { FS_SVG_COLOURS = 16, FS_SVG_GREY = FS_SVG_COLOURS, FS_SVG_PLAIN };
@@ -123,5 +127,12 @@ fs_status fs_svg_map(fs_svg *v, uint32_t memory, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_counted(fs_svg *v, uint32_t memory, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_resource(fs_svg *v, uint32_t resource, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_concurrency(fs_svg *v, fs_cent height) FS_MUST_USE;
+
+/* The syncs of a schedule, over the rows of the queues. */
+typedef struct fs_svg_sync_rows {
+  fs_cent top, height, pitch;
+  const fs_cent *y; /* per queue, from `top` */
+} fs_svg_sync_rows;
+fs_status fs_svg_syncs(fs_svg *v, const fs_svg_sync_rows *rows) FS_MUST_USE;
 
 #endif

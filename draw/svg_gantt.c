@@ -311,6 +311,7 @@ fs_status fs_svg_gantt(fs_svg *v) {
       merged(v, &rows, &pieces, p);
     }
   }
+  FS_TRY(fs_svg_syncs(v, &(fs_svg_sync_rows){rows.top, rows.height, rows.pitch, rows.y}));
   fs_svg_close(v);
   fs_arena_reset(&v->arena, mark);
   return FSCHED_OK;

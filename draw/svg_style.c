@@ -90,9 +90,14 @@ static const char sheet[] =
     ".me{stroke:#22303c;stroke-width:1.2;fill:none}\n"
     ".lb{stroke:#1a7f37;stroke-width:1.2;stroke-dasharray:5 3;fill:none}.lt{fill:#1a7f37}\n";
 
-void fs_svg_style(fs_text *t) {
+static const char syncs[] =
+    ".sf{stroke:#8a1c7c;stroke-width:1.8;fill:none}"
+    ".sc{stroke:#8a1c7c;stroke-width:1.4;stroke-dasharray:3 2;fill:none}\n";
+
+void fs_svg_style(const fs_svg *v, fs_text *t) {
   fs_text_puts(t, "<style>\n");
   fs_text_puts(t, sheet);
+  fs_text_puts(t, v->used[FS_SVG_SYNC] || v->used[FS_SVG_COUNT] ? syncs : "");
   for (uint32_t i = 0; i < FS_SVG_COLOURS; i++) {
     fs_text_puts(t, ".c");
     fs_text_u64(t, i);
@@ -134,6 +139,8 @@ static const fs_svg_entry entries[FS_SVG_MARKS] = {
     [FS_SVG_PADDING] = {"c6 b", "z", "padding"},
     [FS_SVG_INSTANT] = {NULL, "i", "takes no time"},
     [FS_SVG_MERGED] = {"c6 x", NULL, "several, too small to show alone"},
+    [FS_SVG_SYNC] = {NULL, "sf", "full sync: all that was issued before is over"},
+    [FS_SVG_COUNT] = {NULL, "sc", "sync that counts the commands of its row"},
 };
 
 enum { SAMPLE = 24 * FS_PX, SAMPLE_HEIGHT = 12 * FS_PX, LEGEND_LINE = 20 * FS_PX };
@@ -157,9 +164,9 @@ static void sample(fs_svg *v, fs_svg_mark mark, fs_svg_box box) {
     fs_svg_rect(v, &v->body, e->under, FS_SVG_PLAIN, v->y, box);
     fs_text_puts(&v->body, "/>\n");
   }
-  if (mark == FS_SVG_INSTANT) {
+  if (mark == FS_SVG_INSTANT || mark == FS_SVG_SYNC || mark == FS_SVG_COUNT) {
     box.x0 += SAMPLE / 2;
-    box.x1 = box.x0 + FS_PX;
+    box.x1 = box.x0 + (mark == FS_SVG_INSTANT ? FS_PX : 1);
   } else if (mark == FS_SVG_PADDING) {
     box.y1 = SAMPLE_HEIGHT / 2;
   }

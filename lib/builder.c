@@ -21,6 +21,7 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
                         .options_file = FS_NONE,
                         .warning_errors = fs_warn_errors(ctx),
                         .sync_at = FS_NOWHERE,
+                        .barriers_at = FS_NOWHERE,
                         .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
@@ -246,6 +247,7 @@ fsched_status fsched_builder_barriers(fsched_builder *b, uint64_t count, uint64_
     FS_TRY(fs_builder_limit(b, "the number of barriers", count, INT32_MAX));
   }
   FS_TRY(fs_builder_limit(b, "a barrier's number of slots", slots, INT32_MAX));
+  b->barriers_at = b->pos;
   b->barrier_count = (uint32_t)count;
   b->barrier_slots = (uint32_t)slots;
   return FSCHED_OK;

@@ -258,6 +258,19 @@ static fs_status resolve_ops(resolver *r) {
   return FSCHED_OK;
 }
 
+/* Those that a compilation may have to point at. */
+static fs_status keep_places(fsched_builder *b, fsched_graph *g) {
+  FS_TRY(fs_new(&b->arena, &g->counting_at, b->queue.n));
+  FS_TRY(fs_new(&b->arena, &g->placement_at, b->memory.n));
+  for (size_t q = 0; q < b->queue.n; q++) {
+    g->counting_at[q] = fs_place(&b->counting_at, q);
+  }
+  for (size_t m = 0; m < b->memory.n; m++) {
+    g->placement_at[m] = b->memory.at[m].placement_at;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
   fs_target *t = &g->target;
   t->time_unit = b->time_unit;
@@ -271,6 +284,7 @@ static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
   t->barrier_count = b->barrier_count;
   t->barrier_slots = b->barrier_slots == 0 ? FS_NONE : b->barrier_slots;
   g->sync_at = b->sync_at;
+  g->barriers_at = b->barriers_at;
   g->sync_override = b->sync_at.file != FS_NONE && b->sync_at.file == b->options_file;
   FS_TRY(fs_new(&b->arena, &t->queue, t->n_queues));
   FS_TRY(fs_new(&b->arena, &t->class_name, t->n_classes));
@@ -336,6 +350,7 @@ static void check_sync(fsched_builder *b) {
 
 fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_target(b, g));
+  FS_TRY(keep_places(b, g));
   check_sync(b);
   fs_arena scratch;
   fs_arena_init(&scratch, b->ctx);

@@ -60,7 +60,7 @@ struct fsched_builder {
   const char *time_unit;
   uint64_t concurrency, frontier_capacity;
   fs_sync_kind sync;
-  fs_pos sync_at;
+  fs_pos sync_at, barriers_at;
   uint32_t barrier_count, barrier_slots; /* 0: not given */
 
   fs_names words; /* queue and class names that ops, gangs and memories refer to, and backings */

@@ -235,8 +235,9 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
 }
 
 static fs_status put_summary(fs_explain *e) {
-  static const char *const why[] = {"data",  "overwrite", "rewrite",     "after",
-                                    "reuse", "resource",  "concurrency", "unknown"};
+  static const char *const why[] = {"data",  "overwrite", "rewrite",    "after",
+                                    "reuse", "resource",  "concurrency"};
+  static const char *const unwanted[] = {"unknown", "barrier", "sync"}; /* by fs_sync_kind */
   fs_summary s;
   FS_TRY(fs_explain_summary(e, &s));
   put_u64(e, ",\n \"orderings\": {\"same_queue\": ", s.wanted[FS_TIER_SAME_QUEUE]);
@@ -246,7 +247,7 @@ static fs_status put_summary(fs_explain *e) {
   put_u64(e, "},\n \"waits\": {\"all\": ", e->order.points.point0[e->s->n_commands]);
   for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {
     put(e, ", \"");
-    put(e, why[i]);
+    put(e, i <= FS_WANT_CONCURRENCY ? why[i] : unwanted[e->s->meta->sync]);
     put_u64(e, "\": ", s.waits[i]);
   }
   put(e, "},\n \"queues\": [");

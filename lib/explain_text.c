@@ -108,6 +108,19 @@ static void put_reason(const fs_explain *e, fs_text *t, const fs_want *w) {
   put_interval(t, w->low, w->high);
 }
 
+/* Why there is a wait that is for nothing that the command needs. */
+static const char *unwanted(const fs_explain *e) {
+  switch ((fs_sync_kind)e->s->meta->sync) {
+    case FS_SYNC_BARRIER:
+      return "nothing else than a barrier that others need";
+    case FS_SYNC_BLOCK:
+      return "nothing else than a sync that others need";
+    case FS_SYNC_TIMELINE:
+      break;
+  }
+  return "nothing that the stream tells";
+}
+
 static void put_reasons(const fs_explain *e, fs_text *t, const fs_want *w, uint32_t n) {
   uint32_t shown = e->all || n <= REASONS + 1 ? n : REASONS;
   for (uint32_t i = 0; i < shown; i++) {
@@ -118,7 +131,7 @@ static void put_reasons(const fs_explain *e, fs_text *t, const fs_want *w, uint3
     put_u64(t, "; ", n - shown);
     fs_text_puts(t, " more");
   }
-  fs_text_puts(t, n == 0 ? "nothing that the stream tells" : "");
+  fs_text_puts(t, n == 0 ? unwanted(e) : "");
 }
 
 /* Lists */
@@ -559,14 +572,14 @@ static fs_status put_tiers(const fs_explain *e, const fs_summary *s) {
 }
 
 static fs_status put_whys(const fs_explain *e, const fs_summary *s) {
-  static const char *const why[] = {"data",
-                                    "overwriting after a read",
-                                    "overwriting after a write",
-                                    "named in after",
-                                    "reuse of memory",
-                                    "resource",
-                                    "concurrency",
-                                    "nothing that the stream tells"};
+  const char *const why[] = {"data",
+                             "overwriting after a read",
+                             "overwriting after a write",
+                             "named in after",
+                             "reuse of memory",
+                             "resource",
+                             "concurrency",
+                             unwanted(e)};
   uint32_t n = e->order.points.point0[e->s->n_commands];
   put_u64(e->t, "  waits: ", n);
   fs_text_puts(e->t, n == 0 ? "\n" : ", by their first reason\n");

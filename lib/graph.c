@@ -36,22 +36,26 @@ fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) 
 
 static fs_status no_barriers(fsched_context *ctx, const fsched_graph *g) {
   return fs_fail(ctx, g->sync_override ? FSCHED_USAGE : FSCHED_BAD_INPUT, FS_DIAG_MISSING_KEY,
-                 g->ctx == ctx ? g->sync_at : FS_NOWHERE,
+                 fs_graph_pos(ctx, g, g->sync_at),
                  "give the target 'barriers: {count: N}', or use --barriers N or --barriers auto",
                  "'sync: barrier' needs a number of barriers");
 }
 
-static fs_status check_no_block(fsched_context *ctx, const fs_target *t) {
+/* The option is what is wrong, the place tells what it does not go with. */
+static fs_status check_no_block(fsched_context *ctx, const fsched_graph *g) {
+  const fs_target *t = &g->target;
   for (uint32_t q = 0; q < t->n_queues; q++) {
     if (t->queue[q].counting) {
-      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, FS_NOWHERE, NULL,
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, fs_graph_pos(ctx, g, g->counting_at[q]),
+                     "leave --barriers out, or use 'counting: false'",
                      "queue '%s' is counting, which takes 'sync: block', not barriers",
                      t->queue[q].name);
     }
   }
   for (uint32_t m = 0; m < t->n_memories; m++) {
     if (t->memory[m].stack) {
-      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, FS_NOWHERE, NULL,
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, fs_graph_pos(ctx, g, g->placement_at[m]),
+                     "leave --barriers out, or use 'placement: contiguous'",
                      "memory '%s' is a stack, which takes 'sync: block', not barriers",
                      t->memory[m].name);
     }
@@ -64,7 +68,7 @@ fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t
   const fs_target *t = &g->target;
   *bound = option != 0 ? option : t->sync == FS_SYNC_BARRIER ? t->barrier_count : 0;
   if (option != 0) {
-    return check_no_block(ctx, t);
+    return check_no_block(ctx, g);
   }
   return t->sync == FS_SYNC_BARRIER && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
 }

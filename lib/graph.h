@@ -69,7 +69,10 @@ struct fsched_graph {
   fs_target target;
   fs_pos sync_at;     /* where the kind of sync is said, of ctx; or FS_NOWHERE */
   bool sync_override; /* the caller's options say it */
-  uint32_t n_files;   /* names of what was read */
+  /* More places, of ctx or FS_NOWHERE: of `barriers`, `counting` per queue, `placement` (else the
+   * name) per memory. */
+  fs_pos barriers_at, *counting_at, *placement_at;
+  uint32_t n_files; /* names of what was read */
   const char **file;
 
   uint32_t n_buffers;
@@ -142,6 +145,10 @@ bool fs_version_given(const fsched_graph *g, uint32_t version);
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
 /* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
+/* The same for a place that the graph has kept. */
+static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
+  return g->ctx == ctx ? pos : FS_NOWHERE;
+}
 /* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
  * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
  * Errors, reported: nobody has said how many, or the option takes what the target has of

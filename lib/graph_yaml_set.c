@@ -27,6 +27,7 @@ static const char *const setting[] = {
     "memories.*.spill.read.rate",
 };
 enum { SETTINGS = sizeof setting / sizeof setting[0] };
+enum { ENTRIES = 256 }; /* of a list, that a hint looks at */
 
 typedef struct override {
   fs_reader *r;
@@ -68,22 +69,19 @@ static uint32_t find_entry(const override *o, const char *list, const char *name
 
 static const char *nearest_entry(const override *o, const char *list, const char *name) {
   uint32_t node = fs_node_get(o->doc, o->target, list);
-  const char *best = NULL;
-  unsigned distance = 4;
+  const char *candidate[ENTRIES];
+  size_t n = 0;
   if (node == FS_NONE) {
     return NULL;
   }
-  for (uint32_t item = o->doc->node[node].child; item != FS_NONE; item = o->doc->node[item].next) {
+  for (uint32_t item = o->doc->node[node].child; item != FS_NONE && n < ENTRIES;
+       item = o->doc->node[item].next) {
     uint32_t value = fs_node_get(o->doc, item, "name");
     if (value != FS_NONE && o->doc->node[value].kind == FS_NODE_SCALAR) {
-      unsigned d = fs_spelling_distance(name, o->doc->node[value].text, distance);
-      if (d < distance) {
-        distance = d;
-        best = o->doc->node[value].text;
-      }
+      candidate[n++] = o->doc->node[value].text;
     }
   }
-  return best;
+  return fs_nearest(name, candidate, n);
 }
 
 /* Matches "memories.NAME.spill.on" with "memories.*.spill.on"; NAME may hold dots. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The target of a graph file.  A bad value is replaced by a harmless one, so that what refers to
  * its queue or memory does not look wrong, too. */
+#include <stdio.h>
+
 #include "graph_yaml_private.h"
 
 void fs_read_lose_target(fs_reader *r) {
@@ -195,22 +197,47 @@ static bool is_word(const fs_reader *r, uint32_t node, const char *word) {
   return n->kind == FS_NODE_SCALAR && strcmp(n->text, word) == 0;
 }
 
+static void read_count(fs_reader *r, uint32_t node, uint64_t *count) {
+  const fs_node *n = fs_read_node(r, node);
+  if (is_word(r, node, "auto")) {
+    *count = FSCHED_BARRIERS_AUTO;
+  } else if (n->kind == FS_NODE_SCALAR && n->text[strspn(n->text, "-0123456789")] != '\0') {
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, "decimal digits, or auto in small letters",
+                 "'count' must be a whole number or auto, not '%.60s'", n->text);
+  } else {
+    (void)fs_read_number(r, node, "'count'", 1, INT32_MAX, count);
+  }
+}
+
+/* A number, or auto, alone is meant to be the count. */
+static bool is_bare_count(fs_reader *r, uint32_t node) {
+  const fs_node *n = fs_read_node(r, node);
+  uint64_t number;
+  if (!fs_node_u64(r->doc, node, &number) && !is_word(r, node, "auto")) {
+    return false;
+  }
+  char hint[80];
+  (void)snprintf(hint, sizeof hint, "write {count: %.40s}", n->text);
+  fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, hint, "'barriers' must be a mapping, not text");
+  return true;
+}
+
 static fs_status read_barriers(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"count", false}, {"slots", false}};
   uint32_t value[2];
   uint64_t count = 0;
   uint64_t slots = 0;
-  if (node == FS_NONE || !fs_read_keys(r, node, "'barriers'", keys, 2, value)) {
+  if (node == FS_NONE || is_bare_count(r, node) ||
+      !fs_read_keys(r, node, "'barriers'", keys, 2, value)) {
     return FSCHED_OK;
   }
-  if (value[0] != FS_NONE && is_word(r, value[0], "auto")) {
-    count = FSCHED_BARRIERS_AUTO;
-  } else if (value[0] != FS_NONE) {
-    (void)fs_read_number(r, value[0], "'count'", 1, INT32_MAX, &count);
+  if (value[0] != FS_NONE) {
+    read_count(r, value[0], &count);
   }
   if (value[1] != FS_NONE) {
     (void)fs_read_number(r, value[1], "'slots'", 1, INT32_MAX, &slots);
   }
+  fs_read_locate(r, value[0] != FS_NONE ? value[0] : value[1] != FS_NONE ? value[1] : node);
   return fsched_builder_barriers(r->b, count, slots);
 }
 

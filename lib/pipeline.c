@@ -105,13 +105,10 @@ static fs_status pass_waits(pipeline *p) {
   return FSCHED_OK;
 }
 
-/* After a pass that has put something else in the place of waits: the schedule may have new times,
- * and with new control edges other orders are wanted. */
-static fs_status replaced_waits(pipeline *p, bool new_orders) {
+/* After a pass that has put something else in the place of waits: the schedule may have new times.
+ * The counts of waits stay those of the orders that the pass has been asked for. */
+static fs_status replaced_waits(pipeline *p) {
   set_status(p->schedule);
-  if (new_orders) {
-    FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
-  }
   FS_TRY(fs_frontiers_run(p->ctx, p->schedule, p->sync));
   if (fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
     warn_tainted(p);
@@ -122,12 +119,12 @@ static fs_status replaced_waits(pipeline *p, bool new_orders) {
 static fs_status pass_barrier(pipeline *p) {
   bool published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED;
   FS_TRY(fs_barrier_run(p->ctx, p->schedule, p->sync, published));
-  return replaced_waits(p, p->sync->barrier_added > 0);
+  return replaced_waits(p);
 }
 
 static fs_status pass_block(pipeline *p) {
   FS_TRY(fs_block_run(p->ctx, p->schedule, p->sync));
-  return replaced_waits(p, false);
+  return replaced_waits(p);
 }
 
 static fs_status pass_codegen(pipeline *p) {
@@ -197,14 +194,30 @@ static fs_status dump_pass(const pipeline *p, fs_pass pass) {
   return status;
 }
 
-/* A pass that reports a warning as an error has failed. */
+typedef struct mark {
+  uint32_t warned;
+  bool exhausted;
+} mark;
+
+static mark mark_now(const pipeline *p) {
+  return (mark){fs_warn_errors(p->ctx), fs_context_out_of_memory(p->ctx)};
+}
+
+/* What reports a warning as an error has failed, and so has what had no memory for its text. */
+static fs_status since(const pipeline *p, mark before) {
+  mark now = mark_now(p);
+  return now.exhausted && !before.exhausted ? FSCHED_SYSTEM
+         : now.warned != before.warned      ? FSCHED_BAD_INPUT
+                                            : FSCHED_OK;
+}
+
 static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *)) {
   double begin = p->options.pass_seconds == NULL ? 0 : seconds_now();
-  uint32_t warned = fs_warn_errors(p->ctx);
+  mark before = mark_now(p);
   fs_progress_begin(p->ctx, pass_names[pass], pass_work(p, pass));
   fs_status status = run(p);
-  if (status == FSCHED_OK && fs_warn_errors(p->ctx) != warned) {
-    status = FSCHED_BAD_INPUT;
+  if (status == FSCHED_OK) {
+    status = since(p, before);
   }
   fs_progress_end(p->ctx, status);
   if (p->options.pass_seconds != NULL) {
@@ -267,12 +280,39 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   return check_barriers(p);
 }
 
+/* 'sync: barrier' may have been forgotten.  Who has set the kind of sync anew has not. */
+static void warn_unused_barriers(const pipeline *p) {
+  const fsched_graph *g = p->graph;
+  static const char hint[] = "add 'sync: barrier', or --barriers N";
+  if (g->sync_override) {
+    return;
+  }
+  if (g->target.barrier_count != 0 || g->target.barrier_slots != FS_NONE) {
+    fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_BARRIERS, fs_graph_pos(p->ctx, g, g->barriers_at),
+              hint, "the target describes barriers, and its kind of sync has none");
+    return;
+  }
+  for (uint32_t op = 0; g->op_slots != NULL && op < g->n_ops; op++) {
+    if (g->op_slots[op] != 1) {
+      fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_BARRIERS, fs_op_pos(p->ctx, g, op), hint,
+                "op '%s' takes %u slots of barriers, and the target's kind of sync has none",
+                g->op_name[op], g->op_slots[op]);
+      return;
+    }
+  }
+}
+
 /* The kind of sync: barriers where the options ask for them, else as the target says. */
 static fs_status choose_sync(pipeline *p) {
   p->kind = p->graph->target.sync;
   FS_TRY(fs_graph_barriers(p->ctx, p->graph, p->options.barriers, &p->barriers));
   if (p->barriers == 0) {
-    return FSCHED_OK;
+    if (p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+      return bad_option(p, "the published barrier method is for targets with barriers");
+    }
+    mark before = mark_now(p);
+    warn_unused_barriers(p);
+    return since(p, before);
   }
   p->kind = FS_SYNC_BARRIER;
   p->slots = p->graph->target.barrier_slots;

@@ -96,7 +96,7 @@ struct fs_sync {
   uint32_t *issue; /* per command: place in the order of issue; ascending along each queue */
   uint32_t n_stops, n_full;
   uint32_t n_stacks; /* memories whose places are a stack's; of the others the stack did not fit */
-  fs_stop *stop; /* ascending by at, then full first, then by queue; at most one of each */
+  fs_stop *stop;     /* ascending by at, then full first, then by queue; at most one of each */
 
   bool lanes_stay; /* fs_ctrledge_run keeps the lanes and control edges there are, and adds those of
                       contiguous memories */

@@ -174,8 +174,9 @@ static void check_barrier(fs_vs *v, uint32_t b) {
     slots += v->producer[k].slots;
   }
   if (m->barrier_count != FS_NONE && x->physical >= m->barrier_count) {
-    FS_WRONG(v, FS_DIAG_VERIFY_BARRIER, "barrier %u is physical barrier %u, but there are %u", b,
-             x->physical, m->barrier_count);
+    FS_WRONG(v, FS_DIAG_VERIFY_BARRIER,
+             "barrier %u is physical barrier %u, but these are numbered 0 to %u", b, x->physical,
+             m->barrier_count - 1);
   }
   if (x->n_producers != producers || x->n_consumers != consumers) {
     FS_WRONG(v, FS_DIAG_VERIFY_BARRIER,

@@ -563,6 +563,29 @@ char *fs_bm_closure(const fs_bm *m) {
   return before;
 }
 
+/* Item v waits for all of u: for every barrier of it, and no slot of it is in none. */
+static bool waits_for_all(const fs_barrier_problem *p, const fs_barriers *b, uint32_t u,
+                          uint32_t v) {
+  bool all = true;
+  for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+    uint32_t d = p->item_command[i];
+    uint64_t slots = 0;
+    for (uint32_t j = b->update0[d]; j < b->update0[d + 1]; j++) {
+      bool waits = false;
+      for (uint32_t e = p->item_command0[v]; e < p->item_command0[v + 1]; e++) {
+        uint32_t c = p->item_command[e];
+        for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+          waits = waits || b->wait[k] == b->update[j];
+        }
+      }
+      all = all && waits;
+      slots += b->slots[j];
+    }
+    all = all && (slots == 0 || slots == p->demand[u]);
+  }
+  return all;
+}
+
 const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barriers *b) {
   const fs_barrier_problem *p = &m->p;
   size_t n = m->n_items;
@@ -579,7 +602,7 @@ const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barr
       for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
         for (uint32_t j = b->update0[d]; j < b->update0[d + 1]; j++) {
           if (b->wait[k] == b->update[j] && !closure[u * p->n_commands + c]) {
-            wanted[u * n + v] = 1;
+            wanted[u * n + v] = waits_for_all(p, b, u, v);
           }
         }
       }

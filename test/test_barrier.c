@@ -450,6 +450,27 @@ START_TEST(many_queues)
 }
 END_TEST
 
+/* Half of the items update one barrier, and at first the other half waits for it: what is done per
+ * wait must not go through all producers.  If it did, the time limit of the case would tell. */
+START_TEST(many_wait_for_many)
+{
+  fixture f;
+  enum { N = 120000 };
+  set_up(&f, 2, UINT32_MAX);
+  for (uint32_t i = 0; i < 2 * N; i++) {
+    fs_bm_item_add(&f.m, i / N, 0, 1);
+  }
+  for (uint32_t i = 0; i < N; i++) {
+    fs_bm_link_add(&f.m, i, N + i);
+  }
+  fs_barrier_problem *p = fs_bm_plan(&f.m, 8);
+  ck_assert_int_eq(fs_barriers_assign(f.ctx, &f.arena, p, &f.b), FSCHED_OK);
+  ck_assert_uint_eq(f.b.n, 1);
+  ck_assert_uint_eq(f.b.wait0[2 * N], 1);
+  tear_down(&f);
+}
+END_TEST
+
 /* --- memory --- */
 
 static long survive(const fs_barrier_problem *p, bool published) {
@@ -514,5 +535,9 @@ Suite *fs_suite_barrier(void) {
   tcase_add_test(t, many_queues);
   tcase_add_test(t, nth_allocation_fails);
   suite_add_tcase(s, t);
+  TCase *large = tcase_create("large");
+  tcase_set_timeout(large, 20);
+  tcase_add_test(large, many_wait_for_many);
+  suite_add_tcase(s, large);
   return s;
 }

@@ -135,20 +135,23 @@ START_TEST(number_of_barriers)
   static const struct {
     const char *target;
     uint32_t option, bound;
-    const char *fault;
+    const char *fault, *hint;
+    uint32_t column;
   } cases[] = {
-      {"{}", 0, 0, NULL},
-      {"{barriers: {count: 3}}", 0, 0, NULL},
-      {"{sync: block}", 0, 0, NULL},
-      {"{sync: barrier, barriers: {count: 3}}", 0, 3, NULL},
-      {"{sync: barrier, barriers: {count: auto}}", 0, FS_BARRIERS_AUTO, NULL},
-      {"{}", 5, 5, NULL},
-      {"{sync: barrier}", 5, 5, NULL},
-      {"{sync: barrier, barriers: {count: 3}}", FS_BARRIERS_AUTO, FS_BARRIERS_AUTO, NULL},
-      {"{sync: block, queues: [{name: q, counting: false}]}", 5, 5, NULL},
-      {"{sync: block, queues: [{name: p}, {name: q, counting: true}]}", 0, 0, NULL},
-      {"{sync: block, queues: [{name: p}, {name: q, counting: true}]}", 5, 5, "'q' is counting"},
-      {"{sync: block, memories: [{name: m, placement: stack}]}", 5, 5, "'m' is a stack"},
+      {"{}", 0, 0, NULL, NULL, 0},
+      {"{barriers: {count: 3}}", 0, 0, NULL, NULL, 0},
+      {"{sync: block}", 0, 0, NULL, NULL, 0},
+      {"{sync: barrier, barriers: {count: 3}}", 0, 3, NULL, NULL, 0},
+      {"{sync: barrier, barriers: {count: auto}}", 0, FS_BARRIERS_AUTO, NULL, NULL, 0},
+      {"{}", 5, 5, NULL, NULL, 0},
+      {"{sync: barrier}", 5, 5, NULL, NULL, 0},
+      {"{sync: barrier, barriers: {count: 3}}", FS_BARRIERS_AUTO, FS_BARRIERS_AUTO, NULL, NULL, 0},
+      {"{sync: block, queues: [{name: q, counting: false}]}", 5, 5, NULL, NULL, 0},
+      {"{sync: block, queues: [{name: p}, {name: q, counting: true}]}", 0, 0, NULL, NULL, 0},
+      {"{sync: block, queues: [{name: p}, {name: q, counting: true}]}", 5, 5, "'q' is counting",
+       "counting: false", 63},
+      {"{sync: block, memories: [{name: m, placement: stack}]}", 5, 5, "'m' is a stack",
+       "contiguous", 55},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[200];
@@ -161,6 +164,9 @@ START_TEST(number_of_barriers)
     if (cases[i].fault != NULL) {
       ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "sync-kind");
       ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, cases[i].fault));
+      ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->hint, cases[i].hint));
+      ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 2);
+      ck_assert_uint_eq(fsched_diag_get(ctx, 0)->column, cases[i].column);
     }
     fsched_graph_destroy(g);
     fsched_diag_clear(ctx);

@@ -12,14 +12,14 @@
 #include "stream_order.h"
 #include "sync.h"
 
+/* LEAST_CAUGHT: in percent of the streams that lack something.  What is not found is ordered by
+ * physical barriers that are handed over, of which the verifier takes no account, or does not show
+ * in the bytes; of a few streams that may be several. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { GRAPHS = 20, INVOCATIONS = 5, STREAMS = 4 };
+enum { GRAPHS = 20, INVOCATIONS = 5, STREAMS = 4, LEAST_CAUGHT = 90 };
 #else
-enum { GRAPHS = 120, INVOCATIONS = 40, STREAMS = 20 };
+enum { GRAPHS = 120, INVOCATIONS = 40, STREAMS = 20, LEAST_CAUGHT = 97 };
 #endif
-/* In percent of the streams that lack something.  What is not found is ordered by physical barriers
- * that are handed over, of which the verifier takes no account. */
-enum { LEAST_CAUGHT = 97 };
 
 static fs_conformance sim;
 static conf c;

@@ -4,6 +4,7 @@
 #include "gen.h"
 #include "golden_case.h"
 #include "picture.h"
+#include "sync_kit.h"
 #include "utf8.h"
 
 static fsched_context *ctx;
@@ -313,9 +314,16 @@ static void *fail_once(void *user, void *block, size_t old_size, size_t new_size
 
 START_TEST(nth_allocation_fails)
 {
-  static const char *const cases[] = {"figure-10", "rich", "store", "drawn"};
+  static const char *const cases[] = {"figure-10", "rich", "store", "drawn", "rich"};
   fs_golden_case c;
   fs_golden_open(&c, ctx, cases[_i]);
+  if (_i == 4) { /* with syncs */
+    fs_arena_release(&c.schedule->sync->arena);
+    (void)fs_realloc(ctx, c.schedule->sync, sizeof *c.schedule->sync, 0);
+    c.schedule->sync = NULL;
+    fsched_program_destroy(c.program);
+    ck_fs(ctx, fs_kit_program(c.schedule, FS_SYNC_BLOCK, &c.program));
+  }
   fs_status status = FSCHED_SYSTEM;
   long n = 0;
   for (; status != FSCHED_OK; n++) {
@@ -350,7 +358,7 @@ Suite *fs_suite_svg_parts(void) {
   tcase_add_loop_test(t, units, 0, 6);
   tcase_add_loop_test(t, marks, 0, 2);
   tcase_add_loop_test(t, options, 0, 6);
-  tcase_add_loop_test(t, nth_allocation_fails, 0, 4);
+  tcase_add_loop_test(t, nth_allocation_fails, 0, 5);
   suite_add_tcase(suite, t);
   return suite;
 }

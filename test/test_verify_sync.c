@@ -240,7 +240,7 @@ START_TEST(test_a_barrier_is_not_there)
   const barrier_text two[] = {
       {"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}, {"w", "x", 0, 1, 0}, END_BARRIERS};
   expect(CASE(line, two, 1, FS_NONE), "verify-barrier",
-         "barrier 1 is physical barrier 1, but there are 1");
+         "barrier 1 is physical barrier 1, but these are numbered 0 to 0");
   expect(CASE(line, two, FS_NONE, FS_NONE), NULL, NULL);
   expect(CASE(line, BARRIERS({"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}, {"w", "x", 0, 2, 0}), 2,
               FS_NONE),

@@ -13,6 +13,8 @@
 #include "gen.h"
 #include "golden.h"
 #include "graph.h"
+#include "schedule.h"
+#include "sync.h"
 
 static fsched_context *ctx;
 
@@ -105,6 +107,12 @@ static const char faulty[] =
     "  - {name: b, args: [{in: x}, {out: y}], inplace: {y: x}, after: [a]}\n"
     "  - {name: c, args: [{inout: x}]}\n";
 
+/* Found by the compiler and in profiles. */
+static bool not_by_reader(uint32_t i) {
+  return i == FS_WARN_TAINTED || i == FS_WARN_PROFILE || i == FS_WARN_STACK ||
+         i == FS_WARN_BARRIERS;
+}
+
 START_TEST(every_class_on_and_off)
 {
   fsched_graph *g;
@@ -113,8 +121,8 @@ START_TEST(every_class_on_and_off)
   fsched_graph_destroy(g);
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);
   for (uint32_t i = 0; i < FS_WARN_COUNT; i++) {
-    if (i == FS_WARN_TAINTED || i == FS_WARN_PROFILE) {
-      continue; /* found by the compiler and in profiles, not by the reader */
+    if (not_by_reader(i)) {
+      continue;
     }
     set_all(ctx, FSCHED_WARNING_OFF);
     ck_assert_int_eq(fsched_warning_set(ctx, fsched_warning_name(i), FSCHED_WARNING_ON), FSCHED_OK);
@@ -134,7 +142,7 @@ END_TEST
 START_TEST(as_errors)
 {
   for (uint32_t i = 0; i < FS_WARN_COUNT; i++) {
-    if (i == FS_WARN_TAINTED || i == FS_WARN_PROFILE) {
+    if (not_by_reader(i)) {
       continue;
     }
     fsched_graph *g = NULL;
@@ -354,6 +362,180 @@ START_TEST(tainted)
 }
 END_TEST
 
+/* --- of the target's kind of sync --- */
+
+/* Compiles and verifies `text` with one class at a level; the diagnostics stay. */
+static fs_status compile_at(fsched_context *c, const char *text, const char *name,
+                            fsched_warning_level level, fsched_compile_options o,
+                            uint32_t *n_stacks) {
+  fsched_graph *g = NULL;
+  fsched_schedule *s = NULL;
+  fs_status status = fsched_warning_set(c, name, level);
+  if (status == FSCHED_OK) {
+    status = fsched_graph_parse(c, "t.yaml", text, strlen(text), NULL, &g);
+  }
+  if (status == FSCHED_OK) {
+    o.size = sizeof o;
+    o.verify = 1;
+    status = fsched_compile(c, g, &o, &s, NULL);
+  }
+  if (status == FSCHED_OK && n_stacks != NULL) {
+    *n_stacks = s->sync->n_stacks;
+  }
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  return status;
+}
+
+/* Two chains of three ops, each on queues of its own: what the last but one op of a chain writes is
+ * still read when the other is at work. */
+static const char *stacked(uint64_t capacity, char text[800]) {
+  (void)snprintf(text, 800,
+                 "fsched: 1\n"
+                 "target:\n"
+                 "  sync: block\n"
+                 "  queues: [{name: p}, {name: q}, {name: r}]\n"
+                 "  memories:\n"
+                 "    - {name: far}\n"
+                 "    - {name: tiny, capacity: 8, placement: stack}\n"
+                 "    - {name: near, capacity: %llu, placement: stack}\n"
+                 "ops:\n"
+                 "  - {name: a, on: p, args: [{out: a, size: 8, memory: near}]}\n"
+                 "  - {name: b, on: q, args: [{in: a}, {out: b, size: 8, memory: near}]}\n"
+                 "  - {name: c, on: r, args: [{in: b}]}\n"
+                 "  - {name: d, on: p, args: [{out: d, size: 8, memory: near}]}\n"
+                 "  - {name: e, on: q, args: [{in: d}, {out: e, size: 8, memory: near}]}\n"
+                 "  - {name: f, on: r, args: [{in: e}], scratch: {tiny: 8}}\n",
+                 (unsigned long long)capacity);
+  return text;
+}
+
+/* The bytes that the warning names are enough, and with them there is none. */
+START_TEST(stack_that_does_not_fit)
+{
+  char text[800];
+  uint32_t stacks = 9;
+  const fsched_compile_options none = {0};
+  ck_assert_int_eq(compile_at(ctx, stacked(16, text), "stack", FSCHED_WARNING_ON, none, &stacks),
+                   FSCHED_OK);
+  ck_assert_uint_eq(stacks, 1);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  const fsched_diag *d = fsched_diag_get(ctx, 0);
+  ck_assert_str_eq(d->code, "stack");
+  ck_assert_str_eq(d->file, "t.yaml");
+  ck_assert_uint_eq(d->line, 8);
+  ck_assert_uint_eq(d->column, 45);
+  unsigned long long taken = 0;
+  ck_assert_int_eq(
+      sscanf(d->message, "the stack of memory 'near' takes %llu bytes, and it has 16:", &taken), 1);
+  ck_assert_uint_gt(taken, 16);
+  ck_assert_uint_le(taken, 32);
+  fsched_diag_clear(ctx);
+  ck_assert_int_eq(compile_at(ctx, stacked(16, text), "stack", FSCHED_WARNING_OFF, none, NULL),
+                   FSCHED_OK);
+  ck_assert_int_eq(compile_at(ctx, stacked(taken, text), "stack", FSCHED_WARNING_ON, none, &stacks),
+                   FSCHED_OK);
+  ck_assert_uint_eq(stacks, 2);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 0);
+  ck_assert_int_eq(compile_at(ctx, stacked(16, text), "stack", FSCHED_WARNING_AS_ERROR, none, NULL),
+                   FSCHED_BAD_INPUT);
+}
+END_TEST
+
+START_TEST(unused_barriers)
+{
+  static const struct {
+    const char *target, *op;
+    uint32_t barriers, column; /* of the warning; 0: there is none */
+  } cases[] = {
+      {"{}", "", 0, 0},
+      {"{barriers: {}}", "", 0, 0},
+      {"{barriers: {count: 4}}", "", 0, 28},
+      {"{barriers: {slots: 4}}", ", slots: 2", 0, 28},
+      {"{barriers: {count: auto, slots: 4}, sync: block}", "", 0, 28},
+      {"{sync: timeline, barriers: {slots: 1, count: 2}}", "", 0, 54},
+      {"{sync: barrier, barriers: {count: 4}}", ", slots: 2", 0, 0},
+      {"{barriers: {count: 4}}", ", slots: 2", 3, 0},
+      {"{sync: block, barriers: {count: 4}}", "", FSCHED_BARRIERS_AUTO, 0},
+      {"{}", ", slots: 1", 0, 0},
+      {"{}", ", slots: 2", 0, 1},
+      {"{sync: block}", ", slots: 3", 0, 1},
+      {"{}", ", slots: 2", 1, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "fsched: 1\ntarget: %s\nops:\n  - {name: a}\n  - {name: b%s}\n", cases[i].target,
+                   cases[i].op);
+    const fsched_compile_options o = {.barriers = cases[i].barriers};
+    for (int level = FSCHED_WARNING_OFF; level <= FSCHED_WARNING_AS_ERROR; level++) {
+      bool found = cases[i].column != 0 && level != FSCHED_WARNING_OFF;
+      bool fails = found && level == FSCHED_WARNING_AS_ERROR;
+      fs_status status = compile_at(ctx, text, "barriers", (fsched_warning_level)level, o, NULL);
+      ck_assert_msg(status == (fails ? FSCHED_BAD_INPUT : FSCHED_OK), "%s", text);
+      ck_assert_msg(fsched_diag_count(ctx) == (found ? 1 : 0), "%s", text);
+      if (found) {
+        const fsched_diag *d = fsched_diag_get(ctx, 0);
+        ck_assert_str_eq(d->code, "barriers");
+        if (cases[i].column > 1) {
+          ck_assert_uint_eq(d->line, 2);
+          ck_assert_msg(d->column == cases[i].column, "%s: %u", text, d->column);
+        } else {
+          ck_assert_uint_eq(d->line, 5);
+        }
+      }
+      fsched_diag_clear(ctx);
+    }
+  }
+}
+END_TEST
+
+/* Who compiles for another kind of sync by an override wants that. */
+START_TEST(unused_barriers_by_choice)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {sync: barrier, barriers: {count: 4}}\nops: [{name: a, slots: 2}]\n";
+  static const char *const set = "sync=timeline";
+  fsched_read_options o = {.size = sizeof o, .target_overrides = &set, .n_target_overrides = 1};
+  fsched_graph *g;
+  set_all(ctx, FSCHED_WARNING_ON);
+  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, strlen(text), &o, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, NULL), FSCHED_OK);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 0);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* The text of a warning of the compiler is lost for nothing but the lack of memory, which is one.
+ */
+START_TEST(compiler_allocation_may_fail)
+{
+  char text[800], name[3000];
+  const char *barriers = name;
+  int at = sprintf(name, "fsched: 1\ntarget: {barriers: {count: 2}}\nops: [{name: ");
+  memset(name + at, 'x', 2000);
+  strcpy(name + at + 2000, "}]\n");
+  (void)stacked(16, text);
+  bool done = false;
+  for (long n = 1; !done; n += 1 + n / 32) {
+    fs_budget budget = {.left = n};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *c;
+    if (fsched_context_create(&o, &c) == FSCHED_OK) {
+      fs_status status = compile_at(c, _i == 0 ? text : barriers, _i == 0 ? "stack" : "barriers",
+                                    FSCHED_WARNING_ON, (fsched_compile_options){0}, NULL);
+      done = status == FSCHED_OK;
+      ck_assert(done || status == FSCHED_SYSTEM);
+      ck_assert(!done || (budget.left >= 0 && fsched_diag_count(c) == 1));
+      fsched_context_destroy(c);
+    }
+    ck_assert_int_eq(budget.blocks, 0);
+    ck_assert_int_lt(n, 1000000);
+  }
+}
+END_TEST
+
 /* Both texts: of several warnings, and of one that is longer than a block of memory. */
 START_TEST(every_allocation_may_fail)
 {
@@ -400,6 +582,10 @@ Suite *fs_suite_warnings(void) {
   tcase_add_test(t, the_rest_is_counted);
   tcase_add_test(t, redundant_after_by_search);
   tcase_add_test(t, tainted);
+  tcase_add_test(t, stack_that_does_not_fit);
+  tcase_add_test(t, unused_barriers);
+  tcase_add_test(t, unused_barriers_by_choice);
+  tcase_add_loop_test(t, compiler_allocation_may_fail, 0, 2);
   tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
   suite_add_tcase(s, t);
   return s;

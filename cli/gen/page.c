@@ -222,7 +222,8 @@ static bool put_status(fs_text *t, char *words) {
       "The command line is bad.",
       "There is no schedule, or none was found: the buffers of one operation do not\nfit its "
       "memory, it uses more of a resource than there is, or a memory without a\nbacking store is "
-      "too small.",
+      "too small; or there are too few barriers or slots of them, or the\npublished barrier method "
+      "would deadlock.",
       "Verification failed: the file is well-formed but wrong.",
       "The machine failed: a file, memory, or a device.",
       "A replay failed: a kernel, a wait that is stuck, or a result that is not right."};

@@ -13,7 +13,7 @@ void fs_picture_show_barriers(fs_picture *p, uint32_t most) {
   size_t n = 0;
   for (size_t e = 0; e < p->edge.n; e++) {
     fs_pic_edge edge = p->edge.at[e];
-    edge.why &= (uint8_t)(p->n_barriers > 0 ? ~WAIT : ~0);
+    edge.why &= (uint16_t)(p->n_barriers > 0 ? ~WAIT : ~0);
     if (edge.why != 0) {
       p->edge.at[n++] = edge;
     }

@@ -15,7 +15,7 @@ typedef struct fs_step {
   uint32_t why;  /* lowest bit of it */
 } fs_step;
 
-static uint32_t first_why(uint8_t why) { return (uint32_t)__builtin_ctz(why); }
+static uint32_t first_why(uint16_t why) { return (uint32_t)__builtin_ctz(why); }
 
 /* Data explains more than reuse, and that more than the queue; then the later predecessor. */
 static bool better(fs_step a, fs_step b, const fs_pic_edge *edge) {

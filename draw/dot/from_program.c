@@ -5,6 +5,10 @@
  * that is written remembers by whom, per version and memory, and every place that is read finds its
  * writers.
  *
+ * Of the commands that a barrier's physical one is taken from, those are drawn that may still have
+ * to start when a producer could: of the others waits and queues say that they are over.  A clock
+ * per entity tells, passed on in the same order.
+ *
  *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
 #include "fsched/graph.h"
 #include "heap.h"
@@ -25,7 +29,9 @@ typedef struct fs_from {
   uint32_t *axis0;   /* CSR per axis: entities by epoch, from 1 */
   uint32_t *axis_at;
   uint8_t *loaded;                  /* per version: its given content has been brought in */
-  uint32_t *next0, *next, *missing; /* order by queues and waits, per entity */
+  uint32_t *next0, *next, *missing; /* order by queues, waits and gates, per entity */
+  bool *by_gate;                    /* per `next` */
+  uint32_t *over; /* per entity and queue: the epoch that is over when it is; NULL: not found */
 } fs_from;
 
 static fs_status file_commands(fs_from *f) {
@@ -106,7 +112,7 @@ static fs_status each_order(fs_from *f, fs_visit visit) {
         FS_TRY(visit(f, waited_for(f, f->points.point[w]), f->of[c], FS_PIC_WAIT));
       }
       for (uint32_t g = f->points.gate0[c]; g < f->points.gate0[c + 1]; g++) {
-        FS_TRY(visit(f, f->of[f->points.gate[g]], f->of[c], FS_PIC_BARRIER));
+        FS_TRY(visit(f, f->of[f->points.gate[g]], f->of[c], FS_PIC_GATE));
       }
     }
   }
@@ -120,11 +126,21 @@ static fs_status count_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why 
   return FSCHED_OK;
 }
 static fs_status fill_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
-  (void)why;
+  f->by_gate[f->next0[from + 1]] = why == FS_PIC_GATE;
   f->next[f->next0[from + 1]++] = to;
   return FSCHED_OK;
 }
+/* Is `from` over before `to` starts? */
+static bool over_before(const fs_from *f, uint32_t from, uint32_t to) {
+  uint32_t c = f->command[from];
+  return f->over != NULL &&
+         f->over[(size_t)to * f->s->n_queues + f->queue[c]] >= f->s->commands[c].epoch;
+}
+
 static fs_status draw_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+  if (why == FS_PIC_GATE && over_before(f, from, to)) {
+    return FSCHED_OK;
+  }
   return fs_picture_edge(f->p, f->place[from], f->place[to], why);
 }
 
@@ -205,6 +221,7 @@ static fs_status order_items(fs_from *f) {
     f->next0[e + 2] += f->next0[e + 1];
   }
   FS_TRY(fs_new(arena, &f->next, f->next0[f->n + 1]));
+  FS_TRY(fs_new(arena, &f->by_gate, f->next0[f->n + 1]));
   FS_TRY(each_order(f, fill_order));
   FS_TRY(fs_new_none(arena, &f->place, f->n));
   FS_TRY(fs_new_zero(arena, &f->loaded, f->s->n_versions));
@@ -214,6 +231,39 @@ static fs_status order_items(fs_from *f) {
   fs_status status = add_items(f, &ready);
   fs_vec_free(f->p->ctx, &ready);
   return status;
+}
+
+/* ---- gates */
+
+static void pass_on(fs_from *f, uint32_t from, uint32_t to) {
+  uint32_t n = f->s->n_queues;
+  const uint32_t *source = f->over + (size_t)from * n;
+  uint32_t *over = f->over + (size_t)to * n;
+  for (uint32_t q = 0; q < n; q++) {
+    over[q] = (uint32_t)fs_max(over[q], source[q]);
+  }
+}
+
+/* Where clocks would be too large, all gates are drawn. */
+static fs_status find_over(fs_from *f, const uint32_t *entity) {
+  enum { MOST = 1 << 26 };
+  const fs_stream *s = f->s;
+  uint32_t n_gates = f->points.gate0[s->n_commands];
+  if (n_gates == 0 || (uint64_t)f->n * s->n_queues > MOST) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new_zero(&f->p->arena, &f->over, (size_t)f->n * s->n_queues));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    f->over[(size_t)f->of[c] * s->n_queues + f->queue[c]] = s->commands[c].epoch;
+  }
+  for (uint32_t i = 0; i < f->p->n_items; i++) {
+    for (uint32_t k = f->next0[entity[i]]; k < f->next0[entity[i] + 1]; k++) {
+      if (!f->by_gate[k]) {
+        pass_on(f, entity[i], f->next[k]);
+      }
+    }
+  }
+  return FSCHED_OK;
 }
 
 /* ---- data */
@@ -269,22 +319,26 @@ static fs_status walk_data(fs_written *w, const uint32_t *entity) {
   return FSCHED_OK;
 }
 
-static fs_status draw_data(fs_from *f) {
+static fs_status draw_data(fs_from *f, const uint32_t *entity) {
   const fs_stream *s = f->s;
   fs_written w = {.f = f};
-  uint32_t *entity;
   FS_TRY(fs_new_none(&f->p->arena, &w.set, (size_t)s->n_versions * 2));
-  FS_TRY(fs_new(&f->p->arena, &entity, f->n));
-  for (uint32_t e = 0; e < f->n; e++) {
-    if (f->place[e] != FS_NONE) {
-      entity[f->place[e]] = e;
-    }
-  }
   fs_ranges_init(&w.ranges, f->p->ctx);
   fs_status status = walk_data(&w, entity);
   fs_ranges_release(&w.ranges);
   fs_vec_free(f->p->ctx, &w.found);
   return status;
+}
+
+/* Entities by their items. */
+static fs_status file_entities(fs_from *f, uint32_t **entity) {
+  FS_TRY(fs_new(&f->p->arena, entity, f->n));
+  for (uint32_t e = 0; e < f->n; e++) {
+    if (f->place[e] != FS_NONE) {
+      (*entity)[f->place[e]] = e;
+    }
+  }
+  return FSCHED_OK;
 }
 
 static fs_status draw_after(fs_from *f) {
@@ -330,6 +384,7 @@ static void count_stops(const fs_stream *s, fs_picture *p) {
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   const fs_stream *s = &program->view;
   fs_from f = {.p = p, .s = s};
+  uint32_t *entity;
   p->name = fs_stream_string(s, s->meta->name);
   p->unit = fs_stream_string(s, s->meta->time_unit);
   p->span = s->meta->makespan;
@@ -347,9 +402,11 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   FS_TRY(file_commands(&f));
   FS_TRY(file_axes(&f));
   FS_TRY(order_items(&f));
+  FS_TRY(file_entities(&f, &entity));
+  FS_TRY(find_over(&f, entity));
   FS_TRY(each_order(&f, draw_order));
   FS_TRY(draw_after(&f));
-  FS_TRY(draw_data(&f));
+  FS_TRY(draw_data(&f, entity));
   FS_TRY(draw_barriers(&f));
   count_stops(s, p);
   return fs_picture_finish(p);

@@ -12,6 +12,7 @@ const fs_edge_style fs_edge_styles[FS_PIC_WHYS] = {
     {"barrier", "control: barrier", ORANGE, "", 0},
     {"wait", "wait", BLUE, "dashed", 3},
     {"queue", "next on its queue", LIGHT, "", 0},
+    {"gate", "gate: starts no earlier, its physical barrier is in use", ORANGE, "dashed", 3},
 };
 
 /* By fs_pic_kind. */
@@ -77,7 +78,7 @@ void fs_dot_put_legend(const fs_picture *p, fs_text *t) {
     node[p->node[i].kind] = true;
   }
   for (size_t e = 0; e < p->edge.n; e++) {
-    uint8_t why = p->edge.at[e].why;
+    uint16_t why = p->edge.at[e].why;
     (fs_why_double(why) ? waited : edge)[fs_why_main(why)] = true;
   }
   fs_text_puts(t, "<TABLE BORDER=\"1\" COLOR=\"" LIGHT

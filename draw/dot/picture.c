@@ -63,7 +63,7 @@ fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) {
 static fs_status add_edge(fs_picture *p, uint32_t from, uint32_t to, uint32_t version,
                           fs_pic_why why) {
   assert(from < p->n_items && to < p->n_items);
-  fs_pic_edge e = {.from = from, .to = to, .version = version, .why = (uint8_t)(1u << why)};
+  fs_pic_edge e = {.from = from, .to = to, .version = version, .why = (uint16_t)(1u << why)};
   return from == to ? FSCHED_OK : fs_vec_push(p->ctx, &p->edge, e);
 }
 

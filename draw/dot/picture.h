@@ -31,9 +31,10 @@ typedef enum fs_pic_why {
   FS_PIC_REUSE,
   FS_PIC_RESOURCE,
   FS_PIC_CONCURRENCY,
-  FS_PIC_BARRIER,
-  FS_PIC_WAIT,  /* a command waits for the other */
-  FS_PIC_QUEUE, /* one follows the other on a queue */
+  FS_PIC_BARRIER, /* of a schedule: an order that barriers needed */
+  FS_PIC_WAIT,    /* a command waits for the other */
+  FS_PIC_QUEUE,   /* one follows the other on a queue */
+  FS_PIC_GATE,    /* of a program: one starts no earlier than the other, and else might */
   FS_PIC_WHYS
 } fs_pic_why;
 
@@ -61,7 +62,7 @@ typedef struct fs_pic_node {
 typedef struct fs_pic_edge {
   uint32_t from, to; /* nodes */
   uint32_t version;  /* the first one that is passed on; FS_NONE: none */
-  uint8_t why;       /* bit per fs_pic_why */
+  uint16_t why;      /* bit per fs_pic_why */
   bool more;         /* versions */
   bool critical;
 } fs_pic_edge;

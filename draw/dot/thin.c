@@ -7,7 +7,8 @@
 
 enum { KEPT = 1 << FS_PIC_WAIT | 1 << FS_PIC_QUEUE };
 enum {
-  CONTROL = 1 << FS_PIC_REUSE | 1 << FS_PIC_RESOURCE | 1 << FS_PIC_CONCURRENCY | 1 << FS_PIC_BARRIER
+  CONTROL = 1 << FS_PIC_REUSE | 1 << FS_PIC_RESOURCE | 1 << FS_PIC_CONCURRENCY |
+            1 << FS_PIC_BARRIER | 1 << FS_PIC_GATE
 };
 
 static bool is_kept(fs_pic_edge e) { return e.critical || (e.why & KEPT) != 0; }

@@ -282,7 +282,7 @@ static void write_node(fs_writer *w, uint32_t i) {
 
 /* ---- edges */
 
-static void style_edge(fs_writer *w, Agedge_t *to, uint8_t why) {
+static void style_edge(fs_writer *w, Agedge_t *to, uint16_t why) {
   const fs_edge_style *s = &fs_edge_styles[fs_why_main(why)];
   if (fs_why_double(why)) {
     fs_text_printf(&w->line, "%s:%s", s->color, BLUE);
@@ -318,7 +318,7 @@ static void put_edge(fs_writer *w, const fs_pic_edge *e) {
   }
 }
 
-static void put_whys(fs_writer *w, uint8_t why, const char *between) {
+static void put_whys(fs_writer *w, uint16_t why, const char *between) {
   const char *before = "";
   for (int k = 0; k < FS_PIC_WHYS; k++) {
     if (fs_why_has(why, (fs_pic_why)k)) {

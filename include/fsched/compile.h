@@ -17,7 +17,8 @@ typedef struct fsched_schedule fsched_schedule;
 
 typedef enum fsched_evict { FSCHED_EVICT_FARTHEST, FSCHED_EVICT_LRU } fsched_evict;
 
-/** FSCHED_BARRIERS_PUBLISHED is for comparison: it refuses (FSCHED_INFEASIBLE) what would deadlock. */
+/** FSCHED_BARRIERS_PUBLISHED is for comparison, for targets with a number of barriers: it refuses
+ *  (FSCHED_INFEASIBLE) what would deadlock, as most graphs of several queues. */
 typedef enum fsched_barrier_method {
   FSCHED_BARRIERS_BEST,
   FSCHED_BARRIERS_PUBLISHED

@@ -351,7 +351,7 @@ static fs_status fit(assigner *a) {
   fs_tick makespan = 0;
   fs_status status = try_policies(a, &one, &two, &makespan);
   fs_arena_release(&two);
-  status = status != FSCHED_OK ? status : fs_draft_reduce(a->ctx, &a->o, &a->draft);
+  status = status != FSCHED_OK ? status : fs_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft);
   status = status != FSCHED_OK ? status : finish(a);
   fs_arena_release(&one);
   return status;

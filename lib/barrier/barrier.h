@@ -92,10 +92,11 @@ typedef struct fs_barrier_stuck {
 
 /* The published construction, for comparison: list scheduling with unit times and `bound` barriers,
  * every op owns one, edges between consecutive owners.  It knows neither queues nor slots nor
- * gangs.  The result is complete even where the machine cannot run it, which `stuck` then says, a
- * cycle of commands; its start and makespan are then those of the unit-time list.  Gates are not
- * counted.
- * Requires a bound other than FS_NONE.  Errors: FSCHED_SYSTEM. */
+ * gangs: an owner that takes more slots than a barrier has is refused.  The result is complete even
+ * where the machine cannot run it, which `stuck` then says, a cycle of commands; its start and
+ * makespan are then those of the unit-time list.  Gates are not counted. Requires a bound other
+ * than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for such an owner: see short_item;
+ * FSCHED_SYSTEM. */
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                                 fs_barriers *out, fs_barrier_stuck *stuck) FS_MUST_USE;
 

@@ -175,6 +175,9 @@ static uint32_t command_updates(const fs_barrier_problem *p, const fs_draft *d,
   uint64_t low = member * demand;
   uint64_t end = low + demand;
   uint32_t n = 0;
+  if (d->silent != NULL && d->silent[c]) {
+    return 0;
+  }
   for (uint64_t j = low / p->n_slots; d->bar0[u] < d->bar0[u + 1] && j * p->n_slots < end; j++) {
     uint32_t b = number[d->bar[d->bar0[u] + j]];
     if (b != FS_NONE) {
@@ -231,34 +234,73 @@ static void sort_pairs(pairs *all, uint64_t *spare) {
   all->n = n;
 }
 
-/* Every producer of a barrier with every item that waits for it, without those that rows at hand
- * know; without repeats now and then, so that there are never many more than different ones. */
+/* Items that update barriers, and what is found about them for the item at hand. */
+typedef struct lister {
+  const fs_order *o;
+  const fs_draft *d;
+  const uint32_t *position;
+  uint32_t *producer0, *producer; /* CSR per barrier */
+  uint32_t *seen;                 /* per barrier: the last item that waited for it */
+  uint32_t *stamp, *n_seen;       /* per item: whom the number is for; its barriers waited for */
+  bool *news;                     /* per item: some command that waits did not know it to be over */
+  pairs *all;
+} lister;
+
+static fs_status init_lister(fs_arena *scratch, lister *l) {
+  const fs_draft *d = l->d;
+  uint32_t n_items = l->o->p->n_items;
+  FS_TRY(fs_new_zero(scratch, &l->producer0, (size_t)d->n + 2));
+  FS_TRY(fs_new(scratch, &l->producer, d->bar0[n_items]));
+  FS_TRY(fs_new_none(scratch, &l->seen, d->n));
+  FS_TRY(fs_new_none(scratch, &l->stamp, n_items));
+  FS_TRY(fs_new(scratch, &l->n_seen, n_items));
+  FS_TRY(fs_new(scratch, &l->news, n_items));
+  for (uint32_t k = 0; k < d->bar0[n_items]; k++) {
+    l->producer0[d->bar[k] + 2]++;
+  }
+  for (uint32_t b = 0; b < d->n; b++) {
+    l->producer0[b + 2] += l->producer0[b + 1];
+  }
+  for (uint32_t u = 0; u < n_items; u++) {
+    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
+      l->producer[l->producer0[d->bar[k] + 1]++] = u;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Command c of v waits for barrier b.  An item is over with all of its barriers. */
+static fs_status list_wait(fsched_context *ctx, lister *l, uint32_t v, uint32_t c, uint32_t b) {
+  bool first = l->seen[b] != v;
+  l->seen[b] = v;
+  for (uint32_t k = l->producer0[b]; k < l->producer0[b + 1]; k++) {
+    uint32_t u = l->producer[k];
+    if (l->stamp[u] != v) {
+      l->stamp[u] = v;
+      l->n_seen[u] = 0;
+      l->news[u] = false;
+    }
+    l->n_seen[u] += first;
+    l->news[u] |= l->o->row == NULL || !fs_order_before(l->o, u, c);
+    if (l->news[u] && l->n_seen[u] == l->d->bar0[u + 1] - l->d->bar0[u]) {
+      FS_TRY(fs_vec_push(ctx, l->all, (uint64_t)l->position[v] << 32 | l->position[u]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Every producer with every item that waits for all of its barriers, without those that rows at
+ * hand know; with repeats from members of a gang. */
 static fs_status list_pairs(fsched_context *ctx, fs_arena *scratch, const fs_order *o,
                             const fs_draft *d, const uint32_t *position, pairs *all) {
   const fs_barrier_problem *p = o->p;
-  uint32_t *producer0;
-  uint32_t *producer;
-  FS_TRY(fs_new_zero(scratch, &producer0, (size_t)d->n + 2));
-  FS_TRY(fs_new(scratch, &producer, d->bar0[p->n_items]));
-  for (uint32_t k = 0; k < d->bar0[p->n_items]; k++) {
-    producer0[d->bar[k] + 2]++;
-  }
-  for (uint32_t b = 0; b < d->n; b++) {
-    producer0[b + 2] += producer0[b + 1];
-  }
-  for (uint32_t u = 0; u < p->n_items; u++) {
-    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
-      producer[producer0[d->bar[k] + 1]++] = u;
-    }
-  }
-  for (uint32_t c = 0; c < p->n_commands; c++) {
-    for (uint32_t w = d->wait0[c]; w < d->wait0[c + 1]; w++) {
-      for (uint32_t k = producer0[d->wait[w]]; k < producer0[d->wait[w] + 1]; k++) {
-        uint32_t u = producer[k];
-        uint32_t v = p->command_item[c];
-        if (o->row == NULL || !fs_order_before(o, u, c)) {
-          FS_TRY(fs_vec_push(ctx, all, (uint64_t)position[v] << 32 | position[u]));
-        }
+  lister l = {.o = o, .d = d, .position = position, .all = all};
+  FS_TRY(init_lister(scratch, &l));
+  for (uint32_t v = 0; v < p->n_items; v++) {
+    for (uint32_t i = p->item_command0[v]; i < p->item_command0[v + 1]; i++) {
+      uint32_t c = p->item_command[i];
+      for (uint32_t w = d->wait0[c]; w < d->wait0[c + 1]; w++) {
+        FS_TRY(list_wait(ctx, &l, v, c, d->wait[w]));
       }
     }
   }

@@ -214,7 +214,26 @@ static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
     fs_text_printf(&t, "; and %u more until that one again", stuck->n - CHAIN_SHOWN);
   }
   return refuse(p, FS_DIAG_BARRIER_DEADLOCK, p->y->command_item[stuck->command[0]],
-                "the default method does not deadlock: --barrier-method best", &t);
+                "more barriers seldom help; the default method does not deadlock: "
+                "--barrier-method best",
+                &t);
+}
+
+/* One barrier for each op is all that the published method knows. */
+static fs_status report_too_large(const pass *p) {
+  const fs_barriers *r = &p->result;
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  put_item(p, &t, r->short_item);
+  fs_text_printf(&t,
+                 " needs %llu barriers of %u slot%s at once, and the published barrier method "
+                 "gives it 1",
+                 (unsigned long long)r->short_need, p->y->barrier_slots,
+                 p->y->barrier_slots == 1 ? "" : "s");
+  return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item,
+                "more barriers do not help; the default method gives it several: "
+                "--barrier-method best",
+                &t);
 }
 
 static fs_status solve(pass *p, bool published) {
@@ -223,7 +242,11 @@ static fs_status solve(pass *p, bool published) {
     return status == FSCHED_INFEASIBLE ? report_too_few(p) : status;
   }
   fs_barrier_stuck stuck = {0};
-  FS_TRY(fs_barriers_published(p->ctx, &p->y->arena, &p->problem, &p->result, &stuck));
+  fs_status status = fs_barriers_published(p->ctx, &p->y->arena, &p->problem, &p->result, &stuck);
+  if (status == FSCHED_INFEASIBLE) {
+    return report_too_large(p);
+  }
+  FS_TRY(status);
   return stuck.n == 0 ? FSCHED_OK : report_deadlock(p, &stuck);
 }
 
@@ -311,38 +334,6 @@ static fs_status begin_known(pass *p, known *k) {
   return FSCHED_OK;
 }
 
-static bool waits_for(const pass *p, uint32_t item, uint32_t barrier) {
-  const fs_sync *y = p->y;
-  for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
-    uint32_t c = y->item_command[k];
-    for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
-      if (y->barrier_wait[w] == barrier) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-/* Does `to` wait for all of `from`?  An item with several barriers is over with all of them. */
-static bool waits_for_all(const pass *p, uint32_t from, uint32_t to) {
-  const fs_sync *y = p->y;
-  for (uint32_t k = y->item_command0[from]; k < y->item_command0[from + 1]; k++) {
-    uint32_t c = y->item_command[k];
-    uint64_t left = p->problem.demand == NULL ? 1 : p->problem.demand[from];
-    for (uint32_t u = y->barrier_update0[c]; u < y->barrier_update0[c + 1]; u++) {
-      if (!waits_for(p, to, y->barrier_update[u])) {
-        return false;
-      }
-      left -= y->barrier_update_slots[u];
-    }
-    if (left > 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /* New orders become control edges; of those to one item the latest first, since what is kept may
  * make earlier ones needless. */
 static fs_status add_control(pass *p) {
@@ -368,7 +359,7 @@ static fs_status add_control(pass *p) {
     if (i + 1 == r->n_added || r->added_to[i + 1] != item) {
       know_predecessors(p, &k, item);
     }
-    if (!is_known(p, &k, item, r->added_from[i]) && waits_for_all(p, r->added_from[i], item)) {
+    if (!is_known(p, &k, item, r->added_from[i])) {
       know(p, &k, item, r->added_from[i]);
       from[n] = r->added_from[i];
       to[n] = item;

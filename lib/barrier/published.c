@@ -3,7 +3,8 @@
  * once, taken in the problem's order as they become ready; each holds one of b barriers meanwhile.
  * Edges between consecutive owners of a barrier are added, U(v) is the barrier of v, and
  * W(v) = {U(w)} for the edges that are left after transitive reduction.  Barriers that nobody waits
- * for are left out.
+ * for are left out.  Of slots it knows nothing, so an owner that takes more than a barrier has is
+ * refused: more than one would have to be free for it at once.
  *
  * Owners of one barrier form a chain, so b chains cover all ops, and what is before an op is one
  * number per chain: the reduction needs no more.
@@ -222,11 +223,29 @@ static fs_status prepare(publisher *x, fs_heap *ready) {
   return make_draft(x);
 }
 
-static fs_status publish(publisher *x, fs_arena *arena, fs_barriers *out, fs_barrier_stuck *stuck) {
+/* The first owner in the list that takes more slots than a barrier has. */
+static fs_status check_slots(const publisher *x, uint64_t n_slots, fs_barriers *out) {
+  const fs_barrier_problem *p = &x->p;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = x->d.seq[i];
+    uint64_t members = p->item_command0[u + 1] - p->item_command0[u];
+    uint64_t slots = members * (p->demand == NULL ? 1 : p->demand[u]);
+    if (x->d.bar0[u] < x->d.bar0[u + 1] && slots > n_slots) {
+      out->short_item = u;
+      out->short_need = fs_ceil_div(slots, n_slots);
+      return FSCHED_INFEASIBLE;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status publish(publisher *x, fs_arena *arena, uint64_t n_slots, fs_barriers *out,
+                         fs_barrier_stuck *stuck) {
   fs_heap ready = {0};
   fs_status status = prepare(x, &ready);
   fs_vec_free(x->ctx, &ready);
   FS_TRY(status);
+  FS_TRY(check_slots(x, n_slots, out));
   fs_order o;
   FS_TRY(fs_order_init(x->a, &x->p, &o));
   if (fs_order_fits(&x->p)) {
@@ -250,12 +269,14 @@ static fs_status publish(publisher *x, fs_arena *arena, fs_barriers *out, fs_bar
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                                 fs_barriers *out, fs_barrier_stuck *stuck) {
   assert(p->bound != FS_NONE);
+  *out = (fs_barriers){.least = FS_NONE, .short_item = FS_NONE};
+  *stuck = (fs_barrier_stuck){0};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   publisher x = {.ctx = ctx, .a = &scratch, .p = *p};
   x.p.n_slots = UINT64_MAX / 4; /* it knows of none */
   x.p.bound = (uint32_t)fs_max(1, fs_min(p->bound, p->n_items));
-  fs_status status = publish(&x, arena, out, stuck);
+  fs_status status = publish(&x, arena, p->n_slots, out, stuck);
   fs_arena_release(&scratch);
   return status;
 }

@@ -2,7 +2,15 @@
 /* The reduction of links.c once more, for barriers instead of items and with the added orders.
  * Items are taken in the draft's order.  A barrier's row is what is known when all its producers
  * are over; a command that waits for it takes that over.  An item with several barriers is known
- * to be over by all of them together alone, since each stands for a part of its work. */
+ * to be over by all of them together alone, since each stands for a part of its work.
+ *
+ * A barrier may have as many producers as there are items, and so may commands wait for it: of its
+ * producers only the last command on each queue is looked at, which is over after the others.
+ *
+ * That leaves waits for barriers of which others know one half each, and updates that no command
+ * needs: it knows by its queue, or from another producer of what it waits for having started, that
+ * the one that updates is over.  Orders have no circles, so all that are not between neighbours can
+ * go at once: those between neighbours make them again. */
 #include "barrier/draft.h"
 #include "radix.h"
 
@@ -12,7 +20,11 @@ typedef struct reducer {
   fs_order o; /* rows of the new closure */
   fs_draft *d;
   uint32_t *producer0, *producer; /* CSR per barrier: items */
+  uint32_t *final0, *final;       /* CSR per barrier: its producers' last commands on queues */
+  uint32_t *part0, *part;         /* CSR per barrier: producers that have further barriers */
   uint32_t *bar_row;              /* per barrier and queue */
+  uint32_t *begun;                /* the same when its producers have started, not more */
+  bool *needed;                   /* per command: its update is */
   uint32_t *last;                 /* per barrier: place in seq of its last producer */
   uint32_t *row;                  /* of the command at hand */
   uint32_t *kept;                 /* per barrier: the last command that kept it */
@@ -41,27 +53,67 @@ static fs_status init_producers(fs_arena *a, reducer *r) {
   return FSCHED_OK;
 }
 
-static bool is_known(const reducer *r, uint32_t u) {
+/* Whatever a producer of the barrier is on a queue, the last one there stands for it. */
+static uint32_t list_final(reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
   const fs_barrier_problem *p = r->o.p;
-  for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
-    uint32_t m = p->item_command[k];
-    if (r->row[r->o.queue[m]] <= r->o.index[m]) {
-      return false;
+  uint32_t first = n;
+  for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
+    uint32_t u = r->producer[k];
+    for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+      uint32_t c = p->item_command[i];
+      uint32_t *at = &mark[r->o.queue[c]]; /* where in `final`; of another barrier: below `first` */
+      if (*at == FS_NONE || *at < first) {
+        *at = n++;
+        r->final[*at] = c;
+      }
+      r->final[*at] = (uint32_t)fs_max(r->final[*at], c);
     }
   }
-  return true;
+  return n;
+}
+
+static fs_status init_finals(fs_arena *a, reducer *r) {
+  const fs_draft *d = r->d;
+  const fs_barrier_problem *p = r->o.p;
+  uint32_t *mark;
+  size_t n_final = 0;
+  uint32_t n_part = 0;
+  for (uint32_t k = 0; k < r->producer0[d->n]; k++) {
+    uint32_t u = r->producer[k];
+    n_final += p->item_command0[u + 1] - p->item_command0[u];
+    n_part += d->bar0[u + 1] - d->bar0[u] > 1;
+  }
+  FS_TRY(fs_new_none(a, &mark, p->n_queues));
+  FS_TRY(fs_new(a, &r->final0, (size_t)d->n + 1));
+  FS_TRY(fs_new(a, &r->final, n_final));
+  FS_TRY(fs_new(a, &r->part0, (size_t)d->n + 1));
+  FS_TRY(fs_new(a, &r->part, n_part));
+  uint32_t n = 0;
+  n_part = 0;
+  for (uint32_t b = 0; b < d->n; b++) {
+    r->final0[b] = n;
+    r->part0[b] = n_part;
+    n = list_final(r, b, mark, n);
+    for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
+      uint32_t u = r->producer[k];
+      if (d->bar0[u + 1] - d->bar0[u] > 1) {
+        r->part[n_part++] = u;
+      }
+    }
+  }
+  r->final0[d->n] = n;
+  r->part0[d->n] = n_part;
+  return FSCHED_OK;
 }
 
 /* Never so for a part of an item: the other parts would be left, without all of its slots. */
 static bool all_known(const reducer *r, uint32_t b) {
-  const uint32_t *bar0 = r->d->bar0;
-  for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
-    uint32_t u = r->producer[k];
-    if (bar0[u + 1] - bar0[u] > 1 || !is_known(r, u)) {
-      return false;
-    }
+  bool all = r->part0[b] == r->part0[b + 1];
+  for (uint32_t k = r->final0[b]; k < r->final0[b + 1] && all; k++) {
+    uint32_t c = r->final[k];
+    all = r->row[r->o.queue[c]] > r->o.index[c];
   }
-  return true;
+  return all;
 }
 
 static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
@@ -74,9 +126,9 @@ static void keep(reducer *r, uint32_t c, uint32_t b) {
   const fs_draft *d = r->d;
   r->kept[b] = c;
   raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
-  for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
-    uint32_t u = r->producer[k];
-    bool all = d->bar0[u + 1] - d->bar0[u] > 1;
+  for (uint32_t k = r->part0[b]; k < r->part0[b + 1]; k++) {
+    uint32_t u = r->part[k];
+    bool all = true;
     for (uint32_t j = d->bar0[u]; j < d->bar0[u + 1] && all; j++) {
       all = r->kept[d->bar[j]] == c;
     }
@@ -150,6 +202,126 @@ static void compact(const fs_barrier_problem *p, fs_draft *d) {
   d->wait0[p->n_commands] = n;
 }
 
+/* A barrier takes over from the one before it that somebody waits for: the others are not made. */
+static void relink(fs_draft *d, const bool *waited) {
+  for (uint32_t b = 0; b < d->n; b++) {
+    while (waited[b] && d->before[b] != FS_NONE && !waited[d->before[b]]) {
+      d->before[b] = d->before[d->before[b]];
+    }
+  }
+  for (uint32_t b = 0; b < d->n; b++) {
+    d->before[b] = waited[b] ? d->before[b] : FS_NONE;
+  }
+}
+
+/* --- what no command needs --- */
+
+/* Which part of a gang's members a barrier stands for is not known here. */
+static bool has_part_of_gang(const reducer *r, uint32_t b) {
+  const uint32_t *item0 = r->o.p->item_command0;
+  bool has = false;
+  for (uint32_t k = r->part0[b]; k < r->part0[b + 1] && !has; k++) {
+    has = item0[r->part[k] + 1] - item0[r->part[k]] > 1;
+  }
+  return has;
+}
+
+static void make_begun(reducer *r) {
+  const fs_barrier_problem *p = r->o.p;
+  for (uint32_t b = 0; b < r->d->n; b++) {
+    bool fixed = has_part_of_gang(r, b);
+    for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1] && !fixed; k++) {
+      uint32_t u = r->producer[k];
+      for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+        const uint32_t *row = r->o.row + (size_t)p->item_command[i] * r->o.n;
+        raise(r->begun + (size_t)b * r->o.n, row, r->o.n);
+      }
+    }
+  }
+}
+
+/* Command c needs what it does not know otherwise; a wait for nothing such goes. */
+static void find_needed(reducer *r, uint32_t c) {
+  const fs_draft *d = r->d;
+  memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
+  fs_order_queue(&r->o, c, r->row);
+  for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
+    raise(r->row, r->begun + (size_t)d->wait[k] * r->o.n, r->o.n);
+  }
+  for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
+    uint32_t b = d->wait[k];
+    bool needed = r->part0[b] < r->part0[b + 1];
+    for (uint32_t i = r->final0[b]; i < r->final0[b + 1]; i++) {
+      uint32_t f = r->final[i];
+      if (r->row[r->o.queue[f]] <= r->o.index[f]) {
+        r->needed[f] = true;
+        needed = true;
+      }
+    }
+    d->wait[k] = needed ? b : FS_NONE;
+  }
+}
+
+/* Updates of items with one barrier that no command needs. */
+static void silence(reducer *r, const bool *waited) {
+  const fs_barrier_problem *p = r->o.p;
+  const fs_draft *d = r->d;
+  for (uint32_t b = 0; b < d->n; b++) {
+    bool fixed = !waited[b] || has_part_of_gang(r, b);
+    for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1] && !fixed; k++) {
+      uint32_t u = r->producer[k];
+      bool whole = d->bar0[u + 1] - d->bar0[u] == 1;
+      for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1] && whole; i++) {
+        d->silent[p->item_command[i]] = !r->needed[p->item_command[i]];
+      }
+    }
+  }
+}
+
+/* Items that update nothing any more have no barrier. */
+static void compact_bars(const fs_barrier_problem *p, fs_draft *d) {
+  uint32_t n = 0;
+  uint32_t from = 0;
+  for (uint32_t u = 0; u < p->n_items; u++) {
+    bool silent = true;
+    for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1] && silent; i++) {
+      silent = d->silent[p->item_command[i]];
+    }
+    uint32_t end = d->bar0[u + 1];
+    d->bar0[u] = n;
+    for (; from < end; from++) {
+      if (!silent) {
+        d->bar[n++] = d->bar[from];
+      }
+    }
+  }
+  d->bar0[p->n_items] = n;
+}
+
+static fs_status drop_needless(fs_arena *arena, fs_arena *a, reducer *r) {
+  const fs_barrier_problem *p = r->o.p;
+  fs_draft *d = r->d;
+  bool *waited;
+  FS_TRY(fs_new_zero(arena, &d->silent, p->n_commands));
+  FS_TRY(fs_new_zero(a, &r->needed, p->n_commands));
+  FS_TRY(fs_new_zero(a, &r->begun, (size_t)d->n * p->n_queues));
+  FS_TRY(fs_new_zero(a, &waited, d->n));
+  make_begun(r);
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    find_needed(r, c);
+  }
+  compact(p, d);
+  for (uint32_t k = 0; k < d->wait0[p->n_commands]; k++) {
+    waited[d->wait[k]] = true;
+  }
+  relink(d, waited);
+  silence(r, waited);
+  compact_bars(p, d);
+  return FSCHED_OK;
+}
+
+/* --- gates --- */
+
 /* Command c is over before all producers of b start. */
 static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
   const fs_barrier_problem *p = r->o.p;
@@ -157,7 +329,7 @@ static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
     uint32_t u = r->producer[k];
     for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
       const uint32_t *row = r->o.row + (size_t)p->item_command[i] * r->o.n;
-      if (row[r->o.queue[c]] <= r->o.index[c]) {
+      if (!r->d->silent[p->item_command[i]] && row[r->o.queue[c]] <= r->o.index[c]) {
         return false;
       }
     }
@@ -168,22 +340,13 @@ static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
 /* Hand-overs where something that waited may still run when a producer starts. */
 static fs_status count_gates(fs_arena *a, const reducer *r) {
   fs_draft *d = r->d;
-  uint32_t *next; /* per barrier: the one after it that somebody waits for */
-  bool *waited;
+  uint32_t *next; /* per barrier: the one after it */
   bool *gate;
   FS_TRY(fs_new_none(a, &next, d->n));
-  FS_TRY(fs_new_zero(a, &waited, d->n));
   FS_TRY(fs_new_zero(a, &gate, d->n));
-  for (uint32_t k = 0; k < d->wait0[r->o.p->n_commands]; k++) {
-    waited[d->wait[k]] = true;
-  }
   for (uint32_t b = 0; b < d->n; b++) {
-    uint32_t before = waited[b] ? d->before[b] : FS_NONE;
-    while (before != FS_NONE && !waited[before]) {
-      before = d->before[before];
-    }
-    if (before != FS_NONE) {
-      next[before] = b;
+    if (d->before[b] != FS_NONE) {
+      next[d->before[b]] = b;
     }
   }
   d->n_gates = 0;
@@ -208,6 +371,7 @@ static fs_status init(fs_arena *a, reducer *r) {
   r->o.first = 0;
   r->o.n = p->n_queues;
   FS_TRY(init_producers(a, r));
+  FS_TRY(init_finals(a, r));
   FS_TRY(fs_new_zero(a, &r->o.row, (size_t)p->n_commands * p->n_queues));
   FS_TRY(fs_new_zero(a, &r->bar_row, (size_t)r->d->n * p->n_queues));
   FS_TRY(fs_new(a, &r->row, p->n_queues));
@@ -216,7 +380,15 @@ static fs_status init(fs_arena *a, reducer *r) {
   return fs_new(a, &r->scratch, most);
 }
 
-fs_status fs_draft_reduce(fsched_context *ctx, const fs_order *o, fs_draft *d) {
+static fs_status reduce_draft(fs_arena *arena, fs_arena *a, reducer *r) {
+  FS_TRY(init(a, r));
+  reduce_all(r);
+  compact(r->o.p, r->d);
+  FS_TRY(drop_needless(arena, a, r));
+  return count_gates(a, r);
+}
+
+fs_status fs_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_draft *d) {
   const fs_barrier_problem *p = o->p;
   d->n_gates = 0;
   if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {
@@ -225,12 +397,7 @@ fs_status fs_draft_reduce(fsched_context *ctx, const fs_order *o, fs_draft *d) {
   reducer r = {.o = *o, .d = d};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
-  fs_status status = init(&scratch, &r);
-  if (status == FSCHED_OK) {
-    reduce_all(&r);
-    compact(p, d);
-    status = count_gates(&scratch, &r);
-  }
+  fs_status status = reduce_draft(arena, &scratch, &r);
   fs_arena_release(&scratch);
   return status;
 }

@@ -11,7 +11,8 @@
  * first plan whose stacks are within the capacities is taken.  If there is none, full syncs are
  * added to a plan where its first entry that is too high begins, so that the stack can give back
  * what is over by then.  If that does not help either, the memories that are too small keep the
- * list scheduler's addresses, whose reuse then counts as hazards, and all begins anew.
+ * list scheduler's addresses, whose reuse then counts as hazards, and all begins anew; a warning
+ * tells so.
  *
  * Planned starts never come before the list scheduler's.
  *
@@ -24,6 +25,7 @@
 #include "block/phases.h"
 #include "block/place.h"
 #include "retime.h"
+#include "warnings.h"
 
 enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
 
@@ -36,7 +38,8 @@ typedef struct pass {
   fs_orders orders;
   fs_block_plan plan[FS_PHASE_RULES]; /* ascending by makespan */
   fs_block_plan chosen;
-  bool *loose; /* per memory: a stack, addresses to be found */
+  bool *loose;      /* per memory: a stack, addresses to be found */
+  uint64_t *enough; /* per memory: its least peak in the plans before syncs were added */
   fs_placement placement;
 } pass;
 
@@ -98,11 +101,31 @@ static fs_status place_plan(pass *p, const fs_block_plan *plan, uint32_t most, b
   }
 }
 
+static void note_peaks(const pass *p, bool first) {
+  for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
+    p->enough[m] = first ? p->placement.peak[m] : fs_min(p->enough[m], p->placement.peak[m]);
+  }
+}
+
+/* What would be enough in one of the plans; where that is there and another memory is to blame for
+ * that plan, what is taken in the one at hand. */
+static void warn_too_small(const pass *p, uint32_t memory) {
+  const fsched_graph *g = p->s->graph;
+  const fs_memory *m = &g->target.memory[memory];
+  uint64_t taken = p->enough[memory] > m->capacity ? p->enough[memory] : p->placement.peak[memory];
+  fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_STACK, fs_graph_pos(p->ctx, g, g->placement_at[memory]),
+            "more capacity, or 'contiguous'",
+            "the stack of memory '%s' takes %llu bytes, and it has %llu: its places are those of "
+            "'contiguous'",
+            m->name, (unsigned long long)taken, (unsigned long long)m->capacity);
+}
+
 /* If nothing fits, what is left is the best plan, which says which memories are to blame. */
 static fs_status place(pass *p, bool *fits) {
   *fits = false;
   for (uint32_t i = 0; i < FS_PHASE_RULES && !*fits; i++) {
     FS_TRY(place_plan(p, &p->plan[i], 0, fits));
+    note_peaks(p, i == 0);
   }
   return *fits ? FSCHED_OK : place_plan(p, &p->plan[0], EXTRA_SYNCS, fits);
 }
@@ -110,6 +133,7 @@ static fs_status place(pass *p, bool *fits) {
 static fs_status begin(pass *p) {
   const fs_target *t = &p->s->graph->target;
   FS_TRY(fs_new_zero(&p->scratch, &p->loose, t->n_memories));
+  FS_TRY(fs_new_zero(&p->scratch, &p->enough, t->n_memories));
   for (uint32_t m = 0; m < t->n_memories; m++) {
     p->loose[m] = t->memory[m].stack;
   }
@@ -128,6 +152,7 @@ static fs_status decide(pass *p) {
       break;
     }
     for (uint32_t m = too_small(p); m != FS_NONE; m = too_small(p)) {
+      warn_too_small(p, m);
       p->loose[m] = false;
     }
     FS_TRY(fs_sync_again(p->s));

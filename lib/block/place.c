@@ -130,6 +130,7 @@ static fs_status place_memory(fsched_context *ctx, placer *k, uint32_t memory) {
   uint32_t n = collect(k, memory);
   uint64_t peak;
   FS_TRY(fs_block_stack(ctx, k->entry, n, k->sync, k->p->n_full, m->align, k->address, &peak));
+  k->out->peak[memory] = peak;
   k->out->fits[memory] = peak <= m->capacity;
   if (peak > m->capacity) {
     k->out->where[memory] = where_to_reclaim(k, n, m->capacity);
@@ -146,6 +147,7 @@ static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool
   uint32_t n = s->n_residencies;
   uint32_t n_memories = s->graph->target.n_memories;
   FS_TRY(fs_new(arena, &k->out->address, n));
+  FS_TRY(fs_new_zero(arena, &k->out->peak, n_memories));
   FS_TRY(fs_new_zero(arena, &k->out->fits, n_memories));
   FS_TRY(fs_new_none(arena, &k->out->where, n_memories));
   FS_TRY(fs_new(&k->scratch, &k->sync, k->p->n_full));

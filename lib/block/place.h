@@ -7,6 +7,7 @@
 
 typedef struct fs_placement {
   uint64_t *address; /* per residency; of memories that are not placed: the schedule's */
+  uint64_t *peak;    /* per memory that was placed: the end of its highest place */
   bool *fits;        /* per memory: stack memories whose peak is within the capacity */
   uint32_t *where;   /* per memory that does not: a place in the order of issue at which a full sync
                         may let it reclaim, or FS_NONE */

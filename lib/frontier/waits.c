@@ -52,6 +52,9 @@ typedef struct pass {
   /* Of frontiers from points, per command: what is complete with it, while points are left. */
   fs_clock *command_clock;
   uint32_t *points_left;
+  fs_clock
+      *barrier_clock; /* per barrier: what its producers so far know, while it has waits left */
+  uint32_t *waits_left;
 } pass;
 
 static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) {
@@ -434,6 +437,52 @@ static fs_status learn_points(pass *p, uint32_t command, fs_clock *clock) {
   return FSCHED_OK;
 }
 
+/* The same where the points are the producers of barriers: their clocks are merged once per
+ * barrier, not once per command that waits for it. */
+static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
+  const fs_sync *y = p->y;
+  for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
+    uint32_t barrier = y->barrier_wait[i];
+    FS_TRY(fs_clock_merge(&p->clocks, clock, p->barrier_clock[barrier]));
+    if (--p->waits_left[barrier] == 0) {
+      fs_clock_drop(&p->clocks, p->barrier_clock[barrier]);
+      p->barrier_clock[barrier] = 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status issue_with_barriers(pass *p, uint32_t item) {
+  const fs_sync *y = p->y;
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t q = queues[m];
+    uint32_t command = y->item_command[y->item_command0[item] + m];
+    fs_clock *clock = &p->queue_clock[q];
+    FS_TRY(learn_barriers(p, command, clock));
+    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
+    FS_TRY(store_frontier(p, q, command));
+    for (uint32_t i = y->barrier_update0[command]; i < y->barrier_update0[command + 1]; i++) {
+      FS_TRY(fs_clock_merge(&p->clocks, &p->barrier_clock[y->barrier_update[i]], *clock));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_barriers(pass *p) {
+  const fs_sync *y = p->y;
+  FS_TRY(fs_new_zero(&p->scratch, &p->barrier_clock, y->n_barriers));
+  FS_TRY(fs_new_zero(&p->scratch, &p->waits_left, y->n_barriers));
+  for (uint32_t i = 0; i < y->barrier_wait0[y->n_commands]; i++) {
+    p->waits_left[y->barrier_wait[i]]++;
+  }
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(issue_with_barriers(p, p->s->order[i]));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status issue_with_points(pass *p, uint32_t item) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
@@ -451,9 +500,8 @@ static fs_status issue_with_points(pass *p, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status run_points(pass *p) {
-  fs_sync *y = p->y;
-  FS_TRY(begin_walk(p));
+static fs_status walk_points(pass *p) {
+  const fs_sync *y = p->y;
   FS_TRY(fs_new_zero(&p->scratch, &p->command_clock, y->n_commands));
   FS_TRY(fs_new_zero(&p->scratch, &p->points_left, y->n_commands));
   for (uint32_t i = 0; i < y->point0[y->n_commands]; i++) {
@@ -462,6 +510,13 @@ static fs_status run_points(pass *p) {
   for (uint32_t i = 0; i < p->s->n_items; i++) {
     FS_TRY(issue_with_points(p, p->s->order[i]));
   }
+  return FSCHED_OK;
+}
+
+static fs_status run_points(pass *p) {
+  fs_sync *y = p->y;
+  FS_TRY(begin_walk(p));
+  FS_TRY(y->kind == FS_SYNC_BARRIER ? walk_barriers(p) : walk_points(p));
   FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
                     &y->frontier));
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));

@@ -33,11 +33,14 @@ usage() {
 stat() { sed -n "s/.*\"$1\": {.*\"$2\": \([^,}]*\)[,}].*/\1/p" stats; }
 
 # ---- options
-for n in 0 00 2147483648 18446744073709551615; do
-  usage "barriers is $n, outside 1 .. 2147483647, auto" compile g.yaml --barriers $n
+for n in 0 00 2147483648 18446744073709551615 18446744073709551616; do
+  usage "barriers is $n, neither 1 .. 2147483647 nor auto" compile g.yaml --barriers $n
 done
+expect "no hint on zero" [ -z "$(sed -n '/hint/p' err)" ]
+usage "seed wants a decimal number below 2^64, not '18446744073709551616'" compile g.yaml \
+  --seed 18446744073709551616
 usage 'without --barriers the target' compile g.yaml --barriers 0
-for n in -1 x 1x 18446744073709551616 Auto ''; do
+for n in -1 x 1x Auto ''; do
   usage "barriers wants a decimal number or auto, not '$n'" compile g.yaml --barriers "$n"
 done
 usage "did you mean 'auto'" compile g.yaml --barriers=aut
@@ -96,7 +99,7 @@ expect "slots" [ "$(stat barriers slots)" = 1 ]
 run 0 "$FSCHED" verify s.json --graph g.yaml
 
 run 0 "$FSCHED" compile g.yaml --barriers auto --verify --emit stats=stats
-expect "how many" holds err '^  barriers: [0-9]*, the least that add no order; [0-9]* uses$'
+expect "how many" holds err '^  barriers: [0-9]*, the least that add no order or gate; [0-9]* uses$'
 expect "no bound" [ "$(stat barriers bound)" = null ]
 expect "they are the least" [ "$(stat barriers used)" = "$(stat barriers least)" ]
 expect "no order was added" [ "$(stat barriers added_edges)$(stat barriers gates)" = 00 ]

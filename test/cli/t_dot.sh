@@ -58,6 +58,11 @@ expect "unless they are asked for" holds b.dot 'shape=diamond'
 expect "with their physical ones" holds b.dot 'tooltip="barrier 0: physical barrier 0, use 0'
 run 2 "$FSCHED" dot g.yaml --barrier-nodes
 expect "--barrier-nodes is for programs" holds err 'compile the graph'
+run 2 "$FSCHED" dot g.fsb --barrier-nodes
+expect "with barriers" holds err 'g.fsb has waits'
+run 0 "$FSCHED" compile "$TOP/examples/block-sync/graph.yaml" -q -o block.fsb
+run 2 "$FSCHED" dot block.fsb --barrier-nodes
+expect "and not with syncs" holds err 'block.fsb has syncs'
 
 # What is refused.
 run 2 "$FSCHED" dot g.fsb --buffers

@@ -42,6 +42,14 @@ expect "the makespan adds up" holds out '    1413010 = ops [0-9]* + copies [0-9]
 run 0 "$FSCHED" explain r.fsb -v
 expect "with -v it is not" [ "$(grep -c '    and [0-9]* more$' out)" -eq 0 ]
 
+# A sync makes commands wait that need nothing of it.
+run 0 "$FSCHED" compile "$TOP/examples/block-sync/graph.yaml" -q -o b.fsb
+run 0 "$FSCHED" explain b.fsb
+expect "each wait has a reason" [ "$(grep -c 'nothing that the stream tells' out)" -eq 0 ]
+expect "or comes with others" holds out '    nothing else than a sync that others need *[1-9]'
+run 0 "$FSCHED" explain b.fsb --format json
+expect "JSON counts these too" holds out '"concurrency": 0, "sync": [1-9]'
+
 # What is refused.
 run 2 "$FSCHED" explain
 run 2 "$FSCHED" explain f.fsb dmx:3

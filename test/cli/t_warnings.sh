@@ -103,6 +103,42 @@ rm -f fan.fsb
 run 1 "$FSCHED" compile fan.yaml -Werror=tainted
 expect "no stream" [ ! -e fan.fsb ]
 
+# So is a stack that does not fit, by default; and with -Wall barriers that the target does not have.
+cat >block.yaml <<'END'
+fsched: 1
+target:
+  sync: block
+  queues: [{name: p}, {name: q}]
+  memories: [{name: far}, {name: near, capacity: 8, placement: stack}]
+ops:
+  - {name: a, on: p, args: [{out: a, size: 8, memory: near}]}
+  - {name: b, on: q, args: [{in: a}]}
+  - {name: c, on: p, args: [{out: c, size: 8, memory: near}]}
+  - {name: d, on: q, args: [{in: c}]}
+END
+run 0 "$FSCHED" compile block.yaml
+expect "a stack that does not fit" holds err \
+  "^block.yaml:5:64: warning: the stack of memory 'near' takes 16 bytes, and it has 8: .* \[-Wstack\]"
+expect "the summary says so too" holds err ', 0 of 1 stack'
+run 0 "$FSCHED" compile block.yaml --memory near=16 -Werror=stack
+expect "now it fits" holds err ', 1 of 1 stack'
+run 0 "$FSCHED" compile block.yaml -Wno-stack
+expect "it can be switched off" [ -z "$(sed -n '/warning/p' err)" ]
+cat >barriers.yaml <<'END'
+fsched: 1
+target: {barriers: {count: 4}}
+ops: [{name: a, slots: 2}]
+END
+run 0 "$FSCHED" compile barriers.yaml
+expect "not by default" [ -z "$(sed -n '/warning/p' err)" ]
+run 0 "$FSCHED" compile barriers.yaml -Wall
+expect "barriers of no use" holds err '^barriers.yaml:2:28: warning: .* \[-Wbarriers\]'
+run 0 "$FSCHED" compile barriers.yaml -Wall --barriers 2
+expect "the option gives them one" [ -z "$(sed -n '/warning/p' err)" ]
+rm -f barriers.fsb
+run 1 "$FSCHED" compile barriers.yaml -Werror=barriers
+expect "no stream" [ ! -e barriers.fsb ]
+
 for example in "$TOP"/examples/*.yaml; do
   run 0 "$FSCHED" compile "$example" -q -o /dev/null -Wall -Wextra -Werror
 done
