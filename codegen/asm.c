@@ -550,7 +550,7 @@ static fs_status assemble(fs_asm *a, const char *name, const char *text, size_t 
   fsched_program *program = NULL;
   fs_status status = draft(a, &d);
   if (status == FSCHED_OK) {
-    status = fs_draft_close(&d, &program);
+    status = fs_draft_finish(&d, &program);
   }
   fs_draft_drop(&d);
   if (status == FSCHED_OK) {

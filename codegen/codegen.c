@@ -425,7 +425,7 @@ static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
   write_waits(c);
   write_barriers(c);
   write_stops(c);
-  return fs_draft_close(&c->d, out);
+  return fs_draft_finish(&c->d, out);
 }
 
 fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,

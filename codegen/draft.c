@@ -116,7 +116,7 @@ fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool ma
   return FSCHED_OK;
 }
 
-fs_status fs_draft_close(fs_draft *d, fsched_program **out) {
+fs_status fs_draft_finish(fs_draft *d, fsched_program **out) {
   assert(d->string_end == d->n_strings);
   if (d->bad_text != NULL) {
     return fs_fail(d->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_STRING, FS_NOWHERE, NULL,

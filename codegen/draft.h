@@ -29,7 +29,7 @@ fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
 uint32_t fs_draft_string(fs_draft *d, const char *text);
 /* Writes the header and hands the bytes over to a new program, whose view is set.
  * Errors: FSCHED_BAD_INPUT for a text that is not UTF-8, reported; FSCHED_SYSTEM. */
-fs_status fs_draft_close(fs_draft *d, fsched_program **out) FS_MUST_USE;
+fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
 /* Frees what was not handed over. */
 void fs_draft_drop(fs_draft *d);
 

@@ -76,12 +76,8 @@ struct fs_sync {
   fs_wait *frontier;   /* ascending by axis */
   uint8_t *tainted;    /* per command */
 
-  /* Other kinds of sync than timelines: what waits then realises, and the stream has instead.
-   * Points: what a command's sync tells it, beyond queue order: (queue axis, epoch) over before it
-   * starts, ascending by axis.  NULL with timelines, where they are the waits. */
+  /* Other kinds of sync than timelines: what waits then realises, and the stream has instead. */
   fs_sync_kind kind;
-  uint32_t *point0; /* CSR per command */
-  fs_wait *point;
 
   /* lib/barrier; ids by command as in lib/barrier/barrier.h */
   uint32_t barrier_bound, barrier_slots; /* FS_BARRIERS_AUTO: none */
@@ -92,7 +88,10 @@ struct fs_sync {
   uint32_t *barrier_update0, *barrier_update, *barrier_update_slots;
   uint32_t barrier_added, barrier_gates; /* new orders; hand-overs that hold producers back */
 
-  /* lib/block */
+  /* lib/block.  Points: what syncs tell a command, beyond queue order: (queue axis, epoch) over
+   * before it starts, ascending by axis. */
+  uint32_t *point0; /* CSR per command */
+  fs_wait *point;
   uint32_t *issue; /* per command: place in the order of issue; ascending along each queue */
   uint32_t n_stops, n_full;
   uint32_t n_stacks; /* memories whose places are a stack's; of the others the stack did not fit */

@@ -9,7 +9,9 @@
 
 enum { FS_BM_ITEMS = 1024, FS_BM_QUEUES = 64, FS_BM_GANG = 4 };
 
-/* Items are numbered in the order in which they are added, which is their FIFO order too. */
+/* Problems: barrier_problem.c.
+ *
+ * Items are numbered in the order in which they are added, which is their FIFO order too. */
 typedef struct fs_bm_item {
   uint32_t n_members, queue[FS_BM_GANG];
   uint32_t time, demand;

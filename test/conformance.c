@@ -4,6 +4,9 @@
 
 #include "conformance_kit.h"
 #include "exec/reference.h"
+#include "exec/watch.h"
+#include "futex.h"
+#include "resync.h"
 
 enum { MOST = 8 };
 static const fs_conformance *registered[MOST]; /* Check knows a test by function and number */
@@ -95,6 +98,55 @@ fsched_program *conf_compile(const conf *c, uint64_t seed) {
   conf_ok(c, fsched_compile(c->ctx, graph, NULL, NULL, &program), "compile");
   fsched_graph_destroy(graph);
   return program;
+}
+
+fsched_program *conf_compile_as(const conf *c, uint64_t seed, fs_sync_kind kind) {
+  fsched_program *p = conf_compile(c, seed), *q = fs_resync(c->ctx, &p->view, kind, seed), *read;
+  size_t size;
+  const void *bytes = fsched_program_bytes(q, &size);
+  conf_ok(c, fsched_program_borrow(c->ctx, "resync", bytes, size, &read), "check");
+  fsched_program_destroy(read);
+  fsched_program_destroy(p);
+  return q;
+}
+
+/* Both contexts' allocators let the n-th allocation fail. */
+static fs_status prepare_with(const conf *c, const fs_stream *s, const fs_io *io, long left) {
+  fs_budget budget = {.left = 1000};
+  fsched_context_options o = {
+      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+  fs_backend_config config = {.memory_limit = UINT64_C(1) << 36, .slots = 1};
+  fsched_context *ctx, *own;
+  fs_instance *x = NULL;
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+  budget.left = left;
+  fs_status status = c->backend->prepare(ctx, own, c->device->machine, s, io, &config, &x);
+  budget.left = 1000;
+  if (status == FSCHED_OK) {
+    c->backend->destroy(x);
+  } else {
+    ck_assert_int_eq(status, FSCHED_SYSTEM);
+    ck_assert_uint_ge(fsched_diag_errors(ctx) + fsched_diag_errors(own), 1);
+  }
+  fsched_context_destroy(own);
+  fsched_context_destroy(ctx);
+  ck_assert_int_eq(budget.blocks, 0);
+  return status;
+}
+
+void conf_fail_allocations(const conf *c, const fs_stream *s) {
+  fs_arena arena;
+  fs_io io;
+  fs_arena_init(&arena, c->ctx);
+  conf_ok(c, fs_io_make(&arena, s, &io), "io");
+  long n = 0;
+  while (prepare_with(c, s, &io, n) != FSCHED_OK) {
+    n++;
+    ck_assert_int_lt(n, 1000);
+  }
+  ck_assert_int_gt(n, 0);
+  fs_arena_release(&arena);
 }
 
 /* ---- the core's side */
@@ -255,6 +307,27 @@ fsched_cause rig_await(rig *r) {
   ck_assert_uint_eq(r->n_done, 1);
   ck_assert(!r->out_of_order);
   return cause;
+}
+
+void rig_await_stuck(rig *r) {
+  fs_watch watch = {0};
+  for (bool stuck = false; !stuck;) {
+    bool idle = false;
+    pthread_mutex_lock(&r->lock);
+    ck_assert_uint_eq(r->n_done, 0);
+    uint64_t moves = r->c->backend->progress(r->instance, &idle);
+    stuck = fs_watch_stuck(&watch, moves, idle, fs_now_ns(), 1000000);
+    pthread_mutex_unlock(&r->lock);
+    fs_pause();
+  }
+}
+
+void rig_poison(rig *r, fsched_cause cause) {
+  pthread_mutex_lock(&r->lock);
+  if (r->n_done == 0) {
+    r->c->backend->poison(r->instance, cause);
+  }
+  pthread_mutex_unlock(&r->lock);
 }
 
 void rig_await_kept(rig *r, uint32_t item) {

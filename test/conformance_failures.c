@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conformance: instances of a back end when something fails. */
 #include "conformance_kit.h"
-#include "exec/watch.h"
 #include "futex.h"
 
 /* a and b -> A, B -> x, y, z on two queues; C waits for both. */
@@ -29,14 +28,6 @@ static void make_join(maker *m) {
 enum { ITEM_A, ITEM_B };
 enum { ITEM_X, ITEM_Y, ITEM_Z };
 
-static void poison(rig *r, fsched_cause cause) {
-  pthread_mutex_lock(&r->lock);
-  if (r->n_done == 0) {
-    r->c->backend->poison(r->instance, cause);
-  }
-  pthread_mutex_unlock(&r->lock);
-}
-
 /* In the middle: x is there, b will never be. */
 CONFORMS(poisoned_in_the_middle) {
   rig r;
@@ -49,8 +40,8 @@ CONFORMS(poisoned_in_the_middle) {
     if (!c->what->begins_at_once) {
       rig_await_kept(&r, ITEM_X);
     }
-    poison(&r, k);
-    poison(&r, 1000 + k); /* the first cause counts */
+    rig_poison(&r, k);
+    rig_poison(&r, 1000 + k); /* the first cause counts */
     ck_assert_int_eq(rig_await(&r), k);
     ck_assert_uint_eq(r.there[ITEM_Y] + r.there[ITEM_Z], 0);
     rig_run(&r, (uint64_t)k);
@@ -70,7 +61,7 @@ CONFORMS(poisoned_at_any_moment) {
       for (int i = 0; i < k * k * 20; i++) {
         fs_pause();
       }
-      poison(&r, k);
+      rig_poison(&r, k);
       fsched_cause cause = rig_await(&r);
       ck_assert(cause == FSCHED_CAUSE_NONE || cause == k);
       if (cause == FSCHED_CAUSE_NONE) {
@@ -99,7 +90,7 @@ CONFORMS(poisoned_gang) {
     rig_fill(&r, (uint64_t)k);
     r.late[0] = true;
     rig_start(&r);
-    poison(&r, k);
+    rig_poison(&r, k);
     ck_assert_int_eq(rig_await(&r), k);
     rig_run(&r, (uint64_t)k);
   }
@@ -135,20 +126,6 @@ CONFORMS(kernel_fails) {
 
 /* ---- what is stuck */
 
-/* Two looks that show the same; the runner's time limit ends a test in which that never comes. */
-static void await_stuck(rig *r) {
-  fs_watch watch = {0};
-  for (bool stuck = false; !stuck;) {
-    bool idle = false;
-    pthread_mutex_lock(&r->lock);
-    ck_assert_uint_eq(r->n_done, 0);
-    uint64_t moves = r->c->backend->progress(r->instance, &idle);
-    stuck = fs_watch_stuck(&watch, moves, idle, fs_now_ns(), 1000000);
-    pthread_mutex_unlock(&r->lock);
-    fs_pause();
-  }
-}
-
 /* The first diagnostic. */
 static const char *report(rig *r) {
   fsched_diag_clear(r->c->ctx);
@@ -172,7 +149,7 @@ CONFORMS(stuck_for_content) {
     rig_fill(&r, k);
     r.late[ITEM_B] = true;
     rig_start(&r);
-    await_stuck(&r);
+    rig_await_stuck(&r);
     const char *text = report(&r);
     contains(text, "'b'");
     if (c->on_host) {
@@ -184,7 +161,7 @@ CONFORMS(stuck_for_content) {
                        "queue 'p' is stuck at command 2 (op 'C'): it waits for epoch 1 of 'q', "
                        "which has reached 0");
     }
-    poison(&r, FSCHED_CAUSE_TIMEOUT);
+    rig_poison(&r, FSCHED_CAUSE_TIMEOUT);
     ck_assert_int_eq(rig_await(&r), FSCHED_CAUSE_TIMEOUT);
     rig_run(&r, k);
   }
@@ -203,12 +180,12 @@ CONFORMS(stuck_for_an_epoch) {
   for (uint64_t k = 1; k <= 3; k++) { /* epochs count from the begin of the invocation */
     rig_fill(&r, k);
     rig_start(&r);
-    await_stuck(&r);
+    rig_await_stuck(&r);
     ck_assert_str_eq(report(&r),
                      "queue 'q1' is stuck at command 2 (op 'op3'): it waits for epoch 2 "
                      "of 'q0', which has reached 1");
     ck_assert_uint_eq(fsched_diag_count(c->ctx), 2);
-    poison(&r, FSCHED_CAUSE_TIMEOUT);
+    rig_poison(&r, FSCHED_CAUSE_TIMEOUT);
     ck_assert_int_eq(rig_await(&r), FSCHED_CAUSE_TIMEOUT);
   }
   rig_close(&r);
@@ -226,10 +203,10 @@ CONFORMS(stuck_at_a_gang) {
   rig_open(&r, c, &c->m->program.view, (rig_options){0});
   rig_fill(&r, 1);
   rig_start(&r);
-  await_stuck(&r);
+  rig_await_stuck(&r);
   contains(report(&r), "of 'tp', which has reached 0");
   ck_assert_uint_eq(fsched_diag_count(c->ctx), 3);
-  poison(&r, 5);
+  rig_poison(&r, 5);
   ck_assert_int_eq(rig_await(&r), 5);
   rig_close(&r);
 }
@@ -248,31 +225,6 @@ CONFORMS(nothing_stuck) {
 
 /* ---- preparation */
 
-/* Both contexts' allocators let the n-th allocation fail. */
-static fs_status prepare_with(const conf *c, const fs_stream *s, const fs_io *io, long left) {
-  fs_budget budget = {.left = 1000};
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fs_backend_config config = {.memory_limit = UINT64_C(1) << 36, .slots = 1};
-  fsched_context *ctx, *own;
-  fs_instance *x = NULL;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
-  budget.left = left;
-  fs_status status = c->backend->prepare(ctx, own, c->device->machine, s, io, &config, &x);
-  budget.left = 1000;
-  if (status == FSCHED_OK) {
-    c->backend->destroy(x);
-  } else {
-    ck_assert_int_eq(status, FSCHED_SYSTEM);
-    ck_assert_uint_ge(fsched_diag_errors(ctx) + fsched_diag_errors(own), 1);
-  }
-  fsched_context_destroy(own);
-  fsched_context_destroy(ctx);
-  ck_assert_int_eq(budget.blocks, 0);
-  return status;
-}
-
 CONFORMS(nth_allocation_fails) {
   for (int kind = 0; kind < 3; kind++) {
     conf_fresh(c);
@@ -284,17 +236,7 @@ CONFORMS(nth_allocation_fails) {
     } else {
       (void)make_gang(c->m);
     }
-    fs_arena arena;
-    fs_io io;
-    fs_arena_init(&arena, c->ctx);
-    conf_ok(c, fs_io_make(&arena, &c->m->program.view, &io), "io");
-    long n = 0;
-    while (prepare_with(c, &c->m->program.view, &io, n) != FSCHED_OK) {
-      n++;
-      ck_assert_int_lt(n, 1000);
-    }
-    ck_assert_int_gt(n, 0);
-    fs_arena_release(&arena);
+    conf_fail_allocations(c, &c->m->program.view);
   }
 }
 

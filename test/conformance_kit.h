@@ -15,6 +15,7 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "gen.h"
+#include "graph.h"
 #include "replay_maker.h"
 #include "stream_points.h"
 
@@ -42,6 +43,11 @@ void conf_fresh(conf *c);
 void conf_ok(const conf *c, fs_status status, const char *what);
 /* Compiles the seed's graph. */
 fsched_program *conf_compile(const conf *c, uint64_t seed);
+/* The same with another kind of sync (resync.h). */
+fsched_program *conf_compile_as(const conf *c, uint64_t seed, fs_sync_kind kind);
+
+/* Preparing an instance of the stream survives every allocation that fails, of both contexts. */
+void conf_fail_allocations(const conf *c, const fs_stream *s);
 
 /* A test that is given the device under test. */
 #define CONFORMS(name)                  \
@@ -107,6 +113,11 @@ void rig_fill_item(rig *r, uint32_t item, uint64_t seed);
 void rig_start(rig *r);
 /* Until it is done; its cause. */
 fsched_cause rig_await(rig *r);
+/* Until nothing goes on: two looks show the same.  The runner's time limit ends a test in which
+ * that never comes. */
+void rig_await_stuck(rig *r);
+/* Unless it is done. */
+void rig_poison(rig *r, fsched_cause cause);
 /* Until the item has been kept. */
 void rig_await_kept(rig *r, uint32_t item);
 /* After success: with the reference. */

@@ -2,40 +2,13 @@
 /* Conformance: programs with barriers, and with nothing but syncs, do what those with timelines do.
  */
 #include "conformance_kit.h"
-#include "exec/watch.h"
 #include "fsched/verify.h"
 #include "futex.h"
 #include "resync.h"
 
-typedef enum kind { BARRIER, BLOCK, KINDS } kind;
+enum { KINDS = 2 };
 
-static fsched_program *resync(const conf *c, const fs_stream *s, kind as, uint64_t seed) {
-  return as == BARRIER ? fs_resync_barriers(c->ctx, s, seed) : fs_resync_block(c->ctx, s, seed);
-}
-
-/* As the file would be read: what these tests run is what passes the check. */
-static void pass_check(const conf *c, const fsched_program *p) {
-  size_t size;
-  fsched_program *read;
-  const void *bytes = fsched_program_bytes(p, &size);
-  conf_ok(c, fsched_program_borrow(c->ctx, "resync", bytes, size, &read), "check");
-  fsched_program_destroy(read);
-}
-
-static fsched_program *compile_as(const conf *c, uint64_t seed, kind as) {
-  fsched_program *p = conf_compile(c, seed), *q = resync(c, &p->view, as, seed);
-  pass_check(c, q);
-  fsched_program_destroy(p);
-  return q;
-}
-
-static void poison(rig *r, fsched_cause cause) {
-  pthread_mutex_lock(&r->lock);
-  if (r->n_done == 0) {
-    r->c->backend->poison(r->instance, cause);
-  }
-  pthread_mutex_unlock(&r->lock);
-}
+static fs_sync_kind kind_of(uint64_t i) { return i % KINDS == 0 ? FS_SYNC_BARRIER : FS_SYNC_BLOCK; }
 
 /* ---- what goes well */
 
@@ -54,7 +27,7 @@ CONFORMS(other_syncs_by_hand) {
     } else {
       make_ping_pong(c->m, 48, i / KINDS == 0 ? 1 : i / KINDS == 1 ? 2 : MK_SMALL);
     }
-    fsched_program *p = resync(c, &c->m->program.view, (kind)(i % KINDS), i);
+    fsched_program *p = fs_resync(c->ctx, &c->m->program.view, kind_of(i), i);
     rig_open(&r, c, &p->view, (rig_options){.timed = true});
     run_some(&r);
     rig_close(&r);
@@ -65,9 +38,9 @@ CONFORMS(other_syncs_by_hand) {
 CONFORMS(other_syncs_of_random_graphs) {
   uint32_t with_gates = 0;
   for (uint64_t seed = 1; seed <= CONF_GRAPHS; seed++) {
-    for (kind as = 0; as < KINDS; as++) {
+    for (uint32_t as = 0; as < KINDS; as++) {
       rig r;
-      fsched_program *p = compile_as(c, seed, as);
+      fsched_program *p = conf_compile_as(c, seed, kind_of(as));
       rig_open(&r, c, &p->view, (rig_options){.timed = seed % 2 == 0});
       run_some(&r);
       with_gates += r.points.gate0[p->view.n_commands] > 0;
@@ -80,10 +53,10 @@ CONFORMS(other_syncs_of_random_graphs) {
 
 /* The next one starts before the end of the one before has been told. */
 CONFORMS(other_syncs_from_within_done) {
-  for (kind as = 0; as < KINDS; as++) {
+  for (uint32_t as = 0; as < KINDS; as++) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
       rig r;
-      fsched_program *p = compile_as(c, seed, as);
+      fsched_program *p = conf_compile_as(c, seed, kind_of(as));
       rig_open(&r, c, &p->view, (rig_options){0});
       rig_fill(&r, 3);
       r.again = 100;
@@ -100,7 +73,7 @@ CONFORMS(other_syncs_from_within_done) {
 /* Several slots at once, each with barriers of its own. */
 CONFORMS(other_syncs_in_flight) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
-    fsched_program *p = compile_as(c, seed, (kind)(seed % KINDS));
+    fsched_program *p = conf_compile_as(c, seed, kind_of(seed));
     fsched_replay_options o = {.size = sizeof o,
                                .check = 1,
                                .repeat = 20,
@@ -139,7 +112,7 @@ CONFORMS(compiled_with_barriers) {
 CONFORMS(other_syncs_with_late_inputs) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     rig r;
-    fsched_program *p = compile_as(c, seed, (kind)(seed % KINDS));
+    fsched_program *p = conf_compile_as(c, seed, kind_of(seed));
     rig_open(&r, c, &p->view, (rig_options){.timed = true});
     for (uint64_t k = 1; k <= 4; k++) {
       rig_fill(&r, k);
@@ -168,7 +141,7 @@ CONFORMS(other_syncs_with_late_inputs) {
 CONFORMS(other_syncs_poisoned) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     rig r;
-    fsched_program *p = compile_as(c, seed, (kind)(seed % KINDS));
+    fsched_program *p = conf_compile_as(c, seed, kind_of(seed));
     rig_open(&r, c, &p->view, (rig_options){0});
     for (int k = 1; k <= 10; k++) {
       rig_fill(&r, (uint64_t)k);
@@ -181,7 +154,7 @@ CONFORMS(other_syncs_poisoned) {
       for (int i = 0; i < k * k * 20; i++) {
         fs_pause();
       }
-      poison(&r, k);
+      rig_poison(&r, k);
       fsched_cause cause = rig_await(&r);
       ck_assert(cause == FSCHED_CAUSE_NONE || cause == k);
       rig_run(&r, 1000 + (uint64_t)k);
@@ -196,7 +169,7 @@ CONFORMS(other_syncs_with_a_failing_kernel) {
   if (!c->on_host) {
     return;
   }
-  for (kind as = 0; as < KINDS; as++) {
+  for (uint32_t as = 0; as < KINDS; as++) {
     rig r;
     conf_fresh(c);
     make_ping_pong(c->m, 24, 4);
@@ -205,7 +178,7 @@ CONFORMS(other_syncs_with_a_failing_kernel) {
                                           .function = mk_string(c->m, "f")};
     c->m->program.view.n_kernels = 1;
     c->m->ops[13].kernel = 0;
-    fsched_program *p = resync(c, &c->m->program.view, as, 1);
+    fsched_program *p = fs_resync(c->ctx, &c->m->program.view, kind_of(as), 1);
     rig_open(&r, c, &p->view, (rig_options){0});
     for (int k = 1; k <= 20; k++) {
       conf_failure = k;
@@ -249,19 +222,6 @@ static void make_shared(maker *m, shared *b) {
   }
 }
 
-static void await_stuck(rig *r) {
-  fs_watch watch = {0};
-  for (bool stuck = false; !stuck;) {
-    bool idle = false;
-    pthread_mutex_lock(&r->lock);
-    ck_assert_uint_eq(r->n_done, 0);
-    uint64_t moves = r->c->backend->progress(r->instance, &idle);
-    stuck = fs_watch_stuck(&watch, moves, idle, fs_now_ns(), 1000000);
-    pthread_mutex_unlock(&r->lock);
-    fs_pause();
-  }
-}
-
 static void said(rig *r, uint32_t n, const char *const *texts) {
   fsched_diag_clear(r->c->ctx);
   pthread_mutex_lock(&r->lock);
@@ -301,9 +261,9 @@ CONFORMS(stuck_for_a_barrier) {
   for (uint64_t k = 1; k <= 3; k++) { /* uses count from the begin of the invocation */
     rig_fill(&r, k);
     rig_start(&r);
-    await_stuck(&r);
+    rig_await_stuck(&r);
     said(&r, 2, texts);
-    poison(&r, FSCHED_CAUSE_TIMEOUT);
+    rig_poison(&r, FSCHED_CAUSE_TIMEOUT);
     ck_assert_int_eq(rig_await(&r), FSCHED_CAUSE_TIMEOUT);
   }
   rig_close(&r);
@@ -330,9 +290,9 @@ CONFORMS(stuck_before_a_barrier) {
     rig_fill(&r, k);
     r.late[0] = true;
     rig_start(&r);
-    await_stuck(&r);
+    rig_await_stuck(&r);
     said(&r, 3, texts);
-    poison(&r, FSCHED_CAUSE_TIMEOUT);
+    rig_poison(&r, FSCHED_CAUSE_TIMEOUT);
     ck_assert_int_eq(rig_await(&r), FSCHED_CAUSE_TIMEOUT);
     rig_run(&r, k);
   }
@@ -396,7 +356,7 @@ CONFORMS(gang_is_one_consumer) {
     r.late[0] = true;
     rig_start(&r);
     if (c->on_host) { /* elsewhere nobody can say that nothing goes on */
-      await_stuck(&r);
+      rig_await_stuck(&r);
       ck_assert_uint_eq(r.there[0], 0);
     }
     pthread_mutex_lock(&r.lock);
@@ -410,44 +370,10 @@ CONFORMS(gang_is_one_consumer) {
 
 /* ---- memory */
 
-static fs_status prepare_with(const conf *c, const fs_stream *s, const fs_io *io, long left) {
-  fs_budget budget = {.left = 1000};
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fs_backend_config config = {.memory_limit = UINT64_C(1) << 36, .slots = 1};
-  fsched_context *ctx, *own;
-  fs_instance *x = NULL;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
-  budget.left = left;
-  fs_status status = c->backend->prepare(ctx, own, c->device->machine, s, io, &config, &x);
-  budget.left = 1000;
-  if (status == FSCHED_OK) {
-    c->backend->destroy(x);
-  } else {
-    ck_assert_int_eq(status, FSCHED_SYSTEM);
-    ck_assert_uint_ge(fsched_diag_errors(ctx) + fsched_diag_errors(own), 1);
-  }
-  fsched_context_destroy(own);
-  fsched_context_destroy(ctx);
-  ck_assert_int_eq(budget.blocks, 0);
-  return status;
-}
-
 CONFORMS(other_syncs_nth_allocation_fails) {
-  for (kind as = 0; as < KINDS; as++) {
-    fsched_program *p = compile_as(c, 5, as);
-    fs_arena arena;
-    fs_io io;
-    fs_arena_init(&arena, c->ctx);
-    conf_ok(c, fs_io_make(&arena, &p->view, &io), "io");
-    long n = 0;
-    while (prepare_with(c, &p->view, &io, n) != FSCHED_OK) {
-      n++;
-      ck_assert_int_lt(n, 1000);
-    }
-    ck_assert_int_gt(n, 0);
-    fs_arena_release(&arena);
+  for (uint32_t as = 0; as < KINDS; as++) {
+    fsched_program *p = conf_compile_as(c, 5, kind_of(as));
+    conf_fail_allocations(c, &p->view);
     fsched_program_destroy(p);
   }
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared_facts.h"
+
 static const struct {
   const char *name;
   fsched_cause cause;
@@ -21,14 +23,7 @@ static const struct {
 enum { N_CAUSES = sizeof causes / sizeof *causes };
 
 bool fs_facts_open(fs_facts *f) {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/frontier_vectors.txt",
-                 shared == NULL ? "../shared" : shared);
-  *f = (fs_facts){.file = fopen(path, "r")};
-  if (f->file == NULL) {
-    printf("skipped: no %s\n", path);
-  }
+  *f = (fs_facts){.file = fs_shared_facts("frontier_vectors.txt")};
   return f->file != NULL;
 }
 

@@ -29,6 +29,38 @@ static inline const char *fs_test_diags(const fsched_context *ctx) {
     ck_assert_msg(ck_status_ == FSCHED_OK, "%s: %d: %s", #expr, ck_status_, fs_test_diags(ctx)); \
   } while (0)
 
+/* A context whose allocator keeps to the budget; nothing fails so far. */
+static inline fsched_context *fs_budget_context(fs_budget *budget) {
+  fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = budget};
+  fsched_context *ctx;
+  *budget = (fs_budget){.left = 1 << 30};
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  return ctx;
+}
+
+/* Lets every allocation of `work` fail once: that is reported, and nothing is left behind.  The
+ * budget is the context's (fs_budget_context). */
+typedef fsched_status (*fs_test_work)(fsched_context *ctx, const void *user);
+static inline void fs_fail_each_allocation(fsched_context *ctx, fs_budget *budget,
+                                           fs_test_work work, const void *user) {
+  fsched_status status = FSCHED_SYSTEM;
+  for (long allowed = 0; status != FSCHED_OK; allowed++) {
+    ck_assert_int_lt(allowed, 3000);
+    fsched_diag_clear(ctx);
+    long before = budget->blocks;
+    budget->left = allowed;
+    status = work(ctx, user);
+    budget->left = 1 << 30;
+    if (status != FSCHED_OK) {
+      ck_assert_int_eq(status, FSCHED_SYSTEM);
+      ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "out-of-memory");
+    }
+    fsched_diag_clear(ctx);
+    ck_assert_msg(budget->blocks <= before + 4, "%ld blocks left by allocation %ld",
+                  budget->blocks - before, allowed);
+  }
+}
+
 static inline fsched_graph *fs_golden_graph(fsched_context *ctx, const char *name) {
   char file[64];
   size_t n;

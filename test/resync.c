@@ -138,14 +138,17 @@ static fsched_program *finish(maker *m, fs_sync_kind kind) {
   for (uint32_t q = 0; q < s->n_queues; q++) {
     d.queues[q].counting = kind == FS_SYNC_BLOCK;
   }
-  d.meta->makespan = m->start != NULL ? m->makespan : s->meta->makespan;
+  if (m->start != NULL) { /* what resources there are, and the bound with them, is not kept */
+    d.meta->makespan = m->makespan;
+    d.meta->lower_bound = 0;
+  }
   write_commands(m, &d);
   if (kind == FS_SYNC_BARRIER) {
     write_barriers(m, &d);
   } else if (m->n_stops > 0) {
     memcpy(d.stops, m->stop, m->n_stops * sizeof *m->stop);
   }
-  need(fs_draft_close(&d, &p));
+  need(fs_draft_finish(&d, &p));
   fs_arena_release(&m->arena);
   return p;
 }
@@ -282,15 +285,11 @@ static void map(maker *m) {
   rename_barriers(m, to);
 }
 
-fsched_program *fs_resync_barriers(fsched_context *ctx, const fs_stream *s, uint64_t seed) {
-  maker m;
-  begin(&m, ctx, s, seed);
-  find_positions(&m);
-  make_pairs(&m);
-  sort_pairs(m.update, &m.n_updates);
-  find_spans(&m);
-  map(&m);
-  return finish(&m, FS_SYNC_BARRIER);
+static void make_barriers(maker *m) {
+  make_pairs(m);
+  sort_pairs(m->update, &m->n_updates);
+  find_spans(m);
+  map(m);
 }
 
 /* ---- syncs */
@@ -366,38 +365,48 @@ static void plan(maker *m, const sequencer *q, uint32_t end, uint64_t *issue_tim
   }
 }
 
-fsched_program *fs_resync_block(fsched_context *ctx, const fs_stream *s, uint64_t seed) {
-  maker m;
+static void make_stops(maker *m) {
+  const fs_stream *s = m->s;
   sequencer q = {0};
-  begin(&m, ctx, s, seed);
-  find_positions(&m);
   uint64_t issue_time = 0;
-  need(fs_new_none(&m.arena, &m.issue, s->n_commands));
-  need(fs_new_zero(&m.arena, &m.start, s->n_commands));
-  need(fs_new(&m.arena, &m.stop, (size_t)s->n_commands * (s->n_queues + 1)));
-  need(fs_new_zero(&m.arena, &q.over, s->n_queues));
-  need(fs_new_zero(&m.arena, &q.issued, s->n_queues));
-  need(fs_new_zero(&m.arena, &q.asked, s->n_queues));
+  need(fs_new_none(&m->arena, &m->issue, s->n_commands));
+  need(fs_new_zero(&m->arena, &m->start, s->n_commands));
+  need(fs_new(&m->arena, &m->stop, (size_t)s->n_commands * (s->n_queues + 1)));
+  need(fs_new_zero(&m->arena, &q.over, s->n_queues));
+  need(fs_new_zero(&m->arena, &q.issued, s->n_queues));
+  need(fs_new_zero(&m->arena, &q.asked, s->n_queues));
   while (q.at < s->n_commands) {
-    uint32_t end = q.at + 1, position = m.position[m.order.order[q.at]];
-    while (end < s->n_commands && m.position[m.order.order[end]] == position) {
+    uint32_t end = q.at + 1, position = m->position[m->order.order[q.at]];
+    while (end < s->n_commands && m->position[m->order.order[end]] == position) {
       end++;
     }
     for (uint32_t i = q.at; i < end; i++) {
-      const fs_stream_command *k = &s->commands[m.order.order[i]];
+      const fs_stream_command *k = &s->commands[m->order.order[i]];
       for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
-        ask(&m, &q, &s->waits[w]);
+        ask(m, &q, &s->waits[w]);
       }
     }
-    sync_up(&m, &q);
-    plan(&m, &q, end, &issue_time);
+    sync_up(m, &q);
+    plan(m, &q, end, &issue_time);
     for (; q.at < end; q.at++) {
-      uint32_t c = m.order.order[q.at];
-      m.issue[c] = q.at;
-      q.issued[m.order.queue[c]]++;
+      uint32_t c = m->order.order[q.at];
+      m->issue[c] = q.at;
+      q.issued[m->order.queue[c]]++;
     }
   }
-  return finish(&m, FS_SYNC_BLOCK);
+}
+
+fsched_program *fs_resync(fsched_context *ctx, const fs_stream *s, fs_sync_kind kind,
+                          uint64_t seed) {
+  maker m;
+  begin(&m, ctx, s, seed);
+  find_positions(&m);
+  if (kind == FS_SYNC_BARRIER) {
+    make_barriers(&m);
+  } else {
+    make_stops(&m);
+  }
+  return finish(&m, kind);
 }
 
 /* ---- what is left out */

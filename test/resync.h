@@ -6,14 +6,15 @@
 
 #include "fsched/program.h"
 #include "gen.h"
+#include "graph.h"
 #include "stream.h"
 
-/* Every wait becomes one for a barrier; waits that one command alone has share one.  As few
- * physical barriers as there are in use at once in one order in which the commands can run, each
- * handed over as early as may be, so that many producers are held back by them. */
-fsched_program *fs_resync_barriers(fsched_context *ctx, const fs_stream *s, uint64_t seed);
-/* Syncs where a wait asks for one, counting ones as far as the seed wants. */
-fsched_program *fs_resync_block(fsched_context *ctx, const fs_stream *s, uint64_t seed);
+/* Barriers: every wait becomes one for a barrier; waits that one command alone has share one.  As
+ * few physical barriers as there are in use at once in one order in which the commands can run,
+ * each handed over as early as may be, so that many producers are held back by them. Block: syncs
+ * where a wait asks for one, counting ones as far as the seed wants. */
+fsched_program *fs_resync(fsched_context *ctx, const fs_stream *s, fs_sync_kind kind,
+                          uint64_t seed);
 
 /* Of a program with barriers: without one of the barrier waits; of one with syncs: without one of
  * these.  Everything else stays as it is. */

@@ -162,7 +162,7 @@ static uint32_t epoch_by_stops(const fs_sync *y, uint32_t place, uint32_t queue)
   return most;
 }
 
-static uint32_t point_of(const fs_sync *y, uint32_t command, uint32_t queue) {
+uint32_t fs_kit_point(const fs_sync *y, uint32_t command, uint32_t queue) {
   uint32_t own = queue_of(y, command);
   if (queue == own) {
     return 0; /* what the kit makes never contradicts it */
@@ -176,24 +176,7 @@ static uint32_t point_of(const fs_sync *y, uint32_t command, uint32_t queue) {
   return epoch > before ? epoch : 0;
 }
 
-static fs_status find_points(const fsched_schedule *s, fs_sync *y) {
-  uint32_t n = 0;
-  FS_TRY(fs_new(&y->arena, &y->point0, (size_t)y->n_commands + 1));
-  FS_TRY(fs_new(&y->arena, &y->point, (size_t)y->n_commands * s->n_queues));
-  for (uint32_t c = 0; c < y->n_commands; c++) {
-    y->point0[c] = n;
-    for (uint32_t q = 0; q < s->n_queues; q++) {
-      uint32_t epoch = point_of(y, c, q);
-      if (epoch > 0) {
-        y->point[n++] = (fs_wait){q, epoch};
-      }
-    }
-  }
-  y->point0[y->n_commands] = n;
-  return FSCHED_OK;
-}
-
-/* ---- barriers and syncs */
+/* ---- barriers */
 
 fs_status fs_kit_barriers(fsched_schedule *s, fs_sync *y) {
   uint32_t *at, *of_item;
@@ -205,7 +188,7 @@ fs_status fs_kit_barriers(fsched_schedule *s, fs_sync *y) {
   y->kind = FS_SYNC_BARRIER;
   y->barrier_bound = y->barriers_used == 0 ? 1 : y->barriers_used;
   y->barrier_slots = 256;
-  return find_points(s, y);
+  return FSCHED_OK;
 }
 
 /* ---- syncs */
@@ -270,6 +253,23 @@ static bool same_item(const fs_sync *y, const uint32_t *by_place, uint32_t i) {
   return i > 0 && y->command_item[by_place[i]] == y->command_item[by_place[i - 1]];
 }
 
+static fs_status find_points(const fsched_schedule *s, fs_sync *y) {
+  uint32_t n = 0;
+  FS_TRY(fs_new(&y->arena, &y->point0, (size_t)y->n_commands + 1));
+  FS_TRY(fs_new(&y->arena, &y->point, (size_t)y->n_commands * s->n_queues));
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    y->point0[c] = n;
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      uint32_t epoch = fs_kit_point(y, c, q);
+      if (epoch > 0) {
+        y->point[n++] = (fs_wait){q, epoch};
+      }
+    }
+  }
+  y->point0[y->n_commands] = n;
+  return FSCHED_OK;
+}
+
 fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
   uint32_t *at, *by_place, *need;
   walk w;
@@ -295,7 +295,11 @@ fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
 }
 
 fs_status fs_kit_program(fsched_schedule *s, fs_sync_kind kind, fsched_program **program) {
-  fs_sync *sync;
+  fs_sync *sync = s->sync;
+  if (sync != NULL) {
+    fs_arena_release(&sync->arena);
+    (void)fs_realloc(s->ctx, sync, sizeof *sync, 0);
+  }
   FS_TRY(fs_sync_create(s, &sync));
   FS_TRY(fs_ctrledge_run(s->ctx, s, sync));
   FS_TRY(fs_waits_run(s->ctx, s, sync));

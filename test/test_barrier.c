@@ -59,6 +59,25 @@ static void items(fixture *f, const char *queues, const char *links) {
   }
 }
 
+/* An item of so many slots, and one that waits for it on another queue. */
+static void large_item(fixture *f, uint32_t slots) {
+  fs_bm_item_add(&f->m, 0, 1, slots);
+  fs_bm_item_add(&f->m, 1, 1, 1);
+  fs_bm_link_add(&f->m, 0, 1);
+}
+
+/* n items on queues of their own, each taking `more` longer than the one before, and one that waits
+ * for all. */
+static void fan_in(fixture *f, uint32_t n, uint32_t time, uint32_t more) {
+  for (uint32_t i = 0; i < n; i++) {
+    fs_bm_item_add(&f->m, i, time + i * more, 1);
+  }
+  fs_bm_item_add(&f->m, n, time, 1);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_bm_link_add(&f->m, i, n);
+  }
+}
+
 /* --- counter-examples to the published construction --- */
 
 START_TEST(a_star_needs_one_barrier)
@@ -84,15 +103,7 @@ START_TEST(edges_between_consecutive_owners_deadlock)
 {
   fixture f;
   set_up(&f, 4, 4);
-  fs_bm_item_add(&f.m, 0, 1, 1);
-  fs_bm_item_add(&f.m, 1, 1, 1);
-  fs_bm_item_add(&f.m, 2, 1, 1);
-  fs_bm_item_add(&f.m, 3, 1, 1);
-  fs_bm_item_add(&f.m, 2, 1, 1);
-  fs_bm_link_add(&f.m, 0, 1);
-  fs_bm_link_add(&f.m, 1, 2);
-  fs_bm_link_add(&f.m, 2, 3);
-  fs_bm_link_add(&f.m, 0, 4);
+  items(&f, "01232", "ab bc cd ae");
   publish(&f, 2);
   ck_assert_uint_gt(f.stuck.n, 0);
   fs_rng r = {1};
@@ -155,13 +166,7 @@ START_TEST(joins_fill_slots)
 {
   fixture f;
   set_up(&f, 11, 4);
-  for (uint32_t i = 0; i < 10; i++) {
-    fs_bm_item_add(&f.m, i, 1 + i, 1);
-  }
-  fs_bm_item_add(&f.m, 10, 1, 1);
-  for (uint32_t i = 0; i < 10; i++) {
-    fs_bm_link_add(&f.m, i, 10);
-  }
+  fan_in(&f, 10, 1, 1);
   assign(&f, FS_NONE);
   ck_assert_uint_eq(f.b.n, 3);
   ck_assert_uint_eq(f.b.least, 3);
@@ -173,9 +178,7 @@ START_TEST(more_slots_than_a_barrier_has)
 {
   fixture f;
   set_up(&f, 2, 8);
-  fs_bm_item_add(&f.m, 0, 1, 20);
-  fs_bm_item_add(&f.m, 1, 1, 1);
-  fs_bm_link_add(&f.m, 0, 1);
+  large_item(&f, 20);
   assign(&f, 6);
   ck_assert_uint_eq(f.b.n, 3);
   ck_assert_uint_eq(f.b.wait0[2] - f.b.wait0[1], 3);
@@ -234,9 +237,7 @@ START_TEST(one_item_needs_more_than_there_are)
 {
   fixture f;
   set_up(&f, 2, 4);
-  fs_bm_item_add(&f.m, 0, 1, 13);
-  fs_bm_item_add(&f.m, 1, 1, 1);
-  fs_bm_link_add(&f.m, 0, 1);
+  large_item(&f, 13);
   fs_barrier_problem *p = fs_bm_plan(&f.m, 3);
   ck_assert_int_eq(fs_barriers_assign(f.ctx, &f.arena, p, &f.b), FSCHED_INFEASIBLE);
   ck_assert_uint_eq(f.b.short_item, 0);
@@ -281,13 +282,7 @@ START_TEST(absorbing_keeps_all_but_one_busy)
 {
   fixture f;
   set_up(&f, 16, 1);
-  for (uint32_t i = 0; i < 15; i++) {
-    fs_bm_item_add(&f.m, i, 10, 1);
-  }
-  fs_bm_item_add(&f.m, 15, 10, 1);
-  for (uint32_t i = 0; i < 15; i++) {
-    fs_bm_link_add(&f.m, i, 15);
-  }
+  fan_in(&f, 15, 10, 0);
   assign(&f, 4);
   ck_assert_uint_le(f.b.makespan, 60);
   assign(&f, 16);

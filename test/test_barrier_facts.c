@@ -9,6 +9,7 @@
 
 #include "barrier/order.h"
 #include "barrier_machine.h"
+#include "shared_facts.h"
 
 enum { TASKS = 64, BARRIERS = 64, ROWS = 16, LINE = 1024, RUNS = 10 };
 
@@ -187,21 +188,9 @@ static void run_fact(fsched_context *ctx, const fact *f) {
   fs_bm_free(&m);
 }
 
-static FILE *open_facts(void) {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[4096];
-  (void)snprintf(path, sizeof path, "%s/data/facts/barriers.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *file = fopen(path, "r");
-  if (file == NULL) {
-    fprintf(stderr, "skipped: %s is not there\n", path);
-  }
-  return file;
-}
-
 START_TEST(every_case)
 {
-  FILE *file = open_facts();
+  FILE *file = fs_shared_facts("barriers.txt");
   if (file == NULL) {
     return;
   }
@@ -263,7 +252,7 @@ static void batches(fsched_context *ctx, uint32_t first, uint32_t n, uint32_t n_
 /* Producers of two parallel barriers, 0 to 5 on one kind of executor, 6 to 15 on another. */
 START_TEST(batches_by_slots)
 {
-  FILE *file = open_facts();
+  FILE *file = fs_shared_facts("barriers.txt");
   if (file == NULL) {
     return;
   }

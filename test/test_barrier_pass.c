@@ -250,32 +250,7 @@ static void check_machine(const subject *t) {
   free(consumers);
 }
 
-/* --- points and frontiers --- */
-
-/* The last producer per queue of the barriers waited for, the own queue's left out. */
-static void check_points(const subject *t, uint32_t c) {
-  const fs_sync *y = t->y;
-  uint32_t *last = calloc(t->s->n_queues + 1u, sizeof *last);
-  for (uint32_t d = 0; d < y->n_commands; d++) {
-    for (uint32_t u = y->barrier_update0[d]; u < y->barrier_update0[d + 1]; u++) {
-      for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
-        if (y->barrier_wait[w] == y->barrier_update[u]) {
-          last[t->queue[d]] = d - y->queue_command0[t->queue[d]] + 1;
-        }
-      }
-    }
-  }
-  uint32_t at = y->point0[c];
-  for (uint32_t q = 0; q < t->s->n_queues; q++) {
-    if (last[q] > 0 && q != t->queue[c]) {
-      NEED(t->seed,
-           at < y->point0[c + 1] && y->point[at].axis == q && y->point[at].epoch == last[q]);
-      at++;
-    }
-  }
-  NEED(t->seed, at == y->point0[c + 1]);
-  free(last);
-}
+/* --- frontiers --- */
 
 /* The op of a gang with an epoch on its axis. */
 static uint32_t gang_item(const subject *t, fs_wait e) {
@@ -325,7 +300,6 @@ static void check_frontiers(const subject *t) {
   uint32_t *said = malloc((t->s->n_queues + 1u) * sizeof *said);
   uint32_t tainted = 0, largest = 0;
   for (uint32_t c = 0; c < y->n_commands; c++) {
-    check_points(t, c);
     check_frontier(t, c, clock, said);
     tainted += y->tainted[c];
     largest = (uint32_t)fs_max(largest, y->frontier0[c + 1] - y->frontier0[c]);

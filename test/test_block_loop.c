@@ -11,23 +11,12 @@
 #include "ctrledge/ctrledge.h"
 #include "frontier/waits.h"
 #include "listsched/listsched.h"
+#include "shared_facts.h"
 
 static fsched_context *ctx;
 
 static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
 static void teardown(void) { fsched_context_destroy(ctx); }
-
-static FILE *facts(void) {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/circular_vectors.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *file = fopen(path, "r");
-  if (file == NULL) {
-    (void)fprintf(stderr, "skipped: %s is not there\n", path);
-  }
-  return file;
-}
 
 /* --- programs --- */
 
@@ -183,7 +172,7 @@ END_TEST
 
 START_TEST(wait_facts)
 {
-  FILE *file = facts();
+  FILE *file = fs_shared_facts("circular_vectors.txt");
   if (file == NULL) {
     return;
   }
@@ -307,7 +296,7 @@ static void compare(const char *expected, uint32_t got, const char *line) {
 /* WAR syncs between iterations come once per iteration but the last. */
 START_TEST(sync_facts)
 {
-  FILE *file = facts();
+  FILE *file = fs_shared_facts("circular_vectors.txt");
   if (file == NULL) {
     return;
   }

@@ -9,6 +9,7 @@
 #include "ctrledge/lanes.h"
 #include "ctrledge/sweep.h"
 #include "gen.h"
+#include "shared_facts.h"
 
 enum { MAX = 64 };
 
@@ -474,18 +475,6 @@ END_TEST
 
 /* --- the shared facts --- */
 
-static FILE *open_facts(const char *name) {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/%s", shared == NULL ? "../shared" : shared,
-                 name);
-  FILE *f = fopen(path, "r");
-  if (f == NULL) {
-    printf("skipped: no %s\n", path);
-  }
-  return f;
-}
-
 typedef struct access_case {
   uint64_t low[MAX], high[MAX];
   char kind[MAX], view[MAX][32];
@@ -583,7 +572,7 @@ static void fact_end(fact_case *c, int *done) {
 
 START_TEST(facts)
 {
-  FILE *f = open_facts("control_edges.txt");
+  FILE *f = fs_shared_facts("control_edges.txt");
   if (f == NULL) {
     return;
   }

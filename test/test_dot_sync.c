@@ -155,11 +155,62 @@ static void generate(made *m, const fs_gen_params *params) {
   fsched_program *timeline;
   ck_fs(ctx, fsched_compile(ctx, m->graph, NULL, &m->schedule, &timeline));
   fsched_program_destroy(timeline);
-  fs_arena_release(&m->schedule->sync->arena);
-  (void)fs_realloc(ctx, m->schedule->sync, sizeof *m->schedule->sync, 0);
-  m->schedule->sync = NULL;
   ck_fs(ctx, fs_kit_program(m->schedule, FS_SYNC_BARRIER, &m->program));
 }
+
+/* The edges of waits in the picture of a schedule are those that the definition gives, item by
+ * item: of all barriers of a command together the last producer on each other queue. */
+static void check_waits(const fsched_schedule *s, const fs_picture *p) {
+  const fs_sync *y = s->sync;
+  bool *wanted = calloc((size_t)p->n_items * p->n_items, sizeof *wanted);
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      uint32_t epoch = fs_kit_point(y, c, q);
+      if (epoch > 0) {
+        uint32_t from = y->command_item[y->queue_command0[q] + epoch - 1];
+        wanted[(size_t)y->position[from] * p->n_items + y->position[y->command_item[c]]] = true;
+      }
+    }
+  }
+  for (size_t e = 0; e < p->edge.n; e++) {
+    const fs_pic_edge *edge = &p->edge.at[e];
+    bool *want = &wanted[(size_t)edge->from * p->n_items + edge->to];
+    if (*want != ((edge->why & 1u << FS_PIC_WAIT) != 0)) {
+      ck_abort_msg("%u to %u: a wait is %s", edge->from, edge->to, *want ? "missing" : "too many");
+    }
+    *want = false;
+  }
+  for (size_t i = 0; i < (size_t)p->n_items * p->n_items; i++) {
+    if (wanted[i]) {
+      ck_abort_msg("an edge is missing");
+    }
+  }
+  free(wanted);
+}
+
+/* As compiled, where barriers are shared; seeds in turns with barriers and with syncs. */
+START_TEST(waits_of_schedules)
+{
+  fs_gen_params params = fs_gen_any((uint64_t)_i, 60);
+  fsched_graph *g;
+  fsched_schedule *s;
+  fsched_program *program;
+  fs_picture p;
+  params.n_queues = 2 + (uint32_t)_i % 6;
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  g->target.sync = _i % 2 == 0 ? FS_SYNC_BARRIER : FS_SYNC_BLOCK;
+  g->target.barrier_count = _i % 2 == 0 ? FS_BARRIERS_AUTO : 0;
+  g->target.barrier_slots = _i % 2 == 0 ? 4 : 0;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, &program));
+  fsched_program_destroy(program);
+  fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
+  ck_fs(ctx, fs_picture_of_schedule(s, &p));
+  check_waits(s, &p);
+  fs_picture_release(&p);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
 
 /* Beyond what Graphviz places, diamonds have places too; whatever is collapsed, it can be drawn. */
 START_TEST(large)
@@ -177,6 +228,28 @@ START_TEST(large)
   ck_assert_ptr_null(strstr(out, "class=\"wait"));
   fsched_text_free(ctx, out, n);
   drop(&m);
+}
+END_TEST
+
+static fsched_status draw_schedule(fsched_context *c, const void *schedule) {
+  char *out;
+  size_t n;
+  FS_TRY(fs_dot_schedule(c, schedule, NULL, &out, &n));
+  fsched_text_free(c, out, n);
+  return FSCHED_OK;
+}
+
+START_TEST(memory_ends)
+{
+  fs_budget budget;
+  fsched_context *outer = ctx;
+  ctx = fs_budget_context(&budget);
+  made m = make("rich", FS_SYNC_BARRIER);
+  fs_fail_each_allocation(ctx, &budget, draw_schedule, m.schedule);
+  drop(&m);
+  fsched_context_destroy(ctx);
+  ck_assert_int_eq(budget.blocks, 0);
+  ctx = outer;
 }
 END_TEST
 
@@ -270,7 +343,9 @@ Suite *fs_suite_dot_sync(void) {
   tcase_add_loop_test(t, goldens, 0, 2);
   tcase_add_test(t, diamonds);
   tcase_add_test(t, too_many);
+  tcase_add_loop_test(t, waits_of_schedules, 0, 40);
   tcase_add_loop_test(t, large, 0, 2);
+  tcase_add_test(t, memory_ends);
   tcase_add_test(t, gates);
   suite_add_tcase(s, t);
   return s;

@@ -9,6 +9,7 @@
 #include "diag_format.h"
 #include "file.h"
 #include "graph.h"
+#include "temp_dir.h"
 
 static fsched_context *ctx;
 
@@ -239,10 +240,10 @@ END_TEST
 
 START_TEST(target_in_a_file_of_its_own)
 {
-  char dir[] = "/tmp/fsched-test-XXXXXX";
-  char graph[64];
-  char target[64];
-  ck_assert_ptr_nonnull(mkdtemp(dir));
+  fs_temp_dir dir;
+  char graph[80];
+  char target[80];
+  fs_temp_dir_make(dir);
   (void)snprintf(graph, sizeof graph, "%s/g.yaml", dir);
   (void)snprintf(target, sizeof target, "%s/t.yaml", dir);
   static const char g_text[] = "fsched: 1\ntarget: t.yaml\nops: [{name: a, on: gpu}]\n";
@@ -257,9 +258,7 @@ START_TEST(target_in_a_file_of_its_own)
   ck_assert_str_eq(fsched_graph_file(g, 0), graph);
   ck_assert_str_eq(fsched_graph_file(g, 1), target);
   fsched_graph_destroy(g);
-  (void)unlink(graph);
-  (void)unlink(target);
-  (void)rmdir(dir);
+  fs_temp_dir_drop(dir);
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 #include "gen.h"
 #include "listsched/listsched.h"
 #include "schedule.h"
+#include "shared_facts.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -627,13 +628,9 @@ static void fact_end(fact *f) {
 
 START_TEST(shared_schedules)
 {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512], line[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/schedules.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *file = fopen(path, "r");
+  FILE *file = fs_shared_facts("schedules.txt");
+  char line[512];
   if (file == NULL) {
-    printf("skipped: %s is not there\n", path);
     return;
   }
   fact f = {0};

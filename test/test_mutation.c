@@ -15,7 +15,7 @@
 #include "gen.h"
 #include "mutate.h"
 #include "oracle.h"
-#include "sync_maker.h"
+#include "resync_mutant.h"
 
 enum { MAX_STATES = 3000, PROGRAMS = 150, MUTANTS_EACH = 2, SCHEDULES = 250 };
 
@@ -152,18 +152,13 @@ static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
   fsched_graph *g = small_graph(ctx, seed);
   fsched_program *p = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
-    fsched_program *copy = fs_mutant_copy(p);
-    fs_rng rng = {seed};
     if (kind == FS_SYNC_TIMELINE) {
       mutate_all(ctx, g, p, seed, tallies);
-    } else if (p->view.n_commands <= 64 && kind == FS_SYNC_BARRIER) {
-      fs_make_barriers(copy, &rng);
-      mutate_all(ctx, NULL, copy, seed, tallies);
     } else if (p->view.n_commands <= 64) {
-      fs_make_block(copy, &rng);
-      mutate_all(ctx, NULL, copy, seed, tallies);
+      fsched_program *made = fs_resync_mutant(ctx, &p->view, kind, seed);
+      mutate_all(ctx, NULL, made, seed, tallies);
+      fs_mutant_free(made);
     }
-    fs_mutant_free(copy);
   }
   fsched_program_destroy(p);
   fsched_graph_destroy(g);

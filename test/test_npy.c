@@ -3,7 +3,6 @@
 #include "npy.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,27 +13,21 @@
 #include "file.h"
 #include "gen.h"
 #include "golden.h"
+#include "temp_dir.h"
 
 static fsched_context *ctx;
-static char dir[64];
+static fs_temp_dir dir;
 
 static void setup(void) {
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  (void)snprintf(dir, sizeof dir, "/tmp/fsched-test-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(dir));
+  fs_temp_dir_make(dir);
   ck_assert_int_eq(chdir(dir), 0);
 }
 
 static void teardown(void) {
   fsched_context_destroy(ctx);
-  DIR *d = opendir(".");
-  for (struct dirent *e; (e = readdir(d)) != NULL;) {
-    (void)unlink(e->d_name);
-  }
-  closedir(d);
-  (void)rmdir("sub.npy");
-  (void)chdir("/");
-  (void)rmdir(dir);
+  ck_assert_int_eq(chdir("/"), 0);
+  fs_temp_dir_drop(dir);
 }
 
 /* A file of format `version` with this dictionary; returns its length. */

@@ -12,6 +12,7 @@
 #include "context.h"
 #include "gen.h"
 #include "listsched/places.h"
+#include "shared_facts.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -343,13 +344,8 @@ static void run_line(script *s, char *line, unsigned *checked) {
 
 START_TEST(shared_scripts)
 {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/linear_scan.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *f = fopen(path, "r");
+  FILE *f = fs_shared_facts("linear_scan.txt");
   if (f == NULL) {
-    printf("skipped: %s is not there\n", path);
     return;
   }
   fsched_context *ctx = new_context();

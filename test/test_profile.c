@@ -519,53 +519,46 @@ START_TEST(shows_ten_or_all)
 }
 END_TEST
 
+typedef struct measured {
+  fs_golden_case of;
+  fsched_measurement m;
+} measured;
+
+static fsched_status take_over(fsched_context *c, const void *user) {
+  const measured *r = user;
+  fsched_profile *p = NULL, *q = NULL;
+  char *text = NULL, *report = NULL;
+  size_t n = 0, length = 0;
+  fsched_status status = fsched_profile_make(c, r->of.program, &r->m, &p);
+  status = status != FSCHED_OK ? status : fsched_profile_json(c, p, &text, &n);
+  status = status != FSCHED_OK ? status : fsched_profile_parse(c, "p", text, n, &q);
+  status = status != FSCHED_OK ? status : fsched_profile_report(c, q, NULL, &report, &length);
+  status = status != FSCHED_OK ? status : fsched_graph_apply_profile(c, r->of.graph, q, NULL);
+  fsched_text_free(c, text, n);
+  fsched_text_free(c, report, length);
+  fsched_profile_destroy(p);
+  fsched_profile_destroy(q);
+  return status;
+}
+
 /* Every allocation fails once, of reading, writing, reporting and taking over. */
 START_TEST(out_of_memory)
 {
-  fs_budget budget = {.left = 1 << 30};
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *c, *outer = ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &c), FSCHED_OK);
+  fs_budget budget;
+  fsched_context *c = fs_budget_context(&budget), *outer = ctx;
   ctx = c;
-  fs_golden_case g;
-  fs_golden_open(&g, c, "rich");
-  const fs_stream *s = &g.program->view;
+  measured r;
+  fs_golden_open(&r.of, c, "rich");
+  const fs_stream *s = &r.of.program->view;
   fsched_duration *took = calloc(s->n_commands, sizeof *took);
   for (uint32_t k = 0; k < s->n_commands; k++) {
     took[k] = (fsched_duration){1, 1000, 1000, 1000};
   }
-  fsched_measurement m = {
-      .size = sizeof m, .tick_ns = 1000, .command = took, .n_commands = s->n_commands};
-  fsched_status status = FSCHED_SYSTEM;
-  for (long allowed = 0; status != FSCHED_OK; allowed++) {
-    ck_assert_int_lt(allowed, 3000);
-    fsched_diag_clear(c);
-    long before = budget.blocks;
-    fsched_profile *p = NULL, *q = NULL;
-    char *text = NULL, *report = NULL;
-    size_t n = 0, length = 0;
-    budget.left = allowed;
-    status = fsched_profile_make(c, g.program, &m, &p);
-    status = status != FSCHED_OK ? status : fsched_profile_json(c, p, &text, &n);
-    status = status != FSCHED_OK ? status : fsched_profile_parse(c, "p", text, n, &q);
-    status = status != FSCHED_OK ? status : fsched_profile_report(c, q, NULL, &report, &length);
-    status = status != FSCHED_OK ? status : fsched_graph_apply_profile(c, g.graph, q, NULL);
-    budget.left = 1 << 30;
-    if (status != FSCHED_OK) {
-      ck_assert_int_eq(status, FSCHED_SYSTEM);
-      ck_assert_str_eq(fsched_diag_get(c, 0)->code, "out-of-memory");
-    }
-    fsched_text_free(c, text, n);
-    fsched_text_free(c, report, length);
-    fsched_profile_destroy(p);
-    fsched_profile_destroy(q);
-    fsched_diag_clear(c);
-    ck_assert_msg(budget.blocks <= before + 4, "%ld blocks left by allocation %ld",
-                  budget.blocks - before, allowed);
-  }
+  r.m = (fsched_measurement){
+      .size = sizeof r.m, .tick_ns = 1000, .command = took, .n_commands = s->n_commands};
+  fs_fail_each_allocation(c, &budget, take_over, &r);
   free(took);
-  fs_golden_close(&g);
+  fs_golden_close(&r.of);
   fsched_context_destroy(c);
   ck_assert_int_eq(budget.blocks, 0);
   ctx = outer;

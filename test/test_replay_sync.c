@@ -19,12 +19,6 @@ static conf c;
 static void open_cpu(void) { conf_open(&c, &cpu); }
 static void close_cpu(void) { conf_close(&c); }
 
-static fsched_program *barriers_of(uint64_t seed) {
-  fsched_program *p = conf_compile(&c, seed), *q = fs_resync_barriers(c.ctx, &p->view, seed);
-  fsched_program_destroy(p);
-  return q;
-}
-
 static uint32_t distinct(const fs_stream *s) {
   uint32_t n = 0;
   for (uint32_t b = 0; b < s->n_barriers; b++) {
@@ -39,7 +33,7 @@ START_TEST(as_many_barriers_as_are_used)
 {
   uint32_t shared = 0;
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
-    fsched_program *p = barriers_of(seed);
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
     const fs_stream *s = &p->view;
     rig r;
     rig_open(&r, &c, s, (rig_options){0});
@@ -58,7 +52,7 @@ END_TEST
 START_TEST(ids_with_gaps)
 {
   for (uint64_t seed = 1; seed <= GRAPHS / 4; seed++) {
-    fsched_program *p = barriers_of(seed);
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
     rig r;
     fs_stream_barrier *b = (fs_stream_barrier *)(uintptr_t)p->view.barriers;
     for (uint32_t i = 0; i < p->view.n_barriers; i++) {
@@ -93,7 +87,7 @@ static void check_left(const rig *r) {
 START_TEST(left_as_found)
 {
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
-    fsched_program *p = barriers_of(seed);
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
     rig r;
     rig_open(&r, &c, &p->view, (rig_options){0});
     check_left(&r);
@@ -107,14 +101,6 @@ START_TEST(left_as_found)
 }
 END_TEST
 
-static void poison(rig *r, fsched_cause cause) {
-  pthread_mutex_lock(&r->lock);
-  if (r->n_done == 0) {
-    c.backend->poison(r->instance, cause);
-  }
-  pthread_mutex_unlock(&r->lock);
-}
-
 /* Poisoned in the middle of it, at ever other moments; without effects, so that counting is most of
  * what happens. */
 START_TEST(left_as_found_after_poison)
@@ -122,7 +108,7 @@ START_TEST(left_as_found_after_poison)
   fs_rng rng = {1};
   uint32_t met = 0;
   for (uint64_t seed = 1; seed <= GRAPHS / 4; seed++) {
-    fsched_program *p = barriers_of(seed);
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
     rig r;
     rig_open(&r, &c, &p->view, (rig_options){.empty = true});
     for (uint32_t k = 0; k < ROUNDS; k++) {
@@ -131,7 +117,7 @@ START_TEST(left_as_found_after_poison)
       for (uint32_t i = fs_rng_below(&rng, 3000); i > 0; i--) {
         fs_pause();
       }
-      poison(&r, 7);
+      rig_poison(&r, 7);
       fsched_cause cause = rig_await(&r);
       ck_assert(cause == FSCHED_CAUSE_NONE || cause == 7);
       met += cause == 7;
@@ -151,7 +137,7 @@ START_TEST(many_in_flight)
 {
   enum { QUEUES = 6 };
   make_ping_pong(c.m, 84, QUEUES);
-  fsched_program *p = fs_resync_barriers(c.ctx, &c.m->program.view, 3);
+  fsched_program *p = fs_resync(c.ctx, &c.m->program.view, FS_SYNC_BARRIER, 3);
   ck_assert_uint_lt(distinct(&p->view), p->view.n_barriers / 10);
   for (uint32_t slots = 1; slots <= 3; slots++) {
     fsched_replay_options o = {.size = sizeof o,
@@ -206,7 +192,7 @@ START_TEST(many_to_one_to_many)
   for (uint32_t q = 0; q < WIDE; q++) {
     mk_wait(m, q, 1);
   }
-  fsched_program *p = fs_resync_barriers(c.ctx, &m->program.view, 1);
+  fsched_program *p = fs_resync(c.ctx, &m->program.view, FS_SYNC_BARRIER, 1);
   ck_assert_uint_eq(p->view.n_barriers, 2);
   ck_assert_uint_eq(p->view.barriers[0].n_producers, WIDE);
   ck_assert_uint_eq(p->view.barriers[1].n_consumers, WIDE);
@@ -238,7 +224,7 @@ START_TEST(gates_of_a_device)
 {
   uint32_t gates = 0;
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
-    fsched_program *p = barriers_of(seed);
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
     const fs_stream *s = &p->view;
     fs_arena arena;
     fs_points points;

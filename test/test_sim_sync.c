@@ -6,9 +6,9 @@
  * before what it waits for is over, none that updates a barrier before all have started that waited
  * for what its physical one was before.  Then one barrier wait, or sync, is taken away; if the
  * verifier says that it was needed, some durations must show it. */
-#include "conformance_kit.h"
 #include "fsched/verify.h"
 #include "resync.h"
+#include "sim_kit.h"
 #include "stream_order.h"
 #include "sync.h"
 
@@ -23,22 +23,6 @@ enum { GRAPHS = 120, INVOCATIONS = 40, STREAMS = 20, LEAST_CAUGHT = 97 };
 
 static fs_conformance sim;
 static conf c;
-
-static void open_sim(fsched_durations durations, uint64_t seed) {
-  sim = (fs_conformance){.device = {.kind = "sim", .durations = durations, .seed = seed}};
-  conf_open(&c, &sim);
-}
-
-static fsched_program *resync(const fs_stream *s, fs_sync_kind kind, uint64_t seed) {
-  return kind == FS_SYNC_BARRIER ? fs_resync_barriers(c.ctx, s, seed)
-                                 : fs_resync_block(c.ctx, s, seed);
-}
-
-static fsched_program *compile_as(uint64_t seed, fs_sync_kind kind) {
-  fsched_program *p = conf_compile(&c, seed), *q = resync(&p->view, kind, seed);
-  fsched_program_destroy(p);
-  return q;
-}
 
 /* ---- right for all durations */
 
@@ -68,10 +52,10 @@ static uint32_t check_gates(const rig *r) {
 START_TEST(right_for_all_durations)
 {
   uint32_t held = 0, n = 0;
-  open_sim(FSCHED_DURATIONS_ADVERSARIAL, (uint64_t)_i);
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, (uint64_t)_i);
   for (uint64_t seed = 1000; seed < 1000 + GRAPHS; seed++) {
     rig r;
-    fsched_program *p = compile_as(seed, (fs_sync_kind)_i);
+    fsched_program *p = conf_compile_as(&c, seed, (fs_sync_kind)_i);
     rig_open(&r, &c, &p->view, (rig_options){.timed = true});
     for (uint32_t k = 0; k < INVOCATIONS; k++, n++) {
       rig_run(&r, k);
@@ -88,10 +72,10 @@ END_TEST
 /* With planned durations the same, whatever the invocation. */
 START_TEST(same_every_time)
 {
-  open_sim(FSCHED_DURATIONS_PLANNED, 0);
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
   for (uint64_t seed = 1; seed <= GRAPHS / 4; seed++) {
     rig r;
-    fsched_program *p = compile_as(seed, (fs_sync_kind)_i);
+    fsched_program *p = conf_compile_as(&c, seed, (fs_sync_kind)_i);
     uint64_t ns = 0;
     rig_open(&r, &c, &p->view, (rig_options){.timed = true});
     for (uint32_t k = 0; k < 4; k++) {
@@ -154,7 +138,7 @@ START_TEST(physical_barrier_is_free_when_consumers_have_started)
   static const uint32_t waits[] = {0, 1};
   static const fs_stream_update updates[] = {{0, 1}, {1, 1}};
   static const uint64_t times[][2] = {{0, 3}, {0, 10}, {10, 11}, {10, 11}, {11, 13}};
-  open_sim(FSCHED_DURATIONS_PLANNED, 0);
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
   fs_stream *s = &c.m->program.view;
   make_ops(c.m, 4, per_queue, time);
   c.m->meta.sync = FS_SYNC_BARRIER;
@@ -179,7 +163,7 @@ START_TEST(sequencer)
   static const fs_stream_stop stops[] = {{.at = 3, .queue = 0, .keep = 1},
                                          {.at = 5, .queue = FS_NONE}};
   static const uint64_t times[][2] = {{0, 4}, {4, 8}, {8, 12}, {0, 1}, {4, 5}, {12, 13}};
-  open_sim(FSCHED_DURATIONS_PLANNED, 0);
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
   fs_stream *s = &c.m->program.view;
   make_ops(c.m, 2, per_queue, time);
   c.m->meta.sync = FS_SYNC_BLOCK;
@@ -198,7 +182,7 @@ START_TEST(sync_within_a_gang)
   static const fs_stream_stop stops[] = {{.at = 1, .queue = FS_NONE}};
   static const uint32_t per_queue[] = {1, 1};
   static const uint64_t time[] = {1, 1};
-  open_sim(FSCHED_DURATIONS_PLANNED, 0);
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
   fs_stream *s = &c.m->program.view;
   make_ops(c.m, 2, per_queue, time);
   c.m->meta.sync = FS_SYNC_BLOCK;
@@ -225,22 +209,6 @@ START_TEST(sync_within_a_gang)
 END_TEST
 
 /* ---- streams that lack something */
-
-static bool goes_wrong(const fsched_program *p, uint32_t n, bool *by_guard) {
-  bool wrong = false;
-  rig_open(&r, &c, &p->view, (rig_options){0});
-  for (uint32_t k = 0; k < n && !wrong; k++) {
-    rig_fill(&r, k);
-    rig_start(&r);
-    fsched_cause cause = rig_await(&r);
-    ck_assert(cause == FSCHED_CAUSE_NONE || cause == FSCHED_CAUSE_WRONG);
-    *by_guard = cause == FSCHED_CAUSE_WRONG;
-    wrong = *by_guard || rig_compare(&r) != FSCHED_OK;
-    fsched_diag_clear(c.ctx);
-  }
-  rig_close(&r);
-  return wrong;
-}
 
 /* What is over before each command of up to 64 starts, whatever the durations: by queues, waits,
  * and by being held back until another has started. */
@@ -276,67 +244,38 @@ static bool orders_less(const fs_stream *s, const fs_stream *mutant) {
   return less;
 }
 
-typedef struct counts {
-  uint32_t dropped, needed, caught, by_guard;
-} counts;
-
-static void drop_each(const fsched_program *p, counts *n) {
+/* Without each barrier wait, or each sync. */
+static void drop_each(const fsched_program *p, sim_counts *n) {
   const fs_stream *s = &p->view;
   uint32_t all = s->meta->sync == FS_SYNC_BARRIER ? s->n_barrier_waits : s->n_stops;
   for (uint32_t i = 0; i < all; i++) {
     fsched_program *mutant = fs_resync_drop(c.ctx, s, i);
     n->dropped++;
-    if (orders_less(s, &mutant->view) &&
-        fsched_verify_program(c.ctx, mutant, NULL) == FSCHED_WRONG) {
-      bool by_guard = false;
-      fsched_diag_clear(c.ctx);
-      n->needed++;
-      n->caught += goes_wrong(mutant, 5 * s->n_commands, &by_guard);
-      n->by_guard += by_guard;
+    if (orders_less(s, &mutant->view)) {
+      sim_judge(&c, mutant, 5 * s->n_commands, n);
     }
-    fsched_diag_clear(c.ctx);
     fsched_program_destroy(mutant);
   }
 }
 
-/* Only memory orders the ops, so that all that a wait is for is seen in bytes. */
 START_TEST(missing_syncs_are_found)
 {
-  counts n = {0};
-  open_sim(FSCHED_DURATIONS_ADVERSARIAL, 0);
+  sim_counts n = {0};
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
   for (uint64_t seed = 1; seed <= STREAMS; seed++) {
-    fs_gen_params params = {.seed = seed,
-                            .n_ops = 16,
-                            .n_queues = 2 + (uint32_t)(seed % 3),
-                            .n_memories = (uint32_t)(seed % 3),
-                            .backing = true,
-                            .scratch = seed % 2 == 0,
-                            .inplace = true,
-                            .inouts = true,
-                            .ats = seed % 4 == 0,
-                            .io = true,
-                            .versions = seed % 5 == 0};
-    fsched_graph *g;
-    fsched_program *p;
+    fsched_program *p = sim_compile(&c, seed);
     bool by_guard;
-    conf_ok(&c, fs_gen_graph(c.ctx, &params, &g), "generate");
-    conf_ok(&c, fsched_compile(c.ctx, g, NULL, NULL, &p), "compile");
     if (p->view.n_commands <= 64) {
-      fsched_program *q = resync(&p->view, (fs_sync_kind)_i, seed);
+      fsched_program *q = fs_resync(c.ctx, &p->view, (fs_sync_kind)_i, seed);
       conf_ok(&c, fsched_verify_program(c.ctx, q, NULL), "verify");
-      ck_assert(!goes_wrong(q, 5 * p->view.n_commands, &by_guard));
+      ck_assert(!sim_goes_wrong(&c, q, 5 * p->view.n_commands, &by_guard));
       drop_each(q, &n);
       fsched_program_destroy(q);
     }
     fsched_program_destroy(p);
-    fsched_graph_destroy(g);
   }
   conf_close(&c);
-  ck_assert_uint_gt(n.needed, 2 * STREAMS);
-  ck_assert_msg(100 * n.caught >= LEAST_CAUGHT * n.needed,
-                "of %u dropped %u are needed, %u of these are found, %u as they happen", n.dropped,
-                n.needed, n.caught, n.by_guard);
-  ck_assert_uint_gt(n.by_guard, 0);
+  sim_check_counts(&n, 2 * STREAMS, LEAST_CAUGHT);
 }
 END_TEST
 

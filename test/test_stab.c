@@ -7,6 +7,7 @@
 
 #include "block/stab.h"
 #include "gen.h"
+#include "shared_facts.h"
 
 enum { MAX = 64 };
 
@@ -14,14 +15,6 @@ static fsched_context *ctx;
 
 static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
 static void teardown(void) { fsched_context_destroy(ctx); }
-
-static uint32_t numbers(const char *text, uint32_t *out) {
-  uint32_t n = 0;
-  for (const char *p = text; *p >= '0' && *p <= '9'; p += *p == ',') {
-    out[n++] = (uint32_t)strtoul(p, (char **)&p, 10);
-  }
-  return n;
-}
 
 static uint32_t spans(const char *text, fs_hazard_span *out) {
   uint32_t n = 0;
@@ -36,13 +29,8 @@ static uint32_t spans(const char *text, fs_hazard_span *out) {
 
 START_TEST(facts)
 {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/circular_vectors.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *file = fopen(path, "r");
+  FILE *file = fs_shared_facts("circular_vectors.txt");
   if (file == NULL) {
-    (void)fprintf(stderr, "skipped: %s is not there\n", path);
     return;
   }
   char line[4096];
@@ -61,8 +49,8 @@ START_TEST(facts)
     uint32_t got[MAX];
     uint32_t n_got;
     uint32_t n = spans(need, span);
-    uint32_t n_given = numbers(existing, given);
-    uint32_t n_wanted = numbers(before, wanted);
+    uint32_t n_given = fs_shared_numbers(existing, given);
+    uint32_t n_wanted = fs_shared_numbers(before, wanted);
     ck_assert_int_eq(fs_block_stab(ctx, span, n, given, n_given, got, &n_got), FSCHED_OK);
     ck_assert_uint_eq(n_got, n_wanted);
     ck_assert_mem_eq(got, wanted, n_got * sizeof *got);

@@ -9,6 +9,7 @@
 #include "block/stack.h"
 #include "budget.h"
 #include "gen.h"
+#include "shared_facts.h"
 
 enum { MAX = 64 };
 
@@ -28,14 +29,6 @@ static uint32_t entries(const char *text, fs_stack_entry *out) {
   return n;
 }
 
-static uint32_t numbers(const char *text, uint32_t *out) {
-  uint32_t n = 0;
-  for (const char *p = text; *p >= '0' && *p <= '9'; p += *p == ',') {
-    out[n++] = (uint32_t)strtoul(p, (char **)&p, 10);
-  }
-  return n;
-}
-
 /* NAME:ADDRESS;... in the same order. */
 static void compare_addresses(const char *text, const uint64_t *address, uint32_t n) {
   const char *p = text;
@@ -50,13 +43,8 @@ static void compare_addresses(const char *text, const uint64_t *address, uint32_
 
 START_TEST(facts)
 {
-  const char *shared = getenv("FSCHED_SHARED");
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/data/facts/circular_vectors.txt",
-                 shared == NULL ? "../shared" : shared);
-  FILE *file = fopen(path, "r");
+  FILE *file = fs_shared_facts("circular_vectors.txt");
   if (file == NULL) {
-    (void)fprintf(stderr, "skipped: %s is not there\n", path);
     return;
   }
   char line[4096];
@@ -76,7 +64,7 @@ START_TEST(facts)
     uint64_t address[MAX];
     uint64_t got;
     uint32_t n = entries(allocs, entry);
-    uint32_t n_syncs = numbers(syncs, sync);
+    uint32_t n_syncs = fs_shared_numbers(syncs, sync);
     ck_assert_int_eq(fs_block_stack(ctx, entry, n, sync, n_syncs, align, address, &got), FSCHED_OK);
     compare_addresses(addr, address, n);
     ck_assert_uint_eq(got, peak);

@@ -7,7 +7,7 @@
 #include "fsched/verify.h"
 #include "gen.h"
 #include "golden_case.h"
-#include "stream.h"
+#include "stream_kit.h"
 
 static fsched_context *ctx;
 
@@ -15,34 +15,6 @@ static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FS
 static void teardown(void) { fsched_context_destroy(ctx); }
 
 static const char *const cases[] = {"figure-10", "rich", "store"};
-
-/* A copy of a program's bytes that may be changed, with its sections. */
-typedef struct copy {
-  unsigned char *bytes;
-  size_t size;
-  fs_stream_header *header;
-#define COPY_SECTION(id, type) type *id;
-  FS_STREAM_SECTIONS(COPY_SECTION)
-#undef COPY_SECTION
-} copy;
-
-static copy copy_of(const fsched_program *p) {
-  copy c;
-  const void *bytes = fsched_program_bytes(p, &c.size);
-  c.bytes = malloc(c.size);
-  memcpy(c.bytes, bytes, c.size);
-  c.header = (fs_stream_header *)(void *)c.bytes;
-  uint32_t i = 0;
-#define COPY_SECTION(id, type) c.id = (type *)(void *)(c.bytes + c.header->section[i++].offset);
-  FS_STREAM_SECTIONS(COPY_SECTION)
-#undef COPY_SECTION
-  return c;
-}
-
-static void sign(copy *c) {
-  c->header->checksum = 0;
-  c->header->checksum = fs_crc32c(0, c->bytes, c->size);
-}
 
 START_TEST(crc32c_vectors)
 {
@@ -69,42 +41,11 @@ START_TEST(crc32c_vectors)
 }
 END_TEST
 
-/* asm(dis(p)) is p, and a program that was loaded is the same too. */
-static void check_round_trip(const fsched_program *p) {
-  size_t size, n, again_size;
-  const void *bytes = fsched_program_bytes(p, &size);
-  char *text;
-  fsched_program *again;
-  ck_fs(ctx, fsched_program_json(ctx, p, &text, &n));
-  ck_fs(ctx, fsched_program_assemble(ctx, "again", text, n, &again));
-  const void *again_bytes = fsched_program_bytes(again, &again_size);
-  ck_assert_uint_eq(size, again_size);
-  ck_assert_mem_eq(bytes, again_bytes, size);
-  fsched_program_destroy(again);
-  fsched_text_free(ctx, text, n);
-  ck_fs(ctx, fsched_program_load(ctx, "again", bytes, size, &again));
-  ck_assert_mem_eq(fsched_program_bytes(again, &again_size), bytes, size);
-  fsched_program_destroy(again);
-  ck_fs(ctx, fsched_program_text(ctx, p, &text, &n));
-  ck_assert_uint_eq(text[n - 1], '\n');
-  fsched_text_free(ctx, text, n);
-}
-
 START_TEST(goldens)
 {
   fs_golden_case c;
   fs_golden_open(&c, ctx, cases[_i]);
-  char file[64], *text;
-  size_t n;
-  ck_fs(ctx, fsched_program_json(ctx, c.program, &text, &n));
-  (void)snprintf(file, sizeof file, "%s.program.json", cases[_i]);
-  fs_golden_check(file, text, n);
-  fsched_text_free(ctx, text, n);
-  ck_fs(ctx, fsched_program_text(ctx, c.program, &text, &n));
-  (void)snprintf(file, sizeof file, "%s.program.txt", cases[_i]);
-  fs_golden_check(file, text, n);
-  fsched_text_free(ctx, text, n);
-  check_round_trip(c.program);
+  fs_check_forms(ctx, c.program, cases[_i]);
   ck_fs(ctx, fsched_verify_program(ctx, c.program, c.graph));
   fs_golden_close(&c);
 }
@@ -119,7 +60,7 @@ START_TEST(round_trip_random)
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_graph_destroy(g); /* a program stands alone */
-  check_round_trip(p);
+  fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
 }
 END_TEST
@@ -143,7 +84,7 @@ START_TEST(every_prefix)
 {
   fs_golden_case c;
   fs_golden_open(&c, ctx, cases[_i]);
-  copy k = copy_of(c.program);
+  fs_stream_copy k = fs_stream_copy_of(c.program);
   for (size_t n = 0; n < k.size; n++) {
     unsigned char *cut = malloc(n == 0 ? 1 : n); /* its end is guarded by the sanitizer */
     memcpy(cut, k.bytes, n);
@@ -159,7 +100,7 @@ START_TEST(every_flipped_byte)
 {
   fs_golden_case c;
   fs_golden_open(&c, ctx, cases[_i]);
-  copy k = copy_of(c.program);
+  fs_stream_copy k = fs_stream_copy_of(c.program);
   for (size_t i = 0; i < k.size; i++) {
     for (unsigned bit = 0; bit < 8; bit += 7) {
       k.bytes[i] ^= (unsigned char)(1u << bit);
@@ -183,7 +124,7 @@ START_TEST(signed_damage_random)
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
-    copy k = copy_of(c.program);
+    fs_stream_copy k = fs_stream_copy_of(c.program);
     for (uint32_t m = fs_rng_below(&rng, 2) + 1; m-- > 0;) {
       uint32_t at = fs_rng_below(&rng, (uint32_t)k.size / 4) * 4, value;
       memcpy(&value, k.bytes + at, 4);
@@ -202,13 +143,13 @@ START_TEST(signed_damage_random)
       }
       memcpy(k.bytes + at, &value, 4);
     }
-    sign(&k);
+    fs_stream_copy_sign(&k);
     fsched_program *p;
     fsched_diag_clear(ctx);
     fsched_status status = fsched_program_load(ctx, "damaged", k.bytes, k.size, &p);
     if (status == FSCHED_OK) {
       accepted++;
-      check_round_trip(p);
+      fs_check_round_trip(ctx, p);
       fsched_program_destroy(p);
     } else {
       ck_assert_int_eq(status, FSCHED_BAD_INPUT);
@@ -223,12 +164,12 @@ END_TEST
 
 /* One fault each in "rich": q0, q1, gang0 with collective _gang0; command 1 is the gang op sum. */
 #define FAULT(name, statement, code_) \
-  static void fault_##name(copy *k) { statement; }
+  static void fault_##name(fs_stream_copy *k) { statement; }
 #include "stream_faults.def"
 #undef FAULT
 static const struct {
   const char *name, *code;
-  void (*apply)(copy *k);
+  void (*apply)(fs_stream_copy *k);
 } faults[] = {
 #define FAULT(name, statement, code_) {#name, code_, fault_##name},
 #include "stream_faults.def"
@@ -239,9 +180,9 @@ START_TEST(each_rule)
 {
   fs_golden_case c;
   fs_golden_open(&c, ctx, "rich");
-  copy k = copy_of(c.program);
+  fs_stream_copy k = fs_stream_copy_of(c.program);
   faults[_i].apply(&k);
-  sign(&k);
+  fs_stream_copy_sign(&k);
   refused(k.bytes, k.size, faults[_i].code, faults[_i].name);
   free(k.bytes);
   fs_golden_close(&c);
@@ -315,7 +256,7 @@ START_TEST(files)
   ck_fs(ctx, fsched_program_open(ctx, path, &p));
   ck_assert_mem_eq(fsched_program_bytes(p, &again), bytes, size);
   ck_assert_uint_eq(again, size);
-  check_round_trip(p);
+  fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
   ck_assert_int_eq(ftruncate(fd, (off_t)size - 8), 0);
   ck_assert_int_eq(fsched_program_open(ctx, path, &p), FSCHED_BAD_INPUT);
@@ -411,24 +352,17 @@ START_TEST(assembly_faults)
 {
   fs_golden_case c;
   fs_golden_open(&c, ctx, "rich");
-  char *text;
-  size_t n;
-  ck_fs(ctx, fsched_program_json(ctx, c.program, &text, &n));
-  const char *at = strstr(text, edits[_i].from);
-  ck_assert_msg(at != NULL, "no %s", edits[_i].from);
-  char *bad = malloc(n + 200);
-  int length = snprintf(bad, n + 200, "%.*s%s%s", (int)(at - text), text, edits[_i].to,
-                        at + strlen(edits[_i].from));
+  size_t length;
+  uint32_t line;
+  char *bad = fs_edited_json(ctx, c.program, edits[_i].from, edits[_i].to, &length, &line);
   fsched_program *p;
-  ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, (size_t)length, &p),
-                   FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, length, &p), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   const fsched_diag *d = fsched_diag_get(ctx, 0);
   ck_assert_str_eq(d->message, edits[_i].message);
   ck_assert_str_eq(d->code, edits[_i].code);
   ck_assert_str_eq(d->file, "bad.json");
   free(bad);
-  fsched_text_free(ctx, text, n);
   fs_golden_close(&c);
 }
 END_TEST
@@ -453,7 +387,7 @@ START_TEST(damaged_text_random)
     fsched_diag_clear(ctx);
     fsched_status status = fsched_program_assemble(ctx, "damaged", bad, length, &p);
     if (status == FSCHED_OK) {
-      check_round_trip(p);
+      fs_check_round_trip(ctx, p);
       fsched_program_destroy(p);
     } else {
       ck_assert_int_eq(status, FSCHED_BAD_INPUT);
@@ -466,11 +400,12 @@ START_TEST(damaged_text_random)
 }
 END_TEST
 
-static fsched_status everything(fsched_context *c, const fsched_schedule *s, const fs_sync *sync) {
+static fsched_status everything(fsched_context *c, const void *schedule) {
+  const fsched_schedule *s = schedule;
   fsched_program *p = NULL, *q = NULL;
   char *text = NULL;
   size_t n = 0, size;
-  FS_TRY(fs_codegen_run(c, s, sync, &p));
+  FS_TRY(fs_codegen_run(c, s, s->sync, &p));
   const void *bytes = fsched_program_bytes(p, &size);
   fsched_status status = fsched_program_load(c, "p", bytes, size, &q);
   if (status == FSCHED_OK) {
@@ -495,29 +430,11 @@ static fsched_status everything(fsched_context *c, const fsched_schedule *s, con
 /* Every allocation of codegen, load, disassembly and assembly fails once. */
 START_TEST(out_of_memory)
 {
-  fs_budget budget = {.left = 1 << 30};
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *c;
-  ck_assert_int_eq(fsched_context_create(&o, &c), FSCHED_OK);
+  fs_budget budget;
+  fsched_context *c = fs_budget_context(&budget);
   fs_golden_case g;
   fs_golden_open(&g, c, "rich");
-  fsched_status status = FSCHED_SYSTEM;
-  for (long allowed = 0; status != FSCHED_OK; allowed++) {
-    ck_assert_int_lt(allowed, 2000);
-    fsched_diag_clear(c);
-    long before = budget.blocks;
-    budget.left = allowed;
-    status = everything(c, g.schedule, g.schedule->sync);
-    budget.left = 1 << 30;
-    if (status != FSCHED_OK) {
-      ck_assert_int_eq(status, FSCHED_SYSTEM);
-      ck_assert_str_eq(fsched_diag_get(c, 0)->code, "out-of-memory");
-    }
-    fsched_diag_clear(c);
-    ck_assert_msg(budget.blocks <= before + 4, "%ld blocks left by allocation %ld",
-                  budget.blocks - before, allowed);
-  }
+  fs_fail_each_allocation(c, &budget, everything, g.schedule);
   fs_golden_close(&g);
   fsched_context_destroy(c);
   ck_assert_int_eq(budget.blocks, 0);

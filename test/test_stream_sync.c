@@ -2,10 +2,10 @@
 /* Streams with barriers and with syncs: their forms, the checks of them, what they say comes before
  * a command, and in which order commands can run. */
 #include "budget.h"
-#include "crc32c.h"
 #include "fsched/program.h"
 #include "gen.h"
 #include "golden_case.h"
+#include "stream_kit.h"
 #include "stream_order.h"
 #include "stream_points.h"
 #include "sync_kit.h"
@@ -48,51 +48,16 @@ static void close_rich(rich *r) {
 
 /* ---- forms */
 
-/* asm(dis(p)) is p, and so is what was loaded. */
-static void check_round_trip(const fsched_program *p) {
-  size_t size, n, again_size;
-  const void *bytes = fsched_program_bytes(p, &size);
-  char *text;
-  fsched_program *again;
-  ck_fs(ctx, fsched_program_json(ctx, p, &text, &n));
-  ck_fs(ctx, fsched_program_assemble(ctx, "again", text, n, &again));
-  const void *again_bytes = fsched_program_bytes(again, &again_size);
-  ck_assert_uint_eq(size, again_size);
-  ck_assert_mem_eq(bytes, again_bytes, size);
-  fsched_program_destroy(again);
-  fsched_text_free(ctx, text, n);
-  ck_fs(ctx, fsched_program_load(ctx, "again", bytes, size, &again));
-  fsched_program_destroy(again);
-  ck_fs(ctx, fsched_program_text(ctx, p, &text, &n));
-  ck_assert_uint_eq(text[n - 1], '\n');
-  fsched_text_free(ctx, text, n);
-}
-
 START_TEST(goldens)
 {
   rich r;
   open_rich(&r, kinds[_i]);
-  char file[64], *text;
-  size_t n;
-  ck_fs(ctx, fsched_program_json(ctx, r.program, &text, &n));
-  (void)snprintf(file, sizeof file, "rich.%s.program.json", kind_names[_i]);
-  fs_golden_check(file, text, n);
-  fsched_text_free(ctx, text, n);
-  ck_fs(ctx, fsched_program_text(ctx, r.program, &text, &n));
-  (void)snprintf(file, sizeof file, "rich.%s.program.txt", kind_names[_i]);
-  fs_golden_check(file, text, n);
-  fsched_text_free(ctx, text, n);
-  check_round_trip(r.program);
+  char name[64];
+  (void)snprintf(name, sizeof name, "rich.%s", kind_names[_i]);
+  fs_check_forms(ctx, r.program, name);
   close_rich(&r);
 }
 END_TEST
-
-/* What the pipeline has found. */
-static void drop_sync(fsched_schedule *s) {
-  fs_arena_release(&s->sync->arena);
-  (void)fs_realloc(ctx, s->sync, sizeof *s->sync, 0);
-  s->sync = NULL;
-}
 
 static void make_random(uint64_t seed, fs_sync_kind kind, fsched_graph **g,
                         fsched_schedule **schedule, fsched_program **p) {
@@ -105,7 +70,6 @@ static void make_random(uint64_t seed, fs_sync_kind kind, fsched_graph **g,
   fsched_program *timeline;
   ck_fs(ctx, fsched_compile(ctx, *g, NULL, schedule, &timeline));
   fsched_program_destroy(timeline);
-  drop_sync(*schedule);
   ck_fs(ctx, fs_kit_program(*schedule, kind, p));
 }
 
@@ -115,7 +79,7 @@ START_TEST(round_trip_random)
   fsched_schedule *s;
   fsched_program *p;
   make_random((uint64_t)_i, kinds[_i % 2], &g, &s, &p);
-  check_round_trip(p);
+  fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
@@ -124,31 +88,8 @@ END_TEST
 
 /* ---- checks */
 
-typedef struct copy {
-  unsigned char *bytes;
-  size_t size;
-  fs_stream_header *header;
-#define COPY_SECTION(id, type) type *id;
-  FS_STREAM_SECTIONS(COPY_SECTION)
-#undef COPY_SECTION
-} copy;
-
-static copy copy_of(const fsched_program *p) {
-  copy c;
-  const void *bytes = fsched_program_bytes(p, &c.size);
-  c.bytes = malloc(c.size);
-  memcpy(c.bytes, bytes, c.size);
-  c.header = (fs_stream_header *)(void *)c.bytes;
-  uint32_t i = 0;
-#define COPY_SECTION(id, type) c.id = (type *)(void *)(c.bytes + c.header->section[i++].offset);
-  FS_STREAM_SECTIONS(COPY_SECTION)
-#undef COPY_SECTION
-  return c;
-}
-
-static fsched_status load_copy(copy *k, fsched_program **p) {
-  k->header->checksum = 0;
-  k->header->checksum = fs_crc32c(0, k->bytes, k->size);
+static fsched_status load_copy(fs_stream_copy *k, fsched_program **p) {
+  fs_stream_copy_sign(k);
   fsched_diag_clear(ctx);
   *p = NULL;
   return fsched_program_load(ctx, "bad.fsb", k->bytes, k->size, p);
@@ -156,12 +97,12 @@ static fsched_status load_copy(copy *k, fsched_program **p) {
 
 /* One fault each in rich with barriers, then with syncs. */
 #define FAULT(kind, name, statement, message) \
-  static void fault_##name(copy *k) { statement; }
+  static void fault_##name(fs_stream_copy *k) { statement; }
 #include "stream_sync_faults.def"
 #undef FAULT
 static const struct {
   const char *name, *message;
-  void (*apply)(copy *k);
+  void (*apply)(fs_stream_copy *k);
   int kind;
 } faults[] = {
 #define FAULT(kind, name, statement, message) {#name, message, fault_##name, kind},
@@ -174,7 +115,7 @@ START_TEST(each_rule)
   rich r;
   fsched_program *p;
   open_rich(&r, kinds[faults[_i].kind]);
-  copy k = copy_of(r.program);
+  fs_stream_copy k = fs_stream_copy_of(r.program);
   faults[_i].apply(&k);
   fsched_status status = load_copy(&k, &p);
   ck_assert_msg(status == FSCHED_BAD_INPUT, "%s: status %d", faults[_i].name, status);
@@ -211,7 +152,7 @@ START_TEST(signed_damage_random)
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
-    copy k = copy_of(r.program);
+    fs_stream_copy k = fs_stream_copy_of(r.program);
     for (uint32_t m = fs_rng_below(&rng, 2) + 1; m-- > 0;) {
       uint32_t at = fs_rng_below(&rng, (uint32_t)k.size / 4) * 4, value;
       memcpy(&value, k.bytes + at, 4);
@@ -224,7 +165,7 @@ START_TEST(signed_damage_random)
     fsched_status status = load_copy(&k, &p);
     if (status == FSCHED_OK) {
       accepted++;
-      check_round_trip(p);
+      fs_check_round_trip(ctx, p);
       walk(p);
       fsched_program_destroy(p);
     } else if (status != FSCHED_BAD_INPUT || fsched_diag_count(ctx) != 1) {
@@ -253,47 +194,38 @@ START_TEST(assembly_faults)
 {
   const edit *e = &edits[_i];
   rich r;
-  char *text;
-  size_t n;
+  size_t length;
+  uint32_t line;
   open_rich(&r, kinds[e->kind]);
-  ck_fs(ctx, fsched_program_json(ctx, r.program, &text, &n));
-  const char *at = strstr(text, e->from);
-  ck_assert_msg(at != NULL, "no %s", e->from);
-  char *bad = malloc(n + 400);
-  int length =
-      snprintf(bad, n + 400, "%.*s%s%s", (int)(at - text), text, e->to, at + strlen(e->from));
+  char *bad = fs_edited_json(ctx, r.program, e->from, e->to, &length, &line);
   fsched_program *p;
   fsched_diag_clear(ctx);
-  ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, (size_t)length, &p),
-                   FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, length, &p), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, e->message);
   if (e->line != 0) { /* where the edit is, not somewhere */
-    uint32_t line = 1;
-    for (const char *c = text; c < at; c++) {
-      line += *c == '\n';
-    }
     ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, line + e->line - 1);
   }
   free(bad);
-  fsched_text_free(ctx, text, n);
   close_rich(&r);
 }
 END_TEST
 
 /* ---- points and order */
 
-static void check_points(const fsched_schedule *s, const fs_stream *v) {
-  const fs_sync *y = s->sync;
-  fs_arena arena;
-  fs_points p;
-  fs_arena_init(&arena, ctx);
-  ck_fs(ctx, fs_stream_points_find(&arena, v, &p));
-  ck_assert_mem_eq(p.point0, y->point0, ((size_t)v->n_commands + 1) * sizeof *p.point0);
-  if (p.point0[v->n_commands] > 0) {
-    ck_assert_mem_eq(p.point, y->point, p.point0[v->n_commands] * sizeof *p.point);
+/* Exactly what the definition says. */
+static void check_points(const fs_sync *y, const fs_stream *s, const fs_points *p) {
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    uint32_t at = p->point0[c];
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      uint32_t epoch = fs_kit_point(y, c, q);
+      if (epoch > 0 &&
+          (at == p->point0[c + 1] || p->point[at].axis != q || p->point[at++].epoch != epoch)) {
+        ck_abort_msg("the points of command %u lack epoch %u of queue %u", c, epoch, q);
+      }
+    }
+    ck_assert_uint_eq(at, p->point0[c + 1]);
   }
-  fs_arena_release(&arena);
 }
 
 /* Does the command update a barrier that follows, on its physical one, one that `other` waits for?
@@ -360,11 +292,11 @@ START_TEST(points_random)
   fsched_schedule *s;
   fsched_program *p;
   make_random((uint64_t)_i, kinds[_i % 2], &g, &s, &p);
-  check_points(s, &p->view);
   fs_arena arena;
   fs_stream_order order;
   fs_arena_init(&arena, ctx);
   ck_fs(ctx, fs_stream_order_find(&arena, &p->view, &order));
+  check_points(s->sync, &p->view, &order.points);
   check_gates(&p->view, &order.points);
   check_order(&p->view, &order);
   fs_arena_release(&arena);
@@ -483,7 +415,7 @@ static uint32_t runnable(const hand *h, uint32_t *order) {
     memcpy(order, o.order, p->view.n_commands * sizeof *order);
   }
   fs_arena_release(&arena);
-  check_round_trip(p);
+  fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
   return n;
 }
@@ -556,7 +488,8 @@ START_TEST(traced)
 }
 END_TEST
 
-static fsched_status everything(fsched_context *c, const fsched_program *p) {
+static fsched_status everything(fsched_context *c, const void *program) {
+  const fsched_program *p = program;
   fsched_program *q = NULL;
   char *text = NULL;
   size_t n = 0, size;
@@ -579,30 +512,12 @@ static fsched_status everything(fsched_context *c, const fsched_program *p) {
 /* Every allocation fails once. */
 START_TEST(out_of_memory)
 {
-  fs_budget budget = {.left = 1 << 30};
-  fsched_context_options o = {
-      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *c, *outer = ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &c), FSCHED_OK);
+  fs_budget budget;
+  fsched_context *c = fs_budget_context(&budget), *outer = ctx;
   ctx = c;
   rich r;
   open_rich(&r, kinds[_i]);
-  fsched_status status = FSCHED_SYSTEM;
-  for (long allowed = 0; status != FSCHED_OK; allowed++) {
-    ck_assert_int_lt(allowed, 2000);
-    fsched_diag_clear(c);
-    long before = budget.blocks;
-    budget.left = allowed;
-    status = everything(c, r.program);
-    budget.left = 1 << 30;
-    if (status != FSCHED_OK) {
-      ck_assert_int_eq(status, FSCHED_SYSTEM);
-      ck_assert_str_eq(fsched_diag_get(c, 0)->code, "out-of-memory");
-    }
-    fsched_diag_clear(c);
-    ck_assert_msg(budget.blocks <= before + 4, "%ld blocks left by allocation %ld",
-                  budget.blocks - before, allowed);
-  }
+  fs_fail_each_allocation(c, &budget, everything, r.program);
   close_rich(&r);
   ctx = outer;
   fsched_context_destroy(c);

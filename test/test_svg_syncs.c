@@ -15,9 +15,6 @@ static void teardown(void) { fsched_context_destroy(ctx); }
 /* A compiled schedule, with another kind of sync. */
 static void resync(fsched_schedule *s, fs_sync_kind kind) {
   fsched_program *program;
-  fs_arena_release(&s->sync->arena);
-  (void)fs_realloc(ctx, s->sync, sizeof *s->sync, 0);
-  s->sync = NULL;
   ck_fs(ctx, fs_kit_program(s, kind, &program));
   fsched_program_destroy(program);
 }

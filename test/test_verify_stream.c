@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "budget.h"
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "gen.h"
@@ -328,30 +329,11 @@ END_TEST
 
 /* --- out of memory --- */
 
-typedef struct failing {
-  long left;    /* allocations that still succeed; negative: all */
-  size_t bytes; /* in use */
-} failing;
-
-static void *fail_later(void *user, void *block, size_t old_size, size_t new_size) {
-  failing *f = user;
-  if (new_size == 0) {
-    f->bytes -= block == NULL ? 0 : old_size;
-    free(block);
-    return NULL;
-  }
-  if (f->left == 0) {
-    return NULL;
-  }
-  f->left -= f->left > 0;
-  f->bytes += new_size - (block == NULL ? 0 : old_size);
-  return realloc(block, new_size);
-}
-
 START_TEST(test_out_of_memory)
 {
-  failing f = {.left = -1};
-  const fsched_context_options o = {.size = sizeof o, .reallocate = fail_later, .user = &f};
+  fs_budget f = {.left = 1 << 30};
+  const fsched_context_options o = {
+      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &f};
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
   fs_gen_params params = fs_gen_any(3, 60);
@@ -364,22 +346,22 @@ START_TEST(test_out_of_memory)
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, &p), FSCHED_OK);
   fs_status schedule = FSCHED_SYSTEM, program = FSCHED_SYSTEM;
   for (long n = 0; schedule != FSCHED_OK || program != FSCHED_OK; n++) {
-    size_t before = f.bytes;
+    long before = f.held;
     f.left = n;
     schedule = fsched_verify_schedule(ctx, g, s);
     f.left = n;
     program = fsched_verify_program(ctx, p, g);
-    f.left = -1;
+    f.left = 1 << 30;
     ck_assert(schedule == FSCHED_OK || schedule == FSCHED_SYSTEM);
     ck_assert(program == FSCHED_OK || program == FSCHED_SYSTEM);
-    ck_assert_uint_eq(f.bytes, before);
+    ck_assert_int_eq(f.held, before);
     fsched_diag_clear(ctx);
   }
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
-  ck_assert_uint_eq(f.bytes, 0);
+  ck_assert_int_eq(f.held, 0);
 }
 END_TEST
 

@@ -137,23 +137,108 @@ static fs_status file_gangs(const fs_from *f, uint32_t **gang0, uint32_t **gang_
   return FSCHED_OK;
 }
 
-static fs_status edges_of_commands(const fs_from *f) {
+static fs_status edges_of_queues(const fs_from *f) {
   const fs_sync *y = f->y;
-  bool timeline = y->kind == FS_SYNC_TIMELINE;
-  const uint32_t *wait0 = timeline ? y->wait0 : y->point0;
-  const fs_wait *wait = timeline ? y->wait : y->point;
+  for (uint32_t q = 0; q < f->s->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q] + 1; c < y->queue_command0[q + 1]; c++) {
+      FS_TRY(edge(f, y->command_item[c - 1], y->command_item[c], FS_PIC_QUEUE));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status edges_of_waits(const fs_from *f, const uint32_t *wait0, const fs_wait *wait) {
+  const fs_sync *y = f->y;
   uint32_t *gang0, *gang_item;
   FS_TRY(file_gangs(f, &gang0, &gang_item));
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    for (uint32_t w = wait0[c]; w < wait0[c + 1]; w++) {
+      uint32_t from = waited_for(f, wait[w], gang0, gang_item);
+      FS_TRY(edge(f, from, y->command_item[c], FS_PIC_WAIT));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Of each barrier the last producer per queue: commands [first, end) of a list. */
+typedef struct producers {
+  uint32_t *first, *end, *command;
+  uint32_t *queue; /* per command */
+} producers;
+
+static fs_status make_producers(const fs_from *f, producers *of) {
+  const fs_sync *y = f->y;
+  FS_TRY(fs_new_zero(&f->p->arena, &of->first, (size_t)y->n_barriers + 1));
+  FS_TRY(fs_new(&f->p->arena, &of->end, y->n_barriers));
+  FS_TRY(fs_new(&f->p->arena, &of->command, y->barrier_update0[y->n_commands]));
+  FS_TRY(fs_new(&f->p->arena, &of->queue, y->n_commands));
+  for (uint32_t i = 0; i < y->barrier_update0[y->n_commands]; i++) {
+    of->first[y->barrier_update[i] + 1]++; /* room for all */
+  }
+  for (uint32_t b = 0; b < y->n_barriers; b++) {
+    of->first[b + 1] += of->first[b];
+    of->end[b] = of->first[b];
+  }
+  return FSCHED_OK;
+}
+
+static void find_producers(const fs_from *f, producers *of) {
+  const fs_sync *y = f->y;
   for (uint32_t q = 0; q < f->s->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
-      uint32_t item = y->command_item[c];
-      if (c > y->queue_command0[q]) {
-        FS_TRY(edge(f, y->command_item[c - 1], item, FS_PIC_QUEUE));
-      }
-      for (uint32_t w = wait0[c]; w < wait0[c + 1]; w++) {
-        FS_TRY(edge(f, waited_for(f, wait[w], gang0, gang_item), item, FS_PIC_WAIT));
+      of->queue[c] = q;
+      for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
+        uint32_t b = y->barrier_update[i], *end = &of->end[b];
+        *end -= *end > of->first[b] && of->queue[of->command[*end - 1]] == q;
+        of->command[(*end)++] = c;
       }
     }
+  }
+}
+
+/* A command waits for the last producer, on each other queue, of all its barriers together.
+ * last: per queue, all FS_NONE. */
+static fs_status edges_from_producers(const fs_from *f, const producers *of, uint32_t c,
+                                      uint32_t *last) {
+  const fs_sync *y = f->y;
+  for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
+    for (uint32_t b = y->barrier_wait[w], i = of->first[b]; i < of->end[b]; i++) {
+      uint32_t *at = &last[of->queue[of->command[i]]];
+      *at = *at == FS_NONE || *at < of->command[i] ? of->command[i] : *at;
+    }
+  }
+  for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
+    for (uint32_t b = y->barrier_wait[w], i = of->first[b]; i < of->end[b]; i++) {
+      uint32_t q = of->queue[of->command[i]], from = last[q];
+      last[q] = FS_NONE;
+      if (from != FS_NONE && q != of->queue[c]) {
+        FS_TRY(edge(f, y->command_item[from], y->command_item[c], FS_PIC_WAIT));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status edges_of_barriers(const fs_from *f) {
+  producers of;
+  uint32_t *last;
+  FS_TRY(make_producers(f, &of));
+  find_producers(f, &of);
+  FS_TRY(fs_new_none(&f->p->arena, &last, f->s->n_queues));
+  for (uint32_t c = 0; c < f->y->n_commands; c++) {
+    FS_TRY(edges_from_producers(f, &of, c, last));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status edges_of_sync(const fs_from *f) {
+  switch (f->y->kind) {
+    case FS_SYNC_TIMELINE:
+      return edges_of_waits(f, f->y->wait0, f->y->wait);
+    case FS_SYNC_BARRIER:
+      return edges_of_barriers(f);
+    case FS_SYNC_BLOCK:
+      return edges_of_waits(f, f->y->point0, f->y->point);
   }
   return FSCHED_OK;
 }
@@ -197,7 +282,8 @@ fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
   }
   FS_TRY(edges_of_data(&f));
   FS_TRY(edges_of_control(&f));
-  FS_TRY(edges_of_commands(&f));
+  FS_TRY(edges_of_queues(&f));
+  FS_TRY(edges_of_sync(&f));
   if (s->sync->kind == FS_SYNC_BARRIER) {
     FS_TRY(draw_barriers(&f));
   } else if (s->sync->kind == FS_SYNC_BLOCK) {

@@ -30,7 +30,7 @@ typedef struct assigner {
   fs_barrier_problem p; /* the caller's with a bound that is not larger than what is of use */
   fs_order o;
   fs_links l;
-  fs_draft draft;
+  fs_barrier_draft draft;
   fs_tick *start, *latest;
   fs_barriers *out;
 } assigner;
@@ -39,7 +39,7 @@ typedef struct assigner {
 
 static fs_status shared_waits(assigner *a) {
   const fs_links *l = &a->l;
-  fs_draft *d = &a->draft;
+  fs_barrier_draft *d = &a->draft;
   size_t n = 0;
   for (uint32_t e = 0; e < l->n; e++) {
     n += l->need[l->pred[e]];
@@ -66,7 +66,7 @@ static fs_status shared_waits(assigner *a) {
 
 /* The draft in which groups share and every barrier is its own physical one. */
 static fs_status shared_draft(assigner *a) {
-  fs_draft *d = &a->draft;
+  fs_barrier_draft *d = &a->draft;
   uint32_t *of_group;
   size_t n_bars = 0;
   for (uint32_t u = 0; u < a->p.n_items; u++) {
@@ -104,7 +104,7 @@ static fs_status shared_draft(assigner *a) {
 /* --- how many are live at once in the plan --- */
 
 static fs_status most_live(assigner *a, uint32_t *most) {
-  const fs_draft *d = &a->draft;
+  const fs_barrier_draft *d = &a->draft;
   fs_tick *from;
   fs_tick *till;
   uint64_t *edge;
@@ -214,7 +214,7 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
 
 static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
   const fs_barrier_problem *p = &a->p;
-  const fs_draft *d = &a->draft;
+  const fs_barrier_draft *d = &a->draft;
   uint64_t *pair;
   size_t n = 0;
   for (uint32_t u = 0; u < p->n_items; u++) {
@@ -241,7 +241,7 @@ static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
 
 /* Physical ids by the least chain cover, when it has at most `enough` chains. */
 static fs_status cover(assigner *a, uint32_t enough, uint32_t *least) {
-  fs_draft *d = &a->draft;
+  fs_barrier_draft *d = &a->draft;
   *least = 0;
   if (d->n == 0) {
     return FSCHED_OK;
@@ -308,7 +308,7 @@ static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other
   bool found = false;
   fs_fit_failure failure = {0};
   for (uint32_t i = 0; i < runs && !(found && *makespan == planned && a->draft.n_extra == 0); i++) {
-    fs_draft d = {0};
+    fs_barrier_draft d = {0};
     fs_tick m = 0;
     fs_arena_release(other);
     fs_status status =
@@ -317,7 +317,7 @@ static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other
       continue;
     }
     FS_TRY(status);
-    FS_TRY(fs_draft_times(a->ctx, &a->p, &d, start, &m));
+    FS_TRY(fs_barrier_draft_times(a->ctx, &a->p, &d, start, &m));
     if (!found || m < *makespan || (m == *makespan && d.n_extra < a->draft.n_extra)) {
       fs_arena t = *best_arena;
       *best_arena = *other;
@@ -337,8 +337,8 @@ static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other
 
 static fs_status finish(assigner *a) {
   fs_tick makespan;
-  FS_TRY(fs_draft_times(a->ctx, &a->p, &a->draft, a->start, &makespan));
-  return fs_draft_finish(a->ctx, a->result, &a->o, &a->draft, a->start, makespan, a->out);
+  FS_TRY(fs_barrier_draft_times(a->ctx, &a->p, &a->draft, a->start, &makespan));
+  return fs_barrier_draft_finish(a->ctx, a->result, &a->o, &a->draft, a->start, makespan, a->out);
 }
 
 static fs_status fit(assigner *a) {
@@ -351,7 +351,8 @@ static fs_status fit(assigner *a) {
   fs_tick makespan = 0;
   fs_status status = try_policies(a, &one, &two, &makespan);
   fs_arena_release(&two);
-  status = status != FSCHED_OK ? status : fs_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft);
+  status =
+      status != FSCHED_OK ? status : fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft);
   status = status != FSCHED_OK ? status : finish(a);
   fs_arena_release(&one);
   return status;

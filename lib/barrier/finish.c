@@ -8,7 +8,7 @@
 
 typedef struct ticker {
   const fs_barrier_problem *p;
-  const fs_draft *d;
+  const fs_barrier_draft *d;
   fs_tick *queue; /* per queue: when its last command is over */
   fs_tick *end;   /* per barrier: when its producers are over */
   fs_tick *gate;  /* per barrier: when the commands that wait for it have started */
@@ -73,8 +73,8 @@ static fs_status run_clock(fs_arena *a, ticker *k, fs_tick *start, fs_tick *make
   return FSCHED_OK;
 }
 
-fs_status fs_draft_times(fsched_context *ctx, const fs_barrier_problem *p, const fs_draft *d,
-                         fs_tick *start, fs_tick *makespan) {
+fs_status fs_barrier_draft_times(fsched_context *ctx, const fs_barrier_problem *p,
+                                 const fs_barrier_draft *d, fs_tick *start, fs_tick *makespan) {
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   ticker k = {.p = p, .d = d};
@@ -85,8 +85,8 @@ fs_status fs_draft_times(fsched_context *ctx, const fs_barrier_problem *p, const
 
 /* --- numbers --- */
 
-static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p, const fs_draft *d,
-                            fs_barriers *out) {
+static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p,
+                            const fs_barrier_draft *d, fs_barriers *out) {
   fs_heap heap = {0};
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0; i < p->n_items && status == FSCHED_OK; i++) {
@@ -101,7 +101,7 @@ static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p, co
 
 /* Numbers of barriers that somebody waits for, by first update, and dense physical ids. */
 static fs_status number(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
-                        const fs_draft *d, uint32_t *number, fs_barriers *out) {
+                        const fs_barrier_draft *d, uint32_t *number, fs_barriers *out) {
   uint32_t *id;
   uint32_t *uses;
   uint32_t *waited;
@@ -151,7 +151,7 @@ static void sort_small(uint32_t *at, uint32_t *with, uint32_t n) {
   }
 }
 
-static fs_status fill_waits(fs_arena *arena, const fs_barrier_problem *p, const fs_draft *d,
+static fs_status fill_waits(fs_arena *arena, const fs_barrier_problem *p, const fs_barrier_draft *d,
                             const uint32_t *number, fs_barriers *out) {
   uint32_t n = d->wait0[p->n_commands];
   FS_TRY(fs_new(arena, &out->wait0, (size_t)p->n_commands + 1));
@@ -167,7 +167,7 @@ static fs_status fill_waits(fs_arena *arena, const fs_barrier_problem *p, const 
 }
 
 /* The slots of an item's members one after the other, cut into barriers. */
-static uint32_t command_updates(const fs_barrier_problem *p, const fs_draft *d,
+static uint32_t command_updates(const fs_barrier_problem *p, const fs_barrier_draft *d,
                                 const uint32_t *number, uint32_t c, uint64_t member,
                                 const fs_barriers *out, uint32_t at) {
   uint32_t u = p->command_item[c];
@@ -196,7 +196,7 @@ static uint32_t command_updates(const fs_barrier_problem *p, const fs_draft *d,
 }
 
 static fs_status fill_updates(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
-                              const fs_draft *d, const uint32_t *number, fs_barriers *out) {
+                              const fs_barrier_draft *d, const uint32_t *number, fs_barriers *out) {
   uint32_t *member;
   FS_TRY(fs_new(scratch, &member, p->n_commands));
   for (uint32_t u = 0; u < p->n_items; u++) {
@@ -237,7 +237,7 @@ static void sort_pairs(pairs *all, uint64_t *spare) {
 /* Items that update barriers, and what is found about them for the item at hand. */
 typedef struct lister {
   const fs_order *o;
-  const fs_draft *d;
+  const fs_barrier_draft *d;
   const uint32_t *position;
   uint32_t *producer0, *producer; /* CSR per barrier */
   uint32_t *seen;                 /* per barrier: the last item that waited for it */
@@ -247,7 +247,7 @@ typedef struct lister {
 } lister;
 
 static fs_status init_lister(fs_arena *scratch, lister *l) {
-  const fs_draft *d = l->d;
+  const fs_barrier_draft *d = l->d;
   uint32_t n_items = l->o->p->n_items;
   FS_TRY(fs_new_zero(scratch, &l->producer0, (size_t)d->n + 2));
   FS_TRY(fs_new(scratch, &l->producer, d->bar0[n_items]));
@@ -292,7 +292,7 @@ static fs_status list_wait(fsched_context *ctx, lister *l, uint32_t v, uint32_t 
 /* Every producer with every item that waits for all of its barriers, without those that rows at
  * hand know; with repeats from members of a gang. */
 static fs_status list_pairs(fsched_context *ctx, fs_arena *scratch, const fs_order *o,
-                            const fs_draft *d, const uint32_t *position, pairs *all) {
+                            const fs_barrier_draft *d, const uint32_t *position, pairs *all) {
   const fs_barrier_problem *p = o->p;
   lister l = {.o = o, .d = d, .position = position, .all = all};
   FS_TRY(init_lister(scratch, &l));
@@ -346,7 +346,7 @@ static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, fs_order *o,
 }
 
 static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
-                            const fs_draft *d, pairs *all, fs_barriers *out) {
+                            const fs_barrier_draft *d, pairs *all, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *position;
   uint64_t *spare;
@@ -371,7 +371,7 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
 }
 
 static fs_status fill(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
-                      const fs_draft *d, fs_barriers *out) {
+                      const fs_barrier_draft *d, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *numbers = d->number;
   if (numbers == NULL) {
@@ -387,8 +387,9 @@ static fs_status fill(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, f
   return status;
 }
 
-fs_status fs_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order *o, const fs_draft *d,
-                          const fs_tick *start, fs_tick makespan, fs_barriers *out) {
+fs_status fs_barrier_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order *o,
+                                  const fs_barrier_draft *d, const fs_tick *start, fs_tick makespan,
+                                  fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   *out = (fs_barriers){
       .least = FS_NONE, .n_gates = d->n_gates, .makespan = makespan, .short_item = FS_NONE};

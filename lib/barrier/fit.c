@@ -442,7 +442,7 @@ static uint32_t merged_into(fs_fit *f, uint32_t b) {
 }
 
 /* Waits as CSR; those that a merge made one are counted once. */
-static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_draft *d) {
+static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_barrier_draft *d) {
   uint64_t *key = f->waits.at;
   uint64_t *spare;
   FS_TRY(fs_new(scratch, &spare, f->waits.n));
@@ -467,7 +467,7 @@ static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_d
   return FSCHED_OK;
 }
 
-static fs_status make_draft(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_draft *d) {
+static fs_status make_draft(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_barrier_draft *d) {
   d->n = (uint32_t)f->bar.n;
   d->bar0 = f->bar0;
   d->bar = f->bars;
@@ -486,7 +486,7 @@ static fs_status make_draft(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_dr
 }
 
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
-                     const fs_tick *latest, fs_fit_policy policy, fs_draft *d,
+                     const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) {
   fs_fit f = {.ctx = ctx, .o = o, .l = l, .p = o->p, .policy = policy};
   fs_arena scratch;

@@ -33,7 +33,7 @@ typedef struct fs_fit_failure {
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest);
 /* FSCHED_INFEASIBLE, with *failure: an item that cannot be helped; the draft lives in `arena`. */
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
-                     const fs_tick *latest, fs_fit_policy policy, fs_draft *d,
+                     const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) FS_MUST_USE;
 
 #endif

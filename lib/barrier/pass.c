@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the schedule's waits to a problem of barriers, and from its solution to the rest of the
  * synchronisation.  A wait for an axis is a wait for the item whose command it is: of a collective
- * axis the gang, all of whose members then update the barriers that are waited for.
- *
- * Points: of the barriers that a command waits for, all producers are over, and FIFO queues make
- * the last one per queue stand for the others.  They may tell more than the waits did, where
- * barriers are shared. */
+ * axis the gang, all of whose members then update the barriers that are waited for. */
 #include "barrier/pass.h"
 
 #include <stdio.h>
 
 #include "access.h"
 #include "barrier/barrier.h"
-#include "radix.h"
 #include "retime.h"
 
 enum { CHAIN_SHOWN = 8 }; /* commands of a deadlock that a message names */
@@ -374,112 +369,6 @@ static fs_status add_control(pass *p) {
   return FSCHED_OK;
 }
 
-/* --- points --- */
-
-/* Of each barrier, the last producer per queue, ascending by queue (CSR). */
-static fs_status list_producers(pass *p, uint32_t **first, fs_wait **last) {
-  const fs_sync *y = p->y;
-  uint32_t *at;    /* per barrier: where its next producer goes */
-  uint32_t *queue; /* per barrier: that of the latest one, plus 1 */
-  FS_TRY(fs_new_zero(&p->scratch, first, (size_t)y->n_barriers + 1));
-  FS_TRY(fs_new_zero(&p->scratch, &queue, y->n_barriers));
-  FS_TRY(fs_new(&p->scratch, &at, y->n_barriers));
-  FS_TRY(fs_new(&p->scratch, last, y->barrier_update0[y->n_commands]));
-  for (uint32_t i = 0; i < y->barrier_update0[y->n_commands]; i++) {
-    (*first)[y->barrier_update[i] + 1]++; /* as if all were on different queues */
-  }
-  for (uint32_t b = 0; b < y->n_barriers; b++) {
-    (*first)[b + 1] += (*first)[b];
-    at[b] = (*first)[b];
-  }
-  for (uint32_t q = 0; q < p->s->n_queues; q++) {
-    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
-      for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
-        uint32_t b = y->barrier_update[i];
-        at[b] -= queue[b] == q + 1; /* a later one of the same queue takes its place */
-        queue[b] = q + 1;
-        (*last)[at[b]++] = (fs_wait){q, c - y->queue_command0[q] + 1};
-      }
-    }
-  }
-  for (uint32_t b = 0; b < y->n_barriers; b++) { /* what was not used says nothing */
-    for (uint32_t i = at[b]; i < (*first)[b + 1]; i++) {
-      (*last)[i] = (fs_wait){FS_NONE, 0};
-    }
-  }
-  return FSCHED_OK;
-}
-
-typedef struct gatherer {
-  const uint32_t *first;
-  const fs_wait *last;
-  uint32_t *epoch;        /* per queue: known for this command; 0: not */
-  FS_VEC(uint64_t) found; /* queues; twice as many, for sorting */
-  FS_VEC(fs_wait) point;
-} gatherer;
-
-static fs_status gather_points(const pass *p, gatherer *t, uint32_t command, uint32_t own) {
-  const fs_sync *y = p->y;
-  t->found.n = 0;
-  for (uint32_t w = y->barrier_wait0[command]; w < y->barrier_wait0[command + 1]; w++) {
-    uint32_t b = y->barrier_wait[w];
-    for (uint32_t i = t->first[b]; i < t->first[b + 1] && t->last[i].axis != FS_NONE; i++) {
-      fs_wait e = t->last[i];
-      if (e.axis == own) {
-        continue;
-      }
-      if (t->epoch[e.axis] == 0) {
-        FS_TRY(fs_vec_push(p->ctx, &t->found, e.axis));
-      }
-      t->epoch[e.axis] = (uint32_t)fs_max(t->epoch[e.axis], e.epoch);
-    }
-  }
-  size_t n = t->found.n;
-  FS_TRY(fs_vec_reserve(p->ctx, &t->found, 2 * n));
-  fs_radix_sort(t->found.at, t->found.at + n, n);
-  for (size_t i = 0; i < n; i++) {
-    uint32_t q = (uint32_t)t->found.at[i];
-    FS_TRY(fs_vec_push(p->ctx, &t->point, ((fs_wait){q, t->epoch[q]})));
-    t->epoch[q] = 0;
-  }
-  return FSCHED_OK;
-}
-
-static fs_status gather_all(pass *p, gatherer *t) {
-  fs_sync *y = p->y;
-  FS_TRY(fs_new(&y->arena, &y->point0, (size_t)y->n_commands + 1));
-  for (uint32_t q = 0; q < p->s->n_queues; q++) {
-    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
-      y->point0[c] = (uint32_t)t->point.n;
-      FS_TRY(gather_points(p, t, c, q));
-      if (t->point.n > UINT32_MAX) {
-        return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
-                       "more than 2^32 producers to wait for");
-      }
-    }
-  }
-  y->point0[y->n_commands] = (uint32_t)t->point.n;
-  FS_TRY(fs_new(&y->arena, &y->point, t->point.n));
-  if (t->point.n > 0) {
-    memcpy(y->point, t->point.at, t->point.n * sizeof *y->point);
-  }
-  return FSCHED_OK;
-}
-
-static fs_status fill_points(pass *p) {
-  uint32_t *first;
-  fs_wait *last;
-  gatherer t = {0};
-  FS_TRY(list_producers(p, &first, &last));
-  FS_TRY(fs_new_zero(&p->scratch, &t.epoch, p->s->n_queues));
-  t.first = first;
-  t.last = last;
-  fs_status status = gather_all(p, &t);
-  fs_vec_free(p->ctx, &t.found);
-  fs_vec_free(p->ctx, &t.point);
-  return status;
-}
-
 static fs_status run(pass *p, bool published) {
   p->y->makespan_before = p->s->makespan;
   FS_TRY(make_problem(p));
@@ -487,9 +376,9 @@ static fs_status run(pass *p, bool published) {
   fill_barriers(p);
   if (p->result.n_added > 0 || p->result.n_gates > 0) {
     FS_TRY(add_control(p));
-    FS_TRY(fs_retime(p->ctx, p->s, p->y, p->result.start, p->result.order));
+    return fs_retime(p->ctx, p->s, p->y, p->result.start, p->result.order);
   }
-  return fill_points(p);
+  return FSCHED_OK;
 }
 
 fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync, bool published) {

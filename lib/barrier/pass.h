@@ -5,10 +5,10 @@
  * orders that barriers have to give; and sync->barrier_bound and barrier_slots.
  * Ensures: the rest of the barrier part of `sync` is filled; orders that were not there are control
  * edges (FS_WHY_BARRIER), and where there are any, or gates, the schedule has new times
- * (lib/retime.h).  Points are filled; frontiers and the counts of waits are still those of before.
+ * (lib/retime.h).  Frontiers and the counts of waits are still those of before.
  * Errors: FSCHED_INFEASIBLE, reported, when the bound cannot be kept (barrier.h), an op with a
  * given start would be late, or the published method would deadlock; FSCHED_SYSTEM. Complexity:
- * that of fs_barriers_assign, and O(points log) with them. */
+ * that of fs_barriers_assign. */
 #ifndef FS_BARRIER_PASS_H
 #define FS_BARRIER_PASS_H
 

@@ -31,7 +31,7 @@ typedef struct publisher {
   uint32_t *before;       /* per item: the owner before it, or FS_NONE */
   uint32_t *row;          /* per item and barrier: owners that are over before it starts; NULL: too
                              large, nothing is reduced then */
-  fs_draft d;
+  fs_barrier_draft d;
 } publisher;
 
 static fs_status make_succs(publisher *x) {
@@ -138,7 +138,7 @@ static uint32_t reduced(publisher *x, uint32_t c, uint64_t *key, uint64_t *spare
 
 static fs_status make_waits(publisher *x) {
   const fs_barrier_problem *p = &x->p;
-  fs_draft *d = &x->d;
+  fs_barrier_draft *d = &x->d;
   uint32_t *kept0; /* waits in the order of the list, of each command where they begin */
   uint32_t *kept;
   uint64_t *key;
@@ -179,7 +179,7 @@ static fs_status make_waits(publisher *x) {
 /* A barrier per item, of the same number. */
 static fs_status make_draft(publisher *x) {
   const fs_barrier_problem *p = &x->p;
-  fs_draft *d = &x->d;
+  fs_barrier_draft *d = &x->d;
   bool *waited;
   FS_TRY(make_waits(x));
   d->n = p->n_items;
@@ -254,12 +254,12 @@ static fs_status publish(publisher *x, fs_arena *arena, uint64_t n_slots, fs_bar
   FS_TRY(fs_barrier_stands(x->ctx, arena, &o, &x->d, stuck));
   fs_tick makespan = 0;
   if (stuck->n == 0) {
-    FS_TRY(fs_draft_times(x->ctx, &x->p, &x->d, x->level, &makespan));
+    FS_TRY(fs_barrier_draft_times(x->ctx, &x->p, &x->d, x->level, &makespan));
   } else {
     makespan = x->p.n_items == 0 ? 0 : x->level[x->d.seq[x->p.n_items - 1]] + 1;
   }
   FS_TRY(fs_new_none(x->a, &x->d.number, x->d.n));
-  FS_TRY(fs_draft_finish(x->ctx, arena, &o, &x->d, x->level, makespan, out));
+  FS_TRY(fs_barrier_draft_finish(x->ctx, arena, &o, &x->d, x->level, makespan, out));
   for (uint32_t i = 0; i < stuck->n; i++) {
     stuck->barrier[i] = stuck->barrier[i] == FS_NONE ? FS_NONE : x->d.number[stuck->barrier[i]];
   }

@@ -18,7 +18,7 @@ enum { ROW_ENTRIES = 1 << 25 };
 
 typedef struct reducer {
   fs_order o; /* rows of the new closure */
-  fs_draft *d;
+  fs_barrier_draft *d;
   uint32_t *producer0, *producer; /* CSR per barrier: items */
   uint32_t *final0, *final;       /* CSR per barrier: its producers' last commands on queues */
   uint32_t *part0, *part;         /* CSR per barrier: producers that have further barriers */
@@ -32,7 +32,7 @@ typedef struct reducer {
 } reducer;
 
 static fs_status init_producers(fs_arena *a, reducer *r) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   uint32_t n_items = r->o.p->n_items;
   FS_TRY(fs_new_zero(a, &r->producer0, (size_t)d->n + 2));
   FS_TRY(fs_new(a, &r->producer, d->bar0[n_items]));
@@ -73,7 +73,7 @@ static uint32_t list_final(reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
 }
 
 static fs_status init_finals(fs_arena *a, reducer *r) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   const fs_barrier_problem *p = r->o.p;
   uint32_t *mark;
   size_t n_final = 0;
@@ -123,7 +123,7 @@ static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
 }
 
 static void keep(reducer *r, uint32_t c, uint32_t b) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   r->kept[b] = c;
   raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
   for (uint32_t k = r->part0[b]; k < r->part0[b + 1]; k++) {
@@ -140,7 +140,7 @@ static void keep(reducer *r, uint32_t c, uint32_t b) {
 
 /* Leaves in place of the command's waits those that stay, ascending; the rest becomes FS_NONE. */
 static void reduce(reducer *r, uint32_t c) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
   fs_order_queue(&r->o, c, r->row);
   uint32_t n = 0;
@@ -161,7 +161,7 @@ static void reduce(reducer *r, uint32_t c) {
 }
 
 static void update_bars(reducer *r, uint32_t u) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   const fs_barrier_problem *p = r->o.p;
   uint32_t first = p->item_command0[u];
   bool whole = d->bar0[u + 1] - d->bar0[u] == 1;
@@ -188,7 +188,7 @@ static void reduce_all(reducer *r) {
   }
 }
 
-static void compact(const fs_barrier_problem *p, fs_draft *d) {
+static void compact(const fs_barrier_problem *p, fs_barrier_draft *d) {
   uint32_t n = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
     uint32_t from = d->wait0[c];
@@ -203,7 +203,7 @@ static void compact(const fs_barrier_problem *p, fs_draft *d) {
 }
 
 /* A barrier takes over from the one before it that somebody waits for: the others are not made. */
-static void relink(fs_draft *d, const bool *waited) {
+static void relink(fs_barrier_draft *d, const bool *waited) {
   for (uint32_t b = 0; b < d->n; b++) {
     while (waited[b] && d->before[b] != FS_NONE && !waited[d->before[b]]) {
       d->before[b] = d->before[d->before[b]];
@@ -242,7 +242,7 @@ static void make_begun(reducer *r) {
 
 /* Command c needs what it does not know otherwise; a wait for nothing such goes. */
 static void find_needed(reducer *r, uint32_t c) {
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
   fs_order_queue(&r->o, c, r->row);
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
@@ -265,7 +265,7 @@ static void find_needed(reducer *r, uint32_t c) {
 /* Updates of items with one barrier that no command needs. */
 static void silence(reducer *r, const bool *waited) {
   const fs_barrier_problem *p = r->o.p;
-  const fs_draft *d = r->d;
+  const fs_barrier_draft *d = r->d;
   for (uint32_t b = 0; b < d->n; b++) {
     bool fixed = !waited[b] || has_part_of_gang(r, b);
     for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1] && !fixed; k++) {
@@ -279,7 +279,7 @@ static void silence(reducer *r, const bool *waited) {
 }
 
 /* Items that update nothing any more have no barrier. */
-static void compact_bars(const fs_barrier_problem *p, fs_draft *d) {
+static void compact_bars(const fs_barrier_problem *p, fs_barrier_draft *d) {
   uint32_t n = 0;
   uint32_t from = 0;
   for (uint32_t u = 0; u < p->n_items; u++) {
@@ -300,7 +300,7 @@ static void compact_bars(const fs_barrier_problem *p, fs_draft *d) {
 
 static fs_status drop_needless(fs_arena *arena, fs_arena *a, reducer *r) {
   const fs_barrier_problem *p = r->o.p;
-  fs_draft *d = r->d;
+  fs_barrier_draft *d = r->d;
   bool *waited;
   FS_TRY(fs_new_zero(arena, &d->silent, p->n_commands));
   FS_TRY(fs_new_zero(a, &r->needed, p->n_commands));
@@ -339,7 +339,7 @@ static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
 
 /* Hand-overs where something that waited may still run when a producer starts. */
 static fs_status count_gates(fs_arena *a, const reducer *r) {
-  fs_draft *d = r->d;
+  fs_barrier_draft *d = r->d;
   uint32_t *next; /* per barrier: the one after it */
   bool *gate;
   FS_TRY(fs_new_none(a, &next, d->n));
@@ -388,7 +388,8 @@ static fs_status reduce_draft(fs_arena *arena, fs_arena *a, reducer *r) {
   return count_gates(a, r);
 }
 
-fs_status fs_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_draft *d) {
+fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs_order *o,
+                                  fs_barrier_draft *d) {
   const fs_barrier_problem *p = o->p;
   d->n_gates = 0;
   if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {

@@ -6,7 +6,7 @@
 typedef struct stander {
   const fs_order *o;
   const fs_barrier_problem *p;
-  const fs_draft *d;
+  const fs_barrier_draft *d;
   uint32_t *producers, *consumers; /* per barrier: that have not started */
   uint32_t *user0, *user;          /* CSR per barrier: items that update it, commands that wait */
   uint32_t *waiter0, *waiter;
@@ -24,7 +24,7 @@ static bool is_mapped(const stander *s, uint32_t b) {
 
 /* What keeps command c from starting, by itself; FS_NONE: nothing. */
 static uint32_t blocker(const stander *s, uint32_t c, fs_stuck_kind *kind, uint32_t *barrier) {
-  const fs_draft *d = s->d;
+  const fs_barrier_draft *d = s->d;
   uint32_t u = s->p->command_item[c];
   *barrier = FS_NONE;
   *kind = FS_STUCK_QUEUE;
@@ -84,7 +84,7 @@ static void list_waiters(stander *s, uint32_t b) {
 
 static void start(stander *s, uint32_t u) {
   const fs_barrier_problem *p = s->p;
-  const fs_draft *d = s->d;
+  const fs_barrier_draft *d = s->d;
   s->over[u] = true;
   s->ran[s->n_ran++] = u;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
@@ -168,7 +168,7 @@ static fs_status find_cycle(fs_arena *arena, fs_arena *scratch, const stander *s
 /* Adds up counts into CSR, or fills it in: a barrier and who it is. */
 static fs_status make_csr(fs_arena *a, const stander *s, bool waiters, uint32_t **csr0,
                           uint32_t **csr) {
-  const fs_draft *d = s->d;
+  const fs_barrier_draft *d = s->d;
   uint32_t n_of = waiters ? s->p->n_commands : s->p->n_items;
   const uint32_t *of0 = waiters ? d->wait0 : d->bar0;
   const uint32_t *of = waiters ? d->wait : d->bar;
@@ -189,7 +189,7 @@ static fs_status make_csr(fs_arena *a, const stander *s, bool waiters, uint32_t 
 }
 
 static fs_status init(fs_arena *a, stander *s) {
-  const fs_draft *d = s->d;
+  const fs_barrier_draft *d = s->d;
   uint32_t n = s->p->n_items;
   FS_TRY(fs_new(a, &s->producers, d->n));
   FS_TRY(fs_new(a, &s->consumers, d->n));
@@ -210,8 +210,8 @@ static fs_status init(fs_arena *a, stander *s) {
   return FSCHED_OK;
 }
 
-fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_draft *d,
-                            fs_barrier_stuck *stuck) {
+fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order *o,
+                            fs_barrier_draft *d, fs_barrier_stuck *stuck) {
   *stuck = (fs_barrier_stuck){0};
   stander s = {.o = o, .p = o->p, .d = d};
   fs_arena scratch;

@@ -9,7 +9,7 @@
  * `stuck` is a cycle, with barriers of the draft, and lives in `arena`.
  * Requires that every barrier has commands that wait for it or no producers.
  * Complexity: O(commands + waits + updates). */
-fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_draft *d,
-                            fs_barrier_stuck *stuck) FS_MUST_USE;
+fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order *o,
+                            fs_barrier_draft *d, fs_barrier_stuck *stuck) FS_MUST_USE;
 
 #endif

@@ -413,7 +413,7 @@ static fs_status run(pass *p) {
   return find_signals(p);
 }
 
-/* Frontiers from points */
+/* Frontiers from points and from barriers */
 
 static uint32_t point_command(const fs_sync *y, fs_wait point) {
   return y->queue_command0[point.axis] + point.epoch - 1;
@@ -437,8 +437,8 @@ static fs_status learn_points(pass *p, uint32_t command, fs_clock *clock) {
   return FSCHED_OK;
 }
 
-/* The same where the points are the producers of barriers: their clocks are merged once per
- * barrier, not once per command that waits for it. */
+/* The same with barriers: the clocks of the producers are merged once per barrier, not once per
+ * command that waits for it. */
 static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
   const fs_sync *y = p->y;
   for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {

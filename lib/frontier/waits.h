@@ -36,11 +36,13 @@
  * Complexity: O((commands + edges) * axes known).  Errors: FSCHED_SYSTEM. */
 fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
 
-/* The frontiers where points (sync.h) take the place of waits: the exact clock of a command has its
- * own epoch, what its queue knows, and of every point's command the exact clock.  Nobody signals.
- * Requires fs_waits_run, which has numbered the commands, and points that name only commands that
- * come earlier in schedule->order.
- * Complexity: O((commands + points) * axes that are new).  Errors: FSCHED_SYSTEM. */
+/* The frontiers where barriers or syncs take the place of waits: the exact clock of a command has
+ * its own epoch, what its queue knows, and the exact clock of every producer of the barriers it
+ * waits for, or of every point's command (sync.h).  Nobody signals.
+ * Requires fs_waits_run, which has numbered the commands, and producers and points that are earlier
+ * in schedule->order.
+ * Complexity: O((commands + points, or waits for barriers and updates) * axes that are new).
+ * Errors: FSCHED_SYSTEM. */
 fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s,
                            fs_sync *sync) FS_MUST_USE;
 

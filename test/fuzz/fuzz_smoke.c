@@ -44,16 +44,17 @@ typedef struct bytes {
 } bytes;
 
 /* The allocator of the contexts: counts what is out. */
+/* From any thread: a replay has several. */
 static void *counting(void *user, void *block, size_t old_size, size_t new_size) {
   size_t *out = user;
   if (new_size == 0) {
     free(block);
-    *out -= block == NULL ? 0 : old_size;
+    (void)__atomic_sub_fetch(out, block == NULL ? 0 : old_size, __ATOMIC_RELAXED);
     return NULL;
   }
   void *grown = realloc(block, new_size);
   if (grown != NULL) {
-    *out += new_size - (block == NULL ? 0 : old_size);
+    (void)__atomic_add_fetch(out, new_size - (block == NULL ? 0 : old_size), __ATOMIC_RELAXED);
   }
   return grown;
 }
