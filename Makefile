@@ -55,6 +55,9 @@ YAML_LIBS := $(shell pkg-config --libs yaml-0.1 2>/dev/null || echo -lyaml)
 CGRAPH_CFLAGS := $(shell pkg-config --cflags libcgraph 2>/dev/null || echo -I/usr/include/graphviz)
 CGRAPH_LIBS := $(shell pkg-config --libs libcgraph 2>/dev/null || echo -lcgraph -lcdt)
 CGRAPH_VERSION := $(shell pkg-config --modversion libcgraph 2>/dev/null)
+# GLPK's solver is a program of its own, under the GPL as GLPK is: it shares nothing with the others,
+# and is left out where GLPK is not installed.
+HAVE_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
 CHECK_CFLAGS := $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS := $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
@@ -68,11 +71,14 @@ LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
 LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c codegen/*.c draw/*.c exec/*.c))
 DOT_SRC := $(sort $(wildcard draw/dot/*.c))
+GLPK_SRC := $(sort $(wildcard lib/ilp/glpk/*.c))
 CLI_SRC := $(sort $(wildcard cli/*.c))
 TEST_SRC := $(sort $(wildcard test/*.c))
 BENCH_SRC := $(wildcard bench/bench_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
+GLPK_OBJ := $(GLPK_SRC:%.c=$(BUILD)/%.o)
+GLPK_BIN := $(if $(HAVE_GLPK),$(BUILD)/fsched-glpk)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
@@ -87,7 +93,7 @@ TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 	$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/test/locale/fsched
 # Kernels of an example, which a replay opens.
 GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
-OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= fence pool exec exec_bind exec_state exec_end exec_stress \
@@ -101,13 +107,16 @@ TSAN_FLAGS := -O1 -g -fsanitize=thread
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2) && )
 
 # Made from the table of options: the pages of the manual and the completions.
-PAGES := $(patsubst %,$(BUILD)/%,$(sort $(wildcard man/*.[135])))
+PAGES := $(patsubst %,$(BUILD)/%,$(sort $(wildcard man/*.[1357])))
 # Each function of the library is a page that includes libfsched(3).
 FUNCTIONS := $(shell scripts/functions)
 LINKS := $(FUNCTIONS:%=$(BUILD)/man/links/%.3)
 COMPLETIONS := $(addprefix $(BUILD)/completion/fsched.,bash zsh fish)
 
-all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(PAGES) $(LINKS) $(COMPLETIONS)
+all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(PAGES) $(LINKS) $(COMPLETIONS)
+
+no-glpk:
+	@echo 'no glpk.h: fsched-glpk, the solver of --refine, is not built (Debian: libglpk-dev)'
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -115,6 +124,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # A suite is declared by suites.def alone, so its definition has no prototype before it.
 $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
+$(BUILD)/lib/ilp/glpk/%.o: private EXTRA_FLAGS = -DFSCHED_VERSION='"$(VERSION)"'
+$(BUILD)/lib/ilp/glpk/main.o: lib/version.c
 $(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
 $(BUILD)/test/test_dot.o $(BUILD)/test/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
 $(BUILD)/cli/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
@@ -146,10 +157,13 @@ $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
 $(BUILD)/fsched: $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
 
+$(BUILD)/fsched-glpk: $(GLPK_OBJ)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ -lglpk -lm
+
 $(FAKE_CUDA): $(FAKE_OBJ)
 	$(call say,LINK,$@)$(LINK) -shared -o $@ $^ -lm
 
-$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA)
+$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA) $(GLPK_BIN)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(CHECK_LIBS) $(YAML_LIBS) $(CGRAPH_LIBS)
 
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
@@ -193,7 +207,7 @@ $(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
 
-TESTS := $(BUILD)/test/run $(BUILD)/fsched $(TOOL_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
+TESTS := $(BUILD)/test/run $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(TOOL_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
 	$(LINKS) $(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
@@ -261,9 +275,9 @@ cmake_file = scripts/gen-cmake $(1) '$(PREFIX)' '$(BINDIR)' '$(LIBDIR)' '$(INCLU
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(CMAKEDIR)' \
 	  '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man3' \
-	  '$(DESTDIR)$(MANDIR)/man5' '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
+	  '$(DESTDIR)$(MANDIR)/man5' '$(DESTDIR)$(MANDIR)/man7' '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
 	  '$(DESTDIR)$(FISHCOMPDIR)'
-	$(INSTALL) -m 755 $(BUILD)/fsched '$(DESTDIR)$(BINDIR)'
+	$(INSTALL) -m 755 $(BUILD)/fsched $(GLPK_BIN) '$(DESTDIR)$(BINDIR)'
 	$(INSTALL) -m 644 $(BUILD)/libfsched.a '$(DESTDIR)$(LIBDIR)'
 	$(INSTALL) -m 755 $(BUILD)/$(SO) '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)'
 	ln -sf $(SO).$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)'
@@ -272,6 +286,7 @@ install: all
 	$(INSTALL) -m 644 $(filter %.1,$(PAGES)) '$(DESTDIR)$(MANDIR)/man1'
 	$(INSTALL) -m 644 $(filter %.3,$(PAGES) $(LINKS)) '$(DESTDIR)$(MANDIR)/man3'
 	$(INSTALL) -m 644 $(filter %.5,$(PAGES)) '$(DESTDIR)$(MANDIR)/man5'
+	$(INSTALL) -m 644 $(filter %.7,$(PAGES)) '$(DESTDIR)$(MANDIR)/man7'
 	$(INSTALL) -m 644 $(BUILD)/completion/fsched.bash '$(DESTDIR)$(BASHCOMPDIR)/fsched'
 	$(INSTALL) -m 644 $(BUILD)/completion/fsched.zsh '$(DESTDIR)$(ZSHCOMPDIR)/_fsched'
 	$(INSTALL) -m 644 $(BUILD)/completion/fsched.fish '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish'
@@ -290,12 +305,13 @@ install: all
 
 uninstall:
 	rm -f '$(DESTDIR)$(BASHCOMPDIR)/fsched' '$(DESTDIR)$(ZSHCOMPDIR)/_fsched' \
-	  '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish' '$(DESTDIR)$(BINDIR)/fsched' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
+	  '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish' '$(DESTDIR)$(BINDIR)/fsched' \
+	  '$(DESTDIR)$(BINDIR)/fsched-glpk' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)' '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO)' '$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
 	rm -rf '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(CMAKEDIR)'
 	cd '$(DESTDIR)$(MANDIR)' && rm -f \
-	  $(foreach n,1 3 5,$(addprefix man$(n)/,$(notdir $(filter %.$(n),$(PAGES) $(LINKS)))))
+	  $(foreach n,1 3 5 7,$(addprefix man$(n)/,$(notdir $(filter %.$(n),$(PAGES) $(LINKS)))))
 
 dist:
 	@scripts/dist $(BUILD)/fsched-$(VERSION).tar.gz
@@ -312,6 +328,6 @@ clean:
 help:
 	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
 
-.PHONY: all help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
+.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)

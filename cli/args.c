@@ -314,8 +314,9 @@ static fs_status check_operands(const fs_walk *w) {
     const char *hint = w->args->command == FS_CMD_VERIFY && info->most == 1
                            ? "the graph is given with --graph GRAPH"
                            : joined_hint(w);
-    return fs_usage(w->ctx, hint, "%s takes one operand; '%s' is one too many", info->name,
-                    w->args->operand[info->most]);
+    static const char *const takes[] = {"no operand", "one operand", "two operands"};
+    return fs_usage(w->ctx, hint, "%s takes %s; '%s' is one too many", info->name,
+                    takes[info->most], w->args->operand[info->most]);
   }
   return FSCHED_OK;
 }

@@ -28,6 +28,8 @@ fs_status fs_cli_asm(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_dot(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_explain(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_calibrate(fs_cli *cli) FS_MUST_USE;
+fs_status fs_cli_import(fs_cli *cli) FS_MUST_USE;
+fs_status fs_cli_export(fs_cli *cli) FS_MUST_USE;
 fs_status fs_cli_help(fs_cli *cli) FS_MUST_USE;
 
 /* The help of one command, or of the whole program (FS_CMD_COUNT). */
@@ -58,6 +60,9 @@ fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n)
 /* No result may take the place of what is read. */
 fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *output,
                              size_t n) FS_MUST_USE;
+/* Nor that of a file that the graph was read from, its target included. */
+fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph,
+                                   const char *output) FS_MUST_USE;
 /* Is it, or would it become, a plain file, rather than "-", a device or a pipe? */
 bool fs_cli_is_file(const char *path);
 /* A command stream is not for a terminal. */

@@ -11,6 +11,7 @@
 #include "emit.h"
 #include "file.h"
 #include "progress.h"
+#include "refine.h"
 #include "schedule.h"
 #include "sync.h"
 #include "times.h"
@@ -20,7 +21,8 @@ typedef struct fs_job {
   fs_emit *emit;
   size_t n_emits;
   fs_dumps dumps;
-  uint32_t barriers;
+  fsched_compile_options options;
+  fs_cli_refinement refinement;
   const char **result; /* the names of all files to be written */
   size_t n_results;
   size_t n_products; /* of them the stream and those of --emit, which a depfile names */
@@ -81,9 +83,12 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
 /* Passes that are for one kind of sync, or for those who ask. */
 static bool pass_runs(const fs_cli *cli, const fs_job *job, uint32_t pass) {
   const char *name = fsched_pass_name(pass);
-  fs_sync_kind sync = job->barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
-  return strcmp(name, "barrier") == 0  ? sync == FS_SYNC_BARRIER
-         : strcmp(name, "block") == 0  ? sync == FS_SYNC_BLOCK
+  fs_sync_kind sync = job->options.barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
+  return strcmp(name, "barrier") == 0 ? sync == FS_SYNC_BARRIER
+         : strcmp(name, "block") == 0 ? sync == FS_SYNC_BLOCK
+         : strcmp(name, "refine") == 0
+             ? fs_args_has(&cli->args, FS_OPTION_REFINE) &&
+                   strcmp(fs_args_last(&cli->args, FS_OPTION_REFINE), "none") != 0
          : strcmp(name, "verify") == 0 ? fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT)
                                        : true;
 }
@@ -108,16 +113,61 @@ static fs_status check_method(fs_cli *cli, const fs_job *job) {
   if (method == NULL) {
     return FSCHED_OK;
   }
-  if (job->barriers == 0 && t->sync != FS_SYNC_BARRIER) {
+  if (job->options.barriers == 0 && t->sync != FS_SYNC_BARRIER) {
     return fs_usage(cli->ctx, "add --barriers N, or give the target 'sync: barrier'",
                     "--barrier-method is for targets with barriers");
   }
-  uint32_t bound = job->barriers != 0 ? job->barriers : t->barrier_count;
+  uint32_t bound = job->options.barriers != 0 ? job->options.barriers : t->barrier_count;
   if (bound == FSCHED_BARRIERS_AUTO && strcmp(method, "published") == 0) {
     return fs_usage(cli->ctx, "add --barriers N",
                     "--barrier-method published needs to know how many barriers there are");
   }
   return FSCHED_OK;
+}
+
+/* 0 when nothing is said. */
+static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
+  const char *value = fs_args_last(&cli->args, FS_OPTION_BARRIERS);
+  uint64_t n = 0;
+  *barriers = 0;
+  if (value == NULL) {
+    return FSCHED_OK;
+  }
+  if (strcmp(value, "auto") == 0) {
+    *barriers = FSCHED_BARRIERS_AUTO;
+    return FSCHED_OK;
+  }
+  bool read = fs_parse_u64(value, &n);
+  if (!read || n < 1 || n > INT32_MAX) {
+    return fs_usage(
+        cli->ctx,
+        read && n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
+        "--barriers is %s, neither 1 .. %d nor auto", value, INT32_MAX);
+  }
+  *barriers = (uint32_t)n;
+  return FSCHED_OK;
+}
+
+static fs_status read_options(fs_cli *cli, fs_job *job) {
+  const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
+  const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
+  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
+  FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
+  job->options = (fsched_compile_options){
+      .size = sizeof job->options,
+      .evict =
+          evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
+      .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
+      .pass_seconds = job->pass_seconds,
+      .barrier_method = method != NULL && strcmp(method, "published") == 0
+                            ? FSCHED_BARRIERS_PUBLISHED
+                            : FSCHED_BARRIERS_BEST,
+  };
+  if (seed != NULL) {
+    (void)fs_parse_u64(seed, &job->options.seed);
+  }
+  FS_TRY(read_barriers(cli, &job->options.barriers));
+  return fs_cli_refine_options(cli, &job->options);
 }
 
 static fs_status compute(fs_cli *cli, fs_job *job) {
@@ -128,26 +178,13 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   FS_TRY(check_method(cli, job));
   job->read_ns = fs_times_now() - begin;
   job->dumps.graph = fsched_graph_name(job->graph);
-  FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
-  const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
-  const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
-  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
-  fsched_compile_options o = {
-      .size = sizeof o,
-      .evict =
-          evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
-      .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
-      .pass_seconds = job->pass_seconds,
-      .barriers = job->barriers,
-      .barrier_method = method != NULL && strcmp(method, "published") == 0
-                            ? FSCHED_BARRIERS_PUBLISHED
-                            : FSCHED_BARRIERS_BEST,
-  };
-  if (seed != NULL) {
-    (void)fs_parse_u64(seed, &o.seed);
-  }
-  fs_dumps_ask(&job->dumps, &o);
-  return fsched_compile(cli->ctx, job->graph, &o, &job->schedule, &job->program);
+  fs_dumps_ask(&job->dumps, &job->options);
+  FS_TRY(fs_emit_models(cli, job->emit, job->n_emits, job->graph, &job->options));
+  FS_TRY(fs_cli_refine_begin(cli, job->graph, &job->options, &job->refinement));
+  fs_status status =
+      fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
+  fs_cli_refine_end(cli, &job->refinement);
+  return status;
 }
 
 /* The depfile comes first: without it, a build tool that finds the others would take them to be
@@ -230,6 +267,34 @@ static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
   fs_text_puts(t, "\n");
 }
 
+/* Where every start is given, the makespan says nothing, and the addresses are what was asked for.
+ */
+static void put_peaks(fs_text *t, const fsched_schedule *s) {
+  const fsched_graph *g = s->graph;
+  uint64_t *peak, *bound;
+  fs_arena arena;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE) {
+      return;
+    }
+  }
+  fs_arena_init(&arena, t->ctx);
+  if (fs_new_zero(&arena, &peak, g->target.n_memories) == FSCHED_OK &&
+      fs_new_zero(&arena, &bound, g->target.n_memories) == FSCHED_OK &&
+      fs_schedule_peaks(t->ctx, s, peak) == FSCHED_OK &&
+      fs_memory_lower_bounds(t->ctx, g, bound) == FSCHED_OK) {
+    for (uint32_t m = 0; m < g->target.n_memories; m++) {
+      if (fs_memory_bounded(&g->target.memory[m])) {
+        fs_text_puts(t, ", peak of ");
+        fs_text_visible(t, g->target.memory[m].name);
+        fs_text_printf(t, " %llu, lower bound %llu%s", (unsigned long long)peak[m],
+                       (unsigned long long)bound[m], peak[m] == bound[m] ? " (optimal)" : "");
+      }
+    }
+  }
+  fs_arena_release(&arena);
+}
+
 static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   const fsched_schedule *s = job->schedule;
   const char *unit = job->graph->target.time_unit;
@@ -242,7 +307,12 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
     fs_text_puts(t, " ");
     fs_text_visible(t, unit);
   }
-  fs_text_printf(t, ", lower bound %llu", (unsigned long long)s->lower_bound);
+  if (s->refined_from > s->makespan) {
+    fs_text_printf(t, " (%llu before --refine)", (unsigned long long)s->refined_from);
+  }
+  fs_text_printf(t, ", lower bound %llu%s", (unsigned long long)s->lower_bound,
+                 s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
+  put_peaks(t, s);
   if (s->sync != NULL && s->sync->kind == FS_SYNC_TIMELINE) {
     put_plural(t, ", ", s->sync->waits_emitted, "wait");
   }
@@ -256,6 +326,24 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   }
   fs_text_puts(t, "\n");
   put_sync(t, s, unit);
+}
+
+/* What each way of bounding the makespan from below proves. */
+static void put_bounds(fs_text *t, const fsched_schedule *s) {
+  const fs_lower_bounds *b = &s->bounds;
+  fs_text_printf(t, "  bounds: critical path %llu, queues %llu, resources %llu, copies %llu",
+                 (unsigned long long)b->critical_path, (unsigned long long)b->queue_work,
+                 (unsigned long long)b->resource_work, (unsigned long long)b->copy_work);
+  fs_text_printf(t, ", memory %llu, series %llu", (unsigned long long)b->memory_work,
+                 (unsigned long long)b->series);
+  if (s->relaxation != 0) {
+    fs_text_printf(t, ", relaxation %llu", (unsigned long long)s->relaxation);
+  }
+  fs_text_printf(t, ", all %llu", (unsigned long long)s->lower_bound);
+  if (s->search_nodes != 0) {
+    put_plural(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
+  }
+  fs_text_puts(t, "\n");
 }
 
 static void put_times(fs_text *t, const fs_cli *cli, const fs_job *job) {
@@ -289,6 +377,9 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   if (!cli->quiet) {
     put_summary(&t, cli, job);
   }
+  if (cli->verbose) {
+    put_bounds(&t, job->schedule);
+  }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
     put_times(&t, cli, job);
   }
@@ -301,31 +392,8 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   fs_text_drop(&t);
 }
 
-/* 0 when nothing is said. */
-static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
-  const char *value = fs_args_last(&cli->args, FS_OPTION_BARRIERS);
-  uint64_t n = 0;
-  *barriers = 0;
-  if (value == NULL) {
-    return FSCHED_OK;
-  }
-  if (strcmp(value, "auto") == 0) {
-    *barriers = FSCHED_BARRIERS_AUTO;
-    return FSCHED_OK;
-  }
-  bool read = fs_parse_u64(value, &n);
-  if (!read || n < 1 || n > INT32_MAX) {
-    return fs_usage(
-        cli->ctx,
-        read && n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
-        "--barriers is %s, neither 1 .. %d nor auto", value, INT32_MAX);
-  }
-  *barriers = (uint32_t)n;
-  return FSCHED_OK;
-}
-
 static fs_status run_job(fs_cli *cli, fs_job *job) {
-  FS_TRY(read_barriers(cli, &job->barriers));
+  FS_TRY(read_options(cli, job));
   FS_TRY(fs_emit_parse(cli, &job->emit, &job->n_emits));
   FS_TRY(fs_dumps_parse(cli, &job->dumps));
   FS_TRY(name_files(cli, job));
@@ -345,6 +413,7 @@ fs_status fs_cli_compile(fs_cli *cli) {
   }
   fs_job job = {0};
   fs_status status = run_job(cli, &job);
+  fs_emit_drop(cli, job.emit, job.n_emits);
   fs_dumps_drop(&job.dumps);
   fsched_program_destroy(job.program);
   fsched_schedule_destroy(job.schedule);

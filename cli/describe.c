@@ -34,6 +34,20 @@ bool fs_option_word(fs_option option, uint32_t k, fs_word *out) {
   return true;
 }
 
+bool fs_command_word(fs_cmd command, uint32_t k, fs_word *out) {
+  static const fs_word formats[] = {
+#define FS_FORMAT(id, name, what) {name, what},
+#include "formats.def"
+#undef FS_FORMAT
+  };
+  bool has_kind = command == FS_CMD_IMPORT || command == FS_CMD_EXPORT;
+  if (!has_kind || k >= sizeof formats / sizeof formats[0]) {
+    return false;
+  }
+  *out = formats[k];
+  return true;
+}
+
 void fs_describe_command(fs_text *t, fs_cmd command) {
   const char *summary = fs_cmd_table[command].summary;
   char first[2] = {(char)(summary[0] - 'a' + 'A'), '\0'};

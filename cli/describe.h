@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What help, manual and completions say about options: one text for all of them, out of
- * options.def, emit.def, warn.def and passes.def. */
+ * options.def, emit.def, warn.def, passes.def and formats.def. */
 #ifndef FS_DESCRIBE_H
 #define FS_DESCRIBE_H
 
@@ -13,6 +13,9 @@ typedef struct fs_word {
 } fs_word;
 /* The k-th word of the option's argument; false past the last. */
 bool fs_option_word(fs_option option, uint32_t k, fs_word *out);
+
+/* The same of the operand KIND of a command. */
+bool fs_command_word(fs_cmd command, uint32_t k, fs_word *out);
 
 static inline bool fs_option_is_on(fs_option option, fs_cmd command) {
   return (fs_option_table[option].commands >> command & 1) != 0;

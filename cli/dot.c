@@ -72,14 +72,6 @@ static fs_status read_schedule(const fs_dot_job *job, const fsched_graph *graph,
   return fs_schedule_synchronise(*out);
 }
 
-/* The picture may not take the place of a target that the graph names. */
-static fs_status check_targets(const fs_dot_job *job, const fsched_graph *graph) {
-  for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {
-    FS_TRY(fs_cli_check_input(job->cli, fsched_graph_file(graph, i), &job->output, 1));
-  }
-  return FSCHED_OK;
-}
-
 static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t size) {
   fsched_context *ctx = job->cli->ctx;
   fsched_graph *graph = NULL;
@@ -91,7 +83,7 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
                     "--barrier-nodes is for programs, and %s is none", fs_cli_shown(job->input));
   }
   FS_TRY(fs_cli_parse_graph(job->cli, fs_cli_shown(job->input), bytes, size, &graph));
-  fs_status status = check_targets(job, graph);
+  fs_status status = fs_cli_check_graph_files(job->cli, graph, job->output);
   if (status != FSCHED_OK) {
     /* nothing is drawn */
   } else if (job->schedule == NULL) {

@@ -37,6 +37,16 @@ static fs_status emit_trace(fs_cli *cli, const fs_emit_source *source, char **te
   return fsched_program_trace(cli->ctx, source->program, NULL, text, length);
 }
 
+/* Their text is made beforehand. */
+static fs_status emit_lp(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  (void)cli, (void)source, (void)text, (void)length;
+  return FSCHED_OK;
+}
+
+static fs_status emit_mps(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  return emit_lp(cli, source, text, length);
+}
+
 /* The source alone, named after the graph; fs_emit_write does what has a file. */
 static fs_status emit_c(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
   fsched_c_options o = {.size = sizeof o, .symbol = fs_args_last(&cli->args, FS_OPTION_SYMBOL)};
@@ -130,9 +140,33 @@ static fs_status write_c(fs_cli *cli, const fs_emit *emit, const fsched_program 
   return status;
 }
 
+fs_status fs_emit_models(fs_cli *cli, fs_emit *emit, size_t n, const fsched_graph *graph,
+                         const fsched_compile_options *options) {
+  for (size_t i = 0; i < n; i++) {
+    if (emit[i].kind == KIND_lp || emit[i].kind == KIND_mps) {
+      FS_TRY(fsched_compile_model(cli->ctx, graph, options,
+                                  emit[i].kind == KIND_lp ? FSCHED_MODEL_LP : FSCHED_MODEL_MPS,
+                                  &emit[i].text, &emit[i].length));
+    }
+  }
+  return FSCHED_OK;
+}
+
+void fs_emit_drop(fs_cli *cli, fs_emit *emit, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (emit[i].text != NULL) {
+      fsched_text_free(cli->ctx, emit[i].text, emit[i].length);
+      emit[i].text = NULL;
+    }
+  }
+}
+
 fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *source) {
   if (emit->header != NULL) {
     return write_c(cli, emit, source->program);
+  }
+  if (emit->text != NULL) {
+    return fs_file_write(cli->ctx, emit->path, emit->text, emit->length);
   }
   char *text = NULL;
   size_t length = 0;

@@ -82,6 +82,13 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
   return FSCHED_OK;
 }
 
+fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph, const char *output) {
+  for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {
+    FS_TRY(fs_cli_check_input(cli, fsched_graph_file(graph, i), &output, 1));
+  }
+  return FSCHED_OK;
+}
+
 bool fs_cli_is_file(const char *path) {
   struct stat st;
   return !fs_cli_is_std(path) && strncmp(path, "/dev/", 5) != 0 &&

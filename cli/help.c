@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#include "cli.h"
+#include "helpers.h"
 #include "describe.h"
 #include "fsched/exec.h"
 
@@ -32,18 +32,33 @@ static void wrap(fs_text *t, const char *words, size_t indent, size_t column) {
   fs_text_puts(t, "\n");
 }
 
-/* The words that the argument may be, a column of names and one of meanings. */
-static void words_text(fs_text *t, fs_option option) {
-  enum { GAP = 2 };
+/* One of the words that an argument may be, in a column of its own, and its meaning. */
+static void word_text(fs_text *t, const fs_word *word, size_t indent, size_t width) {
+  size_t column = indent + width + 2;
+  fs_text_printf(t, "%*s%-*s ", (int)indent, "", (int)width, word->name);
+  wrap(t, word->what, column, column - 1);
+}
+
+static void option_words(fs_text *t, fs_option option) {
   fs_word word;
   size_t width = 0;
   for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
     width = fs_max(width, strlen(word.name));
   }
-  size_t indent = INDENT + GAP + width + GAP;
   for (uint32_t k = 0; fs_option_word(option, k, &word); k++) {
-    fs_text_printf(t, "%*s%-*s ", INDENT + GAP, "", (int)width, word.name);
-    wrap(t, word.what, indent, indent - 1);
+    word_text(t, &word, INDENT + 2, width);
+  }
+}
+
+static void command_words(fs_text *t, fs_cmd command) {
+  fs_word word;
+  size_t width = 0;
+  for (uint32_t k = 0; fs_command_word(command, k, &word); k++) {
+    width = fs_max(width, strlen(word.name));
+    fs_text_puts(t, k == 0 ? "\nKIND is one of\n" : "");
+  }
+  for (uint32_t k = 0; fs_command_word(command, k, &word); k++) {
+    word_text(t, &word, 2, width);
   }
 }
 
@@ -60,7 +75,7 @@ static void option_text(fs_text *t, fs_option option) {
   }
   fs_text_printf(t, "%s%s\n", space, argument);
   wrap(t, o->help, INDENT, 0);
-  words_text(t, option);
+  option_words(t, option);
 }
 
 static void command_text(fs_text *t, fs_cmd command) {
@@ -69,6 +84,7 @@ static void command_text(fs_text *t, fs_cmd command) {
                  *info->operands == '\0' ? "" : " ", info->operands);
   fs_describe_command(t, command);
   fs_text_puts(t, "\n");
+  command_words(t, command);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
     if (fs_option_is_on((fs_option)o, command)) {
       option_text(t, (fs_option)o);
@@ -117,6 +133,8 @@ void fs_version_text(fs_text *t) {
       fs_text_printf(t, "%s %s", i == 0 ? "" : ",", kinds[i]);
     }
   }
+  fs_text_puts(t, "\nhelpers: ");
+  fs_helpers_version(t);
   fs_text_puts(t, "\n");
 }
 

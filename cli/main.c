@@ -12,9 +12,12 @@
 
 typedef fs_status (*fs_cmd_run)(fs_cli *cli);
 static const fs_cmd_run commands[FS_CMD_COUNT] = {
-    [FS_CMD_COMPILE] = fs_cli_compile, [FS_CMD_RUN] = fs_cli_run,   [FS_CMD_VERIFY] = fs_cli_verify,
-    [FS_CMD_DIS] = fs_cli_dis,         [FS_CMD_ASM] = fs_cli_asm,   [FS_CMD_DOT] = fs_cli_dot,
-    [FS_CMD_EXPLAIN] = fs_cli_explain, [FS_CMD_CALIBRATE] = fs_cli_calibrate, [FS_CMD_HELP] = fs_cli_help,
+    [FS_CMD_COMPILE] = fs_cli_compile, [FS_CMD_RUN] = fs_cli_run,
+    [FS_CMD_VERIFY] = fs_cli_verify,   [FS_CMD_DIS] = fs_cli_dis,
+    [FS_CMD_ASM] = fs_cli_asm,         [FS_CMD_DOT] = fs_cli_dot,
+    [FS_CMD_EXPLAIN] = fs_cli_explain, [FS_CMD_CALIBRATE] = fs_cli_calibrate,
+    [FS_CMD_IMPORT] = fs_cli_import,   [FS_CMD_EXPORT] = fs_cli_export,
+    [FS_CMD_HELP] = fs_cli_help,
 };
 
 /* What a program without a command, or with -h or --version in its place, prints. */

@@ -21,9 +21,10 @@ typedef enum fs_form { FORM_TERMINAL, FORM_TEXT, FORM_JSON } fs_form;
 
 struct fs_cli_progress {
   fs_form form;
-  uint64_t drawn_at; /* ns */
-  size_t drawn;      /* columns of the line that stands there */
-  const char *what;  /* of the last line of text */
+  fsched_refine_state refine; /* what was last shown of a refinement */
+  uint64_t drawn_at;          /* ns */
+  size_t drawn;               /* columns of the line that stands there */
+  const char *what;           /* of the last line of text */
   unsigned percent;
 };
 
@@ -57,6 +58,15 @@ static void erase(struct fs_cli_progress *p) {
   }
 }
 
+static void draw_text(struct fs_cli_progress *p, const char *line) {
+  size_t used = fs_min(strlen(line), line_width());
+  fprintf(stderr, "\r%.*s", (int)used, line);
+  if (p->drawn > used) {
+    fprintf(stderr, "%*s\r%.*s", (int)(p->drawn - used), "", (int)used, line);
+  }
+  p->drawn = used;
+}
+
 /* "listsched   40 % [########            ]", cut to the width. */
 static void draw(struct fs_cli_progress *p, const char *what, unsigned percent) {
   char line[MOST_WIDTH + 64];
@@ -73,12 +83,8 @@ static void draw(struct fs_cli_progress *p, const char *what, unsigned percent) 
     used += bar;
     line[used++] = ']';
   }
-  used = fs_min(used, width);
-  fprintf(stderr, "\r%.*s", (int)used, line);
-  if (p->drawn > used) {
-    fprintf(stderr, "%*s\r%.*s", (int)(p->drawn - used), "", (int)used, line);
-  }
-  p->drawn = used;
+  line[fs_min(used, width)] = '\0';
+  draw_text(p, line);
 }
 
 static void tell_terminal(struct fs_cli_progress *p, const char *what, unsigned percent) {
@@ -114,6 +120,49 @@ static void tell(void *user, const char *what, uint64_t done, uint64_t total) {
     tell_terminal(p, what, percent_of(done, total));
   } else {
     tell_lines(p, what, done, total);
+  }
+}
+
+/* The gap in tenths of a percent of the makespan, as text without a locale. */
+static void put_gap(char *text, size_t size, const fsched_refine_state *s) {
+  uint64_t gap = s->incumbent == 0 || s->bound >= s->incumbent ? 0 : s->incumbent - s->bound;
+  uint64_t whole = s->incumbent;
+  for (; whole >> 53 != 0; whole >>= 1) { /* keeps the product within 64 bits */
+    gap >>= 1;
+  }
+  uint64_t tenths = whole == 0 ? 0 : (gap * 1000 + whole / 2) / whole;
+  (void)snprintf(text, size, "%llu.%llu", (unsigned long long)tenths / 10,
+                 (unsigned long long)tenths % 10);
+}
+
+/* Lines that stay are written when makespan or bound have changed, and once for each second. */
+static bool says_more(const struct fs_cli_progress *p, const fsched_refine_state *s) {
+  return p->refine.size == 0 || s->incumbent != p->refine.incumbent ||
+         s->bound != p->refine.bound || s->seconds >= p->refine.seconds + 1;
+}
+
+void fs_cli_progress_refine(struct fs_cli_progress *p, const fsched_refine_state *s) {
+  char line[MOST_WIDTH + 160], gap[32];
+  uint64_t tenths = (uint64_t)(s->seconds * 10), now = now_ns();
+  put_gap(gap, sizeof gap, s);
+  if (p->form == FORM_TERMINAL ? p->drawn_at != 0 && now - p->drawn_at < REDRAW_NS
+                               : !says_more(p, s)) {
+    return;
+  }
+  p->drawn_at = now;
+  p->refine = *s;
+  (void)snprintf(line, sizeof line,
+                 p->form == FORM_JSON
+                     ? "{\"progress\": \"refine\", \"makespan\": %llu, \"bound\": %llu, "
+                       "\"gap_percent\": %s, \"nodes\": %llu, \"seconds\": %llu.%llu}"
+                     : "refine makespan %llu, bound %llu, gap %s %%, %llu nodes, %llu.%llu s",
+                 (unsigned long long)s->incumbent, (unsigned long long)s->bound, gap,
+                 (unsigned long long)s->nodes, (unsigned long long)tenths / 10,
+                 (unsigned long long)tenths % 10);
+  if (p->form == FORM_TERMINAL) {
+    draw_text(p, line);
+  } else {
+    fprintf(stderr, "%s\n", line);
   }
 }
 

@@ -6,9 +6,12 @@
 #define FS_CLI_PROGRESS_H
 
 #include "cli.h"
+#include "fsched/compile.h"
 
 /* Nothing without --progress, and with -q. */
 fs_status fs_cli_progress_start(fs_cli *cli) FS_MUST_USE;
+/* A refinement has come so far: "refine makespan 52, bound 49, gap 5.8 %, 1200 nodes, 3.4 s". */
+void fs_cli_progress_refine(struct fs_cli_progress *p, const fsched_refine_state *state);
 /* Before anything else is written where the line may stand. */
 void fs_cli_progress_clear(fs_cli *cli);
 

@@ -3,10 +3,11 @@
  *
  * A set of jobs whose heads (earliest starts) are at least h and whose tails (what must follow) are
  * at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity: the queues
- * of a domain, a resource, the concurrency limit.  The bound is the maximum over such pairs
- * (Carlier 1982, for one machine; divided by the capacity for several): for each head, one pass
- * over the jobs by descending tail.  Heads are sampled where jobs times heads would exceed STEPS,
- * and sets of more than JOBS jobs are taken as a whole.  Sums saturate, which keeps them bounds.
+ * of a domain, a resource, the concurrency limit, a memory.  The bound is the maximum over such
+ * pairs (Carlier 1982, for one machine; divided by the capacity for several): for each head, one
+ * pass over the jobs by descending tail.  Heads are sampled where jobs times heads would exceed
+ * STEPS, and sets of more than JOBS jobs are taken as a whole.  Sums saturate, which keeps them
+ * bounds.
  *
  * Jobs are the ops and the copies that no schedule avoids: the first read of given content that is
  * used (its tail: what its users need), and the write-back of what is kept (its head: its writers).
@@ -17,39 +18,22 @@
  * of the parts. */
 #include <stdlib.h>
 
-#include "schedule.h"
+#include "bounds_private.h"
 
 enum { STEPS = 1 << 16, JOBS = 1 << 13, SERIES = 1 << 18 };
-
-typedef struct job {
-  fs_tick head, tail, work;
-} job;
-
-typedef struct bounds {
-  fsched_context *ctx;
-  const fsched_graph *g;
-  fs_arena *arena;
-  uint32_t first, last;      /* the part: topological positions [first, last) */
-  bool copies;               /* count unavoidable copies */
-  uint32_t *position;        /* of an op in topological order */
-  fs_tick *head, *tail;      /* per op: of the part */
-  uint32_t *slot0, *slot_op; /* CSR: ops of the part by domain, then by gang */
-  uint32_t *copy0, *copy;    /* CSR: versions with unavoidable copies by domain */
-  FS_VEC(job) jobs;
-} bounds;
 
 static bool spills(const fsched_graph *g, uint32_t v) {
   const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
   return fs_memory_bounded(m) && fs_memory_spills(m);
 }
 
-static bool read_needed(const fsched_graph *g, uint32_t v) {
+bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {
   return spills(g, v) && fs_version_given(g, v) &&
          g->version_access0[v] < g->version_access0[v + 1];
 }
 
 /* A kept version that is given and never written is in the store already. */
-static bool write_needed(const fsched_graph *g, uint32_t v) {
+bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
   if (!spills(g, v) || !fs_version_kept(g, v)) {
     return false;
   }
@@ -61,19 +45,15 @@ static bool write_needed(const fsched_graph *g, uint32_t v) {
   return false;
 }
 
-static fs_tick read_time(const fsched_graph *g, uint32_t v) {
+fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v) {
   return fs_spill_read_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
 }
 
-static fs_tick write_time(const fsched_graph *g, uint32_t v) {
+fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v) {
   return fs_spill_write_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
 }
 
-static bool inside(const bounds *b, uint32_t op) {
-  return b->position[op] >= b->first && b->position[op] < b->last;
-}
-
-static fs_tick own_head(const bounds *b, uint32_t op) {
+static fs_tick own_head(const fs_bounds *b, uint32_t op) {
   const fsched_graph *g = b->g;
   fs_tick head = 0;
   if (b->copies && g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
@@ -81,27 +61,27 @@ static fs_tick own_head(const bounds *b, uint32_t op) {
   }
   for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && read_needed(g, v)) {
-      head = fs_max(head, read_time(g, v));
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && fs_bounds_read_needed(g, v)) {
+      head = fs_max(head, fs_bounds_read_time(g, v));
     }
   }
   return head;
 }
 
-static fs_tick own_tail(const bounds *b, uint32_t op) {
+static fs_tick own_tail(const fs_bounds *b, uint32_t op) {
   const fsched_graph *g = b->g;
   fs_tick tail = 0;
   for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && write_needed(g, v)) {
-      tail = fs_max(tail, write_time(g, v));
+    if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_bounds_write_needed(g, v)) {
+      tail = fs_max(tail, fs_bounds_write_time(g, v));
     }
   }
   return tail;
 }
 
 /* Longest paths before and after each op of the part; returns the longest path through it. */
-static fs_tick heads_and_tails(bounds *b) {
+static fs_tick heads_and_tails(fs_bounds *b) {
   const fsched_graph *g = b->g;
   fs_tick longest = 0;
   for (uint32_t i = b->first; i < b->last; i++) {
@@ -109,7 +89,7 @@ static fs_tick heads_and_tails(bounds *b) {
     b->head[op] = own_head(b, op);
     for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1]; p++) {
       uint32_t pred = g->pred[p];
-      if (inside(b, pred)) {
+      if (fs_bounds_inside(b, pred)) {
         b->head[op] = fs_max(b->head[op], b->head[pred] + g->op_time[pred]);
       }
     }
@@ -119,7 +99,7 @@ static fs_tick heads_and_tails(bounds *b) {
     b->tail[op] = own_tail(b, op);
     for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
       uint32_t succ = g->succ[s];
-      if (inside(b, succ)) {
+      if (fs_bounds_inside(b, succ)) {
         b->tail[op] = fs_max(b->tail[op], b->tail[succ] + g->op_time[succ]);
       }
     }
@@ -129,7 +109,7 @@ static fs_tick heads_and_tails(bounds *b) {
 }
 
 static int by_tail(const void *a, const void *b) {
-  const job *x = a, *y = b;
+  const fs_bounds_job *x = a, *y = b;
   return x->tail != y->tail   ? (x->tail < y->tail ? 1 : -1)
          : x->head != y->head ? (x->head < y->head ? 1 : -1)
                               : (x->work > y->work) - (x->work < y->work);
@@ -140,33 +120,31 @@ static int by_tick(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-static fs_tick plus(fs_tick a, fs_tick b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
-static fs_tick window(const bounds *b, fs_tick h, uint64_t capacity) {
+static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
   fs_tick best = 0, work = 0;
   for (size_t i = 0; i < b->jobs.n; i++) {
-    const job *j = &b->jobs.at[i];
+    const fs_bounds_job *j = &b->jobs.at[i];
     if (j->head >= h) {
-      work = plus(work, j->work);
+      work = fs_add_most(work, j->work);
       fs_tick least = capacity == 1 ? work : fs_ceil_div(work, capacity);
-      best = fs_max(best, plus(h + j->tail, least));
+      best = fs_max(best, fs_add_most(h + j->tail, least));
     }
   }
   return best;
 }
 
-static fs_tick whole(const bounds *b, uint64_t capacity) {
+static fs_tick whole(const fs_bounds *b, uint64_t capacity) {
   fs_tick head = UINT64_MAX, tail = UINT64_MAX, work = 0;
   for (size_t i = 0; i < b->jobs.n; i++) {
     head = fs_min(head, b->jobs.at[i].head);
     tail = fs_min(tail, b->jobs.at[i].tail);
-    work = plus(work, b->jobs.at[i].work);
+    work = fs_add_most(work, b->jobs.at[i].work);
   }
-  return plus(head + tail, fs_ceil_div(work, capacity));
+  return fs_add_most(head + tail, fs_ceil_div(work, capacity));
 }
 
 /* The best window over the jobs collected. */
-static fs_status windows(bounds *b, uint64_t capacity, fs_tick *out) {
+fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) {
   size_t n = b->jobs.n;
   if (n == 0 || capacity == 0 || n > JOBS) {
     *out = n == 0 || capacity == 0 ? *out : fs_max(*out, whole(b, capacity));
@@ -196,8 +174,8 @@ static fs_status windows(bounds *b, uint64_t capacity, fs_tick *out) {
   return FSCHED_OK;
 }
 
-static fs_status add_job(bounds *b, fs_tick head, fs_tick tail, fs_tick work) {
-  job j = {head, tail, work};
+fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick work) {
+  fs_bounds_job j = {head, tail, work};
   return work == 0 ? FSCHED_OK : fs_vec_push(b->ctx, &b->jobs, j);
 }
 
@@ -228,7 +206,7 @@ static uint32_t shared_queues(const fsched_graph *g, uint32_t gang, uint32_t d) 
 }
 
 /* Reads and write-backs that run on the queues of domain `d`. */
-static fs_status add_copies(bounds *b, uint32_t d) {
+static fs_status add_copies(fs_bounds *b, uint32_t d) {
   const fsched_graph *g = b->g;
   for (uint32_t k = b->copy0[d]; b->copies && k < b->copy0[d + 1]; k++) {
     uint32_t v = b->copy[k];
@@ -240,21 +218,23 @@ static fs_status add_copies(bounds *b, uint32_t d) {
         head = fs_max(head, b->head[op] + g->op_time[op]);
       }
     }
-    FS_TRY(add_job(b, 0, tail, read_needed(g, v) ? read_time(g, v) : 0));
-    FS_TRY(add_job(b, head, 0, write_needed(g, v) ? write_time(g, v) : 0));
+    FS_TRY(
+        fs_bounds_add_job(b, 0, tail, fs_bounds_read_needed(g, v) ? fs_bounds_read_time(g, v) : 0));
+    FS_TRY(fs_bounds_add_job(b, head, 0,
+                             fs_bounds_write_needed(g, v) ? fs_bounds_write_time(g, v) : 0));
   }
   return FSCHED_OK;
 }
 
-static fs_status add_ops(bounds *b, uint32_t slot, uint64_t share) {
+static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
   for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
     uint32_t op = b->slot_op[i];
-    FS_TRY(add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
   }
   return FSCHED_OK;
 }
 
-static fs_status domain_bound(bounds *b, uint32_t d, fs_tick *out) {
+static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
   const fs_target *t = &b->g->target;
   uint64_t queues =
       t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
@@ -268,11 +248,11 @@ static fs_status domain_bound(bounds *b, uint32_t d, fs_tick *out) {
   for (uint32_t k = 0; queues > 0 && k < b->g->n_gangs; k++) {
     FS_TRY(add_ops(b, t->n_domains + k, shared_queues(b->g, k, d)));
   }
-  return windows(b, queues, out);
+  return fs_bounds_windows(b, queues, out);
 }
 
 /* Sorts the part's ops into slots; the arrays go with the caller's mark. */
-static fs_status fill_slots(bounds *b) {
+static fs_status fill_slots(fs_bounds *b) {
   const fsched_graph *g = b->g;
   uint32_t n_slots = g->target.n_domains + g->n_gangs;
   FS_TRY(fs_new_zero(b->arena, &b->slot0, (size_t)n_slots + 2));
@@ -295,13 +275,13 @@ static fs_status fill_slots(bounds *b) {
   return FSCHED_OK;
 }
 
-static fs_status fill_copies(bounds *b) {
+static fs_status fill_copies(fs_bounds *b) {
   const fsched_graph *g = b->g;
   FS_TRY(fs_new_zero(b->arena, &b->copy0, (size_t)g->target.n_domains + 2));
   FS_TRY(fs_new(b->arena, &b->copy, g->n_versions));
   for (int fill = 0; fill < 2; fill++) {
     for (uint32_t v = 0; v < g->n_versions; v++) {
-      if (!read_needed(g, v) && !write_needed(g, v)) {
+      if (!fs_bounds_read_needed(g, v) && !fs_bounds_write_needed(g, v)) {
         continue;
       }
       uint32_t d = g->target.memory[fs_version_memory(g, v)].spill_domain;
@@ -319,7 +299,7 @@ static fs_status fill_copies(bounds *b) {
 }
 
 /* Energy; amounts are scaled down together where ticks times amounts could overflow. */
-static fs_status resource_bound(bounds *b, uint32_t r, fs_tick *out) {
+static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   const fsched_graph *g = b->g;
   uint64_t capacity = g->target.resource_capacity[r];
   uint32_t shift = 0;
@@ -330,22 +310,23 @@ static fs_status resource_bound(bounds *b, uint32_t r, fs_tick *out) {
     uint32_t op = g->topo[i];
     for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
       if (g->use_resource[u] == r) { /* rounding amounts down keeps it a bound */
-        FS_TRY(add_job(b, b->head[op], b->tail[op], g->op_time[op] * (g->use_amount[u] >> shift)));
+        FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op],
+                                 g->op_time[op] * (g->use_amount[u] >> shift)));
       }
     }
   }
-  return windows(b, (capacity >> shift) + (shift > 0), out);
+  return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
 }
 
-static fs_status concurrency_bound(bounds *b, fs_tick *out) {
+static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
   for (uint32_t i = b->first; i < b->last && b->g->target.concurrency > 0; i++) {
     uint32_t op = b->g->topo[i];
-    FS_TRY(add_job(b, b->head[op], b->tail[op], b->g->op_time[op]));
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op]));
   }
-  return windows(b, b->g->target.concurrency, out);
+  return fs_bounds_windows(b, b->g->target.concurrency, out);
 }
 
-static fs_status part_bounds(bounds *b, fs_lower_bounds *out) {
+static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
   fs_arena_mark mark = fs_arena_set_mark(b->arena);
   FS_TRY(fill_slots(b));
   out->critical_path = heads_and_tails(b);
@@ -356,17 +337,19 @@ static fs_status part_bounds(bounds *b, fs_lower_bounds *out) {
     FS_TRY(resource_bound(b, r, &out->resource_work));
   }
   FS_TRY(concurrency_bound(b, &out->resource_work));
+  FS_TRY(fs_bounds_memories(b, &out->memory_work));
   fs_arena_reset(b->arena, mark);
   return FSCHED_OK;
 }
 
 static fs_tick largest(const fs_lower_bounds *l) {
-  return fs_max(fs_max(l->critical_path, l->queue_work),
-                fs_max(l->resource_work, fs_max(l->copy_work, l->series)));
+  fs_tick work =
+      fs_max(fs_max(l->queue_work, l->resource_work), fs_max(l->copy_work, l->memory_work));
+  return fs_max(fs_max(l->critical_path, l->series), work);
 }
 
 /* Adds the bound of the part [first, last). */
-static fs_status add_part(bounds *b, uint32_t last, fs_tick *sum) {
+static fs_status add_part(fs_bounds *b, uint32_t last, fs_tick *sum) {
   fs_lower_bounds part = {0};
   b->last = last;
   if (b->first < b->last) {
@@ -378,7 +361,7 @@ static fs_status add_part(bounds *b, uint32_t last, fs_tick *sum) {
 
 /* The sum over the parts between ops that all others precede or follow: no edge, and none from a
  * source before everything or to a sink after it, jumps over such an op in topological order. */
-static fs_status series_bound(bounds *b, fs_tick *out) {
+static fs_status series_bound(fs_bounds *b, fs_tick *out) {
   const fsched_graph *g = b->g;
   uint32_t last_root = 0, reach = 0;
   for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -402,7 +385,7 @@ static fs_status series_bound(bounds *b, fs_tick *out) {
 }
 
 /* The unavoidable copies alone. */
-static fs_status copy_bound(bounds *b, fs_tick *out) {
+static fs_status copy_bound(fs_bounds *b, fs_tick *out) {
   const fs_target *t = &b->g->target;
   for (uint32_t d = 0; d < t->n_domains; d++) {
     uint64_t queues =
@@ -410,7 +393,7 @@ static fs_status copy_bound(bounds *b, fs_tick *out) {
     fs_tick sum = 0;
     FS_TRY(add_copies(b, d));
     for (size_t i = 0; i < b->jobs.n; i++) {
-      sum = plus(sum, b->jobs.at[i].work);
+      sum = fs_add_most(sum, b->jobs.at[i].work);
     }
     b->jobs.n = 0;
     *out = queues == 0 ? *out : fs_max(*out, fs_ceil_div(sum, queues));
@@ -418,7 +401,7 @@ static fs_status copy_bound(bounds *b, fs_tick *out) {
   return FSCHED_OK;
 }
 
-static fs_status all_bounds(bounds *b, fs_lower_bounds *out) {
+static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
   const fsched_graph *g = b->g;
   FS_TRY(fs_new(b->arena, &b->position, g->n_ops));
   FS_TRY(fs_new_zero(b->arena, &b->head, g->n_ops));
@@ -429,6 +412,8 @@ static fs_status all_bounds(bounds *b, fs_lower_bounds *out) {
   }
   b->last = g->n_ops;
   b->copies = true;
+  (void)heads_and_tails(b);
+  FS_TRY(fs_bounds_find_memories(b));
   FS_TRY(part_bounds(b, out));
   FS_TRY(copy_bound(b, &out->copy_work));
   if ((uint64_t)g->n_ops * (g->target.n_domains + 1) <= SERIES) {
@@ -442,7 +427,7 @@ fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g, fs_l
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   *out = (fs_lower_bounds){0};
-  bounds b = {.ctx = ctx, .g = g, .arena = &arena};
+  fs_bounds b = {.ctx = ctx, .g = g, .arena = &arena};
   fs_status status = all_bounds(&b, out);
   fs_vec_free(ctx, &b.jobs);
   fs_arena_release(&arena);

@@ -68,9 +68,13 @@ fs_status fs_dump_bounds(fs_text *t, const fsched_graph *g, const fs_lower_bound
   const struct {
     const char *name;
     fs_tick value;
-  } bound[] = {{"critical path", bounds->critical_path},     {"work of queues", bounds->queue_work},
-               {"work of resources", bounds->resource_work}, {"copies", bounds->copy_work},
-               {"parts in series", bounds->series},          {"makespan", bounds->all}};
+  } bound[] = {{"critical path", bounds->critical_path},
+               {"work of queues", bounds->queue_work},
+               {"work of resources", bounds->resource_work},
+               {"copies", bounds->copy_work},
+               {"memories", bounds->memory_work},
+               {"parts in series", bounds->series},
+               {"makespan", bounds->all}};
   static const char *const heads[] = {"bound", "ticks"};
   fs_columns c;
   fs_columns_init(&c, t->ctx, 2);

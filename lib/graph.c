@@ -73,6 +73,21 @@ fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t
   return t->sync == FS_SYNC_BARRIER && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
 }
 
+fs_status fs_graph_add_file(fsched_graph *g, const char *name) {
+  const char **list;
+  FS_TRY(fs_new(&g->arena, &list, (size_t)g->n_files + 1));
+  for (uint32_t i = 0; i < g->n_files; i++) {
+    list[i] = g->file[i];
+  }
+  list[g->n_files] = fs_arena_strndup(&g->arena, name, strlen(name));
+  if (list[g->n_files] == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  g->file = list;
+  g->n_files++;
+  return FSCHED_OK;
+}
+
 static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
   return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
 }

@@ -149,6 +149,8 @@ fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
   return g->ctx == ctx ? pos : FS_NOWHERE;
 }
+/* One more name of a file that was read for it. */
+fs_status fs_graph_add_file(fsched_graph *g, const char *name) FS_MUST_USE;
 /* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
  * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
  * Errors, reported: nobody has said how many, or the option takes what the target has of

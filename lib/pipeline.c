@@ -10,6 +10,7 @@
 #include "dump.h"
 #include "frontier/waits.h"
 #include "fsched/verify.h"
+#include "ilp/refine.h"
 #include "listsched/listsched.h"
 #include "progress.h"
 #include "verify_schedule.h"
@@ -58,12 +59,48 @@ static void set_status(fsched_schedule *s) {
   s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
 }
 
-static fs_status pass_listsched(pipeline *p) {
-  fs_listsched_options o = {
-      .evict = p->options.evict, .seed = p->options.seed, .lower_bound = p->bounds.all};
+static fs_status list_schedule(pipeline *p, bool silent) {
+  fs_listsched_options o = {.evict = p->options.evict,
+                            .seed = p->options.seed,
+                            .lower_bound = p->bounds.all,
+                            .silent = silent};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
   p->schedule->lower_bound = p->bounds.all;
   set_status(p->schedule);
+  return FSCHED_OK;
+}
+
+/* A refinement may find a schedule where the heuristic does not. */
+static fs_status pass_listsched(pipeline *p) {
+  bool refine = p->options.refine != FSCHED_REFINE_NONE;
+  fs_status status = list_schedule(p, refine);
+  return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+static fs_status pass_refine(pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  fs_refine_options r = {.refine = o->refine,
+                         .solver = o->solver_cmd,
+                         .time_limit_ns = o->time_limit_ms * 1000000,
+                         .node_limit = o->node_limit,
+                         .stop = o->stop,
+                         .solution = o->solution,
+                         .solution_name = o->solution_name,
+                         .solution_length = o->solution_length,
+                         .news = o->refine_news,
+                         .user = o->refine_user};
+  FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->bounds.all, &p->schedule));
+  if (p->schedule == NULL) { /* now with its reason */
+    FS_TRY(list_schedule(p, false));
+  }
+  set_status(p->schedule);
+  return FSCHED_OK;
+}
+
+/* The schedule is what it will be. */
+static fs_status begin_sync(pipeline *p) {
+  p->schedule->bounds = p->bounds;
+  p->schedule->has_bounds = true;
   FS_TRY(fs_sync_create(p->schedule, &p->sync));
   p->sync->kind = p->kind;
   p->sync->barrier_bound = p->barriers;
@@ -72,6 +109,7 @@ static fs_status pass_listsched(pipeline *p) {
 }
 
 static fs_status pass_ctrledge(pipeline *p) {
+  FS_TRY(begin_sync(p));
   return fs_ctrledge_run(p->ctx, p->schedule, p->sync);
 }
 
@@ -159,6 +197,11 @@ static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
     case FS_PASS_BOUNDS:
       return fs_dump_bounds(t, p->graph, &p->bounds);
     case FS_PASS_LISTSCHED:
+    case FS_PASS_REFINE:
+      if (p->schedule == NULL) {
+        fs_text_puts(t, "no schedule was found\n");
+        return FSCHED_OK;
+      }
       return fs_dump_schedule(t, p->schedule);
     case FS_PASS_CTRLEDGE:
       return fs_dump_control(t, p->schedule);
@@ -230,6 +273,9 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
 static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_BOUNDS, pass_bounds));
   FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
+  if (p->options.refine != FSCHED_REFINE_NONE) {
+    FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
+  }
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
   if (p->kind == FS_SYNC_BARRIER) {
@@ -261,6 +307,20 @@ static fs_status check_barriers(const pipeline *p) {
   return FSCHED_OK;
 }
 
+static fs_status check_refine(const pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  if ((unsigned)o->refine > FSCHED_REFINE_PACK) {
+    return bad_enum(p, "refine", (int)o->refine, "fsched_refine");
+  }
+  if (o->time_limit_ms > FSCHED_MOST_TIME_LIMIT_MS) {
+    return bad_option(p, "'time_limit_ms' is above FSCHED_MOST_TIME_LIMIT_MS");
+  }
+  if (o->solution != NULL && o->refine == FSCHED_REFINE_NONE) {
+    return bad_option(p, "'solution' is set, and 'refine' says of no model");
+  }
+  return FSCHED_OK;
+}
+
 static fs_status take_options(pipeline *p, const fsched_compile_options *options) {
   if (options == NULL) {
     return FSCHED_OK;
@@ -271,6 +331,7 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   if ((unsigned)p->options.evict > FSCHED_EVICT_LRU) {
     return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
   }
+  FS_TRY(check_refine(p));
   if (p->options.dump_after != 0 && p->options.dump == NULL) {
     return bad_option(p, "'dump_after' is set, and 'dump' is not");
   }
@@ -360,5 +421,30 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
   }
   fsched_schedule_destroy(p.schedule);
   fsched_program_destroy(p.program);
+  return status;
+}
+
+static fs_status make_model(pipeline *p, fsched_model_format format, char **text, size_t *length) {
+  FS_TRY(pass_bounds(p));
+  fs_status status = list_schedule(p, true);
+  if (status != FSCHED_OK && status != FSCHED_INFEASIBLE) {
+    return status;
+  }
+  fsched_refine refine =
+      p->options.refine == FSCHED_REFINE_NONE ? FSCHED_REFINE_ILP : p->options.refine;
+  return fs_refine_model(p->ctx, p->graph, p->schedule, p->bounds.all, refine,
+                         format == FSCHED_MODEL_MPS, text, length);
+}
+
+fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *graph,
+                                   const fsched_compile_options *options,
+                                   fsched_model_format format, char **text, size_t *length) {
+  pipeline p = {.ctx = ctx, .graph = graph};
+  FS_TRY(take_options(&p, options));
+  if ((unsigned)format > FSCHED_MODEL_MPS) {
+    return bad_enum(&p, "format", (int)format, "fsched_model_format");
+  }
+  fs_status status = make_model(&p, format, text, length);
+  fsched_schedule_destroy(p.schedule);
   return status;
 }

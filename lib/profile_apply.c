@@ -207,22 +207,7 @@ static fs_status warn(const applier *a) {
   return fs_warn_errors(a->ctx) == errors ? FSCHED_OK : FSCHED_BAD_INPUT;
 }
 
-/* The files that were read, and this one. */
-static fs_status list_file(const applier *a, const char ***list) {
-  fsched_graph *g = a->g;
-  *list = g->file;
-  if (a->p->file == NULL) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_new(&g->arena, list, (size_t)g->n_files + 1));
-  for (uint32_t i = 0; i < g->n_files; i++) {
-    (*list)[i] = g->file[i];
-  }
-  (*list)[g->n_files] = fs_arena_strndup(&g->arena, a->p->file, strlen(a->p->file));
-  return (*list)[g->n_files] == NULL ? FSCHED_SYSTEM : FSCHED_OK;
-}
-
-static void commit(applier *a, const char **files) {
+static void commit(applier *a) {
   fsched_graph *g = a->g;
   memcpy(g->op_time, a->op_time, g->n_ops * sizeof *g->op_time);
   for (uint32_t k = 0; k < g->target.n_memories; k++) {
@@ -232,19 +217,18 @@ static void commit(applier *a, const char **files) {
     m->read_fixed = cost[1].fixed, m->read_rate = cost[1].rate;
     a->use.memories += a->costs0[2 * k + 2] > a->costs0[2 * k];
   }
-  g->n_files += a->p->file != NULL;
-  g->file = files;
 }
 
 static fs_status apply(applier *a) {
-  const char **files;
   FS_TRY(find_tick(a));
   FS_TRY(check_starts(a));
   FS_TRY(take_items(a));
   FS_TRY(fit_costs(a));
   FS_TRY(warn(a));
-  FS_TRY(list_file(a, &files));
-  commit(a, files);
+  if (a->p->file != NULL) {
+    FS_TRY(fs_graph_add_file(a->g, a->p->file));
+  }
+  commit(a);
   return FSCHED_OK;
 }
 

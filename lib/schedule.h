@@ -27,6 +27,17 @@ typedef enum fs_schedule_status {
   FS_SCHEDULE_INFEASIBLE
 } fs_schedule_status;
 
+/* Lower bounds of the makespan that need no search. */
+typedef struct fs_lower_bounds {
+  fs_tick critical_path; /* copies of given content and of kept outputs included */
+  fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
+  fs_tick resource_work; /* per resource, concurrency too, with heads and tails */
+  fs_tick copy_work;     /* copies that no schedule avoids, on their own queues */
+  fs_tick memory_work;   /* area per bounded memory that is held for certain, in the same way */
+  fs_tick series;        /* the sum over parts that follow each other */
+  fs_tick all;           /* the largest */
+} fs_lower_bounds;
+
 struct fsched_schedule {
   fs_arena arena;
   fsched_context *ctx;
@@ -62,6 +73,11 @@ struct fsched_schedule {
 
   fs_tick makespan, lower_bound;
   fs_schedule_status status;
+  fs_lower_bounds bounds; /* if has_bounds: not in a schedule that was read from a file */
+  bool has_bounds;
+  fs_tick refined_from;  /* the makespan before the refinement; 0: there was none */
+  uint64_t search_nodes; /* of the refinement */
+  fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
 
   /* Filled by lib/pipeline.c from later stages for the statistics and for edges in the JSON;
    * NULL in a schedule that was read from a file. */
@@ -85,15 +101,8 @@ fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena,
 /* The queues an item occupies: *n of them, valid as long as the schedule. */
 const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n);
 
-typedef struct fs_lower_bounds {
-  fs_tick critical_path; /* copies of given content and of kept outputs included */
-  fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
-  fs_tick resource_work; /* per resource, concurrency too, with heads and tails */
-  fs_tick copy_work;     /* copies that no schedule avoids, on their own queues */
-  fs_tick series;        /* the sum over parts that follow each other */
-  fs_tick all;           /* the largest */
-} fs_lower_bounds;
-/* O((ops + edges) * domains), and at most 2^22 steps more per domain.  lib/bounds.c */
+/* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
+ * memory.  lib/bounds.c, lib/bounds_memory.c */
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                 fs_lower_bounds *out) FS_MUST_USE;
 /* Largest sum of live sizes that no schedule avoids (largest need of one op), per memory. */

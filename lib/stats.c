@@ -194,6 +194,28 @@ static void syncs(fs_stats *o) {
   fs_text_puts(o->t, "}");
 }
 
+/* Of the makespan; each is one that no schedule beats. */
+static void bounds(fs_stats *o) {
+  const fsched_schedule *s = o->s;
+  key(o, "bounds");
+  if (!s->has_bounds) {
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"critical_path\": ", s->bounds.critical_path);
+  put_u64(o->t, ", \"queues\": ", s->bounds.queue_work);
+  put_u64(o->t, ", \"resources\": ", s->bounds.resource_work);
+  put_u64(o->t, ", \"copies\": ", s->bounds.copy_work);
+  put_u64(o->t, ", \"series\": ", s->bounds.series);
+  put_u64(o->t, ", \"memory\": ", s->bounds.memory_work);
+  if (s->relaxation == 0) {
+    fs_text_puts(o->t, ", \"relaxation\": null}");
+  } else {
+    put_u64(o->t, ", \"relaxation\": ", s->relaxation);
+    fs_text_puts(o->t, "}");
+  }
+}
+
 static fs_status put(fs_stats *o, fs_arena *arena) {
   const fsched_schedule *s = o->s;
   fs_text_puts(o->t, "{");
@@ -211,8 +233,10 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
   FS_TRY(barriers(o, arena));
   syncs(o);
   frontier(o);
+  bounds(o);
   key(o, "search");
-  fs_text_puts(o->t, "{\"nodes\": 0, \"gap\": ");
+  put_u64(o->t, "{\"nodes\": ", s->search_nodes);
+  fs_text_puts(o->t, ", \"gap\": ");
   gap(o->t, s->makespan, s->lower_bound);
   fs_text_puts(o->t, "}\n");
   fs_text_puts(o->t, o->indent);

@@ -110,7 +110,7 @@ static const char faulty[] =
 /* Found by the compiler and in profiles. */
 static bool not_by_reader(uint32_t i) {
   return i == FS_WARN_TAINTED || i == FS_WARN_PROFILE || i == FS_WARN_STACK ||
-         i == FS_WARN_BARRIERS;
+         i == FS_WARN_BARRIERS || i == FS_WARN_REFINE;
 }
 
 START_TEST(every_class_on_and_off)

@@ -129,13 +129,31 @@ static void put_letters(fs_text *t, fs_cmd command) {
   fs_text_puts(t, any ? " ]] || { option=${word:0:2} value=${word:2}; }\n" : "");
 }
 
+/* Until one of them stands somewhere. */
+static void put_kinds(fs_text *t, fs_cmd command) {
+  fs_text kinds;
+  fs_text_init(&kinds, t->ctx);
+  gen_kinds(&kinds, command);
+  if (kinds.n > 0) {
+    fs_text_puts(t, "      kind='words");
+    fs_text_add(t, kinds.at, kinds.n);
+    fs_text_puts(t,
+                 "'\n      for i in ${kind#* }; do\n"
+                 "        [[ \" ${words[*]:2:n-2} \" != *\" $i \"* ]] || kind=$operand\n"
+                 "      done\n      operand=$kind kind=''\n");
+  }
+  fs_text_drop(&kinds);
+}
+
 static void put_command(fs_text *t, fs_cmd command) {
   gen_value operand = gen_operand_value(t->ctx, command);
   fs_text_printf(t, "    %s)\n      operand='%s ", fs_cmd_table[command].name,
                  operand.kind == GEN_COMMAND || operand.kind == GEN_FLAG ? "words" : "file");
   put_list(t, &operand);
   fs_text_drop(&operand.words);
-  fs_text_puts(t, "'\n      options='");
+  fs_text_puts(t, "'\n");
+  put_kinds(t, command);
+  fs_text_puts(t, "      options='");
   bool first = true;
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
     if (fs_option_is_on((fs_option)o, command)) {

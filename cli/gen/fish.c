@@ -132,8 +132,24 @@ static void put_operand(fs_text *t, fs_cmd command) {
   if (v.kind == GEN_FLAG) {
     return; /* it takes none */
   }
-  fs_text_printf(t, "complete -c fsched -n '__fsched_is %s' -k", fs_cmd_table[command].name);
-  put_words(t, &v, v.kind == GEN_FILE ? "(__fsched_files" : "");
+  fs_text kinds;
+  fs_text_init(&kinds, t->ctx);
+  gen_kinds(&kinds, command);
+  fs_text_add(&kinds, "", 1);
+  const char *name = fs_cmd_table[command].name, *list = kinds.failed ? "" : kinds.at;
+  const char *seen = "; and __fish_seen_subcommand_from";
+  if (*list != '\0') {
+    fs_text_printf(t, "complete -c fsched -n '__fsched_is %s; and not%s%s' -k -a '%s'\n", name,
+                   seen + strlen("; and"), list, list + 1);
+  }
+  fs_text_printf(t, "complete -c fsched -n '__fsched_is %s%s%s' -k", name,
+                 *list == '\0' ? "" : seen, list);
+  fs_text_drop(&kinds);
+  if (v.kind == GEN_FILE && v.words.n == 0) {
+    fs_text_puts(t, " -F");
+  } else {
+    put_words(t, &v, v.kind == GEN_FILE ? "(__fsched_files" : "");
+  }
   fs_text_puts(t, "\n");
   fs_text_drop(&v.words);
 }

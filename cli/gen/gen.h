@@ -32,6 +32,9 @@ typedef struct gen_value {
 /* To be released with fs_text_drop(&value.words). */
 gen_value gen_option_value(fsched_context *ctx, fs_option option);
 gen_value gen_operand_value(fsched_context *ctx, fs_cmd command);
+/* The words of an operand KIND before it, each with a blank before it: none, if there is no such.
+ */
+void gen_kinds(fs_text *t, fs_cmd command);
 /* The k-th word that completions offer for the option's argument, and what it means (cleared
  * first): those of fs_option_word, and of -W also no-CLASS, error=CLASS and no-error=CLASS.  False
  * past the last. */
@@ -45,7 +48,8 @@ bool gen_repeats(fs_option option);
 bool gen_page(fs_text *t, const char *name, const char *source, const char *date);
 /* The reference of a header, given as text.  False: it is not of the form of ours. */
 bool gen_api(fs_text *t, const char *header);
-/* Text for man(7): escaped, and in lines of prose, with the words of `argument` (or NULL) marked. */
+/* Text for man(7): escaped, and in lines of prose, with the words of `argument` (or NULL) marked.
+ */
 void gen_escaped(fs_text *t, const char *s, size_t n);
 void gen_prose(fs_text *t, const char *argument, const char *text);
 /* NULL: it cannot be read.  To be freed. */

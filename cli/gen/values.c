@@ -133,7 +133,10 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
     return v;
   }
   if (strcmp(operands, "[COMMAND]") != 0) {
-    v.kind = spelled_in_capitals(&v, operands);
+    fs_word word;
+    bool kind = fs_command_word(command, 0, &word); /* "KIND FILE": the rest is what v is about */
+    v.argument = kind ? operands + strlen("KIND ") : operands;
+    v.kind = spelled_in_capitals(&v, v.argument);
     return v;
   }
   v.kind = GEN_COMMAND;
@@ -141,6 +144,13 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
     add_word(&v.words, fs_cmd_table[c].name, strlen(fs_cmd_table[c].name));
   }
   return v;
+}
+
+void gen_kinds(fs_text *t, fs_cmd command) {
+  fs_word word;
+  for (uint32_t k = 0; fs_command_word(command, k, &word); k++) {
+    add_word(t, word.name, strlen(word.name));
+  }
 }
 
 void gen_brief(fs_text *t, fs_option option) {

@@ -152,6 +152,19 @@ static void put_option(fs_text *t, fs_option option) {
   fs_text_drop(&v.words);
 }
 
+/* ":KIND:(words)' '2", where a kind comes before the other operand. */
+static void put_kinds(fs_text *t, fs_cmd command) {
+  fs_text kinds;
+  fs_text_init(&kinds, t->ctx);
+  gen_kinds(&kinds, command);
+  if (kinds.n > 0) {
+    fs_text_puts(t, ":KIND:(");
+    fs_text_add(t, kinds.at + 1, kinds.n - 1);
+    fs_text_puts(t, ")' '2");
+  }
+  fs_text_drop(&kinds);
+}
+
 static void put_command(fs_text *t, fs_cmd command) {
   fs_text_printf(t, "    %s)\n      _arguments -S", fs_cmd_table[command].name);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
@@ -162,6 +175,7 @@ static void put_command(fs_text *t, fs_cmd command) {
   gen_value operand = gen_operand_value(t->ctx, command);
   if (operand.kind != GEN_FLAG) {
     fs_text_puts(t, " \\\n        '1");
+    put_kinds(t, command);
     put_value(t, &operand, FS_OPTION_COUNT);
     fs_text_puts(t, "'");
   }

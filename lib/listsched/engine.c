@@ -40,7 +40,17 @@ fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) {
              : FSCHED_OK;
 }
 
+/* An op that holds memory while it runs and not before needs no room before its given start. */
+static bool waits_for_start(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  return e->op_holds[op] && g->op_start != NULL && g->op_start[op] != FS_TICK_NONE &&
+         g->op_start[op] > e->now && e->touch0[op] == e->touch0[op + 1];
+}
+
 fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
+  if (waits_for_start(e, op)) { /* end_items calls again */
+    return FSCHED_OK;
+  }
   e->op_phase[op] = FS_OP_SOON;
   if (e->op_holds[op]) {
     return fs_heap_push(e->ctx, &e->soon, e->position[op], op);
@@ -75,7 +85,7 @@ static bool leaves_headroom(const fs_engine *e, uint32_t op) {
   for (int look = 0; look < LOOK && at < e->position[op]; look++, at = e->unissued_next[at]) {
     uint32_t other = e->op_at[at];
     if (e->op_phase[other] < FS_OP_CLAIMED && (e->policy->strict || e->op_phase[other] == 0) &&
-        comes_next(e, other)) {
+        comes_next(e, other) && !waits_for_start(e, other)) {
       earlier[n++] = other;
     }
   }
@@ -426,7 +436,11 @@ static fs_status end_items(fs_engine *e) {
   }
   while (e->next_release < e->release.n &&
          e->g->op_start[e->release.at[e->next_release]] == e->now) {
-    FS_TRY(fs_engine_lack_less(e, e->release.at[e->next_release++]));
+    uint32_t op = e->release.at[e->next_release++];
+    FS_TRY(fs_engine_lack_less(e, op));
+    if (e->op_phase[op] == FS_OP_WAITING && e->op_unissued_preds[op] == 0) {
+      FS_TRY(fs_engine_soon(e, op));
+    }
   }
   return FSCHED_OK;
 }

@@ -320,6 +320,11 @@ static fs_status choose_plan(search *s, uint32_t *best) {
   return FSCHED_OK;
 }
 
+/* Nothing else is left to try: why it fails is reported. */
+static bool last_chance(const search *s, uint32_t k) {
+  return s->schedule == NULL && k == N_POLICIES - 1 && !s->options->silent;
+}
+
 static fs_status try_policies(search *s) {
   bool bounded = any_bounded(s->g);
   uint32_t first = 0;
@@ -332,7 +337,7 @@ static fs_status try_policies(search *s) {
   FS_TRY(try_policy(s, first, false));
   for (uint32_t k = 0; k < N_POLICIES; k++) {
     if (k != first && !reached(s) && (all || s->schedule == NULL)) {
-      FS_TRY(try_policy(s, k, s->schedule == NULL && k == N_POLICIES - 1));
+      FS_TRY(try_policy(s, k, last_chance(s, k)));
     }
   }
   return try_neighbours(s);

@@ -15,6 +15,7 @@ typedef struct fs_listsched_options {
   fsched_evict evict;
   uint64_t seed;       /* 0: ties by id */
   fs_tick lower_bound; /* of the makespan: reaching it ends the search; 0: not known */
+  bool silent;         /* that none is found is not reported */
 } fs_listsched_options;
 
 /* Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make

@@ -49,7 +49,7 @@ fsched ver|verify
 fsched help d|COMMANDS d
 fsched compile --ev|--evict
 fsched compile -M|HELP compile -M
-fsched compile --ti|--time-report
+fsched compile --time-r|--time-report
 fsched compile --evict |farthest lru
 fsched compile --evict=l|lru
 fsched compile --barriers |auto
@@ -76,6 +76,12 @@ fsched compile --dump-after cod|codegen
 fsched compile --dump-after codegen=some.t|FILE some.txt
 fsched run --with-plan=|fit
 fsched run --with-plan some.f|FILE some.fsb
+fsched import |memory patterson psplib strip
+fsched import st|strip
+fsched import strip some.t|FILE some.txt
+fsched import -o some.t|FILE some.txt
+fsched export memory some.t|FILE some.txt
+fsched export memory some.txt --graph so|FILE some.yaml
 fsched nothing --|
 END
 # KINDS s: the kinds of --emit that begin so; COMMANDS d: commands; HELP: options of a command.

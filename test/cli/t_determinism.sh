@@ -45,6 +45,7 @@ fi
 mkdir -p "else where" && cp "$TOP/examples/resnet50.yaml" "else where/other.yml"
 # shellcheck disable=SC2013 # words
 for kind in $(sed -n 's/^ *FS_EMIT(\([a-z]*\),.*/\1/p' "$TOP/cli/emit.def"); do
+  case $kind in lp | mps) continue ;; esac # it is too large for a model
   (cd "else where" && "$FSCHED" compile other.yml -q -o here.fsb --emit "$kind=resnet50.$kind")
   expect "the name of a file is not in --emit $kind" same "else where/resnet50.$kind" \
     "want/resnet50.$kind"

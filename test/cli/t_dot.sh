@@ -46,7 +46,7 @@ run 0 "$FSCHED" dot g.yaml --memory cmx=20 --set time_unit=ms
 expect "--set changes the target" holds out '1 ms'
 run 0 "$FSCHED" dot "$TOP/examples/unet/graph.yaml" --buffers
 expect "--buffers shows what is given" holds out 'tooltip="mid.w: given"'
-expect "units with every time" holds p.dot 'lower bound 5 us'
+expect "units with every time" holds p.dot 'lower bound 6 us'
 expect "the copies by what they are for" holds p.dot '5 ops, 0 loads, 1 store, 2 spills'
 
 # Barriers.

@@ -50,7 +50,7 @@ options_of_page "$pages/fsched.1" | grep -v '^--version: ' >from_page
 options_of_help run | grep -F -e --color -e --quiet -e --diagnostics >common
 expect "fsched(1) has the common options" [ "$(grep -cxFf common from_page)" -eq 3 ]
 
-for page in "$pages"/*.[135]; do
+for page in "$pages"/*.[1357]; do
   name=$(basename "$page")
   for part in NAME SYNOPSIS DESCRIPTION EXAMPLES '"SEE ALSO"'; do
     expect "$name has $part" holds "$page" "^\\.SH $part\$"
@@ -63,10 +63,10 @@ for page in "$pages"/*.[135]; do
   esac
   expect "$name has no marker left" [ -z "$(grep -e '^\.." @' -e '@[A-Z]*@' "$page")" ]
   expect "$name has date and version" grep -q \
-    "^\\.TH [A-Z-]* [135] 20[0-9-]* \"fsched $("$FSCHED" --version | sed -n '1s/fsched //p')\"" "$page"
+    "^\\.TH [A-Z-]* [1357] 20[0-9-]* \"fsched $("$FSCHED" --version | sed -n '1s/fsched //p')\"" "$page"
   # Every page that it refers to is there.
-  sed -n 's/.*\\f[BI]\(fsched[a-z\\-]*\)\\fP(\([135]\)).*/\1 \2/p
-    s/^\.BR \(l*i*b*fsched[a-z\\-]*\) (\([135]\)).*/\1 \2/p' "$page" | sed 's/\\//g' | sort -u >refs
+  sed -n 's/.*\\f[BI]\(fsched[a-z\\-]*\)\\fP(\([1357]\)).*/\1 \2/p
+    s/^\.BR \(l*i*b*fsched[a-z\\-]*\) (\([1357]\)).*/\1 \2/p' "$page" | sed 's/\\//g' | sort -u >refs
   while read -r ref section; do
     expect "$name: $ref($section) is a page" [ -s "$pages/$ref.$section" ]
   done <refs
@@ -101,7 +101,7 @@ done <declared
 expect "no other links" [ "$(find "$pages/links" -type f | wc -l)" -eq "$(grep -c . declared)" ]
 # Its reference has all code of the headers, and all words of their members' comments.
 bare() { tr '\n' ' ' | sed 's,/\*,\n&,g; s,\*/,&\n,g' | sed '/^\/\*/d' | tr -d ' \n' | sed 's/[;{},]/&\n/g'; }
-for h in fsched graph compile program verify replay exec kernel calibrate profile frontier; do
+for h in fsched graph compile program verify replay exec kernel calibrate profile import frontier; do
   sed '1,/^extern "C" {/d' "$TOP/include/fsched/$h.h" | awk '
     /^#endif/ && !on { on = 1; next } /^#ifdef __cplusplus/ { exit } /^#if/ { skip = 1 }
     on && !skip; /^#endif/ { skip = 0 }' |
@@ -216,7 +216,7 @@ flush() {
   esac
   kind=
 }
-for page in "$pages"/*.[135]; do
+for page in "$pages"/*.[1357]; do
   name=$(basename "$page")
   mkdir -p "run-$name"
   runs "$page" >all
@@ -246,7 +246,7 @@ done
 
 # As a terminal shows them.
 if command -v groff >/dev/null; then
-  for page in "$pages"/*.[135]; do
+  for page in "$pages"/*.[1357]; do
     name=$(basename "$page")
     groff -man -ww -Tascii -rLL=80n -P-cbuo "$page" >text 2>warnings
     expect "$name has no warnings" empty warnings

@@ -56,13 +56,13 @@ run 0 deps sh "$TOP/scripts/deps"
 expect "the build wants none of them" empty err
 run 0 deps PASSWORD=asked sh "$TOP/scripts/deps" --test
 expect "they are not worth a password" [ ! -e log ]
-expect "but it is said" holds err 'skipped.* zsh fish '
+expect "but it is said" holds err 'not built or tested.* zsh fish '
 run 0 deps sh "$TOP/scripts/deps" --test
 expect "first all in one call" holds log ' g++ .* zsh fish '
 expect "then each" holds log ' fish$'
-expect "a package that does not exist is no fault" holds err 'skipped.* fish '
+expect "a package that does not exist is no fault" holds err 'not built or tested.* fish '
 expect "nor in the way of the others" [ "$(grep -c ' zsh ' err)" -eq 1 ]
 expect "no second compiler" [ "$(grep -c clang log)" -eq 0 ]
 run 0 deps sh "$TOP/scripts/deps" --ci
-expect "a second compiler" holds err 'skipped.* clang '
+expect "a second compiler" holds err 'not built or tested.* clang '
 :

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a node is divided. */
+#ifndef FSCHED_GLPK_BRANCH_H
+#define FSCHED_GLPK_BRANCH_H
+
+#include "rows.h"
+
+typedef struct branch {
+  int group, cut; /* the first `cut` members of a group, or the others; or, with
+                     group 0, */
+  int col;        /* a variable that is at most `at`, or at least one more */
+  double at;
+} branch;
+
+typedef enum next {
+  CLOSED, /* there is no solution */
+  AGAIN,  /* bounds were narrowed */
+  DIVIDE, /* *b is the branch */
+  STUCK   /* nothing is left to divide */
+} next;
+
+/* x: a solution of the relaxation that is not whole, or NULL. */
+next choose_branch(rows *r, const double *x, branch *b);
+void take_side(rows *r, const branch *b, bool second);
+
+#endif

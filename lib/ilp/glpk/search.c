@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Branch and bound, with GLPK for the linear relaxations.  GLPK's own search
+ * knows nothing of what models of schedules are made of, and proves few of
+ * them.  Here
+ *
+ *   - every node is first propagated (rows.c), the cut-off being one of the
+ * rows;
+ *   - a branch divides a group of variables (branch.c): "starts by t, or
+ * later", where GLPK has "starts at t, or not at t", of which the second half
+ * says next to nothing.
+ *
+ * The search is depth first, from the root again and again, in turns that grow
+ * longer:
+ *
+ *   improve   for a solution better than the best one
+ *   refute    for one near the lower bound; without one the bound rises.
+ * Windows are narrow then, so that this is easier than to refute all that would
+ * be better
+ *
+ * A turn that was not cut short proves that there is nothing up to its cut-off.
+ * Turns are measured in nodes: the clock only ends it all. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "branch.h"
+#include "relax.h"
+
+enum { FIRST_TURN = 8, DEEPEST = 10000, NODE_ITERATIONS = 1500 };
+
+typedef struct state {
+  const task *t;
+  rows *r;
+  relaxation relax;
+  double *x; /* a point that may be a solution */
+  bool found, bounded;
+  double best;   /* objective of the best solution */
+  double most;   /* no solution has a larger one; may be infinite */
+  double bound;  /* no solution is better */
+  double cutoff; /* of this turn */
+  double *open;  /* per depth: the bound of the side that waits, or infinite */
+  long nodes, turn_end;
+  double said; /* when the nodes were */
+  bool improving;
+  bool cut_short; /* the turn is */
+  bool over;      /* the limit is reached */
+  bool lost;      /* numbers were not good enough to prove anything */
+} state;
+
+/* What a bound means where all objectives are whole. */
+static double round_up(const state *s, double value) {
+  return s->t->integral ? ceil(value - 1e-6 * (1.0 + fabs(value))) : value;
+}
+
+static void raise_bound(state *s, double value) {
+  value = s->found ? fmin(value, s->best) : value;
+  if (isfinite(value) && (!s->bounded || value > s->bound)) {
+    s->bounded = true;
+    s->bound = value;
+    say_nodes(s->nodes); /* whoever ends us at a proof knows how many it took */
+    say_bound(value);
+  }
+}
+
+/* The largest objective that is better than that of the best solution, if there is one. */
+static double better(const state *s) {
+  double step = s->t->integral ? 1.0 : 1e-6 * (1.0 + fabs(s->best));
+  return s->found ? s->best - step : s->most;
+}
+
+/* There is nothing better. */
+static bool proven(const state *s) { return s->bounded && s->bound > better(s); }
+
+static bool is_above(double value, double limit) {
+  return value > limit + 1e-7 * (1.0 + fabs(limit));
+}
+
+/* The point s->x; false: it is no solution. */
+static bool take_solution(state *s) {
+  rows *r = s->r;
+  double objective = r->constant;
+  for (int j = 1; j <= r->n_cols; j++) {
+    s->x[j] = r->whole[j] ? floor(s->x[j] + 0.5) : s->x[j];
+    objective += r->cost[j] * s->x[j];
+  }
+  if (!is_solution(s->t->lp, s->x)) {
+    return false;
+  }
+  if (!s->found || objective < s->best) {
+    s->found = true;
+    s->best = objective;
+    s->cutoff = fmin(s->cutoff, better(s));
+    say_nodes(s->nodes);
+    say_incumbent(s->t->lp, objective, s->x);
+  }
+  return true;
+}
+
+/* ---- one node */
+
+static bool all_fixed(const rows *r) {
+  for (int j = 1; j <= r->n_cols; j++) {
+    if (r->whole[j] && !is_fixed(r, j)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_whole(const rows *r, const double *x) {
+  for (int j = 1; j <= r->n_cols; j++) {
+    if (r->whole[j] && fabs(x[j] - floor(x[j] + 0.5)) > 1e-6) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void count_node(state *s) {
+  double time = now();
+  if (time > s->said + 0.25) {
+    s->said = time;
+    say_nodes(s->nodes);
+  }
+  s->over = (s->t->node_limit > 0 && s->nodes >= s->t->node_limit) ||
+            (s->t->deadline >= 0.0 && time >= s->t->deadline);
+  s->cut_short = s->cut_short || s->over || s->nodes >= s->turn_end;
+  s->nodes += !s->cut_short;
+}
+
+/* As long as a turn improves, all that is open is this node and the sides that
+ * wait. */
+static void tell_bound(state *s, int depth, double here) {
+  for (int d = 0; d < depth; d++) {
+    here = fmin(here, s->open[d]);
+  }
+  if (s->improving) {
+    raise_bound(s, here);
+  }
+}
+
+/* Nothing is left to decide, or the relaxation decides it. */
+static bool take_point(state *s, bool solved) {
+  rows *r = s->r;
+  bool fixed = all_fixed(r);
+  if (!fixed && !(solved && is_whole(r, s->relax.x))) {
+    return false;
+  }
+  memcpy(s->x, solved ? s->relax.x : r->low, ((size_t)r->n_cols + 1) * sizeof *s->x);
+  bool taken = take_solution(s);
+  s->lost = s->lost || (fixed && !taken);
+  return taken || fixed;
+}
+
+/* Relaxes the node and narrows it until it is closed or there is a branch to
+ * make. */
+static next settle(state *s, int depth, double *bound, branch *b) {
+  rows *r = s->r;
+  next n = AGAIN;
+  while (n == AGAIN) {
+    set_cutoff(r, s->cutoff);
+    if (!propagate(r)) {
+      return CLOSED;
+    }
+    answer a =
+        relax(&s->relax, s->cutoff, depth == 0 ? INT32_MAX : NODE_ITERATIONS, s->t->deadline);
+    bool solved = a == RELAX_SOLVED;
+    if (solved) {
+      *bound = fmax(*bound, round_up(s, s->relax.value));
+      tell_bound(s, depth, *bound);
+    }
+    if (a == RELAX_NONE || is_above(*bound, s->cutoff) || take_point(s, solved)) {
+      return CLOSED;
+    }
+    if (solved && isfinite(s->cutoff)) {
+      fix_by_cost(&s->relax, r, s->cutoff);
+    }
+    if (!propagate(r)) {
+      return CLOSED;
+    }
+    n = choose_branch(r, solved ? s->relax.x : NULL, b);
+  }
+  s->lost = s->lost || n == STUCK;
+  return n;
+}
+
+static void explore(state *s, int depth, double bound) {
+  count_node(s);
+  if (s->cut_short) {
+    return;
+  }
+  branch b;
+  if (settle(s, depth, &bound, &b) != DIVIDE) {
+    return;
+  }
+  if (depth == DEEPEST) {
+    s->cut_short = s->over = true;
+    return;
+  }
+  size_t trail = s->r->n_trail;
+  for (int side = 0; side < 2 && !s->cut_short; side++) {
+    s->open[depth] = side == 0 ? bound : INFINITY;
+    take_side(s->r, &b, side == 1);
+    if (!s->r->conflict) {
+      explore(s, depth + 1, bound);
+    }
+    undo(s->r, trail);
+  }
+}
+
+/* ---- turns */
+
+/* Looks for solutions up to the cut-off.  When it has looked at all, the bound
+ * rises beyond. */
+static void turn(state *s, double cutoff, long length) {
+  rows *r = s->r;
+  s->cutoff = cutoff;
+  s->cut_short = false;
+  s->turn_end = s->nodes + length;
+  size_t trail = r->n_trail;
+  set_cutoff(r, cutoff);
+  if (propagate(r)) {
+    make_relaxation(&s->relax, r);
+    explore(s, 0, s->bounded ? s->bound : -INFINITY);
+    free_relaxation(&s->relax);
+  }
+  undo(r, trail);
+  if (!s->cut_short && !s->lost) {
+    raise_bound(s, s->t->integral             ? s->cutoff + 1.0
+                   : s->found && s->improving ? s->best
+                                              : s->cutoff);
+  }
+}
+
+static void improve(state *s, long length) {
+  s->improving = true;
+  turn(s, better(s), length);
+  s->improving = false;
+}
+
+/* Up to a tenth of the way from the bound to the best solution. */
+static void refute(state *s, long length) {
+  do {
+    double step = floor((better(s) + 1.0 - s->bound) / 10.0);
+    turn(s, s->bound + step, length);
+  } while (!s->cut_short && !s->lost && !proven(s));
+}
+
+static bool can_refute(const state *s) {
+  return s->t->integral && s->bounded && isfinite(better(s)) && !proven(s);
+}
+
+/* The relaxation of the whole model.  false: it has no solution. */
+static bool relax_root(state *s) {
+  if (!propagate(s->r)) {
+    return false;
+  }
+  double least;
+  row_range(s->r, 0, &least, &s->most);
+  s->most += s->r->constant;
+  make_relaxation(&s->relax, s->r);
+  answer a = relax(&s->relax, INFINITY, INT32_MAX, s->t->deadline);
+  if (a == RELAX_SOLVED) {
+    say_nodes(s->nodes);
+    say_bound(s->relax.value);
+    s->bounded = true;
+    s->bound = round_up(s, s->relax.value);
+  }
+  free_relaxation(&s->relax);
+  return a != RELAX_NONE;
+}
+
+static verdict run(state *s) {
+  if (!relax_root(s)) {
+    return s->found ? LIMIT : INFEASIBLE;
+  }
+  for (long length = FIRST_TURN; !s->over && !proven(s); length *= 2) {
+    improve(s, length);
+    if (!s->cut_short) {
+      return s->lost ? LIMIT : s->found ? OPTIMAL : INFEASIBLE;
+    }
+    if (!s->over && can_refute(s)) {
+      refute(s, length);
+    }
+    if (s->lost) {
+      return LIMIT;
+    }
+  }
+  return !proven(s) ? LIMIT : s->found ? OPTIMAL : INFEASIBLE;
+}
+
+verdict search(const task *t) {
+  rows *r = make_rows(t->lp);
+  state s = {.t = t, .r = r, .said = now()};
+  size_t n = (size_t)r->n_cols + 1;
+  s.x = allocate(n, sizeof *s.x);
+  s.open = allocate(DEEPEST + 1, sizeof *s.open);
+  if (t->start != NULL) {
+    memcpy(s.x, t->start, n * sizeof *s.x);
+    (void)take_solution(&s);
+  }
+  verdict v = run(&s);
+  if (v == OPTIMAL) {
+    raise_bound(&s, s.best);
+  }
+  say_nodes(s.nodes);
+  return v;
+}

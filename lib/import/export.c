@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules as solutions.  First the graph must be one that the format can say, or the solution
+ * would be one of another instance; then it is a line per op, in the order of the graph.
+ *
+ *   project   makespan M, then NUMBER START for each job
+ *   strip     strip WIDTH HEIGHT, then x y w h for each rectangle
+ *   memory    the table of the instance, with a column offset */
+#include <stdio.h>
+
+#include "graph.h"
+#include "import/csv.h"
+#include "schedule.h"
+
+typedef struct exporter {
+  fsched_context *ctx;
+  const fsched_schedule *s;
+  const fsched_graph *g;
+  const char *kind; /* "a project" */
+  fs_text out;
+} exporter;
+
+#define refuse(x, pos, ...)                                                                    \
+  fs_fail((x)->ctx, FSCHED_BAD_INPUT, FS_DIAG_EXPORT_SHAPE, (pos),                             \
+          "export takes the schedules of graphs that import has made, or others of that form", \
+          __VA_ARGS__)
+
+static fs_pos op_pos(const exporter *x, uint32_t op) { return fs_op_pos(x->ctx, x->g, op); }
+
+/* ---- what a format does not have */
+
+enum { HAS_ORDER = 1, HAS_USES = 2, HAS_STARTS = 4, HAS_PLACES = 8 };
+
+static fs_status check_target(const exporter *x) {
+  const fs_target *t = &x->g->target;
+  const char *what = !t->implicit_queues ? "queues" : t->concurrency != 0 ? "a limit of ops" : NULL;
+  if (what != NULL) {
+    return refuse(x, FS_NOWHERE, "the target of '%.80s' has %s, and %s has none", x->g->name, what,
+                  x->kind);
+  }
+  return FSCHED_OK;
+}
+
+/* What this op has that the format does not. */
+static const char *stranger(const fsched_graph *g, uint32_t op, unsigned has) {
+  return g->op_arg0[op + 1] > g->op_arg0[op]                                  ? "args"
+         : !(has & HAS_ORDER) && g->pred0[op + 1] > g->pred0[op]              ? "predecessors"
+         : !(has & HAS_USES) && g->op_use0[op + 1] > g->op_use0[op]           ? "uses"
+         : !(has & HAS_PLACES) && g->op_scratch0[op + 1] > g->op_scratch0[op] ? "scratch"
+         : !(has & HAS_STARTS) && g->op_start != NULL && g->op_start[op] != FS_TICK_NONE
+             ? "a given start"
+             : NULL;
+}
+
+static fs_status check_ops(const exporter *x, unsigned has) {
+  for (uint32_t op = 0; op < x->g->n_ops; op++) {
+    const char *what = stranger(x->g, op, has);
+    if (what != NULL) {
+      return refuse(x, op_pos(x, op), "op '%.80s' has %s, and %s has none", x->g->op_name[op], what,
+                    x->kind);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* One memory with addresses and nothing beside it. */
+static fs_status check_memory(const exporter *x, uint64_t most_align) {
+  const fs_target *t = &x->g->target;
+  if (t->n_memories != 1) {
+    return refuse(x, FS_NOWHERE, "the target of '%.80s' has %u memories, and %s has one",
+                  x->g->name, t->n_memories, x->kind);
+  }
+  const fs_memory *m = &t->memory[0];
+  const char *what = !fs_memory_bounded(m)            ? "no capacity"
+                     : m->placement == FSCHED_COUNTED ? "no addresses"
+                     : m->align > most_align          ? "an alignment"
+                                                      : NULL;
+  if (what != NULL) {
+    return refuse(x, FS_NOWHERE, "memory '%.80s' has %s, and that of %s is of another kind",
+                  m->name, what, x->kind);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check(const exporter *x, unsigned has) {
+  FS_TRY(check_target(x));
+  return check_ops(x, has);
+}
+
+/* ---- projects */
+
+static fs_status export_project(exporter *x) {
+  x->kind = "a project";
+  FS_TRY(check(x, HAS_ORDER | HAS_USES));
+  fs_text_puts(&x->out, "makespan ");
+  fs_text_u64(&x->out, x->s->makespan);
+  fs_text_puts(&x->out, "\n");
+  for (uint32_t op = 0; op < x->g->n_ops; op++) {
+    char name[16];
+    (void)snprintf(name, sizeof name, "j%u", op + 1);
+    if (strcmp(name, x->g->op_name[op]) != 0) {
+      return refuse(x, op_pos(x, op), "op '%.80s' should be named %s: jobs are numbered",
+                    x->g->op_name[op], name);
+    }
+    fs_text_u64(&x->out, (uint64_t)op + 1);
+    fs_text_puts(&x->out, " ");
+    fs_text_u64(&x->out, x->s->start[op]);
+    fs_text_puts(&x->out, "\n");
+  }
+  return FSCHED_OK;
+}
+
+/* ---- what has places */
+
+typedef struct place {
+  uint64_t address, size;
+} place;
+
+/* Of the op's scratch; without any it is at 0 and takes nothing. */
+static fs_status find_place(const exporter *x, uint32_t op, place *out) {
+  uint32_t k = x->g->op_scratch0[op];
+  *out = (place){0, 0};
+  if (k == x->g->op_scratch0[op + 1]) {
+    return FSCHED_OK;
+  }
+  uint32_t r = x->s->scratch_residency[k];
+  if (r == FS_NONE) {
+    return refuse(x, op_pos(x, op), "the schedule has no place for op '%.80s'", x->g->op_name[op]);
+  }
+  *out = (place){x->s->res_address[r], x->g->scratch_size[k]};
+  return FSCHED_OK;
+}
+
+static void put_numbers(fs_text *t, const uint64_t *number, size_t n, const char *between) {
+  for (size_t i = 0; i < n; i++) {
+    fs_text_puts(t, i == 0 ? "" : between);
+    fs_text_u64(t, number[i]);
+  }
+  fs_text_puts(t, "\n");
+}
+
+static fs_status export_strip(exporter *x) {
+  x->kind = "a strip";
+  FS_TRY(check(x, HAS_PLACES));
+  FS_TRY(check_memory(x, 1));
+  fs_text_puts(&x->out, "strip ");
+  put_numbers(&x->out, (uint64_t[]){x->g->target.memory[0].capacity, x->s->makespan}, 2, " ");
+  for (uint32_t op = 0; op < x->g->n_ops; op++) {
+    place p;
+    FS_TRY(find_place(x, op, &p));
+    if (p.size == 0 || x->g->op_time[op] == 0) {
+      return refuse(x, op_pos(x, op), "op '%.80s' has no area, and a rectangle has one",
+                    x->g->op_name[op]);
+    }
+    put_numbers(&x->out, (uint64_t[]){p.address, x->s->start[op], p.size, x->g->op_time[op]}, 4,
+                " ");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status export_memory(exporter *x) {
+  x->kind = "a memory allocation";
+  FS_TRY(check(x, HAS_PLACES | HAS_STARTS));
+  FS_TRY(check_memory(x, FSCHED_MAX_SIZE));
+  uint64_t align = x->g->target.memory[0].align;
+  fs_text_puts(&x->out, align > 1 ? "id,lower,upper,size,alignment,offset\n"
+                                  : "id,lower,upper,size,offset\n");
+  for (uint32_t op = 0; op < x->g->n_ops; op++) {
+    place p;
+    FS_TRY(find_place(x, op, &p));
+    if (x->g->op_start == NULL || x->g->op_start[op] == FS_TICK_NONE) {
+      return refuse(x, op_pos(x, op), "op '%.80s' has no given start, and a buffer has one",
+                    x->g->op_name[op]);
+    }
+    uint64_t number[] = {x->s->start[op], x->s->end[op], p.size, align, p.address};
+    number[3] = align > 1 ? align : p.address;
+    fs_csv_put(&x->out, x->g->op_name[op]);
+    fs_text_puts(&x->out, ",");
+    put_numbers(&x->out, number, align > 1 ? 5 : 4, ",");
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_export(fsched_context *ctx, fsched_format format,
+                            const fsched_schedule *schedule, char **text, size_t *length) {
+  static fs_status (*const writers[])(exporter *) = {[FSCHED_FORMAT_PATTERSON] = export_project,
+                                                     [FSCHED_FORMAT_PSPLIB] = export_project,
+                                                     [FSCHED_FORMAT_STRIP] = export_strip,
+                                                     [FSCHED_FORMAT_MEMORY] = export_memory};
+  exporter x = {.ctx = ctx, .s = schedule, .g = schedule->graph};
+  if ((uint32_t)format >= sizeof writers / sizeof writers[0]) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "there is no format %u", (unsigned)format);
+  }
+  fs_text_init(&x.out, ctx);
+  fs_status status = writers[format](&x);
+  if (status != FSCHED_OK) {
+    fs_text_drop(&x.out);
+    return status;
+  }
+  return fs_text_take(&x.out, text, length);
+}

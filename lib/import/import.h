@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers of other tools' formats: what they share.
+ *
+ * A reader walks over the text once and writes the graph file.  Nothing is sized by what the text
+ * claims, only by what it holds.  A fault is reported where it stands and makes the import fail;
+ * the reader goes on where what follows can still be understood, so that several are found. */
+#ifndef FS_IMPORT_H
+#define FS_IMPORT_H
+
+#include "context.h"
+#include "fsched/import.h"
+#include "mem.h"
+
+typedef struct fs_import {
+  fsched_context *ctx;
+  fs_arena arena; /* scratch of the import */
+  fsched_format format;
+  fsched_import_options options;
+  const char *name, *text;
+  size_t length;
+  uint32_t file;
+  fs_status status; /* what the faults so far amount to */
+  fs_text out;
+} fs_import;
+
+/* Bytes [at, end) of the text. */
+typedef struct fs_span {
+  size_t at, end;
+} fs_span;
+static inline bool fs_span_empty(fs_span s) { return s.at == s.end; }
+
+/* What a number is, for messages: "the duration of job 7"; `of` NULL: the first part alone. */
+typedef struct fs_wanted {
+  const char *what, *of;
+  uint64_t number;
+} fs_wanted;
+
+/* ---- reader.c */
+
+/* Registers the text; reports one that is none (bytes that are not UTF-8), FSCHED_BAD_INPUT. */
+fs_status fs_import_begin(fs_import *in) FS_MUST_USE;
+/* All that there is to read. */
+fs_span fs_import_all(const fs_import *in);
+/* Takes the next line off `rest`, without its end; false: there is none. */
+bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line);
+/* The next word between blanks, which is taken off; without any an empty one, behind the last word
+ * that there is. */
+fs_span fs_import_word(const fs_import *in, fs_span *rest);
+/* The word that begins at `at`. */
+fs_span fs_import_word_at(const fs_import *in, size_t at);
+bool fs_import_is(const fs_import *in, fs_span word, const char *text);
+/* A decimal number from 0 to 2^64 - 1? */
+bool fs_import_digits(const fs_import *in, fs_span word, uint64_t *value);
+/* The word as a number in [least, most]; else reports it and returns false. */
+bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t least, uint64_t most,
+                      uint64_t *value);
+/* Takes the next word off and reads it as such a number. */
+bool fs_import_next(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t least, uint64_t most,
+                    uint64_t *value);
+/* The number of the line on which a byte stands, from 1. */
+uint32_t fs_import_line_of(const fs_import *in, size_t at);
+
+/* Reports a fault; FSCHED_INFEASIBLE counts less than FSCHED_BAD_INPUT.  An empty span stands
+ * after what there is. */
+void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
+                     const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+#define fs_import_syntax(in, at, hint, ...) \
+  fs_import_fault((in), FSCHED_BAD_INPUT, FS_DIAG_IMPORT_SYNTAX, (at), (hint), __VA_ARGS__)
+#define fs_import_value(in, at, hint, ...) \
+  fs_import_fault((in), FSCHED_BAD_INPUT, FS_DIAG_IMPORT_VALUE, (at), (hint), __VA_ARGS__)
+#define fs_import_reference(in, at, hint, ...) \
+  fs_import_fault((in), FSCHED_BAD_INPUT, FS_DIAG_IMPORT_REFERENCE, (at), (hint), __VA_ARGS__)
+#define fs_import_infeasible(in, at, hint, ...) \
+  fs_import_fault((in), FSCHED_INFEASIBLE, FS_DIAG_IMPORT_VALUE, (at), (hint), __VA_ARGS__)
+
+/* A part of the text as messages show it: "%.*s" of these two, at most FS_SHOWN bytes. */
+enum { FS_SHOWN = 40 };
+int fs_import_shown(const fs_import *in, fs_span s);
+static inline const char *fs_import_at(const fs_import *in, fs_span s) { return in->text + s.at; }
+
+/* ---- writer.c */
+
+/* "fsched: 1" and the name, after the comments that the reader has written. */
+void fs_import_head(fs_import *in);
+/* A name as YAML: plain where it may be, else in quotes. */
+void fs_import_name(fs_text *t, const char *name);
+/* "1 job", "3 jobs". */
+void fs_import_count(fs_text *t, uint64_t n, const char *what, const char *many);
+
+/* ---- readers: each writes the graph file to in->out, unless in->status says that it failed.
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_import_patterson(fs_import *in) FS_MUST_USE;
+fs_status fs_import_psplib(fs_import *in) FS_MUST_USE;
+fs_status fs_import_strip(fs_import *in) FS_MUST_USE;
+fs_status fs_import_memory(fs_import *in) FS_MUST_USE;
+
+#endif

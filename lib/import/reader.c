@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words and lines of a text.  Positions are offsets; the line and column of one are counted when a
+ * fault is reported there, and only as long as the context still stores faults, so that a text full
+ * of them does not cost the square of its length. */
+#include <stdio.h>
+
+#include "import/import.h"
+#include "utf8.h"
+
+static bool blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
+}
+
+/* Of the first line that is not UTF-8, or holds a zero byte. */
+static bool find_rubbish(const fs_import *in, fs_span *at) {
+  if (in->length == 0 ||
+      (fs_utf8_valid(in->text, in->length) && memchr(in->text, 0, in->length) == NULL)) {
+    return false;
+  }
+  fs_span rest = {0, in->length};
+  while (fs_import_line(in, &rest, at)) {
+    size_t n = at->end - at->at;
+    if (n > 0 &&
+        (!fs_utf8_valid(in->text + at->at, n) || memchr(in->text + at->at, 0, n) != NULL)) {
+      break;
+    }
+  }
+  at->end = at->at + (at->end > at->at);
+  return true;
+}
+
+fs_status fs_import_begin(fs_import *in) {
+  FS_TRY(fs_context_add_file(in->ctx, in->name, in->text, in->length, &in->file));
+  fs_span at;
+  if (find_rubbish(in, &at)) {
+    fs_import_syntax(in, at, NULL, "this line is not text (UTF-8)");
+    return in->status;
+  }
+  fs_span all = fs_import_all(in);
+  if (fs_span_empty(fs_import_word(in, &all))) {
+    fs_import_syntax(in, ((fs_span){0, 0}), NULL, "there is nothing in this file");
+  }
+  return in->status;
+}
+
+fs_span fs_import_all(const fs_import *in) {
+  static const char mark[] = "\xEF\xBB\xBF"; /* of byte order, which some editors write */
+  size_t n = sizeof mark - 1;
+  bool marked = in->length >= n && memcmp(in->text, mark, n) == 0;
+  return (fs_span){marked ? n : 0, in->length};
+}
+
+bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line) {
+  if (fs_span_empty(*rest)) {
+    return false;
+  }
+  const char *from = in->text + rest->at;
+  const char *end = memchr(from, '\n', rest->end - rest->at);
+  *line = (fs_span){rest->at, end == NULL ? rest->end : (size_t)(end - in->text)};
+  rest->at = line->end + (end != NULL);
+  if (line->end > line->at && in->text[line->end - 1] == '\r') {
+    line->end--;
+  }
+  return true;
+}
+
+fs_span fs_import_word(const fs_import *in, fs_span *rest) {
+  size_t from = rest->at;
+  while (rest->at < rest->end && blank(in->text[rest->at])) {
+    rest->at++;
+  }
+  if (rest->at == rest->end) {
+    while (from > 0 && blank(in->text[from - 1])) {
+      from--;
+    }
+    return (fs_span){from, from};
+  }
+  fs_span word = {rest->at, rest->at};
+  while (word.end < rest->end && !blank(in->text[word.end])) {
+    word.end++;
+  }
+  rest->at = word.end;
+  return word;
+}
+
+fs_span fs_import_word_at(const fs_import *in, size_t at) {
+  fs_span rest = {at, in->length};
+  return fs_import_word(in, &rest);
+}
+
+bool fs_import_is(const fs_import *in, fs_span word, const char *text) {
+  size_t n = strlen(text);
+  return word.end - word.at == n && memcmp(in->text + word.at, text, n) == 0;
+}
+
+/* Digits alone; *value is UINT64_MAX when it exceeds that. */
+static bool read_digits(const fs_import *in, fs_span word, uint64_t *value) {
+  *value = 0;
+  for (size_t i = word.at; i < word.end; i++) {
+    unsigned digit = (unsigned)(in->text[i] - '0');
+    if (digit > 9) {
+      return false;
+    }
+    *value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
+  }
+  return !fs_span_empty(word);
+}
+
+bool fs_import_digits(const fs_import *in, fs_span word, uint64_t *value) {
+  return read_digits(in, word, value);
+}
+
+static const char *put_wanted(char *text, size_t size, fs_wanted w) {
+  if (w.of == NULL) {
+    (void)snprintf(text, size, "%s", w.what);
+  } else {
+    (void)snprintf(text, size, "%s of %s %llu", w.what, w.of, (unsigned long long)w.number);
+  }
+  return text;
+}
+
+/* Nothing but blanks follows in the whole text. */
+static bool at_end(const fs_import *in, size_t at) {
+  fs_span rest = {at, in->length};
+  return fs_span_empty(fs_import_word(in, &rest));
+}
+
+bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t least, uint64_t most,
+                      uint64_t *value) {
+  char what[96];
+  bool digits = read_digits(in, word, value);
+  if (digits && *value >= least && *value <= most) {
+    return true;
+  }
+  put_wanted(what, sizeof what, wanted);
+  bool negative = word.end > word.at + 1 && in->text[word.at] == '-' &&
+                  read_digits(in, (fs_span){word.at + 1, word.end}, value);
+  if (fs_span_empty(word)) {
+    fs_import_syntax(in, word, at_end(in, word.at) ? "the file ends here" : NULL,
+                     "the %s is missing", what);
+  } else if (digits || negative) {
+    fs_import_value(in, word, NULL, "the %s is %.*s, outside %llu .. %llu", what,
+                    fs_import_shown(in, word), fs_import_at(in, word), (unsigned long long)least,
+                    (unsigned long long)most);
+  } else {
+    fs_import_syntax(in, word, NULL, "the %s must be a whole number, not '%.*s'", what,
+                     fs_import_shown(in, word), fs_import_at(in, word));
+  }
+  return false;
+}
+
+bool fs_import_next(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t least, uint64_t most,
+                    uint64_t *value) {
+  return fs_import_number(in, fs_import_word(in, rest), wanted, least, most, value);
+}
+
+uint32_t fs_import_line_of(const fs_import *in, size_t at) {
+  uint32_t line = 1;
+  const char *p = in->text, *end = in->text + at;
+  while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+    line++;
+    p++;
+  }
+  return line;
+}
+
+static fs_pos position(const fs_import *in, fs_span s) {
+  size_t begin = s.at;
+  while (begin > 0 && in->text[begin - 1] != '\n') {
+    begin--;
+  }
+  return (fs_pos){in->file, fs_import_line_of(in, s.at), (uint32_t)(s.at - begin) + 1,
+                  (uint32_t)(s.end - s.at)};
+}
+
+/* What the text looks like: the format's index, or FS_NONE. */
+static uint32_t guess(const fs_import *in) {
+  static const char section[] = "PRECEDENCE RELATIONS";
+  uint64_t number;
+  fs_span rest = fs_import_all(in), line;
+  fs_span word = fs_import_word(in, &rest);
+  if (fs_import_is(in, word, "strip")) {
+    return FSCHED_FORMAT_STRIP;
+  }
+  if (memmem(in->text, in->length, section, sizeof section - 1) != NULL) {
+    return FSCHED_FORMAT_PSPLIB;
+  }
+  if (read_digits(in, word, &number)) {
+    return FSCHED_FORMAT_PATTERSON;
+  }
+  rest = fs_import_all(in);
+  bool columns = fs_import_line(in, &rest, &line) &&
+                 memmem(in->text + line.at, line.end - line.at, ",size", 5) != NULL;
+  return columns ? FSCHED_FORMAT_MEMORY : FS_NONE;
+}
+
+void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
+                     const char *hint, const char *format, ...) {
+  bool first = in->status != FSCHED_BAD_INPUT;
+  in->status = first ? status : in->status;
+  fs_pos pos = FS_NOWHERE;
+  char other[96], message[512];
+  if (fs_context_error_room(in->ctx) > 0) {
+    pos = position(in, at);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    uint32_t looks = first && code == FS_DIAG_IMPORT_SYNTAX ? guess(in) : FS_NONE;
+    if (looks != FS_NONE && looks != (uint32_t)in->format) {
+      const char *name = fsched_format_name(looks);
+      (void)snprintf(other, sizeof other, "this looks like the format %s: fsched import %s", name,
+                     name);
+      hint = other;
+    }
+  } else {
+    message[0] = '\0'; /* counted, not stored */
+  }
+  fs_report(in->ctx, FSCHED_ERROR, code, pos, hint, "%s", message);
+}
+
+int fs_import_shown(const fs_import *in, fs_span s) {
+  size_t n = s.end - s.at;
+  if (n > FS_SHOWN) {
+    n = FS_SHOWN;
+    while (n > 0 && ((unsigned char)in->text[s.at + n] & 0xC0) == 0x80) {
+      n--; /* not within a character */
+    }
+  }
+  return (int)n;
+}

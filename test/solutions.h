@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checkers of solutions in other tools' formats, against the text of the instance.  Written apart
+ * from the importers and exporters; instances are taken to be well-formed. */
+#ifndef FS_TEST_SOLUTIONS_H
+#define FS_TEST_SOLUTIONS_H
+
+#include <stdint.h>
+
+/* Each returns NULL when the solution is right, else what is wrong.  *reached is the makespan, the
+ * height or the highest offset used. */
+
+/* Patterson's format; O(jobs * makespan). */
+const char *fs_check_project(const char *instance, const char *solution, uint64_t *reached);
+/* O(rectangles^2). */
+const char *fs_check_strip(const char *instance, const char *solution, uint64_t *reached);
+/* id,lower,upper,size in this order, and ids without quotes; O(buffers^2). */
+const char *fs_check_memory(const char *instance, const char *solution, uint64_t *reached);
+
+#endif
