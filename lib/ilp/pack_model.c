@@ -98,9 +98,9 @@ static bool is_rigid(const fs_pack_model *t, uint32_t i) {
 /* What moves together has one variable, which costs what the makespan does. */
 static fs_status make_later(fs_pack_model *t) {
   t->later = fs_pack_known(0);
-  return t->options.rigid == NULL
-             ? FSCHED_OK
-             : fs_pack_number(t, -tick(t->options.max_shift), 0, 1, &t->later, "later", FS_NONE);
+  return t->options.rigid == NULL ? FSCHED_OK
+                                  : fs_pack_number(t, -tick(t->options.max_shift), 0, 1, &t->later,
+                                                   "shift_later", FS_NONE);
 }
 
 static fs_status make_starts(fs_pack_model *t) {
@@ -150,7 +150,7 @@ static fs_status make_makespan(fs_pack_model *t) {
   if (t->options.peak) {
     low = high = low < high ? low : high;
   }
-  return fs_pack_number(t, low, high, t->options.peak ? 0 : 1, &t->makespan, "makespan", FS_NONE);
+  return fs_pack_number(t, low, high, t->options.peak ? 0 : 1, &t->makespan, "end_max", FS_NONE);
 }
 
 /* --- residencies --- */

@@ -65,7 +65,7 @@ static fs_status make_peak(fs_pack_model *t) {
   int64_t low = least_peak(t), high = t->room[m];
   t->model.contradiction |= low > high;
   FS_TRY(fs_model_add_var(&t->model, FS_VAR_INTEGER, low < high ? low : high, high,
-                          (int64_t)t->unit[m], &t->peak, "peak"));
+                          (int64_t)t->unit[m], &t->peak, "address_max"));
   e = (fs_pack_expr){t->peak, 0, low, high};
   for (uint32_t r = 0; r < t->p->n_residencies; r++) {
     if (fs_pack_placed(t, r) && t->p->res_memory[r] == m) {
