@@ -9,6 +9,11 @@
 # make fuzz-smoke      the examples as graphs and streams: every prefix (of long ones every n-th)
 #                      and 5,000 byte flips of each, about a minute; FUZZ=--all: every prefix of all
 #                      and 10,000 flips of each (many minutes)
+# make fuzz            coverage-guided fuzzing with clang's libFuzzer, FUZZ_SECONDS (900) for each of
+#                      FUZZ_TARGETS (all), FUZZ_JOBS at once; FUZZ_LOG (a file that is kept) adds up
+#                      the CPU time
+# make fuzz-quick      the same, 10 seconds each
+# make fuzz-coverage   the lines that the inputs found so far reach
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml, scenarios/*.yaml and gemm-out-of-core/graph.yaml
@@ -43,7 +48,7 @@ ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL ?= install
 
-VERSION := $(shell sed -n 's/^\#define FS_VERSION "\(.*\)"/\1/p' lib/version.c)
+VERSION := $(shell sed -n 's/^\#define FS_VERSION "\(.*\)"/\1/p' lib/base/version.c)
 # Of the manual, set together with the version.
 DATE := 2026-11-21
 SOVERSION := 0
@@ -69,11 +74,14 @@ MAP = -ffile-prefix-map=$(CURDIR)=. $(if $(filter /%,$(BUILD)),-ffile-prefix-map
 COMPILE = $(CC) $(FLAGS) $(EXTRA_FLAGS) $(MAP) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
-LIB_SRC := $(sort $(wildcard lib/*.c lib/*/*.c codegen/*.c draw/*.c exec/*.c))
+# $(call sources,ROOMS,PATTERNS): all .c files in these directories and below, without those that match.
+sources = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c')))
+LIB_SRC := $(call sources,lib codegen draw exec,lib/ilp/glpk/% draw/dot/%)
 DOT_SRC := $(sort $(wildcard draw/dot/*.c))
 GLPK_SRC := $(sort $(wildcard lib/ilp/glpk/*.c))
-CLI_SRC := $(sort $(wildcard cli/*.c))
-TEST_SRC := $(sort $(wildcard test/*.c))
+CLI_SRC := $(call sources,cli,cli/gen/%)
+# What is not a part of the test runner is a program, or a library, of its own.
+TEST_SRC := $(call sources,test,$(addprefix test/,cost/% cuda_modules/% fake_cuda/% fuzz/% locale/% memory/% preload/%))
 BENCH_SRC := $(wildcard bench/bench_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
@@ -84,24 +92,39 @@ TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
 # A CUDA driver that runs on the processor.
 FAKE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard test/fake_cuda/*.c))) \
-	$(BUILD)/exec/kernel.o $(BUILD)/exec/cuda_builtin.o
+	$(BUILD)/exec/host/kernel.o $(BUILD)/exec/cuda/builtin.o
 FAKE_CUDA := $(BUILD)/test/fake_cuda/libcuda.so.1
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 	$(BUILD)/examples/scenarios/gen_scenarios \
 	$(BUILD)/examples/gemm-out-of-core/gen_gemm $(BUILD)/examples/gemm-out-of-core/check_gemm \
 	$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/test/locale/fsched
+# Targets for libFuzzer, or, with each.c, for the inputs in files.
+FUZZ_NAMES := $(filter-out smoke,$(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c))))
+FUZZ_BIN := $(FUZZ_NAMES:%=$(BUILD)/test/fuzz/fuzz_%)
+FUZZ_OBJ := $(BUILD)/test/fuzz/kit.o $(BUILD)/test/fuzz/kit_program.o
+FUZZ_MAIN := $(BUILD)/test/fuzz/each.o
+# Memory that runs out.
+SHORT_BIN := $(BUILD)/test/memory/short.so $(BUILD)/test/memory/short_of
+# Writes the graphs whose cost is counted.
+COST_BIN := $(BUILD)/test/cost/shape
 # Kernels of an example, which a replay opens.
 GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
-OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o)
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o) \
+	$(FUZZ_BIN:=.o) $(FUZZ_OBJ) $(FUZZ_MAIN) \
+	$(BUILD)/test/memory/short.o $(BUILD)/test/memory/short_of.o $(COST_BIN:=.o)
 
 # Suites with threads, and what the sanitizer builds are made of.
-TSAN_SUITES ?= fence pool exec exec_bind exec_state exec_end exec_stress \
-	replay replay_random replay_sync cuda cuda_exec conformance_cpu conformance_sim sim sim_random sim_sync tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
+TSAN_SUITES ?= fence pool exec exec_bind exec_order exec_chain exec_state exec_end exec_kernels exec_stress exec_frontier exec_causality \
+	replay replay_threads replay_random replay_sync cuda cuda_exec cuda_hang conformance_cpu conformance_threads conformance_sim sim sim_random sim_sync tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
 	semaphore_handles semaphore_process semaphore_page
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread
+
+FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all
+FUZZ_CC ?= clang
 
 # $(call say,CC,name) before a command: shows it short, or with V=1 as it is.
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2) && )
@@ -125,10 +148,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # A suite is declared by suites.def alone, so its definition has no prototype before it.
 $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
 $(BUILD)/lib/ilp/glpk/%.o: private EXTRA_FLAGS = -DFSCHED_VERSION='"$(VERSION)"'
-$(BUILD)/lib/ilp/glpk/main.o: lib/version.c
+$(BUILD)/lib/ilp/glpk/main.o: lib/base/version.c
 $(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
-$(BUILD)/test/test_dot.o $(BUILD)/test/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
-$(BUILD)/cli/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
+$(BUILD)/test/draw/test_dot.o $(BUILD)/test/draw/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
+$(BUILD)/cli/commands/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
 $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
 $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
 
@@ -169,6 +192,18 @@ $(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA) $(
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $< $(BUILD)/libfsched.a $(YAML_LIBS)
 
+# FUZZ_LINK: that of libFuzzer, which has a main of its own.
+$(FUZZ_BIN): %: %.o $(FUZZ_OBJ) $(if $(FUZZ_LINK),,$(FUZZ_MAIN)) $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) $(FUZZ_LINK) -o $@ $^ $(YAML_LIBS) -lm
+
+# Preloaded, so without a sanitizer.
+$(BUILD)/test/memory/short.o: private EXTRA_FLAGS = -fvisibility=default -Wno-missing-prototypes
+$(BUILD)/test/memory/short.so: $(BUILD)/test/memory/short.o
+	$(call say,LINK,$@)$(LINK) -shared -o $@ $< -ldl
+
+$(BUILD)/test/memory/short_of $(COST_BIN): %: %.o
+	$(call say,LINK,$@)$(LINK) -o $@ $<
+
 # The program, but with the locale of its environment set, which the program itself never does.
 $(BUILD)/test/locale/fsched: $(BUILD)/test/locale/fsched.o $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
@@ -186,11 +221,11 @@ $(GEMM_SO): %.so: %.o
 $(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve: %: %.o $(BUILD)/libfsched.so
 	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
-$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/gen.o $(BUILD)/test/naive.o \
-	  $(BUILD)/test/tracker_stress.o $(BUILD)/test/semaphore_stress.o $(BUILD)/libfsched.a
+$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o \
+	  $(BUILD)/test/frontier/tracker/tracker_stress.o $(BUILD)/test/frontier/semaphore/semaphore_stress.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
 
-$(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/args.o $(BUILD)/cli/describe.o $(BUILD)/libfsched.a
+$(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/common/args.o $(BUILD)/cli/common/describe.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS)
 
 $(PAGES): $(BUILD)/man/%: man/% $(BUILD)/cli/gen/gen Makefile
@@ -207,7 +242,7 @@ $(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
 
-TESTS := $(BUILD)/test/run $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(TOOL_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
+TESTS := $(BUILD)/test/run $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(TOOL_BIN) $(FUZZ_BIN) $(SHORT_BIN) $(COST_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
 	$(LINKS) $(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
@@ -232,6 +267,23 @@ check-suites: $(BUILD)/test/run
 
 fuzz-smoke: $(TESTS)
 	$(BUILD)/test/fuzz/fuzz_smoke $(FUZZ) examples/*.yaml examples/*/graph.yaml test/fuzz/*.yaml
+
+fuzz-targets: $(FUZZ_BIN)
+
+# With "make fuzz FUZZ_SECONDS=3600 FUZZ_TARGETS='graph asm' FUZZ_JOBS=2" as variables of make too.
+export FUZZ_SECONDS FUZZ_TARGETS FUZZ_JOBS FUZZ_LOG
+fuzz: $(BUILD)/fsched
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' CFLAGS='$(FUZZ_FLAGS)' \
+	  LDFLAGS='-fsanitize=address,undefined' FUZZ_LINK=-fsanitize=fuzzer fuzz-targets
+	@BUILD=$(BUILD) scripts/fuzz run
+
+fuzz-quick: FUZZ_SECONDS := 10
+fuzz-quick: fuzz
+
+fuzz-coverage: $(BUILD)/fsched
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CC='$(FUZZ_CC)' \
+	  CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' fuzz-targets
+	@BUILD=$(BUILD) scripts/fuzz coverage
 
 # Beside ours, where its header is installed.
 $(BUILD)/bench/taskflow: bench/taskflow.cpp
@@ -328,6 +380,6 @@ clean:
 help:
 	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
 
-.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke bench demo examples \
+.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke fuzz fuzz-quick fuzz-targets fuzz-coverage bench demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gen.h"
-#include "schedule.h"
-#include "sync.h"
+#include "kit/gen.h"
+#include "model/schedule.h"
+#include "model/sync.h"
 
 enum { GRAPHS = 12, KINDS = 4, OPS = 400, QUEUES = 12, RUNS = 3, SLOTS = 16, PUBLISHED = 32 };
 

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "fsched/verify.h"
-#include "gen.h"
-#include "schedule.h"
-#include "sync.h"
+#include "kit/gen.h"
+#include "model/schedule.h"
+#include "model/sync.h"
 
 /* Up to PORTFOLIO ops the list scheduler runs several plans, so each side has a fit of its own. */
 enum { MAX_RUNS = 9, MAX_PASSES = 16, MIN_OPS = 1000, LIMIT_OPS = 100000, PORTFOLIO = 20000 };

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "context.h"
-#include "exec/cuda_device.h"
-#include "exec/cuda_plan.h"
+#include "base/context.h"
+#include "base/futex.h"
+#include "exec/cuda/device.h"
+#include "exec/cuda/plan.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
-#include "futex.h"
 
 enum { OPS = 1000, WIDTH = 40, QUEUES = 8, RUNS = 51 };
 

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "fsched/compile.h"
-#include "gen.h"
-#include "mem.h"
+#include "kit/gen.h"
 
 enum { LAYERED = UINT32_MAX };
 

@@ -3,6 +3,9 @@
  *
  *   bench_frontier [--stress OPERATIONS]
  *
+ * The stress ends with three rounds of batches for each ten OPERATIONS (three million by default):
+ * of two axes, six waiters for both, and two threads.
+ *
  * Each number is the time of one operation, called through a loop over one input (fixed) or over
  * 128 different ones (random): the least and the median of many short runs, taken in turns, so that
  * a busy machine disturbs all alike.  `x memcpy` is the least in units of the least of a memcpy of
@@ -14,11 +17,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base.h"
+#include "base/base.h"
+#include "frontier/tracker/tracker_stress.h"
 #include "fsched/frontier.h"
 #include "fsched/tracker.h"
-#include "gen.h"
-#include "tracker_stress.h"
+#include "kit/gen.h"
 
 enum { LARGEST = 64, VARIANTS = 128, RUNS = 61, RUN_NS = 100000, UNIT = 8 };
 
@@ -352,7 +355,9 @@ static bool stress_all(uint64_t operations) {
     status = fs_tracker_duel(operations / 50, 1, fenced, &r);
     good &= stress(fenced ? "duel, fences" : "duel, membarrier", status, &r, begin);
   }
-  return good;
+  double begin = now_ns();
+  fs_status status = fs_tracker_batches(operations / 10 * 3, 1, &r);
+  return stress("batches, membarrier", status, &r, begin) && good;
 }
 
 int main(int argc, char **argv) {

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen.h"
-#include "ilp/solver.h"
-#include "ilp/time_model.h"
-#include "schedule.h"
+#include "ilp/solver/solver.h"
+#include "ilp/time/model.h"
+#include "kit/gen.h"
+#include "model/schedule.h"
 
 typedef struct setting {
   const char *folder, *solver;
@@ -128,7 +128,7 @@ static void solve_form(fsched_context *ctx, const fsched_graph *g, const setting
                        fs_tick horizon, fs_tick bound, form *f) {
   fs_problem *p;
   fs_time_model *t;
-  bool possible;
+  fs_decision possible;
   need(ctx, fs_problem_from_graph(ctx, g, horizon, bound, &p));
   if (p == NULL) {
     fail("no problem");
@@ -136,7 +136,7 @@ static void solve_form(fsched_context *ctx, const fsched_graph *g, const setting
   double begin = now();
   need(ctx, fs_problem_tighten(p, &possible));
   f->instances++;
-  if (!possible) {
+  if (possible.is == FS_NO) {
     f->solved++;
     fs_problem_destroy(p);
     return;

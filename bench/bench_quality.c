@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "fsched/verify.h"
-#include "gen.h"
-#include "naive.h"
-#include "schedule.h"
+#include "kit/gen.h"
+#include "kit/naive.h"
+#include "model/schedule.h"
 
 enum { SEEDS = 4, SCENARIOS_MAX = 64 };
 

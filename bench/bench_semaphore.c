@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base.h"
+#include "base/base.h"
+#include "frontier/semaphore/semaphore_stress.h"
 #include "fsched/semaphore.h"
-#include "semaphore_stress.h"
 
 enum { RUNS = 41, ROUNDS = 20000, HANDS = 2000, UNRELATED = 4096 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "barrier/cover.h"
-#include "gen.h"
-#include "width.h"
+#include "kit/gen.h"
+#include "model/width.h"
 
 enum { RUNS = 3 };
 

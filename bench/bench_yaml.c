@@ -9,8 +9,8 @@
 #include <time.h>
 #include <yaml.h>
 
-#include "gen.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "kit/gen.h"
 
 enum { RUNS = 7, BUILDS = 3, TEXT_OPS = 80000 };
 

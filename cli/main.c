@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "diag_format.h"
-#include "progress.h"
-#include "warnings.h"
+#include "base/text/diag_format.h"
+#include "cli/common/cli.h"
+#include "cli/common/progress.h"
+#include "cli/common/warnings.h"
 
 typedef fs_status (*fs_cmd_run)(fs_cli *cli);
 static const fs_cmd_run commands[FS_CMD_COUNT] = {
@@ -86,6 +86,7 @@ static fs_status run_command(fs_cli *cli, int argc, char **argv) {
     fs_help_text(&t, command);
     return fs_cli_print(cli->ctx, &t);
   }
+  fs_context_set_durable(cli->ctx, !fs_args_has(&cli->args, FS_OPTION_NO_SYNC));
   FS_TRY(fs_cli_warnings(cli));
   FS_TRY(fs_cli_progress_start(cli));
   fs_status status = commands[command](cli);
@@ -93,61 +94,10 @@ static fs_status run_command(fs_cli *cli, int argc, char **argv) {
   return status;
 }
 
-static bool wants_color(const fs_cli *cli) {
-  const char *color = fs_args_last(&cli->args, FS_OPTION_COLOR);
-  if (color != NULL && strcmp(color, "auto") != 0) {
-    return strcmp(color, "always") == 0;
-  }
-  const char *term = getenv("TERM");
-  const char *no_color = getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0') && term != NULL &&
-         strcmp(term, "dumb") != 0;
-}
-
-/* Quiet shows errors alone, and notes are for -v. */
-static bool is_shown(const fs_cli *cli, const fsched_diag *d) {
-  return d->severity == FSCHED_ERROR || (d->severity == FSCHED_WARNING && !cli->quiet) ||
-         cli->verbose;
-}
-
-static void put_report(const fs_cli *cli, const fsched_diag *d, fs_text *t) {
-  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
-  if (form != NULL && strcmp(form, "json") == 0) {
-    fs_diag_format_json(d, t);
-  } else {
-    fs_diag_format(d, wants_color(cli), t);
-  }
-}
-
-/* The context stores so many errors and counts the rest. */
-static void put_rest(const fs_cli *cli, uint32_t n, fs_text *t) {
-  char message[64];
-  (void)snprintf(message, sizeof message, "%u more error%s not shown", n, n == 1 ? " is" : "s are");
-  fsched_diag d = {
-      .severity = FSCHED_NOTE, .code = fs_diag_code_name(FS_DIAG_MORE_ERRORS), .message = message};
-  put_report(cli, &d, t);
-}
-
-void fs_cli_reports(fs_cli *cli) {
-  fs_text t;
-  fs_text_init(&t, cli->ctx);
-  for (; cli->n_reported < fsched_diag_count(cli->ctx); cli->n_reported++) {
-    const fsched_diag *d = fsched_diag_get(cli->ctx, cli->n_reported);
-    cli->n_errors += d->severity == FSCHED_ERROR;
-    if (is_shown(cli, d)) {
-      put_report(cli, d, &t);
-    }
-  }
-  if (fsched_diag_errors(cli->ctx) > cli->n_errors) {
-    put_rest(cli, fsched_diag_errors(cli->ctx) - cli->n_errors, &t);
-    cli->n_errors = fsched_diag_errors(cli->ctx);
-  }
-  if (t.failed) { /* no memory left for the formatted text: say at least what */
-    fprintf(stderr, "fsched: error: out of memory\n");
-  } else if (t.n > 0) {
-    (void)!fwrite(t.at, 1, t.n, stderr);
-  }
-  fs_text_drop(&t);
+/* What exit runs may take away what a kernel uses that was given up, or wait for it. */
+static void leave_behind(fs_status status) {
+  bool written = fflush(stdout) == 0;
+  _exit(written || status != FSCHED_OK ? (int)status : FSCHED_SYSTEM);
 }
 
 int main(int argc, char **argv) {
@@ -164,6 +114,9 @@ int main(int argc, char **argv) {
     cli.args = (fs_args){0}; /* no memory: the report is text without colours */
   }
   fs_cli_reports(&cli);
+  if (cli.lost) {
+    leave_behind(status);
+  }
   fs_arena_release(&cli.arena);
   fsched_context_destroy(cli.ctx);
   return (int)status;

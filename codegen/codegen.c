@@ -2,12 +2,12 @@
 /* The stream of a schedule: count every section, allocate the file once, fill the records.
  *
  * The graph half (target, buffers, ops, args) is copied as it is, so that a verifier can derive
- * the edges again; the command half lists, queue by queue, what lib/sync.h says of each command,
- * with the places of its item. */
-#include "codegen.h"
+ * the edges again; the command half lists, queue by queue, what lib/model/sync.h says of each
+ * command, with the places of its item. */
+#include "codegen/codegen.h"
 
-#include "draft.h"
-#include "places.h"
+#include "codegen/draft.h"
+#include "codegen/places.h"
 
 typedef struct fs_codegen {
   const fsched_graph *g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From schedule and synchronisation to the command stream (lib/stream.h).
+/* From schedule and synchronisation to the command stream (lib/model/stream/stream.h).
  *
  * Ensures: a program that fs_stream_check accepts, the same bytes for the same input.
  * Complexity: O(size of the result).  Errors: FSCHED_BAD_INPUT for names that are not UTF-8 and
@@ -7,14 +7,10 @@
 #ifndef FS_CODEGEN_H
 #define FS_CODEGEN_H
 
-#include "stream.h"
-#include "sync.h"
+#include "model/stream/stream.h"
+#include "model/sync.h"
 
 fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,
                          fsched_program **out) FS_MUST_USE;
-
-/* Checks the whole file and sets the view.  Reports what is wrong under `name`. */
-fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,
-                          fs_stream *view) FS_MUST_USE;
 
 #endif

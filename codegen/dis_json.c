@@ -2,11 +2,11 @@
 /* Disassembly as JSON: all that the binary form holds, by name, a line per record, so that
  * assembly gives back the same bytes and changes show line by line.  What is absent from a record
  * (no backing store, no limit, no kernel) has no key. */
-#include "codegen.h"
-#include "fields.h"
+#include "base/text/fields.h"
+#include "codegen/codegen.h"
+#include "codegen/words.h"
 #include "fsched/graph.h"
-#include "sync.h"
-#include "words.h"
+#include "model/sync.h"
 
 typedef struct fs_dis {
   fs_text t;
@@ -340,6 +340,33 @@ static void put_wait(fs_dis *d, const char *key, uint32_t axis, uint32_t epoch) 
   put(d, "}");
 }
 
+/* Readers of YAML take keys of up to 1,024 characters, and one of a name may be written with 6. */
+static bool are_keys(const fs_dis *d, const fs_stream_command *c) {
+  enum { MOST_OF_A_KEY = 160 };
+  for (uint32_t i = 0; i < c->n_frontier; i++) {
+    uint32_t axis = d->s->frontiers[c->frontier0 + i].axis;
+    if (strlen(fs_stream_string(d->s, d->s->axes[axis].name)) > MOST_OF_A_KEY) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void put_frontier(fs_dis *d, const fs_stream_command *c) {
+  bool keys = are_keys(d, c);
+  put(d, keys ? ", \"frontier\": {" : ", \"frontier\": [");
+  for (uint32_t i = 0; i < c->n_frontier; i++) {
+    const fs_stream_wait *w = &d->s->frontiers[c->frontier0 + i];
+    if (keys) {
+      put_name(d, comma(i), d->s->axes[w->axis].name);
+      put_u64(d, ": ", w->epoch);
+    } else {
+      put_wait(d, comma(i), w->axis, w->epoch);
+    }
+  }
+  put(d, keys ? "}" : "]");
+}
+
 static void put_clocks(fs_dis *d, const fs_stream_command *c) {
   put(d, ", \"waits\": [");
   for (uint32_t i = 0; i < c->n_waits; i++) {
@@ -352,13 +379,8 @@ static void put_clocks(fs_dis *d, const fs_stream_command *c) {
   }
   put(d, c->signal ? ", \"signal\": true" : ", \"signal\": false");
   put_word(d, ", \"scope\": ", fs_words_scope[c->scope]);
-  put(d, ", \"frontier\": {");
-  for (uint32_t i = 0; i < c->n_frontier; i++) {
-    const fs_stream_wait *w = &d->s->frontiers[c->frontier0 + i];
-    put_name(d, comma(i), d->s->axes[w->axis].name);
-    put_u64(d, ": ", w->epoch);
-  }
-  put(d, c->tainted ? "}, \"tainted\": true" : "}, \"tainted\": false");
+  put_frontier(d, c);
+  put(d, c->tainted ? ", \"tainted\": true" : ", \"tainted\": false");
 }
 
 static void put_command(fs_dis *d, const fs_stream_command *c) {

@@ -2,11 +2,11 @@
 /* Disassembly for people: the target, then the commands queue by queue, a line each; with barriers
  * these stand between the waits and updates of the command, with syncs the order of issue follows.
  */
-#include "codegen.h"
-#include "columns.h"
+#include "base/text/columns.h"
+#include "codegen/codegen.h"
+#include "codegen/words.h"
 #include "fsched/graph.h"
-#include "sync.h"
-#include "words.h"
+#include "model/sync.h"
 
 typedef struct fs_listing {
   fs_text *t; /* where cells are written */

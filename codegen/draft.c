@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One allocation holds the whole file; the section pointers go into it. */
-#include "draft.h"
+#include "codegen/draft.h"
 
-#include "context.h"
-#include "crc32c.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/crc32c.h"
+#include "base/mem.h"
 
 /* Records are written and compared as bytes: no hidden padding. */
 _Static_assert(sizeof(fs_stream_meta) == 56, "");

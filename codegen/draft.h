@@ -7,8 +7,8 @@
 #ifndef FS_DRAFT_H
 #define FS_DRAFT_H
 
-#include "stream.h"
-#include "utf8.h"
+#include "base/text/utf8.h"
+#include "model/stream/stream.h"
 
 typedef struct fs_draft {
   fsched_context *ctx;

@@ -17,11 +17,11 @@
  *
  * A struct of arrays of bytes has no padding, and a union with a 64-bit word aligns it.  Bytes are
  * right on any machine; one that is not little-endian is told so by the check of the stream. */
-#include "c_name.h"
-#include "context.h"
+#include "base/context.h"
+#include "base/mem.h"
+#include "base/text/c_name.h"
 #include "fsched/compile.h"
-#include "mem.h"
-#include "stream.h"
+#include "model/stream/stream.h"
 
 enum {
   PIECE = 4000, /* bytes of the stream in a literal */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One bump pointer per memory: nothing here is ever reused, so no order follows from it. */
-#include "layout.h"
+#include "codegen/layout.h"
 
 /* Addresses stay far below what additions of 64 bits can hold. */
 static const uint64_t extent_limit = (uint64_t)1 << 62;

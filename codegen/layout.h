@@ -7,7 +7,7 @@
 #ifndef FS_LAYOUT_H
 #define FS_LAYOUT_H
 
-#include "schedule.h"
+#include "model/schedule.h"
 
 enum { FS_LAYOUT_ALIGN = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over an item both counts and writes its places, so that the two cannot differ. */
-#include "places.h"
+#include "codegen/places.h"
 
 static bool contiguous(const fs_memory *m) {
   return fs_memory_bounded(m) && m->placement == FSCHED_CONTIGUOUS;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each item touches, as places of the stream (lib/stream.h, fs_stream_place). */
+/* What each item touches, as places of the stream (lib/model/stream/stream.h, fs_stream_place). */
 #ifndef FS_PLACES_H
 #define FS_PLACES_H
 
-#include "layout.h"
-#include "stream.h"
-#include "sync.h"
+#include "codegen/layout.h"
+#include "model/stream/stream.h"
+#include "model/sync.h"
 
 typedef struct fs_places {
   const fsched_schedule *s;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 enum { WIDTH = 68, STEP = 2 };
 

@@ -2,7 +2,7 @@
 /* The completion for bash 4.  A case per command says its options, what its operands are, and what
  * the value of an option is; the rest is one function.  The shell makes words of its own around
  * "=", so these are put together again first, and what readline takes for done is cut off last. */
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 static const char head[] =
     "# bash completion for fsched(1); made from its table of options\n"

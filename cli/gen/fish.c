@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The completion for fish: a command `complete` per option and command of the program. */
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 static const char head[] =
     "# fish completion for fsched(1); made from its table of options\n"

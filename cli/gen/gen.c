@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 #include <stdio.h>
 #include <stdlib.h>

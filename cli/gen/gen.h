@@ -8,7 +8,7 @@
 #ifndef FS_GEN_H
 #define FS_GEN_H
 
-#include "../describe.h"
+#include "cli/common/describe.h"
 
 /* ---- what completions know of an argument, from its spelling in options.def */
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 enum { FILL = 79 };
 

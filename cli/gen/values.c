@@ -6,7 +6,7 @@
 
 #include "fsched/fsched.h"
 
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 static void add_word(fs_text *t, const char *word, size_t n) {
   fs_text_puts(t, " ");

@@ -2,7 +2,7 @@
 /* The completion for zsh: specifications for its function _arguments, an option a line.  In them
  * brackets enclose the explanation and colons part the fields, so both are escaped in texts, and
  * then all of it stands in single quotes. */
-#include "gen.h"
+#include "cli/gen/gen.h"
 
 static const char head[] =
     "#compdef fsched\n"

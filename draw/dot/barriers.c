@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers stand for waits: what is ordered by a path through a barrier needs no edge that says so.
  */
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 void fs_picture_show_barriers(fs_picture *p, uint32_t most) {
   enum { WAIT = 1 << FS_PIC_WAIT };

@@ -2,7 +2,7 @@
 /* Smaller pictures.  A chain says little that its ends do not say; where pictures stay too large,
  * nodes that are near each other in order of issue go together, each queue and each kind for
  * itself, so that the picture still reads in time and spills stay visible. */
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 static bool alike(const fs_pic_node *a, const fs_pic_node *b) {
   return a->kind == b->kind && a->cluster == b->cluster;

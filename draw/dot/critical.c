@@ -7,7 +7,7 @@
  * A chain with idle 0 to the item that ends last is as long as the span, tick by tick: it explains
  * it.  Where there is none, the gaps are counted.  In a graph, whose items start as early as their
  * edges allow, this is the longest path. */
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 typedef struct fs_step {
   fs_tick idle;

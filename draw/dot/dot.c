@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a graph, schedule or program to DOT: make the picture, mark its critical path, make it
  * smaller if it is large, write it. */
-#include "dot.h"
+#include "draw/dot/dot.h"
 
-#include "place.h"
-#include "write.h"
+#include "draw/dot/place.h"
+#include "draw/dot/write.h"
 
 static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
   if (collapse == FS_DOT_NEVER || (collapse == FS_DOT_AUTO && p->n_nodes <= FS_DOT_LARGE)) {

@@ -9,13 +9,13 @@
  * says what was put together and what is not drawn. Determinism: the same input gives the same
  * bytes.
  *
- * cgraph does not survive a failed allocation, so what it is going to need is asked of the
- * context's allocator beforehand, as one block.  It keeps its last error in globals: one thread of
- * a process may draw at a time. */
+ * cgraph does not survive a failed allocation, so it works in a process of its own (apart.h), and
+ * when that dies there was no memory.  It takes its memory from the C library, not by the context's
+ * allocator. */
 #ifndef FS_DOT_H
 #define FS_DOT_H
 
-#include "base.h"
+#include "base/base.h"
 #include "fsched/compile.h"
 
 /* Numbers of nodes.  Beyond PLACED, a schedule or program is placed in time, not by Graphviz.

@@ -1,23 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of a graph: its ops in topological order, each as early as its edges allow, in
  * clusters by the queues they may run on. */
-#include "names.h"
-#include "picture.h"
+#include "base/names.h"
+#include "draw/dot/picture.h"
 
-bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
-                          uint32_t *version) {
-  for (uint32_t r = *arg; r < g->op_arg0[b + 1]; r++) {
-    for (uint32_t w = g->op_arg0[a]; fs_tag_reads(g->arg_tag[r]) && w < g->op_arg0[a + 1]; w++) {
-      if (fs_tag_writes(g->arg_tag[w]) && g->arg_version[r] == g->arg_version[w] &&
-          g->arg_offset[r] < g->arg_offset[w] + g->arg_length[w] &&
-          g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r]) {
-        *arg = r + 1;
-        *version = g->arg_version[r];
-        return true;
-      }
+/* The first access of a version by an op that is not before this one: accesses are in the order of
+ * their ops. */
+static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t op) {
+  uint32_t low = g->version_access0[v], high = g->version_access0[v + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (g->access_op[middle] < op) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Does arg w write some of what arg r of the same version reads? */
+static bool passes(const fsched_graph *g, uint32_t w, uint32_t r) {
+  return fs_tag_writes(g->arg_tag[w]) && fs_tag_reads(g->arg_tag[r]) &&
+         g->arg_offset[r] < g->arg_offset[w] + g->arg_length[w] &&
+         g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r];
+}
+
+/* The first arg of op `b`, from `least` on, that reads what arg w writes; FS_NONE: there is none.
+ */
+static uint32_t next_reader(const fsched_graph *g, uint32_t w, uint32_t b, uint32_t least) {
+  uint32_t v = fs_tag_writes(g->arg_tag[w]) ? g->arg_version[w] : FS_NONE;
+  for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, b);
+       v != FS_NONE && i < g->version_access0[v + 1] && g->access_op[i] == b; i++) {
+    if (g->access_arg[i] >= least && passes(g, w, g->access_arg[i])) {
+      return g->access_arg[i];
+    }
+  }
+  return FS_NONE;
+}
+
+static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r) {
+  uint32_t v = fs_tag_reads(g->arg_tag[r]) ? g->arg_version[r] : FS_NONE;
+  for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, a);
+       v != FS_NONE && i < g->version_access0[v + 1] && g->access_op[i] == a; i++) {
+    if (passes(g, g->access_arg[i], r)) {
+      return true;
     }
   }
   return false;
+}
+
+/* An op with many args has many edges: each is asked of from its end with few. */
+bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
+                          uint32_t *version) {
+  uint64_t n_a = g->op_arg0[a + 1] - g->op_arg0[a], n_b = g->op_arg0[b + 1] - g->op_arg0[b];
+  uint32_t found = FS_NONE;
+  if (n_a * n_a < n_b) { /* it is asked again for each of n_a at most */
+    for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
+      found = (uint32_t)fs_min(found, next_reader(g, w, b, *arg));
+    }
+  } else {
+    for (uint32_t r = *arg; r < g->op_arg0[b + 1] && found == FS_NONE; r++) {
+      found = written_by(g, a, r) ? r : FS_NONE;
+    }
+  }
+  if (found == FS_NONE) {
+    return false;
+  }
+  *arg = found + 1;
+  *version = g->arg_version[found];
+  return true;
 }
 
 /* What one op passes on to another, or that it only comes before it. */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of a program: commands (those of a gang are one) in an order that queues and waits
- * (or what is there instead of waits: lib/stream_points.h) allow, by planned start where there is a
- * choice.  Why a wait is there is not stored, but data is seen: walking in that order, every place
- * that is written remembers by whom, per version and memory, and every place that is read finds its
- * writers.
+ * (or what is there instead of waits: lib/model/stream/points.h) allow, by planned start where
+ * there is a choice.  Why a wait is there is not stored, but data is seen: walking in that order,
+ * every place that is written remembers by whom, per version and memory, and every place that is
+ * read finds its writers.
  *
  * Of the commands that a barrier's physical one is taken from, those are drawn that may still have
  * to start when a producer could: of the others waits and queues say that they are over.  A clock
  * per entity tells, passed on in the same order.
  *
  *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
+#include "base/heap.h"
+#include "base/ranges.h"
+#include "draw/dot/picture.h"
 #include "fsched/graph.h"
-#include "heap.h"
-#include "picture.h"
-#include "ranges.h"
-#include "stream_points.h"
-#include "sync.h"
+#include "model/stream/points.h"
+#include "model/sync.h"
 
 typedef struct fs_from {
   fs_picture *p;

@@ -3,8 +3,8 @@
  *
  * Data that left its memory in between comes back through copies: then the edge from its writer to
  * its reader is left out for the edges through them. */
-#include "picture.h"
-#include "sync.h"
+#include "draw/dot/picture.h"
+#include "model/sync.h"
 
 typedef struct fs_from {
   fs_picture *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An id discipline that knows the names of graphs and leaves all else to cgraph's own. */
-#include "ids.h"
+#include "draw/dot/ids.h"
 
 #include <stddef.h>
 

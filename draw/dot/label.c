@@ -2,10 +2,10 @@
 /* Names in labels.  A name that is too long keeps both ends: layer numbers tend to stand at the
  * front, what is done with them at the back.  Lengths are tried from short to long; whatever is
  * alike at one length goes on to the next. */
-#include "label.h"
+#include "draw/dot/label.h"
 
-#include "columns.h"
-#include "names.h"
+#include "base/names.h"
+#include "base/text/columns.h"
 
 void fs_dot_escape(fs_text *t, const char *s) {
   fs_text shown;

@@ -3,7 +3,7 @@
 #ifndef FS_DOT_LABEL_H
 #define FS_DOT_LABEL_H
 
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 /* Adds a text as an escString: control characters visible, backslashes and ampersands escaped.
  * Quotes are the writer's business.  O(length). */

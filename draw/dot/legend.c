@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The legend is one table: a row for every kind of node and edge that occurs. */
-#include "legend.h"
+#include "draw/dot/legend.h"
 
 /* By fs_pic_why. */
 const fs_edge_style fs_edge_styles[FS_PIC_WHYS] = {

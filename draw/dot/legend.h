@@ -6,7 +6,7 @@
 #ifndef FS_DOT_LEGEND_H
 #define FS_DOT_LEGEND_H
 
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 #define BLACK "#000000"
 #define GREY "#999999"

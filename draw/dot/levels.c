@@ -6,7 +6,7 @@
  * some times over.  All places of a column are equally wide, so sorting changes no borders. */
 #include <stdlib.h>
 
-#include "place.h"
+#include "draw/dot/place.h"
 
 enum { GAP = 24, ROW_GAP = 14, LEVEL_GAP = 40, COLUMN_GAP = 18, PADDING = 10, SWEEPS = 6 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making pictures: what all makers share. */
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define FS_PICTURE_H
 
 #include "fsched/program.h"
-#include "schedule.h"
+#include "model/schedule.h"
 
 typedef enum fs_pic_source { FS_PIC_GRAPH, FS_PIC_SCHEDULE, FS_PIC_PROGRAM } fs_pic_source;
 

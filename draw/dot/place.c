@@ -2,9 +2,9 @@
 /* One walk in order of issue.  Edges ascend by where they come from, so what they say of a node is
  * known when the walk comes to it; those that go back say nothing.  Ended nodes leave a heap by the
  * times of their ends, and the rightmost of their left borders is a border for all that follows. */
-#include "place.h"
+#include "draw/dot/place.h"
 
-#include "heap.h"
+#include "base/heap.h"
 
 enum { GAP = 14, LANE_GAP = 18, PADDING = 8 };
 

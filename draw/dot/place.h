@@ -3,7 +3,7 @@
 #ifndef FS_DOT_PLACE_H
 #define FS_DOT_PLACE_H
 
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 /* In points; y grows upwards. */
 typedef struct fs_pic_box {

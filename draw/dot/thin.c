@@ -3,7 +3,7 @@
  * an edge is implied if another path leads where it leads.  With the nodes each node reaches as
  * bits, found from the last to the first, its edges in ascending order of their ends need one look
  * each: a path to the end of an edge goes by ends that come before it. */
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 enum { KEPT = 1 << FS_PIC_WAIT | 1 << FS_PIC_QUEUE };
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a picture says of itself: how much there is, how long it takes, and what is not drawn. */
-#include "title.h"
+#include "draw/dot/title.h"
 
-#include "label.h"
+#include "draw/dot/label.h"
 
 void fs_dot_put_unit(const fs_picture *p, fs_text *t) {
   if (p->unit != NULL) {

@@ -3,7 +3,7 @@
 #ifndef FS_DOT_TITLE_H
 #define FS_DOT_TITLE_H
 
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 /* As an escString. */
 void fs_dot_put_title(const fs_picture *p, fs_text *t);

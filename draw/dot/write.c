@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing.  Every attribute is declared with its default before the first node, so that cgraph
  * writes only what differs.  Everything is named by number (n12, cluster_3); names are labels. */
-#include "write.h"
+#include "draw/dot/write.h"
 
 #include <cgraph.h>
 #include <stdio.h>
 
-#include "ids.h"
-#include "label.h"
-#include "legend.h"
-#include "place.h"
-#include "title.h"
+#include "draw/dot/apart.h"
+#include "draw/dot/ids.h"
+#include "draw/dot/label.h"
+#include "draw/dot/legend.h"
+#include "draw/dot/place.h"
+#include "draw/dot/title.h"
 
 typedef struct fs_writer {
   fs_picture *p;
@@ -528,20 +529,6 @@ static void write_clusters(fs_writer *w) {
   }
 }
 
-/* Is there the memory that cgraph will take?  A generous guess of what it keeps per object. */
-static fs_status ask_for_memory(const fs_picture *p) {
-  enum { PER_GRAPH = 1 << 16, PER_NODE = 2048, PER_EDGE = 1536 };
-  size_t size = PER_GRAPH + p->n_nodes * (size_t)PER_NODE + p->edge.n * (size_t)PER_EDGE;
-  size += (p->given.n + p->kept.n) * (size_t)(PER_NODE + PER_EDGE);
-  size += p->n_barriers * (size_t)PER_NODE + (p->updates.n + p->awaits.n) * (size_t)PER_EDGE;
-  void *block = fs_realloc(p->ctx, NULL, 0, size);
-  if (block == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  (void)fs_realloc(p->ctx, block, size, 0);
-  return FSCHED_OK;
-}
-
 static fs_status prepare(fs_writer *w, bool full_names) {
   fs_picture *p = w->p;
   const char **name;
@@ -559,7 +546,7 @@ static fs_status prepare(fs_writer *w, bool full_names) {
     FS_TRY(find_places(w));
     FS_TRY(fs_new_zero(&p->arena, &w->near, p->n_nodes));
   }
-  return ask_for_memory(p);
+  return FSCHED_OK;
 }
 
 static void write_all(fs_writer *w, fs_text *out) {
@@ -591,7 +578,9 @@ static fs_status report(const fs_writer *w) {
                  "cgraph could not make the picture: %s", message == NULL ? "-" : message);
 }
 
-static fs_status open_and_write(fs_writer *w, fs_text *out) {
+/* In a process of its own. */
+static fs_status open_and_write(void *writer, fs_text *out) {
+  fs_writer *w = writer;
   Agiodisc_t io = {.putstr = put_text, .flush = put_nothing};
   fs_dot_ids ids;
   Agdisc_t discipline = {.id = &ids.discipline, .io = &io};
@@ -618,7 +607,7 @@ fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text
   fs_text_init(&w.line, p->ctx);
   fs_status status = prepare(&w, full_names);
   if (status == FSCHED_OK) {
-    status = open_and_write(&w, out);
+    status = fs_apart_run(p->ctx, open_and_write, &w, out);
   }
   fs_text_drop(&w.line);
   return status;

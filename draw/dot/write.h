@@ -3,7 +3,7 @@
 #ifndef FS_DOT_WRITE_H
 #define FS_DOT_WRITE_H
 
-#include "picture.h"
+#include "draw/dot/picture.h"
 
 typedef enum fs_layout {
   FS_LAYOUT_FULL,  /* Graphviz takes the time it needs */

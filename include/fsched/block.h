@@ -28,7 +28,7 @@
 #ifndef FSCHED_BLOCK_H
 #define FSCHED_BLOCK_H
 
-#include "frontier.h"
+#include "fsched/frontier.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #ifndef FSCHED_CALIBRATE_H
 #define FSCHED_CALIBRATE_H
 
-#include "exec.h"
+#include "fsched/exec.h"
 
 #ifdef __cplusplus
 extern "C" {

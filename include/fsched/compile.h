@@ -6,8 +6,8 @@
 #ifndef FSCHED_COMPILE_H
 #define FSCHED_COMPILE_H
 
-#include "graph.h"
-#include "program.h"
+#include "fsched/graph.h"
+#include "fsched/program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,12 +61,15 @@ typedef struct fsched_compile_options {
   fsched_dump_fn dump;
   void *dump_user;
   /** Physical barriers; makes the target one of FSCHED_SYNC_BARRIER.  0: as the target says.
-   *  FSCHED_BARRIERS_AUTO: the least number that orders nothing that was not ordered before. */
+   *  FSCHED_BARRIERS_AUTO: the least known number that orders nothing that was not ordered
+   *  before. */
   uint32_t barriers;
   fsched_barrier_method barrier_method;
   fsched_refine refine;
-  /** Of the refinement.  Limits of 0: no limit of time, and FSCHED_NODE_LIMIT nodes.  With a node
-   *  limit alone every run gives the same result; a time limit is kept within 0.2 s. */
+  /** Of the refinement.  Limits of 0: no limit of time, and FSCHED_NODE_LIMIT nodes.  Without a
+   *  limit of time a solver is run 1000 times at most, 100 of them to ask for one makespan after
+   *  the other, so that the refinement ends by itself, and every run gives the same result, if the
+   *  solver keeps node_limit; a time limit is kept within 0.2 s. */
   uint64_t time_limit_ms, node_limit;
   /** The solver's command: words, the first looked for in PATH.  NULL: fsched-glpk, where it was
    *  installed, else in PATH. */

@@ -15,7 +15,7 @@
 #ifndef FSCHED_FRONTIER_H
 #define FSCHED_FRONTIER_H
 
-#include "fsched.h"
+#include "fsched/fsched.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,14 +36,20 @@ typedef struct fsched_axis_parts {
   uint64_t ordinal;
 } fsched_axis_parts;
 #define FSCHED_AXIS_MAX_ORDINAL (((uint64_t)1 << 40) - 1)
+/** Sessions with a meaning: that of the axes in compiled programs, which every program numbers from
+ *  0; and that of axes which this process alone knows: they never get into what other processes
+ *  read (semaphore.h), as another may have the same numbers. */
+#define FSCHED_SESSION_PROGRAM 1
+#define FSCHED_SESSION_LOCAL 255
 
 /** Errors: FSCHED_USAGE when a part is out of range; *axis is then unchanged. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_make(fsched_axis_parts parts,
                                                           fsched_axis *axis);
 /** Compiled programs do not use this: the ordinal of a queue is there its number in the target,
- * from 0, that of a collective axis its number, and the session is 1.  It is for callers who number
- * the queues of each device for themselves: the ordinal is device (8 bits), then queue (8 bits),
- * then 24 zero bits. */
+ * from 0, that of a collective axis its number, and the session is FSCHED_SESSION_PROGRAM; what
+ * their invocations signal has other axes, of each load its own (exec.h).  It is for callers who
+ * number the queues of each device for themselves: the ordinal is device (8 bits), then queue
+ * (8 bits), then 24 zero bits. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_axis_queue(uint32_t session, uint32_t machine,
                                                            uint32_t device, uint32_t queue,
                                                            fsched_axis *axis);

@@ -63,17 +63,13 @@ FSCHED_API FSCHED_MUST_USE fsched_status
 fsched_context_create(const fsched_context_options *options, fsched_context **out);
 FSCHED_API void fsched_context_destroy(fsched_context *ctx);
 
-typedef enum fsched_severity {
-  FSCHED_ERROR,
-  FSCHED_WARNING,
-  FSCHED_NOTE
-} fsched_severity;
+typedef enum fsched_severity { FSCHED_ERROR, FSCHED_WARNING, FSCHED_NOTE } fsched_severity;
 
 /** One message.  Strings belong to the context and live until it is cleared or destroyed.
  *  `line` and `column` count from 1 (column in bytes); 0 means "no position". */
 typedef struct fsched_diag {
   fsched_severity severity;
-  const char *code;    /* stable, e.g. "unknown-key"; listed in lib/diag.def */
+  const char *code;    /* stable, e.g. "unknown-key"; listed in lib/base/diag.def */
   const char *message; /* one line */
   const char *file;    /* or NULL */
   uint32_t line;

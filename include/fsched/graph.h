@@ -15,7 +15,7 @@
 #ifndef FSCHED_GRAPH_H
 #define FSCHED_GRAPH_H
 
-#include "fsched.h"
+#include "fsched/fsched.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +30,11 @@ typedef enum fsched_hazards { FSCHED_HAZARDS_SEQUENTIAL, FSCHED_HAZARDS_RAW } fs
 typedef enum fsched_placement { FSCHED_CONTIGUOUS, FSCHED_COUNTED, FSCHED_STACK } fsched_placement;
 /** What orders commands of different queues: epochs of timelines; a limited number of barriers; or
  *  syncs that stop everything. */
-typedef enum fsched_sync { FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK } fsched_sync;
+typedef enum fsched_sync {
+  FSCHED_SYNC_TIMELINE,
+  FSCHED_SYNC_BARRIER,
+  FSCHED_SYNC_BLOCK
+} fsched_sync;
 typedef enum fsched_io {
   FSCHED_IO_NONE,
   FSCHED_IO_INPUT,
@@ -64,9 +68,9 @@ typedef struct fsched_queue_desc {
   size_t size;
   const char *name;
   const char *queue_class; /* NULL: "compute" */
-  uint32_t device;  /* at most FSCHED_MAX_DEVICE */
-  uint32_t machine; /* at most FSCHED_MAX_MACHINE */
-  int counting;     /* FSCHED_SYNC_BLOCK: a sync can wait for all but the last few of its commands */
+  uint32_t device;         /* at most FSCHED_MAX_DEVICE */
+  uint32_t machine;        /* at most FSCHED_MAX_MACHINE */
+  int counting; /* FSCHED_SYNC_BLOCK: a sync can wait for all but the last few of its commands */
 } fsched_queue_desc;
 
 typedef struct fsched_memory_desc {
@@ -103,12 +107,13 @@ typedef struct fsched_kernel_desc {
 typedef struct fsched_op_desc {
   size_t size;
   const char *name;
-  const char *on;           /* queue name, else class; NULL: "compute"; ignored for a gang */
-  const char *const *gang;  /* distinct queue names, or NULL */
-  uint32_t n_gang;          /* 1 or more when gang is given */
-  int has_time;             /* time is given, even if it is 0 */
-  uint64_t time;            /* ticks; 0 without has_time: 1 */
-  int has_start;            /* start is given */
+  const char *on;          /* queue name, else class; NULL: "compute"; ignored for a gang */
+  const char *const *gang; /* distinct queue names, or NULL; over when each is done with its part,
+                              which starts on its own */
+  uint32_t n_gang;         /* 1 or more when gang is given */
+  int has_time;            /* time is given, even if it is 0 */
+  uint64_t time;           /* ticks; 0 without has_time: 1 */
+  int has_start;           /* start is given */
   uint64_t start;
   uint32_t slots; /* producer slots that it takes of a barrier, each member of a gang; 0: 1 */
 } fsched_op_desc;
@@ -140,7 +145,7 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder 
                                                                  uint64_t capacity);
 /** Default FSCHED_SYNC_TIMELINE. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync);
-/** As a number of barriers: the least that orders nothing that was not ordered before. */
+/** As a number of barriers: the least known that orders nothing that was not ordered before. */
 #define FSCHED_BARRIERS_AUTO UINT32_MAX
 /** For FSCHED_SYNC_BARRIER: how many physical barriers there are (at most INT32_MAX, or
  *  FSCHED_BARRIERS_AUTO), and how many producer slots each has.  0: not given; slots are then
@@ -187,11 +192,16 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_finish(fsched_builder *b
 
 typedef struct fsched_read_options {
   size_t size;
-  /** NAME=CAPACITY and KEY=VALUE overrides of the target, in order (command line --memory, --set). */
+  /** NAME=CAPACITY and KEY=VALUE overrides of the target, in order (command line --memory, --set).
+   */
   const char *const *memory_overrides;
   size_t n_memory_overrides;
   const char *const *target_overrides;
   size_t n_target_overrides;
+  /** The graph is somebody else's, who must not have any file read: a target given by path lies in
+   *  the graph file's directory or below, after all links (for text from memory or standard input:
+   *  in the directory of its name), and of its faults only kind and place are told. */
+  int untrusted;
 } fsched_read_options;
 
 /** Reads a graph file ("-": standard input); a target given by path is read relative to it. */
@@ -214,8 +224,7 @@ FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
  *  Errors: FSCHED_SYSTEM, reported to ctx, when out of memory; *width is then undefined.
  *  Source: Dilworth's theorem; a minimum flow in which every op carries at least one unit. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_width(fsched_context *ctx,
-                                                            const fsched_graph *g,
-                                                            uint32_t *width);
+                                                            const fsched_graph *g, uint32_t *width);
 /** The files that were read, for depfiles; 0 for a graph made by calls. */
 FSCHED_API uint32_t fsched_graph_files(const fsched_graph *g);
 FSCHED_API const char *fsched_graph_file(const fsched_graph *g, uint32_t index);

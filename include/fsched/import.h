@@ -7,7 +7,7 @@
 #ifndef FSCHED_IMPORT_H
 #define FSCHED_IMPORT_H
 
-#include "compile.h"
+#include "fsched/compile.h"
 
 #ifdef __cplusplus
 extern "C" {

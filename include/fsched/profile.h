@@ -10,8 +10,8 @@
 #ifndef FSCHED_PROFILE_H
 #define FSCHED_PROFILE_H
 
-#include "graph.h"
-#include "program.h"
+#include "fsched/graph.h"
+#include "fsched/program.h"
 
 #ifdef __cplusplus
 extern "C" {

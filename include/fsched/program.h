@@ -2,12 +2,13 @@
 /* fsched: programs, that is compiled command streams.
  *
  * A program is immutable and may be shared by threads once it is made.  Its binary form is
- * versioned, checksummed and little-endian, and is used in place; fsched_program_load and
- * fsched_program_open check it in full (O(size)) before anything of it is used. */
+ * versioned, checksummed and little-endian, and is used in place; fsched_program_load,
+ * fsched_program_open and fsched_program_map check it in full (O(size)) before anything of it is
+ * used. */
 #ifndef FSCHED_PROGRAM_H
 #define FSCHED_PROGRAM_H
 
-#include "fsched.h"
+#include "fsched/fsched.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,9 +26,19 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_load(fsched_context *ctx
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_borrow(fsched_context *ctx,
                                                                const char *name, const void *bytes,
                                                                size_t size, fsched_program **out);
-/** Maps the file ("-": reads standard input). */
+/** Reads the file ("-": standard input) into memory of the program's own: what becomes of the file
+ *  later does not matter.  Errors: those of fsched_program_load; FSCHED_SYSTEM, also for the file.
+ */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_open(fsched_context *ctx, const char *path,
                                                              fsched_program **out);
+/** Maps the file in place of reading it, which saves the copy of a large one, and its memory where
+ *  several processes map it.  The file has to stay as it is for as long as the program: what is
+ *  written to it may change the program after it was checked, and the process gets SIGBUS where the
+ *  file was cut.  (A file that is replaced under its name, as fsched replaces its results, is
+ *  another one; the mapped one stays.)  What cannot be mapped (a pipe, "-") is read.  Errors: those
+ *  of fsched_program_open. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_map(fsched_context *ctx, const char *path,
+                                                            fsched_program **out);
 FSCHED_API void fsched_program_destroy(fsched_program *p);
 /** The binary form; valid as long as the program. */
 FSCHED_API const void *fsched_program_bytes(const fsched_program *p, size_t *size);
@@ -40,8 +51,8 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_json(fsched_context *ctx
                                                              const fsched_program *p, char **text,
                                                              size_t *length);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_assemble(fsched_context *ctx,
-                                                                 const char *name,
-                                                                 const char *text, size_t length,
+                                                                 const char *name, const char *text,
+                                                                 size_t length,
                                                                  fsched_program **out);
 
 typedef struct fsched_c_options {
@@ -76,7 +87,10 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_trace(fsched_context *ct
                                                               const fsched_trace_options *options,
                                                               char **text, size_t *length);
 
-typedef enum fsched_explain_format { FSCHED_EXPLAIN_TEXT, FSCHED_EXPLAIN_JSON } fsched_explain_format;
+typedef enum fsched_explain_format {
+  FSCHED_EXPLAIN_TEXT,
+  FSCHED_EXPLAIN_JSON
+} fsched_explain_format;
 
 typedef struct fsched_explain_options {
   size_t size;
@@ -93,10 +107,9 @@ typedef struct fsched_explain_options {
  *  Complexity: expected O(size of the program * log), and O(commands + waits) more per command.
  *  Errors: FSCHED_USAGE for unknown names, all reported, and bad options, FSCHED_WRONG for a
  *  program that deadlocks, FSCHED_SYSTEM for memory. */
-FSCHED_API FSCHED_MUST_USE fsched_status
-fsched_program_explain(fsched_context *ctx, const fsched_program *p,
-                       const fsched_explain_options *options, const char *const *names, size_t n,
-                       char **text, size_t *length);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_explain(
+    fsched_context *ctx, const fsched_program *p, const fsched_explain_options *options,
+    const char *const *names, size_t n, char **text, size_t *length);
 
 #ifdef __cplusplus
 }

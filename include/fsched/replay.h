@@ -5,8 +5,8 @@
  * On the CPU one thread per queue walks its commands in order; a timeline (atomic epoch counter)
  * per axis carries the waits.  Memories are arenas at the compiled addresses, spill copies are real
  * copies.  In every invocation, given content is bytes made from the buffer's name, if nothing is
- * bound; state is what the invocation before has kept.  The ops of a gang run once, when all
- * members are there.
+ * bound; state is what the invocation before has kept.  The ops of a gang run once: here
+ * its members meet, which no program relies on, and the last one there runs it.
  *
  * Kernels: mix (also of ops without one), nop, copy (the one `in` arg to the one `out` arg), and
  * those of modules.
@@ -17,8 +17,8 @@
 #ifndef FSCHED_REPLAY_H
 #define FSCHED_REPLAY_H
 
-#include "exec.h"
-#include "profile.h"
+#include "fsched/exec.h"
+#include "fsched/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +41,8 @@ typedef struct fsched_replay_options {
   uint64_t timeout_ms; /* watchdog: no progress for so long is a failure; 0: 10,000 */
   int trace;           /* keep begin and end of every command of the last invocation */
   int empty_kernels;   /* skip kernels and copies, reserve no memory: the commands alone */
-  uint32_t memory_limit_log2;     /* refuse to reserve more than 2^n bytes; 0: 36 */
+  uint32_t memory_limit_log2;     /* refuse to reserve more than 2^n bytes; 0: the
+                                     default of fsched_device_options.memory_limit */
   int trace_plan;                 /* fsched_trace_plan; with `trace` only */
   fsched_device *device;          /* NULL: the CPU */
   uint32_t in_flight;             /* invocations that may overlap; 0: 1 */
@@ -52,6 +53,8 @@ typedef struct fsched_replay_options {
   uint32_t n_parameters;
   const fsched_parameter *parameters;
   uint32_t profile; /* measure the last so many invocations, at most 1,000; 0: none */
+  int verify;       /* first verify the program, as fsched_exec_options says; `fsched run` does */
+  uint32_t threads; /* without `device`: as in fsched_device_options */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {
@@ -71,12 +74,13 @@ typedef struct fsched_replay_result {
   fsched_duration *command;
 } fsched_replay_result;
 
-/** `options` and `result` may be NULL.  `result` is filled as far as the replay came.
- *  Errors: FSCHED_REPLAY when a wait is stuck (the diagnostic names queue, op, axis, epoch wanted
- *  and reached), when check finds a difference, or when a kernel is not there; FSCHED_SYSTEM for
- *  memory and threads; FSCHED_USAGE for check of a program with races (hazards: raw), which are
- *  listed, or without kernels, or for kernels that this process cannot call;
- *  FSCHED_INFEASIBLE for more memory than the pool has. */
+/** `options` and `result` may be NULL.  `result` is filled as far as the replay came.  A program
+ *  that is not verified, here or by fsched_verify_program before, is taken to be right.
+ *  Errors: FSCHED_WRONG when `verify` refutes it; FSCHED_REPLAY when a wait is stuck (the
+ * diagnostic names queue, op, axis, epoch wanted and reached), when check finds a difference, or
+ * when a kernel is not there; FSCHED_SYSTEM for memory and threads; FSCHED_USAGE for check of a
+ * program with races (hazards: raw), which are listed, or without kernels, or for kernels that this
+ * process cannot call; FSCHED_INFEASIBLE for more memory than the pool has. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_replay(fsched_context *ctx,
                                                        const fsched_program *program,
                                                        const fsched_replay_options *options,

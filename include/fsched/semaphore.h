@@ -14,7 +14,9 @@
  *
  * Failure: sticky, the first one counts.  It reaches all who wait and will wait for a value that
  * had not been reached; a value that was reached before the failure stays reached, whoever asks
- * and whenever.  The value can still be raised afterwards, but no wait succeeds by that.
+ * and whenever.  The value can still be raised afterwards, but no wait succeeds by that: a failure
+ * is the whole semaphore's and not that of a value, as a wait for V is over at anything above V,
+ * too, and nobody knows whether somebody is still to signal what was not reached (exec.h).
  * Destroying is a failure with FSCHED_CAUSE_CANCELLED.
  *
  * Order: what one call lets go is called in the order of registration.  Callbacks run without any
@@ -38,9 +40,9 @@
 #ifndef FSCHED_SEMAPHORE_H
 #define FSCHED_SEMAPHORE_H
 
-#include "cause.h"
-#include "frontier.h"
-#include "tracker.h"
+#include "fsched/cause.h"
+#include "fsched/frontier.h"
+#include "fsched/tracker.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -234,11 +236,14 @@ FSCHED_API int fsched_semaphore_unlink(fsched_link *link);
  * sizes are checked once, entries each time, all loops are bounded, and the file cannot be cut
  * short.
  *
- * Fork: a child cannot use the semaphores that it inherits, as they were in whatever state and
- * their watching threads are not there.  Of a system-wide one it may read value, cause and the
- * watermark, export, and import what it has exported; all else does nothing there (FSCHED_USAGE, 0,
- * a frontier without entries), releasing too: the memory stays until exec or the end.  Of the
- * others it uses nothing. */
+ * Axes of FSCHED_SESSION_LOCAL do not get into the page: to other processes the same numbers are
+ * something else.  What is signalled with such entries is tainted there and has the others.
+ *
+ * Fork: a child cannot use the semaphores that it inherits, of whatever scope, as they were in
+ * whatever state and threads that would signal or watch are not there.  It may read value, cause
+ * and the watermark, and of a system-wide one export, and import what it has exported; all else
+ * does nothing there (FSCHED_USAGE, 0, a frontier without entries), releasing too: the memory stays
+ * until exec or the end. */
 
 /** *fd: for the other process (fork, SCM_RIGHTS); the caller closes it.  Errors: FSCHED_USAGE (not
  *  system-wide), FSCHED_SYSTEM. */

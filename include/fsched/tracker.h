@@ -33,8 +33,8 @@
 #ifndef FSCHED_TRACKER_H
 #define FSCHED_TRACKER_H
 
-#include "cause.h"
-#include "frontier.h"
+#include "fsched/cause.h"
+#include "fsched/frontier.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,13 +5,12 @@
  * and that every access finds its version (spills included).  Of a program, for every set of
  * actual durations: conflicting accesses are ordered by queue order and waits, everything counted
  * stays within its capacity, nothing deadlocks, every value is the right one, and no wait is
- * superfluous.  Each violation is a diagnostic with the code of its rule (lib/diag.def); up to the
- * context's max_errors of them are reported.
- * Errors: FSCHED_WRONG when refuted. */
+ * superfluous.  Each violation is a diagnostic with the code of its rule (lib/base/diag.def); up to
+ * the context's max_errors of them are reported. Errors: FSCHED_WRONG when refuted. */
 #ifndef FSCHED_VERIFY_H
 #define FSCHED_VERIFY_H
 
-#include "compile.h"
+#include "fsched/compile.h"
 
 #ifdef __cplusplus
 extern "C" {

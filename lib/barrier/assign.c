@@ -18,7 +18,7 @@
 
 #include "barrier/cover.h"
 #include "barrier/fit.h"
-#include "radix.h"
+#include "base/radix.h"
 
 /* Each run costs about the same per command; so many of them altogether, at least two runs. */
 enum { WORK = 120000, RUNS_MOST = 64 };
@@ -99,6 +99,53 @@ static fs_status shared_draft(assigner *a) {
     d->id[b] = b;
   }
   return shared_waits(a);
+}
+
+/* --- what members of gangs need not tell --- */
+
+/* The queue of a command that waits may tell that one member of a gang is over, so that the others'
+ * updates are enough.  Commands that are items alone have no such: their links would be gone. */
+static bool any_gang(const assigner *a) {
+  bool any = false;
+  for (uint32_t u = 0; u < a->p.n_items; u++) {
+    any = any || (a->l.need[u] > 0 && a->p.item_command0[u + 1] - a->p.item_command0[u] > 1);
+  }
+  return any;
+}
+
+/* Takes barriers out of the draft that nobody waits for any more. */
+static fs_status drop_unwaited(assigner *a) {
+  fs_barrier_draft *d = &a->draft;
+  uint32_t *number, n = 0, k = 0, from = 0;
+  FS_TRY(fs_new_none(&a->scratch, &number, d->n));
+  for (uint32_t w = 0; w < d->wait0[a->p.n_commands]; w++) {
+    number[d->wait[w]] = 0;
+  }
+  for (uint32_t b = 0; b < d->n; b++) {
+    number[b] = number[b] == FS_NONE ? FS_NONE : n++;
+  }
+  for (uint32_t u = 0; u < a->p.n_items; u++) {
+    uint32_t end = d->bar0[u + 1];
+    d->bar0[u] = k;
+    for (; from < end; from++) {
+      d->bar[k] = number[d->bar[from]];
+      k += d->bar[k] != FS_NONE;
+    }
+  }
+  d->bar0[a->p.n_items] = k;
+  for (uint32_t w = 0; w < d->wait0[a->p.n_commands]; w++) {
+    d->wait[w] = number[d->wait[w]];
+  }
+  d->n = n;
+  return FSCHED_OK;
+}
+
+static fs_status silence_members(assigner *a) {
+  if (!any_gang(a)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft));
+  return drop_unwaited(a);
 }
 
 /* --- how many are live at once in the plan --- */
@@ -212,6 +259,22 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
   return FSCHED_OK;
 }
 
+/* Pairs (barrier << 32 | command): a member of a gang updates those that have slots of it. */
+static size_t cover_producers(const assigner *a, uint32_t u, uint64_t *pair) {
+  const fs_barrier_problem *p = &a->p;
+  const fs_barrier_draft *d = &a->draft;
+  size_t n = 0;
+  for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
+    for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+      bool silent = d->silent != NULL && d->silent[p->item_command[i]];
+      if (!silent && fs_barrier_draft_slots(p, u, i - p->item_command0[u], k - d->bar0[u]) > 0) {
+        pair[n++] = (uint64_t)d->bar[k] << 32 | p->item_command[i];
+      }
+    }
+  }
+  return n;
+}
+
 static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
   const fs_barrier_problem *p = &a->p;
   const fs_barrier_draft *d = &a->draft;
@@ -223,11 +286,7 @@ static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
   FS_TRY(fs_new(&a->scratch, &pair, fs_max(n, d->wait0[p->n_commands])));
   n = 0;
   for (uint32_t u = 0; u < p->n_items; u++) {
-    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
-      for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
-        pair[n++] = (uint64_t)d->bar[k] << 32 | p->item_command[i];
-      }
-    }
+    n += cover_producers(a, u, pair + n);
   }
   FS_TRY(cover_side(a, pair, n, &cp->producer0, &cp->producer));
   n = 0;
@@ -386,6 +445,7 @@ static fs_status assign(assigner *a) {
   FS_TRY(check_needs(a));
   FS_TRY(fs_links_share(a->ctx, &a->scratch, &a->o, &a->l));
   FS_TRY(shared_draft(a));
+  FS_TRY(silence_members(a));
   FS_TRY(fs_new(&a->scratch, &a->start, a->p.n_items));
   uint32_t live = 0;
   uint32_t least = FS_NONE;

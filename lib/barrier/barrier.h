@@ -8,7 +8,10 @@
  * assigned to it, when all consumers of the one it holds have started.  A barrier has n_slots
  * producer slots, of which each producing command takes as many as its op demands.
  *
- * Members of a gang are commands of their own, which start together.
+ * Members of a gang are commands of their own; each starts as soon as it may, and nothing is
+ * concluded from others having started.  A command whose slots are split over several barriers is
+ * as many producers, which end independently: who waits for all of them comes after it, who waits
+ * for some has no order with it.
  *
  * Orders: "u before v" (u over before v starts) is the closure of queue order and waits.
  *   B1 < B2  iff every consumer of B1 is before every producer of B2: then B2 can take over B1's
@@ -24,8 +27,8 @@
 #ifndef FS_BARRIER_H
 #define FS_BARRIER_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 /* Read only.  Ids: queues, items (an op or copy), commands (a member of an item on one queue). */
 typedef struct fs_barrier_problem {
@@ -48,9 +51,10 @@ typedef struct fs_barriers {
   uint32_t *wait0, *wait;             /* CSR per command: barriers, ascending */
   uint32_t *update0, *update, *slots; /* CSR per command: barriers, ascending; slots taken (>= 1) */
   uint32_t used;                      /* physical ids: 0 .. used - 1 */
-  uint32_t least;                     /* that need no new order; FS_NONE: not computed */
-  /* Orders that were not there and that waits now enforce (from over before to starts),
-   * ascending by (to, from) as positions in `order`, without repeats. */
+  uint32_t least; /* that these barriers need without a new order; sharing otherwise might save
+                     some; FS_NONE: not computed */
+  /* Orders that were not there and that waits now enforce (from over before any member of to
+   * starts), ascending by (to, from) as positions in `order`, without repeats. */
   uint32_t n_added;
   uint32_t *added_from, *added_to;
   uint32_t n_gates; /* physical barriers handed over where < does not hold */
@@ -58,7 +62,8 @@ typedef struct fs_barriers {
   fs_tick *start; /* per item: with the new orders and gates; the problem's own if there are none */
   fs_tick makespan;
   /* After FSCHED_INFEASIBLE alone: an item that needs short_need barriers, while short_held are
-   * held by others and cannot be given up before it starts; together more than the bound. */
+   * held by others and cannot be given up before it starts; together more than the bound.  With
+   * short_held 0 that is proven; else another way, which was not looked for, may do. */
   uint32_t short_item;
   uint64_t short_need;
   uint32_t short_held;
@@ -80,7 +85,7 @@ typedef enum fs_stuck_kind {
   FS_STUCK_WAIT,   /* which updates a barrier that it waits for */
   FS_STUCK_MAPPED, /* which waits for the barrier that holds the physical one of a barrier that it
                       updates */
-  FS_STUCK_GANG    /* with which it starts */
+  FS_STUCK_GANG    /* with which it starts, where members meet */
 } fs_stuck_kind;
 
 typedef struct fs_barrier_stuck {

@@ -20,8 +20,8 @@
 #include "barrier/cover.h"
 
 #include "barrier/reach.h"
-#include "heap.h"
-#include "radix.h"
+#include "base/heap.h"
+#include "base/radix.h"
 
 enum { FIRST_WINDOW = 64, WINDOW_FACTOR = 4 };
 

@@ -7,8 +7,8 @@
 #ifndef FS_BARRIER_COVER_H
 #define FS_BARRIER_COVER_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 typedef struct fs_cover_problem {
   uint32_t n_queues, n_commands, n_barriers;

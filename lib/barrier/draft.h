@@ -19,6 +19,16 @@ typedef struct fs_barrier_draft {
   uint64_t n_extra;       /* waits that the problem does not ask for: a measure of added orders */
 } fs_barrier_draft;
 
+/* Slots of the k-th member of item u lie one after the other, cut into barriers: those that it
+ * takes of the j-th barrier of the item, perhaps none. */
+static inline uint64_t fs_barrier_draft_slots(const fs_barrier_problem *p, uint32_t u, uint64_t k,
+                                              uint64_t j) {
+  uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
+  uint64_t low = fs_max(k * demand, j * p->n_slots);
+  uint64_t end = fs_min((k + 1) * demand, (j + 1) * p->n_slots);
+  return low < end ? end - low : 0;
+}
+
 /* Starts by longest paths over queues, waits and hand-overs, none before the planned one, into
  * `start`, which has room for all items. */
 fs_status fs_barrier_draft_times(fsched_context *ctx, const fs_barrier_problem *p,

@@ -3,8 +3,8 @@
  * queues, the barriers that it waits for and the physical ones that it takes over allow it.  Sorted
  * by start, and by the draft's order where starts are equal, every order still goes forward. */
 #include "barrier/draft.h"
-#include "heap.h"
-#include "radix.h"
+#include "base/heap.h"
+#include "base/radix.h"
 
 typedef struct ticker {
   const fs_barrier_problem *p;
@@ -166,25 +166,25 @@ static fs_status fill_waits(fs_arena *arena, const fs_barrier_problem *p, const 
   return FSCHED_OK;
 }
 
-/* The slots of an item's members one after the other, cut into barriers. */
 static uint32_t command_updates(const fs_barrier_problem *p, const fs_barrier_draft *d,
                                 const uint32_t *number, uint32_t c, uint64_t member,
                                 const fs_barriers *out, uint32_t at) {
   uint32_t u = p->command_item[c];
   uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
-  uint64_t low = member * demand;
-  uint64_t end = low + demand;
   uint32_t n = 0;
   if (d->silent != NULL && d->silent[c]) {
     return 0;
   }
-  for (uint64_t j = low / p->n_slots; d->bar0[u] < d->bar0[u + 1] && j * p->n_slots < end; j++) {
+  for (uint64_t j = member * demand / p->n_slots; j < d->bar0[u + 1] - d->bar0[u]; j++) {
     uint32_t b = number[d->bar[d->bar0[u] + j]];
+    uint64_t slots = fs_barrier_draft_slots(p, u, member, j);
+    if (slots == 0) {
+      break;
+    }
     if (b != FS_NONE) {
       if (out != NULL) {
         out->update[at + n] = b;
-        out->slots[at + n] =
-            (uint32_t)(fs_min(end, (j + 1) * p->n_slots) - fs_max(low, j * p->n_slots));
+        out->slots[at + n] = (uint32_t)slots;
       }
       n++;
     }
@@ -234,15 +234,14 @@ static void sort_pairs(pairs *all, uint64_t *spare) {
   all->n = n;
 }
 
-/* Items that update barriers, and what is found about them for the item at hand. */
+/* Items that update barriers. */
 typedef struct lister {
   const fs_order *o;
   const fs_barrier_draft *d;
   const uint32_t *position;
   uint32_t *producer0, *producer; /* CSR per barrier */
-  uint32_t *seen;                 /* per barrier: the last item that waited for it */
-  uint32_t *stamp, *n_seen;       /* per item: whom the number is for; its barriers waited for */
-  bool *news;                     /* per item: some command that waits did not know it to be over */
+  uint32_t *waits; /* per barrier: the last command that waits for it, of those seen */
+  uint32_t *stamp; /* per item: the last command for which it was looked at */
   pairs *all;
 } lister;
 
@@ -251,10 +250,8 @@ static fs_status init_lister(fs_arena *scratch, lister *l) {
   uint32_t n_items = l->o->p->n_items;
   FS_TRY(fs_new_zero(scratch, &l->producer0, (size_t)d->n + 2));
   FS_TRY(fs_new(scratch, &l->producer, d->bar0[n_items]));
-  FS_TRY(fs_new_none(scratch, &l->seen, d->n));
+  FS_TRY(fs_new_none(scratch, &l->waits, d->n));
   FS_TRY(fs_new_none(scratch, &l->stamp, n_items));
-  FS_TRY(fs_new(scratch, &l->n_seen, n_items));
-  FS_TRY(fs_new(scratch, &l->news, n_items));
   for (uint32_t k = 0; k < d->bar0[n_items]; k++) {
     l->producer0[d->bar[k] + 2]++;
   }
@@ -269,79 +266,106 @@ static fs_status init_lister(fs_arena *scratch, lister *l) {
   return FSCHED_OK;
 }
 
-/* Command c of v waits for barrier b.  An item is over with all of its barriers. */
-static fs_status list_wait(fsched_context *ctx, lister *l, uint32_t v, uint32_t c, uint32_t b) {
-  bool first = l->seen[b] != v;
-  l->seen[b] = v;
-  for (uint32_t k = l->producer0[b]; k < l->producer0[b + 1]; k++) {
-    uint32_t u = l->producer[k];
-    if (l->stamp[u] != v) {
-      l->stamp[u] = v;
-      l->n_seen[u] = 0;
-      l->news[u] = false;
-    }
-    l->n_seen[u] += first;
-    l->news[u] |= l->o->row == NULL || !fs_order_before(l->o, u, c);
-    if (l->news[u] && l->n_seen[u] == l->d->bar0[u + 1] - l->d->bar0[u]) {
-      FS_TRY(fs_vec_push(ctx, l->all, (uint64_t)l->position[v] << 32 | l->position[u]));
-    }
+static void mark_waits(const lister *l, uint32_t c) {
+  for (uint32_t w = l->d->wait0[c]; w < l->d->wait0[c + 1]; w++) {
+    l->waits[l->d->wait[w]] = c;
   }
-  return FSCHED_OK;
 }
 
-/* Every producer with every item that waits for all of its barriers, without those that rows at
- * hand know; with repeats from members of a gang. */
-static fs_status list_pairs(fsched_context *ctx, fs_arena *scratch, const fs_order *o,
-                            const fs_barrier_draft *d, const uint32_t *position, pairs *all) {
-  const fs_barrier_problem *p = o->p;
-  lister l = {.o = o, .d = d, .position = position, .all = all};
-  FS_TRY(init_lister(scratch, &l));
-  for (uint32_t v = 0; v < p->n_items; v++) {
-    for (uint32_t i = p->item_command0[v]; i < p->item_command0[v + 1]; i++) {
-      uint32_t c = p->item_command[i];
-      for (uint32_t w = d->wait0[c]; w < d->wait0[c + 1]; w++) {
-        FS_TRY(list_wait(ctx, &l, v, c, d->wait[w]));
+/* Command c, whose waits are marked, waits for item u: for all of its barriers, for one of them
+ * says only that u has started. */
+static bool waits_for_all(const lister *l, uint32_t u, uint32_t c) {
+  bool all = true;
+  for (uint32_t k = l->d->bar0[u]; k < l->d->bar0[u + 1] && all; k++) {
+    all = l->waits[l->d->bar[k]] == c;
+  }
+  return all;
+}
+
+/* What command c of item v waits for.  Where rows are at hand, and c is all of v, what they know is
+ * left out at once. */
+static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32_t c) {
+  const fs_barrier_problem *p = l->o->p;
+  bool alone = l->o->row != NULL && p->item_command0[v + 1] - p->item_command0[v] == 1;
+  mark_waits(l, c);
+  for (uint32_t w = l->d->wait0[c]; w < l->d->wait0[c + 1]; w++) {
+    uint32_t b = l->d->wait[w];
+    for (uint32_t k = l->producer0[b]; k < l->producer0[b + 1]; k++) {
+      uint32_t u = l->producer[k];
+      bool again = l->stamp[u] == c;
+      l->stamp[u] = c;
+      if (!again && waits_for_all(l, u, c) && !(alone && fs_order_before(l->o, u, c))) {
+        FS_TRY(fs_vec_push(ctx, l->all, (uint64_t)l->position[v] << 32 | l->position[u]));
       }
     }
   }
   return FSCHED_OK;
 }
 
-static bool known_to_all(const fs_order *o, uint32_t u, uint32_t v) {
-  bool all = true;
-  for (uint32_t k = o->p->item_command0[v]; k < o->p->item_command0[v + 1] && all; k++) {
-    all = fs_order_before(o, u, o->p->item_command[k]);
+/* Every producer with every item of which a command waits for it; with repeats from members of a
+ * gang. */
+static fs_status list_pairs(fsched_context *ctx, lister *l) {
+  const fs_barrier_problem *p = l->o->p;
+  for (uint32_t v = 0; v < p->n_items; v++) {
+    for (uint32_t i = p->item_command0[v]; i < p->item_command0[v + 1]; i++) {
+      FS_TRY(list_command(ctx, l, v, p->item_command[i]));
+    }
   }
-  return all;
+  return FSCHED_OK;
 }
 
-/* Without rows for all queues at once: those for some queues at a time. */
-static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, fs_order *o, pairs *all) {
-  const fs_barrier_problem *p = o->p;
-  if (o->row != NULL || all->n == 0) {
-    return FSCHED_OK;
+/* Of a pair: some command that waits did not know it before; one that does not wait did not. */
+enum { NEWS = 1, OPEN = 2 };
+
+/* Pairs from `first` on with the same later item, by the rows of some queues. */
+static size_t judge_item(const lister *l, const fs_order *rows, size_t first, uint8_t *found) {
+  const fs_barrier_problem *p = rows->p;
+  const pairs *all = l->all;
+  uint32_t v = p->order[all->at[first] >> 32];
+  size_t end = first;
+  while (end < all->n && all->at[end] >> 32 == all->at[first] >> 32) {
+    end++;
   }
-  bool *added;
-  FS_TRY(fs_new_zero(scratch, &added, all->n));
-  uint32_t width = fs_order_width(p);
-  for (uint32_t q = 0; q < p->n_queues; q += width) {
+  for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+    uint32_t c = p->item_command[k];
+    mark_waits(l, c);
+    for (size_t i = first; i < end; i++) {
+      uint32_t u = p->order[(uint32_t)all->at[i]];
+      if (!fs_order_before(rows, u, c)) {
+        found[i] |= waits_for_all(l, u, c) ? NEWS : OPEN;
+      }
+    }
+  }
+  return end;
+}
+
+/* Leaves those of which every command of the later item either waits or knew before, and one did
+ * not know.  Without rows for all queues at once: those for some queues at a time. */
+static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, lister *l) {
+  const fs_order *o = l->o;
+  const fs_barrier_problem *p = o->p;
+  uint8_t *found;
+  FS_TRY(fs_new_zero(scratch, &found, l->all->n));
+  uint32_t width = o->row != NULL ? p->n_queues : fs_order_width(p);
+  for (uint32_t q = 0; q < p->n_queues && l->all->n > 0; q += width) {
     fs_arena rows;
     fs_arena_init(&rows, ctx);
     fs_order part = *o;
-    fs_status status = fs_order_rows(&rows, &part, q, (uint32_t)fs_min(width, p->n_queues - q));
-    for (size_t i = 0; i < all->n && status == FSCHED_OK; i++) {
-      added[i] |= !known_to_all(&part, p->order[(uint32_t)all->at[i]], p->order[all->at[i] >> 32]);
+    uint32_t n = (uint32_t)fs_min(width, p->n_queues - q);
+    fs_status status = o->row != NULL ? FSCHED_OK : fs_order_rows(&rows, &part, q, n);
+    for (size_t i = 0; i < l->all->n && status == FSCHED_OK;) {
+      i = judge_item(l, &part, i, found);
     }
     fs_arena_release(&rows);
     FS_TRY(status);
   }
   size_t n = 0;
-  for (size_t i = 0; i < all->n; i++) {
-    if (added[i]) {
-      all->at[n++] = all->at[i];
+  for (size_t i = 0; i < l->all->n; i++) {
+    if (found[i] == NEWS) {
+      l->all->at[n++] = l->all->at[i];
     }
   }
-  all->n = n;
+  l->all->n = n;
   return FSCHED_OK;
 }
 
@@ -354,12 +378,14 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
   for (uint32_t i = 0; i < p->n_items; i++) {
     position[p->order[i]] = i;
   }
-  FS_TRY(list_pairs(ctx, scratch, o, d, position, all));
+  lister l = {.o = o, .d = d, .position = position, .all = all};
+  FS_TRY(init_lister(scratch, &l));
+  FS_TRY(list_pairs(ctx, &l));
   if (all->n > 1) {
     FS_TRY(fs_new(scratch, &spare, all->n));
     sort_pairs(all, spare);
   }
-  FS_TRY(drop_known(ctx, scratch, o, all));
+  FS_TRY(drop_known(ctx, scratch, &l));
   out->n_added = (uint32_t)all->n;
   FS_TRY(fs_new(arena, &out->added_from, all->n));
   FS_TRY(fs_new(arena, &out->added_to, all->n));

@@ -20,7 +20,7 @@
  * Times in the simulation are estimates once an absorption has moved a start; finish.c computes
  * them. */
 #include "barrier/fit_private.h"
-#include "radix.h"
+#include "base/radix.h"
 
 enum { RETRY = 8 };
 
@@ -294,7 +294,9 @@ static fs_status retry_blocked(fs_fit *f) {
   for (size_t i = 0; i < n; i++) {
     FS_TRY(fs_heap_push(f->ctx, &f->ready, f->priority[f->blocked.at[i]], f->blocked.at[i]));
   }
-  memmove(f->blocked.at, f->blocked.at + n, (f->blocked.n - n) * sizeof *f->blocked.at);
+  if (n > 0) {
+    memmove(f->blocked.at, f->blocked.at + n, (f->blocked.n - n) * sizeof *f->blocked.at);
+  }
   f->blocked.n -= n;
   return FSCHED_OK;
 }

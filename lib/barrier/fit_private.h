@@ -4,7 +4,7 @@
 #define FS_BARRIER_FIT_PRIVATE_H
 
 #include "barrier/fit.h"
-#include "heap.h"
+#include "base/heap.h"
 
 /* A barrier while it is built.  A link of one of its producers is open until its command starts. */
 typedef struct fs_bar {

@@ -4,7 +4,7 @@
  * another comes later in the problem's order, so one sweep is enough. */
 #include "barrier/links.h"
 
-#include "radix.h"
+#include "base/radix.h"
 
 /* Of one command: keys (position << 32 | item), descending. */
 typedef struct reducer {

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#include "access.h"
 #include "barrier/barrier.h"
-#include "retime.h"
+#include "model/access.h"
+#include "model/retime.h"
 
 enum { CHAIN_SHOWN = 8 }; /* commands of a deadlock that a message names */
 
@@ -141,6 +141,7 @@ static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const c
   return status;
 }
 
+/* That an item alone needs more is proven; else it was not found out whether there is a way. */
 static fs_status report_too_few(const pass *p) {
   const fs_barriers *r = &p->result;
   char hint[96];
@@ -148,6 +149,10 @@ static fs_status report_too_few(const pass *p) {
                  (unsigned long long)enough_barriers(p));
   fs_text t;
   fs_text_init(&t, p->ctx);
+  if (r->short_held > 0) {
+    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->y->barrier_bound,
+                   p->y->barrier_bound == 1 ? "" : "s");
+  }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
                  (unsigned long long)r->short_need, r->short_need == 1 ? "" : "s");
@@ -156,8 +161,9 @@ static fs_status report_too_few(const pass *p) {
   }
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
+  } else {
+    fs_text_printf(&t, ", %u given", p->y->barrier_bound);
   }
-  fs_text_printf(&t, ", %u given", p->y->barrier_bound);
   return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
 }
 
@@ -369,12 +375,76 @@ static fs_status add_control(pass *p) {
   return FSCHED_OK;
 }
 
+typedef struct counts {
+  uint32_t *producers, *consumers; /* per barrier: to come */
+  const uint32_t *before;          /* per barrier: what its physical one holds before, or FS_NONE */
+} counts;
+
+/* Starts the item, and ends it at once; false: its barriers do not let it start. */
+static bool start_item(const pass *p, uint32_t item, counts n) {
+  const fs_barriers *r = &p->result;
+  const fs_sync *y = p->y;
+  bool can = true;
+  for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
+    uint32_t c = y->item_command[k];
+    for (uint32_t i = r->wait0[c]; i < r->wait0[c + 1]; i++) {
+      can = can && n.producers[r->wait[i]] == 0;
+    }
+    for (uint32_t i = r->update0[c]; i < r->update0[c + 1]; i++) {
+      uint32_t before = n.before[r->update[i]];
+      can = can && (before == FS_NONE || n.consumers[before] == 0);
+    }
+  }
+  for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1] && can; k++) {
+    uint32_t c = y->item_command[k];
+    for (uint32_t i = r->wait0[c]; i < r->wait0[c + 1]; i++) {
+      n.consumers[r->wait[i]]--;
+    }
+    for (uint32_t i = r->update0[c]; i < r->update0[c + 1]; i++) {
+      n.producers[r->update[i]]--;
+    }
+  }
+  return can;
+}
+
+/* Whether the machine can start the items in the order and at the times of the plan.  A command
+ * that waits for some barriers of an op only has no order with it, and is held back all the same.
+ */
+static fs_status follows_plan(pass *p, bool *follows) {
+  const fs_barriers *r = &p->result;
+  const fs_sync *y = p->y;
+  uint32_t *producers, *consumers, *before, *last;
+  FS_TRY(fs_new_zero(&p->scratch, &producers, r->n));
+  FS_TRY(fs_new_zero(&p->scratch, &consumers, r->n));
+  FS_TRY(fs_new(&p->scratch, &before, r->n));
+  FS_TRY(fs_new_none(&p->scratch, &last, r->used));
+  for (uint32_t i = 0; i < r->update0[y->n_commands]; i++) {
+    producers[r->update[i]]++;
+  }
+  for (uint32_t i = 0; i < r->wait0[y->n_commands]; i++) {
+    consumers[r->wait[i]]++;
+  }
+  for (uint32_t b = 0; b < r->n; b++) { /* uses ascend with barriers */
+    before[b] = last[r->physical[b]];
+    last[r->physical[b]] = b;
+  }
+  *follows = true;
+  for (uint32_t i = 0; i < p->s->n_items && *follows; i++) {
+    uint32_t item = p->s->order[i];
+    *follows = r->start[item] == p->s->start[item] &&
+               start_item(p, item, (counts){producers, consumers, before});
+  }
+  return FSCHED_OK;
+}
+
 static fs_status run(pass *p, bool published) {
   p->y->makespan_before = p->s->makespan;
+  bool follows;
   FS_TRY(make_problem(p));
   FS_TRY(solve(p, published));
   fill_barriers(p);
-  if (p->result.n_added > 0 || p->result.n_gates > 0) {
+  FS_TRY(follows_plan(p, &follows));
+  if (p->result.n_added > 0 || p->result.n_gates > 0 || !follows) {
     FS_TRY(add_control(p));
     return fs_retime(p->ctx, p->s, p->y, p->result.start, p->result.order);
   }

@@ -5,14 +5,14 @@
  * orders that barriers have to give; and sync->barrier_bound and barrier_slots.
  * Ensures: the rest of the barrier part of `sync` is filled; orders that were not there are control
  * edges (FS_WHY_BARRIER), and where there are any, or gates, the schedule has new times
- * (lib/retime.h).  Frontiers and the counts of waits are still those of before.
+ * (lib/model/retime.h).  Frontiers and the counts of waits are still those of before.
  * Errors: FSCHED_INFEASIBLE, reported, when the bound cannot be kept (barrier.h), an op with a
  * given start would be late, or the published method would deadlock; FSCHED_SYSTEM. Complexity:
  * that of fs_barriers_assign. */
 #ifndef FS_BARRIER_PASS_H
 #define FS_BARRIER_PASS_H
 
-#include "sync.h"
+#include "model/sync.h"
 
 /* published: by the construction that is there for comparison; requires a bound. */
 fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync,

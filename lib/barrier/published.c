@@ -14,8 +14,8 @@
  * one that must go first; following these leads around a cycle. */
 #include "barrier/draft.h"
 #include "barrier/stand.h"
-#include "heap.h"
-#include "radix.h"
+#include "base/heap.h"
+#include "base/radix.h"
 
 enum { ROW_ENTRIES = 1 << 26 };
 

@@ -12,7 +12,7 @@
  * the one that updates is over.  Orders have no circles, so all that are not between neighbours can
  * go at once: those between neighbours make them again. */
 #include "barrier/draft.h"
-#include "radix.h"
+#include "base/radix.h"
 
 enum { ROW_ENTRIES = 1 << 25 };
 

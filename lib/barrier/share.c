@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sharing at no cost.  Items are taken in the problem's order.  One joins a group when every member
  * is over before each command that waits for the item, and the item before each that waits for a
- * member, all by orders that are there already:
+ * member, all by orders that are there already (of an item with several barriers what it has in the
+ * last one, the one that is shared):
  *
  *     0 (dma0) -> 2, 3    1 (dma1) -> 3    2 after 1 on dma1: 0 and 1 share
  *
  * A command that waits cannot be or precede a producer then, and in every run the lives of the
  * barriers that were joined overlap, so sharing never holds a physical barrier longer.
  *
+ * How many groups are made is not proven to be the least: slots are packed as items come, and not
+ * all groups are looked at.
+ *
  * Looked at are the last few groups for which a command waits that waits for the item, then the
  * last few groups altogether; equal sets of waiting commands need no comparison, so joins are found
  * even where there are no rows. */
-#include "barrier/links.h"
-#include "radix.h"
+#include "barrier/draft.h"
+#include "base/radix.h"
 
 enum { RECENT = 4, LOOK_AT = 8, WINDOW = 16, PAIRS = 4096 };
 
@@ -40,17 +44,34 @@ static bool same_waiters(const fs_links *l, uint32_t u, uint32_t v) {
   return true;
 }
 
+/* What u has in the last of its barriers is over before command c starts: of a gang whose slots are
+ * split, the members that have slots there. */
+static bool last_before(const sharer *s, uint32_t u, uint32_t c) {
+  const fs_order *o = s->o;
+  const fs_barrier_problem *p = o->p;
+  const uint32_t *row = o->row + (size_t)c * o->n;
+  uint32_t first = p->item_command0[u];
+  for (uint32_t k = first; k < p->item_command0[u + 1]; k++) {
+    uint32_t m = p->item_command[k];
+    if (fs_barrier_draft_slots(p, u, k - first, s->l->need[u] - 1) > 0 &&
+        row[o->queue[m]] <= o->index[m]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Each member is over before what waits for u starts, and the other way around. */
 static bool all_ordered(const sharer *s, uint32_t g, uint32_t u) {
   const fs_links *l = s->l;
   for (uint32_t w = s->last[g]; w != FS_NONE; w = s->next[w]) {
     for (uint32_t i = l->succ0[w]; i < l->succ0[w + 1]; i++) {
-      if (!fs_order_before(s->o, u, l->command[l->succ[i]])) {
+      if (!last_before(s, u, l->command[l->succ[i]])) {
         return false;
       }
     }
     for (uint32_t i = l->succ0[u]; i < l->succ0[u + 1]; i++) {
-      if (!fs_order_before(s->o, w, l->command[l->succ[i]])) {
+      if (!last_before(s, w, l->command[l->succ[i]])) {
         return false;
       }
     }

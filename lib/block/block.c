@@ -22,10 +22,10 @@
 
 #include <stdlib.h>
 
+#include "base/warnings.h"
 #include "block/phases.h"
 #include "block/place.h"
-#include "retime.h"
-#include "warnings.h"
+#include "model/retime.h"
 
 enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
 
@@ -33,6 +33,7 @@ typedef struct pass {
   fsched_context *ctx;
   fsched_schedule *s;
   fs_sync *y;
+  fs_sync_fn again;
   fs_arena scratch;
   fs_accesses acc;
   fs_orders orders;
@@ -130,6 +131,11 @@ static fs_status place(pass *p, bool *fits) {
   return *fits ? FSCHED_OK : place_plan(p, &p->plan[0], EXTRA_SYNCS, fits);
 }
 
+/* What the places of loose memories ask for is left out: they will have others. */
+static fs_status sync_without_loose(pass *p) {
+  return p->again(p->s, p->y, &(fs_reuse){.loose = p->loose});
+}
+
 static fs_status begin(pass *p) {
   const fs_target *t = &p->s->graph->target;
   FS_TRY(fs_new_zero(&p->scratch, &p->loose, t->n_memories));
@@ -137,8 +143,7 @@ static fs_status begin(pass *p) {
   for (uint32_t m = 0; m < t->n_memories; m++) {
     p->loose[m] = t->memory[m].stack;
   }
-  p->y->loose = any_loose(p) ? p->loose : NULL;
-  return p->y->loose == NULL ? FSCHED_OK : fs_sync_again(p->s);
+  return any_loose(p) ? sync_without_loose(p) : FSCHED_OK;
 }
 
 /* A plan, and addresses for it. */
@@ -155,7 +160,7 @@ static fs_status decide(pass *p) {
       warn_too_small(p, m);
       p->loose[m] = false;
     }
-    FS_TRY(fs_sync_again(p->s));
+    FS_TRY(sync_without_loose(p));
     FS_TRY(make_plans(p));
   }
   return FSCHED_OK;
@@ -203,10 +208,8 @@ static fs_status apply(pass *p) {
     p->s->res_address[r] = p->placement.address[r];
   }
   FS_TRY(set_times(p));
-  p->y->loose = NULL;
   if (placed) {
-    p->y->lanes_stay = true;
-    FS_TRY(fs_sync_again(p->s));
+    FS_TRY(p->again(p->s, p->y, &(fs_reuse){.lanes_stay = true}));
   }
   return fs_block_plan_store(p->ctx, &p->orders, &p->chosen, p->y);
 }
@@ -218,11 +221,10 @@ static fs_status run(pass *p) {
   return apply(p);
 }
 
-fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync) {
-  pass p = {.ctx = ctx, .s = s, .y = sync};
+fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync, fs_sync_fn again) {
+  pass p = {.ctx = ctx, .s = s, .y = sync, .again = again};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);
-  sync->loose = NULL;
   fs_arena_release(&p.scratch);
   return status;
 }

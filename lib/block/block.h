@@ -9,17 +9,17 @@
  * Two things are decided: the order of issue (each queue's own order stays), and the syncs, as few
  * full ones as any order of issue allows.
  *
- * Requires fs_ctrledge_run and fs_waits_run.
- * Ensures: issue, stop and points of `sync` are filled, the schedule has new times (lib/retime.h),
- * residencies in stack memories have addresses from the stack where these fit, and control edges
- * and data are those of the new addresses.
- * Source: nvFuser's sync insertion and shared memory allocation; what differs is said in the
- * sources.  Errors: FSCHED_SYSTEM. */
+ * Requires fs_ctrledge_run and fs_waits_run, which `again` runs anew where addresses change.
+ * Ensures: issue, stop and points of `sync` are filled, the schedule has new times
+ * (lib/model/retime.h), residencies in stack memories have addresses from the stack where these
+ * fit, and control edges and data are those of the new addresses. Source: nvFuser's sync insertion
+ * and shared memory allocation; what differs is said in the sources.  Errors: FSCHED_SYSTEM. */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H
 
-#include "sync.h"
+#include "model/sync.h"
 
-fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
+fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync,
+                       fs_sync_fn again) FS_MUST_USE;
 
 #endif

@@ -14,7 +14,7 @@
  * that take a full sync go on. */
 #include "block/orders.h"
 
-#include "radix.h"
+#include "base/radix.h"
 
 typedef struct finder {
   fsched_context *ctx;
@@ -186,7 +186,7 @@ static fs_status file_plan(finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
   size_t n = f->plan.n;
   FS_TRY(fs_vec_reserve(f->ctx, &f->plan, 2 * n));
-  fs_radix_sort(f->plan.at, f->plan.at + n, n);
+  fs_radix_sort_block(f->plan.at, n);
   FS_TRY(fs_new_zero(arena, &o->plan0, (size_t)o->s->n_items + 1));
   FS_TRY(fs_new(arena, &o->plan, n));
   for (size_t i = 0; i < n; i++) {

@@ -14,8 +14,8 @@
 #ifndef FS_BLOCK_ORDERS_H
 #define FS_BLOCK_ORDERS_H
 
-#include "access.h"
-#include "sync.h"
+#include "model/access.h"
+#include "model/sync.h"
 
 typedef struct fs_need {
   uint32_t queue, epoch;

@@ -3,8 +3,8 @@
  * before everything, and a sync before place p is at p + 1 too. */
 #include "block/place.h"
 
+#include "base/radix.h"
 #include "block/stack.h"
-#include "radix.h"
 
 typedef struct placer {
   fs_arena scratch;

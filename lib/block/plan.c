@@ -14,8 +14,8 @@
  * without stops. */
 #include "block/plan.h"
 
+#include "base/radix.h"
 #include "block/stab.h"
-#include "radix.h"
 
 typedef struct filler {
   fsched_context *ctx;
@@ -141,7 +141,7 @@ static fs_status want_of(filler *f, uint32_t item, uint32_t after) {
   }
   size_t n = f->want.n;
   FS_TRY(fs_vec_reserve(f->ctx, &f->want, 2 * n));
-  fs_radix_sort(f->want.at, f->want.at + n, n);
+  fs_radix_sort_block(f->want.at, n);
   return FSCHED_OK;
 }
 

@@ -10,7 +10,7 @@
  * without losing another. */
 #include "block/stab.h"
 
-#include "radix.h"
+#include "base/radix.h"
 
 static uint32_t run(const uint64_t *key, uint32_t n, const uint32_t *existing, uint32_t n_existing,
                     uint32_t *out) {

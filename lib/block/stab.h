@@ -6,8 +6,8 @@
 #ifndef FS_BLOCK_STAB_H
 #define FS_BLOCK_STAB_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 typedef struct fs_hazard_span {
   uint32_t last, first; /* last < first */

@@ -15,7 +15,7 @@
  * Source: nvFuser's allocation of shared memory; there too, pushes wait for a chance to reclaim. */
 #include "block/stack.h"
 
-#include "radix.h"
+#include "base/radix.h"
 
 #define MOST ((uint64_t)1 << 62)
 

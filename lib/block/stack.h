@@ -3,8 +3,8 @@
 #ifndef FS_BLOCK_STACK_H
 #define FS_BLOCK_STACK_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 typedef struct fs_stack_entry {
   uint64_t size;        /* at most 2^62 */

@@ -15,10 +15,10 @@
  * Constraints; there they leave from the writer alone, which is a race when a reader is late. */
 #include "ctrledge/ctrledge.h"
 
+#include "base/radix.h"
 #include "ctrledge/lanes.h"
 #include "ctrledge/segments.h"
 #include "ctrledge/sweep.h"
-#include "radix.h"
 
 /* An edge as a sortable key: position of `to` 31 bits, of `from` 31 bits, fs_why 2 bits. */
 enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
@@ -27,6 +27,7 @@ enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
 typedef struct run {
   fsched_context *ctx;
   const fsched_schedule *s;
+  fs_reuse reuse;
   fs_sync *sync;
   fs_arena scratch;
   fs_accesses acc;
@@ -79,7 +80,7 @@ static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
 static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
   run *r = user;
   uint32_t before = r->segs.residency.at[earlier], after = r->segs.residency.at[later];
-  bool loose = r->sync->loose != NULL && r->sync->loose[r->s->res_memory[after]];
+  bool loose = r->reuse.loose != NULL && r->reuse.loose[r->s->res_memory[after]];
   return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
 }
 
@@ -134,8 +135,12 @@ static bool given(const run *r, uint32_t residency) {
   const fsched_schedule *s = r->s;
   uint32_t first = r->acc.res0[residency];
   bool filled = fs_item_is_copy(s, r->acc.item[first]) && (r->acc.mode[first] & FS_ACCESS_W) != 0;
-  return s->res_begin[residency] == 0 && s->res_version[residency] != FS_NONE &&
-         fs_version_given(s->graph, s->res_version[residency]) && !filled;
+  uint32_t v = s->res_version[residency], m = s->res_memory[residency];
+  if (s->res_begin[residency] != 0 || v == FS_NONE || !fs_version_given(s->graph, v) || filled) {
+    return false;
+  }
+  /* In a memory that spills it comes by a read, or is overwritten first. */
+  return m != fs_version_memory(s->graph, v) || !fs_memory_spills(&s->graph->target.memory[m]);
 }
 
 /* What stays to the end of the invocation keeps its units for ever: an item at the very last
@@ -453,7 +458,7 @@ static fs_status run_all(run *r) {
   r->sync->data = r->acc.data;
   FS_TRY(fs_segments_make(r->ctx, r->s, &r->acc, &r->segs));
   FS_TRY(contiguous_memories(r));
-  if (r->sync->lanes_stay) {
+  if (r->reuse.lanes_stay) {
     FS_TRY(keep_edges(r));
     return store_edges(r);
   }
@@ -462,8 +467,12 @@ static fs_status run_all(run *r) {
   return store_lanes(r);
 }
 
-fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, const fs_reuse *reuse,
+                          fs_sync *sync) {
   run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}};
+  if (reuse != NULL) {
+    r.reuse = *reuse;
+  }
   fs_arena_init(&r.scratch, ctx);
   fs_status status = run_all(&r);
   fs_segments_release(&r.segs);

@@ -11,8 +11,8 @@
  * address instead: it joins what lies side by side. */
 #include "ctrledge/lanes.h"
 
-#include "heap.h"
-#include "radix.h"
+#include "base/heap.h"
+#include "base/radix.h"
 
 enum { RING_STEPS = 128, CHUNKS_SPARE = 64, PRED_STEPS = 64 };
 
@@ -167,11 +167,12 @@ static fs_status take_from(allotter *a, uint32_t from, uint32_t h, uint64_t *nee
   return FSCHED_OK;
 }
 
-/* Units whose last holder ended with a predecessor of the first item. */
-static fs_status take_from_preds(allotter *a, const uint32_t *preds, uint32_t n_preds, uint32_t h,
-                                 uint64_t *need) {
-  for (uint32_t i = 0; i < n_preds && i<PRED_STEPS && * need> 0; i++) {
-    for (uint32_t f = a->by_tail[preds[i]]; f != FS_NONE && *need > 0; f = a->own[f].next_by_tail) {
+/* Units whose last holder ended with a predecessor of the first item: one of pred[begin, end). */
+static fs_status take_from_preds(allotter *a, const uint32_t *pred, uint32_t begin, uint32_t end,
+                                 uint32_t h, uint64_t *need) {
+  uint32_t stop = end - begin > PRED_STEPS ? begin + PRED_STEPS : end;
+  for (uint32_t i = begin; i<stop && * need> 0; i++) {
+    for (uint32_t f = a->by_tail[pred[i]]; f != FS_NONE && *need > 0; f = a->own[f].next_by_tail) {
       if (a->own[f].over) {
         FS_TRY(take_from(a, f, h, need));
       }
@@ -190,13 +191,12 @@ static fs_status take_ordered(allotter *a, uint32_t h, uint64_t *need) {
     return FSCHED_OK;
   }
   const fs_accesses *acc = a->acc;
-  FS_TRY(take_from_preds(a, acc->data + acc->data0[head], acc->data0[head + 1] - acc->data0[head],
-                         h, need));
+  FS_TRY(take_from_preds(a, acc->data, acc->data0[head], acc->data0[head + 1], h, need));
   if (fs_item_is_copy(a->s, head)) {
     return FSCHED_OK;
   }
   const fsched_graph *g = a->s->graph;
-  return take_from_preds(a, g->pred + g->pred0[head], g->pred0[head + 1] - g->pred0[head], h, need);
+  return take_from_preds(a, g->pred, g->pred0[head], g->pred0[head + 1], h, need);
 }
 
 /* By address, from the units given back earliest upwards, a bounded number of steps. */

@@ -9,7 +9,7 @@
 #ifndef FS_LANES_H
 #define FS_LANES_H
 
-#include "access.h"
+#include "model/access.h"
 
 typedef struct fs_holder {
   fs_tick begin, end;

@@ -3,13 +3,17 @@
  * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use
  * the bytes that are really touched.
  *
+ * Content that is given or kept in place is whole as well: bytes of it that nobody touches are
+ * there from the begin, or wanted at the end, and whatever else uses them comes after its last
+ * access, or before its first.
+ *
  * Where items get new times later (kinds of sync other than timelines), the plan has to keep whole
  * residencies apart, and not only the bytes that are touched: there too a segment is a residency,
  * with all of its accesses. */
 #include "ctrledge/segments.h"
 
-#include "radix.h"
-#include "sync.h"
+#include "base/radix.h"
+#include "model/sync.h"
 
 typedef struct maker {
   const fsched_schedule *s;
@@ -35,9 +39,16 @@ static const fs_memory *memory_of(const maker *m, uint32_t residency) {
   return &m->s->graph->target.memory[m->s->res_memory[residency]];
 }
 
+/* Content that is given or kept where it lives: all of it is there, touched or not. */
+static bool stays(const maker *m, uint32_t residency) {
+  uint32_t version = m->s->res_version[residency];
+  return version != FS_NONE && !fs_memory_spills(memory_of(m, residency)) &&
+         (fs_version_given(m->s->graph, version) || fs_version_kept(m->s->graph, version));
+}
+
 /* Does an access hold the whole residency, whatever it touches? */
 static bool holds_all(const maker *m, uint32_t residency) {
-  return (m->s->sync != NULL && m->s->sync->kind != FS_SYNC_TIMELINE) ||
+  return stays(m, residency) || (m->s->sync != NULL && m->s->sync->kind != FS_SYNC_TIMELINE) ||
          memory_of(m, residency)->placement == FSCHED_COUNTED;
 }
 
@@ -155,7 +166,7 @@ static fs_status cut_by_ranges(maker *m, uint32_t r, uint64_t size) {
   }
   size_t n = m->cut.n;
   FS_TRY(fs_vec_reserve(ctx, &m->cut, 2 * n));
-  fs_radix_sort(m->cut.at, m->cut.at + n, n);
+  fs_radix_sort_block(m->cut.at, n);
   for (size_t i = 1; i < n; i++) {
     if (m->cut.at[i - 1] < m->cut.at[i]) {
       FS_TRY(add_segment(m, r, m->cut.at[i - 1], m->cut.at[i]));
@@ -169,7 +180,7 @@ static fs_status add_residency(maker *m, uint32_t r) {
     return add_segment(m, r, 0, m->s->res_size[r]);
   }
   bool ranges = false;
-  for (uint32_t i = m->acc->res0[r]; i < m->acc->res0[r + 1]; i++) {
+  for (uint32_t i = m->acc->res0[r]; !holds_all(m, r) && i < m->acc->res0[r + 1]; i++) {
     ranges = ranges || !whole(m->acc, i);
   }
   uint64_t size = touched_size(m->s, r);

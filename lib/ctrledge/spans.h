@@ -3,8 +3,8 @@
 #ifndef FS_SPANS_H
 #define FS_SPANS_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 enum { FS_SPAN_LEVELS = 12 };
 

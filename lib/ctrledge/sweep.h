@@ -10,8 +10,8 @@
 #ifndef FS_SWEEP_H
 #define FS_SWEEP_H
 
-#include "context.h"
-#include "mem.h"
+#include "base/context.h"
+#include "base/mem.h"
 
 typedef struct fs_rect {
   fs_tick begin, end;

@@ -12,8 +12,8 @@
  * The walks exist twice, plain and with vectors (wide.h), with the same results. */
 #include "fsched/frontier.h"
 
-#include "base.h"
-#include "wide.h"
+#include "base/base.h"
+#include "frontier/wide.h"
 
 enum { ORDINAL_BITS = 40, DOMAIN_SHIFT = 40, MACHINE_SHIFT = 48, SESSION_SHIFT = 56 };
 enum { DEVICE_SHIFT = 32, QUEUE_SHIFT = 24, BYTE_LIMIT = 256 };

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base.h"
+#include "base/base.h"
 #include "fsched/frontier.h"
 
 /* The part of the text that is left behind `used` bytes. */

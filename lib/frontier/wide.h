@@ -9,7 +9,7 @@
 #ifndef FS_WIDE_H
 #define FS_WIDE_H
 
-#include "base.h"
+#include "base/base.h"
 #include "fsched/frontier.h"
 
 enum { FS_A_LACKS = 1, FS_B_LACKS = 2, FS_AXES_DIFFER = 4 };

@@ -7,9 +7,9 @@
  *   memory    the table of the instance, with a column offset */
 #include <stdio.h>
 
-#include "graph.h"
 #include "import/csv.h"
-#include "schedule.h"
+#include "model/graph.h"
+#include "model/schedule.h"
 
 typedef struct exporter {
   fsched_context *ctx;

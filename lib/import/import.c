@@ -4,24 +4,24 @@
 
 static const char *const names[] = {
 #define FS_FORMAT(id, name, summary) name,
-#include "formats.def"
+#include "import/formats.def"
 #undef FS_FORMAT
 };
 static const char *const summaries[] = {
 #define FS_FORMAT(id, name, summary) summary,
-#include "formats.def"
+#include "import/formats.def"
 #undef FS_FORMAT
 };
 enum format_index {
 #define FS_FORMAT(id, name, summary) FS_FORMAT_##id,
-#include "formats.def"
+#include "import/formats.def"
 #undef FS_FORMAT
   FS_FORMATS
 };
 #define FS_FORMAT(id, name, summary)                             \
   _Static_assert((int)FSCHED_FORMAT_##id == (int)FS_FORMAT_##id, \
                  "formats.def has the order of the header");
-#include "formats.def"
+#include "import/formats.def"
 #undef FS_FORMAT
 
 uint32_t fsched_format_count(void) { return FS_FORMATS; }

@@ -7,9 +7,9 @@
 #ifndef FS_IMPORT_H
 #define FS_IMPORT_H
 
-#include "context.h"
+#include "base/context.h"
+#include "base/mem.h"
 #include "fsched/import.h"
-#include "mem.h"
 
 typedef struct fs_import {
   fsched_context *ctx;

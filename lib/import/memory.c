@@ -13,9 +13,9 @@
  * that lies there, or at either end, never reaches beyond that. */
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "fsched/graph.h"
 #include "import/csv.h"
-#include "names.h"
 
 typedef enum column { COLUMN_ID, COLUMN_LOWER, COLUMN_UPPER, COLUMN_SIZE, COLUMN_ALIGN } column;
 enum { NEEDED = COLUMN_SIZE + 1, COLUMNS = COLUMN_ALIGN + 1 };

@@ -4,8 +4,8 @@
  * of them does not cost the square of its length. */
 #include <stdio.h>
 
+#include "base/text/utf8.h"
 #include "import/import.h"
-#include "utf8.h"
 
 static bool blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fields.h"
+#include "base/text/fields.h"
+#include "base/text/utf8.h"
 #include "import/import.h"
-#include "utf8.h"
 
 /* Letters and digits and what means nothing to YAML between them. */
 static bool is_plain(const char *name) {

@@ -87,17 +87,6 @@ static void pin_versions(fs_engine *e, uint32_t op) {
   }
 }
 
-/* Does an op that nothing orders after this one write the version too (hazards: raw)? */
-static bool raced(const fsched_graph *g, uint32_t op, uint32_t version) {
-  for (uint32_t i = g->version_access0[version];
-       g->hazards == FSCHED_HAZARDS_RAW && i < g->version_access0[version + 1]; i++) {
-    if (g->access_op[i] != op && g->arg_tag[g->access_arg[i]] == FSCHED_OUT_EXISTING) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* In-place outputs take over their input's place, unless another output of the op has it. */
 static void plan_inplace(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
@@ -108,7 +97,7 @@ static void plan_inplace(fs_engine *e, uint32_t op) {
     const fs_memory *m = bounded ? fs_engine_memory_of(e, in) : NULL;
     bool legal = bounded && m->placement == FSCHED_CONTIGUOUS && !e->v_content[out] &&
                  e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 && !fs_engine_stays(e, in) &&
-                 !fs_version_kept(g, in) && !raced(g, op, out);
+                 !fs_version_kept(g, in);
     for (uint32_t j = g->op_inplace0[op]; j < i; j++) {
       legal = legal && !(g->inplace_in[j] == g->inplace_in[i] &&
                          e->v_inplace[g->arg_version[g->inplace_out[j]]] == in);

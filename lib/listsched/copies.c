@@ -253,6 +253,9 @@ fs_status fs_engine_prefetch(fs_engine *e) {
         }
       }
       headroom += fs_engine_own_room(e, op, m);
+      if (headroom > e->places[m].free && !e->policy->in_turn) {
+        break; /* nothing that is needed later has room */
+      }
     }
   }
   return FSCHED_OK;

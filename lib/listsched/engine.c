@@ -7,7 +7,7 @@
  * and the run ends infeasible. */
 #include "listsched/engine.h"
 
-#include "progress.h"
+#include "base/progress.h"
 
 enum {
   PROGRESS_STEP = 1024, /* ops */

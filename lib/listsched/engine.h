@@ -11,7 +11,7 @@
 #ifndef FS_ENGINE_H
 #define FS_ENGINE_H
 
-#include "heap.h"
+#include "base/heap.h"
 #include "listsched/listsched.h"
 #include "listsched/places.h"
 #include "listsched/policy.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Setting up and taking down a run of the list scheduler. */
 #include "listsched/engine.h"
+#include "model/overwritten.h"
 
 static fs_status init_order(fs_engine *e) {
   const fsched_graph *g = e->g;
@@ -229,16 +230,18 @@ static fs_status init_versions(fs_engine *e) {
   return init_uses(e);
 }
 
-/* Given content: in the store, or at its place from 0 on.  False: no room. */
+/* Given content: in the store, or at its place from 0 on; in a store of limited size it has its
+ * place there even if it is not loaded, since it is overwritten first.  False: no room. */
 static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
   const fsched_graph *g = e->g;
   uint32_t m = fs_version_memory(g, v);
   const fs_memory *memory = &g->target.memory[m];
-  e->v_content[v] = 1;
   bool store = fs_memory_spills(memory);
+  bool wanted = !store || e->v_left[v] == 0 || fs_version_load_needed(g, v);
+  e->v_content[v] = wanted;
   if (store) {
-    e->v_stored[v] = 1;
-    e->n_absent_stored += e->v_left[v] > 0;
+    e->v_stored[v] = wanted;
+    e->n_absent_stored += wanted && e->v_left[v] > 0;
     m = memory->backing;
     memory = &g->target.memory[m];
     if (!fs_memory_bounded(memory)) {

@@ -19,8 +19,8 @@
  * good as the best the next trial goes on. */
 #include <stdio.h>
 
+#include "base/progress.h"
 #include "listsched/engine.h"
-#include "progress.h"
 
 enum {
   PORTFOLIO_LIMIT = 40000, /* ops and args */

@@ -9,7 +9,7 @@
 #ifndef FS_LISTSCHED_H
 #define FS_LISTSCHED_H
 
-#include "schedule.h"
+#include "model/schedule.h"
 
 typedef struct fs_listsched_options {
   fsched_evict evict;

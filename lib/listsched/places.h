@@ -13,7 +13,7 @@
 #ifndef FS_PLACES_H
 #define FS_PLACES_H
 
-#include "mem.h"
+#include "base/mem.h"
 
 /* Eight bins for each power of two up to the largest capacity. */
 enum { FS_BINS = 384 };

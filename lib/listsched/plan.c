@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planned orders: each is a linear extension of the graph, made by taking the best op whose
  * predecessors are all taken.  O((V + E) log V). */
-#include "heap.h"
+#include "base/heap.h"
 #include "listsched/policy.h"
 
 /* Longest path to the end, copies that must follow a kept version included. */

@@ -4,8 +4,8 @@
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 
-#include "graph.h"
 #include "listsched/listsched.h"
+#include "model/graph.h"
 
 /* `seed` decides ties at random; 0: by id. */
 typedef fs_status (*fs_plan_function)(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,

@@ -99,7 +99,7 @@ expect "slots" [ "$(stat barriers slots)" = 1 ]
 run 0 "$FSCHED" verify s.json --graph g.yaml
 
 run 0 "$FSCHED" compile g.yaml --barriers auto --verify --emit stats=stats
-expect "how many" holds err '^  barriers: [0-9]*, the least that add no order or gate; [0-9]* uses$'
+expect "how many" holds err '^  barriers: [0-9]*, the least known that add no order or gate; [0-9]* uses$'
 expect "no bound" [ "$(stat barriers bound)" = null ]
 expect "they are the least" [ "$(stat barriers used)" = "$(stat barriers least)" ]
 expect "no order was added" [ "$(stat barriers added_edges)$(stat barriers gates)" = 00 ]

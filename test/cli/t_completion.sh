@@ -88,7 +88,7 @@ END
 wanted() {
   rest=${1#* }
   case $1 in
-    KINDS*) sed 's/.*FS_EMIT(\([a-z_0-9]*\),.*/\1/p;d' "$TOP/cli/emit.def" | grep "^$rest" ;;
+    KINDS*) sed 's/.*FS_EMIT(\([a-z_0-9]*\),.*/\1/p;d' "$TOP/cli/common/emit.def" | grep "^$rest" ;;
     COMMANDS*) echo "$commands" | grep "^$rest" ;;
     HELP*) of_help "${rest% *}" | grep -e "^${rest#* }" ;;
     FILE*) echo "$rest" ;;

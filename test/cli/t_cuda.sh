@@ -68,3 +68,35 @@ run 6 "$FSCHED" run --on cuda p.fsb
 expect "no word about the failure" holds err "CUDA_ERROR_LAUNCH_FAILED (719)"
 run 6 "$FSCHED" run --on cuda-graph p.fsb
 expect "what is left: $(cat report 2>/dev/null)" [ ! -s report ]
+
+# A kernel that never returns is named, in a row of runs or beside others, and ends the program with
+# status 6, by no way that would wait for the driver.
+cat >hang.yaml <<'EOF2'
+fsched: 1
+target: {queues: [{name: p, class: a}, {name: q, class: b}]}
+buffers: [{name: o1, size: 8, io: output}, {name: o2, size: 8, io: output}]
+ops:
+  - {name: f, on: a, args: [{out: o1}], kernel: {module: kernels.ptx, function: slow}}
+  - {name: g, on: b, args: [{out: o2}], kernel: {module: kernels.ptx, function: none}}
+EOF2
+run 0 "$FSCHED" compile -q hang.yaml -o hang.fsb
+named="queue 'p' is stuck at command 1 (op 'f'): its kernel, function 'slow' of module 'kernels.ptx', has not returned for [0-9]* ms, since [0-9]* ms after the begin of the invocation"
+rm -f report
+for kind in cuda cuda-graph; do
+  for with in "" "--invocations 6" "--invocations 6 --in-flight 2" "--trace t.json"; do
+    for at in 1 4; do
+      FAKE_CUDA=hang=slow:$at
+      want=6
+      case $with:$at in :4 | --trace*:4) want=0 ;; esac
+      # shellcheck disable=SC2086
+      run $want timeout 60 "$FSCHED" run --on $kind --timeout 0.1 $with \
+        --modules "$TOP/test/cuda_modules" hang.fsb
+      [ $want -eq 0 ] || expect "$kind $with: not named: $(cat err)" holds err "$named"
+    done
+  done
+done
+FAKE_CUDA=hang=slow:1
+run 6 "$FSCHED" run --on cuda --timeout 0.1 --diagnostics json --format json \
+  --modules "$TOP/test/cuda_modules" hang.fsb
+expect "as JSON: $(cat err)" holds err '^{"severity": "error", "code": "replay-stuck", .*queue .p. is stuck'
+expect "the driver was waited for: $(cat report 2>/dev/null)" [ ! -e report ]

@@ -9,12 +9,12 @@ if [ -z "$cuda" ]; then
   echo "skipped: no cudaTypedefs.h here"
 else
   # The header gives the later versions the names of the first.
-  sed -n 's/^FS_CU[A-Z_]*(\(cu[A-Za-z]*\),.*/#undef \1/p' "$TOP/exec/cuda_driver.def" >undef.h
+  sed -n 's/^FS_CU[A-Z_]*(\(cu[A-Za-z]*\),.*/#undef \1/p' "$TOP/exec/cuda/driver.def" >undef.h
   cat >check.c <<'EOF'
 #include <cudaTypedefs.h>
 #include <stdio.h>
 #include "undef.h"
-#include "exec/cuda_driver.h"
+#include "exec/cuda/driver.h"
 
 #define SAME(name, version) \
   __builtin_types_compatible_p(PFN_##name##_v##version, __typeof__(((fs_cuda_api *)0)->name))
@@ -81,7 +81,7 @@ int main(void) {
   const struct { const char *name; int same; } entries[] = {
 #define FS_CU(name, version, params) {#name, SAME(name, version)},
 #define FS_CU_OPTIONAL(name, version, params) {#name, SAME(name, version)},
-#include "exec/cuda_driver.def"
+#include "exec/cuda/driver.def"
   };
   int wrong = 0;
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {

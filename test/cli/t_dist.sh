@@ -47,7 +47,7 @@ if command -v nm >/dev/null && [ -f "$symbols" ]; then
       LC_ALL=C sort | while read -r s; do
       # A symbol keeps the version that it came with; a new one comes with this one.
       grep "^ $s@" "$symbols" || echo " $s@FSCHED_0 $(sed -n \
-        's/^#define FS_VERSION "\(.*\)"/\1/p' "$TOP/lib/version.c")"
+        's/^#define FS_VERSION "\(.*\)"/\1/p' "$TOP/lib/base/version.c")"
     done
   } >have.symbols
   if [ -n "${UPDATE-}" ]; then cp have.symbols "$symbols"; fi

@@ -83,5 +83,53 @@ ln -s d/new.fsb dangling.fsb
 run 0 "$FSCHED" compile g.yaml -q -o dangling.fsb
 expect "the link stays" [ -L dangling.fsb ]
 expect "the file behind is new" same d/new.fsb g.fsb
-expect "no temporary file" [ -z "$(find . -name "*.fsb.*")" ]
+expect "no temporary file" [ -z "$(find . -name "*.fsb.*" -o -name ".fsched*")" ]
+
+# Names and paths as long as the system allows, for new files and for those that are there.
+long() { printf "%${1}s" '' | tr ' ' "$2"; }
+for n in 246 247 254 255; do
+  name=$(long "$n" n)
+  run 0 "$FSCHED" compile g.yaml -q -o "$name"
+  run 0 "$FSCHED" compile g.yaml -q -o "$name"
+  expect "a name of $n bytes" same "$name" g.fsb
+  rm -f "$name"
+done
+run 5 "$FSCHED" compile g.yaml -q -o "$(long 256 n)"
+expect "one byte more is too long" holds err 'File name too long'
+path=$(long 2046 x | sed 's,x,./,g')
+for name in p pp ppp; do # 4093 to 4095 bytes
+  run 0 "$FSCHED" compile g.yaml -q -o "$path$name"
+  run 0 "$FSCHED" compile g.yaml -q -o "$path$name"
+  expect "a path of $((4092 + ${#name})) bytes" same $name g.fsb
+done
+run 5 "$FSCHED" compile g.yaml -q -o "${path}pppp"
+expect "one byte more is too long" holds err 'File name too long'
+run 5 "$FSCHED" compile g.yaml -q -o nowhere/
+# A link whose directory and text are too long together for one path.
+mkdir deep && ln -s "$(long 1000 x | sed 's,x,./,g')end.fsb" deep/link
+run 0 "$FSCHED" compile g.yaml -q -o "$(long 1500 x | sed 's,x,./,g')deep/link"
+expect "the file behind the long link" same deep/end.fsb g.fsb
+
+# What is written to in place: pipes.  A file without write permission is replaced like any other,
+# as the directory is what changes; its mode stays.
+mkfifo pipe
+cat pipe >through &
+run 0 "$FSCHED" compile g.yaml -q -o pipe
+wait $!
+expect "through a pipe" same through g.fsb
+expect "the pipe stays" [ -p pipe ]
+echo old >locked
+chmod 444 locked
+run 0 "$FSCHED" compile g.yaml -q -o locked
+expect "a file without write permission is replaced" same locked g.fsb
+expect "and keeps its mode" [ -n "$(find locked -perm 444)" ]
+# A directory that may be written to and not be listed.
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir dark && chmod 300 dark
+  run 0 "$FSCHED" compile g.yaml -q -o dark/p.fsb
+  run 0 "$FSCHED" compile g.yaml -q -o dark/p.fsb
+  chmod 700 dark
+  expect "in a directory that cannot be listed" same dark/p.fsb g.fsb
+  expect "and nothing else" [ "$(ls -A dark)" = p.fsb ]
+fi
 :

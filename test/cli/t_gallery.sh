@@ -17,7 +17,7 @@ good() {
     expect "$1: no warning" [ "$(count err warning)" -eq 0 ]
     run 0 "$FSCHED" verify g.fsb --graph "$graph"
     run 0 "$FSCHED" verify s.json --graph "$graph"
-    run 0 "$FSCHED" run g.fsb --check -q
+    run 0 "$FSCHED" run g.fsb --check -q --modules .
     run 0 "$FSCHED" dis g.fsb --format json -o g.json
     run 0 "$FSCHED" asm g.json -o again.fsb
     expect "$1: dis and asm give the same bytes" same g.fsb again.fsb

@@ -65,7 +65,7 @@ multiply() {
   # shellcheck disable=SC2086
   ./check_gemm inputs "$name" $sizes && ./check_gemm options "$name" $sizes >words
   # shellcheck disable=SC2046
-  run 0 fsched run "$name.fsb" "$@" $(cat words)
+  run 0 fsched run "$name.fsb" --modules . "$@" $(cat words)
   # shellcheck disable=SC2086
   run 0 ./check_gemm compare "$name" $sizes
   expect "$name: all items" holds out "^$items items compared: "
@@ -80,7 +80,7 @@ multiply flat 1 200 3 64 80KiB
 multiply single 5 6 7 8 1KiB
 multiply roomy 64 64 64 16 1MiB
 is "all fits: copies" "$(value roomy.json spill_reads)" 32
-run 0 fsched run ragged.fsb --check --repeat 3 -q
+run 0 fsched run ragged.fsb --modules . --check --repeat 3 -q
 # Partial sums that leave and come back.
 ./gen_gemm 96 96 96 32 40KiB | sed '/name: sums/s/capacity: [0-9]*/capacity: 8192/' >even.yaml
 run 0 fsched compile even.yaml --verify -o even.fsb --emit table=even.txt
@@ -88,7 +88,7 @@ expect "partial sums come back" [ "$(grep -c '^C.*spill_read' even.txt)" -gt 0 ]
 ./check_gemm options even 96 96 96 32 >words
 rm even/C.*
 # shellcheck disable=SC2046
-run 0 fsched run even.fsb $(cat words)
+run 0 fsched run even.fsb --modules . $(cat words)
 run 0 ./check_gemm compare even 96 96 96 32
 run 0 ./check_gemm compare even 96 96 96 32 7
 expect "some of each tile" holds out "^63 items compared: "
@@ -114,27 +114,27 @@ rm even/C.0.1.npy
 run 1 ./check_gemm compare even 96 96 96 32
 expect "a file that is not there" holds err '^even/C.0.1.npy: No such file'
 
-# Module files: without a suffix it is .so here, beside the stream or where --modules says; with one
-# it is as it is written.
+# Module files: without a suffix it is .so here, where --modules says, or beside the stream if those
+# are trusted; with one it is as it is written.
 mkdir -p else/where modules.d
 mv gemm.so modules.d/gemm.so
-run 6 fsched run single.fsb
-expect "what was looked for" holds err "cannot open module 'gemm': .*gemm\.so"
+run 6 fsched run single.fsb --trust-modules
+expect "what was looked for" holds err "cannot open module 'gemm' in '.' with .so: "
 run 0 fsched run single.fsb --modules modules.d -q
 (cd else && run 0 fsched run ../single.fsb --modules ../modules.d -q)
 run 6 fsched run single.fsb --modules nowhere
 for name in gemm.so where/../gemm "$PWD/else/gemm" "$PWD/else/gemm.so" ./gemm; do
   sed "s|module: gemm,|module: $name,|" single.yaml >else/named.yaml
   run 0 fsched compile else/named.yaml -q -o else/named.fsb
-  run 6 fsched run else/named.fsb
+  run 6 fsched run else/named.fsb --trust-modules
   cp modules.d/gemm.so else/gemm.so
-  run 0 fsched run else/named.fsb --check -q
+  run 0 fsched run else/named.fsb --trust-modules --check -q
   rm else/gemm.so
 done
 cp modules.d/gemm.so else/gemm.v2
 sed "s|module: gemm,|module: gemm.v2,|" single.yaml >else/named.yaml
 run 0 fsched compile else/named.yaml -q -o else/v2.fsb
-run 0 fsched run else/v2.fsb -q
+run 0 fsched run else/v2.fsb --modules else -q
 sed "s|function: gemm_tile|function: gemm|" single.yaml >else/named.yaml
 run 0 fsched compile else/named.yaml -q -o else/named.fsb
 run 6 fsched run else/named.fsb --modules modules.d

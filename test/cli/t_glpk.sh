@@ -101,6 +101,32 @@ printf 'NAME n FREE\nROWS\n N cost\n G none\nCOLUMNS\n k cost 7\nRHS\nBOUNDS\n F
 run 0 "$glpk" none.mps
 expect "nothing to decide" [ "$(tr '\n' ' ' <out)" = 'nodes 0 bound 7 nodes 1 incumbent 7 k 1 end nodes 1 status optimal ' ]
 
+# x is above y, and y above x: rows that move bounds by 1, for ever.
+cat >apart.mps <<'MPS'
+NAME m FREE
+ROWS
+ N cost
+ G up
+ G down
+COLUMNS
+ MARKER 'MARKER' 'INTORG'
+ x cost 1
+ x up 1
+ x down -1
+ y up -1
+ y down 1
+ MARKER 'MARKER' 'INTEND'
+RHS
+ RHS up 1
+ RHS down 1
+BOUNDS
+ UP BOUND x 1000000000000
+ UP BOUND y 1000000000000
+ENDATA
+MPS
+run 0 timeout 100 "$glpk" --node-limit 10 apart.mps
+expect "it ends" [ "$(tail -n 1 out)" = 'status infeasible' ]
+
 # A hard one: a knapsack of 30 pairs with an equation that no choice meets but after a long search.
 awk 'BEGIN {
   print "NAME h FREE\nROWS\n N cost\n E sum"

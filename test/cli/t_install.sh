@@ -70,15 +70,15 @@ cp -R "$TOP/Makefile" "$TOP/include" "$TOP/scripts" "$TOP/cli" "$TOP/lib" "$TOP/
   "$TOP/exec" "$TOP/man" "$TOP/cmake" tree
 plain_make() { env -u CC -u CFLAGS -u CPPFLAGS -u LDFLAGS make --no-print-directory -C tree BUILD=b "$@"; }
 # One object is enough to see it, made as install makes it.
-calls() { grep -c 'lib/version\.c' noted; }
-run 0 plain_make "CC=$PWD/noting" CFLAGS=-O0 "CPPFLAGS=-DA='\"\$\$#\"'" b/lib/version.o
+calls() { grep -c 'lib/base/version\.c' noted; }
+run 0 plain_make "CC=$PWD/noting" CFLAGS=-O0 "CPPFLAGS=-DA='\"\$\$#\"'" b/lib/base/version.o
 expect "the compiler is called" [ "$(calls)" -eq 1 ]
-run 0 plain_make MAKECMDGOALS=install b/lib/version.o
+run 0 plain_make MAKECMDGOALS=install b/lib/base/version.o
 expect "a plain install makes it no second time" [ "$(calls)" -eq 1 ]
-run 0 plain_make MAKECMDGOALS=install CFLAGS=-O1 b/lib/version.o
+run 0 plain_make MAKECMDGOALS=install CFLAGS=-O1 b/lib/base/version.o
 expect "what is given counts" [ "$(calls)" -eq 2 ]
-expect "beside what is remembered" holds noted '-DA=.* -O1 .*lib/version\.c'
-run 0 plain_make b/lib/version.o
+expect "beside what is remembered" holds noted '-DA=.* -O1 .*lib/base/version\.c'
+run 0 plain_make b/lib/base/version.o
 expect "a plain make has its own compiler" [ "$(calls)" -eq 2 ]
 expect "and calls it" holds out '  CC '
 run 0 make --no-print-directory -C "$TOP" help

@@ -115,9 +115,9 @@ for h in fsched graph compile program verify replay exec kernel calibrate profil
 done
 expect "with the remarks on members" holds "$pages/libfsched.3" 'uint64_t capacity; /\* .*FSCHED_UNBOUNDED'
 
-# The tables of fsched-stream(5) are the records of lib/stream.h.
+# The tables of fsched-stream(5) are the records of lib/model/stream/stream.h.
 awk '
-  BEGIN { print "#include \"stream.h\""; split("1 4 8 8", bytes); split("u8 u32 u64 i64", types) }
+  BEGIN { print "#include \"model/stream/stream.h\""; split("1 4 8 8", bytes); split("u8 u32 u64 i64", types) }
   BEGIN { for (i in types) size[types[i]] = bytes[i] }
   /^\.\\" RECORD/ { record = $3; printf "_Static_assert(sizeof(%s) == %d, \"size\");\n", $3, $4 }
   /^\.EE/ { record = "" }
@@ -130,12 +130,12 @@ awk '
 expect "fsched-stream(5) has tables" [ "$(grep -c offsetof layout.c)" -gt 90 ]
 # shellcheck disable=SC2086 # CC may be several words
 run 0 ${CC:-cc} -std=c11 -D_GNU_SOURCE -fsyntax-only -I"$TOP/lib" -I"$TOP/include" layout.c
-sed -n 's/^  X(\([a-z_]*\), .*/\1/p' "$TOP/lib/stream.h" >sections
+sed -n 's/^  X(\([a-z_]*\), .*/\1/p' "$TOP/lib/model/stream/stream.h" >sections
 grep '^\.SS' "$pages/fsched-stream.5" | grep -o '[0-9][0-9]*\. [a-z_]*' | sed 's/.*\. //' >named
 expect "fsched-stream(5) has the sections in order" same sections named
 
 # The keys of graph files and of the JSON forms are in their pages.
-grep -h -o '{"[a-z_]*", \(false\|true\)}' "$TOP"/lib/graph_yaml*.c | sed 's/{"//; s/".*//' | sort -u >keys
+grep -h -o '{"[a-z_]*", \(false\|true\)}' "$TOP"/lib/front/graph_file/*.c | sed 's/{"//; s/".*//' | sort -u >keys
 expect "graph files have keys" [ "$(grep -c . keys)" -gt 50 ]
 while read -r key; do
   expect "fsched-graph(5) explains $key" grep -qw -e "$key" "$pages/fsched-graph.5"

@@ -5,7 +5,7 @@ cp "$TOP/examples/figure-10.yaml" g.yaml
 
 run 0 "$FSCHED" compile --print-passes
 expect "nothing on standard error" empty err
-expect "a line each" [ "$(wc -l <out)" -eq "$(grep -c '^FS_PASS(' "$TOP/lib/passes.def")" ]
+expect "a line each" [ "$(wc -l <out)" -eq "$(grep -c '^FS_PASS(' "$TOP/lib/compile/passes.def")" ]
 expect "names and what they do" holds out '^ctrledge   *Control edges'
 cut -d' ' -f1 out >names
 run 0 "$FSCHED" compile --print-passes missing.yaml

@@ -7,7 +7,7 @@ run 0 "$FSCHED" compile g.yaml --progress --verify
 expect "nothing on standard output" empty out
 expect "the result is the same" same g.fsb plain.fsb
 expect "no line is drawn over" [ -z "$(tr -cd '\r' <err)" ]
-{ echo read && sed -n 's/^FS_PASS([A-Z_]*, "\([a-z]*\)".*/\1/p' "$TOP/lib/passes.def"; } |
+{ echo read && sed -n 's/^FS_PASS([A-Z_]*, "\([a-z]*\)".*/\1/p' "$TOP/lib/compile/passes.def"; } |
   grep -vx 'barrier\|block\|refine' >works # those are for other targets
 sed -n 's/^\([a-z]*\) 100 %$/\1/p' err >complete
 expect "each work ends once" same complete works

@@ -76,13 +76,13 @@ for refine in ilp pack; do
   for mode in abort segv killed exit binary endless word silent half error infeasible objective \
     bound unknown; do
     run 0 "$FSCHED" compile g.yaml --verify --refine $refine \
-      --solver-cmd "$TOP/test/solver_fault.sh $mode"
+      --solver-cmd "$TOP/test/ilp/solver_fault.sh $mode"
     heuristic "$refine, $mode"
   done
 done
 for mode in hang close child; do # a limit ends them; that alone is no fault
   SOLVER_FAULT_PIDS=$PWD/pids "$FSCHED" compile g.yaml --refine ilp --time-limit 0.1 \
-    --solver-cmd "$TOP/test/solver_fault.sh $mode" 2>err </dev/null
+    --solver-cmd "$TOP/test/ilp/solver_fault.sh $mode" 2>err </dev/null
   expect "$mode: done" [ $? -eq 0 ]
   expect "$mode: the heuristic's schedule" heuristic_is g.fsb
   expect "$mode: nothing is left" [ -z "$(ls tmp)" ]
@@ -133,6 +133,17 @@ for signal in TERM HUP; do # these end it, and nothing is left
   expect "$signal: no result" [ ! -e ended.fsb ]
   expect "$signal: nothing is left" [ -z "$(ls tmp)" ]
 done
+
+# ---- without libgcc_s, which the C library would load to cancel a thread
+mkdir broken
+echo "no library" >broken/libgcc_s.so.1
+if command -v ldd >/dev/null && ! ldd "$FSCHED" | grep -q libgcc_s; then
+  run 0 env LD_LIBRARY_PATH="$PWD/broken" "$FSCHED" compile g.yaml --refine ilp -o without.fsb \
+    --solver-cmd ./bounds
+  expect "nothing is said about libraries" [ -z "$(grep libgcc err)" ]
+else
+  echo "SKIP t_refine: this build is linked with libgcc_s"
+fi
 
 # ---- models for others
 run 0 "$FSCHED" compile g.yaml --emit lp=g.lp --emit mps=g.mps

@@ -129,35 +129,38 @@ ${CC:-cc} -std=c11 -I"$TOP/include" -fPIC -shared -o k.so k.c
 mkdir apart
 run 0 "$FSCHED" compile k.yaml -q -o apart/k.fsb
 run 6 "$FSCHED" run apart/k.fsb
-expect "the module is looked for beside the stream" holds err "cannot open module 'k.so'"
+expect "modules are closed" holds err "op 'one': module 'k.so' is not opened: modules are code, and none is allowed"
+expect "what would open them" holds err 'hint: --modules DIR allows .*--trust-modules any'
+run 6 "$FSCHED" run apart/k.fsb --trust-modules
+expect "the module is looked for beside the stream" holds err "cannot open module 'k.so' in 'apart'"
 printf 'abcd' >x.raw
 run 0 "$FSCHED" run apart/k.fsb --modules . --input x=x.raw --output z=z.raw --check
 expect "what the kernels made of it" [ "$(cat z.raw)" = defg ]
 run 0 "$FSCHED" compile k.yaml -q -o k.fsb
-run 0 "$FSCHED" run k.fsb --input x=x.raw --output z=z.npy --invocations 5 --in-flight 2
+run 0 "$FSCHED" run k.fsb --modules . --input x=x.raw --output z=z.npy --invocations 5 --in-flight 2
 expect "an array file" [ "$(tail -c 4 z.npy)" = defg ]
 cp z.npy x.npy
-run 0 "$FSCHED" run k.fsb --input x=x.npy --output z=- -q
+run 0 "$FSCHED" run k.fsb --modules . --input x=x.npy --output z=- -q
 expect "to standard output" [ "$(cat out)" = ghij ]
-"$FSCHED" run k.fsb --input x=- --output z=z.raw <x.raw >out 2>err
+"$FSCHED" run k.fsb --modules . --input x=- --output z=z.raw <x.raw >out 2>err
 expect "from standard input" [ "$(cat z.raw)" = defg ]
-run 0 "$FSCHED" run k.fsb --input x=x.raw --output z=z.raw --value one:2=-1 --value two:2=0 --check
+run 0 "$FSCHED" run k.fsb --modules . --input x=x.raw --output z=z.raw --value one:2=-1 --value two:2=0 --check
 expect "other values, checked with these too" [ "$(cat z.raw)" = "\`abc" ]
-run 6 "$FSCHED" run k.fsb --value two:2=99 --output z=lost.raw
+run 6 "$FSCHED" run k.fsb --modules . --value two:2=99 --output z=lost.raw
 expect "a failing kernel is named with its cause" holds err "cause 7 .*op 'two': its kernel failed"
 expect "and nothing is written" [ ! -e lost.raw ]
-run 6 "$FSCHED" run k.fsb --value one:2=99 --invocations 100 --in-flight 4
-run 2 "$FSCHED" run k.fsb --value two:1=3
+run 6 "$FSCHED" run k.fsb --modules . --value one:2=99 --invocations 100 --in-flight 4
+run 2 "$FSCHED" run k.fsb --modules . --value two:1=3
 expect "no value there" holds err "arg 1 of op 'two' is no value"
-run 2 "$FSCHED" run k.fsb --value three:2=3
-run 2 "$FSCHED" run k.fsb --value two=3
-run 2 "$FSCHED" run k.fsb --value two:2=x
-run 2 "$FSCHED" run k.fsb --value two:2=9223372036854775808
-run 2 "$FSCHED" run k.fsb --input y=x.raw --output x=z.raw
+run 2 "$FSCHED" run k.fsb --modules . --value three:2=3
+run 2 "$FSCHED" run k.fsb --modules . --value two=3
+run 2 "$FSCHED" run k.fsb --modules . --value two:2=x
+run 2 "$FSCHED" run k.fsb --modules . --value two:2=9223372036854775808
+run 2 "$FSCHED" run k.fsb --modules . --input y=x.raw --output x=z.raw
 expect "both names" [ "$(grep -c 'the program has no' err)" -eq 2 ]
 expect "what they are instead: of ops" holds err "hint: it is neither input nor output of the graph"
 expect "what they are instead: an input" holds err "hint: it is an input: --input NAME=FILE"
-run 2 "$FSCHED" run k.fsb --input xx=x.raw --output zz=z.raw --input z=x.raw
+run 2 "$FSCHED" run k.fsb --modules . --input xx=x.raw --output zz=z.raw --input z=x.raw
 expect "what is meant" holds err "hint: did you mean 'x'?"
 expect "of outputs" holds err "hint: did you mean 'z'?"
 expect "an output" holds err "hint: it is an output: --output NAME=FILE"
@@ -167,15 +170,15 @@ run 0 "$FSCHED" compile kept.yaml -q -o kept.fsb
 run 2 "$FSCHED" run kept.fsb --input z=x.raw --output x=z.raw
 expect "state" holds err "hint: it is state, which only a program of your own"
 expect "a constant" holds err "hint: it is a constant: --input NAME=FILE"
-run 2 "$FSCHED" run k.fsb --input x
-run 2 "$FSCHED" run k.fsb --input x=x.raw --input x=x.npy
-run 2 "$FSCHED" run k.fsb --input x=x.raw --output z=x.raw
-run 2 "$FSCHED" run k.fsb --output z=k.fsb
-run 2 "$FSCHED" run k.fsb --output z=-
-run 1 "$FSCHED" run k.fsb --input x=k.c
+run 2 "$FSCHED" run k.fsb --modules . --input x
+run 2 "$FSCHED" run k.fsb --modules . --input x=x.raw --input x=x.npy
+run 2 "$FSCHED" run k.fsb --modules . --input x=x.raw --output z=x.raw
+run 2 "$FSCHED" run k.fsb --modules . --output z=k.fsb
+run 2 "$FSCHED" run k.fsb --modules . --output z=-
+run 1 "$FSCHED" run k.fsb --modules . --input x=k.c
 expect "the sizes" holds err 'the file has .* bytes; 4 are expected'
-run 5 "$FSCHED" run k.fsb --input x=nowhere.raw
-run 5 "$FSCHED" run k.fsb --output z=nowhere/z.raw
+run 5 "$FSCHED" run k.fsb --modules . --input x=nowhere.raw
+run 5 "$FSCHED" run k.fsb --modules . --output z=nowhere/z.raw
 
 # Profiles
 run 0 "$FSCHED" run f.fsb --invocations 40 --profile p.json
@@ -221,3 +224,17 @@ run 2 "$FSCHED" calibrate --device 0
 run 2 "$FSCHED" calibrate --device x
 run 2 "$FSCHED" calibrate f.fsb
 run 5 "$FSCHED" calibrate --largest 128KiB -o nowhere/t.yaml
+
+# A limit on memory, by default what the machine has; a stream that is mapped.
+run 5 "$FSCHED" run f.fsb --memory-limit 1
+expect "need, limit and what there is" holds err 'bytes of memory, the limit is 1; the machine has [0-9]'
+expect "how to set it" holds err 'hint: run --memory-limit, or '
+run 0 "$FSCHED" run f.fsb --memory-limit 1MiB --check
+run 2 "$FSCHED" run f.fsb --memory-limit 0
+expect "a size is wanted" holds err '.--memory-limit wants a size from 1 byte to 256 TiB'
+printf 'fsched: 1\nbuffers: [{name: i, size: 60TiB, io: input}]\nops: [{name: a, args: [{in: i, at: [0, 8]}, {out: x, size: 8}]}]\n' >huge.yaml
+run 0 "$FSCHED" compile huge.yaml -q -o huge.fsb
+run 5 "$FSCHED" run huge.fsb
+expect "more than the machine has" holds err 'needs 659[0-9]* bytes of memory, the limit is '
+run 0 "$FSCHED" run f.fsb --map --check
+run 1 "$FSCHED" run t.yaml --map

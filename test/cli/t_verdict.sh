@@ -27,5 +27,7 @@ sed 's/"makespan": 7/"makespan": 9/' s.json >late.json
 run 4 "$FSCHED" verify late.json --graph g.yaml
 expect "of a schedule too" [ "$(tail -n 1 err)" = 'late.json: refuted, 1 violation' ]
 expect "and its file" holds err '^late.json: error: makespan 9'
-run 6 "$FSCHED" run --check lost.fsb
+run 4 "$FSCHED" run --check lost.fsb
+expect "run says the same" [ "$(tail -n 1 err)" = "lost.fsb: refuted, $all violations" ]
+run 6 "$FSCHED" run --check --no-verify lost.fsb
 expect "a replay names its file" holds err '^lost.fsb: error: .*\[replay-differs\]$'

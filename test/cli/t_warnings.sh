@@ -72,7 +72,7 @@ bad "there is no class of warnings 'all'" -Werror=all
 bad "fsched help compile lists them" -Wxyzzyxyzzy
 bad '-W wants CLASS' -W
 run 0 "$FSCHED" help compile
-sed -n 's/^FS_WARN([A-Z_]*, "\([^"]*\)".*/\1/p' "$TOP/lib/warn.def" >all
+sed -n 's/^FS_WARN([A-Z_]*, "\([^"]*\)".*/\1/p' "$TOP/lib/base/warn.def" >all
 expect "there are classes" [ -s all ]
 while read -r class; do
   expect "the help has $class" holds out "^ *$class  *[A-Z]"

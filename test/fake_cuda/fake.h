@@ -6,9 +6,14 @@
  * graphs restrict; so an ordering that was forgotten shows.  Queries do a few steps and then say
  * how far things are.  What a caller may not do is noted as a fault, the first one in words.
  *
+ * A kernel that hangs has begun and does not end before it is let go.  Meanwhile whatever waits for
+ * it blocks: to synchronise or to free is a fault then, as the real driver would wait for ever, and
+ * so is to end the process by exit; what takes memory or loads code blocks without one.
+ *
  * In the environment, for programs: FAKE_CUDA="key=value,..." with the keys seed, devices, version,
- * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION; FAKE_CUDA_REPORT=FILE:
- * what is left and what was wrong, when the program ends; nothing is written if all is well. */
+ * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION, hang=KERNEL:N;
+ * FAKE_CUDA_REPORT=FILE: what is left and what was wrong, when the program ends; nothing is written
+ * if all is well. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -27,6 +32,9 @@ typedef struct fake_cuda_controls {
   int text;                /* run all built-in kernels as text */
   const char *lacks;       /* a function that the driver does not have */
   uint64_t memory;         /* bytes of the device; default 2^32 */
+  const char *hang;        /* a kernel that hangs; NULL: none */
+  uint64_t hang_at;        /* ... from which of its executions on, from 1 */
+  uint64_t depth;          /* commands that a stream takes before a launch waits; 0: any number */
 } fake_cuda_controls;
 
 /* Forgets everything, and begins with these. */
@@ -37,6 +45,10 @@ typedef uint64_t fake_cuda_calls_fn(const char *function);
 typedef uint64_t fake_cuda_executed_fn(void);
 /* The first fault, "" when there is none. */
 typedef const char *fake_cuda_fault_fn(void);
+/* What hangs ends, and nothing hangs any more. */
+typedef void fake_cuda_let_go_fn(void);
+/* Kernels that hang now. */
+typedef uint64_t fake_cuda_hanging_fn(void);
 /* What is not freed yet, "" when nothing is. */
 typedef const char *fake_cuda_left_fn(void);
 /* The name of the i-th function, NULL past the last one. */

@@ -3,9 +3,9 @@
  * here, and one in a while by the text. */
 #include <string.h>
 
-#include "exec/kernel.h"
-#include "exec/kernels/call.h"
-#include "fake_private.h"
+#include "exec/cuda/kernels/call.h"
+#include "exec/host/kernel.h"
+#include "fake_cuda/fake_private.h"
 
 enum { MOST_ARGS = 512 };
 

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "fake_private.h"
+#include "fake_cuda/fake_private.h"
 
 typedef unsigned long long address;
 
@@ -20,6 +20,7 @@ typedef struct driver_function {
 extern const driver_function plain_functions[], graph_functions[]; /* end with a NULL name */
 
 extern pthread_mutex_t fake_lock;
+extern pthread_cond_t fake_let_go_now;
 extern object the_context;
 /* Enters or leaves a context of this thread; false: there is none. */
 bool move_context(int by);

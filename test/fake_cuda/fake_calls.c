@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fake_call.h"
+#include "fake_cuda/fake_call.h"
 
 /* ---- driver, device, context */
 
@@ -111,6 +111,9 @@ static result cuDevicePrimaryCtxRelease(int device) {
     note_fault("%s: it is not retained", __func__);
     END(INVALID_CONTEXT);
   }
+  if (fake.retained == 1) {
+    wait_for_hanging(__func__);
+  }
   fake.retained--;
   END(failed);
 }
@@ -149,6 +152,7 @@ static result cuMemGetInfo(size_t *available, size_t *total) {
 static result cuMemAlloc(address *out, size_t size) {
   CALL(true, false);
   TRY;
+  wait_for_hanging(NULL);
   memory *m = size == 0 ? NULL : memory_new(KIND_MEMORY, size);
   if (m == NULL) {
     END(size == 0 ? INVALID_VALUE : OUT_OF_MEMORY);
@@ -179,6 +183,7 @@ static result cuMemHostAlloc(void **out, size_t size, unsigned flags) {
   (void)flags;
   CALL(true, false);
   TRY;
+  wait_for_hanging(NULL);
   if (size == 0) {
     END(INVALID_VALUE);
   }

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_call.h"
+#include "fake_cuda/fake_call.h"
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t fake_let_go_now = PTHREAD_COND_INITIALIZER;
 object the_context;
 static __attribute__((tls_model(
     "initial-exec"))) _Thread_local uint32_t entered; /* contexts on this thread's stack */

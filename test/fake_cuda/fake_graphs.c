@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/cuda_builtin.h"
-#include "fake_call.h"
+#include "exec/cuda/builtin.h"
+#include "fake_cuda/fake_call.h"
 
 /* ---- modules, functions */
 
@@ -14,6 +14,7 @@ static result cuModuleLoadDataEx(void **out, const void *image, unsigned n, unsi
                                  void **values) {
   CALL(true, false);
   TRY;
+  wait_for_hanging(NULL);
   char why[200] = "";
   ptx_module *ptx = ptx_read(image, why, sizeof why);
   if (ptx == NULL) {
@@ -34,6 +35,7 @@ static result cuModuleLoadDataEx(void **out, const void *image, unsigned n, unsi
 static result cuModuleUnload(void *handle) {
   CALL(true, false);
   OBJECT(module, m, handle, KIND_MODULE)
+  wait_for_hanging(__func__);
   if (!all_done()) {
     note_fault("%s: its kernels may still run", __func__);
   }
@@ -145,6 +147,7 @@ static result cuLaunchKernel(void *handle, unsigned grid_x, unsigned grid_y, uns
   result r = make_kernel(f, (unsigned[]){grid_x, grid_y, grid_z},
                          (unsigned[]){block_x, block_y, block_z}, shared, params, &c, __func__);
   if (r == OK) {
+    await_room(s);
     stream_push(s, &c);
   }
   END(r);
@@ -277,6 +280,7 @@ static result cuGraphInstantiateWithFlags(void **out, void *handle, unsigned lon
   CALL(true, false);
   TRY;
   OBJECT(graph, g, handle, KIND_GRAPH)
+  wait_for_hanging(NULL);
   executable *x = new_object(KIND_EXECUTABLE, sizeof *x);
   x->n = g->n;
   x->command = calloc(g->n + 1, sizeof *x->command);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_private.h"
+#include "fake_cuda/fake_private.h"
 
 enum { GUARD = 256, GUARD_BYTE = 0xC5 };
 #define DEVICE_BIT UINT64_C(0x0100000000000000)

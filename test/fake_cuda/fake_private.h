@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fake.h"
-#include "ptx.h"
+#include "fake_cuda/fake.h"
+#include "fake_cuda/ptx.h"
 
 enum {
   OK = 0,
@@ -86,12 +86,17 @@ typedef struct command {
   event *event;
   uint64_t ticket;
   struct executable *executable;
+  uint8_t *nodes; /* a graph that runs: per node, a node_state; NULL: it has not begun */
+  bool hangs;     /* has begun */
 } command;
+
+enum { NODE_TODO, NODE_DONE, NODE_HANGS };
 
 typedef struct stream {
   object base;
   command *at;
   size_t n, cap, done;
+  bool hangs; /* the command after those that are done, or some of its nodes */
 } stream;
 
 typedef struct node {
@@ -122,7 +127,9 @@ typedef struct executable {
 
 typedef struct state {
   fake_cuda_controls controls;
-  char fail[64], lacks[64];
+  char fail[64], lacks[64], hang[64];
+  uint64_t hang_calls; /* executions of that kernel that have begun */
+  bool let_go;
   uint64_t seed, calls, executed, now, used;
   result sticky; /* error of an execution */
   bool initialized;
@@ -159,6 +166,10 @@ void stream_push(stream *s, const command *c);
 /* Steps until the condition holds: an event's ticket, all of a stream, or everything. */
 result run_until(const event *e, uint64_t ticket, const stream *s);
 void run_some(void);
+/* Waits, as long as something hangs, for that; `call` is at fault if it may not do so. */
+void wait_for_hanging(const char *call);
+uint64_t hanging(void);
+void await_room(const stream *s);
 bool all_done(void);
 void executable_drop(executable *x);
 

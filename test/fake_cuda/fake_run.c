@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_private.h"
-#include "ptx_private.h"
+#include "fake_cuda/fake_call.h"
+#include "fake_cuda/ptx_private.h"
 
 enum { AS_TEXT = 64 }; /* one in so many built-in kernels is run as text */
 
@@ -18,8 +18,14 @@ void stream_push(stream *s, const command *c) {
   s->at[s->n++] = *c;
 }
 
+/* Whether it has begun and does not end, or begins so now. */
+static bool hangs(const function *f, bool begun) {
+  return !fake.let_go && fake.hang[0] != '\0' && strcmp(f->entry->name, fake.hang) == 0 &&
+         (begun || ++fake.hang_calls >= fake.controls.hang_at);
+}
+
 static bool runnable(const stream *s) {
-  if (s->done == s->n) {
+  if (s->done == s->n || (s->hangs && !fake.let_go)) {
     return false;
   }
   const command *c = &s->at[s->done];
@@ -60,24 +66,49 @@ static void run_copy(const command *c) {
 
 static void run_command(const command *c);
 
-/* In any order that the edges allow. */
-static void run_graph(const executable *x) {
-  bool *done = calloc(x->n + 1, 1);
-  for (uint32_t left = x->n; left > 0;) {
+static bool ready(const executable *x, const uint8_t *nodes, uint32_t i) {
+  bool ready = nodes[i] == NODE_TODO || (nodes[i] == NODE_HANGS && fake.let_go);
+  for (uint32_t j = 0; ready && j < x->n_after[i]; j++) {
+    ready = nodes[x->after[i][j]] == NODE_DONE;
+  }
+  return ready;
+}
+
+/* Of the nodes. */
+static uint32_t count(const executable *x, const uint8_t *nodes, bool wants_ready) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->n; i++) {
+    n += wants_ready ? ready(x, nodes, i) : nodes[i] != NODE_DONE;
+  }
+  return n;
+}
+
+/* In any order that the edges allow, as far as nothing hangs; whether all is done. */
+static bool run_graph(command *c) {
+  const executable *x = c->executable;
+  c->nodes = c->nodes == NULL ? calloc(x->n + 1, 1) : c->nodes;
+  while (count(x, c->nodes, true) > 0) {
     uint32_t i = (uint32_t)draw(x->n);
-    bool ready = !done[i];
-    for (uint32_t j = 0; ready && j < x->n_after[i]; j++) {
-      ready = done[x->after[i][j]];
+    const command *own = &x->command[i];
+    if (!ready(x, c->nodes, i)) {
+      continue;
     }
-    if (ready) {
-      done[i] = true;
-      left--;
-      if (!x->empty[i]) {
-        run_command(&x->command[i]);
-      }
+    if (!x->empty[i] && own->kind == RUN_KERNEL &&
+        hangs(own->function, c->nodes[i] == NODE_HANGS)) {
+      c->nodes[i] = NODE_HANGS;
+      continue;
+    }
+    c->nodes[i] = NODE_DONE;
+    if (!x->empty[i]) {
+      run_command(own);
     }
   }
-  free(done);
+  if (count(x, c->nodes, false) > 0) {
+    return false;
+  }
+  free(c->nodes);
+  c->nodes = NULL;
+  return true;
 }
 
 static void run_command(const command *c) {
@@ -94,9 +125,7 @@ static void run_command(const command *c) {
       c->event->time = fake.now;
       return;
     case RUN_WAIT:
-      return;
     case RUN_GRAPH:
-      run_graph(c->executable);
       return;
   }
   fake.executed++;
@@ -134,10 +163,23 @@ static stream *choose(void) {
   return found;
 }
 
+/* Whether it is done. */
+static bool begin_command(command *c) {
+  if (c->kind == RUN_GRAPH) {
+    return run_graph(c);
+  }
+  c->hangs = c->kind == RUN_KERNEL && hangs(c->function, c->hangs);
+  return !c->hangs;
+}
+
 static bool step(void) {
   stream *s = fake.sticky != OK ? NULL : choose();
   if (s == NULL) {
     return false;
+  }
+  s->hangs = !begin_command(&s->at[s->done]);
+  if (s->hangs) {
+    return true;
   }
   run_command(&s->at[s->done++]);
   if (s->done == s->n) {
@@ -162,9 +204,49 @@ static bool reached(const event *e, uint64_t ticket, const stream *s) {
   return all_done();
 }
 
+uint64_t hanging(void) {
+  uint64_t n = 0;
+  for (const object *o = fake.objects; o != NULL && !fake.let_go; o = o->next) {
+    const stream *s = (const stream *)o;
+    if (o->kind != KIND_STREAM || !s->hangs) {
+      continue;
+    }
+    const command *c = &s->at[s->done];
+    n += c->kind == RUN_KERNEL;
+    for (uint32_t i = 0; c->kind == RUN_GRAPH && i < c->executable->n; i++) {
+      n += c->nodes[i] == NODE_HANGS;
+    }
+  }
+  return n;
+}
+
+void wait_for_hanging(const char *call) {
+  if (hanging() > 0 && call != NULL) {
+    note_fault("%s: waits for a kernel that hangs", call);
+  }
+  while (hanging() > 0) {
+    pthread_cond_wait(&fake_let_go_now, &fake_lock);
+  }
+}
+
+void await_room(const stream *s) {
+  while (fake.controls.depth > 0 && s->n - s->done >= fake.controls.depth) {
+    if (!step()) {
+      if (hanging() == 0) {
+        return;
+      }
+      wait_for_hanging(NULL);
+    }
+  }
+}
+
 result run_until(const event *e, uint64_t ticket, const stream *s) {
   while (!reached(e, ticket, s)) {
     if (!step()) {
+      if (fake.sticky == OK && hanging() > 0) {
+        wait_for_hanging("a call");
+        continue;
+      }
       if (fake.sticky == OK) {
         note_fault("the streams wait for each other");
         return UNKNOWN;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_private.h"
+#include "fake_cuda/fake_call.h"
 
 state fake;
 
@@ -55,6 +55,9 @@ static void free_object(object *o) {
       ptx_drop(((module *)o)->ptx);
       break;
     case KIND_STREAM:
+      for (size_t i = ((stream *)o)->done; i < ((stream *)o)->n; i++) {
+        free(((stream *)o)->at[i].nodes);
+      }
       free(((stream *)o)->at);
       break;
     case KIND_NODE:
@@ -125,9 +128,30 @@ __attribute__((visibility("default"))) void fake_cuda_reset(const fake_cuda_cont
   if (controls->lacks != NULL) {
     (void)snprintf(fake.lacks, sizeof fake.lacks, "%s", controls->lacks);
   }
+  if (controls->hang != NULL) {
+    (void)snprintf(fake.hang, sizeof fake.hang, "%s", controls->hang);
+  }
 }
 
-__attribute__((visibility("default"))) const char *fake_cuda_fault(void) { return fake.fault; }
+__attribute__((visibility("default"))) void fake_cuda_let_go(void) {
+  pthread_mutex_lock(&fake_lock);
+  fake.let_go = true;
+  (void)pthread_cond_broadcast(&fake_let_go_now);
+  pthread_mutex_unlock(&fake_lock);
+}
+
+__attribute__((visibility("default"))) uint64_t fake_cuda_hanging(void) {
+  pthread_mutex_lock(&fake_lock);
+  uint64_t n = hanging();
+  pthread_mutex_unlock(&fake_lock);
+  return n;
+}
+
+__attribute__((visibility("default"))) const char *fake_cuda_fault(void) {
+  pthread_mutex_lock(&fake_lock); /* a thread that was given up may still ask once more */
+  pthread_mutex_unlock(&fake_lock);
+  return fake.fault;
+}
 __attribute__((visibility("default"))) const char *fake_cuda_left(void) { return left(); }
 __attribute__((visibility("default"))) uint64_t fake_cuda_executed(void) { return fake.executed; }
 
@@ -141,6 +165,9 @@ static void set_from_text(char *text, fake_cuda_controls *c) {
       (void)snprintf(fake.fail, sizeof fake.fail, "%s", which);
       c->fail_at = a;
       c->fail_with = (unsigned)b;
+    } else if (sscanf(part, "hang=%63[^:]:%llu", which, &a) == 2) {
+      (void)snprintf(fake.hang, sizeof fake.hang, "%s", which);
+      c->hang_at = a;
     } else if (sscanf(part, "lacks=%63s", which) == 1) {
       (void)snprintf(fake.lacks, sizeof fake.lacks, "%s", which);
     } else if (sscanf(part, "execution=%llu:%llu", &a, &b) == 2) {
@@ -173,6 +200,11 @@ __attribute__((constructor)) static void begin(void) {
 
 __attribute__((destructor)) static void end(void) {
   const char *file = getenv("FAKE_CUDA_REPORT");
+  pthread_mutex_lock(&fake_lock);
+  bool hangs = hanging() > 0;
+  if (hangs) {
+    note_fault("the process ends by exit, which waits for a kernel that hangs");
+  }
   if (file != NULL && (fake.fault[0] != '\0' || left()[0] != '\0')) {
     FILE *f = fopen(file, "a");
     if (f != NULL) {
@@ -180,5 +212,8 @@ __attribute__((destructor)) static void end(void) {
       (void)fclose(f);
     }
   }
-  forget_all();
+  if (!hangs) { /* else a thread that was given up may still ask once more */
+    forget_all();
+  }
+  pthread_mutex_unlock(&fake_lock);
 }

@@ -3,7 +3,7 @@
 #ifndef FAKE_CUDA_PTX_PRIVATE_H
 #define FAKE_CUDA_PTX_PRIVATE_H
 
-#include "ptx.h"
+#include "fake_cuda/ptx.h"
 
 typedef enum ptx_op {
   PTX_ADD,

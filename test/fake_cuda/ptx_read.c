@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx_private.h"
+#include "fake_cuda/ptx_private.h"
 
 struct ptx_module {
   ptx_entry *entry;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx_private.h"
+#include "fake_cuda/ptx_private.h"
 
 typedef struct thread {
   uint64_t *reg;

@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "crc32c.h"
+#include "base/crc32c.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
-#include "stream.h"
+#include "model/stream/stream.h"
 
 enum {
   FLIPS = 5000,       /* per class */

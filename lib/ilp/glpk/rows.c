@@ -460,8 +460,12 @@ static void look_at(rows *r, int i) {
   }
 }
 
+/* Two rows may move two whole variables against each other, by 1 each time: what
+ * is not done after so many looks is left for the next call. */
+enum { LOOKS = 1 << 20 };
+
 bool propagate(rows *r) {
-  while (r->n_queue > 0 && !r->conflict) {
+  for (long looks = LOOKS; looks > 0 && r->n_queue > 0 && !r->conflict; looks--) {
     int i = r->queue[r->first];
     r->first = r->first == r->n_rows ? 0 : r->first + 1;
     r->n_queue--;

@@ -18,7 +18,8 @@
  * be better
  *
  * A turn that was not cut short proves that there is nothing up to its cut-off.
- * Turns are measured in nodes: the clock only ends it all. */
+ * Turns are measured in nodes, and without a limit of time a relaxation in
+ * iterations: the clock only ends it all. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #include "branch.h"
 #include "relax.h"
 
-enum { FIRST_TURN = 8, DEEPEST = 10000, NODE_ITERATIONS = 1500 };
+enum { FIRST_TURN = 8, DEEPEST = 10000, NODE_ITERATIONS = 1500, ROOT_ITERATIONS = 50000 };
 
 typedef struct state {
   const task *t;
@@ -152,6 +153,11 @@ static bool take_point(state *s, bool solved) {
   return taken || fixed;
 }
 
+/* Of the simplex method; a limit of time is enough of a limit. */
+static int root_iterations(const state *s) {
+  return s->t->deadline >= 0.0 ? INT32_MAX : ROOT_ITERATIONS;
+}
+
 /* Relaxes the node and narrows it until it is closed or there is a branch to
  * make. */
 static next settle(state *s, int depth, double *bound, branch *b) {
@@ -162,8 +168,8 @@ static next settle(state *s, int depth, double *bound, branch *b) {
     if (!propagate(r)) {
       return CLOSED;
     }
-    answer a =
-        relax(&s->relax, s->cutoff, depth == 0 ? INT32_MAX : NODE_ITERATIONS, s->t->deadline);
+    answer a = relax(&s->relax, s->cutoff, depth == 0 ? root_iterations(s) : NODE_ITERATIONS,
+                     s->t->deadline);
     bool solved = a == RELAX_SOLVED;
     if (solved) {
       *bound = fmax(*bound, round_up(s, s->relax.value));
@@ -259,7 +265,7 @@ static bool relax_root(state *s) {
   row_range(s->r, 0, &least, &s->most);
   s->most += s->r->constant;
   make_relaxation(&s->relax, s->r);
-  answer a = relax(&s->relax, INFINITY, INT32_MAX, s->t->deadline);
+  answer a = relax(&s->relax, INFINITY, root_iterations(s), s->t->deadline);
   if (a == RELAX_SOLVED) {
     say_nodes(s->nodes);
     say_bound(s->relax.value);

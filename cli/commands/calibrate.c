@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched calibrate */
+#include <stdlib.h>
+
+#include "base/files/file.h"
+#include "base/text/size_text.h"
+#include "cli/common/cli.h"
+#include "fsched/calibrate.h"
+#include "fsched/compile.h"
+
+static fs_status read_bytes(fs_cli *cli, fs_option option, uint64_t least, uint64_t *bytes) {
+  const char *text = fs_args_last(&cli->args, option);
+  if (text != NULL && (!fs_size_parse(text, UINT64_C(1) << 40, bytes) || *bytes < least)) {
+    char shown[FS_SIZE_TEXT];
+    return fs_usage(cli->ctx, "sizes are like 4096, 64KiB, 2MiB, 1GiB",
+                    "--%s wants a size from %s byte%s to 1 TiB, not '%s'",
+                    fs_option_table[option].long_name, fs_size_text(shown, least),
+                    least == 1 ? "" : "s", text);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status open_device(fs_cli *cli, fsched_device **out) {
+  uint64_t ordinal = 0;
+  const char *kind = fs_args_last(&cli->args, FS_OPTION_ON);
+  const char *number = fs_args_last(&cli->args, FS_OPTION_DEVICE);
+  if (number != NULL && (!fs_parse_u64(number, &ordinal) || ordinal > UINT32_MAX)) {
+    return fs_usage(cli->ctx, NULL, "--device wants a number, not '%s'", number);
+  }
+  if (number != NULL && (kind == NULL || strcmp(kind, "cpu") == 0 || strcmp(kind, "sim") == 0)) {
+    return fs_usage(cli->ctx, "add --on cuda, cuda-graph or auto",
+                    "--device is for CUDA devices, not for --on %s", kind == NULL ? "cpu" : kind);
+  }
+  fsched_device_options o = {.size = sizeof o,
+                             .kind = kind,
+                             .ordinal = (uint32_t)ordinal,
+                             .driver = getenv("FSCHED_CUDA_DRIVER")};
+  return fs_cli_create_device(cli, &o, out);
+}
+
+/* A rate of 0 would say "fixed time alone". */
+static unsigned long long per_ns(fsched_copy_cost c) {
+  return c.bytes_per_us == 0 ? 0 : (unsigned long long)fs_max((c.bytes_per_us + 500) / 1000, 1);
+}
+
+static void put_cost(fs_text *t, const char *what, fsched_copy_cost c) {
+  fs_text_printf(t, "%s: {fixed: %llu, rate: %llu}", what, (unsigned long long)c.fixed_ns,
+                 per_ns(c));
+}
+
+static void put_measured(fs_text *t, const char *what, uint64_t ps) {
+  fs_text_printf(t, "#   %s %llu.%03llu ns\n", what, (unsigned long long)(ps / 1000),
+                 (unsigned long long)(ps % 1000));
+}
+
+/* 0: copies of all sizes took alike. */
+static void put_rate(fs_text *t, uint64_t bytes_per_us) {
+  if (bytes_per_us == 0) {
+    fs_text_puts(t, "at no rate that could be seen");
+  } else {
+    fs_text_printf(t, "%llu bytes/us", (unsigned long long)bytes_per_us);
+  }
+}
+
+static void put_both(fs_text *t, const char *what, fsched_copy_cost alone, fsched_copy_cost both) {
+  fs_text_printf(t, "#   %s ", what);
+  put_rate(t, alone.bytes_per_us);
+  fs_text_puts(t, ", ");
+  put_rate(t, both.bytes_per_us);
+  fs_text_puts(t, " while the other way is busy too\n");
+}
+
+static void target_text(fs_text *t, const fsched_device *device, uint64_t capacity,
+                        const fsched_calibration *c) {
+  fs_text_printf(t, "# Measured by fsched calibrate on %s: %s\n", fsched_device_kind(device),
+                 fsched_device_note(device));
+  put_measured(t, "a command behind another on its queue", c->command_ps);
+  put_measured(t, "a command that waits for another queue", c->wait_ps);
+  put_both(t, "reads", c->read, c->read_both);
+  put_both(t, "writes", c->write, c->write_both);
+  fs_text_puts(
+      t,
+      "# Set capacity and queues as they are to be used; name this file as the target of a "
+      "graph.\ntime_unit: ns\nqueues:\n  - {name: compute, class: compute}\n"
+      "  - {name: copy_in, class: copy}\n  - {name: copy_out, class: copy}\nmemories:\n");
+  fs_text_printf(t,
+                 "  - name: device\n    capacity: %llu\n    align: 256\n    backing: host\n"
+                 "    spill: {on: copy, ",
+                 (unsigned long long)capacity);
+  put_cost(t, "write", c->write);
+  fs_text_puts(t, ", ");
+  put_cost(t, "read", c->read);
+  fs_text_puts(t, "}\n  - {name: host}\n");
+}
+
+static void json_cost(fs_text *t, const char *name, fsched_copy_cost c) {
+  fs_text_printf(t, ", \"%s\": {\"fixed_ns\": %llu, \"bytes_per_us\": %llu}", name,
+                 (unsigned long long)c.fixed_ns, (unsigned long long)c.bytes_per_us);
+}
+
+static void json_text(fs_text *t, const fsched_device *device, const fsched_calibration *c) {
+  fs_text_puts(t, "{\"fsched_calibration\": 1, \"on\": ");
+  fs_text_json_string(t, fsched_device_kind(device));
+  fs_text_puts(t, ", \"device\": ");
+  fs_text_json_string(t, fsched_device_note(device));
+  fs_text_printf(t, ", \"command_ps\": %llu, \"wait_ps\": %llu", (unsigned long long)c->command_ps,
+                 (unsigned long long)c->wait_ps);
+  json_cost(t, "read", c->read);
+  json_cost(t, "write", c->write);
+  json_cost(t, "read_both", c->read_both);
+  json_cost(t, "write_both", c->write_both);
+  fs_text_puts(t, "}\n");
+}
+
+static fs_status write_result(fs_cli *cli, const fsched_device *device, uint64_t capacity,
+                              const fsched_calibration *c) {
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  fs_text t;
+  char *text = NULL;
+  size_t length = 0;
+  fs_text_init(&t, cli->ctx);
+  if (fs_cli_json(cli)) {
+    json_text(&t, device, c);
+  } else {
+    target_text(&t, device, capacity, c);
+  }
+  FS_TRY(fs_text_take(&t, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, output == NULL ? "-" : output, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+fs_status fs_cli_calibrate(fs_cli *cli) {
+  enum { LEAST = 128 << 10 };
+  uint64_t capacity = UINT64_C(1) << 30;
+  fsched_calibrate_options o = {.size = sizeof o};
+  fsched_calibration c = {.size = sizeof c};
+  fsched_device *device;
+  FS_TRY(read_bytes(cli, FS_OPTION_CAPACITY, 1, &capacity));
+  FS_TRY(read_bytes(cli, FS_OPTION_LARGEST, LEAST, &o.most_bytes));
+  FS_TRY(open_device(cli, &device));
+  fs_status status = fsched_calibrate(cli->ctx, device, &o, &c);
+  if (status == FSCHED_OK) {
+    status = write_result(cli, device, capacity, &c);
+  }
+  fsched_device_release(device);
+  return status;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched import and fsched export. */
+#include "fsched/import.h"
+
+#include "base/files/file.h"
+#include "base/text/size_text.h"
+#include "cli/common/cli.h"
+#include "fsched/verify.h"
+
+/* KIND, the first operand. */
+static fs_status read_format(fs_cli *cli, fsched_format *out) {
+  const char *word = cli->args.operand[0];
+  fs_text names;
+  fs_text_init(&names, cli->ctx);
+  for (uint32_t k = 0; k < fsched_format_count(); k++) {
+    fs_text_printf(&names, "%s%s", k == 0 ? "" : "|", fsched_format_name(k));
+  }
+  fs_text_add(&names, "", 1);
+  if (names.failed) {
+    fs_text_drop(&names);
+    return FSCHED_SYSTEM;
+  }
+  uint32_t index = fs_choice_index(names.at, word);
+  fs_status status = FSCHED_OK;
+  if (index == FS_NONE) {
+    status = fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, names.at, word),
+                      "KIND is one of %s, not '%s'", names.at, word);
+  }
+  *out = (fsched_format)index;
+  fs_text_drop(&names);
+  return status;
+}
+
+static fs_status read_capacity(fs_cli *cli, fsched_format format, uint64_t *bytes) {
+  const char *text = fs_args_last(&cli->args, FS_OPTION_IMPORT_CAPACITY);
+  if (text == NULL) {
+    return FSCHED_OK;
+  }
+  if (format != FSCHED_FORMAT_MEMORY) {
+    return fs_usage(cli->ctx, NULL, "--capacity is for memory, not for %s",
+                    fsched_format_name((uint32_t)format));
+  }
+  if (!fs_size_parse(text, FSCHED_MAX_SIZE, bytes) || *bytes == 0) {
+    return fs_usage(cli->ctx, "sizes are like 4096, 64KiB, 2MiB, 1GiB",
+                    "--capacity wants a size from 1 byte to 256 TiB, not '%s'", text);
+  }
+  return FSCHED_OK;
+}
+
+static const char *output_of(const fs_cli *cli) {
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  return output == NULL ? "-" : output;
+}
+
+/* Writes a text that was made and frees it. */
+static fs_status write_text(fs_cli *cli, char *text, size_t length) {
+  fs_status status = fs_file_write(cli->ctx, output_of(cli), text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+static fs_status import_text(fs_cli *cli, fsched_format format, const fsched_import_options *o,
+                             const char *text, size_t length) {
+  const char *input = cli->args.operand[1];
+  fs_kind kind = fs_cli_kind(text, length);
+  if (kind != FS_KIND_OTHER) {
+    return fs_cli_wrong_kind(cli, fs_cli_shown(input), "an instance in another tool's format",
+                             kind);
+  }
+  char *yaml = NULL;
+  size_t n = 0;
+  FS_TRY(fsched_import(cli->ctx, format, fs_cli_shown(input), text, length, o, &yaml, &n));
+  return write_text(cli, yaml, n);
+}
+
+fs_status fs_cli_import(fs_cli *cli) {
+  const char *input = cli->args.operand[1], *output = output_of(cli);
+  fsched_format format;
+  fsched_import_options o = {.size = sizeof o};
+  FS_TRY(read_format(cli, &format));
+  FS_TRY(read_capacity(cli, format, &o.capacity));
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  o.graph_name = fs_cli_is_std(input) ? fsched_format_name((uint32_t)format) : NULL;
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_file_read(cli->ctx, input, &text, &length));
+  fs_status status = import_text(cli, format, &o, text, length);
+  (void)fs_realloc(cli->ctx, text, length + 1, 0);
+  return status;
+}
+
+/* ---- export */
+
+/* A schedule may come from anywhere, so it is proven before it is called a solution. */
+static fs_status read_schedule(fs_cli *cli, const fsched_graph *graph, fsched_schedule **out) {
+  const char *input = cli->args.operand[1];
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_file_read(cli->ctx, input, &text, &length));
+  fs_kind kind = fs_cli_kind(text, length);
+  fs_status status =
+      kind != FS_KIND_SCHEDULE_JSON && kind != FS_KIND_OTHER
+          ? fs_cli_wrong_kind(cli, fs_cli_shown(input), "a schedule", kind)
+          : fsched_schedule_parse(cli->ctx, graph, fs_cli_shown(input), text, length, out);
+  (void)fs_realloc(cli->ctx, text, length + 1, 0);
+  FS_TRY(status);
+  fs_context_subject(cli->ctx, fs_cli_shown(input));
+  status = fsched_verify_schedule(cli->ctx, graph, *out);
+  fs_context_subject(cli->ctx, NULL);
+  return status;
+}
+
+static fs_status export_of(fs_cli *cli, fsched_format format, const fsched_graph *graph) {
+  fsched_schedule *schedule = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  fs_status status = read_schedule(cli, graph, &schedule);
+  if (status == FSCHED_OK) {
+    fs_context_subject(cli->ctx, fs_cli_shown(fs_args_last(&cli->args, FS_OPTION_EXPORT_GRAPH)));
+    status = fsched_export(cli->ctx, format, schedule, &text, &length);
+    fs_context_subject(cli->ctx, NULL);
+  }
+  fsched_schedule_destroy(schedule);
+  FS_TRY(status);
+  return write_text(cli, text, length);
+}
+
+static fs_status check_files(fs_cli *cli, const char *graph) {
+  const char *input = cli->args.operand[1], *output = output_of(cli);
+  if (graph == NULL) {
+    return fs_usage(cli->ctx, NULL, "export wants the graph of the schedule: --graph GRAPH");
+  }
+  if (fs_cli_is_std(input) && fs_cli_is_std(graph)) {
+    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
+  }
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  return fs_cli_check_input(cli, graph, &output, 1);
+}
+
+fs_status fs_cli_export(fs_cli *cli) {
+  const char *path = fs_args_last(&cli->args, FS_OPTION_EXPORT_GRAPH);
+  fsched_format format;
+  fsched_graph *graph = NULL;
+  FS_TRY(read_format(cli, &format));
+  FS_TRY(check_files(cli, path));
+  FS_TRY(fs_cli_read_graph(cli, path, &graph));
+  fs_status status = fs_cli_check_graph_files(cli, graph, output_of(cli));
+  if (status == FSCHED_OK) {
+    status = export_of(cli, format, graph);
+  }
+  fsched_graph_destroy(graph);
+  return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line, parsed by the table in options.def.
+ *
+ * Long options take `--name value` or `--name=value`, short ones `-o value` or `-ovalue`, flags of
+ * one letter may be joined; options may follow operands; `--` ends them; `-` is an operand.  The
+ * last of several equal options counts, unless the option says that it may be repeated. */
+#ifndef FS_ARGS_H
+#define FS_ARGS_H
+
+#include "base/context.h"
+#include "base/mem.h"
+
+typedef enum fs_cmd {
+#define FS_COMMAND(id, name, operands, least, most, summary) FS_CMD_##id,
+#include "cli/common/options.def"
+  FS_CMD_COUNT
+} fs_cmd;
+
+typedef enum fs_option {
+#define FS_OPTION(id, commands, long_name, short_name, argument, help) FS_OPTION_##id,
+#include "cli/common/options.def"
+  FS_OPTION_COUNT
+} fs_option;
+
+typedef struct fs_cmd_info {
+  const char *name, *operands;
+  uint32_t least, most; /* operands */
+  const char *summary;
+} fs_cmd_info;
+
+typedef struct fs_option_info {
+  uint32_t commands; /* bit per fs_cmd */
+  const char *long_name, *short_name, *argument, *help;
+} fs_option_info;
+
+extern const fs_cmd_info fs_cmd_table[FS_CMD_COUNT];
+extern const fs_option_info fs_option_table[FS_OPTION_COUNT];
+
+typedef struct fs_given {
+  fs_option option;
+  const char *value; /* "" for a flag */
+} fs_given;
+
+typedef struct fs_args {
+  fs_cmd command;
+  uint32_t n_operands, n_given;
+  const char **operand;
+  fs_given *given;
+} fs_args;
+
+/* The command of that name, or FS_CMD_COUNT, reported. */
+fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name);
+/* Parses what follows the command's name.  Errors: FSCHED_USAGE, reported. */
+fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, int argc,
+                        char *const *argv, fs_args *out) FS_MUST_USE;
+/* Of a command line that could not be parsed, --color and --diagnostics alone, wherever they stand:
+ * they hold for the report of the fault too. */
+fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *out) FS_MUST_USE;
+/* The last value of an option, NULL when it is not given. */
+const char *fs_args_last(const fs_args *args, fs_option option);
+static inline bool fs_args_has(const fs_args *args, fs_option option) {
+  return fs_args_last(args, option) != NULL;
+}
+/* All values of a repeatable option, in order. */
+fs_status fs_args_all(fs_arena *arena, const fs_args *args, fs_option option,
+                      const char *const **values, size_t *n) FS_MUST_USE;
+/* A choice "a|b|c" (or "a") that is equal to `value`, as its index; FS_NONE if there is none. */
+uint32_t fs_choice_index(const char *choices, const char *value);
+/* Decimal digits only; false if it is not or overflows. */
+bool fs_parse_u64(const char *text, uint64_t *value);
+/* Seconds with at most three decimals, above 0; false if it is not or overflows. */
+bool fs_parse_milliseconds(const char *text, uint64_t *value);
+/* "did you mean X?" for the nearest of a list with bars, in the arena; NULL if none is near. */
+const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *word);
+/* Reports a bad command line. */
+#define fs_usage(ctx, hint, ...) \
+  fs_fail((ctx), FSCHED_USAGE, FS_DIAG_USAGE, FS_NOWHERE, (hint), __VA_ARGS__)
+
+#endif

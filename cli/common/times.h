@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time reports: what took how long, a line each, and the total. */
+#ifndef FS_CLI_TIMES_H
+#define FS_CLI_TIMES_H
+
+#include "base/mem.h"
+
+enum { FS_TIMES_MOST = 40 };
+
+typedef struct fs_times {
+  uint32_t n;
+  struct {
+    const char *name, *what; /* what: a remark, or NULL */
+    uint64_t ns;
+  } row[FS_TIMES_MOST];
+} fs_times;
+
+uint64_t fs_times_now(void); /* ns on a clock that only goes forward */
+void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns);
+/* Milliseconds with three decimals and the share of the total in percent with one, written by
+ * integers alone. */
+void fs_times_put(const fs_times *times, fs_text *t);
+
+#endif

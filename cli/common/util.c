@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
+#include "base/files/file.h"
+#include "cli/common/cli.h"
+#include "cli/common/profile.h"
+#include "fsched/compile.h"
+
+fs_status fs_cli_print(fsched_context *ctx, fs_text *t) {
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fs_text_take(t, &text, &length));
+  fs_status status = fs_file_write(ctx, "-", text, length);
+  fsched_text_free(ctx, text, length);
+  return status;
+}
+
+const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, const char *suffix) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash == NULL ? path : slash + 1;
+  const char *dot = strrchr(name, '.');
+  size_t n = strlen(path);
+  if (dot != NULL && dot > name && (old == NULL || strcmp(dot, old) == 0)) {
+    n = (size_t)(dot - path);
+  }
+  size_t suffix_length = strlen(suffix);
+  char *out = fs_arena_alloc(&cli->arena, n + suffix_length + 1);
+  if (out != NULL) {
+    memcpy(out, path, n);
+    memcpy(out + n, suffix, suffix_length + 1);
+  }
+  return out;
+}
+
+bool fs_cli_is_std(const char *path) { return strcmp(path, "-") == 0; }
+
+const char *fs_cli_shown(const char *input) { return fs_cli_is_std(input) ? "<stdin>" : input; }
+
+bool fs_cli_json(const fs_cli *cli) {
+  const char *form = fs_args_last(&cli->args, FS_OPTION_FORMAT);
+  return form != NULL && strcmp(form, "json") == 0;
+}
+
+static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
+  *o = (fsched_read_options){.size = sizeof *o,
+                             .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED)};
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o->memory_overrides,
+                     &o->n_memory_overrides));
+  return fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o->target_overrides,
+                     &o->n_target_overrides);
+}
+
+/* A graph that cannot take the profile is gone. */
+static fs_status with_profile(fs_cli *cli, fsched_graph **graph) {
+  fs_status status = fs_cli_apply_profile(cli, *graph);
+  if (status != FSCHED_OK) {
+    fsched_graph_destroy(*graph);
+    *graph = NULL;
+  }
+  return status;
+}
+
+fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
+  fsched_read_options o;
+  FS_TRY(fs_cli_check_graph(cli, path));
+  FS_TRY(fs_cli_check_profile(cli));
+  FS_TRY(read_overrides(cli, &o));
+  FS_TRY(fsched_graph_read(cli->ctx, path, &o, out));
+  return with_profile(cli, out);
+}
+
+fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
+                             fsched_graph **out) {
+  fsched_read_options o;
+  FS_TRY(fs_cli_check_profile(cli));
+  FS_TRY(read_overrides(cli, &o));
+  FS_TRY(fsched_graph_parse(cli->ctx, name, text, length, &o, out));
+  return with_profile(cli, out);
+}
+
+fs_status fs_cli_create_device(fs_cli *cli, const fsched_device_options *options,
+                               fsched_device **out) {
+  sigset_t all, old;
+  sigfillset(&all);
+  bool held = pthread_sigmask(SIG_BLOCK, &all, &old) == 0;
+  fs_status status = fsched_device_create(cli->ctx, options, out);
+  if (held) {
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+  }
+  return status;
+}
+
+static fs_status write_of(fs_cli *cli, const fsched_program *program, fs_text_of_program make,
+                          const char *output) {
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(make(cli, program, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, output, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+fs_status fs_cli_write_of_program(fs_cli *cli, fs_text_of_program make) {
+  fsched_program *program = NULL;
+  const char *input = cli->args.operand[0];
+  const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  output = output == NULL ? "-" : output;
+  FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  FS_TRY(fs_cli_open_program(cli, input, &program));
+  fs_status status = write_of(cli, program, make, output);
+  fsched_program_destroy(program);
+  return status;
+}

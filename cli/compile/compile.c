@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched compile.  Everything is computed before anything is written, and the stream is written
+ * last: a build tool that sees it finds the other results too. */
+#include "fsched/compile.h"
+
+#include <stdio.h>
+
+#include "base/files/file.h"
+#include "base/text/columns.h"
+#include "cli/common/progress.h"
+#include "cli/common/times.h"
+#include "cli/compile/depfile.h"
+#include "cli/compile/dump.h"
+#include "cli/compile/emit.h"
+#include "cli/compile/refine.h"
+#include "model/schedule.h"
+#include "model/sync.h"
+
+typedef struct fs_job {
+  const char *input, *output, *depfile; /* depfile may be NULL */
+  fs_emit *emit;
+  size_t n_emits;
+  fs_dumps dumps;
+  fsched_compile_options options;
+  fs_cli_refinement refinement;
+  const char **result; /* the names of all files to be written */
+  size_t n_results;
+  size_t n_products; /* of them the stream and those of --emit, which a depfile names */
+  fsched_graph *graph;
+  fsched_schedule *schedule;
+  fsched_program *program;
+  uint64_t read_ns, write_ns;
+  double *pass_seconds;
+} fs_job;
+
+static fs_status name_files(fs_cli *cli, fs_job *job) {
+  job->input = cli->args.operand[0];
+  job->output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
+  if (job->output == NULL) {
+    job->output =
+        fs_cli_is_std(job->input) ? "-" : fs_cli_with_suffix(cli, job->input, NULL, ".fsb");
+  }
+  return job->output == NULL ? FSCHED_SYSTEM : fs_depfile_name(cli, job->output, &job->depfile);
+}
+
+/* No two results may go to one file, nor any over what is read. */
+static fs_status check_files(fs_cli *cli, fs_job *job) {
+  FS_TRY(fs_new(&cli->arena, &job->result, 2 * job->n_emits + job->dumps.n + 2));
+  job->result[job->n_results++] = job->output;
+  for (size_t i = 0; i < job->n_emits; i++) {
+    job->result[job->n_results++] = job->emit[i].path;
+    if (job->emit[i].header != NULL) {
+      job->result[job->n_results++] = job->emit[i].header;
+    }
+  }
+  job->n_products = job->n_results;
+  for (size_t i = 0; i < job->dumps.n; i++) {
+    if (job->dumps.at[i].path != NULL) {
+      job->result[job->n_results++] = job->dumps.at[i].path;
+    }
+  }
+  if (job->depfile != NULL) {
+    job->result[job->n_results++] = job->depfile;
+  }
+  FS_TRY(fs_cli_check_terminal(cli, job->output));
+  FS_TRY(fs_cli_check_outputs(cli, job->result, job->n_results));
+  /* A stream in place of its graph has the very name of the result. */
+  FS_TRY(fs_cli_check_graph(cli, job->input));
+  return fs_cli_check_input(cli, job->input, job->result, job->n_results);
+}
+
+/* The files that the graph names are known only when it has been read. */
+static fs_status check_targets(fs_cli *cli, const fs_job *job) {
+  for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
+    const char *name = fsched_graph_file(job->graph, i);
+    if (fs_depfile_is_file(name)) {
+      FS_TRY(fs_cli_check_input(cli, name, job->result, job->n_results));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Passes that are for one kind of sync, or for those who ask. */
+static bool pass_runs(const fs_cli *cli, const fs_job *job, uint32_t pass) {
+  const char *name = fsched_pass_name(pass);
+  fs_sync_kind sync = job->options.barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
+  return strcmp(name, "barrier") == 0 ? sync == FS_SYNC_BARRIER
+         : strcmp(name, "block") == 0 ? sync == FS_SYNC_BLOCK
+         : strcmp(name, "refine") == 0
+             ? fs_args_has(&cli->args, FS_OPTION_REFINE) &&
+                   strcmp(fs_args_last(&cli->args, FS_OPTION_REFINE), "none") != 0
+         : strcmp(name, "verify") == 0 ? fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT)
+                                       : true;
+}
+
+/* Nothing would be shown of what is asked for by name. */
+static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
+  for (size_t i = 0; i < job->dumps.n; i++) {
+    for (uint32_t pass = 0; pass < fsched_pass_count(); pass++) {
+      if (job->dumps.at[i].passes == (uint64_t)1 << pass && !pass_runs(cli, job, pass)) {
+        return fs_usage(cli->ctx, fsched_pass_summary(pass),
+                        "the pass '%s' does not run for this target", fsched_pass_name(pass));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* How barriers are shared says nothing where there are none. */
+static fs_status check_method(fs_cli *cli, const fs_job *job) {
+  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
+  const fs_target *t = &job->graph->target;
+  if (method == NULL) {
+    return FSCHED_OK;
+  }
+  if (job->options.barriers == 0 && t->sync != FS_SYNC_BARRIER) {
+    return fs_usage(cli->ctx, "add --barriers N, or give the target 'sync: barrier'",
+                    "--barrier-method is for targets with barriers");
+  }
+  uint32_t bound = job->options.barriers != 0 ? job->options.barriers : t->barrier_count;
+  if (bound == FSCHED_BARRIERS_AUTO && strcmp(method, "published") == 0) {
+    return fs_usage(cli->ctx, "add --barriers N",
+                    "--barrier-method published needs to know how many barriers there are");
+  }
+  return FSCHED_OK;
+}
+
+/* 0 when nothing is said. */
+static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
+  const char *value = fs_args_last(&cli->args, FS_OPTION_BARRIERS);
+  uint64_t n = 0;
+  *barriers = 0;
+  if (value == NULL) {
+    return FSCHED_OK;
+  }
+  if (strcmp(value, "auto") == 0) {
+    *barriers = FSCHED_BARRIERS_AUTO;
+    return FSCHED_OK;
+  }
+  bool read = fs_parse_u64(value, &n);
+  if (!read || n < 1 || n > INT32_MAX) {
+    return fs_usage(
+        cli->ctx,
+        read && n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
+        "--barriers is %s, neither 1 .. %d nor auto", value, INT32_MAX);
+  }
+  *barriers = (uint32_t)n;
+  return FSCHED_OK;
+}
+
+static fs_status read_options(fs_cli *cli, fs_job *job) {
+  const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
+  const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
+  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
+  FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
+  job->options = (fsched_compile_options){
+      .size = sizeof job->options,
+      .evict =
+          evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
+      .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
+      .pass_seconds = job->pass_seconds,
+      .barrier_method = method != NULL && strcmp(method, "published") == 0
+                            ? FSCHED_BARRIERS_PUBLISHED
+                            : FSCHED_BARRIERS_BEST,
+  };
+  if (seed != NULL) {
+    (void)fs_parse_u64(seed, &job->options.seed);
+  }
+  FS_TRY(read_barriers(cli, &job->options.barriers));
+  return fs_cli_refine_options(cli, &job->options);
+}
+
+static fs_status compute(fs_cli *cli, fs_job *job) {
+  uint64_t begin = fs_times_now();
+  FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
+  FS_TRY(check_targets(cli, job));
+  FS_TRY(check_dumps(cli, job));
+  FS_TRY(check_method(cli, job));
+  job->read_ns = fs_times_now() - begin;
+  job->dumps.graph = fsched_graph_name(job->graph);
+  fs_dumps_ask(&job->dumps, &job->options);
+  FS_TRY(fs_emit_models(cli, job->emit, job->n_emits, job->graph, &job->options));
+  FS_TRY(fs_cli_refine_begin(cli, job->graph, &job->options, &job->refinement));
+  fs_status status =
+      fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
+  fs_cli_refine_end(cli, &job->refinement);
+  return status;
+}
+
+/* The depfile comes first: without it, a build tool that finds the others would take them to be
+ * what they should be for ever. */
+static fs_status write_all(fs_cli *cli, fs_job *job) {
+  fs_emit_source source = {job->graph, job->schedule, job->program};
+  if (job->depfile != NULL) {
+    FS_TRY(fs_depfile_write(cli, job->depfile, job->result, job->n_products, job->graph));
+  }
+  for (size_t i = 0; i < job->n_emits; i++) {
+    FS_TRY(fs_emit_write(cli, &job->emit[i], &source));
+  }
+  FS_TRY(fs_dumps_write(&job->dumps));
+  size_t size;
+  const void *bytes = fsched_program_bytes(job->program, &size);
+  return fs_file_write(cli->ctx, job->output, bytes, size);
+}
+
+/* What the copies are for: only spills come from a lack of room. */
+static void put_copies(fs_text *t, const fsched_schedule *s) {
+  uint32_t count[FS_ROLES] = {0};
+  uint8_t *role;
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  if (fs_schedule_copy_roles(s, &arena, &role) == FSCHED_OK) {
+    for (uint32_t c = 0; c < s->n_copies; c++) {
+      count[role[c]]++;
+    }
+  }
+  fs_arena_release(&arena);
+  uint32_t spills = count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ];
+  fs_text_printf(t, "%u load%s, %u store%s, %u spill%s", count[FS_ROLE_LOAD],
+                 count[FS_ROLE_LOAD] == 1 ? "" : "s", count[FS_ROLE_STORE],
+                 count[FS_ROLE_STORE] == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
+}
+
+static void put_plural(fs_text *t, const char *before, uint32_t n, const char *what) {
+  fs_text_printf(t, "%s%u %s%s", before, n, what, n == 1 ? "" : "s");
+}
+
+static uint32_t count_stacks(const fs_target *target) {
+  uint32_t n = 0;
+  for (uint32_t m = 0; m < target->n_memories; m++) {
+    n += target->memory[m].stack;
+  }
+  return n;
+}
+
+/* What the target's kind of sync takes: barriers, or full stops. */
+static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
+  const fs_sync *sync = s->sync;
+  if (sync == NULL || sync->kind == FS_SYNC_TIMELINE) {
+    return;
+  }
+  if (sync->kind == FS_SYNC_BLOCK) {
+    fs_text_printf(t, "  syncs: %u full, %u counting", sync->n_full, sync->n_stops - sync->n_full);
+    uint32_t stacks = count_stacks(&s->graph->target);
+    if (stacks != 0) {
+      fs_text_printf(t, ", %u of", sync->n_stacks);
+      put_plural(t, " ", stacks, "stack");
+    }
+  } else if (sync->barrier_bound == FS_BARRIERS_AUTO) {
+    fs_text_printf(t, "  barriers: %u", sync->barriers_used);
+    put_plural(t, ", the least known that add no order or gate; ", sync->n_barriers, "use");
+  } else {
+    fs_text_printf(t, "  barriers: %u of %u", sync->barriers_used, sync->barrier_bound);
+    put_plural(t, " used, ", sync->n_barriers, "use");
+    put_plural(t, ", ", sync->barrier_added, "order");
+    fs_text_puts(t, " added");
+    if (sync->barrier_gates != 0) {
+      put_plural(t, ", ", sync->barrier_gates, "gate");
+    }
+  }
+  if (s->makespan > sync->makespan_before) {
+    fs_text_printf(t, ", makespan +%llu",
+                   (unsigned long long)(s->makespan - sync->makespan_before));
+    fs_text_puts(t, unit == NULL ? "" : " ");
+    fs_text_visible(t, unit == NULL ? "" : unit);
+  }
+  fs_text_puts(t, "\n");
+}
+
+/* Where every start is given, the makespan says nothing, and the addresses are what was asked for.
+ */
+static void put_peaks(fs_text *t, const fsched_schedule *s) {
+  const fsched_graph *g = s->graph;
+  uint64_t *peak, *bound;
+  fs_arena arena;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE) {
+      return;
+    }
+  }
+  fs_arena_init(&arena, t->ctx);
+  if (fs_new_zero(&arena, &peak, g->target.n_memories) == FSCHED_OK &&
+      fs_new_zero(&arena, &bound, g->target.n_memories) == FSCHED_OK &&
+      fs_schedule_peaks(t->ctx, s, peak) == FSCHED_OK &&
+      fs_memory_lower_bounds(t->ctx, g, bound) == FSCHED_OK) {
+    for (uint32_t m = 0; m < g->target.n_memories; m++) {
+      if (fs_memory_bounded(&g->target.memory[m])) {
+        fs_text_puts(t, ", peak of ");
+        fs_text_visible(t, g->target.memory[m].name);
+        fs_text_printf(t, " %llu, lower bound %llu%s", (unsigned long long)peak[m],
+                       (unsigned long long)bound[m], peak[m] == bound[m] ? " (optimal)" : "");
+      }
+    }
+  }
+  fs_arena_release(&arena);
+}
+
+static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
+  const fsched_schedule *s = job->schedule;
+  const char *unit = job->graph->target.time_unit;
+  fs_text_visible(t, fsched_graph_name(job->graph));
+  uint32_t ops = fsched_graph_ops(job->graph);
+  fs_text_printf(t, ": %u op%s, ", ops, ops == 1 ? "" : "s");
+  put_copies(t, s);
+  fs_text_printf(t, ", makespan %llu", (unsigned long long)s->makespan);
+  if (unit != NULL) {
+    fs_text_puts(t, " ");
+    fs_text_visible(t, unit);
+  }
+  if (s->refined_from > s->makespan) {
+    fs_text_printf(t, " (%llu before --refine)", (unsigned long long)s->refined_from);
+  }
+  fs_text_printf(t, ", lower bound %llu%s", (unsigned long long)s->lower_bound,
+                 s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
+  put_peaks(t, s);
+  if (s->sync != NULL && s->sync->kind == FS_SYNC_TIMELINE) {
+    put_plural(t, ", ", s->sync->waits_emitted, "wait");
+  }
+  if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
+    fs_text_printf(t, ", times of %u of %u ops and %u cop%s from the profile", cli->profile.ops,
+                   ops, cli->profile.copies, cli->profile.copies == 1 ? "y" : "ies");
+  }
+  if (!fs_cli_is_std(job->output)) {
+    fs_text_puts(t, " -> ");
+    fs_text_visible(t, job->output);
+  }
+  fs_text_puts(t, "\n");
+  put_sync(t, s, unit);
+}
+
+/* What each way of bounding the makespan from below proves. */
+static void put_bounds(fs_text *t, const fsched_schedule *s) {
+  const fs_lower_bounds *b = &s->bounds;
+  fs_text_printf(t, "  bounds: critical path %llu, queues %llu, resources %llu, copies %llu",
+                 (unsigned long long)b->critical_path, (unsigned long long)b->queue_work,
+                 (unsigned long long)b->resource_work, (unsigned long long)b->copy_work);
+  fs_text_printf(t, ", memory %llu, series %llu", (unsigned long long)b->memory_work,
+                 (unsigned long long)b->series);
+  if (s->relaxation != 0) {
+    fs_text_printf(t, ", relaxation %llu", (unsigned long long)s->relaxation);
+  }
+  fs_text_printf(t, ", all %llu", (unsigned long long)s->lower_bound);
+  if (s->search_nodes != 0) {
+    put_plural(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
+  }
+  fs_text_puts(t, "\n");
+}
+
+static void put_times(fs_text *t, const fs_cli *cli, const fs_job *job) {
+  fs_times times = {0};
+  fs_times_add(&times, "read", "The graph file.", job->read_ns);
+  for (uint32_t i = 0; i < fsched_pass_count(); i++) {
+    if (pass_runs(cli, job, i)) {
+      fs_times_add(&times, fsched_pass_name(i), fsched_pass_summary(i),
+                   (uint64_t)(job->pass_seconds[i] * 1e9));
+    }
+  }
+  fs_times_add(&times, "write", "All results.", job->write_ns);
+  fs_times_put(&times, t);
+}
+
+static void put_written(fs_text *t, const fs_job *job) {
+  for (size_t i = 1; i <= job->n_results; i++) { /* the stream is the first, and written last */
+    const char *path = job->result[i % job->n_results];
+    if (!fs_cli_is_std(path)) {
+      fs_text_puts(t, "  wrote ");
+      fs_text_visible(t, path);
+      fs_text_puts(t, "\n");
+    }
+  }
+}
+
+static void print_report(fs_cli *cli, const fs_job *job) {
+  fs_cli_reports(cli);
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  if (!cli->quiet) {
+    put_summary(&t, cli, job);
+  }
+  if (cli->verbose) {
+    put_bounds(&t, job->schedule);
+  }
+  if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
+    put_times(&t, cli, job);
+  }
+  if (cli->verbose) {
+    put_written(&t, job);
+  }
+  if (!t.failed && t.n > 0) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
+}
+
+static fs_status run_job(fs_cli *cli, fs_job *job) {
+  FS_TRY(read_options(cli, job));
+  FS_TRY(fs_emit_parse(cli, &job->emit, &job->n_emits));
+  FS_TRY(fs_dumps_parse(cli, &job->dumps));
+  FS_TRY(name_files(cli, job));
+  FS_TRY(check_files(cli, job));
+  FS_TRY(compute(cli, job));
+  fs_cli_progress_clear(cli); /* a result may go to the terminal */
+  uint64_t begin = fs_times_now();
+  FS_TRY(write_all(cli, job));
+  job->write_ns = fs_times_now() - begin;
+  print_report(cli, job);
+  return FSCHED_OK;
+}
+
+fs_status fs_cli_compile(fs_cli *cli) {
+  if (fs_args_has(&cli->args, FS_OPTION_PRINT_PASSES)) {
+    return fs_cli_print_passes(cli);
+  }
+  fs_job job = {0};
+  fs_status status = run_job(cli, &job);
+  fs_emit_drop(cli, job.emit, job.n_emits);
+  fs_dumps_drop(&job.dumps);
+  fsched_program_destroy(job.program);
+  fsched_schedule_destroy(job.schedule);
+  fsched_graph_destroy(job.graph);
+  return status;
+}

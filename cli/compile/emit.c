@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of --emit: a row in emit.def and a function here. */
+#include "cli/compile/emit.h"
+
+#include "base/files/file.h"
+#include "base/text/c_name.h"
+#include "draw/dot/dot.h"
+
+typedef fs_status (*fs_emitter)(fs_cli *cli, const fs_emit_source *source, char **text,
+                                size_t *length);
+
+static fs_status emit_schedule(fs_cli *cli, const fs_emit_source *source, char **text,
+                               size_t *length) {
+  return fsched_schedule_json(cli->ctx, source->schedule, text, length);
+}
+
+static fs_status emit_table(fs_cli *cli, const fs_emit_source *source, char **text,
+                            size_t *length) {
+  return fsched_schedule_table(cli->ctx, source->schedule, text, length);
+}
+
+static fs_status emit_stats(fs_cli *cli, const fs_emit_source *source, char **text,
+                            size_t *length) {
+  return fsched_schedule_stats_json(cli->ctx, source->schedule, text, length);
+}
+
+static fs_status emit_dot(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  return fs_dot_schedule(cli->ctx, source->schedule, NULL, text, length);
+}
+
+static fs_status emit_svg(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  return fsched_schedule_svg(cli->ctx, source->schedule, NULL, text, length);
+}
+
+static fs_status emit_trace(fs_cli *cli, const fs_emit_source *source, char **text,
+                            size_t *length) {
+  return fsched_program_trace(cli->ctx, source->program, NULL, text, length);
+}
+
+/* Their text is made beforehand. */
+static fs_status emit_lp(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  (void)cli, (void)source, (void)text, (void)length;
+  return FSCHED_OK;
+}
+
+static fs_status emit_mps(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  return emit_lp(cli, source, text, length);
+}
+
+/* The source alone, named after the graph; fs_emit_write does what has a file. */
+static fs_status emit_c(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
+  fsched_c_options o = {.size = sizeof o, .symbol = fs_args_last(&cli->args, FS_OPTION_SYMBOL)};
+  return fsched_program_c(cli->ctx, source->program, &o, text, length, NULL, NULL);
+}
+
+static const fs_emitter emitters[] = {
+#define FS_EMIT(name, what) emit_##name,
+#include "cli/common/emit.def"
+#undef FS_EMIT
+};
+
+static const char kinds_with_bar[] =
+#define FS_EMIT(name, what) "|" #name
+#include "cli/common/emit.def"
+#undef FS_EMIT
+    ;
+const char *const fs_emit_kinds = kinds_with_bar + 1;
+
+enum {
+#define FS_EMIT(name, what) KIND_##name,
+#include "cli/common/emit.def"
+#undef FS_EMIT
+};
+
+/* What C is called and where its header goes; both only where the source is a file with a name. */
+static fs_status name_c(fs_cli *cli, fs_emit *emit) {
+  emit->symbol = fs_args_last(&cli->args, FS_OPTION_SYMBOL);
+  if (emit->symbol != NULL && !fs_c_name_valid(emit->symbol)) {
+    return fs_usage(cli->ctx, "letters, digits and underscores, a letter first, and no keyword",
+                    "'%s' is no name for --symbol in C and C++", emit->symbol);
+  }
+  if (!fs_cli_is_file(emit->path)) {
+    return FSCHED_OK;
+  }
+  emit->header = fs_cli_with_suffix(cli, emit->path, NULL, ".h");
+  const char *slash = strrchr(emit->path, '/');
+  const char *name = slash == NULL ? emit->path : slash + 1;
+  if (emit->header != NULL && emit->symbol == NULL) {
+    size_t stem = strlen(emit->header) - strlen(".h") - (size_t)(name - emit->path);
+    emit->symbol = fs_c_name_make(&cli->arena, name, stem, FS_C_SUFFIX);
+  }
+  return emit->header == NULL || emit->symbol == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* KIND=FILE; that there is a "=" the table of options has seen to. */
+static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
+  const char *equals = strchr(value, '=');
+  const char *kind = fs_arena_strndup(&cli->arena, value, (size_t)(equals - value));
+  if (kind == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *out = (fs_emit){.kind = fs_choice_index(fs_emit_kinds, kind), .path = equals + 1};
+  if (out->kind == FS_NONE) {
+    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, fs_emit_kinds, kind),
+                    "--emit knows %s, not '%s'", fs_emit_kinds, kind);
+  }
+  if (*out->path == '\0') {
+    return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);
+  }
+  return out->kind == KIND_c ? name_c(cli, out) : FSCHED_OK;
+}
+
+fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) {
+  const char *const *values;
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_EMIT, &values, n));
+  FS_TRY(fs_new(&cli->arena, emit, *n + 1));
+  bool with_c = false;
+  for (size_t i = 0; i < *n; i++) {
+    FS_TRY(parse_one(cli, values[i], &(*emit)[i]));
+    with_c = with_c || (*emit)[i].kind == KIND_c;
+  }
+  if (!with_c && fs_args_has(&cli->args, FS_OPTION_SYMBOL)) {
+    return fs_usage(cli->ctx, NULL, "--symbol needs --emit c=FILE: there is nothing to be named");
+  }
+  return FSCHED_OK;
+}
+
+/* The header first: a rule whose target is the source finds both. */
+static fs_status write_c(fs_cli *cli, const fs_emit *emit, const fsched_program *program) {
+  fsched_c_options o = {.size = sizeof o, .symbol = emit->symbol};
+  char *source, *header;
+  size_t source_length, header_length;
+  FS_TRY(fsched_program_c(cli->ctx, program, &o, &source, &source_length, &header, &header_length));
+  fs_status status = fs_file_write(cli->ctx, emit->header, header, header_length);
+  if (status == FSCHED_OK) {
+    status = fs_file_write(cli->ctx, emit->path, source, source_length);
+  }
+  fsched_text_free(cli->ctx, source, source_length);
+  fsched_text_free(cli->ctx, header, header_length);
+  return status;
+}
+
+fs_status fs_emit_models(fs_cli *cli, fs_emit *emit, size_t n, const fsched_graph *graph,
+                         const fsched_compile_options *options) {
+  for (size_t i = 0; i < n; i++) {
+    if (emit[i].kind == KIND_lp || emit[i].kind == KIND_mps) {
+      FS_TRY(fsched_compile_model(cli->ctx, graph, options,
+                                  emit[i].kind == KIND_lp ? FSCHED_MODEL_LP : FSCHED_MODEL_MPS,
+                                  &emit[i].text, &emit[i].length));
+    }
+  }
+  return FSCHED_OK;
+}
+
+void fs_emit_drop(fs_cli *cli, fs_emit *emit, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (emit[i].text != NULL) {
+      fsched_text_free(cli->ctx, emit[i].text, emit[i].length);
+      emit[i].text = NULL;
+    }
+  }
+}
+
+fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *source) {
+  if (emit->header != NULL) {
+    return write_c(cli, emit, source->program);
+  }
+  if (emit->text != NULL) {
+    return fs_file_write(cli->ctx, emit->path, emit->text, emit->length);
+  }
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(emitters[emit->kind](cli, source, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, emit->path, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An interrupt is taken by a thread that waits for it, so no handler needs a global.  In the end
+ * the thread is sent one of the signals itself, unless it has taken one and waits for `over`: it is
+ * not cancelled, for which the C library would have to load another one. */
+#include "cli/compile/refine.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/files/file.h"
+#include "base/text/columns.h"
+#include "model/graph.h"
+
+static fs_status check_needs_refine(fs_cli *cli, bool refine) {
+  static const struct {
+    fs_option option;
+    const char *name;
+  } others[] = {{FS_OPTION_TIME_LIMIT, "--time-limit"},
+                {FS_OPTION_NODE_LIMIT, "--node-limit"},
+                {FS_OPTION_SOLVER_CMD, "--solver-cmd"},
+                {FS_OPTION_SOLUTION, "--solution"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others && !refine; i++) {
+    if (fs_args_has(&cli->args, others[i].option)) {
+      return fs_usage(cli->ctx, "add --refine ilp or --refine pack",
+                      "%s is for a refinement, and none is asked for", others[i].name);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status take_limits(fs_cli *cli, fsched_compile_options *o) {
+  const char *seconds = fs_args_last(&cli->args, FS_OPTION_TIME_LIMIT);
+  const char *nodes = fs_args_last(&cli->args, FS_OPTION_NODE_LIMIT);
+  if (seconds != NULL && (!fs_parse_milliseconds(seconds, &o->time_limit_ms) ||
+                          o->time_limit_ms > FSCHED_MOST_TIME_LIMIT_MS)) {
+    return fs_usage(cli->ctx, NULL, "--time-limit wants seconds above 0, like 10 or 0.5, not '%s'",
+                    seconds);
+  }
+  if (nodes != NULL && (!fs_parse_u64(nodes, &o->node_limit) || o->node_limit == 0)) {
+    return fs_usage(cli->ctx, NULL, "--node-limit wants a number above 0, not '%s'", nodes);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
+  const char *refine = fs_args_last(&cli->args, FS_OPTION_REFINE);
+  o->refine = refine == NULL || strcmp(refine, "none") == 0 ? FSCHED_REFINE_NONE
+              : strcmp(refine, "ilp") == 0                  ? FSCHED_REFINE_ILP
+                                                            : FSCHED_REFINE_PACK;
+  FS_TRY(check_needs_refine(cli, o->refine != FSCHED_REFINE_NONE));
+  FS_TRY(take_limits(cli, o));
+  o->solver_cmd = fs_args_last(&cli->args, FS_OPTION_SOLVER_CMD);
+  if (o->solver_cmd != NULL && o->solver_cmd[strspn(o->solver_cmd, " \t\n")] == '\0') {
+    return fs_usage(cli->ctx, NULL, "--solver-cmd names no command");
+  }
+  const char *solution = fs_args_last(&cli->args, FS_OPTION_SOLUTION);
+  if (solution != NULL && fs_cli_is_std(solution) && fs_cli_is_std(cli->args.operand[0])) {
+    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
+  }
+  return FSCHED_OK;
+}
+
+/* Those that nobody (nohup, a shell's background job) has set to be ignored. */
+static bool watched(sigset_t *set) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  bool any = false;
+  sigemptyset(set);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction old;
+    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+      sigaddset(set, numbers[i]);
+      any = true;
+    }
+  }
+  return any;
+}
+
+/* By unwatch(); the C library says SI_USER of it. */
+static bool from_here(const siginfo_t *info) {
+  return (info->si_code == SI_TKILL || info->si_code == SI_USER) && info->si_pid == getpid();
+}
+
+static void *wait_for_signal(void *user) {
+  fs_cli_refinement *r = user;
+  siginfo_t info;
+  while (sigwaitinfo(&r->watched, &info) < 0) {
+  }
+  (void)pthread_mutex_lock(&r->lock);
+  if (!from_here(&info)) {
+    r->taken = true;
+    __atomic_store_n(&r->signal, info.si_signo, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
+    if (!r->over) {
+      (void)pthread_sigmask(SIG_UNBLOCK, &r->watched, NULL); /* the next one ends the program */
+    }
+  }
+  while (!r->over) {
+    (void)pthread_cond_wait(&r->ended, &r->lock);
+  }
+  (void)pthread_mutex_unlock(&r->lock);
+  return NULL;
+}
+
+/* Ends the thread. */
+static void unwatch(fs_cli_refinement *r) {
+  int wake = sigismember(&r->watched, SIGINT) == 1    ? SIGINT
+             : sigismember(&r->watched, SIGTERM) == 1 ? SIGTERM
+                                                      : SIGHUP;
+  (void)pthread_mutex_lock(&r->lock);
+  r->over = true;
+  if (!r->taken) {
+    (void)pthread_kill(r->thread, wake);
+  }
+  (void)pthread_cond_signal(&r->ended);
+  (void)pthread_mutex_unlock(&r->lock);
+  (void)pthread_join(r->thread, NULL);
+  (void)pthread_sigmask(SIG_SETMASK, &r->mask, NULL);
+  r->watching = false;
+}
+
+static void watch(fs_cli_refinement *r) {
+  (void)pthread_mutex_init(&r->lock, NULL);
+  (void)pthread_cond_init(&r->ended, NULL);
+  if (watched(&r->watched)) {
+    (void)pthread_sigmask(SIG_BLOCK, &r->watched, &r->mask);
+    r->watching = pthread_create(&r->thread, NULL, wait_for_signal, r) == 0;
+    if (!r->watching) {
+      (void)pthread_sigmask(SIG_SETMASK, &r->mask, NULL);
+    }
+  }
+}
+
+static void on_news(void *user, const fsched_refine_state *state) {
+  fs_cli_progress_refine(user, state);
+}
+
+fs_status fs_cli_refine_begin(fs_cli *cli, fsched_graph *graph, fsched_compile_options *o,
+                              fs_cli_refinement *r) {
+  const char *path = fs_args_last(&cli->args, FS_OPTION_SOLUTION);
+  if (o->refine == FSCHED_REFINE_NONE) {
+    return FSCHED_OK;
+  }
+  if (path != NULL) {
+    FS_TRY(fs_file_read(cli->ctx, path, &r->solution, &r->solution_length));
+    FS_TRY(fs_graph_add_file(graph, path));
+    o->solution = r->solution;
+    o->solution_length = r->solution_length;
+    o->solution_name = fs_cli_shown(path);
+  }
+  o->stop = &r->stop;
+  if (cli->progress != NULL) {
+    o->refine_news = on_news;
+    o->refine_user = cli->progress;
+  }
+  watch(r);
+  return FSCHED_OK;
+}
+
+void fs_cli_refine_end(fs_cli *cli, fs_cli_refinement *r) {
+  if (r->watching) {
+    unwatch(r);
+  }
+  if (r->signal == SIGTERM || r->signal == SIGHUP) { /* nothing is left behind now */
+    (void)raise(r->signal);
+  }
+  if (r->solution != NULL) {
+    (void)fs_realloc(cli->ctx, r->solution, r->solution_length + 1, 0);
+    r->solution = NULL;
+  }
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched run. */
+#include "cli/run/run.h"
+#include "base/files/file.h"
+#include "base/text/columns.h"
+#include "base/text/size_text.h"
+#include "base/text/ticks.h"
+#include "cli/common/progress.h"
+#include "cli/run/crash.h"
+#include "fsched/compile.h"
+#include "fsched/verify.h"
+#include "model/stream/stream.h"
+
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+static void text_result(fs_text *t, const char *name, const char *on,
+                        const fsched_replay_options *o, const fsched_replay_result *r) {
+  uint64_t runs = fs_max(o->repeat, 1);
+  fs_text_printf(t, "%s: %llu command%s on %s, %llu run%s in %.3f ms, fastest %.3f ms\n", name,
+                 (unsigned long long)r->commands, plural(r->commands), on, (unsigned long long)runs,
+                 plural(runs), (double)r->elapsed_ns * 1e-6, (double)r->minimum_ns * 1e-6);
+  if (o->in_flight > 1) {
+    fs_text_printf(t, "%s: up to %u at once: %.3f ms from the first begin to the last end\n", name,
+                   o->in_flight, (double)r->wall_ns * 1e-6);
+  }
+  if (o->pool_bytes > 0) {
+    char peak[FS_SIZE_TEXT], pool[FS_SIZE_TEXT];
+    fs_text_printf(t, "%s: at most %s bytes of the pool's %s were reserved\n", name,
+                   fs_size_text(peak, r->pool_peak), fs_size_text(pool, o->pool_bytes));
+  }
+  if (o->check) {
+    fs_text_printf(t, "%s: checked: %llu op%s and %llu output byte%s are equal\n", name,
+                   (unsigned long long)r->checked_ops, plural(r->checked_ops),
+                   (unsigned long long)r->checked_bytes, plural(r->checked_bytes));
+  }
+}
+
+static void json_result(fs_text *t, const char *name, const char *on,
+                        const fsched_replay_options *o, const fsched_replay_result *r) {
+  fs_text_puts(t, "{\"fsched_run\": 1, \"file\": ");
+  fs_text_json_string(t, name);
+  fs_text_printf(t, ", \"on\": \"%s\", \"device\": ", on);
+  fs_text_json_string(t, fsched_device_note(o->device));
+  fs_text_printf(t,
+                 ", \"commands\": %llu, \"runs\": %llu, \"elapsed_ns\": %llu, "
+                 "\"minimum_ns\": %llu",
+                 (unsigned long long)r->commands, (unsigned long long)fs_max(o->repeat, 1),
+                 (unsigned long long)r->elapsed_ns, (unsigned long long)r->minimum_ns);
+  if (o->in_flight > 0) {
+    fs_text_printf(t, ", \"in_flight\": %u, \"wall_ns\": %llu", o->in_flight,
+                   (unsigned long long)r->wall_ns);
+  }
+  if (o->pool_bytes > 0) {
+    fs_text_printf(t, ", \"pool_bytes\": %llu, \"pool_peak\": %llu",
+                   (unsigned long long)o->pool_bytes, (unsigned long long)r->pool_peak);
+  }
+  if (o->check) {
+    fs_text_printf(t, ", \"checked_ops\": %llu, \"checked_bytes\": %llu",
+                   (unsigned long long)r->checked_ops, (unsigned long long)r->checked_bytes);
+  }
+}
+
+/* A plan and a run of very unlike lengths, from one 0 on: one of them is hardly to be seen. */
+static void scale_advice(fs_text *t, const char *name, const fsched_program *program,
+                         const fsched_replay_options *o, const fsched_replay_result *r) {
+  enum { UNLIKE = 10 };
+  const fs_stream_meta *meta = program->view.meta;
+  uint64_t tick = fs_tick_ns(fs_stream_string(&program->view, meta->time_unit));
+  tick = o->pace_ns != 0 ? o->pace_ns : tick != 0 ? tick : 1000;
+  double plan = (double)meta->makespan * (double)tick;
+  double run = (double)r->elapsed_ns / (double)fs_max(o->repeat, 1);
+  double ratio = plan < run ? run / plan : plan / run;
+  if (o->trace_plan == FSCHED_TRACE_PLAN_TICKS && plan > 0 && run > 0 && ratio >= UNLIKE) {
+    fs_text_printf(t, "%s: the trace shows the plan %.0f times %s than the run; see %s\n", name,
+                   ratio, plan < run ? "shorter" : "longer",
+                   plan < run ? "--with-plan=fit and --pace" : "--with-plan=fit");
+  }
+}
+
+/* Planned against measured. */
+static fs_status add_report(const fs_cli *cli, fs_text *t, const fsched_profile *profile) {
+  fsched_report_options o = {.size = sizeof o,
+                             .format = fs_cli_json(cli) ? FSCHED_REPORT_JSON : FSCHED_REPORT_TEXT,
+                             .all = cli->verbose};
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fsched_profile_report(cli->ctx, profile, &o, &text, &length));
+  if (fs_cli_json(cli)) {
+    fs_text_puts(t, ", \"profile\": ");
+    length -= length > 0 && text[length - 1] == '\n';
+  }
+  fs_text_add(t, text, length);
+  fsched_text_free(cli->ctx, text, strlen(text));
+  return FSCHED_OK;
+}
+
+static fs_status print_result(const fs_cli *cli, const char *name, const char *on,
+                              const fsched_program *program, const fs_run *run,
+                              const fsched_replay_result *r) {
+  fs_text t;
+  fs_status status = FSCHED_OK;
+  fs_text_init(&t, cli->ctx);
+  if (fs_cli_json(cli)) {
+    json_result(&t, name, on, &run->replay, r);
+  } else if (!cli->quiet) {
+    if (cli->verbose || strcmp(run->device.kind, "auto") == 0) {
+      fs_text_printf(&t, "%s: on %s: %s\n", name, on, fsched_device_note(run->replay.device));
+    }
+    text_result(&t, name, on, &run->replay, r);
+    scale_advice(&t, name, program, &run->replay, r);
+  }
+  if (r->profile != NULL && (fs_cli_json(cli) || !cli->quiet)) {
+    status = add_report(cli, &t, r->profile);
+  }
+  if (fs_cli_json(cli)) {
+    fs_text_puts(&t, "}\n");
+  }
+  if (status != FSCHED_OK) {
+    fs_text_drop(&t);
+    return status;
+  }
+  return fs_cli_print(cli->ctx, &t);
+}
+
+static fs_status write_profile(fs_cli *cli, const char *path, const fsched_profile *profile) {
+  char *text = NULL;
+  size_t length = 0;
+  FS_TRY(fsched_profile_json(cli->ctx, profile, &text, &length));
+  fs_status status = fs_file_write(cli->ctx, path, text, length);
+  fsched_text_free(cli->ctx, text, length);
+  return status;
+}
+
+static fs_status write_results(fs_cli *cli, const fs_run *run, const fsched_replay_result *r) {
+  if (run->trace != NULL) {
+    FS_TRY(fs_file_write(cli->ctx, run->trace, r->trace_json, r->trace_length));
+  }
+  if (run->profile != NULL) {
+    FS_TRY(write_profile(cli, run->profile, r->profile));
+  }
+  return fs_run_write_files(cli, run);
+}
+
+/* -v */
+static void say_written(const fs_run *run, fs_text *t) {
+  const char *path[] = {run->trace, run->profile};
+  uint32_t n = sizeof path / sizeof path[0], outputs = run->n_files - run->n_inputs;
+  for (uint32_t i = 0; i < n + outputs; i++) {
+    const char *p = i < n ? path[i] : run->file[run->n_inputs + i - n].path;
+    if (p != NULL && !fs_cli_is_std(p)) {
+      fs_text_puts(t, "  wrote ");
+      fs_text_visible(t, p);
+      fs_text_puts(t, "\n");
+    }
+  }
+}
+
+static void print_written(const fs_cli *cli, const fs_run *run) {
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  say_written(run, &t);
+  if (!t.failed && t.n > 0) {
+    (void)!fwrite(t.at, 1, t.n, stderr);
+  }
+  fs_text_drop(&t);
+}
+
+static fs_status replay_on(fs_cli *cli, const char *name, const fsched_program *program,
+                           const fs_run *run, fsched_replay_result *r) {
+  const char *on = fsched_device_kind(run->replay.device);
+  fs_context_subject(cli->ctx, name);
+  fs_status status = fsched_replay(cli->ctx, program, &run->replay, r);
+  fs_context_subject(cli->ctx, NULL);
+  fs_cli_progress_clear(cli);
+  FS_TRY(status);
+  FS_TRY(write_results(cli, run, r));
+  fs_cli_reports(cli);
+  FS_TRY(print_result(cli, name, on, program, run, r));
+  if (cli->verbose) {
+    print_written(cli, run);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status replay(fs_cli *cli, const fsched_program *program, fs_run *run) {
+  fsched_replay_result r = {.size = sizeof r};
+  fsched_profile *measured = NULL;
+  fs_run_set_pace(cli, program, run);
+  FS_TRY(fs_run_read_files(cli, program, run));
+  if (run->measured != NULL) {
+    FS_TRY(fs_cli_check_profile_kind(cli, run->measured));
+    FS_TRY(fsched_profile_read(cli->ctx, run->measured, &measured));
+    run->device.profile = measured;
+    run->device.durations = FSCHED_DURATIONS_MEASURED;
+  }
+  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
+  fs_crash_watch(form != NULL && strcmp(form, "json") == 0);
+  run->device.kernel_runs = fs_crash_kernel;
+  fs_status status = fs_cli_create_device(cli, &run->device, &run->replay.device);
+  if (status == FSCHED_OK) {
+    status = replay_on(cli, fs_cli_shown(run->input), program, run, &r);
+    cli->lost = fsched_device_lost(run->replay.device) != 0;
+    fsched_device_release(run->replay.device);
+  }
+  fsched_profile_destroy(measured);
+  if (r.trace_json != NULL) {
+    fsched_text_free(cli->ctx, r.trace_json, r.trace_length);
+  }
+  fsched_profile_destroy(r.profile);
+  return status;
+}
+
+/* Before anything is read for it, or asked of a device. */
+static fs_status verify(fs_cli *cli, const char *name, const fsched_program *program) {
+  fs_context_subject(cli->ctx, name);
+  fs_status status = fsched_verify_program(cli->ctx, program, NULL);
+  fs_context_subject(cli->ctx, NULL);
+  fs_cli_progress_clear(cli);
+  if (status == FSCHED_WRONG) {
+    fs_cli_refuted(cli, name);
+  }
+  return status;
+}
+
+fs_status fs_cli_run(fs_cli *cli) {
+  fs_run run;
+  FS_TRY(fs_run_read_options(cli, &run));
+  fsched_program *program = NULL;
+  FS_TRY(fs_cli_open_program(cli, run.input, &program));
+  fs_status status = fs_args_has(&cli->args, FS_OPTION_NO_VERIFY)
+                         ? FSCHED_OK
+                         : verify(cli, fs_cli_shown(run.input), program);
+  status = status == FSCHED_OK ? replay(cli, program, &run) : status;
+  fsched_program_destroy(program);
+  return status;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of program text.  A place says by its keys what it is; which arg or scratch it belongs
+ * to follows from its position and its memory (lib/model/stream/stream.h, fs_stream_place). */
+#include "codegen/asm/asm.h"
+#include "codegen/words.h"
+#include "fsched/graph.h"
+
+/* Of fs_words_command, the first are those of commands. */
+enum {
+  COMMAND_KINDS = FS_COMMAND_COPY + 1,
+  COMMAND_BARRIER_WAIT = COMMAND_KINDS,
+  COMMAND_BARRIER_UPDATE
+};
+
+enum {
+  COMMAND_KIND,
+  COMMAND_OP,
+  COMMAND_BUFFER,
+  COMMAND_VERSION,
+  COMMAND_DIRECTION,
+  COMMAND_EPOCH,
+  COMMAND_START,
+  COMMAND_END,
+  COMMAND_ISSUE,
+  COMMAND_WAITS,
+  COMMAND_GANG,
+  COMMAND_SIGNAL,
+  COMMAND_SCOPE,
+  COMMAND_FRONTIER,
+  COMMAND_TAINTED,
+  COMMAND_PLACES,
+  COMMAND_FIELDS
+};
+static const fs_field command_fields[COMMAND_FIELDS] = {
+    {"kind", true},       {"op", false},      {"buffer", false}, {"version", false},
+    {"direction", false}, {"epoch", true},    {"start", true},   {"end", true},
+    {"issue", false},     {"waits", true},    {"gang", false},   {"signal", true},
+    {"scope", true},      {"frontier", true}, {"tainted", true}, {"places", true}};
+
+/* {"axis": name, "epoch": n} */
+static fs_status wait(fs_asm *a, uint32_t node, uint32_t *axis, uint32_t *epoch) {
+  enum { AXIS, EPOCH, FIELDS };
+  static const fs_field fields[FIELDS] = {{"axis", true}, {"epoch", true}};
+  uint32_t value[FIELDS];
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_name(&a->f, value[AXIS], &a->axis_names, "axis", axis));
+  return fs_fields_u32(&a->f, value[EPOCH], epoch);
+}
+
+static fs_status waits(fs_asm *a, uint32_t list, fs_stream_command *r) {
+  uint32_t node;
+  r->wait0 = (uint32_t)a->waits.n;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_waits));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_wait w = {0};
+    FS_TRY(wait(a, node, &w.axis, &w.epoch));
+    FS_TRY(fs_asm_push(a, waits, w));
+  }
+  return FSCHED_OK;
+}
+
+/* As waits are, where a name is too long for a key. */
+static fs_status frontier_list(fs_asm *a, uint32_t list, fs_stream_command *r) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_frontier));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_wait w = {0};
+    FS_TRY(wait(a, node, &w.axis, &w.epoch));
+    FS_TRY(fs_asm_push(a, frontiers, w));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status frontier(fs_asm *a, uint32_t mapping, fs_stream_command *r) {
+  uint32_t key;
+  r->frontier0 = (uint32_t)a->frontiers.n;
+  if (a->f.doc->node[mapping].kind == FS_NODE_SEQUENCE) {
+    return frontier_list(a, mapping, r);
+  }
+  FS_TRY(fs_fields_pairs(&a->f, mapping, &key, &r->n_frontier));
+  while (key != FS_NONE) {
+    fs_stream_wait w = {0};
+    uint32_t value = fs_fields_next(&a->f, key);
+    FS_TRY(fs_fields_name(&a->f, key, &a->axis_names, "axis", &w.axis));
+    FS_TRY(fs_fields_u32(&a->f, value, &w.epoch));
+    FS_TRY(fs_asm_push(a, frontiers, w));
+    key = fs_fields_next(&a->f, value);
+  }
+  return FSCHED_OK;
+}
+
+/* ---- places */
+
+enum {
+  PLACE_BUFFER,
+  PLACE_VERSION,
+  PLACE_SCRATCH,
+  PLACE_MEMORY,
+  PLACE_COUNTED,
+  PLACE_RESOURCE,
+  PLACE_CONCURRENCY,
+  PLACE_ADDRESS,
+  PLACE_SIZE,
+  PLACE_MODE,
+  PLACE_FIELDS
+};
+static const fs_field place_fields[PLACE_FIELDS] = {
+    {"buffer", false},  {"version", false},  {"scratch", false},     {"memory", false},
+    {"counted", false}, {"resource", false}, {"concurrency", false}, {"address", true},
+    {"size", true},     {"mode", true}};
+
+static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_place *p) {
+  uint32_t found = FS_NONE;
+  for (uint32_t i = PLACE_MEMORY; i <= PLACE_CONCURRENCY; i++) {
+    if (value[i] != FS_NONE && found != FS_NONE) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[i],
+                            "a place has one of memory, counted, resource, concurrency");
+    }
+    found = value[i] != FS_NONE ? i : found;
+  }
+  bool yes = true;
+  switch (found) {
+    case PLACE_MEMORY:
+    case PLACE_COUNTED:
+      FS_TRY(fs_fields_name(&a->f, value[found], &a->memory_names, "memory", &p->index));
+      break;
+    case PLACE_RESOURCE:
+      FS_TRY(fs_fields_name(&a->f, value[found], &a->resource_names, "resource", &p->index));
+      break;
+    case PLACE_CONCURRENCY:
+      FS_TRY(fs_fields_bool(&a->f, value[found], &yes));
+      break;
+    default:
+      yes = false;
+  }
+  if (!yes) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "the place has no memory, counted, resource or concurrency");
+  }
+  p->space = (uint8_t)(found - PLACE_MEMORY); /* fs_space in the order of the keys */
+  return FSCHED_OK;
+}
+
+/* The next arg of the op that is a buffer, from *arg on; FS_NONE past the last. */
+static uint32_t next_arg(const fs_asm *a, const fs_stream_op *op, uint32_t *arg) {
+  while (*arg < op->arg0 + op->n_args) {
+    uint32_t found = (*arg)++;
+    if (a->args.at[found].tag != FSCHED_VALUE) {
+      return found;
+    }
+  }
+  return FS_NONE;
+}
+
+static fs_status place_scratch(fs_asm *a, uint32_t node, const fs_stream_command *r,
+                               fs_stream_place *p) {
+  uint32_t op_id;
+  FS_TRY(fs_fields_name(&a->f, node, &a->op_names, "op", &op_id));
+  if (r->kind != FS_COMMAND_RUN || op_id != r->target || p->space > FS_SPACE_COUNTED) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, node,
+                          "scratch belongs to the op of its command and lies in a memory");
+  }
+  const fs_stream_op *op = &a->ops.at[op_id];
+  for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
+    if (a->scratches.at[i].memory == p->index) {
+      p->arg = i;
+      return FSCHED_OK;
+    }
+  }
+  return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, node, "op '%s' has no scratch in that memory",
+                        a->op_names.text.at[op_id]);
+}
+
+/* *arg: the first arg of the op that no place has been given to. */
+static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_command *r,
+                             uint32_t *arg, fs_stream_place *p) {
+  if (value[PLACE_SCRATCH] != FS_NONE) {
+    return place_scratch(a, value[PLACE_SCRATCH], r, p);
+  }
+  if (value[PLACE_BUFFER] == FS_NONE) {
+    return FSCHED_OK;
+  }
+  uint32_t buffer;
+  FS_TRY(fs_fields_name(&a->f, value[PLACE_BUFFER], &a->buffer_names, "buffer", &buffer));
+  FS_TRY(fs_asm_version(a, buffer, value[PLACE_VERSION], &p->version));
+  if (r->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY) {
+    p->arg = next_arg(a, &a->ops.at[r->target], arg);
+    if (p->arg == FS_NONE || a->args.at[p->arg].buffer != buffer) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, value[PLACE_BUFFER],
+                            "the op's next argument is not buffer '%s'",
+                            a->buffer_names.text.at[buffer]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status place(fs_asm *a, uint32_t node, const fs_stream_command *r, uint32_t *arg) {
+  uint32_t value[PLACE_FIELDS], mode;
+  fs_stream_place p = {.version = FS_NONE, .arg = FS_NONE};
+  FS_TRY(fs_fields_mapping(&a->f, node, place_fields, PLACE_FIELDS, value));
+  if ((value[PLACE_VERSION] != FS_NONE && value[PLACE_BUFFER] == FS_NONE) ||
+      (value[PLACE_SCRATCH] != FS_NONE && value[PLACE_BUFFER] != FS_NONE)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "a place has a buffer and its version, or scratch, or neither");
+  }
+  FS_TRY(place_space(a, node, value, &p));
+  FS_TRY(place_owner(a, value, r, arg, &p));
+  FS_TRY(fs_fields_u64(&a->f, value[PLACE_ADDRESS], &p.address));
+  FS_TRY(fs_fields_u64(&a->f, value[PLACE_SIZE], &p.size));
+  FS_TRY(fs_fields_word(&a->f, value[PLACE_MODE], FS_WORDS(fs_words_mode), &mode));
+  p.mode = (uint8_t)mode;
+  return fs_asm_push(a, places, p);
+}
+
+static fs_status places(fs_asm *a, uint32_t list, fs_stream_command *r) {
+  uint32_t node, arg = r->kind == FS_COMMAND_RUN ? a->ops.at[r->target].arg0 : 0;
+  r->place0 = (uint32_t)a->places.n;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_places));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(place(a, node, r, &arg));
+  }
+  return FSCHED_OK;
+}
+
+/* ---- commands */
+
+static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_command *r) {
+  uint32_t kind, direction, buffer;
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_KIND], fs_words_command, COMMAND_KINDS, &kind));
+  r->kind = (uint8_t)kind;
+  bool run = kind == FS_COMMAND_RUN;
+  if ((value[COMMAND_OP] != FS_NONE) != run || (value[COMMAND_BUFFER] == FS_NONE) != run ||
+      (value[COMMAND_VERSION] == FS_NONE) != run || (value[COMMAND_DIRECTION] == FS_NONE) != run) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          run ? "a command that runs has an op, and no buffer, version or direction"
+                              : "a copy has a buffer, a version and a direction, and no op");
+  }
+  if (run) {
+    return fs_fields_name(&a->f, value[COMMAND_OP], &a->op_names, "op", &r->target);
+  }
+  FS_TRY(fs_fields_name(&a->f, value[COMMAND_BUFFER], &a->buffer_names, "buffer", &buffer));
+  FS_TRY(fs_asm_version(a, buffer, value[COMMAND_VERSION], &r->target));
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_DIRECTION], FS_WORDS(fs_words_direction), &direction));
+  r->direction = (uint8_t)direction;
+  return FSCHED_OK;
+}
+
+/* `r` has what stood before it: barrier waits. */
+static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
+  uint32_t value[COMMAND_FIELDS], scope;
+  bool signal, tainted;
+  FS_TRY(fs_fields_mapping(&a->f, node, command_fields, COMMAND_FIELDS, value));
+  FS_TRY(target(a, node, value, &r));
+  FS_TRY(fs_fields_u32(&a->f, value[COMMAND_EPOCH], &r.epoch));
+  FS_TRY(fs_fields_u64(&a->f, value[COMMAND_START], &r.start));
+  FS_TRY(fs_fields_u64(&a->f, value[COMMAND_END], &r.end));
+  FS_TRY(fs_asm_only(a, node, "issue", value[COMMAND_ISSUE], FS_SYNC_BLOCK));
+  FS_TRY(value[COMMAND_ISSUE] == FS_NONE ? FSCHED_OK
+                                         : fs_fields_u32(&a->f, value[COMMAND_ISSUE], &r.issue));
+  FS_TRY(waits(a, value[COMMAND_WAITS], &r));
+  if (value[COMMAND_GANG] != FS_NONE) {
+    FS_TRY(wait(a, value[COMMAND_GANG], &r.gang_axis, &r.gang_epoch));
+  }
+  FS_TRY(fs_fields_bool(&a->f, value[COMMAND_SIGNAL], &signal));
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_SCOPE], FS_WORDS(fs_words_scope), &scope));
+  FS_TRY(frontier(a, value[COMMAND_FRONTIER], &r));
+  FS_TRY(fs_fields_bool(&a->f, value[COMMAND_TAINTED], &tainted));
+  FS_TRY(places(a, value[COMMAND_PLACES], &r));
+  r.signal = signal;
+  r.scope = (uint8_t)scope;
+  r.tainted = tainted;
+  return fs_asm_push(a, commands, r);
+}
+
+/* A command whose lists begin where those of the commands so far end. */
+static fs_stream_command fresh(const fs_asm *a) {
+  return (fs_stream_command){.gang_axis = FS_NONE,
+                             .barrier_wait0 = (uint32_t)a->barrier_waits.n,
+                             .barrier_update0 = (uint32_t)a->barrier_updates.n};
+}
+
+/* COMMAND_KINDS: of a node without a kind, which reading it as a command will say. */
+static fs_status kind_of(fs_asm *a, uint32_t node, uint32_t *kind) {
+  uint32_t pair;
+  FS_TRY(fs_fields_pairs(&a->f, node, &pair, NULL));
+  uint32_t value = fs_node_get(a->f.doc, node, "kind");
+  return value == FS_NONE ? FSCHED_OK
+                          : fs_fields_word(&a->f, value, FS_WORDS(fs_words_command), kind);
+}
+
+fs_status fs_asm_commands(fs_asm *a, uint32_t list) {
+  size_t first = a->commands.n;
+  uint32_t node, waiting = FS_NONE; /* the first wait that has no command yet */
+  fs_stream_command next = fresh(a);
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    uint32_t kind = COMMAND_KINDS;
+    FS_TRY(kind_of(a, node, &kind));
+    if (kind == COMMAND_BARRIER_WAIT) {
+      waiting = waiting == FS_NONE ? node : waiting;
+      FS_TRY(fs_asm_barrier_wait(a, node, &next));
+    } else if (kind == COMMAND_BARRIER_UPDATE) {
+      if (waiting != FS_NONE || a->commands.n == first) {
+        return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                              "a barrier_update stands after the run or copy that it belongs to");
+      }
+      FS_TRY(fs_asm_barrier_update(a, node, &a->commands.at[a->commands.n - 1]));
+      next = fresh(a);
+    } else {
+      FS_TRY(command(a, node, next));
+      next = fresh(a);
+      waiting = FS_NONE;
+    }
+  }
+  if (waiting != FS_NONE) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, waiting,
+                          "no run or copy follows this barrier_wait");
+  }
+  return FSCHED_OK;
+}

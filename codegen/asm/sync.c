@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers and syncs of program text.
+ *
+ * A barrier stands in no list: every wait and update that names it says which physical one it is,
+ * and for which time, and all have to say the same. */
+#include "codegen/asm/asm.h"
+#include "codegen/words.h"
+
+fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
+                      fs_sync_kind kind) {
+  bool wanted = a->meta.at[0].sync == (uint32_t)kind, given = value != FS_NONE;
+  if (wanted == given) {
+    return FSCHED_OK;
+  }
+  return wanted ? fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "key '%s' is missing", key)
+                : fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value,
+                                 "'%s' belongs to programs with sync '%s', this one has '%s'", key,
+                                 fs_words_sync[kind], fs_words_sync[a->meta.at[0].sync]);
+}
+
+/* A number of the machine; what is not given stays. */
+static fs_status count(fs_asm *a, uint32_t node, uint32_t *out) {
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u32(&a->f, node, out));
+  if (*out == 0 || *out > INT32_MAX) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node,
+                          "expected a number from 1 to %d, found %u", INT32_MAX, *out);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) {
+  enum { COUNT, SLOTS, USED, FIELDS };
+  static const fs_field fields[FIELDS] = {{"count", false}, {"slots", false}, {"used", false}};
+  uint32_t value[FIELDS];
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(count(a, value[COUNT], &m->barrier_count));
+  a->used_node = value[USED] == FS_NONE ? 0 : value[USED];
+  return count(a, value[SLOTS], &m->barrier_slots);
+}
+
+/* ---- waits and updates */
+
+enum {
+  BARRIER_KIND,
+  BARRIER_BARRIER,
+  BARRIER_PHYSICAL,
+  BARRIER_USE,
+  BARRIER_SLOTS,
+  BARRIER_FIELDS
+};
+static const fs_field barrier_fields[BARRIER_FIELDS] = {
+    {"kind", true}, {"barrier", true}, {"physical", true}, {"use", true}, {"slots", true}};
+
+/* Every barrier is named by some node, so there are fewer of them than nodes. */
+static fs_status find_barrier(fs_asm *a, uint32_t node, uint32_t *barrier) {
+  FS_TRY(fs_fields_u32(&a->f, node, barrier));
+  if (*barrier >= a->f.doc->n_nodes) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node,
+                          "barriers are numbered from 0 without gaps, and there are fewer than %u",
+                          *barrier);
+  }
+  a->last_node = a->barriers.n <= *barrier ? node : a->last_node;
+  while (a->barriers.n <= *barrier) {
+    FS_TRY(fs_asm_push(a, barriers, (fs_stream_barrier){.physical = FS_NONE, .use = FS_NONE}));
+  }
+  return FSCHED_OK;
+}
+
+/* What was said of the barrier before has to be said again. */
+static fs_status agree(fs_asm *a, uint32_t node, uint32_t barrier, const char *what,
+                       uint32_t *known) {
+  uint32_t found;
+  FS_TRY(fs_fields_u32(&a->f, node, &found));
+  if (found == FS_NONE) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node, "expected a smaller number");
+  }
+  if (*known != FS_NONE && *known != found) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node,
+                          "barrier %u had %s %u where it was named before", barrier, what, *known);
+  }
+  *known = found;
+  return FSCHED_OK;
+}
+
+/* `value` as by barrier_fields; the slots aside. */
+static fs_status barrier(fs_asm *a, const uint32_t *value, const char *kind, uint32_t *out) {
+  FS_TRY(fs_asm_only(a, value[BARRIER_KIND], kind, value[BARRIER_KIND], FS_SYNC_BARRIER));
+  FS_TRY(find_barrier(a, value[BARRIER_BARRIER], out));
+  fs_stream_barrier *b = &a->barriers.at[*out];
+  FS_TRY(agree(a, value[BARRIER_PHYSICAL], *out, "physical", &b->physical));
+  return agree(a, value[BARRIER_USE], *out, "use", &b->use);
+}
+
+static fs_status ascend(fs_asm *a, uint32_t node, bool first, uint32_t before, uint32_t now) {
+  if (first || before < now) {
+    return FSCHED_OK;
+  }
+  return fs_fields_fail(&a->f, FS_DIAG_STREAM_WAIT, node,
+                        before == now ? "barrier %u is named twice for one command"
+                                      : "the barriers of a command ascend, and %u does not",
+                        now);
+}
+
+fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) {
+  uint32_t value[BARRIER_FIELDS], id;
+  FS_TRY(fs_fields_mapping(&a->f, node, barrier_fields, BARRIER_SLOTS, value));
+  FS_TRY(barrier(a, value, "barrier_wait", &id));
+  uint32_t before = r->n_barrier_waits == 0 ? 0 : a->barrier_waits.at[a->barrier_waits.n - 1];
+  FS_TRY(ascend(a, value[BARRIER_BARRIER], r->n_barrier_waits == 0, before, id));
+  r->n_barrier_waits++;
+  a->barriers.at[id].n_consumers++;
+  return fs_asm_push(a, barrier_waits, id);
+}
+
+fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) {
+  uint32_t value[BARRIER_FIELDS], before = 0;
+  fs_stream_update u;
+  FS_TRY(fs_fields_mapping(&a->f, node, barrier_fields, BARRIER_FIELDS, value));
+  FS_TRY(barrier(a, value, "barrier_update", &u.barrier));
+  FS_TRY(count(a, value[BARRIER_SLOTS], &u.slots));
+  if (r->n_barrier_updates != 0) {
+    before = a->barrier_updates.at[a->barrier_updates.n - 1].barrier;
+  }
+  FS_TRY(ascend(a, value[BARRIER_BARRIER], r->n_barrier_updates == 0, before, u.barrier));
+  r->n_barrier_updates++;
+  a->barriers.at[u.barrier].n_producers++;
+  return fs_asm_push(a, barrier_updates, u);
+}
+
+fs_status fs_asm_barriers_end(fs_asm *a) {
+  uint32_t used = 0, said;
+  for (uint32_t b = 0; b < a->barriers.n; b++) {
+    if (a->barriers.at[b].physical == FS_NONE) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, a->last_node,
+                            "barrier %u is named nowhere, but barrier %u is", b,
+                            (uint32_t)a->barriers.n - 1);
+    }
+    used += a->barriers.at[b].use == 0;
+  }
+  if (a->used_node == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u32(&a->f, a->used_node, &said));
+  return said == used ? FSCHED_OK
+                      : fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, a->used_node,
+                                       "the barriers take %u physical ones, not %u", used, said);
+}
+
+/* ---- syncs */
+
+/* Commands of the queue that are issued before `at`. */
+static uint32_t issued_before(const fs_asm *a, uint32_t queue, uint32_t at) {
+  const fs_stream_queue *q = &a->queues.at[queue];
+  uint32_t low = 0, high = q->n_commands;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    bool before = a->commands.at[q->command0 + middle].issue < at;
+    *(before ? &low : &high) = before ? middle + 1 : middle;
+  }
+  return low;
+}
+
+/* The queue of a sync that counts, and what it keeps; fs_stream_check would not say where. */
+static fs_status counted(fs_asm *a, uint32_t queue, uint32_t keep, fs_stream_stop *r) {
+  FS_TRY(fs_fields_name(&a->f, queue, &a->axis_names, "queue", &r->queue));
+  FS_TRY(fs_fields_u32(&a->f, keep, &r->keep));
+  if (r->queue >= a->queues.n || a->queues.at[r->queue].counting == 0) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, queue,
+                          "a sync cannot count '%s', which is not a queue with 'counting'",
+                          a->f.doc->node[queue].text);
+  }
+  uint32_t issued = issued_before(a, r->queue, r->at);
+  if (r->keep >= issued) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, keep,
+                          "a sync keeps %u commands of its queue, where %u are issued before it",
+                          r->keep, issued);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status stop(fs_asm *a, uint32_t node) {
+  enum { AT, KIND, QUEUE, KEEP, FIELDS };
+  static const fs_field fields[FIELDS] = {
+      {"at", true}, {"kind", true}, {"queue", false}, {"keep", false}};
+  uint32_t value[FIELDS], counts;
+  fs_stream_stop r = {.queue = FS_NONE};
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_u32(&a->f, value[AT], &r.at));
+  if (r.at == 0 || r.at >= a->commands.n) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[AT],
+                          "a sync is before command %u of the order of issue, of %u, or the first",
+                          r.at, (uint32_t)a->commands.n);
+  }
+  FS_TRY(fs_fields_word(&a->f, value[KIND], FS_WORDS(fs_words_stop), &counts));
+  if ((value[QUEUE] != FS_NONE) != counts || (value[KEEP] != FS_NONE) != counts) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          counts ? "a sync that counts has a queue and what it keeps"
+                                 : "a full sync has no queue and keeps nothing");
+  }
+  if (counts) {
+    FS_TRY(counted(a, value[QUEUE], value[KEEP], &r));
+  }
+  return fs_asm_push(a, stops, r);
+}
+
+fs_status fs_asm_stops(fs_asm *a, uint32_t list) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(stop(a, node));
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether bytes are a command stream: what everybody relies on who reads one. */
+#ifndef FS_CODEGEN_LOAD_H
+#define FS_CODEGEN_LOAD_H
+
+#include "model/stream/stream.h"
+
+/* Checks the whole file and sets the view.  Reports what is wrong under `name`. */
+fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,
+                          fs_stream *view) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "draw/dump.h"
+
+#include "base/text/columns.h"
+#include "draw/stats.h"
+#include "model/stream/stream.h"
+#include "model/sync.h"
+
+/* The row of headings of a table. */
+static void put_heads(fs_columns *c, const char *const *heads, const char *sides) {
+  for (uint32_t k = 0; k < c->n; k++) {
+    fs_text_puts(&c->text, heads[k]);
+    fs_columns_cell(c, sides[k] == 'r' ? FS_RIGHT : FS_LEFT);
+  }
+}
+
+static void cell_text(fs_columns *c, const char *text) {
+  fs_text_visible(&c->text, text);
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static void cell_u64(fs_columns *c, uint64_t value) {
+  fs_text_u64(&c->text, value);
+  fs_columns_cell(c, FS_RIGHT);
+}
+
+static void put_u64(fs_text *t, const char *before, uint64_t value) {
+  fs_text_puts(t, before);
+  fs_text_u64(t, value);
+}
+
+/* "x", or "x.2" for a later version. */
+static void put_version(fs_text *t, const fsched_graph *g, uint32_t version) {
+  fs_text_visible(t, g->buffer_name[g->version_buffer[version]]);
+  if (fs_version_index(g, version) != 0) {
+    put_u64(t, ".", fs_version_index(g, version));
+  }
+}
+
+/* "A", "write x" or "read x.2". */
+static void put_item(fs_text *t, const fsched_schedule *s, uint32_t item) {
+  const fsched_graph *g = s->graph;
+  if (!fs_item_is_copy(s, item)) {
+    fs_text_visible(t, g->op_name[item]);
+    return;
+  }
+  uint32_t copy = item - g->n_ops;
+  fs_text_puts(t, s->copy_kind[copy] == FS_SPILL_WRITE ? "write " : "read ");
+  put_version(t, g, s->copy_version[copy]);
+}
+
+static void put_memory_bounds(fs_columns *c, const fsched_graph *g, const uint64_t *need) {
+  static const char *const heads[] = {"memory", "capacity", "needed at once"};
+  put_heads(c, heads, "lrr");
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    cell_text(c, g->target.memory[m].name);
+    if (fs_memory_bounded(&g->target.memory[m])) {
+      cell_u64(c, g->target.memory[m].capacity);
+    } else {
+      fs_text_puts(&c->text, "unbounded");
+      fs_columns_cell(c, FS_RIGHT);
+    }
+    cell_u64(c, need[m]);
+  }
+}
+
+fs_status fs_dump_bounds(fs_text *t, const fsched_graph *g, const fs_lower_bounds *bounds) {
+  const struct {
+    const char *name;
+    fs_tick value;
+  } bound[] = {{"critical path", bounds->critical_path},
+               {"work of queues", bounds->queue_work},
+               {"work of resources", bounds->resource_work},
+               {"copies", bounds->copy_work},
+               {"memories", bounds->memory_work},
+               {"parts in series", bounds->series},
+               {"makespan", bounds->all}};
+  static const char *const heads[] = {"bound", "ticks"};
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 2);
+  put_heads(&c, heads, "lr");
+  for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++) {
+    cell_text(&c, bound[i].name);
+    cell_u64(&c, bound[i].value);
+  }
+  FS_TRY(fs_columns_finish(&c, "", t));
+  if (g->target.n_memories == 0) {
+    return FSCHED_OK;
+  }
+  fs_text_puts(t, "\n");
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  uint64_t *need;
+  fs_status status = fs_new_zero(&arena, &need, g->target.n_memories);
+  status = status == FSCHED_OK ? fs_memory_lower_bounds(t->ctx, g, need) : status;
+  if (status == FSCHED_OK) {
+    fs_columns_init(&c, t->ctx, 3);
+    put_memory_bounds(&c, g, need);
+    status = fs_columns_finish(&c, "", t);
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+static void put_interval(fs_text *t, uint64_t begin, uint64_t end) {
+  put_u64(t, "[", begin);
+  put_u64(t, ",", end);
+  fs_text_puts(t, ")");
+}
+
+static void put_residency(fs_columns *c, const fsched_schedule *s, uint32_t r) {
+  const fsched_graph *g = s->graph;
+  const fs_memory *m = &g->target.memory[s->res_memory[r]];
+  if (s->res_version[r] == FS_NONE) {
+    fs_text_puts(&c->text, "scratch of ");
+    fs_text_visible(&c->text, g->op_name[s->res_op[r]]);
+  } else {
+    put_version(&c->text, g, s->res_version[r]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  cell_text(c, m->name);
+  if (m->placement == FSCHED_COUNTED) {
+    put_u64(&c->text, "", s->res_size[r]);
+  } else {
+    put_interval(&c->text, s->res_address[r], s->res_address[r] + s->res_size[r]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  cell_u64(c, s->res_begin[r]);
+  cell_u64(c, s->res_end[r]);
+}
+
+fs_status fs_dump_schedule(fs_text *t, const fsched_schedule *s) {
+  static const char *const heads[] = {"resident", "memory", "bytes", "begin", "end"};
+  char *table;
+  size_t length;
+  put_u64(t, "makespan ", s->makespan);
+  put_u64(t, ", lower bound ", s->lower_bound);
+  put_u64(t, ", copies ", s->n_copies);
+  put_u64(t, ", residencies ", s->n_residencies);
+  fs_text_puts(t, "\n\n");
+  FS_TRY(fsched_schedule_table(t->ctx, s, &table, &length));
+  fs_text_add(t, table, length);
+  fsched_text_free(t->ctx, table, length);
+  if (s->n_residencies == 0) {
+    return FSCHED_OK;
+  }
+  fs_text_puts(t, "\n");
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 5);
+  put_heads(&c, heads, "lllrr");
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    put_residency(&c, s, r);
+  }
+  return fs_columns_finish(&c, "", t);
+}
+
+static void put_edge(fs_columns *c, const fsched_schedule *s, uint32_t edge) {
+  static const char *const why[] = {"reuse", "resource", "concurrency", "barrier"};
+  put_item(&c->text, s, s->sync->control_from[edge]);
+  fs_columns_cell(c, FS_LEFT);
+  put_item(&c->text, s, s->sync->control_to[edge]);
+  fs_columns_cell(c, FS_LEFT);
+  cell_text(c, why[s->sync->control_why[edge]]);
+}
+
+static void put_lane(fs_columns *c, const fsched_schedule *s, const fs_lane *lane) {
+  const fs_target *target = &s->graph->target;
+  if (lane->kind == FS_LANE_CONCURRENCY) {
+    fs_text_puts(&c->text, "concurrency");
+  } else {
+    fs_text_puts(&c->text, lane->kind == FS_LANE_MEMORY ? "memory " : "resource ");
+    fs_text_visible(&c->text, lane->kind == FS_LANE_MEMORY ? target->memory[lane->index].name
+                                                           : target->resource_name[lane->index]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  put_interval(&c->text, lane->begin, lane->end);
+  fs_columns_cell(c, FS_LEFT);
+  if (lane->kind != FS_LANE_MEMORY) {
+    put_item(&c->text, s, lane->owner);
+  } else if (s->res_version[lane->owner] == FS_NONE) {
+    fs_text_puts(&c->text, "scratch of ");
+    fs_text_visible(&c->text, s->graph->op_name[s->res_op[lane->owner]]);
+  } else {
+    put_version(&c->text, s->graph, s->res_version[lane->owner]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+fs_status fs_dump_control(fs_text *t, const fsched_schedule *s) {
+  static const char *const edge_heads[] = {"from", "to", "why"};
+  static const char *const lane_heads[] = {"of", "units", "held by"};
+  fs_columns c;
+  put_u64(t, "control edges ", s->sync->n_control);
+  put_u64(t, ", lanes ", s->sync->n_lanes);
+  fs_text_puts(t, "\n");
+  if (s->sync->n_control > 0) {
+    fs_text_puts(t, "\n");
+    fs_columns_init(&c, t->ctx, 3);
+    put_heads(&c, edge_heads, "lll");
+    for (uint32_t i = 0; i < s->sync->n_control; i++) {
+      put_edge(&c, s, i);
+    }
+    FS_TRY(fs_columns_finish(&c, "", t));
+  }
+  if (s->sync->n_lanes > 0) {
+    fs_text_puts(t, "\n");
+    fs_columns_init(&c, t->ctx, 3);
+    put_heads(&c, lane_heads, "lll");
+    for (uint32_t i = 0; i < s->sync->n_lanes; i++) {
+      put_lane(&c, s, &s->sync->lane[i]);
+    }
+    FS_TRY(fs_columns_finish(&c, "", t));
+  }
+  return FSCHED_OK;
+}
+
+/* A gang's axis is called by its members. */
+static void put_axis(fs_text *t, const fsched_schedule *s, uint32_t axis) {
+  if (axis < s->n_queues) {
+    fs_text_visible(t, s->queue_name[axis]);
+    return;
+  }
+  const fsched_graph *g = s->graph;
+  uint32_t gang = axis - s->n_queues;
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    fs_text_puts(t, i == g->gang_queue0[gang] ? "" : "+");
+    fs_text_visible(t, s->queue_name[g->gang_queue[i]]);
+  }
+}
+
+static void cell_clock(fs_columns *c, const fsched_schedule *s, const fs_wait *entry, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_puts(&c->text, i == 0 ? "" : " ");
+    put_axis(&c->text, s, entry[i].axis);
+    put_u64(&c->text, ":", entry[i].epoch);
+  }
+  fs_text_puts(&c->text, n == 0 ? "-" : "");
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static void put_command(fs_columns *c, const fsched_schedule *s, uint32_t command, uint32_t epoch) {
+  static const char *const scopes[] = {"queue", "device", "device_group", "process", "system"};
+  const fs_sync *sync = s->sync;
+  cell_u64(c, epoch);
+  put_item(&c->text, s, sync->command_item[command]);
+  fs_columns_cell(c, FS_LEFT);
+  uint32_t first = sync->wait0[command];
+  cell_clock(c, s, sync->wait + first, sync->wait0[command + 1] - first);
+  cell_text(c, sync->signal[command] ? scopes[sync->scope[command]] : "-");
+  first = sync->frontier0[command];
+  cell_clock(c, s, sync->frontier + first, sync->frontier0[command + 1] - first);
+  cell_text(c, sync->tainted[command] ? "tainted" : "");
+}
+
+fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
+  static const char *const heads[] = {"epoch", "command", "waits", "signal", "frontier", ""};
+  const fs_sync *sync = s->sync;
+  put_u64(t, "edges ", sync->waits_edges);
+  put_u64(t, ": in queue order ", sync->waits_same_queue);
+  put_u64(t, ", dominated ", sync->waits_dominated);
+  put_u64(t, " (exact ", sync->waits_dominated_exact);
+  put_u64(t, ", by frontiers ", sync->waits_dominated - sync->waits_dominated_exact);
+  fs_text_puts(t, ")");
+  put_u64(t, ", waits ", sync->waits_emitted);
+  put_u64(t, "; signals ", sync->n_signals);
+  put_u64(t, "; frontiers of at most ", sync->frontier_largest);
+  put_u64(t, ", tainted ", sync->frontier_tainted);
+  fs_text_puts(t, "\n");
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    fs_text_puts(t, "\nqueue ");
+    fs_text_visible(t, s->queue_name[q]);
+    fs_text_puts(t, "\n");
+    fs_columns c;
+    fs_columns_init(&c, t->ctx, 6);
+    put_heads(&c, heads, "rlllll");
+    for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
+      put_command(&c, s, i, i - sync->queue_command0[q] + 1);
+    }
+    FS_TRY(fs_columns_finish(&c, "  ", t));
+  }
+  return FSCHED_OK;
+}
+
+/* An item's command; members of a gang are told apart by their queues. */
+static void put_member(fs_text *t, const fsched_schedule *s, uint32_t command) {
+  const fs_sync *sync = s->sync;
+  uint32_t item = sync->command_item[command];
+  put_item(t, s, item);
+  if (sync->item_command0[item + 1] - sync->item_command0[item] > 1) {
+    uint32_t q = 0;
+    while (sync->queue_command0[q + 1] <= command) {
+      q++;
+    }
+    fs_text_puts(t, "@");
+    fs_text_visible(t, s->queue_name[q]);
+  }
+}
+
+/* Barrier lists of commands turned round: entries of `list` per barrier, ascending by command. */
+typedef struct fs_turned {
+  uint32_t *first, *command, *entry; /* entry: its index in `list` */
+} fs_turned;
+
+static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list0,
+                      const uint32_t *list, fs_turned *out) {
+  uint32_t n = sync->n_barriers;
+  FS_TRY(fs_new_zero(arena, &out->first, (size_t)n + 2));
+  FS_TRY(fs_new(arena, &out->command, list0[sync->n_commands]));
+  FS_TRY(fs_new(arena, &out->entry, list0[sync->n_commands]));
+  uint32_t *next = out->first + 1; /* filling moves every start to where it belongs */
+  for (uint32_t i = 0; i < list0[sync->n_commands]; i++) {
+    next[list[i] + 1]++;
+  }
+  for (uint32_t b = 0; b < n; b++) {
+    next[b + 1] += next[b];
+  }
+  for (uint32_t c = 0; c < sync->n_commands; c++) {
+    for (uint32_t i = list0[c]; i < list0[c + 1]; i++) {
+      uint32_t at = next[list[i]]++;
+      out->command[at] = c;
+      out->entry[at] = i;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* `slots` may be NULL. */
+static void cell_members(fs_columns *c, const fsched_schedule *s, const fs_turned *of,
+                         uint32_t barrier, const uint32_t *slots) {
+  for (uint32_t i = of->first[barrier]; i < of->first[barrier + 1]; i++) {
+    fs_text_puts(&c->text, i == of->first[barrier] ? "" : ", ");
+    put_member(&c->text, s, of->command[i]);
+    if (slots != NULL && slots[of->entry[i]] != 1) {
+      put_u64(&c->text, " x", slots[of->entry[i]]);
+    }
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static fs_status put_barriers(fs_text *t, const fsched_schedule *s, fs_arena *arena) {
+  static const char *const heads[] = {"barrier", "physical", "use", "updated by", "waited for by"};
+  const fs_sync *sync = s->sync;
+  fs_turned producers, consumers;
+  FS_TRY(turn(arena, sync, sync->barrier_update0, sync->barrier_update, &producers));
+  FS_TRY(turn(arena, sync, sync->barrier_wait0, sync->barrier_wait, &consumers));
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 5);
+  put_heads(&c, heads, "rrrll");
+  for (uint32_t b = 0; b < sync->n_barriers; b++) {
+    cell_u64(&c, b);
+    cell_u64(&c, sync->barrier_physical[b]);
+    cell_u64(&c, sync->barrier_use[b]);
+    cell_members(&c, s, &producers, b, sync->barrier_update_slots);
+    cell_members(&c, s, &consumers, b, NULL);
+  }
+  return fs_columns_finish(&c, "", t);
+}
+
+static void put_cost(fs_text *t, const fsched_schedule *s) {
+  put_u64(t, "; makespan ", s->makespan);
+  put_u64(t, ", without them ", s->sync->makespan_before);
+  fs_text_puts(t, "\n");
+}
+
+fs_status fs_dump_barriers(fs_text *t, const fsched_schedule *s) {
+  const fs_sync *sync = s->sync;
+  put_u64(t, "barriers ", sync->n_barriers);
+  put_u64(t, ", physical ", sync->barriers_used);
+  if (sync->barrier_bound != FS_BARRIERS_AUTO) {
+    put_u64(t, " of ", sync->barrier_bound);
+  }
+  put_u64(t, ", waits ", sync->barrier_wait0[sync->n_commands]);
+  put_u64(t, ", orders added ", sync->barrier_added);
+  put_u64(t, ", gates ", sync->barrier_gates);
+  put_cost(t, s);
+  if (sync->n_barriers == 0) {
+    return FSCHED_OK;
+  }
+  fs_text_puts(t, "\n");
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  fs_status status = put_barriers(t, s, &arena);
+  fs_arena_release(&arena);
+  return status;
+}
+
+static void put_stop(fs_columns *c, const fsched_schedule *s, const fs_stop *stop) {
+  fs_columns_cell(c, FS_LEFT);
+  if (stop->queue == FS_NONE) {
+    fs_text_puts(&c->text, "(all)");
+  } else {
+    fs_text_visible(&c->text, s->queue_name[stop->queue]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  fs_text_puts(&c->text, "sync");
+  if (stop->keep != 0) {
+    put_u64(&c->text, ", all but the last ", stop->keep);
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+static fs_status put_issue(fs_text *t, const fsched_schedule *s, const uint32_t *queue_of,
+                           const uint32_t *command_at) {
+  static const char *const heads[] = {"order", "queue", "command"};
+  const fs_sync *sync = s->sync;
+  fs_columns c;
+  fs_columns_init(&c, t->ctx, 3);
+  put_heads(&c, heads, "rll");
+  for (uint32_t at = 0, stop = 0; at < sync->n_commands; at++) {
+    for (; stop < sync->n_stops && sync->stop[stop].at <= at; stop++) {
+      put_stop(&c, s, &sync->stop[stop]);
+    }
+    cell_u64(&c, at);
+    cell_text(&c, s->queue_name[queue_of[at]]);
+    put_item(&c.text, s, sync->command_item[command_at[at]]);
+    fs_columns_cell(&c, FS_LEFT);
+  }
+  return fs_columns_finish(&c, "", t);
+}
+
+fs_status fs_dump_block(fs_text *t, const fsched_schedule *s) {
+  const fs_sync *sync = s->sync;
+  put_u64(t, "full syncs ", sync->n_full);
+  put_u64(t, ", counting ", sync->n_stops - sync->n_full);
+  put_cost(t, s);
+  fs_text_puts(t, "\n");
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  uint32_t *queue_of, *command_at;
+  fs_status status = fs_new(&arena, &queue_of, sync->n_commands);
+  status = status == FSCHED_OK ? fs_new(&arena, &command_at, sync->n_commands) : status;
+  if (status == FSCHED_OK) {
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
+        queue_of[sync->issue[i]] = q;
+        command_at[sync->issue[i]] = i;
+      }
+    }
+    status = put_issue(t, s, queue_of, command_at);
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+fs_status fs_dump_program(fs_text *t, const fsched_program *program) {
+  char *text;
+  size_t length;
+  FS_TRY(fsched_program_text(t->ctx, program, &text, &length));
+  fs_text_add(t, text, length);
+  fsched_text_free(t->ctx, text, length);
+  return FSCHED_OK;
+}
+
+void fs_dump_verified(fs_text *t, const fsched_schedule *s, const fsched_program *program) {
+  put_u64(t, "schedule verified: ops ", s->graph->n_ops);
+  put_u64(t, ", copies ", s->n_copies);
+  put_u64(t, ", residencies ", s->n_residencies);
+  put_u64(t, "\nstream verified: commands ", program->view.n_commands);
+  put_u64(t, ", waits ", program->view.n_waits);
+  put_u64(t, ", places ", program->view.n_places);
+  fs_text_puts(t, "\n");
+}

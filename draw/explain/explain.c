@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Explains commands of a stream from the stream alone.  What has to come before a command is
+ * derived from tags and places (stream/wants.c); what it knows is searched for backwards along
+ * waits and queues (stream/known.c); each ordering is then by the queue, by a wait, or by something
+ * that was waited for before.
+ *
+ * A start is explained by a chain of predecessors: each link goes to the one that ends last, which
+ * with a tight plan is at the very start; ticks in between are gaps that nothing in the stream
+ * explains. */
+#include "draw/explain/explain.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "fsched/program.h"
+#include "model/sync.h"
+
+/* One command */
+
+static fs_status ask(fs_explain *e, uint32_t command, const fs_stream_wait *w) {
+  uint32_t *latest = &e->asked[w->axis];
+  if (*latest != FS_NONE && e->asked_at.at[*latest].epoch >= w->epoch) {
+    return FSCHED_OK;
+  }
+  fs_asked a = {w->epoch, command, *latest};
+  *latest = (uint32_t)e->asked_at.n;
+  return fs_vec_push(e->ctx, &e->asked_at, a);
+}
+
+fs_status fs_explain_look_at(fs_explain *e, uint32_t command) {
+  const fs_stream *s = e->s;
+  const fs_points *p = &e->order.points;
+  e->command = command;
+  e->asked_at.n = 0;
+  memset(e->asked, 0xFF, s->n_axes * sizeof *e->asked);
+  for (uint32_t c = s->queues[e->order.queue[command]].command0; c <= command; c++) {
+    for (uint32_t w = p->point0[c]; w < p->point0[c + 1]; w++) {
+      FS_TRY(ask(e, c, &p->point[w]));
+    }
+  }
+  return fs_known_find(e->ctx, &e->known, command);
+}
+
+fs_stream_wait fs_explain_complete(const fs_explain *e, uint32_t item) {
+  const fs_stream_command *c = &e->s->commands[item];
+  if (c->gang_axis != FS_NONE) {
+    return (fs_stream_wait){c->gang_axis, c->gang_epoch};
+  }
+  return (fs_stream_wait){e->order.queue[item], c->epoch};
+}
+
+uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w) {
+  return e->wants.item[fs_stream_source(e->s, &e->order, w, FS_NONE)];
+}
+
+const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n) {
+  *n = e->wants.n_members[item];
+  return e->order.order + e->wants.position[item];
+}
+
+/* Does the item run on this queue and nowhere else? */
+static bool alone_on(const fs_explain *e, uint32_t item, uint32_t queue) {
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  return n == 1 && e->order.queue[members[0]] == queue;
+}
+
+static bool has_point(const fs_explain *e, uint32_t command, fs_stream_wait done) {
+  const fs_points *p = &e->order.points;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    if (p->point[w].axis == done.axis && p->point[w].epoch == done.epoch) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* For the item, or, as without timelines there are no waits for collective axes, for each of its
+ * members on other queues. */
+static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
+  uint32_t n, own = e->order.queue[command];
+  const uint32_t *member = fs_explain_members(e, item, &n);
+  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+    return has_point(e, command, fs_explain_complete(e, item));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    fs_stream_wait done = {e->order.queue[member[i]], e->s->commands[member[i]].epoch};
+    if (done.axis != own && !has_point(e, command, done)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
+  fs_stream_wait done = fs_explain_complete(e, from);
+  uint32_t own = e->order.queue[e->command];
+  fs_because b = {.tier = FS_TIER_SAME_QUEUE, .by = FS_NONE, .hop = FS_NONE};
+  if (alone_on(e, from, own)) {
+    b.tier = from < e->command ? FS_TIER_SAME_QUEUE : FS_TIER_NONE;
+    return b;
+  }
+  if (waits_for(e, e->command, from)) {
+    b.tier = FS_TIER_WAIT;
+    return b;
+  }
+  uint32_t at = e->asked[done.axis];
+  if (at != FS_NONE && e->asked_at.at[at].epoch >= done.epoch) {
+    for (uint32_t before = e->asked_at.at[at].previous;
+         before != FS_NONE && e->asked_at.at[before].epoch >= done.epoch;
+         before = e->asked_at.at[before].previous) {
+      at = before;
+    }
+    b.tier = FS_TIER_EXACT;
+    b.by = e->asked_at.at[at].by;
+    b.to = e->asked_at.at[at].epoch;
+    return b;
+  }
+  b.hop = fs_known_item(&e->known, from);
+  b.tier = b.hop == FS_NONE ? FS_TIER_NONE : FS_TIER_FRONTIER;
+  return b;
+}
+
+uint32_t fs_explain_run(const fs_explain *e, uint32_t item, uint32_t at) {
+  const fs_want *want = e->wants.want + e->wants.want0[item];
+  uint32_t end = at + 1;
+  while (end < e->wants.n_wants[item] && want[end].from == want[at].from) {
+    end++;
+  }
+  return end;
+}
+
+const fs_want *fs_explain_reasons(const fs_explain *e, uint32_t item, uint32_t from, uint32_t *n) {
+  const fs_want *want = e->wants.want + e->wants.want0[item];
+  const uint32_t *position = e->wants.position;
+  uint32_t low = 0, high = e->wants.n_wants[item];
+  while (low < high) { /* later ones come first */
+    uint32_t middle = low + (high - low) / 2;
+    if (position[want[middle].from] > position[from]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool found = low < e->wants.n_wants[item] && want[low].from == from;
+  *n = found ? fs_explain_run(e, item, low) - low : 0;
+  return want + low;
+}
+
+/* Starts */
+
+typedef struct chooser {
+  const fs_explain *e;
+  uint32_t item, rank;
+  fs_link link;
+} chooser;
+
+static void offer(chooser *c, fs_link link, uint32_t rank) {
+  const fs_stream_command *k = c->e->s->commands;
+  const uint32_t *position = c->e->wants.position;
+  uint64_t start = k[c->item].start;
+  uint64_t end = link.hold == FS_HOLD_GATE ? k[link.before].start : k[link.before].end;
+  if (position[link.before] >= position[c->item] || end > start) {
+    return; /* of a wrong stream */
+  }
+  link.gap = start - end;
+  bool better =
+      c->link.hold == FS_HOLD_START || link.gap < c->link.gap ||
+      (link.gap == c->link.gap &&
+       (rank < c->rank || (rank == c->rank && position[link.before] > position[c->link.before])));
+  if (better) {
+    c->link = link;
+    c->rank = rank;
+  }
+}
+
+/* Of a member, where there is more than the stream's own waits, which are all for what is wanted.
+ */
+static void offer_sync(chooser *c, uint32_t command) {
+  const fs_explain *e = c->e;
+  const fs_points *p = &e->order.points;
+  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+    return;
+  }
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    uint32_t from = fs_explain_awaited(e, &p->point[w]);
+    offer(c, (fs_link){FS_HOLD_SYNC, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 2);
+  }
+  for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
+    uint32_t from = e->wants.item[p->gate[g]];
+    offer(c, (fs_link){FS_HOLD_GATE, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 3);
+  }
+}
+
+fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
+  const fs_stream *s = e->s;
+  uint64_t start = s->commands[item].start;
+  chooser c = {e, item, 0, {.hold = FS_HOLD_START, .before = FS_NONE, .gap = start}};
+  if (start == 0) {
+    return c.link;
+  }
+  const fs_want *want = e->wants.want + e->wants.want0[item];
+  for (uint32_t i = 0; i < e->wants.n_wants[item]; i++) {
+    offer(&c, (fs_link){FS_HOLD_WANT, &want[i], want[i].from, FS_NONE, 0}, want[i].why);
+  }
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t queue = e->order.queue[members[i]];
+    if (members[i] > s->queues[queue].command0) {
+      uint32_t before = e->wants.item[members[i] - 1];
+      fs_hold hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
+      offer(&c, (fs_link){hold, NULL, before, queue, 0}, FS_WANT_CONCURRENCY + 1);
+    }
+    offer_sync(&c, members[i]);
+  }
+  return c.link;
+}
+
+/* The whole program */
+
+static int compare_queues(const void *a, const void *b) {
+  const fs_queue_waits *x = a, *y = b;
+  if (x->waits != y->waits) {
+    return x->waits > y->waits ? -1 : 1;
+  }
+  return x->queue < y->queue ? -1 : x->queue > y->queue;
+}
+
+/* Tiers of one command's orderings, the waits of its queue so far being in `asked`. */
+static void count_command(const fs_explain *e, uint32_t command, const uint32_t *asked,
+                          fs_summary *out) {
+  uint32_t item = e->wants.item[command], queue = e->order.queue[command];
+  const fs_want *want = e->wants.want + e->wants.want0[item];
+  for (uint32_t i = 0; i < e->wants.n_wants[item]; i = fs_explain_run(e, item, i)) {
+    fs_stream_wait done = fs_explain_complete(e, want[i].from);
+    fs_tier tier = alone_on(e, want[i].from, queue)      ? FS_TIER_SAME_QUEUE
+                   : waits_for(e, command, want[i].from) ? FS_TIER_WAIT
+                   : asked[done.axis] >= done.epoch      ? FS_TIER_EXACT
+                                                         : FS_TIER_FRONTIER;
+    out->wanted[tier]++;
+  }
+}
+
+static void count_reasons(const fs_explain *e, uint32_t command, fs_summary *out) {
+  const fs_points *p = &e->order.points;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    uint32_t n;
+    const fs_want *r =
+        fs_explain_reasons(e, e->wants.item[command], fs_explain_awaited(e, &p->point[w]), &n);
+    out->waits[n == 0 ? FS_WANT_CONCURRENCY + 1 : r->why]++;
+  }
+}
+
+static void count_queue(const fs_explain *e, uint32_t queue, uint32_t *asked, fs_summary *out) {
+  const fs_stream_queue *q = &e->s->queues[queue];
+  const fs_points *p = &e->order.points;
+  for (uint32_t i = q->command0; i < q->command0 + q->n_commands; i++) {
+    for (uint32_t w = p->point0[i]; w < p->point0[i + 1]; w++) {
+      const fs_stream_wait *wait = &p->point[w];
+      asked[wait->axis] = (uint32_t)fs_max(asked[wait->axis], wait->epoch);
+    }
+    out->queue[queue].waits += p->point0[i + 1] - p->point0[i];
+    count_command(e, i, asked, out);
+    count_reasons(e, i, out);
+  }
+  for (uint32_t i = q->command0; i < q->command0 + q->n_commands; i++) {
+    for (uint32_t w = p->point0[i]; w < p->point0[i + 1]; w++) {
+      asked[p->point[w].axis] = 0;
+    }
+  }
+}
+
+static uint32_t last_item(const fs_explain *e) {
+  uint32_t last = FS_NONE;
+  for (uint32_t i = 0; i < e->s->n_commands; i++) {
+    uint32_t item = e->wants.item[e->order.order[i]];
+    if (last == FS_NONE || e->s->commands[item].end > e->s->commands[last].end) {
+      last = item;
+    }
+  }
+  return last;
+}
+
+fs_status fs_explain_summary(fs_explain *e, fs_summary *out) {
+  uint32_t *asked;
+  *out = (fs_summary){.last = last_item(e)};
+  FS_TRY(fs_new_zero(&e->arena, &asked, e->s->n_axes));
+  FS_TRY(fs_new_zero(&e->arena, &out->queue, e->s->n_queues));
+  for (uint32_t q = 0; q < e->s->n_queues; q++) {
+    out->queue[q].queue = q;
+    count_queue(e, q, asked, out);
+  }
+  qsort(out->queue, e->s->n_queues, sizeof *out->queue, compare_queues);
+  return FSCHED_OK;
+}
+
+/* The call */
+
+void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s) {
+  *e = (fs_explain){.ctx = ctx, .s = s, .command = FS_NONE};
+  fs_arena_init(&e->arena, ctx);
+}
+
+fs_status fs_explain_prepare(fs_explain *e) {
+  FS_TRY(fs_stream_order_find(&e->arena, e->s, &e->order));
+  if (e->order.n_runnable < e->s->n_commands) {
+    return fs_fail(e->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_DEADLOCK, FS_NOWHERE,
+                   "fsched verify says which ones", "%u commands wait for each other",
+                   e->s->n_commands - e->order.n_runnable);
+  }
+  FS_TRY(fs_stream_wants_find(&e->arena, e->s, &e->order, &e->wants));
+  FS_TRY(fs_new_none(&e->arena, &e->asked, e->s->n_axes));
+  return fs_known_init(&e->arena, e->s, &e->order, &e->wants, &e->known);
+}
+
+void fs_explain_release(fs_explain *e) {
+  fs_known_release(e->ctx, &e->known);
+  fs_vec_free(e->ctx, &e->asked_at);
+  fs_vec_free(e->ctx, &e->item);
+  fs_arena_release(&e->arena);
+}
+
+static fs_status explain(fs_explain *e, const char *const *names, size_t n, bool json) {
+  FS_TRY(fs_explain_prepare(e));
+  FS_TRY(fs_explain_names(e, names, n));
+  return json ? fs_explain_json(e) : fs_explain_text(e);
+}
+
+fs_status fsched_program_explain(fsched_context *ctx, const fsched_program *p,
+                                 const fsched_explain_options *options, const char *const *names,
+                                 size_t n, char **text, size_t *length) {
+  fsched_explain_options o = {0};
+  if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_explain_options", options->size,
+                            FS_SIZE_UP_TO(fsched_explain_options, all)));
+    memcpy(&o, options, fs_min(options->size, sizeof o));
+  }
+  if (o.format != FSCHED_EXPLAIN_TEXT && o.format != FSCHED_EXPLAIN_JSON) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "there is no such format of explanations");
+  }
+  fs_text out;
+  fs_text_init(&out, ctx);
+  fs_explain e;
+  fs_explain_init(&e, ctx, &p->view);
+  e.all = o.all != 0;
+  e.t = &out;
+  fs_status status = explain(&e, names, n, o.format == FSCHED_EXPLAIN_JSON);
+  fs_explain_release(&e);
+  if (status != FSCHED_OK) {
+    fs_text_drop(&out);
+    return status;
+  }
+  return fs_text_take(&out, text, length);
+}

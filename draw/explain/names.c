@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a user calls a command.  An op's name counts before all other readings of the same text. */
+#include "base/names.h"
+#include "base/context.h"
+#include "draw/explain/explain.h"
+
+static fs_status add(fs_explain *e, uint32_t item) {
+  for (size_t i = 0; i < e->item.n; i++) {
+    if (e->item.at[i] == item) {
+      return FSCHED_OK;
+    }
+  }
+  return fs_vec_push(e->ctx, &e->item, item);
+}
+
+static uint32_t find_op(const fs_explain *e, const char *name) {
+  for (uint32_t op = 0; op < e->s->n_ops; op++) {
+    if (strcmp(fs_explain_string(e, e->s->ops[op].name), name) == 0) {
+      return op;
+    }
+  }
+  return FS_NONE;
+}
+
+static fs_status add_op(fs_explain *e, uint32_t op, bool *found) {
+  for (uint32_t i = 0; i < e->s->n_commands; i++) {
+    const fs_stream_command *c = &e->s->commands[e->order.order[i]];
+    if (c->kind == FS_COMMAND_RUN && c->target == op) {
+      *found = true;
+      FS_TRY(add(e, e->wants.item[e->order.order[i]]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Decimal, below 2^32; else FS_NONE. */
+static uint32_t number(const char *text) {
+  uint64_t value = 0;
+  for (const char *at = text; *at != '\0'; at++) {
+    if (*at < '0' || *at > '9' || value > UINT32_MAX / 10) {
+      return FS_NONE;
+    }
+    value = 10 * value + (uint64_t)(*at - '0');
+  }
+  return *text == '\0' || value >= FS_NONE ? FS_NONE : (uint32_t)value;
+}
+
+static bool is_prefix(const char *whole, const char *name, size_t n) {
+  return strlen(name) == n && memcmp(whole, name, n) == 0;
+}
+
+static uint32_t find_axis(const fs_explain *e, const char *name, size_t n) {
+  for (uint32_t a = 0; a < e->s->n_axes; a++) {
+    if (is_prefix(name, fs_explain_string(e, e->s->axes[a].name), n)) {
+      return a;
+    }
+  }
+  return FS_NONE;
+}
+
+static uint32_t epochs_of(const fs_explain *e, uint32_t axis) {
+  if (e->s->axes[axis].kind == FS_AXIS_QUEUE) {
+    return e->s->queues[axis].n_commands;
+  }
+  uint32_t n = 0;
+  for (uint32_t c = 0; c < e->s->n_commands; c++) {
+    n = e->s->commands[c].gang_axis == axis && e->s->commands[c].gang_epoch > n
+            ? e->s->commands[c].gang_epoch
+            : n;
+  }
+  return n;
+}
+
+/* AXIS:EPOCH */
+static fs_status add_epoch(fs_explain *e, const char *name, bool *found) {
+  const char *colon = strrchr(name, ':');
+  uint32_t epoch = colon == NULL ? FS_NONE : number(colon + 1);
+  uint32_t axis = epoch == FS_NONE ? FS_NONE : find_axis(e, name, (size_t)(colon - name));
+  if (axis == FS_NONE || epoch == 0 || epoch > epochs_of(e, axis)) {
+    return FSCHED_OK;
+  }
+  *found = true;
+  fs_stream_wait w = {axis, epoch};
+  return add(e, fs_explain_awaited(e, &w));
+}
+
+/* What follows the word, if the name begins with one of them. */
+static const char *after_word(const char *name, const char *a, const char *b) {
+  const char *const words[] = {a, b};
+  for (size_t i = 0; i < 2; i++) {
+    size_t n = strlen(words[i]);
+    if (strncmp(name, words[i], n) == 0 && name[n] == ' ') {
+      return name + n + 1;
+    }
+  }
+  return NULL;
+}
+
+/* x, or x.2, which may be a buffer's very name too: then it is both. */
+static bool is_version(const fs_explain *e, uint32_t version, const char *name) {
+  const fs_stream_version *v = &e->s->versions[version];
+  const char *buffer = fs_explain_string(e, e->s->buffers[v->buffer].name);
+  if (strcmp(name, buffer) == 0) {
+    return true; /* every version of it */
+  }
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && is_prefix(name, buffer, (size_t)(dot - name)) &&
+         number(dot + 1) == v->index;
+}
+
+static fs_status add_copies(fs_explain *e, const char *name, uint8_t direction, bool *found) {
+  for (uint32_t i = 0; name != NULL && i < e->s->n_commands; i++) {
+    const fs_stream_command *c = &e->s->commands[e->order.order[i]];
+    if (c->kind == FS_COMMAND_COPY && c->direction == direction && is_version(e, c->target, name)) {
+      *found = true;
+      FS_TRY(add(e, e->order.order[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The nearest of the ops, or of the axes with the same epoch, or what else there is to say. */
+static fs_status hint_for(fs_explain *e, const char *name, fs_text *hint) {
+  const char *colon = strrchr(name, ':');
+  uint32_t epoch = colon == NULL ? FS_NONE : number(colon + 1);
+  uint32_t axis = epoch == FS_NONE ? FS_NONE : find_axis(e, name, (size_t)(colon - name));
+  if (axis != FS_NONE) {
+    fs_text_printf(hint, "its epochs are 1 to %u", epochs_of(e, axis));
+    return FSCHED_OK;
+  }
+  uint32_t n = 0, n_ops = epoch == FS_NONE ? e->s->n_ops : 0;
+  uint32_t n_axes = epoch == FS_NONE ? 0 : e->s->n_axes;
+  const char **names;
+  FS_TRY(fs_new(&e->arena, &names, (size_t)n_ops + n_axes));
+  for (uint32_t i = 0; i < n_ops; i++) {
+    names[n++] = fs_explain_string(e, e->s->ops[i].name);
+  }
+  for (uint32_t i = 0; i < n_axes; i++) {
+    names[n++] = fs_explain_string(e, e->s->axes[i].name);
+  }
+  const char *wanted =
+      fs_arena_strndup(&e->arena, name, epoch == FS_NONE ? strlen(name) : (size_t)(colon - name));
+  if (wanted == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  const char *nearest = fs_nearest(wanted, names, n);
+  if (nearest != NULL) {
+    fs_text_printf(hint, "did you mean '%.80s%s'?", nearest, epoch == FS_NONE ? "" : colon);
+  } else {
+    fs_text_puts(hint, "name an op, QUEUE:EPOCH, or 'read BUFFER' or 'write BUFFER'");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status unknown(fs_explain *e, const char *name) {
+  fs_text hint;
+  fs_text_init(&hint, e->ctx);
+  fs_status status = hint_for(e, name, &hint);
+  fs_text_add(&hint, "", 1);
+  if (status == FSCHED_OK && !hint.failed) {
+    fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_UNKNOWN_NAME, FS_NOWHERE, hint.at,
+              "the program has no command '%.80s'", name);
+  }
+  status = hint.failed ? FSCHED_SYSTEM : status;
+  fs_text_drop(&hint);
+  return status;
+}
+
+static fs_status add_name(fs_explain *e, const char *name, bool *found) {
+  const char *run = after_word(name, "run", "run");
+  uint32_t op = find_op(e, name);
+  op = op == FS_NONE && run != NULL ? find_op(e, run) : op;
+  if (op != FS_NONE) {
+    return add_op(e, op, found);
+  }
+  FS_TRY(add_epoch(e, name, found));
+  FS_TRY(add_copies(e, after_word(name, "write", "spill_write"), 0, found));
+  return add_copies(e, after_word(name, "read", "spill_read"), 1, found);
+}
+
+fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) {
+  bool all = true;
+  for (size_t i = 0; i < n; i++) {
+    bool found = false;
+    FS_TRY(add_name(e, name[i], &found));
+    if (!found) {
+      FS_TRY(unknown(e, name[i]));
+      all = false;
+    }
+  }
+  return all ? FSCHED_OK : FSCHED_USAGE;
+}

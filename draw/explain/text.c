@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Explanations for people: tables, of which the first 20 rows are shown unless all are asked for.
+ */
+#include "base/text/columns.h"
+#include "draw/explain/explain.h"
+#include "model/sync.h"
+
+enum { SHOWN = 20, REASONS = 3, WIDE = 36 }; /* WIDE: characters of a cell that is cut */
+
+typedef struct list { /* a table of which only the first rows are written */
+  fs_columns c;
+  uint32_t rows, more;
+  bool all;
+} list;
+
+static void put_u64(fs_text *t, const char *before, uint64_t value) {
+  fs_text_puts(t, before);
+  fs_text_u64(t, value);
+}
+
+static void put_name(const fs_explain *e, fs_text *t, uint32_t string) {
+  fs_text_visible(t, fs_explain_string(e, string));
+}
+
+static void put_unit(const fs_explain *e, fs_text *t) {
+  if (e->s->meta->time_unit != FS_NONE) {
+    fs_text_puts(t, " ");
+    put_name(e, t, e->s->meta->time_unit);
+  }
+}
+
+static void put_epoch(const fs_explain *e, fs_text *t, fs_stream_wait w) {
+  put_name(e, t, e->s->axes[w.axis].name);
+  put_u64(t, ":", w.epoch);
+}
+
+static void put_command(const fs_explain *e, fs_text *t, uint32_t command) {
+  put_epoch(e, t, (fs_stream_wait){e->order.queue[command], e->s->commands[command].epoch});
+}
+
+static void put_version(const fs_explain *e, fs_text *t, uint32_t version) {
+  const fs_stream_version *v = &e->s->versions[version];
+  put_name(e, t, e->s->buffers[v->buffer].name);
+  if (v->index != 0) {
+    put_u64(t, ".", v->index);
+  }
+}
+
+/* "run C", "read A_in" */
+static void put_what(const fs_explain *e, fs_text *t, uint32_t item) {
+  const fs_stream_command *c = &e->s->commands[item];
+  if (c->kind == FS_COMMAND_RUN) {
+    fs_text_puts(t, "run ");
+    put_name(e, t, e->s->ops[c->target].name);
+  } else {
+    fs_text_puts(t, c->direction == 0 ? "write " : "read ");
+    put_version(e, t, c->target);
+  }
+}
+
+static void put_interval(fs_text *t, uint64_t low, uint64_t high) {
+  put_u64(t, "[", low);
+  put_u64(t, ",", high);
+  fs_text_puts(t, ")");
+}
+
+static void put_reuse(const fs_explain *e, fs_text *t, const fs_want *w) {
+  fs_text_puts(t, "reuse of ");
+  put_name(e, t, e->s->memories[w->index].name);
+  fs_text_puts(t, w->space == FS_SPACE_COUNTED ? " units" : "");
+  put_interval(t, w->low, w->high);
+  fs_text_puts(t, " after ");
+  if (w->old == FS_NONE) {
+    fs_text_puts(t, "its scratch");
+  } else {
+    put_version(e, t, w->old);
+  }
+}
+
+static void put_reason(const fs_explain *e, fs_text *t, const fs_want *w) {
+  switch ((fs_want_why)w->why) {
+    case FS_WANT_DATA:
+      fs_text_puts(t, "data of ");
+      put_version(e, t, w->version);
+      return;
+    case FS_WANT_OVERWRITE:
+      fs_text_puts(t, "overwrites ");
+      put_version(e, t, w->version);
+      fs_text_puts(t, ", read there");
+      return;
+    case FS_WANT_REWRITE:
+      fs_text_puts(t, "overwrites ");
+      put_version(e, t, w->version);
+      return;
+    case FS_WANT_UNITS:
+      fs_text_puts(t, "shares the units of ");
+      put_version(e, t, w->version);
+      return;
+    case FS_WANT_AFTER:
+      fs_text_puts(t, "its after");
+      return;
+    case FS_WANT_REUSE:
+      put_reuse(e, t, w);
+      return;
+    case FS_WANT_RESOURCE:
+      put_name(e, t, e->s->resources[w->index].name);
+      break;
+    case FS_WANT_CONCURRENCY:
+      fs_text_puts(t, "slot");
+      break;
+  }
+  put_interval(t, w->low, w->high);
+}
+
+/* Why there is a wait that is for nothing that the command needs. */
+static const char *unwanted(const fs_explain *e) {
+  switch ((fs_sync_kind)e->s->meta->sync) {
+    case FS_SYNC_BARRIER:
+      return "nothing else than a barrier that others need";
+    case FS_SYNC_BLOCK:
+      return "nothing else than a sync that others need";
+    case FS_SYNC_TIMELINE:
+      break;
+  }
+  return "nothing that the stream tells";
+}
+
+static void put_reasons(const fs_explain *e, fs_text *t, const fs_want *w, uint32_t n) {
+  uint32_t shown = e->all || n <= REASONS + 1 ? n : REASONS;
+  for (uint32_t i = 0; i < shown; i++) {
+    fs_text_puts(t, i == 0 ? "" : "; ");
+    put_reason(e, t, &w[i]);
+  }
+  if (shown < n) {
+    put_u64(t, "; ", n - shown);
+    fs_text_puts(t, " more");
+  }
+  fs_text_puts(t, n == 0 ? unwanted(e) : "");
+}
+
+/* Lists */
+
+static void list_begin(const fs_explain *e, list *l, uint32_t columns) {
+  *l = (list){.all = e->all};
+  fs_columns_init(&l->c, e->ctx, columns);
+}
+
+/* Is the next row to be written?  It is counted. */
+static bool list_row(list *l) {
+  bool shown = l->all || l->rows < SHOWN;
+  l->rows += shown;
+  l->more += !shown;
+  return shown;
+}
+
+static void cell(list *l) { fs_columns_cell(&l->c, FS_LEFT); }
+
+static fs_status list_end(const fs_explain *e, list *l) {
+  uint32_t more = l->more;
+  FS_TRY(fs_columns_finish(&l->c, "    ", e->t));
+  if (more > 0) {
+    put_u64(e->t, "    and ", more);
+    fs_text_puts(e->t, " more\n");
+  }
+  return FSCHED_OK;
+}
+
+static void list_drop(const fs_explain *e, list *l) {
+  fs_text_drop(&l->c.text);
+  fs_vec_free(e->ctx, &l->c.end);
+  fs_vec_free(e->ctx, &l->c.side);
+}
+
+/* The length of the part of a text that goes on one line: whole pieces that end at one of the
+ * separators (", " or "; "), as many as there is room for, at least one. */
+static size_t line_of(const char *text, size_t n) {
+  size_t fits = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    if ((text[i] == ',' || text[i] == ';') && text[i + 1] == ' ') {
+      if (fits > 0 && i + 1 > WIDE) {
+        return fits;
+      }
+      fits = i + 2;
+    }
+  }
+  return fits > 0 && n > WIDE ? fits : n;
+}
+
+/* The last cells of a row, on as many rows as they need; the texts are dropped. */
+static void put_tall(list *l, uint32_t before, fs_text *cells, uint32_t n) {
+  size_t at[2] = {0};
+  for (bool first = true, more = true; more; first = false) {
+    more = false;
+    for (uint32_t i = 0; i < before && !first; i++) {
+      cell(l);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      size_t left = cells[i].n - at[i], length = left == 0 ? 0 : line_of(cells[i].at + at[i], left);
+      bool ends = at[i] + length == cells[i].n;
+      if (length > 0) { /* without memory there is no text */
+        fs_text_add(&l->c.text, cells[i].at + at[i], length - (ends ? 0 : 1));
+      }
+      cell(l);
+      at[i] += length;
+      more = more || !ends;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    l->c.text.failed = l->c.text.failed || cells[i].failed;
+    fs_text_drop(&cells[i]);
+  }
+}
+
+static void head(list *l, const char *const *title, uint32_t n, uint32_t right) {
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_puts(&l->c.text, title[i]);
+    fs_columns_cell(&l->c, i < right ? FS_RIGHT : FS_LEFT);
+  }
+}
+
+/* Chains */
+
+/* One step: what `hop` waited for, by a command that the step before led to. */
+static void put_step(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t before) {
+  const fs_hop *h = &e->known.hop.at[hop];
+  const fs_hop *b = &e->known.hop.at[before];
+  if (b->by == FS_NONE) {
+    if (h->by == e->command) {
+      fs_text_puts(t, "waits for ");
+    } else {
+      put_command(e, t, h->by);
+      fs_text_puts(t, " waited for ");
+    }
+  } else if (e->s->commands[h->by].epoch != b->epoch) {
+    fs_text_puts(t, ", after ");
+    put_command(e, t, h->by);
+    fs_text_puts(t, ", which had waited for ");
+  } else if (e->s->axes[e->order.points.point[b->wait].axis].kind == FS_AXIS_COLLECTIVE) {
+    fs_text_puts(t, ", whose ");
+    put_command(e, t, h->by);
+    fs_text_puts(t, " had waited for ");
+  } else {
+    fs_text_puts(t, ", which had waited for ");
+  }
+  put_epoch(e, t, e->order.points.point[h->wait]);
+}
+
+static fs_status put_chain(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t queue,
+                           uint32_t epoch) {
+  const fs_hop *last = &e->known.hop.at[hop];
+  uint32_t *step;
+  if (last->by == FS_NONE) {
+    fs_text_puts(t, epoch == last->epoch ? "itself" : "same queue");
+    return FSCHED_OK;
+  }
+  fs_arena scratch;
+  fs_arena_init(&scratch, e->ctx);
+  fs_status status = fs_new(&scratch, &step, (size_t)last->level + 1);
+  if (status == FSCHED_OK) {
+    for (uint32_t i = last->level, at = hop;; i--) {
+      step[i] = at;
+      if (i == 0) {
+        break;
+      }
+      at = fs_known_before(&e->known, at);
+    }
+    for (uint32_t i = 1; i <= last->level; i++) {
+      put_step(e, t, step[i], step[i - 1]);
+    }
+    if (epoch < last->epoch) {
+      fs_text_puts(t, ", after ");
+      put_epoch(e, t, (fs_stream_wait){queue, epoch});
+    }
+  }
+  fs_arena_release(&scratch);
+  return status;
+}
+
+/* Of the member that was learnt last. */
+static fs_status put_chain_of_item(const fs_explain *e, fs_text *t, uint32_t item) {
+  uint32_t hop = fs_known_item(&e->known, item);
+  if (hop == FS_NONE) {
+    fs_text_puts(t, "nothing: the stream is wrong");
+    return FSCHED_OK;
+  }
+  uint32_t n, queue = e->known.hop.at[hop].queue;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  while (e->order.queue[*members] != queue) {
+    members++;
+  }
+  return put_chain(e, t, hop, queue, e->s->commands[*members].epoch);
+}
+
+/* One command */
+
+static fs_status put_waits(fs_explain *e, uint32_t command) {
+  const fs_points *p = &e->order.points;
+  if (p->point0[command] == p->point0[command + 1]) {
+    fs_text_puts(e->t, "  waits for nothing\n");
+    return FSCHED_OK;
+  }
+  fs_text_puts(e->t, "  waits for\n");
+  list l;
+  list_begin(e, &l, 3);
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    if (!list_row(&l)) {
+      continue;
+    }
+    uint32_t n, item = fs_explain_awaited(e, &p->point[w]);
+    const fs_want *why = fs_explain_reasons(e, e->wants.item[command], item, &n);
+    put_epoch(e, &l.c.text, p->point[w]);
+    cell(&l);
+    put_what(e, &l.c.text, item);
+    cell(&l);
+    fs_text reasons;
+    fs_text_init(&reasons, e->ctx);
+    put_reasons(e, &reasons, why, n);
+    put_tall(&l, 2, &reasons, 1);
+  }
+  return list_end(e, &l);
+}
+
+static fs_status put_tier(fs_explain *e, fs_text *t, uint32_t from, fs_because b) {
+  if (b.tier == FS_TIER_SAME_QUEUE) {
+    fs_text_puts(t, "same queue");
+  } else if (b.tier == FS_TIER_EXACT) {
+    if (b.by == e->command) {
+      fs_text_puts(t, "waits for ");
+    } else {
+      put_command(e, t, b.by);
+      fs_text_puts(t, " waited for ");
+    }
+    put_epoch(e, t, (fs_stream_wait){fs_explain_complete(e, from).axis, b.to});
+  } else {
+    return put_chain_of_item(e, t, from);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status put_elided_row(fs_explain *e, list *l, const fs_want *why, uint32_t n,
+                                fs_because b) {
+  put_epoch(e, &l->c.text, fs_explain_complete(e, why->from));
+  cell(l);
+  put_what(e, &l->c.text, why->from);
+  cell(l);
+  fs_text cells[2];
+  fs_text_init(&cells[0], e->ctx);
+  fs_text_init(&cells[1], e->ctx);
+  put_reasons(e, &cells[0], why, n);
+  fs_status status = put_tier(e, &cells[1], why->from, b);
+  put_tall(l, 2, cells, 2);
+  return status;
+}
+
+static fs_status put_elided(fs_explain *e, uint32_t command) {
+  static const char *const title[] = {"after", "command", "for", "implied by"};
+  uint32_t item = e->wants.item[command], rows = 0;
+  const fs_want *want = e->wants.want + e->wants.want0[item];
+  list l;
+  list_begin(e, &l, 4);
+  head(&l, title, 4, 0);
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0, end; status == FSCHED_OK && i < e->wants.n_wants[item]; i = end) {
+    end = fs_explain_run(e, item, i);
+    fs_because b = fs_explain_tier(e, want[i].from);
+    if (b.tier != FS_TIER_WAIT) {
+      rows++;
+      status = list_row(&l) ? put_elided_row(e, &l, &want[i], end - i, b) : FSCHED_OK;
+    }
+  }
+  if (status != FSCHED_OK || rows == 0) {
+    list_drop(e, &l);
+    return status;
+  }
+  fs_text_puts(e->t, "  ordered without a wait\n");
+  return list_end(e, &l);
+}
+
+static fs_status put_learnt(fs_explain *e, fs_text *t, const fs_stream_wait *w, uint32_t item) {
+  if (e->s->axes[w->axis].kind == FS_AXIS_COLLECTIVE) {
+    return put_chain_of_item(e, t, item);
+  }
+  uint32_t hop = fs_known_hop(&e->known, w->axis, w->epoch);
+  if (hop == FS_NONE) {
+    fs_text_puts(t, "nothing: the stream is wrong");
+    return FSCHED_OK;
+  }
+  return put_chain(e, t, hop, w->axis, w->epoch);
+}
+
+static fs_status put_frontier(fs_explain *e, uint32_t command) {
+  const fs_stream_command *c = &e->s->commands[command];
+  fs_text_puts(e->t, c->tainted ? "  frontier when complete (tainted: cut to the capacity of "
+                                : "  frontier when complete\n");
+  if (c->tainted) {
+    fs_text_u64(e->t, e->s->meta->frontier_capacity);
+    fs_text_puts(e->t, ", more is known)\n");
+  }
+  list l;
+  list_begin(e, &l, 3);
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = c->frontier0; status == FSCHED_OK && i < c->frontier0 + c->n_frontier; i++) {
+    if (!list_row(&l)) {
+      continue;
+    }
+    const fs_stream_wait *w = &e->s->frontiers[i];
+    uint32_t item = fs_explain_awaited(e, w);
+    put_epoch(e, &l.c.text, *w);
+    cell(&l);
+    put_what(e, &l.c.text, item);
+    cell(&l);
+    fs_text chain;
+    fs_text_init(&chain, e->ctx);
+    status = put_learnt(e, &chain, w, item);
+    put_tall(&l, 2, &chain, 1);
+  }
+  fs_status finished = list_end(e, &l);
+  return status == FSCHED_OK ? finished : status;
+}
+
+/* Starts */
+
+static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
+  if (k->hold == FS_HOLD_WANT) {
+    put_reason(e, t, k->want);
+  } else if (k->hold == FS_HOLD_START) {
+    fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
+  } else if (k->hold == FS_HOLD_SYNC) {
+    fs_text_puts(t, e->s->meta->sync == FS_SYNC_BARRIER ? "a barrier" : "a sync");
+  } else if (k->hold == FS_HOLD_GATE) {
+    fs_text_puts(t, "a barrier that is free when that starts");
+  } else {
+    fs_text_puts(t, k->hold == FS_HOLD_QUEUE ? "queue " : "gang: queue ");
+    put_name(e, t, e->s->queues[k->queue].name);
+  }
+  if (k->gap > 0) {
+    put_u64(t, ", then nothing for ", k->gap);
+  }
+}
+
+static void put_link(const fs_explain *e, list *l, uint32_t item, const fs_link *k) {
+  const fs_stream_command *c = &e->s->commands[item];
+  fs_text_u64(&l->c.text, c->start);
+  fs_columns_cell(&l->c, FS_RIGHT);
+  fs_text_u64(&l->c.text, c->end);
+  fs_columns_cell(&l->c, FS_RIGHT);
+  put_epoch(e, &l->c.text, fs_explain_complete(e, item));
+  cell(l);
+  put_what(e, &l->c.text, item);
+  cell(l);
+  put_hold(e, &l->c.text, item, k);
+  cell(l);
+}
+
+typedef struct shares { /* of a start: ticks in ops, in copies, and between */
+  uint64_t ops, copies, gaps;
+} shares;
+
+static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
+  static const char *const title[] = {"start", "end", "command", "", "held by"};
+  list l;
+  list_begin(e, &l, 5);
+  head(&l, title, 5, 2);
+  *s = (shares){0};
+  for (uint32_t at = item; at != FS_NONE;) {
+    fs_link k = fs_explain_link(e, at);
+    if (list_row(&l)) {
+      put_link(e, &l, at, &k);
+    }
+    s->gaps += k.gap;
+    at = k.before;
+    if (at != FS_NONE && k.hold != FS_HOLD_GATE) {
+      const fs_stream_command *c = &e->s->commands[at];
+      *(c->kind == FS_COMMAND_RUN ? &s->ops : &s->copies) += c->end - c->start;
+    }
+  }
+  return list_end(e, &l);
+}
+
+static void put_shares(const fs_explain *e, const char *what, const shares *s) {
+  put_u64(e->t, what, s->ops + s->copies + s->gaps);
+  put_u64(e->t, " = ops ", s->ops);
+  put_u64(e->t, " + copies ", s->copies);
+  put_u64(e->t, " + gaps ", s->gaps);
+  fs_text_puts(e->t, "\n");
+}
+
+static fs_status put_start(const fs_explain *e, uint32_t item) {
+  shares s;
+  if (e->s->commands[item].start == 0) {
+    fs_text_puts(e->t, "  starts at the beginning\n");
+    return FSCHED_OK;
+  }
+  put_u64(e->t, "  starts at ", e->s->commands[item].start);
+  fs_text_puts(e->t, " and not before: each line is held by the one below it\n");
+  FS_TRY(put_links(e, item, &s));
+  put_shares(e, "    ", &s);
+  return FSCHED_OK;
+}
+
+/* Items and the whole */
+
+static void put_item_head(const fs_explain *e, uint32_t item) {
+  const fs_stream_command *c = &e->s->commands[item];
+  put_what(e, e->t, item);
+  fs_text_puts(e->t, ": ");
+  put_epoch(e, e->t, fs_explain_complete(e, item));
+  put_u64(e->t, ", planned from ", c->start);
+  put_u64(e->t, " to ", c->end);
+  put_unit(e, e->t);
+  if (c->gang_axis != FS_NONE) {
+    uint32_t n;
+    const uint32_t *members = fs_explain_members(e, item, &n);
+    fs_text_puts(e->t, ", on ");
+    for (uint32_t i = 0; i < n; i++) {
+      fs_text_puts(e->t, i == 0 ? "" : " ");
+      if (i == SHOWN && !e->all) {
+        put_u64(e->t, "and ", n - i);
+        fs_text_puts(e->t, " more");
+        break;
+      }
+      put_command(e, e->t, members[i]);
+    }
+  }
+  fs_text_puts(e->t, "\n");
+}
+
+static fs_status put_item(fs_explain *e, uint32_t item) {
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  put_item_head(e, item);
+  for (uint32_t i = 0; i < n; i++) {
+    if (i == SHOWN && !e->all) {
+      put_u64(e->t, "and ", n - i);
+      fs_text_puts(e->t, " members more\n");
+      break;
+    }
+    if (e->s->commands[item].gang_axis != FS_NONE) {
+      fs_text_puts(e->t, " member ");
+      put_command(e, e->t, members[i]);
+      fs_text_puts(e->t, "\n");
+    }
+    FS_TRY(fs_explain_look_at(e, members[i]));
+    FS_TRY(put_waits(e, members[i]));
+    fs_explain_sync_text(e, members[i]);
+    FS_TRY(put_elided(e, members[i]));
+    FS_TRY(put_frontier(e, members[i]));
+  }
+  return put_start(e, item);
+}
+
+static void put_count(list *l, const char *what, uint64_t n) {
+  fs_text_puts(&l->c.text, what);
+  cell(l);
+  fs_text_u64(&l->c.text, n);
+  fs_columns_cell(&l->c, FS_RIGHT);
+}
+
+static fs_status put_tiers(const fs_explain *e, const fs_summary *s) {
+  static const char *const tier[] = {"in queue order", "waits", "waited for before",
+                                     "known through waits"};
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < FS_TIER_NONE; i++) {
+    all += s->wanted[i];
+  }
+  put_u64(e->t, "  orderings needed: ", all);
+  fs_text_puts(e->t, "\n");
+  list l;
+  list_begin(e, &l, 2);
+  static const fs_tier order[] = {FS_TIER_SAME_QUEUE, FS_TIER_EXACT, FS_TIER_FRONTIER,
+                                  FS_TIER_WAIT};
+  for (uint32_t i = 0; i < FS_TIER_NONE; i++) {
+    put_count(&l, tier[order[i]], s->wanted[order[i]]);
+  }
+  return list_end(e, &l);
+}
+
+static fs_status put_whys(const fs_explain *e, const fs_summary *s) {
+  const char *const why[] = {"data",
+                             "overwriting after a read",
+                             "overwriting after a write",
+                             "units of a version",
+                             "named in after",
+                             "reuse of memory",
+                             "resource",
+                             "concurrency",
+                             unwanted(e)};
+  uint32_t n = e->order.points.point0[e->s->n_commands];
+  put_u64(e->t, "  waits: ", n);
+  fs_text_puts(e->t, n == 0 ? "\n" : ", by their first reason\n");
+  list l;
+  list_begin(e, &l, 2);
+  for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {
+    if (s->waits[i] > 0) {
+      put_count(&l, why[i], s->waits[i]);
+    }
+  }
+  return list_end(e, &l);
+}
+
+static fs_status put_queues(const fs_explain *e, const fs_summary *s) {
+  static const char *const title[] = {"queue", "commands", "waits"};
+  fs_text_puts(e->t, "  queues, those that wait most first\n");
+  list l;
+  list_begin(e, &l, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    fs_text_puts(&l.c.text, title[i]);
+    fs_columns_cell(&l.c, i == 0 ? FS_LEFT : FS_RIGHT);
+  }
+  for (uint32_t i = 0; i < e->s->n_queues; i++) {
+    const fs_stream_queue *q = &e->s->queues[s->queue[i].queue];
+    if (!list_row(&l)) {
+      continue;
+    }
+    put_name(e, &l.c.text, q->name);
+    cell(&l);
+    fs_text_u64(&l.c.text, q->n_commands);
+    fs_columns_cell(&l.c, FS_RIGHT);
+    fs_text_u64(&l.c.text, s->queue[i].waits);
+    fs_columns_cell(&l.c, FS_RIGHT);
+  }
+  return list_end(e, &l);
+}
+
+static fs_status put_summary(fs_explain *e) {
+  fs_summary s;
+  FS_TRY(fs_explain_summary(e, &s));
+  fs_text_puts(e->t, "program ");
+  put_name(e, e->t, e->s->meta->name);
+  put_u64(e->t, ": commands ", e->s->n_commands);
+  put_u64(e->t, ", queues ", e->s->n_queues);
+  put_u64(e->t, ", makespan ", e->s->meta->makespan);
+  put_unit(e, e->t);
+  fs_text_puts(e->t, "\n");
+  FS_TRY(put_tiers(e, &s));
+  FS_TRY(put_whys(e, &s));
+  FS_TRY(put_queues(e, &s));
+  if (s.last == FS_NONE) {
+    return FSCHED_OK;
+  }
+  shares share;
+  fs_text_puts(e->t, "  what makes the makespan: each line is held by the one below it\n");
+  FS_TRY(put_links(e, s.last, &share));
+  const fs_stream_command *last = &e->s->commands[s.last];
+  *(last->kind == FS_COMMAND_RUN ? &share.ops : &share.copies) += last->end - last->start;
+  put_shares(e, "    ", &share);
+  return FSCHED_OK;
+}
+
+fs_status fs_explain_text(fs_explain *e) {
+  if (e->item.n == 0) {
+    return put_summary(e);
+  }
+  for (size_t i = 0; i < e->item.n; i++) {
+    fs_text_puts(e->t, i == 0 ? "" : "\n");
+    FS_TRY(put_item(e, e->item.at[i]));
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes from later stages (control edges, waits, signals, frontiers) is null in a schedule
+ * that was read from a file. */
+#include "draw/stats.h"
+
+#include "base/text/fields.h"
+#include "model/width.h"
+
+typedef struct fs_stats {
+  fs_text *t;
+  const fsched_schedule *s;
+  const char *indent;
+  bool first;
+} fs_stats;
+
+static void key(fs_stats *o, const char *name) {
+  fs_text_puts(o->t, o->first ? "\n" : ",\n");
+  fs_text_puts(o->t, o->indent);
+  fs_text_puts(o->t, " ");
+  fs_text_json_string(o->t, name);
+  fs_text_puts(o->t, ": ");
+  o->first = false;
+}
+
+static void number(fs_stats *o, const char *name, uint64_t value) {
+  key(o, name);
+  fs_text_u64(o->t, value);
+}
+
+static void put_u64(fs_text *t, const char *prefix, uint64_t value) {
+  fs_text_puts(t, prefix);
+  fs_text_u64(t, value);
+}
+
+/* spill_writes and spill_reads are all copies of their kind; loads and stores are those among them
+ * that come from no lack of room. */
+static fs_status spills(fs_stats *o, fs_arena *arena) {
+  const fsched_schedule *s = o->s;
+  uint64_t role_count[FS_ROLES] = {0};
+  uint8_t *role;
+  FS_TRY(fs_schedule_copy_roles(s, arena, &role));
+  uint64_t count[2] = {0}, bytes = 0;
+  for (uint32_t c = 0; c < s->n_copies; c++) {
+    count[s->copy_kind[c]]++;
+    bytes += fs_version_size(s->graph, s->copy_version[c]);
+    role_count[role[c]]++;
+  }
+  number(o, "spill_writes", count[FS_SPILL_WRITE]);
+  number(o, "spill_reads", count[FS_SPILL_READ]);
+  number(o, "spill_bytes", bytes);
+  number(o, "loads", role_count[FS_ROLE_LOAD]);
+  number(o, "stores", role_count[FS_ROLE_STORE]);
+  return FSCHED_OK;
+}
+
+static fs_status memories(fs_stats *o, fs_arena *arena) {
+  const fs_target *target = &o->s->graph->target;
+  uint64_t *peak, *bound;
+  FS_TRY(fs_new_zero(arena, &peak, target->n_memories));
+  FS_TRY(fs_new_zero(arena, &bound, target->n_memories));
+  FS_TRY(fs_schedule_peaks(o->t->ctx, o->s, peak));
+  FS_TRY(fs_memory_lower_bounds(o->t->ctx, o->s->graph, bound));
+  key(o, "memories");
+  fs_text_puts(o->t, "{");
+  for (uint32_t m = 0; m < target->n_memories; m++) {
+    fs_text_puts(o->t, m == 0 ? "\n" : ",\n");
+    fs_text_puts(o->t, o->indent);
+    fs_text_puts(o->t, "  ");
+    fs_text_quoted(o->t, target->memory[m].name);
+    if (fs_memory_bounded(&target->memory[m])) {
+      put_u64(o->t, ": {\"capacity\": ", target->memory[m].capacity);
+    } else {
+      fs_text_puts(o->t, ": {\"capacity\": null");
+    }
+    put_u64(o->t, ", \"peak\": ", peak[m]);
+    put_u64(o->t, ", \"lower_bound\": ", bound[m]);
+    fs_text_puts(o->t, "}");
+  }
+  fs_text_puts(o->t, "}");
+  return FSCHED_OK;
+}
+
+static void waits(fs_stats *o) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "waits");
+  if (sync == NULL) {
+    fs_text_puts(o->t, "null");
+    key(o, "signals");
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"edges\": ", sync->waits_edges);
+  put_u64(o->t, ", \"same_queue\": ", sync->waits_same_queue);
+  put_u64(o->t, ", \"dominated\": ", sync->waits_dominated);
+  put_u64(o->t, ", \"dominated_exact\": ", sync->waits_dominated_exact);
+  put_u64(o->t, ", \"dominated_frontier\": ", sync->waits_dominated - sync->waits_dominated_exact);
+  put_u64(o->t, ", \"emitted\": ", sync->waits_emitted);
+  fs_text_puts(o->t, "}");
+  number(o, "signals", sync->n_signals);
+}
+
+static void frontier(fs_stats *o) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "frontier");
+  if (sync == NULL) {
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"largest\": ", sync->frontier_largest);
+  put_u64(o->t, ", \"tainted\": ", sync->frontier_tainted);
+  fs_text_puts(o->t, "}");
+}
+
+/* a / b, rounded to four decimals, in integers so that every machine prints the same. */
+static void ratio(fs_text *t, uint64_t a, uint64_t b) {
+  if (a == 0) {
+    fs_text_puts(t, "0");
+    return;
+  }
+  for (; b >> 48 != 0; b >>= 1) { /* keeps what follows within 64 bits */
+    a >>= 1;
+  }
+  uint64_t whole = a / b;
+  uint64_t part = (a % b * 10000 + b / 2) / b;
+  fs_text_printf(t, "%llu.%04llu", (unsigned long long)(whole + part / 10000),
+                 (unsigned long long)(part % 10000));
+}
+
+/* (makespan - lower bound) / lower bound */
+static void gap(fs_text *t, uint64_t makespan, uint64_t bound) {
+  bool none = bound == 0 || makespan <= bound;
+  ratio(t, none ? 0 : makespan - bound, none ? 1 : bound);
+}
+
+/* FS_NONE is no number: without limit, or not computed. */
+static void put_known(fs_text *t, const char *prefix, uint32_t value) {
+  fs_text_puts(t, prefix);
+  if (value == FS_NONE) {
+    fs_text_puts(t, "null");
+  } else {
+    fs_text_u64(t, value);
+  }
+}
+
+/* What the target's kind of sync costs. */
+static uint64_t added_makespan(const fsched_schedule *s) {
+  return s->makespan - fs_min(s->makespan, s->sync->makespan_before);
+}
+
+/* Barriers that a command waits for, on average over those that wait for any. */
+static void wait_list(fs_text *t, const fs_sync *sync) {
+  uint32_t commands = 0;
+  for (uint32_t c = 0; c < sync->n_commands; c++) {
+    commands += sync->barrier_wait0[c] != sync->barrier_wait0[c + 1];
+  }
+  ratio(t, commands == 0 ? 0 : sync->barrier_wait0[sync->n_commands], fs_max(commands, 1));
+}
+
+static fs_status barriers(fs_stats *o, fs_arena *arena) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "barriers");
+  if (sync == NULL || sync->kind != FS_SYNC_BARRIER) {
+    fs_text_puts(o->t, "{\"bound\": null, \"used\": null, \"width\": null}");
+    return FSCHED_OK;
+  }
+  uint32_t width;
+  FS_TRY(fs_graph_width(o->t->ctx, o->s->graph, arena, &width, NULL));
+  put_known(o->t, "{\"bound\": ", sync->barrier_bound);
+  put_u64(o->t, ", \"used\": ", sync->barriers_used);
+  put_u64(o->t, ", \"width\": ", width);
+  put_known(o->t, ", \"slots\": ", sync->barrier_slots);
+  put_u64(o->t, ", \"virtual\": ", sync->n_barriers);
+  put_known(o->t, ", \"least\": ", sync->barriers_least);
+  put_u64(o->t, ", \"added_edges\": ", sync->barrier_added);
+  put_u64(o->t, ", \"gates\": ", sync->barrier_gates);
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  fs_text_puts(o->t, ", \"wait_list\": ");
+  wait_list(o->t, sync);
+  fs_text_puts(o->t, "}");
+  return FSCHED_OK;
+}
+
+static void syncs(fs_stats *o) {
+  const fs_sync *sync = o->s->sync;
+  key(o, "syncs");
+  if (sync == NULL || sync->kind != FS_SYNC_BLOCK) {
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"full\": ", sync->n_full);
+  put_u64(o->t, ", \"counting\": ", sync->n_stops - sync->n_full);
+  put_u64(o->t, ", \"stacks\": ", sync->n_stacks);
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  fs_text_puts(o->t, "}");
+}
+
+/* Of the makespan; each is one that no schedule beats. */
+static void bounds(fs_stats *o) {
+  const fsched_schedule *s = o->s;
+  key(o, "bounds");
+  if (!s->has_bounds) {
+    fs_text_puts(o->t, "null");
+    return;
+  }
+  put_u64(o->t, "{\"critical_path\": ", s->bounds.critical_path);
+  put_u64(o->t, ", \"queues\": ", s->bounds.queue_work);
+  put_u64(o->t, ", \"resources\": ", s->bounds.resource_work);
+  put_u64(o->t, ", \"copies\": ", s->bounds.copy_work);
+  put_u64(o->t, ", \"series\": ", s->bounds.series);
+  put_u64(o->t, ", \"memory\": ", s->bounds.memory_work);
+  if (s->relaxation == 0) {
+    fs_text_puts(o->t, ", \"relaxation\": null}");
+  } else {
+    put_u64(o->t, ", \"relaxation\": ", s->relaxation);
+    fs_text_puts(o->t, "}");
+  }
+}
+
+static fs_status put(fs_stats *o, fs_arena *arena) {
+  const fsched_schedule *s = o->s;
+  fs_text_puts(o->t, "{");
+  number(o, "ops", s->graph->n_ops);
+  number(o, "edges", s->graph->n_edges);
+  if (s->sync == NULL) {
+    key(o, "control_edges");
+    fs_text_puts(o->t, "null");
+  } else {
+    number(o, "control_edges", s->sync->n_control);
+  }
+  FS_TRY(spills(o, arena));
+  FS_TRY(memories(o, arena));
+  waits(o);
+  FS_TRY(barriers(o, arena));
+  syncs(o);
+  frontier(o);
+  bounds(o);
+  key(o, "search");
+  put_u64(o->t, "{\"nodes\": ", s->search_nodes);
+  fs_text_puts(o->t, ", \"gap\": ");
+  gap(o->t, s->makespan, s->lower_bound);
+  fs_text_puts(o->t, "}\n");
+  fs_text_puts(o->t, o->indent);
+  fs_text_puts(o->t, "}");
+  return FSCHED_OK;
+}
+
+fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) {
+  fs_stats o = {.t = t, .s = s, .indent = indent, .first = true};
+  fs_arena arena;
+  fs_arena_init(&arena, t->ctx);
+  fs_status status = put(&o, &arena);
+  fs_arena_release(&arena);
+  return status;
+}
+
+fs_status fsched_schedule_stats_json(fsched_context *ctx, const fsched_schedule *s, char **text,
+                                     size_t *length) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_status status = fs_stats_put(&t, s, "");
+  if (status != FSCHED_OK) {
+    fs_text_drop(&t);
+    return status;
+  }
+  fs_text_puts(&t, "\n");
+  return fs_text_take(&t, text, length);
+}

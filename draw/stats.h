@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics of a schedule as JSON, and the words of its text forms. */
+#ifndef FS_STATS_H
+#define FS_STATS_H
+
+#include "model/schedule.h"
+#include "model/sync.h"
+
+const char *fs_schedule_status_name(fs_schedule_status status);
+const char *fs_why_name(fs_why why);
+const char *fs_item_kind_name(const fsched_schedule *s, uint32_t item);
+
+/* Appends an object; its members stand on lines that begin with `indent` and a space. */
+fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) FS_MUST_USE;
+
+#endif

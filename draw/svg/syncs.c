@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Syncs, where the sequencer goes on: when all that it waits for is over, and no earlier than at
+ * the sync before.  A full sync is a line through all rows, one that counts a line through the row
+ * of its queue, and it tells why queues stand idle before it.  What is not known of a schedule that
+ * was read from a file is not drawn.  Of lines less than a pixel apart only the first is drawn, and
+ * its tooltip tells how many there are. */
+#include "draw/svg/svg.h"
+#include "model/sync.h"
+
+typedef struct fs_svg_sync {
+  uint32_t n;      /* full ones before it */
+  uint32_t merged; /* that are drawn as one */
+  uint32_t queue;  /* FS_NONE: full */
+  fs_tick first, last;
+} fs_svg_sync;
+
+typedef struct fs_svg_walk {
+  fs_svg *v;
+  const fs_sync *y;
+  const fs_svg_sync_rows *rows;
+  uint32_t *command;     /* by place in the order of issue */
+  uint32_t *issued;      /* per queue */
+  fs_svg_sync *open;     /* per queue, and then that of full ones: not drawn yet */
+  uint32_t next;         /* command to be issued */
+  fs_tick time, longest; /* when the sequencer goes on; the last end of what it issued */
+} fs_svg_walk;
+
+static fs_status begin(fs_svg_walk *w) {
+  const fs_sync *y = w->y;
+  uint32_t n_queues = w->v->s->n_queues;
+  FS_TRY(fs_new(&w->v->arena, &w->command, y->n_commands));
+  FS_TRY(fs_new_zero(&w->v->arena, &w->issued, n_queues));
+  FS_TRY(fs_new_zero(&w->v->arena, &w->open, (size_t)n_queues + 1));
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    w->command[y->issue[c]] = c;
+  }
+  return FSCHED_OK;
+}
+
+static void issue_up_to(fs_svg_walk *w, uint32_t at) {
+  const fs_sync *y = w->y;
+  for (; w->next < at; w->next++) {
+    uint32_t c = w->command[w->next], q = 0, high = w->v->s->n_queues;
+    while (high - q > 1) {
+      uint32_t middle = q + (high - q) / 2;
+      *(y->queue_command0[middle] <= c ? &q : &high) = middle;
+    }
+    w->issued[q]++;
+    w->longest = fs_max(w->longest, w->v->s->end[y->command_item[c]]);
+  }
+}
+
+/* Until when the sequencer waits. */
+static fs_tick until(const fs_svg_walk *w, const fs_stop *stop) {
+  const fs_sync *y = w->y;
+  if (stop->queue == FS_NONE) {
+    return fs_max(w->time, w->longest);
+  }
+  uint32_t n = w->issued[stop->queue];
+  if (n <= stop->keep) {
+    return w->time;
+  }
+  uint32_t last = y->queue_command0[stop->queue] + n - stop->keep - 1;
+  return fs_max(w->time, w->v->s->end[y->command_item[last]]);
+}
+
+/* "full sync 3 of 8: 680 ns", "2 syncs of loads: 680–682 ns" */
+static void put_title(const fs_svg_walk *w, const fs_svg_sync *sync) {
+  fs_text *t = &w->v->above;
+  if (sync->queue == FS_NONE) {
+    fs_text_puts(t, sync->merged > 1 ? "full syncs " : "full sync ");
+    fs_text_u64(t, sync->n + 1);
+    fs_text_puts(t, sync->merged > 1 ? " to " : "");
+    if (sync->merged > 1) {
+      fs_text_u64(t, sync->n + sync->merged);
+    }
+    fs_text_puts(t, " of ");
+    fs_text_u64(t, w->y->n_full);
+  } else {
+    if (sync->merged > 1) {
+      fs_text_u64(t, sync->merged);
+    }
+    fs_text_puts(t, sync->merged > 1 ? " syncs of " : "sync of ");
+    fs_svg_name(t, w->v->s->queue_name[sync->queue]);
+  }
+  fs_text_puts(t, ": ");
+  fs_svg_interval(t, w->v, sync->first, sync->last);
+}
+
+static void draw(const fs_svg_walk *w, const fs_svg_sync *sync) {
+  const fs_svg_sync_rows *r = w->rows;
+  bool full = sync->queue == FS_NONE;
+  fs_svg *v = w->v;
+  fs_text *t = &v->above;
+  v->used[full ? FS_SVG_SYNC : FS_SVG_COUNT] = true;
+  fs_text_puts(t, full ? "<path class=\"sf\" d=\"M" : "<path class=\"sc\" d=\"M");
+  fs_svg_number(t, v->left + fs_svg_x(v, sync->first));
+  fs_text_puts(t, " ");
+  fs_svg_number(t, full ? r->top : r->top + r->y[sync->queue]);
+  fs_text_puts(t, "v");
+  fs_svg_number(t, full ? r->height : r->pitch);
+  fs_text_puts(t, "\"><title>");
+  put_title(w, sync);
+  fs_text_puts(t, "</title></path>\n");
+}
+
+/* Syncs of one kind, and those that count of one queue, come in the order of their times. */
+static void add(fs_svg_walk *w, uint32_t queue, uint32_t n) {
+  fs_svg_sync *open = &w->open[queue == FS_NONE ? w->v->s->n_queues : queue];
+  bool near = fs_svg_x(w->v, w->time) - fs_svg_x(w->v, open->first) < FS_PX;
+  if (open->merged > 0 && near) {
+    open->merged++;
+    open->last = w->time;
+    return;
+  }
+  if (open->merged > 0) {
+    draw(w, open);
+  }
+  *open = (fs_svg_sync){n, 1, queue, w->time, w->time};
+}
+
+fs_status fs_svg_syncs(fs_svg *v, const fs_svg_sync_rows *rows) {
+  const fs_sync *y = v->s->sync;
+  if (y == NULL || y->kind != FS_SYNC_BLOCK || y->n_stops == 0) {
+    return FSCHED_OK;
+  }
+  fs_svg_walk w = {.v = v, .y = y, .rows = rows};
+  uint32_t n_full = 0;
+  FS_TRY(begin(&w));
+  for (uint32_t i = 0; i < y->n_stops; i++) {
+    const fs_stop *stop = &y->stop[i];
+    issue_up_to(&w, stop->at);
+    w.time = until(&w, stop);
+    add(&w, stop->queue, n_full);
+    n_full += stop->queue == FS_NONE;
+  }
+  for (uint32_t q = 0; q <= v->s->n_queues; q++) {
+    if (w.open[q].merged > 0) {
+      draw(&w, &w.open[q]);
+    }
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule as a table, a line per op and copy in order of their starts: name, type, time,
+ * queues, and what it writes where.  The columns follow the listing of Kundeti, An ILP for
+ * Generating Optimal Schedules with Resource Constraints, figure 12. */
+#include "base/text/columns.h"
+#include "draw/stats.h"
+
+static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
+  const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
+  fs_text_visible(t, m->name);
+  if (m->placement == FSCHED_COUNTED) {
+    fs_text_printf(t, "(%llu)", (unsigned long long)s->res_size[r]);
+  } else {
+    fs_text_printf(t, "[%llu,%llu)", (unsigned long long)s->res_address[r],
+                   (unsigned long long)(s->res_address[r] + s->res_size[r]));
+  }
+}
+
+static void put_place(fs_text *t, const fsched_schedule *s, uint32_t residency, uint32_t memory,
+                      bool first) {
+  fs_text_puts(t, first ? "" : ", ");
+  if (residency == FS_NONE) {
+    fs_text_visible(t, s->graph->target.memory[memory].name);
+  } else {
+    put_residency(t, s, residency);
+  }
+}
+
+/* Every buffer that the op writes; "-" for none. */
+static void put_outputs(fs_text *t, const fsched_schedule *s, uint32_t op) {
+  const fsched_graph *g = s->graph;
+  bool first = true;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    if (fs_tag_writes(g->arg_tag[a])) {
+      put_place(t, s, s->arg_residency[a], g->buffer_memory[g->arg_buffer[a]], first);
+      first = false;
+    }
+  }
+  fs_text_puts(t, first ? "-" : "");
+}
+
+static void put_copy(fs_text *t, const fsched_schedule *s, uint32_t copy) {
+  uint32_t memory = fs_version_memory(s->graph, s->copy_version[copy]);
+  if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+    put_place(t, s, s->copy_store[copy], s->graph->target.memory[memory].backing, true);
+  } else {
+    put_place(t, s, s->copy_residency[copy], memory, true);
+  }
+}
+
+static void put_name(fs_text *t, const fsched_schedule *s, uint32_t item) {
+  const fsched_graph *g = s->graph;
+  if (!fs_item_is_copy(s, item)) {
+    fs_text_visible(t, g->op_name[item]);
+    return;
+  }
+  uint32_t version = s->copy_version[item - g->n_ops];
+  fs_text_visible(t, g->buffer_name[g->version_buffer[version]]);
+  if (fs_version_index(g, version) != 0) {
+    fs_text_printf(t, ".%u", fs_version_index(g, version));
+  }
+}
+
+static void put_row(fs_columns *c, const fsched_schedule *s, uint32_t item) {
+  fs_text *t = &c->text;
+  put_name(t, s, item);
+  fs_columns_cell(c, FS_LEFT);
+  fs_text_puts(t, fs_item_kind_name(s, item));
+  fs_columns_cell(c, FS_LEFT);
+  fs_text_u64(t, s->start[item]);
+  fs_columns_cell(c, FS_RIGHT);
+  fs_text_u64(t, s->end[item]);
+  fs_columns_cell(c, FS_RIGHT);
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(s, item, &n);
+  for (uint32_t k = 0; k < n; k++) {
+    fs_text_puts(t, k == 0 ? "" : "+");
+    fs_text_visible(t, s->queue_name[queues[k]]);
+  }
+  fs_columns_cell(c, FS_LEFT);
+  if (fs_item_is_copy(s, item)) {
+    put_copy(t, s, item - s->graph->n_ops);
+  } else {
+    put_outputs(t, s, item);
+  }
+  fs_columns_cell(c, FS_LEFT);
+}
+
+fs_status fsched_schedule_table(fsched_context *ctx, const fsched_schedule *s, char **text,
+                                size_t *length) {
+  static const char *const head[] = {"name", "type", "start", "end", "queue", "writes"};
+  fs_columns c;
+  fs_text out;
+  fs_text_init(&out, ctx);
+  fs_columns_init(&c, ctx, 6);
+  for (uint32_t i = 0; i < 6; i++) {
+    fs_text_puts(&c.text, head[i]);
+    fs_columns_cell(&c, i == 2 || i == 3 ? FS_RIGHT : FS_LEFT);
+  }
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    put_row(&c, s, s->order[i]);
+  }
+  fs_status status = fs_columns_finish(&c, "", &out);
+  if (status != FSCHED_OK) {
+    fs_text_drop(&out);
+    return status;
+  }
+  return fs_text_take(&out, text, length);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep over the begins and ends of the residencies of a memory, in order of time.
+ *
+ * In use are the addresses that some residency covers (not the sum of the sizes: residencies may
+ * share addresses at a time).  Between neighbouring borders of residencies addresses are either all
+ * covered or all free; a tree over these pieces holds, per node, how many residencies cover all of
+ * it (and not its parent), and the bytes below it that are covered:
+ *
+ *     borders   0 ........ 4 . 5 ........ 10     residencies [0,5) [4,10)
+ *     pieces    |    0     | 1 |    2     |
+ *
+ * In counted memories, which have no addresses, it is the sum of the sizes. */
+#include <stdlib.h>
+
+#include "draw/trace/private.h"
+#include "fsched/graph.h"
+
+typedef struct change {
+  uint64_t time;
+  uint32_t memory, id; /* id: 2 * residency, odd where it ends */
+} change;
+
+/* What is covered of one memory. */
+typedef struct cover {
+  uint64_t *border; /* ascending */
+  uint32_t n;       /* pieces */
+  uint32_t *count;  /* per node: 1 is the root, k has the children 2k and 2k + 1 */
+  uint64_t *bytes;
+} cover;
+
+static int by_memory_and_time(const void *a, const void *b) {
+  const change *x = a, *y = b;
+  if (x->memory != y->memory) {
+    return x->memory < y->memory ? -1 : 1;
+  }
+  if (x->time != y->time) {
+    return x->time < y->time ? -1 : 1;
+  }
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_value(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static uint64_t last_end(const fs_stream *s, const fs_trace_run *run) {
+  uint64_t last = 0;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    last = fs_max(last, run->end[c]);
+  }
+  return last;
+}
+
+static fs_status find_changes(const fs_tracer *r, fs_arena *arena, change **changes, size_t *n) {
+  const fs_stream_residencies *x = &r->residencies;
+  fs_span *span;
+  FS_TRY(fs_new(arena, &span, x->n));
+  FS_TRY(fs_new(arena, changes, 2 * (size_t)x->n));
+  fs_stream_residencies_time(x, r->run->begin, r->run->end, last_end(r->s, r->run), span);
+  *n = 0;
+  for (uint32_t i = 0; i < x->n; i++) {
+    if (x->size[i] > 0 && span[i].begin < span[i].end) {
+      (*changes)[(*n)++] = (change){span[i].begin, x->memory[i], 2 * i};
+      (*changes)[(*n)++] = (change){span[i].end, x->memory[i], 2 * i + 1};
+    }
+  }
+  if (*n > 1) {
+    qsort(*changes, *n, sizeof **changes, by_memory_and_time);
+  }
+  return FSCHED_OK;
+}
+
+/* Of the residencies in these changes. */
+static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const change *c, size_t n,
+                            cover *v) {
+  const fs_stream_residencies *x = &r->residencies;
+  FS_TRY(fs_new(arena, &v->border, n + 1));
+  for (size_t i = 0; i < n; i++) {
+    uint32_t id = c[i].id / 2;
+    v->border[i] = x->address[id] + (c[i].id % 2 == 0 ? 0 : x->size[id]);
+  }
+  if (n > 1) {
+    qsort(v->border, n, sizeof *v->border, by_value);
+  }
+  size_t borders = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (borders == 0 || v->border[borders - 1] != v->border[i]) {
+      v->border[borders++] = v->border[i];
+    }
+  }
+  v->n = borders < 2 ? 0 : (uint32_t)borders - 1;
+  FS_TRY(fs_new_zero(arena, &v->count, 4 * ((size_t)v->n + 1)));
+  return fs_new_zero(arena, &v->bytes, 4 * ((size_t)v->n + 1));
+}
+
+static uint32_t piece_at(const cover *v, uint64_t address) {
+  uint32_t low = 0, high = v->n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (v->border[middle] < address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Covers pieces first .. end - 1 once more, or once less, below a node of pieces low .. high - 1.
+ */
+static void cover_more(cover *v, uint32_t node, uint32_t low, uint32_t high, uint32_t first,
+                       uint32_t end, bool more) {
+  if (first <= low && high <= end) {
+    v->count[node] += more ? 1 : UINT32_MAX;
+  } else {
+    uint32_t middle = low + (high - low) / 2;
+    if (first < middle) {
+      cover_more(v, 2 * node, low, middle, first, end, more);
+    }
+    if (end > middle) {
+      cover_more(v, 2 * node + 1, middle, high, first, end, more);
+    }
+  }
+  if (v->count[node] > 0) {
+    v->bytes[node] = v->border[high] - v->border[low];
+  } else {
+    v->bytes[node] = high - low == 1 ? 0 : v->bytes[2 * node] + v->bytes[2 * node + 1];
+  }
+}
+
+/* The bytes in use after a change, `bytes` before it. */
+static uint64_t apply(const fs_tracer *r, cover *v, const change *c, uint64_t bytes) {
+  uint32_t id = c->id / 2;
+  uint64_t address = r->residencies.address[id], size = r->residencies.size[id];
+  bool begins = c->id % 2 == 0;
+  if (r->s->memories[c->memory].placement != FSCHED_CONTIGUOUS) {
+    return begins ? bytes + size : bytes - size;
+  }
+  cover_more(v, 1, 0, v->n, piece_at(v, address), piece_at(v, address + size), begins);
+  return v->bytes[1];
+}
+
+static void put_count(fs_tracer *r, uint32_t memory, uint64_t time, uint64_t bytes) {
+  const fs_stream_memory *m = &r->s->memories[memory];
+  fs_trace_begin(r, "C");
+  fs_trace_time(r, "ts", time);
+  fs_text_puts(&r->text, ",\"name\":");
+  fs_text_puts(&r->word, fs_stream_string(r->s, m->name));
+  fs_text_puts(&r->word, " (capacity ");
+  fs_text_u64(&r->word, m->capacity);
+  fs_text_puts(&r->word, ")");
+  fs_trace_word(r);
+  fs_text_puts(&r->text, ",\"args\":{\"bytes\":");
+  fs_text_u64(&r->text, bytes);
+  fs_text_puts(&r->text, "}}");
+}
+
+/* One memory's counter, from its changes: a value at 0, then one wherever it becomes another. */
+static void put_counter(fs_tracer *r, cover *v, uint32_t memory, const change *c, size_t n) {
+  uint64_t bytes = 0, shown = 0;
+  if (n == 0 || c[0].time > 0) {
+    put_count(r, memory, 0, 0);
+  }
+  for (size_t i = 0; i < n;) {
+    uint64_t time = c[i].time;
+    for (; i < n && c[i].time == time; i++) {
+      bytes = apply(r, v, &c[i], bytes);
+    }
+    if (bytes != shown) {
+      put_count(r, memory, time, bytes);
+      shown = bytes;
+    }
+  }
+}
+
+fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) {
+  change *c;
+  size_t n, end = 0;
+  FS_TRY(find_changes(r, arena, &c, &n));
+  for (uint32_t m = 0; m < r->s->n_memories; m++) {
+    size_t first = end;
+    while (end < n && c[end].memory == m) {
+      end++;
+    }
+    if (r->s->memories[m].capacity != FS_UNBOUNDED) {
+      cover v;
+      FS_TRY(make_cover(r, arena, c + first, end - first, &v));
+      put_counter(r, &v, m, c + first, end - first);
+    }
+  }
+  return FSCHED_OK;
+}

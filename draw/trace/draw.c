@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is drawn where: one pass over the commands in an order in which they could run, each as
+ * early as its own time and what it follows allow. */
+#include "draw/trace/private.h"
+
+/* The number of arrows that arrive at a command; writes them to `from` unless that is NULL.
+ * mark[c]: the last command that has an arrow from c. */
+static uint32_t arrows_of(const fs_stream *s, const fs_stream_order *order, uint32_t command,
+                          uint32_t *mark, uint32_t *from) {
+  const fs_points *p = &order->points;
+  uint32_t own = order->queue[command], n = 0;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    uint32_t source = fs_stream_source(s, order, &p->point[w], own);
+    if (order->queue[source] == own || mark[source] == command) {
+      continue;
+    }
+    mark[source] = command;
+    if (from != NULL) {
+      from[n] = source;
+    }
+    n++;
+  }
+  return n;
+}
+
+fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
+                               fs_trace_arrows *out) {
+  uint32_t *mark, *mark_again;
+  FS_TRY(fs_new_none(arena, &mark, s->n_commands));
+  FS_TRY(fs_new_none(arena, &mark_again, s->n_commands));
+  FS_TRY(fs_new_zero(arena, &out->arrow0, (size_t)s->n_commands + 1));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    out->arrow0[c + 1] = out->arrow0[c] + arrows_of(s, order, c, mark, NULL);
+  }
+  FS_TRY(fs_new(arena, &out->from, out->arrow0[s->n_commands]));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    (void)arrows_of(s, order, c, mark_again, out->from + out->arrow0[c]);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
+                        uint64_t *begin, uint64_t *end) {
+  const fs_stream *s = r->s;
+  const fs_points *p = &r->order.points;
+  uint64_t *busy_until; /* per queue */
+  FS_TRY(fs_new_zero(arena, &busy_until, s->n_queues));
+  memset(begin, 0, s->n_commands * sizeof *begin);
+  memset(end, 0, s->n_commands * sizeof *end); /* of sources that come later, in a deadlock */
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    uint32_t c = r->order.order[i], q = r->order.queue[c];
+    uint64_t at = fs_max(run->begin[c], busy_until[q]);
+    for (uint32_t a = r->arrows.arrow0[c]; a < r->arrows.arrow0[c + 1]; a++) {
+      at = fs_max(at, end[r->arrows.from[a]]);
+    }
+    for (uint32_t g = p->gate0[c]; g < p->gate0[c + 1]; g++) {
+      at = fs_max(at, begin[p->gate[g]]);
+    }
+    begin[c] = at;
+    end[c] = busy_until[q] = fs_max(run->end[c], at + 1);
+  }
+  return FSCHED_OK;
+}

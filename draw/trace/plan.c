@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planned times as a run, in nanoseconds. */
+#include "base/text/ticks.h"
+#include "draw/trace/private.h"
+#include "fsched/program.h"
+
+static uint64_t last_tick(const fs_stream *s) {
+  uint64_t last = 0;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    last = fs_max(last, s->commands[c].end);
+  }
+  return last;
+}
+
+/* 1 us, 250 ns */
+static void put_length(fs_text *t, uint64_t ns) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  size_t u = 0;
+  for (; u < 3 && ns % 1000 == 0; u++) {
+    ns /= 1000;
+  }
+  fs_text_u64(t, ns);
+  fs_text_puts(t, " ");
+  fs_text_puts(t, unit[u]);
+}
+
+/* Keeps the text in the arena and drops it. */
+static fs_status keep_name(fs_arena *arena, fs_text *t, fs_trace_run *run) {
+  run->name = t->failed ? NULL : fs_arena_strndup(arena, t->at, t->n);
+  fs_text_drop(t);
+  return run->name == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* ns * tick / ticks, rounded down; tick at most ticks, which is at most 2^62.  The product may have
+ * 126 bits, so it is made and divided bit by bit. */
+static uint64_t part_of(uint64_t ns, uint64_t tick, uint64_t ticks) {
+  uint64_t quotient = 0, rest = 0; /* of the bits so far; rest < ticks */
+  for (uint64_t bit = (uint64_t)1 << 63; bit != 0; bit /= 2) {
+    quotient *= 2;
+    rest = 2 * rest + ((ns & bit) != 0 ? tick : 0); /* less than 3 * ticks */
+    for (; rest >= ticks; rest -= ticks) {
+      quotient++;
+    }
+  }
+  return quotient;
+}
+
+/* A tick takes `ns`, or, with `ticks`, so many of them do. */
+static fs_status make_times(fs_arena *arena, const fs_stream *s, uint64_t ns, uint64_t ticks,
+                            fs_trace_run *run) {
+  uint64_t *begin, *end;
+  FS_TRY(fs_new(arena, &begin, s->n_commands));
+  FS_TRY(fs_new(arena, &end, s->n_commands));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    begin[c] = ticks == 0 ? k->start * ns : part_of(ns, k->start, ticks);
+    end[c] = ticks == 0 ? k->end * ns : part_of(ns, k->end, ticks);
+  }
+  run->begin = begin;
+  run->end = end;
+  return FSCHED_OK;
+}
+
+fs_status fs_trace_plan(fs_arena *arena, const fs_stream *s, uint64_t tick_ns, fs_trace_run *run) {
+  uint64_t unit = fs_tick_ns(fs_stream_string(s, s->meta->time_unit));
+  uint64_t tick = tick_ns != 0 ? tick_ns : unit != 0 ? unit : 1000;
+  uint64_t last = last_tick(s);
+  while (tick > 1 && last > FS_TRACE_MOST_NS / tick) {
+    tick /= 10;
+  }
+  tick = fs_max(tick, 1);
+  FS_TRY(make_times(arena, s, tick, 0, run));
+  fs_text name;
+  fs_text_init(&name, arena->ctx);
+  fs_text_puts(&name, "planned");
+  if (tick != unit) {
+    fs_text_puts(&name, ", 1 tick = ");
+    put_length(&name, tick);
+  }
+  return keep_name(arena, &name, run);
+}
+
+fs_status fs_trace_plan_fit(fs_arena *arena, const fs_stream *s, uint64_t ns, fs_trace_run *run) {
+  FS_TRY(make_times(arena, s, ns, fs_max(last_tick(s), 1), run));
+  fs_text name;
+  fs_text_init(&name, arena->ctx);
+  fs_text_puts(&name, "planned, drawn over ");
+  fs_trace_us(&name, ns);
+  fs_text_puts(&name, " us");
+  return keep_name(arena, &name, run);
+}
+
+static fs_status write_plan(fsched_context *ctx, const fs_stream *s, uint64_t tick_ns, char **text,
+                            size_t *length) {
+  fs_trace_run run;
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  fs_status status = fs_trace_plan(&arena, s, tick_ns, &run);
+  if (status == FSCHED_OK) {
+    status = fs_trace_write(ctx, s, &run, 1, text, length);
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+fsched_status fsched_program_trace(fsched_context *ctx, const fsched_program *p,
+                                   const fsched_trace_options *options, char **text,
+                                   size_t *length) {
+  fsched_trace_options o = {0};
+  if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_trace_options", options->size,
+                            FS_SIZE_UP_TO(fsched_trace_options, tick_ns)));
+    memcpy(&o, options, fs_min(options->size, sizeof o));
+  }
+  return write_plan(ctx, &p->view, o.tick_ns, text, length);
+}

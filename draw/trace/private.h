@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the trace writer. */
+#ifndef FS_TRACE_PRIVATE_H
+#define FS_TRACE_PRIVATE_H
+
+#include "draw/trace/trace.h"
+#include "model/stream/order.h"
+#include "model/stream/residencies.h"
+
+/* Arrows by the command at which they arrive: for each wait the command waited for, without those
+ * of the own queue and without repeats. */
+typedef struct fs_trace_arrows {
+  uint32_t *arrow0; /* CSR per command */
+  uint32_t *from;
+} fs_trace_arrows;
+
+typedef struct fs_tracer {
+  const fs_stream *s;
+  fs_stream_order order;
+  fs_stream_residencies residencies;
+  fs_trace_arrows arrows;
+  uint64_t n_flows;
+  fs_text text;
+  fs_text word;   /* scratch of fs_trace_word */
+  bool separated; /* the next event needs a comma before it */
+
+  /* Of the run that is being written. */
+  const fs_trace_run *run;
+  uint32_t pid, tid0;    /* thread of queue q: tid0 + q */
+  uint64_t *begin, *end; /* per command, as drawn */
+} fs_tracer;
+
+fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
+                               fs_trace_arrows *out) FS_MUST_USE;
+/* Times as drawn, of any times: see trace.h. */
+fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
+                        uint64_t *begin, uint64_t *end) FS_MUST_USE;
+/* Slices of all queues, then the arrows between them. */
+void fs_trace_slices(fs_tracer *r);
+/* A counter per bounded memory.  O(n log n). */
+fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) FS_MUST_USE;
+
+/* Begins an event: `{"ph":PHASE,"pid":...`; the caller ends it with "}". */
+void fs_trace_begin(fs_tracer *r, const char *phase);
+/* A key with a number. */
+void fs_trace_number(fs_tracer *r, const char *key, uint64_t value);
+/* A key with a time, in microseconds. */
+void fs_trace_time(fs_tracer *r, const char *key, uint64_t ns);
+/* Nanoseconds in microseconds, with three decimals unless they are whole. */
+void fs_trace_us(fs_text *t, uint64_t ns);
+/* What has been added to r->word, as a JSON string; empties it. */
+void fs_trace_word(fs_tracer *r);
+
+#endif

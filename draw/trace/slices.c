@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slices and arrows.  All slices come before all arrows: where times are equal, readers go by the
+ * order in the file, and an arrow's end belongs to the slice that has begun last. */
+#include "codegen/words.h"
+#include "draw/trace/private.h"
+#include "fsched/graph.h"
+#include "model/schedule.h"
+#include "model/sync.h"
+
+static const char *version_name(const fs_tracer *r, uint32_t version) {
+  return fs_stream_string(r->s, r->s->buffers[r->s->versions[version].buffer].name);
+}
+
+/* x, or x#2 of version 2 */
+static void add_version(fs_tracer *r, uint32_t version) {
+  fs_text_puts(&r->word, version_name(r, version));
+  if (r->s->versions[version].index > 0) {
+    fs_text_puts(&r->word, "#");
+    fs_text_u64(&r->word, r->s->versions[version].index);
+  }
+}
+
+/* cmx[0,5) */
+static void add_place(fs_tracer *r, const fs_stream_place *p) {
+  fs_text *t = &r->word;
+  fs_text_puts(t, fs_stream_string(r->s, r->s->memories[p->index].name));
+  fs_text_puts(t, "[");
+  fs_text_u64(t, p->address);
+  fs_text_puts(t, ",");
+  fs_text_u64(t, p->address + p->size);
+  fs_text_puts(t, ")");
+}
+
+static const char *category(const fs_stream_command *c) {
+  if (c->kind == FS_COMMAND_RUN) {
+    return c->gang_axis == FS_NONE ? "op" : "gang";
+  }
+  return c->direction == FS_SPILL_WRITE ? "spill_write" : "spill_read";
+}
+
+/* conv1, spill_read w, spill_write x#2 */
+static void put_name(fs_tracer *r, const fs_stream_command *c) {
+  fs_text_puts(&r->text, ",\"name\":");
+  if (c->kind == FS_COMMAND_RUN) {
+    fs_text_puts(&r->word, fs_stream_string(r->s, r->s->ops[c->target].name));
+  } else {
+    fs_text_puts(&r->word, category(c));
+    fs_text_puts(&r->word, " ");
+    add_version(r, c->target);
+  }
+  fs_trace_word(r);
+}
+
+static void put_waits(fs_tracer *r, uint32_t command) {
+  const fs_points *p = &r->order.points;
+  if (p->point0[command] == p->point0[command + 1]) {
+    return;
+  }
+  fs_text_puts(&r->text, ",\"waits\":");
+  for (uint32_t i = p->point0[command]; i < p->point0[command + 1]; i++) {
+    const fs_stream_wait *w = &p->point[i];
+    fs_text_puts(&r->word, i == p->point0[command] ? "" : " ");
+    fs_text_puts(&r->word, fs_stream_string(r->s, r->s->axes[w->axis].name));
+    fs_text_puts(&r->word, ":");
+    fs_text_u64(&r->word, w->epoch);
+  }
+  fs_trace_word(r);
+}
+
+/* 5 (1:2): barrier 5 is physical barrier 1, for the third time */
+static void add_barrier(fs_tracer *r, uint32_t barrier) {
+  const fs_stream_barrier *b = &r->s->barriers[barrier];
+  fs_text_u64(&r->word, barrier);
+  fs_text_puts(&r->word, " (");
+  fs_text_u64(&r->word, b->physical);
+  fs_text_puts(&r->word, ":");
+  fs_text_u64(&r->word, b->use);
+  fs_text_puts(&r->word, ")");
+}
+
+static void put_barriers(fs_tracer *r, const fs_stream_command *c) {
+  for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
+    fs_text_puts(&r->text, i == 0 ? ",\"barrier_waits\":[" : ",");
+    add_barrier(r, r->s->barrier_waits[c->barrier_wait0 + i]);
+    fs_trace_word(r);
+  }
+  fs_text_puts(&r->text, c->n_barrier_waits == 0 ? "" : "]");
+  for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
+    fs_text_puts(&r->text, i == 0 ? ",\"barrier_updates\":[" : ",");
+    add_barrier(r, r->s->barrier_updates[c->barrier_update0 + i].barrier);
+    fs_trace_word(r);
+  }
+  fs_text_puts(&r->text, c->n_barrier_updates == 0 ? "" : "]");
+}
+
+static void put_gang(fs_tracer *r, const fs_stream_command *c) {
+  if (c->gang_axis == FS_NONE) {
+    return;
+  }
+  fs_text_puts(&r->text, ",\"gang\":");
+  fs_text_puts(&r->word, fs_stream_string(r->s, r->s->axes[c->gang_axis].name));
+  fs_text_puts(&r->word, ":");
+  fs_text_u64(&r->word, c->gang_epoch);
+  fs_trace_word(r);
+}
+
+static void put_copy(fs_tracer *r, const fs_stream_command *c) {
+  const fs_stream_place *p = &r->s->places[c->place0];
+  fs_text_puts(&r->text, ",\"buffer\":");
+  fs_text_puts(&r->word, version_name(r, c->target));
+  fs_trace_word(r);
+  fs_trace_number(r, "version", r->s->versions[c->target].index);
+  fs_trace_number(r, "bytes", p[0].size);
+  fs_text_puts(&r->text, ",\"from\":");
+  add_place(r, &p[0]);
+  fs_trace_word(r);
+  fs_text_puts(&r->text, ",\"to\":");
+  add_place(r, &p[1]);
+  fs_trace_word(r);
+}
+
+/* "r A_in cmx[0,5)", scratch as "w scratch cmx[5,8)" */
+static void put_places(fs_tracer *r, const fs_stream_command *c) {
+  const char *before = ",\"places\":[";
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *p = &r->s->places[i];
+    if (p->space != FS_SPACE_MEMORY) {
+      continue;
+    }
+    fs_text_puts(&r->text, before);
+    before = ",";
+    fs_text_puts(&r->word, fs_words_mode[p->mode]);
+    fs_text_puts(&r->word, " ");
+    if (p->version == FS_NONE) {
+      fs_text_puts(&r->word, "scratch");
+    } else {
+      add_version(r, p->version);
+    }
+    fs_text_puts(&r->word, " ");
+    add_place(r, p);
+    fs_trace_word(r);
+  }
+  fs_text_puts(&r->text, before[1] == '\0' ? "]" : "");
+}
+
+static void put_slice(fs_tracer *r, uint32_t command) {
+  const fs_stream_command *c = &r->s->commands[command];
+  fs_trace_begin(r, "X");
+  fs_trace_number(r, "tid", r->tid0 + r->order.queue[command]);
+  fs_trace_time(r, "ts", r->begin[command]);
+  fs_trace_time(r, "dur", r->end[command] - r->begin[command]);
+  put_name(r, c);
+  fs_text_puts(&r->text, ",\"cat\":\"");
+  fs_text_puts(&r->text, category(c));
+  fs_text_puts(&r->text, "\",\"args\":{\"epoch\":");
+  fs_text_u64(&r->text, c->epoch);
+  fs_trace_number(r, "planned_start", c->start);
+  fs_trace_number(r, "planned_end", c->end);
+  put_waits(r, command);
+  put_barriers(r, c);
+  if (r->s->meta->sync == FS_SYNC_BLOCK) {
+    fs_trace_number(r, "issue", c->issue);
+  }
+  if (c->signal) {
+    fs_text_puts(&r->text, ",\"signal\":\"");
+    fs_text_puts(&r->text, fs_words_scope[c->scope]);
+    fs_text_puts(&r->text, "\"");
+  }
+  put_gang(r, c);
+  if (c->kind == FS_COMMAND_RUN) {
+    put_places(r, c);
+  } else {
+    put_copy(r, c);
+  }
+  fs_text_puts(&r->text, "}}");
+}
+
+static void put_arrow_end(fs_tracer *r, const char *phase, uint32_t command, uint64_t ns) {
+  fs_trace_begin(r, phase);
+  fs_text_puts(&r->text, *phase == 'f' ? ",\"bp\":\"e\"" : ""); /* of the slice around it */
+  fs_trace_number(r, "tid", r->tid0 + r->order.queue[command]);
+  fs_trace_time(r, "ts", ns);
+  fs_trace_number(r, "id", r->n_flows);
+  fs_text_puts(&r->text, ",\"cat\":\"wait\",\"name\":\"wait\"}");
+}
+
+/* Of a stream that deadlocks, an arrow may have no time to arrive. */
+static void put_arrow(fs_tracer *r, uint32_t from, uint32_t to) {
+  if (r->end[from] > r->begin[to]) {
+    return;
+  }
+  r->n_flows++;
+  put_arrow_end(r, "s", from, r->end[from] - 1);
+  put_arrow_end(r, "f", to, r->begin[to]);
+}
+
+void fs_trace_slices(fs_tracer *r) {
+  for (uint32_t c = 0; c < r->s->n_commands; c++) {
+    put_slice(r, c);
+  }
+  for (uint32_t c = 0; c < r->s->n_commands; c++) {
+    for (uint32_t a = r->arrows.arrow0[c]; a < r->arrows.arrow0[c + 1]; a++) {
+      put_arrow(r, r->arrows.from[a], c);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU back end: from the stream to steps.
+ *
+ * Waits become pointers to timelines, the commands of one gang op become a meeting, kernels are
+ * looked up.  Syncs (sync: block) become waits for what they tell each queue.  A barrier is waited
+ * for on the timeline of its physical one: by who updates it until it is mapped, by who waits for
+ * it until it is complete.  All checks are made here, so that of what workers do only kernels can
+ * fail. */
+#include <sched.h>
+
+#include "exec/cpu/cpu.h"
+#include "model/stream/points.h"
+#include "model/sync.h"
+
+/* Spins before sleeping: long (about half a millisecond) where every queue can have a processor,
+ * else just long enough for a hand-off that is under way. */
+enum { SPINS_ALONE = 1 << 14, SPINS_SHARED = 1 << 7 };
+
+static uint32_t processors(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+/* The arena aligns to 16 bytes, timelines and workers want lines of their own. */
+static fs_status new_lines(fs_arena *arena, size_t n, size_t size, void *out_ptr) {
+  unsigned char *raw;
+  if (n > (SIZE_MAX / 2 - FS_LINE) / size) {
+    n = SIZE_MAX / 2 / size; /* fails below, with its diagnostic */
+  }
+  FS_TRY(fs_new_zero(arena, &raw, n * size + FS_LINE));
+  void *aligned = raw + (FS_LINE - (uintptr_t)raw % FS_LINE) % FS_LINE;
+  memcpy(out_ptr, &aligned, sizeof aligned);
+  return FSCHED_OK;
+}
+
+static fs_step_wait make_wait(const fs_instance *x, uint32_t axis, uint32_t epoch) {
+  return (fs_step_wait){&x->timeline[axis], x->period[axis], axis, epoch};
+}
+
+/* The commands of each of n meetings: those who start together. */
+static fs_status list_members(fs_instance *x, uint64_t n) {
+  const fs_stream *s = x->stream;
+  uint32_t total = 0;
+  for (uint64_t m = 0; m < n; m++) {
+    total += x->meeting[m].members;
+    x->meeting[m].member0 = total; /* filling moves it to its place */
+  }
+  FS_TRY(fs_new(&x->arena, &x->member, total));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    if (x->step[c].meeting != FS_NONE) {
+      x->member[--x->meeting[x->step[c].meeting].member0] = c;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* One meeting for each epoch of each collective axis, in that order. */
+static fs_status decode_gangs(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    uint32_t axis = s->commands[c].gang_axis;
+    if (axis != FS_NONE) {
+      x->period[axis] = fs_max(x->period[axis], s->commands[c].gang_epoch);
+    }
+  }
+  uint64_t n = 0;
+  uint64_t *meeting0;
+  FS_TRY(fs_new(&x->arena, &meeting0, s->n_axes));
+  for (uint32_t a = s->n_queues; a < s->n_axes; a++) {
+    meeting0[a] = n;
+    n += x->period[a];
+  }
+  FS_TRY(fs_new_zero(&x->arena, &x->meeting, n));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    if (k->gang_axis != FS_NONE) {
+      uint64_t m = meeting0[k->gang_axis] + k->gang_epoch - 1;
+      x->step[c].meeting = (uint32_t)m;
+      x->meeting[m].members = s->axes[k->gang_axis].n_members;
+      x->meeting[m].over = make_wait(x, k->gang_axis, k->gang_epoch);
+    }
+  }
+  return x->physicals.n == 0 ? FSCHED_OK : list_members(x, n);
+}
+
+static fs_status decode_points(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  fs_points p;
+  FS_TRY(fs_stream_points_find(&x->arena, s, &p));
+  FS_TRY(fs_new(&x->arena, &x->wait, p.point0[s->n_commands]));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    x->step[c].wait0 = p.point0[c];
+    x->step[c].n_waits = (p.point0[c + 1] - p.point0[c]) & 0x7FFFFFFF;
+  }
+  for (uint32_t w = 0; w < p.point0[s->n_commands]; w++) {
+    const fs_stream_wait *wait = &p.point[w];
+    x->wait[w] = make_wait(x, wait->axis, wait->epoch);
+    if (s->meta->sync == FS_SYNC_BLOCK && wait->axis < s->n_queues) {
+      x->step[s->queues[wait->axis].command0 + wait->epoch - 1].signal = 1;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_physicals(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  const fs_physicals *p = &x->physicals;
+  FS_TRY(new_lines(&x->arena, p->n, sizeof *x->physical, &x->physical));
+  FS_TRY(fs_new(&x->arena, &x->turn, s->n_barriers));
+  for (uint32_t i = 0; i < p->n; i++) {
+    x->physical[i].phase = &x->timeline[fs_cpu_phase(x, i)];
+    x->physical[i].period = 2 * (uint64_t)fs_physical_uses(p, i);
+  }
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    uint32_t use = s->barriers[b].use;
+    x->turn[b] = (fs_turn){.physical = &x->physical[p->of[b]],
+                           .value = 2 * (uint64_t)use + 1,
+                           .next = fs_physical_barrier(p, p->of[b], use + 1)};
+  }
+  fs_cpu_barrier_set(x, 0);
+  return FSCHED_OK;
+}
+
+static fs_step_wait barrier_wait(const fs_instance *x, uint32_t barrier, bool complete) {
+  const fs_turn *t = &x->turn[barrier];
+  return (fs_step_wait){t->physical->phase, t->physical->period,
+                        fs_cpu_phase(x, x->physicals.of[barrier]), (uint32_t)t->value + complete};
+}
+
+/* First for what it waits for, then for room for what it updates. */
+static fs_status decode_barriers(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t n = 0;
+  FS_TRY(make_physicals(x));
+  FS_TRY(fs_new(&x->arena, &x->wait, (size_t)s->n_barrier_waits + s->n_barrier_updates));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    x->step[c].wait0 = n;
+    x->step[c].n_waits = (k->n_barrier_waits + k->n_barrier_updates) & 0x7FFFFFFF;
+    for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+      x->wait[n++] = barrier_wait(x, s->barrier_waits[k->barrier_wait0 + i], true);
+    }
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      x->wait[n++] = barrier_wait(x, s->barrier_updates[k->barrier_update0 + i].barrier, false);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status decode_steps(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  FS_TRY(fs_new(&x->arena, &x->step, s->n_commands));
+  FS_TRY(fs_physicals_make(&x->arena, s, &x->physicals));
+  x->n_timelines = s->n_axes + 1 + 2 * x->io->n_given + x->physicals.n;
+  FS_TRY(new_lines(&x->arena, x->n_timelines, sizeof *x->timeline, &x->timeline));
+  x->go = &x->timeline[s->n_axes];
+  FS_TRY(fs_new_zero(&x->arena, &x->period, s->n_axes));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    x->period[q] = s->queues[q].n_commands;
+  }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    x->step[c] = (fs_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
+  }
+  FS_TRY(decode_gangs(x));
+  return x->physicals.n > 0 ? decode_barriers(x) : decode_points(x);
+}
+
+static fs_status decode_items(fs_instance *x) {
+  FS_TRY(fs_new_zero(&x->arena, &x->arrival, x->io->n_given));
+  for (uint32_t i = 0; i < x->io->n_given; i++) {
+    x->arrival[i].ready = &x->timeline[fs_cpu_ready(x, i)];
+    x->arrival[i].there = &x->timeline[fs_cpu_there(x, i)];
+  }
+  return fs_new_zero(&x->arena, &x->kept_left, x->io->n_kept);
+}
+
+static fs_status decode_effects(fsched_context *ctx, fs_instance *x) {
+  if (x->config.empty) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
+  FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
+                          x->config.pooled, &x->memories));
+  x->effects = (fs_effects){x->stream, x->io, &x->kernels, &x->memories};
+  return decode_items(x);
+}
+
+/* One lane for every queue that has commands; one for a stream without commands, too. */
+static fs_status decode_lanes(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  FS_TRY(fs_new_none(&x->arena, &x->queue_lane, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    if (s->queues[q].n_commands > 0) {
+      x->queue_lane[q] = x->n_lanes++;
+    }
+  }
+  FS_TRY(new_lines(&x->arena, fs_max(x->n_lanes, 1), sizeof *x->lane, &x->lane));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    if (x->queue_lane[q] != FS_NONE) {
+      fs_cpu_lane *l = &x->lane[x->queue_lane[q]];
+      l->queue = q;
+      l->steps = x->step + s->queues[q].command0;
+      l->n_steps = s->queues[q].n_commands;
+      l->timeline = &x->timeline[q];
+    }
+  }
+  x->n_lanes = (uint32_t)fs_max(x->n_lanes, 1);
+  for (uint32_t i = 0; i < x->n_lanes; i++) { /* they rest until the first invocation */
+    x->lane[i].blocked = 1;
+    x->lane[i].at = FS_NONE;
+    x->lane[i].axis = s->n_axes;
+    x->lane[i].value = 1;
+  }
+  return FSCHED_OK;
+}
+
+/* The threads of all slots together are at most as many as the options say, one each at least. */
+static fs_status decode_workers(fs_instance *x) {
+  uint32_t slots = (uint32_t)fs_max(x->config.slots, 1);
+  uint64_t most = fs_max(fs_host_threads(x->options) / slots, 1);
+  x->n_workers = (uint32_t)fs_min(x->n_lanes, most);
+  FS_TRY(new_lines(&x->arena, x->n_workers, sizeof *x->worker, &x->worker));
+  fs_effect_size size = fs_effect_measure(x->stream);
+  for (uint32_t i = 0; i < x->n_workers; i++) {
+    x->worker[i].instance = x;
+    FS_TRY(fs_effect_room_make(&x->arena, size, &x->worker[i].hand, &x->worker[i].room));
+  }
+  bool alone = !fs_cpu_shared(x) && x->n_workers <= processors() / slots;
+  x->spins = alone ? SPINS_ALONE : SPINS_SHARED;
+  return FSCHED_OK;
+}
+
+void fs_cpu_deal(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_lanes; i++) {
+    fs_worker *w = &x->worker[i % x->n_workers];
+    x->lane[i].worker = w;
+    w->lane = w->lane == NULL ? &x->lane[i] : w->lane;
+    w->n_lanes++;
+  }
+}
+
+fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) {
+  FS_TRY(decode_steps(x));
+  FS_TRY(decode_effects(ctx, x));
+  FS_TRY(decode_lanes(x));
+  return decode_workers(x);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU back end: the watchdog.
+ *
+ * A lane counts `blocked` up when it begins and when it ends a long wait, and says what it waits
+ * for; a worker counts its kernels; nothing else is asked of them.  Nothing moves when the counts
+ * are the same at two looks, and each lane is blocked while no awaited value is there, or is at the
+ * mercy of a kernel that its thread runs.  How long a kernel may run is for who looks to decide. */
+#include "exec/cpu/cpu.h"
+#include "exec/host/stuck.h"
+
+static uint32_t lane_axis(const fs_cpu_lane *l) {
+  return atomic_load_explicit(&l->axis, memory_order_relaxed);
+}
+
+static uint64_t lane_value(const fs_cpu_lane *l) {
+  return atomic_load_explicit(&l->value, memory_order_relaxed);
+}
+
+static bool is_idle(const fs_instance *x, const fs_cpu_lane *l, uint64_t blocked) {
+  return blocked % 2 == 1 && !fs_timeline_reached(&x->timeline[lane_axis(l)], lane_value(l));
+}
+
+uint64_t fs_cpu_progress(fs_instance *x, bool *idle) {
+  uint64_t moves = 0;
+  *idle = true;
+  for (uint32_t i = 0; i < x->n_workers; i++) {
+    const fs_worker *w = &x->worker[i];
+    uint64_t kernels = fs_hand_look(&x->worker[i].hand);
+    moves += kernels;
+    for (uint32_t j = 0; j < w->n_lanes; j++) {
+      const fs_cpu_lane *l = w->lane + (size_t)j * x->n_workers;
+      uint64_t blocked = atomic_load(&l->blocked);
+      moves += blocked;
+      *idle = *idle && (fs_hand_busy(kernels) || is_idle(x, l, blocked));
+    }
+  }
+  return moves;
+}
+
+/* Invocations before the running one. */
+static uint64_t invocations_before(const fs_instance *x) { return atomic_load(&x->go->epoch) - 1; }
+
+static uint64_t epochs_before(const fs_instance *x, uint32_t axis) {
+  return invocations_before(x) * x->period[axis];
+}
+
+/* A phase as the number of a use within the invocation. */
+static uint64_t use_of(const fs_instance *x, uint32_t physical, uint64_t phase) {
+  uint64_t before = invocations_before(x) * x->physical[physical].period;
+  return phase > before ? (phase - before - 1) / 2 : 0;
+}
+
+static void find_barrier(const fs_instance *x, uint32_t physical, uint64_t phase, fs_stuck *stuck) {
+  stuck->kind = phase % 2 == 1 ? FS_STUCK_MAPPED : FS_STUCK_COMPLETE;
+  stuck->barrier =
+      fs_physical_barrier(&x->physicals, physical, (uint32_t)use_of(x, physical, phase));
+}
+
+static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
+  const fs_physical *p = &x->physical[physical];
+  return (fs_stuck_barrier){.use = (uint32_t)use_of(x, physical, atomic_load(&p->phase->epoch)),
+                            .producers = atomic_load(&p->producers),
+                            .consumers = atomic_load(&p->consumers)};
+}
+
+static fs_stuck look(const fs_instance *x, uint32_t queue) {
+  fs_stuck stuck = {.at = FS_NONE};
+  if (x->queue_lane[queue] == FS_NONE) {
+    return stuck;
+  }
+  const fs_cpu_lane *l = &x->lane[x->queue_lane[queue]];
+  if (atomic_load(&l->blocked) % 2 == 0) {
+    return stuck;
+  }
+  stuck.at = atomic_load_explicit(&l->at, memory_order_relaxed);
+  uint32_t axis = lane_axis(l), first_item = fs_cpu_ready(x, 0);
+  if (axis >= fs_cpu_phase(x, 0)) {
+    find_barrier(x, axis - fs_cpu_phase(x, 0), lane_value(l), &stuck);
+  } else if (axis >= first_item) {
+    stuck.kind = FS_STUCK_CONTENT;
+    stuck.item = (axis - first_item) % x->io->n_given;
+  } else if (axis < x->stream->n_axes) {
+    stuck.axis = axis;
+    stuck.epoch = lane_value(l) - epochs_before(x, axis);
+  } else { /* it waits for `go` */
+    stuck.at = FS_NONE;
+  }
+  return stuck;
+}
+
+static uint64_t reached(const fs_instance *x, uint32_t axis) {
+  uint64_t before = epochs_before(x, axis), now = atomic_load(&x->timeline[axis].epoch);
+  return now > before ? now - before : 0;
+}
+
+/* Whether the worker's part of the invocation is over. */
+static bool rests(const fs_instance *x, const fs_worker *w) {
+  for (uint32_t i = 0; i < w->n_lanes; i++) {
+    const fs_cpu_lane *l = w->lane + (size_t)i * x->n_workers;
+    uint64_t blocked = atomic_load(&l->blocked);
+    if (!is_idle(x, l, blocked) || lane_axis(l) != x->stream->n_axes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whoever is in a kernel now was poisoned before, so that one that returns meanwhile touches
+ * nothing of the work, either. */
+bool fs_cpu_give_up(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_workers; i++) {
+    fs_worker *w = &x->worker[i];
+    if (!fs_hand_busy(atomic_load(&w->hand.count)) && !rests(x, w)) {
+      return false;
+    }
+  }
+  bool lost = false, all = true;
+  for (uint32_t i = 0; i < x->n_workers; i++) {
+    fs_hand *hand = &x->worker[i].hand;
+    uint64_t count = atomic_load(&hand->count);
+    bool gone = count == FS_HAND_LOST || fs_hand_give_up(hand, count);
+    lost = lost || gone;
+    all = all && (gone || !fs_hand_busy(count)); /* else it has returned just now */
+  }
+  return lost && all;
+}
+
+void fs_cpu_report(fs_instance *x, fsched_context *ctx) {
+  bool kernels = false;
+  for (uint32_t i = 0; i < x->n_workers; i++) {
+    kernels = fs_hand_report(ctx, x->stream, &x->worker[i].hand, x->begin_ns) || kernels;
+  }
+  if (kernels) {
+    return; /* all others wait for these */
+  }
+  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look, reached, barrier};
+  fs_stuck_report(ctx, &view);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU back end: what a thread does.
+ *
+ *   for every invocation:  wait for `go`
+ *     for every step:      wait for its epochs, run or copy, publish the own epoch if it signals
+ *     the last worker to get here takes the rest out and tells the core, which may open the next
+ *     invocation from within that call
+ *
+ * With barriers, a step that starts and one that is over is also counted there; of a gang, all
+ * members start when the last one is there.
+ *
+ * A step of an axis with n epochs in invocation k has the value k * n + epoch on its timeline.
+ * Given content is put in its place by the first worker whose command touches it; kept content is
+ * taken out by the last worker whose command writes it.  In a poisoned invocation waits are over at
+ * once and nothing is executed, but every epoch is published and every gang meets, so that the next
+ * invocation finds the timelines as ever; barriers are left alone from then on, and set at the end
+ * to what the next invocation expects.
+ *
+ * A thread with one lane waits where it stands.  A thread with several leaves the lane where it has
+ * to wait, and comes back to the same place: a part of a step is done once, its waits are looked at
+ * again.  Nothing is executed between two such places, so a lane that goes on never blocks its
+ * thread; and since of all commands that are not over the one that comes first in the stream's
+ * order waits for nothing, any number of threads gets to the end. */
+#include "exec/cpu/cpu.h"
+
+/* Below this a paced command spins, since a sleep may overshoot by that much. */
+enum { PACE_SPIN_NS = 100000 };
+
+/* Waits where spinning has not helped; leaves word of it for the watchdog.  Over early when *off is
+ * set. */
+__attribute__((noinline)) static void block(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
+                                            uint32_t at, uint32_t axis,
+                                            const _Atomic uint32_t *off) {
+  if (fs_timeline_spin(t, value, l->worker->instance->spins)) {
+    return;
+  }
+  atomic_store_explicit(&l->at, at, memory_order_relaxed);
+  atomic_store_explicit(&l->axis, axis, memory_order_relaxed);
+  atomic_store_explicit(&l->value, value, memory_order_relaxed);
+  atomic_fetch_add(&l->blocked, 1);
+  (void)fs_timeline_sleep(t, value, off, UINT64_MAX);
+  atomic_fetch_add(&l->blocked, 1);
+}
+
+/* False: the lane, of several of its thread, is parked. */
+__attribute__((noinline)) static bool await_value(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
+                                                  uint32_t at, uint32_t axis) {
+  if (fs_cpu_shared(l->worker->instance)) {
+    return !fs_cpu_park(l, t, value, axis);
+  }
+  block(l, t, value, at, axis, &l->worker->instance->poisoned);
+  return true;
+}
+
+static inline bool await(fs_cpu_lane *l, const fs_step_wait *wait, uint64_t k, uint32_t at) {
+  uint64_t value = k * wait->period + wait->epoch;
+  return fs_timeline_reached(wait->timeline, value) ||
+         await_value(l, wait->timeline, value, at, wait->axis);
+}
+
+static inline bool poisoned(const fs_instance *x) {
+  return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
+}
+
+/* Makes the content of a given item be in its place; false: the lane is parked. */
+static bool await_item(fs_cpu_lane *l, uint32_t item, uint64_t k, uint32_t at) {
+  fs_instance *x = l->worker->instance;
+  fs_arrival *a = &x->arrival[item];
+  if (fs_timeline_reached(a->there, k + 1)) {
+    return true;
+  }
+  if (!fs_timeline_reached(a->ready, k + 1) &&
+      !await_value(l, a->ready, k + 1, at, fs_cpu_ready(x, item))) {
+    return false;
+  }
+  uint64_t before = atomic_load(&a->claimed);
+  if (before <= k && atomic_compare_exchange_strong(&a->claimed, &before, k + 1)) {
+    if (!poisoned(x)) {
+      fs_effect_give(&x->effects, x->work, item);
+    }
+    fs_timeline_publish(a->there, k + 1);
+    return true;
+  }
+  return fs_timeline_reached(a->there, k + 1) ||
+         await_value(l, a->there, k + 1, at, fs_cpu_there(x, item));
+}
+
+/* Sleeps, then spins, until the clock shows `until`, or all effects are left out. */
+static void pace(const fs_instance *x, uint64_t until) {
+  for (;;) {
+    uint64_t now = fs_now_ns();
+    if (now >= until || poisoned(x)) {
+      return;
+    }
+    if (until - now > 2 * PACE_SPIN_NS) {
+      fs_futex_wait(&x->poisoned, 0, until - now - PACE_SPIN_NS);
+    } else {
+      fs_pause();
+    }
+  }
+}
+
+static uint64_t paced_end(const fs_instance *x, const fs_stream_command *c, uint64_t begin) {
+  uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
+  uint64_t limit = UINT64_MAX / 2;
+  bool over = x->config.pace_ns != 0 && ticks > limit / x->config.pace_ns;
+  return begin + (over ? limit : ticks * x->config.pace_ns);
+}
+
+static bool give_items(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
+  const fs_io *io = l->worker->instance->io;
+  for (uint32_t n = io->given0[command + 1] - io->given0[command]; l->next_wait < n;
+       l->next_wait++) {
+    if (!await_item(l, io->command_given[io->given0[command] + l->next_wait], k, at)) {
+      return false;
+    }
+  }
+  l->next_wait = 0;
+  return true;
+}
+
+static void effect(fs_worker *w, uint32_t command) {
+  fs_instance *x = w->instance;
+  if (!poisoned(x)) {
+    fsched_cause cause = fs_effect_run(&x->effects, &w->room, x->work, command);
+    if (cause != FSCHED_CAUSE_NONE) {
+      fs_cpu_poison(x, cause);
+    }
+  }
+}
+
+static void keep_items(fs_instance *x, uint32_t command) {
+  const fs_io *io = x->io;
+  for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
+    if (atomic_fetch_sub(&x->kept_left[io->command_kept[i]], 1) == 1 && !poisoned(x)) {
+      fs_effect_keep(&x->effects, x->work, io->command_kept[i]);
+    }
+  }
+}
+
+/* False: parked until its time is over. */
+static bool await_pace(fs_cpu_lane *l) {
+  const fs_instance *x = l->worker->instance;
+  if (!fs_cpu_shared(x)) {
+    pace(x, l->end_ns);
+  } else if (!poisoned(x) && fs_now_ns() < l->end_ns) {
+    fs_cpu_park_paced(l);
+    return false;
+  }
+  return true;
+}
+
+/* Does what the command says; begin and end, of the command alone, are set where someone wants to
+ * know them.  False: the lane is parked, and its part says where. */
+static bool execute(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
+  fs_instance *x = l->worker->instance;
+  bool timed = x->config.pace_ns != 0 || x->work->record.begin != NULL;
+  if (l->part != FS_PART_PACE) {
+    l->part = FS_PART_CONTENT;
+    if (!x->config.empty && !give_items(l, command, k, at)) {
+      return false;
+    }
+    l->begin_ns = timed ? fs_now_ns() : 0;
+    if (!x->config.empty) {
+      effect(l->worker, command);
+    }
+    if (x->config.pace_ns != 0) {
+      l->part = FS_PART_PACE;
+      l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
+    }
+  }
+  if (x->config.pace_ns != 0 && !await_pace(l)) {
+    return false;
+  }
+  l->part = FS_PART_WAITS;
+  l->end_ns = timed ? fs_now_ns() : 0;
+  if (!x->config.empty) {
+    keep_items(x, command);
+  }
+  return true;
+}
+
+static void record(const fs_instance *x, uint32_t command, uint64_t begin, uint64_t end) {
+  if (x->work->record.begin != NULL) {
+    x->work->record.begin[command] = begin - x->begin_ns;
+    x->work->record.end[command] = end - x->begin_ns;
+  }
+}
+
+static bool run_meeting(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+  fs_meeting *m = &l->worker->instance->meeting[s->meeting];
+  if (!execute(l, s->command, k, at)) {
+    return false;
+  }
+  m->begin = l->begin_ns;
+  m->end = l->end_ns;
+  fs_timeline_publish(m->over.timeline, k * m->over.period + m->over.epoch);
+  return true;
+}
+
+/* Whether this member is the last to arrive: it has seen what all members have seen, since their
+ * arrivals are one chain of read-modify-writes. */
+static bool arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
+  if (atomic_fetch_add(&m->arrived, 1) + 1 != (k + 1) * m->members) {
+    return false;
+  }
+  for (uint32_t i = 0; i < m->members && x->member != NULL; i++) {
+    fs_cpu_barrier_start(x, x->member[m->member0 + i], k);
+  }
+  return true;
+}
+
+/* The last member runs the op alone, the others wait until it is over. */
+static bool meet(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+  fs_instance *x = l->worker->instance;
+  fs_meeting *m = &x->meeting[s->meeting];
+  if (l->part == FS_PART_WAITS && !arrive(x, m, k)) {
+    l->part = FS_PART_MET;
+  }
+  if (!(l->part == FS_PART_MET ? await(l, &m->over, k, at) : run_meeting(l, s, k, at))) {
+    return false;
+  }
+  l->part = FS_PART_WAITS;
+  if (fs_timeline_reached(m->over.timeline, k * m->over.period + m->over.epoch)) {
+    record(x, s->command, m->begin, m->end);
+  }
+  return true;
+}
+
+static bool execute_alone(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+  if (!execute(l, s->command, k, at)) {
+    return false;
+  }
+  record(l->worker->instance, s->command, l->begin_ns, l->end_ns);
+  return true;
+}
+
+/* The waits of a step.  `shared` is a constant where this is called, as is `barriers` below, so
+ * that they cost nothing without. */
+static inline __attribute__((always_inline)) bool await_step(const fs_instance *x, fs_cpu_lane *l,
+                                                             const fs_step *s, uint64_t k,
+                                                             uint32_t at, const bool shared) {
+  for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
+    if (!await(l, &x->wait[s->wait0 + j], k, at)) {
+      l->next_wait = j;
+      return false;
+    }
+  }
+  if (shared) {
+    l->next_wait = 0; /* content is counted next */
+  }
+  return true;
+}
+
+/* False: parked. */
+static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t k,
+                                                       const bool barriers, const bool shared) {
+  fs_instance *x = l->worker->instance;
+  const uint64_t base = k * l->n_steps;
+  const bool busy = !x->config.empty || x->config.pace_ns != 0 || x->work->record.begin != NULL;
+  for (uint32_t i = shared ? l->step : 0; i < l->n_steps; i++) {
+    const fs_step *s = &l->steps[i];
+    bool over = true, fresh = !shared || l->part == FS_PART_WAITS;
+    if (shared) {
+      l->step = i;
+    }
+    if (fresh && !await_step(x, l, s, k, i, shared)) {
+      return false;
+    }
+    if (barriers && fresh && s->meeting == FS_NONE) {
+      fs_cpu_barrier_start(x, s->command, k);
+    }
+    if (s->meeting != FS_NONE) {
+      over = meet(l, s, k, i);
+    } else if (busy) {
+      over = execute_alone(l, s, k, i);
+    }
+    if (shared && !over) {
+      return false;
+    }
+    if (barriers) {
+      fs_cpu_barrier_end(x, s->command, k);
+    }
+    if (s->signal) {
+      fs_timeline_publish(l->timeline, base + i + 1);
+    }
+  }
+  return true;
+}
+
+bool fs_cpu_go_on(fs_cpu_lane *l, uint64_t k) {
+  return l->worker->instance->physicals.n > 0 ? walk(l, k, true, true) : walk(l, k, false, true);
+}
+
+/* With one lane, to the end. */
+static void run_lane(fs_cpu_lane *l, uint64_t k) {
+  fs_cpu_begin(l);
+  (void)(l->worker->instance->physicals.n > 0 ? walk(l, k, true, false) : walk(l, k, false, false));
+  fs_cpu_rest(l, k);
+}
+
+/* The same at the end, when all lanes rest and this thread has nothing else to do. */
+static void put_in_place(fs_cpu_lane *l, uint32_t item, uint64_t k) {
+  fs_instance *x = l->worker->instance;
+  if (!fs_timeline_reached(x->arrival[item].ready, k + 1)) {
+    fs_cpu_begin(l);
+    block(l, x->arrival[item].ready, k + 1, FS_NONE, fs_cpu_ready(x, item), &x->poisoned);
+    fs_cpu_rest(l, k);
+  }
+  bool there =
+      await_item(l, item, k, FS_NONE); /* no other thread puts it there, so it is not parked */
+  assert(there);
+  (void)there;
+}
+
+/* What no command has taken out: first all of it is made to be there, then all is kept or nothing,
+ * so that a failure that comes meanwhile does not leave one state new and another old. */
+static fsched_cause keep_rest(fs_worker *w, uint64_t k) {
+  fs_instance *x = w->instance;
+  const fs_io *io = x->io;
+  for (uint32_t i = 0; i < io->n_kept; i++) {
+    if (io->kept[i].touches == 0 && io->kept[i].given != FS_NONE) {
+      put_in_place(w->lane, io->kept[i].given, k);
+    }
+  }
+  fsched_cause cause = atomic_load(&x->cause);
+  for (uint32_t i = 0; i < io->n_kept && cause == FSCHED_CAUSE_NONE; i++) {
+    if (io->kept[i].touches == 0) {
+      fs_effect_keep(&x->effects, x->work, i);
+    }
+  }
+  return cause;
+}
+
+/* By the last worker of invocation k, while all others wait for `go`. */
+static void finish(fs_worker *w, uint64_t k) {
+  fs_instance *x = w->instance;
+  fsched_cause cause = x->config.empty ? atomic_load(&x->cause) : keep_rest(w, k);
+  uint64_t ns = fs_now_ns() - x->begin_ns;
+  if (atomic_load(&x->poisoned) != 0) {
+    fs_cpu_barrier_set(x, k + 1);
+  }
+  const fs_work *work = x->work;
+  work->done(work->user, cause, ns);
+}
+
+/* False: the instance is being destroyed. */
+static bool await_go(const fs_instance *x, uint64_t k) {
+  while (!fs_timeline_reached(x->go, k + 1)) {
+    if (!fs_timeline_spin(x->go, k + 1, x->spins)) {
+      (void)fs_timeline_sleep(x->go, k + 1, &x->stop, UINT64_MAX);
+    }
+    if (atomic_load(&x->stop) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void *fs_cpu_worker(void *worker) {
+  fs_worker *w = worker;
+  fs_instance *x = w->instance;
+  for (uint64_t k = 0; await_go(x, k); k++) {
+    if (fs_cpu_shared(x)) {
+      fs_cpu_run_lanes(w, k);
+    } else {
+      run_lane(w->lane, k);
+    }
+    if (atomic_fetch_add(&x->arrived, 1) + 1 == (k + 1) * x->n_workers) {
+      finish(w, k);
+    }
+  }
+  return NULL;
+}

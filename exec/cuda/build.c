@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kernels are launched with: addresses and values.
+ *
+ * A built-in kernel gets the address of its call, which is a record in the device's memory; a
+ * kernel of a module gets the op's args in order, a buffer as the address of the accessed bytes, a
+ * value as 64 bits.  Calls do not depend on where the pooled memories lie, so they are written
+ * again only when values differ; all else is made anew, too, when the memories lie elsewhere. */
+#include "exec/cuda/cuda.h"
+
+bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) {
+  if (result == FS_CU_SUCCESS) {
+    return true;
+  }
+  if (!fs_cuda_poisoned(x) && x->work->failed != NULL) {
+    char text[200];
+    fs_cuda_describe(&x->machine->device.cuda, call, result, text, sizeof text);
+    x->work->failed(x->work->user, FSCHED_CAUSE_SYSTEM, text);
+  }
+  fs_cuda_poison(x, FSCHED_CAUSE_SYSTEM);
+  return false;
+}
+
+static int64_t value_of(const fs_instance *x, uint32_t arg) {
+  return x->work->values == NULL ? x->s->args[arg].value : x->work->values[arg];
+}
+
+static void find_bases(fs_instance *x, fs_cu_address block) {
+  for (uint32_t m = 0; m < x->s->n_memories; m++) {
+    x->base[m] = x->io->store[m] ? (fs_cu_address)(uintptr_t)x->pinned : block;
+  }
+}
+
+static fs_cuda_call *staged_call(const fs_instance *x, uint32_t item) {
+  return (fs_cuda_call *)(void *)(x->pinned + x->staged_aux + x->call[item]);
+}
+
+static fs_builtin builtin_of(const fs_instance *x, const fs_stream_command *c) {
+  uint32_t kernel = x->s->ops[c->target].kernel;
+  return kernel == FS_NONE ? FS_BUILTIN_MIX : x->program->modules.kernel[kernel].builtin;
+}
+
+/* The record of an op's call: its args, then its scratch places. */
+static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c) {
+  const fs_stream_op *op = &x->s->ops[c->target];
+  fs_cuda_call *call = staged_call(x, item);
+  fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
+  *call = (fs_cuda_call){.seed = fs_kernel_seed(fs_stream_string(x->s, op->name)),
+                         .digest = x->aux + x->digests + (uint64_t)c->target * 8,
+                         .n_args = op->n_args,
+                         .kernel = builtin_of(x, c)};
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    const fs_stream_arg *a = &x->s->args[op->arg0 + i];
+    arg[i] = (fs_cuda_arg){.value = (uint64_t)value_of(x, op->arg0 + i),
+                           .reads = fs_arg_reads(a->tag),
+                           .writes = fs_arg_writes(a->tag),
+                           .has_value = a->tag == FSCHED_VALUE};
+  }
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *p = &x->s->places[i];
+    fs_cuda_arg *to = NULL;
+    if (p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+      to = &arg[p->arg - op->arg0];
+    } else if (p->space == FS_SPACE_MEMORY && p->version == FS_NONE &&
+               (p->mode & FS_MODE_W) != 0) { /* else a no_dep arg that names no content */
+      to = &arg[op->n_args + call->n_scratch++];
+      *to = (fs_cuda_arg){0};
+    }
+    if (to != NULL) {
+      to->pooled = !x->io->store[p->index];
+      to->data = fs_io_at(x->io, p->index, p->address) +
+                 (to->pooled ? 0 : (fs_cu_address)(uintptr_t)x->pinned);
+      to->length = p->size;
+    }
+  }
+}
+
+static bool write_calls(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    if (x->call[i] != UINT64_MAX) {
+      write_call(x, i, &x->s->commands[plan->item[i].command]);
+    }
+  }
+  return x->aux_bytes == 0 ||
+         (FS_CUDA_DO(x, cuMemcpyAsync,
+                     (x->aux, (fs_cu_address)(uintptr_t)(x->pinned + x->staged_aux), x->aux_bytes,
+                      x->lane[0])) &&
+          fs_cuda_await_stream(x, x->lane[0]));
+}
+
+/* The args of a kernel of a module; *at is the first free parameter. */
+static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
+  const fs_stream_op *op = &x->s->ops[c->target];
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    bool value = x->s->args[op->arg0 + i].tag == FSCHED_VALUE;
+    x->param[*at + i] = value ? (uint64_t)value_of(x, op->arg0 + i) : 0;
+  }
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *p = &x->s->places[i];
+    if (p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+      x->param[*at + (p->arg - op->arg0)] = fs_cuda_at(x, p->index, p->address);
+    }
+  }
+  *at += op->n_args;
+}
+
+static void build_run(fs_instance *x, uint32_t item, const fs_stream_command *c, uint64_t *at) {
+  const fs_cuda_device *device = &x->machine->device;
+  uint32_t kernel = x->s->ops[c->target].kernel;
+  fs_builtin builtin = builtin_of(x, c);
+  fs_cuda_work *w = &x->todo[item];
+  w->call = x->aux + x->call[item];
+  w->launch = (fs_cuda_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &x->params[*at]};
+  if (builtin == FS_BUILTINS) {
+    const fs_stream_kernel *k = &x->s->kernels[kernel];
+    w->launch.function = x->program->modules.kernel[kernel].function;
+    w->launch.shared_bytes = (unsigned)k->shared_bytes;
+    memcpy(w->launch.grid, k->grid, sizeof w->launch.grid);
+    memcpy(w->launch.block, k->block, sizeof w->launch.block);
+    build_params(x, c, at);
+    return;
+  }
+  w->launch.function = device->function[builtin];
+  w->launch.block[0] = builtin == FS_BUILTIN_NOP ? 1 : FS_CUDA_BLOCK;
+  x->param[(*at)++] = w->call;
+  x->param[(*at)++] = x->built.block;
+}
+
+static void build_copy(fs_instance *x, uint32_t item, const fs_stream_command *c) {
+  const fs_stream_place *p = &x->s->places[c->place0];
+  x->todo[item] = (fs_cuda_work){.from = fs_cuda_at(x, p[0].index, p[0].address),
+                                 .to = fs_cuda_at(x, p[1].index, p[1].address),
+                                 .size = p[1].size,
+                                 .from_host = x->io->store[p[0].index],
+                                 .to_host = x->io->store[p[1].index]};
+}
+
+static void build_items(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    const fs_stream_command *c = &x->s->commands[plan->item[i].command];
+    x->todo[i] = (fs_cuda_work){0};
+    if (x->config.empty) {
+      x->todo[i].launch = (fs_cuda_launch){.function = x->machine->device.function[FS_BUILTIN_NOP],
+                                           .grid = {1, 1, 1},
+                                           .block = {1, 1, 1}};
+    } else if (c->kind == FS_COMMAND_RUN) {
+      build_run(x, i, c, &at);
+    } else {
+      build_copy(x, i, c);
+    }
+  }
+  for (uint64_t i = 0; i < at; i++) {
+    x->params[i] = &x->param[i];
+  }
+}
+
+static bool make_times(fs_instance *x) {
+  uint32_t n = 2 * x->program->plan.n_items + 1;
+  for (; x->n_times < n; x->n_times++) {
+    if (!FS_CUDA_DO(x, cuEventCreate, (&x->time[x->n_times], 0))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The block of the pooled memories in this invocation. */
+static fs_cu_address block_of(const fs_instance *x) {
+  return x->config.pooled ? (fs_cu_address)(uintptr_t)x->work->memory : x->block;
+}
+
+static bool same_values(const fs_instance *x) {
+  return !x->built.has_values && x->work->values == NULL
+             ? true
+             : x->built.has_values && x->work->values != NULL &&
+                   memcmp(x->values, x->work->values, x->s->n_args * sizeof *x->values) == 0;
+}
+
+bool fs_cuda_build_for(fs_instance *x) {
+  fs_cuda_build wanted = {.timed = x->work->record.begin != NULL,
+                          .digests = x->work->record.digest != NULL && !x->config.empty,
+                          .block = block_of(x),
+                          .has_values = x->work->values != NULL};
+  const fs_cuda_build old = x->built;
+  bool called = old.valid && same_values(x);
+  bool alike = called && old.timed == wanted.timed && old.digests == wanted.digests;
+  if (alike && old.block == wanted.block) {
+    return true;
+  }
+  x->built = wanted;
+  if (wanted.has_values) {
+    memcpy(x->values, x->work->values, x->s->n_args * sizeof *x->values);
+  }
+  if (!called && !write_calls(x)) {
+    return false;
+  }
+  find_bases(x, wanted.block);
+  build_items(x);
+  if (wanted.timed && !make_times(x)) {
+    return false;
+  }
+  if (x->graph) {
+    if (!alike) {
+      fs_cuda_graph_drop(x);
+    }
+    if (!fs_cuda_graph_find(x)) {
+      return false;
+    }
+  }
+  x->built.valid = true;
+  return true;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA driver, opened at run time: nothing of CUDA is needed to build.
+ *
+ * Declarations are our own, of what is used alone; names of functions are the driver's.  Each entry
+ * point is asked for by cuGetProcAddress_v2 with the version of its signature (cuda/driver.def).
+ *
+ * Ownership: an open driver holds the library and the device's primary context until it is closed.
+ * The library itself stays loaded, since threads of the driver may outlive the last call.
+ * Threads: an open driver may be used by several threads at once; each has to enter it first. */
+#ifndef FS_EXEC_CUDA_DRIVER_H
+#define FS_EXEC_CUDA_DRIVER_H
+
+#include "base/context.h"
+
+typedef unsigned fs_cu_result; /* 0: success */
+enum {
+  FS_CU_SUCCESS = 0,
+  FS_CU_OUT_OF_MEMORY = 2,
+  FS_CU_STUB_LIBRARY = 34,
+  FS_CU_NO_DEVICE = 100,
+  FS_CU_NO_BINARY = 209,
+  FS_CU_NOT_FOUND = 500,
+  FS_CU_NOT_READY = 600
+};
+
+typedef int fs_cu_device;
+typedef unsigned long long fs_cu_address;
+typedef struct CUctx_st *fs_cu_context;
+typedef struct CUmod_st *fs_cu_module;
+typedef struct CUfunc_st *fs_cu_function;
+typedef struct CUstream_st *fs_cu_stream;
+typedef struct CUevent_st *fs_cu_event;
+typedef struct CUgraph_st *fs_cu_graph;
+typedef struct CUgraphNode_st *fs_cu_node;
+typedef struct CUgraphExec_st *fs_cu_executable;
+
+typedef unsigned fs_cu_attribute;
+enum {
+  FS_CU_MAX_THREADS_PER_BLOCK = 1,
+  FS_CU_MAX_BLOCK_X = 2, /* y and z follow */
+  FS_CU_MAX_GRID_X = 5,  /* y and z follow */
+  FS_CU_MULTIPROCESSORS = 16,
+  FS_CU_COPY_ENGINES = 40,
+  FS_CU_UNIFIED_ADDRESSING = 41,
+  FS_CU_CAPABILITY_MAJOR = 75,
+  FS_CU_CAPABILITY_MINOR = 76,
+  FS_CU_MAX_SHARED_BYTES = 97 /* dynamic, when asked for */
+};
+
+typedef unsigned fs_cu_function_attribute;
+enum { FS_CU_BINARY_VERSION = 6, FS_CU_DYNAMIC_SHARED_BYTES = 8 };
+
+typedef unsigned fs_cu_jit_option;
+enum { FS_CU_JIT_ERROR_LOG = 5, FS_CU_JIT_ERROR_LOG_SIZE = 6 };
+
+enum { FS_CU_HOST_PORTABLE = 1, FS_CU_HOST_MAPPED = 2 };
+enum { FS_CU_STREAM_NON_BLOCKING = 1 };
+enum { FS_CU_EVENT_BLOCKING = 1, FS_CU_EVENT_NO_TIMING = 2 };
+
+typedef struct fs_cu_kernel_node {
+  fs_cu_function function;
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  void **params;
+  void **extra;
+  void *kernel; /* NULL: by function */
+  fs_cu_context context;
+} fs_cu_kernel_node;
+
+enum { FS_CU_MEMORY_HOST = 1, FS_CU_MEMORY_DEVICE = 2 };
+typedef struct fs_cu_place {
+  size_t x, y, z, level;
+  unsigned type;
+  void *host;
+  fs_cu_address device;
+  void *array;
+  void *reserved;
+  size_t pitch, height;
+} fs_cu_place;
+typedef struct fs_cu_copy {
+  fs_cu_place from, to;
+  size_t width, height, depth;
+} fs_cu_copy;
+
+/* As the driver lays them out; there are drivers for 64-bit hosts alone. */
+#define FS_CU_LAYOUT(x) (sizeof(void *) != 8 || (x))
+_Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_kernel_node) == 72), "CUDA_KERNEL_NODE_PARAMS_v2");
+_Static_assert(FS_CU_LAYOUT(offsetof(fs_cu_kernel_node, params) == 40), "and its padding");
+_Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_place) == 88), "half of CUDA_MEMCPY3D_v2");
+_Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_copy) == 200), "CUDA_MEMCPY3D_v2");
+
+typedef struct fs_cuda_api {
+#define FS_CU(name, version, params) fs_cu_result(*name) params;
+#define FS_CU_OPTIONAL(name, version, params) fs_cu_result(*name) params;
+#include "exec/cuda/driver.def"
+#undef FS_CU
+#undef FS_CU_OPTIONAL
+} fs_cuda_api;
+
+typedef struct fs_cuda {
+  void *library;
+  fs_cuda_api api;
+  int version; /* of CUDA that the driver is for: 1000 * major + 10 * minor */
+  fs_cu_device device;
+  fs_cu_context context;
+  int capability; /* 10 * major + minor */
+  char name[96];  /* the device's */
+} fs_cuda;
+
+typedef struct fs_cuda_where {
+  const char *driver; /* path or name of the library; NULL: libcuda.so.1 */
+  uint32_t ordinal;   /* of the device, from 0 */
+} fs_cuda_where;
+
+/* Why there is no device: one line. */
+typedef struct fs_cuda_reason {
+  char text[240];
+} fs_cuda_reason;
+
+/* FSCHED_SYSTEM with a reason, not reported, when there is no device or its driver cannot be used;
+ * nothing is held then. */
+fs_status fs_cuda_find(fs_cuda *d, const fs_cuda_where *where, fs_cuda_reason *reason) FS_MUST_USE;
+/* The same, reported. */
+fs_status fs_cuda_open(fsched_context *ctx, fs_cuda *d, const fs_cuda_where *where) FS_MUST_USE;
+/* After everything that was made of it is gone; {0} is ignored. */
+void fs_cuda_close(fs_cuda *d);
+
+/* Makes the device's context current for this thread, and undoes it. */
+fs_status fs_cuda_enter(fsched_context *ctx, const fs_cuda *d) FS_MUST_USE;
+void fs_cuda_leave(const fs_cuda *d);
+/* The same to give things back, which has to go on whatever fails; whether it is to be left. */
+bool fs_cuda_enter_again(const fs_cuda *d);
+
+/* "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".  Needs no context. */
+void fs_cuda_describe(const fs_cuda *d, const char *call, fs_cu_result result, char *text,
+                      size_t size);
+/* Reports a failure.  Returns FSCHED_SYSTEM. */
+fs_status fs_cuda_fail(fsched_context *ctx, const fs_cuda *d, const char *call,
+                       fs_cu_result result) FS_MUST_USE;
+
+/* FS_CU_TRY(ctx, d, cuMemFree, (address)): calls, and passes a failure on, reported. */
+#define FS_CU_TRY(ctx, d, call, args)                        \
+  do {                                                       \
+    fs_cu_result fs_cu_result_ = (d)->api.call args;         \
+    if (fs_cu_result_ != FS_CU_SUCCESS) {                    \
+      return fs_cuda_fail((ctx), (d), #call, fs_cu_result_); \
+    }                                                        \
+  } while (0)
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An invocation by one launch of a graph.
+ *
+ * Nodes are those of the items, edges those of the plan: no stream is captured, so nothing is
+ * ordered that the program does not order.  An item may be several nodes in a row; those after it
+ * come after the last of them that matters to memory.
+ *
+ *   [time] -> [pace] -> kernel or copy -> [time] -> [digest] -> [event]
+ *
+ * All content has to be there before the launch, and what is kept is taken out after it.  Addresses
+ * are part of a graph, so in a pool a slot keeps the graphs of the places that it had last. */
+#include "exec/cuda/cuda.h"
+
+enum { CHUNK_LOG2 = 30 }; /* bytes of one copy node, at most */
+
+typedef struct maker {
+  fs_instance *x;
+  fs_cu_graph graph;
+  fs_cu_node *tail;  /* per item: what its successors wait for */
+  fs_cu_node *after; /* of the item at hand */
+  fs_cu_node at;     /* the last node of the item at hand */
+  bool first;        /* there is none yet */
+} maker;
+
+/* Nodes that the next one comes after. */
+static size_t before(const maker *m, const fs_cuda_item *t, const fs_cu_node **nodes) {
+  *nodes = m->first ? m->after : &m->at;
+  return m->first ? t->n_after : 1;
+}
+
+static bool add_kernel(maker *m, const fs_cuda_item *t, const fs_cuda_launch *l) {
+  const fs_cu_node *nodes;
+  size_t n = before(m, t, &nodes);
+  fs_cu_kernel_node k = {.function = l->function,
+                         .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                         .block = {l->block[0], l->block[1], l->block[2]},
+                         .shared_bytes = l->shared_bytes,
+                         .params = l->params};
+  fs_cu_node node;
+  if (!FS_CUDA_DO(m->x, cuGraphAddKernelNode, (&node, m->graph, nodes, n, &k))) {
+    return false;
+  }
+  m->at = node;
+  m->first = false;
+  return true;
+}
+
+static fs_cu_place place(fs_cu_address address, bool host) {
+  return host ? (fs_cu_place){.type = FS_CU_MEMORY_HOST, .host = (void *)(uintptr_t)address}
+              : (fs_cu_place){.type = FS_CU_MEMORY_DEVICE, .device = address};
+}
+
+static bool add_copy(maker *m, const fs_cuda_item *t, const fs_cuda_work *w) {
+  for (uint64_t done = 0, n; done < w->size; done += n) {
+    n = fs_min(w->size - done, UINT64_C(1) << CHUNK_LOG2);
+    const fs_cu_node *nodes;
+    size_t n_nodes = before(m, t, &nodes);
+    fs_cu_copy c = {.from = place(w->from + done, w->from_host),
+                    .to = place(w->to + done, w->to_host),
+                    .width = n,
+                    .height = 1,
+                    .depth = 1};
+    c.from.pitch = c.to.pitch = n;
+    c.from.height = c.to.height = 1;
+    fs_cu_node node;
+    if (!FS_CUDA_DO(m->x, cuGraphAddMemcpyNode,
+                    (&node, m->graph, nodes, n_nodes, &c, m->x->machine->device.cuda.context))) {
+      return false;
+    }
+    m->at = node;
+    m->first = false;
+  }
+  return true;
+}
+
+static bool add_empty(maker *m, const fs_cuda_item *t) {
+  const fs_cu_node *nodes;
+  size_t n = before(m, t, &nodes);
+  m->first = false;
+  return FS_CUDA_DO(m->x, cuGraphAddEmptyNode, (&m->at, m->graph, nodes, n));
+}
+
+static bool add_time(maker *m, const fs_cuda_item *t, fs_cu_event event) {
+  const fs_cu_node *nodes;
+  size_t n = before(m, t, &nodes);
+  fs_cu_node node;
+  if (!FS_CUDA_DO(m->x, cuGraphAddEventRecordNode, (&node, m->graph, nodes, n, event))) {
+    return false;
+  }
+  m->at = node;
+  m->first = false;
+  return true;
+}
+
+static bool add_item(maker *m, uint32_t item) {
+  fs_instance *x = m->x;
+  const fs_cuda_plan *plan = &x->program->plan;
+  const fs_cuda_item *t = &plan->item[item];
+  const fs_cuda_work *w = &x->todo[item];
+  fs_cuda_launch extra;
+  uint64_t ns;
+  void *params[2];
+  m->first = true;
+  for (uint32_t i = 0; i < t->n_after; i++) {
+    m->after[i] = m->tail[plan->after[t->after0 + i]];
+  }
+  if (x->built.timed && !add_time(m, t, x->time[2 * item])) {
+    return false;
+  }
+  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !add_kernel(m, t, &extra)) {
+    return false;
+  }
+  if ((w->launch.function != NULL && !add_kernel(m, t, &w->launch)) || !add_copy(m, t, w) ||
+      (m->first && !add_empty(m, t))) {
+    return false;
+  }
+  if (x->built.timed && !add_time(m, t, x->time[2 * item + 1])) {
+    return false;
+  }
+  if (fs_cuda_digest_launch(x, item, params, &extra) && !add_kernel(m, t, &extra)) {
+    return false;
+  }
+  m->tail[item] = m->at;
+  return !x->program->watched || add_time(m, t, x->event[t->event]);
+}
+
+static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  maker m = {.x = x, .graph = graph};
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    most = plan->item[i].n_after > most ? plan->item[i].n_after : most;
+  }
+  if (fs_new(scratch, &m.tail, plan->n_items) != FSCHED_OK ||
+      fs_new(scratch, &m.after, most) != FSCHED_OK) {
+    return fs_cuda_ok(x, "memory for a graph", FS_CU_OUT_OF_MEMORY);
+  }
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    if (!add_item(&m, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool instantiate(fs_instance *x, fs_cuda_made *made) {
+  return FS_CUDA_DO(x, cuGraphInstantiateWithFlags, (&made->executable, made->graph, 0)) &&
+         FS_CUDA_DO(x, cuGraphUpload, (made->executable, x->lane[0])) &&
+         fs_cuda_await_stream(x, x->lane[0]);
+}
+
+static bool make_graph(fs_instance *x, fs_cuda_made *made) {
+  if (!FS_CUDA_DO(x, cuGraphCreate, (&made->graph, 0))) {
+    made->graph = NULL;
+    return false;
+  }
+  fs_arena scratch;
+  fs_arena_init(&scratch, x->own);
+  bool added = add_items(x, made->graph, &scratch);
+  fs_arena_release(&scratch);
+  if (!added) {
+    return false;
+  }
+  if (!instantiate(x, made)) {
+    return false;
+  }
+  made->block = x->built.block;
+  return true;
+}
+
+static void drop_made(fs_instance *x, fs_cuda_made *made) {
+  bool lost = atomic_load(&x->machine->lost) != 0;
+  if (made->executable != NULL && !lost) {
+    (void)FS_CUDA_CALL(x, cuGraphExecDestroy, (made->executable));
+  }
+  if (made->graph != NULL && !lost) {
+    (void)FS_CUDA_CALL(x, cuGraphDestroy, (made->graph));
+  }
+  *made = (fs_cuda_made){0};
+}
+
+bool fs_cuda_graph_find(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_made; i++) {
+    if (x->made[i].block == x->built.block) {
+      x->executable = x->made[i].executable;
+      return true;
+    }
+  }
+  fs_cuda_made *made = &x->made[x->next_made];
+  drop_made(x, made);
+  x->next_made = (x->next_made + 1) % FS_CUDA_MADE;
+  x->n_made = x->n_made < FS_CUDA_MADE ? x->n_made + 1 : FS_CUDA_MADE;
+  bool done = make_graph(x, made);
+  x->executable = made->executable;
+  return done;
+}
+
+void fs_cuda_graph_drop(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_made; i++) {
+    drop_made(x, &x->made[i]);
+  }
+  x->n_made = x->next_made = 0;
+  x->executable = NULL;
+}
+
+/* The item that wants the content first. */
+static uint32_t first_item_of(const fs_instance *x, uint32_t given) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    uint32_t c = plan->item[i].command;
+    for (uint32_t j = x->io->given0[c]; j < x->io->given0[c + 1]; j++) {
+      if (x->io->command_given[j] == given) {
+        return i;
+      }
+    }
+  }
+  return FS_NONE;
+}
+
+bool fs_cuda_graph_launch(fs_instance *x, uint32_t *wants) {
+  const fs_io *io = x->io;
+  *wants = FS_NONE;
+  for (uint32_t g = 0; g < io->n_given && !x->config.empty; g++) {
+    if (x->given_there[g] || io->given[g].touches == 0) {
+      continue;
+    }
+    if (atomic_load(&x->given_ready[g]) == 0) {
+      *wants = *wants == FS_NONE ? g : *wants;
+    } else if (!fs_cuda_put(x, g, x->lane[0])) {
+      return false;
+    }
+  }
+  if (*wants != FS_NONE) {
+    atomic_store(&x->waits_item, first_item_of(x, *wants));
+    return !fs_cuda_poisoned(x);
+  }
+  if (fs_cuda_poisoned(x)) {
+    return false;
+  }
+  uint32_t n = x->program->plan.n_items;
+  x->n_issued = n;
+  memset(x->issued, 1, n);
+  return n == 0 || FS_CUDA_DO(x, cuGraphLaunch, (x->executable, x->lane[0]));
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An invocation by streams and events.
+ *
+ * Items are issued in the order of the plan; one whose content is late is left for a later pass,
+ * and with it all that come after it.  Before an item its lane waits for the events of the items on
+ * other lanes that it comes after, all of which have been recorded by then: a wait for an event
+ * that was never recorded would be none.
+ *
+ * Content comes in on a stream of its own and goes out on another, so that it holds nothing up:
+ *
+ *   in      given -> place, event
+ *   lanes   wait, item, event, ...
+ *   out     wait for the writers, place -> host, event
+ *
+ * Content of a store is in the host's memory already: it is written before anything that reads it
+ * is issued, and read when what writes it is complete. */
+#include "exec/cuda/cuda.h"
+
+static fs_cu_address host_address(const fs_instance *x, uint64_t offset) {
+  return (fs_cu_address)(uintptr_t)(x->pinned + offset);
+}
+
+static uint8_t *place_in_store(const fs_instance *x, const fs_io_item *item) {
+  return (uint8_t *)(uintptr_t)fs_cuda_at(x, item->memory, item->address);
+}
+
+/* Content on its way to the device is still there at the next invocation, if it was made from a
+ * name; what is in a store may have been written over. */
+bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) {
+  const fs_io_item *g = &x->io->given[item];
+  const fs_work *work = x->work;
+  bool store = x->io->store[g->memory], made = work->given == NULL || work->given[item] == NULL;
+  uint8_t *to = store ? place_in_store(x, g) : x->pinned + x->staged_given[item];
+  if (!made && g->size > 0) {
+    memcpy(to, work->given[item], g->size);
+  } else if (made && (store || !x->given_made[item])) {
+    fs_fill_given(fs_stream_string(x->s, x->s->buffers[g->buffer].name), to, g->size);
+  }
+  x->given_made[item] = made;
+  x->given_there[item] = 1;
+  if (work->given_taken != NULL) {
+    work->given_taken(work->user, item);
+  }
+  return store || g->size == 0 ||
+         FS_CUDA_DO(x, cuMemcpyAsync,
+                    (fs_cuda_at(x, g->memory, g->address), host_address(x, x->staged_given[item]),
+                     g->size, stream));
+}
+
+bool fs_cuda_fetch(fs_instance *x, uint32_t item, fs_cu_stream stream) {
+  const fs_io_item *k = &x->io->kept[item];
+  return x->io->store[k->memory] || k->size == 0 ||
+         FS_CUDA_DO(x, cuMemcpyAsync,
+                    (host_address(x, x->staged_kept[item]), fs_cuda_at(x, k->memory, k->address),
+                     k->size, stream));
+}
+
+void fs_cuda_hand_over(fs_instance *x, uint32_t item) {
+  const fs_io_item *k = &x->io->kept[item];
+  const fs_work *work = x->work;
+  const uint8_t *from =
+      x->io->store[k->memory] ? place_in_store(x, k) : x->pinned + x->staged_kept[item];
+  if (k->size > 0) {
+    memcpy(work->kept[item], from, k->size);
+  }
+  if (work->kept_there != NULL) {
+    work->kept_there(work->user, item);
+  }
+}
+
+bool fs_cuda_launch_kernel(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream) {
+  return FS_CUDA_DO(x, cuLaunchKernel,
+                    (l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                     l->block[2], l->shared_bytes, stream, l->params, NULL));
+}
+
+bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void **params,
+                         fs_cuda_launch *out) {
+  *ns = fs_cuda_pace_ns(x, item);
+  *params = ns;
+  *out = (fs_cuda_launch){
+      .function = x->machine->device.pace, .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params};
+  return *ns > 0;
+}
+
+bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out) {
+  fs_cuda_work *w = &x->todo[item];
+  params[0] = &w->call;
+  params[1] = &x->built.block;
+  *out = (fs_cuda_launch){.function = x->machine->device.digest,
+                          .grid = {1, 1, 1},
+                          .block = {FS_CUDA_BLOCK, 1, 1},
+                          .params = params};
+  return x->built.digests && w->call != 0;
+}
+
+/* What the item does, on its lane. */
+static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
+  const fs_cuda_work *w = &x->todo[item];
+  fs_cuda_launch extra;
+  uint64_t ns;
+  void *params[2];
+  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane))) {
+    return false;
+  }
+  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) &&
+      !fs_cuda_launch_kernel(x, &extra, lane)) {
+    return false;
+  }
+  if (w->launch.function != NULL && !fs_cuda_launch_kernel(x, &w->launch, lane)) {
+    return false;
+  }
+  if (w->size > 0 && !FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane))) {
+    return false;
+  }
+  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
+    return false;
+  }
+  return !fs_cuda_digest_launch(x, item, params, &extra) || fs_cuda_launch_kernel(x, &extra, lane);
+}
+
+static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream lane) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  for (uint32_t i = t->after0; i < t->after0 + t->n_after; i++) {
+    const fs_cuda_item *before = &plan->item[plan->after[i]];
+    assert(x->issued[plan->after[i]]);
+    if (before->lane != t->lane &&
+        !FS_CUDA_DO(x, cuStreamWaitEvent, (lane, x->event[before->event], 0))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Content that the item touches, put in its place at the first touch; a lane waits for it once. */
+static bool wait_for_content(fs_instance *x, uint32_t command, uint32_t lane_index) {
+  const fs_io *io = x->io;
+  fs_cu_stream lane = x->lane[lane_index];
+  for (uint32_t i = io->given0[command]; i < io->given0[command + 1]; i++) {
+    uint32_t g = io->command_given[i];
+    if (io->store[io->given[g].memory]) {
+      if (!x->given_there[g] && !fs_cuda_put(x, g, NULL)) {
+        return false;
+      }
+      continue;
+    }
+    if (!x->given_there[g] && (!fs_cuda_put(x, g, fs_cuda_in(x)) ||
+                               !FS_CUDA_DO(x, cuEventRecord, (x->given_event[g], fs_cuda_in(x))))) {
+      return false;
+    }
+    uint8_t *waited = &x->given_waited[(size_t)g * x->n_lanes + lane_index];
+    if (!*waited && !FS_CUDA_DO(x, cuStreamWaitEvent, (lane, x->given_event[g], 0))) {
+      return false;
+    }
+    *waited = 1;
+  }
+  return true;
+}
+
+/* Takes a kept item out once the last of its writers is issued. */
+static bool fetch_when_written(fs_instance *x, uint32_t k) {
+  const fs_cuda_program *p = x->program;
+  if (--x->kept_left[k] > 0 || !fs_cuda_wanted(x, k)) {
+    return true;
+  }
+  fs_cu_stream out = fs_cuda_out(x);
+  for (uint32_t i = p->kept0[k]; i < p->kept0[k + 1]; i++) {
+    fs_cu_event written = x->event[p->plan.item[p->kept_writer[i]].event];
+    if (!FS_CUDA_DO(x, cuStreamWaitEvent, (out, written, 0))) {
+      return false;
+    }
+  }
+  x->kept_order[x->n_coming++] = k;
+  return fs_cuda_fetch(x, k, out) && FS_CUDA_DO(x, cuEventRecord, (x->kept_event[k], out));
+}
+
+static bool writes_wanted(const fs_instance *x, uint32_t command) {
+  const fs_io *io = x->io;
+  for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
+    if (fs_cuda_wanted(x, io->command_kept[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool issue_item(fs_instance *x, uint32_t item) {
+  const fs_cuda_item *t = &x->program->plan.item[item];
+  const fs_io *io = x->io;
+  fs_cu_stream lane = x->lane[t->lane];
+  bool content = !x->config.empty;
+  if (!wait_for_items(x, t, lane) || (content && !wait_for_content(x, t->command, t->lane)) ||
+      !issue_effect(x, item, lane)) {
+    return false;
+  }
+  if ((t->joins || x->program->watched || (content && writes_wanted(x, t->command))) &&
+      !FS_CUDA_DO(x, cuEventRecord, (x->event[t->event], lane))) {
+    return false;
+  }
+  x->issued[item] = 1;
+  x->n_issued++;
+  atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
+  for (uint32_t i = io->kept0[t->command]; content && i < io->kept0[t->command + 1]; i++) {
+    if (!fetch_when_written(x, io->command_kept[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A given item that is not there yet, or FS_NONE. */
+static uint32_t late_content(const fs_instance *x, uint32_t command) {
+  for (uint32_t i = x->io->given0[command]; i < x->io->given0[command + 1]; i++) {
+    uint32_t g = x->io->command_given[i];
+    if (!x->given_there[g] && atomic_load(&x->given_ready[g]) == 0) {
+      return g;
+    }
+  }
+  return FS_NONE;
+}
+
+static bool after_unissued(const fs_instance *x, const fs_cuda_item *t) {
+  for (uint32_t i = t->after0; i < t->after0 + t->n_after; i++) {
+    if (!x->issued[x->program->plan.after[i]]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Items of all slots that may be on their way: more launches than the driver has room for would
+ * wait for those before them. */
+enum { AHEAD = 512, LEAST_AHEAD = 16 };
+
+bool fs_cuda_issue(fs_instance *x, uint32_t *wants) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  uint32_t ahead = (uint32_t)fs_max(AHEAD / x->config.slots, LEAST_AHEAD);
+  *wants = FS_NONE;
+  for (uint32_t i = 0; i < plan->n_items && !fs_cuda_poisoned(x); i++) {
+    const fs_cuda_item *t = &plan->item[i];
+    if (x->issued[i] || after_unissued(x, t)) {
+      continue;
+    }
+    uint32_t late = x->config.empty ? FS_NONE : late_content(x, t->command);
+    if (late != FS_NONE) {
+      if (*wants == FS_NONE) {
+        *wants = late;
+        atomic_store(&x->waits_item, i);
+      }
+    } else if (!fs_cuda_await_room(x, ahead) || !issue_item(x, i)) {
+      return false;
+    }
+  }
+  return !fs_cuda_poisoned(x);
+}
+
+bool fs_cuda_issue_end(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  const fs_io *io = x->io;
+  for (uint32_t l = 1; l < plan->n_lanes && !x->graph; l++) {
+    fs_cu_event last = x->event[plan->item[plan->lane_last[l]].event];
+    if (!FS_CUDA_DO(x, cuStreamWaitEvent, (x->lane[0], last, 0))) {
+      return false;
+    }
+  }
+  for (uint32_t k = 0; k < io->n_kept && !x->config.empty; k++) {
+    if (fs_cuda_at_end(x, k) && !fs_cuda_fetch(x, k, x->lane[0])) {
+      return false;
+    }
+  }
+  uint64_t bytes = (uint64_t)x->s->n_ops * 8;
+  if (x->built.digests && bytes > 0 &&
+      !FS_CUDA_DO(
+          x, cuMemcpyAsync,
+          (host_address(x, x->staged_aux + x->digests), x->aux + x->digests, bytes, x->lane[0]))) {
+    return false;
+  }
+  return FS_CUDA_DO(x, cuEventRecord, (x->done, x->lane[0]));
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module is loaded once, however many kernels are of it; a kernel is checked against each op that
+ * has it, since the number of its parameters is that of the op's args. */
+#include "exec/cuda/modules.h"
+
+#include <stdio.h>
+
+#include "base/files/file.h"
+
+enum { PARAM_BYTES = 8, LOG_BYTES = 2048 };
+
+typedef struct loader {
+  fsched_context *ctx;
+  const fs_cuda_device *device;
+  const fs_stream *s;
+  fs_module_rule rule;
+  fs_cuda_modules *m;
+  uint32_t op;
+  const fs_stream_kernel *kernel;
+} loader;
+
+static const char *op_name(const loader *l) {
+  return fs_stream_string(l->s, l->s->ops[l->op].name);
+}
+
+static fs_status refuse(const loader *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static fs_status refuse(const loader *l, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return fs_fail(l->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL, "op '%s': %s",
+                 op_name(l), text);
+}
+
+/* The first line of the compiler's log that says something. */
+static const char *first_line(char *log) {
+  char *line = log + strspn(log, " \t\r\n");
+  line[strcspn(line, "\r\n")] = '\0';
+  return line;
+}
+
+static fs_status load_image(const loader *l, const char *path, const char *image,
+                            fs_cu_module *module) {
+  const fs_cuda *d = &l->device->cuda;
+  char log[LOG_BYTES] = "", text[200];
+  fs_cu_jit_option options[] = {FS_CU_JIT_ERROR_LOG, FS_CU_JIT_ERROR_LOG_SIZE};
+  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
+  fs_cu_result result = d->api.cuModuleLoadDataEx(module, image, 2, options, values);
+  if (result == FS_CU_SUCCESS) {
+    return FSCHED_OK;
+  }
+  const char *line = first_line(log);
+  fs_cuda_describe(d, "cuModuleLoadDataEx", result, text, sizeof text);
+  *module = NULL;
+  return refuse(l, "module '%s' cannot be loaded: %s%s%s", path, text, *line == '\0' ? "" : "; ",
+                line);
+}
+
+static fs_status load_module(const loader *l, const char *path, fs_cu_module *module) {
+  /* Those that leave the driver less to do come first. */
+  static const char *const endings[] = {".cubin", ".fatbin", ".ptx", NULL};
+  char *image, file[FS_MODULE_PATH];
+  size_t length;
+  FS_TRY(fs_module_file(l->ctx, &l->rule, op_name(l), path, endings, file));
+  FS_TRY(fs_file_read(l->ctx, file, &image, &length));
+  fs_status status = load_image(l, path, image, module);
+  (void)fs_realloc(l->ctx, image, length + 1, 0);
+  return status;
+}
+
+/* The module of that path, loaded when it is met for the first time.  One that cannot be loaded is
+ * reported once. */
+static fs_status find_module(loader *l, fs_cu_module *module) {
+  const char *path = fs_stream_string(l->s, l->kernel->module);
+  fs_cuda_modules *m = l->m;
+  uint32_t i = 0;
+  while (i < m->n && strcmp(fs_stream_string(l->s, m->path[i]), path) != 0) {
+    i++;
+  }
+  if (i == m->n) {
+    m->path[i] = l->kernel->module;
+    m->module[i] = NULL;
+    m->status[i] = load_module(l, path, &m->module[i]);
+    m->n++;
+  }
+  *module = m->module[i];
+  return m->status[i];
+}
+
+/* The driver reads as many parameters as the function has. */
+static fs_status check_params(const loader *l, fs_cu_function function) {
+  const fs_cuda *d = &l->device->cuda;
+  const char *name = fs_stream_string(l->s, l->kernel->function);
+  uint32_t n_args = l->s->ops[l->op].n_args, n = 0;
+  size_t offset, size;
+  if (d->api.cuFuncGetParamInfo == NULL) {
+    return FSCHED_OK;
+  }
+  while (n <= n_args && d->api.cuFuncGetParamInfo(function, n, &offset, &size) == FS_CU_SUCCESS) {
+    if (size > PARAM_BYTES) {
+      return refuse(l, "parameter %u of '%s' has %zu bytes, not those of an address or a number", n,
+                    name, size);
+    }
+    n++;
+  }
+  return n == n_args ? FSCHED_OK
+                     : refuse(l, "'%s' has %s parameters than the op has args, which are %u", name,
+                              n < n_args ? "fewer" : "more", n_args);
+}
+
+static fs_status check_launch(const loader *l, fs_cu_function function) {
+  const fs_stream_kernel *k = l->kernel;
+  const fs_cuda_device *device = l->device;
+  uint64_t threads = 1;
+  for (unsigned i = 0; i < 3; i++) {
+    if (k->grid[i] == 0 || k->grid[i] > (uint32_t)device->most_grid[i] || k->block[i] == 0 ||
+        k->block[i] > (uint32_t)device->most_block[i]) {
+      return refuse(l, "the device takes grids up to %d x %d x %d and blocks up to %d x %d x %d",
+                    device->most_grid[0], device->most_grid[1], device->most_grid[2],
+                    device->most_block[0], device->most_block[1], device->most_block[2]);
+    }
+    threads *= k->block[i];
+  }
+  if (threads > (uint32_t)device->most_threads) {
+    return refuse(l, "a block of %llu threads, the device takes %d", (unsigned long long)threads,
+                  device->most_threads);
+  }
+  if (k->shared_bytes > (uint32_t)device->most_shared) {
+    return refuse(l, "%llu bytes of shared memory, the device has %d",
+                  (unsigned long long)k->shared_bytes, device->most_shared);
+  }
+  /* The limit is the function's, which others may launch with more or less; without one the
+   * driver's holds for static and dynamic memory together. */
+  uint64_t most = k->shared_bytes;
+  for (uint32_t i = 0; i < l->s->n_kernels; i++) {
+    bool same = l->m->kernel[i].function == function;
+    most = fs_max(most, same ? l->s->kernels[i].shared_bytes : 0);
+  }
+  if (most > 0) {
+    FS_CU_TRY(l->ctx, &device->cuda, cuFuncSetAttribute,
+              (function, FS_CU_DYNAMIC_SHARED_BYTES, (int)most));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status load_function(loader *l, fs_cuda_kernel *kernel) {
+  const char *name = fs_stream_string(l->s, l->kernel->function);
+  fs_cu_module module;
+  fs_cu_result result;
+  FS_TRY(find_module(l, &module));
+  FS_TRY(fs_cuda_function_load(l->ctx, l->device, module, name, &kernel->function, &result));
+  if (result == FS_CU_NOT_FOUND) {
+    return refuse(l, "module '%s' has no function '%s'", fs_stream_string(l->s, l->kernel->module),
+                  name);
+  }
+  FS_TRY(check_params(l, kernel->function));
+  return check_launch(l, kernel->function);
+}
+
+static fs_status load_kernel(loader *l) {
+  const fs_stream_op *o = &l->s->ops[l->op];
+  l->kernel = &l->s->kernels[o->kernel];
+  fs_cuda_kernel *kernel = &l->m->kernel[o->kernel];
+  if (l->kernel->builtin == FS_NONE) {
+    kernel->builtin = FS_BUILTINS;
+    return kernel->function != NULL ? check_params(l, kernel->function) : load_function(l, kernel);
+  }
+  const char *name = fs_stream_string(l->s, l->kernel->builtin);
+  kernel->builtin = fs_builtin_find(name);
+  if (kernel->builtin == FS_BUILTINS) {
+    return refuse(l, "there is no built-in kernel '%s'", name);
+  }
+  const char *wants = fs_builtin_refusal(kernel->builtin, l->s->args + o->arg0, o->n_args);
+  if (wants != NULL) {
+    return refuse(l, "the built-in kernel '%s' wants %s", name, wants);
+  }
+  kernel->function = l->device->function[kernel->builtin];
+  return FSCHED_OK;
+}
+
+fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
+                               const fs_stream *s, const fs_module_rule *rule, fs_cuda_modules *m) {
+  *m = (fs_cuda_modules){.device = device};
+  loader l = {.ctx = ctx, .device = device, .s = s, .rule = *rule, .m = m};
+  fs_status status = FSCHED_OK;
+  FS_TRY(fs_new(arena, &m->module, s->n_kernels));
+  FS_TRY(fs_new(arena, &m->path, s->n_kernels));
+  FS_TRY(fs_new(arena, &m->status, s->n_kernels));
+  FS_TRY(fs_new_zero(arena, &m->kernel, s->n_kernels));
+  for (l.op = 0; l.op < s->n_ops; l.op++) {
+    if (s->ops[l.op].kernel != FS_NONE) {
+      fs_status one = load_kernel(&l);
+      status = status == FSCHED_OK ? one : status;
+    }
+  }
+  return status;
+}
+
+void fs_cuda_modules_release(fs_cuda_modules *m) {
+  for (uint32_t i = 0; i < m->n; i++) {
+    if (m->module[i] != NULL) {
+      (void)m->device->cuda.api.cuModuleUnload(m->module[i]);
+    }
+  }
+  m->n = 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of a program on a device: its modules (PTX, cubin, fatbin) are loaded, every function
+ * is found, and what it is launched with is checked. */
+#ifndef FS_EXEC_CUDA_MODULES_H
+#define FS_EXEC_CUDA_MODULES_H
+
+#include "base/mem.h"
+#include "exec/cuda/device.h"
+#include "exec/host/module_file.h"
+
+typedef struct fs_cuda_kernel {
+  fs_cu_function function;
+  fs_builtin builtin; /* FS_BUILTINS: of a module */
+} fs_cuda_kernel;
+
+typedef struct fs_cuda_modules {
+  const fs_cuda_device *device;
+  uint32_t n;
+  fs_cu_module *module;
+  uint32_t *path;         /* per module: string of the stream */
+  fs_status *status;      /* per module: how its loading ended */
+  fs_cuda_kernel *kernel; /* per kernel of the stream */
+} fs_cuda_modules;
+
+/* The device's context is current.  Every op whose kernel cannot be run here is reported.  What was
+ * loaded has to be released, after a failure too.  A module is a file of that name, or with ".ptx",
+ * ".fatbin" or ".cubin" behind it, as far as the rule allows.
+ * Errors: FSCHED_REPLAY for kernels that are not there or cannot be launched so; FSCHED_SYSTEM for
+ * files that cannot be read, and for the device. */
+fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
+                               const fs_stream *s, const fs_module_rule *rule,
+                               fs_cuda_modules *m) FS_MUST_USE;
+void fs_cuda_modules_release(fs_cuda_modules *m);
+
+#endif

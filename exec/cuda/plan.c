@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the commands in an order in which they could run, and keeps the last item of every queue.
+ */
+#include "exec/cuda/plan.h"
+
+#include "base/context.h"
+#include "model/stream/order.h"
+
+typedef struct planner {
+  fsched_context *ctx;
+  fsched_context *memory;
+  const fs_stream *s;
+  fs_cuda_plan *plan;
+  fs_stream_order order;
+  uint32_t *last;  /* per queue: item */
+  uint32_t *lane;  /* per queue */
+  uint32_t *named; /* per item: the last one that has it as a predecessor */
+  FS_VEC(uint32_t) after;
+} planner;
+
+static fs_status add_after(planner *p, uint32_t before, uint32_t item) {
+  if (before == item || p->named[before] == item) {
+    return FSCHED_OK;
+  }
+  p->named[before] = item;
+  p->plan->item[item].n_after++;
+  return fs_vec_push(p->memory, &p->after, before);
+}
+
+/* That `before` has started cannot be seen, that it could start can. */
+static fs_status add_gate(planner *p, uint32_t before, uint32_t item) {
+  const fs_cuda_item *b = &p->plan->item[before];
+  for (uint32_t i = 0; i < b->n_after && before != item; i++) {
+    FS_TRY(add_after(p, p->after.at[b->after0 + i], item));
+  }
+  return FSCHED_OK;
+}
+
+static bool same_gang(const fs_stream *s, uint32_t a, uint32_t b) {
+  const fs_stream_command *x = &s->commands[a], *y = &s->commands[b];
+  return x->gang_axis != FS_NONE && x->gang_axis == y->gang_axis && x->gang_epoch == y->gang_epoch;
+}
+
+static uint32_t lane_of(planner *p, uint32_t queue) {
+  if (p->lane[queue] == FS_NONE) {
+    p->lane[queue] = p->plan->n_lanes++;
+  }
+  return p->lane[queue];
+}
+
+static fs_status add_command(planner *p, uint32_t at) {
+  fs_cuda_plan *plan = p->plan;
+  uint32_t c = p->order.order[at], queue = p->order.queue[c];
+  if (at == 0 || !same_gang(p->s, p->order.order[at - 1], c)) {
+    plan->item[plan->n_items++] = (fs_cuda_item){
+        .command = c, .lane = lane_of(p, queue), .after0 = (uint32_t)p->after.n, .event = FS_NONE};
+  }
+  uint32_t item = plan->n_items - 1;
+  plan->item_of[c] = item;
+  if (p->last[queue] != FS_NONE) {
+    FS_TRY(add_after(p, p->last[queue], item));
+  }
+  const fs_points *points = &p->order.points;
+  for (uint32_t w = points->point0[c]; w < points->point0[c + 1]; w++) {
+    uint32_t from = fs_stream_source(p->s, &p->order, &points->point[w], queue);
+    FS_TRY(add_after(p, plan->item_of[from], item));
+  }
+  for (uint32_t g = points->gate0[c]; g < points->gate0[c + 1]; g++) {
+    FS_TRY(add_gate(p, plan->item_of[points->gate[g]], item));
+  }
+  p->last[queue] = item;
+  return FSCHED_OK;
+}
+
+/* The first command that can never run, with what it waits for. */
+static fs_status report_deadlock(const planner *p) {
+  const fs_stream *s = p->s;
+  uint32_t c = p->order.order[p->order.n_runnable];
+  for (uint32_t i = p->order.n_runnable; i < s->n_commands; i++) {
+    uint32_t other = p->order.order[i];
+    c = s->commands[other].start < s->commands[c].start ? other : c;
+  }
+  const fs_stream_command *k = &s->commands[c];
+  bool run = k->kind == FS_COMMAND_RUN;
+  const char *target = fs_stream_string(
+      s, run ? s->ops[k->target].name : s->buffers[s->versions[k->target].buffer].name);
+  return fs_fail(
+      p->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
+      "queue '%s' can never reach command %u (%s '%s'): the commands wait for each other",
+      fs_stream_string(s, s->queues[p->order.queue[c]].name), k->epoch, run ? "op" : "copy of",
+      target);
+}
+
+/* Events where an edge leaves a lane, and at the end of all lanes but the first. */
+static fs_status place_events(fs_arena *arena, fs_cuda_plan *plan) {
+  FS_TRY(fs_new_none(arena, &plan->lane_last, plan->n_lanes));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    const fs_cuda_item *x = &plan->item[i];
+    plan->lane_last[x->lane] = i;
+    for (uint32_t j = x->after0; j < x->after0 + x->n_after; j++) {
+      fs_cuda_item *before = &plan->item[plan->after[j]];
+      before->joins = before->joins || before->lane != x->lane;
+    }
+  }
+  for (uint32_t l = 1; l < plan->n_lanes; l++) {
+    plan->item[plan->lane_last[l]].joins = true;
+  }
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    if (plan->item[i].joins) {
+      plan->item[i].event = plan->n_events++;
+    }
+  }
+  return FSCHED_OK;
+}
+
+void fs_cuda_plan_add_event(fs_cuda_plan *plan, uint32_t item) {
+  if (plan->item[item].event == FS_NONE) {
+    plan->item[item].event = plan->n_events++;
+  }
+}
+
+static fs_status make(planner *p, fs_arena *arena) {
+  const fs_stream *s = p->s;
+  fs_cuda_plan *plan = p->plan;
+  FS_TRY(fs_stream_order_find(arena, s, &p->order));
+  if (p->order.n_runnable < s->n_commands) {
+    return report_deadlock(p);
+  }
+  FS_TRY(fs_new(arena, &plan->item, s->n_commands));
+  FS_TRY(fs_new_none(arena, &plan->item_of, s->n_commands));
+  FS_TRY(fs_new_none(arena, &p->named, s->n_commands));
+  FS_TRY(fs_new_none(arena, &p->last, s->n_queues));
+  FS_TRY(fs_new_none(arena, &p->lane, s->n_queues));
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    FS_TRY(add_command(p, i));
+  }
+  FS_TRY(fs_new(arena, &plan->after, p->after.n));
+  if (p->after.n > 0) {
+    memcpy(plan->after, p->after.at, p->after.n * sizeof *plan->after);
+  }
+  return place_events(arena, plan);
+}
+
+fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                            fs_cuda_plan *plan) {
+  *plan = (fs_cuda_plan){0};
+  planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
+  fs_status status = make(&p, arena);
+  fs_vec_free(p.memory, &p.after);
+  return status;
+}

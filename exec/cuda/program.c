@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the slots of a program share: the plan, the modules, and who writes what is kept.  A machine
+ * finds the programs that have slots by their streams, which outlive their slots. */
+#include "exec/cuda/cuda.h"
+
+/* Who writes a kept item: what its copy has to wait for. */
+static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
+  fs_cuda_plan *plan = &p->plan;
+  FS_TRY(fs_new_zero(&p->arena, &p->kept0, (size_t)io->n_kept + 1));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    uint32_t c = plan->item[i].command;
+    for (uint32_t j = io->kept0[c]; j < io->kept0[c + 1]; j++) {
+      p->kept0[io->command_kept[j] + 1]++;
+    }
+  }
+  for (uint32_t k = 0; k < io->n_kept; k++) {
+    p->kept0[k + 1] += p->kept0[k];
+  }
+  uint32_t *end;
+  FS_TRY(fs_new(&p->arena, &p->kept_writer, p->kept0[io->n_kept]));
+  FS_TRY(fs_new(&p->arena, &end, (size_t)io->n_kept + 1));
+  memcpy(end, p->kept0, ((size_t)io->n_kept + 1) * sizeof *end);
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    uint32_t c = plan->item[i].command;
+    for (uint32_t j = io->kept0[c]; j < io->kept0[c + 1]; j++) {
+      p->kept_writer[end[io->command_kept[j]]++] = i;
+      fs_cuda_plan_add_event(plan, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether the command's kernel is one of a module. */
+static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
+  uint32_t kernel = c->kind == FS_COMMAND_RUN ? p->s->ops[c->target].kernel : FS_NONE;
+  return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
+}
+
+/* What the watchdog has to know: kernels of modules, and the lanes as lists. */
+static fs_status find_foreign(fs_cuda_program *p) {
+  fs_cuda_plan *plan = &p->plan;
+  uint32_t *last;
+  FS_TRY(fs_new_zero(&p->arena, &p->foreign, plan->n_items));
+  FS_TRY(fs_new_none(&p->arena, &p->lane_first, plan->n_lanes));
+  FS_TRY(fs_new_none(&p->arena, &p->lane_next, plan->n_items));
+  FS_TRY(fs_new_none(&p->arena, &last, plan->n_lanes));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    uint32_t lane = plan->item[i].lane;
+    *(last[lane] == FS_NONE ? &p->lane_first[lane] : &p->lane_next[last[lane]]) = i;
+    last[lane] = i;
+    p->foreign[i] = is_foreign(p, &p->s->commands[plan->item[i].command]);
+    p->watched = p->watched || p->foreign[i];
+  }
+  for (uint32_t i = 0; i < plan->n_items && p->watched; i++) {
+    fs_cuda_plan_add_event(plan, i);
+  }
+  return FSCHED_OK;
+}
+
+static void drop(fs_cuda_program *p) {
+  fs_machine *m = p->machine;
+  if (atomic_load(&m->lost) == 0) {
+    fs_cuda_modules_release(&p->modules);
+  }
+  fs_arena_release(&p->arena);
+  fsched_context_destroy(p->ctx);
+  fs_allocator_free(m->allocator, p, sizeof *p);
+}
+
+/* What goes wrong with memory is known to the program's context, all else to ctx. */
+static fs_status fill(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
+  FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, &p->plan));
+  FS_TRY(list_writers(p, io));
+  if (!p->empty) {
+    FS_TRY(fs_cuda_modules_load(ctx, &p->arena, &p->machine->device, p->s, &p->machine->rule,
+                                &p->modules));
+  }
+  return find_foreign(p);
+}
+
+static fs_status make(fsched_context *ctx, fs_machine *m, const fs_stream *s, const fs_io *io,
+                      bool empty, fs_cuda_program **out) {
+  fs_cuda_program *p = fs_allocator_new(m->allocator, sizeof *p);
+  if (p == NULL) {
+    return fs_no_memory(ctx, sizeof *p);
+  }
+  *p = (fs_cuda_program){.machine = m, .s = s, .empty = empty, .references = 1};
+  fs_status status = fs_context_own(ctx, &p->ctx);
+  if (status != FSCHED_OK) {
+    fs_allocator_free(m->allocator, p, sizeof *p);
+    return status;
+  }
+  fs_arena_init(&p->arena, p->ctx);
+  status = fill(ctx, p, io);
+  if (status != FSCHED_OK) {
+    status = fs_context_out_of_memory(p->ctx) ? fs_no_memory(ctx, 0) : status;
+    drop(p);
+    return status;
+  }
+  p->next = m->programs;
+  m->programs = p;
+  *out = p;
+  return FSCHED_OK;
+}
+
+fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs_stream *s,
+                              const fs_io *io, bool empty, fs_cuda_program **out) {
+  pthread_mutex_lock(&machine->lock);
+  fs_cuda_program *p = machine->programs;
+  while (p != NULL && (p->s != s || p->empty != empty)) {
+    p = p->next;
+  }
+  fs_status status = FSCHED_OK;
+  if (p != NULL) {
+    p->references++;
+    *out = p;
+  } else {
+    status = make(ctx, machine, s, io, empty, out);
+  }
+  pthread_mutex_unlock(&machine->lock);
+  return status;
+}
+
+void fs_cuda_program_lose(fs_cuda_program *p) {
+  pthread_mutex_lock(&p->machine->lock);
+  p->s = NULL;
+  pthread_mutex_unlock(&p->machine->lock);
+}
+
+void fs_cuda_program_give(fs_cuda_program *p) {
+  if (p == NULL) {
+    return;
+  }
+  fs_machine *m = p->machine;
+  pthread_mutex_lock(&m->lock);
+  if (--p->references == 0) {
+    fs_cuda_program **link = &m->programs;
+    while (*link != p) {
+      link = &(*link)->next;
+    }
+    *link = p->next;
+    drop(p);
+  }
+  pthread_mutex_unlock(&m->lock);
+}

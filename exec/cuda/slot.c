@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A slot's memory, streams and events.
+ *
+ * One block of the device's memory holds the memories at their compiled offsets, unless a pool
+ * gives it; a small one the calls of the built-in kernels and the digests.  One block of pinned
+ * host memory holds the stores and everything that goes to the device or comes from it.  Nothing
+ * here is taken or given back in the course of an invocation, since that would wait for the device.
+ */
+#include "exec/cuda/cuda.h"
+#include "exec/host/memories.h"
+
+typedef struct sizes {
+  uint64_t at;
+} sizes;
+
+/* Room in a block; saturates beyond what any machine has. */
+static uint64_t room(sizes *s, uint64_t bytes) {
+  uint64_t at = s->at, limit = UINT64_MAX / 4;
+  s->at = fs_min(at + fs_align_up(fs_min(bytes, limit), FS_IO_ALIGN), limit);
+  return at;
+}
+
+static fs_status lay_out(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  const fs_io *io = x->io;
+  sizes aux = {0}, pinned = {0};
+  FS_TRY(fs_new(&x->arena, &x->call, plan->n_items));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    const fs_stream_command *c = &x->s->commands[plan->item[i].command];
+    bool run = c->kind == FS_COMMAND_RUN && !x->config.empty;
+    uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
+    x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
+  }
+  x->digests = room(&aux, (uint64_t)x->s->n_ops * 8);
+  x->aux_bytes = aux.at;
+  (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
+  x->staged_aux = room(&pinned, aux.at);
+  FS_TRY(fs_new(&x->arena, &x->staged_given, io->n_given));
+  FS_TRY(fs_new(&x->arena, &x->staged_kept, io->n_kept));
+  for (uint32_t i = 0; i < io->n_given && !x->config.empty; i++) {
+    x->staged_given[i] = io->store[io->given[i].memory] ? 0 : room(&pinned, io->given[i].size);
+  }
+  for (uint32_t i = 0; i < io->n_kept && !x->config.empty; i++) {
+    x->staged_kept[i] = io->store[io->kept[i].memory] ? 0 : room(&pinned, io->kept[i].size);
+  }
+  x->pinned_bytes = pinned.at;
+  x->block_bytes = x->config.empty || x->config.pooled ? 0 : io->pooled_bytes;
+  return FSCHED_OK;
+}
+
+static fs_status refuse(fsched_context *ctx, const fs_instance *x, const char *what,
+                        uint64_t bytes) {
+  return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_REPLAY_MEMORY, FS_NOWHERE, NULL,
+                 "%s refuses %llu bytes of %s", x->machine->device.cuda.name,
+                 (unsigned long long)bytes, what);
+}
+
+static fs_status take_device(fsched_context *ctx, const fs_instance *x, uint64_t bytes,
+                             fs_cu_address *out) {
+  const fs_cuda *d = &x->machine->device.cuda;
+  if (bytes == 0) {
+    return FSCHED_OK;
+  }
+  fs_cu_result result = d->api.cuMemAlloc(out, bytes);
+  if (result == FS_CU_OUT_OF_MEMORY) {
+    *out = 0;
+    return refuse(ctx, x, "its memory", bytes);
+  }
+  return result == FS_CU_SUCCESS ? FSCHED_OK : fs_cuda_fail(ctx, d, "cuMemAlloc", result);
+}
+
+static fs_status take_pinned(fsched_context *ctx, fs_instance *x) {
+  const fs_cuda *d = &x->machine->device.cuda;
+  void *bytes = NULL;
+  if (x->pinned_bytes == 0) {
+    return FSCHED_OK;
+  }
+  fs_cu_result result =
+      d->api.cuMemHostAlloc(&bytes, x->pinned_bytes, FS_CU_HOST_PORTABLE | FS_CU_HOST_MAPPED);
+  x->pinned = result == FS_CU_SUCCESS ? bytes : NULL;
+  if (result == FS_CU_OUT_OF_MEMORY) {
+    return refuse(ctx, x, "pinned memory", x->pinned_bytes);
+  }
+  return result == FS_CU_SUCCESS ? FSCHED_OK : fs_cuda_fail(ctx, d, "cuMemHostAlloc", result);
+}
+
+static fs_status take_memory(fsched_context *ctx, fs_instance *x) {
+  uint64_t need = x->config.empty ? 0 : x->io->store_bytes + x->block_bytes;
+  if (need > x->config.memory_limit) {
+    return fs_refuse_memory(ctx, "replay", need, x->config.memory_limit);
+  }
+  FS_TRY(fs_new_zero(&x->arena, &x->base, x->s->n_memories));
+  FS_TRY(take_device(ctx, x, x->block_bytes, &x->block));
+  FS_TRY(take_device(ctx, x, x->aux_bytes, &x->aux));
+  return take_pinned(ctx, x);
+}
+
+static fs_status make_events(fsched_context *ctx, fs_instance *x, uint32_t n, fs_cu_event **out,
+                             uint32_t *made) {
+  FS_TRY(fs_new_zero(&x->arena, out, n));
+  for (; *made < n; ++*made) {
+    FS_CU_TRY(ctx, &x->machine->device.cuda, cuEventCreate,
+              (&(*out)[*made], FS_CU_EVENT_NO_TIMING));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
+  const fs_cuda *d = &x->machine->device.cuda;
+  const fs_cuda_plan *plan = &x->program->plan;
+  x->n_lanes = x->graph || plan->n_lanes == 0 ? 1 : plan->n_lanes;
+  uint32_t n = x->n_lanes + (x->graph ? 0 : 2);
+  FS_TRY(fs_new_zero(&x->arena, &x->lane, n));
+  for (; x->n_streams < n; x->n_streams++) {
+    FS_CU_TRY(ctx, d, cuStreamCreate, (&x->lane[x->n_streams], FS_CU_STREAM_NON_BLOCKING));
+  }
+  if (!x->graph) {
+    FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * x->n_lanes));
+    FS_TRY(make_events(ctx, x, x->io->n_given, &x->given_event, &x->n_given_events));
+    FS_TRY(make_events(ctx, x, x->io->n_kept, &x->kept_event, &x->n_kept_events));
+  }
+  if (!x->graph || x->program->watched) {
+    FS_TRY(make_events(ctx, x, plan->n_events, &x->event, &x->n_events));
+  }
+  FS_CU_TRY(ctx, d, cuEventCreate, (&x->done, FS_CU_EVENT_NO_TIMING));
+  return FSCHED_OK;
+}
+
+/* Tables that the course of an invocation fills. */
+static fs_status make_tables(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  uint64_t n_params = 0;
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    const fs_stream_command *c = &x->s->commands[plan->item[i].command];
+    n_params += c->kind == FS_COMMAND_RUN ? x->s->ops[c->target].n_args + 2 : 0;
+  }
+  FS_TRY(fs_new_zero(&x->arena, &x->todo, plan->n_items));
+  FS_TRY(fs_new_zero(&x->arena, &x->param, n_params));
+  FS_TRY(fs_new_zero(&x->arena, &x->params, n_params));
+  FS_TRY(fs_new_zero(&x->arena, &x->values, x->s->n_args));
+  FS_TRY(fs_new_zero(&x->arena, &x->issued, plan->n_items));
+  FS_TRY(fs_new_zero(&x->arena, &x->kept_left, x->io->n_kept));
+  FS_TRY(fs_new_zero(&x->arena, &x->kept_order, x->io->n_kept));
+  FS_TRY(fs_new_zero(&x->arena, &x->given_there, x->io->n_given));
+  FS_TRY(fs_new_zero(&x->arena, &x->given_made, x->io->n_given));
+  FS_TRY(fs_new_zero(&x->arena, &x->given_ready, x->io->n_given));
+  return fs_new_zero(&x->arena, &x->time, 2 * (size_t)plan->n_items + 1);
+}
+
+/* How long each item is held back: as long as it was planned to take. */
+static fs_status make_paces(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  uint64_t pace = x->config.pace_ns;
+  if (pace == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&x->arena, &x->pace, plan->n_items));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    const fs_stream_command *c = &x->s->commands[plan->item[i].command];
+    uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
+    x->pace[i] = ticks > UINT64_MAX / 2 / pace ? UINT64_MAX / 2 : ticks * pace;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_watch(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  FS_TRY(fs_new_zero(&x->arena, &x->at, plan->n_lanes));
+  FS_TRY(fs_new_zero(&x->arena, &x->over, plan->n_items));
+  FS_TRY(make_paces(x));
+  fs_cuda_watch_reset(x);
+  return FSCHED_OK;
+}
+
+fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) {
+  FS_TRY(lay_out(x));
+  FS_TRY(make_tables(x));
+  FS_TRY(make_watch(x));
+  FS_TRY(take_memory(ctx, x));
+  return make_streams(ctx, x);
+}
+
+static void drop_events(const fs_instance *x, fs_cu_event *event, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    (void)x->machine->device.cuda.api.cuEventDestroy(event[i]);
+  }
+}
+
+/* What is freed here waits for the device; whether that succeeds does not matter any more. */
+void fs_cuda_slot_release(fs_instance *x) {
+  const fs_cuda_api *api = &x->machine->device.cuda.api;
+  fs_cuda_graph_drop(x);
+  for (uint32_t i = 0; i < x->n_streams; i++) {
+    (void)api->cuStreamDestroy(x->lane[i]);
+  }
+  drop_events(x, x->event, x->n_events);
+  drop_events(x, x->given_event, x->n_given_events);
+  drop_events(x, x->kept_event, x->n_kept_events);
+  drop_events(x, x->time, x->n_times);
+  if (x->done != NULL) {
+    (void)api->cuEventDestroy(x->done);
+  }
+  if (x->block != 0) {
+    (void)api->cuMemFree(x->block);
+  }
+  if (x->aux != 0) {
+    (void)api->cuMemFree(x->aux);
+  }
+  if (x->pinned != NULL) {
+    (void)api->cuMemFreeHost(x->pinned);
+  }
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of a slot.
+ *
+ *   for every invocation:  build, unless that is done
+ *     issue what can be issued; while content is late, wait for it and hand over what is there
+ *     issue the end, hand over what comes, wait for the rest, tell the core
+ *
+ * When the invocation is poisoned nothing more is issued; what was issued before is waited for, so
+ * that the streams are empty when the core is told.  From within `done` the core may start the next
+ * invocation, so nothing of the old one is touched after that. */
+#include "base/futex.h"
+#include "exec/cuda/cuda.h"
+
+enum {
+  SPINS = 1000,    /* looks before the thread sleeps between invocations */
+  POLL_NS = 100000 /* between looks at the device while content is late */
+};
+
+void fs_cuda_wake(fs_instance *x) {
+  atomic_fetch_add(&x->turn, 1);
+  fs_futex_wake_all(&x->turn);
+}
+
+void fs_cuda_poison(fs_instance *x, fsched_cause cause) {
+  fsched_cause none = FSCHED_CAUSE_NONE;
+  (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
+  atomic_store(&x->poisoned, 1);
+  fs_cuda_wake(x);
+}
+
+static void move_on(fs_instance *x) {
+  atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
+}
+
+static void reset(fs_instance *x) {
+  x->n_issued = x->n_coming = x->n_come = 0;
+  atomic_store(&x->waits_given, FS_NONE);
+  memset(x->issued, 0, x->program->plan.n_items);
+  memset(x->given_there, 0, x->io->n_given);
+  fs_cuda_watch_reset(x);
+  if (!x->graph) {
+    memset(x->given_waited, 0, (size_t)x->io->n_given * x->n_lanes);
+  }
+  for (uint32_t k = 0; k < x->io->n_kept; k++) {
+    x->kept_left[k] = x->io->kept[k].touches;
+  }
+  move_on(x);
+}
+
+/* FS_CU_NOT_READY is no failure. */
+static bool query(fs_instance *x, const char *call, fs_cu_result result, bool *ready) {
+  *ready = result == FS_CU_SUCCESS;
+  return result == FS_CU_NOT_READY || fs_cuda_ok(x, call, result);
+}
+
+/* Kept items leave by one stream, so they come in the order in which they were issued. */
+static bool hand_over_first(fs_instance *x) {
+  fs_cuda_hand_over(x, x->kept_order[x->n_come++]);
+  move_on(x);
+  return true;
+}
+
+/* What there is at once; *busy: the device has still something to do. */
+static bool look_around(fs_instance *x, bool *busy) {
+  bool ready = true;
+  while (x->n_come < x->n_coming && ready) {
+    fs_cu_event event = x->kept_event[x->kept_order[x->n_come]];
+    if (!query(x, "cuEventQuery", x->machine->device.cuda.api.cuEventQuery(event), &ready) ||
+        (ready && !hand_over_first(x))) {
+      return false;
+    }
+  }
+  *busy = x->n_come < x->n_coming;
+  for (uint32_t i = 0; i < x->n_streams && !*busy; i++) {
+    if (!query(x, "cuStreamQuery", x->machine->device.cuda.api.cuStreamQuery(x->lane[i]), &ready)) {
+      return false;
+    }
+    *busy = !ready;
+  }
+  return true;
+}
+
+/* Until something has changed since `turn`. */
+static bool await_content(fs_instance *x, uint32_t turn, uint32_t given) {
+  while (atomic_load(&x->turn) == turn) {
+    bool busy;
+    if (!look_around(x, &busy) || !fs_cuda_look(x)) {
+      return false;
+    }
+    atomic_store(&x->waits_given, busy ? FS_NONE : given);
+    fs_cuda_rest(x, turn, busy ? POLL_NS : UINT64_MAX);
+  }
+  atomic_store(&x->waits_given, FS_NONE);
+  move_on(x);
+  return !fs_cuda_poisoned(x);
+}
+
+/* Content that no command touches, but that is kept where it was given. */
+static bool put_the_rest(fs_instance *x, uint32_t *wants) {
+  for (uint32_t k = 0; k < x->io->n_kept && !x->config.empty; k++) {
+    uint32_t g = x->io->kept[k].given;
+    if (x->io->kept[k].touches > 0 || g == FS_NONE || x->given_there[g] || !fs_cuda_wanted(x, k)) {
+      continue;
+    }
+    if (atomic_load(&x->given_ready[g]) == 0) {
+      *wants = g;
+      atomic_store(&x->waits_item, FS_NONE);
+      return true;
+    }
+    if (!fs_cuda_put(x, g, x->lane[0])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool issue_all(fs_instance *x) {
+  for (;;) {
+    uint32_t turn = atomic_load(&x->turn), wants = FS_NONE;
+    if (x->n_issued < x->program->plan.n_items &&
+        !(x->graph ? fs_cuda_graph_launch(x, &wants) : fs_cuda_issue(x, &wants))) {
+      return false;
+    }
+    if (wants == FS_NONE && !put_the_rest(x, &wants)) {
+      return false;
+    }
+    if (wants == FS_NONE) {
+      return fs_cuda_issue_end(x);
+    }
+    if (!await_content(x, turn, wants)) {
+      return false;
+    }
+  }
+}
+
+static bool read_times(fs_instance *x) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  for (uint32_t c = 0; c < x->s->n_commands; c++) {
+    uint32_t item = plan->item_of[c];
+    for (unsigned i = 0; i < 2; i++) {
+      float ms;
+      if (!FS_CUDA_DO(x, cuEventElapsedTime,
+                      (&ms, x->time[2 * plan->n_items], x->time[2 * item + i]))) {
+        return false;
+      }
+      uint64_t ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
+      (i == 0 ? x->work->record.begin : x->work->record.end)[c] = ns;
+    }
+  }
+  return true;
+}
+
+static bool collect(fs_instance *x) {
+  while (x->n_come < x->n_coming) {
+    if (!fs_cuda_await_event(x, x->kept_event[x->kept_order[x->n_come]]) || !hand_over_first(x)) {
+      return false;
+    }
+  }
+  if (!fs_cuda_await_event(x, x->done) || (x->built.timed && !read_times(x))) {
+    return false;
+  }
+  if (x->built.digests && x->s->n_ops > 0) {
+    memcpy(x->work->record.digest, x->pinned + x->staged_aux + x->digests, (size_t)x->s->n_ops * 8);
+  }
+  /* Here it is decided whether it has failed: state is taken out as a whole or not at all. */
+  if (fs_cuda_poisoned(x)) {
+    return false;
+  }
+  for (uint32_t k = 0; k < x->io->n_kept && !x->config.empty; k++) {
+    if (fs_cuda_at_end(x, k)) {
+      fs_cuda_hand_over(x, k);
+    }
+  }
+  return true;
+}
+
+static bool begin_time(fs_instance *x) {
+  return !x->built.timed ||
+         FS_CUDA_DO(x, cuEventRecord, (x->time[2 * x->program->plan.n_items], x->lane[0]));
+}
+
+/* After a failure of the device this may say nothing new; then nothing runs there any more. */
+static void drain(fs_instance *x) {
+  for (uint32_t i = 0; i < x->n_streams; i++) {
+    bool empty = fs_cuda_await_stream(x, x->lane[i]);
+    (void)empty;
+  }
+}
+
+static fsched_cause run(fs_instance *x) {
+  const fs_cuda *d = &x->machine->device.cuda;
+  if (!FS_CUDA_DO(x, cuCtxPushCurrent, (d->context))) {
+    return atomic_load(&x->cause);
+  }
+  bool built = fs_cuda_build_for(x);
+  atomic_store(&x->begin_ns, fs_now_ns()); /* what is built lasts for many */
+  bool over = built && begin_time(x) && issue_all(x) && collect(x);
+  if (!over) {
+    drain(x);
+  }
+  fs_cuda_leave(d);
+  return over ? FSCHED_CAUSE_NONE : atomic_load(&x->cause);
+}
+
+/* False: the slot is being destroyed. */
+static bool await_start(fs_instance *x, uint64_t k) {
+  for (unsigned i = 0; i < SPINS && atomic_load(&x->go) <= k; i++) {
+    fs_pause();
+  }
+  for (;;) {
+    uint32_t turn = atomic_load(&x->turn);
+    if (atomic_load(&x->go) > k) {
+      return true;
+    }
+    if (atomic_load(&x->stop) != 0) {
+      return false;
+    }
+    fs_futex_wait(&x->turn, turn, UINT64_MAX);
+  }
+}
+
+void *fs_cuda_worker(void *instance) {
+  fs_instance *x = instance;
+  for (uint64_t k = 0; await_start(x, k); k++) {
+    reset(x);
+    fsched_cause cause = run(x);
+    const fs_work *work = x->work;
+    work->done(work->user, cause, fs_now_ns() - x->begin_ns);
+  }
+  return NULL;
+}

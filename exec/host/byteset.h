@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set of bytes as disjoint intervals [begin, end), ascending, none touching the next.
+ * O(intervals) per call: mostly there is one. */
+#ifndef FS_EXEC_BYTESET_H
+#define FS_EXEC_BYTESET_H
+
+#include "base/mem.h"
+
+typedef struct fs_byte_range {
+  uint64_t begin, end;
+} fs_byte_range;
+typedef FS_VEC(fs_byte_range) fs_byteset;
+
+bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end); /* empty: covered */
+fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin,
+                         uint64_t end) FS_MUST_USE;
+fs_status fs_byteset_remove(fsched_context *ctx, fs_byteset *r, uint64_t begin,
+                            uint64_t end) FS_MUST_USE;
+
+#endif

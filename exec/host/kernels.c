@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the kernels that a stream names to functions of this process.
+ *
+ * A kernel with a module is asked of the embedding program first and then of the shared object; one
+ * without is built in, or the embedding program's.  Modules are opened once for each kernel that
+ * names them: the loader counts.  A simulation that may open none has the built-in mix stand in for
+ * them: times and places are those of the stream, and bytes are moved and compared all the same. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "exec/host/host.h"
+#include "exec/host/module_file.h"
+
+typedef struct finder {
+  fsched_context *ctx;
+  const fs_stream *s;
+  const fsched_device_options *options; /* NULL: built-in kernels alone */
+  fs_module_rule rule;
+  bool stand_in; /* `mix` for functions of modules: a simulation that may open none */
+} finder;
+
+static fs_status refuse(const finder *f, const char *hint, const char *op, const char *why,
+                        const char *name) {
+  return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, hint, "op '%s': %s '%s'",
+                 op, why, name);
+}
+
+static fsched_kernel_fn ask(const finder *f, const char *module, const char *function) {
+  return f->options == NULL || f->options->find == NULL
+             ? NULL
+             : f->options->find(f->options->find_user, module, function);
+}
+
+static fs_status find_builtin(const finder *f, const char *op, const char *name,
+                              const fs_stream_op *o, fs_resolved *out) {
+  out->builtin = fs_builtin_find(name);
+  if (out->builtin == FS_BUILTINS) {
+    return refuse(f, "the built-in kernels are mix, nop and copy", op,
+                  "there is no built-in kernel", name);
+  }
+  const char *wants = fs_builtin_refusal(out->builtin, f->s->args + o->arg0, o->n_args);
+  if (wants != NULL) {
+    return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
+                   "op '%s': the built-in kernel '%s' wants %s", op, name, wants);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_function(const finder *f, const char *op, const fs_stream_kernel *k,
+                               fs_resolved *out) {
+  const char *module = fs_stream_string(f->s, k->module);
+  const char *function = fs_stream_string(f->s, k->function);
+  static const char *const endings[] = {".so", NULL};
+  char path[FS_MODULE_PATH];
+  out->builtin = FS_BUILTINS;
+  out->function = ask(f, module, function);
+  if (out->function != NULL) {
+    return FSCHED_OK;
+  }
+  if (f->options == NULL) {
+    return refuse(f, "without a kernel an op runs the built-in 'mix'", op, "cannot open module",
+                  module);
+  }
+  if (f->stand_in) {
+    out->builtin = FS_BUILTIN_MIX;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_module_file(f->ctx, &f->rule, op, module, endings, path));
+  if (out->module == NULL) { /* else another op has opened it, in vain */
+    out->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (out->module == NULL) {
+    const char *why = dlerror();
+    return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE,
+                   "on the CPU a module is a shared object", "op '%s': cannot open module '%s': %s",
+                   op, module, why == NULL ? "" : why);
+  }
+  void *symbol = dlsym(out->module, function);
+  if (symbol == NULL) {
+    return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
+                   "op '%s': module '%s' has no function '%s'", op, module, function);
+  }
+  memcpy(&out->function, &symbol, sizeof symbol);
+  return FSCHED_OK;
+}
+
+fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                          const fsched_device_options *options, fs_kernels *kernels) {
+  finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
+  f.stand_in = f.rule.closed && options != NULL && strcmp(options->kind, "sim") == 0;
+  fs_status status = FSCHED_OK;
+  *kernels = (fs_kernels){.s = s, .options = options};
+  FS_TRY(fs_new_zero(arena, &kernels->at, s->n_kernels));
+  kernels->n = s->n_kernels;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    const fs_stream_op *o = &s->ops[op];
+    if (o->kernel == FS_NONE) {
+      continue;
+    }
+    const fs_stream_kernel *k = &s->kernels[o->kernel];
+    const char *name = fs_stream_string(s, o->name);
+    fs_resolved *out = &kernels->at[o->kernel];
+    if (out->function != NULL) {
+      continue; /* another op's, the same */
+    }
+    fs_status one = k->builtin != FS_NONE
+                        ? find_builtin(&f, name, fs_stream_string(s, k->builtin), o, out)
+                        : find_function(&f, name, k, out);
+    status = one == FSCHED_OK ? status : one;
+  }
+  return status;
+}
+
+void fs_kernels_release(fs_kernels *kernels) {
+  for (uint32_t i = 0; i < kernels->n; i++) {
+    if (kernels->at[i].module != NULL) {
+      (void)dlclose(kernels->at[i].module);
+    }
+  }
+  *kernels = (fs_kernels){0};
+}
+
+static fs_builtin builtin_of(const fs_kernels *kernels, uint32_t kernel) {
+  return kernel == FS_NONE ? FS_BUILTIN_MIX : kernels->at[kernel].builtin;
+}
+
+bool fs_kernels_foreign(const fs_kernels *kernels, uint32_t kernel) {
+  return builtin_of(kernels, kernel) == FS_BUILTINS;
+}
+
+fsched_kernel_fn fs_kernels_announce(const fs_kernels *kernels, uint32_t kernel,
+                                     const fs_kernel_call *call, const char *queue,
+                                     fsched_kernel_run *run) {
+  const fsched_device_options *o = kernels->options;
+  const fs_stream_kernel *k = &kernels->s->kernels[kernel];
+  *run = (fsched_kernel_run){call->op, fs_stream_string(kernels->s, k->module),
+                             fs_stream_string(kernels->s, k->function), queue};
+  if (o->kernel_runs != NULL) {
+    o->kernel_runs(o->runs_user, run);
+  }
+  return kernels->at[kernel].function;
+}
+
+fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer) {
+  const fsched_device_options *o = kernels->options;
+  if (o->kernel_runs != NULL) {
+    o->kernel_runs(o->runs_user, NULL);
+  }
+  return answer < 0 ? FSCHED_CAUSE_SYSTEM : answer;
+}
+
+fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel,
+                            const fs_kernel_call *call) {
+  fs_builtin builtin = builtin_of(kernels, kernel);
+  if (builtin != FS_BUILTINS) {
+    fs_builtin_run(builtin, call);
+    return FSCHED_CAUSE_NONE;
+  }
+  fsched_kernel_run run;
+  return fs_kernels_answer(kernels, fs_kernels_announce(kernels, kernel, call, NULL, &run)(call));
+}
+
+uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call) {
+  return fs_builtin_digest(builtin_of(kernels, kernel), call);
+}
+
+void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call) {
+  call->size = sizeof *call;
+  for (unsigned i = 0; i < 3; i++) {
+    call->grid[i] = kernel == FS_NONE ? 1 : s->kernels[kernel].grid[i];
+    call->block[i] = kernel == FS_NONE ? 1 : s->kernels[kernel].block[i];
+  }
+  call->shared_bytes = kernel == FS_NONE ? 0 : s->kernels[kernel].shared_bytes;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The blame: starting at the stuck command that was planned first, follow "waits for the axis of"
+ * from queue to queue.  That ends at a wait for a queue that will not reach the epoch any more, the
+ * culprit, or goes round; then the command of the ring that was planned first is named.
+ *
+ * For a barrier, those are followed that must do something before it goes on: the producers that
+ * are left of what the physical barrier is now, then the consumers of that.  For a sync (sync:
+ * block), those of whose commands some are issued and not over. */
+#include "exec/host/stuck.h"
+
+#include <stdio.h>
+
+#include "base/futex.h"
+
+static fs_stuck look(const fs_stuck_view *v, uint32_t queue) { return v->queue(v->x, queue); }
+
+static const fs_stream_command *command_at(const fs_stuck_view *v, uint32_t queue, uint32_t at) {
+  return &v->s->commands[v->s->queues[queue].command0 + at];
+}
+
+static bool is_stuck(const fs_stuck_view *v, uint32_t queue) {
+  return look(v, queue).at != FS_NONE;
+}
+
+/* Planned earlier, ties by queue; FS_NONE is last of all. */
+static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
+  fs_stuck x = look(v, a), y = b == FS_NONE ? (fs_stuck){.at = FS_NONE} : look(v, b);
+  if (x.at == FS_NONE || y.at == FS_NONE) {
+    return y.at == FS_NONE;
+  }
+  uint64_t start_a = command_at(v, a, x.at)->start, start_b = command_at(v, b, y.at)->start;
+  return start_a != start_b ? start_a < start_b : a < b;
+}
+
+/* Whether the stuck queue `m` has still to do what `wait` is for: not when it is past it without a
+ * signal, nor when it is at that very gang and waits for the others too. */
+static bool holds_epoch(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  fs_stuck own = look(v, m);
+  if (v->s->axes[wait->axis].kind == FS_AXIS_QUEUE) {
+    return m == wait->axis && own.at < wait->epoch;
+  }
+  bool meets = own.kind == FS_STUCK_EPOCH && own.axis == wait->axis && own.epoch == wait->epoch;
+  for (uint32_t i = 0; i < v->s->queues[m].n_commands; i++) {
+    const fs_stream_command *c = command_at(v, m, i);
+    if (c->gang_axis == wait->axis && c->gang_epoch == wait->epoch) {
+      return i >= own.at + meets;
+    }
+  }
+  return false;
+}
+
+static bool updates(const fs_stream *s, const fs_stream_command *c, uint32_t barrier) {
+  for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
+    if (s->barrier_updates[c->barrier_update0 + i].barrier == barrier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool waits(const fs_stream *s, const fs_stream_command *c, uint32_t barrier) {
+  for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
+    if (s->barrier_waits[c->barrier_wait0 + i] == barrier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool holds_barrier(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  uint32_t physical = v->physicals->of[wait->barrier], at = look(v, m).at;
+  fs_stuck_barrier now = v->barrier(v->x, physical);
+  if (now.use >= fs_physical_uses(v->physicals, physical)) {
+    return false;
+  }
+  uint32_t barrier = fs_physical_barrier(v->physicals, physical, now.use);
+  for (uint32_t i = at; i < v->s->queues[m].n_commands; i++) {
+    const fs_stream_command *c = command_at(v, m, i);
+    if (now.producers > 0 ? updates(v->s, c, barrier) : waits(v->s, c, barrier)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool holds_issue(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  const fs_stream_stop *stop = &v->s->stops[wait->stop];
+  return (stop->queue == FS_NONE || stop->queue == m) && look(v, m).kind != FS_STUCK_ISSUE;
+}
+
+static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  if (!is_stuck(v, m)) {
+    return false;
+  }
+  switch (wait->kind) {
+    case FS_STUCK_EPOCH:
+      return holds_epoch(v, m, wait);
+    case FS_STUCK_MAPPED:
+    case FS_STUCK_COMPLETE:
+      return holds_barrier(v, m, wait);
+    case FS_STUCK_ISSUE:
+      return holds_issue(v, m, wait);
+    default:
+      return false;
+  }
+}
+
+/* The stuck queue that `queue` waits for; FS_NONE when that is none. */
+static uint32_t waits_for(const fs_stuck_view *v, uint32_t queue) {
+  fs_stuck wait = look(v, queue);
+  if (wait.at == FS_NONE || wait.kind == FS_STUCK_CONTENT) {
+    return FS_NONE;
+  }
+  for (uint32_t m = 0; m < v->s->n_queues; m++) {
+    if (holds_up(v, m, &wait)) {
+      return m;
+    }
+  }
+  return FS_NONE;
+}
+
+/* FS_NONE when nobody is stuck (any more). */
+static uint32_t find_culprit(const fs_stuck_view *v) {
+  uint32_t q = FS_NONE;
+  for (uint32_t i = 0; i < v->s->n_queues; i++) {
+    if (is_stuck(v, i) && earlier(v, i, q)) {
+      q = i;
+    }
+  }
+  for (uint32_t i = 0; q != FS_NONE && i < v->s->n_queues; i++) {
+    uint32_t next = waits_for(v, q);
+    if (next == FS_NONE) {
+      return q;
+    }
+    q = next;
+  }
+  /* After as many steps as there are queues, q lies on a ring, unless things have moved. */
+  uint32_t first = q, steps = 0;
+  for (uint32_t p = q == FS_NONE ? FS_NONE : waits_for(v, q);
+       p != FS_NONE && p != q && steps < v->s->n_queues; p = waits_for(v, p), steps++) {
+    first = earlier(v, p, first) ? p : first;
+  }
+  return first;
+}
+
+static const char *command_target(const fs_stream *s, const fs_stream_command *c) {
+  bool run = c->kind == FS_COMMAND_RUN;
+  return fs_stream_string(
+      s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name);
+}
+
+/* What a physical barrier is, and why it stays that. */
+static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, size_t room) {
+  const fs_physicals *p = v->physicals;
+  uint32_t index = p->of[barrier], physical = v->s->barriers[barrier].physical;
+  fs_stuck_barrier now = v->barrier(v->x, index);
+  if (now.use >= fs_physical_uses(p, index)) {
+    (void)snprintf(text, room, "physical barrier %u has no more uses", physical);
+    return;
+  }
+  bool producers = now.producers > 0;
+  const fs_stream_barrier *b = &v->s->barriers[fs_physical_barrier(p, index, now.use)];
+  (void)snprintf(text, room, "physical barrier %u is in use %u, of which %u of %u %s", physical,
+                 now.use, producers ? now.producers : now.consumers,
+                 producers ? b->n_producers : b->n_consumers,
+                 producers ? "producers are not over" : "consumers have not started");
+}
+
+/* What it waits for, as the end of a sentence. */
+static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, size_t room) {
+  const fs_stream *s = v->s;
+  char now[160];
+  switch (wait->kind) {
+    case FS_STUCK_CONTENT:
+      (void)snprintf(text, room,
+                     "it waits for the content of '%.200s', whose fence has not been signalled",
+                     fs_stream_string(s, s->buffers[v->io->given[wait->item].buffer].name));
+      break;
+    case FS_STUCK_EPOCH:
+      (void)snprintf(text, room, "it waits for epoch %llu of '%.200s', which has reached %llu",
+                     (unsigned long long)wait->epoch, fs_stream_string(s, s->axes[wait->axis].name),
+                     (unsigned long long)v->reached(v->x, wait->axis));
+      break;
+    case FS_STUCK_MAPPED:
+    case FS_STUCK_COMPLETE:
+      say_barrier(v, wait->barrier, now, sizeof now);
+      (void)snprintf(text, room, "it %s barrier %u (use %u of physical barrier %u), and %s",
+                     wait->kind == FS_STUCK_MAPPED ? "updates" : "waits for", wait->barrier,
+                     s->barriers[wait->barrier].use, s->barriers[wait->barrier].physical, now);
+      break;
+    case FS_STUCK_ISSUE: {
+      const fs_stream_stop *stop = &s->stops[wait->stop];
+      bool full = stop->queue == FS_NONE;
+      (void)snprintf(text, room, "it is issued after sync %u, which waits for %s%.200s%s",
+                     wait->stop, full ? "all that was issued before" : "queue '",
+                     full ? "" : fs_stream_string(s, s->queues[stop->queue].name), full ? "" : "'");
+      break;
+    }
+  }
+}
+
+static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q,
+                         fsched_severity severity) {
+  const fs_stream *s = v->s;
+  fs_stuck wait = look(v, q);
+  char text[512];
+  if (wait.at == FS_NONE) {
+    return;
+  }
+  const fs_stream_command *c = command_at(v, q, wait.at);
+  say_wait(v, &wait, text, sizeof text);
+  fs_report(ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
+            "queue '%s' is stuck at command %u (%s '%s'): %s",
+            fs_stream_string(s, s->queues[q].name), c->epoch,
+            c->kind == FS_COMMAND_RUN ? "op" : "copy of", command_target(s, c), text);
+}
+
+void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *v) {
+  uint32_t culprit = find_culprit(v);
+  if (culprit == FS_NONE) {
+    return;
+  }
+  report_queue(v, ctx, culprit, FSCHED_ERROR);
+  for (uint32_t i = 0; i < v->s->n_queues; i++) {
+    if (i != culprit && is_stuck(v, i)) {
+      report_queue(v, ctx, i, FSCHED_NOTE);
+    }
+  }
+}
+
+const char *fs_stuck_queue(const fs_stream *s, uint32_t command) {
+  uint32_t low = 0, high = s->n_queues; /* the last that begins no later, as they tile */
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    *(s->queues[middle].command0 <= command ? &low : &high) = middle;
+  }
+  return fs_stream_string(s, s->queues[low].name);
+}
+
+static unsigned long long ms_between(uint64_t begin_ns, uint64_t end_ns) {
+  return end_ns < begin_ns ? 0 : (end_ns - begin_ns) / 1000000;
+}
+
+void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
+                            uint64_t since_ns, uint64_t begin_ns) {
+  const fs_stream_op *op = &s->ops[s->commands[command].target];
+  const fs_stream_kernel *k = &s->kernels[op->kernel];
+  fs_report(
+      ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE,
+      "a kernel that takes longer wants a longer timeout",
+      "queue '%s' is stuck at command %u (op '%s'): its kernel, function '%s' of module '%s', "
+      "has not returned for %llu ms, since %llu ms after the begin of the invocation",
+      fs_stuck_queue(s, command), s->commands[command].epoch, fs_stream_string(s, op->name),
+      fs_stream_string(s, k->function), fs_stream_string(s, k->module),
+      ms_between(since_ns, fs_now_ns()), ms_between(begin_ns, since_ns));
+}

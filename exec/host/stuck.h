@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Says why a stream does not go on, for back ends that know what each queue waits for. */
+#ifndef FS_EXEC_STUCK_H
+#define FS_EXEC_STUCK_H
+
+#include "exec/host/backend.h"
+#include "exec/host/physicals.h"
+
+/* What a queue that is stuck waits for. */
+typedef enum fs_stuck_kind {
+  FS_STUCK_EPOCH,
+  FS_STUCK_CONTENT,
+  FS_STUCK_MAPPED,   /* a barrier that it updates: its physical one is still another */
+  FS_STUCK_COMPLETE, /* a barrier that it waits for */
+  FS_STUCK_ISSUE     /* it is not issued yet, because of a sync (sync: block) */
+} fs_stuck_kind;
+
+/* Where a queue is stuck. */
+typedef struct fs_stuck {
+  uint32_t at; /* index among its commands; FS_NONE: it is not stuck */
+  fs_stuck_kind kind;
+  uint32_t item;    /* CONTENT: given item */
+  uint32_t axis;    /* EPOCH; of a gang whose members are not all there: the collective one */
+  uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
+  uint32_t barrier; /* MAPPED, COMPLETE */
+  uint32_t stop;    /* ISSUE */
+} fs_stuck;
+
+/* What a physical barrier is now. */
+typedef struct fs_stuck_barrier {
+  uint32_t use;                  /* within the invocation; as many as it has: none any more */
+  uint32_t producers, consumers; /* left of it */
+} fs_stuck_barrier;
+
+/* A look at an instance.  Things may move between two calls. */
+typedef struct fs_stuck_view {
+  const fs_stream *s;
+  const fs_io *io;
+  const fs_physicals *physicals;
+  const fs_instance *x;
+  fs_stuck (*queue)(const fs_instance *x, uint32_t queue);
+  uint64_t (*reached)(const fs_instance *x, uint32_t axis);             /* within the invocation */
+  fs_stuck_barrier (*barrier)(const fs_instance *x, uint32_t physical); /* index in physicals */
+} fs_stuck_view;
+
+/* Reports the queue that is to blame as an error, the other stuck ones as notes; nothing when none
+ * is stuck.  No allocation but the diagnostics'. */
+void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *view);
+/* Reports, as an error, a kernel of a module that runs since then.  Times are those of
+ * fs_now_ns. */
+void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
+                            uint64_t since_ns, uint64_t begin_ns);
+/* The name of the command's queue.  O(log queues). */
+const char *fs_stuck_queue(const fs_stream *s, uint32_t command);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sequential evaluation.
+ *
+ * A version's bytes are taken at its first access and freed after its last one in program order;
+ * kept versions stay until they are compared.  `defined` says which bytes the graph determines:
+ * given content is, what an op writes is when all it read was. */
+#include "exec/replay/reference.h"
+
+#include "exec/host/byteset.h"
+#include "exec/host/kernel.h"
+
+typedef struct value {
+  uint8_t *bytes; /* NULL: not in use */
+  fs_byteset defined;
+  fs_byteset there; /* has been made or written; the rest of `bytes` holds nothing */
+} value;
+
+typedef struct reference {
+  fsched_context *ctx;
+  const fs_stream *s;
+  fs_arena arena;
+  value *value;      /* per version */
+  uint32_t *last_op; /* per version: FS_NONE if never accessed */
+  value *state;      /* per buffer: what the invocation before has kept */
+  fs_kernel_arg *args;
+  int64_t *other; /* per arg of the stream: its value; NULL: those of the stream */
+  const fs_reference_run *run;
+  fs_kernels kernels;
+  const uint64_t *digest; /* NULL: this is not the last invocation */
+  fs_reference_counts counts;
+  bool differs;
+} reference;
+
+static uint64_t version_size(const fs_stream *s, uint32_t version) {
+  return s->buffers[s->versions[version].buffer].size;
+}
+
+static void drop(const reference *r, value *v, uint64_t size) {
+  (void)fs_realloc(r->ctx, v->bytes, size + 1, 0);
+  v->bytes = NULL;
+  fs_vec_free(r->ctx, &v->defined);
+  fs_vec_free(r->ctx, &v->there);
+}
+
+/* Room for a version at its first access.  One byte more, so that there is always one.  Nothing is
+ * put there yet: of a large version, ops may touch a few bytes alone. */
+static fs_status take(reference *r, uint32_t version) {
+  value *v = &r->value[version];
+  if (v->bytes != NULL) {
+    return FSCHED_OK;
+  }
+  uint64_t size = version_size(r->s, version);
+  uint32_t buffer = r->s->versions[version].buffer;
+  bool given = r->s->versions[version].given_memory != FS_NONE;
+  if (given && r->state[buffer].bytes != NULL) {
+    *v = r->state[buffer];
+    r->state[buffer] = (value){0};
+    return FSCHED_OK;
+  }
+  v->bytes = fs_realloc(r->ctx, NULL, 0, (size_t)size + 1);
+  return v->bytes == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* Puts the content that bytes [begin, end) have before the first op touches them. */
+static fs_status make_bytes(reference *r, uint32_t version, uint64_t begin, uint64_t end) {
+  const fs_stream_version *k = &r->s->versions[version];
+  value *v = &r->value[version];
+  const uint8_t *bound = r->run->given == NULL ? NULL : r->run->given[version];
+  if (begin >= end) {
+    return FSCHED_OK;
+  }
+  if (k->given_memory == FS_NONE) {
+    memset(v->bytes + begin, 0xA5, (size_t)(end - begin));
+    return FSCHED_OK;
+  }
+  if (bound != NULL) {
+    memcpy(v->bytes + begin, bound + begin, (size_t)(end - begin));
+  } else {
+    fs_fill_given_range(fs_stream_string(r->s, r->s->buffers[k->buffer].name), v->bytes, begin,
+                        end);
+  }
+  return fs_byteset_add(r->ctx, &v->defined, begin, end);
+}
+
+/* The same for what of [begin, end) is not there yet. */
+static fs_status make_missing(reference *r, uint32_t version, uint64_t begin, uint64_t end) {
+  fs_byteset *there = &r->value[version].there;
+  uint64_t at = begin;
+  for (size_t i = 0; i < there->n && at < end; i++) {
+    if (there->at[i].end > at) {
+      FS_TRY(make_bytes(r, version, at, fs_min(there->at[i].begin, end)));
+      at = fs_max(at, there->at[i].end);
+    }
+  }
+  FS_TRY(make_bytes(r, version, at, end));
+  return fs_byteset_add(r->ctx, there, begin, end);
+}
+
+static bool accesses(const fs_stream_arg *a) {
+  return fs_arg_reads(a->tag) || fs_arg_writes(a->tag);
+}
+
+/* Takes what the op accesses; *known: all that it reads is defined. */
+static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool *known) {
+  const fs_stream *s = r->s;
+  const fs_stream_op *o = &s->ops[op];
+  *known = true;
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    const fs_stream_arg *a = &s->args[o->arg0 + i];
+    int64_t number = r->other == NULL ? a->value : r->other[o->arg0 + i];
+    r->args[i] = (fs_kernel_arg){.value = number, .tag = a->tag, .length = a->length};
+    if (!accesses(a)) {
+      continue;
+    }
+    FS_TRY(take(r, a->version));
+    FS_TRY(make_missing(r, a->version, a->offset, a->offset + a->length));
+    r->args[i].data = r->value[a->version].bytes + a->offset;
+    *known = *known &&
+             (!fs_arg_reads(a->tag) ||
+              fs_byteset_cover(&r->value[a->version].defined, a->offset, a->offset + a->length));
+  }
+  *call =
+      (fs_kernel_call){.op = fs_stream_string(s, o->name), .args = r->args, .n_args = o->n_args};
+  fs_kernels_shape(s, o->kernel, call);
+  return FSCHED_OK;
+}
+
+static fs_status define(reference *r, uint32_t op, bool known) {
+  const fs_stream_op *o = &r->s->ops[op];
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    const fs_stream_arg *a = &r->s->args[i];
+    if (fs_arg_writes(a->tag)) {
+      fs_byteset *d = &r->value[a->version].defined;
+      uint64_t end = a->offset + a->length;
+      FS_TRY(known ? fs_byteset_add(r->ctx, d, a->offset, end)
+                   : fs_byteset_remove(r->ctx, d, a->offset, end));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void drop_dead(reference *r, uint32_t op) {
+  const fs_stream_op *o = &r->s->ops[op];
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    const fs_stream_arg *a = &r->s->args[i];
+    if (accesses(a) && r->last_op[a->version] == op && r->value[a->version].bytes != NULL &&
+        r->s->versions[a->version].kept_memory == FS_NONE) {
+      drop(r, &r->value[a->version], version_size(r->s, a->version));
+    }
+  }
+}
+
+static void compare_digest(reference *r, uint32_t op, uint64_t expected) {
+  r->counts.ops++;
+  if (r->digest[op] != expected) {
+    r->differs = true;
+    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_DIFFERS, FS_NOWHERE, NULL,
+              "op '%s' wrote something else than in a sequential evaluation",
+              fs_stream_string(r->s, r->s->ops[op].name));
+  }
+}
+
+static bool writes_nothing(const reference *r, uint32_t kernel) {
+  return kernel != FS_NONE && r->kernels.at[kernel].builtin == FS_BUILTIN_NOP;
+}
+
+static fs_status evaluate_op(reference *r, uint32_t op) {
+  const fs_stream_op *o = &r->s->ops[op];
+  fs_kernel_call call;
+  bool known;
+  FS_TRY(make_call(r, op, &call, &known));
+  if (fs_kernels_run(&r->kernels, o->kernel, &call) != FSCHED_CAUSE_NONE) {
+    return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
+                   "op '%s': its kernel failed in a sequential evaluation", call.op);
+  }
+  if (!writes_nothing(r, o->kernel)) {
+    FS_TRY(define(r, op, known));
+    if (known && r->digest != NULL) {
+      compare_digest(r, op, fs_kernels_digest(&r->kernels, o->kernel, &call));
+    }
+  }
+  drop_dead(r, op);
+  return FSCHED_OK;
+}
+
+static fs_status evaluate(reference *r) {
+  for (uint32_t op = 0; op < r->s->n_ops; op++) {
+    FS_TRY(evaluate_op(r, op));
+  }
+  return FSCHED_OK;
+}
+
+static void compare_bytes(reference *r, uint32_t version, const uint8_t *got) {
+  const value *v = &r->value[version];
+  uint64_t wrong = 0, first = 0;
+  for (size_t i = 0; i < v->defined.n; i++) {
+    fs_byte_range d = v->defined.at[i];
+    r->counts.bytes += d.end - d.begin;
+    if (memcmp(got + d.begin, v->bytes + d.begin, d.end - d.begin) == 0) {
+      continue;
+    }
+    for (uint64_t b = d.begin; b < d.end; b++) {
+      first = wrong == 0 && got[b] != v->bytes[b] ? b : first;
+      wrong += got[b] != v->bytes[b];
+    }
+  }
+  if (wrong > 0) {
+    r->differs = true;
+    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_DIFFERS, FS_NOWHERE, NULL,
+              "%llu bytes of buffer '%s' differ from a sequential evaluation, the first is byte "
+              "%llu: 0x%02x instead of 0x%02x",
+              (unsigned long long)wrong,
+              fs_stream_string(r->s, r->s->buffers[r->s->versions[version].buffer].name),
+              (unsigned long long)first, got[first], v->bytes[first]);
+  }
+}
+
+static fs_status compare_kept(reference *r) {
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    if (r->s->versions[v].kept_memory != FS_NONE && r->run->kept[v] != NULL) {
+      FS_TRY(take(r, v));
+      compare_bytes(r, v, r->run->kept[v]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Kept state becomes the content that the next invocation is given; the rest goes. */
+static fs_status carry_state(reference *r) {
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    const fs_stream_version *version = &r->s->versions[v];
+    if (version->kept_memory != FS_NONE && r->s->buffers[version->buffer].io == FSCHED_IO_STATE) {
+      FS_TRY(take(r, v));
+      if (version->given_memory ==
+          FS_NONE) { /* what nobody wrote is not the content of the begin */
+        FS_TRY(make_missing(r, v, 0, version_size(r->s, v)));
+      }
+      drop(r, &r->state[version->buffer], version_size(r->s, v)); /* nobody has taken it */
+      r->state[version->buffer] = r->value[v];
+      r->value[v] = (value){0};
+    }
+  }
+  for (uint32_t v = 0; v < r->s->n_versions; v++) {
+    drop(r, &r->value[v], version_size(r->s, v));
+  }
+  return FSCHED_OK;
+}
+
+/* They have been invoked with, so all are there. */
+static fs_status set_values(reference *r) {
+  const fs_stream *s = r->s;
+  if (r->run->n_parameters == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&r->arena, &r->other, s->n_args));
+  for (uint32_t i = 0; i < s->n_args; i++) {
+    r->other[i] = s->args[i].value;
+  }
+  for (uint32_t i = 0; i < r->run->n_parameters; i++) {
+    const fsched_parameter *p = &r->run->parameters[i];
+    for (uint32_t op = 0; op < s->n_ops; op++) {
+      if (strcmp(fs_stream_string(s, s->ops[op].name), p->op) == 0) {
+        r->other[s->ops[op].arg0 + p->arg] = p->value;
+        break;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status set_up(reference *r) {
+  const fs_stream *s = r->s;
+  uint32_t most_args = 0;
+  FS_TRY(fs_new_zero(&r->arena, &r->value, s->n_versions));
+  FS_TRY(fs_new_none(&r->arena, &r->last_op, s->n_versions));
+  FS_TRY(fs_new_zero(&r->arena, &r->state, s->n_buffers));
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    const fs_stream_op *o = &s->ops[op];
+    most_args = o->n_args > most_args ? o->n_args : most_args;
+    for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+      if (accesses(&s->args[i])) {
+        r->last_op[s->args[i].version] = op;
+      }
+    }
+  }
+  return fs_new(&r->arena, &r->args, most_args);
+}
+
+static bool has_state(const fs_stream *s) {
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    if (s->buffers[b].io == FSCHED_IO_STATE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status run(reference *r) {
+  uint64_t invocations = r->run->invocations;
+  FS_TRY(fs_kernels_find(r->ctx, &r->arena, r->s, r->run->options, &r->kernels));
+  FS_TRY(set_up(r));
+  FS_TRY(set_values(r));
+  for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
+    FS_TRY(evaluate(r));
+    FS_TRY(carry_state(r));
+  }
+  r->digest = r->run->digest;
+  FS_TRY(evaluate(r));
+  FS_TRY(compare_kept(r));
+  return r->differs ? FSCHED_REPLAY : FSCHED_OK;
+}
+
+fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
+                               const fs_reference_run *what, fs_reference_counts *counts) {
+  reference r = {.ctx = ctx, .s = s, .run = what};
+  fs_arena_init(&r.arena, ctx);
+  fs_status status = run(&r);
+  for (uint32_t v = 0; r.value != NULL && v < s->n_versions; v++) {
+    drop(&r, &r.value[v], version_size(s, v));
+  }
+  for (uint32_t b = 0; r.state != NULL && b < s->n_buffers; b++) {
+    drop(&r, &r.state[b], s->buffers[b].size);
+  }
+  fs_kernels_release(&r.kernels);
+  *counts = r.counts;
+  fs_arena_release(&r.arena);
+  return status;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replay: options, the invocations, the comparison, the trace.
+ *
+ * At most WINDOW invocations are asked for ahead of those that are complete; a timeline counts the
+ * latter. */
+#include "fsched/replay.h"
+
+#include <pthread.h>
+
+#include "base/futex.h"
+#include "base/progress.h"
+#include "draw/trace/trace.h"
+#include "exec/context/core.h"
+#include "exec/replay/reference.h"
+#include "exec/replay/samples.h"
+#include "fsched/graph.h"
+
+enum { DEFAULT_TIMEOUT_MS = 10000, WINDOW = 64 };
+static const uint64_t ns_per_ms = 1000000;
+
+typedef struct replay {
+  fsched_context *ctx;
+  const fsched_program *program;
+  const fs_stream *s;
+  fsched_replay_options options;
+  fsched_replay_result result;
+  fs_arena arena;
+  fsched_device_options device_options; /* of a device that is ours */
+  fsched_device *device;
+  fsched_pool *pool;
+  fsched_exec *exec;
+  fsched_entry *entry;
+  fsched_semaphore *complete; /* invocations */
+  uint64_t invocations, timeout_ns;
+  fs_record record;              /* of the last invocation */
+  fs_samples samples;            /* of the last ones */
+  fsched_binding *bindings;      /* the caller's, and room for outputs that are compared */
+  uint32_t n_inputs, n_bindings; /* the caller's; with those that only the last invocation has */
+  const void **given, **kept;    /* per version, for the comparison */
+  pthread_mutex_t lock;
+  uint64_t n_complete;
+} replay;
+
+static void report_race(const replay *r, const fs_stream_race *race) {
+  const fs_stream *s = r->s;
+  fs_report(r->ctx, FSCHED_NOTE, FS_DIAG_REPLAY_RACES, FS_NOWHERE, NULL,
+            "ops '%s' and '%s' access buffer '%s' in no order",
+            fs_stream_string(s, s->ops[race->op_a].name),
+            fs_stream_string(s, s->ops[race->op_b].name),
+            fs_stream_string(s, s->buffers[s->versions[race->version].buffer].name));
+}
+
+static fs_status check_options(const replay *r) {
+  if ((unsigned)r->options.trace_plan > FSCHED_TRACE_PLAN_FIT ||
+      (r->options.trace_plan != FSCHED_TRACE_PLAN_NONE && !r->options.trace)) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   r->options.trace ? "'trace_plan' is %d, no fsched_trace_plan"
+                                    : "'trace_plan' is %d, and no trace is wanted",
+                   r->options.trace_plan);
+  }
+  if (r->options.check && r->options.empty_kernels) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "nothing can be checked when kernels are left out");
+  }
+  if (r->options.profile > FS_MOST_SAMPLES) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "at most %d invocations are measured, not %u", FS_MOST_SAMPLES,
+                   r->options.profile);
+  }
+  if (r->options.empty_kernels && r->options.n_bindings > 0) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "nothing can be bound when kernels are left out");
+  }
+  if (r->options.check && r->s->n_races > 0) {
+    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_RACES, FS_NOWHERE,
+              "use 'hazards: sequential', or order the ops with 'after'",
+              "the result of a graph with races cannot be checked; it has %u", r->s->n_races);
+    for (uint32_t i = 0; i < r->s->n_races; i++) {
+      report_race(r, &r->s->races[i]);
+    }
+    return FSCHED_USAGE;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status open_device(replay *r) {
+  uint32_t log2 = r->options.memory_limit_log2;
+  r->device_options =
+      (fsched_device_options){.size = sizeof r->device_options,
+                              .memory_limit = log2 == 0 ? 0 : UINT64_C(1) << fs_min(log2, 62),
+                              .threads = r->options.threads};
+  if (r->options.device != NULL) {
+    r->device = r->options.device;
+    fsched_device_retain(r->device);
+    return FSCHED_OK;
+  }
+  return fsched_device_create(r->ctx, &r->device_options, &r->device);
+}
+
+static fs_status open_exec(replay *r) {
+  fsched_exec_options o = {.size = sizeof o,
+                           .in_flight = r->options.in_flight,
+                           .pace_ns = r->options.pace_ns,
+                           .empty = r->options.empty_kernels,
+                           .verify = r->options.verify};
+  FS_TRY(open_device(r));
+  o.device = r->device;
+  if (r->options.pool_bytes > 0) {
+    FS_TRY(fsched_pool_create(r->ctx, r->device, r->options.pool_bytes, &r->pool));
+    o.pool = r->pool;
+  }
+  FS_TRY(fsched_exec_create(r->ctx, &o, &r->exec));
+  FS_TRY(fsched_exec_load(r->ctx, r->exec, r->program, &r->entry));
+  return fsched_semaphore_create(NULL, &r->complete) == FSCHED_OK
+             ? FSCHED_OK
+             : fs_no_memory(r->ctx, sizeof(void *));
+}
+
+static const fsched_binding *bound_to(const replay *r, const char *name) {
+  for (uint32_t i = 0; i < r->options.n_bindings; i++) {
+    if (r->options.bindings[i].buffer != NULL && strcmp(r->options.bindings[i].buffer, name) == 0) {
+      return &r->options.bindings[i];
+    }
+  }
+  return NULL;
+}
+
+/* Room for an output that nobody has bound. */
+static fs_status bind_output(replay *r, uint32_t version) {
+  const fs_stream_buffer *b = &r->s->buffers[r->s->versions[version].buffer];
+  uint8_t *room;
+  FS_TRY(fs_new(&r->arena, &room, b->size));
+  r->kept[version] = room;
+  r->bindings[r->n_bindings++] =
+      (fsched_binding){.buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
+  return FSCHED_OK;
+}
+
+/* What the comparison looks at: all outputs must be kept somewhere. */
+static fs_status bind_all(replay *r) {
+  const fs_stream *s = r->s;
+  FS_TRY(fs_new_zero(&r->arena, &r->given, s->n_versions));
+  FS_TRY(fs_new_zero(&r->arena, &r->kept, s->n_versions));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
+    const fsched_binding *bound = bound_to(r, fs_stream_string(s, b->name));
+    if (bound != NULL && s->versions[v].given_memory != FS_NONE && b->io != FSCHED_IO_OUTPUT) {
+      r->given[v] = bound->data;
+    }
+    if (s->versions[v].kept_memory == FS_NONE || b->io == FSCHED_IO_STATE) {
+      continue;
+    }
+    if (bound != NULL) {
+      r->kept[v] = bound->data;
+    } else if (b->io == FSCHED_IO_OUTPUT) {
+      FS_TRY(bind_output(r, v));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool is_output(const replay *r, const char *name) {
+  const fs_stream *s = r->s;
+  for (uint32_t b = 0; b < s->n_buffers && name != NULL; b++) {
+    if (strcmp(fs_stream_string(s, s->buffers[b].name), name) == 0) {
+      return s->buffers[b].io == FSCHED_IO_OUTPUT;
+    }
+  }
+  return false;
+}
+
+/* Outputs are for the last invocation alone: several at once would write there together. */
+static void sort_bindings(replay *r) {
+  for (int outputs = 0; outputs <= 1; outputs++) {
+    for (uint32_t i = 0; i < r->options.n_bindings; i++) {
+      const fsched_binding *b = &r->options.bindings[i];
+      if (is_output(r, b->buffer) == (outputs != 0)) {
+        r->bindings[r->n_bindings++] = *b;
+        r->n_inputs += outputs == 0;
+      }
+    }
+  }
+}
+
+static fs_status set_up(replay *r) {
+  const fsched_replay_options *o = &r->options;
+  r->invocations = o->repeat == 0 ? 1 : o->repeat;
+  uint64_t ms = o->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : o->timeout_ms;
+  r->timeout_ns = ms > UINT64_MAX / ns_per_ms ? UINT64_MAX : ms * ns_per_ms;
+  r->result.minimum_ns = UINT64_MAX;
+  FS_TRY(open_exec(r));
+  FS_TRY(fs_new(&r->arena, &r->bindings, (size_t)o->n_bindings + r->s->n_versions));
+  sort_bindings(r);
+  if (o->check) {
+    FS_TRY(bind_all(r));
+    FS_TRY(fs_new_zero(&r->arena, &r->record.digest, r->s->n_ops));
+  }
+  uint64_t samples = fs_min(r->invocations, fs_max(o->profile, o->trace != 0));
+  FS_TRY(fs_samples_make(&r->arena, r->s, (uint32_t)samples, &r->samples));
+  if (samples > 0) {
+    r->record.begin = r->samples.record[samples - 1].begin;
+    r->record.end = r->samples.record[samples - 1].end;
+  }
+  return FSCHED_OK;
+}
+
+/* From threads of the library. */
+static void measured(void *user, uint64_t index, uint64_t ns) {
+  replay *r = user;
+  uint64_t first = r->invocations - r->samples.n;
+  pthread_mutex_lock(&r->lock);
+  if (index >= first) {
+    r->samples.ns[index - first] = ns;
+  }
+  r->result.elapsed_ns += ns;
+  r->result.minimum_ns = fs_min(r->result.minimum_ns, ns);
+  pthread_mutex_unlock(&r->lock);
+}
+
+static void complete(void *user, fsched_cause cause) {
+  replay *r = user;
+  if (cause != FSCHED_CAUSE_NONE) {
+    (void)fsched_semaphore_fail(r->complete, cause);
+    return;
+  }
+  pthread_mutex_lock(&r->lock);
+  uint64_t n = ++r->n_complete;
+  pthread_mutex_unlock(&r->lock);
+  /* Two that overtake each other here publish the higher count first; the lower changes nothing. */
+  fs_status status = fsched_semaphore_publish(r->complete, n, NULL);
+  assert(status == FSCHED_OK); /* there is no frontier to refuse */
+  (void)status;
+}
+
+static fs_status await_complete(replay *r, uint64_t n) {
+  fsched_fence *fence;
+  FS_TRY(fsched_fence_create(r->ctx, &(fsched_fence_point){r->complete, n}, 1, &fence));
+  fs_status status = fsched_exec_wait(r->ctx, r->exec, fence, FSCHED_FOREVER, r->timeout_ns, NULL);
+  fsched_fence_release(fence);
+  return status;
+}
+
+static fs_status invoke(replay *r, uint64_t index) {
+  bool last = index + 1 == r->invocations;
+  uint64_t first = r->invocations - r->samples.n;
+  fs_measure measure = {.measured = measured, .user = r, .index = index};
+  if (last) {
+    measure.record = r->record;
+  } else if (index >= first) {
+    measure.record = r->samples.record[index - first];
+  }
+  fsched_invocation i = {.size = sizeof i,
+                         .bindings = r->bindings,
+                         .n_bindings = last ? r->n_bindings : r->n_inputs,
+                         .parameters = r->options.parameters,
+                         .n_parameters = r->options.n_parameters,
+                         .callback = complete,
+                         .user = r};
+  return fs_exec_invoke(r->ctx, r->entry, &i, &measure);
+}
+
+/* Asks for what there is room for ahead of `complete` ones. */
+static fs_status ask(replay *r, uint64_t complete, uint64_t window, uint64_t *asked) {
+  while (*asked < r->invocations && *asked < complete + window) {
+    FS_TRY(invoke(r, *asked));
+    (*asked)++;
+  }
+  return FSCHED_OK;
+}
+
+/* In steps, smaller ones where someone listens to the progress. */
+static fs_status run_all(replay *r) {
+  enum { PARTS = 100 };
+  uint64_t window = fs_max(WINDOW, 2 * (uint64_t)r->options.in_flight), begin = fs_now_ns();
+  uint64_t part = fs_ceil_div(r->invocations, PARTS), asked = 0;
+  uint64_t step = fs_progress_heard(r->ctx) ? fs_min(part, window / 2) : window / 2;
+  fs_status status = FSCHED_OK;
+  fs_progress_begin(r->ctx, "replay", r->invocations);
+  for (uint64_t n = 0; n < r->invocations && status == FSCHED_OK;) {
+    status = ask(r, n, window, &asked);
+    n = fs_min(n + step, r->invocations);
+    if (status == FSCHED_OK) {
+      status = await_complete(r, n);
+      fs_progress_at(r->ctx, n);
+    }
+  }
+  r->result.wall_ns = fs_now_ns() - begin;
+  fs_progress_end(r->ctx, status);
+  return status;
+}
+
+/* The measured times, before them the planned ones if they are wanted. */
+static fs_status write_trace(replay *r) {
+  const fs_record *record = &r->record;
+  fs_trace_run runs[2];
+  uint32_t n = 0;
+  uint64_t last = 0;
+  for (uint32_t c = 0; c < r->s->n_commands; c++) {
+    last = fs_max(last, record->end[c]);
+  }
+  if (r->options.trace_plan == FSCHED_TRACE_PLAN_TICKS) {
+    FS_TRY(fs_trace_plan(&r->arena, r->s, r->options.pace_ns, &runs[n++]));
+  } else if (r->options.trace_plan == FSCHED_TRACE_PLAN_FIT) {
+    FS_TRY(fs_trace_plan_fit(&r->arena, r->s, last, &runs[n++]));
+  }
+  runs[n++] = (fs_trace_run){"measured", record->begin, record->end};
+  return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
+}
+
+/* Where it lies: of a large one, commands may have touched a few bytes alone. */
+static void compare_state(replay *r) {
+  const fs_stream *s = r->s;
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
+    if (s->versions[v].kept_memory != FS_NONE && b->io == FSCHED_IO_STATE) {
+      r->kept[v] = fs_exec_state(r->exec, fs_stream_string(s, b->name));
+    }
+  }
+}
+
+static fs_status compare(replay *r) {
+  fs_reference_counts counts = {0};
+  fs_reference_run run = {.invocations = r->invocations,
+                          .digest = r->record.digest,
+                          .given = r->given,
+                          .kept = r->kept,
+                          .options = r->device->host,
+                          .parameters = r->options.parameters,
+                          .n_parameters = r->options.n_parameters};
+  compare_state(r);
+  fs_status status = fs_reference_compare(r->ctx, r->s, &run, &counts);
+  r->result.checked_ops = counts.ops;
+  r->result.checked_bytes = counts.bytes;
+  return status;
+}
+
+static fs_status run(replay *r) {
+  r->result.commands = r->s->n_commands;
+  FS_TRY(run_all(r));
+  if (r->options.trace) { /* first: it helps to understand a difference */
+    FS_TRY(write_trace(r));
+  }
+  if (r->options.profile > 0) {
+    FS_TRY(fs_samples_profile(&r->arena, r->program, &r->samples, fsched_device_kind(r->device),
+                              r->options.pace_ns, r->result.command, &r->result.profile));
+  }
+  return r->options.check ? compare(r) : FSCHED_OK;
+}
+
+static fs_status replay_all(replay *r) {
+  FS_TRY(check_options(r));
+  if (pthread_mutex_init(&r->lock, NULL) != 0) {
+    return fs_no_memory(r->ctx, sizeof r->lock);
+  }
+  fs_status status = set_up(r);
+  if (status == FSCHED_OK) {
+    status = run(r);
+  }
+  if (r->exec != NULL) {
+    fs_exec_close(r->ctx, r->exec, r->timeout_ns);
+  }
+  fsched_exec_destroy(r->exec);
+  if (r->pool != NULL) {
+    fsched_pool_stats stats = {.size = sizeof stats};
+    fsched_pool_get_stats(r->pool, &stats);
+    r->result.pool_peak = stats.peak;
+  }
+  fsched_pool_destroy(r->pool);
+  fsched_device_release(r->device);
+  fsched_semaphore_release(r->complete);
+  (void)pthread_mutex_destroy(&r->lock);
+  r->result.minimum_ns = r->result.minimum_ns == UINT64_MAX ? 0 : r->result.minimum_ns;
+  return status;
+}
+
+fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
+                            const fsched_replay_options *options, fsched_replay_result *result) {
+  replay r = {.ctx = ctx, .program = program, .s = &program->view};
+  if (result != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_replay_result", result->size,
+                            FS_SIZE_UP_TO(fsched_replay_result, trace_length)));
+    if (result->size >= FS_SIZE_UP_TO(fsched_replay_result, command)) {
+      r.result.command = result->command;
+    }
+  }
+  if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_replay_options", options->size,
+                            FS_SIZE_UP_TO(fsched_replay_options, memory_limit_log2)));
+    memcpy(&r.options, options, fs_min(options->size, sizeof r.options));
+  }
+  fs_arena_init(&r.arena, ctx);
+  fs_status status = replay_all(&r);
+  fs_arena_release(&r.arena);
+  if (result != NULL) {
+    r.result.size = fs_min(result->size, sizeof r.result);
+    memcpy(result, &r.result, r.result.size);
+  } else {
+    (void)fs_realloc(ctx, r.result.trace_json, r.result.trace_length + 1, 0);
+  }
+  if (result == NULL || result->size < FS_SIZE_UP_TO(fsched_replay_result, profile)) {
+    fsched_profile_destroy(r.result.profile); /* nobody can see it */
+  }
+  return status;
+}
+
+fsched_status fsched_replay_cpu(fsched_context *ctx, const fsched_program *program,
+                                const fsched_replay_options *options,
+                                fsched_replay_result *result) {
+  fsched_replay_options o = {.size = sizeof o};
+  if (options == NULL || options->size <= offsetof(fsched_replay_options, device)) {
+    return fsched_replay(ctx, program, options, result);
+  }
+  memcpy(&o, options, fs_min(options->size, sizeof o));
+  o.device = NULL;
+  return fsched_replay(ctx, program, &o, result);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulation: how long a command takes, in virtual nanoseconds.
+ *
+ * A draw is a hash of the seed, the invocation's number in its slot and the command (of a gang: of
+ * the gang), so that it does not depend on the order in which commands begin.
+ *
+ * Adversarial, in turn by seed + invocation:
+ *   DELAY   one command takes longer than all others together, which take their planned time or
+ *           none; the next command every fourth invocation, so that each has its turn
+ *   QUEUES  a queue is quick, its commands take nothing, or slow, a thousand times the planned time
+ *   OPS     one command in eight is slow, the others are quick
+ *   SCALES  half of the commands are quick, the others are slower by a power of two up to 2^15
+ *   GATE    for barriers: all is quick but what comes on its queue before a consumer of one
+ * barrier, so that its physical one is long in use; another barrier each time What is planned to
+ * take less than the average counts as that there, so that ops without a duration have one. */
+#include <stdlib.h>
+
+#include "base/saturate.h"
+#include "base/text/ticks.h"
+#include "exec/sim/sim.h"
+#include "front/profile/profile.h"
+
+enum { DELAY, QUEUES, OPS, SCALES, GATE };
+enum { SLOW = 1024, QUICK = 64, UNKNOWN_TICK_NS = 1000 };
+
+/* ---- measured durations */
+
+/* A command as a profile names it. */
+typedef struct name {
+  const char *name;
+  uint32_t version, index; /* index: in the order of the profile */
+  uint8_t kind;
+} name;
+
+static int compare_names(const name *a, const name *b) {
+  int order = strcmp(a->name, b->name);
+  return order != 0           ? order
+         : a->kind != b->kind ? (a->kind > b->kind) - (a->kind < b->kind)
+                              : (a->version > b->version) - (a->version < b->version);
+}
+
+static int by_name(const void *a, const void *b) {
+  const name *x = a, *y = b;
+  int order = compare_names(x, y);
+  return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static name name_of(const fs_stream *s, const fs_stream_command *c) {
+  bool copy = c->kind == FS_COMMAND_COPY;
+  const fs_stream_version *v = copy ? &s->versions[c->target] : NULL;
+  return (name){
+      .name = fs_stream_string(s, copy ? s->buffers[v->buffer].name : s->ops[c->target].name),
+      .version = copy ? v->index : 0,
+      .kind = (uint8_t)(!copy               ? FS_PROFILE_OP
+                        : c->direction == 0 ? FS_PROFILE_WRITE
+                                            : FS_PROFILE_READ)};
+}
+
+/* The first of that name; n when there is none. */
+static uint32_t find_name(const name *sorted, uint32_t n, const name *wanted) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (compare_names(&sorted[middle], wanted) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < n && compare_names(&sorted[low], wanted) == 0 ? low : n;
+}
+
+/* Copies of one version in one direction take their measurements in order, the rest the last. */
+static void assign(fs_instance *x, const fsched_profile *p, const name *sorted, uint32_t *taken) {
+  const fs_stream *s = x->stream;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    name wanted = name_of(s, &s->commands[c]);
+    uint32_t first = find_name(sorted, p->n_items, &wanted), i = first;
+    if (first == p->n_items) {
+      continue;
+    }
+    if (wanted.kind != FS_PROFILE_OP) {
+      i += taken[first];
+      bool more = i + 1 < p->n_items && compare_names(&sorted[i + 1], &wanted) == 0;
+      taken[first] += more;
+    }
+    const fsched_duration *took = &p->item[sorted[i].index].took;
+    x->times.measured_ns[c] = took->count == 0 ? UINT64_MAX : took->median_ns;
+  }
+}
+
+static fs_status read_profile(fs_instance *x, const fsched_profile *p) {
+  name *sorted;
+  uint32_t *taken;
+  FS_TRY(fs_new_none(&x->arena, &x->times.measured_ns, x->stream->n_commands));
+  fs_arena_mark mark = fs_arena_set_mark(&x->arena);
+  FS_TRY(fs_new(&x->arena, &sorted, p->n_items));
+  FS_TRY(fs_new_zero(&x->arena, &taken, p->n_items));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    const fs_profile_item *item = &p->item[i];
+    sorted[i] = (name){item->name, item->version, i, item->kind};
+  }
+  qsort(sorted, p->n_items, sizeof *sorted, by_name);
+  assign(x, p, sorted, taken);
+  fs_arena_reset(&x->arena, mark);
+  return FSCHED_OK;
+}
+
+/* ---- */
+
+static uint64_t planned(const fs_instance *x, const fs_stream_command *c) {
+  uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
+  return fs_multiply_most(ticks, x->times.tick_ns);
+}
+
+fs_status fs_sim_times_make(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  fs_sim_times *t = &x->times;
+  t->mode = x->options->durations;
+  t->seed = x->options->seed;
+  t->tick_ns = x->config.pace_ns;
+  if (t->tick_ns == 0) {
+    t->tick_ns = fs_tick_ns(fs_stream_string(s, s->meta->time_unit));
+  }
+  t->tick_ns = t->tick_ns == 0 ? UNKNOWN_TICK_NS : t->tick_ns;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    t->total_ns = fs_add_most(t->total_ns, planned(x, &s->commands[c]));
+  }
+  t->mean_ns = fs_max(s->n_commands == 0 ? 0 : t->total_ns / s->n_commands, t->tick_ns);
+  t->total_ns = fs_max(t->total_ns, t->tick_ns);
+  return t->mode == FSCHED_DURATIONS_MEASURED ? read_profile(x, x->options->profile) : FSCHED_OK;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t words[2] = {a, b};
+  return fs_hash_bytes(0, words, sizeof words);
+}
+
+void fs_sim_times_begin(fs_instance *x, uint64_t k) {
+  const fs_stream *s = x->stream;
+  uint32_t strategies = s->n_barriers > 0 ? GATE + 1 : GATE;
+  uint64_t turn = x->times.seed + k;
+  uint32_t victims = turn % strategies == GATE ? s->n_barriers : s->n_commands;
+  x->times.draw = (fs_sim_draw){
+      .salt = mix(x->times.seed, k),
+      .strategy = (uint32_t)(turn % strategies),
+      .victim = victims == 0 ? 0 : (uint32_t)(turn / strategies % victims),
+  };
+}
+
+/* Of the members of a gang the same. */
+static uint64_t drawn(const fs_instance *x, uint32_t command) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  return fs_sim_is_gang(c) ? mix(x->times.draw.salt, mix(c->gang_axis, c->gang_epoch))
+                           : mix(x->times.draw.salt, command);
+}
+
+static bool is_victim(const fs_instance *x, uint32_t command) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  const fs_stream_command *v = &x->stream->commands[x->times.draw.victim];
+  return command == x->times.draw.victim ||
+         (fs_sim_is_gang(c) && c->gang_axis == v->gang_axis && c->gang_epoch == v->gang_epoch);
+}
+
+/* Whether the next command of its queue waits for the victim. */
+static bool is_before_consumer(const fs_instance *x, uint32_t command) {
+  const fs_stream *s = x->stream;
+  const fs_stream_command *c = &s->commands[command];
+  if (c->epoch == s->queues[x->queue[command]].n_commands) {
+    return false;
+  }
+  for (uint32_t i = c[1].barrier_wait0; i < c[1].barrier_wait0 + c[1].n_barrier_waits; i++) {
+    if (s->barrier_waits[i] == x->times.draw.victim) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static uint64_t random_part(uint64_t ns, uint64_t draw) {
+  uint64_t part = draw % 1025; /* of 256: up to four times */
+  return fs_add_most(fs_multiply_most(ns / 256, part), ns % 256 * part / 256);
+}
+
+static uint64_t adversarial(const fs_instance *x, uint32_t command) {
+  const fs_sim_times *t = &x->times;
+  const fs_stream_command *c = &x->stream->commands[command];
+  uint64_t draw = drawn(x, command), base = fs_max(planned(x, c), t->mean_ns);
+  uint64_t axis = fs_sim_is_gang(c) ? c->gang_axis : x->queue[command];
+  switch (t->draw.strategy) {
+    case DELAY:
+      return is_victim(x, command)     ? fs_add_most(t->total_ns, t->tick_ns)
+             : (t->draw.salt & 1) != 0 ? planned(x, c)
+                                       : 0;
+    case QUEUES:
+      return (mix(t->draw.salt, ~axis) & 1) != 0 ? fs_multiply_most(base, SLOW) : 0;
+    case OPS:
+      return draw % 8 == 0 ? fs_multiply_most(base, SLOW) : base / QUICK;
+    case GATE:
+      return is_before_consumer(x, command) ? fs_multiply_most(base, SLOW) : 0;
+    default:
+      return (draw & 1) == 0 ? 0 : fs_multiply_most(base, (uint64_t)1 << draw / 2 % 16);
+  }
+}
+
+uint64_t fs_sim_duration(const fs_instance *x, uint32_t command) {
+  uint64_t ns = planned(x, &x->stream->commands[command]);
+  switch (x->times.mode) {
+    case FSCHED_DURATIONS_RANDOM:
+      return random_part(ns, drawn(x, command));
+    case FSCHED_DURATIONS_ADVERSARIAL:
+      return adversarial(x, command);
+    case FSCHED_DURATIONS_MEASURED:
+      return x->times.measured_ns[command] == UINT64_MAX ? ns : x->times.measured_ns[command];
+    default:
+      return ns;
+  }
+}

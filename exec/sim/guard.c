@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulation: what two commands touch at once.
+ *
+ * A command has its effect at its end.  At its begin what it will write anew is spoilt, where
+ * nothing else of it is read there, and the bytes of all that it touches are hashed; at its end
+ * they must still be the same.  So, of two commands that conflict and are under way at the same
+ * virtual time, one notices the other, or reads what was spoilt and computes something else:
+ *
+ *   reader   |--------|          reader      |---|         writer   |-------|
+ *   writer        |------|       writer   |---------|      writer       |--------|
+ *         spoilt: noticed            reads what was spoilt    noticed by the first
+ *
+ * A stream in which that happens in any order lacks a wait.  Of a program with races (hazards: raw)
+ * that may happen, so it is not guarded. */
+#include "exec/sim/sim.h"
+
+#include <stdio.h>
+
+/* Per place. */
+enum { UNTOUCHED, GUARD, SPOIL };
+
+/* Pairs of places of a command are compared; beyond that nothing is spoilt. */
+enum { MOST_PLACES = 1000 };
+
+static const fs_stream_arg *arg_of(const fs_stream *s, const fs_stream_command *c,
+                                   const fs_stream_place *p) {
+  const fs_stream_op *op = &s->ops[c->target];
+  return c->kind == FS_COMMAND_RUN && p->version != FS_NONE && p->arg - op->arg0 < op->n_args
+             ? &s->args[p->arg]
+             : NULL;
+}
+
+static bool is_scratch(const fs_stream_command *c, const fs_stream_place *p) {
+  return c->kind == FS_COMMAND_RUN && p->version == FS_NONE && (p->mode & FS_MODE_W) != 0;
+}
+
+static bool is_guarded(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
+  if (p->space != FS_SPACE_MEMORY || p->size == 0) {
+    return false;
+  }
+  const fs_stream_arg *a = arg_of(s, c, p);
+  return c->kind == FS_COMMAND_COPY || is_scratch(c, p) ||
+         (a != NULL && (fs_arg_reads(a->tag) || fs_arg_writes(a->tag)));
+}
+
+/* Whether the command will write all of it and has no use for what is there now. */
+static bool is_new(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
+  const fs_stream_arg *a = arg_of(s, c, p);
+  return c->kind == FS_COMMAND_COPY ? p == &s->places[c->place0 + 1]
+                                    : is_scratch(c, p) || (a != NULL && a->tag == FSCHED_OUT);
+}
+
+static bool overlap(const fs_stream_place *a, const fs_stream_place *b) {
+  return a->space == b->space && a->index == b->index && a->address < b->address + b->size &&
+         b->address < a->address + a->size;
+}
+
+static bool may_spoil(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
+  if (c->n_places > MOST_PLACES || !is_new(s, c, p)) {
+    return false;
+  }
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *other = &s->places[i];
+    if (!is_new(s, c, other) && overlap(p, other)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+fs_status fs_sim_guard_make(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  x->guarded = s->n_races == 0;
+  FS_TRY(fs_new_zero(&x->arena, &x->touch, s->n_places));
+  FS_TRY(fs_new(&x->arena, &x->seen, s->n_places));
+  for (uint32_t c = 0; c < s->n_commands && x->guarded; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    for (uint32_t i = k->place0; i < k->place0 + k->n_places; i++) {
+      const fs_stream_place *p = &s->places[i];
+      x->touch[i] = !is_guarded(s, k, p) ? UNTOUCHED : may_spoil(s, k, p) ? SPOIL : GUARD;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static uint64_t hash_of(const fs_instance *x, const fs_stream_place *p) {
+  return fs_hash_bytes(0, fs_memories_at(&x->memories, p->index, p->address), p->size);
+}
+
+void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
+    const fs_stream_place *p = &x->stream->places[i];
+    if (x->touch[i] == SPOIL) {
+      fs_fill_bytes(command, fs_memories_at(&x->memories, p->index, p->address), p->size);
+    }
+  }
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
+    if (x->touch[i] != UNTOUCHED) {
+      x->seen[i] = hash_of(x, &x->stream->places[i]);
+    }
+  }
+}
+
+static void tell(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
+  const fs_stream *s = x->stream;
+  char what[512];
+  bool run = c->kind == FS_COMMAND_RUN;
+  uint32_t version = run ? p->version : c->target;
+  const char *buffer = version == FS_NONE
+                           ? "its scratch"
+                           : fs_stream_string(s, s->buffers[s->versions[version].buffer].name);
+  const char *quote = version == FS_NONE ? "" : "'";
+  (void)snprintf(what, sizeof what,
+                 "%s '%.200s': %s%.200s%s was changed while it ran, so that nothing orders it with "
+                 "another command",
+                 run ? "op" : "copy of", run ? fs_stream_string(s, s->ops[c->target].name) : buffer,
+                 quote, buffer, quote);
+  x->work->failed(x->work->user, FSCHED_CAUSE_WRONG, what);
+}
+
+bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
+    const fs_stream_place *p = &x->stream->places[i];
+    if (x->touch[i] != UNTOUCHED && hash_of(x, p) != x->seen[i]) {
+      if (x->work->failed != NULL) {
+        tell(x, c, p);
+      }
+      return false;
+    }
+  }
+  return true;
+}

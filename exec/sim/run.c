@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulation: one invocation.
+ *
+ * A command has as many things to wait for as it has waits, and one more: its turn on its queue.
+ * When the last of them is over it begins, a gang when that is so for all of its members, at the
+ * virtual time at which that was over.  What is under way lies in a heap by its end.  The end that
+ * comes first is next: the command has its effect, its epoch is reached if it signals, which may
+ * let others begin, and the next command of its queue has its turn.  What barriers and syncs hold
+ * back besides is in sim/sync.c: a barrier is one more thing to wait for, to be issued is another.
+ *
+ * Virtual times follow from the stream and the durations alone.  A command whose input is not there
+ * yet in real time is put aside while the others go on, and begins, when the input comes, at the
+ * virtual time at which it could have begun.  So ends may be met out of order, but never before
+ * what they depend on.
+ * Complexity: O((commands + waits) log queues), and what the effects cost. */
+#include "base/saturate.h"
+#include "exec/sim/sim.h"
+
+static void reset(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    x->left[c] = 1 + s->commands[c].n_barrier_waits + s->commands[c].n_barrier_updates +
+                 (x->by_issue != NULL);
+    x->from[c] = 0;
+    for (uint32_t w = s->commands[c].wait0; w < s->commands[c].wait0 + s->commands[c].n_waits;
+         w++) {
+      x->left[c] += s->waits[w].epoch > 0;
+    }
+  }
+  memset(x->reached, 0, s->n_axes * sizeof *x->reached);
+  memset(x->at, 0, s->n_queues * sizeof *x->at);
+  uint32_t n_meetings = x->slot0[s->n_axes] - x->slot0[s->n_queues];
+  for (uint32_t i = 0; i < n_meetings; i++) {
+    x->meeting[i] = (fs_sim_meeting){.last = FS_NONE};
+  }
+  for (uint32_t i = 0; !x->config.empty && i < x->io->n_given; i++) {
+    x->there[i] = false;
+    x->parked[i] = FS_NONE;
+  }
+  for (uint32_t i = 0; !x->config.empty && i < x->io->n_kept; i++) {
+    x->kept_left[i] = x->io->kept[i].touches;
+  }
+  x->running.n = 0;
+  x->n_left = s->n_commands;
+  x->makespan = 0;
+  fs_sim_sync_begin(x);
+}
+
+/* False: its content may not be read yet. */
+static bool put_in_place(fs_instance *x, uint32_t item) {
+  if (x->there[item]) {
+    return true;
+  }
+  if (!atomic_load_explicit(&x->ready[item], memory_order_acquire)) {
+    return false;
+  }
+  x->there[item] = true;
+  fs_effect_give(&x->effects, x->work, item);
+  return true;
+}
+
+/* A gang starts with all of its members. */
+static void start(fs_instance *x, uint32_t command) {
+  if (!fs_sim_is_gang(&x->stream->commands[command])) {
+    fs_sim_sync_start(x, command, x->from[command]);
+    return;
+  }
+  for (uint32_t m = command; m != FS_NONE; m = x->next_member[m]) {
+    fs_sim_sync_start(x, m, x->from[command]);
+  }
+}
+
+/* All that it waits for is over. */
+static void begin(fs_instance *x, uint32_t command) {
+  const fs_io *io = x->io;
+  for (uint32_t i = io->given0[command]; !x->config.empty && i < io->given0[command + 1]; i++) {
+    uint32_t item = io->command_given[i];
+    if (!put_in_place(x, item)) {
+      x->next_parked[command] = x->parked[item];
+      x->parked[item] = command;
+      return;
+    }
+  }
+  start(x, command);
+  fs_sim_guard_begin(x, command);
+  uint64_t end = fs_add_most(x->from[command], fs_sim_duration(x, command));
+  fs_status status = fs_heap_push(x->ctx, &x->running, end, command);
+  assert(status == FSCHED_OK); /* there is room for one per queue */
+  (void)status;
+}
+
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  x->from[command] = fs_max(x->from[command], ns);
+  if (--x->left[command] != 0) {
+    return;
+  }
+  if (!fs_sim_is_gang(c)) {
+    begin(x, command);
+    return;
+  }
+  fs_sim_meeting *m = fs_sim_meeting_of(x, c);
+  m->from = fs_max(m->from, x->from[command]);
+  x->next_member[command] = m->last;
+  m->last = command;
+  if (++m->arrived == x->stream->axes[c->gang_axis].n_members) {
+    x->from[command] = m->from;
+    begin(x, command);
+  }
+}
+
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns) {
+  for (uint32_t i = x->waiter0[slot]; i < x->waiter0[slot + 1]; i++) {
+    fs_sim_release(x, x->waiter[i], ns);
+  }
+}
+
+static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t ns) {
+  while (x->reached[axis] < epoch) {
+    fs_sim_release_slot(x, x->slot0[axis] + x->reached[axis]++, ns);
+  }
+}
+
+/* A command is over: on its queue, a gang on each of its members'. */
+static void leave(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t end_ns) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  const fs_stream_queue *q = &x->stream->queues[x->queue[command]];
+  if (x->work->record.begin != NULL) {
+    x->work->record.begin[command] = begin_ns;
+    x->work->record.end[command] = end_ns;
+  }
+  x->n_left--;
+  uint32_t at = ++x->at[x->queue[command]];
+  if (c->signal) {
+    reach(x, x->queue[command], at, end_ns);
+  }
+  fs_sim_sync_end(x, command, end_ns);
+  if (at < q->n_commands) {
+    fs_sim_release(x, q->command0 + at, end_ns);
+  }
+}
+
+static void effect(fs_instance *x, uint32_t command) {
+  const fs_io *io = x->io;
+  fsched_cause cause = !fs_sim_guard_end(x, command)
+                           ? FSCHED_CAUSE_WRONG
+                           : fs_effect_run(&x->effects, &x->room, x->work, command);
+  if (cause != FSCHED_CAUSE_NONE) {
+    fs_sim_poison(x, cause);
+    return;
+  }
+  for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
+    if (--x->kept_left[io->command_kept[i]] == 0) {
+      fs_effect_keep(&x->effects, x->work, io->command_kept[i]);
+    }
+  }
+}
+
+static void end(fs_instance *x, uint32_t command, uint64_t ns) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  uint64_t from = x->from[command];
+  if (!x->config.empty) {
+    effect(x, command);
+  }
+  x->makespan = fs_max(x->makespan, ns);
+  if (!fs_sim_is_gang(c)) {
+    leave(x, command, from, ns);
+    fs_sim_sync_go_on(x);
+    return;
+  }
+  for (uint32_t m = command, next; m != FS_NONE; m = next) {
+    next = x->next_member[m];
+    leave(x, m, from, ns);
+  }
+  reach(x, c->gang_axis, c->gang_epoch, ns);
+  fs_sim_sync_go_on(x);
+}
+
+/* Content that has come lets those begin who waited for it. */
+static void take_news(fs_instance *x) {
+  while (x->n_taken < atomic_load_explicit(&x->n_arrived, memory_order_acquire)) {
+    uint32_t item = x->arrived[x->n_taken++];
+    uint32_t c = x->parked[item], next;
+    for (x->parked[item] = FS_NONE; c != FS_NONE; c = next) {
+      next = x->next_parked[c];
+      begin(x, c);
+    }
+    fs_sim_sync_go_on(x);
+  }
+}
+
+static bool at_end(const fs_instance *x, uint32_t item) {
+  return x->io->kept[item].touches == 0 && x->work->kept != NULL && x->work->kept[item] != NULL;
+}
+
+/* When all content is there that is kept where it was given, it is decided whether the invocation
+ * has failed: state is taken out as a whole or not at all. */
+static fsched_cause keep_rest(fs_instance *x) {
+  for (uint32_t i = 0; i < x->io->n_kept; i++) {
+    uint32_t given = x->io->kept[i].given;
+    while (at_end(x, i) && given != FS_NONE && !fs_sim_poisoned(x) && !put_in_place(x, given)) {
+      fs_sim_await_news(x);
+      take_news(x);
+    }
+  }
+  fsched_cause cause = fs_sim_cause(x);
+  for (uint32_t i = 0; i < x->io->n_kept && cause == FSCHED_CAUSE_NONE; i++) {
+    if (at_end(x, i)) {
+      fs_effect_keep(&x->effects, x->work, i);
+    }
+  }
+  return cause;
+}
+
+fsched_cause fs_sim_run(fs_instance *x, uint64_t k) {
+  reset(x);
+  fs_sim_times_begin(x, k);
+  for (uint32_t q = 0; q < x->stream->n_queues; q++) {
+    if (x->stream->queues[q].n_commands > 0) {
+      fs_sim_release(x, x->stream->queues[q].command0, 0);
+    }
+  }
+  fs_sim_sync_go_on(x);
+  while (x->n_left > 0 && !fs_sim_poisoned(x)) {
+    take_news(x);
+    if (x->running.n == 0) {
+      fs_sim_await_news(x);
+      continue;
+    }
+    fs_heap_entry e = fs_heap_pop(&x->running);
+    end(x, e.id, e.key);
+    uint64_t moves = atomic_load_explicit(&x->moves, memory_order_relaxed);
+    atomic_store_explicit(&x->moves, moves + 1, memory_order_relaxed);
+  }
+  return x->config.empty ? fs_sim_cause(x) : keep_rest(x);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the simulation, shared by its files:
+ *   sim/prepare.c    turns the stream into what the run wants and takes memory,
+ *   sim/durations.c  says how long a command takes,
+ *   sim/guard.c      notices what is touched by two at once,
+ *   sim/run.c        runs one invocation,
+ *   sim/sync.c       is what holds commands back without timelines: barriers, or a sequencer,
+ *   sim.c            starts, ends and answers. */
+#ifndef FS_EXEC_SIM_H
+#define FS_EXEC_SIM_H
+
+#include <pthread.h>
+
+#include "base/heap.h"
+#include "exec/host/host.h"
+#include "exec/host/physicals.h"
+
+struct fs_stuck;
+
+/* Of one invocation: how durations are drawn. */
+typedef struct fs_sim_draw {
+  uint64_t salt;
+  uint32_t strategy, victim; /* adversarial */
+} fs_sim_draw;
+
+typedef struct fs_sim_times {
+  fsched_durations mode;
+  uint64_t seed, tick_ns;
+  uint64_t total_ns, mean_ns; /* of the planned durations, at least a tick */
+  uint64_t *measured_ns;      /* per command: UINT64_MAX: not measured; NULL */
+  fs_sim_draw draw;
+} fs_sim_times;
+
+/* The members of a gang op meet here, as a back end may; the last one to arrive stands for all. */
+typedef struct fs_sim_meeting {
+  uint32_t arrived, last; /* members: `next_member` leads from the last one to the first */
+  uint64_t from;
+} fs_sim_meeting;
+
+/* A physical barrier in virtual time. */
+typedef struct fs_sim_physical {
+  uint32_t use;                  /* of those that fs_physicals knows; as many as these: no more */
+  uint32_t producers, consumers; /* left of it */
+  uint64_t complete_ns, free_ns; /* the latest end of a producer, start of a consumer, so far */
+} fs_sim_physical;
+
+struct fs_instance {
+  fsched_context *ctx; /* of its own */
+  const fs_stream *stream;
+  const fs_io *io;
+  fs_backend_config config;
+  const fsched_device_options *options;
+  fs_arena arena;
+  fs_memories memories;
+  fs_kernels kernels;
+  fs_effects effects;
+  fs_effect_room room;
+  fs_hand hand;
+  uint64_t begin_ns; /* of the invocation, in real time */
+  bool guarded;
+
+  /* A slot is an epoch of an axis: those of axis a are slot0[a] .. slot0[a + 1] - 1.  After those
+   * of all axes come two for each barrier: that it is mapped, that it is complete. */
+  uint32_t *slot0;
+  uint32_t *waiter0, *waiter; /* per slot: the commands that wait for it */
+  uint32_t *queue;            /* per command */
+  uint8_t *touch;             /* per place: see sim/guard.c */
+  fs_physicals physicals;
+  uint32_t *by_issue; /* sync: block: the commands in the order of issue; NULL */
+  fs_sim_times times;
+
+  /* Of the running invocation; the simulation's own thread. */
+  uint32_t *left;                 /* per command: waits, and its turn on its queue */
+  uint64_t *from;                 /* per command: when the last of them was over; then its begin */
+  uint32_t *reached;              /* per axis: epoch */
+  uint32_t *at;                   /* per queue: commands that are over */
+  fs_sim_meeting *meeting;        /* per slot of a collective axis, from slot0[n_queues] on */
+  uint32_t *next_member;          /* per command */
+  uint32_t *kept_left;            /* per kept item: writers that have not run */
+  bool *there;                    /* per given item: in its place */
+  uint32_t *parked, *next_parked; /* per given item, per command: who waits for its content */
+  uint64_t *seen;                 /* per place of a running command: hash of its bytes */
+  fs_heap running;                /* by end */
+  uint32_t n_left;                /* commands */
+  uint64_t makespan;
+  fs_sim_physical *physical;     /* sync: barrier */
+  uint32_t *freed, n_freed;      /* physical barriers that can be mapped anew */
+  uint32_t n_issued, next_stop;  /* sync: block; the first sync that is not over */
+  uint64_t issue_ns;             /* when the last sync was over */
+  uint32_t n_over, *n_issued_of; /* commands; issued ones per queue */
+  uint64_t *over_ns;             /* per command that is over */
+
+  pthread_t thread;
+  bool has_lock, has_thread;
+  pthread_mutex_t lock;
+  pthread_cond_t news;
+  /* Under the lock. */
+  const fs_work *work;
+  uint64_t next;      /* invocations so far */
+  bool stop, waiting; /* waiting: nothing can go on without news */
+  fsched_cause cause;
+  uint32_t *arrived; /* given items in the order in which their content was there */
+  /* And read without it. */
+  _Atomic bool *ready; /* per given item: its content may be read */
+  _Atomic uint32_t n_arrived;
+  _Atomic bool poisoned;
+  _Atomic uint64_t moves;
+  uint32_t n_taken; /* of `arrived`, by the thread */
+};
+
+/* sim/prepare.c: all of the instance but lock and thread; ctx is told what is wrong. */
+fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
+
+/* sim/durations.c */
+fs_status fs_sim_times_make(fs_instance *x) FS_MUST_USE;
+/* For the k-th invocation. */
+void fs_sim_times_begin(fs_instance *x, uint64_t k);
+uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
+
+/* sim/guard.c */
+fs_status fs_sim_guard_make(fs_instance *x) FS_MUST_USE;
+void fs_sim_guard_begin(fs_instance *x, uint32_t command);
+/* False, told to work->failed, when another command has touched what this one touches. */
+bool fs_sim_guard_end(fs_instance *x, uint32_t command);
+
+/* sim/sync.c: its part of fs_sim_decode, and of the begin of an invocation. */
+fs_status fs_sim_sync_make(fs_instance *x) FS_MUST_USE;
+void fs_sim_sync_begin(fs_instance *x);
+/* A command starts, or is over, and its gang's other members with it by calls of their own. */
+void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns);
+/* Lets those go on who may after the calls above. */
+void fs_sim_sync_go_on(fs_instance *x);
+/* What holds the command back, if that is any of this: true. */
+bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
+
+/* sim/run.c */
+/* One thing less for the command to wait for, or for all that wait for a slot; over at `ns`. */
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns);
+/* The cause with which it ends. */
+fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
+fsched_cause fs_sim_cause(fs_instance *x);
+/* sim.c: the first cause counts. */
+void fs_sim_poison(fs_instance *x, fsched_cause cause);
+/* Waits until there is content that has not been taken or effects are left out. */
+void fs_sim_await_news(fs_instance *x);
+
+static inline bool fs_sim_poisoned(const fs_instance *x) {
+  return atomic_load_explicit(&x->poisoned, memory_order_relaxed);
+}
+static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
+  return x->slot0[x->stream->n_axes] + 2 * barrier;
+}
+static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
+  return fs_sim_mapped(x, barrier) + 1;
+}
+static inline bool fs_sim_is_gang(const fs_stream_command *c) { return c->gang_axis != FS_NONE; }
+static inline fs_sim_meeting *fs_sim_meeting_of(const fs_instance *x, const fs_stream_command *c) {
+  return &x->meeting[x->slot0[c->gang_axis] - x->slot0[x->stream->n_queues] + c->gang_epoch - 1];
+}
+
+#endif

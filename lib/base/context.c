@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Context: creation, registered sources, and the list of diagnostics.  Running out of memory is
+ * kept in a diagnostic of its own, so that reporting it needs none. */
+#include "base/context.h"
+
+#include <stdio.h>
+
+#include "base/context_private.h"
+
+enum { DEFAULT_MAX_ERRORS = 20, STORED_LIMIT = 1000 };
+
+static const struct {
+  const char *code, *summary;
+} diag_table[] = {
+#define FS_DIAG(id, code, summary) {code, summary},
+#include "base/diag.def"
+#undef FS_DIAG
+};
+
+const char *fs_diag_code_name(fs_diag_code code) { return diag_table[code].code; }
+
+fsched_status fsched_context_create(const fsched_context_options *options, fsched_context **out) {
+  fsched_context_options o = {.size = sizeof o};
+  *out = NULL;
+  if (options != NULL && options->size < FS_SIZE_UP_TO(fsched_context_options, max_errors)) {
+    return FSCHED_USAGE;
+  }
+  if (options != NULL) {
+    memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+  }
+  if (o.reallocate == NULL) {
+    o.reallocate = fs_default_reallocate;
+  }
+  fsched_context *ctx = o.reallocate(o.user, NULL, 0, sizeof *ctx);
+  if (ctx == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *ctx = (fsched_context){
+      .reallocate = o.reallocate,
+      .user = o.user,
+      .max_errors = o.max_errors == 0 ? DEFAULT_MAX_ERRORS : o.max_errors,
+      .key = fs_key_random(),
+      .limits = &fs_limits_usual,
+  };
+  fs_arena_init(&ctx->arena, ctx);
+  fs_arena_init(&ctx->texts, ctx);
+  fs_warn_init(ctx);
+  *out = ctx;
+  return FSCHED_OK;
+}
+
+const fs_limits fs_limits_usual = {
+#define FS_LIMIT(name, most, what) .name = most,
+#include "base/limits.def"
+#undef FS_LIMIT
+};
+
+const fs_limits *fs_limits_of(const fsched_context *ctx) { return ctx->limits; }
+
+void fs_limits_set(fsched_context *ctx, const fs_limits *limits) {
+#define FS_LIMIT(name, most, what) assert(limits->name <= fs_limits_usual.name);
+#include "base/limits.def"
+#undef FS_LIMIT
+  ctx->limits = limits;
+}
+
+void fsched_context_destroy(fsched_context *ctx) {
+  if (ctx == NULL) {
+    return;
+  }
+  fsched_diag_clear(ctx);
+  fs_vec_free(ctx, &ctx->diags);
+  fs_vec_free(ctx, &ctx->sources);
+  fs_arena_release(&ctx->arena);
+  (void)ctx->reallocate(ctx->user, ctx, sizeof *ctx, 0);
+}
+
+uint32_t fsched_diag_count(const fsched_context *ctx) {
+  return (uint32_t)ctx->diags.n + (ctx->out_of_memory ? 1 : 0);
+}
+
+const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_t index) {
+  if (index < ctx->diags.n) {
+    return &ctx->diags.at[index];
+  }
+  return index == ctx->diags.n && ctx->out_of_memory ? &ctx->memory_diag : NULL;
+}
+
+uint32_t fsched_diag_errors(const fsched_context *ctx) { return ctx->errors; }
+
+void fsched_diag_clear(fsched_context *ctx) {
+  fs_arena_release(&ctx->texts);
+  ctx->diags.n = 0;
+  ctx->errors = 0;
+  ctx->out_of_memory = false;
+}
+
+fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
+                              size_t length, uint32_t *id) {
+  fs_source source = {.length = length, .hidden = ctx->hides_files};
+  source.name = fs_arena_strndup(&ctx->arena, name, strlen(name));
+  source.text = fs_arena_strndup(&ctx->arena, text, length);
+  if (source.name == NULL || source.text == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *id = (uint32_t)ctx->sources.n;
+  return fs_vec_push(ctx, &ctx->sources, source);
+}
+
+void fs_context_hide_files(fsched_context *ctx, bool hide) { ctx->hides_files = hide; }
+
+fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size, size_t least) {
+  if (size >= least) {
+    return FSCHED_OK;
+  }
+  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                 "set it to the sizeof of the struct",
+                 "'size' of %s is %zu, at least %zu is needed", type, size, least);
+}
+
+/* Is `a` to stand after `b`?  Names of files are compared as pointers: each is its source's own. */
+static bool stands_after(const fsched_context *ctx, const fsched_diag *a, const fsched_diag *b) {
+  if (a->file == b->file) {
+    return a->line != b->line ? a->line > b->line : a->column > b->column;
+  }
+  for (size_t i = 0; i < ctx->sources.n; i++) {
+    const char *name = ctx->sources.at[i].name;
+    if (name == a->file || name == b->file) {
+      return name == b->file;
+    }
+  }
+  return false;
+}
+
+/* Insertion: the list is bounded and hardly ever long. */
+void fs_context_sort(fsched_context *ctx, uint32_t first) {
+  for (size_t i = (size_t)first + 1; i < ctx->diags.n; i++) {
+    fsched_diag d = ctx->diags.at[i];
+    size_t at = i;
+    for (; at > first && stands_after(ctx, &ctx->diags.at[at - 1], &d); at--) {
+      ctx->diags.at[at] = ctx->diags.at[at - 1];
+    }
+    ctx->diags.at[at] = d;
+  }
+}
+
+uint32_t fs_context_error_room(const fsched_context *ctx) {
+  return ctx->errors < ctx->max_errors ? ctx->max_errors - ctx->errors : 0;
+}
+
+void fs_context_subject(fsched_context *ctx, const char *name) {
+  ctx->subject = name == NULL ? NULL : fs_arena_strndup(&ctx->arena, name, strlen(name));
+}
+
+/* Faults of the machine and of the command line are not the subject's. */
+static bool is_of_subject(fs_diag_code code) {
+  return code > FS_DIAG_RACE && code != FS_DIAG_BAD_ARGUMENT && code != FS_DIAG_REPLAY_OPTIONS;
+}
+
+void fs_context_set_durable(fsched_context *ctx, bool durable) { ctx->hasty = !durable; }
+
+bool fs_context_durable(const fsched_context *ctx) { return !ctx->hasty; }
+
+bool fs_context_out_of_memory(const fsched_context *ctx) { return ctx->out_of_memory; }
+
+void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
+  (void)wanted;
+  if (!ctx->out_of_memory) {
+    ctx->out_of_memory = true;
+    ctx->errors++;
+    ctx->memory_diag = (fsched_diag){.severity = FSCHED_ERROR,
+                                     .code = fs_diag_code_name(FS_DIAG_OUT_OF_MEMORY),
+                                     .message = "out of memory"};
+  }
+}
+
+/* Copies line `line` (from 1) of a source; NULL when there is none or no memory. */
+static const char *copy_line(fsched_context *ctx, const fs_source *source, uint32_t line) {
+  const char *p = source->text;
+  const char *end = p + source->length;
+  for (uint32_t at = 1; at < line; at++) {
+    p = memchr(p, '\n', (size_t)(end - p));
+    if (p == NULL) {
+      return NULL;
+    }
+    p++;
+  }
+  const char *stop = memchr(p, '\n', (size_t)(end - p));
+  size_t n = (size_t)((stop == NULL ? end : stop) - p);
+  if (n > 0 && p[n - 1] == '\r') {
+    n--;
+  }
+  return fs_arena_strndup(&ctx->texts, p, n);
+}
+
+/* The text lives as long as the diagnostic; NULL when there is no memory. */
+static const char *format_message(fsched_context *ctx, const char *format, va_list args) {
+  assert(format != NULL);
+  va_list again;
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  size_t size = n < 0 ? 1 : (size_t)n + 1;
+  char *message = fs_arena_alloc(&ctx->texts, size);
+  if (message != NULL) {
+    message[0] = '\0';
+    (void)vsnprintf(message, size, format, args);
+  }
+  return message;
+}
+
+void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
+               const char *hint, const char *format, ...) {
+  if (severity == FSCHED_WARNING) {
+    fsched_warning_level level = fs_warn_level(ctx, code);
+    if (level == FSCHED_WARNING_OFF) {
+      return;
+    }
+    if (level == FSCHED_WARNING_AS_ERROR) {
+      severity = FSCHED_ERROR;
+      ctx->warning_errors++;
+    }
+  }
+  if (severity == FSCHED_ERROR && ++ctx->errors > ctx->max_errors) {
+    return;
+  }
+  if (severity != FSCHED_ERROR && ctx->diags.n >= STORED_LIMIT) {
+    return;
+  }
+  bool hidden = pos.file < ctx->sources.n && ctx->sources.at[pos.file].hidden;
+  va_list args;
+  va_start(args, format);
+  const char *message = hidden ? diag_table[code].summary : format_message(ctx, format, args);
+  va_end(args);
+  if (message == NULL) {
+    return;
+  }
+  hint = hidden ? NULL : hint;
+  fsched_diag d = {.severity = severity, .code = fs_diag_code_name(code), .message = message};
+  if (hint != NULL) {
+    d.hint = fs_arena_strndup(&ctx->texts, hint, strlen(hint));
+  }
+  if (pos.file < ctx->sources.n) {
+    const fs_source *source = &ctx->sources.at[pos.file];
+    d.file = source->name;
+    d.line = pos.line;
+    d.column = pos.column;
+    d.length = pos.length == 0 ? 1 : pos.length;
+    d.source_line = pos.line == 0 || hidden ? NULL : copy_line(ctx, source, pos.line);
+  }
+  if (d.file == NULL && is_of_subject(code)) {
+    d.file = ctx->subject;
+  }
+  (void)!fs_vec_push(ctx, &ctx->diags, d);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory: the one place that allocates, arenas, and growing arrays.
+ *
+ * An arena hands out memory that is released all at once (or back to a mark).  Allocation failure
+ * is reported as a diagnostic "out-of-memory" by the function that met it, which returns NULL or
+ * FSCHED_SYSTEM.  The stress build (FS_STRESS) uses tiny blocks; builds with the address sanitizer
+ * poison what is not handed out. */
+#ifndef FS_MEM_H
+#define FS_MEM_H
+
+#include "base/base.h"
+
+/* Resizes a block from the context's allocator; new_size 0 frees and returns NULL.  On failure
+ * reports and returns NULL; the old block stays. */
+void *fs_realloc(fsched_context *ctx, void *block, size_t old_size, size_t new_size);
+
+/* The allocator of a context, for what outlives the call and belongs to several threads: it must
+ * then be safe to call from any of them.  Failure is not reported. */
+typedef struct fs_allocator {
+  void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
+  void *user;
+} fs_allocator;
+fs_allocator fs_allocator_of(const fsched_context *ctx);
+void *fs_allocator_new(fs_allocator a, size_t size);
+void fs_allocator_free(fs_allocator a, void *block, size_t size); /* NULL is ignored */
+/* A context of an object's own, with that allocator; FSCHED_SYSTEM, reported to ctx. */
+fs_status fs_context_own(fsched_context *ctx, fsched_context **out) FS_MUST_USE;
+/* Reports that there was no memory. */
+fs_status fs_no_memory(fsched_context *ctx, size_t size);
+
+typedef struct fs_arena_block fs_arena_block;
+typedef struct fs_arena {
+  fsched_context *ctx;
+  fs_arena_block *last; /* newest block */
+} fs_arena;
+
+typedef struct fs_arena_mark {
+  fs_arena_block *block;
+  size_t used;
+} fs_arena_mark;
+
+void fs_arena_init(fs_arena *a, fsched_context *ctx);
+void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used again */
+fs_arena_mark fs_arena_set_mark(const fs_arena *a);
+void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
+
+/* Uninitialised, aligned to 16.  NULL (reported) when out of memory; size 0 gives a valid pointer.
+ */
+void *fs_arena_alloc(fs_arena *a, size_t size);
+void *fs_arena_zalloc(fs_arena *a, size_t size);
+char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
+
+/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when out of memory, overflow included. */
+fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) FS_MUST_USE;
+#define fs_new(arena, ptr_to_ptr, n) \
+  fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), -1, (ptr_to_ptr))
+/* The same filled with zero bytes, and with 0xFF bytes (every id FS_NONE). */
+#define fs_new_zero(arena, ptr_to_ptr, n) \
+  fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), 0, (ptr_to_ptr))
+#define fs_new_none(arena, ptr_to_ptr, n) \
+  fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), 0xFF, (ptr_to_ptr))
+
+/* A growing array of elements of one type: struct { T *at; size_t n, cap; }.
+ *   FS_VEC(uint32_t) ids = {0};
+ *   FS_TRY(fs_vec_push(ctx, &ids, 7));
+ *   fs_vec_free(ctx, &ids); */
+#define FS_VEC(T) \
+  struct {        \
+    T *at;        \
+    size_t n;     \
+    size_t cap;   \
+  }
+fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t need,
+                          size_t elem) FS_MUST_USE;
+#define fs_vec_reserve(ctx, v, need) \
+  fs_vec_reserve_((ctx), &(v)->at, &(v)->cap, (need), sizeof *(v)->at)
+#define fs_vec_push(ctx, v, value)                                            \
+  (((v)->n < (v)->cap || fs_vec_reserve((ctx), (v), (v)->n + 1) == FSCHED_OK) \
+       ? ((v)->at[(v)->n++] = (value), FSCHED_OK)                             \
+       : FSCHED_SYSTEM)
+#define fs_vec_free(ctx, v)                                                                     \
+  ((void)fs_realloc((ctx), (v)->at, (v)->cap * sizeof *(v)->at, 0), (v)->at = NULL, (v)->n = 0, \
+   (v)->cap = 0)
+
+/* Growing text. */
+typedef struct fs_text {
+  fsched_context *ctx;
+  char *at;
+  size_t n, cap;
+  bool failed; /* sticky: out of memory (reported) */
+} fs_text;
+void fs_text_init(fs_text *t, fsched_context *ctx);
+void fs_text_add(fs_text *t, const char *s, size_t n);
+void fs_text_puts(fs_text *t, const char *s);
+void fs_text_printf(fs_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fs_text_u64(fs_text *t, uint64_t value);        /* decimal, quick */
+void fs_text_json_string(fs_text *t, const char *s); /* quoted and escaped */
+/* Hands the text over (NUL-terminated, for fsched_text_free); FSCHED_SYSTEM if an addition failed,
+ * the text is then freed. */
+fs_status fs_text_take(fs_text *t, char **text, size_t *length) FS_MUST_USE;
+void fs_text_drop(fs_text *t);
+
+#endif

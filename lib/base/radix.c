@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/radix.h"
+
+enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, SMALL = 48 };
+
+static void insertion_sort(uint64_t *keys, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    uint64_t key = keys[i];
+    size_t j = i;
+    for (; j > 0 && keys[j - 1] > key; j--) {
+      keys[j] = keys[j - 1];
+    }
+    keys[j] = key;
+  }
+}
+
+static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned shift) {
+  size_t at[BUCKETS] = {0};
+  for (size_t i = 0; i < n; i++) {
+    at[(from[i] >> shift) & (BUCKETS - 1)]++;
+  }
+  size_t sum = 0;
+  for (size_t b = 0; b < BUCKETS; b++) {
+    size_t count = at[b];
+    at[b] = sum;
+    sum += count;
+  }
+  for (size_t i = 0; i < n; i++) {
+    to[at[(from[i] >> shift) & (BUCKETS - 1)]++] = from[i];
+  }
+}
+
+void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n) {
+  if (n <= SMALL) {
+    insertion_sort(keys, n);
+    return;
+  }
+  uint64_t varying = 0;
+  bool sorted = true;
+  for (size_t i = 1; i < n; i++) {
+    varying |= keys[i] ^ keys[0];
+    sorted = sorted && keys[i - 1] <= keys[i];
+  }
+  uint64_t *from = keys;
+  uint64_t *to = scratch;
+  for (unsigned shift = 0; shift < 64 && !sorted; shift += DIGIT_BITS) {
+    if (((varying >> shift) & (BUCKETS - 1)) == 0) {
+      continue;
+    }
+    scatter(from, to, n, shift);
+    uint64_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != keys) {
+    memcpy(keys, from, n * sizeof *keys);
+  }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting of packed 64-bit keys, ascending.
+ *
+ * Least significant digit first, eleven bits at a time; digits that are the same in all keys cost
+ * nothing, so keys of b varying bits take O(n * b / 11).  `scratch` has room for n keys. */
+#ifndef FS_RADIX_H
+#define FS_RADIX_H
+
+#include "base/base.h"
+
+void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n);
+/* The same in a block with room for 2 n keys; for none there need not be a block. */
+static inline void fs_radix_sort_block(uint64_t *keys, size_t n) {
+  if (n > 1) {
+    fs_radix_sort(keys, keys + n, n);
+  }
+}
+
+#endif

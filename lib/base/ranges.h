@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sets of byte ranges [lo, hi) that belong to ops, possibly overlapping: who wrote or read which
+ * part of a buffer.  All sets share one pool of nodes.  A set is a tree balanced by height and
+ * ordered by (lo, op, hi), in which every node knows the largest hi below it (an interval tree).
+ * No offset makes it deeper than 1.5 log2(n), and what is found, in which order, depends on the
+ * ranges alone: not on the tree's shape, nor on which ids were free.
+ *
+ * Complexity: O(log n) per range added, and per range found; so deep is the recursion, too. */
+#ifndef FS_RANGES_H
+#define FS_RANGES_H
+
+#include "base/mem.h"
+
+typedef struct fs_range_node {
+  uint64_t lo, hi;
+  uint64_t max_hi; /* of the node and everything below */
+  uint32_t op;
+  uint32_t left, right;
+  uint32_t height; /* of the subtree; a leaf: 1 */
+} fs_range_node;
+
+typedef struct fs_ranges {
+  fsched_context *ctx;
+  FS_VEC(fs_range_node) node;
+  uint32_t free; /* chain by `left` */
+} fs_ranges;
+
+typedef FS_VEC(uint32_t) fs_ids;
+
+void fs_ranges_init(fs_ranges *r, fsched_context *ctx);
+void fs_ranges_release(fs_ranges *r);
+
+/* An empty set is FS_NONE. */
+void fs_ranges_clear(fs_ranges *r, uint32_t *set);
+/* lo < hi.  What the set has already is not added once more. */
+fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
+                        uint32_t op) FS_MUST_USE;
+/* Appends the ops of all ranges that overlap [lo, hi), in order of (lo, op); *covered is the number
+ * of bytes of [lo, hi) that lie in some range. */
+fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
+                         uint64_t *covered) FS_MUST_USE;
+/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Only for a set of disjoint
+ * ranges; quick where exactly this range is there, as when tiles are written again and again. */
+fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
+                            uint32_t op) FS_MUST_USE;
+/* Takes [lo, hi) out of all ranges; what sticks out on either side stays. */
+fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) FS_MUST_USE;
+
+#endif

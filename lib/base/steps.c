@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/steps.h"
+
+/* Of a thread, not of the program: what it is inside of. */
+static _Thread_local fs_steps *innermost;
+
+static void add(fs_steps *loop, fs_step *step) {
+  step->next = NULL;
+  *(loop->first == NULL ? &loop->first : &loop->last->next) = step;
+  loop->last = step;
+}
+
+static fs_step *take(fs_steps *loop) {
+  fs_step *step = loop->first;
+  if (step != NULL) {
+    loop->first = step->next;
+  }
+  return step;
+}
+
+void fs_step_run(fs_step *step) {
+  fs_steps *in = innermost;
+  while (in != NULL && in->kind == FS_STEPS_OWN) {
+    in = in->outer;
+  }
+  if (in != NULL && in->kind == FS_STEPS_LOOP) {
+    add(in, step);
+    return;
+  }
+  fs_steps loop = {.outer = innermost, .kind = FS_STEPS_LOOP};
+  innermost = &loop;
+  for (; step != NULL; step = take(&loop)) {
+    step->run(step);
+  }
+  innermost = loop.outer;
+}
+
+void fs_steps_enter(fs_steps *callback) {
+  *callback = (fs_steps){.outer = innermost, .kind = FS_STEPS_CALLBACK};
+  innermost = callback;
+}
+
+void fs_steps_leave(fs_steps *callback) {
+  assert(innermost == callback);
+  innermost = callback->outer;
+}
+
+void fs_steps_own(void) {
+  assert(innermost != NULL && innermost->kind == FS_STEPS_CALLBACK);
+  innermost->kind = FS_STEPS_OWN;
+}
+
+/* The next one of the innermost loop that has one. */
+static fs_step *take_any(void) {
+  fs_step *step = NULL;
+  for (fs_steps *in = innermost; in != NULL && step == NULL; in = in->outer) {
+    step = take(in);
+  }
+  return step;
+}
+
+void fs_steps_help(void) {
+  fs_steps loop = {.outer = innermost, .kind = FS_STEPS_LOOP};
+  innermost = &loop;
+  for (fs_step *step; (step = take_any()) != NULL;) {
+    step->run(step);
+  }
+  innermost = loop.outer;
+}

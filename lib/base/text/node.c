@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over libyaml's events with a stack of open collections.  libyaml counts its marks in
+ * characters from the start of the text; a cursor that walks the text once turns them into lines
+ * and byte columns.  libyaml accepts repeated keys, deep nesting, anchors and tags silently, so all
+ * four are checked here. */
+#include "base/text/node.h"
+
+#include <yaml.h>
+
+#include "base/names.h"
+
+/* A place in the text; `index` counts characters as libyaml does. */
+typedef struct cursor {
+  const char *text;
+  size_t length;
+  size_t at, line_start; /* bytes */
+  size_t index;
+  uint32_t line;
+} cursor;
+
+typedef struct frame {
+  uint32_t node;
+  uint32_t last; /* newest child or FS_NONE */
+} frame;
+
+typedef struct parser {
+  fsched_context *ctx;
+  fs_arena *arena;
+  yaml_parser_t yaml;
+  fs_doc *doc;
+  FS_VEC(fs_node) node;
+  frame stack[FS_NODE_DEPTH];
+  uint32_t depth;
+  uint32_t documents;
+  bool failed; /* an error was reported, parsing went on */
+  cursor cursor;
+  FS_VEC(uint32_t) keys; /* scratch of check_keys */
+} parser;
+
+/* libyaml's marks ascend, so this only ever walks on; a mark that does not leaves the cursor. */
+static void cursor_seek(cursor *c, size_t index) {
+  while (c->index < index && c->at < c->length) {
+    unsigned char byte = (unsigned char)c->text[c->at++];
+    if (byte == '\n') {
+      c->line++;
+      c->line_start = c->at;
+    }
+    while (c->at < c->length && ((unsigned char)c->text[c->at] & 0xC0) == 0x80) {
+      c->at++;
+    }
+    c->index++;
+  }
+}
+
+static fs_pos cursor_pos(const cursor *c, uint32_t file) {
+  return (fs_pos){file, c->line, (uint32_t)(c->at - c->line_start) + 1, 1};
+}
+
+/* Bytes from the cursor to `index`, or to the end of the line if that is earlier; moves on. */
+static uint32_t cursor_span(cursor *c, size_t index) {
+  size_t start = c->at;
+  uint32_t line = c->line;
+  const char *newline = NULL;
+  cursor_seek(c, index);
+  if (c->line != line) {
+    newline = memchr(c->text + start, '\n', c->length - start);
+  }
+  size_t end = newline != NULL ? (size_t)(newline - c->text) : c->at;
+  return (uint32_t)(end - start);
+}
+
+fs_pos fs_node_pos(const fs_doc *doc, uint32_t node) {
+  const fs_node *n = &doc->node[node];
+  uint32_t file = node >= doc->overlay ? doc->overlay_file : doc->file;
+  return (fs_pos){file, n->line, n->column, n->length == 0 ? 1 : n->length};
+}
+
+static fs_pos pending_pos(const parser *p, uint32_t node) {
+  const fs_node *n = &p->node.at[node];
+  return (fs_pos){p->doc->file, n->line, n->column, n->length == 0 ? 1 : n->length};
+}
+
+static fs_status syntax_error(parser *p) {
+  const yaml_parser_t *y = &p->yaml;
+  if (y->error == YAML_MEMORY_ERROR) {
+    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
+  }
+  cursor c = {.text = p->cursor.text, .length = p->cursor.length, .line = 1};
+  c.at = c.line_start = 0;
+  if (y->error == YAML_READER_ERROR) { /* its offset is in bytes */
+    const char *bad = c.text + fs_min(y->problem_offset, c.length);
+    for (const char *s = c.text; s < bad; s++) {
+      if (*s == '\n') {
+        c.line++;
+        c.line_start = (size_t)(s + 1 - c.text);
+      }
+    }
+    c.at = (size_t)(bad - c.text);
+  } else {
+    cursor_seek(&c, y->problem_mark.index);
+  }
+  const char *problem = y->problem == NULL ? "malformed text" : y->problem;
+  const char *hint = c.at < c.length && c.text[c.at] == '\t' ? "indent with spaces" : NULL;
+  fs_pos pos = cursor_pos(&c, p->doc->file);
+  if (y->error == YAML_PARSER_ERROR && y->context != NULL &&
+      y->context_mark.line < y->problem_mark.line) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, pos, hint,
+                   "not YAML: %s, %s that begins in line %zu", problem, y->context,
+                   y->context_mark.line + 1);
+  }
+  return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, pos, hint, "not YAML: %s%s%s",
+                 problem, y->context == NULL ? "" : ", ", y->context == NULL ? "" : y->context);
+}
+
+/* Links a new node as the next child of the open collection. */
+static fs_status add_node(parser *p, fs_node n) {
+  if (p->node.n >= FS_NONE - 1) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_DEPTH, FS_NOWHERE, NULL,
+                   "the file has too many nodes");
+  }
+  uint32_t id = (uint32_t)p->node.n;
+  FS_TRY(fs_vec_push(p->ctx, &p->node, n));
+  if (p->depth > 0) {
+    frame *top = &p->stack[p->depth - 1];
+    if (top->last == FS_NONE) {
+      p->node.at[top->node].child = id;
+    } else {
+      p->node.at[top->last].next = id;
+    }
+    top->last = id;
+    p->node.at[top->node].n_children++;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status reject_extras(parser *p, const char *what, const yaml_mark_t *mark) {
+  cursor_seek(&p->cursor, mark->index);
+  p->failed = true;
+  fs_report(p->ctx, FSCHED_ERROR, FS_DIAG_YAML_FEATURE, cursor_pos(&p->cursor, p->doc->file), NULL,
+            "%s are not part of the graph format", what);
+  return FSCHED_OK;
+}
+
+/* A key's place is an even number of children so far. */
+static bool at_key(const parser *p) {
+  if (p->depth == 0) {
+    return false;
+  }
+  const fs_node *top = &p->node.at[p->stack[p->depth - 1].node];
+  return top->kind == FS_NODE_MAPPING && top->n_children % 2 == 0;
+}
+
+static fs_status open_collection(parser *p, uint8_t kind, const yaml_event_t *e) {
+  cursor_seek(&p->cursor, e->start_mark.index);
+  fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
+  if (p->depth == FS_NODE_DEPTH) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_DEPTH, pos, NULL,
+                   "nested more than %d deep", FS_NODE_DEPTH);
+  }
+  if (at_key(p)) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
+                   "a key must be a plain name");
+  }
+  fs_node n = {.line = pos.line,
+               .column = pos.column,
+               .length = 1,
+               .child = FS_NONE,
+               .next = FS_NONE,
+               .kind = kind};
+  FS_TRY(add_node(p, n));
+  p->stack[p->depth++] = (frame){(uint32_t)p->node.n - 1, FS_NONE};
+  return FSCHED_OK;
+}
+
+static fs_status add_scalar(parser *p, const yaml_event_t *e) {
+  const char *text = (const char *)e->data.scalar.value;
+  size_t length = e->data.scalar.length;
+  cursor_seek(&p->cursor, e->start_mark.index);
+  fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
+  pos.length = cursor_span(&p->cursor, e->end_mark.index);
+  if (memchr(text, '\0', length) != NULL) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
+                   "text may not hold a NUL character");
+  }
+  fs_node n = {.text_length = (uint32_t)length,
+               .line = pos.line,
+               .column = pos.column,
+               .length = pos.length,
+               .child = FS_NONE,
+               .next = FS_NONE,
+               .kind = FS_NODE_SCALAR,
+               .quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE};
+  n.text = fs_arena_strndup(p->arena, text, length);
+  return n.text == NULL ? FSCHED_SYSTEM : add_node(p, n);
+}
+
+static bool same_text(const fs_node *a, const fs_node *b) {
+  return a->text_length == b->text_length && memcmp(a->text, b->text, a->text_length) == 0;
+}
+
+static void report_repeated(parser *p, uint32_t first, uint32_t second) {
+  p->failed = true;
+  fs_report(p->ctx, FSCHED_ERROR, FS_DIAG_REPEATED_KEY, pending_pos(p, second), NULL,
+            "key '%s' is already given in line %u", p->node.at[second].text,
+            p->node.at[first].line);
+}
+
+/* A mapping with many keys. */
+static fs_status check_many_keys(parser *p) {
+  fs_names names;
+  fs_status status = FSCHED_OK;
+  fs_names_init(&names, p->arena);
+  for (size_t i = 0; i < p->keys.n && status == FSCHED_OK; i++) {
+    uint32_t key = p->keys.at[i], first;
+    status = fs_names_add_kept(&names, p->node.at[key].text, &first);
+    if (status == FSCHED_OK && first != i) {
+      report_repeated(p, p->keys.at[first], key);
+    }
+  }
+  fs_names_free(&names);
+  return status;
+}
+
+static fs_status check_keys(parser *p, uint32_t mapping) {
+  enum { FEW = 24 };
+  p->keys.n = 0;
+  for (uint32_t key = p->node.at[mapping].child; key != FS_NONE;) {
+    FS_TRY(fs_vec_push(p->ctx, &p->keys, key));
+    key = p->node.at[p->node.at[key].next].next;
+  }
+  if (p->keys.n > FEW) {
+    return check_many_keys(p);
+  }
+  for (size_t i = 1; i < p->keys.n; i++) {
+    for (size_t j = 0; j < i; j++) {
+      if (same_text(&p->node.at[p->keys.at[j]], &p->node.at[p->keys.at[i]])) {
+        report_repeated(p, p->keys.at[j], p->keys.at[i]);
+        break;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool has_tag(const yaml_event_t *e) {
+  switch (e->type) {
+    case YAML_SCALAR_EVENT:
+      return e->data.scalar.tag != NULL;
+    case YAML_SEQUENCE_START_EVENT:
+      return e->data.sequence_start.tag != NULL;
+    case YAML_MAPPING_START_EVENT:
+      return e->data.mapping_start.tag != NULL;
+    default:
+      return false;
+  }
+}
+
+static bool has_anchor(const yaml_event_t *e) {
+  switch (e->type) {
+    case YAML_SCALAR_EVENT:
+      return e->data.scalar.anchor != NULL;
+    case YAML_SEQUENCE_START_EVENT:
+      return e->data.sequence_start.anchor != NULL;
+    case YAML_MAPPING_START_EVENT:
+      return e->data.mapping_start.anchor != NULL;
+    default:
+      return false;
+  }
+}
+
+static fs_status take_event(parser *p, const yaml_event_t *e) {
+  if (has_tag(e)) {
+    FS_TRY(reject_extras(p, "tags", &e->start_mark));
+  }
+  if (has_anchor(e)) {
+    FS_TRY(reject_extras(p, "anchors", &e->start_mark));
+  }
+  switch (e->type) {
+    case YAML_DOCUMENT_START_EVENT:
+      if (++p->documents > 1) {
+        cursor_seek(&p->cursor, e->start_mark.index);
+        return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_FEATURE,
+                       cursor_pos(&p->cursor, p->doc->file), NULL,
+                       "a second document begins here; one is expected");
+      }
+      return FSCHED_OK;
+    case YAML_ALIAS_EVENT: {
+      FS_TRY(reject_extras(p, "aliases", &e->start_mark));
+      fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
+      return add_node(p, (fs_node){.text = "",
+                                   .line = pos.line,
+                                   .column = pos.column,
+                                   .length = 1,
+                                   .child = FS_NONE,
+                                   .next = FS_NONE});
+    }
+    case YAML_SCALAR_EVENT:
+      return add_scalar(p, e);
+    case YAML_SEQUENCE_START_EVENT:
+      return open_collection(p, FS_NODE_SEQUENCE, e);
+    case YAML_MAPPING_START_EVENT:
+      return open_collection(p, FS_NODE_MAPPING, e);
+    case YAML_MAPPING_END_EVENT:
+      p->depth--;
+      return check_keys(p, p->stack[p->depth].node);
+    case YAML_SEQUENCE_END_EVENT:
+      p->depth--;
+      return FSCHED_OK;
+    default:
+      return FSCHED_OK;
+  }
+}
+
+static fs_status parse_events(parser *p) {
+  for (bool more = true; more;) {
+    yaml_event_t event;
+    if (!yaml_parser_parse(&p->yaml, &event)) {
+      return syntax_error(p);
+    }
+    more = event.type != YAML_STREAM_END_EVENT;
+    fs_status status = take_event(p, &event);
+    yaml_event_delete(&event);
+    FS_TRY(status);
+  }
+  if (p->node.n == 0) {
+    return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, ((fs_pos){p->doc->file, 1, 1, 1}),
+                   NULL, "the file is empty");
+  }
+  return FSCHED_OK;
+}
+
+/* Only whole trees are handed out; one with faults that were survived, too. */
+static fs_status copy_nodes(parser *p) {
+  fs_doc *doc = p->doc;
+  FS_TRY(fs_new(p->arena, &doc->node, p->node.n));
+  memcpy(doc->node, p->node.at, p->node.n * sizeof *doc->node);
+  doc->n_nodes = (uint32_t)p->node.n;
+  return p->failed ? FSCHED_BAD_INPUT : FSCHED_OK;
+}
+
+fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
+                       size_t length, fs_doc *out) {
+  *out = (fs_doc){.overlay = FS_NONE, .overlay_file = FS_NONE};
+  if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
+    text += 3;
+    length -= 3;
+  }
+  FS_TRY(fs_context_add_file(ctx, name, text, length, &out->file));
+  parser p = {.ctx = ctx, .arena = arena, .doc = out};
+  p.cursor = (cursor){.text = text, .length = length, .line = 1};
+  if (!yaml_parser_initialize(&p.yaml)) {
+    return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
+  }
+  yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&p.yaml, (const unsigned char *)text, length);
+  fs_status status = parse_events(&p);
+  if (status == FSCHED_OK) {
+    status = copy_nodes(&p);
+  }
+  yaml_parser_delete(&p.yaml);
+  fs_vec_free(ctx, &p.node);
+  fs_vec_free(ctx, &p.keys);
+  return status;
+}
+
+uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key) {
+  if (doc->node[mapping].kind != FS_NODE_MAPPING) {
+    return FS_NONE;
+  }
+  for (uint32_t k = doc->node[mapping].child; k != FS_NONE;) {
+    uint32_t value = doc->node[k].next;
+    if (strcmp(doc->node[k].text, key) == 0) {
+      return value;
+    }
+    k = doc->node[value].next;
+  }
+  return FS_NONE;
+}
+
+static bool parse_u64(const char *s, uint64_t *value) {
+  if (s[0] == '\0' || (s[0] == '0' && s[1] != '\0')) {
+    return false;
+  }
+  uint64_t v = 0;
+  for (; *s != '\0'; s++) {
+    if (*s < '0' || *s > '9') {
+      return false;
+    }
+    unsigned digit = (unsigned)(*s - '0');
+    if (v > (UINT64_MAX - digit) / 10) {
+      return false;
+    }
+    v = v * 10 + digit;
+  }
+  *value = v;
+  return true;
+}
+
+bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value) {
+  const fs_node *n = &doc->node[node];
+  return n->kind == FS_NODE_SCALAR && !n->quoted && parse_u64(n->text, value);
+}
+
+bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value) {
+  const fs_node *n = &doc->node[node];
+  if (n->kind != FS_NODE_SCALAR || n->quoted) {
+    return false;
+  }
+  bool negative = n->text[0] == '-';
+  uint64_t magnitude;
+  if (!parse_u64(n->text + negative, &magnitude) ||
+      magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0)) {
+    return false;
+  }
+  *value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+  return true;
+}
+
+/* Adds a node after all others, in the overlay's file. */
+static fs_status push_overlay(fs_arena *arena, fs_doc *doc, fs_node n, fs_pos pos, uint32_t *id) {
+  assert(doc->overlay == FS_NONE || doc->overlay_file == pos.file);
+  fs_node *node;
+  FS_TRY(fs_new(arena, &node, (size_t)doc->n_nodes + 1));
+  memcpy(node, doc->node, doc->n_nodes * sizeof *node);
+  if (doc->overlay == FS_NONE) {
+    doc->overlay = doc->n_nodes;
+    doc->overlay_file = pos.file;
+  }
+  n.line = pos.line;
+  n.column = pos.column;
+  n.length = pos.length;
+  n.next = FS_NONE;
+  n.child = FS_NONE;
+  node[doc->n_nodes] = n;
+  *id = doc->n_nodes++;
+  doc->node = node;
+  return FSCHED_OK;
+}
+
+/* Puts `value` where the mapping has `key`, or key and value at its end. */
+static fs_status link_pair(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
+                           uint32_t value, fs_pos pos) {
+  assert(doc->node[mapping].kind == FS_NODE_MAPPING);
+  uint32_t last = FS_NONE;
+  for (uint32_t k = doc->node[mapping].child; k != FS_NONE;) {
+    uint32_t old = doc->node[k].next;
+    if (strcmp(doc->node[k].text, key) == 0) {
+      doc->node[value].next = doc->node[old].next;
+      doc->node[k].next = value;
+      return FSCHED_OK;
+    }
+    last = old;
+    k = doc->node[old].next;
+  }
+  uint32_t name;
+  fs_node n = {.text = key, .text_length = (uint32_t)strlen(key), .kind = FS_NODE_SCALAR};
+  FS_TRY(push_overlay(arena, doc, n, pos, &name));
+  doc->node[name].next = value;
+  *(last == FS_NONE ? &doc->node[mapping].child : &doc->node[last].next) = name;
+  doc->node[mapping].n_children += 2;
+  return FSCHED_OK;
+}
+
+fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
+                     const char *text, fs_pos pos) {
+  uint32_t value;
+  fs_node n = {.text = text, .text_length = (uint32_t)strlen(text), .kind = FS_NODE_SCALAR};
+  FS_TRY(push_overlay(arena, doc, n, pos, &value));
+  return link_pair(arena, doc, mapping, key, value, pos);
+}
+
+fs_status fs_doc_set_mapping(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
+                             fs_pos pos, uint32_t *value) {
+  *value = fs_node_get(doc, mapping, key);
+  if (*value != FS_NONE && doc->node[*value].kind == FS_NODE_MAPPING) {
+    return FSCHED_OK;
+  }
+  FS_TRY(push_overlay(arena, doc, (fs_node){.kind = FS_NODE_MAPPING}, pos, value));
+  return link_pair(arena, doc, mapping, key, *value, pos);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FS_UTF8_H
+#define FS_UTF8_H
+
+#include "base/base.h"
+
+/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+bool fs_utf8_valid(const char *text, size_t n);
+
+#endif

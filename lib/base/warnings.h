@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of warnings (warn.def) and whether a context has them on.  fs_report looks at the class
+ * itself: what is off is dropped, and what counts as an error is reported as one. */
+#ifndef FS_WARNINGS_H
+#define FS_WARNINGS_H
+
+#include "base/context.h"
+
+typedef enum fs_warn {
+#define FS_WARN(id, name, group, what) FS_WARN_##id,
+#include "base/warn.def"
+#undef FS_WARN
+  FS_WARN_COUNT
+} fs_warn;
+
+/* Nothing that only serves a warning needs to be computed while its class is off. */
+bool fs_warn_on(const fsched_context *ctx, fs_warn class_id);
+/* Warnings that were reported as errors so far.  A call during which the number rises fails with
+ * FSCHED_BAD_INPUT. */
+uint32_t fs_warn_errors(const fsched_context *ctx);
+/* The class whose diagnostics have this code; FS_NONE: it is no class of warnings. */
+uint32_t fs_warn_of_name(const char *code);
+/* What becomes of a warning with this code: FSCHED_WARNING_ON where it belongs to no class. */
+fsched_warning_level fs_warn_level(const fsched_context *ctx, fs_diag_code code);
+
+#endif

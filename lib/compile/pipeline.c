@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compiler as the list of its passes. */
+#include <stdio.h>
+#include <time.h>
+
+#include "barrier/pass.h"
+#include "base/progress.h"
+#include "base/warnings.h"
+#include "block/block.h"
+#include "codegen/codegen.h"
+#include "compile/synchronise.h"
+#include "ctrledge/ctrledge.h"
+#include "draw/dump.h"
+#include "fsched/verify.h"
+#include "ilp/refine/refine.h"
+#include "listsched/listsched.h"
+#include "verify/schedule/schedule.h"
+#include "verify/stream/stream.h"
+#include "waits/waits.h"
+
+typedef enum fs_pass {
+#define FS_PASS(id, name, summary) FS_PASS_##id,
+#include "compile/passes.def"
+#undef FS_PASS
+  FS_PASS_COUNT
+} fs_pass;
+
+static const char *const pass_names[] = {
+#define FS_PASS(id, name, summary) name,
+#include "compile/passes.def"
+#undef FS_PASS
+};
+static const char *const pass_summaries[] = {
+#define FS_PASS(id, name, summary) summary,
+#include "compile/passes.def"
+#undef FS_PASS
+};
+
+uint32_t fsched_pass_count(void) { return FS_PASS_COUNT; }
+const char *fsched_pass_name(uint32_t index) { return pass_names[index]; }
+const char *fsched_pass_summary(uint32_t index) { return pass_summaries[index]; }
+
+typedef struct pipeline {
+  fsched_context *ctx;
+  const fsched_graph *graph;
+  fsched_compile_options options;
+  fs_sync_kind kind; /* of sync, and what goes with barriers: the target's, or by the options */
+  uint32_t barriers, slots;
+  fs_lower_bounds bounds;
+  fsched_schedule *schedule;
+  fs_sync *sync;
+  fsched_program *program;
+} pipeline;
+
+static fs_status pass_bounds(pipeline *p) {
+  return fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds);
+}
+
+static void set_status(fsched_schedule *s) {
+  s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
+}
+
+static fs_status list_schedule(pipeline *p, bool silent) {
+  fs_listsched_options o = {.evict = p->options.evict,
+                            .seed = p->options.seed,
+                            .lower_bound = p->bounds.all,
+                            .silent = silent};
+  FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
+  p->schedule->lower_bound = p->bounds.all;
+  set_status(p->schedule);
+  return FSCHED_OK;
+}
+
+/* A refinement may find a schedule where the heuristic does not. */
+static fs_status pass_listsched(pipeline *p) {
+  bool refine = p->options.refine != FSCHED_REFINE_NONE;
+  fs_status status = list_schedule(p, refine);
+  return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+static fs_status pass_refine(pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  fs_refine_options r = {.refine = o->refine,
+                         .solver = o->solver_cmd,
+                         .time_limit_ns = o->time_limit_ms * 1000000,
+                         .node_limit = o->node_limit,
+                         .stop = o->stop,
+                         .solution = o->solution,
+                         .solution_name = o->solution_name,
+                         .solution_length = o->solution_length,
+                         .news = o->refine_news,
+                         .user = o->refine_user};
+  FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->bounds.all, &p->schedule));
+  if (p->schedule == NULL) { /* now with its reason */
+    FS_TRY(list_schedule(p, false));
+  }
+  set_status(p->schedule);
+  return FSCHED_OK;
+}
+
+/* The schedule is what it will be. */
+static fs_status begin_sync(pipeline *p) {
+  p->schedule->bounds = p->bounds;
+  p->schedule->has_bounds = true;
+  FS_TRY(fs_sync_create(p->schedule, &p->sync));
+  p->sync->kind = p->kind;
+  p->sync->barrier_bound = p->barriers;
+  p->sync->barrier_slots = p->slots;
+  return FSCHED_OK;
+}
+
+static fs_status pass_ctrledge(pipeline *p) {
+  FS_TRY(begin_sync(p));
+  return fs_ctrledge_run(p->ctx, p->schedule, NULL, p->sync);
+}
+
+/* Reported where the first of these commands' op is described. */
+static void warn_tainted(const pipeline *p) {
+  const fs_sync *sync = p->sync;
+  const fsched_graph *g = p->graph;
+  uint32_t command = 0;
+  if (sync->frontier_tainted == 0) {
+    return;
+  }
+  while (!sync->tainted[command]) {
+    command++;
+  }
+  uint32_t item = sync->command_item[command];
+  uint64_t capacity = g->target.frontier_capacity;
+  char hint[96];
+  (void)snprintf(hint, sizeof hint, "a frontier capacity of %u keeps all of any frontier",
+                 sync->n_axes);
+  fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_TAINTED,
+            item < g->n_ops ? fs_op_pos(p->ctx, g, item) : FS_NOWHERE, hint,
+            "the frontiers of %u of %u commands are cut to %llu entr%s", sync->frontier_tainted,
+            sync->n_commands, (unsigned long long)capacity, capacity == 1 ? "y" : "ies");
+}
+
+static fs_status pass_waits(pipeline *p) {
+  FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
+  if (p->kind == FS_SYNC_TIMELINE && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+    warn_tainted(p);
+  }
+  return FSCHED_OK;
+}
+
+/* After a pass that has put something else in the place of waits: the schedule may have new times.
+ * The counts of waits stay those of the orders that the pass has been asked for. */
+static fs_status replaced_waits(pipeline *p) {
+  set_status(p->schedule);
+  FS_TRY(fs_frontiers_run(p->ctx, p->schedule, p->sync));
+  if (fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+    warn_tainted(p);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status pass_barrier(pipeline *p) {
+  bool published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED;
+  FS_TRY(fs_barrier_run(p->ctx, p->schedule, p->sync, published));
+  return replaced_waits(p);
+}
+
+static fs_status pass_block(pipeline *p) {
+  FS_TRY(fs_block_run(p->ctx, p->schedule, p->sync, fs_sync_again));
+  return replaced_waits(p);
+}
+
+static fs_status pass_codegen(pipeline *p) {
+  return fs_codegen_run(p->ctx, p->schedule, p->sync, &p->program);
+}
+
+static fs_status pass_verify(pipeline *p) {
+  FS_TRY(fsched_verify_schedule(p->ctx, p->graph, p->schedule));
+  return fsched_verify_program(p->ctx, p->program, p->graph);
+}
+
+static double seconds_now(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Units of progress; what a pass does not count is one. */
+static uint64_t pass_work(const pipeline *p, fs_pass pass) {
+  switch (pass) {
+    case FS_PASS_LISTSCHED:
+      return p->graph->n_ops;
+    case FS_PASS_VERIFY:
+      return fs_verify_schedule_work(p->schedule) + fs_verify_program_work(p->program);
+    default:
+      return 1;
+  }
+}
+
+static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
+  switch (pass) {
+    case FS_PASS_BOUNDS:
+      return fs_dump_bounds(t, p->graph, &p->bounds);
+    case FS_PASS_LISTSCHED:
+    case FS_PASS_REFINE:
+      if (p->schedule == NULL) {
+        fs_text_puts(t, "no schedule was found\n");
+        return FSCHED_OK;
+      }
+      return fs_dump_schedule(t, p->schedule);
+    case FS_PASS_CTRLEDGE:
+      return fs_dump_control(t, p->schedule);
+    case FS_PASS_WAITS:
+      return fs_dump_waits(t, p->schedule);
+    case FS_PASS_BARRIER:
+      return fs_dump_barriers(t, p->schedule);
+    case FS_PASS_BLOCK:
+      return fs_dump_block(t, p->schedule);
+    case FS_PASS_CODEGEN:
+      return fs_dump_program(t, p->program);
+    case FS_PASS_VERIFY:
+      fs_dump_verified(t, p->schedule, p->program);
+      return FSCHED_OK;
+    case FS_PASS_COUNT:
+      break;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status dump_pass(const pipeline *p, fs_pass pass) {
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  fs_status status = put_dump(p, pass, &t);
+  fs_text_add(&t, "", 1);
+  if (status == FSCHED_OK && t.failed) {
+    status = FSCHED_SYSTEM;
+  }
+  if (status == FSCHED_OK) {
+    p->options.dump(p->options.dump_user, pass, t.at, t.n - 1);
+  }
+  fs_text_drop(&t);
+  return status;
+}
+
+typedef struct mark {
+  uint32_t warned;
+  bool exhausted;
+} mark;
+
+static mark mark_now(const pipeline *p) {
+  return (mark){fs_warn_errors(p->ctx), fs_context_out_of_memory(p->ctx)};
+}
+
+/* What reports a warning as an error has failed, and so has what had no memory for its text. */
+static fs_status since(const pipeline *p, mark before) {
+  mark now = mark_now(p);
+  return now.exhausted && !before.exhausted ? FSCHED_SYSTEM
+         : now.warned != before.warned      ? FSCHED_BAD_INPUT
+                                            : FSCHED_OK;
+}
+
+static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *)) {
+  double begin = p->options.pass_seconds == NULL ? 0 : seconds_now();
+  mark before = mark_now(p);
+  fs_progress_begin(p->ctx, pass_names[pass], pass_work(p, pass));
+  fs_status status = run(p);
+  if (status == FSCHED_OK) {
+    status = since(p, before);
+  }
+  fs_progress_end(p->ctx, status);
+  if (p->options.pass_seconds != NULL) {
+    p->options.pass_seconds[pass] += seconds_now() - begin;
+  }
+  bool dump = (p->options.dump_after >> pass & 1) != 0;
+  return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;
+}
+
+static fs_status run_passes(pipeline *p) {
+  FS_TRY(run_pass(p, FS_PASS_BOUNDS, pass_bounds));
+  FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
+  if (p->options.refine != FSCHED_REFINE_NONE) {
+    FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
+  }
+  FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
+  FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
+  if (p->kind == FS_SYNC_BARRIER) {
+    FS_TRY(run_pass(p, FS_PASS_BARRIER, pass_barrier));
+  } else if (p->kind == FS_SYNC_BLOCK) {
+    FS_TRY(run_pass(p, FS_PASS_BLOCK, pass_block));
+  }
+  FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));
+  return p->options.verify ? run_pass(p, FS_PASS_VERIFY, pass_verify) : FSCHED_OK;
+}
+
+static fs_status bad_option(const pipeline *p, const char *text) {
+  return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL, "%s", text);
+}
+
+static fs_status bad_enum(const pipeline *p, const char *field, int value, const char *type) {
+  return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL, "'%s' is %d, no %s",
+                 field, value, type);
+}
+
+static fs_status check_barriers(const pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  if ((unsigned)o->barrier_method > FSCHED_BARRIERS_PUBLISHED) {
+    return bad_enum(p, "barrier_method", (int)o->barrier_method, "fsched_barrier_method");
+  }
+  if (o->barriers > INT32_MAX && o->barriers != FSCHED_BARRIERS_AUTO) {
+    return bad_option(p, "'barriers' is above 2147483647");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_refine(const pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  if ((unsigned)o->refine > FSCHED_REFINE_PACK) {
+    return bad_enum(p, "refine", (int)o->refine, "fsched_refine");
+  }
+  if (o->time_limit_ms > FSCHED_MOST_TIME_LIMIT_MS) {
+    return bad_option(p, "'time_limit_ms' is above FSCHED_MOST_TIME_LIMIT_MS");
+  }
+  if (o->solution != NULL && o->refine == FSCHED_REFINE_NONE) {
+    return bad_option(p, "'solution' is set, and 'refine' says of no model");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status take_options(pipeline *p, const fsched_compile_options *options) {
+  if (options == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_check_options(p->ctx, "fsched_compile_options", options->size,
+                          FS_SIZE_UP_TO(fsched_compile_options, pass_seconds)));
+  memcpy(&p->options, options, fs_min(options->size, sizeof p->options));
+  if ((unsigned)p->options.evict > FSCHED_EVICT_LRU) {
+    return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
+  }
+  FS_TRY(check_refine(p));
+  if (p->options.dump_after != 0 && p->options.dump == NULL) {
+    return bad_option(p, "'dump_after' is set, and 'dump' is not");
+  }
+  if (p->options.dump_after >> FS_PASS_COUNT != 0) {
+    return bad_option(p, "'dump_after' has a bit that stands for no pass");
+  }
+  return check_barriers(p);
+}
+
+/* 'sync: barrier' may have been forgotten.  Who has set the kind of sync anew has not. */
+static void warn_unused_barriers(const pipeline *p) {
+  const fsched_graph *g = p->graph;
+  static const char hint[] = "add 'sync: barrier', or --barriers N";
+  if (g->sync_override) {
+    return;
+  }
+  if (g->target.barrier_count != 0 || g->target.barrier_slots != FS_NONE) {
+    fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_BARRIERS, fs_graph_pos(p->ctx, g, g->barriers_at),
+              hint, "the target describes barriers, and its kind of sync has none");
+    return;
+  }
+  for (uint32_t op = 0; g->op_slots != NULL && op < g->n_ops; op++) {
+    if (g->op_slots[op] != 1) {
+      fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_BARRIERS, fs_op_pos(p->ctx, g, op), hint,
+                "op '%s' takes %u slots of barriers, and the target's kind of sync has none",
+                g->op_name[op], g->op_slots[op]);
+      return;
+    }
+  }
+}
+
+/* The kind of sync: barriers where the options ask for them, else as the target says. */
+static fs_status choose_sync(pipeline *p) {
+  p->kind = p->graph->target.sync;
+  FS_TRY(fs_graph_barriers(p->ctx, p->graph, p->options.barriers, &p->barriers));
+  if (p->barriers == 0) {
+    if (p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+      return bad_option(p, "the published barrier method is for targets with barriers");
+    }
+    mark before = mark_now(p);
+    warn_unused_barriers(p);
+    return since(p, before);
+  }
+  p->kind = FS_SYNC_BARRIER;
+  p->slots = p->graph->target.barrier_slots;
+  if (p->barriers == FS_BARRIERS_AUTO && p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+    return bad_option(p, "the published barrier method needs a number of barriers");
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
+                             const fsched_compile_options *options, fsched_schedule **schedule,
+                             fsched_program **program) {
+  pipeline p = {.ctx = ctx, .graph = graph};
+  if (schedule != NULL) {
+    *schedule = NULL;
+  }
+  if (program != NULL) {
+    *program = NULL;
+  }
+  FS_TRY(take_options(&p, options));
+  FS_TRY(choose_sync(&p));
+  fs_status status = run_passes(&p);
+  if (status == FSCHED_OK && schedule != NULL) {
+    *schedule = p.schedule;
+    p.schedule = NULL;
+  }
+  if (status == FSCHED_OK && program != NULL) {
+    *program = p.program;
+    p.program = NULL;
+  }
+  fsched_schedule_destroy(p.schedule);
+  fsched_program_destroy(p.program);
+  return status;
+}
+
+static fs_status make_model(pipeline *p, fsched_model_format format, char **text, size_t *length) {
+  FS_TRY(pass_bounds(p));
+  fs_status status = list_schedule(p, true);
+  if (status != FSCHED_OK && status != FSCHED_INFEASIBLE) {
+    return status;
+  }
+  fsched_refine refine =
+      p->options.refine == FSCHED_REFINE_NONE ? FSCHED_REFINE_ILP : p->options.refine;
+  return fs_refine_model(p->ctx, p->graph, p->schedule, p->bounds.all, refine,
+                         format == FSCHED_MODEL_MPS, text, length);
+}
+
+fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *graph,
+                                   const fsched_compile_options *options,
+                                   fsched_model_format format, char **text, size_t *length) {
+  pipeline p = {.ctx = ctx, .graph = graph};
+  FS_TRY(take_options(&p, options));
+  if ((unsigned)format > FSCHED_MODEL_MPS) {
+    return bad_enum(&p, "format", (int)format, "fsched_model_format");
+  }
+  fs_status status = make_model(&p, format, text, length);
+  fsched_schedule_destroy(p.schedule);
+  return status;
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finish: the steps from what was collected to the frozen graph.
+ *
+ *   target     names of queues, classes and backings are resolved, domains and gangs made
+ *   arrays     ops, args, uses, scratch, `after` are copied into CSR form
+ *   versions   the walk in program order that derives versions and edges (builder/versions.c)
+ *   order      edges both ways and a topological order, or a cycle (builder/order.c)
+ *   races      hazards: raw only (builder/races.c)
+ *   inplaces   the legal pairs are kept (builder/inplace.c)
+ *   capacity   the precondition, resources (builder/check.c); not after an error
+ *   warn       what looks like a mistake (builder/warn.c); not after an error
+ *
+ * A step that finds errors goes on, so that all of a file's errors are found in one run; only what
+ * would follow from an earlier error is left out. */
+#include <stdio.h>
+
+#include "base/warnings.h"
+#include "front/builder/private.h"
+
+/* The queues a word stands for: a queue's name, else a class; FS_NONE when it is neither.  A queue
+ * that is alone in its class shares the class's domain. */
+static uint32_t domain_of_word(const fsched_builder *b, const uint32_t *class_size,
+                               uint32_t *queue_domain, uint32_t *n_domains, uint32_t word) {
+  const char *name = b->words.text.at[word];
+  uint32_t q = fs_names_find(&b->queues, name, strlen(name));
+  if (q == FS_NONE) {
+    return fs_names_find(&b->classes, name, strlen(name));
+  }
+  if (queue_domain[q] == FS_NONE) {
+    uint32_t class_id = b->queue.at[q].class_id;
+    queue_domain[q] = class_size[class_id] == 1 ? class_id : (*n_domains)++;
+  }
+  return queue_domain[q];
+}
+
+/* Reports a queue or class that does not exist. */
+static fs_status no_queue(fsched_builder *b, fs_pos pos, const char *who, const char *name,
+                          const char *on) {
+  const char *near = fs_nearest(on, b->queues.text.at, b->queues.text.n);
+  const char *class_near = fs_nearest(on, b->classes.text.at, b->classes.text.n);
+  if (class_near != NULL && (near == NULL || fs_spelling_distance(on, class_near, 99) <
+                                                 fs_spelling_distance(on, near, 99))) {
+    near = class_near;
+  }
+  fs_text hint;
+  fs_text_init(&hint, b->ctx);
+  if (near != NULL) {
+    fs_text_printf(&hint, "did you mean '%s'?", near);
+  } else {
+    fs_text_puts(&hint, "the target's classes are");
+    for (size_t i = 0; i < b->classes.text.n && i < 8; i++) {
+      fs_text_printf(&hint, "%s '%s'", i == 0 ? "" : ",", b->classes.text.at[i]);
+    }
+  }
+  fs_text_add(&hint, "", 1);
+  (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, pos, hint.failed ? NULL : hint.at,
+                        "%s '%s' cannot run anywhere: no queue or class is named '%s'", who, name,
+                        on);
+  bool failed = hint.failed;
+  fs_text_drop(&hint);
+  return failed ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+typedef struct resolver {
+  fsched_builder *b;
+  fsched_graph *g;
+  uint32_t *class_size;
+  uint32_t *queue_domain; /* FS_NONE: no domain of its own yet */
+  uint32_t *word_domain;  /* FS_NONE: unknown or not asked yet */
+  uint8_t *word_bad;      /* reported */
+  uint32_t *memory_walk;
+} resolver;
+
+static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char *who,
+                              const char *name, uint32_t *domain) {
+  fs_target *t = &r->g->target;
+  if (t->implicit_queues) {
+    *domain = 0;
+    return FSCHED_OK;
+  }
+  if (r->word_domain[word] == FS_NONE && !r->word_bad[word]) {
+    r->word_domain[word] =
+        domain_of_word(r->b, r->class_size, r->queue_domain, &t->n_domains, word);
+    bool lost = fs_builder_lost(r->b, FS_KIND_QUEUE) || fs_builder_lost(r->b, FS_KIND_CLASS);
+    if (r->word_domain[word] == FS_NONE && !lost) {
+      r->word_bad[word] = 1; /* once for each wrong name */
+      FS_TRY(no_queue(r->b, pos, who, name, r->b->words.text.at[word]));
+    }
+  }
+  *domain = r->word_domain[word];
+  return FSCHED_OK;
+}
+
+static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
+  fs_memory_draft *m = &b->memory.at[memory];
+  if (m->backing_word == FS_NONE) {
+    return FSCHED_OK;
+  }
+  const char *name = b->words.text.at[m->backing_word];
+  m->m.backing = fs_names_find(&b->memories, name, strlen(name));
+  if (m->m.backing == FS_NONE && !fs_builder_lost(b, FS_KIND_MEMORY)) {
+    /* Any but itself. */
+    const char *near = fs_nearest(name, b->memories.text.at, memory);
+    near = near != NULL ? near
+                        : fs_nearest(name, b->memories.text.at + memory + 1,
+                                     b->memories.text.n - memory - 1);
+    char hint[160] = "";
+    if (near != NULL) {
+      (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    }
+    (void)fs_builder_fail(b, FS_DIAG_UNKNOWN_NAME, m->backing_at, near == NULL ? NULL : hint,
+                          "there is no memory '%s' to back '%s'", name, m->m.name);
+  }
+  return FSCHED_OK;
+}
+
+/* A memory whose chain of backings comes back to it: O(memories), for a walk stops where an earlier
+ * one has been.  `walk` is scratch, the walk that met a memory. */
+static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
+  for (uint32_t i = 0; i < b->memory.n; i++) {
+    uint32_t at = i;
+    while (at != FS_NONE && walk[at] == FS_NONE) {
+      walk[at] = i;
+      at = b->memory.at[at].m.backing;
+    }
+    if (at != FS_NONE && walk[at] == i) {
+      (void)fs_builder_fail(b, FS_DIAG_BACKING_CYCLE, b->memory.at[at].backing_at, NULL,
+                            "memory '%s' is, in the end, its own backing store",
+                            b->memory.at[at].m.name);
+    }
+  }
+}
+
+/* A backing store that nothing is copied to, or copies that take no time. */
+static void warn_copies(fsched_builder *b, const fs_memory_draft *m) {
+  if (m->backing_word == FS_NONE || !fs_memory_bounded(&m->m)) {
+    return;
+  }
+  if (m->spill_word == FS_NONE) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_BACKING_NO_SPILL, m->backing_at,
+              "give the memory 'spill: {on: QUEUE, write: ..., read: ...}'",
+              "memory '%s' has a backing store and no 'spill': nothing is copied to it or from it",
+              m->m.name);
+  } else if (m->m.write_fixed + m->m.write_rate + m->m.read_fixed + m->m.read_rate == 0) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_FREE_COPY, m->spill_at,
+              "give 'write' and 'read' a 'fixed' time or a 'rate'",
+              "copies between memory '%s' and its backing store take no time", m->m.name);
+  }
+}
+
+static fs_status resolve_memories(resolver *r) {
+  fsched_builder *b = r->b;
+  for (uint32_t i = 0; i < b->memory.n; i++) {
+    fs_memory_draft *m = &b->memory.at[i];
+    FS_TRY(resolve_backing(b, i));
+    if (m->spill_word != FS_NONE) {
+      FS_TRY(resolve_word(r, m->spill_word, m->spill_at, "spilling of memory", m->m.name,
+                          &m->m.spill_domain));
+      if (m->backing_word == FS_NONE) {
+        fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_SPILL_NO_BACKING, m->spill_at,
+                  "give the memory a 'backing'",
+                  "memory '%s' cannot spill: it has no backing store", m->m.name);
+      }
+    }
+    warn_copies(b, m);
+  }
+  check_backing_cycles(b, r->memory_walk);
+  fs_target *t = &r->g->target;
+  FS_TRY(fs_new(&b->arena, &t->memory, b->memory.n));
+  for (size_t i = 0; i < b->memory.n; i++) {
+    t->memory[i] = b->memory.at[i].m;
+  }
+  t->n_memories = (uint32_t)b->memory.n;
+  return FSCHED_OK;
+}
+
+static void sort_ids(uint32_t *id, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    uint32_t v = id[i];
+    size_t at = i;
+    for (; at > 0 && id[at - 1] > v; at--) {
+      id[at] = id[at - 1];
+    }
+    id[at] = v;
+  }
+}
+
+static fs_status resolve_gangs(resolver *r) {
+  fsched_builder *b = r->b;
+  fsched_graph *g = r->g;
+  if (g->target.implicit_queues) {
+    FS_TRY(fs_new_zero(&b->arena, &g->gang_queue0, 1));
+    return fs_new(&b->arena, &g->gang_queue, 0);
+  }
+  g->n_gangs = (uint32_t)b->gang0.n;
+  FS_TRY(fs_vec_push(b->ctx, &b->gang0, (uint32_t)b->gang_word.n));
+  FS_TRY(fs_new(&b->arena, &g->gang_queue0, b->gang0.n));
+  FS_TRY(fs_new(&b->arena, &g->gang_queue, b->gang_word.n));
+  memcpy(g->gang_queue0, b->gang0.at, b->gang0.n * sizeof *g->gang_queue0);
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    for (uint32_t i = b->gang0.at[k]; i < b->gang0.at[k + 1]; i++) {
+      const char *name = b->words.text.at[b->gang_word.at[i]];
+      g->gang_queue[i] = fs_names_find(&b->queues, name, strlen(name));
+      if (g->gang_queue[i] == FS_NONE && !fs_builder_lost(b, FS_KIND_QUEUE)) {
+        (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, fs_place(&b->gang_at, k), NULL,
+                              "a gang cannot run: no queue is named '%s'", name);
+      }
+    }
+    sort_ids(g->gang_queue + b->gang0.at[k], b->gang0.at[k + 1] - b->gang0.at[k]);
+  }
+  return FSCHED_OK;
+}
+
+/* Members of the domains: the classes' first, then queues that are named alone.  A counting sort;
+ * filling moves every start to the next domain's, shifting by one puts them back. */
+static fs_status list_domains(resolver *r) {
+  fs_target *t = &r->g->target;
+  uint32_t n_classes = t->implicit_queues ? 0 : t->n_classes;
+  FS_TRY(fs_new_zero(&r->b->arena, &t->domain_queue0, (size_t)t->n_domains + 1));
+  FS_TRY(fs_new(&r->b->arena, &t->domain_queue, (size_t)t->n_queues * 2));
+  uint32_t *start = t->domain_queue0;
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    start[t->queue[q].class_id + 1]++;
+    if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
+      start[r->queue_domain[q] + 1]++;
+    }
+  }
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    start[d + 1] += start[d];
+  }
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    t->domain_queue[start[t->queue[q].class_id]++] = q;
+    if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
+      t->domain_queue[start[r->queue_domain[q]]++] = q;
+    }
+  }
+  for (uint32_t d = t->n_domains; d > 0; d--) {
+    start[d] = start[d - 1];
+  }
+  start[0] = 0;
+  return FSCHED_OK;
+}
+
+static fs_status resolve_ops(resolver *r) {
+  fsched_builder *b = r->b;
+  fsched_graph *g = r->g;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    const fs_op_draft *d = &b->op.at[op];
+    if (d->gang != FS_NONE && !g->target.implicit_queues) {
+      g->op_gang[op] = d->gang;
+    } else if (d->gang != FS_NONE) {
+      g->op_domain[op] = 0;
+    } else {
+      FS_TRY(resolve_word(r, d->on_word, fs_place(&b->op_on_at, op), "op", g->op_name[op],
+                          &g->op_domain[op]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Those that a compilation may have to point at. */
+static fs_status keep_places(fsched_builder *b, fsched_graph *g) {
+  FS_TRY(fs_new(&b->arena, &g->counting_at, b->queue.n));
+  FS_TRY(fs_new(&b->arena, &g->placement_at, b->memory.n));
+  for (size_t q = 0; q < b->queue.n; q++) {
+    g->counting_at[q] = fs_place(&b->counting_at, q);
+  }
+  for (size_t m = 0; m < b->memory.n; m++) {
+    g->placement_at[m] = b->memory.at[m].placement_at;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
+  fs_target *t = &g->target;
+  t->time_unit = b->time_unit;
+  t->implicit_queues = b->queue.n == 0;
+  t->n_queues = (uint32_t)b->queue.n;
+  t->n_classes = fs_names_count(&b->classes);
+  t->n_resources = (uint32_t)b->resource_capacity.n;
+  t->concurrency = b->concurrency;
+  t->frontier_capacity = b->frontier_capacity;
+  t->sync = b->sync;
+  t->barrier_count = b->barrier_count;
+  t->barrier_slots = b->barrier_slots == 0 ? FS_NONE : b->barrier_slots;
+  g->sync_at = b->sync_at;
+  g->barriers_at = b->barriers_at;
+  g->sync_override = b->sync_at.file != FS_NONE && b->sync_at.file == b->options_file;
+  FS_TRY(fs_new(&b->arena, &t->queue, t->n_queues));
+  FS_TRY(fs_new(&b->arena, &t->class_name, t->n_classes));
+  FS_TRY(fs_new(&b->arena, &t->resource_name, t->n_resources));
+  FS_TRY(fs_new(&b->arena, &t->resource_capacity, t->n_resources));
+  for (uint32_t i = 0; i < t->n_queues; i++) {
+    t->queue[i] = b->queue.at[i];
+  }
+  for (uint32_t i = 0; i < t->n_classes; i++) {
+    t->class_name[i] = b->classes.text.at[i];
+  }
+  for (uint32_t i = 0; i < t->n_resources; i++) {
+    t->resource_name[i] = b->resources.text.at[i];
+    t->resource_capacity[i] = b->resource_capacity.at[i];
+  }
+  return FSCHED_OK;
+}
+
+/* Scratch tables of the resolver live in the graph's arena only until the mark is reset, so they
+ * are taken from an arena of their own. */
+static fs_status resolve_all(resolver *r, fs_arena *scratch) {
+  fsched_builder *b = r->b;
+  fs_target *t = &r->g->target;
+  FS_TRY(fs_new_zero(scratch, &r->class_size, t->n_classes));
+  FS_TRY(fs_new_none(scratch, &r->queue_domain, t->n_queues));
+  FS_TRY(fs_new_none(scratch, &r->word_domain, fs_names_count(&b->words)));
+  FS_TRY(fs_new_zero(scratch, &r->word_bad, fs_names_count(&b->words)));
+  FS_TRY(fs_new_none(scratch, &r->memory_walk, b->memory.n));
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    r->class_size[t->queue[q].class_id]++;
+  }
+  t->n_domains = t->implicit_queues ? 1 : t->n_classes;
+  FS_TRY(resolve_memories(r));
+  FS_TRY(resolve_gangs(r));
+  FS_TRY(resolve_ops(r));
+  return list_domains(r);
+}
+
+/* What only a machine with nothing but full syncs has. */
+static void check_sync(fsched_builder *b) {
+  static const char *const kinds[] = {
+      [FS_SYNC_TIMELINE] = "timeline", [FS_SYNC_BARRIER] = "barrier", [FS_SYNC_BLOCK] = "block"};
+  if (b->sync == FS_SYNC_BLOCK || fs_builder_lost(b, FS_KIND_SYNC)) {
+    return;
+  }
+  for (uint32_t q = 0; q < b->queue.n; q++) {
+    if (b->queue.at[q].counting) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_place(&b->counting_at, q),
+                            "leave it out, or give the target 'sync: block'",
+                            "queue '%s' is counting, which takes 'sync: block', not '%s'",
+                            b->queue.at[q].name, kinds[b->sync]);
+    }
+  }
+  for (uint32_t m = 0; m < b->memory.n; m++) {
+    if (b->memory.at[m].m.stack) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, b->memory.at[m].placement_at,
+                            "use 'contiguous', or give the target 'sync: block'",
+                            "memory '%s' is a stack, which takes 'sync: block', not '%s'",
+                            b->memory.at[m].m.name, kinds[b->sync]);
+    }
+  }
+}
+
+fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
+  FS_TRY(copy_target(b, g));
+  FS_TRY(keep_places(b, g));
+  check_sync(b);
+  fs_arena scratch;
+  fs_arena_init(&scratch, b->ctx);
+  resolver r = {.b = b, .g = g};
+  fs_status status = resolve_all(&r, &scratch);
+  fs_arena_release(&scratch);
+  return status;
+}
+
+/* Buffers need some memory: without one in the target there is an unbounded one. */
+static fs_status default_memory(fsched_builder *b, uint32_t *id) {
+  *id = 0;
+  if (b->memory.n == 0 && b->buffer_size.n > 0) {
+    fsched_memory_desc d = {.size = sizeof d, .name = "memory", .capacity = FSCHED_UNBOUNDED};
+    FS_TRY(fsched_builder_memory(b, &d, id));
+  }
+  for (uint32_t i = 0; i < b->memory.n; i++) {
+    if (fs_memory_bounded(&b->memory.at[i].m)) {
+      *id = i;
+      return FSCHED_OK;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
+  uint32_t fallback;
+  FS_TRY(default_memory(b, &fallback));
+  uint32_t n = g->n_buffers = (uint32_t)b->buffer_size.n;
+  FS_TRY(fs_new(&b->arena, &g->buffer_name, n));
+  FS_TRY(fs_new(&b->arena, &g->buffer_memory, n));
+  FS_TRY(fs_new(&b->arena, &g->buffer_size, n));
+  FS_TRY(fs_new(&b->arena, &g->buffer_io, n));
+  for (uint32_t i = 0; i < n; i++) {
+    g->buffer_name[i] = b->buffers.text.at[i];
+    g->buffer_size[i] = b->buffer_size.at[i];
+    g->buffer_io[i] = b->buffer_io.at[i];
+    uint32_t memory = b->buffer_memory.at[i];
+    g->buffer_memory[i] = memory == FS_NONE ? fallback : memory;
+  }
+  return FSCHED_OK;
+}
+
+/* The arrays that most graphs do not need. */
+static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
+  uint32_t n = g->n_ops;
+  bool starts = false, slots = false;
+  for (uint32_t i = 0; i < n; i++) {
+    starts |= b->op.at[i].start != FS_TICK_NONE;
+    slots |= b->op.at[i].slots != 1;
+  }
+  if (starts) {
+    FS_TRY(fs_new(&b->arena, &g->op_start, n));
+  }
+  if (slots) {
+    FS_TRY(fs_new(&b->arena, &g->op_slots, n));
+  }
+  if (b->op_at.n > 0) {
+    FS_TRY(fs_new(&b->arena, &g->op_at, n));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (starts) {
+      g->op_start[i] = b->op.at[i].start;
+    }
+    if (slots) {
+      g->op_slots[i] = b->op.at[i].slots;
+    }
+    if (b->op_at.n > 0) {
+      g->op_at[i] = fs_place(&b->op_at, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
+  uint32_t n = g->n_ops = (uint32_t)b->op.n;
+  FS_TRY(fs_new(&b->arena, &g->op_name, n));
+  FS_TRY(fs_new(&b->arena, &g->op_time, n));
+  FS_TRY(fs_new_none(&b->arena, &g->op_domain, n));
+  FS_TRY(fs_new_none(&b->arena, &g->op_gang, n));
+  FS_TRY(fs_new(&b->arena, &g->op_kernel, n));
+  for (uint32_t i = 0; i < n; i++) {
+    g->op_name[i] = b->ops.text.at[i];
+    g->op_time[i] = b->op.at[i].time;
+    g->op_kernel[i] = b->op.at[i].kernel;
+  }
+  FS_TRY(copy_rare(b, g));
+  g->n_kernels = (uint32_t)b->kernel.n;
+  FS_TRY(fs_new(&b->arena, &g->kernel, g->n_kernels));
+  for (uint32_t i = 0; i < g->n_kernels; i++) {
+    g->kernel[i] = b->kernel.at[i];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
+  size_t n = g->n_args = (uint32_t)b->arg.n;
+  FS_TRY(fs_new(&b->arena, &g->op_arg0, (size_t)g->n_ops + 1));
+  FS_TRY(fs_new(&b->arena, &g->arg_tag, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_buffer, n));
+  FS_TRY(fs_new_none(&b->arena, &g->arg_version, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_offset, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_length, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_value, n));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    g->op_arg0[i] = b->op.at[i].arg0;
+  }
+  g->op_arg0[g->n_ops] = (uint32_t)n;
+  for (size_t i = 0; i < n; i++) {
+    const fs_arg_draft *a = &b->arg.at[i];
+    bool value = a->tag == FSCHED_VALUE;
+    g->arg_tag[i] = a->tag;
+    g->arg_buffer[i] = a->buffer;
+    g->arg_offset[i] = a->offset;
+    g->arg_length[i] = value ? 0 : a->u.length;
+    g->arg_value[i] = value ? a->u.value : 0;
+  }
+  fs_vec_free(b->ctx, &b->arg);
+  return FSCHED_OK;
+}
+
+/* Items by op, in the order of the calls: the list itself is put in this order, so that positions
+ * go along; O(ops + items), and nothing to do when the calls came op by op. */
+static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
+                            uint32_t **start) {
+  FS_TRY(fs_new_zero(&b->arena, start, (size_t)n_ops + 1));
+  uint32_t *at = *start;
+  size_t n = list->item.n;
+  bool sorted = true;
+  for (size_t i = 0; i < n; i++) {
+    at[list->item.at[i].op + 1]++;
+    sorted = sorted && (i == 0 || list->item.at[i - 1].op <= list->item.at[i].op);
+  }
+  for (uint32_t i = 0; i < n_ops; i++) {
+    at[i + 1] += at[i];
+  }
+  if (sorted) {
+    return FSCHED_OK;
+  }
+  fs_arena scratch;
+  fs_arena_init(&scratch, b->ctx);
+  uint32_t *next;
+  fs_item_draft *item;
+  fs_pos *pos;
+  fs_status status = fs_new(&scratch, &next, n_ops);
+  status = status == FSCHED_OK ? fs_new(&scratch, &item, n) : status;
+  status = status == FSCHED_OK ? fs_new(&scratch, &pos, n) : status;
+  for (size_t i = list->at.n; status == FSCHED_OK && list->at.n > 0 && i < n; i++) {
+    status = fs_vec_push(b->ctx, &list->at, FS_NOWHERE);
+  }
+  if (status == FSCHED_OK) {
+    memcpy(next, at, n_ops * sizeof *next);
+    for (size_t i = 0; i < n; i++) {
+      uint32_t to = next[list->item.at[i].op]++;
+      item[to] = list->item.at[i];
+      pos[to] = fs_place(&list->at, i);
+    }
+    memcpy(list->item.at, item, n * sizeof *item);
+    for (size_t i = 0; i < list->at.n; i++) {
+      list->at.at[i] = pos[i];
+    }
+  }
+  fs_arena_release(&scratch);
+  return status;
+}
+
+static fs_status copy_items(fsched_builder *b, fsched_graph *g) {
+  FS_TRY(sort_items(b, g->n_ops, &b->uses, &g->op_use0));
+  FS_TRY(sort_items(b, g->n_ops, &b->scratches, &g->op_scratch0));
+  FS_TRY(sort_items(b, g->n_ops, &b->afters, &g->op_after0));
+  FS_TRY(fs_new(&b->arena, &g->use_resource, b->uses.item.n));
+  FS_TRY(fs_new(&b->arena, &g->use_amount, b->uses.item.n));
+  for (size_t i = 0; i < b->uses.item.n; i++) {
+    g->use_resource[i] = b->uses.item.at[i].a;
+    g->use_amount[i] = b->uses.item.at[i].amount;
+  }
+  FS_TRY(fs_new(&b->arena, &g->scratch_memory, b->scratches.item.n));
+  FS_TRY(fs_new(&b->arena, &g->scratch_size, b->scratches.item.n));
+  for (size_t i = 0; i < b->scratches.item.n; i++) {
+    g->scratch_memory[i] = b->scratches.item.at[i].a;
+    g->scratch_size[i] = b->scratches.item.at[i].amount;
+  }
+  FS_TRY(fs_new(&b->arena, &g->after_op, b->afters.item.n));
+  for (size_t i = 0; i < b->afters.item.n; i++) {
+    uint32_t before = b->afters.item.at[i].a;
+    g->after_op[i] = before;
+    if (before >= g->n_ops) {
+      (void)fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, fs_place(&b->afters.at, i), NULL,
+                            "op '%s' is after op %u, which was never added",
+                            g->op_name[b->afters.item.at[i].op], before);
+      g->after_op[i] = b->afters.item.at[i].op; /* left out of the edges */
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_files(fsched_builder *b, fsched_graph *g) {
+  g->n_files = (uint32_t)b->file.n;
+  FS_TRY(fs_new(&b->arena, &g->file, g->n_files));
+  for (uint32_t i = 0; i < g->n_files; i++) {
+    g->file[i] = b->file.at[i];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status build(fsched_builder *b, fsched_graph *g) {
+  g->name = b->name;
+  g->hazards = b->hazards;
+  FS_TRY(copy_files(b, g));
+  FS_TRY(copy_buffers(b, g));
+  FS_TRY(copy_ops(b, g));
+  FS_TRY(fs_builder_target(b, g));
+  FS_TRY(copy_args(b, g));
+  FS_TRY(copy_items(b, g));
+  FS_TRY(fs_builder_versions(b, g));
+  FS_TRY(fs_builder_order(b, g));
+  FS_TRY(fs_builder_races(b, g));
+  FS_TRY(fs_builder_inplaces(b, g));
+  /* What does not fit may only follow from an earlier error, which is the answer then anyway. */
+  if (b->bad) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_builder_capacity(b, g));
+  return fs_builder_warn(b, g);
+}
+
+static fs_status verdict(const fsched_builder *b) {
+  if (b->usage) {
+    return FSCHED_USAGE;
+  }
+  if (b->bad || fs_warn_errors(b->ctx) != b->warning_errors) {
+    return FSCHED_BAD_INPUT;
+  }
+  return b->infeasible ? FSCHED_INFEASIBLE : FSCHED_OK;
+}
+
+fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
+  *out = NULL;
+  if (b->finished) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                           "the builder is already finished");
+  }
+  b->finished = true;
+  fsched_graph *g = fs_realloc(b->ctx, NULL, 0, sizeof *g);
+  if (g == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *g = (fsched_graph){.ctx = b->ctx};
+  fs_status status = build(b, g);
+  if (status == FSCHED_OK) {
+    status = verdict(b);
+  }
+  if (status != FSCHED_OK) {
+    (void)fs_realloc(b->ctx, g, sizeof *g, 0);
+    return status;
+  }
+  g->arena = b->arena;
+  fs_arena_init(&b->arena, b->ctx);
+  *out = g;
+  return FSCHED_OK;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The builder's calls about buffers and ops.  Each checks what it can see at once; what depends on
+ * the whole graph is left to finish.  Room in all arrays is made before the name is entered, so
+ * that running out of memory leaves the tables as they were. */
+#include <stdio.h>
+
+#include "base/text/size_text.h"
+#include "front/builder/private.h"
+#include "model/builtins.h"
+
+enum { MAX_IDS = INT32_MAX };
+
+static fs_status bad_id(fsched_builder *b, const char *kind, uint32_t id) {
+  b->incomplete = true;
+  return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "there is no %s %u", kind, id);
+}
+
+static fs_status check_count(fsched_builder *b, const char *kind, size_t n) {
+  if (n < MAX_IDS) {
+    return FSCHED_OK;
+  }
+  return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, b->pos, NULL, "more than %d %s", MAX_IDS, kind);
+}
+
+static fs_status find_memory(fsched_builder *b, const char *buffer, const char *name,
+                             uint32_t *memory) {
+  *memory = name == NULL ? FS_NONE : fs_names_find(&b->memories, name, strlen(name));
+  if (name == NULL || *memory != FS_NONE) {
+    return FSCHED_OK;
+  }
+  const char *near = fs_nearest(name, b->memories.text.at, b->memories.text.n);
+  char hint[120];
+  if (near != NULL) {
+    (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+  }
+  b->incomplete = true;
+  return fs_builder_fail(b, FS_DIAG_UNKNOWN_NAME, b->pos, near == NULL ? NULL : hint,
+                         "buffer '%.80s': there is no memory '%.80s'", buffer, name);
+}
+
+fsched_status fsched_builder_buffer(fsched_builder *b, const fsched_buffer_desc *desc,
+                                    uint32_t *id) {
+  FS_TAKE_DESC(fsched_buffer_desc, bytes, d, desc);
+  uint32_t memory;
+  FS_TRY(fs_builder_check_name(b, "buffer", d.name));
+  FS_TRY(find_memory(b, d.name, d.memory, &memory));
+  return fs_builder_add_buffer(b, &d, memory, id);
+}
+
+fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *d, uint32_t memory,
+                                uint32_t *id) {
+  FS_TRY(fs_builder_check_name(b, "buffer", d->name));
+  FS_TRY(check_count(b, "buffers", b->buffer_size.n));
+  FS_TRY(fs_builder_check_enum(b, "io", (int)d->io, FSCHED_IO_STATE));
+  FS_TRY(fs_builder_limit(b, "the size", d->bytes, FSCHED_MAX_SIZE));
+  bool repeated;
+  uint32_t at;
+  FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_size, b->buffer_size.n + 1));
+  FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_memory, b->buffer_memory.n + 1));
+  FS_TRY(fs_vec_reserve(b->ctx, &b->buffer_io, b->buffer_io.n + 1));
+  FS_TRY(fs_names_add(&b->buffers, d->name, strlen(d->name), &at, &repeated));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_size, d->bytes));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_memory, memory));
+  FS_TRY(fs_vec_push(b->ctx, &b->buffer_io, (uint8_t)d->io));
+  FS_TRY(fs_builder_place(b, &b->buffer_at, at, b->pos));
+  if (id != NULL) {
+    *id = at;
+  }
+  return repeated ? fs_builder_repeated(b, "buffer", d->name) : FSCHED_OK;
+}
+
+/* Sorts a gang's words (ids, distinct unless the user repeats one); gangs are small. */
+static void sort_words(uint32_t *word, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    uint32_t w = word[i];
+    size_t at = i;
+    for (; at > 0 && word[at - 1] > w; at--) {
+      word[at] = word[at - 1];
+    }
+    word[at] = w;
+  }
+}
+
+/* Equal sets of queues become one gang; the key is the text of the sorted ids. */
+static fs_status gang_of(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
+  FS_TRY(fs_vec_reserve(b->ctx, &b->gang0, b->gang0.n + 1));
+  FS_TRY(fs_vec_reserve(b->ctx, &b->gang_word, b->gang_word.n + n));
+  fs_text key;
+  fs_text_init(&key, b->ctx);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_u64(&key, word[i]);
+    fs_text_add(&key, ",", 1);
+  }
+  bool added = false;
+  fs_status status =
+      key.failed ? FSCHED_SYSTEM : fs_names_intern(&b->gang_keys, key.at, key.n, gang, &added);
+  fs_text_drop(&key);
+  FS_TRY(status);
+  if (!added) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_vec_push(b->ctx, &b->gang0, (uint32_t)b->gang_word.n));
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(fs_vec_push(b->ctx, &b->gang_word, word[i]));
+  }
+  return fs_builder_place(b, &b->gang_at, *gang, b->part[FS_PART_ON]);
+}
+
+static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t *gang) {
+  size_t bytes = d->n_gang * sizeof(uint32_t);
+  uint32_t *word = fs_realloc(b->ctx, NULL, 0, bytes);
+  if (word == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  fs_status status = FSCHED_OK;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->n_gang && status == FSCHED_OK; i++) {
+    status = fs_builder_word(b, d->gang[i], &word[n++]);
+  }
+  if (status == FSCHED_OK) {
+    sort_words(word, n);
+    uint32_t kept = 1;
+    for (uint32_t i = 1; i < n; i++) {
+      if (word[i] == word[i - 1]) {
+        status =
+            fs_builder_fail(b, FS_DIAG_REPEATED_QUEUE, b->part[FS_PART_ON], NULL,
+                            "op '%s' names queue '%s' twice", d->name, b->words.text.at[word[i]]);
+      } else {
+        word[kept++] = word[i];
+      }
+    }
+    fs_status made = gang_of(b, word, kept, gang);
+    status = made != FSCHED_OK ? made : status;
+  }
+  (void)fs_realloc(b->ctx, word, bytes, 0);
+  return status;
+}
+
+static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
+  FS_TRY(fs_builder_check_name(b, "op", d->name));
+  FS_TRY(check_count(b, "ops", b->op.n));
+  FS_TRY(fs_builder_limit(b, "the time", d->time, FSCHED_MAX_TIME));
+  if (d->has_start) {
+    FS_TRY(fs_builder_limit(b, "the start", d->start, FSCHED_MAX_TIME));
+  }
+  FS_TRY(fs_builder_limit(b, "the number of slots", d->slots, INT32_MAX));
+  if (d->gang != NULL && d->n_gang == 0) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
+                           "the gang of op '%s' is empty", d->name);
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, uint32_t *id) {
+  FS_TAKE_DESC(fsched_op_desc, name, d, desc);
+  fs_status checked = check_op(b, &d);
+  if (checked != FSCHED_OK) {
+    b->incomplete = true;
+    return checked;
+  }
+  fs_op_draft op = {.time = d.time == 0 && !d.has_time ? 1 : d.time,
+                    .start = d.has_start ? d.start : FS_TICK_NONE,
+                    .on_word = FS_NONE,
+                    .gang = FS_NONE,
+                    .kernel = FS_NONE,
+                    .arg0 = (uint32_t)b->arg.n,
+                    .slots = d.slots == 0 ? 1 : d.slots};
+  fs_status status = FSCHED_OK;
+  if (d.gang != NULL) {
+    status = take_gang(b, &d, &op.gang);
+    if (status == FSCHED_SYSTEM) {
+      return status;
+    }
+  } else {
+    FS_TRY(fs_builder_word(b, d.on == NULL ? "compute" : d.on, &op.on_word));
+  }
+  bool repeated;
+  uint32_t at;
+  FS_TRY(fs_vec_reserve(b->ctx, &b->op, b->op.n + 1));
+  FS_TRY(fs_names_add(&b->ops, d.name, strlen(d.name), &at, &repeated));
+  FS_TRY(fs_vec_push(b->ctx, &b->op, op));
+  FS_TRY(fs_builder_place(b, &b->op_at, at, b->pos));
+  FS_TRY(fs_builder_place(b, &b->op_on_at, at, b->part[FS_PART_ON]));
+  if (id != NULL) {
+    *id = at;
+  }
+  return repeated ? fs_builder_repeated(b, "op", d.name) : status;
+}
+
+static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const char *name,
+                            uint64_t size) {
+  char text[FS_SIZE_TEXT];
+  const char *op = b->ops.text.at[b->op.n - 1];
+  if (d->length == 0) {
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                           "op '%s': a range of no bytes of '%s'", op, name);
+  }
+  if (d->length > UINT64_MAX - d->offset) {
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                           "op '%s': %llu bytes from %llu on leave '%s' of size %s", op,
+                           (unsigned long long)d->length, (unsigned long long)d->offset, name,
+                           fs_size_text(text, size));
+  }
+  return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+                         "op '%s': bytes [%llu, %llu) leave '%s' of size %s", op,
+                         (unsigned long long)d->offset, (unsigned long long)(d->offset + d->length),
+                         name, fs_size_text(text, size));
+}
+
+static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
+  FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FSCHED_VALUE));
+  if (d->tag == FSCHED_VALUE) {
+    return FSCHED_OK;
+  }
+  if (d->buffer >= b->buffer_size.n) {
+    return bad_id(b, "buffer", d->buffer);
+  }
+  const char *name = b->buffers.text.at[d->buffer];
+  if (d->tag == FSCHED_OUT && d->has_at) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "'out' writes all of buffer '%s': it takes no range", name);
+  }
+  uint64_t size = b->buffer_size.at[d->buffer];
+  if (d->has_at && (d->length == 0 || d->offset > size || d->length > size - d->offset)) {
+    return at_outside(b, d, name, size);
+  }
+  if (fs_tag_writes(d->tag) && b->buffer_io.at[d->buffer] == FSCHED_IO_CONSTANT) {
+    return fs_builder_fail(b, FS_DIAG_CONSTANT_WRITTEN, b->pos, NULL,
+                           "op '%s' writes the constant '%s'", b->ops.text.at[b->op.n - 1], name);
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_arg_desc *desc) {
+  FS_TAKE_DESC(fsched_arg_desc, buffer, d, desc);
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  if (op != b->op.n - 1) {
+    b->incomplete = true;
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "the args of op '%s' come before the next op", b->ops.text.at[op]);
+  }
+  fs_status checked = check_arg(b, &d);
+  if (checked == FSCHED_OK) {
+    checked = check_count(b, "args", b->arg.n);
+  }
+  if (checked != FSCHED_OK) {
+    b->incomplete = true;
+    return checked;
+  }
+  fs_arg_draft a = {.tag = (uint8_t)d.tag, .buffer = FS_NONE, .has_at = d.has_at != 0};
+  if (d.tag == FSCHED_VALUE) {
+    a.u.value = d.value;
+  } else {
+    a.buffer = d.buffer;
+    a.offset = d.has_at ? d.offset : 0;
+    a.u.length = d.has_at ? d.length : b->buffer_size.at[d.buffer];
+  }
+  FS_TRY(fs_vec_push(b->ctx, &b->arg, a));
+  return fs_builder_place(b, &b->arg_at, b->arg.n - 1, b->pos);
+}
+
+static fs_status add_item(fsched_builder *b, fs_item_list *list, fs_item_draft item) {
+  FS_TRY(check_count(b, "entries", list->item.n));
+  FS_TRY(fs_vec_push(b->ctx, &list->item, item));
+  return fs_builder_place(b, &list->at, list->item.n - 1, b->pos);
+}
+
+/* Calls come op by op, so that a repeated entry is met soon when walking backwards. */
+static bool has_item(const fs_item_list *list, uint32_t op, uint32_t a) {
+  for (size_t i = list->item.n; i-- > 0 && list->item.at[i].op == op;) {
+    if (list->item.at[i].a == a) {
+      return true;
+    }
+  }
+  return false;
+}
+
+fsched_status fsched_builder_after(fsched_builder *b, uint32_t op, uint32_t before) {
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  return add_item(b, &b->afters, (fs_item_draft){.op = op, .a = before});
+}
+
+fsched_status fsched_builder_use(fsched_builder *b, uint32_t op, uint32_t resource,
+                                 uint64_t amount) {
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  if (resource >= b->resource_capacity.n) {
+    return bad_id(b, "resource", resource);
+  }
+  FS_TRY(fs_builder_limit(b, "the amount", amount, FSCHED_MAX_TIME));
+  if (has_item(&b->uses, op, resource)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "op '%s' uses resource '%s' twice", b->ops.text.at[op],
+                           b->resources.text.at[resource]);
+  }
+  return amount == 0
+             ? FSCHED_OK
+             : add_item(b, &b->uses, (fs_item_draft){.op = op, .a = resource, .amount = amount});
+}
+
+fsched_status fsched_builder_scratch(fsched_builder *b, uint32_t op, uint32_t memory,
+                                     uint64_t bytes) {
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  if (memory >= b->memory.n) {
+    return bad_id(b, "memory", memory);
+  }
+  FS_TRY(fs_builder_limit(b, "the size", bytes, FSCHED_MAX_SIZE));
+  if (has_item(&b->scratches, op, memory)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "op '%s' has scratch in memory '%s' twice", b->ops.text.at[op],
+                           b->memories.text.at[memory]);
+  }
+  return bytes == 0
+             ? FSCHED_OK
+             : add_item(b, &b->scratches, (fs_item_draft){.op = op, .a = memory, .amount = bytes});
+}
+
+fsched_status fsched_builder_inplace(fsched_builder *b, uint32_t op, uint32_t out, uint32_t in) {
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  if (out >= b->buffer_size.n || in >= b->buffer_size.n) {
+    return bad_id(b, "buffer", out >= b->buffer_size.n ? out : in);
+  }
+  return add_item(b, &b->inplaces, (fs_item_draft){.op = op, .a = out, .b = in});
+}
+
+/* NULL stays NULL. */
+static fs_status copy_string(fsched_builder *b, const char *s, const char **out) {
+  FS_TRY(fs_builder_check_text(b, "a part of a kernel", s));
+  *out = s == NULL ? NULL : fs_arena_strndup(&b->arena, s, strlen(s));
+  return s != NULL && *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+static fs_status check_builtin(fsched_builder *b, const char *name) {
+  enum { BUILTINS = sizeof fs_builtin_names / sizeof fs_builtin_names[0] };
+  for (size_t i = 0; i < BUILTINS; i++) {
+    if (strcmp(name, fs_builtin_names[i]) == 0) {
+      return FSCHED_OK;
+    }
+  }
+  const char *near = fs_nearest(name, fs_builtin_names, BUILTINS);
+  char hint[80] = "the built-in kernels are mix, nop and copy";
+  if (near != NULL) {
+    (void)snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+  }
+  return fs_builder_fail(b, FS_DIAG_UNKNOWN_VALUE, b->pos, hint,
+                         "there is no built-in kernel '%.80s'", name);
+}
+
+fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
+                                    const fsched_kernel_desc *desc) {
+  FS_TAKE_DESC(fsched_kernel_desc, function, d, desc);
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  bool whole = d.module != NULL && d.function != NULL;
+  if ((d.builtin != NULL) == (d.module != NULL || d.function != NULL) ||
+      (d.builtin == NULL && !whole)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "a kernel is either a builtin, or a module and a function");
+  }
+  if (d.builtin != NULL) {
+    FS_TRY(check_builtin(b, d.builtin));
+  }
+  FS_TRY(fs_builder_limit(b, "the shared memory", d.shared_bytes, FSCHED_MAX_SIZE));
+  fs_kernel k = {.shared_bytes = d.shared_bytes};
+  for (int i = 0; i < 3; i++) {
+    k.grid[i] = d.grid[i] == 0 ? 1 : d.grid[i];
+    k.block[i] = d.block[i] == 0 ? 1 : d.block[i];
+  }
+  FS_TRY(copy_string(b, d.builtin, &k.builtin));
+  FS_TRY(copy_string(b, d.module, &k.module));
+  FS_TRY(copy_string(b, d.function, &k.function));
+  FS_TRY(fs_vec_push(b->ctx, &b->kernel, k));
+  b->op.at[op].kernel = (uint32_t)b->kernel.n - 1;
+  return FSCHED_OK;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a builder, for lib/builder*.c.
+ *
+ * What the calls say is collected in growing arrays; finish resolves names, derives versions and
+ * edges, and copies everything into the arena of the graph.  builder/finish.c lists the steps. */
+#ifndef FS_BUILDER_PRIVATE_H
+#define FS_BUILDER_PRIVATE_H
+
+#include "base/names.h"
+#include "base/ranges.h"
+#include "front/builder/builder.h"
+#include "model/graph.h"
+
+enum { FS_WARNINGS_SHOWN = 20 }; /* of a class; the rest is counted */
+
+typedef FS_VEC(fs_pos) fs_places; /* per entity, or shorter when the rest has no position */
+
+typedef struct fs_memory_draft {
+  fs_memory m;
+  uint32_t backing_word, spill_word; /* ids in words, FS_NONE when absent */
+  fs_pos at, backing_at, spill_at, placement_at;
+} fs_memory_draft;
+
+typedef struct fs_op_draft {
+  uint64_t time, start; /* FS_TICK_NONE: no given start */
+  uint32_t on_word;     /* FS_NONE for a gang */
+  uint32_t gang;        /* draft gang or FS_NONE */
+  uint32_t kernel;
+  uint32_t arg0;
+  uint32_t slots;
+} fs_op_draft;
+
+typedef struct fs_arg_draft {
+  uint64_t offset;
+  union {
+    uint64_t length;
+    int64_t value;
+  } u;
+  uint32_t buffer;
+  uint8_t tag;
+  bool has_at;
+} fs_arg_draft;
+
+/* An op's use of a resource, scratch in a memory, `after`, or pair of buffers (a out, b in). */
+typedef struct fs_item_draft {
+  uint64_t amount;
+  uint32_t op, a, b;
+} fs_item_draft;
+
+typedef struct fs_item_list {
+  FS_VEC(fs_item_draft) item;
+  fs_places at;
+} fs_item_list;
+
+struct fsched_builder {
+  fsched_context *ctx;
+  fs_arena arena; /* becomes the graph's */
+  const char *name;
+  fsched_hazards hazards;
+  const char *time_unit;
+  uint64_t concurrency, frontier_capacity;
+  fs_sync_kind sync;
+  fs_pos sync_at, barriers_at;
+  uint32_t barrier_count, barrier_slots; /* 0: not given */
+
+  fs_names words; /* queue and class names that ops, gangs and memories refer to, and backings */
+  fs_names queues, classes, memories, resources, buffers, ops, gang_keys;
+  FS_VEC(fs_queue) queue;
+  FS_VEC(fs_memory_draft) memory;
+  FS_VEC(uint64_t) resource_capacity;
+  FS_VEC(uint64_t) buffer_size;
+  FS_VEC(uint32_t) buffer_memory; /* FS_NONE: the default */
+  FS_VEC(uint8_t) buffer_io;
+  FS_VEC(fs_op_draft) op;
+  FS_VEC(fs_arg_draft) arg;
+  FS_VEC(uint32_t) gang0, gang_word; /* gang k has gang_word[gang0[k]] up to the next one's */
+  FS_VEC(fs_kernel) kernel;
+  FS_VEC(const char *) file;
+  fs_item_list uses, scratches, afters, inplaces;
+
+  fs_pos pos;
+  fs_pos part[FS_PARTS];
+  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at;
+  FS_VEC(uint8_t)
+  after_given; /* per `after`: an arg or an earlier `after` gives the edge; empty
+                  when no warning needs it */
+  uint32_t options_file;
+
+  bool bad;        /* BAD_INPUT was reported */
+  bool infeasible; /* INFEASIBLE was reported */
+  bool usage;      /* an error in options_file was reported */
+  bool incomplete; /* ops, args or buffers are missing that the user wrote */
+  bool lost[FS_KINDS];
+  uint32_t warning_errors; /* fs_warn_errors at the beginning */
+  uint32_t inplace_dropped;
+  bool finished;
+};
+
+/* Position of entity `id`, FS_NOWHERE if none was given. */
+static inline fs_pos fs_place(const fs_places *p, size_t id) {
+  return id < p->n ? p->at[id] : FS_NOWHERE;
+}
+
+/* Finds or adds a name in b->words. */
+fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_MUST_USE;
+fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) FS_MUST_USE;
+/* Reports FSCHED_INFEASIBLE. */
+void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
+                           const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A name was repeated or is empty. */
+fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
+fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
+/* A text is not UTF-8.  NULL passes. */
+fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) FS_MUST_USE;
+/* An enumeration's value is not beyond its last; negative ones are. */
+fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value,
+                                int last) FS_MUST_USE;
+fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size,
+                                size_t least) FS_MUST_USE;
+/* Copies a descriptor.  Those of callers built against an older header are shorter: the rest is
+ * zero; `last` is the last member that must be there. */
+#define FS_TAKE_DESC(type, last, copy, desc)                                        \
+  type copy = {0};                                                                  \
+  FS_TRY(fs_builder_check_size(b, #type, (desc)->size, FS_SIZE_UP_TO(type, last))); \
+  memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
+
+/* Checks value <= limit. */
+fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
+                           uint64_t limit) FS_MUST_USE;
+
+/* The steps of finish; g is the graph in the making. */
+fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) FS_MUST_USE;   /* domains too */
+fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */
+fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE;    /* CSR, topo */
+fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races under hazards: raw: pairs of ops that touch overlapping bytes of one version, at least one
+ * writing, with no path between them.
+ *
+ * Per version the accesses are walked in program order with two sets of ranges that are never cut:
+ * all writes, and all accesses.  That gives the pairs that overlap; whether a path joins a pair is
+ * found by one search backwards from the later op, not past the earliest candidate.  Cost: O(ops +
+ * edges) per in-place access in the worst case, near the distance between the accesses in practice.
+ */
+#include "front/builder/private.h"
+
+enum { MAX_RACES = 1 << 20 };
+
+typedef struct racer {
+  fsched_builder *b;
+  fsched_graph *g;
+  fs_ranges ranges;
+  fs_ids found;   /* ops with overlapping accesses */
+  fs_ids stack;   /* of the search */
+  uint32_t *rank; /* position in topo */
+  uint32_t *seen; /* per op: stamp of the last search that met it */
+  uint32_t stamp;
+  FS_VEC(uint32_t) a, c, version;
+} racer;
+
+/* Marks the ancestors of `op` of at least `lowest` rank with the present stamp. */
+static fs_status mark_ancestors(racer *r, uint32_t op, uint32_t lowest) {
+  const fsched_graph *g = r->g;
+  r->stamp++;
+  r->stack.n = 0;
+  FS_TRY(fs_vec_push(r->b->ctx, &r->stack, op));
+  while (r->stack.n > 0) {
+    uint32_t at = r->stack.at[--r->stack.n];
+    for (uint32_t e = g->pred0[at]; e < g->pred0[at + 1]; e++) {
+      uint32_t before = g->pred[e];
+      if (r->rank[before] >= lowest && r->seen[before] != r->stamp) {
+        r->seen[before] = r->stamp;
+        FS_TRY(fs_vec_push(r->b->ctx, &r->stack, before));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_race(racer *r, uint32_t op, uint32_t other, uint32_t version) {
+  FS_TRY(fs_vec_push(r->b->ctx, &r->a, op < other ? op : other));
+  FS_TRY(fs_vec_push(r->b->ctx, &r->c, op < other ? other : op));
+  return fs_vec_push(r->b->ctx, &r->version, version);
+}
+
+/* Candidates that come before `op` in topo share one search; the others (an op of later program
+ * order that `after` puts first) have one each. */
+static fs_status judge(racer *r, uint32_t op, uint32_t version) {
+  uint32_t lowest = FS_NONE;
+  for (size_t i = 0; i < r->found.n; i++) {
+    lowest = (uint32_t)fs_min(lowest, r->rank[r->found.at[i]]);
+  }
+  FS_TRY(mark_ancestors(r, op, lowest));
+  uint32_t ancestors = r->stamp;
+  for (size_t i = 0; i < r->found.n; i++) { /* leaves the others at the front */
+    uint32_t other = r->found.at[i];
+    if (other == op || r->seen[other] == ancestors) {
+      r->found.at[i] = FS_NONE;
+    }
+  }
+  for (size_t i = 0; i < r->found.n; i++) {
+    uint32_t other = r->found.at[i];
+    if (other == FS_NONE) {
+      continue;
+    }
+    if (r->rank[other] > r->rank[op]) {
+      FS_TRY(mark_ancestors(r, other, r->rank[op]));
+      if (r->seen[op] == r->stamp) {
+        continue;
+      }
+    }
+    FS_TRY(add_race(r, op, other, version));
+  }
+  return FSCHED_OK;
+}
+
+/* Heap sort: found lists may be long, and repeat ops that have several args. */
+static void sort_unique(fs_ids *ids) {
+  uint32_t *v = ids->at;
+  size_t n = ids->n;
+  for (size_t start = n / 2, end = n; end > 1;) {
+    if (start > 0) {
+      start--;
+    } else {
+      uint32_t top = v[0];
+      v[0] = v[--end];
+      v[end] = top;
+    }
+    for (size_t at = start;;) {
+      size_t child = at * 2 + 1;
+      if (child >= end) {
+        break;
+      }
+      child += child + 1 < end && v[child] < v[child + 1];
+      if (v[at] >= v[child]) {
+        break;
+      }
+      uint32_t swap = v[at];
+      v[at] = v[child];
+      v[child] = swap;
+      at = child;
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (kept == 0 || v[kept - 1] != v[i]) {
+      v[kept++] = v[i];
+    }
+  }
+  ids->n = kept;
+}
+
+typedef struct access_sets {
+  uint32_t writes, all;
+} access_sets;
+
+/* Looks up or enters one access. */
+static fs_status visit(racer *r, access_sets *s, uint32_t access, bool enter) {
+  const fsched_graph *g = r->g;
+  uint32_t arg = g->access_arg[access];
+  uint32_t op = g->access_op[access];
+  uint64_t lo = g->arg_offset[arg];
+  uint64_t hi = lo + fs_max(g->arg_length[arg], 1);
+  bool write = fs_tag_writes(g->arg_tag[arg]);
+  if (!enter) {
+    uint64_t covered;
+    return fs_ranges_find(&r->ranges, write ? s->all : s->writes, lo, hi, &r->found, &covered);
+  }
+  if (write) {
+    FS_TRY(fs_ranges_add(&r->ranges, &s->writes, lo, hi, op));
+  }
+  return fs_ranges_add(&r->ranges, &s->all, lo, hi, op);
+}
+
+/* The accesses of one op are looked up together, so that a pair is listed once. */
+static fs_status race_version(racer *r, uint32_t version) {
+  const fsched_graph *g = r->g;
+  access_sets s = {FS_NONE, FS_NONE};
+  uint32_t end = g->version_access0[version + 1];
+  for (uint32_t i = g->version_access0[version]; i < end;) {
+    uint32_t op = g->access_op[i];
+    uint32_t first = i;
+    r->found.n = 0;
+    for (; i < end && g->access_op[i] == op; i++) {
+      FS_TRY(visit(r, &s, i, false));
+    }
+    if (r->found.n > 0) {
+      sort_unique(&r->found);
+      FS_TRY(judge(r, op, version));
+    }
+    for (uint32_t k = first; k < i; k++) {
+      FS_TRY(visit(r, &s, k, true));
+    }
+    if (r->a.n > MAX_RACES) {
+      return fs_builder_fail(r->b, FS_DIAG_TOO_MANY_RACES, FS_NOWHERE, "use 'hazards: sequential'",
+                             "more than %d pairs of ops are left unordered", (int)MAX_RACES);
+    }
+  }
+  fs_ranges_clear(&r->ranges, &s.writes);
+  fs_ranges_clear(&r->ranges, &s.all);
+  return FSCHED_OK;
+}
+
+/* Only a version with an in-place write can have races: readers wait for the `out`. */
+static bool in_place(const fsched_graph *g, uint32_t version) {
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
+    unsigned tag = g->arg_tag[g->access_arg[i]];
+    if (tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status find_races(racer *r, fs_arena *scratch) {
+  fsched_graph *g = r->g;
+  FS_TRY(fs_new(scratch, &r->rank, g->n_ops));
+  FS_TRY(fs_new_zero(scratch, &r->seen, g->n_ops));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    r->rank[g->topo[i]] = i;
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    if (in_place(g, v)) {
+      FS_TRY(race_version(r, v));
+    }
+  }
+  g->n_races = (uint32_t)r->a.n;
+  FS_TRY(fs_new(&r->b->arena, &g->race_a, g->n_races));
+  FS_TRY(fs_new(&r->b->arena, &g->race_b, g->n_races));
+  FS_TRY(fs_new(&r->b->arena, &g->race_version, g->n_races));
+  for (uint32_t i = 0; i < g->n_races; i++) {
+    g->race_a[i] = r->a.at[i];
+    g->race_b[i] = r->c.at[i];
+    g->race_version[i] = r->version.at[i];
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
+  if (g->hazards != FSCHED_HAZARDS_RAW || b->bad) { /* a cycle leaves no topo */
+    return FSCHED_OK;
+  }
+  racer r = {.b = b, .g = g};
+  fs_arena scratch;
+  fs_arena_init(&scratch, b->ctx);
+  fs_ranges_init(&r.ranges, b->ctx);
+  fs_status status = find_races(&r, &scratch);
+  fs_ranges_release(&r.ranges);
+  fs_vec_free(b->ctx, &r.found);
+  fs_vec_free(b->ctx, &r.stack);
+  fs_vec_free(b->ctx, &r.a);
+  fs_vec_free(b->ctx, &r.c);
+  fs_vec_free(b->ctx, &r.version);
+  fs_arena_release(&scratch);
+  return status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graph file's reader, for lib/graph_yaml*.c: typed access to nodes.  A function that finds a
+ * fault reports it at its token and answers false; reading goes on, so that all faults of a file
+ * are found in one run.  fs_status is only for what ends the reading: no memory, no file. */
+#ifndef FS_GRAPH_YAML_PRIVATE_H
+#define FS_GRAPH_YAML_PRIVATE_H
+
+#include "base/text/node.h"
+#include "front/builder/builder.h"
+#include "model/graph.h"
+
+enum { FS_MAX_KEYS = 16 };
+
+typedef struct fs_reader {
+  fsched_context *ctx;
+  fs_arena *arena; /* documents, until the graph is read */
+  fsched_builder *b;
+  const fs_doc *doc;
+  const char *path; /* of the graph file */
+  const fsched_read_options *options;
+} fs_reader;
+
+/* The keys that a mapping may have; `later` marks keys of features that do not exist yet. */
+typedef struct fs_key {
+  const char *name;
+  bool later;
+} fs_key;
+
+/* Reports at a node; `incomplete` tells that ops, args or buffers are lost by it. */
+void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The values of a mapping's keys (FS_NONE where absent), after checking that there are no others.
+ * False if the node is no mapping. */
+bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *keys, size_t n_keys,
+                  uint32_t *value);
+/* A list; an empty value is an empty list.  *first is its first item. */
+bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first);
+bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **name);
+bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t least, uint64_t most,
+                    uint64_t *value);
+/* A number of bytes, with units: 4096, 64KiB, 2MiB, 1GiB. */
+bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value);
+/* One of some words; *index tells which. */
+bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *const *word,
+                    size_t n_words, uint32_t *index);
+/* true or false. */
+bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value);
+/* The id of what a name refers to. */
+bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
+                       uint32_t *id);
+void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
+                     const char *name);
+void fs_read_locate(fs_reader *r, uint32_t node);
+/* Errors of the builder are reported and remembered there: only what ends the reading is left. */
+static inline fs_status fs_read_go_on(fs_status status) {
+  return status == FSCHED_BAD_INPUT ? FSCHED_OK : status;
+}
+
+/* Queues, memories and resources are lost by an error that was reported. */
+void fs_read_lose_target(fs_reader *r);
+
+/* The sections. */
+fs_status fs_read_target(fs_reader *r, uint32_t node) FS_MUST_USE;
+fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) FS_MUST_USE;
+fs_status fs_read_buffers(fs_reader *r, uint32_t buffers, uint32_t ops) FS_MUST_USE;
+fs_status fs_read_ops(fs_reader *r, uint32_t node) FS_MUST_USE;
+
+static inline const fs_node *fs_read_node(const fs_reader *r, uint32_t node) {
+  return &r->doc->node[node];
+}
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a graph file: the text becomes a tree of nodes, the target may come from a file of its
+ * own, overrides go into its tree, and everything is handed to the builder, which does the rest.
+ * Cost: O(text), plus the builder's. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files/confine.h"
+#include "base/files/file.h"
+#include "base/progress.h"
+#include "front/graph_file/private.h"
+
+enum {
+  ROOT_FSCHED,
+  ROOT_NAME,
+  ROOT_HAZARDS,
+  ROOT_TARGET,
+  ROOT_BUFFERS,
+  ROOT_OPS,
+  ROOT_LOOPS,
+  ROOT_KEYS
+};
+static const fs_key root_keys[] = {{"fsched", false}, {"name", false},    {"hazards", false},
+                                   {"target", false}, {"buffers", false}, {"ops", false},
+                                   {"loops", true}};
+
+/* The file's name without directory and extension, for graphs without a name. */
+static const char *stem(fs_arena *arena, const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *base = slash == NULL ? path : slash + 1;
+  const char *dot = strrchr(base, '.');
+  size_t n = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
+  return n == 0 || strcmp(path, "-") == 0 ? "graph" : fs_arena_strndup(arena, base, n);
+}
+
+/* `path` as seen from the directory of `from`. */
+static const char *relative(fs_arena *arena, const char *from, const char *path) {
+  const char *slash = strrchr(from, '/');
+  if (path[0] == '/' || slash == NULL) {
+    return path;
+  }
+  size_t directory = (size_t)(slash - from) + 1;
+  char *joined = fs_arena_alloc(arena, directory + strlen(path) + 1);
+  if (joined != NULL) {
+    memcpy(joined, from, directory);
+    memcpy(joined + directory, path, strlen(path) + 1);
+  }
+  return joined;
+}
+
+/* A path in the user's text that leads nowhere is a fault of the text. */
+static bool readable(fs_reader *r, uint32_t node, const char *path) {
+  struct stat st;
+  if (stat(path, &st) == 0 && access(path, R_OK) == 0) {
+    if (!S_ISDIR(st.st_mode)) {
+      return true;
+    }
+    errno = EISDIR;
+  }
+  fs_read_fail(r, FS_DIAG_FILE, node, NULL, "cannot read the target %.300s: %s", path,
+               strerror(errno));
+  return false;
+}
+
+static fs_status refuse_target(fs_reader *r, uint32_t node, const char *path) {
+  fs_read_fail(r, FS_DIAG_FILE, node,
+               "without --untrusted (fsched_read_options.untrusted) a target may be any file",
+               "the target %.300s is no file in the graph's directory or below", path);
+  return FSCHED_BAD_INPUT;
+}
+
+/* Whether the file lies in the directory of the graph, or below. */
+static bool lies_beside(const char *graph, const char *path) {
+  char directory[PATH_MAX], real[PATH_MAX];
+  const char *slash = strrchr(graph, '/');
+  int n = slash == NULL ? 1 : (int)fs_min((uint64_t)(slash - graph) + 1, sizeof directory);
+  n = snprintf(directory, sizeof directory, "%.*s", n, slash == NULL ? "." : graph);
+  return n >= 0 && (size_t)n < sizeof directory &&
+         fs_confine_path(directory, path, real) == FS_CONFINED;
+}
+
+static fs_status load_target(fs_reader *r, uint32_t node, fs_doc *doc) {
+  const char *path;
+  char *text;
+  size_t length;
+  if (!fs_read_name(r, node, "'target'", &path)) {
+    return FSCHED_BAD_INPUT;
+  }
+  if (r->options->untrusted && fs_confine_name(path) != FS_CONFINED) {
+    return refuse_target(r, node, path);
+  }
+  const char *name = path;
+  path = relative(r->arena, r->path, path);
+  if (path == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  if (r->options->untrusted && !lies_beside(r->path, path)) {
+    return refuse_target(r, node, name); /* also where there is no such file */
+  }
+  if (!readable(r, node, path)) {
+    return FSCHED_BAD_INPUT;
+  }
+  FS_TRY(fs_file_read(r->ctx, path, &text, &length));
+  fs_status status = fs_builder_add_file(r->b, path);
+  if (status == FSCHED_OK) {
+    fs_context_hide_files(r->ctx, r->options->untrusted != 0);
+    status = fs_doc_parse(r->ctx, r->arena, path, text, length, doc);
+    fs_context_hide_files(r->ctx, false);
+  }
+  (void)fs_realloc(r->ctx, text, length + 1, 0);
+  return status;
+}
+
+static bool has_overrides(const fs_reader *r) {
+  return r->options->n_memory_overrides + r->options->n_target_overrides > 0;
+}
+
+/* The target is a path, a mapping, or absent. */
+static fs_status read_any_target(fs_reader *r, fs_doc *doc, uint32_t node) {
+  if (node != FS_NONE && doc->node[node].kind == FS_NODE_SCALAR) {
+    fs_doc target;
+    fs_status status = load_target(r, node, &target);
+    if (status == FSCHED_BAD_INPUT) {
+      fs_read_lose_target(r);
+      return FSCHED_OK;
+    }
+    FS_TRY(status);
+    FS_TRY(fs_read_overrides(r, &target, 0));
+    r->doc = &target;
+    status = fs_read_target(r, 0);
+    r->doc = doc;
+    return status;
+  }
+  if (node == FS_NONE && has_overrides(r)) {
+    FS_TRY(fs_doc_set_mapping(r->arena, doc, 0, "target", ((fs_pos){doc->file, 1, 1, 1}), &node));
+    doc->overlay = FS_NONE; /* the mapping itself belongs to the graph file */
+  }
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_read_overrides(r, doc, node));
+  return fs_read_target(r, node);
+}
+
+static void read_version(fs_reader *r, uint32_t node) {
+  uint64_t version;
+  if (node == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, 0, "a graph file begins with 'fsched: 1'",
+                 "the key 'fsched' is missing");
+  } else if (fs_read_number(r, node, "'fsched'", 0, UINT32_MAX, &version) && version != 1) {
+    fs_read_fail(r, FS_DIAG_FORMAT_VERSION, node, NULL,
+                 "the file is of version %llu of the format, this reads version 1",
+                 (unsigned long long)version);
+  }
+}
+
+static fs_status read_hazards(fs_reader *r, uint32_t node) {
+  static const char *const modes[] = {"sequential", "raw"};
+  uint32_t index;
+  if (node == FS_NONE || !fs_read_choice(r, node, "'hazards'", modes, 2, &index)) {
+    return FSCHED_OK;
+  }
+  return fsched_builder_hazards(r->b, index == 0 ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW);
+}
+
+/* A key that is misspelt may be the one that is missing: then nothing is said of what it held. */
+static void lose_sections(fs_reader *r, const uint32_t *value) {
+  fs_builder_incomplete(r->b);
+  if (value[ROOT_TARGET] == FS_NONE) {
+    fs_read_lose_target(r);
+  }
+  if (value[ROOT_BUFFERS] == FS_NONE) {
+    fs_builder_lose(r->b, FS_KIND_BUFFER);
+  }
+}
+
+static fs_status read_graph(fs_reader *r, fs_doc *doc) {
+  uint32_t value[ROOT_KEYS];
+  uint32_t errors = fsched_diag_errors(r->ctx);
+  if (!fs_read_keys(r, 0, "a graph file", root_keys, ROOT_KEYS, value)) {
+    return FSCHED_BAD_INPUT;
+  }
+  if (fsched_diag_errors(r->ctx) != errors) {
+    lose_sections(r, value);
+  }
+  read_version(r, value[ROOT_FSCHED]);
+  FS_TRY(read_hazards(r, value[ROOT_HAZARDS]));
+  FS_TRY(read_any_target(r, doc, value[ROOT_TARGET]));
+  FS_TRY(fs_read_buffers(r, value[ROOT_BUFFERS], value[ROOT_OPS]));
+  if (value[ROOT_OPS] == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, 0, NULL, "the key 'ops' is missing");
+    return FSCHED_OK;
+  }
+  return fs_read_ops(r, value[ROOT_OPS]);
+}
+
+static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path) {
+  uint32_t node = fs_node_get(doc, 0, "name");
+  bool named =
+      node != FS_NONE && doc->node[node].kind == FS_NODE_SCALAR && doc->node[node].text[0] != '\0';
+  const char *name = named ? doc->node[node].text : stem(r->arena, path);
+  if (name == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  FS_TRY(fsched_builder_create(r->ctx, name, &r->b));
+  if (node != FS_NONE && !named) {
+    (void)fs_read_name(r, node, "'name'", &name); /* reports */
+  }
+  return FSCHED_OK;
+}
+
+static fs_status parse(fs_reader *r, const char *path, const char *text, size_t length,
+                       bool is_file, fsched_graph **out) {
+  fs_doc doc;
+  fs_status parsed = fs_doc_parse(r->ctx, r->arena, path, text, length, &doc);
+  if (parsed != FSCHED_OK && doc.n_nodes == 0) {
+    return parsed;
+  }
+  r->doc = &doc;
+  fs_progress_at(r->ctx, 1);
+  FS_TRY(make_builder(r, &doc, path));
+  if (parsed != FSCHED_OK) {
+    fs_builder_incomplete(r->b);
+  }
+  if (is_file) {
+    FS_TRY(fs_builder_add_file(r->b, path));
+  }
+  FS_TRY(read_graph(r, &doc));
+  fs_progress_at(r->ctx, 2);
+  return fsched_builder_finish(r->b, out);
+}
+
+static fs_status parse_text(fsched_context *ctx, const char *path, const char *text, size_t length,
+                            const fsched_read_options *options, bool is_file, fsched_graph **out) {
+  fsched_read_options o = {.size = sizeof o};
+  if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_read_options", options->size,
+                            FS_SIZE_UP_TO(fsched_read_options, n_target_overrides)));
+    memcpy(&o, options, fs_min(options->size, sizeof o));
+  }
+  uint32_t first = fsched_diag_count(ctx);
+  fs_progress_begin(ctx, "read", 3);
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
+  fs_status status = parse(&r, path, text, length, is_file, out);
+  fs_progress_end(ctx, status);
+  fsched_builder_destroy(r.b);
+  fs_arena_release(&arena);
+  fs_context_sort(ctx, first);
+  return status;
+}
+
+fsched_status fsched_graph_parse(fsched_context *ctx, const char *name, const char *text,
+                                 size_t length, const fsched_read_options *options,
+                                 fsched_graph **out) {
+  *out = NULL;
+  return parse_text(ctx, name, text, length, options, false, out);
+}
+
+fsched_status fsched_graph_read(fsched_context *ctx, const char *path,
+                                const fsched_read_options *options, fsched_graph **out) {
+  char *text;
+  size_t length;
+  *out = NULL;
+  FS_TRY(fs_file_read(ctx, path, &text, &length));
+  bool input = strcmp(path, "-") == 0;
+  fs_status status = parse_text(ctx, input ? "<stdin>" : path, text, length, options, !input, out);
+  (void)fs_realloc(ctx, text, length + 1, 0);
+  return status;
+}

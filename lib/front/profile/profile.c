@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile of measured times: an item for each op and each copy of a stream, in its order, an op
+ * at the first of its commands.  The expected makespan is that of the stream if its commands took
+ * their medians and nothing else took any time: a walk over the commands in an order in which they
+ * can run, each beginning when its queue is free and its waits are over. */
+#include "front/profile/profile.h"
+
+#include <stdlib.h>
+
+#include "base/names.h"
+#include "base/saturate.h"
+#include "base/text/ticks.h"
+#include "model/stream/order.h"
+
+const char *const fs_profile_kind_name[3] = {"op", "spill_write", "spill_read"};
+
+static int compare_u64(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+fsched_duration fsched_duration_of(uint64_t *ns, size_t n) {
+  if (n == 0) {
+    return (fsched_duration){0};
+  }
+  qsort(ns, n, sizeof *ns, compare_u64);
+  return (fsched_duration){n, ns[0], ns[(n - 1) / 2], ns[n - 1]};
+}
+
+uint64_t fs_profile_tick_ns(const fsched_profile *p) {
+  return p->tick_ns != 0 ? p->tick_ns : fs_tick_ns(p->time_unit);
+}
+
+fs_status fs_profile_create(fsched_context *ctx, fsched_profile **out) {
+  fsched_profile *p = fs_realloc(ctx, NULL, 0, sizeof *p);
+  *out = p;
+  if (p == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *p = (fsched_profile){
+      .ctx = ctx, .graph_at = FS_NOWHERE, .planned = FS_TICK_NONE, .expected_ns = FS_TICK_NONE};
+  fs_arena_init(&p->arena, ctx);
+  return FSCHED_OK;
+}
+
+void fsched_profile_destroy(fsched_profile *p) {
+  if (p != NULL) {
+    fs_arena_release(&p->arena);
+    (void)fs_realloc(p->ctx, p, sizeof *p, 0);
+  }
+}
+
+/* ---- from a stream */
+
+typedef struct maker {
+  const fs_stream *s;
+  const fsched_duration *took; /* per command */
+  fs_arena arena;
+  fs_stream_order order;
+  uint32_t *item;        /* per command */
+  uint64_t *begin, *end; /* per command: expected */
+  fsched_profile *p;
+} maker;
+
+static fs_status copy_text(maker *m, const char *text, const char **out) {
+  *out = NULL;
+  if (text == NULL) {
+    return FSCHED_OK;
+  }
+  *out = fs_arena_strndup(&m->p->arena, text, strlen(text));
+  return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+static void describe(const maker *m, uint32_t command, fs_profile_item *item) {
+  const fs_stream *s = m->s;
+  const fs_stream_command *c = &s->commands[command];
+  bool copy = c->kind == FS_COMMAND_COPY;
+  const fs_stream_version *v = copy ? &s->versions[c->target] : NULL;
+  *item = (fs_profile_item){
+      .name = fs_stream_string(s, copy ? s->buffers[v->buffer].name : s->ops[c->target].name),
+      .version = copy ? v->index : 0,
+      .kind = (uint8_t)(!copy               ? FS_PROFILE_OP
+                        : c->direction == 0 ? FS_PROFILE_WRITE
+                                            : FS_PROFILE_READ),
+      .planned = c->end - c->start,
+      .at = FS_NOWHERE,
+  };
+}
+
+/* Items of the stream, measured or not, and which of them each command belongs to. */
+static fs_status find_items(maker *m) {
+  const fs_stream *s = m->s;
+  fsched_profile *p = m->p;
+  uint32_t *of_op;
+  FS_TRY(fs_new_none(&m->arena, &of_op, s->n_ops));
+  FS_TRY(fs_new(&m->arena, &m->item, s->n_commands));
+  FS_TRY(fs_new(&p->arena, &p->item, s->n_commands));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    bool run = s->commands[c].kind == FS_COMMAND_RUN;
+    uint32_t *own = run ? &of_op[s->commands[c].target] : &m->item[c];
+    if (!run || *own == FS_NONE) {
+      *own = p->n_items;
+      describe(m, c, &p->item[p->n_items++]);
+    }
+    fs_profile_item *item = &p->item[*own];
+    const fsched_duration *took = &m->took[c];
+    if (took->count != 0 && (item->took.count == 0 || took->median_ns < item->took.median_ns)) {
+      item->took = *took;
+    }
+    item->n_queues++;
+    m->item[c] = *own;
+  }
+  return FSCHED_OK;
+}
+
+/* Names and members of what was measured. */
+static fs_status find_queues(maker *m) {
+  const fs_stream *s = m->s;
+  fsched_profile *p = m->p;
+  uint32_t *id, total = 0;
+  FS_TRY(fs_new_none(&m->arena, &id, s->n_queues));
+  FS_TRY(fs_new(&p->arena, &p->queue, s->n_queues));
+  FS_TRY(fs_new(&p->arena, &p->item_queue, s->n_commands));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    p->item[i].queue0 = total;
+    total += p->item[i].n_queues;
+    p->item[i].n_queues = 0;
+  }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    fs_profile_item *item = &p->item[m->item[c]];
+    uint32_t q = m->order.queue[c];
+    if (item->took.count != 0 && id[q] == FS_NONE) {
+      id[q] = p->n_queues;
+      FS_TRY(copy_text(m, fs_stream_string(s, s->queues[q].name), &p->queue[p->n_queues++]));
+    }
+    p->item_queue[item->queue0 + item->n_queues++] = id[q];
+  }
+  return FSCHED_OK;
+}
+
+/* When a command can begin, the gang aside. */
+static uint64_t ready(const maker *m, uint32_t command) {
+  const fs_stream *s = m->s;
+  const fs_points *p = &m->order.points;
+  uint32_t q = m->order.queue[command];
+  uint64_t at = command > s->queues[q].command0 ? m->end[command - 1] : 0;
+  for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
+    at = fs_max(at, m->end[fs_stream_source(s, &m->order, &p->point[w], q)]);
+  }
+  for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
+    at = fs_max(at, m->begin[p->gate[g]]);
+  }
+  return at;
+}
+
+static bool same_gang(const fs_stream_command *a, const fs_stream_command *b) {
+  return a->gang_axis != FS_NONE && a->gang_axis == b->gang_axis && a->gang_epoch == b->gang_epoch;
+}
+
+static fs_status find_expected(maker *m) {
+  const fs_stream *s = m->s;
+  fsched_profile *p = m->p;
+  uint64_t tick = fs_profile_tick_ns(p);
+  FS_TRY(fs_new_zero(&m->arena, &m->begin, s->n_commands));
+  FS_TRY(fs_new_zero(&m->arena, &m->end, s->n_commands));
+  p->expected_ns = 0;
+  for (uint32_t i = 0, next; i < m->order.n_runnable; i = next) {
+    const uint32_t *order = m->order.order;
+    const fs_profile_item *item = &p->item[m->item[order[i]]];
+    uint64_t at = ready(m, order[i]);
+    for (next = i + 1;
+         next < m->order.n_runnable && same_gang(&s->commands[order[i]], &s->commands[order[next]]);
+         next++) {
+      at = fs_max(at, ready(m, order[next]));
+    }
+    uint64_t took =
+        item->took.count != 0 ? item->took.median_ns : fs_multiply_most(item->planned, tick);
+    for (uint32_t k = i; k < next; k++) {
+      m->begin[order[k]] = at;
+      m->end[order[k]] = fs_add_most(at, took);
+    }
+    p->expected_ns = fs_max(p->expected_ns, fs_add_most(at, took));
+  }
+  return FSCHED_OK;
+}
+
+/* What was not measured is not in a profile. */
+static fs_status keep_measured(maker *m) {
+  fsched_profile *p = m->p;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    if (p->item[i].took.count != 0) {
+      p->item[kept] = p->item[i];
+      FS_TRY(copy_text(m, p->item[kept].name, &p->item[kept].name));
+      kept++;
+    }
+  }
+  p->n_items = kept;
+  return FSCHED_OK;
+}
+
+static fs_status make(maker *m, const fsched_measurement *measured) {
+  const fs_stream *s = m->s;
+  fsched_profile *p = m->p;
+  FS_TRY(copy_text(m, fs_stream_string(s, s->meta->name), &p->graph));
+  FS_TRY(copy_text(m, fs_stream_string(s, s->meta->time_unit), &p->time_unit));
+  FS_TRY(copy_text(m, measured->on == NULL ? "cpu" : measured->on, &p->on));
+  p->tick_ns = measured->tick_ns;
+  p->tick_ns = fs_profile_tick_ns(p);
+  p->planned = s->meta->makespan;
+  p->makespan = measured->makespan;
+  FS_TRY(fs_stream_order_find(&m->arena, s, &m->order));
+  FS_TRY(find_items(m));
+  FS_TRY(find_queues(m));
+  FS_TRY(find_expected(m));
+  return keep_measured(m);
+}
+
+static bool proper(const fsched_duration *d) {
+  return d->count == 0 || (d->min_ns <= d->median_ns && d->median_ns <= d->max_ns &&
+                           d->max_ns <= FS_PROFILE_MOST_NS);
+}
+
+static fs_status check(fsched_context *ctx, const fs_stream *s, const fsched_measurement *m) {
+  if (m->n_commands != s->n_commands) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "%llu durations for a program of %u commands", (unsigned long long)m->n_commands,
+                   s->n_commands);
+  }
+  if (m->tick_ns > FSCHED_MAX_TIME) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "'tick_ns' is above 2^40");
+  }
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    if (!proper(&m->command[c])) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                     "the duration of command %u is not in order, or above 2^53 ns", c);
+    }
+  }
+  if (!proper(&m->makespan)) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "the makespan is not in order, or above 2^53 ns");
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_profile_make(fsched_context *ctx, const fsched_program *program,
+                                  const fsched_measurement *measured, fsched_profile **out) {
+  fsched_measurement o = {.size = sizeof o};
+  *out = NULL;
+  FS_TRY(fs_check_options(ctx, "fsched_measurement", measured->size,
+                          FS_SIZE_UP_TO(fsched_measurement, makespan)));
+  memcpy(&o, measured, fs_min(measured->size, sizeof o));
+  FS_TRY(check(ctx, &program->view, &o));
+  maker m = {.s = &program->view, .took = o.command};
+  FS_TRY(fs_profile_create(ctx, &m.p));
+  fs_arena_init(&m.arena, ctx);
+  fs_status status = make(&m, &o);
+  fs_arena_release(&m.arena);
+  if (status != FSCHED_OK) {
+    fsched_profile_destroy(m.p);
+    return status;
+  }
+  *out = m.p;
+  return FSCHED_OK;
+}

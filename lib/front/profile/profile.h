@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a profile: what profile.c makes of a stream or profile/parse.c reads from a file,
+ * and profile/json.c, profile/apply.c and profile/report.c use. */
+#ifndef FS_PROFILE_H
+#define FS_PROFILE_H
+
+#include "base/context.h"
+#include "base/mem.h"
+#include "fsched/profile.h"
+
+/* Times are summed, and drawn in JSON. */
+#define FS_PROFILE_MOST_NS ((uint64_t)1 << 53)
+
+typedef enum fs_profile_kind {
+  FS_PROFILE_OP,
+  FS_PROFILE_WRITE, /* spill_write */
+  FS_PROFILE_READ
+} fs_profile_kind;
+
+typedef struct fs_profile_item {
+  const char *name;          /* the op's, or the buffer's */
+  uint32_t version;          /* of a copy */
+  uint8_t kind;              /* fs_profile_kind */
+  uint32_t queue0, n_queues; /* in item_queue; may be none in a profile that was read */
+  fs_tick planned;           /* FS_TICK_NONE: not known */
+  fsched_duration took;
+  fs_pos at;
+} fs_profile_item;
+
+struct fsched_profile {
+  fs_arena arena;
+  fsched_context *ctx;
+  const char *file;              /* the path that it was read from, or NULL */
+  const char *graph, *time_unit; /* or NULL */
+  const char *on;                /* or NULL */
+  fs_pos graph_at;
+  uint64_t tick_ns; /* 0: not known */
+  fs_tick planned;  /* makespan; FS_TICK_NONE: not known */
+  fsched_duration makespan;
+  uint64_t expected_ns; /* makespan if only the ops and copies took time; FS_TICK_NONE: not known */
+  uint32_t n_queues, n_items;
+  const char **queue; /* names, in the order of their first items */
+  uint32_t *item_queue;
+  fs_profile_item *item; /* in the order of the stream */
+};
+
+extern const char *const fs_profile_kind_name[3];
+
+fs_status fs_profile_create(fsched_context *ctx, fsched_profile **out) FS_MUST_USE;
+/* How long a tick of the plan is, in ns; 0: not known. */
+uint64_t fs_profile_tick_ns(const fsched_profile *p);
+
+#endif

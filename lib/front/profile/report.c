@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Planned against measured.  The measured makespan is the expected one (the ops and copies alone,
+ * lib/front/profile/profile.c) and what lies between them; so one sees whether the times of the
+ * plan are wrong, or something that no plan has.  Where nothing says how long a tick is, planned
+ * times are shown in ticks and set against nothing. */
+#include "base/heap.h"
+#include "base/saturate.h"
+#include "base/text/columns.h"
+#include "base/text/fields.h"
+#include "front/profile/profile.h"
+
+enum { SHOWN = 10 };
+
+typedef struct queue_sum {
+  uint32_t n;
+  bool planned_known; /* of all of them */
+  fs_tick planned;
+  uint64_t measured_ns;
+} queue_sum;
+
+typedef struct report {
+  fsched_context *ctx;
+  const fsched_profile *p;
+  fs_text *t;
+  fs_arena arena;
+  bool all;
+  uint64_t tick_ns;        /* 0: not known */
+  queue_sum *queue, total; /* total: each item once */
+  uint64_t off_ns;         /* sum of the differences */
+  uint32_t n_listed, *listed;
+} report;
+
+/* ---- what there is to say */
+
+/* Planned time in ns; FS_TICK_NONE: not known. */
+static uint64_t planned_ns(const report *r, fs_tick planned) {
+  return planned == FS_TICK_NONE || r->tick_ns == 0 ? FS_TICK_NONE
+                                                    : fs_multiply_most(planned, r->tick_ns);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
+
+/* How far an item is from its plan; without one, how long it took. */
+static uint64_t difference(const report *r, const fs_profile_item *item) {
+  uint64_t planned = planned_ns(r, item->planned);
+  return planned == FS_TICK_NONE ? item->took.median_ns : distance(planned, item->took.median_ns);
+}
+
+/* The same in whole ticks, finer than which no plan is. */
+static uint64_t difference_ns(const report *r, const fs_profile_item *item) {
+  uint64_t planned = planned_ns(r, item->planned);
+  return planned == FS_TICK_NONE
+             ? 0
+             : distance(planned, fs_multiply_most(fs_ceil_div(item->took.median_ns, r->tick_ns),
+                                                  r->tick_ns));
+}
+
+static void add(queue_sum *sum, const fs_profile_item *item) {
+  sum->n++;
+  sum->measured_ns = fs_add_most(sum->measured_ns, item->took.median_ns);
+  if (item->planned == FS_TICK_NONE) {
+    sum->planned_known = false;
+  } else {
+    sum->planned = fs_add_most(sum->planned, item->planned);
+  }
+}
+
+static fs_status sum_up(report *r) {
+  const fsched_profile *p = r->p;
+  FS_TRY(fs_new_zero(&r->arena, &r->queue, p->n_queues));
+  r->total.planned_known = true;
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    r->queue[q].planned_known = true;
+  }
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    const fs_profile_item *item = &p->item[i];
+    add(&r->total, item);
+    r->off_ns = fs_add_most(r->off_ns, difference_ns(r, item));
+    for (uint32_t k = 0; k < item->n_queues; k++) {
+      add(&r->queue[p->item_queue[item->queue0 + k]], item);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Those that differ most come first, those alike in the order of the profile; what does not differ
+ * is only for those who want all. */
+static fs_status find_listed(report *r) {
+  fs_heap heap = {0};
+  fs_status status = fs_new(&r->arena, &r->listed, r->p->n_items);
+  for (uint32_t i = 0; status == FSCHED_OK && i < r->p->n_items; i++) {
+    status = fs_heap_push(r->ctx, &heap, UINT64_MAX - difference(r, &r->p->item[i]), i);
+  }
+  while (status == FSCHED_OK && heap.n > 0 &&
+         (r->all || (r->n_listed < SHOWN && heap.at[0].key != UINT64_MAX))) {
+    r->listed[r->n_listed++] = fs_heap_pop(&heap).id;
+  }
+  fs_vec_free(r->ctx, &heap);
+  return status;
+}
+
+static bool measured(const report *r) { return r->p->makespan.count != 0; }
+
+/* More than a tenth of all planned time is wrong. */
+static bool should_recompile(const report *r) {
+  uint64_t planned = r->total.planned_known ? planned_ns(r, r->total.planned) : FS_TICK_NONE;
+  return planned != FS_TICK_NONE && r->off_ns > planned / 10;
+}
+
+/* What the makespan has beside ops and copies. */
+static uint64_t between_ns(const report *r) {
+  uint64_t expected = r->p->expected_ns, whole = r->p->makespan.median_ns;
+  return !measured(r) || expected == FS_TICK_NONE || expected > whole ? 0 : whole - expected;
+}
+
+static bool loses_time(const report *r) {
+  return measured(r) && between_ns(r) > r->p->makespan.median_ns / 10;
+}
+
+/* a / b in thousandths, rounded down; FS_TICK_NONE: not known. */
+static uint64_t thousandths(uint64_t a, uint64_t b) {
+  if (a == FS_TICK_NONE || b == FS_TICK_NONE || b == 0) {
+    return FS_TICK_NONE;
+  }
+  for (; a >> 53 != 0; a >>= 1, b >>= 1) {
+  }
+  return b == 0 ? FS_TICK_NONE : a * 1000 / b;
+}
+
+/* ---- text */
+
+/* "850 ns", "12.345 us", "3.210 ms", "1.500 s", in integers: locales and machines agree. */
+static void put_ns(fs_text *t, uint64_t ns) {
+  static const struct {
+    const char *name;
+    uint64_t ns;
+  } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (ns >= units[i].ns) {
+      fs_text_printf(t, "%llu.%03llu %s", (unsigned long long)(ns / units[i].ns),
+                     (unsigned long long)(ns % units[i].ns / (units[i].ns / 1000)), units[i].name);
+      return;
+    }
+  }
+  fs_text_printf(t, "%llu ns", (unsigned long long)ns);
+}
+
+/* As time if that is known. */
+static void put_planned(const report *r, fs_text *t, fs_tick planned) {
+  if (planned == FS_TICK_NONE) {
+    fs_text_puts(t, "-");
+  } else if (r->tick_ns == 0) {
+    fs_text_printf(t, "%llu", (unsigned long long)planned);
+  } else {
+    put_ns(t, planned_ns(r, planned));
+  }
+}
+
+static void put_percent(fs_text *t, uint64_t thousandth) {
+  if (thousandth == FS_TICK_NONE) {
+    fs_text_puts(t, "-");
+  } else {
+    fs_text_printf(t, "%llu.%llu %%", (unsigned long long)(thousandth / 10),
+                   (unsigned long long)(thousandth % 10));
+  }
+}
+
+static void put_name(fs_text *t, const fs_profile_item *item) {
+  fs_text_puts(t, item->kind == FS_PROFILE_OP      ? ""
+                  : item->kind == FS_PROFILE_WRITE ? "write "
+                                                   : "read ");
+  fs_text_visible(t, item->name);
+}
+
+static void text_makespan(const report *r) {
+  const fsched_profile *p = r->p;
+  const fsched_duration *d = &p->makespan;
+  fs_text *t = r->t;
+  uint64_t planned = planned_ns(r, p->planned);
+  fs_text_visible(t, p->graph == NULL ? "profile" : p->graph);
+  if (p->on != NULL) {
+    fs_text_puts(t, " on ");
+    fs_text_visible(t, p->on);
+  }
+  fs_text_puts(t, ": makespan planned ");
+  put_planned(r, t, p->planned);
+  fs_text_puts(t, r->tick_ns == 0 && p->planned != FS_TICK_NONE ? " ticks" : "");
+  if (measured(r)) {
+    fs_text_puts(t, ", measured ");
+    put_ns(t, d->median_ns);
+    if (planned != FS_TICK_NONE) {
+      fs_text_puts(t, " (");
+      put_percent(t, thousandths(d->median_ns, planned));
+      fs_text_puts(t, ")");
+    }
+    fs_text_printf(t, " in %llu run%s", (unsigned long long)d->count, d->count == 1 ? "" : "s");
+    if (d->min_ns != d->max_ns) {
+      fs_text_puts(t, ", from ");
+      put_ns(t, d->min_ns);
+      fs_text_puts(t, " to ");
+      put_ns(t, d->max_ns);
+    }
+  }
+  fs_text_puts(t, "\n");
+  if (p->expected_ns != FS_TICK_NONE) {
+    fs_text_puts(t, "ops and copies alone would take ");
+    put_ns(t, p->expected_ns);
+    if (measured(r)) {
+      fs_text_puts(t, "; ");
+      put_ns(t, between_ns(r));
+      fs_text_puts(t, " lie between them");
+    }
+    fs_text_puts(t, "\n");
+  }
+}
+
+static void cell(fs_columns *c, const char *text, fs_side side) {
+  fs_text_puts(&c->text, text);
+  fs_columns_cell(c, side);
+}
+
+static void planned_and_measured(const report *r, fs_columns *c, fs_tick planned, uint64_t ns) {
+  put_planned(r, &c->text, planned);
+  fs_columns_cell(c, FS_RIGHT);
+  put_ns(&c->text, ns);
+  fs_columns_cell(c, FS_RIGHT);
+  put_percent(&c->text, thousandths(ns, planned_ns(r, planned)));
+  fs_columns_cell(c, FS_RIGHT);
+}
+
+static fs_status text_queues(const report *r) {
+  static const char *const heads[] = {"commands", "planned", "measured", "of plan"};
+  fs_columns c;
+  fs_columns_init(&c, r->ctx, 5);
+  cell(&c, "queue", FS_LEFT);
+  for (size_t i = 0; i < 4; i++) {
+    cell(&c, heads[i], FS_RIGHT);
+  }
+  for (uint32_t q = 0; q < r->p->n_queues; q++) {
+    const queue_sum *sum = &r->queue[q];
+    fs_text_visible(&c.text, r->p->queue[q]);
+    fs_columns_cell(&c, FS_LEFT);
+    fs_text_printf(&c.text, "%u", sum->n);
+    fs_columns_cell(&c, FS_RIGHT);
+    planned_and_measured(r, &c, sum->planned_known ? sum->planned : FS_TICK_NONE, sum->measured_ns);
+  }
+  fs_text_puts(r->t, "\n");
+  return fs_columns_finish(&c, "", r->t);
+}
+
+static fs_status text_items(const report *r) {
+  static const char *const heads[] = {"planned", "measured", "of plan", "least", "greatest"};
+  fs_columns c;
+  fs_columns_init(&c, r->ctx, 6);
+  fs_text_printf(r->t, "\n%s", r->tick_ns == 0 ? "what took longest" : "what differs most");
+  fs_text_printf(r->t, r->n_listed < r->p->n_items ? ", %u of %u:\n" : ":\n", r->n_listed,
+                 r->p->n_items);
+  cell(&c, "", FS_LEFT);
+  for (size_t i = 0; i < 5; i++) {
+    cell(&c, heads[i], FS_RIGHT);
+  }
+  for (uint32_t k = 0; k < r->n_listed; k++) {
+    const fs_profile_item *item = &r->p->item[r->listed[k]];
+    put_name(&c.text, item);
+    fs_columns_cell(&c, FS_LEFT);
+    planned_and_measured(r, &c, item->planned, item->took.median_ns);
+    put_ns(&c.text, item->took.min_ns);
+    fs_columns_cell(&c, FS_RIGHT);
+    put_ns(&c.text, item->took.max_ns);
+    fs_columns_cell(&c, FS_RIGHT);
+  }
+  return fs_columns_finish(&c, "  ", r->t);
+}
+
+static void text_advice(const report *r) {
+  fs_text *t = r->t;
+  fs_text_puts(t, "\n");
+  if (r->tick_ns == 0) {
+    fs_text_puts(t,
+                 "Nothing says how long a tick is: a time_unit of the target does (ns, us, ms, "
+                 "s), or \"tick_ns\" in the profile.\n");
+  }
+  if (should_recompile(r)) {
+    fs_text_puts(t,
+                 "The planned times are far from these: compile the graph with --profile and "
+                 "the profile's file, and the plan goes by what was measured.\n");
+  } else if (r->tick_ns != 0 && r->total.planned_known) {
+    fs_text_puts(t, "In whole ticks, the planned times are within a tenth of these.\n");
+  }
+  if (loses_time(r)) {
+    fs_text_puts(t,
+                 "Time is lost between the commands, which no plan changes: fewer and longer "
+                 "ops would help, or as many processors as queues.\n");
+  }
+}
+
+static fs_status put_report_text(const report *r) {
+  text_makespan(r);
+  if (r->p->n_queues > 0) {
+    FS_TRY(text_queues(r));
+  }
+  if (r->n_listed > 0) {
+    FS_TRY(text_items(r));
+  }
+  text_advice(r);
+  return FSCHED_OK;
+}
+
+/* ---- JSON */
+
+static void key(fs_text *t, const char *prefix, uint64_t value) {
+  if (value != FS_TICK_NONE) {
+    fs_text_puts(t, prefix);
+    fs_text_u64(t, value);
+  }
+}
+
+static void word(fs_text *t, const char *prefix, const char *value) {
+  if (value != NULL) {
+    fs_text_puts(t, prefix);
+    fs_text_quoted(t, value);
+  }
+}
+
+static void ratio(fs_text *t, uint64_t a, uint64_t b) {
+  uint64_t value = thousandths(a, b);
+  if (value != FS_TICK_NONE) {
+    fs_text_printf(t, ", \"ratio\": %llu.%03llu", (unsigned long long)(value / 1000),
+                   (unsigned long long)(value % 1000));
+  }
+}
+
+static void json_times(const report *r, fs_tick planned, uint64_t ns) {
+  key(r->t, ", \"planned\": ", planned);
+  key(r->t, ", \"planned_ns\": ", planned_ns(r, planned));
+  key(r->t, ", \"measured_ns\": ", ns);
+  ratio(r->t, ns, planned_ns(r, planned));
+}
+
+static void json_makespan(const report *r) {
+  const fsched_profile *p = r->p;
+  fs_text *t = r->t;
+  fs_text_puts(t, "{\n \"fsched_profile_report\": 1");
+  word(t, ",\n \"graph\": ", p->graph);
+  word(t, ",\n \"time_unit\": ", p->time_unit);
+  key(t, ",\n \"tick_ns\": ", r->tick_ns == 0 ? FS_TICK_NONE : r->tick_ns);
+  word(t, ",\n \"on\": ", p->on);
+  fs_text_puts(t, ",\n \"makespan\": {\"invocations\": ");
+  fs_text_u64(t, p->makespan.count);
+  json_times(r, p->planned, measured(r) ? p->makespan.median_ns : FS_TICK_NONE);
+  if (measured(r)) {
+    key(t, ", \"min_ns\": ", p->makespan.min_ns);
+    key(t, ", \"max_ns\": ", p->makespan.max_ns);
+  }
+  key(t, ", \"expected_ns\": ", p->expected_ns);
+  if (measured(r) && p->expected_ns != FS_TICK_NONE) {
+    key(t, ", \"between_ns\": ", between_ns(r));
+  }
+  fs_text_puts(t, "}");
+}
+
+static void json_item(const report *r, const fs_profile_item *item) {
+  word(r->t, "{\"name\": ", item->name);
+  word(r->t, ", \"kind\": ", fs_profile_kind_name[item->kind]);
+  if (item->kind != FS_PROFILE_OP) {
+    key(r->t, ", \"version\": ", item->version);
+  }
+  json_times(r, item->planned, item->took.median_ns);
+  key(r->t, ", \"min_ns\": ", item->took.min_ns);
+  key(r->t, ", \"max_ns\": ", item->took.max_ns);
+  fs_text_puts(r->t, "}");
+}
+
+static fs_status put_report_json(const report *r) {
+  fs_text *t = r->t;
+  json_makespan(r);
+  fs_text_puts(t, ",\n \"queues\": [");
+  for (uint32_t q = 0; q < r->p->n_queues; q++) {
+    const queue_sum *sum = &r->queue[q];
+    word(t, q == 0 ? "\n  {\"name\": " : ",\n  {\"name\": ", r->p->queue[q]);
+    key(t, ", \"commands\": ", sum->n);
+    json_times(r, sum->planned_known ? sum->planned : FS_TICK_NONE, sum->measured_ns);
+    fs_text_puts(t, "}");
+  }
+  fs_text_puts(t, r->p->n_queues == 0 ? "],\n \"ops\": [" : "\n ],\n \"ops\": [");
+  for (uint32_t k = 0; k < r->n_listed; k++) {
+    fs_text_puts(t, k == 0 ? "\n  " : ",\n  ");
+    json_item(r, &r->p->item[r->listed[k]]);
+  }
+  fs_text_puts(t, r->n_listed == 0 ? "]" : "\n ]");
+  key(t, ",\n \"ops_not_shown\": ", r->p->n_items - r->n_listed);
+  fs_text_printf(t, ",\n \"recompile\": %s,\n \"time_between\": %s\n}\n",
+                 should_recompile(r) ? "true" : "false", loses_time(r) ? "true" : "false");
+  return FSCHED_OK;
+}
+
+static fs_status make(report *r, fsched_report_format format) {
+  FS_TRY(sum_up(r));
+  FS_TRY(find_listed(r));
+  return format == FSCHED_REPORT_TEXT ? put_report_text(r) : put_report_json(r);
+}
+
+fsched_status fsched_profile_report(fsched_context *ctx, const fsched_profile *p,
+                                    const fsched_report_options *options, char **text,
+                                    size_t *length) {
+  fsched_report_options o = {.size = sizeof o};
+  if (options != NULL) {
+    FS_TRY(fs_check_options(ctx, "fsched_report_options", options->size,
+                            FS_SIZE_UP_TO(fsched_report_options, all)));
+    memcpy(&o, options, fs_min(options->size, sizeof o));
+  }
+  if ((unsigned)o.format > FSCHED_REPORT_JSON) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "'format' is %d, no fsched_report_format", (int)o.format);
+  }
+  fs_text t;
+  fs_text_init(&t, ctx);
+  report r = {.ctx = ctx, .p = p, .t = &t, .all = o.all != 0, .tick_ns = fs_profile_tick_ns(p)};
+  fs_arena_init(&r.arena, ctx);
+  fs_status status = make(&r, o.format);
+  fs_arena_release(&r.arena);
+  if (status != FSCHED_OK) {
+    fs_text_drop(&t);
+    return status;
+  }
+  return fs_text_take(&t, text, length);
+}

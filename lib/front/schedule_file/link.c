@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which residency an access has follows from its time: the latest residency of the version in the
+ * memory that has begun by then.  Only an item without length on the border of two can have
+ * either; it has the one that was filled by a read which is listed before it.  An access without
+ * any is left without: that is for the verifier to say. */
+#include "front/schedule_file/parse.h"
+
+typedef struct fs_linker {
+  fs_sparse *p;
+  uint32_t *own0, *own;     /* CSR per version: residencies in its memory, by begin */
+  uint32_t *store0, *store; /* and in its backing store */
+  uint32_t *filler;         /* per residency: the read that fills it, or FS_NONE */
+} fs_linker;
+
+/* Groups the residencies of versions by version; their order stays. */
+static fs_status group(fs_linker *l, bool own, uint32_t **index, uint32_t **list) {
+  const fsched_schedule *s = l->p->s;
+  const fsched_graph *g = l->p->g;
+  uint32_t n = 0;
+  FS_TRY(fs_new_zero(&l->p->arena, index, (size_t)g->n_versions + 2));
+  FS_TRY(fs_new(&l->p->arena, list, s->n_residencies));
+  for (int fill = 0; fill <= 1; fill++) {
+    for (uint32_t r = 0; r < s->n_residencies; r++) {
+      uint32_t v = s->res_version[r];
+      if (v == FS_NONE || (s->res_memory[r] == fs_version_memory(g, v)) != own) {
+        continue;
+      }
+      if (fill) {
+        (*list)[(*index)[v + 1]++] = r;
+      } else {
+        (*index)[v + 2]++;
+      }
+    }
+    for (n = 0; !fill && n < g->n_versions; n++) {
+      (*index)[n + 2] += (*index)[n + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool holds(const fs_linker *l, uint32_t r, uint32_t item) {
+  const fsched_schedule *s = l->p->s;
+  return s->res_begin[r] <= s->start[item] && s->end[item] <= s->res_end[r];
+}
+
+static bool filled_before(const fs_linker *l, uint32_t r, uint32_t item) {
+  const fsched_schedule *s = l->p->s;
+  uint32_t filler = l->filler[r];
+  return filler == FS_NONE || s->start[filler] < s->start[item] ||
+         l->p->listed_index[filler] < l->p->listed_index[item];
+}
+
+/* The residency among list[first..end) that the item has; FS_NONE for none. */
+static uint32_t find(const fs_linker *l, const uint32_t *list, uint32_t first, uint32_t end,
+                     uint32_t item, bool fills) {
+  const fsched_schedule *s = l->p->s;
+  uint32_t low = first, high = end, found = FS_NONE;
+  while (low < high) { /* the first that begins after the item's start */
+    uint32_t middle = low + (high - low) / 2;
+    if (s->res_begin[list[middle]] <= s->start[item]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (uint32_t i = low; i-- > first && i + 2 >= low;) { /* the last two that have begun */
+    if (holds(l, list[i], item)) {
+      if (fills || filled_before(l, list[i], item)) {
+        return list[i];
+      }
+      found = found == FS_NONE ? list[i] : found;
+    }
+  }
+  return found;
+}
+
+/* Reads fill residencies, so they come before what uses them. */
+static void link_copy(fs_linker *l, uint32_t copy, bool reads) {
+  fsched_schedule *s = l->p->s;
+  const fsched_graph *g = l->p->g;
+  if ((s->copy_kind[copy] == FS_SPILL_READ) != reads) {
+    return;
+  }
+  uint32_t item = g->n_ops + copy, v = s->copy_version[copy];
+  uint32_t own = fs_version_memory(g, v), store = g->target.memory[own].backing;
+  uint32_t r = find(l, l->own, l->own0[v], l->own0[v + 1], item, reads);
+  s->copy_residency[copy] = r;
+  if (reads && r != FS_NONE) {
+    l->filler[r] = item;
+  }
+  if (fs_memory_bounded(&g->target.memory[store])) {
+    s->copy_store[copy] = find(l, l->store, l->store0[v], l->store0[v + 1], item, true);
+  }
+}
+
+static void link_op(fs_linker *l, uint32_t op) {
+  const fsched_graph *g = l->p->g;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v == FS_NONE || !fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)])) {
+      continue;
+    }
+    l->p->s->arg_residency[a] = find(l, l->own, l->own0[v], l->own0[v + 1], op, false);
+  }
+}
+
+/* Scratch names its op; there is one per op and memory. */
+static void link_scratch(fs_linker *l, uint32_t r) {
+  fsched_schedule *s = l->p->s;
+  const fsched_graph *g = l->p->g;
+  uint32_t op = s->res_op[r];
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    if (g->scratch_memory[i] == s->res_memory[r] && s->scratch_residency[i] == FS_NONE) {
+      s->scratch_residency[i] = r;
+    }
+  }
+}
+
+fs_status fs_schedule_link(fs_sparse *p) {
+  fs_linker l = {.p = p};
+  FS_TRY(group(&l, true, &l.own0, &l.own));
+  FS_TRY(group(&l, false, &l.store0, &l.store));
+  FS_TRY(fs_new_none(&p->arena, &l.filler, p->s->n_residencies));
+  for (int reads = 1; reads >= 0; reads--) {
+    for (uint32_t c = 0; c < p->s->n_copies; c++) {
+      link_copy(&l, c, reads);
+    }
+  }
+  for (uint32_t op = 0; op < p->g->n_ops; op++) {
+    link_op(&l, op);
+  }
+  for (uint32_t r = 0; r < p->s->n_residencies; r++) {
+    if (p->s->res_op[r] != FS_NONE) {
+      link_scratch(&l, r);
+    }
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of fsched_schedule_parse: schedule_file/parse.c reads the JSON, schedule_file/link.c
+ * finds out which residency each access and copy has. */
+#ifndef FS_SCHEDULE_PARSE_H
+#define FS_SCHEDULE_PARSE_H
+
+#include "base/text/fields.h"
+#include "model/schedule.h"
+
+typedef struct fs_sparse {
+  fs_fields f;
+  const fsched_graph *g;
+  fsched_schedule *s;
+  fs_arena arena; /* scratch */
+  fs_names ops, buffers, memories, queues;
+  uint32_t *listed;       /* items as they were listed */
+  uint32_t *item_node;    /* per item, for positions */
+  uint32_t *listed_index; /* per item: its place in listed */
+} fs_sparse;
+
+/* Requires items and residencies, these by begin.  Fills arg_residency, scratch_residency,
+ * copy_residency and copy_store.  O((args + copies) log residencies). */
+fs_status fs_schedule_link(fs_sparse *p) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pieces of a range of bytes: a tree by offset, of which each node knows the free runs of its
+ * subtree, and a list in the same order.  Pieces tile the range.  Id 0 is none.
+ *
+ * Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962.  No
+ * choice of offsets makes the tree deeper than 1.5 log2(n), nor the recursion. */
+#ifndef FS_BLOCK_TREE_H
+#define FS_BLOCK_TREE_H
+
+#include "base/mem.h"
+
+typedef struct fs_piece {
+  uint64_t offset, bytes;
+  /* Of the subtree: all bytes, the free ones at its begin and end, the longest free run in it. */
+  uint64_t span, prefix, suffix, longest;
+  uint64_t stamp;          /* the latest give that its death comes from */
+  uint32_t left, right;    /* subtrees */
+  uint32_t previous, next; /* neighbours; `next` also links unused ids */
+  uint32_t block;          /* first piece of the block that it is part of; 0: it is free */
+  uint32_t last;           /* of a block's first piece: its last one */
+  uint32_t n;              /* entries of the death */
+  bool tainted, touched;
+  uint8_t height; /* of the subtree; a leaf: 1, piece 0: 0 */
+} fs_piece;
+
+typedef struct fs_pieces {
+  FS_VEC(fs_piece) piece; /* by id */
+  uint32_t root, unused, n;
+} fs_pieces;
+
+/* Ids whose next fs_piece_new will not fail; at least n. */
+fs_status fs_pieces_reserve(fsched_context *ctx, fs_pieces *t, uint32_t n) FS_MUST_USE;
+/* Requires a reserved id.  The new piece is in neither tree nor list. */
+uint32_t fs_piece_new(fs_pieces *t);
+void fs_piece_drop(fs_pieces *t, uint32_t id);
+
+/* Into and out of the tree; the list is the caller's.  O(log n). */
+void fs_pieces_insert(fs_pieces *t, uint32_t id);
+void fs_pieces_remove(fs_pieces *t, uint32_t id);
+/* After a change of `block` or `bytes` of a piece.  O(log n). */
+void fs_pieces_update(fs_pieces *t, uint32_t id);
+/* The piece that holds a byte.  O(log n). */
+uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset);
+/* The first free run of at least `bytes` (above 0) that begins at `from` or later, where no free
+ * run lies across `from`: its first piece and its length; or 0.  O(log n). */
+uint32_t fs_pieces_run(const fs_pieces *t, uint64_t bytes, uint64_t from, uint64_t *length);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a system-wide semaphore in memory shared between processes.
+ *
+ * Nothing in the page is trusted: sizes are checked and copied when it is mapped, an entry is
+ * checked each time it is read, and every loop over the page is bounded.  No process can keep
+ * another one waiting for long, wherever it stops: who reads gives up after some milliseconds, who
+ * has something to write after a second. */
+#ifndef FS_SEMAPHORE_PAGE_H
+#define FS_SEMAPHORE_PAGE_H
+
+#include "base/base.h"
+#include "base/futex.h"
+#include "fsched/cause.h"
+#include "fsched/frontier.h"
+
+enum { FS_PAGE_MAX_CAPACITY = 1024, FS_PAGE_MAX_SLOTS = 65536 };
+
+typedef struct fs_page fs_page;
+
+/* One process' view. */
+typedef struct fs_shared {
+  fs_page *page; /* NULL: not shared */
+  size_t size_bytes;
+  int fd;
+  uint32_t capacity, slots;
+  uint64_t initial;
+} fs_shared;
+
+/* A signal: what it raised the value from and to, and what it brought. */
+typedef struct fs_shared_signal {
+  uint64_t previous, value;
+  bool trusted;
+  fsched_frontier known; /* entries are the caller's */
+} fs_shared_signal;
+
+typedef enum fs_change {
+  FS_CHANGED,
+  FS_NO_CHANGE, /* none to be made */
+  FS_STUCK      /* others have kept changing the page, or stopped in the middle of it */
+} fs_change;
+
+/* FSCHED_SYSTEM: no descriptor or memory. */
+fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity,
+                           uint32_t slots) FS_MUST_USE;
+/* FSCHED_BAD_INPUT: no such page.  `fd` stays the caller's. */
+fs_status fs_shared_open(fs_shared *h, int fd) FS_MUST_USE;
+void fs_shared_close(fs_shared *h);
+/* A descriptor of the caller's own. */
+fs_status fs_shared_dup(const fs_shared *h, int *fd) FS_MUST_USE;
+
+uint64_t fs_shared_value(const fs_shared *h);
+/* FS_NO_CHANGE: the page's value is `signal->value` or more already.  Else the signal is written,
+ * then the value raised, then who sleeps woken. */
+fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) FS_MUST_USE;
+/* Merges `more->known` into the signal of exactly `more->value`.  FS_NO_CHANGE: it is not (or no
+ * longer) there.  `room` is for its entries. */
+fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more,
+                          fsched_frontier *room) FS_MUST_USE;
+/* The signal that reached `value`: previous < value <= signal->value.  The frontier is valid and at
+ * most `capacity` entries of this page, which `out->known` has room for.  False: it is not (or no
+ * longer) there.  O(signals since), at most O(slots). */
+bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) FS_MUST_USE;
+
+/* A walk along the signals: up to which one. */
+typedef struct fs_walk {
+  uint64_t ticket, value;
+  uint64_t amended; /* how often signals had been amended */
+  bool patient;     /* waits a little, once, for one that is missing */
+} fs_walk;
+/* When signals have been amended, the walk goes from the oldest one on. */
+void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient);
+/* The next signal up to `value`, in the order of values; *gap: others before it (or `value`) are
+ * not there.  False: no more.  A whole walk is O(signals since), at most O(slots). */
+bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
+                    bool *gap) FS_MUST_USE;
+/* Whether something has been attached to a value whose signal was not there any more. */
+bool fs_shared_lossy(const fs_shared *h);
+
+/* The first failure counts; false: there was one already. */
+bool fs_shared_fail(const fs_shared *h, fsched_cause cause);
+/* FSCHED_CAUSE_NONE, or the cause; *end: the value at that time. */
+fsched_cause fs_shared_cause(const fs_shared *h, uint64_t *end);
+
+/* Sleeping: read the turn, look at the page, sleep while the turn is the same.  A change of the
+ * page, in whatever process, changes the turn after it; as its process can die in between, a sleep
+ * is short. */
+uint32_t fs_shared_turn(const fs_shared *h);
+void fs_shared_sleep(const fs_shared *h, uint32_t turn, uint64_t timeout_ns);
+void fs_shared_wake(const fs_shared *h);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The waiters at one axis as a pairing heap by epoch, made of the waiters themselves.
+ * Source: Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap", 1986. */
+#ifndef FS_TRACKER_HEAP_H
+#define FS_TRACKER_HEAP_H
+
+#include "base/base.h"
+#include "fsched/tracker.h"
+
+/* *root: a waiter of the least inner.epoch, NULL when there is none.  O(1). */
+void fs_waiters_add(fsched_waiter **root, fsched_waiter *w);
+/* Requires that w is in it.  O(log n) amortised. */
+void fs_waiters_remove(fsched_waiter **root, fsched_waiter *w);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a tracker, for tracker*.c and their tests only. */
+#ifndef FS_TRACKER_PRIVATE_H
+#define FS_TRACKER_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/mem.h"
+#include "fsched/tracker.h"
+
+/* The hardware fetches lines in pairs. */
+enum { FS_TRACKED_ALIGN = 128 };
+
+typedef enum fs_life {
+  FS_ALIVE,
+  FS_ENDING, /* by a thread that holds the lock */
+  FS_FAILED,
+  FS_RETIRED
+} fs_life;
+
+struct fsched_tracked {
+  /* The writer's line. */
+  _Alignas(FS_TRACKED_ALIGN) _Atomic uint64_t epoch;
+  /* An advance to this or more takes the lock.  Never above the least epoch in the heap. */
+  _Atomic uint64_t wanted;
+  _Atomic uint32_t life;
+  bool fenced; /* both sides are sequentially consistent: no membarrier here */
+  fsched_tracker *tracker;
+  /* Under the lock, but for the axis, at which those who search the table look. */
+  _Alignas(64) _Atomic fsched_axis axis;
+  fsched_tracked *next_free; /* of those given back */
+  fsched_waiter *waiters;    /* heap of those whose entry `at` is this axis */
+  bool lowered;              /* `wanted` has been, and no fence has come since */
+  uint64_t end;              /* once it has ended: the epoch it had reached */
+  fsched_cause cause;
+};
+
+typedef fsched_tracked *_Atomic fs_slot;
+
+struct fsched_tracker {
+  fsched_context *ctx; /* its own, for memory */
+  fs_arena arena;
+  fs_slot *table;            /* open addressing, never more than half full */
+  uint32_t shift;            /* of the hash: 64 - log2 of the table's size */
+  _Atomic uint64_t moves;    /* odd: an axis is being taken out of the table */
+  uint32_t n_axes, max_axes; /* n_axes: ever used at a time */
+  fsched_tracked *axis, *free;
+  bool fenced;
+  pthread_mutex_t lock;
+  /* Under the lock. */
+  fsched_waiter_link pending; /* in no order */
+  uint64_t sequence;
+  uint64_t fences;                  /* how many were needed */
+  bool (*fence)(fsched_tracker *t); /* the waiters' side; tests put their own here */
+  bool closing;
+};
+
+/* Makes both sides sequentially consistent, as where there is no membarrier.  Before the first
+ * axis is registered. */
+void fs_tracker_use_fences(fsched_tracker *t);
+/* The slow half of advancing: calls what the axis' epoch lets go; how many. */
+uint32_t fs_tracker_deliver(fsched_tracked *a);
+/* No more waits; calls what waits with FSCHED_CAUSE_CANCELLED. */
+void fs_tracker_close(fsched_tracker *t);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a schedule from an answer: the parts that are found, not given. */
+#ifndef FS_ILP_ANSWER_PRIVATE_H
+#define FS_ILP_ANSWER_PRIVATE_H
+
+#include "ilp/problem/problem.h"
+
+typedef struct fs_assembly {
+  fs_problem *p;
+  const fs_answer *a;
+  fsched_schedule *s;
+  fs_arena scratch;
+  uint32_t *by_start;   /* items by start, those without length first, then topologically */
+  fs_tick *begin, *end; /* per residency of the problem */
+  /* The same in moments: what has no length lasts a moment, too.  The item at place k of by_start
+   * starts at moment 2k + 1; one without length has ended at 2k + 2, others just before the first
+   * item that starts at their end or later.  Whoever overlaps in moments is there at once when the
+   * items are issued in this order. */
+  bool instants; /* some item has no length */
+  fs_tick *item_from, *item_to, *from, *to;
+  uint64_t *address; /* per residency of the problem */
+  const char *why;   /* set when the answer cannot be a schedule; in the problem's arena */
+} fs_assembly;
+
+/* The class of every item, FS_NONE for a gang.  answer/classes.c */
+fs_status fs_answer_classes(fs_assembly *y, const uint32_t **out) FS_MUST_USE;
+/* Fills s->queue and the names of the queues.  answer/queues.c */
+fs_status fs_answer_queues(fs_assembly *y) FS_MUST_USE;
+/* Finds the moments of items and residencies; requires by_start.  answer/moments.c */
+fs_status fs_answer_moments(fs_assembly *y) FS_MUST_USE;
+/* Where items have no length: refutes what is held at one moment beyond a capacity. */
+fs_status fs_answer_amounts(fs_assembly *y) FS_MUST_USE;
+/* Fills address[].  answer/places.c */
+fs_status fs_answer_places(fs_assembly *y) FS_MUST_USE;
+/* Says why not: a text in the problem's arena. */
+fs_status fs_answer_refute(fs_assembly *y, const char *format, ...) FS_MUST_USE
+    __attribute__((format(printf, 2, 3)));
+/* "op A" or "read of x.0"; returns `text`. */
+const char *fs_problem_item_name(const fs_problem *p, uint32_t item, char *text, size_t size);
+
+#endif

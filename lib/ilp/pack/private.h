@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the strip packing model: pack/model.c makes the variables of time, pack/order.c the
+ * binaries between two spans, pack/places.c the rows of contiguous memories, pack/amounts.c those
+ * of queues, amounts and counted memories, pack/symmetry.c what may be assumed of addresses and
+ * starts, pack/form.c gives a known solution that form, pack/point.c goes from an answer to a point
+ * and back. */
+#ifndef FS_ILP_PACK_PRIVATE_H
+#define FS_ILP_PACK_PRIVATE_H
+
+#include "base/limit.h"
+#include "ilp/pack/model.h"
+
+/* A variable plus a known amount, or (var FS_NONE) the amount alone; what it may be. */
+typedef struct fs_pack_expr {
+  uint32_t var;
+  int64_t add;
+  int64_t low, high;
+} fs_pack_expr;
+
+typedef enum fs_pack_length { FS_PACK_ZERO, FS_PACK_MAYBE_ZERO, FS_PACK_POSITIVE } fs_pack_length;
+
+/* What lasts from `begin` to `end`: span i < n_items is item i, span n_items + r residency r.
+ * `begin_ref` and `end_ref` tell which moments are the same: the item's id where one item is that
+ * moment, else the span's own. */
+typedef struct fs_pack_span {
+  fs_pack_expr begin, end;
+  uint32_t begin_ref, end_ref;
+  uint8_t length; /* fs_pack_length */
+} fs_pack_span;
+
+/* How the value of a variable follows from those before it, for pack/point.c. */
+typedef enum fs_pack_kind {
+  FS_PACK_AFTER,    /* 0 when x + add <= y holds, else 1; 1 in any case when binary `other` is 0 */
+  FS_PACK_NOW,      /* 1 when x + add <= y holds, else 0 */
+  FS_PACK_ALL,      /* 1 when none of x, y and other is 0 */
+  FS_PACK_MINUS,    /* x - y + add */
+  FS_PACK_ABSOLUTE, /* |x| */
+  FS_PACK_NEGATIVE, /* 1 when x < 0 */
+  FS_PACK_NOT_ZERO  /* 1 when x != 0 */
+} fs_pack_kind;
+
+typedef struct fs_pack_def {
+  uint32_t var;
+  uint8_t kind;         /* fs_pack_kind */
+  uint32_t x, y, other; /* variables; FS_NONE: none, 0 */
+  int64_t add;
+} fs_pack_def;
+
+/* The truth of "span a has ended when span b begins": known, or that binary `var` is 0. */
+typedef enum fs_pack_truth { FS_PACK_NO, FS_PACK_YES, FS_PACK_OPEN } fs_pack_truth;
+typedef struct fs_pack_order {
+  fs_pack_truth truth;
+  uint32_t var;
+} fs_pack_order;
+
+/* Item `item` starts at `start` with its rectangle at `place` (units). */
+typedef struct fs_pack_position {
+  uint32_t item;
+  int64_t start, place;
+} fs_pack_position;
+
+struct fs_pack_model {
+  fsched_context *ctx;
+  const fs_problem *p;
+  fs_pack_options options;
+  fs_model model;
+  fs_arena arena;
+  bool large; /* beyond max_terms or another limit: given up */
+
+  uint32_t n_spans;
+  fs_pack_span *span;
+  uint32_t *self; /* 0, 1, 2, ...: the lists of items that begin and end an item's span */
+  fs_pack_expr makespan;
+  fs_pack_expr later; /* the negated shift of what moves together; never above 0 */
+  uint32_t peak;      /* variable, or FS_NONE */
+
+  uint64_t *reach; /* bit per pair of items: a path from one to the other */
+  size_t reach_words;
+
+  uint64_t *unit;      /* per memory: all addresses are multiples of it */
+  int64_t *room;       /* per memory: units */
+  fs_pack_expr *place; /* per residency, in units */
+  uint32_t *pick; /* per choice (as in p->choice): binary, or FS_NONE where there is no choice */
+
+  /* What may be assumed of a solution; see pack/symmetry.c. */
+  uint32_t *low_half;  /* per memory: the residency in its lower half, or FS_NONE */
+  bool strip;          /* see fs_problem_is_strip */
+  uint32_t early_half; /* the item in the first half of a strip, or FS_NONE */
+  uint32_t *alike;     /* per item of a strip: the next one of the same size, or FS_NONE */
+
+  /* Of the model by positions: a binary for each, from variable position_var on. */
+  FS_VEC(fs_pack_position) position;
+  uint32_t position_var;
+
+  FS_VEC(fs_pack_def) def;
+  uint64_t *slot; /* of pairs of moments to binaries: open addressing */
+  uint32_t *slot_var;
+  size_t n_slots, n_used;
+};
+
+/* --- pack/model.c --- */
+static inline const uint32_t *fs_pack_begins(const fs_pack_model *t, uint32_t span, uint32_t *n) {
+  const fs_problem *p = t->p;
+  uint32_t r = span - p->n_items;
+  *n = span < p->n_items ? 1 : p->res_begin0[r + 1] - p->res_begin0[r];
+  return span < p->n_items ? &t->self[span] : &p->res_begin[p->res_begin0[r]];
+}
+static inline const uint32_t *fs_pack_ends(const fs_pack_model *t, uint32_t span, uint32_t *n) {
+  const fs_problem *p = t->p;
+  uint32_t r = span - p->n_items;
+  *n = span < p->n_items ? 1 : p->res_end0[r + 1] - p->res_end0[r];
+  return span < p->n_items ? &t->self[span] : &p->res_end[p->res_end0[r]];
+}
+static inline bool fs_pack_reaches(const fs_pack_model *t, uint32_t from, uint32_t to) {
+  return (t->reach[from * t->reach_words + to / 64] >> to % 64 & 1) != 0;
+}
+/* coef * expr into the row that is open. */
+fs_status fs_pack_add(fs_pack_model *t, fs_pack_expr e, int64_t coef) FS_MUST_USE;
+/* x + add <= y, which is not demanded where binary `unless` (or FS_NONE) is 1; O(1). */
+fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_pack_expr y,
+                             uint32_t unless, const char *name, uint32_t a, uint32_t b) FS_MUST_USE;
+/* A binary whose value follows from others. */
+fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const char *name,
+                         uint32_t a, uint32_t b) FS_MUST_USE;
+fs_pack_expr fs_pack_known(int64_t value);
+/* Two that differ by a known amount. */
+static inline bool fs_pack_same_var(fs_pack_expr x, fs_pack_expr y) { return x.var == y.var; }
+/* An integer variable, or the number where there is but one.  An empty range has no solution.  The
+ * name is followed by the id unless that is FS_NONE. */
+fs_status fs_pack_number(fs_pack_model *t, int64_t low, int64_t high, int64_t cost,
+                         fs_pack_expr *out, const char *name, uint32_t id) FS_MUST_USE;
+/* Is the model beyond its limit?  Remembers it. */
+bool fs_pack_full(fs_pack_model *t);
+
+/* --- pack/order.c --- */
+/* Has span a ended when b begins?  A binary for it is made on first use. */
+fs_status fs_pack_left(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *out) FS_MUST_USE;
+/* What is known of it without a binary. */
+fs_pack_truth fs_pack_left_truth(const fs_pack_model *t, uint32_t a, uint32_t b);
+/* Does span i begin at least `gap` after j begins?  It does not need to be told of one that is
+ * `ended` when j begins: then the binary is 1. */
+fs_pack_truth fs_pack_late_truth(const fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap);
+fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs_pack_order ended,
+                       fs_pack_order *out) FS_MUST_USE;
+/* Spans a and b do not overlap.  Once per pair. */
+fs_status fs_pack_apart(fs_pack_model *t, uint32_t a, uint32_t b) FS_MUST_USE;
+/* Binary terms of "not true": 0 when true. */
+fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) FS_MUST_USE;
+void fs_pack_order_free(fs_pack_model *t);
+
+/* --- pack/places.c --- */
+uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common one; of 0 and a: a */
+fs_status fs_pack_units(fs_pack_model *t) FS_MUST_USE;
+fs_status fs_pack_places(fs_pack_model *t) FS_MUST_USE; /* the variables */
+fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE;  /* the rows */
+/* The declaration that lets two residencies coincide, or FS_NONE. */
+uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b);
+static inline bool fs_pack_placed(const fs_pack_model *t, uint32_t r) {
+  const fs_memory *m = &t->p->graph->target.memory[t->p->res_memory[r]];
+  return m->placement != FSCHED_COUNTED && t->p->res_size[r] > 0;
+}
+static inline int64_t fs_pack_size(const fs_pack_model *t, uint32_t r) {
+  return (int64_t)(t->p->res_size[r] / t->unit[t->p->res_memory[r]]);
+}
+
+/* --- pack/positions.c --- */
+/* The rows and binaries that take the place of those of pairs. */
+fs_status fs_pack_positions(fs_pack_model *t) FS_MUST_USE;
+bool fs_pack_has_positions(const fs_problem *p);
+/* The residency of a strip's item, the first one, or FS_NONE. */
+static inline uint32_t fs_pack_rectangle(const fs_problem *p, uint32_t item) {
+  uint32_t r = 0;
+  while (r < p->n_residencies && p->res_begin[p->res_begin0[r]] != item) {
+    r++;
+  }
+  return r < p->n_residencies ? r : FS_NONE;
+}
+
+/* --- pack/amounts.c --- */
+fs_status fs_pack_amounts(fs_pack_model *t) FS_MUST_USE;
+
+/* --- pack/symmetry.c --- */
+fs_status fs_pack_symmetry_find(fs_pack_model *t) FS_MUST_USE;
+/* The highest start or address that an item of a strip, or a residency, needs to have. */
+int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item);
+int64_t fs_pack_highest(const fs_pack_model *t, uint32_t residency);
+/* All of them, ascending, *n in all: is there one?  Not decided where they are too many to be
+ * found. `out` has room for the whole strip. */
+fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *out,
+                                uint32_t *n) FS_MUST_USE;
+fs_decision fs_pack_list_places(const fs_pack_model *t, uint32_t residency, int64_t *out,
+                                uint32_t *n) FS_MUST_USE;
+fs_status fs_pack_symmetry_rows(fs_pack_model *t) FS_MUST_USE;
+
+/* --- pack/form.c --- */
+/* Makes of a solution (starts, and addresses in bytes) one as good that has the form that is
+ * assumed.  O(residencies^2) a round. */
+fs_status fs_pack_form(const fs_pack_model *t, int64_t *start, int64_t *address) FS_MUST_USE;
+
+/* --- pack/point.c --- */
+/* The point with these starts and addresses (in bytes) as they are; false: it is none. */
+bool fs_pack_fill(const fs_pack_model *t, const int64_t *start, const int64_t *address,
+                  const uint32_t *choice, int64_t *value);
+/* When a residency begins and ends, and the makespan, if items start so. */
+void fs_pack_times(const fs_pack_model *t, const int64_t *start, uint32_t residency, int64_t *begin,
+                   int64_t *end);
+int64_t fs_pack_total(const fs_pack_model *t, const int64_t *start);
+
+#endif

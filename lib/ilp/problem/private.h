@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a problem: what problem/graph.c and problem/schedule.c have in common. */
+#ifndef FS_ILP_PROBLEM_PRIVATE_H
+#define FS_ILP_PROBLEM_PRIVATE_H
+
+#include "ilp/problem/problem.h"
+
+enum { FS_TOUCH_WRITES = 1, FS_TOUCH_FILLS = 2 };
+
+/* An item that touches a residency. */
+typedef struct fs_problem_touch {
+  uint32_t residency, item;
+  uint32_t mode;
+} fs_problem_touch;
+
+typedef struct fs_problem_draft {
+  fs_problem *p;
+  fsched_context *ctx;
+  const fsched_graph *g;
+  fs_arena scratch;
+  const uint32_t *order;                /* a topological one of the items, or NULL: to be made */
+  FS_VEC(uint64_t) edge;                /* to << 32 | from, repeats allowed */
+  FS_VEC(fs_problem_touch) touch;       /* any order */
+  FS_VEC(uint32_t) version, op, memory; /* per residency */
+  FS_VEC(uint8_t) to_end, from_zero;    /* per residency */
+  FS_VEC(uint32_t) first;               /* per residency: its begin item, FS_NONE: any */
+  FS_VEC(uint8_t) kind;                 /* per copy */
+  FS_VEC(uint32_t) copied, residency, store; /* per copy */
+} fs_problem_draft;
+
+/* An empty problem and a draft of it; both are released by fs_problem_draft_end. */
+fs_status fs_problem_draft_begin(fs_problem_draft *d, fsched_context *ctx,
+                                 const fsched_graph *g) FS_MUST_USE;
+fs_status fs_problem_add_edge(fs_problem_draft *d, uint32_t from, uint32_t to) FS_MUST_USE;
+fs_status fs_problem_add_touch(fs_problem_draft *d, uint32_t residency, uint32_t item,
+                               unsigned mode) FS_MUST_USE;
+/* A version's (op FS_NONE) or a scratch's (version FS_NONE); *id is its number. */
+fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32_t op,
+                                   uint32_t memory, uint32_t *id) FS_MUST_USE;
+fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t version,
+                              uint32_t residency, uint32_t store, uint32_t *item) FS_MUST_USE;
+/* Touches of all ops by arg_residency and scratch_residency, which must be filled. */
+fs_status fs_problem_touch_ops(fs_problem_draft *d) FS_MUST_USE;
+/* All that follows from the draft: copies, edges, order, heads and tails, what items occupy,
+ * residencies, in-place pairs. */
+fs_status fs_problem_finish(fs_problem_draft *d) FS_MUST_USE;
+/* Releases the draft, and the problem too unless `status` is FSCHED_OK and `keep`; returns
+ * `status`. */
+fs_status fs_problem_draft_end(fs_problem_draft *d, fs_status status, bool keep, fs_problem **out);
+
+/* problem/queues.c: classes, choices, amounts. */
+fs_status fs_problem_occupation(fs_problem_draft *d) FS_MUST_USE;
+
+/* problem/needs.c: the copies that no schedule avoids. */
+/* Is given content read before anything overwrites all of it? */
+bool fs_problem_needs_read(const fsched_graph *g, uint32_t version);
+/* Is the version kept in a store, and written by some op? */
+bool fs_problem_needs_write(const fsched_graph *g, uint32_t version);
+/* Does every schedule do as well with the needed copies alone, and is no order of accesses left to
+ * chance? */
+fs_status fs_problem_exactness(fs_problem_draft *d) FS_MUST_USE;
+
+static inline bool fs_arg_accesses(const fsched_graph *g, uint32_t arg) {
+  return g->arg_tag[arg] != FSCHED_VALUE && g->arg_tag[arg] != FSCHED_NO_DEP &&
+         g->arg_version[arg] != FS_NONE;
+}
+static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
+  return g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, g->arg_version[arg]);
+}
+static inline const fs_memory *fs_version_home(const fsched_graph *g, uint32_t version) {
+  return &g->target.memory[fs_version_memory(g, version)];
+}
+/* In a bounded memory that it can leave. */
+static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
+  const fs_memory *m = fs_version_home(g, version);
+  return fs_memory_bounded(m) && fs_memory_spills(m);
+}
+
+#endif

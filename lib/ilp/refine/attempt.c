@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One model of the whole graph: which one, and what its solution means.
+ *
+ *   memories that spill, and few ops   the model that chooses what is spilled
+ *   --refine pack                      strip packing, where rectangles are few
+ *   else                               time-indexed
+ *
+ * Contiguous memories are first dealt with by amounts, a relaxation: its bounds hold, and usually
+ * the addresses can be found for its times.  When they cannot, the model is made again with an
+ * order of addresses for each pair; what was proven stays.
+ *
+ * Before the model with the known schedule as its horizon, it is asked whether there is a schedule
+ * as short as the bound: with that horizon windows are narrow and the model is small.  An answer of
+ * "none" raises the bound by one tick, and the next one is tried; one of "yes" is an optimum. */
+#include "ilp/refine/refine_private.h"
+
+/* A question takes at most this part of the nodes, and of the time that is left. */
+enum { PROBE_PART = 4, STRIP_PART = 2 };
+
+static size_t terms(const fsched_context *ctx) { return (size_t)fs_limits_of(ctx)->model_terms; }
+
+/* Horizon where no schedule is known: one item after the other. */
+static fs_tick serial(const fsched_graph *g) {
+  fs_tick sum = 0, latest = 0;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    sum += g->op_time[op];
+    if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
+      latest = fs_max(latest, g->op_start[op]);
+    }
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
+    if (fs_memory_bounded(m) && fs_memory_spills(m)) {
+      sum += fs_spill_read_time(m, fs_version_size(g, v));
+      sum += fs_spill_write_time(m, fs_version_size(g, v));
+    }
+  }
+  return latest + sum;
+}
+
+static bool any_spills(const fsched_graph *g) {
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    if (fs_memory_bounded(&g->target.memory[m]) && fs_memory_spills(&g->target.memory[m])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool any_contiguous(const fs_problem *p) {
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
+    if (p->graph->target.memory[p->res_memory[r]].placement == FSCHED_CONTIGUOUS) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The schedule has copies of its own choice: those that the graph alone does not ask for. */
+static fs_status has_spills(fsched_context *ctx, const fsched_schedule *s, bool *yes) {
+  fs_arena arena;
+  uint8_t *role;
+  fs_arena_init(&arena, ctx);
+  fs_status status = fs_schedule_copy_roles(s, &arena, &role);
+  *yes = false;
+  for (uint32_t c = 0; status == FSCHED_OK && c < s->n_copies; c++) {
+    *yes = *yes || role[c] == FS_ROLE_SPILL_WRITE || role[c] == FS_ROLE_SPILL_READ;
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+/* With more possible starts a time-indexed model would have too many terms, and is not begun; nor
+ * are so many windows made narrow. */
+static bool many_starts(const fs_problem *p) {
+  uint64_t n = 0, most = fs_limits_of(p->ctx)->starts;
+  for (uint32_t i = 0; i < p->n_items && n <= most; i++) {
+    fs_tick busy = p->head[i] + p->time[i] + p->tail[i];
+    n += 1 + p->horizon - fs_min(p->horizon, busy);
+  }
+  return n > most;
+}
+
+static fs_status build_time(fs_attempt *a, fs_time_places places) {
+  fs_time_options o = {.places = places, .max_terms = terms(a->problem->ctx)};
+  fs_time_model_destroy(a->time);
+  a->time = NULL;
+  a->places = places;
+  if (many_starts(a->problem)) {
+    return FSCHED_OK;
+  }
+  return fs_time_model_build(a->problem, &o, &a->time);
+}
+
+static fs_status build(fs_attempt *a, fsched_refine refine) {
+  if (refine == FSCHED_REFINE_PACK) {
+    fs_pack_options o = {.max_terms = terms(a->problem->ctx)};
+    bool many = a->problem->n_items + (uint64_t)a->problem->n_residencies >
+                fs_limits_of(a->problem->ctx)->pack_spans;
+    return many ? FSCHED_OK : fs_pack_model_build(a->problem, &o, &a->pack);
+  }
+  return build_time(a, FS_TIME_AMOUNTS);
+}
+
+static bool asked_to_stop(void *user) { return fs_refiner_done(user); }
+
+static fs_status make_problem(fsched_context *ctx, const fsched_graph *g,
+                              const fsched_schedule *from, fs_tick horizon, fs_tick bound,
+                              uint64_t steps, fs_refiner *r, fs_attempt *a) {
+  bool spills = false;
+  if (from != NULL) {
+    FS_TRY(has_spills(ctx, from, &spills));
+  }
+  if (spills) {
+    FS_TRY(fs_problem_from_schedule(ctx, from, &a->problem));
+  } else {
+    FS_TRY(fs_problem_from_graph(ctx, g, horizon, bound, &a->problem));
+  }
+  if (a->problem == NULL) { /* what must be there at one time does not fit without spills */
+    return FSCHED_OK;
+  }
+  a->exact = a->problem->exact;
+  a->problem->steps = steps;
+  a->problem->stop = r == NULL ? NULL : asked_to_stop;
+  a->problem->user = r;
+  if (a->problem->n_items <= fs_limits_of(ctx)->few_items || !many_starts(a->problem)) {
+    FS_TRY(fs_problem_tighten(a->problem, &a->possible));
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *from,
+                            fs_tick bound, fsched_refine refine, bool spill, fs_refiner *r,
+                            fs_attempt *a) {
+  *a = (fs_attempt){0};
+  fs_tick horizon = from == NULL ? serial(g) : from->makespan;
+  if (spill && any_spills(g) && g->n_ops <= fs_limits_of(ctx)->spill_ops) {
+    FS_TRY(fs_spill_model_build(ctx, g, horizon, terms(ctx), &a->spill));
+    a->exact = true;
+    if (a->spill != NULL) {
+      return FSCHED_OK;
+    }
+  }
+  FS_TRY(make_problem(ctx, g, from, horizon, bound, 0, r, a));
+  return a->problem == NULL || a->possible.is == FS_NO ? FSCHED_OK : build(a, refine);
+}
+
+void fs_attempt_release(fs_attempt *a) {
+  fs_time_model_destroy(a->time);
+  fs_pack_model_destroy(a->pack);
+  fs_spill_model_destroy(a->spill);
+  fs_problem_destroy(a->problem);
+  *a = (fs_attempt){0};
+}
+
+const fs_model *fs_attempt_model(const fs_attempt *a) {
+  const fs_model *m = a->spill != NULL  ? fs_spill_model_of(a->spill)
+                      : a->pack != NULL ? fs_pack_model_of(a->pack)
+                      : a->time != NULL ? fs_time_model_of(a->time)
+                                        : NULL;
+  return m == NULL || m->large ? NULL : m; /* solvers count in doubles */
+}
+
+fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fsched_schedule **out,
+                              const char **why, fs_decision *exists) {
+  *out = NULL;
+  *why = NULL;
+  *exists = fs_not_decided();
+  if (a->spill != NULL) {
+    return fs_spill_model_schedule(a->spill, value, out, exists);
+  }
+  fs_answer *answer;
+  FS_TRY(a->pack != NULL ? fs_pack_model_answer(a->pack, a->problem, value, &answer)
+                         : fs_time_model_answer(a->time, a->problem, value, &answer));
+  FS_TRY(fs_answer_schedule(a->problem, answer, out, why));
+  *exists = *out != NULL ? fs_decided_by(true) : fs_not_decided();
+  return FSCHED_OK;
+}
+
+static fs_status point(const fs_attempt *a, const fsched_schedule *s, int64_t *value, bool *fits) {
+  *fits = false;
+  if (s == NULL) {
+    return FSCHED_OK;
+  }
+  if (a->spill != NULL) {
+    return fs_spill_model_point(a->spill, s, value, fits);
+  }
+  fs_answer *answer;
+  FS_TRY(fs_answer_of_schedule(a->problem, s, &answer));
+  if (answer == NULL) {
+    return FSCHED_OK;
+  }
+  return a->pack != NULL ? fs_pack_model_point(a->pack, answer, value, fits)
+                         : fs_time_model_point(a->time, answer, value, fits);
+}
+
+/* What has been proven of the model. */
+static void learn(fs_refiner *r, const fs_attempt *a, const fs_solver_result *result) {
+  if (!a->exact) {
+    return;
+  }
+  if (result->bounded && result->bound > 0) {
+    fs_refiner_raise(r, (fs_tick)result->bound);
+  }
+  if (result->status == FS_SOLVER_OPTIMAL && result->objective > 0) {
+    fs_refiner_raise(r, (fs_tick)result->objective);
+  }
+}
+
+/* Solves the model once; *schedule is NULL when no addresses are found for what was found. */
+static fs_status solve(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool *found,
+                       fsched_schedule **schedule, fs_decision *exists, int64_t **value) {
+  const fs_model *m = fs_attempt_model(a);
+  fs_solver_result result;
+  const char *why;
+  bool start;
+  *schedule = NULL;
+  *exists = fs_not_decided();
+  FS_TRY(fs_new_zero(arena, value, m->var.n));
+  FS_TRY(point(a, r->best, *value, &start));
+  FS_ASSERT_SLOW(!start || fs_model_broken(m, *value) == FS_NONE);
+  r->exact = a->exact;
+  FS_TRY(fs_refiner_solve(r, m, start, 0, *value, &result));
+  learn(r, a, &result);
+  *found =
+      result.found &&
+      (r->best == NULL || (result.objective >= 0 && (fs_tick)result.objective < r->best->makespan));
+  return *found ? fs_attempt_schedule(a, *value, schedule, &why, exists) : FSCHED_OK;
+}
+
+/* The same problem with addresses in the model. */
+static fs_status with_addresses(fs_attempt *a) {
+  bool scratch_only = true;
+  for (uint32_t r = 0; r < a->problem->n_residencies; r++) {
+    scratch_only = scratch_only && a->problem->res_op[r] != FS_NONE;
+  }
+  if (scratch_only) {
+    FS_TRY(build_time(a, FS_TIME_POSITIONS));
+  }
+  return a->time == NULL || !scratch_only ? build_time(a, FS_TIME_PAIRS) : FSCHED_OK;
+}
+
+static fs_status run_rounds(fs_refiner *r, fs_attempt *a, fs_arena *arena) {
+  for (uint32_t round = 0; round < fs_limits_of(r->ctx)->forbid_rounds && !fs_refiner_done(r);
+       round++) {
+    fsched_schedule *s;
+    bool found = false, taken;
+    fs_decision exists;
+    int64_t *value;
+    FS_TRY(solve(r, a, arena, &found, &s, &exists, &value));
+    if (s != NULL) {
+      return fs_refiner_offer(r, s, &taken);
+    }
+    if (!found) {
+      return FSCHED_OK;
+    }
+    if (a->spill != NULL) {
+      a->exact = a->exact && exists.is == FS_NO; /* else what is forbidden may be a schedule */
+      FS_TRY(fs_spill_model_forbid(a->spill, value));
+    } else if (a->time != NULL && a->places == FS_TIME_AMOUNTS && any_contiguous(a->problem)) {
+      FS_TRY(with_addresses(a));
+    } else {
+      return FSCHED_OK;
+    }
+    if (fs_attempt_model(a) == NULL) {
+      return FSCHED_OK;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static uint64_t part_of_time(const fs_refiner *r, uint64_t part) {
+  uint64_t now = fs_refiner_now(), end = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns;
+  return end == 0 || now >= end ? end : now + (end - now) / part;
+}
+
+uint64_t fs_refiner_soon(const fs_refiner *r) { return part_of_time(r, PROBE_PART); }
+
+/* Steps of propagation for one horizon: a few of them take a small part of the time limit on a
+ * usual machine.  They depend on the limit and not on the clock. */
+static uint64_t worth(const fs_refiner *r) {
+  enum { STEPS_PER_MS = 8000, MOST_MS = 60000 };
+  return r->o->time_limit_ns == 0
+             ? 0
+             : STEPS_PER_MS * (1 + fs_min(r->o->time_limit_ns / 1000000, MOST_MS));
+}
+
+/* Is there a schedule of makespan `horizon`?  *open: that could not be found out. */
+static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) {
+  const fs_model *m = fs_attempt_model(a);
+  fs_arena arena;
+  int64_t *value;
+  fs_solver_result result;
+  fsched_schedule *s = NULL;
+  const char *why;
+  fs_decision exists;
+  bool taken;
+  uint64_t nodes = fs_refiner_node_limit(r, m), outer = r->soon_ns;
+  fs_arena_init(&arena, r->ctx);
+  uint64_t part = a->pack != NULL ? STRIP_PART : PROBE_PART;
+  r->soon_ns = part_of_time(r, part);
+  r->silent = true;
+  r->asked = horizon;
+  fs_status status = fs_new_zero(&arena, &value, m->var.n);
+  status = status == FSCHED_OK
+               ? fs_refiner_solve(r, m, false, nodes == 0 ? 0 : 1 + nodes / part, value, &result)
+               : status;
+  if (status == FSCHED_OK && result.status == FS_SOLVER_INFEASIBLE) {
+    fs_refiner_raise(r, horizon + 1);
+    *open = false;
+  } else if (status == FSCHED_OK && result.found) {
+    status = fs_attempt_schedule(a, value, &s, &why, &exists);
+    status = status == FSCHED_OK && s != NULL ? fs_refiner_offer(r, s, &taken) : status;
+  }
+  r->soon_ns = outer;
+  r->asked = 0;
+  r->silent = false;
+  fs_arena_release(&arena);
+  return status;
+}
+
+/* Strips have a form of their own: normal positions, which need a narrow horizon. */
+static fs_status build_question(fs_attempt *a, fsched_refine refine) {
+  if (refine == FSCHED_REFINE_PACK && fs_problem_is_strip(a->problem)) {
+    fs_pack_options o = {.positions = true, .max_terms = terms(a->problem->ctx)};
+    FS_TRY(fs_pack_model_build(a->problem, &o, &a->pack));
+  }
+  return a->pack != NULL ? FSCHED_OK : build_time(a, FS_TIME_AMOUNTS);
+}
+
+static fs_status probe(fs_refiner *r, bool *open) {
+  fs_attempt a = {0};
+  fs_tick horizon = r->bound;
+  fs_status status = make_problem(r->ctx, r->g, NULL, horizon, r->bound, worth(r), r, &a);
+  *open = true;
+  if (status == FSCHED_OK && a.possible.is == FS_NO && a.exact) {
+    fs_refiner_raise(r, horizon + 1);
+    *open = false;
+  } else if (status == FSCHED_OK && a.exact) {
+    status = build_question(&a, r->o->refine);
+    if (status == FSCHED_OK && fs_attempt_model(&a) != NULL) {
+      status = ask(r, &a, horizon, open);
+    }
+  }
+  fs_attempt_release(&a);
+  return status;
+}
+
+/* From the bound upwards, as long as the answers come easily. */
+static fs_status probe_up(fs_refiner *r) {
+  uint64_t most = r->deadline_ns == 0 ? fs_limits_of(r->ctx)->probes : UINT64_MAX;
+  bool open = false;
+  for (uint64_t n = 0; n < most && !open && !fs_refiner_done(r) && r->best != NULL; n++) {
+    FS_TRY(probe(r, &open));
+    fs_refiner_tell(r, 0);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) {
+  if (a->possible.is == FS_NO) { /* nothing within the horizon, which a known schedule would be */
+    return FSCHED_OK;
+  }
+  if (a->problem != NULL && a->exact) {
+    fs_tick bound;
+    uint64_t outer = r->soon_ns;
+    a->problem->steps = worth(r);
+    r->soon_ns = fs_refiner_soon(r);
+    fs_status bounded = fs_problem_destructive_bound(a->problem, &bound);
+    r->soon_ns = outer;
+    FS_TRY(bounded);
+    fs_refiner_raise(r, bound);
+    fs_refiner_tell(r, 0);
+  }
+  if (a->problem != NULL && a->exact) {
+    FS_TRY(probe_up(r));
+  }
+  fs_arena arena;
+  fs_arena_init(&arena, r->ctx);
+  fs_status status = run_rounds(r, a, &arena);
+  fs_arena_release(&arena);
+  return status;
+}

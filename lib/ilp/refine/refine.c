@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver of the refinement:
+ *
+ *   all starts are given               settle: addresses with a lower peak
+ *   the model of the whole graph fits  attempt: one model, solved as far as the limits go
+ *   else                               slide: models of windows, the rest fixed
+ *
+ * The best schedule and the best bound are kept at every moment, so that any end (limits, the
+ * caller's stop, a solver that breaks down) leaves a result at least as good as what was given. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/warnings.h"
+#include "ilp/refine/refine_private.h"
+
+uint64_t fs_refiner_now(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool reached(const fs_refiner *r) {
+  return r->best != NULL && r->best->makespan <= r->bound;
+}
+
+static bool out_of_time(const fs_refiner *r) {
+  uint64_t end = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns;
+  return end != 0 && fs_refiner_now() >= end;
+}
+
+/* Without a limit of time the work is limited: the same on every machine. */
+static bool worked_enough(const fs_refiner *r) {
+  return r->deadline_ns == 0 && r->searches >= fs_limits_of(r->ctx)->searches;
+}
+
+bool fs_refiner_done(const fs_refiner *r) {
+  return (r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0) ||
+         r->fault[0] != '\0' || out_of_time(r) || worked_enough(r) ||
+         (reached(r) && !fs_refine_settles(r->g));
+}
+
+void fs_refiner_tell(fs_refiner *r, uint64_t nodes) {
+  if (r->o->news == NULL || r->best == NULL) {
+    return;
+  }
+  fsched_refine_state state = {.size = sizeof state,
+                               .incumbent = r->best->makespan,
+                               .bound = r->bound,
+                               .nodes = r->nodes + nodes,
+                               .seconds = 1e-9 * (double)(fs_refiner_now() - r->begin_ns)};
+  r->o->news(r->o->user, &state);
+}
+
+void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound, bound); }
+
+/* The highest addresses of all memories together; only where that is what there is to gain. */
+static fs_status peak_of(const fs_refiner *r, const fsched_schedule *s, uint64_t *sum) {
+  fs_arena arena;
+  uint64_t *peak;
+  fs_arena_init(&arena, r->ctx);
+  fs_status status = fs_new_zero(&arena, &peak, (size_t)r->g->target.n_memories + 1);
+  status = status == FSCHED_OK ? fs_schedule_peaks(r->ctx, s, peak) : status;
+  *sum = 0;
+  for (uint32_t m = 0; status == FSCHED_OK && m < r->g->target.n_memories; m++) {
+    *sum += peak[m];
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+static fs_status lower_peak(const fs_refiner *r, const fsched_schedule *s, bool *lower) {
+  uint64_t old, new;
+  FS_TRY(peak_of(r, r->best, &old));
+  FS_TRY(peak_of(r, s, &new));
+  *lower = new < old;
+  return FSCHED_OK;
+}
+
+fs_status fs_refiner_offer(fs_refiner *r, fsched_schedule *s, bool *taken) {
+  bool better = r->best == NULL || s->makespan < r->best->makespan;
+  fs_status status = FSCHED_OK;
+  if (!better && s->makespan == r->best->makespan && fs_refine_settles(r->g)) {
+    status = lower_peak(r, s, &better);
+  }
+  *taken = better && status == FSCHED_OK;
+  fsched_schedule_destroy(*taken ? r->best : s);
+  r->best = *taken ? s : r->best;
+  return status;
+}
+
+/* What a solver says while it runs; its incumbents are looked at when it has ended. */
+static void on_news(void *user, const fs_solver_result *so_far) {
+  fs_refiner *r = user;
+  bool bounded = so_far->bounded && so_far->bound > 0;
+  bool relaxed = bounded && so_far->first_bound > 0; /* the last may have come with the first */
+  if (relaxed && r->relaxation == 0 && (r->asked != 0 || (r->exact && !r->silent))) {
+    /* a model with a horizon knows nothing of longer schedules */
+    fs_tick most = r->asked == 0 ? FS_TICK_NONE : r->asked + 1;
+    r->relaxation = fs_min((fs_tick)so_far->first_bound, most);
+  }
+  if (bounded && r->exact && !r->silent) {
+    fs_refiner_raise(r, (fs_tick)so_far->bound);
+  }
+  fs_tick kept = r->best == NULL ? 0 : r->best->makespan;
+  if (!r->silent && r->best != NULL && so_far->found && so_far->objective >= 0) {
+    r->best->makespan = fs_min(kept, (fs_tick)so_far->objective);
+  }
+  fs_refiner_tell(r, so_far->nodes);
+  if (r->best != NULL) {
+    r->best->makespan = kept;
+  }
+}
+
+/* A node of a large model takes long. */
+uint64_t fs_refiner_node_limit(const fs_refiner *r, const fs_model *m) {
+  enum { TERMS = 2000000, FEWEST = 10 };
+  if (r->o->node_limit != 0 || r->o->time_limit_ns != 0) {
+    return r->o->node_limit;
+  }
+  uint64_t nodes = TERMS / (1 + (m == NULL ? 0 : m->term.n));
+  return fs_min(FSCHED_NODE_LIMIT, fs_max(FEWEST, nodes));
+}
+
+fs_status fs_refiner_solve(fs_refiner *r, const fs_model *m, bool start, uint64_t nodes,
+                           int64_t *value, fs_solver_result *result) {
+  fs_solver_options o = {.command = r->command,
+                         .deadline_ns = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns,
+                         .node_limit = nodes != 0 ? nodes : fs_refiner_node_limit(r, m),
+                         .stop = r->o->stop,
+                         .news = on_news,
+                         .user = r};
+  r->any = true;
+  r->searches++;
+  FS_TRY(fs_solver_run(r->ctx, m, &o, start, value, result));
+  r->nodes += result->nodes;
+  if (result->status == FS_SOLVER_FAILED && r->fault[0] == '\0') {
+    (void)snprintf(r->fault, sizeof r->fault, "%s", result->reason);
+  }
+  return FSCHED_OK;
+}
+
+/* The schedule that somebody else's solution of the first model is. */
+static fs_status take_solution(fs_refiner *r, fs_attempt *a) {
+  const fs_model *m = fs_attempt_model(a);
+  const char *name = r->o->solution_name == NULL ? "solution" : r->o->solution_name;
+  if (m == NULL) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "there is no model that '%s' could be a solution of", name);
+  }
+  fs_arena arena;
+  fs_arena_init(&arena, r->ctx);
+  int64_t *value;
+  fsched_schedule *s = NULL;
+  const char *why = NULL;
+  fs_decision exists;
+  bool taken = false;
+  fs_status status = fs_new_zero(&arena, &value, m->var.n);
+  status = status == FSCHED_OK
+               ? fs_solution_read(r->ctx, m, name, r->o->solution, r->o->solution_length, value)
+               : status;
+  uint64_t broken = status == FSCHED_OK ? fs_model_broken(m, value) : FS_NONE;
+  if (status == FSCHED_OK && broken != FS_NONE) {
+    bool bound = broken >= FS_MODEL_BOUND;
+    status = fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
+                     "'%s' is no solution of the model: it breaks %s '%s'", name,
+                     bound ? "the bounds of" : "row",
+                     bound ? m->var.at[broken - FS_MODEL_BOUND].name : m->row.at[broken].name);
+  }
+  if (status == FSCHED_OK) {
+    status = fs_attempt_schedule(a, value, &s, &why, &exists);
+  }
+  if (status == FSCHED_OK && s == NULL) {
+    status = fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
+                     "'%s' gives no schedule: %s", name, why == NULL ? "no addresses" : why);
+  }
+  if (status == FSCHED_OK && r->best != NULL && s->makespan > r->best->makespan) {
+    fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+              "'%s' has makespan %llu and is not used: the heuristic schedule has %llu", name,
+              (unsigned long long)s->makespan, (unsigned long long)r->best->makespan);
+  }
+  if (s != NULL && status == FSCHED_OK) {
+    status = fs_refiner_offer(r, s, &taken);
+  }
+  fs_arena_release(&arena);
+  return status;
+}
+
+/* The choice of what is spilled is dear: its relaxation alone may take all of the time. */
+enum { LARGE_TERMS = 30000 };
+static bool large(const fs_attempt *a) { return fs_attempt_model(a)->term.n > LARGE_TERMS; }
+
+/* First with the copies that are there, then with all that could be. */
+static fs_status plain_first(fs_refiner *r, fs_attempt *spill) {
+  fs_attempt a;
+  fs_status status = fs_attempt_choose(r->ctx, r->g, r->best, r->bound, r->o->refine, false, r, &a);
+  if (status == FSCHED_OK && fs_attempt_model(&a) != NULL) {
+    r->soon_ns = fs_refiner_soon(r);
+    status = fs_attempt_run(r, &a);
+    r->soon_ns = 0;
+  }
+  fs_attempt_release(&a);
+  return status == FSCHED_OK && !fs_refiner_done(r) ? fs_attempt_run(r, spill) : status;
+}
+
+static fs_status run(fs_refiner *r) {
+  bool settles = fs_refine_settles(r->g) && r->o->solution == NULL;
+  if (settles) {
+    return fs_refine_settle(r);
+  }
+  if (reached(r) && r->o->solution == NULL) {
+    return FSCHED_OK;
+  }
+  fs_attempt a;
+  fs_refiner *stops = r->o->solution == NULL ? r : NULL; /* else it is the model of --emit */
+  fs_status status =
+      fs_attempt_choose(r->ctx, r->g, r->best, r->bound, r->o->refine, true, stops, &a);
+  if (status == FSCHED_OK) {
+    if (r->o->solution != NULL) {
+      status = take_solution(r, &a);
+    } else if (a.spill != NULL && large(&a)) {
+      status = plain_first(r, &a);
+    } else if (fs_attempt_model(&a) != NULL || a.possible.is == FS_NO) {
+      status = fs_attempt_run(r, &a);
+    } else if (r->best != NULL) {
+      status = fs_refine_slide(r);
+    }
+  }
+  fs_attempt_release(&a);
+  return status;
+}
+
+static void warn(const fs_refiner *r) {
+  bool late = r->deadline_ns != 0 && fs_refiner_now() >= r->deadline_ns;
+  bool stopped = r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0;
+  if (r->fault[0] != '\0') {
+    fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE,
+              r->best == NULL ? NULL : "the schedule is the best one known without it",
+              "the refinement ended early: %s", r->fault);
+  } else if (r->best == NULL) {
+    fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+              late || stopped ? "the refinement was stopped before it found a schedule"
+                              : "the refinement found no schedule within its limits");
+  } else if (!r->any && r->best->makespan > r->bound && !fs_refine_settles(r->g) &&
+             r->o->solution == NULL && !stopped) {
+    fs_report(
+        r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+        late ? "nothing was refined: the time limit was too short for any model"
+             : "nothing was refined: every model of this graph is too large, or gains nothing");
+  }
+}
+
+fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
+                        fs_tick bound, fsched_schedule **schedule) {
+  fs_refiner r = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
+  r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
+  r.begin_ns = fs_refiner_now();
+  r.deadline_ns = o->time_limit_ns == 0 ? 0 : r.begin_ns + o->time_limit_ns;
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  r.command = o->solver != NULL ? o->solver : fs_solver_default(&arena);
+  fs_status status = r.command == NULL ? FSCHED_SYSTEM : run(&r);
+  fs_arena_release(&arena);
+  *schedule = r.best;
+  if (status == FSCHED_OK && r.best != NULL) {
+    r.best->lower_bound = fs_min(r.bound, r.best->makespan);
+    r.best->search_nodes = r.nodes;
+    r.best->relaxation = r.relaxation;
+    r.best->refined_from = r.before;
+  }
+  if (status == FSCHED_OK) {
+    warn(&r);
+  }
+  return status;
+}
+
+fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *s,
+                          fs_tick bound, fsched_refine refine, bool mps, char **text,
+                          size_t *length) {
+  fs_attempt a;
+  fs_status status = fs_attempt_choose(ctx, g, s, bound, refine, true, NULL, &a);
+  const fs_model *m = status == FSCHED_OK ? fs_attempt_model(&a) : NULL;
+  if (status == FSCHED_OK && m == NULL) {
+    status = fs_fail(ctx, FSCHED_INFEASIBLE, FS_DIAG_NO_MODEL, FS_NOWHERE, NULL,
+                     a.possible.is == FS_NO ? "there is no model: the windows of the ops are empty"
+                                            : "the model of this graph is too large to be written");
+  }
+  if (status == FSCHED_OK) {
+    status = mps ? fs_model_mps(m, text, length) : fs_model_lp(m, text, length);
+  }
+  fs_attempt_release(&a);
+  return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the spill model: spill/facts.c finds windows and classes, spill/model.c and
+ * spill/rows.c write the model down, spill/point.c reads schedules, spill/lives.c and
+ * spill/schedule.c make them, spill/forbid.c rules points out.
+ *
+ * Times in here are in units: the greatest common divisor of all durations and given starts.
+ * Rounding all times of a schedule down to multiples of it leaves a schedule: durations are
+ * multiples, order stays, and what overlaps afterwards has overlapped before. */
+#ifndef FS_ILP_SPILL_PRIVATE_H
+#define FS_ILP_SPILL_PRIVATE_H
+
+#include "ilp/spill/model.h"
+
+/* A binary per time in [from, to) and class: the one of (t, k) is var + (t - from) * classes + k.
+ * Empty when from >= to. */
+typedef struct fs_span {
+  uint32_t var, classes;
+  int64_t from, to;
+} fs_span;
+
+enum fs_spill_use {
+  FS_SPILL_MODIFIES = 1,
+  FS_SPILL_BEGINS =
+      2 /* may be the first writer: needs no content, and a residency begins with it */
+};
+
+typedef struct fs_spill_version {
+  uint32_t memory, user0, user1; /* users: in op order, each once */
+  uint64_t size;                 /* aligned */
+  bool used;                     /* has anything to do with a bounded memory */
+  bool spills, given, kept;
+  bool tracked; /* `stored` says when the store holds the content */
+  bool bounded_store;
+  int64_t write_time, read_time;
+  uint32_t n_modify, n_begin, begin_op; /* begin_op: the only one that may begin it, or FS_NONE */
+  fs_span in;                           /* in memory during [t, t+1) */
+  fs_span begin; /* a residency begins with the first writer; only where several may be first */
+  fs_span write, read;
+  fs_span stored; /* the store holds the present content at t, to + 1 values */
+} fs_spill_version;
+
+/* An in-place pair: the output takes the input's place when the op starts at t. */
+typedef struct fs_spill_pair {
+  uint32_t op, in, out; /* versions */
+  uint64_t size;
+  fs_span taken;
+} fs_spill_pair;
+
+/* o_k: two are in memory at one time.  Versions, and from n_versions on the scratch of ops. */
+typedef struct fs_spill_meet {
+  uint32_t a, b, var;
+} fs_spill_meet;
+
+struct fs_spill_model {
+  fs_arena arena;
+  fsched_context *ctx;
+  const fsched_graph *g;
+  fs_model model;
+  size_t max_terms;
+  bool large, refused; /* no model */
+  fs_tick unit, lower_bound;
+  int64_t horizon, bound; /* of the makespan */
+  uint32_t n_cuts;
+
+  int64_t *time, *head, *tail;
+  uint32_t *ancestors; /* bit per op */
+  fs_span *start;      /* per op */
+  fs_span late;        /* the makespan is above t, for t in [bound, horizon) */
+
+  uint32_t n_classes;
+  uint32_t *class_size;                 /* FS_NONE: without limit */
+  uint32_t *class_of;                   /* per queue */
+  uint32_t *choice0, *choice;           /* CSR: classes per op; of a gang it takes all */
+  uint32_t *copy_choice0, *copy_choice; /* CSR per memory */
+
+  fs_spill_version *version;
+  uint32_t *user_op;
+  uint8_t *user_how;
+  uint64_t *memory_unit; /* per memory: a divisor of all sizes in it */
+  uint8_t *memory_roomy; /* holds everything at once */
+  uint32_t n_pairs;
+  fs_spill_pair *pair;
+  FS_VEC(fs_spill_meet) meet;
+};
+
+/* Units, windows, classes, versions; horizon in ticks.  t->refused: see spill/facts.c.
+ * O(ops * (ops + queues) + ops * memories * versions) */
+fs_status fs_spill_facts(fs_spill_model *t, fs_tick horizon) FS_MUST_USE;
+/* Rows of versions and memories.  spill/rows.c */
+fs_status fs_spill_rows(fs_spill_model *t) FS_MUST_USE;
+/* Fills the variables that follow from starts and copies: residencies, what is stored, the
+ * makespan.  Each residency is as short as can be.  spill/point.c */
+void fs_spill_fill(const fs_spill_model *t, int64_t *value);
+/* Is the version (from n_versions on: the scratch of an op) in memory during [at, at+1)? */
+bool fs_spill_present(const fs_spill_model *t, uint32_t who, const int64_t *value, int64_t at);
+/* Modifies the version, and no later op does. */
+bool fs_spill_last_writer(const fs_spill_model *t, const fs_spill_version *v, uint32_t user);
+
+/* ---- a schedule in the making */
+
+typedef struct fs_spill_life { /* a residency */
+  uint32_t version, op;        /* op of a scratch; the other one is FS_NONE */
+  uint32_t memory;
+  uint64_t size;
+  int64_t begin, end;
+  uint32_t fill, users; /* fill: the copy that it begins with, or FS_NONE */
+  uint32_t joined;      /* the life before it that it became part of, or FS_NONE */
+  bool used;
+} fs_spill_life;
+
+typedef struct fs_spill_copy {
+  uint32_t version, choice, life, store; /* choice: class within its memory's choices */
+  int64_t start, end;
+  uint8_t kind; /* fs_copy_kind */
+  bool used, dropped;
+} fs_spill_copy;
+
+typedef struct fs_spill_draft {
+  fsched_context *ctx;
+  fs_arena arena;
+  FS_VEC(fs_spill_life) life;
+  FS_VEC(fs_spill_copy) copy;
+  uint32_t *user_life, *scratch_life; /* per user of the model; per scratch of the graph */
+  int64_t makespan;
+  bool wrong; /* the point is no schedule */
+} fs_spill_draft;
+
+fs_status fs_spill_draft_begin(const fs_spill_model *t, fs_spill_draft *d) FS_MUST_USE;
+void fs_spill_draft_end(fs_spill_draft *d);
+/* Residencies and copies of a point.  spill/lives.c */
+fs_status fs_spill_lives(const fs_spill_model *t, const int64_t *value, bool merge,
+                         fs_spill_draft *d) FS_MUST_USE;
+
+/* Addresses of the lives that are of use in one memory; nothing to do unless it is contiguous.
+ * *exists: FS_NO where there are proven to be none.  spill/places.c */
+fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint32_t memory,
+                         uint64_t *address, fs_decision *exists) FS_MUST_USE;
+
+static inline uint32_t fs_span_var(const fs_span *s, int64_t t, uint32_t k) {
+  return s->var + (uint32_t)(t - s->from) * s->classes + k;
+}
+/* The sum over times in [from, to] and all classes. */
+static inline int64_t fs_span_sum(const fs_span *s, const int64_t *value, int64_t from,
+                                  int64_t to) {
+  int64_t sum = 0;
+  for (int64_t t = from < s->from ? s->from : from; t <= to && t < s->to; t++) {
+    for (uint32_t k = 0; k < s->classes; k++) {
+      sum += value[fs_span_var(s, t, k)];
+    }
+  }
+  return sum;
+}
+/* The first time whose value is 1, from `from` on; s->to when there is none. */
+static inline int64_t fs_span_next(const fs_span *s, const int64_t *value, int64_t from) {
+  int64_t t = from < s->from ? s->from : from;
+  while (t < s->to && fs_span_sum(s, value, t, t) == 0) {
+    t++;
+  }
+  return t < s->to ? t : (s->from < s->to ? s->to : INT64_MAX);
+}
+
+/* Rows: a sum over the starts in [from, to] of one class, or of all (FS_NONE). */
+fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_t to, uint32_t k,
+                       int64_t coef) FS_MUST_USE;
+/* The same at one time. */
+static inline fs_status fs_spill_add_at(fs_spill_model *t, const fs_span *s, int64_t at,
+                                        int64_t coef) {
+  return fs_spill_add(t, s, at, at, FS_NONE, coef);
+}
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A schedule from a point: residencies and copies (spill/lives.c), addresses
+ * (lib/placement/placement.h), queues within their classes by first fit in order of start, the
+ * order of issue, and the verifier.
+ *
+ * Classes have enough queues at every time, and what is in a class can use any of its queues, so
+ * first fit in order of start always finds one (the colouring of interval graphs).  Items without
+ * length come before others of their start: the only queues that they cannot have are those of what
+ * has begun before and ends after. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fsched/verify.h"
+#include "ilp/spill/private.h"
+#include "model/issue_order.h"
+
+/* ---- queues */
+
+typedef struct item_key {
+  int64_t start, end;
+  uint32_t id;
+} item_key;
+
+static int compare_items(const void *a, const void *b) {
+  const item_key *x = a, *y = b;
+  if (x->start != y->start) {
+    return x->start < y->start ? -1 : 1;
+  }
+  if ((x->start == x->end) != (y->start == y->end)) {
+    return x->start == x->end ? -1 : 1;
+  }
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+typedef struct maker {
+  const fs_spill_model *t;
+  const int64_t *value;
+  const fs_spill_draft *d;
+  fsched_schedule *s;
+  fs_arena *arena;
+  uint32_t *copy;      /* of the draft, per copy of the schedule */
+  uint32_t *residency; /* per life */
+  uint32_t *listed;
+} maker;
+
+/* The class of an item; of a gang, FS_NONE. */
+static uint32_t class_of_item(const maker *k, uint32_t item) {
+  const fs_spill_model *t = k->t;
+  if (item >= t->g->n_ops) {
+    const fs_spill_copy *c = &k->d->copy.at[k->copy[item - t->g->n_ops]];
+    return t->copy_choice[t->copy_choice0[t->version[c->version].memory] + c->choice];
+  }
+  const fs_span *s = &t->start[item];
+  if (t->g->op_gang[item] != FS_NONE) {
+    return FS_NONE;
+  }
+  int64_t at = fs_span_next(s, k->value, s->from);
+  uint32_t choice = 0;
+  while (k->value[fs_span_var(s, at, choice)] == 0) {
+    choice++;
+  }
+  return t->choice[t->choice0[item] + choice];
+}
+
+/* FS_NONE: the point asks for more queues than there are. */
+static uint32_t free_queue(const maker *k, uint32_t class_id, const fs_tick *until, fs_tick at) {
+  for (uint32_t q = 0; q < k->s->n_queues; q++) {
+    bool member = k->t->class_of == NULL || k->t->class_of[q] == class_id;
+    if (member && until[q] <= at) {
+      return q;
+    }
+  }
+  return FS_NONE;
+}
+
+static fs_status sort_items(maker *k) {
+  const fsched_schedule *s = k->s;
+  item_key *key;
+  FS_TRY(fs_new(k->arena, &key, s->n_items));
+  FS_TRY(fs_new(k->arena, &k->listed, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    key[i] = (item_key){(int64_t)s->start[i], (int64_t)s->end[i], i};
+  }
+  qsort(key, s->n_items, sizeof *key, compare_items);
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    k->listed[i] = key[i].id;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status name_queues(maker *k, uint32_t n) {
+  fsched_schedule *s = k->s;
+  FS_TRY(fs_new(&s->arena, &s->queue_name, n));
+  for (uint32_t q = 0; q < n; q++) {
+    char name[16];
+    int length = snprintf(name, sizeof name, "q%u", (unsigned)q);
+    s->queue_name[q] = k->t->g->target.implicit_queues
+                           ? fs_arena_strndup(&s->arena, name, (size_t)length)
+                           : k->t->g->target.queue[q].name;
+    if (s->queue_name[q] == NULL) {
+      return FSCHED_SYSTEM;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_queues(maker *k, bool *possible) {
+  fsched_schedule *s = k->s;
+  const fsched_graph *g = k->t->g;
+  bool implicit = g->target.implicit_queues;
+  uint32_t used = 0, n, queue;
+  fs_tick *until;
+  s->n_queues = implicit ? s->n_items : g->target.n_queues;
+  FS_TRY(fs_new_zero(k->arena, &until, s->n_queues));
+  FS_TRY(sort_items(k));
+  *possible = true;
+  for (uint32_t i = 0; i < s->n_items && *possible; i++) {
+    uint32_t item = k->listed[i], class_id = class_of_item(k, item);
+    if (class_id == FS_NONE) {
+      s->queue[item] = g->gang_queue[g->gang_queue0[g->op_gang[item]]];
+    } else {
+      queue = free_queue(k, class_id, until, s->start[item]);
+      *possible = queue != FS_NONE;
+      s->queue[item] = *possible ? queue : 0;
+    }
+    const uint32_t *queues = fs_item_queues(s, item, &n);
+    for (uint32_t j = 0; j < n; j++) {
+      until[queues[j]] = fs_max(until[queues[j]], s->end[item]);
+      used = queues[j] + 1 > used ? queues[j] + 1 : used;
+    }
+  }
+  s->n_queues = implicit ? used : s->n_queues;
+  return name_queues(k, s->n_queues);
+}
+
+/* ---- the schedule's arrays */
+
+static fs_status fill_items(maker *k) {
+  fsched_schedule *s = k->s;
+  const fsched_graph *g = k->t->g;
+  fs_tick unit = k->t->unit;
+  FS_TRY(fs_new(k->arena, &k->copy, k->d->copy.n));
+  for (size_t c = 0; c < k->d->copy.n; c++) {
+    if (k->d->copy.at[c].used) {
+      k->copy[s->n_copies++] = (uint32_t)c;
+    }
+  }
+  s->n_items = g->n_ops + s->n_copies;
+  FS_TRY(fs_new(&s->arena, &s->start, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->end, s->n_items));
+  FS_TRY(fs_new_zero(&s->arena, &s->queue, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    const fs_span *x = &k->t->start[op];
+    s->start[op] = (fs_tick)fs_span_next(x, k->value, x->from) * unit;
+    s->end[op] = s->start[op] + g->op_time[op];
+  }
+  for (uint32_t c = 0; c < s->n_copies; c++) {
+    const fs_spill_copy *copy = &k->d->copy.at[k->copy[c]];
+    s->start[g->n_ops + c] = (fs_tick)copy->start * unit;
+    s->end[g->n_ops + c] = (fs_tick)copy->end * unit;
+  }
+  s->makespan = (fs_tick)k->d->makespan * unit;
+  s->lower_bound = fs_min(k->t->lower_bound, s->makespan);
+  s->status = s->lower_bound == s->makespan ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
+  return FSCHED_OK;
+}
+
+static int compare_lives(const void *a, const void *b) {
+  const item_key *x = a, *y = b;
+  return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                              : (x->id > y->id) - (x->id < y->id);
+}
+
+static fs_status allocate_residencies(fsched_schedule *s, uint32_t n) {
+  s->n_residencies = n;
+  FS_TRY(fs_new(&s->arena, &s->res_version, n));
+  FS_TRY(fs_new(&s->arena, &s->res_op, n));
+  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
+  FS_TRY(fs_new(&s->arena, &s->res_address, n));
+  FS_TRY(fs_new(&s->arena, &s->res_size, n));
+  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
+  return fs_new(&s->arena, &s->res_end, n);
+}
+
+/* By begin. */
+static fs_status fill_residencies(maker *k, const uint64_t *address) {
+  fsched_schedule *s = k->s;
+  item_key *key;
+  uint32_t n = 0;
+  FS_TRY(fs_new(k->arena, &key, k->d->life.n));
+  FS_TRY(fs_new_none(k->arena, &k->residency, k->d->life.n));
+  for (size_t i = 0; i < k->d->life.n; i++) {
+    if (k->d->life.at[i].used) {
+      key[n++] = (item_key){k->d->life.at[i].begin, 0, (uint32_t)i};
+    }
+  }
+  if (n > 1) {
+    qsort(key, n, sizeof *key, compare_lives);
+  }
+  FS_TRY(allocate_residencies(s, n));
+  for (uint32_t r = 0; r < n; r++) {
+    const fs_spill_life *life = &k->d->life.at[key[r].id];
+    k->residency[key[r].id] = r;
+    s->res_version[r] = life->version;
+    s->res_op[r] = life->op;
+    s->res_memory[r] = life->memory;
+    s->res_address[r] = address[key[r].id];
+    s->res_size[r] = life->size;
+    s->res_begin[r] = (fs_tick)life->begin * k->t->unit;
+    s->res_end[r] = (fs_tick)life->end * k->t->unit;
+  }
+  return FSCHED_OK;
+}
+
+static uint32_t residency_of(const maker *k, uint32_t life) {
+  return life == FS_NONE ? FS_NONE : k->residency[life];
+}
+
+static fs_status link_copies(maker *k) {
+  fsched_schedule *s = k->s;
+  FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_store, s->n_copies));
+  for (uint32_t c = 0; c < s->n_copies; c++) {
+    const fs_spill_copy *copy = &k->d->copy.at[k->copy[c]];
+    s->copy_kind[c] = copy->kind;
+    s->copy_version[c] = copy->version;
+    s->copy_residency[c] = residency_of(k, copy->life);
+    s->copy_store[c] = residency_of(k, copy->store);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status link_args(maker *k) {
+  fsched_schedule *s = k->s;
+  const fs_spill_model *t = k->t;
+  const fsched_graph *g = t->g;
+  FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
+  FS_TRY(fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+      if (g->arg_version[a] == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
+        continue;
+      }
+      const fs_spill_version *v = &t->version[g->arg_version[a]];
+      for (uint32_t u = v->user0; u < v->user1; u++) {
+        if (t->user_op[u] == op) {
+          s->arg_residency[a] = residency_of(k, k->d->user_life[u]);
+        }
+      }
+    }
+  }
+  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
+    s->scratch_residency[i] = residency_of(k, k->d->scratch_life[i]);
+  }
+  return FSCHED_OK;
+}
+
+/* Whether the schedule is right; nothing is reported. */
+static fs_status check(const fs_spill_model *t, const fsched_schedule *s, bool *right) {
+  fsched_context *own;
+  FS_TRY(fs_context_own(t->ctx, &own));
+  fs_status status = fsched_verify_schedule(own, t->g, s);
+  *right = status == FSCHED_OK;
+  fsched_context_destroy(own);
+  return status == FSCHED_SYSTEM ? fs_no_memory(t->ctx, 0) : FSCHED_OK;
+}
+
+static fs_status make(maker *k, const uint64_t *address, bool *right) {
+  FS_TRY(fill_items(k));
+  FS_TRY(fill_residencies(k, address));
+  FS_TRY(link_copies(k));
+  FS_TRY(link_args(k));
+  FS_TRY(fill_queues(k, right));
+  if (!*right) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_schedule_order(k->s, k->listed));
+  FS_TRY(fs_schedule_order_residencies(k->s));
+  return check(k->t, k->s, right);
+}
+
+static fs_status place_all(const fs_spill_model *t, const fs_spill_draft *d, uint64_t *address,
+                           fs_decision *exists) {
+  *exists = fs_decided_by(true);
+  for (uint32_t m = 0; m < t->g->target.n_memories && exists->is == FS_YES; m++) {
+    FS_TRY(fs_spill_place(t, d, m, address, exists));
+  }
+  return FSCHED_OK;
+}
+
+/* *places: are there addresses?  *out is NULL when none are found, or when the schedule would be
+ * wrong all the same. */
+static fs_status attempt(const fs_spill_model *t, const int64_t *value, bool merge,
+                         fs_spill_draft *d, fsched_schedule **out, fs_decision *places) {
+  FS_TRY(fs_spill_lives(t, value, merge, d));
+  *places = fs_not_decided();
+  if (d->wrong) {
+    return FSCHED_OK;
+  }
+  uint64_t *address;
+  FS_TRY(fs_new_zero(&d->arena, &address, d->life.n));
+  FS_TRY(place_all(t, d, address, places));
+  if (places->is != FS_YES) {
+    return FSCHED_OK;
+  }
+  maker k = {.t = t, .value = value, .d = d, .arena = &d->arena};
+  bool right = false;
+  FS_TRY(fs_schedule_create(t->ctx, t->g, &k.s));
+  fs_status status = make(&k, address, &right);
+  if (status != FSCHED_OK || !right) {
+    fsched_schedule_destroy(k.s);
+    return status;
+  }
+  *out = k.s;
+  return FSCHED_OK;
+}
+
+fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value,
+                                  fsched_schedule **out, fs_decision *exists) {
+  fs_spill_draft d;
+  fs_decision places = fs_not_decided();
+  *out = NULL;
+  fs_status status = fs_spill_draft_begin(t, &d);
+  if (status == FSCHED_OK) {
+    status = attempt(t, value, true, &d, out, &places);
+  }
+  if (status == FSCHED_OK && *out == NULL && places.is != FS_YES && !d.wrong) {
+    status = attempt(t, value, false, &d, out, &places);
+  }
+  fs_spill_draft_end(&d);
+  bool wrong = *out == NULL && places.is == FS_YES; /* some other form of it may be right */
+  *exists = wrong ? fs_not_decided() : places;
+  return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses stay as they are given: residencies that have some in common exclude each other.
+ *
+ * The ends of all places cut the memory into intervals; what covers one of them is a clique:
+ *
+ *   sum(r covers the interval) live[r,t] <= 1      for each t
+ *
+ * Intervals whose cover is part of another's need no rows.  An in-place output at its input's
+ * address overlaps it exactly while the op runs (nothing else may end the input later: rows), so
+ * the op's activity is taken off. */
+#include <stdlib.h>
+
+#include "ilp/time/private.h"
+
+typedef struct cover {
+  uint32_t *at, n;
+} cover;
+
+static bool covers(const fs_time_model *t, uint32_t r, uint64_t cell) {
+  uint64_t address = t->o.address[r];
+  return address <= cell && cell - address < t->p->res_size[r];
+}
+
+static int ascending(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* What lives at some time that matters, in one memory, and where those begin. */
+static fs_status gather(fs_time_model *t, fs_arena *arena, uint32_t memory, cover *all,
+                        uint64_t **begin) {
+  const fs_problem *p = t->p;
+  FS_TRY(fs_new(arena, &all->at, p->n_residencies));
+  FS_TRY(fs_new(arena, begin, p->n_residencies));
+  all->n = 0;
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
+    if (p->res_memory[r] == memory && t->life[r].touched && p->res_size[r] > 0) {
+      (*begin)[all->n] = t->o.address[r];
+      all->at[all->n++] = r;
+    }
+  }
+  if (all->n > 1) {
+    qsort(*begin, all->n, sizeof **begin, ascending);
+  }
+  return FSCHED_OK;
+}
+
+static bool is_in(const cover *c, uint32_t r) {
+  for (uint32_t k = 0; k < c->n; k++) {
+    if (c->at[k] == r) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool both_in(const fs_time_model *t, const cover *c, uint32_t pair) {
+  return t->same[pair] == FS_SAME_YES && is_in(c, t->p->coincide_in[pair]) &&
+         is_in(c, t->p->coincide_out[pair]);
+}
+
+static fs_status add_cover(fs_time_model *t, const cover *c, const uint32_t *pair, uint32_t n_pairs,
+                           fs_tick at, uint32_t instant) {
+  const fs_problem *p = t->p;
+  bool inside = instant != FS_NONE;
+  for (uint32_t k = 0; k < c->n; k++) {
+    FS_TRY(c->at[k] == instant ? fs_time_add_start(t, t->life[instant].begin, FS_NONE, at, at, 1)
+                               : fs_time_add_live(t, c->at[k], at, inside, 1));
+  }
+  for (uint32_t k = 0; k < n_pairs; k++) {
+    if (p->coincide_in[pair[k]] != instant && p->coincide_out[pair[k]] != instant) {
+      FS_TRY(fs_time_add_active(t, p->coincide_op[pair[k]], FS_NONE, at, inside, -1));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status cover_row(fs_time_model *t, const cover *c, const uint32_t *pair, uint32_t n_pairs,
+                           fs_tick at, uint32_t instant, bool *before) {
+  bool kept;
+  unsigned long long tick = at;
+  if (instant == FS_NONE) {
+    FS_TRY(fs_model_begin_row(&t->m, -FS_MODEL_INF, 1, "place_%u_%llu", t->n_covers, tick));
+  } else {
+    FS_TRY(fs_model_begin_row(&t->m, -FS_MODEL_INF, 1, "place_%u_%llu_%u", t->n_covers, tick,
+                              instant));
+  }
+  FS_TRY(add_cover(t, c, pair, n_pairs, at, instant));
+  FS_TRY(fs_time_end_row(t, &kept));
+  fs_time_drop_weaker(t, before, kept);
+  return FSCHED_OK;
+}
+
+static fs_status cover_rows(fs_time_model *t, fs_arena *arena, const cover *c) {
+  uint32_t *pair, n_pairs = 0;
+  bool before = false;
+  FS_TRY(fs_new(arena, &pair, t->n_near_pair));
+  for (uint32_t k = 0; k < t->n_near_pair; k++) {
+    if (both_in(t, c, t->near_pair[k])) {
+      pair[n_pairs++] = t->near_pair[k];
+    }
+  }
+  for (fs_tick at = t->from; at < t->to && !t->full; at++) {
+    FS_TRY(cover_row(t, c, pair, n_pairs, at, FS_NONE, &before));
+  }
+  for (uint32_t k = 0; k < c->n && !t->full; k++) {
+    const fs_time_life *life = &t->life[c->at[k]];
+    if (!life->instant) {
+      continue;
+    }
+    const fs_time_item *x = &t->item[life->begin];
+    for (fs_tick at = fs_max(x->est, t->from); at <= fs_min(x->lst, t->to) && !t->full; at++) {
+      FS_TRY(cover_row(t, c, pair, n_pairs, at, c->at[k], &before));
+    }
+  }
+  t->n_covers++;
+  return FSCHED_OK;
+}
+
+/* What covers an interval changes where a place begins, and where one ends; the largest covers are
+ * those at a begin of which nothing ends before the next begin.  `next` is that begin. */
+static fs_status cover_at(fs_time_model *t, fs_arena *arena, const cover *all, uint64_t cell,
+                          uint64_t next) {
+  cover c = {0};
+  bool ends = false;
+  FS_TRY(fs_new(arena, &c.at, all->n));
+  for (uint32_t k = 0; k < all->n; k++) {
+    uint32_t r = all->at[k];
+    if (covers(t, r, cell)) {
+      c.at[c.n++] = r;
+      ends = ends || t->o.address[r] + t->p->res_size[r] <= next;
+    }
+  }
+  return ends && c.n > 1 ? cover_rows(t, arena, &c) : FSCHED_OK;
+}
+
+/* `in` is the op's alone at its end: whatever else ends it does so before. */
+static fs_status end_together(fs_time_model *t, uint32_t pair) {
+  uint32_t op = t->p->coincide_op[pair];
+  const fs_time_life *life = &t->life[t->p->coincide_in[pair]];
+  for (uint32_t e = life->end0; life->touched && e < life->end1; e++) {
+    uint32_t end = t->life_end.at[e];
+    const fs_time_item *x = &t->item[end], *y = &t->item[op];
+    if (end == op || fs_time_before(t, end, op) || x->lst + x->time <= y->est + y->time) {
+      continue;
+    }
+    FS_TRY(fs_model_begin_row(&t->m, (int64_t)x->time - (int64_t)y->time, FS_MODEL_INF,
+                              "same_%u_%u", pair, end));
+    FS_TRY(fs_time_add_time(t, op, 1));
+    FS_TRY(fs_time_add_time(t, end, -1));
+    FS_TRY(fs_model_end_row(&t->m));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status memory_rows(fs_time_model *t, fs_arena *arena, uint32_t memory) {
+  cover all;
+  uint64_t *begin;
+  FS_TRY(gather(t, arena, memory, &all, &begin));
+  for (uint32_t k = 0; k < all.n && !t->full; k++) {
+    uint64_t next = k + 1 < all.n ? begin[k + 1] : UINT64_MAX;
+    if (begin[k] != next) {
+      fs_arena_mark mark = fs_arena_set_mark(arena);
+      FS_TRY(cover_at(t, arena, &all, begin[k], next));
+      fs_arena_reset(arena, mark);
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_time_given(fs_time_model *t) {
+  const fs_target *target = &t->p->graph->target;
+  fs_arena arena;
+  fs_arena_init(&arena, t->m.ctx);
+  fs_status status = FSCHED_OK;
+  for (uint32_t k = 0; k < t->n_near_pair && status == FSCHED_OK; k++) {
+    status = end_together(t, t->near_pair[k]);
+  }
+  for (uint32_t m = 0; m < target->n_memories && status == FSCHED_OK && !t->full; m++) {
+    const fs_memory *memory = &target->memory[m];
+    if (fs_memory_bounded(memory) && memory->placement == FSCHED_CONTIGUOUS) {
+      fs_arena_mark mark = fs_arena_set_mark(&arena);
+      status = memory_rows(t, &arena, m);
+      fs_arena_reset(&arena, mark);
+    }
+  }
+  fs_arena_release(&arena);
+  return status;
+}

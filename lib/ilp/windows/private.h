@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constraint propagation over windows of starts; see windows.c for the list of the rules. */
+#ifndef FS_ILP_WINDOWS_PRIVATE_H
+#define FS_ILP_WINDOWS_PRIVATE_H
+
+#include "base/limit.h"
+#include "ilp/problem/problem.h"
+
+/* Items hold `amount` of a resource while they run: queues of some classes, amounts, memory, and
+ * sets of items of which no two can run at once (capacity 1). */
+typedef struct fs_wtask {
+  uint32_t item;
+  uint64_t amount;
+} fs_wtask;
+
+typedef struct fs_wresource {
+  uint64_t capacity;
+  uint32_t first, end; /* tasks */
+  uint32_t memory;     /* whose residencies hold it, too; or FS_NONE */
+  bool clique;
+} fs_wresource;
+
+typedef struct fs_windows {
+  fs_problem *p;
+  fs_arena arena;
+  uint32_t n;
+  fs_tick horizon;
+  fs_tick *est, *lct; /* per item: earliest start, latest end */
+  FS_VEC(fs_wresource) resource;
+  FS_VEC(fs_wtask) task;
+  FS_VEC(uint32_t) pair; /* two by two: items that cannot run at once, in no known order */
+  uint64_t *reach;       /* a row of bits per item: what comes after it; NULL for many items */
+  uint32_t row;          /* words per row */
+  bool failed, changed;
+  uint64_t steps, limit; /* of work; past it rules are left out */
+  /* Per item: the residencies that are counted as its own while it runs. */
+  uint32_t *born0, *born;
+  /* Room for the rules. */
+  struct fs_wevent *event;
+  struct fs_wlevel *level;
+  fs_tick *sure_begin, *sure_end; /* per residency: it is there then, whatever the starts */
+  fs_tick *from, *to;             /* ends of intervals */
+  fs_tick *before, *after;        /* windows to go back to */
+} fs_windows;
+
+typedef struct fs_wevent {
+  fs_tick time;
+  uint64_t amount;
+  bool begins;
+} fs_wevent;
+typedef struct fs_wlevel {
+  fs_tick begin, end;
+  uint64_t height;
+} fs_wlevel;
+
+/* Everything but the windows.  `relaxed`: without memories that are tight.  windows/resources.c */
+fs_status fs_windows_init(fs_windows *w, fs_problem *p, bool relaxed) FS_MUST_USE;
+void fs_windows_release(fs_windows *w);
+/* The windows of a horizon from longest paths; false: refuted. */
+bool fs_windows_start(fs_windows *w, fs_tick horizon);
+
+/* Rules to a fixpoint; false: there is no schedule within the windows.  `strong`: with energy. */
+bool fs_windows_propagate(fs_windows *w, bool strong);
+/* One pass of a rule; sets failed and changed.  windows/table.c, windows/energy.c */
+void fs_windows_table(fs_windows *w, const fs_wresource *r);
+void fs_windows_energy(fs_windows *w, const fs_wresource *r);
+/* Tries the ends of windows; false: refuted.  windows/shave.c */
+bool fs_windows_shave(fs_windows *w);
+
+static inline bool fs_windows_tired(const fs_windows *w) {
+  return w->steps > w->limit || fs_problem_stopped(w->p);
+}
+static inline bool fs_windows_after(const fs_windows *w, uint32_t a, uint32_t b) {
+  return w->reach != NULL && (w->reach[(size_t)a * w->row + b / 64] >> b % 64 & 1) != 0;
+}
+static inline fs_tick fs_latest_start(const fs_windows *w, uint32_t i) {
+  return w->lct[i] - w->p->time[i];
+}
+static inline fs_tick fs_earliest_end(const fs_windows *w, uint32_t i) {
+  return w->est[i] + w->p->time[i];
+}
+/* The item starts at t or later. */
+static inline void fs_windows_raise(fs_windows *w, uint32_t i, fs_tick t) {
+  if (t > w->est[i]) {
+    w->failed = w->failed || t > fs_latest_start(w, i);
+    w->est[i] = w->failed ? w->est[i] : t;
+    w->changed = true;
+  }
+}
+/* It ends at t or earlier. */
+static inline void fs_windows_lower(fs_windows *w, uint32_t i, fs_tick t) {
+  if (t < w->lct[i]) {
+    w->failed = w->failed || t < fs_earliest_end(w, i);
+    w->lct[i] = w->failed ? w->lct[i] : t;
+    w->changed = true;
+  }
+}
+
+#endif

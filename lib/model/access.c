@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The accesses of each residency are counted, then filed in a walk over the items in order of
+ * issue. A walk over the residencies finds the orderings that copies need:
+ *
+ *     fill   w1   r1   SW   r2   w2   SW'          accesses of one residency
+ *      '------'----'----'----'----'----'           after the fill: everything
+ *             '---------'         '----'           a write: after the writers since the last one
+ *                       '---------'                and before the next writers
+ *
+ * Chains give the rest: w1 -> SW -> w2 -> SW'.
+ *
+ * With timelines no item changes its planned time, and what has no bytes needs no order.  Other
+ * kinds of sync delay items (lib/model/retime.h): a residency then holds back the next one of its
+ * version, and those of size 0 are ordered, too. */
+#include "model/access.h"
+
+#include "base/radix.h"
+#include "model/sync.h"
+
+typedef FS_VEC(uint64_t) fs_keys;
+
+/* One access on its way to the place it is filed at. */
+typedef struct touch {
+  uint32_t residency, item;
+  uint64_t low, high;
+  uint8_t mode;
+} touch;
+
+typedef struct filing {
+  fs_accesses *out;
+  uint32_t *fill; /* per residency: where its next access goes */
+} filing;
+
+static void count_touches(const fsched_schedule *s, uint32_t *n) {
+  const fsched_graph *g = s->graph;
+  for (uint32_t a = 0; a < g->n_args; a++) {
+    if (s->arg_residency[a] != FS_NONE) {
+      n[s->arg_residency[a]]++;
+    }
+  }
+  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
+    if (s->scratch_residency[i] != FS_NONE) {
+      n[s->scratch_residency[i]]++;
+    }
+  }
+  for (uint32_t c = 0; c < s->n_copies; c++) {
+    n[s->copy_residency[c]]++;
+    if (s->copy_store[c] != FS_NONE) {
+      n[s->copy_store[c]]++;
+    }
+  }
+}
+
+static void file(filing *f, const touch *t) {
+  uint32_t at = f->fill[t->residency];
+  fs_accesses *out = f->out;
+  if (at > out->res0[t->residency]) { /* several args of one op, the same range */
+    uint32_t last = at - 1;
+    if (out->item[last] == t->item && out->low[last] == t->low && out->high[last] == t->high) {
+      out->mode[last] |= t->mode;
+      return;
+    }
+  }
+  out->item[at] = t->item;
+  out->low[at] = t->low;
+  out->high[at] = t->high;
+  out->mode[at] = t->mode;
+  f->fill[t->residency] = at + 1;
+}
+
+static void file_op(filing *f, const fsched_schedule *s, uint32_t op) {
+  const fsched_graph *g = s->graph;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    unsigned tag = g->arg_tag[a];
+    uint32_t residency = s->arg_residency[a];
+    if (residency == FS_NONE || tag == FSCHED_NO_DEP || tag == FSCHED_VALUE) {
+      continue;
+    }
+    bool whole = g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[g->arg_buffer[a]];
+    touch t = {
+        residency, op, whole ? 0 : g->arg_offset[a],
+        whole ? FS_UNBOUNDED : g->arg_offset[a] + g->arg_length[a],
+        (uint8_t)((fs_tag_reads(tag) ? FS_ACCESS_R : 0) | (fs_tag_writes(tag) ? FS_ACCESS_W : 0))};
+    file(f, &t);
+  }
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    if (s->scratch_residency[i] != FS_NONE) {
+      touch t = {s->scratch_residency[i], op, 0, FS_UNBOUNDED, FS_ACCESS_W};
+      file(f, &t);
+    }
+  }
+}
+
+static void file_copy(filing *f, const fsched_schedule *s, uint32_t item) {
+  uint32_t copy = item - s->graph->n_ops;
+  bool write = s->copy_kind[copy] == FS_SPILL_WRITE;
+  touch place = {s->copy_residency[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_R : FS_ACCESS_W};
+  file(f, &place);
+  if (s->copy_store[copy] != FS_NONE) {
+    touch store = {s->copy_store[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_W : FS_ACCESS_R};
+    file(f, &store);
+  }
+}
+
+static void file_all(filing *f, const fsched_schedule *s) {
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i];
+    if (fs_item_is_copy(s, item)) {
+      file_copy(f, s, item);
+    } else {
+      file_op(f, s, item);
+    }
+  }
+}
+
+/* Closes the gaps that merged accesses left. */
+static void compact(fs_accesses *out, const uint32_t *fill, uint32_t n_residencies) {
+  uint32_t to = 0;
+  for (uint32_t r = 0; r < n_residencies; r++) {
+    uint32_t from = out->res0[r];
+    out->res0[r] = to;
+    for (; from < fill[r]; from++, to++) {
+      out->item[to] = out->item[from];
+      out->low[to] = out->low[from];
+      out->high[to] = out->high[from];
+      out->mode[to] = out->mode[from];
+    }
+  }
+  out->res0[n_residencies] = to;
+}
+
+static fs_status file_accesses(fsched_context *ctx, const fsched_schedule *s, fs_arena *arena,
+                               fs_accesses *out) {
+  uint32_t n = s->n_residencies;
+  FS_TRY(fs_new_zero(arena, &out->res0, (size_t)n + 1));
+  count_touches(s, out->res0 + 1);
+  for (uint32_t r = 0; r < n; r++) {
+    out->res0[r + 1] += out->res0[r];
+  }
+  uint32_t total = out->res0[n];
+  FS_TRY(fs_new(arena, &out->item, total));
+  FS_TRY(fs_new(arena, &out->low, total));
+  FS_TRY(fs_new(arena, &out->high, total));
+  FS_TRY(fs_new(arena, &out->mode, total));
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  filing f = {out, NULL};
+  fs_status status = fs_new(&scratch, &f.fill, n);
+  if (status == FSCHED_OK) {
+    if (n > 0) {
+      memcpy(f.fill, out->res0, n * sizeof *f.fill);
+    }
+    file_all(&f, s);
+    compact(out, f.fill, n);
+  }
+  fs_arena_release(&scratch);
+  return status;
+}
+
+/* An ordering wanted, packed so that sorting makes the CSR. */
+static fs_status want(fsched_context *ctx, fs_keys *keys, uint32_t from, uint32_t to) {
+  return from == to ? FSCHED_OK : fs_vec_push(ctx, keys, (uint64_t)to << 32 | from);
+}
+
+/* Items get new times later.  (With sync: block these orders hold in the plan alone, and need no
+ * sync: lib/block/orders.c.) */
+static bool retimed(const fsched_schedule *s) {
+  return s->sync != NULL && s->sync->kind == FS_SYNC_BARRIER;
+}
+
+/* The spill copy that an access is, seen from its own memory (not from the store). */
+static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
+  if (!fs_item_is_copy(s, item)) {
+    return false;
+  }
+  uint32_t copy = item - s->graph->n_ops;
+  return s->copy_kind[copy] == kind && s->copy_residency[copy] == residency;
+}
+
+static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s,
+                                   const fs_accesses *acc, uint32_t r, fs_keys *keys) {
+  uint32_t first = acc->res0[r];
+  uint32_t end = acc->res0[r + 1];
+  if (first == end || (s->res_size[r] == 0 && !retimed(s))) { /* no bytes, no order */
+    return FSCHED_OK;
+  }
+  bool filled = copies(s, acc->item[first], r, FS_SPILL_READ);
+  uint32_t last_write = FS_NONE; /* the latest spill write here */
+  uint32_t since = first;        /* the first access after it */
+  for (uint32_t i = first; i < end; i++) {
+    uint32_t item = acc->item[i];
+    if (filled && i > first) {
+      FS_TRY(want(ctx, keys, acc->item[first], item));
+    }
+    if (copies(s, item, r, FS_SPILL_WRITE)) {
+      for (uint32_t j = since; j < i; j++) {
+        if ((acc->mode[j] & FS_ACCESS_W) != 0) {
+          FS_TRY(want(ctx, keys, acc->item[j], item));
+        }
+      }
+      last_write = item;
+      since = i + 1;
+    } else if ((acc->mode[i] & FS_ACCESS_W) != 0 && last_write != FS_NONE) {
+      FS_TRY(want(ctx, keys, last_write, item));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* A version has one residency in its memory at a time: the read that fills the next one comes after
+ * all that touched the one before. */
+static fs_status want_between(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+                              fs_arena *scratch, fs_keys *keys) {
+  uint32_t *latest; /* per version: its latest residency */
+  FS_TRY(fs_new_none(scratch, &latest, s->graph->n_versions));
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t version = s->res_version[r];
+    if (version == FS_NONE || s->res_memory[r] != fs_version_memory(s->graph, version)) {
+      continue;
+    }
+    uint32_t before = latest[version];
+    latest[version] = r;
+    for (uint32_t i = before == FS_NONE ? 0 : acc->res0[before];
+         before != FS_NONE && i < acc->res0[before + 1]; i++) {
+      FS_TRY(want(ctx, keys, acc->item[i], acc->item[acc->res0[r]]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+typedef struct store_state { /* per version: how its copy in the store was last used */
+  uint32_t write;            /* latest spill write, an item */
+  uint32_t reads;            /* spill reads since: a list through `next`, copies */
+} store_state;
+
+/* Do two copies of a version use the same bytes in the store?  Unbounded and counted memories have
+ * one place for each version. */
+static bool same_store_bytes(const fsched_schedule *s, uint32_t a, uint32_t b) {
+  uint32_t store = s->copy_store[a];
+  return store == s->copy_store[b] || store == FS_NONE ||
+         s->graph->target.memory[s->res_memory[store]].placement == FSCHED_COUNTED;
+}
+
+static fs_status want_at_store(fsched_context *ctx, const fsched_schedule *s, store_state *state,
+                               uint32_t *next, uint32_t item, fs_keys *keys) {
+  uint32_t n_ops = s->graph->n_ops;
+  uint32_t copy = item - n_ops;
+  if (fs_version_size(s->graph, s->copy_version[copy]) == 0 && !retimed(s)) {
+    return FSCHED_OK;
+  }
+  store_state *v = &state[s->copy_version[copy]];
+  if (s->copy_kind[copy] == FS_SPILL_READ) {
+    next[copy] = v->reads;
+    v->reads = copy;
+    return v->write == FS_NONE ? FSCHED_OK : want(ctx, keys, v->write, item);
+  }
+  for (uint32_t c = v->reads; c != FS_NONE; c = next[c]) {
+    if (same_store_bytes(s, c, copy)) {
+      FS_TRY(want(ctx, keys, n_ops + c, item));
+    }
+  }
+  if (v->reads == FS_NONE && v->write != FS_NONE && same_store_bytes(s, v->write - n_ops, copy)) {
+    FS_TRY(want(ctx, keys, v->write, item));
+  }
+  *v = (store_state){item, FS_NONE};
+  return FSCHED_OK;
+}
+
+static fs_status want_data(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+                           fs_arena *scratch, fs_keys *keys) {
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    FS_TRY(want_in_residency(ctx, s, acc, r, keys));
+  }
+  if (retimed(s)) {
+    FS_TRY(want_between(ctx, s, acc, scratch, keys));
+  }
+  store_state *state;
+  uint32_t *next;
+  FS_TRY(fs_new_none(scratch, &state, s->graph->n_versions));
+  FS_TRY(fs_new(scratch, &next, s->n_copies));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    if (fs_item_is_copy(s, s->order[i])) {
+      FS_TRY(want_at_store(ctx, s, state, next, s->order[i], keys));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* From sorted keys (to, from) to the CSR. */
+static fs_status file_data(const fsched_schedule *s, fs_arena *arena, const fs_keys *keys,
+                           fs_accesses *out) {
+  FS_TRY(fs_new_zero(arena, &out->data0, (size_t)s->n_items + 1));
+  FS_TRY(fs_new(arena, &out->data, keys->n));
+  uint32_t n = 0;
+  for (size_t i = 0; i < keys->n; i++) {
+    if (i > 0 && keys->at[i] == keys->at[i - 1]) {
+      continue;
+    }
+    uint32_t from = (uint32_t)keys->at[i];
+    uint32_t to = (uint32_t)(keys->at[i] >> 32);
+    assert(out->position[from] < out->position[to]);
+    out->data[n++] = from;
+    out->data0[to + 1] = n;
+  }
+  for (uint32_t i = 0; i < s->n_items; i++) { /* items without any */
+    out->data0[i + 1] = out->data0[i + 1] > out->data0[i] ? out->data0[i + 1] : out->data0[i];
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_accesses_collect(fsched_context *ctx, const fsched_schedule *s, fs_arena *results,
+                              fs_arena *arena, fs_accesses *out) {
+  FS_TRY(fs_new(results, &out->position, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    out->position[s->order[i]] = i;
+  }
+  FS_TRY(file_accesses(ctx, s, arena, out));
+  fs_keys keys = {0};
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  fs_status status = want_data(ctx, s, out, &scratch, &keys);
+  uint64_t *spare;
+  if (status == FSCHED_OK && (status = fs_new(&scratch, &spare, keys.n)) == FSCHED_OK) {
+    fs_radix_sort(keys.at, spare, keys.n);
+    status = file_data(s, results, &keys, out);
+  }
+  fs_arena_release(&scratch);
+  fs_vec_free(ctx, &keys);
+  return status;
+}
+
+static bool contains(const uint32_t *ids, uint32_t low, uint32_t high, uint32_t id) {
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (ids[middle] < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return ids[low] == id;
+}
+
+bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b) {
+  const fsched_graph *g = s->graph;
+  if (a < g->n_ops && b < g->n_ops && g->pred0[b] < g->pred0[b + 1] &&
+      contains(g->pred, g->pred0[b], g->pred0[b + 1] - 1, a)) {
+    return true;
+  }
+  return acc->data0[b] < acc->data0[b + 1] &&
+         contains(acc->data, acc->data0[b], acc->data0[b + 1] - 1, a);
+}
+
+uint32_t fs_inplace_taken(const fsched_schedule *s, uint32_t op, uint32_t out) {
+  const fsched_graph *g = s->graph;
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    uint32_t in = s->arg_residency[g->inplace_in[i]];
+    if (s->arg_residency[g->inplace_out[i]] == out && in != FS_NONE && in != out &&
+        s->res_memory[in] == s->res_memory[out] && s->res_address[in] == s->res_address[out] &&
+        s->res_size[in] == s->res_size[out] && s->res_begin[out] == s->start[op] &&
+        s->res_end[in] == s->end[op]) {
+      return in;
+    }
+  }
+  return FS_NONE;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who touches which residency of a schedule, and the orderings that copies need for their data.
+ *
+ * The graph's edges know ops only.  A spill copy is ordered by the value it carries:
+ *   - a read after the write of the version that it finds in the store;
+ *   - everything that touches a residency after the read that filled it;
+ *   - a write after all that wrote its residency before it, and before what writes there later;
+ *   - a write after reads of the store copy that it replaces;
+ *   - with kinds of sync other than timelines, a read after all that touched its version's
+ * residency before. */
+#ifndef FS_ACCESS_H
+#define FS_ACCESS_H
+
+#include "model/schedule.h"
+
+enum { FS_ACCESS_R = 1, FS_ACCESS_W = 2 };
+
+typedef struct fs_accesses {
+  uint32_t *position; /* per item: its index in s->order */
+
+  /* CSR per residency, in order of issue.  An item may touch a residency by several ranges. */
+  uint32_t *res0;
+  uint32_t *item;
+  uint64_t *low, *high; /* bytes within the residency; the whole of it: 0, FS_UNBOUNDED */
+  uint8_t *mode;        /* FS_ACCESS_R, FS_ACCESS_W or both */
+
+  /* CSR per item, ascending, without repeats: what must come before it for a copy's data. */
+  uint32_t *data0, *data;
+} fs_accesses;
+
+/* `position` and `data` live in `results`, the other arrays in `arena`.
+ * Complexity: O(items + args + residencies).  Errors: FSCHED_SYSTEM. */
+fs_status fs_accesses_collect(fsched_context *ctx, const fsched_schedule *s, fs_arena *results,
+                              fs_arena *arena, fs_accesses *out) FS_MUST_USE;
+
+/* Is there an edge of the graph, or one of a copy's data, from `a` to `b`?  O(log edges). */
+bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b);
+/* The residency whose place the op's output in residency `out` took over as an in-place output, or
+ * FS_NONE. */
+uint32_t fs_inplace_taken(const fsched_schedule *s, uint32_t op, uint32_t out);
+/* An item on one queue only; such items of a queue are ordered by it. */
+static inline bool fs_item_plain(const fsched_schedule *s, uint32_t item) {
+  return fs_item_is_copy(s, item) || s->graph->op_gang[item] == FS_NONE;
+}
+
+#endif

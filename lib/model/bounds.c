@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lower bounds that need no search.
+ *
+ * A set of jobs whose heads (earliest starts) are at least h and whose tails (what must follow) are
+ * at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity: the queues
+ * of a domain, a resource, the concurrency limit, a memory.  The bound is the maximum over such
+ * pairs (Carlier 1982, for one machine; divided by the capacity for several): for each head, one
+ * pass over the jobs by descending tail.  Heads are sampled where jobs times heads would be too
+ * many (limit.h), and sets of too many jobs are taken as a whole.  Sums saturate, which keeps them
+ * bounds.
+ *
+ * Jobs are the ops and the copies that no schedule avoids: the first read of given content that is
+ * used (its tail: what its users need), and the write-back of what is kept (its head: its writers).
+ * A gang counts once for each of its queues.
+ *
+ * Ops that every other op precedes or follows cut the graph in series; the bounds of the parts add
+ * up (for graphs of up to so many ops times domains).  Copies may cross such a cut and are left out
+ * of the parts. */
+#include <stdlib.h>
+
+#include "model/bounds_private.h"
+#include "model/overwritten.h"
+
+static bool spills(const fsched_graph *g, uint32_t v) {
+  const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
+  return fs_memory_bounded(m) && fs_memory_spills(m);
+}
+
+bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {
+  return fs_version_load_needed(g, v) && !fs_version_load_races(g, v);
+}
+
+/* A kept version that is given and never written is in the store already. */
+bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
+  if (!spills(g, v) || !fs_version_kept(g, v)) {
+    return false;
+  }
+  for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+    if (fs_tag_writes(g->arg_tag[g->access_arg[i]])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v) {
+  return fs_spill_read_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
+}
+
+fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v) {
+  return fs_spill_write_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
+}
+
+static fs_tick own_head(const fs_bounds *b, uint32_t op) {
+  const fsched_graph *g = b->g;
+  fs_tick head = 0;
+  if (b->copies && g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
+    head = g->op_start[op];
+  }
+  for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && fs_bounds_read_needed(g, v)) {
+      head = fs_max(head, fs_bounds_read_time(g, v));
+    }
+  }
+  return head;
+}
+
+static fs_tick own_tail(const fs_bounds *b, uint32_t op) {
+  const fsched_graph *g = b->g;
+  fs_tick tail = 0;
+  for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
+    uint32_t v = g->arg_version[a];
+    if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_bounds_write_needed(g, v)) {
+      tail = fs_max(tail, fs_bounds_write_time(g, v));
+    }
+  }
+  return tail;
+}
+
+/* Longest paths before and after each op of the part; returns the longest path through it. */
+static fs_tick heads_and_tails(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  fs_tick longest = 0;
+  for (uint32_t i = b->first; i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    b->head[op] = own_head(b, op);
+    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1]; p++) {
+      uint32_t pred = g->pred[p];
+      if (fs_bounds_inside(b, pred)) {
+        b->head[op] = fs_max(b->head[op], b->head[pred] + g->op_time[pred]);
+      }
+    }
+  }
+  for (uint32_t i = b->last; i-- > b->first;) {
+    uint32_t op = g->topo[i];
+    b->tail[op] = own_tail(b, op);
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      uint32_t succ = g->succ[s];
+      if (fs_bounds_inside(b, succ)) {
+        b->tail[op] = fs_max(b->tail[op], b->tail[succ] + g->op_time[succ]);
+      }
+    }
+    longest = fs_max(longest, b->head[op] + g->op_time[op] + b->tail[op]);
+  }
+  return longest;
+}
+
+static int by_tail(const void *a, const void *b) {
+  const fs_bounds_job *x = a, *y = b;
+  return x->tail != y->tail   ? (x->tail < y->tail ? 1 : -1)
+         : x->head != y->head ? (x->head < y->head ? 1 : -1)
+                              : (x->work > y->work) - (x->work < y->work);
+}
+
+static int by_tick(const void *a, const void *b) {
+  const fs_tick *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
+  fs_tick best = 0, work = 0;
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    const fs_bounds_job *j = &b->jobs.at[i];
+    if (j->head >= h) {
+      work = fs_add_most(work, j->work);
+      fs_tick least = capacity == 1 ? work : fs_ceil_div(work, capacity);
+      best = fs_max(best, fs_add_most(h + j->tail, least));
+    }
+  }
+  return best;
+}
+
+static fs_tick whole(const fs_bounds *b, uint64_t capacity) {
+  fs_tick head = UINT64_MAX, tail = UINT64_MAX, work = 0;
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    head = fs_min(head, b->jobs.at[i].head);
+    tail = fs_min(tail, b->jobs.at[i].tail);
+    work = fs_add_most(work, b->jobs.at[i].work);
+  }
+  return fs_add_most(head + tail, fs_ceil_div(work, capacity));
+}
+
+/* The best window over the jobs collected. */
+fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) {
+  size_t n = b->jobs.n;
+  const fs_limits *limits = fs_limits_of(b->ctx);
+  if (n == 0 || capacity == 0 || n > limits->bound_jobs) {
+    *out = n == 0 || capacity == 0 ? *out : fs_max(*out, whole(b, capacity));
+    b->jobs.n = 0;
+    return FSCHED_OK;
+  }
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  fs_tick *heads;
+  FS_TRY(fs_new(b->arena, &heads, n));
+  for (size_t i = 0; i < n; i++) {
+    heads[i] = b->jobs.at[i].head;
+  }
+  qsort(heads, n, sizeof *heads, by_tick);
+  qsort(b->jobs.at, n, sizeof *b->jobs.at, by_tail);
+  size_t distinct = 1;
+  for (size_t i = 1; i < n; i++) {
+    if (heads[i] != heads[i - 1]) {
+      heads[distinct++] = heads[i];
+    }
+  }
+  size_t step = distinct * n / limits->bound_steps + 1;
+  for (size_t i = 0; i < distinct; i += step) {
+    *out = fs_max(*out, window(b, heads[i], capacity));
+  }
+  fs_arena_reset(b->arena, mark);
+  b->jobs.n = 0;
+  return FSCHED_OK;
+}
+
+fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick work) {
+  fs_bounds_job j = {head, tail, work};
+  return work == 0 ? FSCHED_OK : fs_vec_push(b->ctx, &b->jobs, j);
+}
+
+static bool has_queue(const fs_target *t, uint32_t d, uint32_t queue) {
+  uint32_t low = t->domain_queue0[d], high = t->domain_queue0[d + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (t->domain_queue[middle] == queue) {
+      return true;
+    }
+    low = t->domain_queue[middle] < queue ? middle + 1 : low;
+    high = t->domain_queue[middle] < queue ? high : middle;
+  }
+  return false;
+}
+
+/* Is domain `a` within domain `d`?  Both are ascending. */
+static bool subset(const fs_target *t, uint32_t a, uint32_t d) {
+  for (uint32_t i = t->domain_queue0[a]; i < t->domain_queue0[a + 1]; i++) {
+    if (!has_queue(t, d, t->domain_queue[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Reads and write-backs that run on the queues of domain `d`. */
+static fs_status add_copies(fs_bounds *b, uint32_t d) {
+  const fsched_graph *g = b->g;
+  for (uint32_t k = b->copy0[d]; b->copies && k < b->copy0[d + 1]; k++) {
+    uint32_t v = b->copy[k];
+    fs_tick head = 0, tail = 0;
+    for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+      uint32_t op = g->access_op[i];
+      tail = fs_max(tail, g->op_time[op] + b->tail[op]);
+      if (fs_tag_writes(g->arg_tag[g->access_arg[i]])) {
+        head = fs_max(head, b->head[op] + g->op_time[op]);
+      }
+    }
+    FS_TRY(
+        fs_bounds_add_job(b, 0, tail, fs_bounds_read_needed(g, v) ? fs_bounds_read_time(g, v) : 0));
+    FS_TRY(fs_bounds_add_job(b, head, 0,
+                             fs_bounds_write_needed(g, v) ? fs_bounds_write_time(g, v) : 0));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
+  for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
+    uint32_t op = b->slot_op[i];
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
+  }
+  return FSCHED_OK;
+}
+
+/* The domains within `d` that begin with this queue, or (number of queues) have none. */
+static fs_status add_domains(fs_bounds *b, uint32_t d, uint32_t queue) {
+  for (uint32_t i = b->first0[queue]; i < b->first0[queue + 1]; i++) {
+    uint32_t e = b->first_domain[i];
+    bool any = b->slot0[e] < b->slot0[e + 1] || b->copy0[e] < b->copy0[e + 1];
+    if (any && subset(&b->g->target, e, d)) {
+      FS_TRY(add_ops(b, e, 1));
+      FS_TRY(add_copies(b, e));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Each gang once, for its members that are in the domain. */
+static fs_status add_gangs(fs_bounds *b, uint32_t d) {
+  const fs_target *t = &b->g->target;
+  for (int add = 0; add < 2; add++) {
+    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+      uint32_t queue = t->domain_queue[i];
+      for (uint32_t k = b->gang0[queue]; k < b->gang0[queue + 1]; k++) {
+        uint32_t gang = b->gang[k];
+        if (add) {
+          FS_TRY(add_ops(b, t->n_domains + gang, b->share[gang]));
+        }
+        b->share[gang] = add ? 0 : b->share[gang] + 1;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
+  const fs_target *t = &b->g->target;
+  uint64_t queues =
+      t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
+  if (queues > 0) {
+    FS_TRY(add_domains(b, d, t->n_queues));
+    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+      FS_TRY(add_domains(b, d, t->domain_queue[i]));
+    }
+    FS_TRY(add_gangs(b, d));
+  }
+  return fs_bounds_windows(b, queues, out);
+}
+
+static fs_status fill_domains(fs_bounds *b) {
+  const fs_target *t = &b->g->target;
+  FS_TRY(fs_new_zero(b->arena, &b->first0, (size_t)t->n_queues + 3));
+  FS_TRY(fs_new(b->arena, &b->first_domain, t->n_domains));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t d = 0; d < t->n_domains; d++) {
+      bool none = t->domain_queue0[d] == t->domain_queue0[d + 1];
+      uint32_t q = none ? t->n_queues : t->domain_queue[t->domain_queue0[d]];
+      if (fill) {
+        b->first_domain[b->first0[q + 1]++] = d;
+      } else {
+        b->first0[q + 2]++;
+      }
+    }
+    for (uint32_t q = 0; !fill && q <= t->n_queues; q++) {
+      b->first0[q + 2] += b->first0[q + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_gangs(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  uint32_t n_queues = g->target.n_queues;
+  FS_TRY(fs_new_zero(b->arena, &b->gang0, (size_t)n_queues + 2));
+  FS_TRY(fs_new(b->arena, &b->gang, g->n_gangs == 0 ? 0 : g->gang_queue0[g->n_gangs]));
+  FS_TRY(fs_new_zero(b->arena, &b->share, g->n_gangs));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t k = 0; k < g->n_gangs; k++) {
+      for (uint32_t i = g->gang_queue0[k]; i < g->gang_queue0[k + 1]; i++) {
+        if (fill) {
+          b->gang[b->gang0[g->gang_queue[i] + 1]++] = k;
+        } else {
+          b->gang0[g->gang_queue[i] + 2]++;
+        }
+      }
+    }
+    for (uint32_t q = 0; !fill && q < n_queues; q++) {
+      b->gang0[q + 2] += b->gang0[q + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Sorts the part's ops into slots; the arrays go with the caller's mark. */
+static fs_status fill_slots(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  uint32_t n_slots = g->target.n_domains + g->n_gangs;
+  FS_TRY(fs_new_zero(b->arena, &b->slot0, (size_t)n_slots + 2));
+  FS_TRY(fs_new(b->arena, &b->slot_op, b->last - b->first));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t i = b->first; i < b->last; i++) {
+      uint32_t op = g->topo[i];
+      uint32_t slot =
+          g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op];
+      if (fill) {
+        b->slot_op[b->slot0[slot + 1]++] = op;
+      } else {
+        b->slot0[slot + 2]++;
+      }
+    }
+    for (uint32_t s = 0; !fill && s < n_slots; s++) {
+      b->slot0[s + 2] += b->slot0[s + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_copies(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  FS_TRY(fs_new_zero(b->arena, &b->copy0, (size_t)g->target.n_domains + 2));
+  FS_TRY(fs_new(b->arena, &b->copy, g->n_versions));
+  for (int fill = 0; fill < 2; fill++) {
+    for (uint32_t v = 0; v < g->n_versions; v++) {
+      if (!fs_bounds_read_needed(g, v) && !fs_bounds_write_needed(g, v)) {
+        continue;
+      }
+      uint32_t d = g->target.memory[fs_version_memory(g, v)].spill_domain;
+      if (fill) {
+        b->copy[b->copy0[d + 1]++] = v;
+      } else {
+        b->copy0[d + 2]++;
+      }
+    }
+    for (uint32_t d = 0; !fill && d < g->target.n_domains; d++) {
+      b->copy0[d + 2] += b->copy0[d + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Energy; amounts are scaled down together where ticks times amounts could overflow. */
+static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  uint64_t capacity = g->target.resource_capacity[r];
+  uint32_t shift = 0;
+  while (capacity >> shift > (uint64_t)1 << 16) {
+    shift++;
+  }
+  for (uint32_t i = b->first; i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
+      if (g->use_resource[u] == r) { /* rounding amounts down keeps it a bound */
+        FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op],
+                                 g->op_time[op] * (g->use_amount[u] >> shift)));
+      }
+    }
+  }
+  return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
+}
+
+static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
+  for (uint32_t i = b->first; i < b->last && b->g->target.concurrency > 0; i++) {
+    uint32_t op = b->g->topo[i];
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op]));
+  }
+  return fs_bounds_windows(b, b->g->target.concurrency, out);
+}
+
+static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  FS_TRY(fill_slots(b));
+  out->critical_path = heads_and_tails(b);
+  for (uint32_t d = 0; d < b->g->target.n_domains; d++) {
+    FS_TRY(domain_bound(b, d, &out->queue_work));
+  }
+  for (uint32_t r = 0; r < b->g->target.n_resources; r++) {
+    FS_TRY(resource_bound(b, r, &out->resource_work));
+  }
+  FS_TRY(concurrency_bound(b, &out->resource_work));
+  FS_TRY(fs_bounds_memories(b, &out->memory_work));
+  fs_arena_reset(b->arena, mark);
+  return FSCHED_OK;
+}
+
+static fs_tick largest(const fs_lower_bounds *l) {
+  fs_tick work =
+      fs_max(fs_max(l->queue_work, l->resource_work), fs_max(l->copy_work, l->memory_work));
+  return fs_max(fs_max(l->critical_path, l->series), work);
+}
+
+/* Adds the bound of the part [first, last). */
+static fs_status add_part(fs_bounds *b, uint32_t last, fs_tick *sum) {
+  fs_lower_bounds part = {0};
+  b->last = last;
+  if (b->first < b->last) {
+    FS_TRY(part_bounds(b, &part));
+  }
+  *sum += largest(&part);
+  return FSCHED_OK;
+}
+
+/* The sum over the parts between ops that all others precede or follow: no edge, and none from a
+ * source before everything or to a sink after it, jumps over such an op in topological order. */
+static fs_status series_bound(fs_bounds *b, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  uint32_t last_root = 0, reach = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    last_root = g->pred0[g->topo[i] + 1] == g->pred0[g->topo[i]] ? i : last_root;
+  }
+  b->copies = false;
+  b->first = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = g->topo[i];
+    if (reach <= i && last_root <= i) {
+      FS_TRY(add_part(b, i, out));
+      *out += g->op_time[op];
+      b->first = i + 1;
+    }
+    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
+      reach = (uint32_t)fs_max(reach, b->position[g->succ[s]]);
+    }
+    reach = g->succ0[op] == g->succ0[op + 1] ? g->n_ops : reach;
+  }
+  return add_part(b, g->n_ops, out);
+}
+
+/* The unavoidable copies alone. */
+static fs_status copy_bound(fs_bounds *b, fs_tick *out) {
+  const fs_target *t = &b->g->target;
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    uint64_t queues =
+        t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
+    fs_tick sum = 0;
+    FS_TRY(add_copies(b, d));
+    for (size_t i = 0; i < b->jobs.n; i++) {
+      sum = fs_add_most(sum, b->jobs.at[i].work);
+    }
+    b->jobs.n = 0;
+    *out = queues == 0 ? *out : fs_max(*out, fs_ceil_div(sum, queues));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
+  const fsched_graph *g = b->g;
+  FS_TRY(fs_new(b->arena, &b->position, g->n_ops));
+  FS_TRY(fs_new_zero(b->arena, &b->head, g->n_ops));
+  FS_TRY(fs_new_zero(b->arena, &b->tail, g->n_ops));
+  FS_TRY(fill_copies(b));
+  FS_TRY(fill_domains(b));
+  FS_TRY(fill_gangs(b));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    b->position[g->topo[i]] = i;
+  }
+  b->last = g->n_ops;
+  b->copies = true;
+  (void)heads_and_tails(b);
+  FS_TRY(fs_bounds_find_memories(b));
+  FS_TRY(part_bounds(b, out));
+  FS_TRY(copy_bound(b, &out->copy_work));
+  if ((uint64_t)g->n_ops * (g->target.n_domains + 1) <= fs_limits_of(b->ctx)->bound_parts) {
+    FS_TRY(series_bound(b, &out->series));
+  }
+  out->all = largest(out);
+  return FSCHED_OK;
+}
+
+fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g, fs_lower_bounds *out) {
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  *out = (fs_lower_bounds){0};
+  fs_bounds b = {.ctx = ctx, .g = g, .arena = &arena};
+  fs_status status = all_bounds(&b, out);
+  fs_vec_free(ctx, &b.jobs);
+  fs_arena_release(&arena);
+  return status;
+}

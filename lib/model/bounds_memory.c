@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The area that no schedule avoids in a bounded memory: amounts times ticks, each within a window.
+ *
+ *          amount
+ *   capacity  +---------------------------------+
+ *             | producer |   gap    | reader |   |    a version: held by its producer and by one of
+ *             |----------+----------+--------+   |    its readers, and between them,
+ *             |   | scratch |                    |    scratch: held by its op
+ *             +---------------------------------+ makespan
+ *
+ * What is held must be there at one time only once, so a version is held by ops that follow each
+ * other: of these the best is taken
+ *   - a chain of its ops, each an edge from the one before;
+ *   - its first op and one that a longest path leads to.  Where nothing can be spilled, all of the
+ *     path between them counts; else the gap counts at most as long as the copies take that the
+ *     version would need to be gone meanwhile (a read; and a write if it has one writer, who stands
+ *     at its begin: its content is then in no store).  A copy in the gap holds the version, too.
+ * Besides, with spilling: given content is held by its first read, which is before all; what is
+ * kept is held by its first writer and by the write-back.  Without: given content is held from 0 to
+ * an access, what is kept from a writer to the end, and what is both lessens the capacity.
+ *
+ * An in-place output may lie on its input while their op runs, and is not held by it.  Sizes are
+ * counted in units, their greatest common divisor or, where ticks times units would overflow, more;
+ * rounding down keeps it a bound.  Paths and chains end where the steps (limit.h) are used up,
+ * which also does.
+ */
+#include "model/bounds_private.h"
+
+typedef struct search {
+  fs_bounds *b;
+  uint32_t memory;
+  uint64_t unit, steps; /* steps that are left */
+  uint64_t *amount;     /* per op, in units */
+  /* Per op, of the version at hand: its place in the list below, and the longest path to it. */
+  uint32_t *listed, *reached; /* the version for which they hold, or FS_NONE */
+  uint32_t *place;
+  fs_tick *path;
+  FS_VEC(fs_bounds_job) jobs;
+  /* The ops that access the version, each once, in program order. */
+  uint32_t n;
+  uint32_t *op, *before; /* `before`: of the best chain that ends here, or FS_NONE */
+  fs_tick *chain;
+  bool *writes, *shares; /* `shares`: the version may lie on another while the op runs */
+} search;
+
+/* ---- units */
+
+static uint64_t common(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static uint64_t version_size(const search *s, uint32_t v) {
+  const fsched_graph *g = s->b->g;
+  return fs_align_up(fs_version_size(g, v), g->target.memory[s->memory].align);
+}
+
+static uint64_t scratch_size(const search *s, uint32_t i) {
+  const fsched_graph *g = s->b->g;
+  return fs_align_up(g->scratch_size[i], g->target.memory[s->memory].align);
+}
+
+/* The unit, and the capacity in it, less what is always there. */
+static uint64_t find_unit(search *s) {
+  const fsched_graph *g = s->b->g;
+  const fs_memory *m = &g->target.memory[s->memory];
+  uint64_t always = 0, ticks = 0;
+  s->unit = 0;
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    if (fs_version_memory(g, v) == s->memory) {
+      bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v);
+      always = stays ? fs_add_most(always, version_size(s, v)) : always;
+      s->unit = common(s->unit, version_size(s, v));
+    }
+  }
+  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
+    if (g->scratch_memory[i] == s->memory) {
+      s->unit = common(s->unit, scratch_size(s, i));
+    }
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    ticks = fs_add_most(ticks, g->op_time[op]);
+  }
+  s->unit = fs_max(s->unit, 1);
+  while (fs_multiply_most(m->capacity / s->unit, fs_max(ticks, 1)) >> 62 != 0) {
+    s->unit *= 2;
+  }
+  return (m->capacity - fs_min(m->capacity, always)) / s->unit;
+}
+
+/* ---- the ops of a version */
+
+/* `v` may lie on the input that it takes the place of while `op` runs. */
+static bool shares_place(const fsched_graph *g, uint32_t op, uint32_t v) {
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    if (g->arg_version[g->inplace_out[i]] == v) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_tick time_of(const search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
+
+static fs_status list_ops(search *s, uint32_t v) {
+  const fsched_graph *g = s->b->g;
+  uint32_t n = g->version_access0[v + 1] - g->version_access0[v];
+  fs_arena *a = s->b->arena;
+  s->n = 0;
+  FS_TRY(fs_new(a, &s->op, n));
+  FS_TRY(fs_new(a, &s->before, n));
+  FS_TRY(fs_new(a, &s->chain, n));
+  FS_TRY(fs_new_zero(a, &s->writes, n));
+  FS_TRY(fs_new(a, &s->shares, n));
+  for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+    uint32_t op = g->access_op[i];
+    if (s->listed[op] != v) {
+      s->listed[op] = v;
+      s->place[op] = s->n;
+      s->op[s->n] = op;
+      s->shares[s->n++] = shares_place(g, op, v);
+    }
+    s->writes[s->place[op]] |= fs_tag_writes(g->arg_tag[g->access_arg[i]]);
+  }
+  return FSCHED_OK;
+}
+
+static bool step(search *s) {
+  s->steps -= s->steps > 0;
+  return s->steps > 0;
+}
+
+/* The best chain that ends with each op; returns the best of all. */
+static uint32_t find_chains(search *s, uint32_t v) {
+  const fsched_graph *g = s->b->g;
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    uint32_t op = s->op[i];
+    s->before[i] = FS_NONE;
+    s->chain[i] = 0;
+    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1] && step(s); p++) {
+      uint32_t pred = g->pred[p];
+      if (s->listed[pred] == v && s->place[pred] < i &&
+          (s->before[i] == FS_NONE || s->chain[s->place[pred]] > s->chain[i])) {
+        s->before[i] = s->place[pred];
+        s->chain[i] = s->chain[s->place[pred]];
+      }
+    }
+    s->chain[i] += time_of(s, i);
+    best = s->chain[i] > s->chain[best] ? i : best;
+  }
+  return best;
+}
+
+/* Ticks between the end of the first op and the start of those behind it. */
+static void find_paths(search *s, uint32_t v) {
+  const fs_bounds *b = s->b;
+  const fsched_graph *g = b->g;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    last = (uint32_t)fs_max(last, b->position[s->op[i]]);
+  }
+  s->reached[s->op[0]] = v;
+  s->path[s->op[0]] = 0;
+  for (uint32_t at = b->position[s->op[0]]; at < last && step(s); at++) {
+    uint32_t op = g->topo[at];
+    if (s->reached[op] != v) {
+      continue;
+    }
+    fs_tick path = op == s->op[0] ? 0 : s->path[op] + g->op_time[op];
+    for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && step(s); k++) {
+      uint32_t next = g->succ[k];
+      s->path[next] = s->reached[next] == v ? fs_max(s->path[next], path) : path;
+      s->reached[next] = v;
+    }
+  }
+}
+
+/* ---- what is held */
+
+static void hold_op(search *s, uint32_t i, uint64_t units) {
+  s->amount[s->op[i]] += s->shares[i] ? 0 : units;
+}
+
+static fs_status hold(search *s, fs_tick head, fs_tick tail, fs_tick ticks, uint64_t units) {
+  fs_bounds_job j = {head, tail, fs_multiply_most(ticks, units)};
+  return j.work == 0 ? FSCHED_OK : fs_vec_push(s->b->ctx, &s->jobs, j);
+}
+
+static fs_tick end_head(const search *s, uint32_t i) {
+  return s->b->head[s->op[i]] + s->b->g->op_time[s->op[i]];
+}
+
+static fs_tick start_tail(const search *s, uint32_t i) {
+  return s->b->tail[s->op[i]] + s->b->g->op_time[s->op[i]];
+}
+
+static void hold_chain(search *s, uint32_t i, uint64_t units) {
+  for (; i != FS_NONE; i = s->before[i]) {
+    hold_op(s, i, units);
+  }
+}
+
+/* How long a version may be gone between two of its ops without copies being as long. */
+static fs_tick gone(const search *s, uint32_t v) {
+  const fsched_graph *g = s->b->g;
+  if (!fs_memory_spills(&g->target.memory[s->memory])) {
+    return FS_TICK_NONE;
+  }
+  uint32_t writers = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    writers += s->writes[i];
+  }
+  bool unstored = writers == 1 && s->writes[0] && !fs_version_given(g, v);
+  return fs_bounds_read_time(g, v) + (unstored ? fs_bounds_write_time(g, v) : 0);
+}
+
+/* The better one of the best chain and of the first op with one behind it. */
+static fs_status hold_between(search *s, uint32_t v, uint64_t units) {
+  fs_tick most = gone(s, v), best_gap = 0;
+  uint32_t end = find_chains(s, v), best = FS_NONE;
+  fs_tick ticks = s->chain[end];
+  find_paths(s, v);
+  for (uint32_t i = 1; i < s->n; i++) {
+    if (s->reached[s->op[i]] == v) {
+      fs_tick gap = fs_min(s->path[s->op[i]], most);
+      fs_tick sum = time_of(s, 0) + gap + time_of(s, i);
+      best = sum > ticks ? i : best;
+      best_gap = sum > ticks ? gap : best_gap;
+      ticks = fs_max(ticks, sum);
+    }
+  }
+  fs_tick write = 0;
+  if (fs_bounds_write_needed(s->b->g, v) && s->writes[0]) {
+    write = fs_bounds_write_time(s->b->g, v);
+  }
+  if (time_of(s, 0) + write > ticks) {
+    hold_op(s, 0, units);
+    return hold(s, end_head(s, 0), 0, write, units);
+  }
+  if (best == FS_NONE) {
+    hold_chain(s, end, units);
+    return FSCHED_OK;
+  }
+  hold_op(s, 0, units);
+  hold_op(s, best, units);
+  return hold(s, end_head(s, 0), start_tail(s, best), best_gap, units);
+}
+
+/* From 0 to the latest access. */
+static fs_status hold_from_zero(search *s, uint64_t units) {
+  uint32_t last = 0;
+  for (uint32_t i = 1; i < s->n; i++) {
+    last = end_head(s, i) > end_head(s, last) ? i : last;
+  }
+  hold_op(s, last, units);
+  return hold(s, 0, start_tail(s, last), s->b->head[s->op[last]], units);
+}
+
+/* From the writer with the longest tail to the makespan. */
+static fs_status hold_to_end(search *s, uint64_t units) {
+  uint32_t first = FS_NONE;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (s->writes[i] && (first == FS_NONE || start_tail(s, i) > start_tail(s, first))) {
+      first = i;
+    }
+  }
+  if (first == FS_NONE) {
+    return FSCHED_OK;
+  }
+  hold_op(s, first, units);
+  return hold(s, end_head(s, first), 0, s->b->tail[s->op[first]], units);
+}
+
+static fs_status hold_read(search *s, uint32_t v, uint64_t units) {
+  fs_tick tail = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    tail = fs_max(tail, start_tail(s, i));
+  }
+  return hold(s, 0, tail, fs_bounds_read_time(s->b->g, v), units);
+}
+
+static fs_status hold_version(search *s, uint32_t v) {
+  const fsched_graph *g = s->b->g;
+  uint64_t units = version_size(s, v) / s->unit;
+  bool spills = fs_memory_spills(&g->target.memory[s->memory]);
+  bool given = fs_version_given(g, v), kept = fs_version_kept(g, v);
+  if (units == 0 || g->version_access0[v] == g->version_access0[v + 1] ||
+      (!spills && given && kept)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(list_ops(s, v));
+  if (!spills && (given || kept)) {
+    return given ? hold_from_zero(s, units) : hold_to_end(s, units);
+  }
+  if (fs_bounds_read_needed(g, v)) {
+    FS_TRY(hold_read(s, v, units));
+  }
+  return hold_between(s, v, units);
+}
+
+/* ---- all of it */
+
+/* By topological position, so that a part is a range. */
+static fs_status keep(search *s, fs_bounds_memory *m) {
+  const fsched_graph *g = s->b->g;
+  fs_arena *a = s->b->arena;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    m->n_held += s->amount[op] != 0;
+  }
+  FS_TRY(fs_new(a, &m->held_op, m->n_held));
+  FS_TRY(fs_new(a, &m->held_amount, m->n_held));
+  FS_TRY(fs_new(a, &m->job, s->jobs.n));
+  m->n_jobs = (uint32_t)s->jobs.n;
+  if (m->n_jobs > 0) {
+    memcpy(m->job, s->jobs.at, s->jobs.n * sizeof *m->job);
+  }
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = g->topo[i];
+    if (s->amount[op] != 0) {
+      m->held_op[n] = op;
+      m->held_amount[n++] = s->amount[op];
+      s->amount[op] = 0;
+    }
+  }
+  s->jobs.n = 0;
+  return FSCHED_OK;
+}
+
+static fs_status find_memory(search *s, fs_bounds_memory *m) {
+  const fsched_graph *g = s->b->g;
+  m->capacity = find_unit(s);
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      s->amount[op] += g->scratch_memory[i] == s->memory ? scratch_size(s, i) / s->unit : 0;
+    }
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    if (fs_version_memory(g, v) == s->memory) {
+      fs_arena_mark mark = fs_arena_set_mark(s->b->arena);
+      FS_TRY(hold_version(s, v));
+      fs_arena_reset(s->b->arena, mark);
+    }
+  }
+  return keep(s, m);
+}
+
+static fs_status find_all(search *s) {
+  fs_bounds *b = s->b;
+  const fsched_graph *g = b->g;
+  FS_TRY(fs_new_zero(b->arena, &b->memory, g->target.n_memories));
+  FS_TRY(fs_new_zero(b->arena, &s->amount, g->n_ops));
+  FS_TRY(fs_new_none(b->arena, &s->listed, g->n_ops));
+  FS_TRY(fs_new_none(b->arena, &s->reached, g->n_ops));
+  FS_TRY(fs_new(b->arena, &s->place, g->n_ops));
+  FS_TRY(fs_new(b->arena, &s->path, g->n_ops));
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    if (fs_memory_bounded(&g->target.memory[m])) {
+      s->memory = m;
+      FS_TRY(find_memory(s, &b->memory[m]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_bounds_find_memories(fs_bounds *b) {
+  search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
+  fs_status status = find_all(&s);
+  fs_vec_free(b->ctx, &s.jobs);
+  return status;
+}
+
+/* The first of the held ops that is not before the position. */
+static uint32_t lower(const fs_bounds *b, const fs_bounds_memory *m, uint32_t position) {
+  uint32_t low = 0, high = m->n_held;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (b->position[m->held_op[middle]] < position) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) {
+  for (uint32_t k = 0; k < b->g->target.n_memories; k++) {
+    const fs_bounds_memory *m = &b->memory[k];
+    for (uint32_t i = lower(b, m, b->first), n = lower(b, m, b->last); i < n; i++) {
+      uint32_t op = m->held_op[i];
+      fs_tick work = fs_multiply_most(b->g->op_time[op], m->held_amount[i]);
+      FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], work));
+    }
+    for (uint32_t i = 0; b->copies && i < m->n_jobs; i++) {
+      FS_TRY(fs_bounds_add_job(b, m->job[i].head, m->job[i].tail, m->job[i].work));
+    }
+    FS_TRY(fs_bounds_windows(b, m->capacity, out));
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the lower bounds share. */
+#ifndef FS_BOUNDS_PRIVATE_H
+#define FS_BOUNDS_PRIVATE_H
+
+#include "base/limit.h"
+#include "base/saturate.h"
+#include "model/schedule.h"
+
+/* Work that lies between a head and a tail: ticks times an amount. */
+typedef struct fs_bounds_job {
+  fs_tick head, tail, work;
+} fs_bounds_job;
+
+/* What a memory holds for certain (bounds_memory.c). */
+typedef struct fs_bounds_memory {
+  uint64_t capacity; /* without what is always there */
+  uint32_t n_held;   /* held while an op runs; an op once */
+  uint32_t *held_op;
+  uint64_t *held_amount;
+  uint32_t n_jobs; /* the rest */
+  fs_bounds_job *job;
+} fs_bounds_memory;
+
+typedef struct fs_bounds {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  fs_arena *arena;
+  uint32_t first, last;            /* the part: topological positions [first, last) */
+  bool copies;                     /* count unavoidable copies */
+  uint32_t *position;              /* of an op in topological order */
+  fs_tick *head, *tail;            /* per op: of the part */
+  uint32_t *slot0, *slot_op;       /* CSR: ops of the part by domain, then by gang */
+  uint32_t *copy0, *copy;          /* CSR: versions with unavoidable copies by domain */
+  uint32_t *first0, *first_domain; /* CSR: domains by their first queue, those without any last */
+  uint32_t *gang0, *gang;          /* CSR: gangs by queue */
+  uint64_t *share;                 /* per gang: 0 between uses */
+  fs_bounds_memory *memory;        /* per memory; NULL: not yet known */
+  FS_VEC(fs_bounds_job) jobs;
+} fs_bounds;
+
+static inline bool fs_bounds_inside(const fs_bounds *b, uint32_t op) {
+  return b->position[op] >= b->first && b->position[op] < b->last;
+}
+
+/* The first read of given content, and the write-back of what is kept, that no schedule avoids. */
+bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v);
+bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v);
+fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v);
+fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v);
+
+fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick work) FS_MUST_USE;
+/* Raises *out to the best window over the jobs collected, which are then none. */
+fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) FS_MUST_USE;
+
+/* Finds out what each memory holds; needs heads and tails of the whole graph, copies included. */
+fs_status fs_bounds_find_memories(fs_bounds *b) FS_MUST_USE;
+/* Raises *out by the part's bound of each memory. */
+fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) FS_MUST_USE;
+
+#endif

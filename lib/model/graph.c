@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/graph.h"
+
+void fsched_graph_destroy(fsched_graph *g) {
+  if (g != NULL) {
+    fs_arena_release(&g->arena);
+    (void)fs_realloc(g->ctx, g, sizeof *g, 0);
+  }
+}
+
+const char *fsched_graph_name(const fsched_graph *g) { return g->name; }
+uint32_t fsched_graph_ops(const fsched_graph *g) { return g->n_ops; }
+uint32_t fsched_graph_edges(const fsched_graph *g) { return g->n_edges; }
+uint32_t fsched_graph_files(const fsched_graph *g) { return g->n_files; }
+
+const char *fsched_graph_file(const fsched_graph *g, uint32_t index) {
+  return index < g->n_files ? g->file[index] : NULL;
+}
+
+bool fs_version_given(const fsched_graph *g, uint32_t version) {
+  unsigned io = g->buffer_io[g->version_buffer[version]];
+  return fs_version_index(g, version) == 0 &&
+         (io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE);
+}
+
+bool fs_version_kept(const fsched_graph *g, uint32_t version) {
+  uint32_t buffer = g->version_buffer[version];
+  unsigned io = g->buffer_io[buffer];
+  return version + 1 == g->buffer_version0[buffer + 1] &&
+         (io == FSCHED_IO_OUTPUT || io == FSCHED_IO_STATE);
+}
+
+fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
+  return g->op_at == NULL || g->ctx != ctx ? FS_NOWHERE : g->op_at[op];
+}
+
+static fs_status no_barriers(fsched_context *ctx, const fsched_graph *g) {
+  return fs_fail(ctx, g->sync_override ? FSCHED_USAGE : FSCHED_BAD_INPUT, FS_DIAG_MISSING_KEY,
+                 fs_graph_pos(ctx, g, g->sync_at),
+                 "give the target 'barriers: {count: N}', or use --barriers N or --barriers auto",
+                 "'sync: barrier' needs a number of barriers");
+}
+
+/* The option is what is wrong, the place tells what it does not go with. */
+static fs_status check_no_block(fsched_context *ctx, const fsched_graph *g) {
+  const fs_target *t = &g->target;
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    if (t->queue[q].counting) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, fs_graph_pos(ctx, g, g->counting_at[q]),
+                     "leave --barriers out, or use 'counting: false'",
+                     "queue '%s' is counting, which takes 'sync: block', not barriers",
+                     t->queue[q].name);
+    }
+  }
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    if (t->memory[m].stack) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_SYNC_KIND, fs_graph_pos(ctx, g, g->placement_at[m]),
+                     "leave --barriers out, or use 'placement: contiguous'",
+                     "memory '%s' is a stack, which takes 'sync: block', not barriers",
+                     t->memory[m].name);
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
+                            uint32_t *bound) {
+  const fs_target *t = &g->target;
+  *bound = option != 0 ? option : t->sync == FS_SYNC_BARRIER ? t->barrier_count : 0;
+  if (option != 0) {
+    return check_no_block(ctx, g);
+  }
+  return t->sync == FS_SYNC_BARRIER && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
+}
+
+fs_status fs_graph_add_file(fsched_graph *g, const char *name) {
+  const char **list;
+  FS_TRY(fs_new(&g->arena, &list, (size_t)g->n_files + 1));
+  for (uint32_t i = 0; i < g->n_files; i++) {
+    list[i] = g->file[i];
+  }
+  list[g->n_files] = fs_arena_strndup(&g->arena, name, strlen(name));
+  if (list[g->n_files] == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  g->file = list;
+  g->n_files++;
+  return FSCHED_OK;
+}
+
+static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
+  return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
+}
+
+fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size) {
+  return copy_time(m->write_fixed, m->write_rate, size);
+}
+
+fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size) {
+  return copy_time(m->read_fixed, m->read_rate, size);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frozen graph: structure of arrays, ids, CSR adjacency.  Made by lib/front/builder/builder.c
+ * alone; every later stage only reads it.  A CSR index array X0 has one entry more than its owner
+ * count: the items of owner i are X0[i] .. X0[i+1]-1. */
+#ifndef FS_GRAPH_H
+#define FS_GRAPH_H
+
+#include "base/base.h"
+#include "base/context.h"
+#include "base/mem.h"
+#include "fsched/graph.h"
+
+typedef struct fs_queue {
+  const char *name;
+  uint32_t class_id; /* into target.class_name */
+  uint32_t device, machine;
+  bool counting; /* sync: block: a sync can let the last few of its commands go on */
+} fs_queue;
+
+typedef struct fs_memory {
+  const char *name;
+  uint64_t capacity;          /* FS_UNBOUNDED for no limit */
+  uint64_t align;             /* power of two, at least 1 */
+  fsched_placement placement; /* FSCHED_STACK is contiguous with `stack` set */
+  bool stack;                 /* sync: block: addresses from a stack that shrinks at syncs */
+  uint32_t backing;           /* memory id or FS_NONE */
+  uint32_t spill_domain;      /* queues that may run the copies; FS_NONE: no spilling */
+  uint64_t write_fixed, write_rate, read_fixed, read_rate;
+} fs_memory;
+
+typedef struct fs_kernel {
+  const char *builtin, *module, *function; /* or NULL */
+  uint32_t grid[3], block[3];
+  uint64_t shared_bytes;
+} fs_kernel;
+
+/* How commands of different queues are ordered: waits for epochs, barriers (lib/barrier), or syncs
+ * that stop everything (lib/block). */
+typedef enum fs_sync_kind { FS_SYNC_TIMELINE, FS_SYNC_BARRIER, FS_SYNC_BLOCK } fs_sync_kind;
+#define FS_BARRIERS_AUTO FS_NONE /* as many as need no new order */
+
+typedef struct fs_target {
+  const char *time_unit; /* or NULL */
+  bool implicit_queues;  /* no queues given: any op on any queue, made as the schedule needs */
+  uint32_t n_queues, n_classes, n_memories, n_resources;
+  fs_queue *queue;
+  const char **class_name;
+  fs_memory *memory;
+  const char **resource_name;
+  uint64_t *resource_capacity;
+  uint64_t concurrency; /* 0: no limit */
+  uint64_t frontier_capacity;
+  fs_sync_kind sync;
+  /* Physical barriers (at least 1, or FS_BARRIERS_AUTO; 0: not given, then the compile options have
+   * to), and producer slots of each (at least 1; FS_NONE: without limit).  Given or not whatever
+   * the kind of sync, and used by FS_SYNC_BARRIER alone. */
+  uint32_t barrier_count, barrier_slots;
+  /* A domain is a set of eligible queues, ascending: one per class and one per queue named alone.
+   * With implicit queues there is one domain without members. */
+  uint32_t n_domains;
+  uint32_t *domain_queue0, *domain_queue;
+} fs_target;
+
+struct fsched_graph {
+  fs_arena arena;
+  fsched_context *ctx;
+  const char *name;
+  fsched_hazards hazards;
+  fs_target target;
+  fs_pos sync_at;     /* where the kind of sync is said, of ctx; or FS_NOWHERE */
+  bool sync_override; /* the caller's options say it */
+  /* More places, of ctx or FS_NOWHERE: of `barriers`, `counting` per queue, `placement` (else the
+   * name) per memory. */
+  fs_pos barriers_at, *counting_at, *placement_at;
+  uint32_t n_files; /* names of what was read */
+  const char **file;
+
+  uint32_t n_buffers;
+  const char **buffer_name;
+  uint32_t *buffer_memory;
+  uint64_t *buffer_size;
+  uint8_t *buffer_io;        /* fsched_io */
+  uint32_t *buffer_version0; /* CSR: versions of a buffer are consecutive, version k is first + k */
+  uint8_t *buffer_wanted;    /* given content: some op reads a byte of it before an op earlier in
+                                program order has overwritten that, or none does and it is kept */
+
+  uint32_t n_versions;
+  uint32_t *version_buffer;
+  /* Accesses of a version in program order.  access_arg is an arg id, access_op its op. A
+   * FSCHED_NO_DEP arg is no access. */
+  uint32_t *version_access0, *access_op, *access_arg;
+
+  uint32_t n_ops;
+  const char **op_name;
+  fs_tick *op_time;
+  uint32_t *op_domain; /* eligible queues; FS_NONE for a gang */
+  uint32_t *op_gang;   /* gang id or FS_NONE; equal queue sets have one id */
+  uint32_t *op_slots;  /* producer slots of a barrier per member command; NULL: all 1 */
+  fs_tick *op_start;   /* given start or FS_TICK_NONE; NULL when no op has one */
+  uint32_t *op_kernel; /* into kernel, FS_NONE: mix */
+  fs_pos *op_at;       /* where each is described, of ctx; NULL in a graph made by calls */
+  uint32_t n_kernels;
+  fs_kernel *kernel;
+  uint32_t n_gangs;
+  uint32_t *gang_queue0, *gang_queue; /* ascending queue ids, 1 or more */
+
+  uint32_t n_args;
+  uint32_t *op_arg0;                 /* CSR */
+  uint8_t *arg_tag;                  /* fsched_tag */
+  uint32_t *arg_buffer;              /* FS_NONE for a value */
+  uint32_t *arg_version;             /* the version read and/or written; FS_NONE for a value */
+  uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
+  int64_t *arg_value;
+
+  uint32_t *op_use0, *use_resource; /* CSR, distinct resources per op, amounts above 0 */
+  uint64_t *use_amount;
+  uint32_t *op_scratch0, *scratch_memory;           /* CSR, distinct memories per op */
+  uint64_t *scratch_size;                           /* not aligned */
+  uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only the legal ones: sizes
+                                     and memories match, whole buffer, every other op that reads or
+                                     writes the input version is an ancestor of the op, which does
+                                     not write it, and who writes the output as `out_existing` with
+                                     raw hazards a successor; the rest is dropped */
+  bool *arg_open; /* per arg: an output whose pair was dropped as it took too long to find out */
+  uint32_t *op_after0, *after_op; /* CSR: `after` as given, for the stream */
+
+  /* Edges, without repeats: `after`, data by tags, and the order of hazards. */
+  uint32_t n_edges;
+  uint32_t *pred0, *pred; /* ascending ids per op */
+  uint32_t *succ0, *succ;
+  uint32_t *topo; /* ops in a topological order: program order where possible */
+
+  uint32_t n_races; /* hazards: raw; pairs of ops left unordered, with the version */
+  uint32_t *race_a, *race_b, *race_version;
+};
+
+static inline bool fs_tag_reads(unsigned tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
+static inline bool fs_tag_writes(unsigned tag) {
+  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
+}
+static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
+/* Versions of this memory can leave it: it has a backing store and queues that copy. */
+static inline bool fs_memory_spills(const fs_memory *m) {
+  return m->backing != FS_NONE && m->spill_domain != FS_NONE;
+}
+/* Version 0 of an input, constant or state buffer exists before the first op. */
+bool fs_version_given(const fsched_graph *g, uint32_t version);
+/* The last version of an output or state buffer is wanted after the last op. */
+bool fs_version_kept(const fsched_graph *g, uint32_t version);
+/* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
+fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
+/* The same for a place that the graph has kept. */
+static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
+  return g->ctx == ctx ? pos : FS_NOWHERE;
+}
+/* One more name of a file that was read for it. */
+fs_status fs_graph_add_file(fsched_graph *g, const char *name) FS_MUST_USE;
+/* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
+ * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
+ * Errors, reported: nobody has said how many, or the option takes what the target has of
+ * FS_SYNC_BLOCK away; FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is in the options. */
+fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
+                            uint32_t *bound) FS_MUST_USE;
+/* The index of a version within its buffer. */
+static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
+  return version - g->buffer_version0[g->version_buffer[version]];
+}
+static inline uint64_t fs_version_size(const fsched_graph *g, uint32_t version) {
+  return g->buffer_size[g->version_buffer[version]];
+}
+static inline uint32_t fs_version_memory(const fsched_graph *g, uint32_t version) {
+  return g->buffer_memory[g->version_buffer[version]];
+}
+/* Ticks of a copy: fixed + ceil(size / rate), the size before alignment. */
+fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);
+fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size);
+
+#endif

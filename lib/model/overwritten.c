@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/overwritten.h"
+
+bool fs_version_load_needed(const fsched_graph *g, uint32_t version) {
+  const fs_memory *m = &g->target.memory[fs_version_memory(g, version)];
+  return fs_version_given(g, version) && fs_memory_bounded(m) && fs_memory_spills(m) &&
+         g->version_access0[version] < g->version_access0[version + 1] &&
+         g->buffer_wanted[g->version_buffer[version]] != 0;
+}
+
+bool fs_version_load_races(const fsched_graph *g, uint32_t version) {
+  bool any = false;
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
+    any = any || g->arg_tag[g->access_arg[i]] == FSCHED_OUT_EXISTING;
+  }
+  return any && g->hazards == FSCHED_HAZARDS_RAW && fs_version_load_needed(g, version);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A residency goes with its accesses: it begins with the first and ends with the last, wherever
+ * these have gone.  What decides that it may begin no sooner and must end no later are the orders
+ * that hold between accesses for any times, so the rectangles still keep apart:
+ *
+ *     before   |--w1----r1--||--w2--r2--|        r1 before w2 by a control edge
+ *     after    |--w1--------r1--|  |--w2--------r2--|
+ *
+ * Exceptions: given content without a store is there from 0, and what is wanted afterwards stays to
+ * the makespan, wherever that is now.  In a bounded backing store a copy ends with its last read or
+ * write, not with the death of its version, since control edges know only of accesses.
+ *
+ * Residencies are numbered in the order of what begins them; that order may be another one now. */
+#include "model/retime.h"
+
+#include "base/radix.h"
+#include "model/access.h"
+#include "model/issue_order.h"
+
+typedef struct retimer {
+  fsched_context *ctx;
+  fsched_schedule *s;
+  fs_sync *y;
+  fs_arena scratch;
+  fs_accesses acc;
+} retimer;
+
+/* An op whose start is given cannot be late. */
+static fs_status check_given(const retimer *t, const fs_tick *start) {
+  const fsched_graph *g = t->s->graph;
+  for (uint32_t op = 0; g->op_start != NULL && op < g->n_ops; op++) {
+    if (g->op_start[op] != FS_TICK_NONE && g->op_start[op] != start[op]) {
+      return fs_fail(t->ctx, FSCHED_INFEASIBLE, FS_DIAG_NO_SCHEDULE, fs_op_pos(t->ctx, g, op), NULL,
+                     "no schedule was found: op '%s' has the given start %llu, and its syncs hold "
+                     "it back until %llu",
+                     g->op_name[op], (unsigned long long)g->op_start[op],
+                     (unsigned long long)start[op]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) {
+  fsched_schedule *s = t->s;
+  s->makespan = 0;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    s->end[i] = start[i] + (s->end[i] - s->start[i]);
+    s->start[i] = start[i];
+    s->makespan = fs_max(s->makespan, s->end[i]);
+  }
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    assert(i == 0 || s->start[order[i - 1]] <= s->start[order[i]]);
+    s->order[i] = order[i];
+    t->y->position[order[i]] = i;
+  }
+}
+
+/* --- residencies --- */
+
+static bool in_store(const fsched_schedule *s, uint32_t r) {
+  return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
+}
+
+static bool spills(const fsched_schedule *s, uint32_t r) {
+  return fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
+}
+
+/* There before the first item. */
+static bool given(const fsched_schedule *s, uint32_t r) {
+  uint32_t v = s->res_version[r];
+  return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills(s, r));
+}
+
+/* There after the last one. */
+static bool stays(const fsched_schedule *s, uint32_t r) {
+  const fsched_graph *g = s->graph;
+  uint32_t v = s->res_version[r];
+  if (v == FS_NONE) {
+    return false;
+  }
+  if (in_store(s, r)) {
+    return fs_version_kept(g, v);
+  }
+  bool first_state =
+      g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE && fs_version_index(g, v) == 0;
+  return !spills(s, r) && (fs_version_kept(g, v) || first_state);
+}
+
+/* `before`: the makespan that there was. */
+static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
+  fsched_schedule *s = t->s;
+  const fs_accesses *acc = &t->acc;
+  uint32_t first = acc->res0[r];
+  uint32_t last = acc->res0[r + 1];
+  assert(first < last || given(s, r));
+  s->res_begin[r] = given(s, r) ? 0 : s->start[acc->item[first]];
+  fs_tick end = first == last && s->res_end[r] < before ? s->res_end[r] : s->res_begin[r];
+  for (uint32_t i = first; i < last; i++) {
+    end = fs_max(end, s->end[acc->item[i]]);
+  }
+  bool whole = first == last && s->res_end[r] == before;
+  s->res_end[r] = whole || stays(s, r) ? s->makespan : end;
+}
+
+/* Lanes of memories go by residencies. */
+static fs_status rename_lanes(retimer *t, const uint32_t *to) {
+  fs_sync *y = t->y;
+  fs_lane *old;
+  uint64_t *keys;
+  FS_TRY(fs_new(&t->scratch, &old, y->n_lanes));
+  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)y->n_lanes));
+  for (uint32_t begin = 0, end; begin < y->n_lanes; begin = end) {
+    const fs_lane *group = &y->lane[begin];
+    for (end = begin;
+         end < y->n_lanes && y->lane[end].kind == group->kind && y->lane[end].index == group->index;
+         end++) {
+      old[end] = y->lane[end];
+      old[end].owner = group->kind == FS_LANE_MEMORY ? to[old[end].owner] : old[end].owner;
+      keys[end - begin] = (uint64_t)old[end].owner << 32 | (end - begin);
+    }
+    fs_radix_sort(keys, keys + y->n_lanes, end - begin);
+    for (uint32_t i = begin; i < end; i++) {
+      y->lane[i] = old[begin + (uint32_t)keys[i - begin]];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status number_residencies(retimer *t) {
+  const fsched_schedule *s = t->s;
+  uint32_t n = s->n_residencies;
+  uint64_t *keys;
+  uint32_t *from;
+  uint32_t *to;
+  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)n));
+  FS_TRY(fs_new(&t->scratch, &from, n));
+  FS_TRY(fs_new(&t->scratch, &to, n));
+  for (uint32_t r = 0; r < n; r++) {
+    uint32_t begins = given(s, r) ? 0 : 1 + t->y->position[t->acc.item[t->acc.res0[r]]];
+    keys[r] = (uint64_t)begins << 32 | r;
+  }
+  fs_radix_sort(keys, keys + n, n);
+  bool same = true;
+  for (uint32_t r = 0; r < n; r++) {
+    from[r] = (uint32_t)keys[r];
+    to[from[r]] = r;
+    same = same && from[r] == r;
+  }
+  if (same) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_schedule_renumber_residencies(t->s, &t->scratch, from, to));
+  return rename_lanes(t, to);
+}
+
+/* --- control edges --- */
+
+/* As in lib/ctrledge: position of `to` 31 bits, of `from` 31 bits, fs_why 2 bits. */
+enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
+#define POSITION_MASK ((1u << 31) - 1)
+
+static fs_status sort_control(retimer *t) {
+  fs_sync *y = t->y;
+  const fsched_schedule *s = t->s;
+  uint64_t *keys;
+  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)y->n_control));
+  for (uint32_t i = 0; i < y->n_control; i++) {
+    assert(y->position[y->control_from[i]] < y->position[y->control_to[i]]);
+    keys[i] = (uint64_t)y->position[y->control_to[i]] << TO_SHIFT |
+              (uint64_t)y->position[y->control_from[i]] << FROM_SHIFT | y->control_why[i];
+  }
+  fs_radix_sort(keys, keys + y->n_control, y->n_control);
+  for (uint32_t i = 0; i < y->n_control; i++) {
+    y->control_to[i] = s->order[keys[i] >> TO_SHIFT];
+    y->control_from[i] = s->order[(keys[i] >> FROM_SHIFT) & POSITION_MASK];
+    y->control_why[i] = (uint8_t)(keys[i] & ((1u << WHY_BITS) - 1));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
+  FS_TRY(check_given(t, start));
+  fs_tick before = t->s->makespan;
+  move_items(t, start, order);
+  FS_TRY(fs_accesses_collect(t->ctx, t->s, &t->scratch, &t->scratch, &t->acc));
+  for (uint32_t r = 0; r < t->s->n_residencies; r++) {
+    move_residency(t, r, before);
+  }
+  FS_TRY(number_residencies(t));
+  return sort_control(t);
+}
+
+fs_status fs_retime(fsched_context *ctx, fsched_schedule *s, struct fs_sync *sync,
+                    const fs_tick *start, const uint32_t *order) {
+  retimer t = {.ctx = ctx, .s = s, .y = sync};
+  fs_arena_init(&t.scratch, ctx);
+  fs_status status = run(&t, start, order);
+  fs_arena_release(&t.scratch);
+  return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Life of a schedule, and what is asked of it often. */
+#include "model/schedule.h"
+
+#include "base/heap.h"
+#include "model/overwritten.h"
+#include "model/sync.h"
+
+fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fsched_schedule **out) {
+  fsched_schedule *s = fs_realloc(ctx, NULL, 0, sizeof *s);
+  if (s == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *s = (fsched_schedule){.ctx = ctx, .graph = g};
+  fs_arena_init(&s->arena, ctx);
+  *out = s;
+  return FSCHED_OK;
+}
+
+fs_status fs_sync_create(fsched_schedule *s, fs_sync **out) {
+  fs_sync *sync = fs_realloc(s->ctx, NULL, 0, sizeof *sync);
+  if (sync == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *sync = (fs_sync){.schedule = s};
+  fs_arena_init(&sync->arena, s->ctx);
+  s->sync = *out = sync;
+  return FSCHED_OK;
+}
+
+void fsched_schedule_destroy(fsched_schedule *s) {
+  if (s == NULL) {
+    return;
+  }
+  if (s->sync != NULL) {
+    fs_arena_release(&s->sync->arena);
+    (void)fs_realloc(s->ctx, s->sync, sizeof *s->sync, 0);
+  }
+  fs_arena_release(&s->arena);
+  (void)fs_realloc(s->ctx, s, sizeof *s, 0);
+}
+
+uint64_t fsched_schedule_makespan(const fsched_schedule *s) { return s->makespan; }
+uint64_t fsched_schedule_lower_bound(const fsched_schedule *s) { return s->lower_bound; }
+
+const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n) {
+  const fsched_graph *g = s->graph;
+  if (item < g->n_ops && g->op_gang[item] != FS_NONE) {
+    uint32_t gang = g->op_gang[item];
+    *n = g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+    return g->gang_queue + g->gang_queue0[gang];
+  }
+  *n = 1;
+  return &s->queue[item];
+}
+
+/* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
+static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *peak) {
+  /* Ends before begins at equal times; entry id: 2 * residency, odd for a begin. */
+  fs_heap events = {0};
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  uint64_t *level = NULL;
+  fs_status status = fs_new_zero(&arena, &level, s->graph->target.n_memories);
+  for (uint32_t r = 0; status == FSCHED_OK && r < s->n_residencies; r++) {
+    const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
+    if (m->placement == FSCHED_COUNTED && s->res_end[r] > s->res_begin[r]) {
+      status = fs_heap_push(ctx, &events, s->res_begin[r] * 2 + 1, r * 2 + 1);
+      status = status == FSCHED_OK ? fs_heap_push(ctx, &events, s->res_end[r] * 2, r * 2) : status;
+    }
+  }
+  while (status == FSCHED_OK && events.n > 0) {
+    uint32_t id = fs_heap_pop(&events).id;
+    uint32_t r = id / 2, m = s->res_memory[r];
+    level[m] += id % 2 ? s->res_size[r] : (uint64_t)0 - s->res_size[r];
+    peak[m] = fs_max(peak[m], level[m]);
+  }
+  fs_vec_free(ctx, &events);
+  fs_arena_release(&arena);
+  return status;
+}
+
+fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *per_memory) {
+  bool counted = false;
+  for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
+    per_memory[m] = 0;
+    counted = counted || s->graph->target.memory[m].placement == FSCHED_COUNTED;
+  }
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t m = s->res_memory[r];
+    if (s->graph->target.memory[m].placement == FSCHED_CONTIGUOUS) {
+      per_memory[m] = fs_max(per_memory[m], s->res_address[r] + s->res_size[r]);
+    }
+  }
+  return counted ? counted_peaks(ctx, s, per_memory) : FSCHED_OK;
+}
+
+/* Reads of one version follow each other in order of issue, so the first one is known. */
+fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena, uint8_t **out) {
+  const fsched_graph *g = s->graph;
+  uint8_t *loaded;
+  FS_TRY(fs_new(arena, out, s->n_copies));
+  FS_TRY(fs_new_zero(arena, &loaded, g->n_versions));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    if (!fs_item_is_copy(s, s->order[i])) {
+      continue;
+    }
+    uint32_t copy = s->order[i] - g->n_ops, version = s->copy_version[copy];
+    if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+      (*out)[copy] = fs_version_kept(g, version) ? FS_ROLE_STORE : FS_ROLE_SPILL_WRITE;
+    } else {
+      bool first = fs_version_load_needed(g, version) && loaded[version] == 0;
+      (*out)[copy] = first ? FS_ROLE_LOAD : FS_ROLE_SPILL_READ;
+      loaded[version] = 1;
+    }
+  }
+  return FSCHED_OK;
+}

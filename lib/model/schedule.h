@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule: start, queue, residencies and added spill copies.  Items are the graph's ops
+ * (ids below graph->n_ops) and then the copies (id n_ops + copy).
+ *
+ * A residency is a version (or an op's scratch) at one place of one bounded memory during
+ * [begin, end).  Places in unbounded memories are no residencies.  A bounded backing store has
+ * residencies too: the store copy of a version, from the begin of its spill write (0 for given
+ * content) on. */
+#ifndef FS_SCHEDULE_H
+#define FS_SCHEDULE_H
+
+#include "fsched/compile.h"
+#include "model/graph.h"
+
+typedef enum fs_copy_kind { FS_SPILL_WRITE, FS_SPILL_READ } fs_copy_kind;
+/* What a copy is for. */
+typedef enum fs_copy_role {
+  FS_ROLE_LOAD,        /* brings given content in for the first time */
+  FS_ROLE_STORE,       /* writes back what is kept */
+  FS_ROLE_SPILL_WRITE, /* all others: what leaves, and comes back */
+  FS_ROLE_SPILL_READ,
+  FS_ROLES
+} fs_copy_role;
+typedef enum fs_schedule_status {
+  FS_SCHEDULE_OPTIMAL,
+  FS_SCHEDULE_FEASIBLE,
+  FS_SCHEDULE_INFEASIBLE
+} fs_schedule_status;
+
+/* Lower bounds of the makespan that need no search. */
+typedef struct fs_lower_bounds {
+  fs_tick critical_path; /* copies of given content and of kept outputs included */
+  fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
+  fs_tick resource_work; /* per resource, concurrency too, with heads and tails */
+  fs_tick copy_work;     /* copies that no schedule avoids, on their own queues */
+  fs_tick memory_work;   /* area per bounded memory that is held for certain, in the same way */
+  fs_tick series;        /* the sum over parts that follow each other */
+  fs_tick all;           /* the largest */
+} fs_lower_bounds;
+
+struct fsched_schedule {
+  fs_arena arena;
+  fsched_context *ctx;
+  const fsched_graph *graph;
+
+  /* The graph's queues; with implicit queues "q0", "q1", ... as many as the schedule needs. */
+  uint32_t n_queues;
+  const char **queue_name;
+
+  uint32_t n_items, n_copies;
+  fs_tick *start, *end; /* per item; end - start is the op's or copy's time */
+  uint32_t *queue;      /* per item; for a gang its first member */
+  /* Items in order of issue: starts never decrease, and every queue's FIFO order, all precedence
+   * and all reuse of places follow it, also among items with equal starts. */
+  uint32_t *order;
+
+  uint8_t *copy_kind; /* fs_copy_kind, per copy */
+  uint32_t *copy_version;
+  uint32_t *copy_residency; /* the place in the version's own (bounded) memory */
+  uint32_t *copy_store;     /* residency in a bounded backing store, else FS_NONE */
+
+  /* In order of issue of what begins them (given content without a store first). */
+  uint32_t n_residencies;
+  uint32_t *res_version; /* FS_NONE for scratch */
+  uint32_t *res_op;      /* the op of a scratch, else FS_NONE */
+  uint32_t *res_memory;
+  uint64_t *res_address; /* 0 in counted memories */
+  uint64_t *res_size;    /* aligned */
+  fs_tick *res_begin, *res_end;
+
+  uint32_t *arg_residency;     /* per graph arg; FS_NONE where its memory is unbounded */
+  uint32_t *scratch_residency; /* per graph scratch; FS_NONE where its memory is unbounded */
+
+  fs_tick makespan, lower_bound;
+  fs_schedule_status status;
+  fs_lower_bounds bounds; /* if has_bounds: not in a schedule that was read from a file */
+  bool has_bounds;
+  fs_tick refined_from;  /* the makespan before the refinement; 0: there was none */
+  uint64_t search_nodes; /* of the refinement */
+  fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
+
+  /* Filled by lib/compile/pipeline.c from later stages for the statistics and for edges in the
+   * JSON; NULL in a schedule that was read from a file. */
+  struct fs_sync *sync;
+};
+
+/* An empty schedule of a graph, and its synchronisation, which it then owns.  lib/model/schedule.c
+ */
+fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
+                             fsched_schedule **out) FS_MUST_USE;
+fs_status fs_sync_create(fsched_schedule *s, struct fs_sync **out) FS_MUST_USE;
+
+static inline bool fs_item_is_copy(const fsched_schedule *s, uint32_t item) {
+  return item >= s->graph->n_ops;
+}
+/* The fs_copy_role of every copy, in the arena.  O(items + versions).  lib/model/schedule.c */
+fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena,
+                                 uint8_t **out) FS_MUST_USE;
+/* The queues an item occupies: *n of them, valid as long as the schedule. */
+const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n);
+
+/* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
+ * memory.  lib/model/bounds.c, lib/model/bounds_memory.c */
+fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
+                                fs_lower_bounds *out) FS_MUST_USE;
+/* Largest sum of live sizes that no schedule avoids (needs.h, and ops that given starts make run at
+ * one time), per memory. */
+fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
+                                 uint64_t *per_memory) FS_MUST_USE;
+/* Peak use per memory of a schedule: highest address used, for counted ones the largest sum. */
+fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s,
+                            uint64_t *per_memory) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command knows to be complete when it is, and through which chain of waits it learnt it:
+ * the one with the fewest waits, of several the one whose waits come first.
+ *
+ * Requires: a stream that fs_stream_check has accepted, in which every command can run.
+ * Complexity: O(commands + waits) for one command. */
+#ifndef FS_STREAM_KNOWN_H
+#define FS_STREAM_KNOWN_H
+
+#include "model/stream/wants.h"
+
+typedef struct fs_hop { /* "all of `queue` up to `epoch`", since command `by` waits */
+  uint32_t queue, epoch;
+  uint32_t by, wait; /* FS_NONE: the command's own queue; wait: into the order's points */
+  uint32_t level;    /* waits between it and the command */
+  uint32_t previous; /* of this queue, with a lower epoch */
+} fs_hop;
+
+typedef struct fs_known {
+  const fs_stream *s;
+  const fs_stream_order *order;
+  const fs_wants *wants; /* for its items */
+  uint32_t command;
+  uint32_t *last; /* per queue: the hop with the highest epoch, or FS_NONE */
+  FS_VEC(fs_hop) hop;
+} fs_known;
+
+/* `last` lives in `arena`. */
+fs_status fs_known_init(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
+                        const fs_wants *wants, fs_known *k) FS_MUST_USE;
+void fs_known_release(fsched_context *ctx, fs_known *k);
+/* Of another command; what was found before is gone. */
+fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) FS_MUST_USE;
+
+/* The hop through which {queue: epoch} was learnt first; FS_NONE: it is not known. */
+uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch);
+/* The same for all members of the item at order[position]: the hop of the one learnt last. */
+uint32_t fs_known_item(const fs_known *k, uint32_t item);
+/* The hop through which the command that waited in `hop` is known. */
+uint32_t fs_known_before(const fs_known *k, uint32_t hop);
+
+#endif

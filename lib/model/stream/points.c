@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers: a queue runs in order, so of the producers (or consumers) of a barrier only the last on
+ * each queue says something: it is over (has started) after those before it.  They are listed for
+ * every barrier once; a command then collects the lists of the barriers that it waits for, and for
+ * the gates those of the barriers that had its barriers' physical ids before.
+ *
+ * Syncs: a walk in the order of issue.  `over` says per queue up to which epoch syncs have waited,
+ * and `since` by which sync that came to be known, so a queue that has met sync k learns of those
+ * with a later one. */
+#include "model/stream/points.h"
+
+#include <stdlib.h>
+
+#include "model/sync.h"
+
+typedef struct finder {
+  fs_arena *arena;
+  const fs_stream *s;
+  uint32_t *queue; /* per command */
+} finder;
+
+static fs_status index_queues(finder *f) {
+  const fs_stream *s = f->s;
+  FS_TRY(fs_new(f->arena, &f->queue, s->n_commands));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+      f->queue[s->queues[q].command0 + i] = q;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* ---- timelines */
+
+static fs_status take_waits(fs_arena *arena, const fs_stream *s, fs_points *out) {
+  uint32_t *point0;
+  FS_TRY(fs_new_zero(arena, &point0, (size_t)s->n_commands + 1));
+  for (uint32_t c = 0; c < s->n_commands; c++) { /* they tile their section in this order */
+    point0[c + 1] = point0[c] + s->commands[c].n_waits;
+  }
+  out->point0 = point0;
+  out->point = s->waits;
+  return FSCHED_OK;
+}
+
+/* ---- barriers */
+
+/* Per barrier, ascending: commands, the last of each queue. */
+typedef struct lasts {
+  uint32_t *first, *n, *command;
+} lasts;
+
+/* `first` has room for all of a barrier's commands, of which only the last per queue stay. */
+static fs_status make_lasts(finder *f, bool producers, lasts *l) {
+  const fs_stream *s = f->s;
+  uint32_t total = 0;
+  FS_TRY(fs_new(f->arena, &l->first, s->n_barriers));
+  FS_TRY(fs_new_zero(f->arena, &l->n, s->n_barriers));
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    l->first[b] = total;
+    total += producers ? s->barriers[b].n_producers : s->barriers[b].n_consumers;
+  }
+  return fs_new(f->arena, &l->command, total);
+}
+
+/* Commands come in ascending order. */
+static void add_last(const finder *f, lasts *l, uint32_t barrier, uint32_t command) {
+  uint32_t *list = l->command + l->first[barrier], *n = &l->n[barrier];
+  *n -= *n != 0 && f->queue[list[*n - 1]] == f->queue[command];
+  list[(*n)++] = command;
+}
+
+static fs_status find_lasts(finder *f, lasts *producers, lasts *consumers) {
+  const fs_stream *s = f->s;
+  FS_TRY(make_lasts(f, true, producers));
+  FS_TRY(make_lasts(f, false, consumers));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *m = &s->commands[c];
+    for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
+      add_last(f, producers, s->barrier_updates[m->barrier_update0 + i].barrier, c);
+    }
+    for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
+      add_last(f, consumers, s->barrier_waits[m->barrier_wait0 + i], c);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Per barrier, the one that had its physical barrier before; FS_NONE: it is the first. */
+static fs_status find_previous(finder *f, uint32_t **previous) {
+  const fs_stream *s = f->s;
+  uint32_t *first, *of;
+  FS_TRY(fs_new_none(f->arena, previous, s->n_barriers));
+  FS_TRY(fs_new_zero(f->arena, &first, (size_t)s->n_barriers + 1));
+  FS_TRY(fs_new(f->arena, &of, s->n_barriers));
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    first[s->barriers[b].physical + 1]++;
+  }
+  for (uint32_t p = 0; p < s->n_barriers; p++) {
+    first[p + 1] += first[p];
+  }
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    of[first[s->barriers[b].physical] + s->barriers[b].use] = b;
+  }
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    const fs_stream_barrier *r = &s->barriers[b];
+    if (r->use > 0) {
+      (*previous)[b] = of[first[r->physical] + r->use - 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The union of lists, ascending, the last command per queue. */
+typedef struct gathering {
+  uint32_t *latest; /* per queue: FS_NONE outside of a gathering */
+  uint32_t *queue;  /* those that have one */
+  uint32_t n;
+} gathering;
+
+static void gather(const finder *f, gathering *g, const lasts *l, uint32_t barrier) {
+  for (uint32_t i = 0; i < l->n[barrier]; i++) {
+    uint32_t c = l->command[l->first[barrier] + i], *latest = &g->latest[f->queue[c]];
+    if (*latest == FS_NONE) {
+      g->queue[g->n++] = f->queue[c];
+      *latest = c;
+    } else {
+      *latest = (uint32_t)fs_max(*latest, c);
+    }
+  }
+}
+
+static int compare_u32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  What queue
+ * order says is left out; what contradicts it, in a stream that deadlocks, is not. */
+static uint32_t end_gathering(const finder *f, gathering *g, uint32_t command, uint32_t *out) {
+  uint32_t n = 0;
+  qsort(g->queue, g->n, sizeof *g->queue, compare_u32);
+  for (uint32_t i = 0; i < g->n; i++) {
+    uint32_t q = g->queue[i], c = g->latest[q];
+    g->latest[q] = FS_NONE;
+    if (q == f->queue[command] && c < command) {
+      continue;
+    }
+    if (out != NULL) {
+      out[n] = c;
+    }
+    n++;
+  }
+  g->n = 0;
+  return n;
+}
+
+typedef struct barriers {
+  lasts producers, consumers;
+  uint32_t *previous;
+  gathering g;
+} barriers;
+
+static uint32_t producers_of(const finder *f, barriers *b, uint32_t command, uint32_t *out) {
+  const fs_stream_command *m = &f->s->commands[command];
+  for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
+    gather(f, &b->g, &b->producers, f->s->barrier_waits[m->barrier_wait0 + i]);
+  }
+  return end_gathering(f, &b->g, command, out);
+}
+
+static uint32_t gates_of(const finder *f, barriers *b, uint32_t command, uint32_t *out) {
+  const fs_stream_command *m = &f->s->commands[command];
+  for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
+    uint32_t before = b->previous[f->s->barrier_updates[m->barrier_update0 + i].barrier];
+    if (before != FS_NONE) {
+      gather(f, &b->g, &b->consumers, before);
+    }
+  }
+  return end_gathering(f, &b->g, command, out);
+}
+
+typedef uint32_t (*list_of)(const finder *f, barriers *b, uint32_t command, uint32_t *out);
+
+/* Lists of commands, by command. */
+static fs_status make_csr(finder *f, barriers *b, list_of list, uint32_t **first, uint32_t **out) {
+  uint32_t n = f->s->n_commands;
+  FS_TRY(fs_new_zero(f->arena, first, (size_t)n + 1));
+  for (uint32_t c = 0; c < n; c++) {
+    (*first)[c + 1] = (*first)[c] + list(f, b, c, NULL);
+  }
+  FS_TRY(fs_new(f->arena, out, (*first)[n]));
+  for (uint32_t c = 0; c < n; c++) {
+    (void)list(f, b, c, *out + (*first)[c]);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_barriers(finder *f, fs_points *out) {
+  const fs_stream *s = f->s;
+  barriers b = {0};
+  uint32_t *point0, *producer, *gate0, *gate;
+  fs_stream_wait *point;
+  FS_TRY(find_lasts(f, &b.producers, &b.consumers));
+  FS_TRY(find_previous(f, &b.previous));
+  FS_TRY(fs_new_none(f->arena, &b.g.latest, s->n_queues));
+  FS_TRY(fs_new(f->arena, &b.g.queue, s->n_queues));
+  FS_TRY(make_csr(f, &b, producers_of, &point0, &producer));
+  FS_TRY(make_csr(f, &b, gates_of, &gate0, &gate));
+  FS_TRY(fs_new(f->arena, &point, point0[s->n_commands]));
+  for (uint32_t i = 0; i < point0[s->n_commands]; i++) {
+    point[i] = (fs_stream_wait){f->queue[producer[i]], s->commands[producer[i]].epoch};
+  }
+  *out = (fs_points){point0, point, gate0, gate};
+  return FSCHED_OK;
+}
+
+/* ---- syncs */
+
+typedef struct walk {
+  uint32_t *by_issue; /* commands */
+  uint32_t *issued;   /* per queue: commands so far */
+  uint32_t *over;     /* per queue: the last epoch that a sync has waited for */
+  uint32_t *since;    /* per queue: 1 + the sync that raised it last */
+  uint32_t *met;      /* per queue: syncs before its last command */
+  uint32_t next;      /* sync */
+} walk;
+
+static fs_status make_walk(finder *f, walk *w) {
+  const fs_stream *s = f->s;
+  FS_TRY(fs_new(f->arena, &w->by_issue, s->n_commands));
+  FS_TRY(fs_new(f->arena, &w->issued, s->n_queues));
+  FS_TRY(fs_new(f->arena, &w->over, s->n_queues));
+  FS_TRY(fs_new(f->arena, &w->since, s->n_queues));
+  FS_TRY(fs_new(f->arena, &w->met, s->n_queues));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    w->by_issue[s->commands[c].issue] = c;
+  }
+  return FSCHED_OK;
+}
+
+static void raise_to(walk *w, uint32_t queue, uint32_t epoch) {
+  if (epoch > w->over[queue]) {
+    w->over[queue] = epoch;
+    w->since[queue] = w->next + 1;
+  }
+}
+
+static void pass_stop(const finder *f, walk *w) {
+  const fs_stream_stop *stop = &f->s->stops[w->next];
+  if (stop->queue != FS_NONE) {
+    raise_to(w, stop->queue, w->issued[stop->queue] - stop->keep);
+  } else {
+    for (uint32_t q = 0; q < f->s->n_queues; q++) {
+      raise_to(w, q, w->issued[q]);
+    }
+  }
+  w->next++;
+}
+
+/* What a command's queue learns from the syncs that it has not met. */
+static uint32_t learn(const finder *f, walk *w, uint32_t command, fs_stream_wait *out) {
+  uint32_t own = f->queue[command], n = 0;
+  for (uint32_t q = 0; w->met[own] < w->next && q < f->s->n_queues; q++) {
+    if (q != own && w->since[q] > w->met[own]) {
+      if (out != NULL) {
+        out[n] = (fs_stream_wait){q, w->over[q]};
+      }
+      n++;
+    }
+  }
+  w->met[own] = w->next;
+  return n;
+}
+
+/* One walk: with `point` NULL it writes the number of command c's points to first[c + 1], else the
+ * points. */
+static void walk_issue(const finder *f, walk *w, uint32_t *first, fs_stream_wait *point) {
+  const fs_stream *s = f->s;
+  size_t bytes = s->n_queues * sizeof(uint32_t);
+  if (bytes != 0) {
+    memset(w->issued, 0, bytes);
+    memset(w->over, 0, bytes);
+    memset(w->since, 0, bytes);
+    memset(w->met, 0, bytes);
+  }
+  w->next = 0;
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    while (w->next < s->n_stops && s->stops[w->next].at <= i) {
+      pass_stop(f, w);
+    }
+    uint32_t c = w->by_issue[i];
+    uint32_t n = learn(f, w, c, point == NULL ? NULL : point + first[c]);
+    if (point == NULL) {
+      first[c + 1] = n;
+    }
+    w->issued[f->queue[c]]++;
+  }
+}
+
+static fs_status find_stops(finder *f, fs_points *out) {
+  uint32_t n = f->s->n_commands, *point0;
+  fs_stream_wait *point;
+  walk w;
+  FS_TRY(make_walk(f, &w));
+  FS_TRY(fs_new_zero(f->arena, &point0, (size_t)n + 1));
+  walk_issue(f, &w, point0, NULL);
+  for (uint32_t c = 0; c < n; c++) {
+    point0[c + 1] += point0[c];
+  }
+  FS_TRY(fs_new(f->arena, &point, point0[n]));
+  walk_issue(f, &w, point0, point);
+  out->point0 = point0;
+  out->point = point;
+  return FSCHED_OK;
+}
+
+/* ---- all */
+
+fs_status fs_stream_points_find(fs_arena *arena, const fs_stream *s, fs_points *out) {
+  finder f = {.arena = arena, .s = s};
+  uint32_t *none;
+  *out = (fs_points){0};
+  if (s->meta->sync == FS_SYNC_TIMELINE) {
+    FS_TRY(take_waits(arena, s, out));
+  } else {
+    FS_TRY(index_queues(&f));
+    FS_TRY(s->meta->sync == FS_SYNC_BARRIER ? find_barriers(&f, out) : find_stops(&f, out));
+  }
+  if (out->gate0 == NULL) {
+    FS_TRY(fs_new_zero(arena, &none, (size_t)s->n_commands + 1));
+    out->gate0 = out->gate = none;
+  }
+  return FSCHED_OK;
+}

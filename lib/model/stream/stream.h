@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command stream: records as they lie in a .fsb file (little-endian, 8-byte aligned), used in
+ * place.  Written by codegen/, read by dis, verify and exec.  Every reference is an index into a
+ * section; names are offsets into the string section (NUL-terminated).  FS_NONE is "none".
+ *
+ * File: fs_stream_header, then the sections in the order of fs_stream_section, each padded to 8
+ * bytes.  fs_stream_check (codegen/load/check.c) proves every index, count, enum and string to be
+ * in range and every CSR range to tile its section before anyone sees a fs_stream. */
+#ifndef FS_STREAM_H
+#define FS_STREAM_H
+
+#include "base/base.h"
+#include "fsched/program.h"
+
+#define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
+#define FS_STREAM_VERSION 2u
+
+/* X(id, record type): the sections in file order. */
+#define FS_STREAM_SECTIONS(X)          \
+  X(meta, fs_stream_meta)              \
+  X(axes, fs_stream_axis)              \
+  X(axis_members, uint32_t)            \
+  X(queues, fs_stream_queue)           \
+  X(memories, fs_stream_memory)        \
+  X(resources, fs_stream_resource)     \
+  X(buffers, fs_stream_buffer)         \
+  X(versions, fs_stream_version)       \
+  X(ops, fs_stream_op)                 \
+  X(args, fs_stream_arg)               \
+  X(uses, fs_stream_use)               \
+  X(scratches, fs_stream_scratch)      \
+  X(afters, uint32_t)                  \
+  X(kernels, fs_stream_kernel)         \
+  X(races, fs_stream_race)             \
+  X(commands, fs_stream_command)       \
+  X(waits, fs_stream_wait)             \
+  X(frontiers, fs_stream_wait)         \
+  X(places, fs_stream_place)           \
+  X(barriers, fs_stream_barrier)       \
+  X(barrier_waits, uint32_t)           \
+  X(barrier_updates, fs_stream_update) \
+  X(stops, fs_stream_stop)             \
+  X(strings, char)
+
+typedef struct fs_stream_meta { /* exactly one */
+  uint32_t name, time_unit;     /* string; time_unit FS_NONE */
+  uint32_t hazards;             /* fsched_hazards */
+  uint32_t sync;                /* fs_sync_kind */
+  uint64_t makespan, lower_bound;
+  uint64_t concurrency; /* 0: no limit */
+  uint64_t frontier_capacity;
+  /* FS_SYNC_BARRIER: physical barriers that the machine has (FS_NONE: not said), and producer slots
+   * of each (FS_NONE: without limit).  Else 0. */
+  uint32_t barrier_count, barrier_slots;
+} fs_stream_meta;
+
+typedef enum fs_axis_kind { FS_AXIS_QUEUE, FS_AXIS_COLLECTIVE } fs_axis_kind;
+typedef struct fs_stream_axis { /* queue axes first, in order of queues; then collectives */
+  uint64_t id; /* session 8 | machine 8 | domain 8 | ordinal 40, most significant first */
+  uint32_t name, kind;
+  uint32_t member0, n_members; /* collective: queues, ascending, in axis_members */
+} fs_stream_axis;
+
+typedef struct fs_stream_queue {
+  uint32_t name, class_name, device, machine;
+  uint32_t command0, n_commands; /* epochs 1 .. n_commands in order */
+  uint32_t counting, reserved;   /* FS_SYNC_BLOCK: 0/1 */
+} fs_stream_queue;
+
+typedef struct fs_stream_memory {
+  uint64_t capacity, align; /* FS_UNBOUNDED for no limit */
+  uint64_t extent;          /* bytes that replay needs: past the highest address in use */
+  uint32_t name, placement; /* FSCHED_CONTIGUOUS or FSCHED_COUNTED */
+  uint32_t backing, stack;  /* stack: 0/1, the graph's placement is FSCHED_STACK */
+} fs_stream_memory;
+
+typedef struct fs_stream_resource {
+  uint64_t capacity;
+  uint32_t name, reserved;
+} fs_stream_resource;
+
+typedef struct fs_stream_buffer {
+  uint64_t size;
+  uint32_t name, memory, io; /* fsched_io */
+  uint32_t version0, n_versions, reserved;
+} fs_stream_buffer;
+
+/* Where given content is put before the first command (its store, or its place at 0), and where a
+ * kept version is found after the last one.  FS_NONE memory: not given, not kept.  After an
+ * invocation the kept version of a state buffer is copied to the place of its version 0. */
+typedef struct fs_stream_version {
+  uint64_t given_address, kept_address;
+  uint32_t given_memory, kept_memory;
+  uint32_t buffer, index;
+} fs_stream_version;
+
+typedef struct fs_stream_op { /* program order */
+  uint64_t time;
+  uint32_t name, kernel; /* FS_NONE: mix */
+  uint32_t arg0, n_args, use0, n_uses, scratch0, n_scratches, after0, n_afters;
+  uint32_t slots, reserved; /* producer slots that each of its commands takes of a barrier */
+} fs_stream_op;
+
+typedef struct fs_stream_arg {
+  uint64_t offset, length; /* whole buffer without `at` */
+  int64_t value;
+  uint32_t tag, buffer; /* fsched_tag; FS_NONE for a value */
+  uint32_t version;     /* as derived by the graph; verify derives it again */
+  uint32_t has_at;
+} fs_stream_arg;
+
+typedef struct fs_stream_use {
+  uint64_t amount;
+  uint32_t resource, reserved;
+} fs_stream_use;
+
+typedef struct fs_stream_scratch {
+  uint64_t size; /* not aligned */
+  uint32_t memory, reserved;
+} fs_stream_scratch;
+
+typedef struct fs_stream_kernel {
+  uint64_t shared_bytes;
+  uint32_t builtin, module, function; /* strings or FS_NONE */
+  uint32_t grid[3], block[3], reserved;
+} fs_stream_kernel;
+
+typedef struct fs_stream_race {
+  uint32_t op_a, op_b, version, reserved;
+} fs_stream_race;
+
+typedef enum fs_command_kind { FS_COMMAND_RUN, FS_COMMAND_COPY } fs_command_kind;
+/* Only commands of FS_SYNC_TIMELINE have waits, signal and scope; elsewhere these are empty and 0.
+ */
+typedef struct fs_stream_command {
+  uint64_t start, end; /* planned */
+  uint32_t target;     /* RUN: op; COPY: version */
+  uint32_t epoch;
+  uint32_t gang_axis, gang_epoch; /* FS_NONE, 0: no gang */
+  uint8_t kind;                   /* fs_command_kind */
+  uint8_t direction;              /* COPY: fs_copy_kind (0 write to the store, 1 read from it) */
+  uint8_t signal, scope;          /* 0/1; fs_scope of sync.h (0 queue .. 4 system) */
+  uint8_t tainted, reserved[3];
+  uint32_t wait0, n_waits, frontier0, n_frontier, place0, n_places;
+  /* FS_SYNC_BARRIER: into barrier_waits and barrier_updates. */
+  uint32_t barrier_wait0, n_barrier_waits, barrier_update0, n_barrier_updates;
+  uint32_t issue; /* FS_SYNC_BLOCK: place in the one order of issue, from 0; else 0 */
+  uint32_t reserved2;
+} fs_stream_command;
+
+/* A barrier, and the physical one that it is while it is in use.  Physical barriers take their uses
+ * in the order of `use`, the next when all consumers of the one before have started.  Its producers
+ * are the commands that update it, its consumers those that wait for it. */
+typedef struct fs_stream_barrier {
+  uint32_t physical, use; /* use: 0, 1, ... on each physical barrier */
+  uint32_t n_producers, n_consumers;
+} fs_stream_barrier;
+
+typedef struct fs_stream_update { /* ascending by barrier within a command */
+  uint32_t barrier, slots;
+} fs_stream_update;
+
+/* See fs_stop in sync.h. */
+typedef struct fs_stream_stop {
+  uint32_t at, queue; /* queue FS_NONE: full */
+  uint32_t keep, reserved;
+} fs_stream_stop;
+
+typedef struct fs_stream_wait { /* ascending by axis */
+  uint32_t axis, epoch;
+} fs_stream_wait;
+
+typedef enum fs_space {
+  FS_SPACE_MEMORY,     /* index: memory; address: bytes that are touched */
+  FS_SPACE_COUNTED,    /* index: counted memory; address: unit interval of its capacity */
+  FS_SPACE_RESOURCE,   /* index: resource; unit interval */
+  FS_SPACE_CONCURRENCY /* index 0; unit interval */
+} fs_space;
+enum { FS_MODE_R = 1, FS_MODE_W = 2, FS_MODE_RW = 3 };
+
+/* What a command touches.  A RUN: for every buffer arg in order one MEMORY place (address of the
+ * accessed bytes, so `at` included; unbounded and counted memories give every version bytes of its
+ * own), then scratch in contiguous bounded memories (version FS_NONE, mode w), then COUNTED
+ * intervals of the residencies touched (mode as the access; scratch w), then RESOURCE and
+ * CONCURRENCY intervals (mode w).  A COPY: source (r), destination (w), COUNTED intervals (w for a
+ * read from the store, r for a write).  Members of a gang have the same places. */
+typedef struct fs_stream_place {
+  uint64_t address, size;
+  uint32_t index;
+  uint32_t version; /* FS_NONE for scratch, resource, concurrency */
+  uint32_t arg;     /* arg id, or scratch id for scratch; FS_NONE else */
+  uint8_t space, mode, reserved[2];
+} fs_stream_place;
+
+typedef struct fs_stream_header {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_size; /* sizeof(fs_stream_header) */
+  uint64_t file_size;
+  uint32_t checksum; /* CRC-32C of the file with this field 0 */
+  uint32_t n_sections;
+#define FS_SECTION_COUNT_(id, type) +1
+  struct {
+    uint64_t offset, count; /* bytes from the start of the file; records */
+  } section[0 FS_STREAM_SECTIONS(FS_SECTION_COUNT_)];
+} fs_stream_header;
+
+/* The view that everyone works with: pointers into the file. */
+typedef struct fs_stream {
+#define FS_SECTION_VIEW_(id, type) \
+  const type *id;                  \
+  uint32_t n_##id;
+  FS_STREAM_SECTIONS(FS_SECTION_VIEW_)
+} fs_stream;
+
+static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) {
+  return offset == FS_NONE ? NULL : s->strings + offset;
+}
+
+/* The program behind the public handle. */
+struct fsched_program {
+  fsched_context *ctx;
+  void *bytes;
+  size_t size;
+  bool mapped;   /* munmap, else fs_realloc to 0 */
+  bool borrowed; /* the caller's: neither */
+  fs_stream view;
+};
+
+#endif

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two walks with the same means: per buffer (tags) or per memory, resource and so on (places) a set
+ * of last writes and a set of the reads since, by range.  An access looks up what it overlaps; then
+ * a write cuts its range out of both sets and takes its place.
+ *
+ * With hazards: raw, writes of one version may be unordered, so by places none takes the place of
+ * another of the same version: whoever gets the bytes next comes after all of them.  The same goes
+ * for parts of content that is given or kept in its place, as that holds all of its bytes.  Ops
+ * want nothing of each other there, so those with the same bytes of a version stand in the set as
+ * one: the others hang on the first, as long as nothing is cut out of it.
+ *
+ * What two ops do to the same version is left to the tags, which know `at` and program order. */
+#include "model/stream/wants.h"
+
+#include <stdlib.h>
+
+#include "base/ranges.h"
+#include "fsched/graph.h"
+
+typedef struct access {
+  uint64_t low, high;
+  uint32_t item, version;
+  uint32_t next; /* an op's access that is like this in all but the item; FS_NONE: no more */
+  bool write;
+} access;
+
+typedef struct sets {
+  uint32_t written, read;
+} sets;
+
+typedef struct finder {
+  fsched_context *ctx;
+  const fs_stream *s;
+  const fs_stream_order *order;
+  fs_wants *out;
+  bool raw;
+  fs_ranges ranges;
+  FS_VEC(access) access; /* what the ranges of units and of places are of */
+  fs_ids found;
+  sets *buffer;         /* per buffer: of its current version */
+  sets *units;          /* the same of one byte more, which every access of it has; held_as_units */
+  uint32_t *current;    /* per buffer: that version */
+  uint32_t *op_item;    /* per op: where it runs */
+  uint32_t *of_op0;     /* CSR per op: its orderings by tags */
+  sets *space[4];       /* fs_space: per index */
+  uint32_t *alike[2];   /* per version, of reads and of writes: on whose access the next hangs */
+  FS_VEC(fs_want) tag;  /* by op */
+  FS_VEC(fs_want) want; /* by item, in the order of the walk */
+} finder;
+
+/* Orderings of one item, without repeats */
+
+static bool same_reason(const fs_want *a, const fs_want *b) {
+  return a->from == b->from && a->why == b->why && a->version == b->version && a->old == b->old &&
+         a->index == b->index && a->space == b->space;
+}
+
+static int compare_wants(const fs_want *a, const fs_want *b) {
+  const uint64_t x[] = {a->why, a->space, a->index, a->version, a->old, a->low, a->high};
+  const uint64_t y[] = {b->why, b->space, b->index, b->version, b->old, b->low, b->high};
+  for (size_t i = 0; i < sizeof x / sizeof x[0]; i++) {
+    if (x[i] != y[i]) {
+      return x[i] < y[i] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+/* An ordering on its way through qsort, which knows nothing of positions. */
+typedef struct sorted {
+  uint32_t position;
+  fs_want want;
+} sorted;
+
+static int compare_sorted(const void *a, const void *b) {
+  const sorted *x = a, *y = b;
+  if (x->position != y->position) {
+    return x->position > y->position ? -1 : 1;
+  }
+  return compare_wants(&x->want, &y->want);
+}
+
+/* Sorts the orderings from `first` on and joins those that differ in their ranges alone. */
+static fs_status finish_item(finder *f, fs_arena *scratch, size_t first) {
+  size_t n = f->want.n - first;
+  if (n == 0) {
+    return FSCHED_OK;
+  }
+  fs_arena_mark mark = fs_arena_set_mark(scratch);
+  sorted *at;
+  FS_TRY(fs_new(scratch, &at, n));
+  for (size_t i = 0; i < n; i++) {
+    fs_want w = f->want.at[first + i];
+    at[i] = (sorted){f->out->position[w.from], w};
+  }
+  qsort(at, n, sizeof *at, compare_sorted);
+  f->want.n = first;
+  for (size_t i = 0; i < n; i++) {
+    fs_want *last = f->want.n > first ? &f->want.at[f->want.n - 1] : NULL;
+    if (last != NULL && same_reason(last, &at[i].want)) {
+      last->low = fs_min(last->low, at[i].want.low);
+      last->high = fs_max(last->high, at[i].want.high);
+    } else {
+      f->want.at[f->want.n++] = at[i].want;
+    }
+  }
+  fs_arena_reset(scratch, mark);
+  return FSCHED_OK;
+}
+
+/* Sets */
+
+static fs_status look_up(finder *f, uint32_t set, uint64_t low, uint64_t high) {
+  uint64_t covered;
+  f->found.n = 0;
+  return fs_ranges_find(&f->ranges, set, low, high, &f->found, &covered);
+}
+
+static bool has_version(const finder *f, uint32_t version) {
+  for (size_t i = 0; i < f->found.n; i++) {
+    if (f->access.at[f->found.at[i]].version == version) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Cuts the range out of a set: on what was there nothing hangs any more. */
+static fs_status cut(finder *f, uint32_t *set, const access *a) {
+  FS_TRY(look_up(f, *set, a->low, a->high));
+  for (size_t i = 0; i < f->found.n; i++) {
+    const access *old = &f->access.at[f->found.at[i]];
+    if (old->version != FS_NONE && f->alike[old->write][old->version] == f->found.at[i]) {
+      f->alike[old->write][old->version] = FS_NONE;
+    }
+  }
+  return fs_ranges_cut(&f->ranges, set, a->low, a->high);
+}
+
+/* keep: writes of the same version stay beside it. */
+static fs_status note(finder *f, sets *s, const access *a, bool keep) {
+  uint32_t id = (uint32_t)f->access.n;
+  FS_TRY(fs_vec_push(f->ctx, &f->access, *a));
+  if (!a->write) {
+    return fs_ranges_add(&f->ranges, &s->read, a->low, a->high, id);
+  }
+  bool beside = false;
+  if (keep && a->version != FS_NONE) {
+    FS_TRY(look_up(f, s->written, a->low, a->high));
+    beside = has_version(f, a->version);
+  }
+  if (!beside) {
+    FS_TRY(cut(f, &s->read, a));
+    FS_TRY(cut(f, &s->written, a));
+  }
+  return fs_ranges_add(&f->ranges, &s->written, a->low, a->high, id);
+}
+
+/* Tags */
+
+/* A buffer without bytes carries dependencies as if it had one. */
+static access of_arg(const finder *f, uint32_t op, const fs_stream_arg *a) {
+  return (access){.low = a->offset,
+                  .high = a->offset + fs_max(a->length, 1),
+                  .item = f->op_item[op],
+                  .version = a->version,
+                  .next = FS_NONE,
+                  .write = a->tag != FSCHED_IN};
+}
+
+static fs_status want_found(finder *f, uint32_t op, uint32_t version, fs_want_why why) {
+  for (size_t i = 0; i < f->found.n; i++) {
+    uint32_t from = f->found.at[i];
+    if (from != f->op_item[op] && from != FS_NONE) {
+      fs_want w = {.from = from, .version = version, .old = FS_NONE, .index = FS_NONE, .why = why};
+      FS_TRY(fs_vec_push(f->ctx, &f->tag, w));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* A version that a counted memory holds as a whole. */
+static bool held_as_units(const finder *f, uint32_t buffer) {
+  uint32_t memory = f->s->buffers[buffer].memory;
+  return !f->raw && memory != FS_NONE && f->s->memories[memory].placement == FSCHED_COUNTED &&
+         f->s->memories[memory].capacity != FS_UNBOUNDED;
+}
+
+/* What the bytes do not say already. */
+static fs_status want_units(finder *f, const access *x, uint32_t set) {
+  FS_TRY(look_up(f, set, 0, 1));
+  for (size_t i = 0; i < f->found.n; i++) {
+    const access *old = &f->access.at[f->found.at[i]];
+    bool overlap = x->low < old->high && old->low < x->high;
+    if (!overlap && old->item != x->item && old->item != FS_NONE) {
+      fs_want w = {.from = old->item,
+                   .version = x->version,
+                   .old = FS_NONE,
+                   .index = FS_NONE,
+                   .why = FS_WANT_UNITS};
+      FS_TRY(fs_vec_push(f->ctx, &f->tag, w));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status look_up_units(finder *f, uint32_t op, const fs_stream_arg *a) {
+  if (a->tag == FSCHED_OUT || !held_as_units(f, a->buffer)) {
+    return FSCHED_OK;
+  }
+  access x = of_arg(f, op, a);
+  const sets *s = &f->units[a->buffer];
+  FS_TRY(want_units(f, &x, s->written));
+  return x.write ? want_units(f, &x, s->read) : FSCHED_OK;
+}
+
+static fs_status note_units(finder *f, uint32_t buffer, const access *x) {
+  sets *s = &f->units[buffer];
+  uint32_t id = (uint32_t)f->access.n;
+  if (!held_as_units(f, buffer)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_vec_push(f->ctx, &f->access, *x));
+  if (!x->write) {
+    return fs_ranges_add(&f->ranges, &s->read, 0, 1, id);
+  }
+  fs_ranges_clear(&f->ranges, &s->read);
+  fs_ranges_clear(&f->ranges, &s->written);
+  return fs_ranges_add(&f->ranges, &s->written, 0, 1, id);
+}
+
+/* Sets by tags have items alone. */
+static fs_status note_arg(finder *f, sets *s, const access *a) {
+  if (!a->write) {
+    return fs_ranges_add(&f->ranges, &s->read, a->low, a->high, a->item);
+  }
+  FS_TRY(fs_ranges_cut(&f->ranges, &s->read, a->low, a->high));
+  FS_TRY(fs_ranges_cut(&f->ranges, &s->written, a->low, a->high));
+  return fs_ranges_add(&f->ranges, &s->written, a->low, a->high, a->item);
+}
+
+static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
+  bool reads = a->tag == FSCHED_IN || a->tag == FSCHED_INOUT;
+  bool overwrites = (a->tag == FSCHED_INOUT || a->tag == FSCHED_OUT_EXISTING) && !f->raw;
+  access x = of_arg(f, op, a);
+  const sets *s = &f->buffer[a->buffer];
+  if (reads || overwrites) {
+    FS_TRY(look_up(f, s->written, x.low, x.high));
+    FS_TRY(want_found(f, op, a->version, reads ? FS_WANT_DATA : FS_WANT_REWRITE));
+  }
+  if (overwrites) {
+    FS_TRY(look_up(f, s->read, x.low, x.high));
+    FS_TRY(want_found(f, op, a->version, FS_WANT_OVERWRITE));
+  }
+  return look_up_units(f, op, a);
+}
+
+static bool is_access(const fs_stream_arg *a) {
+  return a->tag != FSCHED_VALUE && a->tag != FSCHED_NO_DEP;
+}
+
+static void begin_version(finder *f, const fs_stream_arg *a) {
+  sets *s = &f->buffer[a->buffer];
+  f->current[a->buffer] = a->version;
+  fs_ranges_clear(&f->ranges, &s->written);
+  fs_ranges_clear(&f->ranges, &s->read);
+  fs_ranges_clear(&f->ranges, &f->units[a->buffer].written);
+  fs_ranges_clear(&f->ranges, &f->units[a->buffer].read);
+}
+
+static fs_status walk_op(finder *f, uint32_t op) {
+  const fs_stream_op *o = &f->s->ops[op];
+  const fs_stream_arg *arg = f->s->args + o->arg0;
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    uint32_t from = f->op_item[f->s->afters[o->after0 + i]];
+    fs_want w = {from, FS_NONE, FS_NONE, FS_NONE, 0, 0, FS_WANT_AFTER, 0};
+    if (from != FS_NONE && from != f->op_item[op]) {
+      FS_TRY(fs_vec_push(f->ctx, &f->tag, w));
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (is_access(&arg[i])) {
+      FS_TRY(look_up_arg(f, op, &arg[i]));
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    bool first = arg[i].tag == FSCHED_OUT_EXISTING && f->current[arg[i].buffer] == FS_NONE;
+    if (arg[i].tag == FSCHED_OUT || first) {
+      begin_version(f, &arg[i]);
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (is_access(&arg[i]) && f->current[arg[i].buffer] == arg[i].version) {
+      access x = of_arg(f, op, &arg[i]);
+      FS_TRY(note_arg(f, &f->buffer[arg[i].buffer], &x));
+      FS_TRY(note_units(f, arg[i].buffer, &x));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_ops(finder *f, fs_arena *scratch) {
+  const fs_stream *s = f->s;
+  FS_TRY(fs_new_none(scratch, &f->buffer, s->n_buffers));
+  FS_TRY(fs_new_none(scratch, &f->units, s->n_buffers));
+  FS_TRY(fs_new(scratch, &f->current, s->n_buffers));
+  FS_TRY(fs_new(scratch, &f->of_op0, (size_t)s->n_ops + 1));
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    uint32_t io = s->buffers[b].io;
+    bool given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE;
+    f->current[b] = given && s->buffers[b].n_versions > 0 ? s->buffers[b].version0 : FS_NONE;
+  }
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    f->of_op0[op] = (uint32_t)f->tag.n;
+    FS_TRY(walk_op(f, op));
+  }
+  f->of_op0[s->n_ops] = (uint32_t)f->tag.n;
+  return FSCHED_OK;
+}
+
+/* Places */
+
+static bool is_run(const finder *f, uint32_t item) {
+  return f->s->commands[item].kind == FS_COMMAND_RUN;
+}
+
+static bool same_version(const fs_stream_place *p, const access *old) {
+  return p->version != FS_NONE && p->version == old->version;
+}
+
+/* What is between the two, and all that hang on the earlier one, the tags say. */
+static bool tags_say(const finder *f, uint32_t item, const fs_stream_place *p, const access *old) {
+  return same_version(p, old) &&
+         (p->space != FS_SPACE_MEMORY || (is_run(f, item) && is_run(f, old->item)));
+}
+
+/* What a place's later user wants of an earlier one; false: nothing, or the tags say it. */
+static bool make_want(const finder *f, uint32_t item, const fs_stream_place *p, const access *old,
+                      fs_want *w) {
+  bool same = same_version(p, old);
+  if (old->item == item || tags_say(f, item, p, old)) {
+    return false;
+  }
+  *w = (fs_want){.from = old->item,
+                 .version = p->version,
+                 .old = old->version,
+                 .index = p->index,
+                 .low = fs_max(p->address, old->low),
+                 .high = fs_min(p->address + p->size, old->high),
+                 .why = FS_WANT_REUSE,
+                 .space = p->space};
+  if (p->space >= FS_SPACE_RESOURCE) {
+    w->why = p->space == FS_SPACE_RESOURCE ? FS_WANT_RESOURCE : FS_WANT_CONCURRENCY;
+  } else if (same) {
+    w->why = !old->write ? FS_WANT_OVERWRITE
+                         : ((p->mode & FS_MODE_R) != 0 ? FS_WANT_DATA : FS_WANT_REWRITE);
+    w->low = w->high = 0;
+  }
+  return true;
+}
+
+static fs_status want_of_place(finder *f, uint32_t item, const fs_stream_place *p, uint32_t set) {
+  FS_TRY(look_up(f, set, p->address, p->address + p->size));
+  for (size_t i = 0; i < f->found.n; i++) {
+    uint32_t old = f->found.at[i];
+    if (tags_say(f, item, p, &f->access.at[old])) {
+      continue;
+    }
+    for (; old != FS_NONE; old = f->access.at[old].next) {
+      fs_want w;
+      if (make_want(f, item, p, &f->access.at[old], &w)) {
+        FS_TRY(fs_vec_push(f->ctx, &f->want, w));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool counts(const finder *f, const fs_stream_place *p) {
+  bool named = p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg != FS_NONE;
+  return p->size > 0 && p->address <= UINT64_MAX - p->size &&
+         !(named && f->s->args[p->arg].tag == FSCHED_NO_DEP);
+}
+
+/* Content that is given or kept at this place holds all of it, whatever the command touches:
+ * makes *p the whole place then, if it is not. */
+static bool hold_all(const finder *f, fs_stream_place *p) {
+  if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE || p->arg == FS_NONE) {
+    return false;
+  }
+  const fs_stream_version *v = &f->s->versions[p->version];
+  uint64_t base = p->address - f->s->args[p->arg].offset;
+  uint64_t size = f->s->buffers[v->buffer].size;
+  bool held = (p->index == v->given_memory && base == v->given_address) ||
+              (p->index == v->kept_memory && base == v->kept_address);
+  if (!held || p->size == size) {
+    return false;
+  }
+  p->address = base;
+  p->size = size;
+  return true;
+}
+
+static fs_status want_of_sets(finder *f, uint32_t item, const fs_stream_place *place) {
+  fs_stream_place p = *place;
+  bool whole = hold_all(f, &p);
+  const sets *s = &f->space[p.space][p.index];
+  FS_TRY(want_of_place(f, item, &p, s->written));
+  return whole || (p.mode & FS_MODE_W) != 0 ? want_of_place(f, item, &p, s->read) : FSCHED_OK;
+}
+
+/* Hangs an op's access on one that is in the set already; false: there is none. */
+static fs_status hang(finder *f, const access *a, bool *hung) {
+  uint32_t first = f->alike[a->write][a->version];
+  access *old = first == FS_NONE ? NULL : &f->access.at[first];
+  *hung = old != NULL && old->low == a->low && old->high == a->high;
+  if (!*hung) {
+    f->alike[a->write][a->version] = (uint32_t)f->access.n;
+    return FSCHED_OK;
+  }
+  access more = *a;
+  more.next = old->next;
+  old->next = (uint32_t)f->access.n;
+  return fs_vec_push(f->ctx, &f->access, more);
+}
+
+static fs_status note_place(finder *f, uint32_t item, const fs_stream_place *place) {
+  fs_stream_place p = *place;
+  bool keep = hold_all(f, &p) || f->raw;
+  access a = {.low = p.address,
+              .high = p.address + p.size,
+              .item = item,
+              .version = p.version,
+              .next = FS_NONE,
+              .write = (p.mode & FS_MODE_W) != 0};
+  if (p.space == FS_SPACE_MEMORY && p.version != FS_NONE && is_run(f, item) && (keep || !a.write)) {
+    bool hung;
+    FS_TRY(hang(f, &a, &hung));
+    if (hung) {
+      return FSCHED_OK;
+    }
+  }
+  return note(f, &f->space[p.space][p.index], &a, keep);
+}
+
+static fs_status walk_places(finder *f, uint32_t item) {
+  const fs_stream_command *c = &f->s->commands[item];
+  const fs_stream_place *place = f->s->places + c->place0;
+  for (uint32_t i = 0; i < c->n_places; i++) {
+    if (counts(f, &place[i])) {
+      FS_TRY(want_of_sets(f, item, &place[i]));
+    }
+  }
+  for (uint32_t i = 0; i < c->n_places; i++) {
+    if (counts(f, &place[i])) {
+      FS_TRY(note_place(f, item, &place[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_item(finder *f, fs_arena *scratch, uint32_t item) {
+  const fs_stream_command *c = &f->s->commands[item];
+  size_t first = f->want.n;
+  if (c->kind == FS_COMMAND_RUN) {
+    uint32_t from = f->of_op0[c->target], n = f->of_op0[c->target + 1] - from;
+    FS_TRY(fs_vec_reserve(f->ctx, &f->want, first + n));
+    for (uint32_t i = 0; i < n; i++) {
+      f->want.at[f->want.n++] = f->tag.at[from + i];
+    }
+  }
+  FS_TRY(walk_places(f, item));
+  FS_TRY(finish_item(f, scratch, first));
+  f->out->want0[item] = (uint32_t)first;
+  f->out->n_wants[item] = (uint32_t)(f->want.n - first);
+  return FSCHED_OK;
+}
+
+static fs_status walk_commands(finder *f, fs_arena *scratch) {
+  const fs_stream *s = f->s;
+  const uint32_t n[] = {s->n_memories, s->n_memories, s->n_resources, 1};
+  for (uint32_t i = 0; i < 4; i++) {
+    FS_TRY(fs_new_none(scratch, &f->space[i], n[i]));
+  }
+  FS_TRY(fs_new_none(scratch, &f->alike[0], s->n_versions));
+  FS_TRY(fs_new_none(scratch, &f->alike[1], s->n_versions));
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    uint32_t c = f->order->order[i];
+    if (f->out->item[c] == c) {
+      FS_TRY(walk_item(f, scratch, c));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Items */
+
+/* Members of a gang follow each other in the order. */
+static fs_status make_items(fs_arena *arena, finder *f, fs_arena *scratch) {
+  const fs_stream *s = f->s;
+  fs_wants *out = f->out;
+  FS_TRY(fs_new(arena, &out->position, s->n_commands));
+  FS_TRY(fs_new(arena, &out->item, s->n_commands));
+  FS_TRY(fs_new_zero(arena, &out->n_members, s->n_commands));
+  FS_TRY(fs_new_zero(arena, &out->want0, s->n_commands));
+  FS_TRY(fs_new_zero(arena, &out->n_wants, s->n_commands));
+  FS_TRY(fs_new_none(scratch, &f->op_item, s->n_ops));
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    uint32_t c = f->order->order[i], before = i == 0 ? FS_NONE : f->order->order[i - 1];
+    const fs_stream_command *k = &s->commands[c];
+    bool together = before != FS_NONE && k->gang_axis != FS_NONE &&
+                    s->commands[before].gang_axis == k->gang_axis &&
+                    s->commands[before].gang_epoch == k->gang_epoch;
+    out->position[c] = i;
+    out->item[c] = together ? out->item[before] : c;
+    out->n_members[out->item[c]]++;
+    if (k->kind == FS_COMMAND_RUN) {
+      f->op_item[k->target] = out->item[c];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find(finder *f, fs_arena *arena, fs_arena *scratch) {
+  FS_TRY(make_items(arena, f, scratch));
+  FS_TRY(walk_ops(f, scratch));
+  FS_TRY(walk_commands(f, scratch));
+  FS_TRY(fs_new(arena, &f->out->want, f->want.n));
+  if (f->want.n > 0) {
+    memcpy(f->out->want, f->want.at, f->want.n * sizeof *f->want.at);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
+                               fs_wants *out) {
+  *out = (fs_wants){0};
+  finder f = {.ctx = arena->ctx,
+              .s = s,
+              .order = order,
+              .out = out,
+              .raw = s->meta->hazards == FSCHED_HAZARDS_RAW};
+  fs_arena scratch;
+  fs_arena_init(&scratch, arena->ctx);
+  fs_ranges_init(&f.ranges, arena->ctx);
+  fs_status status = find(&f, arena, &scratch);
+  fs_ranges_release(&f.ranges);
+  fs_vec_free(f.ctx, &f.access);
+  fs_vec_free(f.ctx, &f.found);
+  fs_vec_free(f.ctx, &f.tag);
+  fs_vec_free(f.ctx, &f.want);
+  fs_arena_release(&scratch);
+  return status;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Placement in parts: rectangles that no overlap of lifetimes connects have nothing to do with each
+ * other.  Times are doubled, [b, e) to [2b + 1, 2e) and an instant t to [2t, 2t + 1), so that an
+ * instant overlaps with what it lies inside of, and with its like; of several at one time only the
+ * largest is placed, and the others go where it is.
+ *
+ * Where conflicts are too many to be listed, the rectangles are placed by begin, each at the best
+ * of the gaps between those that live then. */
+#include <stdlib.h>
+
+#include "placement/private.h"
+
+typedef struct item {
+  uint64_t begin, end, size;
+  uint32_t id;
+  uint32_t pinned; /* in a pair, or given: not merged */
+} item;
+
+typedef struct placing {
+  fsched_context *ctx;
+  const fs_placement *p;
+  fs_arena arena;
+  uint64_t *address;
+  uint32_t n; /* of those that are placed */
+  item *at;   /* by begin */
+  uint64_t *size, *begin, *end, *given;
+  uint32_t *slot;         /* per rectangle: its place in at[], FS_NONE */
+  uint32_t *leader;       /* per rectangle: the one that it goes with, or FS_NONE */
+  uint32_t *pair0, *pair; /* CSR per slot: slots it may share with */
+  uint64_t bound, nodes;
+  bool lowest, exact;
+  bool found, refuted; /* refuted: one part cannot be within the capacity */
+} placing;
+
+static int by_begin(const void *a, const void *b) {
+  const item *x = a, *y = b;
+  if (x->begin != y->begin) {
+    return x->begin < y->begin ? -1 : 1;
+  }
+  if (x->end != y->end) {
+    return x->end < y->end ? -1 : 1;
+  }
+  if (x->pinned != y->pinned) {
+    return x->pinned < y->pinned ? -1 : 1;
+  }
+  if (x->size != y->size) {
+    return x->size > y->size ? -1 : 1;
+  }
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool has_address(const fs_placement *p, uint32_t i) {
+  return p->given != NULL && p->given[i] != FS_UNBOUNDED;
+}
+
+/* Does all of the time when both live lie where they may share? */
+static bool pair_holds(const fs_placement *p, uint32_t k) {
+  uint32_t a = p->pair_a[k], b = p->pair_b[k];
+  return p->size[a] == p->size[b] && fs_max(p->begin[a], p->begin[b]) >= p->pair_from[k] &&
+         fs_min(p->end[a], p->end[b]) <= p->pair_to[k];
+}
+
+/* ---- rectangles that are placed */
+
+static fs_status list_items(placing *l) {
+  const fs_placement *p = l->p;
+  uint8_t *paired;
+  FS_TRY(fs_new_zero(&l->arena, &paired, p->n));
+  FS_TRY(fs_new(&l->arena, &l->at, p->n));
+  FS_TRY(fs_new_none(&l->arena, &l->slot, p->n));
+  FS_TRY(fs_new_none(&l->arena, &l->leader, p->n));
+  for (uint32_t k = 0; k < p->n_pairs; k++) {
+    paired[p->pair_a[k]] = paired[p->pair_b[k]] = 1;
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    bool instant = p->begin[i] == p->end[i];
+    assert(p->begin[i] <= p->end[i]);
+    l->address[i] = has_address(p, i) ? p->given[i] : 0;
+    if (p->size[i] > 0) {
+      l->at[l->n++] = (item){.begin = 2 * p->begin[i] + !instant,
+                             .end = 2 * p->end[i] + instant,
+                             .size = p->size[i],
+                             .id = i,
+                             .pinned = paired[i] || has_address(p, i)};
+    }
+  }
+  if (l->n > 1) {
+    qsort(l->at, l->n, sizeof *l->at, by_begin);
+  }
+  return FSCHED_OK;
+}
+
+/* Instants go where the largest of their time goes. */
+static void merge_instants(placing *l) {
+  uint32_t n = 0;
+  l->exact = true;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const item *x = &l->at[i];
+    bool instant = x->end == x->begin + 1 && x->begin % 2 == 0;
+    bool same = instant && n > 0 && l->at[n - 1].begin == x->begin && l->at[n - 1].end == x->end;
+    if (same && !x->pinned && !l->at[n - 1].pinned) {
+      l->leader[x->id] = l->at[n - 1].id;
+      continue;
+    }
+    l->exact = l->exact && !same; /* they are kept apart, which they need not be */
+    l->slot[x->id] = n;
+    l->at[n++] = *x;
+  }
+  l->n = n;
+}
+
+static fs_status file_items(placing *l) {
+  FS_TRY(fs_new(&l->arena, &l->size, l->n));
+  FS_TRY(fs_new(&l->arena, &l->begin, l->n));
+  FS_TRY(fs_new(&l->arena, &l->end, l->n));
+  FS_TRY(fs_new(&l->arena, &l->given, l->n));
+  for (uint32_t i = 0; i < l->n; i++) {
+    uint32_t id = l->at[i].id;
+    l->size[i] = l->at[i].size;
+    l->begin[i] = l->at[i].begin;
+    l->end[i] = l->at[i].end;
+    l->given[i] = has_address(l->p, id) ? l->p->given[id] : FS_UNBOUNDED;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status list_pairs(placing *l) {
+  const fs_placement *p = l->p;
+  uint32_t *fill;
+  FS_TRY(fs_new_zero(&l->arena, &l->pair0, (size_t)l->n + 2));
+  FS_TRY(fs_new(&l->arena, &l->pair, 2 * (size_t)p->n_pairs));
+  for (int pass = 0; pass < 2; pass++) {
+    fill = l->pair0 + (pass == 0 ? 2 : 1);
+    for (uint32_t k = 0; k < p->n_pairs; k++) {
+      uint32_t a = l->slot[p->pair_a[k]], b = l->slot[p->pair_b[k]];
+      if (a == FS_NONE || b == FS_NONE || !pair_holds(p, k)) {
+        continue;
+      }
+      if (pass == 1) {
+        l->pair[fill[a]] = b;
+        l->pair[fill[b]] = a;
+      }
+      fill[a]++;
+      fill[b]++;
+    }
+    for (uint32_t i = 0; pass == 0 && i < l->n; i++) {
+      l->pair0[i + 2] += l->pair0[i + 1];
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* ---- bound */
+
+static bool is_instant(const placing *l, uint32_t i) {
+  return l->begin[i] % 2 == 0 && l->end[i] == l->begin[i] + 1;
+}
+
+typedef struct change {
+  uint64_t time, size;
+  bool begins;
+} change;
+
+static int by_time(const void *a, const void *b) {
+  const change *x = a, *y = b;
+  if (x->time != y->time) {
+    return x->time < y->time ? -1 : 1;
+  }
+  if (x->begins != y->begins) {
+    return x->begins < y->begins ? -1 : 1;
+  }
+  return (x->size > y->size) - (x->size < y->size);
+}
+
+/* Of two that may share only the first to begin counts while both live. */
+static uint64_t counted_from(const placing *l, uint32_t i) {
+  uint64_t from = l->begin[i];
+  for (uint32_t k = l->pair0[i]; k < l->pair0[i + 1]; k++) {
+    uint32_t other = l->pair[k];
+    if (other < i) { /* by begin */
+      from = fs_max(from, fs_min(l->end[i], l->end[other]));
+    }
+  }
+  return from;
+}
+
+static fs_status find_bound(placing *l) {
+  change *at;
+  uint64_t live = 0, most = 0;
+  uint32_t n = 0;
+  FS_TRY(fs_new(&l->arena, &at, 2 * (size_t)l->n));
+  for (uint32_t i = 0; i < l->n; i++) {
+    uint64_t from = counted_from(l, i), size = l->size[i];
+    bool same =
+        i > 0 && is_instant(l, i) && l->begin[i] == l->begin[i - 1] && l->end[i] == l->end[i - 1];
+    size -= same ? fs_min(size, most) : 0; /* of instants at one time the largest counts */
+    most = same ? fs_max(most, l->size[i]) : l->size[i];
+    l->bound = l->given[i] == FS_UNBOUNDED ? l->bound : fs_max(l->bound, l->given[i] + l->size[i]);
+    if (from < l->end[i] && size > 0) {
+      at[n++] = (change){from, size, true};
+      at[n++] = (change){l->end[i], size, false};
+    }
+  }
+  if (n > 1) {
+    qsort(at, n, sizeof *at, by_time);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    live = at[i].begins ? live + at[i].size : live - at[i].size;
+    l->bound = fs_max(l->bound, live);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status prepare(placing *l) {
+  FS_TRY(list_items(l));
+  merge_instants(l);
+  FS_TRY(file_items(l));
+  FS_TRY(list_pairs(l));
+  return find_bound(l);
+}
+
+fs_status fs_placement_bound(fsched_context *ctx, const fs_placement *p, uint64_t *bound) {
+  placing l = {.ctx = ctx, .p = p};
+  fs_arena_init(&l.arena, ctx);
+  fs_status status = fs_new(&l.arena, &l.address, p->n);
+  status = status == FSCHED_OK ? prepare(&l) : status;
+  *bound = l.bound;
+  fs_arena_release(&l.arena);
+  return status;
+}
+
+/* ---- parts */
+
+static bool may_share(const placing *l, uint32_t a, uint32_t b) {
+  for (uint32_t k = l->pair0[a]; k < l->pair0[a + 1]; k++) {
+    if (l->pair[k] == b) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Conflicts of the slots [first, first + n), which are sorted by begin. */
+static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, bool *listed) {
+  uint64_t total = 0, most = fs_limits_of(c->ctx)->conflicts;
+  uint32_t *fill;
+  FS_TRY(fs_new_zero(c->arena, &c->other0, (size_t)c->n + 1));
+  for (uint32_t i = 0; i < c->n && total <= most; i++) {
+    for (uint32_t k = i + 1; k < c->n && c->begin[k] < c->end[i]; k++) {
+      c->other0[i + 1]++;
+      c->other0[k + 1]++;
+      total += 2;
+    }
+  }
+  *listed = total <= most;
+  if (!*listed) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(c->arena, &fill, c->n));
+  FS_TRY(fs_new(c->arena, &c->other, total));
+  FS_TRY(fs_new(c->arena, &c->together, total));
+  for (uint32_t i = 0; i < c->n; i++) {
+    fill[i] = c->other0[i];
+    c->other0[i + 1] += c->other0[i];
+  }
+  for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t k = i + 1; k < c->n && c->begin[k] < c->end[i]; k++) {
+      uint8_t together = may_share(l, first + i, first + k);
+      c->together[fill[i]] = c->together[fill[k]] = together;
+      c->other[fill[i]++] = k;
+      c->other[fill[k]++] = i;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Searches a part: for any placement within the capacity, or for the lowest one. */
+static fs_status search_part(placing *l, const fs_parcel *c, uint64_t *address, uint64_t *peak,
+                             bool *proven) {
+  uint64_t *trial, capacity = l->p->capacity;
+  uint64_t least = l->lowest ? l->bound : capacity;
+  FS_TRY(fs_new(c->arena, &trial, c->n));
+  *proven = *peak <= l->bound;
+  for (uint32_t round = 0; *peak > least && l->nodes > 0; round++) {
+    bool first = round == 0 && l->lowest;
+    fs_decision fits;
+    uint64_t share = first ? l->nodes / 4 : l->nodes, left = share;
+    uint64_t most = first ? least : l->lowest ? fs_min(capacity, *peak - 1) : capacity;
+    FS_TRY(fs_parcel_search(c, most, &left, trial, &fits));
+    l->nodes -= share - left;
+    if (fits.is == FS_YES) {
+      memcpy(address, trial, c->n * sizeof *trial);
+      for (uint32_t i = (uint32_t)(*peak = 0); i < c->n; i++) {
+        *peak = fs_max(*peak, trial[i] + c->size[i]);
+      }
+      *proven = *peak <= l->bound;
+    } else if (!first) {
+      *proven = fits.is == FS_NO;
+      break;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Without a list of conflicts: by begin, at the best gap between those that live. */
+static fs_status place_by_begin(const fs_parcel *c, uint64_t *address, uint64_t *peak) {
+  uint32_t *live, n = 0; /* by address */
+  *peak = 0;
+  FS_TRY(fs_new(c->arena, &live, c->n));
+  for (uint32_t i = 0; i < c->n; i++) {
+    uint32_t kept = 0, at = 0;
+    for (uint32_t k = 0; k < n; k++) {
+      if (c->end[live[k]] > c->begin[i]) {
+        live[kept++] = live[k];
+      }
+    }
+    n = kept;
+    uint64_t low = 0, best = FS_UNBOUNDED, gap = FS_UNBOUNDED;
+    for (uint32_t k = 0; k <= n; k++) {
+      uint64_t high = k < n ? address[live[k]] : FS_UNBOUNDED;
+      if (high >= low && high - low >= c->size[i] && high - low < gap) {
+        gap = high - low;
+        best = low;
+        at = k;
+      }
+      low = k < n ? fs_max(low, high + c->size[live[k]]) : low;
+    }
+    address[i] = best == FS_UNBOUNDED ? low : best;
+    at = best == FS_UNBOUNDED ? n : at;
+    memmove(live + at + 1, live + at, (n - at) * sizeof *live);
+    live[at] = i;
+    n++;
+    *peak = fs_max(*peak, address[i] + c->size[i]);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *peak) {
+  fs_parcel c = {.ctx = l->ctx,
+                 .arena = &l->arena,
+                 .stop = l->p->stop,
+                 .user = l->p->user,
+                 .n = n,
+                 .size = l->size + first,
+                 .begin = l->begin + first,
+                 .end = l->end + first,
+                 .given = l->given + first,
+                 .bound = l->bound};
+  uint64_t *address;
+  bool listed, proven = false;
+  for (uint32_t i = 0; i < n; i++) {
+    c.any_given = c.any_given || c.given[i] != FS_UNBOUNDED;
+  }
+  FS_TRY(fs_new(&l->arena, &address, n));
+  FS_TRY(list_conflicts(l, &c, first, &listed));
+  if (listed) {
+    FS_TRY(fs_parcel_greedy(&c, l->lowest ? l->bound : l->p->capacity, address, peak));
+    FS_TRY(search_part(l, &c, address, peak, &proven));
+  } else if (c.any_given) {
+    *peak = FS_UNBOUNDED;
+  } else {
+    FS_TRY(place_by_begin(&c, address, peak));
+  }
+  l->found = *peak <= l->p->capacity;
+  l->refuted = proven && !l->found && l->exact;
+  if (proven && l->found && l->exact) { /* the others need not be lower */
+    l->bound = fs_max(l->bound, *peak);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    l->address[l->at[first + i].id] = address[i];
+  }
+  return FSCHED_OK;
+}
+
+static fs_status place_all(placing *l, uint64_t *peak) {
+  uint64_t reach = 0;
+  l->found = true;
+  for (uint32_t first = 0, end; first < l->n && l->found; first = end) {
+    uint64_t mine;
+    reach = l->end[first];
+    for (end = first + 1; end < l->n && l->begin[end] < reach; end++) {
+      reach = fs_max(reach, l->end[end]);
+    }
+    fs_arena_mark mark = fs_arena_set_mark(&l->arena);
+    FS_TRY(place_part(l, first, end - first, &mine));
+    fs_arena_reset(&l->arena, mark);
+    *peak = fs_max(*peak, mine);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run(placing *l, uint64_t *peak) {
+  FS_TRY(prepare(l));
+  *peak = 0;
+  l->refuted = l->bound > l->p->capacity;
+  if (l->refuted) {
+    return FSCHED_OK;
+  }
+  FS_TRY(place_all(l, peak));
+  for (uint32_t i = 0; i < l->p->n; i++) {
+    if (l->leader[i] != FS_NONE) {
+      l->address[i] = l->address[l->leader[i]];
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_placement_run(fsched_context *ctx, const fs_placement *p, bool lowest,
+                           uint64_t *address, uint64_t *peak, fs_decision *exists, bool *least) {
+  placing l = {.ctx = ctx,
+               .p = p,
+               .address = address,
+               .nodes = p->nodes,
+               .lowest = lowest || p->capacity == FS_UNBOUNDED};
+  fs_arena_init(&l.arena, ctx);
+  fs_status status = run(&l, peak);
+  fs_arena_release(&l.arena);
+  *exists = l.found || l.refuted ? fs_decided_by(l.found) : fs_not_decided();
+  *least = l.found && *peak <= l.bound;
+  return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of placement: one set of rectangles that time connects. */
+#ifndef FS_PLACEMENT_PRIVATE_H
+#define FS_PLACEMENT_PRIVATE_H
+
+#include "placement/placement.h"
+
+/* Rectangles that conflict, or may: their lifetimes overlap. */
+typedef struct fs_parcel {
+  fsched_context *ctx;
+  fs_arena *arena;
+  uint32_t n;
+  const uint64_t *size;
+  const uint64_t *begin, *end; /* in half ticks: a lifetime without length has one */
+  const uint64_t *given;       /* FS_UNBOUNDED: open */
+  /* Who conflicts with whom, CSR, and whether the two may have the same address. */
+  uint32_t *other0, *other;
+  uint8_t *together;
+  bool any_given;
+  uint64_t bound;           /* no peak is lower */
+  bool (*stop)(void *user); /* or NULL */
+  void *user;
+} fs_parcel;
+
+/* Greedy placements in several orders until one has a peak of at most `enough`; the best is in
+ * address[] and *peak (FS_UNBOUNDED: none, because of what is given).  placement/greedy.c */
+fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *address,
+                           uint64_t *peak) FS_MUST_USE;
+
+/* *fits: is there a placement below or at the capacity?  Uses up *nodes.  placement/search.c */
+fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *nodes,
+                           uint64_t *address, fs_decision *fits) FS_MUST_USE;
+
+#endif

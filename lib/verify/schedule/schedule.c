@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The check of a schedule.
+ *
+ *   times   durations, given starts, precedence, queues, resources, concurrency    here
+ *   memory  residencies: size, alignment, capacity, no overlap schedule/memory.c values  each
+ * access inside a residency that holds its version; copies          schedule/values.c
+ *
+ * The schedule may have been written by another program: ids are checked before they are used, and
+ * which residency an access uses is found by time (a stored one is compared).  Amounts are summed
+ * over sorted events; at one time what ends goes first, then what has no length (which counts with
+ * all that runs over that instant, but not with its like), then what begins.
+ * Complexity: O(n log n). */
+#include "verify/schedule/schedule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/progress.h"
+#include "fsched/verify.h"
+#include "model/sync.h"
+
+enum { PARTS = 3 }; /* times, memory, values */
+
+const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]) {
+  unsigned long long start = v->s->start[item];
+  if (item < v->g->n_ops) {
+    snprintf(text, FS_SNAME, "op %.120s at %llu", v->g->op_name[item], start);
+  } else {
+    uint32_t copy = fs_vsched_copy(v, item), version = v->s->copy_version[copy];
+    uint32_t buffer = v->g->version_buffer[version];
+    snprintf(text, FS_SNAME, "spill %s of %.100s.%u at %llu",
+             v->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read", v->g->buffer_name[buffer],
+             version - v->g->buffer_version0[buffer], start);
+  }
+  return text;
+}
+
+const char *fs_vsched_residency(const fs_vsched *v, uint32_t r, char text[FS_SNAME]) {
+  const fsched_schedule *s = v->s;
+  const char *memory = v->g->target.memory[s->res_memory[r]].name;
+  unsigned long long begin = s->res_begin[r], end = s->res_end[r];
+  if (s->res_version[r] == FS_NONE) {
+    snprintf(text, FS_SNAME, "scratch of %.80s in %.40s during [%llu, %llu)",
+             v->g->op_name[s->res_op[r]], memory, begin, end);
+  } else {
+    uint32_t buffer = v->g->version_buffer[s->res_version[r]];
+    snprintf(text, FS_SNAME, "%.80s.%u in %.40s during [%llu, %llu)", v->g->buffer_name[buffer],
+             s->res_version[r] - v->g->buffer_version0[buffer], memory, begin, end);
+  }
+  return text;
+}
+
+static int compare_events(const void *a, const void *b) {
+  const fs_vevent *x = a, *y = b;
+  if (x->time != y->time) {
+    return x->time < y->time ? -1 : 1;
+  }
+  if (x->phase != y->phase) {
+    return x->phase < y->phase ? -1 : 1;
+  }
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void fs_vevents_sort(fs_vevent *at, size_t n) {
+  if (n > 1) {
+    qsort(at, n, sizeof *at, compare_events);
+  }
+}
+
+/* --- ids --- */
+
+static bool ids_ok(const fs_vsched *v) {
+  const fsched_graph *g = v->g;
+  const fsched_schedule *s = v->s;
+  bool ok = s->n_items == g->n_ops + s->n_copies &&
+            (g->target.implicit_queues || s->n_queues == g->target.n_queues);
+  for (uint32_t i = 0; ok && i < s->n_items; i++) {
+    ok = s->queue[i] < s->n_queues && s->start[i] <= s->end[i];
+  }
+  for (uint32_t i = 0; ok && i < s->n_copies; i++) {
+    ok = s->copy_kind[i] <= FS_SPILL_READ && s->copy_version[i] < g->n_versions &&
+         (s->copy_residency[i] == FS_NONE || s->copy_residency[i] < s->n_residencies) &&
+         (s->copy_store[i] == FS_NONE || s->copy_store[i] < s->n_residencies);
+  }
+  for (uint32_t i = 0; ok && i < s->n_residencies; i++) {
+    bool scratch = s->res_version[i] == FS_NONE;
+    ok = s->res_memory[i] < g->target.n_memories && s->res_begin[i] <= s->res_end[i] &&
+         (scratch ? s->res_op[i] < g->n_ops : s->res_version[i] < g->n_versions);
+  }
+  return ok;
+}
+
+/* `order` is a permutation by start; fills position. */
+static fs_status check_order(fs_vsched *v) {
+  const fsched_schedule *s = v->s;
+  FS_TRY(fs_new_none(&v->arena, &v->position, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i];
+    if (item >= s->n_items || v->position[item] != FS_NONE) {
+      return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_ORDER, FS_NOWHERE, NULL,
+                     "the order of issue is not a permutation of the items");
+    }
+    v->position[item] = i;
+    if (i > 0 && s->start[item] < s->start[s->order[i - 1]]) {
+      char name[FS_SNAME];
+      FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued after an item with a later start",
+                fs_vsched_item(v, item, name));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- items --- */
+
+static fs_tick copy_time(const fs_vsched *v, uint32_t copy) {
+  uint32_t version = v->s->copy_version[copy];
+  uint32_t buffer = v->g->version_buffer[version];
+  const fs_memory *m = &v->g->target.memory[v->g->buffer_memory[buffer]];
+  bool write = v->s->copy_kind[copy] == FS_SPILL_WRITE;
+  uint64_t rate = write ? m->write_rate : m->read_rate, size = v->g->buffer_size[buffer];
+  fs_tick fixed = write ? m->write_fixed : m->read_fixed;
+  return fixed + (rate == 0 ? 0 : size / rate + (size % rate != 0));
+}
+
+static void check_durations(fs_vsched *v) {
+  char name[FS_SNAME];
+  const fsched_schedule *s = v->s;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    fs_tick time = i < v->g->n_ops ? v->g->op_time[i] : copy_time(v, fs_vsched_copy(v, i));
+    if (s->end[i] - s->start[i] != time) {
+      FS_REFUTE(v, FS_DIAG_VERIFY_DURATION, "%s takes %llu instead of %llu",
+                fs_vsched_item(v, i, name), (unsigned long long)(s->end[i] - s->start[i]),
+                (unsigned long long)time);
+    }
+    if (i < v->g->n_ops && v->g->op_start != NULL && v->g->op_start[i] != FS_TICK_NONE &&
+        v->g->op_start[i] != s->start[i]) {
+      FS_REFUTE(v, FS_DIAG_VERIFY_START, "%s has the given start %llu", fs_vsched_item(v, i, name),
+                (unsigned long long)v->g->op_start[i]);
+    }
+  }
+}
+
+static void check_precedence(fs_vsched *v) {
+  const fsched_graph *g = v->g;
+  char name[FS_SNAME], other[FS_SNAME];
+  for (uint32_t o = 0; o < g->n_ops; o++) {
+    for (uint32_t e = g->pred0[o]; e < g->pred0[o + 1]; e++) {
+      uint32_t p = g->pred[e];
+      if (v->s->end[p] > v->s->start[o]) {
+        FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE, "%s starts before the end at %llu of %s",
+                  fs_vsched_item(v, o, name), (unsigned long long)v->s->end[p],
+                  fs_vsched_item(v, p, other));
+      } else if (v->position[p] > v->position[o]) {
+        FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued before %s, on which it depends",
+                  fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
+      }
+    }
+  }
+}
+
+/* Orders that were added, for memory, amounts or barriers, when the schedule has them with it. */
+static void check_control(fs_vsched *v) {
+  const fs_sync *sync = v->s->sync;
+  char name[FS_SNAME], other[FS_SNAME];
+  for (uint32_t e = 0; sync != NULL && e < sync->n_control; e++) {
+    uint32_t from = sync->control_from[e], to = sync->control_to[e];
+    if (v->s->end[from] > v->s->start[to]) {
+      FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE,
+                "%s starts before the end at %llu of %s, to which a control edge ties it",
+                fs_vsched_item(v, to, name), (unsigned long long)v->s->end[from],
+                fs_vsched_item(v, from, other));
+    }
+  }
+}
+
+/* --- queues --- */
+
+static const uint32_t *item_queues(const fs_vsched *v, uint32_t item, uint32_t *n) {
+  uint32_t gang = item < v->g->n_ops ? v->g->op_gang[item] : FS_NONE;
+  if (gang == FS_NONE) {
+    *n = 1;
+    return &v->s->queue[item];
+  }
+  *n = v->g->gang_queue0[gang + 1] - v->g->gang_queue0[gang];
+  return v->g->gang_queue + v->g->gang_queue0[gang];
+}
+
+static bool queue_allowed(const fs_vsched *v, uint32_t item) {
+  const fs_target *t = &v->g->target;
+  uint32_t domain;
+  if (item < v->g->n_ops) {
+    uint32_t gang = v->g->op_gang[item];
+    if (gang != FS_NONE) {
+      return v->s->queue[item] == v->g->gang_queue[v->g->gang_queue0[gang]];
+    }
+    domain = v->g->op_domain[item];
+  } else {
+    uint32_t version = v->s->copy_version[fs_vsched_copy(v, item)];
+    domain = t->memory[v->g->buffer_memory[v->g->version_buffer[version]]].spill_domain;
+  }
+  if (t->implicit_queues || domain == FS_NONE) {
+    return true; /* a copy of what cannot spill is reported elsewhere */
+  }
+  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
+    if (t->domain_queue[i] == v->s->queue[item]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Items by queue in order of issue: nothing starts before what was issued before it has ended. */
+static fs_status check_queues(fs_vsched *v) {
+  const fsched_schedule *s = v->s;
+  uint32_t *last;
+  char name[FS_SNAME], other[FS_SNAME];
+  FS_TRY(fs_new_none(&v->arena, &last, s->n_queues));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i], n;
+    const uint32_t *queue = item_queues(v, item, &n);
+    if (!queue_allowed(v, item)) {
+      FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE, "%s may not run on queue %s",
+                fs_vsched_item(v, item, name), s->queue_name[s->queue[item]]);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+      uint32_t before = last[queue[k]];
+      if (before != FS_NONE && s->end[before] > s->start[item]) {
+        FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE_OVERLAP, "%s starts on %s before the end at %llu of %s",
+                  fs_vsched_item(v, item, name), s->queue_name[queue[k]],
+                  (unsigned long long)s->end[before], fs_vsched_item(v, before, other));
+      }
+      last[queue[k]] = item;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- amounts --- */
+
+typedef struct amount {
+  uint64_t capacity;
+  fs_diag_code code;
+  const char *name;
+} amount;
+
+/* `use[id]` is what item id holds; events are of items that hold something. */
+static void sweep(fs_vsched *v, const amount *a, const fs_vevent *at, size_t n,
+                  const uint64_t *use) {
+  uint64_t used = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t mine = use == NULL ? 1 : use[at[i].id];
+    if (at[i].phase == FS_PHASE_END) {
+      used -= mine;
+      continue;
+    }
+    if (mine > a->capacity || used > a->capacity - mine) {
+      char name[FS_SNAME];
+      FS_REFUTE(v, a->code, "%s needs %llu of %s, where %llu of %llu are in use",
+                fs_vsched_item(v, at[i].id, name), (unsigned long long)mine, a->name,
+                (unsigned long long)used, (unsigned long long)a->capacity);
+    }
+    used += at[i].phase == FS_PHASE_BEGIN ? mine : 0;
+  }
+}
+
+static fs_status check_amounts(fs_vsched *v) {
+  const fsched_graph *g = v->g;
+  fs_vevent *at;
+  uint64_t *use;
+  if (g->n_ops == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&v->arena, &at, 2 * (size_t)g->n_ops));
+  FS_TRY(fs_new(&v->arena, &use, g->n_ops));
+  if (g->target.concurrency > 0) {
+    size_t n = 0;
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+      n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
+    }
+    fs_vevents_sort(at, n);
+    const amount a = {g->target.concurrency, FS_DIAG_VERIFY_CONCURRENCY, "the concurrency limit"};
+    sweep(v, &a, at, n, NULL);
+  }
+  for (uint32_t r = 0; r < g->target.n_resources; r++) {
+    size_t n = 0;
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+      for (uint32_t u = g->op_use0[o]; u < g->op_use0[o + 1]; u++) {
+        if (g->use_resource[u] == r) {
+          use[o] = g->use_amount[u];
+          n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
+        }
+      }
+    }
+    fs_vevents_sort(at, n);
+    const amount a = {g->target.resource_capacity[r], FS_DIAG_VERIFY_RESOURCE,
+                      g->target.resource_name[r]};
+    sweep(v, &a, at, n, use);
+  }
+  return FSCHED_OK;
+}
+
+static const char *status_name(int status) {
+  return status == FS_SCHEDULE_OPTIMAL    ? "optimal"
+         : status == FS_SCHEDULE_FEASIBLE ? "feasible"
+                                          : "infeasible";
+}
+
+static void check_status(fs_vsched *v) {
+  const fsched_schedule *s = v->s;
+  fs_tick last = 0;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    last = fs_max(last, s->end[i]);
+  }
+  bool ok = s->makespan == last && s->lower_bound <= s->makespan &&
+            (s->status != FS_SCHEDULE_OPTIMAL || s->lower_bound == s->makespan) &&
+            s->status <= FS_SCHEDULE_FEASIBLE;
+  if (!ok) {
+    FS_REFUTE(v, FS_DIAG_VERIFY_STATUS,
+              "makespan %llu, bound %llu and status '%s', but the last item ends at %llu",
+              (unsigned long long)s->makespan, (unsigned long long)s->lower_bound,
+              status_name((int)s->status), (unsigned long long)last);
+  }
+}
+
+fs_status fs_vsched_times(fs_vsched *v) {
+  FS_TRY(check_order(v));
+  check_status(v);
+  check_durations(v);
+  check_precedence(v);
+  check_control(v);
+  FS_TRY(check_queues(v));
+  return check_amounts(v);
+}
+
+static fs_status verify_all(fs_vsched *v) {
+  if (!ids_ok(v)) {
+    return fs_fail(v->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_ORDER, FS_NOWHERE, NULL,
+                   "the schedule's records refer to what is not there");
+  }
+  uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
+  FS_TRY(fs_vsched_times(v));
+  fs_progress_at(v->ctx, part);
+  FS_TRY(fs_vsched_memory(v));
+  fs_progress_at(v->ctx, 2 * part);
+  return fs_vsched_values(v);
+}
+
+uint64_t fs_verify_schedule_work(const fsched_schedule *s) {
+  return PARTS * ((uint64_t)s->n_items / 4 + 1);
+}
+
+fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *graph,
+                                     const fsched_schedule *schedule) {
+  fs_vsched v = {.ctx = ctx, .g = graph, .s = schedule};
+  uint32_t errors = fsched_diag_errors(ctx);
+  fs_arena_init(&v.arena, ctx);
+  fs_progress_begin(ctx, "verify", fs_verify_schedule_work(schedule));
+  fs_status status = verify_all(&v);
+  fs_arena_release(&v.arena);
+  if (status == FSCHED_OK && fsched_diag_errors(ctx) != errors) {
+    status = FSCHED_WRONG;
+  }
+  fs_progress_end(ctx, status);
+  return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the schedule verifier; see schedule/schedule.c. */
+#ifndef FS_VERIFY_SCHEDULE_H
+#define FS_VERIFY_SCHEDULE_H
+
+#include "model/schedule.h"
+#include "verify/map.h"
+
+enum { FS_SNAME = 192 }; /* bytes of a description in a message */
+
+typedef struct fs_vsched {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  const fsched_schedule *s;
+  fs_arena arena;
+  uint32_t *position; /* per item: in the order of issue */
+  uint32_t *by_place; /* residencies of versions by (memory, version, begin, id) */
+  uint32_t n_by_place;
+} fs_vsched;
+
+#define FS_REFUTE(v, code, ...) \
+  fs_report((v)->ctx, FSCHED_ERROR, (code), FS_NOWHERE, NULL, __VA_ARGS__)
+
+/* "op A at 3" or "spill write of x.0 at 3"; returns `text`. */
+const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]);
+/* "x.0 in cmx during [0, 3)". */
+const char *fs_vsched_residency(const fs_vsched *v, uint32_t residency, char text[FS_SNAME]);
+static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
+  return item - v->g->n_ops;
+}
+
+/* Each reports what it finds; FSCHED_WRONG: later parts cannot be done. */
+fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE;  /* items: times, queues, amounts */
+fs_status fs_vsched_memory(fs_vsched *v) FS_MUST_USE; /* residencies: capacity and overlap */
+fs_status fs_vsched_values(fs_vsched *v) FS_MUST_USE; /* accesses, contents, copies */
+
+/* The order in which amounts change: at one time first ends, then what has no length, then begins.
+ */
+typedef enum fs_vphase { FS_PHASE_END, FS_PHASE_INSTANT, FS_PHASE_BEGIN } fs_vphase;
+typedef struct fs_vevent {
+  fs_tick time;
+  uint32_t phase, id;
+} fs_vevent;
+void fs_vevents_sort(fs_vevent *at, size_t n);
+/* Adds the events of [begin, end); returns how many. */
+static inline uint32_t fs_vevents_add(fs_vevent *at, fs_tick begin, fs_tick end, uint32_t id) {
+  if (begin == end) {
+    at[0] = (fs_vevent){begin, FS_PHASE_INSTANT, id};
+    return 1;
+  }
+  at[0] = (fs_vevent){begin, FS_PHASE_BEGIN, id};
+  at[1] = (fs_vevent){end, FS_PHASE_END, id};
+  return 2;
+}
+
+/* Units of progress that fsched_verify_schedule counts. */
+uint64_t fs_verify_schedule_work(const fsched_schedule *s);
+
+#endif

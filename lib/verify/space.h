@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who touched what last: cells behind the intervals of verify/map.h.
+ *
+ * A cell knows the accesses of its interval that a later access has to be ordered after: the last
+ * writers (several where they are members of one gang, or race), the readers since, and what the
+ * bytes hold.  Lists are nodes in one pool. */
+#ifndef FS_VERIFY_SPACE_H
+#define FS_VERIFY_SPACE_H
+
+#include "verify/map.h"
+
+typedef struct fs_vnode {
+  uint32_t who;     /* op or command */
+  uint32_t version; /* that was accessed */
+  uint32_t next;
+} fs_vnode;
+
+typedef struct fs_vcell {
+  uint32_t writers, readers; /* lists of nodes */
+  uint32_t version;          /* whose bytes lie here; FS_NONE: nobody's */
+  uint32_t stamp;            /* which op wrote them */
+  uint64_t base;             /* address where byte 0 of the version would lie */
+} fs_vcell;
+
+typedef struct fs_vpool {
+  fsched_context *ctx;
+  fs_arena *arena; /* of the maps */
+  FS_VEC(fs_vnode) node;
+  FS_VEC(fs_vcell) cell;
+  uint32_t free_node, free_cell;
+} fs_vpool;
+
+void fs_vpool_init(fs_vpool *p, fsched_context *ctx, fs_arena *arena);
+void fs_vpool_free(fs_vpool *p);
+
+/* Cuts the map at lo and hi, so that [lo, hi) is a run of whole intervals; cells are copied, lists
+ * included.  *at is the breakpoint at lo. */
+fs_status fs_vpool_cut(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi,
+                       fs_vmap_cursor *at) FS_MUST_USE;
+/* The cell of an interval, made when there is none. */
+fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *cell) FS_MUST_USE;
+/* Makes [first, hi), cut before, one interval with one empty cell. */
+fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
+                          uint32_t *cell) FS_MUST_USE;
+/* Prepends to a list. */
+fs_status fs_vpool_push(fs_vpool *p, uint32_t *head, uint32_t who, uint32_t version) FS_MUST_USE;
+fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who,
+                               uint32_t version) FS_MUST_USE;
+fs_status fs_vpool_push_writer(fs_vpool *p, uint32_t cell, uint32_t who,
+                               uint32_t version) FS_MUST_USE;
+/* Empties a list. */
+void fs_vpool_drop(fs_vpool *p, uint32_t *head);
+
+#endif

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conflicts and values, item by item in the order of the walk.
+ *
+ * Per interval of every space: the last writers, the readers since, and what lies there.  A reader
+ * has to be ordered after the last writers; a writer after these and the readers since.  That
+ * covers every pair: an earlier access x that conflicts with item c and is no longer listed was
+ * replaced by a writer w that x is ordered before, and (c, w) was checked, now or through the
+ * writer that replaced w.  What a writer is not ordered after stays listed beside it.
+ *
+ * Values: all conflicting pairs being ordered, every execution gives each byte the same sequence
+ * of accesses as this walk, so what is found here is found always.  A byte of memory carries
+ * (version, where byte 0 of that version would be, op that wrote it); `truth` knows which op wrote
+ * each byte of a version last; a reader must find that.  (A copy of a version that an op has
+ * overwritten in part may lack bytes that were given: they were not loaded, as nobody reads them
+ * before they are overwritten, too; who does read them, or keeps them, finds that they are not
+ * there.)  Intervals of a counted memory carry the
+ * version: who comes back to them must find its own.  Bytes that no op wrote have no truth.
+ * Complexity: O(log n) per interval that is touched. */
+#include <stdio.h>
+
+#include "base/context.h"
+#include "verify/stream/stream.h"
+
+typedef struct item {
+  fs_vs *v;
+  const uint32_t *commands;
+  uint32_t n;
+  const fs_vdense *before;
+  const fs_stream_command *c; /* the first member */
+} item;
+
+static fs_vmap *place_map(fs_vs *v, const fs_stream_place *p) {
+  switch (p->space) {
+    case FS_SPACE_MEMORY:
+      return &v->memory.at[p->index];
+    case FS_SPACE_COUNTED:
+      return &v->counted.at[p->index];
+    case FS_SPACE_RESOURCE:
+      return &v->resource.at[p->index];
+    default:
+      return &v->concurrency.at[0];
+  }
+}
+
+static const char *place_name(const fs_vs *v, const fs_stream_place *p) {
+  switch (p->space) {
+    case FS_SPACE_RESOURCE:
+      return fs_vs_string(v, v->s->resources[p->index].name);
+    case FS_SPACE_CONCURRENCY:
+      return "the concurrency limit";
+    default:
+      return fs_vs_string(v, v->s->memories[p->index].name);
+  }
+}
+
+/* An argument without dependencies is an address for the kernel, not an access. */
+static bool is_access(const item *t, const fs_stream_place *p) {
+  return p->size > 0 &&
+         !(t->c->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY && p->version != FS_NONE &&
+           p->arg < t->v->s->n_args && t->v->s->args[p->arg].tag == FSCHED_NO_DEP);
+}
+
+/* --- order --- */
+
+static bool same_item(const item *t, uint32_t command) {
+  return command == t->commands[0] ||
+         (t->n > 1 && t->v->command_occ[command] == t->v->command_occ[t->commands[0]]);
+}
+
+static bool ordered(const item *t, uint32_t command) {
+  return t->before->epoch[t->v->command_queue[command]] >= t->v->s->commands[command].epoch;
+}
+
+/* Accesses of one version that race.  With raw hazards those of one version in a counted memory may
+ * share its units: whether its bytes need an order is seen at the bytes. */
+static bool excused(const item *t, const fs_vnode *n, const fs_stream_place *p) {
+  const fs_stream_command *other = &t->v->s->commands[n->who];
+  if (p->version == FS_NONE || n->version != p->version) {
+    return false;
+  }
+  return (p->space == FS_SPACE_COUNTED && t->v->s->meta[0].hazards == FSCHED_HAZARDS_RAW) ||
+         (t->c->kind == FS_COMMAND_RUN && other->kind == FS_COMMAND_RUN &&
+          fs_vs_race(t->v, other->target, t->c->target));
+}
+
+/* *open is set when an access stays unordered, be it excused or reported. */
+static void check_list(const item *t, uint32_t head, const fs_stream_place *p, bool *open) {
+  for (uint32_t i = head; i != FS_NONE; i = t->v->pool.node.at[i].next) {
+    const fs_vnode *n = &t->v->pool.node.at[i];
+    if (same_item(t, n->who) || ordered(t, n->who)) {
+      continue;
+    }
+    *open = true;
+    if (!excused(t, n, p)) {
+      char a[FS_VNAME], b[FS_VNAME];
+      FS_WRONG(t->v, FS_DIAG_VERIFY_CONFLICT, "%s and %s share %s at %llu and are not ordered",
+               fs_vs_command_name(t->v, n->who, a), fs_vs_command_name(t->v, t->commands[0], b),
+               place_name(t->v, p), (unsigned long long)p->address);
+      return;
+    }
+  }
+}
+
+/* Removes from a list what is ordered before the item, which now stands for it. */
+static void filter_list(const item *t, uint32_t *head) {
+  fs_vpool *pool = &t->v->pool;
+  uint32_t kept = FS_NONE;
+  while (*head != FS_NONE) {
+    uint32_t i = *head;
+    *head = pool->node.at[i].next;
+    bool drop = same_item(t, pool->node.at[i].who) || ordered(t, pool->node.at[i].who);
+    uint32_t *list = drop ? &pool->free_node : &kept;
+    pool->node.at[i].next = *list;
+    *list = i;
+  }
+  *head = kept;
+}
+
+/* --- truth --- */
+
+static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64_t length,
+                             uint32_t op) {
+  fs_vtruth *t = &v->truth[version];
+  uint64_t size = v->s->buffers[v->s->versions[version].buffer].size;
+  if (offset == 0 && length == size) {
+    *t = (fs_vtruth){op, NULL};
+    return FSCHED_OK;
+  }
+  fs_vmap_cursor at;
+  bool fresh;
+  if (t->map == NULL) {
+    FS_TRY(fs_new_zero(&v->arena, &t->map, 1));
+    FS_TRY(fs_vmap_cut(&v->arena, t->map, 0, &at, &fresh));
+    fs_vmap_at(t->map, at)->value = t->stamp;
+  }
+  FS_TRY(fs_vmap_cut(&v->arena, t->map, offset + length, &at, &fresh));
+  FS_TRY(fs_vmap_cut(&v->arena, t->map, offset, &at, &fresh));
+  fs_vmap_clear_inside(t->map, offset, offset + length);
+  fs_vmap_at(t->map, fs_vmap_find(t->map, offset))->value = op;
+  return FSCHED_OK;
+}
+
+/* Is what lies at [lo, hi) the version's content there?  cell NULL: nothing lies there.  `copied`:
+ * bytes that were given may be missing where ops have overwritten others. */
+static bool truth_holds(const fs_vs *v, uint32_t version, const fs_vcell *cell, uint64_t lo,
+                        uint64_t hi, uint64_t base, bool copied) {
+  const fs_vtruth *t = &v->truth[version];
+  bool mine = cell != NULL && cell->version == version && cell->base == base;
+  if (t->map == NULL) {
+    return t->stamp == FS_NONE || (mine && cell->stamp == t->stamp);
+  }
+  fs_vmap_cursor at = fs_vmap_find(t->map, lo - base);
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(t->map, at);
+    if (e->key >= hi - base) {
+      break;
+    }
+    bool wanted = e->value != FS_NONE && !(copied && e->value == FS_STAMP_GIVEN);
+    if (wanted && !(mine && cell->stamp == e->value)) {
+      return false;
+    }
+  } while (fs_vmap_next(t->map, &at));
+  return true;
+}
+
+static bool truth_empty(const fs_vs *v, uint32_t version) {
+  return v->truth[version].map == NULL && v->truth[version].stamp == FS_NONE;
+}
+
+/* Bytes [address, address + size) against the truth; the base is where byte 0 should be. */
+static bool content_right(const fs_vs *v, fs_vmap *map, uint64_t address, uint64_t size,
+                          uint32_t version, uint64_t base) {
+  if (size == 0) {
+    return true;
+  }
+  if (map->chunk == NULL) {
+    return truth_holds(v, version, NULL, address, address + size, base, false);
+  }
+  fs_vmap_cursor at = fs_vmap_find(map, address);
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(map, at);
+    if (e->key >= address + size) {
+      break;
+    }
+    const fs_vcell *cell = e->value == FS_NONE ? NULL : &v->pool.cell.at[e->value];
+    uint64_t lo = fs_max(e->key, address), hi = fs_min(fs_vmap_end(map, at), address + size);
+    if (!truth_holds(v, version, cell, lo, hi, base, false)) {
+      return false;
+    }
+  } while (fs_vmap_next(map, &at));
+  return true;
+}
+
+/* --- reading --- */
+
+static void report_value(const item *t, const fs_stream_place *p) {
+  char a[FS_VNAME], b[FS_VNAME];
+  FS_WRONG(t->v, FS_DIAG_VERIFY_VALUE, "%s does not find %s in %s at %llu",
+           fs_vs_command_name(t->v, t->commands[0], a), fs_vs_version_name(t->v, p->version, b),
+           place_name(t->v, p), (unsigned long long)p->address);
+}
+
+/* The address of byte 0 of the place's version. */
+static uint64_t place_base(const item *t, const fs_stream_place *p) {
+  bool offset = t->c->kind == FS_COMMAND_RUN && p->arg < t->v->s->n_args;
+  return p->address - (offset ? t->v->s->args[p->arg].offset : 0);
+}
+
+/* A counted interval must still be this version's.  Content that is resident from the start takes
+ * intervals that nobody touched. */
+static bool lane_right(fs_vs *v, fs_vcell *cell, const fs_stream_place *p) {
+  if (cell->version == FS_NONE && cell->writers == FS_NONE && cell->readers == FS_NONE &&
+      v->s->versions[p->version].given_memory == p->index) {
+    cell->version = p->version;
+  }
+  return cell->version == p->version;
+}
+
+static uint32_t home_of(const fs_vs *v, uint32_t version) {
+  return v->s->buffers[v->s->versions[version].buffer].memory;
+}
+
+/* Given content that nothing has touched, elsewhere: there is nothing yet where it is used. */
+static bool not_loaded(const fs_vs *v, uint32_t version) {
+  return v->truth[version].map == NULL && v->truth[version].stamp == FS_STAMP_GIVEN &&
+         !v->has_units[version] && v->s->versions[version].given_memory != home_of(v, version);
+}
+
+/* Does the item need what lies at a counted place it writes?  Yes if it writes a part of a version
+ * that has content there. */
+static bool writes_part(const item *t, uint32_t version) {
+  if (t->c->kind != FS_COMMAND_RUN || truth_empty(t->v, version) || not_loaded(t->v, version)) {
+    return false;
+  }
+  const fs_stream_op *o = &t->v->s->ops[t->c->target];
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    const fs_stream_arg *a = &t->v->s->args[o->arg0 + i];
+    if (a->version == version && a->tag == FSCHED_OUT_EXISTING && !fs_vs_whole(t->v, a)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status add_reader(const item *t, uint32_t cell, uint32_t version) {
+  fs_vpool *pool = &t->v->pool;
+  for (uint32_t k = 0; k < t->n; k++) {
+    uint32_t q = t->v->command_queue[t->commands[k]];
+    uint32_t i = t->v->s->n_races > 0 ? FS_NONE : pool->cell.at[cell].readers;
+    uint32_t steps = 64; /* one reader a queue is enough: the last */
+    while (i != FS_NONE && steps-- > 0 && t->v->command_queue[pool->node.at[i].who] != q) {
+      i = pool->node.at[i].next;
+    }
+    if (i != FS_NONE && t->v->command_queue[pool->node.at[i].who] == q) {
+      pool->node.at[i].who = t->commands[k];
+    } else {
+      FS_TRY(fs_vpool_push_reader(pool, cell, t->commands[k], version));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status read_place(const item *t, const fs_stream_place *p) {
+  fs_vs *v = t->v;
+  fs_vmap *map = place_map(v, p);
+  uint64_t hi = p->address + p->size;
+  bool valued = p->version != FS_NONE, right = true, open = false;
+  uint64_t base = place_base(t, p);
+  fs_vmap_cursor at;
+  FS_TRY(fs_vpool_cut(&v->pool, map, p->address, hi, &at));
+  do {
+    if (fs_vmap_at(map, at)->key >= hi) {
+      break;
+    }
+    uint32_t cell;
+    FS_TRY(fs_vpool_cell(&v->pool, map, at, &cell));
+    check_list(t, v->pool.cell.at[cell].writers, p, &open);
+    if (valued && p->space == FS_SPACE_COUNTED) {
+      right = lane_right(v, &v->pool.cell.at[cell], p) && right;
+    } else if (valued) {
+      const fs_vcell *c = &v->pool.cell.at[cell];
+      right = truth_holds(v, p->version, c, fs_vmap_at(map, at)->key, fs_vmap_end(map, at), base,
+                          t->c->kind == FS_COMMAND_COPY) &&
+              right;
+    }
+    if (p->mode == FS_MODE_R) {
+      FS_TRY(add_reader(t, cell, p->version));
+    }
+  } while (fs_vmap_next(map, &at));
+  if (!right) {
+    report_value(t, p);
+  }
+  return FSCHED_OK;
+}
+
+/* --- writing --- */
+
+static fs_status add_writer(const item *t, uint32_t cell, const fs_vcell *content) {
+  for (uint32_t k = 0; k < t->n; k++) {
+    FS_TRY(fs_vpool_push_writer(&t->v->pool, cell, t->commands[k], content->version));
+  }
+  fs_vcell *c = &t->v->pool.cell.at[cell];
+  c->version = content->version;
+  c->stamp = content->stamp;
+  c->base = content->base;
+  return FSCHED_OK;
+}
+
+/* Every interval keeps its own list of what is not ordered. */
+static fs_status write_each(const item *t, fs_vmap *map, fs_vmap_cursor at, uint64_t hi,
+                            const fs_vcell *content) {
+  do {
+    if (fs_vmap_at(map, at)->key >= hi) {
+      break;
+    }
+    uint32_t cell;
+    FS_TRY(fs_vpool_cell(&t->v->pool, map, at, &cell));
+    filter_list(t, &t->v->pool.cell.at[cell].writers);
+    filter_list(t, &t->v->pool.cell.at[cell].readers);
+    FS_TRY(add_writer(t, cell, content));
+  } while (fs_vmap_next(map, &at));
+  return FSCHED_OK;
+}
+
+static fs_status write_place(const item *t, const fs_stream_place *p, const fs_vcell *content) {
+  fs_vs *v = t->v;
+  fs_vmap *map = place_map(v, p);
+  uint64_t hi = p->address + p->size;
+  bool open = false;
+  fs_vmap_cursor first, at;
+  FS_TRY(fs_vpool_cut(&v->pool, map, p->address, hi, &first));
+  at = first;
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(map, at);
+    if (e->key >= hi) {
+      break;
+    }
+    if (e->value != FS_NONE) {
+      check_list(t, v->pool.cell.at[e->value].writers, p, &open);
+      check_list(t, v->pool.cell.at[e->value].readers, p, &open);
+    }
+  } while (fs_vmap_next(map, &at));
+  if (open) {
+    return write_each(t, map, first, hi, content);
+  }
+  uint32_t cell;
+  FS_TRY(fs_vpool_assign(&v->pool, map, first, hi, &cell));
+  return add_writer(t, cell, content);
+}
+
+/* --- copies --- */
+
+/* What lies there of another version gets lost: who copies says what it is that he copies, and a
+ * replay puts content that is given where commands of its version find it. */
+static fs_status collect_pieces(fs_vs *v, const fs_stream_place *from) {
+  fs_vmap *map = place_map(v, from);
+  uint64_t end = from->address + from->size;
+  v->piece.n = 0;
+  if (map->chunk == NULL) {
+    return FSCHED_OK;
+  }
+  fs_vmap_cursor at = fs_vmap_find(map, from->address);
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(map, at);
+    if (e->key >= end) {
+      break;
+    }
+    if (e->value != FS_NONE && v->pool.cell.at[e->value].version == from->version) {
+      const fs_vcell *c = &v->pool.cell.at[e->value];
+      FS_TRY(
+          fs_vec_push(v->ctx, &v->piece,
+                      ((fs_vpiece){fs_max(e->key, from->address), fs_min(fs_vmap_end(map, at), end),
+                                   c->base, c->version, c->stamp})));
+    }
+  } while (fs_vmap_next(map, &at));
+  return FSCHED_OK;
+}
+
+/* The destination holds what the source held; addresses wrap like the difference. */
+static fs_status place_pieces(const item *t, const fs_stream_place *from,
+                              const fs_stream_place *to) {
+  fs_vs *v = t->v;
+  fs_vmap *map = place_map(v, to);
+  uint64_t move = to->address - from->address;
+  for (size_t i = 0; i < v->piece.n; i++) {
+    const fs_vpiece *x = &v->piece.at[i];
+    uint64_t hi = fs_min(x->hi, from->address + to->size) + move;
+    if (x->lo + move >= hi) {
+      continue;
+    }
+    fs_vmap_cursor at;
+    FS_TRY(fs_vpool_cut(&v->pool, map, x->lo + move, hi, &at));
+    do {
+      const fs_vmap_entry *e = fs_vmap_at(map, at);
+      if (e->key >= hi) {
+        break;
+      }
+      fs_vcell *c = &v->pool.cell.at[e->value];
+      c->version = x->version;
+      c->base = x->base + move;
+      c->stamp = x->stamp;
+    } while (fs_vmap_next(map, &at));
+  }
+  return FSCHED_OK;
+}
+
+/* --- an item --- */
+
+static fs_status write_all(const item *t, const fs_stream_place *place) {
+  fs_vs *v = t->v;
+  const fs_stream_place *from = NULL;
+  for (uint32_t i = 0; i < t->c->n_places; i++) {
+    const fs_stream_place *p = &place[i];
+    bool copied = t->c->kind == FS_COMMAND_COPY && p->space == FS_SPACE_MEMORY;
+    if (copied && p->mode == FS_MODE_R) {
+      from = p;
+      FS_TRY(collect_pieces(v, p));
+    }
+    if (!(p->mode & FS_MODE_W) || !is_access(t, p)) {
+      continue;
+    }
+    fs_vcell content = {.version = p->version, .stamp = FS_NONE, .base = place_base(t, p)};
+    content.stamp = t->c->kind == FS_COMMAND_RUN ? t->c->target : FS_NONE;
+    FS_TRY(write_place(t, p, &content));
+    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE) {
+      v->has_units[p->version] |= p->index == home_of(v, p->version);
+    }
+    if (copied && from != NULL) {
+      FS_TRY(place_pieces(t, from, p));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *before) {
+  const item t = {v, commands, n, before, &v->s->commands[commands[0]]};
+  const fs_stream_place *place = v->s->places + t.c->place0;
+  for (uint32_t i = 0; i < t.c->n_places; i++) {
+    bool part = place[i].space == FS_SPACE_COUNTED && place[i].mode == FS_MODE_W &&
+                place[i].version != FS_NONE && writes_part(&t, place[i].version);
+    if (((place[i].mode & FS_MODE_R) || part) && is_access(&t, &place[i])) {
+      FS_TRY(read_place(&t, &place[i]));
+    }
+  }
+  FS_TRY(write_all(&t, place));
+  FS_TRY(fs_vs_hold(v, commands, n, before));
+  if (t.c->kind == FS_COMMAND_RUN) {
+    const fs_stream_op *o = &v->s->ops[t.c->target];
+    for (uint32_t i = 0; i < o->n_args; i++) {
+      const fs_stream_arg *a = &v->s->args[o->arg0 + i];
+      if (fs_tag_writes(a->tag) && a->length > 0 && a->version != FS_NONE) {
+        FS_TRY(truth_write(v, a->version, a->offset, a->length, t.c->target));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- begin and end --- */
+
+static fs_status put_given(fs_vs *v, uint32_t version) {
+  const fs_stream_version *x = &v->s->versions[version];
+  uint64_t size = v->s->buffers[x->buffer].size;
+  v->truth[version] = (fs_vtruth){FS_STAMP_GIVEN, NULL};
+  if (size == 0 || x->given_address > UINT64_MAX - 1 - size) {
+    return FSCHED_OK;
+  }
+  fs_vmap *map = &v->memory.at[x->given_memory];
+  fs_vmap_cursor at;
+  uint32_t cell;
+  FS_TRY(fs_vpool_cut(&v->pool, map, x->given_address, x->given_address + size, &at));
+  fs_vmap_cursor look = at;
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(map, look);
+    if (e->key < x->given_address + size && e->value != FS_NONE) {
+      char name[FS_VNAME], other[FS_VNAME];
+      FS_WRONG(v, FS_DIAG_VERIFY_VALUE, "%s and %s are given at one place of %s",
+               fs_vs_version_name(v, version, name),
+               fs_vs_version_name(v, v->pool.cell.at[e->value].version, other),
+               fs_vs_string(v, v->s->memories[x->given_memory].name));
+      break;
+    }
+  } while (fs_vmap_next(map, &look) && fs_vmap_at(map, look)->key < x->given_address + size);
+  FS_TRY(fs_vpool_assign(&v->pool, map, at, x->given_address + size, &cell));
+  fs_vcell *c = &v->pool.cell.at[cell];
+  c->version = version;
+  c->stamp = FS_STAMP_GIVEN;
+  c->base = x->given_address;
+  return FSCHED_OK;
+}
+
+fs_status fs_vs_access_begin(fs_vs *v) {
+  const fs_stream *s = v->s;
+  fs_vpool_init(&v->pool, v->ctx, &v->arena);
+  FS_TRY(fs_new_zero(&v->arena, &v->memory.at, s->n_memories));
+  FS_TRY(fs_new_zero(&v->arena, &v->counted.at, s->n_memories));
+  FS_TRY(fs_new_zero(&v->arena, &v->resource.at, s->n_resources));
+  FS_TRY(fs_new_zero(&v->arena, &v->concurrency.at, 1));
+  FS_TRY(fs_new(&v->arena, &v->truth, s->n_versions));
+  FS_TRY(fs_new_zero(&v->arena, &v->has_units, s->n_versions));
+  for (uint32_t i = 0; i < s->n_versions; i++) {
+    v->truth[i] = (fs_vtruth){FS_NONE, NULL};
+    if (s->versions[i].given_memory != FS_NONE) {
+      FS_TRY(put_given(v, i));
+    }
+  }
+  return fs_vs_hold_begin(v);
+}
+
+/* How many units of its counted memory each version holds, by version. */
+static fs_status held_units(fs_vs *v, uint64_t **out) {
+  FS_TRY(fs_new_zero(&v->arena, out, v->s->n_versions));
+  for (uint32_t m = 0; m < v->s->n_memories; m++) {
+    const fs_vmap *map = &v->counted.at[m];
+    if (map->chunk == NULL) {
+      continue;
+    }
+    fs_vmap_cursor at = {0, 0};
+    do {
+      const fs_vmap_entry *e = fs_vmap_at(map, at);
+      uint32_t version = e->value == FS_NONE ? FS_NONE : v->pool.cell.at[e->value].version;
+      if (version != FS_NONE && v->s->versions[version].kept_memory == m) {
+        (*out)[version] += fs_vmap_end(map, at) - e->key;
+      }
+    } while (fs_vmap_next(map, &at));
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_vs_access_end(fs_vs *v) {
+  uint64_t *held;
+  FS_TRY(held_units(v, &held));
+  for (uint32_t i = 0; i < v->s->n_versions; i++) {
+    const fs_stream_version *x = &v->s->versions[i];
+    if (x->kept_memory == FS_NONE) {
+      continue;
+    }
+    const fs_stream_memory *m = &v->s->memories[x->kept_memory];
+    uint64_t size = v->s->buffers[x->buffer].size;
+    /* Given content that nothing touched has its units, though no command shows which. */
+    bool lanes = !fs_vs_counted(m) || held[i] == fs_align_up(size, m->align) ||
+                 (held[i] == 0 && x->given_memory == x->kept_memory);
+    if (!lanes || !fs_vs_hold_kept(v, i) || x->kept_address > UINT64_MAX - 1 - size ||
+        !content_right(v, &v->memory.at[x->kept_memory], x->kept_address, size, i,
+                       x->kept_address)) {
+      char name[FS_VNAME];
+      FS_WRONG(v, FS_DIAG_VERIFY_KEPT, "%s is not in %s at %llu at the end",
+               fs_vs_version_name(v, i, name), fs_vs_string(v, m->name),
+               (unsigned long long)x->kept_address);
+    }
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Versions and predecessors of every op, from the tags alone, in program order.
+ *
+ * Per buffer a map from offset to the current version's last writers and the readers since.  An
+ * access looks at the intervals it overlaps; what writes takes their place.  Only the last writers
+ * and the readers since are needed: what came before them is their predecessor already.
+ * A version in a counted memory holds its units as a whole: unless hazards are raw, each access of
+ * it is one of a byte more, the same for all.
+ * All look-ups of an op come before its inserts.  With hazards: raw a writer looks up no readers,
+ * and out_existing nothing.
+ * Complexity: O(accesses log accesses + predecessors). */
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "verify/stream/stream.h"
+
+typedef struct deps {
+  fs_vs *v;
+  fs_vpool pool;
+  fs_vmap *map;      /* per buffer: of the current version */
+  fs_vmap *units;    /* the same of that byte */
+  uint32_t *current; /* per buffer: version index or FS_NONE */
+  uint32_t *last_to; /* per op: the last op that got it as a predecessor */
+  bool raw;
+} deps;
+
+static fs_status add_pred(deps *d, uint32_t op, uint32_t pred) {
+  if (pred == op || d->last_to[pred] == op) {
+    return FSCHED_OK;
+  }
+  d->last_to[pred] = op;
+  return fs_vec_push(d->v->ctx, &d->v->pred, pred);
+}
+
+static fs_status add_list(deps *d, uint32_t op, uint32_t head) {
+  for (uint32_t n = head; n != FS_NONE; n = d->pool.node.at[n].next) {
+    FS_TRY(add_pred(d, op, d->pool.node.at[n].who));
+  }
+  return FSCHED_OK;
+}
+
+/* The version index that an arg means, or FS_NONE where nothing is there to be read. */
+static uint32_t arg_index(const deps *d, const fs_stream_arg *a) {
+  uint32_t now = d->current[a->buffer];
+  switch (a->tag) {
+    case FSCHED_OUT:
+      return now == FS_NONE ? 0 : now + 1;
+    case FSCHED_OUT_EXISTING:
+      return now == FS_NONE ? 0 : now;
+    default:
+      return now;
+  }
+}
+
+static void check_version(deps *d, uint32_t op, uint32_t arg) {
+  const fs_stream *s = d->v->s;
+  const fs_stream_arg *a = &s->args[arg];
+  uint32_t index = arg_index(d, a);
+  const fs_stream_buffer *b = &s->buffers[a->buffer];
+  if (a->tag == FSCHED_NO_DEP && (a->version == FS_NONE || index == FS_NONE)) {
+    return;
+  }
+  if (index >= b->n_versions || a->version != b->version0 + index) {
+    FS_WRONG(d->v, FS_DIAG_VERIFY_VERSION, "op %s, argument %u: not version %u of %s",
+             fs_vs_op_name(d->v, op), arg - s->ops[op].arg0, index == FS_NONE ? 0 : index,
+             fs_vs_string(d->v, b->name));
+  }
+}
+
+/* A buffer without bytes carries dependencies as if it had one. */
+static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
+
+static bool held_as_units(const deps *d, uint32_t buffer) {
+  return !d->raw && fs_vs_counted(&d->v->s->memories[d->v->s->buffers[buffer].memory]);
+}
+
+static fs_status look_up_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, uint64_t hi,
+                               bool writes) {
+  if (map->chunk == NULL) {
+    return FSCHED_OK;
+  }
+  fs_vmap_cursor at = fs_vmap_find(map, lo);
+  do {
+    const fs_vmap_entry *e = fs_vmap_at(map, at);
+    if (e->key >= hi) {
+      break;
+    }
+    if (e->value != FS_NONE) {
+      FS_TRY(add_list(d, op, d->pool.cell.at[e->value].writers));
+      if (writes) {
+        FS_TRY(add_list(d, op, d->pool.cell.at[e->value].readers));
+      }
+    }
+  } while (fs_vmap_next(map, &at));
+  return FSCHED_OK;
+}
+
+static fs_status look_up(deps *d, uint32_t op, const fs_stream_arg *a) {
+  bool writes = fs_tag_writes(a->tag) && !d->raw;
+  if ((!writes && !fs_tag_reads(a->tag)) || a->tag == FSCHED_OUT) {
+    return FSCHED_OK;
+  }
+  FS_TRY(look_up_range(d, op, &d->map[a->buffer], a->offset, end_of(a), writes));
+  return held_as_units(d, a->buffer) ? look_up_range(d, op, &d->units[a->buffer], 0, 1, writes)
+                                     : FSCHED_OK;
+}
+
+static fs_status insert_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, uint64_t hi,
+                              bool reads) {
+  fs_vmap_cursor at;
+  uint32_t cell;
+  FS_TRY(fs_vpool_cut(&d->pool, map, lo, hi, &at));
+  if (!reads) {
+    FS_TRY(fs_vpool_assign(&d->pool, map, at, hi, &cell));
+    return fs_vpool_push_writer(&d->pool, cell, op, FS_NONE);
+  }
+  do {
+    if (fs_vmap_at(map, at)->key >= hi) {
+      break;
+    }
+    FS_TRY(fs_vpool_cell(&d->pool, map, at, &cell));
+    uint32_t last = d->pool.cell.at[cell].readers;
+    if (last == FS_NONE || d->pool.node.at[last].who != op) {
+      FS_TRY(fs_vpool_push_reader(&d->pool, cell, op, FS_NONE));
+    }
+  } while (fs_vmap_next(map, &at));
+  return FSCHED_OK;
+}
+
+static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t index) {
+  if (a->tag == FSCHED_NO_DEP || index == FS_NONE ||
+      (d->current[a->buffer] != index && a->tag != FSCHED_OUT &&
+       d->current[a->buffer] != FS_NONE)) {
+    return FSCHED_OK; /* of a version that this op itself made an old one */
+  }
+  bool reads = a->tag == FSCHED_IN;
+  FS_TRY(insert_range(d, op, &d->map[a->buffer], a->offset, end_of(a), reads));
+  return held_as_units(d, a->buffer) ? insert_range(d, op, &d->units[a->buffer], 0, 1, reads)
+                                     : FSCHED_OK;
+}
+
+/* A new version: nothing of the old one is looked up again. */
+static fs_status forget(deps *d, fs_vmap *map, uint64_t hi) {
+  fs_vmap_cursor at;
+  uint32_t cell;
+  if (map->chunk == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_vpool_cut(&d->pool, map, 0, hi, &at));
+  return fs_vpool_assign(&d->pool, map, at, hi, &cell);
+}
+
+static fs_status start_version(deps *d, const fs_stream_arg *a, uint32_t index) {
+  d->current[a->buffer] = index;
+  FS_TRY(forget(d, &d->units[a->buffer], 1));
+  return forget(d, &d->map[a->buffer], fs_max(d->v->s->buffers[a->buffer].size, 1) + 1);
+}
+
+static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
+  const fs_stream *s = d->v->s;
+  const fs_stream_op *o = &s->ops[op];
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    FS_TRY(add_pred(d, op, s->afters[o->after0 + i]));
+  }
+  const fs_stream_arg *a = s->args + o->arg0;
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (a[i].tag != FSCHED_VALUE) {
+      index[i] = arg_index(d, &a[i]);
+      check_version(d, op, o->arg0 + i);
+      FS_TRY(look_up(d, op, &a[i]));
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (a[i].tag == FSCHED_OUT) {
+      FS_TRY(start_version(d, &a[i], index[i]));
+    } else if (a[i].tag == FSCHED_OUT_EXISTING && d->current[a[i].buffer] == FS_NONE) {
+      d->current[a[i].buffer] = 0;
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (a[i].tag != FSCHED_VALUE) {
+      FS_TRY(insert(d, op, &a[i], index[i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static int compare_u64(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static fs_status index_races(fs_vs *v) {
+  const fs_stream *s = v->s;
+  if (s->n_races > UINT32_MAX / 2) {
+    return fs_fail(v->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL, "too many races");
+  }
+  FS_TRY(fs_new(&v->arena, &v->race, 2 * (size_t)s->n_races));
+  v->n_race = 2 * s->n_races;
+  for (uint32_t i = 0; i < s->n_races; i++) {
+    v->race[2 * i] = (uint64_t)s->races[i].op_a << 32 | s->races[i].op_b;
+    v->race[2 * i + 1] = (uint64_t)s->races[i].op_b << 32 | s->races[i].op_a;
+  }
+  qsort(v->race, v->n_race, sizeof *v->race, compare_u64);
+  if (s->n_races > 0 && s->meta[0].hazards != FSCHED_HAZARDS_RAW) {
+    FS_WRONG(v, FS_DIAG_VERIFY_RACE, "races are listed though hazards are sequential");
+  }
+  return FSCHED_OK;
+}
+
+bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b) {
+  if (v->n_race == 0) {
+    return false;
+  }
+  uint64_t key = (uint64_t)op_a << 32 | op_b;
+  return bsearch(&key, v->race, v->n_race, sizeof key, compare_u64) != NULL;
+}
+
+/* The last version that the tags make is the buffer's last one. */
+static void check_counts(const deps *d) {
+  const fs_stream *s = d->v->s;
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    uint32_t n = d->current[b] == FS_NONE ? 0 : d->current[b] + 1;
+    bool named = n == 0 && s->buffers[b].n_versions == 1; /* by no_dep alone */
+    if (s->buffers[b].n_versions != n && !named) {
+      FS_WRONG(d->v, FS_DIAG_VERIFY_VERSION, "%s has %u versions, but its ops make %u",
+               fs_vs_string(d->v, s->buffers[b].name), s->buffers[b].n_versions, n);
+    }
+  }
+}
+
+static fs_status derive(deps *d) {
+  fs_vs *v = d->v;
+  uint32_t *index, longest = 0;
+  for (uint32_t b = 0; b < v->s->n_buffers; b++) {
+    uint32_t io = v->s->buffers[b].io;
+    bool given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE;
+    d->current[b] = given ? 0 : FS_NONE;
+  }
+  for (uint32_t o = 0; o < v->s->n_ops; o++) {
+    longest = longest < v->s->ops[o].n_args ? v->s->ops[o].n_args : longest;
+  }
+  FS_TRY(fs_new(&v->arena, &index, longest));
+  for (uint32_t o = 0; o < v->s->n_ops; o++) {
+    v->pred0[o] = (uint32_t)v->pred.n;
+    FS_TRY(one_op(d, o, index));
+  }
+  v->pred0[v->s->n_ops] = (uint32_t)v->pred.n;
+  check_counts(d);
+  return FSCHED_OK;
+}
+
+fs_status fs_vs_deps(fs_vs *v) {
+  deps d = {.v = v, .raw = v->s->meta[0].hazards == FSCHED_HAZARDS_RAW};
+  FS_TRY(index_races(v));
+  FS_TRY(fs_new(&v->arena, &v->pred0, v->s->n_ops + 1));
+  FS_TRY(fs_new_zero(&v->arena, &d.map, v->s->n_buffers));
+  FS_TRY(fs_new_zero(&v->arena, &d.units, v->s->n_buffers));
+  FS_TRY(fs_new(&v->arena, &d.current, v->s->n_buffers));
+  FS_TRY(fs_new_none(&v->arena, &d.last_to, v->s->n_ops));
+  fs_vpool_init(&d.pool, v->ctx, &v->arena);
+  fs_status status = derive(&d);
+  fs_vpool_free(&d.pool);
+  return status;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the stream verifier (stream/stream.c says what is proven and why that suffices).
+ *
+ * An item is what the walk executes at once: one command, or all members of one gang command (an
+ * occurrence of a collective axis). */
+#ifndef FS_VERIFY_STREAM_H
+#define FS_VERIFY_STREAM_H
+
+#include "base/findings.h"
+#include "model/graph.h"
+#include "model/stream/stream.h"
+#include "model/sync.h"
+#include "verify/clock.h"
+#include "verify/space.h"
+
+enum { FS_VNAME = 192 };             /* bytes of a description in a message */
+#define FS_STAMP_GIVEN (FS_NONE - 1) /* content that was there before the first command */
+
+typedef struct fs_vspaces { /* fs_vmap per index of a space */
+  fs_vmap *at;
+} fs_vspaces;
+
+/* What the bytes of a version should be: one op's, or a map of op ids. */
+typedef struct fs_vtruth {
+  uint32_t stamp; /* of all bytes when map is NULL; FS_NONE: undefined */
+  fs_vmap *map;   /* offset to op id */
+} fs_vtruth;
+
+typedef struct fs_vpiece { /* content on its way from a place to another */
+  uint64_t lo, hi, base;
+  uint32_t version, stamp;
+} fs_vpiece;
+
+/* A command that updates a barrier, and the slots it takes of it. */
+typedef struct fs_vproducer {
+  uint32_t command, slots;
+} fs_vproducer;
+
+typedef struct fs_vs {
+  fsched_context *ctx;
+  const fs_stream *s;
+  fs_arena arena;
+  fs_findings found; /* reported at the end, causes first */
+
+  /* stream/shape.c */
+  uint32_t *command_queue;
+  uint32_t *op_command0, *op_command; /* CSR: the commands that run an op */
+  uint32_t *axis_count;               /* largest epoch of an axis */
+  uint32_t *occ0;                     /* CSR per axis: its occurrences */
+  uint32_t n_occ;
+  uint32_t *occ_command0, *occ_command; /* CSR: members in order of the axis' queues */
+  uint32_t *command_occ;                /* or FS_NONE */
+
+  /* stream/sync.c: FS_SYNC_BARRIER, per barrier */
+  fs_sync_kind kind;
+  uint32_t *producer0; /* CSR: in order of commands */
+  fs_vproducer *producer;
+  uint32_t *consumer0, *consumer;    /* CSR: commands, ascending */
+  uint32_t *use_before, *use_behind; /* what has the physical barrier before and after, FS_NONE */
+  uint32_t *issue_command;           /* FS_SYNC_BLOCK: the commands in order of issue */
+
+  /* stream/deps.c: what must come before an op, from tags */
+  uint32_t *pred0;
+  FS_VEC(uint32_t) pred;
+  uint64_t *race; /* (op_a << 32 | op_b) both ways, sorted */
+  uint32_t n_race;
+
+  /* stream/walk.c */
+  fs_vclock **base;        /* per queue: known besides the queue's own commands */
+  fs_vclock **snapshot;    /* per command that somebody waits for: base of its queue then */
+  uint32_t *snapshot_refs; /* waits to come */
+  fs_vclock **occ_clock;   /* per occurrence: clocks of all members */
+  uint32_t *occ_refs;      /* waits and frontier entries to come */
+  uint32_t *progress;      /* per axis: epochs complete */
+  fs_vdense now, meet, other;
+  uint32_t now_queue; /* whose clock `now` is; FS_NONE: nobody's */
+  uint32_t *source;   /* per queue: which wait gave the entry of now */
+  fs_vclocks clocks;
+
+  /* stream/places.c */
+  fs_vpool pool;
+  fs_vspaces memory, counted, resource, concurrency;
+  fs_vtruth *truth;   /* per version */
+  uint8_t *has_units; /* per version: had some of the counted memory that it is used in */
+  FS_VEC(fs_vpiece) piece;
+
+  /* stream/hold.c: owners of the places of given and kept content, per memory */
+  fs_vspaces hold;
+  uint8_t *held, *begun; /* per version: FS_HELD_*; its content has been in a held place */
+  bool any_held;
+} fs_vs;
+
+enum { FS_HELD_GIVEN = 1, FS_HELD_KEPT = 2 };
+
+#define FS_WRONG(v, code, ...) fs_findings_add(&(v)->found, (code), NULL, __VA_ARGS__)
+
+static inline const char *fs_vs_string(const fs_vs *v, uint32_t offset) {
+  return offset == FS_NONE ? "" : v->s->strings + offset;
+}
+/* "command 3 of dma (run A)"; returns `text`. */
+const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]);
+/* "x.2": version 2 of buffer x. */
+const char *fs_vs_version_name(const fs_vs *v, uint32_t version, char text[FS_VNAME]);
+static inline const char *fs_vs_op_name(const fs_vs *v, uint32_t op) {
+  return fs_vs_string(v, v->s->ops[op].name);
+}
+static inline bool fs_vs_counted(const fs_stream_memory *m) {
+  return m->placement == FSCHED_COUNTED && m->capacity != FS_UNBOUNDED;
+}
+static inline bool fs_vs_contiguous(const fs_stream_memory *m) {
+  return m->placement == FSCHED_CONTIGUOUS && m->capacity != FS_UNBOUNDED;
+}
+static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
+  return a->offset == 0 && a->length == v->s->buffers[a->buffer].size;
+}
+
+/* Each reports what it finds and returns FSCHED_OK, or FSCHED_SYSTEM. */
+fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;   /* records make sense; builds the indices */
+fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;    /* those of the kind of sync */
+fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;  /* each command's places are its op's */
+fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;    /* versions and predecessors from tags */
+fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;   /* the list of races */
+fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
+fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;    /* order, clocks, syncs, frontiers */
+fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
+
+/* stream/access.c: for an item of which commands[0] is a member; `before` holds what is
+ * complete before each member, and may hold the item's own epochs. */
+fs_status fs_vs_access_begin(fs_vs *v) FS_MUST_USE;
+fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n,
+                       const fs_vdense *before) FS_MUST_USE;
+fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
+/* stream/hold.c, called by these three. */
+fs_status fs_vs_hold_begin(fs_vs *v) FS_MUST_USE;
+fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n,
+                     const fs_vdense *before) FS_MUST_USE;
+/* At the end: does the version own all of the place where it is kept? */
+bool fs_vs_hold_kept(const fs_vs *v, uint32_t version);
+/* Two ops whose order a raw hazard leaves open. */
+bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
+
+/* Units of progress that fsched_verify_program counts: commands in the walk, and as much for the
+ * other parts as they take of the time, roughly. */
+uint64_t fs_verify_program_work(const fsched_program *program);
+static inline uint64_t fs_vs_part_work(const fs_stream *s) { return s->n_commands / 16 + 1; }
+enum { FS_VS_PARTS = 5 }; /* before the walk */
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One walk over all commands in an order that queue order and syncs allow.
+ *
+ * A queue's head runs when each of its waits is complete (barriers and stops: see
+ * stream/barrier.c, stream/block.c); a gang's members run at once here, when the
+ * last of them is there: a machine on which they meet must get to the end, too.  If the walk gets
+ * to the end, no execution can deadlock: what can run never stops being able to (progress only
+ * grows), so another choice of order gets there too.
+ *
+ * Clocks: what is complete before a command is what was complete before its queue's last command,
+ * that command, and for each wait the same of the command waited for; members of one gang give
+ * each other nothing.  Queues share clocks: a command without waits knows what its predecessor
+ * knew, plus it.  A clock is kept while somebody will wait for it. */
+#include <stdio.h>
+
+#include "base/context.h"
+#include "base/progress.h"
+#include "verify/stream/walk.h"
+
+/* --- what a wait stands for --- */
+
+static uint32_t point_occ(const fs_vs *v, const fs_stream_wait *w) {
+  return v->occ0[w->axis] + w->epoch - 1;
+}
+static bool is_queue(const fs_vs *v, uint32_t axis) { return axis < v->s->n_queues; }
+static uint32_t queue_command(const fs_vs *v, uint32_t queue, uint32_t epoch) {
+  return v->s->queues[queue].command0 + epoch - 1;
+}
+
+static bool point_complete(const fs_vs *v, const fs_stream_wait *w) {
+  return v->progress[w->axis] >= w->epoch;
+}
+
+static void drop_occ(fs_vs *v, uint32_t occ) {
+  if (v->occ_clock[occ] != NULL && --v->occ_refs[occ] == 0) {
+    fs_vclock_release(&v->clocks, v->occ_clock[occ]);
+    v->occ_clock[occ] = NULL;
+  }
+}
+
+static void drop_point(fs_vs *v, const fs_stream_wait *w) {
+  if (!is_queue(v, w->axis)) {
+    drop_occ(v, point_occ(v, w));
+    return;
+  }
+  uint32_t c = queue_command(v, w->axis, w->epoch);
+  if (--v->snapshot_refs[c] == 0) {
+    fs_vclock_release(&v->clocks, v->snapshot[c]);
+    v->snapshot[c] = NULL;
+  }
+}
+
+/* Does the clock hold all that the point stands for?  (Clocks are closed, so the commands
+ * themselves suffice.) */
+static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait *w) {
+  if (is_queue(v, w->axis)) {
+    return d->epoch[w->axis] >= w->epoch;
+  }
+  uint32_t occ = point_occ(v, w);
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    uint32_t c = v->occ_command[k];
+    if (d->epoch[v->command_queue[c]] < v->s->commands[c].epoch) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* --- one command --- */
+
+static void check_plan(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
+  const fs_stream_command *c = &v->s->commands[command];
+  char name[FS_VNAME], other[FS_VNAME];
+  if (c->start > c->end ||
+      (c->kind == FS_COMMAND_RUN && c->end - c->start != v->s->ops[c->target].time)) {
+    FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned at %llu to %llu, which is not its time",
+             fs_vs_command_name(v, command, name), (unsigned long long)c->start,
+             (unsigned long long)c->end);
+  }
+  if (c->epoch > 1 && c[-1].end > c->start) {
+    FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned before the end of the command before it",
+             fs_vs_command_name(v, command, name));
+  }
+  for (uint32_t i = 0; i < c->n_waits; i++) {
+    const fs_stream_wait *w = &v->s->waits[c->wait0 + i];
+    uint32_t target = is_queue(v, w->axis) ? queue_command(v, w->axis, w->epoch)
+                                           : v->occ_command[v->occ_command0[point_occ(v, w)]];
+    if (v->s->commands[target].end > c->start) {
+      FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned before the end of %s, for which it waits",
+               fs_vs_command_name(v, command, name), fs_vs_command_name(v, target, other));
+    }
+  }
+  if (v->kind == FS_SYNC_BARRIER) {
+    fs_vbarrier_plan(walk, command);
+  }
+}
+
+static void report_superfluous(fs_vs *v, uint32_t command, const fs_stream_wait *w) {
+  char name[FS_VNAME];
+  FS_WRONG(v, FS_DIAG_VERIFY_SUPERFLUOUS,
+           "%s waits for epoch %u of %s, which queue order and its other waits give",
+           fs_vs_command_name(v, command, name), w->epoch,
+           fs_vs_string(v, v->s->axes[w->axis].name));
+}
+
+/* What `now` knows from source (a wait's index, FS_NONE: the queue).  `other` keeps, per queue, the
+ * best that a source other than that of `now` gives. */
+static void raise_from(fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source) {
+  uint32_t best = v->now.epoch[queue];
+  if (epoch > best) {
+    if (best > 0 && v->source[queue] != source) {
+      fs_vdense_raise(&v->other, queue, best);
+    }
+    fs_vdense_raise(&v->now, queue, epoch);
+    v->source[queue] = source;
+  } else if (v->source[queue] != source) {
+    fs_vdense_raise(&v->other, queue, epoch);
+  }
+}
+
+/* Do the sources but this one give (queue, epoch)? */
+static bool known_without(const fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source) {
+  bool own = v->source[queue] == source;
+  return (own ? v->other.epoch[queue] : v->now.epoch[queue]) >= epoch;
+}
+
+static bool implied(const fs_vs *v, const fs_stream_wait *w, uint32_t source) {
+  if (is_queue(v, w->axis)) {
+    return known_without(v, w->axis, w->epoch, source);
+  }
+  uint32_t occ = point_occ(v, w);
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    uint32_t c = v->occ_command[k];
+    if (!known_without(v, v->command_queue[c], v->s->commands[c].epoch, source)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Joins the waits of a command into `now`, which holds what its queue knows, and reports each wait
+ * that queue and other waits imply. */
+static void join_waits(fs_vs *v, uint32_t command) {
+  const fs_stream_command *c = &v->s->commands[command];
+  const fs_stream_wait *w = v->s->waits + c->wait0;
+  fs_vdense_clear(&v->other);
+  for (uint32_t i = 0; i < v->now.n; i++) {
+    v->source[v->now.touched[i]] = FS_NONE;
+  }
+  for (uint32_t i = 0; i < c->n_waits; i++) {
+    const fs_vclock *known = is_queue(v, w[i].axis)
+                                 ? v->snapshot[queue_command(v, w[i].axis, w[i].epoch)]
+                                 : v->occ_clock[point_occ(v, &w[i])];
+    for (uint32_t k = 0; known != NULL && k < known->n; k++) {
+      raise_from(v, known->at[k].queue, known->at[k].epoch, i);
+    }
+    if (is_queue(v, w[i].axis)) {
+      raise_from(v, w[i].axis, w[i].epoch, i);
+    }
+  }
+  for (uint32_t i = 0; i < c->n_waits; i++) {
+    if (implied(v, &w[i], i)) {
+      report_superfluous(v, command, &w[i]);
+    }
+  }
+  for (uint32_t i = 0; i < c->n_waits; i++) {
+    drop_point(v, &w[i]);
+  }
+}
+
+/* `now` with the command's own epoch is the exact clock after it. */
+static void check_frontier(fs_vs *v, uint32_t command) {
+  const fs_stream_command *c = &v->s->commands[command];
+  const fs_stream_wait *f = v->s->frontiers + c->frontier0;
+  const char *fault = NULL;
+  bool own = false;
+  fs_vdense_clear(&v->other);
+  for (uint32_t i = 0; i < c->n_frontier; i++) {
+    own = own || (f[i].axis == v->command_queue[command] && f[i].epoch == c->epoch);
+    if (!point_complete(v, &f[i]) && !(f[i].axis == v->command_queue[command])) {
+      fault = "names what is not complete";
+    } else if (!point_known(v, &v->now, &f[i])) {
+      fault = "names what is not known to be complete";
+    } else if (is_queue(v, f[i].axis)) {
+      fs_vdense_raise(&v->other, f[i].axis, f[i].epoch);
+    } else {
+      fs_vdense_join(&v->other, v->occ_clock[point_occ(v, &f[i])]);
+    }
+    if (!is_queue(v, f[i].axis)) {
+      drop_occ(v, point_occ(v, &f[i]));
+    }
+  }
+  for (uint32_t i = 0; i < v->now.n && !c->tainted && fault == NULL; i++) {
+    uint32_t q = v->now.touched[i];
+    bool left_out = is_queue(v, q) && v->other.epoch[q] < v->now.epoch[q];
+    fault = left_out ? "leaves something out and is not tainted" : NULL;
+  }
+  fault = !own ? "lacks its own epoch" : fault;
+  fault = c->n_frontier > v->s->meta[0].frontier_capacity ? "is over capacity" : fault;
+  if (fault != NULL) {
+    char name[FS_VNAME];
+    FS_WRONG(v, FS_DIAG_VERIFY_FRONTIER, "the frontier of %s %s",
+             fs_vs_command_name(v, command, name), fault);
+  }
+}
+
+/* What the command's sync tells its queue, into `now` and the queue's base. */
+static fs_status learn(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
+  const fs_stream_command *c = &v->s->commands[command];
+  uint32_t q = v->command_queue[command];
+  fs_vclock *base;
+  if (v->kind == FS_SYNC_BLOCK) {
+    base = v->snapshot[command]; /* the sequencer's at its issue, which holds the queue's */
+    v->snapshot[command] = NULL;
+    if (base == NULL) {
+      return FSCHED_OK;
+    }
+    fs_vdense_join(&v->now, base == v->base[q] ? NULL : base);
+  } else if (v->kind == FS_SYNC_BARRIER && c->n_barrier_waits > 0) {
+    fs_vbarrier_join(walk, command);
+    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+  } else if (v->kind == FS_SYNC_TIMELINE && c->n_waits > 0) {
+    join_waits(v, command);
+    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+  } else {
+    return FSCHED_OK;
+  }
+  fs_vclock_release(&v->clocks, v->base[q]);
+  v->base[q] = base;
+  return FSCHED_OK;
+}
+
+/* Leaves in `now` what is complete after the command. */
+static fs_status one_command(fs_vwalk *walk, uint32_t command) {
+  fs_vs *v = walk->v;
+  const fs_stream_command *c = &v->s->commands[command];
+  uint32_t q = v->command_queue[command];
+  if (v->now_queue != q) { /* else `now` is as the command before it left it */
+    fs_vdense_clear(&v->now);
+    fs_vdense_join(&v->now, v->base[q]);
+    fs_vdense_raise(&v->now, q, c->epoch - 1);
+    v->now_queue = q;
+  }
+  check_plan(walk, command);
+  FS_TRY(learn(walk, command));
+  if (v->snapshot_refs[command] > 0 && v->base[q] != NULL) {
+    v->snapshot[command] = v->base[q];
+    v->base[q]->refs++;
+  }
+  fs_vdense_raise(&v->now, q, c->epoch);
+  check_frontier(v, command);
+  return FSCHED_OK;
+}
+
+/* --- one item --- */
+
+/* `meet` becomes what is known to all of a gang's members.  That a member knows of its own epoch
+ * does not matter: only the item itself has it. */
+static void meet_now(fs_vs *v, bool first) {
+  if (first) {
+    fs_vdense_clear(&v->meet);
+    for (uint32_t i = 0; i < v->now.n; i++) {
+      fs_vdense_raise(&v->meet, v->now.touched[i], v->now.epoch[v->now.touched[i]]);
+    }
+    return;
+  }
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < v->meet.n; i++) {
+    uint32_t q = v->meet.touched[i];
+    v->meet.epoch[q] = (uint32_t)fs_min(v->meet.epoch[q], v->now.epoch[q]);
+    if (v->meet.epoch[q] > 0) {
+      v->meet.touched[n++] = q;
+    }
+  }
+  v->meet.n = n;
+}
+
+static void check_edges(fs_vs *v, uint32_t op, const fs_vdense *known) {
+  for (uint32_t i = v->pred0[op]; i < v->pred0[op + 1]; i++) {
+    uint32_t pred = v->pred.at[i];
+    for (uint32_t k = v->op_command0[pred]; k < v->op_command0[pred + 1]; k++) {
+      uint32_t c = v->op_command[k];
+      if (known->epoch[v->command_queue[c]] < v->s->commands[c].epoch) {
+        char name[FS_VNAME];
+        FS_WRONG(v, FS_DIAG_VERIFY_EDGE, "op %s depends on op %s and is not ordered after %s",
+                 fs_vs_op_name(v, op), fs_vs_op_name(v, pred), fs_vs_command_name(v, c, name));
+        break;
+      }
+    }
+  }
+}
+
+static fs_status make_occ_clock(fs_vs *v, uint32_t occ) {
+  if (v->occ_refs[occ] == 0) {
+    return FSCHED_OK;
+  }
+  v->now_queue = FS_NONE;
+  fs_vdense_clear(&v->now);
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    uint32_t c = v->occ_command[k];
+    fs_vdense_join(&v->now, v->base[v->command_queue[c]]);
+    fs_vdense_raise(&v->now, v->command_queue[c], v->s->commands[c].epoch);
+  }
+  return fs_vclock_make(&v->clocks, &v->now, FS_NONE, &v->occ_clock[occ]);
+}
+
+static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) {
+  fs_vs *v = walk->v;
+  const fs_stream_command *c = &v->s->commands[commands[0]];
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(one_command(walk, commands[i]));
+    if (n > 1) {
+      meet_now(v, i == 0);
+    }
+  }
+  const fs_vdense *known = n > 1 ? &v->meet : &v->now;
+  if (c->kind == FS_COMMAND_RUN) {
+    check_edges(v, c->target, known);
+  }
+  FS_TRY(fs_vs_access(v, commands, n, known));
+  if (c->gang_axis != FS_NONE) {
+    FS_TRY(make_occ_clock(v, v->command_occ[commands[0]]));
+    v->progress[c->gang_axis]++;
+  }
+  return FSCHED_OK;
+}
+
+/* --- the walk --- */
+
+/* An event, or FS_NONE when all waits of the queue's head are complete. */
+static uint32_t timeline_lacks(fs_vwalk *w, uint32_t q) {
+  const fs_vs *v = w->v;
+  const fs_stream_command *c = &v->s->commands[w->head[q]];
+  for (; w->next_wait[q] < c->n_waits; w->next_wait[q]++) {
+    const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
+    if (!point_complete(v, p)) {
+      return is_queue(v, p->axis) ? queue_command(v, p->axis, p->epoch)
+                                  : v->s->n_commands + point_occ(v, p);
+    }
+  }
+  return FS_NONE;
+}
+
+static uint32_t lacks(fs_vwalk *w, uint32_t q) {
+  switch (w->v->kind) {
+    case FS_SYNC_BARRIER:
+      return fs_vbarrier_lacks(w, q);
+    case FS_SYNC_BLOCK:
+      return fs_vblock_lacks(w, q);
+    default:
+      return timeline_lacks(w, q);
+  }
+}
+
+void fs_vwalk_wake(fs_vwalk *w, uint32_t event) {
+  for (uint32_t q = w->waiter[event]; q != FS_NONE; q = w->next[q]) {
+    w->ready[w->n_ready++] = q;
+  }
+  w->waiter[event] = FS_NONE;
+}
+
+static void count_done(fs_vwalk *w, uint32_t n) {
+  enum { STEP = 1024 };
+  uint32_t before = w->n_done;
+  w->n_done += n;
+  if (before / STEP != w->n_done / STEP) {
+    fs_progress_at(w->v->ctx, FS_VS_PARTS * fs_vs_part_work(w->v->s) + w->n_done);
+  }
+}
+
+static fs_status run_item(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
+  fs_vs *v = w->v;
+  FS_TRY(one_item(w, commands, n));
+  count_done(w, n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t q = v->command_queue[commands[i]];
+    w->head[q]++;
+    w->next_wait[q] = 0;
+    v->progress[q]++;
+    w->ready[w->n_ready++] = q;
+  }
+  if (v->kind == FS_SYNC_BARRIER) {
+    return fs_vbarrier_ran(w, commands, n);
+  }
+  for (uint32_t i = 0; i < n && v->kind == FS_SYNC_TIMELINE; i++) {
+    fs_vwalk_wake(w, commands[i]);
+  }
+  if (v->kind == FS_SYNC_TIMELINE && v->command_occ[commands[0]] != FS_NONE) {
+    fs_vwalk_wake(w, v->s->n_commands + v->command_occ[commands[0]]);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status try_queue(fs_vwalk *w, uint32_t q) {
+  fs_vs *v = w->v;
+  const fs_stream_queue *x = &v->s->queues[q];
+  uint32_t c = w->head[q];
+  if (c >= x->command0 + x->n_commands) {
+    return FSCHED_OK;
+  }
+  uint32_t event = lacks(w, q);
+  if (event != FS_NONE) {
+    if (event != FS_VEVENT_ISSUE) {
+      w->next[q] = w->waiter[event];
+      w->waiter[event] = q;
+    }
+    return FSCHED_OK;
+  }
+  uint32_t occ = v->command_occ[c];
+  if (occ == FS_NONE) {
+    return run_item(w, &c, 1);
+  }
+  uint32_t first = v->occ_command0[occ], n = v->occ_command0[occ + 1] - first;
+  if (++w->arrived[occ] < n) {
+    return FSCHED_OK;
+  }
+  return run_item(w, v->occ_command + first, n);
+}
+
+static void report_stuck(fs_vwalk *w, uint32_t q) {
+  fs_vs *v = w->v;
+  uint32_t event = lacks(w, q);
+  const fs_stream_command *c = &v->s->commands[w->head[q]];
+  char name[FS_VNAME];
+  fs_vs_command_name(v, w->head[q], name);
+  if (event == FS_NONE) {
+    FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for the other members of its gang", name);
+  } else if (v->kind == FS_SYNC_BARRIER) {
+    fs_vbarrier_stuck(w, q, event);
+  } else if (v->kind == FS_SYNC_TIMELINE) {
+    const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
+    FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for epoch %u of %s, which stops at %u", name,
+             p->epoch, fs_vs_string(v, v->s->axes[p->axis].name), v->progress[p->axis]);
+  }
+}
+
+/* Who will look at which clock: waits of a timeline, and all frontiers. */
+static void count_refs(fs_vs *v) {
+  const fs_stream *s = v->s;
+  for (uint32_t i = 0; i < s->n_waits && v->kind == FS_SYNC_TIMELINE; i++) {
+    const fs_stream_wait *p = &s->waits[i];
+    if (is_queue(v, p->axis)) {
+      v->snapshot_refs[queue_command(v, p->axis, p->epoch)]++;
+    } else {
+      v->occ_refs[point_occ(v, p)]++;
+    }
+  }
+  for (uint32_t i = 0; i < s->n_frontiers; i++) {
+    if (!is_queue(v, s->frontiers[i].axis)) {
+      v->occ_refs[point_occ(v, &s->frontiers[i])]++;
+    }
+  }
+}
+
+static fs_status prepare(fs_vs *v, fs_vwalk *w) {
+  const fs_stream *s = v->s;
+  size_t events = v->kind == FS_SYNC_TIMELINE  ? (size_t)s->n_commands + v->n_occ
+                  : v->kind == FS_SYNC_BARRIER ? 2 * (size_t)s->n_barriers
+                                               : 0;
+  v->clocks.arena = &v->arena;
+  FS_TRY(fs_new_zero(&v->arena, &v->base, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &v->snapshot, s->n_commands));
+  FS_TRY(fs_new_zero(&v->arena, &v->snapshot_refs, s->n_commands));
+  FS_TRY(fs_new_zero(&v->arena, &v->occ_clock, v->n_occ));
+  FS_TRY(fs_new_zero(&v->arena, &v->occ_refs, v->n_occ));
+  FS_TRY(fs_new_zero(&v->arena, &v->progress, s->n_axes));
+  FS_TRY(v->kind == FS_SYNC_BARRIER ? fs_vparts_prepare(w) : FSCHED_OK);
+  FS_TRY(fs_vdense_init(&v->arena, &v->now, s->n_queues + w->n_split));
+  FS_TRY(fs_vdense_init(&v->arena, &v->meet, s->n_queues + w->n_split));
+  FS_TRY(fs_vdense_init(&v->arena, &v->other, s->n_queues + w->n_split));
+  FS_TRY(fs_new(&v->arena, &v->source, s->n_queues));
+  FS_TRY(fs_new(&v->arena, &w->head, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &w->next_wait, s->n_queues));
+  FS_TRY(fs_new(&v->arena, &w->ready, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &w->arrived, v->n_occ));
+  FS_TRY(fs_new_none(&v->arena, &w->waiter, events));
+  FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
+  count_refs(v);
+  return v->kind == FS_SYNC_BARRIER ? fs_vbarrier_prepare(w)
+         : v->kind == FS_SYNC_BLOCK ? fs_vblock_prepare(w)
+                                    : FSCHED_OK;
+}
+
+static fs_status run_all(fs_vwalk *w) {
+  do {
+    while (w->n_ready > 0) {
+      FS_TRY(try_queue(w, w->ready[--w->n_ready]));
+    }
+    if (w->v->kind == FS_SYNC_BLOCK) {
+      FS_TRY(fs_vblock_issue(w));
+    }
+  } while (w->n_ready > 0);
+  return FSCHED_OK;
+}
+
+fs_status fs_vs_walk(fs_vs *v) {
+  fs_vwalk w = {.v = v};
+  FS_TRY(prepare(v, &w));
+  for (uint32_t q = v->s->n_queues; q-- > 0;) {
+    w.head[q] = v->s->queues[q].command0;
+    w.ready[w.n_ready++] = q;
+  }
+  v->now_queue = FS_NONE;
+  FS_TRY(fs_vs_access_begin(v));
+  FS_TRY(run_all(&w));
+  if (w.n_done == v->s->n_commands) {
+    return fs_vs_access_end(v);
+  }
+  if (v->kind == FS_SYNC_BLOCK) {
+    fs_vblock_stuck(&w);
+  }
+  for (uint32_t q = 0; q < v->s->n_queues; q++) {
+    if (w.head[q] < v->s->queues[q].command0 + v->s->queues[q].n_commands) {
+      report_stuck(&w, q);
+    }
+  }
+  return FSCHED_OK;
+}

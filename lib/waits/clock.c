@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node is [references, largest epoch below, word 0 .. width-1]: epochs in a leaf, nodes
+ * elsewhere. A node with one reference is changed in place, another is copied first; a copy shares
+ * the children.  Whoever holds a node alone holds its children alone only if they too have one
+ * reference, so copying from the top down keeps every other clock as it was.
+ *
+ * The most frequent case, up to 64 queues, is a single leaf: a merge is a loop over 64 words. */
+#include "waits/clock.h"
+
+enum { REFS, LARGEST, WORD, BLOCK_SHIFT = 8, BLOCK_NODES = 1 << BLOCK_SHIFT };
+
+static uint32_t stride(const fs_clocks *c) { return WORD + c->width; }
+static size_t block_bytes(const fs_clocks *c) {
+  return (size_t)BLOCK_NODES * stride(c) * sizeof(uint32_t);
+}
+
+static uint32_t *node_at(const fs_clocks *c, uint32_t node) {
+  return c->block.at[node >> BLOCK_SHIFT] + (size_t)(node & (BLOCK_NODES - 1)) * stride(c);
+}
+
+fs_status fs_clocks_init(fsched_context *ctx, fs_clocks *c, uint32_t n_axes) {
+  *c = (fs_clocks){.ctx = ctx, .width = 4, .shift = 2, .levels = 1, .n_nodes = 1};
+  while (c->width < 64 && c->width < n_axes) {
+    c->width *= 2;
+    c->shift++;
+  }
+  while ((uint64_t)1 << (c->shift * c->levels) < n_axes) {
+    c->levels++;
+  }
+  return FSCHED_OK;
+}
+
+void fs_clocks_release(fs_clocks *c) {
+  for (size_t i = 0; i < c->block.n; i++) {
+    (void)fs_realloc(c->ctx, c->block.at[i], block_bytes(c), 0);
+  }
+  fs_vec_free(c->ctx, &c->block);
+}
+
+uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node) { return node_at(c, node)[WORD]; }
+
+/* With one reference; its words are not set. */
+static fs_status new_node(fs_clocks *c, uint32_t *out) {
+  if (c->free_node != 0) {
+    *out = c->free_node;
+    c->free_node = fs_clocks_next_free(c, *out);
+  } else {
+    if (c->n_nodes >> BLOCK_SHIFT >= c->block.n) {
+      FS_TRY(fs_vec_reserve(c->ctx, &c->block, c->block.n + 1));
+      uint32_t *block = fs_realloc(c->ctx, NULL, 0, block_bytes(c));
+      if (block == NULL) {
+        return FSCHED_SYSTEM;
+      }
+      c->block.at[c->block.n++] = block;
+    }
+    *out = c->n_nodes++;
+  }
+  node_at(c, *out)[REFS] = 1;
+  return FSCHED_OK;
+}
+
+fs_clock fs_clock_share(fs_clocks *c, fs_clock clock) {
+  if (clock != 0) {
+    node_at(c, clock)[REFS]++;
+  }
+  return clock;
+}
+
+static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
+  if (node == 0) {
+    return;
+  }
+  uint32_t *n = node_at(c, node);
+  assert(n[REFS] > 0);
+  if (--n[REFS] > 0) {
+    return;
+  }
+  for (uint32_t i = 0; level > 1 && i < c->width; i++) {
+    drop(c, n[WORD + i], level - 1);
+  }
+  n[WORD] = c->free_node;
+  c->free_node = node;
+}
+
+void fs_clock_drop(fs_clocks *c, fs_clock clock) { drop(c, clock, c->levels); }
+
+/* Makes *node one that only the caller refers to, and that exists. */
+static fs_status own(fs_clocks *c, uint32_t *node, uint32_t level) {
+  if (*node != 0 && node_at(c, *node)[REFS] == 1) {
+    return FSCHED_OK;
+  }
+  uint32_t fresh;
+  FS_TRY(new_node(c, &fresh));
+  uint32_t *to = node_at(c, fresh);
+  if (*node == 0) {
+    memset(to + LARGEST, 0, (1 + c->width) * sizeof *to);
+    *node = fresh;
+    return FSCHED_OK;
+  }
+  uint32_t *from = node_at(c, *node);
+  memcpy(to + LARGEST, from + LARGEST, (1 + c->width) * sizeof *to);
+  for (uint32_t i = 0; level > 1 && i < c->width; i++) {
+    (void)fs_clock_share(c, to[WORD + i]);
+  }
+  from[REFS]--;
+  *node = fresh;
+  return FSCHED_OK;
+}
+
+uint32_t fs_clock_get(const fs_clocks *c, fs_clock clock, uint32_t axis) {
+  uint32_t node = clock;
+  for (uint32_t level = c->levels; node != 0 && level > 0; level--) {
+    node = node_at(c, node)[WORD + ((axis >> (c->shift * (level - 1))) & (c->width - 1))];
+  }
+  return node;
+}
+
+static fs_status raise(fs_clocks *c, uint32_t *node, uint32_t level, uint32_t axis,
+                       uint32_t epoch) {
+  FS_TRY(own(c, node, level));
+  uint32_t *n = node_at(c, *node);
+  n[LARGEST] = n[LARGEST] < epoch ? epoch : n[LARGEST];
+  uint32_t *word = &n[WORD + ((axis >> (c->shift * (level - 1))) & (c->width - 1))];
+  if (level > 1) {
+    return raise(c, word, level - 1, axis, epoch);
+  }
+  *word = *word < epoch ? epoch : *word;
+  return FSCHED_OK;
+}
+
+fs_status fs_clock_raise(fs_clocks *c, fs_clock *clock, uint32_t axis, uint32_t epoch) {
+  return raise(c, clock, c->levels, axis, epoch);
+}
+
+/* Does `a` know all that `b` knows? */
+static bool covers(const fs_clocks *c, uint32_t a, uint32_t b, uint32_t level) {
+  if (a == b || b == 0) {
+    return true;
+  }
+  if (a == 0 || node_at(c, a)[LARGEST] < node_at(c, b)[LARGEST]) {
+    return false;
+  }
+  const uint32_t *x = node_at(c, a) + WORD;
+  const uint32_t *y = node_at(c, b) + WORD;
+  for (uint32_t i = 0; i < c->width; i++) {
+    if (level > 1 ? !covers(c, x[i], y[i], level - 1) : x[i] < y[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
+  const uint32_t *y = node_at(c, other);
+  uint32_t *x = node_at(c, *node);
+  uint32_t less = 0;
+  uint32_t greater = 0;
+  for (uint32_t i = WORD; i < WORD + c->width; i++) {
+    less |= x[i] < y[i];
+    greater |= x[i] > y[i];
+  }
+  if (less == 0) {
+    return FSCHED_OK;
+  }
+  if (greater == 0) {
+    drop(c, *node, 1);
+    *node = fs_clock_share(c, other);
+    return FSCHED_OK;
+  }
+  FS_TRY(own(c, node, 1));
+  x = node_at(c, *node);
+  for (uint32_t i = LARGEST; i < WORD + c->width; i++) {
+    x[i] = x[i] < y[i] ? y[i] : x[i];
+  }
+  return FSCHED_OK;
+}
+
+/* *node is held by the caller alone, or it is shared and so is all below. */
+static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t level) {
+  if (*node == 0) {
+    *node = fs_clock_share(c, other);
+    return FSCHED_OK;
+  }
+  if (level == 1) {
+    return merge_leaf(c, node, other);
+  }
+  if (covers(c, *node, other, level)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(own(c, node, level));
+  uint32_t *x = node_at(c, *node);
+  const uint32_t *y = node_at(c, other);
+  x[LARGEST] = x[LARGEST] < y[LARGEST] ? y[LARGEST] : x[LARGEST];
+  for (uint32_t i = WORD; i < WORD + c->width; i++) {
+    if (x[i] != y[i] && y[i] != 0) {
+      FS_TRY(merge(c, &x[i], y[i], level - 1));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_clock_merge(fs_clocks *c, fs_clock *clock, fs_clock other) {
+  return other == 0 ? FSCHED_OK : merge(c, clock, other, c->levels);
+}
+
+typedef struct walk {
+  const fs_clocks *c;
+  const uint32_t *floor;
+  fs_clock_fn fn;
+  void *user;
+  bool left_out;
+} walk;
+
+static fs_status each(walk *w, uint32_t node, uint32_t level, uint32_t axis) {
+  const uint32_t *n = node_at(w->c, node);
+  if (n[LARGEST] < *w->floor) {
+    w->left_out = true;
+    return FSCHED_OK;
+  }
+  for (uint32_t i = 0; i < w->c->width; i++) {
+    uint32_t at = axis << w->c->shift | i;
+    uint32_t word = n[WORD + i];
+    if (word == 0) {
+      continue;
+    }
+    if (level > 1) {
+      FS_TRY(each(w, word, level - 1, at));
+    } else if (word >= *w->floor) {
+      FS_TRY(w->fn(w->user, (fs_clock_entry){at, word}));
+    } else {
+      w->left_out = true;
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_clock_each(const fs_clocks *c, fs_clock clock, const uint32_t *floor, fs_clock_fn fn,
+                        void *user, bool *left_out) {
+  walk w = {c, floor, fn, user, false};
+  fs_status status = clock == 0 ? FSCHED_OK : each(&w, clock, c->levels, 0);
+  *left_out = w.left_out;
+  return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of commands whose slots are split over several barriers.
+ *
+ * Such a command is, for whoever waits, as many producers as it updates barriers: it is over when
+ * all of them are complete.  Who knows some only knows that it has begun.  A queue knows that a
+ * barrier is complete when a command of it waits for the barrier, or for another one of which a
+ * producer knew it when it began.
+ *
+ * So besides its clock each queue, and each barrier for those who wait for it, has a list: the
+ * complete barriers of which a part of some command is not known to be over.  As soon as all parts
+ * of a barrier's commands are, it leaves the list, for the clock says as much. */
+#ifndef FS_FRONTIER_PARTS_H
+#define FS_FRONTIER_PARTS_H
+
+#include "model/sync.h"
+#include "waits/clock.h"
+
+typedef FS_VEC(uint32_t) fs_part_list;
+
+typedef struct fs_parts {
+  fsched_context *ctx;
+  const fs_sync *sync;
+  fs_clocks *clocks;
+  uint32_t n_queues;
+  uint32_t *queue;        /* per command */
+  uint32_t *part0, *part; /* CSR per barrier: the commands that update others besides */
+  fs_part_list *known;    /* per queue: barriers */
+  fs_part_list *brought;  /* per barrier: barriers that its producers knew to be complete */
+  uint32_t *mark, stamp;  /* per barrier */
+} fs_parts;
+
+/* Release it after a failure too. */
+fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_sync *sync,
+                        uint32_t n_queues, fs_clocks *clocks) FS_MUST_USE;
+void fs_parts_release(fs_parts *t);
+
+static inline bool fs_parts_split(const fs_sync *y, uint32_t command) {
+  return y->barrier_update0[command + 1] - y->barrier_update0[command] > 1;
+}
+/* The command waits for its barriers, whose clocks are in *clock by now: raises it by the split
+ * commands that are known to be over. */
+fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) FS_MUST_USE;
+/* The command, which has learned, hands on what its queue knows to the barriers that it updates. */
+fs_status fs_parts_hand_on(fs_parts *t, uint32_t command) FS_MUST_USE;
+/* Nobody waits for the barrier any more. */
+void fs_parts_forget(fs_parts *t, uint32_t barrier);
+
+#endif

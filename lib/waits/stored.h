@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an exact clock to the frontier that is stored with a command. */
+#ifndef FS_STORED_H
+#define FS_STORED_H
+
+#include "model/sync.h"
+#include "waits/clock.h"
+
+typedef struct fs_storer {
+  fsched_context *ctx;
+  const fsched_schedule *s;
+  const fs_sync *sync; /* commands are numbered */
+  const fs_clocks *clocks;
+  uint64_t capacity; /* at least 1 */
+  FS_VEC(fs_wait) entry;
+  FS_VEC(uint64_t) key;
+  uint32_t *replaced; /* per queue: the command whose frontier names a collective instead */
+  uint32_t *least; /* per queue: the smallest epoch that stayed in its latest full frontier, or 0 */
+  uint32_t floor, own_queue, command;
+  bool tainted;
+} fs_storer;
+
+fs_status fs_storer_init(fs_storer *t, fs_arena *arena) FS_MUST_USE; /* the rest is set */
+void fs_storer_release(fs_storer *t);
+/* t->entry: the frontier of `command` (on `queue`), ascending by axis; t->tainted.
+ * O(entries of the clock). */
+fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue,
+                         fs_clock clock) FS_MUST_USE;
+
+#endif

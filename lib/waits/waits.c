@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each item wants to come after its predecessors: edges of the graph, data of copies, control
+ * edges. Walking the items in order of issue with the exact clock of every queue, most of these
+ * turn out to be known already:
+ *
+ *     queue a   |- p1 -|- p2 -|
+ *                          \  wait a:2
+ *     queue b            |- x -|- y -|      y after p1: known, since x waited for p2
+ *
+ * The candidates of a command are tried latest first, each against the clock of what its queue
+ * knows and of the waits already kept.  What is kept is minimal: a clock knows nothing later than
+ * the item it belongs to, so an earlier candidate can never make a later one needless, alone or
+ * together with others.
+ *
+ * A gang's members are commands of their own and each waits for itself.  Whoever comes after a gang
+ * waits for its collective axis, which stands for all members; that wait is needless only when the
+ * clock knows every member.
+ *
+ * Source: IREE's causal dependency tracking with vector clock frontiers.  There clocks are bounded
+ * when waits are dropped; here only what is stored is bounded (stored.c). */
+#include "waits/waits.h"
+
+#include "base/radix.h"
+#include "model/access.h"
+#include "waits/clock.h"
+#include "waits/parts.h"
+#include "waits/stored.h"
+
+typedef struct pass {
+  fsched_context *ctx;
+  const fsched_schedule *s;
+  fs_sync *y;
+  fs_arena scratch;
+  fs_clocks clocks;
+  fs_storer storer;
+
+  /* By position in s->order: predecessors as positions, descending (CSR), and successors left. */
+  uint32_t *pred0;
+  FS_VEC(uint32_t) pred;
+  uint32_t *successors;
+  fs_wait *complete;     /* what to wait for: axis and epoch */
+  fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
+  fs_clock *queue_clock; /* what is complete with the queue's latest command */
+  fs_clocks asked;       /* clocks over all axes, collective ones too */
+  fs_clock *queue_asked; /* per queue: the latest epochs that it has waited for */
+
+  /* Results per command, in order of the walk: where they begin and how many. */
+  FS_VEC(fs_wait) wait;
+  FS_VEC(fs_wait) frontier;
+  uint32_t *wait_at, *frontier_at, *n_waits, *n_frontier;
+  uint32_t *next_epoch; /* per queue */
+
+  /* Of frontiers from points, per command: what is complete with it, while points are left. */
+  fs_clock *command_clock;
+  uint32_t *points_left;
+  fs_clock
+      *barrier_clock; /* per barrier: what its producers so far know, while it has waits left */
+  uint32_t *waits_left;
+  fs_parts parts;
+} pass;
+
+static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) {
+  return fs_item_queues(p->s, p->s->order[position], n);
+}
+
+/* Commands and epochs */
+
+static fs_status count_commands(pass *p) {
+  const fsched_schedule *s = p->s;
+  fs_sync *y = p->y;
+  y->n_axes = s->n_queues + s->graph->n_gangs;
+  FS_TRY(fs_new_zero(&y->arena, &y->queue_command0, (size_t)s->n_queues + 1));
+  FS_TRY(fs_new(&y->arena, &y->item_command0, (size_t)s->n_items + 1));
+  y->item_command0[0] = 0;
+  for (uint32_t item = 0; item < s->n_items; item++) {
+    uint32_t n;
+    const uint32_t *queues = fs_item_queues(s, item, &n);
+    for (uint32_t i = 0; i < n; i++) {
+      y->queue_command0[queues[i] + 1]++;
+    }
+    y->item_command0[item + 1] = y->item_command0[item] + n;
+  }
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    y->queue_command0[q + 1] += y->queue_command0[q];
+  }
+  y->n_commands = y->queue_command0[s->n_queues];
+  return FSCHED_OK;
+}
+
+static fs_status number_commands(pass *p) {
+  const fsched_schedule *s = p->s;
+  fs_sync *y = p->y;
+  FS_TRY(count_commands(p));
+  FS_TRY(fs_new(&y->arena, &y->command_item, y->n_commands));
+  FS_TRY(fs_new(&y->arena, &y->item_command, y->n_commands));
+  FS_TRY(fs_new_zero(&y->arena, &y->item_gang_epoch, s->n_items));
+  uint32_t *gang_epoch;
+  FS_TRY(fs_new_zero(&p->scratch, &gang_epoch, s->graph->n_gangs));
+  FS_TRY(fs_new_zero(&p->scratch, &p->next_epoch, s->n_queues));
+  FS_TRY(fs_new(&p->scratch, &p->complete, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i];
+    uint32_t n;
+    const uint32_t *queues = queues_at(p, i, &n);
+    for (uint32_t m = 0; m < n; m++) {
+      uint32_t command = y->queue_command0[queues[m]] + p->next_epoch[queues[m]]++;
+      y->command_item[command] = item;
+      y->item_command[y->item_command0[item] + m] = command;
+    }
+    p->complete[i] = (fs_wait){queues[0], p->next_epoch[queues[0]]};
+    if (!fs_item_plain(s, item)) {
+      uint32_t gang = s->graph->op_gang[item];
+      y->item_gang_epoch[item] = ++gang_epoch[gang];
+      p->complete[i] = (fs_wait){s->n_queues + gang, gang_epoch[gang]};
+    }
+  }
+  return FSCHED_OK;
+}
+
+static uint32_t command_epoch(const pass *p, uint32_t command, uint32_t queue) {
+  return command - p->y->queue_command0[queue] + 1;
+}
+
+/* Predecessors */
+
+typedef struct gatherer {
+  FS_VEC(uint64_t) found; /* positions, complemented so that they sort descending */
+  uint32_t control;       /* cursor into the control edges */
+} gatherer;
+
+static fs_status gather(pass *p, gatherer *t, uint32_t item) {
+  const fsched_graph *g = p->s->graph;
+  const uint32_t *position = p->y->position;
+  t->found.n = 0;
+  if (!fs_item_is_copy(p->s, item)) {
+    for (uint32_t i = g->pred0[item]; i < g->pred0[item + 1]; i++) {
+      FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[g->pred[i]]));
+    }
+  }
+  for (uint32_t i = p->y->data0[item]; i < p->y->data0[item + 1]; i++) {
+    FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[p->y->data[i]]));
+  }
+  for (; t->control < p->y->n_control && p->y->control_to[t->control] == item; t->control++) {
+    FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[p->y->control_from[t->control]]));
+  }
+  size_t n = t->found.n;
+  FS_TRY(fs_vec_reserve(p->ctx, &t->found, 2 * n));
+  fs_radix_sort_block(t->found.at, n);
+  return FSCHED_OK;
+}
+
+static fs_status gather_all(pass *p, gatherer *t) {
+  const fsched_schedule *s = p->s;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    p->pred0[i] = (uint32_t)p->pred.n;
+    FS_TRY(gather(p, t, s->order[i]));
+    for (size_t k = 0; k < t->found.n; k++) {
+      if (k == 0 || t->found.at[k] != t->found.at[k - 1]) {
+        uint32_t pred = (uint32_t)~t->found.at[k];
+        assert(pred < i);
+        FS_TRY(fs_vec_push(p->ctx, &p->pred, pred));
+        p->successors[pred]++;
+      }
+    }
+  }
+  p->pred0[s->n_items] = (uint32_t)p->pred.n;
+  assert(t->control == p->y->n_control);
+  return FSCHED_OK;
+}
+
+static fs_status collect_predecessors(pass *p) {
+  FS_TRY(fs_new(&p->scratch, &p->pred0, (size_t)p->s->n_items + 1));
+  FS_TRY(fs_new_zero(&p->scratch, &p->successors, p->s->n_items));
+  gatherer t = {0};
+  fs_status status = gather_all(p, &t);
+  fs_vec_free(p->ctx, &t.found);
+  return status;
+}
+
+/* The walk */
+
+/* Is the item at a position, all members of it, known to be complete? */
+static bool known(const pass *p, fs_clock clock, uint32_t position) {
+  fs_wait done = p->complete[position];
+  if (done.axis < p->s->n_queues) {
+    return fs_clock_get(&p->clocks, clock, done.axis) >= done.epoch;
+  }
+  uint32_t item = p->s->order[position];
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  const uint32_t *commands = &p->y->item_command[p->y->item_command0[item]];
+  for (uint32_t i = 0; i < n; i++) {
+    if (fs_clock_get(&p->clocks, clock, queues[i]) < command_epoch(p, commands[i], queues[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void sort_waits(fs_wait *w, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    fs_wait e = w[i];
+    size_t j = i;
+    for (; j > 0 && w[j - 1].axis > e.axis; j--) {
+      w[j] = w[j - 1];
+    }
+    w[j] = e;
+  }
+}
+
+/* Does the item at a position run on queue q and nowhere else? */
+static bool alone_on(const pass *p, uint32_t position, uint32_t q) {
+  uint32_t n;
+  const uint32_t *queues = queues_at(p, position, &n);
+  return n == 1 && queues[0] == q;
+}
+
+/* The waits of the item's command on queue q; *clock becomes what is known before it starts. */
+static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t command,
+                            fs_clock *clock) {
+  fs_sync *y = p->y;
+  size_t first = p->wait.n;
+  for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
+    uint32_t pred = p->pred.at[i];
+    fs_wait done = p->complete[pred];
+    y->waits_edges++;
+    if (alone_on(p, pred, q)) {
+      y->waits_same_queue++;
+    } else if (known(p, *clock, pred)) {
+      y->waits_dominated++;
+      y->waits_dominated_exact +=
+          fs_clock_get(&p->asked, p->queue_asked[q], done.axis) >= done.epoch;
+    } else {
+      y->waits_emitted++;
+      FS_TRY(fs_vec_push(p->ctx, &p->wait, done));
+      FS_TRY(fs_clock_raise(&p->asked, &p->queue_asked[q], done.axis, done.epoch));
+      FS_TRY(fs_clock_merge(&p->clocks, clock, p->item_clock[pred]));
+    }
+  }
+  p->wait_at[command] = (uint32_t)first;
+  p->n_waits[command] = (uint32_t)(p->wait.n - first);
+  if (p->wait.n - first > 1) {
+    sort_waits(p->wait.at + first, p->wait.n - first);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status store_frontier(pass *p, uint32_t q, uint32_t command) {
+  fs_sync *y = p->y;
+  FS_TRY(fs_storer_make(&p->storer, command, q, p->queue_clock[q]));
+  size_t n = p->storer.entry.n;
+  FS_TRY(fs_vec_reserve(p->ctx, &p->frontier, p->frontier.n + n));
+  if (n > 0) {
+    memcpy(p->frontier.at + p->frontier.n, p->storer.entry.at, n * sizeof *p->frontier.at);
+  }
+  p->frontier_at[command] = (uint32_t)p->frontier.n;
+  p->n_frontier[command] = (uint32_t)n;
+  p->frontier.n += n;
+  y->tainted[command] = p->storer.tainted;
+  y->frontier_tainted += p->storer.tainted;
+  y->frontier_largest = n > y->frontier_largest ? (uint32_t)n : y->frontier_largest;
+  return FSCHED_OK;
+}
+
+static fs_status issue(pass *p, uint32_t position) {
+  uint32_t item = p->s->order[position];
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t q = queues[m];
+    uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
+    fs_clock *clock = &p->queue_clock[q];
+    FS_TRY(find_waits(p, position, q, command, clock));
+    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
+    FS_TRY(store_frontier(p, q, command));
+    if (p->successors[position] > 0) {
+      FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], *clock));
+    }
+  }
+  for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
+    uint32_t pred = p->pred.at[i];
+    if (--p->successors[pred] == 0) {
+      fs_clock_drop(&p->clocks, p->item_clock[pred]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Clocks of queues, and room for the frontiers. */
+static fs_status begin_walk(pass *p) {
+  fs_sync *y = p->y;
+  y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
+  FS_TRY(fs_new_zero(&p->scratch, &p->queue_clock, p->s->n_queues));
+  FS_TRY(fs_new(&p->scratch, &p->frontier_at, y->n_commands));
+  FS_TRY(fs_new(&p->scratch, &p->n_frontier, y->n_commands));
+  FS_TRY(fs_new(&y->arena, &y->tainted, y->n_commands));
+  FS_TRY(fs_clocks_init(p->ctx, &p->clocks, p->s->n_queues));
+  p->storer = (fs_storer){.ctx = p->ctx,
+                          .s = p->s,
+                          .sync = y,
+                          .clocks = &p->clocks,
+                          .capacity = fs_max(p->s->graph->target.frontier_capacity, 1)};
+  return fs_storer_init(&p->storer, &p->scratch);
+}
+
+static fs_status walk(pass *p) {
+  FS_TRY(begin_walk(p));
+  FS_TRY(fs_new_zero(&p->scratch, &p->item_clock, p->s->n_items));
+  FS_TRY(fs_new(&p->scratch, &p->wait_at, p->y->n_commands));
+  FS_TRY(fs_new(&p->scratch, &p->n_waits, p->y->n_commands));
+  FS_TRY(fs_new_zero(&p->scratch, &p->queue_asked, p->s->n_queues));
+  FS_TRY(fs_clocks_init(p->ctx, &p->asked, p->y->n_axes));
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(issue(p, i));
+  }
+  return FSCHED_OK;
+}
+
+/* Results */
+
+/* From lists in order of the walk to a CSR in order of commands. */
+static fs_status file_lists(pass *p, const fs_wait *list, const uint32_t *at, const uint32_t *n,
+                            size_t total, uint32_t **out0, fs_wait **out) {
+  fs_sync *y = p->y;
+  if (total > UINT32_MAX) {
+    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
+                   "more than 2^32 frontier entries; a smaller frontier capacity would do");
+  }
+  FS_TRY(fs_new(&y->arena, out0, (size_t)y->n_commands + 1));
+  FS_TRY(fs_new(&y->arena, out, total));
+  uint32_t fill = 0;
+  for (uint32_t c = 0; c < y->n_commands; c++) {
+    (*out0)[c] = fill;
+    if (n[c] > 0) {
+      memcpy(*out + fill, list + at[c], n[c] * sizeof *list);
+    }
+    fill += n[c];
+  }
+  (*out0)[y->n_commands] = fill;
+  return FSCHED_OK;
+}
+
+static fs_scope scope_between(const fsched_schedule *s, uint32_t a, uint32_t b) {
+  const fs_target *t = &s->graph->target;
+  if (a >= t->n_queues || b >= t->n_queues) {
+    return FS_SCOPE_DEVICE; /* implicit queues are all on one */
+  }
+  if (t->queue[a].machine != t->queue[b].machine) {
+    return FS_SCOPE_SYSTEM;
+  }
+  return t->queue[a].device == t->queue[b].device ? FS_SCOPE_DEVICE : FS_SCOPE_DEVICE_GROUP;
+}
+
+static void mark(pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
+  fs_sync *y = p->y;
+  fs_scope scope = scope_between(p->s, queue, waiter);
+  y->n_signals += !y->signal[command];
+  y->signal[command] = 1;
+  y->scope[command] = scope > y->scope[command] ? (uint8_t)scope : y->scope[command];
+}
+
+/* collective_item: by gang and epoch. */
+static void mark_signals(pass *p, const uint32_t *gang_item0, const uint32_t *gang_item) {
+  const fs_sync *y = p->y;
+  for (uint32_t q = 0; q < p->s->n_queues; q++) {
+    for (uint32_t w = y->wait0[y->queue_command0[q]]; w < y->wait0[y->queue_command0[q + 1]]; w++) {
+      uint32_t axis = y->wait[w].axis;
+      uint32_t epoch = y->wait[w].epoch;
+      if (axis < p->s->n_queues) {
+        mark(p, y->queue_command0[axis] + epoch - 1, axis, q);
+        continue;
+      }
+      uint32_t item = gang_item[gang_item0[axis - p->s->n_queues] + epoch - 1];
+      uint32_t n;
+      const uint32_t *queues = fs_item_queues(p->s, item, &n);
+      for (uint32_t m = 0; m < n; m++) {
+        mark(p, y->item_command[y->item_command0[item] + m], queues[m], q);
+      }
+    }
+  }
+}
+
+static fs_status find_signals(pass *p) {
+  const fsched_graph *g = p->s->graph;
+  fs_sync *y = p->y;
+  FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
+  FS_TRY(fs_new_zero(&y->arena, &y->scope, y->n_commands));
+  uint32_t *item0;
+  uint32_t *items;
+  FS_TRY(fs_new_zero(&p->scratch, &item0, (size_t)g->n_gangs + 1));
+  FS_TRY(fs_new(&p->scratch, &items, p->s->n_items));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      item0[g->op_gang[op] + 1]++;
+    }
+  }
+  for (uint32_t k = 0; k < g->n_gangs; k++) {
+    item0[k + 1] += item0[k];
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if (g->op_gang[op] != FS_NONE) {
+      items[item0[g->op_gang[op]] + y->item_gang_epoch[op] - 1] = op;
+    }
+  }
+  mark_signals(p, item0, items);
+  return FSCHED_OK;
+}
+
+static fs_status run(pass *p) {
+  fs_sync *y = p->y;
+  y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
+  y->waits_dominated_exact = 0;
+  FS_TRY(number_commands(p));
+  FS_TRY(collect_predecessors(p));
+  FS_TRY(walk(p));
+  FS_TRY(file_lists(p, p->wait.at, p->wait_at, p->n_waits, p->wait.n, &y->wait0, &y->wait));
+  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
+                    &y->frontier));
+  return find_signals(p);
+}
+
+/* Frontiers from points and from barriers */
+
+static uint32_t point_command(const fs_sync *y, fs_wait point) {
+  return y->queue_command0[point.axis] + point.epoch - 1;
+}
+
+/* *clock: what is known before the command starts. */
+static fs_status learn_points(pass *p, uint32_t command, fs_clock *clock) {
+  const fs_sync *y = p->y;
+  for (uint32_t i = y->point0[command]; i < y->point0[command + 1]; i++) {
+    fs_wait point = y->point[i];
+    uint32_t from = point_command(y, point);
+    if (fs_clock_get(&p->clocks, *clock, point.axis) < point.epoch) {
+      assert(p->command_clock[from] != 0); /* it comes earlier */
+      FS_TRY(fs_clock_merge(&p->clocks, clock, p->command_clock[from]));
+    }
+    if (--p->points_left[from] == 0) {
+      fs_clock_drop(&p->clocks, p->command_clock[from]);
+      p->command_clock[from] = 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The same with barriers: the clocks of the producers are merged once per barrier, not once per
+ * command that waits for it.  Commands that update several are in no barrier's clock (parts.h). */
+static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
+  const fs_sync *y = p->y;
+  for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
+    uint32_t barrier = y->barrier_wait[i];
+    FS_TRY(fs_clock_merge(&p->clocks, clock, p->barrier_clock[barrier]));
+    if (--p->waits_left[barrier] == 0) {
+      fs_clock_drop(&p->clocks, p->barrier_clock[barrier]);
+      p->barrier_clock[barrier] = 0;
+    }
+  }
+  FS_TRY(fs_parts_learn(&p->parts, command, clock));
+  for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
+    if (p->waits_left[y->barrier_wait[i]] == 0) {
+      fs_parts_forget(&p->parts, y->barrier_wait[i]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status tell_barriers(pass *p, uint32_t command, fs_clock clock) {
+  const fs_sync *y = p->y;
+  for (uint32_t i = y->barrier_update0[command]; i < y->barrier_update0[command + 1]; i++) {
+    FS_TRY(fs_clock_merge(&p->clocks, &p->barrier_clock[y->barrier_update[i]], clock));
+  }
+  return fs_parts_hand_on(&p->parts, command);
+}
+
+static fs_status issue_with_barriers(pass *p, uint32_t item) {
+  const fs_sync *y = p->y;
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t q = queues[m];
+    uint32_t command = y->item_command[y->item_command0[item] + m];
+    fs_clock *clock = &p->queue_clock[q];
+    bool split = fs_parts_split(y, command);
+    FS_TRY(learn_barriers(p, command, clock));
+    if (split) { /* each of its barriers alone says that it has begun */
+      FS_TRY(tell_barriers(p, command, *clock));
+    }
+    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
+    FS_TRY(store_frontier(p, q, command));
+    if (!split) {
+      FS_TRY(tell_barriers(p, command, *clock));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_barriers(pass *p) {
+  const fs_sync *y = p->y;
+  FS_TRY(fs_new_zero(&p->scratch, &p->barrier_clock, y->n_barriers));
+  FS_TRY(fs_new_zero(&p->scratch, &p->waits_left, y->n_barriers));
+  FS_TRY(fs_parts_init(&p->parts, p->ctx, &p->scratch, y, p->s->n_queues, &p->clocks));
+  for (uint32_t i = 0; i < y->barrier_wait0[y->n_commands]; i++) {
+    p->waits_left[y->barrier_wait[i]]++;
+  }
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(issue_with_barriers(p, p->s->order[i]));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status issue_with_points(pass *p, uint32_t item) {
+  uint32_t n;
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t q = queues[m];
+    uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
+    fs_clock *clock = &p->queue_clock[q];
+    FS_TRY(learn_points(p, command, clock));
+    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
+    FS_TRY(store_frontier(p, q, command));
+    if (p->points_left[command] > 0) {
+      p->command_clock[command] = fs_clock_share(&p->clocks, *clock);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_points(pass *p) {
+  const fs_sync *y = p->y;
+  FS_TRY(fs_new_zero(&p->scratch, &p->command_clock, y->n_commands));
+  FS_TRY(fs_new_zero(&p->scratch, &p->points_left, y->n_commands));
+  for (uint32_t i = 0; i < y->point0[y->n_commands]; i++) {
+    p->points_left[point_command(y, y->point[i])]++;
+  }
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(issue_with_points(p, p->s->order[i]));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run_points(pass *p) {
+  fs_sync *y = p->y;
+  FS_TRY(begin_walk(p));
+  FS_TRY(y->kind == FS_SYNC_BARRIER ? walk_barriers(p) : walk_points(p));
+  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
+                    &y->frontier));
+  FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
+  return fs_new_zero(&y->arena, &y->scope, y->n_commands);
+}
+
+static fs_status run_with(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync,
+                          fs_status (*walk_all)(pass *)) {
+  pass p = {.ctx = ctx,
+            .s = s,
+            .y = sync,
+            .clocks = {.ctx = ctx},
+            .asked = {.ctx = ctx},
+            .storer = {.ctx = ctx}};
+  fs_arena_init(&p.scratch, ctx);
+  fs_status status = walk_all(&p);
+  fs_parts_release(&p.parts);
+  fs_clocks_release(&p.clocks);
+  fs_clocks_release(&p.asked);
+  fs_storer_release(&p.storer);
+  fs_vec_free(ctx, &p.pred);
+  fs_vec_free(ctx, &p.wait);
+  fs_vec_free(ctx, &p.frontier);
+  fs_arena_release(&p.scratch);
+  return status;
+}
+
+fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+  return run_with(ctx, s, sync, run);
+}
+
+fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+  return run_with(ctx, s, sync, run_points);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands, epochs, waits, signals, scopes and stored frontiers from a schedule and its control
+ * edges.
+ *
+ * Wanted: every edge of the graph, every ordering of a copy's data (access.h) and every control
+ * edge, for each member command of the item that comes later.  A wait that queue order and the
+ * other waits of the stream already imply is dropped, so no wait can be left out.  Each wanted
+ * order is counted once, by the first of these that holds:
+ *   same queue  it runs on the queue itself, and nowhere else
+ *   exact       an earlier command of the queue, or another wait of the same command, waits for the
+ *               very axis and this epoch or a later one
+ *   frontier    all of it is known through what waits brought along, over any number of queues
+ *   emitted     a wait in the stream
+ * A queue thus never waits for its own axis, nor for an epoch twice; every wait is for a command
+ * that comes earlier in schedule->order, so whoever submits in that order never waits for what is
+ * not submitted yet.
+ *
+ * An entry {queue axis q: e} of a frontier says that all commands of q up to epoch e are complete;
+ * {collective axis c: e} that all members of the e-th command of gang c are, with all that precedes
+ * them on their queues.  The exact clock of a command has queue axes alone and is closed under what
+ * is known: its own epoch and, for each command in it, that command's exact clock.  The stored
+ * frontier names a collective instead of its members where their entries are just its members'
+ * epochs (two members or more, none on the command's own queue).  It holds at most the target's
+ * frontier capacity: beyond that the smallest epochs leave, never the command's own entry, and it
+ * is tainted.  One that is not tainted implies every entry of the exact clock.
+ *
+ * A command signals when some command waits for its epoch or for its gang's.  Its scope is the
+ * widest distance to a queue that waits: device, device group (one machine), system; queue when
+ * nobody waits. */
+#ifndef FS_WAITS_H
+#define FS_WAITS_H
+
+#include "model/sync.h"
+
+/* Requires fs_ctrledge_run.  Fills the rest of `sync`.
+ * Complexity: O((commands + edges) * axes known).  Errors: FSCHED_SYSTEM. */
+fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
+
+/* The frontiers where barriers or syncs take the place of waits: the exact clock of a command has
+ * its own epoch, what its queue knows, and the exact clock of every producer of the barriers it
+ * waits for, or of every point's command (sync.h).  A producer that updates several barriers has
+ * but begun, for who does not know all of them to be complete (parts.h).  Nobody signals.
+ * Requires fs_waits_run, which has numbered the commands, and producers and points that are earlier
+ * in schedule->order.
+ * Complexity: O((commands + points, or waits for barriers and updates) * axes that are new).
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s,
+                           fs_sync *sync) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* barriers.txt of the shared facts.  Tasks of a case depend on each other by its virtual barriers;
+ * from these dependencies alone barriers are made anew.  On every case the orders are kept on a
+ * machine, and there are no more barriers than expected.  Records REUSE and PATH are asked of the
+ * orders, BATCH is sharing by slots. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "barrier/order.h"
+#include "kit/barrier_machine.h"
+#include "kit/shared_facts.h"
+
+enum { TASKS = 64, BARRIERS = 64, ROWS = 16, LINE = 1024, RUNS = 10 };
+
+typedef struct task {
+  uint32_t queue, slots;
+  uint64_t waits, updates; /* sets of barriers */
+} task;
+
+typedef struct fact {
+  char name[128];
+  uint32_t n_tasks, n_queues, n_slots, n_physical;
+  char queue[TASKS][16];
+  task task[TASKS];
+  uint64_t expected;             /* barriers in lines EXPECT */
+  uint32_t n_expect, n_barriers; /* FS_NONE: none given */
+  uint32_t row[ROWS][4], n_rows; /* REUSE: 0, vid, prev, may; PATH: 1, a, b, is */
+} fact;
+
+static uint64_t set_of(const char *text) {
+  uint64_t set = 0;
+  if (*text == '-') {
+    return 0;
+  }
+  for (char *end; *text != '\0'; text = *end == ',' ? end + 1 : end) {
+    unsigned long b = strtoul(text, &end, 10);
+    ck_assert_uint_lt(b, BARRIERS);
+    set |= UINT64_C(1) << b;
+  }
+  return set;
+}
+
+static uint32_t option(const char *line, const char *name) {
+  const char *at = strstr(line, name);
+  return at == NULL ? 0 : (uint32_t)strtoul(at + strlen(name), NULL, 10);
+}
+
+/* `any` is a queue of the task's own. */
+static uint32_t queue_of(fact *f, const char *name) {
+  uint32_t q = 0;
+  while (q < f->n_queues && (strcmp(name, "any") == 0 || strcmp(f->queue[q], name) != 0)) {
+    q++;
+  }
+  if (q == f->n_queues) {
+    f->n_queues++;
+    ck_assert_uint_lt(strlen(name), sizeof f->queue[q]);
+    strcpy(f->queue[q], name);
+  }
+  return q;
+}
+
+static void read_line(fact *f, const char *line) {
+  char a[64];
+  char b[256];
+  char c[256];
+  uint32_t x, y, z;
+  if (sscanf(line, "CASE %127s", f->name) == 1) {
+    uint32_t slots = option(line, "max-variant-count=");
+    f->n_slots = slots > 0 ? slots : option(line, "slots=");
+    f->n_physical = option(line, "num-barriers=");
+  } else if (sscanf(line, "IN %u %63s %u %255s %255s", &x, a, &y, b, c) == 5) {
+    ck_assert_uint_eq(x, f->n_tasks);
+    ck_assert_uint_lt(x, TASKS);
+    f->task[f->n_tasks++] = (task){queue_of(f, a), y, set_of(b), set_of(c)};
+  } else if (sscanf(line, "EXPECT_BARRIERS %u", &x) == 1) {
+    f->n_barriers = x;
+  } else if (sscanf(line, "EXPECT %63s %255s %255s", a, b, c) == 3) {
+    f->expected |= set_of(c);
+    f->n_expect++;
+  } else if (sscanf(line, "REUSE %u %u %u", &x, &y, &z) == 3) {
+    memcpy(f->row[f->n_rows++], (uint32_t[]){0, x, y, z}, sizeof f->row[0]);
+  } else if (sscanf(line, "PATH %u %u %u", &x, &y, &z) == 3) {
+    memcpy(f->row[f->n_rows++], (uint32_t[]){1, x, y, z}, sizeof f->row[0]);
+  }
+  ck_assert_uint_lt(f->n_rows, ROWS);
+}
+
+/* The largest number of slots that the case itself takes in a barrier, or its limit. */
+static uint32_t slots_of(const fact *f) {
+  uint32_t most = f->n_slots == 0 ? 256 : f->n_slots;
+  for (uint32_t b = 0; b < BARRIERS; b++) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n_tasks; i++) {
+      n += (f->task[i].updates >> b & 1) != 0 ? f->task[i].slots : 0;
+    }
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+static void make(const fact *f, fs_bm *m) {
+  fs_bm_init(m, f->n_queues, slots_of(f));
+  for (uint32_t i = 0; i < f->n_tasks; i++) {
+    fs_bm_item_add(m, f->task[i].queue, 1 + i % 5, f->task[i].slots);
+    for (uint32_t k = 0; k < f->n_tasks; k++) {
+      if ((f->task[k].updates & f->task[i].waits) != 0) {
+        fs_bm_link_add(m, k, i); /* which fails where k comes later */
+      }
+    }
+  }
+}
+
+static uint32_t count(uint64_t set) { return (uint32_t)__builtin_popcountll(set); }
+
+static uint32_t barriers_expected(const fact *f) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < f->n_tasks; i++) {
+    all |= f->task[i].updates;
+  }
+  return f->n_barriers != FS_NONE ? f->n_barriers : count(f->n_expect > 0 ? f->expected : all);
+}
+
+static void check_fact(const fact *f, const fs_bm *m, const fs_barriers *b) {
+  const char *fault = fs_bm_check(&m->p, b);
+  fs_rng r = {11};
+  for (int i = 0; i < RUNS && fault == NULL; i++) {
+    fault = fs_bm_run(&m->p, b, i % 2 == 0 ? FS_BM_ANY : FS_BM_TIMES, &r);
+  }
+  if (fault != NULL || b->n > barriers_expected(f)) {
+    ck_abort_msg("%s: %u barriers, %u expected: %s", f->name, b->n, barriers_expected(f),
+                 fault == NULL ? "more" : fault);
+  }
+  if (f->n_physical > 0 && b->used > f->n_physical) {
+    ck_abort_msg("%s: %u physical barriers of %u", f->name, b->used, f->n_physical);
+  }
+}
+
+/* Every task that waits for `prev` is over before every one that updates `next` starts. */
+static bool may_reuse(const fact *f, const fs_order *o, uint32_t next, uint32_t prev) {
+  for (uint32_t i = 0; i < f->n_tasks; i++) {
+    for (uint32_t k = 0; k < f->n_tasks; k++) {
+      if ((f->task[i].waits >> prev & 1) != 0 && (f->task[k].updates >> next & 1) != 0 &&
+          !fs_order_before(o, i, o->p->item_command[k])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void check_rows(const fact *f, fs_arena *arena, const fs_bm *m) {
+  fs_order o;
+  ck_assert_int_eq(fs_order_init(arena, &m->p, &o), FSCHED_OK);
+  ck_assert_int_eq(fs_order_rows(arena, &o, 0, m->p.n_queues), FSCHED_OK);
+  for (uint32_t i = 0; i < f->n_rows; i++) {
+    const uint32_t *row = f->row[i];
+    bool is = row[0] == 0 ? may_reuse(f, &o, row[1], row[2])
+                          : fs_order_before(&o, row[1], m->p.item_command[row[2]]);
+    if (is != (row[3] != 0)) {
+      ck_abort_msg("%s: %s %u %u", f->name, row[0] == 0 ? "REUSE" : "PATH", row[1], row[2]);
+    }
+  }
+}
+
+static void run_fact(fsched_context *ctx, const fact *f) {
+  fs_bm m;
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  make(f, &m);
+  const uint32_t bounds[] = {f->n_physical > 0 ? f->n_physical : FS_NONE, FS_NONE, 2};
+  for (int i = 0; i < 3; i++) {
+    fs_barriers b;
+    fs_barrier_problem *p = fs_bm_plan(&m, bounds[i]);
+    if (fs_barriers_assign(ctx, &arena, p, &b) != FSCHED_OK) {
+      ck_abort_msg("%s: no barriers within %u", f->name, bounds[i]);
+    }
+    if (i < 2) {
+      check_fact(f, &m, &b);
+    } else {
+      fs_rng r = {5};
+      ck_assert_ptr_null(fs_bm_check(p, &b));
+      ck_assert_ptr_null(fs_bm_run(p, &b, FS_BM_ANY, &r));
+    }
+  }
+  check_rows(f, &arena, &m);
+  fs_arena_release(&arena);
+  fs_bm_free(&m);
+}
+
+START_TEST(every_case)
+{
+  FILE *file = fs_shared_facts("barriers.txt");
+  if (file == NULL) {
+    return;
+  }
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fact *f = calloc(1, sizeof *f);
+  uint32_t n_cases = 0;
+  uint32_t n_rows = 0;
+  char line[LINE];
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, "CASE", 4) == 0) {
+      memset(f, 0, sizeof *f);
+      f->n_barriers = FS_NONE;
+    }
+    read_line(f, line);
+    if (strncmp(line, "END", 3) == 0) {
+      run_fact(ctx, f);
+      n_cases++;
+      n_rows += f->n_rows;
+    }
+  }
+  ck_assert_uint_ge(n_cases, 51);
+  ck_assert_uint_ge(n_rows, 12);
+  free(f);
+  (void)fclose(file);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* The sets of tasks that one batch after the other has, as the record writes them. */
+static void batches(fsched_context *ctx, uint32_t first, uint32_t n, uint32_t n_slots, char *text) {
+  fs_bm m;
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  fs_bm_init(&m, n + 1, n_slots);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_bm_item_add(&m, i, 1, 1);
+  }
+  fs_bm_item_add(&m, n, 1, 1);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_bm_link_add(&m, i, n);
+  }
+  fs_barriers b;
+  fs_barrier_problem *p = fs_bm_plan(&m, FS_NONE);
+  ck_assert_int_eq(fs_barriers_assign(ctx, &arena, p, &b), FSCHED_OK);
+  for (uint32_t k = 0; k < b.n; k++) {
+    char separator = ' ';
+    for (uint32_t c = 0; c < n; c++) {
+      if (b.update[b.update0[c]] == k) {
+        sprintf(text + strlen(text), "%c%u", separator, first + c);
+        separator = ',';
+      }
+    }
+  }
+  fs_arena_release(&arena);
+  fs_bm_free(&m);
+}
+
+/* Producers of two parallel barriers, 0 to 5 on one kind of executor, 6 to 15 on another. */
+START_TEST(batches_by_slots)
+{
+  FILE *file = fs_shared_facts("barriers.txt");
+  if (file == NULL) {
+    return;
+  }
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  char any[LINE] = "BATCH any_executor";
+  char by[LINE] = "BATCH by_executor";
+  batches(ctx, 0, 16, 8, any);
+  batches(ctx, 0, 6, 8, by);
+  batches(ctx, 6, 10, 8, by);
+  int n_found = 0;
+  char line[LINE];
+  while (fgets(line, sizeof line, file) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "BATCH", 5) == 0) {
+      ck_assert_str_eq(line, strstr(line, "any") != NULL ? any : by);
+      n_found++;
+    }
+  }
+  ck_assert_int_eq(n_found, 2);
+  (void)fclose(file);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+Suite *fs_suite_barrier_facts(void);
+Suite *fs_suite_barrier_facts(void) {
+  Suite *s = suite_create("barrier_facts");
+  TCase *t = tcase_create("facts");
+  tcase_set_timeout(t, 60);
+  tcase_add_test(t, every_case);
+  tcase_add_test(t, batches_by_slots);
+  suite_add_tcase(s, t);
+  return s;
+}

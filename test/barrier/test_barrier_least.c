@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The number of barriers that needs no new order, against all ways to share and to follow each
+ * other on a physical one, on small graphs with gangs whose slots are split. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "kit/barrier_machine.h"
+
+enum { ITEMS = 5, MOST = 16, COMMANDS = 2 * ITEMS, GRAPHS = 1500 };
+
+typedef struct part { /* a barrier: commands as bits */
+  uint32_t producers, consumers, left;
+} part;
+
+typedef struct brute {
+  const fs_barrier_problem *p;
+  uint32_t known[COMMANDS]; /* bits: over before the command starts */
+  uint32_t over[ITEMS];     /* per item: what is over when it is */
+  uint32_t waiters[ITEMS];  /* commands that wait for it and know it by nothing else */
+  part bar[MOST];
+  uint32_t n, least;
+} brute;
+
+static uint32_t bits_of(const fs_barrier_problem *p, uint32_t u) {
+  uint32_t bits = 0;
+  for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+    bits |= 1u << p->item_command[k];
+  }
+  return bits;
+}
+
+/* What command c knows by its queue, and by what it waits for but item `without`. */
+static uint32_t knows(const brute *b, uint32_t c, uint32_t without) {
+  const fs_barrier_problem *p = b->p;
+  uint32_t q = 0;
+  while (p->queue_command0[q + 1] <= c) {
+    q++;
+  }
+  uint32_t known = c > p->queue_command0[q] ? b->known[c - 1] | 1u << (c - 1) : 0;
+  for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+    known |= p->pred[e] == without ? 0 : b->over[p->pred[e]];
+  }
+  return known;
+}
+
+static void close_orders(brute *b) {
+  const fs_barrier_problem *p = b->p;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = p->order[i];
+    b->over[u] = bits_of(p, u);
+    for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
+      b->known[p->item_command[k]] = knows(b, p->item_command[k], FS_NONE);
+      b->over[u] |= b->known[p->item_command[k]];
+    }
+  }
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+      uint32_t u = p->pred[e];
+      if ((bits_of(p, u) & ~knows(b, c, u)) != 0) {
+        b->waiters[u] |= 1u << c;
+      }
+    }
+  }
+}
+
+/* All of `before` are over before each of `after` starts. */
+static bool all_before(const brute *b, uint32_t before, uint32_t after) {
+  bool all = true;
+  for (uint32_t c = 0; c < b->p->n_commands; c++) {
+    all = all && (!(after >> c & 1) || (before & ~b->known[c]) == 0);
+  }
+  return all;
+}
+
+/* Barriers from i on go to chains, each the physical one of those in it. */
+static void chains(brute *b, uint32_t i, uint32_t *chain, uint32_t n) {
+  if (n >= b->least) {
+    return;
+  }
+  if (i == b->n) {
+    b->least = n;
+    return;
+  }
+  for (uint32_t k = 0; k <= n; k++) {
+    bool fits = true;
+    for (uint32_t j = 0; j < i; j++) {
+      const part *x = &b->bar[i], *y = &b->bar[j];
+      fits = fits && (chain[j] != k || all_before(b, x->consumers, y->producers) ||
+                      all_before(b, y->consumers, x->producers));
+    }
+    if (fits) {
+      chain[i] = k;
+      chains(b, i + 1, chain, n + (k == n));
+    }
+  }
+}
+
+/* Items from u on: those that are waited for get barriers of their own, and the last one may be one
+ * that there is. */
+static void shares(brute *b, uint32_t u) {
+  const fs_barrier_problem *p = b->p;
+  while (u < p->n_items && b->waiters[u] == 0) {
+    u++;
+  }
+  if (u == p->n_items) {
+    uint32_t chain[MOST];
+    chains(b, 0, chain, 0);
+    return;
+  }
+  uint32_t first = b->n, members = p->item_command0[u + 1] - p->item_command0[u];
+  uint32_t slots = members * p->demand[u];
+  for (uint32_t low = 0; low < slots; low += (uint32_t)p->n_slots) {
+    part *x = &b->bar[b->n++];
+    uint32_t end = (uint32_t)fs_min(slots, low + p->n_slots);
+    *x = (part){0, b->waiters[u], (uint32_t)p->n_slots - (end - low)};
+    for (uint32_t s = low; s < end; s++) {
+      x->producers |= 1u << p->item_command[p->item_command0[u] + s / p->demand[u]];
+    }
+  }
+  shares(b, u + 1);
+  part last = b->bar[--b->n];
+  for (uint32_t k = 0; k < first; k++) {
+    part was = b->bar[k];
+    uint32_t taken = (uint32_t)p->n_slots - last.left;
+    if (was.left >= taken &&
+        all_before(b, was.producers | last.producers, was.consumers | last.consumers)) {
+      b->bar[k] =
+          (part){was.producers | last.producers, was.consumers | last.consumers, was.left - taken};
+      shares(b, u + 1);
+      b->bar[k] = was;
+    }
+  }
+  b->n = first;
+}
+
+static void random_problem(fs_bm *m, fs_rng *r) {
+  uint32_t n_queues = 2 + fs_rng_below(r, 3);
+  uint32_t n_slots = 1 + fs_rng_below(r, 4);
+  fs_bm_init(m, n_queues, n_slots);
+  for (uint32_t i = 0; i < ITEMS; i++) {
+    uint32_t q = fs_rng_below(r, n_queues);
+    fs_bm_item_add(m, q, fs_rng_below(r, 3), 1 + fs_rng_below(r, n_slots));
+    if (fs_rng_one_in(r, 2)) {
+      fs_bm_member_add(m, (q + 1) % n_queues);
+    }
+    for (uint32_t e = fs_rng_below(r, 3); e-- > 0 && i > 0;) {
+      fs_bm_link_add(m, fs_rng_below(r, i), i);
+    }
+  }
+}
+
+START_TEST(none_needs_fewer)
+{
+  fsched_context *ctx;
+  uint32_t split = 0, shared = 0;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fs_rng r = {seed};
+    fs_bm m;
+    fs_arena arena;
+    fs_barriers found;
+    random_problem(&m, &r);
+    brute b = {.p = fs_bm_plan(&m, FS_NONE), .least = MOST};
+    fs_arena_init(&arena, ctx);
+    ck_assert_int_eq(fs_barriers_assign(ctx, &arena, b.p, &found), FSCHED_OK);
+    close_orders(&b);
+    shares(&b, 0);
+    ck_assert_msg(found.used == b.least && found.least == b.least,
+                  "seed %llu: %u barriers where %u are enough", (unsigned long long)seed,
+                  found.used, b.least);
+    for (uint32_t c = 0; c < b.p->n_commands; c++) {
+      split += found.update0[c + 1] - found.update0[c] > 1;
+    }
+    shared += found.n > 0 && found.n < ITEMS;
+    fs_arena_release(&arena);
+    fs_bm_free(&m);
+  }
+  ck_assert_uint_gt(split, 0);
+  ck_assert_uint_gt(shared, 100);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+Suite *fs_suite_barrier_least(void);
+Suite *fs_suite_barrier_least(void) {
+  Suite *s = suite_create("barrier_least");
+  TCase *t = tcase_create("least");
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, none_needs_fewer);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/mem.h"
+
+START_TEST(arena_marks)
+{
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_arena a;
+  fs_arena_init(&a, ctx);
+  char *first = fs_arena_strndup(&a, "first", 5);
+  fs_arena_mark mark = fs_arena_set_mark(&a);
+  for (int i = 1; i < 100; i++) {
+    uint32_t *p;
+    ck_assert_int_eq(fs_new_none(&a, &p, (size_t)i * 100), FSCHED_OK);
+    ck_assert_uint_eq(p[i * 100 - 1], FS_NONE);
+    ck_assert_uint_eq((uintptr_t)p % 16, 0);
+  }
+  fs_arena_reset(&a, mark);
+  ck_assert_str_eq(first, "first");
+  fs_arena_release(&a);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+START_TEST(text_json)
+{
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_text_json_string(&t, "a\"b\\\n\xc3\xa9");
+  fs_text_printf(&t, " %d ", -7);
+  fs_text_u64(&t, UINT64_MAX);
+  fs_text_u64(&t, 0);
+  char *text;
+  size_t n;
+  ck_assert_int_eq(fs_text_take(&t, &text, &n), FSCHED_OK);
+  ck_assert_str_eq(text, "\"a\\\"b\\\\\\u000a\xc3\xa9\" -7 184467440737095516150");
+  (void)fs_realloc(ctx, text, n + 1, 0);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+static void *no_memory(void *user, void *block, size_t old_size, size_t new_size) {
+  (void)old_size;
+  if (new_size == 0) {
+    free(block);
+    return NULL;
+  }
+  int *left = user;
+  return (*left)-- > 0 ? realloc(block, new_size) : NULL;
+}
+
+START_TEST(out_of_memory_is_reported_once)
+{
+  int left = 2;
+  fsched_context_options o = {.size = sizeof o, .reallocate = no_memory, .user = &left};
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fs_arena a;
+  fs_arena_init(&a, ctx);
+  ck_assert_ptr_nonnull(fs_arena_alloc(&a, 10));
+  ck_assert_ptr_null(fs_arena_alloc(&a, 1 << 20));
+  ck_assert_ptr_null(fs_arena_alloc(&a, SIZE_MAX));
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "out-of-memory");
+  fs_arena_release(&a);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+Suite *fs_suite_mem(void) {
+  Suite *s = suite_create("mem");
+  TCase *t = tcase_create("mem");
+  tcase_add_test(t, arena_marks);
+  tcase_add_test(t, text_json);
+  tcase_add_test(t, out_of_memory_is_reported_once);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,76 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Twice the input takes at most 2.5 times the instructions, counted by valgrind, for the shapes of
+# graphs in test/cost/shape.c and every command; what little input takes is taken off both, and what
+# takes less than a million in all may be anything.  Of the shapes one is met at a time, by turns:
+# COST='NAME...' are those, or COST=all.
+if ! command -v valgrind >/dev/null || nm "$FSCHED" 2>/dev/null | grep -qE '__[at]san_init'; then
+  echo "skip: instructions cannot be counted (no valgrind, or a sanitizer)"
+  return 0
+fi
+shape=$BUILD/test/cost/shape
+small=4
+size=${COST_SIZE-500}
+# One shape, by the commit.
+turn=$("$TOP/scripts/turn")
+shapes=${COST-$("$shape" | awk -v turn="$turn" \
+  '{ name[NR - 1] = $0 } END { print name[turn % NR] }')}
+[ "$shapes" != all ] || shapes=$("$shape")
+# cost ARGS...: the instructions of the program with these, and of its processes.
+cost() {
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$FSCHED" "$@" >valgrind.out 2>&1 \
+    </dev/null || echo failed
+  awk '/^==[0-9]*== Collected : / { sum += $NF } END { printf "%.0f\n", sum }' valgrind.out
+}
+# grows WHAT ARGS...: at most as it should, where %N in the arguments is the size.
+grows() {
+  what=$1
+  shift
+  for n in "$small" "$size" "$((2 * size))"; do
+    # shellcheck disable=SC2046 # words
+    cost $(printf '%s\n' "$@" | sed "s/%N/$n/g")
+  done >costs
+  if ! grep -q failed costs && awk 'NR == 1 { least = $1 } NR == 2 { once = $1 - least } NR == 3 { twice = $1 - least }
+      END { exit !(NR == 3 && once > 0 && (twice <= 2.5 * once || $1 < 1000000)) }' costs; then
+    pass
+  else
+    fail "$name, $what: instructions for $small, $size, $((2 * size)): $(tr '\n' ' ' <costs)"
+  fi
+}
+for name in $shapes; do
+  for n in "$small" "$size" "$((2 * size))"; do
+    "$shape" "$name" "$n" >"$n.yaml"
+    run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
+    run 0 "$FSCHED" dis --format json "$n.fsb" -o "$n.asm"
+    run 0 "$FSCHED" run -q --on sim "$n.fsb" --profile profile
+    sed 's/^ *"graph":/"tick_ns": 1, &/' profile >"$n.profile"
+  done
+  grows compile compile -q %N.yaml -o x.fsb
+  grows "all kinds of --emit" compile -q %N.yaml -o x.fsb --emit schedule=s --emit table=t \
+    --emit stats=st --emit svg=svg --emit trace=tr --emit c=x.c
+  grows "compile --profile" compile -q --profile %N.profile %N.yaml -o x.fsb
+  case $name in
+    *barriers | blocks) ;; # these have a kind of sync of their own
+    *) grows "compile for syncs" compile -q --set sync=block %N.yaml -o x.fsb ;;
+  esac
+  case $name in
+    blocks) ;;
+    queues) ;; # what barriers know of each other is a row of all queues
+    *) grows "compile --barriers" compile -q --barriers auto %N.yaml -o x.fsb ;;
+  esac
+  grows verify verify %N.fsb
+  grows "verify with a graph" verify %N.fsb -g %N.yaml
+  grows "verify a schedule" verify %N.json -g %N.yaml
+  grows dis dis %N.fsb -o x
+  grows "dis --format json" dis --format json %N.fsb -o x
+  grows asm asm %N.asm -o x.fsb
+  grows explain explain %N.fsb -o x
+  grows "explain --format json" explain --format json %N.fsb -o x
+  grows "run --on sim" run -q --on sim %N.fsb
+  # What was kept of a state is found by its name in the list of them all.
+  [ "$name" = states ] || grows "run --check" run -q --on sim --check %N.fsb
+  grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
+  # What an edge carries is looked for among all args of its ops.
+  [ "$name" = same_args ] || grows dot dot %N.yaml -o x
+  grows "dot of a program" dot %N.fsb -o x
+done

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A picture read by a small XML reader, which insists on well-formedness. */
+#ifndef FS_TEST_PICTURE_H
+#define FS_TEST_PICTURE_H
+
+#include <check.h>
+
+#include "base/base.h"
+
+/* For what is checked millions of times: ck_assert reports each success to the runner, which keeps
+ * them all, and its leak check looks through them after each test. */
+#define quick_assert_msg(condition, ...) \
+  do {                                   \
+    if (!(condition)) {                  \
+      ck_abort_msg(__VA_ARGS__);         \
+    }                                    \
+  } while (0)
+#define quick_assert(condition) quick_assert_msg(condition, "%s", #condition)
+
+/* A rect of a picture; lengths in hundredths of a pixel. */
+typedef struct shape {
+  char classes[24];
+  long x, y, width, height;
+  char title[1000]; /* "" if it has none */
+} shape;
+
+typedef struct picture {
+  char *text;
+  size_t n;
+  shape *rect;
+  size_t n_rects;
+  long width, height;
+} picture;
+
+/* Finds the rectangles of v->text, in an array for free().  Fails the test unless it is
+ * well-formed: one root, elements and attributes that end, known entities, UTF-8 without control
+ * characters. */
+void read_picture(picture *v);
+
+#endif

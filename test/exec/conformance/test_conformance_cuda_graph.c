@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conformance suite on CUDA by graphs: on the fake driver, or on a real one. */
+#include "exec/conformance/conformance.h"
+#include "exec/cuda/cuda_fake.h"
+
+static cuda_fake fake;
+
+static void before(void *user, fsched_device_options *device) {
+  (void)user;
+  if (!cuda_is_real()) {
+    cuda_fake_load(&fake);
+    fake.reset(&(fake_cuda_controls){.seed = 5});
+    device->driver = fake.path;
+  }
+}
+
+static void after(void *user) {
+  (void)user;
+  if (!cuda_is_real()) {
+    cuda_fake_clean(&fake);
+  }
+}
+
+Suite *fs_suite_conformance_cuda_graph(void) {
+  static const fs_conformance graph = {
+      .device = {.kind = "cuda-graph"}, .before = before, .after = after, .begins_at_once = true};
+  Suite *s = suite_create("conformance_cuda_graph");
+  fs_conformance_add(s, &graph);
+  return s;
+}

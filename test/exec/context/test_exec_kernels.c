@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that never return: named, given up, and of no harm to others. */
+#include "base/futex.h"
+#include "exec/context/exec_kit.h"
+#include "fsched/replay.h"
+
+static fsched_context *ctx;
+static _Atomic int enough; /* lets kernels return after all */
+static _Atomic uint32_t inside;
+
+static int hang(const fsched_kernel_call *call) {
+  (void)atomic_fetch_add(&inside, 1);
+  while (!atomic_load(&enough)) {
+    fs_pause();
+  }
+  return kit_add(call);
+}
+
+static const uint64_t soon_ns = 20000000;
+static _Atomic uint64_t late_ns; /* from when on `late` hangs, which its first call does at once */
+
+/* A call that returns takes its time, so that the watchdog gets to look. */
+static int late(const fsched_kernel_call *call) {
+  uint64_t now = fs_now_ns(), until = now + 30000000;
+  if (atomic_fetch_add(&inside, 1) == 0 || now >= atomic_load(&late_ns)) {
+    return hang(call);
+  }
+  while (fs_now_ns() < until) {
+    fs_pause();
+  }
+  return kit_add(call);
+}
+
+static const kit_kernel kernels[] = {
+    {"hang", hang}, {"late", late}, {"add", kit_add}, {NULL, NULL}};
+
+static void set_up(void) {
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  enough = 0;
+  inside = 0;
+}
+
+static void tear_down(void) { fsched_context_destroy(ctx); }
+
+/* Kinds of devices that call functions of this process. */
+static const struct {
+  const char *kind;
+  uint32_t threads;
+} machines[] = {{"cpu", 0}, {"cpu", 1}, {"sim", 0}};
+enum { MACHINES = sizeof machines / sizeof machines[0] };
+
+static fsched_device *open_machine(int i) {
+  fsched_device_options o = {.size = sizeof o,
+                             .kind = machines[i].kind,
+                             .threads = machines[i].threads,
+                             .find = kit_find,
+                             .find_user = (void *)kernels};
+  fsched_device *d;
+  kit_ok(ctx, fsched_device_create(ctx, &o, &d));
+  return d;
+}
+
+static fsched_cause wait_for(fsched_exec *x, fsched_fence *f, fsched_status status) {
+  fsched_cause cause = FSCHED_CAUSE_NONE;
+  uint64_t stuck_ns = status == FSCHED_OK ? KIT_LIMIT : soon_ns;
+  ck_assert_int_eq(fsched_exec_wait(ctx, x, f, KIT_LIMIT, stuck_ns, &cause), status);
+  return cause;
+}
+
+typedef struct asked {
+  fsched_semaphore *timeline;
+  fsched_fence *fence;
+  uint64_t in, out;
+} asked;
+
+static void ask(asked *a, fsched_entry *e) {
+  a->timeline = kit_timeline();
+  a->fence = kit_fence(ctx, a->timeline, 1);
+  a->in = 41;
+  a->out = 0;
+  const fsched_binding b[] = {{.buffer = "in", .data = &a->in, .bytes = 8},
+                              {.buffer = "out", .data = &a->out, .bytes = 8}};
+  fsched_invocation v = {.size = sizeof v, .signal = a->fence, .bindings = b, .n_bindings = 2};
+  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+}
+
+static void forget(asked *a) {
+  fsched_fence_release(a->fence);
+  fsched_semaphore_release(a->timeline);
+}
+
+/* Another program in the same exec goes on in the slot that is left; with none left, invocations
+ * fail rather than wait for ever; and the exec can be destroyed while the kernel runs. */
+START_TEST(kernel_is_given_up)
+{
+  fsched_device *device = open_machine(_i);
+  fsched_program *bad = kit_compile(ctx, KIT_ONE("hang")), *good = kit_compile(ctx, KIT_ONE("add"));
+  fsched_exec *x = kit_exec(ctx, device, NULL, 2);
+  fsched_entry *b = kit_load(ctx, x, bad), *g = kit_load(ctx, x, good);
+  asked a[4];
+  ask(&a[0], b);
+  ck_assert_int_eq(wait_for(x, a[0].fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  const char *said = fsched_diag_get(ctx, 0)->message;
+  ck_assert_msg(strstr(said,
+                       "(op 'f'): its kernel, function 'hang' of module 'kit', has not "
+                       "returned for ") != NULL &&
+                    strstr(said, "since ") != NULL && strncmp(said, "queue '", 7) == 0,
+                "'%s'", said);
+  fsched_diag_clear(ctx);
+  char text[200];
+  (void)fsched_exec_failure(x, text, sizeof text);
+  ck_assert_ptr_nonnull(strstr(text, "function 'hang'"));
+  ask(&a[1], g);
+  ck_assert_int_eq(wait_for(x, a[1].fence, FSCHED_OK), FSCHED_CAUSE_NONE);
+  ck_assert_uint_eq(a[1].out, 42);
+  ask(&a[2], b);
+  ck_assert_int_eq(wait_for(x, a[2].fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
+  fsched_diag_clear(ctx);
+  ask(&a[3], g);
+  ck_assert_int_eq(wait_for(x, a[3].fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
+  fsched_diag_clear(ctx);
+  ck_assert_uint_eq(atomic_load(&inside), 2);
+  fsched_exec_destroy(x);
+  fsched_device_release(device);
+  for (unsigned i = 0; i < 4; i++) {
+    forget(&a[i]);
+  }
+  ck_assert_uint_eq(a[0].out, 0);
+  fsched_program_destroy(good), fsched_program_destroy(bad);
+}
+END_TEST
+
+/* The pool's memory is left behind, too. */
+START_TEST(pool_is_left_behind)
+{
+  fsched_device *device = open_machine(_i);
+  fsched_program *p = kit_compile(ctx, KIT_ONE("hang"));
+  fsched_pool *pool;
+  kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
+  fsched_exec *x = kit_exec(ctx, device, pool, 1);
+  asked a;
+  ask(&a, kit_load(ctx, x, p));
+  ck_assert_int_eq(wait_for(x, a.fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
+  fsched_exec_destroy(x);
+  fsched_pool_destroy(pool);
+  fsched_device_release(device);
+  atomic_store(&enough, 1); /* it writes to what is still there */
+  forget(&a);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* A kernel that returns in time is nobody's concern. */
+START_TEST(slow_kernel_is_no_failure)
+{
+  fsched_device *device = open_machine(_i);
+  fsched_program *p = kit_compile(ctx, KIT_ONE("hang"));
+  fsched_exec *x = kit_exec(ctx, device, NULL, 1);
+  fsched_entry *e = kit_load(ctx, x, p);
+  for (int i = 0; i < 3; i++) {
+    asked a;
+    fsched_cause cause = 0;
+    atomic_store(&enough, 0);
+    ask(&a, e);
+    ck_assert_int_eq(fsched_exec_wait(ctx, x, a.fence, soon_ns, FSCHED_FOREVER, &cause),
+                     FSCHED_REPLAY);
+    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, "that run: 1"));
+    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 1)->message, "function 'hang'"));
+    fsched_diag_clear(ctx);
+    atomic_store(&enough, 1);
+    ck_assert_int_eq(wait_for(x, a.fence, FSCHED_OK), FSCHED_CAUSE_NONE);
+    ck_assert_uint_eq(a.out, 42);
+    forget(&a);
+  }
+  fsched_exec_destroy(x);
+  fsched_device_release(device);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* A replay in which one kernel hangs, and another begins to before the first is given up: it ends
+ * all the same, and both are named. */
+START_TEST(replay_ends_with_several)
+{
+  fsched_program *p = kit_compile(ctx, KIT_ONE("late"));
+  fsched_replay_options o = {.size = sizeof o,
+                             .device = open_machine(_i),
+                             .repeat = 1000000000,
+                             .in_flight = 2,
+                             .timeout_ms = 100};
+  fsched_replay_result result = {.size = sizeof result};
+  atomic_store(&late_ns, fs_now_ns() + 70000000);
+  ck_assert_int_eq(fsched_replay(ctx, p, &o, &result), FSCHED_REPLAY);
+  fsched_device_release(o.device);
+  ck_assert_uint_ge(fsched_diag_errors(ctx), 1);
+  ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, "function 'late'"));
+  fsched_program_destroy(p);
+}
+END_TEST
+
+Suite *fs_suite_exec_kernels(void);
+
+Suite *fs_suite_exec_kernels(void) {
+  Suite *s = suite_create("exec_kernels");
+  TCase *t = tcase_create("exec_kernels");
+  tcase_set_timeout(t, 60);
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_loop_test(t, kernel_is_given_up, 0, MACHINES);
+  tcase_add_loop_test(t, pool_is_left_behind, 0, MACHINES);
+  tcase_add_loop_test(t, slow_kernel_is_no_failure, 0, MACHINES);
+  tcase_add_loop_test(t, replay_ends_with_several, 0, MACHINES);
+  suite_add_tcase(s, t);
+  return s;
+}

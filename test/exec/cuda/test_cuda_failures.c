@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures of the CUDA driver, each call in turn: always a diagnostic, never a crash, a hang, or
+ * something that is not given back.  On the fake driver alone. */
+#include "base/context.h"
+#include "exec/cuda/cuda_fake.h"
+#include "exec/replay/replay_maker.h"
+#include "fsched/replay.h"
+#include "kit/golden.h"
+
+static cuda_fake fake;
+static maker *m;
+static const char *const kinds[] = {"cuda", "cuda-graph"};
+
+static void set_up(void) {
+  cuda_fake_load(&fake);
+  m = malloc(sizeof *m);
+  ck_assert_ptr_nonnull(m);
+}
+
+static void tear_down(void) { free(m); }
+
+/* A replay from the device to its end; what was said is left in the context. */
+static fs_status replay_all(fsched_context *ctx, const char *kind,
+                            const fsched_replay_options *options) {
+  fsched_device_options o = {
+      .size = sizeof o, .kind = kind, .driver = fake.path, .modules = "test/cuda_modules"};
+  fsched_replay_options r = *options;
+  fsched_replay_result result = {.size = sizeof result};
+  r.size = sizeof r;
+  fs_status status = fsched_device_create(ctx, &o, &r.device);
+  if (status == FSCHED_OK) {
+    status = fsched_replay(ctx, &m->program, &r, &result);
+  }
+  fsched_device_release(r.device);
+  fsched_text_free(ctx, result.trace_json, result.trace_length);
+  return status;
+}
+
+/* As it is, then with one more failure each time. */
+static void fail_each_call(const char *kind, const fsched_replay_options *options, unsigned error) {
+  fsched_context *ctx;
+  fake.reset(&(fake_cuda_controls){0});
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  ck_assert_int_eq(replay_all(ctx, kind, options), FSCHED_OK);
+  uint64_t calls = fake.calls("*"), failed = 0;
+  cuda_fake_clean(&fake);
+  for (uint64_t n = 1; n <= calls; n++) {
+    fake.reset(&(fake_cuda_controls){.fail = "*", .fail_at = n, .fail_with = error, .seed = n});
+    fsched_diag_clear(ctx);
+    fs_status status = replay_all(ctx, kind, options);
+    failed += status != FSCHED_OK;
+    if (status != FSCHED_OK && fsched_diag_errors(ctx) == 0) {
+      ck_abort_msg("call %llu: status %d without a diagnostic", (unsigned long long)n, status);
+    }
+    if (fake.fault()[0] != '\0' || fake.left()[0] != '\0') {
+      ck_abort_msg("call %llu: %s; left: %s", (unsigned long long)n, fake.fault(), fake.left());
+    }
+  }
+  ck_assert_uint_gt(failed, calls / 3);
+  fsched_context_destroy(ctx);
+}
+
+static void new_stream(fsched_context **ctx) {
+  ck_assert_int_eq(fsched_context_create(NULL, ctx), FSCHED_OK);
+  mk_init(m, *ctx);
+}
+
+START_TEST(each_call_of_a_replay)
+{
+  fsched_context *ctx;
+  new_stream(&ctx);
+  make_spill(m);
+  m->memories[0].backing = 1;
+  fail_each_call(kinds[_i], &(fsched_replay_options){.check = 1, .repeat = 2}, 999);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+START_TEST(each_call_with_everything)
+{
+  fsched_context *ctx;
+  new_stream(&ctx);
+  (void)make_gang(m);
+  (void)mk_op(m, "of a module"), mk_kernel(m, NULL), mk_arg(m, FSCHED_OUT, 4);
+  m->kernels[0].module = mk_string(m, "kernels.ptx");
+  m->kernels[0].function = mk_string(m, "none");
+  m->kernels[0].grid[0] = m->kernels[0].grid[1] = m->kernels[0].grid[2] = 1;
+  m->kernels[0].block[0] = m->kernels[0].block[1] = m->kernels[0].block[2] = 1;
+  (void)mk_run(m, 2, 5);
+  fail_each_call(kinds[_i],
+                 &(fsched_replay_options){
+                     .trace = 1, .pace_ns = 1, .repeat = 3, .in_flight = 2, .pool_bytes = 4096},
+                 2);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* Whichever command fails while it runs: all later calls say so, as after a fault of a kernel. */
+START_TEST(each_command)
+{
+  fsched_context *ctx;
+  new_stream(&ctx);
+  make_ping_pong(m, 6, 2);
+  fsched_replay_options options = {.check = 1, .repeat = 2};
+  fake.reset(&(fake_cuda_controls){0});
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &options), FSCHED_OK);
+  uint64_t commands = fake.executed();
+  ck_assert_uint_gt(commands, 12);
+  for (uint64_t n = 1; n <= commands; n++) {
+    fake.reset(&(fake_cuda_controls){.execution_at = n, .execution_with = 719, .seed = n});
+    fsched_diag_clear(ctx);
+    ck_assert_int_ne(replay_all(ctx, kinds[_i], &options), FSCHED_OK);
+    ck_assert_uint_gt(fsched_diag_errors(ctx), 0);
+    const char *message = fsched_diag_get(ctx, 0)->message;
+    ck_assert_msg(strstr(message, "CUDA_ERROR_LAUNCH_FAILED (719)") != NULL, "%s", message);
+    cuda_fake_clean(&fake);
+  }
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* A kernel that goes where it may not. */
+START_TEST(a_wild_kernel)
+{
+  fsched_context *ctx;
+  new_stream(&ctx);
+  uint32_t mem = mk_memory(m, "hbm", 100), q = mk_queue(m, "q");
+  uint32_t y = (mk_buffer(m, "y", 8, FSCHED_IO_OUTPUT), mk_version(m, mem, 0));
+  mk_kept(m, y, mem, 0);
+  (void)mk_op(m, "wild"), mk_kernel(m, NULL), mk_arg(m, FSCHED_OUT, y), (void)mk_run(m, q, 0);
+  m->kernels[0].module = mk_string(m, "kernels.ptx");
+  m->kernels[0].function = mk_string(m, "wild");
+  for (int i = 0; i < 3; i++) {
+    m->kernels[0].grid[i] = m->kernels[0].block[i] = 1;
+  }
+  fake.reset(&(fake_cuda_controls){0});
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &(fsched_replay_options){.repeat = 2}),
+                   FSCHED_REPLAY);
+  const char *message = fsched_diag_get(ctx, 0)->message;
+  ck_assert_msg(strstr(message, "CUDA_ERROR_ILLEGAL_ADDRESS (700)") != NULL, "%s", message);
+  ck_assert_ptr_nonnull(strstr(fake.fault(), "'wild'"));
+  ck_assert_str_eq(fake.left(), "");
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+START_TEST(too_little_memory)
+{
+  fsched_context *ctx;
+  new_stream(&ctx);
+  make_ping_pong(m, 3, 1);
+  m->memories[0].extent = 100000;
+  fake.reset(&(fake_cuda_controls){.memory = 50000});
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &(fsched_replay_options){0}), FSCHED_SYSTEM);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "replay-memory");
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
+                   "Fake device 0 refuses 100096 bytes of its memory");
+  fsched_diag_clear(ctx);
+  fake.reset(&(fake_cuda_controls){.memory = 50000});
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &(fsched_replay_options){.pool_bytes = 200000}),
+                   FSCHED_SYSTEM);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
+                   "Fake device 0 refuses a pool of 200192 bytes");
+  fsched_diag_clear(ctx);
+  fake.reset(&(fake_cuda_controls){0});
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &(fsched_replay_options){.memory_limit_log2 = 10}),
+                   FSCHED_OK);
+  cuda_fake_clean(&fake);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* Whichever allocation of the host fails. */
+START_TEST(out_of_memory)
+{
+  for (long left = 0;; left++) {
+    fs_budget budget = {.left = left};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *ctx;
+    if (fsched_context_create(&o, &ctx) != FSCHED_OK) {
+      continue;
+    }
+    mk_init(m, ctx);
+    make_ping_pong(m, 4, 2);
+    fake.reset(&(fake_cuda_controls){0});
+    fs_status status = replay_all(ctx, kinds[_i], &(fsched_replay_options){.repeat = 2});
+    bool said = fsched_diag_errors(ctx) > 0;
+    fsched_context_destroy(ctx);
+    ck_assert_int_eq(budget.blocks, 0);
+    cuda_fake_clean(&fake);
+    if (status == FSCHED_OK) {
+      ck_assert_int_gt(left, 10);
+      return;
+    }
+    ck_assert(said);
+  }
+}
+END_TEST
+
+Suite *fs_suite_cuda_failures(void) {
+  Suite *s = suite_create("cuda_failures");
+  TCase *t = tcase_create("cuda_failures");
+  tcase_set_timeout(t, 30);
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  if (!cuda_is_real()) {
+    tcase_add_loop_test(t, each_call_of_a_replay, 0, 2);
+    tcase_add_loop_test(t, each_call_with_everything, 0, 2);
+    tcase_add_loop_test(t, each_command, 0, 2);
+    tcase_add_loop_test(t, a_wild_kernel, 0, 2);
+    tcase_add_loop_test(t, too_little_memory, 0, 2);
+    tcase_add_loop_test(t, out_of_memory, 0, 2);
+  }
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in kernels of the device: their text is run, by the fake driver or by a real one, and
+ * compared bit for bit with the kernels of the processor. */
+#include "base/context.h"
+#include "exec/cuda/builtin.h"
+#include "exec/cuda/cuda_fake.h"
+#include "exec/cuda/driver.h"
+#include "exec/cuda/kernels/call.h"
+#include "exec/host/kernel.h"
+
+enum { ROOM = 1 << 16, MOST_ARGS = 140 };
+
+static cuda_fake fake;
+static fsched_context *ctx;
+static fs_cuda d;
+static fs_cu_module module;
+static fs_cu_function mix, digest, copy, pace;
+static fs_cu_stream stream;
+static fs_cu_address device; /* ROOM bytes, then the call, then the digest */
+static uint8_t *pinned;      /* the same */
+static uint64_t seed;
+
+#define CU(call)                                                                        \
+  do {                                                                                  \
+    fs_cu_result cu_ = (d.api.call);                                                    \
+    if (cu_ != FS_CU_SUCCESS) {                                                         \
+      ck_abort_msg("%s: error %u; %s", #call, cu_, cuda_is_real() ? "" : fake.fault()); \
+    }                                                                                   \
+  } while (0)
+
+enum {
+  CALL_BYTES = sizeof(fs_cuda_call) + 2 * MOST_ARGS * sizeof(fs_cuda_arg),
+  ALL_BYTES = ROOM + CALL_BYTES + 8
+};
+
+static fs_cu_function load(const char *name) {
+  fs_cu_function f;
+  int version;
+  CU(cuModuleGetFunction(&f, module, name));
+  CU(cuFuncGetAttribute(&version, FS_CU_BINARY_VERSION, f));
+  return f;
+}
+
+static void set_up(void) {
+  fs_cuda_reason reason;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_cuda_where where = {0};
+  if (!cuda_is_real()) {
+    cuda_fake_load(&fake);
+    fake.reset(&(fake_cuda_controls){.seed = 7, .text = 1});
+    where.driver = fake.path;
+  }
+  ck_assert_msg(fs_cuda_find(&d, &where, &reason) == FSCHED_OK, "%s", reason.text);
+  ck_assert_int_eq(fs_cuda_enter(ctx, &d), FSCHED_OK);
+  CU(cuModuleLoadDataEx(&module, fs_cuda_builtin_ptx, 0, NULL, NULL));
+  mix = load("fsched_mix"), digest = load("fsched_digest"), copy = load("fsched_copy");
+  pace = load("fsched_pace");
+  CU(cuStreamCreate(&stream, FS_CU_STREAM_NON_BLOCKING));
+  CU(cuMemAlloc(&device, ALL_BYTES));
+  CU(cuMemHostAlloc((void **)&pinned, ALL_BYTES, 0));
+}
+
+static void tear_down(void) {
+  CU(cuStreamDestroy(stream));
+  CU(cuMemFree(device));
+  CU(cuMemFreeHost(pinned));
+  CU(cuModuleUnload(module));
+  fs_cuda_leave(&d);
+  fs_cuda_close(&d);
+  fsched_context_destroy(ctx);
+  if (!cuda_is_real()) {
+    cuda_fake_clean(&fake);
+  }
+}
+
+static uint64_t draw(uint64_t n) {
+  seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+  return (seed >> 33) % n;
+}
+
+/* A call on the processor's bytes, and the same on the device's. */
+typedef struct call_case {
+  uint8_t bytes[ROOM];
+  fs_kernel_arg args[MOST_ARGS], scratch[4];
+  fs_kernel_call call;
+  uint64_t used;
+} call_case;
+
+/* The next bytes that nobody has, at any alignment. */
+static uint8_t *take(call_case *c, uint64_t length) {
+  uint8_t *at = c->bytes + c->used + draw(20);
+  c->used = (uint64_t)(at - c->bytes) + length;
+  ck_assert_uint_le(c->used, ROOM);
+  return at;
+}
+
+static fs_kernel_arg random_arg(call_case *c, uint64_t most) {
+  static const uint32_t tags[] = {FSCHED_IN,     FSCHED_IN,    FSCHED_OUT,         FSCHED_INOUT,
+                                  FSCHED_NO_DEP, FSCHED_VALUE, FSCHED_OUT_EXISTING};
+  fs_kernel_arg a = {.tag = tags[draw(7)]};
+  if (a.tag == FSCHED_VALUE) {
+    a.value = (int64_t)draw(1000) - 500;
+  } else {
+    a.length = draw(4) == 0 ? draw(9) : draw(most);
+    a.data = take(c, a.length);
+  }
+  return a;
+}
+
+static call_case *new_case(const char *op, uint32_t n_args, uint32_t n_scratch, uint64_t most) {
+  call_case *c = malloc(sizeof *c);
+  fs_fill_given(op, c->bytes, ROOM);
+  c->used = 0;
+  for (uint32_t i = 0; i < n_args; i++) {
+    c->args[i] = random_arg(c, most);
+  }
+  for (uint32_t i = 0; i < n_scratch; i++) {
+    uint64_t length = draw(most);
+    c->scratch[i] = (fs_kernel_arg){.data = take(c, length), .length = length};
+  }
+  c->call = (fs_kernel_call){
+      .op = op, .args = c->args, .scratch = c->scratch, .n_args = n_args, .n_scratch = n_scratch};
+  return c;
+}
+
+static fs_cuda_arg to_device(const call_case *c, const fs_kernel_arg *a) {
+  uint32_t pooled = a->data != NULL && a->length % 2 == 0; /* either way of saying it */
+  uint64_t at = a->data == NULL ? 0 : (uint64_t)((const uint8_t *)a->data - c->bytes);
+  return (fs_cuda_arg){.data = pooled ? at : device + at,
+                       .pooled = pooled,
+                       .length = a->length,
+                       .value = (uint64_t)a->value,
+                       .reads = fs_arg_reads(a->tag),
+                       .writes = fs_arg_writes(a->tag),
+                       .has_value = a->tag == FSCHED_VALUE};
+}
+
+static void launch(fs_cu_function f) {
+  fs_cu_address call = device + ROOM;
+  void *params[] = {&call, &device};
+  CU(cuLaunchKernel(f, 1, 1, 1, FS_CUDA_BLOCK, 1, 1, 0, stream, params, NULL));
+}
+
+/* Runs the kernel on the device, then the digest; then on the processor, and compares. */
+static void check_case(call_case *c, fs_builtin kernel, fs_cu_function f) {
+  fs_cuda_call *call = (fs_cuda_call *)(void *)(pinned + ROOM);
+  fs_cuda_arg *args = (fs_cuda_arg *)(call + 1);
+  memcpy(pinned, c->bytes, ROOM);
+  *call = (fs_cuda_call){.seed = fs_kernel_seed(c->call.op),
+                         .digest = device + ROOM + CALL_BYTES,
+                         .n_args = c->call.n_args,
+                         .n_scratch = c->call.n_scratch,
+                         .kernel = kernel};
+  for (uint32_t i = 0; i < c->call.n_args; i++) {
+    args[i] = to_device(c, &c->args[i]);
+  }
+  for (uint32_t i = 0; i < c->call.n_scratch; i++) {
+    args[c->call.n_args + i] = to_device(c, &c->scratch[i]);
+  }
+  CU(cuMemcpyAsync(device, (fs_cu_address)(uintptr_t)pinned, ALL_BYTES, stream));
+  launch(f);
+  launch(digest);
+  CU(cuMemcpyAsync((fs_cu_address)(uintptr_t)pinned, device, ALL_BYTES, stream));
+  CU(cuStreamSynchronize(stream));
+  fs_builtin_run(kernel, &c->call);
+  for (uint32_t i = 0; i < ROOM; i++) {
+    if (pinned[i] != c->bytes[i]) {
+      ck_abort_msg("args %u, length %llu: byte %u differs", c->call.n_args,
+                   (unsigned long long)c->args[0].length, i);
+    }
+  }
+  uint64_t got;
+  memcpy(&got, pinned + ROOM + CALL_BYTES, sizeof got);
+  ck_assert_uint_eq(got, fs_builtin_digest(kernel, &c->call));
+  free(c);
+}
+
+START_TEST(mix_is_the_same)
+{
+  seed = (uint64_t)_i;
+  for (uint32_t round = 0; round < 25; round++) {
+    check_case(new_case("op", (uint32_t)draw(7), (uint32_t)draw(3), round % 5 == 0 ? 3000 : 100),
+               FS_BUILTIN_MIX, mix);
+  }
+}
+END_TEST
+
+/* More args than are hashed at once, and no args. */
+START_TEST(many_args)
+{
+  seed = (uint64_t)_i;
+  check_case(new_case("many", MOST_ARGS, 4, 60), FS_BUILTIN_MIX, mix);
+  check_case(new_case("", 0, 0, 1), FS_BUILTIN_MIX, mix);
+}
+END_TEST
+
+/* All lengths around those at which the loops of the hash begin. */
+START_TEST(lengths_of_a_hash)
+{
+  for (uint32_t length = 0; length < 600; length += length < 80 ? 1 : 13) {
+    call_case *c = new_case("op", 0, 0, 1);
+    c->args[0] = (fs_kernel_arg){.data = take(c, length), .length = length, .tag = FSCHED_IN};
+    c->args[1] = (fs_kernel_arg){.data = take(c, 17), .length = 17, .tag = FSCHED_OUT};
+    c->call.n_args = 2;
+    check_case(c, FS_BUILTIN_MIX, mix);
+  }
+}
+END_TEST
+
+/* An output in its input's place. */
+START_TEST(mix_in_place)
+{
+  for (uint32_t length = 1; length < 2000; length += 333) {
+    call_case *c = new_case("op", 0, 0, 1);
+    c->args[0] = (fs_kernel_arg){.data = take(c, length), .length = length, .tag = FSCHED_IN};
+    c->args[1] = c->args[0];
+    c->args[1].tag = FSCHED_OUT;
+    c->call.n_args = 2;
+    check_case(c, FS_BUILTIN_MIX, mix);
+  }
+}
+END_TEST
+
+/* Shorter, longer, apart and overlapping in both directions. */
+START_TEST(copy_is_the_same)
+{
+  seed = (uint64_t)_i;
+  for (uint32_t round = 0; round < 40; round++) {
+    call_case *c = new_case("op", 0, 0, 1);
+    uint8_t *base = take(c, 6000);
+    uint64_t near = round % 2 == 0 ? draw(40) : 8 * draw(400);
+    uint8_t *low = base + draw(9), *high = low + near;
+    bool up = draw(2) == 0;
+    c->args[0] = (fs_kernel_arg){.data = up ? low : high, .length = draw(2500), .tag = FSCHED_IN};
+    c->args[1] = (fs_kernel_arg){.data = up ? high : low, .length = draw(2500), .tag = FSCHED_OUT};
+    c->call.n_args = 2;
+    check_case(c, FS_BUILTIN_COPY, copy);
+  }
+}
+END_TEST
+
+START_TEST(pace_takes_its_time)
+{
+  fs_cu_event begin, end;
+  uint64_t ns = 3000000;
+  void *params[] = {&ns};
+  float milliseconds;
+  CU(cuEventCreate(&begin, 0));
+  CU(cuEventCreate(&end, 0));
+  CU(cuEventRecord(begin, stream));
+  CU(cuLaunchKernel(pace, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+  CU(cuEventRecord(end, stream));
+  CU(cuEventSynchronize(end));
+  CU(cuEventElapsedTime(&milliseconds, begin, end));
+  ck_assert(milliseconds >= 2.99f);
+  CU(cuEventDestroy(begin));
+  CU(cuEventDestroy(end));
+}
+END_TEST
+
+/* What is built in is the text that is kept beside its source. */
+START_TEST(text_is_that_of_the_file)
+{
+  FILE *f = fopen("exec/cuda/kernels/builtin.ptx", "rb");
+  ck_assert_ptr_nonnull(f);
+  size_t n = strlen(fs_cuda_builtin_ptx);
+  char *text = malloc(n + 2);
+  ck_assert_uint_eq(fread(text, 1, n + 2, f), n);
+  ck_assert(memcmp(text, fs_cuda_builtin_ptx, n) == 0);
+  free(text);
+  (void)fclose(f);
+}
+END_TEST
+
+Suite *fs_suite_cuda_kernels(void) {
+  Suite *s = suite_create("cuda_kernels");
+  TCase *t = tcase_create("cuda_kernels");
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_loop_test(t, mix_is_the_same, 0, 4);
+  tcase_add_loop_test(t, many_args, 0, 2);
+  tcase_add_test(t, lengths_of_a_hash);
+  tcase_add_test(t, mix_in_place);
+  tcase_add_loop_test(t, copy_is_the_same, 0, 2);
+  tcase_add_test(t, pace_takes_its_time);
+  tcase_add_test(t, text_is_that_of_the_file);
+  suite_add_tcase(s, t);
+  return s;
+}

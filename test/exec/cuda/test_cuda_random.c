@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random graphs, compiled, verified and replayed on CUDA: every byte and every op's digest must be
+ * that of a sequential evaluation, in whatever order the driver executes. */
+#include "exec/cuda/cuda_fake.h"
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "fsched/verify.h"
+#include "kit/gen.h"
+#include "model/stream/stream.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 9 };
+#else
+enum { GRAPHS = 12 };
+#endif
+
+static cuda_fake fake;
+static fsched_context *ctx;
+static fsched_replay_result total;
+
+static void set_up(void) {
+  if (!cuda_is_real()) {
+    cuda_fake_load(&fake);
+  }
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+}
+static void tear_down(void) { fsched_context_destroy(ctx); }
+
+static void assert_ok(fsched_status status, uint64_t seed, const char *what) {
+  ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: status %d: %s", (unsigned long long)seed, what,
+                status, fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+}
+
+static void compile_and_replay(uint64_t seed, const fs_gen_params *params, const char *kind,
+                               fsched_replay_options o) {
+  fsched_graph *graph;
+  fsched_program *program;
+  fsched_replay_result r = {.size = sizeof r};
+  fsched_device_options device = {.size = sizeof device, .kind = kind};
+  if (!cuda_is_real()) {
+    fake.reset(&(fake_cuda_controls){.seed = seed});
+    device.driver = fake.path;
+  }
+  assert_ok(fs_gen_graph(ctx, params, &graph), seed, "generate");
+  fsched_compile_options c = {.size = sizeof c};
+  c.barriers = params->sync == FSCHED_SYNC_BARRIER ? FSCHED_BARRIERS_AUTO : 0;
+  assert_ok(fsched_compile(ctx, graph, &c, NULL, &program), seed, "compile");
+  assert_ok(fsched_verify_program(ctx, program, graph), seed, "verify");
+  assert_ok(fsched_device_create(ctx, &device, &o.device), seed, "device");
+  o.size = sizeof o;
+  o.check = program->view.n_races == 0;
+  assert_ok(fsched_replay(ctx, program, &o, &r), seed, "replay");
+  fsched_device_release(o.device);
+  if (!cuda_is_real()) {
+    cuda_fake_clean(&fake);
+  }
+  total.checked_ops += r.checked_ops;
+  total.checked_bytes += r.checked_bytes;
+  total.commands += r.commands;
+  fsched_text_free(ctx, r.trace_json, r.trace_length);
+  fsched_program_destroy(program);
+  fsched_graph_destroy(graph);
+}
+
+static const char *kind_of(int loop) { return loop == 0 ? "cuda" : "cuda-graph"; }
+
+START_TEST(any_graph)
+{
+  total = (fsched_replay_result){0};
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fs_gen_params params = fs_gen_any(seed, 60);
+    compile_and_replay(seed, &params, kind_of(_i),
+                       (fsched_replay_options){.repeat = 1 + seed % 3, .trace = seed % 5 == 0});
+  }
+  ck_assert_uint_gt(total.checked_ops, GRAPHS);
+  ck_assert_uint_gt(total.checked_bytes, GRAPHS);
+}
+END_TEST
+
+/* Each with all that touches memory at once, room for little more than one op, several slots, and
+ * every other one in a pool. */
+START_TEST(tight_memory)
+{
+  total = (fsched_replay_result){0};
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fs_gen_params params = fs_gen_tight(seed, 50);
+    compile_and_replay(seed, &params, kind_of(_i),
+                       (fsched_replay_options){
+                           .repeat = 3, .in_flight = 2, .pool_bytes = seed % 2 == 0 ? 1 << 20 : 0});
+  }
+  ck_assert_uint_gt(total.commands, total.checked_ops); /* there were spills */
+}
+END_TEST
+
+/* Gangs, ops and buffers of size and time 0, counted memories and the like, with every kind of sync
+ * and both of hazards, as long as nothing races. */
+START_TEST(odd_graphs)
+{
+  static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};
+  total = (fsched_replay_result){0};
+  for (uint64_t seed = 1; seed <= 4 * GRAPHS; seed++) {
+    fs_gen_params params = fs_gen_odd(seed, 25);
+    params.sync = sync[seed % 3];
+    params.raw = seed % 2 == 0;
+    compile_and_replay(
+        seed, &params, kind_of(_i),
+        (fsched_replay_options){.repeat = 1 + seed % 3, .in_flight = 1 + seed % 4 / 2});
+  }
+  ck_assert_uint_gt(total.checked_ops, GRAPHS);
+  ck_assert_uint_gt(total.checked_bytes, GRAPHS);
+}
+END_TEST
+
+Suite *fs_suite_cuda_random(void) {
+  Suite *s = suite_create("cuda_random");
+  TCase *t = tcase_create("cuda_random");
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_set_timeout(t, 60);
+  tcase_add_loop_test(t, any_graph, 0, 2);
+  tcase_add_loop_test(t, tight_memory, 0, 2);
+  tcase_add_loop_test(t, odd_graphs, 0, 2);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CPU's barriers from inside: how many there are, and in what state invocations leave them. */
+#include "base/futex.h"
+#include "exec/conformance/conformance_kit.h"
+#include "exec/cpu/cpu.h"
+#include "exec/cuda/plan.h"
+#include "kit/resync.h"
+#include "model/sync.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 8, ROUNDS = 50, REPEAT = 200 };
+#else
+enum { GRAPHS = 40, ROUNDS = 200, REPEAT = 2000 };
+#endif
+
+static const fs_conformance cpu = {.device = {.kind = "cpu"}};
+static conf c;
+
+static void open_cpu(void) { conf_open(&c, &cpu); }
+static void close_cpu(void) { conf_close(&c); }
+
+static uint32_t distinct(const fs_stream *s) {
+  uint32_t n = 0;
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    n += s->barriers[b].use == 0;
+  }
+  return n;
+}
+
+/* ---- how many */
+
+START_TEST(as_many_barriers_as_are_used)
+{
+  uint32_t shared = 0;
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    const fs_stream *s = &p->view;
+    rig r;
+    rig_open(&r, &c, s, (rig_options){0});
+    ck_assert_uint_eq(r.instance->physicals.n, distinct(s));
+    ck_assert_uint_eq(r.instance->n_timelines,
+                      s->n_axes + 1 + 2 * r.io.n_given + r.instance->physicals.n);
+    shared += r.instance->physicals.n < s->n_barriers;
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+  ck_assert_uint_gt(shared, GRAPHS / 2);
+}
+END_TEST
+
+/* The ids of physical barriers need not begin at 0. */
+START_TEST(ids_with_gaps)
+{
+  for (uint64_t seed = 1; seed <= GRAPHS / 4; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    rig r;
+    fs_stream_barrier *b = (fs_stream_barrier *)(uintptr_t)p->view.barriers;
+    for (uint32_t i = 0; i < p->view.n_barriers; i++) {
+      b[i].physical = p->view.n_barriers - 1 - b[i].physical;
+    }
+    rig_open(&r, &c, &p->view, (rig_options){0});
+    ck_assert_uint_eq(r.instance->physicals.n, distinct(&p->view));
+    rig_run(&r, 1);
+    rig_run(&r, 2);
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+}
+END_TEST
+
+/* ---- how they are left */
+
+/* After k invocations, when nothing runs: in their first use, untouched. */
+static void check_left(const rig *r) {
+  const fs_instance *x = r->instance;
+  for (uint32_t i = 0; i < x->physicals.n; i++) {
+    const fs_physical *p = &x->physical[i];
+    const fs_stream_barrier *b = &r->s->barriers[fs_physical_barrier(&x->physicals, i, 0)];
+    ck_assert_uint_eq(b->use, 0);
+    ck_assert_uint_eq(p->period, 2 * (uint64_t)fs_physical_uses(&x->physicals, i));
+    ck_assert_uint_eq(atomic_load(&p->phase->epoch), r->n_runs * p->period + 1);
+    ck_assert_uint_eq(atomic_load(&p->producers), b->n_producers);
+    ck_assert_uint_eq(atomic_load(&p->consumers), b->n_consumers);
+  }
+}
+
+START_TEST(left_as_found)
+{
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    rig r;
+    rig_open(&r, &c, &p->view, (rig_options){0});
+    check_left(&r);
+    for (uint64_t k = 0; k < 5; k++) {
+      rig_run(&r, k);
+      check_left(&r);
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+}
+END_TEST
+
+/* Poisoned in the middle of it, at ever other moments; without effects, so that counting is most of
+ * what happens. */
+START_TEST(left_as_found_after_poison)
+{
+  fs_rng rng = {1};
+  uint32_t met = 0;
+  for (uint64_t seed = 1; seed <= GRAPHS / 4; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    rig r;
+    rig_open(&r, &c, &p->view, (rig_options){.empty = true});
+    for (uint32_t k = 0; k < ROUNDS; k++) {
+      rig_fill(&r, k);
+      rig_start(&r);
+      for (uint32_t i = fs_rng_below(&rng, 3000); i > 0; i--) {
+        fs_pause();
+      }
+      rig_poison(&r, 7);
+      fsched_cause cause = rig_await(&r);
+      ck_assert(cause == FSCHED_CAUSE_NONE || cause == 7);
+      met += cause == 7;
+      check_left(&r);
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+  ck_assert_uint_gt(met, 0);
+}
+END_TEST
+
+/* ---- many at once */
+
+/* Producers and consumers far apart, on few physical barriers, slots beside each other. */
+START_TEST(many_in_flight)
+{
+  enum { QUEUES = 6 };
+  make_ping_pong(c.m, 84, QUEUES);
+  fsched_program *p = fs_resync(c.ctx, &c.m->program.view, FS_SYNC_BARRIER, 3);
+  ck_assert_uint_lt(distinct(&p->view), p->view.n_barriers / 10);
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    fsched_replay_options o = {.size = sizeof o,
+                               .repeat = REPEAT / slots,
+                               .in_flight = slots,
+                               .empty_kernels = 1,
+                               .device = c.device};
+    fsched_replay_result result = {.size = sizeof result};
+    conf_ok(&c, fsched_replay(c.ctx, p, &o, &result), "replay");
+  }
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* One producer for many consumers and many for one: counts of more than one. */
+START_TEST(many_to_one_to_many)
+{
+  enum { WIDE = 12, ROUND = 2 * WIDE + 1 };
+  maker *m = c.m;
+  uint32_t mem = mk_memory(m, "ddr", 4096), op = 0;
+  for (uint32_t q = 0; q <= WIDE; q++) {
+    char name[8];
+    (void)snprintf(name, sizeof name, "q%u", q);
+    (void)mk_queue(m, name);
+  }
+  for (uint32_t i = 0; i <= 2 * WIDE; i++) { /* WIDE before, one, WIDE after */
+    char name[8];
+    (void)snprintf(name, sizeof name, "v%u", i);
+    (void)mk_buffer(m, name, 20, i > WIDE ? FSCHED_IO_OUTPUT : FSCHED_IO_NONE);
+    uint32_t v = mk_version(m, mem, 32 * i);
+    if (i > WIDE) {
+      mk_kept(m, v, mem, 32 * i);
+    }
+  }
+  for (uint32_t i = 0; i < ROUND; i++) {
+    char name[8];
+    (void)snprintf(name, sizeof name, "op%u", i);
+    (void)mk_op(m, name);
+    for (uint32_t j = 0; j < WIDE && i == WIDE; j++) {
+      mk_arg(m, FSCHED_IN, j);
+    }
+    if (i > WIDE) {
+      mk_arg(m, FSCHED_IN, WIDE);
+    }
+    mk_arg(m, FSCHED_OUT, i);
+  }
+  for (uint32_t q = 0; q < WIDE; q++, op++) {
+    (void)mk_run(m, q, op);
+    (void)mk_run(m, q, WIDE + 1 + q), mk_wait(m, WIDE, 1);
+  }
+  (void)mk_run(m, WIDE, WIDE);
+  for (uint32_t q = 0; q < WIDE; q++) {
+    mk_wait(m, q, 1);
+  }
+  fsched_program *p = fs_resync(c.ctx, &m->program.view, FS_SYNC_BARRIER, 1);
+  ck_assert_uint_eq(p->view.n_barriers, 2);
+  ck_assert_uint_eq(p->view.barriers[0].n_producers, WIDE);
+  ck_assert_uint_eq(p->view.barriers[1].n_consumers, WIDE);
+  rig r;
+  rig_open(&r, &c, &p->view, (rig_options){.timed = true});
+  for (uint64_t k = 0; k < ROUNDS; k++) {
+    rig_run(&r, k);
+    check_left(&r);
+  }
+  rig_close(&r);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* ---- elsewhere */
+
+static bool is_after(const fs_cuda_plan *plan, uint32_t command, uint32_t before) {
+  const fs_cuda_item *x = &plan->item[plan->item_of[command]];
+  for (uint32_t i = x->after0; i < x->after0 + x->n_after; i++) {
+    if (plan->after[i] == plan->item_of[before]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Where there are no physical barriers, who would be held back knows what those know for whom. */
+START_TEST(gates_of_a_device)
+{
+  uint32_t gates = 0;
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    const fs_stream *s = &p->view;
+    fs_arena arena;
+    fs_points points;
+    fs_cuda_plan plan;
+    fs_arena_init(&arena, c.ctx);
+    conf_ok(&c, fs_stream_points_find(&arena, s, &points), "points");
+    conf_ok(&c, fs_cuda_plan_make(c.ctx, &arena, s, &plan), "plan");
+    for (uint32_t k = 0; k < s->n_commands; k++) {
+      for (uint32_t g = points.gate0[k]; g < points.gate0[k + 1]; g++, gates++) {
+        uint32_t held_for = points.gate[g];
+        for (uint32_t w = points.point0[held_for]; w < points.point0[held_for + 1]; w++) {
+          const fs_stream_wait *wait = &points.point[w];
+          ck_assert(is_after(&plan, k, s->queues[wait->axis].command0 + wait->epoch - 1));
+        }
+        if (s->commands[held_for].epoch > 1) {
+          ck_assert(is_after(&plan, k, held_for - 1));
+        }
+      }
+    }
+    fs_arena_release(&arena);
+    fsched_program_destroy(p);
+  }
+  ck_assert_uint_gt(gates, GRAPHS);
+}
+END_TEST
+
+Suite *fs_suite_replay_sync(void) {
+  Suite *s = suite_create("replay_sync");
+  TCase *t = tcase_create("replay_sync");
+  tcase_set_timeout(t, 60);
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
+  tcase_add_test(t, as_many_barriers_as_are_used);
+  tcase_add_test(t, ids_with_gaps);
+  tcase_add_test(t, left_as_found);
+  tcase_add_test(t, left_as_found_after_poison);
+  tcase_add_test(t, many_in_flight);
+  tcase_add_test(t, many_to_one_to_many);
+  tcase_add_test(t, gates_of_a_device);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/sim/sim_kit.h"
+
+#include "fsched/verify.h"
+
+void sim_open(conf *c, fs_conformance *sim, fsched_durations durations, uint64_t seed) {
+  *sim = (fs_conformance){.device = {.kind = "sim", .durations = durations, .seed = seed}};
+  conf_open(c, sim);
+}
+
+fsched_program *sim_compile(const conf *c, uint64_t seed) {
+  fs_gen_params params = {.seed = seed,
+                          .n_ops = 16,
+                          .n_queues = 2 + (uint32_t)(seed % 3),
+                          .n_memories = (uint32_t)(seed % 3),
+                          .backing = true,
+                          .scratch = seed % 2 == 0,
+                          .inplace = true,
+                          .inouts = true,
+                          .ats = seed % 4 == 0,
+                          .io = true,
+                          .versions = seed % 5 == 0};
+  fsched_graph *g;
+  fsched_program *p;
+  conf_ok(c, fs_gen_graph(c->ctx, &params, &g), "generate");
+  conf_ok(c, fsched_compile(c->ctx, g, NULL, NULL, &p), "compile");
+  fsched_graph_destroy(g);
+  return p;
+}
+
+bool sim_goes_wrong(const conf *c, const fsched_program *p, uint32_t n, bool *by_guard) {
+  rig r;
+  bool wrong = false;
+  rig_open(&r, c, &p->view, (rig_options){0});
+  for (uint32_t k = 0; k < n && !wrong; k++) {
+    rig_fill(&r, k);
+    rig_start(&r);
+    fsched_cause cause = rig_await(&r);
+    ck_assert(cause == FSCHED_CAUSE_NONE || cause == FSCHED_CAUSE_WRONG);
+    *by_guard = cause == FSCHED_CAUSE_WRONG;
+    wrong = *by_guard || rig_compare(&r) != FSCHED_OK;
+    fsched_diag_clear(c->ctx);
+  }
+  rig_close(&r);
+  return wrong;
+}
+
+void sim_judge(const conf *c, const fsched_program *mutant, uint32_t n, sim_counts *counts) {
+  if (fsched_verify_program(c->ctx, mutant, NULL) == FSCHED_WRONG) {
+    bool by_guard = false;
+    fsched_diag_clear(c->ctx);
+    counts->needed++;
+    counts->caught += sim_goes_wrong(c, mutant, n, &by_guard);
+    counts->by_guard += by_guard;
+  }
+  fsched_diag_clear(c->ctx);
+}
+
+void sim_check_counts(const sim_counts *n, uint32_t least_needed, uint32_t least_percent) {
+  ck_assert_uint_gt(n->needed, least_needed);
+  ck_assert_msg(100 * n->caught >= least_percent * n->needed,
+                "of %u dropped %u are needed, %u of these are found, %u as they happen", n->dropped,
+                n->needed, n->caught, n->by_guard);
+  ck_assert_uint_gt(n->by_guard, 0);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stream is right whatever the durations, and one that lacks a wait is not.
+ *
+ * Random graphs are compiled and run with planned, random and adversarial durations: every digest
+ * and every output must be that of the sequential evaluation.  Then one wait is taken away, and if
+ * the verifier says that it was needed, some durations must show it. */
+#include "exec/sim/sim_kit.h"
+#include "kit/mutate/mutate.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 30, INVOCATIONS = 4, STREAMS = 6 };
+#else
+enum { GRAPHS = 120, INVOCATIONS = 12, STREAMS = 25 };
+#endif
+/* In percent of the streams that lack a wait. */
+enum { LEAST_CAUGHT = 99 };
+
+static fs_conformance sim;
+static conf c;
+
+/* The loop's number is the kind of durations. */
+START_TEST(right_for_all_durations)
+{
+  sim_open(&c, &sim, (fsched_durations)_i, (uint64_t)_i);
+  for (uint64_t seed = 1000; seed < 1000 + GRAPHS; seed++) {
+    rig r;
+    fsched_program *p = conf_compile(&c, seed);
+    rig_open(&r, &c, &p->view, (rig_options){.timed = true});
+    for (uint32_t k = 0; k < (_i == 0 ? 1 : INVOCATIONS); k++) {
+      rig_run(&r, k);
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+  conf_close(&c);
+}
+END_TEST
+
+/* Larger ones, in room for little more than one op. */
+START_TEST(right_in_tight_memory)
+{
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 1);
+  for (uint64_t seed = 1; seed <= GRAPHS / 5; seed++) {
+    fs_gen_params params = {.seed = seed,
+                            .n_ops = 100,
+                            .n_queues = 2 + (uint32_t)(seed % 4),
+                            .n_memories = 1 + (uint32_t)(seed % 2),
+                            .backing = true,
+                            .scratch = true,
+                            .inplace = true,
+                            .inouts = true,
+                            .ats = true,
+                            .io = true,
+                            .versions = true,
+                            .gangs = seed % 2 == 0};
+    fsched_graph *g;
+    fsched_program *p;
+    rig r;
+    conf_ok(&c, fs_gen_graph(c.ctx, &params, &g), "generate");
+    conf_ok(&c, fsched_compile(c.ctx, g, NULL, NULL, &p), "compile");
+    rig_open(&r, &c, &p->view, (rig_options){0});
+    for (uint32_t k = 0; k < INVOCATIONS; k++) {
+      rig_run(&r, k);
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+    fsched_graph_destroy(g);
+  }
+  conf_close(&c);
+}
+END_TEST
+
+/* ---- streams that lack a wait */
+
+static fsched_program *drop_wait(const fsched_program *p, uint32_t wait) {
+  fsched_program *copy = fs_mutant_copy(p);
+  fs_stream *s = &copy->view;
+  fs_stream_wait *waits = (fs_stream_wait *)(uintptr_t)s->waits;
+  fs_stream_command *commands = (fs_stream_command *)(uintptr_t)s->commands;
+  memmove(waits + wait, waits + wait + 1, (s->n_waits - wait - 1) * sizeof *waits);
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    if (commands[i].wait0 <= wait && wait < commands[i].wait0 + commands[i].n_waits) {
+      commands[i].n_waits--;
+    } else if (commands[i].wait0 > wait) {
+      commands[i].wait0--;
+    }
+  }
+  s->n_waits--;
+  fs_mutant_repair(copy);
+  return copy;
+}
+
+START_TEST(missing_waits_are_found)
+{
+  sim_counts n = {0};
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
+  for (uint64_t seed = 1; seed <= STREAMS; seed++) {
+    fsched_program *p = sim_compile(&c, seed);
+    uint32_t invocations = 4 * p->view.n_commands;
+    bool by_guard;
+    if (p->view.n_commands <= 64) {
+      ck_assert(!sim_goes_wrong(&c, p, invocations, &by_guard));
+      n.dropped += p->view.n_waits;
+      for (uint32_t w = 0; w < p->view.n_waits; w++) {
+        fsched_program *mutant = drop_wait(p, w);
+        sim_judge(&c, mutant, invocations, &n);
+        fs_mutant_free(mutant);
+      }
+    }
+    fsched_program_destroy(p);
+  }
+  conf_close(&c);
+  sim_check_counts(&n, 4 * STREAMS, LEAST_CAUGHT);
+}
+END_TEST
+
+Suite *fs_suite_sim_random(void) {
+  Suite *s = suite_create("sim_random");
+  TCase *t = tcase_create("sim_random");
+  tcase_set_timeout(t, 60);
+  tcase_add_loop_test(t, right_for_all_durations, FSCHED_DURATIONS_PLANNED,
+                      FSCHED_DURATIONS_ADVERSARIAL + 1);
+  tcase_add_test(t, right_in_tight_memory);
+  tcase_add_test(t, missing_waits_are_found);
+  suite_add_tcase(s, t);
+  return s;
+}

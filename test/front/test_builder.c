@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "kit/budget.h"
+#include "kit/gen.h"
+#include "kit/graph_checks.h"
+#include "model/graph.h"
+
+static fsched_context *ctx;
+
+static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
+static void teardown(void) { fsched_context_destroy(ctx); }
+
+static fsched_builder *make(void) {
+  fsched_builder *b;
+  ck_assert_int_eq(fsched_builder_create(ctx, "g", &b), FSCHED_OK);
+  return b;
+}
+
+static uint32_t add_memory(fsched_builder *b, const char *name, uint64_t capacity) {
+  uint32_t id;
+  fsched_memory_desc d = {.size = sizeof d, .name = name, .capacity = capacity};
+  ck_assert_int_eq(fsched_builder_memory(b, &d, &id), FSCHED_OK);
+  return id;
+}
+
+static uint32_t add_queue(fsched_builder *b, const char *name, const char *class_name) {
+  uint32_t id;
+  fsched_queue_desc d = {.size = sizeof d, .name = name, .queue_class = class_name};
+  ck_assert_int_eq(fsched_builder_queue(b, &d, &id), FSCHED_OK);
+  return id;
+}
+
+static uint32_t add_buffer(fsched_builder *b, const char *name, uint64_t size, fsched_io io) {
+  uint32_t id;
+  fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = size, .io = io};
+  ck_assert_int_eq(fsched_builder_buffer(b, &d, &id), FSCHED_OK);
+  return id;
+}
+
+static uint32_t add_op(fsched_builder *b, const char *name, const char *on) {
+  uint32_t id;
+  fsched_op_desc d = {.size = sizeof d, .name = name, .on = on, .time = 1};
+  ck_assert_int_eq(fsched_builder_op(b, &d, &id), FSCHED_OK);
+  return id;
+}
+
+static fs_status add_arg(fsched_builder *b, uint32_t op, fsched_tag tag, uint32_t buffer) {
+  fsched_arg_desc d = {.size = sizeof d, .tag = tag, .buffer = buffer};
+  return fsched_builder_arg(b, op, &d);
+}
+
+static fsched_graph *finish(fsched_builder *b) {
+  fsched_graph *g = NULL;
+  ck_assert_msg(fsched_builder_finish(b, &g) == FSCHED_OK, "%s",
+                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+  fsched_builder_destroy(b);
+  return g;
+}
+
+START_TEST(domains_and_gangs)
+{
+  fsched_builder *b = make();
+  add_queue(b, "a0", "a");
+  add_queue(b, "a1", "a");
+  add_queue(b, "x", "y");
+  add_op(b, "class", "a");
+  add_op(b, "alone", "a1");
+  add_op(b, "only_one_of_its_class", "x");
+  add_op(b, "its_class", "y");
+  const char *first[] = {"x", "a0"};
+  const char *second[] = {"a0", "x"};
+  fsched_op_desc d = {.size = sizeof d, .name = "gang", .gang = first, .n_gang = 2};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d.name = "same_gang";
+  d.gang = second;
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->target.n_domains, 3);
+  ck_assert_uint_eq(g->op_domain[0], 0);
+  ck_assert_uint_eq(g->op_domain[1], 2);
+  ck_assert_uint_eq(g->op_domain[2], 1);
+  ck_assert_uint_eq(g->op_domain[3], 1);
+  ck_assert_uint_eq(g->target.domain_queue0[1] - g->target.domain_queue0[0], 2);
+  ck_assert_uint_eq(g->target.domain_queue[g->target.domain_queue0[2]], 1);
+  ck_assert_uint_eq(g->op_domain[4], FS_NONE);
+  ck_assert_uint_eq(g->n_gangs, 1);
+  ck_assert_uint_eq(g->op_gang[5], 0);
+  ck_assert_uint_eq(g->gang_queue[0], 0);
+  ck_assert_uint_eq(g->gang_queue[1], 2);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(implicit_queues_ignore_on)
+{
+  fsched_builder *b = make();
+  add_op(b, "a", "nonsense");
+  const char *gang[] = {"p", "q"};
+  fsched_op_desc d = {.size = sizeof d, .name = "b", .gang = gang, .n_gang = 2};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert(g->target.implicit_queues);
+  ck_assert_uint_eq(g->target.n_domains, 1);
+  ck_assert_uint_eq(g->op_domain[0], 0);
+  ck_assert_uint_eq(g->op_domain[1], 0);
+  ck_assert_uint_eq(g->op_gang[1], FS_NONE);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(default_memory_is_the_first_bounded)
+{
+  fsched_builder *b = make();
+  add_memory(b, "ddr", FSCHED_UNBOUNDED);
+  add_memory(b, "cmx", 100);
+  add_buffer(b, "x", 5, FSCHED_IO_INPUT);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->buffer_memory[0], 1);
+  fsched_graph_destroy(g);
+  b = make();
+  add_buffer(b, "x", 5, FSCHED_IO_INPUT);
+  g = finish(b);
+  ck_assert_uint_eq(g->target.n_memories, 1);
+  ck_assert(!fs_memory_bounded(&g->target.memory[0]));
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(given_and_kept)
+{
+  fsched_builder *b = make();
+  uint32_t in = add_buffer(b, "in", 1, FSCHED_IO_INPUT);
+  uint32_t st = add_buffer(b, "st", 1, FSCHED_IO_STATE);
+  uint32_t out = add_buffer(b, "out", 1, FSCHED_IO_OUTPUT);
+  for (int i = 0; i < 2; i++) {
+    uint32_t op = add_op(b, i == 0 ? "a" : "b", NULL);
+    ck_assert_int_eq(add_arg(b, op, FSCHED_IN, in), FSCHED_OK);
+    ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, st), FSCHED_OK);
+    ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, out), FSCHED_OK);
+  }
+  fsched_graph *g = finish(b);
+  static const bool given[] = {1, 1, 0, 0, 0, 0};
+  static const bool kept[] = {0, 0, 0, 1, 0, 1};
+  ck_assert_uint_eq(g->n_versions, 6);
+  for (uint32_t v = 0; v < 6; v++) {
+    ck_assert_int_eq(fs_version_given(g, v), given[v]);
+    ck_assert_int_eq(fs_version_kept(g, v), kept[v]);
+  }
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* in beside out of one buffer reads the old version; the out depends on nothing of it. */
+START_TEST(lookups_before_inserts)
+{
+  fsched_builder *b = make();
+  uint32_t x = add_buffer(b, "x", 8, FSCHED_IO_NONE);
+  uint32_t a = add_op(b, "a", NULL);
+  ck_assert_int_eq(add_arg(b, a, FSCHED_OUT, x), FSCHED_OK);
+  uint32_t both = add_op(b, "both", NULL);
+  ck_assert_int_eq(add_arg(b, both, FSCHED_OUT, x), FSCHED_OK);
+  ck_assert_int_eq(add_arg(b, both, FSCHED_IN, x), FSCHED_OK);
+  ck_assert_int_eq(add_arg(b, both, FSCHED_IN, x), FSCHED_OK);
+  uint32_t fresh = add_op(b, "fresh", NULL);
+  ck_assert_int_eq(add_arg(b, fresh, FSCHED_OUT, x), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->n_edges, 1);
+  ck_assert_uint_eq(g->arg_version[1], 1);
+  ck_assert_uint_eq(g->arg_version[2], 0);
+  ck_assert_uint_eq(g->arg_version[4], 2);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+typedef struct pair_case {
+  uint64_t out_size;
+  fsched_io in_io;
+  bool read_again, write_again, twice;
+  uint32_t kept;
+} pair_case;
+static const pair_case pair_cases[] = {
+    {8, FSCHED_IO_NONE, false, false, false, 1},   {4, FSCHED_IO_NONE, false, false, false, 0},
+    {8, FSCHED_IO_OUTPUT, false, false, false, 0}, {8, FSCHED_IO_NONE, true, false, false, 0},
+    {8, FSCHED_IO_NONE, false, true, false, 0},    {8, FSCHED_IO_INPUT, false, false, false, 1},
+    {8, FSCHED_IO_NONE, false, false, true, 0},
+};
+
+START_TEST(legal_inplace_pairs)
+{
+  const pair_case *c = &pair_cases[_i];
+  fsched_builder *b = make();
+  add_memory(b, "m", 100);
+  uint32_t x = add_buffer(b, "x", 8, c->in_io);
+  uint32_t y = add_buffer(b, "y", c->out_size, FSCHED_IO_NONE);
+  uint32_t op = add_op(b, "write", NULL);
+  if (c->in_io != FSCHED_IO_INPUT) {
+    ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, x), FSCHED_OK);
+  }
+  op = add_op(b, "move", NULL);
+  ck_assert_int_eq(add_arg(b, op, FSCHED_IN, x), FSCHED_OK);
+  ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, y), FSCHED_OK);
+  if (c->twice) {
+    ck_assert_int_eq(add_arg(b, op, FSCHED_IN, x), FSCHED_OK);
+  }
+  ck_assert_int_eq(fsched_builder_inplace(b, op, y, x), FSCHED_OK);
+  op = add_op(b, "after", NULL);
+  if (c->read_again || c->write_again) {
+    ck_assert_int_eq(add_arg(b, op, c->read_again ? FSCHED_IN : FSCHED_OUT_EXISTING, x), FSCHED_OK);
+  }
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->op_inplace0[3], c->kept);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(items_in_any_order)
+{
+  fsched_builder *b = make();
+  uint32_t r;
+  ck_assert_int_eq(fsched_builder_resource(b, "r", 10, &r), FSCHED_OK);
+  uint32_t m = add_memory(b, "m", 100);
+  uint32_t first = add_op(b, "first", NULL);
+  uint32_t second = add_op(b, "second", NULL);
+  ck_assert_int_eq(fsched_builder_use(b, second, r, 2), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_use(b, first, r, 1), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_scratch(b, second, m, 0), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_scratch(b, first, m, 7), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_after(b, first, second), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->use_amount[g->op_use0[0]], 1);
+  ck_assert_uint_eq(g->use_amount[g->op_use0[1]], 2);
+  ck_assert_uint_eq(g->op_scratch0[1], 1);
+  ck_assert_uint_eq(g->op_scratch0[2], 1);
+  ck_assert_uint_eq(g->topo[0], second);
+  ck_assert_uint_eq(g->topo[1], first);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+static void expect_code(fs_status got, const char *code) {
+  ck_assert_int_eq(got, FSCHED_BAD_INPUT);
+  ck_assert_uint_gt(fsched_diag_count(ctx), 0);
+  ck_assert_str_eq(fsched_diag_get(ctx, fsched_diag_count(ctx) - 1)->code, code);
+  fsched_diag_clear(ctx);
+}
+
+START_TEST(misuse_is_reported)
+{
+  fsched_builder *b = make();
+  fsched_queue_desc q = {.size = sizeof q};
+  expect_code(fsched_builder_queue(b, &q, NULL), "bad-argument");
+  fsched_memory_desc m = {.size = sizeof m, .name = "m", .align = 3};
+  expect_code(fsched_builder_memory(b, &m, NULL), "out-of-range");
+  m = (fsched_memory_desc){.size = sizeof m, .name = "m", .capacity = FSCHED_MAX_SIZE + 1};
+  expect_code(fsched_builder_memory(b, &m, NULL), "out-of-range");
+  fsched_buffer_desc d = {.size = sizeof d, .name = "x", .memory = "n"};
+  expect_code(fsched_builder_buffer(b, &d, NULL), "unknown-name");
+  expect_code(fsched_builder_use(b, 0, 0, 1), "bad-argument");
+  expect_code(fsched_builder_frontier(b, 0), "out-of-range");
+  uint32_t x = add_buffer(b, "x", 4, FSCHED_IO_NONE);
+  uint32_t first = add_op(b, "first", NULL);
+  uint32_t second = add_op(b, "second", NULL);
+  expect_code(add_arg(b, first, FSCHED_OUT, x), "bad-argument");
+  expect_code(add_arg(b, second, FSCHED_OUT, 9), "bad-argument");
+  fsched_kernel_desc k = {.size = sizeof k, .module = "m.so"};
+  expect_code(fsched_builder_kernel(b, second, &k), "bad-argument");
+  ck_assert_int_eq(fsched_builder_after(b, second, 99), FSCHED_OK);
+  fsched_graph *g;
+  expect_code(fsched_builder_finish(b, &g), "bad-argument");
+  expect_code(fsched_builder_finish(b, &g), "bad-argument");
+  fsched_builder_destroy(b);
+}
+END_TEST
+
+START_TEST(short_descriptors_have_zeros_behind)
+{
+  fsched_builder *b = make();
+  fsched_op_desc d = {.size = offsetof(fsched_op_desc, time), .name = "a", .time = 77};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  /* Those of before there were kinds of sync. */
+  d = (fsched_op_desc){.size = offsetof(fsched_op_desc, slots), .name = "b", .slots = 9};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_queue_desc q = {.size = offsetof(fsched_queue_desc, counting), .name = "q", .counting = 1};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->op_time[0], 1);
+  ck_assert_ptr_null(g->op_slots);
+  ck_assert(!g->target.queue[0].counting);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* What is left out of a descriptor is what is left out of a graph file. */
+START_TEST(zero_is_the_default)
+{
+  fsched_builder *b = make();
+  ck_assert_int_eq(
+      fsched_builder_memory(
+          b, &(fsched_memory_desc){.size = sizeof(fsched_memory_desc), .name = "far"}, NULL),
+      FSCHED_OK);
+  add_memory(b, "near", 64);
+  add_buffer(b, "x", 8, FSCHED_IO_NONE);
+  fsched_buffer_desc y = {.size = sizeof y, .name = "y", .bytes = 8, .memory = "far"};
+  ck_assert_int_eq(fsched_builder_buffer(b, &y, NULL), FSCHED_OK);
+  fsched_op_desc d = {.size = sizeof d, .name = "default"};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d = (fsched_op_desc){.size = sizeof d, .name = "none", .has_time = 1};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d = (fsched_op_desc){.size = sizeof d, .name = "some", .time = 7};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert(g->target.memory[0].capacity == FSCHED_UNBOUNDED);
+  ck_assert_uint_eq(g->target.memory[0].align, 1);
+  ck_assert_uint_eq(g->buffer_memory[0], 1);
+  ck_assert_uint_eq(g->buffer_memory[1], 0);
+  ck_assert_uint_eq(g->op_time[0], 1);
+  ck_assert_uint_eq(g->op_time[1], 0);
+  ck_assert_uint_eq(g->op_time[2], 7);
+  ck_assert_int_eq(g->target.sync, FS_SYNC_TIMELINE);
+  ck_assert_uint_eq(g->target.barrier_count, 0);
+  ck_assert_uint_eq(g->target.barrier_slots, FS_NONE);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* --- in place beside other uses of the input --- */
+
+START_TEST(inplace_beside_earlier_uses)
+{
+  static const struct {
+    const char *ops;
+    uint32_t kept;
+    const char *other; /* whom the warning names */
+  } cases[] = {
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, "
+       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{in: a}]}, "
+       "{name: s, after: [b], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: s, after: [c], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
+       "{name: b, args: [{in: a}]}, {name: c, after: [b]}",
+       1, NULL},
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: b}, {out: c, size: "
+       "8}]}, "
+       "{name: d, args: [{in: c}, {out: d, size: 8}]}, "
+       "{name: s, args: [{in: a}, {in: d}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{inout: a}]}, {name: c, args: [{inout: a}]}, "
+       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       1, NULL},
+      {"{name: b, args: [{in: a}]}, "
+       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
+       0, "op 'b' uses it too"},
+      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: a}]}, "
+       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
+       0, "op 'c' uses it too"},
+      {"{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
+       "{name: b, args: [{in: a}, {in: r}]}",
+       0, "op 'b' uses it too"},
+  };
+  char text[1000];
+  const char *head =
+      "fsched: 1\ntarget: {memories: [{name: m, capacity: 64}]}\n"
+      "ops: [{name: a, size: 8}, ";
+  int n = snprintf(text, sizeof text, "%s%s]\n", head, cases[_i].ops);
+  fsched_graph *g = NULL;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, (size_t)n, NULL, &g), FSCHED_OK);
+  ck_assert_uint_eq(g->op_inplace0[g->n_ops], cases[_i].kept);
+  ck_assert_uint_eq(fsched_diag_count(ctx), cases[_i].other == NULL ? 0 : 1);
+  if (cases[_i].other != NULL) {
+    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, cases[_i].other));
+  }
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* The last diagnostic has this code and text; then there is none. */
+static void said(const char *code, const char *text) {
+  ck_assert_uint_gt(fsched_diag_count(ctx), 0);
+  const fsched_diag *d = fsched_diag_get(ctx, fsched_diag_count(ctx) - 1);
+  ck_assert_str_eq(d->code, code);
+  ck_assert_msg(strstr(d->message, text) != NULL, "%s", d->message);
+  fsched_diag_clear(ctx);
+}
+
+START_TEST(sizes_are_required)
+{
+  fsched_builder *b = make();
+  uint32_t id = 99;
+  ck_assert_int_eq(fsched_builder_queue(b, &(fsched_queue_desc){.name = "q"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_queue_desc is 0, at least 16");
+  ck_assert_int_eq(fsched_builder_memory(b, &(fsched_memory_desc){.name = "m"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_memory_desc is 0");
+  ck_assert_int_eq(fsched_builder_buffer(b, &(fsched_buffer_desc){.size = 8, .name = "x"}, &id),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_buffer_desc is 8");
+  ck_assert_int_eq(fsched_builder_op(b, &(fsched_op_desc){.name = "a"}, &id), FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_op_desc is 0");
+  ck_assert_uint_eq(id, 99);
+  add_op(b, "a", NULL);
+  ck_assert_int_eq(fsched_builder_arg(b, 0, &(fsched_arg_desc){.tag = FSCHED_VALUE}),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_arg_desc is 0");
+  ck_assert_int_eq(fsched_builder_kernel(b, 0, &(fsched_kernel_desc){.builtin = "mix"}),
+                   FSCHED_BAD_INPUT);
+  said("bad-argument", "'size' of fsched_kernel_desc is 0");
+  fsched_graph *g = (fsched_graph *)&id;
+  ck_assert_int_eq(fsched_builder_finish(b, &g), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(g);
+  fsched_builder_destroy(b);
+  fsched_context *c = ctx;
+  ck_assert_int_eq(fsched_context_create(&(fsched_context_options){.size = 0}, &c), FSCHED_USAGE);
+  ck_assert_ptr_null(c);
+}
+END_TEST
+
+START_TEST(values_are_checked)
+{
+  fsched_builder *b = make();
+  ck_assert_int_eq(fsched_builder_hazards(b, (fsched_hazards)2), FSCHED_BAD_INPUT);
+  said("bad-argument", "'hazards' is 2");
+  fsched_memory_desc m = {.size = sizeof m, .name = "m", .placement = (fsched_placement)7};
+  ck_assert_int_eq(fsched_builder_memory(b, &m, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "'placement' is 7");
+  ck_assert_int_eq(fsched_builder_sync(b, (fsched_sync)3), FSCHED_BAD_INPUT);
+  said("bad-argument", "'sync' is 3");
+  ck_assert_int_eq(fsched_builder_sync(b, (fsched_sync)-1), FSCHED_BAD_INPUT);
+  said("bad-argument", "'sync' is -1");
+  ck_assert_int_eq(fsched_builder_barriers(b, (uint64_t)INT32_MAX + 1, 1), FSCHED_BAD_INPUT);
+  said("out-of-range", "the number of barriers is 2147483648");
+  ck_assert_int_eq(fsched_builder_barriers(b, 1, FSCHED_BARRIERS_AUTO), FSCHED_BAD_INPUT);
+  said("out-of-range", "number of slots is 4294967295");
+  fsched_op_desc o = {.size = sizeof o, .name = "o", .slots = (uint32_t)INT32_MAX + 1};
+  ck_assert_int_eq(fsched_builder_op(b, &o, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the number of slots is 2147483648");
+  fsched_buffer_desc x = {.size = sizeof x, .name = "x", .io = (fsched_io)5};
+  ck_assert_int_eq(fsched_builder_buffer(b, &x, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "'io' is 5");
+  add_op(b, "a", NULL);
+  fsched_arg_desc a = {.size = sizeof a, .tag = (fsched_tag)-1};
+  ck_assert_int_eq(fsched_builder_arg(b, 0, &a), FSCHED_BAD_INPUT);
+  said("bad-argument", "'tag' is -1");
+  fsched_queue_desc q = {.size = sizeof q, .name = "q", .device = 65536};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the device is 65536");
+  q = (fsched_queue_desc){.size = sizeof q, .name = "q", .machine = 256};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the machine is 256");
+  q = (fsched_queue_desc){.size = sizeof q, .name = "q", .queue_class = "\xFF"};
+  ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "a queue's class is not UTF-8");
+  ck_assert_int_eq(fsched_builder_resource(b, "a\xC0z", 1, NULL), FSCHED_BAD_INPUT);
+  said("bad-argument", "a name is not UTF-8");
+  fsched_kernel_desc k = {.size = sizeof k, .builtin = "mx"};
+  ck_assert_int_eq(fsched_builder_kernel(b, 0, &k), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "did you mean 'mix'?");
+  said("unknown-value", "there is no built-in kernel 'mx'");
+  fsched_builder_destroy(b);
+  ck_assert_int_eq(fsched_builder_create(ctx, "\x80", &b), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(b);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+  fsched_builder *b = make();
+  add_op(b, "a", NULL);
+  fsched_graph *g = finish(b);
+  fsched_schedule *s = (fsched_schedule *)g;
+  fsched_program *p = (fsched_program *)g;
+  fsched_compile_options o = {.evict = FSCHED_EVICT_LRU};
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, &p), FSCHED_USAGE);
+  ck_assert(s == NULL && p == NULL);
+  said("bad-argument", "'size' of fsched_compile_options is 0");
+  o = (fsched_compile_options){.size = sizeof o, .evict = (fsched_evict)2};
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, &p), FSCHED_USAGE);
+  said("bad-argument", "'evict' is 2");
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  fsched_replay_options r = {.repeat = 3};
+  ck_assert_int_eq(fsched_replay_cpu(ctx, p, &r, NULL), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_replay_options is 0");
+  fsched_replay_result result = {.size = 0};
+  ck_assert_int_eq(fsched_replay_cpu(ctx, p, NULL, &result), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_replay_result is 0");
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_read_options read = {.size = 0};
+  g = (fsched_graph *)&read;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "g", "", 0, &read, &g), FSCHED_USAGE);
+  said("bad-argument", "'size' of fsched_read_options is 0");
+  ck_assert_ptr_null(g);
+}
+END_TEST
+
+/* Whatever makes an object stores NULL when it fails. */
+START_TEST(outputs_are_null_on_error)
+{
+  fsched_graph *g = (fsched_graph *)ctx;
+  ck_assert_int_eq(fsched_graph_read(ctx, "test/bad/nope.yaml", NULL, &g), FSCHED_SYSTEM);
+  ck_assert_ptr_null(g);
+  g = (fsched_graph *)ctx;
+  ck_assert_int_eq(fsched_graph_parse(ctx, "g", "fsched: 2", 9, NULL, &g), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(g);
+  fsched_program *p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_load(ctx, "p", "", 0, &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_open(ctx, "test/bad/nope.yaml", &p), FSCHED_SYSTEM);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_open(ctx, "test/bad/cycle.yaml", &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+  p = (fsched_program *)ctx;
+  ck_assert_int_eq(fsched_program_assemble(ctx, "p", "{}", 2, &p), FSCHED_BAD_INPUT);
+  ck_assert_ptr_null(p);
+}
+END_TEST
+
+/* 50,000 tiles of one buffer, written, read and written again: minutes if every access cost the
+ * number of tiles. */
+START_TEST(many_tiles)
+{
+  enum { TILES = 50000, TILE = 16 };
+  fsched_builder *b = make();
+  uint32_t x = add_buffer(b, "x", TILES * TILE, FSCHED_IO_INPUT);
+  fs_rng rng = {7};
+  uint32_t op = 0;
+  for (int round = 0; round < 3; round++) {
+    for (uint32_t i = 0; i < TILES; i++) {
+      char name[32];
+      snprintf(name, sizeof name, "o%u", op);
+      add_op(b, name, NULL);
+      fsched_arg_desc d = {.size = sizeof d, .buffer = x, .has_at = 1, .length = TILE};
+      d.tag = round == 1 ? FSCHED_IN : FSCHED_INOUT;
+      d.offset = (uint64_t)fs_rng_below(&rng, TILES) * TILE;
+      ck_assert_int_eq(fsched_builder_arg(b, op++, &d), FSCHED_OK);
+    }
+  }
+  add_op(b, "all", NULL);
+  ck_assert_int_eq(add_arg(b, op, FSCHED_INOUT, x), FSCHED_OK);
+  fsched_graph *g = finish(b);
+  ck_assert_uint_gt(g->n_edges, 2 * TILES);
+  check_topo(g);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(large_graph)
+{
+  fs_gen_params p = {.seed = 3,
+                     .n_ops = 50000,
+                     .n_queues = 64,
+                     .n_classes = 4,
+                     .n_memories = 2,
+                     .backing = true,
+                     .io = true,
+                     .inouts = true,
+                     .tightness = 4};
+  fsched_graph *g;
+  ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
+  ck_assert_uint_eq(g->n_ops, p.n_ops);
+  check_transpose(g);
+  check_topo(g);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+  fs_gen_params p = fs_gen_any(11, 40);
+  p.raw = p.gangs = p.inplace = p.ats = p.inouts = p.io = p.resources = p.scratch = true;
+  p.n_queues = 5;
+  p.n_ops = 40;
+  bool done = false;
+  for (long n = 1; !done; n++) {
+    fs_budget x = {.left = n};
+    fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &x};
+    fsched_context *c;
+    fsched_graph *g = NULL;
+    if (fsched_context_create(&o, &c) == FSCHED_OK) {
+      fs_status status = fs_gen_graph(c, &p, &g);
+      done = status == FSCHED_OK;
+      ck_assert(done || status == FSCHED_SYSTEM);
+      uint32_t last = fsched_diag_count(c) - 1; /* warnings may come before it */
+      ck_assert(done || strcmp(fsched_diag_get(c, last)->code, "out-of-memory") == 0);
+      fsched_graph_destroy(g);
+      fsched_context_destroy(c);
+    }
+    ck_assert_int_eq(x.held, 0);
+    ck_assert_int_lt(n, 5000);
+  }
+}
+END_TEST
+
+Suite *fs_suite_builder(void);
+Suite *fs_suite_builder(void) {
+  Suite *s = suite_create("builder");
+  TCase *t = tcase_create("builder");
+  tcase_set_timeout(t, 60);
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_test(t, domains_and_gangs);
+  tcase_add_test(t, implicit_queues_ignore_on);
+  tcase_add_test(t, default_memory_is_the_first_bounded);
+  tcase_add_test(t, given_and_kept);
+  tcase_add_test(t, lookups_before_inserts);
+  tcase_add_test(t, zero_is_the_default);
+  tcase_add_loop_test(t, inplace_beside_earlier_uses, 0, 8);
+  tcase_add_loop_test(t, legal_inplace_pairs, 0, sizeof pair_cases / sizeof pair_cases[0]);
+  tcase_add_test(t, items_in_any_order);
+  tcase_add_test(t, misuse_is_reported);
+  tcase_add_test(t, short_descriptors_have_zeros_behind);
+  tcase_add_test(t, sizes_are_required);
+  tcase_add_test(t, values_are_checked);
+  tcase_add_test(t, options_are_checked);
+  tcase_add_test(t, outputs_are_null_on_error);
+  tcase_add_test(t, many_tiles);
+  tcase_add_test(t, large_graph);
+  tcase_add_test(t, every_allocation_may_fail);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graph files: what is read is compiled, shown, verified and replayed. */
+#include "fuzz/kit.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fs_fuzz f;
+  fs_fuzz_begin(&f);
+  fsched_graph *graph = NULL;
+  /* Somebody else's: `target: FILE` could read any file, and some have no end. */
+  const fsched_read_options read = {.size = sizeof read, .untrusted = 1};
+  fsched_status status =
+      fsched_graph_parse(f.ctx, "fuzz.yaml", (const char *)data, size, &read, &graph);
+  if (fs_fuzz_met(
+          &f, status,
+          FS_FUZZ_MAY(FSCHED_OK) | FS_FUZZ_MAY(FSCHED_BAD_INPUT) | FS_FUZZ_MAY(FSCHED_INFEASIBLE),
+          "graph") &&
+      fsched_graph_ops(graph) <= FS_FUZZ_OPS) {
+    /* The length of the input chooses, so that a file alone says how it is met. */
+    fsched_compile_options o = {.size = sizeof o,
+                                .evict = size % 2 == 0 ? FSCHED_EVICT_FARTHEST : FSCHED_EVICT_LRU,
+                                .seed = size % 3,
+                                .barriers = size % 5 == 0 ? FSCHED_BARRIERS_AUTO : 0};
+    fs_fuzz_compile(&f, graph, &o);
+  }
+  fsched_graph_destroy(graph);
+  fs_fuzz_end(&f);
+  return 0;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules as answers of problems, and back: whatever the list scheduler makes of random graphs
+ * comes back as it was, verified; wrong answers are refuted and nothing is reported. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsched/verify.h"
+#include "ilp/problem/problem.h"
+#include "kit/gen.h"
+#include "listsched/listsched.h"
+
+static fsched_context *new_context(void) {
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  return ctx;
+}
+
+static const char *first_message(const fsched_context *ctx) {
+  return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
+}
+
+/* NULL when there is no schedule. */
+static fsched_schedule *schedule(fsched_context *ctx, const fsched_graph *g) {
+  fs_listsched_options o = {0};
+  fsched_schedule *s = NULL;
+  fs_status status = fs_listsched_run(ctx, g, &o, &s);
+  ck_assert(status == FSCHED_OK || status == FSCHED_INFEASIBLE);
+  return s;
+}
+
+/* An answer must be a right schedule as long as the first. */
+static void check_answer(fs_problem *p, const fs_answer *a, const fsched_schedule *s,
+                         const char *what, unsigned long seed) {
+  fsched_schedule *t;
+  const char *why;
+  ck_assert_int_eq(fs_answer_schedule(p, a, &t, &why), FSCHED_OK);
+  ck_assert_msg(t != NULL, "seed %lu, %s: %s", seed, what, why);
+  ck_assert_ptr_null(why);
+  ck_assert_int_eq(fsched_verify_schedule(p->ctx, p->graph, t), FSCHED_OK);
+  ck_assert_uint_eq(t->makespan, s->makespan);
+  ck_assert_uint_eq(t->n_copies, s->n_copies);
+  fs_answer *again;
+  ck_assert_int_eq(fs_answer_of_schedule(p, t, &again), FSCHED_OK);
+  ck_assert_ptr_nonnull(again);
+  ck_assert_mem_eq(again->start, a->start, p->n_items * sizeof *a->start);
+  fsched_schedule_destroy(t);
+}
+
+/* Counts in n: schedules, those with copies, those that a problem of the graph has too. */
+static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
+  fsched_context *ctx = new_context();
+  fs_gen_params params = fs_gen_any(seed, max_ops);
+  fsched_graph *g;
+  ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
+  fsched_schedule *s = schedule(ctx, g);
+  if (s != NULL) {
+    fs_problem *p;
+    fs_answer *a;
+    ck_assert_int_eq(fs_problem_from_schedule(ctx, s, &p), FSCHED_OK);
+    ck_assert_int_eq(fs_answer_of_schedule(p, s, &a), FSCHED_OK);
+    ck_assert_ptr_nonnull(a);
+    check_answer(p, a, s, "all given", seed);
+    a->choice = NULL;
+    check_answer(p, a, s, "queues to be found", seed);
+    n[0]++;
+    n[1] += s->n_copies > 0;
+    fs_problem *q;
+    ck_assert_int_eq(fs_problem_from_graph(ctx, g, s->makespan, 0, &q), FSCHED_OK);
+    if (q != NULL) {
+      ck_assert_int_eq(fs_answer_of_schedule(q, s, &a), FSCHED_OK);
+      if (a != NULL) {
+        n[2]++;
+        check_answer(q, a, s, "of the graph", seed);
+      }
+    }
+    fs_problem_destroy(q);
+    fs_problem_destroy(p);
+  }
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+
+START_TEST(schedules_come_back)
+{
+  uint32_t n[3] = {0};
+  for (unsigned long seed = 1; seed <= 600; seed++) {
+    check_round(seed, seed % 5 == 0 ? 60 : 14, n);
+  }
+  ck_assert_uint_gt(n[0], 400);
+  ck_assert_uint_gt(n[1], 100);
+  ck_assert_uint_gt(n[2], 50);
+}
+END_TEST
+
+/* ---- answers that are wrong, and queues to be found */
+
+typedef struct fixture {
+  fsched_context *ctx;
+  fsched_graph *g;
+  fs_problem *p;
+} fixture;
+
+static fixture make(const char *body) {
+  fixture f;
+  char text[4096];
+  (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
+  f.ctx = new_context();
+  fs_status status = fsched_graph_parse(f.ctx, "test.yaml", text, strlen(text), NULL, &f.g);
+  ck_assert_msg(status == FSCHED_OK, "%s", first_message(f.ctx));
+  ck_assert_int_eq(fs_problem_from_graph(f.ctx, f.g, 1000, 0, &f.p), FSCHED_OK);
+  ck_assert_ptr_nonnull(f.p);
+  return f;
+}
+
+static void drop(fixture *f) {
+  ck_assert_uint_eq(fsched_diag_count(f->ctx), 0);
+  fs_problem_destroy(f->p);
+  fsched_graph_destroy(f->g);
+  fsched_context_destroy(f->ctx);
+}
+
+/* `why` NULL: it is right; else how the reason begins. */
+static void check_starts(fixture *f, fs_tick *start, const char *wanted) {
+  fs_answer a = {.start = start};
+  fsched_schedule *s;
+  const char *why;
+  ck_assert_int_eq(fs_answer_schedule(f->p, &a, &s, &why), FSCHED_OK);
+  if (wanted == NULL) {
+    ck_assert_msg(s != NULL, "%s", why);
+    ck_assert_int_eq(fsched_verify_schedule(f->ctx, f->g, s), FSCHED_OK);
+  } else {
+    ck_assert_ptr_null(s);
+    ck_assert_msg(strncmp(why, wanted, strlen(wanted)) == 0, "%s", why);
+  }
+  fsched_schedule_destroy(s);
+}
+
+START_TEST(wrong_answers)
+{
+  fixture f = make(
+      "target: {queues: [{name: q}, {name: r, class: k}], resources: [{name: w, "
+      "capacity: 3}]}\n"
+      "ops:\n  - {name: a, time: 2}\n  - {name: b, time: 2, after: [a]}\n"
+      "  - {name: c, on: k, time: 3, uses: {w: 2}}\n"
+      "  - {name: d, time: 1, uses: {w: 2}}\n");
+  check_starts(&f, (fs_tick[]){0, 2, 0, 4}, NULL);
+  check_starts(&f, (fs_tick[]){0, 1, 0, 4}, "no queue is free for op b at 1");
+  check_starts(&f, (fs_tick[]){3, 0, 0, 5}, "op b at 0 starts before the end at 5 of op a");
+  check_starts(&f, (fs_tick[]){0, 3, 0, 2}, "op d at 2 needs 2 of w, where 2 of 3 are in use");
+  check_starts(&f, (fs_tick[]){0, FS_TICK_NONE, 0, 4}, "op b has no start");
+  drop(&f);
+  f = make("target: {queues: [{name: q}]}\nops: [{name: a, start: 3}]\n");
+  check_starts(&f, (fs_tick[]){3}, NULL);
+  check_starts(&f, (fs_tick[]){2}, "op a at 2 has the given start 3");
+  drop(&f);
+  f = make(
+      "target: {memories: [{name: m, capacity: 10}]}\n"
+      "ops: [{name: a, size: 6}, {name: b, size: 6}]\n");
+  check_starts(&f, (fs_tick[]){0, 1}, NULL);
+  check_starts(&f, (fs_tick[]){0, 0}, "no addresses were found in memory m: there are none");
+  drop(&f);
+}
+END_TEST
+
+/* Items without a length stand between others, not inside of them; gangs take all. */
+START_TEST(instants_and_gangs)
+{
+  fixture f = make(
+      "target: {queues: [{name: q0}, {name: q1}]}\n"
+      "ops:\n  - {name: a, time: 4}\n  - {name: z, time: 0}\n"
+      "  - {name: b, time: 4}\n  - {name: y, time: 0, after: [z]}\n");
+  check_starts(&f, (fs_tick[]){0, 2, 4, 3}, NULL);
+  check_starts(&f, (fs_tick[]){0, 4, 0, 4}, NULL);
+  check_starts(&f, (fs_tick[]){0, 2, 0, 4}, "no queue is free for op z at 2");
+  drop(&f);
+  f = make(
+      "target: {queues: [{name: q0}, {name: q1}, {name: q2}]}\n"
+      "ops:\n  - {name: g, on: [q0, q1], time: 2}\n  - {name: a, time: 2}\n"
+      "  - {name: b, on: q1, time: 1}\n  - {name: c, time: 3}\n"
+      "  - {name: h, on: [q0, q1], time: 0}\n");
+  check_starts(&f, (fs_tick[]){0, 0, 2, 2, 2}, NULL);
+  check_starts(&f, (fs_tick[]){3, 0, 0, 0, 3}, NULL);
+  check_starts(&f, (fs_tick[]){0, 0, 1, 2, 2}, "no queue");
+  check_starts(&f, (fs_tick[]){0, 0, 2, 1, 2}, "no queue");
+  check_starts(&f, (fs_tick[]){0, 0, 2, 2, 1}, "no queue");
+  drop(&f);
+}
+END_TEST
+
+/* c0 may have q0 or q1, c1 q1 or q2: the first guesses have to be taken back. */
+START_TEST(chains_of_choices)
+{
+  fixture f = make(
+      "target: {queues: [{name: q0, class: a}, {name: q1, class: a}, {name: q2, "
+      "class: b}]}\n"
+      "ops:\n  - {name: x, on: a, time: 8}\n  - {name: y, on: a, time: 3}\n"
+      "  - {name: z, on: q0, time: 4}\n  - {name: w, on: a, time: 2}\n"
+      "  - {name: v, on: q1, time: 1}\n");
+  check_starts(&f, (fs_tick[]){0, 0, 3, 7, 9}, NULL);
+  check_starts(&f, (fs_tick[]){4, 0, 0, 2, 12}, "no queue was found");
+  drop(&f);
+}
+END_TEST
+
+/* A schedule with other copies is no answer. */
+START_TEST(other_copies)
+{
+  fsched_context *ctx = new_context();
+  uint32_t none = 0;
+  for (unsigned long seed = 1; seed <= 40; seed++) {
+    fs_gen_params params = fs_gen_tight(seed, 12);
+    fsched_graph *g;
+    fs_problem *p;
+    fs_answer *a;
+    ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
+    fsched_schedule *s = schedule(ctx, g);
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(fs_problem_from_graph(ctx, g, s->makespan, 0, &p), FSCHED_OK);
+    if (p != NULL) {
+      ck_assert_int_eq(fs_answer_of_schedule(p, s, &a), FSCHED_OK);
+      ck_assert(a == NULL || p->n_copies == s->n_copies);
+      none += a == NULL;
+    }
+    fs_problem_destroy(p);
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+  ck_assert_uint_gt(none, 10);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+Suite *fs_suite_ilp_answer(void) {
+  Suite *suite = suite_create("ilp_answer");
+  TCase *tc = tcase_create("answers");
+  tcase_set_timeout(tc, 120);
+  tcase_add_test(tc, schedules_come_back);
+  tcase_add_test(tc, wrong_answers);
+  tcase_add_test(tc, instants_and_gangs);
+  tcase_add_test(tc, chains_of_choices);
+  tcase_add_test(tc, other_copies);
+  suite_add_tcase(suite, tc);
+  return suite;
+}

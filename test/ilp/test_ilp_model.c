@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The builder of models, and what decides about points. */
+#include "ilp/model_kit.h"
+
+static fsched_context *ctx;
+static fs_model m;
+
+static void setup(void) {
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_model_init(&m, ctx, "small");
+}
+static void teardown(void) {
+  fs_model_release(&m);
+  fsched_context_destroy(ctx);
+}
+
+static uint32_t var(int64_t low, int64_t high, int64_t cost) {
+  uint32_t id;
+  ck_fs(ctx, fs_model_add_var(&m, FS_VAR_INTEGER, low, high, cost, &id, "x_%zu", m.var.n));
+  ck_assert_uint_eq(id, m.var.n - 1);
+  return id;
+}
+
+static void begin(int64_t low, int64_t high) {
+  ck_fs(ctx, fs_model_begin_row(&m, low, high, "row_%zu", m.row.n));
+}
+static void term(uint32_t v, int64_t coef) { ck_fs(ctx, fs_model_add_term(&m, v, coef)); }
+static void end(void) { ck_fs(ctx, fs_model_end_row(&m)); }
+
+START_TEST(terms_are_sorted_and_add_up)
+{
+  uint32_t a = var(0, 9, 1), b = var(0, 9, 0), c = var(0, 9, 0);
+  begin(1, FS_MODEL_INF);
+  term(c, 2);
+  term(a, 5);
+  term(b, 4);
+  term(c, 3);
+  term(b, -4);
+  term(a, 0);
+  end();
+  begin(0, 3);
+  term(a, 1);
+  term(b, 1);
+  end();
+  ck_assert_uint_eq(m.row.n, 2);
+  ck_assert_uint_eq(fs_model_row_end(&m, 0), 2);
+  ck_assert_uint_eq(m.term.n, 4);
+  ck_assert_uint_eq(m.term.at[0].var, a);
+  ck_assert_int_eq(m.term.at[0].coef, 5);
+  ck_assert_uint_eq(m.term.at[1].var, c);
+  ck_assert_int_eq(m.term.at[1].coef, 5);
+  ck_assert_uint_eq(fs_model_row_end(&m, 1), 4);
+  ck_assert_str_eq(m.row.at[1].name, "row_1");
+  ck_assert_str_eq(m.var.at[c].name, "x_2");
+}
+END_TEST
+
+/* Repeats that are next to each other, and already in order. */
+START_TEST(neighbours_add_up)
+{
+  uint32_t a = var(0, 9, 0), b = var(0, 9, 0);
+  begin(0, 0);
+  term(a, 1);
+  term(a, 2);
+  term(b, 7);
+  term(b, -7);
+  end();
+  ck_assert_uint_eq(m.term.n, 1);
+  ck_assert_int_eq(m.term.at[0].coef, 3);
+}
+END_TEST
+
+START_TEST(known_amounts_move_the_bounds)
+{
+  uint32_t a = var(0, 9, 0);
+  begin(2, 8);
+  term(a, 1);
+  fs_model_add_known(&m, 3);
+  fs_model_add_known(&m, -1);
+  end();
+  ck_assert_int_eq(m.row.at[0].low, 0);
+  ck_assert_int_eq(m.row.at[0].high, 6);
+  begin(-FS_MODEL_INF, 8);
+  term(a, 1);
+  fs_model_add_known(&m, 9);
+  end();
+  ck_assert_int_eq(m.row.at[1].low, -FS_MODEL_INF);
+  ck_assert_int_eq(m.row.at[1].high, -1);
+  begin(8, FS_MODEL_INF);
+  term(a, 1);
+  fs_model_add_known(&m, 9);
+  end();
+  ck_assert_int_eq(m.row.at[2].high, FS_MODEL_INF);
+  ck_assert(!m.contradiction && !m.large);
+}
+END_TEST
+
+START_TEST(rows_without_terms)
+{
+  uint32_t a = var(0, 9, 0);
+  begin(-1, 1);
+  term(a, 2);
+  term(a, -2);
+  end();
+  ck_assert_uint_eq(m.row.n, 0);
+  ck_assert_uint_eq(m.term.n, 0);
+  ck_assert(!m.contradiction);
+  begin(0, 5);
+  fs_model_add_known(&m, 6);
+  end();
+  ck_assert(m.contradiction);
+  m.contradiction = false;
+  begin(0, 5);
+  fs_model_add_known(&m, -1);
+  end();
+  ck_assert(m.contradiction);
+  ck_assert_uint_eq(m.row.n, 0);
+  m.contradiction = false;
+  begin(0, 5); /* holds */
+  fs_model_add_known(&m, 5);
+  end();
+  ck_assert(!m.contradiction);
+}
+END_TEST
+
+START_TEST(rows_that_say_nothing_or_too_much)
+{
+  uint32_t a = var(0, 9, 0);
+  begin(-FS_MODEL_INF, FS_MODEL_INF);
+  term(a, 1);
+  end();
+  ck_assert_uint_eq(m.row.n, 0);
+  ck_assert_uint_eq(m.term.n, 0);
+  ck_assert(!m.contradiction);
+  begin(5, 4);
+  term(a, 1);
+  end();
+  ck_assert_uint_eq(m.row.n, 0);
+  ck_assert(m.contradiction);
+}
+END_TEST
+
+START_TEST(a_row_given_up)
+{
+  uint32_t a = var(0, 9, 0);
+  begin(0, 1);
+  term(a, 1);
+  end();
+  begin(0, 1);
+  term(a, 7);
+  term(a, 8);
+  fs_model_drop_row(&m);
+  ck_assert_uint_eq(m.row.n, 1);
+  ck_assert_uint_eq(m.term.n, 1);
+  ck_assert(!m.open);
+  begin(0, 1);
+  term(a, 2);
+  end();
+  ck_assert_int_eq(m.term.at[1].coef, 2);
+}
+END_TEST
+
+START_TEST(points)
+{
+  uint32_t a = var(-2, 5, 3), b = var(0, FS_MODEL_INF, -1);
+  begin(1, 4);
+  term(a, 1);
+  term(b, 2);
+  end();
+  begin(-FS_MODEL_INF, 9);
+  term(b, 5);
+  end();
+  m.constant = 100;
+  int64_t value[2] = {2, 1};
+  ck_assert_uint_eq(fs_model_broken(&m, value), FS_NONE);
+  ck_assert_int_eq(fs_model_objective(&m, value), 105);
+  value[0] = 3;
+  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
+  value[0] = -2;
+  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
+  value[1] = 2;
+  ck_assert_uint_eq(fs_model_broken(&m, value), 1);
+  value[0] = -3;
+  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 0);
+  value[0] = 6;
+  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 0);
+  value[0] = 5;
+  value[1] = -1;
+  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 1);
+}
+END_TEST
+
+/* Sums and products that leave 64 bits do not wrap round, and a model with numbers that a solver
+ * would round is known as one. */
+START_TEST(large_numbers)
+{
+  uint32_t a = var(0, FS_MODEL_INF, INT64_MAX / 2), b = var(0, FS_MODEL_EXACT, 1);
+  ck_assert(m.large);
+  m.large = false;
+  begin(-FS_MODEL_INF, FS_MODEL_EXACT);
+  term(a, FS_MODEL_EXACT);
+  term(b, -FS_MODEL_EXACT);
+  end();
+  ck_assert(!m.large);
+  int64_t value[2] = {INT64_MAX - 1, 0};
+  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
+  ck_assert_int_gt(fs_model_objective(&m, value), FS_MODEL_EXACT);
+  m.var.at[a].cost = -INT64_MAX;
+  ck_assert_int_lt(fs_model_objective(&m, value), -FS_MODEL_EXACT);
+  begin(-FS_MODEL_INF, FS_MODEL_EXACT);
+  term(a, FS_MODEL_EXACT);
+  term(a, 1);
+  end();
+  ck_assert(m.large);
+  m.large = false;
+  begin(-FS_MODEL_INF, INT64_MAX - 1);
+  term(a, INT64_MAX - 1);
+  term(a, INT64_MAX - 1);
+  fs_model_add_known(&m, -(INT64_MAX - 1));
+  end();
+  ck_assert(m.large);
+  ck_assert_int_gt(m.term.at[m.term.n - 1].coef, FS_MODEL_EXACT);
+  ck_assert_int_gt(m.row.at[m.row.n - 1].high, FS_MODEL_EXACT);
+}
+END_TEST
+
+START_TEST(notes)
+{
+  ck_fs(ctx, fs_model_add_note(&m, "x_%d is %s", 3, "the third"));
+  ck_assert_uint_eq(m.note.n, 1);
+  ck_assert_str_eq(m.note.at[0], "x_3 is the third");
+}
+END_TEST
+
+/* Rows built in any order of terms, with repeats, mean the sum of the terms. */
+START_TEST(random_rows)
+{
+  enum { VARS = 5 };
+  fs_rng rng = {5};
+  for (int i = 0; i < VARS; i++) {
+    (void)var(-9, 9, 0);
+  }
+  for (int round = 0; round < 2000; round++) {
+    int64_t coef[VARS] = {0}, value[VARS], sum = 0, known = 0;
+    int64_t low = fs_kit_between(&rng, -9, 3), high = low + fs_kit_between(&rng, 0, 9);
+    begin(low, high);
+    for (uint32_t k = fs_rng_below(&rng, 12); k > 0; k--) {
+      uint32_t v = fs_rng_below(&rng, VARS);
+      int64_t c = fs_kit_between(&rng, -2, 2);
+      coef[v] += c;
+      term(v, c);
+    }
+    if (fs_rng_one_in(&rng, 3)) {
+      known = fs_kit_between(&rng, -4, 4);
+      fs_model_add_known(&m, known);
+    }
+    end();
+    for (int v = 0; v < VARS; v++) {
+      value[v] = fs_kit_between(&rng, -2, 2);
+      sum += coef[v] * value[v];
+    }
+    bool holds = low <= sum + known && sum + known <= high;
+    bool says = !m.contradiction && fs_model_broken(&m, value) == FS_NONE;
+    if (holds != says) {
+      ck_abort_msg("round %d: %d, the model says %d", round, holds, says);
+    }
+    m.row.n = 0;
+    m.term.n = 0;
+    m.contradiction = false;
+  }
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+  for (long n = 0;; n++) {
+    fs_budget budget = {.left = n};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *c;
+    if (fsched_context_create(&o, &c) != FSCHED_OK) {
+      continue;
+    }
+    fs_model x;
+    fs_model_init(&x, c, "x");
+    fs_status status = fs_kit_random(&x, 3);
+    fs_model_release(&x);
+    bool failed = budget.left < 0;
+    ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : FSCHED_OK);
+    fsched_context_destroy(c);
+    ck_assert_int_eq(budget.blocks, 0);
+    if (!failed) {
+      ck_assert_int_ge(n, 4);
+      break;
+    }
+  }
+}
+END_TEST
+
+Suite *fs_suite_ilp_model(void) {
+  Suite *s = suite_create("ilp_model");
+  TCase *t = tcase_create("model");
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_test(t, terms_are_sorted_and_add_up);
+  tcase_add_test(t, neighbours_add_up);
+  tcase_add_test(t, known_amounts_move_the_bounds);
+  tcase_add_test(t, rows_without_terms);
+  tcase_add_test(t, rows_that_say_nothing_or_too_much);
+  tcase_add_test(t, a_row_given_up);
+  tcase_add_test(t, points);
+  tcase_add_test(t, large_numbers);
+  tcase_add_test(t, notes);
+  tcase_add_test(t, random_rows);
+  tcase_add_test(t, no_memory);
+  suite_add_tcase(s, t);
+  return s;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsched/graph.h"
+
+/* --- the built-in mix: numbers from bytes, and bytes from numbers --- */
+
+static uint64_t turn(uint64_t x, unsigned left) { return (x << left) + (x >> (64 - left)); }
+
+static uint64_t stir(uint64_t x) {
+  x = (x ^ (x >> 31)) * UINT64_C(0xD6E8FEB86659FD93);
+  return x ^ (x >> 30);
+}
+
+static const uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
+
+static uint64_t pair(uint64_t a, uint64_t b) { return stir(turn(a, 23) + b * golden); }
+
+/* Little-endian; what is beyond the end counts as 0. */
+static uint64_t word_at(const uint8_t *p, uint64_t at, uint64_t n) {
+  uint64_t word = 0;
+  for (uint64_t i = 8; i-- > 0;) {
+    word = word << 8 | (at + i < n ? p[at + i] : 0);
+  }
+  return word;
+}
+
+/* The i-th word of a range goes into the i-th of four lanes, round and round. */
+static uint64_t number_of(uint64_t seed, const uint8_t *p, uint64_t n) {
+  uint64_t lane[4];
+  for (unsigned i = 0; i < 4; i++) {
+    lane[i] = seed + i * golden;
+  }
+  for (uint64_t at = 0; at < n; at += 8) {
+    uint64_t *x = &lane[at / 8 % 4];
+    *x = turn((*x ^ word_at(p, at, n)) * UINT64_C(0xA0761D6478BD642F), 29);
+  }
+  uint64_t number = pair(seed, n);
+  for (unsigned i = 0; i < 4; i++) {
+    number = pair(number, lane[i]);
+  }
+  return number;
+}
+
+static void bytes_of(uint64_t seed, uint8_t *p, uint64_t n) {
+  uint64_t start = stir(seed);
+  for (uint64_t at = 0; at < n; at++) {
+    p[at] = (uint8_t)(stir(start + (at / 8 + 1) * golden) >> at % 8 * 8);
+  }
+}
+
+static uint64_t number_of_name(const char *kind, const char *name) {
+  uint64_t salt = 0;
+  for (unsigned i = 0; i < 8; i++) {
+    salt = salt << 8 | (i < strlen(kind) ? (uint8_t)kind[i] : 0);
+  }
+  return number_of(salt, (const uint8_t *)name, strlen(name));
+}
+
+/* --- ops --- */
+
+typedef struct operand {
+  const fs_stream_arg *arg;
+  fs_evaluated at; /* the version's, from the arg's first byte on */
+} operand;
+
+static bool reads(const fs_stream_arg *a) { return a->tag == FSCHED_IN || a->tag == FSCHED_INOUT; }
+static bool writes(const fs_stream_arg *a) {
+  return a->tag == FSCHED_OUT || a->tag == FSCHED_INOUT || a->tag == FSCHED_OUT_EXISTING;
+}
+
+static void mix(const char *name, const operand *x, uint32_t n) {
+  uint64_t number = number_of_name("output", name);
+  for (uint32_t i = 0; i < n; i++) {
+    if (x[i].arg->tag == FSCHED_VALUE) {
+      number = pair(number, pair(i, (uint64_t)x[i].arg->value));
+    } else if (reads(x[i].arg)) {
+      number = pair(number, number_of(i, x[i].at.data, x[i].arg->length));
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (writes(x[i].arg)) {
+      bytes_of(pair(number, i), x[i].at.data, x[i].arg->length);
+    }
+  }
+}
+
+static void copy(const operand *x, uint32_t n) {
+  const operand *from = NULL, *to = NULL;
+  for (uint32_t i = 0; i < n; i++) {
+    from = x[i].arg->tag == FSCHED_IN ? &x[i] : from;
+    to = writes(x[i].arg) ? &x[i] : to;
+  }
+  if (from == NULL || to == NULL) {
+    return; /* refused by who runs it */
+  }
+  uint8_t *held = malloc(from->arg->length + 1);
+  memcpy(held, from->at.data, from->arg->length);
+  for (uint64_t i = 0; i < to->arg->length; i++) {
+    to->at.data[i] = i < from->arg->length ? held[i] : 0;
+  }
+  free(held);
+}
+
+static fs_evaluated make(uint64_t size) {
+  fs_evaluated e = {calloc(size + 1, 1), calloc(size + 1, 1)};
+  return e;
+}
+
+static void drop(fs_evaluated *e) {
+  free(e->data);
+  free(e->defined);
+  *e = (fs_evaluated){NULL, NULL};
+}
+
+static fs_evaluated from(const fs_evaluated *e, const fs_stream_arg *a) {
+  return (fs_evaluated){e->data + a->offset, e->defined + a->offset};
+}
+
+/* `next` holds the versions that the op starts. */
+static void find_operands(const fs_stream *s, const fs_stream_op *op, fs_evaluated *now,
+                          fs_evaluated *next, operand *x) {
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    const fs_stream_arg *a = &s->args[op->arg0 + i];
+    bool starts =
+        a->tag == FSCHED_OUT || (a->tag == FSCHED_OUT_EXISTING && now[a->buffer].data == NULL);
+    if (starts && next[a->buffer].data == NULL) {
+      next[a->buffer] = make(s->buffers[a->buffer].size);
+    }
+  }
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    const fs_stream_arg *a = &s->args[op->arg0 + i];
+    x[i] = (operand){a, {NULL, NULL}};
+    if (reads(a) || writes(a)) {
+      bool starts = a->tag == FSCHED_OUT || now[a->buffer].data == NULL;
+      fs_evaluated *of = starts ? &next[a->buffer] : &now[a->buffer];
+      if (of->data == NULL) {
+        *of = make(s->buffers[a->buffer].size); /* read and never written */
+      }
+      x[i].at = from(of, a);
+    }
+  }
+}
+
+static bool all_defined(const operand *x, uint32_t n) {
+  bool all = true;
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint64_t b = 0; reads(x[i].arg) && b < x[i].arg->length; b++) {
+      all = all && x[i].at.defined[b] != 0;
+    }
+  }
+  return all;
+}
+
+static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x) {
+  const char *kernel =
+      op->kernel == FS_NONE ? "mix" : fs_stream_string(s, s->kernels[op->kernel].builtin);
+  bool known = all_defined(x, op->n_args);
+  if (strcmp(kernel, "nop") == 0) {
+    return;
+  }
+  if (strcmp(kernel, "copy") == 0) {
+    copy(x, op->n_args);
+  } else {
+    mix(fs_stream_string(s, op->name), x, op->n_args);
+  }
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    if (writes(x[i].arg)) {
+      memset(x[i].at.defined, known, x[i].arg->length);
+    }
+  }
+}
+
+static void run_ops(const fs_stream *s, fs_evaluated *now) {
+  fs_evaluated *next = calloc(s->n_buffers + 1, sizeof *next);
+  operand *x = calloc((size_t)s->n_args + 1, sizeof *x);
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    find_operands(s, &s->ops[i], now, next, x);
+    run_op(s, &s->ops[i], x);
+    for (uint32_t b = 0; b < s->n_buffers; b++) {
+      if (next[b].data != NULL) {
+        drop(&now[b]);
+        now[b] = next[b];
+        next[b] = (fs_evaluated){NULL, NULL};
+      }
+    }
+  }
+  free(x);
+  free(next);
+}
+
+/* --- invocations --- */
+
+void fs_evaluate_input(uint32_t buffer, uint8_t *data, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    data[i] = (uint8_t)(stir(buffer * 1000003u + i) >> 7);
+  }
+}
+
+/* What an invocation begins with: state that there is stays. */
+static void give(const fs_stream *s, fs_evaluated *now) {
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    const fs_stream_buffer *x = &s->buffers[b];
+    if (x->io == FSCHED_IO_STATE && now[b].data != NULL) {
+      continue;
+    }
+    drop(&now[b]);
+    bool given = x->io == FSCHED_IO_INPUT || x->io == FSCHED_IO_CONSTANT;
+    if (given || x->io == FSCHED_IO_STATE) {
+      now[b] = make(x->size);
+      memset(now[b].defined, 1, x->size);
+      if (given) {
+        fs_evaluate_input(b, now[b].data, x->size);
+      } else {
+        bytes_of(number_of_name("given", fs_stream_string(s, x->name)), now[b].data, x->size);
+      }
+    }
+  }
+}
+
+fs_evaluated *fs_evaluate(const fs_stream *s, uint32_t invocations) {
+  fs_evaluated *now = calloc(s->n_buffers + 1, sizeof *now);
+  for (uint32_t k = 0; k < invocations; k++) {
+    give(s, now);
+    run_ops(s, now);
+  }
+  return now;
+}
+
+void fs_evaluate_free(const fs_stream *s, fs_evaluated *e) {
+  for (uint32_t b = 0; b < s->n_buffers; b++) {
+    drop(&e[b]);
+  }
+  free(e);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/known_look.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "ilp/pack/model.h"
+#include "ilp/refine/refine_private.h"
+#include "ilp/spill/model.h"
+#include "ilp/time/model.h"
+#include "kit/golden_case.h"
+#include "placement/placement.h"
+
+enum { MOST_TERMS = 10000, MOST_STEPS = 1 << 13 };
+
+typedef struct look {
+  fsched_context *ctx;
+  const fs_known *k;
+  uint64_t seed;
+  const char *limit;
+  fs_problem *p;
+  fs_answer answer;
+  uint64_t sign; /* of all that was found out: it changes where a limit is met */
+} look;
+
+static void sign(look *l, uint64_t value) { l->sign = (l->sign ^ value) * 0x100000001b3u; }
+
+#define ck_known(l, x, ...)                                                                      \
+  do {                                                                                           \
+    if (!(x)) {                                                                                  \
+      char text_[200];                                                                           \
+      (void)snprintf(text_, sizeof text_, __VA_ARGS__);                                          \
+      ck_abort_msg("seed %llu, limit %s: %s", (unsigned long long)(l)->seed, (l)->limit, text_); \
+    }                                                                                            \
+  } while (0)
+
+/* ---- the answer that is known, of a problem */
+
+static fs_tick start_of(const look *l, uint32_t item) {
+  const fs_problem *p = l->p;
+  if (item < p->graph->n_ops) {
+    return l->k->start[item];
+  }
+  uint32_t copy = item - p->graph->n_ops, b = p->graph->version_buffer[p->copy_version[copy]];
+  return p->copy_kind[copy] == FS_SPILL_READ ? l->k->read_at[b] : l->k->write_at[b];
+}
+
+static uint32_t class_of(const look *l, uint32_t item) {
+  const fs_problem *p = l->p;
+  bool op = item < p->graph->n_ops;
+  uint32_t n_queues = p->graph->target.n_queues;
+  if (op && l->k->gang[item]) {
+    return FS_NONE;
+  }
+  uint32_t queue = op ? l->k->queue[item] : n_queues - 1;
+  for (uint32_t c = 0; c < p->n_classes; c++) {
+    for (uint32_t i = p->class_queue0[c]; i < p->class_queue0[c + 1]; i++) {
+      if (p->class_queue[i] == queue) {
+        return c;
+      }
+    }
+  }
+  return 0; /* the one of implicit queues */
+}
+
+static void make_answer(look *l) {
+  fs_problem *p = l->p;
+  fs_answer *a = &l->answer;
+  *a = (fs_answer){.makespan = l->k->makespan};
+  ck_fs(l->ctx, fs_new(&p->arena, &a->start, p->n_items));
+  ck_fs(l->ctx, fs_new(&p->arena, &a->choice, p->n_items));
+  ck_fs(l->ctx, fs_new_zero(&p->arena, &a->address, p->n_residencies));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    a->start[i] = start_of(l, i);
+    a->choice[i] = class_of(l, i);
+  }
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
+    uint32_t v = p->res_version[r];
+    a->address[r] =
+        v == FS_NONE ? l->k->scratch_at[p->res_op[r]] : l->k->at[p->graph->version_buffer[v]];
+  }
+}
+
+/* ---- what is looked at */
+
+static void look_at_bound(look *l, const char *what, fs_tick bound) {
+  ck_known(l, bound <= l->k->makespan, "bound of %s %llu above %llu", what,
+           (unsigned long long)bound, (unsigned long long)l->k->makespan);
+  sign(l, bound);
+}
+
+/* What lives at one time is what the schedule that is known has. */
+static void look_at_peaks(look *l) {
+  uint64_t least[2] = {0};
+  ck_assert_uint_le(l->k->g->target.n_memories, 2);
+  ck_fs(l->ctx, fs_memory_lower_bounds(l->ctx, l->k->g, least));
+  ck_known(l, least[0] <= l->k->capacity, "bound of a memory %llu above %llu",
+           (unsigned long long)least[0], (unsigned long long)l->k->capacity);
+}
+
+static void look_at_bounds(look *l) {
+  fs_lower_bounds b;
+  ck_fs(l->ctx, fs_graph_lower_bounds(l->ctx, l->k->g, &b));
+  look_at_bound(l, "paths", b.critical_path);
+  look_at_bound(l, "queues", b.queue_work);
+  look_at_bound(l, "resources", b.resource_work);
+  look_at_bound(l, "copies", b.copy_work);
+  look_at_bound(l, "memories", b.memory_work);
+  look_at_bound(l, "parts in series", b.series);
+  look_at_bound(l, "all", b.all);
+  look_at_peaks(l);
+}
+
+/* The verifier has its say on what is called known. */
+static void look_at_answer(look *l) {
+  fsched_schedule *s;
+  const char *why;
+  ck_fs(l->ctx, fs_answer_schedule(l->p, &l->answer, &s, &why));
+  bool usual = strcmp(l->limit, "none") == 0;
+  ck_known(l, s != NULL || !usual, "what is known is wrong: %s", why);
+  ck_assert(s == NULL || s->makespan == l->k->makespan);
+  sign(l, s != NULL);
+  fsched_schedule_destroy(s);
+  fs_answer open = l->answer;
+  open.choice = NULL;
+  open.address = NULL;
+  ck_fs(l->ctx, fs_answer_schedule(l->p, &open, &s, &why));
+  sign(l, s != NULL);
+  fsched_schedule_destroy(s);
+}
+
+static void look_at_windows(look *l) {
+  const fs_problem *p = l->p;
+  fs_decision possible;
+  ck_fs(l->ctx, fs_problem_tighten(l->p, &possible));
+  ck_known(l, possible.is == FS_NOT_DECIDED, "the windows are called impossible");
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    fs_tick start = l->answer.start[i];
+    ck_known(l, p->head[i] <= start && start + p->time[i] + p->tail[i] <= p->horizon,
+             "item %u starts at %llu: outside of its window", i, (unsigned long long)start);
+    sign(l, p->head[i]);
+    sign(l, p->tail[i]);
+  }
+}
+
+static void look_at_destruction(look *l) {
+  fs_tick bound;
+  ck_fs(l->ctx, fs_problem_destructive_bound(l->p, &bound));
+  ck_known(l, bound <= l->k->makespan, "destructive bound %llu above %llu",
+           (unsigned long long)bound, (unsigned long long)l->k->makespan);
+  sign(l, bound);
+}
+
+/* A model, which must have the answer as a point with its makespan. */
+static void look_at_point(look *l, const fs_model *m, const char *what, fs_status status, bool fits,
+                          const int64_t *value) {
+  ck_fs(l->ctx, status);
+  ck_known(l, !m->contradiction, "%s: a contradiction", what);
+  ck_known(l, fits && fs_model_broken(m, value) == FS_NONE, "%s: what is known is no point", what);
+  ck_known(l, fs_model_objective(m, value) <= (int64_t)l->k->makespan, "%s: the objective is %lld",
+           what, (long long)fs_model_objective(m, value));
+}
+
+static void look_at_pack(look *l, bool positions) {
+  fs_pack_options o = {.positions = positions, .max_terms = fs_limits_of(l->ctx)->model_terms};
+  fs_pack_model *t;
+  bool fits = false;
+  o.max_terms = fs_min(o.max_terms, MOST_TERMS);
+  ck_fs(l->ctx, fs_pack_model_build(l->p, &o, &t));
+  sign(l, t != NULL);
+  if (t != NULL) {
+    const fs_model *m = fs_pack_model_of(t);
+    int64_t *value = calloc(m->var.n + 1, sizeof *value);
+    fs_status status = fs_pack_model_point(t, &l->answer, value, &fits);
+    look_at_point(l, m, positions ? "positions" : "pack", status, fits, value);
+    sign(l, m->term.n);
+    free(value);
+  }
+  fs_pack_model_destroy(t);
+}
+
+static void look_at_times(look *l, fs_time_places places) {
+  fs_time_options o = {.places = places, .max_terms = fs_limits_of(l->ctx)->model_terms};
+  fs_time_model *t;
+  bool fits = false;
+  o.max_terms = fs_min(o.max_terms, MOST_TERMS);
+  ck_fs(l->ctx, fs_time_model_build(l->p, &o, &t));
+  sign(l, t != NULL);
+  if (t != NULL) {
+    const fs_model *m = fs_time_model_of(t);
+    int64_t *value = calloc(m->var.n + 1, sizeof *value);
+    fs_status status = fs_time_model_point(t, &l->answer, value, &fits);
+    look_at_point(l, m, "times", status, fits, value);
+    sign(l, m->term.n);
+    free(value);
+  }
+  fs_time_model_destroy(t);
+}
+
+/* What is known as a schedule, whatever the limits are. */
+static fsched_schedule *known_schedule(look *l) {
+  const fs_limits *limits = fs_limits_of(l->ctx);
+  fsched_schedule *s;
+  const char *why;
+  fs_limits_set(l->ctx, &fs_limits_usual);
+  ck_fs(l->ctx, fs_answer_schedule(l->p, &l->answer, &s, &why));
+  fs_limits_set(l->ctx, limits);
+  ck_known(l, s != NULL, "what is known is wrong: %s", why);
+  return s;
+}
+
+static void look_at_spill_model(look *l, fs_spill_model *t) {
+  const fs_model *m = fs_spill_model_of(t);
+  int64_t *value = calloc(m->var.n + 1, sizeof *value);
+  bool fits = false;
+  fs_decision exists;
+  fsched_schedule *s = known_schedule(l);
+  fs_status status = fs_spill_model_point(t, s, value, &fits);
+  look_at_point(l, m, "spills", status, fits, value);
+  fsched_schedule_destroy(s);
+  ck_fs(l->ctx, fs_spill_model_schedule(t, value, &s, &exists));
+  ck_known(l, exists.is != FS_NO, "the point that is known is called none");
+  sign(l, exists.is);
+  fsched_schedule_destroy(s);
+  free(value);
+}
+
+static void look_at_spills(look *l) {
+  fs_spill_model *t;
+  if (!l->k->p.store) {
+    return;
+  }
+  ck_fs(l->ctx, fs_spill_model_build(l->ctx, l->k->g, l->k->makespan, MOST_TERMS, &t));
+  sign(l, t != NULL);
+  if (t != NULL) {
+    look_at_spill_model(l, t);
+  }
+  fs_spill_model_destroy(t);
+}
+
+static void look_at_places(look *l, const fs_placement *q, bool lowest) {
+  const fs_known *k = l->k;
+  uint64_t address[FS_KNOWN_OPS], peak = 0;
+  fs_decision exists;
+  bool least = false;
+  ck_fs(l->ctx, fs_placement_run(l->ctx, q, lowest, address, &peak, &exists, &least));
+  ck_known(l, exists.is != FS_NO, "there are said to be no addresses");
+  sign(l, exists.is);
+  if (exists.is == FS_YES) {
+    ck_known(l, peak >= k->capacity && peak <= q->capacity, "an impossible peak");
+    ck_known(l, !lowest || !least || peak == k->capacity, "a peak is called the least");
+    sign(l, peak);
+    sign(l, least);
+  }
+}
+
+/* The rectangles of a strip, with their times: the least peak is the strip's. */
+static void look_at_placement(look *l) {
+  const fs_known *k = l->k;
+  uint64_t end[FS_KNOWN_OPS];
+  for (uint32_t i = 0; i < k->n_ops; i++) {
+    end[i] = k->start[i] + k->time[i];
+  }
+  fs_placement q = {.n = k->n_ops,
+                    .size = k->scratch_size,
+                    .begin = k->start,
+                    .end = end,
+                    .nodes = fs_min(2000, fs_limits_of(l->ctx)->place_nodes)};
+  for (int i = 0; i < 4 && k->p.strip; i++) {
+    q.capacity = i < 2 ? k->capacity : 2 * k->capacity;
+    look_at_places(l, &q, i % 2 != 0);
+  }
+}
+
+/* The model that the refinement begins with. */
+static void look_at_attempt(look *l, fsched_refine refine, fs_tick horizon) {
+  fs_attempt a;
+  bool fits = false;
+  fsched_schedule from = {.graph = l->k->g, .makespan = horizon};
+  ck_fs(l->ctx, fs_attempt_choose(l->ctx, l->k->g, &from, 0, refine, false, NULL, &a));
+  ck_known(l, a.possible.is != FS_NO, "no schedule is said to be as short");
+  const fs_model *m = fs_attempt_model(&a);
+  sign(l, m == NULL ? 0 : 1 + m->term.n);
+  if (m != NULL && m->term.n <= MOST_TERMS) {
+    int64_t *value = calloc(m->var.n + 1, sizeof *value);
+    fs_status status = a.pack != NULL ? fs_pack_model_point(a.pack, &l->answer, value, &fits)
+                                      : fs_time_model_point(a.time, &l->answer, value, &fits);
+    look_at_point(l, m, "the first model", status, fits, value);
+    free(value);
+  }
+  fs_attempt_release(&a);
+}
+
+/* Within the makespan, and within more. */
+static void look_at_problem(look *l, fs_tick horizon) {
+  ck_fs(l->ctx, fs_problem_from_graph(l->ctx, l->k->g, horizon, 0, &l->p));
+  ck_known(l, l->p != NULL, "there is said to be no problem");
+  make_answer(l);
+  l->p->steps = fs_min(MOST_STEPS, fs_limits_of(l->ctx)->horizon_steps);
+  look_at_destruction(l);
+  look_at_windows(l);
+  look_at_destruction(l);
+  look_at_pack(l, false);
+  look_at_pack(l, true);
+  look_at_times(l, FS_TIME_AMOUNTS);
+  look_at_times(l, FS_TIME_PAIRS);
+  look_at_times(l, FS_TIME_POSITIONS);
+  fs_problem_destroy(l->p);
+}
+
+uint64_t fs_known_look_all(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                           const char *limit) {
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  look_at_bounds(&l);
+  look_at_placement(&l);
+  look_at_problem(&l, k->makespan);
+  look_at_problem(&l, k->makespan + 1 + seed % 5);
+  ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
+  make_answer(&l);
+  look_at_answer(&l);
+  look_at_spills(&l);
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+uint64_t fs_known_look_places(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                              const char *limit) {
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  look_at_placement(&l);
+  ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
+  make_answer(&l);
+  look_at_answer(&l);
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+uint64_t fs_known_look_spills(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                              const char *limit) {
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
+  make_answer(&l);
+  look_at_spills(&l);
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+uint64_t fs_known_look_attempts(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                                const char *limit) {
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
+  make_answer(&l);
+  for (fs_tick more = 0; more < 2; more++) {
+    look_at_attempt(&l, FSCHED_REFINE_ILP, k->makespan + more * k->p.tick);
+    look_at_attempt(&l, FSCHED_REFINE_PACK, k->makespan + more * k->p.tick);
+  }
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+uint64_t fs_known_look_strip(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                             const char *limit) {
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  look_at_bounds(&l);
+  ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
+  make_answer(&l);
+  look_at_pack(&l, true);
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+enum { CHAIN = 30, TEXT = 1 << 14 };
+
+/* Ops that read x, one after the other, and one after them that writes y in its place, further ones
+ * then; the memory holds x alone. */
+static void put_chains(char *text, fs_rng *r) {
+  size_t n = (size_t)snprintf(text, TEXT,
+                              "fsched: 1\ntarget: {memories: [{name: m, capacity: 8}]}\n"
+                              "ops:\n  - {name: first, args: [{out: x0, size: 8}]}\n");
+  for (uint32_t i = 0, rounds = 1 + fs_rng_below(r, 4); i < rounds; i++) {
+    uint32_t readers = 2 + fs_rng_below(r, CHAIN);
+    for (uint32_t k = 0; k < readers; k++) {
+      n += (size_t)snprintf(text + n, TEXT - n, "  - {name: r%u-%u, args: [{in: x%u}]", i, k, i);
+      n += k == 0 ? 0 : (size_t)snprintf(text + n, TEXT - n, ", after: [r%u-%u]", i, k - 1);
+      n += (size_t)snprintf(text + n, TEXT - n, "}\n");
+    }
+    n += (size_t)snprintf(text + n, TEXT - n,
+                          "  - {name: w%u, after: [r%u-%u], args: [{in: x%u}, {out: x%u, size: "
+                          "8}], inplace: {x%u: x%u}}\n",
+                          i, i, readers - 1, i, i + 1, i + 1, i);
+    ck_assert_uint_lt(n, TEXT);
+  }
+}
+
+uint64_t fs_known_look_inplace(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                               const char *limit) {
+  char *text = malloc(TEXT);
+  fs_rng r = {seed};
+  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  fsched_graph *g;
+  uint64_t least;
+  put_chains(text, &r);
+  fs_status status = fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g);
+  ck_known(&l, status == FSCHED_OK, "it is refused: %s", fs_test_diags(ctx));
+  ck_fs(ctx, fs_memory_lower_bounds(ctx, g, &least));
+  ck_known(&l, least == 8, "a bound of %llu", (unsigned long long)least);
+  sign(&l, g->op_inplace0[g->n_ops]);
+  fsched_graph_destroy(g);
+  fsched_diag_clear(ctx);
+  free(text);
+  return l.sign;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is looked at in an instance of a known optimum: no bound may be above it, no window may
+ * leave it out, every exact model must have it as a point, nothing may call it impossible, and
+ * nothing proven may be better.  Each returns a number that depends on all that was found out, so
+ * that it differs where a limit (limit.h) of the context changed anything.  `limit` is for
+ * messages; "none": the limits are as usual. */
+#ifndef FS_TEST_KNOWN_LOOK_H
+#define FS_TEST_KNOWN_LOOK_H
+
+#include "kit/known.h"
+
+typedef uint64_t fs_known_look(fsched_context *ctx, const fs_known *k, uint64_t seed,
+                               const char *limit);
+
+fs_known_look fs_known_look_all;      /* for up to about 15 ops */
+fs_known_look fs_known_look_places;   /* addresses of a strip's pieces, their times being known */
+fs_known_look fs_known_look_spills;   /* a strip's, in a memory that could spill */
+fs_known_look fs_known_look_attempts; /* which model the refinement chooses */
+fs_known_look fs_known_look_inplace;  /* not the instance, but a graph that needs its pairs */
+fs_known_look fs_known_look_strip;    /* bounds, and the model by positions */
+
+#endif

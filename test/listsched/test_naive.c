@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The naive scheduler: the verifier accepts what it makes of random graphs. */
+#include <check.h>
+
+#include "fsched/verify.h"
+#include "kit/gen.h"
+#include "kit/naive.h"
+
+static void check_naive(const fs_gen_params *p) {
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fsched_graph *g;
+  fsched_schedule *s;
+  ck_assert_int_eq(fs_gen_graph(ctx, p, &g), FSCHED_OK);
+  ck_assert_int_eq(fs_naive_schedule(ctx, g, &s), FSCHED_OK);
+  fs_tick sum = 0;
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    sum += s->end[i] - s->start[i];
+  }
+  ck_assert_uint_eq(s->makespan, sum);
+  ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
+                (unsigned long long)p->seed, fsched_diag_get(ctx, 0)->message);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+
+START_TEST(random_graphs)
+{
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    fs_gen_params p = fs_gen_any(seed, 150);
+    check_naive(&p);
+  }
+}
+END_TEST
+
+START_TEST(no_store)
+{
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_gen_params p = {.seed = 1, .n_ops = 20, .n_queues = 2, .n_memories = 1};
+  fsched_graph *g;
+  fsched_schedule *s = NULL;
+  ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
+  ck_assert_int_eq(fs_naive_schedule(ctx, g, &s), FSCHED_INFEASIBLE);
+  ck_assert_ptr_null(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+Suite *fs_suite_naive(void) {
+  Suite *suite = suite_create("naive");
+  TCase *tc = tcase_create("naive");
+  tcase_set_timeout(tc, 60);
+  tcase_add_test(tc, random_graphs);
+  tcase_add_test(tc, no_store);
+  suite_add_tcase(suite, tc);
+  return suite;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bound of what memories hold: never above the optimum of small graphs (found by trying all
+ * schedules, or, where things are spilled, above a schedule), and as large as it should be. */
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fsched/verify.h"
+#include "kit/exhaust.h"
+#include "kit/gen.h"
+#include "kit/golden_case.h"
+
+enum { MAX_OPS = 5, TEXT = 4096 };
+
+typedef struct maker {
+  fs_rng rng;
+  char text[TEXT];
+  size_t n;
+  bool spills;
+  uint32_t n_buffers;
+  uint32_t size[16];
+  bool written[16]; /* or given */
+} maker;
+
+static void put(maker *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(maker *k, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  k->n += (size_t)vsnprintf(k->text + k->n, TEXT - k->n, format, args);
+  va_end(args);
+  ck_assert_uint_lt(k->n, TEXT);
+}
+
+static uint32_t below(maker *k, uint32_t n) { return fs_rng_below(&k->rng, n); }
+static bool one_in(maker *k, uint32_t n) { return fs_rng_one_in(&k->rng, n); }
+
+static void put_target(maker *k) {
+  static const char *const placement[] = {"contiguous", "contiguous", "counted"};
+  put(k, "fsched: 1\nname: r\ntarget:\n  queues: [{name: a}%s%s]\n",
+      one_in(k, 3) ? "" : ", {name: b}", k->spills ? ", {name: c, class: copy}" : "");
+  put(k, "  memories:\n    - {name: m, capacity: %u, placement: %s", 4 + below(k, 5),
+      placement[below(k, 3)]);
+  if (k->spills) {
+    put(k, ", backing: s, spill: {on: %s, write: {fixed: %u}, read: {fixed: %u}}",
+        one_in(k, 3) ? "compute" : "copy", below(k, 3), below(k, 3));
+  }
+  put(k, "}\n    - {name: n, capacity: %u}\n    - {name: s}\n", 4 + below(k, 3));
+}
+
+static void put_buffers(maker *k, uint32_t n_ops) {
+  static const char *const io[] = {"input", "constant", "state"};
+  put(k, "buffers:\n");
+  for (uint32_t i = 0; i < 2; i++) {
+    k->size[i] = below(k, 4);
+    k->written[i] = true;
+    put(k, "  - {name: b%u, size: %u, io: %s}\n", i, k->size[i], io[below(k, 3)]);
+  }
+  for (uint32_t i = 2; i < 2 + n_ops; i++) {
+    k->size[i] = below(k, 4);
+    put(k, "  - {name: b%u, size: %u%s%s}\n", i, k->size[i], one_in(k, 5) ? ", io: output" : "",
+        one_in(k, 5) ? ", memory: n" : "");
+  }
+  k->n_buffers = 2 + n_ops;
+}
+
+/* Reads of some of the buffers so far, perhaps in place, and its own output. */
+static void put_op(maker *k, uint32_t op) {
+  uint32_t out = op + 2, over = FS_NONE;
+  put(k, "  - name: o%u\n    time: %u\n    args:\n", op, below(k, 4));
+  for (uint32_t i = 0; i < out; i++) {
+    if (!one_in(k, i < 2 ? 3 : 2)) {
+      continue;
+    }
+    bool inout = i >= 2 && one_in(k, 6);
+    put(k, "      - {%s: b%u}\n", inout ? "inout" : "in", i);
+    over = !inout && k->size[i] == k->size[out] && one_in(k, 2) ? i : over;
+  }
+  put(k, "      - {out: b%u}\n", out);
+  if (over != FS_NONE) {
+    put(k, "    inplace: {b%u: b%u}\n", out, over);
+  }
+  if (one_in(k, 3)) {
+    put(k, "    scratch: {m: %u}\n", 1 + below(k, 3));
+  }
+}
+
+/* NULL when an op does not fit. */
+static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed, bool spills) {
+  static maker k;
+  k = (maker){.rng = {seed}, .spills = spills};
+  fsched_graph *g = NULL;
+  uint32_t n_ops = 1 + below(&k, MAX_OPS);
+  put_target(&k);
+  put_buffers(&k, n_ops);
+  put(&k, "ops:\n");
+  for (uint32_t op = 0; op < n_ops; op++) {
+    put_op(&k, op);
+  }
+  fs_status status = fsched_graph_parse(ctx, "r", k.text, k.n, NULL, &g);
+  ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "seed %u: %s\n%s",
+                (unsigned)seed, fs_test_diags(ctx), k.text);
+  fsched_diag_clear(ctx);
+  return g;
+}
+
+static fs_lower_bounds bounds_of(fsched_context *ctx, const fsched_graph *g) {
+  fs_lower_bounds bounds;
+  ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bounds));
+  return bounds;
+}
+
+static fs_tick others(const fs_lower_bounds *b) {
+  return fs_max(fs_max(b->critical_path, b->queue_work), fs_max(b->resource_work, b->copy_work));
+}
+
+/* A schedule that is no longer than the limit: 1, 0, or -1 when it is not found out. */
+static int possible(const fsched_graph *g, fs_tick limit) {
+  fs_exhaust e = fs_exhaust_search(g, limit, limit, 20000);
+  return e.known ? e.found : -1;
+}
+
+START_TEST(never_above_the_optimum)
+{
+  unsigned known_not = 0, memory_decides = 0, tight = 0;
+  for (uint64_t seed = 0; seed < 4000; seed++) {
+    fsched_context *ctx;
+    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+    fsched_graph *g = random_graph(ctx, seed, false);
+    if (g != NULL) {
+      fs_lower_bounds b = bounds_of(ctx, g);
+      int shorter = b.all == 0 ? 0 : possible(g, b.all - 1);
+      ck_assert_msg(shorter != 1, "seed %u: bound %u (memory %u), but there is a shorter schedule",
+                    (unsigned)seed, (unsigned)b.all, (unsigned)b.memory_work);
+      known_not += shorter == 0;
+      if (b.memory_work > others(&b)) {
+        memory_decides++;
+        tight += possible(g, b.all) == 1;
+      }
+      fsched_graph_destroy(g);
+    }
+    fsched_context_destroy(ctx);
+  }
+  ck_assert_uint_ge(known_not, 2000);
+  ck_assert_msg(memory_decides >= 60 && tight >= 30, "%u, tight %u", memory_decides, tight);
+}
+END_TEST
+
+/* The shortest of some schedules. */
+static fs_tick shortest(fsched_context *ctx, const fsched_graph *g) {
+  fs_tick best = FS_TICK_NONE;
+  for (int policy = 0; policy < 2; policy++) {
+    fsched_compile_options o = {.size = sizeof o,
+                                .evict = policy ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
+                                .seed = (uint64_t)policy};
+    fsched_schedule *s;
+    if (fsched_compile(ctx, g, &o, &s, NULL) == FSCHED_OK) {
+      ck_fs(ctx, fsched_verify_schedule(ctx, g, s));
+      best = fs_min(best, s->makespan);
+      fsched_schedule_destroy(s);
+    }
+    fsched_diag_clear(ctx);
+  }
+  return best;
+}
+
+START_TEST(never_above_a_schedule)
+{
+  unsigned memory_decides = 0, tight = 0;
+  for (uint64_t seed = 0; seed < 2500; seed++) {
+    fsched_context *ctx;
+    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+    fsched_graph *g = random_graph(ctx, seed, true);
+    if (g != NULL) {
+      fs_lower_bounds b = bounds_of(ctx, g);
+      fs_tick best = shortest(ctx, g);
+      ck_assert_msg(b.all <= best, "seed %u: bound %u (memory %u), a schedule of %u",
+                    (unsigned)seed, (unsigned)b.all, (unsigned)b.memory_work, (unsigned)best);
+      memory_decides += b.memory_work > others(&b);
+      tight += b.memory_work > others(&b) && b.memory_work == best;
+      fsched_graph_destroy(g);
+    }
+    fsched_context_destroy(ctx);
+  }
+  ck_assert_msg(memory_decides >= 30 && tight >= 8, "%u, tight %u", memory_decides, tight);
+}
+END_TEST
+
+/* Larger ones, tight, with everything that the generator knows. */
+START_TEST(never_above_a_large_schedule)
+{
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    fsched_context *ctx;
+    fsched_graph *g;
+    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+    fs_gen_params p = _i ? fs_gen_tight(seed, 30) : fs_gen_any(seed, 40);
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    fs_lower_bounds b = bounds_of(ctx, g);
+    fs_tick best = shortest(ctx, g);
+    ck_assert_msg(b.all <= best, "seed %u: bound %u, a schedule of %u", (unsigned)seed,
+                  (unsigned)b.all, (unsigned)best);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+  }
+}
+END_TEST
+
+/* Rectangles in a strip: at least the area over the width. */
+START_TEST(strip_packing)
+{
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    static maker k;
+    k = (maker){.rng = {seed}};
+    uint64_t area = 0, width = 10 + below(&k, 20);
+    put(&k, "fsched: 1\nname: s\ntarget:\n  memories: [{name: m, capacity: %u}]\nops:\n",
+        (unsigned)width * 1000);
+    for (uint32_t i = 0, n = 5 + below(&k, 40); i < n; i++) {
+      uint32_t w = 1 + below(&k, (uint32_t)width), h = 1 + below(&k, 9);
+      put(&k, "  - {name: o%u, time: %u, scratch: {m: %u}}\n", i, h, w * 1000);
+      area += (uint64_t)w * h;
+    }
+    fsched_context *ctx;
+    fsched_graph *g;
+    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+    ck_fs(ctx, fsched_graph_parse(ctx, "s", k.text, k.n, NULL, &g));
+    fs_lower_bounds b = bounds_of(ctx, g);
+    ck_assert_uint_ge(b.memory_work, fs_ceil_div(area, width));
+    ck_assert_uint_le(b.memory_work, shortest(ctx, g));
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+  }
+}
+END_TEST
+
+static const struct {
+  const char *what, *memory, *rest;
+  fs_tick bound;
+} known[] = {
+    {"scratch", "capacity: 10",
+     "ops:\n  - {name: a, time: 3, scratch: {m: 6}}\n  - {name: b, time: 4, scratch: {m: 5}}\n"
+     "  - {name: c, time: 4, scratch: {m: 5}}\n",
+     (18 + 20 + 20 + 2) / 10},
+    {"sizes with a common divisor", "capacity: 10",
+     "ops: [{name: a, time: 3, scratch: {m: 6}}, {name: b, time: 4, scratch: {m: 6}}]\n", 7},
+    {"a version is held between its ops", "capacity: 4",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 5, after: [p]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 3, scratch: {m: 4}}\n",
+     2 + 5 + 1 + 3},
+    {"readers one after the other", "capacity: 4",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 5, args: [{in: x}]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 3, scratch: {m: 4}}\n",
+     2 + 5 + 1 + 3},
+    {"readers at one time", "capacity: 4",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 5, args: [{in: x}]}\n  - {name: r, time: 5, args: [{in: x}]}\n"
+     "  - {name: s, time: 3, scratch: {m: 4}}\n",
+     2 + 5 + 3},
+    {"a kept version stays", "capacity: 4",
+     "buffers: [{name: x, size: 4, io: output}]\n"
+     "ops:\n  - {name: p, time: 2, args: [{out: x}]}\n  - {name: q, time: 5, after: [p]}\n"
+     "  - {name: s, time: 3, scratch: {m: 4}}\n",
+     2 + 5 + 3},
+    {"given content is there from 0", "capacity: 4",
+     "buffers: [{name: x, size: 4, io: input}]\n"
+     "ops:\n  - {name: q, time: 5}\n  - {name: p, time: 2, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 3, scratch: {m: 4}}\n",
+     5 + 2 + 3},
+    {"state lessens the capacity", "capacity: 8",
+     "buffers: [{name: x, size: 4, io: state}]\n"
+     "ops:\n  - {name: a, time: 5, scratch: {m: 4}}\n  - {name: b, time: 6, scratch: {m: 4}}\n",
+     5 + 6},
+    {"heads and tails", "capacity: 4",
+     "ops:\n  - {name: h, time: 7}\n  - {name: a, time: 5, after: [h], scratch: {m: 3}}\n"
+     "  - {name: b, time: 6, after: [h], scratch: {m: 2}}\n"
+     "  - {name: t, time: 9, after: [a, b]}\n",
+     7 + (15 + 12 + 1) / 4 + 9},
+    {"parts in series", "capacity: 3",
+     "ops:\n  - {name: a, time: 1, scratch: {m: 2}}\n  - {name: b, time: 1, scratch: {m: 2}}\n"
+     "  - {name: c, time: 1, after: [a, b]}\n"
+     "  - {name: d, time: 1, after: [c], scratch: {m: 2}}\n"
+     "  - {name: e, time: 1, after: [c], scratch: {m: 2}}\n",
+     2 + 1 + 2},
+    {"in place", "capacity: 8",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 5, args: [{in: x}, {out: y, size: 4}], inplace: {y: x}}\n"
+     "  - {name: r, time: 1, args: [{in: y}]}\n  - {name: s, time: 6, scratch: {m: 8}}\n",
+     (2 + 5 + 1 + 12) / 2},
+    {"not in place", "capacity: 8",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 5, args: [{in: x}, {out: y, size: 4}]}\n"
+     "  - {name: r, time: 1, args: [{in: y}]}\n  - {name: s, time: 6, scratch: {m: 8}}\n",
+     (2 + 5 + 5 + 1 + 12 + 1) / 2},
+    {"a read comes first",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 9}, read: {fixed: 3}}",
+     "buffers: [{name: x, size: 4, io: input}]\n"
+     "ops:\n  - {name: p, time: 2, args: [{in: x}]}\n  - {name: s, time: 6, scratch: {m: 4}}\n",
+     3 + 2 + 6},
+    {"a write-back comes last",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 9}, read: {fixed: 3}}",
+     "buffers: [{name: x, size: 4, io: output}]\n"
+     "ops:\n  - {name: p, time: 2, args: [{out: x}]}\n  - {name: s, time: 6, scratch: {m: 4}}\n",
+     2 + 9 + 6},
+    {"gone for less than the copies take",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 2}, read: {fixed: 3}}",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 4, after: [p]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 7, scratch: {m: 4}}\n",
+     2 + 4 + 1 + 7},
+    {"gone for longer",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 2}, read: {fixed: 1}}",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 4, after: [p]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 7, scratch: {m: 4}}\n",
+     2 + (2 + 1) + 1 + 7},
+    {"what is in the store needs no write",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 2}, read: {fixed: 1}}",
+     "buffers: [{name: x, size: 4, io: input}]\n"
+     "ops:\n  - {name: p, time: 2, args: [{in: x}]}\n"
+     "  - {name: q, time: 4, after: [p]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{in: x}]}\n"
+     "  - {name: s, time: 7, scratch: {m: 4}}\n",
+     1 + 2 + 1 + 1 + 7},
+    {"the first of two writers",
+     "capacity: 4, backing: b, spill: {on: x, write: {fixed: 9}, read: {fixed: 1}}",
+     "ops:\n  - {name: p, time: 2, args: [{out: x, size: 4}]}\n"
+     "  - {name: q, time: 4, after: [p]}\n"
+     "  - {name: r, time: 1, after: [q], args: [{inout: x}]}\n"
+     "  - {name: s, time: 7, scratch: {m: 4}}\n",
+     2 + 1 + 1 + 7},
+    {"sizes that have to be rounded", "capacity: 281474976710656",
+     "ops:\n  - {name: a, time: 1000000, scratch: {m: 281474976710655}}\n"
+     "  - {name: b, time: 1000000, scratch: {m: 281474976710654}}\n",
+     2000000},
+};
+
+START_TEST(known_bounds)
+{
+  char text[TEXT];
+  fsched_context *ctx;
+  fsched_graph *g;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\nname: k\ntarget:\n"
+                 "  queues: [{name: q0}, {name: q1}, {name: q2}, {name: x, class: copy}]\n"
+                 "  memories: [{name: m, %s}, {name: b}]\n%s",
+                 known[_i].memory, known[_i].rest);
+  fs_status status = fsched_graph_parse(ctx, "k", text, strlen(text), NULL, &g);
+  ck_assert_msg(status == FSCHED_OK, "%s: %s", known[_i].what, fs_test_diags(ctx));
+  fs_lower_bounds b = bounds_of(ctx, g);
+  fs_tick bound = strcmp(known[_i].what, "parts in series") == 0 ? b.series : b.memory_work;
+  ck_assert_msg(bound == known[_i].bound, "%s: %u, expected %u", known[_i].what, (unsigned)bound,
+                (unsigned)known[_i].bound);
+  ck_assert_uint_ge(b.all, bound);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* In figure-10 both the graph and its bounds are known. */
+START_TEST(in_the_statistics)
+{
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fsched_graph *g = fs_golden_graph(ctx, "figure-10");
+  fsched_schedule *s;
+  char *text;
+  size_t n;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
+  const char *bounds = strstr(text, "\"bounds\": {\"critical_path\": ");
+  ck_assert_ptr_nonnull(bounds);
+  ck_assert_ptr_nonnull(strstr(bounds, "\"memory\": "));
+  ck_assert_ptr_nonnull(strstr(bounds, "\"relaxation\": null}"));
+  fsched_text_free(ctx, text, n);
+  s->relaxation = 5;
+  ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
+  ck_assert_ptr_nonnull(strstr(text, "\"relaxation\": 5}"));
+  fsched_text_free(ctx, text, n);
+  s->has_bounds = false;
+  ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
+  ck_assert_ptr_nonnull(strstr(text, "\"bounds\": null"));
+  fsched_text_free(ctx, text, n);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  fsched_context_destroy(ctx);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+  for (long n = 0;; n++) {
+    fs_budget budget = {.left = 100000};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *ctx;
+    fs_lower_bounds bounds;
+    ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+    fsched_graph *g = random_graph(ctx, 5, true);
+    ck_assert_ptr_nonnull(g);
+    budget.left = n;
+    fs_status status = fs_graph_lower_bounds(ctx, g, &bounds);
+    bool failed = budget.left < 0;
+    ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : FSCHED_OK);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+    ck_assert_int_eq(budget.blocks, 0);
+    if (!failed) {
+      ck_assert_int_ge(n, 1);
+      break;
+    }
+  }
+}
+END_TEST
+
+Suite *fs_suite_bounds_memory(void) {
+  Suite *s = suite_create("bounds_memory");
+  TCase *t = tcase_create("bounds_memory");
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, never_above_the_optimum);
+  tcase_add_test(t, never_above_a_schedule);
+  tcase_add_loop_test(t, never_above_a_large_schedule, 0, 2);
+  tcase_add_test(t, strip_packing);
+  tcase_add_loop_test(t, known_bounds, 0, sizeof known / sizeof *known);
+  tcase_add_test(t, in_the_statistics);
+  tcase_add_test(t, no_memory);
+  suite_add_tcase(s, t);
+  return s;
+}
