@@ -187,19 +187,53 @@ static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   put(d, "}");
 }
 
-static void put_needs(fs_dis *d, const fs_stream_op *o) {
+/* Readers of YAML take keys of up to 1,024 characters, and one of a name may be written with 6. */
+static bool is_key(const fs_dis *d, uint32_t name) {
+  enum { MOST_OF_A_KEY = 160 };
+  return strlen(fs_stream_string(d->s, name)) <= MOST_OF_A_KEY;
+}
+
+/* Entry i of an object, or of a list where one of its names is too long for a key. */
+static void put_amount(fs_dis *d, uint32_t i, bool keys, uint32_t name, uint64_t amount) {
+  put(d, comma(i));
+  put_name(d, keys ? "" : "{\"name\": ", name);
+  put_u64(d, keys ? ": " : ", \"amount\": ", amount);
+  put(d, keys ? "" : "}");
+}
+
+static void put_uses(fs_dis *d, const fs_stream_op *o) {
+  const fs_stream_use *u = d->s->uses + o->use0;
+  bool keys = true;
+  for (uint32_t i = 0; i < o->n_uses && keys; i++) {
+    keys = is_key(d, d->s->resources[u[i].resource].name);
+  }
+  put(d, keys ? ", \"uses\": {" : ", \"uses\": [");
   for (uint32_t i = 0; i < o->n_uses; i++) {
-    const fs_stream_use *u = &d->s->uses[o->use0 + i];
-    put_name(d, i == 0 ? ", \"uses\": {" : ", ", d->s->resources[u->resource].name);
-    put_u64(d, ": ", u->amount);
+    put_amount(d, i, keys, d->s->resources[u[i].resource].name, u[i].amount);
   }
-  put(d, o->n_uses == 0 ? "" : "}");
+  put(d, keys ? "}" : "]");
+}
+
+static void put_scratch(fs_dis *d, const fs_stream_op *o) {
+  const fs_stream_scratch *s = d->s->scratches + o->scratch0;
+  bool keys = true;
+  for (uint32_t i = 0; i < o->n_scratches && keys; i++) {
+    keys = is_key(d, d->s->memories[s[i].memory].name);
+  }
+  put(d, keys ? ", \"scratch\": {" : ", \"scratch\": [");
   for (uint32_t i = 0; i < o->n_scratches; i++) {
-    const fs_stream_scratch *s = &d->s->scratches[o->scratch0 + i];
-    put_name(d, i == 0 ? ", \"scratch\": {" : ", ", d->s->memories[s->memory].name);
-    put_u64(d, ": ", s->size);
+    put_amount(d, i, keys, d->s->memories[s[i].memory].name, s[i].size);
   }
-  put(d, o->n_scratches == 0 ? "" : "}");
+  put(d, keys ? "}" : "]");
+}
+
+static void put_needs(fs_dis *d, const fs_stream_op *o) {
+  if (o->n_uses > 0) {
+    put_uses(d, o);
+  }
+  if (o->n_scratches > 0) {
+    put_scratch(d, o);
+  }
   for (uint32_t i = 0; i < o->n_afters; i++) {
     put_name(d, i == 0 ? ", \"after\": [" : ", ", d->s->ops[d->s->afters[o->after0 + i]].name);
   }
@@ -340,20 +374,11 @@ static void put_wait(fs_dis *d, const char *key, uint32_t axis, uint32_t epoch) 
   put(d, "}");
 }
 
-/* Readers of YAML take keys of up to 1,024 characters, and one of a name may be written with 6. */
-static bool are_keys(const fs_dis *d, const fs_stream_command *c) {
-  enum { MOST_OF_A_KEY = 160 };
-  for (uint32_t i = 0; i < c->n_frontier; i++) {
-    uint32_t axis = d->s->frontiers[c->frontier0 + i].axis;
-    if (strlen(fs_stream_string(d->s, d->s->axes[axis].name)) > MOST_OF_A_KEY) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static void put_frontier(fs_dis *d, const fs_stream_command *c) {
-  bool keys = are_keys(d, c);
+  bool keys = true;
+  for (uint32_t i = 0; i < c->n_frontier && keys; i++) {
+    keys = is_key(d, d->s->axes[d->s->frontiers[c->frontier0 + i].axis].name);
+  }
   put(d, keys ? ", \"frontier\": {" : ", \"frontier\": [");
   for (uint32_t i = 0; i < c->n_frontier; i++) {
     const fs_stream_wait *w = &d->s->frontiers[c->frontier0 + i];

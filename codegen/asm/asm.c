@@ -273,30 +273,50 @@ static fs_status arg(fs_asm *a, uint32_t node) {
   return fs_asm_push(a, args, r);
 }
 
+/* Of an object from names to amounts, or of a list of both where a name is too long for a key. */
+typedef struct amounts {
+  const fs_names *names;
+  const char *what; /* they name */
+  uint32_t at;      /* node of the next one; FS_NONE: none is left */
+  bool list;
+} amounts;
+
+static fs_status open_amounts(fs_asm *a, uint32_t node, amounts *m, uint32_t *n) {
+  m->list = a->f.doc->node[node].kind == FS_NODE_SEQUENCE;
+  return m->list ? fs_fields_sequence(&a->f, node, &m->at, n)
+                 : fs_fields_pairs(&a->f, node, &m->at, n);
+}
+
+static fs_status next_amount(fs_asm *a, amounts *m, uint32_t *id, uint64_t *amount) {
+  enum { NAME, AMOUNT, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true}, {"amount", true}};
+  uint32_t value[FIELDS] = {m->at, fs_fields_next(&a->f, m->at)};
+  m->at = fs_fields_next(&a->f, value[m->list ? NAME : AMOUNT]);
+  if (m->list) {
+    FS_TRY(fs_fields_mapping(&a->f, value[NAME], fields, FIELDS, value));
+  }
+  FS_TRY(fs_fields_name(&a->f, value[NAME], m->names, m->what, id));
+  return fs_fields_u64(&a->f, value[AMOUNT], amount);
+}
+
 static fs_status uses(fs_asm *a, uint32_t node, uint32_t *n) {
-  uint32_t key;
-  FS_TRY(fs_fields_pairs(&a->f, node, &key, n));
-  while (key != FS_NONE) {
+  amounts m = {.names = &a->resource_names, .what = "resource"};
+  FS_TRY(open_amounts(a, node, &m, n));
+  while (m.at != FS_NONE) {
     fs_stream_use r = {0};
-    uint32_t value = fs_fields_next(&a->f, key);
-    FS_TRY(fs_fields_name(&a->f, key, &a->resource_names, "resource", &r.resource));
-    FS_TRY(fs_fields_u64(&a->f, value, &r.amount));
+    FS_TRY(next_amount(a, &m, &r.resource, &r.amount));
     FS_TRY(fs_asm_push(a, uses, r));
-    key = fs_fields_next(&a->f, value);
   }
   return FSCHED_OK;
 }
 
 static fs_status scratches(fs_asm *a, uint32_t node, uint32_t *n) {
-  uint32_t key;
-  FS_TRY(fs_fields_pairs(&a->f, node, &key, n));
-  while (key != FS_NONE) {
+  amounts m = {.names = &a->memory_names, .what = "memory"};
+  FS_TRY(open_amounts(a, node, &m, n));
+  while (m.at != FS_NONE) {
     fs_stream_scratch r = {0};
-    uint32_t value = fs_fields_next(&a->f, key);
-    FS_TRY(fs_fields_name(&a->f, key, &a->memory_names, "memory", &r.memory));
-    FS_TRY(fs_fields_u64(&a->f, value, &r.size));
+    FS_TRY(next_amount(a, &m, &r.memory, &r.size));
     FS_TRY(fs_asm_push(a, scratches, r));
-    key = fs_fields_next(&a->f, value);
   }
   return FSCHED_OK;
 }

@@ -37,7 +37,8 @@ typedef struct fs_cuda_plan {
  * Ensures: n_events counts the items that have an event, numbered in the order of items; the last
  * item of every lane but lane 0 has one, so that lane 0 can wait for all.
  * Errors: FSCHED_REPLAY, reported to ctx, when the stream deadlocks; FSCHED_SYSTEM for memory,
- * which is reported to the arena's context. Complexity: O((commands + waits) log queues). */
+ * which is reported to the arena's context.
+ * Complexity: O((commands + waits) log queues). */
 fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                             fs_cuda_plan *plan) FS_MUST_USE;
 /* Gives the item an event, if it has none, for those who sometimes wait for it. */

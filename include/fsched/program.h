@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct fsched_program fsched_program;
 
-/** Copies `bytes`. Errors: FSCHED_BAD_INPUT with a diagnostic for anything malformed. */
+/** Copies `bytes`.  Errors: FSCHED_BAD_INPUT with a diagnostic for anything malformed. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_load(fsched_context *ctx, const char *name,
                                                              const void *bytes, size_t size,
                                                              fsched_program **out);

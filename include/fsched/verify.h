@@ -6,7 +6,7 @@
  * actual durations: conflicting accesses are ordered by queue order and waits, everything counted
  * stays within its capacity, nothing deadlocks, every value is the right one, and no wait is
  * superfluous.  Each violation is a diagnostic with the code of its rule (lib/base/diag.def); up to
- * the context's max_errors of them are reported. Errors: FSCHED_WRONG when refuted. */
+ * the context's max_errors of them are reported.  Errors: FSCHED_WRONG when refuted. */
 #ifndef FSCHED_VERIFY_H
 #define FSCHED_VERIFY_H
 

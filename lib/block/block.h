@@ -12,8 +12,10 @@
  * Requires fs_ctrledge_run and fs_waits_run, which `again` runs anew where addresses change.
  * Ensures: issue, stop and points of `sync` are filled, the schedule has new times
  * (lib/model/retime.h), residencies in stack memories have addresses from the stack where these
- * fit, and control edges and data are those of the new addresses. Source: nvFuser's sync insertion
- * and shared memory allocation; what differs is said in the sources.  Errors: FSCHED_SYSTEM. */
+ * fit, and control edges and data are those of the new addresses.
+ * Errors: FSCHED_SYSTEM.
+ * Source: nvFuser's sync insertion and shared memory allocation; what differs is said in the
+ * sources. */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H
 

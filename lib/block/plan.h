@@ -18,8 +18,8 @@ typedef struct fs_block_plan {
 
 /* Requires phases (orders.h).  Fills the rest in `arena`: items by phase, then as planned; a full
  * sync before each phase and, besides, at each place in `extra` (ascending); counting syncs for
- * what is left.  No stop lies between members of a gang if no extra one does. Complexity: O(items +
- * needs + edges + stops).  Errors: FSCHED_SYSTEM. */
+ * what is left.  No stop lies between members of a gang if no extra one does.
+ * Complexity: O(items + needs + edges + stops).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) FS_MUST_USE;
 

@@ -5,7 +5,7 @@
  * their ends; bytes that nothing touches belong to no segment, since nothing depends on them.
  * Segments of counted memories are whole and have no addresses; those of content that is given or
  * kept where it lives, and those of schedules that get new times (lib/model/retime.h), are whole,
- * too. Of each segment: the first accesses (before which no other access is known to come) and the
+ * too.  Of each segment: the first accesses (before which no other access is known to come) and the
  * last ones.  Known are queue order, edges of the graph and those of copies' data, not their
  * closure. */
 #ifndef FS_SEGMENTS_H

@@ -7,8 +7,8 @@
 
 /* Fills s->order: by start, then as listed, except where items without length must come before
  * others of the same start (see model/issue_order.c).  `listed` holds the items as they were
- * listed. Requires all of the schedule but the order; it may be a wrong one. Complexity: O((items +
- * edges) log items).  Errors: FSCHED_SYSTEM. */
+ * listed.  Requires all of the schedule but the order; it may be a wrong one.
+ * Complexity: O((items + edges) log items).  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_order(fsched_schedule *s, const uint32_t *listed) FS_MUST_USE;
 /* Requires s->order, and residencies by begin.  Renumbers them so that those that begin together
  * come in the order of the items that begin them; ties stay.  O(args + residencies log). */

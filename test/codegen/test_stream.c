@@ -243,6 +243,19 @@ START_TEST(quoted_texts)
 END_TEST
 
 /* Keys of YAML are limited, names are not: a frontier names queues. */
+/* Of op 0: a resource and scratch in a memory of this name, and of a short one. */
+static void add_needs(fsched_builder *b, const char *name) {
+  const char *const names[] = {name, "short"};
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t id;
+    ck_fs(ctx, fsched_builder_resource(b, names[i], 7 + i, &id));
+    ck_fs(ctx, fsched_builder_use(b, 0, id, 3 + i));
+    fsched_memory_desc m = {.size = sizeof m, .name = names[i], .capacity = 64};
+    ck_fs(ctx, fsched_builder_memory(b, &m, &id));
+    ck_fs(ctx, fsched_builder_scratch(b, 0, id, 16 + i));
+  }
+}
+
 START_TEST(long_names)
 {
   char name[2001];
@@ -258,6 +271,7 @@ START_TEST(long_names)
   ck_fs(ctx, fsched_builder_queue(b, &q, &id));
   fsched_op_desc o = {.size = sizeof o, .name = "a", .time = 1};
   ck_fs(ctx, fsched_builder_op(b, &o, &id));
+  add_needs(b, name);
   ck_fs(ctx, fsched_builder_finish(b, &g));
   ck_fs(ctx,
         fsched_compile(

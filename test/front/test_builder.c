@@ -3,64 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "front/builder_kit.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/graph_checks.h"
 #include "model/graph.h"
-
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
-
-static fsched_builder *make(void) {
-  fsched_builder *b;
-  ck_assert_int_eq(fsched_builder_create(ctx, "g", &b), FSCHED_OK);
-  return b;
-}
-
-static uint32_t add_memory(fsched_builder *b, const char *name, uint64_t capacity) {
-  uint32_t id;
-  fsched_memory_desc d = {.size = sizeof d, .name = name, .capacity = capacity};
-  ck_assert_int_eq(fsched_builder_memory(b, &d, &id), FSCHED_OK);
-  return id;
-}
-
-static uint32_t add_queue(fsched_builder *b, const char *name, const char *class_name) {
-  uint32_t id;
-  fsched_queue_desc d = {.size = sizeof d, .name = name, .queue_class = class_name};
-  ck_assert_int_eq(fsched_builder_queue(b, &d, &id), FSCHED_OK);
-  return id;
-}
-
-static uint32_t add_buffer(fsched_builder *b, const char *name, uint64_t size, fsched_io io) {
-  uint32_t id;
-  fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = size, .io = io};
-  ck_assert_int_eq(fsched_builder_buffer(b, &d, &id), FSCHED_OK);
-  return id;
-}
-
-static uint32_t add_op(fsched_builder *b, const char *name, const char *on) {
-  uint32_t id;
-  fsched_op_desc d = {.size = sizeof d, .name = name, .on = on, .time = 1};
-  ck_assert_int_eq(fsched_builder_op(b, &d, &id), FSCHED_OK);
-  return id;
-}
-
-static fs_status add_arg(fsched_builder *b, uint32_t op, fsched_tag tag, uint32_t buffer) {
-  fsched_arg_desc d = {.size = sizeof d, .tag = tag, .buffer = buffer};
-  return fsched_builder_arg(b, op, &d);
-}
-
-static fsched_graph *finish(fsched_builder *b) {
-  fsched_graph *g = NULL;
-  ck_assert_msg(fsched_builder_finish(b, &g) == FSCHED_OK, "%s",
-                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
-  fsched_builder_destroy(b);
-  return g;
-}
 
 START_TEST(domains_and_gangs)
 {
@@ -177,47 +126,6 @@ START_TEST(lookups_before_inserts)
 }
 END_TEST
 
-typedef struct pair_case {
-  uint64_t out_size;
-  fsched_io in_io;
-  bool read_again, write_again, twice;
-  uint32_t kept;
-} pair_case;
-static const pair_case pair_cases[] = {
-    {8, FSCHED_IO_NONE, false, false, false, 1},   {4, FSCHED_IO_NONE, false, false, false, 0},
-    {8, FSCHED_IO_OUTPUT, false, false, false, 0}, {8, FSCHED_IO_NONE, true, false, false, 0},
-    {8, FSCHED_IO_NONE, false, true, false, 0},    {8, FSCHED_IO_INPUT, false, false, false, 1},
-    {8, FSCHED_IO_NONE, false, false, true, 0},
-};
-
-START_TEST(legal_inplace_pairs)
-{
-  const pair_case *c = &pair_cases[_i];
-  fsched_builder *b = make();
-  add_memory(b, "m", 100);
-  uint32_t x = add_buffer(b, "x", 8, c->in_io);
-  uint32_t y = add_buffer(b, "y", c->out_size, FSCHED_IO_NONE);
-  uint32_t op = add_op(b, "write", NULL);
-  if (c->in_io != FSCHED_IO_INPUT) {
-    ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, x), FSCHED_OK);
-  }
-  op = add_op(b, "move", NULL);
-  ck_assert_int_eq(add_arg(b, op, FSCHED_IN, x), FSCHED_OK);
-  ck_assert_int_eq(add_arg(b, op, FSCHED_OUT, y), FSCHED_OK);
-  if (c->twice) {
-    ck_assert_int_eq(add_arg(b, op, FSCHED_IN, x), FSCHED_OK);
-  }
-  ck_assert_int_eq(fsched_builder_inplace(b, op, y, x), FSCHED_OK);
-  op = add_op(b, "after", NULL);
-  if (c->read_again || c->write_again) {
-    ck_assert_int_eq(add_arg(b, op, c->read_again ? FSCHED_IN : FSCHED_OUT_EXISTING, x), FSCHED_OK);
-  }
-  fsched_graph *g = finish(b);
-  ck_assert_uint_eq(g->op_inplace0[3], c->kept);
-  fsched_graph_destroy(g);
-}
-END_TEST
-
 START_TEST(items_in_any_order)
 {
   fsched_builder *b = make();
@@ -324,58 +232,6 @@ START_TEST(zero_is_the_default)
   ck_assert_int_eq(g->target.sync, FS_SYNC_TIMELINE);
   ck_assert_uint_eq(g->target.barrier_count, 0);
   ck_assert_uint_eq(g->target.barrier_slots, FS_NONE);
-  fsched_graph_destroy(g);
-}
-END_TEST
-
-/* --- in place beside other uses of the input --- */
-
-START_TEST(inplace_beside_earlier_uses)
-{
-  static const struct {
-    const char *ops;
-    uint32_t kept;
-    const char *other; /* whom the warning names */
-  } cases[] = {
-      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, "
-       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
-       1, NULL},
-      {"{name: b, args: [{in: a}]}, "
-       "{name: s, after: [b], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
-       1, NULL},
-      {"{name: s, after: [c], args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
-       "{name: b, args: [{in: a}]}, {name: c, after: [b]}",
-       1, NULL},
-      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: b}, {out: c, size: "
-       "8}]}, "
-       "{name: d, args: [{in: c}, {out: d, size: 8}]}, "
-       "{name: s, args: [{in: a}, {in: d}, {out: r, size: 8}], inplace: {r: a}}",
-       1, NULL},
-      {"{name: b, args: [{inout: a}]}, {name: c, args: [{inout: a}]}, "
-       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
-       1, NULL},
-      {"{name: b, args: [{in: a}]}, "
-       "{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}",
-       0, "op 'b' uses it too"},
-      {"{name: b, args: [{in: a}, {out: b, size: 8}]}, {name: c, args: [{in: a}]}, "
-       "{name: s, args: [{in: a}, {in: b}, {out: r, size: 8}], inplace: {r: a}}",
-       0, "op 'c' uses it too"},
-      {"{name: s, args: [{in: a}, {out: r, size: 8}], inplace: {r: a}}, "
-       "{name: b, args: [{in: a}, {in: r}]}",
-       0, "op 'b' uses it too"},
-  };
-  char text[1000];
-  const char *head =
-      "fsched: 1\ntarget: {memories: [{name: m, capacity: 64}]}\n"
-      "ops: [{name: a, size: 8}, ";
-  int n = snprintf(text, sizeof text, "%s%s]\n", head, cases[_i].ops);
-  fsched_graph *g = NULL;
-  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, (size_t)n, NULL, &g), FSCHED_OK);
-  ck_assert_uint_eq(g->op_inplace0[g->n_ops], cases[_i].kept);
-  ck_assert_uint_eq(fsched_diag_count(ctx), cases[_i].other == NULL ? 0 : 1);
-  if (cases[_i].other != NULL) {
-    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, cases[_i].other));
-  }
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -612,8 +468,6 @@ Suite *fs_suite_builder(void) {
   tcase_add_test(t, given_and_kept);
   tcase_add_test(t, lookups_before_inserts);
   tcase_add_test(t, zero_is_the_default);
-  tcase_add_loop_test(t, inplace_beside_earlier_uses, 0, 8);
-  tcase_add_loop_test(t, legal_inplace_pairs, 0, sizeof pair_cases / sizeof pair_cases[0]);
   tcase_add_test(t, items_in_any_order);
   tcase_add_test(t, misuse_is_reported);
   tcase_add_test(t, short_descriptors_have_zeros_behind);

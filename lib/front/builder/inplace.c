@@ -23,7 +23,8 @@ typedef struct pairs {
   uint32_t indexed;   /* the op; FS_NONE: none yet */
   uint8_t *taken;     /* per arg: it is in a pair */
   uint32_t *rank;     /* position in topo; NULL until it is needed */
-  uint32_t *seen;     /* per op: 1 + the op whose search has met it */
+  uint32_t *seen;     /* per op: the last search that has met it, counted from 1 */
+  uint32_t searches;
   fs_ids stack;
   uint64_t steps; /* of all searches */
   bool cut;       /* the search at hand met a limit */
@@ -80,14 +81,15 @@ static fs_status mark_ancestors(pairs *p, uint32_t op, uint32_t lowest) {
   const fs_limits *l = fs_limits_of(p->b->ctx);
   uint64_t left = fs_min(l->inplace_search, l->inplace_steps - p->steps);
   p->stack.n = 0;
+  p->searches++;
   FS_TRY(fs_vec_push(p->b->ctx, &p->stack, op));
   while (p->stack.n > 0 && left > 0) {
     uint32_t at = p->stack.at[--p->stack.n];
     for (uint32_t e = g->pred0[at]; e < g->pred0[at + 1] && left > 0; e++, left--) {
       uint32_t before = g->pred[e];
       p->steps++;
-      if (p->rank[before] >= lowest && p->seen[before] != op + 1) {
-        p->seen[before] = op + 1;
+      if (p->rank[before] >= lowest && p->seen[before] != p->searches) {
+        p->seen[before] = p->searches;
         FS_TRY(fs_vec_push(p->b->ctx, &p->stack, before));
       }
     }
@@ -119,7 +121,7 @@ static fs_status other_use(pairs *p, uint32_t op, uint32_t version, uint32_t *ot
   FS_TRY(mark_ancestors(p, op, lowest));
   for (uint32_t i = first; i < end && *other == FS_NONE; i++) {
     uint32_t user = g->access_op[i];
-    bool before = user == op || is_pred(g, op, user) || p->seen[user] == op + 1;
+    bool before = user == op || is_pred(g, op, user) || p->seen[user] == p->searches;
     *other = before ? FS_NONE : user;
   }
   return FSCHED_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a builder, for lib/builder*.c.
+/* The inside of a builder, for the files of this room.
  *
  * What the calls say is collected in growing arrays; finish resolves names, derives versions and
  * edges, and copies everything into the arena of the graph.  builder/finish.c lists the steps. */

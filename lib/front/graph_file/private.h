@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph file's reader, for lib/graph_yaml*.c: typed access to nodes.  A function that finds a
- * fault reports it at its token and answers false; reading goes on, so that all faults of a file
- * are found in one run.  fs_status is only for what ends the reading: no memory, no file. */
+/* The graph file's reader, for the files of this room: typed access to nodes.  A function that
+ * finds a fault reports it at its token and answers false; reading goes on, so that all faults of a
+ * file are found in one run.  fs_status is only for what ends the reading: no memory, no file. */
 #ifndef FS_GRAPH_YAML_PRIVATE_H
 #define FS_GRAPH_YAML_PRIVATE_H
 

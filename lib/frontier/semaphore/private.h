@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a semaphore, for semaphore*.c and their tests only. */
+/* The inside of a semaphore, for the files of this room and their tests only. */
 #ifndef FS_SEMAPHORE_PRIVATE_H
 #define FS_SEMAPHORE_PRIVATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a tracker, for tracker*.c and their tests only. */
+/* The inside of a tracker, for the files of this room and their tests only. */
 #ifndef FS_TRACKER_PRIVATE_H
 #define FS_TRACKER_PRIVATE_H
 

@@ -6,7 +6,8 @@
  * (stream/points.h), and those that have to start before it; the members of a gang follow each
  * other, after all that comes before any of them.  Otherwise by planned start, then queue.  Of a
  * stream that deadlocks the commands that can never run come last, queue by queue; n_runnable says
- * how many can. Complexity: O((commands + waits) log queues). */
+ * how many can.
+ * Complexity: O((commands + waits) log queues). */
 #ifndef FS_STREAM_ORDER_H
 #define FS_STREAM_ORDER_H
 
