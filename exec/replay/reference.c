@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sequential evaluation.
  *
- * A version's bytes are taken at its first access and freed after its last one in program order;
- * kept versions stay until they are compared.  `defined` says which bytes the graph determines:
- * given content is, what an op writes is when all it read was. */
+ * A version's bytes are taken at its first access and freed after its last one; kept versions stay
+ * until they are compared.  `defined` says which bytes the graph determines: given content is, what
+ * an op writes is when all it read was. */
 #include "exec/replay/reference.h"
 
 #include "exec/host/byteset.h"
 #include "exec/host/kernel.h"
+#include "exec/replay/reference_order.h"
 
 typedef struct value {
   uint8_t *bytes; /* NULL: not in use */
@@ -20,6 +21,7 @@ typedef struct reference {
   const fs_stream *s;
   fs_arena arena;
   value *value;      /* per version */
+  uint32_t *order;   /* of the ops; NULL: program order */
   uint32_t *last_op; /* per version: FS_NONE if never accessed */
   value *state;      /* per buffer: what the invocation before has kept */
   fs_kernel_arg *args;
@@ -95,6 +97,8 @@ static fs_status make_missing(reference *r, uint32_t version, uint64_t begin, ui
   FS_TRY(make_bytes(r, version, at, end));
   return fs_byteset_add(r->ctx, there, begin, end);
 }
+
+static uint32_t op_at(const reference *r, uint32_t i) { return r->order == NULL ? i : r->order[i]; }
 
 static bool accesses(const fs_stream_arg *a) {
   return fs_arg_reads(a->tag) || fs_arg_writes(a->tag);
@@ -184,8 +188,8 @@ static fs_status evaluate_op(reference *r, uint32_t op) {
 }
 
 static fs_status evaluate(reference *r) {
-  for (uint32_t op = 0; op < r->s->n_ops; op++) {
-    FS_TRY(evaluate_op(r, op));
+  for (uint32_t i = 0; i < r->s->n_ops; i++) {
+    FS_TRY(evaluate_op(r, op_at(r, i)));
   }
   return FSCHED_OK;
 }
@@ -274,7 +278,9 @@ static fs_status set_up(reference *r) {
   FS_TRY(fs_new_zero(&r->arena, &r->value, s->n_versions));
   FS_TRY(fs_new_none(&r->arena, &r->last_op, s->n_versions));
   FS_TRY(fs_new_zero(&r->arena, &r->state, s->n_buffers));
-  for (uint32_t op = 0; op < s->n_ops; op++) {
+  FS_TRY(fs_reference_order(r->ctx, &r->arena, s, &r->order));
+  for (uint32_t k = 0; k < s->n_ops; k++) {
+    uint32_t op = op_at(r, k);
     const fs_stream_op *o = &s->ops[op];
     most_args = o->n_args > most_args ? o->n_args : most_args;
     for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a replay is compared with: the ops one after the other in program order, every buffer
- * version in memory of its own, no schedule, no addresses.
+/* What a replay is compared with: the ops one after the other in program order
+ * (reference_order.h), every buffer version in memory of its own, no schedule, no addresses.
  *
  * Bytes that the graph leaves open (never written, or computed from such) are not compared, nor are
  * digests of ops that read them.

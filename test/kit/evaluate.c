@@ -174,21 +174,98 @@ static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x)
   }
 }
 
+/* --- the order --- */
+
+typedef struct evaluation {
+  const fs_stream *s;
+  uint32_t *first; /* per op: of its operands */
+  operand *x;
+  bool *done;
+} evaluation;
+
+static bool writes_byte(const operand *x, uint32_t n, const uint8_t *byte) {
+  bool found = false;
+  for (uint32_t i = 0; i < n; i++) {
+    found = found || (writes(x[i].arg) && byte >= x[i].at.data &&
+                      byte - x[i].at.data < (ptrdiff_t)x[i].arg->length);
+  }
+  return found;
+}
+
+/* What program order has write the byte last is there. */
+static bool byte_is_there(const evaluation *e, uint32_t op, const uint8_t *byte) {
+  for (uint32_t p = op; p-- > 0;) {
+    if (writes_byte(e->x + e->first[p], e->s->ops[p].n_args, byte)) {
+      return e->done[p];
+    }
+  }
+  return true;
+}
+
+static bool may_run(const evaluation *e, uint32_t op) {
+  const fs_stream_op *o = &e->s->ops[op];
+  bool may = !e->done[op];
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    may = may && e->done[e->s->afters[o->after0 + i]];
+  }
+  for (uint32_t i = 0; may && i < o->n_args; i++) {
+    const operand *x = &e->x[e->first[op] + i];
+    for (uint64_t k = 0; may && reads(x->arg) && k < x->arg->length; k++) {
+      may = byte_is_there(e, op, x->at.data + k);
+    }
+  }
+  return may;
+}
+
+/* With raw hazards `after` may name a later op. */
+static bool in_program_order(const fs_stream *s) {
+  bool in = true;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    for (uint32_t i = 0; i < s->ops[op].n_afters; i++) {
+      in = in && s->afters[s->ops[op].after0 + i] < op;
+    }
+  }
+  return in || s->meta[0].hazards == FSCHED_HAZARDS_SEQUENTIAL;
+}
+
+static void run_all(evaluation *e) {
+  bool in_order = in_program_order(e->s);
+  for (uint32_t n = 0, op = 0; n < e->s->n_ops; n++) {
+    for (op = in_order ? n : 0; !in_order && op + 1 < e->s->n_ops && !may_run(e, op); op++) {
+    }
+    run_op(e->s, &e->s->ops[op], e->x + e->first[op]);
+    e->done[op] = true;
+  }
+}
+
 static void run_ops(const fs_stream *s, fs_evaluated *now) {
   fs_evaluated *next = calloc(s->n_buffers + 1, sizeof *next);
-  operand *x = calloc((size_t)s->n_args + 1, sizeof *x);
+  fs_evaluated *old = calloc(s->n_versions + s->n_buffers + 1, sizeof *old);
+  evaluation e = {.s = s, .first = calloc(s->n_ops + 1, sizeof *e.first)};
+  uint32_t n_old = 0;
   for (uint32_t i = 0; i < s->n_ops; i++) {
-    find_operands(s, &s->ops[i], now, next, x);
-    run_op(s, &s->ops[i], x);
+    e.first[i + 1] = e.first[i] + s->ops[i].n_args;
+  }
+  e.x = calloc((size_t)e.first[s->n_ops] + 1, sizeof *e.x);
+  e.done = calloc(s->n_ops + 1, sizeof *e.done);
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    find_operands(s, &s->ops[i], now, next, e.x + e.first[i]);
     for (uint32_t b = 0; b < s->n_buffers; b++) {
       if (next[b].data != NULL) {
-        drop(&now[b]);
+        old[n_old++] = now[b];
         now[b] = next[b];
         next[b] = (fs_evaluated){NULL, NULL};
       }
     }
   }
-  free(x);
+  run_all(&e);
+  while (n_old > 0) {
+    drop(&old[--n_old]);
+  }
+  free(e.done);
+  free(e.x);
+  free(e.first);
+  free(old);
   free(next);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program's ops compute, one after the other in program order: written for tests alone, from
- * the manual's words, and sharing nothing with exec/.  Versions are derived from the tags, not read
- * from the program; kernels are computed here.
+/* What a program's ops compute, one after the other in program order, but each behind those that
+ * it is `after` and whose bytes it reads: written for tests alone, from the manual's words, and
+ * sharing nothing with exec/.  Versions are derived from the tags, not read from the program;
+ * kernels are computed here.
  *
  * A byte is defined when given, or written by an op all of whose input was; only such bytes have
  * one right value. */

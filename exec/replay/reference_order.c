@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edges go from each byte's last writer, in program order, to who reads it, and as `after` says.
+ * Whatever else overlaps is ordered by these, since there are no races. */
+#include "exec/replay/reference_order.h"
+
+#include "base/ranges.h"
+#include "exec/host/kernel.h"
+
+typedef struct sorter {
+  fsched_context *ctx;
+  const fs_stream *s;
+  fs_arena scratch;
+  fs_ranges ranges;
+  uint32_t *writers; /* per version: a set */
+  uint32_t *pred0;   /* CSR */
+  fs_ids pred;
+  uint32_t *next; /* per op: the place in pred at which it is; FS_NONE: it was not met */
+  fs_ids stack;
+} sorter;
+
+static bool goes_back(const fs_stream *s) {
+  bool back = false;
+  for (uint32_t op = 0; op < s->n_ops && !back; op++) {
+    const fs_stream_op *o = &s->ops[op];
+    for (uint32_t i = 0; i < o->n_afters && !back; i++) {
+      back = s->afters[o->after0 + i] > op;
+    }
+  }
+  return back;
+}
+
+/* An arg of no length counts as one byte. */
+static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
+
+static fs_status find_preds(sorter *t, uint32_t op) {
+  const fs_stream_op *o = &t->s->ops[op];
+  const fs_stream_arg *a = t->s->args + o->arg0;
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    FS_TRY(fs_vec_push(t->ctx, &t->pred, t->s->afters[o->after0 + i]));
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    uint64_t covered;
+    if (fs_arg_reads(a[i].tag)) {
+      FS_TRY(fs_ranges_find(&t->ranges, t->writers[a[i].version], a[i].offset, end_of(&a[i]),
+                            &t->pred, &covered));
+    }
+  }
+  for (uint32_t i = 0; i < o->n_args; i++) {
+    if (fs_arg_writes(a[i].tag)) {
+      FS_TRY(
+          fs_ranges_replace(&t->ranges, &t->writers[a[i].version], a[i].offset, end_of(&a[i]), op));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The op behind all that it needs, and they behind all that they need. */
+static fs_status place(sorter *t, uint32_t op, uint32_t *order, uint32_t *n) {
+  FS_TRY(fs_vec_push(t->ctx, &t->stack, op));
+  while (t->stack.n > 0) {
+    uint32_t top = t->stack.at[t->stack.n - 1];
+    t->next[top] = t->next[top] == FS_NONE ? t->pred0[top] : t->next[top];
+    while (t->next[top] < t->pred0[top + 1] && t->next[t->pred.at[t->next[top]]] != FS_NONE) {
+      t->next[top]++;
+    }
+    if (t->next[top] < t->pred0[top + 1]) {
+      FS_TRY(fs_vec_push(t->ctx, &t->stack, t->pred.at[t->next[top]]));
+    } else {
+      order[(*n)++] = top;
+      t->stack.n--;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status sort(sorter *t, uint32_t *order) {
+  uint32_t n = 0;
+  FS_TRY(fs_new_none(&t->scratch, &t->writers, t->s->n_versions));
+  FS_TRY(fs_new(&t->scratch, &t->pred0, (size_t)t->s->n_ops + 1));
+  FS_TRY(fs_new_none(&t->scratch, &t->next, t->s->n_ops));
+  for (uint32_t op = 0; op < t->s->n_ops; op++) {
+    t->pred0[op] = (uint32_t)t->pred.n;
+    FS_TRY(find_preds(t, op));
+  }
+  t->pred0[t->s->n_ops] = (uint32_t)t->pred.n;
+  for (uint32_t op = 0; op < t->s->n_ops; op++) {
+    if (t->next[op] == FS_NONE) {
+      FS_TRY(place(t, op, order, &n));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_reference_order(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                             uint32_t **order) {
+  *order = NULL;
+  if (s->meta[0].hazards != FSCHED_HAZARDS_RAW || !goes_back(s)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(arena, order, s->n_ops));
+  sorter t = {.ctx = ctx, .s = s};
+  fs_arena_init(&t.scratch, ctx);
+  fs_ranges_init(&t.ranges, ctx);
+  fs_status status = sort(&t, *order);
+  fs_ranges_release(&t.ranges);
+  fs_vec_free(ctx, &t.pred);
+  fs_vec_free(ctx, &t.stack);
+  fs_arena_release(&t.scratch);
+  return status;
+}
