@@ -80,7 +80,8 @@ static uint64_t ticks(maker *m) { return 1 + fs_rng_below(&m->rng, 20); }
 /* Ops on any queue after up to three of the last 40. */
 static void random_ops(maker *m, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t op = add_op(m, fs_rng_below(&m->rng, m->n_queues), ticks(m));
+    uint64_t time = ticks(m);
+    uint32_t op = add_op(m, fs_rng_below(&m->rng, m->n_queues), time);
     for (uint32_t k = fs_rng_below(&m->rng, 4); k > 0 && i > 0; k--) {
       uint32_t back = 1 + fs_rng_below(&m->rng, i < 40 ? i : 40);
       need(m->ctx, fsched_builder_after(m->b, op, op - back));
@@ -105,7 +106,8 @@ static void pairs(maker *m, uint32_t n) {
   uint32_t half = m->n_queues / 2;
   for (uint32_t i = 0; i + 1 < n; i += 2) {
     uint32_t u = add_op(m, i / 2 % half, ticks(m));
-    uint32_t v = add_op(m, half + fs_rng_below(&m->rng, half), ticks(m));
+    uint64_t time = ticks(m);
+    uint32_t v = add_op(m, half + fs_rng_below(&m->rng, half), time);
     need(m->ctx, fsched_builder_after(m->b, v, u));
   }
 }
@@ -122,7 +124,8 @@ static void forks(maker *m, uint32_t n) {
         need(m->ctx, fsched_builder_after(m->b, op, join));
       }
     }
-    join = add_op(m, fs_rng_below(&m->rng, width), ticks(m));
+    uint64_t time = ticks(m);
+    join = add_op(m, fs_rng_below(&m->rng, width), time);
     for (uint32_t k = 0; k < width; k++) {
       need(m->ctx, fsched_builder_after(m->b, join, first + k));
     }

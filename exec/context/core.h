@@ -201,9 +201,9 @@ fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
                          const fs_measure *measure) FS_MUST_USE;
 /* Starts what can start.  With the lock, which it gives up. */
 void fs_exec_pump(fsched_exec *exec);
-/* Where the state of that name lies, or NULL; while no invocation runs.  What no program touches of
- * it holds nothing. */
-const uint8_t *fs_exec_state(const fsched_exec *x, const char *name);
+/* Where the state lies that the entry keeps in that buffer; while no invocation runs.  What no
+ * program touches of it holds nothing. */
+const uint8_t *fs_entry_kept_state(const fsched_entry *e, uint32_t buffer);
 /* What has not started ends, what runs leaves the rest out; nothing can be asked for any more. */
 void fs_exec_cancel_all(fsched_exec *exec);
 /* Whether all has ended, within that time (UINT64_MAX: for ever). */

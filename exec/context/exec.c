@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "base/names.h"
 #include "exec/context/known.h"
 #include "exec/host/kernel.h"
 #include "fsched/graph.h"
@@ -242,16 +243,35 @@ static fs_status make_all_used(fsched_context *ctx, const fsched_entry *e, const
   return FSCHED_OK;
 }
 
+/* Nobody but who loads changes the list. */
+static fs_status index_states(const fsched_exec *x, fs_names *names, fs_state ***of) {
+  uint32_t n = 0;
+  for (fs_state *state = x->states; state != NULL; state = state->next) {
+    n++;
+  }
+  FS_TRY(fs_new(names->arena, of, n));
+  for (fs_state *state = x->states; state != NULL; state = state->next) {
+    uint32_t id;
+    FS_TRY(fs_names_add_kept(names, state->name, &id));
+    (*of)[id] = state;
+  }
+  return FSCHED_OK;
+}
+
 /* States are found or made under the name, which is what programs share them by.  Those that are
- * made are not the exec's before the load has succeeded; nobody but who loads changes its list. */
-static fs_status join_states(fsched_context *ctx, fsched_entry *e, fs_state **made, joined *of) {
+ * made are not the exec's before the load has succeeded. */
+static fs_status join_indexed(fsched_context *ctx, fsched_entry *e, fs_names *names,
+                              fs_state **made, joined *of) {
   fsched_exec *x = e->exec;
   const fs_stream *s = e->stream;
+  fs_state **known;
+  FS_TRY(index_states(x, names, &known));
   FS_TRY(fs_new(&x->arena, &e->state, e->io.n_states));
   for (uint32_t i = 0; i < e->io.n_states; i++) {
     const fs_stream_buffer *b = &s->buffers[e->io.state[i]];
     const char *name = fs_stream_string(s, b->name);
-    fs_state *state = find_state(x->states, name);
+    uint32_t id = fs_names_find(names, name, strlen(name));
+    fs_state *state = id == FS_NONE ? NULL : known[id];
     of[i].made = state == NULL;
     if (state == NULL) {
       FS_TRY(add_state(ctx, x, name, b, made));
@@ -266,6 +286,17 @@ static fs_status join_states(fsched_context *ctx, fsched_entry *e, fs_state **ma
     }
   }
   return FSCHED_OK;
+}
+
+static fs_status join_states(fsched_context *ctx, fsched_entry *e, fs_state **made, joined *of) {
+  fs_arena scratch;
+  fs_names names;
+  fs_arena_init(&scratch, ctx);
+  fs_names_init(&names, &scratch);
+  fs_status status = join_indexed(ctx, e, &names, made, of);
+  fs_names_free(&names);
+  fs_arena_release(&scratch);
+  return status;
 }
 
 static fs_status make_slots(fsched_context *ctx, fsched_entry *e) {
@@ -366,9 +397,8 @@ uint64_t fsched_entry_bytes(const fsched_entry *entry) { return entry->io.pooled
 
 /* State */
 
-const uint8_t *fs_exec_state(const fsched_exec *x, const char *name) {
-  const fs_state *state = find_state(x->states, name);
-  return state == NULL ? NULL : state->bytes;
+const uint8_t *fs_entry_kept_state(const fsched_entry *e, uint32_t buffer) {
+  return e->state[e->io.kept[e->kept_item[buffer]].state];
 }
 
 /* A use of state from outside takes its turn among the invocations with state. */

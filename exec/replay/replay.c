@@ -311,9 +311,9 @@ static fs_status write_trace(replay *r) {
 static void compare_state(replay *r) {
   const fs_stream *s = r->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
-    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
-    if (s->versions[v].kept_memory != FS_NONE && b->io == FSCHED_IO_STATE) {
-      r->kept[v] = fs_exec_state(r->exec, fs_stream_string(s, b->name));
+    uint32_t buffer = s->versions[v].buffer;
+    if (s->versions[v].kept_memory != FS_NONE && s->buffers[buffer].io == FSCHED_IO_STATE) {
+      r->kept[v] = fs_entry_kept_state(r->entry, buffer);
     }
   }
 }

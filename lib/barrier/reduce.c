@@ -226,16 +226,23 @@ static bool has_part_of_gang(const reducer *r, uint32_t b) {
   return has;
 }
 
-static void make_begun(reducer *r) {
+/* What the members of item u know when they start that update its j-th barrier. */
+static void add_begun(const reducer *r, uint32_t u, uint32_t j) {
   const fs_barrier_problem *p = r->o.p;
-  for (uint32_t b = 0; b < r->d->n; b++) {
-    bool fixed = has_part_of_gang(r, b);
-    for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1] && !fixed; k++) {
-      uint32_t u = r->producer[k];
-      for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
-        const uint32_t *row = r->o.row + (size_t)p->item_command[i] * r->o.n;
-        raise(r->begun + (size_t)b * r->o.n, row, r->o.n);
-      }
+  uint64_t members = p->item_command0[u + 1] - p->item_command0[u];
+  uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
+  uint64_t low = j * p->n_slots / demand, end = ((j + 1) * p->n_slots - 1) / demand + 1;
+  bool whole = r->d->bar0[u + 1] - r->d->bar0[u] == 1;
+  uint32_t *begun = r->begun + (size_t)r->d->bar[r->d->bar0[u] + j] * r->o.n;
+  for (uint64_t k = whole ? 0 : low; k < (whole ? members : fs_min(members, end)); k++) {
+    raise(begun, r->o.row + (size_t)p->item_command[p->item_command0[u] + k] * r->o.n, r->o.n);
+  }
+}
+
+static void make_begun(const reducer *r) {
+  for (uint32_t u = 0; u < r->o.p->n_items; u++) {
+    for (uint32_t j = 0; j < r->d->bar0[u + 1] - r->d->bar0[u]; j++) {
+      add_begun(r, u, j);
     }
   }
 }

@@ -243,7 +243,8 @@ static void random_items(fs_bm *m, uint64_t seed) {
   uint32_t n_queues = 2 + fs_rng_below(&r, 2);
   fs_bm_init(m, n_queues, fs_rng_one_in(&r, 2) ? 1 + fs_rng_below(&r, 2) : 100);
   for (uint32_t i = 0; i < ITEMS; i++) {
-    fs_bm_item_add(m, fs_rng_below(&r, n_queues), fs_rng_below(&r, 3), 1);
+    uint32_t time = fs_rng_below(&r, 3);
+    fs_bm_item_add(m, fs_rng_below(&r, n_queues), time, 1);
     for (uint32_t v = 0; v < i; v++) {
       if (fs_rng_one_in(&r, 3)) {
         fs_bm_link_add(m, v, i);

@@ -22,8 +22,8 @@ static void one_graph(fsched_context *ctx, uint64_t seed) {
   uint32_t n_items = fs_rng_one_in(&r, 8) ? 10 + fs_rng_below(&r, 491) : 10 + fs_rng_below(&r, 91);
   uint32_t most_demand = n_slots * (1 + fs_rng_below(&r, bound / 2));
   bool gangs = most_demand > 1 && fs_rng_one_in(&r, 3);
-  fs_bm_random(&m, &r, n_items, 1 + fs_rng_below(&r, 16), 1 + fs_rng_below(&r, 3), most_demand,
-               n_slots, gangs);
+  uint32_t n_edges = 1 + fs_rng_below(&r, 3), n_queues = 1 + fs_rng_below(&r, 16);
+  fs_bm_random(&m, &r, n_items, n_queues, n_edges, most_demand, n_slots, gangs);
   fs_barrier_problem *p = fs_bm_plan(&m, bound);
   fs_arena arena;
   fs_arena_init(&arena, ctx);

@@ -297,8 +297,8 @@ START_TEST(small_against_trying)
     fs_rng r = {seed};
     uint32_t with[MOST_BARRIERS];
     uint32_t n_queues = 1 + fs_rng_below(&r, 6), n_commands = 2 + fs_rng_below(&r, 28);
-    draw(d, seed, n_queues, n_commands, fs_rng_below(&r, 13), 1 + fs_rng_below(&r, 30),
-         1 + fs_rng_below(&r, 3));
+    uint32_t most_ends = 1 + fs_rng_below(&r, 3), window = 1 + fs_rng_below(&r, 30);
+    draw(d, seed, n_queues, n_commands, fs_rng_below(&r, 13), window, most_ends);
     uint32_t least = least_of(d), wanted = antichain(d, 0, with, 0);
     if (least != wanted) {
       ck_abort_msg("seed %u: %u chains, an antichain of %u", seed, least, wanted);

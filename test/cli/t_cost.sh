@@ -67,8 +67,7 @@ for name in $shapes; do
   grows explain explain %N.fsb -o x
   grows "explain --format json" explain --format json %N.fsb -o x
   grows "run --on sim" run -q --on sim %N.fsb
-  # What was kept of a state is found by its name in the list of them all.
-  [ "$name" = states ] || grows "run --check" run -q --on sim --check %N.fsb
+  grows "run --check" run -q --on sim --check %N.fsb
   grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
   # What an edge carries is looked for among all args of its ops.
   [ "$name" = same_args ] || grows dot dot %N.yaml -o x

@@ -428,7 +428,8 @@ static inline void tiny_random_memory(tiny *k, fsched_context *ctx, fs_rng *rng,
       k->edge[begin][i] = k->edge[begin][i] || reads;
     }
     k->res_to_end[r] = fs_rng_one_in(rng, 6);
-    tiny_residency(k, fs_rng_below(rng, 4), fs_rng_one_in(rng, 6) ? FS_NONE : begin, ends);
+    uint32_t from = fs_rng_one_in(rng, 6) ? FS_NONE : begin;
+    tiny_residency(k, fs_rng_below(rng, 4), from, ends);
   }
 }
 

@@ -176,8 +176,9 @@ static void tiny_ops(script *s, fs_rng *rng, uint32_t n_ops, uint32_t n_in, uint
   add(s, "ops:\n");
   for (uint32_t k = 0; k < n_ops; k++) {
     uint32_t have = n_in + k, a = have == 0 ? 0 : fs_rng_below(rng, have);
+    uint32_t time = 1 + fs_rng_below(rng, 3);
     add(s, "  - {name: o%u, on: %s, time: %u, args: [", k,
-        fs_rng_one_in(rng, 4) ? "copy" : "compute", 1 + fs_rng_below(rng, 3));
+        fs_rng_one_in(rng, 4) ? "copy" : "compute", time);
     if (have > 0 && (k > 0 || fs_rng_one_in(rng, 2))) {
       uint32_t b = fs_rng_below(rng, have);
       add(s, "{%s: %c%u}, ", fs_rng_one_in(rng, 5) ? "inout" : "in", a < n_in ? 'i' : 'b',
@@ -204,9 +205,9 @@ static void tiny_script(script *s, uint64_t seed, form f) {
   s->n = 0;
   add(s, "fsched: 1\nname: tiny\ntarget:\n  queues: [{name: q}%s, {name: d, class: copy}]\n",
       fs_rng_one_in(&rng, 3) ? ", {name: r}" : "");
+  const char *on = fs_rng_one_in(&rng, 4) ? "compute" : "copy";
   add(s, "  memories:\n    - {name: m, capacity: %u, placement: %s, backing: far, spill: {on: %s, ",
-      6 + fs_rng_below(&rng, 5), f == CONTIGUOUS ? "contiguous" : "counted",
-      fs_rng_one_in(&rng, 4) ? "compute" : "copy");
+      6 + fs_rng_below(&rng, 5), f == CONTIGUOUS ? "contiguous" : "counted", on);
   add(s, "write: {fixed: %u}, ", 1 + fs_rng_below(&rng, 2));
   add(s, "read: {fixed: %u}}}\n", 1 + fs_rng_below(&rng, 2));
   if (f == BOUNDED_STORE) {
@@ -216,8 +217,8 @@ static void tiny_script(script *s, uint64_t seed, form f) {
   }
   add(s, "buffers:\n");
   for (uint32_t i = 0; i < n_in; i++) {
-    add(s, "  - {name: i%u, size: %u, io: %s}\n", i, 1 + fs_rng_below(&rng, 4),
-        fs_rng_one_in(&rng, 3) ? "state" : "input");
+    const char *io = fs_rng_one_in(&rng, 3) ? "state" : "input";
+    add(s, "  - {name: i%u, size: %u, io: %s}\n", i, 1 + fs_rng_below(&rng, 4), io);
   }
   for (uint32_t k = 0; k < n_ops; k++) {
     bool out = k + 1 == n_ops || fs_rng_one_in(&rng, 5);

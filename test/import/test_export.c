@@ -197,7 +197,8 @@ START_TEST(strips)
     uint32_t width = 1 + fs_rng_below(&rng, 30);
     fs_text_printf(&t, "strip %u 1\n", width);
     for (uint32_t n = 1 + fs_rng_below(&rng, 40); n > 0; n--) {
-      fs_text_printf(&t, "%u %u\n", 1 + fs_rng_below(&rng, width), 1 + fs_rng_below(&rng, 20));
+      uint32_t height = 1 + fs_rng_below(&rng, 20);
+      fs_text_printf(&t, "%u %u\n", 1 + fs_rng_below(&rng, width), height);
     }
     fs_text_add(&t, "", 1);
     (void)round_trip(FSCHED_FORMAT_STRIP, t.at, FSCHED_FORMAT_STRIP, t.at);

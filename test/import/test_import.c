@@ -340,8 +340,8 @@ START_TEST(large)
   fs_text_puts(&t, "id,lower,upper,size\n");
   for (uint32_t i = 0; i < ROWS; i++) {
     uint32_t lower = fs_rng_below(&rng, 1000000);
-    fs_text_printf(&t, "b%u,%u,%u,%u\n", i, lower, lower + 1 + fs_rng_below(&rng, 1000),
-                   fs_rng_below(&rng, 5000));
+    uint32_t size = fs_rng_below(&rng, 5000), upper = lower + 1 + fs_rng_below(&rng, 1000);
+    fs_text_printf(&t, "b%u,%u,%u,%u\n", i, lower, upper, size);
   }
   char *yaml;
   size_t n;

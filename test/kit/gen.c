@@ -160,7 +160,8 @@ static void add_input(gen *g, gen_op *op) {
     fsched_io io = fs_rng_one_in(&g->rng, 3)                      ? FSCHED_IO_INPUT
                    : fs_rng_one_in(&g->rng, g->p.states ? 2 : 16) ? FSCHED_IO_STATE
                                                                   : FSCHED_IO_CONSTANT;
-    buffer = add_buffer(g, random_memory(g), random_size(g), io);
+    uint32_t size = random_size(g);
+    buffer = add_buffer(g, random_memory(g), size, io);
     if (fs_rng_one_in(&g->rng, 2)) {
       g->recent[g->n_recent++] = buffer; /* read again, perhaps written */
     }

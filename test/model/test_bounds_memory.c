@@ -39,11 +39,12 @@ static void put_target(maker *k) {
   static const char *const placement[] = {"contiguous", "contiguous", "counted"};
   put(k, "fsched: 1\nname: r\ntarget:\n  queues: [{name: a}%s%s]\n",
       one_in(k, 3) ? "" : ", {name: b}", k->spills ? ", {name: c, class: copy}" : "");
-  put(k, "  memories:\n    - {name: m, capacity: %u, placement: %s", 4 + below(k, 5),
-      placement[below(k, 3)]);
+  const char *placed = placement[below(k, 3)];
+  put(k, "  memories:\n    - {name: m, capacity: %u, placement: %s", 4 + below(k, 5), placed);
   if (k->spills) {
+    uint32_t read = below(k, 3), write = below(k, 3);
     put(k, ", backing: s, spill: {on: %s, write: {fixed: %u}, read: {fixed: %u}}",
-        one_in(k, 3) ? "compute" : "copy", below(k, 3), below(k, 3));
+        one_in(k, 3) ? "compute" : "copy", write, read);
   }
   put(k, "}\n    - {name: n, capacity: %u}\n    - {name: s}\n", 4 + below(k, 3));
 }
@@ -58,8 +59,9 @@ static void put_buffers(maker *k, uint32_t n_ops) {
   }
   for (uint32_t i = 2; i < 2 + n_ops; i++) {
     k->size[i] = below(k, 4);
+    const char *memory = one_in(k, 5) ? ", memory: n" : "";
     put(k, "  - {name: b%u, size: %u%s%s}\n", i, k->size[i], one_in(k, 5) ? ", io: output" : "",
-        one_in(k, 5) ? ", memory: n" : "");
+        memory);
   }
   k->n_buffers = 2 + n_ops;
 }

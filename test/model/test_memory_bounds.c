@@ -43,8 +43,9 @@ static void put_target(maker *k) {
   put(k, "fsched: 1\nname: r\nhazards: %s\ntarget:\n", k->raw ? "raw" : "sequential");
   put(k, "  queues: [{name: a}, {name: b}, {name: c, class: copy}]\n  memories:\n");
   for (uint32_t m = 0; m < MEMORIES; m++) {
+    const char *placed = !k->instants && one_in(k, 4) ? "counted" : "contiguous";
     put(k, "    - {name: %s, capacity: %u, align: %u, placement: %s%s}\n", name[m], LARGE,
-        1 + below(k, 2), !k->instants && one_in(k, 4) ? "counted" : "contiguous",
+        1 + below(k, 2), placed,
         k->spills ? ", backing: s, spill: {on: copy, write: {fixed: 1}, read: {fixed: 1}}" : "");
   }
   put(k, "    - {name: s}\nbuffers:\n");
@@ -71,8 +72,9 @@ static void put_buffers(maker *k, uint32_t n_ops) {
 /* Reads of some of the buffers so far, perhaps in place, and its own output. */
 static void put_op(maker *k, uint32_t op) {
   uint32_t out = op + 2, over = FS_NONE;
+  uint32_t time = k->instants && one_in(k, 3) ? 0 : 1 + below(k, 2);
   put(k, "  - name: o%u\n    on: %s\n    time: %u\n    args:\n", op,
-      one_in(k, 5) ? "[a, b]" : "compute", k->instants && one_in(k, 3) ? 0 : 1 + below(k, 2));
+      one_in(k, 5) ? "[a, b]" : "compute", time);
   for (uint32_t i = 0; i < out; i++) {
     if (!one_in(k, i + 1 == out ? 1 : 4)) {
       continue;

@@ -169,7 +169,8 @@ START_TEST(small_against_all_sets)
   draft *d = malloc(sizeof *d);
   for (uint32_t seed = 0; seed < 6000; seed++) {
     fs_rng r = {seed};
-    draw(d, &r, fs_rng_below(&r, SMALL + 1), 1 + fs_rng_below(&r, 12));
+    uint32_t rare = 1 + fs_rng_below(&r, 12);
+    draw(d, &r, fs_rng_below(&r, SMALL + 1), rare);
     fsched_graph *g = build(ctx, d);
     close_order(d);
     uint32_t width = checked_width(ctx, g, d), wanted = tried(d);

@@ -132,8 +132,8 @@ static void random_sample(sample *s, unsigned long seed, uint32_t most) {
   uint32_t n = 2 + fs_rng_below(&r, most - 1);
   for (uint32_t i = 0; i < n; i++) {
     fs_tick begin = fs_rng_below(&r, 8);
-    add(s, fs_rng_one_in(&r, 12) ? 0 : 1 + fs_rng_below(&r, 4), begin,
-        begin + (fs_rng_one_in(&r, 6) ? 0 : 1 + fs_rng_below(&r, 5)));
+    fs_tick end = begin + (fs_rng_one_in(&r, 6) ? 0 : 1 + fs_rng_below(&r, 5));
+    add(s, fs_rng_one_in(&r, 12) ? 0 : 1 + fs_rng_below(&r, 4), begin, end);
   }
   for (uint32_t k = 0; k < fs_rng_below(&r, 4); k++) { /* one begins where the other ends */
     uint32_t a = fs_rng_below(&r, n), b = fs_rng_below(&r, n);
@@ -287,7 +287,8 @@ START_TEST(larger_ones_are_right)
     start(&s);
     for (uint32_t i = 0; i < 150; i++) {
       fs_tick begin = fs_rng_below(&r, 400);
-      add(&s, 16 * (1 + fs_rng_below(&r, 50)), begin, begin + fs_rng_below(&r, 60));
+      fs_tick end = begin + fs_rng_below(&r, 60);
+      add(&s, 16 * (1 + fs_rng_below(&r, 50)), begin, end);
     }
     ck_assert_int_eq(fs_placement_bound(ctx, &s.p, &bound), FSCHED_OK);
     for (int searched = 0; searched < 2; searched++) {
@@ -349,7 +350,8 @@ START_TEST(gaps_are_proven)
     start(&s);
     for (uint32_t i = 0; i < 12; i++) {
       fs_tick begin = fs_rng_below(&r, 20);
-      add(&s, 1 + fs_rng_below(&r, 9), begin, begin + 1 + fs_rng_below(&r, 12));
+      fs_tick end = begin + 1 + fs_rng_below(&r, 12);
+      add(&s, 1 + fs_rng_below(&r, 9), begin, end);
     }
     s.p.given = s.given;
     s.given[0] = 7;
