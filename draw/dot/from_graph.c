@@ -4,13 +4,13 @@
 #include "base/names.h"
 #include "draw/dot/picture.h"
 
-/* The first access of a version by an op that is not before this one: accesses are in the order of
- * their ops. */
-static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t op) {
+/* The first access of a version by an arg that is not before this one: accesses are in the order of
+ * args. */
+static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t arg) {
   uint32_t low = g->version_access0[v], high = g->version_access0[v + 1];
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (g->access_op[middle] < op) {
+    if (g->access_arg[middle] < arg) {
       low = middle + 1;
     } else {
       high = middle;
@@ -30,23 +30,30 @@ static bool passes(const fsched_graph *g, uint32_t w, uint32_t r) {
  */
 static uint32_t next_reader(const fsched_graph *g, uint32_t w, uint32_t b, uint32_t least) {
   uint32_t v = fs_tag_writes(g->arg_tag[w]) ? g->arg_version[w] : FS_NONE;
-  for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, b);
+  for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, least);
        v != FS_NONE && i < g->version_access0[v + 1] && g->access_op[i] == b; i++) {
-    if (g->access_arg[i] >= least && passes(g, w, g->access_arg[i])) {
+    if (passes(g, w, g->access_arg[i])) {
       return g->access_arg[i];
     }
   }
   return FS_NONE;
 }
 
-static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r) {
+/* *unwritten: a version that the op was found not to write; FS_NONE: none yet. */
+static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r, uint32_t *unwritten) {
   uint32_t v = fs_tag_reads(g->arg_tag[r]) ? g->arg_version[r] : FS_NONE;
-  for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, a);
-       v != FS_NONE && i < g->version_access0[v + 1] && g->access_op[i] == a; i++) {
+  bool writes = false;
+  if (v == FS_NONE || v == *unwritten) {
+    return false;
+  }
+  for (uint32_t i = first_access(g, v, g->op_arg0[a]);
+       i < g->version_access0[v + 1] && g->access_op[i] == a; i++) {
+    writes = writes || fs_tag_writes(g->arg_tag[g->access_arg[i]]);
     if (passes(g, g->access_arg[i], r)) {
       return true;
     }
   }
+  *unwritten = writes ? *unwritten : v;
   return false;
 }
 
@@ -54,14 +61,14 @@ static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r) {
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version) {
   uint64_t n_a = g->op_arg0[a + 1] - g->op_arg0[a], n_b = g->op_arg0[b + 1] - g->op_arg0[b];
-  uint32_t found = FS_NONE;
+  uint32_t found = FS_NONE, unwritten = FS_NONE;
   if (n_a * n_a < n_b) { /* it is asked again for each of n_a at most */
     for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
       found = (uint32_t)fs_min(found, next_reader(g, w, b, *arg));
     }
   } else {
     for (uint32_t r = *arg; r < g->op_arg0[b + 1] && found == FS_NONE; r++) {
-      found = written_by(g, a, r) ? r : FS_NONE;
+      found = written_by(g, a, r, &unwritten) ? r : FS_NONE;
     }
   }
   if (found == FS_NONE) {

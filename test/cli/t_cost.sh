@@ -69,7 +69,6 @@ for name in $shapes; do
   grows "run --on sim" run -q --on sim %N.fsb
   grows "run --check" run -q --on sim --check %N.fsb
   grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
-  # What an edge carries is looked for among all args of its ops.
-  [ "$name" = same_args ] || grows dot dot %N.yaml -o x
+  grows dot dot %N.yaml -o x
   grows "dot of a program" dot %N.fsb -o x
 done
