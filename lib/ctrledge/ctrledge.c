@@ -15,6 +15,7 @@
  * Constraints; there they leave from the writer alone, which is a race when a reader is late. */
 #include "ctrledge/ctrledge.h"
 
+#include "base/group.h"
 #include "base/radix.h"
 #include "ctrledge/lanes.h"
 #include "ctrledge/segments.h"
@@ -262,33 +263,50 @@ static fs_status allot_items(run *r, uint64_t capacity, const fs_holder *holder,
   return fs_lanes_allot(r->ctx, r->s, &r->acc, capacity, holder, n, &sink);
 }
 
-static fs_status resources(run *r) {
+/* All uses of resources in order of issue. */
+typedef struct resource_uses {
+  uint32_t n, *item, *resource;
+  uint64_t *amount;
+} resource_uses;
+
+static fs_status list_uses(run *r, resource_uses *x) {
   const fsched_graph *g = r->s->graph;
-  fs_holder *holder = NULL;
-  uint32_t *owner = NULL;
+  FS_TRY(fs_new(&r->scratch, &x->item, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(&r->scratch, &x->resource, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(&r->scratch, &x->amount, g->op_use0[g->n_ops]));
+  x->n = 0;
+  for (uint32_t i = 0; i < r->s->n_items; i++) {
+    uint32_t item = r->s->order[i];
+    for (uint32_t u = fs_item_is_copy(r->s, item) ? FS_NONE : g->op_use0[item];
+         u != FS_NONE && u < g->op_use0[item + 1]; u++) {
+      x->item[x->n] = item;
+      x->resource[x->n] = g->use_resource[u];
+      x->amount[x->n++] = g->use_amount[u];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status resources(run *r) {
+  const fs_target *target = &r->s->graph->target;
+  resource_uses x;
+  fs_holder *holder;
+  uint32_t *owner, *use0, *use;
   r->kind = FS_LANE_RESOURCE;
   r->why = FS_WHY_RESOURCE;
-  for (uint32_t resource = 0; resource < g->target.n_resources; resource++) {
-    if (holder == NULL) {
-      FS_TRY(fs_new(&r->scratch, &holder, g->n_ops));
-      FS_TRY(fs_new(&r->scratch, &owner, g->n_ops));
-    }
+  FS_TRY(list_uses(r, &x));
+  FS_TRY(fs_group(&r->scratch, x.resource, x.n, target->n_resources, &use0, &use));
+  FS_TRY(fs_new(&r->scratch, &holder, x.n));
+  FS_TRY(fs_new(&r->scratch, &owner, x.n));
+  for (uint32_t resource = 0; resource < target->n_resources; resource++) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->s->n_items; i++) {
-      uint32_t item = r->s->order[i];
-      if (fs_item_is_copy(r->s, item)) {
-        continue;
-      }
-      for (uint32_t u = g->op_use0[item]; u < g->op_use0[item + 1]; u++) {
-        if (g->use_resource[u] == resource) {
-          holder[n] = item_holder(r, item, g->use_amount[u]);
-          owner[n++] = item;
-        }
-      }
+    for (uint32_t k = use0[resource]; k < use0[resource + 1]; k++) {
+      holder[n] = item_holder(r, x.item[use[k]], x.amount[use[k]]);
+      owner[n++] = x.item[use[k]];
     }
     r->index = resource;
     r->owner = owner;
-    FS_TRY(allot_items(r, g->target.resource_capacity[resource], holder, n));
+    FS_TRY(allot_items(r, target->resource_capacity[resource], holder, n));
   }
   return FSCHED_OK;
 }

@@ -145,16 +145,16 @@ static fs_status collect_needs(fs_engine *e, fs_claim *c) {
 
 /* A quick no: more bytes are missing than are free, leaving or evictable. */
 static bool hopeless(const fs_engine *e, const fs_claim *c) {
-  for (uint32_t m = 0; m < e->g->target.n_memories; m++) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < c->needs.n; i++) {
-      sum += c->needs.at[i].memory == m ? c->needs.at[i].size : 0;
-    }
-    if (sum > e->places[m].free + e->places[m].leaving_free + e->evictable[m]) {
-      return true;
-    }
+  bool none = false;
+  for (size_t i = 0; i < c->needs.n; i++) {
+    e->asked[c->needs.at[i].memory] += c->needs.at[i].size;
   }
-  return false;
+  for (size_t i = 0; i < c->needs.n; i++) {
+    uint32_t m = c->needs.at[i].memory;
+    none = none || e->asked[m] > e->places[m].free + e->places[m].leaving_free + e->evictable[m];
+    e->asked[m] = 0;
+  }
+  return none;
 }
 
 /* Everything that may leave the memories of the needs does. */

@@ -118,6 +118,7 @@ typedef struct fs_engine {
   fs_heap *victims_clean, *victims_dirty; /* per memory; entries may be stale */
   uint64_t supply;                        /* bytes given up or offered so far, all memories */
   uint64_t *op_retry;  /* the supply at which a claim that failed is worth another try */
+  uint64_t *asked;     /* per memory; 0 between uses */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
 
   /* What ops touch: distinct versions in bounded memories. */

@@ -162,6 +162,7 @@ static fs_status init_memories(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->victims_clean, t->n_memories));
   FS_TRY(fs_new_zero(e->scratch, &e->victims_dirty, t->n_memories));
   FS_TRY(fs_new_zero(e->scratch, &e->evictable, t->n_memories));
+  FS_TRY(fs_new_zero(e->scratch, &e->asked, t->n_memories));
   for (uint32_t m = 0; m < t->n_memories; m++) {
     const fs_memory *memory = &t->memory[m];
     uint64_t usable = fs_memory_bounded(memory) ? memory->capacity & ~(memory->align - 1) : 0;

@@ -18,6 +18,7 @@
  * of the parts. */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "model/bounds_private.h"
 #include "model/overwritten.h"
 
@@ -367,6 +368,37 @@ static fs_status fill_copies(fs_bounds *b) {
 }
 
 /* Energy; amounts are scaled down together where ticks times amounts could overflow. */
+/* Uses of resources in topological order of their ops. */
+static fs_status fill_uses(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  uint32_t n = 0, *resource;
+  FS_TRY(fs_new(b->arena, &b->use_of, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(b->arena, &resource, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new_zero(b->arena, &b->part_of, g->target.n_resources));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = g->topo[i];
+    for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
+      resource[n] = g->use_resource[u];
+      b->use_of[n++] = (fs_bounds_use){op, g->use_amount[u]};
+    }
+  }
+  return fs_group(b->arena, resource, n, g->target.n_resources, &b->use0, &b->use);
+}
+
+/* The first use of a resource by an op of the part, or a later one. */
+static uint32_t first_use(const fs_bounds *b, uint32_t r) {
+  uint32_t low = b->use0[r], high = b->use0[r + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (b->position[b->use_of[b->use[middle]].op] < b->first) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   const fsched_graph *g = b->g;
   uint64_t capacity = g->target.resource_capacity[r];
@@ -374,16 +406,33 @@ static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   while (capacity >> shift > (uint64_t)1 << 16) {
     shift++;
   }
+  for (uint32_t k = first_use(b, r); k < b->use0[r + 1]; k++) {
+    const fs_bounds_use *u = &b->use_of[b->use[k]];
+    uint32_t op = u->op;
+    if (b->position[op] >= b->last) {
+      break;
+    }
+    /* rounding amounts down keeps it a bound */
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], g->op_time[op] * (u->amount >> shift)));
+  }
+  return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
+}
+
+/* Of each resource that the part uses. */
+static fs_status resource_bounds(fs_bounds *b, fs_tick *out) {
+  const fsched_graph *g = b->g;
+  b->n_parts++;
   for (uint32_t i = b->first; i < b->last; i++) {
     uint32_t op = g->topo[i];
     for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
-      if (g->use_resource[u] == r) { /* rounding amounts down keeps it a bound */
-        FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op],
-                                 g->op_time[op] * (g->use_amount[u] >> shift)));
+      uint32_t r = g->use_resource[u];
+      if (b->part_of[r] != b->n_parts) {
+        b->part_of[r] = b->n_parts;
+        FS_TRY(resource_bound(b, r, out));
       }
     }
   }
-  return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
+  return FSCHED_OK;
 }
 
 static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
@@ -401,9 +450,7 @@ static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
   for (uint32_t d = 0; d < b->g->target.n_domains; d++) {
     FS_TRY(domain_bound(b, d, &out->queue_work));
   }
-  for (uint32_t r = 0; r < b->g->target.n_resources; r++) {
-    FS_TRY(resource_bound(b, r, &out->resource_work));
-  }
+  FS_TRY(resource_bounds(b, &out->resource_work));
   FS_TRY(concurrency_bound(b, &out->resource_work));
   FS_TRY(fs_bounds_memories(b, &out->memory_work));
   fs_arena_reset(b->arena, mark);
@@ -477,6 +524,7 @@ static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
   FS_TRY(fill_copies(b));
   FS_TRY(fill_domains(b));
   FS_TRY(fill_gangs(b));
+  FS_TRY(fill_uses(b));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     b->position[g->topo[i]] = i;
   }

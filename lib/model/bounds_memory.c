@@ -24,6 +24,8 @@
  * rounding down keeps it a bound.  Paths and chains end where the steps (limit.h) are used up,
  * which also does.
  */
+#include "base/group.h"
+#include "base/radix.h"
 #include "model/bounds_private.h"
 
 typedef struct search {
@@ -31,6 +33,12 @@ typedef struct search {
   uint32_t memory;
   uint64_t unit, steps; /* steps that are left */
   uint64_t *amount;     /* per op, in units */
+  uint64_t *held;       /* those with an amount, by topological position, and as much room again */
+  uint32_t n_held;
+  uint64_t ticks;               /* of all ops */
+  uint32_t *version0, *version; /* CSR: by memory */
+  uint32_t *scratch0, *scratch; /* the same */
+  uint32_t *scratch_op;
   /* Per op, of the version at hand: its place in the list below, and the longest path to it. */
   uint32_t *listed, *reached; /* the version for which they hold, or FS_NONE */
   uint32_t *place;
@@ -68,28 +76,29 @@ static uint64_t scratch_size(const search *s, uint32_t i) {
 static uint64_t find_unit(search *s) {
   const fsched_graph *g = s->b->g;
   const fs_memory *m = &g->target.memory[s->memory];
-  uint64_t always = 0, ticks = 0;
+  uint64_t always = 0;
   s->unit = 0;
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (fs_version_memory(g, v) == s->memory) {
-      bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v);
-      always = stays ? fs_add_most(always, version_size(s, v)) : always;
-      s->unit = common(s->unit, version_size(s, v));
-    }
+  for (uint32_t i = s->version0[s->memory]; i < s->version0[s->memory + 1]; i++) {
+    uint32_t v = s->version[i];
+    bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v);
+    always = stays ? fs_add_most(always, version_size(s, v)) : always;
+    s->unit = common(s->unit, version_size(s, v));
   }
-  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
-    if (g->scratch_memory[i] == s->memory) {
-      s->unit = common(s->unit, scratch_size(s, i));
-    }
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    ticks = fs_add_most(ticks, g->op_time[op]);
+  for (uint32_t i = s->scratch0[s->memory]; i < s->scratch0[s->memory + 1]; i++) {
+    s->unit = common(s->unit, scratch_size(s, s->scratch[i]));
   }
   s->unit = fs_max(s->unit, 1);
-  while (fs_multiply_most(m->capacity / s->unit, fs_max(ticks, 1)) >> 62 != 0) {
+  while (fs_multiply_most(m->capacity / s->unit, fs_max(s->ticks, 1)) >> 62 != 0) {
     s->unit *= 2;
   }
   return (m->capacity - fs_min(m->capacity, always)) / s->unit;
+}
+
+static void add_amount(search *s, uint32_t op, uint64_t amount) {
+  if (s->amount[op] == 0 && amount > 0) {
+    s->held[s->n_held++] = (uint64_t)s->b->position[op] << 32 | op;
+  }
+  s->amount[op] += amount;
 }
 
 /* ---- the ops of a version */
@@ -183,7 +192,7 @@ static void find_paths(search *s, uint32_t v) {
 /* ---- what is held */
 
 static void hold_op(search *s, uint32_t i, uint64_t units) {
-  s->amount[s->op[i]] += s->shares[i] ? 0 : units;
+  add_amount(s, s->op[i], s->shares[i] ? 0 : units);
 }
 
 static fs_status hold(search *s, fs_tick head, fs_tick tail, fs_tick ticks, uint64_t units) {
@@ -307,11 +316,8 @@ static fs_status hold_version(search *s, uint32_t v) {
 
 /* By topological position, so that a part is a range. */
 static fs_status keep(search *s, fs_bounds_memory *m) {
-  const fsched_graph *g = s->b->g;
   fs_arena *a = s->b->arena;
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    m->n_held += s->amount[op] != 0;
-  }
+  m->n_held = s->n_held;
   FS_TRY(fs_new(a, &m->held_op, m->n_held));
   FS_TRY(fs_new(a, &m->held_amount, m->n_held));
   FS_TRY(fs_new(a, &m->job, s->jobs.n));
@@ -319,42 +325,59 @@ static fs_status keep(search *s, fs_bounds_memory *m) {
   if (m->n_jobs > 0) {
     memcpy(m->job, s->jobs.at, s->jobs.n * sizeof *m->job);
   }
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    uint32_t op = g->topo[i];
-    if (s->amount[op] != 0) {
-      m->held_op[n] = op;
-      m->held_amount[n++] = s->amount[op];
-      s->amount[op] = 0;
-    }
+  fs_radix_sort_block(s->held, s->n_held);
+  for (uint32_t i = 0; i < s->n_held; i++) {
+    uint32_t op = (uint32_t)s->held[i];
+    m->held_op[i] = op;
+    m->held_amount[i] = s->amount[op];
+    s->amount[op] = 0;
   }
+  s->n_held = 0;
   s->jobs.n = 0;
   return FSCHED_OK;
 }
 
 static fs_status find_memory(search *s, fs_bounds_memory *m) {
-  const fsched_graph *g = s->b->g;
   m->capacity = find_unit(s);
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      s->amount[op] += g->scratch_memory[i] == s->memory ? scratch_size(s, i) / s->unit : 0;
-    }
+  for (uint32_t i = s->scratch0[s->memory]; i < s->scratch0[s->memory + 1]; i++) {
+    add_amount(s, s->scratch_op[s->scratch[i]], scratch_size(s, s->scratch[i]) / s->unit);
   }
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (fs_version_memory(g, v) == s->memory) {
-      fs_arena_mark mark = fs_arena_set_mark(s->b->arena);
-      FS_TRY(hold_version(s, v));
-      fs_arena_reset(s->b->arena, mark);
-    }
+  for (uint32_t i = s->version0[s->memory]; i < s->version0[s->memory + 1]; i++) {
+    fs_arena_mark mark = fs_arena_set_mark(s->b->arena);
+    FS_TRY(hold_version(s, s->version[i]));
+    fs_arena_reset(s->b->arena, mark);
   }
   return keep(s, m);
+}
+
+/* What lies in which memory. */
+static fs_status list_memories(search *s) {
+  const fsched_graph *g = s->b->g;
+  fs_arena *a = s->b->arena;
+  uint32_t *memory;
+  FS_TRY(fs_new(a, &memory, g->n_versions));
+  FS_TRY(fs_new(a, &s->scratch_op, g->op_scratch0[g->n_ops]));
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    memory[v] = fs_version_memory(g, v);
+  }
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    s->ticks = fs_add_most(s->ticks, g->op_time[op]);
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      s->scratch_op[i] = op;
+    }
+  }
+  FS_TRY(fs_group(a, memory, g->n_versions, g->target.n_memories, &s->version0, &s->version));
+  return fs_group(a, g->scratch_memory, g->op_scratch0[g->n_ops], g->target.n_memories,
+                  &s->scratch0, &s->scratch);
 }
 
 static fs_status find_all(search *s) {
   fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
   FS_TRY(fs_new_zero(b->arena, &b->memory, g->target.n_memories));
+  FS_TRY(list_memories(s));
   FS_TRY(fs_new_zero(b->arena, &s->amount, g->n_ops));
+  FS_TRY(fs_new(b->arena, &s->held, (size_t)g->n_ops * 2));
   FS_TRY(fs_new_none(b->arena, &s->listed, g->n_ops));
   FS_TRY(fs_new_none(b->arena, &s->reached, g->n_ops));
   FS_TRY(fs_new(b->arena, &s->place, g->n_ops));

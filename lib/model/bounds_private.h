@@ -22,6 +22,11 @@ typedef struct fs_bounds_memory {
   fs_bounds_job *job;
 } fs_bounds_memory;
 
+typedef struct fs_bounds_use { /* of a resource */
+  uint32_t op;
+  uint64_t amount;
+} fs_bounds_use;
+
 typedef struct fs_bounds {
   fsched_context *ctx;
   const fsched_graph *g;
@@ -35,6 +40,9 @@ typedef struct fs_bounds {
   uint32_t *first0, *first_domain; /* CSR: domains by their first queue, those without any last */
   uint32_t *gang0, *gang;          /* CSR: gangs by queue */
   uint64_t *share;                 /* per gang: 0 between uses */
+  fs_bounds_use *use_of;           /* uses of resources in topological order of their ops */
+  uint32_t *use0, *use;            /* CSR: indices of these by resource */
+  uint32_t n_parts, *part_of;      /* per resource: the last part that has looked at it */
   fs_bounds_memory *memory;        /* per memory; NULL: not yet known */
   FS_VEC(fs_bounds_job) jobs;
 } fs_bounds;

@@ -68,6 +68,7 @@ for name in $shapes; do
   grows "explain --format json" explain --format json %N.fsb -o x
   grows "run --on sim" run -q --on sim %N.fsb
   grows "run --check" run -q --on sim --check %N.fsb
+  grows "run on one thread" run -q --threads 1 %N.fsb
   grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
   grows dot dot %N.yaml -o x
   grows "dot of a program" dot %N.fsb -o x

@@ -420,6 +420,31 @@ static void tree(u n) {
   }
 }
 
+/* As many resources as ops. */
+static void resources(u n) {
+  head(2, unbounded, "  resources:\n");
+  for (u i = 0; i < n; i++) {
+    printf("    - {name: r%u, capacity: 2}\n", i);
+  }
+  ops();
+  for (u i = 0; i < n; i++) {
+    printf("  - {name: o%u, on: q%u, uses: {r%u: 1, r%u: 1}}\n", i, i % 2, i, (i + 1) % n);
+  }
+}
+
+/* As many memories as ops. */
+static void memories(u n) {
+  head(2, unbounded, "");
+  for (u i = 0; i < n; i++) {
+    printf("    - {name: m%u, capacity: 64}\n", i);
+  }
+  ops();
+  for (u i = 0; i < n; i++) {
+    printf("  - {name: o%u, on: q%u, args: [{out: b%u, size: 8, memory: m%u}", i, i % 2, i, i);
+    printf(i > 0 ? ", {in: b%u}]}\n" : "]}\n", i - 1);
+  }
+}
+
 static const struct {
   const char *name;
   void (*write)(u n);
@@ -454,7 +479,9 @@ static const struct {
               {"values", values},
               {"kernels", kernels},
               {"long_name", long_name},
-              {"tree", tree}};
+              {"tree", tree},
+              {"resources", resources},
+              {"memories", memories}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
