@@ -25,7 +25,7 @@ const char *fs_schedule_status_name(fs_schedule_status status) {
   return names[status];
 }
 
-const char *fs_why_name(fs_why why) {
+static const char *why_name(fs_why why) {
   static const char *const names[] = {"reuse", "resource", "concurrency", "barrier"};
   return names[why];
 }
@@ -95,7 +95,7 @@ static fs_status put_edges(fs_text *t, const fsched_schedule *s) {
     put_line(t, e);
     put_key(t, "\"from\": ", position[sync->control_from[e]]);
     put_key(t, ", \"to\": ", position[sync->control_to[e]]);
-    put_text(t, ", \"why\": ", fs_why_name((fs_why)sync->control_why[e]));
+    put_text(t, ", \"why\": ", why_name((fs_why)sync->control_why[e]));
     fs_text_puts(t, "}");
   }
   put_end(t, n);

@@ -7,7 +7,6 @@
 #include "model/sync.h"
 
 const char *fs_schedule_status_name(fs_schedule_status status);
-const char *fs_why_name(fs_why why);
 const char *fs_item_kind_name(const fsched_schedule *s, uint32_t item);
 
 /* Appends an object; its members stand on lines that begin with `indent` and a space. */

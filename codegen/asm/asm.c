@@ -11,7 +11,8 @@
 #include "codegen/words.h"
 #include "fsched/graph.h"
 
-fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) {
+/* Appends a text to the strings; no node is FS_NONE. */
+static fs_status add_string(fs_asm *a, uint32_t node, uint32_t *offset) {
   *offset = FS_NONE;
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -86,7 +87,7 @@ static fs_status axis(fs_asm *a, uint32_t node) {
   uint32_t value[AXIS_FIELDS], member = FS_NONE;
   fs_stream_axis r = {.kind = FS_AXIS_QUEUE};
   FS_TRY(fs_fields_mapping(&a->f, node, axis_fields, AXIS_FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[AXIS_NAME], &r.name));
+  FS_TRY(add_string(a, value[AXIS_NAME], &r.name));
   FS_TRY(axis_id(a, value[AXIS_ID], &r.id));
   FS_TRY(fs_fields_word(&a->f, value[AXIS_KIND], FS_WORDS(fs_words_axis), &r.kind));
   if (r.kind == FS_AXIS_COLLECTIVE) {
@@ -123,7 +124,7 @@ static fs_status memory(fs_asm *a, uint32_t node) {
   uint32_t value[MEMORY_FIELDS];
   fs_stream_memory r = {.backing = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, memory_fields, MEMORY_FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[MEMORY_NAME], &r.name));
+  FS_TRY(add_string(a, value[MEMORY_NAME], &r.name));
   FS_TRY(optional_u64(a, value[MEMORY_CAPACITY], FS_UNBOUNDED, &r.capacity));
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_ALIGN], &r.align));
   FS_TRY(
@@ -145,7 +146,7 @@ static fs_status resource(fs_asm *a, uint32_t node) {
   uint32_t value[FIELDS];
   fs_stream_resource r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
+  FS_TRY(add_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[CAPACITY], &r.capacity));
   return fs_asm_push(a, resources, r);
 }
@@ -190,7 +191,7 @@ static fs_status buffer(fs_asm *a, uint32_t node) {
   uint32_t value[FIELDS];
   fs_stream_buffer r = {.io = FSCHED_IO_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
+  FS_TRY(add_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[SIZE], &r.size));
   FS_TRY(fs_fields_name(&a->f, value[MEMORY], &a->memory_names, "memory", &r.memory));
   if (value[IO] != FS_NONE) {
@@ -345,7 +346,7 @@ static fs_status op(fs_asm *a, uint32_t node) {
                     .after0 = (uint32_t)a->afters.n,
                     .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
+  FS_TRY(add_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
   if (value[KERNEL] != FS_NONE) {
     FS_TRY(fs_fields_u32(&a->f, value[KERNEL], &r.kernel));
@@ -386,9 +387,9 @@ static fs_status kernel(fs_asm *a, uint32_t node) {
   fs_stream_kernel r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_fields_u64(&a->f, value[SHARED], &r.shared_bytes));
-  FS_TRY(fs_asm_string(a, value[BUILTIN], &r.builtin));
-  FS_TRY(fs_asm_string(a, value[MODULE], &r.module));
-  FS_TRY(fs_asm_string(a, value[FUNCTION], &r.function));
+  FS_TRY(add_string(a, value[BUILTIN], &r.builtin));
+  FS_TRY(add_string(a, value[MODULE], &r.module));
+  FS_TRY(add_string(a, value[FUNCTION], &r.function));
   FS_TRY(triple(a, value[GRID], r.grid));
   FS_TRY(triple(a, value[BLOCK], r.block));
   return fs_asm_push(a, kernels, r);
@@ -430,8 +431,8 @@ static fs_status queue(fs_asm *a, uint32_t node) {
   uint32_t value[QUEUE_FIELDS];
   fs_stream_queue r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, queue_fields, QUEUE_FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[QUEUE_NAME], &r.name));
-  FS_TRY(fs_asm_string(a, value[QUEUE_CLASS], &r.class_name));
+  FS_TRY(add_string(a, value[QUEUE_NAME], &r.name));
+  FS_TRY(add_string(a, value[QUEUE_CLASS], &r.class_name));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_DEVICE], &r.device));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_MACHINE], &r.machine));
   if (value[QUEUE_COUNTING] != FS_NONE) {
@@ -505,8 +506,8 @@ static fs_status meta(fs_asm *a, const uint32_t *value) {
                           "the text has format version %llu; this fsched reads version %u",
                           (unsigned long long)version, FS_STREAM_VERSION);
   }
-  FS_TRY(fs_asm_string(a, value[TOP_NAME], &r.name));
-  FS_TRY(fs_asm_string(a, value[TOP_TIME_UNIT], &r.time_unit));
+  FS_TRY(add_string(a, value[TOP_NAME], &r.name));
+  FS_TRY(add_string(a, value[TOP_TIME_UNIT], &r.time_unit));
   FS_TRY(fs_fields_word(&a->f, value[TOP_HAZARDS], FS_WORDS(fs_words_hazards), &r.hazards));
   FS_TRY(fs_fields_word(&a->f, value[TOP_SYNC], FS_WORDS(fs_words_sync), &r.sync));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_MAKESPAN], &r.makespan));

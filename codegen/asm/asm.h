@@ -25,8 +25,6 @@ typedef struct fs_asm {
 
 /* The version of a buffer that a node numbers; FS_NONE for no node. */
 fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *version) FS_MUST_USE;
-/* Appends a text to the strings; no node is FS_NONE. */
-fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) FS_MUST_USE;
 /* The commands of one queue, a list. */
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
 

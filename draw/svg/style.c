@@ -12,7 +12,7 @@ static const uint8_t ramp[][3] = {
     {247, 226, 125}, {166, 219, 178}, {112, 191, 224}, {143, 152, 221}, {186, 112, 170}};
 enum { ANCHORS = sizeof ramp / sizeof ramp[0] };
 
-uint32_t fs_svg_colour(const fs_svg *v, uint32_t op) {
+static uint32_t op_colour(const fs_svg *v, uint32_t op) {
   if (op == FS_NONE) {
     return FS_SVG_GREY;
   }
@@ -24,14 +24,14 @@ uint32_t fs_svg_colour(const fs_svg *v, uint32_t op) {
 }
 
 uint32_t fs_svg_item_colour(const fs_svg *v, uint32_t item) {
-  return fs_svg_colour(v, fs_item_is_copy(v->s, item)
-                              ? v->version_op[v->s->copy_version[item - v->g->n_ops]]
-                              : item);
+  return op_colour(v, fs_item_is_copy(v->s, item)
+                          ? v->version_op[v->s->copy_version[item - v->g->n_ops]]
+                          : item);
 }
 
 uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency) {
   uint32_t version = v->s->res_version[residency];
-  return fs_svg_colour(v, version == FS_NONE ? v->s->res_op[residency] : v->version_op[version]);
+  return op_colour(v, version == FS_NONE ? v->s->res_op[residency] : v->version_op[version]);
 }
 
 const char *fs_svg_hatch(fs_svg *v, uint32_t copy) {

@@ -77,7 +77,6 @@ void fs_svg_style(const fs_svg *v, fs_text *t);
 void fs_svg_legend(fs_svg *v);
 /* The class of a colour: an op's, and that of what it writes; FS_NONE: grey. */
 enum { FS_SVG_COLOURS = 16, FS_SVG_GREY = FS_SVG_COLOURS, FS_SVG_PLAIN };
-uint32_t fs_svg_colour(const fs_svg *v, uint32_t op);
 uint32_t fs_svg_item_colour(const fs_svg *v, uint32_t item);
 uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency);
 /* The hatching of copies by fs_copy_role; the legend will explain it. */

@@ -47,7 +47,9 @@ static bool allowed(const char *p, size_t length) {
   return length != 0 && !c1 && !noncharacter;
 }
 
-void fs_svg_escaped(fs_text *t, const char *s, size_t n) {
+/* Appends the first `n` bytes of a name as XML text or attribute: markup escaped; what XML does
+ * not allow (control characters, U+FFFE, U+FFFF, malformed UTF-8) as U+FFFD. */
+static void put_escaped(fs_text *t, const char *s, size_t n) {
   for (size_t i = 0; i < n;) {
     size_t length = character(s + i, n - i);
     if (!allowed(s + i, length)) {
@@ -70,9 +72,9 @@ void fs_svg_escaped(fs_text *t, const char *s, size_t n) {
 #define ELLIPSIS "\xE2\x80\xA6"
 
 void fs_svg_fitted(fs_text *t, const char *s, fs_svg_part part) {
-  fs_svg_escaped(t, s, part.head);
+  put_escaped(t, s, part.head);
   fs_text_puts(t, s[part.head] == '\0' ? "" : ELLIPSIS);
-  fs_svg_escaped(t, s + part.tail, strlen(s + part.tail));
+  put_escaped(t, s + part.tail, strlen(s + part.tail));
 }
 
 void fs_svg_name(fs_text *t, const char *s) {

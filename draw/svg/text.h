@@ -17,9 +17,6 @@ void fs_svg_number(fs_text *t, fs_cent value);
 /* ` name="12.5"` */
 void fs_svg_attribute(fs_text *t, const char *name, fs_cent value);
 
-/* Appends the first `n` bytes of a name as XML text or attribute: markup escaped; what XML does
- * not allow (control characters, U+FFFE, U+FFFF, malformed UTF-8) as U+FFFD. */
-void fs_svg_escaped(fs_text *t, const char *s, size_t n);
 /* A whole name, or the first FS_SVG_NAME_MOST characters of it and an ellipsis. */
 enum { FS_SVG_NAME_MOST = 120 };
 void fs_svg_name(fs_text *t, const char *s);

@@ -489,7 +489,8 @@ fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocatio
 
 /* Destruction */
 
-/* Both ways at once.  The caller has a reference. */
+/* Ends what the allocation waits for: memory, and the fences of its free where that was asked for;
+ * where it was not, frees it now.  The caller has a reference. */
 static void expel(fsched_allocation *a, bool leaving) {
   fs_fence_wait_cancel(&a->wait, FSCHED_CAUSE_CANCELLED);
   if (leaving) {

@@ -209,15 +209,12 @@ bool fs_cuda_build_for(fs_instance *x) FS_MUST_USE;
 
 /* cuda/issue.c: content, by either back end, on that stream. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) FS_MUST_USE;
-bool fs_cuda_fetch(fs_instance *x, uint32_t item, fs_cu_stream stream) FS_MUST_USE;
 void fs_cuda_hand_over(fs_instance *x, uint32_t item);
 /* All that can be issued now; false: poisoned.  *wants: the given item that the first item waits
  * for which could not be; FS_NONE when all is issued. */
 bool fs_cuda_issue(fs_instance *x, uint32_t *wants) FS_MUST_USE;
 /* After all is issued: the join, and what is taken out at the end. */
 bool fs_cuda_issue_end(fs_instance *x) FS_MUST_USE;
-bool fs_cuda_launch_kernel(fs_instance *x, const fs_cuda_launch *l,
-                           fs_cu_stream stream) FS_MUST_USE;
 /* The launches that go with an item; false where there is none. */
 bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void **params,
                          fs_cuda_launch *out);

@@ -47,7 +47,7 @@ bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) {
                      g->size, stream));
 }
 
-bool fs_cuda_fetch(fs_instance *x, uint32_t item, fs_cu_stream stream) {
+static bool fetch(fs_instance *x, uint32_t item, fs_cu_stream stream) {
   const fs_io_item *k = &x->io->kept[item];
   return x->io->store[k->memory] || k->size == 0 ||
          FS_CUDA_DO(x, cuMemcpyAsync,
@@ -68,7 +68,7 @@ void fs_cuda_hand_over(fs_instance *x, uint32_t item) {
   }
 }
 
-bool fs_cuda_launch_kernel(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream) {
+static bool launch_kernel(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream) {
   return FS_CUDA_DO(x, cuLaunchKernel,
                     (l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
                      l->block[2], l->shared_bytes, stream, l->params, NULL));
@@ -103,11 +103,10 @@ static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane))) {
     return false;
   }
-  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) &&
-      !fs_cuda_launch_kernel(x, &extra, lane)) {
+  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !launch_kernel(x, &extra, lane)) {
     return false;
   }
-  if (w->launch.function != NULL && !fs_cuda_launch_kernel(x, &w->launch, lane)) {
+  if (w->launch.function != NULL && !launch_kernel(x, &w->launch, lane)) {
     return false;
   }
   if (w->size > 0 && !FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane))) {
@@ -116,7 +115,7 @@ static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
     return false;
   }
-  return !fs_cuda_digest_launch(x, item, params, &extra) || fs_cuda_launch_kernel(x, &extra, lane);
+  return !fs_cuda_digest_launch(x, item, params, &extra) || launch_kernel(x, &extra, lane);
 }
 
 static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream lane) {
@@ -171,7 +170,7 @@ static bool fetch_when_written(fs_instance *x, uint32_t k) {
     }
   }
   x->kept_order[x->n_coming++] = k;
-  return fs_cuda_fetch(x, k, out) && FS_CUDA_DO(x, cuEventRecord, (x->kept_event[k], out));
+  return fetch(x, k, out) && FS_CUDA_DO(x, cuEventRecord, (x->kept_event[k], out));
 }
 
 static bool writes_wanted(const fs_instance *x, uint32_t command) {
@@ -264,7 +263,7 @@ bool fs_cuda_issue_end(fs_instance *x) {
     }
   }
   for (uint32_t k = 0; k < io->n_kept && !x->config.empty; k++) {
-    if (fs_cuda_at_end(x, k) && !fs_cuda_fetch(x, k, x->lane[0])) {
+    if (fs_cuda_at_end(x, k) && !fetch(x, k, x->lane[0])) {
       return false;
     }
   }

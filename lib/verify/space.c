@@ -12,7 +12,8 @@ void fs_vpool_free(fs_vpool *p) {
   fs_vec_free(p->ctx, &p->cell);
 }
 
-fs_status fs_vpool_push(fs_vpool *p, uint32_t *head, uint32_t who, uint32_t version) {
+/* Prepends to a list. */
+static fs_status push_access(fs_vpool *p, uint32_t *head, uint32_t who, uint32_t version) {
   uint32_t n = p->free_node;
   if (n != FS_NONE) {
     p->free_node = p->node.at[n].next;
@@ -60,7 +61,7 @@ static fs_status copy_list(fs_vpool *p, uint32_t from, uint32_t *to) {
   *to = FS_NONE;
   for (uint32_t n = from; n != FS_NONE; n = p->node.at[n].next) {
     uint32_t made = FS_NONE;
-    FS_TRY(fs_vpool_push(p, &made, p->node.at[n].who, p->node.at[n].version));
+    FS_TRY(push_access(p, &made, p->node.at[n].who, p->node.at[n].version));
     if (last == FS_NONE) {
       *to = made;
     } else {
@@ -137,14 +138,14 @@ fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint6
 
 fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who, uint32_t version) {
   uint32_t head = p->cell.at[cell].readers;
-  FS_TRY(fs_vpool_push(p, &head, who, version));
+  FS_TRY(push_access(p, &head, who, version));
   p->cell.at[cell].readers = head;
   return FSCHED_OK;
 }
 
 fs_status fs_vpool_push_writer(fs_vpool *p, uint32_t cell, uint32_t who, uint32_t version) {
   uint32_t head = p->cell.at[cell].writers;
-  FS_TRY(fs_vpool_push(p, &head, who, version));
+  FS_TRY(push_access(p, &head, who, version));
   p->cell.at[cell].writers = head;
   return FSCHED_OK;
 }

@@ -42,8 +42,7 @@ fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *
 /* Makes [first, hi), cut before, one interval with one empty cell. */
 fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
                           uint32_t *cell) FS_MUST_USE;
-/* Prepends to a list. */
-fs_status fs_vpool_push(fs_vpool *p, uint32_t *head, uint32_t who, uint32_t version) FS_MUST_USE;
+/* Prepend to a list. */
 fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who,
                                uint32_t version) FS_MUST_USE;
 fs_status fs_vpool_push_writer(fs_vpool *p, uint32_t cell, uint32_t who,

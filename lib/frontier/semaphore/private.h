@@ -126,8 +126,6 @@ void fs_sem_begin(fs_batch *b, fsched_semaphore *s);
 void fs_sem_deliver_and_unlock(fs_batch *b);
 /* Puts the timepoint, which waits for a value not reached, into the heap. */
 void fs_sem_add(fsched_semaphore *s, uint64_t value, fsched_timepoint *t, uint32_t kind);
-/* Takes it out of the heap or the batch.  False: it is idle. */
-bool fs_sem_remove(fsched_semaphore *s, fsched_timepoint *t);
 /* Starts the thread that watches the page, if there is a page and no thread. */
 fs_status fs_sem_watch(fsched_semaphore *s) FS_MUST_USE;
 /* Ends it; not under the lock. */

@@ -81,7 +81,8 @@ void fs_sem_add(fsched_semaphore *s, uint64_t value, point *t, uint32_t kind) {
   fs_waiters_add(&s->waiters, w);
 }
 
-bool fs_sem_remove(fsched_semaphore *s, point *t) {
+/* Takes it out of the heap or the batch.  False: it is idle. */
+static bool remove_point(fsched_semaphore *s, point *t) {
   fsched_waiter *w = &t->inner.node;
   if (w->inner.state == FS_IDLE) {
     return false;
@@ -212,7 +213,7 @@ int fsched_semaphore_cancel(fsched_semaphore *s, point *t) {
     return 0;
   }
   fs_sem_lock(s);
-  bool removed = fs_sem_remove(s, t);
+  bool removed = remove_point(s, t);
   fs_sem_unlock(s);
   return removed;
 }

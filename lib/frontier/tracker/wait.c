@@ -154,7 +154,8 @@ static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
   return false;
 }
 
-/* Moves waiters that stand nowhere on, until all are pending or chosen. */
+/* Takes waiters that are in no list of an axis to the next axis that each waits for, until every
+ * one is pending or chosen. */
 static void settle(fsched_tracker *t, link *moving, link *chosen) {
   while (moving->next != moving) {
     link parked;

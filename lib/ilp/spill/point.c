@@ -118,7 +118,8 @@ static void fill_pair(const fs_spill_model *t, uint32_t id, int64_t *value) {
   }
 }
 
-bool fs_spill_present(const fs_spill_model *t, uint32_t who, const int64_t *value, int64_t at) {
+/* Is the version (from n_versions on: the scratch of an op) in memory during [at, at+1)? */
+static bool is_present(const fs_spill_model *t, uint32_t who, const int64_t *value, int64_t at) {
   if (who < t->g->n_versions) {
     return fs_span_sum(&t->version[who].in, value, at, at) > 0;
   }
@@ -129,12 +130,14 @@ bool fs_spill_present(const fs_spill_model *t, uint32_t who, const int64_t *valu
 static void fill_meet(const fs_spill_model *t, const fs_spill_meet *m, int64_t *value) {
   value[m->var] = 0;
   for (int64_t at = 0; at < t->horizon; at++) {
-    bool both = fs_spill_present(t, m->a, value, at) && fs_spill_present(t, m->b, value, at);
+    bool both = is_present(t, m->a, value, at) && is_present(t, m->b, value, at);
     value[m->var] = both ? 1 : value[m->var];
   }
 }
 
-void fs_spill_fill(const fs_spill_model *t, int64_t *value) {
+/* Fills the variables that follow from starts and copies: residencies, what is stored, the
+ * makespan.  Each residency is as short as can be. */
+static void fill_rest(const fs_spill_model *t, int64_t *value) {
   int64_t end = makespan(t, value);
   for (int64_t at = t->late.from; at < t->late.to; at++) {
     value[fs_span_var(&t->late, at, 0)] = at < end;
@@ -205,7 +208,7 @@ fs_status fs_spill_model_point(const fs_spill_model *t, const fsched_schedule *s
     *fits = set_copy(t, s, c, value);
   }
   if (*fits) {
-    fs_spill_fill(t, value);
+    fill_rest(t, value);
     *fits = fs_model_broken(&t->model, value) == FS_NONE;
   }
   return FSCHED_OK;

@@ -88,11 +88,6 @@ struct fs_spill_model {
 fs_status fs_spill_facts(fs_spill_model *t, fs_tick horizon) FS_MUST_USE;
 /* Rows of versions and memories.  spill/rows.c */
 fs_status fs_spill_rows(fs_spill_model *t) FS_MUST_USE;
-/* Fills the variables that follow from starts and copies: residencies, what is stored, the
- * makespan.  Each residency is as short as can be.  spill/point.c */
-void fs_spill_fill(const fs_spill_model *t, int64_t *value);
-/* Is the version (from n_versions on: the scratch of an op) in memory during [at, at+1)? */
-bool fs_spill_present(const fs_spill_model *t, uint32_t who, const int64_t *value, int64_t at);
 /* Modifies the version, and no later op does. */
 bool fs_spill_last_writer(const fs_spill_model *t, const fs_spill_version *v, uint32_t user);
 

@@ -101,8 +101,9 @@ static void push(pusher *u, uint32_t k) {
   }
 }
 
-fs_status fs_time_push_down(const fs_time_model *t, const fs_answer *a, fs_arena *arena,
-                            uint64_t **address) {
+/* The addresses that an answer's are when all is pushed down. */
+static fs_status push_down(const fs_time_model *t, const fs_answer *a, fs_arena *arena,
+                           uint64_t **address) {
   const fs_problem *p = t->p;
   pusher u = {.t = t, .a = a};
   FS_TRY(fs_new(arena, &u.life, p->n_residencies));
@@ -199,7 +200,7 @@ static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t 
   fs_arena arena;
   uint64_t *address;
   fs_arena_init(&arena, t->m.ctx);
-  fs_status status = fs_time_push_down(t, a, &arena, &address);
+  fs_status status = push_down(t, a, &arena, &address);
   for (uint32_t r = 0; r < p->n_residencies && status == FSCHED_OK; r++) {
     if (t->address_var[r] != FS_NONE) {
       value[t->address_var[r]] = (int64_t)(address[r] / t->unit[p->res_memory[r]]);

@@ -130,10 +130,6 @@ bool fs_time_placed(const fs_time_model *t, uint32_t residency);
 /* Is there a pair of them that has a row of its own? */
 bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b);
 
-/* time/point.c: the addresses that an answer's are when all is pushed down. */
-fs_status fs_time_push_down(const fs_time_model *t, const fs_answer *a, fs_arena *arena,
-                            uint64_t **address) FS_MUST_USE;
-
 /* time/positions.c, time/pairs.c, time/given.c: addresses. */
 fs_status fs_time_positions(fs_time_model *t) FS_MUST_USE;
 fs_status fs_time_pairs(fs_time_model *t) FS_MUST_USE;

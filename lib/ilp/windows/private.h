@@ -56,9 +56,6 @@ typedef struct fs_wlevel {
 /* Everything but the windows.  `relaxed`: without memories that are tight.  windows/resources.c */
 fs_status fs_windows_init(fs_windows *w, fs_problem *p, bool relaxed) FS_MUST_USE;
 void fs_windows_release(fs_windows *w);
-/* The windows of a horizon from longest paths; false: refuted. */
-bool fs_windows_start(fs_windows *w, fs_tick horizon);
-
 /* Rules to a fixpoint; false: there is no schedule within the windows.  `strong`: with energy. */
 bool fs_windows_propagate(fs_windows *w, bool strong);
 /* One pass of a rule; sets failed and changed.  windows/table.c, windows/energy.c */

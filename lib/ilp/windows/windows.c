@@ -23,7 +23,8 @@ static fs_tick tail_of(const fs_problem *p, uint32_t i, fs_tick horizon) {
   return fs_max(p->path[i], p->tail[i] - fs_min(less, p->tail[i]));
 }
 
-bool fs_windows_start(fs_windows *w, fs_tick horizon) {
+/* The windows of a horizon from longest paths; false: refuted. */
+static bool start_windows(fs_windows *w, fs_tick horizon) {
   const fs_problem *p = w->p;
   w->horizon = horizon;
   w->failed = false;
@@ -109,7 +110,7 @@ static bool refute(fs_windows *w, fs_tick horizon, uint64_t steps) {
   bool few = w->n <= fs_limits_of(w->p->ctx)->shaved;
   w->steps = 0;
   w->limit = steps;
-  if (!fs_windows_start(w, horizon) || !fs_windows_propagate(w, few)) {
+  if (!start_windows(w, horizon) || !fs_windows_propagate(w, few)) {
     return true;
   }
   return few && !fs_windows_shave(w);
