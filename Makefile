@@ -83,7 +83,9 @@ CLI_SRC := $(call sources,cli,cli/gen/%)
 # What is not a part of the test runner is a program, or a library, of its own.
 TEST_SRC := $(call sources,test,$(addprefix test/,cost/% cuda_modules/% fake_cuda/% fuzz/% locale/% memory/% preload/%))
 BENCH_SRC := $(wildcard bench/bench_*.c)
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+# The text of the built-in kernels for devices is made a string when it is built.
+BUILTIN := $(BUILD)/exec/cuda/builtin_ptx
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILTIN).o
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 GLPK_OBJ := $(GLPK_SRC:%.c=$(BUILD)/%.o)
 GLPK_BIN := $(if $(HAVE_GLPK),$(BUILD)/fsched-glpk)
@@ -92,7 +94,7 @@ TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 GEN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/gen/*.c)))
 # A CUDA driver that runs on the processor.
 FAKE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard test/fake_cuda/*.c))) \
-	$(BUILD)/exec/host/kernel.o $(BUILD)/exec/cuda/builtin.o
+	$(BUILD)/exec/host/kernel.o $(BUILTIN).o
 FAKE_CUDA := $(BUILD)/test/fake_cuda/libcuda.so.1
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
@@ -143,6 +145,14 @@ no-glpk:
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
+	$(call say,CC,$<)$(COMPILE) -c -o $@ $<
+
+$(BUILTIN).c: exec/cuda/kernels/builtin.ptx scripts/gen-kernels
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)scripts/gen-kernels --embed $< >$@.new && mv -f $@.new $@
+
+$(BUILTIN).o: private EXTRA_FLAGS = -ffile-prefix-map=$(BUILD)=build
+$(BUILTIN).o: $(BUILTIN).c $(BUILD)/flags
 	$(call say,CC,$<)$(COMPILE) -c -o $@ $<
 
 # A suite is declared by suites.def alone, so its definition has no prototype before it.

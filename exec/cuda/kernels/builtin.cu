@@ -8,7 +8,7 @@
  * put together from aligned ones, which all hold at least one byte of the range, so nothing outside
  * of the memory is touched.
  *
- * scripts/gen-kernels makes builtin.ptx and exec/cuda/builtin.c of this, without CUDA headers. */
+ * scripts/gen-kernels makes builtin.ptx of this, without CUDA headers. */
 #include "call.h"
 
 #define KERNEL extern "C" __attribute__((global, used))
