@@ -45,10 +45,11 @@ case $mode in
     wait
     ;;
   leave) # a session of its own, children in others, and files in depth; it says when all is there
-    # as long as one of them is there, the fifo SOLVER_FAULT_ALIVE has a writer
+    # as long as one of them is there, the fifo SOLVER_FAULT_ALIVE has a writer; a link names the
+    # directory SOLVER_FAULT_KEPT, and no other, so that who follows it removes nothing of value
     exec 7>"$SOLVER_FAULT_ALIVE"
     dir=$(dirname "$1")
-    mkdir -p "$dir/a/b/c" && echo x >"$dir/a/b/c/x" && ln -s / "$dir/a/root"
+    mkdir -p "$dir/a/b/c" && echo x >"$dir/a/b/c/x" && ln -s "$SOLVER_FAULT_KEPT" "$dir/a/kept"
     setsid sh -c 'setsid sleep 600 & echo ready >&7; wait' &
     exec sleep 600
     ;;
