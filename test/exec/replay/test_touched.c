@@ -121,6 +121,33 @@ START_TEST(limit_is_named)
 }
 END_TEST
 
+/* Who names no limit gets what the machine has: here less than the stream wants, by a limit of this
+ * process, which is the test's own. */
+START_TEST(limit_is_the_machines)
+{
+  static const char *const kinds[] = {"cpu", "sim", NULL};
+  struct rlimit most = {(rlim_t)1 << 30, (rlim_t)1 << 30};
+  fsched_program *program = compile(
+      "fsched: 1\n"
+      "buffers: [{name: t, size: 8GiB}]\n"
+      "ops: [{name: a, args: [{out: t}]}, {name: b, args: [{in: t}]}]\n");
+  fsched_device_options d = {.size = sizeof d, .kind = kinds[_i]};
+  fsched_replay_options o = {.size = sizeof o};
+  char limit[100];
+  ck_assert_int_eq(setrlimit(RLIMIT_DATA, &most), 0);
+  (void)snprintf(limit, sizeof limit, "the limit is %llu; ",
+                 (unsigned long long)fs_machine_memory());
+  if (d.kind != NULL) { /* else the replay's own */
+    ck_assert_int_eq(fsched_device_create(ctx, &d, &o.device), FSCHED_OK);
+  }
+  ck_assert_int_eq(fsched_replay(ctx, program, &o, NULL), FSCHED_SYSTEM);
+  const char *message = fsched_diag_get(ctx, 0)->message;
+  ck_assert_msg(strstr(message, limit) != NULL, "%s", message);
+  fsched_device_release(o.device);
+  fsched_program_destroy(program);
+}
+END_TEST
+
 /* Machines */
 
 static void make_file(const char *root, const char *path, const char *text) {
@@ -182,6 +209,7 @@ Suite *fs_suite_touched(void) {
   tcase_add_test(t, least_of_machine_and_groups);
   if (!SANITIZED) {
     tcase_add_test(t, own_limits_count);
+    tcase_add_loop_test(t, limit_is_the_machines, 0, 3);
   }
   suite_add_tcase(s, t);
   return s;
