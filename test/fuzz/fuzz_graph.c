@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fsched_status status =
       fsched_graph_parse(f.ctx, "fuzz.yaml", (const char *)data, size, &read, &graph);
   /* A short text takes little; a file that it has named may not. */
-  fs_fuzz_must(size > 128 || !f.short_of_memory, "reading a graph took the memory of something else");
+  fs_fuzz_must(size > 128 || !f.short_of_memory,
+               "reading a graph took the memory of something else");
   if (fs_fuzz_met(
           &f, status,
           FS_FUZZ_MAY(FSCHED_OK) | FS_FUZZ_MAY(FSCHED_BAD_INPUT) | FS_FUZZ_MAY(FSCHED_INFEASIBLE),
