@@ -2,31 +2,22 @@
 /* One walk over an item both counts and writes its places, so that the two cannot differ. */
 #include "codegen/places.h"
 
+#include "base/group.h"
+
 static bool contiguous(const fs_memory *m) {
   return fs_memory_bounded(m) && m->placement == FSCHED_CONTIGUOUS;
 }
 
-/* Groups lanes by owner: a counting sort that keeps their order. */
+/* Lanes of memories, or the others, by owner. */
 static fs_status group_lanes(fs_arena *arena, const fs_sync *sync, bool memory, uint32_t n_owners,
                              uint32_t **index, uint32_t **lanes) {
-  FS_TRY(fs_new_zero(arena, index, (size_t)n_owners + 2));
-  FS_TRY(fs_new(arena, lanes, sync->n_lanes));
-  uint32_t *next = *index + 1; /* becomes index, one entry late, while the lanes are filled in */
+  uint32_t *owner;
+  FS_TRY(fs_new(arena, &owner, sync->n_lanes));
   for (uint32_t i = 0; i < sync->n_lanes; i++) {
-    if ((sync->lane[i].kind == FS_LANE_MEMORY) == memory) {
-      assert(sync->lane[i].owner < n_owners);
-      next[sync->lane[i].owner + 1]++;
-    }
+    const fs_lane *l = &sync->lane[i];
+    owner[i] = (l->kind == FS_LANE_MEMORY) == memory ? l->owner : FS_NONE;
   }
-  for (uint32_t o = 0; o < n_owners; o++) {
-    next[o + 1] += next[o];
-  }
-  for (uint32_t i = 0; i < sync->n_lanes; i++) {
-    if ((sync->lane[i].kind == FS_LANE_MEMORY) == memory) {
-      (*lanes)[next[sync->lane[i].owner]++] = i;
-    }
-  }
-  return FSCHED_OK;
+  return fs_group(arena, owner, sync->n_lanes, n_owners, index, lanes);
 }
 
 fs_status fs_places_make(fs_arena *arena, const fsched_schedule *s, const fs_sync *sync,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "draw/dump.h"
 
+#include "base/group.h"
 #include "base/text/columns.h"
 #include "draw/stats.h"
 #include "model/stream/stream.h"
@@ -307,16 +308,13 @@ static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list
   FS_TRY(fs_new_zero(arena, &out->first, (size_t)n + 2));
   FS_TRY(fs_new(arena, &out->command, list0[sync->n_commands]));
   FS_TRY(fs_new(arena, &out->entry, list0[sync->n_commands]));
-  uint32_t *next = out->first + 1; /* filling moves every start to where it belongs */
   for (uint32_t i = 0; i < list0[sync->n_commands]; i++) {
-    next[list[i] + 1]++;
+    out->first[list[i] + 2]++;
   }
-  for (uint32_t b = 0; b < n; b++) {
-    next[b + 1] += next[b];
-  }
+  fs_group_sum(out->first, n);
   for (uint32_t c = 0; c < sync->n_commands; c++) {
     for (uint32_t i = list0[c]; i < list0[c + 1]; i++) {
-      uint32_t at = next[list[i]]++;
+      uint32_t at = out->first[list[i] + 1]++;
       out->command[at] = c;
       out->entry[at] = i;
     }

@@ -10,6 +10,7 @@
  * And a program has of these only what its kind of sync has.  Whether it keeps within the machine's
  * barriers and slots, and whether it can run, is the verifier's business. */
 #include "model/sync.h"
+#include "base/group.h"
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 
@@ -117,9 +118,7 @@ static fs_status check_uses(fs_checker *c) {
             v->barriers[b].physical, v->n_barriers);
     first[v->barriers[b].physical + 1]++;
   }
-  for (uint32_t p = 0; p < v->n_barriers; p++) {
-    first[p + 1] += first[p];
-  }
+  fs_group_starts(first, v->n_barriers);
   for (uint32_t b = 0; b < v->n_barriers; b++) {
     uint32_t physical = v->barriers[b].physical, use = v->barriers[b].use;
     uint32_t n = first[physical + 1] - first[physical];

@@ -10,6 +10,7 @@
  * per entity tells, passed on in the same order.
  *
  *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
+#include "base/group.h"
 #include "base/heap.h"
 #include "base/ranges.h"
 #include "draw/dot/picture.h"
@@ -217,9 +218,7 @@ static fs_status order_items(fs_from *f) {
   FS_TRY(fs_new_zero(arena, &f->next0, (size_t)f->n + 2));
   FS_TRY(fs_new_zero(arena, &f->missing, f->n));
   FS_TRY(each_order(f, count_order));
-  for (uint32_t e = 0; e < f->n; e++) {
-    f->next0[e + 2] += f->next0[e + 1];
-  }
+  fs_group_sum(f->next0, f->n);
   FS_TRY(fs_new(arena, &f->next, f->next0[f->n + 1]));
   FS_TRY(fs_new(arena, &f->by_gate, f->next0[f->n + 1]));
   FS_TRY(each_order(f, fill_order));

@@ -6,6 +6,7 @@
  * some times over.  All places of a column are equally wide, so sorting changes no borders. */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "draw/dot/place.h"
 
 enum { GAP = 24, ROW_GAP = 14, LEVEL_GAP = 40, COLUMN_GAP = 18, PADDING = 10, SWEEPS = 6 };
@@ -89,16 +90,14 @@ static fs_status prepare(fs_levels *k, fs_picture *p) {
   for (size_t e = 0; e < p->edge.n; e++) {
     k->out0[p->edge.at[e].from + 1]++;
   }
+  fs_group_starts(k->out0, p->n_nodes);
   for (uint32_t i = 0; i < p->n_nodes; i++) {
     uint32_t column = column_of(p, i);
-    k->out0[i + 1] += k->out0[i];
     k->key[i] = (fs_key){0, column, k->level[i], i};
     k->slot[column] = k->slot[column] > k->width[i] + GAP ? k->slot[column] : k->width[i] + GAP;
     k->level0[k->level[i] + 1]++;
   }
-  for (uint32_t l = 0; l < k->n; l++) {
-    k->level0[l + 1] += k->level0[l];
-  }
+  fs_group_starts(k->level0, k->n);
   k->row_most = 8;
   while ((uint64_t)k->row_most * k->row_most < p->n_nodes) {
     k->row_most++;

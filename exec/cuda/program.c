@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the slots of a program share: the plan, the modules, and who writes what is kept.  A machine
  * finds the programs that have slots by their streams, which outlive their slots. */
+#include "base/group.h"
 #include "exec/cuda/cuda.h"
 
 /* Who writes a kept item: what its copy has to wait for. */
 static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
   fs_cuda_plan *plan = &p->plan;
-  FS_TRY(fs_new_zero(&p->arena, &p->kept0, (size_t)io->n_kept + 1));
+  FS_TRY(fs_new_zero(&p->arena, &p->kept0, (size_t)io->n_kept + 2));
   for (uint32_t i = 0; i < plan->n_items; i++) {
     uint32_t c = plan->item[i].command;
     for (uint32_t j = io->kept0[c]; j < io->kept0[c + 1]; j++) {
-      p->kept0[io->command_kept[j] + 1]++;
+      p->kept0[io->command_kept[j] + 2]++;
     }
   }
-  for (uint32_t k = 0; k < io->n_kept; k++) {
-    p->kept0[k + 1] += p->kept0[k];
-  }
-  uint32_t *end;
-  FS_TRY(fs_new(&p->arena, &p->kept_writer, p->kept0[io->n_kept]));
-  FS_TRY(fs_new(&p->arena, &end, (size_t)io->n_kept + 1));
-  memcpy(end, p->kept0, ((size_t)io->n_kept + 1) * sizeof *end);
+  fs_group_sum(p->kept0, io->n_kept);
+  FS_TRY(fs_new(&p->arena, &p->kept_writer, p->kept0[io->n_kept + 1]));
   for (uint32_t i = 0; i < plan->n_items; i++) {
     uint32_t c = plan->item[i].command;
     for (uint32_t j = io->kept0[c]; j < io->kept0[c + 1]; j++) {
-      p->kept_writer[end[io->command_kept[j]]++] = i;
+      p->kept_writer[p->kept0[io->command_kept[j] + 1]++] = i;
       fs_cuda_plan_add_event(plan, i);
     }
   }

@@ -6,6 +6,8 @@
  * for an epoch that nobody reaches is in no list: it is never over. */
 #include "exec/sim/sim.h"
 
+#include "base/group.h"
+
 /* Epochs per axis: commands of a queue, gangs of a collective one. */
 static fs_status count_slots(fs_instance *x) {
   const fs_stream *s = x->stream;
@@ -61,25 +63,22 @@ static fs_status list_waiters(fs_instance *x) {
   FS_TRY(fs_new_zero(&x->arena, &x->waiter0, (size_t)n_slots + 2));
   FS_TRY(fs_new(&x->arena, &x->waiter,
                 (size_t)s->n_waits + s->n_barrier_waits + s->n_barrier_updates));
-  uint32_t *end = x->waiter0 + 1; /* one behind: filling moves it to its place */
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
     for (uint32_t i = 0; i < n_wants(k); i++) {
       uint32_t slot = wanted(x, k, i);
       if (slot != FS_NONE) {
-        end[slot + 1]++;
+        x->waiter0[slot + 2]++;
       }
     }
   }
-  for (uint32_t i = 0; i < n_slots; i++) {
-    end[i + 1] += end[i];
-  }
+  fs_group_sum(x->waiter0, n_slots);
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
     for (uint32_t i = 0; i < n_wants(k); i++) {
       uint32_t slot = wanted(x, k, i);
       if (slot != FS_NONE) {
-        x->waiter[end[slot]++] = c;
+        x->waiter[x->waiter0[slot + 1]++] = c;
       }
     }
   }

@@ -18,6 +18,7 @@
 
 #include "barrier/cover.h"
 #include "barrier/fit.h"
+#include "base/group.h"
 #include "base/radix.h"
 
 /* Each run costs about the same per command; so many of them altogether, at least two runs. */
@@ -251,9 +252,7 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
     start[(pair[i] >> 32) + 1]++;
     at[i] = (uint32_t)pair[i];
   }
-  for (uint32_t b = 0; b < a->draft.n; b++) {
-    start[b + 1] += start[b];
-  }
+  fs_group_starts(start, a->draft.n);
   *csr0 = start;
   *csr = at;
   return FSCHED_OK;

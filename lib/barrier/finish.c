@@ -3,6 +3,7 @@
  * queues, the barriers that it waits for and the physical ones that it takes over allow it.  Sorted
  * by start, and by the draft's order where starts are equal, every order still goes forward. */
 #include "barrier/draft.h"
+#include "base/group.h"
 #include "base/heap.h"
 #include "base/radix.h"
 
@@ -248,22 +249,9 @@ typedef struct lister {
 static fs_status init_lister(fs_arena *scratch, lister *l) {
   const fs_barrier_draft *d = l->d;
   uint32_t n_items = l->o->p->n_items;
-  FS_TRY(fs_new_zero(scratch, &l->producer0, (size_t)d->n + 2));
-  FS_TRY(fs_new(scratch, &l->producer, d->bar0[n_items]));
   FS_TRY(fs_new_none(scratch, &l->waits, d->n));
   FS_TRY(fs_new_none(scratch, &l->stamp, n_items));
-  for (uint32_t k = 0; k < d->bar0[n_items]; k++) {
-    l->producer0[d->bar[k] + 2]++;
-  }
-  for (uint32_t b = 0; b < d->n; b++) {
-    l->producer0[b + 2] += l->producer0[b + 1];
-  }
-  for (uint32_t u = 0; u < n_items; u++) {
-    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
-      l->producer[l->producer0[d->bar[k] + 1]++] = u;
-    }
-  }
-  return FSCHED_OK;
+  return fs_group_turn(scratch, d->bar0, d->bar, n_items, d->n, &l->producer0, &l->producer);
 }
 
 static void mark_waits(const lister *l, uint32_t c) {

@@ -20,6 +20,7 @@
  * Times in the simulation are estimates once an absorption has moved a start; finish.c computes
  * them. */
 #include "barrier/fit_private.h"
+#include "base/group.h"
 #include "base/radix.h"
 
 enum { RETRY = 8 };
@@ -463,9 +464,7 @@ static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_b
       d->wait0[(key[i] >> 32) + 1]++;
     }
   }
-  for (uint32_t c = 0; c < f->p->n_commands; c++) {
-    d->wait0[c + 1] += d->wait0[c];
-  }
+  fs_group_starts(d->wait0, f->p->n_commands);
   return FSCHED_OK;
 }
 

@@ -4,6 +4,7 @@
  * another comes later in the problem's order, so one sweep is enough. */
 #include "barrier/links.h"
 
+#include "base/group.h"
 #include "base/radix.h"
 
 /* Of one command: keys (position << 32 | item), descending. */
@@ -89,22 +90,6 @@ static fs_status make_preds(fs_arena *arena, reducer *r, fs_links *l) {
   return FSCHED_OK;
 }
 
-static fs_status make_succs(fs_arena *arena, const fs_barrier_problem *p, fs_links *l) {
-  FS_TRY(fs_new_zero(arena, &l->succ0, (size_t)p->n_items + 2));
-  FS_TRY(fs_new(arena, &l->succ, l->n));
-  uint32_t *at = l->succ0 + 1; /* moves on to the ends */
-  for (uint32_t e = 0; e < l->n; e++) {
-    at[l->pred[e] + 1]++;
-  }
-  for (uint32_t u = 0; u < p->n_items; u++) {
-    at[u + 1] += at[u];
-  }
-  for (uint32_t e = 0; e < l->n; e++) {
-    l->succ[at[l->pred[e]]++] = e;
-  }
-  return FSCHED_OK;
-}
-
 static fs_status make_needs(fs_arena *arena, const fs_barrier_problem *p, fs_links *l) {
   FS_TRY(fs_new(arena, &l->slots, p->n_items));
   FS_TRY(fs_new(arena, &l->need, p->n_items));
@@ -138,6 +123,6 @@ fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o,
   }
   fs_arena_release(&scratch);
   FS_TRY(status);
-  FS_TRY(make_succs(arena, p, l));
+  FS_TRY(fs_group(arena, l->pred, l->n, p->n_items, &l->succ0, &l->succ));
   return make_needs(arena, p, l);
 }

@@ -14,6 +14,7 @@
  * one that must go first; following these leads around a cycle. */
 #include "barrier/draft.h"
 #include "barrier/stand.h"
+#include "base/group.h"
 #include "base/heap.h"
 #include "base/radix.h"
 
@@ -43,9 +44,7 @@ static fs_status make_succs(publisher *x) {
   for (uint32_t e = 0; e < n; e++) {
     x->succ0[p->pred[e] + 2]++;
   }
-  for (uint32_t u = 0; u < p->n_items; u++) {
-    x->succ0[u + 2] += x->succ0[u + 1];
-  }
+  fs_group_sum(x->succ0, p->n_items);
   for (uint32_t c = 0; c < p->n_commands; c++) {
     for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
       x->succ[x->succ0[p->pred[e] + 1]++] = p->command_item[c];

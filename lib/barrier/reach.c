@@ -9,6 +9,8 @@
  * or gives way to it entirely is shared, one that nobody else has is changed in place. */
 #include "barrier/reach.h"
 
+#include "base/group.h"
+
 enum {
 #ifdef FS_STRESS
   SEGMENT = 3, /* commands of an axis */
@@ -213,25 +215,6 @@ static fs_status number_axes(fs_arena *arena, const fs_cover_problem *p, fs_reac
   return FSCHED_OK;
 }
 
-static fs_status list_consumed(sweep *s, fs_arena *arena) {
-  const fs_cover_problem *p = s->p;
-  uint32_t n = p->consumer0[p->n_barriers];
-  FS_TRY(fs_new_zero(arena, &s->consumed0, (size_t)p->n_commands + 2));
-  FS_TRY(fs_new(arena, &s->consumed, n));
-  for (uint32_t i = 0; i < n; i++) {
-    s->consumed0[p->consumer[i] + 2]++;
-  }
-  for (uint32_t c = 0; c < p->n_commands; c++) {
-    s->consumed0[c + 2] += s->consumed0[c + 1];
-  }
-  for (uint32_t b = 0; b < p->n_barriers; b++) {
-    for (uint32_t i = p->consumer0[b]; i < p->consumer0[b + 1]; i++) {
-      s->consumed[s->consumed0[p->consumer[i] + 1]++] = b;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status run(sweep *s, fs_arena *arena) {
   const fs_cover_problem *p = s->p;
   fs_reach *r = s->r;
@@ -245,7 +228,8 @@ static fs_status run(sweep *s, fs_arena *arena) {
   FS_TRY(fs_new_zero(arena, &r->dir, (size_t)p->n_barriers * r->n_dir));
   FS_TRY(fs_new_none(arena, &s->row, p->n_commands));
   FS_TRY(fs_new_zero(arena, &s->seen, p->n_barriers));
-  FS_TRY(list_consumed(s, arena));
+  FS_TRY(fs_group_turn(arena, p->consumer0, p->consumer, p->n_barriers, p->n_commands,
+                       &s->consumed0, &s->consumed));
   FS_TRY(take_block(s, &never));
   memset(bytes(r, never), FS_NEVER, (size_t)1 << r->shift);
   for (uint32_t i = p->n_commands; i-- > 0;) {

@@ -12,6 +12,7 @@
  * the one that updates is over.  Orders have no circles, so all that are not between neighbours can
  * go at once: those between neighbours make them again. */
 #include "barrier/draft.h"
+#include "base/group.h"
 #include "base/radix.h"
 
 enum { ROW_ENTRIES = 1 << 25 };
@@ -40,9 +41,7 @@ static fs_status init_producers(fs_arena *a, reducer *r) {
   for (uint32_t i = 0; i < d->bar0[n_items]; i++) {
     r->producer0[d->bar[i] + 2]++;
   }
-  for (uint32_t b = 0; b < d->n; b++) {
-    r->producer0[b + 2] += r->producer0[b + 1];
-  }
+  fs_group_sum(r->producer0, d->n);
   for (uint32_t i = 0; i < n_items; i++) {
     uint32_t u = d->seq[i];
     for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {

@@ -3,6 +3,8 @@
  * tells whether all do: items that may have become able are on a list, and looked at in turn. */
 #include "barrier/stand.h"
 
+#include "base/group.h"
+
 typedef struct stander {
   const fs_order *o;
   const fs_barrier_problem *p;
@@ -165,29 +167,6 @@ static fs_status find_cycle(fs_arena *arena, fs_arena *scratch, const stander *s
   return FSCHED_OK;
 }
 
-/* Adds up counts into CSR, or fills it in: a barrier and who it is. */
-static fs_status make_csr(fs_arena *a, const stander *s, bool waiters, uint32_t **csr0,
-                          uint32_t **csr) {
-  const fs_barrier_draft *d = s->d;
-  uint32_t n_of = waiters ? s->p->n_commands : s->p->n_items;
-  const uint32_t *of0 = waiters ? d->wait0 : d->bar0;
-  const uint32_t *of = waiters ? d->wait : d->bar;
-  FS_TRY(fs_new_zero(a, csr0, (size_t)d->n + 2));
-  FS_TRY(fs_new(a, csr, of0[n_of]));
-  for (uint32_t k = 0; k < of0[n_of]; k++) {
-    (*csr0)[of[k] + 2]++;
-  }
-  for (uint32_t b = 0; b < d->n; b++) {
-    (*csr0)[b + 2] += (*csr0)[b + 1];
-  }
-  for (uint32_t i = 0; i < n_of; i++) {
-    for (uint32_t k = of0[i]; k < of0[i + 1]; k++) {
-      (*csr)[(*csr0)[of[k] + 1]++] = i;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status init(fs_arena *a, stander *s) {
   const fs_barrier_draft *d = s->d;
   uint32_t n = s->p->n_items;
@@ -198,8 +177,8 @@ static fs_status init(fs_arena *a, stander *s) {
   FS_TRY(fs_new_zero(a, &s->listed, n));
   FS_TRY(fs_new(a, &s->list, n));
   FS_TRY(fs_new(a, &s->ran, n));
-  FS_TRY(make_csr(a, s, false, &s->user0, &s->user));
-  FS_TRY(make_csr(a, s, true, &s->waiter0, &s->waiter));
+  FS_TRY(fs_group_turn(a, d->bar0, d->bar, n, d->n, &s->user0, &s->user));
+  FS_TRY(fs_group_turn(a, d->wait0, d->wait, s->p->n_commands, d->n, &s->waiter0, &s->waiter));
   for (uint32_t b = 0; b < d->n; b++) {
     s->producers[b] = s->user0[b + 1] - s->user0[b];
     s->consumers[b] = s->waiter0[b + 1] - s->waiter0[b];

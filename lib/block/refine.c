@@ -10,6 +10,8 @@
  * the one before it. */
 #include "block/refine.h"
 
+#include "base/group.h"
+
 enum { LOOK = 32, ROUNDS = 6, MOST_CELLS = 1 << 22 };
 
 typedef struct refiner {
@@ -26,21 +28,16 @@ typedef struct refiner {
 static fs_status file_successors(refiner *r, fs_arena *scratch) {
   const fs_orders *o = r->o;
   uint32_t n = o->s->n_items;
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(scratch, &r->succ0, (size_t)n + 1));
+  FS_TRY(fs_new_zero(scratch, &r->succ0, (size_t)n + 2));
   FS_TRY(fs_new(scratch, &r->succ, o->edge0[n]));
-  FS_TRY(fs_new(scratch, &fill, n));
   for (uint32_t e = 0; e < o->edge0[n]; e++) {
-    r->succ0[o->edge[e].from + 1]++;
+    r->succ0[o->edge[e].from + 2]++;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    r->succ0[i + 1] += r->succ0[i];
-    fill[i] = r->succ0[i];
-  }
+  fs_group_sum(r->succ0, n);
   for (uint32_t to = 0; to < n; to++) {
     for (uint32_t e = o->edge0[to]; e < o->edge0[to + 1]; e++) {
       fs_order_edge s = {.from = to & INT32_MAX, .full = o->edge[e].full};
-      r->succ[fill[o->edge[e].from]++] = s;
+      r->succ[r->succ0[o->edge[e].from + 1]++] = s;
     }
   }
   return FSCHED_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Setting up and taking down a run of the list scheduler. */
+#include "base/group.h"
 #include "listsched/engine.h"
 #include "model/overwritten.h"
 
@@ -101,27 +102,6 @@ static fs_status init_releases(fs_engine *e) {
   return status;
 }
 
-static fs_status init_queue_slots(fs_engine *e) {
-  const fs_target *t = &e->g->target;
-  FS_TRY(fs_new_zero(e->scratch, &e->queue_slot0, (size_t)t->n_queues + 1));
-  for (uint32_t i = 0; i < t->domain_queue0[t->n_domains]; i++) {
-    e->queue_slot0[t->domain_queue[i] + 1]++;
-  }
-  for (uint32_t q = 0; q < t->n_queues; q++) {
-    e->queue_slot0[q + 1] += e->queue_slot0[q];
-  }
-  FS_TRY(fs_new(e->scratch, &e->queue_slot, e->queue_slot0[t->n_queues]));
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(e->scratch, &fill, t->n_queues));
-  for (uint32_t d = 0; d < t->n_domains; d++) {
-    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
-      uint32_t q = t->domain_queue[i];
-      e->queue_slot[e->queue_slot0[q] + fill[q]++] = d;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status init_queues(fs_engine *e) {
   const fs_target *t = &e->g->target;
   enum { IMPLICIT_QUOTA = 16 };
@@ -153,7 +133,8 @@ static fs_status init_queues(fs_engine *e) {
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
   }
   e->n_queues = t->n_queues;
-  return init_queue_slots(e);
+  return fs_group_turn(e->scratch, t->domain_queue0, t->domain_queue, t->n_domains, t->n_queues,
+                       &e->queue_slot0, &e->queue_slot);
 }
 
 static fs_status init_memories(fs_engine *e) {
@@ -187,9 +168,7 @@ static fs_status init_uses(fs_engine *e) {
       e->v_writers_left[v] += e->touch_writes[i];
     }
   }
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    e->v_use0[v + 2] += e->v_use0[v + 1];
-  }
+  fs_group_sum(e->v_use0, g->n_versions);
   FS_TRY(fs_new(e->scratch, &e->v_use, e->v_use0[g->n_versions + 1]));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     FS_ENGINE_EACH_VERSION(e, e->op_at[i], a, v) { e->v_use[e->v_use0[v + 1]++] = i; }

@@ -14,6 +14,7 @@
  * version, and those of size 0 are ordered, too. */
 #include "model/access.h"
 
+#include "base/group.h"
 #include "base/radix.h"
 #include "model/sync.h"
 
@@ -134,9 +135,7 @@ static fs_status file_accesses(fsched_context *ctx, const fsched_schedule *s, fs
   uint32_t n = s->n_residencies;
   FS_TRY(fs_new_zero(arena, &out->res0, (size_t)n + 1));
   count_touches(s, out->res0 + 1);
-  for (uint32_t r = 0; r < n; r++) {
-    out->res0[r + 1] += out->res0[r];
-  }
+  fs_group_starts(out->res0, n);
   uint32_t total = out->res0[n];
   FS_TRY(fs_new(arena, &out->item, total));
   FS_TRY(fs_new(arena, &out->low, total));

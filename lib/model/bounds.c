@@ -278,93 +278,48 @@ static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
 
 static fs_status fill_domains(fs_bounds *b) {
   const fs_target *t = &b->g->target;
-  FS_TRY(fs_new_zero(b->arena, &b->first0, (size_t)t->n_queues + 3));
-  FS_TRY(fs_new(b->arena, &b->first_domain, t->n_domains));
-  for (int fill = 0; fill < 2; fill++) {
-    for (uint32_t d = 0; d < t->n_domains; d++) {
-      bool none = t->domain_queue0[d] == t->domain_queue0[d + 1];
-      uint32_t q = none ? t->n_queues : t->domain_queue[t->domain_queue0[d]];
-      if (fill) {
-        b->first_domain[b->first0[q + 1]++] = d;
-      } else {
-        b->first0[q + 2]++;
-      }
-    }
-    for (uint32_t q = 0; !fill && q <= t->n_queues; q++) {
-      b->first0[q + 2] += b->first0[q + 1];
-    }
+  uint32_t *first;
+  FS_TRY(fs_new(b->arena, &first, t->n_domains));
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    bool none = t->domain_queue0[d] == t->domain_queue0[d + 1];
+    first[d] = none ? t->n_queues : t->domain_queue[t->domain_queue0[d]];
   }
-  return FSCHED_OK;
+  return fs_group(b->arena, first, t->n_domains, t->n_queues + 1, &b->first0, &b->first_domain);
 }
 
 static fs_status fill_gangs(fs_bounds *b) {
   const fsched_graph *g = b->g;
-  uint32_t n_queues = g->target.n_queues;
-  FS_TRY(fs_new_zero(b->arena, &b->gang0, (size_t)n_queues + 2));
-  FS_TRY(fs_new(b->arena, &b->gang, g->n_gangs == 0 ? 0 : g->gang_queue0[g->n_gangs]));
   FS_TRY(fs_new_zero(b->arena, &b->share, g->n_gangs));
-  for (int fill = 0; fill < 2; fill++) {
-    for (uint32_t k = 0; k < g->n_gangs; k++) {
-      for (uint32_t i = g->gang_queue0[k]; i < g->gang_queue0[k + 1]; i++) {
-        if (fill) {
-          b->gang[b->gang0[g->gang_queue[i] + 1]++] = k;
-        } else {
-          b->gang0[g->gang_queue[i] + 2]++;
-        }
-      }
-    }
-    for (uint32_t q = 0; !fill && q < n_queues; q++) {
-      b->gang0[q + 2] += b->gang0[q + 1];
-    }
-  }
-  return FSCHED_OK;
+  return fs_group_turn(b->arena, g->gang_queue0, g->gang_queue, g->n_gangs, g->target.n_queues,
+                       &b->gang0, &b->gang);
 }
 
 /* Sorts the part's ops into slots; the arrays go with the caller's mark. */
 static fs_status fill_slots(fs_bounds *b) {
   const fsched_graph *g = b->g;
-  uint32_t n_slots = g->target.n_domains + g->n_gangs;
-  FS_TRY(fs_new_zero(b->arena, &b->slot0, (size_t)n_slots + 2));
-  FS_TRY(fs_new(b->arena, &b->slot_op, b->last - b->first));
-  for (int fill = 0; fill < 2; fill++) {
-    for (uint32_t i = b->first; i < b->last; i++) {
-      uint32_t op = g->topo[i];
-      uint32_t slot =
-          g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op];
-      if (fill) {
-        b->slot_op[b->slot0[slot + 1]++] = op;
-      } else {
-        b->slot0[slot + 2]++;
-      }
-    }
-    for (uint32_t s = 0; !fill && s < n_slots; s++) {
-      b->slot0[s + 2] += b->slot0[s + 1];
-    }
+  uint32_t n_domains = g->target.n_domains, n = b->last - b->first, *slot;
+  FS_TRY(fs_new(b->arena, &slot, n));
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t op = g->topo[b->first + i];
+    slot[i] = g->op_gang[op] == FS_NONE ? g->op_domain[op] : n_domains + g->op_gang[op];
+  }
+  FS_TRY(fs_group(b->arena, slot, n, n_domains + g->n_gangs, &b->slot0, &b->slot_op));
+  for (uint32_t i = 0; i < n; i++) {
+    b->slot_op[i] = g->topo[b->first + b->slot_op[i]];
   }
   return FSCHED_OK;
 }
 
 static fs_status fill_copies(fs_bounds *b) {
   const fsched_graph *g = b->g;
-  FS_TRY(fs_new_zero(b->arena, &b->copy0, (size_t)g->target.n_domains + 2));
-  FS_TRY(fs_new(b->arena, &b->copy, g->n_versions));
-  for (int fill = 0; fill < 2; fill++) {
-    for (uint32_t v = 0; v < g->n_versions; v++) {
-      if (!fs_bounds_read_needed(g, v) && !fs_bounds_write_needed(g, v)) {
-        continue;
-      }
-      uint32_t d = g->target.memory[fs_version_memory(g, v)].spill_domain;
-      if (fill) {
-        b->copy[b->copy0[d + 1]++] = v;
-      } else {
-        b->copy0[d + 2]++;
-      }
-    }
-    for (uint32_t d = 0; !fill && d < g->target.n_domains; d++) {
-      b->copy0[d + 2] += b->copy0[d + 1];
+  uint32_t *domain;
+  FS_TRY(fs_new_none(b->arena, &domain, g->n_versions));
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    if (fs_bounds_read_needed(g, v) || fs_bounds_write_needed(g, v)) {
+      domain[v] = g->target.memory[fs_version_memory(g, v)].spill_domain;
     }
   }
-  return FSCHED_OK;
+  return fs_group(b->arena, domain, g->n_versions, g->target.n_domains, &b->copy0, &b->copy);
 }
 
 /* Energy; amounts are scaled down together where ticks times amounts could overflow. */

@@ -14,6 +14,7 @@
  * the verifier says why. */
 #include "model/issue_order.h"
 
+#include "base/group.h"
 #include "base/heap.h"
 
 typedef struct fs_touch { /* list of the group's items that touch a residency */
@@ -267,9 +268,7 @@ static fs_status group_edges(fs_order *o, uint32_t **first, uint32_t **to, uint3
     (*first)[o->edge.at[i].from + 2]++;
     (*missing)[o->edge.at[i].to]++;
   }
-  for (uint32_t i = 0; i < o->n; i++) {
-    (*first)[i + 2] += (*first)[i + 1];
-  }
+  fs_group_sum(*first, o->n);
   for (size_t i = 0; i < o->edge.n; i++) {
     (*to)[(*first)[o->edge.at[i].from + 1]++] = o->edge.at[i].to;
   }

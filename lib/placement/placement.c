@@ -8,6 +8,7 @@
  * of the gaps between those that live then. */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "placement/private.h"
 
 typedef struct item {
@@ -143,8 +144,8 @@ static fs_status list_pairs(placing *l) {
       fill[a]++;
       fill[b]++;
     }
-    for (uint32_t i = 0; pass == 0 && i < l->n; i++) {
-      l->pair0[i + 2] += l->pair0[i + 1];
+    if (pass == 0) {
+      fs_group_sum(l->pair0, l->n);
     }
   }
   return FSCHED_OK;
@@ -243,12 +244,11 @@ static bool may_share(const placing *l, uint32_t a, uint32_t b) {
 /* Conflicts of the slots [first, first + n), which are sorted by begin. */
 static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, bool *listed) {
   uint64_t total = 0, most = fs_limits_of(c->ctx)->conflicts;
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(c->arena, &c->other0, (size_t)c->n + 1));
+  FS_TRY(fs_new_zero(c->arena, &c->other0, (size_t)c->n + 2));
   for (uint32_t i = 0; i < c->n && total <= most; i++) {
     for (uint32_t k = i + 1; k < c->n && c->begin[k] < c->end[i]; k++) {
-      c->other0[i + 1]++;
-      c->other0[k + 1]++;
+      c->other0[i + 2]++;
+      c->other0[k + 2]++;
       total += 2;
     }
   }
@@ -256,19 +256,16 @@ static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, 
   if (!*listed) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new(c->arena, &fill, c->n));
   FS_TRY(fs_new(c->arena, &c->other, total));
   FS_TRY(fs_new(c->arena, &c->together, total));
-  for (uint32_t i = 0; i < c->n; i++) {
-    fill[i] = c->other0[i];
-    c->other0[i + 1] += c->other0[i];
-  }
+  fs_group_sum(c->other0, c->n);
+  uint32_t *next = c->other0 + 1;
   for (uint32_t i = 0; i < c->n; i++) {
     for (uint32_t k = i + 1; k < c->n && c->begin[k] < c->end[i]; k++) {
       uint8_t together = may_share(l, first + i, first + k);
-      c->together[fill[i]] = c->together[fill[k]] = together;
-      c->other[fill[i]++] = k;
-      c->other[fill[k]++] = i;
+      c->together[next[i]] = c->together[next[k]] = together;
+      c->other[next[i]++] = k;
+      c->other[next[k]++] = i;
     }
   }
   return FSCHED_OK;

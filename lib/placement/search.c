@@ -16,6 +16,7 @@
  * ascending addresses and of sums per section are those of Moffitt, MiniMalloc (ASPLOS 2023). */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "placement/private.h"
 
 enum { WEIGHTS = 4 };
@@ -127,22 +128,17 @@ static fs_status make_sections(search *s) {
 
 static fs_status list_members(search *s) {
   fs_arena *arena = s->c->arena;
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(arena, &s->member0, (size_t)s->n_sections + 1));
-  FS_TRY(fs_new(arena, &fill, s->n_sections));
+  FS_TRY(fs_new_zero(arena, &s->member0, (size_t)s->n_sections + 2));
   for (uint32_t i = 0; i < s->n; i++) {
     for (uint32_t k = s->count_begin[i]; k < s->count_end[i]; k++) {
-      s->member0[k + 1]++;
+      s->member0[k + 2]++;
     }
   }
-  for (uint32_t k = 0; k < s->n_sections; k++) {
-    fill[k] = s->member0[k];
-    s->member0[k + 1] += s->member0[k];
-  }
-  FS_TRY(fs_new(arena, &s->member, s->member0[s->n_sections]));
+  fs_group_sum(s->member0, s->n_sections);
+  FS_TRY(fs_new(arena, &s->member, s->member0[s->n_sections + 1]));
   for (uint32_t i = 0; i < s->n; i++) {
     for (uint32_t k = s->count_begin[i]; k < s->count_end[i]; k++) {
-      s->member[fill[k]++] = i;
+      s->member[s->member0[k + 1]++] = i;
     }
   }
   FS_TRY(fs_new_zero(arena, &s->full, s->n_sections));

@@ -4,23 +4,22 @@
  * against the list of the queue; barriers that have left the list have no part to be tested. */
 #include "waits/parts.h"
 
+#include "base/group.h"
+
 static fs_status list_parts(fs_parts *t, fs_arena *arena) {
   const fs_sync *y = t->sync;
   FS_TRY(fs_new_zero(arena, &t->part0, (size_t)y->n_barriers + 2));
   FS_TRY(fs_new(arena, &t->part, y->barrier_update0[y->n_commands]));
-  uint32_t *end = t->part0 + 1; /* one behind: filling moves it to its place */
   for (uint32_t c = 0; c < y->n_commands; c++) {
     for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
-      end[y->barrier_update[i] + 1] += fs_parts_split(y, c);
+      t->part0[y->barrier_update[i] + 2] += fs_parts_split(y, c);
     }
   }
-  for (uint32_t b = 0; b < y->n_barriers; b++) {
-    end[b + 1] += end[b];
-  }
+  fs_group_sum(t->part0, y->n_barriers);
   for (uint32_t c = 0; c < y->n_commands; c++) {
     for (uint32_t i = y->barrier_update0[c]; i < y->barrier_update0[c + 1]; i++) {
       if (fs_parts_split(y, c)) {
-        t->part[end[y->barrier_update[i]]++] = c;
+        t->part[t->part0[y->barrier_update[i] + 1]++] = c;
       }
     }
   }

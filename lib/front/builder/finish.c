@@ -14,6 +14,7 @@
  * would follow from an earlier error is left out. */
 #include <stdio.h>
 
+#include "base/group.h"
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
@@ -211,33 +212,26 @@ static fs_status resolve_gangs(resolver *r) {
   return FSCHED_OK;
 }
 
-/* Members of the domains: the classes' first, then queues that are named alone.  A counting sort;
- * filling moves every start to the next domain's, shifting by one puts them back. */
+/* Members of the domains: the classes' first, then queues that are named alone. */
 static fs_status list_domains(resolver *r) {
   fs_target *t = &r->g->target;
   uint32_t n_classes = t->implicit_queues ? 0 : t->n_classes;
-  FS_TRY(fs_new_zero(&r->b->arena, &t->domain_queue0, (size_t)t->n_domains + 1));
+  FS_TRY(fs_new_zero(&r->b->arena, &t->domain_queue0, (size_t)t->n_domains + 2));
   FS_TRY(fs_new(&r->b->arena, &t->domain_queue, (size_t)t->n_queues * 2));
   uint32_t *start = t->domain_queue0;
   for (uint32_t q = 0; q < t->n_queues; q++) {
-    start[t->queue[q].class_id + 1]++;
+    start[t->queue[q].class_id + 2]++;
     if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
-      start[r->queue_domain[q] + 1]++;
+      start[r->queue_domain[q] + 2]++;
     }
   }
-  for (uint32_t d = 0; d < t->n_domains; d++) {
-    start[d + 1] += start[d];
-  }
+  fs_group_sum(start, t->n_domains);
   for (uint32_t q = 0; q < t->n_queues; q++) {
-    t->domain_queue[start[t->queue[q].class_id]++] = q;
+    t->domain_queue[start[t->queue[q].class_id + 1]++] = q;
     if (r->queue_domain[q] != FS_NONE && r->queue_domain[q] >= n_classes) {
-      t->domain_queue[start[r->queue_domain[q]]++] = q;
+      t->domain_queue[start[r->queue_domain[q] + 1]++] = q;
     }
   }
-  for (uint32_t d = t->n_domains; d > 0; d--) {
-    start[d] = start[d - 1];
-  }
-  start[0] = 0;
   return FSCHED_OK;
 }
 
@@ -484,9 +478,7 @@ static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *lis
     at[list->item.at[i].op + 1]++;
     sorted = sorted && (i == 0 || list->item.at[i - 1].op <= list->item.at[i].op);
   }
-  for (uint32_t i = 0; i < n_ops; i++) {
-    at[i + 1] += at[i];
-  }
+  fs_group_starts(at, n_ops);
   if (sorted) {
     return FSCHED_OK;
   }

@@ -5,25 +5,21 @@
  * over when no op is ready contains a cycle. */
 #include "front/builder/private.h"
 
-/* Turns lists by target into lists by source, each ascending in targets. */
+#include "base/group.h"
+
+/* Turns lists by target into lists by source, each ascending in targets; to0 has n + 2 entries. */
 static void transpose(uint32_t n, const uint32_t *from0, const uint32_t *from, uint32_t *to0,
                       uint32_t *to) {
-  memset(to0, 0, ((size_t)n + 1) * sizeof *to0);
+  memset(to0, 0, ((size_t)n + 2) * sizeof *to0);
   for (uint32_t i = 0; i < from0[n]; i++) {
-    to0[from[i] + 1]++;
+    to0[from[i] + 2]++;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    to0[i + 1] += to0[i];
-  }
+  fs_group_sum(to0, n);
   for (uint32_t i = 0; i < n; i++) {
     for (uint32_t e = from0[i]; e < from0[i + 1]; e++) {
-      to[to0[from[e]]++] = i;
+      to[to0[from[e] + 1]++] = i;
     }
   }
-  for (uint32_t i = n; i > 0; i--) {
-    to0[i] = to0[i - 1];
-  }
-  to0[0] = 0;
 }
 
 static bool all_forward(const fsched_graph *g) {
@@ -169,7 +165,7 @@ static fs_status sort_graph(fsched_builder *b, fsched_graph *g) {
 }
 
 fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) {
-  FS_TRY(fs_new(&b->arena, &g->succ0, (size_t)g->n_ops + 1));
+  FS_TRY(fs_new(&b->arena, &g->succ0, (size_t)g->n_ops + 2));
   FS_TRY(fs_new(&b->arena, &g->succ, g->n_edges));
   FS_TRY(fs_new(&b->arena, &g->topo, g->n_ops));
   transpose(g->n_ops, g->pred0, g->pred, g->succ0, g->succ);

@@ -17,6 +17,7 @@
  * some op writes in place.  A writer that was cut needs no edge any more: the one that cut it is
  * ordered after it (under hazards: raw the pair is a race).  Cost: O(log n) per access and per edge
  * found. */
+#include "base/group.h"
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
@@ -292,34 +293,26 @@ static uint32_t version_of_arg(const fsched_graph *g, uint32_t arg) {
 
 static fs_status list_accesses(walk *w) {
   fsched_graph *g = w->g;
-  FS_TRY(fs_new_zero(&w->b->arena, &g->version_access0, (size_t)g->n_versions + 1));
-  uint32_t n = 0;
+  FS_TRY(fs_new_zero(&w->b->arena, &g->version_access0, (size_t)g->n_versions + 2));
   for (uint32_t arg = 0; arg < g->n_args; arg++) {
     g->arg_version[arg] = version_of_arg(g, arg);
     if (g->arg_version[arg] != FS_NONE && g->arg_tag[arg] != FSCHED_NO_DEP) {
-      g->version_access0[g->arg_version[arg] + 1]++;
-      n++;
+      g->version_access0[g->arg_version[arg] + 2]++;
     }
   }
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    g->version_access0[v + 1] += g->version_access0[v];
-  }
+  fs_group_sum(g->version_access0, g->n_versions);
+  uint32_t n = g->version_access0[g->n_versions + 1];
   FS_TRY(fs_new(&w->b->arena, &g->access_op, n));
   FS_TRY(fs_new(&w->b->arena, &g->access_arg, n));
-  /* Filling moves every start to the next version's; shifting by one puts them back. */
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
       if (g->arg_version[arg] != FS_NONE && g->arg_tag[arg] != FSCHED_NO_DEP) {
-        uint32_t at = g->version_access0[g->arg_version[arg]]++;
+        uint32_t at = g->version_access0[g->arg_version[arg] + 1]++;
         g->access_op[at] = op;
         g->access_arg[at] = arg;
       }
     }
   }
-  for (uint32_t v = g->n_versions; v > 0; v--) {
-    g->version_access0[v] = g->version_access0[v - 1];
-  }
-  g->version_access0[0] = 0;
   return FSCHED_OK;
 }
 
@@ -346,7 +339,7 @@ static fs_status run_walk(walk *w, fs_arena *scratch) {
   fsched_graph *g = w->g;
   FS_TRY(start_walk(w, scratch));
   check_no_dep(w);
-  FS_TRY(fs_new(&w->b->arena, &g->pred0, (size_t)g->n_ops + 1));
+  FS_TRY(fs_new(&w->b->arena, &g->pred0, (size_t)g->n_ops + 2)); /* one more for fs_builder_order */
   for (uint32_t op = 0; op < g->n_ops; op++) {
     g->pred0[op] = (uint32_t)w->pred.n;
     FS_TRY(walk_op(w, op));

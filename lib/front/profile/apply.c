@@ -4,6 +4,7 @@
  * 2m + 1) for the fit. */
 #include <stdio.h>
 
+#include "base/group.h"
 #include "base/names.h"
 #include "base/text/ticks.h"
 #include "base/warnings.h"
@@ -98,7 +99,6 @@ static fs_status take_item(applier *a, uint32_t i) {
     a->op_time[id] = ticks;
     a->use.ops++;
   } else {
-    a->costs0[a->costs[i] + 1]++;
     a->use.copies++;
   }
   return FSCHED_OK;
@@ -119,7 +119,6 @@ static fs_status take_items(applier *a) {
   FS_TRY(know_names(&a->buffers, g->buffer_name, g->n_buffers));
   FS_TRY(fs_new(&a->arena, &a->op_time, g->n_ops));
   FS_TRY(fs_new(&a->arena, &a->costs, a->p->n_items));
-  FS_TRY(fs_new_zero(&a->arena, &a->costs0, 2 * (size_t)g->target.n_memories + 1));
   memcpy(a->op_time, g->op_time, g->n_ops * sizeof *a->op_time);
   for (uint32_t i = 0; i < a->p->n_items; i++) {
     FS_TRY(take_item(a, i));
@@ -144,23 +143,18 @@ static void note_cost(const applier *a, uint32_t costs, fs_copy_cost planned) {
 
 static fs_status fit_costs(applier *a) {
   const fs_target *t = &a->g->target;
-  uint32_t n = 2 * t->n_memories, *next;
-  FS_TRY(fs_new(&a->arena, &next, n));
+  uint32_t n = 2 * t->n_memories, *copy;
+  FS_TRY(fs_group(&a->arena, a->costs, a->p->n_items, n, &a->costs0, &copy));
   FS_TRY(fs_new(&a->arena, &a->cost, n));
   FS_TRY(fs_new(&a->arena, &a->point, a->use.copies));
   for (uint32_t k = 0; k < n; k++) {
-    a->costs0[k + 1] += a->costs0[k];
-    next[k] = a->costs0[k];
     planned_cost(&t->memory[k / 2], k, &a->cost[k]);
   }
-  for (uint32_t i = 0; i < a->p->n_items; i++) {
-    const fs_profile_item *item = &a->p->item[i];
-    if (a->costs[i] != FS_NONE) {
-      fs_copy_point *point = &a->point[next[a->costs[i]]++];
-      uint32_t buffer = fs_names_find(&a->buffers, item->name, strlen(item->name));
-      *point =
-          (fs_copy_point){a->g->buffer_size[buffer], fs_ceil_div(item->took.median_ns, a->tick_ns)};
-    }
+  for (uint32_t i = 0; i < a->use.copies; i++) {
+    const fs_profile_item *item = &a->p->item[copy[i]];
+    uint32_t buffer = fs_names_find(&a->buffers, item->name, strlen(item->name));
+    a->point[i] =
+        (fs_copy_point){a->g->buffer_size[buffer], fs_ceil_div(item->took.median_ns, a->tick_ns)};
   }
   for (uint32_t k = 0; k < n; k++) {
     uint32_t points = a->costs0[k + 1] - a->costs0[k];

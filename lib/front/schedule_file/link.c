@@ -3,6 +3,7 @@
  * memory that has begun by then.  Only an item without length on the border of two can have
  * either; it has the one that was filled by a read which is listed before it.  An access without
  * any is left without: that is for the verifier to say. */
+#include "base/group.h"
 #include "front/schedule_file/parse.h"
 
 typedef struct fs_linker {
@@ -16,26 +17,14 @@ typedef struct fs_linker {
 static fs_status group(fs_linker *l, bool own, uint32_t **index, uint32_t **list) {
   const fsched_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
-  uint32_t n = 0;
-  FS_TRY(fs_new_zero(&l->p->arena, index, (size_t)g->n_versions + 2));
-  FS_TRY(fs_new(&l->p->arena, list, s->n_residencies));
-  for (int fill = 0; fill <= 1; fill++) {
-    for (uint32_t r = 0; r < s->n_residencies; r++) {
-      uint32_t v = s->res_version[r];
-      if (v == FS_NONE || (s->res_memory[r] == fs_version_memory(g, v)) != own) {
-        continue;
-      }
-      if (fill) {
-        (*list)[(*index)[v + 1]++] = r;
-      } else {
-        (*index)[v + 2]++;
-      }
-    }
-    for (n = 0; !fill && n < g->n_versions; n++) {
-      (*index)[n + 2] += (*index)[n + 1];
-    }
+  uint32_t *version;
+  FS_TRY(fs_new(&l->p->arena, &version, s->n_residencies));
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint32_t v = s->res_version[r];
+    bool in = v != FS_NONE && (s->res_memory[r] == fs_version_memory(g, v)) == own;
+    version[r] = in ? v : FS_NONE;
   }
-  return FSCHED_OK;
+  return fs_group(&l->p->arena, version, s->n_residencies, g->n_versions, index, list);
 }
 
 static bool holds(const fs_linker *l, uint32_t r, uint32_t item) {

@@ -13,6 +13,7 @@
  * O((items + edges + touches) log). */
 #include "ilp/problem/private.h"
 
+#include "base/group.h"
 #include "base/heap.h"
 #include "base/radix.h"
 
@@ -153,32 +154,18 @@ static fs_status take_items(fs_problem_draft *d) {
 /* ---- orders */
 
 /* keys are to << 32 | from, sorted; makes both CSRs of what is left without repeats. */
-static fs_status file_edges(fs_problem *p, fs_arena *scratch, const uint64_t *key, size_t n) {
-  uint32_t *fill;
+static fs_status file_edges(fs_problem *p, const uint64_t *key, size_t n) {
   FS_TRY(fs_new_zero(&p->arena, &p->pred0, (size_t)p->n_items + 1));
-  FS_TRY(fs_new_zero(&p->arena, &p->succ0, (size_t)p->n_items + 1));
   FS_TRY(fs_new(&p->arena, &p->pred, n));
-  FS_TRY(fs_new(&p->arena, &p->succ, n));
-  FS_TRY(fs_new_zero(scratch, &fill, p->n_items));
   p->n_edges = 0;
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || key[i] != key[i - 1]) {
       p->pred[p->n_edges++] = (uint32_t)key[i];
       p->pred0[(key[i] >> 32) + 1]++;
-      p->succ0[(uint32_t)key[i] + 1]++;
     }
   }
-  for (uint32_t i = 0; i < p->n_items; i++) {
-    p->pred0[i + 1] += p->pred0[i];
-    p->succ0[i + 1] += p->succ0[i];
-  }
-  for (uint32_t to = 0; to < p->n_items; to++) {
-    for (uint32_t e = p->pred0[to]; e < p->pred0[to + 1]; e++) {
-      uint32_t from = p->pred[e];
-      p->succ[p->succ0[from] + fill[from]++] = to;
-    }
-  }
-  return FSCHED_OK;
+  fs_group_starts(p->pred0, p->n_items);
+  return fs_group_turn(&p->arena, p->pred0, p->pred, p->n_items, p->n_items, &p->succ0, &p->succ);
 }
 
 /* Kahn 1962, the least id first. */
@@ -214,7 +201,7 @@ static fs_status take_edges(fs_problem_draft *d) {
   uint64_t *spare;
   FS_TRY(fs_new(&d->scratch, &spare, d->edge.n));
   fs_radix_sort(d->edge.at, spare, d->edge.n);
-  FS_TRY(file_edges(d->p, &d->scratch, d->edge.at, d->edge.n));
+  FS_TRY(file_edges(d->p, d->edge.at, d->edge.n));
   if (d->order == NULL) {
     return sort_items(d->p, &d->scratch);
   }
@@ -258,23 +245,19 @@ typedef struct group {
 
 /* Touches by residency, those of one item merged; CSR first[], list[]. */
 static fs_status sort_touches(fs_problem_draft *d, uint32_t **first, fs_problem_touch **list) {
-  uint32_t n = d->p->n_residencies, *fill, to = 0;
-  FS_TRY(fs_new_zero(&d->scratch, first, (size_t)n + 1));
-  FS_TRY(fs_new(&d->scratch, &fill, (size_t)n + 1));
+  uint32_t n = d->p->n_residencies, to = 0;
+  FS_TRY(fs_new_zero(&d->scratch, first, (size_t)n + 2));
   FS_TRY(fs_new(&d->scratch, list, d->touch.n));
   for (size_t i = 0; i < d->touch.n; i++) {
-    (*first)[d->touch.at[i].residency + 1]++;
+    (*first)[d->touch.at[i].residency + 2]++;
   }
-  for (uint32_t r = 0; r < n; r++) {
-    (*first)[r + 1] += (*first)[r];
-    fill[r] = (*first)[r];
-  }
+  fs_group_sum(*first, n);
   for (size_t i = 0; i < d->touch.n; i++) {
-    (*list)[fill[d->touch.at[i].residency]++] = d->touch.at[i];
+    (*list)[(*first)[d->touch.at[i].residency + 1]++] = d->touch.at[i];
   }
   for (uint32_t r = 0; r < n; r++) { /* the touches of an op follow each other */
     uint32_t from = (*first)[r], begin = to;
-    for ((*first)[r] = to; from < fill[r]; from++) {
+    for ((*first)[r] = to; from < (*first)[r + 1]; from++) {
       if (to > begin && (*list)[to - 1].item == (*list)[from].item) {
         (*list)[to - 1].mode |= (*list)[from].mode;
       } else {

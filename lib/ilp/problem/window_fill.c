@@ -4,6 +4,7 @@
  * models read names and memories from.  O(what was found). */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "ilp/problem/window_private.h"
 
 static fs_tick local_time(const fs_window *w, fs_tick at) { return at - fs_min(at, w->base); }
@@ -98,42 +99,24 @@ static fs_status fill_edges(fs_finder *d) {
   const uint32_t *local = d->f->local_item;
   fs_ids pred = {0};
   fs_status status = fs_new_zero(&q->arena, &q->pred0, (size_t)q->n_items + 1);
-  status = status == FSCHED_OK ? fs_new_zero(&q->arena, &q->succ0, (size_t)q->n_items + 1) : status;
   for (uint32_t i = 0; i < q->n_items && status == FSCHED_OK; i++) {
     uint32_t item = d->w->item[i];
     for (uint32_t e = item == FS_NONE ? 0 : p->pred0[item];
          item != FS_NONE && e < p->pred0[item + 1] && status == FSCHED_OK; e++) {
       uint32_t from = local[p->pred[e]];
       if (from != FS_NONE) {
-        q->succ0[from + 1]++;
         status = fs_vec_push(p->ctx, &pred, from);
       }
     }
     q->pred0[i + 1] = q->n_edges = (uint32_t)pred.n;
   }
   status = status == FSCHED_OK ? fs_new(&q->arena, &q->pred, pred.n) : status;
-  status = status == FSCHED_OK ? fs_new(&q->arena, &q->succ, pred.n) : status;
   if (status == FSCHED_OK && pred.n > 0) {
     memcpy(q->pred, pred.at, pred.n * sizeof *q->pred);
   }
   fs_vec_free(p->ctx, &pred);
-  return status;
-}
-
-/* The other direction of the edges. */
-static fs_status turn_edges(fs_problem *q) {
-  uint32_t *fill;
-  FS_TRY(fs_new(&q->arena, &fill, q->n_items));
-  for (uint32_t i = 0; i < q->n_items; i++) {
-    q->succ0[i + 1] += q->succ0[i];
-    fill[i] = q->succ0[i];
-  }
-  for (uint32_t to = 0; to < q->n_items; to++) {
-    for (uint32_t e = q->pred0[to]; e < q->pred0[to + 1]; e++) {
-      q->succ[fill[q->pred[e]]++] = to;
-    }
-  }
-  return FSCHED_OK;
+  FS_TRY(status);
+  return fs_group_turn(&q->arena, q->pred0, q->pred, q->n_items, q->n_items, &q->succ0, &q->succ);
 }
 
 /* What is far away occupies nothing. */
@@ -365,7 +348,6 @@ fs_status fs_finder_fill(fs_finder *d) {
   FS_TRY(number_items(d));
   FS_TRY(fill_items(d));
   FS_TRY(fill_edges(d));
-  FS_TRY(turn_edges(&d->w->p));
   FS_TRY(fill_choices(d));
   FS_TRY(fill_uses(d));
   FS_TRY(fill_residencies(d));

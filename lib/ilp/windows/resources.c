@@ -12,6 +12,7 @@
  * begins. */
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "ilp/windows/private.h"
 
 static const fs_limits *limits(const fs_windows *w) { return fs_limits_of(w->p->ctx); }
@@ -129,33 +130,16 @@ static fs_status add_memory(fs_windows *w, uint32_t m, uint64_t *born) {
 /* Residencies that begin with one item, which lasts, and nowhere else. */
 static fs_status list_born(fs_windows *w) {
   const fs_problem *p = w->p;
-  uint8_t *counts;
-  uint32_t *fill;
-  FS_TRY(fs_new(&w->arena, &counts, p->n_residencies));
-  FS_TRY(fs_new(&w->arena, &fill, p->n_items));
-  FS_TRY(fs_new_zero(&w->arena, &w->born0, (size_t)p->n_items + 1));
-  FS_TRY(fs_new(&w->arena, &w->born, p->n_residencies));
+  uint32_t *with;
+  FS_TRY(fs_new(&w->arena, &with, p->n_residencies));
   for (uint32_t r = 0; r < p->n_residencies; r++) {
-    counts[r] = p->res_begin0[r + 1] - p->res_begin0[r] == 1 && p->time[p->res_begin_item[r]] > 0;
+    uint32_t item = p->res_begin_item[r];
+    with[r] = p->res_begin0[r + 1] - p->res_begin0[r] == 1 && p->time[item] > 0 ? item : FS_NONE;
   }
   for (uint32_t k = 0; k < p->n_coincide; k++) {
-    counts[p->coincide_out[k]] = 0;
+    with[p->coincide_out[k]] = FS_NONE;
   }
-  for (uint32_t r = 0; r < p->n_residencies; r++) {
-    if (counts[r]) {
-      w->born0[p->res_begin_item[r] + 1]++;
-    }
-  }
-  for (uint32_t i = 0; i < p->n_items; i++) {
-    fill[i] = w->born0[i];
-    w->born0[i + 1] += w->born0[i];
-  }
-  for (uint32_t r = 0; r < p->n_residencies; r++) {
-    if (counts[r]) {
-      w->born[fill[p->res_begin_item[r]]++] = r;
-    }
-  }
-  return FSCHED_OK;
+  return fs_group(&w->arena, with, p->n_residencies, p->n_items, &w->born0, &w->born);
 }
 
 static fs_status add_memories(fs_windows *w, bool relaxed) {

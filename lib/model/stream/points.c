@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/group.h"
 #include "model/sync.h"
 
 typedef struct finder {
@@ -96,9 +97,7 @@ static fs_status find_previous(finder *f, uint32_t **previous) {
   for (uint32_t b = 0; b < s->n_barriers; b++) {
     first[s->barriers[b].physical + 1]++;
   }
-  for (uint32_t p = 0; p < s->n_barriers; p++) {
-    first[p + 1] += first[p];
-  }
+  fs_group_starts(first, s->n_barriers);
   for (uint32_t b = 0; b < s->n_barriers; b++) {
     of[first[s->barriers[b].physical] + s->barriers[b].use] = b;
   }
@@ -305,9 +304,7 @@ static fs_status find_stops(finder *f, fs_points *out) {
   FS_TRY(make_walk(f, &w));
   FS_TRY(fs_new_zero(f->arena, &point0, (size_t)n + 1));
   walk_issue(f, &w, point0, NULL);
-  for (uint32_t c = 0; c < n; c++) {
-    point0[c + 1] += point0[c];
-  }
+  fs_group_starts(point0, n);
   FS_TRY(fs_new(f->arena, &point, point0[n]));
   walk_issue(f, &w, point0, point);
   out->point0 = point0;

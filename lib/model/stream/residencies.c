@@ -10,6 +10,7 @@
  * finds the right one.  In counted memories the first interval stands for the place. */
 #include "model/stream/residencies.h"
 
+#include "base/group.h"
 #include "fsched/graph.h"
 #include "model/schedule.h"
 
@@ -233,15 +234,12 @@ static fs_status take_records(const finder *f, fs_arena *arena, fs_stream_reside
     out->given[i] = r->given;
     out->kept[i] = r->kept;
   }
-  uint32_t *next = out->touch0 + 1; /* becomes touch0, one entry late, while touch is filled in */
   for (size_t i = 0; i < f->touch.n; i++) {
-    next[f->touch.at[i].residency + 1]++;
+    out->touch0[f->touch.at[i].residency + 2]++;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    next[i + 1] += next[i];
-  }
+  fs_group_sum(out->touch0, n);
   for (size_t i = 0; i < f->touch.n; i++) {
-    out->touch[next[f->touch.at[i].residency]++] = f->touch.at[i].command;
+    out->touch[out->touch0[f->touch.at[i].residency + 1]++] = f->touch.at[i].command;
   }
   return FSCHED_OK;
 }

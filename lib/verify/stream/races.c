@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/group.h"
 #include "verify/stream/stream.h"
 
 #define STEP_BUDGET ((uint64_t)1 << 26)
@@ -58,15 +59,12 @@ static fs_status list_accesses(racer *r) {
   FS_TRY(fs_new_zero(&r->v->arena, &r->access0, (size_t)s->n_versions + 2));
   FS_TRY(fs_new(&r->v->arena, &r->access_op, s->n_args));
   FS_TRY(fs_new(&r->v->arena, &r->access_arg, s->n_args));
-  uint32_t *count = r->access0 + 2; /* two ahead; filling moves starts one back */
   for (uint32_t i = 0; i < s->n_args; i++) {
     if (is_access(&s->args[i])) {
-      count[s->args[i].version]++;
+      r->access0[s->args[i].version + 2]++;
     }
   }
-  for (uint32_t i = 2; i <= s->n_versions; i++) {
-    r->access0[i] += r->access0[i - 1];
-  }
+  fs_group_sum(r->access0, s->n_versions);
   for (uint32_t o = 0; o < s->n_ops; o++) {
     for (uint32_t i = s->ops[o].arg0; i < s->ops[o].arg0 + s->ops[o].n_args; i++) {
       if (is_access(&s->args[i])) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/group.h"
 #include "verify/stream/stream.h"
 
 const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]) {
@@ -217,55 +218,31 @@ static fs_status gang_epochs(fs_vs *v, bool *ok) {
 static fs_status index_occurrences(fs_vs *v) {
   const fs_stream *s = v->s;
   FS_TRY(fs_new(&v->arena, &v->occ0, s->n_axes + 1));
-  uint32_t n = 0, members = 0;
+  uint32_t n = 0;
   for (uint32_t x = 0; x < s->n_axes; x++) {
     v->occ0[x] = n;
     n += x < s->n_queues ? 0 : v->axis_count[x];
   }
   v->occ0[s->n_axes] = v->n_occ = n;
-  FS_TRY(fs_new(&v->arena, &v->occ_command0, n + 1));
-  for (uint32_t x = s->n_queues; x < s->n_axes; x++) {
-    for (uint32_t o = v->occ0[x]; o < v->occ0[x + 1]; o++) {
-      v->occ_command0[o] = members;
-      members += s->axes[x].n_members;
-    }
-  }
-  v->occ_command0[n] = members;
-  FS_TRY(fs_new(&v->arena, &v->occ_command, members));
   FS_TRY(fs_new_none(&v->arena, &v->command_occ, s->n_commands));
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(&v->arena, &fill, n));
   for (uint32_t i = 0; i < s->n_commands; i++) {
     const fs_stream_command *c = &s->commands[i];
     if (c->gang_axis != FS_NONE) {
-      uint32_t o = v->occ0[c->gang_axis] + c->gang_epoch - 1;
-      v->command_occ[i] = o;
-      v->occ_command[v->occ_command0[o] + fill[o]++] = i;
+      v->command_occ[i] = v->occ0[c->gang_axis] + c->gang_epoch - 1;
     }
   }
-  return FSCHED_OK;
+  return fs_group(&v->arena, v->command_occ, s->n_commands, n, &v->occ_command0, &v->occ_command);
 }
 
 /* op_command: which commands run an op. */
 static fs_status index_ops(fs_vs *v) {
   const fs_stream *s = v->s;
-  FS_TRY(fs_new_zero(&v->arena, &v->op_command0, s->n_ops + 2));
-  uint32_t *at = v->op_command0 + 2; /* counts two ahead; filling moves starts one back */
+  uint32_t *op;
+  FS_TRY(fs_new(&v->arena, &op, s->n_commands));
   for (uint32_t i = 0; i < s->n_commands; i++) {
-    if (s->commands[i].kind == FS_COMMAND_RUN) {
-      at[s->commands[i].target]++;
-    }
+    op[i] = s->commands[i].kind == FS_COMMAND_RUN ? s->commands[i].target : FS_NONE;
   }
-  for (uint32_t i = 2; i <= s->n_ops; i++) {
-    v->op_command0[i] += v->op_command0[i - 1];
-  }
-  FS_TRY(fs_new(&v->arena, &v->op_command, s->n_commands));
-  for (uint32_t i = 0; i < s->n_commands; i++) {
-    if (s->commands[i].kind == FS_COMMAND_RUN) {
-      v->op_command[v->op_command0[s->commands[i].target + 1]++] = i;
-    }
-  }
-  return FSCHED_OK;
+  return fs_group(&v->arena, op, s->n_commands, s->n_ops, &v->op_command0, &v->op_command);
 }
 
 static void check_once(fs_vs *v) {

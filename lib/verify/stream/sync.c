@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/group.h"
 #include "verify/stream/stream.h"
 
 static bool in_range(uint32_t first, uint32_t n, uint32_t limit) {
@@ -66,31 +67,20 @@ static bool barrier_ranges(const fs_stream *s) {
   return true;
 }
 
-/* From counts one ahead to starts. */
-static void add_up(uint32_t *first, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    first[i + 1] += first[i];
-  }
-}
-
 static fs_status index_consumers(fs_vs *v) {
   const fs_stream *s = v->s;
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(&v->arena, &v->consumer0, (size_t)s->n_barriers + 1));
-  FS_TRY(fs_new_zero(&v->arena, &fill, s->n_barriers));
-  size_t n = 0;
+  FS_TRY(fs_new_zero(&v->arena, &v->consumer0, (size_t)s->n_barriers + 2));
   for (uint32_t i = 0; i < s->n_commands; i++) {
-    n += s->commands[i].n_barrier_waits;
     for (uint32_t k = 0; k < s->commands[i].n_barrier_waits; k++) {
-      v->consumer0[s->barrier_waits[s->commands[i].barrier_wait0 + k] + 1]++;
+      v->consumer0[s->barrier_waits[s->commands[i].barrier_wait0 + k] + 2]++;
     }
   }
-  add_up(v->consumer0, s->n_barriers);
-  FS_TRY(fs_new(&v->arena, &v->consumer, n));
+  fs_group_sum(v->consumer0, s->n_barriers);
+  FS_TRY(fs_new(&v->arena, &v->consumer, v->consumer0[s->n_barriers + 1]));
   for (uint32_t i = 0; i < s->n_commands; i++) {
     for (uint32_t k = 0; k < s->commands[i].n_barrier_waits; k++) {
       uint32_t b = s->barrier_waits[s->commands[i].barrier_wait0 + k];
-      v->consumer[v->consumer0[b] + fill[b]++] = i;
+      v->consumer[v->consumer0[b + 1]++] = i;
     }
   }
   return FSCHED_OK;
@@ -98,22 +88,18 @@ static fs_status index_consumers(fs_vs *v) {
 
 static fs_status index_producers(fs_vs *v) {
   const fs_stream *s = v->s;
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(&v->arena, &v->producer0, (size_t)s->n_barriers + 1));
-  FS_TRY(fs_new_zero(&v->arena, &fill, s->n_barriers));
-  size_t n = 0;
+  FS_TRY(fs_new_zero(&v->arena, &v->producer0, (size_t)s->n_barriers + 2));
   for (uint32_t i = 0; i < s->n_commands; i++) {
-    n += s->commands[i].n_barrier_updates;
     for (uint32_t k = 0; k < s->commands[i].n_barrier_updates; k++) {
-      v->producer0[s->barrier_updates[s->commands[i].barrier_update0 + k].barrier + 1]++;
+      v->producer0[s->barrier_updates[s->commands[i].barrier_update0 + k].barrier + 2]++;
     }
   }
-  add_up(v->producer0, s->n_barriers);
-  FS_TRY(fs_new(&v->arena, &v->producer, n));
+  fs_group_sum(v->producer0, s->n_barriers);
+  FS_TRY(fs_new(&v->arena, &v->producer, v->producer0[s->n_barriers + 1]));
   for (uint32_t i = 0; i < s->n_commands; i++) {
     for (uint32_t k = 0; k < s->commands[i].n_barrier_updates; k++) {
       const fs_stream_update *u = &s->barrier_updates[s->commands[i].barrier_update0 + k];
-      v->producer[v->producer0[u->barrier] + fill[u->barrier]++] = (fs_vproducer){i, u->slots};
+      v->producer[v->producer0[u->barrier + 1]++] = (fs_vproducer){i, u->slots};
     }
   }
   return FSCHED_OK;
