@@ -116,27 +116,6 @@ static uint32_t waited_for(const fs_from *f, fs_wait w, const uint32_t *gang0,
                            : gang_item[gang0[w.axis - n_queues] + w.epoch - 1];
 }
 
-/* The ops of every gang by their epochs, from 1. */
-static fs_status file_gangs(const fs_from *f, uint32_t **gang0, uint32_t **gang_item) {
-  const fsched_graph *g = f->s->graph;
-  FS_TRY(fs_new_zero(&f->p->arena, gang0, (size_t)g->n_gangs + 1));
-  FS_TRY(fs_new(&f->p->arena, gang_item, g->n_ops));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      (*gang0)[g->op_gang[op] + 1]++;
-    }
-  }
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    (*gang0)[k + 1] += (*gang0)[k];
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      (*gang_item)[(*gang0)[g->op_gang[op]] + f->y->item_gang_epoch[op] - 1] = op;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status edges_of_queues(const fs_from *f) {
   const fs_sync *y = f->y;
   for (uint32_t q = 0; q < f->s->n_queues; q++) {
@@ -150,7 +129,7 @@ static fs_status edges_of_queues(const fs_from *f) {
 static fs_status edges_of_waits(const fs_from *f, const uint32_t *wait0, const fs_wait *wait) {
   const fs_sync *y = f->y;
   uint32_t *gang0, *gang_item;
-  FS_TRY(file_gangs(f, &gang0, &gang_item));
+  FS_TRY(fs_sync_gang_ops(y, f->s->graph, &f->p->arena, &gang0, &gang_item));
   for (uint32_t c = 0; c < y->n_commands; c++) {
     for (uint32_t w = wait0[c]; w < wait0[c + 1]; w++) {
       uint32_t from = waited_for(f, wait[w], gang0, gang_item);

@@ -24,26 +24,6 @@ typedef struct pass {
 
 /* --- the problem --- */
 
-static fs_status list_gangs(pass *p) {
-  const fsched_graph *g = p->s->graph;
-  FS_TRY(fs_new_zero(&p->scratch, &p->gang_item0, (size_t)g->n_gangs + 1));
-  FS_TRY(fs_new(&p->scratch, &p->gang_item, g->n_ops));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      p->gang_item0[g->op_gang[op] + 1]++;
-    }
-  }
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    p->gang_item0[k + 1] += p->gang_item0[k];
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      p->gang_item[p->gang_item0[g->op_gang[op]] + p->y->item_gang_epoch[op] - 1] = op;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static uint32_t item_of(const pass *p, fs_wait wait) {
   const fs_sync *y = p->y;
   return wait.axis < p->s->n_queues
@@ -72,7 +52,7 @@ static fs_status make_problem(pass *p) {
   uint32_t n_waits = y->wait0[y->n_commands];
   fs_tick *time;
   uint32_t *pred;
-  FS_TRY(list_gangs(p));
+  FS_TRY(fs_sync_gang_ops(p->y, p->s->graph, &p->scratch, &p->gang_item0, &p->gang_item));
   FS_TRY(fs_new(&p->scratch, &time, s->n_items));
   FS_TRY(fs_new(&p->scratch, &pred, n_waits));
   for (uint32_t i = 0; i < s->n_items; i++) {

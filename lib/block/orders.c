@@ -28,27 +28,6 @@ typedef struct finder {
   FS_VEC(uint64_t) plan; /* to << 32 | from, twice as long for sorting */
 } finder;
 
-static fs_status index_gangs(finder *f) {
-  const fsched_schedule *s = f->o->s;
-  const fsched_graph *g = s->graph;
-  FS_TRY(fs_new_zero(&f->scratch, &f->gang_item0, (size_t)g->n_gangs + 1));
-  FS_TRY(fs_new(&f->scratch, &f->gang_item, g->n_ops));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      f->gang_item0[g->op_gang[op] + 1]++;
-    }
-  }
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    f->gang_item0[k + 1] += f->gang_item0[k];
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      f->gang_item[f->gang_item0[g->op_gang[op]] + f->o->y->item_gang_epoch[op] - 1] = op;
-    }
-  }
-  return FSCHED_OK;
-}
-
 /* --- needs --- */
 
 static fs_status add_edge(finder *f, uint32_t from, bool full) {
@@ -109,7 +88,7 @@ static fs_status add_item(finder *f, uint32_t item) {
 
 static fs_status add_all(finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
-  FS_TRY(index_gangs(f));
+  FS_TRY(fs_sync_gang_ops(f->o->y, f->o->s->graph, &f->scratch, &f->gang_item0, &f->gang_item));
   FS_TRY(fs_new_none(&f->scratch, &f->seen, o->y->n_axes));
   FS_TRY(fs_new(arena, &o->need0, (size_t)o->s->n_items + 1));
   FS_TRY(fs_new(arena, &o->edge0, (size_t)o->s->n_items + 1));

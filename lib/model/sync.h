@@ -108,6 +108,11 @@ struct fs_sync {
 };
 typedef struct fs_sync fs_sync;
 
+/* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].
+ * Requires: items have their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
+fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
+                           uint32_t **op) FS_MUST_USE;
+
 /* Which reuse of bounded things control edges are made of.  All zero: of every one. */
 typedef struct fs_reuse {
   const bool *loose; /* per memory: its addresses are still to be found, so only in-place outputs

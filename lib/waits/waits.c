@@ -20,6 +20,7 @@
  * when waits are dropped; here only what is stored is bounded (stored.c). */
 #include "waits/waits.h"
 
+#include "base/group.h"
 #include "base/radix.h"
 #include "model/access.h"
 #include "waits/clock.h"
@@ -80,9 +81,7 @@ static fs_status count_commands(pass *p) {
     }
     y->item_command0[item + 1] = y->item_command0[item] + n;
   }
-  for (uint32_t q = 0; q < s->n_queues; q++) {
-    y->queue_command0[q + 1] += y->queue_command0[q];
-  }
+  fs_group_starts(y->queue_command0, s->n_queues);
   y->n_commands = y->queue_command0[s->n_queues];
   return FSCHED_OK;
 }
@@ -381,27 +380,12 @@ static void mark_signals(pass *p, const uint32_t *gang_item0, const uint32_t *ga
 }
 
 static fs_status find_signals(pass *p) {
-  const fsched_graph *g = p->s->graph;
   fs_sync *y = p->y;
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
   FS_TRY(fs_new_zero(&y->arena, &y->scope, y->n_commands));
   uint32_t *item0;
   uint32_t *items;
-  FS_TRY(fs_new_zero(&p->scratch, &item0, (size_t)g->n_gangs + 1));
-  FS_TRY(fs_new(&p->scratch, &items, p->s->n_items));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      item0[g->op_gang[op] + 1]++;
-    }
-  }
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    item0[k + 1] += item0[k];
-  }
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    if (g->op_gang[op] != FS_NONE) {
-      items[item0[g->op_gang[op]] + y->item_gang_epoch[op] - 1] = op;
-    }
-  }
+  FS_TRY(fs_sync_gang_ops(y, p->s->graph, &p->scratch, &item0, &items));
   mark_signals(p, item0, items);
   return FSCHED_OK;
 }
