@@ -33,6 +33,7 @@ typedef struct run {
   fs_arena scratch;
   fs_accesses acc;
   fs_segments segs;
+  uint32_t *in_memory0, *in_memory; /* CSR: segments by memory */
   FS_VEC(uint64_t) edge;
   FS_VEC(fs_lane) lane;
   fs_why why;
@@ -85,21 +86,30 @@ static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
   return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
 }
 
+/* The segments of each memory, nearly in order of begin. */
+static fs_status group_segments(run *r) {
+  uint32_t *memory;
+  FS_TRY(fs_new(&r->scratch, &memory, r->segs.n));
+  for (uint32_t i = 0; i < r->segs.n; i++) {
+    memory[i] = r->s->res_memory[r->segs.residency.at[i]];
+  }
+  return fs_group(&r->scratch, memory, r->segs.n, r->s->graph->target.n_memories, &r->in_memory0,
+                  &r->in_memory);
+}
+
 static fs_status contiguous_memories(run *r) {
   fs_rect *rects;
   FS_TRY(fs_new(&r->scratch, &rects, r->segs.n));
   uint32_t n = 0;
-  for (uint32_t m = 0; m < r->s->graph->target.n_memories; m++) { /* nearly in order of begin */
-    for (uint32_t i = 0; i < r->segs.n; i++) {
-      uint32_t residency = r->segs.residency.at[i];
-      if (r->s->res_memory[residency] == m && !counted(r->s, residency)) {
-        rects[n++] = (fs_rect){.begin = r->s->res_begin[residency],
-                               .end = r->s->res_end[residency],
-                               .low = r->segs.low.at[i],
-                               .high = r->segs.high.at[i],
-                               .space = m,
-                               .id = i};
-      }
+  for (uint32_t k = 0; k < r->segs.n; k++) {
+    uint32_t i = r->in_memory[k], residency = r->segs.residency.at[i];
+    if (!counted(r->s, residency)) {
+      rects[n++] = (fs_rect){.begin = r->s->res_begin[residency],
+                             .end = r->s->res_end[residency],
+                             .low = r->segs.low.at[i],
+                             .high = r->segs.high.at[i],
+                             .space = r->s->res_memory[residency],
+                             .id = i};
     }
   }
   r->why = FS_WHY_REUSE;
@@ -213,14 +223,12 @@ static fs_status same_bytes(run *r, const uint32_t *segs, uint32_t n) {
 static fs_status counted_memory(run *r, uint32_t memory) {
   fs_holder *holder;
   uint32_t *owner;
-  uint32_t n = 0;
-  FS_TRY(fs_new(&r->scratch, &holder, r->segs.n));
-  FS_TRY(fs_new(&r->scratch, &owner, r->segs.n));
-  for (uint32_t i = 0; i < r->segs.n; i++) {
-    if (r->s->res_memory[r->segs.residency.at[i]] == memory) {
-      holder[n] = segment_holder(r, i);
-      owner[n++] = i;
-    }
+  uint32_t first = r->in_memory0[memory], n = r->in_memory0[memory + 1] - first;
+  FS_TRY(fs_new(&r->scratch, &holder, n));
+  FS_TRY(fs_new(&r->scratch, &owner, n));
+  for (uint32_t i = 0; i < n; i++) {
+    owner[i] = r->in_memory[first + i];
+    holder[i] = segment_holder(r, owner[i]);
   }
   sort_holders(holder, owner, n);
   r->kind = FS_LANE_MEMORY;
@@ -475,6 +483,7 @@ static fs_status run_all(run *r) {
   r->sync->data0 = r->acc.data0;
   r->sync->data = r->acc.data;
   FS_TRY(fs_segments_make(r->ctx, r->s, &r->acc, &r->segs));
+  FS_TRY(group_segments(r));
   FS_TRY(contiguous_memories(r));
   if (r->reuse.lanes_stay) {
     FS_TRY(keep_edges(r));

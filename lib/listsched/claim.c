@@ -264,7 +264,9 @@ static fs_status commit(fs_engine *e, fs_claim *c) {
       e->v_promised_place[n->version] = c->reserved.at[i];
       if (e->v_state[n->version] == FS_V_ABSENT) {
         e->v_state[n->version] = FS_V_PROMISED;
-        e->n_absent_stored -= read;
+        if (read) {
+          fs_engine_wanted(e, n->version);
+        }
       }
     }
     if (read) {

@@ -159,7 +159,7 @@ fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
     FS_TRY(fs_engine_drop_store(e, v));
   } else {
     e->v_state[v] = FS_V_ABSENT;
-    e->n_absent_stored++;
+    fs_engine_absent(e, v);
   }
   return fs_engine_unblock(e, m);
 }
@@ -193,70 +193,4 @@ uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory) {
     }
   }
   return sum;
-}
-
-static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, uint64_t headroom) {
-  const fs_memory *m = fs_engine_memory_of(e, v);
-  fs_places *p = &e->places[e->v_memory[v]];
-  uint64_t size = e->v_size[v];
-  /* A read that takes no time gains nothing by being early. */
-  if (p->free < size + headroom || fs_spill_read_time(m, fs_version_size(e->g, v)) == 0) {
-    return FSCHED_OK;
-  }
-  uint32_t queue = fs_engine_free_queue(e, m->spill_domain, FS_NONE);
-  if (queue == FS_NONE) {
-    return FSCHED_OK;
-  }
-  uint32_t place;
-  FS_TRY(fs_places_reserve_now(p, size, e->policy->reads_high, &place));
-  if (place == FS_NONE) {
-    return FSCHED_OK;
-  }
-  p->place.at[place].owner = v * 2;
-  e->v_promised_place[v] = place;
-  e->v_state[v] = FS_V_PROMISED;
-  e->v_read_for[v] = position;
-  e->n_absent_stored--;
-  return fs_engine_start_copy(e, v * 2 + FS_SPILL_READ, queue);
-}
-
-fs_status fs_engine_prefetch(fs_engine *e) {
-  const fsched_graph *g = e->g;
-  if (e->n_absent_stored == 0) {
-    return FSCHED_OK;
-  }
-  /* Small graphs are looked through to their end, in large ones the next ops must do. */
-  const uint32_t window = (uint32_t)fs_max(32, ((uint32_t)1 << 21) / g->n_ops);
-  for (uint32_t m = 0; m < g->target.n_memories; m++) {
-    const fs_memory *memory = &g->target.memory[m];
-    if (!fs_memory_bounded(memory) || !fs_memory_spills(memory) ||
-        fs_engine_free_queue(e, memory->spill_domain, FS_NONE) == FS_NONE) {
-      continue;
-    }
-    uint64_t headroom = 0;
-    uint32_t at = e->unissued_next[g->n_ops];
-    for (uint32_t look = 0; look < window && at != g->n_ops; look++, at = e->unissued_next[at]) {
-      if (e->blocked && at > e->blocked_position) {
-        break;
-      }
-      uint32_t op = e->op_at[at];
-      if (e->op_phase[op] == FS_OP_CLAIMED) {
-        continue;
-      }
-      FS_ENGINE_EACH_VERSION(e, op, a, v) {
-        if (e->v_memory[v] == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] &&
-            e->v_stored[v]) {
-          FS_TRY(prefetch_version(e, v, at, headroom));
-          if (e->policy->in_turn && e->v_state[v] == FS_V_ABSENT) {
-            return FSCHED_OK;
-          }
-        }
-      }
-      headroom += fs_engine_own_room(e, op, m);
-      if (headroom > e->places[m].free && !e->policy->in_turn) {
-        break; /* nothing that is needed later has room */
-      }
-    }
-  }
-  return FSCHED_OK;
 }

@@ -89,9 +89,10 @@ static bool leaves_headroom(const fs_engine *e, uint32_t op) {
       earlier[n++] = other;
     }
   }
-  for (uint32_t m = 0; n > 0 && m < g->target.n_memories; m++) {
+  for (uint32_t k = e->hold0[op]; n > 0 && k < e->hold0[op + 1]; k++) {
+    uint32_t m = e->hold[k].memory;
     uint64_t need = fs_engine_own_room(e, op, m);
-    if (need == 0 || !fs_memory_bounded(&g->target.memory[m])) {
+    if (need == 0) {
       continue;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -247,6 +248,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   uint32_t at = e->position[op];
   e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];
   e->unissued_previous[e->unissued_next[at]] = e->unissued_previous[at];
+  fs_engine_drop_holds(e, op);
   FS_TRY(issue_queues(e, op, queue, end));
   if (e->any_bounded) {
     if (e->op_holds[op]) {

@@ -55,6 +55,12 @@ typedef struct fs_need {
   uint32_t scratch;
 } fs_need;
 
+/* An op holds something in a bounded memory while it runs: an input, an output, or scratch. */
+typedef struct fs_hold {
+  uint32_t op, memory;
+  uint32_t next, previous; /* of the unissued ops that hold something there, in planned order */
+} fs_hold;
+
 /* A claim at work (claim.h). */
 typedef struct fs_claim {
   uint32_t op, position;
@@ -120,6 +126,11 @@ typedef struct fs_engine {
   uint64_t *op_retry;  /* the supply at which a claim that failed is worth another try */
   uint64_t *asked;     /* per memory; 0 between uses */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
+  uint32_t *absent;    /* versions that a read could bring in; per memory */
+  uint64_t *memory_absent; /* bit set of memories that have such */
+  uint32_t *hold0;         /* per op: its entries of hold */
+  fs_hold *hold;
+  uint32_t *hold_first; /* per memory: FS_NONE, none */
 
   /* What ops touch: distinct versions in bounded memories. */
   uint32_t *touch0, *touch;
@@ -140,7 +151,6 @@ typedef struct fs_engine {
   uint32_t *v_use0, *v_use, *v_next_use; /* positions of accesses, ascending; cursor */
   uint32_t *v_inplace; /* version whose place this one takes over, per claimed op */
   uint32_t *scratch_place;
-  uint32_t n_absent_stored; /* versions that a read could bring in */
   FS_VEC(fs_waiter) waiter;
   uint32_t free_waiter;
 
@@ -192,6 +202,14 @@ fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) FS_MUST_USE;
 fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
 /* Room in a memory that an op needs for what it produces and for scratch. */
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
+
+/* prefetch.c */
+fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
+/* The op is issued. */
+void fs_engine_drop_holds(fs_engine *e, uint32_t op);
+/* The version is absent and a read could bring it in; a place is promised to it, no longer. */
+void fs_engine_absent(fs_engine *e, uint32_t version);
+void fs_engine_wanted(fs_engine *e, uint32_t version);
 fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
 
 /* engine.c */

@@ -221,7 +221,9 @@ static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
   e->v_content[v] = wanted;
   if (store) {
     e->v_stored[v] = wanted;
-    e->n_absent_stored += wanted && e->v_left[v] > 0;
+    if (wanted && e->v_left[v] > 0) {
+      fs_engine_absent(e, v);
+    }
     m = memory->backing;
     memory = &g->target.memory[m];
     if (!fs_memory_bounded(memory)) {
@@ -279,6 +281,7 @@ fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
   FS_TRY(init_queues(e));
   FS_TRY(init_memories(e));
   FS_TRY(init_versions(e));
+  FS_TRY(fs_engine_init_holds(e));
   return init_start(e);
 }
 

@@ -322,7 +322,6 @@ static fs_status fill_copies(fs_bounds *b) {
   return fs_group(b->arena, domain, g->n_versions, g->target.n_domains, &b->copy0, &b->copy);
 }
 
-/* Energy; amounts are scaled down together where ticks times amounts could overflow. */
 /* Uses of resources in topological order of their ops. */
 static fs_status fill_uses(fs_bounds *b) {
   const fsched_graph *g = b->g;
@@ -354,6 +353,7 @@ static uint32_t first_use(const fs_bounds *b, uint32_t r) {
   return low;
 }
 
+/* Energy; amounts are scaled down together where ticks times amounts could overflow. */
 static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   const fsched_graph *g = b->g;
   uint64_t capacity = g->target.resource_capacity[r];
@@ -376,7 +376,6 @@ static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
 /* Of each resource that the part uses. */
 static fs_status resource_bounds(fs_bounds *b, fs_tick *out) {
   const fsched_graph *g = b->g;
-  b->n_parts++;
   for (uint32_t i = b->first; i < b->last; i++) {
     uint32_t op = g->topo[i];
     for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
@@ -400,6 +399,7 @@ static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
 
 static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
   fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  b->n_parts++;
   FS_TRY(fill_slots(b));
   out->critical_path = heads_and_tails(b);
   for (uint32_t d = 0; d < b->g->target.n_domains; d++) {

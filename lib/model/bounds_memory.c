@@ -371,6 +371,26 @@ static fs_status list_memories(search *s) {
                   &s->scratch0, &s->scratch);
 }
 
+/* By op, what the memories hold. */
+static fs_status turn_held(fs_bounds *b) {
+  const fsched_graph *g = b->g;
+  uint32_t n = 0, n_memories = g->target.n_memories, *held0, *op;
+  FS_TRY(fs_new_zero(b->arena, &b->memory_part, n_memories));
+  FS_TRY(fs_new(b->arena, &held0, (size_t)n_memories + 1));
+  for (uint32_t m = 0; m < n_memories; m++) {
+    held0[m] = n;
+    n += b->memory[m].n_held;
+  }
+  held0[n_memories] = n;
+  FS_TRY(fs_new(b->arena, &op, n));
+  for (uint32_t m = 0; m < n_memories; m++) {
+    for (uint32_t i = 0; i < b->memory[m].n_held; i++) {
+      op[held0[m] + i] = b->memory[m].held_op[i];
+    }
+  }
+  return fs_group_turn(b->arena, held0, op, n_memories, g->n_ops, &b->held0, &b->held);
+}
+
 static fs_status find_all(search *s) {
   fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
@@ -388,7 +408,7 @@ static fs_status find_all(search *s) {
       FS_TRY(find_memory(s, &b->memory[m]));
     }
   }
-  return FSCHED_OK;
+  return turn_held(b);
 }
 
 fs_status fs_bounds_find_memories(fs_bounds *b) {
@@ -412,18 +432,35 @@ static uint32_t lower(const fs_bounds *b, const fs_bounds_memory *m, uint32_t po
   return low;
 }
 
+static fs_status memory_bound(fs_bounds *b, uint32_t k, fs_tick *out) {
+  const fs_bounds_memory *m = &b->memory[k];
+  for (uint32_t i = lower(b, m, b->first), n = lower(b, m, b->last); i < n; i++) {
+    uint32_t op = m->held_op[i];
+    fs_tick work = fs_multiply_most(b->g->op_time[op], m->held_amount[i]);
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], work));
+  }
+  for (uint32_t i = 0; b->copies && i < m->n_jobs; i++) {
+    FS_TRY(fs_bounds_add_job(b, m->job[i].head, m->job[i].tail, m->job[i].work));
+  }
+  return fs_bounds_windows(b, m->capacity, out);
+}
+
+/* Of the whole graph each memory's, of a part those that hold something for its ops: parts times
+ * memories can be many. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) {
-  for (uint32_t k = 0; k < b->g->target.n_memories; k++) {
-    const fs_bounds_memory *m = &b->memory[k];
-    for (uint32_t i = lower(b, m, b->first), n = lower(b, m, b->last); i < n; i++) {
-      uint32_t op = m->held_op[i];
-      fs_tick work = fs_multiply_most(b->g->op_time[op], m->held_amount[i]);
-      FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], work));
+  const fsched_graph *g = b->g;
+  for (uint32_t k = 0; b->copies && k < g->target.n_memories; k++) {
+    FS_TRY(memory_bound(b, k, out));
+  }
+  for (uint32_t i = b->first; !b->copies && i < b->last; i++) {
+    uint32_t op = g->topo[i];
+    for (uint32_t h = b->held0[op]; h < b->held0[op + 1]; h++) {
+      uint32_t k = b->held[h];
+      if (b->memory_part[k] != b->n_parts) {
+        b->memory_part[k] = b->n_parts;
+        FS_TRY(memory_bound(b, k, out));
+      }
     }
-    for (uint32_t i = 0; b->copies && i < m->n_jobs; i++) {
-      FS_TRY(fs_bounds_add_job(b, m->job[i].head, m->job[i].tail, m->job[i].work));
-    }
-    FS_TRY(fs_bounds_windows(b, m->capacity, out));
   }
   return FSCHED_OK;
 }

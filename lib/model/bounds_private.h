@@ -44,6 +44,8 @@ typedef struct fs_bounds {
   uint32_t *use0, *use;            /* CSR: indices of these by resource */
   uint32_t n_parts, *part_of;      /* per resource: the last part that has looked at it */
   fs_bounds_memory *memory;        /* per memory; NULL: not yet known */
+  uint32_t *held0, *held;          /* CSR: memories that hold something while an op runs, by op */
+  uint32_t *memory_part;           /* per memory: the last part that has looked at it */
   FS_VEC(fs_bounds_job) jobs;
 } fs_bounds;
 

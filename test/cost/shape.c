@@ -445,6 +445,45 @@ static void memories(u n) {
   }
 }
 
+/* Parts in series, each in a memory of its own. */
+static void many_parts(u n) {
+  head(2, unbounded, "");
+  for (u i = 0; i < n; i++) {
+    printf("    - {name: m%u, capacity: 64}\n", i);
+  }
+  ops();
+  for (u i = 0; i < n; i++) {
+    printf("  - {name: o%u, on: q0, args: [{out: a%u, size: 8, memory: m%u}", i, i, i);
+    if (i > 0) {
+      printf(", {in: b%u}, {in: c%u}", i - 1, i - 1);
+    }
+    printf("]}\n");
+    printf("  - {name: p%u, on: q0, args: [{in: a%u}, {out: b%u, size: 8, memory: m%u}]}\n", i, i,
+           i, i);
+    printf("  - {name: r%u, on: q1, args: [{in: a%u}, {out: c%u, size: 8, memory: m%u}]}\n", i, i,
+           i, i);
+  }
+}
+
+/* Each memory spills, and one queue copies for all. */
+static void spilling_memories(u n) {
+  enum { ROUNDS = 3 };
+  n = n / 3 + 1;
+  head(2, unbounded, "");
+  for (u i = 0; i < n; i++) {
+    printf("    - {name: m%u, capacity: 16, backing: ddr, spill: {on: copy}}\n", i);
+  }
+  ops();
+  for (u i = 0; i < ROUNDS * n; i++) {
+    printf("  - {name: w%u, on: q0, args: [{out: b%u, size: 8, memory: m%u}]}\n", i, i, i % n);
+  }
+  printf("  - {name: z, on: q0, args: [{in: b%u}, {out: z, size: 8, memory: ddr}]}\n",
+         ROUNDS * n - 1);
+  for (u i = 0; i < ROUNDS * n; i++) {
+    printf("  - {name: r%u, on: q1, args: [{in: b%u}, {in: z}]}\n", i, i);
+  }
+}
+
 static const struct {
   const char *name;
   void (*write)(u n);
@@ -481,7 +520,9 @@ static const struct {
               {"long_name", long_name},
               {"tree", tree},
               {"resources", resources},
-              {"memories", memories}};
+              {"memories", memories},
+              {"many_parts", many_parts},
+              {"spilling_memories", spilling_memories}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
