@@ -29,6 +29,15 @@
 
 enum { FIRST_TURN = 8, DEEPEST = 10000, NODE_ITERATIONS = 1500, ROOT_ITERATIONS = 50000 };
 
+/* A node that is divided: the path from the root to the node at hand has one at each depth. */
+typedef struct level {
+  branch way;
+  double bound;
+  double waits; /* the bound of the side that waits, or infinite */
+  int tried;    /* sides */
+  size_t trail; /* what to undo back to */
+} level;
+
 typedef struct state {
   const task *t;
   rows *r;
@@ -39,7 +48,7 @@ typedef struct state {
   double most;   /* no solution has a larger one; may be infinite */
   double bound;  /* no solution is better */
   double cutoff; /* of this turn */
-  double *open;  /* per depth: the bound of the side that waits, or infinite */
+  level *path;   /* per depth */
   long nodes, turn_end;
   double said; /* when the nodes were */
   bool improving;
@@ -133,7 +142,7 @@ static void count_node(state *s) {
  * wait. */
 static void tell_bound(state *s, int depth, double here) {
   for (int d = 0; d < depth; d++) {
-    here = fmin(here, s->open[d]);
+    here = fmin(here, s->path[d].waits);
   }
   if (s->improving) {
     raise_bound(s, here);
@@ -190,27 +199,34 @@ static next settle(state *s, int depth, double *bound, branch *b) {
   return n;
 }
 
-static void explore(state *s, int depth, double bound) {
+/* Is the node to be divided?  It is on the path then. */
+static bool enter(state *s, int depth, double bound) {
   count_node(s);
-  if (s->cut_short) {
-    return;
-  }
   branch b;
-  if (settle(s, depth, &bound, &b) != DIVIDE) {
-    return;
+  if (s->cut_short || settle(s, depth, &bound, &b) != DIVIDE) {
+    return false;
   }
-  if (depth == DEEPEST) {
-    s->cut_short = s->over = true;
-    return;
-  }
-  size_t trail = s->r->n_trail;
-  for (int side = 0; side < 2 && !s->cut_short; side++) {
-    s->open[depth] = side == 0 ? bound : INFINITY;
-    take_side(s->r, &b, side == 1);
-    if (!s->r->conflict) {
-      explore(s, depth + 1, bound);
+  s->cut_short = s->over = s->over || depth == DEEPEST;
+  s->path[depth] = (level){.way = b, .bound = bound, .waits = INFINITY, .trail = s->r->n_trail};
+  return !s->cut_short;
+}
+
+/* Depth first, the nearer side first; a path may be as long as there are variables. */
+static void explore(state *s, double bound) {
+  int depth = enter(s, 0, bound) ? 0 : -1;
+  while (depth >= 0) {
+    level *l = &s->path[depth];
+    undo(s->r, l->trail);
+    if (l->tried == 2 || s->cut_short) {
+      depth--;
+      continue;
     }
-    undo(s->r, trail);
+    bool first = l->tried++ == 0;
+    l->waits = first ? l->bound : INFINITY;
+    take_side(s->r, &l->way, !first);
+    if (!s->r->conflict && enter(s, depth + 1, l->bound)) {
+      depth++;
+    }
   }
 }
 
@@ -227,7 +243,7 @@ static void turn(state *s, double cutoff, long length) {
   set_cutoff(r, cutoff);
   if (propagate(r)) {
     make_relaxation(&s->relax, r);
-    explore(s, 0, s->bounded ? s->bound : -INFINITY);
+    explore(s, s->bounded ? s->bound : -INFINITY);
     free_relaxation(&s->relax);
   }
   undo(r, trail);
@@ -300,7 +316,7 @@ verdict search(const task *t) {
   state s = {.t = t, .r = r, .said = now()};
   size_t n = (size_t)r->n_cols + 1;
   s.x = allocate(n, sizeof *s.x);
-  s.open = allocate(DEEPEST + 1, sizeof *s.open);
+  s.path = allocate(DEEPEST + 1, sizeof *s.path);
   if (t->start != NULL) {
     memcpy(s.x, t->start, n * sizeof *s.x);
     (void)take_solution(&s);
