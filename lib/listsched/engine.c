@@ -338,62 +338,16 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
 static fs_status try_op(fs_engine *e, uint32_t slot, bool *started) {
   uint32_t op = e->runnable[slot].at[0].id;
   *started = false;
-  uint32_t queue = amounts_fit(e, op) && copies_allow(e, op) ? fs_engine_queue_for(e, op) : FS_NONE;
+  uint32_t queue = FS_NONE;
+  if (amounts_fit(e, op) && copies_allow(e, op)) {
+    FS_TRY(fs_engine_queue_for(e, op, &queue));
+  }
   (void)fs_heap_pop(&e->runnable[slot]);
   if (queue == FS_NONE) {
     return fs_vec_push(e->ctx, &e->parked, op);
   }
   *started = true;
   return start_op(e, op, queue);
-}
-
-/* The best valid copy of a domain is on top, or the heap is empty. */
-static void drop_stale_copies(fs_engine *e, uint32_t domain) {
-  while (e->copies[domain].n > 0 && !fs_engine_copy_valid(e, e->copies[domain].at[0].id)) {
-    (void)fs_heap_pop(&e->copies[domain]);
-  }
-}
-
-static bool slot_open(fs_engine *e, uint32_t slot) {
-  const fs_target *t = &e->g->target;
-  return slot >= t->n_domains ||
-         (t->implicit_queues ? e->n_busy < e->queue_limit : e->slot_free[slot] > 0);
-}
-
-/* The better one of a slot's first op and first copy (copies win ties), if it beats *key. */
-static void consider_slot(fs_engine *e, uint32_t s, uint32_t *best, uint64_t *key, bool *copy) {
-  if (!slot_open(e, s)) {
-    return;
-  }
-  if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < *key) {
-    drop_stale_copies(e, s);
-    if (e->copies[s].n > 0 && e->copies[s].at[0].key * 2 < *key) {
-      *best = s;
-      *key = e->copies[s].at[0].key * 2;
-      *copy = true;
-    }
-  }
-  if (e->runnable[s].n > 0 && !e->slot_closed[s] && e->runnable[s].at[0].key * 2 + 1 < *key) {
-    *best = s;
-    *key = e->runnable[s].at[0].key * 2 + 1;
-    *copy = false;
-  }
-}
-
-/* The slot with the best candidate, or FS_NONE. */
-static uint32_t best_slot(fs_engine *e, bool *copy) {
-  uint32_t best = FS_NONE;
-  uint64_t key = UINT64_MAX;
-  for (uint32_t w = 0; w * 64 < e->n_slots; w++) {
-    for (uint64_t bits = e->slot_busy[w]; bits != 0; bits &= bits - 1) {
-      uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(bits);
-      consider_slot(e, s, &best, &key, copy);
-      if (e->copies[s].n == 0 && e->runnable[s].n == 0) {
-        e->slot_busy[w] &= ~(bits & (0 - bits));
-      }
-    }
-  }
-  return best;
 }
 
 static fs_status start_best_copy(fs_engine *e, uint32_t slot) {
@@ -404,8 +358,13 @@ static fs_status start_best_copy(fs_engine *e, uint32_t slot) {
 
 static fs_status issue(fs_engine *e) {
   e->parked.n = 0;
-  bool copy = false;
-  for (uint32_t s; (s = best_slot(e, &copy)) != FS_NONE;) {
+  for (;;) {
+    uint32_t s;
+    bool copy;
+    FS_TRY(fs_engine_best_slot(e, &s, &copy));
+    if (s == FS_NONE) {
+      break;
+    }
     if (copy) {
       FS_TRY(start_best_copy(e, s));
     } else {
@@ -413,6 +372,7 @@ static fs_status issue(fs_engine *e) {
       FS_TRY(try_op(e, s, &started));
       e->slot_closed[s] = !started && ++e->slot_passed[s] >= PARK_LIMIT;
     }
+    fs_engine_wake(e, s);
   }
   for (size_t i = 0; i < e->parked.n; i++) {
     uint32_t slot = fs_engine_slot(e, e->parked.at[i]);
@@ -420,9 +380,7 @@ static fs_status issue(fs_engine *e) {
     e->slot_passed[slot] = 0;
     FS_TRY(make_runnable(e, e->parked.at[i]));
   }
-  for (uint32_t q = 0; e->g->n_gangs > 0 && q < e->n_queues; q++) {
-    e->queue_held.at[q] = UINT64_MAX;
-  }
+  fs_engine_keep_none(e);
   return FSCHED_OK;
 }
 

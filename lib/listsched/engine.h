@@ -97,10 +97,14 @@ typedef struct fs_engine {
   FS_VEC(fs_tick) queue_until; /* end of what runs */
   FS_VEC(uint64_t) queue_held; /* position of the gang it is kept for, else UINT64_MAX */
   FS_VEC(fs_tick) queue_held_until;
+  FS_VEC(uint32_t) held;              /* queues that are kept, some of them twice */
   uint32_t *queue_slot0, *queue_slot; /* domains that a queue is in */
   uint32_t *slot_free;                /* free queues of a domain */
   uint32_t *slot_claims, *slot_quota; /* claimed ops that hold memory */
-  uint64_t *slot_busy;                /* bit set of slots that may have something to start */
+  uint8_t *slot_woken;                /* it is one of `woken` */
+  uint32_t *woken, n_woken;           /* slots to be listed again */
+  uint64_t *slot_listed;              /* the key of its entry in `listed` that counts */
+  fs_heap listed;                     /* slots that may have something to start */
   fs_heap *runnable;                  /* per slot: ops by position */
   fs_heap *copies; /* per domain: version * 2 + kind by position of who wants it */
   fs_heap *later;  /* per slot: soon ops over the quota */
@@ -203,6 +207,13 @@ fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
 /* Room in a memory that an op needs for what it produces and for scratch. */
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
 
+/* slots.c */
+fs_status fs_engine_init_slots(fs_engine *e) FS_MUST_USE;
+/* What the slot has may be better now, or one of its queues is free. */
+void fs_engine_wake(fs_engine *e, uint32_t slot);
+/* The slot with the best candidate, and whether that is a copy; FS_NONE: nothing can start. */
+fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) FS_MUST_USE;
+
 /* prefetch.c */
 fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
 /* The op is issued. */
@@ -240,15 +251,14 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 void fs_engine_release_queue(fs_engine *e, uint32_t queue);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member. */
-uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op);
+fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;
+/* The round is over: no queue is kept for a gang. */
+void fs_engine_keep_none(fs_engine *e);
 
 /* Ops that compete: a domain, or n_domains + gang. */
 static inline uint32_t fs_engine_slot(const fs_engine *e, uint32_t op) {
   uint32_t gang = e->g->op_gang[op];
   return gang == FS_NONE ? e->g->op_domain[op] : e->g->target.n_domains + gang;
-}
-static inline void fs_engine_wake(fs_engine *e, uint32_t slot) {
-  e->slot_busy[slot / 64] |= (uint64_t)1 << (slot % 64);
 }
 /* Position of the next unissued op that touches a version, or n_ops. */
 static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {

@@ -109,7 +109,7 @@ static fs_status init_queues(fs_engine *e) {
   e->queue_limit =
       t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
   FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
-  FS_TRY(fs_new_zero(e->scratch, &e->slot_busy, e->n_slots / 64 + 1));
+  FS_TRY(fs_engine_init_slots(e));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_quota, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->runnable, e->n_slots));
@@ -303,6 +303,8 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_until);
   fs_vec_free(ctx, &e->queue_held);
   fs_vec_free(ctx, &e->queue_held_until);
+  fs_vec_free(ctx, &e->held);
+  fs_vec_free(ctx, &e->listed);
   fs_vec_free(ctx, &e->soon);
   fs_vec_free(ctx, &e->ends);
   fs_vec_free(ctx, &e->parked);

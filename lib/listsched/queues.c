@@ -81,6 +81,7 @@ void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
   if (!e->g->target.implicit_queues) {
     for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
       e->slot_free[e->queue_slot[i]]++;
+      fs_engine_wake(e, e->queue_slot[i]);
     }
   }
 }
@@ -139,12 +140,36 @@ static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, 
          position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
 }
 
-uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op) {
+/* Keeps the gang's queues until the last of them is free. */
+static fs_status keep_queues(fs_engine *e, uint32_t op, fs_tick until) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    if (e->position[op] < e->queue_held.at[q]) {
+      e->queue_held.at[q] = e->position[op];
+      e->queue_held_until.at[q] = until;
+      FS_TRY(fs_vec_push(e->ctx, &e->held, q));
+    }
+  }
+  return FSCHED_OK;
+}
+
+void fs_engine_keep_none(fs_engine *e) {
+  for (size_t i = 0; i < e->held.n; i++) {
+    e->queue_held.at[e->held.at[i]] = UINT64_MAX;
+  }
+  e->held.n = 0;
+}
+
+fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {
     uint32_t q = fs_engine_free_queue(e, g->op_domain[op], preferred_queue(e, op));
-    return q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]) ? q : FS_NONE;
+    bool free = q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]);
+    *queue = free ? q : FS_NONE;
+    return FSCHED_OK;
   }
   fs_tick latest = e->now;
   bool all_free = true;
@@ -154,15 +179,6 @@ uint32_t fs_engine_queue_for(fs_engine *e, uint32_t op) {
         all_free && !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
     latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
   }
-  if (all_free) {
-    return g->gang_queue[g->gang_queue0[gang]];
-  }
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
-    if (e->position[op] < e->queue_held.at[q]) {
-      e->queue_held.at[q] = e->position[op];
-      e->queue_held_until.at[q] = latest;
-    }
-  }
-  return FS_NONE;
+  *queue = all_free ? g->gang_queue[g->gang_queue0[gang]] : FS_NONE;
+  return all_free ? FSCHED_OK : keep_queues(e, op, latest);
 }
