@@ -87,7 +87,7 @@ static void pin_versions(fs_engine *e, uint32_t op) {
   }
 }
 
-/* In-place outputs take over their input's place, unless another output of the op has it. */
+/* In-place outputs take over their input's place; no two have the same input. */
 static void plan_inplace(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
@@ -98,10 +98,6 @@ static void plan_inplace(fs_engine *e, uint32_t op) {
     bool legal = bounded && m->placement == FSCHED_CONTIGUOUS && !e->v_content[out] &&
                  e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 && !fs_engine_stays(e, in) &&
                  !fs_version_kept(g, in);
-    for (uint32_t j = g->op_inplace0[op]; j < i; j++) {
-      legal = legal && !(g->inplace_in[j] == g->inplace_in[i] &&
-                         e->v_inplace[g->arg_version[g->inplace_out[j]]] == in);
-    }
     if (legal && e->v_inplace[out] == FS_NONE) {
       e->v_inplace[out] = in;
     }

@@ -39,6 +39,7 @@ typedef struct search {
   uint32_t *version0, *version; /* CSR: by memory */
   uint32_t *scratch0, *scratch; /* the same */
   uint32_t *scratch_op;
+  uint32_t *shares_in; /* per version: the op in which it may lie on an input, or FS_NONE */
   /* Per op, of the version at hand: its place in the list below, and the longest path to it. */
   uint32_t *listed, *reached; /* the version for which they hold, or FS_NONE */
   uint32_t *place;
@@ -103,16 +104,6 @@ static void add_amount(search *s, uint32_t op, uint64_t amount) {
 
 /* ---- the ops of a version */
 
-/* `v` may lie on the input that it takes the place of while `op` runs. */
-static bool shares_place(const fsched_graph *g, uint32_t op, uint32_t v) {
-  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
-    if (g->arg_version[g->inplace_out[i]] == v) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static fs_tick time_of(const search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
 
 static fs_status list_ops(search *s, uint32_t v) {
@@ -131,7 +122,7 @@ static fs_status list_ops(search *s, uint32_t v) {
       s->listed[op] = v;
       s->place[op] = s->n;
       s->op[s->n] = op;
-      s->shares[s->n++] = shares_place(g, op, v);
+      s->shares[s->n++] = s->shares_in[v] == op;
     }
     s->writes[s->place[op]] |= fs_tag_writes(g->arg_tag[g->access_arg[i]]);
   }
@@ -350,6 +341,18 @@ static fs_status find_memory(search *s, fs_bounds_memory *m) {
   return keep(s, m);
 }
 
+/* The versions that may lie on an input of the op that begins them while it runs. */
+static fs_status find_shares(search *s) {
+  const fsched_graph *g = s->b->g;
+  FS_TRY(fs_new_none(s->b->arena, &s->shares_in, g->n_versions));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+      s->shares_in[g->arg_version[g->inplace_out[i]]] = op;
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* What lies in which memory. */
 static fs_status list_memories(search *s) {
   const fsched_graph *g = s->b->g;
@@ -396,6 +399,7 @@ static fs_status find_all(search *s) {
   const fsched_graph *g = b->g;
   FS_TRY(fs_new_zero(b->arena, &b->memory, g->target.n_memories));
   FS_TRY(list_memories(s));
+  FS_TRY(find_shares(s));
   FS_TRY(fs_new_zero(b->arena, &s->amount, g->n_ops));
   FS_TRY(fs_new(b->arena, &s->held, (size_t)g->n_ops * 2));
   FS_TRY(fs_new_none(b->arena, &s->listed, g->n_ops));

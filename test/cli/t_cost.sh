@@ -3,7 +3,8 @@
 # Twice the input takes at most 2.5 times the instructions, counted by valgrind, for the shapes of
 # graphs in test/cost/shape.c and every command; what little input takes is taken off both, and what
 # takes less than a million in all may be anything.  Of the shapes one is met at a time, by turns:
-# COST='NAME...' are those, or COST=all.
+# COST='NAME...' are those, or COST=all.  What grows slowly with the square is seen in large inputs
+# alone: they are met by one command of all, by turns, too.
 if ! command -v valgrind >/dev/null || nm "$FSCHED" 2>/dev/null | grep -qE '__[at]san_init'; then
   echo "skip: instructions cannot be counted (no valgrind, or a sanitizer)"
   return 0
@@ -22,8 +23,11 @@ cost() {
     </dev/null || echo failed
   awk '/^==[0-9]*== Collected : / { sum += $NF } END { printf "%.0f\n", sum }' valgrind.out
 }
-# grows WHAT ARGS...: at most as it should, where %N in the arguments is the size.
+# grows WHAT ARGS...: at most as it should, where %N in the arguments is the size; the others pass
+# when one alone is asked for.
 grows() {
+  commands=$((commands + 1))
+  [ -z "$one" ] || [ "$commands" -eq "$one" ] || return 0
   what=$1
   shift
   for n in "$small" "$size" "$((2 * size))"; do
@@ -37,7 +41,8 @@ grows() {
     fail "$name, $what: instructions for $small, $size, $((2 * size)): $(tr '\n' ' ' <costs)"
   fi
 }
-for name in $shapes; do
+# The files of a shape, for three sizes.
+make_files() {
   for n in "$small" "$size" "$((2 * size))"; do
     "$shape" "$name" "$n" >"$n.yaml"
     run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
@@ -45,6 +50,9 @@ for name in $shapes; do
     run 0 "$FSCHED" run -q --on sim "$n.fsb" --profile profile
     sed 's/^ *"graph":/"tick_ns": 1, &/' profile >"$n.profile"
   done
+}
+all_commands() {
+  commands=0
   grows compile compile -q %N.yaml -o x.fsb
   grows "all kinds of --emit" compile -q %N.yaml -o x.fsb --emit schedule=s --emit table=t \
     --emit stats=st --emit svg=svg --emit trace=tr --emit c=x.c
@@ -72,4 +80,15 @@ for name in $shapes; do
   grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
   grows dot dot %N.yaml -o x
   grows "dot of a program" dot %N.fsb -o x
+}
+for name in $shapes; do
+  one=
+  make_files
+  all_commands
 done
+if [ -z "${COST-}" ]; then
+  size=$((16 * size))
+  one=$((turn / $("$shape" | wc -l) % commands + 1))
+  make_files
+  all_commands
+fi
