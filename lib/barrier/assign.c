@@ -22,7 +22,7 @@
 #include "base/radix.h"
 
 /* Each run costs about the same per command; so many of them altogether, at least two runs. */
-enum { WORK = 120000, RUNS_MOST = 64 };
+enum { WORK = 120000, RUNS_MOST = 64, TRY_WORK = 500000 };
 
 typedef struct assigner {
   fsched_context *ctx;
@@ -462,12 +462,62 @@ static fs_status assign(assigner *a) {
   return FSCHED_OK;
 }
 
-fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
-                             fs_barriers *out) {
+/* Does an item with several barriers keep waits that the queue implies?  (reduce.c) */
+static bool any_split(const assigner *a) {
+  bool any = false;
+  for (uint32_t u = 0; u < a->p.n_items && !any; u++) {
+    any = a->l.need[u] > 1;
+  }
+  return any;
+}
+
+static fs_status assign_all(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
+                            fs_barriers *out, bool *split) {
   *out = (fs_barriers){.least = FS_NONE, .short_item = FS_NONE};
   assigner a = {.ctx = ctx, .result = arena, .p = *p, .out = out};
   fs_arena_init(&a.scratch, ctx);
   fs_status status = assign(&a);
+  *split = status == FSCHED_OK && any_split(&a);
   fs_arena_release(&a.scratch);
   return status;
+}
+
+/* The same with at most `bound` barriers, without an order or gate more?  *out is that, then. */
+static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_problem p,
+                           uint32_t bound, fs_barriers *out, bool *done) {
+  fs_barriers found;
+  bool split;
+  p.bound = bound;
+  fs_status status = assign_all(ctx, arena, &p, &found, &split);
+  *done = status == FSCHED_OK && found.n_added == 0 && found.n_gates == 0 &&
+          found.makespan <= out->makespan;
+  if (*done) {
+    *out = found;
+    out->least = found.used;
+  }
+  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+/* The cover is the least for the waits there are.  Within a bound some of them come earlier on
+ * their queue, or others tell what they would, and that may save barriers. */
+static fs_status try_fewer(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
+                           fs_barriers *out) {
+  uint32_t tries = (uint32_t)fs_max(2, TRY_WORK / fs_max(p->n_commands, 1));
+  bool grow = true;
+  for (uint32_t step = 1; step > 0 && tries > 0; tries--) {
+    bool done = false;
+    if (step < out->used) {
+      FS_TRY(try_bound(ctx, arena, *p, out->used - step, out, &done));
+    }
+    grow = grow && done;
+    step = done ? step << grow : step / 2;
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
+                             fs_barriers *out) {
+  bool split;
+  FS_TRY(assign_all(ctx, arena, p, out, &split));
+  return p->bound == FS_NONE && split ? try_fewer(ctx, arena, p, out) : FSCHED_OK;
 }

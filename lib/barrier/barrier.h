@@ -74,7 +74,8 @@ typedef struct fs_barriers {
  * Errors: FSCHED_INFEASIBLE when no way was found, which never happens with a bound of at least
  * twice the largest need of an item, ceil(members * demand / n_slots); it is not reported, since
  * items have no names here: see short_item; FSCHED_SYSTEM, reported.
- * Complexity: O((commands + preds) log) for a bound; for FS_NONE also that of fs_barrier_cover. */
+ * Complexity: O((commands + preds) log) for a bound; for FS_NONE also that of fs_barrier_cover, and
+ * where items take several barriers each some tries of a bound below it. */
 fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                              fs_barriers *out) FS_MUST_USE;
 

@@ -18,7 +18,8 @@
 enum { ROW_ENTRIES = 1 << 25 };
 
 typedef struct reducer {
-  fs_order o; /* rows of the new closure */
+  fs_order o;            /* rows of the new closure */
+  const uint32_t *asked; /* the problem's rows, or NULL */
   fs_barrier_draft *d;
   uint32_t *producer0, *producer; /* CSR per barrier: items */
   uint32_t *final0, *final;       /* CSR per barrier: its producers' last commands on queues */
@@ -328,16 +329,36 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, reducer *r) {
 
 /* --- gates --- */
 
+/* Command c is over before another starts: the draft says so, or the problem, to which it is true.
+ */
+static bool is_over(const reducer *r, uint32_t c, uint32_t before) {
+  size_t at = (size_t)before * r->o.n + r->o.queue[c];
+  return r->o.row[at] > r->o.index[c] || (r->asked != NULL && r->asked[at] > r->o.index[c]);
+}
+
+/* Command c is over before all members of u that update b start. */
+static bool over_before_members(const reducer *r, uint32_t c, uint32_t u, uint32_t b) {
+  const fs_barrier_problem *p = r->o.p;
+  const fs_barrier_draft *d = r->d;
+  uint32_t j = 0, n = d->bar0[u + 1] - d->bar0[u];
+  while (j < n && d->bar[d->bar0[u] + j] != b) {
+    j++;
+  }
+  for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1] && j < n; i++) {
+    uint32_t member = p->item_command[i];
+    if (!d->silent[member] && fs_barrier_draft_slots(p, u, i - p->item_command0[u], j) > 0 &&
+        !is_over(r, c, member)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Command c is over before all producers of b start. */
 static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
-  const fs_barrier_problem *p = r->o.p;
   for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
-    uint32_t u = r->producer[k];
-    for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
-      const uint32_t *row = r->o.row + (size_t)p->item_command[i] * r->o.n;
-      if (!r->d->silent[p->item_command[i]] && row[r->o.queue[c]] <= r->o.index[c]) {
-        return false;
-      }
+    if (!over_before_members(r, c, r->producer[k], b)) {
+      return false;
     }
   }
   return true;
@@ -401,7 +422,7 @@ fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs
   if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {
     return FSCHED_OK;
   }
-  reducer r = {.o = *o, .d = d};
+  reducer r = {.o = *o, .d = d, .asked = o->row};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   fs_status status = reduce_draft(arena, &scratch, &r);
