@@ -23,37 +23,13 @@ typedef struct placer {
 
 /* --- lives --- */
 
-static bool in_store(const fsched_schedule *s, uint32_t r) {
-  return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
-}
-
-/* Is the content there before the first item? */
-static bool from_start(const fsched_schedule *s, uint32_t r) {
-  uint32_t v = s->res_version[r];
-  bool spills = fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
-  return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills);
-}
-
-/* Is it there after the last one? */
-static bool to_end(const fsched_schedule *s, uint32_t r) {
-  const fsched_graph *g = s->graph;
-  uint32_t v = s->res_version[r];
-  if (v == FS_NONE || in_store(s, r)) {
-    return v != FS_NONE && fs_version_kept(g, v);
-  }
-  bool first_state =
-      g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE && fs_version_index(g, v) == 0;
-  bool spills = fs_memory_spills(&g->target.memory[s->res_memory[r]]);
-  return !spills && (fs_version_kept(g, v) || first_state);
-}
-
 static void find_life(placer *k, uint32_t r) {
   const fsched_schedule *s = k->o->s;
   const fs_sync *y = k->o->y;
   uint32_t begin = k->acc->res0[r];
   uint32_t end = k->acc->res0[r + 1];
-  k->first[r] = from_start(s, r) || begin == end ? 0 : UINT32_MAX;
-  k->last[r] = to_end(s, r) || begin == end ? UINT32_MAX : 0;
+  k->first[r] = fs_residency_given(s, r) || begin == end ? 0 : UINT32_MAX;
+  k->last[r] = fs_residency_stays(s, r) || begin == end ? UINT32_MAX : 0;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t item = k->acc->item[i];
     uint32_t at = k->p->at[item] + 1;

@@ -116,7 +116,8 @@ static fs_status contiguous_memories(run *r) {
   return fs_sweep_contacts(r->ctx, rects, n, r->segs.n, places_contact, r);
 }
 
-/* Lanes of counted memories: a holder is a segment. */
+/* Lanes of counted memories: a holder is a segment.  What nothing touches gives no order with
+ * anything, and has its units nevertheless. */
 
 static fs_status holder_segments_contact(void *user, uint32_t earlier, uint32_t later) {
   run *r = user;
@@ -141,29 +142,26 @@ static uint32_t only(const uint32_t *ids, uint32_t begin, uint32_t end) {
   return end - begin == 1 ? ids[begin] : FS_NONE;
 }
 
-/* Is the content of a residency there from the start, so that it comes before everything? */
+static bool untouched(const run *r, uint32_t residency) {
+  return r->acc.res0[residency] == r->acc.res0[residency + 1];
+}
+
+/* Is the content of a residency there from the start, so that it comes before everything?  In a
+ * memory that spills it comes by a read, or is overwritten first. */
 static bool given(const run *r, uint32_t residency) {
   const fsched_schedule *s = r->s;
   uint32_t first = r->acc.res0[residency];
-  bool filled = fs_item_is_copy(s, r->acc.item[first]) && (r->acc.mode[first] & FS_ACCESS_W) != 0;
-  uint32_t v = s->res_version[residency], m = s->res_memory[residency];
-  if (s->res_begin[residency] != 0 || v == FS_NONE || !fs_version_given(s->graph, v) || filled) {
-    return false;
+  if (untouched(r, residency)) {
+    return true; /* what begins later is touched by the item that begins it */
   }
-  /* In a memory that spills it comes by a read, or is overwritten first. */
-  return m != fs_version_memory(s->graph, v) || !fs_memory_spills(&s->graph->target.memory[m]);
+  bool filled = fs_item_is_copy(s, r->acc.item[first]) && (r->acc.mode[first] & FS_ACCESS_W) != 0;
+  return s->res_begin[residency] == 0 && fs_residency_given(s, residency) && !filled;
 }
 
 /* What stays to the end of the invocation keeps its units for ever: an item at the very last
  * instant may not have them. */
 static fs_tick holder_end(const fsched_schedule *s, uint32_t residency) {
-  const fsched_graph *g = s->graph;
-  uint32_t v = s->res_version[residency];
-  bool spills = fs_memory_spills(&g->target.memory[s->res_memory[residency]]);
-  bool state = v != FS_NONE && g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE &&
-               fs_version_index(g, v) == 0;
-  bool stays = v != FS_NONE && !spills && (fs_version_kept(g, v) || state);
-  return stays ? FS_TICK_NONE : s->res_end[residency];
+  return fs_residency_stays(s, residency) ? FS_TICK_NONE : s->res_end[residency];
 }
 
 static fs_holder segment_holder(const run *r, uint32_t seg) {
@@ -171,11 +169,11 @@ static fs_holder segment_holder(const run *r, uint32_t seg) {
   const fs_segments *g = &r->segs;
   uint32_t residency = g->residency.at[seg];
   uint32_t first = r->acc.res0[residency];
-  uint32_t last = r->acc.res0[residency + 1] - 1;
+  uint32_t last = r->acc.res0[residency + 1];
   return (fs_holder){.begin = s->res_begin[residency],
                      .end = holder_end(s, residency),
                      .turn = given(r, residency) ? 0 : r->acc.position[r->acc.item[first]],
-                     .last_use = r->acc.position[r->acc.item[last]],
+                     .last_use = last == first ? 0 : r->acc.position[r->acc.item[last - 1]],
                      .amount = s->res_size[residency],
                      .head = only(g->first.at, g->first0.at[seg], g->first0.at[seg + 1]),
                      .tail = only(g->last.at, g->last0.at[seg], g->last0.at[seg + 1])};

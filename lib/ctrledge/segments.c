@@ -46,10 +46,15 @@ static bool stays(const maker *m, uint32_t residency) {
          (fs_version_given(m->s->graph, version) || fs_version_kept(m->s->graph, version));
 }
 
+/* Units of a counted memory are held, touched or not. */
+static bool counted(const maker *m, uint32_t residency) {
+  return memory_of(m, residency)->placement == FSCHED_COUNTED;
+}
+
 /* Does an access hold the whole residency, whatever it touches? */
 static bool holds_all(const maker *m, uint32_t residency) {
   return stays(m, residency) || (m->s->sync != NULL && m->s->sync->kind != FS_SYNC_TIMELINE) ||
-         memory_of(m, residency)->placement == FSCHED_COUNTED;
+         counted(m, residency);
 }
 
 static void order(maker *m, uint32_t before, uint32_t after) {
@@ -118,7 +123,7 @@ static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) 
       FS_TRY(add_member(m, seg, m->acc->item[i]));
     }
   }
-  if (m->member.n == 0) {
+  if (m->member.n == 0 && !counted(m, r)) {
     return FSCHED_OK;
   }
   for (uint32_t i = 0; i < m->member.n; i++) {

@@ -3,11 +3,12 @@
  *
  * A residency whose accesses touch it whole is one segment.  With byte ranges (`at`) it is cut at
  * their ends; bytes that nothing touches belong to no segment, since nothing depends on them.
- * Segments of counted memories are whole and have no addresses; those of content that is given or
- * kept where it lives, and those of schedules that get new times (lib/model/retime.h), are whole,
- * too.  Of each segment: the first accesses (before which no other access is known to come) and the
- * last ones.  Known are queue order, edges of the graph and those of copies' data, not their
- * closure. */
+ * Segments of counted memories are whole and have no addresses, and there is one without accesses
+ * where nothing touches the residency, which holds its units all the same; those of content that is
+ * given or kept where it lives, and those of schedules that get new times (lib/model/retime.h), are
+ * whole, too.  Of each segment: the first accesses (before which no other access is known to come)
+ * and the last ones.  Known are queue order, edges of the graph and those of copies' data, not
+ * their closure. */
 #ifndef FS_SEGMENTS_H
 #define FS_SEGMENTS_H
 

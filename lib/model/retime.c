@@ -57,49 +57,20 @@ static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) 
 
 /* --- residencies --- */
 
-static bool in_store(const fsched_schedule *s, uint32_t r) {
-  return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
-}
-
-static bool spills(const fsched_schedule *s, uint32_t r) {
-  return fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
-}
-
-/* There before the first item. */
-static bool given(const fsched_schedule *s, uint32_t r) {
-  uint32_t v = s->res_version[r];
-  return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills(s, r));
-}
-
-/* There after the last one. */
-static bool stays(const fsched_schedule *s, uint32_t r) {
-  const fsched_graph *g = s->graph;
-  uint32_t v = s->res_version[r];
-  if (v == FS_NONE) {
-    return false;
-  }
-  if (in_store(s, r)) {
-    return fs_version_kept(g, v);
-  }
-  bool first_state =
-      g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE && fs_version_index(g, v) == 0;
-  return !spills(s, r) && (fs_version_kept(g, v) || first_state);
-}
-
 /* `before`: the makespan that there was. */
 static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
   fsched_schedule *s = t->s;
   const fs_accesses *acc = &t->acc;
   uint32_t first = acc->res0[r];
   uint32_t last = acc->res0[r + 1];
-  assert(first < last || given(s, r));
-  s->res_begin[r] = given(s, r) ? 0 : s->start[acc->item[first]];
+  assert(first < last || fs_residency_given(s, r));
+  s->res_begin[r] = fs_residency_given(s, r) ? 0 : s->start[acc->item[first]];
   fs_tick end = first == last && s->res_end[r] < before ? s->res_end[r] : s->res_begin[r];
   for (uint32_t i = first; i < last; i++) {
     end = fs_max(end, s->end[acc->item[i]]);
   }
   bool whole = first == last && s->res_end[r] == before;
-  s->res_end[r] = whole || stays(s, r) ? s->makespan : end;
+  s->res_end[r] = whole || fs_residency_stays(s, r) ? s->makespan : end;
 }
 
 /* Lanes of memories go by residencies. */
@@ -136,7 +107,8 @@ static fs_status number_residencies(retimer *t) {
   FS_TRY(fs_new(&t->scratch, &from, n));
   FS_TRY(fs_new(&t->scratch, &to, n));
   for (uint32_t r = 0; r < n; r++) {
-    uint32_t begins = given(s, r) ? 0 : 1 + t->y->position[t->acc.item[t->acc.res0[r]]];
+    uint32_t begins =
+        fs_residency_given(s, r) ? 0 : 1 + t->y->position[t->acc.item[t->acc.res0[r]]];
     keys[r] = (uint64_t)begins << 32 | r;
   }
   fs_radix_sort(keys, keys + n, n);

@@ -54,6 +54,33 @@ const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t
   return &s->queue[item];
 }
 
+static bool in_store(const fsched_schedule *s, uint32_t r) {
+  return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
+}
+
+static bool spills(const fsched_schedule *s, uint32_t r) {
+  return fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
+}
+
+bool fs_residency_given(const fsched_schedule *s, uint32_t r) {
+  uint32_t v = s->res_version[r];
+  return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills(s, r));
+}
+
+bool fs_residency_stays(const fsched_schedule *s, uint32_t r) {
+  const fsched_graph *g = s->graph;
+  uint32_t v = s->res_version[r];
+  if (v == FS_NONE) {
+    return false;
+  }
+  if (in_store(s, r)) {
+    return fs_version_kept(g, v);
+  }
+  bool first_state =
+      g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE && fs_version_index(g, v) == 0;
+  return !spills(s, r) && (fs_version_kept(g, v) || first_state);
+}
+
 /* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
 static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *peak) {
   /* Ends before begins at equal times; entry id: 2 * residency, odd for a begin. */

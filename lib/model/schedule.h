@@ -98,6 +98,11 @@ fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena,
                                  uint8_t **out) FS_MUST_USE;
 /* The queues an item occupies: *n of them, valid as long as the schedule. */
 const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n);
+/* Is the content of a residency there before the first item; and is it wanted after the last one?
+ * That is kept content where it is kept, and the place of a state's version 0 in its own memory,
+ * which the next run begins with. */
+bool fs_residency_given(const fsched_schedule *s, uint32_t r);
+bool fs_residency_stays(const fsched_schedule *s, uint32_t r);
 
 /* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
  * memory.  lib/model/bounds.c, lib/model/bounds_memory.c */
