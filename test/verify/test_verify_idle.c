@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kept content that nothing touches has its units of a counted memory all the time: compiled
- * programs leave them alone, whatever the durations. */
+ * programs leave them alone, whatever the durations, and a program that does not is refused. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "kit/mutate/mutate.h"
 #include "model/sync.h"
 
 static fsched_context *ctx;
@@ -31,6 +32,70 @@ static fsched_program *compile_text(const char *text, uint32_t barriers) {
   fsched_graph_destroy(g);
   return p;
 }
+
+static void assert_refuted(const fsched_program *p, const char *code, const char *message) {
+  fsched_diag_clear(ctx);
+  ck_assert_int_eq(fsched_verify_program(ctx, p, NULL), FSCHED_WRONG);
+  const fsched_diag *d = fsched_diag_get(ctx, 0);
+  ck_assert_str_eq(d->message, message);
+  ck_assert_str_eq(d->code, code);
+}
+
+/* The place number `i` of units of version `v`. */
+static fs_stream_place *units_of(fsched_program *p, uint32_t v, uint32_t i) {
+  for (uint32_t k = 0; k < p->view.n_places; k++) {
+    const fs_stream_place *x = &p->view.places[k];
+    if (x->space == FS_SPACE_COUNTED && x->version == v && i-- == 0) {
+      return (fs_stream_place *)(uintptr_t)x;
+    }
+  }
+  ck_abort_msg("version %u has no such place", v);
+}
+
+static const char text_of[] =
+    "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}]\n"
+    "  memories: [{name: m, capacity: %u, placement: counted}]\n"
+    "buffers: [{name: g, size: 6, io: state}]\n"
+    "ops:\n  - {name: x, on: p, args: [%s{out: x, size: 8}]}\n"
+    "  - {name: y, on: %c, args: [{out: y, size: 8}]}\n";
+
+/* Units are alike: what is left may lie anywhere, and there have to be enough. */
+START_TEST(units_left)
+{
+  char text[512];
+  (void)snprintf(text, sizeof text, text_of, 20, "", 'q');
+  fsched_program *p = compile_text(text, 0), *copy = fs_mutant_copy(p);
+  ck_assert_uint_eq(copy->view.n_waits, 1);
+  fs_stream_place *x = units_of(copy, 1, 0);
+  ck_assert_uint_eq(x->address, 6);
+  x->address = 0;
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  fs_stream_place *y = units_of(copy, 2, 0);
+  ck_assert(y->address == 6 && y->size == 2);
+  y->address = 8;
+  assert_refuted(copy, "verify-capacity",
+                 "m: commands have 16 units, beside 6 of kept content that nothing touches, and "
+                 "there are 20");
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* What has been touched once has the units that this showed, and keeps them. */
+START_TEST(units_lost)
+{
+  char text[512];
+  (void)snprintf(text, sizeof text, text_of, 22, "{in: g}, ", 'p');
+  fsched_program *p = compile_text(text, 0), *copy = fs_mutant_copy(p);
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  fs_stream_place *g = units_of(copy, 0, 0), *y = units_of(copy, 2, 0);
+  ck_assert(g->size == 6 && y->size == 8 && y->address != g->address);
+  y->address = g->address;
+  assert_refuted(copy, "verify-kept", "g.0 is not in m at 0 at the end");
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+}
+END_TEST
 
 /* In a store a version that is not kept has units to its last read, state or not. */
 START_TEST(state_in_a_store)
@@ -242,6 +307,8 @@ Suite *fs_suite_verify_idle(void) {
   TCase *t = tcase_create("verify_idle");
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_test(t, units_left);
+  tcase_add_test(t, units_lost);
   tcase_add_test(t, state_in_a_store);
   tcase_add_loop_test(t, random_durations, 0, 6);
   suite_add_tcase(s, t);

@@ -14,7 +14,8 @@
  * overwritten in part may lack bytes that were given: they were not loaded, as nobody reads them
  * before they are overwritten, too; who does read them, or keeps them, finds that they are not
  * there.)  Intervals of a counted memory carry the
- * version: who comes back to them must find its own.  Bytes that no op wrote have no truth.
+ * version: who comes back to them must find its own.  Those of kept content at
+ * the end are in stream/units.c.  Bytes that no op wrote have no truth.
  * Complexity: O(log n) per interval that is touched. */
 #include <stdio.h>
 
@@ -507,29 +508,9 @@ fs_status fs_vs_access_begin(fs_vs *v) {
   return fs_vs_hold_begin(v);
 }
 
-/* How many units of its counted memory each version holds, by version. */
-static fs_status held_units(fs_vs *v, uint64_t **out) {
-  FS_TRY(fs_new_zero(&v->arena, out, v->s->n_versions));
-  for (uint32_t m = 0; m < v->s->n_memories; m++) {
-    const fs_vmap *map = &v->counted.at[m];
-    if (map->chunk == NULL) {
-      continue;
-    }
-    fs_vmap_cursor at = {0, 0};
-    do {
-      const fs_vmap_entry *e = fs_vmap_at(map, at);
-      uint32_t version = e->value == FS_NONE ? FS_NONE : v->pool.cell.at[e->value].version;
-      if (version != FS_NONE && v->s->versions[version].kept_memory == m) {
-        (*out)[version] += fs_vmap_end(map, at) - e->key;
-      }
-    } while (fs_vmap_next(map, &at));
-  }
-  return FSCHED_OK;
-}
-
 fs_status fs_vs_access_end(fs_vs *v) {
-  uint64_t *held;
-  FS_TRY(held_units(v, &held));
+  bool *units;
+  FS_TRY(fs_vs_units_end(v, &units));
   for (uint32_t i = 0; i < v->s->n_versions; i++) {
     const fs_stream_version *x = &v->s->versions[i];
     if (x->kept_memory == FS_NONE) {
@@ -537,10 +518,7 @@ fs_status fs_vs_access_end(fs_vs *v) {
     }
     const fs_stream_memory *m = &v->s->memories[x->kept_memory];
     uint64_t size = v->s->buffers[x->buffer].size;
-    /* Given content that nothing touched has its units, though no command shows which. */
-    bool lanes = !fs_vs_counted(m) || held[i] == fs_align_up(size, m->align) ||
-                 (held[i] == 0 && x->given_memory == x->kept_memory);
-    if (!lanes || !fs_vs_hold_kept(v, i) || x->kept_address > UINT64_MAX - 1 - size ||
+    if (!units[i] || !fs_vs_hold_kept(v, i) || x->kept_address > UINT64_MAX - 1 - size ||
         !content_right(v, &v->memory.at[x->kept_memory], x->kept_address, size, i,
                        x->kept_address)) {
       char name[FS_VNAME];

@@ -12,6 +12,7 @@
  *            on machines with barriers, or with stops         stream/barrier.c, _block.c
  *   access   conflicts are ordered, every value is the right one            stream/access.c
  *            given and kept content is there as a whole                       stream/hold.c
+ *            and has its units of counted memories                           stream/units.c
  *   graph    the program is that graph's                                     stream/graph.c
  *
  * What is found is reported at the end, causes before what follows from them (findings.h).

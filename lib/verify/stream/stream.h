@@ -130,6 +130,8 @@ fs_status fs_vs_access_begin(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n,
                        const fs_vdense *before) FS_MUST_USE;
 fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
+/* stream/units.c, at the end: per version, does it have its units where it is kept? */
+fs_status fs_vs_units_end(fs_vs *v, bool **right) FS_MUST_USE;
 /* stream/hold.c, called by these three. */
 fs_status fs_vs_hold_begin(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n,
