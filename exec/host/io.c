@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which commands touch what comes from outside.
  *
- * A place touches an item when it is of the item's version and lies in the item's memory within its
- * range: a version has one given and one kept place, its other places are elsewhere.  Every command
- * has one list of given and one of kept items, in the order of its places. */
+ * A place touches an item when it is of the item's version and the version's first byte is there
+ * where the item's is.  A version has one given and one kept place; its other places are elsewhere,
+ * even where they share bytes with these: content that comes in late must not go over them.  Every
+ * command has one list of given and one of kept items, in the order of its places. */
 #include "exec/host/io.h"
 
 #include <stdlib.h>
@@ -18,9 +19,11 @@ typedef struct io_maker {
   uint32_t *given_last, *kept_last; /* per item: the last command that lists it; FS_NONE */
 } io_maker;
 
-static bool within(const fs_io_item *item, const fs_stream_place *p) {
+/* The place has a version, so it is an arg's, or, without one, a copy's, which is whole. */
+static bool touches(const fs_stream *s, const fs_io_item *item, const fs_stream_place *p) {
+  uint64_t offset = p->arg == FS_NONE ? 0 : s->args[p->arg].offset;
   return p->space == FS_SPACE_MEMORY && p->index == item->memory && p->version == item->version &&
-         p->address >= item->address && p->address - item->address <= item->size;
+         p->address - offset == item->address;
 }
 
 static fs_status find_states(io_maker *m) {
@@ -98,13 +101,13 @@ static void list_command(const io_maker *m, uint32_t command, bool counted, uint
       continue;
     }
     uint32_t g = m->given_of[p->version], k = m->kept_of[p->version];
-    if (g != FS_NONE && m->given_last[g] != command && within(&io->given[g], p)) {
+    if (g != FS_NONE && m->given_last[g] != command && touches(m->s, &io->given[g], p)) {
       m->given_last[g] = command;
       io->command_given[(*given_end)++] = g;
       io->given[g].touches += counted;
     }
     if (k != FS_NONE && m->kept_last[k] != command && (p->mode & FS_MODE_W) != 0 &&
-        io->kept[k].state == FS_NONE && within(&io->kept[k], p)) {
+        io->kept[k].state == FS_NONE && touches(m->s, &io->kept[k], p)) {
       m->kept_last[k] = command;
       io->command_kept[(*kept_end)++] = k;
       io->kept[k].touches += counted;
@@ -165,11 +168,11 @@ static void add_ranges(const range_maker *r) {
       continue;
     }
     uint32_t g = r->m->given_of[p->version], k = r->m->kept_of[p->version];
-    if (g != FS_NONE && within(&io->given[g], p)) {
+    if (g != FS_NONE && touches(s, &io->given[g], p)) {
       add_range(r, &io->given[g], r->given_end == NULL ? NULL : &r->given_end[g], p);
     }
     if (k != FS_NONE && io->kept[k].given == FS_NONE && (p->mode & FS_MODE_W) != 0 &&
-        within(&io->kept[k], p)) {
+        touches(s, &io->kept[k], p)) {
       add_range(r, &io->kept[k], r->kept_end == NULL ? NULL : &r->kept_end[k], p);
     }
   }

@@ -250,8 +250,25 @@ static bool change_memory(mutant *m) {
   }
 }
 
+/* Does an op write all of the version whatever it was?  Then its given content is seen by nobody,
+ * and may be anywhere. */
+static bool overwritten(const fs_stream *s, uint32_t version) {
+  for (uint32_t i = 0; i < s->n_args; i++) {
+    if (s->args[i].version == version && s->args[i].tag == FSCHED_OUT_EXISTING &&
+        !s->args[i].has_at) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool change_given_kept(mutant *m) {
-  fs_stream_version *v = &VERSION(m)[pick(m, m->s->n_versions)];
+  uint32_t at = pick(m, m->s->n_versions), n = m->s->n_versions;
+  bool aimed = fs_rng_one_in(m->rng, 2);
+  for (uint32_t i = 0; i < n && aimed && !overwritten(m->s, at); i++) {
+    at = (at + 1) % n;
+  }
+  fs_stream_version *v = &VERSION(m)[at];
   bool given = fs_rng_one_in(m->rng, 2);
   uint32_t *memory = given ? &v->given_memory : &v->kept_memory;
   uint64_t *address = given ? &v->given_address : &v->kept_address;
@@ -261,6 +278,9 @@ static bool change_given_kept(mutant *m) {
   const fs_stream_memory *x = &m->s->memories[*memory];
   if (fs_rng_one_in(m->rng, 4)) {
     *memory = pick(m, m->s->n_memories);
+  } else if (fs_rng_one_in(m->rng, 2)) { /* a little beside where its commands find it */
+    uint64_t by = (1 + pick(m, 4)) * x->align;
+    *address = fs_rng_one_in(m->rng, 2) ? *address + by : *address - fs_min(by, *address);
   } else {
     *address = pick(m, (uint32_t)fs_min(x->extent / x->align + 1, 1 << 20)) * x->align;
   }

@@ -7,6 +7,7 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
+#include "kit/edit.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
@@ -248,6 +249,62 @@ START_TEST(one_version_at_two_addresses)
 }
 END_TEST
 
+/* One queue, and memory without limit. */
+static fsched_program *compile_simple(const char *buffers, const char *ops) {
+  static const char text_of[] =
+      "fsched: 1\nname: g\ntarget: {queues: [{name: p}], memories: [{name: m}]}\n"
+      "buffers: [%s]\nops:\n%s";
+  char text[1024];
+  fsched_graph *g;
+  fsched_program *p;
+  size_t n = (size_t)snprintf(text, sizeof text, text_of, buffers, ops);
+  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, n, NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  fsched_graph_destroy(g);
+  return p;
+}
+
+/* The given content lies beside where the commands have the version, over bytes of theirs: it is
+ * there before them, so what they write stays. */
+START_TEST(given_beside)
+{
+  fsched_program *p =
+      compile_simple("{name: s, size: 6, io: state}",
+                     "  - {name: w, args: [{out_existing: s}]}\n"
+                     "  - {name: r, args: [{in: s, at: [3, 1]}, {out: t, size: 3}]}\n");
+  fsched_program *copy = fs_mutant_copy(p);
+  fs_stream_version *s = (fs_stream_version *)(uintptr_t)&copy->view.versions[0];
+  ck_assert(s->given_address == 0 && copy->view.memories[0].extent >= 8);
+  s->given_address = 2;
+  fsched_program *made = fs_edit_bytes(ctx, copy);
+  fsched_replay_options o = {.size = sizeof o, .check = 1, .repeat = 3};
+  ck_fs(ctx, fsched_verify_program(ctx, made, NULL));
+  ck_fs(ctx, fsched_replay_cpu(ctx, made, &o, NULL));
+  fsched_program_destroy(made);
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* Its commands overwrite a part of the given content from another address of the version: then an
+ * address at which all of it should be comes too late. */
+START_TEST(given_beside_and_lost)
+{
+  fsched_program *p = compile_simple("{name: s, size: 6, io: input}",
+                                     "  - {name: w, args: [{out_existing: s, at: [1, 3]}]}\n"
+                                     "  - {name: r, args: [{no_dep: s}, {out: t, size: 3}]}\n"
+                                     "  - {name: e, args: [{in: s, at: [1, 3]}]}\n");
+  fsched_program *copy = fs_mutant_copy(p);
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  ((fs_stream_version *)(uintptr_t)&copy->view.versions[0])->given_address = 2;
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  move_arg(copy, 1, 1, 2); /* the args of r: 1 and 2 */
+  assert_refuted(copy, "verify-value", "command 2 of p (op r) does not find all of s.0 in m at 2");
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+}
+END_TEST
+
 /* Graphs whose inputs and outputs live in bounded memories without a store, in parts. */
 START_TEST(compiled)
 {
@@ -289,6 +346,8 @@ Suite *fs_suite_verify_hold(void) {
   tcase_add_test(t, copy_of_another);
   tcase_add_test(t, in_place_of_what_is_given);
   tcase_add_loop_test(t, one_version_at_two_addresses, 0, 8);
+  tcase_add_test(t, given_beside);
+  tcase_add_test(t, given_beside_and_lost);
   tcase_add_loop_test(t, compiled, 0, 4);
   suite_add_tcase(s, t);
   return s;

@@ -9,8 +9,9 @@
  *
  * So, beside the map of accesses (stream/access.c), which knows single bytes, there is one
  * of owners: every touch of such content counts as one of its whole place, and touches of two
- * owners that meet there have to be ordered.  Whoever touches a part must find the whole to be its
- * version's still; what is written whole begins anew.
+ * owners that meet there have to be ordered.  An owner is a version with the address of its first
+ * byte: elsewhere a version is another owner, which nothing is put there for.  Whoever touches a
+ * part must find the whole to be its owner's still; what is written whole begins anew.
  *
  * Only content that some command touches in part is looked at: what all touch whole is whole in
  * the other map, too.  An address without access (no_dep) is a touch, since it fills a replay's
@@ -35,14 +36,19 @@ static const fs_stream_arg *arg_of(const fs_vs *v, const fs_stream_command *c,
   return c->kind == FS_COMMAND_RUN && p->arg < v->s->n_args ? &v->s->args[p->arg] : NULL;
 }
 
+/* Where the first byte of the place's version is. */
+static uint64_t base_of(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
+  const fs_stream_arg *a = p->version == FS_NONE ? NULL : arg_of(v, c, p);
+  return p->address - (a == NULL ? 0 : a->offset);
+}
+
 /* Of FS_HELD_*: where the place's version is given, and where it is kept, if the place is there. */
 static unsigned lies_where(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
   if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE) {
     return 0;
   }
-  const fs_stream_arg *a = arg_of(v, c, p);
   const fs_stream_version *x = &v->s->versions[p->version];
-  uint64_t base = p->address - (a == NULL ? 0 : a->offset);
+  uint64_t base = base_of(v, c, p);
   bool fits = version_size(v->s, p->version) <= UINT64_MAX - 1 - base;
   bool given = fits && p->index == x->given_memory && base == x->given_address;
   bool kept = fits && p->index == x->kept_memory && base == x->kept_address;
@@ -75,9 +81,8 @@ static fs_status put_owner(fs_vs *v, uint32_t version, uint32_t memory, uint64_t
       break;
     }
     FS_TRY(fs_vpool_cell(&v->pool, &v->hold.at[memory], at, &cell));
-    if (given) {
-      v->pool.cell.at[cell].version = version;
-    }
+    v->pool.cell.at[cell].version = given ? version : FS_NONE;
+    v->pool.cell.at[cell].base = address;
   } while (fs_vmap_next(&v->hold.at[memory], &at));
   return FSCHED_OK;
 }
@@ -163,13 +168,15 @@ static fs_status add_touch(const hold_touch *t, uint32_t cell) {
 
 /* *lost: some of it was another's. */
 static fs_status touch_cell(const hold_touch *t, uint32_t cell, const fs_stream_place *p,
-                            bool *lost) {
+                            uint64_t base, bool *lost) {
   fs_vpool *pool = &t->v->pool;
-  if (p->version == FS_NONE || pool->cell.at[cell].version != p->version) {
+  fs_vcell *c = &pool->cell.at[cell];
+  if (p->version == FS_NONE || c->version != p->version || c->base != base) {
     *lost = true;
-    check_order(t, pool->cell.at[cell].writers, p);
-    fs_vpool_drop(pool, &pool->cell.at[cell].writers);
-    pool->cell.at[cell].version = p->version;
+    check_order(t, c->writers, p);
+    fs_vpool_drop(pool, &c->writers);
+    c->version = p->version;
+    c->base = base;
   }
   return add_touch(t, cell);
 }
@@ -192,8 +199,8 @@ static fs_status touch_place(const hold_touch *t, const fs_stream_place *p) {
   fs_vs *v = t->v;
   fs_vmap *map = &v->hold.at[p->index];
   unsigned where = lies_where(v, t->c, p) & (p->version == FS_NONE ? 0u : v->held[p->version]);
-  const fs_stream_arg *a = arg_of(v, t->c, p);
-  uint64_t lo = p->address - (where != 0 && a != NULL ? a->offset : 0);
+  uint64_t base = base_of(v, t->c, p);
+  uint64_t lo = where != 0 ? base : p->address;
   uint64_t hi = where != 0 ? lo + version_size(v->s, p->version) : lo + p->size;
   bool lost = false;
   if (map->chunk == NULL || lo == hi || (where == 0 && is_address(v, t->c, p))) {
@@ -207,7 +214,7 @@ static fs_status touch_place(const hold_touch *t, const fs_stream_place *p) {
       break;
     }
     if (e->value != FS_NONE) {
-      FS_TRY(touch_cell(t, e->value, p, &lost));
+      FS_TRY(touch_cell(t, e->value, p, base, &lost));
     }
   } while (fs_vmap_next(map, &at));
   if (lost && where != 0 && (v->begun[p->version] & where) != 0 && !writes_whole(t, p)) {
@@ -249,7 +256,8 @@ bool fs_vs_hold_kept(const fs_vs *v, uint32_t version) {
     if (e->key >= end) {
       break;
     }
-    mine = mine && e->value != FS_NONE && v->pool.cell.at[e->value].version == version;
+    const fs_vcell *c = e->value == FS_NONE ? NULL : &v->pool.cell.at[e->value];
+    mine = mine && c != NULL && c->version == version && c->base == x->kept_address;
   } while (fs_vmap_next(map, &at));
   return mine;
 }
