@@ -43,6 +43,7 @@ typedef struct fs_resolved {
 typedef struct fs_kernels {
   const fs_stream *s;
   const fsched_device_options *options;
+  uint64_t birth; /* of the process that has found them (fs_process_birth) */
   uint32_t n;
   fs_resolved *at; /* per kernel of the stream */
 } fs_kernels;
@@ -64,7 +65,8 @@ fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel, const fs
 fsched_kernel_fn fs_kernels_announce(const fs_kernels *kernels, uint32_t kernel,
                                      const fs_kernel_call *call, const char *queue,
                                      fsched_kernel_run *run);
-/* It has returned, and was not given up: nothing of `kernels` is there any more if it was. */
+/* It has returned, and was not given up: nothing of `kernels` is there any more if it was.  In a
+ * child process, which the function has made by fork, that ends the child. */
 fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer);
 /* Digest of what is in the args that it has written. */
 uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);

@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "base/process.h"
+#include "exec/host/child.h"
 #include "exec/host/host.h"
 #include "exec/host/module_file.h"
 
@@ -89,7 +91,7 @@ fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream 
   finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
   f.stand_in = f.rule.closed && options != NULL && strcmp(options->kind, "sim") == 0;
   fs_status status = FSCHED_OK;
-  *kernels = (fs_kernels){.s = s, .options = options};
+  *kernels = (fs_kernels){.s = s, .options = options, .birth = fs_process_birth()};
   FS_TRY(fs_new_zero(arena, &kernels->at, s->n_kernels));
   kernels->n = s->n_kernels;
   for (uint32_t op = 0; op < s->n_ops; op++) {
@@ -146,6 +148,7 @@ fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer) {
   if (o->kernel_runs != NULL) {
     o->kernel_runs(o->runs_user, NULL);
   }
+  fs_child_end(kernels->birth);
   return answer < 0 ? FSCHED_CAUSE_SYSTEM : answer;
 }
 

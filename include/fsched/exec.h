@@ -70,7 +70,9 @@
  * there: calls that report say FSCHED_USAGE, fsched_fence_wait FSCHED_CAUSE_SYSTEM, all others do
  * nothing and return at once; destroying and releasing too, so the memory stays until exec or the
  * end.  The child may make devices, execs, pools and semaphores of its own, but of a CUDA device
- * only if the parent had none; the parent does not notice.
+ * only if the parent had none; the parent does not notice.  A child that a kernel on the host makes
+ * may do as much, exec or end; where the kernel returns in it, it ends at once, by _exit with
+ * FSCHED_REPLAY, and so does not answer for its parent (kernel_runs is told before).
  *
  * Threads: every function may be called from any thread, with a fsched_context of the caller's own
  * for diagnostics, except that an object is released or destroyed once, when nobody uses it any
@@ -249,8 +251,8 @@ typedef struct fsched_device_options {
    *  are do all the work. */
   uint32_t threads;
   /** CPU, sim: called before a kernel of a module (or of `find`) in the thread that runs it, and
-   *  after it with NULL; for those who want to say which kernel has crashed, as the library itself
-   *  handles no signals.  `run` lasts until then. */
+   *  after it with NULL, in a child process by fork too, which ends then; for those who want to say
+   *  which kernel has crashed, as the library itself handles no signals.  `run` lasts till then. */
   void (*kernel_runs)(void *runs_user, const fsched_kernel_run *run);
   void *runs_user;
   int trust_modules; /* any module may be opened, by any name; relative ones count from `modules`,

@@ -15,7 +15,8 @@
  * and nothing else.  It may be called from any thread, for several invocations at once, and should
  * depend on nothing but its args; stacks are small (256 KiB).
  * Returns 0; a positive number is a failure, of which it is the cause (cause.h); a negative one is
- * FSCHED_CAUSE_SYSTEM. */
+ * FSCHED_CAUSE_SYSTEM.  A child process that it makes by fork is to exec or to end: where the
+ * kernel returns in it, it is ended (exec.h). */
 #ifndef FSCHED_KERNEL_H
 #define FSCHED_KERNEL_H
 

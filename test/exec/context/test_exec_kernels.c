@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that never return: named, given up, and of no harm to others. */
+/* Kernels that never return: named, given up, and of no harm to others; and those that return
+ * twice, the second time in a child process. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/futex.h"
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
@@ -31,8 +35,20 @@ static int late(const fsched_kernel_call *call) {
   return kit_add(call);
 }
 
+static _Atomic int child_status; /* of waitpid */
+
+static int twice(const fsched_kernel_call *call) {
+  pid_t pid = fork();
+  int status = -1;
+  if (pid > 0) {
+    (void)waitpid(pid, &status, 0);
+    atomic_store(&child_status, status);
+  }
+  return kit_add(call);
+}
+
 static const kit_kernel kernels[] = {
-    {"hang", hang}, {"late", late}, {"add", kit_add}, {NULL, NULL}};
+    {"hang", hang}, {"late", late}, {"add", kit_add}, {"twice", twice}, {NULL, NULL}};
 
 static void set_up(void) {
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
@@ -199,6 +215,54 @@ START_TEST(replay_ends_with_several)
 }
 END_TEST
 
+/* The child, which has the thread of the kernel alone, ends there; `user` is told in it before. */
+static void leave_mark(void *user, const fsched_kernel_run *run) {
+  const int *fd = user;
+  if (run == NULL) {
+    (void)!write(*fd, "x", 1);
+  }
+}
+
+static void run_twice(int machine, int *told) {
+  fsched_device_options o = {.size = sizeof o,
+                             .kind = machines[machine].kind,
+                             .threads = machines[machine].threads,
+                             .find = kit_find,
+                             .find_user = (void *)kernels,
+                             .kernel_runs = told == NULL ? NULL : leave_mark,
+                             .runs_user = told};
+  fsched_program *p = kit_compile(ctx, KIT_ONE("twice"));
+  fsched_replay_options r = {.size = sizeof r, .check = 1};
+  fsched_replay_result result = {.size = sizeof result};
+  kit_ok(ctx, fsched_device_create(ctx, &o, &r.device));
+  atomic_store(&child_status, -1);
+  kit_ok(ctx, fsched_replay(ctx, p, &r, &result));
+  int status = atomic_load(&child_status);
+  ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == FSCHED_REPLAY, "status %d", status);
+  fsched_device_release(r.device);
+  fsched_program_destroy(p);
+}
+
+START_TEST(child_of_kernel_ends)
+{
+  int pipes[2];
+  char marks[8];
+  ck_assert_int_eq(pipe(pipes), 0);
+  run_twice(_i, NULL);
+  run_twice(_i, &pipes[1]);
+  ck_assert_int_eq(close(pipes[1]), 0);
+  ck_assert_int_eq((int)read(pipes[0], marks, sizeof marks), 4); /* the comparison's, too */
+  ck_assert_int_eq(close(pipes[0]), 0);
+}
+END_TEST
+
+/* The sanitizers' own run time is not safe in the child of a process with threads. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { FORKING = 0 };
+#else
+enum { FORKING = MACHINES };
+#endif
+
 Suite *fs_suite_exec_kernels(void);
 
 Suite *fs_suite_exec_kernels(void) {
@@ -210,6 +274,7 @@ Suite *fs_suite_exec_kernels(void) {
   tcase_add_loop_test(t, pool_is_left_behind, 0, MACHINES);
   tcase_add_loop_test(t, slow_kernel_is_no_failure, 0, MACHINES);
   tcase_add_loop_test(t, replay_ends_with_several, 0, MACHINES);
+  tcase_add_loop_test(t, child_of_kernel_ends, 0, FORKING);
   suite_add_tcase(s, t);
   return s;
 }
