@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last word of a program that a kernel of a module has ended: by a signal (a fault, the end of
- * its stack, abort) or by exit.  One line names the op; then the process ends by that signal, or
- * with status 6.  What a kernel does by _exit is beyond that. */
+ * its stack, abort), by exit or by quick_exit.  One line names the op, or all ops whose kernels run
+ * if a thread does it that runs none; then the process ends by that signal, or with status 6.  What
+ * a kernel does by _exit is beyond that.  A child by fork may end as it likes, in silence; but one
+ * in which the kernel returns is named, and ended. */
 #ifndef FS_CLI_CRASH_H
 #define FS_CLI_CRASH_H
 

@@ -1,12 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels of modules that crash, leave or never return: the last message names the op, and the
-# status is that of the signal, or 6.
+# Kernels of modules that crash, leave or never return, by themselves, in a thread of theirs or in a
+# child process: the last message names the op, and the status is that of the signal, or 6.
 
 cat >k.c <<'END'
 #include <fsched/kernel.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef const fsched_kernel_call call;
@@ -25,11 +29,52 @@ int deep(call *c) {
   return deep(c) + room[0] + room[999];
 }
 int fine(call *c) { (void)c; return 0; }
+int sys(call *c) { (void)c; (void)raise(SIGSYS); return 0; }
+int quick(call *c) { (void)c; quick_exit(zero); }
+int sent(call *c) { (void)c; (void)kill(getpid(), SIGABRT); for (;;) { (void)pause(); } }
+
+/* In a thread of the kernel's own, for which it waits. */
+static int start(void *(*work)(void *)) {
+  pthread_t thread;
+  return pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0;
+}
+static void *leave(void *user) { (void)user; exit(zero); }
+static void *leave_quickly(void *user) { (void)user; quick_exit(zero); }
+static void *write_null(void *user) { *(volatile int *)(long)zero = 1; return user; }
+int thread_quit(call *c) { (void)c; return start(leave); }
+int thread_quick(call *c) { (void)c; return start(leave_quickly); }
+int thread_segv(call *c) { (void)c; return start(write_null); }
+
+/* Two kernels at once, in a thread of one of which the program ends. */
+static atomic_int both;
+int both_segv(call *c) {
+  if (atomic_fetch_add(&both, 1) == 1) { (void)start(write_null); }
+  for (;;) { (void)pause(); }
+}
+
+/* A child process; what became of it is the parent's last word. */
+static int child(int (*work)(call *c), call *c) {
+  int status = 0;
+  pid_t pid = fork();
+  if (pid == 0) { return work(c); }
+  (void)waitpid(pid, &status, 0);
+  *(long *)c->args[1].data = 0;
+  if (WIFSIGNALED(status)) { (void)fprintf(stderr, "child: signal %d\n", WTERMSIG(status)); }
+  else { (void)fprintf(stderr, "child: status %d\n", WEXITSTATUS(status)); }
+  return 0;
+}
+static int leave_3(call *c) { (void)c; exit(3); }
+static int leave_quickly_4(call *c) { (void)c; quick_exit(4); }
+int child_quit(call *c) { return child(leave_3, c); }
+int child_quick(call *c) { return child(leave_quickly_4, c); }
+int child_segv(call *c) { return child(segv, c); }
+int child_returns(call *c) { return child(fine, c); }
 END
 # Without what the tests' own build may be instrumented with.
-env -u CFLAGS -u LDFLAGS "${CC:-cc}" -O0 -w -shared -fPIC -I"$TOP/include" -o k.so k.c || fail "k.so"
+env -u CFLAGS -u LDFLAGS "${CC:-cc}" -O0 -w -shared -fPIC -pthread -I"$TOP/include" -o k.so k.c || fail "k.so"
 
-for f in segv fpe bus ill abrt quit hang deep fine; do
+for f in segv fpe bus ill abrt quit hang deep fine sys quick sent thread_quit thread_quick thread_segv \
+  child_quit child_quick child_segv child_returns; do
   cat >$f.yaml <<END
 fsched: 1
 target: {queues: [{name: left}, {name: right}], memories: [{name: m}]}
@@ -42,10 +87,31 @@ END
   run 0 "$FSCHED" compile $f.yaml -q -o $f.fsb
 done
 
+cat >both_segv.yaml <<END
+fsched: 1
+target: {queues: [{name: left}, {name: right}], memories: [{name: m}]}
+ops:
+  - {name: one, on: left, args: [{out: a, size: 8}],
+     kernel: {module: k, function: both_segv, grid: [1, 1, 1], block: [1, 1, 1]}}
+  - {name: two, on: right, args: [{out: b, size: 8}],
+     kernel: {module: k, function: both_segv, grid: [1, 1, 1], block: [1, 1, 1]}}
+END
+run 0 "$FSCHED" compile both_segv.yaml -q -o both_segv.fsb
+
 # named SIGNAL TEXT: the last message
 named() {
   grep '^fsched: ' err | tail -n 1 >last # not what the shell says
   expect "$1 is named" holds last "^fsched: error: op 'boom' on queue 'right': its kernel, function '$1' of module 'k', ended the program: $2.* \[replay-failed\]$"
+}
+# named_other FUNCTION TEXT: the last message, where another thread has done it
+named_other() {
+  grep '^fsched: ' err | tail -n 1 >last
+  expect "$1 is named" holds last "^fsched: error: op 'boom' on queue 'right': while its kernel, function '$1' of module 'k', ran, another thread ended the program: $2.* \[replay-failed\]$"
+}
+# alone WHAT: nothing is said but what became of the child
+alone() {
+  expect "the child ends with $1" holds err "^child: $1$"
+  expect "and nothing else is said" [ "$(wc -l <err)" -eq 1 ]
 }
 for on in cpu sim; do
   run 0 "$FSCHED" run fine.fsb --modules . --on $on
@@ -63,9 +129,41 @@ for on in cpu sim; do
   named abrt SIGABRT
   run 6 "$FSCHED" run quit.fsb --modules . --on $on
   named quit 'it called exit'
+  run 159 "$FSCHED" run sys.fsb --modules . --on $on
+  named sys SIGSYS
+  run 6 "$FSCHED" run quick.fsb --modules . --on $on
+  named quick 'it called quick_exit'
+  run 134 "$FSCHED" run sent.fsb --modules . --on $on
+  expect "sent is named" holds err "^fsched: error: op 'boom' on queue 'right': .*its kernel, function 'sent' of module 'k', .*ended the program: SIGABRT"
+  run 6 "$FSCHED" run thread_quit.fsb --modules . --on $on
+  named_other thread_quit 'it called exit'
+  run 6 "$FSCHED" run thread_quick.fsb --modules . --on $on
+  named_other thread_quick 'it called quick_exit'
+  run 139 "$FSCHED" run thread_segv.fsb --modules . --on $on
+  named_other thread_segv SIGSEGV
+  run 0 "$FSCHED" run child_quit.fsb --modules . --on $on
+  alone 'status 3'
+  run 0 "$FSCHED" run child_quick.fsb --modules . --on $on
+  alone 'status 4'
+  run 0 "$FSCHED" run child_segv.fsb --modules . --on $on
+  alone 'signal 11'
+  run 0 "$FSCHED" run child_returns.fsb --modules . --on $on --check
+  expect "the child ends where its kernel returns" [ "$(grep -c '^child: status 6$' err)" -eq 2 ]
+  expect "and is named" holds err "^fsched: error: op 'boom' on queue 'right': its kernel, function 'child_returns' of module 'k', returned in a child process made by fork, which ends here \[replay-failed\]$"
+  expect "in the comparison too" holds err "^fsched: error: op 'boom': its kernel, function 'child_returns' of module 'k', returned in a child process"
+  expect "and nothing else is said" [ "$(wc -l <err)" -eq 4 ]
   run 6 "$FSCHED" run hang.fsb --modules . --on $on --timeout 0.1
   expect "the kernel that hangs is named" holds err "^hang.fsb: error: queue 'right' is stuck at command 1 (op 'boom'): its kernel, function 'hang' of module 'k', has not returned for [0-9]* ms, since [0-9]* ms after the begin"
   expect "and nobody who waits for it" [ "$(grep -c 'is stuck' err)" -eq 1 ]
 done
+run 139 "$FSCHED" run both_segv.fsb --modules . --on cpu
+grep '^fsched: ' err >last
+expect "both kernels are named" holds last "^fsched: error: op 'one' on queue 'left', op 'two' on queue 'right': while their kernels ran, another thread ended the program: SIGSEGV.* \[replay-failed\]$\|^fsched: error: op 'two' on queue 'right', op 'one' on queue 'left': while their kernels ran, another thread ended the program: SIGSEGV.* \[replay-failed\]$"
+"$FSCHED" run hang.fsb --modules . --on cpu --timeout 10 >out 2>err </dev/null &
+hanging=$!
+sleep 0.5
+kill -ABRT "$hanging"
+wait "$hanging" 2>/dev/null
+expect "a signal of another process is not the kernel's" [ "$(grep -c "^fsched: " err)" -eq 0 ]
 run 139 "$FSCHED" run deep.fsb --modules . --threads 1 --diagnostics json
 expect "as JSON" holds err '^{"severity": "error", "code": "replay-failed", "message": "op .boom. on queue .right.: its kernel, function .deep. of module .k., ended the program: SIGSEGV, .*"}$'
