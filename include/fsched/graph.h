@@ -200,7 +200,8 @@ typedef struct fsched_read_options {
   size_t n_target_overrides;
   /** The graph is somebody else's, who must not have any file read: a target given by path lies in
    *  the graph file's directory or below, after all links (for text from memory or standard input:
-   *  in the directory of its name), and of its faults only kind and place are told. */
+   *  in the directory of its name), and of its faults only kind and place are told.  What it
+   *  declares without fault is the graph's, and appears in messages as ever. */
   int untrusted;
 } fsched_read_options;
 

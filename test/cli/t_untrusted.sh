@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Graphs of others: which files a target may be, and that nothing of their text is shown.
+# Graphs of others: which files a target may be, and what of their text is shown: nothing of a file
+# that is no target, and of one that is, what it declares, but no line.
 
 mkdir -p theirs/below mine
 printf 'queues: [{name: q}]\nmemories: [{name: m}]\n' >theirs/good.yaml
@@ -47,6 +48,48 @@ for target in broken unparsed; do
   expect "the place in $target is told" holds err "theirs/$target:[0-9]*:[0-9]*: error: "
   run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb --diagnostics json
   silent $target
+done
+
+# A target without fault: its names are the graph's to use, so messages have them; its lines and what
+# a comment says they do not have.
+cat >theirs/named <<'END'
+time_unit: tocks # secret
+queues: [{name: fast_queue}]
+memories: [{name: tiny, capacity: 4}] # secret
+END
+# told TEXT: as ever, but no line of the target's file
+told() {
+  expect "'$1' is told" holds err "$1"
+  expect "nothing else of a target is shown" [ "$(grep -c -e secret -e '^ *[0-9]* | .*\(fast_queue\|tiny\|tocks\)' err)" -eq 0 ]
+}
+small() {
+  printf 'fsched: 1\ntarget: named\nops: [{name: a%s}]\n' "$1" >theirs/g.yaml
+}
+small ', on: fast_quee'
+run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+told "did you mean 'fast_queue'?"
+small ', args: [{out: x, size: 8}]'
+run 3 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+told "does not fit memory 'tiny': needed 8, available 4"
+run 2 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb --set memories.tin.capacity=8
+told "the target has no memory 'tin'"
+expect "no name is offered for it" [ "$(grep -c tiny err)" -eq 0 ]
+small ''
+run 0 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+cat out >>err
+told 'makespan 1 tocks'
+# Of a file with a fault nothing is told, even where the graph asks for it.
+for fault in 'queues: [{name: hush}]
+bad: 5'  'queues: [{name: hush}, {name: hush}]' 'queues: [{name: hush, clas: 5}]' '[hush]' 'hush' \
+  'memories: [{name: m, capacity: hush}]' 'queues: [{name: q}]
+hush: secret'; do
+  printf '%s\n' "$fault" >theirs/faulty
+  printf 'fsched: 1\ntarget: faulty\nops: [{name: a, on: hus}]\n' >theirs/g.yaml
+  run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+  silent faulty
+  expect "the place in the faulty target is told" holds err "theirs/faulty:[0-9]*:[0-9]*: error: "
+  run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb --memory hus=4
+  silent faulty
 done
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --untrusted -q -o f.fsb
 run 0 "$FSCHED" verify f.fsb --graph "$TOP/examples/figure-10.yaml" --untrusted

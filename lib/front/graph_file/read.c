@@ -129,10 +129,13 @@ static fs_status read_any_target(fs_reader *r, fs_doc *doc, uint32_t node) {
     }
     FS_TRY(status);
     FS_TRY(fs_read_overrides(r, &target, 0));
+    uint32_t errors = fsched_diag_errors(r->ctx);
     r->doc = &target;
     status = fs_read_target(r, 0);
     r->doc = doc;
-    return status;
+    /* What a stranger's file holds that is no target is in no message about the graph. */
+    bool hushed = r->options->untrusted && fsched_diag_errors(r->ctx) != errors;
+    return status == FSCHED_OK && hushed ? FSCHED_BAD_INPUT : status;
   }
   if (node == FS_NONE && has_overrides(r)) {
     FS_TRY(fs_doc_set_mapping(r->arena, doc, 0, "target", ((fs_pos){doc->file, 1, 1, 1}), &node));

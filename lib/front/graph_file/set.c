@@ -71,7 +71,7 @@ static const char *nearest_entry(const override *o, const char *list, const char
   uint32_t node = fs_node_get(o->doc, o->target, list);
   const char *candidate[ENTRIES];
   size_t n = 0;
-  if (node == FS_NONE) {
+  if (node == FS_NONE || o->r->options->untrusted) { /* it may be no target */
     return NULL;
   }
   for (uint32_t item = o->doc->node[node].child; item != FS_NONE && n < ENTRIES;
