@@ -30,10 +30,18 @@ typedef struct touching {
   uint32_t residency, command;
 } touching;
 
+/* The first unit of a version in a counted memory, as the last command that had one there has it.
+ */
+typedef struct unit {
+  uint32_t command;
+  uint64_t first;
+} unit;
+
 typedef struct finder {
   fsched_context *ctx;
   const fs_stream *s;
   uint32_t *latest;     /* per version: in its memory, then in its store */
+  unit *unit;           /* likewise */
   uint32_t *of_scratch; /* per scratch */
   FS_VEC(record) record;
   FS_VEC(touching) touch;
@@ -46,14 +54,19 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
   return s->buffers[s->versions[version].buffer].size;
 }
 
-/* The chain of a version in a memory; NULL for memories that are not looked at. */
-static uint32_t *chain_of(const finder *f, uint32_t version, uint32_t memory) {
+/* Where a version in a memory is in lists with two places per version; false for memories that are
+ * not looked at. */
+static bool find_slot(const finder *f, uint32_t version, uint32_t memory, size_t *slot) {
   uint32_t home = f->s->buffers[f->s->versions[version].buffer].memory;
-  if (!bounded(&f->s->memories[memory])) {
-    return NULL;
-  }
-  uint32_t *two = f->latest + 2 * (size_t)version;
-  return memory == home ? &two[0] : memory == f->s->memories[home].backing ? &two[1] : NULL;
+  *slot = 2 * (size_t)version + (memory != home);
+  return bounded(&f->s->memories[memory]) &&
+         (memory == home || memory == f->s->memories[home].backing);
+}
+
+/* The chain of a version in a memory, or NULL. */
+static uint32_t *chain_of(const finder *f, uint32_t version, uint32_t memory) {
+  size_t slot;
+  return find_slot(f, version, memory, &slot) ? &f->latest[slot] : NULL;
 }
 
 static fs_status add(finder *f, uint32_t memory, uint64_t size, uint64_t place, uint32_t *id) {
@@ -136,16 +149,25 @@ static fs_status touch(finder *f, uint32_t command, uint32_t version, uint32_t m
   return note(f, id, command);
 }
 
-/* The first interval of a version in a counted memory, in a command. */
-static uint64_t counted_place(const fs_stream *s, const fs_stream_command *c, uint32_t version,
-                              uint32_t memory) {
+/* Notes where the intervals that a command has in counted memories begin. */
+static void note_units(finder *f, uint32_t command) {
+  const fs_stream_command *c = &f->s->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
-    const fs_stream_place *p = &s->places[i];
-    if (p->space == FS_SPACE_COUNTED && p->version == version && p->index == memory) {
-      return p->address;
+    const fs_stream_place *p = &f->s->places[i];
+    size_t slot;
+    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE &&
+        find_slot(f, p->version, p->index, &slot) && f->unit[slot].command != command) {
+      f->unit[slot] = (unit){command, p->address};
     }
   }
-  return 0; /* of size 0 */
+}
+
+/* The first unit of a version in a counted memory, in the command at hand. */
+static uint64_t counted_place(const finder *f, uint32_t command, uint32_t version,
+                              uint32_t memory) {
+  size_t slot;
+  bool noted = find_slot(f, version, memory, &slot) && f->unit[slot].command == command;
+  return noted ? f->unit[slot].first : 0; /* of size 0 */
 }
 
 static fs_status touch_place(finder *f, uint32_t command, const fs_stream_place *p, bool fills) {
@@ -156,7 +178,7 @@ static fs_status touch_place(finder *f, uint32_t command, const fs_stream_place 
     return FSCHED_OK;
   }
   if (!contiguous(&s->memories[p->index])) {
-    place = counted_place(s, c, p->version, p->index);
+    place = counted_place(f, command, p->version, p->index);
   } else if (c->kind == FS_COMMAND_RUN) {
     uint64_t offset = s->args[p->arg].offset;
     place = place > offset ? place - offset : 0;
@@ -185,6 +207,7 @@ static bool is_access(const fs_stream *s, const fs_stream_place *p) {
 static fs_status walk_command(finder *f, uint32_t command) {
   const fs_stream *s = f->s;
   const fs_stream_command *c = &s->commands[command];
+  note_units(f, command);
   for (uint32_t i = 0; i < c->n_places; i++) {
     const fs_stream_place *p = &s->places[c->place0 + i];
     if (is_access(s, p)) {
@@ -247,6 +270,7 @@ static fs_status take_records(const finder *f, fs_arena *arena, fs_stream_reside
 static fs_status find(finder *f, fs_arena *arena, const fs_stream_order *order,
                       fs_stream_residencies *out) {
   FS_TRY(fs_new_none(arena, &f->latest, 2 * (size_t)f->s->n_versions));
+  FS_TRY(fs_new_none(arena, &f->unit, 2 * (size_t)f->s->n_versions));
   FS_TRY(fs_new_none(arena, &f->of_scratch, f->s->n_scratches));
   FS_TRY(begin_given(f));
   for (uint32_t i = 0; i < f->s->n_commands; i++) {
