@@ -15,11 +15,17 @@
  * A union-find over the rights by their begins skips the dead and the visited; what a search has
  * changed in it is undone after a success.
  *
+ * Mostly one of the next rights is after a left.  Where as many as there are axes are not, the
+ * rights by axis are looked at instead: on each axis all those from the position on that the row
+ * has.  So a left that nothing is after costs no more than its row.  Both ways meet the same
+ * rights, and both take the first free one.
+ *
  * Each left that finds nothing ends a chain: their number bounds the result from below at any time,
  * and so does, from the beginning, the number of barriers that are live at once in the order. */
 #include "barrier/cover.h"
 
 #include "barrier/reach.h"
+#include "base/group.h"
 #include "base/heap.h"
 #include "base/radix.h"
 
@@ -50,8 +56,12 @@ typedef struct cover {
   uint32_t *rank0; /* per position: how many begin at or before it */
   uint32_t *next, *prev;
   uint32_t n_chains;
-  uint32_t *next_free, *next_live; /* union-find over by_begin; one more entry */
-  uint32_t *via;                   /* per right: the left that it was met from */
+  uint32_t *by_axis; /* ranks in by_begin: by axis, then ascending */
+  uint32_t *axis0;   /* per axis: its first in by_axis; one more entry */
+  uint32_t *place;   /* per rank: where it is in by_axis */
+  /* Union-find over by_begin, then over by_axis, n + 1 entries each. */
+  uint32_t *next_free, *next_live;
+  uint32_t *via; /* per right: the left that it was met from */
   fs_heap queue; /* lefts that are met, by their ends: the first ones have the most after them */
   FS_VEC(change) undo; /* of next_live */
 } cover;
@@ -70,6 +80,9 @@ static bool others_after(const cover *c, uint32_t id) {
 static bool is_after(const cover *c, const right *r) {
   return r->at >= c->row[r->axis] && (!r->others || others_after(c, r->id));
 }
+
+/* The right of an entry in by_axis. */
+static const right *right_on(const cover *c, uint32_t i) { return &c->by_begin[c->by_axis[i]]; }
 
 /* --- what is known before --- */
 
@@ -164,6 +177,20 @@ static fs_status sort_ids(fs_arena *scratch, uint64_t *key, const uint32_t *of, 
   return FSCHED_OK;
 }
 
+static fs_status sort_by_axis(cover *c, fs_arena *scratch) {
+  uint32_t *axis;
+  FS_TRY(fs_new(scratch, &axis, c->n));
+  FS_TRY(fs_new(scratch, &c->place, c->n));
+  for (uint32_t i = 0; i < c->n; i++) {
+    axis[i] = c->by_begin[i].axis;
+  }
+  FS_TRY(fs_group(scratch, axis, c->n, c->reach.n_axes, &c->axis0, &c->by_axis));
+  for (uint32_t i = 0; i < c->n; i++) {
+    c->place[c->by_axis[i]] = i;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status sort(cover *c, fs_arena *scratch) {
   uint64_t *key;
   uint32_t *ids;
@@ -184,7 +211,7 @@ static fs_status sort(cover *c, fs_arena *scratch) {
     }
     c->rank0[position] = rank;
   }
-  return FSCHED_OK;
+  return sort_by_axis(c, scratch);
 }
 
 /* --- matching --- */
@@ -202,18 +229,75 @@ static uint32_t find_free(uint32_t *next, uint32_t i) {
   return i;
 }
 
-/* The first right that is free. */
-static bool match_directly(cover *c, uint32_t left) {
-  uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]);
+static void take(cover *c, uint32_t i) {
+  c->next_free[i] = i + 1;
+  c->next_free[c->n + 1 + c->place[i]] = c->n + 1 + c->place[i] + 1;
+}
+
+static uint32_t find_free_on(const cover *c, uint32_t i) {
+  return find_free(c->next_free, c->n + 1 + i) - (c->n + 1);
+}
+
+/* An axis from `axis` on with rights that `row` may have something before, or n_axes. */
+static uint32_t next_axis(const cover *c, uint32_t axis) {
+  while (axis < c->reach.n_axes &&
+         (c->row[axis] == FS_NEVER || c->axis0[axis] == c->axis0[axis + 1])) {
+    axis++;
+  }
+  return axis;
+}
+
+/* In by_axis, the first right of the axis from the position in `row` on. */
+static uint32_t first_on(const cover *c, uint32_t axis) {
+  uint32_t low = c->axis0[axis], high = c->axis0[axis + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (right_on(c, middle)->at < c->row[axis]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* The first right of an axis that is free and after the left, if its rank is below `best`. */
+static uint32_t first_free_on(const cover *c, uint32_t axis, uint32_t best) {
+  for (uint32_t i = find_free_on(c, first_on(c, axis));
+       i < c->axis0[axis + 1] && c->by_axis[i] < best; i = find_free_on(c, i + 1)) {
+    if (is_after(c, right_on(c, i))) {
+      return c->by_axis[i];
+    }
+  }
+  return best;
+}
+
+/* The rank of the first right that is free and after the left, or n. */
+static uint32_t first_free(const cover *c) {
+  uint32_t best = c->n;
+  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
+    best = first_free_on(c, x, best);
+  }
+  return best;
+}
+
+/* The first right that is free.  *many: rights were looked at by axis. */
+static bool match_directly(cover *c, uint32_t left, bool *many) {
+  uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]), looked = 0;
   fs_reach_row(&c->reach, left, c->row);
-  while (i < c->n && !is_after(c, &c->by_begin[i])) {
+  while (i < c->n && looked < c->reach.n_axes && !is_after(c, &c->by_begin[i])) {
     i = find_free(c->next_free, i + 1);
+    looked++;
+  }
+  *many = i < c->n && looked == c->reach.n_axes;
+  if (*many) {
+    i = first_free(c);
   }
   if (i == c->n) {
     return false;
   }
   match(c, left, c->by_begin[i].id);
-  c->next_free[i] = i + 1;
+  take(c, i);
   return true;
 }
 
@@ -244,9 +328,32 @@ static fs_status find_live(cover *c, uint32_t i, uint32_t *found) {
   return FSCHED_OK;
 }
 
+static fs_status find_live_on(cover *c, uint32_t i, uint32_t *found) {
+  FS_TRY(find_live(c, c->n + 1 + i, found));
+  *found -= c->n + 1;
+  return FSCHED_OK;
+}
+
+/* Is a live right after the left that `row` is of? */
+static fs_status any_live(cover *c, bool *any) {
+  *any = false;
+  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
+    uint32_t i = first_on(c, x);
+    FS_TRY(find_live_on(c, i, &i));
+    while (i < c->axis0[x + 1]) {
+      if (is_after(c, right_on(c, i))) {
+        *any = true;
+        return FSCHED_OK;
+      }
+      FS_TRY(find_live_on(c, i + 1, &i));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Along the path by which the free right of rank i was met. */
 static void change_path(cover *c, uint32_t i) {
-  c->next_free[i] = i + 1;
+  take(c, i);
   for (uint32_t id = c->by_begin[i].id; id != FS_NONE;) {
     uint32_t left = c->via[id];
     uint32_t was = c->next[left];
@@ -255,49 +362,86 @@ static void change_path(cover *c, uint32_t i) {
   }
 }
 
+/* The search goes on from who has the right of rank i now. */
+static fs_status visit(cover *c, uint32_t left, uint32_t i) {
+  uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
+  c->via[id] = left;
+  FS_TRY(set_live(c, i, i + 1));
+  FS_TRY(set_live(c, at, at + 1));
+  return fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]);
+}
+
+/* The left that `row` is of, by axis: none of its rights up to position `last` is free. */
+static fs_status visit_by_axis(cover *c, uint32_t left, uint32_t last) {
+  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
+    uint32_t i = first_on(c, x);
+    FS_TRY(find_live_on(c, i, &i));
+    while (i < c->axis0[x + 1] && right_on(c, i)->begin <= last) {
+      if (is_after(c, right_on(c, i))) {
+        FS_TRY(visit(c, left, c->by_axis[i]));
+      }
+      FS_TRY(find_live_on(c, i + 1, &i));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* A left of the search: visits its rights that begin up to position `last`, or finds a free one. */
+static fs_status search_from(cover *c, uint32_t left, uint32_t last, bool *found) {
+  uint32_t i, looked = 0;
+  fs_reach_row(&c->reach, left, c->row);
+  FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
+  while (i < c->n && c->by_begin[i].begin <= last && looked < c->reach.n_axes) {
+    if (!is_after(c, &c->by_begin[i])) {
+      looked++;
+    } else if (c->prev[c->by_begin[i].id] != FS_NONE) {
+      FS_TRY(visit(c, left, i));
+    } else {
+      break;
+    }
+    i++;
+    if (c->next_live[i] != i) {
+      FS_TRY(find_live(c, i, &i));
+    }
+  }
+  if (looked == c->reach.n_axes) {
+    i = first_free(c);
+  }
+  *found = i < c->n && c->by_begin[i].begin <= last;
+  if (*found) {
+    c->via[c->by_begin[i].id] = left;
+    change_path(c, i);
+    return FSCHED_OK;
+  }
+  return looked == c->reach.n_axes ? visit_by_axis(c, left, last) : FSCHED_OK;
+}
+
 /* Rights that begin up to position `last`. */
 static fs_status search(cover *c, uint32_t root, uint32_t last, bool *found) {
-  uint32_t i;
   *found = false;
   c->queue.n = 0;
   FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[root], root));
-  while (c->queue.n > 0) {
-    uint32_t left = fs_heap_pop(&c->queue).id;
-    fs_reach_row(&c->reach, left, c->row);
-    FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
-    while (i < c->n && c->by_begin[i].begin <= last) {
-      uint32_t id = c->by_begin[i].id;
-      if (is_after(c, &c->by_begin[i])) {
-        c->via[id] = left;
-        if (c->prev[id] == FS_NONE) {
-          change_path(c, i);
-          *found = true;
-          return FSCHED_OK;
-        }
-        FS_TRY(set_live(c, i, i + 1));
-        FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]));
-      }
-      i++;
-      if (c->next_live[i] != i) {
-        FS_TRY(find_live(c, i, &i));
-      }
-    }
+  while (c->queue.n > 0 && !*found) {
+    FS_TRY(search_from(c, fs_heap_pop(&c->queue).id, last, found));
   }
   return FSCHED_OK;
 }
 
 static fs_status match_left(cover *c, uint32_t left) {
   uint64_t end = c->end[left], last = c->p->n_commands - 1;
-  bool found = match_directly(c, left);
-  for (uint64_t window = FIRST_WINDOW; !found; window *= WINDOW_FACTOR) {
+  bool many, found = match_directly(c, left, &many), any = !found;
+  if (!found && many) {
+    FS_TRY(any_live(c, &any));
+  }
+  for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
     if (!found && end + window >= last) {
       c->undo.n = 0; /* what was met is dead */
-      c->n_chains++;
-      return FSCHED_OK;
+      any = false;
     }
     undo_live(c);
   }
+  c->n_chains += !found;
   return FSCHED_OK;
 }
 
@@ -330,9 +474,9 @@ static fs_status run(cover *c, fs_arena *scratch, uint32_t enough) {
   FS_TRY(fs_new_none(scratch, &c->next, c->n));
   FS_TRY(fs_new_none(scratch, &c->prev, c->n));
   FS_TRY(fs_new(scratch, &c->via, c->n));
-  FS_TRY(fs_new(scratch, &c->next_free, (size_t)c->n + 1));
-  FS_TRY(fs_new(scratch, &c->next_live, (size_t)c->n + 1));
-  for (uint32_t i = 0; i <= c->n; i++) {
+  FS_TRY(fs_new(scratch, &c->next_free, 2 * ((size_t)c->n + 1)));
+  FS_TRY(fs_new(scratch, &c->next_live, 2 * ((size_t)c->n + 1)));
+  for (uint32_t i = 0; i < 2 * (c->n + 1); i++) {
     c->next_free[i] = c->next_live[i] = i;
   }
   for (uint32_t i = c->n; i-- > 0 && c->n_chains <= enough;) {

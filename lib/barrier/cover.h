@@ -27,9 +27,10 @@ typedef struct fs_cover_problem {
  * (FS_NONE: never).  Exact for every size; arrays live in `arena`.  Deterministic.
  * Errors: FSCHED_SYSTEM.
  * Complexity: time O(commands + preds) * queues / 16 + barriers * (queues + chains) where barriers
- * far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to 0.4 s), more
- * where many of thousands of queues are live at once; memory at most barriers * queues bytes, and
- * less where little or all is reached.  When `enough` is less than what is live at once in the
+ * far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to 0.4 s),
+ * barriers * (queues + commands / 254) where next to none are, more where many of thousands of
+ * queues are live at once; memory at most barriers * queues bytes, and less where little or all is
+ * reached.  When `enough` is less than what is live at once in the
  * order: O(commands + ends). */
 fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                            uint32_t enough, uint32_t *n_chains, uint32_t **chain,
