@@ -17,9 +17,6 @@ void fs_storer_release(fs_storer *t) {
   fs_vec_free(t->ctx, &t->key);
 }
 
-/* Larger keys stay.  Distinct, as axes are. */
-static uint64_t key_of(fs_wait e) { return (uint64_t)e.epoch << 32 | (uint32_t)~e.axis; }
-
 /* The key of rank `rank` (from 0) in descending order.  Expected O(n). */
 static uint64_t select_key(uint64_t *keys, size_t n, size_t rank) {
   size_t low = 0;
@@ -70,12 +67,12 @@ static fs_status evict(fs_storer *t, size_t room) {
   }
   FS_TRY(fs_vec_reserve(t->ctx, &t->key, n));
   for (size_t i = 0; i < n; i++) {
-    t->key.at[i] = key_of(t->entry.at[i]);
+    t->key.at[i] = fs_entry_key(t->entry.at[i]);
   }
   uint64_t least = select_key(t->key.at, n, room - 1);
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {
-    if (key_of(t->entry.at[i]) >= least) {
+    if (fs_entry_key(t->entry.at[i]) >= least) {
       t->entry.at[kept++] = t->entry.at[i];
     }
   }

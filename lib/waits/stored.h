@@ -20,6 +20,11 @@ typedef struct fs_storer {
   bool tainted;
 } fs_storer;
 
+/* Larger keys stay where there is no room for all.  Distinct, as axes are. */
+static inline uint64_t fs_entry_key(fs_wait e) {
+  return (uint64_t)e.epoch << 32 | (uint32_t)~e.axis;
+}
+
 fs_status fs_storer_init(fs_storer *t, fs_arena *arena) FS_MUST_USE; /* the rest is set */
 void fs_storer_release(fs_storer *t);
 /* t->entry: the frontier of `command` (on `queue`), ascending by axis; t->tainted.

@@ -26,6 +26,7 @@
 #include "waits/clock.h"
 #include "waits/parts.h"
 #include "waits/stored.h"
+#include "waits/told.h"
 
 typedef struct pass {
   fsched_context *ctx;
@@ -51,11 +52,9 @@ typedef struct pass {
   uint32_t *wait_at, *frontier_at, *n_waits, *n_frontier;
   uint32_t *next_epoch; /* per queue */
 
-  /* Of frontiers from points, per command: what is complete with it, while points are left. */
-  fs_clock *command_clock;
-  uint32_t *points_left;
-  fs_clock
-      *barrier_clock; /* per barrier: what its producers so far know, while it has waits left */
+  /* Of frontiers from barriers, per barrier: what its producers so far know, while it has waits
+   * left. */
+  fs_clock *barrier_clock;
   uint32_t *waits_left;
   fs_parts parts;
 } pass;
@@ -244,9 +243,9 @@ static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t com
   return FSCHED_OK;
 }
 
-static fs_status store_frontier(pass *p, uint32_t q, uint32_t command) {
+/* The storer's as the command's. */
+static fs_status file_frontier(pass *p, uint32_t command) {
   fs_sync *y = p->y;
-  FS_TRY(fs_storer_make(&p->storer, command, q, p->queue_clock[q]));
   size_t n = p->storer.entry.n;
   FS_TRY(fs_vec_reserve(p->ctx, &p->frontier, p->frontier.n + n));
   if (n > 0) {
@@ -259,6 +258,11 @@ static fs_status store_frontier(pass *p, uint32_t q, uint32_t command) {
   y->frontier_tainted += p->storer.tainted;
   y->frontier_largest = n > y->frontier_largest ? (uint32_t)n : y->frontier_largest;
   return FSCHED_OK;
+}
+
+static fs_status store_frontier(pass *p, uint32_t q, uint32_t command) {
+  FS_TRY(fs_storer_make(&p->storer, command, q, p->queue_clock[q]));
+  return file_frontier(p, command);
 }
 
 static fs_status issue(pass *p, uint32_t position) {
@@ -403,32 +407,11 @@ static fs_status run(pass *p) {
   return find_signals(p);
 }
 
-/* Frontiers from points and from barriers */
+/* Frontiers from barriers and from stops */
 
-static uint32_t point_command(const fs_sync *y, fs_wait point) {
-  return y->queue_command0[point.axis] + point.epoch - 1;
-}
-
-/* *clock: what is known before the command starts. */
-static fs_status learn_points(pass *p, uint32_t command, fs_clock *clock) {
-  const fs_sync *y = p->y;
-  for (uint32_t i = y->point0[command]; i < y->point0[command + 1]; i++) {
-    fs_wait point = y->point[i];
-    uint32_t from = point_command(y, point);
-    if (fs_clock_get(&p->clocks, *clock, point.axis) < point.epoch) {
-      assert(p->command_clock[from] != 0); /* it comes earlier */
-      FS_TRY(fs_clock_merge(&p->clocks, clock, p->command_clock[from]));
-    }
-    if (--p->points_left[from] == 0) {
-      fs_clock_drop(&p->clocks, p->command_clock[from]);
-      p->command_clock[from] = 0;
-    }
-  }
-  return FSCHED_OK;
-}
-
-/* The same with barriers: the clocks of the producers are merged once per barrier, not once per
- * command that waits for it.  Commands that update several are in no barrier's clock (parts.h). */
+/* *clock: what is known before the command starts.  The clocks of the producers are merged once per
+ * barrier, not once per command that waits for it.  Commands that update several are in no
+ * barrier's clock (parts.h). */
 static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
   const fs_sync *y = p->y;
   for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
@@ -492,40 +475,30 @@ static fs_status walk_barriers(pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status issue_with_points(pass *p, uint32_t item) {
-  uint32_t n;
-  const uint32_t *queues = fs_item_queues(p->s, item, &n);
-  for (uint32_t m = 0; m < n; m++) {
-    uint32_t q = queues[m];
-    uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
-    fs_clock *clock = &p->queue_clock[q];
-    FS_TRY(learn_points(p, command, clock));
-    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
-    FS_TRY(store_frontier(p, q, command));
-    if (p->points_left[command] > 0) {
-      p->command_clock[command] = fs_clock_share(&p->clocks, *clock);
+static fs_status walk_stops(pass *p) {
+  const fs_sync *y = p->y;
+  uint32_t *command_at, *queue_of;
+  fs_told told;
+  FS_TRY(fs_new(&p->scratch, &command_at, y->n_commands));
+  FS_TRY(fs_new(&p->scratch, &queue_of, y->n_commands));
+  for (uint32_t q = 0; q < p->s->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      command_at[y->issue[c]] = c;
+      queue_of[c] = q;
     }
   }
-  return FSCHED_OK;
-}
-
-static fs_status walk_points(pass *p) {
-  const fs_sync *y = p->y;
-  FS_TRY(fs_new_zero(&p->scratch, &p->command_clock, y->n_commands));
-  FS_TRY(fs_new_zero(&p->scratch, &p->points_left, y->n_commands));
-  for (uint32_t i = 0; i < y->point0[y->n_commands]; i++) {
-    p->points_left[point_command(y, y->point[i])]++;
-  }
-  for (uint32_t i = 0; i < p->s->n_items; i++) {
-    FS_TRY(issue_with_points(p, p->s->order[i]));
+  FS_TRY(fs_told_init(&told, &p->scratch, &p->storer, &p->clocks));
+  for (uint32_t i = 0; i < y->n_commands; i++) {
+    FS_TRY(fs_told_issue(&told, command_at[i], queue_of[command_at[i]]));
+    FS_TRY(file_frontier(p, command_at[i]));
   }
   return FSCHED_OK;
 }
 
-static fs_status run_points(pass *p) {
+static fs_status run_frontiers(pass *p) {
   fs_sync *y = p->y;
   FS_TRY(begin_walk(p));
-  FS_TRY(y->kind == FS_SYNC_BARRIER ? walk_barriers(p) : walk_points(p));
+  FS_TRY(y->kind == FS_SYNC_BARRIER ? walk_barriers(p) : walk_stops(p));
   FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
                     &y->frontier));
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
@@ -558,5 +531,5 @@ fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *s
 }
 
 fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
-  return run_with(ctx, s, sync, run_points);
+  return run_with(ctx, s, sync, run_frontiers);
 }
