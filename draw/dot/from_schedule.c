@@ -210,6 +210,13 @@ static fs_status edges_of_barriers(const fs_from *f) {
   return FSCHED_OK;
 }
 
+static fs_status edges_of_stops(const fs_from *f) {
+  uint32_t *point0;
+  fs_wait *point;
+  FS_TRY(fs_sync_points(f->y, &f->p->arena, &point0, &point));
+  return edges_of_waits(f, point0, point);
+}
+
 static fs_status edges_of_sync(const fs_from *f) {
   switch (f->y->kind) {
     case FS_SYNC_TIMELINE:
@@ -217,7 +224,7 @@ static fs_status edges_of_sync(const fs_from *f) {
     case FS_SYNC_BARRIER:
       return edges_of_barriers(f);
     case FS_SYNC_BLOCK:
-      return edges_of_waits(f, f->y->point0, f->y->point);
+      return edges_of_stops(f);
   }
   return FSCHED_OK;
 }

@@ -211,7 +211,7 @@ static fs_status apply(pass *p) {
   if (placed) {
     FS_TRY(p->again(p->s, p->y, &(fs_reuse){.lanes_stay = true}));
   }
-  return fs_block_plan_store(p->ctx, &p->orders, &p->chosen, p->y);
+  return fs_block_plan_store(&p->chosen, p->y);
 }
 
 static fs_status run(pass *p) {

@@ -10,7 +10,7 @@
  * full ones as any order of issue allows.
  *
  * Requires fs_ctrledge_run and fs_waits_run, which `again` runs anew where addresses change.
- * Ensures: issue, stop and points of `sync` are filled, the schedule has new times
+ * Ensures: issue and stop of `sync` are filled, the schedule has new times
  * (lib/model/retime.h), residencies in stack memories have addresses from the stack where these
  * fit, and control edges and data are those of the new addresses.
  * Errors: FSCHED_SYSTEM.

@@ -237,3 +237,21 @@ fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orde
   fs_arena_release(&f.scratch);
   return status;
 }
+
+fs_status fs_block_plan_store(const fs_block_plan *p, fs_sync *y) {
+  FS_TRY(fs_new(&y->arena, &y->issue, y->n_commands));
+  for (uint32_t item = 0; item < y->schedule->n_items; item++) {
+    uint32_t first = y->item_command0[item];
+    for (uint32_t i = first; i < y->item_command0[item + 1]; i++) {
+      y->issue[y->item_command[i]] = p->at[item] + (i - first);
+    }
+  }
+  FS_TRY(fs_new(&y->arena, &y->stop, p->n_stops));
+  if (p->n_stops > 0) {
+    memcpy(y->stop, p->stop, p->n_stops * sizeof *y->stop);
+  }
+  y->n_stops = p->n_stops;
+  y->n_full = p->n_full;
+  y->kind = FS_SYNC_BLOCK;
+  return FSCHED_OK;
+}

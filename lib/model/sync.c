@@ -20,3 +20,86 @@ fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *ar
   }
   return FSCHED_OK;
 }
+
+/* Most commands have no stop since the one before them on their queue and are passed over. */
+typedef struct teller {
+  const fs_sync *y;
+  uint32_t n_queues;
+  uint32_t *command_at; /* by place in the order of issue */
+  uint32_t *queue;      /* per command */
+  uint32_t *issued;     /* per queue */
+  uint32_t *told;       /* per queue: the epoch that stops have waited for */
+  uint32_t *told_at;    /* per queue: the stop that was the last to raise it, from 1 */
+  uint32_t *heard;      /* per queue: how many stops there were at its latest command */
+} teller;
+
+static void raise_told(const teller *t, uint32_t queue, uint32_t epoch, uint32_t stop) {
+  if (epoch > t->told[queue]) {
+    t->told[queue] = epoch;
+    t->told_at[queue] = stop;
+  }
+}
+
+static void tell_stop(const teller *t, uint32_t index) {
+  fs_stop stop = t->y->stop[index];
+  if (stop.queue != FS_NONE) {
+    raise_told(t, stop.queue, t->issued[stop.queue] - stop.keep, index + 1);
+    return;
+  }
+  for (uint32_t q = 0; q < t->n_queues; q++) {
+    raise_told(t, q, t->issued[q], index + 1);
+  }
+}
+
+/* How many points the command has; they go to `out` if there is one. */
+static uint32_t tell_command(const teller *t, uint32_t command, uint32_t stops, fs_wait *out) {
+  uint32_t queue = t->queue[command], n = 0;
+  for (uint32_t q = 0; t->heard[queue] < stops && q < t->n_queues; q++) {
+    if (q != queue && t->told_at[q] > t->heard[queue]) {
+      if (out != NULL) {
+        out[n] = (fs_wait){q, t->told[q]};
+      }
+      n++;
+    }
+  }
+  t->heard[queue] = stops;
+  t->issued[queue]++;
+  return n;
+}
+
+/* One walk: with `point` NULL it writes how many command c has to first[c + 1], else the points. */
+static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *point) {
+  const fs_sync *y = t->y;
+  FS_TRY(fs_new_zero(arena, &t->issued, t->n_queues));
+  FS_TRY(fs_new_zero(arena, &t->told, t->n_queues));
+  FS_TRY(fs_new_zero(arena, &t->told_at, t->n_queues));
+  FS_TRY(fs_new_zero(arena, &t->heard, t->n_queues));
+  for (uint32_t i = 0, stops = 0; i < y->n_commands; i++) {
+    for (; stops < y->n_stops && y->stop[stops].at <= i; stops++) {
+      tell_stop(t, stops);
+    }
+    uint32_t c = t->command_at[i];
+    uint32_t n = tell_command(t, c, stops, point == NULL ? NULL : point + first[c]);
+    if (point == NULL) {
+      first[c + 1] = n;
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0, fs_wait **point) {
+  teller t = {.y = y, .n_queues = y->schedule->n_queues};
+  FS_TRY(fs_new(arena, &t.command_at, y->n_commands));
+  FS_TRY(fs_new(arena, &t.queue, y->n_commands));
+  for (uint32_t q = 0; q < t.n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      t.command_at[y->issue[c]] = c;
+      t.queue[c] = q;
+    }
+  }
+  FS_TRY(fs_new_zero(arena, point0, (size_t)y->n_commands + 1));
+  FS_TRY(tell_all(&t, arena, *point0, NULL));
+  fs_group_starts(*point0, y->n_commands);
+  FS_TRY(fs_new(arena, point, (*point0)[y->n_commands]));
+  return tell_all(&t, arena, *point0, *point);
+}

@@ -89,10 +89,7 @@ struct fs_sync {
   uint32_t *barrier_update0, *barrier_update, *barrier_update_slots;
   uint32_t barrier_added, barrier_gates; /* new orders; hand-overs that hold producers back */
 
-  /* lib/block.  Points: what syncs tell a command, beyond queue order: (queue axis, epoch) over
-   * before it starts, ascending by axis. */
-  uint32_t *point0; /* CSR per command */
-  fs_wait *point;
+  /* lib/block */
   uint32_t *issue; /* per command: place in the order of issue; ascending along each queue */
   uint32_t n_stops, n_full;
   uint32_t n_stacks; /* memories whose places are a stack's; of the others the stack did not fit */
@@ -112,6 +109,13 @@ typedef struct fs_sync fs_sync;
  * Requires: items have their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) FS_MUST_USE;
+
+/* What syncs tell each command, beyond queue order: (queue axis, epoch) over before it starts,
+ * ascending by axis, of the epochs that the queue has not been told before.  CSR per command.
+ * Requires: stops, and an order of issue.  The arrays live in `arena`.  Errors: FSCHED_SYSTEM.
+ * Complexity: O(commands * queues) at most, as many points as there may be. */
+fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0,
+                         fs_wait **point) FS_MUST_USE;
 
 /* Which reuse of bounded things control edges are made of.  All zero: of every one. */
 typedef struct fs_reuse {

@@ -560,7 +560,7 @@ START_TEST(bad_options)
   fsched_diag_clear(ctx);
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   ck_assert_int_eq(s->sync->kind, FS_SYNC_TIMELINE);
-  ck_assert_ptr_null(s->sync->point0);
+  ck_assert_ptr_null(s->sync->issue);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
 }

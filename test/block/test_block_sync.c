@@ -174,14 +174,18 @@ static void check_orders(const sequencer *q) {
 /* Points: nothing but what is known, in the end all of it, never of the own queue, always news. */
 static void check_points(const sequencer *q) {
   const fs_sync *y = q->y;
-  uint32_t heard[MAX_QUEUES];
+  uint32_t heard[MAX_QUEUES], *point0;
+  fs_wait *point;
+  fs_arena arena;
+  fs_arena_init(&arena, q->s->ctx);
+  ck_assert_int_eq(fs_sync_points(y, &arena, &point0, &point), FSCHED_OK);
   for (uint32_t on = 0; on < q->s->n_queues; on++) {
     memset(heard, 0, sizeof heard);
     for (uint32_t c = y->queue_command0[on]; c < y->queue_command0[on + 1]; c++) {
-      for (uint32_t i = y->point0[c]; i < y->point0[c + 1]; i++) {
-        fs_wait w = y->point[i];
+      for (uint32_t i = point0[c]; i < point0[c + 1]; i++) {
+        fs_wait w = point[i];
         if (w.axis >= q->s->n_queues || w.axis == on || w.epoch <= heard[w.axis] ||
-            (i > y->point0[c] && w.axis <= y->point[i - 1].axis)) {
+            (i > point0[c] && w.axis <= point[i - 1].axis)) {
           ck_abort_msg("point %u:%u of command %u", w.axis, w.epoch, c);
         }
         heard[w.axis] = w.epoch;
@@ -193,6 +197,7 @@ static void check_points(const sequencer *q) {
       }
     }
   }
+  fs_arena_release(&arena);
 }
 
 static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {

@@ -253,23 +253,6 @@ static bool same_item(const fs_sync *y, const uint32_t *by_place, uint32_t i) {
   return i > 0 && y->command_item[by_place[i]] == y->command_item[by_place[i - 1]];
 }
 
-static fs_status find_points(const fsched_schedule *s, fs_sync *y) {
-  uint32_t n = 0;
-  FS_TRY(fs_new(&y->arena, &y->point0, (size_t)y->n_commands + 1));
-  FS_TRY(fs_new(&y->arena, &y->point, (size_t)y->n_commands * s->n_queues));
-  for (uint32_t c = 0; c < y->n_commands; c++) {
-    y->point0[c] = n;
-    for (uint32_t q = 0; q < s->n_queues; q++) {
-      uint32_t epoch = fs_kit_point(y, c, q);
-      if (epoch > 0) {
-        y->point[n++] = (fs_wait){q, epoch};
-      }
-    }
-  }
-  y->point0[y->n_commands] = n;
-  return FSCHED_OK;
-}
-
 fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
   uint32_t *at, *by_place, *need;
   walk w;
@@ -291,7 +274,7 @@ fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
     }
     w.issued[queue_of(y, by_place[i])]++;
   }
-  return find_points(s, y);
+  return FSCHED_OK;
 }
 
 fs_status fs_kit_program(fsched_schedule *s, fs_sync_kind kind, fsched_program **program) {
