@@ -26,6 +26,7 @@ typedef enum twist { COUNT_SOME = 1, COUNT_ALL = 2, STACKS = 4 } twist;
 static void make_block(fsched_graph *g, unsigned twists, uint64_t seed) {
   fs_target *t = &g->target;
   t->sync = FS_SYNC_BLOCK;
+  t->frontier_capacity = 1 + seed % 6;
   for (uint32_t q = 0; q < t->n_queues; q++) {
     t->queue[q].counting =
         (twists & COUNT_ALL) != 0 || ((twists & COUNT_SOME) != 0 && (seed >> q & 1) != 0);
@@ -47,7 +48,8 @@ static fs_status compile(fsched_context *ctx, const fsched_graph *g, fsched_sche
   y->kind = FS_SYNC_BLOCK;
   FS_TRY(fs_ctrledge_run(ctx, *s, NULL, y));
   FS_TRY(fs_waits_run(ctx, *s, y));
-  return fs_block_run(ctx, *s, y, fs_sync_again);
+  FS_TRY(fs_block_run(ctx, *s, y, fs_sync_again));
+  return fs_frontiers_run(ctx, *s, y);
 }
 
 /* --- the sequencer --- */
@@ -200,6 +202,40 @@ static void check_points(const sequencer *q) {
   fs_arena_release(&arena);
 }
 
+/* How many others that are known go before the queue's entry where there is no room for all. */
+static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, uint32_t queue) {
+  uint32_t n = 0;
+  for (uint32_t r = 0; r < n_queues; r++) {
+    n += r != own && (known[r] > known[queue] || (known[r] == known[queue] && r < queue));
+  }
+  return n;
+}
+
+/* Frontiers: the latest of what is known of other queues, as many as there is room for, and the own
+ * epoch.  Of gangs they may name collectives. */
+static void check_frontiers(const sequencer *q) {
+  const fs_sync *y = q->y;
+  uint32_t n_queues = q->s->n_queues;
+  for (uint32_t c = 0; q->s->graph->n_gangs == 0 && c < y->n_commands; c++) {
+    const uint32_t *known = q->known_at + (size_t)c * n_queues;
+    uint32_t own = q->queue[c], at = y->frontier0[c];
+    bool left_out = false;
+    for (uint32_t r = 0; r < n_queues; r++) {
+      uint32_t epoch = r == own ? c - y->queue_command0[own] + 1 : known[r];
+      bool fits =
+          r == own || larger(known, n_queues, own, r) + 1 < q->s->graph->target.frontier_capacity;
+      left_out = left_out || (epoch > 0 && !fits);
+      if (epoch > 0 && fits) {
+        ck_assert_uint_lt(at, y->frontier0[c + 1]);
+        ck_assert_uint_eq(y->frontier[at].axis, r);
+        ck_assert_uint_eq(y->frontier[at++].epoch, epoch);
+      }
+    }
+    ck_assert_uint_eq(at, y->frontier0[c + 1]);
+    ck_assert_uint_eq(y->tainted[c], left_out);
+  }
+}
+
 static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {
   const fs_sync *y = s->sync;
   ck_assert_uint_le(s->n_queues, MAX_QUEUES);
@@ -211,6 +247,7 @@ static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t
   walk(&q);
   check_orders(&q);
   check_points(&q);
+  check_frontiers(&q);
   uint32_t full = 0;
   for (uint32_t i = 0; i < y->n_stops; i++) {
     full += y->stop[i].queue == FS_NONE;
