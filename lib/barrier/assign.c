@@ -482,20 +482,57 @@ static fs_status assign_all(fsched_context *ctx, fs_arena *arena, const fs_barri
   return status;
 }
 
-/* The same with at most `bound` barriers, without an order or gate more?  *out is that, then. */
+/* Does each command wait for nothing but what the problem has before it?  Who waits for some
+ * barriers of an op has no order with it, and is held back all the same. */
+static fs_status holds_no_more(fs_arena *scratch, const fs_barrier_problem *p, const fs_barriers *b,
+                               bool *fine) {
+  fs_order o;
+  uint32_t *updater0, *updater;
+  *fine = fs_order_fits(p);
+  if (!*fine) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_order_init(scratch, p, &o));
+  FS_TRY(fs_order_rows(scratch, &o, 0, p->n_queues));
+  FS_TRY(fs_group_turn(scratch, b->update0, b->update, p->n_commands, b->n, &updater0, &updater));
+  for (uint32_t c = 0; c < p->n_commands && *fine; c++) {
+    const uint32_t *row = o.row + (size_t)c * o.n;
+    for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
+      for (uint32_t i = updater0[b->wait[k]]; i < updater0[b->wait[k] + 1]; i++) {
+        *fine = *fine && row[o.queue[updater[i]]] > o.index[updater[i]];
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status costs_nothing(fsched_context *ctx, const fs_barrier_problem *p,
+                               const fs_barriers *b, bool *fine) {
+  fs_arena scratch;
+  fs_arena_init(&scratch, ctx);
+  *fine = b->n_added == 0 && b->n_gates == 0;
+  fs_status status = *fine ? holds_no_more(&scratch, p, b, fine) : FSCHED_OK;
+  fs_arena_release(&scratch);
+  return status;
+}
+
+/* The same with at most `bound` barriers, at no cost?  *out is that, then. */
 static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_problem p,
                            uint32_t bound, fs_barriers *out, bool *done) {
   fs_barriers found;
   bool split;
   p.bound = bound;
   fs_status status = assign_all(ctx, arena, &p, &found, &split);
-  *done = status == FSCHED_OK && found.n_added == 0 && found.n_gates == 0 &&
-          found.makespan <= out->makespan;
+  *done = false;
+  if (status != FSCHED_OK) {
+    return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+  }
+  FS_TRY(costs_nothing(ctx, &p, &found, done));
   if (*done) {
     *out = found;
     out->least = found.used;
   }
-  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+  return FSCHED_OK;
 }
 
 /* The cover is the least for the waits there are.  Within a bound some of them come earlier on

@@ -182,6 +182,30 @@ static void random_problem(fs_bm *m, fs_rng *r) {
   }
 }
 
+/* Whoever waits knows without it that the producers are over, and consumers are over before the
+ * producers of the next use start: then fewer are enough, as a command may wait earlier on its
+ * queue than where it must know, which the search above does not try. */
+static bool costs_nothing(const brute *b, const fs_barriers *found) {
+  uint32_t producers[MOST] = {0}, consumers[MOST] = {0};
+  for (uint32_t c = 0; c < b->p->n_commands; c++) {
+    for (uint32_t k = found->update0[c]; k < found->update0[c + 1]; k++) {
+      producers[found->update[k]] |= 1u << c;
+    }
+    for (uint32_t k = found->wait0[c]; k < found->wait0[c + 1]; k++) {
+      consumers[found->wait[k]] |= 1u << c;
+    }
+  }
+  bool nothing = true;
+  for (uint32_t i = 0; i < found->n; i++) {
+    nothing = nothing && all_before(b, producers[i], consumers[i]);
+    for (uint32_t k = 0; k < found->n; k++) {
+      bool next = found->physical[k] == found->physical[i] && found->use[k] == found->use[i] + 1;
+      nothing = nothing && (!next || all_before(b, consumers[i], producers[k]));
+    }
+  }
+  return nothing;
+}
+
 START_TEST(none_needs_fewer)
 {
   fsched_context *ctx;
@@ -205,8 +229,10 @@ START_TEST(none_needs_fewer)
     find_needed(&b);
     shares(&b, 0);
     ck_assert_uint_eq(found.used, found.least);
-    ck_assert_msg(found.used >= b.least, "seed %llu: %u barriers where %u are needed",
-                  (unsigned long long)seed, found.used, b.least);
+    ck_assert_msg(found.used >= b.least || costs_nothing(&b, &found),
+                  "seed %llu: %u barriers where %u are needed", (unsigned long long)seed,
+                  found.used, b.least);
+    ck_assert(fs_bm_check(b.p, &found) == NULL && fs_bm_run(b.p, &found, FS_BM_ANY, &r) == NULL);
     fewer += found.used < all_update;
     more += found.used > b.least;
     for (uint32_t c = 0; c < b.p->n_commands; c++) {
