@@ -115,7 +115,17 @@ points_over_old compile "$FROM/g.yaml" -q -o p.fsb -MD --emit table=t --emit c=c
 points_over_old run "$FROM/io.fsb" -q --on sim --trace t --profile p --output o=o.npy
 points_over_old asm "$FROM/g.json" -o p.fsb
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb --dump-after all=dump
-expect "points were found" [ "$points" -gt 200 ]
+# The other commands, and kinds of results; lp and mps come before the solver is asked.
+points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit schedule=schedule --emit stats=stats \
+  --emit svg=svg --emit trace=trace
+points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit lp=lp --emit mps=mps
+printf 'strip 4 10\n2 3\n2 3\n' >"$FROM/strip"
+points_over_old import strip "$FROM/strip" -o graph
+"$FSCHED" import strip "$FROM/strip" -o "$FROM/i.yaml"
+"$FSCHED" compile "$FROM/i.yaml" -q -o /dev/null --emit schedule="$FROM/i.schedule"
+points_over_old export strip "$FROM/i.schedule" --graph "$FROM/i.yaml" -o solution
+points_over_old explain "$FROM/g.fsb" -o why
+expect "points were found" [ "$points" -gt 400 ]
 
 # Who ignores a signal (nohup) gets the result.
 rm -rf old new && mkdir old new && cp g.fsb new/p.fsb

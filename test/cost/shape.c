@@ -445,6 +445,19 @@ static void memories(u n) {
   }
 }
 
+/* As many queues as there are pairs of ops that look at each other's. */
+static void pairs(u n) {
+  n = n / 2 * 2;
+  head(n, unbounded, "");
+  ops();
+  for (u i = 0; i < n; i++) {
+    printf("  - {name: a%u, on: q%u, args: [{out: b%u, size: 4}]}\n", i, i, i);
+  }
+  for (u i = 0; i < n; i++) {
+    printf("  - {name: c%u, on: q%u, args: [{in: b%u}]}\n", i, i, i ^ 1);
+  }
+}
+
 /* Parts in series, each in a memory of its own. */
 static void many_parts(u n) {
   head(2, unbounded, "");
@@ -521,6 +534,7 @@ static const struct {
               {"tree", tree},
               {"resources", resources},
               {"memories", memories},
+              {"pairs", pairs},
               {"many_parts", many_parts},
               {"spilling_memories", spilling_memories}};
 
