@@ -12,11 +12,9 @@
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
 
-#define REC(p, id, type) ((type *)(uintptr_t)(p)->view.id)
+#include "kit/context.h"
 
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#define REC(p, id, type) ((type *)(uintptr_t)(p)->view.id)
 
 typedef struct tally {
   uint32_t programs, waits, updates, free_waits, free_updates, shared;
@@ -297,14 +295,14 @@ Suite *fs_suite_barrier_exact(void);
 Suite *fs_suite_barrier_exact(void) {
   Suite *s = suite_create("barrier_exact");
   TCase *t = tcase_create("exact");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, nothing_may_go, 0, 3);
   tcase_add_loop_test(t, gangs_keep_nothing, 0, 5);
   tcase_add_test(t, parts_stay_together);
   suite_add_tcase(s, t);
   t = tcase_create("published");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_test(t, published_verifies_or_is_refused);
   tcase_add_test(t, published_gives_one);

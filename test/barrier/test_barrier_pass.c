@@ -12,6 +12,8 @@
 #include "kit/golden_case.h"
 #include "model/sync.h"
 
+#include "kit/context.h"
+
 #define NEED(seed, what) \
   if (!(what))           \
   ck_abort_msg("seed %llu: %s", (unsigned long long)(seed), #what)
@@ -325,7 +327,7 @@ static void check_frontiers(const subject *t) {
   free(said);
 }
 
-static void check_all(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {
+static void check_all(const fsched_schedule *s, uint64_t seed) {
   subject t;
   open_subject(&t, seed, s);
   NEED(seed, t.y->kind == FS_SYNC_BARRIER && s->makespan >= t.y->makespan_before);
@@ -341,10 +343,6 @@ static void check_all(fsched_context *ctx, const fsched_schedule *s, uint64_t se
 }
 
 /* --- random graphs --- */
-
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 static fsched_graph *graph(const fs_gen_params *params, fs_rng *r) {
   static const uint32_t slots[] = {FS_NONE, 1, 2, 4, 256};
@@ -388,7 +386,7 @@ static void compile_one(const fsched_graph *g, fsched_compile_options *o, uint64
     NEED(seed,
          o->barriers != FSCHED_BARRIERS_AUTO ||
              (y->barrier_added == 0 && y->barrier_gates == 0 && s->makespan == y->makespan_before));
-    check_all(ctx, s, seed);
+    check_all(s, seed);
     sum->made++;
     sum->delayed += s->makespan > y->makespan_before;
     sum->added += y->barrier_added;
@@ -501,7 +499,7 @@ START_TEST(needs_more_than_there_are)
   ck_assert_uint_eq(s->sync->barriers_used, 3);
   ck_assert_uint_eq(s->sync->barrier_bound, 3);
   ck_assert_uint_eq(s->sync->barrier_slots, 4);
-  check_all(ctx, s, 0);
+  check_all(s, 0);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
 }
@@ -659,18 +657,18 @@ END_TEST
 Suite *fs_suite_barrier_pass(void) {
   Suite *s = suite_create("barrier_pass");
   TCase *t = tcase_create("random");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, random_graphs, 0, 4);
   suite_add_tcase(s, t);
   t = tcase_create("published");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_test(t, published);
   tcase_add_test(t, published_deadlock);
   suite_add_tcase(s, t);
   t = tcase_create("cases");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_test(t, needs_more_than_there_are);
   tcase_add_test(t, no_way_was_found);

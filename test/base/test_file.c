@@ -11,14 +11,7 @@
 #include "base/files/file.h"
 #include "kit/temp_dir.h"
 
-static fsched_context *ctx;
-static fs_temp_dir dir;
-
-static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fs_temp_dir_make(dir);
-  ck_assert_int_eq(chdir(dir), 0);
-}
+#include "kit/context.h"
 
 static int entries(void) {
   DIR *d = opendir(".");
@@ -28,12 +21,6 @@ static int entries(void) {
   }
   closedir(d);
   return n - 1; /* without .. */
-}
-
-static void teardown(void) {
-  fsched_context_destroy(ctx);
-  ck_assert_int_eq(chdir("/"), 0);
-  fs_temp_dir_drop(dir);
 }
 
 static void expect(const char *path, const char *content) {
@@ -175,7 +162,7 @@ END_TEST
 Suite *fs_suite_file(void) {
   Suite *s = suite_create("file");
   TCase *t = tcase_create("file");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_in_dir(t);
   tcase_add_test(t, round_trip);
   tcase_add_test(t, large_file);
   tcase_add_test(t, keeps_mode_and_link);

@@ -6,18 +6,9 @@
 #include "base/group.h"
 #include "kit/gen.h"
 
-enum { MOST = 40 };
+#include "kit/context.h"
 
-static fsched_context *ctx;
-static fs_arena arena;
-static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fs_arena_init(&arena, ctx);
-}
-static void teardown(void) {
-  fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
-}
+enum { MOST = 40 };
 
 START_TEST(rows_of_ids)
 {
@@ -28,7 +19,7 @@ START_TEST(rows_of_ids)
     for (uint32_t i = 0; i < n; i++) {
       row_of[i] = n_rows == 0 || fs_rng_one_in(&r, 4) ? FS_NONE : fs_rng_below(&r, n_rows);
     }
-    ck_assert_int_eq(fs_group(&arena, row_of, n, n_rows, &row0, &id), FSCHED_OK);
+    ck_assert_int_eq(fs_group(&own_arena, row_of, n, n_rows, &row0, &id), FSCHED_OK);
     for (uint32_t row = 0; row < n_rows; row++) {
       ck_assert_uint_eq(row0[row], k);
       for (uint32_t i = 0; i < n; i++) {
@@ -54,7 +45,7 @@ START_TEST(lists_turned)
         list[list0[i + 1]++] = fs_rng_below(&r, n_rows);
       }
     }
-    ck_assert_int_eq(fs_group_turn(&arena, list0, list, n, n_rows, &row0, &id), FSCHED_OK);
+    ck_assert_int_eq(fs_group_turn(&own_arena, list0, list, n, n_rows, &row0, &id), FSCHED_OK);
     for (uint32_t row = 0; row < n_rows; row++) {
       ck_assert_uint_eq(row0[row], k);
       for (uint32_t i = 0; i < n; i++) {
@@ -83,7 +74,7 @@ Suite *fs_suite_group(void);
 Suite *fs_suite_group(void) {
   Suite *s = suite_create("group");
   TCase *t = tcase_create("group");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_arena(t);
   tcase_add_test(t, rows_of_ids);
   tcase_add_test(t, lists_turned);
   tcase_add_test(t, where_the_place_is_known);

@@ -3,23 +3,13 @@
 
 #include "base/text/node.h"
 
-static fsched_context *ctx;
-static fs_arena arena;
+#include "kit/context.h"
+
 static fs_doc doc;
-
-static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fs_arena_init(&arena, ctx);
-}
-
-static void teardown(void) {
-  fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
-}
 
 static fs_status parse(const char *text) {
   fsched_diag_clear(ctx);
-  return fs_doc_parse(ctx, &arena, "t.yaml", text, strlen(text), &doc);
+  return fs_doc_parse(ctx, &own_arena, "t.yaml", text, strlen(text), &doc);
 }
 
 static void check_pos(uint32_t node, uint32_t line, uint32_t column, uint32_t length) {
@@ -117,7 +107,7 @@ START_TEST(repeated_key_among_many)
     fs_text_printf(&t, "k%d: 1\n", i);
   }
   fs_text_puts(&t, "k500: 1\n");
-  ck_assert_int_eq(fs_doc_parse(ctx, &arena, "t", t.at, t.n, &doc), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fs_doc_parse(ctx, &own_arena, "t", t.at, t.n, &doc), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_errors(ctx), 1);
   ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 1001);
   fs_text_drop(&t);
@@ -162,9 +152,9 @@ START_TEST(overlays)
   ck_assert_int_eq(fs_context_add_file(ctx, "options", "c=2\n", 4, &file), FSCHED_OK);
   fs_pos pos = {file, 1, 3, 1};
   uint32_t a;
-  ck_assert_int_eq(fs_doc_set_mapping(&arena, &doc, 0, "a", pos, &a), FSCHED_OK);
-  ck_assert_int_eq(fs_doc_set(&arena, &doc, a, "b", "2", pos), FSCHED_OK);
-  ck_assert_int_eq(fs_doc_set(&arena, &doc, a, "c", "3", pos), FSCHED_OK);
+  ck_assert_int_eq(fs_doc_set_mapping(&own_arena, &doc, 0, "a", pos, &a), FSCHED_OK);
+  ck_assert_int_eq(fs_doc_set(&own_arena, &doc, a, "b", "2", pos), FSCHED_OK);
+  ck_assert_int_eq(fs_doc_set(&own_arena, &doc, a, "c", "3", pos), FSCHED_OK);
   ck_assert_str_eq(doc.node[fs_node_get(&doc, a, "b")].text, "2");
   ck_assert_str_eq(doc.node[fs_node_get(&doc, a, "c")].text, "3");
   ck_assert_uint_eq(fs_node_pos(&doc, fs_node_get(&doc, a, "c")).file, file);
@@ -176,7 +166,7 @@ END_TEST
 Suite *fs_suite_node(void) {
   Suite *s = suite_create("node");
   TCase *t = tcase_create("node");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_arena(t);
   tcase_add_test(t, tree_and_positions);
   tcase_add_test(t, columns_count_bytes);
   tcase_add_test(t, scalars_stay_text);

@@ -15,20 +15,7 @@
 #include "kit/golden.h"
 #include "kit/temp_dir.h"
 
-static fsched_context *ctx;
-static fs_temp_dir dir;
-
-static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fs_temp_dir_make(dir);
-  ck_assert_int_eq(chdir(dir), 0);
-}
-
-static void teardown(void) {
-  fsched_context_destroy(ctx);
-  ck_assert_int_eq(chdir("/"), 0);
-  fs_temp_dir_drop(dir);
-}
+#include "kit/context.h"
 
 /* A file of format `version` with this dictionary; returns its length. */
 static size_t make_npy(unsigned version, const char *dictionary, char *out) {
@@ -473,7 +460,7 @@ Suite *fs_suite_npy(void) {
   Suite *s = suite_create("npy");
   TCase *t = tcase_create("npy");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_in_dir(t);
   tcase_add_loop_test(t, reads, 0, ROWS(good));
   tcase_add_loop_test(t, refuses, 0, ROWS(bad));
   tcase_add_test(t, refuses_versions_and_lengths);

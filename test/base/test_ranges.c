@@ -14,12 +14,9 @@
 #include "frontier/deaths_tree.h"
 #include "kit/gen.h"
 
+#include "kit/context.h"
+
 enum { STACK = 128 << 10, MANY = 20000, N_SHAPES = 4 };
-
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
 
 /* Two public mixing functions, each a permutation of its words. */
 static uint32_t mix32(uint32_t x) {
@@ -354,7 +351,7 @@ Suite *fs_suite_ranges(void) {
   Suite *s = suite_create("ranges");
   TCase *t = tcase_create("ranges");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_add_loop_test(t, crafted_offsets_are_balanced, 0, N_SHAPES);
   tcase_add_loop_test(t, crafted_offsets_need_no_stack, 0, N_SHAPES);
   tcase_add_loop_test(t, finds_what_a_list_finds, 0, 8);

@@ -16,10 +16,7 @@
 #include "model/schedule.h"
 #include "model/sync.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static void set_all(fsched_context *c, fsched_warning_level level) {
   for (uint32_t i = 0; i < fsched_warning_count(); i++) {
@@ -572,7 +569,7 @@ Suite *fs_suite_warnings(void);
 Suite *fs_suite_warnings(void) {
   Suite *s = suite_create("warnings");
   TCase *t = tcase_create("warnings");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, levels);
   tcase_add_test(t, names_are_codes);
   tcase_add_test(t, bad_calls);

@@ -14,10 +14,7 @@
 #include "listsched/listsched.h"
 #include "waits/waits.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* --- programs --- */
 
@@ -333,7 +330,7 @@ Suite *fs_suite_block_loop(void) {
   Suite *suite = suite_create("block_loop");
   TCase *tc = tcase_create("block_loop");
   tcase_set_timeout(tc, 60);
-  tcase_add_checked_fixture(tc, setup, teardown);
+  fs_test_context(tc);
   tcase_add_test(tc, keeps);
   tcase_add_test(tc, wait_facts);
   tcase_add_test(tc, sync_facts);

@@ -9,12 +9,9 @@
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
 
+#include "kit/context.h"
+
 enum { MAX = 64 };
-
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 static uint32_t spans(const char *text, fs_hazard_span *out) {
   uint32_t n = 0;
@@ -120,7 +117,7 @@ Suite *fs_suite_stab(void) {
   Suite *suite = suite_create("stab");
   TCase *tc = tcase_create("stab");
   tcase_set_timeout(tc, 60);
-  tcase_add_checked_fixture(tc, setup, teardown);
+  fs_test_context(tc);
   tcase_add_test(tc, facts);
   tcase_add_test(tc, brute_force);
   suite_add_tcase(suite, tc);

@@ -11,12 +11,9 @@
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
 
+#include "kit/context.h"
+
 enum { MAX = 64 };
-
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 /* NAME:SIZE:FIRST:LAST;... in order of first write. */
 static uint32_t entries(const char *text, fs_stack_entry *out) {
@@ -222,7 +219,7 @@ Suite *fs_suite_stack(void) {
   Suite *suite = suite_create("stack");
   TCase *tc = tcase_create("stack");
   tcase_set_timeout(tc, 60);
-  tcase_add_checked_fixture(tc, setup, teardown);
+  fs_test_context(tc);
   tcase_add_test(tc, facts);
   tcase_add_test(tc, holding);
   tcase_add_test(tc, patient);

@@ -8,10 +8,7 @@
 #include "kit/golden_case.h"
 #include "model/stream/stream.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* ---- names */
 
@@ -342,7 +339,7 @@ Suite *fs_suite_emit_c(void) {
   Suite *s = suite_create("emit_c");
   TCase *t = tcase_create("emit_c");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, names);
   tcase_add_test(t, made_names);
   tcase_add_test(t, golden);

@@ -9,10 +9,7 @@
 #include "kit/golden_case.h"
 #include "kit/stream_kit.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static const char *const cases[] = {"figure-10", "rich", "store"};
 
@@ -567,7 +564,7 @@ Suite *fs_suite_stream(void) {
   Suite *s = suite_create("stream");
   TCase *t = tcase_create("stream");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, crc32c_vectors);
   tcase_add_loop_test(t, goldens, 0, 3);
   tcase_add_loop_test(t, round_trip_random, 0, 80);

@@ -10,10 +10,7 @@
 #include "model/stream/order.h"
 #include "model/stream/points.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static const fs_sync_kind kinds[] = {FS_SYNC_BARRIER, FS_SYNC_BLOCK};
 static const char *const kind_names[] = {"barrier", "block"};
@@ -529,7 +526,7 @@ Suite *fs_suite_stream_sync(void) {
   Suite *s = suite_create("stream_sync");
   TCase *t = tcase_create("stream_sync");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_loop_test(t, goldens, 0, 2);
   tcase_add_loop_test(t, round_trip_random, 0, 60);
   tcase_add_loop_test(t, each_rule, 0, (int)(sizeof faults / sizeof faults[0]));

@@ -18,6 +18,8 @@
 #include "kit/golden_case.h"
 #include "kit/oracle/oracle.h"
 
+#include "kit/context.h"
+
 enum { BUFFERS = 3, OPS = 7, ARGS = 2, BYTES = 4, TEXT = 1 << 14, MAX_STATES = 100000 };
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 150 };
@@ -42,10 +44,6 @@ typedef struct small_graph {
 typedef struct tally {
   uint32_t loaded, spared, refused, spilled, judged, replayed, caught;
 } tally;
-
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 /* --- graphs --- */
 
@@ -435,7 +433,7 @@ Suite *fs_suite_loads(void);
 Suite *fs_suite_loads(void) {
   Suite *s = suite_create("loads");
   TCase *t = tcase_create("loads");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, what_is_wanted_is_loaded, 0, KINDS);
   tcase_add_loop_test(t, raw_hazards_load_no_more, 0, KINDS);

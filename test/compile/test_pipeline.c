@@ -12,10 +12,7 @@
 #include "kit/golden.h"
 #include "kit/golden_case.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static uint64_t all_passes(void) { return ((uint64_t)1 << fsched_pass_count()) - 1; }
 
@@ -352,7 +349,7 @@ Suite *fs_suite_pipeline(void);
 Suite *fs_suite_pipeline(void) {
   Suite *s = suite_create("pipeline");
   TCase *t = tcase_create("pipeline");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, passes);
   tcase_add_test(t, dumps_of_figure_10);
   tcase_add_test(t, dumps_of_rich);

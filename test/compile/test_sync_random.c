@@ -19,6 +19,8 @@
 #include "kit/oracle/oracle.h"
 #include "model/stream/stream.h"
 
+#include "kit/context.h"
+
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 60 };
 #else
@@ -29,10 +31,6 @@ enum { TIMELINE, BOUNDED, AUTO, BLOCK, KINDS, MAX_STATES = 200000, MOST_BARRIERS
 typedef struct tally {
   uint32_t programs, refused, judged, too_large, split, raced;
 } tally;
-
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 static void expect(bool right, uint64_t seed, int kind, const char *what) {
   if (!right) {
@@ -294,7 +292,7 @@ Suite *fs_suite_sync_random(void);
 Suite *fs_suite_sync_random(void) {
   Suite *s = suite_create("sync_random");
   TCase *t = tcase_create("sync_random");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, small_odd_graphs, 0, 2 * KINDS);
   tcase_add_loop_test(t, odd_graphs, 0, 2 * KINDS);

@@ -8,9 +8,7 @@
 #include "model/stream/stream.h"
 #include "model/sync.h"
 
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* The critical path is a chain of edges, and explains the span but for the gaps that are told. */
 static void check_path(Agraph_t *g, const fs_tick *start, const fs_tick *end, uint32_t n,
@@ -524,7 +522,7 @@ Suite *fs_suite_dot(void) {
   Suite *s = suite_create("dot");
   TCase *t = tcase_create("dot");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, goldens);
   tcase_add_test(t, graphs);
   tcase_add_test(t, parts_of_buffers);

@@ -9,9 +9,7 @@
 #include "kit/golden_case.h"
 #include "model/sync.h"
 
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* ---- large pictures */
 
@@ -572,7 +570,7 @@ Suite *fs_suite_dot_large(void) {
   Suite *s = suite_create("dot_large");
   TCase *t = tcase_create("dot_large");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, large_graphs);
   tcase_add_test(t, large_schedules);
   tcase_add_test(t, lanes_keep_time);

@@ -7,10 +7,7 @@
 #include "kit/golden_case.h"
 #include "kit/sync_kit.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 typedef struct made {
   fsched_graph *graph;
@@ -339,7 +336,7 @@ Suite *fs_suite_dot_sync(void) {
   Suite *s = suite_create("dot_sync");
   TCase *t = tcase_create("dot_sync");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_loop_test(t, goldens, 0, 2);
   tcase_add_test(t, diamonds);
   tcase_add_test(t, too_many);

@@ -9,10 +9,7 @@
 #include "model/access.h"
 #include "model/sync.h"
 
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* ---- properties */
 
@@ -499,7 +496,7 @@ END_TEST
 Suite *fs_suite_explain(void) {
   Suite *s = suite_create("explain");
   TCase *t = tcase_create("explain");
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_set_timeout(t, 300);
   tcase_add_test(t, random_streams);
   tcase_add_test(t, goldens);

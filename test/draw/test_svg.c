@@ -8,10 +8,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static picture draw(const fsched_schedule *s, uint32_t width) {
   picture v = {0};
@@ -669,7 +666,7 @@ END_TEST
 Suite *fs_suite_svg(void) {
   Suite *suite = suite_create("svg");
   TCase *t = tcase_create("svg");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, goldens, 0, 4);
   tcase_add_loop_test(t, random_schedules, 0, 150);

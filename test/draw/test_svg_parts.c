@@ -7,10 +7,7 @@
 #include "kit/golden_case.h"
 #include "kit/sync_kit.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* ---- pieces */
 
@@ -345,7 +342,7 @@ END_TEST
 Suite *fs_suite_svg_parts(void) {
   Suite *suite = suite_create("svg_parts");
   TCase *t = tcase_create("svg_parts");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, pieces_cover, 0, 70);
   tcase_add_loop_test(t, pieces_in_a_heap, 0, 2);

@@ -7,10 +7,7 @@
 #include "kit/golden_case.h"
 #include "kit/sync_kit.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* A compiled schedule, with another kind of sync. */
 static void resync(fsched_schedule *s, fs_sync_kind kind) {
@@ -143,7 +140,7 @@ END_TEST
 Suite *fs_suite_svg_syncs(void) {
   Suite *suite = suite_create("svg_syncs");
   TCase *t = tcase_create("svg_syncs");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_set_timeout(t, 60);
   tcase_add_test(t, golden);
   tcase_add_loop_test(t, random_schedules, 0, 21);

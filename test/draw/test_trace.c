@@ -9,10 +9,7 @@
 #include "fsched/replay.h"
 #include "kit/mutate/mutate.h"
 
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
+#include "exec/replay/replay_kit.h"
 
 /* ---- whole traces */
 
@@ -70,15 +67,15 @@ static void compare_counters(const compiled *c, uint64_t tick_ns) {
   tr_trace t;
   tr_open(&t, text, length);
   tr_check(&t, &c->program->view, 1);
-  for (uint32_t m = 0; m < c->graph->target.n_memories; m++) {
-    if (!fs_memory_bounded(&c->graph->target.memory[m])) {
+  for (uint32_t memory = 0; memory < c->graph->target.n_memories; memory++) {
+    if (!fs_memory_bounded(&c->graph->target.memory[memory])) {
       continue;
     }
     for (uint64_t tick = 0; tick <= c->schedule->makespan; tick++) {
-      ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, m, tick * tick_ns),
-                        bytes_at(&v, c->graph, m, tick));
-      ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, m, tick * tick_ns + tick_ns - 1),
-                        bytes_at(&v, c->graph, m, tick));
+      ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, memory, tick * tick_ns),
+                        bytes_at(&v, c->graph, memory, tick));
+      ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, memory, tick * tick_ns + tick_ns - 1),
+                        bytes_at(&v, c->graph, memory, tick));
     }
   }
   tr_close(&t);
@@ -233,20 +230,6 @@ START_TEST(changed_programs)
 END_TEST
 
 /* ---- by hand */
-
-static maker *m;
-
-static void set_up_maker(void) {
-  set_up();
-  m = malloc(sizeof *m);
-  ck_assert_ptr_nonnull(m);
-  mk_init(m, ctx);
-}
-
-static void tear_down_maker(void) {
-  free(m);
-  tear_down();
-}
 
 static fs_stream_command *add_run(uint32_t queue, const char *name, uint64_t start, uint64_t end) {
   fs_stream_command *c = mk_run(m, queue, mk_op(m, name));
@@ -506,7 +489,7 @@ END_TEST
 
 /* ---- options and memory */
 
-START_TEST(options)
+START_TEST(options_of_traces)
 {
   char *text;
   size_t length;
@@ -573,7 +556,7 @@ Suite *fs_suite_trace(void) {
   Suite *s = suite_create("trace");
   TCase *t = tcase_create("trace");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_add_loop_test(t, golden, 0, 3);
   tcase_add_test(t, counters_are_the_schedules);
   tcase_add_test(t, any_plan);
@@ -584,7 +567,7 @@ Suite *fs_suite_trace(void) {
   suite_add_tcase(s, t);
   TCase *hand = tcase_create("by_hand");
   tcase_set_timeout(hand, 60);
-  tcase_add_checked_fixture(hand, set_up_maker, tear_down_maker);
+  fs_test_maker(hand);
   tcase_add_test(hand, no_length);
   tcase_add_test(hand, arrows_of_gangs);
   tcase_add_test(hand, deadlock);
@@ -593,7 +576,7 @@ Suite *fs_suite_trace(void) {
   tcase_add_loop_test(hand, ticks, 0, (int)(sizeof tick_cases / sizeof tick_cases[0]));
   tcase_add_test(hand, fitted);
   tcase_add_loop_test(hand, plan_beside_replay, 0, 4);
-  tcase_add_test(hand, options);
+  tcase_add_test(hand, options_of_traces);
   tcase_add_test(hand, replay_options);
   suite_add_tcase(s, hand);
   return s;

@@ -7,10 +7,7 @@
 #include "kit/graph_checks.h"
 #include "model/graph.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* A brute-force model of the tags: for every byte of every buffer, who wrote it last, and who has
  * read it since. */
@@ -288,7 +285,7 @@ Suite *fs_suite_builder_model(void) {
   Suite *s = suite_create("builder_model");
   TCase *t = tcase_create("builder_model");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, random_graphs_match_the_model);
   tcase_add_test(t, raw_graphs_do_have_races);
   tcase_add_test(t, tightest_capacity_is_exact);

@@ -7,10 +7,7 @@
 #include "kit/budget.h"
 #include "model/graph.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static const char *first_message(void) {
   return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
@@ -304,7 +301,7 @@ Suite *fs_suite_graph_sync(void) {
   Suite *s = suite_create("graph_sync");
   TCase *t = tcase_create("graph_sync");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, kinds_of_sync);
   tcase_add_test(t, block_targets);
   tcase_add_test(t, sync_by_overrides);

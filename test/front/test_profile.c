@@ -9,10 +9,7 @@
 #include "kit/golden_case.h"
 #include "model/stream/stream.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static fsched_profile *parsed(const char *text) {
   fsched_profile *p;
@@ -571,7 +568,7 @@ Suite *fs_suite_profile(void) {
   Suite *s = suite_create("profile");
   TCase *t = tcase_create("profile");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, durations);
   tcase_add_loop_test(t, goldens, 0, 3);
   tcase_add_loop_test(t, round_trip_random, 0, 60);

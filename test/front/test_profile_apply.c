@@ -5,10 +5,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static fsched_profile *parsed(const char *text) {
   fsched_profile *p;
@@ -349,7 +346,7 @@ Suite *fs_suite_profile_apply(void) {
   Suite *s = suite_create("profile_apply");
   TCase *t = tcase_create("profile_apply");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, takes_times);
   tcase_add_loop_test(t, lengths_of_ticks, 0, ROWS(ticks));
   tcase_add_test(t, refuses);

@@ -4,10 +4,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static const char *const cases[] = {"figure-10", "rich", "store"};
 
@@ -297,7 +294,7 @@ Suite *fs_suite_schedule_json(void) {
   Suite *s = suite_create("schedule_json");
   TCase *t = tcase_create("schedule_json");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_loop_test(t, goldens, 0, 3);
   tcase_add_loop_test(t, round_trip_random, 0, 60);
   tcase_add_loop_test(t, any_order_random, 0, 60);

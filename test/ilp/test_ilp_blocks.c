@@ -3,13 +3,11 @@
  * the published forms let through or cut off. */
 #include "ilp/model_kit.h"
 
+#include "kit/context.h"
+
 enum { Z, Y, T }; /* variables in the order in which they are made */
 
-static fsched_context *ctx;
 static fs_model m;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 static void begin_model(int64_t low, int64_t high) {
   uint32_t z;
@@ -201,7 +199,7 @@ END_TEST
 Suite *fs_suite_ilp_blocks(void) {
   Suite *s = suite_create("ilp_blocks");
   TCase *t = tcase_create("blocks");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, absolute_is_the_absolute_value);
   tcase_add_test(t, absolute_without_binary_rows_is_too_large);
   tcase_add_test(t, absolute_with_m_cuts_off_the_ends);

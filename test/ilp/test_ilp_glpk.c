@@ -8,9 +8,10 @@
 
 #include "ilp/solver/solver.h"
 
+#include "kit/context.h"
+
 enum { MODELS = 250, VARS = 9 };
 
-static fsched_context *ctx;
 static char helper[PATH_MAX + 32];
 
 /* Beside this program's directory; or $BUILD, where the test is run by hand. */
@@ -30,10 +31,9 @@ static bool find_helper(void) {
   return true;
 }
 
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
 static void tear_down(void) {
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static uint64_t seed;
@@ -186,7 +186,7 @@ END_TEST
 Suite *fs_suite_ilp_glpk(void) {
   Suite *s = suite_create("ilp_glpk");
   TCase *c = tcase_create("ilp_glpk");
-  tcase_add_checked_fixture(c, set_up, tear_down);
+  tcase_add_checked_fixture(c, fs_test_begin, tear_down);
   tcase_set_timeout(c, 60);
   tcase_add_loop_test(c, random_models, 0, 2);
   tcase_add_test(c, continuous_places);

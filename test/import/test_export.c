@@ -14,10 +14,7 @@
 #include "kit/gen.h"
 #include "model/schedule.h"
 
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 static const char *first_fault(const fsched_context *c) {
   return fsched_diag_count(c) == 0 ? "" : fsched_diag_get(c, 0)->message;
@@ -511,7 +508,7 @@ Suite *fs_suite_export(void) {
   Suite *s = suite_create("export");
   TCase *tc = tcase_create("export");
   tcase_set_timeout(tc, 120);
-  tcase_add_checked_fixture(tc, setup, teardown);
+  fs_test_context(tc);
   tcase_add_test(tc, projects);
   tcase_add_test(tc, strips);
   tcase_add_test(tc, memories);

@@ -15,12 +15,9 @@
 #include "kit/gen.h"
 #include "kit/golden.h"
 
+#include "kit/context.h"
+
 #define CORPUS "test/import"
-
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 /* ---- the files */
 
@@ -443,7 +440,7 @@ Suite *fs_suite_import(void) {
   Suite *s = suite_create("import");
   TCase *tc = tcase_create("import");
   tcase_set_timeout(tc, 120);
-  tcase_add_checked_fixture(tc, setup, teardown);
+  fs_test_context(tc);
   tcase_add_test(tc, corpus);
   tcase_add_test(tc, rubbish);
   tcase_add_test(tc, prefixes);

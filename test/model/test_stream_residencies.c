@@ -6,20 +6,7 @@
 #include "draw/trace_cases.h"
 #include "exec/replay/replay_maker.h"
 
-static fsched_context *ctx;
-static maker *m;
-
-static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  m = malloc(sizeof *m);
-  ck_assert_ptr_nonnull(m);
-  mk_init(m, ctx);
-}
-
-static void tear_down(void) {
-  free(m);
-  fsched_context_destroy(ctx);
-}
+#include "exec/replay/replay_kit.h"
 
 /* ---- against the schedule's */
 
@@ -218,7 +205,7 @@ Suite *fs_suite_stream_residencies(void) {
   Suite *s = suite_create("stream_residencies");
   TCase *t = tcase_create("stream_residencies");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_maker(t);
   tcase_add_test(t, residencies_are_the_schedules);
   tcase_add_test(t, store_copies_are_the_schedules);
   tcase_add_loop_test(t, old_place_is_still_read, 0, 2);

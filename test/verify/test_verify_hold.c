@@ -12,10 +12,7 @@
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
 
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* Two ops on two queues that share no byte of the 16 that they have; m has no store. */
 static const char text_format[] =
@@ -339,7 +336,7 @@ Suite *fs_suite_verify_hold(void) {
   Suite *s = suite_create("verify_hold");
   TCase *t = tcase_create("verify_hold");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_add_loop_test(t, tail_of_an_input, 0, 3);
   tcase_add_loop_test(t, tail_of_an_output, 0, 3);
   tcase_add_test(t, content_without_access);

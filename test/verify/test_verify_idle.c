@@ -12,10 +12,7 @@
 #include "kit/mutate/mutate.h"
 #include "model/sync.h"
 
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
+#include "kit/context.h"
 
 /* NULL: there is no room. */
 static fsched_program *compile_text(const char *text, uint32_t barriers) {
@@ -306,7 +303,7 @@ Suite *fs_suite_verify_idle(void) {
   Suite *s = suite_create("verify_idle");
   TCase *t = tcase_create("verify_idle");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_add_test(t, units_left);
   tcase_add_test(t, units_lost);
   tcase_add_test(t, state_in_a_store);

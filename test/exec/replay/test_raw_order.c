@@ -14,11 +14,9 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-enum { BUFFERS = 2, OPS = 6, BYTES = 4, TEXT = 1 << 12, GRAPHS = 6000 };
+#include "kit/context.h"
 
-static fsched_context *ctx;
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
+enum { BUFFERS = 2, OPS = 6, BYTES = 4, TEXT = 1 << 12, GRAPHS = 6000 };
 
 static void write_arg(FILE *f, fs_rng *r) {
   static const char *const tag[] = {"in", "inout", "out_existing"};
@@ -104,7 +102,7 @@ Suite *fs_suite_raw_order(void) {
   Suite *s = suite_create("raw_order");
   TCase *t = tcase_create("raw_order");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_test(t, after_later_ops);
   suite_add_tcase(s, t);
   return s;

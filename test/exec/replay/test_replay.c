@@ -11,9 +11,10 @@
 #include "base/context.h"
 #include "exec/cpu/cpu.h"
 #include "exec/host/watch.h"
-#include "exec/replay/replay_maker.h"
 #include "fsched/compile.h"
 #include "kit/budget.h"
+
+#include "exec/replay/replay_kit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -25,50 +26,6 @@
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
-
-static fsched_context *ctx;
-static maker *m;
-static fsched_replay_options options;
-static fsched_replay_result result;
-
-static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  m = malloc(sizeof *m);
-  ck_assert_ptr_nonnull(m);
-  mk_init(m, ctx);
-  options = (fsched_replay_options){.size = sizeof options, .check = 1, .timeout_ms = 60000};
-  result = (fsched_replay_result){.size = sizeof result};
-}
-
-static void tear_down(void) {
-  fsched_text_free(ctx, result.trace_json, result.trace_length);
-  free(m);
-  fsched_context_destroy(ctx);
-}
-
-static fs_status replay(void) {
-  fsched_text_free(ctx, result.trace_json, result.trace_length);
-  result = (fsched_replay_result){.size = sizeof result};
-  return fsched_replay_cpu(ctx, &m->program, &options, &result);
-}
-
-/* The first diagnostic of that code has this text in it. */
-static void assert_diag(const char *code, const char *text) {
-  for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
-    const fsched_diag *d = fsched_diag_get(ctx, i);
-    if (strcmp(d->code, code) == 0) {
-      ck_assert_msg(strstr(d->message, text) != NULL, "'%s' lacks '%s'", d->message, text);
-      return;
-    }
-  }
-  ck_abort_msg("no diagnostic '%s'", code);
-}
-
-static void assert_ok(void) {
-  fs_status status = replay();
-  ck_assert_msg(status == FSCHED_OK, "status %d: %s", status,
-                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
-}
 
 START_TEST(ping_pong)
 {
@@ -597,7 +554,7 @@ Suite *fs_suite_replay(void) {
   Suite *s = suite_create("replay");
   TCase *t = tcase_create("replay");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_replay(t);
   tcase_add_test(t, ping_pong);
   tcase_add_test(t, more_queues_than_processors);
   tcase_add_test(t, nothing_to_do);

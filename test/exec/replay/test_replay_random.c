@@ -8,16 +8,13 @@
 #include "fsched/replay.h"
 #include "kit/gen.h"
 
+#include "kit/context.h"
+
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 60 };
 #else
 enum { GRAPHS = 300 };
 #endif
-
-static fsched_context *ctx;
-
-static void set_up(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void tear_down(void) { fsched_context_destroy(ctx); }
 
 static void assert_ok(fs_status status, uint64_t seed, const char *what) {
   ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: status %d: %s", (unsigned long long)seed, what,
@@ -95,7 +92,7 @@ Suite *fs_suite_replay_random(void) {
   Suite *s = suite_create("replay_random");
   TCase *t = tcase_create("replay_random");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_context(t);
   tcase_add_test(t, any_graph);
   tcase_add_test(t, tight_memory);
   tcase_add_test(t, many_invocations);

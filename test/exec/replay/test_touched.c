@@ -15,17 +15,14 @@
 #include "fsched/replay.h"
 #include "kit/temp_dir.h"
 
+#include "kit/context.h"
+
 /* A sanitizer's shadow takes memory of its own, and its allocator heeds no limits. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
 #endif
-
-static fsched_context *ctx;
-
-static void setup(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
-static void teardown(void) { fsched_context_destroy(ctx); }
 
 /* The most that this process, which is the test's own, has had in memory; KiB. */
 static uint64_t most_resident(void) {
@@ -202,7 +199,7 @@ END_TEST
 Suite *fs_suite_touched(void) {
   Suite *s = suite_create("touched");
   TCase *t = tcase_create("touched");
-  tcase_add_checked_fixture(t, setup, teardown);
+  fs_test_context(t);
   tcase_add_loop_test(t, only_what_is_touched, 0, 2);
   tcase_add_test(t, ranges_are_of_the_whole);
   tcase_add_test(t, limit_is_named);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <unistd.h>
+
+#include "kit/context.h"
+
+fsched_context *ctx;
+fs_arena own_arena;
+fs_temp_dir own_dir;
+
+void fs_test_begin(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
+void fs_test_end(void) { fsched_context_destroy(ctx); }
+
+void fs_test_context(TCase *t) { tcase_add_checked_fixture(t, fs_test_begin, fs_test_end); }
+
+static void arena_begin(void) {
+  fs_test_begin();
+  fs_arena_init(&own_arena, ctx);
+}
+
+static void arena_end(void) {
+  fs_arena_release(&own_arena);
+  fs_test_end();
+}
+
+void fs_test_arena(TCase *t) { tcase_add_checked_fixture(t, arena_begin, arena_end); }
+
+static void dir_begin(void) {
+  fs_test_begin();
+  fs_temp_dir_make(own_dir);
+  ck_assert_int_eq(chdir(own_dir), 0);
+}
+
+static void dir_end(void) {
+  fs_test_end();
+  ck_assert_int_eq(chdir("/"), 0);
+  fs_temp_dir_drop(own_dir);
+}
+
+void fs_test_in_dir(TCase *t) { tcase_add_checked_fixture(t, dir_begin, dir_end); }

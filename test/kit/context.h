@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each test of a case has anew, and what is taken away behind it.  To be included behind all
+ * others, as the names are short. */
+#ifndef FS_TEST_CONTEXT_H
+#define FS_TEST_CONTEXT_H
+
+#include "base/mem.h"
+#include "kit/temp_dir.h"
+
+extern fsched_context *ctx;
+extern fs_arena own_arena;
+extern fs_temp_dir own_dir;
+
+void fs_test_context(TCase *t);
+/* The context and an arena of it. */
+void fs_test_arena(TCase *t);
+/* The context and a directory, in which the test runs. */
+void fs_test_in_dir(TCase *t);
+
+/* For fixtures that have more than the context. */
+void fs_test_begin(void);
+void fs_test_end(void);
+
+#endif
