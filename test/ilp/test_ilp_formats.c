@@ -8,11 +8,12 @@
 #include "ilp/model/text.h"
 #include "ilp/model_kit.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static char dir[64];
 
 static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   (void)snprintf(dir, sizeof dir, "/tmp/fsched-test-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
 }
@@ -30,7 +31,7 @@ static void teardown(void) {
     (void)unlink(path);
   }
   ck_assert_int_eq(rmdir(dir), 0);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static uint32_t var(fs_model *m, fs_var_kind kind, int64_t low, int64_t high, int64_t cost) {

@@ -2,16 +2,17 @@
 /* The builder of models, and what decides about points. */
 #include "ilp/model_kit.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fs_model m;
 
 static void setup(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   fs_model_init(&m, ctx, "small");
 }
 static void teardown(void) {
   fs_model_release(&m);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static uint32_t var(int64_t low, int64_t high, int64_t cost) {

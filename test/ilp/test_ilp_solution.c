@@ -4,9 +4,10 @@
 #include "ilp/model_kit.h"
 #include "ilp/solver/decimal.h"
 
+#include "kit/context.h"
+
 enum { X1, X2, LOOSE, LEAST, NEVER, VARS };
 
-static fsched_context *ctx;
 static fs_model m;
 static int64_t value[VARS];
 
@@ -20,7 +21,7 @@ static void setup(void) {
                   {"loose", FS_VAR_CONTINUOUS, -100, 100},
                   {"least", FS_VAR_INTEGER, 3, FS_MODEL_INF},
                   {"never", FS_VAR_INTEGER, -FS_MODEL_INF, -2}};
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   fs_model_init(&m, ctx, "small");
   for (int i = 0; i < VARS; i++) {
     uint32_t id;
@@ -30,7 +31,7 @@ static void setup(void) {
 }
 static void teardown(void) {
   fs_model_release(&m);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static void values(int64_t x1, int64_t x2, int64_t loose, int64_t least, int64_t never) {

@@ -4,6 +4,8 @@
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
 
+#include "kit/context.h"
+
 static const char text[] =
     "fsched: 1\n"
     "name: g\n"
@@ -23,18 +25,17 @@ static const char text[] =
     "  - {name: j, time: 6, uses: {power: 2}, after: [e]}\n";
 enum { LIST = 21, BEST = 19 }; /* makespans of the heuristic, and by exhaustive search */
 
-static fsched_context *ctx;
 static fsched_graph *graph;
 static char solver[4096];
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   ck_fs(ctx, fsched_graph_parse(ctx, "g", text, sizeof text - 1, NULL, &graph));
 }
 
 static void tear_down(void) {
   fsched_graph_destroy(graph);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static fsched_compile_options options(fsched_refine refine) {

@@ -6,7 +6,8 @@
 #include "fsched/replay.h"
 #include "kit/mutate/mutate.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fsched_device *device;
 static fsched_semaphore *line, *end;
 
@@ -46,7 +47,7 @@ static const kit_kernel kernels[] = {{"add", kit_add}, {"meet", meet},     {"gat
                                      {"sum", sum},     {"fail", kit_fail}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   line = kit_timeline();
   end = kit_timeline();
@@ -61,7 +62,7 @@ static void tear_down(void) {
   fsched_semaphore_release(end);
   fsched_semaphore_release(open_at);
   kit_count_close(&entered);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 /* One `in` word, one `out` word. */

@@ -4,7 +4,8 @@
 #include "exec/context/exec_kit.h"
 #include "exec/replay/replay_maker.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fsched_device *device;
 static fsched_exec *x;
 static fsched_program *program;
@@ -37,7 +38,7 @@ static int fail_above(const fsched_kernel_call *call) {
 static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", fail_above}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   x = kit_exec(ctx, device, NULL, 2);
   program = kit_compile(ctx, graph);
@@ -57,7 +58,7 @@ static void tear_down(void) {
     fsched_fence_release(fence[i]);
     fsched_semaphore_release(line[i]);
   }
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static void restart(fsched_pool *pool, uint32_t in_flight) {

@@ -4,16 +4,17 @@
  * too. */
 #include "exec/context/exec_kit.h"
 
+#include "kit/context.h"
+
 enum { STACK = 256 << 10, LINKS = KIT_SLOW ? 20000 : 100000, TIMELINES = 5000 };
 
-static fsched_context *ctx;
 static fsched_device *device;
 static fsched_semaphore *s;
 
 static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   s = kit_timeline();
 }
@@ -21,7 +22,7 @@ static void set_up(void) {
 static void tear_down(void) {
   fsched_semaphore_release(s);
   fsched_device_release(device);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 /* Runs `function` in a thread with a small stack, to its end. */

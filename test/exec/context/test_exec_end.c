@@ -4,7 +4,8 @@
 #include "exec/context/exec_kit.h"
 #include "exec/replay/replay_maker.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fsched_device *device;
 static fsched_semaphore *line, *end;
 
@@ -30,7 +31,7 @@ static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail},     {
                                      {"count", count}, {"negative", negative}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   line = kit_timeline();
   end = kit_timeline();
@@ -44,7 +45,7 @@ static void tear_down(void) {
   fsched_semaphore_release(end);
   fsched_semaphore_release(open_at);
   kit_count_close(&entered);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal) {

@@ -6,6 +6,8 @@
 #include "exec/context/device.h"
 #include "exec/context/exec_kit.h"
 
+#include "kit/context.h"
+
 enum { ROOM = 64 };
 
 typedef struct known {
@@ -13,7 +15,6 @@ typedef struct known {
   fsched_frontier_entry entries[ROOM];
 } known;
 
-static fsched_context *ctx;
 static fsched_device *device;
 static fsched_exec *x;
 static fsched_program *program;
@@ -23,7 +24,7 @@ static fsched_semaphore *go, *end;
 static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   x = kit_exec(ctx, device, NULL, 1);
   program = kit_compile(ctx, KIT_ONE("fail"));
@@ -38,7 +39,7 @@ static void tear_down(void) {
   fsched_device_release(device);
   fsched_semaphore_release(go);
   fsched_semaphore_release(end);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 /* Signals `value` of `signal`, after the fence; with a cause its kernel fails. */

@@ -8,7 +8,8 @@
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static _Atomic int enough; /* lets kernels return after all */
 static _Atomic uint32_t inside;
 
@@ -51,12 +52,10 @@ static const kit_kernel kernels[] = {
     {"hang", hang}, {"late", late}, {"add", kit_add}, {"twice", twice}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   enough = 0;
   inside = 0;
 }
-
-static void tear_down(void) { fsched_context_destroy(ctx); }
 
 /* Kinds of devices that call functions of this process. */
 static const struct {
@@ -269,7 +268,7 @@ Suite *fs_suite_exec_kernels(void) {
   Suite *s = suite_create("exec_kernels");
   TCase *t = tcase_create("exec_kernels");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_checked_fixture(t, set_up, fs_test_end);
   tcase_add_loop_test(t, kernel_is_given_up, 0, MACHINES);
   tcase_add_loop_test(t, pool_is_left_behind, 0, MACHINES);
   tcase_add_loop_test(t, slow_kernel_is_no_failure, 0, MACHINES);

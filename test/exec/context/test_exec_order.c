@@ -6,9 +6,10 @@
 #include "exec/context/exec_kit.h"
 #include "kit/gen.h"
 
+#include "kit/context.h"
+
 enum { MOST = 4, PROGRAMS = 3, EXECS = 2, SETS = KIT_SLOW ? 24 : 80, NOBODY = MOST };
 
-static fsched_context *ctx;
 static fsched_device *device;
 static fsched_program *program[PROGRAMS];
 
@@ -41,7 +42,7 @@ static int count(const fsched_kernel_call *call) {
 static const kit_kernel kernels[] = {{"add", kit_add}, {"count", count}, {NULL, NULL}};
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   for (uint32_t i = 0; i < PROGRAMS; i++) {
     program[i] = kit_compile(ctx, graphs[i]);
@@ -54,7 +55,7 @@ static void tear_down(void) {
     fsched_program_destroy(program[i]);
   }
   fsched_device_release(device);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 /* What an invocation takes, always from one of a lower number, or NOBODY: input i takes x or y of

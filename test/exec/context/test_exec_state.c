@@ -6,7 +6,8 @@
 #include "exec/context/core.h"
 #include "exec/context/exec_kit.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fsched_device *device;
 static fsched_exec *x;
 
@@ -58,7 +59,7 @@ static void open_exec(void) {
 }
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   device = kit_device(ctx, kernels);
   for (uint32_t i = 0; i < PROGRAMS; i++) {
     program[i] = kit_compile(ctx, graphs[i]);
@@ -73,7 +74,7 @@ static void tear_down(void) {
     fsched_program_destroy(program[i]);
   }
   fsched_device_release(device);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static void invoke(uint32_t which, int64_t value, uint64_t *result, fsched_fence *wait,

@@ -7,13 +7,14 @@
 
 #include "exec/context/exec_kit.h"
 
-static fsched_context *ctx;
+#include "kit/context.h"
+
 static fsched_device *device;
 static fsched_pool *pool;
 static fsched_semaphore *in, *out; /* for wait and signal fences */
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   kit_ok(ctx, fsched_device_create(ctx, NULL, &device));
   kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
   in = kit_timeline();
@@ -25,7 +26,7 @@ static void tear_down(void) {
   fsched_device_release(device);
   fsched_semaphore_release(in);
   fsched_semaphore_release(out);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static fsched_pool_stats stats(void) {

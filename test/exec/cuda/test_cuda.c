@@ -6,8 +6,9 @@
 #include "exec/replay/replay_maker.h"
 #include "fsched/replay.h"
 
+#include "kit/context.h"
+
 static cuda_fake fake;
-static fsched_context *ctx;
 static maker *m;
 static fsched_device *device;
 static fsched_replay_options options;
@@ -34,7 +35,7 @@ static void set_up(void) {
   if (!cuda_is_real()) {
     cuda_fake_load(&fake);
   }
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   m = malloc(sizeof *m);
   ck_assert_ptr_nonnull(m);
   mk_init(m, ctx);
@@ -50,7 +51,7 @@ static void tear_down(void) {
     cuda_fake_clean(&fake);
   }
   free(m);
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 static fs_status replay(void) {

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the CUDA driver: what is there, what is not, and how it is said. */
 #include "base/context.h"
-#include "exec/cuda/cuda_fake.h"
 #include "exec/cuda/driver.h"
 
-static cuda_fake fake;
-static fsched_context *ctx;
+#include "exec/cuda/cuda_case.h"
+
 static fs_cuda d;
 static fs_cuda_reason reason;
-
-static void set_up(void) {
-  cuda_fake_load(&fake);
-  fake.reset(&(fake_cuda_controls){0});
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-}
-
-static void tear_down(void) { fsched_context_destroy(ctx); }
 
 static fs_status find(const char *driver, uint32_t ordinal) {
   return fs_cuda_find(&d, &(fs_cuda_where){.driver = driver, .ordinal = ordinal}, &reason);
@@ -121,7 +112,7 @@ END_TEST
 Suite *fs_suite_cuda_driver(void) {
   Suite *s = suite_create("cuda_driver");
   TCase *t = tcase_create("cuda_driver");
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_checked_fixture(t, cuda_begin_fake, fs_test_end);
   tcase_add_test(t, a_device_is_found);
   tcase_add_test(t, no_device_is_a_reason);
   tcase_add_test(t, an_optional_function);

@@ -2,10 +2,9 @@
 /* Contexts of execution on CUDA: what is late, what is early, several slots, shutdown, and how
  * often the driver is called. */
 #include "exec/context/exec_kit.h"
-#include "exec/cuda/cuda_fake.h"
 
-static cuda_fake fake;
-static fsched_context *ctx;
+#include "exec/cuda/cuda_case.h"
+
 static fsched_device *device;
 
 static void open_device(const char *kind, uint64_t seed) {
@@ -17,20 +16,10 @@ static void open_device(const char *kind, uint64_t seed) {
   kit_ok(ctx, fsched_device_create(ctx, &o, &device));
 }
 
-static void set_up(void) {
-  if (!cuda_is_real()) {
-    cuda_fake_load(&fake);
-  }
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-}
-
 static void tear_down(void) {
   fsched_device_release(device);
   device = NULL;
-  if (!cuda_is_real()) {
-    cuda_fake_clean(&fake);
-  }
-  fsched_context_destroy(ctx);
+  cuda_end();
 }
 
 static const char *kind_of(int loop) { return loop % 2 == 0 ? "cuda" : "cuda-graph"; }
@@ -267,7 +256,7 @@ END_TEST
 Suite *fs_suite_cuda_exec(void) {
   Suite *s = suite_create("cuda_exec");
   TCase *t = tcase_create("cuda_exec");
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_checked_fixture(t, cuda_begin, tear_down);
   tcase_add_loop_test(t, early_and_late, 0, 4);
   tcase_add_loop_test(t, content_that_never_comes, 0, 4);
   tcase_add_loop_test(t, content_that_fails, 0, 4);

@@ -2,11 +2,10 @@
 /* Kernels of modules that never return on a CUDA device: named and given up, while no call of the
  * driver waits for them.  On the fake driver, where `slow` hangs until it is let go. */
 #include "exec/context/exec_kit.h"
-#include "exec/cuda/cuda_fake.h"
 #include "fsched/replay.h"
 
-static cuda_fake fake;
-static fsched_context *ctx;
+#include "exec/cuda/cuda_case.h"
+
 static fsched_device *device;
 static const uint64_t soon_ns = 20000000;
 
@@ -25,15 +24,10 @@ static void open_hanging(int loop) {
   open_device(loop, &(fake_cuda_controls){.hang = "slow", .hang_at = 1});
 }
 
-static void set_up(void) {
-  cuda_fake_load(&fake);
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-}
-
 /* No call has waited for what hangs. */
 static void tear_down(void) {
   ck_assert_str_eq(fake.fault(), "");
-  fsched_context_destroy(ctx);
+  fs_test_end();
 }
 
 #define HEAD                                                                    \
@@ -393,7 +387,7 @@ Suite *fs_suite_cuda_hang(void) {
   Suite *s = suite_create("cuda_hang");
   TCase *t = tcase_create("cuda_hang");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_checked_fixture(t, cuda_begin_fake, tear_down);
   if (!cuda_is_real()) {
     tcase_add_loop_test(t, one_beside_others, 0, 8);
     tcase_add_loop_test(t, two_at_once, 0, 8);

@@ -8,10 +8,11 @@
 #include "exec/cuda/kernels/call.h"
 #include "exec/host/kernel.h"
 
+#include "kit/context.h"
+
 enum { ROOM = 1 << 16, MOST_ARGS = 140 };
 
 static cuda_fake fake;
-static fsched_context *ctx;
 static fs_cuda d;
 static fs_cu_module module;
 static fs_cu_function mix, digest, copy, pace;
@@ -43,7 +44,7 @@ static fs_cu_function load(const char *name) {
 
 static void set_up(void) {
   fs_cuda_reason reason;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
+  fs_test_begin();
   fs_cuda_where where = {0};
   if (!cuda_is_real()) {
     cuda_fake_load(&fake);
@@ -67,7 +68,7 @@ static void tear_down(void) {
   CU(cuModuleUnload(module));
   fs_cuda_leave(&d);
   fs_cuda_close(&d);
-  fsched_context_destroy(ctx);
+  fs_test_end();
   if (!cuda_is_real()) {
     cuda_fake_clean(&fake);
   }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs, compiled, verified and replayed on CUDA: every byte and every op's digest must be
  * that of a sequential evaluation, in whatever order the driver executes. */
-#include "exec/cuda/cuda_fake.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "model/stream/stream.h"
+
+#include "exec/cuda/cuda_case.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 9 };
@@ -14,17 +15,7 @@ enum { GRAPHS = 9 };
 enum { GRAPHS = 12 };
 #endif
 
-static cuda_fake fake;
-static fsched_context *ctx;
 static fsched_replay_result total;
-
-static void set_up(void) {
-  if (!cuda_is_real()) {
-    cuda_fake_load(&fake);
-  }
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-}
-static void tear_down(void) { fsched_context_destroy(ctx); }
 
 static void assert_ok(fsched_status status, uint64_t seed, const char *what) {
   ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: status %d: %s", (unsigned long long)seed, what,
@@ -114,7 +105,7 @@ END_TEST
 Suite *fs_suite_cuda_random(void) {
   Suite *s = suite_create("cuda_random");
   TCase *t = tcase_create("cuda_random");
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  tcase_add_checked_fixture(t, cuda_begin, fs_test_end);
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, any_graph, 0, 2);
   tcase_add_loop_test(t, tight_memory, 0, 2);
