@@ -15,8 +15,7 @@
 #include <time.h>
 
 #include "kit/gen.h"
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 enum { GRAPHS = 12, KINDS = 4, OPS = 400, QUEUES = 12, RUNS = 3, SLOTS = 16, PUBLISHED = 32 };
 
@@ -171,7 +170,7 @@ static outcome compile(fsched_context *ctx, const fsched_graph *g, uint32_t barr
   outcome r = {.compiled = status == FSCHED_OK, .cpu = cpu_now() - cpu};
   if (r.compiled) {
     const fs_sync *y = s->sync;
-    r.makespan = s->makespan;
+    r.makespan = s->schedule->makespan;
     r.barriers = y->n_barriers;
     r.used = y->barriers_used;
     r.added = y->barrier_added;

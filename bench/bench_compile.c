@@ -19,8 +19,7 @@
 
 #include "fsched/verify.h"
 #include "kit/gen.h"
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 /* Up to PORTFOLIO ops the list scheduler runs several plans, so each side has a fit of its own. */
 enum { MAX_RUNS = 9, MAX_PASSES = 16, MIN_OPS = 1000, LIMIT_OPS = 100000, PORTFOLIO = 20000 };
@@ -118,7 +117,7 @@ static void one_run(fsched_context *ctx, const fsched_graph *g, result *out) {
   r->verify_cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   r->verify_wall = now(CLOCK_MONOTONIC) - wall;
   out->peak_verify_kib = peak();
-  out->n_copies = s->n_copies;
+  out->n_copies = s->schedule->n_copies;
   out->n_control = s->sync->n_control;
   out->n_waits = s->sync->waits_emitted;
   fsched_schedule_destroy(s);

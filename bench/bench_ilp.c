@@ -16,7 +16,7 @@
 #include "ilp/solver/solver.h"
 #include "ilp/time/model.h"
 #include "kit/gen.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 typedef struct setting {
   const char *folder, *solver;
@@ -196,20 +196,22 @@ static void one(const setting *s, const char *file, tally *t, form *forms, size_
   fsched_schedule *best = refine(ctx, g, s);
   double seconds = now() - begin;
   unsigned known = best_known(s, file);
-  bool proven = best->makespan == best->lower_bound;
+  bool proven = best->schedule->makespan == best->schedule->lower_bound;
   printf("%-14s %6llu %6llu %8llu %6llu %6u  %-8s %6.2f\n", file,
-         (unsigned long long)list->makespan, (unsigned long long)list->lower_bound,
-         (unsigned long long)best->makespan, (unsigned long long)best->lower_bound, known,
-         proven ? "proven" : "", seconds);
+         (unsigned long long)list->schedule->makespan,
+         (unsigned long long)list->schedule->lower_bound,
+         (unsigned long long)best->schedule->makespan,
+         (unsigned long long)best->schedule->lower_bound, known, proven ? "proven" : "", seconds);
   t->n++;
-  t->heuristic += list->makespan == list->lower_bound;
+  t->heuristic += list->schedule->makespan == list->schedule->lower_bound;
   t->proven += proven;
-  t->optimal += best->makespan == known;
-  t->wrong += best->makespan < known || (proven && best->makespan != known) ||
-              best->lower_bound > known || best->makespan > list->makespan;
+  t->optimal += best->schedule->makespan == known;
+  t->wrong += best->schedule->makespan < known || (proven && best->schedule->makespan != known) ||
+              best->schedule->lower_bound > known ||
+              best->schedule->makespan > list->schedule->makespan;
   t->seconds += seconds;
-  for (size_t i = 0; i < n_forms && list->makespan > list->lower_bound; i++) {
-    solve_form(ctx, g, s, list->makespan - 1, list->lower_bound, &forms[i]);
+  for (size_t i = 0; i < n_forms && list->schedule->makespan > list->schedule->lower_bound; i++) {
+    solve_form(ctx, g, s, list->schedule->makespan - 1, list->schedule->lower_bound, &forms[i]);
   }
   fflush(stdout);
   fsched_schedule_destroy(list);

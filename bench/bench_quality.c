@@ -12,7 +12,7 @@
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/naive.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 enum { SEEDS = 4, SCENARIOS_MAX = 64 };
 
@@ -37,7 +37,7 @@ typedef struct group {
   double bytes[WAYS], bytes_needed, ops;
 } group;
 
-static uint64_t copy_bytes(const fsched_schedule *s) {
+static uint64_t copy_bytes(const fs_schedule *s) {
   uint64_t sum = 0;
   for (uint32_t c = 0; c < s->n_copies; c++) {
     sum += fs_version_size(s->graph, s->copy_version[c]);
@@ -59,7 +59,9 @@ static uint64_t needed_bytes(const fsched_graph *g) {
 static fsched_schedule *schedule(fsched_context *ctx, const fsched_graph *g, way w) {
   fsched_schedule *s;
   if (w == NAIVE) {
-    need(ctx, fs_naive_schedule(ctx, g, &s));
+    fs_schedule *naive;
+    need(ctx, fs_naive_schedule(ctx, g, &naive));
+    need(ctx, fs_handle_create(naive, NULL, &s));
     need(ctx, fsched_verify_schedule(ctx, g, s));
     return s;
   }
@@ -79,10 +81,10 @@ static void measure(fsched_context *ctx, const fs_gen_params *p, group *const gr
   for (way w = FARTHEST; w < WAYS; w++) {
     fsched_schedule *s = schedule(ctx, g, w);
     for (int i = 0; i < 3; i++) {
-      groups[i]->log_ratio[w] += log((double)s->makespan / bound);
-      groups[i]->bytes[w] += (double)copy_bytes(s);
+      groups[i]->log_ratio[w] += log((double)s->schedule->makespan / bound);
+      groups[i]->bytes[w] += (double)copy_bytes(s->schedule);
       if (w == FARTHEST) {
-        groups[i]->log_bound += log((double)s->makespan / (double)b.all);
+        groups[i]->log_bound += log((double)s->schedule->makespan / (double)b.all);
       }
     }
     fsched_schedule_destroy(s);
@@ -277,13 +279,13 @@ static void one_scaled(fsched_context *ctx, const fsched_graph *g, uint32_t lane
   need(ctx, fs_graph_lower_bounds(ctx, big, &b));
   fsched_schedule *s = schedule(ctx, big, FARTHEST);
   fs_tick window = fs_max(b.all, window_bound(big));
-  if (s->makespan < window) {
+  if (s->schedule->makespan < window) {
     fail("a makespan below its bound");
   }
-  double ratio = (double)s->makespan / (double)window;
+  double ratio = (double)s->schedule->makespan / (double)window;
   t->n++;
-  t->reached += s->makespan == b.all;
-  t->reached_window += s->makespan == window;
+  t->reached += s->schedule->makespan == b.all;
+  t->reached_window += s->schedule->makespan == window;
   t->log_ratio += log(ratio);
   t->worst = ratio > t->worst ? ratio : t->worst;
   fsched_schedule_destroy(s);

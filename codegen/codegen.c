@@ -11,7 +11,7 @@
 
 typedef struct fs_codegen {
   const fsched_graph *g;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *sync;
   fs_layout layout;
   fs_places places;
@@ -26,7 +26,7 @@ static uint64_t axis_id(uint64_t machine, uint64_t domain, uint64_t ordinal) {
   return (uint64_t)FS_AXIS_SESSION << 56 | machine << 48 | domain << 40 | ordinal;
 }
 
-static bool is_queue_name(const fsched_schedule *s, const char *name) {
+static bool is_queue_name(const fs_schedule *s, const char *name) {
   for (uint32_t q = 0; q < s->n_queues; q++) {
     if (strcmp(s->queue_name[q], name) == 0) {
       return true;
@@ -36,8 +36,7 @@ static bool is_queue_name(const fsched_schedule *s, const char *name) {
 }
 
 /* Collectives are "gang0", "gang1", ...; underscores keep them apart from the queues' names. */
-static fs_status gang_name(fs_arena *arena, const fsched_schedule *s, uint32_t gang,
-                           const char **out) {
+static fs_status gang_name(fs_arena *arena, const fs_schedule *s, uint32_t gang, const char **out) {
   size_t prefix = 0;
   do {
     size_t room = prefix + 16;
@@ -428,7 +427,7 @@ static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
   return fs_draft_finish(&c->d, out);
 }
 
-fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,
+fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_sync *sync,
                          fsched_program **out) {
   assert(sync->schedule == s && sync->n_axes == s->n_queues + s->graph->n_gangs);
   fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};

@@ -10,7 +10,7 @@
 #include "model/stream/stream.h"
 #include "model/sync.h"
 
-fs_status fs_codegen_run(fsched_context *ctx, const fsched_schedule *s, const fs_sync *sync,
+fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_sync *sync,
                          fsched_program **out) FS_MUST_USE;
 
 #endif

@@ -28,7 +28,7 @@ static uint32_t spill_store(const fsched_graph *g, uint32_t version) {
 }
 
 static void find_residencies(fs_layout *l) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   const fsched_graph *g = s->graph;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     uint32_t memory = s->res_memory[r], v = s->res_version[r];
@@ -65,7 +65,7 @@ static fs_status assign(fs_layout *l, const uint8_t *written) {
   return FSCHED_OK;
 }
 
-fs_status fs_layout_make(fs_arena *arena, const fsched_schedule *s, fs_layout *out) {
+fs_status fs_layout_make(fs_arena *arena, const fs_schedule *s, fs_layout *out) {
   const fsched_graph *g = s->graph;
   uint32_t n = g->n_versions;
   uint8_t *written;

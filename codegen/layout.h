@@ -17,7 +17,7 @@ typedef struct fs_spot { /* memory FS_NONE: nowhere */
 } fs_spot;
 
 typedef struct fs_layout {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   uint64_t *home;      /* per version: address in its own memory, unbounded or counted */
   uint64_t *store;     /* per version: address in an unbounded or counted backing store */
   uint32_t *first_res; /* per version: its first and last residency in its own memory */
@@ -28,7 +28,7 @@ typedef struct fs_layout {
 } fs_layout;
 
 /* Arrays live in `arena`.  O(versions + residencies).  Errors: FSCHED_SYSTEM. */
-fs_status fs_layout_make(fs_arena *arena, const fsched_schedule *s, fs_layout *out) FS_MUST_USE;
+fs_status fs_layout_make(fs_arena *arena, const fs_schedule *s, fs_layout *out) FS_MUST_USE;
 
 /* Where an access with this residency (FS_NONE in unbounded memories) finds the version. */
 fs_spot fs_layout_home(const fs_layout *l, uint32_t version, uint32_t residency);

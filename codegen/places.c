@@ -20,7 +20,7 @@ static fs_status group_lanes(fs_arena *arena, const fs_sync *sync, bool memory, 
   return fs_group(arena, owner, sync->n_lanes, n_owners, index, lanes);
 }
 
-fs_status fs_places_make(fs_arena *arena, const fsched_schedule *s, const fs_sync *sync,
+fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
                          const fs_layout *layout, fs_places *out) {
   *out = (fs_places){.s = s, .sync = sync, .layout = layout};
   FS_TRY(group_lanes(arena, sync, true, s->n_residencies, &out->res_lane0, &out->res_lane));
@@ -155,7 +155,7 @@ static fs_stream_place copy_place(fs_spot spot, uint64_t size, uint32_t version,
 }
 
 static uint32_t places_of_copy(fs_places *p, uint32_t item, fs_stream_place *out) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   uint32_t c = item - s->graph->n_ops, v = s->copy_version[c];
   bool write = s->copy_kind[c] == FS_SPILL_WRITE;
   if (out != NULL) {

@@ -8,7 +8,7 @@
 #include "model/sync.h"
 
 typedef struct fs_places {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *sync;
   const fs_layout *layout;
   /* CSR of lane ids: of a residency (counted memories), of an item (resources, concurrency). */
@@ -20,7 +20,7 @@ typedef struct fs_places {
   uint32_t list;
 } fs_places;
 
-fs_status fs_places_make(fs_arena *arena, const fsched_schedule *s, const fs_sync *sync,
+fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
                          const fs_layout *layout, fs_places *out) FS_MUST_USE;
 /* Writes the places of an item to `out` and returns their number; with NULL only counts. */
 uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out);

@@ -39,7 +39,7 @@ static void put_version(fs_text *t, const fsched_graph *g, uint32_t version) {
 }
 
 /* "A", "write x" or "read x.2". */
-static void put_item(fs_text *t, const fsched_schedule *s, uint32_t item) {
+static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   if (!fs_item_is_copy(s, item)) {
     fs_text_visible(t, g->op_name[item]);
@@ -109,7 +109,7 @@ static void put_interval(fs_text *t, uint64_t begin, uint64_t end) {
   fs_text_puts(t, ")");
 }
 
-static void put_residency(fs_columns *c, const fsched_schedule *s, uint32_t r) {
+static void put_residency(fs_columns *c, const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = s->graph;
   const fs_memory *m = &g->target.memory[s->res_memory[r]];
   if (s->res_version[r] == FS_NONE) {
@@ -130,18 +130,14 @@ static void put_residency(fs_columns *c, const fsched_schedule *s, uint32_t r) {
   cell_u64(c, s->res_end[r]);
 }
 
-fs_status fs_dump_schedule(fs_text *t, const fsched_schedule *s) {
+fs_status fs_dump_schedule(fs_text *t, const fs_schedule *s) {
   static const char *const heads[] = {"resident", "memory", "bytes", "begin", "end"};
-  char *table;
-  size_t length;
   put_u64(t, "makespan ", s->makespan);
   put_u64(t, ", lower bound ", s->lower_bound);
   put_u64(t, ", copies ", s->n_copies);
   put_u64(t, ", residencies ", s->n_residencies);
   fs_text_puts(t, "\n\n");
-  FS_TRY(fsched_schedule_table(t->ctx, s, &table, &length));
-  fs_text_add(t, table, length);
-  fsched_text_free(t->ctx, table, length);
+  FS_TRY(fs_schedule_table_put(t, s));
   if (s->n_residencies == 0) {
     return FSCHED_OK;
   }
@@ -155,16 +151,16 @@ fs_status fs_dump_schedule(fs_text *t, const fsched_schedule *s) {
   return fs_columns_finish(&c, "", t);
 }
 
-static void put_edge(fs_columns *c, const fsched_schedule *s, uint32_t edge) {
+static void put_edge(fs_columns *c, const fs_sync *y, uint32_t edge) {
   static const char *const why[] = {"reuse", "resource", "concurrency", "barrier"};
-  put_item(&c->text, s, s->sync->control_from[edge]);
+  put_item(&c->text, y->schedule, y->control_from[edge]);
   fs_columns_cell(c, FS_LEFT);
-  put_item(&c->text, s, s->sync->control_to[edge]);
+  put_item(&c->text, y->schedule, y->control_to[edge]);
   fs_columns_cell(c, FS_LEFT);
-  cell_text(c, why[s->sync->control_why[edge]]);
+  cell_text(c, why[y->control_why[edge]]);
 }
 
-static void put_lane(fs_columns *c, const fsched_schedule *s, const fs_lane *lane) {
+static void put_lane(fs_columns *c, const fs_schedule *s, const fs_lane *lane) {
   const fs_target *target = &s->graph->target;
   if (lane->kind == FS_LANE_CONCURRENCY) {
     fs_text_puts(&c->text, "concurrency");
@@ -187,28 +183,28 @@ static void put_lane(fs_columns *c, const fsched_schedule *s, const fs_lane *lan
   fs_columns_cell(c, FS_LEFT);
 }
 
-fs_status fs_dump_control(fs_text *t, const fsched_schedule *s) {
+fs_status fs_dump_control(fs_text *t, const fs_sync *y) {
   static const char *const edge_heads[] = {"from", "to", "why"};
   static const char *const lane_heads[] = {"of", "units", "held by"};
   fs_columns c;
-  put_u64(t, "control edges ", s->sync->n_control);
-  put_u64(t, ", lanes ", s->sync->n_lanes);
+  put_u64(t, "control edges ", y->n_control);
+  put_u64(t, ", lanes ", y->n_lanes);
   fs_text_puts(t, "\n");
-  if (s->sync->n_control > 0) {
+  if (y->n_control > 0) {
     fs_text_puts(t, "\n");
     fs_columns_init(&c, t->ctx, 3);
     put_heads(&c, edge_heads, "lll");
-    for (uint32_t i = 0; i < s->sync->n_control; i++) {
-      put_edge(&c, s, i);
+    for (uint32_t i = 0; i < y->n_control; i++) {
+      put_edge(&c, y, i);
     }
     FS_TRY(fs_columns_finish(&c, "", t));
   }
-  if (s->sync->n_lanes > 0) {
+  if (y->n_lanes > 0) {
     fs_text_puts(t, "\n");
     fs_columns_init(&c, t->ctx, 3);
     put_heads(&c, lane_heads, "lll");
-    for (uint32_t i = 0; i < s->sync->n_lanes; i++) {
-      put_lane(&c, s, &s->sync->lane[i]);
+    for (uint32_t i = 0; i < y->n_lanes; i++) {
+      put_lane(&c, y->schedule, &y->lane[i]);
     }
     FS_TRY(fs_columns_finish(&c, "", t));
   }
@@ -216,7 +212,7 @@ fs_status fs_dump_control(fs_text *t, const fsched_schedule *s) {
 }
 
 /* A gang's axis is called by its members. */
-static void put_axis(fs_text *t, const fsched_schedule *s, uint32_t axis) {
+static void put_axis(fs_text *t, const fs_schedule *s, uint32_t axis) {
   if (axis < s->n_queues) {
     fs_text_visible(t, s->queue_name[axis]);
     return;
@@ -229,7 +225,7 @@ static void put_axis(fs_text *t, const fsched_schedule *s, uint32_t axis) {
   }
 }
 
-static void cell_clock(fs_columns *c, const fsched_schedule *s, const fs_wait *entry, uint32_t n) {
+static void cell_clock(fs_columns *c, const fs_schedule *s, const fs_wait *entry, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     fs_text_puts(&c->text, i == 0 ? "" : " ");
     put_axis(&c->text, s, entry[i].axis);
@@ -239,9 +235,9 @@ static void cell_clock(fs_columns *c, const fsched_schedule *s, const fs_wait *e
   fs_columns_cell(c, FS_LEFT);
 }
 
-static void put_command(fs_columns *c, const fsched_schedule *s, uint32_t command, uint32_t epoch) {
+static void put_command(fs_columns *c, const fs_sync *sync, uint32_t command, uint32_t epoch) {
   static const char *const scopes[] = {"queue", "device", "device_group", "process", "system"};
-  const fs_sync *sync = s->sync;
+  const fs_schedule *s = sync->schedule;
   cell_u64(c, epoch);
   put_item(&c->text, s, sync->command_item[command]);
   fs_columns_cell(c, FS_LEFT);
@@ -253,9 +249,9 @@ static void put_command(fs_columns *c, const fsched_schedule *s, uint32_t comman
   cell_text(c, sync->tainted[command] ? "tainted" : "");
 }
 
-fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
+fs_status fs_dump_waits(fs_text *t, const fs_sync *sync) {
   static const char *const heads[] = {"epoch", "command", "waits", "signal", "frontier", ""};
-  const fs_sync *sync = s->sync;
+  const fs_schedule *s = sync->schedule;
   put_u64(t, "edges ", sync->waits_edges);
   put_u64(t, ": in queue order ", sync->waits_same_queue);
   put_u64(t, ", dominated ", sync->waits_dominated);
@@ -275,7 +271,7 @@ fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
     fs_columns_init(&c, t->ctx, 6);
     put_heads(&c, heads, "rlllll");
     for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
-      put_command(&c, s, i, i - sync->queue_command0[q] + 1);
+      put_command(&c, sync, i, i - sync->queue_command0[q] + 1);
     }
     FS_TRY(fs_columns_finish(&c, "  ", t));
   }
@@ -283,8 +279,8 @@ fs_status fs_dump_waits(fs_text *t, const fsched_schedule *s) {
 }
 
 /* An item's command; members of a gang are told apart by their queues. */
-static void put_member(fs_text *t, const fsched_schedule *s, uint32_t command) {
-  const fs_sync *sync = s->sync;
+static void put_member(fs_text *t, const fs_sync *sync, uint32_t command) {
+  const fs_schedule *s = sync->schedule;
   uint32_t item = sync->command_item[command];
   put_item(t, s, item);
   if (sync->item_command0[item + 1] - sync->item_command0[item] > 1) {
@@ -323,11 +319,11 @@ static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list
 }
 
 /* `slots` may be NULL. */
-static void cell_members(fs_columns *c, const fsched_schedule *s, const fs_turned *of,
-                         uint32_t barrier, const uint32_t *slots) {
+static void cell_members(fs_columns *c, const fs_sync *sync, const fs_turned *of, uint32_t barrier,
+                         const uint32_t *slots) {
   for (uint32_t i = of->first[barrier]; i < of->first[barrier + 1]; i++) {
     fs_text_puts(&c->text, i == of->first[barrier] ? "" : ", ");
-    put_member(&c->text, s, of->command[i]);
+    put_member(&c->text, sync, of->command[i]);
     if (slots != NULL && slots[of->entry[i]] != 1) {
       put_u64(&c->text, " x", slots[of->entry[i]]);
     }
@@ -335,9 +331,8 @@ static void cell_members(fs_columns *c, const fsched_schedule *s, const fs_turne
   fs_columns_cell(c, FS_LEFT);
 }
 
-static fs_status put_barriers(fs_text *t, const fsched_schedule *s, fs_arena *arena) {
+static fs_status put_barriers(fs_text *t, const fs_sync *sync, fs_arena *arena) {
   static const char *const heads[] = {"barrier", "physical", "use", "updated by", "waited for by"};
-  const fs_sync *sync = s->sync;
   fs_turned producers, consumers;
   FS_TRY(turn(arena, sync, sync->barrier_update0, sync->barrier_update, &producers));
   FS_TRY(turn(arena, sync, sync->barrier_wait0, sync->barrier_wait, &consumers));
@@ -348,20 +343,19 @@ static fs_status put_barriers(fs_text *t, const fsched_schedule *s, fs_arena *ar
     cell_u64(&c, b);
     cell_u64(&c, sync->barrier_physical[b]);
     cell_u64(&c, sync->barrier_use[b]);
-    cell_members(&c, s, &producers, b, sync->barrier_update_slots);
-    cell_members(&c, s, &consumers, b, NULL);
+    cell_members(&c, sync, &producers, b, sync->barrier_update_slots);
+    cell_members(&c, sync, &consumers, b, NULL);
   }
   return fs_columns_finish(&c, "", t);
 }
 
-static void put_cost(fs_text *t, const fsched_schedule *s) {
-  put_u64(t, "; makespan ", s->makespan);
-  put_u64(t, ", without them ", s->sync->makespan_before);
+static void put_cost(fs_text *t, const fs_sync *sync) {
+  put_u64(t, "; makespan ", sync->schedule->makespan);
+  put_u64(t, ", without them ", sync->makespan_before);
   fs_text_puts(t, "\n");
 }
 
-fs_status fs_dump_barriers(fs_text *t, const fsched_schedule *s) {
-  const fs_sync *sync = s->sync;
+fs_status fs_dump_barriers(fs_text *t, const fs_sync *sync) {
   put_u64(t, "barriers ", sync->n_barriers);
   put_u64(t, ", physical ", sync->barriers_used);
   if (sync->barrier_bound != FS_BARRIERS_AUTO) {
@@ -370,19 +364,19 @@ fs_status fs_dump_barriers(fs_text *t, const fsched_schedule *s) {
   put_u64(t, ", waits ", sync->barrier_wait0[sync->n_commands]);
   put_u64(t, ", orders added ", sync->barrier_added);
   put_u64(t, ", gates ", sync->barrier_gates);
-  put_cost(t, s);
+  put_cost(t, sync);
   if (sync->n_barriers == 0) {
     return FSCHED_OK;
   }
   fs_text_puts(t, "\n");
   fs_arena arena;
   fs_arena_init(&arena, t->ctx);
-  fs_status status = put_barriers(t, s, &arena);
+  fs_status status = put_barriers(t, sync, &arena);
   fs_arena_release(&arena);
   return status;
 }
 
-static void put_stop(fs_columns *c, const fsched_schedule *s, const fs_stop *stop) {
+static void put_stop(fs_columns *c, const fs_schedule *s, const fs_stop *stop) {
   fs_columns_cell(c, FS_LEFT);
   if (stop->queue == FS_NONE) {
     fs_text_puts(&c->text, "(all)");
@@ -397,10 +391,11 @@ static void put_stop(fs_columns *c, const fsched_schedule *s, const fs_stop *sto
   fs_columns_cell(c, FS_LEFT);
 }
 
-static fs_status put_issue(fs_text *t, const fsched_schedule *s, const uint32_t *queue_of,
-                           const uint32_t *command_at) {
+static fs_status put_issue(fs_text *t, const fs_sync *sync, fs_arena *arena) {
   static const char *const heads[] = {"order", "queue", "command"};
-  const fs_sync *sync = s->sync;
+  const fs_schedule *s = sync->schedule;
+  fs_issue issue;
+  FS_TRY(fs_sync_issue(sync, arena, &issue));
   fs_columns c;
   fs_columns_init(&c, t->ctx, 3);
   put_heads(&c, heads, "rll");
@@ -408,34 +403,23 @@ static fs_status put_issue(fs_text *t, const fsched_schedule *s, const uint32_t 
     for (; stop < sync->n_stops && sync->stop[stop].at <= at; stop++) {
       put_stop(&c, s, &sync->stop[stop]);
     }
+    uint32_t command = issue.command[at];
     cell_u64(&c, at);
-    cell_text(&c, s->queue_name[queue_of[at]]);
-    put_item(&c.text, s, sync->command_item[command_at[at]]);
+    cell_text(&c, s->queue_name[issue.queue[command]]);
+    put_item(&c.text, s, sync->command_item[command]);
     fs_columns_cell(&c, FS_LEFT);
   }
   return fs_columns_finish(&c, "", t);
 }
 
-fs_status fs_dump_block(fs_text *t, const fsched_schedule *s) {
-  const fs_sync *sync = s->sync;
+fs_status fs_dump_block(fs_text *t, const fs_sync *sync) {
   put_u64(t, "full syncs ", sync->n_full);
   put_u64(t, ", counting ", sync->n_stops - sync->n_full);
-  put_cost(t, s);
+  put_cost(t, sync);
   fs_text_puts(t, "\n");
   fs_arena arena;
   fs_arena_init(&arena, t->ctx);
-  uint32_t *queue_of, *command_at;
-  fs_status status = fs_new(&arena, &queue_of, sync->n_commands);
-  status = status == FSCHED_OK ? fs_new(&arena, &command_at, sync->n_commands) : status;
-  if (status == FSCHED_OK) {
-    for (uint32_t q = 0; q < s->n_queues; q++) {
-      for (uint32_t i = sync->queue_command0[q]; i < sync->queue_command0[q + 1]; i++) {
-        queue_of[sync->issue[i]] = q;
-        command_at[sync->issue[i]] = i;
-      }
-    }
-    status = put_issue(t, s, queue_of, command_at);
-  }
+  fs_status status = put_issue(t, sync, &arena);
   fs_arena_release(&arena);
   return status;
 }
@@ -449,7 +433,7 @@ fs_status fs_dump_program(fs_text *t, const fsched_program *program) {
   return FSCHED_OK;
 }
 
-void fs_dump_verified(fs_text *t, const fsched_schedule *s, const fsched_program *program) {
+void fs_dump_verified(fs_text *t, const fs_schedule *s, const fsched_program *program) {
   put_u64(t, "schedule verified: ops ", s->graph->n_ops);
   put_u64(t, ", copies ", s->n_copies);
   put_u64(t, ", residencies ", s->n_residencies);

@@ -30,7 +30,7 @@ static const char *why_name(fs_why why) {
   return names[why];
 }
 
-const char *fs_item_kind_name(const fsched_schedule *s, uint32_t item) {
+const char *fs_item_kind_name(const fs_schedule *s, uint32_t item) {
   if (!fs_item_is_copy(s, item)) {
     return "op";
   }
@@ -42,7 +42,7 @@ static void put_version(fs_text *t, const char *prefix, const fsched_graph *g, u
   put_key(t, ", \"version\": ", fs_version_index(g, version));
 }
 
-static void put_item(fs_text *t, const fsched_schedule *s, uint32_t item) {
+static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   bool copy = fs_item_is_copy(s, item);
   uint32_t version = copy ? s->copy_version[item - g->n_ops] : FS_NONE;
@@ -62,7 +62,7 @@ static void put_item(fs_text *t, const fsched_schedule *s, uint32_t item) {
   fs_text_puts(t, "}");
 }
 
-static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
+static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
   const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
   if (s->res_version[r] == FS_NONE) {
     put_text(t, "\"scratch\": ", s->graph->op_name[s->res_op[r]]);
@@ -80,8 +80,7 @@ static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
 }
 
 /* Edges name items by their place in the list of ops. */
-static fs_status put_edges(fs_text *t, const fsched_schedule *s) {
-  const fs_sync *sync = s->sync;
+static fs_status put_edges(fs_text *t, const fs_schedule *s, const fs_sync *sync) {
   uint32_t n = sync == NULL ? 0 : sync->n_control;
   fs_arena arena;
   uint32_t *position;
@@ -103,7 +102,7 @@ static fs_status put_edges(fs_text *t, const fsched_schedule *s) {
   return status;
 }
 
-static void put_head(fs_text *t, const fsched_schedule *s) {
+static void put_head(fs_text *t, const fs_schedule *s) {
   put_text(t, "{\n \"fsched_schedule\": 1,\n \"graph\": ", s->graph->name);
   if (s->graph->target.time_unit != NULL) {
     put_text(t, ",\n \"time_unit\": ", s->graph->target.time_unit);
@@ -113,7 +112,8 @@ static void put_head(fs_text *t, const fsched_schedule *s) {
   put_key(t, ",\n \"lower_bound\": ", s->lower_bound);
 }
 
-static fs_status put_schedule(fs_text *t, const fsched_schedule *s) {
+static fs_status put_schedule(fs_text *t, const fsched_schedule *handle) {
+  const fs_schedule *s = handle->schedule;
   put_head(t, s);
   fs_text_puts(t, ",\n \"ops\": [");
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -127,9 +127,9 @@ static fs_status put_schedule(fs_text *t, const fsched_schedule *s) {
     put_residency(t, s, r);
   }
   put_end(t, s->n_residencies);
-  FS_TRY(put_edges(t, s));
+  FS_TRY(put_edges(t, s, handle->sync));
   fs_text_puts(t, ",\n \"stats\": ");
-  FS_TRY(fs_stats_put(t, s, " "));
+  FS_TRY(fs_stats_put(t, handle, " "));
   fs_text_puts(t, "\n}\n");
   return FSCHED_OK;
 }

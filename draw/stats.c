@@ -8,7 +8,8 @@
 
 typedef struct fs_stats {
   fs_text *t;
-  const fsched_schedule *s;
+  const fs_schedule *s;
+  const fs_sync *sync; /* or NULL */
   const char *indent;
   bool first;
 } fs_stats;
@@ -35,7 +36,7 @@ static void put_u64(fs_text *t, const char *prefix, uint64_t value) {
 /* spill_writes and spill_reads are all copies of their kind; loads and stores are those among them
  * that come from no lack of room. */
 static fs_status spills(fs_stats *o, fs_arena *arena) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   uint64_t role_count[FS_ROLES] = {0};
   uint8_t *role;
   FS_TRY(fs_schedule_copy_roles(s, arena, &role));
@@ -81,7 +82,7 @@ static fs_status memories(fs_stats *o, fs_arena *arena) {
 }
 
 static void waits(fs_stats *o) {
-  const fs_sync *sync = o->s->sync;
+  const fs_sync *sync = o->sync;
   key(o, "waits");
   if (sync == NULL) {
     fs_text_puts(o->t, "null");
@@ -100,7 +101,7 @@ static void waits(fs_stats *o) {
 }
 
 static void frontier(fs_stats *o) {
-  const fs_sync *sync = o->s->sync;
+  const fs_sync *sync = o->sync;
   key(o, "frontier");
   if (sync == NULL) {
     fs_text_puts(o->t, "null");
@@ -143,8 +144,9 @@ static void put_known(fs_text *t, const char *prefix, uint32_t value) {
 }
 
 /* What the target's kind of sync costs. */
-static uint64_t added_makespan(const fsched_schedule *s) {
-  return s->makespan - fs_min(s->makespan, s->sync->makespan_before);
+static uint64_t added_makespan(const fs_sync *sync) {
+  uint64_t makespan = sync->schedule->makespan;
+  return makespan - fs_min(makespan, sync->makespan_before);
 }
 
 /* Barriers that a command waits for, on average over those that wait for any. */
@@ -157,7 +159,7 @@ static void wait_list(fs_text *t, const fs_sync *sync) {
 }
 
 static fs_status barriers(fs_stats *o, fs_arena *arena) {
-  const fs_sync *sync = o->s->sync;
+  const fs_sync *sync = o->sync;
   key(o, "barriers");
   if (sync == NULL || sync->kind != FS_SYNC_BARRIER) {
     fs_text_puts(o->t, "{\"bound\": null, \"used\": null, \"width\": null}");
@@ -173,7 +175,7 @@ static fs_status barriers(fs_stats *o, fs_arena *arena) {
   put_known(o->t, ", \"least\": ", sync->barriers_least);
   put_u64(o->t, ", \"added_edges\": ", sync->barrier_added);
   put_u64(o->t, ", \"gates\": ", sync->barrier_gates);
-  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(sync));
   fs_text_puts(o->t, ", \"wait_list\": ");
   wait_list(o->t, sync);
   fs_text_puts(o->t, "}");
@@ -181,7 +183,7 @@ static fs_status barriers(fs_stats *o, fs_arena *arena) {
 }
 
 static void syncs(fs_stats *o) {
-  const fs_sync *sync = o->s->sync;
+  const fs_sync *sync = o->sync;
   key(o, "syncs");
   if (sync == NULL || sync->kind != FS_SYNC_BLOCK) {
     fs_text_puts(o->t, "null");
@@ -190,13 +192,13 @@ static void syncs(fs_stats *o) {
   put_u64(o->t, "{\"full\": ", sync->n_full);
   put_u64(o->t, ", \"counting\": ", sync->n_stops - sync->n_full);
   put_u64(o->t, ", \"stacks\": ", sync->n_stacks);
-  put_u64(o->t, ", \"added_makespan\": ", added_makespan(o->s));
+  put_u64(o->t, ", \"added_makespan\": ", added_makespan(sync));
   fs_text_puts(o->t, "}");
 }
 
 /* Of the makespan; each is one that no schedule beats. */
 static void bounds(fs_stats *o) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   key(o, "bounds");
   if (!s->has_bounds) {
     fs_text_puts(o->t, "null");
@@ -217,15 +219,15 @@ static void bounds(fs_stats *o) {
 }
 
 static fs_status put(fs_stats *o, fs_arena *arena) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   fs_text_puts(o->t, "{");
   number(o, "ops", s->graph->n_ops);
   number(o, "edges", s->graph->n_edges);
-  if (s->sync == NULL) {
+  if (o->sync == NULL) {
     key(o, "control_edges");
     fs_text_puts(o->t, "null");
   } else {
-    number(o, "control_edges", s->sync->n_control);
+    number(o, "control_edges", o->sync->n_control);
   }
   FS_TRY(spills(o, arena));
   FS_TRY(memories(o, arena));
@@ -245,7 +247,7 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
 }
 
 fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) {
-  fs_stats o = {.t = t, .s = s, .indent = indent, .first = true};
+  fs_stats o = {.t = t, .s = s->schedule, .sync = s->sync, .indent = indent, .first = true};
   fs_arena arena;
   fs_arena_init(&arena, t->ctx);
   fs_status status = put(&o, &arena);

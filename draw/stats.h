@@ -3,13 +3,15 @@
 #ifndef FS_STATS_H
 #define FS_STATS_H
 
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 const char *fs_schedule_status_name(fs_schedule_status status);
-const char *fs_item_kind_name(const fsched_schedule *s, uint32_t item);
+const char *fs_item_kind_name(const fs_schedule *s, uint32_t item);
 
 /* Appends an object; its members stand on lines that begin with `indent` and a space. */
 fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) FS_MUST_USE;
+
+/* Appends the table of fsched_schedule_table. */
+fs_status fs_schedule_table_put(fs_text *t, const fs_schedule *s) FS_MUST_USE;
 
 #endif

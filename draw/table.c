@@ -5,7 +5,7 @@
 #include "base/text/columns.h"
 #include "draw/stats.h"
 
-static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
+static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
   const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
   fs_text_visible(t, m->name);
   if (m->placement == FSCHED_COUNTED) {
@@ -16,7 +16,7 @@ static void put_residency(fs_text *t, const fsched_schedule *s, uint32_t r) {
   }
 }
 
-static void put_place(fs_text *t, const fsched_schedule *s, uint32_t residency, uint32_t memory,
+static void put_place(fs_text *t, const fs_schedule *s, uint32_t residency, uint32_t memory,
                       bool first) {
   fs_text_puts(t, first ? "" : ", ");
   if (residency == FS_NONE) {
@@ -27,7 +27,7 @@ static void put_place(fs_text *t, const fsched_schedule *s, uint32_t residency, 
 }
 
 /* Every buffer that the op writes; "-" for none. */
-static void put_outputs(fs_text *t, const fsched_schedule *s, uint32_t op) {
+static void put_outputs(fs_text *t, const fs_schedule *s, uint32_t op) {
   const fsched_graph *g = s->graph;
   bool first = true;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -39,7 +39,7 @@ static void put_outputs(fs_text *t, const fsched_schedule *s, uint32_t op) {
   fs_text_puts(t, first ? "-" : "");
 }
 
-static void put_copy(fs_text *t, const fsched_schedule *s, uint32_t copy) {
+static void put_copy(fs_text *t, const fs_schedule *s, uint32_t copy) {
   uint32_t memory = fs_version_memory(s->graph, s->copy_version[copy]);
   if (s->copy_kind[copy] == FS_SPILL_WRITE) {
     put_place(t, s, s->copy_store[copy], s->graph->target.memory[memory].backing, true);
@@ -48,7 +48,7 @@ static void put_copy(fs_text *t, const fsched_schedule *s, uint32_t copy) {
   }
 }
 
-static void put_name(fs_text *t, const fsched_schedule *s, uint32_t item) {
+static void put_name(fs_text *t, const fs_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   if (!fs_item_is_copy(s, item)) {
     fs_text_visible(t, g->op_name[item]);
@@ -61,7 +61,7 @@ static void put_name(fs_text *t, const fsched_schedule *s, uint32_t item) {
   }
 }
 
-static void put_row(fs_columns *c, const fsched_schedule *s, uint32_t item) {
+static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item) {
   fs_text *t = &c->text;
   put_name(t, s, item);
   fs_columns_cell(c, FS_LEFT);
@@ -86,13 +86,10 @@ static void put_row(fs_columns *c, const fsched_schedule *s, uint32_t item) {
   fs_columns_cell(c, FS_LEFT);
 }
 
-fs_status fsched_schedule_table(fsched_context *ctx, const fsched_schedule *s, char **text,
-                                size_t *length) {
+fs_status fs_schedule_table_put(fs_text *t, const fs_schedule *s) {
   static const char *const head[] = {"name", "type", "start", "end", "queue", "writes"};
   fs_columns c;
-  fs_text out;
-  fs_text_init(&out, ctx);
-  fs_columns_init(&c, ctx, 6);
+  fs_columns_init(&c, t->ctx, 6);
   for (uint32_t i = 0; i < 6; i++) {
     fs_text_puts(&c.text, head[i]);
     fs_columns_cell(&c, i == 2 || i == 3 ? FS_RIGHT : FS_LEFT);
@@ -100,7 +97,14 @@ fs_status fsched_schedule_table(fsched_context *ctx, const fsched_schedule *s, c
   for (uint32_t i = 0; i < s->n_items; i++) {
     put_row(&c, s, s->order[i]);
   }
-  fs_status status = fs_columns_finish(&c, "", &out);
+  return fs_columns_finish(&c, "", t);
+}
+
+fs_status fsched_schedule_table(fsched_context *ctx, const fsched_schedule *s, char **text,
+                                size_t *length) {
+  fs_text out;
+  fs_text_init(&out, ctx);
+  fs_status status = fs_schedule_table_put(&out, s->schedule);
   if (status != FSCHED_OK) {
     fs_text_drop(&out);
     return status;

@@ -6,9 +6,8 @@
 #include "base/files/file.h"
 #include "cli/common/cli.h"
 #include "fsched/verify.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 #include "model/stream/stream.h"
-#include "model/sync.h"
 
 typedef struct fs_dot_job {
   fs_cli *cli;
@@ -90,7 +89,7 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
   } else if (job->schedule == NULL) {
     status = fs_dot_graph(ctx, graph, &job->options, &text, &length);
   } else if ((status = read_schedule(job, graph, &schedule)) == FSCHED_OK) {
-    status = fs_dot_schedule(ctx, schedule, &job->options, &text, &length);
+    status = fs_dot_schedule(ctx, schedule->sync, &job->options, &text, &length);
   }
   fsched_schedule_destroy(schedule);
   fsched_graph_destroy(graph);

@@ -13,8 +13,7 @@
 #include "cli/compile/dump.h"
 #include "cli/compile/emit.h"
 #include "cli/compile/refine.h"
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 typedef struct fs_job {
   const char *input, *output, *depfile; /* depfile may be NULL */
@@ -180,7 +179,7 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   job->dumps.graph = fsched_graph_name(job->graph);
   fs_dumps_ask(&job->dumps, &job->options);
   FS_TRY(fs_emit_models(cli, job->emit, job->n_emits, job->graph, &job->options));
-  FS_TRY(fs_cli_refine_begin(cli, job->graph, &job->options, &job->refinement));
+  FS_TRY(fs_cli_refine_begin(cli, &job->options, &job->refinement));
   fs_status status =
       fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
   fs_cli_refine_end(cli, &job->refinement);
@@ -192,7 +191,8 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
 static fs_status write_all(fs_cli *cli, fs_job *job) {
   fs_emit_source source = {job->graph, job->schedule, job->program};
   if (job->depfile != NULL) {
-    FS_TRY(fs_depfile_write(cli, job->depfile, job->result, job->n_products, job->graph));
+    FS_TRY(fs_depfile_write(cli, job->depfile, job->result, job->n_products, job->graph,
+                            job->refinement.path));
   }
   for (size_t i = 0; i < job->n_emits; i++) {
     FS_TRY(fs_emit_write(cli, &job->emit[i], &source));
@@ -204,7 +204,7 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
 }
 
 /* What the copies are for: only spills come from a lack of room. */
-static void put_copies(fs_text *t, const fsched_schedule *s) {
+static void put_copies(fs_text *t, const fs_schedule *s) {
   uint32_t count[FS_ROLES] = {0};
   uint8_t *role;
   fs_arena arena;
@@ -234,9 +234,9 @@ static uint32_t count_stacks(const fs_target *target) {
 }
 
 /* What the target's kind of sync takes: barriers, or full stops. */
-static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
-  const fs_sync *sync = s->sync;
-  if (sync == NULL || sync->kind == FS_SYNC_TIMELINE) {
+static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
+  const fs_schedule *s = sync->schedule;
+  if (sync->kind == FS_SYNC_TIMELINE) {
     return;
   }
   if (sync->kind == FS_SYNC_BLOCK) {
@@ -269,7 +269,7 @@ static void put_sync(fs_text *t, const fsched_schedule *s, const char *unit) {
 
 /* Where every start is given, the makespan says nothing, and the addresses are what was asked for.
  */
-static void put_peaks(fs_text *t, const fsched_schedule *s) {
+static void put_peaks(fs_text *t, const fs_schedule *s) {
   const fsched_graph *g = s->graph;
   uint64_t *peak, *bound;
   fs_arena arena;
@@ -296,7 +296,8 @@ static void put_peaks(fs_text *t, const fsched_schedule *s) {
 }
 
 static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
-  const fsched_schedule *s = job->schedule;
+  const fs_schedule *s = job->schedule->schedule;
+  const fs_sync *sync = job->schedule->sync;
   const char *unit = job->graph->target.time_unit;
   fs_text_visible(t, fsched_graph_name(job->graph));
   uint32_t ops = fsched_graph_ops(job->graph);
@@ -313,8 +314,8 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   fs_text_printf(t, ", lower bound %llu%s", (unsigned long long)s->lower_bound,
                  s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
   put_peaks(t, s);
-  if (s->sync != NULL && s->sync->kind == FS_SYNC_TIMELINE) {
-    put_plural(t, ", ", s->sync->waits_emitted, "wait");
+  if (sync->kind == FS_SYNC_TIMELINE) {
+    put_plural(t, ", ", sync->waits_emitted, "wait");
   }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
     fs_text_printf(t, ", times of %u of %u ops and %u cop%s from the profile", cli->profile.ops,
@@ -325,11 +326,11 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
     fs_text_visible(t, job->output);
   }
   fs_text_puts(t, "\n");
-  put_sync(t, s, unit);
+  put_sync(t, sync, unit);
 }
 
 /* What each way of bounding the makespan from below proves. */
-static void put_bounds(fs_text *t, const fsched_schedule *s) {
+static void put_bounds(fs_text *t, const fs_schedule *s) {
   const fs_lower_bounds *b = &s->bounds;
   fs_text_printf(t, "  bounds: critical path %llu, queues %llu, resources %llu, copies %llu",
                  (unsigned long long)b->critical_path, (unsigned long long)b->queue_work,
@@ -378,7 +379,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
     put_summary(&t, cli, job);
   }
   if (cli->verbose) {
-    put_bounds(&t, job->schedule);
+    put_bounds(&t, job->schedule->schedule);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
     put_times(&t, cli, job);

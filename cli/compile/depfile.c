@@ -105,30 +105,32 @@ static fs_status put_targets(fs_cli *cli, fs_text *t, const char *path, const ch
   return FSCHED_OK;
 }
 
-static fs_status put_rules(fs_cli *cli, fs_text *t, const fsched_graph *graph) {
+static fs_status put_rules(fs_cli *cli, fs_text *t, const fsched_graph *graph,
+                           const char *solution) {
+  uint32_t n_files = fsched_graph_files(graph), n = n_files + (solution != NULL);
   fs_text_puts(t, ":");
-  for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {
-    const char *name = fsched_graph_file(graph, i);
+  for (uint32_t i = 0; i < n; i++) {
+    const char *name = i < n_files ? fsched_graph_file(graph, i) : solution;
     if (fs_depfile_is_file(name)) {
       FS_TRY(put_next(cli, t, name));
     }
   }
   fs_text_puts(t, "\n");
   bool phony = fs_args_has(&cli->args, FS_OPTION_DEPS_PHONY);
-  for (uint32_t i = 1; phony && i < fsched_graph_files(graph); i++) { /* the first is the graph */
-    FS_TRY(put_next(cli, t, fsched_graph_file(graph, i)));
+  for (uint32_t i = 1; phony && i < n; i++) { /* the first is the graph */
+    FS_TRY(put_next(cli, t, i < n_files ? fsched_graph_file(graph, i) : solution));
     fs_text_puts(t, ":\n");
   }
   return FSCHED_OK;
 }
 
 fs_status fs_depfile_write(fs_cli *cli, const char *path, const char *const *result,
-                           size_t n_results, const fsched_graph *graph) {
+                           size_t n_results, const fsched_graph *graph, const char *solution) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
   fs_status status = put_targets(cli, &t, path, result, n_results);
   if (status == FSCHED_OK) {
-    status = put_rules(cli, &t, graph);
+    status = put_rules(cli, &t, graph, solution);
   }
   if (status != FSCHED_OK) {
     fs_text_drop(&t);

@@ -13,9 +13,11 @@ bool fs_depfile_is_file(const char *graph_file);
 fs_status fs_depfile_name(fs_cli *cli, const char *output, const char **path) FS_MUST_USE;
 /* Writes `targets: the graph's files` to `path`.  The targets are those of -MT and -MQ, or else the
  * results that are files, in their order; `path` itself is passed over.  With -MP an empty rule
- * for every file but the graph follows.  Errors: FSCHED_USAGE when there is no target, or for a
- * name that no depfile can hold; FSCHED_SYSTEM. */
+ * for every file but the graph follows.  `solution` is one more file that was read, or NULL.
+ * Errors: FSCHED_USAGE when there is no target, or for a name that no depfile can hold;
+ * FSCHED_SYSTEM. */
 fs_status fs_depfile_write(fs_cli *cli, const char *path, const char *const *result,
-                           size_t n_results, const fsched_graph *graph) FS_MUST_USE;
+                           size_t n_results, const fsched_graph *graph,
+                           const char *solution) FS_MUST_USE;
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/files/file.h"
 #include "base/text/c_name.h"
 #include "draw/dot/dot.h"
+#include "model/handle.h"
 
 typedef fs_status (*fs_emitter)(fs_cli *cli, const fs_emit_source *source, char **text,
                                 size_t *length);
@@ -25,7 +26,7 @@ static fs_status emit_stats(fs_cli *cli, const fs_emit_source *source, char **te
 }
 
 static fs_status emit_dot(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
-  return fs_dot_schedule(cli->ctx, source->schedule, NULL, text, length);
+  return fs_dot_schedule(cli->ctx, source->schedule->sync, NULL, text, length);
 }
 
 static fs_status emit_svg(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {

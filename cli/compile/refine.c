@@ -136,15 +136,14 @@ static void on_news(void *user, const fsched_refine_state *state) {
   fs_cli_progress_refine(user, state);
 }
 
-fs_status fs_cli_refine_begin(fs_cli *cli, fsched_graph *graph, fsched_compile_options *o,
-                              fs_cli_refinement *r) {
+fs_status fs_cli_refine_begin(fs_cli *cli, fsched_compile_options *o, fs_cli_refinement *r) {
   const char *path = fs_args_last(&cli->args, FS_OPTION_SOLUTION);
   if (o->refine == FSCHED_REFINE_NONE) {
     return FSCHED_OK;
   }
   if (path != NULL) {
     FS_TRY(fs_file_read(cli->ctx, path, &r->solution, &r->solution_length));
-    FS_TRY(fs_graph_add_file(graph, path));
+    r->path = path;
     o->solution = r->solution;
     o->solution_length = r->solution_length;
     o->solution_name = fs_cli_shown(path);

@@ -9,7 +9,8 @@
 #include "cli/common/progress.h"
 
 typedef struct fs_cli_refinement {
-  char *solution; /* text of --solution, from fs_file_read */
+  const char *path; /* of --solution, or NULL */
+  char *solution;   /* its text, from fs_file_read */
   size_t solution_length;
   volatile int stop; /* set by the first signal */
   int signal;        /* which one */
@@ -23,11 +24,10 @@ typedef struct fs_cli_refinement {
 
 /* Checks and takes --refine and what goes with it.  Errors: FSCHED_USAGE. */
 fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) FS_MUST_USE;
-/* Reads --solution, makes the graph name it (for depfiles), and lets the first interrupt (SIGINT)
- * end the refinement; a second one ends the program, as SIGTERM
- * and SIGHUP do once the solver is gone.  `r`
- * stays where it is until the end. */
-fs_status fs_cli_refine_begin(fs_cli *cli, fsched_graph *graph, fsched_compile_options *o,
+/* Reads --solution, and lets the first interrupt (SIGINT) end the refinement; a second one ends the
+ * program, as SIGTERM and SIGHUP do once the solver is gone.  `r` stays where it is until the end.
+ */
+fs_status fs_cli_refine_begin(fs_cli *cli, fsched_compile_options *o,
                               fs_cli_refinement *r) FS_MUST_USE;
 void fs_cli_refine_end(fs_cli *cli, fs_cli_refinement *r);
 

@@ -79,11 +79,11 @@ fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_
   return draw(&p, fs_picture_of_graph(g, &p), options, text, length);
 }
 
-fs_status fs_dot_schedule(fsched_context *ctx, const fsched_schedule *s,
-                          const fs_dot_options *options, char **text, size_t *length) {
+fs_status fs_dot_schedule(fsched_context *ctx, const fs_sync *sync, const fs_dot_options *options,
+                          char **text, size_t *length) {
   fs_picture p;
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
-  return draw(&p, fs_picture_of_schedule(s, &p), options, text, length);
+  return draw(&p, fs_picture_of_schedule(sync, &p), options, text, length);
 }
 
 fs_status fs_dot_program(fsched_context *ctx, const fsched_program *program,

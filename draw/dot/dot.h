@@ -16,7 +16,7 @@
 #define FS_DOT_H
 
 #include "base/base.h"
-#include "fsched/compile.h"
+#include "model/sync.h"
 
 /* Numbers of nodes.  Beyond PLACED, a schedule or program is placed in time, not by Graphviz.
  * Beyond LARGE, chains become one node each.  Where more than MOST are then left, they are put
@@ -45,9 +45,9 @@ typedef struct fs_dot_options {
  * Errors: FSCHED_SYSTEM. */
 fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_options *options,
                        char **text, size_t *length) FS_MUST_USE;
-/* Requires s->sync. */
-fs_status fs_dot_schedule(fsched_context *ctx, const fsched_schedule *s,
-                          const fs_dot_options *options, char **text, size_t *length) FS_MUST_USE;
+/* The schedule that was synchronised. */
+fs_status fs_dot_schedule(fsched_context *ctx, const fs_sync *sync, const fs_dot_options *options,
+                          char **text, size_t *length) FS_MUST_USE;
 fs_status fs_dot_program(fsched_context *ctx, const fsched_program *program,
                          const fs_dot_options *options, char **text, size_t *length) FS_MUST_USE;
 

@@ -8,13 +8,13 @@
 
 typedef struct fs_from {
   fs_picture *p;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *y;
   uint8_t *role; /* fs_copy_role, per copy */
 } fs_from;
 
 static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
-  const fsched_schedule *s = f->s;
+  const fs_schedule *s = f->s;
   const fsched_graph *g = s->graph;
   bool copy = fs_item_is_copy(s, id);
   uint32_t c = id - g->n_ops, n;
@@ -43,7 +43,7 @@ static fs_status edge(const fs_from *f, uint32_t from, uint32_t to, fs_pic_why w
 }
 
 /* Everything that op `b` reads of op `a` reaches it by copies: no two args share a residency. */
-static bool by_copies(const fsched_schedule *s, uint32_t a, uint32_t b) {
+static bool by_copies(const fs_schedule *s, uint32_t a, uint32_t b) {
   const fsched_graph *g = s->graph;
   for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
     for (uint32_t r = g->op_arg0[b]; r < g->op_arg0[b + 1]; r++) {
@@ -249,9 +249,9 @@ static fs_status draw_barriers(const fs_from *f) {
   return FSCHED_OK;
 }
 
-fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
-  fs_from f = {.p = p, .s = s, .y = s->sync};
-  assert(s->sync != NULL);
+fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
+  const fs_schedule *s = y->schedule;
+  fs_from f = {.p = p, .s = s, .y = y};
   p->name = s->graph->name;
   p->unit = s->graph->target.time_unit;
   p->span = s->makespan;
@@ -270,11 +270,11 @@ fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) {
   FS_TRY(edges_of_control(&f));
   FS_TRY(edges_of_queues(&f));
   FS_TRY(edges_of_sync(&f));
-  if (s->sync->kind == FS_SYNC_BARRIER) {
+  if (y->kind == FS_SYNC_BARRIER) {
     FS_TRY(draw_barriers(&f));
-  } else if (s->sync->kind == FS_SYNC_BLOCK) {
-    p->full_syncs = s->sync->n_full;
-    p->some_syncs = s->sync->n_stops - s->sync->n_full;
+  } else if (y->kind == FS_SYNC_BLOCK) {
+    p->full_syncs = y->n_full;
+    p->some_syncs = y->n_stops - y->n_full;
   }
   return fs_picture_finish(p);
 }

@@ -8,7 +8,7 @@
 #define FS_PICTURE_H
 
 #include "fsched/program.h"
-#include "model/schedule.h"
+#include "model/sync.h"
 
 typedef enum fs_pic_source { FS_PIC_GRAPH, FS_PIC_SCHEDULE, FS_PIC_PROGRAM } fs_pic_source;
 
@@ -155,8 +155,8 @@ fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
  * Then `*arg` is behind it, and `*version` what it reads. */
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version);
-/* Requires s->sync.  from_schedule.c */
-fs_status fs_picture_of_schedule(const fsched_schedule *s, fs_picture *p) FS_MUST_USE;
+/* The schedule with its synchronisation.  from_schedule.c */
+fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) FS_MUST_USE;
 /* The program need not be right: commands that wait for each other come last.  from_program.c */
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) FS_MUST_USE;
 

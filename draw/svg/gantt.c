@@ -74,7 +74,7 @@ static fs_status place_rows(fs_svg *v, fs_svg_rows *rows) {
 }
 
 static fs_status collect_boxes(fs_svg *v, fs_svg_rows *rows) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   size_t most = 0;
   uint32_t n;
   for (uint32_t item = 0; item < s->n_items; item++) {

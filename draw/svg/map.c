@@ -20,7 +20,7 @@ static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
 }
 
 static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   uint64_t peak = 0;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     if (s->res_memory[r] == m->memory) {
@@ -76,7 +76,7 @@ static const char *owner_name(fs_svg *v, uint32_t r) {
 
 /* "conv1.0: 4096 B at [0, 4096), 3–7 us" */
 static void title(fs_svg *v, fs_text *t, uint32_t r) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   fs_text_puts(t, "><title>");
   fs_svg_name(t, owner_name(v, r));
   fs_text_puts(t, s->res_version[r] == FS_NONE ? ": scratch, " : ": ");
@@ -176,7 +176,7 @@ static void hatch(fs_svg *v, const fs_svg_space *m, uint32_t copy, uint32_t r) {
 
 /* Where an output and its input hold one place at once. */
 static void in_place(fs_svg *v, const fs_svg_space *m, uint32_t pair) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   uint32_t out = s->arg_residency[v->g->inplace_out[pair]];
   uint32_t in = s->arg_residency[v->g->inplace_in[pair]];
   if (out == FS_NONE || in == FS_NONE || m->alone[out] == FS_NONE || m->alone[in] == FS_NONE ||

@@ -137,7 +137,7 @@ static fs_status draw(fs_svg *v, fs_svg_steps *steps, const char *name, const ch
 }
 
 static fs_status collect_residencies(fs_svg *v, fs_svg_steps *steps, uint32_t memory) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   FS_TRY(fs_new(&v->arena, &steps->amount, s->n_residencies));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     if (s->res_memory[r] == memory) {

@@ -27,7 +27,7 @@ static fs_status find_version_ops(fs_svg *v) {
 }
 
 static fs_status find_contents(fs_svg *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   FS_TRY(fs_new(&v->arena, &v->content, s->n_residencies));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     v->content[r] =
@@ -43,7 +43,7 @@ static fs_status find_contents(fs_svg *v) {
 
 /* All that is drawn lies between 0 and the span, also in a schedule that nobody has verified. */
 static void find_span(fs_svg *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   v->span = fs_max(fs_max(s->makespan, s->lower_bound), 1);
   for (uint32_t i = 0; i < s->n_items; i++) {
     v->span = fs_max(v->span, s->end[i]);
@@ -151,7 +151,7 @@ static void time_mark(fs_svg *v, const char *line, const char *words_class, cons
 }
 
 static void time_marks(fs_svg *v, fs_cent top) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   fs_cent free = v->width;
   if (s->lower_bound == s->makespan) {
     time_mark(v, "me", "t e", "makespan = lower bound", s->makespan, top, &free);
@@ -236,7 +236,7 @@ static void put_copies(fs_text *t, const fs_svg *v) {
 
 /* "5 ops, 0 copies; makespan 7 us, lower bound 5 us, feasible (not proven optimal)" */
 static void put_summary(fs_text *t, const fs_svg *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   fs_text_u64(t, v->g->n_ops);
   fs_text_puts(t, v->g->n_ops == 1 ? " op, " : " ops, ");
   if (s->n_copies == 0) {
@@ -318,7 +318,7 @@ fs_status fsched_schedule_svg(fsched_context *ctx, const fsched_schedule *s,
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "a picture is %d to %d pixels wide, not %u", LEAST_WIDTH, MOST_WIDTH, width);
   }
-  fs_svg v = {.ctx = ctx, .s = s, .g = s->graph};
+  fs_svg v = {.ctx = ctx, .s = s->schedule, .sync = s->sync, .g = s->schedule->graph};
   fs_arena_init(&v.arena, ctx);
   fs_text_init(&v.body, ctx);
   fs_text_init(&v.above, ctx);

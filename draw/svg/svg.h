@@ -15,7 +15,7 @@
 #define FS_SVG_H
 
 #include "draw/svg/pieces.h"
-#include "model/schedule.h"
+#include "model/sync.h"
 
 /* What the legend explains, if it occurs. */
 typedef enum fs_svg_mark {
@@ -45,7 +45,8 @@ typedef struct fs_svg_unit {
 
 typedef struct fs_svg {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
+  const fs_sync *sync; /* or NULL */
   const fsched_graph *g;
   fs_arena arena;
   fs_text body;               /* what is drawn, what covers later */

@@ -18,7 +18,7 @@ typedef struct fs_svg_walk {
   fs_svg *v;
   const fs_sync *y;
   const fs_svg_sync_rows *rows;
-  uint32_t *command;     /* by place in the order of issue */
+  fs_issue issue;
   uint32_t *issued;      /* per queue */
   fs_svg_sync *open;     /* per queue, and then that of full ones: not drawn yet */
   uint32_t next;         /* command to be issued */
@@ -28,24 +28,16 @@ typedef struct fs_svg_walk {
 static fs_status begin(fs_svg_walk *w) {
   const fs_sync *y = w->y;
   uint32_t n_queues = w->v->s->n_queues;
-  FS_TRY(fs_new(&w->v->arena, &w->command, y->n_commands));
+  FS_TRY(fs_sync_issue(y, &w->v->arena, &w->issue));
   FS_TRY(fs_new_zero(&w->v->arena, &w->issued, n_queues));
-  FS_TRY(fs_new_zero(&w->v->arena, &w->open, (size_t)n_queues + 1));
-  for (uint32_t c = 0; c < y->n_commands; c++) {
-    w->command[y->issue[c]] = c;
-  }
-  return FSCHED_OK;
+  return fs_new_zero(&w->v->arena, &w->open, (size_t)n_queues + 1);
 }
 
 static void issue_up_to(fs_svg_walk *w, uint32_t at) {
   const fs_sync *y = w->y;
   for (; w->next < at; w->next++) {
-    uint32_t c = w->command[w->next], q = 0, high = w->v->s->n_queues;
-    while (high - q > 1) {
-      uint32_t middle = q + (high - q) / 2;
-      *(y->queue_command0[middle] <= c ? &q : &high) = middle;
-    }
-    w->issued[q]++;
+    uint32_t c = w->issue.command[w->next];
+    w->issued[w->issue.queue[c]]++;
     w->longest = fs_max(w->longest, w->v->s->end[y->command_item[c]]);
   }
 }
@@ -120,7 +112,7 @@ static void add(fs_svg_walk *w, uint32_t queue, uint32_t n) {
 }
 
 fs_status fs_svg_syncs(fs_svg *v, const fs_svg_sync_rows *rows) {
-  const fs_sync *y = v->s->sync;
+  const fs_sync *y = v->sync;
   if (y == NULL || y->kind != FS_SYNC_BLOCK || y->n_stops == 0) {
     return FSCHED_OK;
   }

@@ -14,8 +14,9 @@ enum { CHAIN_SHOWN = 8 }; /* commands of a deadlock that a message names */
 
 typedef struct pass {
   fsched_context *ctx;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_sync *y;
+  const fs_barrier_options *o;
   fs_arena scratch;
   fs_barrier_problem problem;
   fs_barriers result;               /* its arrays live with the synchronisation */
@@ -47,7 +48,7 @@ static fs_status list_demand(pass *p, const uint32_t **out) {
 }
 
 static fs_status make_problem(pass *p) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   const fs_sync *y = p->y;
   uint32_t n_waits = y->wait0[y->n_commands];
   fs_tick *time;
@@ -61,7 +62,7 @@ static fs_status make_problem(pass *p) {
   for (uint32_t w = 0; w < n_waits; w++) {
     pred[w] = item_of(p, y->wait[w]);
   }
-  bool limited = y->barrier_slots != FS_NONE;
+  bool limited = p->o->slots != FS_NONE;
   p->problem = (fs_barrier_problem){.n_queues = s->n_queues,
                                     .n_items = s->n_items,
                                     .n_commands = y->n_commands,
@@ -74,8 +75,8 @@ static fs_status make_problem(pass *p) {
                                     .time = time,
                                     .pred0 = y->wait0,
                                     .pred = pred,
-                                    .n_slots = limited ? y->barrier_slots : (uint64_t)1 << 62,
-                                    .bound = y->barrier_bound};
+                                    .n_slots = limited ? p->o->slots : (uint64_t)1 << 62,
+                                    .bound = p->o->bound};
   return list_demand(p, &p->problem.demand);
 }
 
@@ -130,19 +131,19 @@ static fs_status report_too_few(const pass *p) {
   fs_text t;
   fs_text_init(&t, p->ctx);
   if (r->short_held > 0) {
-    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->y->barrier_bound,
-                   p->y->barrier_bound == 1 ? "" : "s");
+    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->o->bound,
+                   p->o->bound == 1 ? "" : "s");
   }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
                  (unsigned long long)r->short_need, r->short_need == 1 ? "" : "s");
-  if (p->y->barrier_slots != FS_NONE) {
-    fs_text_printf(&t, " of %u slot%s", p->y->barrier_slots, p->y->barrier_slots == 1 ? "" : "s");
+  if (p->o->slots != FS_NONE) {
+    fs_text_printf(&t, " of %u slot%s", p->o->slots, p->o->slots == 1 ? "" : "s");
   }
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
   } else {
-    fs_text_printf(&t, ", %u given", p->y->barrier_bound);
+    fs_text_printf(&t, ", %u given", p->o->bound);
   }
   return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
 }
@@ -209,16 +210,15 @@ static fs_status report_too_large(const pass *p) {
   fs_text_printf(&t,
                  " needs %llu barriers of %u slot%s at once, and the published barrier method "
                  "gives it 1",
-                 (unsigned long long)r->short_need, p->y->barrier_slots,
-                 p->y->barrier_slots == 1 ? "" : "s");
+                 (unsigned long long)r->short_need, p->o->slots, p->o->slots == 1 ? "" : "s");
   return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item,
                 "more barriers do not help; the default method gives it several: "
                 "--barrier-method best",
                 &t);
 }
 
-static fs_status solve(pass *p, bool published) {
-  if (!published) {
+static fs_status solve(pass *p) {
+  if (!p->o->published) {
     fs_status status = fs_barriers_assign(p->ctx, &p->y->arena, &p->problem, &p->result);
     return status == FSCHED_INFEASIBLE ? report_too_few(p) : status;
   }
@@ -299,7 +299,7 @@ static void know_predecessors(const pass *p, const known *k, uint32_t to) {
 }
 
 static fs_status begin_known(pass *p, known *k) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   uint32_t *position;
   FS_TRY(fs_new(&p->scratch, &position, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -417,11 +417,13 @@ static fs_status follows_plan(pass *p, bool *follows) {
   return FSCHED_OK;
 }
 
-static fs_status run(pass *p, bool published) {
+static fs_status run(pass *p) {
   p->y->makespan_before = p->s->makespan;
+  p->y->barrier_bound = p->o->bound;
+  p->y->barrier_slots = p->o->slots;
   bool follows;
   FS_TRY(make_problem(p));
-  FS_TRY(solve(p, published));
+  FS_TRY(solve(p));
   fill_barriers(p);
   FS_TRY(follows_plan(p, &follows));
   if (p->result.n_added > 0 || p->result.n_gates > 0 || !follows) {
@@ -431,11 +433,12 @@ static fs_status run(pass *p, bool published) {
   return FSCHED_OK;
 }
 
-fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync, bool published) {
-  assert(sync->kind == FS_SYNC_BARRIER && sync->barrier_bound > 0 && sync->barrier_slots > 0);
-  pass p = {.ctx = ctx, .s = s, .y = sync};
+fs_status fs_barrier_run(fsched_context *ctx, fs_schedule *s, const fs_barrier_options *options,
+                         fs_sync *sync) {
+  assert(sync->kind == FS_SYNC_BARRIER && options->bound > 0 && options->slots > 0);
+  pass p = {.ctx = ctx, .s = s, .y = sync, .o = options};
   fs_arena_init(&p.scratch, ctx);
-  fs_status status = run(&p, published);
+  fs_status status = run(&p);
   fs_arena_release(&p.scratch);
   return status;
 }

@@ -2,7 +2,7 @@
 /* Barriers instead of waits, for targets with sync: barrier.
  *
  * Requires fs_ctrledge_run and fs_waits_run with sync->kind FS_SYNC_BARRIER: the waits are the
- * orders that barriers have to give; and sync->barrier_bound and barrier_slots.
+ * orders that barriers have to give.
  * Ensures: the rest of the barrier part of `sync` is filled; orders that were not there are control
  * edges (FS_WHY_BARRIER), and where there are any, or gates, the schedule has new times
  * (lib/model/retime.h).  Frontiers and the counts of waits are still those of before.
@@ -14,8 +14,13 @@
 
 #include "model/sync.h"
 
-/* published: by the construction that is there for comparison; requires a bound. */
-fs_status fs_barrier_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync,
-                         bool published) FS_MUST_USE;
+typedef struct fs_barrier_options {
+  uint32_t bound; /* physical barriers, at least 1; FS_BARRIERS_AUTO: as few as need no new order */
+  uint32_t slots; /* of each, at least 1; FS_NONE: without limit */
+  bool published; /* by the construction that is there for comparison; requires a bound */
+} fs_barrier_options;
+
+fs_status fs_barrier_run(fsched_context *ctx, fs_schedule *s, const fs_barrier_options *options,
+                         fs_sync *sync) FS_MUST_USE;
 
 #endif

@@ -31,7 +31,7 @@ enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
 
 typedef struct pass {
   fsched_context *ctx;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_sync *y;
   fs_sync_fn again;
   fs_arena scratch;
@@ -216,12 +216,12 @@ static fs_status apply(pass *p) {
 
 static fs_status run(pass *p) {
   p->y->makespan_before = p->s->makespan;
-  FS_TRY(fs_accesses_collect(p->ctx, p->s, &p->scratch, &p->scratch, &p->acc));
+  FS_TRY(fs_accesses_collect(p->ctx, p->s, p->y->kind, &p->scratch, &p->scratch, &p->acc));
   FS_TRY(decide(p));
   return apply(p);
 }
 
-fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync, fs_sync_fn again) {
+fs_status fs_block_run(fsched_context *ctx, fs_schedule *s, fs_sync *sync, fs_sync_fn again) {
   pass p = {.ctx = ctx, .s = s, .y = sync, .again = again};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);

@@ -21,7 +21,7 @@
 
 #include "model/sync.h"
 
-fs_status fs_block_run(fsched_context *ctx, fsched_schedule *s, fs_sync *sync,
+fs_status fs_block_run(fsched_context *ctx, fs_schedule *s, fs_sync *sync,
                        fs_sync_fn again) FS_MUST_USE;
 
 #endif

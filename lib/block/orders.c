@@ -47,7 +47,7 @@ static fs_status add_need(finder *f, uint32_t item, uint32_t queue, uint32_t epo
 }
 
 static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   if (f->seen[w.axis].axis == item && f->seen[w.axis].epoch >= w.epoch) {
     return FSCHED_OK; /* another member of the gang waits for it too */
@@ -67,7 +67,7 @@ static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
 }
 
 static fs_status add_item(finder *f, uint32_t item) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
@@ -137,7 +137,7 @@ static fs_status order_empty(finder *f, uint32_t r) {
 
 /* All that touches a version in one residency comes before what begins its next. */
 static fs_status order_residencies(finder *f) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   const fs_accesses *acc = f->acc;
   uint32_t *latest[2]; /* per version: in its own memory, in the store */
   FS_TRY(fs_new_none(&f->scratch, &latest[0], s->graph->n_versions));
@@ -181,7 +181,7 @@ static fs_status file_plan(finder *f, fs_arena *arena) {
 /* --- phases --- */
 
 static fs_status find_phases(fs_arena *arena, fs_orders *o) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   FS_TRY(fs_new_zero(arena, &o->early, s->n_items));
   FS_TRY(fs_new(arena, &o->late, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -214,7 +214,7 @@ static fs_status find(finder *f, fs_arena *arena) {
   return find_phases(arena, f->o);
 }
 
-fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fsched_schedule *s,
+fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fs_schedule *s,
                          const fs_sync *y, const fs_accesses *acc, fs_orders *out) {
   *out = (fs_orders){.s = s, .y = y};
   finder f = {.ctx = ctx, .o = out, .acc = acc};

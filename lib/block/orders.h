@@ -27,7 +27,7 @@ typedef struct fs_order_edge {
 } fs_order_edge;
 
 typedef struct fs_orders {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *y;
   uint32_t *need0, *edge0; /* CSR per item */
   fs_need *need;
@@ -37,7 +37,7 @@ typedef struct fs_orders {
   uint32_t n;             /* full syncs, the fewest that any order of issue allows */
 } fs_orders;
 
-static inline bool fs_queue_counting(const fsched_schedule *s, uint32_t queue) {
+static inline bool fs_queue_counting(const fs_schedule *s, uint32_t queue) {
   return !s->graph->target.implicit_queues && s->graph->target.queue[queue].counting;
 }
 /* The item whose command a need is about. */
@@ -47,7 +47,7 @@ static inline uint32_t fs_need_item(const fs_sync *y, fs_need need) {
 
 /* Requires fs_waits_run.  The arrays live in `arena`.
  * Complexity: O(commands + waits * gang members + accesses).  Errors: FSCHED_SYSTEM. */
-fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fsched_schedule *s,
+fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fs_schedule *s,
                          const fs_sync *y, const fs_accesses *acc, fs_orders *out) FS_MUST_USE;
 
 #endif

@@ -109,7 +109,7 @@ static void put(balancer *b, uint32_t item, uint32_t phase) {
 }
 
 static fs_status balance(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   balancer b = {.o = o, .phase = phase};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
@@ -132,7 +132,7 @@ static fs_status balance(fsched_context *ctx, const fs_orders *o, uint32_t *phas
 /* The planned order cut by as few full syncs as it needs, which may be more than o->n: an item goes
  * to the phase at the same fraction of all. */
 static fs_status planned(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   uint32_t *syncs; /* per item: before it in the planned order */

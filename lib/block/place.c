@@ -24,7 +24,7 @@ typedef struct placer {
 /* --- lives --- */
 
 static void find_life(placer *k, uint32_t r) {
-  const fsched_schedule *s = k->o->s;
+  const fs_schedule *s = k->o->s;
   const fs_sync *y = k->o->y;
   uint32_t begin = k->acc->res0[r];
   uint32_t end = k->acc->res0[r + 1];
@@ -40,7 +40,7 @@ static void find_life(placer *k, uint32_t r) {
 }
 
 static uint32_t taken_from(const placer *k, uint32_t r) {
-  const fsched_schedule *s = k->o->s;
+  const fs_schedule *s = k->o->s;
   if (k->acc->res0[r] == k->acc->res0[r + 1] || fs_item_is_copy(s, k->acc->item[k->acc->res0[r]])) {
     return FS_NONE;
   }
@@ -68,7 +68,7 @@ static fs_status find_lives(placer *k) {
 
 /* Its entries in order of the first access. */
 static uint32_t collect(placer *k, uint32_t memory) {
-  const fsched_schedule *s = k->o->s;
+  const fs_schedule *s = k->o->s;
   uint32_t n = 0;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     if (s->res_memory[r] == memory && s->res_size[r] > 0 && k->root[r] == r) {
@@ -119,7 +119,7 @@ static fs_status place_memory(fsched_context *ctx, placer *k, uint32_t memory) {
 }
 
 static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool *loose) {
-  const fsched_schedule *s = k->o->s;
+  const fs_schedule *s = k->o->s;
   uint32_t n = s->n_residencies;
   uint32_t n_memories = s->graph->target.n_memories;
   FS_TRY(fs_new(arena, &k->out->address, n));

@@ -32,7 +32,7 @@ typedef struct filler {
 /* --- order --- */
 
 static fs_status order_items(filler *f, fs_arena *arena) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   uint64_t *key;
   FS_TRY(fs_new(&f->scratch, &key, 2 * (size_t)s->n_items));
@@ -176,7 +176,7 @@ static fs_tick start_of(const filler *f, uint32_t item, fs_tick now, const fs_ti
 }
 
 static void issue(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   end[item] = f->p->start[item] + (s->end[item] - s->start[item]);
   f->p->makespan = fs_max(f->p->makespan, end[item]);
   uint32_t n;
@@ -188,7 +188,7 @@ static void issue(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
 }
 
 static fs_status walk(filler *f, fs_arena *arena) {
-  const fsched_schedule *s = f->o->s;
+  const fs_schedule *s = f->o->s;
   fs_block_plan *p = f->p;
   fs_tick *end;
   fs_tick *free_at;

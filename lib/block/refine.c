@@ -122,7 +122,7 @@ static void try_move(refiner *r, uint32_t item) {
 }
 
 static fs_status refine(refiner *r, fs_arena *scratch) {
-  const fsched_schedule *s = r->o->s;
+  const fs_schedule *s = r->o->s;
   size_t phases = (size_t)r->o->n + 1;
   FS_TRY(fs_new_zero(scratch, &r->load, phases * r->n_queues));
   FS_TRY(fs_new(scratch, &r->length, phases));

@@ -14,7 +14,8 @@
 #include "fsched/verify.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
-#include "verify/schedule/schedule.h"
+#include "model/handle.h"
+#include "verify/schedule/verify.h"
 #include "verify/stream/stream.h"
 #include "waits/waits.h"
 
@@ -47,7 +48,7 @@ typedef struct pipeline {
   fs_sync_kind kind; /* of sync, and what goes with barriers: the target's, or by the options */
   uint32_t barriers, slots;
   fs_lower_bounds bounds;
-  fsched_schedule *schedule;
+  fs_schedule *schedule;
   fs_sync *sync;
   fsched_program *program;
 } pipeline;
@@ -56,7 +57,7 @@ static fs_status pass_bounds(pipeline *p) {
   return fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds);
 }
 
-static void set_status(fsched_schedule *s) {
+static void set_status(fs_schedule *s) {
   s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
 }
 
@@ -102,11 +103,7 @@ static fs_status pass_refine(pipeline *p) {
 static fs_status begin_sync(pipeline *p) {
   p->schedule->bounds = p->bounds;
   p->schedule->has_bounds = true;
-  FS_TRY(fs_sync_create(p->schedule, &p->sync));
-  p->sync->kind = p->kind;
-  p->sync->barrier_bound = p->barriers;
-  p->sync->barrier_slots = p->slots;
-  return FSCHED_OK;
+  return fs_sync_create(p->schedule, p->kind, &p->sync);
 }
 
 static fs_status pass_ctrledge(pipeline *p) {
@@ -156,8 +153,10 @@ static fs_status replaced_waits(pipeline *p) {
 }
 
 static fs_status pass_barrier(pipeline *p) {
-  bool published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED;
-  FS_TRY(fs_barrier_run(p->ctx, p->schedule, p->sync, published));
+  fs_barrier_options o = {.bound = p->barriers,
+                          .slots = p->slots,
+                          .published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED};
+  FS_TRY(fs_barrier_run(p->ctx, p->schedule, &o, p->sync));
   return replaced_waits(p);
 }
 
@@ -171,7 +170,7 @@ static fs_status pass_codegen(pipeline *p) {
 }
 
 static fs_status pass_verify(pipeline *p) {
-  FS_TRY(fsched_verify_schedule(p->ctx, p->graph, p->schedule));
+  FS_TRY(fs_verify_schedule(p->ctx, p->graph, p->schedule, p->sync));
   return fsched_verify_program(p->ctx, p->program, p->graph);
 }
 
@@ -205,13 +204,13 @@ static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
       }
       return fs_dump_schedule(t, p->schedule);
     case FS_PASS_CTRLEDGE:
-      return fs_dump_control(t, p->schedule);
+      return fs_dump_control(t, p->sync);
     case FS_PASS_WAITS:
-      return fs_dump_waits(t, p->schedule);
+      return fs_dump_waits(t, p->sync);
     case FS_PASS_BARRIER:
-      return fs_dump_barriers(t, p->schedule);
+      return fs_dump_barriers(t, p->sync);
     case FS_PASS_BLOCK:
-      return fs_dump_block(t, p->schedule);
+      return fs_dump_block(t, p->sync);
     case FS_PASS_CODEGEN:
       return fs_dump_program(t, p->program);
     case FS_PASS_VERIFY:
@@ -384,6 +383,20 @@ static fs_status choose_sync(pipeline *p) {
   return FSCHED_OK;
 }
 
+/* The handle of the schedule and its synchronisation, which it then owns. */
+static fs_status hand_out(pipeline *p, fsched_schedule **out) {
+  FS_TRY(fs_handle_create(p->schedule, p->sync, out));
+  p->schedule = NULL;
+  p->sync = NULL;
+  return FSCHED_OK;
+}
+
+static void drop(pipeline *p) {
+  fs_sync_destroy(p->sync);
+  fs_schedule_destroy(p->schedule);
+  fsched_program_destroy(p->program);
+}
+
 fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
                              const fsched_compile_options *options, fsched_schedule **schedule,
                              fsched_program **program) {
@@ -398,15 +411,13 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
   FS_TRY(choose_sync(&p));
   fs_status status = run_passes(&p);
   if (status == FSCHED_OK && schedule != NULL) {
-    *schedule = p.schedule;
-    p.schedule = NULL;
+    status = hand_out(&p, schedule);
   }
   if (status == FSCHED_OK && program != NULL) {
     *program = p.program;
     p.program = NULL;
   }
-  fsched_schedule_destroy(p.schedule);
-  fsched_program_destroy(p.program);
+  drop(&p);
   return status;
 }
 
@@ -431,6 +442,6 @@ fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *grap
     return bad_enum(&p, "format", (int)format, "fsched_model_format");
   }
   fs_status status = make_model(&p, format, text, length);
-  fsched_schedule_destroy(p.schedule);
+  drop(&p);
   return status;
 }

@@ -4,14 +4,15 @@
 #include "ctrledge/ctrledge.h"
 #include "waits/waits.h"
 
-fs_status fs_schedule_synchronise(fsched_schedule *s) {
-  fs_sync *sync;
-  FS_TRY(fs_sync_create(s, &sync));
-  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, sync));
-  return fs_waits_run(s->ctx, s, sync);
+fs_status fs_schedule_synchronise(fsched_schedule *handle) {
+  fs_schedule *s = handle->schedule;
+  assert(handle->sync == NULL);
+  FS_TRY(fs_sync_create(s, FS_SYNC_TIMELINE, &handle->sync));
+  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, handle->sync));
+  return fs_waits_run(s->ctx, s, handle->sync);
 }
 
-fs_status fs_sync_again(fsched_schedule *s, fs_sync *y, const fs_reuse *reuse) {
+fs_status fs_sync_again(fs_schedule *s, fs_sync *y, const fs_reuse *reuse) {
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(fs_ctrledge_run(s->ctx, s, reuse, y));

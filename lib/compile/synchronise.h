@@ -3,13 +3,14 @@
 #ifndef FS_COMPILE_SYNCHRONISE_H
 #define FS_COMPILE_SYNCHRONISE_H
 
-#include "model/sync.h"
+#include "model/handle.h"
 
 /* Control edges and waits of a schedule that was read from a file.  Requires that it is right
- * (fsched_verify_schedule) and has no synchronisation yet.  Errors: FSCHED_SYSTEM. */
+ * (fsched_verify_schedule) and has no synchronisation yet; the handle then owns it.  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_schedule_synchronise(fsched_schedule *s) FS_MUST_USE;
 /* An fs_sync_fn.  Requires that control edges and waits were made before.  Errors: FSCHED_SYSTEM.
  */
-fs_status fs_sync_again(fsched_schedule *s, fs_sync *sync, const fs_reuse *reuse) FS_MUST_USE;
+fs_status fs_sync_again(fs_schedule *s, fs_sync *sync, const fs_reuse *reuse) FS_MUST_USE;
 
 #endif

@@ -27,7 +27,7 @@ enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
 
 typedef struct run {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   fs_reuse reuse;
   fs_sync *sync;
   fs_arena scratch;
@@ -47,7 +47,7 @@ static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
   if (from == to) {
     return FSCHED_OK;
   }
-  const fsched_schedule *s = r->s;
+  const fs_schedule *s = r->s;
   assert(r->acc.position[from] < r->acc.position[to]);
   if (s->queue[from] == s->queue[to] && fs_item_plain(s, from) && fs_item_plain(s, to)) {
     return FSCHED_OK;
@@ -68,13 +68,13 @@ static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) 
   return FSCHED_OK;
 }
 
-static bool counted(const fsched_schedule *s, uint32_t residency) {
+static bool counted(const fs_schedule *s, uint32_t residency) {
   return s->graph->target.memory[s->res_memory[residency]].placement == FSCHED_COUNTED;
 }
 
 /* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
 static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
-  const fsched_schedule *s = r->s;
+  const fs_schedule *s = r->s;
   uint32_t item = r->acc.item[r->acc.res0[later]];
   return !fs_item_is_copy(s, item) && fs_inplace_taken(s, item, later) == earlier;
 }
@@ -149,7 +149,7 @@ static bool untouched(const run *r, uint32_t residency) {
 /* Is the content of a residency there from the start, so that it comes before everything?  In a
  * memory that spills it comes by a read, or is overwritten first. */
 static bool given(const run *r, uint32_t residency) {
-  const fsched_schedule *s = r->s;
+  const fs_schedule *s = r->s;
   uint32_t first = r->acc.res0[residency];
   if (untouched(r, residency)) {
     return true; /* what begins later is touched by the item that begins it */
@@ -160,12 +160,12 @@ static bool given(const run *r, uint32_t residency) {
 
 /* What stays to the end of the invocation keeps its units for ever: an item at the very last
  * instant may not have them. */
-static fs_tick holder_end(const fsched_schedule *s, uint32_t residency) {
+static fs_tick holder_end(const fs_schedule *s, uint32_t residency) {
   return fs_residency_stays(s, residency) ? FS_TICK_NONE : s->res_end[residency];
 }
 
 static fs_holder segment_holder(const run *r, uint32_t seg) {
-  const fsched_schedule *s = r->s;
+  const fs_schedule *s = r->s;
   const fs_segments *g = &r->segs;
   uint32_t residency = g->residency.at[seg];
   uint32_t first = r->acc.res0[residency];
@@ -476,11 +476,11 @@ static fs_status lanes(run *r) {
 }
 
 static fs_status run_all(run *r) {
-  FS_TRY(fs_accesses_collect(r->ctx, r->s, &r->sync->arena, &r->scratch, &r->acc));
+  FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, &r->scratch, &r->acc));
   r->sync->position = r->acc.position;
   r->sync->data0 = r->acc.data0;
   r->sync->data = r->acc.data;
-  FS_TRY(fs_segments_make(r->ctx, r->s, &r->acc, &r->segs));
+  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, &r->acc, &r->segs));
   FS_TRY(group_segments(r));
   FS_TRY(contiguous_memories(r));
   if (r->reuse.lanes_stay) {
@@ -492,7 +492,7 @@ static fs_status run_all(run *r) {
   return store_lanes(r);
 }
 
-fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, const fs_reuse *reuse,
+fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) {
   run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}};
   if (reuse != NULL) {

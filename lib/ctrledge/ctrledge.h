@@ -8,7 +8,7 @@
 /* `reuse` may be NULL: all of it.
  * Fills the control_*, lane, position and data arrays of `sync` (arena initialised, schedule set).
  * Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */
-fs_status fs_ctrledge_run(fsched_context *ctx, const fsched_schedule *s, const fs_reuse *reuse,
+fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) FS_MUST_USE;
 
 #endif

@@ -34,7 +34,7 @@ typedef struct owner {
 
 typedef struct allotter {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_accesses *acc;
   const fs_holder *holder;
   const fs_lane_sink *sink;
@@ -348,7 +348,7 @@ static fs_status run(allotter *a, fs_arena *scratch, uint64_t capacity) {
   return FSCHED_OK;
 }
 
-fs_status fs_lanes_allot(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+fs_status fs_lanes_allot(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                          uint64_t capacity, const fs_holder *holder, uint32_t n,
                          const fs_lane_sink *sink) {
   allotter a = {.ctx = ctx,

@@ -13,10 +13,10 @@
 #include "ctrledge/segments.h"
 
 #include "base/radix.h"
-#include "model/sync.h"
 
 typedef struct maker {
-  const fsched_schedule *s;
+  const fs_schedule *s;
+  bool whole; /* the kind of sync keeps whole residencies apart */
   const fs_accesses *acc;
   fs_segments *out;
   bool *exact;             /* per memory: has accesses by ranges */
@@ -53,8 +53,7 @@ static bool counted(const maker *m, uint32_t residency) {
 
 /* Does an access hold the whole residency, whatever it touches? */
 static bool holds_all(const maker *m, uint32_t residency) {
-  return stays(m, residency) || (m->s->sync != NULL && m->s->sync->kind != FS_SYNC_TIMELINE) ||
-         counted(m, residency);
+  return stays(m, residency) || m->whole || counted(m, residency);
 }
 
 static void order(maker *m, uint32_t before, uint32_t after) {
@@ -144,7 +143,7 @@ static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) 
 }
 
 /* Bytes that are touched, before alignment. */
-static uint64_t touched_size(const fsched_schedule *s, uint32_t r) {
+static uint64_t touched_size(const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = s->graph;
   if (s->res_version[r] != FS_NONE) {
     return fs_version_size(g, s->res_version[r]);
@@ -193,7 +192,7 @@ static fs_status add_residency(maker *m, uint32_t r) {
 }
 
 static fs_status prepare(maker *m, fs_arena *scratch) {
-  const fsched_schedule *s = m->s;
+  const fs_schedule *s = m->s;
   FS_TRY(fs_new_zero(scratch, &m->exact, s->graph->target.n_memories));
   FS_TRY(fs_new_none(scratch, &m->item_seg, s->n_items));
   FS_TRY(fs_new(scratch, &m->item_slot, s->n_items));
@@ -223,10 +222,22 @@ static fs_status make(maker *m, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-fs_status fs_segments_make(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
-                           fs_segments *out) {
+/* Do items get new times later? */
+static bool retimed(fs_sync_kind kind) {
+  switch (kind) {
+    case FS_SYNC_TIMELINE:
+      return false;
+    case FS_SYNC_BARRIER:
+    case FS_SYNC_BLOCK:
+      break;
+  }
+  return true;
+}
+
+fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                           const fs_accesses *acc, fs_segments *out) {
   *out = (fs_segments){.ctx = ctx};
-  maker m = {.s = s, .acc = acc, .out = out};
+  maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
   fs_status status = make(&m, &scratch);

@@ -28,8 +28,8 @@ typedef struct fs_segments {
 
 /* O(accesses + predecessors); with ranges, also their number per byte touched by several.
  * Errors: FSCHED_SYSTEM; release in any case. */
-fs_status fs_segments_make(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
-                           fs_segments *out) FS_MUST_USE;
+fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                           const fs_accesses *acc, fs_segments *out) FS_MUST_USE;
 void fs_segments_release(fs_segments *segs);
 
 #endif

@@ -9,11 +9,11 @@
 
 #include "import/csv.h"
 #include "model/graph.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 typedef struct exporter {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fsched_graph *g;
   const char *kind; /* "a project" */
   fs_text out;
@@ -186,7 +186,7 @@ fsched_status fsched_export(fsched_context *ctx, fsched_format format,
                                                      [FSCHED_FORMAT_PSPLIB] = export_project,
                                                      [FSCHED_FORMAT_STRIP] = export_strip,
                                                      [FSCHED_FORMAT_MEMORY] = export_memory};
-  exporter x = {.ctx = ctx, .s = schedule, .g = schedule->graph};
+  exporter x = {.ctx = ctx, .s = schedule->schedule, .g = schedule->schedule->graph};
   if ((uint32_t)format >= sizeof writers / sizeof writers[0]) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "there is no format %u", (unsigned)format);

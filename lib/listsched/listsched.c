@@ -64,7 +64,7 @@ static uint64_t run_copy_bytes(const fs_engine *e) {
   return sum;
 }
 
-static fs_status fill_items(fsched_schedule *s, const fs_engine *e) {
+static fs_status fill_items(fs_schedule *s, const fs_engine *e) {
   uint32_t n_ops = s->graph->n_ops;
   s->n_copies = (uint32_t)e->copy.n;
   s->n_items = n_ops + s->n_copies;
@@ -97,7 +97,7 @@ static fs_status fill_items(fsched_schedule *s, const fs_engine *e) {
   return FSCHED_OK;
 }
 
-static fs_status fill_residencies(fsched_schedule *s, const fs_engine *e) {
+static fs_status fill_residencies(fs_schedule *s, const fs_engine *e) {
   uint32_t n = s->n_residencies = (uint32_t)e->residency.n;
   FS_TRY(fs_new(&s->arena, &s->res_version, n));
   FS_TRY(fs_new(&s->arena, &s->res_op, n));
@@ -124,7 +124,7 @@ static fs_status fill_residencies(fsched_schedule *s, const fs_engine *e) {
   return FSCHED_OK;
 }
 
-static fs_status fill_queues(fsched_schedule *s, const fs_engine *e) {
+static fs_status fill_queues(fs_schedule *s, const fs_engine *e) {
   s->n_queues = e->n_queues;
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -142,8 +142,8 @@ static fs_status fill_queues(fsched_schedule *s, const fs_engine *e) {
   return FSCHED_OK;
 }
 
-static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fsched_schedule **out) {
-  fsched_schedule *s;
+static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fs_schedule **out) {
+  fs_schedule *s;
   FS_TRY(fs_schedule_create(ctx, e->g, &s));
   s->makespan = run_makespan(e);
   s->status = FS_SCHEDULE_FEASIBLE;
@@ -151,7 +151,7 @@ static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fsched_s
   status = status == FSCHED_OK ? fill_residencies(s, e) : status;
   status = status == FSCHED_OK ? fill_queues(s, e) : status;
   if (status != FSCHED_OK) {
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     return status;
   }
   *out = s;
@@ -164,7 +164,7 @@ typedef struct search {
   const fs_listsched_options *options;
   fs_arena plans;
   uint32_t *position[N_PLANS], *op_at[N_PLANS]; /* NULL: not made yet */
-  fsched_schedule *schedule;                    /* the best so far */
+  fs_schedule *schedule;                        /* the best so far */
   uint64_t copy_bytes;
   uint32_t *best_position; /* its order, and below its policy */
   fs_policy best;
@@ -204,7 +204,7 @@ static fs_status keep_if_better(search *s, const fs_engine *e) {
   if (s->schedule != NULL && makespan == s->schedule->makespan && bytes == s->copy_bytes) {
     return FSCHED_OK;
   }
-  fsched_schedule_destroy(s->schedule);
+  fs_schedule_destroy(s->schedule);
   s->schedule = NULL;
   s->copy_bytes = bytes;
   return fill_schedule(s->ctx, e, &s->schedule);
@@ -344,13 +344,13 @@ static fs_status try_policies(search *s) {
 }
 
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
-                           const fs_listsched_options *options, fsched_schedule **out) {
+                           const fs_listsched_options *options, fs_schedule **out) {
   search s = {.ctx = ctx, .g = g, .options = options};
   fs_arena_init(&s.plans, ctx);
   fs_status status = try_policies(&s);
   fs_arena_release(&s.plans);
   if (status != FSCHED_OK) {
-    fsched_schedule_destroy(s.schedule);
+    fs_schedule_destroy(s.schedule);
     return status;
   }
   *out = s.schedule;

@@ -21,6 +21,6 @@ typedef struct fs_listsched_options {
 /* Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make
  * progress; FSCHED_SYSTEM. */
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
-                           const fs_listsched_options *options, fsched_schedule **out) FS_MUST_USE;
+                           const fs_listsched_options *options, fs_schedule **out) FS_MUST_USE;
 
 #endif

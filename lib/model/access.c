@@ -16,7 +16,6 @@
 
 #include "base/group.h"
 #include "base/radix.h"
-#include "model/sync.h"
 
 typedef FS_VEC(uint64_t) fs_keys;
 
@@ -32,7 +31,7 @@ typedef struct filing {
   uint32_t *fill; /* per residency: where its next access goes */
 } filing;
 
-static void count_touches(const fsched_schedule *s, uint32_t *n) {
+static void count_touches(const fs_schedule *s, uint32_t *n) {
   const fsched_graph *g = s->graph;
   for (uint32_t a = 0; a < g->n_args; a++) {
     if (s->arg_residency[a] != FS_NONE) {
@@ -69,7 +68,7 @@ static void file(filing *f, const touch *t) {
   f->fill[t->residency] = at + 1;
 }
 
-static void file_op(filing *f, const fsched_schedule *s, uint32_t op) {
+static void file_op(filing *f, const fs_schedule *s, uint32_t op) {
   const fsched_graph *g = s->graph;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     unsigned tag = g->arg_tag[a];
@@ -92,7 +91,7 @@ static void file_op(filing *f, const fsched_schedule *s, uint32_t op) {
   }
 }
 
-static void file_copy(filing *f, const fsched_schedule *s, uint32_t item) {
+static void file_copy(filing *f, const fs_schedule *s, uint32_t item) {
   uint32_t copy = item - s->graph->n_ops;
   bool write = s->copy_kind[copy] == FS_SPILL_WRITE;
   touch place = {s->copy_residency[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_R : FS_ACCESS_W};
@@ -103,7 +102,7 @@ static void file_copy(filing *f, const fsched_schedule *s, uint32_t item) {
   }
 }
 
-static void file_all(filing *f, const fsched_schedule *s) {
+static void file_all(filing *f, const fs_schedule *s) {
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     if (fs_item_is_copy(s, item)) {
@@ -130,7 +129,7 @@ static void compact(fs_accesses *out, const uint32_t *fill, uint32_t n_residenci
   out->res0[n_residencies] = to;
 }
 
-static fs_status file_accesses(fsched_context *ctx, const fsched_schedule *s, fs_arena *arena,
+static fs_status file_accesses(fsched_context *ctx, const fs_schedule *s, fs_arena *arena,
                                fs_accesses *out) {
   uint32_t n = s->n_residencies;
   FS_TRY(fs_new_zero(arena, &out->res0, (size_t)n + 1));
@@ -156,19 +155,33 @@ static fs_status file_accesses(fsched_context *ctx, const fsched_schedule *s, fs
   return status;
 }
 
-/* An ordering wanted, packed so that sorting makes the CSR. */
-static fs_status want(fsched_context *ctx, fs_keys *keys, uint32_t from, uint32_t to) {
-  return from == to ? FSCHED_OK : fs_vec_push(ctx, keys, (uint64_t)to << 32 | from);
+/* What must come before an item for a copy's data, as it is found. */
+typedef struct data_orders {
+  fsched_context *ctx;
+  const fs_schedule *s;
+  const fs_accesses *acc;
+  bool retimed; /* items get new times later: what the planned times alone order is said, too */
+  fs_keys keys; /* orderings packed so that sorting makes the CSR */
+} data_orders;
+
+/* With sync: block such orders hold in the plan alone, and need no sync: lib/block/orders.c. */
+static bool retimed(fs_sync_kind kind) {
+  switch (kind) {
+    case FS_SYNC_BARRIER:
+      return true;
+    case FS_SYNC_TIMELINE:
+    case FS_SYNC_BLOCK:
+      break;
+  }
+  return false;
 }
 
-/* Items get new times later.  (With sync: block these orders hold in the plan alone, and need no
- * sync: lib/block/orders.c.) */
-static bool retimed(const fsched_schedule *s) {
-  return s->sync != NULL && s->sync->kind == FS_SYNC_BARRIER;
+static fs_status want(data_orders *d, uint32_t from, uint32_t to) {
+  return from == to ? FSCHED_OK : fs_vec_push(d->ctx, &d->keys, (uint64_t)to << 32 | from);
 }
 
 /* The spill copy that an access is, seen from its own memory (not from the store). */
-static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
+static bool copies(const fs_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
   if (!fs_item_is_copy(s, item)) {
     return false;
   }
@@ -176,11 +189,12 @@ static bool copies(const fsched_schedule *s, uint32_t item, uint32_t residency, 
   return s->copy_kind[copy] == kind && s->copy_residency[copy] == residency;
 }
 
-static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s,
-                                   const fs_accesses *acc, uint32_t r, fs_keys *keys) {
+static fs_status want_in_residency(data_orders *d, uint32_t r) {
+  const fs_schedule *s = d->s;
+  const fs_accesses *acc = d->acc;
   uint32_t first = acc->res0[r];
   uint32_t end = acc->res0[r + 1];
-  if (first == end || (s->res_size[r] == 0 && !retimed(s))) { /* no bytes, no order */
+  if (first == end || (s->res_size[r] == 0 && !d->retimed)) { /* no bytes, no order */
     return FSCHED_OK;
   }
   bool filled = copies(s, acc->item[first], r, FS_SPILL_READ);
@@ -189,18 +203,18 @@ static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s
   for (uint32_t i = first; i < end; i++) {
     uint32_t item = acc->item[i];
     if (filled && i > first) {
-      FS_TRY(want(ctx, keys, acc->item[first], item));
+      FS_TRY(want(d, acc->item[first], item));
     }
     if (copies(s, item, r, FS_SPILL_WRITE)) {
       for (uint32_t j = since; j < i; j++) {
         if ((acc->mode[j] & FS_ACCESS_W) != 0) {
-          FS_TRY(want(ctx, keys, acc->item[j], item));
+          FS_TRY(want(d, acc->item[j], item));
         }
       }
       last_write = item;
       since = i + 1;
     } else if ((acc->mode[i] & FS_ACCESS_W) != 0 && last_write != FS_NONE) {
-      FS_TRY(want(ctx, keys, last_write, item));
+      FS_TRY(want(d, last_write, item));
     }
   }
   return FSCHED_OK;
@@ -208,8 +222,9 @@ static fs_status want_in_residency(fsched_context *ctx, const fsched_schedule *s
 
 /* A version has one residency in its memory at a time: the read that fills the next one comes after
  * all that touched the one before. */
-static fs_status want_between(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
-                              fs_arena *scratch, fs_keys *keys) {
+static fs_status want_between(data_orders *d, fs_arena *scratch) {
+  const fs_schedule *s = d->s;
+  const fs_accesses *acc = d->acc;
   uint32_t *latest; /* per version: its latest residency */
   FS_TRY(fs_new_none(scratch, &latest, s->graph->n_versions));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
@@ -221,7 +236,7 @@ static fs_status want_between(fsched_context *ctx, const fsched_schedule *s, con
     latest[version] = r;
     for (uint32_t i = before == FS_NONE ? 0 : acc->res0[before];
          before != FS_NONE && i < acc->res0[before + 1]; i++) {
-      FS_TRY(want(ctx, keys, acc->item[i], acc->item[acc->res0[r]]));
+      FS_TRY(want(d, acc->item[i], acc->item[acc->res0[r]]));
     }
   }
   return FSCHED_OK;
@@ -234,44 +249,44 @@ typedef struct store_state { /* per version: how its copy in the store was last 
 
 /* Do two copies of a version use the same bytes in the store?  Unbounded and counted memories have
  * one place for each version. */
-static bool same_store_bytes(const fsched_schedule *s, uint32_t a, uint32_t b) {
+static bool same_store_bytes(const fs_schedule *s, uint32_t a, uint32_t b) {
   uint32_t store = s->copy_store[a];
   return store == s->copy_store[b] || store == FS_NONE ||
          s->graph->target.memory[s->res_memory[store]].placement == FSCHED_COUNTED;
 }
 
-static fs_status want_at_store(fsched_context *ctx, const fsched_schedule *s, store_state *state,
-                               uint32_t *next, uint32_t item, fs_keys *keys) {
+static fs_status want_at_store(data_orders *d, store_state *state, uint32_t *next, uint32_t item) {
+  const fs_schedule *s = d->s;
   uint32_t n_ops = s->graph->n_ops;
   uint32_t copy = item - n_ops;
-  if (fs_version_size(s->graph, s->copy_version[copy]) == 0 && !retimed(s)) {
+  if (fs_version_size(s->graph, s->copy_version[copy]) == 0 && !d->retimed) {
     return FSCHED_OK;
   }
   store_state *v = &state[s->copy_version[copy]];
   if (s->copy_kind[copy] == FS_SPILL_READ) {
     next[copy] = v->reads;
     v->reads = copy;
-    return v->write == FS_NONE ? FSCHED_OK : want(ctx, keys, v->write, item);
+    return v->write == FS_NONE ? FSCHED_OK : want(d, v->write, item);
   }
   for (uint32_t c = v->reads; c != FS_NONE; c = next[c]) {
     if (same_store_bytes(s, c, copy)) {
-      FS_TRY(want(ctx, keys, n_ops + c, item));
+      FS_TRY(want(d, n_ops + c, item));
     }
   }
   if (v->reads == FS_NONE && v->write != FS_NONE && same_store_bytes(s, v->write - n_ops, copy)) {
-    FS_TRY(want(ctx, keys, v->write, item));
+    FS_TRY(want(d, v->write, item));
   }
   *v = (store_state){item, FS_NONE};
   return FSCHED_OK;
 }
 
-static fs_status want_data(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
-                           fs_arena *scratch, fs_keys *keys) {
+static fs_status want_data(data_orders *d, fs_arena *scratch) {
+  const fs_schedule *s = d->s;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
-    FS_TRY(want_in_residency(ctx, s, acc, r, keys));
+    FS_TRY(want_in_residency(d, r));
   }
-  if (retimed(s)) {
-    FS_TRY(want_between(ctx, s, acc, scratch, keys));
+  if (d->retimed) {
+    FS_TRY(want_between(d, scratch));
   }
   store_state *state;
   uint32_t *next;
@@ -279,14 +294,14 @@ static fs_status want_data(fsched_context *ctx, const fsched_schedule *s, const 
   FS_TRY(fs_new(scratch, &next, s->n_copies));
   for (uint32_t i = 0; i < s->n_items; i++) {
     if (fs_item_is_copy(s, s->order[i])) {
-      FS_TRY(want_at_store(ctx, s, state, next, s->order[i], keys));
+      FS_TRY(want_at_store(d, state, next, s->order[i]));
     }
   }
   return FSCHED_OK;
 }
 
 /* From sorted keys (to, from) to the CSR. */
-static fs_status file_data(const fsched_schedule *s, fs_arena *arena, const fs_keys *keys,
+static fs_status file_data(const fs_schedule *s, fs_arena *arena, const fs_keys *keys,
                            fs_accesses *out) {
   FS_TRY(fs_new_zero(arena, &out->data0, (size_t)s->n_items + 1));
   FS_TRY(fs_new(arena, &out->data, keys->n));
@@ -307,24 +322,28 @@ static fs_status file_data(const fsched_schedule *s, fs_arena *arena, const fs_k
   return FSCHED_OK;
 }
 
-fs_status fs_accesses_collect(fsched_context *ctx, const fsched_schedule *s, fs_arena *results,
-                              fs_arena *arena, fs_accesses *out) {
+static fs_status collect_data(data_orders *d, fs_arena *results, fs_arena *scratch,
+                              fs_accesses *out) {
+  FS_TRY(want_data(d, scratch));
+  uint64_t *spare;
+  FS_TRY(fs_new(scratch, &spare, d->keys.n));
+  fs_radix_sort(d->keys.at, spare, d->keys.n);
+  return file_data(d->s, results, &d->keys, out);
+}
+
+fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                              fs_arena *results, fs_arena *arena, fs_accesses *out) {
   FS_TRY(fs_new(results, &out->position, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     out->position[s->order[i]] = i;
   }
   FS_TRY(file_accesses(ctx, s, arena, out));
-  fs_keys keys = {0};
+  data_orders d = {.ctx = ctx, .s = s, .acc = out, .retimed = retimed(kind)};
   fs_arena scratch;
   fs_arena_init(&scratch, ctx);
-  fs_status status = want_data(ctx, s, out, &scratch, &keys);
-  uint64_t *spare;
-  if (status == FSCHED_OK && (status = fs_new(&scratch, &spare, keys.n)) == FSCHED_OK) {
-    fs_radix_sort(keys.at, spare, keys.n);
-    status = file_data(s, results, &keys, out);
-  }
+  fs_status status = collect_data(&d, results, &scratch, out);
   fs_arena_release(&scratch);
-  fs_vec_free(ctx, &keys);
+  fs_vec_free(ctx, &d.keys);
   return status;
 }
 
@@ -340,7 +359,7 @@ static bool contains(const uint32_t *ids, uint32_t low, uint32_t high, uint32_t 
   return ids[low] == id;
 }
 
-bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b) {
+bool fs_direct_edge(const fs_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b) {
   const fsched_graph *g = s->graph;
   if (a < g->n_ops && b < g->n_ops && g->pred0[b] < g->pred0[b + 1] &&
       contains(g->pred, g->pred0[b], g->pred0[b + 1] - 1, a)) {
@@ -350,7 +369,7 @@ bool fs_direct_edge(const fsched_schedule *s, const fs_accesses *acc, uint32_t a
          contains(acc->data, acc->data0[b], acc->data0[b + 1] - 1, a);
 }
 
-uint32_t fs_inplace_taken(const fsched_schedule *s, uint32_t op, uint32_t out) {
+uint32_t fs_inplace_taken(const fs_schedule *s, uint32_t op, uint32_t out) {
   const fsched_graph *g = s->graph;
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
     uint32_t in = s->arg_residency[g->inplace_in[i]];

@@ -73,21 +73,6 @@ fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t
   return t->sync == FS_SYNC_BARRIER && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
 }
 
-fs_status fs_graph_add_file(fsched_graph *g, const char *name) {
-  const char **list;
-  FS_TRY(fs_new(&g->arena, &list, (size_t)g->n_files + 1));
-  for (uint32_t i = 0; i < g->n_files; i++) {
-    list[i] = g->file[i];
-  }
-  list[g->n_files] = fs_arena_strndup(&g->arena, name, strlen(name));
-  if (list[g->n_files] == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  g->file = list;
-  g->n_files++;
-  return FSCHED_OK;
-}
-
 static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
   return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
 }
@@ -98,4 +83,33 @@ fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size) {
 
 fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size) {
   return copy_time(m->read_fixed, m->read_rate, size);
+}
+
+fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
+                                   const char *file) {
+  fs_tick *times;
+  fs_memory *memories;
+  const char **files;
+  uint32_t n_files = g->n_files + (file != NULL);
+  FS_TRY(fs_new(&g->arena, &times, g->n_ops));
+  FS_TRY(fs_new(&g->arena, &memories, g->target.n_memories));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    times[i] = op_time[i];
+  }
+  for (uint32_t i = 0; i < g->target.n_memories; i++) {
+    memories[i] = memory[i];
+  }
+  FS_TRY(fs_new(&g->arena, &files, n_files));
+  for (uint32_t i = 0; i < g->n_files; i++) {
+    files[i] = g->file[i];
+  }
+  if (file != NULL &&
+      (files[g->n_files] = fs_arena_strndup(&g->arena, file, strlen(file))) == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  g->file = files;
+  g->n_files = n_files;
+  g->op_time = times;
+  g->target.memory = memories;
+  return FSCHED_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frozen graph: structure of arrays, ids, CSR adjacency.  Made by lib/front/builder/builder.c
- * alone; every later stage only reads it.  A CSR index array X0 has one entry more than its owner
- * count: the items of owner i are X0[i] .. X0[i+1]-1. */
+ * alone; every later stage only reads it, and its arrays are never written again: measured times
+ * are another graph behind the same handle (fs_graph_become_measured).  A CSR index array X0 has
+ * one entry more than its owner count: the items of owner i are X0[i] .. X0[i+1]-1. */
 #ifndef FS_GRAPH_H
 #define FS_GRAPH_H
 
@@ -153,8 +154,12 @@ fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
   return g->ctx == ctx ? pos : FS_NOWHERE;
 }
-/* One more name of a file that was read for it. */
-fs_status fs_graph_add_file(fsched_graph *g, const char *name) FS_MUST_USE;
+/* Another graph behind the handle: with other times of ops, other memories (their costs of copies),
+ * and one more name of a file that was read (or NULL), else the same.  The arrays of the graph
+ * before are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM, nothing changed.
+ */
+fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
+                                   const char *file) FS_MUST_USE;
 /* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
  * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
  * Errors, reported: nobody has said how many, or the option takes what the target has of

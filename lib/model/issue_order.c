@@ -31,7 +31,7 @@ typedef struct fs_place {
 } fs_place;
 
 typedef struct fs_order {
-  fsched_schedule *s;
+  fs_schedule *s;
   const fsched_graph *g;
   fsched_context *ctx;
   fs_arena arena;
@@ -79,7 +79,7 @@ static fs_status add_touch(fs_order *o, uint32_t item, uint32_t residency) {
 }
 
 static fs_status collect_item(fs_order *o, uint32_t item) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   const fsched_graph *g = o->g;
   if (fs_item_is_copy(s, item)) {
     uint32_t c = item - g->n_ops;
@@ -132,7 +132,7 @@ static void forget(fs_order *o) {
 /* ---- edges */
 
 static fs_status edges_of_item(fs_order *o, uint32_t item) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
   for (uint32_t k = 0; k < n; k++) {
@@ -212,7 +212,7 @@ static fs_status find_leaving(fs_order *o) {
 /* Of two residencies at one place that touch at this time, which has to be over first?  Of two
  * without length the one that is listed first. */
 static bool precedes(const fs_order *o, uint32_t old, uint32_t fresh) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   if (old == fresh || s->res_begin[fresh] != o->now) {
     return false;
   }
@@ -333,7 +333,7 @@ static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
 }
 
 static fs_status prepare(fs_order *o) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   FS_TRY(fs_new_none(&o->arena, &o->local, s->n_items));
   FS_TRY(fs_new_none(&o->arena, &o->busy, s->n_queues));
   FS_TRY(fs_new_none(&o->arena, &o->first_touch, s->n_residencies));
@@ -372,7 +372,7 @@ static fs_status order_all(fs_order *o, const uint32_t *listed) {
   return FSCHED_OK;
 }
 
-fs_status fs_schedule_order(fsched_schedule *s, const uint32_t *listed) {
+fs_status fs_schedule_order(fs_schedule *s, const uint32_t *listed) {
   fs_order o = {.s = s, .g = s->graph, .ctx = s->ctx};
   fs_arena_init(&o.arena, s->ctx);
   fs_status status = order_all(&o, listed);

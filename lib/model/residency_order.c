@@ -4,7 +4,7 @@
 #include "model/issue_order.h"
 
 typedef struct fs_permute {
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_arena arena;
   uint32_t *began; /* per residency: 1 + position of the item that begins it, 0 for none */
   uint32_t *from;  /* new id -> old id */
@@ -19,7 +19,7 @@ static void touch(fs_permute *p, uint32_t residency, uint32_t item, uint32_t pos
 }
 
 static void find_beginnings(fs_permute *p) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   const fsched_graph *g = s->graph;
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
@@ -41,7 +41,7 @@ static void find_beginnings(fs_permute *p) {
 
 /* Sorts each run of equal begins; *same tells that nothing moved. */
 static fs_status sort_runs(fs_permute *p, fs_heap *heap, bool *same) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   *same = true;
   for (uint32_t first = 0, end; first < s->n_residencies; first = end) {
     for (end = first; end < s->n_residencies && s->res_begin[end] == s->res_begin[first]; end++) {
@@ -62,8 +62,8 @@ static void rename_all(const uint32_t *to, uint32_t *residency, uint32_t n) {
   }
 }
 
-fs_status fs_schedule_renumber_residencies(fsched_schedule *s, fs_arena *scratch,
-                                           const uint32_t *from, const uint32_t *to) {
+fs_status fs_schedule_renumber_residencies(fs_schedule *s, fs_arena *scratch, const uint32_t *from,
+                                           const uint32_t *to) {
   uint32_t n = s->n_residencies;
   uint32_t *words;
   uint64_t *longs;
@@ -100,7 +100,7 @@ static fs_status permute(fs_permute *p, fs_heap *heap) {
   return same ? FSCHED_OK : fs_schedule_renumber_residencies(p->s, &p->arena, p->from, p->to);
 }
 
-fs_status fs_schedule_order_residencies(fsched_schedule *s) {
+fs_status fs_schedule_order_residencies(fs_schedule *s) {
   fs_permute p = {.s = s};
   fs_heap heap = {0};
   fs_arena_init(&p.arena, s->ctx);

@@ -19,7 +19,7 @@
 
 typedef struct retimer {
   fsched_context *ctx;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_sync *y;
   fs_arena scratch;
   fs_accesses acc;
@@ -41,7 +41,7 @@ static fs_status check_given(const retimer *t, const fs_tick *start) {
 }
 
 static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) {
-  fsched_schedule *s = t->s;
+  fs_schedule *s = t->s;
   s->makespan = 0;
   for (uint32_t i = 0; i < s->n_items; i++) {
     s->end[i] = start[i] + (s->end[i] - s->start[i]);
@@ -59,7 +59,7 @@ static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) 
 
 /* `before`: the makespan that there was. */
 static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
-  fsched_schedule *s = t->s;
+  fs_schedule *s = t->s;
   const fs_accesses *acc = &t->acc;
   uint32_t first = acc->res0[r];
   uint32_t last = acc->res0[r + 1];
@@ -98,7 +98,7 @@ static fs_status rename_lanes(retimer *t, const uint32_t *to) {
 }
 
 static fs_status number_residencies(retimer *t) {
-  const fsched_schedule *s = t->s;
+  const fs_schedule *s = t->s;
   uint32_t n = s->n_residencies;
   uint64_t *keys;
   uint32_t *from;
@@ -133,7 +133,7 @@ enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
 
 static fs_status sort_control(retimer *t) {
   fs_sync *y = t->y;
-  const fsched_schedule *s = t->s;
+  const fs_schedule *s = t->s;
   uint64_t *keys;
   FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)y->n_control));
   for (uint32_t i = 0; i < y->n_control; i++) {
@@ -154,7 +154,7 @@ static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
   FS_TRY(check_given(t, start));
   fs_tick before = t->s->makespan;
   move_items(t, start, order);
-  FS_TRY(fs_accesses_collect(t->ctx, t->s, &t->scratch, &t->scratch, &t->acc));
+  FS_TRY(fs_accesses_collect(t->ctx, t->s, t->y->kind, &t->scratch, &t->scratch, &t->acc));
   for (uint32_t r = 0; r < t->s->n_residencies; r++) {
     move_residency(t, r, before);
   }
@@ -162,8 +162,8 @@ static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
   return sort_control(t);
 }
 
-fs_status fs_retime(fsched_context *ctx, fsched_schedule *s, struct fs_sync *sync,
-                    const fs_tick *start, const uint32_t *order) {
+fs_status fs_retime(fsched_context *ctx, fs_schedule *s, fs_sync *sync, const fs_tick *start,
+                    const uint32_t *order) {
   retimer t = {.ctx = ctx, .s = s, .y = sync};
   fs_arena_init(&t.scratch, ctx);
   fs_status status = run(&t, start, order);

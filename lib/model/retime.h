@@ -13,7 +13,7 @@
 
 #include "model/sync.h"
 
-fs_status fs_retime(fsched_context *ctx, fsched_schedule *s, struct fs_sync *sync,
-                    const fs_tick *start, const uint32_t *order) FS_MUST_USE;
+fs_status fs_retime(fsched_context *ctx, fs_schedule *s, fs_sync *sync, const fs_tick *start,
+                    const uint32_t *order) FS_MUST_USE;
 
 #endif

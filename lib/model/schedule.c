@@ -4,46 +4,27 @@
 
 #include "base/heap.h"
 #include "model/overwritten.h"
-#include "model/sync.h"
 
-fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fsched_schedule **out) {
-  fsched_schedule *s = fs_realloc(ctx, NULL, 0, sizeof *s);
+fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_schedule **out) {
+  fs_schedule *s = fs_realloc(ctx, NULL, 0, sizeof *s);
   if (s == NULL) {
     return FSCHED_SYSTEM;
   }
-  *s = (fsched_schedule){.ctx = ctx, .graph = g};
+  *s = (fs_schedule){.ctx = ctx, .graph = g};
   fs_arena_init(&s->arena, ctx);
   *out = s;
   return FSCHED_OK;
 }
 
-fs_status fs_sync_create(fsched_schedule *s, fs_sync **out) {
-  fs_sync *sync = fs_realloc(s->ctx, NULL, 0, sizeof *sync);
-  if (sync == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  *sync = (fs_sync){.schedule = s};
-  fs_arena_init(&sync->arena, s->ctx);
-  s->sync = *out = sync;
-  return FSCHED_OK;
-}
-
-void fsched_schedule_destroy(fsched_schedule *s) {
+void fs_schedule_destroy(fs_schedule *s) {
   if (s == NULL) {
     return;
-  }
-  if (s->sync != NULL) {
-    fs_arena_release(&s->sync->arena);
-    (void)fs_realloc(s->ctx, s->sync, sizeof *s->sync, 0);
   }
   fs_arena_release(&s->arena);
   (void)fs_realloc(s->ctx, s, sizeof *s, 0);
 }
 
-uint64_t fsched_schedule_makespan(const fsched_schedule *s) { return s->makespan; }
-uint64_t fsched_schedule_lower_bound(const fsched_schedule *s) { return s->lower_bound; }
-
-const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n) {
+const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {
   const fsched_graph *g = s->graph;
   if (item < g->n_ops && g->op_gang[item] != FS_NONE) {
     uint32_t gang = g->op_gang[item];
@@ -54,20 +35,20 @@ const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t
   return &s->queue[item];
 }
 
-static bool in_store(const fsched_schedule *s, uint32_t r) {
+static bool in_store(const fs_schedule *s, uint32_t r) {
   return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
 }
 
-static bool spills(const fsched_schedule *s, uint32_t r) {
+static bool spills(const fs_schedule *s, uint32_t r) {
   return fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
 }
 
-bool fs_residency_given(const fsched_schedule *s, uint32_t r) {
+bool fs_residency_given(const fs_schedule *s, uint32_t r) {
   uint32_t v = s->res_version[r];
   return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills(s, r));
 }
 
-bool fs_residency_stays(const fsched_schedule *s, uint32_t r) {
+bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = s->graph;
   uint32_t v = s->res_version[r];
   if (v == FS_NONE) {
@@ -82,7 +63,7 @@ bool fs_residency_stays(const fsched_schedule *s, uint32_t r) {
 }
 
 /* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
-static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *peak) {
+static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *peak) {
   /* Ends before begins at equal times; entry id: 2 * residency, odd for a begin. */
   fs_heap events = {0};
   fs_arena arena;
@@ -107,7 +88,7 @@ static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, ui
   return status;
 }
 
-fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *per_memory) {
+fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *per_memory) {
   bool counted = false;
   for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
     per_memory[m] = 0;
@@ -123,7 +104,7 @@ fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s, uint6
 }
 
 /* Reads of one version follow each other in order of issue, so the first one is known. */
-fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena, uint8_t **out) {
+fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) {
   const fsched_graph *g = s->graph;
   uint8_t *loaded;
   FS_TRY(fs_new(arena, out, s->n_copies));

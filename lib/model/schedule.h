@@ -38,7 +38,7 @@ typedef struct fs_lower_bounds {
   fs_tick all;           /* the largest */
 } fs_lower_bounds;
 
-struct fsched_schedule {
+typedef struct fs_schedule {
   fs_arena arena;
   fsched_context *ctx;
   const fsched_graph *graph;
@@ -78,31 +78,25 @@ struct fsched_schedule {
   fs_tick refined_from;  /* the makespan before the refinement; 0: there was none */
   uint64_t search_nodes; /* of the refinement */
   fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
+} fs_schedule;
 
-  /* Filled by lib/compile/pipeline.c from later stages for the statistics and for edges in the
-   * JSON; NULL in a schedule that was read from a file. */
-  struct fs_sync *sync;
-};
-
-/* An empty schedule of a graph, and its synchronisation, which it then owns.  lib/model/schedule.c
- */
+/* An empty schedule of a graph, which has to outlive it.  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
-                             fsched_schedule **out) FS_MUST_USE;
-fs_status fs_sync_create(fsched_schedule *s, struct fs_sync **out) FS_MUST_USE;
+                             fs_schedule **out) FS_MUST_USE;
+void fs_schedule_destroy(fs_schedule *s); /* NULL is fine */
 
-static inline bool fs_item_is_copy(const fsched_schedule *s, uint32_t item) {
+static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {
   return item >= s->graph->n_ops;
 }
 /* The fs_copy_role of every copy, in the arena.  O(items + versions).  lib/model/schedule.c */
-fs_status fs_schedule_copy_roles(const fsched_schedule *s, fs_arena *arena,
-                                 uint8_t **out) FS_MUST_USE;
+fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) FS_MUST_USE;
 /* The queues an item occupies: *n of them, valid as long as the schedule. */
-const uint32_t *fs_item_queues(const fsched_schedule *s, uint32_t item, uint32_t *n);
+const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n);
 /* Is the content of a residency there before the first item; and is it wanted after the last one?
  * That is kept content where it is kept, and the place of a state's version 0 in its own memory,
  * which the next run begins with. */
-bool fs_residency_given(const fsched_schedule *s, uint32_t r);
-bool fs_residency_stays(const fsched_schedule *s, uint32_t r);
+bool fs_residency_given(const fs_schedule *s, uint32_t r);
+bool fs_residency_stays(const fs_schedule *s, uint32_t r);
 
 /* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
  * memory.  lib/model/bounds.c, lib/model/bounds_memory.c */
@@ -113,7 +107,7 @@ fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
 /* Peak use per memory of a schedule: highest address used, for counted ones the largest sum. */
-fs_status fs_schedule_peaks(fsched_context *ctx, const fsched_schedule *s,
+fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
 
 #endif

@@ -3,6 +3,25 @@
 
 #include "base/group.h"
 
+fs_status fs_sync_create(const fs_schedule *s, fs_sync_kind kind, fs_sync **out) {
+  fs_sync *y = fs_realloc(s->ctx, NULL, 0, sizeof *y);
+  if (y == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *y = (fs_sync){.schedule = s, .kind = kind};
+  fs_arena_init(&y->arena, s->ctx);
+  *out = y;
+  return FSCHED_OK;
+}
+
+void fs_sync_destroy(fs_sync *y) {
+  if (y == NULL) {
+    return;
+  }
+  fs_arena_release(&y->arena);
+  (void)fs_realloc(y->schedule->ctx, y, sizeof *y, 0);
+}
+
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) {
   FS_TRY(fs_new_zero(arena, op0, (size_t)g->n_gangs + 1));
@@ -21,16 +40,27 @@ fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *ar
   return FSCHED_OK;
 }
 
+fs_status fs_sync_issue(const fs_sync *y, fs_arena *arena, fs_issue *out) {
+  FS_TRY(fs_new(arena, &out->command, y->n_commands));
+  FS_TRY(fs_new(arena, &out->queue, y->n_commands));
+  for (uint32_t q = 0; q < y->schedule->n_queues; q++) {
+    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
+      out->command[y->issue[c]] = c;
+      out->queue[c] = q;
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Most commands have no stop since the one before them on their queue and are passed over. */
 typedef struct teller {
   const fs_sync *y;
   uint32_t n_queues;
-  uint32_t *command_at; /* by place in the order of issue */
-  uint32_t *queue;      /* per command */
-  uint32_t *issued;     /* per queue */
-  uint32_t *told;       /* per queue: the epoch that stops have waited for */
-  uint32_t *told_at;    /* per queue: the stop that was the last to raise it, from 1 */
-  uint32_t *heard;      /* per queue: how many stops there were at its latest command */
+  fs_issue issue;
+  uint32_t *issued;  /* per queue */
+  uint32_t *told;    /* per queue: the epoch that stops have waited for */
+  uint32_t *told_at; /* per queue: the stop that was the last to raise it, from 1 */
+  uint32_t *heard;   /* per queue: how many stops there were at its latest command */
 } teller;
 
 static void raise_told(const teller *t, uint32_t queue, uint32_t epoch, uint32_t stop) {
@@ -53,7 +83,7 @@ static void tell_stop(const teller *t, uint32_t index) {
 
 /* How many points the command has; they go to `out` if there is one. */
 static uint32_t tell_command(const teller *t, uint32_t command, uint32_t stops, fs_wait *out) {
-  uint32_t queue = t->queue[command], n = 0;
+  uint32_t queue = t->issue.queue[command], n = 0;
   for (uint32_t q = 0; t->heard[queue] < stops && q < t->n_queues; q++) {
     if (q != queue && t->told_at[q] > t->heard[queue]) {
       if (out != NULL) {
@@ -78,7 +108,7 @@ static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *
     for (; stops < y->n_stops && y->stop[stops].at <= i; stops++) {
       tell_stop(t, stops);
     }
-    uint32_t c = t->command_at[i];
+    uint32_t c = t->issue.command[i];
     uint32_t n = tell_command(t, c, stops, point == NULL ? NULL : point + first[c]);
     if (point == NULL) {
       first[c + 1] = n;
@@ -89,14 +119,7 @@ static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *
 
 fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0, fs_wait **point) {
   teller t = {.y = y, .n_queues = y->schedule->n_queues};
-  FS_TRY(fs_new(arena, &t.command_at, y->n_commands));
-  FS_TRY(fs_new(arena, &t.queue, y->n_commands));
-  for (uint32_t q = 0; q < t.n_queues; q++) {
-    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
-      t.command_at[y->issue[c]] = c;
-      t.queue[c] = q;
-    }
-  }
+  FS_TRY(fs_sync_issue(y, arena, &t.issue));
   FS_TRY(fs_new_zero(arena, point0, (size_t)y->n_commands + 1));
   FS_TRY(tell_all(&t, arena, *point0, NULL));
   fs_group_starts(*point0, y->n_commands);

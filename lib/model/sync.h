@@ -46,9 +46,9 @@ typedef struct fs_stop {
   uint32_t keep;
 } fs_stop;
 
-struct fs_sync {
+typedef struct fs_sync {
   fs_arena arena;
-  const fsched_schedule *schedule;
+  const fs_schedule *schedule;
 
   /* lib/ctrledge: edges between items, ascending by (to, from) in order of issue, without repeats
    * and without those that a graph edge, a copy's data or queue order of non-gangs already gives.
@@ -102,13 +102,26 @@ struct fs_sync {
   uint32_t waits_edges, waits_same_queue, waits_dominated, waits_emitted;
   uint32_t waits_dominated_exact, n_signals;
   uint32_t frontier_largest, frontier_tainted;
-};
-typedef struct fs_sync fs_sync;
+} fs_sync;
+
+/* The synchronisation of a schedule, which has to outlive it: of a kind, and empty until the stages
+ * fill it.  Errors: FSCHED_SYSTEM. */
+fs_status fs_sync_create(const fs_schedule *s, fs_sync_kind kind, fs_sync **out) FS_MUST_USE;
+void fs_sync_destroy(fs_sync *y); /* NULL is fine */
 
 /* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].
  * Requires: items have their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) FS_MUST_USE;
+
+/* Commands in the order of issue.  The arrays live in `arena`. */
+typedef struct fs_issue {
+  uint32_t *command; /* by place in the order of issue */
+  uint32_t *queue;   /* per command */
+} fs_issue;
+
+/* Requires: an order of issue.  Errors: FSCHED_SYSTEM.  Complexity: O(commands + queues). */
+fs_status fs_sync_issue(const fs_sync *y, fs_arena *arena, fs_issue *out) FS_MUST_USE;
 
 /* What syncs tell each command, beyond queue order: (queue axis, epoch) over before it starts,
  * ascending by axis, of the epochs that the queue has not been told before.  CSR per command.
@@ -126,6 +139,6 @@ typedef struct fs_reuse {
 
 /* Control edges and waits anew, for the schedule as it now is: what a pass is given that changes
  * the schedule in between. */
-typedef fs_status (*fs_sync_fn)(fsched_schedule *s, fs_sync *sync, const fs_reuse *reuse);
+typedef fs_status (*fs_sync_fn)(fs_schedule *s, fs_sync *sync, const fs_reuse *reuse);
 
 #endif

@@ -8,7 +8,7 @@
 
 typedef struct fs_storer {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *sync; /* commands are numbered */
   const fs_clocks *clocks;
   uint64_t capacity; /* at least 1 */

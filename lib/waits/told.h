@@ -13,11 +13,10 @@ typedef struct fs_told {
   fs_storer *storer;
   fs_clocks *clocks;
   uint32_t *issued; /* per queue: commands so far */
-  uint32_t *epoch;  /* per queue: those that stops have waited for */
-  uint32_t n;       /* queues of which there are such */
-  uint32_t
-      *since; /* queues that something was issued to after the latest full stop, and how many */
-  uint32_t n_since;
+  uint32_t *epoch;  /* per queue: the commands that stops have waited for */
+  uint32_t n;       /* queues whose commands stops have waited for */
+  /* Queues that were issued to after the latest full stop: a list, and whether each is on it. */
+  uint32_t *since, n_since;
   bool *is_since;
   uint32_t next;  /* stop */
   fs_clock clock; /* with gangs: what is told */

@@ -30,7 +30,7 @@
 
 typedef struct pass {
   fsched_context *ctx;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   fs_sync *y;
   fs_arena scratch;
   fs_clocks clocks;
@@ -66,7 +66,7 @@ static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) 
 /* Commands and epochs */
 
 static fs_status count_commands(pass *p) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   fs_sync *y = p->y;
   y->n_axes = s->n_queues + s->graph->n_gangs;
   FS_TRY(fs_new_zero(&y->arena, &y->queue_command0, (size_t)s->n_queues + 1));
@@ -86,7 +86,7 @@ static fs_status count_commands(pass *p) {
 }
 
 static fs_status number_commands(pass *p) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   fs_sync *y = p->y;
   FS_TRY(count_commands(p));
   FS_TRY(fs_new(&y->arena, &y->command_item, y->n_commands));
@@ -148,7 +148,7 @@ static fs_status gather(pass *p, gatherer *t, uint32_t item) {
 }
 
 static fs_status gather_all(pass *p, gatherer *t) {
-  const fsched_schedule *s = p->s;
+  const fs_schedule *s = p->s;
   for (uint32_t i = 0; i < s->n_items; i++) {
     p->pred0[i] = (uint32_t)p->pred.n;
     FS_TRY(gather(p, t, s->order[i]));
@@ -343,7 +343,7 @@ static fs_status file_lists(pass *p, const fs_wait *list, const uint32_t *at, co
   return FSCHED_OK;
 }
 
-static fs_scope scope_between(const fsched_schedule *s, uint32_t a, uint32_t b) {
+static fs_scope scope_between(const fs_schedule *s, uint32_t a, uint32_t b) {
   const fs_target *t = &s->graph->target;
   if (a >= t->n_queues || b >= t->n_queues) {
     return FS_SCOPE_DEVICE; /* implicit queues are all on one */
@@ -477,20 +477,14 @@ static fs_status walk_barriers(pass *p) {
 
 static fs_status walk_stops(pass *p) {
   const fs_sync *y = p->y;
-  uint32_t *command_at, *queue_of;
+  fs_issue issue;
   fs_told told;
-  FS_TRY(fs_new(&p->scratch, &command_at, y->n_commands));
-  FS_TRY(fs_new(&p->scratch, &queue_of, y->n_commands));
-  for (uint32_t q = 0; q < p->s->n_queues; q++) {
-    for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
-      command_at[y->issue[c]] = c;
-      queue_of[c] = q;
-    }
-  }
+  FS_TRY(fs_sync_issue(y, &p->scratch, &issue));
   FS_TRY(fs_told_init(&told, &p->scratch, &p->storer, &p->clocks));
   for (uint32_t i = 0; i < y->n_commands; i++) {
-    FS_TRY(fs_told_issue(&told, command_at[i], queue_of[command_at[i]]));
-    FS_TRY(file_frontier(p, command_at[i]));
+    uint32_t command = issue.command[i];
+    FS_TRY(fs_told_issue(&told, command, issue.queue[command]));
+    FS_TRY(file_frontier(p, command));
   }
   return FSCHED_OK;
 }
@@ -505,7 +499,7 @@ static fs_status run_frontiers(pass *p) {
   return fs_new_zero(&y->arena, &y->scope, y->n_commands);
 }
 
-static fs_status run_with(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync,
+static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sync,
                           fs_status (*walk_all)(pass *)) {
   pass p = {.ctx = ctx,
             .s = s,
@@ -526,10 +520,10 @@ static fs_status run_with(fsched_context *ctx, const fsched_schedule *s, fs_sync
   return status;
 }
 
-fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
   return run_with(ctx, s, sync, run);
 }
 
-fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) {
+fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
   return run_with(ctx, s, sync, run_frontiers);
 }

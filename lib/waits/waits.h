@@ -34,7 +34,7 @@
 
 /* Requires fs_ctrledge_run.  Fills the rest of `sync`.
  * Complexity: O((commands + edges) * axes known).  Errors: FSCHED_SYSTEM. */
-fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *sync) FS_MUST_USE;
+fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) FS_MUST_USE;
 
 /* The frontiers where barriers or syncs take the place of waits.  Barriers: the exact clock of a
  * command has its own epoch, what its queue knows, and the exact clock of every producer of the
@@ -46,7 +46,6 @@ fs_status fs_waits_run(fsched_context *ctx, const fsched_schedule *s, fs_sync *s
  * Complexity: O((commands + waits for barriers and updates) * axes that are new); with stops
  * O(commands * (1 + entries stored)), with gangs O(commands * queues).
  * Errors: FSCHED_SYSTEM. */
-fs_status fs_frontiers_run(fsched_context *ctx, const fsched_schedule *s,
-                           fs_sync *sync) FS_MUST_USE;
+fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) FS_MUST_USE;
 
 #endif

@@ -10,7 +10,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 
@@ -32,12 +32,12 @@ typedef struct subject {
 
 static void open_subject(subject *t, uint64_t seed, const fsched_schedule *s) {
   const fs_sync *y = s->sync;
-  *t = (subject){.seed = seed, .g = s->graph, .s = s, .y = y};
+  *t = (subject){.seed = seed, .g = s->schedule->graph, .s = s, .y = y};
   t->queue = malloc((y->n_commands + 1) * sizeof *t->queue);
   t->at = malloc((y->n_commands + 1) * sizeof *t->at);
-  t->clock = calloc((size_t)y->n_commands * s->n_queues + 1, sizeof *t->clock);
+  t->clock = calloc((size_t)y->n_commands * s->schedule->n_queues + 1, sizeof *t->clock);
   t->complete = calloc((size_t)y->n_commands * y->n_barriers + 1, sizeof *t->complete);
-  for (uint32_t q = 0; q < s->n_queues; q++) {
+  for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
       t->queue[c] = q;
       t->at[c] = y->position[y->command_item[c]];
@@ -53,14 +53,14 @@ static void close_subject(subject *t) {
 }
 
 static uint32_t *row(const subject *t, uint32_t command) {
-  return t->clock + (size_t)command * t->s->n_queues;
+  return t->clock + (size_t)command * t->s->schedule->n_queues;
 }
 static bool *complete(const subject *t, uint32_t command) {
   return t->complete + (size_t)command * t->y->n_barriers;
 }
 
 static void raise(const subject *t, uint32_t *mine, const uint32_t *other) {
-  for (uint32_t k = 0; k < t->s->n_queues; k++) {
+  for (uint32_t k = 0; k < t->s->schedule->n_queues; k++) {
     mine[k] = (uint32_t)fs_max(mine[k], other[k]);
   }
 }
@@ -91,7 +91,8 @@ static void learn_barriers(const subject *t, uint32_t c) {
       for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
         if (y->barrier_wait[w] == y->barrier_update[u]) {
           NEED(t->seed, t->at[d] < t->at[c]);
-          NEED(t->seed, t->s->end[y->command_item[d]] <= t->s->start[y->command_item[c]]);
+          NEED(t->seed, t->s->schedule->end[y->command_item[d]] <=
+                            t->s->schedule->start[y->command_item[c]]);
           learn_begin(t, c, d);
         }
       }
@@ -115,8 +116,8 @@ static void learn_whole(const subject *t, uint32_t c) {
 
 static void close_order(const subject *t) {
   const fs_sync *y = t->y;
-  for (uint32_t i = 0; i < t->s->n_items; i++) {
-    uint32_t item = t->s->order[i];
+  for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
+    uint32_t item = t->s->schedule->order[i];
     for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
       uint32_t c = y->item_command[k];
       if (c > y->queue_command0[t->queue[c]]) {
@@ -144,7 +145,7 @@ static bool over(const subject *t, uint32_t item, uint32_t c) {
 /* The graph's edges, copies' data and control edges hold, by barriers and in time. */
 static void check_order(const subject *t, uint32_t from, uint32_t to) {
   const fs_sync *y = t->y;
-  NEED(t->seed, t->s->end[from] <= t->s->start[to]);
+  NEED(t->seed, t->s->schedule->end[from] <= t->s->schedule->start[to]);
   for (uint32_t k = y->item_command0[to]; k < y->item_command0[to + 1]; k++) {
     NEED(t->seed, over(t, from, y->item_command[k]));
   }
@@ -157,7 +158,7 @@ static void check_orders(const subject *t) {
       check_order(t, t->g->pred[e], op);
     }
   }
-  for (uint32_t i = 0; i < t->s->n_items; i++) {
+  for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
     for (uint32_t e = y->data0[i]; e < y->data0[i + 1]; e++) {
       check_order(t, y->data[e], i);
     }
@@ -220,8 +221,8 @@ static void run_machine(const subject *t, uint32_t *left) {
   uint32_t *holds = malloc((y->barriers_used + 1u) * sizeof *holds); /* the barrier it is now */
   fs_tick *freed = calloc(y->barriers_used + 1u, sizeof *freed); /* start of its last consumer */
   memset(holds, 0xFF, (y->barriers_used + 1u) * sizeof *holds);
-  for (uint32_t i = 0; i < t->s->n_items; i++) {
-    uint32_t item = t->s->order[i];
+  for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
+    uint32_t item = t->s->schedule->order[i];
     for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
       uint32_t c = y->item_command[k];
       for (uint32_t u = y->barrier_update0[c]; u < y->barrier_update0[c + 1]; u++) {
@@ -232,7 +233,7 @@ static void run_machine(const subject *t, uint32_t *left) {
           use[p]++;
           holds[p] = b;
         }
-        NEED(t->seed, freed[p] <= t->s->start[item]);
+        NEED(t->seed, freed[p] <= t->s->schedule->start[item]);
       }
     }
     for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
@@ -242,7 +243,7 @@ static void run_machine(const subject *t, uint32_t *left) {
         NEED(t->seed, holds[y->barrier_physical[b]] == b && left[b] > 0);
         left[b]--;
         if (left[b] == 0) {
-          freed[y->barrier_physical[b]] = t->s->start[item];
+          freed[y->barrier_physical[b]] = t->s->schedule->start[item];
         }
       }
     }
@@ -269,7 +270,8 @@ static void check_machine(const subject *t) {
 /* The op of a gang with an epoch on its axis. */
 static uint32_t gang_item(const subject *t, fs_wait e) {
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
-    if (t->g->op_gang[op] == e.axis - t->s->n_queues && t->y->item_gang_epoch[op] == e.epoch) {
+    if (t->g->op_gang[op] == e.axis - t->s->schedule->n_queues &&
+        t->y->item_gang_epoch[op] == e.epoch) {
       return op;
     }
   }
@@ -280,7 +282,7 @@ static uint32_t gang_item(const subject *t, fs_wait e) {
 /* The entries say what the exact clock says, and all of it unless the frontier is tainted. */
 static void check_frontier(const subject *t, uint32_t c, uint32_t *clock, uint32_t *said) {
   const fs_sync *y = t->y;
-  uint32_t n = t->s->n_queues, known = 0;
+  uint32_t n = t->s->schedule->n_queues, known = 0;
   memcpy(clock, row(t, c), n * sizeof *clock);
   clock[t->queue[c]] = c - y->queue_command0[t->queue[c]] + 1;
   memset(said, 0, n * sizeof *said);
@@ -310,8 +312,8 @@ static void check_frontier(const subject *t, uint32_t c, uint32_t *clock, uint32
 
 static void check_frontiers(const subject *t) {
   const fs_sync *y = t->y;
-  uint32_t *clock = malloc((t->s->n_queues + 1u) * sizeof *clock);
-  uint32_t *said = malloc((t->s->n_queues + 1u) * sizeof *said);
+  uint32_t *clock = malloc((t->s->schedule->n_queues + 1u) * sizeof *clock);
+  uint32_t *said = malloc((t->s->schedule->n_queues + 1u) * sizeof *said);
   uint32_t tainted = 0, largest = 0;
   for (uint32_t c = 0; c < y->n_commands; c++) {
     check_frontier(t, c, clock, said);
@@ -330,9 +332,10 @@ static void check_frontiers(const subject *t) {
 static void check_all(const fsched_schedule *s, uint64_t seed) {
   subject t;
   open_subject(&t, seed, s);
-  NEED(seed, t.y->kind == FS_SYNC_BARRIER && s->makespan >= t.y->makespan_before);
-  NEED(seed,
-       s->status == (s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE));
+  NEED(seed, t.y->kind == FS_SYNC_BARRIER && s->schedule->makespan >= t.y->makespan_before);
+  NEED(seed, s->schedule->status == (s->schedule->makespan == s->schedule->lower_bound
+                                         ? FS_SCHEDULE_OPTIMAL
+                                         : FS_SCHEDULE_FEASIBLE));
   fs_status status = fsched_verify_schedule(ctx, t.g, s);
   ck_assert_msg(status == FSCHED_OK, "seed %llu: %s", (unsigned long long)seed, fs_test_diags(ctx));
   close_order(&t);
@@ -384,11 +387,11 @@ static void compile_one(const fsched_graph *g, fsched_compile_options *o, uint64
     const fs_sync *y = s->sync;
     NEED(seed, y->barrier_bound == o->barriers);
     NEED(seed,
-         o->barriers != FSCHED_BARRIERS_AUTO ||
-             (y->barrier_added == 0 && y->barrier_gates == 0 && s->makespan == y->makespan_before));
+         o->barriers != FSCHED_BARRIERS_AUTO || (y->barrier_added == 0 && y->barrier_gates == 0 &&
+                                                 s->schedule->makespan == y->makespan_before));
     check_all(s, seed);
     sum->made++;
-    sum->delayed += s->makespan > y->makespan_before;
+    sum->delayed += s->schedule->makespan > y->makespan_before;
     sum->added += y->barrier_added;
     sum->tainted += y->frontier_tainted;
     fsched_program_destroy(program);
@@ -614,7 +617,7 @@ START_TEST(a_given_start_cannot_be_late)
   o.barriers = 2;
   fsched_diag_clear(ctx);
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
-  ck_assert_uint_eq(s->makespan, 2);
+  ck_assert_uint_eq(s->schedule->makespan, 2);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
 }

@@ -13,8 +13,7 @@
 #include "kit/gen.h"
 #include "kit/golden.h"
 #include "model/graph.h"
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 

@@ -8,13 +8,10 @@
 #include <string.h>
 
 #include "block/block.h"
-#include "compile/synchronise.h"
-#include "ctrledge/ctrledge.h"
 #include "kit/shared_facts.h"
-#include "listsched/listsched.h"
-#include "waits/waits.h"
 
 #include "kit/context.h"
+#include "kit/sync_kit.h"
 
 /* --- programs --- */
 
@@ -77,15 +74,9 @@ static fsched_graph *graph_of(const steps *p, bool counting) {
 }
 
 static fsched_schedule *compile(const fsched_graph *g) {
-  fs_listsched_options options = {.seed = 0};
   fsched_schedule *s;
-  fs_sync *y;
-  ck_assert_int_eq(fs_listsched_run(ctx, g, &options, &s), FSCHED_OK);
-  ck_assert_int_eq(fs_sync_create(s, &y), FSCHED_OK);
-  y->kind = FS_SYNC_BLOCK;
-  ck_assert_int_eq(fs_ctrledge_run(ctx, s, NULL, y), FSCHED_OK);
-  ck_assert_int_eq(fs_waits_run(ctx, s, y), FSCHED_OK);
-  ck_assert_int_eq(fs_block_run(ctx, s, y, fs_sync_again), FSCHED_OK);
+  ck_assert_int_eq(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, &s), FSCHED_OK);
+  ck_assert_int_eq(fs_block_run(ctx, s->schedule, s->sync, fs_sync_again), FSCHED_OK);
   return s;
 }
 

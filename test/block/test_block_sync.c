@@ -8,15 +8,12 @@
 #include <string.h>
 
 #include "block/block.h"
-#include "compile/synchronise.h"
-#include "ctrledge/ctrledge.h"
 #include "fsched/program.h"
 #include "fsched/verify.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "listsched/listsched.h"
+#include "kit/sync_kit.h"
 #include "model/access.h"
-#include "waits/waits.h"
 
 enum { MAX_QUEUES = 64 };
 
@@ -40,16 +37,9 @@ static void make_block(fsched_graph *g, unsigned twists, uint64_t seed) {
 
 /* FSCHED_OK with a schedule that the pass has worked on. */
 static fs_status compile(fsched_context *ctx, const fsched_graph *g, fsched_schedule **s) {
-  fs_listsched_options options = {.seed = 0};
-  fs_sync *y;
-  *s = NULL;
-  FS_TRY(fs_listsched_run(ctx, g, &options, s));
-  FS_TRY(fs_sync_create(*s, &y));
-  y->kind = FS_SYNC_BLOCK;
-  FS_TRY(fs_ctrledge_run(ctx, *s, NULL, y));
-  FS_TRY(fs_waits_run(ctx, *s, y));
-  FS_TRY(fs_block_run(ctx, *s, y, fs_sync_again));
-  return fs_frontiers_run(ctx, *s, y);
+  FS_TRY(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, s));
+  FS_TRY(fs_block_run(ctx, (*s)->schedule, (*s)->sync, fs_sync_again));
+  return fs_frontiers_run(ctx, (*s)->schedule, (*s)->sync);
 }
 
 /* --- the sequencer --- */
@@ -68,7 +58,7 @@ static void check_shape(sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t n = y->n_commands;
   memset(q->command_at, 0xFF, n * sizeof *q->command_at);
-  for (uint32_t i = 0; i < q->s->n_queues; i++) {
+  for (uint32_t i = 0; i < q->s->schedule->n_queues; i++) {
     for (uint32_t c = y->queue_command0[i]; c < y->queue_command0[i + 1]; c++) {
       q->queue[c] = i;
       if (y->issue[c] >= n || q->command_at[y->issue[c]] != FS_NONE ||
@@ -92,13 +82,13 @@ static void pass_stops(sequencer *q, uint32_t at, uint32_t *stop) {
   const fs_sync *y = q->y;
   for (; *stop < y->n_stops && y->stop[*stop].at == at; ++*stop) {
     fs_stop s = y->stop[*stop];
-    for (uint32_t i = 0; s.queue == FS_NONE && i < q->s->n_queues; i++) {
+    for (uint32_t i = 0; s.queue == FS_NONE && i < q->s->schedule->n_queues; i++) {
       q->known[i] = q->issued[i];
     }
     if (s.queue == FS_NONE) {
       continue;
     }
-    if (!q->s->graph->target.queue[s.queue].counting || s.keep >= q->issued[s.queue]) {
+    if (!q->s->schedule->graph->target.queue[s.queue].counting || s.keep >= q->issued[s.queue]) {
       ck_abort_msg("the stop at %u counts what it cannot", at);
     }
     uint32_t epoch = q->issued[s.queue] - s.keep;
@@ -132,7 +122,8 @@ static void walk(sequencer *q) {
         }
       }
     }
-    memcpy(q->known_at + (size_t)c * q->s->n_queues, q->known, q->s->n_queues * sizeof *q->known);
+    memcpy(q->known_at + (size_t)c * q->s->schedule->n_queues, q->known,
+           q->s->schedule->n_queues * sizeof *q->known);
     q->issued[q->queue[c]]++;
   }
   ck_assert_uint_eq(stop, y->n_stops);
@@ -148,7 +139,7 @@ static void check_order(const sequencer *q, uint32_t from, uint32_t to) {
       uint32_t on = q->queue[source];
       uint32_t epoch = source - y->queue_command0[on] + 1;
       bool fifo = on == q->queue[c] && source < c;
-      if (!fifo && q->known_at[(size_t)c * q->s->n_queues + on] < epoch) {
+      if (!fifo && q->known_at[(size_t)c * q->s->schedule->n_queues + on] < epoch) {
         ck_abort_msg("seed %llu: item %u may start before %u is over", (unsigned long long)q->seed,
                      to, from);
       }
@@ -157,9 +148,9 @@ static void check_order(const sequencer *q, uint32_t from, uint32_t to) {
 }
 
 static void check_orders(const sequencer *q) {
-  const fsched_graph *g = q->s->graph;
+  const fsched_graph *g = q->s->schedule->graph;
   const fs_sync *y = q->y;
-  for (uint32_t to = 0; to < q->s->n_items; to++) {
+  for (uint32_t to = 0; to < q->s->schedule->n_items; to++) {
     for (uint32_t i = to < g->n_ops ? g->pred0[to] : 0; to < g->n_ops && i < g->pred0[to + 1];
          i++) {
       check_order(q, g->pred[i], to);
@@ -179,21 +170,21 @@ static void check_points(const sequencer *q) {
   uint32_t heard[MAX_QUEUES], *point0;
   fs_wait *point;
   fs_arena arena;
-  fs_arena_init(&arena, q->s->ctx);
+  fs_arena_init(&arena, q->s->schedule->ctx);
   ck_assert_int_eq(fs_sync_points(y, &arena, &point0, &point), FSCHED_OK);
-  for (uint32_t on = 0; on < q->s->n_queues; on++) {
+  for (uint32_t on = 0; on < q->s->schedule->n_queues; on++) {
     memset(heard, 0, sizeof heard);
     for (uint32_t c = y->queue_command0[on]; c < y->queue_command0[on + 1]; c++) {
       for (uint32_t i = point0[c]; i < point0[c + 1]; i++) {
         fs_wait w = point[i];
-        if (w.axis >= q->s->n_queues || w.axis == on || w.epoch <= heard[w.axis] ||
+        if (w.axis >= q->s->schedule->n_queues || w.axis == on || w.epoch <= heard[w.axis] ||
             (i > point0[c] && w.axis <= point[i - 1].axis)) {
           ck_abort_msg("point %u:%u of command %u", w.axis, w.epoch, c);
         }
         heard[w.axis] = w.epoch;
       }
-      for (uint32_t r = 0; r < q->s->n_queues; r++) {
-        if (r != on && heard[r] != q->known_at[(size_t)c * q->s->n_queues + r]) {
+      for (uint32_t r = 0; r < q->s->schedule->n_queues; r++) {
+        if (r != on && heard[r] != q->known_at[(size_t)c * q->s->schedule->n_queues + r]) {
           ck_abort_msg("command %u has heard of %u:%u", c, r, heard[r]);
         }
       }
@@ -215,15 +206,15 @@ static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, u
  * epoch.  Of gangs they may name collectives. */
 static void check_frontiers(const sequencer *q) {
   const fs_sync *y = q->y;
-  uint32_t n_queues = q->s->n_queues;
-  for (uint32_t c = 0; q->s->graph->n_gangs == 0 && c < y->n_commands; c++) {
+  uint32_t n_queues = q->s->schedule->n_queues;
+  for (uint32_t c = 0; q->s->schedule->graph->n_gangs == 0 && c < y->n_commands; c++) {
     const uint32_t *known = q->known_at + (size_t)c * n_queues;
     uint32_t own = q->queue[c], at = y->frontier0[c];
     bool left_out = false;
     for (uint32_t r = 0; r < n_queues; r++) {
       uint32_t epoch = r == own ? c - y->queue_command0[own] + 1 : known[r];
-      bool fits =
-          r == own || larger(known, n_queues, own, r) + 1 < q->s->graph->target.frontier_capacity;
+      bool fits = r == own || larger(known, n_queues, own, r) + 1 <
+                                  q->s->schedule->graph->target.frontier_capacity;
       left_out = left_out || (epoch > 0 && !fits);
       if (epoch > 0 && fits) {
         ck_assert_uint_lt(at, y->frontier0[c + 1]);
@@ -238,11 +229,12 @@ static void check_frontiers(const sequencer *q) {
 
 static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {
   const fs_sync *y = s->sync;
-  ck_assert_uint_le(s->n_queues, MAX_QUEUES);
+  ck_assert_uint_le(s->schedule->n_queues, MAX_QUEUES);
   sequencer q = {.s = s, .y = y, .seed = seed};
   q.command_at = calloc(y->n_commands + 1, sizeof *q.command_at);
   q.queue = calloc(y->n_commands + 1, sizeof *q.queue);
-  q.known_at = calloc((size_t)(y->n_commands + 1) * (s->n_queues + 1), sizeof *q.known_at);
+  q.known_at =
+      calloc((size_t)(y->n_commands + 1) * (s->schedule->n_queues + 1), sizeof *q.known_at);
   check_shape(&q);
   walk(&q);
   check_orders(&q);
@@ -253,7 +245,7 @@ static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t
     full += y->stop[i].queue == FS_NONE;
   }
   ck_assert_uint_eq(full, y->n_full);
-  fs_status status = fsched_verify_schedule(ctx, s->graph, s);
+  fs_status status = fsched_verify_schedule(ctx, s->schedule->graph, s);
   ck_assert_msg(status == FSCHED_OK, "seed %llu: %s", (unsigned long long)seed,
                 fsched_diag_count(ctx) == 0
                     ? "?"
@@ -284,9 +276,9 @@ static void run_seed(const fs_gen_params *params, unsigned twists, totals *sum) 
     sum->full += s->sync->n_full;
     sum->counting += s->sync->n_stops - s->sync->n_full;
     sum->before += s->sync->makespan_before;
-    sum->after += s->makespan;
+    sum->after += s->schedule->makespan;
     sum->placed += s->sync->n_stacks > 0;
-    ck_assert_uint_ge(s->makespan, s->sync->makespan_before);
+    ck_assert_uint_ge(s->schedule->makespan, s->sync->makespan_before);
   } else {
     ck_assert_int_eq(status, FSCHED_INFEASIBLE);
   }
@@ -402,8 +394,9 @@ static uint32_t count_syncs(const tiny *t) {
     for (uint32_t k = latest; k < i; k++) {
       uint32_t a = t->order[k];
       uint32_t b = t->order[i];
-      uint32_t on = t->s->queue[a];
-      if (t->before[a][b] && on != t->s->queue[b] && !t->s->graph->target.queue[on].counting) {
+      uint32_t on = t->s->schedule->queue[a];
+      if (t->before[a][b] && on != t->s->schedule->queue[b] &&
+          !t->s->schedule->graph->target.queue[on].counting) {
         syncs++;
         latest = i;
         break;
@@ -416,19 +409,19 @@ static uint32_t count_syncs(const tiny *t) {
 /* All interleavings of the queues in which nothing is issued before what it depends on. */
 static void interleave(tiny *t) {
   const fs_sync *y = t->s->sync;
-  if (t->n == t->s->n_items) {
+  if (t->n == t->s->schedule->n_items) {
     uint32_t syncs = count_syncs(t);
     t->least = syncs < t->least ? syncs : t->least;
     return;
   }
-  for (uint32_t q = 0; q < t->s->n_queues; q++) {
+  for (uint32_t q = 0; q < t->s->schedule->n_queues; q++) {
     uint32_t c = y->queue_command0[q] + t->left[q];
     if (c == y->queue_command0[q + 1]) {
       continue;
     }
     uint32_t item = y->command_item[c];
     bool ready = true;
-    for (uint32_t i = 0; i < t->s->n_items; i++) {
+    for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
       bool out = false;
       for (uint32_t k = 0; k < t->n; k++) {
         out = out || t->order[k] == i;
@@ -446,7 +439,7 @@ static void interleave(tiny *t) {
 }
 
 static void fill_before(tiny *t) {
-  const fsched_graph *g = t->s->graph;
+  const fsched_graph *g = t->s->schedule->graph;
   const fs_sync *y = t->s->sync;
   for (uint32_t to = 0; to < g->n_ops; to++) {
     for (uint32_t i = g->pred0[to]; i < g->pred0[to + 1]; i++) {
@@ -533,17 +526,11 @@ END_TEST
 
 static void fail_after(fsched_context *ctx, fs_budget *budget, const fsched_graph *g, long left,
                        bool *done) {
-  fs_listsched_options options = {.seed = 0};
   fsched_schedule *s = NULL;
-  fs_sync *y;
   budget->left = 1 << 30;
-  ck_assert_int_eq(fs_listsched_run(ctx, g, &options, &s), FSCHED_OK);
-  ck_assert_int_eq(fs_sync_create(s, &y), FSCHED_OK);
-  y->kind = FS_SYNC_BLOCK;
-  ck_assert_int_eq(fs_ctrledge_run(ctx, s, NULL, y), FSCHED_OK);
-  ck_assert_int_eq(fs_waits_run(ctx, s, y), FSCHED_OK);
+  ck_assert_int_eq(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, &s), FSCHED_OK);
   budget->left = left;
-  fs_status status = fs_block_run(ctx, s, y, fs_sync_again);
+  fs_status status = fs_block_run(ctx, s->schedule, s->sync, fs_sync_again);
   budget->left = 1 << 30;
   *done = status == FSCHED_OK;
   if (!*done) {

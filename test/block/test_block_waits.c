@@ -49,7 +49,7 @@ typedef struct part {
 } part;
 
 typedef struct replay {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *y;
   const fs_accesses *acc;
   bool add;          /* missing waits are added, else there must be none */
@@ -166,7 +166,7 @@ static void add_part(replay *r, uint32_t residency, uint64_t low, uint64_t high)
 }
 
 /* Before alignment. */
-static uint64_t touched_bytes(const fsched_schedule *s, uint32_t residency) {
+static uint64_t touched_bytes(const fs_schedule *s, uint32_t residency) {
   if (s->res_version[residency] != FS_NONE) {
     return fs_version_size(s->graph, s->res_version[residency]);
   }
@@ -324,7 +324,7 @@ static void replay_run(replay *r) {
 /* --- the two claims --- */
 
 /* Control edges and waits; without those for reuse if `reuse` is false. */
-static void synchronise(fsched_context *ctx, const fsched_schedule *s, bool reuse, fs_sync *y) {
+static void synchronise(fsched_context *ctx, const fs_schedule *s, bool reuse, fs_sync *y) {
   *y = (fs_sync){.schedule = s};
   fs_arena_init(&y->arena, ctx);
   ck_assert_int_eq(fs_ctrledge_run(ctx, s, NULL, y), FSCHED_OK);
@@ -344,8 +344,8 @@ typedef struct totals {
   uint32_t reuses, missing, graphs;
 } totals;
 
-static void nothing_is_missing(fsched_context *ctx, const fsched_schedule *s,
-                               const fs_accesses *acc, totals *t) {
+static void nothing_is_missing(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
+                               totals *t) {
   fs_sync y;
   synchronise(ctx, s, true, &y);
   replay r = {.s = s, .y = &y, .acc = acc};
@@ -356,7 +356,7 @@ static void nothing_is_missing(fsched_context *ctx, const fsched_schedule *s,
   fs_arena_release(&y.arena);
 }
 
-static void the_same_is_known(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+static void the_same_is_known(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                               totals *t) {
   fs_sync with;
   fs_sync without;
@@ -380,7 +380,7 @@ static void the_same_is_known(fsched_context *ctx, const fsched_schedule *s, con
   fs_arena_release(&without.arena);
 }
 
-typedef void (*claim_fn)(fsched_context *ctx, const fsched_schedule *s, const fs_accesses *acc,
+typedef void (*claim_fn)(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                          totals *t);
 
 static void run_seed(const fs_gen_params *params, claim_fn claim, totals *t) {
@@ -388,18 +388,19 @@ static void run_seed(const fs_gen_params *params, claim_fn claim, totals *t) {
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_listsched_options options = {.seed = 0};
   fsched_graph *g = NULL;
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   if (fs_gen_graph(ctx, params, &g) == FSCHED_OK &&
       fs_listsched_run(ctx, g, &options, &s) == FSCHED_OK) {
     fs_arena arena;
     fs_arena_init(&arena, ctx);
     fs_accesses acc;
-    ck_assert_int_eq(fs_accesses_collect(ctx, s, &arena, &arena, &acc), FSCHED_OK);
+    ck_assert_int_eq(fs_accesses_collect(ctx, s, FS_SYNC_TIMELINE, &arena, &arena, &acc),
+                     FSCHED_OK);
     claim(ctx, s, &acc, t);
     t->graphs++;
     fs_arena_release(&arena);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }

@@ -163,6 +163,7 @@ END_TEST
 #define FAULT(name, statement, code_) \
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/stream_faults.def"
+#include "model/handle.h"
 #undef FAULT
 static const struct {
   const char *name, *code;
@@ -524,7 +525,7 @@ static fsched_status everything(fsched_context *c, const void *schedule) {
   fsched_program *p = NULL, *q = NULL;
   char *text = NULL;
   size_t n = 0, size;
-  FS_TRY(fs_codegen_run(c, s, s->sync, &p));
+  FS_TRY(fs_codegen_run(c, s->schedule, s->sync, &p));
   const void *bytes = fsched_program_bytes(p, &size);
   fsched_status status = fsched_program_load(c, "p", bytes, size, &q);
   if (status == FSCHED_OK) {

@@ -7,6 +7,7 @@
 #include "kit/golden_case.h"
 #include "kit/stream_kit.h"
 #include "kit/sync_kit.h"
+#include "model/handle.h"
 #include "model/stream/order.h"
 #include "model/stream/points.h"
 

@@ -23,6 +23,7 @@
 enum {
 #define FS_LIMIT(name, most, what) LIMIT_##name,
 #include "base/limits.def"
+#include "model/handle.h"
 #undef FS_LIMIT
   LIMITS,
   PER_LIMIT = 12, /* instances of each, where nobody asks for more, but until one meets it */
@@ -197,7 +198,7 @@ static uint64_t check_peak(fsched_context *ctx, const fs_known *k, const fsched_
   uint64_t bound[2] = {0}, peak[2] = {0};
   ck_assert_uint_le(k->g->target.n_memories, 2);
   ck_fs(ctx, fs_memory_lower_bounds(ctx, k->g, bound));
-  ck_fs(ctx, fs_schedule_peaks(ctx, s, peak));
+  ck_fs(ctx, fs_schedule_peaks(ctx, s->schedule, peak));
   ck_assert_msg(!k->p.all_fixed || (bound[0] <= k->capacity && k->capacity <= peak[0]),
                 "peak %llu, bound %llu, least %llu", (unsigned long long)peak[0],
                 (unsigned long long)bound[0], (unsigned long long)k->capacity);
@@ -218,11 +219,13 @@ static uint64_t refine(fsched_context *ctx, const fs_known *k, fsched_refine how
     return 0;
   }
   ck_fs(ctx, status);
-  ck_assert_msg(s->lower_bound <= k->makespan && s->makespan >= s->lower_bound,
-                "seed %llu, refine %d: bound %llu, but %llu is known", (unsigned long long)seed,
-                how, (unsigned long long)s->lower_bound, (unsigned long long)k->makespan);
+  ck_assert_msg(
+      s->schedule->lower_bound <= k->makespan && s->schedule->makespan >= s->schedule->lower_bound,
+      "seed %llu, refine %d: bound %llu, but %llu is known", (unsigned long long)seed, how,
+      (unsigned long long)s->schedule->lower_bound, (unsigned long long)k->makespan);
   ck_fs(ctx, fsched_verify_schedule(ctx, k->g, s));
-  uint64_t sign = mix(mix(s->makespan, s->lower_bound), s->search_nodes);
+  uint64_t sign =
+      mix(mix(s->schedule->makespan, s->schedule->lower_bound), s->schedule->search_nodes);
   sign = mix(sign, check_peak(ctx, k, s));
   fsched_program_destroy(program);
   fsched_schedule_destroy(s);

@@ -17,6 +17,7 @@
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
+#include "model/handle.h"
 #include "model/stream/stream.h"
 
 #include "kit/context.h"
@@ -231,12 +232,12 @@ static void expect_loads(const char *text, uint64_t makespan, uint32_t loads) {
     o.barriers = kind == BOUNDED ? 2 : kind == AUTO ? FSCHED_BARRIERS_AUTO : 0;
     ck_fs(ctx, fsched_compile(ctx, g, &o, &s, &p));
     uint32_t reads = 0;
-    for (uint32_t c = 0; c < s->n_copies; c++) {
-      reads += s->copy_kind[c] == FS_SPILL_READ;
+    for (uint32_t c = 0; c < s->schedule->n_copies; c++) {
+      reads += s->schedule->copy_kind[c] == FS_SPILL_READ;
     }
     ck_assert_uint_eq(reads, loads);
-    ck_assert_uint_eq(s->makespan, makespan);
-    ck_assert_uint_eq(s->lower_bound, makespan);
+    ck_assert_uint_eq(s->schedule->makespan, makespan);
+    ck_assert_uint_eq(s->schedule->lower_bound, makespan);
     ck_assert_int_eq(fs_oracle_program(&p->view, MAX_STATES), FS_ORACLE_RIGHT);
     ck_fs(ctx, replay(p, "cpu", FSCHED_DURATIONS_PLANNED, 1, 3)); /* state is handed on */
     fsched_program_destroy(p);

@@ -198,7 +198,7 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
     }
   }
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = pred0, .pred = pred};
-  fsched_schedule s = {.graph = &g, .n_items = N, .n_queues = 5, .queue = queue};
+  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 5, .queue = queue};
   fs_accesses acc = {.data0 = data0};
   fsched_context *ctx = new_context();
   lane_check c = {.holder = holder, .n = n, .ctx = ctx};
@@ -237,7 +237,7 @@ START_TEST(lanes_follow_queues)
     gang[i] = FS_NONE;
   }
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = zero};
-  fsched_schedule s = {.graph = &g, .n_items = N, .n_queues = 4, .queue = queue};
+  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 4, .queue = queue};
   fs_accesses acc = {.data0 = zero};
   fsched_context *ctx = new_context();
   lane_check c = {.holder = holder, .n = N, .ctx = ctx};
@@ -331,8 +331,7 @@ static fsched_graph *hand_graph(fsched_context *ctx, const hand *h) {
 }
 
 /* The schedule: op o on its own queue, places as given, residencies in order of begin. */
-static void hand_schedule(const hand *h, const fsched_graph *g, fsched_schedule *s,
-                          uint32_t *memory) {
+static void hand_schedule(const hand *h, const fsched_graph *g, fs_schedule *s, uint32_t *memory) {
   static const uint32_t none = FS_NONE;
   uint32_t n_args = g->n_args;
   uint32_t *mem = memory; /* one block for all u32 arrays */
@@ -428,12 +427,12 @@ static uint32_t hand_check(const hand *h, const char *name) {
   fsched_graph *g = hand_graph(ctx, h);
   uint64_t ticks[6][MAX];
   uint32_t ids[8 * MAX];
-  fsched_schedule s = {.start = ticks[0],
-                       .end = ticks[1],
-                       .res_address = ticks[2],
-                       .res_size = ticks[3],
-                       .res_begin = ticks[4],
-                       .res_end = ticks[5]};
+  fs_schedule s = {.start = ticks[0],
+                   .end = ticks[1],
+                   .res_address = ticks[2],
+                   .res_size = ticks[3],
+                   .res_begin = ticks[4],
+                   .res_end = ticks[5]};
   memcpy(s.start, h->start, sizeof h->start);
   memcpy(s.end, h->end, sizeof h->end);
   hand_schedule(h, g, &s, ids);

@@ -5,8 +5,8 @@
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/handle.h"
 #include "model/stream/stream.h"
-#include "model/sync.h"
 
 #include "kit/context.h"
 
@@ -61,7 +61,7 @@ static bool data_between(const fsched_graph *g, const fsched_schedule *s, uint32
         uint32_t r = g->access_arg[k];
         if (g->access_op[i] == a && g->access_op[k] == b && fs_tag_writes(g->arg_tag[w]) &&
             fs_tag_reads(g->arg_tag[r]) && overlap(g, w, r) &&
-            (s == NULL || s->arg_residency[w] == s->arg_residency[r])) {
+            (s == NULL || s->schedule->arg_residency[w] == s->schedule->arg_residency[r])) {
           return true;
         }
       }
@@ -208,11 +208,12 @@ static bool reaches(const matrix *m, uint32_t from, uint32_t to) {
 
 static uint32_t waited_item(const fsched_schedule *s, fs_wait w) {
   const fs_sync *y = s->sync;
-  if (w.axis < s->n_queues) {
+  if (w.axis < s->schedule->n_queues) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
   }
-  for (uint32_t op = 0; op < s->graph->n_ops; op++) {
-    if (s->graph->op_gang[op] == w.axis - s->n_queues && y->item_gang_epoch[op] == w.epoch) {
+  for (uint32_t op = 0; op < s->schedule->graph->n_ops; op++) {
+    if (s->schedule->graph->op_gang[op] == w.axis - s->schedule->n_queues &&
+        y->item_gang_epoch[op] == w.epoch) {
       return op;
     }
   }
@@ -222,11 +223,11 @@ static uint32_t waited_item(const fsched_schedule *s, fs_wait w) {
 
 /* What a schedule's picture has to show, from what was synchronised. */
 static matrix wanted(const fsched_schedule *s) {
-  const fsched_graph *g = s->graph;
+  const fsched_graph *g = s->schedule->graph;
   const fs_sync *y = s->sync;
   const uint32_t *at = y->position;
-  matrix m = {s->n_items, calloc((size_t)s->n_items * s->n_items, 1)};
-  for (uint32_t i = 0; i < s->n_items; i++) {
+  matrix m = {s->schedule->n_items, calloc((size_t)s->schedule->n_items * s->schedule->n_items, 1)};
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
     for (uint32_t k = y->data0[i]; k < y->data0[i + 1]; k++) {
       want(&m, at[y->data[k]], at[i], DATA);
     }
@@ -235,7 +236,7 @@ static matrix wanted(const fsched_schedule *s) {
     static const unsigned bit[] = {REUSE, RESOURCE, CONCURRENCY};
     want(&m, at[y->control_from[e]], at[y->control_to[e]], bit[y->control_why[e]]);
   }
-  for (uint32_t q = 0; q < s->n_queues; q++) {
+  for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
       uint32_t item = y->command_item[c];
       if (c > y->queue_command0[q]) {
@@ -279,25 +280,26 @@ static void check_edges(Agraph_t *dot, const matrix *m) {
 
 /* The class of a copy: a read is a load if no other one of given content began before it. */
 static const char *class_of_copy(const fsched_schedule *s, uint32_t copy) {
-  const fsched_graph *g = s->graph;
-  uint32_t version = s->copy_version[copy];
-  if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+  const fsched_graph *g = s->schedule->graph;
+  uint32_t version = s->schedule->copy_version[copy];
+  if (s->schedule->copy_kind[copy] == FS_SPILL_WRITE) {
     return fs_version_kept(g, version) ? "store" : "spill_write";
   }
   bool first = fs_version_given(g, version);
-  for (uint32_t i = 0; i < s->n_copies; i++) {
-    first &= i == copy || s->copy_version[i] != version || s->copy_kind[i] != FS_SPILL_READ ||
-             s->start[g->n_ops + i] > s->start[g->n_ops + copy];
+  for (uint32_t i = 0; i < s->schedule->n_copies; i++) {
+    first &= i == copy || s->schedule->copy_version[i] != version ||
+             s->schedule->copy_kind[i] != FS_SPILL_READ ||
+             s->schedule->start[g->n_ops + i] > s->schedule->start[g->n_ops + copy];
   }
   return first ? "load" : "spill_read";
 }
 
 /* A queue whose own items are all drawn with other queues says with which. */
 static void check_see(Agraph_t *dot, const fsched_schedule *s) {
-  for (uint32_t q = 0; q < s->n_queues; q++) {
+  for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
     uint32_t first = 0, also = 0, n;
-    for (uint32_t i = 0; i < s->n_items; i++) {
-      const uint32_t *queues = fs_item_queues(s, i, &n);
+    for (uint32_t i = 0; i < s->schedule->n_items; i++) {
+      const uint32_t *queues = fs_item_queues(s->schedule, i, &n);
       first += queues[0] == q;
       for (uint32_t k = 1; k < n; k++) {
         also += queues[k] == q;
@@ -313,25 +315,26 @@ static void check_see(Agraph_t *dot, const fsched_schedule *s) {
 }
 
 static void check_nodes(Agraph_t *dot, const fsched_schedule *s) {
-  ck_assert_uint_eq(n_drawn(dot), s->n_items);
+  ck_assert_uint_eq(n_drawn(dot), s->schedule->n_items);
   check_see(dot, s);
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    uint32_t item = s->order[i];
-    bool copy = fs_item_is_copy(s, item), gang = !copy && s->graph->op_gang[item] != FS_NONE;
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
+    uint32_t item = s->schedule->order[i];
+    bool copy = fs_item_is_copy(s->schedule, item),
+         gang = !copy && s->schedule->graph->op_gang[item] != FS_NONE;
     Agnode_t *node = node_of(dot, i);
     ck_assert_ptr_nonnull(node);
     ck_assert(has_class(node, gang    ? "gang"
                               : !copy ? "op"
-                                      : class_of_copy(s, item - s->graph->n_ops)));
-    for (uint32_t q = 0; q < s->n_queues; q++) {
+                                      : class_of_copy(s, item - s->schedule->graph->n_ops)));
+    for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
       char name[32];
       (void)snprintf(name, sizeof name, "cluster_%u", q);
       Agraph_t *cluster = agsubg(dot, name, 0);
       ck_assert_ptr_nonnull(cluster);
       bool in = agsubnode(cluster, node, 0) != NULL;
       uint32_t n_queues;
-      ck_assert(in == (fs_item_queues(s, item, &n_queues)[0] == q));
-      ck_assert_ptr_nonnull(strstr(get(cluster, "label"), s->queue_name[q]));
+      ck_assert(in == (fs_item_queues(s->schedule, item, &n_queues)[0] == q));
+      ck_assert_ptr_nonnull(strstr(get(cluster, "label"), s->schedule->queue_name[q]));
     }
   }
 }
@@ -390,20 +393,20 @@ static void compile_and_draw(uint64_t seed, const fs_gen_params *p) {
   fsched_compile_options co = {.size = sizeof co, .verify = 1, .seed = seed % 3};
   ck_fs(ctx, fs_gen_graph(ctx, p, &g));
   ck_fs(ctx, fsched_compile(ctx, g, &co, &s, &program));
-  ck_fs(ctx, fs_dot_schedule(ctx, s, &o, &text[0], &n[0]));
+  ck_fs(ctx, fs_dot_schedule(ctx, s->sync, &o, &text[0], &n[0]));
   ck_fs(ctx, fs_dot_program(ctx, program, &o, &text[1], &n[1]));
-  ck_assert_uint_le(s->n_items, FS_DOT_PLACED);
+  ck_assert_uint_le(s->schedule->n_items, FS_DOT_PLACED);
   Agraph_t *of_schedule = parse(text[0]), *of_program = parse(text[1]);
   no_ports(of_schedule, text[0]);
   check_nodes(of_schedule, s);
   matrix m = wanted(s);
   check_edges(of_schedule, &m);
   fs_tick start[FS_DOT_PLACED], end[FS_DOT_PLACED];
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    start[i] = s->start[s->order[i]];
-    end[i] = s->end[s->order[i]];
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
+    start[i] = s->schedule->start[s->schedule->order[i]];
+    end[i] = s->schedule->end[s->schedule->order[i]];
   }
-  check_path(of_schedule, start, end, s->n_items, s->makespan);
+  check_path(of_schedule, start, end, s->schedule->n_items, s->schedule->makespan);
   if (!p->zero_times) { /* else tooltips are not unique */
     check_program(of_schedule, of_program, &m);
   }
@@ -436,7 +439,7 @@ START_TEST(goldens)
   char *text[3];
   size_t n[3];
   ck_fs(ctx, fs_dot_graph(ctx, c.graph, NULL, &text[0], &n[0]));
-  ck_fs(ctx, fs_dot_schedule(ctx, c.schedule, NULL, &text[1], &n[1]));
+  ck_fs(ctx, fs_dot_schedule(ctx, c.schedule->sync, NULL, &text[1], &n[1]));
   ck_fs(ctx, fs_dot_program(ctx, c.program, NULL, &text[2], &n[2]));
   fs_golden_check("figure-10.graph.dot", text[0], n[0]);
   fs_golden_check("figure-10.schedule.dot", text[1], n[1]);
@@ -476,7 +479,7 @@ static fs_status draw_one(const fs_golden_case *c, int which, const fs_dot_optio
     case 0:
       return fs_dot_graph(c->ctx, c->graph, o, text, n);
     case 1:
-      return fs_dot_schedule(c->ctx, c->schedule, o, text, n);
+      return fs_dot_schedule(c->ctx, c->schedule->sync, o, text, n);
     default:
       return fs_dot_program(c->ctx, c->program, o, text, n);
   }

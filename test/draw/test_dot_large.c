@@ -7,7 +7,7 @@
 #include "draw/dot_reader.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 
@@ -100,15 +100,15 @@ START_TEST(large_schedules)
     char *text;
     size_t n;
     ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
-    ck_fs(ctx, fs_dot_schedule(ctx, s, NULL, &text, &n));
+    ck_fs(ctx, fs_dot_schedule(ctx, s->sync, NULL, &text, &n));
     Agraph_t *dot = parse(text);
     no_ports(dot, text);
-    check_counts(dot, s->n_items);
+    check_counts(dot, s->schedule->n_items);
     ck_assert_str_eq(get(dot, "layout"), "nop");
     ck_assert_ptr_nonnull(
         strstr(get(dot, "label"), "edges that are neither control, waits nor next"));
     ck_assert_int_le(agnnodes(dot) - 1, FS_DOT_MOST);
-    check_places(dot, s->n_queues);
+    check_places(dot, s->schedule->n_queues);
     (void)agclose(dot);
     fsched_text_free(ctx, text, n);
     fsched_schedule_destroy(s);
@@ -186,7 +186,7 @@ START_TEST(control_stays)
     fs_dot_options o = {.size = sizeof o, .collapse = all != 0 ? FS_DOT_NEVER : FS_DOT_AUTO};
     char *text;
     size_t n;
-    ck_fs(ctx, fs_dot_schedule(ctx, s, &o, &text, &n));
+    ck_fs(ctx, fs_dot_schedule(ctx, s->sync, &o, &text, &n));
     Agraph_t *dot = parse(text);
     ck_assert_str_eq(get(dot, "layout"), "nop");
     ck_assert_uint_gt(s->sync->n_control, 0);

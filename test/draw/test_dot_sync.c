@@ -8,6 +8,7 @@
 #include "kit/sync_kit.h"
 
 #include "kit/context.h"
+#include "model/handle.h"
 
 typedef struct made {
   fsched_graph *graph;
@@ -46,7 +47,7 @@ static char *draw(const made *m, bool program, bool nodes, size_t *n) {
   fs_dot_options o = {.size = sizeof o, .barriers = nodes, .collapse = FS_DOT_NEVER};
   char *out;
   ck_fs(ctx, program ? fs_dot_program(ctx, m->program, &o, &out, n)
-                     : fs_dot_schedule(ctx, m->schedule, &o, &out, n));
+                     : fs_dot_schedule(ctx, m->schedule->sync, &o, &out, n));
   return out;
 }
 
@@ -161,7 +162,7 @@ static void check_waits(const fsched_schedule *s, const fs_picture *p) {
   const fs_sync *y = s->sync;
   bool *wanted = calloc((size_t)p->n_items * p->n_items, sizeof *wanted);
   for (uint32_t c = 0; c < y->n_commands; c++) {
-    for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
       uint32_t epoch = fs_kit_point(y, c, q);
       if (epoch > 0) {
         uint32_t from = y->command_item[y->queue_command0[q] + epoch - 1];
@@ -201,7 +202,7 @@ START_TEST(waits_of_schedules)
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, &program));
   fsched_program_destroy(program);
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
-  ck_fs(ctx, fs_picture_of_schedule(s, &p));
+  ck_fs(ctx, fs_picture_of_schedule(s->sync, &p));
   check_waits(s, &p);
   fs_picture_release(&p);
   fsched_schedule_destroy(s);
@@ -229,9 +230,10 @@ START_TEST(large)
 END_TEST
 
 static fsched_status draw_schedule(fsched_context *c, const void *schedule) {
+  const fsched_schedule *s = schedule;
   char *out;
   size_t n;
-  FS_TRY(fs_dot_schedule(c, schedule, NULL, &out, &n));
+  FS_TRY(fs_dot_schedule(c, s->sync, NULL, &out, &n));
   fsched_text_free(c, out, n);
   return FSCHED_OK;
 }

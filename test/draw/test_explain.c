@@ -7,7 +7,7 @@
 #include "draw/trace_cases.h"
 #include "kit/mutate/mutate.h"
 #include "model/access.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 
@@ -170,7 +170,7 @@ static void check_summary(fs_explain *e, const totals *t) {
 
 /* What the compiler wanted between ops and for copies is wanted here too. */
 static void check_edges(const fs_explain *e, const fsched_schedule *s) {
-  const fsched_graph *g = s->graph;
+  const fsched_graph *g = s->schedule->graph;
   const fs_sync *y = s->sync;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     uint32_t item = e->wants.item[y->item_command[y->item_command0[op]]], n;

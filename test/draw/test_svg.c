@@ -9,6 +9,7 @@
 #include "kit/golden_case.h"
 
 #include "kit/context.h"
+#include "model/handle.h"
 
 static picture draw(const fsched_schedule *s, uint32_t width) {
   picture v = {0};
@@ -68,12 +69,12 @@ typedef struct reading {
 } reading;
 
 static fs_tick span_of(const fsched_schedule *s) {
-  fs_tick span = fs_max(fs_max(s->makespan, s->lower_bound), 1);
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    span = fs_max(span, s->end[i]);
+  fs_tick span = fs_max(fs_max(s->schedule->makespan, s->schedule->lower_bound), 1);
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
+    span = fs_max(span, s->schedule->end[i]);
   }
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    span = fs_max(span, s->res_end[r]);
+  for (uint32_t r = 0; r < s->schedule->n_residencies; r++) {
+    span = fs_max(span, s->schedule->res_end[r]);
   }
   return span;
 }
@@ -94,15 +95,16 @@ static bool lies_in_time(const reading *r, const shape *s, const shape *panel, f
 
 /* A read is a load if none of its version ended before it began. */
 static const char *role_of(const fsched_schedule *s, uint32_t item) {
-  const fsched_graph *g = s->graph;
-  uint32_t copy = item - g->n_ops, version = s->copy_version[copy];
-  if (s->copy_kind[copy] == FS_SPILL_WRITE) {
+  const fsched_graph *g = s->schedule->graph;
+  uint32_t copy = item - g->n_ops, version = s->schedule->copy_version[copy];
+  if (s->schedule->copy_kind[copy] == FS_SPILL_WRITE) {
     return fs_version_kept(g, version) ? "store" : "spill write";
   }
   bool first = fs_version_given(g, version);
-  for (uint32_t other = 0; other < s->n_copies; other++) {
-    first &= other == copy || s->copy_version[other] != version ||
-             s->copy_kind[other] != FS_SPILL_READ || s->start[g->n_ops + other] > s->start[item];
+  for (uint32_t other = 0; other < s->schedule->n_copies; other++) {
+    first &= other == copy || s->schedule->copy_version[other] != version ||
+             s->schedule->copy_kind[other] != FS_SPILL_READ ||
+             s->schedule->start[g->n_ops + other] > s->schedule->start[item];
   }
   return first ? "load" : "spill read";
 }
@@ -110,7 +112,7 @@ static const char *role_of(const fsched_schedule *s, uint32_t item) {
 /* The tooltip of an item begins with this. */
 static void item_words(const reading *r, uint32_t item, char *words, size_t n) {
   const fsched_graph *g = r->g;
-  uint32_t version = item < g->n_ops ? 0 : r->s->copy_version[item - g->n_ops];
+  uint32_t version = item < g->n_ops ? 0 : r->s->schedule->copy_version[item - g->n_ops];
   const char *name =
       item < g->n_ops ? g->op_name[item] : g->buffer_name[g->version_buffer[version]];
   char index[16] = "";
@@ -119,21 +121,21 @@ static void item_words(const reading *r, uint32_t item, char *words, size_t n) {
     (void)snprintf(index, sizeof index, ".%u", fs_version_index(g, version));
   }
   uint32_t queues;
-  (void)fs_item_queues(r->s, item, &queues);
+  (void)fs_item_queues(r->s->schedule, item, &queues);
   int used =
       snprintf(words, n, "%s%s: %s%s, %" PRIu64, name, index, gang && queues > 1 ? "gang " : "",
-               item < g->n_ops ? "op" : role_of(r->s, item), r->s->start[item]);
-  if (r->s->end[item] != r->s->start[item]) {
-    (void)snprintf(words + used, n - (size_t)used, "–%" PRIu64, r->s->end[item]);
+               item < g->n_ops ? "op" : role_of(r->s, item), r->s->schedule->start[item]);
+  if (r->s->schedule->end[item] != r->s->schedule->start[item]) {
+    (void)snprintf(words + used, n - (size_t)used, "–%" PRIu64, r->s->schedule->end[item]);
   }
 }
 
 static void residency_words(const reading *r, uint32_t id, char *words, size_t n) {
   const fsched_schedule *s = r->s;
-  uint32_t version = s->res_version[id];
+  uint32_t version = s->schedule->res_version[id];
   char name[80];
   if (version == FS_NONE) {
-    (void)snprintf(name, sizeof name, "%s: scratch,", r->g->op_name[s->res_op[id]]);
+    (void)snprintf(name, sizeof name, "%s: scratch,", r->g->op_name[s->schedule->res_op[id]]);
   } else if (fs_version_index(r->g, version) == 0) {
     (void)snprintf(name, sizeof name, "%s:", r->g->buffer_name[r->g->version_buffer[version]]);
   } else {
@@ -149,13 +151,13 @@ static void residency_words(const reading *r, uint32_t id, char *words, size_t n
 
 static void expect_item(reading *r, const shape *s, const shape *panel) {
   char words[200];
-  for (uint32_t item = 0; item < r->s->n_items; item++) {
+  for (uint32_t item = 0; item < r->s->schedule->n_items; item++) {
     item_words(r, item, words, sizeof words);
     size_t n = strlen(words);
     if (strncmp(s->title, words, n) == 0 && (s->title[n] == ',' || s->title[n] == ' ') &&
-        lies_in_time(r, s, panel, r->s->start[item], r->s->end[item])) {
+        lies_in_time(r, s, panel, r->s->schedule->start[item], r->s->schedule->end[item])) {
       uint32_t queues;
-      (void)fs_item_queues(r->s, item, &queues);
+      (void)fs_item_queues(r->s->schedule, item, &queues);
       if (r->seen[item] < queues) {
         r->seen[item]++;
         return;
@@ -168,15 +170,15 @@ static void expect_item(reading *r, const shape *s, const shape *panel) {
 static void expect_residency(reading *r, const shape *s, const shape *panel, uint32_t memory,
                              uint64_t top) {
   char words[200];
-  for (uint32_t id = 0; id < r->s->n_residencies; id++) {
+  for (uint32_t id = 0; id < r->s->schedule->n_residencies; id++) {
     residency_words(r, id, words, sizeof words);
-    uint64_t low = r->s->res_address[id], high = low + r->s->res_size[id];
-    if (r->seen[r->s->n_items + id] == 0 && r->s->res_memory[id] == memory &&
+    uint64_t low = r->s->schedule->res_address[id], high = low + r->s->schedule->res_size[id];
+    if (r->seen[r->s->schedule->n_items + id] == 0 && r->s->schedule->res_memory[id] == memory &&
         strncmp(s->title, words, strlen(words)) == 0 &&
-        lies_in_time(r, s, panel, r->s->res_begin[id], r->s->res_end[id]) &&
+        lies_in_time(r, s, panel, r->s->schedule->res_begin[id], r->s->schedule->res_end[id]) &&
         lies(s->y, s->height, panel->y, panel->height, (double)(top - high), (double)(top - low),
              (double)top)) {
-      r->seen[r->s->n_items + id] = 1;
+      r->seen[r->s->schedule->n_items + id] = 1;
       return;
     }
   }
@@ -210,13 +212,13 @@ static void expect_inside(const shape *s, const shape *panel) {
 
 static uint64_t top_of(const fsched_schedule *s, uint32_t memory) {
   uint64_t peak = 0;
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    if (s->res_memory[r] == memory) {
-      peak = fs_max(peak, s->res_address[r] + s->res_size[r]);
+  for (uint32_t r = 0; r < s->schedule->n_residencies; r++) {
+    if (s->schedule->res_memory[r] == memory) {
+      peak = fs_max(peak, s->schedule->res_address[r] + s->schedule->res_size[r]);
     }
   }
   fs_svg_amounts a;
-  fs_svg_amounts_init(&a, s->graph->target.memory[memory].capacity, peak, true);
+  fs_svg_amounts_init(&a, s->schedule->graph->target.memory[memory].capacity, peak, true);
   ck_assert_uint_ge(a.top, peak);
   return a.top;
 }
@@ -247,7 +249,7 @@ static void read_panel(reading *r, size_t index, bool identify) {
     size_t n = merged_members(s);
     r->merged[index > 0] += n;
     if (n == 0 && !identify) {
-      r->seen[index == 0 ? 0 : r->s->n_items]++;
+      r->seen[index == 0 ? 0 : r->s->schedule->n_items]++;
     } else if (n == 0 && index == 0) {
       expect_item(r, s, panel);
     } else if (n == 0) {
@@ -259,9 +261,9 @@ static void read_panel(reading *r, size_t index, bool identify) {
 
 static size_t rows_wanted(const fsched_schedule *s) {
   size_t n = 0;
-  for (uint32_t item = 0; item < s->n_items; item++) {
+  for (uint32_t item = 0; item < s->schedule->n_items; item++) {
     uint32_t queues;
-    (void)fs_item_queues(s, item, &queues);
+    (void)fs_item_queues(s->schedule, item, &queues);
     n += queues;
   }
   return n;
@@ -269,8 +271,9 @@ static size_t rows_wanted(const fsched_schedule *s) {
 
 static size_t rectangles_wanted(const fsched_schedule *s) {
   size_t n = 0;
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    n += s->graph->target.memory[s->res_memory[r]].placement == FSCHED_CONTIGUOUS;
+  for (uint32_t r = 0; r < s->schedule->n_residencies; r++) {
+    n += s->schedule->graph->target.memory[s->schedule->res_memory[r]].placement ==
+         FSCHED_CONTIGUOUS;
   }
   return n;
 }
@@ -278,8 +281,8 @@ static size_t rectangles_wanted(const fsched_schedule *s) {
 /* Every op and copy is on each of its queues, every residency is in its memory, once, or counted
  * in a merged shape.  `identify`: which is which is looked up, in quadratic time. */
 static size_t compare(const picture *v, const fsched_schedule *s, bool identify) {
-  reading r = {.v = v, .s = s, .g = s->graph, .span = span_of(s)};
-  r.seen = calloc((size_t)s->n_items + s->n_residencies + 1, sizeof *r.seen);
+  reading r = {.v = v, .s = s, .g = s->schedule->graph, .span = span_of(s)};
+  r.seen = calloc((size_t)s->schedule->n_items + s->schedule->n_residencies + 1, sizeof *r.seen);
   r.panel = malloc(v->n_rects * sizeof *r.panel);
   for (size_t i = 0; i < v->n_rects; i++) {
     if (has_class(&v->rect[i], "p")) {
@@ -290,11 +293,11 @@ static size_t compare(const picture *v, const fsched_schedule *s, bool identify)
     read_panel(&r, i, identify);
   }
   size_t rows = r.merged[0], rectangles = r.merged[1];
-  for (uint32_t i = 0; i < s->n_items; i++) {
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
     rows += r.seen[i];
   }
-  for (uint32_t i = 0; i < s->n_residencies; i++) {
-    rectangles += r.seen[s->n_items + i];
+  for (uint32_t i = 0; i < s->schedule->n_residencies; i++) {
+    rectangles += r.seen[s->schedule->n_items + i];
   }
   ck_assert_uint_eq(rows, rows_wanted(s));
   ck_assert_uint_eq(rectangles, rectangles_wanted(s));
@@ -309,15 +312,16 @@ static size_t compare(const picture *v, const fsched_schedule *s, bool identify)
 typedef enum amount_kind { COUNTED, RESOURCE, CONCURRENCY } amount_kind;
 
 static uint64_t held(const fsched_schedule *s, amount_kind kind, uint32_t index, fs_tick time) {
-  const fsched_graph *g = s->graph;
+  const fsched_graph *g = s->schedule->graph;
   uint64_t sum = 0;
-  for (uint32_t r = 0; kind == COUNTED && r < s->n_residencies; r++) {
-    if (s->res_memory[r] == index && s->res_begin[r] <= time && time < s->res_end[r]) {
-      sum += s->res_size[r];
+  for (uint32_t r = 0; kind == COUNTED && r < s->schedule->n_residencies; r++) {
+    if (s->schedule->res_memory[r] == index && s->schedule->res_begin[r] <= time &&
+        time < s->schedule->res_end[r]) {
+      sum += s->schedule->res_size[r];
     }
   }
   for (uint32_t op = 0; kind != COUNTED && op < g->n_ops; op++) {
-    if (s->start[op] > time || time >= s->end[op]) {
+    if (s->schedule->start[op] > time || time >= s->schedule->end[op]) {
       continue;
     }
     sum += kind == CONCURRENCY;
@@ -372,13 +376,13 @@ static void check_steps(const fsched_schedule *s, const char *path, const shape 
 static void expect_peak(const picture *v, const fsched_schedule *s, uint32_t memory) {
   char wanted[200], *words = NULL;
   size_t n;
-  uint64_t *peaks = calloc(s->graph->target.n_memories + 1, sizeof *peaks);
+  uint64_t *peaks = calloc(s->schedule->graph->target.n_memories + 1, sizeof *peaks);
   fs_text t;
   fs_text_init(&t, ctx);
-  ck_fs(ctx, fs_schedule_peaks(ctx, s, peaks));
+  ck_fs(ctx, fs_schedule_peaks(ctx, s->schedule, peaks));
   fs_svg_bytes(&t, peaks[memory]);
   ck_fs(ctx, fs_text_take(&t, &words, &n));
-  const fs_memory *m = &s->graph->target.memory[memory];
+  const fs_memory *m = &s->schedule->graph->target.memory[memory];
   (void)snprintf(wanted, sizeof wanted, ">%s<tspan", m->name);
   const char *heading = strstr(v->text, wanted);
   ck_assert_msg(heading != NULL, "%s has no panel", m->name);
@@ -390,7 +394,7 @@ static void expect_peak(const picture *v, const fsched_schedule *s, uint32_t mem
 }
 
 static void compare_amounts(const picture *v, const fsched_schedule *s) {
-  const fs_target *target = &s->graph->target;
+  const fs_target *target = &s->schedule->graph->target;
   const char *path = v->text;
   const shape *panel = v->rect; /* all panels are as wide */
   uint32_t resource = 0;

@@ -8,6 +8,7 @@
 #include "kit/sync_kit.h"
 
 #include "kit/context.h"
+#include "model/handle.h"
 
 /* A compiled schedule, with another kind of sync. */
 static void resync(fsched_schedule *s, fs_sync_kind kind) {
@@ -34,13 +35,13 @@ END_TEST
 static fs_tick end_of(const fsched_schedule *s, const fs_stop *stop) {
   const fs_sync *y = s->sync;
   fs_tick end = 0;
-  for (uint32_t q = 0; q < s->n_queues; q++) {
+  for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
       uint32_t later = c + stop->keep;
       bool over = stop->queue == FS_NONE || (stop->queue == q && later < y->queue_command0[q + 1] &&
                                              y->issue[later] < stop->at);
       if (y->issue[c] < stop->at && over) {
-        end = fs_max(end, s->end[y->command_item[c]]);
+        end = fs_max(end, s->schedule->end[y->command_item[c]]);
       }
     }
   }
@@ -67,7 +68,7 @@ static void compare_lines(const fsched_schedule *s, const char *text) {
     if (stop->queue == FS_NONE) {
       (void)snprintf(words, sizeof words, "full sync %u of %u", ++full, y->n_full);
     } else {
-      (void)snprintf(words, sizeof words, "sync of %s", s->queue_name[stop->queue]);
+      (void)snprintf(words, sizeof words, "sync of %s", s->schedule->queue_name[stop->queue]);
     }
     find_line(text, words, time);
   }

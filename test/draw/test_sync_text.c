@@ -7,7 +7,7 @@
 #include "draw/dump.h"
 #include "kit/budget.h"
 #include "kit/golden_case.h"
-#include "model/sync.h"
+#include "model/handle.h"
 
 static fs_budget budget;
 static fsched_context *ctx;
@@ -82,7 +82,7 @@ static fs_sync *with_barriers(void) {
   s->barrier_update_slots = barriers.slots;
   s->barrier_added = 7;
   s->barrier_gates = 6;
-  s->makespan_before = schedule->makespan - 1;
+  s->makespan_before = schedule->schedule->makespan - 1;
   return s;
 }
 
@@ -96,7 +96,7 @@ static fs_sync *with_syncs(void) {
   s->n_stops = 3;
   s->n_full = 1;
   s->n_stacks = 1;
-  s->makespan_before = schedule->makespan - 2;
+  s->makespan_before = schedule->schedule->makespan - 2;
   return s;
 }
 
@@ -126,7 +126,7 @@ START_TEST(stats_of_barriers)
       "\"added_makespan\": 1, \"wait_list\": 1.5000},\n"
       " \"syncs\": null,\n");
   s->barrier_bound = s->barrier_slots = s->barriers_least = FS_NONE;
-  s->makespan_before = schedule->makespan + 1;
+  s->makespan_before = schedule->schedule->makespan + 1;
   stats_say(
       "{\"bound\": null, \"used\": 1, \"width\": 1, \"slots\": null, \"virtual\": 2, "
       "\"least\": null, ");
@@ -145,10 +145,10 @@ START_TEST(stats_of_syncs)
 }
 END_TEST
 
-static void dump_is(fs_status (*dump)(fs_text *, const fsched_schedule *), const char *wanted) {
+static void dump_is(fs_status (*dump)(fs_text *, const fs_sync *), const char *wanted) {
   fs_text t;
   fs_text_init(&t, ctx);
-  ck_fs(ctx, dump(&t, schedule));
+  ck_fs(ctx, dump(&t, schedule->sync));
   fs_text_add(&t, "", 1);
   ck_assert(!t.failed);
   ck_assert_str_eq(t.at, wanted);
@@ -205,11 +205,11 @@ static fs_status put_all(void) {
   fs_status status = fsched_schedule_stats_json(ctx, schedule, &json, &n);
   if (status == FSCHED_OK) {
     fsched_text_free(ctx, json, n);
-    status = fs_dump_barriers(&t, schedule);
+    status = fs_dump_barriers(&t, schedule->sync);
   }
   if (status == FSCHED_OK) {
     schedule->sync->kind = FS_SYNC_BLOCK;
-    status = fs_dump_block(&t, schedule);
+    status = fs_dump_block(&t, schedule->sync);
   }
   if (status == FSCHED_OK && t.failed) {
     status = FSCHED_SYSTEM;

@@ -71,7 +71,7 @@ static void compare_counters(const compiled *c, uint64_t tick_ns) {
     if (!fs_memory_bounded(&c->graph->target.memory[memory])) {
       continue;
     }
-    for (uint64_t tick = 0; tick <= c->schedule->makespan; tick++) {
+    for (uint64_t tick = 0; tick <= c->schedule->schedule->makespan; tick++) {
       ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, memory, tick * tick_ns),
                         bytes_at(&v, c->graph, memory, tick));
       ck_assert_uint_eq(tr_value(&t, &c->program->view, 1, memory, tick * tick_ns + tick_ns - 1),

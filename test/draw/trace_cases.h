@@ -7,6 +7,7 @@
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/handle.h"
 #include "model/stream/stream.h"
 
 typedef struct compiled {
@@ -67,38 +68,40 @@ static inline void add_rect(fsched_context *ctx, rects *v, rect r) {
 
 /* A store copy of the schedule: a part from each write on to the last copy that uses it. */
 static inline void add_store_parts(rects *v, const fsched_schedule *s, uint32_t residency, rect r) {
-  uint32_t n_ops = s->graph->n_ops;
-  bool any = fs_version_given(s->graph, r.version) && r.begin == 0;
-  uint64_t kept_to = fs_version_kept(s->graph, r.version) ? s->makespan : 0;
+  uint32_t n_ops = s->schedule->graph->n_ops;
+  bool any = fs_version_given(s->schedule->graph, r.version) && r.begin == 0;
+  uint64_t kept_to = fs_version_kept(s->schedule->graph, r.version) ? s->schedule->makespan : 0;
   r.end = 0;
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    uint32_t item = s->order[i];
-    if (item < n_ops || s->copy_store[item - n_ops] != residency) {
+  for (uint32_t i = 0; i < s->schedule->n_items; i++) {
+    uint32_t item = s->schedule->order[i];
+    if (item < n_ops || s->schedule->copy_store[item - n_ops] != residency) {
       continue;
     }
-    if (s->copy_kind[item - n_ops] == FS_SPILL_WRITE) {
+    if (s->schedule->copy_kind[item - n_ops] == FS_SPILL_WRITE) {
       if (any) {
-        add_rect(s->ctx, v, r);
+        add_rect(s->schedule->ctx, v, r);
       }
       any = true;
-      r.begin = s->start[item];
+      r.begin = s->schedule->start[item];
       r.end = 0;
     }
-    r.end = s->end[item] > r.end ? s->end[item] : r.end;
+    r.end = s->schedule->end[item] > r.end ? s->schedule->end[item] : r.end;
   }
   r.end = r.end > kept_to ? r.end : kept_to;
-  add_rect(s->ctx, v, r);
+  add_rect(s->schedule->ctx, v, r);
 }
 
 static inline void rects_of_schedule(rects *v, const fsched_schedule *s) {
-  for (uint32_t i = 0; i < s->n_residencies; i++) {
-    rect r = {s->res_memory[i], s->res_version[i], s->res_op[i], s->res_address[i],
-              s->res_size[i],   s->res_begin[i],   s->res_end[i]};
-    bool store = r.version != FS_NONE && r.memory != fs_version_memory(s->graph, r.version);
+  for (uint32_t i = 0; i < s->schedule->n_residencies; i++) {
+    rect r = {s->schedule->res_memory[i],  s->schedule->res_version[i], s->schedule->res_op[i],
+              s->schedule->res_address[i], s->schedule->res_size[i],    s->schedule->res_begin[i],
+              s->schedule->res_end[i]};
+    bool store =
+        r.version != FS_NONE && r.memory != fs_version_memory(s->schedule->graph, r.version);
     if (store) {
       add_store_parts(v, s, i, r);
     } else {
-      add_rect(s->ctx, v, r);
+      add_rect(s->schedule->ctx, v, r);
     }
   }
 }

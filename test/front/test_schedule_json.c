@@ -5,6 +5,7 @@
 #include "kit/golden_case.h"
 
 #include "kit/context.h"
+#include "model/handle.h"
 
 static const char *const cases[] = {"figure-10", "rich", "store"};
 
@@ -47,7 +48,7 @@ static void check_round_trip(const fsched_graph *g, fsched_schedule *s) {
   fsched_schedule *second = reread(g, first, &b, &nb);
   struct fs_sync *sync = s->sync;
   s->sync = NULL;
-  s->has_bounds = false;
+  s->schedule->has_bounds = false;
   ck_fs(ctx, fsched_schedule_json(ctx, s, &c, &nc));
   s->sync = sync;
   ck_assert_str_eq(b, c);
@@ -56,7 +57,7 @@ static void check_round_trip(const fsched_graph *g, fsched_schedule *s) {
   fsched_text_free(ctx, c, nc);
   ck_fs(ctx, fsched_verify_schedule(ctx, g, first));
   for (uint32_t i = 0; i < g->n_args; i++) {
-    ck_assert_uint_eq(first->arg_residency[i], s->arg_residency[i]);
+    ck_assert_uint_eq(first->schedule->arg_residency[i], s->schedule->arg_residency[i]);
   }
   fsched_schedule_destroy(first);
   fsched_schedule_destroy(second);
@@ -87,10 +88,10 @@ START_TEST(any_order_random)
   fsched_schedule *s, *again;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
-  for (uint32_t i = 0; i < s->n_items / 2; i++) {
-    uint32_t other = s->n_items - 1 - i, item = s->order[i];
-    s->order[i] = s->order[other];
-    s->order[other] = item;
+  for (uint32_t i = 0; i < s->schedule->n_items / 2; i++) {
+    uint32_t other = s->schedule->n_items - 1 - i, item = s->schedule->order[i];
+    s->schedule->order[i] = s->schedule->order[other];
+    s->schedule->order[other] = item;
   }
   char *text;
   size_t n;

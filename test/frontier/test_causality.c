@@ -8,9 +8,9 @@
 #include "fsched/compile.h"
 #include "kit/gen.h"
 #include "model/graph.h"
+#include "model/handle.h"
 #include "model/stream/order.h"
 #include "model/stream/stream.h"
-#include "model/sync.h"
 
 typedef struct compiled {
   fsched_context *ctx;
@@ -146,7 +146,7 @@ START_TEST(late_waiter_learns_no_later_value)
   uint32_t x = op(&t, "b", 10, NO, NO, NO);
   uint32_t late = op(&t, "b", 1, a1, x, NO);
   finish(&t);
-  ck_assert_uint_lt(t.s->end[a2], t.s->start[late]);
+  ck_assert_uint_lt(t.s->schedule->end[a2], t.s->schedule->start[late]);
   check_waits(&t, late, "0:1");
   check_frontier(&t, late, "0:1 1:2");
   check_frontier(&t, a2, "0:2");
@@ -285,7 +285,7 @@ typedef struct knowledge {
 } knowledge;
 
 static uint32_t *before(const knowledge *k, uint32_t command) {
-  return k->before + (size_t)command * k->t->s->n_queues;
+  return k->before + (size_t)command * k->t->s->schedule->n_queues;
 }
 
 static uint32_t queue_of(const knowledge *k, uint32_t command) {
@@ -301,7 +301,7 @@ static uint32_t epoch_of(const knowledge *k, uint32_t command) {
 
 static void learn(const knowledge *k, uint32_t command, uint32_t from) {
   uint32_t *to = before(k, command);
-  for (uint32_t q = 0; q < k->t->s->n_queues; q++) {
+  for (uint32_t q = 0; q < k->t->s->schedule->n_queues; q++) {
     to[q] = (uint32_t)fs_max(to[q], before(k, from)[q]);
   }
   uint32_t q = queue_of(k, from);
@@ -311,11 +311,12 @@ static void learn(const knowledge *k, uint32_t command, uint32_t from) {
 /* The item that a wait is for. */
 static uint32_t item_of(const compiled *t, fs_wait w) {
   const fs_sync *y = t->y;
-  if (w.axis < t->s->n_queues) {
+  if (w.axis < t->s->schedule->n_queues) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
   }
   uint32_t op = 0;
-  while (t->g->op_gang[op] != w.axis - t->s->n_queues || y->item_gang_epoch[op] != w.epoch) {
+  while (t->g->op_gang[op] != w.axis - t->s->schedule->n_queues ||
+         y->item_gang_epoch[op] != w.epoch) {
     op++;
     ck_assert_uint_lt(op, t->g->n_ops);
   }
@@ -332,10 +333,10 @@ static void learn_item(const knowledge *k, uint32_t command, uint32_t item) {
 static void find_knowledge(knowledge *k, const compiled *t) {
   const fs_sync *y = t->y;
   *k = (knowledge){.t = t};
-  k->before = calloc((size_t)y->n_commands * t->s->n_queues + 1, sizeof *k->before);
-  k->position = calloc(t->s->n_items + 1, sizeof *k->position);
-  for (uint32_t i = 0; i < t->s->n_items; i++) {
-    uint32_t item = t->s->order[i];
+  k->before = calloc((size_t)y->n_commands * t->s->schedule->n_queues + 1, sizeof *k->before);
+  k->position = calloc(t->s->schedule->n_items + 1, sizeof *k->position);
+  for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
+    uint32_t item = t->s->schedule->order[i];
     k->position[item] = i;
     for (uint32_t m = y->item_command0[item]; m < y->item_command0[item + 1]; m++) {
       uint32_t c = y->item_command[m];
@@ -369,7 +370,7 @@ static void check_order(const knowledge *k, totals *sum) {
     for (uint32_t w = y->wait0[c]; w < y->wait0[c + 1]; w++) {
       uint32_t from = item_of(t, y->wait[w]);
       ck_assert_uint_lt(k->position[from], k->position[y->command_item[c]]);
-      ck_assert_uint_le(t->s->end[from], t->s->start[y->command_item[c]]);
+      ck_assert_uint_le(t->s->schedule->end[from], t->s->schedule->start[y->command_item[c]]);
       ck_assert_uint_ne(y->wait[w].axis, q);
       for (uint32_t i = y->item_command0[from]; i < y->item_command0[from + 1]; i++) {
         uint32_t member = y->item_command[i];
@@ -427,7 +428,8 @@ static void count_edge(const knowledge *k, uint32_t from, uint32_t c, tiers *n) 
   uint32_t source = y->item_command[y->item_command0[from]];
   fs_wait point = {queue_of(k, source), epoch_of(k, source)};
   if (y->item_gang_epoch[from] > 0) {
-    point = (fs_wait){k->t->s->n_queues + k->t->g->op_gang[from], y->item_gang_epoch[from]};
+    point =
+        (fs_wait){k->t->s->schedule->n_queues + k->t->g->op_gang[from], y->item_gang_epoch[from]};
   }
   bool emitted = false;
   for (uint32_t w = y->wait0[c]; w < y->wait0[c + 1]; w++) {
@@ -450,12 +452,12 @@ static void count_edge(const knowledge *k, uint32_t from, uint32_t c, tiers *n) 
 static void check_tiers(const knowledge *k, totals *sum) {
   const compiled *t = k->t;
   const fs_sync *y = t->y;
-  bool *wanted = calloc(t->s->n_items + 1, sizeof *wanted);
+  bool *wanted = calloc(t->s->schedule->n_items + 1, sizeof *wanted);
   tiers n = {0};
   uint32_t control = 0;
-  for (uint32_t i = 0; i < t->s->n_items; i++) {
-    uint32_t item = t->s->order[i];
-    memset(wanted, 0, t->s->n_items * sizeof *wanted);
+  for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
+    uint32_t item = t->s->schedule->order[i];
+    memset(wanted, 0, t->s->schedule->n_items * sizeof *wanted);
     for (uint32_t e = 0; item < t->g->n_ops && e < t->g->pred0[item + 1] - t->g->pred0[item]; e++) {
       wanted[t->g->pred[t->g->pred0[item] + e]] = true;
     }
@@ -465,7 +467,7 @@ static void check_tiers(const knowledge *k, totals *sum) {
     for (; control < y->n_control && y->control_to[control] == item; control++) {
       wanted[y->control_from[control]] = true;
     }
-    for (uint32_t from = 0; from < t->s->n_items; from++) {
+    for (uint32_t from = 0; from < t->s->schedule->n_items; from++) {
       for (uint32_t m = y->item_command0[item]; wanted[from] && m < y->item_command0[item + 1];
            m++) {
         count_edge(k, from, y->item_command[m], &n);

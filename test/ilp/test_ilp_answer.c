@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fsched/verify.h"
 #include "ilp/problem/problem.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "verify/schedule/verify.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -22,30 +22,30 @@ static const char *first_message(const fsched_context *ctx) {
 }
 
 /* NULL when there is no schedule. */
-static fsched_schedule *schedule(fsched_context *ctx, const fsched_graph *g) {
+static fs_schedule *schedule(fsched_context *ctx, const fsched_graph *g) {
   fs_listsched_options o = {0};
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
   ck_assert(status == FSCHED_OK || status == FSCHED_INFEASIBLE);
   return s;
 }
 
 /* An answer must be a right schedule as long as the first. */
-static void check_answer(fs_problem *p, const fs_answer *a, const fsched_schedule *s,
-                         const char *what, unsigned long seed) {
-  fsched_schedule *t;
+static void check_answer(fs_problem *p, const fs_answer *a, const fs_schedule *s, const char *what,
+                         unsigned long seed) {
+  fs_schedule *t;
   const char *why;
   ck_assert_int_eq(fs_answer_schedule(p, a, &t, &why), FSCHED_OK);
   ck_assert_msg(t != NULL, "seed %lu, %s: %s", seed, what, why);
   ck_assert_ptr_null(why);
-  ck_assert_int_eq(fsched_verify_schedule(p->ctx, p->graph, t), FSCHED_OK);
+  ck_assert_int_eq(fs_verify_schedule(p->ctx, p->graph, t, NULL), FSCHED_OK);
   ck_assert_uint_eq(t->makespan, s->makespan);
   ck_assert_uint_eq(t->n_copies, s->n_copies);
   fs_answer *again;
   ck_assert_int_eq(fs_answer_of_schedule(p, t, &again), FSCHED_OK);
   ck_assert_ptr_nonnull(again);
   ck_assert_mem_eq(again->start, a->start, p->n_items * sizeof *a->start);
-  fsched_schedule_destroy(t);
+  fs_schedule_destroy(t);
 }
 
 /* Counts in n: schedules, those with copies, those that a problem of the graph has too. */
@@ -54,7 +54,7 @@ static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
   fs_gen_params params = fs_gen_any(seed, max_ops);
   fsched_graph *g;
   ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-  fsched_schedule *s = schedule(ctx, g);
+  fs_schedule *s = schedule(ctx, g);
   if (s != NULL) {
     fs_problem *p;
     fs_answer *a;
@@ -78,7 +78,7 @@ static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
     fs_problem_destroy(q);
     fs_problem_destroy(p);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -125,17 +125,17 @@ static void drop(fixture *f) {
 /* `why` NULL: it is right; else how the reason begins. */
 static void check_starts(fixture *f, fs_tick *start, const char *wanted) {
   fs_answer a = {.start = start};
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_assert_int_eq(fs_answer_schedule(f->p, &a, &s, &why), FSCHED_OK);
   if (wanted == NULL) {
     ck_assert_msg(s != NULL, "%s", why);
-    ck_assert_int_eq(fsched_verify_schedule(f->ctx, f->g, s), FSCHED_OK);
+    ck_assert_int_eq(fs_verify_schedule(f->ctx, f->g, s, NULL), FSCHED_OK);
   } else {
     ck_assert_ptr_null(s);
     ck_assert_msg(strncmp(why, wanted, strlen(wanted)) == 0, "%s", why);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
 }
 
 START_TEST(wrong_answers)
@@ -216,7 +216,7 @@ START_TEST(other_copies)
     fs_problem *p;
     fs_answer *a;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-    fsched_schedule *s = schedule(ctx, g);
+    fs_schedule *s = schedule(ctx, g);
     ck_assert_ptr_nonnull(s);
     ck_assert_int_eq(fs_problem_from_graph(ctx, g, s->makespan, 0, &p), FSCHED_OK);
     if (p != NULL) {
@@ -225,7 +225,7 @@ START_TEST(other_copies)
       none += a == NULL;
     }
     fs_problem_destroy(p);
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
   }
   ck_assert_uint_gt(none, 10);

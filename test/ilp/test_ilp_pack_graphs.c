@@ -13,7 +13,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -184,7 +184,7 @@ static void solve_model(fs_problem *p, const char *command, uint64_t seed, fs_ti
   fs_solver_options run = {.command = command, .node_limit = 100000};
   fs_solver_result result;
   fs_answer *a;
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why = NULL;
   ck_assert_int_eq(fs_solver_run(p->ctx, m, &run, false, value, &result), FSCHED_OK);
   if (result.status != FS_SOLVER_OPTIMAL || result.objective != (int64_t)best) {
@@ -203,7 +203,7 @@ static void solve_model(fs_problem *p, const char *command, uint64_t seed, fs_ti
   if (s == NULL ? !instants : s->makespan != best) {
     ck_abort_msg("seed %llu: no schedule: %s", (unsigned long long)seed, why);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   bool fits;
   ck_assert_int_eq(fs_pack_model_point(t, a, value, &fits), FSCHED_OK);
   if (!fits || fs_model_objective(m, value) != (int64_t)best) {
@@ -239,25 +239,25 @@ static void check_graph(uint64_t seed, const char *command, tally *n) {
   fsched_graph *g = random_graph(ctx, seed);
   fsched_schedule *s = g == NULL ? NULL : compiled(ctx, g, NULL, seed);
   if (s != NULL) {
-    fs_exhaust best = fs_exhaust_search(g, 0, s->makespan, STEPS);
+    fs_exhaust best = fs_exhaust_search(g, 0, s->schedule->makespan, STEPS);
     fsched_schedule *t = best.known ? compiled(ctx, g, command, seed) : NULL;
     if (best.known && !best.found) {
       ck_abort_msg("seed %llu: the schedule of %llu was not found by the search",
-                   (unsigned long long)seed, (unsigned long long)s->makespan);
+                   (unsigned long long)seed, (unsigned long long)s->schedule->makespan);
     }
     if (t != NULL) {
-      if (t->makespan != best.best || t->status != FS_SCHEDULE_OPTIMAL) {
+      if (t->schedule->makespan != best.best || t->schedule->status != FS_SCHEDULE_OPTIMAL) {
         ck_abort_msg("seed %llu: %llu, bound %llu, heuristic %llu; the search has %llu; %s",
-                     (unsigned long long)seed, (unsigned long long)t->makespan,
-                     (unsigned long long)t->lower_bound, (unsigned long long)s->makespan,
-                     (unsigned long long)best.best,
+                     (unsigned long long)seed, (unsigned long long)t->schedule->makespan,
+                     (unsigned long long)t->schedule->lower_bound,
+                     (unsigned long long)s->schedule->makespan, (unsigned long long)best.best,
                      fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
       }
       if (n->checked % 2 == 0) {
         check_model(g, command, seed, best.best);
       }
       n->checked++;
-      n->improved += t->makespan < s->makespan;
+      n->improved += t->schedule->makespan < s->schedule->makespan;
       n->largest += g->n_ops == 8;
     }
     fsched_schedule_destroy(t);
@@ -332,7 +332,7 @@ static void fill_strip(fsched_context *ctx, const fsched_graph *g, const char *c
   fs_solver_options run = {.command = command, .node_limit = 200000};
   fs_solver_result result;
   fs_answer *a;
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_assert_int_eq(fs_problem_from_graph(ctx, g, STRIP, STRIP, &p), FSCHED_OK);
   ck_assert(fs_problem_is_strip(p));
@@ -348,7 +348,7 @@ static void fill_strip(fsched_context *ctx, const fsched_graph *g, const char *c
   ck_assert_int_eq(fs_answer_schedule(p, a, &s, &why), FSCHED_OK);
   ck_assert_msg(s != NULL, "%s", why);
   ck_assert_uint_eq(s->makespan, STRIP);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   free(value);
   fs_pack_model_destroy(t);
   fs_problem_destroy(p);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fsched/verify.h"
 #include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "verify/schedule/verify.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -148,12 +148,12 @@ START_TEST(overwritten_content)
     ck_assert_uint_eq(p->res_begin_item[p->arg_residency[0]], k == 0 ? 0 : 2);
     fs_tick start[4] = {k == 0 ? 0 : 3, k == 0 ? 1 : 4, k == 0 ? 2 : 0, 5};
     fs_answer a = {.start = start};
-    fsched_schedule *s;
+    fs_schedule *s;
     const char *why;
     ck_assert_int_eq(fs_answer_schedule(f.p, &a, &s, &why), FSCHED_OK);
     ck_assert_msg(s != NULL, "%d: %s", k, why);
-    ck_assert_int_eq(fsched_verify_schedule(f.ctx, f.g, s), FSCHED_OK);
-    fsched_schedule_destroy(s);
+    ck_assert_int_eq(fs_verify_schedule(f.ctx, f.g, s, NULL), FSCHED_OK);
+    fs_schedule_destroy(s);
     drop(&f);
   }
 }
@@ -174,13 +174,13 @@ START_TEST(several_may_begin)
   for (int first = 0; first < 2; first++) {
     fs_tick start[3] = {first ? 1 : 0, first ? 0 : 1, 3};
     fs_answer a = {.start = start};
-    fsched_schedule *s;
+    fs_schedule *s;
     const char *why;
     ck_assert_int_eq(fs_answer_schedule(f.p, &a, &s, &why), FSCHED_OK);
     ck_assert_msg(s != NULL, "%s", why);
     ck_assert_uint_eq(s->res_begin[0], 0);
     ck_assert_uint_eq(s->res_end[0], 5);
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
   }
   drop(&f);
 }
@@ -208,7 +208,7 @@ START_TEST(bounded_stores)
     }
   }
   fs_listsched_options o = {0};
-  fsched_schedule *s, *t;
+  fs_schedule *s, *t;
   fs_answer *a;
   const char *why;
   ck_assert_int_eq(fs_listsched_run(f.ctx, f.g, &o, &s), FSCHED_OK);
@@ -218,10 +218,10 @@ START_TEST(bounded_stores)
     ck_assert_int_eq(fs_answer_schedule(f.p, a, &t, &why), FSCHED_OK);
     ck_assert_msg(t != NULL, "%s", why);
     ck_assert_uint_eq(t->makespan, s->makespan);
-    fsched_schedule_destroy(t);
+    fs_schedule_destroy(t);
     a->address = NULL;
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   drop(&f);
 }
 END_TEST
@@ -294,12 +294,12 @@ START_TEST(output_in_place)
       "  - {name: d, args: [{in: c}]}\n");
   fs_tick start[4] = {0, 0, 1, 2};
   fs_answer a = {.start = start};
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_assert_int_eq(fs_answer_schedule(f.p, &a, &s, &why), FSCHED_OK);
   ck_assert_msg(s != NULL, "%s", why);
   ck_assert_uint_eq(s->makespan, 3);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   f.p->n_coincide = 0;
   ck_assert_int_eq(fs_answer_schedule(f.p, &a, &s, &why), FSCHED_OK);
   ck_assert_ptr_null(s);
@@ -351,7 +351,7 @@ START_TEST(spills_of_a_schedule)
   for (unsigned long seed = 1; seed <= 60; seed++) {
     fs_gen_params q = fs_gen_tight(seed, 12);
     fsched_graph *g;
-    fsched_schedule *s = NULL;
+    fs_schedule *s = NULL;
     fs_listsched_options o = {0};
     fs_problem *p, *of_graph;
     ck_assert_int_eq(fs_gen_graph(ctx, &q, &g), FSCHED_OK);
@@ -387,7 +387,7 @@ START_TEST(spills_of_a_schedule)
     }
     fs_problem_destroy(of_graph);
     fs_problem_destroy(p);
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
   }
   ck_assert_uint_gt(more, 20);
@@ -412,7 +412,7 @@ START_TEST(large_graphs)
                      .io = true,
                      .tightness = 3};
   fsched_graph *g;
-  fsched_schedule *s, *t;
+  fs_schedule *s, *t;
   fs_listsched_options o = {0};
   fs_problem *p;
   fs_answer *a;
@@ -425,19 +425,19 @@ START_TEST(large_graphs)
   ck_assert_int_eq(fs_answer_schedule(p, a, &t, &why), FSCHED_OK);
   ck_assert_msg(t != NULL, "%s", why);
   ck_assert_uint_eq(t->makespan, s->makespan);
-  fsched_schedule_destroy(t);
+  fs_schedule_destroy(t);
   fs_problem_destroy(p);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* With the n-th allocation failing, from the problem to the schedule. */
-static fs_status there_and_back(fsched_context *ctx, const fsched_schedule *s) {
+static fs_status there_and_back(fsched_context *ctx, const fs_schedule *s) {
   fs_problem *p, *q = NULL;
   fs_answer *a = NULL;
-  fsched_schedule *t = NULL;
+  fs_schedule *t = NULL;
   const char *why;
   fs_status status = fs_problem_from_schedule(ctx, s, &p);
   if (status != FSCHED_OK) {
@@ -451,7 +451,7 @@ static fs_status there_and_back(fsched_context *ctx, const fsched_schedule *s) {
     a->address = NULL;
     status = fs_answer_schedule(p, a, &t, &why);
   }
-  fsched_schedule_destroy(t);
+  fs_schedule_destroy(t);
   fs_problem_destroy(q);
   fs_problem_destroy(p);
   return status;
@@ -466,7 +466,7 @@ START_TEST(memory_fails_cleanly)
         .size = sizeof co, .reallocate = fs_budget_reallocate, .user = &budget};
     fsched_context *ctx;
     fsched_graph *g;
-    fsched_schedule *s;
+    fs_schedule *s;
     fs_listsched_options o = {0};
     ck_assert_int_eq(fsched_context_create(&co, &ctx), FSCHED_OK);
     ck_assert_int_eq(fs_gen_graph(ctx, &q, &g), FSCHED_OK);
@@ -476,7 +476,7 @@ START_TEST(memory_fails_cleanly)
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
     ck_assert_uint_eq(fsched_diag_errors(ctx), status != FSCHED_OK);
     failed += status != FSCHED_OK;
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
     ck_assert_int_eq(budget.blocks, 0);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refinement by windows: the problems of windows against the whole, and what slides over it. */
-#include "fsched/verify.h"
 #include "ilp/problem/window.h"
 #include "ilp/refine/refine_private.h"
 #include "ilp/solver_kit.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "kit/mutate/mutate.h"
+#include "model/handle.h"
+#include "verify/schedule/verify.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -20,13 +22,15 @@ static fsched_graph *parsed(fsched_context *ctx, const char *text) {
 }
 
 /* The list schedule; NULL where there is none. */
-static fsched_schedule *listed(fsched_context *ctx, const fsched_graph *g) {
+static fs_schedule *listed(fsched_context *ctx, const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o};
-  fsched_schedule *s = NULL;
-  fsched_status status = fsched_compile(ctx, g, &o, &s, NULL);
+  fsched_schedule *compiled = NULL;
+  fsched_status status = fsched_compile(ctx, g, &o, &compiled, NULL);
   ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "%s", fs_test_diags(ctx));
   fsched_diag_clear(ctx);
-  return status == FSCHED_OK ? s : NULL;
+  fs_schedule *s = status == FSCHED_OK ? fs_schedule_copy(compiled->schedule) : NULL;
+  fsched_schedule_destroy(compiled);
+  return s;
 }
 
 /* ---- problems of windows */
@@ -38,7 +42,7 @@ typedef struct whole {
 
   fsched_context *ctx;
   fsched_graph *g;
-  fsched_schedule *s; /* NULL: there is none */
+  fs_schedule *s; /* NULL: there is none */
   fs_problem *p;
   fs_frame frame;
 } whole;
@@ -61,7 +65,7 @@ static whole open_whole(uint64_t seed, uint32_t max_ops) {
 static void close_whole(whole *w) {
   fs_frame_close(&w->frame);
   fs_problem_destroy(w->p);
-  fsched_schedule_destroy(w->s);
+  fs_schedule_destroy(w->s);
   fsched_graph_destroy(w->g);
   fsched_context_destroy(w->ctx);
 }
@@ -189,7 +193,7 @@ static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
                                        "  - {name: z, on: q, time: 2}\n"
                                        "  - {name: m, on: q, time: 5, after: [z]}\n");
   static const fs_tick start[] = {0, 0, 10, 50};
-  fsched_schedule *s = listed(ctx, g);
+  fs_schedule *s = listed(ctx, g);
   fs_problem *p;
   fs_answer *a;
   fs_frame frame;
@@ -204,7 +208,7 @@ static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
   fs_window_release(&x);
   fs_frame_close(&frame);
   fs_problem_destroy(p);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -252,7 +256,7 @@ static int64_t solved(whole *w, fs_window *x, const models *m, bool time, const 
   w->frame.answer = &all;
   fs_window_take(&w->frame, x, x->rigid == NULL ? n : from + x->n_free, found);
   w->frame.answer = kept;
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_fs(w->ctx, fs_answer_schedule(w->p, &all, &s, &why));
   if (s == NULL) {
@@ -264,7 +268,7 @@ static int64_t solved(whole *w, fs_window *x, const models *m, bool time, const 
                  (unsigned long long)seed, from, (unsigned long long)s->makespan,
                  time ? "time" : "pack", (long long)result.objective + (long long)x->base);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fs_arena_release(&arena);
   return result.status == FS_SOLVER_OPTIMAL ? result.objective : -1;
 }
@@ -321,7 +325,7 @@ static void hear(void *user, const fsched_refine_state *state) {
 }
 
 /* Slides over *s for so many news. */
-static fs_refiner slide(fsched_context *ctx, const fsched_graph *g, fsched_schedule **s,
+static fs_refiner slide(fsched_context *ctx, const fsched_graph *g, fs_schedule **s,
                         const char *command, fs_refine_options *o, watch *w) {
   *o = (fs_refine_options){
       .refine = FSCHED_REFINE_ILP, .node_limit = 300, .stop = &w->stop, .news = hear, .user = w};
@@ -329,7 +333,7 @@ static fs_refiner slide(fsched_context *ctx, const fsched_graph *g, fsched_sched
       .ctx = ctx, .g = g, .o = o, .best = *s, .bound = (*s)->lower_bound, .command = command};
   ck_fs(ctx, fs_refine_slide(&r));
   *s = r.best;
-  ck_fs(ctx, fsched_verify_schedule(ctx, g, r.best));
+  ck_fs(ctx, fs_verify_schedule(ctx, g, r.best, NULL));
   return r;
 }
 
@@ -345,7 +349,7 @@ START_TEST(never_worse)
     fsched_graph *g;
     fs_refine_options o;
     ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-    fsched_schedule *s = listed(ctx, g);
+    fs_schedule *s = listed(ctx, g);
     if (s != NULL) {
       fs_tick before = s->makespan;
       copies += s->n_copies;
@@ -355,7 +359,7 @@ START_TEST(never_worse)
       ck_assert_uint_le(s->makespan, before);
       better += s->makespan < before;
     }
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
   }
@@ -399,7 +403,7 @@ START_TEST(windows_find_the_best)
   char *text = chain_text();
   fsched_context *ctx = new_context();
   fsched_graph *g = parsed(ctx, text);
-  fsched_schedule *s = listed(ctx, g), *again = listed(ctx, g);
+  fs_schedule *s = listed(ctx, g), *again = listed(ctx, g);
   ck_assert_uint_eq(s->makespan, LINKS * LINK_LIST);
   if (command != NULL) {
     fs_refine_options o;
@@ -409,8 +413,8 @@ START_TEST(windows_find_the_best)
     slide(ctx, g, &again, command, &o, &v); /* the same windows, the same answers */
     ck_assert_mem_eq(s->start, again->start, s->n_items * sizeof *s->start);
   }
-  fsched_schedule_destroy(s);
-  fsched_schedule_destroy(again);
+  fs_schedule_destroy(s);
+  fs_schedule_destroy(again);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   free(text);
@@ -422,7 +426,7 @@ START_TEST(faults_and_stops)
   char *text = chain_text();
   fsched_context *ctx = new_context();
   fsched_graph *g = parsed(ctx, text);
-  fsched_schedule *s = listed(ctx, g);
+  fs_schedule *s = listed(ctx, g);
   fs_tick before = s->makespan;
   static const char *const mode[] = {"abort", "binary", "exit", "lie"};
   for (size_t k = 0; k < sizeof mode / sizeof *mode; k++) {
@@ -439,7 +443,7 @@ START_TEST(faults_and_stops)
   fs_refiner r = slide(ctx, g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
   ck_assert_str_eq(r.fault, ""); /* none was run */
   ck_assert_uint_eq(s->makespan, before);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   free(text);
@@ -450,12 +454,12 @@ START_TEST(given_starts_are_left_alone)
 {
   fsched_context *ctx = new_context();
   fsched_graph *g = parsed(ctx, "fsched: 1\nops:\n  - {name: a, start: 3}\n  - {name: b}\n");
-  fsched_schedule *s = listed(ctx, g);
+  fs_schedule *s = listed(ctx, g);
   fs_refine_options o;
   watch w = {.enough = 1000};
   fs_refiner r = slide(ctx, g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
   ck_assert_str_eq(r.fault, "");
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -464,7 +468,7 @@ END_TEST
 /* ---- memory */
 
 static fsched_status all_windows(fsched_context *ctx, const void *user) {
-  const fsched_schedule *s = user;
+  const fs_schedule *s = user;
   fs_problem *p = NULL;
   fs_answer *a = NULL;
   fs_frame frame = {0};
@@ -488,10 +492,10 @@ START_TEST(out_of_memory)
   fs_gen_params params = fs_gen_tight(3, 30);
   fsched_graph *g;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-  fsched_schedule *s = listed(ctx, g);
+  fs_schedule *s = listed(ctx, g);
   ck_assert_ptr_nonnull(s);
   fs_fail_each_allocation(ctx, &budget, all_windows, s);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }

@@ -15,7 +15,9 @@
 #include "ilp/spill_search.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "model/handle.h"
 #include "placement/placement_kit.h"
+#include "verify/schedule/verify.h"
 
 enum { TERMS = 1000000, ROUNDS = 40 };
 
@@ -61,8 +63,8 @@ static bool helper(char path[4096]) {
 /* ---- solving */
 
 typedef struct solved {
-  int64_t objective;  /* of the last round */
-  fsched_schedule *s; /* NULL: none found, or the rounds were over */
+  int64_t objective; /* of the last round */
+  fs_schedule *s;    /* NULL: none found, or the rounds were over */
   bool optimal, proven;
   uint32_t rounds; /* points that had no addresses */
 } solved;
@@ -81,7 +83,7 @@ static solved solve(fsched_context *ctx, fs_spill_model *m, const fsched_schedul
     bool start = false;
     fs_decision exists;
     if (from != NULL) {
-      ck_assert_int_eq(fs_spill_model_point(m, from, value, &start), FSCHED_OK);
+      ck_assert_int_eq(fs_spill_model_point(m, from->schedule, value, &start), FSCHED_OK);
     }
     ck_assert_int_eq(fs_solver_run(ctx, model, &o, start, value, &result), FSCHED_OK);
     ck_assert_msg(result.status != FS_SOLVER_FAILED, "%s", result.reason);
@@ -144,9 +146,9 @@ START_TEST(figure_10_in_four_readings)
     ck_assert(r.optimal && r.s != NULL);
     ck_assert_int_eq(r.objective, reading[i].optimum);
     ck_assert_uint_eq(r.s->makespan, (fs_tick)reading[i].optimum);
-    ck_assert_int_eq(fsched_verify_schedule(ctx, g, r.s), FSCHED_OK);
+    ck_assert_int_eq(fs_verify_schedule(ctx, g, r.s, NULL), FSCHED_OK);
     ck_assert_uint_eq(fs_spill_search(g, &states), (fs_tick)reading[i].optimum);
-    fsched_schedule_destroy(r.s);
+    fs_schedule_destroy(r.s);
     fs_spill_model_destroy(m);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
@@ -256,7 +258,7 @@ static void tiny_case(uint64_t seed, form f, tally *sum) {
   }
   fs_tick best = fs_spill_search(g, &states);
   fs_spill_model *m;
-  ck_assert_int_eq(fs_spill_model_build(ctx, g, s->makespan, TERMS, &m), FSCHED_OK);
+  ck_assert_int_eq(fs_spill_model_build(ctx, g, s->schedule->makespan, TERMS, &m), FSCHED_OK);
   if (m == NULL || best == FS_TICK_NONE) {
     ck_assert_msg(m != NULL, "seed %llu: no model", (unsigned long long)seed);
     sum->unknown++;
@@ -267,13 +269,13 @@ static void tiny_case(uint64_t seed, form f, tally *sum) {
                   "seed %llu: %lld (%s), the search %llu, the list %llu, rounds %u\n%s",
                   (unsigned long long)seed, (long long)r.objective,
                   r.s == NULL ? "no schedule" : "found", (unsigned long long)best,
-                  (unsigned long long)s->makespan, r.rounds, text.text);
-    ck_assert_int_eq(fsched_verify_schedule(ctx, g, r.s), FSCHED_OK);
+                  (unsigned long long)s->schedule->makespan, r.rounds, text.text);
+    ck_assert_int_eq(fs_verify_schedule(ctx, g, r.s, NULL), FSCHED_OK);
     sum->done++;
     sum->spilling += r.s->n_copies > 0;
-    sum->improved += best < s->makespan;
+    sum->improved += best < s->schedule->makespan;
     sum->forbidden += r.rounds > 0;
-    fsched_schedule_destroy(r.s);
+    fs_schedule_destroy(r.s);
   }
   fs_spill_model_destroy(m);
   fsched_schedule_destroy(s);
@@ -386,7 +388,7 @@ START_TEST(forbidden_until_there_are_addresses)
     if (getenv("VERBOSE") != NULL) {
       printf("open %u: least %u, rounds %u\n", open, (unsigned)least, r.rounds);
     }
-    fsched_schedule_destroy(r.s);
+    fs_schedule_destroy(r.s);
     fs_spill_model_destroy(m);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
@@ -399,33 +401,34 @@ END_TEST
 
 /* The schedule that comes back is no longer, and right. */
 static void come_back(fsched_context *ctx, fsched_graph *g, uint64_t seed, tally *sum) {
-  fsched_schedule *s = NULL, *back = NULL;
+  fsched_schedule *s = NULL;
+  fs_schedule *back = NULL;
   fs_spill_model *m = NULL;
   bool fits = false;
   fs_decision exists;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
-  ck_assert_int_eq(fs_spill_model_build(ctx, g, s->makespan, 4 * TERMS, &m), FSCHED_OK);
+  ck_assert_int_eq(fs_spill_model_build(ctx, g, s->schedule->makespan, 4 * TERMS, &m), FSCHED_OK);
   if (m == NULL) {
     sum->skipped++;
   } else {
     const fs_model *model = fs_spill_model_of(m);
     int64_t *value = calloc(model->var.n + 1, sizeof *value);
-    ck_assert_int_eq(fs_spill_model_point(m, s, value, &fits), FSCHED_OK);
+    ck_assert_int_eq(fs_spill_model_point(m, s->schedule, value, &fits), FSCHED_OK);
     ck_assert_msg(fits, "seed %llu: the list schedule is no point", (unsigned long long)seed);
     ck_assert_int_eq(fs_spill_model_schedule(m, value, &back, &exists), FSCHED_OK);
     ck_assert_msg(back != NULL || exists.is != FS_NO, "seed %llu: no addresses",
                   (unsigned long long)seed);
     sum->unknown += back == NULL;
     if (back != NULL) {
-      ck_assert_uint_le(back->makespan, s->makespan);
+      ck_assert_uint_le(back->makespan, s->schedule->makespan);
       ck_assert_int_le((int64_t)back->makespan, fs_model_objective(model, value));
-      ck_assert_int_eq(fsched_verify_schedule(ctx, g, back), FSCHED_OK);
+      ck_assert_int_eq(fs_verify_schedule(ctx, g, back, NULL), FSCHED_OK);
       sum->spilling += back->n_copies > 0;
     }
     sum->done++;
     free(value);
   }
-  fsched_schedule_destroy(back);
+  fs_schedule_destroy(back);
   fs_spill_model_destroy(m);
   fsched_schedule_destroy(s);
 }
@@ -510,23 +513,24 @@ START_TEST(units)
       "ops:\n  - {name: a, time: 600, size: 3}\n  - {name: c, time: 400, args: [{in: a}, {out: b}]}\n";
   fsched_context *ctx = new_context();
   fsched_graph *g = parse(ctx, text);
-  fsched_schedule *s = compile(ctx, g), *back;
+  fsched_schedule *s = compile(ctx, g);
+  fs_schedule *back;
   fs_spill_model *m;
   bool fits;
   fs_decision exists;
-  ck_assert_uint_eq(s->makespan, 1400);
+  ck_assert_uint_eq(s->schedule->makespan, 1400);
   ck_assert_int_eq(fs_spill_model_build(ctx, g, 1900, TERMS, &m), FSCHED_OK);
   const fs_model *model = fs_spill_model_of(m);
   ck_assert_uint_lt(model->var.n, 80);
   int64_t *value = calloc(model->var.n, sizeof *value);
-  ck_assert_int_eq(fs_spill_model_point(m, s, value, &fits), FSCHED_OK);
+  ck_assert_int_eq(fs_spill_model_point(m, s->schedule, value, &fits), FSCHED_OK);
   ck_assert(fits);
   ck_assert_int_eq(fs_model_objective(model, value), 1400);
   ck_assert_int_eq(fs_spill_model_schedule(m, value, &back, &exists), FSCHED_OK);
   ck_assert_uint_eq(back->makespan, 1400);
   ck_assert_uint_eq(back->start[1], 600);
   free(value);
-  fsched_schedule_destroy(back);
+  fs_schedule_destroy(back);
   fs_spill_model_destroy(m);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
@@ -538,16 +542,16 @@ END_TEST
 
 static fs_status everything(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *s) {
   fs_spill_model *m = NULL;
-  fsched_schedule *back = NULL;
+  fs_schedule *back = NULL;
   bool fits = false;
   fs_decision exists;
-  fs_status status = fs_spill_model_build(ctx, g, s->makespan, TERMS, &m);
+  fs_status status = fs_spill_model_build(ctx, g, s->schedule->makespan, TERMS, &m);
   if (status != FSCHED_OK) {
     ck_assert_ptr_null(m);
     return status;
   }
   int64_t *value = calloc(fs_spill_model_of(m)->var.n, sizeof *value);
-  status = fs_spill_model_point(m, s, value, &fits);
+  status = fs_spill_model_point(m, s->schedule, value, &fits);
   status = status == FSCHED_OK ? fs_spill_model_schedule(m, value, &back, &exists) : status;
   status = status == FSCHED_OK ? fs_spill_model_forbid(m, value) : status;
   if (status == FSCHED_OK) {
@@ -555,7 +559,7 @@ static fs_status everything(fsched_context *ctx, const fsched_graph *g, const fs
     ck_assert_uint_ne(fs_model_broken(fs_spill_model_of(m), value), FS_NONE); /* it is ruled out */
   }
   free(value);
-  fsched_schedule_destroy(back);
+  fs_schedule_destroy(back);
   fs_spill_model_destroy(m);
   return status;
 }

@@ -38,11 +38,11 @@ typedef struct all_starts {
 
 static bool is_schedule(all_starts *a) {
   fs_answer answer = {.start = a->start};
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_assert_int_eq(fs_answer_schedule(a->p, &answer, &s, &why), FSCHED_OK);
   bool is = s != NULL;
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   return is;
 }
 
@@ -149,7 +149,7 @@ static void check_seed(unsigned long seed, totals *n) {
   fsched_context *ctx = new_context();
   fs_gen_params q = small_params(seed);
   fsched_graph *g;
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   fs_listsched_options o = {0};
   ck_assert_int_eq(fs_gen_graph(ctx, &q, &g), FSCHED_OK);
   if (fs_listsched_run(ctx, g, &o, &s) == FSCHED_OK && s->n_items <= 9) {
@@ -165,7 +165,7 @@ static void check_seed(unsigned long seed, totals *n) {
       fs_problem_destroy(p[k]);
     }
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -268,7 +268,7 @@ START_TEST(projects)
     fsched_graph *g = parse(ctx, text);
     fs_lower_bounds simple;
     fs_listsched_options o = {0};
-    fsched_schedule *s;
+    fs_schedule *s;
     fs_problem *p;
     fs_tick bound, again;
     ck_assert_int_eq(fs_graph_lower_bounds(ctx, g, &simple), FSCHED_OK);
@@ -283,7 +283,7 @@ START_TEST(projects)
     above += bound > simple.all;
     met += bound == s->makespan;
     fs_problem_destroy(p);
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
   }

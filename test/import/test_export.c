@@ -12,7 +12,7 @@
 #include "import/solutions.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 
@@ -465,7 +465,7 @@ START_TEST(quoted_and_aligned)
                    "\"a,\"\"b\"\"\",1,3,20,16,0\n\" c\",2,3,16,16,32\n");
   ck_assert_uint_eq(strlen(solution), n);
   fsched_text_free(ctx, solution, n);
-  s->scratch_residency[1] = FS_NONE; /* as in a schedule that leaves it out */
+  s->schedule->scratch_residency[1] = FS_NONE; /* as in a schedule that leaves it out */
   ck_assert_int_eq(fsched_export(ctx, FSCHED_FORMAT_MEMORY, s, &solution, &n), FSCHED_BAD_INPUT);
   ck_assert_str_eq(first_fault(ctx), "the schedule has no place for op ' c'");
   fsched_diag_clear(ctx);

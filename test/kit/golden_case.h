@@ -5,10 +5,9 @@
 #define FS_TEST_GOLDEN_CASE_H
 
 #include "codegen/codegen.h"
-#include "ctrledge/ctrledge.h"
+#include "compile/synchronise.h"
 #include "kit/golden.h"
-#include "model/schedule.h"
-#include "waits/waits.h"
+#include "model/handle.h"
 
 typedef struct fs_golden_case {
   fsched_context *ctx;
@@ -75,11 +74,8 @@ static inline fsched_graph *fs_golden_graph(fsched_context *ctx, const char *nam
 
 /* What the pipeline does after scheduling. */
 static inline fs_status fs_test_program(fsched_schedule *s, fsched_program **program) {
-  fs_sync *sync;
-  FS_TRY(fs_sync_create(s, &sync));
-  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, sync));
-  FS_TRY(fs_waits_run(s->ctx, s, sync));
-  return fs_codegen_run(s->ctx, s, sync, program);
+  FS_TRY(fs_schedule_synchronise(s));
+  return fs_codegen_run(s->schedule->ctx, s->schedule, s->sync, program);
 }
 
 static inline void fs_golden_open(fs_golden_case *c, fsched_context *ctx, const char *name) {

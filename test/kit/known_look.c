@@ -116,20 +116,20 @@ static void look_at_bounds(look *l) {
 
 /* The verifier has its say on what is called known. */
 static void look_at_answer(look *l) {
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   ck_fs(l->ctx, fs_answer_schedule(l->p, &l->answer, &s, &why));
   bool usual = strcmp(l->limit, "none") == 0;
   ck_known(l, s != NULL || !usual, "what is known is wrong: %s", why);
   ck_assert(s == NULL || s->makespan == l->k->makespan);
   sign(l, s != NULL);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fs_answer open = l->answer;
   open.choice = NULL;
   open.address = NULL;
   ck_fs(l->ctx, fs_answer_schedule(l->p, &open, &s, &why));
   sign(l, s != NULL);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
 }
 
 static void look_at_windows(look *l) {
@@ -201,9 +201,9 @@ static void look_at_times(look *l, fs_time_places places) {
 }
 
 /* What is known as a schedule, whatever the limits are. */
-static fsched_schedule *known_schedule(look *l) {
+static fs_schedule *known_schedule(look *l) {
   const fs_limits *limits = fs_limits_of(l->ctx);
-  fsched_schedule *s;
+  fs_schedule *s;
   const char *why;
   fs_limits_set(l->ctx, &fs_limits_usual);
   ck_fs(l->ctx, fs_answer_schedule(l->p, &l->answer, &s, &why));
@@ -217,14 +217,14 @@ static void look_at_spill_model(look *l, fs_spill_model *t) {
   int64_t *value = calloc(m->var.n + 1, sizeof *value);
   bool fits = false;
   fs_decision exists;
-  fsched_schedule *s = known_schedule(l);
+  fs_schedule *s = known_schedule(l);
   fs_status status = fs_spill_model_point(t, s, value, &fits);
   look_at_point(l, m, "spills", status, fits, value);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   ck_fs(l->ctx, fs_spill_model_schedule(t, value, &s, &exists));
   ck_known(l, exists.is != FS_NO, "the point that is known is called none");
   sign(l, exists.is);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   free(value);
 }
 
@@ -279,7 +279,7 @@ static void look_at_placement(look *l) {
 static void look_at_attempt(look *l, fsched_refine refine, fs_tick horizon) {
   fs_attempt a;
   bool fits = false;
-  fsched_schedule from = {.graph = l->k->g, .makespan = horizon};
+  fs_schedule from = {.graph = l->k->g, .makespan = horizon};
   ck_fs(l->ctx, fs_attempt_choose(l->ctx, l->k->g, &from, 0, refine, false, NULL, &a));
   ck_known(l, a.possible.is != FS_NO, "no schedule is said to be as short");
   const fs_model *m = fs_attempt_model(&a);

@@ -9,7 +9,7 @@
 
 typedef struct naive {
   const fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_tick now;
   uint32_t *uses_left; /* per version: accesses of ops to come */
   uint8_t *content;    /* per version: has been given or written */
@@ -57,7 +57,7 @@ static uint32_t domain_queue(const fsched_graph *g, uint32_t domain) {
 }
 
 static void issue(naive *n, uint32_t item, uint32_t queue, fs_tick time) {
-  fsched_schedule *s = n->s;
+  fs_schedule *s = n->s;
   s->start[item] = n->now;
   s->queue[item] = queue;
   s->order[n->n_issued++] = item;
@@ -67,7 +67,7 @@ static void issue(naive *n, uint32_t item, uint32_t queue, fs_tick time) {
 
 /* A place on top of the others; FS_NONE when it does not fit. */
 static uint32_t new_place(naive *n, uint32_t memory, uint32_t version, uint32_t op, uint64_t size) {
-  fsched_schedule *s = n->s;
+  fs_schedule *s = n->s;
   const fs_memory *m = &n->g->target.memory[memory];
   uint64_t aligned = fs_align_up(size, m->align);
   if (aligned > m->capacity - n->top[memory]) {
@@ -85,7 +85,7 @@ static uint32_t new_place(naive *n, uint32_t memory, uint32_t version, uint32_t 
 }
 
 static void copy(naive *n, fs_copy_kind kind, uint32_t version, uint32_t residency) {
-  fsched_schedule *s = n->s;
+  fs_schedule *s = n->s;
   const fs_memory *m = &n->g->target.memory[fs_version_memory(n->g, version)];
   uint64_t size = fs_version_size(n->g, version);
   uint32_t c = s->n_copies++;
@@ -134,7 +134,7 @@ static fs_status place_scratch(naive *n, uint32_t op) {
 
 /* Ends the places from `r` on; writes back first what the op wrote and somebody wants. */
 static void give_up(naive *n, uint32_t op, uint32_t r) {
-  fsched_schedule *s = n->s;
+  fs_schedule *s = n->s;
   for (; r < s->n_residencies; r++) {
     uint32_t v = s->res_version[r];
     bool wanted = v != FS_NONE && (n->uses_left[v] > 0 || fs_version_kept(n->g, v));
@@ -201,7 +201,7 @@ static fs_status start_versions(naive *n) {
 }
 
 /* Arrays at their largest: a place per arg and scratch, and two copies per arg. */
-static fs_status make_arrays(fsched_schedule *s) {
+static fs_status make_arrays(fs_schedule *s) {
   const fsched_graph *g = s->graph;
   uint32_t places = g->n_args + g->op_scratch0[g->n_ops], copies = 2 * g->n_args;
   uint32_t items = g->n_ops + copies;
@@ -224,7 +224,7 @@ static fs_status make_arrays(fsched_schedule *s) {
   return fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]);
 }
 
-static fs_status name_queues(fsched_schedule *s) {
+static fs_status name_queues(fs_schedule *s) {
   const fs_target *t = &s->graph->target;
   s->n_queues = t->implicit_queues ? 1 : t->n_queues;
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
@@ -234,7 +234,7 @@ static fs_status name_queues(fsched_schedule *s) {
   return FSCHED_OK;
 }
 
-static fs_status fill(fsched_schedule *s) {
+static fs_status fill(fs_schedule *s) {
   naive n = {.g = s->graph, .s = s};
   fs_lower_bounds bounds;
   FS_TRY(make_arrays(s));
@@ -252,12 +252,12 @@ static fs_status fill(fsched_schedule *s) {
   return FSCHED_OK;
 }
 
-fs_status fs_naive_schedule(fsched_context *ctx, const fsched_graph *g, fsched_schedule **out) {
-  fsched_schedule *s;
+fs_status fs_naive_schedule(fsched_context *ctx, const fsched_graph *g, fs_schedule **out) {
+  fs_schedule *s;
   FS_TRY(fs_schedule_create(ctx, g, &s));
   fs_status status = fill(s);
   if (status != FSCHED_OK) {
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     return status;
   }
   *out = s;

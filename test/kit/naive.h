@@ -14,6 +14,6 @@
 #include "model/schedule.h"
 
 fs_status fs_naive_schedule(fsched_context *ctx, const fsched_graph *g,
-                            fsched_schedule **out) FS_MUST_USE;
+                            fs_schedule **out) FS_MUST_USE;
 
 #endif

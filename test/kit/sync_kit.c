@@ -2,7 +2,7 @@
 #include "kit/sync_kit.h"
 
 /* Items in the order of issue, an array of commands: members of a gang follow each other. */
-static fs_status order_commands(const fsched_schedule *s, fs_sync *y, uint32_t **at) {
+static fs_status order_commands(const fs_schedule *s, fs_sync *y, uint32_t **at) {
   uint32_t n = 0;
   FS_TRY(fs_new(&y->arena, at, y->n_commands)); /* per command: its place */
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -15,7 +15,7 @@ static fs_status order_commands(const fsched_schedule *s, fs_sync *y, uint32_t *
 }
 
 /* The item that a wait is for. */
-static uint32_t awaited(const fsched_schedule *s, const fs_sync *y, fs_wait w) {
+static uint32_t awaited(const fs_schedule *s, const fs_sync *y, fs_wait w) {
   if (w.axis < s->n_queues) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
   }
@@ -28,7 +28,7 @@ static uint32_t awaited(const fsched_schedule *s, const fs_sync *y, fs_wait w) {
 }
 
 /* Some command on another queue has to wait for it, as every barrier has a consumer. */
-static fs_status number_barriers(const fsched_schedule *s, fs_sync *y, uint32_t **of_item) {
+static fs_status number_barriers(const fs_schedule *s, fs_sync *y, uint32_t **of_item) {
   FS_TRY(fs_new_none(&y->arena, of_item, s->n_items));
   y->n_barriers = 0;
   for (uint32_t i = 0; i < y->wait0[y->n_commands]; i++) {
@@ -51,7 +51,7 @@ static void sort(uint32_t *list, uint32_t n) {
   }
 }
 
-static fs_status fill_waits(const fsched_schedule *s, fs_sync *y, const uint32_t *of_item) {
+static fs_status fill_waits(const fs_schedule *s, fs_sync *y, const uint32_t *of_item) {
   FS_TRY(fs_new(&y->arena, &y->barrier_wait0, (size_t)y->n_commands + 1));
   FS_TRY(fs_new(&y->arena, &y->barrier_wait, y->wait0[y->n_commands]));
   for (uint32_t c = 0; c < y->n_commands; c++) {
@@ -65,7 +65,7 @@ static fs_status fill_waits(const fsched_schedule *s, fs_sync *y, const uint32_t
   return FSCHED_OK;
 }
 
-static fs_status fill_updates(const fsched_schedule *s, fs_sync *y, const uint32_t *of_item) {
+static fs_status fill_updates(const fs_schedule *s, fs_sync *y, const uint32_t *of_item) {
   uint32_t n = 0;
   FS_TRY(fs_new(&y->arena, &y->barrier_update0, (size_t)y->n_commands + 1));
   FS_TRY(fs_new(&y->arena, &y->barrier_update, y->n_commands));
@@ -178,7 +178,7 @@ uint32_t fs_kit_point(const fs_sync *y, uint32_t command, uint32_t queue) {
 
 /* ---- barriers */
 
-fs_status fs_kit_barriers(fsched_schedule *s, fs_sync *y) {
+fs_status fs_kit_barriers(fs_schedule *s, fs_sync *y) {
   uint32_t *at, *of_item;
   FS_TRY(order_commands(s, y, &at));
   FS_TRY(number_barriers(s, y, &of_item));
@@ -197,7 +197,7 @@ typedef struct walk {
   uint32_t *issued, *over; /* per queue: commands so far; of those, what syncs have waited for */
 } walk;
 
-static bool counts(const fsched_schedule *s, uint32_t queue) {
+static bool counts(const fs_schedule *s, uint32_t queue) {
   return !s->graph->target.implicit_queues && s->graph->target.queue[queue].counting;
 }
 
@@ -208,7 +208,7 @@ static void add_stop(fs_sync *y, uint32_t at, uint32_t queue, uint32_t keep) {
 
 /* The epochs that the commands of an item wait for, per queue, 0 where they are known to be over.
  */
-static bool find_needs(const fsched_schedule *s, const fs_sync *y, uint32_t item, const walk *w,
+static bool find_needs(const fs_schedule *s, const fs_sync *y, uint32_t item, const walk *w,
                        uint32_t *need, bool *full) {
   bool any = false;
   memset(need, 0, s->n_queues * sizeof *need);
@@ -230,7 +230,7 @@ static bool find_needs(const fsched_schedule *s, const fs_sync *y, uint32_t item
   return any;
 }
 
-static void stop_for(const fsched_schedule *s, fs_sync *y, uint32_t item, uint32_t at, walk *w,
+static void stop_for(const fs_schedule *s, fs_sync *y, uint32_t item, uint32_t at, walk *w,
                      uint32_t *need) {
   bool full = false;
   if (!find_needs(s, y, item, w, need, &full)) {
@@ -253,7 +253,7 @@ static bool same_item(const fs_sync *y, const uint32_t *by_place, uint32_t i) {
   return i > 0 && y->command_item[by_place[i]] == y->command_item[by_place[i - 1]];
 }
 
-fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
+fs_status fs_kit_stops(fs_schedule *s, fs_sync *y) {
   uint32_t *at, *by_place, *need;
   walk w;
   FS_TRY(order_commands(s, y, &at));
@@ -277,16 +277,33 @@ fs_status fs_kit_stops(fsched_schedule *s, fs_sync *y) {
   return FSCHED_OK;
 }
 
-fs_status fs_kit_program(fsched_schedule *s, fs_sync_kind kind, fsched_program **program) {
-  fs_sync *sync = s->sync;
-  if (sync != NULL) {
-    fs_arena_release(&sync->arena);
-    (void)fs_realloc(s->ctx, sync, sizeof *sync, 0);
-  }
-  FS_TRY(fs_sync_create(s, &sync));
-  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, sync));
-  FS_TRY(fs_waits_run(s->ctx, s, sync));
+fs_status fs_kit_program(fsched_schedule *handle, fs_sync_kind kind, fsched_program **program) {
+  fs_schedule *s = handle->schedule;
+  fs_sync_destroy(handle->sync);
+  handle->sync = NULL;
+  FS_TRY(fs_schedule_synchronise(handle));
+  fs_sync *sync = handle->sync;
   FS_TRY(kind == FS_SYNC_BARRIER ? fs_kit_barriers(s, sync) : fs_kit_stops(s, sync));
   FS_TRY(fs_frontiers_run(s->ctx, s, sync));
   return fs_codegen_run(s->ctx, s, sync, program);
+}
+
+fs_status fs_kit_synchronised(fsched_context *ctx, const fsched_graph *g, fs_sync_kind kind,
+                              fsched_schedule **out) {
+  fs_listsched_options options = {.seed = 0};
+  fs_schedule *s;
+  fs_sync *y = NULL;
+  *out = NULL;
+  FS_TRY(fs_listsched_run(ctx, g, &options, &s));
+  fs_status status = fs_sync_create(s, kind, &y);
+  if (status == FSCHED_OK) {
+    status = fs_handle_create(s, y, out);
+  }
+  if (status != FSCHED_OK) {
+    fs_sync_destroy(y);
+    fs_schedule_destroy(s);
+    return status;
+  }
+  FS_TRY(fs_ctrledge_run(ctx, s, NULL, y));
+  return fs_waits_run(ctx, s, y);
 }

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
 #include "listsched/listsched.h"
-#include "model/schedule.h"
+#include "verify/schedule/verify.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -30,12 +29,12 @@ static fsched_graph *parse(fsched_context *ctx, const char *text) {
 }
 
 /* Schedules and verifies. */
-static fsched_schedule *schedule(fsched_context *ctx, const fsched_graph *g, fsched_evict evict) {
+static fs_schedule *schedule(fsched_context *ctx, const fsched_graph *g, fsched_evict evict) {
   fs_listsched_options o = {.evict = evict};
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
   ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
-  status = fsched_verify_schedule(ctx, g, s);
+  status = fs_verify_schedule(ctx, g, s, NULL);
   ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
   return s;
 }
@@ -43,9 +42,9 @@ static fsched_schedule *schedule(fsched_context *ctx, const fsched_graph *g, fsc
 static fs_tick makespan_of(const char *text) {
   fsched_context *ctx = new_context();
   fsched_graph *g = parse(ctx, text);
-  fsched_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
+  fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   fs_tick makespan = s->makespan;
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   return makespan;
@@ -55,10 +54,10 @@ static fs_status status_of(const char *text, char *message, size_t size) {
   fsched_context *ctx = new_context();
   fsched_graph *g = parse(ctx, text);
   fs_listsched_options o = {0};
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
   (void)snprintf(message, size, "%s", first_message(ctx));
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   return status;
@@ -113,11 +112,11 @@ START_TEST(gang_is_not_starved)
                           "  - {name: s1, on: q1, time: 3}\n"
                           "  - {name: s2, on: q1, time: 3}\n"
                           "  - {name: tail, on: q2, time: 20, after: [long]}\n");
-  fsched_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
+  fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->start[1], 4);
   ck_assert_uint_eq(s->start[2], 0);
   ck_assert_uint_eq(s->start[3], 14);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -248,10 +247,10 @@ static fs_tick first_read(const char *read_time) {
                  read_time);
   fsched_context *ctx = new_context();
   fsched_graph *g = parse(ctx, text);
-  fsched_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
+  fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->n_copies, 1);
   fs_tick start = s->start[g->n_ops];
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   return start;
@@ -302,8 +301,8 @@ static void tightest(uint64_t align, uint64_t first_seed) {
     p.n_memories = 1 + (uint32_t)(seed % 3);
     fsched_graph *g;
     ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    fsched_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
-    fsched_schedule_destroy(s);
+    fs_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
   }
@@ -320,7 +319,7 @@ START_TEST(long_graphs)
   fs_gen_params p = fs_gen_any((const uint64_t[]){7, 14, 21, 22, 24, 35, 37}[_i], 3000);
   fsched_graph *g;
   ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-  fsched_schedule_destroy(schedule(ctx, g, FSCHED_EVICT_FARTHEST));
+  fs_schedule_destroy(schedule(ctx, g, FSCHED_EVICT_FARTHEST));
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -328,7 +327,7 @@ END_TEST
 
 /* Copies that no schedule needs (shared facts, spilling.txt): a version that the store holds is not
  * written again, and one that was read and not changed since is not written. */
-static void no_idle_writes(const fsched_schedule *s) {
+static void no_idle_writes(const fs_schedule *s) {
   const fsched_graph *g = s->graph;
   bool *stored = calloc(g->n_versions + 1, sizeof *stored);
   ck_assert_ptr_nonnull(stored);
@@ -364,10 +363,10 @@ START_TEST(no_copy_is_idle)
     p.tightness = 1.0 + (double)(seed % 4) / 2;
     fsched_graph *g;
     ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    fsched_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    fs_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
     no_idle_writes(s);
     copies += s->n_copies;
-    fsched_schedule_destroy(s);
+    fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);
   }
@@ -432,12 +431,12 @@ START_TEST(seeds_break_ties)
   for (uint64_t seed = 0; seed < 8; seed++) {
     fs_listsched_options o = {.seed = seed};
     for (int again = 0; again < 2; again++) {
-      fsched_schedule *s;
+      fs_schedule *s;
       ck_assert_int_eq(fs_listsched_run(ctx, g, &o, &s), FSCHED_OK);
-      ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_OK);
+      ck_assert_int_eq(fs_verify_schedule(ctx, g, s, NULL), FSCHED_OK);
       ck_assert(again == 0 || first[seed] == s->order[0]);
       first[seed] = s->order[0];
-      fsched_schedule_destroy(s);
+      fs_schedule_destroy(s);
     }
     distinct += first[seed] != first[0];
   }
@@ -500,7 +499,7 @@ typedef struct fact {
   fsched_context *ctx;
   fsched_builder *b;
   fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   char buffer[MAX_OPS][16];
   uint32_t buffer_id[MAX_OPS], n_buffers;
 } fact;
@@ -621,7 +620,7 @@ static void fact_expect(fact *f, char *line) {
 }
 
 static void fact_end(fact *f) {
-  fsched_schedule_destroy(f->s);
+  fs_schedule_destroy(f->s);
   fsched_graph_destroy(f->g);
   fsched_builder_destroy(f->b);
   fsched_context_destroy(f->ctx);

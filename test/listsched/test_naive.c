@@ -2,15 +2,15 @@
 /* The naive scheduler: the verifier accepts what it makes of random graphs. */
 #include <check.h>
 
-#include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/naive.h"
+#include "verify/schedule/verify.h"
 
 static void check_naive(const fs_gen_params *p) {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   ck_assert_int_eq(fs_gen_graph(ctx, p, &g), FSCHED_OK);
   ck_assert_int_eq(fs_naive_schedule(ctx, g, &s), FSCHED_OK);
   fs_tick sum = 0;
@@ -18,9 +18,9 @@ static void check_naive(const fs_gen_params *p) {
     sum += s->end[i] - s->start[i];
   }
   ck_assert_uint_eq(s->makespan, sum);
-  ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
+  ck_assert_msg(fs_verify_schedule(ctx, g, s, NULL) == FSCHED_OK, "seed %llu: %s",
                 (unsigned long long)p->seed, fsched_diag_get(ctx, 0)->message);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -40,7 +40,7 @@ START_TEST(no_store)
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_gen_params p = {.seed = 1, .n_ops = 20, .n_queues = 2, .n_memories = 1};
   fsched_graph *g;
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
   ck_assert_int_eq(fs_naive_schedule(ctx, g, &s), FSCHED_INFEASIBLE);
   ck_assert_ptr_null(s);

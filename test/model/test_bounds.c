@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kit/gen.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 enum { MAX_OPS = 6, HORIZON = 64 };
 
@@ -129,9 +129,9 @@ START_TEST(never_above_the_optimum)
                   (unsigned long long)s.best);
     fsched_schedule *schedule;
     ck_assert_int_eq(fsched_compile(ctx, g, NULL, &schedule, NULL), FSCHED_OK);
-    ck_assert_uint_ge(schedule->makespan, s.best);
+    ck_assert_uint_ge(schedule->schedule->makespan, s.best);
     tight += bound.all == s.best;
-    compiled_tight += schedule->makespan == s.best;
+    compiled_tight += schedule->schedule->makespan == s.best;
     fsched_schedule_destroy(schedule);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);

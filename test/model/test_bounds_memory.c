@@ -10,6 +10,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/handle.h"
 
 enum { MAX_OPS = 5, TEXT = 4096 };
 
@@ -158,7 +159,7 @@ static fs_tick shortest(fsched_context *ctx, const fsched_graph *g) {
     fsched_schedule *s;
     if (fsched_compile(ctx, g, &o, &s, NULL) == FSCHED_OK) {
       ck_fs(ctx, fsched_verify_schedule(ctx, g, s));
-      best = fs_min(best, s->makespan);
+      best = fs_min(best, s->schedule->makespan);
       fsched_schedule_destroy(s);
     }
     fsched_diag_clear(ctx);
@@ -380,11 +381,11 @@ START_TEST(in_the_statistics)
   ck_assert_ptr_nonnull(strstr(bounds, "\"memory\": "));
   ck_assert_ptr_nonnull(strstr(bounds, "\"relaxation\": null}"));
   fsched_text_free(ctx, text, n);
-  s->relaxation = 5;
+  s->schedule->relaxation = 5;
   ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
   ck_assert_ptr_nonnull(strstr(text, "\"relaxation\": 5}"));
   fsched_text_free(ctx, text, n);
-  s->has_bounds = false;
+  s->schedule->has_bounds = false;
   ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
   ck_assert_ptr_nonnull(strstr(text, "\"bounds\": null"));
   fsched_text_free(ctx, text, n);

@@ -13,6 +13,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/handle.h"
 
 enum { MAX_OPS = 4, MEMORIES = 2, TEXT = 4096, STEPS = 200000, LARGE = 1000 };
 
@@ -256,7 +257,7 @@ START_TEST(fitting_is_enough)
     ck_assert_msg(status == FSCHED_OK, "seed %u: %s\n%s", (unsigned)seed, fs_test_diags(ctx),
                   k.text);
     ck_fs(ctx, fsched_verify_schedule(ctx, g, s));
-    spilled += s->n_copies > 0;
+    spilled += s->schedule->n_copies > 0;
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_context_destroy(ctx);

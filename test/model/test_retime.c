@@ -5,34 +5,32 @@
 #include <stdlib.h>
 
 #include "codegen/codegen.h"
-#include "ctrledge/ctrledge.h"
 #include "fsched/verify.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "listsched/listsched.h"
+#include "kit/sync_kit.h"
 #include "model/retime.h"
-#include "waits/waits.h"
 
 /* A graph, its list schedule, and the orders that hold for any times. */
 typedef struct subject {
   fsched_context *ctx;
   fsched_graph *g;
-  fsched_schedule *s;
+  fsched_schedule *made;
+  fs_schedule *s; /* of it, as `y` is */
+  fs_sync *y;
   fs_tick *start;
   uint32_t *order;
 } subject;
 
 static bool synchronise(subject *t) {
-  fs_listsched_options options = {.seed = 0};
-  if (fs_listsched_run(t->ctx, t->g, &options, &t->s) != FSCHED_OK) {
+  fs_status status = fs_kit_synchronised(t->ctx, t->g, FS_SYNC_BARRIER, &t->made);
+  if (status == FSCHED_INFEASIBLE) {
     return false;
   }
-  fs_sync *y;
-  ck_fs(t->ctx, fs_sync_create(t->s, &y));
-  y->kind = FS_SYNC_BARRIER;
-  ck_fs(t->ctx, fs_ctrledge_run(t->ctx, t->s, NULL, y));
-  ck_fs(t->ctx, fs_waits_run(t->ctx, t->s, y));
+  ck_fs(t->ctx, status);
+  t->s = t->made->schedule;
+  t->y = t->made->sync;
   t->start = malloc(t->s->n_items * sizeof *t->start);
   t->order = malloc(t->s->n_items * sizeof *t->order);
   return true;
@@ -53,7 +51,7 @@ static void open_text(subject *t, const char *yaml) {
 }
 
 static void close_subject(subject *t) {
-  fsched_schedule_destroy(t->s);
+  fsched_schedule_destroy(t->made);
   fsched_graph_destroy(t->g);
   fsched_context_destroy(t->ctx);
   free(t->start);
@@ -62,8 +60,8 @@ static void close_subject(subject *t) {
 
 /* The end of all that must be over before an item starts; *control: the first edge to it. */
 static fs_tick ready(const subject *t, const fs_tick *queue_end, uint32_t item, uint32_t *control) {
-  const fsched_schedule *s = t->s;
-  const fs_sync *y = s->sync;
+  const fs_schedule *s = t->s;
+  const fs_sync *y = t->y;
   const fsched_graph *g = t->g;
   fs_tick at = 0;
   uint32_t n;
@@ -87,7 +85,7 @@ static fs_tick ready(const subject *t, const fs_tick *queue_end, uint32_t item, 
 }
 
 static bool later(const subject *t, uint32_t x, uint32_t y) {
-  const uint32_t *position = t->s->sync->position;
+  const uint32_t *position = t->y->position;
   return t->start[x] > t->start[y] || (t->start[x] == t->start[y] && position[x] > position[y]);
 }
 
@@ -128,8 +126,8 @@ static void plan(subject *t, fs_rng *r, uint32_t often, uint32_t most, bool plan
   ck_abort_msg("seed %llu: %s", (unsigned long long)(seed), #what)
 
 static void check_control(const subject *t, uint64_t seed) {
-  const fsched_schedule *s = t->s;
-  const fs_sync *y = s->sync;
+  const fs_schedule *s = t->s;
+  const fs_sync *y = t->y;
   for (uint32_t i = 0; i < s->n_items; i++) {
     NEED(seed, s->start[s->order[i]] == t->start[s->order[i]]);
     NEED(seed, y->position[s->order[i]] == i);
@@ -147,8 +145,8 @@ static void check_control(const subject *t, uint64_t seed) {
 
 /* Residencies are in order of begin; lanes of memories are those of residencies in them. */
 static void check_residencies(const subject *t, uint64_t seed) {
-  const fsched_schedule *s = t->s;
-  const fs_sync *y = s->sync;
+  const fs_schedule *s = t->s;
+  const fs_sync *y = t->y;
   for (uint32_t r = 1; r < s->n_residencies; r++) {
     NEED(seed, s->res_begin[r - 1] <= s->res_begin[r]);
   }
@@ -172,7 +170,7 @@ static void check_residencies(const subject *t, uint64_t seed) {
 
 /* The stream of the schedule as it is now; timelines, for all that comes after retiming. */
 static void check_stream(subject *t) {
-  fs_sync *y = t->s->sync;
+  fs_sync *y = t->y;
   fsched_program *program;
   y->kind = FS_SYNC_TIMELINE;
   ck_fs(t->ctx, fs_waits_run(t->ctx, t->s, y));
@@ -182,7 +180,7 @@ static void check_stream(subject *t) {
   y->kind = FS_SYNC_BARRIER;
 }
 
-static void set_status(fsched_schedule *s) {
+static void set_status(fs_schedule *s) {
   s->lower_bound = 0;
   s->status = s->makespan == 0 ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
 }
@@ -192,10 +190,10 @@ static void retime(subject *t, uint64_t seed) {
   for (uint32_t i = 0; i < t->s->n_items; i++) {
     last = fs_max(last, t->start[i] + (t->s->end[i] - t->s->start[i]));
   }
-  ck_fs(t->ctx, fs_retime(t->ctx, t->s, t->s->sync, t->start, t->order));
+  ck_fs(t->ctx, fs_retime(t->ctx, t->s, t->y, t->start, t->order));
   NEED(seed, t->s->makespan == last);
   set_status(t->s);
-  fs_status status = fsched_verify_schedule(t->ctx, t->g, t->s);
+  fs_status status = fsched_verify_schedule(t->ctx, t->g, t->made);
   ck_assert_msg(status == FSCHED_OK, "seed %llu: %s", (unsigned long long)seed,
                 fs_test_diags(t->ctx));
   check_control(t, seed);
@@ -260,7 +258,7 @@ START_TEST(nothing_moves)
     fs_gen_params p = fs_gen_any(seed, 50);
     subject t;
     if (open_params(&t, &p)) {
-      const fsched_schedule *s = t.s;
+      const fs_schedule *s = t.s;
       size_t n = s->n_residencies;
       fs_tick *times = malloc((2 * n + 1) * sizeof *times);
       memcpy(times, s->res_begin, n * sizeof *times);
@@ -327,7 +325,7 @@ START_TEST(a_given_start_is_kept)
   retime(&t, 0);
   ck_assert_uint_eq(t.s->makespan, 11);
   t.start[0] += 1;
-  ck_assert_int_eq(fs_retime(t.ctx, t.s, t.s->sync, t.start, t.order), FSCHED_INFEASIBLE);
+  ck_assert_int_eq(fs_retime(t.ctx, t.s, t.y, t.start, t.order), FSCHED_INFEASIBLE);
   ck_assert_str_eq(fs_test_diags(t.ctx),
                    "no schedule was found: op 'a' has the given start 3, and its syncs hold it "
                    "back until 4");
@@ -352,7 +350,7 @@ START_TEST(every_allocation_may_fail)
   uint32_t failures = 0;
   for (fs_status status = FSCHED_SYSTEM; status != FSCHED_OK; failures++) {
     budget.left = failures;
-    status = fs_retime(t.ctx, t.s, t.s->sync, t.start, t.order);
+    status = fs_retime(t.ctx, t.s, t.y, t.start, t.order);
     budget.left = 1L << 40;
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
     ck_assert_int_eq(budget.blocks, blocks);

@@ -66,7 +66,7 @@ static void sort_rects(rects *v) {
 static void compare_residencies(uint64_t seed, const compiled *c, uint32_t *stores) {
   rects wanted = {0}, found = {0};
   rects_of_schedule(&wanted, c->schedule);
-  rects_of_stream(&found, &c->program->view, c->schedule->makespan);
+  rects_of_stream(&found, &c->program->view, c->schedule->schedule->makespan);
   sort_rects(&wanted);
   sort_rects(&found);
   assert_same_rects(seed, &wanted, &found);

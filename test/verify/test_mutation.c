@@ -16,6 +16,8 @@
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "kit/resync_mutant.h"
+#include "model/handle.h"
+#include "verify/schedule/verify.h"
 
 enum { MAX_STATES = 3000, PROGRAMS = 150, MUTANTS_EACH = 2, SCHEDULES = 250 };
 
@@ -213,12 +215,12 @@ END_TEST
 
 static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, uint64_t seed,
                                 fs_schedule_mutation m, fs_rng *rng, tally *t) {
-  fsched_schedule *copy = fs_schedule_copy(s);
+  fs_schedule *copy = fs_schedule_copy(s->schedule);
   ck_assert_ptr_nonnull(copy);
   if (fs_mutate_schedule(copy, m, rng)) {
     const char *fault = fs_oracle_schedule(copy);
     fsched_diag_clear(ctx);
-    fs_status status = fsched_verify_schedule(ctx, s->graph, copy);
+    fs_status status = fs_verify_schedule(ctx, s->schedule->graph, copy, NULL);
     t->mutants++;
     t->refuted += status != FSCHED_OK;
     count_rules(ctx, rules);
@@ -229,7 +231,7 @@ static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, u
     }
   }
   fsched_diag_clear(ctx);
-  fsched_schedule_destroy(copy);
+  fs_schedule_destroy(copy);
 }
 
 static void mutate_schedule_of(uint64_t seed, tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
@@ -238,7 +240,7 @@ static void mutate_schedule_of(uint64_t seed, tally tallies[FS_SCHEDULE_MUTATION
   fsched_schedule *s = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, &s, NULL) == FSCHED_OK) {
     fsched_diag_clear(ctx);
-    const char *fault = fs_oracle_schedule(s);
+    const char *fault = fs_oracle_schedule(s->schedule);
     ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
                   (unsigned long long)seed, first_message(ctx));
     ck_assert_msg(fault == NULL, "seed %llu: %s", (unsigned long long)seed, fault);
@@ -261,13 +263,13 @@ static void break_a_start(void) {
   fsched_schedule *s;
   ck_assert_int_eq(fsched_graph_parse(ctx, "s", text, sizeof text - 1, NULL, &g), FSCHED_OK);
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
-  fsched_schedule *copy = fs_schedule_copy(s);
-  ck_assert_int_eq(fsched_verify_schedule(ctx, g, copy), FSCHED_OK);
+  fs_schedule *copy = fs_schedule_copy(s->schedule);
+  ck_assert_int_eq(fs_verify_schedule(ctx, g, copy, NULL), FSCHED_OK);
   copy->start[0]--;
   copy->end[0]--;
-  ck_assert_int_eq(fsched_verify_schedule(ctx, g, copy), FSCHED_WRONG);
+  ck_assert_int_eq(fs_verify_schedule(ctx, g, copy, NULL), FSCHED_WRONG);
   count_rules(ctx, rules);
-  fsched_schedule_destroy(copy);
+  fs_schedule_destroy(copy);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);

@@ -8,7 +8,7 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
-#include "model/schedule.h"
+#include "model/handle.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -267,8 +267,8 @@ static void check_compiled(uint64_t seed, uint32_t max_ops) {
     ck_assert_int_eq(fsched_schedule_parse(ctx, g, "s", text, length, &back), FSCHED_OK);
     ck_assert_msg(fsched_verify_schedule(ctx, g, back) == FSCHED_OK, "seed %llu, read: %s",
                   (unsigned long long)seed, fsched_diag_get(ctx, 0)->message);
-    back->arg_residency = NULL; /* found by time alone */
-    back->scratch_residency = NULL;
+    back->schedule->arg_residency = NULL; /* found by time alone */
+    back->schedule->scratch_residency = NULL;
     ck_assert_msg(fsched_verify_schedule(ctx, g, back) == FSCHED_OK, "seed %llu, by time: %s",
                   (unsigned long long)seed, fsched_diag_get(ctx, 0)->message);
     fsched_text_free(ctx, text, length);

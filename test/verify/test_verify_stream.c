@@ -11,8 +11,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/mutate/mutate.h"
-#include "model/schedule.h"
-#include "model/sync.h"
+#include "model/handle.h"
 #include "verify/map.h"
 #include "verify/overlap.h"
 #include "verify/stream/stream.h"
@@ -286,13 +285,13 @@ START_TEST(test_schedule_messages)
                                 "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
-  s->lower_bound = s->makespan + 1;
+  s->schedule->lower_bound = s->schedule->makespan + 1;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
   ck_assert(
       has_message(ctx, "makespan 8, bound 9 and status 'optimal', but the last item ends at 8"));
-  s->lower_bound = s->makespan;
-  s->start[1] = 5;
-  s->end[1] = 6;
+  s->schedule->lower_bound = s->schedule->makespan;
+  s->schedule->start[1] = 5;
+  s->schedule->end[1] = 6;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
   ck_assert(has_message(ctx, "op b at 5 starts before the end at 7 of op a at 0"));
   fsched_schedule_destroy(s);

@@ -7,8 +7,8 @@
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "model/handle.h"
 #include "model/stream/stream.h"
-#include "model/sync.h"
 
 enum { SCENARIOS = 22 };
 

@@ -26,7 +26,7 @@ typedef struct set {
 } set;
 
 typedef struct oracle {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fs_sync *y;
   touch touch[MAX_TOUCHES];
   uint32_t n_touches;
@@ -101,7 +101,7 @@ static void note_op(oracle *o, uint32_t op) {
 }
 
 static void note_copy(oracle *o, uint32_t copy) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   uint32_t item = s->graph->n_ops + copy;
   uint32_t version = s->copy_version[copy];
   uint32_t memory = fs_version_memory(s->graph, version);
@@ -113,7 +113,7 @@ static void note_copy(oracle *o, uint32_t copy) {
 }
 
 static void find_needed(oracle *o) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   for (uint32_t i = 0; i < s->n_items; i++) {
     o->position[s->order[i]] = i;
   }
@@ -302,7 +302,7 @@ static void check_counts(const oracle *o) {
 
 /* Lanes: the amounts are there; owners at work together have no unit in common. */
 static void check_lane_sums(const oracle *o) {
-  const fsched_schedule *s = o->s;
+  const fs_schedule *s = o->s;
   const fs_sync *y = o->y;
   for (uint32_t i = 0; i < y->n_lanes; i++) {
     const fs_lane *a = &y->lane[i];
@@ -335,7 +335,7 @@ static void check_lane_sums(const oracle *o) {
 
 static uint32_t waits_seen;
 
-static void check_schedule(const fsched_schedule *s, const fs_sync *y, uint64_t seed) {
+static void check_schedule(const fs_schedule *s, const fs_sync *y, uint64_t seed) {
   static oracle o;
   memset(&o, 0, sizeof o);
   o.s = s;
@@ -386,7 +386,7 @@ static void *meter_reallocate(void *user, void *block, size_t old_size, size_t n
 }
 
 static bool make_schedule(fsched_context *ctx, const fs_gen_params *params, fsched_graph **g,
-                          fsched_schedule **s) {
+                          fs_schedule **s) {
   fs_listsched_options options = {.seed = 0};
   *g = NULL;
   *s = NULL;
@@ -398,7 +398,7 @@ static void run_seed(const fs_gen_params *params, uint64_t seed) {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   if (make_schedule(ctx, params, &g, &s)) {
     g->target.frontier_capacity = seed % 3 == 0 ? 16 : 1 + seed % 4;
     fs_sync y = {.schedule = s};
@@ -408,7 +408,7 @@ static void run_seed(const fs_gen_params *params, uint64_t seed) {
     check_schedule(s, &y, seed);
     fs_arena_release(&y.arena);
   }
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
 }
@@ -487,7 +487,7 @@ START_TEST(every_allocation_may_fail)
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(&options, &ctx), FSCHED_OK);
   fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   ck_assert(make_schedule(ctx, &params, &g, &s));
   int64_t blocks = m.blocks;
   uint32_t failures = 0;
@@ -506,7 +506,7 @@ START_TEST(every_allocation_may_fail)
     ck_assert_int_eq(m.blocks, blocks);
   }
   ck_assert_uint_gt(failures, 30);
-  fsched_schedule_destroy(s);
+  fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_context_destroy(ctx);
   ck_assert_int_eq(m.blocks, 0);

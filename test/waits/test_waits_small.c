@@ -110,7 +110,7 @@ typedef struct small {
   fsched_context *ctx;
   fsched_builder *b;
   fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_sync y;
 } small;
 
@@ -158,7 +158,7 @@ static void small_run(small *t) {
 
 static void small_end(small *t) {
   fs_arena_release(&t->y.arena);
-  fsched_schedule_destroy(t->s);
+  fs_schedule_destroy(t->s);
   fsched_graph_destroy(t->g);
   fsched_builder_destroy(t->b);
   fsched_context_destroy(t->ctx);
@@ -267,24 +267,24 @@ START_TEST(orderings_of_copies)
   uint32_t no_store[] = {FS_NONE, FS_NONE, FS_NONE, FS_NONE, FS_NONE};
   uint32_t arg_places[] = {0, 0, 2};
   uint64_t sizes[] = {10, 10, 10};
-  fsched_schedule s = {.ctx = ctx,
-                       .graph = &g,
-                       .n_items = ITEMS,
-                       .n_copies = COPIES,
-                       .order = order,
-                       .copy_kind = kinds,
-                       .copy_version = zero,
-                       .copy_residency = places,
-                       .copy_store = no_store,
-                       .n_residencies = 3,
-                       .res_version = zero,
-                       .res_memory = zero,
-                       .res_size = sizes,
-                       .arg_residency = arg_places};
+  fs_schedule s = {.ctx = ctx,
+                   .graph = &g,
+                   .n_items = ITEMS,
+                   .n_copies = COPIES,
+                   .order = order,
+                   .copy_kind = kinds,
+                   .copy_version = zero,
+                   .copy_residency = places,
+                   .copy_store = no_store,
+                   .n_residencies = 3,
+                   .res_version = zero,
+                   .res_memory = zero,
+                   .res_size = sizes,
+                   .arg_residency = arg_places};
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   fs_accesses acc;
-  ck_assert_int_eq(fs_accesses_collect(ctx, &s, &arena, &arena, &acc), FSCHED_OK);
+  ck_assert_int_eq(fs_accesses_collect(ctx, &s, FS_SYNC_TIMELINE, &arena, &arena, &acc), FSCHED_OK);
   const uint32_t expected[][2] = {{3, 1}, {6, 2}, {0, 3}, {1, 4}, {3, 4},
                                   {4, 5}, {4, 6}, {2, 7}, {5, 7}, {6, 7}}; /* by `to` */
   uint32_t n = 0;

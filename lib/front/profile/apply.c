@@ -14,7 +14,7 @@
 
 typedef struct applier {
   fsched_context *ctx;
-  fsched_graph *g;
+  const fsched_graph *g;
   const fsched_profile *p;
   fs_arena arena; /* scratch */
   fs_names ops, buffers;
@@ -201,29 +201,30 @@ static fs_status warn(const applier *a) {
   return fs_warn_errors(a->ctx) == errors ? FSCHED_OK : FSCHED_BAD_INPUT;
 }
 
-static void commit(applier *a) {
-  fsched_graph *g = a->g;
-  memcpy(g->op_time, a->op_time, g->n_ops * sizeof *g->op_time);
-  for (uint32_t k = 0; k < g->target.n_memories; k++) {
-    fs_memory *m = &g->target.memory[k];
+/* The memories with the costs that were found. */
+static fs_status cost_memories(applier *a, fs_memory **out) {
+  const fs_target *t = &a->g->target;
+  FS_TRY(fs_new(&a->arena, out, t->n_memories));
+  for (uint32_t k = 0; k < t->n_memories; k++) {
+    fs_memory *m = &(*out)[k];
     const fs_copy_cost *cost = &a->cost[2 * (size_t)k];
+    *m = t->memory[k];
     m->write_fixed = cost[0].fixed, m->write_rate = cost[0].rate;
     m->read_fixed = cost[1].fixed, m->read_rate = cost[1].rate;
     a->use.memories += a->costs0[2 * k + 2] > a->costs0[2 * k];
   }
+  return FSCHED_OK;
 }
 
-static fs_status apply(applier *a) {
+static fs_status apply(applier *a, fsched_graph *graph) {
+  fs_memory *memory;
   FS_TRY(find_tick(a));
   FS_TRY(check_starts(a));
   FS_TRY(take_items(a));
   FS_TRY(fit_costs(a));
   FS_TRY(warn(a));
-  if (a->p->file != NULL) {
-    FS_TRY(fs_graph_add_file(a->g, a->p->file));
-  }
-  commit(a);
-  return FSCHED_OK;
+  FS_TRY(cost_memories(a, &memory));
+  return fs_graph_become_measured(graph, a->op_time, memory, a->p->file);
 }
 
 fsched_status fsched_graph_apply_profile(fsched_context *ctx, fsched_graph *graph,
@@ -236,7 +237,7 @@ fsched_status fsched_graph_apply_profile(fsched_context *ctx, fsched_graph *grap
   fs_arena_init(&a.arena, ctx);
   fs_names_init(&a.ops, &a.arena);
   fs_names_init(&a.buffers, &a.arena);
-  fs_status status = apply(&a);
+  fs_status status = apply(&a, graph);
   fs_names_free(&a.ops);
   fs_names_free(&a.buffers);
   fs_arena_release(&a.arena);

@@ -15,7 +15,7 @@ typedef struct fs_linker {
 
 /* Groups the residencies of versions by version; their order stays. */
 static fs_status group(fs_linker *l, bool own, uint32_t **index, uint32_t **list) {
-  const fsched_schedule *s = l->p->s;
+  const fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
   uint32_t *version;
   FS_TRY(fs_new(&l->p->arena, &version, s->n_residencies));
@@ -28,12 +28,12 @@ static fs_status group(fs_linker *l, bool own, uint32_t **index, uint32_t **list
 }
 
 static bool holds(const fs_linker *l, uint32_t r, uint32_t item) {
-  const fsched_schedule *s = l->p->s;
+  const fs_schedule *s = l->p->s;
   return s->res_begin[r] <= s->start[item] && s->end[item] <= s->res_end[r];
 }
 
 static bool filled_before(const fs_linker *l, uint32_t r, uint32_t item) {
-  const fsched_schedule *s = l->p->s;
+  const fs_schedule *s = l->p->s;
   uint32_t filler = l->filler[r];
   return filler == FS_NONE || s->start[filler] < s->start[item] ||
          l->p->listed_index[filler] < l->p->listed_index[item];
@@ -42,7 +42,7 @@ static bool filled_before(const fs_linker *l, uint32_t r, uint32_t item) {
 /* The residency among list[first..end) that the item has; FS_NONE for none. */
 static uint32_t find(const fs_linker *l, const uint32_t *list, uint32_t first, uint32_t end,
                      uint32_t item, bool fills) {
-  const fsched_schedule *s = l->p->s;
+  const fs_schedule *s = l->p->s;
   uint32_t low = first, high = end, found = FS_NONE;
   while (low < high) { /* the first that begins after the item's start */
     uint32_t middle = low + (high - low) / 2;
@@ -65,7 +65,7 @@ static uint32_t find(const fs_linker *l, const uint32_t *list, uint32_t first, u
 
 /* Reads fill residencies, so they come before what uses them. */
 static void link_copy(fs_linker *l, uint32_t copy, bool reads) {
-  fsched_schedule *s = l->p->s;
+  fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
   if ((s->copy_kind[copy] == FS_SPILL_READ) != reads) {
     return;
@@ -95,7 +95,7 @@ static void link_op(fs_linker *l, uint32_t op) {
 
 /* Scratch names its op; there is one per op and memory. */
 static void link_scratch(fs_linker *l, uint32_t r) {
-  fsched_schedule *s = l->p->s;
+  fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
   uint32_t op = s->res_op[r];
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {

@@ -6,6 +6,7 @@
 #include "front/schedule_file/parse.h"
 
 #include "base/heap.h"
+#include "model/handle.h"
 #include "model/issue_order.h"
 
 static const char *const kind_words[] = {"op", "spill_write", "spill_read"};
@@ -175,7 +176,7 @@ static fs_status count_copies(fs_sparse *p, uint32_t node, uint32_t *n) {
 }
 
 static fs_status allocate_items(fs_sparse *p, uint32_t n_copies) {
-  fsched_schedule *s = p->s;
+  fs_schedule *s = p->s;
   fs_arena *a = &s->arena;
   s->n_copies = n_copies;
   s->n_items = p->g->n_ops + n_copies;
@@ -239,7 +240,7 @@ static const fs_field res_fields[RES_N] = {
     {"address", false}, {"size", true},     {"begin", true},    {"end", true}};
 
 static fs_status res_owner(fs_sparse *p, uint32_t node, const uint32_t *value, uint32_t r) {
-  fsched_schedule *s = p->s;
+  fs_schedule *s = p->s;
   s->res_version[r] = s->res_op[r] = FS_NONE;
   bool scratch = value[RES_SCRATCH] != FS_NONE;
   if (scratch == (value[RES_BUFFER] != FS_NONE) || scratch == (value[RES_VERSION] != FS_NONE)) {
@@ -272,7 +273,7 @@ static fs_status res_memory(fs_sparse *p, uint32_t node, uint32_t r) {
 }
 
 static fs_status res_place(fs_sparse *p, uint32_t node, const uint32_t *value, uint32_t r) {
-  fsched_schedule *s = p->s;
+  fs_schedule *s = p->s;
   const fs_memory *m = &p->g->target.memory[s->res_memory[r]];
   bool counted = m->placement == FSCHED_COUNTED;
   s->res_address[r] = 0;
@@ -331,7 +332,7 @@ static fs_status sort_residencies(fs_sparse *p, uint32_t node, uint32_t n, uint3
 }
 
 static fs_status read_residencies(fs_sparse *p, uint32_t list) {
-  fsched_schedule *s = p->s;
+  fs_schedule *s = p->s;
   fs_arena *a = &s->arena;
   uint32_t node = FS_NONE, n = 0;
   if (list != FS_NONE) {
@@ -436,7 +437,7 @@ static fs_status read_makespan(fs_sparse *p, uint32_t node) {
 }
 
 static fs_status name_queues(fs_sparse *p) {
-  fsched_schedule *s = p->s;
+  fs_schedule *s = p->s;
   s->n_queues = fs_names_count(&p->queues);
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -508,10 +509,11 @@ fs_status fsched_schedule_parse(fsched_context *ctx, const fsched_graph *graph, 
     fs_names_free(names[i]);
   }
   fs_arena_release(&p.arena);
-  if (status != FSCHED_OK) {
-    fsched_schedule_destroy(p.s);
-    return status;
+  if (status == FSCHED_OK) {
+    status = fs_handle_create(p.s, NULL, out);
   }
-  *out = p.s;
-  return FSCHED_OK;
+  if (status != FSCHED_OK) {
+    fs_schedule_destroy(p.s);
+  }
+  return status;
 }

@@ -10,7 +10,7 @@
 typedef struct fs_sparse {
   fs_fields f;
   const fsched_graph *g;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_arena arena; /* scratch */
   fs_names ops, buffers, memories, queues;
   uint32_t *listed;       /* items as they were listed */

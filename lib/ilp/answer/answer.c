@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fsched/verify.h"
 #include "ilp/answer/private.h"
 #include "model/issue_order.h"
+#include "verify/schedule/verify.h"
 
 enum { WHY = 320 };
 
@@ -103,7 +103,7 @@ static fs_status sort_items(fs_assembly *y) {
 
 static fs_status fill_items(fs_assembly *y) {
   const fs_problem *p = y->p;
-  fsched_schedule *s = y->s;
+  fs_schedule *s = y->s;
   s->n_items = p->n_items;
   s->n_copies = p->n_copies;
   FS_TRY(fs_new(&s->arena, &s->start, p->n_items));
@@ -143,7 +143,7 @@ static fs_status rename_ids(fs_arena *arena, const uint32_t *from, uint32_t n, c
 
 static fs_status rename_residencies(fs_assembly *y, const uint32_t *to) {
   const fs_problem *p = y->p;
-  fsched_schedule *s = y->s;
+  fs_schedule *s = y->s;
   FS_TRY(rename_ids(&s->arena, p->arg_residency, p->graph->n_args, to, &s->arg_residency));
   FS_TRY(rename_ids(&s->arena, p->scratch_residency, p->graph->op_scratch0[p->graph->n_ops], to,
                     &s->scratch_residency));
@@ -153,7 +153,7 @@ static fs_status rename_residencies(fs_assembly *y, const uint32_t *to) {
 
 static fs_status fill_residencies(fs_assembly *y) {
   const fs_problem *p = y->p;
-  fsched_schedule *s = y->s;
+  fs_schedule *s = y->s;
   uint32_t n = s->n_residencies = p->n_residencies, *to;
   moment *at;
   FS_TRY(fs_new(&s->arena, &s->res_version, n));
@@ -188,7 +188,7 @@ static fs_status fill_residencies(fs_assembly *y) {
 static fs_status verify(fs_assembly *y) {
   fsched_context *own;
   FS_TRY(fs_context_own(y->p->ctx, &own));
-  fs_status status = fsched_verify_schedule(own, y->p->graph, y->s);
+  fs_status status = fs_verify_schedule(own, y->p->graph, y->s, NULL);
   if (status == FSCHED_WRONG) {
     const fsched_diag *d = fsched_diag_get(own, 0);
     status = fs_answer_refute(y, "%s", d == NULL ? "it is refuted" : d->message);
@@ -226,7 +226,7 @@ static fs_status assemble(fs_assembly *y) {
   return verify(y);
 }
 
-fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fsched_schedule **out,
+fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) {
   fs_assembly y = {.p = p, .a = a};
   *out = NULL;
@@ -236,7 +236,7 @@ fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fsched_schedule 
   fs_status status = assemble(&y);
   fs_arena_release(&y.scratch);
   if (status != FSCHED_OK || y.why != NULL) {
-    fsched_schedule_destroy(y.s);
+    fs_schedule_destroy(y.s);
     y.s = NULL;
   }
   *out = y.s;

@@ -5,14 +5,14 @@
 
 typedef struct match {
   fs_problem *p;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   fs_arena scratch;
   uint32_t *copy;      /* per copy of the problem: the schedule's */
   uint32_t *residency; /* per residency of the problem: the schedule's, FS_NONE: not known */
   bool fits;
 } match;
 
-static bool same_copies(const fs_problem *p, const fsched_schedule *s) {
+static bool same_copies(const fs_problem *p, const fs_schedule *s) {
   for (uint32_t c = 0; c < p->n_copies; c++) {
     if (p->copy_kind[c] != s->copy_kind[c] || p->copy_version[c] != s->copy_version[c]) {
       return false;
@@ -23,7 +23,7 @@ static bool same_copies(const fs_problem *p, const fsched_schedule *s) {
 
 static fs_status match_copies(match *m) {
   const fs_problem *p = m->p;
-  const fsched_schedule *s = m->s;
+  const fs_schedule *s = m->s;
   uint32_t *of; /* per version and kind: the schedule's copy */
   m->fits = p->n_copies == s->n_copies;
   FS_TRY(fs_new(&m->scratch, &m->copy, p->n_copies));
@@ -62,7 +62,7 @@ static void meet(match *m, uint32_t r, uint32_t k) {
 /* Residencies that nobody touches: by version and memory. */
 static fs_status match_untouched(match *m) {
   const fs_problem *p = m->p;
-  const fsched_schedule *s = m->s;
+  const fs_schedule *s = m->s;
   uint32_t *of;
   FS_TRY(fs_new_none(&m->scratch, &of, 2 * (size_t)p->graph->n_versions));
   for (uint32_t k = s->n_residencies; k-- > 0;) {
@@ -100,7 +100,7 @@ static fs_status match_residencies(match *m) {
 
 static fs_status take(match *m, fs_answer **out) {
   fs_problem *p = m->p;
-  const fsched_schedule *s = m->s;
+  const fs_schedule *s = m->s;
   fs_answer *a;
   uint32_t *class_of, *position;
   FS_TRY(fs_new_zero(&p->arena, &a, 1));
@@ -140,7 +140,7 @@ static fs_status find(match *m, fs_answer **out) {
   return m->fits ? take(m, out) : FSCHED_OK;
 }
 
-fs_status fs_answer_of_schedule(fs_problem *p, const fsched_schedule *s, fs_answer **out) {
+fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) {
   match m = {.p = p, .s = s};
   *out = NULL;
   fs_arena_init(&m.scratch, p->ctx);

@@ -8,7 +8,7 @@
 typedef struct fs_assembly {
   fs_problem *p;
   const fs_answer *a;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_arena scratch;
   uint32_t *by_start;   /* items by start, those without length first, then topologically */
   fs_tick *begin, *end; /* per residency of the problem */

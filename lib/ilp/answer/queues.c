@@ -70,7 +70,7 @@ static fs_status take_slot(coloring *c, uint32_t item) {
 }
 
 static fs_status name_queues(coloring *c) {
-  fsched_schedule *s = c->y->s;
+  fs_schedule *s = c->y->s;
   const fs_target *t = &c->p->graph->target;
   s->n_queues = t->implicit_queues ? c->fresh[0] : t->n_queues;
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));

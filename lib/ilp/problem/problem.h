@@ -104,7 +104,7 @@ fs_status fs_problem_from_graph(fsched_context *ctx, const fsched_graph *g, fs_t
 /* With the copies and residencies of a schedule; not exact, unless it has only those of the above.
  * Accesses keep their residencies, which keep their numbers.  Requires that the schedule is right
  * (fsched_verify_schedule).  problem/schedule.c */
-fs_status fs_problem_from_schedule(fsched_context *ctx, const fsched_schedule *s,
+fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s,
                                    fs_problem **out) FS_MUST_USE;
 void fs_problem_destroy(fs_problem *p);
 
@@ -120,12 +120,11 @@ fs_status fs_problem_destructive_bound(fs_problem *p, fs_tick *bound) FS_MUST_US
 /* The answer that a schedule is, for problems made from that schedule; and for one from the graph,
  * if the schedule's copies and residencies are those of the problem (else *out is NULL).
  * In the problem's arena.  answer.c */
-fs_status fs_answer_of_schedule(fs_problem *p, const fsched_schedule *s,
-                                fs_answer **out) FS_MUST_USE;
+fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) FS_MUST_USE;
 /* A schedule from an answer: queues by colouring intervals, addresses as given or found by
  * lib/placement.  *out is NULL when there are no addresses, or when the answer breaks the problem
  * (*why then says what, in the arena; nothing is reported).  The schedule is verified.  answer.c */
-fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fsched_schedule **out,
+fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 
 static inline bool fs_problem_stopped(const fs_problem *p) {

@@ -18,7 +18,7 @@ typedef struct fs_link { /* a list in a pool */
 
 typedef struct walk {
   fs_problem_draft *d;
-  const fsched_schedule *s;
+  const fs_schedule *s;
   FS_VEC(fs_link) pool;
   uint32_t *touched; /* per residency: list of items */
   uint32_t *before;  /* per residency: the version's residency in the memory before it, FS_NONE */
@@ -66,7 +66,7 @@ static fs_status touch(walk *w, uint32_t r, uint32_t item, unsigned mode) {
 
 static fs_status walk_op(walk *w, uint32_t op) {
   const fsched_graph *g = w->d->g;
-  const fsched_schedule *s = w->s;
+  const fs_schedule *s = w->s;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t r = s->arg_residency[a], v = g->arg_version[a];
     if (!fs_arg_accesses(g, a) || r == FS_NONE) {
@@ -134,7 +134,7 @@ static int by_place(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void find_life(fs_problem_draft *d, const fsched_schedule *s, uint32_t r) {
+static void find_life(fs_problem_draft *d, const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = d->g;
   uint32_t v = s->res_version[r];
   bool home = s->res_memory[r] == fs_version_memory(g, v);
@@ -147,7 +147,7 @@ static void find_life(fs_problem_draft *d, const fsched_schedule *s, uint32_t r)
 
 static fs_status list_residencies(walk *w) {
   fs_problem_draft *d = w->d;
-  const fsched_schedule *s = w->s;
+  const fs_schedule *s = w->s;
   life *lives;
   uint32_t n = 0;
   FS_TRY(fs_new(&d->scratch, &lives, s->n_residencies));
@@ -182,7 +182,7 @@ static fs_status copy_ids(fs_arena *arena, const uint32_t *from, uint32_t n, uin
 
 static fs_status prepare(walk *w) {
   fs_problem_draft *d = w->d;
-  const fsched_schedule *s = w->s;
+  const fs_schedule *s = w->s;
   const fsched_graph *g = d->g;
   fs_arena *arena = &d->p->arena;
   FS_TRY(copy_ids(arena, s->arg_residency, g->n_args, &d->p->arg_residency));
@@ -201,7 +201,7 @@ static fs_status prepare(walk *w) {
 }
 
 static fs_status build(walk *w) {
-  const fsched_schedule *s = w->s;
+  const fs_schedule *s = w->s;
   FS_TRY(prepare(w));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
@@ -211,8 +211,7 @@ static fs_status build(walk *w) {
   return fs_problem_finish(w->d);
 }
 
-fs_status fs_problem_from_schedule(fsched_context *ctx, const fsched_schedule *s,
-                                   fs_problem **out) {
+fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s, fs_problem **out) {
   fs_problem_draft d;
   *out = NULL;
   FS_TRY(fs_problem_draft_begin(&d, ctx, s->graph));

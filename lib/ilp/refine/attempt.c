@@ -57,7 +57,7 @@ static bool any_contiguous(const fs_problem *p) {
 }
 
 /* The schedule has copies of its own choice: those that the graph alone does not ask for. */
-static fs_status has_spills(fsched_context *ctx, const fsched_schedule *s, bool *yes) {
+static fs_status has_spills(fsched_context *ctx, const fs_schedule *s, bool *yes) {
   fs_arena arena;
   uint8_t *role;
   fs_arena_init(&arena, ctx);
@@ -104,9 +104,9 @@ static fs_status build(fs_attempt *a, fsched_refine refine) {
 
 static bool asked_to_stop(void *user) { return fs_refiner_done(user); }
 
-static fs_status make_problem(fsched_context *ctx, const fsched_graph *g,
-                              const fsched_schedule *from, fs_tick horizon, fs_tick bound,
-                              uint64_t steps, fs_refiner *r, fs_attempt *a) {
+static fs_status make_problem(fsched_context *ctx, const fsched_graph *g, const fs_schedule *from,
+                              fs_tick horizon, fs_tick bound, uint64_t steps, fs_refiner *r,
+                              fs_attempt *a) {
   bool spills = false;
   if (from != NULL) {
     FS_TRY(has_spills(ctx, from, &spills));
@@ -129,7 +129,7 @@ static fs_status make_problem(fsched_context *ctx, const fsched_graph *g,
   return FSCHED_OK;
 }
 
-fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *from,
+fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fs_schedule *from,
                             fs_tick bound, fsched_refine refine, bool spill, fs_refiner *r,
                             fs_attempt *a) {
   *a = (fs_attempt){0};
@@ -161,7 +161,7 @@ const fs_model *fs_attempt_model(const fs_attempt *a) {
   return m == NULL || m->large ? NULL : m; /* solvers count in doubles */
 }
 
-fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fsched_schedule **out,
+fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fs_schedule **out,
                               const char **why, fs_decision *exists) {
   *out = NULL;
   *why = NULL;
@@ -177,7 +177,7 @@ fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fsched_schedu
   return FSCHED_OK;
 }
 
-static fs_status point(const fs_attempt *a, const fsched_schedule *s, int64_t *value, bool *fits) {
+static fs_status point(const fs_attempt *a, const fs_schedule *s, int64_t *value, bool *fits) {
   *fits = false;
   if (s == NULL) {
     return FSCHED_OK;
@@ -209,7 +209,7 @@ static void learn(fs_refiner *r, const fs_attempt *a, const fs_solver_result *re
 
 /* Solves the model once; *schedule is NULL when no addresses are found for what was found. */
 static fs_status solve(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool *found,
-                       fsched_schedule **schedule, fs_decision *exists, int64_t **value) {
+                       fs_schedule **schedule, fs_decision *exists, int64_t **value) {
   const fs_model *m = fs_attempt_model(a);
   fs_solver_result result;
   const char *why;
@@ -243,7 +243,7 @@ static fs_status with_addresses(fs_attempt *a) {
 static fs_status run_rounds(fs_refiner *r, fs_attempt *a, fs_arena *arena) {
   for (uint32_t round = 0; round < fs_limits_of(r->ctx)->forbid_rounds && !fs_refiner_done(r);
        round++) {
-    fsched_schedule *s;
+    fs_schedule *s;
     bool found = false, taken;
     fs_decision exists;
     int64_t *value;
@@ -291,7 +291,7 @@ static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) 
   fs_arena arena;
   int64_t *value;
   fs_solver_result result;
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   const char *why;
   fs_decision exists;
   bool taken;
@@ -352,7 +352,7 @@ static fs_status probe_up(fs_refiner *r) {
   bool open = false;
   for (uint64_t n = 0; n < most && !open && !fs_refiner_done(r) && r->best != NULL; n++) {
     FS_TRY(probe(r, &open));
-    fs_refiner_tell(r, 0);
+    fs_refiner_tell(r);
   }
   return FSCHED_OK;
 }
@@ -370,7 +370,7 @@ fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) {
     r->soon_ns = outer;
     FS_TRY(bounded);
     fs_refiner_raise(r, bound);
-    fs_refiner_tell(r, 0);
+    fs_refiner_tell(r);
   }
   if (a->problem != NULL && a->exact) {
     FS_TRY(probe_up(r));

@@ -39,22 +39,25 @@ bool fs_refiner_done(const fs_refiner *r) {
          (reached(r) && !fs_refine_settles(r->g));
 }
 
-void fs_refiner_tell(fs_refiner *r, uint64_t nodes) {
+/* `found`: a makespan that the solver at work knows how to reach, `nodes`: its nodes so far. */
+static void tell(fs_refiner *r, fs_tick found, uint64_t nodes) {
   if (r->o->news == NULL || r->best == NULL) {
     return;
   }
   fsched_refine_state state = {.size = sizeof state,
-                               .incumbent = r->best->makespan,
+                               .incumbent = fs_min(r->best->makespan, found),
                                .bound = r->bound,
                                .nodes = r->nodes + nodes,
                                .seconds = 1e-9 * (double)(fs_refiner_now() - r->begin_ns)};
   r->o->news(r->o->user, &state);
 }
 
+void fs_refiner_tell(fs_refiner *r) { tell(r, FS_TICK_NONE, 0); }
+
 void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound, bound); }
 
 /* The highest addresses of all memories together; only where that is what there is to gain. */
-static fs_status peak_of(const fs_refiner *r, const fsched_schedule *s, uint64_t *sum) {
+static fs_status peak_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
   fs_arena arena;
   uint64_t *peak;
   fs_arena_init(&arena, r->ctx);
@@ -68,7 +71,7 @@ static fs_status peak_of(const fs_refiner *r, const fsched_schedule *s, uint64_t
   return status;
 }
 
-static fs_status lower_peak(const fs_refiner *r, const fsched_schedule *s, bool *lower) {
+static fs_status lower_peak(const fs_refiner *r, const fs_schedule *s, bool *lower) {
   uint64_t old, new;
   FS_TRY(peak_of(r, r->best, &old));
   FS_TRY(peak_of(r, s, &new));
@@ -76,14 +79,14 @@ static fs_status lower_peak(const fs_refiner *r, const fsched_schedule *s, bool 
   return FSCHED_OK;
 }
 
-fs_status fs_refiner_offer(fs_refiner *r, fsched_schedule *s, bool *taken) {
+fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) {
   bool better = r->best == NULL || s->makespan < r->best->makespan;
   fs_status status = FSCHED_OK;
   if (!better && s->makespan == r->best->makespan && fs_refine_settles(r->g)) {
     status = lower_peak(r, s, &better);
   }
   *taken = better && status == FSCHED_OK;
-  fsched_schedule_destroy(*taken ? r->best : s);
+  fs_schedule_destroy(*taken ? r->best : s);
   r->best = *taken ? s : r->best;
   return status;
 }
@@ -101,14 +104,8 @@ static void on_news(void *user, const fs_solver_result *so_far) {
   if (bounded && r->exact && !r->silent) {
     fs_refiner_raise(r, (fs_tick)so_far->bound);
   }
-  fs_tick kept = r->best == NULL ? 0 : r->best->makespan;
-  if (!r->silent && r->best != NULL && so_far->found && so_far->objective >= 0) {
-    r->best->makespan = fs_min(kept, (fs_tick)so_far->objective);
-  }
-  fs_refiner_tell(r, so_far->nodes);
-  if (r->best != NULL) {
-    r->best->makespan = kept;
-  }
+  bool found = !r->silent && so_far->found && so_far->objective >= 0;
+  tell(r, found ? (fs_tick)so_far->objective : FS_TICK_NONE, so_far->nodes);
 }
 
 /* A node of a large model takes long. */
@@ -150,7 +147,7 @@ static fs_status take_solution(fs_refiner *r, fs_attempt *a) {
   fs_arena arena;
   fs_arena_init(&arena, r->ctx);
   int64_t *value;
-  fsched_schedule *s = NULL;
+  fs_schedule *s = NULL;
   const char *why = NULL;
   fs_decision exists;
   bool taken = false;
@@ -250,7 +247,7 @@ static void warn(const fs_refiner *r) {
 }
 
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
-                        fs_tick bound, fsched_schedule **schedule) {
+                        fs_tick bound, fs_schedule **schedule) {
   fs_refiner r = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
   r.begin_ns = fs_refiner_now();
@@ -273,7 +270,7 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
   return status;
 }
 
-fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *s,
+fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_schedule *s,
                           fs_tick bound, fsched_refine refine, bool mps, char **text,
                           size_t *length) {
   fs_attempt a;

@@ -22,10 +22,10 @@ typedef struct fs_refine_options {
  * Errors: for a solution, FSCHED_BAD_INPUT, FSCHED_WRONG, or FSCHED_USAGE where there is no model;
  * FSCHED_SYSTEM. */
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
-                        fs_tick bound, fsched_schedule **schedule) FS_MUST_USE;
+                        fs_tick bound, fs_schedule **schedule) FS_MUST_USE;
 /* The model that fs_refine_run begins with, as LP or MPS.
  * Errors: FSCHED_INFEASIBLE (reported, no-model) when all are too large; FSCHED_SYSTEM. */
-fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *s,
+fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_schedule *s,
                           fs_tick bound, fsched_refine refine, bool mps, char **text,
                           size_t *length) FS_MUST_USE;
 

@@ -17,7 +17,7 @@ typedef struct fs_refiner {
   const fsched_graph *g;
   const fs_refine_options *o;
   const char *command;            /* of the solver */
-  fsched_schedule *best;          /* NULL: none is known */
+  fs_schedule *best;              /* NULL: none is known */
   fs_tick bound;                  /* proven of every schedule of the graph */
   fs_tick relaxation;             /* what the first LP relaxation proves; 0: there was none */
   uint64_t begin_ns, deadline_ns; /* of CLOCK_MONOTONIC; 0: no deadline */
@@ -38,9 +38,10 @@ bool fs_refiner_done(const fs_refiner *r);
 uint64_t fs_refiner_now(void);
 /* Takes the schedule: it becomes the best one, or is destroyed when it is not shorter (nor, where
  * all starts are given, lower). */
-fs_status fs_refiner_offer(fs_refiner *r, fsched_schedule *s, bool *taken) FS_MUST_USE;
+fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) FS_MUST_USE;
 void fs_refiner_raise(fs_refiner *r, fs_tick bound);
-void fs_refiner_tell(fs_refiner *r, uint64_t nodes);
+/* Tells the caller how far the refinement is. */
+void fs_refiner_tell(fs_refiner *r);
 /* An earlier deadline, for a first try: a part of the time that is left; 0: none. */
 uint64_t fs_refiner_soon(const fs_refiner *r);
 /* Nodes that one search of the model (NULL: a small one) may take; 0: no limit. */
@@ -63,14 +64,14 @@ typedef struct fs_attempt {
 /* The model for a schedule `from` (NULL: none is known); without one when all are too large.  With
  * `spill`, the one that chooses what is spilled comes first.  The refiner (NULL: none) may stop it.
  * fs_attempt_model(a) is NULL then. */
-fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *from,
+fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fs_schedule *from,
                             fs_tick bound, fsched_refine refine, bool spill, fs_refiner *r,
                             fs_attempt *a) FS_MUST_USE;
 void fs_attempt_release(fs_attempt *a);
 const fs_model *fs_attempt_model(const fs_attempt *a);
 /* *out is NULL when the point is no schedule, or no addresses are found for it; *exists is FS_NO
  * where there are none. */
-fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fsched_schedule **out,
+fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fs_schedule **out,
                               const char **why, fs_decision *exists) FS_MUST_USE;
 /* Solves it and what follows from it. */
 fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) FS_MUST_USE;

@@ -126,13 +126,13 @@ static fs_status place(settler *s, uint32_t memory, bool *found) {
   for (uint32_t k = 0; *found && k < q.n; k++) {
     s->answer.address[s->member[k]] = address[k];
   }
-  fs_refiner_tell(s->r, 0);
+  fs_refiner_tell(s->r);
   s->proven = s->proven && least;
   return FSCHED_OK;
 }
 
 static fs_status offer(settler *s) {
-  fsched_schedule *schedule;
+  fs_schedule *schedule;
   const char *why;
   bool taken;
   FS_TRY(fs_answer_schedule(s->p, &s->answer, &schedule, &why));

@@ -83,7 +83,7 @@ static fs_status open_best(slider *s) {
 
 /* Makes the best schedule of the best answer. */
 static fs_status settle(slider *s) {
-  fsched_schedule *schedule;
+  fs_schedule *schedule;
   const char *why;
   bool taken = false;
   uint64_t begin = fs_refiner_now();
@@ -99,7 +99,7 @@ static fs_status settle(slider *s) {
   copy_answer(s, taken ? &s->safe : s->answer, taken ? s->answer : &s->safe);
   s->last = fs_refiner_now();
   s->convert_ns = fs_max(s->convert_ns, s->last - begin);
-  fs_refiner_tell(s->r, 0);
+  fs_refiner_tell(s->r);
   return FSCHED_OK;
 }
 
@@ -231,7 +231,7 @@ static fs_status sweep(slider *s) {
   for (uint32_t from = 0; from < s->p->n_items && !out_of_time(s);) {
     uint32_t to = (uint32_t)fs_min(s->p->n_items, (uint64_t)from + s->width);
     FS_TRY(window(s, from, to));
-    fs_refiner_tell(s->r, 0);
+    fs_refiner_tell(s->r);
     from = to == s->p->n_items ? to : from + s->width / 2;
   }
   return FSCHED_OK;

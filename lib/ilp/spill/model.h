@@ -20,13 +20,13 @@ fs_status fs_spill_model_build(fsched_context *ctx, const fsched_graph *g, fs_ti
 const fs_model *fs_spill_model_of(const fs_spill_model *t);
 void fs_spill_model_destroy(fs_spill_model *t);
 /* The point that a schedule of the graph is. */
-fs_status fs_spill_model_point(const fs_spill_model *t, const fsched_schedule *s, int64_t *value,
+fs_status fs_spill_model_point(const fs_spill_model *t, const fs_schedule *s, int64_t *value,
                                bool *fits) FS_MUST_USE;
 /* A verified schedule from a point.  *out is NULL when no addresses are found (or the point is no
  * schedule); *exists is FS_NO then where it is proven that there are none for these times (then a
  * no-good row may be added without a loss). */
-fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value,
-                                  fsched_schedule **out, fs_decision *exists) FS_MUST_USE;
+fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value, fs_schedule **out,
+                                  fs_decision *exists) FS_MUST_USE;
 /* Adds rows that no longer allow this point: for points without addresses.  Exact when that is
  * proven: no schedule is lost.  The model gets further variables, so values must be made anew; what
  * was proven of the model before holds for the graph as well. */

@@ -180,15 +180,14 @@ static bool set(const fs_span *s, fs_tick start, uint32_t k, int64_t *value) {
   return true;
 }
 
-static bool set_op(const fs_spill_model *t, const fsched_schedule *s, uint32_t op, int64_t *value) {
+static bool set_op(const fs_spill_model *t, const fs_schedule *s, uint32_t op, int64_t *value) {
   uint32_t first = t->choice0[op], n = t->choice0[op + 1] - first;
   bool gang = t->g->op_gang[op] != FS_NONE;
   uint32_t k = gang ? 0 : class_at(t, t->choice + first, n, s->queue[op]);
   return set(&t->start[op], s->start[op] / t->unit, k, value);
 }
 
-static bool set_copy(const fs_spill_model *t, const fsched_schedule *s, uint32_t copy,
-                     int64_t *value) {
+static bool set_copy(const fs_spill_model *t, const fs_schedule *s, uint32_t copy, int64_t *value) {
   const fs_spill_version *v = &t->version[s->copy_version[copy]];
   uint32_t item = t->g->n_ops + copy, first = t->copy_choice0[v->memory];
   uint32_t k =
@@ -197,7 +196,7 @@ static bool set_copy(const fs_spill_model *t, const fsched_schedule *s, uint32_t
   return set(span, s->start[item] / t->unit, k, value);
 }
 
-fs_status fs_spill_model_point(const fs_spill_model *t, const fsched_schedule *s, int64_t *value,
+fs_status fs_spill_model_point(const fs_spill_model *t, const fs_schedule *s, int64_t *value,
                                bool *fits) {
   memset(value, 0, t->model.var.n * sizeof *value);
   *fits = true;

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fsched/verify.h"
 #include "ilp/spill/private.h"
 #include "model/issue_order.h"
+#include "verify/schedule/verify.h"
 
 /* ---- queues */
 
@@ -36,7 +36,7 @@ typedef struct maker {
   const fs_spill_model *t;
   const int64_t *value;
   const fs_spill_draft *d;
-  fsched_schedule *s;
+  fs_schedule *s;
   fs_arena *arena;
   uint32_t *copy;      /* of the draft, per copy of the schedule */
   uint32_t *residency; /* per life */
@@ -74,7 +74,7 @@ static uint32_t free_queue(const maker *k, uint32_t class_id, const fs_tick *unt
 }
 
 static fs_status sort_items(maker *k) {
-  const fsched_schedule *s = k->s;
+  const fs_schedule *s = k->s;
   item_key *key;
   FS_TRY(fs_new(k->arena, &key, s->n_items));
   FS_TRY(fs_new(k->arena, &k->listed, s->n_items));
@@ -89,7 +89,7 @@ static fs_status sort_items(maker *k) {
 }
 
 static fs_status name_queues(maker *k, uint32_t n) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   FS_TRY(fs_new(&s->arena, &s->queue_name, n));
   for (uint32_t q = 0; q < n; q++) {
     char name[16];
@@ -105,7 +105,7 @@ static fs_status name_queues(maker *k, uint32_t n) {
 }
 
 static fs_status fill_queues(maker *k, bool *possible) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   const fsched_graph *g = k->t->g;
   bool implicit = g->target.implicit_queues;
   uint32_t used = 0, n, queue;
@@ -136,7 +136,7 @@ static fs_status fill_queues(maker *k, bool *possible) {
 /* ---- the schedule's arrays */
 
 static fs_status fill_items(maker *k) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   const fsched_graph *g = k->t->g;
   fs_tick unit = k->t->unit;
   FS_TRY(fs_new(k->arena, &k->copy, k->d->copy.n));
@@ -172,7 +172,7 @@ static int compare_lives(const void *a, const void *b) {
                               : (x->id > y->id) - (x->id < y->id);
 }
 
-static fs_status allocate_residencies(fsched_schedule *s, uint32_t n) {
+static fs_status allocate_residencies(fs_schedule *s, uint32_t n) {
   s->n_residencies = n;
   FS_TRY(fs_new(&s->arena, &s->res_version, n));
   FS_TRY(fs_new(&s->arena, &s->res_op, n));
@@ -185,7 +185,7 @@ static fs_status allocate_residencies(fsched_schedule *s, uint32_t n) {
 
 /* By begin. */
 static fs_status fill_residencies(maker *k, const uint64_t *address) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   item_key *key;
   uint32_t n = 0;
   FS_TRY(fs_new(k->arena, &key, k->d->life.n));
@@ -218,7 +218,7 @@ static uint32_t residency_of(const maker *k, uint32_t life) {
 }
 
 static fs_status link_copies(maker *k) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
   FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
   FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
@@ -234,7 +234,7 @@ static fs_status link_copies(maker *k) {
 }
 
 static fs_status link_args(maker *k) {
-  fsched_schedule *s = k->s;
+  fs_schedule *s = k->s;
   const fs_spill_model *t = k->t;
   const fsched_graph *g = t->g;
   FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
@@ -259,10 +259,10 @@ static fs_status link_args(maker *k) {
 }
 
 /* Whether the schedule is right; nothing is reported. */
-static fs_status check(const fs_spill_model *t, const fsched_schedule *s, bool *right) {
+static fs_status check(const fs_spill_model *t, const fs_schedule *s, bool *right) {
   fsched_context *own;
   FS_TRY(fs_context_own(t->ctx, &own));
-  fs_status status = fsched_verify_schedule(own, t->g, s);
+  fs_status status = fs_verify_schedule(own, t->g, s, NULL);
   *right = status == FSCHED_OK;
   fsched_context_destroy(own);
   return status == FSCHED_SYSTEM ? fs_no_memory(t->ctx, 0) : FSCHED_OK;
@@ -294,7 +294,7 @@ static fs_status place_all(const fs_spill_model *t, const fs_spill_draft *d, uin
 /* *places: are there addresses?  *out is NULL when none are found, or when the schedule would be
  * wrong all the same. */
 static fs_status attempt(const fs_spill_model *t, const int64_t *value, bool merge,
-                         fs_spill_draft *d, fsched_schedule **out, fs_decision *places) {
+                         fs_spill_draft *d, fs_schedule **out, fs_decision *places) {
   FS_TRY(fs_spill_lives(t, value, merge, d));
   *places = fs_not_decided();
   if (d->wrong) {
@@ -311,15 +311,15 @@ static fs_status attempt(const fs_spill_model *t, const int64_t *value, bool mer
   FS_TRY(fs_schedule_create(t->ctx, t->g, &k.s));
   fs_status status = make(&k, address, &right);
   if (status != FSCHED_OK || !right) {
-    fsched_schedule_destroy(k.s);
+    fs_schedule_destroy(k.s);
     return status;
   }
   *out = k.s;
   return FSCHED_OK;
 }
 
-fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value,
-                                  fsched_schedule **out, fs_decision *exists) {
+fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value, fs_schedule **out,
+                                  fs_decision *exists) {
   fs_spill_draft d;
   fs_decision places = fs_not_decided();
   *out = NULL;

@@ -16,7 +16,7 @@ static uint64_t aligned(uint64_t size, uint64_t align) {
 /* --- each residency alone --- */
 
 static bool place_ok(const fs_vsched *v, uint32_t r) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   const fs_memory *m = &v->g->target.memory[s->res_memory[r]];
   uint32_t version = s->res_version[r];
   if (!bounded(m) || s->res_size[r] > m->capacity || s->res_address[r] > m->capacity ||
@@ -46,7 +46,7 @@ static void check_places(fs_vsched *v) {
 /* Every scratch in a bounded memory has one residency, as long as its op. */
 static fs_status check_scratch(fs_vsched *v) {
   const fsched_graph *g = v->g;
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   char name[FS_SNAME];
   uint32_t *found;
   FS_TRY(fs_new_zero(&v->arena, &found, g->op_scratch0[g->n_ops]));
@@ -104,7 +104,7 @@ static int compare_keys(const void *a, const void *b) {
 }
 
 static fs_status index_places(fs_vsched *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   place_key *key;
   uint32_t n = 0;
   FS_TRY(fs_new(&v->arena, &key, s->n_residencies));
@@ -137,7 +137,7 @@ static fs_status index_places(fs_vsched *v) {
 /* May `out` lie over `in`?  As a declared in-place output at the same place, while its op runs. */
 static bool in_place(const fs_vsched *v, uint32_t in, uint32_t out) {
   const fsched_graph *g = v->g;
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   if (s->res_version[in] == FS_NONE || s->res_version[out] == FS_NONE ||
       s->res_address[in] != s->res_address[out] || s->res_size[in] != s->res_size[out]) {
     return false;
@@ -237,7 +237,7 @@ static void sweep_counted(fs_vsched *v, uint64_t *used, const fs_vevent *e) {
 }
 
 static fs_status sweep_all(fs_vsched *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   fs_vevent *at;
   fs_vmap *live;
   uint64_t *used;

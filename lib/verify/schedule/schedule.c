@@ -10,7 +10,7 @@
  * over sorted events; at one time what ends goes first, then what has no length (which counts with
  * all that runs over that instant, but not with its like), then what begins.
  * Complexity: O(n log n). */
-#include "verify/schedule/schedule.h"
+#include "verify/schedule/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #include "base/context.h"
 #include "base/progress.h"
 #include "fsched/verify.h"
-#include "model/sync.h"
+#include "model/handle.h"
+#include "verify/schedule/schedule.h"
 
 enum { PARTS = 3 }; /* times, memory, values */
 
@@ -37,7 +38,7 @@ const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME
 }
 
 const char *fs_vsched_residency(const fs_vsched *v, uint32_t r, char text[FS_SNAME]) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   const char *memory = v->g->target.memory[s->res_memory[r]].name;
   unsigned long long begin = s->res_begin[r], end = s->res_end[r];
   if (s->res_version[r] == FS_NONE) {
@@ -72,7 +73,7 @@ void fs_vevents_sort(fs_vevent *at, size_t n) {
 
 static bool ids_ok(const fs_vsched *v) {
   const fsched_graph *g = v->g;
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   bool ok = s->n_items == g->n_ops + s->n_copies &&
             (g->target.implicit_queues || s->n_queues == g->target.n_queues);
   for (uint32_t i = 0; ok && i < s->n_items; i++) {
@@ -93,7 +94,7 @@ static bool ids_ok(const fs_vsched *v) {
 
 /* `order` is a permutation by start; fills position. */
 static fs_status check_order(fs_vsched *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   FS_TRY(fs_new_none(&v->arena, &v->position, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
@@ -125,7 +126,7 @@ static fs_tick copy_time(const fs_vsched *v, uint32_t copy) {
 
 static void check_durations(fs_vsched *v) {
   char name[FS_SNAME];
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   for (uint32_t i = 0; i < s->n_items; i++) {
     fs_tick time = i < v->g->n_ops ? v->g->op_time[i] : copy_time(v, fs_vsched_copy(v, i));
     if (s->end[i] - s->start[i] != time) {
@@ -161,7 +162,7 @@ static void check_precedence(fs_vsched *v) {
 
 /* Orders that were added, for memory, amounts or barriers, when the schedule has them with it. */
 static void check_control(fs_vsched *v) {
-  const fs_sync *sync = v->s->sync;
+  const fs_sync *sync = v->sync;
   char name[FS_SNAME], other[FS_SNAME];
   for (uint32_t e = 0; sync != NULL && e < sync->n_control; e++) {
     uint32_t from = sync->control_from[e], to = sync->control_to[e];
@@ -212,7 +213,7 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
 
 /* Items by queue in order of issue: nothing starts before what was issued before it has ended. */
 static fs_status check_queues(fs_vsched *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   uint32_t *last;
   char name[FS_SNAME], other[FS_SNAME];
   FS_TRY(fs_new_none(&v->arena, &last, s->n_queues));
@@ -307,7 +308,7 @@ static const char *status_name(int status) {
 }
 
 static void check_status(fs_vsched *v) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   fs_tick last = 0;
   for (uint32_t i = 0; i < s->n_items; i++) {
     last = fs_max(last, s->end[i]);
@@ -346,13 +347,13 @@ static fs_status verify_all(fs_vsched *v) {
   return fs_vsched_values(v);
 }
 
-uint64_t fs_verify_schedule_work(const fsched_schedule *s) {
+uint64_t fs_verify_schedule_work(const fs_schedule *s) {
   return PARTS * ((uint64_t)s->n_items / 4 + 1);
 }
 
-fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *graph,
-                                     const fsched_schedule *schedule) {
-  fs_vsched v = {.ctx = ctx, .g = graph, .s = schedule};
+fs_status fs_verify_schedule(fsched_context *ctx, const fsched_graph *graph,
+                             const fs_schedule *schedule, const fs_sync *sync) {
+  fs_vsched v = {.ctx = ctx, .g = graph, .s = schedule, .sync = sync};
   uint32_t errors = fsched_diag_errors(ctx);
   fs_arena_init(&v.arena, ctx);
   fs_progress_begin(ctx, "verify", fs_verify_schedule_work(schedule));
@@ -363,4 +364,9 @@ fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *gr
   }
   fs_progress_end(ctx, status);
   return status;
+}
+
+fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *graph,
+                                     const fsched_schedule *schedule) {
+  return fs_verify_schedule(ctx, graph, schedule->schedule, schedule->sync);
 }

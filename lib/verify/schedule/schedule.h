@@ -3,7 +3,7 @@
 #ifndef FS_VERIFY_SCHEDULE_H
 #define FS_VERIFY_SCHEDULE_H
 
-#include "model/schedule.h"
+#include "model/sync.h"
 #include "verify/map.h"
 
 enum { FS_SNAME = 192 }; /* bytes of a description in a message */
@@ -11,7 +11,8 @@ enum { FS_SNAME = 192 }; /* bytes of a description in a message */
 typedef struct fs_vsched {
   fsched_context *ctx;
   const fsched_graph *g;
-  const fsched_schedule *s;
+  const fs_schedule *s;
+  const fs_sync *sync; /* or NULL */
   fs_arena arena;
   uint32_t *position; /* per item: in the order of issue */
   uint32_t *by_place; /* residencies of versions by (memory, version, begin, id) */
@@ -52,8 +53,5 @@ static inline uint32_t fs_vevents_add(fs_vevent *at, fs_tick begin, fs_tick end,
   at[1] = (fs_vevent){end, FS_PHASE_END, id};
   return 2;
 }
-
-/* Units of progress that fsched_verify_schedule counts. */
-uint64_t fs_verify_schedule_work(const fsched_schedule *s);
 
 #endif

@@ -58,7 +58,7 @@ static bool is_kept(const fsched_graph *g, uint32_t version) {
 
 static bool holds(const fs_vsched *v, uint32_t r, uint32_t memory, uint32_t version, fs_tick start,
                   fs_tick end) {
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   return s->res_memory[r] == memory && s->res_version[r] == version && s->res_begin[r] <= start &&
          end <= s->res_end[r];
 }
@@ -205,7 +205,7 @@ static void read_arg(values *w, uint32_t op, uint32_t arg) {
 
 static fs_status write_arg(values *w, uint32_t op, uint32_t arg) {
   const fsched_graph *g = w->v->g;
-  const fsched_schedule *s = w->v->s;
+  const fs_schedule *s = w->v->s;
   uint32_t version = g->arg_version[arg];
   uint32_t r = arg_place(w, op, arg, !fs_tag_reads(g->arg_tag[arg]));
   if (r == FS_NONE) {
@@ -249,7 +249,7 @@ static fs_status one_op(values *w, uint32_t op) {
 
 /* The store side of a copy; NULL (reported) when there is none. */
 static holder *store_side(values *w, uint32_t item, const fs_memory *m, uint32_t *residency) {
-  const fsched_schedule *s = w->v->s;
+  const fs_schedule *s = w->v->s;
   uint32_t copy = fs_vsched_copy(w->v, item), version = s->copy_version[copy];
   *residency = FS_NONE;
   if (!bounded(&w->v->g->target.memory[m->backing])) {
@@ -274,7 +274,7 @@ static void begins_with(values *w, uint32_t item, uint32_t r, const holder *h) {
 }
 
 static void one_copy(values *w, uint32_t item) {
-  const fsched_schedule *s = w->v->s;
+  const fs_schedule *s = w->v->s;
   uint32_t copy = fs_vsched_copy(w->v, item), version = s->copy_version[copy], memory;
   const fs_memory *m = home_of(w->v, version, &memory);
   if (!bounded(m) || !spills(m)) {
@@ -332,7 +332,7 @@ static void put_given(values *w, uint32_t version) {
 
 static void check_kept(values *w, uint32_t version) {
   const fs_vsched *v = w->v;
-  const fsched_schedule *s = v->s;
+  const fs_schedule *s = v->s;
   uint32_t memory;
   const fs_memory *m = home_of(v, version, &memory);
   if (!bounded(m)) {

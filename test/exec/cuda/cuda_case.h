@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A context and the fake driver, anew for each test.  To be included behind all others, as the names
- * are short. */
+/* A context and the fake driver, anew for each test.  To be included behind all others, as the
+ * names are short. */
 #ifndef FS_TEST_CUDA_CASE_H
 #define FS_TEST_CUDA_CASE_H
 

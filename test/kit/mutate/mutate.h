@@ -98,8 +98,8 @@ typedef enum fs_schedule_mutation {
 } fs_schedule_mutation;
 const char *fs_schedule_mutation_name(fs_schedule_mutation m);
 
-/* A copy in a new schedule (fsched_schedule_destroy); NULL when out of memory. */
-fsched_schedule *fs_schedule_copy(const fsched_schedule *s);
-bool fs_mutate_schedule(fsched_schedule *copy, fs_schedule_mutation m, fs_rng *rng);
+/* A copy in a new schedule (fs_schedule_destroy); NULL when out of memory. */
+fs_schedule *fs_schedule_copy(const fs_schedule *s);
+bool fs_mutate_schedule(fs_schedule *copy, fs_schedule_mutation m, fs_rng *rng);
 
 #endif

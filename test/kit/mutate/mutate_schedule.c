@@ -15,19 +15,18 @@ const char *fs_schedule_mutation_name(fs_schedule_mutation m) {
 #define COPY_ARRAY(to, from, member, n)                                       \
   if ((from)->member != NULL) {                                               \
     if (fs_new(&(to)->arena, &(to)->member, (n)) != FSCHED_OK) {              \
-      fsched_schedule_destroy(to);                                            \
+      fs_schedule_destroy(to);                                                \
       return NULL;                                                            \
     }                                                                         \
     memcpy((to)->member, (from)->member, (size_t)(n) * sizeof *(to)->member); \
   }
 
-fsched_schedule *fs_schedule_copy(const fsched_schedule *s) {
-  fsched_schedule *c = fs_realloc(s->ctx, NULL, 0, sizeof *c);
+fs_schedule *fs_schedule_copy(const fs_schedule *s) {
+  fs_schedule *c = fs_realloc(s->ctx, NULL, 0, sizeof *c);
   if (c == NULL) {
     return NULL;
   }
   *c = *s;
-  c->sync = NULL;
   fs_arena_init(&c->arena, s->ctx);
   COPY_ARRAY(c, s, queue_name, s->n_queues)
   COPY_ARRAY(c, s, start, s->n_items)
@@ -56,7 +55,7 @@ static uint64_t step_of(fs_rng *rng, uint64_t from) {
 }
 
 /* Keeps `order` sorted by start, so that only the times are wrong. */
-static void sort_order(fsched_schedule *s) {
+static void sort_order(fs_schedule *s) {
   for (uint32_t i = 1; i < s->n_items; i++) {
     for (uint32_t k = i; k > 0 && s->start[s->order[k - 1]] > s->start[s->order[k]]; k--) {
       uint32_t swap = s->order[k];
@@ -66,7 +65,7 @@ static void sort_order(fsched_schedule *s) {
   }
 }
 
-static void fix_makespan(fsched_schedule *s) {
+static void fix_makespan(fs_schedule *s) {
   fs_tick last = 0;
   for (uint32_t i = 0; i < s->n_items; i++) {
     last = fs_max(last, s->end[i]);
@@ -76,7 +75,7 @@ static void fix_makespan(fsched_schedule *s) {
   s->status = FS_SCHEDULE_FEASIBLE;
 }
 
-static bool shift_item(fsched_schedule *s, fs_rng *rng) {
+static bool shift_item(fs_schedule *s, fs_rng *rng) {
   uint32_t i = fs_rng_below(rng, s->n_items);
   uint64_t step = step_of(rng, s->start[i]);
   s->start[i] += step;
@@ -87,7 +86,7 @@ static bool shift_item(fsched_schedule *s, fs_rng *rng) {
 }
 
 /* The last copy takes the place of one that goes. */
-static bool drop_a_copy(fsched_schedule *s, fs_rng *rng) {
+static bool drop_a_copy(fs_schedule *s, fs_rng *rng) {
   if (s->n_copies == 0) {
     return false;
   }
@@ -112,7 +111,7 @@ static bool drop_a_copy(fsched_schedule *s, fs_rng *rng) {
   return true;
 }
 
-static bool mutate_copies(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+static bool mutate_copies(fs_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
   if (s->n_copies == 0) {
     return false;
   }
@@ -127,7 +126,7 @@ static bool mutate_copies(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rn
   return s->copy_version[c] != old;
 }
 
-static bool mutate_residency(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+static bool mutate_residency(fs_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
   if (s->n_residencies == 0) {
     return false;
   }
@@ -162,7 +161,7 @@ static bool mutate_residency(fsched_schedule *s, fs_schedule_mutation m, fs_rng 
   }
 }
 
-bool fs_mutate_schedule(fsched_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
+bool fs_mutate_schedule(fs_schedule *s, fs_schedule_mutation m, fs_rng *rng) {
   if (s->n_items == 0 || s->graph->n_versions == 0) {
     return false;
   }

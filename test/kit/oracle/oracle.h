@@ -44,6 +44,6 @@ void fs_oracle_over(const fs_stream *s, uint64_t *over);
 bool fs_oracle_circle(const fs_stream *s);
 
 /* NULL if right, else a word for what is wrong.  Requires ids in range. */
-const char *fs_oracle_schedule(const fsched_schedule *s);
+const char *fs_oracle_schedule(const fs_schedule *s);
 
 #endif

@@ -4,7 +4,7 @@
 #include "kit/oracle/oracle.h"
 
 typedef struct look {
-  const fsched_schedule *s;
+  const fs_schedule *s;
   const fsched_graph *g;
 } look;
 
@@ -100,7 +100,7 @@ static fs_tick time_of(const look *l, uint32_t item) {
 }
 
 static const char *check_items(const look *l) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   fs_tick last = 0;
   for (uint32_t i = 0; i < s->n_items; i++) {
     last = fs_max(last, s->end[i]);
@@ -134,7 +134,7 @@ static const char *check_items(const look *l) {
 }
 
 static const char *check_amounts(const look *l) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   for (uint32_t o = 0; o < l->g->n_ops; o++) {
     uint64_t ops = 0;
     uint64_t used[16] = {0};
@@ -162,7 +162,7 @@ static const char *check_amounts(const look *l) {
 /* --- residencies --- */
 
 static bool in_place(const look *l, uint32_t a, uint32_t b) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   for (uint32_t op = 0; op < l->g->n_ops; op++) {
     for (uint32_t i = l->g->op_inplace0[op]; i < l->g->op_inplace0[op + 1]; i++) {
       uint32_t out = l->g->arg_version[l->g->inplace_out[i]];
@@ -181,7 +181,7 @@ static bool in_place(const look *l, uint32_t a, uint32_t b) {
 }
 
 static const char *check_pair(const look *l, uint32_t a, uint32_t b) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   if (s->res_memory[a] != s->res_memory[b] ||
       !meet(s->res_begin[a], s->res_end[a], s->res_begin[b], s->res_end[b])) {
     return NULL;
@@ -199,7 +199,7 @@ static const char *check_pair(const look *l, uint32_t a, uint32_t b) {
 }
 
 static const char *check_residency(const look *l, uint32_t r) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   const fs_memory *m = &l->g->target.memory[s->res_memory[r]];
   uint64_t size;
   if (s->res_version[r] != FS_NONE) {
@@ -235,7 +235,7 @@ static const char *check_residency(const look *l, uint32_t r) {
 }
 
 static const char *check_scratch_there(const look *l) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   for (uint32_t o = 0; o < l->g->n_ops; o++) {
     for (uint32_t i = l->g->op_scratch0[o]; i < l->g->op_scratch0[o + 1]; i++) {
       uint32_t n = 0;
@@ -267,7 +267,7 @@ static const char *check_residencies(const look *l) {
 /* --- contents, asked backwards --- */
 
 static bool contains(const look *l, uint32_t r, uint32_t memory, uint32_t version, uint32_t item) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   return s->res_memory[r] == memory && s->res_version[r] == version &&
          s->res_begin[r] <= s->start[item] && s->end[item] <= s->res_end[r];
 }
@@ -319,7 +319,7 @@ static uint32_t copy_store(const look *l, uint32_t item) {
  * order; *ready: since when. */
 static uint32_t content(const look *l, uint32_t r, uint32_t version, uint32_t position,
                         fs_tick *ready) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   while (position-- > 0) {
     uint32_t item = s->order[position], arg;
     if (item < l->g->n_ops) {
@@ -352,7 +352,7 @@ static uint32_t content(const look *l, uint32_t r, uint32_t version, uint32_t po
 }
 
 static const char *check_op_values(const look *l, uint32_t op) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   uint32_t position = place_in_order(l, op);
   for (uint32_t a = l->g->op_arg0[op]; a < l->g->op_arg0[op + 1]; a++) {
     uint32_t v = l->g->arg_version[a];
@@ -382,7 +382,7 @@ static const char *check_op_values(const look *l, uint32_t op) {
 }
 
 static const char *check_copy_values(const look *l, uint32_t item) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   uint32_t c = item - l->g->n_ops, v = s->copy_version[c], position = place_in_order(l, item);
   if (!bounded(l, home(l, v)) || !spills(l, home(l, v))) {
     return "copy";
@@ -411,7 +411,7 @@ static const char *check_copy_values(const look *l, uint32_t item) {
 
 /* A copy runs beside readers, never beside what changes or fills the same version. */
 static const char *check_beside(const look *l, uint32_t item) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   uint32_t v = s->copy_version[item - l->g->n_ops], arg;
   bool read = s->copy_kind[item - l->g->n_ops] == FS_SPILL_READ;
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -429,7 +429,7 @@ static const char *check_beside(const look *l, uint32_t item) {
 }
 
 static const char *check_kept(const look *l) {
-  const fsched_schedule *s = l->s;
+  const fs_schedule *s = l->s;
   for (uint32_t b = 0; b < l->g->n_buffers; b++) {
     uint32_t v = l->g->buffer_version0[b + 1] - 1, memory = l->g->buffer_memory[b];
     if ((l->g->buffer_io[b] != FSCHED_IO_OUTPUT && l->g->buffer_io[b] != FSCHED_IO_STATE) ||
@@ -455,7 +455,7 @@ static const char *check_kept(const look *l) {
   return NULL;
 }
 
-const char *fs_oracle_schedule(const fsched_schedule *s) {
+const char *fs_oracle_schedule(const fs_schedule *s) {
   const look l = {s, s->graph};
   const char *(*const check[])(const look *) = {check_items, check_amounts, check_residencies};
   for (size_t i = 0; i < sizeof check / sizeof check[0]; i++) {
