@@ -3,7 +3,7 @@
 
 bool fs_option_word(fs_option option, uint32_t k, fs_word *out) {
   static const fs_word kinds[] = {
-#define FS_EMIT(name, what) {#name, what},
+#define FS_EMIT(name, before, named, what) {#name, what},
 #include "cli/common/emit.def"
 #undef FS_EMIT
   };

@@ -178,7 +178,8 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   job->read_ns = fs_times_now() - begin;
   job->dumps.graph = fsched_graph_name(job->graph);
   fs_dumps_ask(&job->dumps, &job->options);
-  FS_TRY(fs_emit_models(cli, job->emit, job->n_emits, job->graph, &job->options));
+  fs_emit_source source = {.graph = job->graph, .options = &job->options};
+  FS_TRY(fs_emit_before(cli, job->emit, job->n_emits, &source));
   FS_TRY(fs_cli_refine_begin(cli, &job->options, &job->refinement));
   fs_status status =
       fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
@@ -189,7 +190,7 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
 /* The depfile comes first: without it, a build tool that finds the others would take them to be
  * what they should be for ever. */
 static fs_status write_all(fs_cli *cli, fs_job *job) {
-  fs_emit_source source = {job->graph, job->schedule, job->program};
+  fs_emit_source source = {job->graph, &job->options, job->schedule, job->program};
   if (job->depfile != NULL) {
     FS_TRY(fs_depfile_write(cli, job->depfile, job->result, job->n_products, job->graph,
                             job->refinement.path));

@@ -38,14 +38,14 @@ static fs_status emit_trace(fs_cli *cli, const fs_emit_source *source, char **te
   return fsched_program_trace(cli->ctx, source->program, NULL, text, length);
 }
 
-/* Their text is made beforehand. */
 static fs_status emit_lp(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
-  (void)cli, (void)source, (void)text, (void)length;
-  return FSCHED_OK;
+  return fsched_compile_model(cli->ctx, source->graph, source->options, FSCHED_MODEL_LP, text,
+                              length);
 }
 
 static fs_status emit_mps(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
-  return emit_lp(cli, source, text, length);
+  return fsched_compile_model(cli->ctx, source->graph, source->options, FSCHED_MODEL_MPS, text,
+                              length);
 }
 
 /* The source alone, named after the graph; fs_emit_write does what has a file. */
@@ -54,24 +54,21 @@ static fs_status emit_c(fs_cli *cli, const fs_emit_source *source, char **text, 
   return fsched_program_c(cli->ctx, source->program, &o, text, length, NULL, NULL);
 }
 
-static const fs_emitter emitters[] = {
-#define FS_EMIT(name, what) emit_##name,
+static const struct {
+  fs_emitter emit;
+  bool before, named;
+} kinds[] = {
+#define FS_EMIT(name, before, named, what) {emit_##name, before, named},
 #include "cli/common/emit.def"
 #undef FS_EMIT
 };
 
 static const char kinds_with_bar[] =
-#define FS_EMIT(name, what) "|" #name
+#define FS_EMIT(name, before, named, what) "|" #name
 #include "cli/common/emit.def"
 #undef FS_EMIT
     ;
 const char *const fs_emit_kinds = kinds_with_bar + 1;
-
-enum {
-#define FS_EMIT(name, what) KIND_##name,
-#include "cli/common/emit.def"
-#undef FS_EMIT
-};
 
 /* What C is called and where its header goes; both only where the source is a file with a name. */
 static fs_status name_c(fs_cli *cli, fs_emit *emit) {
@@ -108,7 +105,7 @@ static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
   if (*out->path == '\0') {
     return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);
   }
-  return out->kind == KIND_c ? name_c(cli, out) : FSCHED_OK;
+  return kinds[out->kind].named ? name_c(cli, out) : FSCHED_OK;
 }
 
 fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) {
@@ -118,7 +115,7 @@ fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) {
   bool with_c = false;
   for (size_t i = 0; i < *n; i++) {
     FS_TRY(parse_one(cli, values[i], &(*emit)[i]));
-    with_c = with_c || (*emit)[i].kind == KIND_c;
+    with_c = with_c || kinds[(*emit)[i].kind].named;
   }
   if (!with_c && fs_args_has(&cli->args, FS_OPTION_SYMBOL)) {
     return fs_usage(cli->ctx, NULL, "--symbol needs --emit c=FILE: there is nothing to be named");
@@ -141,13 +138,10 @@ static fs_status write_c(fs_cli *cli, const fs_emit *emit, const fsched_program 
   return status;
 }
 
-fs_status fs_emit_models(fs_cli *cli, fs_emit *emit, size_t n, const fsched_graph *graph,
-                         const fsched_compile_options *options) {
+fs_status fs_emit_before(fs_cli *cli, fs_emit *emit, size_t n, const fs_emit_source *source) {
   for (size_t i = 0; i < n; i++) {
-    if (emit[i].kind == KIND_lp || emit[i].kind == KIND_mps) {
-      FS_TRY(fsched_compile_model(cli->ctx, graph, options,
-                                  emit[i].kind == KIND_lp ? FSCHED_MODEL_LP : FSCHED_MODEL_MPS,
-                                  &emit[i].text, &emit[i].length));
+    if (kinds[emit[i].kind].before) {
+      FS_TRY(kinds[emit[i].kind].emit(cli, source, &emit[i].text, &emit[i].length));
     }
   }
   return FSCHED_OK;
@@ -171,7 +165,7 @@ fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *
   }
   char *text = NULL;
   size_t length = 0;
-  FS_TRY(emitters[emit->kind](cli, source, &text, &length));
+  FS_TRY(kinds[emit->kind].emit(cli, source, &text, &length));
   fs_status status = fs_file_write(cli->ctx, emit->path, text, length);
   fsched_text_free(cli->ctx, text, length);
   return status;
