@@ -36,7 +36,12 @@ static fs_status read_capacity(fs_cli *cli, fsched_format format, uint64_t *byte
   if (text == NULL) {
     return FSCHED_OK;
   }
-  if (format != FSCHED_FORMAT_MEMORY) {
+  static const bool takes[] = {
+#define FS_FORMAT(id, name, reader, writer, capacity, ...) [FSCHED_FORMAT_##id] = capacity,
+#include "import/formats.def"
+#undef FS_FORMAT
+  };
+  if (!takes[format]) {
     return fs_usage(cli->ctx, NULL, "--capacity is for memory, not for %s",
                     fsched_format_name((uint32_t)format));
   }

@@ -36,7 +36,7 @@ bool fs_option_word(fs_option option, uint32_t k, fs_word *out) {
 
 bool fs_command_word(fs_cmd command, uint32_t k, fs_word *out) {
   static const fs_word formats[] = {
-#define FS_FORMAT(id, name, what) {name, what},
+#define FS_FORMAT(id, name, reader, writer, capacity, what) {name, what},
 #include "import/formats.def"
 #undef FS_FORMAT
   };

@@ -182,10 +182,11 @@ static fs_status export_memory(exporter *x) {
 
 fsched_status fsched_export(fsched_context *ctx, fsched_format format,
                             const fsched_schedule *schedule, char **text, size_t *length) {
-  static fs_status (*const writers[])(exporter *) = {[FSCHED_FORMAT_PATTERSON] = export_project,
-                                                     [FSCHED_FORMAT_PSPLIB] = export_project,
-                                                     [FSCHED_FORMAT_STRIP] = export_strip,
-                                                     [FSCHED_FORMAT_MEMORY] = export_memory};
+  static fs_status (*const writers[])(exporter *) = {
+#define FS_FORMAT(id, name, reader, writer, ...) [FSCHED_FORMAT_##id] = export_##writer,
+#include "import/formats.def"
+#undef FS_FORMAT
+  };
   exporter x = {.ctx = ctx, .s = schedule->schedule, .g = schedule->schedule->graph};
   if ((uint32_t)format >= sizeof writers / sizeof writers[0]) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,

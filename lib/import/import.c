@@ -2,47 +2,44 @@
 /* The formats, and one import. */
 #include "import/import.h"
 
-static const char *const names[] = {
-#define FS_FORMAT(id, name, summary) name,
+static const struct {
+  const char *name, *summary;
+  fs_status (*read)(fs_import *);
+} formats[] = {
+#define FS_FORMAT(id, name, reader, writer, capacity, summary) \
+  [FSCHED_FORMAT_##id] = {name, summary, fs_import_##reader},
 #include "import/formats.def"
 #undef FS_FORMAT
 };
-static const char *const summaries[] = {
-#define FS_FORMAT(id, name, summary) summary,
-#include "import/formats.def"
-#undef FS_FORMAT
-};
-enum format_index {
-#define FS_FORMAT(id, name, summary) FS_FORMAT_##id,
-#include "import/formats.def"
-#undef FS_FORMAT
-  FS_FORMATS
-};
-#define FS_FORMAT(id, name, summary)                             \
-  _Static_assert((int)FSCHED_FORMAT_##id == (int)FS_FORMAT_##id, \
-                 "formats.def has the order of the header");
-#include "import/formats.def"
-#undef FS_FORMAT
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
-uint32_t fsched_format_count(void) { return FS_FORMATS; }
-const char *fsched_format_name(uint32_t index) { return index < FS_FORMATS ? names[index] : NULL; }
+/* Does not compile while a format has no row. */
+static bool is_format(fsched_format format) {
+  switch (format) {
+#define FS_FORMAT(id, ...) case FSCHED_FORMAT_##id:
+#include "import/formats.def"
+#undef FS_FORMAT
+    return true;
+  }
+  return false;
+}
+
+uint32_t fsched_format_count(void) { return FORMATS; }
+const char *fsched_format_name(uint32_t index) {
+  return index < FORMATS ? formats[index].name : NULL;
+}
 const char *fsched_format_summary(uint32_t index) {
-  return index < FS_FORMATS ? summaries[index] : NULL;
+  return index < FORMATS ? formats[index].summary : NULL;
 }
 
 static fs_status read_instance(fs_import *in) {
-  static fs_status (*const readers[])(fs_import *) = {
-      [FSCHED_FORMAT_PATTERSON] = fs_import_patterson,
-      [FSCHED_FORMAT_PSPLIB] = fs_import_psplib,
-      [FSCHED_FORMAT_STRIP] = fs_import_strip,
-      [FSCHED_FORMAT_MEMORY] = fs_import_memory};
   FS_TRY(fs_import_begin(in));
-  FS_TRY(readers[in->format](in));
+  FS_TRY(formats[in->format].read(in));
   return in->status;
 }
 
 static fs_status check(fs_import *in, const fsched_import_options *options) {
-  if ((uint32_t)in->format >= FS_FORMATS) {
+  if (!is_format(in->format)) {
     return fs_fail(in->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "there is no format %u", (unsigned)in->format);
   }

@@ -173,25 +173,35 @@ static fs_pos position(const fs_import *in, fs_span s) {
                   (uint32_t)(s.end - s.at)};
 }
 
-/* What the text looks like: the format's index, or FS_NONE. */
-static uint32_t guess(const fs_import *in) {
+static bool looks_like(const fs_import *in, fsched_format format) {
   static const char section[] = "PRECEDENCE RELATIONS";
   uint64_t number;
-  fs_span rest = fs_import_all(in), line;
+  fs_span rest = fs_import_all(in), all = rest, line;
   fs_span word = fs_import_word(in, &rest);
-  if (fs_import_is(in, word, "strip")) {
-    return FSCHED_FORMAT_STRIP;
+  bool sections = memmem(in->text, in->length, section, sizeof section - 1) != NULL;
+  bool strip = fs_import_is(in, word, "strip");
+  switch (format) {
+    case FSCHED_FORMAT_PATTERSON:
+      return !sections && read_digits(in, word, &number);
+    case FSCHED_FORMAT_PSPLIB:
+      return sections && !strip;
+    case FSCHED_FORMAT_STRIP:
+      return strip;
+    case FSCHED_FORMAT_MEMORY:
+      return fs_import_line(in, &all, &line) &&
+             memmem(in->text + line.at, line.end - line.at, ",size", 5) != NULL;
   }
-  if (memmem(in->text, in->length, section, sizeof section - 1) != NULL) {
-    return FSCHED_FORMAT_PSPLIB;
+  return false;
+}
+
+/* What the text looks like: the first such format's index, or FS_NONE. */
+static uint32_t guess(const fs_import *in) {
+  for (uint32_t format = 0; format < fsched_format_count(); format++) {
+    if (looks_like(in, (fsched_format)format)) {
+      return format;
+    }
   }
-  if (read_digits(in, word, &number)) {
-    return FSCHED_FORMAT_PATTERSON;
-  }
-  rest = fs_import_all(in);
-  bool columns = fs_import_line(in, &rest, &line) &&
-                 memmem(in->text + line.at, line.end - line.at, ",size", 5) != NULL;
-  return columns ? FSCHED_FORMAT_MEMORY : FS_NONE;
+  return FS_NONE;
 }
 
 void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
