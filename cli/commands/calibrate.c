@@ -5,6 +5,7 @@
 #include "base/files/file.h"
 #include "base/text/size_text.h"
 #include "cli/common/cli.h"
+#include "exec/host/backends.h"
 #include "fsched/calibrate.h"
 #include "fsched/compile.h"
 
@@ -27,9 +28,11 @@ static fs_status open_device(fs_cli *cli, fsched_device **out) {
   if (number != NULL && (!fs_parse_u64(number, &ordinal) || ordinal > UINT32_MAX)) {
     return fs_usage(cli->ctx, NULL, "--device wants a number, not '%s'", number);
   }
-  if (number != NULL && (kind == NULL || strcmp(kind, "cpu") == 0 || strcmp(kind, "sim") == 0)) {
+  const char *name = kind == NULL ? "cpu" : kind;
+  const fs_backend_kind *known = fs_backend_kind_of(name); /* NULL: auto */
+  if (number != NULL && known != NULL && !known->number) {
     return fs_usage(cli->ctx, "add --on cuda, cuda-graph or auto",
-                    "--device is for CUDA devices, not for --on %s", kind == NULL ? "cpu" : kind);
+                    "--device is for CUDA devices, not for --on %s", name);
   }
   fsched_device_options o = {.size = sizeof o,
                              .kind = kind,

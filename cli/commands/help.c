@@ -6,6 +6,7 @@
 
 #include "cli/commands/helpers.h"
 #include "cli/common/describe.h"
+#include "exec/host/backends.h"
 #include "fsched/exec.h"
 
 enum { WIDTH = 80, INDENT = 4 };
@@ -125,12 +126,11 @@ static bool can_use(const char *kind) {
 }
 
 void fs_version_text(fs_text *t) {
-  static const char *const kinds[] = {"cpu", "sim", "cuda", "cuda-graph"};
   fs_text_printf(t, "fsched %s\nlibyaml %s\nlibcgraph %s\nback ends:", fsched_version(),
                  yaml_get_version_string(), FS_CGRAPH_VERSION);
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (can_use(kinds[i])) {
-      fs_text_printf(t, "%s %s", i == 0 ? "" : ",", kinds[i]);
+  for (size_t i = 0; i < FS_N_BACKENDS; i++) {
+    if (can_use(fs_backend_kinds[i].name)) {
+      fs_text_printf(t, "%s %s", i == 0 ? "" : ",", fs_backend_kinds[i].name);
     }
   }
   fs_text_puts(t, "\nhelpers: ");

@@ -5,6 +5,7 @@
 #include "base/text/size_text.h"
 #include "base/text/ticks.h"
 #include "cli/run/run.h"
+#include "exec/host/backends.h"
 #include "model/stream/stream.h"
 
 enum { MEASURED = 32, MOST_IN_FLIGHT = 1024, MOST_THREADS = 65536 };
@@ -158,10 +159,10 @@ static const char *beside(fs_cli *cli, const char *path) {
 /* Options that the back end would leave unused. */
 static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durations) {
   const fs_args *args = &cli->args;
-  const char *kind = run->device.kind;
-  bool cpu = strcmp(kind, "cpu") == 0, sim = strcmp(kind, "sim") == 0;
+  const char *name = run->device.kind;
+  const fs_backend_kind *kind = fs_backend_kind_of(name); /* NULL: auto */
   bool seed = fs_args_has(args, FS_OPTION_SIM_SEED);
-  if (!sim && (durations != NULL || run->measured != NULL || seed)) {
+  if ((kind == NULL || !kind->simulates) && (durations != NULL || run->measured != NULL || seed)) {
     return fs_usage(cli->ctx, "add --on sim",
                     "--durations, --measured and --seed are for simulations");
   }
@@ -172,15 +173,15 @@ static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durati
     return fs_usage(cli->ctx, "add --durations random, or adversarial",
                     "--seed is for durations that are drawn");
   }
-  if (fs_args_has(args, FS_OPTION_PIN) && !cpu && strcmp(kind, "auto") != 0) {
-    return fs_usage(cli->ctx, NULL, "--pin is for processors, not for --on %s", kind);
+  if (fs_args_has(args, FS_OPTION_PIN) && kind != NULL && !kind->threads) {
+    return fs_usage(cli->ctx, NULL, "--pin is for processors, not for --on %s", name);
   }
-  if (fs_args_has(args, FS_OPTION_DEVICE) && (cpu || sim)) {
+  if (fs_args_has(args, FS_OPTION_DEVICE) && kind != NULL && !kind->number) {
     return fs_usage(cli->ctx, "add --on cuda, cuda-graph or auto",
-                    "--device is for CUDA devices, not for --on %s", kind);
+                    "--device is for CUDA devices, not for --on %s", name);
   }
-  if (fs_args_has(args, FS_OPTION_THREADS) && !cpu && strcmp(kind, "auto") != 0) {
-    return fs_usage(cli->ctx, NULL, "--threads is for processors, not for --on %s", kind);
+  if (fs_args_has(args, FS_OPTION_THREADS) && kind != NULL && !kind->threads) {
+    return fs_usage(cli->ctx, NULL, "--threads is for processors, not for --on %s", name);
   }
   return FSCHED_OK;
 }

@@ -10,29 +10,21 @@
 /* What a device of its own may be asked for; it knows best what it has. */
 static const uint64_t device_limit = UINT64_C(1) << 36;
 
-static const fs_backend *const backends[] = {&fs_backend_cpu, &fs_backend_cuda,
-                                             &fs_backend_cuda_graph, &fs_backend_sim};
-enum { BACKENDS = sizeof backends / sizeof *backends };
-
-static const fs_backend *find(const char *name) {
-  for (unsigned i = 0; i < BACKENDS; i++) {
-    if (strcmp(backends[i]->name, name) == 0) {
-      return backends[i];
-    }
-  }
-  return NULL;
-}
+#define BACKEND(id, ...) &fs_backend_##id,
+static const fs_backend *const backends[FS_N_BACKENDS] = {FS_BACKEND_KINDS(BACKEND)};
 
 static fs_status open_as(fsched_context *ctx, fsched_device *d, const char *kind,
                          const fsched_device_options *o) {
-  d->backend = find(kind);
-  if (d->backend == NULL) {
+  const fs_backend_kind *found = fs_backend_kind_of(kind);
+  if (found == NULL) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_DEVICE, FS_NOWHERE, NULL,
                    "there is no kind of device called '%s'", kind);
   }
+  d->backend = backends[found - fs_backend_kinds];
+  d->kind = found->name;
   /* The machine's diagnostics are the caller's, its memory is the device's. */
   fsched_device_options own = *o;
-  own.kind = d->backend->name; /* which it is, and a string that lasts */
+  own.kind = d->kind;
   FS_TRY(d->backend->open(d->ctx, &own, &d->machine));
   (void)snprintf(d->note, sizeof d->note, "%s", d->backend->describe(d->machine));
   d->host = d->backend->on_host ? fs_host_options(d->machine) : NULL;
@@ -47,12 +39,14 @@ static void keep_reason(fsched_device *d, char *why, size_t room) {
 }
 
 static fs_status open_best(fsched_context *ctx, fsched_device *d, const fsched_device_options *o) {
-  char why[200] = "no CUDA back end";
-  if (find("cuda") != NULL) {
-    if (open_as(ctx, d, "cuda", o) == FSCHED_OK) {
-      return FSCHED_OK;
+  char why[200] = "no back end is better";
+  for (uint32_t i = 0; i < FS_N_BACKENDS; i++) {
+    if (fs_backend_kinds[i].best) {
+      if (open_as(ctx, d, fs_backend_kinds[i].name, o) == FSCHED_OK) {
+        return FSCHED_OK;
+      }
+      keep_reason(d, why, sizeof why);
     }
-    keep_reason(d, why, sizeof why);
   }
   FS_TRY(open_as(ctx, d, "cpu", o));
   (void)snprintf(d->note, sizeof d->note, "the processors of this machine: %s", why);
@@ -153,6 +147,6 @@ void fsched_device_release(fsched_device *device) {
   fs_allocator_free(device->allocator, device, sizeof *device);
 }
 
-const char *fsched_device_kind(const fsched_device *device) { return device->backend->name; }
+const char *fsched_device_kind(const fsched_device *device) { return device->kind; }
 const char *fsched_device_note(const fsched_device *device) { return device->note; }
 int fsched_device_lost(const fsched_device *device) { return atomic_load(&device->lost) != 0; }

@@ -15,6 +15,7 @@ struct fsched_device {
   fsched_context *ctx; /* its own; for the machine's memory, by one thread at a time */
   _Atomic uint32_t references;
   const fs_backend *backend;
+  const char *kind; /* its name, which lasts */
   fs_machine *machine;
   _Atomic uint32_t lost; /* a kernel on it was given up */
   uint64_t memory_limit;

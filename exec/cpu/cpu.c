@@ -147,8 +147,7 @@ static void cpu_start(fs_instance *x, const fs_work *work) {
   fs_timeline_publish(x->go, x->next);
 }
 
-const fs_backend fs_backend_cpu = {.name = "cpu",
-                                   .on_host = true,
+const fs_backend fs_backend_cpu = {.on_host = true,
                                    .open = fs_host_open,
                                    .close = fs_host_close,
                                    .describe = fs_host_describe,

@@ -270,8 +270,7 @@ static void cuda_report(fs_instance *x, fsched_context *ctx) {
             content);
 }
 
-const fs_backend fs_backend_cuda = {.name = "cuda",
-                                    .open = cuda_open,
+const fs_backend fs_backend_cuda = {.open = cuda_open,
                                     .close = cuda_close,
                                     .describe = cuda_describe,
                                     .take = cuda_take,
@@ -285,8 +284,7 @@ const fs_backend fs_backend_cuda = {.name = "cuda",
                                     .give_up = fs_cuda_give_up,
                                     .destroy = cuda_destroy};
 
-const fs_backend fs_backend_cuda_graph = {.name = "cuda-graph",
-                                          .open = cuda_open,
+const fs_backend fs_backend_cuda_graph = {.open = cuda_open,
                                           .close = cuda_close,
                                           .describe = cuda_describe,
                                           .take = cuda_take,

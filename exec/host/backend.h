@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 
 #include "base/context.h"
+#include "exec/host/backends.h"
 #include "exec/host/io.h"
 #include "fsched/cause.h"
 #include "fsched/exec.h"
@@ -65,7 +66,6 @@ typedef struct fs_machine fs_machine;   /* the back end's own */
 typedef struct fs_instance fs_instance; /* the back end's own */
 
 typedef struct fs_backend {
-  const char *name;
   bool on_host; /* the machine is that of host.h: kernels are functions of this process */
   /* FSCHED_SYSTEM with one diagnostic when there is no such machine here. */
   fs_status (*open)(fsched_context *ctx, const fsched_device_options *options, fs_machine **out);
@@ -97,7 +97,7 @@ typedef struct fs_backend {
   void (*destroy)(fs_instance *instance); /* NULL is ignored */
 } fs_backend;
 
-extern const fs_backend fs_backend_cpu, fs_backend_sim;
-extern const fs_backend fs_backend_cuda, fs_backend_cuda_graph;
+#define FS_BACKEND_EXTERN_(id, ...) extern const fs_backend fs_backend_##id;
+FS_BACKEND_KINDS(FS_BACKEND_EXTERN_)
 
 #endif

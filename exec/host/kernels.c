@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/process.h"
+#include "exec/host/backends.h"
 #include "exec/host/child.h"
 #include "exec/host/host.h"
 #include "exec/host/module_file.h"
@@ -89,7 +90,7 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
   finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
-  f.stand_in = f.rule.closed && options != NULL && strcmp(options->kind, "sim") == 0;
+  f.stand_in = f.rule.closed && options != NULL && fs_backend_kind_of(options->kind)->simulates;
   fs_status status = FSCHED_OK;
   *kernels = (fs_kernels){.s = s, .options = options, .birth = fs_process_birth()};
   FS_TRY(fs_new_zero(arena, &kernels->at, s->n_kernels));

@@ -260,8 +260,7 @@ static bool sim_give_up(fs_instance *x) {
   return fs_hand_give_up(&x->hand, atomic_load(&x->hand.count));
 }
 
-const fs_backend fs_backend_sim = {.name = "sim",
-                                   .on_host = true,
+const fs_backend fs_backend_sim = {.on_host = true,
                                    .open = sim_open,
                                    .close = fs_host_close,
                                    .describe = fs_host_describe,

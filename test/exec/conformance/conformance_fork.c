@@ -119,7 +119,7 @@ static int use_fences(const family *f) {
                         stats.bytes != 0,
                         fsched_semaphore_cause(f->go) != FSCHED_CAUSE_NONE,
                         fsched_semaphore_value(f->go) != 0,
-                        strcmp(fsched_device_kind(f->c->device), f->c->backend->name) != 0};
+                        strcmp(fsched_device_kind(f->c->device), f->c->options.kind) != 0};
   return first_wrong(wrong, (int)(sizeof wrong / sizeof *wrong), 30);
 }
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of back ends, as they differ to those who choose one. */
+#ifndef FS_EXEC_BACKENDS_H
+#define FS_EXEC_BACKENDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(id, "name", threads, number, simulates, best): as --on and fsched_device_options call them;
+ * exec has a fs_backend_ID for each (exec/host/backend.h). threads    commands run on threads of
+ * this process: their number can be limited, and they can be bound to processors number     devices
+ * of the kind are told apart by numbers simulates  time is virtual: it is said how long commands
+ * take, and kernels of modules that may not be opened are stood in for best       "auto" takes it
+ * where it can be opened; the processors are what is left */
+#define FS_BACKEND_KINDS(X)                 \
+  X(cpu, "cpu", true, false, false, false)  \
+  X(sim, "sim", false, false, true, false)  \
+  X(cuda, "cuda", false, true, false, true) \
+  X(cuda_graph, "cuda-graph", false, true, false, false)
+
+typedef struct fs_backend_kind {
+  const char *name;
+  bool threads, number, simulates, best;
+} fs_backend_kind;
+
+#define FS_BACKEND_ROW_(id, ...) FS_BACKEND_ROW_##id,
+enum { FS_BACKEND_KINDS(FS_BACKEND_ROW_) FS_N_BACKENDS };
+extern const fs_backend_kind fs_backend_kinds[FS_N_BACKENDS];
+
+/* The kind of that name; NULL when there is none. */
+const fs_backend_kind *fs_backend_kind_of(const char *name);
+
+#endif
