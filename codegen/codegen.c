@@ -152,7 +152,7 @@ static void write_meta(fs_codegen *c) {
   fs_draft *d = &c->d;
   uint32_t name = fs_draft_string(d, g->name); /* strings in the order of the fields */
   uint32_t unit = fs_draft_string(d, g->target.time_unit);
-  bool barrier = c->sync->kind == FS_SYNC_BARRIER; /* FS_BARRIERS_AUTO is FS_NONE */
+  bool barrier = fs_sync_has_barriers(c->sync->kind); /* FS_BARRIERS_AUTO is FS_NONE */
   d->meta[0] = (fs_stream_meta){.name = name,
                                 .time_unit = unit,
                                 .hazards = (uint32_t)g->hazards,
@@ -194,7 +194,7 @@ static fs_status write_axes(fs_codegen *c) {
 static void write_queues(fs_codegen *c) {
   const fs_target *t = &c->g->target;
   const uint32_t *command0 = c->sync->queue_command0;
-  bool block = c->sync->kind == FS_SYNC_BLOCK && !t->implicit_queues;
+  bool block = fs_sync_has_stops(c->sync->kind) && !t->implicit_queues;
   for (uint32_t q = 0; q < c->s->n_queues; q++) {
     uint32_t name = fs_draft_string(&c->d, c->s->queue_name[q]);
     uint32_t class_name = fs_draft_string(&c->d, queue_class(c, q));

@@ -4,8 +4,8 @@
  * (no backing store, no limit, no kernel) has no key. */
 #include "base/text/fields.h"
 #include "codegen/codegen.h"
-#include "codegen/words.h"
 #include "fsched/graph.h"
+#include "model/kinds.h"
 #include "model/sync.h"
 
 typedef struct fs_dis {
@@ -62,7 +62,7 @@ static void put_meta(fs_dis *d) {
   put_u64(d, ",\n \"lower_bound\": ", m->lower_bound);
   put_u64(d, ",\n \"concurrency\": ", m->concurrency);
   put_u64(d, ",\n \"frontier_capacity\": ", m->frontier_capacity);
-  if (m->sync == FS_SYNC_BARRIER) {
+  if (fs_sync_has_barriers(m->sync)) {
     bool count = m->barrier_count != FS_NONE;
     put(d, ",\n \"barriers\": {");
     if (count) {
@@ -86,7 +86,7 @@ static void put_axes(fs_dis *d) {
     put_name(d, "\"name\": ", a->name);
     fs_text_printf(&d->t, ", \"id\": \"0x%016llx\"", (unsigned long long)a->id);
     put_word(d, ", \"kind\": ", fs_words_axis[a->kind]);
-    if (a->kind == FS_AXIS_COLLECTIVE) {
+    if (fs_axis_has_members(a->kind)) {
       put(d, ", \"members\": [");
       for (uint32_t k = 0; k < a->n_members; k++) {
         put_name(d, comma(k), d->s->queues[d->s->axis_members[a->member0 + k]].name);
@@ -152,7 +152,7 @@ static void put_buffers(fs_dis *d) {
     put_name(d, "\"name\": ", b->name);
     put_u64(d, ", \"size\": ", b->size);
     put_name(d, ", \"memory\": ", d->s->memories[b->memory].name);
-    if (b->io != FSCHED_IO_NONE) {
+    if (fs_io_said(b->io)) {
       put_word(d, ", \"io\": ", fs_words_io[b->io]);
     }
     put(d, ", \"versions\": [");
@@ -173,7 +173,7 @@ static void put_index(fs_dis *d, uint32_t version) {
 
 static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   put_word(d, "{", fs_words_tag[a->tag]);
-  if (a->tag == FSCHED_VALUE) {
+  if (!fs_tag_names_buffer(a->tag)) {
     fs_text_printf(&d->t, ": %lld}", (long long)a->value);
     return;
   }
@@ -319,7 +319,7 @@ static void put_place_owner(fs_dis *d, const fs_stream_command *c, const fs_stre
   } else if (arg) {
     put_name(d, "\"buffer\": ", d->s->buffers[d->s->args[p->arg].buffer].name);
     put(d, ", ");
-  } else if (p->space <= FS_SPACE_COUNTED) {
+  } else if (fs_space_in_memory(p->space)) {
     put_name(d, "\"scratch\": ", d->s->ops[c->target].name);
     put(d, ", ");
   }
@@ -328,7 +328,7 @@ static void put_place_owner(fs_dis *d, const fs_stream_command *c, const fs_stre
 static void put_place(fs_dis *d, const fs_stream_command *c, const fs_stream_place *p, bool arg) {
   put(d, "{");
   put_place_owner(d, c, p, arg);
-  switch ((fs_space)p->space) {
+  switch (fs_place_space(p)) {
     case FS_SPACE_MEMORY:
       put_name(d, "\"memory\": ", d->s->memories[p->index].name);
       break;
@@ -351,8 +351,8 @@ static void put_place(fs_dis *d, const fs_stream_command *c, const fs_stream_pla
 /* A RUN's first places are those of its buffer args. */
 static uint32_t arg_places(const fs_stream *s, const fs_stream_command *c) {
   uint32_t n = 0;
-  for (uint32_t a = 0; c->kind == FS_COMMAND_RUN && a < s->ops[c->target].n_args; a++) {
-    n += s->args[s->ops[c->target].arg0 + a].tag != FSCHED_VALUE;
+  for (uint32_t a = 0; fs_command_has_op(c) && a < s->ops[c->target].n_args; a++) {
+    n += fs_tag_names_buffer(s->args[s->ops[c->target].arg0 + a].tag);
   }
   return n;
 }
@@ -409,18 +409,21 @@ static void put_clocks(fs_dis *d, const fs_stream_command *c) {
 }
 
 static void put_command(fs_dis *d, const fs_stream_command *c) {
-  put_word(d, "{\"kind\": ", fs_words_command[c->kind]);
-  if (c->kind == FS_COMMAND_RUN) {
-    put_name(d, ", \"op\": ", d->s->ops[c->target].name);
-  } else {
-    put(d, ", ");
-    put_buffer_of(d, c->target);
-    put_word(d, ", \"direction\": ", fs_words_direction[c->direction]);
+  put_word(d, "{\"kind\": ", fs_words_entry[c->kind]);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      put_name(d, ", \"op\": ", d->s->ops[c->target].name);
+      break;
+    case FS_COMMAND_COPY:
+      put(d, ", ");
+      put_buffer_of(d, c->target);
+      put_word(d, ", \"direction\": ", fs_words_copy[c->direction]);
+      break;
   }
   put_u64(d, ", \"epoch\": ", c->epoch);
   put_u64(d, ", \"start\": ", c->start);
   put_u64(d, ", \"end\": ", c->end);
-  if (d->s->meta->sync == FS_SYNC_BLOCK) {
+  if (fs_sync_has_stops(d->s->meta->sync)) {
     put_u64(d, ", \"issue\": ", c->issue);
   }
   put_clocks(d, c);
@@ -473,7 +476,7 @@ static void put_queues(fs_dis *d) {
 }
 
 static void put_stops(fs_dis *d) {
-  if (d->s->meta->sync != FS_SYNC_BLOCK) {
+  if (!fs_sync_has_stops(d->s->meta->sync)) {
     return;
   }
   put(d, ",\n \"stops\": [");

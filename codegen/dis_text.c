@@ -4,8 +4,8 @@
  */
 #include "base/text/columns.h"
 #include "codegen/codegen.h"
-#include "codegen/words.h"
 #include "fsched/graph.h"
+#include "model/kinds.h"
 #include "model/sync.h"
 
 typedef struct fs_listing {
@@ -82,7 +82,7 @@ static void put_header(fs_listing *l) {
   put_u64(l, ", lower bound ", s->meta->lower_bound);
   put_u64(l, "\nops ", s->n_ops);
   put_u64(l, ", commands ", s->n_commands);
-  if (s->meta->sync == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(s->meta->sync)) {
     put_u64(l, ", waits ", s->n_waits);
   }
   put_u64(l, ", buffers ", s->n_buffers);
@@ -92,10 +92,15 @@ static void put_header(fs_listing *l) {
     put_u64(l, ", concurrency ", s->meta->concurrency);
   }
   put(l, "\n");
-  if (s->meta->sync == FS_SYNC_BARRIER) {
-    put_barriers(l);
-  } else if (s->meta->sync == FS_SYNC_BLOCK) {
-    put_stops(l);
+  switch (fs_stream_sync(s)) {
+    case FS_SYNC_TIMELINE:
+      break;
+    case FS_SYNC_BARRIER:
+      put_barriers(l);
+      break;
+    case FS_SYNC_BLOCK:
+      put_stops(l);
+      break;
   }
 }
 
@@ -156,19 +161,22 @@ static void put_clock(fs_listing *l, const fs_stream_wait *w, uint32_t n) {
 }
 
 static void put_what(fs_listing *l, const fs_stream_command *c) {
-  if (c->kind == FS_COMMAND_RUN) {
-    put(l, "run ");
-    put_name(l, l->s->ops[c->target].name);
-    if (c->gang_axis != FS_NONE) {
-      put(l, " with ");
-      put_name(l, l->s->axes[c->gang_axis].name);
-      put_u64(l, ":", c->gang_epoch);
-    }
-    return;
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      put(l, "run ");
+      put_name(l, l->s->ops[c->target].name);
+      break;
+    case FS_COMMAND_COPY:
+      put(l, fs_words_copy[c->direction]);
+      put(l, " ");
+      put_version(l, c->target);
+      break;
   }
-  put(l, fs_words_direction[c->direction]);
-  put(l, " ");
-  put_version(l, c->target);
+  if (c->gang_axis != FS_NONE) {
+    put(l, " with ");
+    put_name(l, l->s->axes[c->gang_axis].name);
+    put_u64(l, ":", c->gang_epoch);
+  }
 }
 
 static void put_place(fs_listing *l, const fs_stream_place *p) {
@@ -178,11 +186,11 @@ static void put_place(fs_listing *l, const fs_stream_place *p) {
     put_version(l, p->version);
     put(l, " ");
   }
-  switch ((fs_space)p->space) {
+  switch (fs_place_space(p)) {
     case FS_SPACE_MEMORY:
     case FS_SPACE_COUNTED:
       put_name(l, l->s->memories[p->index].name);
-      put(l, p->space == FS_SPACE_COUNTED ? " units" : "");
+      put(l, fs_space_has_units(p->space) ? " units" : "");
       break;
     case FS_SPACE_RESOURCE:
       put_name(l, l->s->resources[p->index].name);
@@ -266,20 +274,20 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
 }
 
 static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
-  fs_sync_kind sync = (fs_sync_kind)l->s->meta->sync;
+  fs_sync_kind sync = fs_stream_sync(l->s);
   put_u64(l, "", m->epoch);
   fs_columns_cell(c, FS_RIGHT);
   put_u64(l, "", m->start);
   fs_columns_cell(c, FS_RIGHT);
   put_u64(l, "", m->end);
   fs_columns_cell(c, FS_RIGHT);
-  if (sync == FS_SYNC_BLOCK) {
+  if (fs_sync_has_stops(sync)) {
     put_u64(l, "", m->issue);
     fs_columns_cell(c, FS_RIGHT);
   }
   put_what(l, m);
   fs_columns_cell(c, FS_LEFT);
-  if (sync == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(sync)) {
     put_clock(l, l->s->waits + m->wait0, m->n_waits);
     fs_columns_cell(c, FS_LEFT);
     put(l, m->signal ? fs_words_scope[m->scope] : "-");
@@ -393,8 +401,8 @@ static fs_status put_all(fs_listing *l, fs_text *out) {
   for (uint32_t q = 0; q < l->s->n_queues; q++) {
     FS_TRY(put_queue(l, q, out));
   }
-  return l->s->meta->sync == FS_SYNC_BLOCK && l->s->n_commands != 0 ? put_issue_order(l, out)
-                                                                    : FSCHED_OK;
+  return fs_sync_has_stops(l->s->meta->sync) && l->s->n_commands != 0 ? put_issue_order(l, out)
+                                                                      : FSCHED_OK;
 }
 
 fs_status fsched_program_text(fsched_context *ctx, const fsched_program *p, char **text,

@@ -7,7 +7,7 @@ static const uint64_t extent_limit = (uint64_t)1 << 62;
 
 /* Every version has bytes of its own in this memory. */
 static bool roomy(const fs_memory *m) {
-  return !fs_memory_bounded(m) || m->placement == FSCHED_COUNTED;
+  return !fs_memory_bounded(m) || !fs_placement_has_addresses(m->placement);
 }
 
 static fs_status bump(fs_layout *l, uint32_t memory, uint64_t size, uint64_t *address) {

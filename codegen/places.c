@@ -5,7 +5,7 @@
 #include "base/group.h"
 
 static bool contiguous(const fs_memory *m) {
-  return fs_memory_bounded(m) && m->placement == FSCHED_CONTIGUOUS;
+  return fs_memory_bounded(m) && fs_placement_has_addresses(m->placement);
 }
 
 /* Lanes of memories, or the others, by owner. */

@@ -46,7 +46,7 @@ static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
     return;
   }
   uint32_t copy = item - g->n_ops;
-  fs_text_puts(t, s->copy_kind[copy] == FS_SPILL_WRITE ? "write " : "read ");
+  fs_text_printf(t, "%s ", fs_words_copy[s->copy_kind[copy]]);
   put_version(t, g, s->copy_version[copy]);
 }
 
@@ -120,7 +120,7 @@ static void put_residency(fs_columns *c, const fs_schedule *s, uint32_t r) {
   }
   fs_columns_cell(c, FS_LEFT);
   cell_text(c, m->name);
-  if (m->placement == FSCHED_COUNTED) {
+  if (!fs_placement_has_addresses(m->placement)) {
     put_u64(&c->text, "", s->res_size[r]);
   } else {
     put_interval(&c->text, s->res_address[r], s->res_address[r] + s->res_size[r]);
@@ -152,12 +152,11 @@ fs_status fs_dump_schedule(fs_text *t, const fs_schedule *s) {
 }
 
 static void put_edge(fs_columns *c, const fs_sync *y, uint32_t edge) {
-  static const char *const why[] = {"reuse", "resource", "concurrency", "barrier"};
   put_item(&c->text, y->schedule, y->control_from[edge]);
   fs_columns_cell(c, FS_LEFT);
   put_item(&c->text, y->schedule, y->control_to[edge]);
   fs_columns_cell(c, FS_LEFT);
-  cell_text(c, why[y->control_why[edge]]);
+  cell_text(c, fs_words_why[y->control_why[edge]]);
 }
 
 static void put_lane(fs_columns *c, const fs_schedule *s, const fs_lane *lane) {
@@ -236,14 +235,13 @@ static void cell_clock(fs_columns *c, const fs_schedule *s, const fs_wait *entry
 }
 
 static void put_command(fs_columns *c, const fs_sync *sync, uint32_t command, uint32_t epoch) {
-  static const char *const scopes[] = {"queue", "device", "device_group", "process", "system"};
   const fs_schedule *s = sync->schedule;
   cell_u64(c, epoch);
   put_item(&c->text, s, sync->command_item[command]);
   fs_columns_cell(c, FS_LEFT);
   uint32_t first = sync->wait0[command];
   cell_clock(c, s, sync->wait + first, sync->wait0[command + 1] - first);
-  cell_text(c, sync->signal[command] ? scopes[sync->scope[command]] : "-");
+  cell_text(c, sync->signal[command] ? fs_words_scope[sync->scope[command]] : "-");
   first = sync->frontier0[command];
   cell_clock(c, s, sync->frontier + first, sync->frontier0[command + 1] - first);
   cell_text(c, sync->tainted[command] ? "tainted" : "");

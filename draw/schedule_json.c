@@ -20,21 +20,11 @@ static void put_line(fs_text *t, uint32_t index) {
 
 static void put_end(fs_text *t, uint32_t n) { fs_text_puts(t, n == 0 ? "]" : "\n ]"); }
 
-const char *fs_schedule_status_name(fs_schedule_status status) {
-  static const char *const names[] = {"optimal", "feasible", "infeasible"};
-  return names[status];
-}
-
-static const char *why_name(fs_why why) {
-  static const char *const names[] = {"reuse", "resource", "concurrency", "barrier"};
-  return names[why];
-}
-
 const char *fs_item_kind_name(const fs_schedule *s, uint32_t item) {
   if (!fs_item_is_copy(s, item)) {
     return "op";
   }
-  return s->copy_kind[item - s->graph->n_ops] == FS_SPILL_WRITE ? "spill_write" : "spill_read";
+  return fs_words_spill[s->copy_kind[item - s->graph->n_ops]];
 }
 
 static void put_version(fs_text *t, const char *prefix, const fsched_graph *g, uint32_t version) {
@@ -70,7 +60,7 @@ static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
     put_version(t, "\"buffer\": ", s->graph, s->res_version[r]);
   }
   put_text(t, ", \"memory\": ", m->name);
-  if (m->placement == FSCHED_CONTIGUOUS) {
+  if (fs_placement_has_addresses(m->placement)) {
     put_key(t, ", \"address\": ", s->res_address[r]);
   }
   put_key(t, ", \"size\": ", s->res_size[r]);
@@ -94,7 +84,7 @@ static fs_status put_edges(fs_text *t, const fs_schedule *s, const fs_sync *sync
     put_line(t, e);
     put_key(t, "\"from\": ", position[sync->control_from[e]]);
     put_key(t, ", \"to\": ", position[sync->control_to[e]]);
-    put_text(t, ", \"why\": ", why_name((fs_why)sync->control_why[e]));
+    put_text(t, ", \"why\": ", fs_words_why[sync->control_why[e]]);
     fs_text_puts(t, "}");
   }
   put_end(t, n);
@@ -107,7 +97,7 @@ static void put_head(fs_text *t, const fs_schedule *s) {
   if (s->graph->target.time_unit != NULL) {
     put_text(t, ",\n \"time_unit\": ", s->graph->target.time_unit);
   }
-  put_text(t, ",\n \"status\": ", fs_schedule_status_name(s->status));
+  put_text(t, ",\n \"status\": ", fs_words_schedule_status[s->status]);
   put_key(t, ",\n \"makespan\": ", s->makespan);
   put_key(t, ",\n \"lower_bound\": ", s->lower_bound);
 }

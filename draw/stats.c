@@ -161,7 +161,7 @@ static void wait_list(fs_text *t, const fs_sync *sync) {
 static fs_status barriers(fs_stats *o, fs_arena *arena) {
   const fs_sync *sync = o->sync;
   key(o, "barriers");
-  if (sync == NULL || sync->kind != FS_SYNC_BARRIER) {
+  if (sync == NULL || !fs_sync_has_barriers(sync->kind)) {
     fs_text_puts(o->t, "{\"bound\": null, \"used\": null, \"width\": null}");
     return FSCHED_OK;
   }
@@ -185,7 +185,7 @@ static fs_status barriers(fs_stats *o, fs_arena *arena) {
 static void syncs(fs_stats *o) {
   const fs_sync *sync = o->sync;
   key(o, "syncs");
-  if (sync == NULL || sync->kind != FS_SYNC_BLOCK) {
+  if (sync == NULL || !fs_sync_has_stops(sync->kind)) {
     fs_text_puts(o->t, "null");
     return;
   }

@@ -5,7 +5,6 @@
 
 #include "model/handle.h"
 
-const char *fs_schedule_status_name(fs_schedule_status status);
 const char *fs_item_kind_name(const fs_schedule *s, uint32_t item);
 
 /* Appends an object; its members stand on lines that begin with `indent` and a space. */

@@ -8,7 +8,7 @@
 static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
   const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
   fs_text_visible(t, m->name);
-  if (m->placement == FSCHED_COUNTED) {
+  if (!fs_placement_has_addresses(m->placement)) {
     fs_text_printf(t, "(%llu)", (unsigned long long)s->res_size[r]);
   } else {
     fs_text_printf(t, "[%llu,%llu)", (unsigned long long)s->res_address[r],

@@ -25,13 +25,13 @@ static fs_status finish(const fs_dot_job *job, fs_status status, char *text, siz
 
 /* Asked for and never there: nothing would say why none is drawn. */
 static fs_status check_barriers(const fs_dot_job *job, const fsched_program *program) {
-  fs_sync_kind sync = (fs_sync_kind)program->view.meta->sync;
-  if (!job->options.barriers || sync == FS_SYNC_BARRIER) {
+  fs_sync_kind sync = fs_stream_sync(&program->view);
+  if (!job->options.barriers || fs_sync_has_barriers(sync)) {
     return FSCHED_OK;
   }
   return fs_usage(job->cli->ctx, "what makes a command wait is drawn without it",
                   "--barrier-nodes is for programs with barriers, and %s has %s",
-                  fs_cli_shown(job->input), sync == FS_SYNC_BLOCK ? "syncs" : "waits");
+                  fs_cli_shown(job->input), fs_sync_has_stops(sync) ? "syncs" : "waits");
 }
 
 static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t size) {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #include "base/names.h"
+#include "exec/host/backends.h"
+#include "model/kinds.h"
 
 #define FS_ON(command) (1u << FS_CMD_##command)
 #define FS_ON_ALL ((1u << FS_CMD_COUNT) - 1)
@@ -381,6 +383,11 @@ const char *fs_args_last(const fs_args *args, fs_option option) {
     }
   }
   return NULL;
+}
+
+uint32_t fs_args_choice(const fs_args *args, fs_option option, uint32_t otherwise) {
+  const char *value = fs_args_last(args, option);
+  return value == NULL ? otherwise : fs_choice_index(fs_option_table[option].argument, value);
 }
 
 fs_status fs_args_all(fs_arena *arena, const fs_args *args, fs_option option,

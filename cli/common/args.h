@@ -61,6 +61,8 @@ const char *fs_args_last(const fs_args *args, fs_option option);
 static inline bool fs_args_has(const fs_args *args, fs_option option) {
   return fs_args_last(args, option) != NULL;
 }
+/* The last value of an option that is a choice, as its index; `otherwise` when it is not given. */
+uint32_t fs_args_choice(const fs_args *args, fs_option option, uint32_t otherwise);
 /* All values of a repeatable option, in order. */
 fs_status fs_args_all(fs_arena *arena, const fs_args *args, fs_option option,
                       const char *const **values, size_t *n) FS_MUST_USE;

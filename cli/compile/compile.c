@@ -13,6 +13,7 @@
 #include "cli/compile/dump.h"
 #include "cli/compile/emit.h"
 #include "cli/compile/refine.h"
+#include "compile/passes.h"
 #include "model/handle.h"
 
 typedef struct fs_job {
@@ -80,23 +81,34 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
 }
 
 /* Passes that are for one kind of sync, or for those who ask. */
-static bool pass_runs(const fs_cli *cli, const fs_job *job, uint32_t pass) {
-  const char *name = fsched_pass_name(pass);
-  fs_sync_kind sync = job->options.barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
-  return strcmp(name, "barrier") == 0 ? sync == FS_SYNC_BARRIER
-         : strcmp(name, "block") == 0 ? sync == FS_SYNC_BLOCK
-         : strcmp(name, "refine") == 0
-             ? fs_args_has(&cli->args, FS_OPTION_REFINE) &&
-                   strcmp(fs_args_last(&cli->args, FS_OPTION_REFINE), "none") != 0
-         : strcmp(name, "verify") == 0 ? fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT)
-                                       : true;
+static bool pass_runs(const fs_job *job, fs_pass pass) {
+  const fsched_compile_options *o = &job->options;
+  fs_sync_kind sync = o->barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
+  switch (pass) {
+    case FS_PASS_BOUNDS:
+    case FS_PASS_LISTSCHED:
+    case FS_PASS_CTRLEDGE:
+    case FS_PASS_WAITS:
+    case FS_PASS_CODEGEN:
+    case FS_PASS_COUNT:
+      break;
+    case FS_PASS_REFINE:
+      return fs_refine_has_models(o->refine);
+    case FS_PASS_BARRIER:
+      return fs_sync_has_barriers(sync);
+    case FS_PASS_BLOCK:
+      return fs_sync_has_stops(sync);
+    case FS_PASS_VERIFY:
+      return o->verify != 0;
+  }
+  return true;
 }
 
 /* Nothing would be shown of what is asked for by name. */
 static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
   for (size_t i = 0; i < job->dumps.n; i++) {
     for (uint32_t pass = 0; pass < fsched_pass_count(); pass++) {
-      if (job->dumps.at[i].passes == (uint64_t)1 << pass && !pass_runs(cli, job, pass)) {
+      if (job->dumps.at[i].passes == (uint64_t)1 << pass && !pass_runs(job, (fs_pass)pass)) {
         return fs_usage(cli->ctx, fsched_pass_summary(pass),
                         "the pass '%s' does not run for this target", fsched_pass_name(pass));
       }
@@ -107,17 +119,16 @@ static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
 
 /* How barriers are shared says nothing where there are none. */
 static fs_status check_method(fs_cli *cli, const fs_job *job) {
-  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
   const fs_target *t = &job->graph->target;
-  if (method == NULL) {
+  if (!fs_args_has(&cli->args, FS_OPTION_BARRIER_METHOD)) {
     return FSCHED_OK;
   }
-  if (job->options.barriers == 0 && t->sync != FS_SYNC_BARRIER) {
+  if (job->options.barriers == 0 && !fs_sync_has_barriers(t->sync)) {
     return fs_usage(cli->ctx, "add --barriers N, or give the target 'sync: barrier'",
                     "--barrier-method is for targets with barriers");
   }
   uint32_t bound = job->options.barriers != 0 ? job->options.barriers : t->barrier_count;
-  if (bound == FSCHED_BARRIERS_AUTO && strcmp(method, "published") == 0) {
+  if (bound == FSCHED_BARRIERS_AUTO && fs_barrier_method_published(job->options.barrier_method)) {
     return fs_usage(cli->ctx, "add --barriers N",
                     "--barrier-method published needs to know how many barriers there are");
   }
@@ -148,19 +159,15 @@ static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
 }
 
 static fs_status read_options(fs_cli *cli, fs_job *job) {
-  const char *evict = fs_args_last(&cli->args, FS_OPTION_EVICT);
   const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
-  const char *method = fs_args_last(&cli->args, FS_OPTION_BARRIER_METHOD);
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
   job->options = (fsched_compile_options){
       .size = sizeof job->options,
-      .evict =
-          evict != NULL && strcmp(evict, "lru") == 0 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
+      .evict = (fsched_evict)fs_args_choice(&cli->args, FS_OPTION_EVICT, FSCHED_EVICT_FARTHEST),
       .verify = fs_args_has(&cli->args, FS_OPTION_CHECK_RESULT),
       .pass_seconds = job->pass_seconds,
-      .barrier_method = method != NULL && strcmp(method, "published") == 0
-                            ? FSCHED_BARRIERS_PUBLISHED
-                            : FSCHED_BARRIERS_BEST,
+      .barrier_method = (fsched_barrier_method)fs_args_choice(&cli->args, FS_OPTION_BARRIER_METHOD,
+                                                              FSCHED_BARRIERS_BEST),
   };
   if (seed != NULL) {
     (void)fs_parse_u64(seed, &job->options.seed);
@@ -237,10 +244,10 @@ static uint32_t count_stacks(const fs_target *target) {
 /* What the target's kind of sync takes: barriers, or full stops. */
 static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   const fs_schedule *s = sync->schedule;
-  if (sync->kind == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(sync->kind)) {
     return;
   }
-  if (sync->kind == FS_SYNC_BLOCK) {
+  if (fs_sync_has_stops(sync->kind)) {
     fs_text_printf(t, "  syncs: %u full, %u counting", sync->n_full, sync->n_stops - sync->n_full);
     uint32_t stacks = count_stacks(&s->graph->target);
     if (stacks != 0) {
@@ -315,7 +322,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   fs_text_printf(t, ", lower bound %llu%s", (unsigned long long)s->lower_bound,
                  s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
   put_peaks(t, s);
-  if (sync->kind == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(sync->kind)) {
     put_plural(t, ", ", sync->waits_emitted, "wait");
   }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
@@ -348,11 +355,11 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
   fs_text_puts(t, "\n");
 }
 
-static void put_times(fs_text *t, const fs_cli *cli, const fs_job *job) {
+static void put_times(fs_text *t, const fs_job *job) {
   fs_times times = {0};
   fs_times_add(&times, "read", "The graph file.", job->read_ns);
   for (uint32_t i = 0; i < fsched_pass_count(); i++) {
-    if (pass_runs(cli, job, i)) {
+    if (pass_runs(job, (fs_pass)i)) {
       fs_times_add(&times, fsched_pass_name(i), fsched_pass_summary(i),
                    (uint64_t)(job->pass_seconds[i] * 1e9));
     }
@@ -383,7 +390,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
     put_bounds(&t, job->schedule->schedule);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
-    put_times(&t, cli, job);
+    put_times(&t, job);
   }
   if (cli->verbose) {
     put_written(&t, job);

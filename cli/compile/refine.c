@@ -45,11 +45,8 @@ static fs_status take_limits(fs_cli *cli, fsched_compile_options *o) {
 }
 
 fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
-  const char *refine = fs_args_last(&cli->args, FS_OPTION_REFINE);
-  o->refine = refine == NULL || strcmp(refine, "none") == 0 ? FSCHED_REFINE_NONE
-              : strcmp(refine, "ilp") == 0                  ? FSCHED_REFINE_ILP
-                                                            : FSCHED_REFINE_PACK;
-  FS_TRY(check_needs_refine(cli, o->refine != FSCHED_REFINE_NONE));
+  o->refine = (fsched_refine)fs_args_choice(&cli->args, FS_OPTION_REFINE, FSCHED_REFINE_NONE);
+  FS_TRY(check_needs_refine(cli, fs_refine_has_models(o->refine)));
   FS_TRY(take_limits(cli, o));
   o->solver_cmd = fs_args_last(&cli->args, FS_OPTION_SOLVER_CMD);
   if (o->solver_cmd != NULL && o->solver_cmd[strspn(o->solver_cmd, " \t\n")] == '\0') {
@@ -138,7 +135,7 @@ static void on_news(void *user, const fsched_refine_state *state) {
 
 fs_status fs_cli_refine_begin(fs_cli *cli, fsched_compile_options *o, fs_cli_refinement *r) {
   const char *path = fs_args_last(&cli->args, FS_OPTION_SOLUTION);
-  if (o->refine == FSCHED_REFINE_NONE) {
+  if (!fs_refine_has_models(o->refine)) {
     return FSCHED_OK;
   }
   if (path != NULL) {

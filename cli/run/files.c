@@ -17,13 +17,12 @@ static const fs_stream_buffer *find(const fs_stream *s, const char *name) {
 }
 
 static bool fits(const fs_stream_buffer *b, bool input) {
-  return input ? b->io == FSCHED_IO_INPUT || b->io == FSCHED_IO_CONSTANT
-               : b->io == FSCHED_IO_OUTPUT;
+  return input ? fs_io_is_input(b->io) : fs_io_is_output(b->io);
 }
 
 /* What else has the name. */
 static const char *other_use(const fs_stream_buffer *b) {
-  switch (b->io) {
+  switch ((fsched_io)b->io) {
     case FSCHED_IO_INPUT:
       return "it is an input: --input NAME=FILE";
     case FSCHED_IO_CONSTANT:
@@ -32,9 +31,10 @@ static const char *other_use(const fs_stream_buffer *b) {
       return "it is an output: --output NAME=FILE";
     case FSCHED_IO_STATE:
       return "it is state, which only a program of your own can read and write (libfsched(3))";
-    default:
-      return "it is neither input nor output of the graph, which 'io' of the buffer says";
+    case FSCHED_IO_NONE:
+      break;
   }
+  return "it is neither input nor output of the graph, which 'io' of the buffer says";
 }
 
 /* Why there is no such file to be; NULL: nothing comes to mind. */

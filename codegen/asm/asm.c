@@ -8,8 +8,8 @@
 
 #include "codegen/draft.h"
 #include "codegen/load/load.h"
-#include "codegen/words.h"
 #include "fsched/graph.h"
+#include "model/kinds.h"
 
 /* Appends a text to the strings; no node is FS_NONE. */
 static fs_status add_string(fs_asm *a, uint32_t node, uint32_t *offset) {
@@ -90,7 +90,7 @@ static fs_status axis(fs_asm *a, uint32_t node) {
   FS_TRY(add_string(a, value[AXIS_NAME], &r.name));
   FS_TRY(axis_id(a, value[AXIS_ID], &r.id));
   FS_TRY(fs_fields_word(&a->f, value[AXIS_KIND], FS_WORDS(fs_words_axis), &r.kind));
-  if (r.kind == FS_AXIS_COLLECTIVE) {
+  if (fs_axis_has_members(r.kind)) {
     r.member0 = (uint32_t)a->axis_members.n;
     if (value[AXIS_MEMBERS] == FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "key 'members' is missing");
@@ -129,7 +129,7 @@ static fs_status memory(fs_asm *a, uint32_t node) {
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_ALIGN], &r.align));
   FS_TRY(
       fs_fields_word(&a->f, value[MEMORY_PLACEMENT], FS_WORDS(fs_words_placement), &r.placement));
-  if (r.placement == FSCHED_STACK) {
+  if (fs_placement_is_stack(r.placement)) {
     r.placement = FSCHED_CONTIGUOUS;
     r.stack = 1;
   }
@@ -221,14 +221,14 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t 
 /* ---- ops */
 
 /* Exactly one of the tags, then version and range. */
-enum { ARG_VERSION = FSCHED_VALUE + 1, ARG_AT, ARG_FIELDS };
-static const fs_field arg_fields[ARG_FIELDS] = {
-    {"in", false},     {"out", false},   {"inout", false},   {"out_existing", false},
-    {"no_dep", false}, {"value", false}, {"version", false}, {"at", false}};
+enum { ARG_VERSION = FS_N_TAGS, ARG_AT, ARG_FIELDS };
+#define TAG_FIELD(id, word, ...) {word, false},
+static const fs_field arg_fields[ARG_FIELDS] = {FS_TAGS(TAG_FIELD){"version", false},
+                                                {"at", false}};
 
 static fs_status arg_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) {
   *tag = FS_NONE;
-  for (uint32_t i = 0; i <= FSCHED_VALUE; i++) {
+  for (uint32_t i = 0; i < FS_N_TAGS; i++) {
     if (value[i] != FS_NONE && *tag != FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[i], "an arg has one tag");
     }
@@ -261,11 +261,11 @@ static fs_status arg(fs_asm *a, uint32_t node) {
   fs_stream_arg r = {.buffer = FS_NONE, .version = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, arg_fields, ARG_FIELDS, value));
   FS_TRY(arg_tag(a, node, value, &r.tag));
-  if (r.tag == FSCHED_VALUE) {
+  if (!fs_tag_names_buffer(r.tag)) {
     if (value[ARG_VERSION] != FS_NONE || value[ARG_AT] != FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a value has no version and no range");
     }
-    FS_TRY(fs_fields_i64(&a->f, value[FSCHED_VALUE], &r.value));
+    FS_TRY(fs_fields_i64(&a->f, value[r.tag], &r.value));
     return fs_asm_push(a, args, r);
   }
   FS_TRY(fs_fields_name(&a->f, value[r.tag], &a->buffer_names, "buffer", &r.buffer));
@@ -514,10 +514,11 @@ static fs_status meta(fs_asm *a, const uint32_t *value) {
   FS_TRY(fs_fields_u64(&a->f, value[TOP_LOWER_BOUND], &r.lower_bound));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_CONCURRENCY], &r.concurrency));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_FRONTIER_CAPACITY], &r.frontier_capacity));
-  r.barrier_count = r.barrier_slots = r.sync == FS_SYNC_BARRIER ? FS_NONE : 0;
+  r.barrier_count = r.barrier_slots = fs_sync_has_barriers(r.sync) ? FS_NONE : 0;
   FS_TRY(fs_asm_push(a, meta, r));
-  FS_TRY(fs_asm_only(a, 0, "barriers", value[TOP_BARRIERS], FS_SYNC_BARRIER));
-  FS_TRY(fs_asm_only(a, 0, "stops", value[TOP_STOPS], FS_SYNC_BLOCK));
+  FS_TRY(fs_asm_only(a, 0, "barriers", value[TOP_BARRIERS], fs_sync_has_barriers(r.sync),
+                     FS_SYNC_BARRIER));
+  FS_TRY(fs_asm_only(a, 0, "stops", value[TOP_STOPS], fs_sync_has_stops(r.sync), FS_SYNC_BLOCK));
   return value[TOP_BARRIERS] == FS_NONE ? FSCHED_OK
                                         : fs_asm_barriers(a, value[TOP_BARRIERS], &a->meta.at[0]);
 }

@@ -28,10 +28,10 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *ve
 /* The commands of one queue, a list. */
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
 
-/* The key that programs of one kind of sync have and others have not: missing, or there without
- * need, is an error at its place. */
-fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
-                      fs_sync_kind kind) FS_MUST_USE;
+/* The key that programs have by their kind of sync: missing where it is wanted, or there where it
+ * is not, is an error at its place.  `of`: a kind that has it. */
+fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value, bool wanted,
+                      fs_sync_kind of) FS_MUST_USE;
 /* The machine's barriers; the syncs. */
 fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) FS_MUST_USE;
 fs_status fs_asm_stops(fs_asm *a, uint32_t list) FS_MUST_USE;

@@ -2,15 +2,7 @@
 /* Commands of program text.  A place says by its keys what it is; which arg or scratch it belongs
  * to follows from its position and its memory (lib/model/stream/stream.h, fs_stream_place). */
 #include "codegen/asm/asm.h"
-#include "codegen/words.h"
 #include "fsched/graph.h"
-
-/* Of fs_words_command, the first are those of commands. */
-enum {
-  COMMAND_KINDS = FS_COMMAND_COPY + 1,
-  COMMAND_BARRIER_WAIT = COMMAND_KINDS,
-  COMMAND_BARRIER_UPDATE
-};
 
 enum {
   COMMAND_KIND,
@@ -95,49 +87,41 @@ enum {
   PLACE_BUFFER,
   PLACE_VERSION,
   PLACE_SCRATCH,
-  PLACE_MEMORY,
-  PLACE_COUNTED,
-  PLACE_RESOURCE,
-  PLACE_CONCURRENCY,
-  PLACE_ADDRESS,
+  PLACE_SPACE, /* a key for each */
+  PLACE_ADDRESS = PLACE_SPACE + FS_N_SPACES,
   PLACE_SIZE,
   PLACE_MODE,
   PLACE_FIELDS
 };
+#define SPACE_FIELD(id, word, ...) {word, false},
 static const fs_field place_fields[PLACE_FIELDS] = {
-    {"buffer", false},  {"version", false},  {"scratch", false},     {"memory", false},
-    {"counted", false}, {"resource", false}, {"concurrency", false}, {"address", true},
+    {"buffer", false},  {"version", false},
+    {"scratch", false}, FS_SPACES(SPACE_FIELD){"address", true},
     {"size", true},     {"mode", true}};
 
 static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_place *p) {
   uint32_t found = FS_NONE;
-  for (uint32_t i = PLACE_MEMORY; i <= PLACE_CONCURRENCY; i++) {
-    if (value[i] != FS_NONE && found != FS_NONE) {
-      return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[i],
+  for (uint32_t i = 0; i < FS_N_SPACES; i++) {
+    if (value[PLACE_SPACE + i] != FS_NONE && found != FS_NONE) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[PLACE_SPACE + i],
                             "a place has one of memory, counted, resource, concurrency");
     }
-    found = value[i] != FS_NONE ? i : found;
+    found = value[PLACE_SPACE + i] != FS_NONE ? i : found;
   }
-  bool yes = true;
-  switch (found) {
-    case PLACE_MEMORY:
-    case PLACE_COUNTED:
-      FS_TRY(fs_fields_name(&a->f, value[found], &a->memory_names, "memory", &p->index));
-      break;
-    case PLACE_RESOURCE:
-      FS_TRY(fs_fields_name(&a->f, value[found], &a->resource_names, "resource", &p->index));
-      break;
-    case PLACE_CONCURRENCY:
-      FS_TRY(fs_fields_bool(&a->f, value[found], &yes));
-      break;
-    default:
-      yes = false;
+  uint32_t of = found == FS_NONE ? FS_NONE : value[PLACE_SPACE + found];
+  bool yes = found != FS_NONE;
+  if (fs_space_in_memory(found)) {
+    FS_TRY(fs_fields_name(&a->f, of, &a->memory_names, "memory", &p->index));
+  } else if (fs_space_of_resource(found)) {
+    FS_TRY(fs_fields_name(&a->f, of, &a->resource_names, "resource", &p->index));
+  } else if (yes) {
+    FS_TRY(fs_fields_bool(&a->f, of, &yes));
   }
   if (!yes) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
                           "the place has no memory, counted, resource or concurrency");
   }
-  p->space = (uint8_t)(found - PLACE_MEMORY); /* fs_space in the order of the keys */
+  p->space = (uint8_t)found;
   return FSCHED_OK;
 }
 
@@ -145,7 +129,7 @@ static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs
 static uint32_t next_arg(const fs_asm *a, const fs_stream_op *op, uint32_t *arg) {
   while (*arg < op->arg0 + op->n_args) {
     uint32_t found = (*arg)++;
-    if (a->args.at[found].tag != FSCHED_VALUE) {
+    if (fs_tag_names_buffer(a->args.at[found].tag)) {
       return found;
     }
   }
@@ -156,7 +140,7 @@ static fs_status place_scratch(fs_asm *a, uint32_t node, const fs_stream_command
                                fs_stream_place *p) {
   uint32_t op_id;
   FS_TRY(fs_fields_name(&a->f, node, &a->op_names, "op", &op_id));
-  if (r->kind != FS_COMMAND_RUN || op_id != r->target || p->space > FS_SPACE_COUNTED) {
+  if (!fs_command_has_op(r) || op_id != r->target || !fs_space_in_memory(p->space)) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, node,
                           "scratch belongs to the op of its command and lies in a memory");
   }
@@ -183,7 +167,7 @@ static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_c
   uint32_t buffer;
   FS_TRY(fs_fields_name(&a->f, value[PLACE_BUFFER], &a->buffer_names, "buffer", &buffer));
   FS_TRY(fs_asm_version(a, buffer, value[PLACE_VERSION], &p->version));
-  if (r->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY) {
+  if (fs_command_has_op(r) && fs_space_has_bytes(p->space)) {
     p->arg = next_arg(a, &a->ops.at[r->target], arg);
     if (p->arg == FS_NONE || a->args.at[p->arg].buffer != buffer) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, value[PLACE_BUFFER],
@@ -213,7 +197,7 @@ static fs_status place(fs_asm *a, uint32_t node, const fs_stream_command *r, uin
 }
 
 static fs_status places(fs_asm *a, uint32_t list, fs_stream_command *r) {
-  uint32_t node, arg = r->kind == FS_COMMAND_RUN ? a->ops.at[r->target].arg0 : 0;
+  uint32_t node, arg = fs_command_has_op(r) ? a->ops.at[r->target].arg0 : 0;
   r->place0 = (uint32_t)a->places.n;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_places));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
@@ -224,24 +208,46 @@ static fs_status places(fs_asm *a, uint32_t list, fs_stream_command *r) {
 
 /* ---- commands */
 
+static const char *wanted_keys(fs_command_kind kind) {
+  const char *text = NULL;
+  switch (kind) {
+    case FS_COMMAND_RUN:
+      text = "a command that runs has an op, and no buffer, version or direction";
+      break;
+    case FS_COMMAND_COPY:
+      text = "a copy has a buffer, a version and a direction, and no op";
+      break;
+  }
+  return text;
+}
+
+static bool has_target_keys(const uint32_t *value, uint32_t kind) {
+  bool version = fs_kind_has_version(kind);
+  return (value[COMMAND_OP] != FS_NONE) == fs_kind_has_op(kind) &&
+         (value[COMMAND_BUFFER] != FS_NONE) == version &&
+         (value[COMMAND_VERSION] != FS_NONE) == version &&
+         (value[COMMAND_DIRECTION] != FS_NONE) == fs_kind_has_direction(kind);
+}
+
 static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_command *r) {
   uint32_t kind, direction, buffer;
-  FS_TRY(fs_fields_word(&a->f, value[COMMAND_KIND], fs_words_command, COMMAND_KINDS, &kind));
+  FS_TRY(fs_fields_word(&a->f, value[COMMAND_KIND], fs_words_entry, FS_N_COMMAND_KINDS, &kind));
   r->kind = (uint8_t)kind;
-  bool run = kind == FS_COMMAND_RUN;
-  if ((value[COMMAND_OP] != FS_NONE) != run || (value[COMMAND_BUFFER] == FS_NONE) != run ||
-      (value[COMMAND_VERSION] == FS_NONE) != run || (value[COMMAND_DIRECTION] == FS_NONE) != run) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
-                          run ? "a command that runs has an op, and no buffer, version or direction"
-                              : "a copy has a buffer, a version and a direction, and no op");
+  if (!has_target_keys(value, kind)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "%s",
+                          wanted_keys(fs_command_kind_of(r)));
   }
-  if (run) {
-    return fs_fields_name(&a->f, value[COMMAND_OP], &a->op_names, "op", &r->target);
+  if (fs_kind_has_op(kind)) {
+    FS_TRY(fs_fields_name(&a->f, value[COMMAND_OP], &a->op_names, "op", &r->target));
   }
-  FS_TRY(fs_fields_name(&a->f, value[COMMAND_BUFFER], &a->buffer_names, "buffer", &buffer));
-  FS_TRY(fs_asm_version(a, buffer, value[COMMAND_VERSION], &r->target));
-  FS_TRY(fs_fields_word(&a->f, value[COMMAND_DIRECTION], FS_WORDS(fs_words_direction), &direction));
-  r->direction = (uint8_t)direction;
+  if (fs_kind_has_version(kind)) {
+    FS_TRY(fs_fields_name(&a->f, value[COMMAND_BUFFER], &a->buffer_names, "buffer", &buffer));
+    FS_TRY(fs_asm_version(a, buffer, value[COMMAND_VERSION], &r->target));
+  }
+  if (fs_kind_has_direction(kind)) {
+    FS_TRY(fs_fields_word(&a->f, value[COMMAND_DIRECTION], FS_WORDS(fs_words_copy), &direction));
+    r->direction = (uint8_t)direction;
+  }
   return FSCHED_OK;
 }
 
@@ -254,7 +260,8 @@ static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
   FS_TRY(fs_fields_u32(&a->f, value[COMMAND_EPOCH], &r.epoch));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_START], &r.start));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_END], &r.end));
-  FS_TRY(fs_asm_only(a, node, "issue", value[COMMAND_ISSUE], FS_SYNC_BLOCK));
+  FS_TRY(fs_asm_only(a, node, "issue", value[COMMAND_ISSUE], fs_sync_has_stops(a->meta.at[0].sync),
+                     FS_SYNC_BLOCK));
   FS_TRY(value[COMMAND_ISSUE] == FS_NONE ? FSCHED_OK
                                          : fs_fields_u32(&a->f, value[COMMAND_ISSUE], &r.issue));
   FS_TRY(waits(a, value[COMMAND_WAITS], &r));
@@ -279,37 +286,45 @@ static fs_stream_command fresh(const fs_asm *a) {
                              .barrier_update0 = (uint32_t)a->barrier_updates.n};
 }
 
-/* COMMAND_KINDS: of a node without a kind, which reading it as a command will say. */
-static fs_status kind_of(fs_asm *a, uint32_t node, uint32_t *kind) {
-  uint32_t pair;
+/* Of a node without a kind that of a command: reading it as one will say so. */
+static fs_status kind_of(fs_asm *a, uint32_t node, fs_entry_kind *kind) {
+  uint32_t pair, found = FS_ENTRY_RUN;
   FS_TRY(fs_fields_pairs(&a->f, node, &pair, NULL));
   uint32_t value = fs_node_get(a->f.doc, node, "kind");
-  return value == FS_NONE ? FSCHED_OK
-                          : fs_fields_word(&a->f, value, FS_WORDS(fs_words_command), kind);
+  if (value != FS_NONE) {
+    FS_TRY(fs_fields_word(&a->f, value, FS_WORDS(fs_words_entry), &found));
+  }
+  *kind = (fs_entry_kind)found;
+  return FSCHED_OK;
 }
 
+#define ENTRY_CASE(id, ...) case FS_ENTRY_##id:
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) {
   size_t first = a->commands.n;
   uint32_t node, waiting = FS_NONE; /* the first wait that has no command yet */
   fs_stream_command next = fresh(a);
   FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
-    uint32_t kind = COMMAND_KINDS;
+    fs_entry_kind kind;
     FS_TRY(kind_of(a, node, &kind));
-    if (kind == COMMAND_BARRIER_WAIT) {
-      waiting = waiting == FS_NONE ? node : waiting;
-      FS_TRY(fs_asm_barrier_wait(a, node, &next));
-    } else if (kind == COMMAND_BARRIER_UPDATE) {
-      if (waiting != FS_NONE || a->commands.n == first) {
-        return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
-                              "a barrier_update stands after the run or copy that it belongs to");
-      }
-      FS_TRY(fs_asm_barrier_update(a, node, &a->commands.at[a->commands.n - 1]));
-      next = fresh(a);
-    } else {
+    switch (kind) {
+      FS_COMMAND_KINDS(ENTRY_CASE)
       FS_TRY(command(a, node, next));
       next = fresh(a);
       waiting = FS_NONE;
+      break;
+      case FS_ENTRY_BARRIER_WAIT:
+        waiting = waiting == FS_NONE ? node : waiting;
+        FS_TRY(fs_asm_barrier_wait(a, node, &next));
+        break;
+      case FS_ENTRY_BARRIER_UPDATE:
+        if (waiting != FS_NONE || a->commands.n == first) {
+          return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                                "a barrier_update stands after the run or copy that it belongs to");
+        }
+        FS_TRY(fs_asm_barrier_update(a, node, &a->commands.at[a->commands.n - 1]));
+        next = fresh(a);
+        break;
     }
   }
   if (waiting != FS_NONE) {

@@ -4,18 +4,18 @@
  * A barrier stands in no list: every wait and update that names it says which physical one it is,
  * and for which time, and all have to say the same. */
 #include "codegen/asm/asm.h"
-#include "codegen/words.h"
+#include "model/kinds.h"
 
-fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
-                      fs_sync_kind kind) {
-  bool wanted = a->meta.at[0].sync == (uint32_t)kind, given = value != FS_NONE;
+fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value, bool wanted,
+                      fs_sync_kind of) {
+  bool given = value != FS_NONE;
   if (wanted == given) {
     return FSCHED_OK;
   }
   return wanted ? fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "key '%s' is missing", key)
                 : fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value,
                                  "'%s' belongs to programs with sync '%s', this one has '%s'", key,
-                                 fs_words_sync[kind], fs_words_sync[a->meta.at[0].sync]);
+                                 fs_words_sync[of], fs_words_sync[a->meta.at[0].sync]);
 }
 
 /* A number of the machine; what is not given stays. */
@@ -87,7 +87,8 @@ static fs_status agree(fs_asm *a, uint32_t node, uint32_t barrier, const char *w
 
 /* `value` as by barrier_fields; the slots aside. */
 static fs_status barrier(fs_asm *a, const uint32_t *value, const char *kind, uint32_t *out) {
-  FS_TRY(fs_asm_only(a, value[BARRIER_KIND], kind, value[BARRIER_KIND], FS_SYNC_BARRIER));
+  FS_TRY(fs_asm_only(a, value[BARRIER_KIND], kind, value[BARRIER_KIND],
+                     fs_sync_has_barriers(a->meta.at[0].sync), FS_SYNC_BARRIER));
   FS_TRY(find_barrier(a, value[BARRIER_BARRIER], out));
   fs_stream_barrier *b = &a->barriers.at[*out];
   FS_TRY(agree(a, value[BARRIER_PHYSICAL], *out, "physical", &b->physical));

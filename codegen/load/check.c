@@ -168,7 +168,7 @@ static fs_status check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char 
 /* ---- target */
 
 static fs_status check_machine(fs_checker *c, const fs_stream_meta *m) {
-  bool barrier = m->sync == FS_SYNC_BARRIER;
+  bool barrier = fs_sync_has_barriers(m->sync);
   const uint32_t number[] = {m->barrier_count, m->barrier_slots};
   for (uint32_t i = 0; i < 2; i++) {
     bool given = number[i] != 0 && (number[i] <= INT32_MAX || number[i] == FS_NONE);
@@ -183,8 +183,8 @@ static fs_status check_meta(fs_checker *c) {
   const fs_stream_meta *m = c->v.meta;
   FS_TRY(check_string(c, m->name, "meta", 0));
   FS_TRY(check_optional_string(c, m->time_unit, "meta", 0));
-  FS_NEED(c, m->hazards <= FSCHED_HAZARDS_RAW, VALUE, "hazards %u are not known", m->hazards);
-  FS_NEED(c, m->sync <= FS_SYNC_BLOCK, VALUE, "sync %u is not known", m->sync);
+  FS_NEED(c, fs_hazards_known(m->hazards), VALUE, "hazards %u are not known", m->hazards);
+  FS_NEED(c, fs_sync_known(m->sync), VALUE, "sync %u is not known", m->sync);
   FS_TRY(check_machine(c, m));
   FS_NEED(c,
           m->makespan <= FS_STREAM_MOST && m->lower_bound <= FS_STREAM_MOST &&
@@ -244,7 +244,7 @@ static fs_status check_queues(fs_checker *c) {
     FS_NEED(c, strcmp(v->strings + q->name, v->strings + v->axes[i].name) == 0, NAME,
             "the axis of queue '%s' is named '%s'", v->strings + q->name,
             v->strings + v->axes[i].name);
-    FS_NEED(c, q->counting <= (v->meta->sync == FS_SYNC_BLOCK) && q->reserved == 0, VALUE,
+    FS_NEED(c, q->counting <= (fs_sync_has_stops(v->meta->sync)) && q->reserved == 0, VALUE,
             "queue %u has counting %u, reserved %u", i, q->counting, q->reserved);
     FS_TRY(check_tile(c, q->command0, q->n_commands, v->n_commands, "commands", &commands));
   }
@@ -262,7 +262,9 @@ static fs_status check_memories(fs_checker *c) {
     FS_NEED(c, m->align != 0 && (m->align & (m->align - 1)) == 0, VALUE,
             "memory %u has alignment %llu, not a power of two", i, (unsigned long long)m->align);
     FS_NEED(c, m->extent <= FS_STREAM_MOST, VALUE, "the extent of memory %u is above 2^62", i);
-    FS_NEED(c, m->placement <= FSCHED_COUNTED && m->stack <= (m->placement == FSCHED_CONTIGUOUS),
+    FS_NEED(c,
+            fs_placement_known(m->placement) && !fs_placement_is_stack(m->placement) &&
+                m->stack <= fs_placement_has_addresses(m->placement),
             VALUE, "memory %u has placement %u, stack %u", i, m->placement, m->stack);
     FS_NEED(c, m->backing == FS_NONE || (m->backing < v->n_memories && m->backing != i), REFERENCE,
             "memory %u has backing memory %u of %u", i, m->backing, v->n_memories);
@@ -317,7 +319,7 @@ static fs_status check_buffers(fs_checker *c) {
     FS_TRY(check_string(c, b->name, "buffer", i));
     FS_NEED(c, b->memory < v->n_memories, REFERENCE, "buffer %u is in memory %u of %u", i,
             b->memory, v->n_memories);
-    FS_NEED(c, b->size <= FSCHED_MAX_SIZE && b->io <= FSCHED_IO_STATE && b->reserved == 0, VALUE,
+    FS_NEED(c, b->size <= FSCHED_MAX_SIZE && fs_io_known(b->io) && b->reserved == 0, VALUE,
             "buffer %u has size %llu, io %u, reserved %u", i, (unsigned long long)b->size, b->io,
             b->reserved);
     FS_TRY(check_tile(c, b->version0, b->n_versions, v->n_versions, "versions", &versions));
@@ -330,8 +332,8 @@ static fs_status check_buffers(fs_checker *c) {
 static fs_status check_arg(fs_checker *c, uint32_t arg) {
   const fs_stream *v = &c->v;
   const fs_stream_arg *a = &v->args[arg];
-  FS_NEED(c, a->tag <= FSCHED_VALUE, VALUE, "arg %u has tag %u", arg, a->tag);
-  if (a->tag == FSCHED_VALUE) {
+  FS_NEED(c, fs_tag_known(a->tag), VALUE, "arg %u has tag %u", arg, a->tag);
+  if (!fs_tag_names_buffer(a->tag)) {
     FS_NEED(c,
             a->buffer == FS_NONE && a->version == FS_NONE && a->offset == 0 && a->length == 0 &&
                 a->has_at == 0,
@@ -341,7 +343,7 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   FS_NEED(c, a->buffer < v->n_buffers, REFERENCE, "arg %u is buffer %u of %u", arg, a->buffer,
           v->n_buffers);
   const fs_stream_buffer *b = &v->buffers[a->buffer];
-  bool none = a->tag == FSCHED_NO_DEP && a->version == FS_NONE;
+  bool none = !fs_tag_accesses(a->tag) && a->version == FS_NONE;
   FS_NEED(c, none || (a->version >= b->version0 && a->version - b->version0 < b->n_versions),
           REFERENCE, "arg %u is version %u, not one of its buffer '%s'", arg, a->version,
           v->strings + b->name);

@@ -37,7 +37,7 @@ static fs_status check_gang(fs_checker *c, uint32_t queue, const fs_stream_comma
                             uint32_t *count) {
   const fs_stream *v = &c->v;
   uint32_t axis = command->gang_axis;
-  FS_NEED(c, axis >= v->n_queues && axis < v->n_axes && command->kind == FS_COMMAND_RUN, REFERENCE,
+  FS_NEED(c, axis >= v->n_queues && axis < v->n_axes && fs_kind_has_gang(command->kind), REFERENCE,
           "command %u of queue '%s' is a gang of axis %u", command->epoch, queue_name(c, queue),
           axis);
   FS_NEED(c, is_member(&v->axes[axis], v->axis_members, queue), REFERENCE,
@@ -136,14 +136,14 @@ static fs_status check_clock(fs_checker *c, uint32_t queue, uint32_t epoch,
 
 static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_command *m) {
   const char *name = queue_name(c, queue);
-  FS_NEED(c, m->kind <= FS_COMMAND_COPY, VALUE, "the kind " FS_OF_COMMAND " is %u", m->epoch, name,
-          m->kind);
-  FS_NEED(c, m->direction <= (m->kind == FS_COMMAND_COPY ? FS_SPILL_READ : 0), VALUE,
+  FS_NEED(c, m->kind < FS_N_COMMAND_KINDS, VALUE, "the kind " FS_OF_COMMAND " is %u", m->epoch,
+          name, m->kind);
+  FS_NEED(c, m->direction < (fs_kind_has_direction(m->kind) ? FS_N_COPY_KINDS : 1), VALUE,
           "the direction " FS_OF_COMMAND " is %u", m->epoch, name, m->direction);
-  uint32_t limit = m->kind == FS_COMMAND_RUN ? c->v.n_ops : c->v.n_versions;
+  uint32_t limit = fs_stream_targets(&c->v, fs_command_kind_of(m));
   FS_NEED(c, m->target < limit, REFERENCE, "the target " FS_OF_COMMAND " is %u of %u", m->epoch,
           name, m->target, limit);
-  FS_NEED(c, m->signal <= 1 && m->scope <= FS_SCOPE_SYSTEM && m->tainted <= 1, VALUE,
+  FS_NEED(c, m->signal <= 1 && m->scope < FS_N_SCOPES && m->tainted <= 1, VALUE,
           "signal, scope or taint " FS_OF_COMMAND " is %u, %u, %u", m->epoch, name, m->signal,
           m->scope, m->tainted);
   FS_NEED(c, m->reserved[0] == 0 && m->reserved[1] == 0 && m->reserved[2] == 0 && m->reserved2 == 0,
@@ -164,18 +164,17 @@ static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_comm
                              const fs_stream_place *p) {
   const fs_stream *v = &c->v;
   const char *name = queue_name(c, queue);
-  static const uint32_t one = 1;
   FS_NEED(c,
-          p->space <= FS_SPACE_CONCURRENCY && p->mode >= FS_MODE_R && p->mode <= FS_MODE_RW &&
+          p->space < FS_N_SPACES && p->mode >= FS_MODE_R && p->mode <= FS_MODE_RW &&
               p->reserved[0] == 0 && p->reserved[1] == 0,
           PLACE, "a place " FS_OF_COMMAND " has space %u, mode %u", m->epoch, name, p->space,
           p->mode);
-  uint32_t limit = p->space <= FS_SPACE_COUNTED    ? v->n_memories
-                   : p->space == FS_SPACE_RESOURCE ? v->n_resources
-                                                   : one;
+  uint32_t limit = fs_space_in_memory(p->space)     ? v->n_memories
+                   : fs_space_of_resource(p->space) ? v->n_resources
+                                                    : 1;
   FS_NEED(c, p->index < limit, REFERENCE, "a place " FS_OF_COMMAND " has index %u of %u", m->epoch,
           name, p->index, limit);
-  uint64_t extent = p->space == FS_SPACE_MEMORY ? v->memories[p->index].extent : FS_STREAM_MOST;
+  uint64_t extent = fs_space_has_bytes(p->space) ? v->memories[p->index].extent : FS_STREAM_MOST;
   FS_NEED(c, p->address <= extent && p->size <= extent - p->address, PLACE,
           "the place [%llu, +%llu) " FS_OF_COMMAND " is outside [0, %llu)",
           (unsigned long long)p->address, (unsigned long long)p->size, m->epoch, name,
@@ -186,12 +185,12 @@ static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_comm
 /* The scratch of a RUN that this place is: in its memory, of its size where it has bytes. */
 static fs_status check_scratch_place(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                      const fs_stream_place *p) {
-  const fs_stream_op *op = m->kind == FS_COMMAND_RUN ? &c->v.ops[m->target] : NULL;
+  const fs_stream_op *op = fs_command_has_op(m) ? &c->v.ops[m->target] : NULL;
   FS_NEED(c, op != NULL && p->arg >= op->scratch0 && p->arg - op->scratch0 < op->n_scratches, PLACE,
           "a place " FS_OF_COMMAND " is scratch %u, which its op does not have", m->epoch,
           queue_name(c, queue), p->arg);
   const fs_stream_scratch *s = &c->v.scratches[p->arg];
-  FS_NEED(c, p->index == s->memory && (p->space == FS_SPACE_COUNTED || p->size == s->size), PLACE,
+  FS_NEED(c, p->index == s->memory && (fs_space_has_units(p->space) || p->size == s->size), PLACE,
           "scratch %u " FS_OF_COMMAND " is in another memory or of another size", p->arg, m->epoch,
           queue_name(c, queue));
   return FSCHED_OK;
@@ -205,14 +204,14 @@ static fs_status check_arg_places(fs_checker *c, uint32_t queue, const fs_stream
   *n = 0;
   for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
     const fs_stream_arg *arg = &c->v.args[a];
-    if (arg->tag == FSCHED_VALUE) {
+    if (!fs_tag_names_buffer(arg->tag)) {
       continue;
     }
     FS_NEED(c, *n < m->n_places, PLACE, "arg %u " FS_OF_COMMAND " has no place", a, m->epoch,
             queue_name(c, queue));
     const fs_stream_place *p = &places[(*n)++];
     FS_NEED(c,
-            p->space == FS_SPACE_MEMORY && p->arg == a && p->version == arg->version &&
+            fs_space_has_bytes(p->space) && p->arg == a && p->version == arg->version &&
                 p->size == arg->length,
             PLACE,
             "the place of arg %u " FS_OF_COMMAND " is of space %u, arg %u, version %u, size %llu",
@@ -230,7 +229,7 @@ static fs_status check_copy_places(fs_checker *c, uint32_t queue, const fs_strea
   *n = 2;
   for (uint32_t i = 0; i < *n; i++) {
     FS_NEED(c,
-            i < m->n_places && p[i].space == FS_SPACE_MEMORY && p[i].arg == FS_NONE &&
+            i < m->n_places && fs_space_has_bytes(p[i].space) && p[i].arg == FS_NONE &&
                 p[i].version == m->target && p[i].size == size &&
                 p[i].mode == (i == 0 ? FS_MODE_R : FS_MODE_W),
             PLACE, "the %s " FS_OF_COMMAND " is not one of its version's %llu bytes",
@@ -246,14 +245,15 @@ static fs_status check_other_place(fs_checker *c, uint32_t queue, const fs_strea
   FS_NEED(c, before == NULL || before->space <= p->space, PLACE,
           "the places " FS_OF_COMMAND " are not in order of their spaces", m->epoch,
           queue_name(c, queue));
-  if (p->space == FS_SPACE_MEMORY || (p->space == FS_SPACE_COUNTED && p->version == FS_NONE)) {
+  if (fs_space_has_bytes(p->space) || (fs_space_has_units(p->space) && p->version == FS_NONE)) {
     FS_NEED(c, p->version == FS_NONE, PLACE, "version %u " FS_OF_COMMAND " belongs to no arg",
             p->version, m->epoch, queue_name(c, queue));
     return check_scratch_place(c, queue, m, p);
   }
-  bool versioned = p->space == FS_SPACE_COUNTED && p->version < c->v.n_versions;
+  bool versioned = fs_space_has_units(p->space) && p->version < c->v.n_versions;
   FS_NEED(
-      c, p->arg == FS_NONE && (versioned || (p->space > FS_SPACE_COUNTED && p->version == FS_NONE)),
+      c,
+      p->arg == FS_NONE && (versioned || (!fs_space_in_memory(p->space) && p->version == FS_NONE)),
       PLACE, "an interval " FS_OF_COMMAND " has version %u, arg %u", m->epoch, queue_name(c, queue),
       p->version, p->arg);
   return FSCHED_OK;
@@ -261,12 +261,18 @@ static fs_status check_other_place(fs_checker *c, uint32_t queue, const fs_strea
 
 static fs_status check_places(fs_checker *c, uint32_t queue, const fs_stream_command *m) {
   const fs_stream_place *p = c->v.places + m->place0;
-  uint32_t n;
+  uint32_t n = 0;
   for (uint32_t i = 0; i < m->n_places; i++) {
     FS_TRY(check_place(c, queue, m, &p[i]));
   }
-  FS_TRY(m->kind == FS_COMMAND_RUN ? check_arg_places(c, queue, m, &n)
-                                   : check_copy_places(c, queue, m, &n));
+  switch (fs_command_kind_of(m)) {
+    case FS_COMMAND_RUN:
+      FS_TRY(check_arg_places(c, queue, m, &n));
+      break;
+    case FS_COMMAND_COPY:
+      FS_TRY(check_copy_places(c, queue, m, &n));
+      break;
+  }
   for (uint32_t i = n; i < m->n_places; i++) {
     FS_TRY(check_other_place(c, queue, m, &p[i], i == n ? NULL : &p[i - 1]));
   }

@@ -62,7 +62,7 @@ static fs_status check_target(fs_checker *c) {
   for (uint32_t i = 0; i < v->n_memories; i++) {
     FS_NEED(c, v->memories[i].align <= FSCHED_MAX_SIZE, VALUE, "memory %u has alignment %llu", i,
             (unsigned long long)v->memories[i].align);
-    FS_NEED(c, v->memories[i].stack == 0 || v->meta->sync == FS_SYNC_BLOCK, VALUE,
+    FS_NEED(c, v->memories[i].stack == 0 || fs_sync_has_stops(v->meta->sync), VALUE,
             "memory %u is a stack, in a program that is not for syncs", i);
   }
   for (uint32_t i = 0; i < v->n_resources; i++) {
@@ -77,25 +77,25 @@ static fs_status check_arg_rules(fs_checker *c, uint32_t op, uint32_t arg, uint3
                                  uint8_t *written) {
   const fs_stream *v = &c->v;
   const fs_stream_arg *a = &v->args[arg];
-  if (a->tag == FSCHED_VALUE) {
+  if (!fs_tag_names_buffer(a->tag)) {
     return FSCHED_OK;
   }
   const fs_stream_buffer *b = &v->buffers[a->buffer];
   const char *name = v->strings + b->name;
   FS_NEED(c, !a->has_at || a->length != 0, VALUE, "arg %u is a range of no bytes of '%s'", arg,
           name);
-  if (a->tag == FSCHED_NO_DEP) {
+  if (!fs_tag_accesses(a->tag)) {
     FS_NEED(c, v->memories[b->memory].capacity == FS_UNBOUNDED, VALUE,
             "arg %u is no_dep of '%s', in a memory with a limit", arg, name);
     return FSCHED_OK;
   }
-  if (a->tag == FSCHED_OUT) {
+  if (fs_tag_begins(a->tag)) {
     FS_NEED(c, !a->has_at, VALUE, "arg %u is out of a range of '%s'", arg, name);
     FS_NEED(c, started[a->buffer] != op + 1, VALUE, "op %u starts two versions of '%s'", op, name);
     started[a->buffer] = op + 1;
   }
   if (fs_tag_writes(a->tag)) {
-    FS_NEED(c, b->io != FSCHED_IO_CONSTANT, VALUE, "op %u writes the constant '%s'", op, name);
+    FS_NEED(c, !fs_io_fixed(b->io), VALUE, "op %u writes the constant '%s'", op, name);
     written[a->buffer] = 1;
   }
   return FSCHED_OK;
@@ -132,7 +132,7 @@ static fs_status check_ops(fs_checker *c) {
     }
   }
   for (uint32_t b = 0; b < v->n_buffers; b++) {
-    FS_NEED(c, v->buffers[b].io != FSCHED_IO_OUTPUT || written[b], VALUE,
+    FS_NEED(c, !fs_io_is_output(v->buffers[b].io) || written[b], VALUE,
             "no op writes the output '%s'", v->strings + v->buffers[b].name);
   }
   return FSCHED_OK;

@@ -47,13 +47,13 @@ static fs_status check_no_issue(fs_checker *c, uint32_t queue, const fs_stream_c
 
 static fs_status check_kind(fs_checker *c, uint32_t queue, const fs_stream_command *m) {
   uint32_t sync = c->v.meta->sync;
-  if (sync != FS_SYNC_TIMELINE) {
+  if (!fs_sync_has_waits(sync)) {
     FS_TRY(check_no_timeline(c, queue, m));
   }
-  if (sync != FS_SYNC_BARRIER) {
+  if (!fs_sync_has_barriers(sync)) {
     FS_TRY(check_no_barrier(c, queue, m));
   }
-  return sync == FS_SYNC_BLOCK ? FSCHED_OK : check_no_issue(c, queue, m);
+  return fs_sync_has_stops(sync) ? FSCHED_OK : check_no_issue(c, queue, m);
 }
 
 /* ---- barriers */
@@ -227,19 +227,19 @@ fs_status fs_check_sync(fs_checker *c) {
   const fs_stream *v = &c->v;
   uint32_t sync = v->meta->sync;
   FS_NEED(c,
-          sync == FS_SYNC_BARRIER ||
+          fs_sync_has_barriers(sync) ||
               (v->n_barriers == 0 && v->n_barrier_waits == 0 && v->n_barrier_updates == 0),
           VALUE, "a program without barriers has %u", v->n_barriers);
-  FS_NEED(c, sync == FS_SYNC_BLOCK || v->n_stops == 0, VALUE,
+  FS_NEED(c, fs_sync_has_stops(sync) || v->n_stops == 0, VALUE,
           "a program that is not for syncs has %u", v->n_stops);
   for (uint32_t q = 0; q < v->n_queues; q++) {
     for (uint32_t i = 0; i < v->queues[q].n_commands; i++) {
       FS_TRY(check_kind(c, q, &v->commands[v->queues[q].command0 + i]));
     }
   }
-  if (sync == FS_SYNC_BARRIER) {
+  if (fs_sync_has_barriers(sync)) {
     return check_barriers(c);
   }
-  FS_TRY(sync == FS_SYNC_BLOCK ? check_issue(c) : FSCHED_OK);
+  FS_TRY(fs_sync_has_stops(sync) ? check_issue(c) : FSCHED_OK);
   return check_stops(c);
 }

@@ -37,11 +37,11 @@ typedef struct fs_from {
 
 static fs_status file_commands(fs_from *f) {
   const fs_stream *s = f->s;
-  uint32_t n_copies = 0;
+  uint32_t n_others = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
-    n_copies += s->commands[c].kind == FS_COMMAND_COPY;
+    n_others += !fs_command_has_op(&s->commands[c]);
   }
-  f->n = s->n_ops + n_copies;
+  f->n = s->n_ops + n_others;
   FS_TRY(fs_new(&f->p->arena, &f->of, s->n_commands));
   FS_TRY(fs_new_none(&f->p->arena, &f->queue, s->n_commands));
   FS_TRY(fs_new_none(&f->p->arena, &f->command, f->n));
@@ -50,9 +50,9 @@ static fs_status file_commands(fs_from *f) {
       f->queue[s->queues[q].command0 + c] = q;
     }
   }
-  uint32_t copy = s->n_ops;
+  uint32_t other = s->n_ops;
   for (uint32_t c = 0; c < s->n_commands; c++) {
-    uint32_t e = s->commands[c].kind == FS_COMMAND_RUN ? s->commands[c].target : copy++;
+    uint32_t e = fs_command_has_op(&s->commands[c]) ? s->commands[c].target : other++;
     f->of[c] = e;
     f->command[e] = f->command[e] == FS_NONE ? c : f->command[e];
   }
@@ -164,7 +164,7 @@ static fs_status add_item(fs_from *f, uint32_t e) {
   fs_pic_item *item = &f->p->item[f->p->n_items++];
   *item =
       (fs_pic_item){.start = k->start, .end = k->end, .cluster = f->queue[c], .kind = FS_PIC_OP};
-  if (k->kind == FS_COMMAND_COPY) {
+  if (fs_command_has_version(k)) {
     const fs_stream_version *v = &s->versions[k->target];
     item->kind = (uint8_t)kind_of_copy(f, k);
     item->name = fs_stream_string(s, s->buffers[v->buffer].name);
@@ -292,9 +292,9 @@ static fs_status walk_places(fs_written *w, uint32_t command, uint32_t item, uns
   const fs_stream_command *c = &s->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *place = &s->places[i];
-    if (place->space != FS_SPACE_MEMORY || place->version == FS_NONE || place->size == 0 ||
+    if (!fs_space_has_bytes(place->space) || place->version == FS_NONE || place->size == 0 ||
         (place->mode & mode) == 0 ||
-        (place->arg != FS_NONE && s->args[place->arg].tag == FSCHED_NO_DEP)) {
+        (place->arg != FS_NONE && !fs_tag_accesses(s->args[place->arg].tag))) {
       continue;
     }
     bool own = place->index == s->buffers[s->versions[place->version].buffer].memory;

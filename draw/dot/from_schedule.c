@@ -249,6 +249,20 @@ static fs_status draw_barriers(const fs_from *f) {
   return FSCHED_OK;
 }
 
+static fs_status draw_sync(const fs_from *f) {
+  switch (f->y->kind) {
+    case FS_SYNC_TIMELINE:
+      break;
+    case FS_SYNC_BARRIER:
+      return draw_barriers(f);
+    case FS_SYNC_BLOCK:
+      f->p->full_syncs = f->y->n_full;
+      f->p->some_syncs = f->y->n_stops - f->y->n_full;
+      break;
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
   const fs_schedule *s = y->schedule;
   fs_from f = {.p = p, .s = s, .y = y};
@@ -270,11 +284,6 @@ fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
   FS_TRY(edges_of_control(&f));
   FS_TRY(edges_of_queues(&f));
   FS_TRY(edges_of_sync(&f));
-  if (y->kind == FS_SYNC_BARRIER) {
-    FS_TRY(draw_barriers(&f));
-  } else if (y->kind == FS_SYNC_BLOCK) {
-    p->full_syncs = y->n_full;
-    p->some_syncs = y->n_stops - y->n_full;
-  }
+  FS_TRY(draw_sync(&f));
   return fs_picture_finish(p);
 }

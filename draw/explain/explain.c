@@ -80,7 +80,7 @@ static bool has_point(const fs_explain *e, uint32_t command, fs_stream_wait done
 static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
   uint32_t n, own = e->order.queue[command];
   const uint32_t *member = fs_explain_members(e, item, &n);
-  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(e->s->meta->sync)) {
     return has_point(e, command, fs_explain_complete(e, item));
   }
   for (uint32_t i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ static void offer(chooser *c, fs_link link, uint32_t rank) {
 static void offer_sync(chooser *c, uint32_t command) {
   const fs_explain *e = c->e;
   const fs_points *p = &e->order.points;
-  if (e->s->meta->sync == FS_SYNC_TIMELINE) {
+  if (fs_sync_has_waits(e->s->meta->sync)) {
     return;
   }
   for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {

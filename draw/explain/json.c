@@ -35,11 +35,18 @@ static void put_version(const fs_explain *e, const char *before, uint32_t versio
 /* "kind": "run", "op": ...; as in the stream's JSON */
 static void put_what(const fs_explain *e, uint32_t item) {
   const fs_stream_command *c = &e->s->commands[item];
-  if (c->kind == FS_COMMAND_RUN) {
-    put_name(e, ", \"kind\": \"run\", \"op\": ", e->s->ops[c->target].name);
-  } else {
-    put_version(e, ", \"kind\": \"copy\", \"buffer\": ", c->target);
-    put(e, c->direction == 0 ? ", \"direction\": \"write\"" : ", \"direction\": \"read\"");
+  put(e, ", \"kind\": \"");
+  put(e, fs_words_entry[c->kind]);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      put_name(e, "\", \"op\": ", e->s->ops[c->target].name);
+      break;
+    case FS_COMMAND_COPY:
+      put_version(e, "\", \"buffer\": ", c->target);
+      put(e, ", \"direction\": \"");
+      put(e, fs_words_copy[c->direction]);
+      put(e, "\"");
+      break;
   }
 }
 
@@ -48,28 +55,46 @@ static void put_range(const fs_explain *e, const fs_want *w) {
   put_u64(e, ", \"end\": ", w->high);
 }
 
+static void put_reuse(const fs_explain *e, const fs_want *w) {
+  put_name(e, ", \"memory\": ", e->s->memories[w->index].name);
+  put(e, fs_space_has_units(w->space) ? ", \"units\": true" : "");
+  put_range(e, w);
+  if (w->old != FS_NONE) {
+    put_version(e, ", \"buffer\": ", w->old);
+  } else {
+    put(e, ", \"scratch\": true");
+  }
+}
+
+static const char *const why_words[] = {
+    [FS_WANT_DATA] = "data",         [FS_WANT_OVERWRITE] = "overwrite",
+    [FS_WANT_REWRITE] = "rewrite",   [FS_WANT_UNITS] = "units",
+    [FS_WANT_AFTER] = "after",       [FS_WANT_REUSE] = "reuse",
+    [FS_WANT_RESOURCE] = "resource", [FS_WANT_CONCURRENCY] = "concurrency"};
+
 static void put_reason(const fs_explain *e, const fs_want *w) {
-  static const char *const why[] = {"data",  "overwrite", "rewrite",  "units",
-                                    "after", "reuse",     "resource", "concurrency"};
   put(e, "{\"why\": \"");
-  put(e, why[w->why]);
+  put(e, why_words[w->why]);
   put(e, "\"");
-  if (w->why <= FS_WANT_UNITS) {
-    put_version(e, ", \"buffer\": ", w->version);
-  } else if (w->why == FS_WANT_REUSE) {
-    put_name(e, ", \"memory\": ", e->s->memories[w->index].name);
-    put(e, w->space == FS_SPACE_COUNTED ? ", \"units\": true" : "");
-    put_range(e, w);
-    if (w->old != FS_NONE) {
-      put_version(e, ", \"buffer\": ", w->old);
-    } else {
-      put(e, ", \"scratch\": true");
-    }
-  } else if (w->why != FS_WANT_AFTER) {
-    if (w->why == FS_WANT_RESOURCE) {
+  switch ((fs_want_why)w->why) {
+    case FS_WANT_DATA:
+    case FS_WANT_OVERWRITE:
+    case FS_WANT_REWRITE:
+    case FS_WANT_UNITS:
+      put_version(e, ", \"buffer\": ", w->version);
+      break;
+    case FS_WANT_AFTER:
+      break;
+    case FS_WANT_REUSE:
+      put_reuse(e, w);
+      break;
+    case FS_WANT_RESOURCE:
       put_name(e, ", \"resource\": ", e->s->resources[w->index].name);
-    }
-    put_range(e, w);
+      put_range(e, w);
+      break;
+    case FS_WANT_CONCURRENCY:
+      put_range(e, w);
+      break;
   }
   put(e, "}");
 }
@@ -169,7 +194,7 @@ static fs_status put_frontier(const fs_explain *e, uint32_t command) {
     put(e, line(i));
     put_epoch(e, "{\"axis\": ", *w);
     put_what(e, item);
-    FS_TRY(put_chain(e, e->s->axes[w->axis].kind == FS_AXIS_COLLECTIVE
+    FS_TRY(put_chain(e, fs_axis_has_members(e->s->axes[w->axis].kind)
                             ? fs_known_item(&e->known, item)
                             : fs_known_hop(&e->known, w->axis, w->epoch)));
     put(e, "}");
@@ -235,9 +260,8 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
 }
 
 static fs_status put_summary(fs_explain *e) {
-  static const char *const why[] = {"data",  "overwrite", "rewrite",  "units",
-                                    "after", "reuse",     "resource", "concurrency"};
-  static const char *const unwanted[] = {"unknown", "barrier", "sync"}; /* by fs_sync_kind */
+  static const char *const unwanted[] = {
+      [FS_SYNC_TIMELINE] = "unknown", [FS_SYNC_BARRIER] = "barrier", [FS_SYNC_BLOCK] = "sync"};
   fs_summary s;
   FS_TRY(fs_explain_summary(e, &s));
   put_u64(e, ",\n \"orderings\": {\"same_queue\": ", s.wanted[FS_TIER_SAME_QUEUE]);
@@ -247,7 +271,7 @@ static fs_status put_summary(fs_explain *e) {
   put_u64(e, "},\n \"waits\": {\"all\": ", e->order.points.point0[e->s->n_commands]);
   for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {
     put(e, ", \"");
-    put(e, i <= FS_WANT_CONCURRENCY ? why[i] : unwanted[e->s->meta->sync]);
+    put(e, i <= FS_WANT_CONCURRENCY ? why_words[i] : unwanted[e->s->meta->sync]);
     put_u64(e, "\": ", s.waits[i]);
   }
   put(e, "},\n \"queues\": [");

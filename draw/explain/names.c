@@ -25,7 +25,7 @@ static uint32_t find_op(const fs_explain *e, const char *name) {
 static fs_status add_op(fs_explain *e, uint32_t op, bool *found) {
   for (uint32_t i = 0; i < e->s->n_commands; i++) {
     const fs_stream_command *c = &e->s->commands[e->order.order[i]];
-    if (c->kind == FS_COMMAND_RUN && c->target == op) {
+    if (fs_command_op(c) == op) {
       *found = true;
       FS_TRY(add(e, e->wants.item[e->order.order[i]]));
     }
@@ -59,7 +59,7 @@ static uint32_t find_axis(const fs_explain *e, const char *name, size_t n) {
 }
 
 static uint32_t epochs_of(const fs_explain *e, uint32_t axis) {
-  if (e->s->axes[axis].kind == FS_AXIS_QUEUE) {
+  if (!fs_axis_has_members(e->s->axes[axis].kind)) {
     return e->s->queues[axis].n_commands;
   }
   uint32_t n = 0;
@@ -108,10 +108,11 @@ static bool is_version(const fs_explain *e, uint32_t version, const char *name) 
          number(dot + 1) == v->index;
 }
 
-static fs_status add_copies(fs_explain *e, const char *name, uint8_t direction, bool *found) {
+static fs_status add_copies(fs_explain *e, const char *name, fs_copy_kind direction, bool *found) {
   for (uint32_t i = 0; name != NULL && i < e->s->n_commands; i++) {
     const fs_stream_command *c = &e->s->commands[e->order.order[i]];
-    if (c->kind == FS_COMMAND_COPY && c->direction == direction && is_version(e, c->target, name)) {
+    if (fs_command_has_version(c) && fs_command_direction(c) == direction &&
+        is_version(e, c->target, name)) {
       *found = true;
       FS_TRY(add(e, e->order.order[i]));
     }
@@ -174,8 +175,8 @@ static fs_status add_name(fs_explain *e, const char *name, bool *found) {
     return add_op(e, op, found);
   }
   FS_TRY(add_epoch(e, name, found));
-  FS_TRY(add_copies(e, after_word(name, "write", "spill_write"), 0, found));
-  return add_copies(e, after_word(name, "read", "spill_read"), 1, found);
+  FS_TRY(add_copies(e, after_word(name, "write", "spill_write"), FS_SPILL_WRITE, found));
+  return add_copies(e, after_word(name, "read", "spill_read"), FS_SPILL_READ, found);
 }
 
 fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) {

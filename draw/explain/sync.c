@@ -157,10 +157,15 @@ static void put_stops(const fs_explain *e, uint32_t command) {
 }
 
 void fs_explain_sync_text(const fs_explain *e, uint32_t command) {
-  if (e->s->meta->sync == FS_SYNC_BARRIER) {
-    put_barriers(e, command);
-  } else if (e->s->meta->sync == FS_SYNC_BLOCK) {
-    put_stops(e, command);
+  switch (fs_stream_sync(e->s)) {
+    case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
+      break;
+    case FS_SYNC_BARRIER:
+      put_barriers(e, command);
+      break;
+    case FS_SYNC_BLOCK:
+      put_stops(e, command);
+      break;
   }
 }
 
@@ -232,9 +237,14 @@ static void json_stops(const fs_explain *e, uint32_t command) {
 }
 
 void fs_explain_sync_json(const fs_explain *e, uint32_t command) {
-  if (e->s->meta->sync == FS_SYNC_BARRIER) {
-    json_barriers(e, command);
-  } else if (e->s->meta->sync == FS_SYNC_BLOCK) {
-    json_stops(e, command);
+  switch (fs_stream_sync(e->s)) {
+    case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
+      break;
+    case FS_SYNC_BARRIER:
+      json_barriers(e, command);
+      break;
+    case FS_SYNC_BLOCK:
+      json_stops(e, command);
+      break;
   }
 }

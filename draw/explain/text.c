@@ -49,12 +49,15 @@ static void put_version(const fs_explain *e, fs_text *t, uint32_t version) {
 /* "run C", "read A_in" */
 static void put_what(const fs_explain *e, fs_text *t, uint32_t item) {
   const fs_stream_command *c = &e->s->commands[item];
-  if (c->kind == FS_COMMAND_RUN) {
-    fs_text_puts(t, "run ");
-    put_name(e, t, e->s->ops[c->target].name);
-  } else {
-    fs_text_puts(t, c->direction == 0 ? "write " : "read ");
-    put_version(e, t, c->target);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      fs_text_puts(t, "run ");
+      put_name(e, t, e->s->ops[c->target].name);
+      break;
+    case FS_COMMAND_COPY:
+      fs_text_printf(t, "%s ", fs_words_copy[c->direction]);
+      put_version(e, t, c->target);
+      break;
   }
 }
 
@@ -67,7 +70,7 @@ static void put_interval(fs_text *t, uint64_t low, uint64_t high) {
 static void put_reuse(const fs_explain *e, fs_text *t, const fs_want *w) {
   fs_text_puts(t, "reuse of ");
   put_name(e, t, e->s->memories[w->index].name);
-  fs_text_puts(t, w->space == FS_SPACE_COUNTED ? " units" : "");
+  fs_text_puts(t, fs_space_has_units(w->space) ? " units" : "");
   put_interval(t, w->low, w->high);
   fs_text_puts(t, " after ");
   if (w->old == FS_NONE) {
@@ -114,7 +117,7 @@ static void put_reason(const fs_explain *e, fs_text *t, const fs_want *w) {
 
 /* Why there is a wait that is for nothing that the command needs. */
 static const char *unwanted(const fs_explain *e) {
-  switch ((fs_sync_kind)e->s->meta->sync) {
+  switch (fs_stream_sync(e->s)) {
     case FS_SYNC_BARRIER:
       return "nothing else than a barrier that others need";
     case FS_SYNC_BLOCK:
@@ -235,7 +238,7 @@ static void put_step(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t bef
     fs_text_puts(t, ", after ");
     put_command(e, t, h->by);
     fs_text_puts(t, ", which had waited for ");
-  } else if (e->s->axes[e->order.points.point[b->wait].axis].kind == FS_AXIS_COLLECTIVE) {
+  } else if (fs_axis_has_members(e->s->axes[e->order.points.point[b->wait].axis].kind)) {
     fs_text_puts(t, ", whose ");
     put_command(e, t, h->by);
     fs_text_puts(t, " had waited for ");
@@ -377,7 +380,7 @@ static fs_status put_elided(fs_explain *e, uint32_t command) {
 }
 
 static fs_status put_learnt(fs_explain *e, fs_text *t, const fs_stream_wait *w, uint32_t item) {
-  if (e->s->axes[w->axis].kind == FS_AXIS_COLLECTIVE) {
+  if (fs_axis_has_members(e->s->axes[w->axis].kind)) {
     return put_chain_of_item(e, t, item);
   }
   uint32_t hop = fs_known_hop(&e->known, w->axis, w->epoch);
@@ -421,17 +424,27 @@ static fs_status put_frontier(fs_explain *e, uint32_t command) {
 /* Starts */
 
 static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
-  if (k->hold == FS_HOLD_WANT) {
-    put_reason(e, t, k->want);
-  } else if (k->hold == FS_HOLD_START) {
-    fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
-  } else if (k->hold == FS_HOLD_SYNC) {
-    fs_text_puts(t, e->s->meta->sync == FS_SYNC_BARRIER ? "a barrier" : "a sync");
-  } else if (k->hold == FS_HOLD_GATE) {
-    fs_text_puts(t, "a barrier that is free when that starts");
-  } else {
-    fs_text_puts(t, k->hold == FS_HOLD_QUEUE ? "queue " : "gang: queue ");
-    put_name(e, t, e->s->queues[k->queue].name);
+  switch (k->hold) {
+    case FS_HOLD_WANT:
+      put_reason(e, t, k->want);
+      break;
+    case FS_HOLD_QUEUE:
+      fs_text_puts(t, "queue ");
+      put_name(e, t, e->s->queues[k->queue].name);
+      break;
+    case FS_HOLD_GANG:
+      fs_text_puts(t, "gang: queue ");
+      put_name(e, t, e->s->queues[k->queue].name);
+      break;
+    case FS_HOLD_SYNC:
+      fs_text_puts(t, fs_sync_has_barriers(e->s->meta->sync) ? "a barrier" : "a sync");
+      break;
+    case FS_HOLD_GATE:
+      fs_text_puts(t, "a barrier that is free when that starts");
+      break;
+    case FS_HOLD_START:
+      fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
+      break;
   }
   if (k->gap > 0) {
     put_u64(t, ", then nothing for ", k->gap);
@@ -456,6 +469,17 @@ typedef struct shares { /* of a start: ticks in ops, in copies, and between */
   uint64_t ops, copies, gaps;
 } shares;
 
+static void add_share(shares *s, const fs_stream_command *c) {
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      s->ops += c->end - c->start;
+      break;
+    case FS_COMMAND_COPY:
+      s->copies += c->end - c->start;
+      break;
+  }
+}
+
 static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
   static const char *const title[] = {"start", "end", "command", "", "held by"};
   list l;
@@ -471,7 +495,7 @@ static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
     at = k.before;
     if (at != FS_NONE && k.hold != FS_HOLD_GATE) {
       const fs_stream_command *c = &e->s->commands[at];
-      *(c->kind == FS_COMMAND_RUN ? &s->ops : &s->copies) += c->end - c->start;
+      add_share(s, c);
     }
   }
   return list_end(e, &l);
@@ -642,7 +666,7 @@ static fs_status put_summary(fs_explain *e) {
   fs_text_puts(e->t, "  what makes the makespan: each line is held by the one below it\n");
   FS_TRY(put_links(e, s.last, &share));
   const fs_stream_command *last = &e->s->commands[s.last];
-  *(last->kind == FS_COMMAND_RUN ? &share.ops : &share.copies) += last->end - last->start;
+  add_share(&share, last);
   put_shares(e, "    ", &share);
   return FSCHED_OK;
 }

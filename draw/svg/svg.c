@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "draw/stats.h"
+#include "model/handle.h"
 
 enum { DEFAULT_WIDTH = 1400, LEAST_WIDTH = 400, MOST_WIDTH = 10000, EDGE = 16 * FS_PX };
 enum { AXIS = 15 * FS_PX }; /* the height of its numbers */
@@ -179,7 +179,7 @@ static fs_status memories(fs_svg *v) {
   fs_cent height = (n <= 1 ? 280 : n == 2 ? 220 : n == 3 ? 170 : n <= 12 ? 120 : 80) * FS_PX;
   for (uint32_t m = 0; m < v->g->target.n_memories; m++) {
     const fs_memory *memory = &v->g->target.memory[m];
-    if (fs_memory_bounded(memory) && memory->placement == FSCHED_CONTIGUOUS) {
+    if (fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement)) {
       FS_TRY(fs_svg_map(v, m, height));
     }
   }
@@ -191,7 +191,8 @@ static fs_status amounts(fs_svg *v) {
   uint32_t n = count_memories(v, FSCHED_COUNTED) + target->n_resources + (target->concurrency != 0);
   fs_cent height = (n <= 3 ? 84 : n <= 8 ? 56 : 32) * FS_PX;
   for (uint32_t m = 0; m < target->n_memories; m++) {
-    if (fs_memory_bounded(&target->memory[m]) && target->memory[m].placement == FSCHED_COUNTED) {
+    if (fs_memory_bounded(&target->memory[m]) &&
+        !fs_placement_has_addresses(target->memory[m].placement)) {
       FS_TRY(fs_svg_counted(v, m, height));
     }
   }
@@ -249,7 +250,7 @@ static void put_summary(fs_text *t, const fs_svg *v) {
   fs_text_puts(t, ", lower bound ");
   fs_svg_time(t, v, s->lower_bound);
   fs_text_puts(t, ", ");
-  fs_text_puts(t, fs_schedule_status_name(s->status));
+  fs_text_puts(t, fs_words_schedule_status[s->status]);
   fs_text_puts(t, s->status == FS_SCHEDULE_FEASIBLE ? " (not proven optimal)" : "");
 }
 

@@ -113,7 +113,7 @@ static void add(fs_svg_walk *w, uint32_t queue, uint32_t n) {
 
 fs_status fs_svg_syncs(fs_svg *v, const fs_svg_sync_rows *rows) {
   const fs_sync *y = v->sync;
-  if (y == NULL || y->kind != FS_SYNC_BLOCK || y->n_stops == 0) {
+  if (y == NULL || !fs_sync_has_stops(y->kind) || y->n_stops == 0) {
     return FSCHED_OK;
   }
   fs_svg_walk w = {.v = v, .y = y, .rows = rows};

@@ -134,7 +134,7 @@ static uint64_t apply(const fs_tracer *r, cover *v, const change *c, uint64_t by
   uint32_t id = c->id / 2;
   uint64_t address = r->residencies.address[id], size = r->residencies.size[id];
   bool begins = c->id % 2 == 0;
-  if (r->s->memories[c->memory].placement != FSCHED_CONTIGUOUS) {
+  if (!fs_placement_has_addresses(r->s->memories[c->memory].placement)) {
     return begins ? bytes + size : bytes - size;
   }
   cover_more(v, 1, 0, v->n, piece_at(v, address), piece_at(v, address + size), begins);

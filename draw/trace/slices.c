@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices and arrows.  All slices come before all arrows: where times are equal, readers go by the
  * order in the file, and an arrow's end belongs to the slice that has begun last. */
-#include "codegen/words.h"
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
 #include "model/schedule.h"
@@ -32,21 +31,30 @@ static void add_place(fs_tracer *r, const fs_stream_place *p) {
 }
 
 static const char *category(const fs_stream_command *c) {
-  if (c->kind == FS_COMMAND_RUN) {
-    return c->gang_axis == FS_NONE ? "op" : "gang";
+  const char *text = NULL;
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      text = c->gang_axis == FS_NONE ? "op" : "gang";
+      break;
+    case FS_COMMAND_COPY:
+      text = fs_words_spill[c->direction];
+      break;
   }
-  return c->direction == FS_SPILL_WRITE ? "spill_write" : "spill_read";
+  return text;
 }
 
 /* conv1, spill_read w, spill_write x#2 */
 static void put_name(fs_tracer *r, const fs_stream_command *c) {
   fs_text_puts(&r->text, ",\"name\":");
-  if (c->kind == FS_COMMAND_RUN) {
-    fs_text_puts(&r->word, fs_stream_string(r->s, r->s->ops[c->target].name));
-  } else {
-    fs_text_puts(&r->word, category(c));
-    fs_text_puts(&r->word, " ");
-    add_version(r, c->target);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      fs_text_puts(&r->word, fs_command_target_name(r->s, c));
+      break;
+    case FS_COMMAND_COPY:
+      fs_text_puts(&r->word, category(c));
+      fs_text_puts(&r->word, " ");
+      add_version(r, c->target);
+      break;
   }
   fs_trace_word(r);
 }
@@ -124,7 +132,7 @@ static void put_places(fs_tracer *r, const fs_stream_command *c) {
   const char *before = ",\"places\":[";
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &r->s->places[i];
-    if (p->space != FS_SPACE_MEMORY) {
+    if (!fs_space_has_bytes(p->space)) {
       continue;
     }
     fs_text_puts(&r->text, before);
@@ -158,7 +166,7 @@ static void put_slice(fs_tracer *r, uint32_t command) {
   fs_trace_number(r, "planned_end", c->end);
   put_waits(r, command);
   put_barriers(r, c);
-  if (r->s->meta->sync == FS_SYNC_BLOCK) {
+  if (fs_sync_has_stops(r->s->meta->sync)) {
     fs_trace_number(r, "issue", c->issue);
   }
   if (c->signal) {
@@ -167,10 +175,13 @@ static void put_slice(fs_tracer *r, uint32_t command) {
     fs_text_puts(&r->text, "\"");
   }
   put_gang(r, c);
-  if (c->kind == FS_COMMAND_RUN) {
-    put_places(r, c);
-  } else {
-    put_copy(r, c);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      put_places(r, c);
+      break;
+    case FS_COMMAND_COPY:
+      put_copy(r, c);
+      break;
   }
   fs_text_puts(&r->text, "}}");
 }

@@ -35,7 +35,7 @@ static fs_status refuse(const binder *b, const char *what, const char *name, con
 }
 
 static bool is_given(const fs_stream *s, uint32_t buffer) {
-  return s->buffers[buffer].io == FSCHED_IO_INPUT || s->buffers[buffer].io == FSCHED_IO_CONSTANT;
+  return fs_io_is_input(s->buffers[buffer].io);
 }
 
 static fs_status check_binding(const binder *b, const fsched_binding *binding, uint32_t *out) {
@@ -45,7 +45,7 @@ static fs_status check_binding(const binder *b, const fsched_binding *binding, u
   if (buffer == FS_NONE) {
     return refuse(b, "the program has no buffer", name, "");
   }
-  bool output = s->buffers[buffer].io == FSCHED_IO_OUTPUT;
+  bool output = fs_io_is_output(s->buffers[buffer].io);
   if (!output && !is_given(s, buffer)) {
     return refuse(b, "buffer", name, " is neither input, constant nor output");
   }
@@ -161,7 +161,7 @@ static fs_status set_value(const binder *b, const fsched_parameter *p) {
     return refuse(b, "the program has no op", name, "");
   }
   const fs_stream_op *o = &s->ops[op];
-  if (p->arg >= o->n_args || s->args[o->arg0 + p->arg].tag != FSCHED_VALUE) {
+  if (p->arg >= o->n_args || fs_tag_names_buffer(s->args[o->arg0 + p->arg].tag)) {
     return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
                    "arg %u of op '%s' is no value", p->arg, name);
   }

@@ -95,7 +95,7 @@ static fs_status decode_points(fs_instance *x) {
   for (uint32_t w = 0; w < p.point0[s->n_commands]; w++) {
     const fs_stream_wait *wait = &p.point[w];
     x->wait[w] = make_wait(x, wait->axis, wait->epoch);
-    if (s->meta->sync == FS_SYNC_BLOCK && wait->axis < s->n_queues) {
+    if (fs_sync_has_stops(s->meta->sync) && wait->axis < s->n_queues) {
       x->step[s->queues[wait->axis].command0 + wait->epoch - 1].signal = 1;
     }
   }

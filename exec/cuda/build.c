@@ -51,16 +51,16 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_arg *a = &x->s->args[op->arg0 + i];
     arg[i] = (fs_cuda_arg){.value = (uint64_t)value_of(x, op->arg0 + i),
-                           .reads = fs_arg_reads(a->tag),
-                           .writes = fs_arg_writes(a->tag),
-                           .has_value = a->tag == FSCHED_VALUE};
+                           .reads = fs_tag_reads(a->tag),
+                           .writes = fs_tag_writes(a->tag),
+                           .has_value = !fs_tag_names_buffer(a->tag)};
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &x->s->places[i];
     fs_cuda_arg *to = NULL;
-    if (p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
       to = &arg[p->arg - op->arg0];
-    } else if (p->space == FS_SPACE_MEMORY && p->version == FS_NONE &&
+    } else if (fs_space_has_bytes(p->space) && p->version == FS_NONE &&
                (p->mode & FS_MODE_W) != 0) { /* else a no_dep arg that names no content */
       to = &arg[op->n_args + call->n_scratch++];
       *to = (fs_cuda_arg){0};
@@ -92,12 +92,12 @@ static bool write_calls(fs_instance *x) {
 static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
   const fs_stream_op *op = &x->s->ops[c->target];
   for (uint32_t i = 0; i < op->n_args; i++) {
-    bool value = x->s->args[op->arg0 + i].tag == FSCHED_VALUE;
+    bool value = !fs_tag_names_buffer(x->s->args[op->arg0 + i].tag);
     x->param[*at + i] = value ? (uint64_t)value_of(x, op->arg0 + i) : 0;
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &x->s->places[i];
-    if (p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
       x->param[*at + (p->arg - op->arg0)] = fs_cuda_at(x, p->index, p->address);
     }
   }
@@ -135,6 +135,12 @@ static void build_copy(fs_instance *x, uint32_t item, const fs_stream_command *c
                                  .to_host = x->io->store[p[1].index]};
 }
 
+static void build_nothing(fs_instance *x, uint32_t item) {
+  x->todo[item].launch = (fs_cuda_launch){.function = x->machine->device.function[FS_BUILTIN_NOP],
+                                          .grid = {1, 1, 1},
+                                          .block = {1, 1, 1}};
+}
+
 static void build_items(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   uint64_t at = 0;
@@ -142,13 +148,16 @@ static void build_items(fs_instance *x) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     x->todo[i] = (fs_cuda_work){0};
     if (x->config.empty) {
-      x->todo[i].launch = (fs_cuda_launch){.function = x->machine->device.function[FS_BUILTIN_NOP],
-                                           .grid = {1, 1, 1},
-                                           .block = {1, 1, 1}};
-    } else if (c->kind == FS_COMMAND_RUN) {
-      build_run(x, i, c, &at);
-    } else {
-      build_copy(x, i, c);
+      build_nothing(x, i);
+      continue;
+    }
+    switch (fs_command_kind_of(c)) {
+      case FS_COMMAND_RUN:
+        build_run(x, i, c, &at);
+        break;
+      case FS_COMMAND_COPY:
+        build_copy(x, i, c);
+        break;
     }
   }
   for (uint64_t i = 0; i < at; i++) {

@@ -260,14 +260,11 @@ static void cuda_report(fs_instance *x, fsched_context *ctx) {
   while (command - s->queues[queue].command0 >= s->queues[queue].n_commands) {
     queue++;
   }
-  bool run = c->kind == FS_COMMAND_RUN;
   fs_report(ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
             "queue '%s' is stuck at command %u (%s '%s'): it waits for the content of '%s', whose "
             "fence has not been signalled",
-            fs_stream_string(s, s->queues[queue].name), c->epoch, run ? "op" : "copy of",
-            fs_stream_string(
-                s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name),
-            content);
+            fs_stream_string(s, s->queues[queue].name), c->epoch, fs_words_target[c->kind],
+            fs_command_target_name(s, c), content);
 }
 
 const fs_backend fs_backend_cuda = {.open = cuda_open,

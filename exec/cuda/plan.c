@@ -81,14 +81,11 @@ static fs_status report_deadlock(const planner *p) {
     c = s->commands[other].start < s->commands[c].start ? other : c;
   }
   const fs_stream_command *k = &s->commands[c];
-  bool run = k->kind == FS_COMMAND_RUN;
-  const char *target = fs_stream_string(
-      s, run ? s->ops[k->target].name : s->buffers[s->versions[k->target].buffer].name);
   return fs_fail(
       p->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
       "queue '%s' can never reach command %u (%s '%s'): the commands wait for each other",
-      fs_stream_string(s, s->queues[p->order.queue[c]].name), k->epoch, run ? "op" : "copy of",
-      target);
+      fs_stream_string(s, s->queues[p->order.queue[c]].name), k->epoch, fs_words_target[k->kind],
+      fs_command_target_name(s, k));
 }
 
 /* Events where an edge leaves a lane, and at the end of all lanes but the first. */

@@ -28,7 +28,7 @@ static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
 
 /* Whether the command's kernel is one of a module. */
 static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
-  uint32_t kernel = c->kind == FS_COMMAND_RUN ? p->s->ops[c->target].kernel : FS_NONE;
+  uint32_t kernel = fs_command_has_op(c) ? p->s->ops[c->target].kernel : FS_NONE;
   return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
 }
 

@@ -27,7 +27,7 @@ static fs_status lay_out(fs_instance *x) {
   FS_TRY(fs_new(&x->arena, &x->call, plan->n_items));
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
-    bool run = c->kind == FS_COMMAND_RUN && !x->config.empty;
+    bool run = fs_command_has_op(c) && !x->config.empty;
     uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
     x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
   }
@@ -132,7 +132,7 @@ static fs_status make_tables(fs_instance *x) {
   uint64_t n_params = 0;
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
-    n_params += c->kind == FS_COMMAND_RUN ? x->s->ops[c->target].n_args + 2 : 0;
+    n_params += fs_command_has_op(c) ? x->s->ops[c->target].n_args + 2 : 0;
   }
   FS_TRY(fs_new_zero(&x->arena, &x->todo, plan->n_items));
   FS_TRY(fs_new_zero(&x->arena, &x->param, n_params));

@@ -124,7 +124,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->places[i];
     bool content = p->version != FS_NONE, scratch = !content && (p->mode & FS_MODE_W) != 0;
-    if (p->space != FS_SPACE_MEMORY || (!content && !scratch)) {
+    if (!fs_space_has_bytes(p->space) || (!content && !scratch)) {
       continue; /* or a no_dep arg that names no content */
     }
     uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
@@ -178,12 +178,15 @@ static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, cons
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command) {
   const fs_stream_command *c = &e->s->commands[command];
-  if (c->kind == FS_COMMAND_RUN) {
-    return run_op(e, room, work, c);
-  }
   const fs_stream_place *p = &e->s->places[c->place0];
-  memmove(fs_memories_at(e->memories, p[1].index, p[1].address),
-          fs_memories_at(e->memories, p[0].index, p[0].address), p[1].size);
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      return run_op(e, room, work, c);
+    case FS_COMMAND_COPY:
+      memmove(fs_memories_at(e->memories, p[1].index, p[1].address),
+              fs_memories_at(e->memories, p[0].index, p[0].address), p[1].size);
+      break;
+  }
   return FSCHED_CAUSE_NONE;
 }
 

@@ -22,7 +22,7 @@ typedef struct io_maker {
 /* The place has a version, so it is an arg's, or, without one, a copy's, which is whole. */
 static bool touches(const fs_stream *s, const fs_io_item *item, const fs_stream_place *p) {
   uint64_t offset = p->arg == FS_NONE ? 0 : s->args[p->arg].offset;
-  return p->space == FS_SPACE_MEMORY && p->index == item->memory && p->version == item->version &&
+  return fs_space_has_bytes(p->space) && p->index == item->memory && p->version == item->version &&
          p->address - offset == item->address;
 }
 
@@ -31,7 +31,7 @@ static fs_status find_states(io_maker *m) {
   fs_io *io = m->io;
   FS_TRY(fs_new(m->arena, &io->state, s->n_buffers));
   for (uint32_t b = 0; b < s->n_buffers; b++) {
-    if (s->buffers[b].io == FSCHED_IO_STATE) {
+    if (fs_io_carried(s->buffers[b].io)) {
       io->state[io->n_states++] = b;
     }
   }
@@ -97,7 +97,7 @@ static void list_command(const io_maker *m, uint32_t command, bool counted, uint
   fs_io *io = m->io;
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &m->s->places[i];
-    if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE) {
+    if (!fs_space_has_bytes(p->space) || p->version == FS_NONE) {
       continue;
     }
     uint32_t g = m->given_of[p->version], k = m->kept_of[p->version];
@@ -164,7 +164,7 @@ static void add_ranges(const range_maker *r) {
   fs_io *io = r->m->io;
   for (uint32_t i = 0; i < s->n_places; i++) {
     const fs_stream_place *p = &s->places[i];
-    if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE) {
+    if (!fs_space_has_bytes(p->space) || p->version == FS_NONE) {
       continue;
     }
     uint32_t g = r->m->given_of[p->version], k = r->m->kept_of[p->version];
@@ -272,7 +272,7 @@ static void for_all(gap_maker *g, const fs_io *io,
                     void (*visit)(gap_maker *g, uint32_t memory, uint64_t address, uint64_t size)) {
   for (uint32_t i = 0; i < g->s->n_places; i++) {
     const fs_stream_place *p = &g->s->places[i];
-    if (p->space == FS_SPACE_MEMORY) {
+    if (fs_space_has_bytes(p->space)) {
       visit(g, p->index, p->address, p->size);
     }
   }

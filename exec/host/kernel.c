@@ -111,9 +111,9 @@ static uint64_t hash_inputs(const fs_kernel_call *call) {
   uint64_t h = fs_kernel_seed(call->op);
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
-    if (a->tag == FSCHED_VALUE) {
+    if (!fs_tag_names_buffer(a->tag)) {
       h = join(h, join(i, (uint64_t)a->value));
-    } else if (fs_arg_reads(a->tag)) {
+    } else if (fs_tag_reads(a->tag)) {
       h = join(h, fs_hash_bytes(i, a->data, a->length));
     }
   }
@@ -125,7 +125,7 @@ static void mix(const fs_kernel_call *call) {
   uint64_t seed = hash_inputs(call);
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
-    if (fs_arg_writes(a->tag)) {
+    if (fs_tag_writes(a->tag)) {
       fs_fill_bytes(join(seed, i), a->data, a->length);
     }
   }
@@ -139,8 +139,8 @@ static void copy(const fs_kernel_call *call) {
   const fs_kernel_arg *from = NULL, *to = NULL;
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
-    from = a->tag == FSCHED_IN ? a : from;
-    to = fs_arg_writes(a->tag) ? a : to;
+    from = fs_tag_only_reads(a->tag) ? a : from;
+    to = fs_tag_writes(a->tag) ? a : to;
   }
   assert(from != NULL && to != NULL);
   uint64_t n = fs_min(from->length, to->length);
@@ -166,9 +166,9 @@ const char *fs_builtin_refusal(fs_builtin kernel, const fs_stream_arg *args, uin
   }
   uint32_t ins = 0, written = 0, read_too = 0;
   for (uint32_t i = 0; i < n_args; i++) {
-    ins += args[i].tag == FSCHED_IN;
-    written += fs_arg_writes(args[i].tag);
-    read_too += args[i].tag == FSCHED_INOUT;
+    ins += fs_tag_only_reads(args[i].tag);
+    written += fs_tag_writes(args[i].tag);
+    read_too += fs_tag_reads(args[i].tag) && fs_tag_writes(args[i].tag);
   }
   return ins == 1 && written == 1 && read_too == 0 ? NULL : "one `in` and one `out` arg";
 }
@@ -182,7 +182,7 @@ uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call) {
   uint64_t h = kernel;
   for (uint32_t i = 0; i < call->n_args && kernel != FS_BUILTIN_NOP; i++) {
     const fs_kernel_arg *a = &call->args[i];
-    if (fs_arg_writes(a->tag)) {
+    if (fs_tag_writes(a->tag)) {
       h = join(h, fs_hash_bytes(i, a->data, a->length));
     }
   }

@@ -26,11 +26,6 @@ void fs_builtin_run(fs_builtin kernel, const fs_kernel_call *call);
 /* Digest of what is now in the args that the kernel has written; nop writes nothing. */
 uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call);
 
-static inline bool fs_arg_reads(uint32_t tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
-static inline bool fs_arg_writes(uint32_t tag) {
-  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
-}
-
 /* Hash of n bytes; every byte and its position count.  Not for adversaries. */
 uint64_t fs_hash_bytes(uint64_t seed, const void *data, uint64_t n);
 /* Fills n bytes with words that depend on seed and position. */

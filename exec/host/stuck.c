@@ -36,7 +36,7 @@ static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
  * signal, nor when it is at that very gang and waits for the others too. */
 static bool holds_epoch(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   fs_stuck own = look(v, m);
-  if (v->s->axes[wait->axis].kind == FS_AXIS_QUEUE) {
+  if (!fs_axis_has_members(v->s->axes[wait->axis].kind)) {
     return m == wait->axis && own.at < wait->epoch;
   }
   bool meets = own.kind == FS_STUCK_EPOCH && own.axis == wait->axis && own.epoch == wait->epoch;
@@ -100,9 +100,10 @@ static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
       return holds_barrier(v, m, wait);
     case FS_STUCK_ISSUE:
       return holds_issue(v, m, wait);
-    default:
-      return false;
+    case FS_STUCK_CONTENT:
+      break;
   }
+  return false;
 }
 
 /* The stuck queue that `queue` waits for; FS_NONE when that is none. */
@@ -141,12 +142,6 @@ static uint32_t find_culprit(const fs_stuck_view *v) {
     first = earlier(v, p, first) ? p : first;
   }
   return first;
-}
-
-static const char *command_target(const fs_stream *s, const fs_stream_command *c) {
-  bool run = c->kind == FS_COMMAND_RUN;
-  return fs_stream_string(
-      s, run ? s->ops[c->target].name : s->buffers[s->versions[c->target].buffer].name);
 }
 
 /* What a physical barrier is, and why it stays that. */
@@ -211,8 +206,8 @@ static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q
   say_wait(v, &wait, text, sizeof text);
   fs_report(ctx, severity, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
             "queue '%s' is stuck at command %u (%s '%s'): %s",
-            fs_stream_string(s, s->queues[q].name), c->epoch,
-            c->kind == FS_COMMAND_RUN ? "op" : "copy of", command_target(s, c), text);
+            fs_stream_string(s, s->queues[q].name), c->epoch, fs_words_target[c->kind],
+            fs_command_target_name(s, c), text);
 }
 
 void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *v) {

@@ -106,11 +106,11 @@ static void note_copies(const calibration *c, const fsched_program *program,
   const fs_stream *s = &program->view;
   for (uint32_t k = 0; k < s->n_commands; k++) {
     const fs_stream_command *command = &s->commands[k];
-    if (command->kind != FS_COMMAND_COPY) {
+    if (!fs_command_has_version(command)) {
       continue;
     }
     uint64_t bytes = s->buffers[s->versions[command->target].buffer].size;
-    uint64_t *quickest = command->direction == 0 ? out->write : out->read;
+    uint64_t *quickest = fs_command_direction(command) == FS_SPILL_WRITE ? out->write : out->read;
     for (int i = 0; i < SIZES; i++) {
       if (bytes == c->bytes[i]) {
         quickest[i] = fs_min(quickest[i], r->command[k].min_ns);

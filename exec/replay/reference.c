@@ -101,7 +101,7 @@ static fs_status make_missing(reference *r, uint32_t version, uint64_t begin, ui
 static uint32_t op_at(const reference *r, uint32_t i) { return r->order == NULL ? i : r->order[i]; }
 
 static bool accesses(const fs_stream_arg *a) {
-  return fs_arg_reads(a->tag) || fs_arg_writes(a->tag);
+  return fs_tag_reads(a->tag) || fs_tag_writes(a->tag);
 }
 
 /* Takes what the op accesses; *known: all that it reads is defined. */
@@ -120,7 +120,7 @@ static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool
     FS_TRY(make_missing(r, a->version, a->offset, a->offset + a->length));
     r->args[i].data = r->value[a->version].bytes + a->offset;
     *known = *known &&
-             (!fs_arg_reads(a->tag) ||
+             (!fs_tag_reads(a->tag) ||
               fs_byteset_cover(&r->value[a->version].defined, a->offset, a->offset + a->length));
   }
   *call =
@@ -133,7 +133,7 @@ static fs_status define(reference *r, uint32_t op, bool known) {
   const fs_stream_op *o = &r->s->ops[op];
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
     const fs_stream_arg *a = &r->s->args[i];
-    if (fs_arg_writes(a->tag)) {
+    if (fs_tag_writes(a->tag)) {
       fs_byteset *d = &r->value[a->version].defined;
       uint64_t end = a->offset + a->length;
       FS_TRY(known ? fs_byteset_add(r->ctx, d, a->offset, end)
@@ -233,7 +233,7 @@ static fs_status compare_kept(reference *r) {
 static fs_status carry_state(reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
     const fs_stream_version *version = &r->s->versions[v];
-    if (version->kept_memory != FS_NONE && r->s->buffers[version->buffer].io == FSCHED_IO_STATE) {
+    if (version->kept_memory != FS_NONE && fs_io_carried(r->s->buffers[version->buffer].io)) {
       FS_TRY(take(r, v));
       if (version->given_memory ==
           FS_NONE) { /* what nobody wrote is not the content of the begin */
@@ -294,7 +294,7 @@ static fs_status set_up(reference *r) {
 
 static bool has_state(const fs_stream *s) {
   for (uint32_t b = 0; b < s->n_buffers; b++) {
-    if (s->buffers[b].io == FSCHED_IO_STATE) {
+    if (fs_io_carried(s->buffers[b].io)) {
       return true;
     }
   }

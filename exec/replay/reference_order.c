@@ -40,13 +40,13 @@ static fs_status find_preds(sorter *t, uint32_t op) {
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
     uint64_t covered;
-    if (fs_arg_reads(a[i].tag)) {
+    if (fs_tag_reads(a[i].tag)) {
       FS_TRY(fs_ranges_find(&t->ranges, t->writers[a[i].version], a[i].offset, end_of(&a[i]),
                             &t->pred, &covered));
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
-    if (fs_arg_writes(a[i].tag)) {
+    if (fs_tag_writes(a[i].tag)) {
       FS_TRY(
           fs_ranges_replace(&t->ranges, &t->writers[a[i].version], a[i].offset, end_of(&a[i]), op));
     }
@@ -94,7 +94,7 @@ static fs_status sort(sorter *t, uint32_t *order) {
 fs_status fs_reference_order(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                              uint32_t **order) {
   *order = NULL;
-  if (s->meta[0].hazards != FSCHED_HAZARDS_RAW || !goes_back(s)) {
+  if (!fs_hazards_data_only(s->meta[0].hazards) || !goes_back(s)) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(arena, order, s->n_ops));

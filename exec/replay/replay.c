@@ -144,15 +144,15 @@ static fs_status bind_all(replay *r) {
   for (uint32_t v = 0; v < s->n_versions; v++) {
     const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
     const fsched_binding *bound = bound_to(r, fs_stream_string(s, b->name));
-    if (bound != NULL && s->versions[v].given_memory != FS_NONE && b->io != FSCHED_IO_OUTPUT) {
+    if (bound != NULL && s->versions[v].given_memory != FS_NONE && !fs_io_is_output(b->io)) {
       r->given[v] = bound->data;
     }
-    if (s->versions[v].kept_memory == FS_NONE || b->io == FSCHED_IO_STATE) {
+    if (s->versions[v].kept_memory == FS_NONE || fs_io_carried(b->io)) {
       continue;
     }
     if (bound != NULL) {
       r->kept[v] = bound->data;
-    } else if (b->io == FSCHED_IO_OUTPUT) {
+    } else if (fs_io_is_output(b->io)) {
       FS_TRY(bind_output(r, v));
     }
   }
@@ -163,7 +163,7 @@ static bool is_output(const replay *r, const char *name) {
   const fs_stream *s = r->s;
   for (uint32_t b = 0; b < s->n_buffers && name != NULL; b++) {
     if (strcmp(fs_stream_string(s, s->buffers[b].name), name) == 0) {
-      return s->buffers[b].io == FSCHED_IO_OUTPUT;
+      return fs_io_is_output(s->buffers[b].io);
     }
   }
   return false;
@@ -298,10 +298,15 @@ static fs_status write_trace(replay *r) {
   for (uint32_t c = 0; c < r->s->n_commands; c++) {
     last = fs_max(last, record->end[c]);
   }
-  if (r->options.trace_plan == FSCHED_TRACE_PLAN_TICKS) {
-    FS_TRY(fs_trace_plan(&r->arena, r->s, r->options.pace_ns, &runs[n++]));
-  } else if (r->options.trace_plan == FSCHED_TRACE_PLAN_FIT) {
-    FS_TRY(fs_trace_plan_fit(&r->arena, r->s, last, &runs[n++]));
+  switch (r->options.trace_plan) {
+    case FSCHED_TRACE_PLAN_NONE:
+      break;
+    case FSCHED_TRACE_PLAN_TICKS:
+      FS_TRY(fs_trace_plan(&r->arena, r->s, r->options.pace_ns, &runs[n++]));
+      break;
+    case FSCHED_TRACE_PLAN_FIT:
+      FS_TRY(fs_trace_plan_fit(&r->arena, r->s, last, &runs[n++]));
+      break;
   }
   runs[n++] = (fs_trace_run){"measured", record->begin, record->end};
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
@@ -312,7 +317,7 @@ static void compare_state(replay *r) {
   const fs_stream *s = r->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
     uint32_t buffer = s->versions[v].buffer;
-    if (s->versions[v].kept_memory != FS_NONE && s->buffers[buffer].io == FSCHED_IO_STATE) {
+    if (s->versions[v].kept_memory != FS_NONE && fs_io_carried(s->buffers[buffer].io)) {
       r->kept[v] = fs_entry_kept_state(r->entry, buffer);
     }
   }

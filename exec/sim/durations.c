@@ -46,14 +46,9 @@ static int by_name(const void *a, const void *b) {
 }
 
 static name name_of(const fs_stream *s, const fs_stream_command *c) {
-  bool copy = c->kind == FS_COMMAND_COPY;
-  const fs_stream_version *v = copy ? &s->versions[c->target] : NULL;
-  return (name){
-      .name = fs_stream_string(s, copy ? s->buffers[v->buffer].name : s->ops[c->target].name),
-      .version = copy ? v->index : 0,
-      .kind = (uint8_t)(!copy               ? FS_PROFILE_OP
-                        : c->direction == 0 ? FS_PROFILE_WRITE
-                                            : FS_PROFILE_READ)};
+  return (name){.name = fs_command_target_name(s, c),
+                .version = fs_command_has_version(c) ? s->versions[c->target].index : 0,
+                .kind = (uint8_t)fs_profile_kind_of(c)};
 }
 
 /* The first of that name; n when there is none. */
@@ -212,7 +207,8 @@ uint64_t fs_sim_duration(const fs_instance *x, uint32_t command) {
       return adversarial(x, command);
     case FSCHED_DURATIONS_MEASURED:
       return x->times.measured_ns[command] == UINT64_MAX ? ns : x->times.measured_ns[command];
-    default:
-      return ns;
+    case FSCHED_DURATIONS_PLANNED:
+      break;
   }
+  return ns;
 }

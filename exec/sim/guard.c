@@ -25,29 +25,29 @@ enum { MOST_PLACES = 1000 };
 static const fs_stream_arg *arg_of(const fs_stream *s, const fs_stream_command *c,
                                    const fs_stream_place *p) {
   const fs_stream_op *op = &s->ops[c->target];
-  return c->kind == FS_COMMAND_RUN && p->version != FS_NONE && p->arg - op->arg0 < op->n_args
+  return fs_command_has_op(c) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args
              ? &s->args[p->arg]
              : NULL;
 }
 
 static bool is_scratch(const fs_stream_command *c, const fs_stream_place *p) {
-  return c->kind == FS_COMMAND_RUN && p->version == FS_NONE && (p->mode & FS_MODE_W) != 0;
+  return fs_command_has_op(c) && p->version == FS_NONE && (p->mode & FS_MODE_W) != 0;
 }
 
 static bool is_guarded(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
-  if (p->space != FS_SPACE_MEMORY || p->size == 0) {
+  if (!fs_space_has_bytes(p->space) || p->size == 0) {
     return false;
   }
   const fs_stream_arg *a = arg_of(s, c, p);
-  return c->kind == FS_COMMAND_COPY || is_scratch(c, p) ||
-         (a != NULL && (fs_arg_reads(a->tag) || fs_arg_writes(a->tag)));
+  return !fs_command_has_op(c) || is_scratch(c, p) ||
+         (a != NULL && (fs_tag_reads(a->tag) || fs_tag_writes(a->tag)));
 }
 
 /* Whether the command will write all of it and has no use for what is there now. */
 static bool is_new(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(s, c, p);
-  return c->kind == FS_COMMAND_COPY ? p == &s->places[c->place0 + 1]
-                                    : is_scratch(c, p) || (a != NULL && a->tag == FSCHED_OUT);
+  return fs_command_has_op(c) ? is_scratch(c, p) || (a != NULL && fs_tag_begins(a->tag))
+                              : p == &s->places[c->place0 + 1];
 }
 
 static bool overlap(const fs_stream_place *a, const fs_stream_place *b) {
@@ -105,8 +105,7 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
 static void tell(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream *s = x->stream;
   char what[512];
-  bool run = c->kind == FS_COMMAND_RUN;
-  uint32_t version = run ? p->version : c->target;
+  uint32_t version = fs_command_has_version(c) ? c->target : p->version;
   const char *buffer = version == FS_NONE
                            ? "its scratch"
                            : fs_stream_string(s, s->buffers[s->versions[version].buffer].name);
@@ -114,8 +113,7 @@ static void tell(const fs_instance *x, const fs_stream_command *c, const fs_stre
   (void)snprintf(what, sizeof what,
                  "%s '%.200s': %s%.200s%s was changed while it ran, so that nothing orders it with "
                  "another command",
-                 run ? "op" : "copy of", run ? fs_stream_string(s, s->ops[c->target].name) : buffer,
-                 quote, buffer, quote);
+                 fs_words_target[c->kind], fs_command_target_name(s, c), quote, buffer, quote);
   x->work->failed(x->work->user, FSCHED_CAUSE_WRONG, what);
 }
 

@@ -26,7 +26,7 @@ fs_status fs_sim_sync_make(fs_instance *x) {
   FS_TRY(fs_physicals_make(&x->arena, s, &x->physicals));
   FS_TRY(fs_new(&x->arena, &x->physical, x->physicals.n));
   FS_TRY(fs_new(&x->arena, &x->freed, x->physicals.n));
-  if (s->meta->sync != FS_SYNC_BLOCK) {
+  if (!fs_sync_has_stops(s->meta->sync)) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(&x->arena, &x->by_issue, s->n_commands));

@@ -90,7 +90,7 @@ static void put_item(const pass *p, fs_text *t, uint32_t item) {
     return;
   }
   uint32_t copy = item - g->n_ops;
-  fs_text_printf(t, "the %s of '%s'", p->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read",
+  fs_text_printf(t, "the %s of '%s'", fs_words_copy[p->s->copy_kind[copy]],
                  g->buffer_name[g->version_buffer[p->s->copy_version[copy]]]);
 }
 
@@ -435,7 +435,7 @@ static fs_status run(pass *p) {
 
 fs_status fs_barrier_run(fsched_context *ctx, fs_schedule *s, const fs_barrier_options *options,
                          fs_sync *sync) {
-  assert(sync->kind == FS_SYNC_BARRIER && options->bound > 0 && options->slots > 0);
+  assert(fs_sync_has_barriers(sync->kind) && options->bound > 0 && options->slots > 0);
   pass p = {.ctx = ctx, .s = s, .y = sync, .o = options};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);

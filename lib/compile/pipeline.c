@@ -8,6 +8,7 @@
 #include "base/warnings.h"
 #include "block/block.h"
 #include "codegen/codegen.h"
+#include "compile/passes.h"
 #include "compile/synchronise.h"
 #include "ctrledge/ctrledge.h"
 #include "draw/dump.h"
@@ -18,13 +19,6 @@
 #include "verify/schedule/verify.h"
 #include "verify/stream/stream.h"
 #include "waits/waits.h"
-
-typedef enum fs_pass {
-#define FS_PASS(id, name, summary) FS_PASS_##id,
-#include "compile/passes.def"
-#undef FS_PASS
-  FS_PASS_COUNT
-} fs_pass;
 
 static const char *const pass_names[] = {
 #define FS_PASS(id, name, summary) name,
@@ -74,7 +68,7 @@ static fs_status list_schedule(pipeline *p, bool silent) {
 
 /* A refinement may find a schedule where the heuristic does not. */
 static fs_status pass_listsched(pipeline *p) {
-  bool refine = p->options.refine != FSCHED_REFINE_NONE;
+  bool refine = fs_refine_has_models(p->options.refine);
   fs_status status = list_schedule(p, refine);
   return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
@@ -135,7 +129,7 @@ static void warn_tainted(const pipeline *p) {
 
 static fs_status pass_waits(pipeline *p) {
   FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
-  if (p->kind == FS_SYNC_TIMELINE && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+  if (fs_sync_has_waits(p->kind) && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
     warn_tainted(p);
   }
   return FSCHED_OK;
@@ -155,7 +149,7 @@ static fs_status replaced_waits(pipeline *p) {
 static fs_status pass_barrier(pipeline *p) {
   fs_barrier_options o = {.bound = p->barriers,
                           .slots = p->slots,
-                          .published = p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED};
+                          .published = fs_barrier_method_published(p->options.barrier_method)};
   FS_TRY(fs_barrier_run(p->ctx, p->schedule, &o, p->sync));
   return replaced_waits(p);
 }
@@ -187,9 +181,17 @@ static uint64_t pass_work(const pipeline *p, fs_pass pass) {
       return p->graph->n_ops;
     case FS_PASS_VERIFY:
       return fs_verify_schedule_work(p->schedule) + fs_verify_program_work(p->program);
-    default:
-      return 1;
+    case FS_PASS_BOUNDS:
+    case FS_PASS_REFINE:
+    case FS_PASS_CTRLEDGE:
+    case FS_PASS_WAITS:
+    case FS_PASS_BARRIER:
+    case FS_PASS_BLOCK:
+    case FS_PASS_CODEGEN:
+    case FS_PASS_COUNT:
+      break;
   }
+  return 1;
 }
 
 static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
@@ -270,19 +272,28 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
   return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;
 }
 
+/* What the kind of sync has in the place of waits. */
+static fs_status replace_waits(pipeline *p) {
+  switch (p->kind) {
+    case FS_SYNC_TIMELINE:
+      break;
+    case FS_SYNC_BARRIER:
+      return run_pass(p, FS_PASS_BARRIER, pass_barrier);
+    case FS_SYNC_BLOCK:
+      return run_pass(p, FS_PASS_BLOCK, pass_block);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_BOUNDS, pass_bounds));
   FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
-  if (p->options.refine != FSCHED_REFINE_NONE) {
+  if (fs_refine_has_models(p->options.refine)) {
     FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
   }
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
-  if (p->kind == FS_SYNC_BARRIER) {
-    FS_TRY(run_pass(p, FS_PASS_BARRIER, pass_barrier));
-  } else if (p->kind == FS_SYNC_BLOCK) {
-    FS_TRY(run_pass(p, FS_PASS_BLOCK, pass_block));
-  }
+  FS_TRY(replace_waits(p));
   FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));
   return p->options.verify ? run_pass(p, FS_PASS_VERIFY, pass_verify) : FSCHED_OK;
 }
@@ -298,7 +309,7 @@ static fs_status bad_enum(const pipeline *p, const char *field, int value, const
 
 static fs_status check_barriers(const pipeline *p) {
   const fsched_compile_options *o = &p->options;
-  if ((unsigned)o->barrier_method > FSCHED_BARRIERS_PUBLISHED) {
+  if (!fs_barrier_method_known((unsigned)o->barrier_method)) {
     return bad_enum(p, "barrier_method", (int)o->barrier_method, "fsched_barrier_method");
   }
   if (o->barriers > INT32_MAX && o->barriers != FSCHED_BARRIERS_AUTO) {
@@ -309,13 +320,13 @@ static fs_status check_barriers(const pipeline *p) {
 
 static fs_status check_refine(const pipeline *p) {
   const fsched_compile_options *o = &p->options;
-  if ((unsigned)o->refine > FSCHED_REFINE_PACK) {
+  if (!fs_refine_known((unsigned)o->refine)) {
     return bad_enum(p, "refine", (int)o->refine, "fsched_refine");
   }
   if (o->time_limit_ms > FSCHED_MOST_TIME_LIMIT_MS) {
     return bad_option(p, "'time_limit_ms' is above FSCHED_MOST_TIME_LIMIT_MS");
   }
-  if (o->solution != NULL && o->refine == FSCHED_REFINE_NONE) {
+  if (o->solution != NULL && !fs_refine_has_models(o->refine)) {
     return bad_option(p, "'solution' is set, and 'refine' says of no model");
   }
   return FSCHED_OK;
@@ -328,7 +339,7 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   FS_TRY(fs_check_options(p->ctx, "fsched_compile_options", options->size,
                           FS_SIZE_UP_TO(fsched_compile_options, pass_seconds)));
   memcpy(&p->options, options, fs_min(options->size, sizeof p->options));
-  if ((unsigned)p->options.evict > FSCHED_EVICT_LRU) {
+  if (!fs_evict_known((unsigned)p->options.evict)) {
     return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
   }
   FS_TRY(check_refine(p));
@@ -368,7 +379,7 @@ static fs_status choose_sync(pipeline *p) {
   p->kind = p->graph->target.sync;
   FS_TRY(fs_graph_barriers(p->ctx, p->graph, p->options.barriers, &p->barriers));
   if (p->barriers == 0) {
-    if (p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+    if (fs_barrier_method_published(p->options.barrier_method)) {
       return bad_option(p, "the published barrier method is for targets with barriers");
     }
     mark before = mark_now(p);
@@ -377,7 +388,7 @@ static fs_status choose_sync(pipeline *p) {
   }
   p->kind = FS_SYNC_BARRIER;
   p->slots = p->graph->target.barrier_slots;
-  if (p->barriers == FS_BARRIERS_AUTO && p->options.barrier_method == FSCHED_BARRIERS_PUBLISHED) {
+  if (p->barriers == FS_BARRIERS_AUTO && fs_barrier_method_published(p->options.barrier_method)) {
     return bad_option(p, "the published barrier method needs a number of barriers");
   }
   return FSCHED_OK;
@@ -428,7 +439,7 @@ static fs_status make_model(pipeline *p, fsched_model_format format, char **text
     return status;
   }
   fsched_refine refine =
-      p->options.refine == FSCHED_REFINE_NONE ? FSCHED_REFINE_ILP : p->options.refine;
+      fs_refine_has_models(p->options.refine) ? p->options.refine : FSCHED_REFINE_ILP;
   return fs_refine_model(p->ctx, p->graph, p->schedule, p->bounds.all, refine,
                          format == FSCHED_MODEL_MPS, text, length);
 }

@@ -69,7 +69,7 @@ static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) 
 }
 
 static bool counted(const fs_schedule *s, uint32_t residency) {
-  return s->graph->target.memory[s->res_memory[residency]].placement == FSCHED_COUNTED;
+  return !fs_placement_has_addresses(s->graph->target.memory[s->res_memory[residency]].placement);
 }
 
 /* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
@@ -242,7 +242,8 @@ static fs_status counted_memory(run *r, uint32_t memory) {
 static fs_status counted_memories(run *r) {
   const fs_target *target = &r->s->graph->target;
   for (uint32_t m = 0; m < target->n_memories; m++) {
-    if (fs_memory_bounded(&target->memory[m]) && target->memory[m].placement == FSCHED_COUNTED) {
+    if (fs_memory_bounded(&target->memory[m]) &&
+        !fs_placement_has_addresses(target->memory[m].placement)) {
       fs_arena_mark mark = fs_arena_set_mark(&r->scratch);
       FS_TRY(counted_memory(r, m));
       fs_arena_reset(&r->scratch, mark);

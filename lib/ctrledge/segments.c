@@ -48,7 +48,7 @@ static bool stays(const maker *m, uint32_t residency) {
 
 /* Units of a counted memory are held, touched or not. */
 static bool counted(const maker *m, uint32_t residency) {
-  return memory_of(m, residency)->placement == FSCHED_COUNTED;
+  return !fs_placement_has_addresses(memory_of(m, residency)->placement);
 }
 
 /* Does an access hold the whole residency, whatever it touches? */

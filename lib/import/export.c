@@ -70,10 +70,10 @@ static fs_status check_memory(const exporter *x, uint64_t most_align) {
                   x->g->name, t->n_memories, x->kind);
   }
   const fs_memory *m = &t->memory[0];
-  const char *what = !fs_memory_bounded(m)            ? "no capacity"
-                     : m->placement == FSCHED_COUNTED ? "no addresses"
-                     : m->align > most_align          ? "an alignment"
-                                                      : NULL;
+  const char *what = !fs_memory_bounded(m)                       ? "no capacity"
+                     : !fs_placement_has_addresses(m->placement) ? "no addresses"
+                     : m->align > most_align                     ? "an alignment"
+                                                                 : NULL;
   if (what != NULL) {
     return refuse(x, FS_NOWHERE, "memory '%.80s' has %s, and that of %s is of another kind",
                   m->name, what, x->kind);

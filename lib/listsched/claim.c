@@ -95,7 +95,7 @@ static void plan_inplace(fs_engine *e, uint32_t op) {
     uint32_t in = g->arg_version[g->inplace_in[i]];
     bool bounded = e->v_memory[in] != FS_NONE;
     const fs_memory *m = bounded ? fs_engine_memory_of(e, in) : NULL;
-    bool legal = bounded && m->placement == FSCHED_CONTIGUOUS && !e->v_content[out] &&
+    bool legal = bounded && fs_placement_has_addresses(m->placement) && !e->v_content[out] &&
                  e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 && !fs_engine_stays(e, in) &&
                  !fs_version_kept(g, in);
     if (legal && e->v_inplace[out] == FS_NONE) {

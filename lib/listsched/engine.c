@@ -217,7 +217,7 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && e->v_memory[v] != FS_NONE) {
+    if (v != FS_NONE && fs_tag_accesses(g->arg_tag[a]) && e->v_memory[v] != FS_NONE) {
       e->arg_residency[a] = e->v_residency[v];
     }
   }

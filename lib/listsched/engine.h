@@ -235,7 +235,7 @@ static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t 
 /* The version keeps its place to the end: it is wanted then, and there is no store. */
 static inline bool fs_engine_stays(const fs_engine *e, uint32_t version) {
   const fsched_graph *g = e->g;
-  bool state = g->buffer_io[g->version_buffer[version]] == FSCHED_IO_STATE;
+  bool state = fs_io_carried(g->buffer_io[g->version_buffer[version]]);
   return !fs_memory_spills(fs_engine_memory_of(e, version)) &&
          (fs_version_kept(g, version) || (state && fs_version_index(g, version) == 0));
 }

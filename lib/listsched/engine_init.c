@@ -45,7 +45,7 @@ static fs_status init_touches(fs_engine *e) {
     e->touch0[op] = n;
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       uint32_t v = g->arg_version[a];
-      if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP || e->v_memory[v] == FS_NONE) {
+      if (v == FS_NONE || !fs_tag_accesses(g->arg_tag[a]) || e->v_memory[v] == FS_NONE) {
         continue;
       }
       if (last[v] == FS_NONE || last[v] < e->touch0[op]) {
@@ -147,7 +147,8 @@ static fs_status init_memories(fs_engine *e) {
   for (uint32_t m = 0; m < t->n_memories; m++) {
     const fs_memory *memory = &t->memory[m];
     uint64_t usable = fs_memory_bounded(memory) ? memory->capacity & ~(memory->align - 1) : 0;
-    FS_TRY(fs_places_init(&e->places[m], e->ctx, usable, memory->placement == FSCHED_COUNTED));
+    FS_TRY(fs_places_init(&e->places[m], e->ctx, usable,
+                          !fs_placement_has_addresses(memory->placement)));
   }
   FS_TRY(fs_new_zero(e->scratch, &e->resource_free, t->n_resources));
   for (uint32_t r = 0; r < t->n_resources; r++) {

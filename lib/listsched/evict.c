@@ -14,9 +14,13 @@
 enum { CANDIDATES = 2, WINDOW_LIMIT = 64 };
 
 static uint64_t victim_key(fs_engine *e, uint32_t version) {
-  return e->policy->evict == FSCHED_EVICT_LRU
-             ? e->v_last_use[version]
-             : (uint64_t)(UINT32_MAX - fs_engine_next_use(e, version));
+  switch (e->policy->evict) {
+    case FSCHED_EVICT_FARTHEST:
+      return UINT32_MAX - fs_engine_next_use(e, version);
+    case FSCHED_EVICT_LRU:
+      return e->v_last_use[version];
+  }
+  return 0;
 }
 
 void fs_engine_withhold(fs_engine *e, uint32_t version) {
@@ -46,7 +50,7 @@ fs_status fs_engine_offer(fs_engine *e, uint32_t version) {
 
 /* Is the version needed sooner than the op that claims? */
 static bool needed_sooner(fs_engine *e, uint32_t version, const fs_claim *c) {
-  return !c->last_resort && e->policy->evict == FSCHED_EVICT_FARTHEST &&
+  return !c->last_resort && fs_evict_looks_ahead(e->policy->evict) &&
          fs_engine_next_use(e, version) <= c->position;
 }
 
@@ -201,7 +205,7 @@ static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n, 
     window w = {first, first, p->segment.at[first].size, eviction_cost(e, v, c)};
     if (grow(e, p, c, n->size, &w) && (best->first == FS_NONE || w.cost < best->cost)) {
       *best = w;
-      if (e->policy->evict == FSCHED_EVICT_LRU) {
+      if (!fs_evict_looks_ahead(e->policy->evict)) {
         break;
       }
     }

@@ -150,7 +150,7 @@ static uint64_t frugal_key(const frugal *f, uint32_t op) {
   int64_t delta = 0;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP ||
+    if (v == FS_NONE || !fs_tag_accesses(g->arg_tag[a]) ||
         !fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)])) {
       continue;
     }
@@ -172,7 +172,7 @@ static fs_status frugal_refresh(frugal *f, uint32_t op) {
   const fsched_graph *g = f->p.g;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP || f->left[v] != 1) {
+    if (v == FS_NONE || !fs_tag_accesses(g->arg_tag[a]) || f->left[v] != 1) {
       continue;
     }
     for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
@@ -193,7 +193,7 @@ static fs_status frugal_take(frugal *f, uint32_t op) {
   f->p.position[op] = f->p.n_taken++;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP) {
+    if (v != FS_NONE && fs_tag_accesses(g->arg_tag[a])) {
       f->present[v] = 1;
       f->left[v]--;
     }
@@ -253,7 +253,7 @@ fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32
     uint32_t op = op_at[i];
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       uint32_t v = g->arg_version[a];
-      if (v == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
+      if (v == FS_NONE || !fs_tag_accesses(g->arg_tag[a])) {
         continue;
       }
       uint32_t m = fs_version_memory(g, v);

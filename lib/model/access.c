@@ -73,7 +73,7 @@ static void file_op(filing *f, const fs_schedule *s, uint32_t op) {
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     unsigned tag = g->arg_tag[a];
     uint32_t residency = s->arg_residency[a];
-    if (residency == FS_NONE || tag == FSCHED_NO_DEP || tag == FSCHED_VALUE) {
+    if (residency == FS_NONE || !fs_tag_accesses(tag)) {
       continue;
     }
     bool whole = g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[g->arg_buffer[a]];
@@ -252,7 +252,7 @@ typedef struct store_state { /* per version: how its copy in the store was last 
 static bool same_store_bytes(const fs_schedule *s, uint32_t a, uint32_t b) {
   uint32_t store = s->copy_store[a];
   return store == s->copy_store[b] || store == FS_NONE ||
-         s->graph->target.memory[s->res_memory[store]].placement == FSCHED_COUNTED;
+         !fs_placement_has_addresses(s->graph->target.memory[s->res_memory[store]].placement);
 }
 
 static fs_status want_at_store(data_orders *d, store_state *state, uint32_t *next, uint32_t item) {

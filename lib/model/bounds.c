@@ -60,7 +60,7 @@ static fs_tick own_head(const fs_bounds *b, uint32_t op) {
   }
   for (uint32_t a = g->op_arg0[op]; b->copies && a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP && fs_bounds_read_needed(g, v)) {
+    if (v != FS_NONE && fs_tag_accesses(g->arg_tag[a]) && fs_bounds_read_needed(g, v)) {
       head = fs_max(head, fs_bounds_read_time(g, v));
     }
   }

@@ -19,15 +19,13 @@ const char *fsched_graph_file(const fsched_graph *g, uint32_t index) {
 
 bool fs_version_given(const fsched_graph *g, uint32_t version) {
   unsigned io = g->buffer_io[g->version_buffer[version]];
-  return fs_version_index(g, version) == 0 &&
-         (io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE);
+  return fs_version_index(g, version) == 0 && fs_io_given(io);
 }
 
 bool fs_version_kept(const fsched_graph *g, uint32_t version) {
   uint32_t buffer = g->version_buffer[version];
   unsigned io = g->buffer_io[buffer];
-  return version + 1 == g->buffer_version0[buffer + 1] &&
-         (io == FSCHED_IO_OUTPUT || io == FSCHED_IO_STATE);
+  return version + 1 == g->buffer_version0[buffer + 1] && fs_io_kept(io);
 }
 
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
@@ -66,11 +64,11 @@ static fs_status check_no_block(fsched_context *ctx, const fsched_graph *g) {
 fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
                             uint32_t *bound) {
   const fs_target *t = &g->target;
-  *bound = option != 0 ? option : t->sync == FS_SYNC_BARRIER ? t->barrier_count : 0;
+  *bound = option != 0 ? option : fs_sync_has_barriers(t->sync) ? t->barrier_count : 0;
   if (option != 0) {
     return check_no_block(ctx, g);
   }
-  return t->sync == FS_SYNC_BARRIER && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
+  return fs_sync_has_barriers(t->sync) && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
 }
 
 static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "fsched/graph.h"
+#include "model/kinds.h"
 
 typedef struct fs_queue {
   const char *name;
@@ -35,9 +36,6 @@ typedef struct fs_kernel {
   uint64_t shared_bytes;
 } fs_kernel;
 
-/* How commands of different queues are ordered: waits for epochs, barriers (lib/barrier), or syncs
- * that stop everything (lib/block). */
-typedef enum fs_sync_kind { FS_SYNC_TIMELINE, FS_SYNC_BARRIER, FS_SYNC_BLOCK } fs_sync_kind;
 #define FS_BARRIERS_AUTO FS_NONE /* as many as need no new order */
 
 typedef struct fs_target {
@@ -135,10 +133,6 @@ struct fsched_graph {
   uint32_t *race_a, *race_b, *race_version;
 };
 
-static inline bool fs_tag_reads(unsigned tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
-static inline bool fs_tag_writes(unsigned tag) {
-  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
-}
 static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
 /* Versions of this memory can leave it: it has a backing store and queues that copy. */
 static inline bool fs_memory_spills(const fs_memory *m) {

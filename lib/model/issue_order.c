@@ -189,7 +189,7 @@ static bool place_key(const fs_order *o, uint32_t residency, uint64_t *key) {
   *key = (uint64_t)memory << 48 | o->s->res_address[residency];
   return memory < 0x10000 && o->s->res_address[residency] >> 48 == 0 &&
          o->s->res_size[residency] <= FSCHED_MAX_SIZE &&
-         o->g->target.memory[memory].placement == FSCHED_CONTIGUOUS;
+         fs_placement_has_addresses(o->g->target.memory[memory].placement);
 }
 
 static fs_status find_leaving(fs_order *o) {

@@ -25,15 +25,15 @@ static void mark_in_place(fs_needs *s, uint32_t op, uint64_t turn) {
   const fsched_graph *g = s->g;
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
     uint32_t v = g->arg_version[g->inplace_out[i]];
-    if (g->target.memory[fs_version_memory(g, v)].placement == FSCHED_CONTIGUOUS) {
+    if (fs_placement_has_addresses(g->target.memory[fs_version_memory(g, v)].placement)) {
       s->counted[v] = turn;
     }
   }
 }
 
 static bool open_place(const fsched_graph *g, uint32_t arg) {
-  return g->arg_open[arg] &&
-         g->target.memory[g->buffer_memory[g->arg_buffer[arg]]].placement == FSCHED_CONTIGUOUS;
+  return g->arg_open[arg] && fs_placement_has_addresses(
+                                 g->target.memory[g->buffer_memory[g->arg_buffer[arg]]].placement);
 }
 
 void fs_needs_find(fs_needs *s, uint32_t op) {
@@ -45,7 +45,7 @@ void fs_needs_find(fs_needs *s, uint32_t op) {
   mark_in_place(s, op, s->turn);
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     uint32_t v = g->arg_version[arg];
-    if (v != FS_NONE && g->arg_tag[arg] != FSCHED_NO_DEP && s->counted[v] != s->turn &&
+    if (v != FS_NONE && fs_tag_accesses(g->arg_tag[arg]) && s->counted[v] != s->turn &&
         !open_place(g, arg)) {
       s->counted[v] = s->turn;
       add(s, fs_version_memory(g, v), fs_version_size(g, v));

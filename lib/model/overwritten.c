@@ -11,7 +11,7 @@ bool fs_version_load_needed(const fsched_graph *g, uint32_t version) {
 bool fs_version_load_races(const fsched_graph *g, uint32_t version) {
   bool any = false;
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
-    any = any || g->arg_tag[g->access_arg[i]] == FSCHED_OUT_EXISTING;
+    any = any || fs_tag_writes_over(g->arg_tag[g->access_arg[i]]);
   }
-  return any && g->hazards == FSCHED_HAZARDS_RAW && fs_version_load_needed(g, version);
+  return any && fs_hazards_data_only(g->hazards) && fs_version_load_needed(g, version);
 }

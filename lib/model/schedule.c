@@ -58,7 +58,7 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
     return fs_version_kept(g, v);
   }
   bool first_state =
-      g->buffer_io[g->version_buffer[v]] == FSCHED_IO_STATE && fs_version_index(g, v) == 0;
+      fs_io_carried(g->buffer_io[g->version_buffer[v]]) && fs_version_index(g, v) == 0;
   return !spills(s, r) && (fs_version_kept(g, v) || first_state);
 }
 
@@ -72,7 +72,7 @@ static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64
   fs_status status = fs_new_zero(&arena, &level, s->graph->target.n_memories);
   for (uint32_t r = 0; status == FSCHED_OK && r < s->n_residencies; r++) {
     const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
-    if (m->placement == FSCHED_COUNTED && s->res_end[r] > s->res_begin[r]) {
+    if (!fs_placement_has_addresses(m->placement) && s->res_end[r] > s->res_begin[r]) {
       status = fs_heap_push(ctx, &events, s->res_begin[r] * 2 + 1, r * 2 + 1);
       status = status == FSCHED_OK ? fs_heap_push(ctx, &events, s->res_end[r] * 2, r * 2) : status;
     }
@@ -92,11 +92,11 @@ fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t 
   bool counted = false;
   for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
     per_memory[m] = 0;
-    counted = counted || s->graph->target.memory[m].placement == FSCHED_COUNTED;
+    counted = counted || !fs_placement_has_addresses(s->graph->target.memory[m].placement);
   }
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     uint32_t m = s->res_memory[r];
-    if (s->graph->target.memory[m].placement == FSCHED_CONTIGUOUS) {
+    if (fs_placement_has_addresses(s->graph->target.memory[m].placement)) {
       per_memory[m] = fs_max(per_memory[m], s->res_address[r] + s->res_size[r]);
     }
   }

@@ -12,7 +12,6 @@
 #include "fsched/compile.h"
 #include "model/graph.h"
 
-typedef enum fs_copy_kind { FS_SPILL_WRITE, FS_SPILL_READ } fs_copy_kind;
 /* What a copy is for. */
 typedef enum fs_copy_role {
   FS_ROLE_LOAD,        /* brings given content in for the first time */
@@ -21,11 +20,6 @@ typedef enum fs_copy_role {
   FS_ROLE_SPILL_READ,
   FS_ROLES
 } fs_copy_role;
-typedef enum fs_schedule_status {
-  FS_SCHEDULE_OPTIMAL,
-  FS_SCHEDULE_FEASIBLE,
-  FS_SCHEDULE_INFEASIBLE
-} fs_schedule_status;
 
 /* Lower bounds of the makespan that need no search. */
 typedef struct fs_lower_bounds {

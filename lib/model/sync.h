@@ -10,17 +10,6 @@
 
 #include "model/schedule.h"
 
-typedef enum fs_why { FS_WHY_REUSE, FS_WHY_RESOURCE, FS_WHY_CONCURRENCY, FS_WHY_BARRIER } fs_why;
-
-/* From who waits where; the narrowest that serves. */
-typedef enum fs_scope {
-  FS_SCOPE_QUEUE, /* nobody else waits: no primitive */
-  FS_SCOPE_DEVICE,
-  FS_SCOPE_DEVICE_GROUP, /* several devices of one machine */
-  FS_SCOPE_PROCESS,      /* queues without a device of their own: host classes; unused so far */
-  FS_SCOPE_SYSTEM        /* several machines */
-} fs_scope;
-
 /* What a bounded amount was allotted as: unit intervals [begin, end) of a counted memory, a
  * resource or the concurrency limit.  Overlap of two owners' intervals implies an order. */
 typedef enum fs_lane_kind { FS_LANE_MEMORY, FS_LANE_RESOURCE, FS_LANE_CONCURRENCY } fs_lane_kind;

@@ -33,7 +33,7 @@ static int by_place(const void *a, const void *b) {
 
 /* Whose a place is: a version's in a memory, else nobody's but its own. */
 static uint64_t owner_of(const fs_stream_place *p, const fs_stream_place *first) {
-  bool version = p->space == FS_SPACE_MEMORY && p->version != FS_NONE;
+  bool version = fs_space_has_bytes(p->space) && p->version != FS_NONE;
   return version ? p->version : ((uint64_t)1 << 32) + (uint64_t)(p - first);
 }
 
@@ -56,7 +56,7 @@ static uint64_t end_of_others(const fs_voverlap_ends *e, uint64_t owner) {
 }
 
 static bool is_written(const fs_stream_place *p) {
-  return p->space != FS_SPACE_MEMORY || (p->mode & FS_MODE_W) != 0;
+  return !fs_space_has_bytes(p->space) || (p->mode & FS_MODE_W) != 0;
 }
 
 /* Goes through the open ones, and closes those that are over. */

@@ -489,10 +489,22 @@ static fs_status walk_stops(pass *p) {
   return FSCHED_OK;
 }
 
+static fs_status walk_sync(pass *p) {
+  switch (p->y->kind) {
+    case FS_SYNC_TIMELINE: /* whose frontiers are made with its waits */
+      break;
+    case FS_SYNC_BARRIER:
+      return walk_barriers(p);
+    case FS_SYNC_BLOCK:
+      return walk_stops(p);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status run_frontiers(pass *p) {
   fs_sync *y = p->y;
   FS_TRY(begin_walk(p));
-  FS_TRY(y->kind == FS_SYNC_BARRIER ? walk_barriers(p) : walk_stops(p));
+  FS_TRY(walk_sync(p));
   FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
                     &y->frontier));
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));

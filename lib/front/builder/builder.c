@@ -217,7 +217,7 @@ fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value, 
 }
 
 fsched_status fsched_builder_hazards(fsched_builder *b, fsched_hazards hazards) {
-  FS_TRY(fs_builder_check_enum(b, "hazards", (int)hazards, FSCHED_HAZARDS_RAW));
+  FS_TRY(fs_builder_check_enum(b, "hazards", (int)hazards, FS_N_HAZARDS - 1));
   b->hazards = hazards;
   return FSCHED_OK;
 }
@@ -233,11 +233,8 @@ fsched_status fsched_builder_time_unit(fsched_builder *b, const char *unit) {
 }
 
 fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync) {
-  static const fs_sync_kind kinds[] = {[FSCHED_SYNC_TIMELINE] = FS_SYNC_TIMELINE,
-                                       [FSCHED_SYNC_BARRIER] = FS_SYNC_BARRIER,
-                                       [FSCHED_SYNC_BLOCK] = FS_SYNC_BLOCK};
-  FS_TRY(fs_builder_check_enum(b, "sync", (int)sync, FSCHED_SYNC_BLOCK));
-  b->sync = kinds[sync];
+  FS_TRY(fs_builder_check_enum(b, "sync", (int)sync, FS_N_SYNC_KINDS - 1));
+  b->sync = (fs_sync_kind)sync;
   b->sync_at = b->pos;
   return FSCHED_OK;
 }
@@ -296,7 +293,7 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
 
 static fs_status check_memory(fsched_builder *b, const fsched_memory_desc *d) {
   FS_TRY(fs_builder_check_name(b, "memory", d->name));
-  FS_TRY(fs_builder_check_enum(b, "placement", (int)d->placement, FSCHED_STACK));
+  FS_TRY(fs_builder_check_enum(b, "placement", (int)d->placement, FS_N_PLACEMENTS - 1));
   if (d->capacity != FSCHED_UNBOUNDED) {
     FS_TRY(fs_builder_limit(b, "the capacity", d->capacity, FSCHED_MAX_SIZE));
   }
@@ -320,7 +317,7 @@ fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc 
 
 fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, uint32_t *id) {
   FS_TRY(check_memory(b, d));
-  bool stack = d->placement == FSCHED_STACK;
+  bool stack = fs_placement_is_stack(d->placement);
   fs_memory_draft m = {.m = {.capacity = d->capacity,
                              .align = d->align == 0 ? 1 : d->align,
                              .placement = stack ? FSCHED_CONTIGUOUS : d->placement,

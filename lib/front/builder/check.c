@@ -22,7 +22,7 @@ static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     uint32_t v = g->arg_version[arg];
     bool counts = v != FS_NONE && f->needs.counted[v] == f->needs.turn;
-    if (!counts || g->arg_tag[arg] == FSCHED_NO_DEP || fs_version_memory(g, v) != memory) {
+    if (!counts || !fs_tag_accesses(g->arg_tag[arg]) || fs_version_memory(g, v) != memory) {
       continue;
     }
     f->needs.counted[v] = 0; /* listed */

@@ -319,9 +319,7 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
 
 /* What only a machine with nothing but full syncs has. */
 static void check_sync(fsched_builder *b) {
-  static const char *const kinds[] = {
-      [FS_SYNC_TIMELINE] = "timeline", [FS_SYNC_BARRIER] = "barrier", [FS_SYNC_BLOCK] = "block"};
-  if (b->sync == FS_SYNC_BLOCK || fs_builder_lost(b, FS_KIND_SYNC)) {
+  if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
     return;
   }
   for (uint32_t q = 0; q < b->queue.n; q++) {
@@ -329,7 +327,7 @@ static void check_sync(fsched_builder *b) {
       (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_place(&b->counting_at, q),
                             "leave it out, or give the target 'sync: block'",
                             "queue '%s' is counting, which takes 'sync: block', not '%s'",
-                            b->queue.at[q].name, kinds[b->sync]);
+                            b->queue.at[q].name, fs_words_sync[b->sync]);
     }
   }
   for (uint32_t m = 0; m < b->memory.n; m++) {
@@ -337,7 +335,7 @@ static void check_sync(fsched_builder *b) {
       (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, b->memory.at[m].placement_at,
                             "use 'contiguous', or give the target 'sync: block'",
                             "memory '%s' is a stack, which takes 'sync: block', not '%s'",
-                            b->memory.at[m].m.name, kinds[b->sync]);
+                            b->memory.at[m].m.name, fs_words_sync[b->sync]);
     }
   }
 }
@@ -455,7 +453,7 @@ static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
   g->op_arg0[g->n_ops] = (uint32_t)n;
   for (size_t i = 0; i < n; i++) {
     const fs_arg_draft *a = &b->arg.at[i];
-    bool value = a->tag == FSCHED_VALUE;
+    bool value = !fs_tag_names_buffer(a->tag);
     g->arg_tag[i] = a->tag;
     g->arg_buffer[i] = a->buffer;
     g->arg_offset[i] = a->offset;

@@ -34,9 +34,9 @@ typedef struct pairs {
 static void index_args(pairs *p, uint32_t op) {
   const fsched_graph *g = p->g;
   for (uint32_t arg = g->op_arg0[op + 1]; p->indexed != op && arg-- > g->op_arg0[op];) {
-    if (g->arg_tag[arg] == FSCHED_OUT) {
+    if (fs_tag_begins(g->arg_tag[arg])) {
       p->out[g->arg_buffer[arg]] = arg;
-    } else if (g->arg_tag[arg] == FSCHED_IN) {
+    } else if (fs_tag_only_reads(g->arg_tag[arg])) {
       p->in[g->arg_buffer[arg]] = arg;
     }
   }
@@ -131,10 +131,9 @@ static fs_status other_use(pairs *p, uint32_t op, uint32_t version, uint32_t *ot
  * FS_NONE. */
 static uint32_t racing_writer(const fsched_graph *g, uint32_t op, uint32_t version) {
   for (uint32_t i = g->version_access0[version];
-       g->hazards == FSCHED_HAZARDS_RAW && i < g->version_access0[version + 1]; i++) {
+       fs_hazards_data_only(g->hazards) && i < g->version_access0[version + 1]; i++) {
     uint32_t other = g->access_op[i];
-    if (other != op && g->arg_tag[g->access_arg[i]] == FSCHED_OUT_EXISTING &&
-        !is_pred(g, other, op)) {
+    if (other != op && fs_tag_writes_over(g->arg_tag[g->access_arg[i]]) && !is_pred(g, other, op)) {
       return other;
     }
   }

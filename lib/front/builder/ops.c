@@ -51,7 +51,7 @@ fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *d, 
                                 uint32_t *id) {
   FS_TRY(fs_builder_check_name(b, "buffer", d->name));
   FS_TRY(check_count(b, "buffers", b->buffer_size.n));
-  FS_TRY(fs_builder_check_enum(b, "io", (int)d->io, FSCHED_IO_STATE));
+  FS_TRY(fs_builder_check_enum(b, "io", (int)d->io, FS_N_IOS - 1));
   FS_TRY(fs_builder_limit(b, "the size", d->bytes, FSCHED_MAX_SIZE));
   bool repeated;
   uint32_t at;
@@ -208,15 +208,15 @@ static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const c
 }
 
 static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
-  FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FSCHED_VALUE));
-  if (d->tag == FSCHED_VALUE) {
+  FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FS_N_TAGS - 1));
+  if (!fs_tag_names_buffer(d->tag)) {
     return FSCHED_OK;
   }
   if (d->buffer >= b->buffer_size.n) {
     return bad_id(b, "buffer", d->buffer);
   }
   const char *name = b->buffers.text.at[d->buffer];
-  if (d->tag == FSCHED_OUT && d->has_at) {
+  if (fs_tag_begins(d->tag) && d->has_at) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
                            "'out' writes all of buffer '%s': it takes no range", name);
   }
@@ -224,7 +224,7 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   if (d->has_at && (d->length == 0 || d->offset > size || d->length > size - d->offset)) {
     return at_outside(b, d, name, size);
   }
-  if (fs_tag_writes(d->tag) && b->buffer_io.at[d->buffer] == FSCHED_IO_CONSTANT) {
+  if (fs_tag_writes(d->tag) && fs_io_fixed(b->buffer_io.at[d->buffer])) {
     return fs_builder_fail(b, FS_DIAG_CONSTANT_WRITTEN, b->pos, NULL,
                            "op '%s' writes the constant '%s'", b->ops.text.at[b->op.n - 1], name);
   }
@@ -250,7 +250,7 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
     return checked;
   }
   fs_arg_draft a = {.tag = (uint8_t)d.tag, .buffer = FS_NONE, .has_at = d.has_at != 0};
-  if (d.tag == FSCHED_VALUE) {
+  if (!fs_tag_names_buffer(d.tag)) {
     a.u.value = d.value;
   } else {
     a.buffer = d.buffer;

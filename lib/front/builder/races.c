@@ -170,7 +170,7 @@ static fs_status race_version(racer *r, uint32_t version) {
 static bool in_place(const fsched_graph *g, uint32_t version) {
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
     unsigned tag = g->arg_tag[g->access_arg[i]];
-    if (tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING) {
+    if (fs_tag_writes_in_place(tag)) {
       return true;
     }
   }
@@ -202,7 +202,7 @@ static fs_status find_races(racer *r, fs_arena *scratch) {
 }
 
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
-  if (g->hazards != FSCHED_HAZARDS_RAW || b->bad) { /* a cycle leaves no topo */
+  if (!fs_hazards_data_only(g->hazards) || b->bad) { /* a cycle leaves no topo */
     return FSCHED_OK;
   }
   racer r = {.b = b, .g = g};

@@ -78,7 +78,7 @@ static bool found_given(const walk *w) {
 
 static bool held_as_units(const fsched_graph *g, uint32_t buffer) {
   const fs_memory *m = &g->target.memory[g->buffer_memory[buffer]];
-  return g->hazards == FSCHED_HAZARDS_SEQUENTIAL && m->placement == FSCHED_COUNTED &&
+  return !fs_hazards_data_only(g->hazards) && !fs_placement_has_addresses(m->placement) &&
          fs_memory_bounded(m);
 }
 
@@ -89,7 +89,7 @@ static fs_status look_up_units(walk *w, uint32_t op, uint32_t arg) {
     return FSCHED_OK;
   }
   FS_TRY(depend_on_range(w, op, w->unit_writers[buffer], 0, 1, &covered));
-  return w->g->arg_tag[arg] == FSCHED_IN
+  return fs_tag_only_reads(w->g->arg_tag[arg])
              ? FSCHED_OK
              : depend_on_range(w, op, w->unit_readers[buffer], 0, 1, &covered);
 }
@@ -112,13 +112,13 @@ static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
   fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
   unsigned tag = g->arg_tag[arg];
-  bool sequential = g->hazards == FSCHED_HAZARDS_SEQUENTIAL;
+  bool sequential = !fs_hazards_data_only(g->hazards);
   uint64_t covered = 0;
-  if (tag == FSCHED_VALUE || tag == FSCHED_OUT) {
+  if (!fs_tag_names_buffer(tag) || fs_tag_begins(tag)) {
     return FSCHED_OK;
   }
   g->arg_version[arg] = w->count[buffer] == 0 ? 0 : w->count[buffer] - 1;
-  if (tag == FSCHED_NO_DEP) {
+  if (!fs_tag_accesses(tag)) {
     w->touched[buffer] = 1;
     return FSCHED_OK;
   }
@@ -131,7 +131,7 @@ static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
   if (fs_tag_reads(tag) && covered < fs_max(g->arg_length[arg], 1)) {
     not_produced(w, op, arg, covered);
   }
-  if (tag != FSCHED_IN && sequential) {
+  if (!fs_tag_only_reads(tag) && sequential) {
     FS_TRY(depend_on(w, op, w->readers[buffer], arg, &covered));
   }
   return look_up_units(w, op, arg);
@@ -142,7 +142,7 @@ static fs_status enter_units(walk *w, uint32_t op, uint32_t buffer, unsigned tag
   if (!held_as_units(w->g, buffer)) {
     return FSCHED_OK;
   }
-  if (tag == FSCHED_IN) {
+  if (fs_tag_only_reads(tag)) {
     return w->tracked[buffer] ? fs_ranges_add(&w->ranges, &w->unit_readers[buffer], 0, 1, op)
                               : FSCHED_OK;
   }
@@ -157,7 +157,7 @@ static fs_status enter_in_place(walk *w, uint32_t op, uint32_t arg) {
   uint64_t hi;
   range_of(g, arg, &lo, &hi);
   FS_TRY(enter_units(w, op, buffer, g->arg_tag[arg]));
-  if (g->arg_tag[arg] == FSCHED_IN) {
+  if (fs_tag_only_reads(g->arg_tag[arg])) {
     return w->tracked[buffer] ? fs_ranges_add(&w->ranges, &w->readers[buffer], lo, hi, op)
                               : FSCHED_OK;
   }
@@ -203,12 +203,12 @@ static fs_status walk_op(walk *w, uint32_t op) {
   /* Old versions first: a reader must not be taken for one of the new version. */
   for (uint32_t arg = first; arg < end; arg++) {
     unsigned tag = g->arg_tag[arg];
-    if (tag == FSCHED_IN || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING) {
+    if (fs_tag_accesses(tag) && !fs_tag_begins(tag)) {
       FS_TRY(enter_in_place(w, op, arg));
     }
   }
   for (uint32_t arg = first; arg < end; arg++) {
-    if (g->arg_tag[arg] == FSCHED_OUT) {
+    if (fs_tag_begins(g->arg_tag[arg])) {
       FS_TRY(enter_out(w, op, arg));
     }
   }
@@ -229,13 +229,13 @@ static fs_status start_walk(walk *w, fs_arena *scratch) {
   FS_TRY(fs_new_none(scratch, &w->mark, g->n_ops));
   for (uint32_t arg = 0; arg < g->n_args; arg++) {
     unsigned tag = g->arg_tag[arg];
-    if (tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING) {
-      w->tracked[g->arg_buffer[arg]] = g->hazards == FSCHED_HAZARDS_SEQUENTIAL;
+    if (fs_tag_writes_in_place(tag)) {
+      w->tracked[g->arg_buffer[arg]] = !fs_hazards_data_only(g->hazards);
     }
   }
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     unsigned io = g->buffer_io[i];
-    if (io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE) {
+    if (fs_io_given(io)) {
       w->count[i] = 1;
       FS_TRY(fs_ranges_add(&w->ranges, &w->writers[i], 0, fs_max(g->buffer_size[i], 1), FS_NONE));
     }
@@ -247,7 +247,7 @@ static fs_status start_walk(walk *w, fs_arena *scratch) {
 static fs_status keep_given(walk *w) {
   const fsched_graph *g = w->g;
   for (uint32_t i = 0; i < g->n_buffers; i++) {
-    if (g->buffer_io[i] == FSCHED_IO_STATE && w->count[i] == 1) {
+    if (fs_io_carried(g->buffer_io[i]) && w->count[i] == 1) {
       uint64_t covered;
       w->found.n = 0;
       FS_TRY(fs_ranges_find(&w->ranges, w->writers[i], 0, fs_max(g->buffer_size[i], 1), &w->found,
@@ -274,7 +274,7 @@ static fs_status number_versions(walk *w) {
     for (uint32_t v = g->buffer_version0[i]; v < g->buffer_version0[i + 1]; v++) {
       g->version_buffer[v] = i;
     }
-    if (g->buffer_io[i] == FSCHED_IO_OUTPUT && w->count[i] == 0 && !w->b->incomplete) {
+    if (fs_io_is_output(g->buffer_io[i]) && w->count[i] == 0 && !w->b->incomplete) {
       (void)fs_builder_fail(w->b, FS_DIAG_OUTPUT_NOT_WRITTEN, fs_place(&w->b->buffer_at, i), NULL,
                             "no op writes the output '%s'", g->buffer_name[i]);
     }
@@ -296,7 +296,7 @@ static fs_status list_accesses(walk *w) {
   FS_TRY(fs_new_zero(&w->b->arena, &g->version_access0, (size_t)g->n_versions + 2));
   for (uint32_t arg = 0; arg < g->n_args; arg++) {
     g->arg_version[arg] = version_of_arg(g, arg);
-    if (g->arg_version[arg] != FS_NONE && g->arg_tag[arg] != FSCHED_NO_DEP) {
+    if (g->arg_version[arg] != FS_NONE && fs_tag_accesses(g->arg_tag[arg])) {
       g->version_access0[g->arg_version[arg] + 2]++;
     }
   }
@@ -306,7 +306,7 @@ static fs_status list_accesses(walk *w) {
   FS_TRY(fs_new(&w->b->arena, &g->access_arg, n));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
-      if (g->arg_version[arg] != FS_NONE && g->arg_tag[arg] != FSCHED_NO_DEP) {
+      if (g->arg_version[arg] != FS_NONE && fs_tag_accesses(g->arg_tag[arg])) {
         uint32_t at = g->version_access0[g->arg_version[arg] + 1]++;
         g->access_op[at] = op;
         g->access_arg[at] = arg;
@@ -320,7 +320,7 @@ static void check_no_dep(walk *w) {
   const fsched_graph *g = w->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
-      if (g->arg_tag[arg] == FSCHED_NO_DEP) {
+      if (fs_tag_is_address(g->arg_tag[arg])) {
         uint32_t buffer = g->arg_buffer[arg];
         const fs_memory *m = &g->target.memory[g->buffer_memory[buffer]];
         if (fs_memory_bounded(m)) {

@@ -26,7 +26,7 @@ static void report_rest(fsched_builder *b, fs_diag_code code, uint32_t n, const 
 static uint32_t arg_of_version(const fsched_graph *g, uint32_t op, uint32_t version) {
   uint32_t found = FS_NONE;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-    bool here = g->arg_version[a] == version && g->arg_tag[a] != FSCHED_NO_DEP;
+    bool here = g->arg_version[a] == version && fs_tag_accesses(g->arg_tag[a]);
     if (here && (found == FS_NONE || fs_tag_writes(g->arg_tag[a]))) {
       found = a;
     }
@@ -177,7 +177,7 @@ static void warn_dead(fsched_builder *b, const fsched_graph *g) {
     uint32_t buffer = g->version_buffer[v];
     bool last = v + 1 == g->buffer_version0[buffer + 1];
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_DEAD, fs_place(&b->arg_at, g->access_arg[access]),
-              last && g->buffer_io[buffer] == FSCHED_IO_NONE
+              last && !fs_io_said(g->buffer_io[buffer])
                   ? "a result of the graph is a buffer with 'io: output'"
                   : NULL,
               "op '%s' writes '%s', and nothing reads it%s", g->op_name[g->access_op[access]],

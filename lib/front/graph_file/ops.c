@@ -7,12 +7,8 @@
  * and comes last. */
 #include "front/graph_file/private.h"
 
-static const char *const tag_name[] = {
-    [FSCHED_IN] = "in",         [FSCHED_OUT] = "out",
-    [FSCHED_INOUT] = "inout",   [FSCHED_OUT_EXISTING] = "out_existing",
-    [FSCHED_NO_DEP] = "no_dep", [FSCHED_VALUE] = "value",
-};
-enum { TAGS = 6, ARG_SIZE = TAGS, ARG_MEMORY, ARG_AT, ARG_KEYS };
+/* The keys of an arg: its tag, and what else is said. */
+enum { ARG_SIZE = FS_N_TAGS, ARG_MEMORY, ARG_AT, ARG_KEYS };
 
 typedef struct decl {
   uint32_t name_node;
@@ -113,7 +109,7 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
  * that args do not have. */
 static unsigned scan_arg(const fs_reader *r, uint32_t node, uint32_t *buffer, uint32_t *size,
                          uint32_t *memory, bool *misspelt) {
-  unsigned tag = TAGS;
+  unsigned tag = FS_N_TAGS;
   *buffer = *size = *memory = FS_NONE;
   *misspelt = false;
   if (fs_read_node(r, node)->kind != FS_NODE_MAPPING) {
@@ -122,8 +118,8 @@ static unsigned scan_arg(const fs_reader *r, uint32_t node, uint32_t *buffer, ui
   for (uint32_t key = fs_read_node(r, node)->child; key != FS_NONE;) {
     const fs_node *k = fs_read_node(r, key);
     bool is_tag = false;
-    for (unsigned t = 0; t < TAGS; t++) {
-      if (strcmp(k->text, tag_name[t]) == 0) {
+    for (unsigned t = 0; t < FS_N_TAGS; t++) {
+      if (strcmp(k->text, fs_words_tag[t]) == 0) {
         tag = t;
         *buffer = k->next;
         is_tag = true;
@@ -152,11 +148,11 @@ static fs_status declare_arg(declarations *d, uint32_t node, bool *has_out) {
   uint32_t memory;
   bool misspelt;
   unsigned tag = scan_arg(d->r, node, &buffer, &size, &memory, &misspelt);
-  *has_out |= tag == FSCHED_OUT;
-  if (tag >= FSCHED_VALUE || !is_name(d->r, buffer)) {
+  *has_out |= fs_tag_begins(tag);
+  if (!fs_tag_names_buffer(tag) || !is_name(d->r, buffer)) {
     return FSCHED_OK;
   }
-  bool writes = tag == FSCHED_OUT || tag == FSCHED_OUT_EXISTING;
+  bool writes = fs_tag_writes_anew(tag);
   if (size == FS_NONE && memory == FS_NONE && !writes) {
     return FSCHED_OK;
   }
@@ -196,9 +192,6 @@ static fs_status declare_op(declarations *d, uint32_t node) {
 }
 
 static fs_status build_buffer(declarations *d, uint32_t id) {
-  static const char *const ios[] = {"input", "constant", "output", "state"};
-  static const fsched_io io_of[] = {FSCHED_IO_INPUT, FSCHED_IO_CONSTANT, FSCHED_IO_OUTPUT,
-                                    FSCHED_IO_STATE};
   fs_reader *r = d->r;
   const decl *x = &d->decl.at[id];
   fsched_buffer_desc desc = {.size = sizeof desc, .name = d->names.text.at[id], .bytes = x->most};
@@ -216,8 +209,9 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
     (void)fs_read_reference(r, x->memory_node, "memory", FS_KIND_MEMORY, &memory);
   }
   uint32_t index;
-  if (x->io_node != FS_NONE && fs_read_choice(r, x->io_node, "'io'", ios, 4, &index)) {
-    desc.io = io_of[index];
+  if (x->io_node != FS_NONE && fs_read_choice(r, x->io_node, "'io'", fs_words_io + FS_IO_SAID,
+                                              FS_N_IOS - FS_IO_SAID, &index)) {
+    desc.io = (fsched_io)(FS_IO_SAID + index);
   } else if (x->io_node != FS_NONE) {
     fs_builder_incomplete(r->b); /* it may have been given content */
   }
@@ -266,28 +260,29 @@ static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d) {
   return fs_read_size(r, fs_read_node(r, n->child)->next, "the length", &d->length) && ok;
 }
 
-static const fs_key arg_keys[] = {{"in", false},           {"out", false},    {"inout", false},
-                                  {"out_existing", false}, {"no_dep", false}, {"value", false},
-                                  {"size", false},         {"memory", false}, {"at", false}};
+#define TAG_KEY(id, word, ...) {word, false},
+static const fs_key arg_keys[ARG_KEYS] = {
+    FS_TAGS(TAG_KEY){"size", false}, {"memory", false}, {"at", false}};
 
 /* Exactly one tag; false when the arg cannot be used. */
 static bool read_tag(fs_reader *r, uint32_t node, const uint32_t *value, fsched_arg_desc *d) {
-  unsigned tag = TAGS;
-  for (unsigned t = 0; t < TAGS; t++) {
-    if (value[t] != FS_NONE && tag != TAGS) {
+  unsigned tag = FS_N_TAGS;
+  for (unsigned t = 0; t < FS_N_TAGS; t++) {
+    if (value[t] != FS_NONE && tag != FS_N_TAGS) {
       fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[t], NULL,
-                   "an arg has one tag, this one has '%s' and '%s'", tag_name[tag], tag_name[t]);
+                   "an arg has one tag, this one has '%s' and '%s'", fs_words_tag[tag],
+                   fs_words_tag[t]);
       return false;
     }
     tag = value[t] != FS_NONE ? t : tag;
   }
-  if (tag == TAGS) {
+  if (tag == FS_N_TAGS) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL,
                  "an arg needs a tag: in, out, inout, out_existing, no_dep or value");
     return false;
   }
   d->tag = (fsched_tag)tag;
-  if (tag != FSCHED_VALUE) {
+  if (fs_tag_names_buffer(tag)) {
     return fs_read_reference(r, value[tag], "buffer", FS_KIND_BUFFER, &d->buffer);
   }
   if (!fs_node_i64(r->doc, value[tag], &d->value)) {
@@ -306,7 +301,7 @@ static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
     fs_builder_incomplete(r->b);
     return FSCHED_OK;
   }
-  if (d.tag == FSCHED_VALUE) {
+  if (!fs_tag_names_buffer(d.tag)) {
     for (unsigned k = ARG_SIZE; k < ARG_KEYS; k++) {
       if (value[k] != FS_NONE) {
         fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[k], NULL, "a value has no '%s'",
@@ -317,7 +312,7 @@ static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
   }
   fs_read_locate(r, value[d.tag]);
   if (value[ARG_AT] != FS_NONE) {
-    if (d.tag == FSCHED_OUT) {
+    if (fs_tag_begins(d.tag)) {
       fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[ARG_AT], "use 'out_existing' to write a part",
                    "'out' writes the whole buffer: it takes no 'at'");
     } else if (!read_at(r, value[ARG_AT], &d)) {

@@ -161,12 +161,12 @@ static void read_version(fs_reader *r, uint32_t node) {
 }
 
 static fs_status read_hazards(fs_reader *r, uint32_t node) {
-  static const char *const modes[] = {"sequential", "raw"};
   uint32_t index;
-  if (node == FS_NONE || !fs_read_choice(r, node, "'hazards'", modes, 2, &index)) {
+  if (node == FS_NONE ||
+      !fs_read_choice(r, node, "'hazards'", fs_words_hazards, FS_N_HAZARDS, &index)) {
     return FSCHED_OK;
   }
-  return fsched_builder_hazards(r->b, index == 0 ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW);
+  return fsched_builder_hazards(r->b, (fsched_hazards)index);
 }
 
 /* A key that is misspelt may be the one that is missing: then nothing is said of what it held. */

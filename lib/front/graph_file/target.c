@@ -101,8 +101,6 @@ enum { MEM_NAME, MEM_CAPACITY, MEM_ALIGN, MEM_PLACEMENT, MEM_BACKING, MEM_SPILL,
 static fs_status read_memory(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"name", false},      {"capacity", false}, {"align", false},
                                 {"placement", false}, {"backing", false},  {"spill", false}};
-  static const char *const placements[] = {"contiguous", "counted", "stack"};
-  static const fsched_placement placement_of[] = {FSCHED_CONTIGUOUS, FSCHED_COUNTED, FSCHED_STACK};
   uint32_t value[MEM_KEYS];
   if (!fs_read_keys(r, node, "a memory", keys, MEM_KEYS, value)) {
     return FSCHED_OK;
@@ -125,8 +123,9 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
   }
   uint32_t index = 0;
   if (value[MEM_PLACEMENT] != FS_NONE &&
-      fs_read_choice(r, value[MEM_PLACEMENT], "'placement'", placements, 3, &index)) {
-    d.placement = placement_of[index];
+      fs_read_choice(r, value[MEM_PLACEMENT], "'placement'", fs_words_placement, FS_N_PLACEMENTS,
+                     &index)) {
+    d.placement = (fsched_placement)index;
     fs_builder_locate_part(r->b, FS_PART_PLACEMENT, fs_node_pos(r->doc, value[MEM_PLACEMENT]));
   }
   if (value[MEM_BACKING] != FS_NONE &&
@@ -254,18 +253,16 @@ static fs_status read_frontier(fs_reader *r, uint32_t node) {
 }
 
 static fs_status read_sync(fs_reader *r, uint32_t node) {
-  static const char *const modes[] = {"timeline", "barrier", "block"};
-  static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};
   uint32_t index;
   if (node == FS_NONE) {
     return FSCHED_OK;
   }
-  if (!fs_read_choice(r, node, "'sync'", modes, 3, &index)) {
+  if (!fs_read_choice(r, node, "'sync'", fs_words_sync, FS_N_SYNC_KINDS, &index)) {
     fs_builder_lose(r->b, FS_KIND_SYNC);
     return FSCHED_OK;
   }
   fs_read_locate(r, node);
-  return fsched_builder_sync(r->b, sync[index]);
+  return fsched_builder_sync(r->b, (fsched_sync)index);
 }
 
 enum {

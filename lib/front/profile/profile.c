@@ -74,14 +74,10 @@ static fs_status copy_text(maker *m, const char *text, const char **out) {
 static void describe(const maker *m, uint32_t command, fs_profile_item *item) {
   const fs_stream *s = m->s;
   const fs_stream_command *c = &s->commands[command];
-  bool copy = c->kind == FS_COMMAND_COPY;
-  const fs_stream_version *v = copy ? &s->versions[c->target] : NULL;
   *item = (fs_profile_item){
-      .name = fs_stream_string(s, copy ? s->buffers[v->buffer].name : s->ops[c->target].name),
-      .version = copy ? v->index : 0,
-      .kind = (uint8_t)(!copy               ? FS_PROFILE_OP
-                        : c->direction == 0 ? FS_PROFILE_WRITE
-                                            : FS_PROFILE_READ),
+      .name = fs_command_target_name(s, c),
+      .version = fs_command_has_version(c) ? s->versions[c->target].index : 0,
+      .kind = (uint8_t)fs_profile_kind_of(c),
       .planned = c->end - c->start,
       .at = FS_NOWHERE,
   };
@@ -96,7 +92,7 @@ static fs_status find_items(maker *m) {
   FS_TRY(fs_new(&m->arena, &m->item, s->n_commands));
   FS_TRY(fs_new(&p->arena, &p->item, s->n_commands));
   for (uint32_t c = 0; c < s->n_commands; c++) {
-    bool run = s->commands[c].kind == FS_COMMAND_RUN;
+    bool run = fs_command_has_op(&s->commands[c]);
     uint32_t *own = run ? &of_op[s->commands[c].target] : &m->item[c];
     if (!run || *own == FS_NONE) {
       *own = p->n_items;

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "fsched/profile.h"
+#include "model/stream/stream.h"
 
 /* Times are summed, and drawn in JSON. */
 #define FS_PROFILE_MOST_NS ((uint64_t)1 << 53)
@@ -16,6 +17,19 @@ typedef enum fs_profile_kind {
   FS_PROFILE_WRITE, /* spill_write */
   FS_PROFILE_READ
 } fs_profile_kind;
+
+/* What a profile calls a command. */
+static inline fs_profile_kind fs_profile_kind_of(const fs_stream_command *c) {
+  fs_profile_kind kind = FS_PROFILE_OP;
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      break;
+    case FS_COMMAND_COPY:
+      kind = fs_command_direction(c) == FS_SPILL_WRITE ? FS_PROFILE_WRITE : FS_PROFILE_READ;
+      break;
+  }
+  return kind;
+}
 
 typedef struct fs_profile_item {
   const char *name;          /* the op's, or the buffer's */

@@ -9,10 +9,8 @@
 #include "model/handle.h"
 #include "model/issue_order.h"
 
-static const char *const kind_words[] = {"op", "spill_write", "spill_read"};
-static const char *const status_words[] = {"optimal", "feasible", "infeasible"};
-static const char *const why_words[] = {"reuse", "resource", "concurrency", "barrier"};
-#define WORDS(table) (table), sizeof(table) / sizeof((table)[0])
+/* An item is an op, or a copy of one of its kinds. */
+static const char *const kind_words[] = {"op", FS_COPY_KINDS(FS_SPILL_WORD_)};
 
 /* Times are summed; see also FSCHED_MAX_TIME. */
 static const uint64_t latest = (uint64_t)1 << 62;
@@ -144,7 +142,7 @@ static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t
   uint32_t value[ITEM_N], kind = 0, item;
   FS_TRY(fs_fields_mapping(&p->f, node, item_fields, ITEM_N, value));
   if (value[ITEM_KIND] != FS_NONE) {
-    FS_TRY(fs_fields_word(&p->f, value[ITEM_KIND], WORDS(kind_words), &kind));
+    FS_TRY(fs_fields_word(&p->f, value[ITEM_KIND], FS_WORDS(kind_words), &kind));
   }
   if (kind == 0) {
     FS_TRY(read_op(p, node, value, &item));
@@ -168,7 +166,7 @@ static fs_status count_copies(fs_sparse *p, uint32_t node, uint32_t *n) {
     FS_TRY(fs_fields_pairs(&p->f, node, &pair, NULL));
     uint32_t value = fs_node_get(p->f.doc, node, "kind");
     if (value != FS_NONE) {
-      FS_TRY(fs_fields_word(&p->f, value, WORDS(kind_words), &kind));
+      FS_TRY(fs_fields_word(&p->f, value, FS_WORDS(kind_words), &kind));
     }
     *n += kind != 0;
   }
@@ -275,7 +273,7 @@ static fs_status res_memory(fs_sparse *p, uint32_t node, uint32_t r) {
 static fs_status res_place(fs_sparse *p, uint32_t node, const uint32_t *value, uint32_t r) {
   fs_schedule *s = p->s;
   const fs_memory *m = &p->g->target.memory[s->res_memory[r]];
-  bool counted = m->placement == FSCHED_COUNTED;
+  bool counted = !fs_placement_has_addresses(m->placement);
   s->res_address[r] = 0;
   if (counted == (value[RES_ADDRESS] != FS_NONE)) {
     return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_KEY, node,
@@ -377,7 +375,7 @@ static fs_status check_edges(fs_sparse *p, uint32_t list) {
                               "the schedule has no op %u, but %u ops", index, p->s->n_items);
       }
     }
-    FS_TRY(fs_fields_word(&p->f, value[WHY], WORDS(why_words), &why));
+    FS_TRY(fs_fields_word(&p->f, value[WHY], FS_WORDS(fs_words_why), &why));
   }
   return FSCHED_OK;
 }
@@ -418,7 +416,7 @@ static fs_status read_head(fs_sparse *p, const uint32_t *value) {
   }
   uint32_t status = FS_SCHEDULE_FEASIBLE;
   if (value[TOP_STATUS] != FS_NONE) {
-    FS_TRY(fs_fields_word(&p->f, value[TOP_STATUS], WORDS(status_words), &status));
+    FS_TRY(fs_fields_word(&p->f, value[TOP_STATUS], FS_WORDS(fs_words_schedule_status), &status));
   }
   p->s->status = (fs_schedule_status)status;
   return value[TOP_LOWER_BOUND] == FS_NONE

@@ -29,8 +29,7 @@ const char *fs_problem_item_name(const fs_problem *p, uint32_t item, char *text,
     return text;
   }
   uint32_t v = p->copy_version[item - g->n_ops];
-  bool write = p->copy_kind[item - g->n_ops] == FS_SPILL_WRITE;
-  (void)snprintf(text, size, "the %s of %s.%u", write ? "write" : "read",
+  (void)snprintf(text, size, "the %s of %s.%u", fs_words_copy[p->copy_kind[item - g->n_ops]],
                  g->buffer_name[g->version_buffer[v]], fs_version_index(g, v));
   return text;
 }

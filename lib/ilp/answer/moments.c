@@ -100,7 +100,7 @@ static fs_status counted(fs_assembly *y, changes *c) {
   const fs_target *t = &p->graph->target;
   for (uint32_t m = 0; m < t->n_memories && y->why == NULL; m++) {
     for (uint32_t r = 0; r < p->n_residencies; r++) {
-      if (p->res_memory[r] == m && t->memory[m].placement == FSCHED_COUNTED) {
+      if (p->res_memory[r] == m && !fs_placement_has_addresses(t->memory[m].placement)) {
         FS_TRY(add(y, c, y->from[r], y->to[r], p->res_size[r]));
       }
     }

@@ -109,12 +109,12 @@ fs_status fs_answer_places(fs_assembly *y) {
   if (y->a->address != NULL && !y->instants) {
     for (uint32_t r = 0; r < y->p->n_residencies; r++) {
       const fs_memory *m = &t->memory[y->p->res_memory[r]];
-      y->address[r] = m->placement == FSCHED_CONTIGUOUS ? y->a->address[r] : 0;
+      y->address[r] = fs_placement_has_addresses(m->placement) ? y->a->address[r] : 0;
     }
     return FSCHED_OK;
   }
   for (uint32_t m = 0; m < t->n_memories && y->why == NULL; m++) {
-    if (fs_memory_bounded(&t->memory[m]) && t->memory[m].placement == FSCHED_CONTIGUOUS) {
+    if (fs_memory_bounded(&t->memory[m]) && fs_placement_has_addresses(t->memory[m].placement)) {
       FS_TRY(place_memory(y, m));
     }
   }

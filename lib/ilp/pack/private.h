@@ -157,7 +157,7 @@ fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE;  /* the rows */
 uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b);
 static inline bool fs_pack_placed(const fs_pack_model *t, uint32_t r) {
   const fs_memory *m = &t->p->graph->target.memory[t->p->res_memory[r]];
-  return m->placement != FSCHED_COUNTED && t->p->res_size[r] > 0;
+  return fs_placement_has_addresses(m->placement) && t->p->res_size[r] > 0;
 }
 static inline int64_t fs_pack_size(const fs_pack_model *t, uint32_t r) {
   return (int64_t)(t->p->res_size[r] / t->unit[t->p->res_memory[r]]);

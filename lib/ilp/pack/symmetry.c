@@ -50,7 +50,7 @@ static bool free_item(const fs_problem *p, uint32_t i) {
 static bool own_rectangle(const fs_problem *p, uint32_t r) {
   return p->res_begin0[r + 1] == p->res_begin0[r] + 1 && p->res_end0[r + 1] == p->res_end0[r] + 1 &&
          p->res_begin[p->res_begin0[r]] == p->res_end[p->res_end0[r]] && !p->res_to_end[r] &&
-         p->graph->target.memory[p->res_memory[r]].placement == FSCHED_CONTIGUOUS;
+         fs_placement_has_addresses(p->graph->target.memory[p->res_memory[r]].placement);
 }
 
 bool fs_problem_is_strip(const fs_problem *p) {

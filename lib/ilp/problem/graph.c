@@ -143,7 +143,7 @@ static bool op_fits(needs *n, uint32_t op) {
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
     uint32_t out = p->arg_residency[g->inplace_out[i]];
     bool contiguous =
-        out != FS_NONE && t->memory[p->res_memory[out]].placement == FSCHED_CONTIGUOUS;
+        out != FS_NONE && fs_placement_has_addresses(t->memory[p->res_memory[out]].placement);
     count(n, out, op, contiguous);
   }
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {

@@ -61,8 +61,7 @@ bool fs_problem_needs_write(const fsched_graph *g, uint32_t version);
 fs_status fs_problem_exactness(fs_problem_draft *d) FS_MUST_USE;
 
 static inline bool fs_arg_accesses(const fsched_graph *g, uint32_t arg) {
-  return g->arg_tag[arg] != FSCHED_VALUE && g->arg_tag[arg] != FSCHED_NO_DEP &&
-         g->arg_version[arg] != FS_NONE;
+  return fs_tag_accesses(g->arg_tag[arg]) && g->arg_version[arg] != FS_NONE;
 }
 static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
   return g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, g->arg_version[arg]);

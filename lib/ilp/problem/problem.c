@@ -382,7 +382,7 @@ static fs_status take_pairs(fs_problem_draft *d) {
       uint32_t out = p->arg_residency[g->inplace_out[i]];
       if (in != FS_NONE && out != FS_NONE && in != out && p->res_size[in] == p->res_size[out] &&
           p->res_size[in] > 0 &&
-          g->target.memory[p->res_memory[in]].placement == FSCHED_CONTIGUOUS) {
+          fs_placement_has_addresses(g->target.memory[p->res_memory[in]].placement)) {
         p->coincide_in[p->n_coincide] = in;
         p->coincide_out[p->n_coincide] = out;
         p->coincide_op[p->n_coincide++] = op;

@@ -41,7 +41,7 @@ static inline bool fs_finder_near(const fs_finder *d, uint32_t item) {
 }
 
 static inline bool fs_finder_counted(const fs_finder *d, uint32_t r) {
-  return d->p->graph->target.memory[d->p->res_memory[r]].placement == FSCHED_COUNTED;
+  return !fs_placement_has_addresses(d->p->graph->target.memory[d->p->res_memory[r]].placement);
 }
 
 /* Of the items in the list: the earliest start or latest end of one role. */

@@ -49,7 +49,7 @@ static bool any_spills(const fsched_graph *g) {
 
 static bool any_contiguous(const fs_problem *p) {
   for (uint32_t r = 0; r < p->n_residencies; r++) {
-    if (p->graph->target.memory[p->res_memory[r]].placement == FSCHED_CONTIGUOUS) {
+    if (fs_placement_has_addresses(p->graph->target.memory[p->res_memory[r]].placement)) {
       return true;
     }
   }
@@ -93,7 +93,7 @@ static fs_status build_time(fs_attempt *a, fs_time_places places) {
 }
 
 static fs_status build(fs_attempt *a, fsched_refine refine) {
-  if (refine == FSCHED_REFINE_PACK) {
+  if (fs_refine_packs(refine)) {
     fs_pack_options o = {.max_terms = terms(a->problem->ctx)};
     bool many = a->problem->n_items + (uint64_t)a->problem->n_residencies >
                 fs_limits_of(a->problem->ctx)->pack_spans;
@@ -321,7 +321,7 @@ static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) 
 
 /* Strips have a form of their own: normal positions, which need a narrow horizon. */
 static fs_status build_question(fs_attempt *a, fsched_refine refine) {
-  if (refine == FSCHED_REFINE_PACK && fs_problem_is_strip(a->problem)) {
+  if (fs_refine_packs(refine) && fs_problem_is_strip(a->problem)) {
     fs_pack_options o = {.positions = true, .max_terms = terms(a->problem->ctx)};
     FS_TRY(fs_pack_model_build(a->problem, &o, &a->pack));
   }

@@ -18,7 +18,7 @@ bool fs_refine_settles(const fsched_graph *g) {
       if (fs_memory_spills(memory)) {
         return false;
       }
-      contiguous += memory->placement == FSCHED_CONTIGUOUS;
+      contiguous += fs_placement_has_addresses(memory->placement);
     }
   }
   return g->n_ops > 0 && contiguous > 0;
@@ -175,7 +175,7 @@ static fs_status run(settler *s) {
   FS_TRY(take_times(s));
   for (uint32_t m = 0; m < s->r->g->target.n_memories; m++) {
     const fs_memory *memory = &s->r->g->target.memory[m];
-    if (fs_memory_bounded(memory) && memory->placement == FSCHED_CONTIGUOUS) {
+    if (fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement)) {
       bool found;
       FS_TRY(place(s, m, &found));
       all = all && found;

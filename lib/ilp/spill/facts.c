@@ -30,7 +30,7 @@ static bool bounded_version(const fsched_graph *g, uint32_t v) {
 
 static bool needs_bounded(const fsched_graph *g, uint32_t op) {
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-    if (g->arg_tag[a] != FSCHED_NO_DEP && g->arg_version[a] != FS_NONE &&
+    if (fs_tag_accesses(g->arg_tag[a]) && g->arg_version[a] != FS_NONE &&
         bounded_version(g, g->arg_version[a])) {
       return true;
     }
@@ -206,7 +206,7 @@ static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
   const fsched_graph *g = t->g;
   bool reads = false, writes = false, whole = false, any = false;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-    if (g->arg_version[a] != v || g->arg_tag[a] == FSCHED_NO_DEP || g->arg_buffer[a] == FS_NONE) {
+    if (g->arg_version[a] != v || !fs_tag_accesses(g->arg_tag[a]) || g->arg_buffer[a] == FS_NONE) {
       continue;
     }
     bool w = fs_tag_writes(g->arg_tag[a]);
@@ -484,7 +484,7 @@ static fs_status find_pairs(fs_spill_model *t) {
       const fs_spill_version *v = &t->version[in];
       const fs_memory *m = &g->target.memory[v->memory];
       if (v->used && t->version[out].size == v->size && v->size > 0 &&
-          m->placement == FSCHED_CONTIGUOUS && !t->memory_roomy[v->memory]) {
+          fs_placement_has_addresses(m->placement) && !t->memory_roomy[v->memory]) {
         fs_span taken = {.from = t->start[op].from, .to = t->start[op].to, .classes = 1};
         t->pair[t->n_pairs++] = (fs_spill_pair){op, in, out, v->size, taken};
       }

@@ -101,7 +101,7 @@ fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint3
   const fs_memory *m = &t->g->target.memory[memory];
   fs_arena arena;
   *exists = fs_decided_by(true);
-  if (!fs_memory_bounded(m) || m->placement != FSCHED_CONTIGUOUS) {
+  if (!fs_memory_bounded(m) || !fs_placement_has_addresses(m->placement)) {
     return FSCHED_OK;
   }
   fs_arena_init(&arena, t->ctx);

@@ -241,7 +241,7 @@ static fs_status link_args(maker *k) {
   FS_TRY(fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-      if (g->arg_version[a] == FS_NONE || g->arg_tag[a] == FSCHED_NO_DEP) {
+      if (g->arg_version[a] == FS_NONE || !fs_tag_accesses(g->arg_tag[a])) {
         continue;
       }
       const fs_spill_version *v = &t->version[g->arg_version[a]];

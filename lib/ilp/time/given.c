@@ -178,7 +178,7 @@ fs_status fs_time_given(fs_time_model *t) {
   }
   for (uint32_t m = 0; m < target->n_memories && status == FSCHED_OK && !t->full; m++) {
     const fs_memory *memory = &target->memory[m];
-    if (fs_memory_bounded(memory) && memory->placement == FSCHED_CONTIGUOUS) {
+    if (fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement)) {
       fs_arena_mark mark = fs_arena_set_mark(&arena);
       status = memory_rows(t, &arena, m);
       fs_arena_reset(&arena, mark);

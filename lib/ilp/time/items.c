@@ -270,10 +270,10 @@ static fs_status add_note(fs_time_model *t, uint32_t i) {
                              t->item[i].n_choices > 1 ? "c_" : "", g->op_name[i]);
   }
   uint32_t copy = i - g->n_ops, version = p->copy_version[copy];
-  return fs_model_add_note(
-      &t->m, "x_%u_%st: the spill %s of %s.%u starts at t", i, t->item[i].n_choices > 1 ? "c_" : "",
-      p->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read",
-      g->buffer_name[g->version_buffer[version]], fs_version_index(g, version));
+  return fs_model_add_note(&t->m, "x_%u_%st: the spill %s of %s.%u starts at t", i,
+                           t->item[i].n_choices > 1 ? "c_" : "", fs_words_copy[p->copy_kind[copy]],
+                           g->buffer_name[g->version_buffer[version]],
+                           fs_version_index(g, version));
 }
 
 /* An item whose start is one of several, or moves with others, and whose class is open. */

@@ -220,7 +220,7 @@ static bool can_coincide(const fs_time_model *t, uint32_t k) {
     uint32_t end = t->life_end.at[e];
     legal = t->item[end].time == 0 || !fs_time_before(t, op, end);
   }
-  return legal && p->graph->target.memory[p->res_memory[in]].placement == FSCHED_CONTIGUOUS;
+  return legal && fs_placement_has_addresses(p->graph->target.memory[p->res_memory[in]].placement);
 }
 
 static bool given_places(const fs_time_model *t) { return t->o.places == FS_TIME_GIVEN; }
@@ -285,7 +285,7 @@ fs_status fs_time_lives(fs_time_model *t) {
 
 bool fs_time_placed(const fs_time_model *t, uint32_t r) {
   const fs_memory *m = &t->p->graph->target.memory[t->p->res_memory[r]];
-  return m->placement == FSCHED_CONTIGUOUS && fs_memory_bounded(m) && t->p->res_size[r] > 0;
+  return fs_placement_has_addresses(m->placement) && fs_memory_bounded(m) && t->p->res_size[r] > 0;
 }
 
 bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b) {
@@ -394,7 +394,7 @@ fs_status fs_time_memories(fs_time_model *t) {
   fs_arena_init(&arena, t->m.ctx);
   fs_status status = FSCHED_OK;
   for (uint32_t m = 0; m < target->n_memories && status == FSCHED_OK && !t->full; m++) {
-    bool contiguous = target->memory[m].placement == FSCHED_CONTIGUOUS;
+    bool contiguous = fs_placement_has_addresses(target->memory[m].placement);
     bool exact = t->o.places == FS_TIME_GIVEN || t->o.places == FS_TIME_POSITIONS;
     if (fs_memory_bounded(&target->memory[m]) && !(contiguous && exact)) {
       fs_arena_mark mark = fs_arena_set_mark(&arena);

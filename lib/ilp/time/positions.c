@@ -113,7 +113,7 @@ static fs_status instant_rows(fs_time_model *t, uint32_t r, uint64_t cell) {
 
 static fs_status memory_rows(fs_time_model *t, uint32_t memory) {
   const fs_memory *m = &t->p->graph->target.memory[memory];
-  if (m->placement != FSCHED_CONTIGUOUS || !fs_memory_bounded(m) || t->unit[memory] == 0) {
+  if (!fs_placement_has_addresses(m->placement) || !fs_memory_bounded(m) || t->unit[memory] == 0) {
     return FSCHED_OK;
   }
   if (room(t, memory) > fs_limits_of(t->m.ctx)->time_cells / fs_max(1, t->to - t->from)) {

@@ -27,7 +27,7 @@ static fs_status learn(fsched_context *ctx, fs_known *k, fs_hop hop) {
 /* The commands of the item that a wait of `own` is for: they follow each other in the order. */
 static const uint32_t *awaited(const fs_known *k, const fs_stream_wait *w, uint32_t *n) {
   uint32_t source = fs_stream_source(k->s, k->order, w, FS_NONE);
-  bool all = k->s->axes[w->axis].kind == FS_AXIS_COLLECTIVE;
+  bool all = fs_axis_has_members(k->s->axes[w->axis].kind);
   source = all ? k->wants->item[source] : source;
   *n = all ? k->wants->n_members[source] : 1;
   return k->order->order + k->wants->position[source];

@@ -64,7 +64,7 @@ static void index_gangs(const fs_stream *s, const uint32_t *gang0, uint32_t *mem
 
 uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs_stream_wait *w,
                           uint32_t own) {
-  if (s->axes[w->axis].kind == FS_AXIS_QUEUE) {
+  if (!fs_axis_has_members(s->axes[w->axis].kind)) {
     return s->queues[w->axis].command0 + w->epoch - 1;
   }
   const uint32_t *two = o->gang_member + 2 * (size_t)(o->gang0[w->axis] + w->epoch - 1);

@@ -318,11 +318,18 @@ fs_status fs_stream_points_find(fs_arena *arena, const fs_stream *s, fs_points *
   finder f = {.arena = arena, .s = s};
   uint32_t *none;
   *out = (fs_points){0};
-  if (s->meta->sync == FS_SYNC_TIMELINE) {
-    FS_TRY(take_waits(arena, s, out));
-  } else {
-    FS_TRY(index_queues(&f));
-    FS_TRY(s->meta->sync == FS_SYNC_BARRIER ? find_barriers(&f, out) : find_stops(&f, out));
+  switch (fs_stream_sync(s)) {
+    case FS_SYNC_TIMELINE:
+      FS_TRY(take_waits(arena, s, out));
+      break;
+    case FS_SYNC_BARRIER:
+      FS_TRY(index_queues(&f));
+      FS_TRY(find_barriers(&f, out));
+      break;
+    case FS_SYNC_BLOCK:
+      FS_TRY(index_queues(&f));
+      FS_TRY(find_stops(&f, out));
+      break;
   }
   if (out->gate0 == NULL) {
     FS_TRY(fs_new_zero(arena, &none, (size_t)s->n_commands + 1));

@@ -48,7 +48,9 @@ typedef struct finder {
 } finder;
 
 static bool bounded(const fs_stream_memory *m) { return m->capacity != FS_UNBOUNDED; }
-static bool contiguous(const fs_stream_memory *m) { return m->placement == FSCHED_CONTIGUOUS; }
+static bool contiguous(const fs_stream_memory *m) {
+  return fs_placement_has_addresses(m->placement);
+}
 
 static uint64_t version_size(const fs_stream *s, uint32_t version) {
   return s->buffers[s->versions[version].buffer].size;
@@ -104,7 +106,7 @@ static fs_status begin_given(finder *f) {
       FS_TRY(begin_version(f, v, memory, known ? s->versions[v].given_address : NOWHERE, chain));
       const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
       f->record.at[*chain].given = true;
-      f->record.at[*chain].kept = b->io == FSCHED_IO_STATE && memory == b->memory;
+      f->record.at[*chain].kept = fs_io_carried(b->io) && memory == b->memory;
     }
   }
   return FSCHED_OK;
@@ -155,7 +157,7 @@ static void note_units(finder *f, uint32_t command) {
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &f->s->places[i];
     size_t slot;
-    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE &&
+    if (fs_space_has_units(p->space) && p->version != FS_NONE &&
         find_slot(f, p->version, p->index, &slot) && f->unit[slot].command != command) {
       f->unit[slot] = (unit){command, p->address};
     }
@@ -179,7 +181,7 @@ static fs_status touch_place(finder *f, uint32_t command, const fs_stream_place 
   }
   if (!contiguous(&s->memories[p->index])) {
     place = counted_place(f, command, p->version, p->index);
-  } else if (c->kind == FS_COMMAND_RUN) {
+  } else if (fs_command_has_op(c)) {
     uint64_t offset = s->args[p->arg].offset;
     place = place > offset ? place - offset : 0;
   }
@@ -200,8 +202,8 @@ static fs_status touch_scratch(finder *f, uint32_t command, const fs_stream_plac
 }
 
 static bool is_access(const fs_stream *s, const fs_stream_place *p) {
-  return p->space == FS_SPACE_MEMORY && p->version != FS_NONE &&
-         (p->arg == FS_NONE || s->args[p->arg].tag != FSCHED_NO_DEP);
+  return fs_space_has_bytes(p->space) && p->version != FS_NONE &&
+         (p->arg == FS_NONE || fs_tag_accesses(s->args[p->arg].tag));
 }
 
 static fs_status walk_command(finder *f, uint32_t command) {
@@ -211,8 +213,8 @@ static fs_status walk_command(finder *f, uint32_t command) {
   for (uint32_t i = 0; i < c->n_places; i++) {
     const fs_stream_place *p = &s->places[c->place0 + i];
     if (is_access(s, p)) {
-      FS_TRY(touch_place(f, command, p, c->kind == FS_COMMAND_COPY && i == 1));
-    } else if (p->space <= FS_SPACE_COUNTED && p->version == FS_NONE && p->arg != FS_NONE) {
+      FS_TRY(touch_place(f, command, p, fs_command_has_version(c) && i == 1));
+    } else if (fs_space_in_memory(p->space) && p->version == FS_NONE && p->arg != FS_NONE) {
       FS_TRY(touch_scratch(f, command, p));
     }
   }

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "fsched/program.h"
+#include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
 #define FS_STREAM_VERSION 2u
@@ -54,7 +55,6 @@ typedef struct fs_stream_meta { /* exactly one */
   uint32_t barrier_count, barrier_slots;
 } fs_stream_meta;
 
-typedef enum fs_axis_kind { FS_AXIS_QUEUE, FS_AXIS_COLLECTIVE } fs_axis_kind;
 typedef struct fs_stream_axis { /* queue axes first, in order of queues; then collectives */
   uint64_t id; /* session 8 | machine 8 | domain 8 | ordinal 40, most significant first */
   uint32_t name, kind;
@@ -129,7 +129,6 @@ typedef struct fs_stream_race {
   uint32_t op_a, op_b, version, reserved;
 } fs_stream_race;
 
-typedef enum fs_command_kind { FS_COMMAND_RUN, FS_COMMAND_COPY } fs_command_kind;
 /* Only commands of FS_SYNC_TIMELINE have waits, signal and scope; elsewhere these are empty and 0.
  */
 typedef struct fs_stream_command {
@@ -170,12 +169,6 @@ typedef struct fs_stream_wait { /* ascending by axis */
   uint32_t axis, epoch;
 } fs_stream_wait;
 
-typedef enum fs_space {
-  FS_SPACE_MEMORY,     /* index: memory; address: bytes that are touched */
-  FS_SPACE_COUNTED,    /* index: counted memory; address: unit interval of its capacity */
-  FS_SPACE_RESOURCE,   /* index: resource; unit interval */
-  FS_SPACE_CONCURRENCY /* index 0; unit interval */
-} fs_space;
 enum { FS_MODE_R = 1, FS_MODE_W = 2, FS_MODE_RW = 3 };
 
 /* What a command touches.  A RUN: for every buffer arg in order one MEMORY place (address of the
@@ -205,6 +198,25 @@ typedef struct fs_stream_header {
   } section[0 FS_STREAM_SECTIONS(FS_SECTION_COUNT_)];
 } fs_stream_header;
 
+/* Fields of a stream that is checked, as the enumerations that they are. */
+static inline fs_command_kind fs_command_kind_of(const fs_stream_command *c) {
+  return (fs_command_kind)c->kind;
+}
+static inline fs_copy_kind fs_command_direction(const fs_stream_command *c) {
+  return (fs_copy_kind)c->direction;
+}
+static inline fs_space fs_place_space(const fs_stream_place *p) { return (fs_space)p->space; }
+
+/* What a command's target is. */
+static inline bool fs_command_has_op(const fs_stream_command *c) { return fs_kind_has_op(c->kind); }
+static inline bool fs_command_has_version(const fs_stream_command *c) {
+  return fs_kind_has_version(c->kind);
+}
+/* The op, or FS_NONE. */
+static inline uint32_t fs_command_op(const fs_stream_command *c) {
+  return fs_command_has_op(c) ? c->target : FS_NONE;
+}
+
 /* The view that everyone works with: pointers into the file. */
 typedef struct fs_stream {
 #define FS_SECTION_VIEW_(id, type) \
@@ -213,8 +225,33 @@ typedef struct fs_stream {
   FS_STREAM_SECTIONS(FS_SECTION_VIEW_)
 } fs_stream;
 
+static inline fs_sync_kind fs_stream_sync(const fs_stream *s) {
+  return (fs_sync_kind)s->meta->sync;
+}
+
 static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) {
   return offset == FS_NONE ? NULL : s->strings + offset;
+}
+
+/* Its name: the op's, or that of the version's buffer. */
+static inline const char *fs_command_target_name(const fs_stream *s, const fs_stream_command *c) {
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      return fs_stream_string(s, s->ops[c->target].name);
+    case FS_COMMAND_COPY:
+      return fs_stream_string(s, s->buffers[s->versions[c->target].buffer].name);
+  }
+  return NULL;
+}
+/* How many targets there are for a command of that kind. */
+static inline uint32_t fs_stream_targets(const fs_stream *s, fs_command_kind kind) {
+  switch (kind) {
+    case FS_COMMAND_RUN:
+      return s->n_ops;
+    case FS_COMMAND_COPY:
+      return s->n_versions;
+  }
+  return 0;
 }
 
 /* The program behind the public handle. */

@@ -165,7 +165,7 @@ static access of_arg(const finder *f, uint32_t op, const fs_stream_arg *a) {
                   .item = f->op_item[op],
                   .version = a->version,
                   .next = FS_NONE,
-                  .write = a->tag != FSCHED_IN};
+                  .write = !fs_tag_only_reads(a->tag)};
 }
 
 static fs_status want_found(finder *f, uint32_t op, uint32_t version, fs_want_why why) {
@@ -182,7 +182,8 @@ static fs_status want_found(finder *f, uint32_t op, uint32_t version, fs_want_wh
 /* A version that a counted memory holds as a whole. */
 static bool held_as_units(const finder *f, uint32_t buffer) {
   uint32_t memory = f->s->buffers[buffer].memory;
-  return !f->raw && memory != FS_NONE && f->s->memories[memory].placement == FSCHED_COUNTED &&
+  return !f->raw && memory != FS_NONE &&
+         !fs_placement_has_addresses(f->s->memories[memory].placement) &&
          f->s->memories[memory].capacity != FS_UNBOUNDED;
 }
 
@@ -205,7 +206,7 @@ static fs_status want_units(finder *f, const access *x, uint32_t set) {
 }
 
 static fs_status look_up_units(finder *f, uint32_t op, const fs_stream_arg *a) {
-  if (a->tag == FSCHED_OUT || !held_as_units(f, a->buffer)) {
+  if (fs_tag_begins(a->tag) || !held_as_units(f, a->buffer)) {
     return FSCHED_OK;
   }
   access x = of_arg(f, op, a);
@@ -240,8 +241,8 @@ static fs_status note_arg(finder *f, sets *s, const access *a) {
 }
 
 static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
-  bool reads = a->tag == FSCHED_IN || a->tag == FSCHED_INOUT;
-  bool overwrites = (a->tag == FSCHED_INOUT || a->tag == FSCHED_OUT_EXISTING) && !f->raw;
+  bool reads = fs_tag_reads(a->tag);
+  bool overwrites = (fs_tag_writes_in_place(a->tag)) && !f->raw;
   access x = of_arg(f, op, a);
   const sets *s = &f->buffer[a->buffer];
   if (reads || overwrites) {
@@ -255,9 +256,7 @@ static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
   return look_up_units(f, op, a);
 }
 
-static bool is_access(const fs_stream_arg *a) {
-  return a->tag != FSCHED_VALUE && a->tag != FSCHED_NO_DEP;
-}
+static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
 static void begin_version(finder *f, const fs_stream_arg *a) {
   sets *s = &f->buffer[a->buffer];
@@ -284,8 +283,8 @@ static fs_status walk_op(finder *f, uint32_t op) {
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
-    bool first = arg[i].tag == FSCHED_OUT_EXISTING && f->current[arg[i].buffer] == FS_NONE;
-    if (arg[i].tag == FSCHED_OUT || first) {
+    bool first = fs_tag_writes_over(arg[i].tag) && f->current[arg[i].buffer] == FS_NONE;
+    if (fs_tag_begins(arg[i].tag) || first) {
       begin_version(f, &arg[i]);
     }
   }
@@ -307,7 +306,7 @@ static fs_status walk_ops(finder *f, fs_arena *scratch) {
   FS_TRY(fs_new(scratch, &f->of_op0, (size_t)s->n_ops + 1));
   for (uint32_t b = 0; b < s->n_buffers; b++) {
     uint32_t io = s->buffers[b].io;
-    bool given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE;
+    bool given = fs_io_given(io);
     f->current[b] = given && s->buffers[b].n_versions > 0 ? s->buffers[b].version0 : FS_NONE;
   }
   for (uint32_t op = 0; op < s->n_ops; op++) {
@@ -321,7 +320,7 @@ static fs_status walk_ops(finder *f, fs_arena *scratch) {
 /* Places */
 
 static bool is_run(const finder *f, uint32_t item) {
-  return f->s->commands[item].kind == FS_COMMAND_RUN;
+  return fs_command_has_op(&f->s->commands[item]);
 }
 
 static bool same_version(const fs_stream_place *p, const access *old) {
@@ -331,7 +330,7 @@ static bool same_version(const fs_stream_place *p, const access *old) {
 /* What is between the two, and all that hang on the earlier one, the tags say. */
 static bool tags_say(const finder *f, uint32_t item, const fs_stream_place *p, const access *old) {
   return same_version(p, old) &&
-         (p->space != FS_SPACE_MEMORY || (is_run(f, item) && is_run(f, old->item)));
+         (!fs_space_has_bytes(p->space) || (is_run(f, item) && is_run(f, old->item)));
 }
 
 /* What a place's later user wants of an earlier one; false: nothing, or the tags say it. */
@@ -349,8 +348,8 @@ static bool make_want(const finder *f, uint32_t item, const fs_stream_place *p, 
                  .high = fs_min(p->address + p->size, old->high),
                  .why = FS_WANT_REUSE,
                  .space = p->space};
-  if (p->space >= FS_SPACE_RESOURCE) {
-    w->why = p->space == FS_SPACE_RESOURCE ? FS_WANT_RESOURCE : FS_WANT_CONCURRENCY;
+  if (!fs_space_in_memory(p->space)) {
+    w->why = fs_space_of_resource(p->space) ? FS_WANT_RESOURCE : FS_WANT_CONCURRENCY;
   } else if (same) {
     w->why = !old->write ? FS_WANT_OVERWRITE
                          : ((p->mode & FS_MODE_R) != 0 ? FS_WANT_DATA : FS_WANT_REWRITE);
@@ -377,15 +376,15 @@ static fs_status want_of_place(finder *f, uint32_t item, const fs_stream_place *
 }
 
 static bool counts(const finder *f, const fs_stream_place *p) {
-  bool named = p->space == FS_SPACE_MEMORY && p->version != FS_NONE && p->arg != FS_NONE;
+  bool named = fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg != FS_NONE;
   return p->size > 0 && p->address <= UINT64_MAX - p->size &&
-         !(named && f->s->args[p->arg].tag == FSCHED_NO_DEP);
+         !(named && !fs_tag_accesses(f->s->args[p->arg].tag));
 }
 
 /* Content that is given or kept at this place holds all of it, whatever the command touches:
  * makes *p the whole place then, if it is not. */
 static bool hold_all(const finder *f, fs_stream_place *p) {
-  if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE || p->arg == FS_NONE) {
+  if (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg == FS_NONE) {
     return false;
   }
   const fs_stream_version *v = &f->s->versions[p->version];
@@ -433,7 +432,8 @@ static fs_status note_place(finder *f, uint32_t item, const fs_stream_place *pla
               .version = p.version,
               .next = FS_NONE,
               .write = (p.mode & FS_MODE_W) != 0};
-  if (p.space == FS_SPACE_MEMORY && p.version != FS_NONE && is_run(f, item) && (keep || !a.write)) {
+  if (fs_space_has_bytes(p.space) && p.version != FS_NONE && is_run(f, item) &&
+      (keep || !a.write)) {
     bool hung;
     FS_TRY(hang(f, &a, &hung));
     if (hung) {
@@ -462,7 +462,7 @@ static fs_status walk_places(finder *f, uint32_t item) {
 static fs_status walk_item(finder *f, fs_arena *scratch, uint32_t item) {
   const fs_stream_command *c = &f->s->commands[item];
   size_t first = f->want.n;
-  if (c->kind == FS_COMMAND_RUN) {
+  if (fs_command_has_op(c)) {
     uint32_t from = f->of_op0[c->target], n = f->of_op0[c->target + 1] - from;
     FS_TRY(fs_vec_reserve(f->ctx, &f->want, first + n));
     for (uint32_t i = 0; i < n; i++) {
@@ -514,7 +514,7 @@ static fs_status make_items(fs_arena *arena, finder *f, fs_arena *scratch) {
     out->position[c] = i;
     out->item[c] = together ? out->item[before] : c;
     out->n_members[out->item[c]]++;
-    if (k->kind == FS_COMMAND_RUN) {
+    if (fs_command_has_op(k)) {
       f->op_item[k->target] = out->item[c];
     }
   }
@@ -539,7 +539,7 @@ fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_str
               .s = s,
               .order = order,
               .out = out,
-              .raw = s->meta->hazards == FSCHED_HAZARDS_RAW};
+              .raw = fs_hazards_data_only(s->meta->hazards)};
   fs_arena scratch;
   fs_arena_init(&scratch, arena->ctx);
   fs_ranges_init(&f.ranges, arena->ctx);

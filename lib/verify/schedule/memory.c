@@ -21,7 +21,7 @@ static bool place_ok(const fs_vsched *v, uint32_t r) {
   uint32_t version = s->res_version[r];
   if (!bounded(m) || s->res_size[r] > m->capacity || s->res_address[r] > m->capacity ||
       s->res_address[r] + s->res_size[r] > m->capacity || s->res_address[r] % m->align != 0 ||
-      (m->placement == FSCHED_COUNTED && s->res_address[r] != 0)) {
+      (!fs_placement_has_addresses(m->placement) && s->res_address[r] != 0)) {
     return false;
   }
   if (version == FS_NONE) {
@@ -252,7 +252,7 @@ static fs_status sweep_all(fs_vsched *v) {
   for (size_t i = 0; i < n; i++) {
     uint32_t memory = s->res_memory[at[i].id];
     const fs_memory *m = &v->g->target.memory[memory];
-    if (m->placement == FSCHED_COUNTED) {
+    if (!fs_placement_has_addresses(m->placement)) {
       sweep_counted(v, &used[memory], &at[i]);
     } else {
       FS_TRY(sweep_contiguous(v, &live[memory], &at[i]));

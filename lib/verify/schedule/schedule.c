@@ -30,9 +30,8 @@ const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME
   } else {
     uint32_t copy = fs_vsched_copy(v, item), version = v->s->copy_version[copy];
     uint32_t buffer = v->g->version_buffer[version];
-    snprintf(text, FS_SNAME, "spill %s of %.100s.%u at %llu",
-             v->s->copy_kind[copy] == FS_SPILL_WRITE ? "write" : "read", v->g->buffer_name[buffer],
-             version - v->g->buffer_version0[buffer], start);
+    snprintf(text, FS_SNAME, "spill %s of %.100s.%u at %llu", fs_words_copy[v->s->copy_kind[copy]],
+             v->g->buffer_name[buffer], version - v->g->buffer_version0[buffer], start);
   }
   return text;
 }
@@ -80,7 +79,7 @@ static bool ids_ok(const fs_vsched *v) {
     ok = s->queue[i] < s->n_queues && s->start[i] <= s->end[i];
   }
   for (uint32_t i = 0; ok && i < s->n_copies; i++) {
-    ok = s->copy_kind[i] <= FS_SPILL_READ && s->copy_version[i] < g->n_versions &&
+    ok = s->copy_kind[i] < FS_N_COPY_KINDS && s->copy_version[i] < g->n_versions &&
          (s->copy_residency[i] == FS_NONE || s->copy_residency[i] < s->n_residencies) &&
          (s->copy_store[i] == FS_NONE || s->copy_store[i] < s->n_residencies);
   }
@@ -301,10 +300,8 @@ static fs_status check_amounts(fs_vsched *v) {
   return FSCHED_OK;
 }
 
-static const char *status_name(int status) {
-  return status == FS_SCHEDULE_OPTIMAL    ? "optimal"
-         : status == FS_SCHEDULE_FEASIBLE ? "feasible"
-                                          : "infeasible";
+static const char *status_name(unsigned status) {
+  return fs_words_schedule_status[fs_min(status, FS_SCHEDULE_INFEASIBLE)];
 }
 
 static void check_status(fs_vsched *v) {
@@ -320,7 +317,7 @@ static void check_status(fs_vsched *v) {
     FS_REFUTE(v, FS_DIAG_VERIFY_STATUS,
               "makespan %llu, bound %llu and status '%s', but the last item ends at %llu",
               (unsigned long long)s->makespan, (unsigned long long)s->lower_bound,
-              status_name((int)s->status), (unsigned long long)last);
+              status_name((unsigned)s->status), (unsigned long long)last);
   }
 }
 

@@ -44,14 +44,12 @@ static bool spills(const fs_memory *m) {
 static bool is_given(const fsched_graph *g, uint32_t version) {
   uint32_t b = g->version_buffer[version];
   unsigned io = g->buffer_io[b];
-  return version == g->buffer_version0[b] &&
-         (io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE);
+  return version == g->buffer_version0[b] && fs_io_given(io);
 }
 static bool is_kept(const fsched_graph *g, uint32_t version) {
   uint32_t b = g->version_buffer[version];
   unsigned io = g->buffer_io[b];
-  return version + 1 == g->buffer_version0[b + 1] &&
-         (io == FSCHED_IO_OUTPUT || io == FSCHED_IO_STATE);
+  return version + 1 == g->buffer_version0[b + 1] && fs_io_kept(io);
 }
 
 /* --- finding a residency by time --- */
@@ -127,8 +125,7 @@ static void wrong_content(values *w, uint32_t item, uint32_t version, const char
 }
 
 static bool is_access(const fsched_graph *g, uint32_t arg) {
-  return g->arg_tag[arg] != FSCHED_VALUE && g->arg_tag[arg] != FSCHED_NO_DEP &&
-         g->arg_version[arg] != FS_NONE;
+  return fs_tag_accesses(g->arg_tag[arg]) && g->arg_version[arg] != FS_NONE;
 }
 
 /* --- bytes that are lost --- */

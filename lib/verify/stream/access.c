@@ -31,34 +31,30 @@ typedef struct item {
 } item;
 
 static fs_vmap *place_map(fs_vs *v, const fs_stream_place *p) {
-  switch (p->space) {
+  switch (fs_place_space(p)) {
     case FS_SPACE_MEMORY:
       return &v->memory.at[p->index];
     case FS_SPACE_COUNTED:
       return &v->counted.at[p->index];
     case FS_SPACE_RESOURCE:
       return &v->resource.at[p->index];
-    default:
-      return &v->concurrency.at[0];
+    case FS_SPACE_CONCURRENCY:
+      break;
   }
+  return &v->concurrency.at[0];
 }
 
 static const char *place_name(const fs_vs *v, const fs_stream_place *p) {
-  switch (p->space) {
-    case FS_SPACE_RESOURCE:
-      return fs_vs_string(v, v->s->resources[p->index].name);
-    case FS_SPACE_CONCURRENCY:
-      return "the concurrency limit";
-    default:
-      return fs_vs_string(v, v->s->memories[p->index].name);
-  }
+  return fs_space_in_memory(p->space)     ? fs_vs_string(v, v->s->memories[p->index].name)
+         : fs_space_of_resource(p->space) ? fs_vs_string(v, v->s->resources[p->index].name)
+                                          : "the concurrency limit";
 }
 
 /* An argument without dependencies is an address for the kernel, not an access. */
 static bool is_access(const item *t, const fs_stream_place *p) {
   return p->size > 0 &&
-         !(t->c->kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY && p->version != FS_NONE &&
-           p->arg < t->v->s->n_args && t->v->s->args[p->arg].tag == FSCHED_NO_DEP);
+         !(fs_command_has_op(t->c) && fs_space_has_bytes(p->space) && p->version != FS_NONE &&
+           p->arg < t->v->s->n_args && !fs_tag_accesses(t->v->s->args[p->arg].tag));
 }
 
 /* --- order --- */
@@ -79,8 +75,8 @@ static bool excused(const item *t, const fs_vnode *n, const fs_stream_place *p) 
   if (p->version == FS_NONE || n->version != p->version) {
     return false;
   }
-  return (p->space == FS_SPACE_COUNTED && t->v->s->meta[0].hazards == FSCHED_HAZARDS_RAW) ||
-         (t->c->kind == FS_COMMAND_RUN && other->kind == FS_COMMAND_RUN &&
+  return (fs_space_has_units(p->space) && fs_hazards_data_only(t->v->s->meta[0].hazards)) ||
+         (fs_command_has_op(t->c) && fs_command_has_op(other) &&
           fs_vs_race(t->v, other->target, t->c->target));
 }
 
@@ -203,7 +199,7 @@ static void report_value(const item *t, const fs_stream_place *p) {
 
 /* The address of byte 0 of the place's version. */
 static uint64_t place_base(const item *t, const fs_stream_place *p) {
-  bool offset = t->c->kind == FS_COMMAND_RUN && p->arg < t->v->s->n_args;
+  bool offset = fs_command_has_op(t->c) && p->arg < t->v->s->n_args;
   return p->address - (offset ? t->v->s->args[p->arg].offset : 0);
 }
 
@@ -230,13 +226,13 @@ static bool not_loaded(const fs_vs *v, uint32_t version) {
 /* Does the item need what lies at a counted place it writes?  Yes if it writes a part of a version
  * that has content there. */
 static bool writes_part(const item *t, uint32_t version) {
-  if (t->c->kind != FS_COMMAND_RUN || truth_empty(t->v, version) || not_loaded(t->v, version)) {
+  if (!fs_command_has_op(t->c) || truth_empty(t->v, version) || not_loaded(t->v, version)) {
     return false;
   }
   const fs_stream_op *o = &t->v->s->ops[t->c->target];
   for (uint32_t i = 0; i < o->n_args; i++) {
     const fs_stream_arg *a = &t->v->s->args[o->arg0 + i];
-    if (a->version == version && a->tag == FSCHED_OUT_EXISTING && !fs_vs_whole(t->v, a)) {
+    if (a->version == version && fs_tag_writes_over(a->tag) && !fs_vs_whole(t->v, a)) {
       return true;
     }
   }
@@ -276,12 +272,12 @@ static fs_status read_place(const item *t, const fs_stream_place *p) {
     uint32_t cell;
     FS_TRY(fs_vpool_cell(&v->pool, map, at, &cell));
     check_list(t, v->pool.cell.at[cell].writers, p, &open);
-    if (valued && p->space == FS_SPACE_COUNTED) {
+    if (valued && fs_space_has_units(p->space)) {
       right = lane_right(v, &v->pool.cell.at[cell], p) && right;
     } else if (valued) {
       const fs_vcell *c = &v->pool.cell.at[cell];
       right = truth_holds(v, p->version, c, fs_vmap_at(map, at)->key, fs_vmap_end(map, at), base,
-                          t->c->kind == FS_COMMAND_COPY) &&
+                          fs_command_has_version(t->c)) &&
               right;
     }
     if (p->mode == FS_MODE_R) {
@@ -412,7 +408,7 @@ static fs_status write_all(const item *t, const fs_stream_place *place) {
   const fs_stream_place *from = NULL;
   for (uint32_t i = 0; i < t->c->n_places; i++) {
     const fs_stream_place *p = &place[i];
-    bool copied = t->c->kind == FS_COMMAND_COPY && p->space == FS_SPACE_MEMORY;
+    bool copied = fs_command_has_version(t->c) && fs_space_has_bytes(p->space);
     if (copied && p->mode == FS_MODE_R) {
       from = p;
       FS_TRY(collect_pieces(v, p));
@@ -421,9 +417,9 @@ static fs_status write_all(const item *t, const fs_stream_place *place) {
       continue;
     }
     fs_vcell content = {.version = p->version, .stamp = FS_NONE, .base = place_base(t, p)};
-    content.stamp = t->c->kind == FS_COMMAND_RUN ? t->c->target : FS_NONE;
+    content.stamp = fs_command_op(t->c);
     FS_TRY(write_place(t, p, &content));
-    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE) {
+    if (fs_space_has_units(p->space) && p->version != FS_NONE) {
       v->has_units[p->version] |= p->index == home_of(v, p->version);
     }
     if (copied && from != NULL) {
@@ -437,7 +433,7 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
   const item t = {v, commands, n, before, &v->s->commands[commands[0]]};
   const fs_stream_place *place = v->s->places + t.c->place0;
   for (uint32_t i = 0; i < t.c->n_places; i++) {
-    bool part = place[i].space == FS_SPACE_COUNTED && place[i].mode == FS_MODE_W &&
+    bool part = fs_space_has_units(place[i].space) && place[i].mode == FS_MODE_W &&
                 place[i].version != FS_NONE && writes_part(&t, place[i].version);
     if (((place[i].mode & FS_MODE_R) || part) && is_access(&t, &place[i])) {
       FS_TRY(read_place(&t, &place[i]));
@@ -445,7 +441,7 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
   }
   FS_TRY(write_all(&t, place));
   FS_TRY(fs_vs_hold(v, commands, n, before));
-  if (t.c->kind == FS_COMMAND_RUN) {
+  if (fs_command_has_op(t.c)) {
     const fs_stream_op *o = &v->s->ops[t.c->target];
     for (uint32_t i = 0; i < o->n_args; i++) {
       const fs_stream_arg *a = &v->s->args[o->arg0 + i];

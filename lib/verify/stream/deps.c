@@ -42,14 +42,10 @@ static fs_status add_list(deps *d, uint32_t op, uint32_t head) {
 /* The version index that an arg means, or FS_NONE where nothing is there to be read. */
 static uint32_t arg_index(const deps *d, const fs_stream_arg *a) {
   uint32_t now = d->current[a->buffer];
-  switch (a->tag) {
-    case FSCHED_OUT:
-      return now == FS_NONE ? 0 : now + 1;
-    case FSCHED_OUT_EXISTING:
-      return now == FS_NONE ? 0 : now;
-    default:
-      return now;
+  if (now == FS_NONE) {
+    return fs_tag_writes_anew(a->tag) ? 0 : FS_NONE;
   }
+  return fs_tag_begins(a->tag) ? now + 1 : now;
 }
 
 static void check_version(deps *d, uint32_t op, uint32_t arg) {
@@ -57,7 +53,7 @@ static void check_version(deps *d, uint32_t op, uint32_t arg) {
   const fs_stream_arg *a = &s->args[arg];
   uint32_t index = arg_index(d, a);
   const fs_stream_buffer *b = &s->buffers[a->buffer];
-  if (a->tag == FSCHED_NO_DEP && (a->version == FS_NONE || index == FS_NONE)) {
+  if (!fs_tag_accesses(a->tag) && (a->version == FS_NONE || index == FS_NONE)) {
     return;
   }
   if (index >= b->n_versions || a->version != b->version0 + index) {
@@ -97,7 +93,7 @@ static fs_status look_up_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, 
 
 static fs_status look_up(deps *d, uint32_t op, const fs_stream_arg *a) {
   bool writes = fs_tag_writes(a->tag) && !d->raw;
-  if ((!writes && !fs_tag_reads(a->tag)) || a->tag == FSCHED_OUT) {
+  if ((!writes && !fs_tag_reads(a->tag)) || fs_tag_begins(a->tag)) {
     return FSCHED_OK;
   }
   FS_TRY(look_up_range(d, op, &d->map[a->buffer], a->offset, end_of(a), writes));
@@ -128,12 +124,12 @@ static fs_status insert_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, u
 }
 
 static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t index) {
-  if (a->tag == FSCHED_NO_DEP || index == FS_NONE ||
-      (d->current[a->buffer] != index && a->tag != FSCHED_OUT &&
+  if (!fs_tag_accesses(a->tag) || index == FS_NONE ||
+      (d->current[a->buffer] != index && !fs_tag_begins(a->tag) &&
        d->current[a->buffer] != FS_NONE)) {
     return FSCHED_OK; /* of a version that this op itself made an old one */
   }
-  bool reads = a->tag == FSCHED_IN;
+  bool reads = fs_tag_only_reads(a->tag);
   FS_TRY(insert_range(d, op, &d->map[a->buffer], a->offset, end_of(a), reads));
   return held_as_units(d, a->buffer) ? insert_range(d, op, &d->units[a->buffer], 0, 1, reads)
                                      : FSCHED_OK;
@@ -164,21 +160,21 @@ static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
   }
   const fs_stream_arg *a = s->args + o->arg0;
   for (uint32_t i = 0; i < o->n_args; i++) {
-    if (a[i].tag != FSCHED_VALUE) {
+    if (fs_tag_names_buffer(a[i].tag)) {
       index[i] = arg_index(d, &a[i]);
       check_version(d, op, o->arg0 + i);
       FS_TRY(look_up(d, op, &a[i]));
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
-    if (a[i].tag == FSCHED_OUT) {
+    if (fs_tag_begins(a[i].tag)) {
       FS_TRY(start_version(d, &a[i], index[i]));
-    } else if (a[i].tag == FSCHED_OUT_EXISTING && d->current[a[i].buffer] == FS_NONE) {
+    } else if (fs_tag_writes_over(a[i].tag) && d->current[a[i].buffer] == FS_NONE) {
       d->current[a[i].buffer] = 0;
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
-    if (a[i].tag != FSCHED_VALUE) {
+    if (fs_tag_names_buffer(a[i].tag)) {
       FS_TRY(insert(d, op, &a[i], index[i]));
     }
   }
@@ -202,7 +198,7 @@ static fs_status index_races(fs_vs *v) {
     v->race[2 * i + 1] = (uint64_t)s->races[i].op_b << 32 | s->races[i].op_a;
   }
   qsort(v->race, v->n_race, sizeof *v->race, compare_u64);
-  if (s->n_races > 0 && s->meta[0].hazards != FSCHED_HAZARDS_RAW) {
+  if (s->n_races > 0 && !fs_hazards_data_only(s->meta[0].hazards)) {
     FS_WRONG(v, FS_DIAG_VERIFY_RACE, "races are listed though hazards are sequential");
   }
   return FSCHED_OK;
@@ -234,7 +230,7 @@ static fs_status derive(deps *d) {
   uint32_t *index, longest = 0;
   for (uint32_t b = 0; b < v->s->n_buffers; b++) {
     uint32_t io = v->s->buffers[b].io;
-    bool given = io == FSCHED_IO_INPUT || io == FSCHED_IO_CONSTANT || io == FSCHED_IO_STATE;
+    bool given = fs_io_given(io);
     d->current[b] = given ? 0 : FS_NONE;
   }
   for (uint32_t o = 0; o < v->s->n_ops; o++) {
@@ -251,7 +247,7 @@ static fs_status derive(deps *d) {
 }
 
 fs_status fs_vs_deps(fs_vs *v) {
-  deps d = {.v = v, .raw = v->s->meta[0].hazards == FSCHED_HAZARDS_RAW};
+  deps d = {.v = v, .raw = fs_hazards_data_only(v->s->meta[0].hazards)};
   FS_TRY(index_races(v));
   FS_TRY(fs_new(&v->arena, &v->pred0, v->s->n_ops + 1));
   FS_TRY(fs_new_zero(&v->arena, &d.map, v->s->n_buffers));

@@ -91,30 +91,37 @@ static bool same_counts(compare *c) {
   return ok;
 }
 
+static const char *placement_word(unsigned placement, bool stack) {
+  return fs_words_placement[!fs_placement_has_addresses(placement) ? FSCHED_COUNTED
+                            : stack                                ? FSCHED_STACK
+                                                                   : FSCHED_CONTIGUOUS];
+}
+
 static void compare_memory(compare *c, uint32_t i) {
   const fs_memory *m = &c->g->target.memory[i];
   const fs_stream *s = c->v->s;
   const fs_stream_memory *x = &s->memories[i];
-  static const char *const placements[] = {"contiguous", "counted", "stack", "counted"};
   words(c, "memory", m->name, "name", string(c, x->name), m->name);
   number(c, "memory", m->name, "capacity", x->capacity, m->capacity);
   number(c, "memory", m->name, "align", x->align, m->align);
-  words(c, "memory", m->name, "placement",
-        placements[(x->placement == FSCHED_COUNTED) + 2 * (x->stack != 0)],
-        placements[(m->placement == FSCHED_COUNTED) + 2 * m->stack]);
+  words(c, "memory", m->name, "placement", placement_word(x->placement, x->stack != 0),
+        placement_word(m->placement, m->stack));
   words(c, "memory", m->name, "backing",
         x->backing < s->n_memories ? string(c, s->memories[x->backing].name) : NULL,
         m->backing == FS_NONE ? NULL : c->g->target.memory[m->backing].name);
+}
+
+static const char *sync_word(unsigned sync) {
+  return fs_sync_known(sync) ? fs_words_sync[sync] : "?";
 }
 
 /* Barriers, and how many, are compile's to choose; not so what the machine else has. */
 static void compare_sync(compare *c) {
   const fs_stream_meta *m = c->v->s->meta;
   const fs_target *t = &c->g->target;
-  static const char *const kinds[] = {"timeline", "barrier", "block", "?"};
   const char *name = c->g->name;
-  if (m->sync != FS_SYNC_BARRIER) {
-    words(c, "graph", name, "sync", kinds[fs_min(m->sync, 3)], kinds[fs_min(t->sync, 3)]);
+  if (!fs_sync_has_barriers(m->sync)) {
+    words(c, "graph", name, "sync", sync_word(m->sync), sync_word(t->sync));
   } else if (t->barrier_slots != 0) {
     uint64_t mine = m->barrier_slots == FS_NONE ? FS_UNBOUNDED : m->barrier_slots;
     uint64_t graphs = t->barrier_slots == FS_NONE ? FS_UNBOUNDED : t->barrier_slots;
@@ -125,10 +132,10 @@ static void compare_sync(compare *c) {
 static void compare_target(compare *c) {
   const fs_stream *s = c->v->s;
   const fs_target *t = &c->g->target;
-  static const char *const hazards[] = {"sequential", "raw"};
   const char *name = c->g->name;
   words(c, "graph", name, "name", string(c, s->meta[0].name), name);
-  words(c, "graph", name, "hazards", hazards[s->meta[0].hazards & 1], hazards[c->g->hazards & 1]);
+  words(c, "graph", name, "hazards", fs_words_hazards[s->meta[0].hazards & 1],
+        fs_words_hazards[c->g->hazards & 1]);
   words(c, "graph", name, "time_unit", string(c, s->meta[0].time_unit), t->time_unit);
   number(c, "graph", name, "concurrency", s->meta[0].concurrency, t->concurrency);
   number(c, "graph", name, "frontier.capacity", s->meta[0].frontier_capacity, t->frontier_capacity);
@@ -155,7 +162,6 @@ static void compare_target(compare *c) {
 static void compare_buffers(compare *c) {
   const fs_stream *s = c->v->s;
   const fsched_graph *g = c->g;
-  static const char *const ios[] = {"none", "input", "constant", "output", "state"};
   for (uint32_t i = 0; i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];
     const char *name = g->buffer_name[i];
@@ -164,7 +170,8 @@ static void compare_buffers(compare *c) {
     words(c, "buffer", name, "memory",
           b->memory < s->n_memories ? string(c, s->memories[b->memory].name) : NULL,
           g->target.memory[g->buffer_memory[i]].name);
-    words(c, "buffer", name, "io", b->io < 5 ? ios[b->io] : NULL, ios[g->buffer_io[i]]);
+    words(c, "buffer", name, "io", fs_io_known(b->io) ? fs_words_io[b->io] : NULL,
+          fs_words_io[g->buffer_io[i]]);
     if (b->version0 != g->buffer_version0[i]) {
       differs(c, "versions of buffer", name);
     }
@@ -188,7 +195,7 @@ static bool same_args(const compare *c, uint32_t first, uint32_t n) {
   const fsched_graph *g = c->g;
   for (uint32_t i = first; i < first + n; i++) {
     const fs_stream_arg *a = &c->v->s->args[i];
-    bool value = a->tag == FSCHED_VALUE;
+    bool value = !fs_tag_names_buffer(a->tag);
     if (a->tag != g->arg_tag[i] || a->buffer != g->arg_buffer[i] ||
         (value ? a->value != g->arg_value[i]
                : a->offset != g->arg_offset[i] || a->length != g->arg_length[i])) {
@@ -276,7 +283,7 @@ static bool right_queues(const compare *c, uint32_t op) {
 static void compare_copies(compare *c) {
   for (uint32_t i = 0; i < c->v->s->n_commands; i++) {
     const fs_stream_command *x = &c->v->s->commands[i];
-    if (x->kind == FS_COMMAND_RUN) {
+    if (!fs_command_has_version(x)) {
       continue;
     }
     const fs_memory *m = &c->g->target.memory[fs_version_memory(c->g, x->target)];

@@ -33,7 +33,7 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
 
 static const fs_stream_arg *arg_of(const fs_vs *v, const fs_stream_command *c,
                                    const fs_stream_place *p) {
-  return c->kind == FS_COMMAND_RUN && p->arg < v->s->n_args ? &v->s->args[p->arg] : NULL;
+  return fs_command_has_op(c) && p->arg < v->s->n_args ? &v->s->args[p->arg] : NULL;
 }
 
 /* Where the first byte of the place's version is. */
@@ -44,7 +44,7 @@ static uint64_t base_of(const fs_vs *v, const fs_stream_command *c, const fs_str
 
 /* Of FS_HELD_*: where the place's version is given, and where it is kept, if the place is there. */
 static unsigned lies_where(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
-  if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE) {
+  if (!fs_space_has_bytes(p->space) || p->version == FS_NONE) {
     return 0;
   }
   const fs_stream_version *x = &v->s->versions[p->version];
@@ -57,7 +57,7 @@ static unsigned lies_where(const fs_vs *v, const fs_stream_command *c, const fs_
 
 static bool is_address(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(v, c, p);
-  return p->version != FS_NONE && a != NULL && a->tag == FSCHED_NO_DEP;
+  return p->version != FS_NONE && a != NULL && !fs_tag_accesses(a->tag);
 }
 
 /* --- which content is held --- */
@@ -183,8 +183,7 @@ static fs_status touch_cell(const hold_touch *t, uint32_t cell, const fs_stream_
 
 static bool writes_whole(const hold_touch *t, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(t->v, t->c, p);
-  bool anew =
-      a == NULL ? p->mode == FS_MODE_W : a->tag == FSCHED_OUT || a->tag == FSCHED_OUT_EXISTING;
+  bool anew = a == NULL ? p->mode == FS_MODE_W : fs_tag_writes_anew(a->tag);
   return anew && p->size == version_size(t->v->s, p->version);
 }
 
@@ -232,7 +231,7 @@ fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vd
   const fs_stream_place *place = v->s->places + t.c->place0;
   for (int writes = 0; writes <= 1 && v->any_held; writes++) {
     for (uint32_t i = 0; i < t.c->n_places; i++) {
-      if (place[i].space == FS_SPACE_MEMORY && (place[i].mode == FS_MODE_W) == (writes != 0)) {
+      if (fs_space_has_bytes(place[i].space) && (place[i].mode == FS_MODE_W) == (writes != 0)) {
         FS_TRY(touch_place(&t, &place[i]));
       }
     }

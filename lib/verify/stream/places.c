@@ -79,13 +79,13 @@ static bool address_fits(const fs_stream_memory *m, uint64_t base, uint64_t size
 
 /* An address without dependencies may be looked at. */
 static unsigned arg_mode(const fs_stream_arg *a) {
-  return a->tag == FSCHED_NO_DEP
+  return !fs_tag_accesses(a->tag)
              ? FS_MODE_R
              : (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
 }
 
-static const fs_stream_place *take(cursor *x, uint32_t space) {
-  if (x->left == 0 || x->p->space != space) {
+static const fs_stream_place *take_bytes(cursor *x) {
+  if (x->left == 0 || !fs_space_has_bytes(x->p->space)) {
     wrong_place(x, "a place is missing");
     return NULL;
   }
@@ -108,9 +108,7 @@ static counted_units *units_of(const cursor *x, units_use *all, uint32_t id) {
   return &all[id].units;
 }
 
-static bool is_access(const fs_stream_arg *a) {
-  return a->tag != FSCHED_VALUE && a->tag != FSCHED_NO_DEP;
-}
+static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
 /* All args of one version see the same bytes: what one of them writes is there for the others. */
 static bool same_base(cursor *x, uint32_t arg, uint64_t address) {
@@ -131,7 +129,7 @@ static bool same_base(cursor *x, uint32_t arg, uint64_t address) {
 static void check_arg(cursor *x, uint32_t arg) {
   const fs_stream *s = x->v->s;
   const fs_stream_arg *a = &s->args[arg];
-  const fs_stream_place *p = take(x, FS_SPACE_MEMORY);
+  const fs_stream_place *p = take_bytes(x);
   if (p == NULL) {
     return;
   }
@@ -154,7 +152,7 @@ static void check_scratch(cursor *x, uint32_t scratch) {
   if (!fs_vs_contiguous(m) || (r->size == 0 && (x->left == 0 || x->p->arg != scratch))) {
     return;
   }
-  const fs_stream_place *p = take(x, FS_SPACE_MEMORY);
+  const fs_stream_place *p = take_bytes(x);
   if (p == NULL) {
     return;
   }
@@ -189,7 +187,7 @@ static uint64_t take_counted(cursor *x) {
   uint64_t sum = 0;
   const fs_stream_place *p = x->v->s->places + x->c->place0;
   for (uint32_t i = 0; i < x->c->n_places; i++) {
-    if (p[i].space == FS_SPACE_COUNTED) {
+    if (fs_space_has_units(p[i].space)) {
       add_units(p[i].version != FS_NONE ? &use_of_version(x, p[i].version)->units
                                         : units_of(x, x->use->scratch, p[i].arg),
                 &p[i]);
@@ -231,7 +229,7 @@ static void check_lanes(cursor *x, const fs_stream_op *o) {
   const fs_stream *s = x->v->s;
   uint64_t used = 0, wanted = 0, slots = 0;
   for (uint32_t i = 0; i < x->left; i++) {
-    if (x->p[i].space == FS_SPACE_RESOURCE) {
+    if (fs_space_of_resource(x->p[i].space)) {
       add_units(units_of(x, x->use->resource, x->p[i].index), &x->p[i]);
     }
   }
@@ -244,7 +242,8 @@ static void check_lanes(cursor *x, const fs_stream_op *o) {
   }
   for (uint32_t i = 0; i < x->left; i++) {
     const fs_stream_place *p = &x->p[i];
-    bool resource = p->space == FS_SPACE_RESOURCE, slot = p->space == FS_SPACE_CONCURRENCY;
+    bool resource = fs_space_of_resource(p->space);
+    bool slot = !resource && !fs_space_in_memory(p->space);
     uint64_t limit = resource ? s->resources[p->index].capacity : s->meta[0].concurrency;
     used += resource ? p->size : 0;
     slots += slot ? p->size : 0;
@@ -260,7 +259,7 @@ static void check_lanes(cursor *x, const fs_stream_op *o) {
 
 /* COUNTED places are in range; skips them. */
 static void skip_counted(cursor *x) {
-  while (x->left > 0 && x->p->space == FS_SPACE_COUNTED) {
+  while (x->left > 0 && fs_space_has_units(x->p->space)) {
     const fs_stream_memory *m = &x->v->s->memories[x->p->index];
     if (!fs_vs_counted(m) || x->p->address > m->capacity ||
         x->p->size > m->capacity - x->p->address) {
@@ -274,7 +273,7 @@ static void skip_counted(cursor *x) {
 static void check_run(cursor *x) {
   const fs_stream_op *o = &x->v->s->ops[x->c->target];
   for (uint32_t i = 0; i < o->n_args && !x->wrong; i++) {
-    if (x->v->s->args[o->arg0 + i].tag != FSCHED_VALUE) {
+    if (fs_tag_names_buffer(x->v->s->args[o->arg0 + i].tag)) {
       check_arg(x, o->arg0 + i);
     }
   }
@@ -296,7 +295,7 @@ static uint64_t check_counted_copy(cursor *x, uint32_t memory, uint64_t size, un
     return 0;
   }
   for (uint32_t i = 0; i < x->c->n_places; i++) {
-    if (p[i].space == FS_SPACE_COUNTED && p[i].index == memory && p[i].version == x->c->target) {
+    if (fs_space_has_units(p[i].space) && p[i].index == memory && p[i].version == x->c->target) {
       add_units(&u, &p[i]);
     }
   }
@@ -311,8 +310,8 @@ static void check_copy(cursor *x) {
   const fs_stream_buffer *b = &s->buffers[s->versions[version].buffer];
   uint32_t store = s->memories[b->memory].backing;
   bool write = x->c->direction == FS_SPILL_WRITE;
-  const fs_stream_place *from = take(x, FS_SPACE_MEMORY);
-  const fs_stream_place *to = from == NULL ? NULL : take(x, FS_SPACE_MEMORY);
+  const fs_stream_place *from = take_bytes(x);
+  const fs_stream_place *to = from == NULL ? NULL : take_bytes(x);
   if (to == NULL || store == FS_NONE) {
     wrong_place(x, "a copy in a memory without a backing store");
     return;
@@ -344,8 +343,8 @@ static uint32_t only_arg(const cursor *x, uint32_t version) {
 
 /* A new version; not one that is given, whose content a replay puts there before the op starts. */
 static bool begins(const fs_vs *v, const fs_stream_arg *a) {
-  return a->tag == FSCHED_OUT ||
-         (a->tag == FSCHED_OUT_EXISTING && v->s->versions[a->version].given_memory == FS_NONE);
+  return fs_tag_begins(a->tag) ||
+         (fs_tag_writes_over(a->tag) && v->s->versions[a->version].given_memory == FS_NONE);
 }
 
 /* An output may take the place of an input: both whole, of one size. */
@@ -357,7 +356,7 @@ static bool takes_place(const cursor *c, uint32_t in, uint32_t out) {
     return false;
   }
   const fs_stream_arg *x = &v->s->args[in], *y = &v->s->args[out];
-  return x->tag == FSCHED_IN && begins(v, y) && x->length == y->length && fs_vs_whole(v, x) &&
+  return fs_tag_only_reads(x->tag) && begins(v, y) && x->length == y->length && fs_vs_whole(v, x) &&
          fs_vs_whole(v, y);
 }
 
@@ -366,11 +365,11 @@ static bool takes_place(const cursor *c, uint32_t in, uint32_t out) {
 static bool may_overlap(void *cursor_, const fs_stream_place *a, const fs_stream_place *b) {
   const cursor *x = cursor_;
   const fs_stream_arg *args = x->v->s->args;
-  bool memory = a->space == FS_SPACE_MEMORY;
-  if (a->version == FS_NONE || b->version == FS_NONE || x->c->kind != FS_COMMAND_RUN) {
+  bool memory = fs_space_has_bytes(a->space);
+  if (a->version == FS_NONE || b->version == FS_NONE || !fs_command_has_op(x->c)) {
     return false;
   }
-  if (memory && (args[a->arg].tag == FSCHED_NO_DEP || args[b->arg].tag == FSCHED_NO_DEP)) {
+  if (memory && (!fs_tag_accesses(args[a->arg].tag) || !fs_tag_accesses(args[b->arg].tag))) {
     return true;
   }
   return (!memory || (a->address == b->address && a->size == b->size)) &&
@@ -394,10 +393,8 @@ static void check_version_places(fs_vs *v) {
     const fs_stream_version *x = &s->versions[i];
     const fs_stream_buffer *b = &s->buffers[x->buffer];
     uint32_t home = b->memory, store = s->memories[home].backing;
-    bool given = x->index == 0 && (b->io == FSCHED_IO_INPUT || b->io == FSCHED_IO_CONSTANT ||
-                                   b->io == FSCHED_IO_STATE);
-    bool kept =
-        x->index + 1 == b->n_versions && (b->io == FSCHED_IO_OUTPUT || b->io == FSCHED_IO_STATE);
+    bool given = x->index == 0 && fs_io_given(b->io);
+    bool kept = x->index + 1 == b->n_versions && fs_io_kept(b->io);
     /* Given content that nothing reads may be nowhere; what reads it would find nothing there. */
     bool ok = (given || x->given_memory == FS_NONE) && kept == (x->kept_memory != FS_NONE);
     if (ok && x->given_memory != FS_NONE) {
@@ -437,10 +434,13 @@ fs_status fs_vs_places(fs_vs *v) {
     cursor x = {.v = v, .use = &use, .command = i, .c = &s->commands[i]};
     x.p = s->places + x.c->place0;
     x.left = x.c->n_places;
-    if (x.c->kind == FS_COMMAND_RUN) {
-      check_run(&x);
-    } else {
-      check_copy(&x);
+    switch (fs_command_kind_of(x.c)) {
+      case FS_COMMAND_RUN:
+        check_run(&x);
+        break;
+      case FS_COMMAND_COPY:
+        check_copy(&x);
+        break;
     }
     if (!x.wrong) {
       check_self(&x);

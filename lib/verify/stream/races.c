@@ -51,7 +51,7 @@ static size_t sort_unique(race *r, size_t n) {
 }
 
 static bool is_access(const fs_stream_arg *a) {
-  return a->tag != FSCHED_VALUE && a->tag != FSCHED_NO_DEP && a->version != FS_NONE;
+  return fs_tag_accesses(a->tag) && a->version != FS_NONE;
 }
 
 static fs_status list_accesses(racer *r) {
@@ -174,7 +174,7 @@ static fs_status find_and_compare(racer *r) {
 }
 
 fs_status fs_vs_races(fs_vs *v) {
-  if (v->s->meta[0].hazards != FSCHED_HAZARDS_RAW) {
+  if (!fs_hazards_data_only(v->s->meta[0].hazards)) {
     return FSCHED_OK;
   }
   racer r = {.v = v};

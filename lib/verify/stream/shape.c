@@ -14,14 +14,16 @@ const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VN
   uint32_t q = v->command_queue[command];
   const char *queue = fs_vs_string(v, v->s->queues[q].name);
   uint32_t epoch = command - v->s->queues[q].command0 + 1;
-  if (c->kind == FS_COMMAND_RUN) {
-    snprintf(text, FS_VNAME, "command %u of %.60s (op %.80s)", epoch, queue,
-             fs_vs_op_name(v, c->target));
-  } else {
-    char version[FS_VNAME];
-    snprintf(text, FS_VNAME, "command %u of %.60s (%s of %.80s)", epoch, queue,
-             c->direction == 0 ? "spill write" : "spill read",
-             fs_vs_version_name(v, c->target, version));
+  char version[FS_VNAME];
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      snprintf(text, FS_VNAME, "command %u of %.60s (op %.80s)", epoch, queue,
+               fs_vs_op_name(v, c->target));
+      break;
+    case FS_COMMAND_COPY:
+      snprintf(text, FS_VNAME, "command %u of %.60s (spill %s of %.80s)", epoch, queue,
+               fs_words_copy[c->direction], fs_vs_version_name(v, c->target, version));
+      break;
   }
   return text;
 }
@@ -77,7 +79,7 @@ static bool op_ranges(const fs_stream *s) {
   }
   for (uint32_t i = 0; ok && i < s->n_args; i++) {
     const fs_stream_arg *a = &s->args[i];
-    ok = a->tag <= FSCHED_VALUE && (a->buffer == FS_NONE) == (a->tag == FSCHED_VALUE) &&
+    ok = fs_tag_known(a->tag) && (a->buffer != FS_NONE) == fs_tag_names_buffer(a->tag) &&
          is_id_or_none(a->version, s->n_versions);
     if (ok && a->buffer != FS_NONE) {
       ok = a->buffer < s->n_buffers && a->offset <= s->buffers[a->buffer].size &&
@@ -101,9 +103,10 @@ static bool op_ranges(const fs_stream *s) {
 }
 
 static bool place_ok(const fs_stream *s, const fs_stream_place *p) {
-  static const uint32_t any = 1;
-  const uint32_t limit[] = {s->n_memories, s->n_memories, s->n_resources, any};
-  return p->space <= FS_SPACE_CONCURRENCY && p->index < limit[p->space] && p->mode >= FS_MODE_R &&
+  uint32_t limit = fs_space_in_memory(p->space)     ? s->n_memories
+                   : fs_space_of_resource(p->space) ? s->n_resources
+                                                    : 1;
+  return p->space < FS_N_SPACES && p->index < limit && p->mode >= FS_MODE_R &&
          p->mode <= FS_MODE_RW && is_id_or_none(p->version, s->n_versions) &&
          p->address <= UINT64_MAX - 1 && p->size <= UINT64_MAX - 1 - p->address;
 }
@@ -112,9 +115,8 @@ static bool command_ranges(const fs_stream *s) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < s->n_commands; i++) {
     const fs_stream_command *c = &s->commands[i];
-    ok = c->kind <= FS_COMMAND_COPY &&
-         c->target < (c->kind == FS_COMMAND_RUN ? s->n_ops : s->n_versions) && c->direction <= 1 &&
-         in_range(c->wait0, c->n_waits, s->n_waits) &&
+    ok = c->kind < FS_N_COMMAND_KINDS && c->target < fs_stream_targets(s, fs_command_kind_of(c)) &&
+         c->direction < FS_N_COPY_KINDS && in_range(c->wait0, c->n_waits, s->n_waits) &&
          in_range(c->frontier0, c->n_frontier, s->n_frontiers) &&
          in_range(c->place0, c->n_places, s->n_places) && is_id_or_none(c->gang_axis, s->n_axes);
   }
@@ -201,7 +203,7 @@ static fs_status gang_epochs(fs_vs *v, bool *ok) {
       uint32_t mid = lo + (hi - lo) / 2;
       (s->axis_members[a->member0 + mid] <= v->command_queue[i]) ? (lo = mid) : (hi = mid);
     }
-    *ok = c->kind == FS_COMMAND_RUN && lo < hi &&
+    *ok = fs_kind_has_gang(c->kind) && lo < hi &&
           s->axis_members[a->member0 + lo] == v->command_queue[i] &&
           c->gang_epoch == ++seen[a->member0 + lo];
   }
@@ -240,7 +242,7 @@ static fs_status index_ops(fs_vs *v) {
   uint32_t *op;
   FS_TRY(fs_new(&v->arena, &op, s->n_commands));
   for (uint32_t i = 0; i < s->n_commands; i++) {
-    op[i] = s->commands[i].kind == FS_COMMAND_RUN ? s->commands[i].target : FS_NONE;
+    op[i] = fs_command_op(&s->commands[i]);
   }
   return fs_group(&v->arena, op, s->n_commands, s->n_ops, &v->op_command0, &v->op_command);
 }

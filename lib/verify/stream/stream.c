@@ -47,8 +47,7 @@ static fs_scope scope_between(const fs_stream *s, uint32_t a, uint32_t b) {
 }
 
 static const char *scope_name(uint32_t scope) {
-  static const char *const names[] = {"queue", "device", "device_group", "process", "system"};
-  return scope < sizeof names / sizeof names[0] ? names[scope] : "?";
+  return scope < FS_N_SCOPES ? fs_words_scope[scope] : "?";
 }
 
 static void note_waiter(fs_vs *v, uint32_t command, uint32_t waiter_queue, uint8_t *scope,

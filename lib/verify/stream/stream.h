@@ -105,10 +105,10 @@ static inline const char *fs_vs_op_name(const fs_vs *v, uint32_t op) {
   return fs_vs_string(v, v->s->ops[op].name);
 }
 static inline bool fs_vs_counted(const fs_stream_memory *m) {
-  return m->placement == FSCHED_COUNTED && m->capacity != FS_UNBOUNDED;
+  return !fs_placement_has_addresses(m->placement) && m->capacity != FS_UNBOUNDED;
 }
 static inline bool fs_vs_contiguous(const fs_stream_memory *m) {
-  return m->placement == FSCHED_CONTIGUOUS && m->capacity != FS_UNBOUNDED;
+  return fs_placement_has_addresses(m->placement) && m->capacity != FS_UNBOUNDED;
 }
 static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
   return a->offset == 0 && a->length == v->s->buffers[a->buffer].size;

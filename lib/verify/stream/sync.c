@@ -25,16 +25,18 @@ static bool in_range(uint32_t first, uint32_t n, uint32_t limit) {
 
 static void check_kind(fs_vs *v) {
   const fs_stream *s = v->s;
-  const char *const kinds[] = {"timelines", "barriers", "full syncs"};
-  bool stray = (v->kind != FS_SYNC_TIMELINE && s->n_waits > 0) ||
-               (v->kind != FS_SYNC_BARRIER &&
+  static const char *const kinds[] = {[FS_SYNC_TIMELINE] = "timelines",
+                                      [FS_SYNC_BARRIER] = "barriers",
+                                      [FS_SYNC_BLOCK] = "full syncs"};
+  bool stray = (!fs_sync_has_waits(v->kind) && s->n_waits > 0) ||
+               (!fs_sync_has_barriers(v->kind) &&
                 s->n_barriers + (uint64_t)s->n_barrier_waits + s->n_barrier_updates > 0) ||
-               (v->kind != FS_SYNC_BLOCK && s->n_stops > 0);
+               (!fs_sync_has_stops(v->kind) && s->n_stops > 0);
   for (uint32_t i = 0; i < s->n_commands && !stray; i++) {
     const fs_stream_command *c = &s->commands[i];
-    stray = (v->kind != FS_SYNC_TIMELINE && c->n_waits > 0) ||
-            (v->kind != FS_SYNC_BARRIER && c->n_barrier_waits + c->n_barrier_updates > 0) ||
-            (v->kind != FS_SYNC_BLOCK && c->issue != 0);
+    stray = (!fs_sync_has_waits(v->kind) && c->n_waits > 0) ||
+            (!fs_sync_has_barriers(v->kind) && c->n_barrier_waits + c->n_barrier_updates > 0) ||
+            (!fs_sync_has_stops(v->kind) && c->issue != 0);
   }
   if (stray) {
     FS_WRONG(v, FS_DIAG_VERIFY_SYNC, "the target has %s alone, and the program uses another sync",
@@ -182,7 +184,7 @@ static void check_barrier(fs_vs *v, uint32_t b) {
 /* Producer slots that a command takes at least, over all barriers that it updates. */
 static uint32_t demand(const fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
-  uint32_t slots = c->kind == FS_COMMAND_RUN ? v->s->ops[c->target].slots : 1;
+  uint32_t slots = fs_command_has_op(c) ? v->s->ops[c->target].slots : 1;
   return slots > 1 ? slots : 1;
 }
 
@@ -277,11 +279,19 @@ static fs_status stops(fs_vs *v) {
 }
 
 fs_status fs_vs_sync(fs_vs *v) {
-  if (v->s->meta[0].sync > FS_SYNC_BLOCK) {
+  if (!fs_sync_known(v->s->meta[0].sync)) {
     FS_WRONG(v, FS_DIAG_VERIFY_SYNC, "there is no sync of kind %u", v->s->meta[0].sync);
     return FSCHED_WRONG;
   }
   v->kind = (fs_sync_kind)v->s->meta[0].sync;
   check_kind(v);
-  return v->kind == FS_SYNC_BARRIER ? barriers(v) : v->kind == FS_SYNC_BLOCK ? stops(v) : FSCHED_OK;
+  switch (v->kind) {
+    case FS_SYNC_TIMELINE:
+      break;
+    case FS_SYNC_BARRIER:
+      return barriers(v);
+    case FS_SYNC_BLOCK:
+      return stops(v);
+  }
+  return FSCHED_OK;
 }

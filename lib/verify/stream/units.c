@@ -40,7 +40,7 @@ static fs_status find_shown(fs_vs *v, uint8_t **out) {
   FS_TRY(fs_new_zero(&v->arena, out, s->n_versions));
   for (uint32_t i = 0; i < s->n_places; i++) {
     const fs_stream_place *p = &s->places[i];
-    if (p->space == FS_SPACE_COUNTED && p->version != FS_NONE && p->size > 0 &&
+    if (fs_space_has_units(p->space) && p->version != FS_NONE && p->size > 0 &&
         s->versions[p->version].kept_memory == p->index) {
       (*out)[p->version] = 1;
     }

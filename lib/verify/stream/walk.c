@@ -73,7 +73,7 @@ static void check_plan(fs_vwalk *walk, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   char name[FS_VNAME], other[FS_VNAME];
   if (c->start > c->end ||
-      (c->kind == FS_COMMAND_RUN && c->end - c->start != v->s->ops[c->target].time)) {
+      (fs_command_has_op(c) && c->end - c->start != v->s->ops[c->target].time)) {
     FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned at %llu to %llu, which is not its time",
              fs_vs_command_name(v, command, name), (unsigned long long)c->start,
              (unsigned long long)c->end);
@@ -91,7 +91,7 @@ static void check_plan(fs_vwalk *walk, uint32_t command) {
                fs_vs_command_name(v, command, name), fs_vs_command_name(v, target, other));
     }
   }
-  if (v->kind == FS_SYNC_BARRIER) {
+  if (fs_sync_has_barriers(v->kind)) {
     fs_vbarrier_plan(walk, command);
   }
 }
@@ -210,21 +210,29 @@ static fs_status learn(fs_vwalk *walk, uint32_t command) {
   fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
-  fs_vclock *base;
-  if (v->kind == FS_SYNC_BLOCK) {
-    base = v->snapshot[command]; /* the sequencer's at its issue, which holds the queue's */
-    v->snapshot[command] = NULL;
-    if (base == NULL) {
-      return FSCHED_OK;
-    }
-    fs_vdense_join(&v->now, base == v->base[q] ? NULL : base);
-  } else if (v->kind == FS_SYNC_BARRIER && c->n_barrier_waits > 0) {
-    fs_vbarrier_join(walk, command);
-    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
-  } else if (v->kind == FS_SYNC_TIMELINE && c->n_waits > 0) {
-    join_waits(v, command);
-    FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
-  } else {
+  fs_vclock *base = NULL;
+  switch (v->kind) {
+    case FS_SYNC_TIMELINE:
+      if (c->n_waits > 0) {
+        join_waits(v, command);
+        FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+      }
+      break;
+    case FS_SYNC_BARRIER:
+      if (c->n_barrier_waits > 0) {
+        fs_vbarrier_join(walk, command);
+        FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
+      }
+      break;
+    case FS_SYNC_BLOCK:
+      base = v->snapshot[command]; /* the sequencer's at its issue, which holds the queue's */
+      v->snapshot[command] = NULL;
+      if (base != NULL) {
+        fs_vdense_join(&v->now, base == v->base[q] ? NULL : base);
+      }
+      break;
+  }
+  if (base == NULL) {
     return FSCHED_OK;
   }
   fs_vclock_release(&v->clocks, v->base[q]);
@@ -316,7 +324,7 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
     }
   }
   const fs_vdense *known = n > 1 ? &v->meet : &v->now;
-  if (c->kind == FS_COMMAND_RUN) {
+  if (fs_command_has_op(c)) {
     check_edges(v, c->target, known);
   }
   FS_TRY(fs_vs_access(v, commands, n, known));
@@ -345,13 +353,14 @@ static uint32_t timeline_lacks(fs_vwalk *w, uint32_t q) {
 
 static uint32_t lacks(fs_vwalk *w, uint32_t q) {
   switch (w->v->kind) {
+    case FS_SYNC_TIMELINE:
+      return timeline_lacks(w, q);
     case FS_SYNC_BARRIER:
       return fs_vbarrier_lacks(w, q);
     case FS_SYNC_BLOCK:
       return fs_vblock_lacks(w, q);
-    default:
-      return timeline_lacks(w, q);
   }
+  return FS_NONE;
 }
 
 void fs_vwalk_wake(fs_vwalk *w, uint32_t event) {
@@ -370,6 +379,16 @@ static void count_done(fs_vwalk *w, uint32_t n) {
   }
 }
 
+static void timeline_ran(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
+  const fs_vs *v = w->v;
+  for (uint32_t i = 0; i < n; i++) {
+    fs_vwalk_wake(w, commands[i]);
+  }
+  if (v->command_occ[commands[0]] != FS_NONE) {
+    fs_vwalk_wake(w, v->s->n_commands + v->command_occ[commands[0]]);
+  }
+}
+
 static fs_status run_item(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
   fs_vs *v = w->v;
   FS_TRY(one_item(w, commands, n));
@@ -381,14 +400,14 @@ static fs_status run_item(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
     v->progress[q]++;
     w->ready[w->n_ready++] = q;
   }
-  if (v->kind == FS_SYNC_BARRIER) {
-    return fs_vbarrier_ran(w, commands, n);
-  }
-  for (uint32_t i = 0; i < n && v->kind == FS_SYNC_TIMELINE; i++) {
-    fs_vwalk_wake(w, commands[i]);
-  }
-  if (v->kind == FS_SYNC_TIMELINE && v->command_occ[commands[0]] != FS_NONE) {
-    fs_vwalk_wake(w, v->s->n_commands + v->command_occ[commands[0]]);
+  switch (v->kind) {
+    case FS_SYNC_TIMELINE:
+      timeline_ran(w, commands, n);
+      break;
+    case FS_SYNC_BARRIER:
+      return fs_vbarrier_ran(w, commands, n);
+    case FS_SYNC_BLOCK: /* the next issue looks who is over */
+      break;
   }
   return FSCHED_OK;
 }
@@ -419,27 +438,39 @@ static fs_status try_queue(fs_vwalk *w, uint32_t q) {
   return run_item(w, v->occ_command + first, n);
 }
 
+static void timeline_stuck(fs_vwalk *w, uint32_t q, const char *name) {
+  fs_vs *v = w->v;
+  const fs_stream_command *c = &v->s->commands[w->head[q]];
+  const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
+  FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for epoch %u of %s, which stops at %u", name,
+           p->epoch, fs_vs_string(v, v->s->axes[p->axis].name), v->progress[p->axis]);
+}
+
 static void report_stuck(fs_vwalk *w, uint32_t q) {
   fs_vs *v = w->v;
   uint32_t event = lacks(w, q);
-  const fs_stream_command *c = &v->s->commands[w->head[q]];
   char name[FS_VNAME];
   fs_vs_command_name(v, w->head[q], name);
   if (event == FS_NONE) {
     FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for the other members of its gang", name);
-  } else if (v->kind == FS_SYNC_BARRIER) {
-    fs_vbarrier_stuck(w, q, event);
-  } else if (v->kind == FS_SYNC_TIMELINE) {
-    const fs_stream_wait *p = &v->s->waits[c->wait0 + w->next_wait[q]];
-    FS_WRONG(v, FS_DIAG_VERIFY_DEADLOCK, "%s waits for epoch %u of %s, which stops at %u", name,
-             p->epoch, fs_vs_string(v, v->s->axes[p->axis].name), v->progress[p->axis]);
+    return;
+  }
+  switch (v->kind) {
+    case FS_SYNC_TIMELINE:
+      timeline_stuck(w, q, name);
+      break;
+    case FS_SYNC_BARRIER:
+      fs_vbarrier_stuck(w, q, event);
+      break;
+    case FS_SYNC_BLOCK: /* fs_vblock_stuck has said it of all */
+      break;
   }
 }
 
 /* Who will look at which clock: waits of a timeline, and all frontiers. */
 static void count_refs(fs_vs *v) {
   const fs_stream *s = v->s;
-  for (uint32_t i = 0; i < s->n_waits && v->kind == FS_SYNC_TIMELINE; i++) {
+  for (uint32_t i = 0; i < s->n_waits && fs_sync_has_waits(v->kind); i++) {
     const fs_stream_wait *p = &s->waits[i];
     if (is_queue(v, p->axis)) {
       v->snapshot_refs[queue_command(v, p->axis, p->epoch)]++;
@@ -454,11 +485,33 @@ static void count_refs(fs_vs *v) {
   }
 }
 
+/* What queues can wait for in fs_vwalk.waiter. */
+static size_t count_events(const fs_vs *v) {
+  switch (v->kind) {
+    case FS_SYNC_TIMELINE:
+      return (size_t)v->s->n_commands + v->n_occ;
+    case FS_SYNC_BARRIER:
+      return 2 * (size_t)v->s->n_barriers;
+    case FS_SYNC_BLOCK:
+      break;
+  }
+  return 0;
+}
+
+static fs_status prepare_sync(fs_vwalk *w) {
+  switch (w->v->kind) {
+    case FS_SYNC_TIMELINE:
+      break;
+    case FS_SYNC_BARRIER:
+      return fs_vbarrier_prepare(w);
+    case FS_SYNC_BLOCK:
+      return fs_vblock_prepare(w);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status prepare(fs_vs *v, fs_vwalk *w) {
   const fs_stream *s = v->s;
-  size_t events = v->kind == FS_SYNC_TIMELINE  ? (size_t)s->n_commands + v->n_occ
-                  : v->kind == FS_SYNC_BARRIER ? 2 * (size_t)s->n_barriers
-                                               : 0;
   v->clocks.arena = &v->arena;
   FS_TRY(fs_new_zero(&v->arena, &v->base, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &v->snapshot, s->n_commands));
@@ -466,7 +519,7 @@ static fs_status prepare(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_zero(&v->arena, &v->occ_clock, v->n_occ));
   FS_TRY(fs_new_zero(&v->arena, &v->occ_refs, v->n_occ));
   FS_TRY(fs_new_zero(&v->arena, &v->progress, s->n_axes));
-  FS_TRY(v->kind == FS_SYNC_BARRIER ? fs_vparts_prepare(w) : FSCHED_OK);
+  FS_TRY(fs_sync_has_barriers(v->kind) ? fs_vparts_prepare(w) : FSCHED_OK);
   FS_TRY(fs_vdense_init(&v->arena, &v->now, s->n_queues + w->n_split));
   FS_TRY(fs_vdense_init(&v->arena, &v->meet, s->n_queues + w->n_split));
   FS_TRY(fs_vdense_init(&v->arena, &v->other, s->n_queues + w->n_split));
@@ -475,12 +528,10 @@ static fs_status prepare(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_zero(&v->arena, &w->next_wait, s->n_queues));
   FS_TRY(fs_new(&v->arena, &w->ready, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &w->arrived, v->n_occ));
-  FS_TRY(fs_new_none(&v->arena, &w->waiter, events));
+  FS_TRY(fs_new_none(&v->arena, &w->waiter, count_events(v)));
   FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
   count_refs(v);
-  return v->kind == FS_SYNC_BARRIER ? fs_vbarrier_prepare(w)
-         : v->kind == FS_SYNC_BLOCK ? fs_vblock_prepare(w)
-                                    : FSCHED_OK;
+  return prepare_sync(w);
 }
 
 static fs_status run_all(fs_vwalk *w) {
@@ -488,7 +539,7 @@ static fs_status run_all(fs_vwalk *w) {
     while (w->n_ready > 0) {
       FS_TRY(try_queue(w, w->ready[--w->n_ready]));
     }
-    if (w->v->kind == FS_SYNC_BLOCK) {
+    if (fs_sync_has_stops(w->v->kind)) {
       FS_TRY(fs_vblock_issue(w));
     }
   } while (w->n_ready > 0);
@@ -508,7 +559,7 @@ fs_status fs_vs_walk(fs_vs *v) {
   if (w.n_done == v->s->n_commands) {
     return fs_vs_access_end(v);
   }
-  if (v->kind == FS_SYNC_BLOCK) {
+  if (fs_sync_has_stops(v->kind)) {
     fs_vblock_stuck(&w);
   }
   for (uint32_t q = 0; q < v->s->n_queues; q++) {

@@ -131,8 +131,8 @@ static fs_cuda_arg to_device(const call_case *c, const fs_kernel_arg *a) {
                        .pooled = pooled,
                        .length = a->length,
                        .value = (uint64_t)a->value,
-                       .reads = fs_arg_reads(a->tag),
-                       .writes = fs_arg_writes(a->tag),
+                       .reads = fs_tag_reads(a->tag),
+                       .writes = fs_tag_writes(a->tag),
                        .has_value = a->tag == FSCHED_VALUE};
 }
 
