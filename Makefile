@@ -54,6 +54,9 @@ DATE := 2026-11-21
 SOVERSION := 0
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+# A switch that lacks a member of its enumeration is a fault; in the product one with a default too.
+WARN += -Werror=switch
+WHOLE = $(if $(filter test/% bench/%,$<),,-Wswitch-enum -Werror=switch-enum)
 YAML_CFLAGS := $(shell pkg-config --cflags yaml-0.1 2>/dev/null)
 YAML_LIBS := $(shell pkg-config --libs yaml-0.1 2>/dev/null || echo -lyaml)
 # The DOT emitter's library; for the program alone, libfsched does without it.
@@ -71,7 +74,7 @@ FLAGS := -std=c11 -D_GNU_SOURCE -Iinclude -Ilib -I. $(WARN) -fPIC -fvisibility=h
 	$(YAML_CFLAGS)
 # Debug information names this directory "." and the build directory "build", wherever they are.
 MAP = -ffile-prefix-map=$(CURDIR)=. $(if $(filter /%,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
-COMPILE = $(CC) $(FLAGS) $(EXTRA_FLAGS) $(MAP) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) $(FLAGS) $(WHOLE) $(EXTRA_FLAGS) $(MAP) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
 # $(call sources,ROOMS,PATTERNS): all .c files in these directories and below, without those that match.

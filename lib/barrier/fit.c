@@ -198,9 +198,11 @@ static bool take_choice(const fs_fit *f, uint32_t u, const fs_fit_choice *c, boo
       return force || c->cost == 0;
     case FS_FIT_WORTH:
       return force || c->cost == 0 || c->cost < fs_fit_wait_cost(f, u);
-    default:
-      return true;
+    case FS_FIT_ALWAYS:
+    case FS_FIT_WHENS:
+      break;
   }
+  return true;
 }
 
 /* The last free barriers go to an item that absorbs another one: so one is always at hand, and each

@@ -262,9 +262,11 @@ static bool read_line(fs_import *in, psplib *s, fs_span line, fs_status *status)
       return read_capacities(in, s, line, status);
     case HEAD:
       return read_head(in, s, line);
-    default:
-      return true;
+    case INFORMATION:
+    case SECTIONS:
+      break;
   }
+  return true;
 }
 
 static fs_status read_project(fs_import *in, psplib *s) {

@@ -9,9 +9,10 @@ static const char *kind_name(const fs_fields *f, uint32_t node) {
       return "a mapping";
     case FS_NODE_SEQUENCE:
       return "a list";
-    default:
-      return f->doc->node[node].quoted ? "a text" : "a plain value";
+    case FS_NODE_SCALAR:
+      break;
   }
+  return f->doc->node[node].quoted ? "a text" : "a plain value";
 }
 
 static fs_status wrong_type(const fs_fields *f, uint32_t node, const char *wanted) {

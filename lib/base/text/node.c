@@ -243,7 +243,7 @@ static fs_status check_keys(parser *p, uint32_t mapping) {
 }
 
 static bool has_tag(const yaml_event_t *e) {
-  switch (e->type) {
+  switch ((int)e->type) { /* of libyaml, which has more of them */
     case YAML_SCALAR_EVENT:
       return e->data.scalar.tag != NULL;
     case YAML_SEQUENCE_START_EVENT:
@@ -256,7 +256,7 @@ static bool has_tag(const yaml_event_t *e) {
 }
 
 static bool has_anchor(const yaml_event_t *e) {
-  switch (e->type) {
+  switch ((int)e->type) { /* of libyaml, which has more of them */
     case YAML_SCALAR_EVENT:
       return e->data.scalar.anchor != NULL;
     case YAML_SEQUENCE_START_EVENT:
@@ -275,7 +275,7 @@ static fs_status take_event(parser *p, const yaml_event_t *e) {
   if (has_anchor(e)) {
     FS_TRY(reject_extras(p, "anchors", &e->start_mark));
   }
-  switch (e->type) {
+  switch ((int)e->type) { /* of libyaml, which has more of them */
     case YAML_DOCUMENT_START_EVENT:
       if (++p->documents > 1) {
         cursor_seek(&p->cursor, e->start_mark.index);

@@ -30,9 +30,10 @@ static const char *describe(const fs_node *n) {
       return "a list";
     case FS_NODE_MAPPING:
       return "a mapping";
-    default:
-      return n->text[0] == '\0' ? "nothing" : "text";
+    case FS_NODE_SCALAR:
+      break;
   }
+  return n->text[0] == '\0' ? "nothing" : "text";
 }
 
 static void unknown_key(fs_reader *r, uint32_t node, const char *what, const fs_key *keys,

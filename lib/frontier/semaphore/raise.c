@@ -223,7 +223,7 @@ fs_status fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
       return FSCHED_OK;
     case FS_STUCK:
       return FSCHED_SYSTEM;
-    default:
+    case FS_NO_CHANGE:
       break;
   }
   if (r->strict) {

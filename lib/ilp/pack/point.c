@@ -56,7 +56,7 @@ static int64_t value_of(const pointer *q, uint32_t var) {
 static int64_t follow(const pointer *q, const fs_pack_def *d) {
   int64_t x = value_of(q, d->x), y = value_of(q, d->y);
   bool holds = x + d->add <= y;
-  switch (d->kind) {
+  switch ((fs_pack_kind)d->kind) {
     case FS_PACK_AFTER:
       return !holds || (d->other != FS_NONE && q->value[d->other] == 0);
     case FS_PACK_NOW:
@@ -69,9 +69,10 @@ static int64_t follow(const pointer *q, const fs_pack_def *d) {
       return x < 0 ? -x : x;
     case FS_PACK_NEGATIVE:
       return x < 0;
-    default:
-      return x != 0;
+    case FS_PACK_NOT_ZERO:
+      break;
   }
+  return x != 0;
 }
 
 static void set_picks(pointer *q, const uint32_t *choice) {

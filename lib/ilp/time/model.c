@@ -46,9 +46,10 @@ static fs_status places(fs_time_model *t) {
       return fs_time_pairs(t);
     case FS_TIME_GIVEN:
       return fs_time_given(t);
-    default:
-      return FSCHED_OK;
+    case FS_TIME_AMOUNTS:
+      break;
   }
+  return FSCHED_OK;
 }
 
 static fs_status build(fs_time_model *t) {
