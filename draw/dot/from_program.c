@@ -162,16 +162,19 @@ static fs_status add_item(fs_from *f, uint32_t e) {
   const fs_stream_command *k = &s->commands[c];
   f->place[e] = f->p->n_items;
   fs_pic_item *item = &f->p->item[f->p->n_items++];
-  *item =
-      (fs_pic_item){.start = k->start, .end = k->end, .cluster = f->queue[c], .kind = FS_PIC_OP};
-  if (fs_command_has_version(k)) {
-    const fs_stream_version *v = &s->versions[k->target];
-    item->kind = (uint8_t)kind_of_copy(f, k);
-    item->name = fs_stream_string(s, s->buffers[v->buffer].name);
-    item->version = v->index;
-    return FSCHED_OK;
+  *item = (fs_pic_item){.name = fs_command_target_name(s, k),
+                        .start = k->start,
+                        .end = k->end,
+                        .cluster = f->queue[c]};
+  switch (fs_command_kind_of(k)) {
+    case FS_COMMAND_RUN:
+      item->kind = FS_PIC_OP;
+      break;
+    case FS_COMMAND_COPY:
+      item->kind = (uint8_t)kind_of_copy(f, k);
+      item->version = s->versions[k->target].index;
+      break;
   }
-  item->name = fs_stream_string(s, s->ops[k->target].name);
   if (k->gang_axis != FS_NONE) {
     const fs_stream_axis *axis = &s->axes[k->gang_axis];
     item->kind = FS_PIC_GANG;

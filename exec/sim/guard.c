@@ -39,15 +39,19 @@ static bool is_guarded(const fs_stream *s, const fs_stream_command *c, const fs_
     return false;
   }
   const fs_stream_arg *a = arg_of(s, c, p);
-  return !fs_command_has_op(c) || is_scratch(c, p) ||
-         (a != NULL && (fs_tag_reads(a->tag) || fs_tag_writes(a->tag)));
+  return fs_command_has_version(c) || is_scratch(c, p) || (a != NULL && fs_tag_accesses(a->tag));
 }
 
 /* Whether the command will write all of it and has no use for what is there now. */
 static bool is_new(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(s, c, p);
-  return fs_command_has_op(c) ? is_scratch(c, p) || (a != NULL && fs_tag_begins(a->tag))
-                              : p == &s->places[c->place0 + 1];
+  switch (fs_command_kind_of(c)) {
+    case FS_COMMAND_RUN:
+      return is_scratch(c, p) || (a != NULL && fs_tag_begins(a->tag));
+    case FS_COMMAND_COPY:
+      return p == &s->places[c->place0 + 1];
+  }
+  return false;
 }
 
 static bool overlap(const fs_stream_place *a, const fs_stream_place *b) {
