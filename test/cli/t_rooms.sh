@@ -1,11 +1,40 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # Includes and calls go down (ROOMS); and the check of that finds what does not, in a small house.
+# Recipes name what there is, and decisions are where the compiler finds them.
 run 0 "$TOP/scripts/lint-rooms" "$BUILD" "$TOP"
 expect "calls were seen" holds out ' [1-9][0-9][0-9][0-9]* calls'
 grep '^[0-9]' "$TOP/ROOMS" >rooms
 sed -n '/^<!-- rooms -->$/,/^<!-- rooms -->$/p' "$TOP/CONTRIBUTING.md" | grep '^[0-9]' >map
 expect "CONTRIBUTING.md has the list of rooms" same map rooms
+
+# The recipes: each has a title of its own, and what they name as a file is one.  What stands for a name
+# to be given is in capitals.
+sed -n '/^## How to add$/,/^## Commits/p' "$TOP/CONTRIBUTING.md" >recipes
+grep '^### ' recipes | sort | uniq -d >twice
+expect "no two recipes have one title" empty twice
+# shellcheck disable=SC2016 # quotes of Markdown
+grep -o '`[^` ]*/[^` ]*`' recipes | tr -d '`' | grep -v '[A-Z][A-Z]\|\*' | sort -u >named
+expect "recipes name files" [ "$(wc -l <named)" -ge 40 ]
+while read -r name; do
+  [ -e "$TOP/$name" ] || [ -e "$TOP/include/$name" ] || echo "$name"
+done <named >missing
+expect "which there are" empty missing
+
+# Comparisons with one member of an enumeration.
+# shellcheck disable=SC2046 # names without blanks
+run 0 "$TOP/scripts/lint-decisions" $(find "$TOP/lib" "$TOP/codegen" "$TOP/draw" "$TOP/exec" "$TOP/cli" -name '*.[ch]' \
+  ! -path "$TOP/lib/model/access.c" ! -path "$TOP/lib/ctrledge/segments.c")
+for decision in 'k == FS_COMMAND_COPY' 'x != FS_SYNC_BLOCK' 'p->evict == FSCHED_EVICT_LRU)' 'm <= FSCHED_COUNTED'; do
+  echo "if ($decision) {}" >decides.c
+  run 1 "$TOP/scripts/lint-decisions" decides.c
+  expect "'$decision' is a fault" holds out decides.c:1:
+done
+cat >tells.c <<'END'
+case FS_COMMAND_COPY: x = FS_SYNC_BLOCK; p->evict = FSCHED_EVICT_LRU; [FSCHED_OUT] = 1
+END
+run 0 "$TOP/scripts/lint-decisions" tells.c
+expect "what is made of a kind is none" empty out
 
 : "${CC:=cc}"
 mkdir -p house && cd house || return 1
