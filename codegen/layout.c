@@ -23,8 +23,7 @@ static fs_status bump(fs_layout *l, uint32_t memory, uint64_t size, uint64_t *ad
 }
 
 static uint32_t spill_store(const fsched_graph *g, uint32_t version) {
-  const fs_memory *m = &g->target.memory[fs_version_memory(g, version)];
-  return fs_memory_bounded(m) && fs_memory_spills(m) ? m->backing : FS_NONE;
+  return fs_version_spills(g, version) ? fs_version_home(g, version)->backing : FS_NONE;
 }
 
 static void find_residencies(fs_layout *l) {
@@ -114,7 +113,7 @@ static fs_spot find_spot(const fs_layout *l, uint32_t version, uint32_t store_re
       (store_res != FS_NONE || l->store[version] != UINT64_MAX)) {
     return fs_layout_store(l, version, store_res);
   }
-  if (roomy(&g->target.memory[fs_version_memory(g, version)]) || res != FS_NONE) {
+  if (roomy(fs_version_home(g, version)) || res != FS_NONE) {
     return fs_layout_home(l, version, res);
   }
   return (fs_spot){FS_NONE, 0};

@@ -96,8 +96,8 @@ static void plan_inplace(fs_engine *e, uint32_t op) {
     bool bounded = e->v_memory[in] != FS_NONE;
     const fs_memory *m = bounded ? fs_engine_memory_of(e, in) : NULL;
     bool legal = bounded && fs_placement_has_addresses(m->placement) && !e->v_content[out] &&
-                 e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 && !fs_engine_stays(e, in) &&
-                 !fs_version_kept(g, in);
+                 e->v_state[out] == FS_V_ABSENT && e->v_left[in] == 1 &&
+                 !fs_version_stays(e->g, in) && !fs_version_kept(g, in);
     if (legal && e->v_inplace[out] == FS_NONE) {
       e->v_inplace[out] = in;
     }

@@ -232,16 +232,9 @@ fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, u
 static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t version) {
   return &e->g->target.memory[e->v_memory[version]];
 }
-/* The version keeps its place to the end: it is wanted then, and there is no store. */
-static inline bool fs_engine_stays(const fs_engine *e, uint32_t version) {
-  const fsched_graph *g = e->g;
-  bool state = fs_io_carried(g->buffer_io[g->version_buffer[version]]);
-  return !fs_memory_spills(fs_engine_memory_of(e, version)) &&
-         (fs_version_kept(g, version) || (state && fs_version_index(g, version) == 0));
-}
 /* Nobody needs the version any more: no op to come, and no write-back. */
 static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
-  return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_engine_stays(e, version) &&
+  return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_version_stays(e->g, version) &&
          !(fs_version_kept(e->g, version) && e->v_dirty[version]);
 }
 /* queues.c */

@@ -230,7 +230,7 @@ static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
     if (!fs_memory_bounded(memory)) {
       return FSCHED_OK;
     }
-  } else if (e->v_left[v] == 0 && !fs_engine_stays(e, v)) {
+  } else if (e->v_left[v] == 0 && !fs_version_stays(e->g, v)) {
     return FSCHED_OK;
   }
   uint32_t place;

@@ -16,11 +16,9 @@ static fs_status upward_ranks(const fsched_graph *g, fs_arena *scratch, fs_tick 
     }
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       uint32_t v = g->arg_version[a];
-      if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_version_kept(g, v)) {
-        const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
-        if (fs_memory_bounded(m) && fs_memory_spills(m)) {
-          tail = fs_max(tail, fs_spill_write_time(m, fs_version_size(g, v)));
-        }
+      if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_version_kept(g, v) &&
+          fs_version_spills(g, v)) {
+        tail = fs_max(tail, fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v)));
       }
     }
     rank[op] = g->op_time[op] + tail;
@@ -151,7 +149,7 @@ static uint64_t frugal_key(const frugal *f, uint32_t op) {
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
     if (v == FS_NONE || !fs_tag_accesses(g->arg_tag[a]) ||
-        !fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)])) {
+        !fs_memory_bounded(fs_version_home(g, v))) {
       continue;
     }
     int64_t size = (int64_t)fs_version_size(g, v);

@@ -22,18 +22,13 @@
 #include "model/bounds_private.h"
 #include "model/overwritten.h"
 
-static bool spills(const fsched_graph *g, uint32_t v) {
-  const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
-  return fs_memory_bounded(m) && fs_memory_spills(m);
-}
-
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {
   return fs_version_load_needed(g, v) && !fs_version_load_races(g, v);
 }
 
 /* A kept version that is given and never written is in the store already. */
 bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
-  if (!spills(g, v) || !fs_version_kept(g, v)) {
+  if (!fs_version_spills(g, v) || !fs_version_kept(g, v)) {
     return false;
   }
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
@@ -45,11 +40,11 @@ bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
 }
 
 fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v) {
-  return fs_spill_read_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
+  return fs_spill_read_time(fs_version_home(g, v), fs_version_size(g, v));
 }
 
 fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v) {
-  return fs_spill_write_time(&g->target.memory[fs_version_memory(g, v)], fs_version_size(g, v));
+  return fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v));
 }
 
 static fs_tick own_head(const fs_bounds *b, uint32_t op) {
@@ -316,7 +311,7 @@ static fs_status fill_copies(fs_bounds *b) {
   FS_TRY(fs_new_none(b->arena, &domain, g->n_versions));
   for (uint32_t v = 0; v < g->n_versions; v++) {
     if (fs_bounds_read_needed(g, v) || fs_bounds_write_needed(g, v)) {
-      domain[v] = g->target.memory[fs_version_memory(g, v)].spill_domain;
+      domain[v] = fs_version_home(g, v)->spill_domain;
     }
   }
   return fs_group(b->arena, domain, g->n_versions, g->target.n_domains, &b->copy0, &b->copy);

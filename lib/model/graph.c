@@ -28,6 +28,12 @@ bool fs_version_kept(const fsched_graph *g, uint32_t version) {
   return version + 1 == g->buffer_version0[buffer + 1] && fs_io_kept(io);
 }
 
+bool fs_version_stays(const fsched_graph *g, uint32_t version) {
+  bool first_state = fs_io_carried(g->buffer_io[g->version_buffer[version]]) &&
+                     fs_version_index(g, version) == 0;
+  return !fs_version_spills(g, version) && (first_state || fs_version_kept(g, version));
+}
+
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
   return g->op_at == NULL || g->ctx != ctx ? FS_NOWHERE : g->op_at[op];
 }

@@ -142,6 +142,9 @@ static inline bool fs_memory_spills(const fs_memory *m) {
 bool fs_version_given(const fsched_graph *g, uint32_t version);
 /* The last version of an output or state buffer is wanted after the last op. */
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
+/* The version keeps its place in its own memory after the last op: it cannot leave, and it is kept,
+ * or it is version 0 of a state, whose place the next run begins with. */
+bool fs_version_stays(const fsched_graph *g, uint32_t version);
 /* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 /* The same for a place that the graph has kept. */
@@ -169,6 +172,14 @@ static inline uint64_t fs_version_size(const fsched_graph *g, uint32_t version) 
 }
 static inline uint32_t fs_version_memory(const fsched_graph *g, uint32_t version) {
   return g->buffer_memory[g->version_buffer[version]];
+}
+static inline const fs_memory *fs_version_home(const fsched_graph *g, uint32_t version) {
+  return &g->target.memory[fs_version_memory(g, version)];
+}
+/* The version's own memory is bounded, and the version can leave it. */
+static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
+  const fs_memory *m = fs_version_home(g, version);
+  return fs_memory_bounded(m) && fs_memory_spills(m);
 }
 /* Ticks of a copy: fixed + ceil(size / rate), the size before alignment. */
 fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);

@@ -25,7 +25,7 @@ static void mark_in_place(fs_needs *s, uint32_t op, uint64_t turn) {
   const fsched_graph *g = s->g;
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
     uint32_t v = g->arg_version[g->inplace_out[i]];
-    if (fs_placement_has_addresses(g->target.memory[fs_version_memory(g, v)].placement)) {
+    if (fs_placement_has_addresses(fs_version_home(g, v)->placement)) {
       s->counted[v] = turn;
     }
   }

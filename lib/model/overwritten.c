@@ -2,8 +2,7 @@
 #include "model/overwritten.h"
 
 bool fs_version_load_needed(const fsched_graph *g, uint32_t version) {
-  const fs_memory *m = &g->target.memory[fs_version_memory(g, version)];
-  return fs_version_given(g, version) && fs_memory_bounded(m) && fs_memory_spills(m) &&
+  return fs_version_given(g, version) && fs_version_spills(g, version) &&
          g->version_access0[version] < g->version_access0[version + 1] &&
          g->buffer_wanted[g->version_buffer[version]] != 0;
 }

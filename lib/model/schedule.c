@@ -39,13 +39,10 @@ static bool in_store(const fs_schedule *s, uint32_t r) {
   return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
 }
 
-static bool spills(const fs_schedule *s, uint32_t r) {
-  return fs_memory_spills(&s->graph->target.memory[s->res_memory[r]]);
-}
-
 bool fs_residency_given(const fs_schedule *s, uint32_t r) {
   uint32_t v = s->res_version[r];
-  return v != FS_NONE && fs_version_given(s->graph, v) && (in_store(s, r) || !spills(s, r));
+  return v != FS_NONE && fs_version_given(s->graph, v) &&
+         (in_store(s, r) || !fs_version_spills(s->graph, v));
 }
 
 bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
@@ -54,12 +51,7 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
   if (v == FS_NONE) {
     return false;
   }
-  if (in_store(s, r)) {
-    return fs_version_kept(g, v);
-  }
-  bool first_state =
-      fs_io_carried(g->buffer_io[g->version_buffer[v]]) && fs_version_index(g, v) == 0;
-  return !spills(s, r) && (fs_version_kept(g, v) || first_state);
+  return in_store(s, r) ? fs_version_kept(g, v) : fs_version_stays(g, v);
 }
 
 /* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */

@@ -86,7 +86,7 @@ static void link_op(fs_linker *l, uint32_t op) {
   const fsched_graph *g = l->p->g;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
-    if (v == FS_NONE || !fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)])) {
+    if (v == FS_NONE || !fs_memory_bounded(fs_version_home(g, v))) {
       continue;
     }
     l->p->s->arg_residency[a] = find(l, l->own, l->own0[v], l->own0[v + 1], op, false);

@@ -128,7 +128,7 @@ static fs_status read_copy(fs_sparse *p, uint32_t node, const uint32_t *value, u
   }
   uint32_t version = FS_NONE;
   FS_TRY(read_version(p, value[ITEM_BUFFER], value[ITEM_VERSION], &version));
-  const fs_memory *m = &p->g->target.memory[fs_version_memory(p->g, version)];
+  const fs_memory *m = fs_version_home(p->g, version);
   if (!fs_memory_bounded(m) || !fs_memory_spills(m)) {
     return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, value[ITEM_BUFFER],
                           "buffer '%s' lives in memory '%s', which does not spill",

@@ -66,13 +66,5 @@ static inline bool fs_arg_accesses(const fsched_graph *g, uint32_t arg) {
 static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
   return g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, g->arg_version[arg]);
 }
-static inline const fs_memory *fs_version_home(const fsched_graph *g, uint32_t version) {
-  return &g->target.memory[fs_version_memory(g, version)];
-}
-/* In a bounded memory that it can leave. */
-static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
-  const fs_memory *m = fs_version_home(g, version);
-  return fs_memory_bounded(m) && fs_memory_spills(m);
-}
 
 #endif

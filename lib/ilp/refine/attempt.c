@@ -29,8 +29,8 @@ static fs_tick serial(const fsched_graph *g) {
     }
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
-    if (fs_memory_bounded(m) && fs_memory_spills(m)) {
+    const fs_memory *m = fs_version_home(g, v);
+    if (fs_version_spills(g, v)) {
       sum += fs_spill_read_time(m, fs_version_size(g, v));
       sum += fs_spill_write_time(m, fs_version_size(g, v));
     }

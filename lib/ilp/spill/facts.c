@@ -25,7 +25,7 @@ static uint64_t divisor(uint64_t a, uint64_t b) {
 /* ---- times */
 
 static bool bounded_version(const fsched_graph *g, uint32_t v) {
-  return fs_memory_bounded(&g->target.memory[fs_version_memory(g, v)]);
+  return fs_memory_bounded(fs_version_home(g, v));
 }
 
 static bool needs_bounded(const fsched_graph *g, uint32_t op) {
@@ -44,13 +44,9 @@ static bool needs_bounded(const fsched_graph *g, uint32_t op) {
 }
 
 static fs_tick copy_tick(const fsched_graph *g, uint32_t v, bool write) {
-  const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
+  const fs_memory *m = fs_version_home(g, v);
   uint64_t size = fs_version_size(g, v);
   return write ? fs_spill_write_time(m, size) : fs_spill_read_time(m, size);
-}
-
-static bool can_copy(const fsched_graph *g, uint32_t v) {
-  return bounded_version(g, v) && fs_memory_spills(&g->target.memory[fs_version_memory(g, v)]);
 }
 
 static void find_unit(fs_spill_model *t) {
@@ -64,7 +60,7 @@ static void find_unit(fs_spill_model *t) {
     t->refused |= g->op_time[op] == 0 && needs_bounded(g, op);
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (can_copy(g, v)) {
+    if (fs_version_spills(g, v)) {
       unit = divisor(divisor(unit, copy_tick(g, v, true)), copy_tick(g, v, false));
       t->refused |= copy_tick(g, v, true) == 0 || copy_tick(g, v, false) == 0;
     }
