@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/context.h"
-#include "base/futex.h"
 #include "exec/cuda/device.h"
 #include "exec/cuda/plan.h"
 #include "fsched/compile.h"

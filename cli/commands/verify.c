@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "cli/common/cli.h"
 #include "cli/common/progress.h"
@@ -12,7 +13,7 @@
 
 /* Adds the time since *at, and sets it. */
 static void lap(fs_times *times, const char *name, const char *what, uint64_t *at) {
-  uint64_t now = fs_times_now();
+  uint64_t now = fs_now_ns();
   fs_times_add(times, name, what, now - *at);
   *at = now;
 }
@@ -20,7 +21,7 @@ static void lap(fs_times *times, const char *name, const char *what, uint64_t *a
 static fs_status verify_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
                                 const fsched_graph *graph, fs_times *times) {
   fsched_program *program = NULL;
-  uint64_t at = fs_times_now();
+  uint64_t at = fs_now_ns();
   FS_TRY(fs_cli_load_program(cli, name, bytes, size, &program));
   lap(times, "load", "The stream.", &at);
   fs_status status = fsched_verify_program(cli->ctx, program, graph);
@@ -36,7 +37,7 @@ static fs_status verify_schedule(fs_cli *cli, const char *name, const char *text
                     "%s is a schedule, and to verify it needs --graph", name);
   }
   fsched_schedule *schedule = NULL;
-  uint64_t at = fs_times_now();
+  uint64_t at = fs_now_ns();
   FS_TRY(fsched_schedule_parse(cli->ctx, graph, name, text, length, &schedule));
   lap(times, "load", "The schedule.", &at);
   fs_status status = fsched_verify_schedule(cli->ctx, graph, schedule);
@@ -145,7 +146,7 @@ fs_status fs_cli_verify(fs_cli *cli) {
   char *bytes = NULL;
   size_t size = 0;
   fs_times times = {0};
-  uint64_t at = fs_times_now();
+  uint64_t at = fs_now_ns();
   FS_TRY(fs_file_read(cli->ctx, input, &bytes, &size));
   lap(&times, "read", "The file.", &at);
   fsched_graph *graph = NULL;

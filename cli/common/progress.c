@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum {
   REDRAW_NS = 100000000, /* ten times a second */
@@ -27,12 +28,6 @@ struct fs_cli_progress {
   const char *what;           /* of the last line of text */
   unsigned percent;
 };
-
-static uint64_t now_ns(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static unsigned percent_of(uint64_t done, uint64_t total) {
   if (total == 0) {
@@ -88,7 +83,7 @@ static void draw(struct fs_cli_progress *p, const char *what, unsigned percent) 
 }
 
 static void tell_terminal(struct fs_cli_progress *p, const char *what, unsigned percent) {
-  uint64_t now = now_ns();
+  uint64_t now = fs_now_ns();
   if (p->drawn_at == 0 || now - p->drawn_at >= REDRAW_NS) {
     p->drawn_at = now;
     draw(p, what, percent);
@@ -143,7 +138,7 @@ static bool says_more(const struct fs_cli_progress *p, const fsched_refine_state
 
 void fs_cli_progress_refine(struct fs_cli_progress *p, const fsched_refine_state *s) {
   char line[MOST_WIDTH + 160], gap[32];
-  uint64_t tenths = (uint64_t)(s->seconds * 10), now = now_ns();
+  uint64_t tenths = (uint64_t)(s->seconds * 10), now = fs_now_ns();
   put_gap(gap, sizeof gap, s);
   if (p->form == FORM_TERMINAL ? p->drawn_at != 0 && now - p->drawn_at < REDRAW_NS
                                : !says_more(p, s)) {

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/common/times.h"
 
-#include <time.h>
-
-uint64_t fs_times_now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns) {
   assert(times->n < FS_TIMES_MOST);
   times->row[times->n].name = name;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "base/text/columns.h"
 #include "cli/common/progress.h"
@@ -177,12 +178,12 @@ static fs_status read_options(fs_cli *cli, fs_job *job) {
 }
 
 static fs_status compute(fs_cli *cli, fs_job *job) {
-  uint64_t begin = fs_times_now();
+  uint64_t begin = fs_now_ns();
   FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
   FS_TRY(check_targets(cli, job));
   FS_TRY(check_dumps(cli, job));
   FS_TRY(check_method(cli, job));
-  job->read_ns = fs_times_now() - begin;
+  job->read_ns = fs_now_ns() - begin;
   job->dumps.graph = fsched_graph_name(job->graph);
   fs_dumps_ask(&job->dumps, &job->options);
   fs_emit_source source = {.graph = job->graph, .options = &job->options};
@@ -409,9 +410,9 @@ static fs_status run_job(fs_cli *cli, fs_job *job) {
   FS_TRY(check_files(cli, job));
   FS_TRY(compute(cli, job));
   fs_cli_progress_clear(cli); /* a result may go to the terminal */
-  uint64_t begin = fs_times_now();
+  uint64_t begin = fs_now_ns();
   FS_TRY(write_all(cli, job));
-  job->write_ns = fs_times_now() - begin;
+  job->write_ns = fs_now_ns() - begin;
   print_report(cli, job);
   return FSCHED_OK;
 }

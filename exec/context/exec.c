@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 #include "base/names.h"
 #include "exec/context/known.h"
 #include "exec/host/kernel.h"

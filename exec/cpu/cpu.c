@@ -5,6 +5,8 @@
 
 #include <sched.h>
 
+#include "base/clock.h"
+
 /* Stacks are small, so that hundreds of threads take little: 256 KiB for kernels, the rest for what
  * the program keeps per thread. */
 enum { STACK_BYTES = 320 << 10 };

@@ -9,6 +9,8 @@
  * of its pace, or lies in the inbox, where only who has taken it off a timeline puts it. */
 #include "exec/cpu/cpu.h"
 
+#include "base/clock.h"
+
 static fs_cpu_lane *lane_of(fs_parked *waiter) {
   return (fs_cpu_lane *)(void *)((char *)waiter - offsetof(fs_cpu_lane, waiter));
 }

@@ -23,6 +23,8 @@
  * order waits for nothing, any number of threads gets to the end. */
 #include "exec/cpu/cpu.h"
 
+#include "base/clock.h"
+
 /* Below this a paced command spins, since a sleep may overshoot by that much. */
 enum { PACE_SPIN_NS = 100000 };
 

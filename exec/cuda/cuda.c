@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 
 /* The machine */
 

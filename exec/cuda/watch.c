@@ -18,6 +18,7 @@
 
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "exec/host/stuck.h"
 

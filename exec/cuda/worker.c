@@ -8,6 +8,7 @@
  * When the invocation is poisoned nothing more is issued; what was issued before is waited for, so
  * that the streams are empty when the core is told.  From within `done` the core may start the next
  * invocation, so nothing of the old one is touched after that. */
+#include "base/clock.h"
 #include "base/futex.h"
 #include "exec/cuda/cuda.h"
 

@@ -2,7 +2,7 @@
 /* The host as a machine, and the effects of commands there. */
 #include "exec/host/host.h"
 
-#include "base/futex.h"
+#include "base/clock.h"
 #include "exec/host/stuck.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 
 static fs_stuck look(const fs_stuck_view *v, uint32_t queue) { return v->queue(v->x, queue); }
 

@@ -2,6 +2,8 @@
 /* Timelines: the slow half, that is spinning and sleeping. */
 #include "exec/host/timeline.h"
 
+#include "base/clock.h"
+
 /* Those whose value is at most `epoch`. */
 static void wake_parked(fs_timeline *t, bool all) {
   fs_parked *woken = NULL;

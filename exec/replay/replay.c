@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 #include "base/progress.h"
 #include "draw/trace/trace.h"
 #include "exec/context/core.h"

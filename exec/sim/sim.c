@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 #include "exec/host/stuck.h"
 
 enum { STACK_BYTES = 320 << 10 }; /* kernels run on 256 KiB of it */

@@ -9,17 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NS_PER_S = 1000000000 };
-
-uint64_t fs_now_ns(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
+#include "base/clock.h"
 
 static void wait(const _Atomic uint32_t *word, int command, uint32_t value, uint64_t timeout_ns) {
-  struct timespec t = {.tv_sec = (time_t)(timeout_ns / NS_PER_S),
-                       .tv_nsec = (long)(timeout_ns % NS_PER_S)};
+  struct timespec t = {.tv_sec = (time_t)(timeout_ns / FS_NS_PER_S),
+                       .tv_nsec = (long)(timeout_ns % FS_NS_PER_S)};
   (void)syscall(SYS_futex, word, command, value, timeout_ns == UINT64_MAX ? NULL : &t, NULL, 0);
 }
 

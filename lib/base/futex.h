@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sleeping on a word of memory (Linux futex), and the clock that goes with it. */
+/* Sleeping on a word of memory (Linux futex). */
 #ifndef FS_FUTEX_H
 #define FS_FUTEX_H
 
@@ -22,8 +22,5 @@ static inline void fs_pause(void) {
   __asm__ __volatile__("yield");
 #endif
 }
-
-/* Monotonic clock, nanoseconds. */
-uint64_t fs_now_ns(void);
 
 #endif

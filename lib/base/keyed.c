@@ -3,8 +3,8 @@
 
 #include <sys/auxv.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/context_private.h"
 
 typedef struct sip_state {
@@ -58,13 +58,11 @@ uint64_t fs_keyed_hash(fs_hash_key key, const void *data, size_t n) {
  * contexts of one process apart. */
 static fs_hash_key key_without_generator(void) {
   fs_hash_key key = {{0, 0}};
-  struct timespec now = {0};
   unsigned long at = getauxval(AT_RANDOM);
   if (at != 0) {
     memcpy(&key, (const void *)(uintptr_t)at, sizeof key);
   }
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t more[] = {(uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)(uintptr_t)&key};
+  uint64_t more[] = {fs_now_ns(), (uint64_t)(uintptr_t)&key};
   uint64_t first = fs_keyed_hash(key, more, sizeof more);
   more[0] = ~more[0];
   return (fs_hash_key){{first, fs_keyed_hash(key, more, sizeof more)}};

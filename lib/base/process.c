@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/futex.h"
+#include "base/clock.h"
 #include "fsched/frontier.h"
 
 typedef struct birth_page {

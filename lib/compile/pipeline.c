@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiler as the list of its passes. */
 #include <stdio.h>
-#include <time.h>
 
 #include "barrier/pass.h"
+#include "base/clock.h"
 #include "base/progress.h"
 #include "base/warnings.h"
 #include "block/block.h"
@@ -168,12 +168,6 @@ static fs_status pass_verify(pipeline *p) {
   return fsched_verify_program(p->ctx, p->program, p->graph);
 }
 
-static double seconds_now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Units of progress; what a pass does not count is one. */
 static uint64_t pass_work(const pipeline *p, fs_pass pass) {
   switch (pass) {
@@ -257,7 +251,7 @@ static fs_status since(const pipeline *p, mark before) {
 }
 
 static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *)) {
-  double begin = p->options.pass_seconds == NULL ? 0 : seconds_now();
+  uint64_t begin_ns = p->options.pass_seconds == NULL ? 0 : fs_now_ns();
   mark before = mark_now(p);
   fs_progress_begin(p->ctx, pass_names[pass], pass_work(p, pass));
   fs_status status = run(p);
@@ -266,7 +260,7 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
   }
   fs_progress_end(p->ctx, status);
   if (p->options.pass_seconds != NULL) {
-    p->options.pass_seconds[pass] += seconds_now() - begin;
+    p->options.pass_seconds[pass] += 1e-9 * (double)(fs_now_ns() - begin_ns);
   }
   bool dump = (p->options.dump_after >> pass & 1) != 0;
   return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;

@@ -16,6 +16,7 @@
  * does not depend on who came first. */
 #include "fsched/semaphore.h"
 
+#include "base/clock.h"
 #include "base/steps.h"
 #include "frontier/semaphore/private.h"
 #include "frontier/tracker/heap.h"

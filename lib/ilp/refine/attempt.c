@@ -270,7 +270,7 @@ static fs_status run_rounds(fs_refiner *r, fs_attempt *a, fs_arena *arena) {
 }
 
 static uint64_t part_of_time(const fs_refiner *r, uint64_t part) {
-  uint64_t now = fs_refiner_now(), end = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns;
+  uint64_t now = fs_now_ns(), end = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns;
   return end == 0 || now >= end ? end : now + (end - now) / part;
 }
 

@@ -8,16 +8,9 @@
  * The best schedule and the best bound are kept at every moment, so that any end (limits, the
  * caller's stop, a solver that breaks down) leaves a result at least as good as what was given. */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/warnings.h"
 #include "ilp/refine/refine_private.h"
-
-uint64_t fs_refiner_now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool reached(const fs_refiner *r) {
   return r->best != NULL && r->best->makespan <= r->bound;
@@ -25,7 +18,7 @@ static bool reached(const fs_refiner *r) {
 
 static bool out_of_time(const fs_refiner *r) {
   uint64_t end = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns;
-  return end != 0 && fs_refiner_now() >= end;
+  return end != 0 && fs_now_ns() >= end;
 }
 
 /* Without a limit of time the work is limited: the same on every machine. */
@@ -48,7 +41,7 @@ static void tell(fs_refiner *r, fs_tick found, uint64_t nodes) {
                                .incumbent = fs_min(r->best->makespan, found),
                                .bound = r->bound,
                                .nodes = r->nodes + nodes,
-                               .seconds = 1e-9 * (double)(fs_refiner_now() - r->begin_ns)};
+                               .seconds = 1e-9 * (double)(fs_now_ns() - r->begin_ns)};
   r->o->news(r->o->user, &state);
 }
 
@@ -227,7 +220,7 @@ static fs_status run(fs_refiner *r) {
 }
 
 static void warn(const fs_refiner *r) {
-  bool late = r->deadline_ns != 0 && fs_refiner_now() >= r->deadline_ns;
+  bool late = r->deadline_ns != 0 && fs_now_ns() >= r->deadline_ns;
   bool stopped = r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0;
   if (r->fault[0] != '\0') {
     fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE,
@@ -250,7 +243,7 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
                         fs_tick bound, fs_schedule **schedule) {
   fs_refiner r = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
-  r.begin_ns = fs_refiner_now();
+  r.begin_ns = fs_now_ns();
   r.deadline_ns = o->time_limit_ns == 0 ? 0 : r.begin_ns + o->time_limit_ns;
   fs_arena arena;
   fs_arena_init(&arena, ctx);

@@ -4,6 +4,7 @@
 #ifndef FS_ILP_REFINE_PRIVATE_H
 #define FS_ILP_REFINE_PRIVATE_H
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "ilp/pack/model.h"
 #include "ilp/problem/problem.h"
@@ -20,7 +21,7 @@ typedef struct fs_refiner {
   fs_schedule *best;              /* NULL: none is known */
   fs_tick bound;                  /* proven of every schedule of the graph */
   fs_tick relaxation;             /* what the first LP relaxation proves; 0: there was none */
-  uint64_t begin_ns, deadline_ns; /* of CLOCK_MONOTONIC; 0: no deadline */
+  uint64_t begin_ns, deadline_ns; /* of fs_now_ns; 0: no deadline */
   fs_tick asked;                  /* the horizon of a question (see attempt.c), else 0 */
   uint64_t soon_ns;               /* an earlier deadline for one search; 0: none */
   uint64_t nodes;                 /* of the searches that have ended */
@@ -35,7 +36,6 @@ typedef struct fs_refiner {
 /* Time is up, or enough was done without a limit of time, the caller wants an end, the solver
  * cannot be used, or there is nothing to gain. */
 bool fs_refiner_done(const fs_refiner *r);
-uint64_t fs_refiner_now(void);
 /* Takes the schedule: it becomes the best one, or is destroyed when it is not shorter (nor, where
  * all starts are given, lower). */
 fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) FS_MUST_USE;

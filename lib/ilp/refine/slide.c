@@ -68,7 +68,7 @@ static void copy_answer(const slider *s, fs_answer *to, const fs_answer *from) {
 }
 
 static fs_status open_best(slider *s) {
-  uint64_t begin = fs_refiner_now();
+  uint64_t begin = fs_now_ns();
   FS_TRY(fs_problem_from_schedule(s->r->ctx, s->r->best, &s->p));
   FS_TRY(fs_answer_of_schedule(s->p, s->r->best, &s->answer));
   assert(s->answer != NULL);
@@ -76,7 +76,7 @@ static fs_status open_best(slider *s) {
   FS_TRY(fs_new(&s->p->arena, &s->safe.choice, s->p->n_items));
   copy_answer(s, &s->safe, s->answer);
   FS_TRY(fs_frame_open(&s->frame, s->p, s->answer));
-  s->last = fs_refiner_now();
+  s->last = fs_now_ns();
   s->convert_ns = s->last - begin;
   return FSCHED_OK;
 }
@@ -86,7 +86,7 @@ static fs_status settle(slider *s) {
   fs_schedule *schedule;
   const char *why;
   bool taken = false;
-  uint64_t begin = fs_refiner_now();
+  uint64_t begin = fs_now_ns();
   if (!s->open) {
     return FSCHED_OK;
   }
@@ -97,7 +97,7 @@ static fs_status settle(slider *s) {
   }
   s->over = !taken;
   copy_answer(s, taken ? &s->safe : s->answer, taken ? s->answer : &s->safe);
-  s->last = fs_refiner_now();
+  s->last = fs_now_ns();
   s->convert_ns = fs_max(s->convert_ns, s->last - begin);
   fs_refiner_tell(s->r);
   return FSCHED_OK;
@@ -107,7 +107,7 @@ static bool out_of_time(const slider *s) {
   const fs_refiner *r = s->r;
   bool enough = s->windows >= MOST_WINDOWS || s->nodes >= fs_refiner_node_limit(r, NULL);
   return s->over || fs_refiner_done(r) || s->answer->makespan <= r->bound ||
-         (r->deadline_ns != 0 && fs_refiner_now() + RESERVE * s->convert_ns >= r->deadline_ns) ||
+         (r->deadline_ns != 0 && fs_now_ns() + RESERVE * s->convert_ns >= r->deadline_ns) ||
          (r->deadline_ns == 0 && enough);
 }
 
@@ -179,7 +179,7 @@ static fs_status take(slider *s, const fs_window *w, uint32_t to, const fs_answe
   fs_frame_update(&s->frame);
   s->open = true;
   s->gained = s->gained || s->answer->makespan < before;
-  uint64_t since = fs_refiner_now() - s->last;
+  uint64_t since = fs_now_ns() - s->last;
   return s->r->deadline_ns == 0 || since >= PATIENCE * s->convert_ns ? settle(s) : FSCHED_OK;
 }
 

@@ -14,9 +14,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fsched/compile.h"
 #include "ilp/solver/process.h"
 #include "ilp/solver/talk.h"
@@ -51,14 +51,9 @@ typedef struct solver {
   uint64_t grace;  /* when it has to have ended; 0: not yet */
 } solver;
 
-static uint64_t now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000 * MILLISECOND + (uint64_t)t.tv_nsec;
-}
-
 static bool limit_reached(const fs_solver_options *o) {
-  return (o->stop != NULL && *o->stop != 0) || (o->deadline_ns != 0 && now() >= o->deadline_ns);
+  return (o->stop != NULL && *o->stop != 0) ||
+         (o->deadline_ns != 0 && fs_now_ns() >= o->deadline_ns);
 }
 
 /* Of a long name the end is shown. */
@@ -82,7 +77,7 @@ static fs_status add_limits(solver *s) {
     return FSCHED_SYSTEM;
   }
   if (s->o->deadline_ns != 0) {
-    uint64_t at = now(), left = s->o->deadline_ns > at ? s->o->deadline_ns - at : 0;
+    uint64_t at = fs_now_ns(), left = s->o->deadline_ns > at ? s->o->deadline_ns - at : 0;
     left = (left - fs_min(left / 10, 100 * MILLISECOND)) / MILLISECOND;
     (void)snprintf(text, 32, "%llu.%03u", (unsigned long long)(left / 1000),
                    (unsigned)(left % 1000));
@@ -228,7 +223,7 @@ static bool hear(solver *s, int *fd) {
 }
 
 static void tell(solver *s) {
-  uint64_t at = now();
+  uint64_t at = fs_now_ns();
   if (s->o->news != NULL && (s->talk.news || at - s->told >= NEWS)) {
     s->talk.news = false;
     s->told = at;
@@ -245,8 +240,8 @@ static bool goes_on(solver *s) {
   }
   s->stopped = limit_reached(s->o);
   if (about_to_end(s)) {
-    s->grace = s->grace == 0 ? now() + GRACE : s->grace;
-    s->hangs = now() >= s->grace;
+    s->grace = s->grace == 0 ? fs_now_ns() + GRACE : s->grace;
+    s->hangs = fs_now_ns() >= s->grace;
   }
   return !s->stopped && !s->hangs;
 }
@@ -258,7 +253,7 @@ static int tick(const solver *s) {
   if (s->o->deadline_ns == 0) {
     return TICK_MS;
   }
-  uint64_t at = now(), left = s->o->deadline_ns > at ? s->o->deadline_ns - at : 0;
+  uint64_t at = fs_now_ns(), left = s->o->deadline_ns > at ? s->o->deadline_ns - at : 0;
   return (int)fs_min(TICK_MS, left / MILLISECOND + 1);
 }
 
@@ -351,7 +346,7 @@ static fs_status run(solver *s, int64_t *value) {
   FS_TRY(fs_talk_begin(s->arena.ctx, s->m, value, s->result, &s->talk));
   int error = fs_process_start(&s->process, &s->dir, s->words);
   if (error == 0) {
-    s->told = now();
+    s->told = fs_now_ns();
     converse(s);
     end(s);
     tell(s);

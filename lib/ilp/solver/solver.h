@@ -48,7 +48,7 @@ typedef void (*fs_solver_news)(void *user, const fs_solver_result *so_far);
 
 typedef struct fs_solver_options {
   const char *command;      /* words; the first is looked for in PATH */
-  uint64_t deadline_ns;     /* of CLOCK_MONOTONIC; 0: none */
+  uint64_t deadline_ns;     /* of fs_now_ns; 0: none */
   uint64_t node_limit;      /* 0: none */
   const volatile int *stop; /* NULL, or set by others to end the search; looked at every 50 ms */
   fs_solver_news news;      /* or NULL */

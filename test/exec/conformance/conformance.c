@@ -2,6 +2,7 @@
 /* The registry of devices under test, and the rig. */
 #include "exec/conformance/conformance.h"
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "exec/conformance/conformance_kit.h"
 #include "exec/host/watch.h"

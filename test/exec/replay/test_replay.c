@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "exec/cpu/cpu.h"
 #include "exec/host/watch.h"
