@@ -20,6 +20,7 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "base/text/c_name.h"
+#include "base/text/plural.h"
 #include "fsched/compile.h"
 #include "model/stream/stream.h"
 
@@ -76,22 +77,16 @@ static void put_name(fs_text *t, const char *name) {
   }
 }
 
-static void put_count(fs_text *t, uint64_t n, const char *noun) {
-  fs_text_u64(t, n);
-  fs_text_puts(t, noun);
-  fs_text_puts(t, n == 1 ? "" : "s");
-}
-
 static void put_title(fs_text *t, const fs_stream *v) {
   const char *unit = fs_stream_string(v, v->meta->time_unit);
   fs_text_puts(t, "/* Made by fsched; do not edit.  The command stream of graph ");
   put_name(t, v->strings + v->meta->name);
   fs_text_puts(t, ":\n * ");
-  put_count(t, v->n_ops, " op");
+  fs_text_count(t, v->n_ops, "op");
   fs_text_puts(t, ", ");
-  put_count(t, v->n_commands, " command");
+  fs_text_count(t, v->n_commands, "command");
   fs_text_puts(t, " on ");
-  put_count(t, v->n_queues, " queue");
+  fs_text_count(t, v->n_queues, "queue");
   fs_text_puts(t, ", makespan ");
   fs_text_u64(t, v->meta->makespan);
   if (unit != NULL) {

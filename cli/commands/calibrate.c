@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/files/file.h"
+#include "base/text/plural.h"
 #include "base/text/size_text.h"
 #include "cli/common/cli.h"
 #include "exec/host/backends.h"
@@ -16,7 +17,7 @@ static fs_status read_bytes(fs_cli *cli, fs_option option, uint64_t least, uint6
     return fs_usage(cli->ctx, "sizes are like 4096, 64KiB, 2MiB, 1GiB",
                     "--%s wants a size from %s byte%s to 1 TiB, not '%s'",
                     fs_option_table[option].long_name, fs_size_text(shown, least),
-                    least == 1 ? "" : "s", text);
+                    fs_plural_s(least), text);
   }
   return FSCHED_OK;
 }

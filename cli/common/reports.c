@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text/diag_format.h"
+#include "base/text/plural.h"
 #include "cli/common/cli.h"
 
 static bool wants_color(const fs_cli *cli) {
@@ -37,7 +38,8 @@ static void put_report(const fs_cli *cli, const fsched_diag *d, fs_text *t) {
 /* The context stores so many errors and counts the rest. */
 static void put_rest(const fs_cli *cli, uint32_t n, fs_text *t) {
   char message[64];
-  (void)snprintf(message, sizeof message, "%u more error%s not shown", n, n == 1 ? " is" : "s are");
+  (void)snprintf(message, sizeof message, "%u more error%s not shown", n,
+                 fs_plural(n, " is", "s are"));
   fsched_diag d = {
       .severity = FSCHED_NOTE, .code = fs_diag_code_name(FS_DIAG_MORE_ERRORS), .message = message};
   put_report(cli, &d, t);
@@ -69,6 +71,6 @@ void fs_cli_refuted(fs_cli *cli, const char *name) {
   uint32_t n = fsched_diag_errors(cli->ctx);
   fs_cli_reports(cli); /* the violations first */
   if (!cli->quiet) {
-    fprintf(stderr, "%s: refuted, %u violation%s\n", name, n, n == 1 ? "" : "s");
+    fprintf(stderr, "%s: refuted, %u violation%s\n", name, n, fs_plural_s(n));
   }
 }

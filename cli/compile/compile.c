@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/text/columns.h"
+#include "base/text/plural.h"
 #include "cli/common/progress.h"
 #include "cli/common/times.h"
 #include "cli/compile/depfile.h"
@@ -225,13 +226,16 @@ static void put_copies(fs_text *t, const fs_schedule *s) {
   }
   fs_arena_release(&arena);
   uint32_t spills = count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ];
-  fs_text_printf(t, "%u load%s, %u store%s, %u spill%s", count[FS_ROLE_LOAD],
-                 count[FS_ROLE_LOAD] == 1 ? "" : "s", count[FS_ROLE_STORE],
-                 count[FS_ROLE_STORE] == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
+  fs_text_count(t, count[FS_ROLE_LOAD], "load");
+  fs_text_puts(t, ", ");
+  fs_text_count(t, count[FS_ROLE_STORE], "store");
+  fs_text_puts(t, ", ");
+  fs_text_count(t, spills, "spill");
 }
 
-static void put_plural(fs_text *t, const char *before, uint32_t n, const char *what) {
-  fs_text_printf(t, "%s%u %s%s", before, n, what, n == 1 ? "" : "s");
+static void put_next_count(fs_text *t, const char *before, uint32_t n, const char *what) {
+  fs_text_puts(t, before);
+  fs_text_count(t, n, what);
 }
 
 static uint32_t count_stacks(const fs_target *target) {
@@ -253,18 +257,18 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
     uint32_t stacks = count_stacks(&s->graph->target);
     if (stacks != 0) {
       fs_text_printf(t, ", %u of", sync->n_stacks);
-      put_plural(t, " ", stacks, "stack");
+      put_next_count(t, " ", stacks, "stack");
     }
   } else if (sync->barrier_bound == FS_BARRIERS_AUTO) {
     fs_text_printf(t, "  barriers: %u", sync->barriers_used);
-    put_plural(t, ", the least known that add no order or gate; ", sync->n_barriers, "use");
+    put_next_count(t, ", the least known that add no order or gate; ", sync->n_barriers, "use");
   } else {
     fs_text_printf(t, "  barriers: %u of %u", sync->barriers_used, sync->barrier_bound);
-    put_plural(t, " used, ", sync->n_barriers, "use");
-    put_plural(t, ", ", sync->barrier_added, "order");
+    put_next_count(t, " used, ", sync->n_barriers, "use");
+    put_next_count(t, ", ", sync->barrier_added, "order");
     fs_text_puts(t, " added");
     if (sync->barrier_gates != 0) {
-      put_plural(t, ", ", sync->barrier_gates, "gate");
+      put_next_count(t, ", ", sync->barrier_gates, "gate");
     }
   }
   if (s->makespan > sync->makespan_before) {
@@ -310,7 +314,9 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   const char *unit = job->graph->target.time_unit;
   fs_text_visible(t, fsched_graph_name(job->graph));
   uint32_t ops = fsched_graph_ops(job->graph);
-  fs_text_printf(t, ": %u op%s, ", ops, ops == 1 ? "" : "s");
+  fs_text_puts(t, ": ");
+  fs_text_count(t, ops, "op");
+  fs_text_puts(t, ", ");
   put_copies(t, s);
   fs_text_printf(t, ", makespan %llu", (unsigned long long)s->makespan);
   if (unit != NULL) {
@@ -324,11 +330,11 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
                  s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
   put_peaks(t, s);
   if (fs_sync_has_waits(sync->kind)) {
-    put_plural(t, ", ", sync->waits_emitted, "wait");
+    put_next_count(t, ", ", sync->waits_emitted, "wait");
   }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
     fs_text_printf(t, ", times of %u of %u ops and %u cop%s from the profile", cli->profile.ops,
-                   ops, cli->profile.copies, cli->profile.copies == 1 ? "y" : "ies");
+                   ops, cli->profile.copies, fs_plural_ies(cli->profile.copies));
   }
   if (!fs_cli_is_std(job->output)) {
     fs_text_puts(t, " -> ");
@@ -351,7 +357,7 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
   }
   fs_text_printf(t, ", all %llu", (unsigned long long)s->lower_bound);
   if (s->search_nodes != 0) {
-    put_plural(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
+    put_next_count(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
   }
   fs_text_puts(t, "\n");
 }

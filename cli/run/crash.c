@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/plural.h"
 #include "fsched/graph.h"
 
 enum {
@@ -143,7 +144,7 @@ static uint32_t put_running(line *l, const fsched_kernel_run **last) {
   if (more > 0) {
     put(l, " and ");
     put_count(l, more);
-    put(l, more == 1 ? " other" : " others");
+    put(l, fs_plural(more, " other", " others"));
   }
   return n + more;
 }

@@ -3,6 +3,7 @@
 #include "cli/run/run.h"
 #include "base/files/file.h"
 #include "base/text/columns.h"
+#include "base/text/plural.h"
 #include "base/text/size_text.h"
 #include "base/text/ticks.h"
 #include "cli/common/progress.h"
@@ -11,14 +12,13 @@
 #include "fsched/verify.h"
 #include "model/stream/stream.h"
 
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
-
 static void text_result(fs_text *t, const char *name, const char *on,
                         const fsched_replay_options *o, const fsched_replay_result *r) {
   uint64_t runs = fs_max(o->repeat, 1);
   fs_text_printf(t, "%s: %llu command%s on %s, %llu run%s in %.3f ms, fastest %.3f ms\n", name,
-                 (unsigned long long)r->commands, plural(r->commands), on, (unsigned long long)runs,
-                 plural(runs), (double)r->elapsed_ns * 1e-6, (double)r->minimum_ns * 1e-6);
+                 (unsigned long long)r->commands, fs_plural_s(r->commands), on,
+                 (unsigned long long)runs, fs_plural_s(runs), (double)r->elapsed_ns * 1e-6,
+                 (double)r->minimum_ns * 1e-6);
   if (o->in_flight > 1) {
     fs_text_printf(t, "%s: up to %u at once: %.3f ms from the first begin to the last end\n", name,
                    o->in_flight, (double)r->wall_ns * 1e-6);
@@ -30,8 +30,8 @@ static void text_result(fs_text *t, const char *name, const char *on,
   }
   if (o->check) {
     fs_text_printf(t, "%s: checked: %llu op%s and %llu output byte%s are equal\n", name,
-                   (unsigned long long)r->checked_ops, plural(r->checked_ops),
-                   (unsigned long long)r->checked_bytes, plural(r->checked_bytes));
+                   (unsigned long long)r->checked_ops, fs_plural_s(r->checked_ops),
+                   (unsigned long long)r->checked_bytes, fs_plural_s(r->checked_bytes));
   }
 }
 

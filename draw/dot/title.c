@@ -2,6 +2,7 @@
 /* What a picture says of itself: how much there is, how long it takes, and what is not drawn. */
 #include "draw/dot/title.h"
 
+#include "base/text/plural.h"
 #include "draw/dot/label.h"
 
 void fs_dot_put_unit(const fs_picture *p, fs_text *t) {
@@ -13,10 +14,10 @@ void fs_dot_put_unit(const fs_picture *p, fs_text *t) {
 
 void fs_dot_put_counts(fs_text *t, uint32_t ops, uint32_t copies) {
   if (ops > 0) {
-    fs_text_printf(t, "%u op%s", ops, ops == 1 ? "" : "s");
+    fs_text_printf(t, "%u op%s", ops, fs_plural_s(ops));
   }
   if (copies > 0) {
-    fs_text_printf(t, "%s%u cop%s", ops > 0 ? ", " : "", copies, copies == 1 ? "y" : "ies");
+    fs_text_printf(t, "%s%u cop%s", ops > 0 ? ", " : "", copies, fs_plural_ies(copies));
   }
 }
 
@@ -30,8 +31,8 @@ static void put_totals(const fs_picture *p, fs_text *t) {
   if (p->n_copies > 0) {
     uint32_t loads = n[FS_PIC_LOAD], stores = n[FS_PIC_STORE],
              spills = p->n_copies - loads - stores;
-    fs_text_printf(t, ", %u load%s, %u store%s, %u spill%s", loads, loads == 1 ? "" : "s", stores,
-                   stores == 1 ? "" : "s", spills, spills == 1 ? "" : "s");
+    fs_text_printf(t, ", %u load%s, %u store%s, %u spill%s", loads, fs_plural_s(loads), stores,
+                   fs_plural_s(stores), spills, fs_plural_s(spills));
   }
 }
 
@@ -44,7 +45,7 @@ static void put_span(const fs_picture *p, fs_text *t) {
     fs_text_u64(t, p->lower_bound);
     fs_dot_put_unit(p, t);
   }
-  const char *what = p->n_copies > 0 ? "ops and copies" : p->path_items == 1 ? "op" : "ops";
+  const char *what = p->n_copies > 0 ? "ops and copies" : fs_plural(p->path_items, "op", "ops");
   fs_text_printf(t, "\\lcritical path (bold): %u %s, ", p->path_items, what);
   if (p->path_gaps == 0) {
     fs_text_puts(t, "without gaps");
@@ -74,16 +75,16 @@ static void put_omission(const fs_picture *p, fs_text *t) {
   }
   if (p->no_data > 0) {
     fs_text_printf(t, "\\l%u edge%s not drawn", p->no_data,
-                   p->no_data == 1 ? " that is neither control, a wait nor next on a queue is"
-                                   : "s that are neither control, waits nor next on a queue are");
+                   fs_plural(p->no_data, " that is neither control, a wait nor next on a queue is",
+                             "s that are neither control, waits nor next on a queue are"));
   }
   if (p->implied > 0) {
     fs_text_printf(t, "\\l%u edge%s not drawn: other edges imply %s", p->implied,
-                   p->implied == 1 ? " is" : "s are", p->implied == 1 ? "it" : "them");
+                   fs_plural(p->implied, " is", "s are"), fs_plural(p->implied, "it", "them"));
   }
   if (p->surplus > 0) {
     fs_text_printf(t, "\\l%u edge%s not drawn: no more than %u to a node", p->surplus,
-                   p->surplus == 1 ? " is" : "s are", p->surplus_from);
+                   fs_plural(p->surplus, " is", "s are"), p->surplus_from);
   }
 }
 
@@ -93,10 +94,10 @@ static void put_sync(const fs_picture *p, fs_text *t) {
     fs_text_puts(t, p->hidden_barriers > 0 ? ", too many to be drawn as nodes" : "");
   }
   if (p->full_syncs + p->some_syncs > 0) {
-    fs_text_printf(t, "\\l%u full sync%s", p->full_syncs, p->full_syncs == 1 ? "" : "s");
+    fs_text_printf(t, "\\l%u full sync%s", p->full_syncs, fs_plural_s(p->full_syncs));
   }
   if (p->some_syncs > 0) {
-    fs_text_printf(t, ", %u that count%s", p->some_syncs, p->some_syncs == 1 ? "s" : "");
+    fs_text_printf(t, ", %u that count%s", p->some_syncs, fs_plural(p->some_syncs, "s", ""));
   }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queues: a row each, by machine and device, and a bar for every item on each of its queues. */
 #include "base/radix.h"
+#include "base/text/plural.h"
 #include "draw/svg/svg.h"
 
 typedef struct fs_svg_rows {
@@ -170,7 +171,7 @@ static void put_kind(fs_text *t, fs_svg_kind kind, uint64_t n) {
       [FS_ROLE_SPILL_READ] = "spill read",
   };
   fs_text_puts(t, words[kind]);
-  fs_text_puts(t, n == 1 ? "" : "s");
+  fs_text_puts(t, fs_plural_s(n));
 }
 
 static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {

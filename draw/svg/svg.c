@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/text/plural.h"
 #include "model/handle.h"
 
 enum { DEFAULT_WIDTH = 1400, LEAST_WIDTH = 400, MOST_WIDTH = 10000, EDGE = 16 * FS_PX };
@@ -227,19 +228,18 @@ static void put_copies(fs_text *t, const fs_svg *v) {
   }
   uint32_t loads = count[FS_ROLE_LOAD], stores = count[FS_ROLE_STORE];
   uint32_t spills = v->s->n_copies - loads - stores;
-  fs_text_u64(t, loads);
-  fs_text_puts(t, loads == 1 ? " load, " : " loads, ");
-  fs_text_u64(t, stores);
-  fs_text_puts(t, stores == 1 ? " store, " : " stores, ");
-  fs_text_u64(t, spills);
-  fs_text_puts(t, spills == 1 ? " spill" : " spills");
+  fs_text_count(t, loads, "load");
+  fs_text_puts(t, ", ");
+  fs_text_count(t, stores, "store");
+  fs_text_puts(t, ", ");
+  fs_text_count(t, spills, "spill");
 }
 
 /* "5 ops, 0 copies; makespan 7 us, lower bound 5 us, feasible (not proven optimal)" */
 static void put_summary(fs_text *t, const fs_svg *v) {
   const fs_schedule *s = v->s;
-  fs_text_u64(t, v->g->n_ops);
-  fs_text_puts(t, v->g->n_ops == 1 ? " op, " : " ops, ");
+  fs_text_count(t, v->g->n_ops, "op");
+  fs_text_puts(t, ", ");
   if (s->n_copies == 0) {
     fs_text_puts(t, "0 copies");
   } else {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "barrier/barrier.h"
+#include "base/text/plural.h"
 #include "model/access.h"
 #include "model/retime.h"
 
@@ -132,13 +133,13 @@ static fs_status report_too_few(const pass *p) {
   fs_text_init(&t, p->ctx);
   if (r->short_held > 0) {
     fs_text_printf(&t, "no way was found with %u barrier%s: ", p->o->bound,
-                   p->o->bound == 1 ? "" : "s");
+                   fs_plural_s(p->o->bound));
   }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
-                 (unsigned long long)r->short_need, r->short_need == 1 ? "" : "s");
+                 (unsigned long long)r->short_need, fs_plural_s(r->short_need));
   if (p->o->slots != FS_NONE) {
-    fs_text_printf(&t, " of %u slot%s", p->o->slots, p->o->slots == 1 ? "" : "s");
+    fs_text_printf(&t, " of %u slot%s", p->o->slots, fs_plural_s(p->o->slots));
   }
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
@@ -210,7 +211,8 @@ static fs_status report_too_large(const pass *p) {
   fs_text_printf(&t,
                  " needs %llu barriers of %u slot%s at once, and the published barrier method "
                  "gives it 1",
-                 (unsigned long long)r->short_need, p->o->slots, p->o->slots == 1 ? "" : "s");
+                 (unsigned long long)r->short_need, p->o->slots,
+                 fs_plural_s(p->o->slots));
   return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item,
                 "more barriers do not help; the default method gives it several: "
                 "--barrier-method best",

@@ -5,6 +5,7 @@
 #include "barrier/pass.h"
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/text/plural.h"
 #include "base/warnings.h"
 #include "block/block.h"
 #include "codegen/codegen.h"
@@ -124,7 +125,7 @@ static void warn_tainted(const pipeline *p) {
   fs_report(p->ctx, FSCHED_WARNING, FS_DIAG_TAINTED,
             item < g->n_ops ? fs_op_pos(p->ctx, g, item) : FS_NOWHERE, hint,
             "the frontiers of %u of %u commands are cut to %llu entr%s", sync->frontier_tainted,
-            sync->n_commands, (unsigned long long)capacity, capacity == 1 ? "y" : "ies");
+            sync->n_commands, (unsigned long long)capacity, fs_plural_ies(capacity));
 }
 
 static fs_status pass_waits(pipeline *p) {

@@ -6,6 +6,7 @@
 #include "front/builder/private.h"
 
 #include "base/group.h"
+#include "base/text/plural.h"
 
 /* Turns lists by target into lists by source, each ascending in targets; to0 has n + 2 entries. */
 static void transpose(uint32_t n, const uint32_t *from0, const uint32_t *from, uint32_t *to0,
@@ -133,7 +134,7 @@ static void report_cycle(fsched_builder *b, const fsched_graph *g, const uint32_
   fs_text_printf(&path, "%s'%.40s'", length > SHOWN ? "... " : "", g->op_name[first]);
   fs_text_add(&path, "", 1);
   (void)fs_builder_fail(b, FS_DIAG_CYCLE, edge_pos(b, g, first, next[first]), NULL,
-                        "%u %s in a circle: %s", length, length == 1 ? "op waits" : "ops wait",
+                        "%u %s in a circle: %s", length, fs_plural(length, "op waits", "ops wait"),
                         path.failed ? "" : path.at);
   fs_text_drop(&path);
 }

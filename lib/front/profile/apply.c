@@ -6,6 +6,7 @@
 
 #include "base/group.h"
 #include "base/names.h"
+#include "base/text/plural.h"
 #include "base/text/ticks.h"
 #include "base/warnings.h"
 #include "front/profile/copy_fit.h"
@@ -137,7 +138,7 @@ static void note_cost(const applier *a, uint32_t costs, fs_copy_cost planned) {
   fs_report(a->ctx, FSCHED_NOTE, FS_DIAG_PROFILE, FS_NOWHERE, NULL,
             "%s of memory '%s': fixed %llu, rate %llu by %u measured cop%s; planned %llu and %llu",
             costs % 2 == 0 ? "writes" : "reads", a->g->target.memory[costs / 2].name,
-            (unsigned long long)c->fixed, (unsigned long long)c->rate, n, n == 1 ? "y" : "ies",
+            (unsigned long long)c->fixed, (unsigned long long)c->rate, n, fs_plural_ies(n),
             (unsigned long long)planned.fixed, (unsigned long long)planned.rate);
 }
 

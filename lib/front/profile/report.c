@@ -7,6 +7,7 @@
 #include "base/saturate.h"
 #include "base/text/columns.h"
 #include "base/text/fields.h"
+#include "base/text/plural.h"
 #include "front/profile/profile.h"
 
 enum { SHOWN = 10 };
@@ -193,7 +194,7 @@ static void text_makespan(const report *r) {
       put_percent(t, thousandths(d->median_ns, planned));
       fs_text_puts(t, ")");
     }
-    fs_text_printf(t, " in %llu run%s", (unsigned long long)d->count, d->count == 1 ? "" : "s");
+    fs_text_printf(t, " in %llu run%s", (unsigned long long)d->count, fs_plural_s(d->count));
     if (d->min_ns != d->max_ns) {
       fs_text_puts(t, ", from ");
       put_ns(t, d->min_ns);
