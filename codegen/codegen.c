@@ -431,10 +431,8 @@ fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_syn
                          fsched_program **out) {
   assert(sync->schedule == s && sync->n_axes == s->n_queues + s->graph->n_gangs);
   fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   fs_status status = run(&c, &arena, out);
   fs_draft_drop(&c.d);
-  fs_arena_release(&arena);
   return status;
 }

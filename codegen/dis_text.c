@@ -377,17 +377,15 @@ static void put_issue(fs_listing *l, fs_columns *c, const uint32_t *command,
 /* What the sequencer does. */
 static fs_status put_issue_order(fs_listing *l, fs_text *out) {
   uint32_t *command, *queue;
-  fs_arena arena;
   fs_columns c;
   fs_text_puts(out, "\norder of issue\n");
   fs_columns_init(&c, out->ctx, 3);
   l->t = &c.text;
-  fs_arena_init(&arena, out->ctx);
+  FS_SCRATCH(arena, out->ctx);
   fs_status status = by_issue(l->s, &arena, &command, &queue);
   if (status == FSCHED_OK) {
     put_issue(l, &c, command, queue);
   }
-  fs_arena_release(&arena);
   fs_status finished = fs_columns_finish(&c, "  ", out);
   return status == FSCHED_OK ? finished : status;
 }

@@ -241,12 +241,8 @@ fs_status fsched_program_c(fsched_context *ctx, const fsched_program *p,
     FS_TRY(fs_check_options(ctx, "fsched_c_options", options->size,
                             FS_SIZE_UP_TO(fsched_c_options, symbol)));
   }
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   const char *symbol = choose_symbol(&arena, p, options);
-  fs_status status = symbol == NULL
-                         ? FSCHED_SYSTEM
-                         : emit(ctx, p, symbol, source, source_length, header, header_length);
-  fs_arena_release(&arena);
-  return status;
+  return symbol == NULL ? FSCHED_SYSTEM
+                        : emit(ctx, p, symbol, source, source_length, header, header_length);
 }

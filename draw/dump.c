@@ -89,18 +89,13 @@ fs_status fs_dump_bounds(fs_text *t, const fsched_graph *g, const fs_lower_bound
     return FSCHED_OK;
   }
   fs_text_puts(t, "\n");
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
+  FS_SCRATCH(arena, t->ctx);
   uint64_t *need;
-  fs_status status = fs_new_zero(&arena, &need, g->target.n_memories);
-  status = status == FSCHED_OK ? fs_memory_lower_bounds(t->ctx, g, need) : status;
-  if (status == FSCHED_OK) {
-    fs_columns_init(&c, t->ctx, 3);
-    put_memory_bounds(&c, g, need);
-    status = fs_columns_finish(&c, "", t);
-  }
-  fs_arena_release(&arena);
-  return status;
+  FS_TRY(fs_new_zero(&arena, &need, g->target.n_memories));
+  FS_TRY(fs_memory_lower_bounds(t->ctx, g, need));
+  fs_columns_init(&c, t->ctx, 3);
+  put_memory_bounds(&c, g, need);
+  return fs_columns_finish(&c, "", t);
 }
 
 static void put_interval(fs_text *t, uint64_t begin, uint64_t end) {
@@ -367,11 +362,8 @@ fs_status fs_dump_barriers(fs_text *t, const fs_sync *sync) {
     return FSCHED_OK;
   }
   fs_text_puts(t, "\n");
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
-  fs_status status = put_barriers(t, sync, &arena);
-  fs_arena_release(&arena);
-  return status;
+  FS_SCRATCH(arena, t->ctx);
+  return put_barriers(t, sync, &arena);
 }
 
 static void put_stop(fs_columns *c, const fs_schedule *s, const fs_stop *stop) {
@@ -415,11 +407,8 @@ fs_status fs_dump_block(fs_text *t, const fs_sync *sync) {
   put_u64(t, ", counting ", sync->n_stops - sync->n_full);
   put_cost(t, sync);
   fs_text_puts(t, "\n");
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
-  fs_status status = put_issue(t, sync, &arena);
-  fs_arena_release(&arena);
-  return status;
+  FS_SCRATCH(arena, t->ctx);
+  return put_issue(t, sync, &arena);
 }
 
 fs_status fs_dump_program(fs_text *t, const fsched_program *program) {

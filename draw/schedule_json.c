@@ -72,15 +72,14 @@ static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
 /* Edges name items by their place in the list of ops. */
 static fs_status put_edges(fs_text *t, const fs_schedule *s, const fs_sync *sync) {
   uint32_t n = sync == NULL ? 0 : sync->n_control;
-  fs_arena arena;
   uint32_t *position;
-  fs_arena_init(&arena, t->ctx);
-  fs_status status = fs_new(&arena, &position, s->n_items);
-  for (uint32_t i = 0; status == FSCHED_OK && i < s->n_items; i++) {
+  FS_SCRATCH(arena, t->ctx);
+  FS_TRY(fs_new(&arena, &position, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
     position[s->order[i]] = i;
   }
   fs_text_puts(t, ",\n \"control_edges\": [");
-  for (uint32_t e = 0; status == FSCHED_OK && e < n; e++) {
+  for (uint32_t e = 0; e < n; e++) {
     put_line(t, e);
     put_key(t, "\"from\": ", position[sync->control_from[e]]);
     put_key(t, ", \"to\": ", position[sync->control_to[e]]);
@@ -88,8 +87,7 @@ static fs_status put_edges(fs_text *t, const fs_schedule *s, const fs_sync *sync
     fs_text_puts(t, "}");
   }
   put_end(t, n);
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }
 
 static void put_head(fs_text *t, const fs_schedule *s) {

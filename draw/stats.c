@@ -248,11 +248,8 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
 
 fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) {
   fs_stats o = {.t = t, .s = s->schedule, .sync = s->sync, .indent = indent, .first = true};
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
-  fs_status status = put(&o, &arena);
-  fs_arena_release(&arena);
-  return status;
+  FS_SCRATCH(arena, t->ctx);
+  return put(&o, &arena);
 }
 
 fs_status fsched_schedule_stats_json(fsched_context *ctx, const fsched_schedule *s, char **text,

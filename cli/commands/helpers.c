@@ -75,8 +75,7 @@ static bool put_version(fs_text *t, char **words) {
 }
 
 void fs_helpers_version(fs_text *t) {
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
+  FS_SCRATCH(arena, t->ctx);
   const char *command = fs_solver_default(&arena);
   char version_option[] = "--version";
   char **words = NULL;
@@ -90,5 +89,4 @@ void fs_helpers_version(fs_text *t) {
   if (!said) {
     fs_text_puts(t, "no fsched-glpk");
   }
-  fs_arena_release(&arena);
 }

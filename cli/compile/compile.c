@@ -217,14 +217,12 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
 static void put_copies(fs_text *t, const fs_schedule *s) {
   uint32_t count[FS_ROLES] = {0};
   uint8_t *role;
-  fs_arena arena;
-  fs_arena_init(&arena, t->ctx);
+  FS_SCRATCH(arena, t->ctx);
   if (fs_schedule_copy_roles(s, &arena, &role) == FSCHED_OK) {
     for (uint32_t c = 0; c < s->n_copies; c++) {
       count[role[c]]++;
     }
   }
-  fs_arena_release(&arena);
   uint32_t spills = count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ];
   fs_text_count(t, count[FS_ROLE_LOAD], "load");
   fs_text_puts(t, ", ");
@@ -285,13 +283,12 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
 static void put_peaks(fs_text *t, const fs_schedule *s) {
   const fsched_graph *g = s->graph;
   uint64_t *peak, *bound;
-  fs_arena arena;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     if (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE) {
       return;
     }
   }
-  fs_arena_init(&arena, t->ctx);
+  FS_SCRATCH(arena, t->ctx);
   if (fs_new_zero(&arena, &peak, g->target.n_memories) == FSCHED_OK &&
       fs_new_zero(&arena, &bound, g->target.n_memories) == FSCHED_OK &&
       fs_schedule_peaks(t->ctx, s, peak) == FSCHED_OK &&
@@ -305,7 +302,6 @@ static void put_peaks(fs_text *t, const fs_schedule *s) {
       }
     }
   }
-  fs_arena_release(&arena);
 }
 
 static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {

@@ -110,27 +110,23 @@ static void put_reasons(const fs_explain *e, const fs_want *w, uint32_t n) {
 
 /* The waits that lead from the command at hand to the hop, in this order. */
 static fs_status put_chain(const fs_explain *e, uint32_t hop) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, e->ctx);
+  FS_SCRATCH(scratch, e->ctx);
   uint32_t *step, n = hop == FS_NONE ? 0 : e->known.hop.at[hop].level;
-  fs_status status = fs_new(&scratch, &step, (size_t)n + 1);
-  if (status == FSCHED_OK) {
-    for (uint32_t i = n, at = hop; i > 0; i--) {
-      step[i] = at;
-      at = fs_known_before(&e->known, at);
-    }
-    put(e, ", \"chain\": [");
-    for (uint32_t i = 1; i <= n; i++) {
-      const fs_hop *h = &e->known.hop.at[step[i]];
-      put(e, comma(i - 1));
-      put_epoch(e, "{\"axis\": ", epoch_of(e, h->by));
-      put_epoch(e, ", \"waits_for\": {\"axis\": ", e->order.points.point[h->wait]);
-      put(e, "}}");
-    }
-    put(e, "]");
+  FS_TRY(fs_new(&scratch, &step, (size_t)n + 1));
+  for (uint32_t i = n, at = hop; i > 0; i--) {
+    step[i] = at;
+    at = fs_known_before(&e->known, at);
   }
-  fs_arena_release(&scratch);
-  return status;
+  put(e, ", \"chain\": [");
+  for (uint32_t i = 1; i <= n; i++) {
+    const fs_hop *h = &e->known.hop.at[step[i]];
+    put(e, comma(i - 1));
+    put_epoch(e, "{\"axis\": ", epoch_of(e, h->by));
+    put_epoch(e, ", \"waits_for\": {\"axis\": ", e->order.points.point[h->wait]);
+    put(e, "}}");
+  }
+  put(e, "]");
+  return FSCHED_OK;
 }
 
 static void put_waits(const fs_explain *e, uint32_t command) {

@@ -256,27 +256,23 @@ static fs_status put_chain(const fs_explain *e, fs_text *t, uint32_t hop, uint32
     fs_text_puts(t, epoch == last->epoch ? "itself" : "same queue");
     return FSCHED_OK;
   }
-  fs_arena scratch;
-  fs_arena_init(&scratch, e->ctx);
-  fs_status status = fs_new(&scratch, &step, (size_t)last->level + 1);
-  if (status == FSCHED_OK) {
-    for (uint32_t i = last->level, at = hop;; i--) {
-      step[i] = at;
-      if (i == 0) {
-        break;
-      }
-      at = fs_known_before(&e->known, at);
+  FS_SCRATCH(scratch, e->ctx);
+  FS_TRY(fs_new(&scratch, &step, (size_t)last->level + 1));
+  for (uint32_t i = last->level, at = hop;; i--) {
+    step[i] = at;
+    if (i == 0) {
+      break;
     }
-    for (uint32_t i = 1; i <= last->level; i++) {
-      put_step(e, t, step[i], step[i - 1]);
-    }
-    if (epoch < last->epoch) {
-      fs_text_puts(t, ", after ");
-      put_epoch(e, t, (fs_stream_wait){queue, epoch});
-    }
+    at = fs_known_before(&e->known, at);
   }
-  fs_arena_release(&scratch);
-  return status;
+  for (uint32_t i = 1; i <= last->level; i++) {
+    put_step(e, t, step[i], step[i - 1]);
+  }
+  if (epoch < last->epoch) {
+    fs_text_puts(t, ", after ");
+    put_epoch(e, t, (fs_stream_wait){queue, epoch});
+  }
+  return FSCHED_OK;
 }
 
 /* Of the member that was learnt last. */

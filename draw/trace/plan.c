@@ -93,14 +93,9 @@ fs_status fs_trace_plan_fit(fs_arena *arena, const fs_stream *s, uint64_t ns, fs
 static fs_status write_plan(fsched_context *ctx, const fs_stream *s, uint64_t tick_ns, char **text,
                             size_t *length) {
   fs_trace_run run;
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
-  fs_status status = fs_trace_plan(&arena, s, tick_ns, &run);
-  if (status == FSCHED_OK) {
-    status = fs_trace_write(ctx, s, &run, 1, text, length);
-  }
-  fs_arena_release(&arena);
-  return status;
+  FS_SCRATCH(arena, ctx);
+  FS_TRY(fs_trace_plan(&arena, s, tick_ns, &run));
+  return fs_trace_write(ctx, s, &run, 1, text, length);
 }
 
 fsched_status fsched_program_trace(fsched_context *ctx, const fsched_program *p,

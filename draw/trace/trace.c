@@ -121,8 +121,7 @@ static fs_status write_runs(fs_tracer *r, fs_arena *arena, const fs_trace_run *r
 fs_status fs_trace_write(fsched_context *ctx, const fs_stream *s, const fs_trace_run *run,
                          uint32_t n_runs, char **text, size_t *length) {
   fs_tracer r = {.s = s};
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   fs_text_init(&r.text, ctx);
   fs_text_init(&r.word, ctx);
   fs_status status = write_runs(&r, &arena, run, n_runs);
@@ -132,6 +131,5 @@ fs_status fs_trace_write(fsched_context *ctx, const fs_stream *s, const fs_trace
     fs_text_drop(&r.text);
   }
   fs_text_drop(&r.word);
-  fs_arena_release(&arena);
   return status;
 }

@@ -289,13 +289,11 @@ static fs_status join_indexed(fsched_context *ctx, fsched_entry *e, fs_names *na
 }
 
 static fs_status join_states(fsched_context *ctx, fsched_entry *e, fs_state **made, joined *of) {
-  fs_arena scratch;
   fs_names names;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_names_init(&names, &scratch);
   fs_status status = join_indexed(ctx, e, &names, made, of);
   fs_names_free(&names);
-  fs_arena_release(&scratch);
   return status;
 }
 

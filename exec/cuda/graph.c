@@ -154,10 +154,8 @@ static bool make_graph(fs_instance *x, fs_cuda_made *made) {
     made->graph = NULL;
     return false;
   }
-  fs_arena scratch;
-  fs_arena_init(&scratch, x->own);
+  FS_SCRATCH(scratch, x->own);
   bool added = add_items(x, made->graph, &scratch);
-  fs_arena_release(&scratch);
   if (!added) {
     return false;
   }

@@ -508,12 +508,9 @@ static fs_status holds_no_more(fs_arena *scratch, const fs_barrier_problem *p, c
 
 static fs_status costs_nothing(fsched_context *ctx, const fs_barrier_problem *p,
                                const fs_barriers *b, bool *fine) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   *fine = b->n_added == 0 && b->n_gates == 0;
-  fs_status status = *fine ? holds_no_more(&scratch, p, b, fine) : FSCHED_OK;
-  fs_arena_release(&scratch);
-  return status;
+  return *fine ? holds_no_more(&scratch, p, b, fine) : FSCHED_OK;
 }
 
 /* The same with at most `bound` barriers, at no cost?  *out is that, then. */

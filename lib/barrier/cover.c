@@ -489,10 +489,9 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
                            uint32_t enough, uint32_t *n_chains, uint32_t **chain,
                            uint32_t **index) {
   cover c = {.ctx = ctx, .p = p, .n = p->n_barriers};
-  fs_arena scratch;
   FS_TRY(fs_new(arena, chain, c.n));
   FS_TRY(fs_new(arena, index, c.n));
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_status status = run(&c, &scratch, enough);
   if (status == FSCHED_OK && c.n_chains <= enough) {
     number_chains(&c, *chain, *index);
@@ -501,6 +500,5 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
   fs_vec_free(ctx, &c.undo);
   fs_vec_free(ctx, &c.queue);
   fs_reach_release(ctx, &c.reach);
-  fs_arena_release(&scratch);
   return status;
 }

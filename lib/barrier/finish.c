@@ -76,12 +76,9 @@ static fs_status run_clock(fs_arena *a, ticker *k, fs_tick *start, fs_tick *make
 
 fs_status fs_barrier_draft_times(fsched_context *ctx, const fs_barrier_problem *p,
                                  const fs_barrier_draft *d, fs_tick *start, fs_tick *makespan) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   ticker k = {.p = p, .d = d};
-  fs_status status = run_clock(&scratch, &k, start, makespan);
-  fs_arena_release(&scratch);
-  return status;
+  return run_clock(&scratch, &k, start, makespan);
 }
 
 /* --- numbers --- */
@@ -336,16 +333,13 @@ static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, lister *l) {
   FS_TRY(fs_new_zero(scratch, &found, l->all->n));
   uint32_t width = o->row != NULL ? p->n_queues : fs_order_width(p);
   for (uint32_t q = 0; q < p->n_queues && l->all->n > 0; q += width) {
-    fs_arena rows;
-    fs_arena_init(&rows, ctx);
+    FS_SCRATCH(rows, ctx);
     fs_order part = *o;
     uint32_t n = (uint32_t)fs_min(width, p->n_queues - q);
-    fs_status status = o->row != NULL ? FSCHED_OK : fs_order_rows(&rows, &part, q, n);
-    for (size_t i = 0; i < l->all->n && status == FSCHED_OK;) {
+    FS_TRY(o->row != NULL ? FSCHED_OK : fs_order_rows(&rows, &part, q, n));
+    for (size_t i = 0; i < l->all->n;) {
       i = judge_item(l, &part, i, found);
     }
-    fs_arena_release(&rows);
-    FS_TRY(status);
   }
   size_t n = 0;
   for (size_t i = 0; i < l->all->n; i++) {
@@ -410,9 +404,6 @@ fs_status fs_barrier_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order
   FS_TRY(fs_new(arena, &out->start, p->n_items));
   FS_TRY(fs_new(arena, &out->order, p->n_items));
   memcpy(out->start, start, p->n_items * sizeof *start);
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = fill(ctx, arena, &scratch, o, d, out);
-  fs_arena_release(&scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  return fill(ctx, arena, &scratch, o, d, out);
 }

@@ -492,8 +492,7 @@ fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, co
                      const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) {
   fs_fit f = {.ctx = ctx, .o = o, .l = l, .p = o->p, .policy = policy};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_status status = init(&f, arena, &scratch);
   if (status == FSCHED_OK) {
     init_keys(&f, latest);
@@ -509,6 +508,5 @@ fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, co
   fs_vec_free(ctx, &f.blocked);
   fs_vec_free(ctx, &f.events);
   fs_vec_free(ctx, &f.ready);
-  fs_arena_release(&scratch);
   return status;
 }

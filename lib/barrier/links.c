@@ -104,25 +104,20 @@ static fs_status make_needs(fs_arena *arena, const fs_barrier_problem *p, fs_lin
 
 fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_links *l) {
   const fs_barrier_problem *p = o->p;
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   reducer r = {.o = o};
   uint32_t most = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
     most = (uint32_t)fs_max(most, p->pred0[c + 1] - p->pred0[c]);
   }
-  fs_status status = fs_new(&scratch, &r.position, p->n_items);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &r.row, o->n);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &r.key, most);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &r.scratch, most);
-  if (status == FSCHED_OK) {
-    for (uint32_t i = 0; i < p->n_items; i++) {
-      r.position[p->order[i]] = i;
-    }
-    status = make_preds(arena, &r, l);
+  FS_TRY(fs_new(&scratch, &r.position, p->n_items));
+  FS_TRY(fs_new(&scratch, &r.row, o->n));
+  FS_TRY(fs_new(&scratch, &r.key, most));
+  FS_TRY(fs_new(&scratch, &r.scratch, most));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    r.position[p->order[i]] = i;
   }
-  fs_arena_release(&scratch);
-  FS_TRY(status);
+  FS_TRY(make_preds(arena, &r, l));
   FS_TRY(fs_group(arena, l->pred, l->n, p->n_items, &l->succ0, &l->succ));
   return make_needs(arena, p, l);
 }

@@ -270,12 +270,9 @@ fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_b
   assert(p->bound != FS_NONE);
   *out = (fs_barriers){.least = FS_NONE, .short_item = FS_NONE};
   *stuck = (fs_barrier_stuck){0};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   publisher x = {.ctx = ctx, .a = &scratch, .p = *p};
   x.p.n_slots = UINT64_MAX / 4; /* it knows of none */
   x.p.bound = (uint32_t)fs_max(1, fs_min(p->bound, p->n_items));
-  fs_status status = publish(&x, arena, p->n_slots, out, stuck);
-  fs_arena_release(&scratch);
-  return status;
+  return publish(&x, arena, p->n_slots, out, stuck);
 }

@@ -423,9 +423,6 @@ fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs
     return FSCHED_OK;
   }
   reducer r = {.o = *o, .d = d, .asked = o->row};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = reduce_draft(arena, &scratch, &r);
-  fs_arena_release(&scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  return reduce_draft(arena, &scratch, &r);
 }

@@ -157,18 +157,14 @@ fs_status fs_links_share(fsched_context *ctx, fs_arena *arena, const fs_order *o
   const fs_barrier_problem *p = o->p;
   FS_TRY(fs_new_none(arena, &l->group, p->n_items));
   l->n_groups = 0;
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   sharer s = {.o = o, .l = l};
-  fs_status status = fs_new_none(&scratch, &s.recent, (size_t)p->n_commands * RECENT);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.last, p->n_items);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.next, p->n_items);
-  status = status != FSCHED_OK ? status : fs_new(&scratch, &s.left, p->n_items);
-  status = status != FSCHED_OK ? status : fs_new_zero(&scratch, &s.links, p->n_items);
-  status = status != FSCHED_OK ? status : fs_new_zero(&scratch, &s.size, p->n_items);
-  if (status == FSCHED_OK) {
-    share(&s);
-  }
-  fs_arena_release(&scratch);
-  return status;
+  FS_TRY(fs_new_none(&scratch, &s.recent, (size_t)p->n_commands * RECENT));
+  FS_TRY(fs_new(&scratch, &s.last, p->n_items));
+  FS_TRY(fs_new(&scratch, &s.next, p->n_items));
+  FS_TRY(fs_new(&scratch, &s.left, p->n_items));
+  FS_TRY(fs_new_zero(&scratch, &s.links, p->n_items));
+  FS_TRY(fs_new_zero(&scratch, &s.size, p->n_items));
+  share(&s);
+  return FSCHED_OK;
 }

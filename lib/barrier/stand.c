@@ -193,17 +193,12 @@ fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order
                             fs_barrier_draft *d, fs_barrier_stuck *stuck) {
   *stuck = (fs_barrier_stuck){0};
   stander s = {.o = o, .p = o->p, .d = d};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = init(&scratch, &s);
-  if (status == FSCHED_OK) {
-    run(&s);
-    if (s.n_ran == s.p->n_items) {
-      memcpy(d->seq, s.ran, s.n_ran * sizeof *d->seq);
-    } else {
-      status = find_cycle(arena, &scratch, &s, stuck);
-    }
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(init(&scratch, &s));
+  run(&s);
+  if (s.n_ran < s.p->n_items) {
+    return find_cycle(arena, &scratch, &s, stuck);
   }
-  fs_arena_release(&scratch);
-  return status;
+  memcpy(d->seq, s.ran, s.n_ran * sizeof *d->seq);
+  return FSCHED_OK;
 }

@@ -41,6 +41,11 @@ typedef struct fs_arena_mark {
 
 void fs_arena_init(fs_arena *a, fsched_context *ctx);
 void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used again */
+/* An arena for what the block needs until its end, released on every way out of it:
+ *   FS_SCRATCH(scratch, ctx);
+ *   FS_TRY(fs_new(&scratch, &mark, n)); */
+#define FS_SCRATCH(name, context) \
+  fs_arena name __attribute__((cleanup(fs_arena_release))) = {.ctx = (context)}
 fs_arena_mark fs_arena_set_mark(const fs_arena *a);
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
 

@@ -111,35 +111,30 @@ static void put(balancer *b, uint32_t item, uint32_t phase) {
 static fs_status balance(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
   const fs_schedule *s = o->s;
   balancer b = {.o = o, .phase = phase};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = fs_new_zero(&scratch, &b.length, (size_t)o->n + 1);
-  if (status == FSCHED_OK &&
-      (status = fs_new(&scratch, &b.next_phase, o->y->n_commands)) == FSCHED_OK &&
-      (status = fs_new(&scratch, &b.next_load, o->y->n_commands)) == FSCHED_OK &&
-      (status = fs_new_none(&scratch, &b.last_phase, s->n_queues)) == FSCHED_OK &&
-      (status = fs_new_zero(&scratch, &b.last_load, s->n_queues)) == FSCHED_OK) {
-    look_ahead(&b);
-    for (uint32_t i = 0; i < s->n_items; i++) {
-      uint32_t item = s->order[i];
-      put(&b, item, fixed(o, item) ? o->early[item] : cheapest(&b, item));
-    }
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(fs_new_zero(&scratch, &b.length, (size_t)o->n + 1));
+  FS_TRY(fs_new(&scratch, &b.next_phase, o->y->n_commands));
+  FS_TRY(fs_new(&scratch, &b.next_load, o->y->n_commands));
+  FS_TRY(fs_new_none(&scratch, &b.last_phase, s->n_queues));
+  FS_TRY(fs_new_zero(&scratch, &b.last_load, s->n_queues));
+  look_ahead(&b);
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i];
+    put(&b, item, fixed(o, item) ? o->early[item] : cheapest(&b, item));
   }
-  fs_arena_release(&scratch);
-  return status;
+  return FSCHED_OK;
 }
 
 /* The planned order cut by as few full syncs as it needs, which may be more than o->n: an item goes
  * to the phase at the same fraction of all. */
 static fs_status planned(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
   const fs_schedule *s = o->s;
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   uint32_t *syncs; /* per item: before it in the planned order */
   uint32_t n = 0;
   uint32_t latest = 0; /* position of the latest sync */
-  fs_status status = fs_new(&scratch, &syncs, s->n_items);
-  for (uint32_t i = 0; status == FSCHED_OK && i < s->n_items; i++) {
+  FS_TRY(fs_new(&scratch, &syncs, s->n_items));
+  for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     for (uint32_t e = o->edge0[item]; e < o->edge0[item + 1]; e++) {
       if (o->edge[e].full && o->y->position[o->edge[e].from] >= latest) {
@@ -149,13 +144,12 @@ static fs_status planned(fsched_context *ctx, const fs_orders *o, uint32_t *phas
     }
     syncs[item] = n;
   }
-  for (uint32_t i = 0; status == FSCHED_OK && i < s->n_items; i++) {
+  for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     uint32_t near = n == 0 ? 0 : (uint32_t)((uint64_t)syncs[item] * o->n / n);
     phase[item] = (uint32_t)fs_min(fs_max(near, least_phase(o, phase, item)), o->late[item]);
   }
-  fs_arena_release(&scratch);
-  return status;
+  return FSCHED_OK;
 }
 
 fs_status fs_phases_assign(fsched_context *ctx, const fs_orders *o, fs_phase_rule rule,

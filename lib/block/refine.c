@@ -150,9 +150,6 @@ fs_status fs_phases_refine(fsched_context *ctx, const fs_orders *o, uint32_t *ph
   if (((uint64_t)o->n + 1) * r.n_queues > MOST_CELLS || o->n == 0) {
     return FSCHED_OK;
   }
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = refine(&r, &scratch);
-  fs_arena_release(&scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  return refine(&r, &scratch);
 }

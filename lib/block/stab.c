@@ -33,18 +33,14 @@ static uint32_t run(const uint64_t *key, uint32_t n, const uint32_t *existing, u
 fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_t n,
                         const uint32_t *existing, uint32_t n_existing, uint32_t *out,
                         uint32_t *n_out) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   uint64_t *key;
-  fs_status status = fs_new(&scratch, &key, 2 * (size_t)n);
-  if (status == FSCHED_OK) {
-    for (uint32_t i = 0; i < n; i++) {
-      assert(span[i].last < span[i].first);
-      key[i] = (uint64_t)span[i].first << 32 | span[i].last;
-    }
-    fs_radix_sort(key, key + n, n);
-    *n_out = run(key, n, existing, n_existing, out);
+  FS_TRY(fs_new(&scratch, &key, 2 * (size_t)n));
+  for (uint32_t i = 0; i < n; i++) {
+    assert(span[i].last < span[i].first);
+    key[i] = (uint64_t)span[i].first << 32 | span[i].last;
   }
-  fs_arena_release(&scratch);
-  return status;
+  fs_radix_sort(key, key + n, n);
+  *n_out = run(key, n, existing, n_existing, out);
+  return FSCHED_OK;
 }

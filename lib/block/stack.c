@@ -79,14 +79,11 @@ fs_status fs_block_stack(fsched_context *ctx, const fs_stack_entry *entry, uint3
                          const uint32_t *sync, uint32_t n_syncs, uint64_t align, uint64_t *address,
                          uint64_t *peak) {
   stack k = {.entry = entry, .align = align, .address = address, .first_over = UINT32_MAX};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = fs_new(&scratch, &k.on, n);
-  if (status == FSCHED_OK && (status = fs_new(&scratch, &k.held, n)) == FSCHED_OK &&
-      (status = fs_new(&scratch, &k.spare, n)) == FSCHED_OK) {
-    run(&k, n, sync, n_syncs);
-    *peak = k.peak;
-  }
-  fs_arena_release(&scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(fs_new(&scratch, &k.on, n));
+  FS_TRY(fs_new(&scratch, &k.held, n));
+  FS_TRY(fs_new(&scratch, &k.spare, n));
+  run(&k, n, sync, n_syncs);
+  *peak = k.peak;
+  return FSCHED_OK;
 }

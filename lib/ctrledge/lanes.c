@@ -360,10 +360,8 @@ fs_status fs_lanes_allot(fsched_context *ctx, const fs_schedule *s, const fs_acc
                 .first_over = FS_NONE,
                 .last_over = FS_NONE,
                 .free_chunk = FS_NONE};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_status status = run(&a, &scratch, capacity);
-  fs_arena_release(&scratch);
   fs_vec_free(ctx, &a.ends);
   fs_vec_free(ctx, &a.chunk);
   fs_vec_free(ctx, &a.taken);

@@ -238,10 +238,8 @@ fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_ki
                            const fs_accesses *acc, fs_segments *out) {
   *out = (fs_segments){.ctx = ctx};
   maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_status status = make(&m, &scratch);
-  fs_arena_release(&scratch);
   fs_vec_free(ctx, &m.member);
   fs_vec_free(ctx, &m.state);
   fs_vec_free(ctx, &m.cut);

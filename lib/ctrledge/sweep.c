@@ -71,8 +71,7 @@ static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w
 fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uint32_t n_ids,
                             fs_contact_fn fn, void *user) {
   sort_rects(rects, n);
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_spans spans;
   sweep w = {fn, user, NULL, 0};
   fs_status status = fs_spans_init(ctx, &spans);
@@ -83,6 +82,5 @@ fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uin
     status = run(rects, n, &spans, &w);
   }
   fs_spans_release(&spans);
-  fs_arena_release(&scratch);
   return status;
 }

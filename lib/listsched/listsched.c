@@ -178,11 +178,8 @@ static fs_status make_plan(search *s, uint32_t k) {
   uint32_t *position, *op_at;
   FS_TRY(fs_new(&s->plans, &position, s->g->n_ops));
   FS_TRY(fs_new(&s->plans, &op_at, s->g->n_ops));
-  fs_arena scratch;
-  fs_arena_init(&scratch, s->ctx);
-  fs_status status = policies[k].plan(s->ctx, s->g, &scratch, s->options->seed, position);
-  fs_arena_release(&scratch);
-  FS_TRY(status);
+  FS_SCRATCH(scratch, s->ctx);
+  FS_TRY(policies[k].plan(s->ctx, s->g, &scratch, s->options->seed, position));
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
     op_at[position[op]] = op;
   }
@@ -210,19 +207,19 @@ static fs_status keep_if_better(search *s, const fs_engine *e) {
   return fill_schedule(s->ctx, e, &s->schedule);
 }
 
+static fs_status run_engine(search *s, fs_engine *e, bool explain) {
+  bool infeasible = true;
+  FS_TRY(fs_engine_run(e, explain, &infeasible));
+  return infeasible ? FSCHED_OK : keep_if_better(s, e);
+}
+
 static fs_status run_order(search *s, const fs_policy *policy, const uint32_t *position,
                            const uint32_t *op_at, bool explain) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, s->ctx);
+  FS_SCRATCH(scratch, s->ctx);
   fs_engine e = {.ctx = s->ctx, .progress_base = s->runs++ * s->g->n_ops};
-  bool infeasible = true;
   fs_status status = fs_engine_init(&e, s->ctx, &scratch, s->g, policy, position, op_at);
-  status = status == FSCHED_OK ? fs_engine_run(&e, explain, &infeasible) : status;
-  if (status == FSCHED_OK && !infeasible) {
-    status = keep_if_better(s, &e);
-  }
+  status = status == FSCHED_OK ? run_engine(s, &e, explain) : status;
   fs_engine_release(&e);
-  fs_arena_release(&scratch);
   fs_progress_at(s->ctx, s->runs * s->g->n_ops);
   return status;
 }
@@ -260,12 +257,9 @@ static fs_policy vary(const search *s, uint32_t trial) {
 static fs_status try_neighbour(search *s, uint32_t trial, uint32_t *position, uint32_t *op_at) {
   uint32_t n = s->g->n_ops;
   uint32_t spread = n >> (1 + trial % 4); /* half of the ops, a quarter, ... */
-  fs_arena scratch;
-  fs_arena_init(&scratch, s->ctx);
-  fs_status status = fs_plan_neighbour(s->ctx, s->g, &scratch, s->best_position, spread,
-                                       s->options->seed + trial + 1, position);
-  fs_arena_release(&scratch);
-  FS_TRY(status);
+  FS_SCRATCH(scratch, s->ctx);
+  FS_TRY(fs_plan_neighbour(s->ctx, s->g, &scratch, s->best_position, spread,
+                           s->options->seed + trial + 1, position));
   for (uint32_t op = 0; op < n; op++) {
     op_at[position[op]] = op;
   }
@@ -306,12 +300,9 @@ static fs_status choose_plan(search *s, uint32_t *best) {
   uint64_t least = UINT64_MAX;
   for (uint32_t k = 0; k < N_PLANS && least > 0; k++) {
     FS_TRY(make_plan(s, k));
-    fs_arena scratch;
-    fs_arena_init(&scratch, s->ctx);
+    FS_SCRATCH(scratch, s->ctx);
     uint64_t bytes = 0;
-    fs_status status = fs_plan_traffic(s->g, &scratch, s->op_at[k], &bytes);
-    fs_arena_release(&scratch);
-    FS_TRY(status);
+    FS_TRY(fs_plan_traffic(s->g, &scratch, s->op_at[k], &bytes));
     if (bytes < least) {
       least = bytes;
       *best = k;

@@ -140,19 +140,15 @@ static fs_status file_accesses(fsched_context *ctx, const fs_schedule *s, fs_are
   FS_TRY(fs_new(arena, &out->low, total));
   FS_TRY(fs_new(arena, &out->high, total));
   FS_TRY(fs_new(arena, &out->mode, total));
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   filing f = {out, NULL};
-  fs_status status = fs_new(&scratch, &f.fill, n);
-  if (status == FSCHED_OK) {
-    if (n > 0) {
-      memcpy(f.fill, out->res0, n * sizeof *f.fill);
-    }
-    file_all(&f, s);
-    compact(out, f.fill, n);
+  FS_TRY(fs_new(&scratch, &f.fill, n));
+  if (n > 0) {
+    memcpy(f.fill, out->res0, n * sizeof *f.fill);
   }
-  fs_arena_release(&scratch);
-  return status;
+  file_all(&f, s);
+  compact(out, f.fill, n);
+  return FSCHED_OK;
 }
 
 /* What must come before an item for a copy's data, as it is found. */
@@ -339,10 +335,8 @@ fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync
   }
   FS_TRY(file_accesses(ctx, s, arena, out));
   data_orders d = {.ctx = ctx, .s = s, .acc = out, .retimed = retimed(kind)};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
   fs_status status = collect_data(&d, results, &scratch, out);
-  fs_arena_release(&scratch);
   fs_vec_free(ctx, &d.keys);
   return status;
 }

@@ -492,12 +492,10 @@ static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
 }
 
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g, fs_lower_bounds *out) {
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   *out = (fs_lower_bounds){0};
   fs_bounds b = {.ctx = ctx, .g = g, .arena = &arena};
   fs_status status = all_bounds(&b, out);
   fs_vec_free(ctx, &b.jobs);
-  fs_arena_release(&arena);
   return status;
 }

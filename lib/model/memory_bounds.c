@@ -65,15 +65,10 @@ static fs_status single_ops(const fsched_graph *g, fs_arena *arena, uint64_t *pe
 }
 
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g, uint64_t *per_memory) {
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     per_memory[m] = 0;
   }
-  fs_status status = single_ops(g, &arena, per_memory);
-  if (status == FSCHED_OK && g->op_start != NULL) {
-    status = given_starts(g, &arena, per_memory);
-  }
-  fs_arena_release(&arena);
-  return status;
+  FS_TRY(single_ops(g, &arena, per_memory));
+  return g->op_start != NULL ? given_starts(g, &arena, per_memory) : FSCHED_OK;
 }

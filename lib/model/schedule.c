@@ -58,8 +58,7 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
 static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *peak) {
   /* Ends before begins at equal times; entry id: 2 * residency, odd for a begin. */
   fs_heap events = {0};
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   uint64_t *level = NULL;
   fs_status status = fs_new_zero(&arena, &level, s->graph->target.n_memories);
   for (uint32_t r = 0; status == FSCHED_OK && r < s->n_residencies; r++) {
@@ -76,7 +75,6 @@ static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64
     peak[m] = fs_max(peak[m], level[m]);
   }
   fs_vec_free(ctx, &events);
-  fs_arena_release(&arena);
   return status;
 }
 

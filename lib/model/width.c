@@ -156,14 +156,9 @@ static fs_status find_width(flow *f, fs_arena *scratch, uint32_t *width) {
 fs_status fs_graph_width(fsched_context *ctx, const fsched_graph *g, fs_arena *arena,
                          uint32_t *width, uint32_t **antichain) {
   flow f = {.g = g};
-  fs_arena scratch;
-  fs_arena_init(&scratch, ctx);
-  fs_status status = find_width(&f, &scratch, width);
-  if (status == FSCHED_OK && antichain != NULL) {
-    status = list_antichain(&f, arena, *width, antichain);
-  }
-  fs_arena_release(&scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(find_width(&f, &scratch, width));
+  return antichain != NULL ? list_antichain(&f, arena, *width, antichain) : FSCHED_OK;
 }
 
 fsched_status fsched_graph_width(fsched_context *ctx, const fsched_graph *g, uint32_t *width) {

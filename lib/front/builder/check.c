@@ -125,16 +125,12 @@ static void fit_all(fitter *f) {
 }
 
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   fitter f = {.b = b, .g = g};
-  fs_status status = fs_needs_init(&f.needs, g, &scratch);
-  status = status == FSCHED_OK ? fs_new_zero(&scratch, &f.most, g->target.n_memories) : status;
-  status = status == FSCHED_OK ? fs_new_zero(&scratch, &f.misfits, g->target.n_memories) : status;
-  if (status == FSCHED_OK) {
-    fit_all(&f);
-    check_uses(b, g);
-  }
-  fs_arena_release(&scratch);
-  return status;
+  FS_TRY(fs_needs_init(&f.needs, g, &scratch));
+  FS_TRY(fs_new_zero(&scratch, &f.most, g->target.n_memories));
+  FS_TRY(fs_new_zero(&scratch, &f.misfits, g->target.n_memories));
+  fit_all(&f);
+  check_uses(b, g);
+  return FSCHED_OK;
 }

@@ -344,12 +344,9 @@ fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_target(b, g));
   FS_TRY(keep_places(b, g));
   check_sync(b);
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   resolver r = {.b = b, .g = g};
-  fs_status status = resolve_all(&r, &scratch);
-  fs_arena_release(&scratch);
-  return status;
+  return resolve_all(&r, &scratch);
 }
 
 /* Buffers need some memory: without one in the target there is an unbounded one. */
@@ -480,31 +477,27 @@ static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *lis
   if (sorted) {
     return FSCHED_OK;
   }
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   uint32_t *next;
   fs_item_draft *item;
   fs_pos *pos;
-  fs_status status = fs_new(&scratch, &next, n_ops);
-  status = status == FSCHED_OK ? fs_new(&scratch, &item, n) : status;
-  status = status == FSCHED_OK ? fs_new(&scratch, &pos, n) : status;
-  for (size_t i = list->at.n; status == FSCHED_OK && list->at.n > 0 && i < n; i++) {
-    status = fs_vec_push(b->ctx, &list->at, FS_NOWHERE);
+  FS_TRY(fs_new(&scratch, &next, n_ops));
+  FS_TRY(fs_new(&scratch, &item, n));
+  FS_TRY(fs_new(&scratch, &pos, n));
+  for (size_t i = list->at.n; list->at.n > 0 && i < n; i++) {
+    FS_TRY(fs_vec_push(b->ctx, &list->at, FS_NOWHERE));
   }
-  if (status == FSCHED_OK) {
-    memcpy(next, at, n_ops * sizeof *next);
-    for (size_t i = 0; i < n; i++) {
-      uint32_t to = next[list->item.at[i].op]++;
-      item[to] = list->item.at[i];
-      pos[to] = fs_place(&list->at, i);
-    }
-    memcpy(list->item.at, item, n * sizeof *item);
-    for (size_t i = 0; i < list->at.n; i++) {
-      list->at.at[i] = pos[i];
-    }
+  memcpy(next, at, n_ops * sizeof *next);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t to = next[list->item.at[i].op]++;
+    item[to] = list->item.at[i];
+    pos[to] = fs_place(&list->at, i);
   }
-  fs_arena_release(&scratch);
-  return status;
+  memcpy(list->item.at, item, n * sizeof *item);
+  for (size_t i = 0; i < list->at.n; i++) {
+    list->at.at[i] = pos[i];
+  }
+  return FSCHED_OK;
 }
 
 static fs_status copy_items(fsched_builder *b, fsched_graph *g) {

@@ -152,17 +152,15 @@ static void report_self_after(fsched_builder *b, const fsched_graph *g) {
 }
 
 static fs_status sort_graph(fsched_builder *b, fsched_graph *g) {
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   uint32_t *degree;
   uint32_t *heap;
-  fs_status status = fs_new(&scratch, &degree, g->n_ops);
-  status = status == FSCHED_OK ? fs_new(&scratch, &heap, g->n_ops) : status;
-  if (status == FSCHED_OK && sort_ops(g, degree, heap) < g->n_ops) {
+  FS_TRY(fs_new(&scratch, &degree, g->n_ops));
+  FS_TRY(fs_new(&scratch, &heap, g->n_ops));
+  if (sort_ops(g, degree, heap) < g->n_ops) {
     report_cycle(b, g, degree, heap);
   }
-  fs_arena_release(&scratch);
-  return status;
+  return FSCHED_OK;
 }
 
 fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) {

@@ -206,8 +206,7 @@ fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
     return FSCHED_OK;
   }
   racer r = {.b = b, .g = g};
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   fs_ranges_init(&r.ranges, b->ctx);
   fs_status status = find_races(&r, &scratch);
   fs_ranges_release(&r.ranges);
@@ -216,6 +215,5 @@ fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
   fs_vec_free(b->ctx, &r.a);
   fs_vec_free(b->ctx, &r.c);
   fs_vec_free(b->ctx, &r.version);
-  fs_arena_release(&scratch);
   return status;
 }

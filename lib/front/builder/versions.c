@@ -360,13 +360,11 @@ static fs_status run_walk(walk *w, fs_arena *scratch) {
 
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) {
   walk w = {.b = b, .g = g};
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   fs_ranges_init(&w.ranges, b->ctx);
   fs_status status = run_walk(&w, &scratch);
   fs_ranges_release(&w.ranges);
   fs_vec_free(b->ctx, &w.found);
   fs_vec_free(b->ctx, &w.pred);
-  fs_arena_release(&scratch);
   return status;
 }

@@ -261,8 +261,7 @@ static fs_status warn_redundant_after(fsched_builder *b, const fsched_graph *g, 
 
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
   bool exhausted = fs_context_out_of_memory(b->ctx);
-  fs_arena scratch;
-  fs_arena_init(&scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
   fs_status status = FSCHED_OK;
   warn_races(b, g);
   report_rest(b, FS_DIAG_INPLACE, b->inplace_dropped, "'inplace' are not possible");
@@ -275,7 +274,6 @@ fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
   if (status == FSCHED_OK && b->after_given.n > 0) {
     status = warn_redundant_after(b, g, &scratch);
   }
-  fs_arena_release(&scratch);
   if (status == FSCHED_OK && fs_context_out_of_memory(b->ctx) && !exhausted) {
     status = FSCHED_SYSTEM; /* of the text of a warning */
   }

@@ -246,13 +246,11 @@ static fs_status parse_text(fsched_context *ctx, const char *path, const char *t
   }
   uint32_t first = fsched_diag_count(ctx);
   fs_progress_begin(ctx, "read", 3);
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
   fs_status status = parse(&r, path, text, length, is_file, out);
   fs_progress_end(ctx, status);
   fsched_builder_destroy(r.b);
-  fs_arena_release(&arena);
   fs_context_sort(ctx, first);
   return status;
 }

@@ -84,8 +84,7 @@ static bool name_ok(const char *name) {
 }
 
 bool fs_model_text_names_ok(const fs_model *m) {
-  fs_arena arena;
-  fs_arena_init(&arena, m->ctx);
+  FS_SCRATCH(arena, m->ctx);
   fs_names vars, rows;
   fs_names_init(&vars, &arena);
   fs_names_init(&rows, &arena);
@@ -100,6 +99,5 @@ bool fs_model_text_names_ok(const fs_model *m) {
   }
   fs_names_free(&rows);
   fs_names_free(&vars);
-  fs_arena_release(&arena);
   return ok;
 }

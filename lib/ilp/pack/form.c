@@ -238,17 +238,15 @@ static void form_round(former *f) {
 fs_status fs_pack_form(const fs_pack_model *t, int64_t *start, int64_t *address) {
   former f = {.t = t, .start = start, .address = address, .changed = true};
   uint32_t n = t->p->n_residencies, most = n > t->p->n_items ? n : t->p->n_items;
-  fs_arena scratch;
-  fs_arena_init(&scratch, t->ctx);
-  fs_status status = fs_new(&scratch, &f.begin, n);
-  status = status == FSCHED_OK ? fs_new(&scratch, &f.end, n) : status;
-  status = status == FSCHED_OK ? fs_new(&scratch, &f.order, most) : status;
-  status = status == FSCHED_OK ? fs_new(&scratch, &f.done, most) : status;
-  status = status == FSCHED_OK ? fs_new(&scratch, &f.group, 2 * (size_t)n) : status;
-  for (int round = 0; status == FSCHED_OK && f.changed && round < ROUNDS; round++) {
+  FS_SCRATCH(scratch, t->ctx);
+  FS_TRY(fs_new(&scratch, &f.begin, n));
+  FS_TRY(fs_new(&scratch, &f.end, n));
+  FS_TRY(fs_new(&scratch, &f.order, most));
+  FS_TRY(fs_new(&scratch, &f.done, most));
+  FS_TRY(fs_new(&scratch, &f.group, 2 * (size_t)n));
+  for (int round = 0; f.changed && round < ROUNDS; round++) {
     f.changed = false;
     form_round(&f);
   }
-  fs_arena_release(&scratch);
-  return status;
+  return FSCHED_OK;
 }

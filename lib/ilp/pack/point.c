@@ -170,18 +170,16 @@ static bool take_answer(const fs_pack_model *t, const fs_answer *a, int64_t *sta
 
 fs_status fs_pack_model_point(const fs_pack_model *t, const fs_answer *a, int64_t *value,
                               bool *fits) {
-  int64_t *start = NULL, *address = NULL;
-  fs_arena scratch;
-  fs_arena_init(&scratch, t->ctx);
-  fs_status status = fs_new_zero(&scratch, &start, t->p->n_items);
-  status = status == FSCHED_OK ? fs_new_zero(&scratch, &address, t->p->n_residencies) : status;
-  *fits = status == FSCHED_OK && take_answer(t, a, start, address);
-  if (*fits) {
-    status = t->options.address == NULL ? fs_pack_form(t, start, address) : FSCHED_OK;
-    *fits = status == FSCHED_OK && fs_pack_fill(t, start, address, a->choice, value);
+  int64_t *start, *address;
+  FS_SCRATCH(scratch, t->ctx);
+  *fits = false;
+  FS_TRY(fs_new_zero(&scratch, &start, t->p->n_items));
+  FS_TRY(fs_new_zero(&scratch, &address, t->p->n_residencies));
+  if (take_answer(t, a, start, address)) {
+    FS_TRY(t->options.address == NULL ? fs_pack_form(t, start, address) : FSCHED_OK);
+    *fits = fs_pack_fill(t, start, address, a->choice, value);
   }
-  fs_arena_release(&scratch);
-  return status;
+  return FSCHED_OK;
 }
 
 /* --- an answer --- */

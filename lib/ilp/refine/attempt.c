@@ -58,16 +58,14 @@ static bool any_contiguous(const fs_problem *p) {
 
 /* The schedule has copies of its own choice: those that the graph alone does not ask for. */
 static fs_status has_spills(fsched_context *ctx, const fs_schedule *s, bool *yes) {
-  fs_arena arena;
   uint8_t *role;
-  fs_arena_init(&arena, ctx);
-  fs_status status = fs_schedule_copy_roles(s, &arena, &role);
+  FS_SCRATCH(arena, ctx);
   *yes = false;
-  for (uint32_t c = 0; status == FSCHED_OK && c < s->n_copies; c++) {
+  FS_TRY(fs_schedule_copy_roles(s, &arena, &role));
+  for (uint32_t c = 0; c < s->n_copies; c++) {
     *yes = *yes || role[c] == FS_ROLE_SPILL_WRITE || role[c] == FS_ROLE_SPILL_READ;
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }
 
 /* With more possible starts a time-indexed model would have too many terms, and is not begun; nor
@@ -285,37 +283,38 @@ static uint64_t worth(const fs_refiner *r) {
              : STEPS_PER_MS * (1 + fs_min(r->o->time_limit_ns / 1000000, MOST_MS));
 }
 
-/* Is there a schedule of makespan `horizon`?  *open: that could not be found out. */
-static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) {
+static fs_status ask_solver(fs_refiner *r, fs_attempt *a, uint64_t nodes, bool *open) {
   const fs_model *m = fs_attempt_model(a);
-  fs_arena arena;
   int64_t *value;
   fs_solver_result result;
   fs_schedule *s = NULL;
   const char *why;
   fs_decision exists;
   bool taken;
-  uint64_t nodes = fs_refiner_node_limit(r, m), outer = r->soon_ns;
-  fs_arena_init(&arena, r->ctx);
+  FS_SCRATCH(arena, r->ctx);
+  FS_TRY(fs_new_zero(&arena, &value, m->var.n));
+  FS_TRY(fs_refiner_solve(r, m, false, nodes, value, &result));
+  if (result.status == FS_SOLVER_INFEASIBLE) {
+    fs_refiner_raise(r, r->asked + 1);
+    *open = false;
+  } else if (result.found) {
+    FS_TRY(fs_attempt_schedule(a, value, &s, &why, &exists));
+    return s != NULL ? fs_refiner_offer(r, s, &taken) : FSCHED_OK;
+  }
+  return FSCHED_OK;
+}
+
+/* Is there a schedule of makespan `horizon`?  *open: that could not be found out. */
+static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) {
+  uint64_t nodes = fs_refiner_node_limit(r, fs_attempt_model(a)), outer = r->soon_ns;
   uint64_t part = a->pack != NULL ? STRIP_PART : PROBE_PART;
   r->soon_ns = part_of_time(r, part);
   r->silent = true;
   r->asked = horizon;
-  fs_status status = fs_new_zero(&arena, &value, m->var.n);
-  status = status == FSCHED_OK
-               ? fs_refiner_solve(r, m, false, nodes == 0 ? 0 : 1 + nodes / part, value, &result)
-               : status;
-  if (status == FSCHED_OK && result.status == FS_SOLVER_INFEASIBLE) {
-    fs_refiner_raise(r, horizon + 1);
-    *open = false;
-  } else if (status == FSCHED_OK && result.found) {
-    status = fs_attempt_schedule(a, value, &s, &why, &exists);
-    status = status == FSCHED_OK && s != NULL ? fs_refiner_offer(r, s, &taken) : status;
-  }
+  fs_status status = ask_solver(r, a, nodes == 0 ? 0 : 1 + nodes / part, open);
   r->soon_ns = outer;
   r->asked = 0;
   r->silent = false;
-  fs_arena_release(&arena);
   return status;
 }
 
@@ -375,9 +374,6 @@ fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) {
   if (a->problem != NULL && a->exact) {
     FS_TRY(probe_up(r));
   }
-  fs_arena arena;
-  fs_arena_init(&arena, r->ctx);
-  fs_status status = run_rounds(r, a, &arena);
-  fs_arena_release(&arena);
-  return status;
+  FS_SCRATCH(arena, r->ctx);
+  return run_rounds(r, a, &arena);
 }

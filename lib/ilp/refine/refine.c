@@ -51,17 +51,15 @@ void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound
 
 /* The highest addresses of all memories together; only where that is what there is to gain. */
 static fs_status peak_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
-  fs_arena arena;
   uint64_t *peak;
-  fs_arena_init(&arena, r->ctx);
-  fs_status status = fs_new_zero(&arena, &peak, (size_t)r->g->target.n_memories + 1);
-  status = status == FSCHED_OK ? fs_schedule_peaks(r->ctx, s, peak) : status;
+  FS_SCRATCH(arena, r->ctx);
   *sum = 0;
-  for (uint32_t m = 0; status == FSCHED_OK && m < r->g->target.n_memories; m++) {
+  FS_TRY(fs_new_zero(&arena, &peak, (size_t)r->g->target.n_memories + 1));
+  FS_TRY(fs_schedule_peaks(r->ctx, s, peak));
+  for (uint32_t m = 0; m < r->g->target.n_memories; m++) {
     *sum += peak[m];
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }
 
 static fs_status lower_peak(const fs_refiner *r, const fs_schedule *s, bool *lower) {
@@ -137,42 +135,33 @@ static fs_status take_solution(fs_refiner *r, fs_attempt *a) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "there is no model that '%s' could be a solution of", name);
   }
-  fs_arena arena;
-  fs_arena_init(&arena, r->ctx);
+  FS_SCRATCH(arena, r->ctx);
   int64_t *value;
   fs_schedule *s = NULL;
   const char *why = NULL;
   fs_decision exists;
   bool taken = false;
-  fs_status status = fs_new_zero(&arena, &value, m->var.n);
-  status = status == FSCHED_OK
-               ? fs_solution_read(r->ctx, m, name, r->o->solution, r->o->solution_length, value)
-               : status;
-  uint64_t broken = status == FSCHED_OK ? fs_model_broken(m, value) : FS_NONE;
-  if (status == FSCHED_OK && broken != FS_NONE) {
+  FS_TRY(fs_new_zero(&arena, &value, m->var.n));
+  FS_TRY(fs_solution_read(r->ctx, m, name, r->o->solution, r->o->solution_length, value));
+  uint64_t broken = fs_model_broken(m, value);
+  if (broken != FS_NONE) {
     bool bound = broken >= FS_MODEL_BOUND;
-    status = fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
-                     "'%s' is no solution of the model: it breaks %s '%s'", name,
-                     bound ? "the bounds of" : "row",
-                     bound ? m->var.at[broken - FS_MODEL_BOUND].name : m->row.at[broken].name);
+    return fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
+                   "'%s' is no solution of the model: it breaks %s '%s'", name,
+                   bound ? "the bounds of" : "row",
+                   bound ? m->var.at[broken - FS_MODEL_BOUND].name : m->row.at[broken].name);
   }
-  if (status == FSCHED_OK) {
-    status = fs_attempt_schedule(a, value, &s, &why, &exists);
+  FS_TRY(fs_attempt_schedule(a, value, &s, &why, &exists));
+  if (s == NULL) {
+    return fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
+                   "'%s' gives no schedule: %s", name, why == NULL ? "no addresses" : why);
   }
-  if (status == FSCHED_OK && s == NULL) {
-    status = fs_fail(r->ctx, FSCHED_WRONG, FS_DIAG_SOLUTION_WRONG, FS_NOWHERE, NULL,
-                     "'%s' gives no schedule: %s", name, why == NULL ? "no addresses" : why);
-  }
-  if (status == FSCHED_OK && r->best != NULL && s->makespan > r->best->makespan) {
+  if (r->best != NULL && s->makespan > r->best->makespan) {
     fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
               "'%s' has makespan %llu and is not used: the heuristic schedule has %llu", name,
               (unsigned long long)s->makespan, (unsigned long long)r->best->makespan);
   }
-  if (s != NULL && status == FSCHED_OK) {
-    status = fs_refiner_offer(r, s, &taken);
-  }
-  fs_arena_release(&arena);
-  return status;
+  return fs_refiner_offer(r, s, &taken);
 }
 
 /* The choice of what is spilled is dear: its relaxation alone may take all of the time. */
@@ -245,22 +234,19 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
   r.begin_ns = fs_now_ns();
   r.deadline_ns = o->time_limit_ns == 0 ? 0 : r.begin_ns + o->time_limit_ns;
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   r.command = o->solver != NULL ? o->solver : fs_solver_default(&arena);
   fs_status status = r.command == NULL ? FSCHED_SYSTEM : run(&r);
-  fs_arena_release(&arena);
   *schedule = r.best;
-  if (status == FSCHED_OK && r.best != NULL) {
+  FS_TRY(status);
+  if (r.best != NULL) {
     r.best->lower_bound = fs_min(r.bound, r.best->makespan);
     r.best->search_nodes = r.nodes;
     r.best->relaxation = r.relaxation;
     r.best->refined_from = r.before;
   }
-  if (status == FSCHED_OK) {
-    warn(&r);
-  }
-  return status;
+  warn(&r);
+  return FSCHED_OK;
 }
 
 fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_schedule *s,

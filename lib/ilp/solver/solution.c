@@ -515,8 +515,7 @@ static fs_status read_all(reader *r) {
 
 fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *file,
                            const char *text, size_t length, int64_t *value) {
-  fs_arena arena;
-  fs_arena_init(&arena, ctx);
+  FS_SCRATCH(arena, ctx);
   reader r = {.ctx = ctx, .m = m, .text = text, .length = length, .value = value};
   fs_status status = fs_context_add_file(ctx, file, text, length, &r.file);
   if (status == FSCHED_OK) {
@@ -524,6 +523,5 @@ fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *f
     status = status == FSCHED_OK ? read_all(&r) : status;
     fs_names_free(&r.names);
   }
-  fs_arena_release(&arena);
   return status;
 }

@@ -99,14 +99,11 @@ static fs_status place(places *w, uint32_t memory, uint64_t *address, fs_decisio
 fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint32_t memory,
                          uint64_t *address, fs_decision *exists) {
   const fs_memory *m = &t->g->target.memory[memory];
-  fs_arena arena;
   *exists = fs_decided_by(true);
   if (!fs_memory_bounded(m) || !fs_placement_has_addresses(m->placement)) {
     return FSCHED_OK;
   }
-  fs_arena_init(&arena, t->ctx);
+  FS_SCRATCH(arena, t->ctx);
   places w = {.t = t, .d = d, .arena = &arena};
-  fs_status status = place(&w, memory, address, exists);
-  fs_arena_release(&arena);
-  return status;
+  return place(&w, memory, address, exists);
 }

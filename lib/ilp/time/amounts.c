@@ -131,19 +131,16 @@ static fs_status class_of_queues(fs_time_model *t, fs_arena *arena, uint32_t id)
 }
 
 fs_status fs_time_amounts(fs_time_model *t) {
-  fs_arena arena;
-  fs_arena_init(&arena, t->m.ctx);
-  fs_status status = FSCHED_OK;
-  for (uint32_t a = 0; a < t->p->n_amounts && status == FSCHED_OK && !t->full; a++) {
+  FS_SCRATCH(arena, t->m.ctx);
+  for (uint32_t a = 0; a < t->p->n_amounts && !t->full; a++) {
     fs_arena_mark mark = fs_arena_set_mark(&arena);
-    status = amount(t, &arena, a);
+    FS_TRY(amount(t, &arena, a));
     fs_arena_reset(&arena, mark);
   }
-  for (uint32_t c = 0; c < t->p->n_classes && status == FSCHED_OK && !t->full; c++) {
+  for (uint32_t c = 0; c < t->p->n_classes && !t->full; c++) {
     fs_arena_mark mark = fs_arena_set_mark(&arena);
-    status = class_of_queues(t, &arena, c);
+    FS_TRY(class_of_queues(t, &arena, c));
     fs_arena_reset(&arena, mark);
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }

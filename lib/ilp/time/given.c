@@ -170,20 +170,17 @@ static fs_status memory_rows(fs_time_model *t, fs_arena *arena, uint32_t memory)
 
 fs_status fs_time_given(fs_time_model *t) {
   const fs_target *target = &t->p->graph->target;
-  fs_arena arena;
-  fs_arena_init(&arena, t->m.ctx);
-  fs_status status = FSCHED_OK;
-  for (uint32_t k = 0; k < t->n_near_pair && status == FSCHED_OK; k++) {
-    status = end_together(t, t->near_pair[k]);
+  FS_SCRATCH(arena, t->m.ctx);
+  for (uint32_t k = 0; k < t->n_near_pair; k++) {
+    FS_TRY(end_together(t, t->near_pair[k]));
   }
-  for (uint32_t m = 0; m < target->n_memories && status == FSCHED_OK && !t->full; m++) {
+  for (uint32_t m = 0; m < target->n_memories && !t->full; m++) {
     const fs_memory *memory = &target->memory[m];
     if (fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement)) {
       fs_arena_mark mark = fs_arena_set_mark(&arena);
-      status = memory_rows(t, &arena, m);
+      FS_TRY(memory_rows(t, &arena, m));
       fs_arena_reset(&arena, mark);
     }
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }

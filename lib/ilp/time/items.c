@@ -372,22 +372,20 @@ static bool follows(const fs_time_model *t, uint32_t from, uint32_t to) {
 static fs_status order_sink(fs_time_model *t) {
   const fs_problem *p = t->p;
   bool tied = p->fixed != NULL || t->o.rigid != NULL || p->graph->op_start != NULL;
-  fs_arena arena;
-  fs_arena_init(&arena, t->m.ctx);
+  FS_SCRATCH(arena, t->m.ctx);
   fs_tick *path;
-  fs_status status = fs_new_zero(&arena, &path, t->n);
-  for (uint32_t k = t->n; k-- > 0 && status == FSCHED_OK && !t->full;) {
+  FS_TRY(fs_new_zero(&arena, &path, t->n));
+  for (uint32_t k = t->n; k-- > 0 && !t->full;) {
     uint32_t i = p->topo[k];
     for (uint32_t e = p->succ0[i]; e < p->succ0[i + 1]; e++) {
       path[i] = fs_max(path[i], p->time[p->succ[e]] + path[p->succ[e]]);
     }
     fs_tick tail = tied ? 0 : p->tail[i];
     if (p->succ0[i] == p->succ0[i + 1] || tail > path[i]) {
-      status = order(t, i, t->n, p->time[i] + fs_max(tail, path[i]));
+      FS_TRY(order(t, i, t->n, p->time[i] + fs_max(tail, path[i])));
     }
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }
 
 fs_status fs_time_starts(fs_time_model *t) {

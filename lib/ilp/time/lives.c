@@ -264,23 +264,18 @@ static fs_status find_same(fs_time_model *t) {
 fs_status fs_time_lives(fs_time_model *t) {
   const fs_problem *p = t->p;
   FS_TRY(fs_new_zero(&t->arena, &t->life, p->n_residencies));
-  fs_arena arena;
-  fs_arena_init(&arena, t->m.ctx);
-  fs_status status = FSCHED_OK;
-  for (uint32_t r = 0; r < p->n_residencies && status == FSCHED_OK; r++) {
+  FS_SCRATCH(arena, t->m.ctx);
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
     fs_arena_mark mark = fs_arena_set_mark(&arena);
     t->life[r] = (fs_time_life){.begin = p->res_begin_item[r], .var0 = FS_NONE, .over0 = FS_NONE};
-    status = find_ends(t, &arena, r);
-    if (status == FSCHED_OK) {
-      find_span(t, &t->life[r]);
-    }
+    FS_TRY(find_ends(t, &arena, r));
+    find_span(t, &t->life[r]);
     fs_arena_reset(&arena, mark);
   }
-  fs_arena_release(&arena);
-  for (uint32_t r = 0; r < p->n_residencies && status == FSCHED_OK && !t->full; r++) {
-    status = life_variables(t, r);
+  for (uint32_t r = 0; r < p->n_residencies && !t->full; r++) {
+    FS_TRY(life_variables(t, r));
   }
-  return status == FSCHED_OK ? find_same(t) : status;
+  return find_same(t);
 }
 
 bool fs_time_placed(const fs_time_model *t, uint32_t r) {
@@ -390,20 +385,17 @@ static fs_status memory_rows(fs_time_model *t, const holder *h, uint32_t memory)
 
 fs_status fs_time_memories(fs_time_model *t) {
   const fs_target *target = &t->p->graph->target;
-  fs_arena arena;
-  fs_arena_init(&arena, t->m.ctx);
-  fs_status status = FSCHED_OK;
-  for (uint32_t m = 0; m < target->n_memories && status == FSCHED_OK && !t->full; m++) {
+  FS_SCRATCH(arena, t->m.ctx);
+  for (uint32_t m = 0; m < target->n_memories && !t->full; m++) {
     bool contiguous = fs_placement_has_addresses(target->memory[m].placement);
     bool exact = t->o.places == FS_TIME_GIVEN || t->o.places == FS_TIME_POSITIONS;
     if (fs_memory_bounded(&target->memory[m]) && !(contiguous && exact)) {
       fs_arena_mark mark = fs_arena_set_mark(&arena);
       holder h;
-      status = gather(t, &arena, m, &h);
-      status = status == FSCHED_OK ? memory_rows(t, &h, m) : status;
+      FS_TRY(gather(t, &arena, m, &h));
+      FS_TRY(memory_rows(t, &h, m));
       fs_arena_reset(&arena, mark);
     }
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }

@@ -197,11 +197,10 @@ static uint32_t position(const fs_time_model *t, const fs_answer *a, uint32_t r,
 
 static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t *value) {
   const fs_problem *p = t->p;
-  fs_arena arena;
   uint64_t *address;
-  fs_arena_init(&arena, t->m.ctx);
-  fs_status status = push_down(t, a, &arena, &address);
-  for (uint32_t r = 0; r < p->n_residencies && status == FSCHED_OK; r++) {
+  FS_SCRATCH(arena, t->m.ctx);
+  FS_TRY(push_down(t, a, &arena, &address));
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
     if (t->address_var[r] != FS_NONE) {
       value[t->address_var[r]] = (int64_t)(address[r] / t->unit[p->res_memory[r]]);
     }
@@ -209,7 +208,7 @@ static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t 
       value[position(t, a, r, address[r])] = 1;
     }
   }
-  for (size_t k = 0; k < t->pair.n && status == FSCHED_OK; k++) {
+  for (size_t k = 0; k < t->pair.n; k++) {
     const fs_time_pair *pair = &t->pair.at[k];
     span x = life_of(t, a, pair->a), y = life_of(t, a, pair->b);
     uint64_t low = address[pair->a], other = address[pair->b];
@@ -218,8 +217,7 @@ static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t 
       value[same ? pair->same : low < other ? pair->below : pair->above] = 1;
     }
   }
-  fs_arena_release(&arena);
-  return status;
+  return FSCHED_OK;
 }
 
 fs_status fs_time_model_point(const fs_time_model *t, const fs_answer *a, int64_t *value,

@@ -540,8 +540,7 @@ fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_str
               .order = order,
               .out = out,
               .raw = fs_hazards_data_only(s->meta->hazards)};
-  fs_arena scratch;
-  fs_arena_init(&scratch, arena->ctx);
+  FS_SCRATCH(scratch, arena->ctx);
   fs_ranges_init(&f.ranges, arena->ctx);
   fs_status status = find(&f, arena, &scratch);
   fs_ranges_release(&f.ranges);
@@ -549,6 +548,5 @@ fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_str
   fs_vec_free(f.ctx, &f.found);
   fs_vec_free(f.ctx, &f.tag);
   fs_vec_free(f.ctx, &f.want);
-  fs_arena_release(&scratch);
   return status;
 }
