@@ -400,20 +400,15 @@ static fs_status finish(assigner *a) {
 }
 
 static fs_status fit(assigner *a) {
-  fs_arena one;
-  fs_arena two;
-  fs_arena_init(&one, a->ctx);
-  fs_arena_init(&two, a->ctx);
+  FS_SCRATCH(one, a->ctx);
+  FS_SCRATCH(two, a->ctx);
   FS_TRY(fs_new(&a->scratch, &a->latest, a->p.n_items));
   fs_fit_latest(&a->o, &a->l, a->latest);
   fs_tick makespan = 0;
-  fs_status status = try_policies(a, &one, &two, &makespan);
+  FS_TRY(try_policies(a, &one, &two, &makespan));
   fs_arena_release(&two);
-  status =
-      status != FSCHED_OK ? status : fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft);
-  status = status != FSCHED_OK ? status : finish(a);
-  fs_arena_release(&one);
-  return status;
+  FS_TRY(fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft));
+  return finish(a);
 }
 
 /* --- all of it --- */

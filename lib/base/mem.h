@@ -75,6 +75,7 @@ fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *ou
     size_t n;     \
     size_t cap;   \
   }
+typedef FS_VEC(uint32_t) fs_ids;
 fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t need,
                           size_t elem) FS_MUST_USE;
 #define fs_vec_reserve(ctx, v, need) \

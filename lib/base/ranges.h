@@ -25,8 +25,6 @@ typedef struct fs_ranges {
   uint32_t free; /* chain by `left` */
 } fs_ranges;
 
-typedef FS_VEC(uint32_t) fs_ids;
-
 void fs_ranges_init(fs_ranges *r, fsched_context *ctx);
 void fs_ranges_release(fs_ranges *r);
 

@@ -142,14 +142,18 @@ static fs_status fill_queues(fs_schedule *s, const fs_engine *e) {
   return FSCHED_OK;
 }
 
+static fs_status fill_all(fs_schedule *s, const fs_engine *e) {
+  FS_TRY(fill_items(s, e));
+  FS_TRY(fill_residencies(s, e));
+  return fill_queues(s, e);
+}
+
 static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fs_schedule **out) {
   fs_schedule *s;
   FS_TRY(fs_schedule_create(ctx, e->g, &s));
   s->makespan = run_makespan(e);
   s->status = FS_SCHEDULE_FEASIBLE;
-  fs_status status = fill_items(s, e);
-  status = status == FSCHED_OK ? fill_residencies(s, e) : status;
-  status = status == FSCHED_OK ? fill_queues(s, e) : status;
+  fs_status status = fill_all(s, e);
   if (status != FSCHED_OK) {
     fs_schedule_destroy(s);
     return status;

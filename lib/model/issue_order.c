@@ -301,6 +301,18 @@ static fs_status sort_group(fs_order *o, fs_heap *ready, uint32_t *out) {
   return FSCHED_OK;
 }
 
+/* The group that is set, through `out`. */
+static fs_status order_by_edges(fs_order *o, fs_heap *ready) {
+  uint32_t *out;
+  FS_TRY(fs_new(&o->arena, &out, o->n));
+  FS_TRY(collect(o));
+  FS_TRY(find_edges(o));
+  forget(o);
+  FS_TRY(sort_group(o, ready, out));
+  memcpy(o->group, out, o->n * sizeof *out);
+  return FSCHED_OK;
+}
+
 /* Orders the n items at `group`, which begin together. */
 static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
   bool simple = true;
@@ -312,21 +324,11 @@ static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
   }
   fs_arena_mark mark = fs_arena_set_mark(&o->arena);
   fs_heap ready = {0};
-  uint32_t *out = NULL;
   o->group = group;
   o->n = n;
   o->edge.n = 0;
   o->now = o->s->start[group[0]];
-  fs_status status = fs_new(&o->arena, &out, n);
-  status = status == FSCHED_OK ? collect(o) : status;
-  status = status == FSCHED_OK ? find_edges(o) : status;
-  if (status == FSCHED_OK) {
-    forget(o);
-    status = sort_group(o, &ready, out);
-  }
-  if (status == FSCHED_OK) {
-    memcpy(group, out, n * sizeof *out);
-  }
+  fs_status status = order_by_edges(o, &ready);
   fs_vec_free(o->ctx, &ready);
   fs_arena_reset(&o->arena, mark);
   return status;

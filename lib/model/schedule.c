@@ -54,26 +54,38 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
   return in_store(s, r) ? fs_version_kept(g, v) : fs_version_stays(g, v);
 }
 
-/* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
-static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *peak) {
-  /* Ends before begins at equal times; entry id: 2 * residency, odd for a begin. */
-  fs_heap events = {0};
-  FS_SCRATCH(arena, ctx);
-  uint64_t *level = NULL;
-  fs_status status = fs_new_zero(&arena, &level, s->graph->target.n_memories);
-  for (uint32_t r = 0; status == FSCHED_OK && r < s->n_residencies; r++) {
+/* Begins and ends in counted memories; ends before begins at equal times.  The entry's id is 2 *
+ * residency, odd for a begin. */
+static fs_status list_events(fsched_context *ctx, const fs_schedule *s, fs_heap *events) {
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
     const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
     if (!fs_placement_has_addresses(m->placement) && s->res_end[r] > s->res_begin[r]) {
-      status = fs_heap_push(ctx, &events, s->res_begin[r] * 2 + 1, r * 2 + 1);
-      status = status == FSCHED_OK ? fs_heap_push(ctx, &events, s->res_end[r] * 2, r * 2) : status;
+      FS_TRY(fs_heap_push(ctx, events, s->res_begin[r] * 2 + 1, r * 2 + 1));
+      FS_TRY(fs_heap_push(ctx, events, s->res_end[r] * 2, r * 2));
     }
   }
-  while (status == FSCHED_OK && events.n > 0) {
-    uint32_t id = fs_heap_pop(&events).id;
+  return FSCHED_OK;
+}
+
+static fs_status sweep_events(fsched_context *ctx, const fs_schedule *s, fs_heap *events,
+                              uint64_t *peak) {
+  FS_SCRATCH(arena, ctx);
+  uint64_t *level;
+  FS_TRY(fs_new_zero(&arena, &level, s->graph->target.n_memories));
+  FS_TRY(list_events(ctx, s, events));
+  while (events->n > 0) {
+    uint32_t id = fs_heap_pop(events).id;
     uint32_t r = id / 2, m = s->res_memory[r];
     level[m] += id % 2 ? s->res_size[r] : (uint64_t)0 - s->res_size[r];
     peak[m] = fs_max(peak[m], level[m]);
   }
+  return FSCHED_OK;
+}
+
+/* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
+static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *peak) {
+  fs_heap events = {0};
+  fs_status status = sweep_events(ctx, s, &events, peak);
   fs_vec_free(ctx, &events);
   return status;
 }

@@ -220,11 +220,15 @@ static fs_status prepare(placing *l) {
   return find_bound(l);
 }
 
+static fs_status bound_all(placing *l) {
+  FS_TRY(fs_new(&l->arena, &l->address, l->p->n));
+  return prepare(l);
+}
+
 fs_status fs_placement_bound(fsched_context *ctx, const fs_placement *p, uint64_t *bound) {
   placing l = {.ctx = ctx, .p = p};
   fs_arena_init(&l.arena, ctx);
-  fs_status status = fs_new(&l.arena, &l.address, p->n);
-  status = status == FSCHED_OK ? prepare(&l) : status;
+  fs_status status = bound_all(&l);
   *bound = l.bound;
   fs_arena_release(&l.arena);
   return status;

@@ -267,6 +267,11 @@ static fs_status prepare(pairs *p) {
   return fs_new_zero(&p->scratch, &p->taken, p->g->n_args);
 }
 
+static fs_status find_pairs(pairs *p) {
+  FS_TRY(prepare(p));
+  return keep_pairs(p);
+}
+
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new_zero(&b->arena, &g->op_inplace0, (size_t)g->n_ops + 1));
   FS_TRY(fs_new(&b->arena, &g->inplace_out, b->inplaces.item.n));
@@ -274,8 +279,7 @@ fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new_zero(&b->arena, &g->arg_open, g->n_args));
   pairs p = {.b = b, .g = g, .indexed = FS_NONE};
   fs_arena_init(&p.scratch, b->ctx);
-  fs_status status = prepare(&p);
-  status = status == FSCHED_OK ? keep_pairs(&p) : status;
+  fs_status status = find_pairs(&p);
   fs_vec_free(b->ctx, &p.stack);
   fs_arena_release(&p.scratch);
   return status;

@@ -300,30 +300,30 @@ static fs_status read_residency(fs_sparse *p, uint32_t node, uint32_t r) {
   return read_interval(p, value[RES_BEGIN], value[RES_END], &p->s->res_begin[r], &p->s->res_end[r]);
 }
 
-/* The nodes of the residencies by begin, as listed where that is equal. */
-static fs_status sort_residencies(fs_sparse *p, uint32_t node, uint32_t n, uint32_t *sorted) {
-  fs_heap by_begin = {0};
-  fs_status status = FSCHED_OK;
-  for (uint32_t i = 0; status == FSCHED_OK && i < n; i++, node = fs_fields_next(&p->f, node)) {
+static fs_status heap_residencies(fs_sparse *p, uint32_t node, uint32_t n, fs_heap *by_begin,
+                                  uint32_t *nodes) {
+  for (uint32_t i = 0; i < n; i++, node = fs_fields_next(&p->f, node)) {
     uint64_t begin = 0;
     uint32_t pair;
-    sorted[i] = node;
-    status = fs_fields_pairs(&p->f, node, &pair, NULL);
-    uint32_t value = status == FSCHED_OK ? fs_node_get(p->f.doc, node, "begin") : FS_NONE;
+    nodes[i] = node;
+    FS_TRY(fs_fields_pairs(&p->f, node, &pair, NULL));
+    uint32_t value = fs_node_get(p->f.doc, node, "begin");
     if (value != FS_NONE && !fs_node_u64(p->f.doc, value, &begin)) {
       begin = 0; /* reported when it is read */
     }
-    status = status == FSCHED_OK ? fs_heap_push(p->f.ctx, &by_begin, begin, i) : status;
+    FS_TRY(fs_heap_push(p->f.ctx, by_begin, begin, i));
   }
-  if (status == FSCHED_OK) {
-    uint32_t *nodes;
-    status = fs_new(&p->arena, &nodes, n);
-    for (uint32_t i = 0; status == FSCHED_OK && i < n; i++) {
-      nodes[i] = sorted[i];
-    }
-    for (uint32_t i = 0; status == FSCHED_OK && i < n; i++) {
-      sorted[i] = nodes[fs_heap_pop(&by_begin).id];
-    }
+  return FSCHED_OK;
+}
+
+/* The nodes of the residencies by begin, as listed where that is equal. */
+static fs_status sort_residencies(fs_sparse *p, uint32_t node, uint32_t n, uint32_t *sorted) {
+  fs_heap by_begin = {0};
+  uint32_t *nodes;
+  FS_TRY(fs_new(&p->arena, &nodes, n));
+  fs_status status = heap_residencies(p, node, n, &by_begin, nodes);
+  for (uint32_t i = 0; status == FSCHED_OK && i < n; i++) {
+    sorted[i] = nodes[fs_heap_pop(&by_begin).id];
   }
   fs_vec_free(p->f.ctx, &by_begin);
   return status;

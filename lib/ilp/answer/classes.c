@@ -8,19 +8,17 @@
  * often first.  That is a heuristic: with overlapping domains the question is NP-hard. */
 #include "ilp/answer/private.h"
 
-typedef FS_VEC(uint32_t) ids;
-
 typedef struct handing {
   fs_assembly *y;
   const fs_problem *p;
   uint32_t *class_of;
   uint32_t *position; /* per item: in by_start */
   uint32_t *forced;   /* per item: how often it was taken out */
-  ids *fixed;         /* per class: items without a choice, by start; a gang is in each of its */
+  fs_ids *fixed;      /* per class: items without a choice, by start; a gang is in each of its */
   uint32_t *next;     /* per class: the first of those that is still to come */
-  ids *live;          /* per class: what may still run */
-  ids *list;          /* per class: all that is in it */
-  ids homeless, soon;
+  fs_ids *live;       /* per class: what may still run */
+  fs_ids *list;       /* per class: all that is in it */
+  fs_ids homeless, soon;
   uint64_t steps;
 } handing;
 
@@ -39,8 +37,8 @@ static bool has_choice(const fs_problem *p, uint32_t item) {
 
 /* Brings `live` up to an item that is about to come. */
 static fs_status advance(handing *h, uint32_t class, uint32_t item) {
-  ids *live = &h->live[class];
-  const ids *fixed = &h->fixed[class];
+  fs_ids *live = &h->live[class];
+  const fs_ids *fixed = &h->fixed[class];
   size_t n = 0;
   while (h->next[class] < fixed->n && h->position[fixed->at[h->next[class]]] < h->position[item]) {
     FS_TRY(fs_vec_push(h->p->ctx, live, fixed->at[h->next[class]++]));
@@ -54,7 +52,7 @@ static fs_status advance(handing *h, uint32_t class, uint32_t item) {
   return FSCHED_OK;
 }
 
-static uint64_t load_of(const handing *h, const ids *list, uint32_t class, fs_tick now) {
+static uint64_t load_of(const handing *h, const fs_ids *list, uint32_t class, fs_tick now) {
   uint64_t load = 0;
   for (size_t i = 0; i < list->n; i++) {
     load += end_of(h, list->at[i]) > now ? weight(h, list->at[i], class) : 0;
@@ -64,7 +62,7 @@ static uint64_t load_of(const handing *h, const ids *list, uint32_t class, fs_ti
 
 /* Beside what runs at its start, and at the start of each item to come that it then still meets. */
 static fs_status room_now(handing *h, uint32_t class, uint32_t item, bool *room) {
-  const ids *fixed = &h->fixed[class];
+  const fs_ids *fixed = &h->fixed[class];
   FS_TRY(advance(h, class, item));
   *room = load_of(h, &h->live[class], class, start_of(h, item)) < h->p->class_size[class];
   h->soon.n = 0;
@@ -119,7 +117,7 @@ static fs_status hand_fixed(handing *h, uint32_t item) {
 /* What the class holds at `now`; `inside`: of those that began before. */
 static uint64_t load_at(handing *h, uint32_t class, fs_tick now, bool inside) {
   uint64_t load = 0;
-  const ids *list = &h->list[class];
+  const fs_ids *list = &h->list[class];
   h->steps += list->n;
   for (size_t i = 0; i < list->n; i++) {
     uint32_t x = list->at[i];
@@ -131,7 +129,7 @@ static uint64_t load_at(handing *h, uint32_t class, fs_tick now, bool inside) {
 
 /* Is there room for an item as long as it runs?  Else *at is a time when there is not. */
 static bool has_room(handing *h, uint32_t class, uint32_t item, fs_tick *at) {
-  const ids *list = &h->list[class];
+  const fs_ids *list = &h->list[class];
   uint64_t most = h->p->class_size[class];
   fs_tick start = start_of(h, item), end = end_of(h, item);
   *at = start;
@@ -153,7 +151,7 @@ static bool has_room(handing *h, uint32_t class, uint32_t item, fs_tick *at) {
 
 /* One with a choice that is there at a time, that was taken out least often; FS_NONE for none. */
 static uint32_t victim(const handing *h, uint32_t class, fs_tick at) {
-  const ids *list = &h->list[class];
+  const fs_ids *list = &h->list[class];
   uint32_t best = FS_NONE;
   for (size_t i = 0; i < list->n; i++) {
     uint32_t x = list->at[i];
@@ -166,7 +164,7 @@ static uint32_t victim(const handing *h, uint32_t class, fs_tick at) {
 }
 
 static void take_out(handing *h, uint32_t class, uint32_t item) {
-  ids *list = &h->list[class];
+  fs_ids *list = &h->list[class];
   size_t n = 0;
   for (size_t i = 0; i < list->n; i++) {
     if (list->at[i] != item) {
@@ -177,7 +175,7 @@ static void take_out(handing *h, uint32_t class, uint32_t item) {
 }
 
 /* Takes out of a class what is in the way; *cost is how often that was done before, and n. */
-static fs_status clear(handing *h, uint32_t class, uint32_t item, ids *out, uint64_t *cost) {
+static fs_status clear(handing *h, uint32_t class, uint32_t item, fs_ids *out, uint64_t *cost) {
   fs_tick at;
   while (*cost != UINT64_MAX && !has_room(h, class, item, &at)) {
     uint32_t x = victim(h, class, at);

@@ -195,14 +195,18 @@ static fs_status check_fits(fs_problem_draft *d, bool *fits) {
   return FSCHED_OK;
 }
 
+static fs_status build_fitting(fs_problem_draft *d, bool *fits) {
+  FS_TRY(build(d));
+  return check_fits(d, fits);
+}
+
 fs_status fs_problem_from_graph(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                                 fs_tick lower_bound, fs_problem **out) {
   fs_problem_draft d;
   bool fits = true;
   *out = NULL;
   FS_TRY(fs_problem_draft_begin(&d, ctx, g));
-  fs_status status = build(&d);
-  status = status == FSCHED_OK ? check_fits(&d, &fits) : status;
+  fs_status status = build_fitting(&d, &fits);
   d.p->horizon = horizon;
   d.p->lower_bound = lower_bound;
   return fs_problem_draft_end(&d, status, fits, out);

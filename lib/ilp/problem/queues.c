@@ -109,32 +109,36 @@ static const uint32_t *queues_of(const split *s, uint32_t item, uint32_t *n) {
   return s->t->domain_queue + s->t->domain_queue0[domain];
 }
 
-static fs_status list_choices(split *s) {
+static fs_status fill_choices(split *s, fs_ids *list) {
   const fsched_graph *g = s->d->g;
   fs_problem *p = s->d->p;
-  FS_VEC(uint32_t) list = {0};
   uint32_t *seen;
-  fs_status status = FSCHED_OK;
   FS_TRY(fs_new_none(&s->d->scratch, &seen, p->n_classes));
-  for (uint32_t i = 0; i < p->n_items && status == FSCHED_OK; i++) {
+  for (uint32_t i = 0; i < p->n_items; i++) {
     uint32_t n;
     const uint32_t *queue = queues_of(s, i, &n);
-    p->choice0[i] = (uint32_t)list.n;
+    p->choice0[i] = (uint32_t)list->n;
     p->gang[i] = i < g->n_ops && g->op_gang[i] != FS_NONE;
-    for (uint32_t k = 0; k < n && status == FSCHED_OK; k++) {
+    for (uint32_t k = 0; k < n; k++) {
       uint32_t class = s->class_of[queue[k]];
       if (seen[class] != i) {
         seen[class] = i;
-        status = fs_vec_push(p->ctx, &list, class);
+        FS_TRY(fs_vec_push(p->ctx, list, class));
       }
     }
   }
-  p->choice0[p->n_items] = (uint32_t)list.n;
-  status = status == FSCHED_OK ? fs_new(&p->arena, &p->choice, list.n) : status;
-  if (status == FSCHED_OK && list.n > 0) {
-    memcpy(p->choice, list.at, list.n * sizeof *p->choice);
+  p->choice0[p->n_items] = (uint32_t)list->n;
+  FS_TRY(fs_new(&p->arena, &p->choice, list->n));
+  if (list->n > 0) {
+    memcpy(p->choice, list->at, list->n * sizeof *p->choice);
   }
-  fs_vec_free(p->ctx, &list);
+  return FSCHED_OK;
+}
+
+static fs_status list_choices(split *s) {
+  fs_ids list = {0};
+  fs_status status = fill_choices(s, &list);
+  fs_vec_free(s->d->p->ctx, &list);
   return status;
 }
 

@@ -93,28 +93,34 @@ static fs_status fill_items(fs_finder *d) {
   return FSCHED_OK;
 }
 
-static fs_status fill_edges(fs_finder *d) {
+static fs_status fill_preds(fs_finder *d, fs_ids *pred) {
   const fs_problem *p = d->p;
   fs_problem *q = &d->w->p;
   const uint32_t *local = d->f->local_item;
-  fs_ids pred = {0};
-  fs_status status = fs_new_zero(&q->arena, &q->pred0, (size_t)q->n_items + 1);
-  for (uint32_t i = 0; i < q->n_items && status == FSCHED_OK; i++) {
+  FS_TRY(fs_new_zero(&q->arena, &q->pred0, (size_t)q->n_items + 1));
+  for (uint32_t i = 0; i < q->n_items; i++) {
     uint32_t item = d->w->item[i];
     for (uint32_t e = item == FS_NONE ? 0 : p->pred0[item];
-         item != FS_NONE && e < p->pred0[item + 1] && status == FSCHED_OK; e++) {
+         item != FS_NONE && e < p->pred0[item + 1]; e++) {
       uint32_t from = local[p->pred[e]];
       if (from != FS_NONE) {
-        status = fs_vec_push(p->ctx, &pred, from);
+        FS_TRY(fs_vec_push(p->ctx, pred, from));
       }
     }
-    q->pred0[i + 1] = q->n_edges = (uint32_t)pred.n;
+    q->pred0[i + 1] = q->n_edges = (uint32_t)pred->n;
   }
-  status = status == FSCHED_OK ? fs_new(&q->arena, &q->pred, pred.n) : status;
-  if (status == FSCHED_OK && pred.n > 0) {
-    memcpy(q->pred, pred.at, pred.n * sizeof *q->pred);
+  FS_TRY(fs_new(&q->arena, &q->pred, pred->n));
+  if (pred->n > 0) {
+    memcpy(q->pred, pred->at, pred->n * sizeof *q->pred);
   }
-  fs_vec_free(p->ctx, &pred);
+  return FSCHED_OK;
+}
+
+static fs_status fill_edges(fs_finder *d) {
+  fs_problem *q = &d->w->p;
+  fs_ids pred = {0};
+  fs_status status = fill_preds(d, &pred);
+  fs_vec_free(d->p->ctx, &pred);
   FS_TRY(status);
   return fs_group_turn(&q->arena, q->pred0, q->pred, q->n_items, q->n_items, &q->succ0, &q->succ);
 }

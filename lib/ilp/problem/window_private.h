@@ -6,8 +6,6 @@
 
 #include "ilp/problem/window.h"
 
-typedef FS_VEC(uint32_t) fs_ids;
-
 typedef struct fs_finder {
   fs_frame *f;
   fs_window *w;

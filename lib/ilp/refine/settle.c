@@ -139,6 +139,23 @@ static fs_status offer(settler *s) {
   return schedule == NULL ? FSCHED_OK : fs_refiner_offer(s->r, schedule, &taken);
 }
 
+static fs_status solve_model(settler *s, const fs_pack_model *t) {
+  int64_t *value;
+  fs_answer *answer;
+  fs_solver_result result;
+  bool start;
+  FS_TRY(fs_new_zero(&s->arena, &value, fs_pack_model_of(t)->var.n));
+  FS_TRY(fs_pack_model_point(t, &s->answer, value, &start));
+  s->r->silent = true;
+  FS_TRY(fs_refiner_solve(s->r, fs_pack_model_of(t), start, 0, value, &result));
+  if (!result.found) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_pack_model_answer(t, s->p, value, &answer));
+  s->answer.address = answer->address;
+  return offer(s);
+}
+
 /* The model, for one memory with few rectangles. */
 static fs_status solve(settler *s, uint32_t memory) {
   fs_pack_options o = {
@@ -148,23 +165,7 @@ static fs_status solve(settler *s, uint32_t memory) {
   if (t == NULL) {
     return FSCHED_OK;
   }
-  int64_t *value;
-  fs_answer *answer;
-  fs_solver_result result;
-  bool start;
-  fs_status status = fs_new_zero(&s->arena, &value, fs_pack_model_of(t)->var.n);
-  status = status == FSCHED_OK ? fs_pack_model_point(t, &s->answer, value, &start) : status;
-  s->r->silent = true;
-  status = status == FSCHED_OK
-               ? fs_refiner_solve(s->r, fs_pack_model_of(t), start, 0, value, &result)
-               : status;
-  if (status == FSCHED_OK && result.found) {
-    status = fs_pack_model_answer(t, s->p, value, &answer);
-    if (status == FSCHED_OK) {
-      s->answer.address = answer->address;
-      status = offer(s);
-    }
-  }
+  fs_status status = solve_model(s, t);
   fs_pack_model_destroy(t);
   return status;
 }

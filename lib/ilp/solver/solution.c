@@ -513,15 +513,17 @@ static fs_status read_all(reader *r) {
                                             : FSCHED_BAD_INPUT;
 }
 
+static fs_status read_text(reader *r, fs_arena *arena) {
+  FS_TRY(prepare(r, arena));
+  return read_all(r);
+}
+
 fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *file,
                            const char *text, size_t length, int64_t *value) {
   FS_SCRATCH(arena, ctx);
   reader r = {.ctx = ctx, .m = m, .text = text, .length = length, .value = value};
-  fs_status status = fs_context_add_file(ctx, file, text, length, &r.file);
-  if (status == FSCHED_OK) {
-    status = prepare(&r, &arena);
-    status = status == FSCHED_OK ? read_all(&r) : status;
-    fs_names_free(&r.names);
-  }
+  FS_TRY(fs_context_add_file(ctx, file, text, length, &r.file));
+  fs_status status = read_text(&r, &arena);
+  fs_names_free(&r.names);
   return status;
 }

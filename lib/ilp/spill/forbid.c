@@ -231,6 +231,7 @@ static fs_status forbid_starts(core *c) {
 
 static fs_status forbid(core *c) {
   bool any;
+  FS_TRY(fs_spill_draft_begin(c->t, &c->d));
   FS_TRY(fs_spill_lives(c->t, c->value, false, &c->d));
   FS_TRY(fs_new_zero(&c->d.arena, &c->address, c->d.life.n));
   if (c->d.wrong) {
@@ -245,8 +246,7 @@ static fs_status forbid(core *c) {
 
 fs_status fs_spill_model_forbid(fs_spill_model *t, const int64_t *value) {
   core c = {.t = t, .value = value};
-  fs_status status = fs_spill_draft_begin(t, &c.d);
-  status = status == FSCHED_OK ? forbid(&c) : status;
+  fs_status status = forbid(&c);
   fs_vec_free(t->ctx, &c.member);
   fs_spill_draft_end(&c.d);
   return status;
