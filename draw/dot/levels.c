@@ -62,6 +62,7 @@ fs_status fs_place_effort(fs_picture *p, uint64_t *effort) {
   return FSCHED_OK;
 }
 
+/* A node is there once. */
 static int by_key(const void *a, const void *b) {
   const fs_key *x = a, *y = b;
   if (x->level != y->level) {

@@ -90,6 +90,7 @@ static int by_ends(const void *a, const void *b) {
   return (x->why > y->why) - (x->why < y->why);
 }
 
+/* Equal ones are equal in every member. */
 static int by_version(const void *a, const void *b) {
   const fs_pic_end *x = a, *y = b;
   if (x->version != y->version) {

@@ -219,6 +219,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
 
 /* The whole program */
 
+/* A queue is there once. */
 static int compare_queues(const void *a, const void *b) {
   const fs_queue_waits *x = a, *y = b;
   if (x->waits != y->waits) {

@@ -8,6 +8,8 @@
 #include "base/context.h"
 #include "base/futex.h"
 
+/* Equal ones are equal in every member.  A timeline is found by its address; a fence promises no
+ * order among its timelines. */
 static int by_timeline(const void *a, const void *b) {
   const fsched_fence_point *x = a, *y = b;
   uintptr_t s = (uintptr_t)x->timeline, t = (uintptr_t)y->timeline;

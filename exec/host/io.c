@@ -178,6 +178,7 @@ static void add_ranges(const range_maker *r) {
   }
 }
 
+/* Equal ones are equal in every member. */
 static int by_begin(const void *a, const void *b) {
   const fs_byte_range *x = a, *y = b;
   return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)

@@ -8,6 +8,7 @@ typedef struct entry {
   uint32_t physical, use, barrier;
 } entry;
 
+/* A barrier is there once. */
 static int by_use(const void *a, const void *b) {
   const entry *x = a, *y = b;
   return x->physical != y->physical ? (x->physical > y->physical) - (x->physical < y->physical)

@@ -102,6 +102,7 @@ static fs_tick heads_and_tails(fs_bounds *b) {
   return longest;
 }
 
+/* Equal ones are equal in every member. */
 static int by_tail(const void *a, const void *b) {
   const fs_bounds_job *x = a, *y = b;
   return x->tail != y->tail   ? (x->tail < y->tail ? 1 : -1)

@@ -13,14 +13,19 @@ typedef struct change {
   uint64_t size;
 } change;
 
-/* What ends at a time has gone when others begin. */
+/* What ends at a time has gone when others begin.  Equal ones are equal in every member. */
 static int in_time(const void *a, const void *b) {
   const change *x = a, *y = b;
   if (x->time != y->time) {
     return x->time < y->time ? -1 : 1;
   }
-  return x->begins != y->begins ? (x->begins ? 1 : -1)
-                                : (x->memory > y->memory) - (x->memory < y->memory);
+  if (x->begins != y->begins) {
+    return x->begins ? 1 : -1;
+  }
+  if (x->memory != y->memory) {
+    return x->memory < y->memory ? -1 : 1;
+  }
+  return x->size < y->size ? -1 : x->size > y->size;
 }
 
 static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *per_memory) {

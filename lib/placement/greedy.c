@@ -59,6 +59,7 @@ static fs_status sort_order(greedy *g) {
   return FSCHED_OK;
 }
 
+/* Equal ones are equal in every member. */
 static int by_low(const void *a, const void *b) {
   const span *x = a, *y = b;
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);

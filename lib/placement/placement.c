@@ -162,6 +162,7 @@ typedef struct change {
   bool begins;
 } change;
 
+/* Equal ones are equal in every member. */
 static int by_time(const void *a, const void *b) {
   const change *x = a, *y = b;
   if (x->time != y->time) {

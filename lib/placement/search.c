@@ -325,6 +325,7 @@ static bool shares_last(const search *s, uint32_t i, uint64_t last) {
   return any;
 }
 
+/* No two rectangles have one rank. */
 static int by_address(const void *a, const void *b) {
   const option *x = a, *y = b;
   if (x->address != y->address) {

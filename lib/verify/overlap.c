@@ -16,6 +16,7 @@ fs_status fs_voverlap_init(fs_arena *arena, const fs_stream *s, fs_voverlap *o) 
   return fs_new(arena, &o->open, longest);
 }
 
+/* The places lie in one array, so that equal ones are in its order. */
 static int by_place(const void *a, const void *b) {
   const fs_stream_place *x = *(const fs_stream_place *const *)a;
   const fs_stream_place *y = *(const fs_stream_place *const *)b;

@@ -5,6 +5,7 @@
 
 #include "fsched/graph.h"
 
+/* Equal ones are equal in every member. */
 static int compare_points(const void *a, const void *b) {
   const fs_copy_point *x = a, *y = b;
   return x->size != y->size ? (x->size > y->size) - (x->size < y->size)

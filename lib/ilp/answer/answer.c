@@ -69,6 +69,7 @@ typedef struct moment {
   uint32_t rank, item;
 } moment;
 
+/* No two items have one rank. */
 static int by_start(const void *a, const void *b) {
   const moment *x = a, *y = b;
   if (x->start != y->start) {

@@ -64,6 +64,7 @@ typedef struct change {
 } change;
 typedef FS_VEC(change) changes;
 
+/* Equal ones are equal in every member. */
 static int in_time(const void *a, const void *b) {
   const change *x = a, *y = b;
   if (x->moment != y->moment) {

@@ -81,6 +81,7 @@ typedef struct term {
   double coef;
 } term;
 
+/* A row has each column once. */
 static int by_group(const void *a, const void *b) {
   const term *x = a, *y = b;
   return x->group != y->group ? x->group - y->group : x->col - y->col;

@@ -105,6 +105,7 @@ void fs_model_add_known(fs_model *m, int64_t amount) {
   row->high = infinite(row->high) ? row->high : plus(row->high, -clamp(amount));
 }
 
+/* Equal ones are equal in every member. */
 static int by_var(const void *a, const void *b) {
   const fs_model_term *x = a, *y = b;
   return x->var != y->var ? (x->var > y->var ? 1 : -1) : (x->coef > y->coef) - (x->coef < y->coef);

@@ -31,6 +31,7 @@
 
 /* ---- the frame */
 
+/* No two items have one rank. */
 static int by_moment(const void *a, const void *b) {
   const fs_frame_moment *x = a, *y = b;
   if (x->start != y->start) {

@@ -13,6 +13,7 @@
 
 #include "ilp/windows/private.h"
 
+/* Equal ones are equal in every member. */
 static int by_time(const void *a, const void *b) {
   const fs_wevent *x = a, *y = b;
   if (x->time != y->time) {

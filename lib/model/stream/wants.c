@@ -72,6 +72,7 @@ typedef struct sorted {
   fs_want want;
 } sorted;
 
+/* A position stands for one item, so that equal ones are equal in every member. */
 static int compare_sorted(const void *a, const void *b) {
   const sorted *x = a, *y = b;
   if (x->position != y->position) {

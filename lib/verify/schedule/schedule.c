@@ -51,6 +51,7 @@ const char *fs_vsched_residency(const fs_vsched *v, uint32_t r, char text[FS_SNA
   return text;
 }
 
+/* Equal ones are equal in every member. */
 static int compare_events(const void *a, const void *b) {
   const fs_vevent *x = a, *y = b;
   if (x->time != y->time) {

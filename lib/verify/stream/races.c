@@ -26,6 +26,7 @@ typedef struct racer {
   uint64_t steps;
 } racer;
 
+/* Equal ones are equal in every member. */
 static int compare_races(const void *x, const void *y) {
   const race *p = x, *q = y;
   if (p->a != q->a) {

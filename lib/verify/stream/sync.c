@@ -111,6 +111,7 @@ typedef struct use {
   uint32_t physical, use, barrier;
 } use;
 
+/* A barrier is there once. */
 static int compare_uses(const void *a, const void *b) {
   const use *x = a, *y = b;
   if (x->physical != y->physical) {
