@@ -83,7 +83,7 @@ static fs_status sweep_events(fsched_context *ctx, const fs_schedule *s, fs_heap
 }
 
 /* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
-static fs_status counted_peaks(fsched_context *ctx, const fsched_schedule *s, uint64_t *peak) {
+static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *peak) {
   fs_heap events = {0};
   fs_status status = sweep_events(ctx, s, &events, peak);
   fs_vec_free(ctx, &events);
