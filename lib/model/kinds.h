@@ -19,10 +19,9 @@
 #define FS_COUNT_ROW_(...) +1
 /* A table of words and how many they are, as two arguments. */
 #define FS_WORDS(table) (table), sizeof(table) / sizeof((table)[0])
-/* The set of the members for which a column says yes, and whether a number is in it: what is no
- * member is not. */
+/* The set of the members for which a column says yes, and whether a member is in it. */
 #define FS_IF_(yes, member) | (unsigned)(yes) << (member)
-#define FS_IN_(member, set) ((unsigned)(member) < 32 && ((0u set) >> (member)&1u) != 0)
+#define FS_IN_(member, set) (((0u set) >> ((member)&31u) & 1u) != 0)
 
 /* How commands of different queues are ordered.  X(ID, "word", waits, barriers, stops):
  * waits     commands wait for epochs of axes, and signal with a scope;
