@@ -135,7 +135,14 @@ grep '^\.SS' "$pages/fsched-stream.5" | grep -o '[0-9][0-9]*\. [a-z_]*' | sed 's
 expect "fsched-stream(5) has the sections in order" same sections named
 
 # The keys of graph files and of the JSON forms are in their pages.
-grep -h -o '{"[a-z_]*", \(false\|true\)}' "$TOP"/lib/front/graph_file/*.c | sed 's/{"//; s/".*//' | sort -u >keys
+# row_words TABLE: the words of a table in lib/model/kinds.h.
+row_words() {
+  sed -n "/^#define $1(X)/,/[^\\\\]\$/s/^  X([A-Z_]*, \"\([a-z_]*\)\".*/\1/p" "$TOP/lib/model/kinds.h"
+}
+{
+  grep -h -o '{"[a-z_]*", \(false\|true\)}' "$TOP"/lib/front/graph_file/*.c | sed 's/{"//; s/".*//'
+  row_words FS_TAGS
+} | sort -u >keys
 expect "graph files have keys" [ "$(grep -c . keys)" -gt 50 ]
 while read -r key; do
   expect "fsched-graph(5) explains $key" grep -qw -e "$key" "$pages/fsched-graph.5"
