@@ -430,6 +430,8 @@ static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
 fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_sync *sync,
                          fsched_program **out) {
   assert(sync->schedule == s && sync->n_axes == s->n_queues + s->graph->n_gangs);
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
+  assert(sync->queue_command0 != NULL && sync->frontier0 != NULL);
   fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};
   FS_SCRATCH(arena, ctx);
   fs_status status = run(&c, &arena, out);

@@ -10,6 +10,7 @@
 #include "model/stream/stream.h"
 #include "model/sync.h"
 
+/* Requires a schedule with commands that fs_waits_run has numbered. */
 fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_sync *sync,
                          fsched_program **out) FS_MUST_USE;
 

@@ -38,6 +38,7 @@ static fs_status check_count(fsched_context *ctx, const char *section, uint64_t 
 }
 
 fs_status fs_draft_alloc(fs_draft *d) {
+  assert(d->bytes == NULL);
   if (!fs_host_little_endian()) {
     return fs_fail(d->ctx, FSCHED_SYSTEM, FS_DIAG_STREAM_HOST, FS_NOWHERE, NULL,
                    "programs are little-endian and cannot be made on a big-endian machine");
@@ -74,6 +75,7 @@ fs_status fs_draft_alloc(fs_draft *d) {
 }
 
 uint32_t fs_draft_string(fs_draft *d, const char *text) {
+  FS_ASSERT_SLOW(d->bytes != NULL || text == NULL);
   if (text == NULL) {
     return FS_NONE;
   }
@@ -107,6 +109,7 @@ static void write_header(fs_draft *d) {
 
 fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool mapped,
                           fsched_program **out) {
+  assert(bytes != NULL && size > 0);
   fsched_program *p = fs_realloc(ctx, NULL, 0, sizeof *p);
   if (p == NULL) {
     return FSCHED_SYSTEM;
@@ -117,7 +120,7 @@ fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool ma
 }
 
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) {
-  assert(d->string_end == d->n_strings);
+  assert(d->bytes != NULL && d->string_end == d->n_strings);
   if (d->bad_text != NULL) {
     return fs_fail(d->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_STRING, FS_NOWHERE, NULL,
                    "the name '%s' is not UTF-8", d->bad_text);

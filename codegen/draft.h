@@ -23,11 +23,14 @@ typedef struct fs_draft {
 #undef FS_DRAFT_SECTION_
 } fs_draft;
 
-/* Requires the counts.  Errors: FSCHED_SYSTEM (too large, out of memory), reported. */
+/* Requires the counts, and that this was not called before.  Errors: FSCHED_SYSTEM (too large, out
+ * of memory), reported. */
 fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
-/* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE. */
+/* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE.  Requires
+ * that fs_draft_alloc was called. */
 uint32_t fs_draft_string(fs_draft *d, const char *text);
-/* Writes the header and hands the bytes over to a new program, whose view is set.
+/* Writes the header and hands the bytes over to a new program, whose view is set.  Requires that
+ * fs_draft_alloc was called, and that the strings fill their section.
  * Errors: FSCHED_BAD_INPUT for a text that is not UTF-8, reported; FSCHED_SYSTEM. */
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
 /* Frees what was not handed over. */
@@ -37,11 +40,14 @@ void fs_draft_drop(fs_draft *d);
 static inline uint64_t fs_string_bytes(const char *text) {
   return text == NULL ? 0 : (uint64_t)strlen(text) + 1;
 }
+/* Requires an offset that is aligned. */
 static inline uint64_t fs_section_end(uint64_t offset, uint64_t bytes) {
+  FS_ASSERT_SLOW(offset % 8 == 0);
   return fs_align_up(offset + bytes, 8);
 }
 /* The records are little-endian and used in place. */
 static inline bool fs_host_little_endian(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; }
+/* Requires bytes. */
 fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool mapped,
                           fsched_program **out) FS_MUST_USE;
 

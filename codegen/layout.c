@@ -65,6 +65,7 @@ static fs_status assign(fs_layout *l, const uint8_t *written) {
 }
 
 fs_status fs_layout_make(fs_arena *arena, const fs_schedule *s, fs_layout *out) {
+  assert(s->res_memory != NULL || s->n_residencies == 0);
   const fsched_graph *g = s->graph;
   uint32_t n = g->n_versions;
   uint8_t *written;
@@ -85,6 +86,8 @@ fs_status fs_layout_make(fs_arena *arena, const fs_schedule *s, fs_layout *out) 
 }
 
 fs_spot fs_layout_home(const fs_layout *l, uint32_t version, uint32_t residency) {
+  FS_ASSERT_SLOW(version < l->s->graph->n_versions &&
+                 (residency == FS_NONE || residency < l->s->n_residencies));
   const fsched_graph *g = l->s->graph;
   uint32_t memory = fs_version_memory(g, version);
   if (roomy(&g->target.memory[memory])) {
@@ -95,6 +98,8 @@ fs_spot fs_layout_home(const fs_layout *l, uint32_t version, uint32_t residency)
 }
 
 fs_spot fs_layout_store(const fs_layout *l, uint32_t version, uint32_t residency) {
+  FS_ASSERT_SLOW(version < l->s->graph->n_versions &&
+                 (residency == FS_NONE || residency < l->s->n_residencies));
   const fsched_graph *g = l->s->graph;
   uint32_t memory = spill_store(g, version);
   assert(memory != FS_NONE);
@@ -120,12 +125,14 @@ static fs_spot find_spot(const fs_layout *l, uint32_t version, uint32_t store_re
 }
 
 fs_spot fs_layout_given(const fs_layout *l, uint32_t version) {
+  assert(version < l->s->graph->n_versions);
   return fs_version_given(l->s->graph, version)
              ? find_spot(l, version, l->first_store_res[version], l->first_res[version])
              : (fs_spot){FS_NONE, 0};
 }
 
 fs_spot fs_layout_kept(const fs_layout *l, uint32_t version) {
+  assert(version < l->s->graph->n_versions);
   return fs_version_kept(l->s->graph, version)
              ? find_spot(l, version, l->last_store_res[version], l->last_res[version])
              : (fs_spot){FS_NONE, 0};

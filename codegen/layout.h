@@ -27,15 +27,20 @@ typedef struct fs_layout {
   uint64_t *extent; /* per memory: past the highest address in use */
 } fs_layout;
 
-/* Arrays live in `arena`.  O(versions + residencies).  Errors: FSCHED_SYSTEM. */
+/* Arrays live in `arena`.  Requires a schedule whose residencies are known.  O(versions +
+ * residencies).  Errors: FSCHED_SYSTEM. */
 fs_status fs_layout_make(fs_arena *arena, const fs_schedule *s, fs_layout *out) FS_MUST_USE;
 
-/* Where an access with this residency (FS_NONE in unbounded memories) finds the version. */
+/* Where an access with this residency (FS_NONE in unbounded memories) finds the version.  Requires
+ * a version, and a residency or none. */
 fs_spot fs_layout_home(const fs_layout *l, uint32_t version, uint32_t residency);
-/* Where a copy with this store residency (FS_NONE in unbounded stores) finds it. */
+/* Where a copy with this store residency (FS_NONE in unbounded stores) finds it.  Requires a
+ * version, and a residency or none. */
 fs_spot fs_layout_store(const fs_layout *l, uint32_t version, uint32_t residency);
-/* Where the content of a given version is before, and of a kept version after, all commands. */
+/* Where the content of a given version is before, and of a kept version after, all commands.
+ * Requires a version. */
 fs_spot fs_layout_given(const fs_layout *l, uint32_t version);
+/* Requires a version. */
 fs_spot fs_layout_kept(const fs_layout *l, uint32_t version);
 
 #endif

@@ -22,6 +22,7 @@ static fs_status group_lanes(fs_arena *arena, const fs_sync *sync, bool memory, 
 
 fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
                          const fs_layout *layout, fs_places *out) {
+  assert(sync->lane != NULL || sync->n_lanes == 0);
   *out = (fs_places){.s = s, .sync = sync, .layout = layout};
   FS_TRY(group_lanes(arena, sync, true, s->n_residencies, &out->res_lane0, &out->res_lane));
   FS_TRY(group_lanes(arena, sync, false, s->n_items, &out->item_lane0, &out->item_lane));
@@ -171,6 +172,7 @@ static uint32_t places_of_copy(fs_places *p, uint32_t item, fs_stream_place *out
 }
 
 uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out) {
+  FS_ASSERT_SLOW(item < p->s->n_items);
   p->list++;
   return fs_item_is_copy(p->s, item) ? places_of_copy(p, item, out) : places_of_op(p, item, out);
 }

@@ -20,9 +20,11 @@ typedef struct fs_places {
   uint32_t list;
 } fs_places;
 
+/* Requires the lanes of the schedule. */
 fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
                          const fs_layout *layout, fs_places *out) FS_MUST_USE;
-/* Writes the places of an item to `out` and returns their number; with NULL only counts. */
+/* Writes the places of an item to `out` and returns their number; with NULL only counts.  Requires
+ * an item of the schedule. */
 uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out);
 
 #endif

@@ -21,6 +21,7 @@ static void put_line(fs_text *t, uint32_t index) {
 static void put_end(fs_text *t, uint32_t n) { fs_text_puts(t, n == 0 ? "]" : "\n ]"); }
 
 const char *fs_item_kind_name(const fs_schedule *s, uint32_t item) {
+  assert(item < s->n_items);
   if (!fs_item_is_copy(s, item)) {
     return "op";
   }

@@ -5,6 +5,7 @@
 
 #include "model/handle.h"
 
+/* Requires an item of the schedule. */
 const char *fs_item_kind_name(const fs_schedule *s, uint32_t item);
 
 /* Appends an object; its members stand on lines that begin with `indent` and a space. */

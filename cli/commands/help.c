@@ -94,6 +94,7 @@ static void command_text(fs_text *t, fs_cmd command) {
 }
 
 void fs_help_text(fs_text *t, fs_cmd command) {
+  assert(command <= FS_CMD_COUNT);
   if (command != FS_CMD_COUNT) {
     command_text(t, command);
     return;

@@ -27,6 +27,7 @@ const fs_option_info fs_option_table[FS_OPTION_COUNT] = {
 };
 
 bool fs_parse_u64(const char *text, uint64_t *value) {
+  assert(text != NULL);
   uint64_t v = 0;
   if (*text == '\0') {
     return false;
@@ -43,6 +44,7 @@ bool fs_parse_u64(const char *text, uint64_t *value) {
 }
 
 bool fs_parse_milliseconds(const char *text, uint64_t *value) {
+  assert(text != NULL);
   enum { WHOLE_DIGITS = 12 };
   uint64_t v = 0;
   int digits = 0, decimals = -1;
@@ -80,6 +82,7 @@ static const char *choice_at(const char *choices, uint32_t k, size_t *length) {
 }
 
 uint32_t fs_choice_index(const char *choices, const char *value) {
+  assert(choices != NULL && value != NULL);
   size_t length;
   const char *choice;
   for (uint32_t k = 0; (choice = choice_at(choices, k, &length)) != NULL; k++) {
@@ -93,6 +96,7 @@ uint32_t fs_choice_index(const char *choices, const char *value) {
 enum { CHOICES = 64 }; /* more than any list with bars holds */
 
 const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *word) {
+  assert(choices != NULL && word != NULL);
   const char *candidate[CHOICES], *choice;
   size_t length, n = 0;
   for (; n < CHOICES && (choice = choice_at(choices, (uint32_t)n, &length)) != NULL; n++) {
@@ -127,6 +131,7 @@ static const char *take_hint(fs_arena *arena, fs_text *choices, const char *word
 }
 
 fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name) {
+  assert(name != NULL);
   fs_text names;
   fs_text_init(&names, ctx);
   for (int c = 0; c < FS_CMD_COUNT; c++) {
@@ -325,6 +330,7 @@ static fs_status check_operands(const fs_walk *w) {
 
 fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, int argc,
                         char *const *argv, fs_args *out) {
+  assert(command < FS_CMD_COUNT && argc >= 0);
   *out = (fs_args){.command = command};
   size_t letters = 1;
   for (int i = 0; i < argc; i++) {
@@ -361,6 +367,7 @@ static const char *form_value(const fs_option_info *option, const char *word, co
 }
 
 fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *out) {
+  assert(argc >= 0 && (argv != NULL || argc == 0));
   static const fs_option forms[] = {FS_OPTION_COLOR, FS_OPTION_DIAGNOSTICS};
   *out = (fs_args){.command = FS_CMD_COUNT};
   FS_TRY(fs_new(arena, &out->given, (size_t)argc + 1));
@@ -377,6 +384,7 @@ fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *o
 }
 
 const char *fs_args_last(const fs_args *args, fs_option option) {
+  assert(option < FS_OPTION_COUNT);
   for (uint32_t i = args->n_given; i-- > 0;) {
     if (args->given[i].option == option) {
       return args->given[i].value;
@@ -386,12 +394,14 @@ const char *fs_args_last(const fs_args *args, fs_option option) {
 }
 
 uint32_t fs_args_choice(const fs_args *args, fs_option option, uint32_t otherwise) {
+  assert(option < FS_OPTION_COUNT);
   const char *value = fs_args_last(args, option);
   return value == NULL ? otherwise : fs_choice_index(fs_option_table[option].argument, value);
 }
 
 fs_status fs_args_all(fs_arena *arena, const fs_args *args, fs_option option,
                       const char *const **values, size_t *n) {
+  assert(option < FS_OPTION_COUNT);
   const char **list;
   FS_TRY(fs_new(arena, &list, (size_t)args->n_given + 1));
   *n = 0;

@@ -48,31 +48,36 @@ typedef struct fs_args {
   fs_given *given;
 } fs_args;
 
-/* The command of that name, or FS_CMD_COUNT, reported. */
+/* The command of that name, or FS_CMD_COUNT, reported.  Requires a name. */
 fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name);
-/* Parses what follows the command's name.  Errors: FSCHED_USAGE, reported. */
+/* Parses what follows the command's name.  Requires a command of the table.  Errors: FSCHED_USAGE,
+ * reported. */
 fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, int argc,
                         char *const *argv, fs_args *out) FS_MUST_USE;
 /* Of a command line that could not be parsed, --color and --diagnostics alone, wherever they stand:
- * they hold for the report of the fault too. */
+ * they hold for the report of the fault too.  Requires the command line. */
 fs_status fs_args_forms(fs_arena *arena, int argc, char *const *argv, fs_args *out) FS_MUST_USE;
-/* The last value of an option, NULL when it is not given. */
+/* The last value of an option, NULL when it is not given.  Requires an option of the table. */
 const char *fs_args_last(const fs_args *args, fs_option option);
 static inline bool fs_args_has(const fs_args *args, fs_option option) {
   return fs_args_last(args, option) != NULL;
 }
-/* The last value of an option that is a choice, as its index; `otherwise` when it is not given. */
+/* The last value of an option that is a choice, as its index; `otherwise` when it is not given.
+ * Requires an option of the table. */
 uint32_t fs_args_choice(const fs_args *args, fs_option option, uint32_t otherwise);
-/* All values of a repeatable option, in order. */
+/* All values of a repeatable option, in order.  Requires an option of the table. */
 fs_status fs_args_all(fs_arena *arena, const fs_args *args, fs_option option,
                       const char *const **values, size_t *n) FS_MUST_USE;
-/* A choice "a|b|c" (or "a") that is equal to `value`, as its index; FS_NONE if there is none. */
+/* A choice "a|b|c" (or "a") that is equal to `value`, as its index; FS_NONE if there is none.
+ * Requires choices and a value. */
 uint32_t fs_choice_index(const char *choices, const char *value);
-/* Decimal digits only; false if it is not or overflows. */
+/* Decimal digits only; false if it is not or overflows.  Requires a text. */
 bool fs_parse_u64(const char *text, uint64_t *value);
-/* Seconds with at most three decimals, above 0; false if it is not or overflows. */
+/* Seconds with at most three decimals, above 0; false if it is not or overflows.  Requires a
+ * text. */
 bool fs_parse_milliseconds(const char *text, uint64_t *value);
-/* "did you mean X?" for the nearest of a list with bars, in the arena; NULL if none is near. */
+/* "did you mean X?" for the nearest of a list with bars, in the arena; NULL if none is near.
+ * Requires choices and a word. */
 const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *word);
 /* Reports a bad command line. */
 #define fs_usage(ctx, hint, ...) \

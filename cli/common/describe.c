@@ -2,6 +2,7 @@
 #include "cli/common/describe.h"
 
 bool fs_option_word(fs_option option, uint32_t k, fs_word *out) {
+  assert(option < FS_OPTION_COUNT);
   static const fs_word kinds[] = {
 #define FS_EMIT(name, before, named, what) {#name, what},
 #include "cli/common/emit.def"
@@ -35,6 +36,7 @@ bool fs_option_word(fs_option option, uint32_t k, fs_word *out) {
 }
 
 bool fs_command_word(fs_cmd command, uint32_t k, fs_word *out) {
+  assert(command < FS_CMD_COUNT);
   static const fs_word formats[] = {
 #define FS_FORMAT(id, name, reader, writer, capacity, what) {name, what},
 #include "import/formats.def"
@@ -49,6 +51,7 @@ bool fs_command_word(fs_cmd command, uint32_t k, fs_word *out) {
 }
 
 void fs_describe_command(fs_text *t, fs_cmd command) {
+  assert(command < FS_CMD_COUNT);
   const char *summary = fs_cmd_table[command].summary;
   char first[2] = {(char)(summary[0] - 'a' + 'A'), '\0'};
   fs_text_printf(t, "%s%s.", first, summary + 1);

@@ -61,6 +61,7 @@ static fs_status check_pair(fs_cli *cli, const char *a, const char *b) {
 }
 
 fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n) {
+  assert(output != NULL || n == 0);
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < i; k++) {
       FS_TRY(check_pair(cli, output[i], output[k]));
@@ -70,6 +71,7 @@ fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n)
 }
 
 fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *output, size_t n) {
+  assert(input != NULL && (output != NULL || n == 0));
   fs_identity of_input = identify(cli, input, STDIN_FILENO);
   for (size_t i = 0; i < n; i++) {
     fs_identity of_output = identify(cli, output[i], STDOUT_FILENO);
@@ -83,6 +85,7 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
 }
 
 fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph, const char *output) {
+  assert(output != NULL);
   for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {
     FS_TRY(fs_cli_check_input(cli, fsched_graph_file(graph, i), &output, 1));
   }
@@ -90,6 +93,7 @@ fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph, const
 }
 
 bool fs_cli_is_file(const char *path) {
+  assert(path != NULL);
   struct stat st;
   return !fs_cli_is_std(path) && strncmp(path, "/dev/", 5) != 0 &&
          (stat(path, &st) != 0 || S_ISREG(st.st_mode));

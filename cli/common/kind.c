@@ -32,6 +32,7 @@ static bool has_line(const char *text, size_t n, const char *word) {
 }
 
 fs_kind fs_cli_kind(const char *text, size_t n) {
+  assert(text != NULL || n == 0);
   n = n < LOOKED_AT ? n : LOOKED_AT;
   if (begins(text, n, FS_STREAM_MAGIC)) {
     return FS_KIND_STREAM;
@@ -95,6 +96,7 @@ static fs_kind kind_of_file(const char *path, bool *is_regular) {
 }
 
 fs_status fs_cli_check_graph(fs_cli *cli, const char *path) {
+  assert(path != NULL);
   static const char *const hints[] = {
       [FS_KIND_STREAM] = "this is a command stream: run replays it, dis shows it, dot draws it",
       [FS_KIND_PROGRAM_JSON] = "this is a command stream in JSON: asm makes a program of it",
@@ -122,6 +124,7 @@ fs_status fs_cli_check_profile_kind(fs_cli *cli, const char *path) {
 }
 
 fs_status fs_cli_open_program(fs_cli *cli, const char *path, fsched_program **out) {
+  assert(path != NULL);
   bool is_regular = false;
   fs_kind kind = fs_cli_is_std(path) ? FS_KIND_OTHER : kind_of_file(path, &is_regular);
   if (kind != FS_KIND_STREAM && kind != FS_KIND_OTHER) {

@@ -2,7 +2,7 @@
 #include "cli/common/times.h"
 
 void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns) {
-  assert(times->n < FS_TIMES_MOST);
+  assert(times->n < FS_TIMES_MOST && name != NULL);
   times->row[times->n].name = name;
   times->row[times->n].what = what;
   times->row[times->n++].ns = ns;

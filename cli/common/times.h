@@ -15,6 +15,7 @@ typedef struct fs_times {
   } row[FS_TIMES_MOST];
 } fs_times;
 
+/* Requires room for another row. */
 void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns);
 /* Milliseconds with three decimals and the share of the total in percent with one, written by
  * integers alone. */

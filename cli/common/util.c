@@ -16,6 +16,7 @@ fs_status fs_cli_print(fsched_context *ctx, fs_text *t) {
 }
 
 const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, const char *suffix) {
+  assert(path != NULL && suffix != NULL);
   const char *slash = strrchr(path, '/');
   const char *name = slash == NULL ? path : slash + 1;
   const char *dot = strrchr(name, '.');
@@ -32,9 +33,15 @@ const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, c
   return out;
 }
 
-bool fs_cli_is_std(const char *path) { return strcmp(path, "-") == 0; }
+bool fs_cli_is_std(const char *path) {
+  assert(path != NULL);
+  return strcmp(path, "-") == 0;
+}
 
-const char *fs_cli_shown(const char *input) { return fs_cli_is_std(input) ? "<stdin>" : input; }
+const char *fs_cli_shown(const char *input) {
+  assert(input != NULL);
+  return fs_cli_is_std(input) ? "<stdin>" : input;
+}
 
 bool fs_cli_json(const fs_cli *cli) {
   const char *form = fs_args_last(&cli->args, FS_OPTION_FORMAT);
@@ -61,6 +68,7 @@ static fs_status with_profile(fs_cli *cli, fsched_graph **graph) {
 }
 
 fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
+  assert(path != NULL);
   fsched_read_options o;
   FS_TRY(fs_cli_check_graph(cli, path));
   FS_TRY(fs_cli_check_profile(cli));
@@ -71,6 +79,7 @@ fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
 
 fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
                              fsched_graph **out) {
+  assert(name != NULL && (text != NULL || length == 0));
   fsched_read_options o;
   FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(read_overrides(cli, &o));
@@ -101,6 +110,7 @@ static fs_status write_of(fs_cli *cli, const fsched_program *program, fs_text_of
 }
 
 fs_status fs_cli_write_of_program(fs_cli *cli, fs_text_of_program make) {
+  assert(make != NULL && cli->args.n_operands > 0);
   fsched_program *program = NULL;
   const char *input = cli->args.operand[0];
   const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);

@@ -8,6 +8,7 @@
 #include "fsched/compile.h"
 
 bool fs_depfile_is_file(const char *graph_file) {
+  assert(graph_file != NULL);
   return !fs_cli_is_std(graph_file) && graph_file[0] != '<';
 }
 
@@ -126,6 +127,7 @@ static fs_status put_rules(fs_cli *cli, fs_text *t, const fsched_graph *graph,
 
 fs_status fs_depfile_write(fs_cli *cli, const char *path, const char *const *result,
                            size_t n_results, const fsched_graph *graph, const char *solution) {
+  assert(path != NULL && (result != NULL || n_results == 0));
   fs_text t;
   fs_text_init(&t, cli->ctx);
   fs_status status = put_targets(cli, &t, path, result, n_results);

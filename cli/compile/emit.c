@@ -157,6 +157,7 @@ void fs_emit_drop(fs_cli *cli, fs_emit *emit, size_t n) {
 }
 
 fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *source) {
+  assert(emit->path != NULL && source != NULL);
   if (emit->header != NULL) {
     return write_c(cli, emit, source->program);
   }

@@ -32,7 +32,7 @@ fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) FS_MUST_USE;
 fs_status fs_emit_before(fs_cli *cli, fs_emit *emit, size_t n,
                          const fs_emit_source *source) FS_MUST_USE;
 void fs_emit_drop(fs_cli *cli, fs_emit *emit, size_t n);
-/* Makes one result and writes it. */
+/* Makes one result and writes it.  Requires an emission with a path. */
 fs_status fs_emit_write(fs_cli *cli, const fs_emit *emit, const fs_emit_source *source) FS_MUST_USE;
 
 #endif

@@ -29,19 +29,20 @@ typedef struct gen_value {
   fs_text words;        /* each with a blank before it: words, or suffixes without dots */
 } gen_value;
 
-/* To be released with fs_text_drop(&value.words). */
+/* To be released with fs_text_drop(&value.words).  Requires an option of the table. */
 gen_value gen_option_value(fsched_context *ctx, fs_option option);
+/* Requires a command of the table. */
 gen_value gen_operand_value(fsched_context *ctx, fs_cmd command);
 /* The words of an operand KIND before it, each with a blank before it: none, if there is no such.
- */
+ * Requires a command of the table. */
 void gen_kinds(fs_text *t, fs_cmd command);
 /* The k-th word that completions offer for the option's argument, and what it means (cleared
  * first): those of fs_option_word, and of -W also no-CLASS, error=CLASS and no-error=CLASS.  False
- * past the last. */
+ * past the last.  Requires an option of the table. */
 bool gen_word(fs_option option, uint32_t k, fs_text *name, fs_text *what);
-/* The first sentence of an option's help, without its period. */
+/* The first sentence of an option's help, without its period.  Requires an option of the table. */
 void gen_brief(fs_text *t, fs_option option);
-/* May the option be given several times? */
+/* May the option be given several times?  Requires an option of the table. */
 bool gen_repeats(fs_option option);
 
 /* Replaces the markers of a page.  False: an unknown one, reported on standard error. */

@@ -66,6 +66,7 @@ static void add_sentence(fs_text *t, const char *text) {
 }
 
 bool gen_word(fs_option option, uint32_t k, fs_text *name, fs_text *what) {
+  assert(option < FS_OPTION_COUNT);
   static const struct {
     const char *prefix, *meaning;
   } forms[] = {
@@ -90,6 +91,7 @@ bool gen_word(fs_option option, uint32_t k, fs_text *name, fs_text *what) {
 }
 
 gen_value gen_option_value(fsched_context *ctx, fs_option option) {
+  assert(option < FS_OPTION_COUNT);
   const char *argument = fs_option_table[option].argument;
   gen_value v = {.kind = GEN_FLAG, .argument = argument};
   fs_text_init(&v.words, ctx);
@@ -125,6 +127,7 @@ gen_value gen_option_value(fsched_context *ctx, fs_option option) {
 }
 
 gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
+  assert(command < FS_CMD_COUNT);
   const char *operands = fs_cmd_table[command].operands;
   gen_value v = {.argument = operands};
   fs_text_init(&v.words, ctx);
@@ -147,6 +150,7 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
 }
 
 void gen_kinds(fs_text *t, fs_cmd command) {
+  assert(command < FS_CMD_COUNT);
   fs_word word;
   for (uint32_t k = 0; fs_command_word(command, k, &word); k++) {
     add_word(t, word.name, strlen(word.name));
@@ -154,6 +158,7 @@ void gen_kinds(fs_text *t, fs_cmd command) {
 }
 
 void gen_brief(fs_text *t, fs_option option) {
+  assert(option < FS_OPTION_COUNT);
   const char *help = fs_option_table[option].help, *end = help;
   while (*end != '\0' && !(end[0] == '.' && (end[1] == ' ' || end[1] == '\0'))) {
     end++;
@@ -163,5 +168,6 @@ void gen_brief(fs_text *t, fs_option option) {
 }
 
 bool gen_repeats(fs_option option) {
+  assert(option < FS_OPTION_COUNT);
   return strstr(fs_option_table[option].help, "may be repeated") != NULL;
 }

@@ -15,6 +15,7 @@
  * default action, by which the process ends when it returns; in a child by fork it does no more. */
 #include "cli/run/crash.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -278,6 +279,7 @@ static void give_slot(void) {
 }
 
 void fs_crash_kernel(void *user, const fsched_kernel_run *run) {
+  assert(run != NULL);
   (void)user;
   if (run != NULL) {
     make_known();

@@ -202,6 +202,7 @@ static fs_status buffer(fs_asm *a, uint32_t node) {
 }
 
 fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t *version) {
+  assert(buffer_id < fs_names_count(&a->buffer_names));
   uint32_t index;
   *version = FS_NONE;
   if (node == FS_NONE) {

@@ -23,20 +23,24 @@ typedef struct fs_asm {
 /* Appends a record; the context is the reader's. */
 #define fs_asm_push(a, section, ...) fs_vec_push((a)->f.ctx, &(a)->section, (__VA_ARGS__))
 
-/* The version of a buffer that a node numbers; FS_NONE for no node. */
+/* The version of a buffer that a node numbers; FS_NONE for no node.  Requires a buffer that was
+ * read. */
 fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *version) FS_MUST_USE;
 /* The commands of one queue, a list. */
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
 
 /* The key that programs have by their kind of sync: missing where it is wanted, or there where it
- * is not, is an error at its place.  `of`: a kind that has it. */
+ * is not, is an error at its place.  `of`: a kind that has it.  Requires a node of the text, and a
+ * value of it or none. */
 fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value, bool wanted,
                       fs_sync_kind of) FS_MUST_USE;
 /* The machine's barriers; the syncs. */
 fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) FS_MUST_USE;
 fs_status fs_asm_stops(fs_asm *a, uint32_t list) FS_MUST_USE;
-/* A wait before, or an update after, the command `r`; `node` has the word for its kind. */
+/* A wait before, or an update after, the command `r`; `node` has the word for its kind.  Requires a
+ * node of the text. */
 fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
+/* Requires a node of the text. */
 fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;
 /* All barriers up to the last have been named, and take as many physical ones as was said. */
 fs_status fs_asm_barriers_end(fs_asm *a) FS_MUST_USE;

@@ -8,6 +8,7 @@
 
 fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value, bool wanted,
                       fs_sync_kind of) {
+  assert(node < a->f.doc->n_nodes && (value == FS_NONE || value < a->f.doc->n_nodes));
   bool given = value != FS_NONE;
   if (wanted == given) {
     return FSCHED_OK;
@@ -106,6 +107,7 @@ static fs_status ascend(fs_asm *a, uint32_t node, bool first, uint32_t before, u
 }
 
 fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) {
+  assert(node < a->f.doc->n_nodes);
   uint32_t value[BARRIER_FIELDS], id;
   FS_TRY(fs_fields_mapping(&a->f, node, barrier_fields, BARRIER_SLOTS, value));
   FS_TRY(barrier(a, value, "barrier_wait", &id));
@@ -117,6 +119,7 @@ fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) {
 }
 
 fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) {
+  assert(node < a->f.doc->n_nodes);
   uint32_t value[BARRIER_FIELDS], before = 0;
   fs_stream_update u;
   FS_TRY(fs_fields_mapping(&a->f, node, barrier_fields, BARRIER_FIELDS, value));

@@ -18,6 +18,7 @@
 #include "model/sync.h"
 
 fs_pos fs_checker_pos(const fs_checker *c) {
+  assert(c->name != NULL);
   fs_pos pos = FS_NOWHERE;
   if (fs_context_add_file(c->ctx, c->name, "", 0, &pos.file) != FSCHED_OK) {
     return FS_NOWHERE;
@@ -462,6 +463,7 @@ static fs_status check_all(fs_checker *c) {
 
 fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,
                           fs_stream *view) {
+  assert(bytes != NULL || size == 0);
   if (!fs_host_little_endian()) {
     return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_STREAM_HOST, FS_NOWHERE, NULL,
                    "programs are little-endian and cannot be used on a big-endian machine");

@@ -24,7 +24,7 @@ typedef struct fs_checker {
 /* Sums of two such values do not overflow. */
 #define FS_STREAM_MOST ((uint64_t)1 << 62)
 
-/* The position "in this file", registered when something is reported. */
+/* The position "in this file", registered when something is reported.  Requires a name. */
 fs_pos fs_checker_pos(const fs_checker *c);
 
 #define FS_NEED(c, condition, code, ...)                                                         \
@@ -35,8 +35,9 @@ fs_pos fs_checker_pos(const fs_checker *c);
     }                                                                                            \
   } while (0)
 
-/* Requires a checked graph half, here and below. */
+/* Requires a checked graph half. */
 fs_status fs_check_rules(fs_checker *c) FS_MUST_USE;
+/* Requires a checked graph half. */
 fs_status fs_check_commands(fs_checker *c) FS_MUST_USE;
 /* Requires checked commands. */
 fs_status fs_check_sync(fs_checker *c) FS_MUST_USE;

@@ -301,6 +301,7 @@ static fs_status check_command(fs_checker *c, uint32_t queue, const fs_stream_co
 }
 
 fs_status fs_check_commands(fs_checker *c) {
+  assert(c->v.n_meta == 1);
   const fs_stream *v = &c->v;
   fs_gangs g;
   uint32_t at[3] = {0};

@@ -166,6 +166,7 @@ static fs_status check_kernels(fs_checker *c) {
 }
 
 fs_status fs_check_rules(fs_checker *c) {
+  assert(c->v.n_meta == 1);
   FS_TRY(check_names(c));
   FS_TRY(check_target(c));
   FS_TRY(check_ops(c));

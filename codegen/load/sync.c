@@ -224,6 +224,7 @@ static fs_status check_stops(fs_checker *c) {
 /* ---- all */
 
 fs_status fs_check_sync(fs_checker *c) {
+  assert(c->v.n_meta == 1);
   const fs_stream *v = &c->v;
   uint32_t sync = v->meta->sync;
   FS_NEED(c,

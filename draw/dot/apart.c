@@ -91,6 +91,7 @@ static fs_status hear_child(fsched_context *ctx, pid_t pid, int fd, fs_text *out
 }
 
 fs_status fs_apart_run(fsched_context *ctx, fs_apart_fn make, void *user, fs_text *out) {
+  assert(make != NULL && out != NULL);
   int end[2];
   pid_t pid = -1;
   if (pipe2(end, O_CLOEXEC) == 0) {

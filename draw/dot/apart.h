@@ -10,7 +10,8 @@
 typedef fs_status (*fs_apart_fn)(void *user, fs_text *out);
 /* Calls make(user, ...) in a child process (fork) and adds the text that it makes, which holds no
  * NUL, to `out`.  Nothing else that it does is seen here, but its last report is repeated.  When
- * the child dies that counts as a lack of memory.  Errors: FSCHED_SYSTEM. */
+ * the child dies that counts as a lack of memory.  Requires a text to add to.  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_apart_run(fsched_context *ctx, fs_apart_fn make, void *user, fs_text *out) FS_MUST_USE;
 
 #endif

@@ -18,6 +18,7 @@ static const char *merged_name(fs_picture *p, uint32_t first, uint32_t end) {
 }
 
 fs_status fs_picture_merge_clusters(fs_picture *p, uint32_t most) {
+  assert(most > 0);
   if (p->n_clusters <= most) {
     return FSCHED_OK;
   }

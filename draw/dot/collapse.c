@@ -20,6 +20,7 @@ static void find_chains(const fs_picture *p, const uint32_t *in, const uint32_t 
 }
 
 fs_status fs_picture_chains(fs_picture *p) {
+  assert(p->node != NULL || p->n_nodes == 0);
   uint32_t *in, *out, *before, *group, n = 0;
   FS_TRY(fs_new_zero(&p->arena, &in, p->n_nodes));
   FS_TRY(fs_new_zero(&p->arena, &out, p->n_nodes));
@@ -62,6 +63,7 @@ static uint32_t number_groups(const fs_picture *p, uint32_t width, fs_open *open
 }
 
 fs_status fs_picture_groups(fs_picture *p, uint32_t most) {
+  assert(p->node != NULL || p->n_nodes == 0);
   if (p->n_nodes <= most) {
     return FSCHED_OK;
   }

@@ -81,6 +81,7 @@ fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_
 
 fs_status fs_dot_schedule(fsched_context *ctx, const fs_sync *sync, const fs_dot_options *options,
                           char **text, size_t *length) {
+  assert(sync != NULL);
   fs_picture p;
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
   return draw(&p, fs_picture_of_schedule(sync, &p), options, text, length);

@@ -60,6 +60,7 @@ static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r, uint32_t *
 /* An op with many args has many edges: each is asked of from its end with few. */
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version) {
+  assert(a < g->n_ops && b < g->n_ops);
   uint64_t n_a = g->op_arg0[a + 1] - g->op_arg0[a], n_b = g->op_arg0[b + 1] - g->op_arg0[b];
   uint32_t found = FS_NONE, unwritten = FS_NONE;
   if (n_a * n_a < n_b) { /* it is asked again for each of n_a at most */

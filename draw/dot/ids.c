@@ -2,6 +2,7 @@
 /* An id discipline that knows the names of graphs and leaves all else to cgraph's own. */
 #include "draw/dot/ids.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 static void *open_ids(Agraph_t *g, Agdisc_t *disciplines) {
@@ -56,6 +57,7 @@ static void note_object(void *state, int type, void *object) {
 }
 
 void fs_dot_ids_init(fs_dot_ids *ids, char **name, uint32_t room) {
+  assert(room > 0 && name != NULL);
   *ids = (fs_dot_ids){
       .discipline = {open_ids, map, alloc_id, free_id, name_of, close_ids, note_object},
       .name = name,

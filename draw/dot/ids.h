@@ -17,7 +17,8 @@ typedef struct fs_dot_ids {
 } fs_dot_ids;
 
 /* For one graph, which `ids` must outlive: Agdisc_t.id is &ids->discipline.  `name` has room for
- * the names of the graph and of its subgraphs, no two of which may have one name. */
+ * the names of the graph and of its subgraphs, no two of which may have one name.  Requires room
+ * for at least the graph's name. */
 void fs_dot_ids_init(fs_dot_ids *ids, char **name, uint32_t room);
 
 #endif

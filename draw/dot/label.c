@@ -122,6 +122,7 @@ static fs_status shorten(fs_short *h, const char *const *name, const char **out,
 }
 
 fs_status fs_dot_shorten(fs_arena *arena, const char *const *name, const char **out, uint32_t n) {
+  assert(n == 0 || (name != NULL && out != NULL));
   fs_short h = {.arena = arena};
   fs_names_init(&h.full, arena);
   fs_names_init(&h.tried, arena);

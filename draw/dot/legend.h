@@ -36,8 +36,11 @@ typedef struct fs_node_style {
 extern const fs_edge_style fs_edge_styles[FS_PIC_WHYS];
 extern const fs_node_style fs_node_styles[FS_PIC_KINDS];
 
-/* Of a set of reasons: the one that decides how the edge looks. */
-static inline fs_pic_why fs_why_main(uint16_t why) { return (fs_pic_why)__builtin_ctz(why); }
+/* Of a set of reasons: the one that decides how the edge looks.  Requires a reason at least. */
+static inline fs_pic_why fs_why_main(uint16_t why) {
+  assert(why != 0);
+  return (fs_pic_why)__builtin_ctz(why);
+}
 static inline bool fs_why_has(uint16_t set, fs_pic_why why) { return (set >> why & 1) != 0; }
 /* An edge with another reason that is waited for has a second line in the colour of waits. */
 static inline bool fs_why_double(uint16_t why) {

@@ -205,6 +205,7 @@ static int64_t place_rows(const fs_levels *k) {
 }
 
 fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out) {
+  assert(width != NULL || p->n_nodes == 0);
   fs_levels k = {.p = p, .width = width, .out = out};
   int64_t *sum;
   uint32_t *count;

@@ -19,12 +19,14 @@ void fs_picture_release(fs_picture *p) {
 }
 
 fs_status fs_picture_clusters(fs_picture *p, uint32_t n) {
+  assert(p->n_clusters == 0);
   p->n_clusters = n;
   FS_TRY(fs_new_none(&p->arena, &p->host, n));
   return fs_new_zero(&p->arena, &p->cluster, n);
 }
 
 fs_status fs_picture_items(fs_picture *p, uint32_t n) {
+  assert(p->n_items == 0);
   p->n_items = n;
   return fs_new_zero(&p->arena, &p->item, n);
 }
@@ -46,6 +48,7 @@ fs_status fs_picture_await(fs_picture *p, uint32_t item, uint32_t barrier) {
 }
 
 fs_status fs_picture_versions(fs_picture *p, uint32_t n) {
+  assert(p->n_versions == 0);
   p->n_versions = n;
   FS_TRY(fs_new(&p->arena, &p->version_name, n));
   return fs_new(&p->arena, &p->version_index, n);
@@ -68,11 +71,12 @@ static fs_status add_edge(fs_picture *p, uint32_t from, uint32_t to, uint32_t ve
 }
 
 fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) {
+  assert(from < p->n_items && to < p->n_items);
   return add_edge(p, from, to, FS_NONE, why);
 }
 
 fs_status fs_picture_data(fs_picture *p, uint32_t from, uint32_t to, uint32_t version) {
-  assert(version < p->n_versions);
+  assert(from < p->n_items && to < p->n_items && version < p->n_versions);
   return add_edge(p, from, to, version, FS_PIC_DATA);
 }
 
@@ -133,6 +137,7 @@ static void merge_edges(fs_picture *p) {
 }
 
 fs_status fs_picture_finish(fs_picture *p) {
+  assert(p->n_nodes == 0);
   FS_TRY(fs_new(&p->arena, &p->node, p->n_items));
   p->n_nodes = p->n_items;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -159,6 +164,7 @@ fs_status fs_picture_finish(fs_picture *p) {
 
 const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id,
                             uint32_t n) {
+  assert(n > 0);
   size_t length = 0;
   for (uint32_t i = 0; i < n; i++) {
     length += strlen(name[id[i]]) + 2;
@@ -180,6 +186,7 @@ const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32
 }
 
 void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n) {
+  assert(n > 0 && cluster[0] < p->n_clusters);
   for (uint32_t i = 1; i < n; i++) {
     if (p->host[cluster[i]] == FS_NONE) {
       p->host[cluster[i]] = cluster[0];
@@ -227,6 +234,7 @@ static void contract(fs_picture *p, const uint32_t *group, fs_pic_node *to) {
 }
 
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) {
+  assert(n_groups <= p->n_nodes && (group != NULL || p->n_nodes == 0));
   fs_pic_node *to;
   FS_TRY(fs_new_zero(&p->arena, &to, n_groups));
   contract(p, group, to);

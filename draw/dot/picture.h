@@ -123,36 +123,44 @@ void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source);
 void fs_picture_release(fs_picture *p);
 
 /* Making a picture: clusters and items, edges in any order, then finish, which makes a node of each
- * item and puts edges of one pair together.  O(edges log edges). */
+ * item and puts edges of one pair together.  Requires that there are none yet.  O(edges log
+ * edges). */
 fs_status fs_picture_clusters(fs_picture *p, uint32_t n) FS_MUST_USE;
+/* Requires that there are none yet. */
 fs_status fs_picture_items(fs_picture *p, uint32_t n) FS_MUST_USE;
+/* Requires two items. */
 fs_status fs_picture_edge(fs_picture *p, uint32_t from, uint32_t to, fs_pic_why why) FS_MUST_USE;
-/* An edge of data in a version. */
+/* An edge of data in a version.  Requires two items, and a version. */
 fs_status fs_picture_data(fs_picture *p, uint32_t from, uint32_t to, uint32_t version) FS_MUST_USE;
+/* Requires that there are none yet. */
 fs_status fs_picture_versions(fs_picture *p, uint32_t n) FS_MUST_USE;
 /* The same from a graph, names included. */
 fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) FS_MUST_USE;
+/* Requires that this is called once. */
 fs_status fs_picture_finish(fs_picture *p) FS_MUST_USE;
 fs_status fs_picture_barriers(fs_picture *p, uint32_t n) FS_MUST_USE;
-/* The item updates the barrier, taking so many slots; it waits for it. */
+/* The item updates the barrier, taking so many slots; it waits for it.  Requires an item and a
+ * barrier. */
 fs_status fs_picture_update(fs_picture *p, uint32_t item, uint32_t barrier,
                             uint32_t slots) FS_MUST_USE;
+/* Requires an item and a barrier. */
 fs_status fs_picture_await(fs_picture *p, uint32_t item, uint32_t barrier) FS_MUST_USE;
-/* A copy, in the arena, of the names of queues, with commas. */
+/* A copy, in the arena, of the names of queues, with commas.  Requires one name at least. */
 const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id, uint32_t n);
 
-/* A gang runs on these clusters, and is drawn in the first of them. */
+/* A gang runs on these clusters, and is drawn in the first of them.  Requires one cluster at
+ * least. */
 void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n);
 
 /* Puts nodes together: node i becomes part of node group[i]; groups are numbered from 0 in the
- * order of their first nodes. */
+ * order of their first nodes.  Requires a group for every node. */
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) FS_MUST_USE;
 
 /* The three makers; the picture refers to names of what it is made from. */
 /* O((edges) * args per op).  from_graph.c */
 fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
 /* The args of op `b` from `*arg` on: is there one that reads bytes of a version that op `a` writes?
- * Then `*arg` is behind it, and `*version` what it reads. */
+ * Then `*arg` is behind it, and `*version` what it reads.  Requires two ops. */
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version);
 /* The schedule with its synchronisation.  from_schedule.c */
@@ -162,11 +170,11 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) FS
 
 /* Marks the chain of items that explains the span: of all chains along the edges to the item that
  * ends last, one with the fewest ticks in which nothing of it runs.  Before nodes are put together.
- * O(items + edges).  critical.c */
+ * Requires a node for every item.  O(items + edges).  critical.c */
 fs_status fs_picture_critical(fs_picture *p) FS_MUST_USE;
 
 /* No more than `most` clusters, of neighbours.  After fs_picture_finish; O(clusters + items).
- * clusters.c */
+ * Requires most > 0.  clusters.c */
 fs_status fs_picture_merge_clusters(fs_picture *p, uint32_t most) FS_MUST_USE;
 /* Leaves hosts only to clusters without nodes.  O(clusters + nodes). */
 fs_status fs_picture_find_empty(fs_picture *p) FS_MUST_USE;
@@ -182,11 +190,11 @@ void fs_picture_show_barriers(fs_picture *p, uint32_t most);
 fs_status fs_picture_thin(fs_picture *p, uint32_t most) FS_MUST_USE;
 
 /* Puts chains together: nodes of one kind and cluster, each the only successor of the one before,
- * which is its only predecessor.  O(nodes + edges).  collapse.c */
+ * which is its only predecessor.  Requires nodes.  O(nodes + edges).  collapse.c */
 fs_status fs_picture_chains(fs_picture *p) FS_MUST_USE;
 /* Puts nodes of one kind and cluster together that are near each other in order of issue, until
- * there are no more than `most`, or no more than one per kind and cluster.  O((nodes + edges) log).
- */
+ * there are no more than `most`, or no more than one per kind and cluster.  Requires nodes.
+ * O((nodes + edges) log). */
 fs_status fs_picture_groups(fs_picture *p, uint32_t most) FS_MUST_USE;
 
 #endif

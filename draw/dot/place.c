@@ -71,6 +71,7 @@ static void place_lanes(fs_placing *k) {
 }
 
 fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) {
+  assert(width != NULL || p->n_nodes == 0);
   fs_placing k = {.p = p, .width = width, .out = out};
   FS_TRY(fs_new(&p->arena, &out->x, p->n_nodes));
   FS_TRY(fs_new(&p->arena, &out->y, p->n_nodes));

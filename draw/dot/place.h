@@ -20,13 +20,14 @@ enum { FS_PLACE_HEIGHT = 44, FS_PLACE_LABEL = 16 }; /* of nodes; of a lane's lab
 
 /* A lane per cluster, from top to bottom, and one for what is in none.  From left to right:
  * a node begins behind the one before it on its lane, to the right of where everything begins that
- * had ended when it starts, and with its centre to the right of those that edges come from.
- * `width` is per node.  O(nodes log nodes + edges).  Errors: FSCHED_SYSTEM. */
+ * had ended when it starts, and with its centre to the right of those that edges come from. `width`
+ * is per node.  Requires a width for every node.  O(nodes log nodes + edges).  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
 
 /* A row or more per level of the order that edges make, from top to bottom, and a column per
- * cluster, the last for what is in none.  O((nodes + edges) log nodes).  Errors: FSCHED_SYSTEM.
- * levels.c */
+ * cluster, the last for what is in none.  Requires a width for every node.  O((nodes + edges) log
+ * nodes).  Errors: FSCHED_SYSTEM. levels.c */
 fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
 /* What Graphviz's own layout would have to deal with: the nodes, and the parts of edges from one
  * level to the next.  O(nodes + edges).  Errors: FSCHED_SYSTEM. */

@@ -603,6 +603,7 @@ static fs_status open_and_write(void *writer, fs_text *out) {
 }
 
 fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text *out) {
+  assert(p->node != NULL || p->n_nodes == 0);
   fs_writer w = {.p = p, .layout = layout};
   fs_text_init(&w.line, p->ctx);
   fs_status status = prepare(&w, full_names);

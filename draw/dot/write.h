@@ -10,7 +10,8 @@ typedef enum fs_layout {
   FS_LAYOUT_PLACED /* nodes have places, and edges are straight */
 } fs_layout;
 
-/* Errors: FSCHED_SYSTEM. */
+/* Requires nodes.
+ * Errors: FSCHED_SYSTEM. */
 fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text *out) FS_MUST_USE;
 
 #endif

@@ -28,6 +28,7 @@ static fs_status ask(fs_explain *e, uint32_t command, const fs_stream_wait *w) {
 }
 
 fs_status fs_explain_look_at(fs_explain *e, uint32_t command) {
+  assert(command < e->s->n_commands && e->wants.item != NULL);
   const fs_stream *s = e->s;
   const fs_points *p = &e->order.points;
   e->command = command;
@@ -42,6 +43,7 @@ fs_status fs_explain_look_at(fs_explain *e, uint32_t command) {
 }
 
 fs_stream_wait fs_explain_complete(const fs_explain *e, uint32_t item) {
+  assert(item < e->s->n_commands);
   const fs_stream_command *c = &e->s->commands[item];
   if (c->gang_axis != FS_NONE) {
     return (fs_stream_wait){c->gang_axis, c->gang_epoch};
@@ -50,10 +52,12 @@ fs_stream_wait fs_explain_complete(const fs_explain *e, uint32_t item) {
 }
 
 uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w) {
+  assert(w->axis < e->s->n_axes && w->epoch > 0);
   return e->wants.item[fs_stream_source(e->s, &e->order, w, FS_NONE)];
 }
 
 const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n) {
+  assert(item < e->s->n_commands && e->wants.item[item] == item);
   *n = e->wants.n_members[item];
   return e->order.order + e->wants.position[item];
 }
@@ -93,6 +97,7 @@ static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
 }
 
 fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
+  assert(from < e->s->n_commands && e->command != FS_NONE);
   fs_stream_wait done = fs_explain_complete(e, from);
   uint32_t own = e->order.queue[e->command];
   fs_because b = {.tier = FS_TIER_SAME_QUEUE, .by = FS_NONE, .hop = FS_NONE};
@@ -122,6 +127,7 @@ fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
 }
 
 uint32_t fs_explain_run(const fs_explain *e, uint32_t item, uint32_t at) {
+  assert(item < e->s->n_commands && at < e->wants.n_wants[item]);
   const fs_want *want = e->wants.want + e->wants.want0[item];
   uint32_t end = at + 1;
   while (end < e->wants.n_wants[item] && want[end].from == want[at].from) {
@@ -131,6 +137,7 @@ uint32_t fs_explain_run(const fs_explain *e, uint32_t item, uint32_t at) {
 }
 
 const fs_want *fs_explain_reasons(const fs_explain *e, uint32_t item, uint32_t from, uint32_t *n) {
+  assert(item < e->s->n_commands && from < e->s->n_commands);
   const fs_want *want = e->wants.want + e->wants.want0[item];
   const uint32_t *position = e->wants.position;
   uint32_t low = 0, high = e->wants.n_wants[item];
@@ -193,6 +200,7 @@ static void offer_sync(chooser *c, uint32_t command) {
 }
 
 fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
+  assert(item < e->s->n_commands && e->wants.item[item] == item);
   const fs_stream *s = e->s;
   uint64_t start = s->commands[item].start;
   chooser c = {e, item, 0, {.hold = FS_HOLD_START, .before = FS_NONE, .gap = start}};
@@ -299,6 +307,7 @@ fs_status fs_explain_summary(fs_explain *e, fs_summary *out) {
 /* The call */
 
 void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s) {
+  assert(ctx != NULL && s->n_meta == 1);
   *e = (fs_explain){.ctx = ctx, .s = s, .command = FS_NONE};
   fs_arena_init(&e->arena, ctx);
 }

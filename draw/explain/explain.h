@@ -29,6 +29,7 @@ typedef struct fs_explain {
   FS_VEC(uint32_t) item; /* to be explained */
 } fs_explain;
 
+/* Requires a context, and a stream. */
 void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s);
 void fs_explain_release(fs_explain *e);
 /* Order and orderings.  Errors: FSCHED_WRONG, reported, for a stream that deadlocks. */
@@ -49,18 +50,21 @@ typedef struct fs_because {
   uint32_t hop; /* FRONTIER: into known.hop */
 } fs_because;
 
-/* Clocks of one command: what follows is about it. */
+/* Clocks of one command: what follows is about it.  Requires a command, and that fs_explain_prepare
+ * has succeeded. */
 fs_status fs_explain_look_at(fs_explain *e, uint32_t command) FS_MUST_USE;
-/* How it is ordered after an item. */
+/* How it is ordered after an item.  Requires an item, and a command that is looked at. */
 fs_because fs_explain_tier(const fs_explain *e, uint32_t from);
-/* The end of the run of orderings with the same `from`. */
+/* The end of the run of orderings with the same `from`.  Requires an item, and one of its
+ * orderings. */
 uint32_t fs_explain_run(const fs_explain *e, uint32_t item, uint32_t at);
-/* The orderings of `item` after `from`, *n of them. */
+/* The orderings of `item` after `from`, *n of them.  Requires two items. */
 const fs_want *fs_explain_reasons(const fs_explain *e, uint32_t item, uint32_t from, uint32_t *n);
-/* What to wait for until the item is complete. */
+/* What to wait for until the item is complete.  Requires an item. */
 fs_stream_wait fs_explain_complete(const fs_explain *e, uint32_t item);
+/* Requires an axis of the stream, and an epoch of it. */
 uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w); /* an item */
-/* The members of an item. */
+/* The members of an item.  Requires an item. */
 const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n);
 
 /* Why an item starts when it does: what it follows most closely. */
@@ -79,6 +83,7 @@ typedef struct fs_link {
   uint32_t queue;  /* QUEUE, GANG: on which */
   uint64_t gap;    /* ticks from the end of that (GATE: its start; or from 0) to the start */
 } fs_link;
+/* Requires an item. */
 fs_link fs_explain_link(const fs_explain *e, uint32_t item);
 
 typedef struct fs_queue_waits {
@@ -94,15 +99,18 @@ fs_status fs_explain_summary(fs_explain *e, fs_summary *out) FS_MUST_USE;
 
 /* explain/names.c */
 /* "C", "dpu:3", "tp0:1", "read A_in", "spill_write x.1", "run C": fills e->item; reports names that
- * are none of these, and returns FSCHED_USAGE then. */
+ * are none of these, and returns FSCHED_USAGE then.  Requires one name at least. */
 fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) FS_MUST_USE;
 
+/* Requires a string of the stream, or none. */
 static inline const char *fs_explain_string(const fs_explain *e, uint32_t string) {
+  assert(string == FS_NONE || string < e->s->n_strings);
   return string == FS_NONE ? "" : e->s->strings + string;
 }
 
-/* explain/sync.c: a command's barriers or syncs; nothing with timelines. */
+/* explain/sync.c: a command's barriers or syncs; nothing with timelines.  Requires a command. */
 void fs_explain_sync_text(const fs_explain *e, uint32_t command);
+/* Requires a command. */
 void fs_explain_sync_json(const fs_explain *e, uint32_t command);
 
 fs_status fs_explain_text(fs_explain *e) FS_MUST_USE;

@@ -180,6 +180,7 @@ static fs_status add_name(fs_explain *e, const char *name, bool *found) {
 }
 
 fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) {
+  assert(name != NULL || n == 0);
   bool all = true;
   for (size_t i = 0; i < n; i++) {
     bool found = false;

@@ -157,6 +157,7 @@ static void put_stops(const fs_explain *e, uint32_t command) {
 }
 
 void fs_explain_sync_text(const fs_explain *e, uint32_t command) {
+  assert(command < e->s->n_commands);
   switch (fs_stream_sync(e->s)) {
     case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
       break;
@@ -237,6 +238,7 @@ static void json_stops(const fs_explain *e, uint32_t command) {
 }
 
 void fs_explain_sync_json(const fs_explain *e, uint32_t command) {
+  assert(command < e->s->n_commands);
   switch (fs_stream_sync(e->s)) {
     case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
       break;

@@ -4,6 +4,7 @@
 
 void fs_svg_rect(const fs_svg *v, fs_text *t, const char *classes, uint32_t colour, fs_cent top,
                  fs_svg_box box) {
+  assert(colour <= FS_SVG_PLAIN);
   fs_text_puts(t, "<rect class=\"");
   if (colour != FS_SVG_PLAIN) {
     fs_text_puts(t, "c");

@@ -113,6 +113,7 @@ static bool try_grain(fs_merger *m) {
 
 fs_status fs_svg_merge(fs_arena *arena, const fs_svg_box *box, uint32_t n, fs_cent width,
                        bool grow_y, fs_svg_pieces *out) {
+  assert((box != NULL || n == 0) && width > 0);
   fs_merger m = {.box = box, .n = n, .out = out};
   *out = (fs_svg_pieces){.grain_x = FIRST_GRAIN, .grain_y = FIRST_GRAIN};
   FS_TRY(fs_new(arena, &m.key, n));

@@ -30,8 +30,9 @@ enum { FS_SVG_PIECES_MOST = 5000 };
 /* At most FS_SVG_PIECES_MOST pieces; every box is a member of one.  Pieces of one box come in the
  * order of their boxes.  A merged piece sticks out of what it covers by less than four grains in
  * one direction, one in the other.
- * grow_y: the grains are doubled together; else that of y only after x has grown to `width`.
- * Lives in the arena.  O(n log n).  Errors: FSCHED_SYSTEM. */
+ * grow_y: the grains are doubled together; else that of y only after x has grown to `width`. Lives
+ * in the arena.  Requires boxes that are not empty, and a width.  O(n log n).  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_svg_merge(fs_arena *arena, const fs_svg_box *box, uint32_t n, fs_cent width,
                        bool grow_y, fs_svg_pieces *out) FS_MUST_USE;
 

@@ -24,17 +24,20 @@ static uint32_t op_colour(const fs_svg *v, uint32_t op) {
 }
 
 uint32_t fs_svg_item_colour(const fs_svg *v, uint32_t item) {
+  assert(item < v->s->n_items);
   return op_colour(v, fs_item_is_copy(v->s, item)
                           ? v->version_op[v->s->copy_version[item - v->g->n_ops]]
                           : item);
 }
 
 uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency) {
+  assert(residency < v->s->n_residencies);
   uint32_t version = v->s->res_version[residency];
   return op_colour(v, version == FS_NONE ? v->s->res_op[residency] : v->version_op[version]);
 }
 
 const char *fs_svg_hatch(fs_svg *v, uint32_t copy) {
+  assert(copy < v->s->n_copies);
   static const char *const hatches[FS_ROLES] = {
       [FS_ROLE_LOAD] = "rl",
       [FS_ROLE_STORE] = "ws",

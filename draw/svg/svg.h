@@ -78,14 +78,18 @@ void fs_svg_style(const fs_svg *v, fs_text *t);
 void fs_svg_legend(fs_svg *v);
 /* The class of a colour: an op's, and that of what it writes; FS_NONE: grey. */
 enum { FS_SVG_COLOURS = 16, FS_SVG_GREY = FS_SVG_COLOURS, FS_SVG_PLAIN };
+/* Requires an item of the schedule. */
 uint32_t fs_svg_item_colour(const fs_svg *v, uint32_t item);
+/* Requires a residency of the schedule. */
 uint32_t fs_svg_residency_colour(const fs_svg *v, uint32_t residency);
-/* The hatching of copies by fs_copy_role; the legend will explain it. */
+/* The hatching of copies by fs_copy_role; the legend will explain it.  Requires a copy of the
+ * schedule. */
 const char *fs_svg_hatch(fs_svg *v, uint32_t copy);
 
 /* ---- svg/panel.c */
 /* `<rect class="..." x y width height`, to be followed by `/>` or by a title.  Coordinates are the
- * box's from the left edge of the panels and from `top`.  FS_SVG_PLAIN: no colour. */
+ * box's from the left edge of the panels and from `top`.  FS_SVG_PLAIN: no colour.  Requires a
+ * colour of the list. */
 void fs_svg_rect(const fs_svg *v, fs_text *t, const char *classes, uint32_t colour, fs_cent top,
                  fs_svg_box box);
 /* `<text class="..." x y>`, to be followed by the text and `</text>`. */

@@ -251,6 +251,7 @@ static void free_parts(fs_invocation *v) {
 void fs_invocation_unmake(fs_invocation *v) { free_parts(v); }
 
 void fs_invocation_drop(fs_invocation *v) {
+  assert(v != NULL);
   fsched_exec *x = v->entry->exec;
   pthread_mutex_lock(&x->lock);
   bool last = --v->references == 0;
@@ -293,6 +294,7 @@ static fs_status fill(binder *b, const fs_measure *measure) {
 fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
                              const fsched_invocation *descriptor, const fs_measure *measure,
                              fs_invocation **out) {
+  assert(entry->exec != NULL);
   fsched_invocation d = {.size = sizeof d};
   if (descriptor != NULL) {
     FS_TRY(fs_check_options(ctx, "fsched_invocation", descriptor->size,

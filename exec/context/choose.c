@@ -29,6 +29,7 @@ void fs_list_append(fs_list *list, fs_invocation *v) {
 }
 
 void fs_list_remove(fs_invocation *v) {
+  assert(v->list != NULL);
   fs_list *list = v->list;
   fs_invocation *next = v->next_in_list, *previous = v->previous_in_list;
   *(previous == NULL ? &list->first : &previous->next_in_list) = next;
@@ -37,6 +38,7 @@ void fs_list_remove(fs_invocation *v) {
 }
 
 void fs_exec_line_up(fs_invocation *v) {
+  assert(v->stage <= FS_READY);
   fsched_exec *x = v->entry->exec;
   if (v->list != NULL) {
     fs_list_remove(v);

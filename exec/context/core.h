@@ -174,11 +174,11 @@ struct fsched_exec {
   char last[512];
 };
 
-/* bind.c: all but the fences' callbacks; `entry` is immutable. */
+/* bind.c: all but the fences' callbacks; `entry` is immutable.  Requires an entry of an exec. */
 fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
                              const fsched_invocation *descriptor, const fs_measure *measure,
                              fs_invocation **out) FS_MUST_USE;
-/* One reference less; the last frees.  Not with the lock. */
+/* One reference less; the last frees.  Not with the lock.  Requires an invocation. */
 void fs_invocation_drop(fs_invocation *v);
 /* As if it had never been: bindings keep their owners. */
 void fs_invocation_unmake(fs_invocation *v);
@@ -188,9 +188,12 @@ void fs_invocation_unmake(fs_invocation *v);
 void fs_exec_close(fsched_context *ctx, fsched_exec *exec, uint64_t stuck_ns);
 
 /* choose.c, with the lock */
+
+/* Requires that the invocation is in no list. */
 void fs_list_append(fs_list *list, fs_invocation *v);
+/* Requires that the invocation is in a list. */
 void fs_list_remove(fs_invocation *v);
-/* Into the list of those READY that it belongs to now. */
+/* Into the list of those READY that it belongs to now.  Requires an invocation that has no slot. */
 void fs_exec_line_up(fs_invocation *v);
 /* The one that gets a slot now, its member `safe` set; NULL: none.  It stays in its list. */
 fs_invocation *fs_exec_choose(fsched_exec *exec);
@@ -199,16 +202,19 @@ fs_invocation *fs_exec_choose(fsched_exec *exec);
 fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
                          const fsched_invocation *descriptor,
                          const fs_measure *measure) FS_MUST_USE;
-/* Starts what can start.  With the lock, which it gives up. */
+/* Starts what can start.  Requires (unchecked: a mutex does not tell who holds it) the lock, which
+ * it gives up. */
 void fs_exec_pump(fsched_exec *exec);
 /* Where the state lies that the entry keeps in that buffer; while no invocation runs.  What no
- * program touches of it holds nothing. */
+ * program touches of it holds nothing.  Requires a buffer of the program. */
 const uint8_t *fs_entry_kept_state(const fsched_entry *e, uint32_t buffer);
 /* What has not started ends, what runs leaves the rest out; nothing can be asked for any more. */
 void fs_exec_cancel_all(fsched_exec *exec);
 /* Whether all has ended, within that time (UINT64_MAX: for ever). */
 bool fs_exec_await_quiet(fsched_exec *exec, uint64_t timeout_ns);
-/* What runs in the slot has failed, and the slot is lost.  With the lock, which it gives up. */
+/* What runs in the slot has failed, and the slot is lost.  Requires a slot in which
+ * something runs.  Requires (unchecked: a mutex does not tell who holds it) the lock, which it
+ * gives up. */
 void fs_exec_lose(fsched_exec *exec, fs_slot *slot);
 
 #endif

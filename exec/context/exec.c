@@ -396,6 +396,7 @@ uint64_t fsched_entry_bytes(const fsched_entry *entry) { return entry->io.pooled
 /* State */
 
 const uint8_t *fs_entry_kept_state(const fsched_entry *e, uint32_t buffer) {
+  assert(buffer < e->stream->n_buffers);
   return e->state[e->io.kept[e->kept_item[buffer]].state];
 }
 

@@ -208,6 +208,7 @@ fsched_cause fs_fence_failed(const fsched_fence *fence) {
 }
 
 bool fs_fence_promises(const fsched_fence *fence, const fsched_semaphore *s, uint64_t value) {
+  assert(s != NULL);
   uint32_t low = 0, high = fence == NULL ? 0 : fence->n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -293,6 +294,7 @@ static void settle(fs_fence_wait *wait, fsched_cause cause) {
 }
 
 void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause) {
+  assert(cause != FSCHED_CAUSE_NONE);
   uint32_t left = atomic_load(&wait->left);
   do {
     if (left == 0) {
@@ -363,6 +365,7 @@ static void begin_point(fs_fence_wait *wait, uint32_t i) {
 }
 
 void fs_fence_wait_begin(fs_fence_wait *wait) {
+  assert(wait->callback != NULL);
   for (uint32_t i = 0; i < wait->n; i++) {
     begin_point(wait, i);
   }

@@ -35,7 +35,7 @@ struct fs_fence_wait {
   fs_step step;
 };
 
-/* Allocates for the fence's points; NULL is a fence without any.  The callback must be set. */
+/* Allocates for the fence's points; NULL is a fence without any. */
 fs_status fs_fence_wait_init(fsched_context *ctx, fs_allocator allocator, fs_fence_wait *wait,
                              fsched_fence *fence) FS_MUST_USE;
 /* The same for who wants to know what every point brings, up to `capacity` entries of each. */
@@ -43,10 +43,10 @@ fs_status fs_fence_wait_init_learning(fsched_context *ctx, fs_allocator allocato
                                       fs_fence_wait *wait, fsched_fence *fence,
                                       uint32_t capacity) FS_MUST_USE;
 /* Begins to wait: the callback comes exactly once, perhaps before this returns; in a step, after
- * it. */
+ * it.  Requires a callback. */
 void fs_fence_wait_begin(fs_fence_wait *wait);
 /* Gives up, if the callback is not on its way already: it comes with this cause.  The wait must not
- * go meanwhile.  May call it. */
+ * go meanwhile.  May call it.  Requires a cause. */
 void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause);
 /* Once the callback has come with no cause: merges what the points have brought, as it was when
  * each was reached. */
@@ -56,7 +56,8 @@ void fs_fence_wait_free(fs_fence_wait *wait);
 
 /* Why it will never be reached, if that is known; a look costs O(points). */
 fsched_cause fs_fence_failed(const fsched_fence *fence);
-/* Whether settling it brings the value about, or a failure.  O(log points). */
+/* Whether settling it brings the value about, or a failure.  Requires a semaphore.  O(log
+ * points). */
 bool fs_fence_promises(const fsched_fence *fence, const fsched_semaphore *s, uint64_t value);
 /* Publishes `known` with none, else fails; NULL is ignored. */
 void fs_fence_settle(fsched_fence *fence, fsched_cause cause, const fsched_frontier *known);

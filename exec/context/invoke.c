@@ -249,6 +249,7 @@ static void leave(fsched_exec *x, fs_invocation *v) {
 
 /* Its memory stays reserved. */
 void fs_exec_lose(fsched_exec *x, fs_slot *slot) {
+  assert(slot->running != NULL && !slot->lost);
   fs_invocation *v = slot->running;
   slot->running = NULL;
   slot->lost = true;

@@ -46,6 +46,7 @@ static void add_inputs(fsched_frontier *f, const fs_invocation *v) {
 }
 
 void fs_known_output(fs_invocation *v, fs_bound *b) {
+  assert(b->signal != NULL && b->invocation == v);
   fs_slot *slot = &v->entry->slot[v->slot];
   b->epoch = ++slot->kept_epoch[b->item];
   fsched_frontier_merge(&b->known, &v->known);
@@ -54,6 +55,7 @@ void fs_known_output(fs_invocation *v, fs_bound *b) {
 }
 
 void fs_known_complete(fs_invocation *v) {
+  assert(v->slot != FS_NONE);
   fsched_exec *x = v->entry->exec;
   add_inputs(&v->known, v);
   for (uint32_t i = 0; i < v->n_bound; i++) {

@@ -21,8 +21,10 @@
 
 /* Gives the entry's slots their axes; without, when none are left: its signals are tainted. */
 fs_status fs_known_number(fsched_entry *entry) FS_MUST_USE;
-/* Room for an empty one of the exec's capacity. */
+/* Room for an empty one of the exec's capacity.  Requires entries, if the exec's frontiers hold
+ * any. */
 static inline fsched_frontier fs_known_room(const fsched_exec *x, fsched_frontier_entry *entries) {
+  assert(entries != NULL || x->options.frontier_capacity == 0);
   return (fsched_frontier){.entry = entries, .capacity = x->options.frontier_capacity};
 }
 
@@ -32,9 +34,11 @@ static inline fsched_frontier fs_known_room(const fsched_exec *x, fsched_frontie
 void fs_known_waited(fs_invocation *v);
 /* Its turn among those with state has come. */
 void fs_known_admitted(fs_invocation *v);
-/* A kept item is there, whose binding has a signal: binding->known is what that carries. */
+/* A kept item is there, whose binding has a signal: binding->known is what that carries.  Requires
+ * a kept item that has a signal. */
 void fs_known_output(fs_invocation *v, fs_bound *binding);
-/* It is complete: v->known is what its signal carries.  It still has its slot. */
+/* It is complete: v->known is what its signal carries.  It still has its slot.  Requires that it
+ * still has its slot. */
 void fs_known_complete(fs_invocation *v);
 
 #endif

@@ -150,6 +150,7 @@ void fsched_pool_get_stats(fsched_pool *pool, fsched_pool_stats *stats) {
 /* Reservations */
 
 fs_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t bytes) {
+  assert(pool != NULL);
   bytes = bytes > UINT64_MAX - ALIGN ? UINT64_MAX : fs_align_up(bytes, ALIGN);
   if (bytes <= pool->bytes) {
     return FSCHED_OK;
@@ -216,6 +217,7 @@ static void dequeue(fsched_pool *p, fs_reservation *r) {
 }
 
 fs_reserved fs_pool_reserve(fsched_pool *p, fs_reservation *r) {
+  assert(r->bytes > 0 && !r->waiting && r->granted != NULL);
   pthread_mutex_lock(&p->lock);
   bool behind = p->queue.first != NULL || (r->early && p->early.first != NULL);
   fs_reserved result = behind && !r->cancelled ? FS_RESERVE_LATER : try_take(p, r);
@@ -266,6 +268,7 @@ static void grant(fs_reservation *served) {
 }
 
 void fs_pool_release(fsched_pool *p, fs_reservation *r) {
+  assert(!r->waiting && r->data != NULL);
   pthread_mutex_lock(&p->lock);
   fs_status status = fsched_blocks_return(p->blocks, &r->block);
   assert(status == FSCHED_OK);
@@ -291,6 +294,7 @@ bool fs_pool_cancel(fsched_pool *p, fs_reservation *r) {
 }
 
 void fs_pool_hurry(fsched_pool *p, fs_reservation *r) {
+  assert(r != NULL);
   pthread_mutex_lock(&p->lock);
   bool moves = r->early && r->waiting;
   if (moves) {

@@ -33,21 +33,22 @@ typedef enum fs_reserved {
   FS_RESERVE_CANCELLED /* before it was asked for */
 } fs_reserved;
 
-/* FSCHED_INFEASIBLE, reported with need and have, when the pool can never serve it. */
+/* FSCHED_INFEASIBLE, reported with need and have, when the pool can never serve it.  Requires a
+ * pool. */
 fsched_status fs_pool_check(fsched_context *ctx, const fsched_pool *pool, uint64_t bytes);
 /* LATER: `granted` comes, or fs_pool_cancel says that it does not.  One that is early, as it will
  * wait for others when it has the memory, stands apart: nobody queues behind it, and it is granted
  * only while nobody else waits and what is left in one piece does for whatever fs_pool_expect was
- * told, so that those others come to theirs. */
+ * told, so that those others come to theirs.  Requires some bytes, and that it does not wait. */
 fs_reserved fs_pool_reserve(fsched_pool *pool, fs_reservation *r);
-/* Of all but LATER. */
+/* Of all but LATER.  Requires an answer other than LATER. */
 fsched_cause fs_reserved_cause(fs_reserved reserved);
 /* It waits for nobody any more: from now on it queues like all.  In any state of the reservation.
- */
+ * Requires a reservation. */
 void fs_pool_hurry(fsched_pool *pool, fs_reservation *r);
 /* So many bytes may be reserved from now on, by one that is not early. */
 void fs_pool_expect(fsched_pool *pool, uint64_t bytes);
-/* Gives it back, and serves who waits. */
+/* Gives it back, and serves who waits.  Requires a reservation that was granted. */
 void fs_pool_release(fsched_pool *pool, fs_reservation *r);
 /* True: it had to wait, and `granted` will not come.  Serves who waits behind it.  When it has not
  * been asked for yet, it will be refused. */

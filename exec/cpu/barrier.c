@@ -29,6 +29,7 @@ static void set_counts(fs_instance *x, uint32_t barrier) {
 }
 
 void fs_cpu_barrier_start(fs_instance *x, uint32_t command, uint64_t k) {
+  FS_ASSERT_SLOW(command < x->stream->n_commands);
   const fs_stream_command *c = &x->stream->commands[command];
   const uint32_t *wait = x->stream->barrier_waits + c->barrier_wait0;
   for (uint32_t i = 0; i < c->n_barrier_waits && !off(x); i++) {
@@ -41,6 +42,7 @@ void fs_cpu_barrier_start(fs_instance *x, uint32_t command, uint64_t k) {
 }
 
 void fs_cpu_barrier_end(fs_instance *x, uint32_t command, uint64_t k) {
+  FS_ASSERT_SLOW(command < x->stream->n_commands);
   const fs_stream_command *c = &x->stream->commands[command];
   const fs_stream_update *update = x->stream->barrier_updates + c->barrier_update0;
   for (uint32_t i = 0; i < c->n_barrier_updates && !off(x); i++) {

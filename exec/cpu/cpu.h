@@ -149,21 +149,28 @@ struct fs_instance {
   _Alignas(FS_LINE) _Atomic uint64_t arrived;  /* workers at the end of an invocation */
 };
 
-/* Indices of timelines beyond the axes. */
+/* Indices of timelines beyond the axes.  Requires a given item. */
 static inline uint32_t fs_cpu_ready(const fs_instance *x, uint32_t item) {
+  FS_ASSERT_SLOW(item < x->io->n_given);
   return x->stream->n_axes + 1 + item;
 }
+/* Requires a given item. */
 static inline uint32_t fs_cpu_there(const fs_instance *x, uint32_t item) {
+  FS_ASSERT_SLOW(item < x->io->n_given);
   return x->stream->n_axes + 1 + x->io->n_given + item;
 }
 
+/* Requires a physical barrier. */
 static inline uint32_t fs_cpu_phase(const fs_instance *x, uint32_t physical) {
+  FS_ASSERT_SLOW(physical < x->physicals.n);
   return x->stream->n_axes + 1 + 2 * x->io->n_given + physical;
 }
 
-/* cpu/prepare.c: all of the instance but its threads; ctx is told what is wrong. */
+/* cpu/prepare.c: all of the instance but its threads; ctx is told what is wrong.  Requires a
+ * stream, and what comes in and goes out of it. */
 fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
-/* The lanes among the workers that were started; before the first invocation. */
+/* The lanes among the workers that were started; before the first invocation.  Requires workers
+ * that were started. */
 void fs_cpu_deal(fs_instance *x);
 /* cpu/worker.c */
 void *fs_cpu_worker(void *worker);
@@ -173,16 +180,19 @@ bool fs_cpu_go_on(fs_cpu_lane *lane, uint64_t k);
 void fs_cpu_begin(fs_cpu_lane *lane);
 void fs_cpu_rest(fs_cpu_lane *lane, uint64_t k);
 static inline bool fs_cpu_shared(const fs_instance *x) { return x->n_lanes > x->n_workers; }
-/* Invocation k, or the worker's part of it. */
+/* Invocation k, or the worker's part of it.  Requires lanes. */
 void fs_cpu_run_lanes(fs_worker *w, uint64_t k);
-/* Whether the lane is parked until the timeline has the value; else it is there, or poisoned. */
+/* Whether the lane is parked until the timeline has the value; else it is there, or poisoned.
+ * Requires an axis of the stream, or a timeline beyond them. */
 bool fs_cpu_park(fs_cpu_lane *lane, fs_timeline *t, uint64_t value, uint32_t axis);
 /* Until the clock shows `lane->end_ns`. */
 void fs_cpu_park_paced(fs_cpu_lane *lane);
-/* Effects and waits are left out from now on; the first cause counts. */
+/* Effects and waits are left out from now on; the first cause counts.  Requires a cause. */
 void fs_cpu_poison(fs_instance *x, fsched_cause cause);
-/* cpu/barrier.c.  A command of invocation k starts, all that it waits for is there; it is over. */
+/* cpu/barrier.c.  A command of invocation k starts, all that it waits for is there; it is over.
+ * Requires a command. */
 void fs_cpu_barrier_start(fs_instance *x, uint32_t command, uint64_t k);
+/* Requires a command. */
 void fs_cpu_barrier_end(fs_instance *x, uint32_t command, uint64_t k);
 /* While nobody looks at them: as they are before invocation k. */
 void fs_cpu_barrier_set(fs_instance *x, uint64_t k);

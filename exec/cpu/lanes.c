@@ -34,6 +34,7 @@ static void wake_all(fs_instance *x) {
 }
 
 void fs_cpu_poison(fs_instance *x, fsched_cause cause) {
+  assert(cause != FSCHED_CAUSE_NONE);
   fsched_cause none = FSCHED_CAUSE_NONE;
   (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
   atomic_store(&x->poisoned, 1);
@@ -62,6 +63,7 @@ static void say_blocked(fs_cpu_lane *l, uint32_t at, uint32_t axis, uint64_t val
 }
 
 bool fs_cpu_park(fs_cpu_lane *l, fs_timeline *t, uint64_t value, uint32_t axis) {
+  FS_ASSERT_SLOW(axis < l->worker->instance->n_timelines);
   say_blocked(l, l->step, axis, value);
   l->waiter.value = value;
   l->waiter.wake = wake_lane;
@@ -162,6 +164,7 @@ void fs_cpu_rest(fs_cpu_lane *l, uint64_t k) {
 }
 
 void fs_cpu_run_lanes(fs_worker *w, uint64_t k) {
+  assert(w->n_lanes > 0);
   for (uint32_t i = 0; i < w->n_lanes; i++) {
     fs_cpu_lane *l = w->lane + (size_t)i * w->instance->n_workers;
     fs_cpu_begin(l);

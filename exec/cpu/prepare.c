@@ -232,6 +232,7 @@ static fs_status decode_workers(fs_instance *x) {
 }
 
 void fs_cpu_deal(fs_instance *x) {
+  assert(x->n_started > 0 && x->n_started <= x->n_workers);
   for (uint32_t i = 0; i < x->n_lanes; i++) {
     fs_worker *w = &x->worker[i % x->n_workers];
     x->lane[i].worker = w;
@@ -241,6 +242,7 @@ void fs_cpu_deal(fs_instance *x) {
 }
 
 fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) {
+  assert(x->stream != NULL && x->io != NULL);
   FS_TRY(decode_steps(x));
   FS_TRY(decode_effects(ctx, x));
   FS_TRY(decode_lanes(x));

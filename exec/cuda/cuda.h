@@ -172,6 +172,7 @@ struct fs_instance {
 /* cuda/program.c: found or made; given back. */
 fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs_stream *s,
                               const fs_io *io, bool empty, fs_cuda_program **out) FS_MUST_USE;
+/* Requires a reference. */
 void fs_cuda_program_give(fs_cuda_program *p);
 /* For good: its stream may go, and the rest stays. */
 void fs_cuda_program_lose(fs_cuda_program *p);
@@ -207,17 +208,19 @@ bool fs_cuda_give_up(fs_instance *x);
 /* cuda/build.c: what the invocation wants, unless it is there.  False: poisoned. */
 bool fs_cuda_build_for(fs_instance *x) FS_MUST_USE;
 
-/* cuda/issue.c: content, by either back end, on that stream. */
+/* cuda/issue.c: content, by either back end, on that stream.  Requires a given item. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) FS_MUST_USE;
+/* Requires a kept item. */
 void fs_cuda_hand_over(fs_instance *x, uint32_t item);
 /* All that can be issued now; false: poisoned.  *wants: the given item that the first item waits
  * for which could not be; FS_NONE when all is issued. */
 bool fs_cuda_issue(fs_instance *x, uint32_t *wants) FS_MUST_USE;
 /* After all is issued: the join, and what is taken out at the end. */
 bool fs_cuda_issue_end(fs_instance *x) FS_MUST_USE;
-/* The launches that go with an item; false where there is none. */
+/* The launches that go with an item; false where there is none.  Requires an item of the plan. */
 bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void **params,
                          fs_cuda_launch *out);
+/* Requires an item of the plan. */
 bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out);
 
 /* cuda/graph.c: the graph of what is built, found or made; all of a slot's; its launch. */
@@ -228,20 +231,25 @@ bool fs_cuda_graph_launch(fs_instance *x, uint32_t *wants) FS_MUST_USE;
 /* cuda/worker.c */
 void *fs_cuda_worker(void *instance);
 void fs_cuda_wake(fs_instance *x);
+/* Requires a cause. */
 void fs_cuda_poison(fs_instance *x, fsched_cause cause);
 
 static inline bool fs_cuda_poisoned(const fs_instance *x) {
   return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
 }
+/* Requires a kept item. */
 static inline bool fs_cuda_wanted(const fs_instance *x, uint32_t kept_item) {
+  assert(kept_item < x->io->n_kept);
   return x->work->kept != NULL && x->work->kept[kept_item] != NULL;
 }
-/* How long the item is held back before it does what it does. */
+/* How long the item is held back before it does what it does.  Requires an item of the plan. */
 static inline uint64_t fs_cuda_pace_ns(const fs_instance *x, uint32_t item) {
+  assert(item < x->program->plan.n_items);
   return x->pace == NULL ? 0 : x->pace[item];
 }
-/* Whether the kept item is wanted, and taken out when everything has run. */
+/* Whether the kept item is wanted, and taken out when everything has run.  Requires a kept item. */
 static inline bool fs_cuda_at_end(const fs_instance *x, uint32_t kept_item) {
+  assert(kept_item < x->io->n_kept);
   return (x->graph || x->io->kept[kept_item].touches == 0) && fs_cuda_wanted(x, kept_item);
 }
 static inline fs_cu_stream fs_cuda_in(const fs_instance *x) {
@@ -250,7 +258,9 @@ static inline fs_cu_stream fs_cuda_in(const fs_instance *x) {
 static inline fs_cu_stream fs_cuda_out(const fs_instance *x) {
   return x->graph ? x->lane[0] : x->lane[x->n_lanes + 1];
 }
+/* Requires a memory of the stream. */
 static inline fs_cu_address fs_cuda_at(const fs_instance *x, uint32_t memory, uint64_t address) {
+  assert(memory < x->s->n_memories);
   return x->base[memory] + fs_io_at(x->io, memory, address);
 }
 

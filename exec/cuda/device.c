@@ -12,6 +12,7 @@ static const char *const builtin_names[FS_BUILTINS] = {[FS_BUILTIN_MIX] = "fsche
 fs_status fs_cuda_function_load(fsched_context *ctx, const fs_cuda_device *device,
                                 fs_cu_module module, const char *name, fs_cu_function *function,
                                 fs_cu_result *result) {
+  assert(name != NULL);
   const fs_cuda *d = &device->cuda;
   int version;
   *result = d->api.cuModuleGetFunction(function, module, name);

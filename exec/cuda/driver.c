@@ -164,6 +164,7 @@ void fs_cuda_leave(const fs_cuda *d) {
 
 void fs_cuda_describe(const fs_cuda *d, const char *call, fs_cu_result result, char *text,
                       size_t size) {
+  assert(size > 0);
   const char *name = NULL, *meaning = NULL;
   if (d->api.cuGetErrorName(result, &name) != FS_CU_SUCCESS || name == NULL) {
     name = "an error without a name";
@@ -176,6 +177,7 @@ void fs_cuda_describe(const fs_cuda *d, const char *call, fs_cu_result result, c
 
 fs_status fs_cuda_fail(fsched_context *ctx, const fs_cuda *d, const char *call,
                        fs_cu_result result) {
+  assert(result != FS_CU_SUCCESS);
   char text[200];
   fs_cuda_describe(d, call, result, text, sizeof text);
   return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_DEVICE, FS_NOWHERE, NULL, "%s", text);

@@ -131,10 +131,11 @@ void fs_cuda_leave(const fs_cuda *d);
 /* The same to give things back, which has to go on whatever fails; whether it is to be left. */
 bool fs_cuda_enter_again(const fs_cuda *d);
 
-/* "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".  Needs no context. */
+/* "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".  Needs no context.  Requires room for
+ * some text. */
 void fs_cuda_describe(const fs_cuda *d, const char *call, fs_cu_result result, char *text,
                       size_t size);
-/* Reports a failure.  Returns FSCHED_SYSTEM. */
+/* Reports a failure.  Returns FSCHED_SYSTEM.  Requires a failure. */
 fs_status fs_cuda_fail(fsched_context *ctx, const fs_cuda *d, const char *call,
                        fs_cu_result result) FS_MUST_USE;
 

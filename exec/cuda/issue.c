@@ -27,6 +27,7 @@ static uint8_t *place_in_store(const fs_instance *x, const fs_io_item *item) {
 /* Content on its way to the device is still there at the next invocation, if it was made from a
  * name; what is in a store may have been written over. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) {
+  assert(item < x->io->n_given);
   const fs_io_item *g = &x->io->given[item];
   const fs_work *work = x->work;
   bool store = x->io->store[g->memory], made = work->given == NULL || work->given[item] == NULL;
@@ -56,6 +57,7 @@ static bool fetch(fs_instance *x, uint32_t item, fs_cu_stream stream) {
 }
 
 void fs_cuda_hand_over(fs_instance *x, uint32_t item) {
+  assert(item < x->io->n_kept);
   const fs_io_item *k = &x->io->kept[item];
   const fs_work *work = x->work;
   const uint8_t *from =
@@ -76,6 +78,7 @@ static bool launch_kernel(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream 
 
 bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void **params,
                          fs_cuda_launch *out) {
+  assert(item < x->program->plan.n_items);
   *ns = fs_cuda_pace_ns(x, item);
   *params = ns;
   *out = (fs_cuda_launch){
@@ -84,6 +87,7 @@ bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void
 }
 
 bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out) {
+  assert(item < x->program->plan.n_items);
   fs_cuda_work *w = &x->todo[item];
   params[0] = &w->call;
   params[1] = &x->built.block;

@@ -183,6 +183,7 @@ static fs_status load_kernel(loader *l) {
 
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
                                const fs_stream *s, const fs_module_rule *rule, fs_cuda_modules *m) {
+  assert(s->n_meta == 1);
   *m = (fs_cuda_modules){.device = device};
   loader l = {.ctx = ctx, .device = device, .s = s, .rule = *rule, .m = m};
   fs_status status = FSCHED_OK;

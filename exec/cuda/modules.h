@@ -24,7 +24,8 @@ typedef struct fs_cuda_modules {
 
 /* The device's context is current.  Every op whose kernel cannot be run here is reported.  What was
  * loaded has to be released, after a failure too.  A module is a file of that name, or with ".ptx",
- * ".fatbin" or ".cubin" behind it, as far as the rule allows.
+ * ".fatbin" or ".cubin" behind it, as far as the rule allows.  Requires a stream that
+ * fs_stream_check has accepted.
  * Errors: FSCHED_REPLAY for kernels that are not there or cannot be launched so; FSCHED_SYSTEM for
  * files that cannot be read, and for the device. */
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,

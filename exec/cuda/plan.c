@@ -111,6 +111,7 @@ static fs_status place_events(fs_arena *arena, fs_cuda_plan *plan) {
 }
 
 void fs_cuda_plan_add_event(fs_cuda_plan *plan, uint32_t item) {
+  assert(item < plan->n_items);
   if (plan->item[item].event == FS_NONE) {
     plan->item[item].event = plan->n_events++;
   }
@@ -140,6 +141,7 @@ static fs_status make(planner *p, fs_arena *arena) {
 
 fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                             fs_cuda_plan *plan) {
+  assert(s->n_meta == 1);
   *plan = (fs_cuda_plan){0};
   planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
   fs_status status = make(&p, arena);

@@ -33,7 +33,7 @@ typedef struct fs_cuda_plan {
   uint32_t *lane_last; /* per lane: its last item */
 } fs_cuda_plan;
 
-/* Requires: a stream that fs_stream_check has accepted.
+/* Requires a stream that fs_stream_check has accepted.
  * Ensures: n_events counts the items that have an event, numbered in the order of items; the last
  * item of every lane but lane 0 has one, so that lane 0 can wait for all.
  * Errors: FSCHED_REPLAY, reported to ctx, when the stream deadlocks; FSCHED_SYSTEM for memory,
@@ -41,7 +41,8 @@ typedef struct fs_cuda_plan {
  * Complexity: O((commands + waits) log queues). */
 fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                             fs_cuda_plan *plan) FS_MUST_USE;
-/* Gives the item an event, if it has none, for those who sometimes wait for it. */
+/* Gives the item an event, if it has none, for those who sometimes wait for it.  Requires an item
+ * of the plan. */
 void fs_cuda_plan_add_event(fs_cuda_plan *plan, uint32_t item);
 
 #endif

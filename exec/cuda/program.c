@@ -124,6 +124,7 @@ void fs_cuda_program_lose(fs_cuda_program *p) {
 }
 
 void fs_cuda_program_give(fs_cuda_program *p) {
+  assert(p->references > 0);
   if (p == NULL) {
     return;
   }

@@ -23,6 +23,7 @@ void fs_cuda_wake(fs_instance *x) {
 }
 
 void fs_cuda_poison(fs_instance *x, fsched_cause cause) {
+  assert(cause != FSCHED_CAUSE_NONE);
   fsched_cause none = FSCHED_CAUSE_NONE;
   (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
   atomic_store(&x->poisoned, 1);

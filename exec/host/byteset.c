@@ -4,6 +4,7 @@
 #include "exec/host/byteset.h"
 
 bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end) {
+  assert(begin <= end);
   for (size_t i = 0; i < r->n; i++) {
     if (r->at[i].begin <= begin && end <= r->at[i].end) {
       return true;
@@ -28,6 +29,7 @@ static fs_status splice(fsched_context *ctx, fs_byteset *r, size_t low, size_t h
 }
 
 fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin, uint64_t end) {
+  assert(begin <= end);
   size_t low = 0, high;
   fs_byte_range whole = {begin, end};
   if (begin == end) {
@@ -44,6 +46,7 @@ fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin, uin
 }
 
 fs_status fs_byteset_remove(fsched_context *ctx, fs_byteset *r, uint64_t begin, uint64_t end) {
+  assert(begin <= end);
   size_t low = 0, high, n = 0;
   fs_byte_range rest[2];
   if (begin == end) {

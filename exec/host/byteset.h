@@ -11,9 +11,12 @@ typedef struct fs_byte_range {
 } fs_byte_range;
 typedef FS_VEC(fs_byte_range) fs_byteset;
 
+/* Requires begin <= end. */
 bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end); /* empty: covered */
+/* Requires begin <= end. */
 fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin,
                          uint64_t end) FS_MUST_USE;
+/* Requires begin <= end. */
 fs_status fs_byteset_remove(fsched_context *ctx, fs_byteset *r, uint64_t begin,
                             uint64_t end) FS_MUST_USE;
 

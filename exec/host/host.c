@@ -54,6 +54,7 @@ void fs_host_give_pool(fs_machine *machine, void *memory, uint64_t bytes) {
 /* Effects */
 
 fs_effect_size fs_effect_measure(const fs_stream *s) {
+  assert(s->n_meta == 1);
   fs_effect_size most = {0, 0};
   for (uint32_t i = 0; i < s->n_ops; i++) {
     most.args = s->ops[i].n_args > most.args ? s->ops[i].n_args : most.args;
@@ -98,6 +99,7 @@ uint64_t fs_hand_look(fs_hand *hand) {
 
 bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand,
                     uint64_t begin_ns) {
+  assert(s->n_meta == 1);
   if (!fs_hand_busy(atomic_load(&hand->count))) {
     return false;
   }
@@ -106,6 +108,7 @@ bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand
 }
 
 bool fs_hand_give_up(fs_hand *hand, uint64_t count) {
+  assert(fs_hand_busy(count));
   return fs_hand_busy(count) && count != FS_HAND_LOST &&
          atomic_compare_exchange_strong(&hand->count, &count, FS_HAND_LOST);
 }
@@ -177,6 +180,7 @@ static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, cons
 
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command) {
+  FS_ASSERT_SLOW(command < e->s->n_commands);
   const fs_stream_command *c = &e->s->commands[command];
   const fs_stream_place *p = &e->s->places[c->place0];
   switch (fs_command_kind_of(c)) {
@@ -191,6 +195,7 @@ fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, cons
 }
 
 void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item) {
+  assert(item < e->io->n_given);
   const fs_io_item *g = &e->io->given[item];
   uint8_t *place = fs_memories_at(e->memories, g->memory, g->address);
   const uint8_t *from = work->given == NULL ? NULL : work->given[item];
@@ -209,6 +214,7 @@ void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item) {
 }
 
 void fs_effect_keep(const fs_effects *e, const fs_work *work, uint32_t item) {
+  assert(item < e->io->n_kept);
   const fs_io_item *k = &e->io->kept[item];
   if (work->kept == NULL || work->kept[item] == NULL) {
     return;

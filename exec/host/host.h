@@ -50,27 +50,29 @@ typedef struct fs_kernels {
 
 /* Finds the kernels of all ops; reports every op whose kernel is not there (FSCHED_REPLAY).
  * `options`: modules, find; NULL: built-in kernels alone.  The result is to be released even then.
- */
+ * Requires a stream that fs_stream_check has accepted. */
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) FS_MUST_USE;
 void fs_kernels_release(fs_kernels *kernels);
 
-/* Whether the kernel is a function that is not built in. */
+/* Whether the kernel is a function that is not built in.  Requires a kernel of the stream, or
+ * none. */
 bool fs_kernels_foreign(const fs_kernels *kernels, uint32_t kernel);
-/* Runs the kernel of an op; 0, or the cause of its failure. */
+/* Runs the kernel of an op; 0, or the cause of its failure.  Requires a kernel of the stream, or
+ * none. */
 fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);
 /* The function of a foreign kernel, which the thread is about to call on a queue, or without one:
  * tells who wants to know (kernel_runs), by *run, which stays until fs_kernels_answer has got what
- * the function answers. */
+ * the function answers.  Requires a kernel that is foreign. */
 fsched_kernel_fn fs_kernels_announce(const fs_kernels *kernels, uint32_t kernel,
                                      const fs_kernel_call *call, const char *queue,
                                      fsched_kernel_run *run);
 /* It has returned, and was not given up: nothing of `kernels` is there any more if it was.  In a
  * child process, which the function has made by fork, that ends the child. */
 fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer);
-/* Digest of what is in the args that it has written. */
+/* Digest of what is in the args that it has written.  Requires a kernel of the stream, or none. */
 uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);
-/* The call's grid, block and shared memory. */
+/* The call's grid, block and shared memory.  Requires a kernel of the stream, or none. */
 void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call);
 
 /* What a command does. */
@@ -94,11 +96,12 @@ typedef struct fs_hand {
 static inline bool fs_hand_busy(uint64_t count) { return count % 2 == 1; }
 /* The count; remembers since when. */
 uint64_t fs_hand_look(fs_hand *hand);
-/* Names the kernel if one runs, as an error; whether one does. */
+/* Names the kernel if one runs, as an error; whether one does.  Requires a stream that
+ * fs_stream_check has accepted. */
 bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand,
                     uint64_t begin_ns);
 /* Whether the thread is still in the call that it was in when the count was that, which is given up
- * then.  The invocation was poisoned before. */
+ * then.  The invocation was poisoned before.  Requires the count of a kernel that ran. */
 bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 
 /* Room for the args of the largest op, of one thread. */
@@ -110,15 +113,18 @@ typedef struct fs_effect_room {
 typedef struct fs_effect_size {
   uint32_t args, places;
 } fs_effect_size;
+/* Requires a stream that fs_stream_check has accepted. */
 fs_effect_size fs_effect_measure(const fs_stream *s);
 fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *hand,
                               fs_effect_room *room) FS_MUST_USE;
 
-/* Runs the op or copies.  A failure is told to work->failed and returned. */
+/* Runs the op or copies.  A failure is told to work->failed and returned.  Requires a command. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command);
-/* Puts the content of a given item in its place; takes that of a kept item out, if it is wanted. */
+/* Puts the content of a given item in its place; takes that of a kept item out, if it is wanted.
+ * Requires a given item. */
 void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item);
+/* Requires a kept item. */
 void fs_effect_keep(const fs_effects *e, const fs_work *work, uint32_t item);
 
 #endif

@@ -353,6 +353,7 @@ static fs_status place_memories(io_maker *m) {
 }
 
 fs_status fs_io_make(fs_arena *arena, const fs_stream *s, fs_io *io) {
+  assert(s->n_meta == 1);
   *io = (fs_io){0};
   io_maker m = {.arena = arena, .s = s, .io = io};
   FS_TRY(find_states(&m));

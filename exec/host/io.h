@@ -51,7 +51,8 @@ static inline uint64_t fs_io_at(const fs_io *io, uint32_t memory, uint64_t addre
   return io->offset[memory] + address - skipped;
 }
 
-/* Everything in the arena.  O(places * log + versions * log). */
+/* Everything in the arena.  Requires a stream that fs_stream_check has accepted.  O(places * log +
+ * versions * log). */
 fs_status fs_io_make(fs_arena *arena, const fs_stream *s, fs_io *io) FS_MUST_USE;
 
 #endif

@@ -88,6 +88,7 @@ void fs_fill_given(const char *buffer, void *data, uint64_t n) {
 }
 
 void fs_fill_given_range(const char *buffer, void *data, uint64_t begin, uint64_t end) {
+  assert(begin <= end);
   uint64_t start = scramble(name_seed(SALT_GIVEN, buffer));
   uint8_t *p = data;
   while (begin < end) {
@@ -153,6 +154,7 @@ static void (*const builtins[FS_BUILTINS])(const fs_kernel_call *call) = {
 _Static_assert(sizeof fs_builtin_names / sizeof fs_builtin_names[0] == FS_BUILTINS, "a name each");
 
 fs_builtin fs_builtin_find(const char *name) {
+  assert(name != NULL);
   unsigned k = 0;
   while (k < FS_BUILTINS && strcmp(fs_builtin_names[k], name) != 0) {
     k++;
@@ -161,6 +163,7 @@ fs_builtin fs_builtin_find(const char *name) {
 }
 
 const char *fs_builtin_refusal(fs_builtin kernel, const fs_stream_arg *args, uint32_t n_args) {
+  assert(kernel < FS_BUILTINS);
   if (kernel != FS_BUILTIN_COPY) {
     return NULL;
   }
@@ -179,6 +182,7 @@ void fs_builtin_run(fs_builtin kernel, const fs_kernel_call *call) {
 }
 
 uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call) {
+  assert(kernel <= FS_BUILTINS);
   uint64_t h = kernel;
   for (uint32_t i = 0; i < call->n_args && kernel != FS_BUILTIN_NOP; i++) {
     const fs_kernel_arg *a = &call->args[i];

@@ -89,6 +89,7 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
 
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
+  assert(s->n_meta == 1);
   finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
   f.stand_in = f.rule.closed && options != NULL && fs_backend_kind_of(options->kind)->simulates;
   fs_status status = FSCHED_OK;
@@ -128,12 +129,14 @@ static fs_builtin builtin_of(const fs_kernels *kernels, uint32_t kernel) {
 }
 
 bool fs_kernels_foreign(const fs_kernels *kernels, uint32_t kernel) {
+  assert(kernel == FS_NONE || kernel < kernels->n);
   return builtin_of(kernels, kernel) == FS_BUILTINS;
 }
 
 fsched_kernel_fn fs_kernels_announce(const fs_kernels *kernels, uint32_t kernel,
                                      const fs_kernel_call *call, const char *queue,
                                      fsched_kernel_run *run) {
+  assert(fs_kernels_foreign(kernels, kernel));
   const fsched_device_options *o = kernels->options;
   const fs_stream_kernel *k = &kernels->s->kernels[kernel];
   *run = (fsched_kernel_run){call->op, fs_stream_string(kernels->s, k->module),
@@ -155,6 +158,7 @@ fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer) {
 
 fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel,
                             const fs_kernel_call *call) {
+  FS_ASSERT_SLOW(kernel == FS_NONE || kernel < kernels->n);
   fs_builtin builtin = builtin_of(kernels, kernel);
   if (builtin != FS_BUILTINS) {
     fs_builtin_run(builtin, call);
@@ -165,10 +169,12 @@ fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel,
 }
 
 uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call) {
+  assert(kernel == FS_NONE || kernel < kernels->n);
   return fs_builtin_digest(builtin_of(kernels, kernel), call);
 }
 
 void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call) {
+  assert(kernel == FS_NONE || kernel < s->n_kernels);
   call->size = sizeof *call;
   for (unsigned i = 0; i < 3; i++) {
     call->grid[i] = kernel == FS_NONE ? 1 : s->kernels[kernel].grid[i];

@@ -13,6 +13,7 @@ enum { PAGE = 4096 };
 static size_t mapped_size(uint64_t bytes) { return (size_t)fs_max(bytes, PAGE); }
 
 fs_status fs_host_take(fsched_context *ctx, uint64_t bytes, void **out) {
+  assert(out != NULL);
   void *base = MAP_FAILED;
   if (bytes <= SIZE_MAX / 2) {
     base = mmap(NULL, mapped_size(bytes), PROT_READ | PROT_WRITE,
@@ -49,6 +50,7 @@ static fs_status check_limit(fsched_context *ctx, const fs_io *io, uint64_t limi
 }
 
 void fs_memories_use(fs_memories *m, void *block) {
+  assert(block != NULL || m->io->pooled_bytes == 0);
   for (uint32_t i = 0; i < m->n; i++) {
     m->base[i] = m->io->store[i] ? m->stores : block;
   }
@@ -56,6 +58,7 @@ void fs_memories_use(fs_memories *m, void *block) {
 
 fs_status fs_memories_take(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                            const fs_io *io, uint64_t limit, bool pooled, fs_memories *m) {
+  assert(io->offset != NULL || s->n_memories == 0);
   *m = (fs_memories){.io = io};
   FS_TRY(check_limit(ctx, io, limit, pooled));
   FS_TRY(fs_new(arena, &m->base, s->n_memories));

@@ -16,7 +16,7 @@ typedef struct fs_memories {
 } fs_memories;
 
 /* Host memory: pages are zero and taken when they are touched.  FSCHED_SYSTEM when the machine
- * refuses. */
+ * refuses.  Requires a place for the answer. */
 fs_status fs_host_take(fsched_context *ctx, uint64_t bytes, void **out) FS_MUST_USE;
 /* Reports that `who` would take more than the limit: need, limit, and what there is. FSCHED_SYSTEM.
  */
@@ -25,14 +25,18 @@ fs_status fs_refuse_memory(fsched_context *ctx, const char *who, uint64_t need,
 void fs_host_give(void *memory, uint64_t bytes); /* NULL is ignored */
 
 /* Takes the stores and, unless `pooled`, the rest (the table of it in the arena).  FSCHED_SYSTEM
- * when they exceed `limit` bytes together or the machine refuses. */
+ * when they exceed `limit` bytes together or the machine refuses.  Requires what comes in and goes
+ * out of the stream. */
 fs_status fs_memories_take(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                            const fs_io *io, uint64_t limit, bool pooled,
                            fs_memories *m) FS_MUST_USE;
+/* Requires a block, if anything is pooled. */
 void fs_memories_use(fs_memories *m, void *block); /* of io->pooled_bytes */
 void fs_memories_release(fs_memories *m);          /* after a failed take and for {0} too */
 
+/* Requires a memory of the stream. */
 static inline uint8_t *fs_memories_at(const fs_memories *m, uint32_t memory, uint64_t address) {
+  FS_ASSERT_SLOW(memory < m->n);
   return m->base[memory] + fs_io_at(m->io, memory, address);
 }
 

@@ -79,6 +79,7 @@ static const char *list_endings(const char *const *endings, char *text, size_t r
 fs_status fs_module_file(fsched_context *ctx, const fs_module_rule *rule, const char *op,
                          const char *module, const char *const *endings,
                          char file[FS_MODULE_PATH]) {
+  assert(op != NULL && module != NULL && endings != NULL);
   static const char *const none[] = {"", NULL};
   if (rule->closed) {
     return refuse(ctx, op, module, "modules are code, and none is allowed");

@@ -21,7 +21,7 @@ enum { FS_MODULE_PATH = 4096 };
 /* To `file`, the path of the file that is to be opened: of a name without a suffix the first with
  * one of the endings (NULL behind the last) that there is.  With a confining rule it is free of
  * links and a regular file.  What lies there is the directory's owner's: who may write there can
- * change the file until it is opened.
+ * change the file until it is opened.  Requires names, and endings.
  * Errors: FSCHED_REPLAY, reported with the op and what would allow it. */
 fs_status fs_module_file(fsched_context *ctx, const fs_module_rule *rule, const char *op,
                          const char *module, const char *const *endings,

@@ -36,6 +36,7 @@ static fs_parked *join_pairs(fs_parked *first) {
 }
 
 fs_parked *fs_parked_take(fs_parked **least) {
+  assert(*least != NULL);
   fs_parked *taken = *least, *pairs = join_pairs(taken->child), *rest = NULL;
   while (pairs != NULL) {
     fs_parked *pair = pairs;

@@ -16,7 +16,7 @@ typedef struct fs_parked {
 
 /* *least is NULL when there are none. */
 void fs_parked_add(fs_parked **least, fs_parked *waiter);
-/* Takes out and returns the least; there is one. */
+/* Takes out and returns the least.  Requires that there is one. */
 fs_parked *fs_parked_take(fs_parked **least);
 
 #endif

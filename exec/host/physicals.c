@@ -17,6 +17,7 @@ static int by_use(const void *a, const void *b) {
 }
 
 fs_status fs_physicals_make(fs_arena *arena, const fs_stream *s, fs_physicals *out) {
+  assert(s->n_meta == 1);
   uint32_t n = s->n_barriers;
   entry *sorted;
   *out = (fs_physicals){0};

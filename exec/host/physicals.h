@@ -15,15 +15,19 @@ typedef struct fs_physicals {
   uint32_t *of;         /* per barrier: 0 .. n - 1 */
 } fs_physicals;
 
-/* Requires: a stream that fs_stream_check has accepted.  The arrays live in `arena`.
+/* Requires a stream that fs_stream_check has accepted.  The arrays live in `arena`.
  * Errors: FSCHED_SYSTEM.  Complexity: O(barriers log barriers). */
 fs_status fs_physicals_make(fs_arena *arena, const fs_stream *s, fs_physicals *out) FS_MUST_USE;
 
+/* Requires a physical barrier. */
 static inline uint32_t fs_physical_uses(const fs_physicals *p, uint32_t physical) {
+  assert(physical < p->n);
   return p->use0[physical + 1] - p->use0[physical];
 }
-/* The barrier that the physical one is in its use number `use`; the first again after the last. */
+/* The barrier that the physical one is in its use number `use`; the first again after the last.
+ * Requires a physical barrier. */
 static inline uint32_t fs_physical_barrier(const fs_physicals *p, uint32_t physical, uint32_t use) {
+  assert(physical < p->n);
   return p->use[p->use0[physical] + use % fs_physical_uses(p, physical)];
 }
 

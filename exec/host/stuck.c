@@ -224,6 +224,7 @@ void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *v) {
 }
 
 const char *fs_stuck_queue(const fs_stream *s, uint32_t command) {
+  assert(command < s->n_commands);
   uint32_t low = 0, high = s->n_queues; /* the last that begins no later, as they tile */
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
@@ -238,6 +239,7 @@ static unsigned long long ms_between(uint64_t begin_ns, uint64_t end_ns) {
 
 void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
                             uint64_t since_ns, uint64_t begin_ns) {
+  assert(command < s->n_commands);
   const fs_stream_op *op = &s->ops[s->commands[command].target];
   const fs_stream_kernel *k = &s->kernels[op->kernel];
   fs_report(

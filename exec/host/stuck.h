@@ -46,11 +46,11 @@ typedef struct fs_stuck_view {
 /* Reports the queue that is to blame as an error, the other stuck ones as notes; nothing when none
  * is stuck.  No allocation but the diagnostics'. */
 void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *view);
-/* Reports, as an error, a kernel of a module that runs since then.  Times are those of
- * fs_now_ns. */
+/* Reports, as an error, a kernel of a module that runs since then.  Times are those of fs_now_ns.
+ * Requires a command. */
 void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
                             uint64_t since_ns, uint64_t begin_ns);
-/* The name of the command's queue.  O(log queues). */
+/* The name of the command's queue.  Requires a command.  O(log queues). */
 const char *fs_stuck_queue(const fs_stream *s, uint32_t command);
 
 #endif

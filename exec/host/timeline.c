@@ -43,6 +43,7 @@ void fs_timeline_wake_parked(fs_timeline *t) {
 }
 
 bool fs_timeline_park(fs_timeline *t, fs_parked *waiter, const _Atomic uint32_t *stop) {
+  assert(waiter->wake != NULL);
   pthread_mutex_lock(&t->lock);
   atomic_fetch_add(&t->waiting, FS_PARKED);
   bool waits = atomic_load(&t->epoch) < waiter->value && atomic_load(stop) == 0;

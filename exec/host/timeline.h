@@ -45,7 +45,9 @@ void fs_timeline_wake(fs_timeline *t);
 /* All waiters, whatever their values. */
 void fs_timeline_wake_parked(fs_timeline *t);
 
+/* Requires a value above that of before. */
 static inline void fs_timeline_publish(fs_timeline *t, uint64_t value) {
+  FS_ASSERT_SLOW(atomic_load(&t->epoch) < value);
   atomic_store(&t->epoch, value);
   if (atomic_load(&t->waiting) != 0) {
     fs_timeline_wake(t);
@@ -60,7 +62,7 @@ bool fs_timeline_sleep(fs_timeline *t, uint64_t value, const _Atomic uint32_t *s
                        uint64_t timeout_ns);
 /* Whether the waiter, with its value and `wake`, now waits on the timeline; else the value is there
  * or *stop is not 0 (its setter must then wake the parked).  It may be woken before this returns,
- * in the thread that publishes, without locks. */
+ * in the thread that publishes, without locks.  Requires a waiter that can be woken. */
 bool fs_timeline_park(fs_timeline *t, fs_parked *waiter, const _Atomic uint32_t *stop);
 
 #endif

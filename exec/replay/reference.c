@@ -318,6 +318,8 @@ static fs_status run(reference *r) {
 
 fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
                                const fs_reference_run *what, fs_reference_counts *counts) {
+  assert(s->n_meta == 1 && s->n_races == 0);
+  assert(what->invocations > 0);
   reference r = {.ctx = ctx, .s = s, .run = what};
   fs_arena_init(&r.arena, ctx);
   fs_status status = run(&r);

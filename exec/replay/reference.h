@@ -4,7 +4,7 @@
  *
  * Bytes that the graph leaves open (never written, or computed from such) are not compared, nor are
  * digests of ops that read them.
- * Requires: a program without races.  Complexity: O(bytes accessed) per invocation; memory for the
+ * Requires a program without races.  Complexity: O(bytes accessed) per invocation; memory for the
  * versions between their first and last access. */
 #ifndef FS_EXEC_REFERENCE_H
 #define FS_EXEC_REFERENCE_H
@@ -28,7 +28,8 @@ typedef struct fs_reference_run {
 } fs_reference_run;
 
 /* Only state needs the invocations before the last.  FSCHED_REPLAY with a diagnostic for each op
- * and each kept buffer that differs, or for kernels that are not there. */
+ * and each kept buffer that differs, or for kernels that are not there.  Requires an invocation at
+ * least. */
 fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s, const fs_reference_run *run,
                                fs_reference_counts *counts) FS_MUST_USE;
 

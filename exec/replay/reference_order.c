@@ -93,6 +93,7 @@ static fs_status sort(sorter *t, uint32_t *order) {
 
 fs_status fs_reference_order(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                              uint32_t **order) {
+  assert(s->n_meta == 1);
   *order = NULL;
   if (!fs_hazards_data_only(s->meta[0].hazards) || !goes_back(s)) {
     return FSCHED_OK;

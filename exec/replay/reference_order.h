@@ -3,7 +3,7 @@
  * With raw hazards `after` may name an op that comes later, and overwrites what this one reads:
  * then in an order of the edges, in which each op comes as soon as program order lets it.
  *
- * Requires: a program without races, so that all such orders have one result; of one whose edges
+ * Requires a program without races, so that all such orders have one result; of one whose edges
  * go in a circle, any order.
  * Ensures: *order has all ops, in `arena`, or is NULL for program order.
  * Errors: FSCHED_SYSTEM.  Complexity: O((args + edges) log args). */

@@ -2,6 +2,7 @@
 #include "exec/replay/samples.h"
 
 fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n, fs_samples *samples) {
+  assert(n <= FS_MOST_SAMPLES);
   FS_TRY(fs_new_zero(arena, &samples->record, n));
   FS_TRY(fs_new_zero(arena, &samples->ns, n));
   for (uint32_t i = 0; i < n; i++) {
@@ -15,6 +16,7 @@ fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n, fs_sa
 fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
                              const fs_samples *samples, const char *on, uint64_t tick_ns,
                              fsched_duration *command, fsched_profile **out) {
+  assert(samples->n > 0);
   uint32_t n_commands = program->view.n_commands;
   fsched_duration *took;
   uint64_t *ns;

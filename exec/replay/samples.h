@@ -15,11 +15,12 @@ typedef struct fs_samples {
   uint64_t *ns;      /* per sample: of the invocation */
 } fs_samples;
 
-/* n samples in the arena; 16 bytes per command and sample. */
+/* n samples in the arena; 16 bytes per command and sample.  Requires a number up to
+ * FS_MOST_SAMPLES. */
 fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n,
                           fs_samples *samples) FS_MUST_USE;
 /* `on`: the device's kind; tick_ns 0: as the time unit says; command: NULL, or room for what each
- * took. */
+ * took.  Requires a sample at least. */
 fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
                              const fs_samples *samples, const char *on, uint64_t tick_ns,
                              fsched_duration *command, fsched_profile **out) FS_MUST_USE;

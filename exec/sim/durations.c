@@ -199,6 +199,7 @@ static uint64_t adversarial(const fs_instance *x, uint32_t command) {
 }
 
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command) {
+  assert(command < x->stream->n_commands);
   uint64_t ns = planned(x, &x->stream->commands[command]);
   switch (x->times.mode) {
     case FSCHED_DURATIONS_RANDOM:

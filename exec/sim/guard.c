@@ -92,6 +92,7 @@ static uint64_t hash_of(const fs_instance *x, const fs_stream_place *p) {
 }
 
 void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
+  assert(command < x->stream->n_commands);
   const fs_stream_command *c = &x->stream->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     const fs_stream_place *p = &x->stream->places[i];
@@ -122,6 +123,7 @@ static void tell(const fs_instance *x, const fs_stream_command *c, const fs_stre
 }
 
 bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
+  assert(command < x->stream->n_commands);
   const fs_stream_command *c = &x->stream->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     const fs_stream_place *p = &x->stream->places[i];

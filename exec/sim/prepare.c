@@ -129,6 +129,7 @@ static fs_status take_effects(fsched_context *ctx, fs_instance *x) {
 }
 
 fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) {
+  assert(x->stream != NULL && x->io != NULL);
   FS_TRY(count_slots(x));
   FS_TRY(list_waiters(x));
   FS_TRY(take_state(x));

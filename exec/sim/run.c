@@ -90,6 +90,7 @@ static void begin(fs_instance *x, uint32_t command) {
 }
 
 void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns) {
+  assert(command < x->stream->n_commands && x->left[command] > 0);
   const fs_stream_command *c = &x->stream->commands[command];
   x->from[command] = fs_max(x->from[command], ns);
   if (--x->left[command] != 0) {

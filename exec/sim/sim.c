@@ -53,6 +53,7 @@ fsched_cause fs_sim_cause(fs_instance *x) {
 }
 
 void fs_sim_poison(fs_instance *x, fsched_cause cause) {
+  assert(cause != FSCHED_CAUSE_NONE);
   pthread_mutex_lock(&x->lock);
   x->cause = x->cause == FSCHED_CAUSE_NONE ? cause : x->cause;
   atomic_store(&x->poisoned, true);

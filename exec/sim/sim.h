@@ -108,40 +108,47 @@ struct fs_instance {
   uint32_t n_taken; /* of `arrived`, by the thread */
 };
 
-/* sim/prepare.c: all of the instance but lock and thread; ctx is told what is wrong. */
+/* sim/prepare.c: all of the instance but lock and thread; ctx is told what is wrong.  Requires a
+ * stream, and what comes in and goes out of it. */
 fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 
 /* sim/durations.c */
 fs_status fs_sim_times_make(fs_instance *x) FS_MUST_USE;
 /* For the k-th invocation. */
 void fs_sim_times_begin(fs_instance *x, uint64_t k);
+/* Requires a command. */
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
 
 /* sim/guard.c */
 fs_status fs_sim_guard_make(fs_instance *x) FS_MUST_USE;
+/* Requires a command. */
 void fs_sim_guard_begin(fs_instance *x, uint32_t command);
-/* False, told to work->failed, when another command has touched what this one touches. */
+/* False, told to work->failed, when another command has touched what this one touches.  Requires a
+ * command. */
 bool fs_sim_guard_end(fs_instance *x, uint32_t command);
 
 /* sim/sync.c: its part of fs_sim_decode, and of the begin of an invocation. */
 fs_status fs_sim_sync_make(fs_instance *x) FS_MUST_USE;
 void fs_sim_sync_begin(fs_instance *x);
-/* A command starts, or is over, and its gang's other members with it by calls of their own. */
+/* A command starts, or is over, and its gang's other members with it by calls of their own.
+ * Requires a command. */
 void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns);
+/* Requires a command. */
 void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns);
 /* Lets those go on who may after the calls above. */
 void fs_sim_sync_go_on(fs_instance *x);
-/* What holds the command back, if that is any of this: true. */
+/* What holds the command back, if that is any of this: true.  Requires a command. */
 bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
 
 /* sim/run.c */
-/* One thing less for the command to wait for, or for all that wait for a slot; over at `ns`. */
+/* One thing less for the command to wait for, or for all that wait for a slot; over at `ns`.
+ * Requires a command that still waits for something. */
 void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns);
 void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns);
 /* The cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
-/* sim.c: the first cause counts. */
+/* sim.c: the first cause counts.  Requires a cause. */
 void fs_sim_poison(fs_instance *x, fsched_cause cause);
 /* Waits until there is content that has not been taken or effects are left out. */
 void fs_sim_await_news(fs_instance *x);
@@ -149,14 +156,18 @@ void fs_sim_await_news(fs_instance *x);
 static inline bool fs_sim_poisoned(const fs_instance *x) {
   return atomic_load_explicit(&x->poisoned, memory_order_relaxed);
 }
+/* Requires a barrier. */
 static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
+  assert(barrier < x->stream->n_barriers);
   return x->slot0[x->stream->n_axes] + 2 * barrier;
 }
 static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
   return fs_sim_mapped(x, barrier) + 1;
 }
 static inline bool fs_sim_is_gang(const fs_stream_command *c) { return c->gang_axis != FS_NONE; }
+/* Requires a command of a gang. */
 static inline fs_sim_meeting *fs_sim_meeting_of(const fs_instance *x, const fs_stream_command *c) {
+  assert(fs_sim_is_gang(c));
   return &x->meeting[x->slot0[c->gang_axis] - x->slot0[x->stream->n_queues] + c->gang_epoch - 1];
 }
 

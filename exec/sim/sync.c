@@ -62,6 +62,7 @@ static void map_freed(fs_instance *x) {
 }
 
 void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns) {
+  assert(command < x->stream->n_commands);
   const fs_stream *s = x->stream;
   const fs_stream_command *c = &s->commands[command];
   for (uint32_t i = c->barrier_wait0; i < c->barrier_wait0 + c->n_barrier_waits; i++) {
@@ -134,6 +135,7 @@ void fs_sim_sync_begin(fs_instance *x) {
 }
 
 void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns) {
+  assert(command < x->stream->n_commands);
   update(x, &x->stream->commands[command], ns);
   if (x->by_issue != NULL) {
     x->n_over++;
@@ -149,6 +151,7 @@ void fs_sim_sync_go_on(fs_instance *x) {
 }
 
 bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
+  assert(command < x->stream->n_commands);
   const fs_stream *s = x->stream;
   const fs_stream_command *c = &s->commands[command];
   if (x->by_issue != NULL && c->issue >= x->n_issued) {

@@ -192,6 +192,7 @@ static fs_status most_live(assigner *a, uint32_t *most) {
 
 /* Commands that c waits for; their number alone when `pred` is NULL. */
 static uint32_t cover_preds(const assigner *a, uint32_t c, uint32_t *pred) {
+  assert(c < a->p.n_commands);
   const fs_barrier_problem *p = &a->p;
   uint32_t n = 0;
   for (uint32_t e = a->l.pred0[c]; e < a->l.pred0[c + 1]; e++) {
@@ -415,6 +416,7 @@ static fs_status fit(assigner *a) {
 
 /* An item that needs more barriers than there are; else limits the bound to what can be used. */
 static fs_status check_needs(assigner *a) {
+  assert(a->p.bound > 0);
   uint64_t sum = 0;
   for (uint32_t u = 0; u < a->p.n_items; u++) {
     if (a->l.need[u] > a->p.bound || a->l.need[u] == FS_NONE) {
@@ -511,6 +513,7 @@ static fs_status costs_nothing(fsched_context *ctx, const fs_barrier_problem *p,
 /* The same with at most `bound` barriers, at no cost?  *out is that, then. */
 static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_problem p,
                            uint32_t bound, fs_barriers *out, bool *done) {
+  assert(bound > 0 && bound != FS_NONE);
   fs_barriers found;
   bool split;
   p.bound = bound;
@@ -546,7 +549,9 @@ static fs_status try_fewer(fsched_context *ctx, fs_arena *arena, const fs_barrie
 
 fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                              fs_barriers *out) {
+  assert(p->bound > 0 && p->n_slots > 0);
   bool split;
   FS_TRY(assign_all(ctx, arena, p, out, &split));
+  assert(p->bound == FS_NONE || out->used <= p->bound);
   return p->bound == FS_NONE && split ? try_fewer(ctx, arena, p, out) : FSCHED_OK;
 }

@@ -70,7 +70,8 @@ typedef struct fs_barriers {
 } fs_barriers;
 
 /* Few barriers, within the bound, with as small a makespan as it finds.
- * All arrays live in `arena`.  Deterministic.
+ * All arrays live in `arena`.  Deterministic.  Requires a bound and slots of at least 1, and orders
+ * that `order` respects.
  * Errors: FSCHED_INFEASIBLE when no way was found, which never happens with a bound of at least
  * twice the largest need of an item, ceil(members * demand / n_slots); it is not reported, since
  * items have no names here: see short_item; FSCHED_SYSTEM, reported.
@@ -100,9 +101,9 @@ typedef struct fs_barrier_stuck {
  * every op owns one, edges between consecutive owners.  It knows neither queues nor slots nor
  * gangs: an owner that takes more slots than a barrier has is refused.  The result is complete even
  * where the machine cannot run it, which `stuck` then says, a cycle of commands; its start and
- * makespan are then those of the unit-time list.  Gates are not counted. Requires a bound other
- * than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for such an owner: see short_item;
- * FSCHED_SYSTEM. */
+ * makespan are then those of the unit-time list.  Gates are not counted.  Requires a bound
+ * of at least 1, other than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for such an owner:
+ * see short_item; FSCHED_SYSTEM. */
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                                 fs_barriers *out, fs_barrier_stuck *stuck) FS_MUST_USE;
 

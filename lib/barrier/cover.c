@@ -160,6 +160,7 @@ static fs_status live_at_once(const cover *c, fs_arena *scratch, uint32_t *most)
     live += delta[i];
     *most = (uint32_t)fs_max(*most, live);
   }
+  assert(live == 0 && *most <= c->n);
   return FSCHED_OK;
 }
 
@@ -230,6 +231,7 @@ static uint32_t find_free(uint32_t *next, uint32_t i) {
 }
 
 static void take(cover *c, uint32_t i) {
+  assert(i < c->n);
   c->next_free[i] = i + 1;
   c->next_free[c->n + 1 + c->place[i]] = c->n + 1 + c->place[i] + 1;
 }
@@ -249,6 +251,7 @@ static uint32_t next_axis(const cover *c, uint32_t axis) {
 
 /* In by_axis, the first right of the axis from the position in `row` on. */
 static uint32_t first_on(const cover *c, uint32_t axis) {
+  assert(axis < c->reach.n_axes);
   uint32_t low = c->axis0[axis], high = c->axis0[axis + 1];
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -353,6 +356,7 @@ static fs_status any_live(cover *c, bool *any) {
 
 /* Along the path by which the free right of rank i was met. */
 static void change_path(cover *c, uint32_t i) {
+  assert(i < c->n);
   take(c, i);
   for (uint32_t id = c->by_begin[i].id; id != FS_NONE;) {
     uint32_t left = c->via[id];
@@ -364,6 +368,7 @@ static void change_path(cover *c, uint32_t i) {
 
 /* The search goes on from who has the right of rank i now. */
 static fs_status visit(cover *c, uint32_t left, uint32_t i) {
+  assert(i < c->n && c->prev[c->by_begin[i].id] != FS_NONE);
   uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
   c->via[id] = left;
   FS_TRY(set_live(c, i, i + 1));
@@ -428,6 +433,7 @@ static fs_status search(cover *c, uint32_t root, uint32_t last, bool *found) {
 }
 
 static fs_status match_left(cover *c, uint32_t left) {
+  assert(left < c->n && c->next[left] == FS_NONE);
   uint64_t end = c->end[left], last = c->p->n_commands - 1;
   bool many, found = match_directly(c, left, &many), any = !found;
   if (!found && many) {
@@ -465,6 +471,7 @@ static void number_chains(const cover *c, uint32_t *chain, uint32_t *index) {
 static fs_status run(cover *c, fs_arena *scratch, uint32_t enough) {
   FS_TRY(know(c, scratch));
   FS_TRY(live_at_once(c, scratch, &c->n_chains));
+  assert(c->n_chains <= c->n);
   if (c->n_chains > enough) {
     return FSCHED_OK;
   }
@@ -488,6 +495,8 @@ static fs_status run(cover *c, fs_arena *scratch, uint32_t enough) {
 fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                            uint32_t enough, uint32_t *n_chains, uint32_t **chain,
                            uint32_t **index) {
+  assert(p->n_barriers == 0 ||
+         (p->producer0[p->n_barriers] > 0 && p->consumer0[p->n_barriers] > 0));
   cover c = {.ctx = ctx, .p = p, .n = p->n_barriers};
   FS_TRY(fs_new(arena, chain, c.n));
   FS_TRY(fs_new(arena, index, c.n));

@@ -24,7 +24,8 @@ typedef struct fs_cover_problem {
 /* *n_chains, and per barrier its chain (below *n_chains) and its index in it.  Chains are numbered
  * by their first barrier; barriers of a chain are in the order <.  When the cover has more than
  * `enough` chains for certain, it may end early with *n_chains > enough and the arrays undefined
- * (FS_NONE: never).  Exact for every size; arrays live in `arena`.  Deterministic.
+ * (FS_NONE: never).  Exact for every size; arrays live in `arena`.  Deterministic.  Requires that
+ * every barrier has a producer and a consumer.
  * Errors: FSCHED_SYSTEM.
  * Complexity: time O(commands + preds) * queues / 16 + barriers * (queues + chains) where barriers
  * far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to 0.4 s),

@@ -76,6 +76,7 @@ static fs_status run_clock(fs_arena *a, ticker *k, fs_tick *start, fs_tick *make
 
 fs_status fs_barrier_draft_times(fsched_context *ctx, const fs_barrier_problem *p,
                                  const fs_barrier_draft *d, fs_tick *start, fs_tick *makespan) {
+  assert(d->seq != NULL || p->n_items == 0);
   FS_SCRATCH(scratch, ctx);
   ticker k = {.p = p, .d = d};
   return run_clock(&scratch, &k, start, makespan);
@@ -398,6 +399,7 @@ static fs_status fill(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, f
 fs_status fs_barrier_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order *o,
                                   const fs_barrier_draft *d, const fs_tick *start, fs_tick makespan,
                                   fs_barriers *out) {
+  assert((d->seq != NULL && start != NULL) || o->p->n_items == 0);
   const fs_barrier_problem *p = o->p;
   *out = (fs_barriers){
       .least = FS_NONE, .n_gates = d->n_gates, .makespan = makespan, .short_item = FS_NONE};

@@ -26,6 +26,7 @@
 enum { RETRY = 8 };
 
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest) {
+  assert(l->pred0 != NULL || o->p->n_commands == 0);
   const fs_barrier_problem *p = o->p;
   fs_tick makespan = 0;
   for (uint32_t u = 0; u < p->n_items; u++) {
@@ -51,6 +52,7 @@ void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest) {
 
 static fs_status new_bar(fs_fit *f, uint32_t u, uint64_t slots, uint32_t *out) {
   assert(f->n_free > 0);
+  assert(u < f->p->n_items && slots <= f->p->n_slots);
   *out = (uint32_t)f->bar.n;
   uint32_t id = f->free_id[f->free_first];
   f->free_first = (f->free_first + 1) % f->p->bound;
@@ -74,6 +76,8 @@ static fs_status new_bar(fs_fit *f, uint32_t u, uint64_t slots, uint32_t *out) {
 }
 
 static void join_bar(fs_fit *f, uint32_t u, uint32_t b) {
+  assert(b < f->bar.n && f->bar.at[b].live != FS_NONE);
+  assert(f->bar.at[b].left >= fs_links_rest(f->o, f->l, u));
   fs_bar *bar = &f->bar.at[b];
   bar->left -= fs_links_rest(f->o, f->l, u);
   bar->last = u;
@@ -96,6 +100,7 @@ static void open_links(fs_fit *f, uint32_t u, uint32_t j) {
 }
 
 static fs_status take_bars(fs_fit *f, uint32_t u, uint32_t join) {
+  assert(f->l->need[u] <= f->p->bound);
   uint32_t need = f->l->need[u];
   uint32_t *mine = f->bars + f->bar0[u];
   for (uint32_t j = 0; j < need; j++) {
@@ -143,6 +148,8 @@ static fs_status close_links(fs_fit *f, uint32_t u) {
 }
 
 static fs_status start_item(fs_fit *f, uint32_t u, uint32_t join) {
+  assert(f->seq[u] == FS_NONE && f->n_started < f->p->n_items);
+  assert(f->wanting[u] == 0 && f->p->start[u] <= f->now);
   f->seq[u] = f->n_started;
   f->sequence[f->n_started++] = u;
   f->start[u] = f->now;
@@ -180,6 +187,7 @@ static fs_tick waits_over(fs_fit *f, uint32_t u) {
 
 /* The barrier that u shares at no cost, or FS_NONE. */
 static uint32_t own_group_bar(const fs_fit *f, uint32_t u) {
+  assert(f->l->group[u] < f->l->n_groups);
   uint32_t b = f->current[f->l->group[u]];
   return b != FS_NONE && f->bar.at[b].live != FS_NONE && f->bar.at[b].pure &&
                  f->bar.at[b].left >= fs_links_rest(f->o, f->l, u)
@@ -253,6 +261,7 @@ static fs_status look_at(fs_fit *f, uint32_t u, bool force, bool *acted) {
 /* --- the loop --- */
 
 static fs_status may_be_ready(fs_fit *f, uint32_t u) {
+  assert(f->seq[u] == FS_NONE);
   uint32_t members = f->p->item_command0[u + 1] - f->p->item_command0[u];
   if (f->heads[u] < members || f->wanting[u] > 0) {
     return FSCHED_OK;
@@ -262,6 +271,7 @@ static fs_status may_be_ready(fs_fit *f, uint32_t u) {
 }
 
 static fs_status item_over(fs_fit *f, uint32_t u) {
+  assert(f->seq[u] != FS_NONE);
   const fs_barrier_problem *p = f->p;
   if (f->end[u] > f->now) { /* an absorption moved it */
     return fs_heap_push(f->ctx, &f->events, f->end[u], u * 2 + 1);
@@ -284,6 +294,7 @@ static fs_status item_over(fs_fit *f, uint32_t u) {
 }
 
 static fs_status next_event(fs_fit *f) {
+  assert(f->events.n > 0);
   fs_heap_entry e = fs_heap_pop(&f->events);
   f->now = fs_max(f->now, e.key);
   return e.id % 2 == 1 ? item_over(f, e.id / 2)
@@ -352,6 +363,7 @@ static fs_status simulate(fs_fit *f, fs_fit_failure *failure) {
   while (f->n_started < p->n_items) {
     FS_TRY(step(f, failure));
   }
+  assert(f->n_started == p->n_items);
   return FSCHED_OK;
 }
 
@@ -471,6 +483,7 @@ static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_b
 }
 
 static fs_status make_draft(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_barrier_draft *d) {
+  assert(f->n_started == f->p->n_items);
   d->n = (uint32_t)f->bar.n;
   d->bar0 = f->bar0;
   d->bar = f->bars;
@@ -491,6 +504,7 @@ static fs_status make_draft(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_ba
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
                      const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) {
+  assert(o->p->bound > 0 && o->p->bound != FS_NONE && policy.when < FS_FIT_WHENS);
   fs_fit f = {.ctx = ctx, .o = o, .l = l, .p = o->p, .policy = policy};
   FS_SCRATCH(scratch, ctx);
   fs_status status = init(&f, arena, &scratch);

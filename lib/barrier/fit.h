@@ -29,9 +29,11 @@ typedef struct fs_fit_failure {
   uint32_t held;
 } fs_fit_failure;
 
-/* Latest starts that keep the planned makespan, per item, in `latest`. */
+/* Latest starts that keep the planned makespan, per item, in `latest`.  Requires the links of
+ * `o`. */
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest);
-/* FSCHED_INFEASIBLE, with *failure: an item that cannot be helped; the draft lives in `arena`. */
+/* FSCHED_INFEASIBLE, with *failure: an item that cannot be helped; the draft lives in `arena`.
+ * Requires a bound, and needs of items that are all within it. */
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
                      const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) FS_MUST_USE;

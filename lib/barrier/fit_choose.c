@@ -16,6 +16,7 @@
 enum { LOOK_AT = 16 };
 
 uint32_t fs_fit_heir(fs_fit *f, uint32_t b) {
+  assert(b < f->bar.n);
   fs_bar *bar = f->bar.at;
   while (bar[b].heir != b) {
     bar[b].heir = bar[bar[b].heir].heir;
@@ -62,10 +63,13 @@ static fs_tick open_key(fs_fit *f, fs_bar *b) {
 }
 
 static fs_tick lateness(const fs_fit *f, fs_tick when, fs_tick key) {
+  assert(f->now <= FS_TICK_NONE - f->drift);
   return key >= FS_TICK_NONE - f->drift || when <= key + f->drift ? 0 : when - key - f->drift;
 }
 
 void fs_fit_free(fs_fit *f, uint32_t b) {
+  assert(f->bar.at[b].live != FS_NONE && f->live.at[f->bar.at[b].live] == b);
+  assert(f->n_free < f->p->bound);
   fs_bar *bar = &f->bar.at[b];
   uint32_t moved = f->live.at[--f->live.n];
   f->live.at[bar->live] = moved;
@@ -84,6 +88,7 @@ static bool better(const fs_fit_choice *a, const fs_fit_choice *b) {
 }
 
 static fs_fit_choice merge_choice(fs_fit *f, uint32_t a, uint32_t b) {
+  assert(a != b);
   fs_fit_choice c = {.what = FS_FIT_NOTHING};
   fs_bar *x = &f->bar.at[a];
   fs_bar *y = &f->bar.at[b];
@@ -161,6 +166,7 @@ static void find_pair(fs_fit *f) {
 }
 
 fs_fit_choice fs_fit_choose_absorbed(fs_fit *f, uint32_t u) {
+  assert(f->seq[u] == FS_NONE);
   fs_fit_choice best = {.what = FS_FIT_NOTHING};
   for (size_t i = 0; i < f->live.n; i++) {
     fs_bar *x = &f->bar.at[f->live.at[i]];
@@ -190,6 +196,7 @@ static void mark_waits(fs_fit *f, uint32_t u) {
 }
 
 static fs_fit_choice find_join(fs_fit *f, uint32_t u) {
+  assert(f->l->need[u] > 0);
   fs_fit_choice best = {.what = FS_FIT_NOTHING};
   uint64_t rest = fs_links_rest(f->o, f->l, u);
   if (f->n_free + 1 < f->l->need[u]) {
@@ -211,6 +218,7 @@ static fs_fit_choice find_join(fs_fit *f, uint32_t u) {
 }
 
 fs_fit_choice fs_fit_choose(fs_fit *f, uint32_t u) {
+  assert(f->seq[u] == FS_NONE);
   fs_fit_choice join = find_join(f, u);
   if (!f->pair_valid) {
     find_pair(f);
@@ -219,6 +227,7 @@ fs_fit_choice fs_fit_choose(fs_fit *f, uint32_t u) {
 }
 
 fs_tick fs_fit_wait_cost(const fs_fit *f, uint32_t u) {
+  assert(f->seq[u] == FS_NONE);
   fs_tick least = FS_TICK_NONE;
   for (size_t i = 0; i < f->live.n; i++) {
     least = fs_min(least, f->bar.at[f->live.at[i]].till);
@@ -227,6 +236,7 @@ fs_tick fs_fit_wait_cost(const fs_fit *f, uint32_t u) {
 }
 
 static fs_status absorb(fs_fit *f, uint32_t a, uint32_t b) {
+  assert(a != b && f->bar.at[a].live != FS_NONE && f->bar.at[b].live != FS_NONE);
   const fs_barrier_problem *p = f->p;
   fs_bar *x = &f->bar.at[a];
   fs_bar *y = &f->bar.at[b];
@@ -243,6 +253,8 @@ static fs_status absorb(fs_fit *f, uint32_t a, uint32_t b) {
 }
 
 static void merge(fs_fit *f, uint32_t a, uint32_t b) {
+  assert(a != b && f->bar.at[a].live != FS_NONE && f->bar.at[b].live != FS_NONE);
+  assert(f->bar.at[a].left >= f->p->n_slots - f->bar.at[b].left);
   fs_bar *x = &f->bar.at[a];
   fs_bar *y = &f->bar.at[b];
   x->left -= f->p->n_slots - y->left;

@@ -70,20 +70,22 @@ typedef struct fs_fit {
   uint64_t n_extra;
 } fs_fit;
 
-/* The best way to go without another free barrier for item u. */
+/* The best way to go without another free barrier for item u.  Requires an item that has not
+ * started. */
 fs_fit_choice fs_fit_choose(fs_fit *f, uint32_t u);
 /* The barrier that is best absorbed by u when it starts now: its producers are over.  FS_FIT_ABSORB
- * with `b`, or nothing. */
+ * with `b`, or nothing.  Requires an item that has not started. */
 fs_fit_choice fs_fit_choose_absorbed(fs_fit *f, uint32_t u);
-/* What waiting is expected to cost. */
+/* What waiting is expected to cost.  Requires an item that has not started. */
 fs_tick fs_fit_wait_cost(const fs_fit *f, uint32_t u);
-/* Merges or absorbs: one physical barrier is free afterwards. */
+/* Merges or absorbs: one physical barrier is free afterwards.  Requires a choice that merges or
+ * absorbs. */
 fs_status fs_fit_apply(fs_fit *f, fs_fit_choice c) FS_MUST_USE;
 
-/* Where the open links of b are now. */
+/* Where the open links of b are now.  Requires a barrier. */
 uint32_t fs_fit_heir(fs_fit *f, uint32_t b);
 uint32_t fs_fit_meld(fs_fit *f, uint32_t a, uint32_t b);
-/* b holds its physical barrier no longer. */
+/* b holds its physical barrier no longer.  Requires a barrier that is live. */
 void fs_fit_free(fs_fit *f, uint32_t b);
 
 #endif

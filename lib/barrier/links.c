@@ -16,6 +16,7 @@ typedef struct reducer {
 } reducer;
 
 static uint32_t sort_preds(const reducer *r, uint32_t c) {
+  assert(c < r->o->p->n_commands);
   const fs_barrier_problem *p = r->o->p;
   uint32_t n = 0;
   for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
@@ -57,6 +58,7 @@ static uint32_t reduce(const reducer *r, uint32_t c, uint32_t *kept) {
       fs_order_over(o, u, r->row);
     }
   }
+  assert(n_kept <= n);
   return n_kept;
 }
 
@@ -103,6 +105,7 @@ static fs_status make_needs(fs_arena *arena, const fs_barrier_problem *p, fs_lin
 }
 
 fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_links *l) {
+  assert(o->queue != NULL || o->p->n_commands == 0);
   const fs_barrier_problem *p = o->p;
   FS_SCRATCH(scratch, ctx);
   reducer r = {.o = o};

@@ -17,17 +17,20 @@ typedef struct fs_links {
   uint32_t n_groups;
 } fs_links;
 
-/* `o` has its rows where fs_order_fits; without them links are taken as they are. */
+/* `o` has its rows where fs_order_fits; without them links are taken as they are.  Requires that
+ * `o` has queues and places of the commands. */
 fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o,
                         fs_links *l) FS_MUST_USE;
 /* Fills `group`: items of a group are each over before any command that waits for one of them
  * starts, by the orders that are there, and the slots that are left in their last barriers fit into
- * one.  All of them have the last barrier in common then. */
+ * one.  All of them have the last barrier in common then.  Requires links with needs. */
 fs_status fs_links_share(fsched_context *ctx, fs_arena *arena, const fs_order *o,
                          fs_links *l) FS_MUST_USE;
 
-/* Slots that item u takes in the last of its barriers. */
+/* Slots that item u takes in the last of its barriers.  Requires an item that somebody waits for,
+ * and that does not need too much. */
 static inline uint64_t fs_links_rest(const fs_order *o, const fs_links *l, uint32_t u) {
+  assert(l->need[u] > 0 && l->need[u] != FS_NONE);
   return l->slots[u] - (uint64_t)(l->need[u] - 1) * o->p->n_slots;
 }
 

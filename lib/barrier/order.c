@@ -15,6 +15,7 @@ uint32_t fs_order_width(const fs_barrier_problem *p) {
 }
 
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) {
+  assert(p->n_queues > 0 || p->n_commands == 0);
   uint32_t *queue, *index;
   *o = (fs_order){.p = p};
   FS_TRY(fs_new(arena, &queue, p->n_commands));
@@ -37,6 +38,7 @@ static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
 }
 
 static void raise_one(const fs_order *o, uint32_t *row, uint32_t queue, uint32_t count) {
+  assert(queue < o->p->n_queues);
   uint32_t i = queue - o->first; /* wraps around below `first` */
   if (i < o->n && row[i] < count) {
     row[i] = count;
@@ -44,6 +46,7 @@ static void raise_one(const fs_order *o, uint32_t *row, uint32_t queue, uint32_t
 }
 
 void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row) {
+  assert(o->row != NULL && u < o->p->n_items);
   const fs_barrier_problem *p = o->p;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
@@ -53,6 +56,7 @@ void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row) {
 }
 
 void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row) {
+  assert(o->row != NULL && c < o->p->n_commands);
   uint32_t before = fs_order_previous(o, c);
   if (before != FS_NONE) {
     raise(row, o->row + (size_t)before * o->n, o->n);
@@ -61,6 +65,7 @@ void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row) {
 }
 
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) {
+  assert(first <= o->p->n_queues && n <= o->p->n_queues - first);
   const fs_barrier_problem *p = o->p;
   o->first = first;
   o->n = n;

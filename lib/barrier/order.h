@@ -15,22 +15,26 @@ typedef struct fs_order {
   uint32_t *row;                 /* per command n entries: commands of queue first + k over */
 } fs_order;
 
-/* Queue and index of every command; no rows yet. */
+/* Queue and index of every command; no rows yet.  Requires a problem with queues for its
+ * commands. */
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) FS_MUST_USE;
 /* Whether rows for all queues are small enough to be had. */
 bool fs_order_fits(const fs_barrier_problem *p);
-/* Rows for n queues from `first` on, of the problem's own waits.  O((commands + preds) * n). */
+/* Rows for n queues from `first` on, of the problem's own waits.  Requires queues of the problem.
+ * O((commands + preds) * n). */
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) FS_MUST_USE;
 /* How many queues' rows fit at once, at least 1. */
 uint32_t fs_order_width(const fs_barrier_problem *p);
 
-/* The command before c on its queue, or FS_NONE. */
+/* The command before c on its queue, or FS_NONE.  Requires a command. */
 static inline uint32_t fs_order_previous(const fs_order *o, uint32_t c) {
+  assert(c < o->p->n_commands);
   return o->index[c] == 0 ? FS_NONE : c - 1;
 }
 /* u is over before command c starts, as far as these rows say: members on other queues do not
- * count. */
+ * count.  Requires rows, an item, and a command. */
 static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
+  FS_ASSERT_SLOW(o->row != NULL && u < o->p->n_items && c < o->p->n_commands);
   const fs_barrier_problem *p = o->p;
   const uint32_t *row = o->row + (size_t)c * o->n;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
@@ -42,9 +46,10 @@ static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
   }
   return true;
 }
-/* Raises `row` by what is known when item u is over. */
+/* Raises `row` by what is known when item u is over.  Requires rows, and an item. */
 void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row);
-/* Raises `row` by what is known when command c starts by its queue alone. */
+/* Raises `row` by what is known when command c starts by its queue alone.  Requires rows, and a
+ * command. */
 void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row);
 
 #endif

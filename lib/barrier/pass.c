@@ -27,6 +27,7 @@ typedef struct pass {
 /* --- the problem --- */
 
 static uint32_t item_of(const pass *p, fs_wait wait) {
+  assert(wait.axis < p->y->n_axes && wait.epoch > 0);
   const fs_sync *y = p->y;
   return wait.axis < p->s->n_queues
              ? y->command_item[y->queue_command0[wait.axis] + wait.epoch - 1]
@@ -115,6 +116,7 @@ static uint64_t enough_barriers(const pass *p) {
 /* Takes the text, reports it, and answers FSCHED_INFEASIBLE. */
 static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const char *hint,
                         fs_text *t) {
+  assert(item < p->s->n_items);
   fs_text_add(t, "", 1);
   fs_status status =
       t->failed ? FSCHED_SYSTEM
@@ -125,6 +127,7 @@ static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const c
 
 /* That an item alone needs more is proven; else it was not found out whether there is a way. */
 static fs_status report_too_few(const pass *p) {
+  assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
   char hint[96];
   (void)snprintf(hint, sizeof hint, "%llu are enough in any case",
@@ -150,6 +153,7 @@ static fs_status report_too_few(const pass *p) {
 }
 
 static const char *queue_of(const pass *p, uint32_t command) {
+  assert(command < p->y->n_commands);
   uint32_t q = 0;
   while (p->y->queue_command0[q + 1] <= command) {
     q++;
@@ -159,6 +163,7 @@ static const char *queue_of(const pass *p, uint32_t command) {
 
 /* Why the k-th command of the cycle does not start. */
 static void put_stuck(const pass *p, fs_text *t, const fs_barrier_stuck *stuck, uint32_t k) {
+  assert(k < stuck->n);
   uint32_t command = stuck->command[k];
   uint32_t next = p->y->command_item[stuck->command[(k + 1) % stuck->n]];
   put_item(p, t, p->y->command_item[command]);
@@ -186,6 +191,7 @@ static void put_stuck(const pass *p, fs_text *t, const fs_barrier_stuck *stuck, 
 }
 
 static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
+  assert(stuck->n > 0);
   fs_text t;
   fs_text_init(&t, p->ctx);
   fs_text_puts(&t, "the published barrier method would deadlock: ");
@@ -204,6 +210,7 @@ static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
 
 /* One barrier for each op is all that the published method knows. */
 static fs_status report_too_large(const pass *p) {
+  assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
   fs_text t;
   fs_text_init(&t, p->ctx);
@@ -236,6 +243,7 @@ static fs_status solve(pass *p) {
 /* --- the result --- */
 
 static void fill_barriers(pass *p) {
+  assert(p->result.used <= p->result.n);
   const fs_barriers *r = &p->result;
   fs_sync *y = p->y;
   y->n_barriers = r->n;
@@ -260,6 +268,7 @@ typedef struct known {
 } known;
 
 static void know(const pass *p, const known *k, uint32_t to, uint32_t item) {
+  assert(item < p->s->n_items);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   for (uint32_t i = 0; i < n; i++) {
@@ -438,9 +447,12 @@ static fs_status run(pass *p) {
 fs_status fs_barrier_run(fsched_context *ctx, fs_schedule *s, const fs_barrier_options *options,
                          fs_sync *sync) {
   assert(fs_sync_has_barriers(sync->kind) && options->bound > 0 && options->slots > 0);
+  assert(sync->wait0 != NULL && sync->command_item != NULL);
   pass p = {.ctx = ctx, .s = s, .y = sync, .o = options};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);
+  assert(status != FSCHED_OK || options->bound == FS_BARRIERS_AUTO ||
+         sync->barriers_used <= options->bound);
   fs_arena_release(&p.scratch);
   return status;
 }

@@ -57,6 +57,7 @@ static fs_status make_succs(publisher *x) {
 /* One unit of time: up to `bound` of the ready items start.  What was ready is in `ready`. */
 static fs_status one_level(publisher *x, fs_heap *ready, uint32_t *last, uint32_t *ranks,
                            fs_tick level, uint32_t *n) {
+  assert(*n < x->p.n_items);
   uint32_t first = *n;
   for (uint32_t i = 0; i < x->p.bound && ready->n > 0; i++) {
     uint32_t u = fs_heap_pop(ready).id;
@@ -268,6 +269,7 @@ static fs_status publish(publisher *x, fs_arena *arena, uint64_t n_slots, fs_bar
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                                 fs_barriers *out, fs_barrier_stuck *stuck) {
   assert(p->bound != FS_NONE);
+  assert(p->bound > 0 && p->n_slots > 0);
   *out = (fs_barriers){.least = FS_NONE, .short_item = FS_NONE};
   *stuck = (fs_barrier_stuck){0};
   FS_SCRATCH(scratch, ctx);

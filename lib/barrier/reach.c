@@ -50,6 +50,7 @@ static fs_status take_block(sweep *s, uint32_t *block) {
 }
 
 static fs_status drop_block(sweep *s, uint32_t block) {
+  assert(block == NEVER_BLOCK || s->r->ref.at[block] > 0);
   if (block != NEVER_BLOCK && --s->r->ref.at[block] == 0) {
     return fs_vec_push(s->ctx, &s->free_block, block);
   }
@@ -57,11 +58,13 @@ static fs_status drop_block(sweep *s, uint32_t block) {
 }
 
 static uint32_t share_block(fs_reach *r, uint32_t block) {
+  assert(block < r->ref.n);
   r->ref.at[block] += block != NEVER_BLOCK;
   return block;
 }
 
 static fs_status take_slot(sweep *s, uint32_t *slot) {
+  assert(s->r->n_dir > 0);
   uint32_t n = s->r->n_dir;
   if (s->free_slot.n > 0) {
     *slot = s->free_slot.at[--s->free_slot.n];
@@ -75,6 +78,7 @@ static fs_status take_slot(sweep *s, uint32_t *slot) {
 }
 
 static fs_status drop_slot(sweep *s, uint32_t slot) {
+  assert(((size_t)slot + 1) * s->r->n_dir <= s->dir.n);
   for (uint32_t k = 0; k < s->r->n_dir; k++) {
     FS_TRY(drop_block(s, s->dir.at[(size_t)slot * s->r->n_dir + k]));
   }
@@ -109,6 +113,7 @@ static void merge_bytes(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t 
 
 /* *a becomes the earliest, or latest, of both. */
 static fs_status merge_block(sweep *s, uint32_t *a, uint32_t b, bool latest) {
+  assert(*a < s->r->ref.n && b < s->r->ref.n);
   fs_reach *r = s->r;
   if (*a == b) {
     return FSCHED_OK;
@@ -159,6 +164,7 @@ static fs_status add_self(sweep *s, uint32_t c) {
 }
 
 static fs_status hand_on(sweep *s, uint32_t c, uint32_t before) {
+  assert(before < c || s->row[c] != FS_NONE);
   if (s->row[before] == FS_NONE) {
     FS_TRY(take_slot(s, &s->row[before]));
   }
@@ -186,6 +192,7 @@ static fs_status hand_to_barriers(sweep *s, uint32_t c) {
 }
 
 static fs_status visit(sweep *s, uint32_t c, bool first_of_queue) {
+  assert(c < s->p->n_commands && (first_of_queue || c > 0));
   FS_TRY(hand_to_barriers(s, c));
   FS_TRY(add_self(s, c));
   if (!first_of_queue) {
@@ -241,6 +248,7 @@ static fs_status run(sweep *s, fs_arena *arena) {
 
 fs_status fs_reach_find(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                         fs_reach *r) {
+  assert(r->byte.at == NULL && r->command_axis == NULL);
   sweep s = {.ctx = ctx, .p = p, .r = r};
   fs_status status = run(&s, arena);
   fs_vec_free(ctx, &s.dir);

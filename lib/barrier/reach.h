@@ -26,15 +26,16 @@ typedef struct fs_reach {
 } fs_reach;
 
 /* `r` is zeroed; arrays in `arena` but for the growing ones, which fs_reach_release frees (after a
- * failure too).  Errors: FSCHED_SYSTEM.
+ * failure too).  Requires `r` zeroed.  Errors: FSCHED_SYSTEM.
  * Complexity: O((commands + preds + consumers) * axes) byte operations at most. */
 fs_status fs_reach_find(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                         fs_reach *r) FS_MUST_USE;
 void fs_reach_release(fsched_context *ctx, fs_reach *r);
 
 /* Per axis, the first position that is after all consumers of the barrier; FS_NEVER: none.  `row`
- * has room for n_dir whole blocks. */
+ * has room for n_dir whole blocks.  Requires a barrier for which fs_reach_find has found a row. */
 static inline void fs_reach_row(const fs_reach *r, uint32_t barrier, uint8_t *row) {
+  assert(r->dir != NULL);
   size_t width = (size_t)1 << r->shift;
   for (uint32_t k = 0; k < r->n_dir; k++) {
     uint32_t block = r->dir[(size_t)barrier * r->n_dir + k];

@@ -55,6 +55,7 @@ static fs_status init_producers(fs_arena *a, reducer *r) {
 
 /* Whatever a producer of the barrier is on a queue, the last one there stands for it. */
 static uint32_t list_final(reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
+  assert(b < r->d->n);
   const fs_barrier_problem *p = r->o.p;
   uint32_t first = n;
   for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
@@ -123,6 +124,7 @@ static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
 }
 
 static void keep(reducer *r, uint32_t c, uint32_t b) {
+  assert(b < r->d->n && r->kept[b] != c);
   const fs_barrier_draft *d = r->d;
   r->kept[b] = c;
   raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
@@ -161,6 +163,7 @@ static void reduce(reducer *r, uint32_t c) {
 }
 
 static void update_bars(reducer *r, uint32_t u) {
+  assert(u < r->o.p->n_items);
   const fs_barrier_draft *d = r->d;
   const fs_barrier_problem *p = r->o.p;
   uint32_t first = p->item_command0[u];
@@ -193,6 +196,7 @@ static void compact(const fs_barrier_problem *p, fs_barrier_draft *d) {
   for (uint32_t c = 0; c < p->n_commands; c++) {
     uint32_t from = d->wait0[c];
     d->wait0[c] = n;
+    assert(n <= from);
     for (uint32_t k = from; k < d->wait0[c + 1]; k++) {
       if (d->wait[k] != FS_NONE) {
         d->wait[n++] = d->wait[k];
@@ -228,6 +232,7 @@ static bool has_part_of_gang(const reducer *r, uint32_t b) {
 
 /* What the members of item u know when they start that update its j-th barrier. */
 static void add_begun(const reducer *r, uint32_t u, uint32_t j) {
+  assert(j < r->d->bar0[u + 1] - r->d->bar0[u]);
   const fs_barrier_problem *p = r->o.p;
   uint64_t members = p->item_command0[u + 1] - p->item_command0[u];
   uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
@@ -338,6 +343,7 @@ static bool is_over(const reducer *r, uint32_t c, uint32_t before) {
 
 /* Command c is over before all members of u that update b start. */
 static bool over_before_members(const reducer *r, uint32_t c, uint32_t u, uint32_t b) {
+  assert(c < r->o.p->n_commands && u < r->o.p->n_items);
   const fs_barrier_problem *p = r->o.p;
   const fs_barrier_draft *d = r->d;
   uint32_t j = 0, n = d->bar0[u + 1] - d->bar0[u];
@@ -417,6 +423,7 @@ static fs_status reduce_draft(fs_arena *arena, fs_arena *a, reducer *r) {
 
 fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs_order *o,
                                   fs_barrier_draft *d) {
+  assert(d->seq != NULL || o->p->n_items == 0);
   const fs_barrier_problem *p = o->p;
   d->n_gates = 0;
   if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {

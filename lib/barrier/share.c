@@ -32,6 +32,7 @@ typedef struct sharer {
 } sharer;
 
 static bool same_waiters(const fs_links *l, uint32_t u, uint32_t v) {
+  assert(u != v);
   uint32_t n = l->succ0[u + 1] - l->succ0[u];
   if (n != l->succ0[v + 1] - l->succ0[v]) {
     return false;
@@ -95,6 +96,7 @@ static bool may_join(const sharer *s, uint32_t g, uint32_t u) {
 }
 
 static uint32_t find_group(const sharer *s, uint32_t u) {
+  assert(s->l->need[u] > 0);
   const fs_links *l = s->l;
   uint32_t end = (uint32_t)fs_min(l->succ0[u + 1], (uint64_t)l->succ0[u] + LOOK_AT);
   for (uint32_t i = l->succ0[u]; i < end; i++) {
@@ -114,6 +116,7 @@ static uint32_t find_group(const sharer *s, uint32_t u) {
 }
 
 static void remember(uint32_t *recent, uint32_t g) {
+  assert(g != FS_NONE);
   uint32_t at = 0;
   while (at + 1 < RECENT && recent[at] != g && recent[at] != FS_NONE) {
     at++;
@@ -123,6 +126,8 @@ static void remember(uint32_t *recent, uint32_t g) {
 }
 
 static void join(sharer *s, uint32_t g, uint32_t u) {
+  assert(g < s->l->n_groups && s->l->group[u] == FS_NONE);
+  assert(s->left[g] >= fs_links_rest(s->o, s->l, u));
   fs_links *l = s->l;
   l->group[u] = g;
   s->next[u] = s->last[g];
@@ -154,6 +159,7 @@ static void share(sharer *s) {
 }
 
 fs_status fs_links_share(fsched_context *ctx, fs_arena *arena, const fs_order *o, fs_links *l) {
+  assert(l->need != NULL || o->p->n_items == 0);
   const fs_barrier_problem *p = o->p;
   FS_TRY(fs_new_none(arena, &l->group, p->n_items));
   l->n_groups = 0;

@@ -26,6 +26,7 @@ static bool is_mapped(const stander *s, uint32_t b) {
 
 /* What keeps command c from starting, by itself; FS_NONE: nothing. */
 static uint32_t blocker(const stander *s, uint32_t c, fs_stuck_kind *kind, uint32_t *barrier) {
+  assert(c < s->p->n_commands);
   const fs_barrier_draft *d = s->d;
   uint32_t u = s->p->command_item[c];
   *barrier = FS_NONE;
@@ -60,6 +61,7 @@ static uint32_t blocker(const stander *s, uint32_t c, fs_stuck_kind *kind, uint3
 }
 
 static void list(stander *s, uint32_t u) {
+  assert(u < s->p->n_items);
   if (!s->listed[u] && !s->over[u]) {
     s->listed[u] = true;
     s->list[s->n_list++] = u;
@@ -85,6 +87,7 @@ static void list_waiters(stander *s, uint32_t b) {
 }
 
 static void start(stander *s, uint32_t u) {
+  assert(!s->over[u] && s->n_ran < s->p->n_items);
   const fs_barrier_problem *p = s->p;
   const fs_barrier_draft *d = s->d;
   s->over[u] = true;
@@ -143,6 +146,7 @@ static uint32_t reason(const stander *s, uint32_t c, fs_stuck_kind *kind, uint32
 /* Follows reasons from a command that stands until one comes again; the rest is the cycle. */
 static fs_status find_cycle(fs_arena *arena, fs_arena *scratch, const stander *s,
                             fs_barrier_stuck *stuck) {
+  assert(s->n_ran < s->p->n_items);
   uint32_t *at; /* per command: its place on the way */
   FS_TRY(fs_new_none(scratch, &at, s->p->n_commands));
   uint32_t first = 0;
@@ -191,6 +195,7 @@ static fs_status init(fs_arena *a, stander *s) {
 
 fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order *o,
                             fs_barrier_draft *d, fs_barrier_stuck *stuck) {
+  assert(d->seq != NULL || o->p->n_items == 0);
   *stuck = (fs_barrier_stuck){0};
   stander s = {.o = o, .p = o->p, .d = d};
   FS_SCRATCH(scratch, ctx);

@@ -20,11 +20,17 @@ typedef uint64_t fs_tick;
 
 #define FS_MUST_USE FSCHED_MUST_USE
 
-/* An assert that costs as much as what it guards: in builds with a sanitizer, FS_STRESS or
- * FS_DEBUG.
- */
+/* An assert that costs more than a step, or stands where a step is too much: checked in builds with
+ * a sanitizer of addresses or threads, FS_STRESS or FS_DEBUG. */
 #if defined(FS_STRESS) || defined(FS_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
     defined(__SANITIZE_THREAD__)
+#define FS_CHECKS_SLOWLY 1
+#elif defined(__has_feature) /* clang */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FS_CHECKS_SLOWLY 1
+#endif
+#endif
+#ifdef FS_CHECKS_SLOWLY
 #define FS_ASSERT_SLOW(x) assert(x)
 #else
 #define FS_ASSERT_SLOW(x) ((void)sizeof(x))
@@ -42,10 +48,16 @@ typedef uint64_t fs_tick;
 static inline uint64_t fs_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t fs_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Rounds up to a multiple of `align`, a power of two; no overflow for values up to 2^62. */
+/* Rounds up to a multiple of `align`; no overflow for values up to 2^62.  Requires that `align` is
+ * a power of two. */
 static inline uint64_t fs_align_up(uint64_t value, uint64_t align) {
+  assert(align != 0 && (align & (align - 1)) == 0);
   return (value + align - 1) & ~(align - 1);
 }
-static inline uint64_t fs_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+/* Requires b > 0. */
+static inline uint64_t fs_ceil_div(uint64_t a, uint64_t b) {
+  assert(b > 0);
+  return a / b + (a % b != 0);
+}
 
 #endif

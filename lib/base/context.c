@@ -17,7 +17,10 @@ static const struct {
 #undef FS_DIAG
 };
 
-const char *fs_diag_code_name(fs_diag_code code) { return diag_table[code].code; }
+const char *fs_diag_code_name(fs_diag_code code) {
+  assert(code < FS_DIAG_COUNT);
+  return diag_table[code].code;
+}
 
 fsched_status fsched_context_create(const fsched_context_options *options, fsched_context **out) {
   fsched_context_options o = {.size = sizeof o};
@@ -58,6 +61,7 @@ const fs_limits fs_limits_usual = {
 const fs_limits *fs_limits_of(const fsched_context *ctx) { return ctx->limits; }
 
 void fs_limits_set(fsched_context *ctx, const fs_limits *limits) {
+  assert(limits != NULL); /* and each of them: */
 #define FS_LIMIT(name, most, what) assert(limits->name <= fs_limits_usual.name);
 #include "base/limits.def"
 #undef FS_LIMIT
@@ -97,6 +101,7 @@ void fsched_diag_clear(fsched_context *ctx) {
 
 fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
                               size_t length, uint32_t *id) {
+  assert(name != NULL && (text != NULL || length == 0));
   fs_source source = {.length = length, .hidden = ctx->hides_files};
   source.name = fs_arena_strndup(&ctx->arena, name, strlen(name));
   source.text = fs_arena_strndup(&ctx->arena, text, length);
@@ -110,6 +115,7 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
 void fs_context_hide_files(fsched_context *ctx, bool hide) { ctx->hides_files = hide; }
 
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size, size_t least) {
+  assert(type != NULL && least > 0);
   if (size >= least) {
     return FSCHED_OK;
   }
@@ -134,6 +140,7 @@ static bool stands_after(const fsched_context *ctx, const fsched_diag *a, const 
 
 /* Insertion: the list is bounded and hardly ever long. */
 void fs_context_sort(fsched_context *ctx, uint32_t first) {
+  assert(first <= ctx->diags.n);
   for (size_t i = (size_t)first + 1; i < ctx->diags.n; i++) {
     fsched_diag d = ctx->diags.at[i];
     size_t at = i;
@@ -176,6 +183,7 @@ void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
 
 /* Copies line `line` (from 1) of a source; NULL when there is none or no memory. */
 static const char *copy_line(fsched_context *ctx, const fs_source *source, uint32_t line) {
+  assert(line > 0);
   const char *p = source->text;
   const char *end = p + source->length;
   for (uint32_t at = 1; at < line; at++) {
@@ -211,6 +219,7 @@ static const char *format_message(fsched_context *ctx, const char *format, va_li
 
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) {
+  assert(code < FS_DIAG_COUNT && format != NULL);
   if (severity == FSCHED_WARNING) {
     fsched_warning_level level = fs_warn_level(ctx, code);
     if (level == FSCHED_WARNING_OFF) {

@@ -22,9 +22,11 @@ typedef struct fs_pos {
 } fs_pos;
 #define FS_NOWHERE ((fs_pos){FS_NONE, 0, 0, 0})
 
+/* Requires a code of diag.def. */
 const char *fs_diag_code_name(fs_diag_code code);
 
-/* Registers a source text, of which diagnostics may show lines; it is copied. */
+/* Registers a source text, of which diagnostics may show lines; it is copied.  Requires a name, and
+ * a text that is there unless it has no bytes. */
 fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
                               size_t length, uint32_t *id) FS_MUST_USE;
 
@@ -32,8 +34,9 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
  * them: of their faults only the kind and the place are told. */
 void fs_context_hide_files(fsched_context *ctx, bool hide);
 
-/* Reports.  `hint` may be NULL.  Errors beyond the limit are counted, not stored; a note or
- * warning is stored while there is room.  Warnings go by the level of their class (warnings.h). */
+/* Reports.  `hint` may be NULL.  Requires a code of diag.def and a format.  Errors beyond the limit
+ * are counted, not stored; a note or warning is stored while there is room.  Warnings go by the
+ * level of their class (warnings.h). */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Errors that are still stored; more are counted. */
@@ -49,14 +52,15 @@ bool fs_context_durable(const fsched_context *ctx);
 /* Memory ran out, and nobody has cleared the diagnostics since. */
 bool fs_context_out_of_memory(const fsched_context *ctx);
 /* Options of a call: at least the members of the first version must be there.  FSCHED_USAGE,
- * reported, when not. */
+ * reported, when not.  Requires a type's name and least size. */
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size,
                            size_t least) FS_MUST_USE;
 /* The bytes of a struct up to and with a member. */
 #define FS_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
 /* Puts the diagnostics from index `first` on in the order of their positions, files in the order in
- * which they were registered; those without a position come last.  Stable. */
+ * which they were registered; those without a position come last.  Stable.  Requires an index up to
+ * the number of diagnostics. */
 void fs_context_sort(fsched_context *ctx, uint32_t first);
 /* fs_report of an error, then returns `status`. */
 #define fs_fail(ctx, status, code, pos, hint, ...) \

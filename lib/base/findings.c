@@ -6,10 +6,12 @@
 enum { MOST_TEXT = 1024 };
 
 void fs_findings_init(fs_findings *f, fs_arena *arena) {
+  assert(arena->ctx != NULL);
   *f = (fs_findings){.arena = arena, .room = fs_context_error_room(arena->ctx)};
 }
 
 void fs_findings_add(fs_findings *f, fs_diag_code code, const char *hint, const char *format, ...) {
+  assert(code < FS_DIAG_COUNT);
   f->total++;
   if (++f->count[code] > f->room || f->failed) {
     return;
@@ -27,6 +29,7 @@ void fs_findings_add(fs_findings *f, fs_diag_code code, const char *hint, const 
 /* share[code]: how many of it are shown. */
 static void divide(const fs_findings *f, const fs_diag_code *order, size_t n_order,
                    uint32_t *share) {
+  assert(n_order > 0);
   uint32_t left = f->room;
   for (bool given = true; given && left > 0;) {
     given = false;
@@ -49,6 +52,7 @@ static bool is_one_of(uint32_t code, const fs_diag_code *order, size_t n_order) 
 }
 
 void fs_findings_report(fs_findings *f, const fs_diag_code *order, size_t n_order) {
+  assert(n_order > 0);
   fsched_context *ctx = f->arena->ctx;
   uint32_t share[FS_DIAG_COUNT] = {0};
   uint32_t shown = 0;

@@ -22,13 +22,15 @@ typedef struct fs_findings {
   bool failed; /* no memory, which is reported */
 } fs_findings;
 
+/* Requires an arena with a context. */
 void fs_findings_init(fs_findings *f, fs_arena *arena);
-/* `hint` is NULL or lives until the report. */
+/* `hint` is NULL or lives until the report.  Requires a code of diag.def. */
 void fs_findings_add(fs_findings *f, fs_diag_code code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Reports errors by the order of the codes, those of one code in the order in which they were
  * found, and counts what there is no room for: every code gets one, then every code with more a
- * second, and so on.  Frees what was kept.  O(found + kept * n_order). */
+ * second, and so on.  Frees what was kept.  Requires in `order` the codes of all findings, one at
+ * least.  O(found + kept * n_order). */
 void fs_findings_report(fs_findings *f, const fs_diag_code *order, size_t n_order);
 
 #endif

@@ -5,6 +5,7 @@
 
 fs_status fs_group(fs_arena *arena, const uint32_t *row_of, uint32_t n, uint32_t n_rows,
                    uint32_t **row0, uint32_t **id) {
+  assert(n_rows < FS_NONE);
   uint32_t *first;
   FS_TRY(fs_new_zero(arena, &first, (size_t)n_rows + 2));
   for (uint32_t i = 0; i < n; i++) {
@@ -20,12 +21,15 @@ fs_status fs_group(fs_arena *arena, const uint32_t *row_of, uint32_t n, uint32_t
       (*id)[first[row_of[i] + 1]++] = i;
     }
   }
+  assert(first[0] == 0 && (n_rows == 0 || first[n_rows] <= n));
   *row0 = first;
   return FSCHED_OK;
 }
 
 fs_status fs_group_turn(fs_arena *arena, const uint32_t *list0, const uint32_t *list, uint32_t n,
                         uint32_t n_rows, uint32_t **row0, uint32_t **id) {
+  assert(n_rows < FS_NONE);
+  assert(n == 0 || list0[0] == 0);
   uint32_t *first, n_names = n == 0 ? 0 : list0[n];
   FS_TRY(fs_new_zero(arena, &first, (size_t)n_rows + 2));
   FS_TRY(fs_new(arena, id, n_names));
@@ -39,6 +43,7 @@ fs_status fs_group_turn(fs_arena *arena, const uint32_t *list0, const uint32_t *
       (*id)[first[list[k] + 1]++] = i;
     }
   }
+  assert(n_rows == 0 || first[n_rows] == n_names);
   *row0 = first;
   return FSCHED_OK;
 }

@@ -29,6 +29,7 @@ static inline fs_status fs_heap_push(fsched_context *ctx, fs_heap *h, uint64_t k
   return FSCHED_OK;
 }
 
+/* Requires that the heap is not empty. */
 static inline fs_heap_entry fs_heap_pop(fs_heap *h) {
   assert(h->n > 0);
   fs_heap_entry top = h->at[0];

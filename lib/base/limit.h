@@ -29,7 +29,8 @@ enum {
 
 extern const fs_limits fs_limits_usual;
 const fs_limits *fs_limits_of(const fsched_context *ctx);
-/* For tests: none may be above the usual one.  `limits` outlives the context. */
+/* For tests.  `limits` outlives the context.  Requires limits of which none is above the usual
+ * one. */
 void fs_limits_set(fsched_context *ctx, const fs_limits *limits);
 
 typedef enum fs_decided { FS_NOT_DECIDED, FS_YES, FS_NO } fs_decided;

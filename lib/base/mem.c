@@ -73,6 +73,7 @@ fs_allocator fs_allocator_of(const fsched_context *ctx) {
 }
 
 void *fs_allocator_new(fs_allocator a, size_t size) {
+  assert(a.reallocate != NULL);
   return a.reallocate(a.user, NULL, 0, size == 0 ? 1 : size);
 }
 
@@ -94,6 +95,7 @@ fs_status fs_context_own(fsched_context *ctx, fsched_context **out) {
 }
 
 void fs_arena_init(fs_arena *a, fsched_context *ctx) {
+  assert(ctx != NULL);
   a->ctx = ctx;
   a->last = NULL;
 }
@@ -116,6 +118,7 @@ fs_arena_mark fs_arena_set_mark(const fs_arena *a) {
 }
 
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark) {
+  assert(mark.block != NULL || mark.used == 0);
   while (a->last != mark.block) {
     assert(a->last != NULL);
     fs_arena_block *previous = a->last->previous;
@@ -123,12 +126,14 @@ void fs_arena_reset(fs_arena *a, fs_arena_mark mark) {
     a->last = previous;
   }
   if (a->last != NULL) {
+    assert(mark.used <= a->last->used);
     FS_POISON(a->last->data + mark.used, a->last->used - mark.used);
     a->last->used = mark.used;
   }
 }
 
 static fs_arena_block *add_block(fs_arena *a, size_t need) {
+  assert(need > 0 && need % 16 == 0);
   size_t size = a->last == NULL ? FS_BLOCK_FIRST : a->last->size * 2;
   if (size > FS_BLOCK_LIMIT) {
     size = FS_BLOCK_LIMIT;
@@ -162,6 +167,7 @@ void *fs_arena_alloc(fs_arena *a, size_t size) {
     }
   }
   void *p = b->data + b->used;
+  FS_ASSERT_SLOW(b->size - b->used >= need);
   b->used += need;
   FS_UNPOISON(p, size);
   return p;
@@ -176,6 +182,7 @@ void *fs_arena_zalloc(fs_arena *a, size_t size) {
 }
 
 char *fs_arena_strndup(fs_arena *a, const char *s, size_t n) {
+  FS_ASSERT_SLOW(s != NULL || n == 0);
   char *p = fs_arena_alloc(a, n + 1);
   if (p != NULL) {
     memcpy(p, s, n);
@@ -185,6 +192,8 @@ char *fs_arena_strndup(fs_arena *a, const char *s, size_t n) {
 }
 
 fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) {
+  FS_ASSERT_SLOW(elem > 0);
+  FS_ASSERT_SLOW(fill >= -1 && fill <= 0xFF);
   if (n > SIZE_MAX / 2 / elem) {
     fs_report_out_of_memory(a->ctx, SIZE_MAX);
     return FSCHED_SYSTEM;
@@ -202,6 +211,7 @@ fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *ou
 
 fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t need,
                           size_t elem) {
+  FS_ASSERT_SLOW(elem > 0);
   if (need <= *cap) {
     return FSCHED_OK;
   }
@@ -221,13 +231,18 @@ fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t
   }
   memcpy(at_ptr, &at, sizeof at);
   *cap = grown;
+  FS_ASSERT_SLOW(*cap >= need);
   return FSCHED_OK;
 }
 
-void fs_text_init(fs_text *t, fsched_context *ctx) { *t = (fs_text){.ctx = ctx}; }
+void fs_text_init(fs_text *t, fsched_context *ctx) {
+  assert(ctx != NULL);
+  *t = (fs_text){.ctx = ctx};
+}
 
 /* Room for n more characters and the final NUL. */
 static bool text_room(fs_text *t, size_t n) {
+  FS_ASSERT_SLOW(t->n <= t->cap);
   if (t->failed) {
     return false;
   }
@@ -245,10 +260,12 @@ static bool text_room(fs_text *t, size_t n) {
   }
   t->at = at;
   t->cap = cap;
+  FS_ASSERT_SLOW(t->n + n < t->cap);
   return true;
 }
 
 void fs_text_add(fs_text *t, const char *s, size_t n) {
+  FS_ASSERT_SLOW(s != NULL || n == 0);
   if (text_room(t, n)) {
     memcpy(t->at + t->n, s, n);
     t->n += n;
@@ -282,6 +299,7 @@ void fs_text_u64(fs_text *t, uint64_t value) {
 }
 
 void fs_text_json_string(fs_text *t, const char *s) {
+  FS_ASSERT_SLOW(s != NULL);
   static const char hex[] = "0123456789abcdef";
   fs_text_add(t, "\"", 1);
   for (const char *run = s;; s++) {
@@ -306,6 +324,7 @@ void fs_text_json_string(fs_text *t, const char *s) {
 }
 
 fs_status fs_text_take(fs_text *t, char **text, size_t *length) {
+  assert(t->ctx != NULL);
   if (!text_room(t, 0)) {
     fs_text_drop(t);
     return FSCHED_SYSTEM;

@@ -21,6 +21,7 @@ typedef struct fs_allocator {
   void *user;
 } fs_allocator;
 fs_allocator fs_allocator_of(const fsched_context *ctx);
+/* Requires an allocator that is there. */
 void *fs_allocator_new(fs_allocator a, size_t size);
 void fs_allocator_free(fs_allocator a, void *block, size_t size); /* NULL is ignored */
 /* A context of an object's own, with that allocator; FSCHED_SYSTEM, reported to ctx. */
@@ -39,6 +40,7 @@ typedef struct fs_arena_mark {
   size_t used;
 } fs_arena_mark;
 
+/* Requires a context. */
 void fs_arena_init(fs_arena *a, fsched_context *ctx);
 void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used again */
 /* An arena for what the block needs until its end, released on every way out of it:
@@ -47,15 +49,18 @@ void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used a
 #define FS_SCRATCH(name, context) \
   fs_arena name __attribute__((cleanup(fs_arena_release))) = {.ctx = (context)}
 fs_arena_mark fs_arena_set_mark(const fs_arena *a);
+/* Requires a mark of this arena, set since it was last released or reset to an earlier one. */
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
 
 /* Uninitialised, aligned to 16.  NULL (reported) when out of memory; size 0 gives a valid pointer.
  */
 void *fs_arena_alloc(fs_arena *a, size_t size);
 void *fs_arena_zalloc(fs_arena *a, size_t size);
+/* Requires a text of n bytes or more. */
 char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
 
-/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when out of memory, overflow included. */
+/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when out of memory, overflow included.  Requires
+ * elem > 0, and `fill` -1 or a byte. */
 fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) FS_MUST_USE;
 #define fs_new(arena, ptr_to_ptr, n) \
   fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), -1, (ptr_to_ptr))
@@ -76,6 +81,7 @@ fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *ou
     size_t cap;   \
   }
 typedef FS_VEC(uint32_t) fs_ids;
+/* Requires elem > 0. */
 fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t need,
                           size_t elem) FS_MUST_USE;
 #define fs_vec_reserve(ctx, v, need) \
@@ -95,14 +101,17 @@ typedef struct fs_text {
   size_t n, cap;
   bool failed; /* sticky: out of memory (reported) */
 } fs_text;
+/* Requires a context. */
 void fs_text_init(fs_text *t, fsched_context *ctx);
+/* Requires n bytes at `s`. */
 void fs_text_add(fs_text *t, const char *s, size_t n);
 void fs_text_puts(fs_text *t, const char *s);
 void fs_text_printf(fs_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void fs_text_u64(fs_text *t, uint64_t value);        /* decimal, quick */
+void fs_text_u64(fs_text *t, uint64_t value); /* decimal, quick */
+/* Requires a text, not NULL. */
 void fs_text_json_string(fs_text *t, const char *s); /* quoted and escaped */
 /* Hands the text over (NUL-terminated, for fsched_text_free); FSCHED_SYSTEM if an addition failed,
- * the text is then freed. */
+ * the text is then freed.  Requires a text that was not taken yet. */
 fs_status fs_text_take(fs_text *t, char **text, size_t *length) FS_MUST_USE;
 void fs_text_drop(fs_text *t);
 

@@ -14,6 +14,7 @@ static uint32_t hash_name(const fs_names *t, const char *s, size_t n) {
 }
 
 void fs_names_init(fs_names *t, fs_arena *arena) {
+  assert(arena->ctx != NULL);
   *t = (fs_names){.ctx = arena->ctx, .arena = arena, .key = fs_context_key(arena->ctx)};
 }
 
@@ -26,6 +27,8 @@ void fs_names_free(fs_names *t) {
 
 /* The slot that holds the name, or the free one where it belongs.  Names hold no NUL. */
 static size_t probe(const fs_names *t, const char *name, size_t length, uint32_t hash) {
+  FS_ASSERT_SLOW(t->n_slots != 0 && (t->n_slots & (t->n_slots - 1)) == 0);
+  FS_ASSERT_SLOW(t->text.n * 2 <= t->n_slots);
   size_t mask = t->n_slots - 1;
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
     uint64_t slot = t->slot[i];
@@ -60,10 +63,12 @@ static fs_status grow(fs_names *t) {
   (void)fs_realloc(t->ctx, t->slot, t->n_slots * sizeof *t->slot, 0);
   t->slot = slot;
   t->n_slots = n;
+  assert(t->text.n * 2 < t->n_slots);
   return FSCHED_OK;
 }
 
 uint32_t fs_names_find(const fs_names *t, const char *name, size_t length) {
+  FS_ASSERT_SLOW(memchr(name, 0, length) == NULL);
   if (t->n_slots == 0) {
     return FS_NONE;
   }
@@ -89,6 +94,7 @@ static fs_status enter(fs_names *t, const char *kept, size_t length, uint32_t *i
 }
 
 fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *id, bool *repeated) {
+  FS_ASSERT_SLOW(memchr(name, 0, length) == NULL);
   uint32_t first;
   const char *copy = fs_arena_strndup(t->arena, name, length);
   if (copy == NULL) {
@@ -105,6 +111,7 @@ fs_status fs_names_add_kept(fs_names *t, const char *name, uint32_t *first) {
 }
 
 fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id, bool *added) {
+  FS_ASSERT_SLOW(memchr(name, 0, length) == NULL);
   uint32_t found = fs_names_find(t, name, length);
   if (added != NULL) {
     *added = found == FS_NONE;

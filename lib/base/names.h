@@ -17,16 +17,18 @@ typedef struct fs_names {
   fs_hash_key key; /* the context's */
 } fs_names;
 
+/* Requires an arena with a context. */
 void fs_names_init(fs_names *t, fs_arena *arena);
 void fs_names_free(fs_names *t); /* not the copies */
 static inline uint32_t fs_names_count(const fs_names *t) { return (uint32_t)t->text.n; }
 
-/* The id of a name, or FS_NONE. */
+/* The id of a name, or FS_NONE.  Requires a name without NUL inside. */
 uint32_t fs_names_find(const fs_names *t, const char *name, size_t length);
-/* Finds or adds; *added tells which (may be NULL). */
+/* Finds or adds; *added tells which (may be NULL).  Requires a name without NUL inside. */
 fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id,
                           bool *added) FS_MUST_USE;
-/* Adds another id for a name that may be there already; look-ups keep finding the first. */
+/* Adds another id for a name that may be there already; look-ups keep finding the first.  Requires
+ * a name without NUL inside. */
 fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *id,
                        bool *repeated) FS_MUST_USE;
 /* Adds a name that the caller keeps for as long as the table, without a copy.  *first: the id that

@@ -58,6 +58,7 @@ void fs_process_without_page(void) { atomic_store(&page, &without); }
 fs_ordinals *fs_process_ordinals(void) { return &ordinals; }
 
 bool fs_ordinals_take(fs_ordinals *from, uint64_t n, uint64_t *first) {
+  assert(n > 0);
   const uint64_t all = FSCHED_AXIS_MAX_ORDINAL + 1;
   uint64_t next = atomic_load_explicit(&from->next, memory_order_relaxed);
   do {

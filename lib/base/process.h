@@ -23,7 +23,7 @@ typedef struct fs_ordinals {
 /* Those from which all contexts of this process take. */
 fs_ordinals *fs_process_ordinals(void);
 /* n in a row, from *first on.  False: there are not as many left; those that are stay for others.
- */
+ * Requires n > 0. */
 bool fs_ordinals_take(fs_ordinals *from, uint64_t n, uint64_t *first);
 
 #endif

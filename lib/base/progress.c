@@ -20,6 +20,7 @@ void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total) {
   fs_progress *p = &ctx->progress;
   assert(p->depth < 2);
   if (p->depth++ > 0) {
+    assert(p->total >= p->done);
     p->base = p->done;
     p->inner_total = total;
     return;
@@ -33,6 +34,7 @@ void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total) {
 /* `done` of the outer work. */
 static void advance(fs_progress *p, uint64_t done) {
   done = fs_min(done, p->total);
+  assert(p->depth <= 2);
   if (done > p->done) {
     p->done = done;
     tell(p);

@@ -22,6 +22,7 @@ typedef struct fs_progress {
 
 /* Somebody listens. */
 bool fs_progress_heard(const fsched_context *ctx);
+/* Requires at most one other work that goes on. */
 void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total);
 /* `done` of the innermost work; steps back are none, and beyond the total it stays at the total. */
 void fs_progress_at(fsched_context *ctx, uint64_t done);

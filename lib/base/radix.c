@@ -31,6 +31,7 @@ static void scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned shift
 }
 
 void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n) {
+  assert(n <= 1 || scratch >= keys + n || keys >= scratch + n);
   if (n <= SMALL) {
     insertion_sort(keys, n);
     return;

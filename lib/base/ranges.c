@@ -4,6 +4,7 @@
 #include "base/ranges.h"
 
 void fs_ranges_init(fs_ranges *r, fsched_context *ctx) {
+  assert(ctx != NULL);
   *r = (fs_ranges){.ctx = ctx, .free = FS_NONE};
 }
 
@@ -11,6 +12,7 @@ void fs_ranges_release(fs_ranges *r) { fs_vec_free(r->ctx, &r->node); }
 
 /* Frees a tree without recursion: rotates left children up until there are none. */
 void fs_ranges_clear(fs_ranges *r, uint32_t *set) {
+  assert(*set == FS_NONE || *set < r->node.n);
   fs_range_node *node = r->node.at;
   for (uint32_t at = *set; at != FS_NONE;) {
     uint32_t left = node[at].left;
@@ -29,6 +31,7 @@ void fs_ranges_clear(fs_ranges *r, uint32_t *set) {
 }
 
 static fs_status new_node(fs_ranges *r, uint64_t lo, uint64_t hi, uint32_t op, uint32_t *id) {
+  FS_ASSERT_SLOW(lo < hi);
   fs_range_node n = {
       .lo = lo, .hi = hi, .max_hi = hi, .op = op, .left = FS_NONE, .right = FS_NONE, .height = 1};
   if (r->free != FS_NONE) {
@@ -87,6 +90,7 @@ static uint32_t lift_right(fs_range_node *node, uint32_t at) {
 /* After a change of one level below a node: its subtrees are balanced.  Returns the new top. */
 static uint32_t balance(fs_range_node *node, uint32_t at) {
   uint32_t left = node[at].left, right = node[at].right;
+  FS_ASSERT_SLOW(at != FS_NONE && at != left && at != right);
   if (height(node, left) > height(node, right) + 1) {
     if (height(node, node[left].left) < height(node, node[left].right)) {
       node[at].left = lift_right(node, left);
@@ -110,6 +114,7 @@ static void free_node(fs_ranges *r, uint32_t at) {
 
 /* What is there already is not there twice. */
 static uint32_t insert(fs_ranges *r, uint32_t at, uint32_t fresh) {
+  FS_ASSERT_SLOW(fresh < r->node.n);
   fs_range_node *node = r->node.at;
   if (at == FS_NONE) {
     return fresh;
@@ -164,9 +169,11 @@ static fs_status find(finder *f, uint32_t at) {
 
 fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
                          uint64_t *covered) {
+  assert(lo < hi);
   finder f = {.r = r, .lo = lo, .hi = hi, .reached = lo, .ops = ops};
   FS_TRY(find(&f, set));
   *covered = f.covered;
+  assert(f.covered <= hi - lo);
   return FSCHED_OK;
 }
 
@@ -213,6 +220,7 @@ static uint32_t remove_node(fs_range_node *node, uint32_t at, uint32_t gone) {
 }
 
 fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) {
+  assert(lo < hi);
   for (;;) {
     uint32_t at = find_first(r->node.at, *set, lo, hi);
     if (at == FS_NONE) {
@@ -231,6 +239,7 @@ fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) {
 }
 
 fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, uint32_t op) {
+  assert(lo < hi);
   uint32_t at = find_first(r->node.at, *set, lo, hi);
   if (at != FS_NONE && r->node.at[at].lo == lo && r->node.at[at].hi == hi) {
     r->node.at[at].op = op;

@@ -25,23 +25,25 @@ typedef struct fs_ranges {
   uint32_t free; /* chain by `left` */
 } fs_ranges;
 
+/* Requires a context. */
 void fs_ranges_init(fs_ranges *r, fsched_context *ctx);
 void fs_ranges_release(fs_ranges *r);
 
-/* An empty set is FS_NONE. */
+/* An empty set is FS_NONE.  Requires a set of `r`. */
 void fs_ranges_clear(fs_ranges *r, uint32_t *set);
-/* lo < hi.  What the set has already is not added once more. */
+/* Requires lo < hi.  What the set has already is not added once more. */
 fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
                         uint32_t op) FS_MUST_USE;
 /* Appends the ops of all ranges that overlap [lo, hi), in order of (lo, op); *covered is the number
- * of bytes of [lo, hi) that lie in some range. */
+ * of bytes of [lo, hi) that lie in some range.  Requires lo < hi. */
 fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
                          uint64_t *covered) FS_MUST_USE;
-/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Only for a set of disjoint
- * ranges; quick where exactly this range is there, as when tiles are written again and again. */
+/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Quick where exactly this range
+ * is there, as when tiles are written again and again.  Requires lo < hi.  Requires (unchecked:
+ * O(n)) a set of disjoint ranges. */
 fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
                             uint32_t op) FS_MUST_USE;
-/* Takes [lo, hi) out of all ranges; what sticks out on either side stays. */
+/* Takes [lo, hi) out of all ranges; what sticks out on either side stays.  Requires lo < hi. */
 fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) FS_MUST_USE;
 
 #endif

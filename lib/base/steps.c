@@ -5,12 +5,14 @@
 static _Thread_local fs_steps *innermost;
 
 static void add(fs_steps *loop, fs_step *step) {
+  assert(loop->kind == FS_STEPS_LOOP);
   step->next = NULL;
   *(loop->first == NULL ? &loop->first : &loop->last->next) = step;
   loop->last = step;
 }
 
 static fs_step *take(fs_steps *loop) {
+  assert(loop->kind == FS_STEPS_LOOP || loop->first == NULL);
   fs_step *step = loop->first;
   if (step != NULL) {
     loop->first = step->next;
@@ -19,6 +21,7 @@ static fs_step *take(fs_steps *loop) {
 }
 
 void fs_step_run(fs_step *step) {
+  assert(step != NULL && step->run != NULL);
   fs_steps *in = innermost;
   while (in != NULL && in->kind == FS_STEPS_OWN) {
     in = in->outer;

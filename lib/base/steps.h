@@ -23,7 +23,7 @@ struct fs_step {
 };
 
 /* Does it, and what it lets go; or leaves it to the step of this thread that this is called in.
- * Without locks. */
+ * Without locks.  Requires a step that is not yet to be done. */
 void fs_step_run(fs_step *step);
 
 typedef enum fs_steps_kind { FS_STEPS_LOOP, FS_STEPS_CALLBACK, FS_STEPS_OWN } fs_steps_kind;
@@ -38,7 +38,9 @@ typedef struct fs_steps {
 /* Around a callback.  The library's own callbacks, of which the caller does not know that they are,
  * call fs_steps_own first: what they let go belongs to the step that they are called in. */
 void fs_steps_enter(fs_steps *callback);
+/* Requires the innermost callback of this thread. */
 void fs_steps_leave(fs_steps *callback);
+/* Requires a callback. */
 void fs_steps_own(void);
 /* Does all that is left to this thread.  Without locks. */
 void fs_steps_help(void);

@@ -82,6 +82,7 @@ fsched_warning_level fsched_warning_get(const fsched_context *ctx, uint32_t inde
 }
 
 bool fs_warn_on(const fsched_context *ctx, fs_warn class_id) {
+  assert(class_id < FS_WARN_COUNT);
   return ctx->warning[class_id] != FSCHED_WARNING_OFF;
 }
 

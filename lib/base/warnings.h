@@ -13,7 +13,8 @@ typedef enum fs_warn {
   FS_WARN_COUNT
 } fs_warn;
 
-/* Nothing that only serves a warning needs to be computed while its class is off. */
+/* Nothing that only serves a warning needs to be computed while its class is off.  Requires a class
+ * of warn.def. */
 bool fs_warn_on(const fsched_context *ctx, fs_warn class_id);
 /* Warnings that were reported as errors so far.  A call during which the number rises fails with
  * FSCHED_BAD_INPUT. */

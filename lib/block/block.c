@@ -86,6 +86,7 @@ static uint32_t too_small(const pass *p) {
 /* Places a plan with up to `most` syncs more, which it then has.  Each must let a later entry be
  * the first that is too high. */
 static fs_status place_plan(pass *p, const fs_block_plan *plan, uint32_t most, bool *fits) {
+  assert(most <= EXTRA_SYNCS);
   uint32_t extra[EXTRA_SYNCS];
   p->chosen = *plan;
   for (uint32_t n = 0;; n++) {
@@ -222,6 +223,7 @@ static fs_status run(pass *p) {
 }
 
 fs_status fs_block_run(fsched_context *ctx, fs_schedule *s, fs_sync *sync, fs_sync_fn again) {
+  assert(sync->kind == FS_SYNC_BLOCK && sync->wait0 != NULL && again != NULL);
   pass p = {.ctx = ctx, .s = s, .y = sync, .again = again};
   fs_arena_init(&p.scratch, ctx);
   fs_status status = run(&p);

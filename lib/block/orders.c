@@ -31,11 +31,13 @@ typedef struct finder {
 /* --- needs --- */
 
 static fs_status add_edge(finder *f, uint32_t from, bool full) {
+  assert(from < f->o->s->n_items);
   fs_order_edge e = {.from = from & INT32_MAX, .full = full};
   return fs_vec_push(f->ctx, &f->edge, e);
 }
 
 static fs_status add_need(finder *f, uint32_t item, uint32_t queue, uint32_t epoch) {
+  assert(queue < f->o->s->n_queues && epoch > 0);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(f->o->s, item, &n);
   if (n == 1 && queues[0] == queue) {
@@ -47,6 +49,7 @@ static fs_status add_need(finder *f, uint32_t item, uint32_t queue, uint32_t epo
 }
 
 static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
+  assert(w.axis < f->o->y->n_axes && w.epoch > 0);
   const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   if (f->seen[w.axis].axis == item && f->seen[w.axis].epoch >= w.epoch) {
@@ -216,6 +219,7 @@ static fs_status find(finder *f, fs_arena *arena) {
 
 fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fs_schedule *s,
                          const fs_sync *y, const fs_accesses *acc, fs_orders *out) {
+  assert(y->wait0 != NULL && acc->res0 != NULL);
   *out = (fs_orders){.s = s, .y = y};
   finder f = {.ctx = ctx, .o = out, .acc = acc};
   fs_arena_init(&f.scratch, ctx);

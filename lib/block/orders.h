@@ -37,11 +37,14 @@ typedef struct fs_orders {
   uint32_t n;             /* full syncs, the fewest that any order of issue allows */
 } fs_orders;
 
+/* Requires a queue of the schedule. */
 static inline bool fs_queue_counting(const fs_schedule *s, uint32_t queue) {
+  assert(queue < s->n_queues);
   return !s->graph->target.implicit_queues && s->graph->target.queue[queue].counting;
 }
-/* The item whose command a need is about. */
+/* The item whose command a need is about.  Requires an epoch of the queue. */
 static inline uint32_t fs_need_item(const fs_sync *y, fs_need need) {
+  assert(need.epoch > 0);
   return y->command_item[y->queue_command0[need.queue] + need.epoch - 1];
 }
 

@@ -36,6 +36,7 @@ static fs_tick time_of(const fs_orders *o, uint32_t item) {
 
 /* The earliest phase after those of its predecessors. */
 static uint32_t least_phase(const fs_orders *o, const uint32_t *phase, uint32_t item) {
+  assert(item < o->s->n_items);
   uint32_t least = 0;
   for (uint32_t e = o->edge0[item]; e < o->edge0[item + 1]; e++) {
     uint32_t after = phase[o->edge[e].from] + o->edge[e].full;
@@ -84,6 +85,7 @@ static fs_tick length_with(const balancer *b, uint32_t item, uint32_t phase) {
 static uint32_t cheapest(const balancer *b, uint32_t item) {
   uint32_t least = least_phase(b->o, b->phase, item);
   uint32_t most = (uint32_t)fs_min(b->o->late[item], (uint64_t)least + LOOK);
+  assert(least <= most);
   uint32_t best = least;
   fs_tick best_cost = FS_TICK_NONE;
   for (uint32_t p = least; p <= most && best_cost > 0; p++) {
@@ -97,6 +99,7 @@ static uint32_t cheapest(const balancer *b, uint32_t item) {
 }
 
 static void put(balancer *b, uint32_t item, uint32_t phase) {
+  assert(phase <= b->o->n && phase >= b->o->early[item]);
   b->phase[item] = phase;
   b->length[phase] = length_with(b, item, phase);
   uint32_t n;
@@ -154,6 +157,7 @@ static fs_status planned(fsched_context *ctx, const fs_orders *o, uint32_t *phas
 
 fs_status fs_phases_assign(fsched_context *ctx, const fs_orders *o, fs_phase_rule rule,
                            uint32_t *phase) {
+  assert(o->early != NULL && rule < FS_PHASE_RULES);
   if (rule == FS_PHASE_BALANCED) {
     FS_TRY(balance(ctx, o, phase));
     return fs_phases_refine(ctx, o, phase);

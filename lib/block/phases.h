@@ -14,7 +14,8 @@ typedef enum fs_phase_rule {
 } fs_phase_rule;
 
 /* A phase per item into `phase`: between early and late, no edge goes back, and one that takes a
- * full sync goes on.  Complexity: O(items * 64 + edges).  Errors: FSCHED_SYSTEM. */
+ * full sync goes on.  Requires orders with phases, and a rule.  Complexity: O(items * 64 + edges).
+ * Errors: FSCHED_SYSTEM. */
 fs_status fs_phases_assign(fsched_context *ctx, const fs_orders *o, fs_phase_rule rule,
                            uint32_t *phase) FS_MUST_USE;
 

@@ -102,6 +102,7 @@ static uint32_t where_to_reclaim(const placer *k, uint32_t n, uint64_t capacity)
 }
 
 static fs_status place_memory(fsched_context *ctx, placer *k, uint32_t memory) {
+  assert(memory < k->o->s->graph->target.n_memories);
   const fs_memory *m = &k->o->s->graph->target.memory[memory];
   uint32_t n = collect(k, memory);
   uint64_t peak;
@@ -154,6 +155,7 @@ static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool
 fs_status fs_block_place(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                          const fs_accesses *acc, const bool *loose, const fs_block_plan *p,
                          fs_placement *out) {
+  assert(p->order != NULL && loose != NULL);
   placer k = {.o = o, .acc = acc, .p = p, .out = out};
   fs_arena_init(&k.scratch, ctx);
   fs_status status = run(ctx, &k, arena, loose);

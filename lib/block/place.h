@@ -15,7 +15,8 @@ typedef struct fs_placement {
 
 /* Places the memories of `loose` (per memory) for a plan.  Residencies are taken from their first
  * to their last access in the plan's order; given content from the very start, kept content to the
- * very end; an in-place output together with its input.  The arrays live in `arena`.
+ * very end; an in-place output together with its input.  The arrays live in `arena`.  Requires a
+ * filled plan.
  * Complexity: O((accesses + stops) log).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_place(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                          const fs_accesses *acc, const bool *loose, const fs_block_plan *p,

@@ -150,6 +150,7 @@ static fs_status counting_syncs(filler *f, uint32_t item, const fs_tick *end, fs
   const fs_sync *y = f->o->y;
   for (size_t i = 0; i < f->want.n; i++) {
     uint32_t q = (uint32_t)f->want.at[i];
+    assert(f->wanted[q] <= f->issued[q]);
     fs_stop stop = {f->p->at[item], q, f->issued[q] - f->wanted[q]};
     assert(f->wanted[q] <= f->issued[q]);
     f->known[q] = f->wanted[q];
@@ -162,6 +163,7 @@ static fs_status counting_syncs(filler *f, uint32_t item, const fs_tick *end, fs
 
 static fs_tick start_of(const filler *f, uint32_t item, fs_tick now, const fs_tick *end,
                         const fs_tick *free_at) {
+  assert(item < f->o->s->n_items);
   const fs_orders *o = f->o;
   fs_tick start = fs_max(now, o->s->start[item]);
   uint32_t n;
@@ -176,6 +178,7 @@ static fs_tick start_of(const filler *f, uint32_t item, fs_tick now, const fs_ti
 }
 
 static void issue(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
+  assert(f->p->start[item] >= f->o->s->start[item]);
   const fs_schedule *s = f->o->s;
   end[item] = f->p->start[item] + (s->end[item] - s->start[item]);
   f->p->makespan = fs_max(f->p->makespan, end[item]);
@@ -229,6 +232,7 @@ static fs_status fill(filler *f, fs_arena *arena, const uint32_t *extra, uint32_
 
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) {
+  assert(p->phase != NULL && (extra != NULL || n_extra == 0));
   filler f = {.ctx = ctx, .o = o, .p = p};
   fs_arena_init(&f.scratch, ctx);
   fs_status status = fill(&f, arena, extra, n_extra);
@@ -239,6 +243,7 @@ fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orde
 }
 
 fs_status fs_block_plan_store(const fs_block_plan *p, fs_sync *y) {
+  assert(p->order != NULL && p->n_full <= p->n_stops);
   FS_TRY(fs_new(&y->arena, &y->issue, y->n_commands));
   for (uint32_t item = 0; item < y->schedule->n_items; item++) {
     uint32_t first = y->item_command0[item];

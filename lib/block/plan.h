@@ -23,7 +23,8 @@ typedef struct fs_block_plan {
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) FS_MUST_USE;
 
-/* Fills issue and stop of the synchronisation from a plan.  Errors: FSCHED_SYSTEM. */
+/* Fills issue and stop of the synchronisation from a plan.  Requires a filled plan.  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_block_plan_store(const fs_block_plan *p, fs_sync *y) FS_MUST_USE;
 
 #endif

@@ -58,6 +58,7 @@ static void window(const refiner *r, uint32_t item, uint32_t *least, uint32_t *m
 }
 
 static fs_tick longest(const refiner *r, uint32_t phase) {
+  assert(phase <= r->o->n);
   fs_tick length = 0;
   for (uint32_t q = 0; q < r->n_queues; q++) {
     length = fs_max(length, r->load[(size_t)phase * r->n_queues + q]);
@@ -67,6 +68,7 @@ static fs_tick longest(const refiner *r, uint32_t phase) {
 
 /* Adds the time of an item to its queues in a phase, or takes it away. */
 static void shift(refiner *r, uint32_t item, uint32_t phase, bool in) {
+  assert(phase <= r->o->n);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->o->s, item, &n);
   fs_tick time = r->o->s->end[item] - r->o->s->start[item];
@@ -87,6 +89,7 @@ static fs_tick busiest(const refiner *r, uint32_t item, uint32_t phase) {
 }
 
 static void try_move(refiner *r, uint32_t item) {
+  assert(r->phase[item] <= r->o->n);
   uint32_t here = r->phase[item];
   uint32_t least;
   uint32_t most;
@@ -146,6 +149,7 @@ static fs_status refine(refiner *r, fs_arena *scratch) {
 }
 
 fs_status fs_phases_refine(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
+  assert(o->early != NULL && (phase != NULL || o->s->n_items == 0));
   refiner r = {.o = o, .phase = phase, .n_queues = o->s->n_queues};
   if (((uint64_t)o->n + 1) * r.n_queues > MOST_CELLS || o->n == 0) {
     return FSCHED_OK;

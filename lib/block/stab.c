@@ -33,6 +33,7 @@ static uint32_t run(const uint64_t *key, uint32_t n, const uint32_t *existing, u
 fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_t n,
                         const uint32_t *existing, uint32_t n_existing, uint32_t *out,
                         uint32_t *n_out) {
+  assert(n == 0 || (span[0].last < span[0].first && out != NULL));
   FS_SCRATCH(scratch, ctx);
   uint64_t *key;
   FS_TRY(fs_new(&scratch, &key, 2 * (size_t)n));

@@ -29,6 +29,7 @@ typedef struct stack {
 } stack;
 
 static uint64_t top_of(const stack *k) {
+  assert(k->n_on == 0 || k->on[k->n_on - 1] != FS_NONE);
   if (k->n_on == 0) {
     return 0;
   }
@@ -78,6 +79,7 @@ static void run(stack *k, uint32_t n, const uint32_t *sync, uint32_t n_syncs) {
 fs_status fs_block_stack(fsched_context *ctx, const fs_stack_entry *entry, uint32_t n,
                          const uint32_t *sync, uint32_t n_syncs, uint64_t align, uint64_t *address,
                          uint64_t *peak) {
+  assert(align != 0 && (align & (align - 1)) == 0);
   stack k = {.entry = entry, .align = align, .address = address, .first_over = UINT32_MAX};
   FS_SCRATCH(scratch, ctx);
   FS_TRY(fs_new(&scratch, &k.on, n));

@@ -12,9 +12,10 @@ typedef struct fs_stack_entry {
 } fs_stack_entry;
 
 /* Entries in order of `first`; syncs ascending: one at s comes before all that happens at s.
- * Ensures: addresses are multiples of `align` (a power of two); of two entries that share bytes,
- * one has its last read before a sync and the other its first write at or after it.  *peak is the
- * end of the highest, at most a little over 2^62.
+ * Requires `align` a power of two, and entries in order of `first`.  Ensures: addresses are
+ * multiples of `align` (a power of two); of two entries that share bytes, one has its last read
+ * before a sync and the other its first write at or after it.  *peak is the end of the highest, at
+ * most a little over 2^62.
  * Complexity: O((n + syncs) log n).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_stack(fsched_context *ctx, const fs_stack_entry *entry, uint32_t n,
                          const uint32_t *sync, uint32_t n_syncs, uint64_t align, uint64_t *address,

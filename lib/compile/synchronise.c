@@ -13,6 +13,7 @@ fs_status fs_schedule_synchronise(fsched_schedule *handle) {
 }
 
 fs_status fs_sync_again(fs_schedule *s, fs_sync *y, const fs_reuse *reuse) {
+  assert(y->position != NULL && y->wait0 != NULL);
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(fs_ctrledge_run(s->ctx, s, reuse, y));

@@ -5,9 +5,9 @@
 
 #include "model/handle.h"
 
-/* Control edges and waits of a schedule that was read from a file.  Requires that it is right
- * (fsched_verify_schedule) and has no synchronisation yet; the handle then owns it.  Errors:
- * FSCHED_SYSTEM. */
+/* Control edges and waits of a schedule that was read from a file.  Requires (unchecked: the
+ * caller has verified it) that it is right (fsched_verify_schedule).  Requires no synchronisation
+ * yet; the handle then owns it.  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_synchronise(fsched_schedule *s) FS_MUST_USE;
 /* An fs_sync_fn.  Requires that control edges and waits were made before.  Errors: FSCHED_SYSTEM.
  */

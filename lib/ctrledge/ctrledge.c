@@ -44,6 +44,7 @@ typedef struct run {
 } run;
 
 static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
+  FS_ASSERT_SLOW(from < r->s->n_items && to < r->s->n_items);
   if (from == to) {
     return FSCHED_OK;
   }
@@ -58,6 +59,7 @@ static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
 }
 
 static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) {
+  FS_ASSERT_SLOW(earlier < ((const run *)user)->segs.n && later < ((const run *)user)->segs.n);
   run *r = user;
   const fs_segments *g = &r->segs;
   for (uint32_t i = g->last0.at[earlier]; i < g->last0.at[earlier + 1]; i++) {
@@ -74,6 +76,7 @@ static bool counted(const fs_schedule *s, uint32_t residency) {
 
 /* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
 static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
+  FS_ASSERT_SLOW(earlier != later);
   const fs_schedule *s = r->s;
   uint32_t item = r->acc.item[r->acc.res0[later]];
   return !fs_item_is_copy(s, item) && fs_inplace_taken(s, item, later) == earlier;
@@ -130,6 +133,7 @@ static fs_status holder_items_contact(void *user, uint32_t earlier, uint32_t lat
 }
 
 static fs_status add_piece(void *user, fs_lane_piece piece) {
+  assert(piece.low < piece.high);
   run *r = user;
   uint32_t owner = r->owner[piece.holder];
   fs_lane lane = {r->kind, r->index,
@@ -219,6 +223,7 @@ static fs_status same_bytes(run *r, const uint32_t *segs, uint32_t n) {
 }
 
 static fs_status counted_memory(run *r, uint32_t memory) {
+  assert(memory < r->s->graph->target.n_memories);
   fs_holder *holder;
   uint32_t *owner;
   uint32_t first = r->in_memory0[memory], n = r->in_memory0[memory + 1] - first;
@@ -255,6 +260,7 @@ static fs_status counted_memories(run *r) {
 /* Resources and concurrency: a holder is an op. */
 
 static fs_holder item_holder(const run *r, uint32_t item, uint64_t amount) {
+  FS_ASSERT_SLOW(amount > 0 && item < r->s->n_items);
   uint32_t position = r->acc.position[item];
   return (fs_holder){.begin = r->s->start[item],
                      .end = r->s->end[item],
@@ -351,6 +357,7 @@ typedef struct known {
 } known;
 
 static void know(const run *r, known *k, uint32_t to, uint32_t item) {
+  FS_ASSERT_SLOW(item < r->s->n_items && r->acc.position[item] < r->acc.position[to]);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
   uint32_t position = r->acc.position[item];
@@ -390,6 +397,7 @@ static void know_predecessors(const run *r, known *k, uint32_t to) {
 /* edge[begin .. end): those to one item, ascending by `from`.  Latest first: what is kept may make
  * earlier ones needless.  Writes what stays to the end of the range; returns where it begins. */
 static size_t reduce(run *r, known *k, size_t begin, size_t end) {
+  assert(begin < end && end <= r->edge.n);
   uint32_t to = r->s->order[r->edge.at[begin] >> TO_SHIFT];
   know_predecessors(r, k, to);
   size_t kept = end;
@@ -495,6 +503,7 @@ static fs_status run_all(run *r) {
 
 fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
   run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}};
   if (reuse != NULL) {
     r.reuse = *reuse;

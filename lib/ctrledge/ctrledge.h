@@ -7,7 +7,8 @@
 
 /* `reuse` may be NULL: all of it.
  * Fills the control_*, lane, position and data arrays of `sync` (arena initialised, schedule set).
- * Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */
+ * Requires an order of all items, and a `sync` that has nothing of it, or with lanes_stay all of
+ * it.  Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */
 fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) FS_MUST_USE;
 

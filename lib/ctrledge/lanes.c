@@ -63,6 +63,7 @@ static fs_status new_chunk(allotter *a, uint32_t *out) {
 }
 
 static void give_chunk(allotter *a, uint32_t c, uint32_t h) {
+  FS_ASSERT_SLOW(h <= a->n);
   chunk *k = &a->chunk.at[c];
   k->owner = h;
   k->previous = FS_NONE;
@@ -78,6 +79,7 @@ static uint32_t queue_of(const allotter *a, uint32_t item) {
 }
 
 static void file_over(allotter *a, uint32_t h) {
+  assert(a->own[h].chunks != FS_NONE && !a->own[h].over);
   owner *o = &a->own[h];
   o->over = true;
   o->next_over = FS_NONE;
@@ -101,6 +103,7 @@ static void file_over(allotter *a, uint32_t h) {
 
 /* A holder that is over has no chunks any more. */
 static void unfile_over(allotter *a, uint32_t h) {
+  assert(a->own[h].over && a->own[h].chunks == FS_NONE);
   owner *o = &a->own[h];
   *(o->previous_over == FS_NONE ? &a->first_over : &a->own[o->previous_over].next_over) =
       o->next_over;
@@ -118,6 +121,7 @@ static void unfile_over(allotter *a, uint32_t h) {
 }
 
 static void leave_owner(allotter *a, uint32_t c) {
+  FS_ASSERT_SLOW(a->chunk.at[c].owner <= a->n);
   chunk *k = &a->chunk.at[c];
   if (k->next != FS_NONE) {
     a->chunk.at[k->next].previous = k->previous;
@@ -134,6 +138,7 @@ static void leave_owner(allotter *a, uint32_t c) {
 
 /* Takes up to *need units of chunk `c`, from its low end. */
 static fs_status take_chunk(allotter *a, uint32_t c, uint32_t h, uint64_t *need) {
+  assert(*need > 0);
   uint32_t from = a->chunk.at[c].owner;
   assert(from == a->n || a->own[from].over);
   uint64_t size = a->chunk.at[c].high - a->chunk.at[c].low;
@@ -279,6 +284,7 @@ static void end_holders(allotter *a, const fs_holder *next) {
       break;
     }
     (void)fs_heap_pop(&a->ends);
+    assert(a->n_working > 0);
     a->n_working--;
     file_over(a, h);
   }
@@ -303,6 +309,8 @@ static fs_status take_all(allotter *a, uint32_t h) {
 }
 
 static fs_status allot(allotter *a, uint32_t h) {
+  assert(h < a->n && a->holder[h].amount > 0);
+  assert(h == 0 || a->holder[h - 1].begin <= a->holder[h].begin);
   const fs_holder *o = &a->holder[h];
   end_holders(a, o);
   FS_TRY(take_all(a, h));
@@ -351,6 +359,7 @@ static fs_status run(allotter *a, fs_arena *scratch, uint64_t capacity) {
 fs_status fs_lanes_allot(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                          uint64_t capacity, const fs_holder *holder, uint32_t n,
                          const fs_lane_sink *sink) {
+  assert(n == 0 || (holder != NULL && capacity > 0));
   allotter a = {.ctx = ctx,
                 .s = s,
                 .acc = acc,

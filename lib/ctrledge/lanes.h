@@ -33,9 +33,9 @@ typedef struct fs_lane_sink {
   fs_status (*piece)(void *user, fs_lane_piece piece);
 } fs_lane_sink;
 
-/* `holder` in order of (begin, turn).  Complexity: O(n log n + pieces); the number of pieces stays
- * near that of the holders at work.  Errors: FSCHED_SYSTEM, also (reported as internal) when the
- * amounts do not fit. */
+/* `holder` in order of (begin, turn).  Requires holders in order of begin and turn, with amounts
+ * above 0.  Complexity: O(n log n + pieces); the number of pieces stays near that of the holders at
+ * work.  Errors: FSCHED_SYSTEM, also (reported as internal) when the amounts do not fit. */
 fs_status fs_lanes_allot(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                          uint64_t capacity, const fs_holder *holder, uint32_t n,
                          const fs_lane_sink *sink) FS_MUST_USE;

@@ -89,6 +89,7 @@ static void order_by_edges(maker *m, uint32_t seg, uint32_t slot) {
 }
 
 static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
+  FS_ASSERT_SLOW(item < m->s->n_items);
   if (m->item_seg[item] == seg) {
     return FSCHED_OK;
   }
@@ -112,6 +113,8 @@ static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
 
 /* The segment of a residency's offsets [low, high), with the accesses that touch all of it. */
 static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) {
+  FS_ASSERT_SLOW(r < m->s->n_residencies);
+  FS_ASSERT_SLOW(low <= high);
   fs_segments *out = m->out;
   uint32_t seg = out->n;
   bool all = holds_all(m, r);
@@ -158,6 +161,7 @@ static uint64_t touched_size(const fs_schedule *s, uint32_t r) {
 }
 
 static fs_status cut_by_ranges(maker *m, uint32_t r, uint64_t size) {
+  assert(size > 0);
   fsched_context *ctx = m->out->ctx;
   m->cut.n = 0;
   FS_TRY(fs_vec_push(ctx, &m->cut, 0));
@@ -236,6 +240,7 @@ static bool retimed(fs_sync_kind kind) {
 
 fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                            const fs_accesses *acc, fs_segments *out) {
+  assert(acc->res0 != NULL && acc->position != NULL);
   *out = (fs_segments){.ctx = ctx};
   maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
   FS_SCRATCH(scratch, ctx);

@@ -26,8 +26,9 @@ typedef struct fs_segments {
   FS_VEC(uint32_t) last;
 } fs_segments;
 
-/* O(accesses + predecessors); with ranges, also their number per byte touched by several.
- * Errors: FSCHED_SYSTEM; release in any case. */
+/* Requires accesses of this schedule.
+ * O(accesses + predecessors); with ranges, also their number per byte touched by several. Errors:
+ * FSCHED_SYSTEM; release in any case. */
 fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                            const fs_accesses *acc, fs_segments *out) FS_MUST_USE;
 void fs_segments_release(fs_segments *segs);

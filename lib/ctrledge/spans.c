@@ -45,6 +45,7 @@ static uint32_t draw_levels(fs_spans *s) {
 }
 
 static fs_status new_span(fs_spans *s, uint32_t levels, uint32_t *out) {
+  FS_ASSERT_SLOW(levels > 0 && levels <= FS_SPAN_LEVELS);
   uint32_t id = s->free_span[levels];
   if (id != 0) {
     s->free_span[levels] = next_of(s, id, 0);
@@ -68,6 +69,7 @@ fs_status fs_spans_init(fsched_context *ctx, fs_spans *s) {
 void fs_spans_release(fs_spans *s) { fs_vec_free(s->ctx, &s->word); }
 
 void fs_spans_clear(fs_spans *s) {
+  assert(s->word.at != NULL);
   s->word.n = HEAD_WORDS;
   s->random = 0x9e3779b97f4a7c15u;
   memset(s->free_span, 0, sizeof s->free_span);
@@ -88,6 +90,7 @@ static void find_before(const fs_spans *s, uint64_t low, uint32_t before[FS_SPAN
 /* Inserts after before[], which then stands at the new span. */
 static fs_status insert(fs_spans *s, uint32_t before[FS_SPAN_LEVELS], uint64_t low, uint64_t high,
                         uint32_t owner) {
+  FS_ASSERT_SLOW(low < high);
   uint32_t id;
   uint32_t levels = draw_levels(s);
   FS_TRY(new_span(s, levels, &id));

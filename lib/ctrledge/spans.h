@@ -21,12 +21,14 @@ typedef struct fs_spans {
 
 fs_status fs_spans_init(fsched_context *ctx, fs_spans *s) FS_MUST_USE;
 void fs_spans_release(fs_spans *s);
+/* Requires that fs_spans_init has succeeded. */
 void fs_spans_clear(fs_spans *s);
 
 typedef fs_status (*fs_span_fn)(void *user, uint32_t owner);
 /* Takes [low, high) for `owner`: what others have of it is cut off, they keep what sticks out on
  * either side.  Calls `fn` for every span that loses something, ascending by address; an owner with
- * several spans is named several times.  Amortised O(log n) and O(1) per span cut. */
+ * several spans is named several times.  Amortised O(log n) and O(1) per span cut.  Requires low <
+ * high. */
 fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner, fs_span_fn fn,
                         void *user) FS_MUST_USE;
 

@@ -46,6 +46,7 @@ typedef struct sweep {
 } sweep;
 
 static fs_status meet(void *user, uint32_t earlier) {
+  FS_ASSERT_SLOW(earlier != ((const sweep *)user)->later);
   sweep *w = user;
   if (w->met[earlier] == w->later) {
     return FSCHED_OK;
@@ -57,6 +58,7 @@ static fs_status meet(void *user, uint32_t earlier) {
 static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w) {
   for (uint32_t i = 0; i < n; i++) {
     const fs_rect *r = &rects[i];
+    FS_ASSERT_SLOW(i == 0 || compare_rects(&rects[i - 1], r) < 0);
     if (i > 0 && r->space != rects[i - 1].space) {
       fs_spans_clear(spans);
     }
@@ -70,6 +72,7 @@ static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w
 
 fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uint32_t n_ids,
                             fs_contact_fn fn, void *user) {
+  assert(n <= n_ids && fn != NULL);
   sort_rects(rects, n);
   FS_SCRATCH(scratch, ctx);
   fs_spans spans;

@@ -22,7 +22,8 @@ typedef struct fs_rect {
 
 typedef fs_status (*fs_contact_fn)(void *user, uint32_t earlier, uint32_t later);
 
-/* Sorts `rects`, whose ids are below n_ids.  Errors: FSCHED_SYSTEM, or what `fn` returns. */
+/* Sorts `rects`.  Requires distinct ids below n_ids.  Errors: FSCHED_SYSTEM, or what `fn`
+ * returns. */
 fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uint32_t n_ids,
                             fs_contact_fn fn, void *user) FS_MUST_USE;
 

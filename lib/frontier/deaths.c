@@ -32,11 +32,13 @@ static fs_piece *piece(const fsched_blocks *b, uint32_t id) { return &b->pieces.
 /* Deaths */
 
 static fsched_frontier death_of(const fsched_blocks *b, uint32_t id) {
+  assert(id != 0 && id < b->pieces.piece.n);
   const fs_piece *p = piece(b, id);
   return (fsched_frontier){b->entry.at + (size_t)id * b->capacity, p->n, b->capacity, p->tainted};
 }
 
 static void set_death(fsched_blocks *b, uint32_t id, const fsched_frontier *f) {
+  assert(f->tainted || f->n <= b->capacity);
   piece(b, id)->tainted = f->tainted != 0;
   piece(b, id)->n = f->tainted ? 0 : f->n;
 }
@@ -74,6 +76,7 @@ static fs_status reserve(fsched_blocks *b, uint32_t n) {
 
 /* Shortens a piece to `bytes`; the rest becomes the piece after it, with the same death. */
 static void cut(fsched_blocks *b, uint32_t id, uint64_t bytes) {
+  assert(bytes > 0 && bytes < piece(b, id)->bytes);
   uint32_t rest = fs_piece_new(&b->pieces);
   fs_piece *p = piece(b, id);
   fs_piece *r = piece(b, rest);
@@ -96,6 +99,7 @@ static void cut(fsched_blocks *b, uint32_t id, uint64_t bytes) {
 
 /* The piece takes over the one after it; the death is the caller's affair. */
 static void absorb_next(fsched_blocks *b, uint32_t id) {
+  assert(piece(b, id)->next != 0);
   fs_piece *p = piece(b, id);
   uint32_t gone = p->next;
   fs_piece *g = piece(b, gone);
@@ -217,6 +221,7 @@ typedef struct window {
 /* Adds what the request lacks of one piece's death to its waits; false: it can not have the piece.
  */
 static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, window *w) {
+  assert(piece(b, id)->block == 0);
   fsched_frontier death = death_of(b, id);
   w->fresh = w->fresh && death.n == 0;
   if (death.tainted) {
@@ -263,6 +268,7 @@ static bool better(fsched_blocks_fit fit, const window *a, const window *best) {
 /* The windows of one free run. */
 static void look_at_run(const fsched_blocks *b, request *r, fsched_blocks_fit fit, window w,
                         window *best) {
+  assert(w.first != 0);
   uint64_t end = w.offset + w.bytes;
   while (end - w.offset >= r->bytes) {
     if (look(b, r, &w) && better(fit, &w, best)) {
@@ -306,6 +312,7 @@ static window find(const fsched_blocks *b, request *r, fsched_blocks_fit fit, bo
 
 /* Requires two pieces in reserve. */
 static void claim(fsched_blocks *b, const window *w, uint64_t bytes, fsched_block *block) {
+  assert(piece(b, w->first)->block == 0);
   uint32_t first = w->first;
   if (piece(b, first)->offset < w->offset) {
     cut(b, first, w->offset - piece(b, first)->offset);
@@ -427,6 +434,7 @@ static bool is_taken(const fsched_blocks *b, const fsched_block *block) {
 
 /* From the pieces that were taken to one that died of nothing yet. */
 static void begin_use(fsched_blocks *b, uint32_t id) {
+  assert(piece(b, id)->block == id);
   if (piece(b, id)->touched) {
     return;
   }
@@ -442,6 +450,7 @@ static void begin_use(fsched_blocks *b, uint32_t id) {
 
 /* Pieces of a block become free. */
 static void set_free(fsched_blocks *b, const fsched_block *block) {
+  assert(piece(b, block->id)->block == block->id);
   uint32_t end = piece(b, piece(b, block->id)->last)->next;
   for (uint32_t id = block->id; id != end; id = piece(b, id)->next) {
     piece(b, id)->block = 0;

@@ -11,6 +11,7 @@
 static fs_piece *at(const fs_pieces *t, uint32_t id) { return &t->piece.at[id]; }
 
 fs_status fs_pieces_reserve(fsched_context *ctx, fs_pieces *t, uint32_t n) {
+  assert(n < FS_NONE - t->n);
   if (t->piece.n == 0) {
     FS_TRY(fs_vec_push(ctx, &t->piece, (fs_piece){0}));
   }
@@ -35,6 +36,7 @@ uint32_t fs_piece_new(fs_pieces *t) {
 }
 
 void fs_piece_drop(fs_pieces *t, uint32_t id) {
+  assert(id != 0 && id < t->piece.n && t->n > 0);
   *at(t, id) = (fs_piece){.next = t->unused};
   t->unused = id;
   t->n--;
@@ -42,6 +44,7 @@ void fs_piece_drop(fs_pieces *t, uint32_t id) {
 
 /* What a node knows of its subtree.  Piece 0, the empty subtree, has zeros. */
 static void pull(fs_pieces *t, uint32_t id) {
+  assert(id != 0);
   fs_piece *p = at(t, id);
   const fs_piece *l = at(t, p->left);
   const fs_piece *r = at(t, p->right);
@@ -95,6 +98,7 @@ static uint32_t balance(fs_pieces *t, uint32_t tree) {
 }
 
 static uint32_t insert(fs_pieces *t, uint32_t tree, uint32_t id) {
+  assert(id != 0);
   if (tree == 0) {
     pull(t, id);
     return id;
@@ -106,6 +110,7 @@ static uint32_t insert(fs_pieces *t, uint32_t tree, uint32_t id) {
 }
 
 void fs_pieces_insert(fs_pieces *t, uint32_t id) {
+  assert(id != 0 && id < t->piece.n && at(t, id)->bytes > 0);
   at(t, id)->left = at(t, id)->right = 0;
   t->root = insert(t, t->root, id);
 }
@@ -138,7 +143,10 @@ static uint32_t take_out(fs_pieces *t, uint32_t tree, uint32_t id) {
   return balance(t, first);
 }
 
-void fs_pieces_remove(fs_pieces *t, uint32_t id) { t->root = take_out(t, t->root, id); }
+void fs_pieces_remove(fs_pieces *t, uint32_t id) {
+  assert(id != 0 && t->root != 0);
+  t->root = take_out(t, t->root, id);
+}
 
 static void update(fs_pieces *t, uint32_t tree, uint32_t id) {
   const fs_piece *q = at(t, tree);
@@ -148,9 +156,13 @@ static void update(fs_pieces *t, uint32_t tree, uint32_t id) {
   pull(t, tree);
 }
 
-void fs_pieces_update(fs_pieces *t, uint32_t id) { update(t, t->root, id); }
+void fs_pieces_update(fs_pieces *t, uint32_t id) {
+  assert(id != 0 && t->root != 0);
+  update(t, t->root, id);
+}
 
 uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset) {
+  assert(t->root != 0);
   uint32_t tree = t->root;
   for (;;) {
     const fs_piece *p = at(t, tree);
@@ -192,7 +204,9 @@ static run find_run(const fs_pieces *t, uint32_t tree, uint64_t begin, uint64_t 
 }
 
 uint32_t fs_pieces_run(const fs_pieces *t, uint64_t bytes, uint64_t from, uint64_t *length) {
+  assert(bytes > 0);
   run found = find_run(t, t->root, 0, 0, bytes, from);
   *length = found.bytes;
+  assert(found.bytes == 0 || (found.bytes >= bytes && found.begin >= from));
   return found.bytes == 0 ? 0 : fs_pieces_at(t, found.begin);
 }

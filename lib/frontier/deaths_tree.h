@@ -28,21 +28,25 @@ typedef struct fs_pieces {
   uint32_t root, unused, n;
 } fs_pieces;
 
-/* Ids whose next fs_piece_new will not fail; at least n. */
+/* Ids whose next fs_piece_new will not fail; at least n.  Requires that a number of pieces stays
+ * below 2^32 - 1. */
 fs_status fs_pieces_reserve(fsched_context *ctx, fs_pieces *t, uint32_t n) FS_MUST_USE;
 /* Requires a reserved id.  The new piece is in neither tree nor list. */
 uint32_t fs_piece_new(fs_pieces *t);
+/* Requires a piece that is in neither tree nor list. */
 void fs_piece_drop(fs_pieces *t, uint32_t id);
 
-/* Into and out of the tree; the list is the caller's.  O(log n). */
+/* Into and out of the tree; the list is the caller's.  Requires a piece with bytes that is not in
+ * the tree.  O(log n). */
 void fs_pieces_insert(fs_pieces *t, uint32_t id);
+/* Requires a piece of the tree. */
 void fs_pieces_remove(fs_pieces *t, uint32_t id);
-/* After a change of `block` or `bytes` of a piece.  O(log n). */
+/* After a change of `block` or `bytes` of a piece.  Requires a piece of the tree.  O(log n). */
 void fs_pieces_update(fs_pieces *t, uint32_t id);
-/* The piece that holds a byte.  O(log n). */
+/* The piece that holds a byte.  Requires a byte of the range.  O(log n). */
 uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset);
 /* The first free run of at least `bytes` (above 0) that begins at `from` or later, where no free
- * run lies across `from`: its first piece and its length; or 0.  O(log n). */
+ * run lies across `from`: its first piece and its length; or 0.  Requires bytes > 0.  O(log n). */
 uint32_t fs_pieces_run(const fs_pieces *t, uint64_t bytes, uint64_t from, uint64_t *length);
 
 #endif

@@ -234,6 +234,7 @@ static uint64_t count_above(const fsched_frontier *target, const fsched_frontier
 
 /* The last entry to stay, in order of leaving: what leaves before it leaves. */
 static entry find_least(const fsched_frontier *target, const fsched_frontier *source) {
+  assert(target->capacity > 0);
   uint64_t low = 0; /* the least epoch above which no more than `capacity` are */
   uint64_t high = UINT64_MAX;
   while (low < high) {
@@ -262,6 +263,7 @@ static entry find_least(const fsched_frontier *target, const fsched_frontier *so
 
 /* A merge that may overflow: the smallest of the union leave. */
 static void merge_tight(fsched_frontier *target, const fsched_frontier *source) {
+  assert(target->n <= target->capacity);
   if (target->capacity == 0) {
     target->tainted = target->tainted || source->n > 0;
     return;
@@ -335,6 +337,7 @@ static void merge_apart(fsched_frontier *target, const fsched_frontier *source, 
 
 /* What the leading common axes have left, from `first` on. */
 static void merge_rest(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
+  assert(first <= source->n && first <= target->n);
   uint32_t more = source->n - first;
   if (more > target->capacity - target->n) {
     merge_tight(target, source);

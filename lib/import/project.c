@@ -26,6 +26,7 @@ bool fs_project_number(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t 
 
 bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
                           fs_status *status) {
+  assert(job < p->n_jobs);
   fs_span word = fs_import_word(in, rest);
   uint64_t id;
   if (!fs_import_digits(in, word, &id)) {
@@ -250,6 +251,7 @@ static void put_graph(fs_import *in, const fs_project *p, const turned *r, const
 }
 
 fs_status fs_project_write(fs_import *in, const fs_project *p, const char *title) {
+  assert(in->status == FSCHED_OK);
   turned t = {0};
   FS_TRY(turn(in, p, &t));
   FS_TRY(check_circles(in, p, &t));

@@ -27,11 +27,12 @@ void fs_project_free(fs_import *in, fs_project *p);
 bool fs_project_number(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t most,
                        fs_placed *out);
 /* Takes the next successor of a job off; one that is no job, or the job itself, is reported. false:
- * it is no number, or *status is not FSCHED_OK. */
+ * it is no number, or *status is not FSCHED_OK.  Requires a job of the project. */
 bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
                           fs_status *status);
 /* Writes the graph file of a project that was read without a fault; reports circles and demands
- * that are never met.  `title` begins its comment.  O(jobs * resources + successors). */
+ * that are never met.  `title` begins its comment.  Requires that no fault was found.  O(jobs *
+ * resources + successors). */
 fs_status fs_project_write(fs_import *in, const fs_project *p, const char *title) FS_MUST_USE;
 
 #endif

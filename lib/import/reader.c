@@ -30,6 +30,7 @@ static bool find_rubbish(const fs_import *in, fs_span *at) {
 }
 
 fs_status fs_import_begin(fs_import *in) {
+  assert(in->name != NULL && (in->text != NULL || in->length == 0));
   FS_TRY(fs_context_add_file(in->ctx, in->name, in->text, in->length, &in->file));
   fs_span at;
   if (find_rubbish(in, &at)) {
@@ -51,6 +52,7 @@ fs_span fs_import_all(const fs_import *in) {
 }
 
 bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line) {
+  assert(rest->at <= rest->end && rest->end <= in->length);
   if (fs_span_empty(*rest)) {
     return false;
   }
@@ -65,6 +67,7 @@ bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line) {
 }
 
 fs_span fs_import_word(const fs_import *in, fs_span *rest) {
+  assert(rest->at <= rest->end && rest->end <= in->length);
   size_t from = rest->at;
   while (rest->at < rest->end && blank(in->text[rest->at])) {
     rest->at++;
@@ -84,11 +87,13 @@ fs_span fs_import_word(const fs_import *in, fs_span *rest) {
 }
 
 fs_span fs_import_word_at(const fs_import *in, size_t at) {
+  assert(at <= in->length);
   fs_span rest = {at, in->length};
   return fs_import_word(in, &rest);
 }
 
 bool fs_import_is(const fs_import *in, fs_span word, const char *text) {
+  assert(word.at <= word.end && word.end <= in->length);
   size_t n = strlen(text);
   return word.end - word.at == n && memcmp(in->text + word.at, text, n) == 0;
 }
@@ -107,6 +112,7 @@ static bool read_digits(const fs_import *in, fs_span word, uint64_t *value) {
 }
 
 bool fs_import_digits(const fs_import *in, fs_span word, uint64_t *value) {
+  assert(word.at <= word.end && word.end <= in->length);
   return read_digits(in, word, value);
 }
 
@@ -127,6 +133,7 @@ static bool at_end(const fs_import *in, size_t at) {
 
 bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t least, uint64_t most,
                       uint64_t *value) {
+  assert(least <= most);
   char what[96];
   bool digits = read_digits(in, word, value);
   if (digits && *value >= least && *value <= most) {
@@ -151,10 +158,12 @@ bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t le
 
 bool fs_import_next(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t least, uint64_t most,
                     uint64_t *value) {
+  assert(least <= most);
   return fs_import_number(in, fs_import_word(in, rest), wanted, least, most, value);
 }
 
 uint32_t fs_import_line_of(const fs_import *in, size_t at) {
+  assert(at <= in->length);
   uint32_t line = 1;
   const char *p = in->text, *end = in->text + at;
   while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
@@ -206,6 +215,7 @@ static uint32_t guess(const fs_import *in) {
 
 void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
                      const char *hint, const char *format, ...) {
+  assert(status == FSCHED_BAD_INPUT || status == FSCHED_INFEASIBLE);
   bool first = in->status != FSCHED_BAD_INPUT;
   in->status = first ? status : in->status;
   fs_pos pos = FS_NOWHERE;
@@ -230,6 +240,7 @@ void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span
 }
 
 int fs_import_shown(const fs_import *in, fs_span s) {
+  assert(s.at <= s.end && s.end <= in->length);
   size_t n = s.end - s.at;
   if (n > FS_SHOWN) {
     n = FS_SHOWN;

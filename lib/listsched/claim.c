@@ -63,6 +63,7 @@ static fs_status find_room(fs_engine *e, const fs_claim *c, const fs_need *n, ui
 
 /* What a version needs for the claim: nothing, or a place. */
 static bool needs_place(const fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   return e->v_promised_place[version] == FS_NONE && e->v_inplace[version] == FS_NONE &&
          (e->v_state[version] == FS_V_ABSENT || e->v_state[version] == FS_V_LEAVING);
 }
@@ -80,6 +81,7 @@ static bool rescue(fs_engine *e, uint32_t version) {
 
 /* Pins the op's versions; leaving ones stay if they can. */
 static void pin_versions(fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(e->op_phase[op] < FS_OP_CLAIMED);
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
     e->v_pins[v]++;
     fs_engine_withhold(e, v);
@@ -112,6 +114,7 @@ static void drop_inplace(fs_engine *e, uint32_t op) {
 }
 
 static fs_status add_need(fs_engine *e, fs_claim *c, fs_need n) {
+  FS_ASSERT_SLOW(n.memory != FS_NONE && (n.version == FS_NONE) != (n.scratch == FS_NONE));
   /* Largest first; ties in order of args. */
   FS_TRY(fs_vec_push(e->ctx, &c->needs, n));
   size_t i = c->needs.n - 1;
@@ -364,6 +367,7 @@ static fs_status claim_with(fs_engine *e, fs_claim *c, bool *done) {
 }
 
 fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *done) {
+  assert(e->op_phase[op] == FS_OP_SOON);
   fs_claim *c = &e->claim;
   c->op = op;
   c->position = e->position[op];

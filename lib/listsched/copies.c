@@ -12,6 +12,7 @@ static uint32_t spill_domain(const fs_engine *e, uint32_t version) {
 }
 
 fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) {
+  assert(fs_memory_spills(fs_engine_memory_of(e, version)));
   fs_engine_wake(e, spill_domain(e, version));
   return fs_heap_push(e->ctx, &e->copies[spill_domain(e, version)], position,
                       version * 2 + FS_SPILL_WRITE);
@@ -28,6 +29,7 @@ fs_status fs_engine_want_read(fs_engine *e, uint32_t version) {
 }
 
 bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry) {
+  FS_ASSERT_SLOW(e->v_memory[entry / 2] != FS_NONE);
   uint32_t v = entry / 2;
   if (entry % 2 == FS_SPILL_WRITE) {
     bool kept = fs_version_kept(e->g, v) && e->v_writers_left[v] == 0;
@@ -65,6 +67,7 @@ static fs_status begin_store(fs_engine *e, uint32_t version, bool *room) {
 }
 
 fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
+  assert(e->v_memory[entry / 2] != FS_NONE && queue <= e->n_queues);
   uint32_t v = entry / 2;
   uint8_t kind = (uint8_t)(entry % 2);
   uint32_t m = e->v_memory[v];
@@ -100,6 +103,7 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
 }
 
 fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) {
+  assert(copy < e->copy.n && e->copy_end.at[copy] == e->now);
   uint32_t v = e->copy.at[copy].version;
   e->v_last_end[v] = fs_max(e->v_last_end[v], e->now);
   if (e->copy.at[copy].kind == FS_SPILL_WRITE) {
@@ -115,6 +119,7 @@ fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) {
 
 /* A user or copy has ended, or the version was expelled: does it leave now? */
 fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
+  FS_ASSERT_SLOW(e->v_memory[v] != FS_NONE);
   if (e->v_users[v] > 0 || e->v_writing[v]) {
     return FSCHED_OK;
   }
@@ -128,6 +133,7 @@ fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
 
 /* Nobody reads the copy in a bounded backing store any more. */
 fs_status fs_engine_drop_store(fs_engine *e, uint32_t v) {
+  assert(e->v_memory[v] != FS_NONE);
   uint32_t residency = e->v_store_residency[v];
   if (residency == FS_NONE || fs_version_kept(e->g, v)) {
     return FSCHED_OK;
@@ -141,6 +147,8 @@ fs_status fs_engine_drop_store(fs_engine *e, uint32_t v) {
 }
 
 fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
+  assert(e->v_users[v] == 0 && !e->v_writing[v]);
+  assert(e->v_place[v] != FS_NONE && e->v_residency[v] != FS_NONE);
   uint32_t m = e->v_memory[v];
   if (e->v_counted_evictable[v]) {
     e->v_counted_evictable[v] = 0;
@@ -166,6 +174,7 @@ fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
 
 /* Tells the owners of the reservations that the last departure set free. */
 fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) {
+  assert(memory < e->g->target.n_memories);
   fs_places *p = &e->places[memory];
   for (size_t i = 0; i < p->unblocked.n; i++) {
     uint32_t owner = p->place.at[p->unblocked.at[i]].owner;
@@ -180,6 +189,7 @@ fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) {
 }
 
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory) {
+  FS_ASSERT_SLOW(memory < e->g->target.n_memories);
   const fsched_graph *g = e->g;
   uint64_t sum = 0;
   FS_ENGINE_EACH_VERSION(e, op, a, v) {

@@ -17,6 +17,7 @@ enum {
 
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) {
+  assert((version == FS_NONE) != (op == FS_NONE) && place < e->places[memory].place.n);
   const fs_place *p = &e->places[memory].place.at[place];
   *id = (uint32_t)e->residency.n;
   if (version != FS_NONE) {
@@ -28,6 +29,7 @@ fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, u
 }
 
 static fs_status make_runnable(fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
   uint32_t slot = fs_engine_slot(e, op);
   fs_engine_wake(e, slot);
   return fs_heap_push(e->ctx, &e->runnable[slot], e->position[op], op);
@@ -48,6 +50,7 @@ static bool waits_for_start(const fs_engine *e, uint32_t op) {
 }
 
 fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
+  assert(e->op_phase[op] == FS_OP_WAITING && e->op_unissued_preds[op] == 0);
   if (waits_for_start(e, op)) { /* end_items calls again */
     return FSCHED_OK;
   }
@@ -60,6 +63,7 @@ fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
 }
 
 static fs_status claimed(fs_engine *e, uint32_t op) {
+  assert(e->op_phase[op] == FS_OP_SOON);
   e->op_phase[op] = FS_OP_CLAIMED;
   e->slot_claims[fs_engine_slot(e, op)]++;
   return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
@@ -112,6 +116,7 @@ static fs_status claim_next(fs_engine *e, bool *any) {
   while (!*any && e->soon.n > 0 && e->claim_failures < CLAIM_FAILURES) {
     uint32_t op = fs_heap_pop(&e->soon).id;
     uint32_t slot = fs_engine_slot(e, op);
+    assert(e->op_phase[op] == FS_OP_SOON && slot < e->n_slots);
     if (e->slot_claims[slot] >= e->slot_quota[slot]) {
       FS_TRY(fs_heap_push(e->ctx, &e->later[slot], e->position[op], op));
       continue;
@@ -193,6 +198,8 @@ static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
 
 /* The version's books at the start of an op. */
 static fs_status use_version(fs_engine *e, uint32_t v, bool writes) {
+  FS_ASSERT_SLOW(e->v_pins[v] > 0 && e->v_left[v] > 0);
+  FS_ASSERT_SLOW(!writes || e->v_writers_left[v] > 0);
   e->v_pins[v]--;
   e->v_left[v]--;
   e->v_users[v]++;
@@ -238,6 +245,8 @@ static fs_status issue_queues(fs_engine *e, uint32_t op, uint32_t queue, fs_tick
 }
 
 static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
+  assert(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
+  assert(e->op_unissued_preds[op] == 0 && e->op_running_preds[op] == 0);
   const fsched_graph *g = e->g;
   fs_tick end = e->now + g->op_time[op];
   e->op_phase[op] = FS_OP_RUNNING;
@@ -277,6 +286,8 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
 }
 
 static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes) {
+  FS_ASSERT_SLOW(e->v_users[v] > 0);
+  FS_ASSERT_SLOW(!writes || e->v_writers_running[v] > 0);
   e->v_users[v]--;
   e->v_last_end[v] = e->now;
   if (writes) {
@@ -296,6 +307,7 @@ static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes)
 }
 
 static fs_status end_op(fs_engine *e, uint32_t op) {
+  assert(e->op_phase[op] == FS_OP_RUNNING && e->op_end[op] == e->now);
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_DONE;
   e->n_done++;
@@ -336,6 +348,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
 
 /* Tries the best runnable op of a slot; what cannot start is parked for this round. */
 static fs_status try_op(fs_engine *e, uint32_t slot, bool *started) {
+  assert(e->runnable[slot].n > 0);
   uint32_t op = e->runnable[slot].at[0].id;
   *started = false;
   uint32_t queue = FS_NONE;
@@ -387,6 +400,7 @@ static fs_status issue(fs_engine *e) {
 static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
+    assert(item < e->g->n_ops + e->copy.n);
     if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));
     } else {
@@ -443,6 +457,7 @@ static uint64_t own_need(const fs_engine *e, uint32_t op, uint32_t memory) {
 /* Names the memory that the first unissued op cannot get into: one that has too little room, else
  * one whose room is in pieces. */
 static void explain_memory(const fs_engine *e) {
+  assert(e->unissued_next[e->g->n_ops] != e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t op = e->op_at[e->unissued_next[g->n_ops]];
   uint32_t found = FS_NONE;
@@ -469,6 +484,7 @@ static void explain_memory(const fs_engine *e) {
 }
 
 static void remove_entry(fs_heap *h, uint32_t id) {
+  assert(id != FS_NONE);
   for (size_t i = 0; i < h->n; i++) {
     if (h->at[i].id == id) {
       h->at[i].key = 0; /* restore the order by letting it rise, then take it out */
@@ -547,6 +563,7 @@ static void explain_stored(const fs_engine *e) {
 }
 
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
+  assert(e->n_done == 0 && e->order.n == 0);
   *infeasible = e->no_room;
   if (e->no_room) {
     if (explain) {

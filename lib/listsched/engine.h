@@ -179,82 +179,112 @@ typedef struct fs_engine {
   FS_VEC(uint32_t) order;
 } fs_engine;
 
-/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress. */
+/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress.
+ * Requires that fs_engine_init has made `e`, and that no run has begun. */
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) FS_MUST_USE;
+/* Requires `op_at` as the inverse of `position`. */
 fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
                          const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
                          const uint32_t *op_at) FS_MUST_USE;
 void fs_engine_release(fs_engine *e);
 
 /* claim.c, evict.c */
+
+/* Requires an op all of whose predecessors are issued, which is neither claimed nor running. */
 fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *done) FS_MUST_USE;
-/* Puts a version that may leave on the list of victims. */
+/* Puts a version that may leave on the list of victims.  Requires a version in a bounded memory. */
 fs_status fs_engine_offer(fs_engine *e, uint32_t version) FS_MUST_USE;
 fs_status fs_engine_arrived(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Requires an op that lacks something. */
 fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) FS_MUST_USE;
 
 /* copies.c */
+
+/* Requires a version of a memory that spills. */
 fs_status fs_engine_want_write(fs_engine *e, uint32_t version, uint32_t position) FS_MUST_USE;
 fs_status fs_engine_want_read(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Requires a version that is in or leaving, which nothing uses or copies. */
 fs_status fs_engine_depart(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Requires a version of a bounded memory. */
 fs_status fs_engine_drop_store(fs_engine *e, uint32_t version) FS_MUST_USE;
+/* Requires a bounded memory. */
 fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) FS_MUST_USE;
-/* Is the copy (version * 2 + kind) still wanted, and can it start? */
+/* Is the copy (version * 2 + kind) still wanted, and can it start?  Requires a version in a bounded
+ * memory. */
 bool fs_engine_copy_valid(const fs_engine *e, uint32_t entry);
+/* Requires that the copy is valid but for its place. */
 fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) FS_MUST_USE;
+/* Requires a copy that has started. */
 fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) FS_MUST_USE;
+/* Requires a version in a bounded memory. */
 fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
-/* Room in a memory that an op needs for what it produces and for scratch. */
+/* Room in a memory that an op needs for what it produces and for scratch.  Requires a bounded
+ * memory. */
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
 
 /* slots.c */
 fs_status fs_engine_init_slots(fs_engine *e) FS_MUST_USE;
-/* What the slot has may be better now, or one of its queues is free. */
+/* What the slot has may be better now, or one of its queues is free.  Requires a slot. */
 void fs_engine_wake(fs_engine *e, uint32_t slot);
-/* The slot with the best candidate, and whether that is a copy; FS_NONE: nothing can start. */
+/* The slot with the best candidate, and whether that is a copy; FS_NONE: nothing can start.
+ * Requires slots that fs_engine_init_slots has made. */
 fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) FS_MUST_USE;
 
 /* prefetch.c */
 fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
-/* The op is issued. */
+/* The op is issued.  Requires an op that was not issued before. */
 void fs_engine_drop_holds(fs_engine *e, uint32_t op);
-/* The version is absent and a read could bring it in; a place is promised to it, no longer. */
+/* The version is absent and a read could bring it in; a place is promised to it, no longer.
+ * Requires a version in a bounded memory. */
 void fs_engine_absent(fs_engine *e, uint32_t version);
+/* Requires that fs_engine_absent was told of the version. */
 void fs_engine_wanted(fs_engine *e, uint32_t version);
 fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
 
 /* engine.c */
+
+/* Requires an op that waits. */
 fs_status fs_engine_soon(fs_engine *e, uint32_t op) FS_MUST_USE; /* all predecessors are issued */
+/* Requires either a version or an op, and a place that is promised or taken. */
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) FS_MUST_USE;
 
-/* Memory of a version in a bounded one. */
+/* Memory of a version in a bounded one.  Requires a version in a bounded memory. */
 static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   return &e->g->target.memory[e->v_memory[version]];
 }
-/* Nobody needs the version any more: no op to come, and no write-back. */
+/* Nobody needs the version any more: no op to come, and no write-back.  Requires a version in a
+ * bounded memory. */
 static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_version_stays(e->g, version) &&
          !(fs_version_kept(e->g, version) && e->v_dirty[version]);
 }
 /* queues.c */
 /* A free queue of the domain, `preferred` if possible, or FS_NONE; with implicit queues n_queues
- * stands for one that is yet to be made. */
+ * stands for one that is yet to be made.  Requires a domain. */
 uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred);
+/* Requires a queue that is free, or with implicit queues the next one to be made. */
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
+/* Requires a queue that is busy. */
 void fs_engine_release_queue(fs_engine *e, uint32_t queue);
-/* The queue for an op, FS_NONE if there is none; for a gang its first member. */
+/* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
+ * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;
 /* The round is over: no queue is kept for a gang. */
 void fs_engine_keep_none(fs_engine *e);
 
-/* Ops that compete: a domain, or n_domains + gang. */
+/* Ops that compete: a domain, or n_domains + gang.  Requires an op of the graph. */
 static inline uint32_t fs_engine_slot(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
   uint32_t gang = e->g->op_gang[op];
   return gang == FS_NONE ? e->g->op_domain[op] : e->g->target.n_domains + gang;
 }
-/* Position of the next unissued op that touches a version, or n_ops. */
+/* Position of the next unissued op that touches a version, or n_ops.  Requires a version in a
+ * bounded memory. */
 static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   uint32_t *at = &e->v_next_use[version];
   while (*at < e->v_use0[version + 1] && e->op_phase[e->op_at[e->v_use[*at]]] >= FS_OP_RUNNING) {
     ++*at;

@@ -270,6 +270,7 @@ static fs_status init_start(fs_engine *e) {
 fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
                          const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
                          const uint32_t *op_at) {
+  assert(g->n_ops == 0 || position[op_at[0]] == 0);
   *e = (fs_engine){.ctx = ctx,
                    .g = g,
                    .policy = policy,

@@ -14,6 +14,7 @@
 enum { CANDIDATES = 2, WINDOW_LIMIT = 64 };
 
 static uint64_t victim_key(fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(version < e->g->n_versions);
   switch (e->policy->evict) {
     case FSCHED_EVICT_FARTHEST:
       return UINT32_MAX - fs_engine_next_use(e, version);
@@ -24,6 +25,7 @@ static uint64_t victim_key(fs_engine *e, uint32_t version) {
 }
 
 void fs_engine_withhold(fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   if (e->v_counted_evictable[version]) {
     e->v_counted_evictable[version] = 0;
     e->evictable[e->v_memory[version]] -= e->v_size[version];
@@ -36,6 +38,7 @@ static bool may_leave(const fs_engine *e, uint32_t version) {
 }
 
 fs_status fs_engine_offer(fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   uint32_t m = e->v_memory[version];
   if (!may_leave(e, version) || !fs_memory_spills(&e->g->target.memory[m])) {
     return FSCHED_OK;
@@ -50,11 +53,13 @@ fs_status fs_engine_offer(fs_engine *e, uint32_t version) {
 
 /* Is the version needed sooner than the op that claims? */
 static bool needed_sooner(fs_engine *e, uint32_t version, const fs_claim *c) {
+  FS_ASSERT_SLOW(c->position < e->g->n_ops);
   return !c->last_resort && fs_evict_looks_ahead(e->policy->evict) &&
          fs_engine_next_use(e, version) <= c->position;
 }
 
 uint32_t fs_engine_next_victim(fs_engine *e, uint32_t memory, const fs_claim *c) {
+  assert(memory < e->g->target.n_memories && e->places[memory].ctx != NULL);
   for (int dirty = 0; dirty < 2; dirty++) {
     fs_heap *h = dirty ? &e->victims_dirty[memory] : &e->victims_clean[memory];
     while (h->n > 0) {
@@ -73,6 +78,7 @@ uint32_t fs_engine_next_victim(fs_engine *e, uint32_t memory, const fs_claim *c)
 }
 
 fs_status fs_engine_keep_store(fs_engine *e, uint32_t version, bool *room) {
+  assert(fs_memory_spills(fs_engine_memory_of(e, version)));
   *room = true;
   const fs_memory *m = fs_engine_memory_of(e, version);
   const fs_memory *store = &e->g->target.memory[m->backing];
@@ -86,6 +92,7 @@ fs_status fs_engine_keep_store(fs_engine *e, uint32_t version, bool *room) {
 }
 
 fs_status fs_engine_expel(fs_engine *e, uint32_t version) {
+  assert(e->v_state[version] == FS_V_IN && e->v_place[version] != FS_NONE);
   fs_engine_withhold(e, version);
   e->v_state[version] = FS_V_LEAVING;
   FS_TRY(fs_vec_push(e->ctx, &e->victims, version));
@@ -93,6 +100,7 @@ fs_status fs_engine_expel(fs_engine *e, uint32_t version) {
 }
 
 static fs_status evict_counted(fs_engine *e, const fs_claim *c, const fs_need *n, uint32_t *place) {
+  assert(e->places[n->memory].counted && *place == FS_NONE);
   fs_places *p = &e->places[n->memory];
   for (uint32_t v; *place == FS_NONE && (v = fs_engine_next_victim(e, n->memory, c)) != FS_NONE;) {
     bool room;
@@ -125,6 +133,7 @@ static uint32_t occupant(fs_engine *e, const fs_places *p, uint32_t segment, con
 
 /* Copy time per distance, scaled; what must be written anyway costs nothing. */
 static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
+  assert(e->v_state[v] == FS_V_IN);
   const fs_memory *m = fs_engine_memory_of(e, v);
   uint64_t size = fs_version_size(e->g, v);
   uint32_t next = fs_engine_next_use(e, v);
@@ -137,6 +146,7 @@ static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
 
 /* Takes in free and leaving segments beyond an end. */
 static void absorb(const fs_places *p, window *w) {
+  assert(w->first < p->segment.n && w->last < p->segment.n);
   for (uint32_t i;
        (i = p->segment.at[w->first].previous) != FS_NONE && p->segment.at[i].promised == FS_NONE;
        w->first = i) {
@@ -151,6 +161,7 @@ static void absorb(const fs_places *p, window *w) {
 
 /* Grows until `size` fits; false if it cannot. */
 static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t size, window *w) {
+  assert(w->first != FS_NONE && w->last != FS_NONE);
   absorb(p, w);
   for (int steps = 0; w->size < size; steps++) {
     uint32_t left = p->segment.at[w->first].previous, right = p->segment.at[w->last].next;
@@ -219,6 +230,7 @@ static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n, 
 
 fs_status fs_engine_evict_for(fs_engine *e, const fs_claim *c, const fs_need *n, bool high,
                               uint32_t *place) {
+  assert(*place == FS_NONE && n->size > 0);
   if (e->places[n->memory].counted) {
     return evict_counted(e, c, n, place);
   }

@@ -46,6 +46,7 @@ static const fs_policy policies[N_POLICIES] = {
 };
 
 static fs_tick run_makespan(const fs_engine *e) {
+  assert(e->n_done == e->g->n_ops);
   fs_tick last = 0;
   for (uint32_t op = 0; op < e->g->n_ops; op++) {
     last = fs_max(last, e->op_end[op]);
@@ -65,6 +66,7 @@ static uint64_t run_copy_bytes(const fs_engine *e) {
 }
 
 static fs_status fill_items(fs_schedule *s, const fs_engine *e) {
+  assert(e->order.n == s->graph->n_ops + e->copy.n);
   uint32_t n_ops = s->graph->n_ops;
   s->n_copies = (uint32_t)e->copy.n;
   s->n_items = n_ops + s->n_copies;
@@ -125,6 +127,7 @@ static fs_status fill_residencies(fs_schedule *s, const fs_engine *e) {
 }
 
 static fs_status fill_queues(fs_schedule *s, const fs_engine *e) {
+  assert(s->graph->target.implicit_queues || e->n_queues == s->graph->target.n_queues);
   s->n_queues = e->n_queues;
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -176,6 +179,7 @@ typedef struct search {
 } search;
 
 static fs_status make_plan(search *s, uint32_t k) {
+  assert(k < N_PLANS);
   if (s->op_at[k] != NULL) {
     return FSCHED_OK;
   }
@@ -194,6 +198,7 @@ static fs_status make_plan(search *s, uint32_t k) {
 
 /* Keeps the run if it is the best one; of one that is as good, the order, to go on from there. */
 static fs_status keep_if_better(search *s, const fs_engine *e) {
+  assert(e->n_done == e->g->n_ops);
   fs_tick makespan = run_makespan(e);
   uint64_t bytes = run_copy_bytes(e);
   if (s->schedule != NULL && (makespan > s->schedule->makespan ||
@@ -229,6 +234,7 @@ static fs_status run_order(search *s, const fs_policy *policy, const uint32_t *p
 }
 
 static fs_status try_policy(search *s, uint32_t k, bool explain) {
+  assert(k < N_POLICIES);
   FS_TRY(make_plan(s, k % N_PLANS));
   fs_policy policy = policies[k];
   policy.evict = s->options->evict;
@@ -242,6 +248,7 @@ static bool reached(const search *s) {
 
 /* The policy of the best run, half of the time with another habit or two. */
 static fs_policy vary(const search *s, uint32_t trial) {
+  assert(s->schedule != NULL);
   static const uint32_t nears[] = {NEAR, 1, 3, 20};
   uint64_t r = fs_plan_random(s->options->seed, trial);
   fs_policy p = s->best;
@@ -340,6 +347,7 @@ static fs_status try_policies(search *s) {
 
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
                            const fs_listsched_options *options, fs_schedule **out) {
+  assert(g->topo != NULL || g->n_ops == 0);
   search s = {.ctx = ctx, .g = g, .options = options};
   fs_arena_init(&s.plans, ctx);
   fs_status status = try_policies(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* List scheduling with memory, spills and prefetch: a feasible schedule of a graph.
  *
- * Requires: a frozen graph.  Ensures: everything fs_verify_schedule checks.
+ * Requires a frozen graph.  Ensures: everything fs_verify_schedule checks.
  * Determinism: a function of graph and options alone.
  * Complexity: O((V + E) log V) and O(log n) per placement; evictions add O(log n) each.
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible

@@ -28,6 +28,7 @@ static uint32_t bin_of(uint64_t size) {
 }
 
 static void bin_insert(fs_places *p, uint32_t id) {
+  FS_ASSERT_SLOW(p->segment.at[id].here == FS_NONE && p->segment.at[id].promised == FS_NONE);
   fs_segment *s = &p->segment.at[id];
   uint32_t b = bin_of(s->size);
   s->bin_previous = FS_NONE;
@@ -125,11 +126,14 @@ static fs_status new_place(fs_places *p, uint64_t size, uint32_t *id) {
 }
 
 static void drop_place(fs_places *p, uint32_t id) {
+  FS_ASSERT_SLOW(p->place.at[id].state != FS_PLACE_GONE);
+  FS_ASSERT_SLOW(p->place_pool.n < p->place_pool.cap);
   p->place.at[id].state = FS_PLACE_GONE;
   p->place_pool.at[p->place_pool.n++] = id; /* reserved in new_place */
 }
 
 fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity, bool counted) {
+  assert(capacity != FS_UNBOUNDED);
   *p = (fs_places){.ctx = ctx, .counted = counted, .capacity = capacity, .free = capacity};
   memset(p->bin, 0xFF, sizeof p->bin);
   if (!counted && capacity > 0) {
@@ -157,6 +161,8 @@ void fs_places_release(fs_places *p) {
 
 /* Cuts a segment so that it ends at `address`; the rest becomes a new one of the same state. */
 static fs_status cut(fs_places *p, uint32_t id, uint64_t address) {
+  assert(p->segment.at[id].address < address);
+  assert(address < p->segment.at[id].address + p->segment.at[id].size);
   uint32_t rest;
   FS_TRY(new_segment(p, &rest));
   fs_segment *s = &p->segment.at[id];
@@ -183,8 +189,10 @@ static fs_status cut(fs_places *p, uint32_t id, uint64_t address) {
 
 /* Removes `id`, whose room its left neighbour takes. */
 static void join_left(fs_places *p, uint32_t id) {
+  assert(p->segment.at[id].previous != FS_NONE);
   fs_segment *s = &p->segment.at[id];
   fs_segment *left = &p->segment.at[s->previous];
+  assert(left->address + left->size == s->address);
   left->size += s->size;
   left->next = s->next;
   if (s->next != FS_NONE) {
@@ -223,6 +231,8 @@ static void forget_waiting(fs_places *p, uint32_t place) {
 
 /* Reserves [address, address + size), which begins inside segment `id` and is available. */
 static fs_status take(fs_places *p, uint32_t id, uint64_t address, uint64_t size, uint32_t *place) {
+  assert(size > 0 && p->segment.at[id].address <= address);
+  assert(address < p->segment.at[id].address + p->segment.at[id].size);
   FS_TRY(new_place(p, size, place));
   if (p->segment.at[id].address < address) {
     FS_TRY(cut(p, id, address));
@@ -252,6 +262,7 @@ static fs_status take(fs_places *p, uint32_t id, uint64_t address, uint64_t size
 }
 
 static fs_status take_counted(fs_places *p, uint64_t size, uint32_t *place) {
+  assert(size <= p->free + p->leaving_free);
   FS_TRY(new_place(p, size, place));
   uint64_t now = fs_min(size, p->free);
   p->free -= now;
@@ -265,6 +276,7 @@ static fs_status take_counted(fs_places *p, uint64_t size, uint32_t *place) {
 
 fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high, uint32_t *place) {
   *place = FS_NONE;
+  assert(p->free <= p->capacity);
   if (size == 0) {
     return new_place(p, 0, place);
   }
@@ -299,8 +311,10 @@ static uint64_t run_around(const fs_places *p, uint32_t id, uint32_t *first, uin
 
 static fs_status take_in_run(fs_places *p, uint32_t first, uint32_t last, uint64_t size, bool high,
                              uint32_t *place) {
+  assert(first != FS_NONE && last != FS_NONE);
   uint64_t begin = p->segment.at[first].address;
   uint64_t end = p->segment.at[last].address + p->segment.at[last].size;
+  assert(end - begin >= size);
   uint64_t address = high ? end - size : begin;
   uint32_t id = first;
   while (p->segment.at[id].address + p->segment.at[id].size <= address) {
@@ -311,6 +325,7 @@ static fs_status take_in_run(fs_places *p, uint32_t first, uint32_t last, uint64
 
 fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size, bool high,
                                    uint32_t *place) {
+  assert(leaving < p->place.n && p->place.at[leaving].state == FS_PLACE_LEAVING);
   *place = FS_NONE;
   const fs_place *q = &p->place.at[leaving];
   if (p->counted) {
@@ -330,6 +345,7 @@ fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size
 }
 
 fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size, uint32_t *place) {
+  assert(before < p->place.n && p->place.at[before].state == FS_PLACE_RESERVED);
   *place = FS_NONE;
   const fs_place *q = &p->place.at[before];
   if (q->first == FS_NONE || size == 0) {
@@ -434,12 +450,14 @@ fs_status fs_places_leave(fs_places *p, uint32_t place) {
 }
 
 static void forget_leaving(fs_places *p, fs_place *r) {
+  assert(r->slot < p->leaving.n);
   uint32_t last = p->leaving.at[--p->leaving.n];
   p->leaving.at[r->slot] = last;
   p->place.at[last].slot = r->slot;
 }
 
 bool fs_places_promised(const fs_places *p, uint32_t place) {
+  assert(p->place.at[place].state == FS_PLACE_LEAVING);
   const fs_place *r = &p->place.at[place];
   if (p->counted) {
     return p->leaving_free < r->size;
@@ -489,9 +507,11 @@ static void depart_counted(fs_places *p, uint64_t size) {
   p->waiting.n = kept;
   p->leaving_free -= size;
   p->free += size;
+  assert(p->free <= p->capacity);
 }
 
 fs_status fs_places_depart(fs_places *p, uint32_t place) {
+  assert(p->place.at[place].state >= FS_PLACE_OCCUPIED);
   if (p->place.at[place].state == FS_PLACE_OCCUPIED) {
     FS_TRY(fs_places_leave(p, place));
   }

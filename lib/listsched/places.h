@@ -60,6 +60,7 @@ typedef struct fs_places {
   uint32_t bin[FS_BINS];
 } fs_places;
 
+/* Requires a bounded capacity. */
 fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity,
                          bool counted) FS_MUST_USE;
 void fs_places_release(fs_places *p);
@@ -70,21 +71,25 @@ fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high,
 /* Also on top of leaving places. */
 fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high,
                                    uint32_t *place) FS_MUST_USE;
-/* In the run of free and leaving room around one leaving place. */
+/* In the run of free and leaving room around one leaving place.  Requires a leaving place. */
 fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size, bool high,
                                    uint32_t *place) FS_MUST_USE;
-/* In free and leaving room right behind a reservation. */
+/* In free and leaving room right behind a reservation.  Requires a reservation. */
 fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
                                    uint32_t *place) FS_MUST_USE;
+/* Requires a reservation. */
 void fs_places_unreserve(fs_places *p, uint32_t place);
-/* The reservation must not be blocked. */
+/* Requires a reservation that is not blocked. */
 void fs_places_occupy(fs_places *p, uint32_t place);
+/* Requires an occupied place. */
 fs_status fs_places_leave(fs_places *p, uint32_t place) FS_MUST_USE;
-/* A leaving place stays after all, if nothing of it has been promised. */
+/* A leaving place stays after all, if nothing of it has been promised.  Requires a leaving
+ * place. */
 bool fs_places_rescue(fs_places *p, uint32_t place);
-/* Has any of a leaving place been promised? */
+/* Has any of a leaving place been promised?  Requires a leaving place. */
 bool fs_places_promised(const fs_places *p, uint32_t place);
-/* An occupied or leaving place is given up; p->unblocked lists the reservations it set free. */
+/* An occupied or leaving place is given up; p->unblocked lists the reservations it set free.
+ * Requires an occupied or a leaving place. */
 fs_status fs_places_depart(fs_places *p, uint32_t place) FS_MUST_USE;
 
 #endif

@@ -59,6 +59,7 @@ static void shuffle(planner *p, uint64_t seed) {
 
 static fs_status planner_init(planner *p, fsched_context *ctx, const fsched_graph *g,
                               fs_arena *scratch, uint64_t seed, uint32_t *position) {
+  assert(position != NULL || g->n_ops == 0);
   *p = (planner){.ctx = ctx, .g = g, .position = position};
   FS_TRY(fs_new(scratch, &p->preds_left, g->n_ops));
   FS_TRY(fs_new(scratch, &p->alias, g->n_ops));
@@ -95,6 +96,7 @@ static fs_status plan_by_key(planner *p, const uint64_t *key) {
 
 fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch, uint64_t seed,
                        uint32_t *position) {
+  assert(position != NULL || g->n_ops == 0);
   fs_tick *rank;
   planner p;
   FS_TRY(upward_ranks(g, scratch, &rank));
@@ -110,6 +112,7 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
 fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                             const uint32_t *from, uint32_t spread, uint64_t seed,
                             uint32_t *position) {
+  assert(from != position || g->n_ops == 0);
   uint64_t *key;
   planner p;
   FS_TRY(fs_new(scratch, &key, g->n_ops));
@@ -124,6 +127,7 @@ fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena
 
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                           uint64_t seed, uint32_t *position) {
+  assert(position != NULL || g->n_ops == 0);
   (void)ctx;
   (void)scratch;
   (void)seed;
@@ -144,6 +148,7 @@ typedef struct frugal {
 
 /* Bytes added less bytes set free, mapped so that less comes first. */
 static uint64_t frugal_key(const frugal *f, uint32_t op) {
+  FS_ASSERT_SLOW(op < f->p.g->n_ops);
   const fsched_graph *g = f->p.g;
   int64_t delta = 0;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -187,6 +192,7 @@ static fs_status frugal_refresh(frugal *f, uint32_t op) {
 
 /* The op has been taken: its versions are present, one user fewer. */
 static fs_status frugal_take(frugal *f, uint32_t op) {
+  FS_ASSERT_SLOW(f->left[0] != FS_NONE || f->p.g->n_versions == 0);
   const fsched_graph *g = f->p.g;
   f->p.position[op] = f->p.n_taken++;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -225,6 +231,7 @@ static fs_status frugal_plan(frugal *f) {
 
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint64_t seed, uint32_t *position) {
+  assert(position != NULL || g->n_ops == 0);
   frugal f = {0};
   FS_TRY(planner_init(&f.p, ctx, g, scratch, seed, position));
   memset(position, 0xFF, g->n_ops * sizeof *position);

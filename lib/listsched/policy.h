@@ -22,17 +22,20 @@ typedef struct fs_policy {
   uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
 
-/* Upward rank: longest remaining path first, copies of kept outputs included. */
+/* Upward rank: longest remaining path first, copies of kept outputs included.  Requires room for a
+ * position per op. */
 fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch, uint64_t seed,
                        uint32_t *position) FS_MUST_USE;
-/* Program order, as far as `after` allows. */
+/* Program order, as far as `after` allows.  Requires room for a position per op. */
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                           uint64_t seed, uint32_t *position) FS_MUST_USE;
-/* One op at a time, the one that leaves least in bounded memories. */
+/* One op at a time, the one that leaves least in bounded memories.  Requires room for a position
+ * per op. */
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint64_t seed, uint32_t *position) FS_MUST_USE;
 
-/* A neighbour of an order: every op may move ahead by up to `spread` positions at random. */
+/* A neighbour of an order: every op may move ahead by up to `spread` positions at random.  Requires
+ * a linear extension in `from`, and room for another one. */
 fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                             const uint32_t *from, uint32_t spread, uint64_t seed,
                             uint32_t *position) FS_MUST_USE;

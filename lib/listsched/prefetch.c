@@ -51,6 +51,7 @@ fs_status fs_engine_init_holds(fs_engine *e) {
 }
 
 void fs_engine_drop_holds(fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
   for (uint32_t k = e->hold0[op]; k < e->hold0[op + 1]; k++) {
     const fs_hold *h = &e->hold[k];
     *(h->previous == FS_NONE ? &e->hold_first[h->memory] : &e->hold[h->previous].next) = h->next;
@@ -61,12 +62,14 @@ void fs_engine_drop_holds(fs_engine *e, uint32_t op) {
 }
 
 void fs_engine_absent(fs_engine *e, uint32_t version) {
+  FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   uint32_t m = e->v_memory[version];
   e->absent[m]++;
   e->memory_absent[m / 64] |= (uint64_t)1 << (m % 64);
 }
 
 void fs_engine_wanted(fs_engine *e, uint32_t version) {
+  assert(e->absent[e->v_memory[version]] > 0);
   uint32_t m = e->v_memory[version];
   if (--e->absent[m] == 0) {
     e->memory_absent[m / 64] &= ~((uint64_t)1 << (m % 64));
@@ -74,6 +77,7 @@ void fs_engine_wanted(fs_engine *e, uint32_t version) {
 }
 
 static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, uint64_t headroom) {
+  assert(e->v_state[v] == FS_V_ABSENT && e->v_stored[v]);
   const fs_memory *m = fs_engine_memory_of(e, v);
   fs_places *p = &e->places[e->v_memory[v]];
   uint64_t size = e->v_size[v];

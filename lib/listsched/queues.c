@@ -16,6 +16,7 @@ static fs_status add_queue(fs_engine *e) {
 }
 
 static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
+  FS_ASSERT_SLOW(domain < t->n_domains);
   uint32_t low = t->domain_queue0[domain], high = t->domain_queue0[domain + 1];
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -29,6 +30,7 @@ static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
 }
 
 uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred) {
+  FS_ASSERT_SLOW(domain < e->g->target.n_domains);
   const fs_target *t = &e->g->target;
   if (t->implicit_queues) {
     if (preferred != FS_NONE && !e->queue_busy.at[preferred]) {
@@ -57,6 +59,7 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
 }
 
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
+  assert(queue <= e->n_queues && until >= e->now);
   if (queue == e->n_queues) {
     FS_TRY(add_queue(e));
   }
@@ -73,6 +76,7 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
 }
 
 void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
+  assert(queue < e->n_queues && e->queue_busy.at[queue] && e->n_busy > 0);
   e->queue_busy.at[queue] = 0;
   e->n_busy--;
   if (queue < e->first_free) {
@@ -133,6 +137,7 @@ static bool start_blocks(const fs_engine *e, uint32_t queue, fs_tick end) {
 
 /* A queue may be kept for a gang of better position; shorter work goes in between. */
 static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
+  FS_ASSERT_SLOW(position < e->g->n_ops);
   if (start_blocks(e, queue, e->now + time)) {
     return false;
   }
@@ -142,6 +147,7 @@ static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, 
 
 /* Keeps the gang's queues until the last of them is free. */
 static fs_status keep_queues(fs_engine *e, uint32_t op, fs_tick until) {
+  assert(e->g->op_gang[op] != FS_NONE);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
   for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
@@ -163,6 +169,7 @@ void fs_engine_keep_none(fs_engine *e) {
 }
 
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {

@@ -6,6 +6,7 @@
 
 /* With implicit queues, one that is free serves every slot. */
 static bool slot_open(const fs_engine *e, uint32_t slot) {
+  FS_ASSERT_SLOW(slot < e->n_slots);
   const fs_target *t = &e->g->target;
   return slot >= t->n_domains || t->implicit_queues || e->slot_free[slot] > 0;
 }
@@ -22,6 +23,7 @@ static uint64_t slot_key(const fs_engine *e, uint32_t s) {
 
 /* The best valid copy of a domain is on top, or the heap is empty. */
 static void drop_stale_copies(fs_engine *e, uint32_t domain) {
+  FS_ASSERT_SLOW(domain < e->g->target.n_domains);
   while (e->copies[domain].n > 0 && !fs_engine_copy_valid(e, e->copies[domain].at[0].id)) {
     (void)fs_heap_pop(&e->copies[domain]);
   }
@@ -38,6 +40,7 @@ fs_status fs_engine_init_slots(fs_engine *e) {
 }
 
 void fs_engine_wake(fs_engine *e, uint32_t slot) {
+  FS_ASSERT_SLOW(slot < e->n_slots);
   if (!e->slot_woken[slot]) {
     e->slot_woken[slot] = 1;
     e->woken[e->n_woken++] = slot;
@@ -45,6 +48,7 @@ void fs_engine_wake(fs_engine *e, uint32_t slot) {
 }
 
 static fs_status list(fs_engine *e, uint32_t slot, uint64_t key) {
+  FS_ASSERT_SLOW(slot < e->n_slots);
   if (key == UINT64_MAX || key == e->slot_listed[slot]) {
     return FSCHED_OK;
   }
@@ -62,6 +66,7 @@ static fs_status list_woken(fs_engine *e) {
 }
 
 fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) {
+  FS_ASSERT_SLOW(e->slot_listed != NULL);
   *slot = FS_NONE;
   FS_TRY(list_woken(e));
   bool full = e->g->target.implicit_queues && e->n_busy >= e->queue_limit;

@@ -52,6 +52,8 @@ static void count_touches(const fs_schedule *s, uint32_t *n) {
 }
 
 static void file(filing *f, const touch *t) {
+  FS_ASSERT_SLOW(f->fill[t->residency] < f->out->res0[t->residency + 1]);
+  FS_ASSERT_SLOW(t->low <= t->high && t->mode != 0);
   uint32_t at = f->fill[t->residency];
   fs_accesses *out = f->out;
   if (at > out->res0[t->residency]) { /* several args of one op, the same range */
@@ -69,6 +71,7 @@ static void file(filing *f, const touch *t) {
 }
 
 static void file_op(filing *f, const fs_schedule *s, uint32_t op) {
+  FS_ASSERT_SLOW(op < s->graph->n_ops);
   const fsched_graph *g = s->graph;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     unsigned tag = g->arg_tag[a];
@@ -92,6 +95,7 @@ static void file_op(filing *f, const fs_schedule *s, uint32_t op) {
 }
 
 static void file_copy(filing *f, const fs_schedule *s, uint32_t item) {
+  assert(item >= s->graph->n_ops && item < s->n_items);
   uint32_t copy = item - s->graph->n_ops;
   bool write = s->copy_kind[copy] == FS_SPILL_WRITE;
   touch place = {s->copy_residency[copy], item, 0, FS_UNBOUNDED, write ? FS_ACCESS_R : FS_ACCESS_W};
@@ -118,6 +122,7 @@ static void compact(fs_accesses *out, const uint32_t *fill, uint32_t n_residenci
   uint32_t to = 0;
   for (uint32_t r = 0; r < n_residencies; r++) {
     uint32_t from = out->res0[r];
+    FS_ASSERT_SLOW(to <= from && from <= fill[r]);
     out->res0[r] = to;
     for (; from < fill[r]; from++, to++) {
       out->item[to] = out->item[from];
@@ -173,6 +178,7 @@ static bool retimed(fs_sync_kind kind) {
 }
 
 static fs_status want(data_orders *d, uint32_t from, uint32_t to) {
+  FS_ASSERT_SLOW(from != FS_NONE && to != FS_NONE);
   return from == to ? FSCHED_OK : fs_vec_push(d->ctx, &d->keys, (uint64_t)to << 32 | from);
 }
 
@@ -253,6 +259,7 @@ static bool same_store_bytes(const fs_schedule *s, uint32_t a, uint32_t b) {
 
 static fs_status want_at_store(data_orders *d, store_state *state, uint32_t *next, uint32_t item) {
   const fs_schedule *s = d->s;
+  assert(fs_item_is_copy(s, item));
   uint32_t n_ops = s->graph->n_ops;
   uint32_t copy = item - n_ops;
   if (fs_version_size(s->graph, s->copy_version[copy]) == 0 && !d->retimed) {
@@ -307,6 +314,7 @@ static fs_status file_data(const fs_schedule *s, fs_arena *arena, const fs_keys 
       continue;
     }
     uint32_t from = (uint32_t)keys->at[i];
+    FS_ASSERT_SLOW(i == 0 || keys->at[i - 1] < keys->at[i]);
     uint32_t to = (uint32_t)(keys->at[i] >> 32);
     assert(out->position[from] < out->position[to]);
     out->data[n++] = from;
@@ -329,6 +337,7 @@ static fs_status collect_data(data_orders *d, fs_arena *results, fs_arena *scrat
 
 fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                               fs_arena *results, fs_arena *arena, fs_accesses *out) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
   FS_TRY(fs_new(results, &out->position, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     out->position[s->order[i]] = i;
@@ -342,6 +351,7 @@ fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync
 }
 
 static bool contains(const uint32_t *ids, uint32_t low, uint32_t high, uint32_t id) {
+  FS_ASSERT_SLOW(low <= high);
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (ids[middle] < id) {
@@ -354,6 +364,7 @@ static bool contains(const uint32_t *ids, uint32_t low, uint32_t high, uint32_t 
 }
 
 bool fs_direct_edge(const fs_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b) {
+  FS_ASSERT_SLOW(a < s->n_items && b < s->n_items);
   const fsched_graph *g = s->graph;
   if (a < g->n_ops && b < g->n_ops && g->pred0[b] < g->pred0[b + 1] &&
       contains(g->pred, g->pred0[b], g->pred0[b + 1] - 1, a)) {
@@ -364,6 +375,7 @@ bool fs_direct_edge(const fs_schedule *s, const fs_accesses *acc, uint32_t a, ui
 }
 
 uint32_t fs_inplace_taken(const fs_schedule *s, uint32_t op, uint32_t out) {
+  assert(op < s->graph->n_ops && out < s->n_residencies);
   const fsched_graph *g = s->graph;
   for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
     uint32_t in = s->arg_residency[g->inplace_in[i]];

@@ -30,17 +30,21 @@ typedef struct fs_accesses {
 
 /* For a kind of sync: with some, items get new times later, and what the planned times alone order
  * is among `data`, too.  `position` and `data` live in `results`, the other arrays in `arena`.
+ * Requires an order of all items.
  * Complexity: O(items + args + residencies).  Errors: FSCHED_SYSTEM. */
 fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                               fs_arena *results, fs_arena *arena, fs_accesses *out) FS_MUST_USE;
 
-/* Is there an edge of the graph, or one of a copy's data, from `a` to `b`?  O(log edges). */
+/* Is there an edge of the graph, or one of a copy's data, from `a` to `b`?  O(log edges).  Requires
+ * items of the schedule. */
 bool fs_direct_edge(const fs_schedule *s, const fs_accesses *acc, uint32_t a, uint32_t b);
 /* The residency whose place the op's output in residency `out` took over as an in-place output, or
- * FS_NONE. */
+ * FS_NONE.  Requires an op and a residency of the schedule. */
 uint32_t fs_inplace_taken(const fs_schedule *s, uint32_t op, uint32_t out);
-/* An item on one queue only; such items of a queue are ordered by it. */
+/* An item on one queue only; such items of a queue are ordered by it.  Requires an item of the
+ * schedule. */
 static inline bool fs_item_plain(const fs_schedule *s, uint32_t item) {
+  FS_ASSERT_SLOW(item < s->n_items);
   return fs_item_is_copy(s, item) || s->graph->op_gang[item] == FS_NONE;
 }
 

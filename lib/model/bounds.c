@@ -23,11 +23,13 @@
 #include "model/overwritten.h"
 
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {
+  FS_ASSERT_SLOW(v < g->n_versions);
   return fs_version_load_needed(g, v) && !fs_version_load_races(g, v);
 }
 
 /* A kept version that is given and never written is in the store already. */
 bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
+  FS_ASSERT_SLOW(v < g->n_versions);
   if (!fs_version_spills(g, v) || !fs_version_kept(g, v)) {
     return false;
   }
@@ -40,10 +42,12 @@ bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
 }
 
 fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v) {
+  FS_ASSERT_SLOW(v < g->n_versions);
   return fs_spill_read_time(fs_version_home(g, v), fs_version_size(g, v));
 }
 
-fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v) {
+  FS_ASSERT_SLOW(v < g->n_versions);
+  FS_ASSERT_SLOW(v < g->n_versions);
   return fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v));
 }
 
@@ -76,6 +80,7 @@ static fs_tick own_tail(const fs_bounds *b, uint32_t op) {
 
 /* Longest paths before and after each op of the part; returns the longest path through it. */
 static fs_tick heads_and_tails(fs_bounds *b) {
+  assert(b->first <= b->last && b->last <= b->g->n_ops);
   const fsched_graph *g = b->g;
   fs_tick longest = 0;
   for (uint32_t i = b->first; i < b->last; i++) {
@@ -116,6 +121,7 @@ static int by_tick(const void *a, const void *b) {
 }
 
 static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
+  FS_ASSERT_SLOW(capacity > 0);
   fs_tick best = 0, work = 0;
   for (size_t i = 0; i < b->jobs.n; i++) {
     const fs_bounds_job *j = &b->jobs.at[i];
@@ -129,6 +135,7 @@ static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
 }
 
 static fs_tick whole(const fs_bounds *b, uint64_t capacity) {
+  FS_ASSERT_SLOW(b->jobs.n > 0 && capacity > 0);
   fs_tick head = UINT64_MAX, tail = UINT64_MAX, work = 0;
   for (size_t i = 0; i < b->jobs.n; i++) {
     head = fs_min(head, b->jobs.at[i].head);
@@ -190,6 +197,7 @@ static bool has_queue(const fs_target *t, uint32_t d, uint32_t queue) {
 
 /* Is domain `a` within domain `d`?  Both are ascending. */
 static bool subset(const fs_target *t, uint32_t a, uint32_t d) {
+  assert(a < t->n_domains && d < t->n_domains);
   for (uint32_t i = t->domain_queue0[a]; i < t->domain_queue0[a + 1]; i++) {
     if (!has_queue(t, d, t->domain_queue[i])) {
       return false;
@@ -200,6 +208,7 @@ static bool subset(const fs_target *t, uint32_t a, uint32_t d) {
 
 /* Reads and write-backs that run on the queues of domain `d`. */
 static fs_status add_copies(fs_bounds *b, uint32_t d) {
+  assert(d < b->g->target.n_domains);
   const fsched_graph *g = b->g;
   for (uint32_t k = b->copy0[d]; b->copies && k < b->copy0[d + 1]; k++) {
     uint32_t v = b->copy[k];
@@ -220,6 +229,7 @@ static fs_status add_copies(fs_bounds *b, uint32_t d) {
 }
 
 static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
+  assert(slot < b->g->target.n_domains + b->g->n_gangs);
   for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
     uint32_t op = b->slot_op[i];
     FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
@@ -259,6 +269,7 @@ static fs_status add_gangs(fs_bounds *b, uint32_t d) {
 }
 
 static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
+  assert(d < b->g->target.n_domains && b->jobs.n == 0);
   const fs_target *t = &b->g->target;
   uint64_t queues =
       t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
@@ -292,6 +303,7 @@ static fs_status fill_gangs(fs_bounds *b) {
 
 /* Sorts the part's ops into slots; the arrays go with the caller's mark. */
 static fs_status fill_slots(fs_bounds *b) {
+  assert(b->first <= b->last);
   const fsched_graph *g = b->g;
   uint32_t n_domains = g->target.n_domains, n = b->last - b->first, *slot;
   FS_TRY(fs_new(b->arena, &slot, n));
@@ -332,6 +344,7 @@ static fs_status fill_uses(fs_bounds *b) {
       b->use_of[n++] = (fs_bounds_use){op, g->use_amount[u]};
     }
   }
+  assert(n == g->op_use0[g->n_ops]);
   return fs_group(b->arena, resource, n, g->target.n_resources, &b->use0, &b->use);
 }
 
@@ -351,6 +364,7 @@ static uint32_t first_use(const fs_bounds *b, uint32_t r) {
 
 /* Energy; amounts are scaled down together where ticks times amounts could overflow. */
 static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
+  assert(r < b->g->target.n_resources && b->jobs.n == 0);
   const fsched_graph *g = b->g;
   uint64_t capacity = g->target.resource_capacity[r];
   uint32_t shift = 0;
@@ -394,6 +408,7 @@ static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
 }
 
 static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
+  assert(b->first <= b->last && b->last <= b->g->n_ops);
   fs_arena_mark mark = fs_arena_set_mark(b->arena);
   b->n_parts++;
   FS_TRY(fill_slots(b));
@@ -416,6 +431,7 @@ static fs_tick largest(const fs_lower_bounds *l) {
 
 /* Adds the bound of the part [first, last). */
 static fs_status add_part(fs_bounds *b, uint32_t last, fs_tick *sum) {
+  assert(b->first <= last && last <= b->g->n_ops);
   fs_lower_bounds part = {0};
   b->last = last;
   if (b->first < b->last) {
@@ -489,6 +505,7 @@ static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
     FS_TRY(series_bound(b, &out->series));
   }
   out->all = largest(out);
+  assert(out->all >= out->critical_path && out->all >= out->series);
   return FSCHED_OK;
 }
 

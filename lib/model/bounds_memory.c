@@ -92,11 +92,14 @@ static uint64_t find_unit(search *s) {
   while (fs_multiply_most(m->capacity / s->unit, fs_max(s->ticks, 1)) >> 62 != 0) {
     s->unit *= 2;
   }
+  assert(s->unit > 0 && fs_memory_bounded(m));
   return (m->capacity - fs_min(m->capacity, always)) / s->unit;
 }
 
 static void add_amount(search *s, uint32_t op, uint64_t amount) {
+  FS_ASSERT_SLOW(op < s->b->g->n_ops);
   if (s->amount[op] == 0 && amount > 0) {
+    FS_ASSERT_SLOW(s->n_held < s->b->g->n_ops);
     s->held[s->n_held++] = (uint64_t)s->b->position[op] << 32 | op;
   }
   s->amount[op] += amount;
@@ -107,6 +110,7 @@ static void add_amount(search *s, uint32_t op, uint64_t amount) {
 static fs_tick time_of(const search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
 
 static fs_status list_ops(search *s, uint32_t v) {
+  FS_ASSERT_SLOW(s->n_held <= s->b->g->n_ops);
   const fsched_graph *g = s->b->g;
   uint32_t n = g->version_access0[v + 1] - g->version_access0[v];
   fs_arena *a = s->b->arena;
@@ -118,6 +122,7 @@ static fs_status list_ops(search *s, uint32_t v) {
   FS_TRY(fs_new(a, &s->shares, n));
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     uint32_t op = g->access_op[i];
+    FS_ASSERT_SLOW(op < g->n_ops);
     if (s->listed[op] != v) {
       s->listed[op] = v;
       s->place[op] = s->n;
@@ -136,6 +141,7 @@ static bool step(search *s) {
 
 /* The best chain that ends with each op; returns the best of all. */
 static uint32_t find_chains(search *s, uint32_t v) {
+  FS_ASSERT_SLOW(s->n > 0);
   const fsched_graph *g = s->b->g;
   uint32_t best = 0;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -158,6 +164,7 @@ static uint32_t find_chains(search *s, uint32_t v) {
 
 /* Ticks between the end of the first op and the start of those behind it. */
 static void find_paths(search *s, uint32_t v) {
+  FS_ASSERT_SLOW(s->n > 0);
   const fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
   uint32_t last = 0;
@@ -183,6 +190,7 @@ static void find_paths(search *s, uint32_t v) {
 /* ---- what is held */
 
 static void hold_op(search *s, uint32_t i, uint64_t units) {
+  FS_ASSERT_SLOW(i < s->n);
   add_amount(s, s->op[i], s->shares[i] ? 0 : units);
 }
 
@@ -200,6 +208,7 @@ static fs_tick start_tail(const search *s, uint32_t i) {
 }
 
 static void hold_chain(search *s, uint32_t i, uint64_t units) {
+  FS_ASSERT_SLOW(i < s->n);
   for (; i != FS_NONE; i = s->before[i]) {
     hold_op(s, i, units);
   }
@@ -221,6 +230,7 @@ static fs_tick gone(const search *s, uint32_t v) {
 
 /* The better one of the best chain and of the first op with one behind it. */
 static fs_status hold_between(search *s, uint32_t v, uint64_t units) {
+  assert(s->n > 0 && units > 0);
   fs_tick most = gone(s, v), best_gap = 0;
   uint32_t end = find_chains(s, v), best = FS_NONE;
   fs_tick ticks = s->chain[end];
@@ -253,6 +263,7 @@ static fs_status hold_between(search *s, uint32_t v, uint64_t units) {
 
 /* From 0 to the latest access. */
 static fs_status hold_from_zero(search *s, uint64_t units) {
+  assert(s->n > 0);
   uint32_t last = 0;
   for (uint32_t i = 1; i < s->n; i++) {
     last = end_head(s, i) > end_head(s, last) ? i : last;
@@ -285,6 +296,7 @@ static fs_status hold_read(search *s, uint32_t v, uint64_t units) {
 }
 
 static fs_status hold_version(search *s, uint32_t v) {
+  FS_ASSERT_SLOW(s->unit > 0);
   const fsched_graph *g = s->b->g;
   uint64_t units = version_size(s, v) / s->unit;
   bool spills = fs_memory_spills(&g->target.memory[s->memory]);
@@ -416,6 +428,7 @@ static fs_status find_all(search *s) {
 }
 
 fs_status fs_bounds_find_memories(fs_bounds *b) {
+  assert(b->position != NULL && b->memory == NULL);
   search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
   fs_status status = find_all(&s);
   fs_vec_free(b->ctx, &s.jobs);
@@ -437,6 +450,7 @@ static uint32_t lower(const fs_bounds *b, const fs_bounds_memory *m, uint32_t po
 }
 
 static fs_status memory_bound(fs_bounds *b, uint32_t k, fs_tick *out) {
+  assert(k < b->g->target.n_memories && b->jobs.n == 0);
   const fs_bounds_memory *m = &b->memory[k];
   for (uint32_t i = lower(b, m, b->first), n = lower(b, m, b->last); i < n; i++) {
     uint32_t op = m->held_op[i];
@@ -452,6 +466,7 @@ static fs_status memory_bound(fs_bounds *b, uint32_t k, fs_tick *out) {
 /* Of the whole graph each memory's, of a part those that hold something for its ops: parts times
  * memories can be many. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) {
+  assert(b->memory != NULL && b->jobs.n == 0);
   const fsched_graph *g = b->g;
   for (uint32_t k = 0; b->copies && k < g->target.n_memories; k++) {
     FS_TRY(memory_bound(b, k, out));

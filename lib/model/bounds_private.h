@@ -49,23 +49,31 @@ typedef struct fs_bounds {
   FS_VEC(fs_bounds_job) jobs;
 } fs_bounds;
 
+/* Requires an op of the graph. */
 static inline bool fs_bounds_inside(const fs_bounds *b, uint32_t op) {
+  FS_ASSERT_SLOW(op < b->g->n_ops);
   return b->position[op] >= b->first && b->position[op] < b->last;
 }
 
-/* The first read of given content, and the write-back of what is kept, that no schedule avoids. */
+/* The first read of given content, and the write-back of what is kept, that no schedule avoids.
+ * Requires a version of the graph. */
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v);
+/* Requires a version of the graph. */
 bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v);
+/* Requires a version of the graph, of a memory that spills. */
 fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v);
+/* Requires a version of the graph, of a memory that spills. */
 fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v);
 
 fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick work) FS_MUST_USE;
 /* Raises *out to the best window over the jobs collected, which are then none. */
 fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) FS_MUST_USE;
 
-/* Finds out what each memory holds; needs heads and tails of the whole graph, copies included. */
+/* Finds out what each memory holds; needs heads and tails of the whole graph, copies included.
+ * Requires positions in topological order. */
 fs_status fs_bounds_find_memories(fs_bounds *b) FS_MUST_USE;
-/* Raises *out by the part's bound of each memory. */
+/* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
+ * called. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 
 #endif

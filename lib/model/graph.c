@@ -18,11 +18,13 @@ const char *fsched_graph_file(const fsched_graph *g, uint32_t index) {
 }
 
 bool fs_version_given(const fsched_graph *g, uint32_t version) {
+  FS_ASSERT_SLOW(version < g->n_versions);
   unsigned io = g->buffer_io[g->version_buffer[version]];
   return fs_version_index(g, version) == 0 && fs_io_given(io);
 }
 
 bool fs_version_kept(const fsched_graph *g, uint32_t version) {
+  FS_ASSERT_SLOW(version < g->n_versions);
   uint32_t buffer = g->version_buffer[version];
   unsigned io = g->buffer_io[buffer];
   return version + 1 == g->buffer_version0[buffer + 1] && fs_io_kept(io);
@@ -35,6 +37,7 @@ bool fs_version_stays(const fsched_graph *g, uint32_t version) {
 }
 
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
+  assert(op < g->n_ops);
   return g->op_at == NULL || g->ctx != ctx ? FS_NOWHERE : g->op_at[op];
 }
 

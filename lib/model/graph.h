@@ -138,14 +138,17 @@ static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity !=
 static inline bool fs_memory_spills(const fs_memory *m) {
   return m->backing != FS_NONE && m->spill_domain != FS_NONE;
 }
-/* Version 0 of an input, constant or state buffer exists before the first op. */
+/* Version 0 of an input, constant or state buffer exists before the first op.  Requires a version
+ * of the graph. */
 bool fs_version_given(const fsched_graph *g, uint32_t version);
-/* The last version of an output or state buffer is wanted after the last op. */
+/* The last version of an output or state buffer is wanted after the last op.  Requires a version of
+ * the graph. */
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
 /* The version keeps its place in its own memory after the last op: it cannot leave, and it is kept,
  * or it is version 0 of a state, whose place the next run begins with. */
 bool fs_version_stays(const fsched_graph *g, uint32_t version);
-/* Where an op is described; FS_NOWHERE when it is not known, or not to this context. */
+/* Where an op is described; FS_NOWHERE when it is not known, or not to this context.  Requires an
+ * op of the graph. */
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 /* The same for a place that the graph has kept. */
 static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
@@ -163,14 +166,19 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, cons
  * FS_SYNC_BLOCK away; FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is in the options. */
 fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
                             uint32_t *bound) FS_MUST_USE;
-/* The index of a version within its buffer. */
+/* The index of a version within its buffer.  Requires a version of the graph. */
 static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
+  FS_ASSERT_SLOW(version < g->n_versions);
   return version - g->buffer_version0[g->version_buffer[version]];
 }
+/* Requires a version of the graph. */
 static inline uint64_t fs_version_size(const fsched_graph *g, uint32_t version) {
+  FS_ASSERT_SLOW(version < g->n_versions);
   return g->buffer_size[g->version_buffer[version]];
 }
+/* Requires a version of the graph. */
 static inline uint32_t fs_version_memory(const fsched_graph *g, uint32_t version) {
+  FS_ASSERT_SLOW(version < g->n_versions);
   return g->buffer_memory[g->version_buffer[version]];
 }
 static inline const fs_memory *fs_version_home(const fsched_graph *g, uint32_t version) {

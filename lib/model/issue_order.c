@@ -55,6 +55,7 @@ static bool instant(const fs_order *o, uint32_t item) {
 }
 
 static fs_status add_edge(fs_order *o, uint32_t from, uint32_t to) {
+  assert(from < o->s->n_items && to < o->s->n_items);
   if (from == to || o->local[from] == FS_NONE || o->local[to] == FS_NONE || !instant(o, from)) {
     return FSCHED_OK;
   }
@@ -65,6 +66,7 @@ static fs_status add_edge(fs_order *o, uint32_t from, uint32_t to) {
 /* ---- what the group touches */
 
 static fs_status add_touch(fs_order *o, uint32_t item, uint32_t residency) {
+  assert(residency == FS_NONE || residency < o->s->n_residencies);
   if (residency == FS_NONE) {
     return FSCHED_OK;
   }
@@ -225,6 +227,7 @@ static fs_status edges_of_place(fs_order *o, uint32_t fresh, uint64_t key) {
   enum { MOST = 256 };
   uint64_t end = key + o->s->res_size[fresh];
   size_t low = 0, high = o->places.n;
+  assert(end >= key);
   while (low < high) { /* the first that begins at the end or after it */
     size_t middle = low + (high - low) / 2;
     if (o->places.at[middle].key < end) {
@@ -285,6 +288,7 @@ static fs_status sort_group(fs_order *o, fs_heap *ready, uint32_t *out) {
   }
   while (ready->n != 0) {
     uint32_t i = fs_heap_pop(ready).id;
+    assert(i < o->n && o->group[i] != FS_NONE);
     out[n++] = o->group[i];
     o->group[i] = FS_NONE;
     for (uint32_t e = first[i]; e < first[i + 1]; e++) {
@@ -298,6 +302,7 @@ static fs_status sort_group(fs_order *o, fs_heap *ready, uint32_t *out) {
       out[n++] = o->group[i];
     }
   }
+  assert(n == o->n);
   return FSCHED_OK;
 }
 
@@ -315,6 +320,7 @@ static fs_status order_by_edges(fs_order *o, fs_heap *ready) {
 
 /* Orders the n items at `group`, which begin together. */
 static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
+  assert(n > 0);
   bool simple = true;
   for (uint32_t i = 0; i < n; i++) {
     simple = simple && !instant(o, group[i]);
@@ -350,6 +356,7 @@ static fs_status prepare(fs_order *o) {
 }
 
 static fs_status sort_items(fs_order *o, const uint32_t *listed, uint32_t *order) {
+  assert(o->s->n_items == o->g->n_ops + o->s->n_copies);
   fs_heap by_start = {0};
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0; status == FSCHED_OK && i < o->s->n_items; i++) {
@@ -375,6 +382,7 @@ static fs_status order_all(fs_order *o, const uint32_t *listed) {
 }
 
 fs_status fs_schedule_order(fs_schedule *s, const uint32_t *listed) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies && (listed != NULL || s->n_items == 0));
   fs_order o = {.s = s, .g = s->graph, .ctx = s->ctx};
   fs_arena_init(&o.arena, s->ctx);
   fs_status status = order_all(&o, listed);

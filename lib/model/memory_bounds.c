@@ -29,6 +29,7 @@ static int in_time(const void *a, const void *b) {
 }
 
 static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *per_memory) {
+  assert(g->op_start != NULL);
   change *at;
   uint64_t *held;
   size_t n = 0;
@@ -49,6 +50,7 @@ static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *
   }
   for (size_t k = 0; k < n; k++) {
     uint64_t *sum = &held[at[k].memory];
+    assert(at[k].begins || *sum >= at[k].size);
     *sum = at[k].begins ? *sum + at[k].size : *sum - at[k].size;
     per_memory[at[k].memory] = fs_max(per_memory[at[k].memory], *sum);
   }
@@ -70,6 +72,7 @@ static fs_status single_ops(const fsched_graph *g, fs_arena *arena, uint64_t *pe
 }
 
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g, uint64_t *per_memory) {
+  assert(per_memory != NULL || g->target.n_memories == 0);
   FS_SCRATCH(arena, ctx);
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     per_memory[m] = 0;

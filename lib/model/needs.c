@@ -4,6 +4,7 @@
 #include "model/needs.h"
 
 fs_status fs_needs_init(fs_needs *s, const fsched_graph *g, fs_arena *arena) {
+  assert(g->op_inplace0 != NULL || g->n_ops == 0);
   *s = (fs_needs){.g = g};
   FS_TRY(fs_new_zero(arena, &s->need, g->target.n_memories));
   FS_TRY(fs_new(arena, &s->memory, g->target.n_memories));
@@ -11,10 +12,12 @@ fs_status fs_needs_init(fs_needs *s, const fsched_graph *g, fs_arena *arena) {
 }
 
 static void add(fs_needs *s, uint32_t memory, uint64_t size) {
+  FS_ASSERT_SLOW(memory < s->g->target.n_memories);
   if (size == 0) {
     return;
   }
   if (s->need[memory] == 0) {
+    FS_ASSERT_SLOW(s->n < s->g->target.n_memories);
     s->memory[s->n++] = memory;
   }
   uint64_t sum = s->need[memory] + fs_align_up(size, s->g->target.memory[memory].align);
@@ -37,6 +40,7 @@ static bool open_place(const fsched_graph *g, uint32_t arg) {
 }
 
 void fs_needs_find(fs_needs *s, uint32_t op) {
+  FS_ASSERT_SLOW(op < s->g->n_ops);
   const fsched_graph *g = s->g;
   while (s->n > 0) {
     s->need[s->memory[--s->n]] = 0;

@@ -17,10 +17,11 @@ typedef struct fs_needs {
   uint64_t *counted; /* per version: the last turn of whose need it is a part */
 } fs_needs;
 
-/* Requires the in-place pairs of the graph.  The arrays are in the arena.  O(memories + versions)
- */
+/* Requires the in-place pairs of the graph, which are its last part.  The arrays are in the arena.
+ * O(memories + versions) */
 fs_status fs_needs_init(fs_needs *s, const fsched_graph *g, fs_arena *arena) FS_MUST_USE;
-/* O(args + scratch + pairs of the op) */
+/* Requires an op of the graph.
+ * O(args + scratch + pairs of the op) */
 void fs_needs_find(fs_needs *s, uint32_t op);
 
 #endif

@@ -49,6 +49,7 @@ static fs_status sort_runs(fs_permute *p, fs_heap *heap, bool *same) {
     }
     for (uint32_t r = first; r < end; r++) {
       p->from[r] = fs_heap_pop(heap).id;
+      assert(p->from[r] >= first && p->from[r] < end);
       p->to[p->from[r]] = r;
       *same = *same && p->from[r] == r;
     }
@@ -58,12 +59,14 @@ static fs_status sort_runs(fs_permute *p, fs_heap *heap, bool *same) {
 
 static void rename_all(const uint32_t *to, uint32_t *residency, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
+    assert(residency[i] == FS_NONE || to[residency[i]] != FS_NONE);
     residency[i] = residency[i] == FS_NONE ? FS_NONE : to[residency[i]];
   }
 }
 
 fs_status fs_schedule_renumber_residencies(fs_schedule *s, fs_arena *scratch, const uint32_t *from,
                                            const uint32_t *to) {
+  assert(s->n_residencies == 0 || to[from[0]] == 0);
   uint32_t n = s->n_residencies;
   uint32_t *words;
   uint64_t *longs;
@@ -101,6 +104,7 @@ static fs_status permute(fs_permute *p, fs_heap *heap) {
 }
 
 fs_status fs_schedule_order_residencies(fs_schedule *s) {
+  assert(s->n_residencies == 0 || s->order != NULL || s->n_items == 0);
   fs_permute p = {.s = s};
   fs_heap heap = {0};
   fs_arena_init(&p.arena, s->ctx);

@@ -59,6 +59,7 @@ static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) 
 
 /* `before`: the makespan that there was. */
 static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
+  assert(r < t->s->n_residencies);
   fs_schedule *s = t->s;
   const fs_accesses *acc = &t->acc;
   uint32_t first = acc->res0[r];
@@ -69,6 +70,7 @@ static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
   for (uint32_t i = first; i < last; i++) {
     end = fs_max(end, s->end[acc->item[i]]);
   }
+  assert(s->res_begin[r] <= end);
   bool whole = first == last && s->res_end[r] == before;
   s->res_end[r] = whole || fs_residency_stays(s, r) ? s->makespan : end;
 }
@@ -86,6 +88,7 @@ static fs_status rename_lanes(retimer *t, const uint32_t *to) {
          end < y->n_lanes && y->lane[end].kind == group->kind && y->lane[end].index == group->index;
          end++) {
       old[end] = y->lane[end];
+      assert(group->kind != FS_LANE_MEMORY || old[end].owner < t->s->n_residencies);
       old[end].owner = group->kind == FS_LANE_MEMORY ? to[old[end].owner] : old[end].owner;
       keys[end - begin] = (uint64_t)old[end].owner << 32 | (end - begin);
     }
@@ -164,6 +167,7 @@ static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
 
 fs_status fs_retime(fsched_context *ctx, fs_schedule *s, fs_sync *sync, const fs_tick *start,
                     const uint32_t *order) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies && sync != NULL);
   retimer t = {.ctx = ctx, .s = s, .y = sync};
   fs_arena_init(&t.scratch, ctx);
   fs_status status = run(&t, start, order);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New starts for a schedule whose queues keep their order.
  *
- * Requires: new starts per item that respect queue order, edges of the graph, copies' data and all
+ * Requires new starts per item that respect queue order, edges of the graph, copies' data and all
  * control edges of `sync` (from over before to starts), and an order of all items in which these
  * hold and starts never decrease.
  * Ensures: starts, ends, order, the times of residencies and the makespan are the new ones; what of

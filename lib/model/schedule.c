@@ -25,6 +25,7 @@ void fs_schedule_destroy(fs_schedule *s) {
 }
 
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {
+  FS_ASSERT_SLOW(item < s->n_items);
   const fsched_graph *g = s->graph;
   if (item < g->n_ops && g->op_gang[item] != FS_NONE) {
     uint32_t gang = g->op_gang[item];
@@ -40,12 +41,14 @@ static bool in_store(const fs_schedule *s, uint32_t r) {
 }
 
 bool fs_residency_given(const fs_schedule *s, uint32_t r) {
+  FS_ASSERT_SLOW(r < s->n_residencies);
   uint32_t v = s->res_version[r];
   return v != FS_NONE && fs_version_given(s->graph, v) &&
          (in_store(s, r) || !fs_version_spills(s->graph, v));
 }
 
 bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
+  FS_ASSERT_SLOW(r < s->n_residencies);
   const fsched_graph *g = s->graph;
   uint32_t v = s->res_version[r];
   if (v == FS_NONE) {
@@ -91,6 +94,7 @@ static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64
 }
 
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *per_memory) {
+  assert(per_memory != NULL || s->graph->target.n_memories == 0);
   bool counted = false;
   for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
     per_memory[m] = 0;

@@ -79,17 +79,21 @@ fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
                              fs_schedule **out) FS_MUST_USE;
 void fs_schedule_destroy(fs_schedule *s); /* NULL is fine */
 
+/* Requires an item of the schedule. */
 static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {
+  FS_ASSERT_SLOW(item < s->n_items);
   return item >= s->graph->n_ops;
 }
 /* The fs_copy_role of every copy, in the arena.  O(items + versions).  lib/model/schedule.c */
 fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) FS_MUST_USE;
-/* The queues an item occupies: *n of them, valid as long as the schedule. */
+/* The queues an item occupies: *n of them, valid as long as the schedule.  Requires an item of the
+ * schedule. */
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n);
 /* Is the content of a residency there before the first item; and is it wanted after the last one?
  * That is kept content where it is kept, and the place of a state's version 0 in its own memory,
- * which the next run begins with. */
+ * which the next run begins with.  Requires a residency of the schedule. */
 bool fs_residency_given(const fs_schedule *s, uint32_t r);
+/* Requires a residency of the schedule. */
 bool fs_residency_stays(const fs_schedule *s, uint32_t r);
 
 /* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
@@ -97,10 +101,11 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r);
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                 fs_lower_bounds *out) FS_MUST_USE;
 /* Largest sum of live sizes that no schedule avoids (needs.h, and ops that given starts make run at
- * one time), per memory. */
+ * one time), per memory.  Requires room for a number per memory. */
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
-/* Peak use per memory of a schedule: highest address used, for counted ones the largest sum. */
+/* Peak use per memory of a schedule: highest address used, for counted ones the largest sum.
+ * Requires room for a number per memory. */
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
 

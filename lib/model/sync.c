@@ -24,6 +24,7 @@ void fs_sync_destroy(fs_sync *y) {
 
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) {
+  assert(y->item_gang_epoch != NULL || g->n_ops == 0);
   FS_TRY(fs_new_zero(arena, op0, (size_t)g->n_gangs + 1));
   FS_TRY(fs_new(arena, op, g->n_ops));
   for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -32,6 +33,7 @@ fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *ar
     }
   }
   fs_group_starts(*op0, g->n_gangs);
+  assert((*op0)[g->n_gangs] <= g->n_ops);
   for (uint32_t i = 0; i < g->n_ops; i++) {
     if (g->op_gang[i] != FS_NONE) {
       (*op)[(*op0)[g->op_gang[i]] + y->item_gang_epoch[i] - 1] = i;
@@ -64,6 +66,7 @@ typedef struct teller {
 } teller;
 
 static void raise_told(const teller *t, uint32_t queue, uint32_t epoch, uint32_t stop) {
+  assert(queue < t->n_queues);
   if (epoch > t->told[queue]) {
     t->told[queue] = epoch;
     t->told_at[queue] = stop;
@@ -73,6 +76,7 @@ static void raise_told(const teller *t, uint32_t queue, uint32_t epoch, uint32_t
 static void tell_stop(const teller *t, uint32_t index) {
   fs_stop stop = t->y->stop[index];
   if (stop.queue != FS_NONE) {
+    assert(stop.queue < t->n_queues && stop.keep <= t->issued[stop.queue]);
     raise_told(t, stop.queue, t->issued[stop.queue] - stop.keep, index + 1);
     return;
   }
@@ -109,6 +113,7 @@ static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *
       tell_stop(t, stops);
     }
     uint32_t c = t->issue.command[i];
+    assert(c < y->n_commands);
     uint32_t n = tell_command(t, c, stops, point == NULL ? NULL : point + first[c]);
     if (point == NULL) {
       first[c + 1] = n;
@@ -118,6 +123,7 @@ static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *
 }
 
 fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0, fs_wait **point) {
+  assert(y->issue != NULL || y->n_commands == 0);
   teller t = {.y = y, .n_queues = y->schedule->n_queues};
   FS_TRY(fs_sync_issue(y, arena, &t.issue));
   FS_TRY(fs_new_zero(arena, point0, (size_t)y->n_commands + 1));

@@ -99,7 +99,7 @@ fs_status fs_sync_create(const fs_schedule *s, fs_sync_kind kind, fs_sync **out)
 void fs_sync_destroy(fs_sync *y); /* NULL is fine */
 
 /* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].
- * Requires: items have their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
+ * Requires items have their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) FS_MUST_USE;
 
@@ -114,7 +114,7 @@ fs_status fs_sync_issue(const fs_sync *y, fs_arena *arena, fs_issue *out) FS_MUS
 
 /* What syncs tell each command, beyond queue order: (queue axis, epoch) over before it starts,
  * ascending by axis, of the epochs that the queue has not been told before.  CSR per command.
- * Requires: stops, and an order of issue.  The arrays live in `arena`.  Errors: FSCHED_SYSTEM.
+ * Requires stops, and an order of issue.  The arrays live in `arena`.  Errors: FSCHED_SYSTEM.
  * Complexity: O(commands * queues) at most, as many points as there may be. */
 fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0,
                          fs_wait **point) FS_MUST_USE;

@@ -41,6 +41,7 @@ static uint32_t in_of(uint32_t op) { return 2 * op + 1; }
 static bool is_in(uint32_t node) { return node % 2 != 0; }
 
 static void meet(flow *f, uint32_t node, uint32_t from, uint32_t edge) {
+  assert(node < 2 * f->g->n_ops);
   if (f->stamp[node] != f->now && f->stamp[node] != DEAD) {
     f->stamp[node] = f->now;
     f->via_node[node] = from;
@@ -72,6 +73,7 @@ static void leave_in(flow *f, uint32_t op) {
 
 /* The unit takes the path by which `node`, a free in, was met. */
 static void augment(flow *f, uint32_t node, uint32_t root) {
+  assert(is_in(node) && !is_in(root) && !f->in_used[node / 2]);
   f->in_used[node / 2] = 1;
   while (node != root) {
     uint32_t edge = f->via_edge[node];
@@ -84,6 +86,7 @@ static void augment(flow *f, uint32_t node, uint32_t root) {
 }
 
 static bool serve(flow *f, uint32_t op) {
+  assert(op < f->g->n_ops && f->now < DEAD - 1);
   uint32_t root = out_of(op);
   f->n_queue = 0;
   f->now++;
@@ -150,6 +153,7 @@ static fs_status find_width(flow *f, fs_arena *scratch, uint32_t *width) {
   for (uint32_t i = f->g->n_ops; i-- > 0;) {
     *width += !serve(f, f->g->topo[i]);
   }
+  assert(*width <= f->g->n_ops && (*width > 0 || f->g->n_ops == 0));
   return FSCHED_OK;
 }
 

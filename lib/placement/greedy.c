@@ -67,6 +67,7 @@ static int by_low(const void *a, const void *b) {
 
 /* Places that conflict, by address; of those it may share only `except` is left out. */
 static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
+  assert(i < g->c->n && except != i);
   const fs_parcel *c = g->c;
   uint32_t n = 0;
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
@@ -101,6 +102,7 @@ static uint64_t shared_place(greedy *g, uint32_t i) {
 }
 
 static uint64_t find_place(greedy *g, uint32_t i, bool tight) {
+  assert(i < g->c->n);
   uint64_t low = 0, gap = FS_UNBOUNDED, best = FS_UNBOUNDED, size = g->c->size[i];
   uint64_t shared = shared_place(g, i);
   if (shared != FS_UNBOUNDED) {
@@ -123,6 +125,7 @@ static uint64_t find_place(greedy *g, uint32_t i, bool tight) {
 
 /* May it lie at its given address? */
 static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
+  assert(g->c->given[i] == low);
   const fs_parcel *c = g->c;
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
     uint64_t at = g->address[c->other[k]];
@@ -214,6 +217,7 @@ static fs_status run(greedy *g, uint64_t enough) {
 }
 
 fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *address, uint64_t *peak) {
+  assert(p->n > 0 && p->other0 != NULL);
   greedy g = {.c = p, .best = address, .peak = FS_UNBOUNDED};
   g.most_steps = fs_limits_of(p->ctx)->greedy_steps;
   memset(address, 0, p->n * sizeof *address);

@@ -51,11 +51,13 @@ static int by_begin(const void *a, const void *b) {
 }
 
 static bool has_address(const fs_placement *p, uint32_t i) {
+  assert(i < p->n);
   return p->given != NULL && p->given[i] != FS_UNBOUNDED;
 }
 
 /* Does all of the time when both live lie where they may share? */
 static bool pair_holds(const fs_placement *p, uint32_t k) {
+  assert(k < p->n_pairs);
   uint32_t a = p->pair_a[k], b = p->pair_b[k];
   return p->size[a] == p->size[b] && fs_max(p->begin[a], p->begin[b]) >= p->pair_from[k] &&
          fs_min(p->end[a], p->end[b]) <= p->pair_to[k];
@@ -176,6 +178,7 @@ static int by_time(const void *a, const void *b) {
 
 /* Of two that may share only the first to begin counts while both live. */
 static uint64_t counted_from(const placing *l, uint32_t i) {
+  assert(i < l->n);
   uint64_t from = l->begin[i];
   for (uint32_t k = l->pair0[i]; k < l->pair0[i + 1]; k++) {
     uint32_t other = l->pair[k];
@@ -227,6 +230,7 @@ static fs_status bound_all(placing *l) {
 }
 
 fs_status fs_placement_bound(fsched_context *ctx, const fs_placement *p, uint64_t *bound) {
+  assert(p->n == 0 || (p->size != NULL && p->begin[0] <= p->end[0]));
   placing l = {.ctx = ctx, .p = p};
   fs_arena_init(&l.arena, ctx);
   fs_status status = bound_all(&l);
@@ -409,6 +413,8 @@ static fs_status run(placing *l, uint64_t *peak) {
 
 fs_status fs_placement_run(fsched_context *ctx, const fs_placement *p, bool lowest,
                            uint64_t *address, uint64_t *peak, fs_decision *exists, bool *least) {
+  assert(p->n == 0 || (p->size != NULL && p->begin[0] <= p->end[0]));
+  assert(p->n_pairs == 0 || (p->pair_a[0] < p->n && p->pair_b[0] < p->n));
   placing l = {.ctx = ctx,
                .p = p,
                .address = address,

@@ -35,12 +35,14 @@ typedef struct fs_placement {
 /* *exists: is there a placement within the capacity?  If FS_YES, address[] is filled, *peak is the
  * highest address used, and *least says whether it is proven that no placement has a lower one.
  * With `lowest` the search goes on for a lower peak within the capacity until that is proven or the
- * nodes are used up.
+ * nodes are used up.  Requires lifetimes that do not end before they begin, and pairs of
+ * rectangles.
  * Complexity: greedy O(n^2) at worst, n log n for few overlaps.  Errors: FSCHED_SYSTEM. */
 fs_status fs_placement_run(fsched_context *ctx, const fs_placement *p, bool lowest,
                            uint64_t *address, uint64_t *peak, fs_decision *exists,
                            bool *least) FS_MUST_USE;
-/* The largest sum of sizes that live at one time: no placement has a lower peak.  O(n log n). */
+/* The largest sum of sizes that live at one time: no placement has a lower peak.  Requires
+ * lifetimes that do not end before they begin, and pairs of rectangles.  O(n log n). */
 fs_status fs_placement_bound(fsched_context *ctx, const fs_placement *p,
                              uint64_t *bound) FS_MUST_USE;
 

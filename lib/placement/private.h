@@ -23,11 +23,13 @@ typedef struct fs_parcel {
 } fs_parcel;
 
 /* Greedy placements in several orders until one has a peak of at most `enough`; the best is in
- * address[] and *peak (FS_UNBOUNDED: none, because of what is given).  placement/greedy.c */
+ * address[] and *peak (FS_UNBOUNDED: none, because of what is given).  Requires at least one
+ * rectangle.  placement/greedy.c */
 fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *address,
                            uint64_t *peak) FS_MUST_USE;
 
-/* *fits: is there a placement below or at the capacity?  Uses up *nodes.  placement/search.c */
+/* *fits: is there a placement below or at the capacity?  Uses up *nodes.  Requires at least one
+ * rectangle.  placement/search.c */
 fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *nodes,
                            uint64_t *address, fs_decision *fits) FS_MUST_USE;
 

@@ -488,6 +488,7 @@ static fs_status run(search *s, uint64_t *nodes, uint64_t *address, bool *found,
 
 fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *nodes,
                            uint64_t *address, fs_decision *fits) {
+  assert(p->n > 0 && p->other0 != NULL);
   search s = {.c = p, .capacity = capacity, .n = p->n};
   bool found = false, done = false;
   *fits = fs_not_decided();

@@ -31,6 +31,7 @@ void fs_vdense_join(fs_vdense *d, const fs_vclock *c) {
 }
 
 void fs_vclock_release(fs_vclocks *from, fs_vclock *c) {
+  assert(c == NULL || c->refs > 0);
   if (c != NULL && --c->refs == 0) {
     memcpy(c->at, &from->free[c->size_class], sizeof(void *));
     from->free[c->size_class] = c;

@@ -37,7 +37,7 @@ void fs_vdense_join(fs_vdense *d, const fs_vclock *c); /* NULL: nothing */
 /* A clock of all entries of `d` but the one of queue `without`, with one reference. */
 fs_status fs_vclock_make(fs_vclocks *from, const fs_vdense *d, uint32_t without,
                          fs_vclock **out) FS_MUST_USE;
-/* Gives a reference back; NULL does nothing. */
+/* Gives a reference back; NULL does nothing.  Requires a reference, if there is a clock. */
 void fs_vclock_release(fs_vclocks *from, fs_vclock *c);
 
 #endif

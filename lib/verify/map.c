@@ -41,6 +41,7 @@ static fs_status start(fs_arena *arena, fs_vmap *map) {
 }
 
 fs_vmap_cursor fs_vmap_find(const fs_vmap *map, uint64_t key) {
+  assert(map->n_chunks > 0);
   uint32_t lo = 0, hi = map->n_chunks; /* chunk lo starts at or before key, chunk hi after */
   while (hi - lo > 1) {
     uint32_t mid = lo + (hi - lo) / 2;
@@ -64,6 +65,7 @@ fs_vmap_cursor fs_vmap_find(const fs_vmap *map, uint64_t key) {
 }
 
 bool fs_vmap_next(const fs_vmap *map, fs_vmap_cursor *at) {
+  FS_ASSERT_SLOW(at->chunk < map->n_chunks && at->pos < map->chunk[at->chunk].n);
   if (at->pos + 1 < map->chunk[at->chunk].n) {
     at->pos++;
     return true;
@@ -77,6 +79,7 @@ bool fs_vmap_next(const fs_vmap *map, fs_vmap_cursor *at) {
 }
 
 static fs_status split_chunk(fs_arena *arena, fs_vmap *map, uint32_t index) {
+  assert(index < map->n_chunks && map->chunk[index].n > 1);
   FS_TRY(grow_directory(arena, map));
   fs_vmap_chunk right;
   FS_TRY(new_chunk(arena, CHUNK_MAX, &right));
@@ -138,11 +141,13 @@ fs_status fs_vmap_cut(fs_arena *arena, fs_vmap *map, uint64_t key, fs_vmap_curso
 
 /* Drops entries [from, to) of a chunk; the chunk may become empty. */
 static void drop(fs_vmap_chunk *c, uint32_t from, uint32_t to) {
+  assert(from <= to && to <= c->n);
   memmove(c->at + from, c->at + to, (c->n - to) * sizeof *c->at);
   c->n -= to - from;
 }
 
 void fs_vmap_clear_inside(fs_vmap *map, uint64_t lo, uint64_t hi) {
+  assert(lo <= hi);
   if (map->chunk == NULL || hi <= lo + 1) {
     return;
   }

@@ -35,14 +35,16 @@ typedef struct fs_vmap_cursor {
 /* Puts a breakpoint at `key`.  *fresh: it is new and shares the value of the one before it. */
 fs_status fs_vmap_cut(fs_arena *arena, fs_vmap *map, uint64_t key, fs_vmap_cursor *at,
                       bool *fresh) FS_MUST_USE;
-/* The breakpoint whose interval holds `key`; the map must not be untouched. */
+/* The breakpoint whose interval holds `key`.  Requires a map that is not untouched. */
 fs_vmap_cursor fs_vmap_find(const fs_vmap *map, uint64_t key);
-/* The next breakpoint; false at the end. */
+/* The next breakpoint; false at the end.  Requires a breakpoint. */
 bool fs_vmap_next(const fs_vmap *map, fs_vmap_cursor *at);
-/* Removes all breakpoints with lo < key < hi. */
+/* Removes all breakpoints with lo < key < hi.  Requires lo <= hi. */
 void fs_vmap_clear_inside(fs_vmap *map, uint64_t lo, uint64_t hi);
 
+/* Requires a breakpoint. */
 static inline fs_vmap_entry *fs_vmap_at(const fs_vmap *map, fs_vmap_cursor c) {
+  FS_ASSERT_SLOW(c.chunk < map->n_chunks && c.pos < map->chunk[c.chunk].n);
   return &map->chunk[c.chunk].at[c.pos];
 }
 /* Where the interval of the breakpoint ends. */

@@ -90,6 +90,7 @@ static void open_place(fs_voverlap *o, const fs_stream_place *p, uint64_t owner)
 
 bool fs_voverlap_find(fs_voverlap *o, const fs_stream_place *place, uint32_t n, fs_voverlap_may may,
                       void *x, const fs_stream_place **a, const fs_stream_place **b) {
+  assert(n == 0 || (place != NULL && o->sorted != NULL));
   for (uint32_t i = 0; i < n; i++) {
     o->sorted[i] = &place[i];
   }

@@ -31,7 +31,9 @@ typedef bool (*fs_voverlap_may)(void *x, const fs_stream_place *a, const fs_stre
 
 /* The first pair, by the begin of the later one, that overlaps and of which `may` says no; false:
  * there is none.  `may` is not asked about two of one version in a memory, nor of two that are only
- * read there.  Requires: addresses and sizes as fsched_program_open accepts them. */
+ * read there.  Requires (unchecked: the program was opened) addresses and sizes as
+ * fsched_program_open accepts them.  Requires as many places as a command of the stream may
+ * have. */
 bool fs_voverlap_find(fs_voverlap *o, const fs_stream_place *place, uint32_t n, fs_voverlap_may may,
                       void *x, const fs_stream_place **a, const fs_stream_place **b);
 

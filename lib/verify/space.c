@@ -4,6 +4,7 @@
 #include "verify/space.h"
 
 void fs_vpool_init(fs_vpool *p, fsched_context *ctx, fs_arena *arena) {
+  assert(ctx != NULL && arena != NULL);
   *p = (fs_vpool){.ctx = ctx, .arena = arena, .free_node = FS_NONE, .free_cell = FS_NONE};
 }
 
@@ -49,6 +50,7 @@ static fs_status new_cell(fs_vpool *p, uint32_t *out) {
 }
 
 static void free_cell(fs_vpool *p, uint32_t c) {
+  assert(c < p->cell.n);
   fs_vpool_drop(p, &p->cell.at[c].writers);
   fs_vpool_drop(p, &p->cell.at[c].readers);
   p->cell.at[c].stamp = p->free_cell;
@@ -118,6 +120,7 @@ fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *
 
 fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
                           uint32_t *cell) {
+  assert(fs_vmap_at(map, first)->key < hi);
   fs_vmap_cursor at = first;
   uint64_t lo = fs_vmap_at(map, at)->key;
   do {
@@ -137,6 +140,7 @@ fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint6
 }
 
 fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who, uint32_t version) {
+  assert(cell < p->cell.n);
   uint32_t head = p->cell.at[cell].readers;
   FS_TRY(push_access(p, &head, who, version));
   p->cell.at[cell].readers = head;
@@ -144,6 +148,7 @@ fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who, uint32_
 }
 
 fs_status fs_vpool_push_writer(fs_vpool *p, uint32_t cell, uint32_t who, uint32_t version) {
+  assert(cell < p->cell.n);
   uint32_t head = p->cell.at[cell].writers;
   FS_TRY(push_access(p, &head, who, version));
   p->cell.at[cell].writers = head;

@@ -30,21 +30,24 @@ typedef struct fs_vpool {
   uint32_t free_node, free_cell;
 } fs_vpool;
 
+/* Requires a context and an arena. */
 void fs_vpool_init(fs_vpool *p, fsched_context *ctx, fs_arena *arena);
 void fs_vpool_free(fs_vpool *p);
 
 /* Cuts the map at lo and hi, so that [lo, hi) is a run of whole intervals; cells are copied, lists
- * included.  *at is the breakpoint at lo. */
+ * included.  *at is the breakpoint at lo.  Requires lo < hi. */
 fs_status fs_vpool_cut(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi,
                        fs_vmap_cursor *at) FS_MUST_USE;
 /* The cell of an interval, made when there is none. */
 fs_status fs_vpool_cell(fs_vpool *p, fs_vmap *map, fs_vmap_cursor at, uint32_t *cell) FS_MUST_USE;
-/* Makes [first, hi), cut before, one interval with one empty cell. */
+/* Makes [first, hi), cut before, one interval with one empty cell.  Requires a breakpoint of the
+ * map, below `hi`. */
 fs_status fs_vpool_assign(fs_vpool *p, fs_vmap *map, fs_vmap_cursor first, uint64_t hi,
                           uint32_t *cell) FS_MUST_USE;
-/* Prepend to a list. */
+/* Prepend to a list.  Requires a cell. */
 fs_status fs_vpool_push_reader(fs_vpool *p, uint32_t cell, uint32_t who,
                                uint32_t version) FS_MUST_USE;
+/* Requires a cell. */
 fs_status fs_vpool_push_writer(fs_vpool *p, uint32_t cell, uint32_t who,
                                uint32_t version) FS_MUST_USE;
 /* Empties a list. */

@@ -19,6 +19,7 @@ static uint32_t *node_at(const fs_clocks *c, uint32_t node) {
 }
 
 fs_status fs_clocks_init(fsched_context *ctx, fs_clocks *c, uint32_t n_axes) {
+  assert(n_axes < FS_NONE);
   *c = (fs_clocks){.ctx = ctx, .width = 4, .shift = 2, .levels = 1, .n_nodes = 1};
   while (c->width < 64 && c->width < n_axes) {
     c->width *= 2;
@@ -27,6 +28,7 @@ fs_status fs_clocks_init(fsched_context *ctx, fs_clocks *c, uint32_t n_axes) {
   while ((uint64_t)1 << (c->shift * c->levels) < n_axes) {
     c->levels++;
   }
+  assert(c->width == (uint32_t)1 << c->shift);
   return FSCHED_OK;
 }
 
@@ -37,7 +39,10 @@ void fs_clocks_release(fs_clocks *c) {
   fs_vec_free(c->ctx, &c->block);
 }
 
-uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node) { return node_at(c, node)[WORD]; }
+uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node) {
+  assert(node != 0 && node < c->n_nodes);
+  return node_at(c, node)[WORD];
+}
 
 /* With one reference; its words are not set. */
 static fs_status new_node(fs_clocks *c, uint32_t *out) {
@@ -60,6 +65,7 @@ static fs_status new_node(fs_clocks *c, uint32_t *out) {
 }
 
 fs_clock fs_clock_share(fs_clocks *c, fs_clock clock) {
+  FS_ASSERT_SLOW(clock == 0 || (clock < c->n_nodes && node_at(c, clock)[REFS] > 0));
   if (clock != 0) {
     node_at(c, clock)[REFS]++;
   }
@@ -67,6 +73,7 @@ fs_clock fs_clock_share(fs_clocks *c, fs_clock clock) {
 }
 
 static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
+  FS_ASSERT_SLOW(level > 0 || node == 0);
   if (node == 0) {
     return;
   }
@@ -82,7 +89,10 @@ static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
   c->free_node = node;
 }
 
-void fs_clock_drop(fs_clocks *c, fs_clock clock) { drop(c, clock, c->levels); }
+void fs_clock_drop(fs_clocks *c, fs_clock clock) {
+  FS_ASSERT_SLOW(clock < c->n_nodes);
+  drop(c, clock, c->levels);
+}
 
 /* Makes *node one that only the caller refers to, and that exists. */
 static fs_status own(fs_clocks *c, uint32_t *node, uint32_t level) {
@@ -108,6 +118,7 @@ static fs_status own(fs_clocks *c, uint32_t *node, uint32_t level) {
 }
 
 uint32_t fs_clock_get(const fs_clocks *c, fs_clock clock, uint32_t axis) {
+  FS_ASSERT_SLOW(clock < c->n_nodes);
   uint32_t node = clock;
   for (uint32_t level = c->levels; node != 0 && level > 0; level--) {
     node = node_at(c, node)[WORD + ((axis >> (c->shift * (level - 1))) & (c->width - 1))];
@@ -129,6 +140,7 @@ static fs_status raise(fs_clocks *c, uint32_t *node, uint32_t level, uint32_t ax
 }
 
 fs_status fs_clock_raise(fs_clocks *c, fs_clock *clock, uint32_t axis, uint32_t epoch) {
+  FS_ASSERT_SLOW(epoch > 0 && *clock < c->n_nodes);
   return raise(c, clock, c->levels, axis, epoch);
 }
 
@@ -151,6 +163,7 @@ static bool covers(const fs_clocks *c, uint32_t a, uint32_t b, uint32_t level) {
 }
 
 static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
+  FS_ASSERT_SLOW(*node != 0 && other != 0);
   const uint32_t *y = node_at(c, other);
   uint32_t *x = node_at(c, *node);
   uint32_t less = 0;
@@ -177,6 +190,7 @@ static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
 
 /* *node is held by the caller alone, or it is shared and so is all below. */
 static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t level) {
+  FS_ASSERT_SLOW(level > 0 && other != 0);
   if (*node == 0) {
     *node = fs_clock_share(c, other);
     return FSCHED_OK;
@@ -200,6 +214,7 @@ static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t le
 }
 
 fs_status fs_clock_merge(fs_clocks *c, fs_clock *clock, fs_clock other) {
+  FS_ASSERT_SLOW(*clock < c->n_nodes && other < c->n_nodes);
   return other == 0 ? FSCHED_OK : merge(c, clock, other, c->levels);
 }
 
@@ -236,6 +251,7 @@ static fs_status each(walk *w, uint32_t node, uint32_t level, uint32_t axis) {
 
 fs_status fs_clock_each(const fs_clocks *c, fs_clock clock, const uint32_t *floor, fs_clock_fn fn,
                         void *user, bool *left_out) {
+  assert(floor != NULL && fn != NULL && clock < c->n_nodes);
   walk w = {c, floor, fn, user, false};
   fs_status status = clock == 0 ? FSCHED_OK : each(&w, clock, c->levels, 0);
   *left_out = w.left_out;

@@ -28,6 +28,7 @@ static fs_status list_parts(fs_parts *t, fs_arena *arena) {
 
 fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_sync *sync,
                         uint32_t n_queues, fs_clocks *clocks) {
+  assert(sync->barrier_update0 != NULL && sync->queue_command0 != NULL);
   *t = (fs_parts){.ctx = ctx, .sync = sync, .clocks = clocks};
   FS_TRY(fs_new_zero(arena, &t->known, n_queues));
   t->n_queues = n_queues;
@@ -51,7 +52,10 @@ void fs_parts_release(fs_parts *t) {
   }
 }
 
-void fs_parts_forget(fs_parts *t, uint32_t barrier) { fs_vec_free(t->ctx, &t->brought[barrier]); }
+void fs_parts_forget(fs_parts *t, uint32_t barrier) {
+  assert(barrier < t->sync->n_barriers);
+  fs_vec_free(t->ctx, &t->brought[barrier]);
+}
 
 /* --- lists without repeats --- */
 
@@ -63,6 +67,7 @@ static void mark_all(fs_parts *t, const fs_part_list *list) {
 }
 
 static fs_status add(fs_parts *t, fs_part_list *list, uint32_t barrier) {
+  assert(barrier < t->sync->n_barriers);
   if (t->mark[barrier] == t->stamp) {
     return FSCHED_OK;
   }
@@ -80,6 +85,7 @@ static fs_status add_all(fs_parts *t, fs_part_list *list, const fs_part_list *fr
 /* --- learning --- */
 
 static bool is_over(const fs_parts *t, fs_clock clock, uint32_t command) {
+  assert(command < t->sync->n_commands);
   uint32_t q = t->queue[command];
   return fs_clock_get(t->clocks, clock, q) > command - t->sync->queue_command0[q];
 }
@@ -124,6 +130,7 @@ static void drop_settled(const fs_parts *t, fs_part_list *known, fs_clock clock)
 }
 
 fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) {
+  assert(command < t->sync->n_commands);
   const fs_sync *y = t->sync;
   fs_part_list *known = &t->known[t->queue[command]];
   size_t before = known->n;
@@ -145,6 +152,7 @@ fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) {
 }
 
 fs_status fs_parts_hand_on(fs_parts *t, uint32_t command) {
+  assert(command < t->sync->n_commands);
   const fs_sync *y = t->sync;
   const fs_part_list *known = &t->known[t->queue[command]];
   for (uint32_t i = y->barrier_update0[command]; i < y->barrier_update0[command + 1]; i++) {

@@ -29,20 +29,23 @@ typedef struct fs_parts {
   uint32_t *mark, stamp;  /* per barrier */
 } fs_parts;
 
-/* Release it after a failure too. */
+/* Release it after a failure too.  Requires commands that are numbered, and their barriers. */
 fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_sync *sync,
                         uint32_t n_queues, fs_clocks *clocks) FS_MUST_USE;
 void fs_parts_release(fs_parts *t);
 
+/* Requires a command. */
 static inline bool fs_parts_split(const fs_sync *y, uint32_t command) {
+  assert(command < y->n_commands);
   return y->barrier_update0[command + 1] - y->barrier_update0[command] > 1;
 }
 /* The command waits for its barriers, whose clocks are in *clock by now: raises it by the split
- * commands that are known to be over. */
+ * commands that are known to be over.  Requires a command. */
 fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) FS_MUST_USE;
-/* The command, which has learned, hands on what its queue knows to the barriers that it updates. */
+/* The command, which has learned, hands on what its queue knows to the barriers that it updates.
+ * Requires a command. */
 fs_status fs_parts_hand_on(fs_parts *t, uint32_t command) FS_MUST_USE;
-/* Nobody waits for the barrier any more. */
+/* Nobody waits for the barrier any more.  Requires a barrier. */
 void fs_parts_forget(fs_parts *t, uint32_t barrier);
 
 #endif

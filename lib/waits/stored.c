@@ -8,6 +8,7 @@
 enum { ENTRIES_FIRST = 64 };
 
 fs_status fs_storer_init(fs_storer *t, fs_arena *arena) {
+  assert(t->s != NULL && t->sync != NULL && t->capacity > 0);
   FS_TRY(fs_new_none(arena, &t->replaced, t->s->n_queues));
   return fs_new_zero(arena, &t->least, t->s->n_queues);
 }
@@ -19,6 +20,7 @@ void fs_storer_release(fs_storer *t) {
 
 /* The key of rank `rank` (from 0) in descending order.  Expected O(n). */
 static uint64_t select_key(uint64_t *keys, size_t n, size_t rank) {
+  FS_ASSERT_SLOW(rank < n);
   size_t low = 0;
   size_t high = n - 1;
   while (low < high) {
@@ -60,6 +62,7 @@ static fs_status evict(fs_storer *t, size_t room) {
     return FSCHED_OK;
   }
   t->tainted = true;
+  assert(n > room);
   if (room == 0) {
     t->entry.n = 0;
     t->floor = UINT32_MAX;
@@ -83,6 +86,7 @@ static fs_status evict(fs_storer *t, size_t room) {
 }
 
 static fs_status collect(void *user, fs_clock_entry e) {
+  FS_ASSERT_SLOW(e.epoch > 0);
   fs_storer *t = user;
   if (e.axis == t->own_queue) {
     return FSCHED_OK;
@@ -98,6 +102,7 @@ static fs_status collect(void *user, fs_clock_entry e) {
 
 /* Is `e` the entry of a gang's first member, and are the other members known just as far? */
 static bool stands_for_gang(const fs_storer *t, fs_clock clock, fs_wait e, uint32_t *item) {
+  FS_ASSERT_SLOW(e.epoch > 0);
   const fs_sync *y = t->sync;
   *item = y->command_item[y->queue_command0[e.axis] + e.epoch - 1];
   uint32_t n;
@@ -145,6 +150,8 @@ static fs_status name_collectives(fs_storer *t, fs_clock clock) {
 }
 
 fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_clock clock) {
+  assert(queue < t->s->n_queues && command >= t->sync->queue_command0[queue]);
+  assert(command < t->sync->queue_command0[queue + 1]);
   t->entry.n = 0;
   t->command = command;
   t->own_queue = queue;

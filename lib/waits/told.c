@@ -9,6 +9,7 @@
 #include "waits/told.h"
 
 fs_status fs_told_init(fs_told *t, fs_arena *arena, fs_storer *storer, fs_clocks *clocks) {
+  assert(storer->replaced != NULL && clocks->levels > 0);
   uint32_t n = storer->s->n_queues;
   *t = (fs_told){.storer = storer, .clocks = clocks, .room = (uint32_t)fs_min(storer->capacity, n)};
   FS_TRY(fs_new_zero(arena, &t->issued, n));
@@ -37,6 +38,7 @@ static uint32_t place_of(const fs_told *t, uint32_t axis) {
 }
 
 static uint32_t place_of_least(const fs_told *t) {
+  assert(t->n_most > 0);
   uint32_t least = 0;
   for (uint32_t i = 1; i < t->n_most; i++) {
     least = fs_entry_key(t->most[i]) < fs_entry_key(t->most[least]) ? i : least;
@@ -45,6 +47,7 @@ static uint32_t place_of_least(const fs_told *t) {
 }
 
 static void put_among_most(fs_told *t, fs_wait e) {
+  assert(t->room > 0);
   uint32_t at = place_of(t, e.axis);
   if (at < t->n_most && t->most[at].axis == e.axis) {
     t->most[at] = e;
@@ -67,6 +70,7 @@ static void put_among_most(fs_told *t, fs_wait e) {
 /* --- stops --- */
 
 static fs_status tell(fs_told *t, uint32_t queue, uint32_t epoch) {
+  assert(queue < t->storer->s->n_queues);
   if (epoch <= t->epoch[queue]) {
     return FSCHED_OK;
   }
@@ -126,6 +130,7 @@ static fs_status store_with_gangs(fs_told *t, uint32_t command, fs_wait own) {
 }
 
 fs_status fs_told_issue(fs_told *t, uint32_t command, uint32_t queue) {
+  assert(command == t->storer->sync->queue_command0[queue] + t->issued[queue]);
   const fs_sync *y = t->storer->sync;
   for (; t->next < y->n_stops && y->stop[t->next].at <= y->issue[command]; t->next++) {
     FS_TRY(pass_stop(t, y->stop[t->next]));

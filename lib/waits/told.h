@@ -24,13 +24,15 @@ typedef struct fs_told {
   uint32_t n_most, room;
 } fs_told;
 
-/* Uses a storer and clocks that are ready; arrays in `arena`.  Errors: FSCHED_SYSTEM. */
+/* Uses a storer and clocks that are ready; arrays in `arena`.  Requires a storer and clocks that
+ * are ready, and stops with an order of issue.  Errors: FSCHED_SYSTEM. */
 fs_status fs_told_init(fs_told *t, fs_arena *arena, fs_storer *storer,
                        fs_clocks *clocks) FS_MUST_USE;
 
 /* The next command in the order of issue, with the stops before it: its frontier is then the
- * storer's.  Complexity: O(entries of the frontier + commands since the latest full stop) and for
- * each of these what putting it among the `most` takes, or with gangs O(queues). */
+ * storer's.  Requires the command that comes next on the queue and in the order of issue.
+ * Complexity: O(entries of the frontier + commands since the latest full stop) and for each of
+ * these what putting it among the `most` takes, or with gangs O(queues). */
 fs_status fs_told_issue(fs_told *t, uint32_t command, uint32_t queue) FS_MUST_USE;
 
 #endif

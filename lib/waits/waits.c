@@ -60,6 +60,7 @@ typedef struct pass {
 } pass;
 
 static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) {
+  FS_ASSERT_SLOW(position < p->s->n_items);
   return fs_item_queues(p->s, p->s->order[position], n);
 }
 
@@ -116,6 +117,8 @@ static fs_status number_commands(pass *p) {
 }
 
 static uint32_t command_epoch(const pass *p, uint32_t command, uint32_t queue) {
+  FS_ASSERT_SLOW(command >= p->y->queue_command0[queue] &&
+                 command < p->y->queue_command0[queue + 1]);
   return command - p->y->queue_command0[queue] + 1;
 }
 
@@ -127,6 +130,7 @@ typedef struct gatherer {
 } gatherer;
 
 static fs_status gather(pass *p, gatherer *t, uint32_t item) {
+  FS_ASSERT_SLOW(item < p->s->n_items);
   const fsched_graph *g = p->s->graph;
   const uint32_t *position = p->y->position;
   t->found.n = 0;
@@ -179,6 +183,7 @@ static fs_status collect_predecessors(pass *p) {
 
 /* Is the item at a position, all members of it, known to be complete? */
 static bool known(const pass *p, fs_clock clock, uint32_t position) {
+  FS_ASSERT_SLOW(position < p->s->n_items);
   fs_wait done = p->complete[position];
   if (done.axis < p->s->n_queues) {
     return fs_clock_get(&p->clocks, clock, done.axis) >= done.epoch;
@@ -216,6 +221,7 @@ static bool alone_on(const pass *p, uint32_t position, uint32_t q) {
 /* The waits of the item's command on queue q; *clock becomes what is known before it starts. */
 static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t command,
                             fs_clock *clock) {
+  FS_ASSERT_SLOW(q < p->s->n_queues && command < p->y->n_commands);
   fs_sync *y = p->y;
   size_t first = p->wait.n;
   for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
@@ -316,6 +322,7 @@ static fs_status walk(pass *p) {
   for (uint32_t i = 0; i < p->s->n_items; i++) {
     FS_TRY(issue(p, i));
   }
+  assert(p->y->waits_edges == p->y->waits_same_queue + p->y->waits_dominated + p->y->waits_emitted);
   return FSCHED_OK;
 }
 
@@ -340,6 +347,7 @@ static fs_status file_lists(pass *p, const fs_wait *list, const uint32_t *at, co
     fill += n[c];
   }
   (*out0)[y->n_commands] = fill;
+  assert(fill == total);
   return FSCHED_OK;
 }
 
@@ -355,6 +363,7 @@ static fs_scope scope_between(const fs_schedule *s, uint32_t a, uint32_t b) {
 }
 
 static void mark(pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
+  FS_ASSERT_SLOW(command < p->y->n_commands);
   fs_sync *y = p->y;
   fs_scope scope = scope_between(p->s, queue, waiter);
   y->n_signals += !y->signal[command];
@@ -416,6 +425,7 @@ static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
   const fs_sync *y = p->y;
   for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
     uint32_t barrier = y->barrier_wait[i];
+    assert(p->waits_left[barrier] > 0);
     FS_TRY(fs_clock_merge(&p->clocks, clock, p->barrier_clock[barrier]));
     if (--p->waits_left[barrier] == 0) {
       fs_clock_drop(&p->clocks, p->barrier_clock[barrier]);
@@ -533,9 +543,11 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
 }
 
 fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
+  assert(sync->position != NULL || s->n_items == 0);
   return run_with(ctx, s, sync, run);
 }
 
 fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
+  assert(sync->queue_command0 != NULL && sync->kind != FS_SYNC_TIMELINE);
   return run_with(ctx, s, sync, run_frontiers);
 }

@@ -32,7 +32,7 @@
 
 #include "model/sync.h"
 
-/* Requires fs_ctrledge_run.  Fills the rest of `sync`.
+/* Requires fs_ctrledge_run, which makes the positions.  Fills the rest of `sync`.
  * Complexity: O((commands + edges) * axes known).  Errors: FSCHED_SYSTEM. */
 fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) FS_MUST_USE;
 

@@ -23,12 +23,13 @@ void fs_text_visible(fs_text *t, const char *s) {
 }
 
 void fs_columns_init(fs_columns *c, fsched_context *ctx, uint32_t n) {
-  assert(n <= FS_COLUMNS_MOST);
+  assert(n > 0 && n <= FS_COLUMNS_MOST);
   *c = (fs_columns){.n = n};
   fs_text_init(&c->text, ctx);
 }
 
 void fs_columns_cell(fs_columns *c, fs_side side) {
+  assert(c->n > 0);
   fsched_context *ctx = c->text.ctx;
   if (fs_vec_push(ctx, &c->end, c->text.n) != FSCHED_OK ||
       fs_vec_push(ctx, &c->side, (uint8_t)side) != FSCHED_OK) {
@@ -64,6 +65,7 @@ static void write_row(const fs_columns *c, size_t first, const size_t *widths, f
     size_t begin = first + k == 0 ? 0 : c->end.at[first + k - 1];
     size_t n = c->end.at[first + k] - begin;
     size_t pad = widths[k] - width(text_at(c, begin), n);
+    assert(widths[k] >= width(text_at(c, begin), n));
     bool right = c->side.at[first + k] == FS_RIGHT;
     if (n != 0) {
       spaces(out, pending + (right ? pad : 0));
@@ -76,6 +78,7 @@ static void write_row(const fs_columns *c, size_t first, const size_t *widths, f
 }
 
 fs_status fs_columns_finish(fs_columns *c, const char *indent, fs_text *out) {
+  assert(c->n > 0 && out != &c->text);
   fsched_context *ctx = c->text.ctx;
   bool failed = c->text.failed;
   size_t widths[FS_COLUMNS_MOST] = {0};

@@ -22,11 +22,13 @@ typedef struct fs_columns {
 /* Adds a name as a terminal may get it: control characters as \x1b or \u009b.  O(length). */
 void fs_text_visible(fs_text *t, const char *s);
 
+/* Requires n columns, 1 to FS_COLUMNS_MOST. */
 void fs_columns_init(fs_columns *c, fsched_context *ctx, uint32_t n);
-/* Ends the cell that was written to c->text. */
+/* Ends the cell that was written to c->text.  Requires the table that fs_columns_init began, not
+ * finished yet. */
 void fs_columns_cell(fs_columns *c, fs_side side);
-/* Writes complete rows, each after `indent`, two spaces between columns, none at the end.
- * O(text).  Errors: FSCHED_SYSTEM. */
+/* Writes complete rows, each after `indent`, two spaces between columns, none at the end. Requires
+ * complete rows.  O(text).  Errors: FSCHED_SYSTEM. */
 fs_status fs_columns_finish(fs_columns *c, const char *indent, fs_text *out) FS_MUST_USE;
 
 #endif

@@ -58,6 +58,7 @@ static fs_pos cursor_pos(const cursor *c, uint32_t file) {
 
 /* Bytes from the cursor to `index`, or to the end of the line if that is earlier; moves on. */
 static uint32_t cursor_span(cursor *c, size_t index) {
+  FS_ASSERT_SLOW(index >= c->index || c->at == c->length);
   size_t start = c->at;
   uint32_t line = c->line;
   const char *newline = NULL;
@@ -70,6 +71,7 @@ static uint32_t cursor_span(cursor *c, size_t index) {
 }
 
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node) {
+  FS_ASSERT_SLOW(node < doc->n_nodes);
   const fs_node *n = &doc->node[node];
   uint32_t file = node >= doc->overlay ? doc->overlay_file : doc->file;
   return (fs_pos){file, n->line, n->column, n->length == 0 ? 1 : n->length};
@@ -114,6 +116,7 @@ static fs_status syntax_error(parser *p) {
 
 /* Links a new node as the next child of the open collection. */
 static fs_status add_node(parser *p, fs_node n) {
+  FS_ASSERT_SLOW(p->depth <= FS_NODE_DEPTH);
   if (p->node.n >= FS_NONE - 1) {
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_DEPTH, FS_NOWHERE, NULL,
                    "the file has too many nodes");
@@ -222,9 +225,11 @@ static fs_status check_many_keys(parser *p) {
 }
 
 static fs_status check_keys(parser *p, uint32_t mapping) {
+  FS_ASSERT_SLOW(p->node.at[mapping].kind == FS_NODE_MAPPING);
   enum { FEW = 24 };
   p->keys.n = 0;
   for (uint32_t key = p->node.at[mapping].child; key != FS_NONE;) {
+    FS_ASSERT_SLOW(key < p->node.n && p->node.at[key].next != FS_NONE);
     FS_TRY(fs_vec_push(p->ctx, &p->keys, key));
     key = p->node.at[p->node.at[key].next].next;
   }
@@ -301,9 +306,11 @@ static fs_status take_event(parser *p, const yaml_event_t *e) {
     case YAML_MAPPING_START_EVENT:
       return open_collection(p, FS_NODE_MAPPING, e);
     case YAML_MAPPING_END_EVENT:
+      assert(p->depth > 0);
       p->depth--;
       return check_keys(p, p->stack[p->depth].node);
     case YAML_SEQUENCE_END_EVENT:
+      assert(p->depth > 0);
       p->depth--;
       return FSCHED_OK;
     default:
@@ -331,6 +338,7 @@ static fs_status parse_events(parser *p) {
 
 /* Only whole trees are handed out; one with faults that were survived, too. */
 static fs_status copy_nodes(parser *p) {
+  assert(p->node.n > 0 && p->depth == 0);
   fs_doc *doc = p->doc;
   FS_TRY(fs_new(p->arena, &doc->node, p->node.n));
   memcpy(doc->node, p->node.at, p->node.n * sizeof *doc->node);
@@ -340,6 +348,7 @@ static fs_status copy_nodes(parser *p) {
 
 fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
                        size_t length, fs_doc *out) {
+  assert(name != NULL && (text != NULL || length == 0));
   *out = (fs_doc){.overlay = FS_NONE, .overlay_file = FS_NONE};
   if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
     text += 3;
@@ -364,6 +373,7 @@ fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, c
 }
 
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key) {
+  FS_ASSERT_SLOW(mapping < doc->n_nodes);
   if (doc->node[mapping].kind != FS_NODE_MAPPING) {
     return FS_NONE;
   }
@@ -397,11 +407,13 @@ static bool parse_u64(const char *s, uint64_t *value) {
 }
 
 bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value) {
+  FS_ASSERT_SLOW(node < doc->n_nodes);
   const fs_node *n = &doc->node[node];
   return n->kind == FS_NODE_SCALAR && !n->quoted && parse_u64(n->text, value);
 }
 
 bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value) {
+  FS_ASSERT_SLOW(node < doc->n_nodes);
   const fs_node *n = &doc->node[node];
   if (n->kind != FS_NODE_SCALAR || n->quoted) {
     return false;
@@ -441,6 +453,7 @@ static fs_status push_overlay(fs_arena *arena, fs_doc *doc, fs_node n, fs_pos po
 static fs_status link_pair(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                            uint32_t value, fs_pos pos) {
   assert(doc->node[mapping].kind == FS_NODE_MAPPING);
+  assert(value < doc->n_nodes);
   uint32_t last = FS_NONE;
   for (uint32_t k = doc->node[mapping].child; k != FS_NONE;) {
     uint32_t old = doc->node[k].next;
@@ -463,6 +476,7 @@ static fs_status link_pair(fs_arena *arena, fs_doc *doc, uint32_t mapping, const
 
 fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                      const char *text, fs_pos pos) {
+  assert(mapping < doc->n_nodes && doc->node[mapping].kind == FS_NODE_MAPPING);
   uint32_t value;
   fs_node n = {.text = text, .text_length = (uint32_t)strlen(text), .kind = FS_NODE_SCALAR};
   FS_TRY(push_overlay(arena, doc, n, pos, &value));
@@ -471,6 +485,7 @@ fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char 
 
 fs_status fs_doc_set_mapping(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                              fs_pos pos, uint32_t *value) {
+  assert(mapping < doc->n_nodes && doc->node[mapping].kind == FS_NODE_MAPPING);
   *value = fs_node_get(doc, mapping, key);
   if (*value != FS_NONE && doc->node[*value].kind == FS_NODE_MAPPING) {
     return FSCHED_OK;

@@ -34,23 +34,27 @@ typedef struct fs_doc {
   uint32_t overlay, overlay_file;
 } fs_doc;
 
-/* Registers the text as a file of the context and parses it.  Errors are reported.  After faults
- * that do not end the parsing (FSCHED_BAD_INPUT) the whole tree is there all the same, so that a
- * reader can look for more; else n_nodes is 0. */
+/* Registers the text as a file of the context and parses it.  Requires a name, and a text unless it
+ * has no bytes.  Errors are reported.  After faults that do not end the parsing (FSCHED_BAD_INPUT)
+ * the whole tree is there all the same, so that a reader can look for more; else n_nodes is 0. */
 fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
                        size_t length, fs_doc *out) FS_MUST_USE;
+/* Requires a node of the tree. */
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
-/* The value of a mapping's key, or FS_NONE. */
+/* The value of a mapping's key, or FS_NONE.  Requires a node of the tree. */
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key);
 /* Decimal unsigned integer, no sign, no leading zeros beyond "0"; false if it is not or overflows.
- */
+ * Requires a node of the tree. */
 bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value);
+/* Requires a node of the tree. */
 bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value);
 /* Sets a mapping's key to a scalar that stands at `pos`; replaces the value that is there or adds
- * the pair.  O(nodes).  `key` and `text` are not copied. */
+ * the pair.  Requires a mapping, and places in one file for all that are set.  O(nodes).  `key` and
+ * `text` are not copied. */
 fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                      const char *text, fs_pos pos) FS_MUST_USE;
-/* The same with an empty mapping as the value, if there is none; *value is the mapping. */
+/* The same with an empty mapping as the value, if there is none; *value is the mapping.  Requires a
+ * mapping, and places in one file for all that are set. */
 fs_status fs_doc_set_mapping(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                              fs_pos pos, uint32_t *value) FS_MUST_USE;
 

@@ -50,6 +50,7 @@ const char *fs_npy_header_size(const void *bytes, size_t n, uint64_t *size) {
 
 static bool refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool refuse(char *why, const char *format, ...) {
+  assert(why != NULL && format != NULL);
   va_list args;
   va_start(args, format);
   (void)vsnprintf(why, FS_NPY_WHY, format, args);
@@ -131,6 +132,7 @@ static bool take_shape(cursor *c, fs_npy_type *type) {
   }
   bool comma = true;
   while (!take(c, ')')) {
+    assert(type->n_dimensions <= FS_NPY_DIMENSIONS);
     if (!comma) {
       return expected(c, "comma");
     }
@@ -171,6 +173,7 @@ static bool ends_well(char kind, const char *rest, size_t n) {
 }
 
 bool fs_npy_dtype(const char *dtype, size_t n, fs_npy_type *type, char *why) {
+  assert(why != NULL);
   enum { MOST_SIZE = 1 << 24 };
   char order = n > 0 ? dtype[0] : '\0', kind = n > 1 ? dtype[1] : '\0';
   uint64_t size = 0;
@@ -268,6 +271,7 @@ static bool take_dictionary(cursor *c, fs_npy_type *type) {
 }
 
 bool fs_npy_bytes(const fs_npy_type *type, uint64_t *size) {
+  assert(type->n_dimensions <= FS_NPY_DIMENSIONS);
   uint64_t total = type->item_size;
   for (uint32_t d = 0; d < type->n_dimensions; d++) {
     if (type->shape[d] == 0) {
@@ -286,6 +290,7 @@ bool fs_npy_bytes(const fs_npy_type *type, uint64_t *size) {
 }
 
 bool fs_npy_parse(const void *bytes, size_t n, fs_npy *out, char *why) {
+  assert(why != NULL);
   *out = (fs_npy){0};
   const char *wrong = fs_npy_header_size(bytes, n, &out->header_size);
   if (wrong != NULL) {
@@ -306,6 +311,7 @@ bool fs_npy_parse(const void *bytes, size_t n, fs_npy *out, char *why) {
 /* ---- writing */
 
 void fs_npy_shape_text(const fs_npy_type *type, char *text, size_t size) {
+  assert(type->n_dimensions <= FS_NPY_DIMENSIONS && size > 0);
   size_t used = (size_t)snprintf(text, size, "(");
   for (uint32_t d = 0; d < type->n_dimensions && used < size; d++) {
     used += (size_t)snprintf(text + used, size - used, "%s%llu", d == 0 ? "" : ", ",
@@ -317,6 +323,7 @@ void fs_npy_shape_text(const fs_npy_type *type, char *text, size_t size) {
 }
 
 size_t fs_npy_header(const fs_npy_type *type, char out[FS_NPY_WRITTEN]) {
+  assert(type->n_dimensions <= FS_NPY_DIMENSIONS);
   enum { ALIGN = 64, MOST_DIGITS = 20, AROUND = 80 };
   _Static_assert(
       FS_NPY_DIMENSIONS * (MOST_DIGITS + 2) + FS_NPY_TYPE + AROUND + ALIGN <= FS_NPY_WRITTEN,

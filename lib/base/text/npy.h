@@ -34,15 +34,19 @@ bool fs_npy_is(const void *bytes, size_t n);
 const char *fs_npy_header_size(const void *bytes, size_t n, uint64_t *size);
 /* Parses a header of `n` bytes.  False: `why` (FS_NPY_WHY bytes) says what is wrong. */
 enum { FS_NPY_WHY = 160 };
+/* Requires room for a reason. */
 bool fs_npy_parse(const void *bytes, size_t n, fs_npy *out, char *why) FS_MUST_USE;
-/* The dtype alone; item_size is set.  False as above. */
+/* The dtype alone; item_size is set.  False as above.  Requires room for a reason. */
 bool fs_npy_dtype(const char *dtype, size_t n, fs_npy_type *type, char *why) FS_MUST_USE;
-/* The bytes of all items; false when they are more than 2^62. */
+/* The bytes of all items; false when they are more than 2^62.  Requires at most FS_NPY_DIMENSIONS
+ * dimensions. */
 bool fs_npy_bytes(const fs_npy_type *type, uint64_t *size) FS_MUST_USE;
-/* "(3, 4)", "(5,)", "()"; cut where `size` ends. */
+/* "(3, 4)", "(5,)", "()"; cut where `size` ends.  Requires at most FS_NPY_DIMENSIONS dimensions,
+ * and size > 0. */
 void fs_npy_shape_text(const fs_npy_type *type, char *text, size_t size);
 /* Writes a header of format 1.0 and returns its size, a multiple of 64. */
 enum { FS_NPY_WRITTEN = 2048 };
+/* Requires at most FS_NPY_DIMENSIONS dimensions. */
 size_t fs_npy_header(const fs_npy_type *type, char out[FS_NPY_WRITTEN]);
 
 #endif

@@ -94,14 +94,17 @@ void fs_builder_locate(fsched_builder *b, fs_pos pos) {
 }
 
 void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos) {
+  assert(part < FS_PARTS);
   b->part[part] = pos;
 }
 
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue) {
+  assert(queue < b->queue.n);
   return b->queue.at[queue].class_id;
 }
 
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) {
+  assert(kind < FS_KIND_SYNC);
   const fs_names *table[] = {
       [FS_KIND_QUEUE] = &b->queues,    [FS_KIND_CLASS] = &b->classes,
       [FS_KIND_MEMORY] = &b->memories, [FS_KIND_RESOURCE] = &b->resources,
@@ -113,13 +116,18 @@ const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) 
 void fs_builder_incomplete(fsched_builder *b) { b->bad = b->incomplete = true; }
 
 void fs_builder_lose(fsched_builder *b, fs_builder_kind kind) {
+  assert(kind < FS_KINDS);
   b->lost[kind] = true;
   fs_builder_incomplete(b);
 }
 
-bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind) { return b->lost[kind]; }
+bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind) {
+  assert(kind < FS_KINDS);
+  return b->lost[kind];
+}
 
 fs_status fs_builder_add_file(fsched_builder *b, const char *path) {
+  assert(path != NULL);
   const char *copy = fs_arena_strndup(&b->arena, path, strlen(path));
   return copy == NULL ? FSCHED_SYSTEM : fs_vec_push(b->ctx, &b->file, copy);
 }
@@ -157,6 +165,7 @@ void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, con
 }
 
 fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) {
+  FS_ASSERT_SLOW(pos.file == FS_NONE || id >= places->n);
   if (pos.file == FS_NONE) {
     return FSCHED_OK; /* read as FS_NOWHERE, unless a later one fills the gap below */
   }
@@ -167,6 +176,7 @@ fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_p
 }
 
 fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) {
+  FS_ASSERT_SLOW(word != NULL);
   return fs_names_intern(&b->words, word, strlen(word), id, NULL);
 }
 
@@ -186,6 +196,7 @@ fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char 
 }
 
 fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value, int last) {
+  FS_ASSERT_SLOW(last >= 0);
   if (value >= 0 && value <= last) {
     return FSCHED_OK;
   }
@@ -194,6 +205,7 @@ fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value, 
 }
 
 fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size, size_t least) {
+  FS_ASSERT_SLOW(least > 0);
   if (size >= least) {
     return FSCHED_OK;
   }
@@ -203,6 +215,7 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
 }
 
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) {
+  assert(name != NULL && kind != NULL);
   return fs_builder_fail(b, FS_DIAG_REPEATED_NAME, b->pos, NULL, "there is already %s %s '%s'",
                          strcmp(kind, "op") == 0 ? "an" : "a", kind, name);
 }

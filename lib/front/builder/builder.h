@@ -19,6 +19,7 @@ typedef enum fs_builder_part {
   FS_PART_COUNTING,
   FS_PARTS
 } fs_builder_part;
+/* Requires a part of the list. */
 void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos);
 /* Something could not be handed to the builder (and was reported): finish shall fail, and not
  * report what may only follow from that. */
@@ -29,7 +30,7 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *des
                                 uint32_t *id) FS_MUST_USE;
 fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *desc, uint32_t memory,
                                 uint32_t *id) FS_MUST_USE;
-/* A file that was read, for fsched_graph_file. */
+/* A file that was read, for fsched_graph_file.  Requires a path. */
 fs_status fs_builder_add_file(fsched_builder *b, const char *path) FS_MUST_USE;
 /* Errors that stand in this file are the caller's options: finish answers FSCHED_USAGE. */
 void fs_builder_options_file(fsched_builder *b, uint32_t file);
@@ -45,11 +46,14 @@ typedef enum fs_builder_kind {
   FS_KINDS
 } fs_builder_kind;
 /* Some of what the user described of this kind is lost by an error that was reported: what seems
- * not to exist may be among it, so references by name that fail are not reported. */
+ * not to exist may be among it, so references by name that fail are not reported.  Requires a kind
+ * of the list. */
 void fs_builder_lose(fsched_builder *b, fs_builder_kind kind);
+/* Requires a kind of the list. */
 bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
+/* Requires a kind that has names. */
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
-/* The id of a queue's class. */
+/* The id of a queue's class.  Requires a queue. */
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
 /* Reports a diagnostic of the input; remembers that finish must fail; FSCHED_BAD_INPUT. */
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,

@@ -15,6 +15,7 @@ typedef struct fitter {
 
 /* The parts of the sum, for the message. */
 static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
+  assert(op < f->g->n_ops && memory < f->g->target.n_memories);
   enum { SHOWN = 12 };
   const fsched_graph *g = f->g;
   uint64_t align = g->target.memory[memory].align;
@@ -64,6 +65,7 @@ static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
 
 /* Distinct versions count: `in` beside `out` of one buffer holds two places. */
 static void fit_op(fitter *f, uint32_t op, bool report) {
+  assert(op < f->g->n_ops);
   fs_needs_find(&f->needs, op);
   for (uint32_t i = 0; i < f->needs.n; i++) {
     uint32_t memory = f->needs.memory[i];
@@ -125,6 +127,7 @@ static void fit_all(fitter *f) {
 }
 
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) {
+  assert(g->op_inplace0 != NULL);
   FS_SCRATCH(scratch, b->ctx);
   fitter f = {.b = b, .g = g};
   FS_TRY(fs_needs_init(&f.needs, g, &scratch));

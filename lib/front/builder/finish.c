@@ -93,6 +93,7 @@ static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char
 }
 
 static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
+  assert(memory < b->memory.n);
   fs_memory_draft *m = &b->memory.at[memory];
   if (m->backing_word == FS_NONE) {
     return FSCHED_OK;
@@ -341,6 +342,7 @@ static void check_sync(fsched_builder *b) {
 }
 
 fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
+  assert(g->n_edges == 0);
   FS_TRY(copy_target(b, g));
   FS_TRY(keep_places(b, g));
   check_sync(b);

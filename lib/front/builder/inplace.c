@@ -32,6 +32,7 @@ typedef struct pairs {
 
 /* Of the op alone: args of others are left where they are. */
 static void index_args(pairs *p, uint32_t op) {
+  FS_ASSERT_SLOW(op < p->g->n_ops);
   const fsched_graph *g = p->g;
   for (uint32_t arg = g->op_arg0[op + 1]; p->indexed != op && arg-- > g->op_arg0[op];) {
     if (fs_tag_begins(g->arg_tag[arg])) {
@@ -50,6 +51,7 @@ static uint32_t find_arg(const fsched_graph *g, uint32_t op, const uint32_t *fir
 }
 
 static bool is_pred(const fsched_graph *g, uint32_t op, uint32_t before) {
+  FS_ASSERT_SLOW(op < g->n_ops && before < g->n_ops);
   uint32_t low = g->pred0[op];
   uint32_t high = g->pred0[op + 1];
   while (low < high) {
@@ -77,6 +79,7 @@ static fs_status prepare_search(pairs *p) {
 
 /* Marks ancestors of `op` of at least `lowest` rank, up to the limits. */
 static fs_status mark_ancestors(pairs *p, uint32_t op, uint32_t lowest) {
+  assert(p->rank != NULL && op < p->g->n_ops);
   const fsched_graph *g = p->g;
   const fs_limits *l = fs_limits_of(p->b->ctx);
   uint64_t left = fs_min(l->inplace_search, l->inplace_steps - p->steps);
@@ -130,6 +133,7 @@ static fs_status other_use(pairs *p, uint32_t op, uint32_t version, uint32_t *ot
 /* With raw hazards: the first op that writes the version too and does not come right after `op`, or
  * FS_NONE. */
 static uint32_t racing_writer(const fsched_graph *g, uint32_t op, uint32_t version) {
+  assert(version < g->n_versions);
   for (uint32_t i = g->version_access0[version];
        fs_hazards_data_only(g->hazards) && i < g->version_access0[version + 1]; i++) {
     uint32_t other = g->access_op[i];
@@ -142,6 +146,7 @@ static uint32_t racing_writer(const fsched_graph *g, uint32_t op, uint32_t versi
 
 /* Why the output may not take the input's place; NULL: nothing but other uses of the two. */
 static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t in) {
+  assert(out < g->n_args && in < g->n_args);
   uint32_t a = g->arg_buffer[out];
   uint32_t b = g->arg_buffer[in];
   if (g->buffer_size[a] != g->buffer_size[b]) {
@@ -167,6 +172,7 @@ static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, con
 
 /* An input's place goes to one output, an output has one place. */
 static fs_status check_pair(pairs *p, size_t item, uint32_t out, uint32_t in, bool *legal) {
+  assert(item < p->b->inplaces.item.n);
   const fsched_graph *g = p->g;
   uint32_t op = p->b->inplaces.item.at[item].op;
   const char *fault = inplace_fault(g, out, in);
@@ -273,6 +279,7 @@ static fs_status find_pairs(pairs *p) {
 }
 
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) {
+  assert(g->succ0 != NULL && g->op_arg0 != NULL);
   FS_TRY(fs_new_zero(&b->arena, &g->op_inplace0, (size_t)g->n_ops + 1));
   FS_TRY(fs_new(&b->arena, &g->inplace_out, b->inplaces.item.n));
   FS_TRY(fs_new(&b->arena, &g->inplace_in, b->inplaces.item.n));

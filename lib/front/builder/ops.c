@@ -83,6 +83,7 @@ static void sort_words(uint32_t *word, size_t n) {
 
 /* Equal sets of queues become one gang; the key is the text of the sorted ids. */
 static fs_status gang_of(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
+  assert(n > 0);
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang0, b->gang0.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang_word, b->gang_word.n + n));
   fs_text key;
@@ -189,6 +190,7 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
 
 static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const char *name,
                             uint64_t size) {
+  assert(b->op.n > 0);
   char text[FS_SIZE_TEXT];
   const char *op = b->ops.text.at[b->op.n - 1];
   if (d->length == 0) {
@@ -262,6 +264,7 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
 }
 
 static fs_status add_item(fsched_builder *b, fs_item_list *list, fs_item_draft item) {
+  FS_ASSERT_SLOW(item.op < b->op.n);
   FS_TRY(check_count(b, "entries", list->item.n));
   FS_TRY(fs_vec_push(b->ctx, &list->item, item));
   return fs_builder_place(b, &list->at, list->item.n - 1, b->pos);

@@ -44,6 +44,7 @@ static void heap_push(uint32_t *heap, uint32_t *n, uint32_t id) {
 }
 
 static uint32_t heap_pop(uint32_t *heap, uint32_t *n) {
+  assert(*n > 0);
   uint32_t top = heap[0];
   uint32_t id = heap[--*n];
   uint32_t at = 0;
@@ -82,6 +83,7 @@ static uint32_t sort_ops(fsched_graph *g, uint32_t *degree, uint32_t *heap) {
       }
     }
   }
+  assert(n <= g->n_ops && n_heap == 0);
   return n;
 }
 
@@ -97,6 +99,7 @@ static uint32_t unsorted_pred(const fsched_graph *g, const uint32_t *degree, uin
 /* Where the user wrote that `op` is after `before`; else where the op stands. */
 static fs_pos edge_pos(const fsched_builder *b, const fsched_graph *g, uint32_t op,
                        uint32_t before) {
+  assert(op < g->n_ops && before < g->n_ops);
   for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {
     if (g->after_op[i] == before) {
       return fs_place(&b->afters.at, i);
@@ -164,6 +167,7 @@ static fs_status sort_graph(fsched_builder *b, fsched_graph *g) {
 }
 
 fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) {
+  assert(g->pred0 != NULL);
   FS_TRY(fs_new(&b->arena, &g->succ0, (size_t)g->n_ops + 2));
   FS_TRY(fs_new(&b->arena, &g->succ, g->n_edges));
   FS_TRY(fs_new(&b->arena, &g->topo, g->n_ops));

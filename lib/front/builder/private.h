@@ -96,25 +96,30 @@ struct fsched_builder {
   bool finished;
 };
 
-/* Position of entity `id`, FS_NOWHERE if none was given. */
+/* Position of entity `id`, FS_NOWHERE if none was given.  Requires positions, if there are any. */
 static inline fs_pos fs_place(const fs_places *p, size_t id) {
+  FS_ASSERT_SLOW(p->n == 0 || p->at != NULL);
   return id < p->n ? p->at[id] : FS_NOWHERE;
 }
 
-/* Finds or adds a name in b->words. */
+/* Finds or adds a name in b->words.  Requires a word, not NULL. */
 fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_MUST_USE;
+/* Requires that the entity has no position yet, nor one behind it. */
 fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) FS_MUST_USE;
 /* Reports FSCHED_INFEASIBLE. */
 void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* A name was repeated or is empty. */
 fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
+/* Requires a name that is there already. */
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
 /* A text is not UTF-8.  NULL passes. */
 fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) FS_MUST_USE;
-/* An enumeration's value is not beyond its last; negative ones are. */
+/* An enumeration's value is not beyond its last; negative ones are.  Requires a value that is
+ * allowed. */
 fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value,
                                 int last) FS_MUST_USE;
+/* Requires a least size. */
 fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size,
                                 size_t least) FS_MUST_USE;
 /* Copies a descriptor.  Those of callers built against an older header are shorter: the rest is
@@ -128,13 +133,19 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
 fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
                            uint64_t limit) FS_MUST_USE;
 
-/* The steps of finish; g is the graph in the making. */
-fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) FS_MUST_USE;   /* domains too */
+/* The steps of finish; g is the graph in the making.  Requires that there are no edges yet. */
+fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* domains too */
+/* Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */
-fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE;    /* CSR, topo */
+/* Requires predecessors, as fs_builder_versions makes them. */
+fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* CSR, topo */
+/* Requires an order of the graph. */
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Requires an order of the graph, and versions. */
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Requires the pairs in place. */
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Requires a graph that is complete. */
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
 
 #endif

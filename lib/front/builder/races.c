@@ -202,6 +202,7 @@ static fs_status find_races(racer *r, fs_arena *scratch) {
 }
 
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
+  assert(g->succ0 != NULL);
   if (!fs_hazards_data_only(g->hazards) || b->bad) { /* a cycle leaves no topo */
     return FSCHED_OK;
   }

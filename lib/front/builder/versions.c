@@ -359,6 +359,7 @@ static fs_status run_walk(walk *w, fs_arena *scratch) {
 }
 
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) {
+  assert(g->op_arg0 != NULL);
   walk w = {.b = b, .g = g};
   FS_SCRATCH(scratch, b->ctx);
   fs_ranges_init(&w.ranges, b->ctx);

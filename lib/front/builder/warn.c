@@ -260,6 +260,7 @@ static fs_status warn_redundant_after(fsched_builder *b, const fsched_graph *g, 
 }
 
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
+  assert(g->op_inplace0 != NULL && g->topo != NULL);
   bool exhausted = fs_context_out_of_memory(b->ctx);
   FS_SCRATCH(scratch, b->ctx);
   fs_status status = FSCHED_OK;

@@ -7,6 +7,7 @@
 
 void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
                   const char *format, ...) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes && format != NULL);
   char text[512];
   va_list args;
   va_start(args, format);
@@ -90,6 +91,7 @@ bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *k
 }
 
 bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   const fs_node *n = fs_read_node(r, node);
   *first = n->child;
   if (n->kind == FS_NODE_SEQUENCE ||
@@ -105,6 +107,7 @@ bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first
 }
 
 bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **name) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   const fs_node *n = fs_read_node(r, node);
   if (n->kind != FS_NODE_SCALAR || n->text[0] == '\0') {
     fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "%s must be text, not %s", what, describe(n));
@@ -139,6 +142,7 @@ static void bad_number(fs_reader *r, uint32_t node, const char *what, const char
 
 bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t least, uint64_t most,
                     uint64_t *value) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes && least <= most);
   uint64_t v;
   if (!fs_node_u64(r->doc, node, &v) || v < least || v > most) {
     bad_number(r, node, what, "decimal digits only", least, most);
@@ -149,6 +153,7 @@ bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t leas
 }
 
 bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   const fs_node *n = fs_read_node(r, node);
   if (n->kind == FS_NODE_SCALAR && !n->quoted && fs_size_has_unit(n->text)) {
     if (fs_size_parse(n->text, FSCHED_MAX_SIZE, value)) {
@@ -170,6 +175,7 @@ bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value
 
 bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *const *word,
                     size_t n_words, uint32_t *index) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes && n_words > 0);
   const char *text;
   if (!fs_read_name(r, node, what, &text)) {
     return false;
@@ -194,6 +200,7 @@ bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *c
 }
 
 bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   static const char *const words[] = {"true", "false"};
   uint32_t index;
   if (!fs_read_choice(r, node, what, words, 2, &index)) {
@@ -205,6 +212,7 @@ bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value) {
 
 void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                      const char *name) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes && kind < FS_KIND_SYNC);
   enum { HINTED = 50 };
   if (fs_builder_lost(r->b, kind)) {
     return; /* an error is reported already */
@@ -220,6 +228,7 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
 
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes && kind < FS_KIND_SYNC);
   const char *name;
   char named[64];
   (void)snprintf(named, sizeof named, "the name of a %s", what);
@@ -235,5 +244,6 @@ bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder
 }
 
 void fs_read_locate(fs_reader *r, uint32_t node) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   fs_builder_locate(r->b, fs_node_pos(r->doc, node));
 }

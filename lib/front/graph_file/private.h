@@ -26,30 +26,36 @@ typedef struct fs_key {
   bool later;
 } fs_key;
 
-/* Reports at a node; `incomplete` tells that ops, args or buffers are lost by it. */
+/* Reports at a node; `incomplete` tells that ops, args or buffers are lost by it.  Requires a node
+ * of the document. */
 void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The values of a mapping's keys (FS_NONE where absent), after checking that there are no others.
- * False if the node is no mapping. */
+ * False if the node is no mapping.  Requires at most FS_MAX_KEYS keys. */
 bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *keys, size_t n_keys,
                   uint32_t *value);
-/* A list; an empty value is an empty list.  *first is its first item. */
+/* A list; an empty value is an empty list.  *first is its first item.  Requires a node of the
+ * document. */
 bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first);
+/* Requires a node of the document. */
 bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **name);
+/* Requires a node of the document, and least <= most. */
 bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t least, uint64_t most,
                     uint64_t *value);
-/* A number of bytes, with units: 4096, 64KiB, 2MiB, 1GiB. */
+/* A number of bytes, with units: 4096, 64KiB, 2MiB, 1GiB.  Requires a node of the document. */
 bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value);
-/* One of some words; *index tells which. */
+/* One of some words; *index tells which.  Requires a node of the document, and a word at least. */
 bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *const *word,
                     size_t n_words, uint32_t *index);
-/* true or false. */
+/* true or false.  Requires a node of the document. */
 bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value);
-/* The id of what a name refers to. */
+/* The id of what a name refers to.  Requires a node of the document, and a kind that has names. */
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id);
+/* Requires a node of the document, and a kind that has names. */
 void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                      const char *name);
+/* Requires a node of the document. */
 void fs_read_locate(fs_reader *r, uint32_t node);
 /* Errors of the builder are reported and remembered there: only what ends the reading is left. */
 static inline fs_status fs_read_go_on(fs_status status) {
@@ -65,7 +71,9 @@ fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) FS_MUST_
 fs_status fs_read_buffers(fs_reader *r, uint32_t buffers, uint32_t ops) FS_MUST_USE;
 fs_status fs_read_ops(fs_reader *r, uint32_t node) FS_MUST_USE;
 
+/* Requires a node of the document. */
 static inline const fs_node *fs_read_node(const fs_reader *r, uint32_t node) {
+  FS_ASSERT_SLOW(node < r->doc->n_nodes);
   return &r->doc->node[node];
 }
 

@@ -136,7 +136,7 @@ static void scale(fs_copy_point at, fs_copy_cost *cost) {
 }
 
 fs_status fs_copy_fit(fs_arena *scratch, fs_copy_point *point, size_t n, fs_copy_cost *cost) {
-  assert(n > 0);
+  assert(n > 0 && point[0].size <= FSCHED_MAX_SIZE && point[0].ticks <= FSCHED_MAX_TIME);
   int64_t *values;
   fs_arena_mark mark = fs_arena_set_mark(scratch);
   FS_TRY(fs_new(scratch, &values, n));

@@ -25,8 +25,8 @@ static inline fs_tick fs_copy_cost_of(fs_copy_cost c, uint64_t size) {
   return c.fixed + (c.rate == 0 ? 0 : fs_ceil_div(size, c.rate));
 }
 
-/* *cost is the planned one, and then the fitted one.  Sorts and overwrites the points; n above 0.
- * Errors: FSCHED_SYSTEM. */
+/* *cost is the planned one, and then the fitted one.  Sorts and overwrites the points. Requires n >
+ * 0, and sizes and times within their bounds.  Errors: FSCHED_SYSTEM. */
 fs_status fs_copy_fit(fs_arena *scratch, fs_copy_point *point, size_t n,
                       fs_copy_cost *cost) FS_MUST_USE;
 

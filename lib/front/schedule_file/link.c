@@ -106,6 +106,7 @@ static void link_scratch(fs_linker *l, uint32_t r) {
 }
 
 fs_status fs_schedule_link(fs_sparse *p) {
+  assert(p->s->res_begin != NULL || p->s->n_residencies == 0);
   fs_linker l = {.p = p};
   FS_TRY(group(&l, true, &l.own0, &l.own));
   FS_TRY(group(&l, false, &l.store0, &l.store));

@@ -24,6 +24,7 @@ static fsched_link *allocate(fsched_semaphore *from) {
 }
 
 void fs_link_drop(fsched_link *link) {
+  assert(atomic_load(&link->references) > 0);
   if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
@@ -37,6 +38,7 @@ void fs_link_drop(fsched_link *link) {
 }
 
 void fs_link_relay(fsched_link *link, fsched_cause cause) {
+  assert(atomic_load(&link->references) > 0);
   fsched_semaphore *to = link->to;
   fs_batch *b = &link->batch;
   fs_sem_lock(to);

@@ -106,6 +106,8 @@ static void format(const fs_shared *h) {
 }
 
 fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity, uint32_t slots) {
+  assert(capacity > 0 && capacity <= FS_PAGE_MAX_CAPACITY && slots > 0 &&
+         slots <= FS_PAGE_MAX_SLOTS);
   *h = (fs_shared){.capacity = capacity,
                    .slots = slots,
                    .initial = initial,
@@ -165,6 +167,7 @@ void fs_shared_close(fs_shared *h) {
 }
 
 fs_status fs_shared_dup(const fs_shared *h, int *fd) {
+  assert(h->page != NULL);
   int copy = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) {
     return FSCHED_SYSTEM;
@@ -175,9 +178,13 @@ fs_status fs_shared_dup(const fs_shared *h, int *fd) {
 
 /* Sleeping */
 
-uint32_t fs_shared_turn(const fs_shared *h) { return atomic_load(&h->page->turn); }
+uint32_t fs_shared_turn(const fs_shared *h) {
+  assert(h->page != NULL);
+  return atomic_load(&h->page->turn);
+}
 
 void fs_shared_sleep(const fs_shared *h, uint32_t turn, uint64_t timeout_ns) {
+  assert(h->page != NULL);
   fs_page *p = h->page;
   atomic_fetch_add(&p->sleepers, 1);
   if (atomic_load(&p->turn) == turn) {
@@ -187,6 +194,7 @@ void fs_shared_sleep(const fs_shared *h, uint32_t turn, uint64_t timeout_ns) {
 }
 
 void fs_shared_wake(const fs_shared *h) {
+  assert(h->page != NULL);
   fs_page *p = h->page;
   atomic_fetch_add(&p->turn, 1);
   if (atomic_load(&p->sleepers) != 0) {
@@ -230,6 +238,7 @@ static void write_frontier(word *slot, const fs_shared_signal *signal) {
 }
 
 static word *slot_of(const fs_shared *h, uint64_t ticket) {
+  assert(ticket > 0);
   return h->page->slot + (ticket - 1) % h->slots * slot_words(h->capacity);
 }
 
@@ -338,6 +347,7 @@ bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) {
 }
 
 void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient) {
+  assert(h->page != NULL);
   uint64_t amended = get(&h->page->amended);
   w->ticket = amended != w->amended ? 0 : w->ticket;
   w->amended = amended;
@@ -368,6 +378,7 @@ static bool step(const fs_shared *h, const fs_walk *w, uint64_t value, uint64_t 
 
 bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
                     bool *gap) {
+  assert(out->known.capacity >= h->capacity);
   uint64_t ticket;
   bool open;
   bool found;
@@ -384,13 +395,20 @@ bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_si
   return found;
 }
 
-bool fs_shared_lossy(const fs_shared *h) { return get(&h->page->lossy) != 0; }
+bool fs_shared_lossy(const fs_shared *h) {
+  assert(h->page != NULL);
+  return get(&h->page->lossy) != 0;
+}
 
 /* Raising and failing */
 
-uint64_t fs_shared_value(const fs_shared *h) { return atomic_load(&h->page->value); }
+uint64_t fs_shared_value(const fs_shared *h) {
+  assert(h->page != NULL);
+  return atomic_load(&h->page->value);
+}
 
 fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) {
+  assert(h->page != NULL && signal->known.n <= h->capacity);
   fs_shared_signal s = *signal;
   s.previous = fs_shared_value(h);
   for (uint32_t tries = 0; s.previous < s.value; tries++) {
@@ -428,6 +446,7 @@ static void rewrite(const fs_shared *h, word *slot, glance g, const fs_shared_si
 }
 
 fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more, fsched_frontier *room) {
+  assert(h->page != NULL && room->capacity >= h->capacity);
   uint32_t tries = 0;
   do {
     glance g;
@@ -454,6 +473,7 @@ static uint64_t fix_end(const fs_shared *h) {
 }
 
 bool fs_shared_fail(const fs_shared *h, fsched_cause cause) {
+  assert(h->page != NULL && cause != FSCHED_CAUSE_NONE);
   uint64_t none = 0;
   bool first = atomic_compare_exchange_strong(&h->page->failure, &none, FAILED | (uint32_t)cause);
   (void)fix_end(h);
@@ -464,6 +484,7 @@ bool fs_shared_fail(const fs_shared *h, fsched_cause cause) {
 }
 
 fsched_cause fs_shared_cause(const fs_shared *h, uint64_t *end) {
+  assert(h->page != NULL);
   uint64_t failure = atomic_load(&h->page->failure);
   if (failure == 0) {
     return FSCHED_CAUSE_NONE;

@@ -39,26 +39,28 @@ typedef enum fs_change {
   FS_STUCK      /* others have kept changing the page, or stopped in the middle of it */
 } fs_change;
 
-/* FSCHED_SYSTEM: no descriptor or memory. */
+/* FSCHED_SYSTEM: no descriptor or memory.  Requires sizes above 0 and within the bounds. */
 fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity,
                            uint32_t slots) FS_MUST_USE;
 /* FSCHED_BAD_INPUT: no such page.  `fd` stays the caller's. */
 fs_status fs_shared_open(fs_shared *h, int fd) FS_MUST_USE;
 void fs_shared_close(fs_shared *h);
-/* A descriptor of the caller's own. */
+/* A descriptor of the caller's own.  Requires a page. */
 fs_status fs_shared_dup(const fs_shared *h, int *fd) FS_MUST_USE;
 
+/* Requires a page. */
 uint64_t fs_shared_value(const fs_shared *h);
 /* FS_NO_CHANGE: the page's value is `signal->value` or more already.  Else the signal is written,
- * then the value raised, then who sleeps woken. */
+ * then the value raised, then who sleeps woken.  Requires a page, and a frontier that it has room
+ * for. */
 fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) FS_MUST_USE;
 /* Merges `more->known` into the signal of exactly `more->value`.  FS_NO_CHANGE: it is not (or no
- * longer) there.  `room` is for its entries. */
+ * longer) there.  `room` is for its entries.  Requires a page, and room for what a slot holds. */
 fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more,
                           fsched_frontier *room) FS_MUST_USE;
 /* The signal that reached `value`: previous < value <= signal->value.  The frontier is valid and at
  * most `capacity` entries of this page, which `out->known` has room for.  False: it is not (or no
- * longer) there.  O(signals since), at most O(slots). */
+ * longer) there.  Requires room for what a slot holds.  O(signals since), at most O(slots). */
 bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) FS_MUST_USE;
 
 /* A walk along the signals: up to which one. */
@@ -67,25 +69,29 @@ typedef struct fs_walk {
   uint64_t amended; /* how often signals had been amended */
   bool patient;     /* waits a little, once, for one that is missing */
 } fs_walk;
-/* When signals have been amended, the walk goes from the oldest one on. */
+/* When signals have been amended, the walk goes from the oldest one on.  Requires a page. */
 void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient);
 /* The next signal up to `value`, in the order of values; *gap: others before it (or `value`) are
- * not there.  False: no more.  A whole walk is O(signals since), at most O(slots). */
+ * not there.  False: no more.  A whole walk is O(signals since), at most O(slots).  Requires room
+ * for what a slot holds. */
 bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
                     bool *gap) FS_MUST_USE;
-/* Whether something has been attached to a value whose signal was not there any more. */
+/* Whether something has been attached to a value whose signal was not there any more.  Requires a
+ * page. */
 bool fs_shared_lossy(const fs_shared *h);
 
-/* The first failure counts; false: there was one already. */
+/* The first failure counts; false: there was one already.  Requires a page, and a cause. */
 bool fs_shared_fail(const fs_shared *h, fsched_cause cause);
-/* FSCHED_CAUSE_NONE, or the cause; *end: the value at that time. */
+/* FSCHED_CAUSE_NONE, or the cause; *end: the value at that time.  Requires a page. */
 fsched_cause fs_shared_cause(const fs_shared *h, uint64_t *end);
 
 /* Sleeping: read the turn, look at the page, sleep while the turn is the same.  A change of the
  * page, in whatever process, changes the turn after it; as its process can die in between, a sleep
- * is short. */
+ * is short.  Requires a page. */
 uint32_t fs_shared_turn(const fs_shared *h);
+/* Requires a page. */
 void fs_shared_sleep(const fs_shared *h, uint32_t turn, uint64_t timeout_ns);
+/* Requires a page. */
 void fs_shared_wake(const fs_shared *h);
 
 #endif

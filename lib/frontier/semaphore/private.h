@@ -96,44 +96,51 @@ static inline bool fs_sem_foreign(const fsched_semaphore *s) {
 void fs_sem_lock(fsched_semaphore *s);
 void fs_sem_unlock(fsched_semaphore *s);
 void fs_sem_hold(fsched_semaphore *s);
-/* Frees it with the last hold.  Not under the lock. */
+/* Frees it with the last hold.  Requires (unchecked: a mutex does not tell who holds it) that
+ * the lock is not held. */
 void fs_sem_drop(fsched_semaphore *s);
 
 /* All of the rest is under the lock, unless it says otherwise. */
 
-/* FSCHED_USAGE: strict, and the value is not above.  FSCHED_SYSTEM: the page is stuck. */
+/* FSCHED_USAGE: strict, and the value is not above.  FSCHED_SYSTEM: the page is stuck.  Requires
+ * that `b` is a batch of `s`. */
 fs_status fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) FS_MUST_USE;
-/* Sticky, in this process: who waits is chosen.  False: it has failed before. */
+/* Sticky, in this process: who waits is chosen.  False: it has failed before.  Requires that `b` is
+ * a batch of `s`, and a cause. */
 bool fs_sem_fail(fsched_semaphore *s, fsched_cause cause, uint64_t end, fs_batch *b);
-/* fs_sem_fail, through the page where there is one. */
+/* fs_sem_fail, through the page where there is one.  Requires that `b` is a batch of `s`. */
 bool fs_sem_fail_all(fsched_semaphore *s, fsched_cause cause, fs_batch *b);
-/* Takes over what other processes have written to the page. */
+/* Takes over what other processes have written to the page.  Requires that `b` is a batch of
+ * `s`. */
 void fs_sem_sync(fsched_semaphore *s, fs_batch *b);
-/* Merges what the value brought. */
+/* Merges what the value brought.  Requires a frontier that can be merged into. */
 void fs_sem_learn(fsched_semaphore *s, uint64_t value, fsched_frontier *into);
 
 typedef enum fs_outcome { FS_OPEN, FS_REACHED, FS_BROKEN } fs_outcome;
 /* With or without the lock; *cause is set when it is broken. */
 fs_outcome fs_sem_outcome(const fsched_semaphore *s, uint64_t value, fsched_cause *cause);
 
-/* Lets go whom `value` satisfies. */
+/* Lets go whom `value` satisfies.  Requires that `b` is a batch of `s`. */
 void fs_sem_collect(fsched_semaphore *s, uint64_t value, fs_batch *b);
-/* Lets all go with the cause. */
+/* Lets all go with the cause.  Requires that `b` is a batch of `s`, and a cause. */
 void fs_sem_break(fsched_semaphore *s, fsched_cause cause, fs_batch *b);
-/* Begins a batch of s. */
+/* Begins a batch of s.  Requires a semaphore. */
 void fs_sem_begin(fs_batch *b, fsched_semaphore *s);
-/* Entered with the lock of b->s, left without it: calls the chosen and follows links. */
+/* Entered with the lock of b->s, left without it: calls the chosen and follows links.  Requires a
+ * batch that fs_sem_begin has begun. */
 void fs_sem_deliver_and_unlock(fs_batch *b);
-/* Puts the timepoint, which waits for a value not reached, into the heap. */
+/* Puts the timepoint, which waits for a value not reached, into the heap.  Requires a timepoint
+ * that is idle, and a value that is not reached. */
 void fs_sem_add(fsched_semaphore *s, uint64_t value, fsched_timepoint *t, uint32_t kind);
 /* Starts the thread that watches the page, if there is a page and no thread. */
 fs_status fs_sem_watch(fsched_semaphore *s) FS_MUST_USE;
-/* Ends it; not under the lock. */
+/* Ends it.  Requires (unchecked: a mutex does not tell who holds it) that the lock is not held. */
 void fs_sem_unwatch(fsched_semaphore *s);
 
 /* Not under a lock: what the link's source let go is done to its target, whose chosen are in
- * link->batch then. */
+ * link->batch then.  Requires a link whose source has let it go. */
 void fs_link_relay(fsched_link *link, fsched_cause cause);
+/* Requires a reference. */
 void fs_link_drop(fsched_link *link);
 
 #endif

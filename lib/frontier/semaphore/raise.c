@@ -33,6 +33,7 @@ static fs_past *find_past(const fsched_semaphore *s, uint64_t value) {
 }
 
 static fs_past *push_past(fsched_semaphore *s, uint64_t value) {
+  assert(s->limit > 0 && s->n_past <= s->limit);
   if (s->n_past == s->limit) {
     s->forgotten = past_at(s, 0)->value;
     s->oldest = (s->oldest + 1) % s->limit;
@@ -47,6 +48,7 @@ static fs_past *push_past(fsched_semaphore *s, uint64_t value) {
 }
 
 void fs_sem_learn(fsched_semaphore *s, uint64_t value, fsched_frontier *into) {
+  FS_ASSERT_SLOW(fsched_frontier_validate(into) == FSCHED_OK);
   if (value <= s->initial) {
     return;
   }
@@ -153,6 +155,7 @@ static void trust(fsched_semaphore *s, uint64_t value) {
 }
 
 static void raise_local(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+  assert(r->value > atomic_load(&s->value));
   fs_past *p = push_past(s, r->value);
   if (compose(s, r, &p->known) && r->trusted) {
     trust(s, r->value);
@@ -190,6 +193,7 @@ static fs_status amend(fsched_semaphore *s, const fs_raise *r) {
 
 /* The page first; what it says then comes here. */
 static fs_change raise_shared(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+  assert(s->shared.page != NULL);
   if (r->value <= fs_shared_value(&s->shared)) {
     return FS_NO_CHANGE;
   }
@@ -218,6 +222,7 @@ static fs_change raise_here(fsched_semaphore *s, const fs_raise *r, fs_batch *b)
 }
 
 fs_status fs_sem_raise(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
+  assert(b->s == s);
   switch (raise_here(s, r, b)) {
     case FS_CHANGED:
       return FSCHED_OK;
@@ -298,6 +303,7 @@ int fsched_semaphore_merge(fsched_semaphore *s, const fsched_frontier *known) {
 /* Failing */
 
 bool fs_sem_fail(fsched_semaphore *s, fsched_cause cause, uint64_t end, fs_batch *b) {
+  assert(b->s == s && cause != FSCHED_CAUSE_NONE);
   if (atomic_load(&s->cause) != FSCHED_CAUSE_NONE) {
     return false;
   }
@@ -308,6 +314,7 @@ bool fs_sem_fail(fsched_semaphore *s, fsched_cause cause, uint64_t end, fs_batch
 }
 
 bool fs_sem_fail_all(fsched_semaphore *s, fsched_cause cause, fs_batch *b) {
+  assert(b->s == s);
   cause = cause == FSCHED_CAUSE_NONE ? FSCHED_CAUSE_SYSTEM : cause;
   if (s->shared.page == NULL) {
     return fs_sem_fail(s, cause, atomic_load(&s->value), b);
@@ -334,6 +341,7 @@ int fsched_semaphore_fail(fsched_semaphore *s, fsched_cause cause) {
 /* Follows the signals in the page up to the value: all goes into the whole, and the watermark rises
  * with them while they are trusted. */
 static void follow(fsched_semaphore *s, uint64_t value, bool patient) {
+  assert(s->shared.page != NULL);
   fs_shared_signal signal = {.known = s->scratch};
   uint64_t mark = atomic_load(&s->untainted);
   uint64_t old = s->walk.value;
@@ -352,6 +360,7 @@ static void follow(fsched_semaphore *s, uint64_t value, bool patient) {
 }
 
 void fs_sem_sync(fsched_semaphore *s, fs_batch *b) {
+  assert(b->s == s);
   /* The failure first: the value read after it is not below its end. */
   uint64_t end = UINT64_MAX;
   fsched_cause cause = fs_shared_cause(&s->shared, &end);

@@ -34,6 +34,7 @@ static fsched_link *link_of(point *t) {
 /* Choosing */
 
 static void choose(fsched_semaphore *s, fsched_waiter *w, fsched_cause cause, fs_batch *b) {
+  assert(b->s == s && w->inner.state == FS_PENDING);
   point *t = point_of(w);
   uint64_t value = w->inner.epoch;
   if (cause == FSCHED_CAUSE_NONE && t->known != NULL) {
@@ -58,6 +59,7 @@ static void choose(fsched_semaphore *s, fsched_waiter *w, fsched_cause cause, fs
 }
 
 void fs_sem_collect(fsched_semaphore *s, uint64_t value, fs_batch *b) {
+  assert(b->s == s);
   while (s->waiters != NULL && s->waiters->inner.epoch <= value) {
     fsched_waiter *w = s->waiters;
     fs_waiters_remove(&s->waiters, w);
@@ -66,6 +68,7 @@ void fs_sem_collect(fsched_semaphore *s, uint64_t value, fs_batch *b) {
 }
 
 void fs_sem_break(fsched_semaphore *s, fsched_cause cause, fs_batch *b) {
+  assert(b->s == s && cause != FSCHED_CAUSE_NONE);
   for (fsched_waiter *w; (w = s->waiters) != NULL;) {
     fs_waiters_remove(&s->waiters, w);
     choose(s, w, cause, b);
@@ -73,6 +76,7 @@ void fs_sem_break(fsched_semaphore *s, fsched_cause cause, fs_batch *b) {
 }
 
 void fs_sem_add(fsched_semaphore *s, uint64_t value, point *t, uint32_t kind) {
+  assert(t->inner.node.inner.state == FS_IDLE && kind <= FS_KIND_LINK);
   fsched_waiter *w = &t->inner.node;
   w->inner.epoch = value;
   w->inner.sequence = s->sequence++;
@@ -103,7 +107,10 @@ static void call(point *t, fsched_cause cause) {
   fs_steps_leave(&here);
 }
 
-void fs_sem_begin(fs_batch *b, fsched_semaphore *s) { *b = (fs_batch){.s = s}; }
+void fs_sem_begin(fs_batch *b, fsched_semaphore *s) {
+  assert(s != NULL);
+  *b = (fs_batch){.s = s};
+}
 
 /* The next one, under the lock; *more: whether others are left. */
 static fsched_waiter *take(fs_batch *b, bool *more) {
@@ -151,6 +158,7 @@ static void deliver(fs_batch *first) {
 }
 
 void fs_sem_deliver_and_unlock(fs_batch *b) {
+  assert(b->s != NULL);
   fsched_semaphore *s = b->s;
   if (b->chosen == NULL) {
     fs_sem_unlock(s);

@@ -14,7 +14,8 @@
  * thread sanitizer, which knows nothing of it, watches); both sides must then be sequentially
  * consistent. */
 bool fs_heavy_fence_prepare(void);
-/* Requires that fs_heavy_fence_prepare has returned true.  False: the kernel refuses after all. */
+/* Requires (unchecked: the kernel refuses it then) that fs_heavy_fence_prepare has returned true.
+ * False: the kernel refuses after all. */
 bool fs_heavy_fence(void) FS_MUST_USE;
 
 #endif

@@ -7,6 +7,7 @@
 #include "frontier/tracker/heap.h"
 
 static fsched_waiter *meld(fsched_waiter *a, fsched_waiter *b) {
+  assert(a != b && a != NULL && b != NULL);
   if (b->inner.epoch < a->inner.epoch) {
     fsched_waiter *c = a;
     a = b;
@@ -47,11 +48,13 @@ static fsched_waiter *meld_list(fsched_waiter *list) {
 }
 
 void fs_waiters_add(fsched_waiter **root, fsched_waiter *w) {
+  assert(*root != w);
   w->inner.child = w->inner.sibling = w->inner.back = NULL;
   *root = *root == NULL ? w : meld(*root, w);
 }
 
 void fs_waiters_remove(fsched_waiter **root, fsched_waiter *w) {
+  assert(*root != NULL && (w == *root || w->inner.back != NULL));
   fsched_waiter *rest = meld_list(w->inner.child);
   w->inner.child = NULL;
   if (w == *root) {

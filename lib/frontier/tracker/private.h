@@ -56,12 +56,14 @@ struct fsched_tracker {
   bool closing;
 };
 
-/* Makes both sides sequentially consistent, as where there is no membarrier.  Before the first
- * axis is registered. */
+/* Makes both sides sequentially consistent, as where there is no membarrier.  Before the first axis
+ * is registered.  Requires that no axis was registered. */
 void fs_tracker_use_fences(fsched_tracker *t);
-/* The slow half of advancing: calls what the axis' epoch lets go; how many. */
+/* The slow half of advancing: calls what the axis' epoch lets go; how many.  Requires an axis of a
+ * tracker. */
 uint32_t fs_tracker_deliver(fsched_tracked *a);
-/* No more waits; calls what waits with FSCHED_CAUSE_CANCELLED. */
+/* No more waits; calls what waits with FSCHED_CAUSE_CANCELLED.  Requires that it was not closed
+ * before. */
 void fs_tracker_close(fsched_tracker *t);
 
 #endif

@@ -166,6 +166,7 @@ static void clear_place(fsched_tracker *t, uint64_t hole) {
 
 /* Memory for one more; NULL: none. */
 static fsched_tracked *take_free(fsched_tracker *t) {
+  assert(t->n_axes <= t->max_axes);
   fsched_tracked *a = t->free;
   if (a != NULL) {
     t->free = a->next_free;

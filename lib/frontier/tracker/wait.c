@@ -118,6 +118,7 @@ static void leave_axis(waiter *w) {
 }
 
 static void choose(link *chosen, waiter *w, fsched_cause cause) {
+  assert(w->inner.state != CHOSEN);
   w->inner.cause = cause;
   w->inner.state = CHOSEN;
   list_add(chosen, w);
@@ -127,6 +128,7 @@ static void choose(link *chosen, waiter *w, fsched_cause cause) {
  * the axis must be fenced and looked at again.  An axis that has been given back had reached what
  * the waiter wants, or the waiter would have been chosen when it ended. */
 static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
+  assert(w->inner.at <= w->inner.n);
   for (; w->inner.at < w->inner.n; w->inner.at++) {
     fsched_frontier_entry e = w->inner.entry[w->inner.at];
     fsched_tracked *a = fsched_tracker_find(t, e.axis);
@@ -249,6 +251,7 @@ static uint32_t pass_on_and_unlock(fsched_tracker *t, link *chosen) {
 }
 
 uint32_t fs_tracker_deliver(fsched_tracked *a) {
+  assert(a->tracker != NULL);
   fsched_tracker *t = a->tracker;
   link moving, chosen;
   list_init(&moving);
@@ -278,6 +281,7 @@ static bool wants_more(const waiter *w, const fsched_tracked *a) {
 }
 
 static void end_axis(fsched_tracked *a, fs_life life, fsched_cause cause, link *chosen) {
+  assert(life == FS_FAILED || life == FS_RETIRED);
   fsched_tracker *t = a->tracker;
   atomic_store(&a->life, FS_ENDING);
   atomic_store(&a->wanted, 0);
@@ -319,6 +323,7 @@ uint32_t fsched_tracker_retire(fsched_tracked *a, fsched_cause cause) {
 }
 
 void fs_tracker_close(fsched_tracker *t) {
+  assert(!t->closing);
   link chosen;
   list_init(&chosen);
   (void)pthread_mutex_lock(&t->lock);

@@ -13,6 +13,7 @@
 enum { WHY = 320 };
 
 fs_status fs_answer_refute(fs_assembly *y, const char *format, ...) {
+  assert(y->why == NULL && format != NULL);
   char text[WHY];
   va_list args;
   va_start(args, format);
@@ -23,6 +24,7 @@ fs_status fs_answer_refute(fs_assembly *y, const char *format, ...) {
 }
 
 const char *fs_problem_item_name(const fs_problem *p, uint32_t item, char *text, size_t size) {
+  assert(item < p->n_items && size > 0);
   const fsched_graph *g = p->graph;
   if (item < g->n_ops) {
     (void)snprintf(text, size, "op %s", g->op_name[item]);
@@ -228,6 +230,7 @@ static fs_status assemble(fs_assembly *y) {
 
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) {
+  assert(a->start != NULL || p->n_items == 0);
   fs_assembly y = {.p = p, .a = a};
   *out = NULL;
   *why = NULL;

@@ -22,7 +22,10 @@ typedef struct handing {
   uint64_t steps;
 } handing;
 
-static fs_tick start_of(const handing *h, uint32_t item) { return h->y->a->start[item]; }
+static fs_tick start_of(const handing *h, uint32_t item) {
+  assert(item < h->p->n_items);
+  return h->y->a->start[item];
+}
 static fs_tick end_of(const handing *h, uint32_t item) {
   return h->y->a->start[item] + h->p->time[item];
 }
@@ -81,6 +84,7 @@ static fs_status room_now(handing *h, uint32_t class, uint32_t item, bool *room)
 }
 
 static fs_status put(handing *h, uint32_t class, uint32_t item) {
+  assert(class < h->p->n_classes && item < h->p->n_items);
   h->class_of[item] = h->p->gang[item] ? FS_NONE : class;
   return fs_vec_push(h->p->ctx, &h->list[class], item);
 }
@@ -286,6 +290,7 @@ static fs_status find_classes(handing *h) {
 }
 
 fs_status fs_answer_classes(fs_assembly *y, const uint32_t **out) {
+  assert(y->by_start != NULL || y->p->n_items == 0);
   *out = y->a->choice;
   if (*out != NULL) {
     return FSCHED_OK;

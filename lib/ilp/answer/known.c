@@ -141,6 +141,7 @@ static fs_status find(match *m, fs_answer **out) {
 }
 
 fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) {
+  assert(s->graph == p->graph);
   match m = {.p = p, .s = s};
   *out = NULL;
   fs_arena_init(&m.scratch, p->ctx);

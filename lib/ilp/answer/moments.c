@@ -44,6 +44,7 @@ static void residency(fs_assembly *y, uint32_t r) {
 }
 
 fs_status fs_answer_moments(fs_assembly *y) {
+  assert(y->by_start != NULL || y->p->n_items == 0);
   FS_TRY(fs_new(&y->scratch, &y->item_from, y->p->n_items));
   FS_TRY(fs_new(&y->scratch, &y->item_to, y->p->n_items));
   FS_TRY(fs_new(&y->scratch, &y->from, y->p->n_residencies));
@@ -126,6 +127,7 @@ static fs_status held(fs_assembly *y, changes *c) {
 }
 
 fs_status fs_answer_amounts(fs_assembly *y) {
+  assert(y->item_from != NULL || y->p->n_items == 0);
   changes c = {0};
   if (!y->instants) {
     return FSCHED_OK;

@@ -104,6 +104,7 @@ static fs_status place_memory(fs_assembly *y, uint32_t memory) {
 }
 
 fs_status fs_answer_places(fs_assembly *y) {
+  assert(y->from != NULL || y->p->n_residencies == 0);
   const fs_target *t = &y->p->graph->target;
   FS_TRY(fs_new_zero(&y->scratch, &y->address, y->p->n_residencies));
   if (y->a->address != NULL && !y->instants) {

@@ -22,20 +22,22 @@ typedef struct fs_assembly {
   const char *why;   /* set when the answer cannot be a schedule; in the problem's arena */
 } fs_assembly;
 
-/* The class of every item, FS_NONE for a gang.  answer/classes.c */
+/* The class of every item, FS_NONE for a gang.  Requires items by start.  answer/classes.c */
 fs_status fs_answer_classes(fs_assembly *y, const uint32_t **out) FS_MUST_USE;
-/* Fills s->queue and the names of the queues.  answer/queues.c */
+/* Fills s->queue and the names of the queues.  Requires items by start, and a schedule to fill.
+ * answer/queues.c */
 fs_status fs_answer_queues(fs_assembly *y) FS_MUST_USE;
 /* Finds the moments of items and residencies; requires by_start.  answer/moments.c */
 fs_status fs_answer_moments(fs_assembly *y) FS_MUST_USE;
-/* Where items have no length: refutes what is held at one moment beyond a capacity. */
+/* Where items have no length: refutes what is held at one moment beyond a capacity.  Requires
+ * moments. */
 fs_status fs_answer_amounts(fs_assembly *y) FS_MUST_USE;
-/* Fills address[].  answer/places.c */
+/* Fills address[].  Requires moments.  answer/places.c */
 fs_status fs_answer_places(fs_assembly *y) FS_MUST_USE;
-/* Says why not: a text in the problem's arena. */
+/* Says why not: a text in the problem's arena.  Requires that nothing was refuted before. */
 fs_status fs_answer_refute(fs_assembly *y, const char *format, ...) FS_MUST_USE
     __attribute__((format(printf, 2, 3)));
-/* "op A" or "read of x.0"; returns `text`. */
+/* "op A" or "read of x.0"; returns `text`.  Requires an item, and room for some text. */
 const char *fs_problem_item_name(const fs_problem *p, uint32_t item, char *text, size_t size);
 
 #endif

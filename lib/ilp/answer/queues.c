@@ -22,6 +22,7 @@ typedef struct coloring {
 
 /* Slots that are given back by `now`. */
 static fs_status release(coloring *c, uint32_t class, fs_tick now) {
+  assert(class < c->p->n_classes);
   fs_heap *busy = &c->busy[class];
   while (busy->n > 0 && busy->at[0].key <= now) {
     uint32_t slot = fs_heap_pop(busy).id;
@@ -38,6 +39,7 @@ static fs_status refuse(coloring *c, uint32_t item) {
 }
 
 static fs_status take_gang(coloring *c, uint32_t item) {
+  assert(c->p->gang[item]);
   const fs_problem *p = c->p;
   fs_tick start = c->y->a->start[item];
   for (uint32_t k = p->choice0[item]; k < p->choice0[item + 1]; k++) {
@@ -97,6 +99,7 @@ static fs_status color(coloring *c) {
 }
 
 fs_status fs_answer_queues(fs_assembly *y) {
+  assert((y->by_start != NULL || y->p->n_items == 0) && y->s != NULL);
   const fs_problem *p = y->p;
   coloring c = {.y = y, .p = p};
   FS_TRY(fs_answer_classes(y, &c.class_of));

@@ -53,6 +53,7 @@ static void put_objective(lp *w) {
 }
 
 static void put_row(lp *w, uint32_t row, const char *suffix, const char *relation, int64_t side) {
+  assert(row < w->m->row.n);
   const fs_model *m = w->m;
   fs_text_add(&w->out, " ", 1);
   fs_text_puts(&w->out, m->row.at[row].name);

@@ -34,6 +34,7 @@ static void look(fs_model *m, int64_t a) {
 }
 
 void fs_model_init(fs_model *m, fsched_context *ctx, const char *name) {
+  assert(ctx != NULL && name != NULL);
   *m = (fs_model){.ctx = ctx, .name = name};
   fs_arena_init(&m->names, ctx);
 }
@@ -131,6 +132,7 @@ static size_t merge(fs_model_term *term, size_t n) {
       term[kept++] = sum;
     }
   }
+  assert(kept <= n);
   return kept;
 }
 
@@ -163,6 +165,7 @@ void fs_model_drop_row(fs_model *m) {
 }
 
 fs_status fs_model_add_note(fs_model *m, const char *format, ...) {
+  assert(!m->open);
   const char *note;
   va_list args;
   va_start(args, format);
@@ -173,6 +176,7 @@ fs_status fs_model_add_note(fs_model *m, const char *format, ...) {
 }
 
 int64_t fs_model_objective(const fs_model *m, const int64_t *value) {
+  assert(value != NULL || m->var.n == 0);
   int64_t sum = m->constant;
   for (size_t i = 0; i < m->var.n; i++) {
     sum = plus(sum, times(m->var.at[i].cost, value[i]));
@@ -181,6 +185,7 @@ int64_t fs_model_objective(const fs_model *m, const int64_t *value) {
 }
 
 uint64_t fs_model_broken(const fs_model *m, const int64_t *value) {
+  assert(!m->open && (value != NULL || m->var.n == 0));
   for (size_t i = 0; i < m->var.n; i++) {
     if (value[i] < m->var.at[i].low || value[i] > m->var.at[i].high) {
       return FS_MODEL_BOUND + i;

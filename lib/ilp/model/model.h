@@ -50,59 +50,72 @@ typedef struct fs_model {
   bool large;                /* some number is beyond FS_MODEL_EXACT: not to be given to a solver */
 } fs_model;
 
+/* Requires a context and a name. */
 void fs_model_init(fs_model *m, fsched_context *ctx, const char *name);
 void fs_model_release(fs_model *m);
 
-/* A new variable, its id in *var.  Binary ones have bounds within 0..1.  Requires a name that is
- * new (checked by the writers of slow builds), low <= high. */
+/* A new variable, its id in *var.  Binary ones have bounds within 0..1.  Requires low <= high, and
+ * that no row is open.  Requires (unchecked: the writers of slow builds look at all names) a name
+ * that is new. */
 fs_status fs_model_add_var(fs_model *m, fs_var_kind kind, int64_t low, int64_t high, int64_t cost,
                            uint32_t *var, const char *format, ...) FS_MUST_USE
     __attribute__((format(printf, 7, 8)));
 /* A row is begun, gets terms in any order (those of one variable add up), and is ended; between
- * them nothing else is added.  A row without terms left is dropped: it holds, or it is a
- * contradiction.  So is a row whose known amounts leave low > high; it is dropped too, as is one
- * without bounds. */
+ * them nothing else is added.  Requires that no row is open.  A row without terms left is dropped:
+ * it holds, or it is a contradiction.  So is a row whose known amounts leave low > high; it is
+ * dropped too, as is one without bounds. */
 fs_status fs_model_begin_row(fs_model *m, int64_t low, int64_t high, const char *format,
                              ...) FS_MUST_USE __attribute__((format(printf, 4, 5)));
+/* Requires an open row, and a variable of the model. */
 fs_status fs_model_add_term(fs_model *m, uint32_t var, int64_t coef) FS_MUST_USE;
-/* A known amount on the row's left side: taken off both bounds. */
+/* A known amount on the row's left side: taken off both bounds.  Requires an open row. */
 void fs_model_add_known(fs_model *m, int64_t amount);
+/* Requires an open row. */
 fs_status fs_model_end_row(fs_model *m) FS_MUST_USE;
-/* Gives up the row that is open. */
+/* Gives up the row that is open.  Requires an open row. */
 void fs_model_drop_row(fs_model *m);
+/* Requires that no row is open. */
 fs_status fs_model_add_note(fs_model *m, const char *format, ...) FS_MUST_USE
     __attribute__((format(printf, 2, 3)));
 
+/* Requires a row of the model. */
 static inline size_t fs_model_row_end(const fs_model *m, uint32_t row) {
+  assert(row < m->row.n);
   return row + 1 < m->row.n ? m->row.at[row + 1].term0 : m->term.n;
 }
-/* The objective of a point, one value per variable. */
+/* The objective of a point, one value per variable.  Requires a value per variable. */
 int64_t fs_model_objective(const fs_model *m, const int64_t *value);
 /* FS_NONE when the point satisfies all bounds and rows, else the first row that it breaks, or
  * FS_MODEL_BOUND + variable.  O(terms). */
 #define FS_MODEL_BOUND ((uint64_t)1 << 32)
+/* Requires a value per variable, and that no row is open. */
 uint64_t fs_model_broken(const fs_model *m, const int64_t *value);
 
 /* Files have a constant of the objective as a variable of this name, after all others, fixed at 1.
  * It is none of the model's: who reads solutions passes over it. */
 #define FS_MODEL_CONSTANT "objective.constant"
-/* Text for fsched_text_free: CPLEX LP, and free MPS.  O(terms).  model/lp.c, model/mps.c */
+/* Text for fsched_text_free: CPLEX LP, and free MPS.  Requires that no row is open.  O(terms).
+ * model/lp.c, model/mps.c */
 fs_status fs_model_lp(const fs_model *m, char **text, size_t *length) FS_MUST_USE;
+/* Requires that no row is open. */
 fs_status fs_model_mps(const fs_model *m, char **text, size_t *length) FS_MUST_USE;
 
 /* Building blocks (blocks.c).  The formulas, and what the published ones lack, are in blocks.c.
  *   absolute:  *out is a new variable equal to |z|, z within [-big, big]; *out + 1 is a binary that
  *              is 0 for z > 0 and 1 for z < 0
  *   indicator: *out is a new binary that is 1 exactly when the integer variable z >= 1, z within
- *              [0, big] */
+ *              [0, big]
+ * Requires a variable within its bounds. */
 fs_status fs_model_absolute(fs_model *m, uint32_t z, int64_t big, const char *name,
                             uint32_t *out) FS_MUST_USE;
+/* Requires an integer variable within its bounds. */
 fs_status fs_model_indicator(fs_model *m, uint32_t z, int64_t big, const char *name,
                              uint32_t *out) FS_MUST_USE;
 
 /* Reads the solution of a model as solvers write it (solution.c; fsched-solver(7) says which forms)
  * into one value per variable; what is not named is 0 (or the bound next to it), what is continuous
- * is rounded.  Bounds hold for what is read; rows are not looked at.
+ * is rounded.  Bounds hold for what is read; rows are not looked at.  Requires a model in which no
+ * row is open.
  * Errors, reported with file, line and column: solution-syntax, solution-variable (no such
  * variable, or named twice), solution-value (out of range, or not whole); FSCHED_BAD_INPUT. */
 fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *file,

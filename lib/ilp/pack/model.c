@@ -37,6 +37,7 @@ static fs_pack_expr plus(fs_pack_expr e, int64_t add) {
 }
 
 fs_status fs_pack_add(fs_pack_model *t, fs_pack_expr e, int64_t coef) {
+  assert(t->model.open);
   fs_model_add_known(&t->model, coef * e.add);
   return e.var == FS_NONE ? FSCHED_OK : fs_model_add_term(&t->model, e.var, coef);
 }
@@ -49,6 +50,7 @@ bool fs_pack_full(fs_pack_model *t) {
 
 fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_pack_expr y,
                              uint32_t unless, const char *name, uint32_t a, uint32_t b) {
+  assert(!t->model.open);
   int64_t most = x.high + add - y.low;
   if (most <= 0) {
     return FSCHED_OK;
@@ -64,6 +66,7 @@ fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_p
 
 fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const char *name,
                          uint32_t a, uint32_t b) {
+  assert(!t->model.open);
   FS_TRY(fs_model_add_var(&t->model, FS_VAR_BINARY, 0, 1, 0, var, "%s_%u_%u", name, a, b));
   def.var = *var;
   return fs_vec_push(t->ctx, &t->def, def);
@@ -71,6 +74,7 @@ fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const
 
 fs_status fs_pack_number(fs_pack_model *t, int64_t low, int64_t high, int64_t cost,
                          fs_pack_expr *out, const char *name, uint32_t id) {
+  assert(!t->model.open);
   t->model.contradiction |= low > high;
   if (low >= high) {
     t->model.constant += cost * low;
@@ -330,6 +334,7 @@ static bool too_large(const fs_problem *p, const fs_pack_options *o) {
 }
 
 fs_status fs_pack_model_build(const fs_problem *p, const fs_pack_options *o, fs_pack_model **out) {
+  assert(p->topo != NULL && (o->rigid == NULL || o->address != NULL || p->n_residencies == 0));
   *out = NULL;
   if (too_large(p, o) || (o->positions && (o->peak || !fs_pack_has_positions(p)))) {
     return FSCHED_OK;

@@ -12,7 +12,7 @@
 
 typedef struct fs_pack_options {
   /* Minimise the highest address used instead of the makespan: for problems whose starts are all
-   * given.  Requires one contiguous memory. */
+   * given, and one contiguous memory. */
   bool peak;
   uint32_t peak_memory;
   /* A binary for each normal position instead of the rows of pairs: stronger and larger.  For
@@ -21,7 +21,7 @@ typedef struct fs_pack_options {
   /* For windows of larger problems.  Addresses stay as they are given, per residency; NULL: they
    * are open.  Items that move together, as in fs_time_options: all start at rigid[i] - shift for
    * one shift in 0..max_shift; then the makespan is that of `rigid` less the shift, and tails are
-   * only the ends of windows.  Requires addresses if there are any rigid items. */
+   * only the ends of windows.  Where there are rigid items, addresses are given. */
   const uint64_t *address;
   const fs_tick *rigid; /* FS_TICK_NONE: not one of them; NULL: none */
   fs_tick max_shift;
@@ -32,15 +32,17 @@ typedef struct fs_pack_model fs_pack_model;
 
 /* Is there no timing and no limit but those of the rectangles, one or more for each item?  Then
  * starts are turned, exchanged and put to normal positions as addresses are; see pack/symmetry.c.
- */
+ * Requires a problem that is complete. */
 bool fs_problem_is_strip(const fs_problem *p);
 /* Minimises the makespan, at most p->horizon, or the peak.  Exact: queues, amounts and addresses
  * are all in the model.  *out NULL: there is none, for a limit (limit.h) was reached; nothing is
- * decided then.  Refers to p.  O(spans^2 * (amounts + spans / 64)). */
+ * decided then.  Refers to p.  Requires a problem that is complete, and with rigid items addresses.
+ * O(spans^2 * (amounts + spans / 64)). */
 fs_status fs_pack_model_build(const fs_problem *p, const fs_pack_options *o,
                               fs_pack_model **out) FS_MUST_USE;
 const fs_model *fs_pack_model_of(const fs_pack_model *t);
 void fs_pack_model_destroy(fs_pack_model *t);
+/* Requires an answer of the problem. */
 fs_status fs_pack_model_point(const fs_pack_model *t, const fs_answer *a, int64_t *value,
                               bool *fits) FS_MUST_USE;
 fs_status fs_pack_model_answer(const fs_pack_model *t, fs_problem *p, const int64_t *value,

@@ -19,6 +19,7 @@ enum { FIRST_SLOTS = 256 };
 #define EARLIER (APART | LATE)
 
 static size_t probe(const fs_pack_model *t, uint64_t key) {
+  assert(t->n_slots > 0 && t->n_used < t->n_slots);
   uint64_t hash = key * 0x9e3779b97f4a7c15u;
   size_t at = (size_t)(hash >> 20) & (t->n_slots - 1);
   while (t->slot[at] != 0 && t->slot[at] != key) {
@@ -123,6 +124,7 @@ static fs_status open_order(fs_pack_model *t, const fs_pack_span *a, const fs_pa
 }
 
 fs_pack_truth fs_pack_left_truth(const fs_pack_model *t, uint32_t a, uint32_t b) {
+  assert(a < t->n_spans && b < t->n_spans);
   const fs_pack_span *x = &t->span[a], *y = &t->span[b];
   if (fs_pack_same_var(x->end, y->begin)) {
     return x->end.add <= y->begin.add && !meets(t, a, b) ? FS_PACK_YES : FS_PACK_NO;
@@ -133,6 +135,7 @@ fs_pack_truth fs_pack_left_truth(const fs_pack_model *t, uint32_t a, uint32_t b)
 }
 
 fs_status fs_pack_left(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *out) {
+  assert(a < t->n_spans && b < t->n_spans);
   *out = (fs_pack_order){fs_pack_left_truth(t, a, b), FS_NONE};
   return out->truth == FS_PACK_OPEN ? open_order(t, &t->span[a], &t->span[b], out) : FSCHED_OK;
 }
@@ -154,6 +157,7 @@ static bool begins_before(const fs_pack_model *t, uint32_t b, uint32_t a, int64_
 }
 
 fs_pack_truth fs_pack_late_truth(const fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap) {
+  assert(i < t->n_spans && j < t->n_spans);
   fs_pack_expr x = t->span[j].begin, y = t->span[i].begin;
   bool same = t->span[i].begin_ref == t->span[j].begin_ref;
   if (!same && fs_pack_same_var(x, y)) {
@@ -166,6 +170,7 @@ fs_pack_truth fs_pack_late_truth(const fs_pack_model *t, uint32_t i, uint32_t j,
 
 fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs_pack_order ended,
                        fs_pack_order *out) {
+  assert(i < t->n_spans && j < t->n_spans);
   *out = (fs_pack_order){fs_pack_late_truth(t, i, j, gap), FS_NONE};
   if (out->truth != FS_PACK_OPEN) {
     return FSCHED_OK;
@@ -196,6 +201,7 @@ fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs
 }
 
 fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) {
+  assert(t->model.open);
   if (o.truth == FS_PACK_OPEN) {
     return fs_model_add_term(&t->model, o.var, coef);
   }
@@ -204,6 +210,7 @@ fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) {
 }
 
 fs_status fs_pack_apart(fs_pack_model *t, uint32_t a, uint32_t b) {
+  assert(a != b && a < t->n_spans && b < t->n_spans);
   uint64_t key = APART | ((uint64_t)(a < b ? a : b) << 32) | (a < b ? b : a);
   size_t at;
   bool fresh;

@@ -76,6 +76,7 @@ static fs_status make_peak(fs_pack_model *t) {
 }
 
 fs_status fs_pack_places(fs_pack_model *t) {
+  assert(t->unit != NULL || t->p->graph->target.n_memories == 0);
   const fs_problem *p = t->p;
   FS_TRY(fs_new_zero(&t->arena, &t->place, p->n_residencies));
   for (uint32_t r = 0; r < p->n_residencies; r++) {
@@ -109,6 +110,7 @@ static fs_status under(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *
 }
 
 uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b) {
+  assert(a < p->n_residencies && b < p->n_residencies);
   for (uint32_t k = 0; k < p->n_coincide; k++) {
     uint32_t in = p->coincide_in[k], out = p->coincide_out[k];
     if (((in == a && out == b) || (in == b && out == a)) && p->res_size[a] == p->res_size[b]) {
@@ -220,6 +222,7 @@ static fs_status pair(fs_pack_model *t, uint32_t a, uint32_t b) {
 }
 
 fs_status fs_pack_pairs(fs_pack_model *t) {
+  assert(t->place != NULL || t->p->n_residencies == 0);
   const fs_problem *p = t->p;
   for (uint32_t a = 0; a < p->n_residencies; a++) {
     for (uint32_t b = a + 1; b < p->n_residencies && fs_pack_placed(t, a); b++) {

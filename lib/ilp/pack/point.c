@@ -7,6 +7,7 @@
 
 void fs_pack_times(const fs_pack_model *t, const int64_t *start, uint32_t residency, int64_t *begin,
                    int64_t *end) {
+  assert(residency < t->p->n_residencies);
   const fs_problem *p = t->p;
   uint32_t n;
   const uint32_t *item = fs_pack_begins(t, p->n_items + residency, &n);
@@ -42,6 +43,7 @@ typedef struct pointer {
 
 /* The variable gets its value; an expression that is known has to have it. */
 static void set(pointer *q, fs_pack_expr e, int64_t value) {
+  assert(e.var == FS_NONE || e.var < q->t->model.var.n);
   if (e.var == FS_NONE) {
     q->fits = q->fits && e.add == value;
   } else {
@@ -170,6 +172,7 @@ static bool take_answer(const fs_pack_model *t, const fs_answer *a, int64_t *sta
 
 fs_status fs_pack_model_point(const fs_pack_model *t, const fs_answer *a, int64_t *value,
                               bool *fits) {
+  assert(a->start != NULL || t->p->n_items == 0);
   int64_t *start, *address;
   FS_SCRATCH(scratch, t->ctx);
   *fits = false;

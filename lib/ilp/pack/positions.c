@@ -127,6 +127,7 @@ static fs_status fill(grid *g) {
 }
 
 fs_status fs_pack_positions(fs_pack_model *t) {
+  assert(t->strip && t->p->n_residencies > 0);
   grid g = {.t = t, .length = (int64_t)t->p->horizon, .room = t->room[t->p->res_memory[0]]};
   if (g.room > (int64_t)fs_limits_of(t->ctx)->grid) {
     t->large = true;

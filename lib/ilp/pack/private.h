@@ -99,76 +99,93 @@ struct fs_pack_model {
 };
 
 /* --- pack/model.c --- */
+
+/* Requires a span. */
 static inline const uint32_t *fs_pack_begins(const fs_pack_model *t, uint32_t span, uint32_t *n) {
+  assert(span < t->n_spans);
   const fs_problem *p = t->p;
   uint32_t r = span - p->n_items;
   *n = span < p->n_items ? 1 : p->res_begin0[r + 1] - p->res_begin0[r];
   return span < p->n_items ? &t->self[span] : &p->res_begin[p->res_begin0[r]];
 }
+/* Requires a span. */
 static inline const uint32_t *fs_pack_ends(const fs_pack_model *t, uint32_t span, uint32_t *n) {
+  assert(span < t->n_spans);
   const fs_problem *p = t->p;
   uint32_t r = span - p->n_items;
   *n = span < p->n_items ? 1 : p->res_end0[r + 1] - p->res_end0[r];
   return span < p->n_items ? &t->self[span] : &p->res_end[p->res_end0[r]];
 }
+/* Requires two items. */
 static inline bool fs_pack_reaches(const fs_pack_model *t, uint32_t from, uint32_t to) {
+  assert(from < t->p->n_items && to < t->p->n_items);
   return (t->reach[from * t->reach_words + to / 64] >> to % 64 & 1) != 0;
 }
-/* coef * expr into the row that is open. */
+/* coef * expr into the row that is open.  Requires an open row. */
 fs_status fs_pack_add(fs_pack_model *t, fs_pack_expr e, int64_t coef) FS_MUST_USE;
-/* x + add <= y, which is not demanded where binary `unless` (or FS_NONE) is 1; O(1). */
+/* x + add <= y, which is not demanded where binary `unless` (or FS_NONE) is 1; O(1).  Requires that
+ * no row is open. */
 fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_pack_expr y,
                              uint32_t unless, const char *name, uint32_t a, uint32_t b) FS_MUST_USE;
-/* A binary whose value follows from others. */
+/* A binary whose value follows from others.  Requires that no row is open. */
 fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const char *name,
                          uint32_t a, uint32_t b) FS_MUST_USE;
 fs_pack_expr fs_pack_known(int64_t value);
 /* Two that differ by a known amount. */
 static inline bool fs_pack_same_var(fs_pack_expr x, fs_pack_expr y) { return x.var == y.var; }
 /* An integer variable, or the number where there is but one.  An empty range has no solution.  The
- * name is followed by the id unless that is FS_NONE. */
+ * name is followed by the id unless that is FS_NONE.  Requires that no row is open. */
 fs_status fs_pack_number(fs_pack_model *t, int64_t low, int64_t high, int64_t cost,
                          fs_pack_expr *out, const char *name, uint32_t id) FS_MUST_USE;
 /* Is the model beyond its limit?  Remembers it. */
 bool fs_pack_full(fs_pack_model *t);
 
 /* --- pack/order.c --- */
-/* Has span a ended when b begins?  A binary for it is made on first use. */
+/* Has span a ended when b begins?  A binary for it is made on first use.  Requires two spans. */
 fs_status fs_pack_left(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *out) FS_MUST_USE;
-/* What is known of it without a binary. */
+/* What is known of it without a binary.  Requires two spans. */
 fs_pack_truth fs_pack_left_truth(const fs_pack_model *t, uint32_t a, uint32_t b);
 /* Does span i begin at least `gap` after j begins?  It does not need to be told of one that is
- * `ended` when j begins: then the binary is 1. */
+ * `ended` when j begins: then the binary is 1.  Requires two spans. */
 fs_pack_truth fs_pack_late_truth(const fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap);
+/* Requires two spans. */
 fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs_pack_order ended,
                        fs_pack_order *out) FS_MUST_USE;
-/* Spans a and b do not overlap.  Once per pair. */
+/* Spans a and b do not overlap.  Requires two different spans, each pair once. */
 fs_status fs_pack_apart(fs_pack_model *t, uint32_t a, uint32_t b) FS_MUST_USE;
-/* Binary terms of "not true": 0 when true. */
+/* Binary terms of "not true": 0 when true.  Requires an open row. */
 fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) FS_MUST_USE;
 void fs_pack_order_free(fs_pack_model *t);
 
 /* --- pack/places.c --- */
 uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common one; of 0 and a: a */
 fs_status fs_pack_units(fs_pack_model *t) FS_MUST_USE;
+/* Requires units. */
 fs_status fs_pack_places(fs_pack_model *t) FS_MUST_USE; /* the variables */
-fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE;  /* the rows */
-/* The declaration that lets two residencies coincide, or FS_NONE. */
+/* Requires places. */
+fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE; /* the rows */
+/* The declaration that lets two residencies coincide, or FS_NONE.  Requires two residencies. */
 uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b);
+/* Requires a residency. */
 static inline bool fs_pack_placed(const fs_pack_model *t, uint32_t r) {
+  assert(r < t->p->n_residencies);
   const fs_memory *m = &t->p->graph->target.memory[t->p->res_memory[r]];
   return fs_placement_has_addresses(m->placement) && t->p->res_size[r] > 0;
 }
+/* Requires a residency. */
 static inline int64_t fs_pack_size(const fs_pack_model *t, uint32_t r) {
+  assert(r < t->p->n_residencies);
   return (int64_t)(t->p->res_size[r] / t->unit[t->p->res_memory[r]]);
 }
 
 /* --- pack/positions.c --- */
-/* The rows and binaries that take the place of those of pairs. */
+/* The rows and binaries that take the place of those of pairs.  Requires a problem that
+ * fs_pack_has_positions accepts. */
 fs_status fs_pack_positions(fs_pack_model *t) FS_MUST_USE;
 bool fs_pack_has_positions(const fs_problem *p);
-/* The residency of a strip's item, the first one, or FS_NONE. */
+/* The residency of a strip's item, the first one, or FS_NONE.  Requires an item. */
 static inline uint32_t fs_pack_rectangle(const fs_problem *p, uint32_t item) {
+  assert(item < p->n_items);
   uint32_t r = 0;
   while (r < p->n_residencies && p->res_begin[p->res_begin0[r]] != item) {
     r++;
@@ -181,13 +198,16 @@ fs_status fs_pack_amounts(fs_pack_model *t) FS_MUST_USE;
 
 /* --- pack/symmetry.c --- */
 fs_status fs_pack_symmetry_find(fs_pack_model *t) FS_MUST_USE;
-/* The highest start or address that an item of a strip, or a residency, needs to have. */
+/* The highest start or address that an item of a strip, or a residency, needs to have.  Requires an
+ * item. */
 int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item);
+/* Requires a residency. */
 int64_t fs_pack_highest(const fs_pack_model *t, uint32_t residency);
 /* All of them, ascending, *n in all: is there one?  Not decided where they are too many to be
- * found. `out` has room for the whole strip. */
+ * found. `out` has room for the whole strip.  Requires an item of a strip. */
 fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *out,
                                 uint32_t *n) FS_MUST_USE;
+/* Requires a residency of a strip. */
 fs_decision fs_pack_list_places(const fs_pack_model *t, uint32_t residency, int64_t *out,
                                 uint32_t *n) FS_MUST_USE;
 fs_status fs_pack_symmetry_rows(fs_pack_model *t) FS_MUST_USE;
@@ -201,7 +221,7 @@ fs_status fs_pack_form(const fs_pack_model *t, int64_t *start, int64_t *address)
 /* The point with these starts and addresses (in bytes) as they are; false: it is none. */
 bool fs_pack_fill(const fs_pack_model *t, const int64_t *start, const int64_t *address,
                   const uint32_t *choice, int64_t *value);
-/* When a residency begins and ends, and the makespan, if items start so. */
+/* When a residency begins and ends, and the makespan, if items start so.  Requires a residency. */
 void fs_pack_times(const fs_pack_model *t, const int64_t *start, uint32_t residency, int64_t *begin,
                    int64_t *end);
 int64_t fs_pack_total(const fs_pack_model *t, const int64_t *start);

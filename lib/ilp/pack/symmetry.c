@@ -54,6 +54,7 @@ static bool own_rectangle(const fs_problem *p, uint32_t r) {
 }
 
 bool fs_problem_is_strip(const fs_problem *p) {
+  assert(p->res_begin0 != NULL && p->res_end0 != NULL);
   bool strip = p->n_edges == 0 && p->n_copies == 0 && p->n_residencies > 0;
   for (uint32_t i = 0; i < p->n_items && strip; i++) {
     strip = free_item(p, i);
@@ -147,6 +148,7 @@ typedef struct sums {
 } sums;
 
 static void add_part(sums *s, int64_t part) {
+  assert(s->room >= 0);
   if (part <= 0 || part > s->room) {
     return;
   }
@@ -199,6 +201,7 @@ static bool normal_places(const fs_pack_model *t, uint32_t residency, sums *s) {
 }
 
 int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item) {
+  assert(item < t->p->n_items);
   sums s;
   if (!t->strip) {
     return INT64_MAX;
@@ -208,6 +211,7 @@ int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item) {
 }
 
 int64_t fs_pack_highest(const fs_pack_model *t, uint32_t residency) {
+  assert(residency < t->p->n_residencies);
   sums s;
   uint32_t m = t->p->res_memory[residency];
   bool turned = t->low_half[m] == residency && !(t->options.peak && m == t->options.peak_memory);
@@ -226,6 +230,7 @@ static uint32_t list(const sums *s, int64_t most, int64_t *out) {
 }
 
 fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *out, uint32_t *n) {
+  assert(t->strip && item < t->p->n_items);
   sums s;
   *n = 0;
   if (!normal_starts(t, item, &s)) {
@@ -237,6 +242,7 @@ fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *
 
 fs_decision fs_pack_list_places(const fs_pack_model *t, uint32_t residency, int64_t *out,
                                 uint32_t *n) {
+  assert(t->strip && residency < t->p->n_residencies);
   sums s;
   *n = 0;
   if (fs_pack_size(t, residency) > t->room[t->p->res_memory[residency]]) {

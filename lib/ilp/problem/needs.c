@@ -11,10 +11,12 @@
 #include "model/overwritten.h"
 
 bool fs_problem_needs_read(const fsched_graph *g, uint32_t version) {
+  assert(version < g->n_versions);
   return fs_version_load_needed(g, version);
 }
 
 bool fs_problem_needs_write(const fsched_graph *g, uint32_t version) {
+  assert(version < g->n_versions);
   if (!fs_version_kept(g, version) || !fs_version_spills(g, version)) {
     return false;
   }

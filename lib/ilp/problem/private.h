@@ -28,42 +28,50 @@ typedef struct fs_problem_draft {
   FS_VEC(uint32_t) copied, residency, store; /* per copy */
 } fs_problem_draft;
 
-/* An empty problem and a draft of it; both are released by fs_problem_draft_end. */
+/* An empty problem and a draft of it; both are released by fs_problem_draft_end.  Requires an
+ * ordered graph. */
 fs_status fs_problem_draft_begin(fs_problem_draft *d, fsched_context *ctx,
                                  const fsched_graph *g) FS_MUST_USE;
 fs_status fs_problem_add_edge(fs_problem_draft *d, uint32_t from, uint32_t to) FS_MUST_USE;
+/* Requires a residency of the draft, or none. */
 fs_status fs_problem_add_touch(fs_problem_draft *d, uint32_t residency, uint32_t item,
                                unsigned mode) FS_MUST_USE;
-/* A version's (op FS_NONE) or a scratch's (version FS_NONE); *id is its number. */
+/* A version's (op FS_NONE) or a scratch's (version FS_NONE); *id is its number.  Requires either a
+ * version or an op. */
 fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32_t op,
                                    uint32_t memory, uint32_t *id) FS_MUST_USE;
+/* Requires a version of the graph. */
 fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t version,
                               uint32_t residency, uint32_t store, uint32_t *item) FS_MUST_USE;
-/* Touches of all ops by arg_residency and scratch_residency, which must be filled. */
+/* Touches of all ops by arg_residency and scratch_residency.  Requires that these are filled. */
 fs_status fs_problem_touch_ops(fs_problem_draft *d) FS_MUST_USE;
 /* All that follows from the draft: copies, edges, order, heads and tails, what items occupy,
  * residencies, in-place pairs. */
 fs_status fs_problem_finish(fs_problem_draft *d) FS_MUST_USE;
 /* Releases the draft, and the problem too unless `status` is FSCHED_OK and `keep`; returns
- * `status`. */
+ * `status`.  Requires a draft that was begun. */
 fs_status fs_problem_draft_end(fs_problem_draft *d, fs_status status, bool keep, fs_problem **out);
 
 /* problem/queues.c: classes, choices, amounts. */
 fs_status fs_problem_occupation(fs_problem_draft *d) FS_MUST_USE;
 
 /* problem/needs.c: the copies that no schedule avoids. */
-/* Is given content read before anything overwrites all of it? */
+/* Is given content read before anything overwrites all of it?  Requires a version of the graph. */
 bool fs_problem_needs_read(const fsched_graph *g, uint32_t version);
-/* Is the version kept in a store, and written by some op? */
+/* Is the version kept in a store, and written by some op?  Requires a version of the graph. */
 bool fs_problem_needs_write(const fsched_graph *g, uint32_t version);
 /* Does every schedule do as well with the needed copies alone, and is no order of accesses left to
  * chance? */
 fs_status fs_problem_exactness(fs_problem_draft *d) FS_MUST_USE;
 
+/* Requires an arg of the graph. */
 static inline bool fs_arg_accesses(const fsched_graph *g, uint32_t arg) {
+  assert(arg < g->n_args);
   return fs_tag_accesses(g->arg_tag[arg]) && g->arg_version[arg] != FS_NONE;
 }
+/* Requires an arg of the graph that has a buffer. */
 static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
+  assert(arg < g->n_args && g->arg_buffer[arg] != FS_NONE);
   return g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, g->arg_version[arg]);
 }
 

@@ -18,6 +18,7 @@
 #include "base/radix.h"
 
 fs_status fs_problem_draft_begin(fs_problem_draft *d, fsched_context *ctx, const fsched_graph *g) {
+  assert(g->topo != NULL || g->n_ops == 0);
   *d = (fs_problem_draft){.ctx = ctx, .g = g};
   fs_arena_init(&d->scratch, ctx);
   d->p = fs_realloc(ctx, NULL, 0, sizeof *d->p);
@@ -37,6 +38,7 @@ void fs_problem_destroy(fs_problem *p) {
 }
 
 fs_status fs_problem_draft_end(fs_problem_draft *d, fs_status status, bool keep, fs_problem **out) {
+  assert(d->ctx != NULL);
   fs_vec_free(d->ctx, &d->edge);
   fs_vec_free(d->ctx, &d->touch);
   fs_vec_free(d->ctx, &d->version);
@@ -64,12 +66,14 @@ fs_status fs_problem_add_edge(fs_problem_draft *d, uint32_t from, uint32_t to) {
 
 fs_status fs_problem_add_touch(fs_problem_draft *d, uint32_t residency, uint32_t item,
                                unsigned mode) {
+  assert(residency == FS_NONE || residency < d->version.n);
   fs_problem_touch t = {residency, item, mode};
   return residency == FS_NONE ? FSCHED_OK : fs_vec_push(d->ctx, &d->touch, t);
 }
 
 fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32_t op,
                                    uint32_t memory, uint32_t *id) {
+  assert((version == FS_NONE) != (op == FS_NONE));
   *id = (uint32_t)d->version.n;
   FS_TRY(fs_vec_push(d->ctx, &d->version, version));
   FS_TRY(fs_vec_push(d->ctx, &d->op, op));
@@ -81,6 +85,7 @@ fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32
 
 fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t version,
                               uint32_t residency, uint32_t store, uint32_t *item) {
+  assert(version < d->g->n_versions);
   *item = d->g->n_ops + (uint32_t)d->kind.n;
   FS_TRY(fs_vec_push(d->ctx, &d->kind, (uint8_t)kind));
   FS_TRY(fs_vec_push(d->ctx, &d->copied, version));
@@ -89,6 +94,7 @@ fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t v
 }
 
 fs_status fs_problem_touch_ops(fs_problem_draft *d) {
+  assert(d->p->arg_residency != NULL || d->g->n_args == 0);
   const fsched_graph *g = d->g;
   const fs_problem *p = d->p;
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -124,6 +130,7 @@ static fs_status take_copies(fs_problem_draft *d) {
 }
 
 static fs_tick copy_time(const fs_problem *p, uint32_t copy) {
+  assert(copy < p->n_copies);
   const fs_memory *m = fs_version_home(p->graph, p->copy_version[copy]);
   uint64_t size = fs_version_size(p->graph, p->copy_version[copy]);
   return p->copy_kind[copy] == FS_SPILL_WRITE ? fs_spill_write_time(m, size)
@@ -155,6 +162,7 @@ static fs_status take_items(fs_problem_draft *d) {
 
 /* keys are to << 32 | from, sorted; makes both CSRs of what is left without repeats. */
 static fs_status file_edges(fs_problem *p, const uint64_t *key, size_t n) {
+  assert(p->n_items > 0 || n == 0);
   FS_TRY(fs_new_zero(&p->arena, &p->pred0, (size_t)p->n_items + 1));
   FS_TRY(fs_new(&p->arena, &p->pred, n));
   p->n_edges = 0;

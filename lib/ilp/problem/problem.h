@@ -102,7 +102,8 @@ typedef struct fs_answer {
 fs_status fs_problem_from_graph(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                                 fs_tick lower_bound, fs_problem **out) FS_MUST_USE;
 /* With the copies and residencies of a schedule; not exact, unless it has only those of the above.
- * Accesses keep their residencies, which keep their numbers.  Requires that the schedule is right
+ * Accesses keep their residencies, which keep their numbers.  Requires counts that add up.
+ * Requires (unchecked: the caller has verified it) that the schedule is right
  * (fsched_verify_schedule).  problem/schedule.c */
 fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s,
                                    fs_problem **out) FS_MUST_USE;
@@ -111,19 +112,21 @@ void fs_problem_destroy(fs_problem *p);
 /* Raises heads and tails for schedules of makespan at most p->horizon: longest paths, disjunctive
  * pairs and energy per interval of queues, amounts and memories.  *possible: FS_NO when there is
  * proven to be none, else not decided.  Heads and tails hold for any schedule within the horizon
- * only.  windows.c */
+ * only.  Requires a problem that is complete.  windows.c */
 fs_status fs_problem_tighten(fs_problem *p, fs_decision *possible) FS_MUST_USE;
 /* The least horizon that fs_problem_tighten does not refute, between lower_bound and horizon: the
- * destructive lower bound.  Leaves windows as they were.  windows.c */
+ * destructive lower bound.  Leaves windows as they were.  Requires a problem that is complete, and
+ * a bound within its horizon.  windows.c */
 fs_status fs_problem_destructive_bound(fs_problem *p, fs_tick *bound) FS_MUST_USE;
 
 /* The answer that a schedule is, for problems made from that schedule; and for one from the graph,
  * if the schedule's copies and residencies are those of the problem (else *out is NULL).
- * In the problem's arena.  answer.c */
+ * In the problem's arena.  Requires a schedule of the problem's graph.  answer.c */
 fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) FS_MUST_USE;
 /* A schedule from an answer: queues by colouring intervals, addresses as given or found by
  * lib/placement.  *out is NULL when there are no addresses, or when the answer breaks the problem
- * (*why then says what, in the arena; nothing is reported).  The schedule is verified.  answer.c */
+ * (*why then says what, in the arena; nothing is reported).  The schedule is verified.  Requires
+ * starts.  answer.c */
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 

@@ -212,6 +212,7 @@ static fs_status build(walk *w) {
 }
 
 fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s, fs_problem **out) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
   fs_problem_draft d;
   *out = NULL;
   FS_TRY(fs_problem_draft_begin(&d, ctx, s->graph));

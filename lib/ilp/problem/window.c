@@ -84,6 +84,7 @@ static void order_residencies(fs_frame *f) {
 }
 
 void fs_frame_update(fs_frame *f) {
+  assert(f->p != NULL);
   f->answer->makespan = 0;
   order_items(f);
   f->answer->makespan = f->end_before[f->p->n_items];
@@ -106,6 +107,7 @@ static fs_status allocate(fs_frame *f) {
 }
 
 fs_status fs_frame_open(fs_frame *f, fs_problem *p, fs_answer *answer) {
+  assert(answer->start != NULL || p->n_items == 0);
   *f = (fs_frame){.p = p, .answer = answer};
   fs_arena_init(&f->arena, p->ctx);
   FS_TRY(allocate(f));
@@ -276,6 +278,7 @@ static fs_status find_behind(fs_finder *d) {
 /* ---- residencies */
 
 fs_extreme fs_finder_ends(const fs_finder *d, uint32_t r) {
+  assert(r < d->p->n_residencies);
   const fs_problem *p = d->p;
   fs_extreme x = {FS_TICK_NONE, FS_TICK_NONE, FS_TICK_NONE};
   for (uint32_t k = p->res_end0[r]; k < p->res_end0[r + 1]; k++) {
@@ -290,6 +293,7 @@ fs_extreme fs_finder_ends(const fs_finder *d, uint32_t r) {
 }
 
 fs_extreme fs_finder_begins(const fs_finder *d, uint32_t r) {
+  assert(r < d->p->n_residencies);
   const fs_problem *p = d->p;
   fs_extreme x = {FS_TICK_NONE, FS_TICK_NONE, FS_TICK_NONE};
   for (uint32_t k = p->res_begin0[r]; k < p->res_begin0[r + 1]; k++) {
@@ -474,6 +478,7 @@ fs_status fs_window_make(fs_frame *f, uint32_t from, uint32_t to, fs_tick bound,
 void fs_window_release(fs_window *w) { fs_arena_release(&w->p.arena); }
 
 void fs_window_take(fs_frame *f, const fs_window *w, uint32_t to, const fs_answer *found) {
+  assert(w->made && found != NULL && to <= f->p->n_items);
   fs_answer *a = f->answer;
   uint32_t last = w->p.n_items - 1;
   fs_tick shift = w->rigid == NULL ? 0 : w->known.start[last] - found->start[last];

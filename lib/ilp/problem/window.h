@@ -29,10 +29,11 @@ typedef struct fs_frame {
   fs_frame_moment *scratch;
 } fs_frame;
 
-/* Requires that the answer is right; refers to both.  O(n log n). */
+/* Refers to both.  Requires starts.  Requires (unchecked: O(n log n)) that the answer is right.
+ * O(n log n). */
 fs_status fs_frame_open(fs_frame *f, fs_problem *p, fs_answer *answer) FS_MUST_USE;
 void fs_frame_close(fs_frame *f);
-/* After starts of the answer have changed.  O(n log n). */
+/* After starts of the answer have changed.  Requires a frame that is open.  O(n log n). */
 void fs_frame_update(fs_frame *f);
 
 /* A window.  Times are from `base` on. */
@@ -52,7 +53,8 @@ typedef struct fs_window {
 } fs_window;
 
 /* The items at positions [from, to) are free, and start between the first of them and the first one
- * behind.  No schedule is shorter than `bound`.  At most `most_items` items.
+ * behind.  No schedule is shorter than `bound`.  At most `most_items` items.  Requires from < to,
+ * and items of the answer.
  * All that can bind is in it: orders, classes of queues, amounts, residencies with their addresses
  * (memories that are counted have less room by what is there all the time).
  * O(window + its neighbours + what runs or lives across its begin); after a very long item, or
@@ -61,7 +63,8 @@ fs_status fs_window_make(fs_frame *f, uint32_t from, uint32_t to, fs_tick bound,
                          uint32_t most_items, fs_window *w) FS_MUST_USE;
 void fs_window_release(fs_window *w);
 /* Brings an answer of the window into the whole one, which may be longer then than was known only
- * if the answer is wrong.  fs_frame_update is still to be called.  O(n). */
+ * if the answer is wrong.  fs_frame_update is still to be called.  Requires a window that was made,
+ * and its answer.  O(n). */
 void fs_window_take(fs_frame *f, const fs_window *w, uint32_t to, const fs_answer *found);
 
 #endif

@@ -21,7 +21,9 @@ typedef struct fs_finder {
   bool large;
 } fs_finder;
 
+/* Requires an item. */
 static inline fs_tick fs_frame_end(const fs_frame *f, uint32_t item) {
+  assert(item < f->p->n_items);
   return f->answer->start[item] + f->p->time[item];
 }
 
@@ -47,8 +49,9 @@ typedef struct fs_extreme {
   fs_tick fixed, free, rigid; /* FS_TICK_NONE: there is none */
 } fs_extreme;
 
-/* Of what a residency ends and begins with.  problem/window.c */
+/* Of what a residency ends and begins with.  Requires a residency.  problem/window.c */
 fs_extreme fs_finder_ends(const fs_finder *d, uint32_t r);
+/* Requires a residency. */
 fs_extreme fs_finder_begins(const fs_finder *d, uint32_t r);
 /* problem/window_fill.c */
 fs_status fs_finder_fill(fs_finder *d) FS_MUST_USE;

@@ -357,6 +357,7 @@ static fs_status probe_up(fs_refiner *r) {
 }
 
 fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) {
+  assert(a->problem != NULL || a->spill != NULL || a->possible.is == FS_NO);
   if (a->possible.is == FS_NO) { /* nothing within the horizon, which a known schedule would be */
     return FSCHED_OK;
   }

@@ -71,6 +71,7 @@ static fs_status lower_peak(const fs_refiner *r, const fs_schedule *s, bool *low
 }
 
 fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) {
+  assert(s != NULL && s->graph == r->g);
   bool better = r->best == NULL || s->makespan < r->best->makespan;
   fs_status status = FSCHED_OK;
   if (!better && s->makespan == r->best->makespan && fs_refine_settles(r->g)) {
@@ -111,6 +112,7 @@ uint64_t fs_refiner_node_limit(const fs_refiner *r, const fs_model *m) {
 
 fs_status fs_refiner_solve(fs_refiner *r, const fs_model *m, bool start, uint64_t nodes,
                            int64_t *value, fs_solver_result *result) {
+  assert(!m->open && !m->large);
   fs_solver_options o = {.command = r->command,
                          .deadline_ns = r->soon_ns != 0 ? r->soon_ns : r->deadline_ns,
                          .node_limit = nodes != 0 ? nodes : fs_refiner_node_limit(r, m),
@@ -230,6 +232,7 @@ static void warn(const fs_refiner *r) {
 
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
                         fs_tick bound, fs_schedule **schedule) {
+  assert(o != NULL && (*schedule == NULL || (*schedule)->graph == g));
   fs_refiner r = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
   r.begin_ns = fs_now_ns();

@@ -18,7 +18,8 @@ typedef struct fs_refine_options {
 
 /* *schedule (from listsched; NULL when it found none) is replaced when something better is found.
  * `bound` is a lower bound of the makespan; the schedule's lower_bound, search_nodes and relaxation
- * are set.  What goes wrong with the solver is a warning (`refine`).
+ * are set.  What goes wrong with the solver is a warning (`refine`).  Requires a command of a
+ * solver, or a solution.
  * Errors: for a solution, FSCHED_BAD_INPUT, FSCHED_WRONG, or FSCHED_USAGE where there is no model;
  * FSCHED_SYSTEM. */
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,

@@ -37,7 +37,7 @@ typedef struct fs_refiner {
  * cannot be used, or there is nothing to gain. */
 bool fs_refiner_done(const fs_refiner *r);
 /* Takes the schedule: it becomes the best one, or is destroyed when it is not shorter (nor, where
- * all starts are given, lower). */
+ * all starts are given, lower).  Requires a schedule of the graph. */
 fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) FS_MUST_USE;
 void fs_refiner_raise(fs_refiner *r, fs_tick bound);
 /* Tells the caller how far the refinement is. */
@@ -46,7 +46,8 @@ void fs_refiner_tell(fs_refiner *r);
 uint64_t fs_refiner_soon(const fs_refiner *r);
 /* Nodes that one search of the model (NULL: a small one) may take; 0: no limit. */
 uint64_t fs_refiner_node_limit(const fs_refiner *r, const fs_model *m);
-/* Runs the solver under the refinement's limits; node_limit 0: the refinement's own. */
+/* Runs the solver under the refinement's limits; node_limit 0: the refinement's own.  Requires a
+ * model in which no row is open. */
 fs_status fs_refiner_solve(fs_refiner *r, const fs_model *m, bool start, uint64_t node_limit,
                            int64_t *value, fs_solver_result *result) FS_MUST_USE;
 
@@ -73,13 +74,14 @@ const fs_model *fs_attempt_model(const fs_attempt *a);
  * where there are none. */
 fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fs_schedule **out,
                               const char **why, fs_decision *exists) FS_MUST_USE;
-/* Solves it and what follows from it. */
+/* Solves it and what follows from it.  Requires an attempt that was chosen. */
 fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) FS_MUST_USE;
 
-/* Windows that slide over the best schedule.  slide.c */
+/* Windows that slide over the best schedule.  Requires a schedule.  slide.c */
 fs_status fs_refine_slide(fs_refiner *r) FS_MUST_USE;
 /* For graphs whose starts are all given: addresses with a lower peak.  settle.c */
 bool fs_refine_settles(const fsched_graph *g);
+/* Requires a schedule, and a graph that settles. */
 fs_status fs_refine_settle(fs_refiner *r) FS_MUST_USE;
 
 #endif

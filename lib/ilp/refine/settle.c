@@ -112,6 +112,7 @@ static bool asked_to_stop(void *user) {
 }
 
 static fs_status place(settler *s, uint32_t memory, bool *found) {
+  assert(memory < s->p->graph->target.n_memories);
   fs_placement q;
   uint64_t *address, peak = 0;
   bool least;
@@ -193,6 +194,7 @@ static fs_status run(settler *s) {
 }
 
 fs_status fs_refine_settle(fs_refiner *r) {
+  assert(r->best != NULL && fs_refine_settles(r->g));
   settler s = {.r = r, .proven = true};
   fs_tick horizon = 0;
   for (uint32_t op = 0; op < r->g->n_ops; op++) {

@@ -206,6 +206,7 @@ static void adapt(slider *s, const attempt *a) {
 }
 
 static fs_status window(slider *s, uint32_t from, uint32_t to) {
+  assert(from < to && to <= s->p->n_items);
   attempt a = {.s = s};
   fs_status status = make(s, from, &to, &a.w);
   if (status == FSCHED_OK && a.w.made) {
@@ -264,6 +265,7 @@ static fs_status run(slider *s) {
 }
 
 fs_status fs_refine_slide(fs_refiner *r) {
+  assert(r->best != NULL);
   for (uint32_t op = 0; op < r->g->n_ops; op++) {
     if (r->g->op_start != NULL && r->g->op_start[op] != FS_TICK_NONE) {
       return FSCHED_OK; /* it cannot move as one with the others */

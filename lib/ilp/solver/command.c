@@ -27,6 +27,7 @@ static const char *take_word(const char *s, char **to) {
 
 fs_status fs_solver_words(fs_arena *arena, const char *command, size_t more, char ***words,
                           size_t *n_words) {
+  assert(command != NULL);
   size_t length = strlen(command);
   char *text;
   *n_words = 0;

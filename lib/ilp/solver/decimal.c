@@ -131,6 +131,7 @@ static bool take_number(scan *s, fs_decimal *n) {
 }
 
 fs_decimal fs_decimal_parse(const char *text, size_t n) {
+  assert(text != NULL || n == 0);
   scan s = {text, text + n};
   fs_decimal out = {.kind = FS_DECIMAL_NONE};
   out.negative = take(&s, '-', '-');

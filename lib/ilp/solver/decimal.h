@@ -23,7 +23,7 @@ typedef struct fs_decimal {
   int64_t ceiling; /* least integer that is no less than 1e-6 below it; when huge as above */
 } fs_decimal;
 
-/* All of the n bytes.  O(n). */
+/* All of the n bytes.  Requires a text, unless it has no bytes.  O(n). */
 fs_decimal fs_decimal_parse(const char *text, size_t n);
 
 #endif

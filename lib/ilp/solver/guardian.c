@@ -3,6 +3,7 @@
  * needs is prepared before. */
 #include "ilp/solver/guardian.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -303,6 +304,7 @@ static int start(fs_guardian *g, char *path, const fs_guarded_program *program) 
 }
 
 int fs_guard_directory(fs_guardian *g, char *template) {
+  assert(strlen(template) >= 6);
   char suffix[SUFFIX];
   int error = start(g, template, NULL);
   if (error == 0 && hear(g->report, suffix, SUFFIX)) {
@@ -316,6 +318,7 @@ int fs_guard_directory(fs_guardian *g, char *template) {
 }
 
 int fs_guard_program(fs_guardian *g, const fs_guarded_program *p) {
+  assert(p->argv != NULL && p->argv[0] != NULL);
   int error = start(g, NULL, p);
   if (error == 0 && fcntl(g->report, F_SETFL, O_NONBLOCK) != 0) {
     error = errno;

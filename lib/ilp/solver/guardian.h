@@ -30,7 +30,8 @@ typedef struct fs_guardian {
   int report; /* what it says; for a program not blocking.  -1: none */
 } fs_guardian;
 
-/* Makes a directory from a template of mkdtemp, and guards it.  0, or what errno says. */
+/* Makes a directory from a template of mkdtemp, and guards it.  0, or what errno says.  Requires a
+ * template of mkdtemp. */
 int fs_guard_directory(fs_guardian *g, char *template);
 
 typedef struct fs_guarded_program {
@@ -40,7 +41,7 @@ typedef struct fs_guarded_program {
   int directory_line; /* of the directory that it works in; -1: none */
   int out, err;       /* what `files` makes its standard output and error */
 } fs_guarded_program;
-/* Starts a program.  0, or what errno says. */
+/* Starts a program.  0, or what errno says.  Requires a program. */
 int fs_guard_program(fs_guardian *g, const fs_guarded_program *p);
 /* Has the program ended by itself?  Then *known says whether *status, of waitpid, is. */
 bool fs_guardian_reports(fs_guardian *g, bool *known, int *status);

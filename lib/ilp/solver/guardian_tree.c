@@ -4,6 +4,7 @@
  * again.  A round that removes nothing is the last. */
 #include "ilp/solver/guardian_tree.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -67,6 +68,7 @@ static bool drop_round(const char *path) {
 }
 
 void fs_tree_remove(const char *path) {
+  assert(path != NULL && path[0] != '\0');
   while (rmdir(path) != 0 && drop_round(path)) {
   }
 }

@@ -3,7 +3,8 @@
 #ifndef FS_ILP_GUARDIAN_TREE_H
 #define FS_ILP_GUARDIAN_TREE_H
 
-/* With all that is in it, but for what lies on other file systems.  Follows no links. */
+/* With all that is in it, but for what lies on other file systems.  Follows no links.  Requires a
+ * path. */
 void fs_tree_remove(const char *path);
 
 #endif

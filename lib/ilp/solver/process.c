@@ -55,6 +55,7 @@ static int write_all(int fd, const char *text, size_t length) {
 
 fs_status fs_work_dir_write(const fs_work_dir *d, const char *name, const char *text, size_t length,
                             char **path, int *error) {
+  assert(d->path != NULL);
   *path = joined(d->arena, d->path, name);
   if (*path == NULL) {
     return FSCHED_SYSTEM;
@@ -128,6 +129,7 @@ static int spawn(fs_process *p, char **argv, int out, int err, const fs_work_dir
 static int unblock(int fd) { return fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ? errno : 0; }
 
 int fs_process_start(fs_process *p, const fs_work_dir *dir, char **argv) {
+  assert(argv != NULL && argv[0] != NULL);
   *p = (fs_process){.guardian = {-1, -1, -1}, .out = -1, .err = -1};
   int out = -1, err = -1;
   int error = fs_pipe_above(&p->out, &out);

@@ -20,6 +20,7 @@ const char *fs_work_dir_place(uint32_t k);
  */
 fs_status fs_work_dir_make(fs_arena *arena, const char *place, fs_work_dir *d,
                            int *error) FS_MUST_USE;
+/* Requires a directory that was made. */
 fs_status fs_work_dir_write(const fs_work_dir *d, const char *name, const char *text, size_t length,
                             char **path, int *error) FS_MUST_USE;
 /* With all that is in it. */
@@ -33,7 +34,7 @@ typedef struct fs_process {
   int status;   /* of waitpid */
 } fs_process;
 /* Runs argv[0], looked for in PATH, in a group of its own, with standard input from /dev/null,
- * plain signals and no other open files.  0, or what errno says. */
+ * plain signals and no other open files.  0, or what errno says.  Requires a program. */
 int fs_process_start(fs_process *p, const fs_work_dir *dir, char **argv);
 /* It has ended by itself; what it wrote may still be in the pipes. */
 bool fs_process_ended(fs_process *p);

@@ -520,6 +520,7 @@ static fs_status read_text(reader *r, fs_arena *arena) {
 
 fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *file,
                            const char *text, size_t length, int64_t *value) {
+  assert(!m->open);
   FS_SCRATCH(arena, ctx);
   reader r = {.ctx = ctx, .m = m, .text = text, .length = length, .value = value};
   FS_TRY(fs_context_add_file(ctx, file, text, length, &r.file));

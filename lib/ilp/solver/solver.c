@@ -359,6 +359,7 @@ static fs_status run(solver *s, int64_t *value) {
 
 fs_status fs_solver_run(fsched_context *ctx, const fs_model *m, const fs_solver_options *o,
                         bool start, int64_t *value, fs_solver_result *result) {
+  assert(!m->open);
   *result = (fs_solver_result){.status = FS_SOLVER_LIMIT};
   if (m->contradiction) {
     result->status = FS_SOLVER_INFEASIBLE;

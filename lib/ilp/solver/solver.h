@@ -56,7 +56,8 @@ typedef struct fs_solver_options {
 } fs_solver_options;
 
 /* value[] is the start if `start`, and then the best solution.  Thread-safe for different contexts.
- * Errors: FSCHED_SYSTEM for memory alone; all faults of the solver are in the result. */
+ * Requires a model in which no row is open.  Errors: FSCHED_SYSTEM for memory alone; all faults of
+ * the solver are in the result. */
 fs_status fs_solver_run(fsched_context *ctx, const fs_model *m, const fs_solver_options *o,
                         bool start, int64_t *value, fs_solver_result *result) FS_MUST_USE;
 
@@ -64,7 +65,7 @@ fs_status fs_solver_run(fsched_context *ctx, const fs_model *m, const fs_solver_
  * in PATH.  In the arena; NULL without memory. */
 const char *fs_solver_default(fs_arena *arena);
 /* Splits a command; words[] ends with NULL and has room for `more` others.  *n_words is 0 when
- * there are none, or when quotes are not closed.  FSCHED_SYSTEM. */
+ * there are none, or when quotes are not closed.  FSCHED_SYSTEM.  Requires a command. */
 fs_status fs_solver_words(fs_arena *arena, const char *command, size_t more, char ***words,
                           size_t *n_words) FS_MUST_USE;
 

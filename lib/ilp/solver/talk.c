@@ -231,6 +231,7 @@ static bool make_whole(fs_talk *t, bool *fractions) {
 }
 
 static void end_point(fs_talk *t) {
+  assert(t->state == FS_TALK_POINT);
   t->state = FS_TALK_OPEN;
   bool fractions;
   if (!make_whole(t, &fractions)) {
@@ -323,6 +324,7 @@ static void hear_status(fs_talk *t, const char *word) {
 }
 
 static void hear_line(fs_talk *t) {
+  assert(t->n_line <= FS_TALK_LINE);
   t->line[t->n_line] = '\0';
   const char *blank = memchr(t->line, ' ', t->n_line);
   size_t n = blank == NULL ? t->n_line : (size_t)(blank - t->line);
@@ -351,6 +353,7 @@ static void hear_line(fs_talk *t) {
 /* ---- */
 
 void fs_talk_hear(fs_talk *t, const char *bytes, size_t n) {
+  assert(bytes != NULL || n == 0);
   for (size_t i = 0; i < n && t->state != FS_TALK_FAULT && !fs_talk_proven(t); i++) {
     if (bytes[i] == '\n') {
       t->n_line -= t->n_line > 0 && t->line[t->n_line - 1] == '\r';
@@ -387,6 +390,7 @@ static fs_status allot(fs_talk *t) {
 
 fs_status fs_talk_begin(fsched_context *ctx, const fs_model *m, int64_t *value,
                         fs_solver_result *result, fs_talk *t) {
+  assert(!m->open);
   *t = (fs_talk){.m = m, .result = result, .value = value};
   fs_arena_init(&t->arena, ctx);
   fs_names_init(&t->names, &t->arena);

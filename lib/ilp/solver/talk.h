@@ -38,12 +38,14 @@ typedef struct fs_talk {
   char line[FS_TALK_LINE + 1];
 } fs_talk;
 
-/* result->found tells whether value[] is a solution already. */
+/* result->found tells whether value[] is a solution already.  Requires a model in which no row is
+ * open. */
 fs_status fs_talk_begin(fsched_context *ctx, const fs_model *m, int64_t *value,
                         fs_solver_result *result, fs_talk *t) FS_MUST_USE;
 void fs_talk_release(fs_talk *t);
 /* The next bytes.  No errors: what is wrong is in the state.  Once the best solution is proven, or
- * something is wrong, no more is heard, however the bytes come in. */
+ * something is wrong, no more is heard, however the bytes come in.  Requires bytes, unless n is
+ * 0. */
 void fs_talk_hear(fs_talk *t, const char *bytes, size_t n);
 /* There are no more. */
 void fs_talk_close(fs_talk *t);

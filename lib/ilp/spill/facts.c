@@ -500,6 +500,7 @@ static void find_ancestors(fs_spill_model *t) {
 }
 
 fs_status fs_spill_facts(fs_spill_model *t, fs_tick horizon) {
+  assert(t->g->topo != NULL || t->g->n_ops == 0);
   const fsched_graph *g = t->g;
   fs_lower_bounds bounds;
   find_unit(t);

@@ -245,6 +245,7 @@ static fs_status forbid(core *c) {
 }
 
 fs_status fs_spill_model_forbid(fs_spill_model *t, const int64_t *value) {
+  assert(!t->model.open);
   core c = {.t = t, .value = value};
   fs_status status = forbid(&c);
   fs_vec_free(t->ctx, &c.member);

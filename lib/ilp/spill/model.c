@@ -24,6 +24,7 @@
 
 fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_t to, uint32_t k,
                        int64_t coef) {
+  assert(t->model.open);
   int64_t low = from > s->from ? from : s->from, high = to < s->to - 1 ? to : s->to - 1;
   for (int64_t at = low; at <= high; at++) {
     for (uint32_t c = k == FS_NONE ? 0 : k; c < s->classes && (k == FS_NONE || c == k); c++) {
@@ -90,6 +91,7 @@ static fs_status add_variables(fs_spill_model *t) {
 /* ---- ops */
 
 static fs_status one_start(fs_spill_model *t, uint32_t op) {
+  assert(op < t->g->n_ops);
   const fs_span *s = &t->start[op];
   FS_TRY(fs_model_begin_row(&t->model, 1, 1, "once_%u", op));
   FS_TRY(fs_spill_add(t, s, s->from, s->to, FS_NONE, 1));
@@ -108,6 +110,7 @@ static bool implied(const fs_spill_model *t, uint32_t from, uint32_t to) {
 
 /* What has started by `at` has its predecessor ended by then. */
 static fs_status precedence(fs_spill_model *t, uint32_t from, uint32_t to) {
+  assert(from < t->g->n_ops && to < t->g->n_ops);
   const fs_span *a = &t->start[from], *b = &t->start[to];
   for (int64_t at = b->from; at < b->to && at - t->time[from] < a->to - 1 && !t->large; at++) {
     FS_TRY(fs_model_begin_row(&t->model, -FS_MODEL_INF, 0, "after_%u_%u_%lld", from, to,

@@ -29,7 +29,7 @@ fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value,
                                   fs_decision *exists) FS_MUST_USE;
 /* Adds rows that no longer allow this point: for points without addresses.  Exact when that is
  * proven: no schedule is lost.  The model gets further variables, so values must be made anew; what
- * was proven of the model before holds for the graph as well. */
+ * was proven of the model before holds for the graph as well.  Requires that no row is open. */
 fs_status fs_spill_model_forbid(fs_spill_model *t, const int64_t *value) FS_MUST_USE;
 
 #endif

@@ -98,6 +98,7 @@ static fs_status place(places *w, uint32_t memory, uint64_t *address, fs_decisio
 
 fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint32_t memory,
                          uint64_t *address, fs_decision *exists) {
+  assert(memory < t->g->target.n_memories);
   const fs_memory *m = &t->g->target.memory[memory];
   *exists = fs_decided_by(true);
   if (!fs_memory_bounded(m) || !fs_placement_has_addresses(m->placement)) {

@@ -83,12 +83,13 @@ struct fs_spill_model {
   FS_VEC(fs_spill_meet) meet;
 };
 
-/* Units, windows, classes, versions; horizon in ticks.  t->refused: see spill/facts.c.
+/* Units, windows, classes, versions; horizon in ticks.  t->refused: see spill/facts.c.  Requires an
+ * ordered graph.
  * O(ops * (ops + queues) + ops * memories * versions) */
 fs_status fs_spill_facts(fs_spill_model *t, fs_tick horizon) FS_MUST_USE;
 /* Rows of versions and memories.  spill/rows.c */
 fs_status fs_spill_rows(fs_spill_model *t) FS_MUST_USE;
-/* Modifies the version, and no later op does. */
+/* Modifies the version, and no later op does.  Requires a user of the version. */
 bool fs_spill_last_writer(const fs_spill_model *t, const fs_spill_version *v, uint32_t user);
 
 /* ---- a schedule in the making */
@@ -127,11 +128,14 @@ fs_status fs_spill_lives(const fs_spill_model *t, const int64_t *value, bool mer
                          fs_spill_draft *d) FS_MUST_USE;
 
 /* Addresses of the lives that are of use in one memory; nothing to do unless it is contiguous.
- * *exists: FS_NO where there are proven to be none.  spill/places.c */
+ * *exists: FS_NO where there are proven to be none.  Requires a memory of the target.
+ * spill/places.c */
 fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint32_t memory,
                          uint64_t *address, fs_decision *exists) FS_MUST_USE;
 
+/* Requires a time within the span, and one of its classes. */
 static inline uint32_t fs_span_var(const fs_span *s, int64_t t, uint32_t k) {
+  assert(t >= s->from && t < s->to && k < s->classes);
   return s->var + (uint32_t)(t - s->from) * s->classes + k;
 }
 /* The sum over times in [from, to] and all classes. */
@@ -154,7 +158,8 @@ static inline int64_t fs_span_next(const fs_span *s, const int64_t *value, int64
   return t < s->to ? t : (s->from < s->to ? s->to : INT64_MAX);
 }
 
-/* Rows: a sum over the starts in [from, to] of one class, or of all (FS_NONE). */
+/* Rows: a sum over the starts in [from, to] of one class, or of all (FS_NONE).  Requires an open
+ * row. */
 fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_t to, uint32_t k,
                        int64_t coef) FS_MUST_USE;
 /* The same at one time. */

@@ -289,6 +289,7 @@ static fs_status stays_from(rows *w, uint32_t op) {
 }
 
 bool fs_spill_last_writer(const fs_spill_model *t, const fs_spill_version *v, uint32_t user) {
+  assert(user >= v->user0 && user < v->user1);
   bool last = t->user_how[user] & FS_SPILL_MODIFIES;
   for (uint32_t u = v->user0; u < v->user1; u++) {
     last = last && !(t->user_how[u] & FS_SPILL_MODIFIES &&

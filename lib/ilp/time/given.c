@@ -169,6 +169,7 @@ static fs_status memory_rows(fs_time_model *t, fs_arena *arena, uint32_t memory)
 }
 
 fs_status fs_time_given(fs_time_model *t) {
+  assert(t->life != NULL || t->p->n_residencies == 0);
   const fs_target *target = &t->p->graph->target;
   FS_SCRATCH(arena, t->m.ctx);
   for (uint32_t k = 0; k < t->n_near_pair; k++) {

@@ -182,6 +182,7 @@ static bool reaches(const fs_time_model *t, uint32_t a, uint32_t b) {
 }
 
 bool fs_time_before(const fs_time_model *t, uint32_t a, uint32_t b) {
+  assert(a <= t->n && b <= t->n);
   const fs_time_item *x = &t->item[a], *y = &t->item[b];
   bool together = x->role == FS_TIME_RIGID && y->role == FS_TIME_RIGID;
   if (x->lst + x->time <= (together ? y->lst : y->est) || b == t->n) {
@@ -389,6 +390,7 @@ static fs_status order_sink(fs_time_model *t) {
 }
 
 fs_status fs_time_starts(fs_time_model *t) {
+  assert(t->item != NULL);
   const fs_problem *p = t->p;
   FS_TRY(add_variables(t));
   for (uint32_t k = 0; k < t->n_near && !t->full; k++) {

@@ -183,6 +183,7 @@ static fs_status add_slot(fs_time_model *t, const fs_time_life *life, fs_tick at
 }
 
 fs_status fs_time_add_live(fs_time_model *t, uint32_t r, fs_tick at, bool inside, int64_t coef) {
+  assert(t->m.open && r < t->p->n_residencies);
   const fs_time_life *life = &t->life[r];
   if (!life->touched) {
     return FSCHED_OK;
@@ -279,11 +280,13 @@ fs_status fs_time_lives(fs_time_model *t) {
 }
 
 bool fs_time_placed(const fs_time_model *t, uint32_t r) {
+  assert(r < t->p->n_residencies);
   const fs_memory *m = &t->p->graph->target.memory[t->p->res_memory[r]];
   return fs_placement_has_addresses(m->placement) && fs_memory_bounded(m) && t->p->res_size[r] > 0;
 }
 
 bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b) {
+  assert(a < t->p->n_residencies && b < t->p->n_residencies);
   const fs_problem *p = t->p;
   for (uint32_t k = 0; k < p->n_coincide; k++) {
     bool mine = (p->coincide_in[k] == a && p->coincide_out[k] == b) ||
@@ -384,6 +387,7 @@ static fs_status memory_rows(fs_time_model *t, const holder *h, uint32_t memory)
 }
 
 fs_status fs_time_memories(fs_time_model *t) {
+  assert(t->life != NULL || t->p->n_residencies == 0);
   const fs_target *target = &t->p->graph->target;
   FS_SCRATCH(arena, t->m.ctx);
   for (uint32_t m = 0; m < target->n_memories && !t->full; m++) {

@@ -72,6 +72,7 @@ static fs_status build(fs_time_model *t) {
 
 fs_status fs_time_model_build(const fs_problem *p, const fs_time_options *o, fs_time_model **out) {
   assert(o->places != FS_TIME_GIVEN || o->address != NULL);
+  assert(p->topo != NULL || p->n_items == 0);
   fs_arena arena;
   fs_time_model *t;
   *out = NULL;

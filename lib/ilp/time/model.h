@@ -36,14 +36,15 @@ typedef struct fs_time_options {
 typedef struct fs_time_model fs_time_model;
 
 /* Minimises the makespan, which is at most p->horizon; uses p's heads and tails as windows.
- * O(items * window * choices + rows); the objective is the makespan.  *out NULL: there is none, for
- * max_terms or a limit (limit.h) was reached; nothing is decided then. */
+ * Requires a problem that is complete.  O(items * window * choices + rows); the objective is the
+ * makespan.  *out NULL: there is none, for max_terms or a limit (limit.h) was reached; nothing is
+ * decided then. */
 fs_status fs_time_model_build(const fs_problem *p, const fs_time_options *o,
                               fs_time_model **out) FS_MUST_USE;
 const fs_model *fs_time_model_of(const fs_time_model *t);
 void fs_time_model_destroy(fs_time_model *t);
 /* The point that an answer is; *fits: false when it is outside of the windows, or has no addresses
- * where the model has them. */
+ * where the model has them.  Requires an answer of the problem. */
 fs_status fs_time_model_point(const fs_time_model *t, const fs_answer *a, int64_t *value,
                               bool *fits) FS_MUST_USE;
 /* The answer that a point is; in the problem's arena, address NULL where the model has none. */

@@ -145,6 +145,7 @@ static bool may_meet(const fs_time_model *t, uint32_t a, uint32_t b) {
 }
 
 fs_status fs_time_pairs(fs_time_model *t) {
+  assert(t->life != NULL || t->p->n_residencies == 0);
   const fs_problem *p = t->p;
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     FS_TRY(fs_time_placed(t, r) ? add_address(t, r) : FSCHED_OK);

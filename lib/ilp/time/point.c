@@ -222,6 +222,7 @@ static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t 
 
 fs_status fs_time_model_point(const fs_time_model *t, const fs_answer *a, int64_t *value,
                               bool *fits) {
+  assert(a->start != NULL || t->p->n_items == 0);
   *fits = false;
   for (size_t i = 0; i < t->m.var.n; i++) {
     value[i] = 0;

@@ -133,6 +133,7 @@ static fs_status memory_rows(fs_time_model *t, uint32_t memory) {
 }
 
 fs_status fs_time_positions(fs_time_model *t) {
+  assert(t->life != NULL || t->p->n_residencies == 0);
   const fs_problem *p = t->p;
   for (uint32_t r = 0; r < p->n_residencies && !t->full; r++) {
     if (fs_time_placed(t, r)) {

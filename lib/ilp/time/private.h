@@ -85,23 +85,28 @@ typedef enum fs_time_same {
 
 /* time/items.c: roles and windows; variables of starts, and the rows that concern starts alone. */
 fs_status fs_time_items(fs_time_model *t) FS_MUST_USE;
+/* Requires what fs_time_items makes. */
 fs_status fs_time_starts(fs_time_model *t) FS_MUST_USE;
-/* Does `a` end before `b` starts, whatever happens? */
+/* Does `a` end before `b` starts, whatever happens?  Requires two items, of which one may be the
+ * sink. */
 bool fs_time_before(const fs_time_model *t, uint32_t a, uint32_t b);
 
 /* time/terms.c: terms of the open row. */
-/* coef * (the item starts in [lo, hi]), on that class (index among its choices; FS_NONE: any). */
+/* coef * (the item starts in [lo, hi]), on that class (index among its choices; FS_NONE: any).
+ * Requires an open row, an item or the sink, and one of its choices or any. */
 fs_status fs_time_add_start(fs_time_model *t, uint32_t item, uint32_t choice, fs_tick lo,
                             fs_tick hi, int64_t coef) FS_MUST_USE;
-/* coef * start.  */
+/* coef * start.  Requires an open row, and an item or the sink. */
 fs_status fs_time_add_time(fs_time_model *t, uint32_t item, int64_t coef) FS_MUST_USE;
-/* coef * (it runs in slot [at, at + 1)), or, `inside`, it began before `at` and ends behind it. */
+/* coef * (it runs in slot [at, at + 1)), or, `inside`, it began before `at` and ends behind it.
+ * Requires an open row, and an item or the sink. */
 fs_status fs_time_add_active(fs_time_model *t, uint32_t item, uint32_t choice, fs_tick at,
                              bool inside, int64_t coef) FS_MUST_USE;
+/* Requires that no row is open. */
 fs_status fs_time_add_var(fs_time_model *t, fs_var_kind kind, int64_t high, int64_t cost,
                           uint32_t owner, const char *name, uint32_t *var) FS_MUST_USE;
 /* Ends a row of the form `<= capacity` and drops it when it cannot be broken.  *kept says whether
- * it is still there. */
+ * it is still there.  Requires an open row. */
 fs_status fs_time_end_row(fs_time_model *t, bool *kept) FS_MUST_USE;
 /* Of rows in a sequence, those that say no more than their neighbour are dropped. */
 void fs_time_drop_weaker(fs_time_model *t, bool *before, bool kept);
@@ -120,19 +125,23 @@ static inline uint64_t fs_time_gcd(uint64_t a, uint64_t b) {
 
 /* time/lives.c: lives of residencies, and memories by amounts. */
 fs_status fs_time_lives(fs_time_model *t) FS_MUST_USE;
+/* Requires lives. */
 fs_status fs_time_memories(fs_time_model *t) FS_MUST_USE;
-/* coef * (the residency lives in slot [at, at + 1)), or, `inside`, began before and ends after. */
+/* coef * (the residency lives in slot [at, at + 1)), or, `inside`, began before and ends after.
+ * Requires an open row, and a residency. */
 fs_status fs_time_add_live(fs_time_model *t, uint32_t residency, fs_tick at, bool inside,
                            int64_t coef) FS_MUST_USE;
 
-/* The residency is in a contiguous memory and takes some of it. */
+/* The residency is in a contiguous memory and takes some of it.  Requires a residency. */
 bool fs_time_placed(const fs_time_model *t, uint32_t residency);
-/* Is there a pair of them that has a row of its own? */
+/* Is there a pair of them that has a row of its own?  Requires two residencies. */
 bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b);
 
-/* time/positions.c, time/pairs.c, time/given.c: addresses. */
+/* time/positions.c, time/pairs.c, time/given.c: addresses.  Requires lives. */
 fs_status fs_time_positions(fs_time_model *t) FS_MUST_USE;
+/* Requires lives. */
 fs_status fs_time_pairs(fs_time_model *t) FS_MUST_USE;
+/* Requires lives, and addresses. */
 fs_status fs_time_given(fs_time_model *t) FS_MUST_USE;
 
 #endif

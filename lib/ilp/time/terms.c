@@ -8,6 +8,7 @@
 
 fs_status fs_time_add_var(fs_time_model *t, fs_var_kind kind, int64_t high, int64_t cost,
                           uint32_t owner, const char *name, uint32_t *var) {
+  assert(!t->m.open);
   FS_TRY(fs_model_add_var(&t->m, kind, 0, high, cost, var, "%s", name));
   return fs_vec_push(t->m.ctx, &t->owner, owner);
 }
@@ -21,6 +22,7 @@ static fs_status add_range(fs_time_model *t, uint32_t first, fs_tick n, int64_t 
 
 fs_status fs_time_add_start(fs_time_model *t, uint32_t item, uint32_t choice, fs_tick lo,
                             fs_tick hi, int64_t coef) {
+  assert(t->m.open && item <= t->n && (choice == FS_NONE || choice < t->item[item].n_choices));
   const fs_time_item *x = &t->item[item];
   bool all = lo <= x->est && hi >= x->lst;
   lo = fs_max(lo, x->est);
@@ -46,6 +48,7 @@ fs_status fs_time_add_start(fs_time_model *t, uint32_t item, uint32_t choice, fs
 }
 
 fs_status fs_time_add_time(fs_time_model *t, uint32_t item, int64_t coef) {
+  assert(t->m.open && item <= t->n);
   const fs_time_item *x = &t->item[item];
   fs_model_add_known(&t->m, coef * (int64_t)x->est);
   for (fs_tick k = 1; k <= x->lst - x->est; k++) {
@@ -56,6 +59,7 @@ fs_status fs_time_add_time(fs_time_model *t, uint32_t item, int64_t coef) {
 
 fs_status fs_time_add_active(fs_time_model *t, uint32_t item, uint32_t choice, fs_tick at,
                              bool inside, int64_t coef) {
+  assert(t->m.open && item <= t->n);
   fs_tick time = t->item[item].time;
   if (time == 0 || (inside && at == 0)) {
     return FSCHED_OK;
@@ -82,6 +86,7 @@ static int64_t most(const fs_time_model *t, uint32_t row) {
 }
 
 fs_status fs_time_end_row(fs_time_model *t, bool *kept) {
+  assert(t->m.open);
   fs_model *m = &t->m;
   size_t rows = m->row.n;
   FS_TRY(fs_model_end_row(m));

@@ -90,6 +90,7 @@ static void interval(fs_windows *w, const fs_wresource *r, fs_tick t1, fs_tick t
 }
 
 void fs_windows_energy(fs_windows *w, const fs_wresource *r) {
+  assert(r->first <= r->end && r->end <= w->task.n);
   uint32_t n = r->end - r->first, n_from = 0, n_to = 0;
   if (n > fs_limits_of(w->p->ctx)->energy_tasks ||
       r->capacity > ((uint64_t)1 << 62) / (w->horizon + 1) / (n + 1)) {

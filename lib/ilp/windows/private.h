@@ -53,13 +53,16 @@ typedef struct fs_wlevel {
   uint64_t height;
 } fs_wlevel;
 
-/* Everything but the windows.  `relaxed`: without memories that are tight.  windows/resources.c */
+/* Everything but the windows.  `relaxed`: without memories that are tight.  Requires a problem that
+ * is complete.  windows/resources.c */
 fs_status fs_windows_init(fs_windows *w, fs_problem *p, bool relaxed) FS_MUST_USE;
 void fs_windows_release(fs_windows *w);
 /* Rules to a fixpoint; false: there is no schedule within the windows.  `strong`: with energy. */
 bool fs_windows_propagate(fs_windows *w, bool strong);
-/* One pass of a rule; sets failed and changed.  windows/table.c, windows/energy.c */
+/* One pass of a rule; sets failed and changed.  Requires a resource of `w`.  windows/table.c,
+ * windows/energy.c */
 void fs_windows_table(fs_windows *w, const fs_wresource *r);
+/* Requires a resource of `w`. */
 void fs_windows_energy(fs_windows *w, const fs_wresource *r);
 /* Tries the ends of windows; false: refuted.  windows/shave.c */
 bool fs_windows_shave(fs_windows *w);
@@ -67,25 +70,33 @@ bool fs_windows_shave(fs_windows *w);
 static inline bool fs_windows_tired(const fs_windows *w) {
   return w->steps > w->limit || fs_problem_stopped(w->p);
 }
+/* Requires two items. */
 static inline bool fs_windows_after(const fs_windows *w, uint32_t a, uint32_t b) {
+  assert(a < w->n && b < w->n);
   return w->reach != NULL && (w->reach[(size_t)a * w->row + b / 64] >> b % 64 & 1) != 0;
 }
+/* Requires an item. */
 static inline fs_tick fs_latest_start(const fs_windows *w, uint32_t i) {
+  assert(i < w->n);
   return w->lct[i] - w->p->time[i];
 }
+/* Requires an item. */
 static inline fs_tick fs_earliest_end(const fs_windows *w, uint32_t i) {
+  assert(i < w->n);
   return w->est[i] + w->p->time[i];
 }
-/* The item starts at t or later. */
+/* The item starts at t or later.  Requires an item. */
 static inline void fs_windows_raise(fs_windows *w, uint32_t i, fs_tick t) {
+  assert(i < w->n);
   if (t > w->est[i]) {
     w->failed = w->failed || t > fs_latest_start(w, i);
     w->est[i] = w->failed ? w->est[i] : t;
     w->changed = true;
   }
 }
-/* It ends at t or earlier. */
+/* It ends at t or earlier.  Requires an item. */
 static inline void fs_windows_lower(fs_windows *w, uint32_t i, fs_tick t) {
+  assert(i < w->n);
   if (t < w->lct[i]) {
     w->failed = w->failed || t < fs_earliest_end(w, i);
     w->lct[i] = w->failed ? w->lct[i] : t;

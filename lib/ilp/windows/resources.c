@@ -395,6 +395,7 @@ static fs_status make_room(fs_windows *w) {
 }
 
 fs_status fs_windows_init(fs_windows *w, fs_problem *p, bool relaxed) {
+  assert(p->topo != NULL || p->n_items == 0);
   *w = (fs_windows){.p = p, .n = p->n_items};
   fs_arena_init(&w->arena, p->ctx);
   FS_TRY(fs_new(&w->arena, &w->est, w->n));

@@ -140,6 +140,7 @@ static void push(fs_windows *w, const fs_wresource *r, const fs_wtask *t, size_t
 }
 
 void fs_windows_table(fs_windows *w, const fs_wresource *r) {
+  assert(r->first <= r->end && r->end <= w->task.n);
   size_t n = make_levels(w, r);
   for (uint32_t k = r->first; k < r->end && !w->failed && n > 0; k++) {
     if (w->task.at[k].amount > r->capacity) {

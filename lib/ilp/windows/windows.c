@@ -121,6 +121,7 @@ static uint64_t worth(const fs_problem *p) {
 }
 
 fs_status fs_problem_tighten(fs_problem *p, fs_decision *possible) {
+  assert(p->topo != NULL || p->n_items == 0);
   fs_windows w;
   fs_status status = fs_windows_init(&w, p, false);
   *possible = fs_not_decided();
@@ -136,6 +137,7 @@ fs_status fs_problem_tighten(fs_problem *p, fs_decision *possible) {
 }
 
 fs_status fs_problem_destructive_bound(fs_problem *p, fs_tick *bound) {
+  assert(p->lower_bound <= p->horizon);
   fs_windows w;
   fs_status status = fs_windows_init(&w, p, p->least && !p->exact);
   fs_tick low = p->lower_bound, high = p->horizon;

@@ -5,6 +5,8 @@
 
 fs_status fs_known_init(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
                         const fs_wants *wants, fs_known *k) {
+  assert(s->n_meta == 1 && order->n_runnable == s->n_commands);
+  assert(wants->item != NULL || s->n_commands == 0);
   *k = (fs_known){.s = s, .order = order, .wants = wants, .command = FS_NONE};
   return fs_new_none(arena, &k->last, s->n_queues);
 }
@@ -12,10 +14,12 @@ fs_status fs_known_init(fs_arena *arena, const fs_stream *s, const fs_stream_ord
 void fs_known_release(fsched_context *ctx, fs_known *k) { fs_vec_free(ctx, &k->hop); }
 
 static uint32_t known_epoch(const fs_known *k, uint32_t queue) {
+  assert(queue < k->s->n_queues);
   return k->last[queue] == FS_NONE ? 0 : k->hop.at[k->last[queue]].epoch;
 }
 
 static fs_status learn(fsched_context *ctx, fs_known *k, fs_hop hop) {
+  assert(hop.queue < k->s->n_queues);
   if (hop.epoch <= known_epoch(k, hop.queue)) {
     return FSCHED_OK;
   }
@@ -47,6 +51,7 @@ static fs_status learn_waits(fsched_context *ctx, fs_known *k, uint32_t command,
 }
 
 fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) {
+  assert(command < k->s->n_commands);
   k->hop.n = 0;
   k->command = command;
   memset(k->last, 0xFF, k->s->n_queues * sizeof *k->last);
@@ -64,6 +69,7 @@ fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) {
 }
 
 uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch) {
+  assert(k->command != FS_NONE && queue < k->s->n_queues && epoch > 0);
   uint32_t hop = k->last[queue];
   if (known_epoch(k, queue) < epoch) {
     return FS_NONE;
@@ -76,6 +82,7 @@ uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch) {
 }
 
 uint32_t fs_known_item(const fs_known *k, uint32_t item) {
+  assert(item < k->s->n_commands && k->wants->item[item] == item);
   uint32_t n = k->wants->n_members[item];
   const uint32_t *members = k->order->order + k->wants->position[item];
   uint32_t latest = FS_NONE;
@@ -90,6 +97,7 @@ uint32_t fs_known_item(const fs_known *k, uint32_t item) {
 }
 
 uint32_t fs_known_before(const fs_known *k, uint32_t hop) {
+  assert(hop < k->hop.n && k->hop.at[hop].by != FS_NONE);
   uint32_t by = k->hop.at[hop].by;
   return fs_known_hop(k, k->order->queue[by], k->s->commands[by].epoch);
 }

@@ -64,6 +64,7 @@ static void index_gangs(const fs_stream *s, const uint32_t *gang0, uint32_t *mem
 
 uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs_stream_wait *w,
                           uint32_t own) {
+  assert(w->axis < s->n_axes && w->epoch > 0);
   if (!fs_axis_has_members(s->axes[w->axis].kind)) {
     return s->queues[w->axis].command0 + w->epoch - 1;
   }
@@ -72,6 +73,7 @@ uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs
 }
 
 static fs_status push(runner *r, uint32_t queue) {
+  assert(queue < r->s->n_queues);
   const fs_stream_queue *q = &r->s->queues[queue];
   uint32_t c = r->next[queue];
   if (c == q->command0 + q->n_commands) {
@@ -83,6 +85,7 @@ static fs_status push(runner *r, uint32_t queue) {
 /* The queue's next command has run. */
 static fs_status finish(runner *r, uint32_t queue) {
   uint32_t c = r->next[queue]++;
+  assert(r->n < r->s->n_commands && !r->done[c]);
   r->o->order[r->n++] = c;
   r->done[c] = 1;
   r->wait[queue] = 0;
@@ -96,6 +99,7 @@ static fs_status finish(runner *r, uint32_t queue) {
 
 static fs_status meet(runner *r, const fs_stream_command *k) {
   const fs_stream_axis *a = &r->s->axes[k->gang_axis];
+  assert(a->kind == FS_AXIS_COLLECTIVE);
   if (++r->arrived[r->o->gang0[k->gang_axis] + k->gang_epoch - 1] < a->n_members) {
     return FSCHED_OK;
   }
@@ -146,6 +150,7 @@ static fs_status run(runner *r) {
       r->o->order[r->n++] = c;
     }
   }
+  assert(r->n == s->n_commands && r->o->n_runnable <= r->n);
   return FSCHED_OK;
 }
 
@@ -160,6 +165,7 @@ static fs_status make_runner(fs_arena *arena, runner *r, uint32_t n_epochs) {
 }
 
 fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s, fs_stream_order *out) {
+  assert(s->n_meta == 1);
   *out = (fs_stream_order){0};
   FS_TRY(fs_new(arena, &out->queue, s->n_commands));
   FS_TRY(fs_new(arena, &out->order, s->n_commands));

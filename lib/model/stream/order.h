@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of a stream in an order in which they could run, for those who walk a stream.
  *
- * Requires: a stream that fs_stream_check has accepted.
+ * Requires a stream that fs_stream_check has accepted.
  * Ensures: every command comes after those before it on its queue, those it waits for
  * (stream/points.h), and those that have to start before it; the members of a gang follow each
  * other, after all that comes before any of them.  Otherwise by planned start, then queue.  Of a
@@ -29,7 +29,8 @@ fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s,
                                fs_stream_order *out) FS_MUST_USE;
 
 /* A command that reaches the epoch of the wait, of a collective axis if possible one on a queue
- * other than `own`.  The command that waits is never its own source. */
+ * other than `own`.  The command that waits is never its own source.  Requires an axis of the
+ * stream and an epoch of it. */
 uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs_stream_wait *w,
                           uint32_t own);
 

@@ -66,6 +66,7 @@ static fs_status make_lasts(finder *f, bool producers, lasts *l) {
 
 /* Commands come in ascending order. */
 static void add_last(const finder *f, lasts *l, uint32_t barrier, uint32_t command) {
+  assert(barrier < f->s->n_barriers && command < f->s->n_commands);
   uint32_t *list = l->command + l->first[barrier], *n = &l->n[barrier];
   *n -= *n != 0 && f->queue[list[*n - 1]] == f->queue[command];
   list[(*n)++] = command;
@@ -246,8 +247,10 @@ static void raise_to(walk *w, uint32_t queue, uint32_t epoch) {
 }
 
 static void pass_stop(const finder *f, walk *w) {
+  assert(w->next < f->s->n_stops);
   const fs_stream_stop *stop = &f->s->stops[w->next];
   if (stop->queue != FS_NONE) {
+    assert(stop->keep <= w->issued[stop->queue]);
     raise_to(w, stop->queue, w->issued[stop->queue] - stop->keep);
   } else {
     for (uint32_t q = 0; q < f->s->n_queues; q++) {
@@ -315,6 +318,7 @@ static fs_status find_stops(finder *f, fs_points *out) {
 /* ---- all */
 
 fs_status fs_stream_points_find(fs_arena *arena, const fs_stream *s, fs_points *out) {
+  assert(s->n_meta == 1);
   finder f = {.arena = arena, .s = s};
   uint32_t *none;
   *out = (fs_points){0};

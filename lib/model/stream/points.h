@@ -12,7 +12,7 @@
  *
  * What the order of the command's own queue gives is left out; what contradicts it is there.
  *
- * Requires: a stream that fs_stream_check has accepted.
+ * Requires a stream that fs_stream_check has accepted.
  * Complexity: O(commands + waits), barrier O((waits + updates) * queues) at most, block
  * O(commands * queues) at most. */
 #ifndef FS_STREAM_POINTS_H

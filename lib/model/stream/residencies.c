@@ -59,6 +59,7 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
 /* Where a version in a memory is in lists with two places per version; false for memories that are
  * not looked at. */
 static bool find_slot(const finder *f, uint32_t version, uint32_t memory, size_t *slot) {
+  assert(version < f->s->n_versions && memory < f->s->n_memories);
   uint32_t home = f->s->buffers[f->s->versions[version].buffer].memory;
   *slot = 2 * (size_t)version + (memory != home);
   return bounded(&f->s->memories[memory]) &&
@@ -113,6 +114,7 @@ static fs_status begin_given(finder *f) {
 }
 
 static uint32_t find_at(const finder *f, uint32_t latest, uint64_t place) {
+  assert(latest == FS_NONE || latest < f->record.n);
   uint32_t r = latest;
   for (uint32_t i = 0; i < LOOK_BACK && r != FS_NONE; i++, r = f->record.at[r].previous) {
     if (f->record.at[r].place == place || f->record.at[r].place == NOWHERE) {
@@ -124,6 +126,7 @@ static uint32_t find_at(const finder *f, uint32_t latest, uint64_t place) {
 
 /* An op may touch a residency by several args: once is enough. */
 static fs_status note(finder *f, uint32_t residency, uint32_t command) {
+  assert(residency < f->record.n && command < f->s->n_commands);
   record *r = &f->record.at[residency];
   if (r->touched_by == command) {
     return FSCHED_OK;
@@ -284,6 +287,7 @@ static fs_status find(finder *f, fs_arena *arena, const fs_stream_order *order,
 
 fs_status fs_stream_residencies_find(fs_arena *arena, const fs_stream *s,
                                      const fs_stream_order *order, fs_stream_residencies *out) {
+  assert(s->n_meta == 1 && order->order != NULL);
   *out = (fs_stream_residencies){.s = s};
   finder f = {.ctx = arena->ctx, .s = s};
   fs_status status = find(&f, arena, order, out);
@@ -294,6 +298,7 @@ fs_status fs_stream_residencies_find(fs_arena *arena, const fs_stream *s,
 
 void fs_stream_residencies_time(const fs_stream_residencies *r, const uint64_t *begin,
                                 const uint64_t *end, uint64_t last, fs_span *span) {
+  assert(r->s->n_commands == 0 || (begin != NULL && end != NULL));
   for (uint32_t i = 0; i < r->n; i++) {
     span[i] = (fs_span){UINT64_MAX, 0};
     for (uint32_t t = r->touch0[i]; t < r->touch0[i + 1]; t++) {

@@ -17,7 +17,7 @@
  * Residencies may share addresses at a time: an output that takes over its input's place does so
  * while its op runs, and where accesses are of byte ranges a stream orders only those that overlap.
  *
- * Requires: a stream that fs_stream_check has accepted (of a wrong one, the result is safe to use
+ * Requires a stream that fs_stream_check has accepted (of a wrong one, the result is safe to use
  * and means little).  Complexity: O(size of the stream), and what fs_stream_order needs. */
 #ifndef FS_STREAM_RESIDENCIES_H
 #define FS_STREAM_RESIDENCIES_H
@@ -46,7 +46,8 @@ typedef struct fs_span {
   uint64_t begin, end;
 } fs_span;
 
-/* When each residency lives, for these times of the commands, which end at `last`.  O(touches). */
+/* When each residency lives, for these times of the commands, which end at `last`.  Requires times
+ * of all commands, none after `last`.  O(touches). */
 void fs_stream_residencies_time(const fs_stream_residencies *r, const uint64_t *begin,
                                 const uint64_t *end, uint64_t last, fs_span *span);
 

@@ -83,6 +83,7 @@ static int compare_sorted(const void *a, const void *b) {
 
 /* Sorts the orderings from `first` on and joins those that differ in their ranges alone. */
 static fs_status finish_item(finder *f, fs_arena *scratch, size_t first) {
+  assert(first <= f->want.n);
   size_t n = f->want.n - first;
   if (n == 0) {
     return FSCHED_OK;
@@ -112,12 +113,14 @@ static fs_status finish_item(finder *f, fs_arena *scratch, size_t first) {
 /* Sets */
 
 static fs_status look_up(finder *f, uint32_t set, uint64_t low, uint64_t high) {
+  assert(low < high);
   uint64_t covered;
   f->found.n = 0;
   return fs_ranges_find(&f->ranges, set, low, high, &f->found, &covered);
 }
 
 static bool has_version(const finder *f, uint32_t version) {
+  assert(version != FS_NONE);
   for (size_t i = 0; i < f->found.n; i++) {
     if (f->access.at[f->found.at[i]].version == version) {
       return true;
@@ -128,6 +131,7 @@ static bool has_version(const finder *f, uint32_t version) {
 
 /* Cuts the range out of a set: on what was there nothing hangs any more. */
 static fs_status cut(finder *f, uint32_t *set, const access *a) {
+  assert(a->low < a->high);
   FS_TRY(look_up(f, *set, a->low, a->high));
   for (size_t i = 0; i < f->found.n; i++) {
     const access *old = &f->access.at[f->found.at[i]];
@@ -140,6 +144,7 @@ static fs_status cut(finder *f, uint32_t *set, const access *a) {
 
 /* keep: writes of the same version stay beside it. */
 static fs_status note(finder *f, sets *s, const access *a, bool keep) {
+  assert(a->low < a->high);
   uint32_t id = (uint32_t)f->access.n;
   FS_TRY(fs_vec_push(f->ctx, &f->access, *a));
   if (!a->write) {
@@ -161,6 +166,7 @@ static fs_status note(finder *f, sets *s, const access *a, bool keep) {
 
 /* A buffer without bytes carries dependencies as if it had one. */
 static access of_arg(const finder *f, uint32_t op, const fs_stream_arg *a) {
+  assert(op < f->s->n_ops);
   return (access){.low = a->offset,
                   .high = a->offset + fs_max(a->length, 1),
                   .item = f->op_item[op],
@@ -260,6 +266,7 @@ static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
 static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
 static void begin_version(finder *f, const fs_stream_arg *a) {
+  assert(a->buffer < f->s->n_buffers);
   sets *s = &f->buffer[a->buffer];
   f->current[a->buffer] = a->version;
   fs_ranges_clear(&f->ranges, &s->written);
@@ -360,6 +367,7 @@ static bool make_want(const finder *f, uint32_t item, const fs_stream_place *p, 
 }
 
 static fs_status want_of_place(finder *f, uint32_t item, const fs_stream_place *p, uint32_t set) {
+  assert(p->size > 0);
   FS_TRY(look_up(f, set, p->address, p->address + p->size));
   for (size_t i = 0; i < f->found.n; i++) {
     uint32_t old = f->found.at[i];
@@ -535,6 +543,7 @@ static fs_status find(finder *f, fs_arena *arena, fs_arena *scratch) {
 
 fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
                                fs_wants *out) {
+  assert(s->n_meta == 1 && order->order != NULL);
   *out = (fs_wants){0};
   finder f = {.ctx = arena->ctx,
               .s = s,

@@ -14,7 +14,7 @@
  * What the compiler wants (lib/waits/waits.h) is among these or follows from them; there may be
  * more here, since the compiler leaves out early what other orderings give.
  *
- * Requires: a stream that fs_stream_check has accepted (of a wrong one, the result is safe to use
+ * Requires a stream that fs_stream_check has accepted (of a wrong one, the result is safe to use
  * and may hold orderings against the order of the commands).
  * Complexity: expected O((places + args + orderings) log). */
 #ifndef FS_STREAM_WANTS_H

@@ -262,6 +262,7 @@ static fs_status sweep_all(fs_vsched *v) {
 }
 
 fs_status fs_vsched_memory(fs_vsched *v) {
+  assert(v->position != NULL || v->s->n_items == 0);
   check_places(v);
   FS_TRY(check_scratch(v));
   FS_TRY(index_places(v));

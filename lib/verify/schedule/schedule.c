@@ -24,6 +24,7 @@
 enum { PARTS = 3 }; /* times, memory, values */
 
 const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]) {
+  assert(item < v->s->n_items);
   unsigned long long start = v->s->start[item];
   if (item < v->g->n_ops) {
     snprintf(text, FS_SNAME, "op %.120s at %llu", v->g->op_name[item], start);
@@ -37,6 +38,7 @@ const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME
 }
 
 const char *fs_vsched_residency(const fs_vsched *v, uint32_t r, char text[FS_SNAME]) {
+  assert(r < v->s->n_residencies);
   const fs_schedule *s = v->s;
   const char *memory = v->g->target.memory[s->res_memory[r]].name;
   unsigned long long begin = s->res_begin[r], end = s->res_end[r];
@@ -248,6 +250,7 @@ typedef struct amount {
 /* `use[id]` is what item id holds; events are of items that hold something. */
 static void sweep(fs_vsched *v, const amount *a, const fs_vevent *at, size_t n,
                   const uint64_t *use) {
+  assert(n == 0 || at != NULL);
   uint64_t used = 0;
   for (size_t i = 0; i < n; i++) {
     uint64_t mine = use == NULL ? 1 : use[at[i].id];

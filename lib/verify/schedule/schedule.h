@@ -22,17 +22,21 @@ typedef struct fs_vsched {
 #define FS_REFUTE(v, code, ...) \
   fs_report((v)->ctx, FSCHED_ERROR, (code), FS_NOWHERE, NULL, __VA_ARGS__)
 
-/* "op A at 3" or "spill write of x.0 at 3"; returns `text`. */
+/* "op A at 3" or "spill write of x.0 at 3"; returns `text`.  Requires an item of the schedule. */
 const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]);
-/* "x.0 in cmx during [0, 3)". */
+/* "x.0 in cmx during [0, 3)".  Requires a residency of the schedule. */
 const char *fs_vsched_residency(const fs_vsched *v, uint32_t residency, char text[FS_SNAME]);
+/* Requires an item that is a copy. */
 static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
+  assert(item >= v->g->n_ops);
   return item - v->g->n_ops;
 }
 
 /* Each reports what it finds; FSCHED_WRONG: later parts cannot be done. */
-fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE;  /* items: times, queues, amounts */
+fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE; /* items: times, queues, amounts */
+/* Requires items that fs_vsched_times has accepted. */
 fs_status fs_vsched_memory(fs_vsched *v) FS_MUST_USE; /* residencies: capacity and overlap */
+/* Requires residencies that fs_vsched_memory has listed. */
 fs_status fs_vsched_values(fs_vsched *v) FS_MUST_USE; /* accesses, contents, copies */
 
 /* The order in which amounts change: at one time first ends, then what has no length, then begins.

@@ -35,6 +35,7 @@ typedef struct values {
 
 static bool bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
 static const fs_memory *home_of(const fs_vsched *v, uint32_t version, uint32_t *id) {
+  assert(version < v->g->n_versions);
   *id = v->g->buffer_memory[v->g->version_buffer[version]];
   return &v->g->target.memory[*id];
 }
@@ -42,11 +43,13 @@ static bool spills(const fs_memory *m) {
   return m->backing != FS_NONE && m->spill_domain != FS_NONE;
 }
 static bool is_given(const fsched_graph *g, uint32_t version) {
+  assert(version < g->n_versions);
   uint32_t b = g->version_buffer[version];
   unsigned io = g->buffer_io[b];
   return version == g->buffer_version0[b] && fs_io_given(io);
 }
 static bool is_kept(const fsched_graph *g, uint32_t version) {
+  assert(version < g->n_versions);
   uint32_t b = g->version_buffer[version];
   unsigned io = g->buffer_io[b];
   return version + 1 == g->buffer_version0[b + 1] && fs_io_kept(io);
@@ -136,6 +139,7 @@ static uint64_t range_end(const fsched_graph *g, uint32_t arg) {
 }
 
 static bool any_lost(const values *w, uint32_t version, uint64_t lo, uint64_t hi) {
+  assert(lo < hi);
   const fs_vmap *map = &w->lost[version];
   if (map->chunk == NULL) {
     return false;
@@ -154,6 +158,7 @@ static bool any_lost(const values *w, uint32_t version, uint64_t lo, uint64_t hi
 }
 
 static fs_status set_lost(values *w, uint32_t version, uint64_t lo, uint64_t hi, uint32_t value) {
+  assert(lo < hi);
   fs_vmap *map = &w->lost[version];
   fs_vmap_cursor at;
   bool fresh;
@@ -228,6 +233,7 @@ static fs_status write_arg(values *w, uint32_t op, uint32_t arg) {
 }
 
 static fs_status one_op(values *w, uint32_t op) {
+  assert(op < w->v->g->n_ops);
   const fsched_graph *g = w->v->g;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     if (is_access(g, a) && fs_tag_reads(g->arg_tag[a])) {
@@ -364,6 +370,7 @@ static void check_filled(values *w) {
 }
 
 fs_status fs_vsched_values(fs_vsched *v) {
+  assert(v->by_place != NULL || v->s->n_residencies == 0);
   values w = {.v = v};
   uint32_t n = v->g->n_versions;
   FS_TRY(fs_new_zero(&v->arena, &w.at, v->s->n_residencies));

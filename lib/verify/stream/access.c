@@ -60,6 +60,7 @@ static bool is_access(const item *t, const fs_stream_place *p) {
 /* --- order --- */
 
 static bool same_item(const item *t, uint32_t command) {
+  assert(command < t->v->s->n_commands);
   return command == t->commands[0] ||
          (t->n > 1 && t->v->command_occ[command] == t->v->command_occ[t->commands[0]]);
 }
@@ -117,6 +118,7 @@ static void filter_list(const item *t, uint32_t *head) {
 
 static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64_t length,
                              uint32_t op) {
+  assert(version < v->s->n_versions && op < v->s->n_ops);
   fs_vtruth *t = &v->truth[version];
   uint64_t size = v->s->buffers[v->s->versions[version].buffer].size;
   if (offset == 0 && length == size) {
@@ -214,6 +216,7 @@ static bool lane_right(fs_vs *v, fs_vcell *cell, const fs_stream_place *p) {
 }
 
 static uint32_t home_of(const fs_vs *v, uint32_t version) {
+  assert(version < v->s->n_versions);
   return v->s->buffers[v->s->versions[version].buffer].memory;
 }
 
@@ -430,6 +433,7 @@ static fs_status write_all(const item *t, const fs_stream_place *place) {
 }
 
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *before) {
+  assert(n > 0 && commands[0] < v->s->n_commands);
   const item t = {v, commands, n, before, &v->s->commands[commands[0]]};
   const fs_stream_place *place = v->s->places + t.c->place0;
   for (uint32_t i = 0; i < t.c->n_places; i++) {

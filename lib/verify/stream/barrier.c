@@ -26,11 +26,13 @@ static const fs_stream_update *updates_of(const fs_vs *v, uint32_t command, uint
 }
 
 static bool mapped(const fs_vwalk *w, uint32_t barrier) {
+  assert(barrier < w->v->s->n_barriers);
   uint32_t before = w->v->use_before[barrier];
   return before == FS_NONE || w->starts_left[before] == 0;
 }
 
 uint32_t fs_vbarrier_lacks(fs_vwalk *w, uint32_t q) {
+  assert(q < w->v->s->n_queues);
   uint32_t n_waits, n_updates;
   const uint32_t *wait = waits_of(w->v, w->head[q], &n_waits);
   const fs_stream_update *update = updates_of(w->v, w->head[q], &n_updates);
@@ -50,6 +52,7 @@ uint32_t fs_vbarrier_lacks(fs_vwalk *w, uint32_t q) {
 /* --- clocks --- */
 
 void fs_vbarrier_join(fs_vwalk *w, uint32_t command) {
+  assert(command < w->v->s->n_commands);
   uint32_t n, known = w->v->now.n;
   const uint32_t *wait = waits_of(w->v, command, &n);
   for (uint32_t i = 0; i < n; i++) {
@@ -67,6 +70,7 @@ void fs_vbarrier_join(fs_vwalk *w, uint32_t command) {
 
 /* All producers are over. */
 static fs_status make_clock(fs_vwalk *w, uint32_t barrier) {
+  assert(w->ends_left[barrier] == 0);
   fs_vs *v = w->v;
   fs_vdense_clear(&v->other);
   for (uint32_t k = v->producer0[barrier]; k < v->producer0[barrier + 1]; k++) {
@@ -122,6 +126,7 @@ static fs_status ended(fs_vwalk *w, uint32_t command) {
 }
 
 fs_status fs_vbarrier_ran(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
+  assert(n > 0);
   for (uint32_t i = 0; i < n; i++) {
     started(w, commands[i]);
   }
@@ -134,6 +139,7 @@ fs_status fs_vbarrier_ran(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
 /* --- planned times --- */
 
 void fs_vbarrier_plan(const fs_vwalk *w, uint32_t command) {
+  assert(command < w->v->s->n_commands);
   fs_vs *v = w->v;
   char name[FS_VNAME], other[FS_VNAME];
   fs_tick start = v->s->commands[command].start;
@@ -166,6 +172,7 @@ static bool has_run(const fs_vwalk *w, uint32_t command) {
 }
 
 void fs_vbarrier_stuck(fs_vwalk *w, uint32_t q, uint32_t event) {
+  assert(q < w->v->s->n_queues);
   fs_vs *v = w->v;
   char name[FS_VNAME], other[FS_VNAME];
   uint32_t barrier = event / 2, physical = v->s->barriers[barrier].physical;
@@ -195,6 +202,7 @@ void fs_vbarrier_stuck(fs_vwalk *w, uint32_t q, uint32_t event) {
 /* --- begin --- */
 
 fs_status fs_vbarrier_prepare(fs_vwalk *w) {
+  assert(w->v->kind == FS_SYNC_BARRIER);
   fs_vs *v = w->v;
   const fs_stream *s = v->s;
   uint32_t n = s->n_barriers;

@@ -15,6 +15,7 @@
 #include "base/context.h"
 
 uint32_t fs_vblock_lacks(const fs_vwalk *w, uint32_t q) {
+  assert(q < w->v->s->n_queues && w->head[q] < w->v->s->n_commands);
   return w->v->s->commands[w->head[q]].issue < w->n_issued ? FS_NONE : FS_VEVENT_ISSUE;
 }
 
@@ -65,6 +66,7 @@ static void pass(fs_vwalk *w, const fs_stream_stop *stop) {
 }
 
 static fs_status issue(fs_vwalk *w, uint32_t command) {
+  assert(command < w->v->s->n_commands);
   fs_vs *v = w->v;
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
@@ -94,6 +96,7 @@ static fs_status issue(fs_vwalk *w, uint32_t command) {
 }
 
 fs_status fs_vblock_issue(fs_vwalk *w) {
+  assert(w->v->kind == FS_SYNC_BLOCK);
   const fs_stream *s = w->v->s;
   while (w->n_issued < s->n_commands) {
     const fs_stream_stop *stop = &s->stops[w->stop];
@@ -122,6 +125,7 @@ void fs_vblock_stuck(fs_vwalk *w) {
 }
 
 fs_status fs_vblock_prepare(fs_vwalk *w) {
+  assert(w->v->kind == FS_SYNC_BLOCK);
   w->issue_time_by = w->longest_end_by = FS_NONE;
   FS_TRY(fs_new_zero(&w->v->arena, &w->issued, w->v->s->n_queues));
   return fs_vdense_init(&w->v->arena, &w->known, w->v->s->n_queues);

@@ -25,6 +25,7 @@ typedef struct deps {
 } deps;
 
 static fs_status add_pred(deps *d, uint32_t op, uint32_t pred) {
+  assert(op < d->v->s->n_ops && pred < d->v->s->n_ops);
   if (pred == op || d->last_to[pred] == op) {
     return FSCHED_OK;
   }
@@ -72,6 +73,7 @@ static bool held_as_units(const deps *d, uint32_t buffer) {
 
 static fs_status look_up_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, uint64_t hi,
                                bool writes) {
+  assert(lo < hi);
   if (map->chunk == NULL) {
     return FSCHED_OK;
   }
@@ -103,6 +105,7 @@ static fs_status look_up(deps *d, uint32_t op, const fs_stream_arg *a) {
 
 static fs_status insert_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, uint64_t hi,
                               bool reads) {
+  assert(lo < hi);
   fs_vmap_cursor at;
   uint32_t cell;
   FS_TRY(fs_vpool_cut(&d->pool, map, lo, hi, &at));
@@ -205,6 +208,7 @@ static fs_status index_races(fs_vs *v) {
 }
 
 bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b) {
+  assert(op_a < v->s->n_ops && op_b < v->s->n_ops);
   if (v->n_race == 0) {
     return false;
   }

@@ -334,6 +334,7 @@ static fs_status check_inplaces(compare *c) {
 }
 
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
+  assert(v->command_queue != NULL || v->s->n_commands == 0);
   compare c = {.v = v, .g = g};
   uint32_t wrong = v->found.total;
   if (!same_counts(&c)) {

@@ -28,6 +28,7 @@ typedef struct hold_touch {
 } hold_touch;
 
 static uint64_t version_size(const fs_stream *s, uint32_t version) {
+  assert(version < s->n_versions);
   return s->buffers[s->versions[version].buffer].size;
 }
 
@@ -227,6 +228,7 @@ static fs_status touch_place(const hold_touch *t, const fs_stream_place *p) {
 
 /* What is read first: an output may take the place of an input. */
 fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *before) {
+  assert(n > 0 && commands[0] < v->s->n_commands);
   const hold_touch t = {v, commands, n, before, &v->s->commands[commands[0]]};
   const fs_stream_place *place = v->s->places + t.c->place0;
   for (int writes = 0; writes <= 1 && v->any_held; writes++) {
@@ -242,6 +244,7 @@ fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vd
 /* --- the end --- */
 
 bool fs_vs_hold_kept(const fs_vs *v, uint32_t version) {
+  assert(version < v->s->n_versions);
   const fs_stream_version *x = &v->s->versions[version];
   if ((v->held[version] & FS_HELD_KEPT) == 0) {
     return true;

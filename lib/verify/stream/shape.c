@@ -10,6 +10,7 @@
 #include "verify/stream/stream.h"
 
 const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]) {
+  assert(command < v->s->n_commands);
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
   const char *queue = fs_vs_string(v, v->s->queues[q].name);
@@ -29,6 +30,7 @@ const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VN
 }
 
 const char *fs_vs_version_name(const fs_vs *v, uint32_t version, char text[FS_VNAME]) {
+  assert(version < v->s->n_versions);
   const fs_stream_version *x = &v->s->versions[version];
   snprintf(text, FS_VNAME, "%.150s.%u", fs_vs_string(v, v->s->buffers[x->buffer].name), x->index);
   return text;

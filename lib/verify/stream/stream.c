@@ -58,6 +58,7 @@ static void note_waiter(fs_vs *v, uint32_t command, uint32_t waiter_queue, uint8
 }
 
 fs_status fs_vs_signals(fs_vs *v) {
+  assert(v->command_queue != NULL || v->s->n_commands == 0);
   const fs_stream *s = v->s;
   uint8_t *signal, *scope;
   FS_TRY(fs_new_zero(&v->arena, &signal, s->n_commands));

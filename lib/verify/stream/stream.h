@@ -94,14 +94,18 @@ enum { FS_HELD_GIVEN = 1, FS_HELD_KEPT = 2 };
 
 #define FS_WRONG(v, code, ...) fs_findings_add(&(v)->found, (code), NULL, __VA_ARGS__)
 
+/* Requires a string of the stream, or FS_NONE. */
 static inline const char *fs_vs_string(const fs_vs *v, uint32_t offset) {
+  assert(offset == FS_NONE || offset < v->s->n_strings);
   return offset == FS_NONE ? "" : v->s->strings + offset;
 }
-/* "command 3 of dma (run A)"; returns `text`. */
+/* "command 3 of dma (run A)"; returns `text`.  Requires a command. */
 const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]);
-/* "x.2": version 2 of buffer x. */
+/* "x.2": version 2 of buffer x.  Requires a version. */
 const char *fs_vs_version_name(const fs_vs *v, uint32_t version, char text[FS_VNAME]);
+/* Requires an op. */
 static inline const char *fs_vs_op_name(const fs_vs *v, uint32_t op) {
+  assert(op < v->s->n_ops);
   return fs_vs_string(v, v->s->ops[op].name);
 }
 static inline bool fs_vs_counted(const fs_stream_memory *m) {
@@ -115,18 +119,23 @@ static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
 }
 
 /* Each reports what it finds and returns FSCHED_OK, or FSCHED_SYSTEM. */
-fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE;   /* records make sense; builds the indices */
-fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;    /* those of the kind of sync */
-fs_status fs_vs_places(fs_vs *v) FS_MUST_USE;  /* each command's places are its op's */
-fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;    /* versions and predecessors from tags */
-fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;   /* the list of races */
+fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE; /* records make sense; builds the indices */
+/* Requires what fs_vs_shape makes. */
+fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;   /* those of the kind of sync */
+fs_status fs_vs_places(fs_vs *v) FS_MUST_USE; /* each command's places are its op's */
+fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;   /* versions and predecessors from tags */
+fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;  /* the list of races */
+/* Requires what fs_vs_shape makes. */
 fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
-fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE;    /* order, clocks, syncs, frontiers */
+/* Requires what fs_vs_shape makes. */
+fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE; /* order, clocks, syncs, frontiers */
+/* Requires what fs_vs_shape makes. */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
 
 /* stream/access.c: for an item of which commands[0] is a member; `before` holds what is
  * complete before each member, and may hold the item's own epochs. */
 fs_status fs_vs_access_begin(fs_vs *v) FS_MUST_USE;
+/* Requires an item that is not empty. */
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n,
                        const fs_vdense *before) FS_MUST_USE;
 fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
@@ -134,11 +143,12 @@ fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_units_end(fs_vs *v, bool **right) FS_MUST_USE;
 /* stream/hold.c, called by these three. */
 fs_status fs_vs_hold_begin(fs_vs *v) FS_MUST_USE;
+/* Requires an item that is not empty. */
 fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n,
                      const fs_vdense *before) FS_MUST_USE;
-/* At the end: does the version own all of the place where it is kept? */
+/* At the end: does the version own all of the place where it is kept?  Requires a version. */
 bool fs_vs_hold_kept(const fs_vs *v, uint32_t version);
-/* Two ops whose order a raw hazard leaves open. */
+/* Two ops whose order a raw hazard leaves open.  Requires ops of the stream. */
 bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
 
 /* Units of progress that fsched_verify_program counts: commands in the walk, and as much for the

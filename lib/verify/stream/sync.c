@@ -280,6 +280,7 @@ static fs_status stops(fs_vs *v) {
 }
 
 fs_status fs_vs_sync(fs_vs *v) {
+  assert(v->command_queue != NULL || v->s->n_commands == 0);
   if (!fs_sync_known(v->s->meta[0].sync)) {
     FS_WRONG(v, FS_DIAG_VERIFY_SYNC, "there is no sync of kind %u", v->s->meta[0].sync);
     return FSCHED_WRONG;

@@ -547,6 +547,7 @@ static fs_status run_all(fs_vwalk *w) {
 }
 
 fs_status fs_vs_walk(fs_vs *v) {
+  assert(v->command_queue != NULL || v->s->n_commands == 0);
   fs_vwalk w = {.v = v};
   FS_TRY(prepare(v, &w));
   for (uint32_t q = v->s->n_queues; q-- > 0;) {

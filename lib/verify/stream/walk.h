@@ -52,22 +52,28 @@ fs_status fs_vparts_prepare(fs_vwalk *w) FS_MUST_USE;
  * that are known to be over with these, and drops axes of barriers that say nothing more. */
 void fs_vparts_settle(fs_vwalk *w, uint32_t first);
 
-/* What the command at the head of queue q waits for, an event, or FS_NONE. */
+/* What the command at the head of queue q waits for, an event, or FS_NONE.  Requires a queue with
+ * commands to come. */
 uint32_t fs_vbarrier_lacks(fs_vwalk *w, uint32_t q);
+/* Requires a queue with commands to come. */
 uint32_t fs_vblock_lacks(const fs_vwalk *w, uint32_t q);
-/* Joins into v->now what its sync tells the command. */
+/* Joins into v->now what its sync tells the command.  Requires a command. */
 void fs_vbarrier_join(fs_vwalk *w, uint32_t command);
-/* Planned times against its sync. */
+/* Planned times against its sync.  Requires a command. */
 void fs_vbarrier_plan(const fs_vwalk *w, uint32_t command);
-/* An item has started and ended. */
+/* An item has started and ended.  Requires an item that is not empty. */
 fs_status fs_vbarrier_ran(fs_vwalk *w, const uint32_t *commands, uint32_t n) FS_MUST_USE;
-/* Issues as much as the stops allow, once all that is issued has run or cannot. */
+/* Issues as much as the stops allow, once all that is issued has run or cannot.  Requires the kind
+ * of sync. */
 fs_status fs_vblock_issue(fs_vwalk *w) FS_MUST_USE;
-/* Why the head of a queue does not run (event: what it waits for); why the sequencer does not. */
+/* Why the head of a queue does not run (event: what it waits for); why the sequencer does not.
+ * Requires a queue with commands to come. */
 void fs_vbarrier_stuck(fs_vwalk *w, uint32_t q, uint32_t event);
 void fs_vblock_stuck(fs_vwalk *w);
 
+/* Requires the kind of sync. */
 fs_status fs_vbarrier_prepare(fs_vwalk *w) FS_MUST_USE;
+/* Requires the kind of sync. */
 fs_status fs_vblock_prepare(fs_vwalk *w) FS_MUST_USE;
 
 #endif
