@@ -19,12 +19,12 @@
 
 enum { GRAPHS = 12, KINDS = 4, OPS = 400, QUEUES = 12, RUNS = 3, SLOTS = 16, PUBLISHED = 32 };
 
-typedef struct outcome {
+typedef struct bench_barrier_outcome {
   bool compiled;
   fs_tick makespan;
   uint32_t barriers, used, added, gates, full;
   double cpu, pass; /* pass: what stands in for waits */
-} outcome;
+} bench_barrier_outcome;
 
 static void need(fsched_context *ctx, fsched_status status) {
   if (status != FSCHED_OK) {
@@ -42,14 +42,14 @@ static double cpu_now(void) {
 
 /* --- graphs, without memory: what orders them is their shape --- */
 
-typedef struct maker {
+typedef struct bench_barrier_maker {
   fsched_context *ctx;
   fsched_builder *b;
   fs_rng rng;
   uint32_t n_queues, n_ops;
-} maker;
+} bench_barrier_maker;
 
-static uint32_t add_op(maker *m, uint32_t queue, uint64_t ticks) {
+static uint32_t add_op(bench_barrier_maker *m, uint32_t queue, uint64_t ticks) {
   char name[16], on[16];
   uint32_t id;
   (void)snprintf(name, sizeof name, "o%u", m->n_ops++);
@@ -59,9 +59,9 @@ static uint32_t add_op(maker *m, uint32_t queue, uint64_t ticks) {
   return id;
 }
 
-static void begin(maker *m, fsched_context *ctx, uint64_t seed, uint32_t n_queues,
+static void begin(bench_barrier_maker *m, fsched_context *ctx, uint64_t seed, uint32_t n_queues,
                   fsched_sync sync) {
-  *m = (maker){.ctx = ctx, .rng = {seed}, .n_queues = n_queues};
+  *m = (bench_barrier_maker){.ctx = ctx, .rng = {seed}, .n_queues = n_queues};
   need(ctx, fsched_builder_create(ctx, "bench", &m->b));
   need(ctx, fsched_builder_sync(m->b, sync));
   need(ctx, fsched_builder_barriers(m->b, 0, SLOTS));
@@ -74,10 +74,10 @@ static void begin(maker *m, fsched_context *ctx, uint64_t seed, uint32_t n_queue
   }
 }
 
-static uint64_t ticks(maker *m) { return 1 + fs_rng_below(&m->rng, 20); }
+static uint64_t ticks(bench_barrier_maker *m) { return 1 + fs_rng_below(&m->rng, 20); }
 
 /* Ops on any queue after up to three of the last 40. */
-static void random_ops(maker *m, uint32_t n) {
+static void random_ops(bench_barrier_maker *m, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint64_t time = ticks(m);
     uint32_t op = add_op(m, fs_rng_below(&m->rng, m->n_queues), time);
@@ -89,7 +89,7 @@ static void random_ops(maker *m, uint32_t n) {
 }
 
 /* Layers as wide as there are queues; each op after two of the layer before. */
-static void layers(maker *m, uint32_t n) {
+static void layers(bench_barrier_maker *m, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t op = add_op(m, i, ticks(m));
     for (uint32_t k = 0; k < 2 && i >= m->n_queues; k++) {
@@ -101,7 +101,7 @@ static void layers(maker *m, uint32_t n) {
 }
 
 /* Producers on one half of the queues, each with a consumer on the other half. */
-static void pairs(maker *m, uint32_t n) {
+static void pairs(bench_barrier_maker *m, uint32_t n) {
   uint32_t half = m->n_queues / 2;
   for (uint32_t i = 0; i + 1 < n; i += 2) {
     uint32_t u = add_op(m, i / 2 % half, ticks(m));
@@ -112,7 +112,7 @@ static void pairs(maker *m, uint32_t n) {
 }
 
 /* One op, a fan of as many as there are queues, and so on. */
-static void forks(maker *m, uint32_t n) {
+static void forks(bench_barrier_maker *m, uint32_t n) {
   uint32_t width = m->n_queues, join = FS_NONE;
   for (uint32_t i = 0; i + width + 1 <= n; i += width + 1) {
     uint32_t first = FS_NONE;
@@ -133,12 +133,12 @@ static void forks(maker *m, uint32_t n) {
 
 static const struct {
   const char *name;
-  void (*make)(maker *m, uint32_t n);
+  void (*make)(bench_barrier_maker *m, uint32_t n);
 } kinds[KINDS] = {{"random", random_ops}, {"layers", layers}, {"pairs", pairs}, {"forks", forks}};
 
 static fsched_graph *make_graph(fsched_context *ctx, uint32_t kind, uint64_t seed, uint32_t n,
                                 uint32_t n_queues, fsched_sync sync) {
-  maker m;
+  bench_barrier_maker m;
   fsched_graph *g;
   begin(&m, ctx, seed, n_queues, sync);
   kinds[kind].make(&m, n);
@@ -158,8 +158,8 @@ static uint32_t pass_called(const char *name) {
   return 0;
 }
 
-static outcome compile(fsched_context *ctx, const fsched_graph *g, uint32_t barriers,
-                       fsched_barrier_method method) {
+static bench_barrier_outcome compile(fsched_context *ctx, const fsched_graph *g, uint32_t barriers,
+                                     fsched_barrier_method method) {
   double pass[32] = {0};
   fsched_compile_options o = {
       .size = sizeof o, .pass_seconds = pass, .barriers = barriers, .barrier_method = method};
@@ -167,7 +167,7 @@ static outcome compile(fsched_context *ctx, const fsched_graph *g, uint32_t barr
   fsched_program *p = NULL;
   double cpu = cpu_now();
   fsched_status status = fsched_compile(ctx, g, &o, &s, &p);
-  outcome r = {.compiled = status == FSCHED_OK, .cpu = cpu_now() - cpu};
+  bench_barrier_outcome r = {.compiled = status == FSCHED_OK, .cpu = cpu_now() - cpu};
   if (r.compiled) {
     const fs_sync *y = s->sync;
     r.makespan = s->schedule->makespan;
@@ -188,12 +188,12 @@ static outcome compile(fsched_context *ctx, const fsched_graph *g, uint32_t barr
 
 /* --- schedules --- */
 
-typedef struct sums {
+typedef struct bench_barrier_sums {
   double log_ratio;
   uint32_t n, barriers, used, added, gates, full;
-} sums;
+} bench_barrier_sums;
 
-static void add(sums *t, const outcome *o, fs_tick timeline) {
+static void add(bench_barrier_sums *t, const bench_barrier_outcome *o, fs_tick timeline) {
   if (o->compiled) {
     t->log_ratio += log((double)o->makespan / (double)timeline);
     t->n++;
@@ -205,9 +205,11 @@ static void add(sums *t, const outcome *o, fs_tick timeline) {
   }
 }
 
-static double mean(const sums *t, uint32_t sum) { return t->n == 0 ? 0 : (double)sum / t->n; }
+static double mean(const bench_barrier_sums *t, uint32_t sum) {
+  return t->n == 0 ? 0 : (double)sum / t->n;
+}
 
-static void print_sums(const char *what, const sums *t) {
+static void print_sums(const char *what, const bench_barrier_sums *t) {
   printf("  %-14s %9.3f %9.1f %6.1f %7.1f %7.1f %7.1f   %u of %d\n", what,
          t->n == 0 ? 0.0 : exp(t->log_ratio / t->n), mean(t, t->barriers), mean(t, t->used),
          mean(t, t->added), mean(t, t->gates), mean(t, t->full), t->n, GRAPHS);
@@ -217,15 +219,15 @@ static void print_sums(const char *what, const sums *t) {
 static void schedules_of(fsched_context *ctx, uint32_t kind) {
   static const uint32_t bounds[] = {2, 4, 8, 16, 32, FSCHED_BARRIERS_AUTO};
   enum { BOUNDS = sizeof bounds / sizeof *bounds };
-  sums best[BOUNDS] = {{0}}, published = {0}, block = {0};
+  bench_barrier_sums best[BOUNDS] = {{0}}, published = {0}, block = {0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fsched_graph *g = make_graph(ctx, kind, seed, OPS, QUEUES, FSCHED_SYNC_TIMELINE);
     fs_tick timeline = compile(ctx, g, 0, FSCHED_BARRIERS_BEST).makespan;
     for (uint32_t i = 0; i < BOUNDS; i++) {
-      outcome o = compile(ctx, g, bounds[i], FSCHED_BARRIERS_BEST);
+      bench_barrier_outcome o = compile(ctx, g, bounds[i], FSCHED_BARRIERS_BEST);
       add(&best[i], &o, timeline);
     }
-    outcome o = compile(ctx, g, PUBLISHED, FSCHED_BARRIERS_PUBLISHED);
+    bench_barrier_outcome o = compile(ctx, g, PUBLISHED, FSCHED_BARRIERS_PUBLISHED);
     add(&published, &o, timeline);
     fsched_graph_destroy(g);
     g = make_graph(ctx, kind, seed, OPS, QUEUES, FSCHED_SYNC_BLOCK);
@@ -259,24 +261,24 @@ static double median(double *x) {
   return x[RUNS / 2];
 }
 
-typedef struct times {
+typedef struct bench_barrier_times {
   double timeline, all, pass;
-} times;
+} bench_barrier_times;
 
-static times measure(fsched_context *ctx, uint32_t n, uint32_t n_queues, uint32_t barriers,
-                     fsched_sync sync) {
+static bench_barrier_times measure(fsched_context *ctx, uint32_t n, uint32_t n_queues,
+                                   uint32_t barriers, fsched_sync sync) {
   double timeline[RUNS], all[RUNS], pass[RUNS];
   fsched_graph *plain = make_graph(ctx, 0, 1, n, n_queues, FSCHED_SYNC_TIMELINE);
   fsched_graph *g = make_graph(ctx, 0, 1, n, n_queues, sync);
   for (uint32_t i = 0; i < RUNS; i++) {
     timeline[i] = compile(ctx, plain, 0, FSCHED_BARRIERS_BEST).cpu;
-    outcome o = compile(ctx, g, barriers, FSCHED_BARRIERS_BEST);
+    bench_barrier_outcome o = compile(ctx, g, barriers, FSCHED_BARRIERS_BEST);
     all[i] = o.cpu;
     pass[i] = o.pass;
   }
   fsched_graph_destroy(plain);
   fsched_graph_destroy(g);
-  return (times){median(timeline), median(all), median(pass)};
+  return (bench_barrier_times){median(timeline), median(all), median(pass)};
 }
 
 static void sizes(fsched_context *ctx, const char *what, uint32_t n_queues, uint32_t barriers,
@@ -284,7 +286,7 @@ static void sizes(fsched_context *ctx, const char *what, uint32_t n_queues, uint
   double first = 0, last = 0;
   uint32_t n_first = 0, n_last = 0;
   for (uint32_t n = 1000; n <= largest; n *= 10) {
-    times t = measure(ctx, n, n_queues, barriers, sync);
+    bench_barrier_times t = measure(ctx, n, n_queues, barriers, sync);
     printf("  %-22s %8u %7u %10.4f %10.4f %10.4f %7.2f\n", what, n, n_queues, t.timeline, t.all,
            t.pass, t.all / t.timeline);
     (void)fflush(stdout);

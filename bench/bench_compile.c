@@ -29,13 +29,13 @@ typedef struct run {
   double pass[MAX_PASSES]; /* wall, then its share of the CPU time */
 } run;
 
-typedef struct result {
+typedef struct bench_compile_result {
   uint32_t n_ops, n_edges, n_copies, n_control, n_waits, n_runs;
   uint64_t need_copies; /* copies that no schedule avoids */
   double build_wall;    /* the graph, drawing it twice included */
   long peak_kib, peak_verify_kib;
   run run[MAX_RUNS];
-} result;
+} bench_compile_result;
 
 static void fail(const char *what) {
   fprintf(stderr, "bench_compile: %s\n", what);
@@ -95,7 +95,7 @@ static uint64_t needed_copies(const fsched_graph *g) {
   return n;
 }
 
-static void one_run(fsched_context *ctx, const fsched_graph *g, result *out) {
+static void one_run(fsched_context *ctx, const fsched_graph *g, bench_compile_result *out) {
   run *r = &out->run[out->n_runs];
   fsched_compile_options o = {.size = sizeof o, .pass_seconds = r->pass};
   fsched_schedule *s;
@@ -124,7 +124,7 @@ static void one_run(fsched_context *ctx, const fsched_graph *g, result *out) {
   fsched_program_destroy(p);
 }
 
-static void measure(const fs_gen_params *p, result *out) {
+static void measure(const fs_gen_params *p, bench_compile_result *out) {
   fsched_context *ctx;
   fsched_graph *g;
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
@@ -144,9 +144,9 @@ static void measure(const fs_gen_params *p, result *out) {
   fsched_context_destroy(ctx);
 }
 
-static result in_child(const fs_gen_params *p) {
+static bench_compile_result in_child(const fs_gen_params *p) {
   int fd[2];
-  result r = {0};
+  bench_compile_result r = {0};
   (void)fflush(stdout);
   if (pipe(fd) != 0) {
     fail("no pipe");
@@ -174,7 +174,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Minimum and median, over the runs, of the double at `offset` in each. */
-static double least(const result *r, size_t offset, double *median) {
+static double least(const bench_compile_result *r, size_t offset, double *median) {
   double x[MAX_RUNS];
   for (uint32_t i = 0; i < r->n_runs; i++) {
     memcpy(&x[i], (const char *)&r->run[i] + offset, sizeof x[i]);
@@ -195,7 +195,7 @@ static void head(void) {
          "wall med", "us/op", "verify", "median", "ratio", "MB", "MB ver");
 }
 
-static void row(const result *r) {
+static void row(const bench_compile_result *r) {
   double cpu_median, wall_median, verify_median, pass_median;
   double cpu = least(r, offsetof(run, cpu), &cpu_median);
   double wall = least(r, offsetof(run, wall), &wall_median);
@@ -212,7 +212,8 @@ static void row(const result *r) {
 }
 
 /* Least squares of log(time / divisor) over log(n), sizes first .. end - 1. */
-static double exponent(const result *r, uint32_t first, uint32_t end, size_t offset, bool by_log) {
+static double exponent(const bench_compile_result *r, uint32_t first, uint32_t end, size_t offset,
+                       bool by_log) {
   double n = end - first, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (uint32_t i = first; i < end; i++) {
     double ops = r[i].n_ops, x = log(ops);
@@ -227,7 +228,7 @@ static double exponent(const result *r, uint32_t first, uint32_t end, size_t off
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-static void fit_one(const char *name, const result *r, uint32_t n, size_t offset) {
+static void fit_one(const char *name, const bench_compile_result *r, uint32_t n, size_t offset) {
   uint32_t split = 0;
   while (split < n && r[split].n_ops <= PORTFOLIO) {
     split++;
@@ -245,7 +246,7 @@ static void fit_one(const char *name, const result *r, uint32_t n, size_t offset
   printf("\n");
 }
 
-static void fits(const result *r, uint32_t n) {
+static void fits(const bench_compile_result *r, uint32_t n) {
   printf(
       "\nexponent of time over n, and after dividing by log n: least squares over the medians\n");
   printf("  %-10s   %13s   %13s   %13s\n", "", "up to 20,000", "from there on", "all");
@@ -280,7 +281,7 @@ static void pressures(void) {
   head();
   for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
     fs_gen_params p = params(LIMIT_OPS, other[i]);
-    result r = in_child(&p);
+    bench_compile_result r = in_child(&p);
     row(&r);
   }
 }
@@ -288,7 +289,7 @@ static void pressures(void) {
 int main(int argc, char **argv) {
   static const uint32_t sizes[] = {1, 3, 10, 30, 100, 300, 1000}; /* thousands */
   enum { N = sizeof sizes / sizeof *sizes };
-  static result r[N];
+  static bench_compile_result r[N];
   uint32_t largest = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, n = 0;
   double tightness = argc > 2 ? strtod(argv[2], NULL) : 1000;
   fs_gen_params p = params(MIN_OPS, tightness);

@@ -16,9 +16,9 @@
 
 enum { OPS = 1000, WIDTH = 40, QUEUES = 8, RUNS = 51 };
 
-typedef struct series {
+typedef struct bench_cuda_series {
   double us[RUNS];
-} series;
+} bench_cuda_series;
 
 static void fail(const char *what) {
   fprintf(stderr, "bench_cuda: %s\n", what);
@@ -78,7 +78,7 @@ static double replay(fsched_context *ctx, fsched_device *device, const fsched_pr
 
 /* ---- by hand */
 
-typedef struct hand {
+typedef struct bench_cuda_hand {
   const fs_cuda_device *d;
   const fs_cuda_plan *plan;
   fs_cu_stream stream[QUEUES];
@@ -87,11 +87,11 @@ typedef struct hand {
   fs_cu_event end[QUEUES], done;
   fs_cu_graph graph;
   fs_cu_executable executable;
-} hand;
+} bench_cuda_hand;
 
-static fs_cu_function nop(const hand *h) { return h->d->function[FS_BUILTIN_NOP]; }
+static fs_cu_function nop(const bench_cuda_hand *h) { return h->d->function[FS_BUILTIN_NOP]; }
 
-static void make_graph(hand *h) {
+static void make_graph(bench_cuda_hand *h) {
   const fs_cuda_plan *p = h->plan;
   fs_cu_node *node = malloc(p->n_items * sizeof(fs_cu_node)), before[OPS];
   CU(h->d, cuGraphCreate(&h->graph, 0));
@@ -109,7 +109,7 @@ static void make_graph(hand *h) {
   free(node);
 }
 
-static void make_streams(hand *h) {
+static void make_streams(bench_cuda_hand *h) {
   for (uint32_t i = 0; i < h->plan->n_items; i++) {
     h->n_edges += h->plan->item[i].n_after;
   }
@@ -124,7 +124,7 @@ static void make_streams(hand *h) {
   CU(h->d, cuEventCreate(&h->done, FS_CU_EVENT_NO_TIMING));
 }
 
-static void drop(hand *h) {
+static void drop(bench_cuda_hand *h) {
   CU(h->d, cuGraphExecDestroy(h->executable));
   CU(h->d, cuGraphDestroy(h->graph));
   for (uint32_t i = 0; i < h->n_edges; i++) {
@@ -138,20 +138,20 @@ static void drop(hand *h) {
   free(h->edge);
 }
 
-static double finish(const hand *h, uint64_t begin) {
+static double finish(const bench_cuda_hand *h, uint64_t begin) {
   CU(h->d, cuEventRecord(h->done, h->stream[0]));
   CU(h->d, cuEventSynchronize(h->done));
   return (double)(fs_now_ns() - begin) / 1e3;
 }
 
-static double launch_graph(const hand *h) {
+static double launch_graph(const bench_cuda_hand *h) {
   uint64_t begin = fs_now_ns();
   CU(h->d, cuGraphLaunch(h->executable, h->stream[0]));
   return finish(h, begin);
 }
 
 /* Between two lanes an event for each edge, recorded where it begins. */
-static double launch_streams(const hand *h) {
+static double launch_streams(const bench_cuda_hand *h) {
   const fs_cuda_plan *p = h->plan;
   uint64_t begin = fs_now_ns();
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -177,15 +177,15 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static double show(const char *name, series *s) {
+static double show(const char *name, bench_cuda_series *s) {
   qsort(s->us, RUNS, sizeof s->us[0], by_value);
   printf("%-44s %9.1f %9.1f\n", name, s->us[0], s->us[RUNS / 2]);
   return s->us[0];
 }
 
-static void measure(fsched_context *ctx, fsched_device *graphs, fsched_device *streams, hand *h,
-                    const fsched_program *program) {
-  static series s[4];
+static void measure(fsched_context *ctx, fsched_device *graphs, fsched_device *streams,
+                    bench_cuda_hand *h, const fsched_program *program) {
+  static bench_cuda_series s[4];
   for (unsigned run = 0; run < RUNS; run++) {
     s[0].us[run] = replay(ctx, graphs, program);
     s[1].us[run] = launch_graph(h);
@@ -228,7 +228,7 @@ int main(void) {
   fs_arena_init(&arena, ctx);
   fs_cuda_plan plan;
   need(ctx, fs_cuda_plan_make(ctx, &arena, &program->view, &plan));
-  hand h = {.d = &d, .plan = &plan};
+  bench_cuda_hand h = {.d = &d, .plan = &plan};
   need(ctx, fs_cuda_enter(ctx, &d.cuda));
   make_streams(&h);
   make_graph(&h);

@@ -28,14 +28,14 @@ enum { LARGEST = 64, VARIANTS = 128, RUNS = 61, RUN_NS = 100000, UNIT = 8 };
 typedef fsched_frontier_entry entry;
 
 /* Two frontiers of n entries, and the target's first state. */
-typedef struct pair {
+typedef struct bench_frontier_pair {
   entry *fresh, *at, *other;
   fsched_frontier target, source;
   entry one; /* to insert or raise */
-} pair;
+} bench_frontier_pair;
 
 typedef struct input {
-  pair *p;
+  bench_frontier_pair *p;
   uint32_t variants; /* a power of two */
   uint32_t n;
 } input;
@@ -51,7 +51,7 @@ static volatile uint64_t sink;
 
 /* Operations: each a loop of its own. */
 
-static void restore(pair *p, uint32_t n) {
+static void restore(bench_frontier_pair *p, uint32_t n) {
   memcpy(p->at, p->fresh, n * sizeof(entry));
   p->target.n = n;
 }
@@ -61,7 +61,7 @@ static void restore(pair *p, uint32_t n) {
     uint64_t sum = 0;                                                               \
     uint32_t mask = in->variants - 1;                                               \
     for (uint64_t i = 0; i < rounds; i++) {                                         \
-      pair *p = &in->p[i & mask];                                                   \
+      bench_frontier_pair *p = &in->p[i & mask];                                    \
       sum += (uint64_t)(expression);                                                \
     }                                                                               \
     sink = sum;                                                                     \
@@ -84,34 +84,36 @@ LOOP(run_satisfied, fsched_frontier_satisfied(&p->target, &p->source))
 
 /* Inputs */
 
-typedef enum shape {
+typedef enum bench_frontier_shape {
   SAME,       /* same axes, same epochs */
   RAISED,     /* same axes, all of the source's epochs larger */
   LATER,      /* same axes, any epochs */
   DISJOINT,   /* all of the target's axes below the source's */
   INTERLEAVED /* in turns; random: any mix of axes */
-} shape;
+} bench_frontier_shape;
 
-typedef enum place { HIT, MIDDLE, TAIL } place;
+typedef enum bench_frontier_place { HIT, MIDDLE, TAIL } bench_frontier_place;
 
 /* The entries of many pairs, a kind after the other, so that those of a small n stay in the nearest
  * cache: what is random is then the input, not the time of a load.  The gaps keep the kinds of the
  * first pair, and the output, apart in the last 12 bits of their addresses: a load that has them in
  * common with a store in flight waits for it. */
-typedef struct pool {
+typedef struct bench_frontier_pool {
   entry fresh[VARIANTS * LARGEST], gap[LARGEST];
   entry other[VARIANTS * LARGEST], gap2[LARGEST];
   entry at[VARIANTS * 2 * LARGEST], gap3[2 * LARGEST];
-} pool;
+} bench_frontier_pool;
 
 /* All pairs that are restored before each use share one target. */
-static void place_pair(pair *p, pool *o, uint32_t which, uint32_t n, bool restored) {
+static void place_pair(bench_frontier_pair *p, bench_frontier_pool *o, uint32_t which, uint32_t n,
+                       bool restored) {
   p->fresh = o->fresh + (size_t)which * n;
   p->other = o->other + (size_t)which * n;
   p->at = o->at + (restored ? 0 : (size_t)which * 2 * n);
 }
 
-static void fill(pair *p, shape s, place at, uint32_t n, fs_rng *r, bool random) {
+static void fill(bench_frontier_pair *p, bench_frontier_shape s, bench_frontier_place at,
+                 uint32_t n, fs_rng *r, bool random) {
   uint64_t gap = s == INTERLEAVED ? 2 : 1;
   uint64_t a = 10;
   uint64_t b = s == DISJOINT ? 10000 : s == INTERLEAVED ? 11 : 10;
@@ -137,8 +139,8 @@ typedef struct row {
   const char *name;
   void (*run)(const input *, uint64_t);
   bool restored;
-  shape shape;
-  place place;
+  bench_frontier_shape shape;
+  bench_frontier_place place;
   double reference; /* in units, at 8 entries; 0: none */
 } row;
 
@@ -202,8 +204,8 @@ static void report(const char *name, const char *kind, uint32_t n, const timing 
 }
 
 static void measure(uint32_t n, bool random) {
-  static pair pairs[ROWS + 1][VARIANTS];
-  static _Alignas(4096) pool pools[ROWS + 1];
+  static bench_frontier_pair pairs[ROWS + 1][VARIANTS];
+  static _Alignas(4096) bench_frontier_pool pools[ROWS + 1];
   static timing t[ROWS + 1];
   input in[ROWS + 1];
   fs_rng r = {n + (random ? 1000 : 0)};
@@ -236,11 +238,11 @@ static void measure(uint32_t n, bool random) {
 enum { UNRELATED = 4096, OTHERS = 8 };
 
 /* Where the unrelated waiters stand. */
-typedef enum crowd { NOWHERE, OTHER_AXES, SAME_AXIS } crowd;
+typedef enum bench_frontier_crowd { NOWHERE, OTHER_AXES, SAME_AXIS } bench_frontier_crowd;
 
 typedef struct scene {
   const char *name;
-  crowd crowd;
+  bench_frontier_crowd crowd;
   double reference;
   fsched_tracker *t;
   fsched_tracked *axis;
@@ -302,8 +304,8 @@ static bool measure_tracker(void) {
       {.name = "advance, 4096 on others", .crowd = OTHER_AXES, .reference = 3190},
       {.name = "advance, 4096 far ones", .crowd = SAME_AXIS, .reference = 3190}};
   enum { SCENES = sizeof scenes / sizeof *scenes };
-  static pair p;
-  static _Alignas(4096) pool entries;
+  static bench_frontier_pair p;
+  static _Alignas(4096) bench_frontier_pool entries;
   static timing copy;
   fs_rng r = {1};
   place_pair(&p, &entries, 0, UNIT, false);

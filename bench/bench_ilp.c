@@ -18,11 +18,11 @@
 #include "kit/gen.h"
 #include "model/handle.h"
 
-typedef struct setting {
+typedef struct bench_ilp_setting {
   const char *folder, *solver;
   double seconds;
   unsigned every;
-} setting;
+} bench_ilp_setting;
 
 static void fail(const char *what) {
   fprintf(stderr, "bench_ilp: %s\n", what);
@@ -98,7 +98,7 @@ static fsched_graph *read_instance(fsched_context *ctx, const char *path) {
   return g;
 }
 
-static unsigned best_known(const setting *s, const char *file) {
+static unsigned best_known(const bench_ilp_setting *s, const char *file) {
   char path[800], line[200];
   (void)snprintf(path, sizeof path, "%s/best_known.csv", s->folder);
   FILE *f = fopen(path, "r");
@@ -117,15 +117,15 @@ static unsigned best_known(const setting *s, const char *file) {
 
 /* --- one form of the model by itself --- */
 
-typedef struct form {
+typedef struct bench_ilp_form {
   const char *name;
   bool disaggregated;
   unsigned solved, variables, rows, terms, instances;
   double seconds;
-} form;
+} bench_ilp_form;
 
-static void solve_form(fsched_context *ctx, const fsched_graph *g, const setting *s,
-                       fs_tick horizon, fs_tick bound, form *f) {
+static void solve_form(fsched_context *ctx, const fsched_graph *g, const bench_ilp_setting *s,
+                       fs_tick horizon, fs_tick bound, bench_ilp_form *f) {
   fs_problem *p;
   fs_time_model *t;
   fs_decision possible;
@@ -165,12 +165,13 @@ static void solve_form(fsched_context *ctx, const fsched_graph *g, const setting
 
 /* --- all --- */
 
-typedef struct tally {
+typedef struct bench_ilp_tally {
   unsigned n, optimal, proven, heuristic, wrong;
   double seconds;
-} tally;
+} bench_ilp_tally;
 
-static fsched_schedule *refine(fsched_context *ctx, const fsched_graph *g, const setting *s) {
+static fsched_schedule *refine(fsched_context *ctx, const fsched_graph *g,
+                               const bench_ilp_setting *s) {
   fsched_schedule *out;
   fsched_compile_options o = {.size = sizeof o,
                               .verify = 1,
@@ -181,7 +182,8 @@ static fsched_schedule *refine(fsched_context *ctx, const fsched_graph *g, const
   return out;
 }
 
-static void one(const setting *s, const char *file, tally *t, form *forms, size_t n_forms) {
+static void one(const bench_ilp_setting *s, const char *file, bench_ilp_tally *t,
+                bench_ilp_form *forms, size_t n_forms) {
   char path[800];
   fsched_context *ctx;
   fsched_schedule *list;
@@ -230,15 +232,16 @@ static double setting_number(const char *name, double fallback) {
   return text == NULL || *text == '\0' ? fallback : atof(text);
 }
 
-static void run(const setting *s) {
+static void run(const bench_ilp_setting *s) {
   struct dirent **entry;
   int n = scandir(s->folder, &entry, is_instance, alphasort);
   if (n <= 0) {
     printf("30 jobs: skipped, no instances in %s\n", s->folder);
     return;
   }
-  tally t = {0};
-  form forms[] = {{.name = "aggregated"}, {.name = "disaggregated", .disaggregated = true}};
+  bench_ilp_tally t = {0};
+  bench_ilp_form forms[] = {{.name = "aggregated"},
+                            {.name = "disaggregated", .disaggregated = true}};
   size_t n_forms = getenv("FSCHED_ILP_FORMS") == NULL ? 0 : sizeof forms / sizeof *forms;
   printf(
       "30 jobs, every %u. instance, %g s each\n%-14s %13s %15s %6s\n%-14s %6s %6s %8s %6s %6s %9s "
@@ -258,7 +261,7 @@ static void run(const setting *s) {
       "%u contradict what is known; mean %.2f s\n",
       t.n, t.heuristic, t.proven, 100.0 * t.proven / t.n, t.optimal, t.wrong, t.seconds / t.n);
   for (size_t i = 0; i < n_forms; i++) {
-    const form *f = &forms[i];
+    const bench_ilp_form *f = &forms[i];
     unsigned m = f->instances == 0 ? 1 : f->instances;
     printf(
         "%-14s better than the list schedule, or that there is none: %u of %u; mean of %u "
@@ -280,10 +283,11 @@ int main(int argc, char **argv) {
   const char *shared = getenv("FSCHED_SHARED"), *solver = getenv("FSCHED_SOLVER");
   char folder[400], path[400];
   (void)snprintf(folder, sizeof folder, "%s/data/rcpsp/j30", shared == NULL ? "../shared" : shared);
-  setting s = {.folder = folder,
-               .solver = solver != NULL ? solver : built_solver(argc > 0 ? argv[0] : "", path),
-               .seconds = setting_number("FSCHED_ILP_SECONDS", 5),
-               .every = (unsigned)setting_number("FSCHED_ILP_EVERY", 4)};
+  bench_ilp_setting s = {
+      .folder = folder,
+      .solver = solver != NULL ? solver : built_solver(argc > 0 ? argv[0] : "", path),
+      .seconds = setting_number("FSCHED_ILP_SECONDS", 5),
+      .every = (unsigned)setting_number("FSCHED_ILP_EVERY", 4)};
   s.every = s.every == 0 ? 1 : s.every;
   run(&s);
   return EXIT_SUCCESS;

@@ -267,13 +267,13 @@ static fs_tick window_bound(const fsched_graph *g) {
   return best;
 }
 
-typedef struct tally {
+typedef struct bench_quality_tally {
   uint32_t n, reached, reached_window;
   double log_ratio, worst;
-} tally;
+} bench_quality_tally;
 
 static void one_scaled(fsched_context *ctx, const fsched_graph *g, uint32_t lanes, uint32_t steps,
-                       tally *t) {
+                       bench_quality_tally *t) {
   fsched_graph *big = scaled(ctx, g, lanes, steps);
   fs_lower_bounds b;
   need(ctx, fs_graph_lower_bounds(ctx, big, &b));
@@ -295,7 +295,7 @@ static void one_scaled(fsched_context *ctx, const fsched_graph *g, uint32_t lane
 /* parallel: 2 to 4 lanes of one; sequence: one lane of 4 to 8; both: 2 to 4 lanes of 4 to 8. */
 enum { PARALLEL, SEQUENCE, BOTH, FAMILIES };
 
-static void one_scenario(const char *path, tally *t) {
+static void one_scenario(const char *path, bench_quality_tally *t) {
   fsched_context *ctx;
   fsched_graph *g;
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
@@ -317,7 +317,7 @@ static void one_scenario(const char *path, tally *t) {
   fsched_context_destroy(ctx);
 }
 
-static void family_rows(const tally *t, const char *end) {
+static void family_rows(const bench_quality_tally *t, const char *end) {
   for (int f = 0; f < FAMILIES; f++) {
     printf("   %3u %3u of %3u, %5.3f", t[f].reached, t[f].reached_window, t[f].n, t[f].worst);
   }
@@ -339,13 +339,13 @@ static void scenarios(void) {
     printf("scaled scenarios: skipped, none in %s\n", folder);
     return;
   }
-  tally all[FAMILIES] = {0};
+  bench_quality_tally all[FAMILIES] = {0};
   printf(
       "scaled scenarios that reach the library's bound, and a bound with heads and tails; the "
       "worst ratio to it\n%-24s   %-21s   %-21s   %-21s\n",
       "", "2 to 4 in parallel", "4 to 8 in sequence", "both");
   for (int i = 0; i < n; i++) {
-    tally t[FAMILIES] = {0};
+    bench_quality_tally t[FAMILIES] = {0};
     (void)snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
     one_scenario(path, t);
     printf("%-24.24s", entry[i]->d_name);

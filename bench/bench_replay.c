@@ -18,9 +18,9 @@
 
 enum { RUNS = 15, REPEAT = 10, WIDTH = 64, DAG_OPS = 4096, CHAIN_OPS = 100000, HOPS = 20000 };
 
-typedef struct series {
+typedef struct bench_replay_series {
   double ns[RUNS]; /* per item */
-} series;
+} bench_replay_series;
 
 static void fail(const char *what) {
   fprintf(stderr, "bench_replay: %s\n", what);
@@ -44,15 +44,16 @@ static double quicker(double best, double took) { return best == 0 || took < bes
 
 /* ---- graphs: op i comes after before[i][0..1] (UINT32_MAX: none) */
 
-typedef struct shape {
+typedef struct bench_replay_shape {
   const char *name;
   uint32_t n_ops, n_queues;
   int alternate; /* op i on queue i % n_queues, else on any */
   uint32_t (*before)[2];
-} shape;
+} bench_replay_shape;
 
-static shape make_shape(const char *name, uint32_t n_ops, uint32_t n_queues, int alternate) {
-  shape s = {name, n_ops, n_queues, alternate, NULL};
+static bench_replay_shape make_shape(const char *name, uint32_t n_ops, uint32_t n_queues,
+                                     int alternate) {
+  bench_replay_shape s = {name, n_ops, n_queues, alternate, NULL};
   s.before = malloc(n_ops * sizeof *s.before);
   if (s.before == NULL) {
     fail("out of memory");
@@ -63,8 +64,8 @@ static shape make_shape(const char *name, uint32_t n_ops, uint32_t n_queues, int
   return s;
 }
 
-static shape make_chain(const char *name, uint32_t n_ops, uint32_t n_queues) {
-  shape s = make_shape(name, n_ops, n_queues, 1);
+static bench_replay_shape make_chain(const char *name, uint32_t n_ops, uint32_t n_queues) {
+  bench_replay_shape s = make_shape(name, n_ops, n_queues, 1);
   for (uint32_t i = 1; i < n_ops; i++) {
     s.before[i][0] = i - 1;
   }
@@ -72,8 +73,8 @@ static shape make_chain(const char *name, uint32_t n_ops, uint32_t n_queues) {
 }
 
 /* Layers of WIDTH ops with two inputs each from the layer before. */
-static shape make_layers(uint32_t n_queues) {
-  shape s = make_shape("layered, 2 inputs, width 64", DAG_OPS, n_queues, 0);
+static bench_replay_shape make_layers(uint32_t n_queues) {
+  bench_replay_shape s = make_shape("layered, 2 inputs, width 64", DAG_OPS, n_queues, 0);
   for (uint32_t i = WIDTH; i < DAG_OPS; i++) {
     uint32_t layer = i - i % WIDTH - WIDTH;
     s.before[i][0] = layer + i % WIDTH;
@@ -85,7 +86,8 @@ static shape make_layers(uint32_t n_queues) {
   return s;
 }
 
-static void add_op(fsched_context *ctx, fsched_builder *b, const shape *s, uint32_t i) {
+static void add_op(fsched_context *ctx, fsched_builder *b, const bench_replay_shape *s,
+                   uint32_t i) {
   char name[32], queue[32];
   (void)snprintf(name, sizeof name, "op%u", i);
   (void)snprintf(queue, sizeof queue, "q%u", i % s->n_queues);
@@ -101,7 +103,8 @@ static void add_op(fsched_context *ctx, fsched_builder *b, const shape *s, uint3
 }
 
 /* `barriers`: 0, or as in the options. */
-static fsched_program *compile_for(fsched_context *ctx, const shape *s, uint32_t barriers) {
+static fsched_program *compile_for(fsched_context *ctx, const bench_replay_shape *s,
+                                   uint32_t barriers) {
   fsched_compile_options o = {.size = sizeof o, .barriers = barriers};
   fsched_builder *b;
   fsched_graph *graph;
@@ -124,7 +127,7 @@ static fsched_program *compile_for(fsched_context *ctx, const shape *s, uint32_t
   return program;
 }
 
-static fsched_program *compile(fsched_context *ctx, const shape *s) {
+static fsched_program *compile(fsched_context *ctx, const bench_replay_shape *s) {
   return compile_for(ctx, s, 0);
 }
 
@@ -186,7 +189,7 @@ static double hand_off(void) {
 
 /* ---- the same DAG as OpenMP tasks */
 
-static void omp_tasks(const shape *s, char *token) {
+static void omp_tasks(const bench_replay_shape *s, char *token) {
   (void)token; /* only its addresses are used */
   for (uint32_t i = 0; i < s->n_ops; i++) {
     uint32_t a = s->before[i][0], b = s->before[i][1];
@@ -202,7 +205,7 @@ static void omp_tasks(const shape *s, char *token) {
 }
 
 /* ns per op, making the tasks included, as it is part of every use. */
-static double openmp(const shape *s) {
+static double openmp(const bench_replay_shape *s) {
   char *token = calloc(s->n_ops, 1);
   if (token == NULL) {
     fail("out of memory");
@@ -227,16 +230,16 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static double row(const char *name, series *s) {
+static double row(const char *name, bench_replay_series *s) {
   qsort(s->ns, RUNS, sizeof s->ns[0], ascending);
   printf("%-44s %10.1f %10.1f\n", name, s->ns[0], s->ns[RUNS / 2]);
   return s->ns[0];
 }
 
 static void bench_chain(fsched_context *ctx) {
-  shape s = make_chain("one queue", CHAIN_OPS, 1);
+  bench_replay_shape s = make_chain("one queue", CHAIN_OPS, 1);
   fsched_program *p = compile(ctx, &s);
-  series ours;
+  bench_replay_series ours;
   for (int run = 0; run < RUNS; run++) {
     ours.ns[run] = replay(ctx, p, s.n_ops);
   }
@@ -246,9 +249,9 @@ static void bench_chain(fsched_context *ctx) {
 }
 
 static void bench_waits(fsched_context *ctx) {
-  shape s = make_chain("ping-pong", HOPS, 2);
+  bench_replay_shape s = make_chain("ping-pong", HOPS, 2);
   fsched_program *p = compile(ctx, &s);
-  series ours, bare_pair;
+  bench_replay_series ours, bare_pair;
   for (int run = 0; run < RUNS; run++) {
     bare_pair.ns[run] = hand_off();
     ours.ns[run] = replay(ctx, p, s.n_ops);
@@ -260,9 +263,9 @@ static void bench_waits(fsched_context *ctx) {
   free(s.before);
 }
 
-static void bench_dag(fsched_context *ctx, shape s) {
+static void bench_dag(fsched_context *ctx, bench_replay_shape s) {
   fsched_program *p = compile(ctx, &s);
-  series ours, tasks;
+  bench_replay_series ours, tasks;
   char name[64];
   for (int run = 0; run < RUNS; run++) {
     tasks.ns[run] = openmp(&s);
@@ -278,9 +281,9 @@ static void bench_dag(fsched_context *ctx, shape s) {
 }
 
 /* The same graph with timelines, and with as many barriers as need no new order. */
-static void bench_barriers(fsched_context *ctx, shape s) {
+static void bench_barriers(fsched_context *ctx, bench_replay_shape s) {
   fsched_program *p = compile(ctx, &s), *q = compile_for(ctx, &s, FSCHED_BARRIERS_AUTO);
-  series timelines, barriers;
+  bench_replay_series timelines, barriers;
   char name[64];
   for (int run = 0; run < RUNS; run++) {
     timelines.ns[run] = replay(ctx, p, s.n_ops);
@@ -355,7 +358,7 @@ static double one_at_a_time(fsched_context *ctx, fsched_entry *entry) {
 }
 
 static void bench_invocations(fsched_context *ctx) {
-  shape s = make_chain("one op", 1, 1);
+  bench_replay_shape s = make_chain("one op", 1, 1);
   fsched_program *p = compile(ctx, &s);
   fsched_device *device;
   fsched_exec *exec;
@@ -364,7 +367,7 @@ static void bench_invocations(fsched_context *ctx) {
   fsched_exec_options o = {.size = sizeof o, .device = device, .empty = 1};
   need(ctx, fsched_exec_create(ctx, &o, &exec));
   need(ctx, fsched_exec_load(ctx, exec, p, &entry));
-  series many, single;
+  bench_replay_series many, single;
   for (int run = 0; run < RUNS; run++) {
     many.ns[run] = queued(ctx, entry);
     single.ns[run] = one_at_a_time(ctx, entry);

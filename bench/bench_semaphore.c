@@ -22,11 +22,11 @@
 
 enum { RUNS = 41, ROUNDS = 20000, HANDS = 2000, UNRELATED = 4096 };
 
-typedef struct bench {
+typedef struct bench_semaphore_bench {
   fsched_semaphore *s, *back;
   uint64_t value;
   fsched_timepoint *unrelated;
-} bench;
+} bench_semaphore_bench;
 
 static double now_ns(void) {
   struct timespec t;
@@ -46,19 +46,19 @@ static void nothing(fsched_timepoint *t, fsched_cause cause) {
   (void)cause;
 }
 
-static void raise_once(bench *b) {
+static void raise_once(bench_semaphore_bench *b) {
   fsched_frontier_entry e[2] = {{1, ++b->value}, {2, b->value}};
   fsched_frontier f = {.entry = e, .n = 2, .capacity = 2};
   need(fsched_semaphore_signal_untainted(b->s, b->value, &f) == FSCHED_OK);
 }
 
-static void run_signal(bench *b) {
+static void run_signal(bench_semaphore_bench *b) {
   for (uint32_t i = 0; i < ROUNDS; i++) {
     raise_once(b);
   }
 }
 
-static void run_await(bench *b) {
+static void run_await(bench_semaphore_bench *b) {
   fsched_frontier_entry e[4];
   for (uint32_t i = 0; i < ROUNDS; i++) {
     fsched_frontier known = {.entry = e, .capacity = 4};
@@ -68,7 +68,7 @@ static void run_await(bench *b) {
   }
 }
 
-static void run_satisfied(bench *b) {
+static void run_satisfied(bench_semaphore_bench *b) {
   fsched_wait_point p = {.semaphore = b->s, .value = b->value};
   fsched_wait_result r;
   for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -76,7 +76,7 @@ static void run_satisfied(bench *b) {
   }
 }
 
-static void run_learn(bench *b) {
+static void run_learn(bench_semaphore_bench *b) {
   fsched_frontier_entry e[4];
   for (uint32_t i = 0; i < ROUNDS; i++) {
     fsched_frontier known = {.entry = e, .capacity = 4};
@@ -91,7 +91,7 @@ static void wait_for(fsched_semaphore *s, uint64_t value) {
 }
 
 static void *answer(void *user) {
-  bench *b = user;
+  bench_semaphore_bench *b = user;
   uint64_t begin = fsched_semaphore_value(b->back);
   for (uint64_t i = 1; i <= HANDS / 2; i++) {
     wait_for(b->s, begin + i);
@@ -100,7 +100,7 @@ static void *answer(void *user) {
   return NULL;
 }
 
-static void run_hand_off(bench *b) {
+static void run_hand_off(bench_semaphore_bench *b) {
   uint64_t begin = fsched_semaphore_value(b->back);
   pthread_t thread;
   need(pthread_create(&thread, NULL, answer, b) == 0);
@@ -117,9 +117,9 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void start(bench *b, fsched_scope scope, uint32_t unrelated) {
+static void start(bench_semaphore_bench *b, fsched_scope scope, uint32_t unrelated) {
   fsched_semaphore_options o = {.size = sizeof o, .scope = scope};
-  *b = (bench){0};
+  *b = (bench_semaphore_bench){0};
   need(fsched_semaphore_create(&o, &b->s) == FSCHED_OK);
   need(fsched_semaphore_create(&o, &b->back) == FSCHED_OK);
   b->unrelated = calloc(unrelated + 1, sizeof *b->unrelated);
@@ -131,9 +131,9 @@ static void start(bench *b, fsched_scope scope, uint32_t unrelated) {
   }
 }
 
-static void measure(const char *name, void (*run)(bench *), uint32_t rounds, fsched_scope scope,
-                    uint32_t unrelated) {
-  bench b;
+static void measure(const char *name, void (*run)(bench_semaphore_bench *), uint32_t rounds,
+                    fsched_scope scope, uint32_t unrelated) {
+  bench_semaphore_bench b;
   start(&b, scope, unrelated);
   if (run == run_learn) {
     run_signal(&b);
@@ -162,7 +162,7 @@ static void measure_look(void) {
   for (uint32_t i = 0; i < LOOKS; i++) {
     fsched_semaphore_options o = {
         .size = sizeof o, .scope = FSCHED_SCOPE_SYSTEM, .history_limit = LONG};
-    bench b = {0};
+    bench_semaphore_bench b = {0};
     int fd;
     need(fsched_semaphore_create(&o, &b.s) == FSCHED_OK);
     need(fsched_semaphore_export(b.s, &fd) == FSCHED_OK);

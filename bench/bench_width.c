@@ -28,11 +28,11 @@ static void must(fs_status status) {
 
 /* --- width --- */
 
-typedef enum shape { LAYERED, RANDOM, RECENT, CHAINS, GRID, TREE } shape;
+typedef enum bench_width_shape { LAYERED, RANDOM, RECENT, CHAINS, GRID, TREE } bench_width_shape;
 
 typedef struct width_case {
   const char *what;
-  shape shape;
+  bench_width_shape shape;
   uint32_t rows; /* of a layer, chains, side of the grid; 0: the square root of n */
 } width_case;
 

@@ -14,7 +14,7 @@ typedef struct fs_codegen {
   const fs_schedule *s;
   const fs_sync *sync;
   fs_layout layout;
-  fs_places places;
+  fs_command_places places;
   uint32_t *n_places;     /* per item */
   const char **axis_name; /* queues, then collectives */
   fs_draft d;
@@ -404,7 +404,7 @@ static void write_stops(fs_codegen *c) {
   }
 }
 
-static fs_status run(fs_codegen *c, fs_arena *arena, fsched_program **out) {
+static fs_status write_program(fs_codegen *c, fs_arena *arena, fsched_program **out) {
   FS_TRY(fs_layout_make(arena, c->s, &c->layout));
   FS_TRY(fs_places_make(arena, c->s, c->sync, &c->layout, &c->places));
   FS_TRY(fs_new(arena, &c->n_places, c->s->n_items));
@@ -434,7 +434,7 @@ fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_syn
   assert(sync->queue_command0 != NULL && sync->frontier0 != NULL);
   fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};
   FS_SCRATCH(arena, ctx);
-  fs_status status = run(&c, &arena, out);
+  fs_status status = write_program(&c, &arena, out);
   fs_draft_drop(&c.d);
   return status;
 }

@@ -31,25 +31,25 @@ enum {
 };
 
 /* One member of the struct: bytes [begin, end); its literal holds those to `shown`. */
-typedef struct fs_piece {
+typedef struct text_piece {
   size_t begin, end, shown;
   bool literal;
-} fs_piece;
+} text_piece;
 
 /* Ends at the last zero byte within reach. */
-static fs_piece next_piece(const unsigned char *bytes, size_t size, size_t begin) {
+static text_piece next_piece(const unsigned char *bytes, size_t size, size_t begin) {
   size_t reach = begin + fs_min(PIECE, size - begin), end = reach;
   while (end > begin && bytes[end - 1] != 0) {
     end--;
   }
   if (end == begin) {
-    return (fs_piece){begin, reach, reach, false};
+    return (text_piece){begin, reach, reach, false};
   }
   size_t shown = end;
   while (shown > begin && bytes[shown - 1] == 0) {
     shown--;
   }
-  return (fs_piece){begin, end, shown, true};
+  return (text_piece){begin, end, shown, true};
 }
 
 /* ---- the words around it */
@@ -107,7 +107,7 @@ static void put_declarations(fs_text *t, const char *symbol) {
 
 /* ---- the bytes */
 
-static void put_literal(fs_text *t, const unsigned char *bytes, const fs_piece *piece) {
+static void put_literal(fs_text *t, const unsigned char *bytes, const text_piece *piece) {
   char line[4 * LINE + 4]; /* escapes, two quotes and the newline */
   size_t at = piece->begin;
   do {
@@ -131,7 +131,7 @@ static void put_literal(fs_text *t, const unsigned char *bytes, const fs_piece *
   fs_text_puts(t, "\n");
 }
 
-static void put_numbers(fs_text *t, const unsigned char *bytes, const fs_piece *piece) {
+static void put_numbers(fs_text *t, const unsigned char *bytes, const text_piece *piece) {
   for (size_t i = piece->begin; i < piece->end; i++) {
     fs_text_puts(t, i == piece->begin ? "{" : (i - piece->begin) % LINE == 0 ? ",\n" : ",");
     fs_text_u64(t, bytes[i]);
@@ -143,7 +143,7 @@ static void put_struct(fs_text *t, const unsigned char *bytes, size_t size, cons
   fs_text_printf(t, "\nstruct %s_bytes {\n  union {\n    struct {\n", symbol);
   uint64_t n = 0;
   for (size_t at = 0; at < size; n++) {
-    fs_piece piece = next_piece(bytes, size, at);
+    text_piece piece = next_piece(bytes, size, at);
     fs_text_puts(t, "      unsigned char c");
     fs_text_u64(t, n);
     fs_text_puts(t, "[");
@@ -157,7 +157,7 @@ static void put_struct(fs_text *t, const unsigned char *bytes, size_t size, cons
 static void put_values(fs_text *t, const unsigned char *bytes, size_t size, const char *symbol) {
   fs_text_printf(t, "\nconst struct %s_bytes %s = {{{\n", symbol, symbol);
   for (size_t at = 0; at < size;) {
-    fs_piece piece = next_piece(bytes, size, at);
+    text_piece piece = next_piece(bytes, size, at);
     if (piece.literal) {
       put_literal(t, bytes, &piece);
     } else {

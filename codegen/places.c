@@ -21,9 +21,9 @@ static fs_status group_lanes(fs_arena *arena, const fs_sync *sync, bool memory, 
 }
 
 fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
-                         const fs_layout *layout, fs_places *out) {
+                         const fs_layout *layout, fs_command_places *out) {
   assert(sync->lane != NULL || sync->n_lanes == 0);
-  *out = (fs_places){.s = s, .sync = sync, .layout = layout};
+  *out = (fs_command_places){.s = s, .sync = sync, .layout = layout};
   FS_TRY(group_lanes(arena, sync, true, s->n_residencies, &out->res_lane0, &out->res_lane));
   FS_TRY(group_lanes(arena, sync, false, s->n_items, &out->item_lane0, &out->item_lane));
   FS_TRY(fs_new_zero(arena, &out->res_seen, s->n_residencies));
@@ -31,8 +31,8 @@ fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *s
 }
 
 /* The intervals of a residency in a counted memory; once per list, with the union of the modes. */
-static uint32_t add_counted(fs_places *p, uint32_t residency, uint32_t scratch, uint8_t mode,
-                            uint32_t n, fs_stream_place *out) {
+static uint32_t add_counted(fs_command_places *p, uint32_t residency, uint32_t scratch,
+                            uint8_t mode, uint32_t n, fs_stream_place *out) {
   if (residency == FS_NONE) {
     return n;
   }
@@ -65,7 +65,7 @@ static uint8_t mode_of(unsigned tag) {
   return (uint8_t)(mode == 0 ? FS_MODE_R : mode); /* no_dep: its content may be looked at */
 }
 
-static uint32_t add_args(fs_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
+static uint32_t add_args(fs_command_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
   const fsched_graph *g = p->s->graph;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     uint32_t v = g->arg_version[a];
@@ -90,7 +90,7 @@ static uint32_t add_args(fs_places *p, uint32_t op, uint32_t n, fs_stream_place 
   return n;
 }
 
-static uint32_t add_scratch(fs_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
+static uint32_t add_scratch(fs_command_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
   const fsched_graph *g = p->s->graph;
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
     if (!contiguous(&g->target.memory[g->scratch_memory[i]])) {
@@ -111,7 +111,7 @@ static uint32_t add_scratch(fs_places *p, uint32_t op, uint32_t n, fs_stream_pla
   return n;
 }
 
-static uint32_t add_amounts(fs_places *p, uint32_t item, uint32_t n, fs_stream_place *out) {
+static uint32_t add_amounts(fs_command_places *p, uint32_t item, uint32_t n, fs_stream_place *out) {
   for (uint32_t i = p->item_lane0[item]; i < p->item_lane0[item + 1]; i++, n++) {
     const fs_lane *lane = &p->sync->lane[p->item_lane[i]];
     bool resource = lane->kind == FS_LANE_RESOURCE;
@@ -128,7 +128,7 @@ static uint32_t add_amounts(fs_places *p, uint32_t item, uint32_t n, fs_stream_p
   return n;
 }
 
-static uint32_t places_of_op(fs_places *p, uint32_t op, fs_stream_place *out) {
+static uint32_t places_of_op(fs_command_places *p, uint32_t op, fs_stream_place *out) {
   const fsched_graph *g = p->s->graph;
   uint32_t n = add_args(p, op, 0, out);
   n = add_scratch(p, op, n, out);
@@ -155,7 +155,7 @@ static fs_stream_place copy_place(fs_spot spot, uint64_t size, uint32_t version,
                            .mode = mode};
 }
 
-static uint32_t places_of_copy(fs_places *p, uint32_t item, fs_stream_place *out) {
+static uint32_t places_of_copy(fs_command_places *p, uint32_t item, fs_stream_place *out) {
   const fs_schedule *s = p->s;
   uint32_t c = item - s->graph->n_ops, v = s->copy_version[c];
   bool write = s->copy_kind[c] == FS_SPILL_WRITE;
@@ -171,7 +171,7 @@ static uint32_t places_of_copy(fs_places *p, uint32_t item, fs_stream_place *out
   return add_amounts(p, item, n, out);
 }
 
-uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out) {
+uint32_t fs_places_of(fs_command_places *p, uint32_t item, fs_stream_place *out) {
   FS_ASSERT_SLOW(item < p->s->n_items);
   p->list++;
   return fs_item_is_copy(p->s, item) ? places_of_copy(p, item, out) : places_of_op(p, item, out);

@@ -7,7 +7,7 @@
 #include "model/stream/stream.h"
 #include "model/sync.h"
 
-typedef struct fs_places {
+typedef struct fs_command_places {
   const fs_schedule *s;
   const fs_sync *sync;
   const fs_layout *layout;
@@ -18,13 +18,13 @@ typedef struct fs_places {
    * is the number of the list. */
   uint32_t *res_seen, *res_at;
   uint32_t list;
-} fs_places;
+} fs_command_places;
 
 /* Requires the lanes of the schedule. */
 fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *sync,
-                         const fs_layout *layout, fs_places *out) FS_MUST_USE;
+                         const fs_layout *layout, fs_command_places *out) FS_MUST_USE;
 /* Writes the places of an item to `out` and returns their number; with NULL only counts.  Requires
  * an item of the schedule. */
-uint32_t fs_places_of(fs_places *p, uint32_t item, fs_stream_place *out);
+uint32_t fs_places_of(fs_command_places *p, uint32_t item, fs_stream_place *out);
 
 #endif

@@ -23,7 +23,7 @@ static void key(fs_stats *o, const char *name) {
   o->first = false;
 }
 
-static void number(fs_stats *o, const char *name, uint64_t value) {
+static void put_number(fs_stats *o, const char *name, uint64_t value) {
   key(o, name);
   fs_text_u64(o->t, value);
 }
@@ -46,11 +46,11 @@ static fs_status spills(fs_stats *o, fs_arena *arena) {
     bytes += fs_version_size(s->graph, s->copy_version[c]);
     role_count[role[c]]++;
   }
-  number(o, "spill_writes", count[FS_SPILL_WRITE]);
-  number(o, "spill_reads", count[FS_SPILL_READ]);
-  number(o, "spill_bytes", bytes);
-  number(o, "loads", role_count[FS_ROLE_LOAD]);
-  number(o, "stores", role_count[FS_ROLE_STORE]);
+  put_number(o, "spill_writes", count[FS_SPILL_WRITE]);
+  put_number(o, "spill_reads", count[FS_SPILL_READ]);
+  put_number(o, "spill_bytes", bytes);
+  put_number(o, "loads", role_count[FS_ROLE_LOAD]);
+  put_number(o, "stores", role_count[FS_ROLE_STORE]);
   return FSCHED_OK;
 }
 
@@ -97,7 +97,7 @@ static void waits(fs_stats *o) {
   put_u64(o->t, ", \"dominated_frontier\": ", sync->waits_dominated - sync->waits_dominated_exact);
   put_u64(o->t, ", \"emitted\": ", sync->waits_emitted);
   fs_text_puts(o->t, "}");
-  number(o, "signals", sync->n_signals);
+  put_number(o, "signals", sync->n_signals);
 }
 
 static void frontier(fs_stats *o) {
@@ -218,16 +218,16 @@ static void bounds(fs_stats *o) {
   }
 }
 
-static fs_status put(fs_stats *o, fs_arena *arena) {
+static fs_status put_stats(fs_stats *o, fs_arena *arena) {
   const fs_schedule *s = o->s;
   fs_text_puts(o->t, "{");
-  number(o, "ops", s->graph->n_ops);
-  number(o, "edges", s->graph->n_edges);
+  put_number(o, "ops", s->graph->n_ops);
+  put_number(o, "edges", s->graph->n_edges);
   if (o->sync == NULL) {
     key(o, "control_edges");
     fs_text_puts(o->t, "null");
   } else {
-    number(o, "control_edges", o->sync->n_control);
+    put_number(o, "control_edges", o->sync->n_control);
   }
   FS_TRY(spills(o, arena));
   FS_TRY(memories(o, arena));
@@ -249,7 +249,7 @@ static fs_status put(fs_stats *o, fs_arena *arena) {
 fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) {
   fs_stats o = {.t = t, .s = s->schedule, .sync = s->sync, .indent = indent, .first = true};
   FS_SCRATCH(arena, t->ctx);
-  return put(&o, &arena);
+  return put_stats(&o, &arena);
 }
 
 fs_status fsched_schedule_stats_json(fsched_context *ctx, const fsched_schedule *s, char **text,

@@ -15,7 +15,7 @@ typedef struct fs_dot_job {
   fs_dot_options options;
 } fs_dot_job;
 
-static fs_status finish(const fs_dot_job *job, fs_status status, char *text, size_t length) {
+static fs_status finish_dot(const fs_dot_job *job, fs_status status, char *text, size_t length) {
   fsched_context *ctx = job->cli->ctx;
   FS_TRY(status);
   status = fs_file_write(ctx, job->output, text, length);
@@ -54,7 +54,7 @@ static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t s
     status = fs_dot_program(cli->ctx, program, &job->options, &text, &length);
   }
   fsched_program_destroy(program);
-  return finish(job, status, text, length);
+  return finish_dot(job, status, text, length);
 }
 
 /* A schedule may come from anywhere, so it is proven before control edges and waits are found. */
@@ -93,10 +93,10 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
   }
   fsched_schedule_destroy(schedule);
   fsched_graph_destroy(graph);
-  return finish(job, status, text, length);
+  return finish_dot(job, status, text, length);
 }
 
-static fs_status draw(const fs_dot_job *job, const char *bytes, size_t size) {
+static fs_status draw_file(const fs_dot_job *job, const char *bytes, size_t size) {
   fs_kind kind = fs_cli_kind(bytes, size);
   if (kind == FS_KIND_STREAM || (kind == FS_KIND_OTHER && memchr(bytes, 0, size) != NULL)) {
     return draw_program(job, bytes, size);
@@ -148,7 +148,7 @@ fs_status fs_cli_dot(fs_cli *cli) {
   char *bytes = NULL;
   size_t size = 0;
   FS_TRY(fs_file_read(cli->ctx, job.input, &bytes, &size));
-  fs_status status = draw(&job, bytes, size);
+  fs_status status = draw_file(&job, bytes, size);
   (void)fs_realloc(cli->ctx, bytes, size + 1, 0);
   return status;
 }

@@ -14,7 +14,7 @@
 extern char **environ;
 
 /* Starts words[0] with its standard output in *out; -1: it cannot be started. */
-static pid_t start(char **words, int *out) {
+static pid_t start_helper(char **words, int *out) {
   int ends[2];
   pid_t pid = -1;
   posix_spawn_file_actions_t actions;
@@ -51,7 +51,7 @@ static void put_lines(fs_text *t, FILE *from) {
 
 static bool put_version(fs_text *t, char **words) {
   int out, status = -1;
-  pid_t pid = start(words, &out);
+  pid_t pid = start_helper(words, &out);
   if (pid < 0) {
     return false;
   }

@@ -147,12 +147,12 @@ fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name) {
 }
 
 /* What the parser knows while it walks. */
-typedef struct fs_walk {
+typedef struct args_walk {
   fsched_context *ctx;
   fs_arena *arena;
   char *const *next, *const *end; /* words not yet looked at */
   fs_args *args;
-} fs_walk;
+} args_walk;
 
 static fs_option find_option(fs_cmd command, const char *name, size_t length, bool is_long) {
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
@@ -187,7 +187,7 @@ static const char *other_command(fs_arena *arena, const char *word, size_t lengt
   return hint;
 }
 
-static fs_status unknown_option(const fs_walk *w, const char *word, size_t length) {
+static fs_status unknown_option(const args_walk *w, const char *word, size_t length) {
   fs_text names;
   fs_text_init(&names, w->ctx);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
@@ -206,7 +206,7 @@ static fs_status unknown_option(const fs_walk *w, const char *word, size_t lengt
                   (int)length, word);
 }
 
-static fs_status check_value(const fs_walk *w, fs_option option, const char *shown,
+static fs_status check_value(const args_walk *w, fs_option option, const char *shown,
                              const char *value) {
   const char *argument = fs_option_table[option].argument;
   uint64_t number;
@@ -237,7 +237,8 @@ static fs_status check_value(const fs_walk *w, fs_option option, const char *sho
 }
 
 /* Takes one option; `joined` is the value given in the same word, or NULL. */
-static fs_status take(fs_walk *w, fs_option option, const char *shown, const char *joined) {
+static fs_status take_option(args_walk *w, fs_option option, const char *shown,
+                             const char *joined) {
   const char *argument = fs_option_table[option].argument;
   const char *value = joined;
   if (argument == NULL) {
@@ -257,7 +258,7 @@ static fs_status take(fs_walk *w, fs_option option, const char *shown, const cha
   return FSCHED_OK;
 }
 
-static fs_status take_long(fs_walk *w, const char *word) {
+static fs_status take_long(args_walk *w, const char *word) {
   size_t length = strcspn(word, "=");
   fs_option option = find_option(w->args->command, word + 2, length - 2, true);
   if (option == FS_OPTION_COUNT) {
@@ -267,13 +268,13 @@ static fs_status take_long(fs_walk *w, const char *word) {
   if (shown == NULL) {
     return FSCHED_SYSTEM;
   }
-  return take(w, option, shown, word[length] == '=' ? word + length + 1 : NULL);
+  return take_option(w, option, shown, word[length] == '=' ? word + length + 1 : NULL);
 }
 
-static fs_status take_short(fs_walk *w, const char *word) {
+static fs_status take_short(args_walk *w, const char *word) {
   fs_option whole = find_option(w->args->command, word + 1, strlen(word + 1), false);
   if (whole != FS_OPTION_COUNT) {
-    return take(w, whole, word, NULL);
+    return take_option(w, whole, word, NULL);
   }
   for (const char *p = word + 1; *p != '\0'; p++) {
     fs_option option = find_option(w->args->command, p, 1, false);
@@ -283,7 +284,7 @@ static fs_status take_short(fs_walk *w, const char *word) {
     }
     char shown[] = {'-', *p, '\0'};
     bool rest = fs_option_table[option].argument != NULL && p[1] != '\0';
-    FS_TRY(take(w, option, shown, rest ? p + 1 : NULL));
+    FS_TRY(take_option(w, option, shown, rest ? p + 1 : NULL));
     if (rest) {
       break;
     }
@@ -292,7 +293,7 @@ static fs_status take_short(fs_walk *w, const char *word) {
 }
 
 /* A number after an option whose value must be joined to it was taken for an operand. */
-static const char *joined_hint(const fs_walk *w) {
+static const char *joined_hint(const args_walk *w) {
   uint64_t number;
   for (uint32_t i = 0; i < w->args->n_given; i++) {
     const fs_option_info *option = &fs_option_table[w->args->given[i].option];
@@ -312,7 +313,7 @@ static const char *joined_hint(const fs_walk *w) {
   return NULL;
 }
 
-static fs_status check_operands(const fs_walk *w) {
+static fs_status check_operands(const args_walk *w) {
   const fs_cmd_info *info = &fs_cmd_table[w->args->command];
   if (w->args->n_operands < info->least) {
     return fs_usage(w->ctx, NULL, "%s wants %s", info->name, info->operands);
@@ -338,7 +339,7 @@ fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, in
   }
   FS_TRY(fs_new(arena, &out->operand, (size_t)argc + 1));
   FS_TRY(fs_new(arena, &out->given, letters)); /* joined letters are options each */
-  fs_walk w = {.ctx = ctx, .arena = arena, .next = argv, .end = argv + argc, .args = out};
+  args_walk w = {.ctx = ctx, .arena = arena, .next = argv, .end = argv + argc, .args = out};
   bool options = true;
   while (w.next < w.end) {
     const char *word = *w.next++;

@@ -63,7 +63,7 @@ static void draw_text(struct fs_cli_progress *p, const char *line) {
 }
 
 /* "listsched   40 % [########            ]", cut to the width. */
-static void draw(struct fs_cli_progress *p, const char *what, unsigned percent) {
+static void draw_bar(struct fs_cli_progress *p, const char *what, unsigned percent) {
   char line[MOST_WIDTH + 64];
   size_t width = line_width();
   int n = snprintf(line, sizeof line, "%-*.40s %3u %%", NAME_WIDTH, what, percent);
@@ -86,7 +86,7 @@ static void tell_terminal(struct fs_cli_progress *p, const char *what, unsigned 
   uint64_t now = fs_now_ns();
   if (p->drawn_at == 0 || now - p->drawn_at >= REDRAW_NS) {
     p->drawn_at = now;
-    draw(p, what, percent);
+    draw_bar(p, what, percent);
   }
 }
 
@@ -109,7 +109,7 @@ static void tell_lines(struct fs_cli_progress *p, const char *what, uint64_t don
   }
 }
 
-static void tell(void *user, const char *what, uint64_t done, uint64_t total) {
+static void tell_progress(void *user, const char *what, uint64_t done, uint64_t total) {
   struct fs_cli_progress *p = user;
   if (p->form == FORM_TERMINAL) {
     tell_terminal(p, what, percent_of(done, total));
@@ -172,7 +172,7 @@ fs_status fs_cli_progress_start(fs_cli *cli) {
   cli->progress->form = form != NULL && strcmp(form, "json") == 0 ? FORM_JSON
                         : can_erase                               ? FORM_TERMINAL
                                                                   : FORM_TEXT;
-  fsched_progress_set(cli->ctx, tell, cli->progress);
+  fsched_progress_set(cli->ctx, tell_progress, cli->progress);
   return FSCHED_OK;
 }
 

@@ -70,7 +70,8 @@ fs_status fs_dumps_parse(fs_cli *cli, fs_dumps *out) {
   return FSCHED_OK;
 }
 
-static void put(const fs_dumps *dumps, fs_text *t, uint32_t pass, const char *text, size_t length) {
+static void put_dump(const fs_dumps *dumps, fs_text *t, uint32_t pass, const char *text,
+                     size_t length) {
   fs_text_printf(t, "%s== %s of ", t->n == 0 ? "" : "\n", fsched_pass_name(pass));
   fs_text_visible(t, dumps->graph);
   fs_text_puts(t, "\n");
@@ -80,7 +81,7 @@ static void put(const fs_dumps *dumps, fs_text *t, uint32_t pass, const char *te
 static void show(const fs_dumps *dumps, uint32_t pass, const char *text, size_t length) {
   fs_text t;
   fs_text_init(&t, dumps->cli->ctx);
-  put(dumps, &t, pass, text, length);
+  put_dump(dumps, &t, pass, text, length);
   fs_text_puts(&t, "\n");
   fs_cli_progress_clear(dumps->cli);
   if (!t.failed) {
@@ -89,13 +90,13 @@ static void show(const fs_dumps *dumps, uint32_t pass, const char *text, size_t 
   fs_text_drop(&t);
 }
 
-static void take(void *user, uint32_t pass, const char *text, size_t length) {
+static void take_dump(void *user, uint32_t pass, const char *text, size_t length) {
   fs_dumps *dumps = user;
   bool shown = false;
   for (size_t i = 0; i < dumps->n; i++) {
     fs_dump *d = &dumps->at[i];
     if ((d->passes >> pass & 1) != 0 && d->path != NULL) {
-      put(dumps, &d->text, pass, text, length);
+      put_dump(dumps, &d->text, pass, text, length);
     } else if ((d->passes >> pass & 1) != 0 && !shown) {
       show(dumps, pass, text, length);
       shown = true;
@@ -107,7 +108,7 @@ void fs_dumps_ask(fs_dumps *dumps, fsched_compile_options *o) {
   for (size_t i = 0; i < dumps->n; i++) {
     o->dump_after |= dumps->at[i].passes;
   }
-  o->dump = take;
+  o->dump = take_dump;
   o->dump_user = dumps;
 }
 

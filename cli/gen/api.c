@@ -16,10 +16,10 @@
 
 enum { WIDTH = 68, STEP = 2 };
 
-typedef struct span {
+typedef struct text_span {
   const char *at;
   size_t n;
-} span;
+} text_span;
 
 static bool starts(const char *p, const char *word) { return strncmp(p, word, strlen(word)) == 0; }
 
@@ -73,7 +73,7 @@ static const char *take_code(fs_text *t, const char *p, const char *ends) {
 
 /* ---- a group's code, in lines */
 
-static void put_code(fs_text *t, span s) { gen_escaped(t, s.at, s.n); }
+static void put_code(fs_text *t, text_span s) { gen_escaped(t, s.at, s.n); }
 
 /* How much of the code goes into a line: up to a comma, or, where that is too much, a bracket. */
 static size_t line_length(const char *code, size_t room) {
@@ -90,28 +90,28 @@ static size_t line_length(const char *code, size_t room) {
 }
 
 /* The name of a function that is declared: what stands before the first bracket. */
-static span name_of(const char *code) {
+static text_span name_of(const char *code) {
   const char *bracket = strchr(code, '('), *name = bracket;
   while (name != NULL && name > code && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
     name--;
   }
-  return (span){name, (size_t)(bracket - name)};
+  return (text_span){name, (size_t)(bracket - name)};
 }
 
 /* A declaration in lines of some width, the further ones indented; a function's name in bold. */
 static void put_broken(fs_text *t, const char *code, int indent) {
-  span name = name_of(code);
+  text_span name = name_of(code);
   for (size_t first = 0; *code != '\0'; first = 4) {
     size_t n = line_length(code, WIDTH - (size_t)indent - first);
     fs_text_printf(t, "%*s", indent + (int)first, "");
     if (name.n > 0 && name.at >= code && name.at + name.n <= code + n) {
-      put_code(t, (span){code, (size_t)(name.at - code)});
+      put_code(t, (text_span){code, (size_t)(name.at - code)});
       fs_text_puts(t, "\\fB");
       put_code(t, name);
       fs_text_puts(t, "\\fP");
-      put_code(t, (span){name.at + name.n, n - (size_t)(name.at + name.n - code)});
+      put_code(t, (text_span){name.at + name.n, n - (size_t)(name.at + name.n - code)});
     } else {
-      put_code(t, (span){code, n});
+      put_code(t, (text_span){code, n});
     }
     fs_text_puts(t, "\n");
     code += n + (code[n] == ' ');
@@ -150,7 +150,7 @@ static void put_member(fs_text *t, fs_text *code, const fs_text *remark) {
     return;
   }
   fs_text_puts(t, "  ");
-  put_code(t, (span){code->at, code->n});
+  put_code(t, (text_span){code->at, code->n});
   fs_text_puts(t, " /* ");
   gen_escaped(t, remark->at, remark->n);
   fs_text_puts(t, " */\n");
@@ -196,7 +196,7 @@ static const char *take_declaration(fs_text *t, const char *p) {
     bool is_enum = (code.n >= 12 && starts(code.at, "typedef enum")) ||
                    (code.n >= 4 && starts(code.at, "enum"));
     const char *ends = is_enum ? ",}" : ";}";
-    put_code(t, (span){code.at, code.n});
+    put_code(t, (text_span){code.at, code.n});
     fs_text_puts(t, " {\n");
     for (p = skip_blanks(p + 1, true); *p != '\0' && *p != '}';) {
       p = take_member(t, p, ends);
@@ -215,11 +215,11 @@ static const char *take_declaration(fs_text *t, const char *p) {
 
 /* ---- groups */
 
-typedef struct group {
+typedef struct api_group {
   fs_text code, prose;
-} group;
+} api_group;
 
-static void put_group(fs_text *t, group *g) {
+static void put_group(fs_text *t, api_group *g) {
   if (g->code.n > 0) {
     fs_text_puts(t, ".PP\n");
     fs_text_add(&g->prose, "", 1);
@@ -249,12 +249,12 @@ static const char *skip_condition(const char *p) {
   return p;
 }
 
-static const char *take_piece(fs_text *t, group *g, const char *p) {
+static const char *take_piece(fs_text *t, api_group *g, const char *p) {
   if (starts(p, "#if")) {
     return skip_condition(p);
   }
   if (starts(p, "#define")) {
-    put_code(&g->code, (span){p, strcspn(p, "\n")});
+    put_code(&g->code, (text_span){p, strcspn(p, "\n")});
     fs_text_puts(&g->code, "\n");
     return skip_line(p);
   }
@@ -278,7 +278,7 @@ bool gen_api(fs_text *t, const char *header) {
   if (p == NULL) {
     return false;
   }
-  group g;
+  api_group g;
   fs_text_init(&g.code, t->ctx);
   fs_text_init(&g.prose, t->ctx);
   for (p += sizeof begin - 1; *p != '\0' && !starts(p, "#endif");) {

@@ -44,7 +44,7 @@ static bool make_page(fs_text *t, const char *path, const char *date) {
   return good;
 }
 
-static bool make(fs_text *t, int argc, char **argv) {
+static bool make_file(fs_text *t, int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "page") == 0 && argc == 4) {
     return make_page(t, argv[2], argv[3]);
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
   }
   fs_text t;
   fs_text_init(&t, ctx);
-  bool good = make(&t, argc, argv) && !t.failed && fwrite(t.at, 1, t.n, stdout) == t.n &&
+  bool good = make_file(&t, argc, argv) && !t.failed && fwrite(t.at, 1, t.n, stdout) == t.n &&
               fflush(stdout) == 0;
   fs_text_drop(&t);
   fsched_context_destroy(ctx);

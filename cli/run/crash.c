@@ -53,7 +53,7 @@ typedef struct line {
   size_t n;
 } line;
 
-static void put(line *l, const char *text) {
+static void put_text(line *l, const char *text) {
   for (; *text != '\0' && l->n < sizeof l->text; text++) {
     l->text[l->n++] = *text;
   }
@@ -66,7 +66,7 @@ static void put_count(line *l, uint32_t n) {
     *--at = (char)('0' + n % 10);
     n /= 10;
   } while (n > 0);
-  put(l, at);
+  put_text(l, at);
 }
 
 /* At most so much of a text as can be shown, in whole characters. */
@@ -83,19 +83,19 @@ static size_t shown_bytes(const char *name) {
 
 /* A name within a JSON string: a byte that would end or break it becomes a question mark. */
 static void put_name(line *l, const char *before, const char *name, const char *after) {
-  put(l, before);
+  put_text(l, before);
   for (size_t i = 0, n = shown_bytes(name); i < n && l->n < sizeof l->text; i++) {
     bool plain = (unsigned char)name[i] >= ' ' && name[i] != 0x7F &&
                  (!as_json || (name[i] != '"' && name[i] != '\\'));
     l->text[l->n++] = plain ? name[i] : '?';
   }
-  put(l, after);
+  put_text(l, after);
 }
 
 static void begin_line(line *l) {
   l->n = 0;
-  put(l, as_json ? "{\"severity\": \"error\", \"code\": \"replay-failed\", \"message\": \""
-                 : "fsched: error: ");
+  put_text(l, as_json ? "{\"severity\": \"error\", \"code\": \"replay-failed\", \"message\": \""
+                      : "fsched: error: ");
 }
 
 static void put_op(line *l, const fsched_kernel_run *run) {
@@ -111,8 +111,8 @@ static void put_kernel(line *l, const fsched_kernel_run *run) {
 }
 
 static void end_line(line *l, const char *why) {
-  put(l, why);
-  put(l, as_json ? "\"}\n" : " [replay-failed]\n");
+  put_text(l, why);
+  put_text(l, as_json ? "\"}\n" : " [replay-failed]\n");
   (void)!write(STDERR_FILENO, l->text, l->n);
 }
 
@@ -120,9 +120,9 @@ static void say(const fsched_kernel_run *run, const char *what, const char *why)
   line l;
   begin_line(&l);
   put_op(&l, run);
-  put(&l, ": ");
+  put_text(&l, ": ");
   put_kernel(&l, run);
-  put(&l, what);
+  put_text(&l, what);
   end_line(&l, why);
 }
 
@@ -136,16 +136,16 @@ static uint32_t put_running(line *l, const fsched_kernel_run **last) {
     }
     *last = run;
     if (l->n < LIST_BYTES) {
-      put(l, n++ > 0 ? ", " : "");
+      put_text(l, n++ > 0 ? ", " : "");
       put_op(l, run);
     } else {
       more++;
     }
   }
   if (more > 0) {
-    put(l, " and ");
+    put_text(l, " and ");
     put_count(l, more);
-    put(l, fs_plural(more, " other", " others"));
+    put_text(l, fs_plural(more, " other", " others"));
   }
   return n + more;
 }
@@ -157,15 +157,15 @@ static void say_other(const char *why) {
   begin_line(&l);
   uint32_t n = put_running(&l, &one);
   if (n == 0) {
-    put(&l, "a thread that runs no op");
+    put_text(&l, "a thread that runs no op");
   } else if (n == 1) {
-    put(&l, ": while ");
+    put_text(&l, ": while ");
     put_kernel(&l, one);
-    put(&l, " ran, another thread");
+    put_text(&l, " ran, another thread");
   } else {
-    put(&l, ": while their kernels ran, another thread");
+    put_text(&l, ": while their kernels ran, another thread");
   }
-  put(&l, " ended the program: ");
+  put_text(&l, " ended the program: ");
   end_line(&l, why);
 }
 
@@ -223,15 +223,15 @@ static void handle(int number, siginfo_t *info, void *context) {
   (void)raise(number); /* blocked until the handler returns */
 }
 
-static void leave(const char *why) {
+static void leave_process(const char *why) {
   if (!in_child() && blame(false, why)) {
     _exit(FSCHED_REPLAY);
   }
 }
 
-static void at_exit(void) { leave("it called exit"); }
+static void at_exit(void) { leave_process("it called exit"); }
 
-static void at_quick_exit_too(void) { leave("it called quick_exit"); }
+static void at_quick_exit_too(void) { leave_process("it called quick_exit"); }
 
 void fs_crash_watch(bool json) {
   static const int number[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};

@@ -7,7 +7,7 @@
 #include "cli/run/run.h"
 #include "model/stream/stream.h"
 
-static const fs_stream_buffer *find(const fs_stream *s, const char *name) {
+static const fs_stream_buffer *find_buffer(const fs_stream *s, const char *name) {
   for (uint32_t b = 0; b < s->n_buffers; b++) {
     if (strcmp(fs_stream_string(s, s->buffers[b].name), name) == 0) {
       return &s->buffers[b];
@@ -16,7 +16,7 @@ static const fs_stream_buffer *find(const fs_stream *s, const char *name) {
   return NULL;
 }
 
-static bool fits(const fs_stream_buffer *b, bool input) {
+static bool buffer_fits(const fs_stream_buffer *b, bool input) {
   return input ? fs_io_is_input(b->io) : fs_io_is_output(b->io);
 }
 
@@ -39,7 +39,7 @@ static const char *other_use(const fs_stream_buffer *b) {
 
 /* Why there is no such file to be; NULL: nothing comes to mind. */
 static const char *advice(fs_cli *cli, const fs_stream *s, const char *name, bool input) {
-  const fs_stream_buffer *b = find(s, name);
+  const fs_stream_buffer *b = find_buffer(s, name);
   const char **candidate;
   size_t n = 0;
   if (b != NULL) {
@@ -49,7 +49,7 @@ static const char *advice(fs_cli *cli, const fs_stream *s, const char *name, boo
     return NULL;
   }
   for (uint32_t i = 0; i < s->n_buffers; i++) {
-    if (fits(&s->buffers[i], input)) {
+    if (buffer_fits(&s->buffers[i], input)) {
       candidate[n++] = fs_stream_string(s, s->buffers[i].name);
     }
   }
@@ -62,9 +62,9 @@ static const char *advice(fs_cli *cli, const fs_stream *s, const char *name, boo
   return hint;
 }
 
-static fs_status check(fs_cli *cli, const fs_stream *s, const fs_run_file *f, bool input) {
-  const fs_stream_buffer *b = find(s, f->name);
-  return b != NULL && fits(b, input)
+static fs_status check_file(fs_cli *cli, const fs_stream *s, const fs_run_file *f, bool input) {
+  const fs_stream_buffer *b = find_buffer(s, f->name);
+  return b != NULL && buffer_fits(b, input)
              ? FSCHED_OK
              : fs_usage(cli->ctx, advice(cli, s, f->name, input), "the program has no %s '%s'",
                         input ? "input or constant" : "output", f->name);
@@ -74,14 +74,14 @@ fs_status fs_run_read_files(fs_cli *cli, const fsched_program *program, fs_run *
   const fs_stream *s = &program->view;
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0; i < run->n_files; i++) {
-    fs_status one = check(cli, s, &run->file[i], i < run->n_inputs);
+    fs_status one = check_file(cli, s, &run->file[i], i < run->n_inputs);
     status = one == FSCHED_OK ? status : one;
   }
   FS_TRY(status);
   FS_TRY(fs_new_zero(&cli->arena, &run->bindings, run->n_files));
   for (uint32_t i = 0; i < run->n_files; i++) {
     fs_run_file *f = &run->file[i];
-    f->bytes = find(s, f->name)->size;
+    f->bytes = find_buffer(s, f->name)->size;
     FS_TRY(fs_new_zero(&cli->arena, &f->data, f->bytes)); /* what no command writes is zero */
     if (i < run->n_inputs) {
       FS_TRY(fs_array_file_read(cli->ctx, f->path, f->bytes, f->data));

@@ -82,8 +82,8 @@ static fs_status read_counts(fs_cli *cli, fsched_replay_options *o) {
 }
 
 /* Splits NAME=REST in the arena at the last '=' of the name's side: names may not hold one. */
-static fs_status split(fs_cli *cli, fs_option option, const char *text, const char **name,
-                       const char **rest) {
+static fs_status split_option(fs_cli *cli, fs_option option, const char *text, const char **name,
+                              const char **rest) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text || equals[1] == '\0') {
     return fs_usage(cli->ctx, NULL, "--%s wants %s, not '%s'", fs_option_table[option].long_name,
@@ -102,8 +102,8 @@ static fs_status read_file_names(fs_cli *cli, fs_run *run) {
   FS_TRY(fs_new_zero(&cli->arena, &run->file, n_in + n_out));
   for (size_t i = 0; i < n_in + n_out; i++) {
     bool input = i < n_in;
-    FS_TRY(split(cli, input ? FS_OPTION_INPUT : FS_OPTION_RESULT, input ? in[i] : out[i - n_in],
-                 &run->file[i].name, &run->file[i].path));
+    FS_TRY(split_option(cli, input ? FS_OPTION_INPUT : FS_OPTION_RESULT,
+                        input ? in[i] : out[i - n_in], &run->file[i].name, &run->file[i].path));
   }
   run->n_inputs = (uint32_t)n_in;
   run->n_files = (uint32_t)(n_in + n_out);
@@ -124,7 +124,7 @@ static bool parse_i64(const char *text, int64_t *value) {
 static fs_status read_value(fs_cli *cli, const char *text, fsched_parameter *p) {
   const char *name, *number;
   uint64_t arg;
-  FS_TRY(split(cli, FS_OPTION_VALUE, text, &name, &number));
+  FS_TRY(split_option(cli, FS_OPTION_VALUE, text, &name, &number));
   char *colon = strrchr(name, ':');
   if (colon == NULL || colon == name || !fs_parse_u64(colon + 1, &arg) || arg > UINT32_MAX ||
       !parse_i64(number, &p->value)) {

@@ -178,7 +178,7 @@ static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_c
   return FSCHED_OK;
 }
 
-static fs_status place(fs_asm *a, uint32_t node, const fs_stream_command *r, uint32_t *arg) {
+static fs_status read_place(fs_asm *a, uint32_t node, const fs_stream_command *r, uint32_t *arg) {
   uint32_t value[PLACE_FIELDS], mode;
   fs_stream_place p = {.version = FS_NONE, .arg = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, place_fields, PLACE_FIELDS, value));
@@ -201,7 +201,7 @@ static fs_status places(fs_asm *a, uint32_t list, fs_stream_command *r) {
   r->place0 = (uint32_t)a->places.n;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_places));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
-    FS_TRY(place(a, node, r, &arg));
+    FS_TRY(read_place(a, node, r, &arg));
   }
   return FSCHED_OK;
 }

@@ -12,7 +12,7 @@
 
 #include "base/context.h"
 
-static bool put(int fd, const char *bytes, size_t n) {
+static bool put_bytes(int fd, const char *bytes, size_t n) {
   while (n > 0) {
     ssize_t k = write(fd, bytes, n);
     if (k < 0 && errno != EINTR) {
@@ -41,15 +41,15 @@ static void run_child(fsched_context *ctx, fs_apart_fn make, void *user, int fd)
   fs_text_add(&text, "t", 1);
   fs_status status = make(user, &text);
   if (status == FSCHED_OK && !text.failed) {
-    (void)(put(fd, text.at, text.n) && put(fd, "", 1));
+    (void)(put_bytes(fd, text.at, text.n) && put_bytes(fd, "", 1));
     return;
   }
   uint32_t n = fsched_diag_count(ctx);
   const fsched_diag *last = n == 0 ? NULL : fsched_diag_get(ctx, n - 1);
   if (last == NULL || strcmp(last->code, fs_diag_code_name(FS_DIAG_OUT_OF_MEMORY)) == 0) {
-    (void)put(fd, "m", 2);
+    (void)put_bytes(fd, "m", 2);
   } else {
-    (void)(put(fd, "f", 1) && put(fd, last->message, strlen(last->message) + 1));
+    (void)(put_bytes(fd, "f", 1) && put_bytes(fd, last->message, strlen(last->message) + 1));
   }
 }
 

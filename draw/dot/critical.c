@@ -9,16 +9,16 @@
  * edges allow, this is the longest path. */
 #include "draw/dot/picture.h"
 
-typedef struct fs_step {
+typedef struct path_step {
   fs_tick idle;
   uint32_t edge; /* by which the item is reached; FS_NONE: it is the first */
   uint32_t why;  /* lowest bit of it */
-} fs_step;
+} path_step;
 
 static uint32_t first_why(uint16_t why) { return (uint32_t)__builtin_ctz(why); }
 
 /* Data explains more than reuse, and that more than the queue; then the later predecessor. */
-static bool better(fs_step a, fs_step b, const fs_pic_edge *edge) {
+static bool better(path_step a, path_step b, const fs_pic_edge *edge) {
   if (a.idle != b.idle) {
     return a.idle < b.idle;
   }
@@ -30,15 +30,15 @@ static bool better(fs_step a, fs_step b, const fs_pic_edge *edge) {
 
 /* Edges ascend by where they come from, so an item's step is final when its own edges are met.
  * Edges that go back (of a program whose commands wait for each other) are no part of a chain. */
-static void walk(const fs_picture *p, fs_step *step) {
+static void walk(const fs_picture *p, path_step *step) {
   for (uint32_t i = 0; i < p->n_items; i++) {
-    step[i] = (fs_step){p->item[i].start, FS_NONE, FS_PIC_WHYS};
+    step[i] = (path_step){p->item[i].start, FS_NONE, FS_PIC_WHYS};
   }
   for (uint32_t e = 0; e < p->edge.n; e++) {
     const fs_pic_edge *edge = &p->edge.at[e];
     fs_tick end = p->item[edge->from].end, start = p->item[edge->to].start;
     if (edge->from < edge->to && end <= start) {
-      fs_step s = {step[edge->from].idle + (start - end), e, first_why(edge->why)};
+      path_step s = {step[edge->from].idle + (start - end), e, first_why(edge->why)};
       if (better(s, step[edge->to], p->edge.at)) {
         step[edge->to] = s;
       }
@@ -46,7 +46,7 @@ static void walk(const fs_picture *p, fs_step *step) {
   }
 }
 
-static uint32_t last_to_end(const fs_picture *p, const fs_step *step) {
+static uint32_t last_to_end(const fs_picture *p, const path_step *step) {
   uint32_t last = 0;
   for (uint32_t i = 1; i < p->n_items; i++) {
     fs_tick end = p->item[i].end, best = p->item[last].end;
@@ -59,7 +59,7 @@ static uint32_t last_to_end(const fs_picture *p, const fs_step *step) {
 
 fs_status fs_picture_critical(fs_picture *p) {
   assert(p->n_nodes == p->n_items);
-  fs_step *step;
+  path_step *step;
   if (p->n_items == 0) {
     return FSCHED_OK;
   }

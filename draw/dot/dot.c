@@ -17,7 +17,7 @@ static fs_status reduce(fs_picture *p, fs_dot_collapse collapse) {
   return fs_picture_groups(p, p->source == FS_PIC_GRAPH ? FS_DOT_GROUPS : FS_DOT_LARGE);
 }
 
-static fs_status choose_layout(fs_picture *p, fs_layout *layout) {
+static fs_status choose_layout(fs_picture *p, fs_dot_layout *layout) {
   uint64_t effort;
   FS_TRY(fs_place_effort(p, &effort));
   bool many = p->source != FS_PIC_GRAPH && p->n_nodes + p->n_barriers > FS_DOT_PLACED;
@@ -26,7 +26,7 @@ static fs_status choose_layout(fs_picture *p, fs_layout *layout) {
 }
 
 /* Where places are given, straight lines that queues and waits say anyhow would only hide them. */
-static fs_status leave_out(fs_picture *p, fs_dot_collapse collapse, fs_layout layout) {
+static fs_status leave_out(fs_picture *p, fs_dot_collapse collapse, fs_dot_layout layout) {
   if (collapse == FS_DOT_NEVER || layout == FS_LAYOUT_FULL) {
     return FSCHED_OK;
   }
@@ -36,12 +36,12 @@ static fs_status leave_out(fs_picture *p, fs_dot_collapse collapse, fs_layout la
   return fs_picture_thin(p, FS_DOT_EDGES);
 }
 
-static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *out) {
+static fs_status finish_picture(fs_picture *p, const fs_dot_options *options, fs_text *out) {
   fs_dot_options o = {.size = sizeof o};
   if (options != NULL) {
     memcpy(&o, options, fs_min(options->size, sizeof o));
   }
-  fs_layout layout;
+  fs_dot_layout layout;
   FS_TRY(fs_picture_critical(p));
   fs_picture_show_barriers(p, o.barriers ? FS_DOT_LARGE : 0);
   p->hidden_barriers = o.barriers ? p->hidden_barriers : 0;
@@ -57,12 +57,12 @@ static fs_status finish(fs_picture *p, const fs_dot_options *options, fs_text *o
 }
 
 /* Draws what `status` says was made. */
-static fs_status draw(fs_picture *p, fs_status status, const fs_dot_options *options, char **text,
-                      size_t *length) {
+static fs_status draw_picture(fs_picture *p, fs_status status, const fs_dot_options *options,
+                              char **text, size_t *length) {
   fs_text out;
   fs_text_init(&out, p->ctx);
   if (status == FSCHED_OK) {
-    status = finish(p, options, &out);
+    status = finish_picture(p, options, &out);
   }
   fs_picture_release(p);
   if (status != FSCHED_OK) {
@@ -76,7 +76,7 @@ fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_
                        char **text, size_t *length) {
   fs_picture p;
   fs_picture_init(&p, ctx, FS_PIC_GRAPH);
-  return draw(&p, fs_picture_of_graph(g, &p), options, text, length);
+  return draw_picture(&p, fs_picture_of_graph(g, &p), options, text, length);
 }
 
 fs_status fs_dot_schedule(fsched_context *ctx, const fs_sync *sync, const fs_dot_options *options,
@@ -84,12 +84,12 @@ fs_status fs_dot_schedule(fsched_context *ctx, const fs_sync *sync, const fs_dot
   assert(sync != NULL);
   fs_picture p;
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
-  return draw(&p, fs_picture_of_schedule(sync, &p), options, text, length);
+  return draw_picture(&p, fs_picture_of_schedule(sync, &p), options, text, length);
 }
 
 fs_status fs_dot_program(fsched_context *ctx, const fsched_program *program,
                          const fs_dot_options *options, char **text, size_t *length) {
   fs_picture p;
   fs_picture_init(&p, ctx, FS_PIC_PROGRAM);
-  return draw(&p, fs_picture_of_program(program, &p), options, text, length);
+  return draw_picture(&p, fs_picture_of_program(program, &p), options, text, length);
 }

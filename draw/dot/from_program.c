@@ -18,7 +18,7 @@
 #include "model/stream/points.h"
 #include "model/sync.h"
 
-typedef struct fs_from {
+typedef struct program_drawer {
   fs_picture *p;
   const fs_stream *s;
   fs_points points;
@@ -33,9 +33,9 @@ typedef struct fs_from {
   uint32_t *next0, *next, *missing; /* order by queues, waits and gates, per entity */
   bool *by_gate;                    /* per `next` */
   uint32_t *over; /* per entity and queue: the epoch that is over when it is; NULL: not found */
-} fs_from;
+} program_drawer;
 
-static fs_status file_commands(fs_from *f) {
+static fs_status file_commands(program_drawer *f) {
   const fs_stream *s = f->s;
   uint32_t n_others = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -61,7 +61,7 @@ static fs_status file_commands(fs_from *f) {
 
 /* Entities of every axis by epoch; that epochs are in range and without gaps was checked when the
  * program was read. */
-static fs_status file_axes(fs_from *f) {
+static fs_status file_axes(program_drawer *f) {
   const fs_stream *s = f->s;
   uint32_t *most;
   FS_TRY(fs_new_zero(&f->p->arena, &most, s->n_axes));
@@ -94,14 +94,14 @@ static fs_status file_axes(fs_from *f) {
   return FSCHED_OK;
 }
 
-static uint32_t waited_for(const fs_from *f, fs_stream_wait w) {
+static uint32_t waited_for(const program_drawer *f, fs_stream_wait w) {
   return f->axis_at[f->axis0[w.axis] + w.epoch - 1];
 }
 
-typedef fs_status (*fs_visit)(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why);
+typedef fs_status (*fs_visit)(program_drawer *f, uint32_t from, uint32_t to, fs_pic_why why);
 
 /* All orderings by queues and waits, and by barriers that are free when another command starts. */
-static fs_status each_order(fs_from *f, fs_visit visit) {
+static fs_status each_order(program_drawer *f, fs_visit visit) {
   const fs_stream *s = f->s;
   for (uint32_t q = 0; q < s->n_queues; q++) {
     const fs_stream_queue *queue = &s->queues[q];
@@ -120,25 +120,25 @@ static fs_status each_order(fs_from *f, fs_visit visit) {
   return FSCHED_OK;
 }
 
-static fs_status count_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+static fs_status count_order(program_drawer *f, uint32_t from, uint32_t to, fs_pic_why why) {
   (void)why;
   f->next0[from + 2]++;
   f->missing[to]++;
   return FSCHED_OK;
 }
-static fs_status fill_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+static fs_status fill_order(program_drawer *f, uint32_t from, uint32_t to, fs_pic_why why) {
   f->by_gate[f->next0[from + 1]] = why == FS_PIC_GATE;
   f->next[f->next0[from + 1]++] = to;
   return FSCHED_OK;
 }
 /* Is `from` over before `to` starts? */
-static bool over_before(const fs_from *f, uint32_t from, uint32_t to) {
+static bool over_before(const program_drawer *f, uint32_t from, uint32_t to) {
   uint32_t c = f->command[from];
   return f->over != NULL &&
          f->over[(size_t)to * f->s->n_queues + f->queue[c]] >= f->s->commands[c].epoch;
 }
 
-static fs_status draw_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+static fs_status draw_order(program_drawer *f, uint32_t from, uint32_t to, fs_pic_why why) {
   if (why == FS_PIC_GATE && over_before(f, from, to)) {
     return FSCHED_OK;
   }
@@ -146,7 +146,7 @@ static fs_status draw_order(fs_from *f, uint32_t from, uint32_t to, fs_pic_why w
 }
 
 /* As fs_schedule_copy_roles does; copies come here in the order of the picture. */
-static fs_pic_kind kind_of_copy(fs_from *f, const fs_stream_command *k) {
+static fs_pic_kind kind_of_copy(program_drawer *f, const fs_stream_command *k) {
   const fs_stream_version *v = &f->s->versions[k->target];
   if (k->direction == FS_SPILL_WRITE) {
     return v->kept_memory != FS_NONE ? FS_PIC_STORE : FS_PIC_WRITE;
@@ -156,7 +156,7 @@ static fs_pic_kind kind_of_copy(fs_from *f, const fs_stream_command *k) {
   return first ? FS_PIC_LOAD : FS_PIC_READ;
 }
 
-static fs_status add_item(fs_from *f, uint32_t e) {
+static fs_status add_item(program_drawer *f, uint32_t e) {
   const fs_stream *s = f->s;
   uint32_t c = f->command[e];
   const fs_stream_command *k = &s->commands[c];
@@ -188,12 +188,12 @@ static fs_status add_item(fs_from *f, uint32_t e) {
   return FSCHED_OK;
 }
 
-static uint64_t start_of(const fs_from *f, uint32_t e) {
+static uint64_t start_of(const program_drawer *f, uint32_t e) {
   return f->s->commands[f->command[e]].start;
 }
 
 /* Kahn 1962; what waits in a circle, or after one, comes last. */
-static fs_status add_items(fs_from *f, fs_heap *ready) {
+static fs_status add_items(program_drawer *f, fs_heap *ready) {
   for (uint32_t e = 0; e < f->n; e++) {
     if (f->command[e] != FS_NONE && f->missing[e] == 0) {
       FS_TRY(fs_heap_push(f->p->ctx, ready, start_of(f, e), e));
@@ -216,7 +216,7 @@ static fs_status add_items(fs_from *f, fs_heap *ready) {
   return FSCHED_OK;
 }
 
-static fs_status order_items(fs_from *f) {
+static fs_status order_items(program_drawer *f) {
   fs_arena *arena = &f->p->arena;
   FS_TRY(fs_new_zero(arena, &f->next0, (size_t)f->n + 2));
   FS_TRY(fs_new_zero(arena, &f->missing, f->n));
@@ -237,7 +237,7 @@ static fs_status order_items(fs_from *f) {
 
 /* ---- gates */
 
-static void pass_on(fs_from *f, uint32_t from, uint32_t to) {
+static void pass_on(program_drawer *f, uint32_t from, uint32_t to) {
   uint32_t n = f->s->n_queues;
   const uint32_t *source = f->over + (size_t)from * n;
   uint32_t *over = f->over + (size_t)to * n;
@@ -247,7 +247,7 @@ static void pass_on(fs_from *f, uint32_t from, uint32_t to) {
 }
 
 /* Where clocks would be too large, all gates are drawn. */
-static fs_status find_over(fs_from *f, const uint32_t *entity) {
+static fs_status find_over(program_drawer *f, const uint32_t *entity) {
   enum { MOST = 1 << 26 };
   const fs_stream *s = f->s;
   uint32_t n_gates = f->points.gate0[s->n_commands];
@@ -271,7 +271,7 @@ static fs_status find_over(fs_from *f, const uint32_t *entity) {
 /* ---- data */
 
 typedef struct fs_written {
-  fs_from *f;
+  program_drawer *f;
   fs_ranges ranges;
   uint32_t *set; /* per version, in its memory and in the store: items by addresses they wrote */
   fs_ids found;
@@ -321,7 +321,7 @@ static fs_status walk_data(fs_written *w, const uint32_t *entity) {
   return FSCHED_OK;
 }
 
-static fs_status draw_data(fs_from *f, const uint32_t *entity) {
+static fs_status draw_data(program_drawer *f, const uint32_t *entity) {
   const fs_stream *s = f->s;
   fs_written w = {.f = f};
   FS_TRY(fs_new_none(&f->p->arena, &w.set, (size_t)s->n_versions * 2));
@@ -333,7 +333,7 @@ static fs_status draw_data(fs_from *f, const uint32_t *entity) {
 }
 
 /* Entities by their items. */
-static fs_status file_entities(fs_from *f, uint32_t **entity) {
+static fs_status file_entities(program_drawer *f, uint32_t **entity) {
   FS_TRY(fs_new(&f->p->arena, entity, f->n));
   for (uint32_t e = 0; e < f->n; e++) {
     if (f->place[e] != FS_NONE) {
@@ -343,7 +343,7 @@ static fs_status file_entities(fs_from *f, uint32_t **entity) {
   return FSCHED_OK;
 }
 
-static fs_status draw_after(fs_from *f) {
+static fs_status draw_after(program_drawer *f) {
   const fs_stream *s = f->s;
   for (uint32_t op = 0; op < s->n_ops; op++) {
     for (uint32_t i = 0; i < s->ops[op].n_afters; i++) {
@@ -356,7 +356,7 @@ static fs_status draw_after(fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status draw_barriers(fs_from *f) {
+static fs_status draw_barriers(program_drawer *f) {
   const fs_stream *s = f->s;
   FS_TRY(fs_picture_barriers(f->p, s->n_barriers));
   for (uint32_t b = 0; b < s->n_barriers; b++) {
@@ -385,7 +385,7 @@ static void count_stops(const fs_stream *s, fs_picture *p) {
 
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   const fs_stream *s = &program->view;
-  fs_from f = {.p = p, .s = s};
+  program_drawer f = {.p = p, .s = s};
   uint32_t *entity;
   p->name = fs_stream_string(s, s->meta->name);
   p->unit = fs_stream_string(s, s->meta->time_unit);

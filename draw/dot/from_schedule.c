@@ -6,14 +6,14 @@
 #include "draw/dot/picture.h"
 #include "model/sync.h"
 
-typedef struct fs_from {
+typedef struct schedule_drawer {
   fs_picture *p;
   const fs_schedule *s;
   const fs_sync *y;
   uint8_t *role; /* fs_copy_role, per copy */
-} fs_from;
+} schedule_drawer;
 
-static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
+static fs_status make_item(const schedule_drawer *f, uint32_t id, fs_pic_item *item) {
   const fs_schedule *s = f->s;
   const fsched_graph *g = s->graph;
   bool copy = fs_item_is_copy(s, id);
@@ -38,7 +38,7 @@ static fs_status make_item(const fs_from *f, uint32_t id, fs_pic_item *item) {
   return item->kind == FS_PIC_GANG && item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-static fs_status edge(const fs_from *f, uint32_t from, uint32_t to, fs_pic_why why) {
+static fs_status edge(const schedule_drawer *f, uint32_t from, uint32_t to, fs_pic_why why) {
   return fs_picture_edge(f->p, f->y->position[from], f->y->position[to], why);
 }
 
@@ -56,7 +56,7 @@ static bool by_copies(const fs_schedule *s, uint32_t a, uint32_t b) {
   return true;
 }
 
-static fs_status edge_of_graph(const fs_from *f, uint32_t from, uint32_t op) {
+static fs_status edge_of_graph(const schedule_drawer *f, uint32_t from, uint32_t op) {
   const fsched_graph *g = f->s->graph;
   uint32_t arg = g->op_arg0[op], version;
   if (!fs_picture_next_data(g, from, op, &arg, &version)) {
@@ -72,7 +72,7 @@ static fs_status edge_of_graph(const fs_from *f, uint32_t from, uint32_t op) {
 }
 
 /* What comes before an item for a copy's data: one of them is the copy. */
-static fs_status edge_of_copy(const fs_from *f, uint32_t from, uint32_t item) {
+static fs_status edge_of_copy(const schedule_drawer *f, uint32_t from, uint32_t item) {
   uint32_t n_ops = f->s->graph->n_ops;
   if (from < n_ops && item < n_ops) {
     return edge(f, from, item, FS_PIC_DATA);
@@ -81,7 +81,7 @@ static fs_status edge_of_copy(const fs_from *f, uint32_t from, uint32_t item) {
   return fs_picture_data(f->p, f->y->position[from], f->y->position[item], version);
 }
 
-static fs_status edges_of_data(const fs_from *f) {
+static fs_status edges_of_data(const schedule_drawer *f) {
   const fsched_graph *g = f->s->graph;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
@@ -96,7 +96,7 @@ static fs_status edges_of_data(const fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status edges_of_control(const fs_from *f) {
+static fs_status edges_of_control(const schedule_drawer *f) {
   static const fs_pic_why whys[] = {[FS_WHY_REUSE] = FS_PIC_REUSE,
                                     [FS_WHY_RESOURCE] = FS_PIC_RESOURCE,
                                     [FS_WHY_CONCURRENCY] = FS_PIC_CONCURRENCY,
@@ -109,14 +109,14 @@ static fs_status edges_of_control(const fs_from *f) {
 }
 
 /* What a wait names: the command of a queue, or the op of a gang's epoch. */
-static uint32_t waited_for(const fs_from *f, fs_wait w, const uint32_t *gang0,
+static uint32_t waited_for(const schedule_drawer *f, fs_wait w, const uint32_t *gang0,
                            const uint32_t *gang_item) {
   uint32_t n_queues = f->s->n_queues;
   return w.axis < n_queues ? f->y->command_item[f->y->queue_command0[w.axis] + w.epoch - 1]
                            : gang_item[gang0[w.axis - n_queues] + w.epoch - 1];
 }
 
-static fs_status edges_of_queues(const fs_from *f) {
+static fs_status edges_of_queues(const schedule_drawer *f) {
   const fs_sync *y = f->y;
   for (uint32_t q = 0; q < f->s->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q] + 1; c < y->queue_command0[q + 1]; c++) {
@@ -126,7 +126,8 @@ static fs_status edges_of_queues(const fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status edges_of_waits(const fs_from *f, const uint32_t *wait0, const fs_wait *wait) {
+static fs_status edges_of_waits(const schedule_drawer *f, const uint32_t *wait0,
+                                const fs_wait *wait) {
   const fs_sync *y = f->y;
   uint32_t *gang0, *gang_item;
   FS_TRY(fs_sync_gang_ops(y, f->s->graph, &f->p->arena, &gang0, &gang_item));
@@ -145,7 +146,7 @@ typedef struct producers {
   uint32_t *queue; /* per command */
 } producers;
 
-static fs_status make_producers(const fs_from *f, producers *of) {
+static fs_status make_producers(const schedule_drawer *f, producers *of) {
   const fs_sync *y = f->y;
   FS_TRY(fs_new_zero(&f->p->arena, &of->first, (size_t)y->n_barriers + 1));
   FS_TRY(fs_new(&f->p->arena, &of->end, y->n_barriers));
@@ -161,7 +162,7 @@ static fs_status make_producers(const fs_from *f, producers *of) {
   return FSCHED_OK;
 }
 
-static void find_producers(const fs_from *f, producers *of) {
+static void find_producers(const schedule_drawer *f, producers *of) {
   const fs_sync *y = f->y;
   for (uint32_t q = 0; q < f->s->n_queues; q++) {
     for (uint32_t c = y->queue_command0[q]; c < y->queue_command0[q + 1]; c++) {
@@ -177,7 +178,7 @@ static void find_producers(const fs_from *f, producers *of) {
 
 /* A command waits for the last producer, on each other queue, of all its barriers together.
  * last: per queue, all FS_NONE. */
-static fs_status edges_from_producers(const fs_from *f, const producers *of, uint32_t c,
+static fs_status edges_from_producers(const schedule_drawer *f, const producers *of, uint32_t c,
                                       uint32_t *last) {
   const fs_sync *y = f->y;
   for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
@@ -198,7 +199,7 @@ static fs_status edges_from_producers(const fs_from *f, const producers *of, uin
   return FSCHED_OK;
 }
 
-static fs_status edges_of_barriers(const fs_from *f) {
+static fs_status edges_of_barriers(const schedule_drawer *f) {
   producers of;
   uint32_t *last;
   FS_TRY(make_producers(f, &of));
@@ -210,14 +211,14 @@ static fs_status edges_of_barriers(const fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status edges_of_stops(const fs_from *f) {
+static fs_status edges_of_stops(const schedule_drawer *f) {
   uint32_t *point0;
   fs_wait *point;
   FS_TRY(fs_sync_points(f->y, &f->p->arena, &point0, &point));
   return edges_of_waits(f, point0, point);
 }
 
-static fs_status edges_of_sync(const fs_from *f) {
+static fs_status edges_of_sync(const schedule_drawer *f) {
   switch (f->y->kind) {
     case FS_SYNC_TIMELINE:
       return edges_of_waits(f, f->y->wait0, f->y->wait);
@@ -229,7 +230,7 @@ static fs_status edges_of_sync(const fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status draw_barriers(const fs_from *f) {
+static fs_status draw_barriers(const schedule_drawer *f) {
   const fs_sync *y = f->y;
   FS_TRY(fs_picture_barriers(f->p, y->n_barriers));
   for (uint32_t b = 0; b < y->n_barriers; b++) {
@@ -249,7 +250,7 @@ static fs_status draw_barriers(const fs_from *f) {
   return FSCHED_OK;
 }
 
-static fs_status draw_sync(const fs_from *f) {
+static fs_status draw_sync(const schedule_drawer *f) {
   switch (f->y->kind) {
     case FS_SYNC_TIMELINE:
       break;
@@ -265,7 +266,7 @@ static fs_status draw_sync(const fs_from *f) {
 
 fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
   const fs_schedule *s = y->schedule;
-  fs_from f = {.p = p, .s = s, .y = y};
+  schedule_drawer f = {.p = p, .s = s, .y = y};
   p->name = s->graph->name;
   p->unit = s->graph->target.time_unit;
   p->span = s->makespan;

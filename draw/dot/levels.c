@@ -11,19 +11,19 @@
 
 enum { GAP = 24, ROW_GAP = 14, LEVEL_GAP = 40, COLUMN_GAP = 18, PADDING = 10, SWEEPS = 6 };
 
-typedef struct fs_key {
+typedef struct level_key {
   int64_t at;
   uint32_t column, level, node;
-} fs_key;
+} level_key;
 
 typedef struct fs_levels {
   const fs_picture *p;
   const int64_t *width;
-  fs_places *out;
+  fs_pic_places *out;
   uint32_t n; /* levels */
   uint32_t *level;
   uint32_t *out0;    /* per node: its first edge */
-  fs_key *key;       /* nodes by level, column, place */
+  level_key *key;    /* nodes by level, column, place */
   uint32_t *level0;  /* per level: its first key */
   uint32_t *rows;    /* per level */
   uint32_t *most;    /* per column: places in a row */
@@ -64,7 +64,7 @@ fs_status fs_place_effort(fs_picture *p, uint64_t *effort) {
 
 /* A node is there once. */
 static int by_key(const void *a, const void *b) {
-  const fs_key *x = a, *y = b;
+  const level_key *x = a, *y = b;
   if (x->level != y->level) {
     return x->level < y->level ? -1 : 1;
   }
@@ -77,7 +77,7 @@ static int by_key(const void *a, const void *b) {
   return (x->node > y->node) - (x->node < y->node);
 }
 
-static fs_status prepare(fs_levels *k, fs_picture *p) {
+static fs_status prepare_levels(fs_levels *k, fs_picture *p) {
   size_t columns = (size_t)p->n_clusters + 1;
   FS_TRY(fs_new_zero(&p->arena, &k->level, p->n_nodes));
   FS_TRY(fs_new_zero(&p->arena, &k->out0, (size_t)p->n_nodes + 1));
@@ -94,7 +94,7 @@ static fs_status prepare(fs_levels *k, fs_picture *p) {
   fs_group_starts(k->out0, p->n_nodes);
   for (uint32_t i = 0; i < p->n_nodes; i++) {
     uint32_t column = column_of(p, i);
-    k->key[i] = (fs_key){0, column, k->level[i], i};
+    k->key[i] = (level_key){0, column, k->level[i], i};
     k->slot[column] = k->slot[column] > k->width[i] + GAP ? k->slot[column] : k->width[i] + GAP;
     k->level0[k->level[i] + 1]++;
   }
@@ -204,7 +204,7 @@ static int64_t place_rows(const fs_levels *k) {
   return y + LEVEL_GAP + FS_PLACE_HEIGHT / 2 - PADDING;
 }
 
-fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out) {
+fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_pic_places *out) {
   assert(width != NULL || p->n_nodes == 0);
   fs_levels k = {.p = p, .width = width, .out = out};
   int64_t *sum;
@@ -214,7 +214,7 @@ fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out
   FS_TRY(fs_new(&p->arena, &out->lane, p->n_clusters));
   FS_TRY(fs_new(&p->arena, &sum, p->n_nodes));
   FS_TRY(fs_new(&p->arena, &count, p->n_nodes));
-  FS_TRY(prepare(&k, p));
+  FS_TRY(prepare_levels(&k, p));
   if (p->n_nodes > 1) {
     qsort(k.key, p->n_nodes, sizeof *k.key, by_key);
   }

@@ -11,7 +11,7 @@ enum { GAP = 14, LANE_GAP = 18, PADDING = 8 };
 typedef struct fs_placing {
   const fs_picture *p;
   const int64_t *width;
-  fs_places *out;
+  fs_pic_places *out;
   int64_t *least;    /* per node: its centre is not left of this */
   int64_t *lane_end; /* per cluster, and for none */
   int64_t ended;
@@ -70,7 +70,7 @@ static void place_lanes(fs_placing *k) {
   k->out->low = -((int64_t)p->n_clusters + outside) * PITCH;
 }
 
-fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) {
+fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_pic_places *out) {
   assert(width != NULL || p->n_nodes == 0);
   fs_placing k = {.p = p, .width = width, .out = out};
   FS_TRY(fs_new(&p->arena, &out->x, p->n_nodes));

@@ -10,11 +10,11 @@ typedef struct fs_pic_box {
   int64_t left, low, right, high;
 } fs_pic_box;
 
-typedef struct fs_places {
+typedef struct fs_pic_places {
   int64_t *x, *y;   /* centres, per node */
   fs_pic_box *lane; /* per cluster; one without nodes is as long as the others */
   int64_t low;      /* of everything */
-} fs_places;
+} fs_pic_places;
 
 enum { FS_PLACE_HEIGHT = 44, FS_PLACE_LABEL = 16 }; /* of nodes; of a lane's label above them */
 
@@ -23,12 +23,12 @@ enum { FS_PLACE_HEIGHT = 44, FS_PLACE_LABEL = 16 }; /* of nodes; of a lane's lab
  * had ended when it starts, and with its centre to the right of those that edges come from. `width`
  * is per node.  Requires a width for every node.  O(nodes log nodes + edges).  Errors:
  * FSCHED_SYSTEM. */
-fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
+fs_status fs_place_in_time(fs_picture *p, const int64_t *width, fs_pic_places *out) FS_MUST_USE;
 
 /* A row or more per level of the order that edges make, from top to bottom, and a column per
  * cluster, the last for what is in none.  Requires a width for every node.  O((nodes + edges) log
  * nodes).  Errors: FSCHED_SYSTEM. levels.c */
-fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_places *out) FS_MUST_USE;
+fs_status fs_place_in_levels(fs_picture *p, const int64_t *width, fs_pic_places *out) FS_MUST_USE;
 /* What Graphviz's own layout would have to deal with: the nodes, and the parts of edges from one
  * level to the next.  O(nodes + edges).  Errors: FSCHED_SYSTEM. */
 fs_status fs_place_effort(fs_picture *p, uint64_t *effort) FS_MUST_USE;

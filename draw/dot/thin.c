@@ -13,7 +13,7 @@ enum {
 
 static bool is_kept(fs_pic_edge e) { return e.critical || (e.why & KEPT) != 0; }
 
-static uint32_t drop(fs_picture *p, const bool *out) {
+static uint32_t drop_edges(fs_picture *p, const bool *out) {
   size_t n = 0;
   for (size_t e = 0; e < p->edge.n; e++) {
     if (!out[e]) {
@@ -31,19 +31,19 @@ fs_status fs_picture_drop_data(fs_picture *p) {
   for (size_t e = 0; e < p->edge.n; e++) {
     out[e] = !is_kept(p->edge.at[e]) && (p->edge.at[e].why & CONTROL) == 0;
   }
-  p->no_data = drop(p, out);
+  p->no_data = drop_edges(p, out);
   return FSCHED_OK;
 }
 
-typedef struct fs_reach {
+typedef struct node_reach {
   uint64_t *bits; /* n_nodes rows */
   size_t words;   /* of a row */
-} fs_reach;
+} node_reach;
 
-static uint64_t *row_of(const fs_reach *r, uint32_t node) { return r->bits + node * r->words; }
+static uint64_t *row_of(const node_reach *r, uint32_t node) { return r->bits + node * r->words; }
 
 /* Edges [first, end) come from one node, whose row is empty yet. */
-static void find_implied(const fs_picture *p, const fs_reach *r, size_t first, size_t end,
+static void find_implied(const fs_picture *p, const node_reach *r, size_t first, size_t end,
                          bool *out) {
   for (size_t e = first; e < end; e++) {
     fs_pic_edge edge = p->edge.at[e];
@@ -64,7 +64,7 @@ static void find_implied(const fs_picture *p, const fs_reach *r, size_t first, s
 
 static fs_status drop_implied(fs_picture *p) {
   enum { MOST = 8192 }; /* nodes: 8 MiB of bits */
-  fs_reach r = {.words = ((size_t)p->n_nodes + 63) / 64};
+  node_reach r = {.words = ((size_t)p->n_nodes + 63) / 64};
   bool *out;
   if (p->n_nodes > MOST) {
     return FSCHED_OK;
@@ -78,7 +78,7 @@ static fs_status drop_implied(fs_picture *p) {
     }
     find_implied(p, &r, first, end, out);
   }
-  p->implied = drop(p, out);
+  p->implied = drop_edges(p, out);
   return FSCHED_OK;
 }
 
@@ -91,7 +91,7 @@ static fs_status drop_surplus(fs_picture *p, uint32_t most) {
   for (size_t e = p->edge.n; e-- > 0;) {
     out[e] = ++n[p->edge.at[e].to] > most && !is_kept(p->edge.at[e]);
   }
-  p->surplus = drop(p, out);
+  p->surplus = drop_edges(p, out);
   p->surplus_from = most;
   return FSCHED_OK;
 }

@@ -15,10 +15,10 @@
 
 typedef struct fs_writer {
   fs_picture *p;
-  fs_layout layout;
-  bool failed;      /* cgraph could not do something; sticky */
-  fs_places places; /* of FS_LAYOUT_PLACED */
-  uint32_t *near;   /* per node: buffers beside it */
+  fs_dot_layout layout;
+  bool failed;          /* cgraph could not do something; sticky */
+  fs_pic_places places; /* of FS_LAYOUT_PLACED */
+  uint32_t *near;       /* per node: buffers beside it */
   Agraph_t *g;
   Agraph_t **cluster;
   Agnode_t **node;
@@ -529,7 +529,7 @@ static void write_clusters(fs_writer *w) {
   }
 }
 
-static fs_status prepare(fs_writer *w, bool full_names) {
+static fs_status prepare_writer(fs_writer *w, bool full_names) {
   fs_picture *p = w->p;
   const char **name;
   FS_TRY(fs_new_zero(&p->arena, &w->cluster, p->n_clusters));
@@ -602,11 +602,11 @@ static fs_status open_and_write(void *writer, fs_text *out) {
   return w->line.failed || out->failed ? FSCHED_SYSTEM : status;
 }
 
-fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text *out) {
+fs_status fs_dot_write(fs_picture *p, fs_dot_layout layout, bool full_names, fs_text *out) {
   assert(p->node != NULL || p->n_nodes == 0);
   fs_writer w = {.p = p, .layout = layout};
   fs_text_init(&w.line, p->ctx);
-  fs_status status = prepare(&w, full_names);
+  fs_status status = prepare_writer(&w, full_names);
   if (status == FSCHED_OK) {
     status = fs_apart_run(p->ctx, open_and_write, &w, out);
   }

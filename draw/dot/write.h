@@ -5,13 +5,14 @@
 
 #include "draw/dot/picture.h"
 
-typedef enum fs_layout {
+typedef enum fs_dot_layout {
   FS_LAYOUT_FULL,  /* Graphviz takes the time it needs */
   FS_LAYOUT_PLACED /* nodes have places, and edges are straight */
-} fs_layout;
+} fs_dot_layout;
 
 /* Requires nodes.
  * Errors: FSCHED_SYSTEM. */
-fs_status fs_dot_write(fs_picture *p, fs_layout layout, bool full_names, fs_text *out) FS_MUST_USE;
+fs_status fs_dot_write(fs_picture *p, fs_dot_layout layout, bool full_names,
+                       fs_text *out) FS_MUST_USE;
 
 #endif

@@ -217,7 +217,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
     uint32_t queue = e->order.queue[members[i]];
     if (members[i] > s->queues[queue].command0) {
       uint32_t before = e->wants.item[members[i] - 1];
-      fs_hold hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
+      fs_hold_why hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
       offer(&c, (fs_link){hold, NULL, before, queue, 0}, FS_WANT_CONCURRENCY + 1);
     }
     offer_sync(&c, members[i]);

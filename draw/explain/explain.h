@@ -68,16 +68,16 @@ uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w); /* an
 const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n);
 
 /* Why an item starts when it does: what it follows most closely. */
-typedef enum fs_hold {
+typedef enum fs_hold_why {
   FS_HOLD_WANT,
   FS_HOLD_QUEUE,
   FS_HOLD_GANG,
   FS_HOLD_SYNC, /* a barrier or sync beyond what is wanted */
   FS_HOLD_GATE, /* a barrier is free when `before` starts */
   FS_HOLD_START /* it begins at 0, or follows nothing */
-} fs_hold;
+} fs_hold_why;
 typedef struct fs_link {
-  fs_hold hold;
+  fs_hold_why hold;
   const fs_want *want;
   uint32_t before; /* the item that it follows */
   uint32_t queue;  /* QUEUE, GANG: on which */

@@ -4,7 +4,7 @@
 #include "base/context.h"
 #include "draw/explain/explain.h"
 
-static fs_status add(fs_explain *e, uint32_t item) {
+static fs_status add_item(fs_explain *e, uint32_t item) {
   for (size_t i = 0; i < e->item.n; i++) {
     if (e->item.at[i] == item) {
       return FSCHED_OK;
@@ -27,14 +27,14 @@ static fs_status add_op(fs_explain *e, uint32_t op, bool *found) {
     const fs_stream_command *c = &e->s->commands[e->order.order[i]];
     if (fs_command_op(c) == op) {
       *found = true;
-      FS_TRY(add(e, e->wants.item[e->order.order[i]]));
+      FS_TRY(add_item(e, e->wants.item[e->order.order[i]]));
     }
   }
   return FSCHED_OK;
 }
 
 /* Decimal, below 2^32; else FS_NONE. */
-static uint32_t number(const char *text) {
+static uint32_t number_of(const char *text) {
   uint64_t value = 0;
   for (const char *at = text; *at != '\0'; at++) {
     if (*at < '0' || *at > '9' || value > UINT32_MAX / 10) {
@@ -74,14 +74,14 @@ static uint32_t epochs_of(const fs_explain *e, uint32_t axis) {
 /* AXIS:EPOCH */
 static fs_status add_epoch(fs_explain *e, const char *name, bool *found) {
   const char *colon = strrchr(name, ':');
-  uint32_t epoch = colon == NULL ? FS_NONE : number(colon + 1);
+  uint32_t epoch = colon == NULL ? FS_NONE : number_of(colon + 1);
   uint32_t axis = epoch == FS_NONE ? FS_NONE : find_axis(e, name, (size_t)(colon - name));
   if (axis == FS_NONE || epoch == 0 || epoch > epochs_of(e, axis)) {
     return FSCHED_OK;
   }
   *found = true;
   fs_stream_wait w = {axis, epoch};
-  return add(e, fs_explain_awaited(e, &w));
+  return add_item(e, fs_explain_awaited(e, &w));
 }
 
 /* What follows the word, if the name begins with one of them. */
@@ -105,7 +105,7 @@ static bool is_version(const fs_explain *e, uint32_t version, const char *name) 
   }
   const char *dot = strrchr(name, '.');
   return dot != NULL && is_prefix(name, buffer, (size_t)(dot - name)) &&
-         number(dot + 1) == v->index;
+         number_of(dot + 1) == v->index;
 }
 
 static fs_status add_copies(fs_explain *e, const char *name, fs_copy_kind direction, bool *found) {
@@ -114,7 +114,7 @@ static fs_status add_copies(fs_explain *e, const char *name, fs_copy_kind direct
     if (fs_command_has_version(c) && fs_command_direction(c) == direction &&
         is_version(e, c->target, name)) {
       *found = true;
-      FS_TRY(add(e, e->order.order[i]));
+      FS_TRY(add_item(e, e->order.order[i]));
     }
   }
   return FSCHED_OK;
@@ -123,7 +123,7 @@ static fs_status add_copies(fs_explain *e, const char *name, fs_copy_kind direct
 /* The nearest of the ops, or of the axes with the same epoch, or what else there is to say. */
 static fs_status hint_for(fs_explain *e, const char *name, fs_text *hint) {
   const char *colon = strrchr(name, ':');
-  uint32_t epoch = colon == NULL ? FS_NONE : number(colon + 1);
+  uint32_t epoch = colon == NULL ? FS_NONE : number_of(colon + 1);
   uint32_t axis = epoch == FS_NONE ? FS_NONE : find_axis(e, name, (size_t)(colon - name));
   if (axis != FS_NONE) {
     fs_text_printf(hint, "its epochs are 1 to %u", epochs_of(e, axis));

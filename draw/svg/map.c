@@ -194,7 +194,7 @@ static void in_place(fs_svg *v, const fs_svg_space *m, uint32_t pair) {
   }
 }
 
-static void draw(fs_svg *v, fs_svg_space *m, const fs_svg_pieces *pieces) {
+static void draw_map(fs_svg *v, fs_svg_space *m, const fs_svg_pieces *pieces) {
   for (uint32_t i = 0; i < pieces->n; i++) {
     const fs_svg_piece *p = &pieces->piece[i];
     if (p->n == 1) {
@@ -228,7 +228,7 @@ fs_status fs_svg_map(fs_svg *v, uint32_t memory, fs_cent height) {
   fs_svg_heading(v, v->g->target.memory[memory].name);
   details(v, &m);
   m.top = fs_svg_open(v, true, height);
-  draw(v, &m, &pieces);
+  draw_map(v, &m, &pieces);
   fs_svg_ruler(v, &m.amounts, m.top, height);
   fs_svg_close(v);
   fs_arena_reset(&v->arena, mark);

@@ -26,7 +26,7 @@ typedef struct fs_merger {
   fs_svg_pieces *out;
 } fs_merger;
 
-static bool fits(const fs_merger *m) { return m->out->n < FS_SVG_PIECES_MOST; }
+static bool cells_fit(const fs_merger *m) { return m->out->n < FS_SVG_PIECES_MOST; }
 
 static uint64_t area(const fs_svg_box *b) {
   return (uint64_t)(b->x1 - b->x0) * (uint64_t)(b->y1 - b->y0);
@@ -34,7 +34,7 @@ static uint64_t area(const fs_svg_box *b) {
 
 /* False when there is no room for one more piece. */
 static bool begin_piece(fs_merger *m, uint32_t index) {
-  if (!fits(m)) {
+  if (!cells_fit(m)) {
     return false;
   }
   m->out->piece[m->out->n++] = (fs_svg_piece){m->box[index], m->n_members, 1};
@@ -58,7 +58,7 @@ static void extend_piece(fs_merger *m, uint32_t index, uint64_t *largest) {
 }
 
 /* The sorted keys, cell by cell.  `narrow`: cells are columns, and places are y. */
-static bool sweep(fs_merger *m, uint32_t n_keys, bool narrow) {
+static bool sweep_keys(fs_merger *m, uint32_t n_keys, bool narrow) {
   const uint64_t mask = ((uint64_t)1 << INDEX_BITS) - 1;
   fs_cent gap = narrow ? m->out->grain_y : m->out->grain_x;
   uint64_t largest = 0;
@@ -95,7 +95,7 @@ static bool merge_small(fs_merger *m, bool narrow) {
     }
   }
   fs_radix_sort(m->key, m->scratch, n_keys);
-  return sweep(m, n_keys, narrow);
+  return sweep_keys(m, n_keys, narrow);
 }
 
 /* False if there would be too many. */

@@ -110,8 +110,8 @@ static void draw_line(fs_svg_pen *pen, const fs_svg_line *line) {
   }
 }
 
-static fs_status draw(fs_svg *v, fs_svg_steps *steps, const char *name, const char *what,
-                      uint64_t capacity, bool bytes, fs_cent height) {
+static fs_status draw_steps(fs_svg *v, fs_svg_steps *steps, const char *name, const char *what,
+                            uint64_t capacity, bool bytes, fs_cent height) {
   fs_svg_line line = {0};
   fs_svg_amounts a;
   FS_TRY(sum_events(v, steps, &line));
@@ -153,7 +153,7 @@ fs_status fs_svg_counted(fs_svg *v, uint32_t memory, fs_cent height) {
   fs_arena_mark mark = fs_arena_set_mark(&v->arena);
   fs_status status = collect_residencies(v, &steps, memory);
   if (status == FSCHED_OK) {
-    status = draw(v, &steps, m->name, "counted memory, capacity ", m->capacity, true, height);
+    status = draw_steps(v, &steps, m->name, "counted memory, capacity ", m->capacity, true, height);
   }
   fs_vec_free(v->ctx, &steps.events);
   fs_arena_reset(&v->arena, mark);
@@ -178,8 +178,8 @@ fs_status fs_svg_resource(fs_svg *v, uint32_t resource, fs_cent height) {
   fs_arena_mark mark = fs_arena_set_mark(&v->arena);
   fs_status status = collect_uses(v, &steps, resource);
   if (status == FSCHED_OK) {
-    status = draw(v, &steps, target->resource_name[resource], "resource, capacity ",
-                  target->resource_capacity[resource], false, height);
+    status = draw_steps(v, &steps, target->resource_name[resource], "resource, capacity ",
+                        target->resource_capacity[resource], false, height);
   }
   fs_vec_free(v->ctx, &steps.events);
   fs_arena_reset(&v->arena, mark);
@@ -199,8 +199,8 @@ fs_status fs_svg_concurrency(fs_svg *v, fs_cent height) {
   fs_arena_mark mark = fs_arena_set_mark(&v->arena);
   fs_status status = collect_ops(v, &steps);
   if (status == FSCHED_OK) {
-    status = draw(v, &steps, "concurrency", "ops at once, at most ", v->g->target.concurrency,
-                  false, height);
+    status = draw_steps(v, &steps, "concurrency", "ops at once, at most ", v->g->target.concurrency,
+                        false, height);
   }
   fs_vec_free(v->ctx, &steps.events);
   fs_arena_reset(&v->arena, mark);

@@ -288,7 +288,7 @@ static void put_head(fs_text *t, const fs_svg *v) {
   fs_text_puts(t, "</text>\n");
 }
 
-static fs_status draw(fs_svg *v, uint32_t width, char **text, size_t *length) {
+static fs_status draw_schedule(fs_svg *v, uint32_t width, char **text, size_t *length) {
   FS_TRY(find_version_ops(v));
   FS_TRY(find_contents(v));
   FS_TRY(fs_schedule_copy_roles(v->s, &v->arena, &v->role));
@@ -324,7 +324,7 @@ fs_status fsched_schedule_svg(fsched_context *ctx, const fsched_schedule *s,
   fs_text_init(&v.body, ctx);
   fs_text_init(&v.above, ctx);
   fs_text_init(&v.name, ctx);
-  fs_status status = draw(&v, width, text, length);
+  fs_status status = draw_schedule(&v, width, text, length);
   fs_text_drop(&v.body);
   fs_text_drop(&v.above);
   fs_text_drop(&v.name);

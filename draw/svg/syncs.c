@@ -79,7 +79,7 @@ static void put_title(const fs_svg_walk *w, const fs_svg_sync *sync) {
   fs_svg_interval(t, w->v, sync->first, sync->last);
 }
 
-static void draw(const fs_svg_walk *w, const fs_svg_sync *sync) {
+static void draw_sync(const fs_svg_walk *w, const fs_svg_sync *sync) {
   const fs_svg_sync_rows *r = w->rows;
   bool full = sync->queue == FS_NONE;
   fs_svg *v = w->v;
@@ -97,7 +97,7 @@ static void draw(const fs_svg_walk *w, const fs_svg_sync *sync) {
 }
 
 /* Syncs of one kind, and those that count of one queue, come in the order of their times. */
-static void add(fs_svg_walk *w, uint32_t queue, uint32_t n) {
+static void add_sync(fs_svg_walk *w, uint32_t queue, uint32_t n) {
   fs_svg_sync *open = &w->open[queue == FS_NONE ? w->v->s->n_queues : queue];
   bool near = fs_svg_x(w->v, w->time) - fs_svg_x(w->v, open->first) < FS_PX;
   if (open->merged > 0 && near) {
@@ -106,7 +106,7 @@ static void add(fs_svg_walk *w, uint32_t queue, uint32_t n) {
     return;
   }
   if (open->merged > 0) {
-    draw(w, open);
+    draw_sync(w, open);
   }
   *open = (fs_svg_sync){n, 1, queue, w->time, w->time};
 }
@@ -123,12 +123,12 @@ fs_status fs_svg_syncs(fs_svg *v, const fs_svg_sync_rows *rows) {
     const fs_stop *stop = &y->stop[i];
     issue_up_to(&w, stop->at);
     w.time = until(&w, stop);
-    add(&w, stop->queue, n_full);
+    add_sync(&w, stop->queue, n_full);
     n_full += stop->queue == FS_NONE;
   }
   for (uint32_t q = 0; q <= v->s->n_queues; q++) {
     if (w.open[q].merged > 0) {
-      draw(&w, &w.open[q]);
+      draw_sync(&w, &w.open[q]);
     }
   }
   return FSCHED_OK;

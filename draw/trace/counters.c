@@ -15,21 +15,21 @@
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
 
-typedef struct change {
+typedef struct residency_change {
   uint64_t time;
   uint32_t memory, id; /* id: 2 * residency, odd where it ends */
-} change;
+} residency_change;
 
 /* What is covered of one memory. */
-typedef struct cover {
+typedef struct memory_cover {
   uint64_t *border; /* ascending */
   uint32_t n;       /* pieces */
   uint32_t *count;  /* per node: 1 is the root, k has the children 2k and 2k + 1 */
   uint64_t *bytes;
-} cover;
+} memory_cover;
 
 static int by_memory_and_time(const void *a, const void *b) {
-  const change *x = a, *y = b;
+  const residency_change *x = a, *y = b;
   if (x->memory != y->memory) {
     return x->memory < y->memory ? -1 : 1;
   }
@@ -52,17 +52,18 @@ static uint64_t last_end(const fs_stream *s, const fs_trace_run *run) {
   return last;
 }
 
-static fs_status find_changes(const fs_tracer *r, fs_arena *arena, change **changes, size_t *n) {
+static fs_status find_changes(const fs_tracer *r, fs_arena *arena, residency_change **changes,
+                              size_t *n) {
   const fs_stream_residencies *x = &r->residencies;
-  fs_span *span;
+  fs_time_span *span;
   FS_TRY(fs_new(arena, &span, x->n));
   FS_TRY(fs_new(arena, changes, 2 * (size_t)x->n));
   fs_stream_residencies_time(x, r->run->begin, r->run->end, last_end(r->s, r->run), span);
   *n = 0;
   for (uint32_t i = 0; i < x->n; i++) {
     if (x->size[i] > 0 && span[i].begin < span[i].end) {
-      (*changes)[(*n)++] = (change){span[i].begin, x->memory[i], 2 * i};
-      (*changes)[(*n)++] = (change){span[i].end, x->memory[i], 2 * i + 1};
+      (*changes)[(*n)++] = (residency_change){span[i].begin, x->memory[i], 2 * i};
+      (*changes)[(*n)++] = (residency_change){span[i].end, x->memory[i], 2 * i + 1};
     }
   }
   if (*n > 1) {
@@ -72,8 +73,8 @@ static fs_status find_changes(const fs_tracer *r, fs_arena *arena, change **chan
 }
 
 /* Of the residencies in these changes. */
-static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const change *c, size_t n,
-                            cover *v) {
+static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const residency_change *c,
+                            size_t n, memory_cover *v) {
   const fs_stream_residencies *x = &r->residencies;
   FS_TRY(fs_new(arena, &v->border, n + 1));
   for (size_t i = 0; i < n; i++) {
@@ -94,7 +95,7 @@ static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const change *c
   return fs_new_zero(arena, &v->bytes, 4 * ((size_t)v->n + 1));
 }
 
-static uint32_t piece_at(const cover *v, uint64_t address) {
+static uint32_t piece_at(const memory_cover *v, uint64_t address) {
   uint32_t low = 0, high = v->n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -109,7 +110,7 @@ static uint32_t piece_at(const cover *v, uint64_t address) {
 
 /* Covers pieces first .. end - 1 once more, or once less, below a node of pieces low .. high - 1.
  */
-static void cover_more(cover *v, uint32_t node, uint32_t low, uint32_t high, uint32_t first,
+static void cover_more(memory_cover *v, uint32_t node, uint32_t low, uint32_t high, uint32_t first,
                        uint32_t end, bool more) {
   if (first <= low && high <= end) {
     v->count[node] += more ? 1 : UINT32_MAX;
@@ -130,7 +131,8 @@ static void cover_more(cover *v, uint32_t node, uint32_t low, uint32_t high, uin
 }
 
 /* The bytes in use after a change, `bytes` before it. */
-static uint64_t apply(const fs_tracer *r, cover *v, const change *c, uint64_t bytes) {
+static uint64_t apply(const fs_tracer *r, memory_cover *v, const residency_change *c,
+                      uint64_t bytes) {
   uint32_t id = c->id / 2;
   uint64_t address = r->residencies.address[id], size = r->residencies.size[id];
   bool begins = c->id % 2 == 0;
@@ -157,7 +159,8 @@ static void put_count(fs_tracer *r, uint32_t memory, uint64_t time, uint64_t byt
 }
 
 /* One memory's counter, from its changes: a value at 0, then one wherever it becomes another. */
-static void put_counter(fs_tracer *r, cover *v, uint32_t memory, const change *c, size_t n) {
+static void put_counter(fs_tracer *r, memory_cover *v, uint32_t memory, const residency_change *c,
+                        size_t n) {
   uint64_t bytes = 0, shown = 0;
   if (n == 0 || c[0].time > 0) {
     put_count(r, memory, 0, 0);
@@ -175,7 +178,7 @@ static void put_counter(fs_tracer *r, cover *v, uint32_t memory, const change *c
 }
 
 fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) {
-  change *c;
+  residency_change *c;
   size_t n, end = 0;
   FS_TRY(find_changes(r, arena, &c, &n));
   for (uint32_t m = 0; m < r->s->n_memories; m++) {
@@ -184,7 +187,7 @@ fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) {
       end++;
     }
     if (r->s->memories[m].capacity != FS_UNBOUNDED) {
-      cover v;
+      memory_cover v;
       FS_TRY(make_cover(r, arena, c + first, end - first, &v));
       put_counter(r, &v, m, c + first, end - first);
     }

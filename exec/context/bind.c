@@ -29,7 +29,8 @@ static uint32_t find_name(const fs_name *names, uint32_t n, const char *name) {
   return low < n && strcmp(names[low].name, name) == 0 ? names[low].id : FS_NONE;
 }
 
-static fs_status refuse(const binder *b, const char *what, const char *name, const char *why) {
+static fs_status refuse_buffer(const binder *b, const char *what, const char *name,
+                               const char *why) {
   return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL, "%s '%s'%s", what, name,
                  why);
 }
@@ -43,11 +44,11 @@ static fs_status check_binding(const binder *b, const fsched_binding *binding, u
   const char *name = binding->buffer == NULL ? "" : binding->buffer;
   uint32_t buffer = find_name(b->entry->buffer, s->n_buffers, name);
   if (buffer == FS_NONE) {
-    return refuse(b, "the program has no buffer", name, "");
+    return refuse_buffer(b, "the program has no buffer", name, "");
   }
   bool output = fs_io_is_output(s->buffers[buffer].io);
   if (!output && !is_given(s, buffer)) {
-    return refuse(b, "buffer", name, " is neither input, constant nor output");
+    return refuse_buffer(b, "buffer", name, " is neither input, constant nor output");
   }
   if (binding->bytes != s->buffers[buffer].size) {
     return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
@@ -55,12 +56,12 @@ static fs_status check_binding(const binder *b, const fsched_binding *binding, u
                    (unsigned long long)s->buffers[buffer].size, (unsigned long long)binding->bytes);
   }
   if (binding->data == NULL && binding->bytes > 0) {
-    return refuse(b, "no data are bound to buffer", name, "");
+    return refuse_buffer(b, "no data are bound to buffer", name, "");
   }
   if (output ? binding->wait != NULL || binding->release != NULL : binding->signal != NULL) {
-    return refuse(b, "buffer", name,
-                  output ? " is an output, which neither waits nor is released"
-                         : " is no output, and only those signal");
+    return refuse_buffer(b, "buffer", name,
+                         output ? " is an output, which neither waits nor is released"
+                                : " is no output, and only those signal");
   }
   *out = buffer;
   return FSCHED_OK;
@@ -116,7 +117,7 @@ static fs_status bind(binder *b, uint32_t index) {
   FS_TRY(check_binding(b, binding, &buffer));
   uint32_t item = find_item(b->entry, buffer);
   if (bound_before(v, index, buffer, item)) {
-    return refuse(b, "buffer", binding->buffer, " is bound twice");
+    return refuse_buffer(b, "buffer", binding->buffer, " is bound twice");
   }
   to->invocation = v;
   to->buffer = buffer;
@@ -158,7 +159,7 @@ static fs_status set_value(const binder *b, const fsched_parameter *p) {
   const char *name = p->op == NULL ? "" : p->op;
   uint32_t op = find_name(b->entry->op, s->n_ops, name);
   if (op == FS_NONE) {
-    return refuse(b, "the program has no op", name, "");
+    return refuse_buffer(b, "the program has no op", name, "");
   }
   const fs_stream_op *o = &s->ops[op];
   if (p->arg >= o->n_args || fs_tag_names_buffer(s->args[o->arg0 + p->arg].tag)) {
@@ -218,7 +219,7 @@ static size_t lay_out(const binder *b, unsigned char *at, fs_invocation *v, size
   return n;
 }
 
-static fs_status allocate(binder *b) {
+static fs_status allocate_bindings(binder *b) {
   fs_invocation sizes = {0};
   size_t cleared, size = lay_out(b, NULL, &sizes, &cleared);
   fs_invocation *v = fs_allocator_new(b->entry->exec->allocator, size);
@@ -271,7 +272,7 @@ void fs_invocation_drop(fs_invocation *v) {
   }
 }
 
-static fs_status fill(binder *b, const fs_measure *measure) {
+static fs_status fill_bindings(binder *b, const fs_measure *measure) {
   fs_invocation *v = b->v;
   for (uint32_t i = 0; i < b->d->n_bindings; i++) {
     FS_TRY(bind(b, i));
@@ -307,8 +308,8 @@ fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
                    d.bindings == NULL && d.n_bindings > 0 ? "bindings" : "parameters");
   }
   binder b = {.ctx = ctx, .entry = entry, .d = &d};
-  FS_TRY(allocate(&b));
-  fs_status status = fill(&b, measure);
+  FS_TRY(allocate_bindings(&b));
+  fs_status status = fill_bindings(&b, measure);
   if (status != FSCHED_OK) {
     free_parts(b.v);
     return status;

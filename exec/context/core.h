@@ -102,7 +102,7 @@ struct fs_invocation {
   fsched_frontier_entry *entries; /* of all that it knows */
 };
 
-typedef struct fs_slot {
+typedef struct fs_exec_slot {
   fsched_context *own;
   fs_instance *instance;
   fs_invocation *running; /* NULL: idle */
@@ -111,7 +111,7 @@ typedef struct fs_slot {
   fs_watch watch;
   uint64_t epoch;       /* successes so far */
   uint64_t *kept_epoch; /* per kept item: how often it was signalled by itself */
-} fs_slot;
+} fs_exec_slot;
 
 typedef struct fs_state {
   const char *name;
@@ -135,7 +135,7 @@ struct fsched_entry {
   fs_name *buffer, *op;             /* by name */
   uint32_t *given_item, *kept_item; /* per buffer: FS_NONE */
   uint32_t n_slots;
-  fs_slot *slot;
+  fs_exec_slot *slot;
   bool numbered; /* ordinals of axes, from this one on; else there were none left */
   uint64_t ordinal0;
 };
@@ -215,6 +215,6 @@ bool fs_exec_await_quiet(fsched_exec *exec, uint64_t timeout_ns);
 /* What runs in the slot has failed, and the slot is lost.  Requires a slot in which
  * something runs.  Requires (unchecked: a mutex does not tell who holds it) the lock, which it
  * gives up. */
-void fs_exec_lose(fsched_exec *exec, fs_slot *slot);
+void fs_exec_lose(fsched_exec *exec, fs_exec_slot *slot);
 
 #endif

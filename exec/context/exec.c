@@ -306,7 +306,7 @@ static fs_status make_slots(fsched_context *ctx, fsched_entry *e) {
                               .slots = x->options.in_flight};
   FS_TRY(fs_new_zero(&x->arena, &e->slot, x->options.in_flight));
   for (uint32_t i = 0; i < x->options.in_flight; i++) {
-    fs_slot *slot = &e->slot[i];
+    fs_exec_slot *slot = &e->slot[i];
     FS_TRY(fs_context_own(ctx, &slot->own));
     e->n_slots++;
     fs_status status = x->device->backend->prepare(ctx, slot->own, x->device->machine, e->stream,
@@ -336,7 +336,7 @@ static fs_status make_entry(fsched_context *ctx, const fsched_program *program, 
 }
 
 /* The entry and its states are the exec's from now on. */
-static void keep(fsched_entry *e, fs_state *states) {
+static void keep_entry(fsched_entry *e, fs_state *states) {
   fsched_exec *x = e->exec;
   fs_state **end = &states;
   while (*end != NULL) {
@@ -368,7 +368,7 @@ static fs_status load(fsched_context *ctx, fsched_exec *x, const fsched_program 
     fs_arena_reset(&x->arena, before);
     return status;
   }
-  keep(e, states);
+  keep_entry(e, states);
   *out = e;
   return FSCHED_OK;
 }
@@ -479,8 +479,8 @@ void fsched_exec_reset(fsched_exec *exec) {
 
 /* With the lock.  What the device knows of a slot in which nothing moves; to *what (if not NULL)
  * the first line of it. */
-static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_slot *slot, char *what,
-                         size_t room) {
+static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_exec_slot *slot,
+                         char *what, size_t room) {
   uint32_t first = fsched_diag_count(ctx);
   x->device->backend->report(slot->instance, ctx);
   bool said = fsched_diag_count(ctx) > first;
@@ -491,7 +491,7 @@ static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_slo
 }
 
 /* With the lock.  What is stuck is reported and left out of the rest. */
-static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_slot *slot, uint64_t stuck_ns) {
+static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_exec_slot *slot, uint64_t stuck_ns) {
   const fs_backend *backend = x->device->backend;
   bool idle = false;
   uint64_t moves = backend->progress(slot->instance, &idle);
@@ -539,11 +539,11 @@ static void watch_early(fsched_context *ctx, fsched_exec *x, uint64_t stuck_ns) 
 }
 
 /* With the lock: a slot in which only kernels are left that do not return; NULL. */
-static fs_slot *find_lost(fsched_exec *x) {
+static fs_exec_slot *find_lost(fsched_exec *x) {
   for (fsched_entry *e = x->entries; e != NULL && x->device->backend->give_up != NULL;
        e = e->next) {
     for (uint32_t i = 0; i < e->n_slots; i++) {
-      fs_slot *slot = &e->slot[i];
+      fs_exec_slot *slot = &e->slot[i];
       if (slot->running != NULL && slot->stuck && x->device->backend->give_up(slot->instance)) {
         return slot;
       }
@@ -562,7 +562,7 @@ static void watch_all(fsched_context *ctx, fsched_exec *x, uint64_t stuck_ns) {
       }
     }
   }
-  for (fs_slot *slot; (slot = find_lost(x)) != NULL;) {
+  for (fs_exec_slot *slot; (slot = find_lost(x)) != NULL;) {
     fs_exec_lose(x, slot);
     pthread_mutex_lock(&x->lock);
   }
@@ -651,7 +651,7 @@ static fs_status report_timeout(fsched_context *ctx, fsched_exec *x, uint64_t ti
 }
 
 /* A fence may also have failed with FSCHED_CAUSE_TIMEOUT: *late says which it is. */
-static fsched_cause look(fsched_fence *fence, uint64_t timeout_ns, bool *late) {
+static fsched_cause look_at_fence(fsched_fence *fence, uint64_t timeout_ns, bool *late) {
   fsched_cause cause = fsched_fence_wait(fence, timeout_ns);
   *late = cause == FSCHED_CAUSE_TIMEOUT && fs_fence_failed(fence) == FSCHED_CAUSE_NONE;
   return cause;
@@ -669,7 +669,7 @@ fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec, fsched_fe
   bool late;
   do {
     uint64_t slice = fs_min(slice_of(stuck_ns), timeout_ns - passed);
-    now = look(fence, slice, &late);
+    now = look_at_fence(fence, slice, &late);
     if (late) {
       watch_all(ctx, exec, stuck_ns);
     }

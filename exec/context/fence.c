@@ -23,7 +23,7 @@ static size_t fence_size(uint32_t n) {
   return sizeof(fsched_fence) + n * sizeof(fsched_fence_point);
 }
 
-static fs_status allocate(fsched_context *ctx, uint64_t n, fsched_fence **out) {
+static fs_status allocate_fence(fsched_context *ctx, uint64_t n, fsched_fence **out) {
   *out = NULL;
   if (n > UINT32_MAX / 64) {
     return fs_no_memory(ctx, SIZE_MAX);
@@ -72,7 +72,7 @@ fsched_status fsched_fence_create(fsched_context *ctx, const fsched_fence_point 
                      none ? "no timeline" : "a queue-local timeline");
     }
   }
-  FS_TRY(allocate(ctx, n, out));
+  FS_TRY(allocate_fence(ctx, n, out));
   for (uint32_t i = 0; i < n; i++) {
     (*out)->points[i] = points[i];
   }
@@ -87,7 +87,7 @@ fsched_status fsched_fence_join(fsched_context *ctx, fsched_fence *const *fences
   for (uint32_t i = 0; i < n; i++) {
     total += fences[i] == NULL ? 0 : fences[i]->n;
   }
-  FS_TRY(allocate(ctx, total, out));
+  FS_TRY(allocate_fence(ctx, total, out));
   for (uint32_t i = 0; i < n; i++) {
     if (fences[i] != NULL) {
       memcpy((*out)->points + (*out)->n, fences[i]->points,
@@ -286,7 +286,7 @@ static void give_up(fs_fence_wait *wait, fsched_cause cause) {
   }
 }
 
-static void settle(fs_fence_wait *wait, fsched_cause cause) {
+static void settle_wait(fs_fence_wait *wait, fsched_cause cause) {
   if (cause != FSCHED_CAUSE_NONE) {
     give_up(wait, cause);
   }
@@ -301,7 +301,7 @@ void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause) {
       return;
     }
   } while (!atomic_compare_exchange_weak(&wait->left, &left, left + 1));
-  settle(wait, cause);
+  settle_wait(wait, cause);
 }
 
 /* A value above the watermark was signalled by somebody who does not say all that he knows. */
@@ -313,7 +313,7 @@ static void point_reached(fsched_timepoint *t, fsched_cause cause) {
     const fsched_fence_point *p = &wait->fence->points[part - wait->parts];
     part->known.tainted |= fsched_semaphore_tainted(p->timeline, p->value);
   }
-  settle(wait, cause);
+  settle_wait(wait, cause);
 }
 
 static size_t wait_size(const fs_fence_wait *wait) {
@@ -358,7 +358,7 @@ static void begin_point(fs_fence_wait *wait, uint32_t i) {
   t->callback = point_reached;
   t->user = wait;
   if (fsched_semaphore_await(point->timeline, point->value, t, NULL) != FSCHED_OK) {
-    settle(wait, FSCHED_CAUSE_SYSTEM);
+    settle_wait(wait, FSCHED_CAUSE_SYSTEM);
   } else if (atomic_load(&wait->cause) != FSCHED_CAUSE_NONE) {
     take_back(wait, i);
   }

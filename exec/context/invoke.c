@@ -72,7 +72,7 @@ static void stop_waiting(fs_invocation *v, bool left_too) {
 }
 
 /* DONE: nothing refers to the slot and the memory any more. */
-static void tell(fs_invocation *v) {
+static void tell_end(fs_invocation *v) {
   if (v->measure.measured != NULL && v->cause == FSCHED_CAUSE_NONE) {
     v->measure.measured(v->measure.user, v->measure.index, v->ns);
   }
@@ -144,8 +144,8 @@ static uint32_t idle_slot(const fsched_entry *e) {
   return i;
 }
 
-static void start(fs_invocation *v) {
-  fs_slot *slot = &v->entry->slot[v->slot];
+static void start_invocation(fs_invocation *v) {
+  fs_exec_slot *slot = &v->entry->slot[v->slot];
   v->stage = FS_RUNNING;
   v->safe |= v->n_open == 0;
   v->work.memory = v->reservation.data;
@@ -161,7 +161,7 @@ static void reserve(fs_invocation *v) {
   fsched_exec *x = v->entry->exec;
   uint64_t bytes = fsched_entry_bytes(v->entry);
   if (x->options.pool == NULL || bytes == 0) {
-    start(v);
+    start_invocation(v);
     return;
   }
   v->reservation =
@@ -216,7 +216,7 @@ void fs_exec_pump(fsched_exec *x) {
         end(v);
         admit(x);
         unlock(x);
-        tell(v);
+        tell_end(v);
         lock(x);
       } else {
         take_slot(v);
@@ -238,17 +238,17 @@ static void give_memory_back(fs_invocation *v) {
 }
 
 /* With the lock, which is given up: after the end of an invocation. */
-static void leave(fsched_exec *x, fs_invocation *v) {
+static void leave_invocation(fsched_exec *x, fs_invocation *v) {
   x->n_busy++;
   unlock(x);
-  tell(v);
+  tell_end(v);
   lock(x);
   x->n_busy--;
   fs_exec_pump(x);
 }
 
 /* Its memory stays reserved. */
-void fs_exec_lose(fsched_exec *x, fs_slot *slot) {
+void fs_exec_lose(fsched_exec *x, fs_exec_slot *slot) {
   assert(slot->running != NULL && !slot->lost);
   fs_invocation *v = slot->running;
   slot->running = NULL;
@@ -261,7 +261,7 @@ void fs_exec_lose(fsched_exec *x, fs_slot *slot) {
   }
   blame(v, FSCHED_CAUSE_TIMEOUT);
   end(v);
-  leave(x, v); /* the pump tells who waits for a slot, if there is none any more */
+  leave_invocation(x, v); /* the pump tells who waits for a slot, if there is none any more */
 }
 
 /* From the pool, and from reserve; without locks. */
@@ -271,7 +271,7 @@ static void memory_granted(fs_reservation *r, fsched_cause cause) {
   lock(x);
   blame(v, cause);
   if (v->cause == FSCHED_CAUSE_NONE) {
-    start(v);
+    start_invocation(v);
     unlock(x);
     return;
   }
@@ -279,7 +279,7 @@ static void memory_granted(fs_reservation *r, fsched_cause cause) {
   give_memory_back(v);
   lock(x);
   end(v);
-  leave(x, v);
+  leave_invocation(x, v);
 }
 
 /* From the back end, without locks */
@@ -325,7 +325,7 @@ static void done(void *user, fsched_cause cause, uint64_t ns) {
     fs_known_complete(v);
   }
   end(v);
-  leave(x, v);
+  leave_invocation(x, v);
 }
 
 /* Fences */
@@ -357,7 +357,7 @@ static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage, fsched_caus
     lock(x);
     blame(v, cause);
     end(v);
-    leave(x, v);
+    leave_invocation(x, v);
   }
 }
 
@@ -369,7 +369,7 @@ static void cancel_ready(fsched_exec *x, fs_invocation *v) {
     return;
   }
   end(v);
-  leave(x, v);
+  leave_invocation(x, v);
 }
 
 /* With the lock. */
@@ -465,7 +465,7 @@ static void prepare_work(fs_invocation *v) {
 }
 
 /* With the lock: from now on it takes its course. */
-static void enter(fsched_exec *x, fs_invocation *v) {
+static void enter_invocation(fsched_exec *x, fs_invocation *v) {
   uint32_t waits = 0;
   for (uint32_t i = 0; i < v->n_bound; i++) {
     waits += v->bound[i].late;
@@ -501,7 +501,7 @@ fs_status fs_exec_invoke(fsched_context *ctx, fsched_entry *entry,
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
                    "the context of execution is being destroyed");
   }
-  enter(x, v);
+  enter_invocation(x, v);
   unlock(x);
   for (uint32_t i = 0; i < v->n_bound; i++) {
     if (v->bound[i].late) {

@@ -47,7 +47,7 @@ static void add_inputs(fsched_frontier *f, const fs_invocation *v) {
 
 void fs_known_output(fs_invocation *v, fs_bound *b) {
   assert(b->signal != NULL && b->invocation == v);
-  fs_slot *slot = &v->entry->slot[v->slot];
+  fs_exec_slot *slot = &v->entry->slot[v->slot];
   b->epoch = ++slot->kept_epoch[b->item];
   fsched_frontier_merge(&b->known, &v->known);
   add_inputs(&b->known, v);

@@ -91,7 +91,7 @@ static fs_status make_locks(fsched_context *ctx, fsched_pool *p) {
 }
 
 /* Nothing that can fail: a pool without an axis is a pool. */
-static void number(fsched_pool *p) {
+static void number_pool(fsched_pool *p) {
   const fsched_device *d = p->device;
   fsched_axis_parts parts = {d->axis_session, d->axis_machine, FSCHED_AXIS_HOST, 0};
   p->numbered = fs_ordinals_take(d->ordinals, 1, &parts.ordinal) &&
@@ -129,7 +129,7 @@ fsched_status fsched_pool_create(fsched_context *ctx, fsched_device *device, uin
     fs_allocator_free(a, p, sizeof *p);
     return status;
   }
-  number(p);
+  number_pool(p);
   fsched_device_retain(device);
   *out = p;
   return FSCHED_OK;
@@ -330,7 +330,7 @@ static void strike_off(fsched_pool *p, fsched_allocation *a) {
 }
 
 /* The pool stays until the last one is freed. */
-static void drop(fsched_allocation *a) {
+static void drop_allocation(fsched_allocation *a) {
   fsched_pool *p = a->pool;
   pthread_mutex_lock(&p->lock);
   bool last = --a->references == 0;
@@ -351,9 +351,9 @@ static void drop(fsched_allocation *a) {
 }
 
 /* The way in ends. */
-static void settle(fsched_allocation *a, fsched_cause cause) {
+static void settle_allocation(fsched_allocation *a, fsched_cause cause) {
   fs_fence_settle(a->signal, cause, &a->known);
-  drop(a);
+  drop_allocation(a);
 }
 
 /* With the lock: it has its memory.  Who knows of a later one may use this one without a wait, so
@@ -367,7 +367,7 @@ static void arrive(fsched_allocation *a, void *data) {
   }
 }
 
-static void enter(fsched_allocation *a, int state) {
+static void enter_state(fsched_allocation *a, int state) {
   pthread_mutex_lock(&a->pool->lock);
   a->state = state;
   pthread_mutex_unlock(&a->pool->lock);
@@ -386,7 +386,7 @@ static void granted(fs_reservation *r, fsched_cause cause) {
     fs_pool_release(a->pool, r);
     cause = FSCHED_CAUSE_CANCELLED;
   }
-  settle(a, cause);
+  settle_allocation(a, cause);
 }
 
 static void may_take(fs_fence_wait *wait, fsched_cause cause) {
@@ -400,7 +400,7 @@ static void may_take(fs_fence_wait *wait, fsched_cause cause) {
   }
   pthread_mutex_unlock(&a->pool->lock);
   if (cause != FSCHED_CAUSE_NONE) {
-    settle(a, cause);
+    settle_allocation(a, cause);
     return;
   }
   fs_reserved result = fs_pool_reserve(a->pool, &a->reservation);
@@ -445,7 +445,7 @@ fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t
   pthread_mutex_unlock(&pool->lock);
   *out = a;
   fs_fence_wait_begin(&a->wait);
-  drop(a);
+  drop_allocation(a);
   return FSCHED_OK;
 }
 
@@ -454,7 +454,7 @@ void *fsched_allocation_data(const fsched_allocation *allocation) {
 }
 
 /* Nobody will use the memory any more.  The way out ends. */
-static void leave(fsched_allocation *a) {
+static void leave_allocation(fsched_allocation *a) {
   pthread_mutex_lock(&a->pool->lock);
   int state = a->state;
   a->freed = true;
@@ -463,17 +463,18 @@ static void leave(fsched_allocation *a) {
   if (state == HELD) {
     fs_pool_release(a->pool, &a->reservation);
   } else if (state == QUEUED && fs_pool_cancel(a->pool, &a->reservation)) {
-    enter(a, GONE);
-    settle(a, FSCHED_CAUSE_CANCELLED);
+    enter_state(a, GONE);
+    settle_allocation(a, FSCHED_CAUSE_CANCELLED);
   } else if (state == PENDING) {
     fs_fence_wait_cancel(&a->wait, FSCHED_CAUSE_CANCELLED);
   }
-  drop(a);
+  drop_allocation(a);
 }
 
 static void may_free(fs_fence_wait *wait, fsched_cause cause) {
   (void)cause; /* the bytes are free one way or the other */
-  leave((fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait)));
+  leave_allocation(
+      (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait)));
 }
 
 fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocation,
@@ -487,7 +488,7 @@ fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocatio
   allocation->references++; /* this call */
   pthread_mutex_unlock(&p->lock);
   fs_fence_wait_begin(&allocation->free_wait);
-  drop(allocation);
+  drop_allocation(allocation);
   return FSCHED_OK;
 }
 
@@ -500,7 +501,7 @@ static void expel(fsched_allocation *a, bool leaving) {
   if (leaving) {
     fs_fence_wait_cancel(&a->free_wait, FSCHED_CAUSE_CANCELLED);
   } else {
-    leave(a);
+    leave_allocation(a);
   }
 }
 
@@ -522,7 +523,7 @@ static void expel_all(fsched_pool *p) {
       next->references++;
     }
     pthread_mutex_unlock(&p->lock);
-    drop(a);
+    drop_allocation(a);
     pthread_mutex_lock(&p->lock);
     a = next;
   }

@@ -17,12 +17,12 @@
 
 /* A command as the worker wants it: 16 bytes, and nothing else is touched for a command that
  * neither waits, signals nor works. */
-typedef struct fs_step {
+typedef struct fs_cpu_step {
   uint32_t command;
   uint32_t meeting; /* of a gang, FS_NONE */
   uint32_t wait0;
   uint32_t n_waits : 31, signal : 1;
-} fs_step;
+} fs_cpu_step;
 
 typedef struct fs_step_wait {
   fs_timeline *timeline;
@@ -68,7 +68,7 @@ typedef struct fs_cpu_lane {
 
   struct fs_worker *worker;
   uint32_t queue, n_steps;
-  const fs_step *steps;
+  const fs_cpu_step *steps;
   fs_timeline *timeline; /* of the queue's axis */
 
   /* Where it goes on, if its worker has others, too. */
@@ -118,7 +118,7 @@ struct fs_instance {
   fs_timeline *timeline;
   uint32_t n_timelines;
   uint64_t *period;   /* per axis: epochs in one invocation */
-  fs_step *step;      /* per command, in the order of the stream */
+  fs_cpu_step *step;  /* per command, in the order of the stream */
   fs_step_wait *wait; /* CSR by step */
   fs_meeting *meeting;
   uint32_t *member; /* CSR by meeting: commands */

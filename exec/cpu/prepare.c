@@ -160,7 +160,7 @@ static fs_status decode_steps(fs_instance *x) {
   }
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    x->step[c] = (fs_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
+    x->step[c] = (fs_cpu_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
   }
   FS_TRY(decode_gangs(x));
   return x->physicals.n > 0 ? decode_barriers(x) : decode_points(x);

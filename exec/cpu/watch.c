@@ -63,7 +63,7 @@ static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
                             .consumers = atomic_load(&p->consumers)};
 }
 
-static fs_stuck look(const fs_instance *x, uint32_t queue) {
+static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {
   fs_stuck stuck = {.at = FS_NONE};
   if (x->queue_lane[queue] == FS_NONE) {
     return stuck;
@@ -133,6 +133,6 @@ void fs_cpu_report(fs_instance *x, fsched_context *ctx) {
   if (kernels) {
     return; /* all others wait for these */
   }
-  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look, reached, barrier};
+  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look_at_queue, reached, barrier};
   fs_stuck_report(ctx, &view);
 }

@@ -189,7 +189,7 @@ static void record(const fs_instance *x, uint32_t command, uint64_t begin, uint6
   }
 }
 
-static bool run_meeting(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+static bool run_meeting(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   fs_meeting *m = &l->worker->instance->meeting[s->meeting];
   if (!execute(l, s->command, k, at)) {
     return false;
@@ -213,7 +213,7 @@ static bool arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
 }
 
 /* The last member runs the op alone, the others wait until it is over. */
-static bool meet(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+static bool meet_members(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   fs_meeting *m = &x->meeting[s->meeting];
   if (l->part == FS_PART_WAITS && !arrive(x, m, k)) {
@@ -229,7 +229,7 @@ static bool meet(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
   return true;
 }
 
-static bool execute_alone(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t at) {
+static bool execute_alone(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   if (!execute(l, s->command, k, at)) {
     return false;
   }
@@ -240,7 +240,7 @@ static bool execute_alone(fs_cpu_lane *l, const fs_step *s, uint64_t k, uint32_t
 /* The waits of a step.  `shared` is a constant where this is called, as is `barriers` below, so
  * that they cost nothing without. */
 static inline __attribute__((always_inline)) bool await_step(const fs_instance *x, fs_cpu_lane *l,
-                                                             const fs_step *s, uint64_t k,
+                                                             const fs_cpu_step *s, uint64_t k,
                                                              uint32_t at, const bool shared) {
   for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
     if (!await(l, &x->wait[s->wait0 + j], k, at)) {
@@ -261,7 +261,7 @@ static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t 
   const uint64_t base = k * l->n_steps;
   const bool busy = !x->config.empty || x->config.pace_ns != 0 || x->work->record.begin != NULL;
   for (uint32_t i = shared ? l->step : 0; i < l->n_steps; i++) {
-    const fs_step *s = &l->steps[i];
+    const fs_cpu_step *s = &l->steps[i];
     bool over = true, fresh = !shared || l->part == FS_PART_WAITS;
     if (shared) {
       l->step = i;
@@ -273,7 +273,7 @@ static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t 
       fs_cpu_barrier_start(x, s->command, k);
     }
     if (s->meeting != FS_NONE) {
-      over = meet(l, s, k, i);
+      over = meet_members(l, s, k, i);
     } else if (busy) {
       over = execute_alone(l, s, k, i);
     }
@@ -335,7 +335,7 @@ static fsched_cause keep_rest(fs_worker *w, uint64_t k) {
 }
 
 /* By the last worker of invocation k, while all others wait for `go`. */
-static void finish(fs_worker *w, uint64_t k) {
+static void finish_invocation(fs_worker *w, uint64_t k) {
   fs_instance *x = w->instance;
   fsched_cause cause = x->config.empty ? atomic_load(&x->cause) : keep_rest(w, k);
   uint64_t ns = fs_now_ns() - x->begin_ns;
@@ -369,7 +369,7 @@ void *fs_cpu_worker(void *worker) {
       run_lane(w->lane, k);
     }
     if (atomic_fetch_add(&x->arrived, 1) + 1 == (k + 1) * x->n_workers) {
-      finish(w, k);
+      finish_invocation(w, k);
     }
   }
   return NULL;

@@ -165,7 +165,7 @@ static fs_status build_ahead(fsched_context *ctx, fs_instance *x) {
                : fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_DEVICE, FS_NOWHERE, NULL, "%s", t.text);
 }
 
-static fs_status make(fsched_context *ctx, fs_instance *x) {
+static fs_status make_instance(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_cuda_program_get(ctx, x->machine, x->s, x->io, x->config.empty, &x->program));
   FS_TRY(fs_cuda_slot_make(ctx, x));
   FS_TRY(build_ahead(ctx, x));
@@ -176,9 +176,9 @@ static fs_status make(fsched_context *ctx, fs_instance *x) {
                               "the thread of a slot could not be started: %s", strerror(error));
 }
 
-static fs_status prepare(fsched_context *ctx, fsched_context *own, fs_machine *machine,
-                         const fs_stream *s, const fs_io *io, const fs_backend_config *config,
-                         bool graph, fs_instance **out) {
+static fs_status prepare_instance(fsched_context *ctx, fsched_context *own, fs_machine *machine,
+                                  const fs_stream *s, const fs_io *io,
+                                  const fs_backend_config *config, bool graph, fs_instance **out) {
   fs_arena arena;
   fs_instance *x;
   fs_arena_init(&arena, own);
@@ -196,7 +196,7 @@ static fs_status prepare(fsched_context *ctx, fsched_context *own, fs_machine *m
   fs_status status = refuse_lost(ctx, machine);
   status = status == FSCHED_OK ? fs_cuda_enter(ctx, d) : status;
   if (status == FSCHED_OK) {
-    status = make(ctx, x);
+    status = make_instance(ctx, x);
     fs_cuda_leave(d);
   }
   if (status != FSCHED_OK) {
@@ -210,13 +210,13 @@ static fs_status prepare(fsched_context *ctx, fsched_context *own, fs_machine *m
 static fs_status prepare_streams(fsched_context *ctx, fsched_context *own, fs_machine *machine,
                                  const fs_stream *s, const fs_io *io,
                                  const fs_backend_config *config, fs_instance **out) {
-  return prepare(ctx, own, machine, s, io, config, false, out);
+  return prepare_instance(ctx, own, machine, s, io, config, false, out);
 }
 
 static fs_status prepare_graph(fsched_context *ctx, fsched_context *own, fs_machine *machine,
                                const fs_stream *s, const fs_io *io, const fs_backend_config *config,
                                fs_instance **out) {
-  return prepare(ctx, own, machine, s, io, config, true, out);
+  return prepare_instance(ctx, own, machine, s, io, config, true, out);
 }
 
 static void cuda_start(fs_instance *x, const fs_work *work) {

@@ -13,22 +13,22 @@
 
 enum { CHUNK_LOG2 = 30 }; /* bytes of one copy node, at most */
 
-typedef struct maker {
+typedef struct graph_maker {
   fs_instance *x;
   fs_cu_graph graph;
   fs_cu_node *tail;  /* per item: what its successors wait for */
   fs_cu_node *after; /* of the item at hand */
   fs_cu_node at;     /* the last node of the item at hand */
   bool first;        /* there is none yet */
-} maker;
+} graph_maker;
 
 /* Nodes that the next one comes after. */
-static size_t before(const maker *m, const fs_cuda_item *t, const fs_cu_node **nodes) {
+static size_t before(const graph_maker *m, const fs_cuda_item *t, const fs_cu_node **nodes) {
   *nodes = m->first ? m->after : &m->at;
   return m->first ? t->n_after : 1;
 }
 
-static bool add_kernel(maker *m, const fs_cuda_item *t, const fs_cuda_launch *l) {
+static bool add_kernel(graph_maker *m, const fs_cuda_item *t, const fs_cuda_launch *l) {
   const fs_cu_node *nodes;
   size_t n = before(m, t, &nodes);
   fs_cu_kernel_node k = {.function = l->function,
@@ -45,18 +45,18 @@ static bool add_kernel(maker *m, const fs_cuda_item *t, const fs_cuda_launch *l)
   return true;
 }
 
-static fs_cu_place place(fs_cu_address address, bool host) {
+static fs_cu_place make_place(fs_cu_address address, bool host) {
   return host ? (fs_cu_place){.type = FS_CU_MEMORY_HOST, .host = (void *)(uintptr_t)address}
               : (fs_cu_place){.type = FS_CU_MEMORY_DEVICE, .device = address};
 }
 
-static bool add_copy(maker *m, const fs_cuda_item *t, const fs_cuda_work *w) {
+static bool add_copy(graph_maker *m, const fs_cuda_item *t, const fs_cuda_work *w) {
   for (uint64_t done = 0, n; done < w->size; done += n) {
     n = fs_min(w->size - done, UINT64_C(1) << CHUNK_LOG2);
     const fs_cu_node *nodes;
     size_t n_nodes = before(m, t, &nodes);
-    fs_cu_copy c = {.from = place(w->from + done, w->from_host),
-                    .to = place(w->to + done, w->to_host),
+    fs_cu_copy c = {.from = make_place(w->from + done, w->from_host),
+                    .to = make_place(w->to + done, w->to_host),
                     .width = n,
                     .height = 1,
                     .depth = 1};
@@ -73,14 +73,14 @@ static bool add_copy(maker *m, const fs_cuda_item *t, const fs_cuda_work *w) {
   return true;
 }
 
-static bool add_empty(maker *m, const fs_cuda_item *t) {
+static bool add_empty(graph_maker *m, const fs_cuda_item *t) {
   const fs_cu_node *nodes;
   size_t n = before(m, t, &nodes);
   m->first = false;
   return FS_CUDA_DO(m->x, cuGraphAddEmptyNode, (&m->at, m->graph, nodes, n));
 }
 
-static bool add_time(maker *m, const fs_cuda_item *t, fs_cu_event event) {
+static bool add_time(graph_maker *m, const fs_cuda_item *t, fs_cu_event event) {
   const fs_cu_node *nodes;
   size_t n = before(m, t, &nodes);
   fs_cu_node node;
@@ -92,7 +92,7 @@ static bool add_time(maker *m, const fs_cuda_item *t, fs_cu_event event) {
   return true;
 }
 
-static bool add_item(maker *m, uint32_t item) {
+static bool add_item(graph_maker *m, uint32_t item) {
   fs_instance *x = m->x;
   const fs_cuda_plan *plan = &x->program->plan;
   const fs_cuda_item *t = &plan->item[item];
@@ -126,7 +126,7 @@ static bool add_item(maker *m, uint32_t item) {
 
 static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {
   const fs_cuda_plan *plan = &x->program->plan;
-  maker m = {.x = x, .graph = graph};
+  graph_maker m = {.x = x, .graph = graph};
   uint32_t most = 0;
   for (uint32_t i = 0; i < plan->n_items; i++) {
     most = plan->item[i].n_after > most ? plan->item[i].n_after : most;

@@ -23,9 +23,9 @@ static const char *op_name(const loader *l) {
   return fs_stream_string(l->s, l->s->ops[l->op].name);
 }
 
-static fs_status refuse(const loader *l, const char *format, ...)
+static fs_status refuse_module(const loader *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static fs_status refuse(const loader *l, const char *format, ...) {
+static fs_status refuse_module(const loader *l, const char *format, ...) {
   char text[400];
   va_list args;
   va_start(args, format);
@@ -55,8 +55,8 @@ static fs_status load_image(const loader *l, const char *path, const char *image
   const char *line = first_line(log);
   fs_cuda_describe(d, "cuModuleLoadDataEx", result, text, sizeof text);
   *module = NULL;
-  return refuse(l, "module '%s' cannot be loaded: %s%s%s", path, text, *line == '\0' ? "" : "; ",
-                line);
+  return refuse_module(l, "module '%s' cannot be loaded: %s%s%s", path, text,
+                       *line == '\0' ? "" : "; ", line);
 }
 
 static fs_status load_module(const loader *l, const char *path, fs_cu_module *module) {
@@ -101,14 +101,15 @@ static fs_status check_params(const loader *l, fs_cu_function function) {
   }
   while (n <= n_args && d->api.cuFuncGetParamInfo(function, n, &offset, &size) == FS_CU_SUCCESS) {
     if (size > PARAM_BYTES) {
-      return refuse(l, "parameter %u of '%s' has %zu bytes, not those of an address or a number", n,
-                    name, size);
+      return refuse_module(
+          l, "parameter %u of '%s' has %zu bytes, not those of an address or a number", n, name,
+          size);
     }
     n++;
   }
   return n == n_args ? FSCHED_OK
-                     : refuse(l, "'%s' has %s parameters than the op has args, which are %u", name,
-                              n < n_args ? "fewer" : "more", n_args);
+                     : refuse_module(l, "'%s' has %s parameters than the op has args, which are %u",
+                                     name, n < n_args ? "fewer" : "more", n_args);
 }
 
 static fs_status check_launch(const loader *l, fs_cu_function function) {
@@ -118,19 +119,20 @@ static fs_status check_launch(const loader *l, fs_cu_function function) {
   for (unsigned i = 0; i < 3; i++) {
     if (k->grid[i] == 0 || k->grid[i] > (uint32_t)device->most_grid[i] || k->block[i] == 0 ||
         k->block[i] > (uint32_t)device->most_block[i]) {
-      return refuse(l, "the device takes grids up to %d x %d x %d and blocks up to %d x %d x %d",
-                    device->most_grid[0], device->most_grid[1], device->most_grid[2],
-                    device->most_block[0], device->most_block[1], device->most_block[2]);
+      return refuse_module(
+          l, "the device takes grids up to %d x %d x %d and blocks up to %d x %d x %d",
+          device->most_grid[0], device->most_grid[1], device->most_grid[2], device->most_block[0],
+          device->most_block[1], device->most_block[2]);
     }
     threads *= k->block[i];
   }
   if (threads > (uint32_t)device->most_threads) {
-    return refuse(l, "a block of %llu threads, the device takes %d", (unsigned long long)threads,
-                  device->most_threads);
+    return refuse_module(l, "a block of %llu threads, the device takes %d",
+                         (unsigned long long)threads, device->most_threads);
   }
   if (k->shared_bytes > (uint32_t)device->most_shared) {
-    return refuse(l, "%llu bytes of shared memory, the device has %d",
-                  (unsigned long long)k->shared_bytes, device->most_shared);
+    return refuse_module(l, "%llu bytes of shared memory, the device has %d",
+                         (unsigned long long)k->shared_bytes, device->most_shared);
   }
   /* The limit is the function's, which others may launch with more or less; without one the
    * driver's holds for static and dynamic memory together. */
@@ -153,8 +155,8 @@ static fs_status load_function(loader *l, fs_cuda_kernel *kernel) {
   FS_TRY(find_module(l, &module));
   FS_TRY(fs_cuda_function_load(l->ctx, l->device, module, name, &kernel->function, &result));
   if (result == FS_CU_NOT_FOUND) {
-    return refuse(l, "module '%s' has no function '%s'", fs_stream_string(l->s, l->kernel->module),
-                  name);
+    return refuse_module(l, "module '%s' has no function '%s'",
+                         fs_stream_string(l->s, l->kernel->module), name);
   }
   FS_TRY(check_params(l, kernel->function));
   return check_launch(l, kernel->function);
@@ -171,11 +173,11 @@ static fs_status load_kernel(loader *l) {
   const char *name = fs_stream_string(l->s, l->kernel->builtin);
   kernel->builtin = fs_builtin_find(name);
   if (kernel->builtin == FS_BUILTINS) {
-    return refuse(l, "there is no built-in kernel '%s'", name);
+    return refuse_module(l, "there is no built-in kernel '%s'", name);
   }
   const char *wants = fs_builtin_refusal(kernel->builtin, l->s->args + o->arg0, o->n_args);
   if (wants != NULL) {
-    return refuse(l, "the built-in kernel '%s' wants %s", name, wants);
+    return refuse_module(l, "the built-in kernel '%s' wants %s", name, wants);
   }
   kernel->function = l->device->function[kernel->builtin];
   return FSCHED_OK;

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "model/stream/order.h"
 
-typedef struct planner {
+typedef struct cuda_planner {
   fsched_context *ctx;
   fsched_context *memory;
   const fs_stream *s;
@@ -16,9 +16,9 @@ typedef struct planner {
   uint32_t *lane;  /* per queue */
   uint32_t *named; /* per item: the last one that has it as a predecessor */
   FS_VEC(uint32_t) after;
-} planner;
+} cuda_planner;
 
-static fs_status add_after(planner *p, uint32_t before, uint32_t item) {
+static fs_status add_after(cuda_planner *p, uint32_t before, uint32_t item) {
   if (before == item || p->named[before] == item) {
     return FSCHED_OK;
   }
@@ -28,7 +28,7 @@ static fs_status add_after(planner *p, uint32_t before, uint32_t item) {
 }
 
 /* That `before` has started cannot be seen, that it could start can. */
-static fs_status add_gate(planner *p, uint32_t before, uint32_t item) {
+static fs_status add_gate(cuda_planner *p, uint32_t before, uint32_t item) {
   const fs_cuda_item *b = &p->plan->item[before];
   for (uint32_t i = 0; i < b->n_after && before != item; i++) {
     FS_TRY(add_after(p, p->after.at[b->after0 + i], item));
@@ -41,14 +41,14 @@ static bool same_gang(const fs_stream *s, uint32_t a, uint32_t b) {
   return x->gang_axis != FS_NONE && x->gang_axis == y->gang_axis && x->gang_epoch == y->gang_epoch;
 }
 
-static uint32_t lane_of(planner *p, uint32_t queue) {
+static uint32_t lane_of(cuda_planner *p, uint32_t queue) {
   if (p->lane[queue] == FS_NONE) {
     p->lane[queue] = p->plan->n_lanes++;
   }
   return p->lane[queue];
 }
 
-static fs_status add_command(planner *p, uint32_t at) {
+static fs_status add_command(cuda_planner *p, uint32_t at) {
   fs_cuda_plan *plan = p->plan;
   uint32_t c = p->order.order[at], queue = p->order.queue[c];
   if (at == 0 || !same_gang(p->s, p->order.order[at - 1], c)) {
@@ -73,7 +73,7 @@ static fs_status add_command(planner *p, uint32_t at) {
 }
 
 /* The first command that can never run, with what it waits for. */
-static fs_status report_deadlock(const planner *p) {
+static fs_status report_deadlock(const cuda_planner *p) {
   const fs_stream *s = p->s;
   uint32_t c = p->order.order[p->order.n_runnable];
   for (uint32_t i = p->order.n_runnable; i < s->n_commands; i++) {
@@ -117,7 +117,7 @@ void fs_cuda_plan_add_event(fs_cuda_plan *plan, uint32_t item) {
   }
 }
 
-static fs_status make(planner *p, fs_arena *arena) {
+static fs_status make_plan(cuda_planner *p, fs_arena *arena) {
   const fs_stream *s = p->s;
   fs_cuda_plan *plan = p->plan;
   FS_TRY(fs_stream_order_find(arena, s, &p->order));
@@ -143,8 +143,8 @@ fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_strea
                             fs_cuda_plan *plan) {
   assert(s->n_meta == 1);
   *plan = (fs_cuda_plan){0};
-  planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
-  fs_status status = make(&p, arena);
+  cuda_planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
+  fs_status status = make_plan(&p, arena);
   fs_vec_free(p.memory, &p.after);
   return status;
 }

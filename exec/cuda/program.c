@@ -53,7 +53,7 @@ static fs_status find_foreign(fs_cuda_program *p) {
   return FSCHED_OK;
 }
 
-static void drop(fs_cuda_program *p) {
+static void drop_program(fs_cuda_program *p) {
   fs_machine *m = p->machine;
   if (atomic_load(&m->lost) == 0) {
     fs_cuda_modules_release(&p->modules);
@@ -64,7 +64,7 @@ static void drop(fs_cuda_program *p) {
 }
 
 /* What goes wrong with memory is known to the program's context, all else to ctx. */
-static fs_status fill(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
+static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
   FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, &p->plan));
   FS_TRY(list_writers(p, io));
   if (!p->empty) {
@@ -74,8 +74,8 @@ static fs_status fill(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) 
   return find_foreign(p);
 }
 
-static fs_status make(fsched_context *ctx, fs_machine *m, const fs_stream *s, const fs_io *io,
-                      bool empty, fs_cuda_program **out) {
+static fs_status make_program(fsched_context *ctx, fs_machine *m, const fs_stream *s,
+                              const fs_io *io, bool empty, fs_cuda_program **out) {
   fs_cuda_program *p = fs_allocator_new(m->allocator, sizeof *p);
   if (p == NULL) {
     return fs_no_memory(ctx, sizeof *p);
@@ -87,10 +87,10 @@ static fs_status make(fsched_context *ctx, fs_machine *m, const fs_stream *s, co
     return status;
   }
   fs_arena_init(&p->arena, p->ctx);
-  status = fill(ctx, p, io);
+  status = fill_program(ctx, p, io);
   if (status != FSCHED_OK) {
     status = fs_context_out_of_memory(p->ctx) ? fs_no_memory(ctx, 0) : status;
-    drop(p);
+    drop_program(p);
     return status;
   }
   p->next = m->programs;
@@ -111,7 +111,7 @@ fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs
     p->references++;
     *out = p;
   } else {
-    status = make(ctx, machine, s, io, empty, out);
+    status = make_program(ctx, machine, s, io, empty, out);
   }
   pthread_mutex_unlock(&machine->lock);
   return status;
@@ -136,7 +136,7 @@ void fs_cuda_program_give(fs_cuda_program *p) {
       link = &(*link)->next;
     }
     *link = p->next;
-    drop(p);
+    drop_program(p);
   }
   pthread_mutex_unlock(&m->lock);
 }

@@ -48,8 +48,8 @@ static fs_status lay_out(fs_instance *x) {
   return FSCHED_OK;
 }
 
-static fs_status refuse(fsched_context *ctx, const fs_instance *x, const char *what,
-                        uint64_t bytes) {
+static fs_status refuse_memory(fsched_context *ctx, const fs_instance *x, const char *what,
+                               uint64_t bytes) {
   return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_REPLAY_MEMORY, FS_NOWHERE, NULL,
                  "%s refuses %llu bytes of %s", x->machine->device.cuda.name,
                  (unsigned long long)bytes, what);
@@ -64,7 +64,7 @@ static fs_status take_device(fsched_context *ctx, const fs_instance *x, uint64_t
   fs_cu_result result = d->api.cuMemAlloc(out, bytes);
   if (result == FS_CU_OUT_OF_MEMORY) {
     *out = 0;
-    return refuse(ctx, x, "its memory", bytes);
+    return refuse_memory(ctx, x, "its memory", bytes);
   }
   return result == FS_CU_SUCCESS ? FSCHED_OK : fs_cuda_fail(ctx, d, "cuMemAlloc", result);
 }
@@ -79,7 +79,7 @@ static fs_status take_pinned(fsched_context *ctx, fs_instance *x) {
       d->api.cuMemHostAlloc(&bytes, x->pinned_bytes, FS_CU_HOST_PORTABLE | FS_CU_HOST_MAPPED);
   x->pinned = result == FS_CU_SUCCESS ? bytes : NULL;
   if (result == FS_CU_OUT_OF_MEMORY) {
-    return refuse(ctx, x, "pinned memory", x->pinned_bytes);
+    return refuse_memory(ctx, x, "pinned memory", x->pinned_bytes);
   }
   return result == FS_CU_SUCCESS ? FSCHED_OK : fs_cuda_fail(ctx, d, "cuMemHostAlloc", result);
 }

@@ -152,7 +152,7 @@ static bool read_times(fs_instance *x) {
   return true;
 }
 
-static bool collect(fs_instance *x) {
+static bool collect_results(fs_instance *x) {
   while (x->n_come < x->n_coming) {
     if (!fs_cuda_await_event(x, x->kept_event[x->kept_order[x->n_come]]) || !hand_over_first(x)) {
       return false;
@@ -189,14 +189,14 @@ static void drain(fs_instance *x) {
   }
 }
 
-static fsched_cause run(fs_instance *x) {
+static fsched_cause run_invocation(fs_instance *x) {
   const fs_cuda *d = &x->machine->device.cuda;
   if (!FS_CUDA_DO(x, cuCtxPushCurrent, (d->context))) {
     return atomic_load(&x->cause);
   }
   bool built = fs_cuda_build_for(x);
   atomic_store(&x->begin_ns, fs_now_ns()); /* what is built lasts for many */
-  bool over = built && begin_time(x) && issue_all(x) && collect(x);
+  bool over = built && begin_time(x) && issue_all(x) && collect_results(x);
   if (!over) {
     drain(x);
   }
@@ -225,7 +225,7 @@ void *fs_cuda_worker(void *instance) {
   fs_instance *x = instance;
   for (uint64_t k = 0; await_start(x, k); k++) {
     reset(x);
-    fsched_cause cause = run(x);
+    fsched_cause cause = run_invocation(x);
     const fs_work *work = x->work;
     work->done(work->user, cause, fs_now_ns() - x->begin_ns);
   }

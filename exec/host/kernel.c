@@ -27,7 +27,9 @@ static inline uint64_t scramble(uint64_t x) {
   return x ^ x >> 30;
 }
 
-static inline uint64_t join(uint64_t a, uint64_t b) { return scramble(rotate(a, 23) + b * STEP); }
+static inline uint64_t join_hashes(uint64_t a, uint64_t b) {
+  return scramble(rotate(a, 23) + b * STEP);
+}
 
 static inline uint64_t load(const uint8_t *p) {
   uint64_t word;
@@ -57,9 +59,9 @@ uint64_t fs_hash_bytes(uint64_t seed, const void *data, uint64_t n) {
     memcpy(&word, p, left);
     lane[j] = lane_step(lane[j], word);
   }
-  uint64_t h = join(seed, n);
+  uint64_t h = join_hashes(seed, n);
   for (j = 0; j < LANES; j++) {
-    h = join(h, lane[j]);
+    h = join_hashes(h, lane[j]);
   }
   return h;
 }
@@ -113,9 +115,9 @@ static uint64_t hash_inputs(const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (!fs_tag_names_buffer(a->tag)) {
-      h = join(h, join(i, (uint64_t)a->value));
+      h = join_hashes(h, join_hashes(i, (uint64_t)a->value));
     } else if (fs_tag_reads(a->tag)) {
-      h = join(h, fs_hash_bytes(i, a->data, a->length));
+      h = join_hashes(h, fs_hash_bytes(i, a->data, a->length));
     }
   }
   return h;
@@ -127,7 +129,7 @@ static void mix(const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (fs_tag_writes(a->tag)) {
-      fs_fill_bytes(join(seed, i), a->data, a->length);
+      fs_fill_bytes(join_hashes(seed, i), a->data, a->length);
     }
   }
   spoil_scratch(call);
@@ -187,7 +189,7 @@ uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args && kernel != FS_BUILTIN_NOP; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (fs_tag_writes(a->tag)) {
-      h = join(h, fs_hash_bytes(i, a->data, a->length));
+      h = join_hashes(h, fs_hash_bytes(i, a->data, a->length));
     }
   }
   return h;

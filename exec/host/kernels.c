@@ -14,32 +14,32 @@
 #include "exec/host/host.h"
 #include "exec/host/module_file.h"
 
-typedef struct finder {
+typedef struct kernel_finder {
   fsched_context *ctx;
   const fs_stream *s;
   const fsched_device_options *options; /* NULL: built-in kernels alone */
   fs_module_rule rule;
   bool stand_in; /* `mix` for functions of modules: a simulation that may open none */
-} finder;
+} kernel_finder;
 
-static fs_status refuse(const finder *f, const char *hint, const char *op, const char *why,
-                        const char *name) {
+static fs_status refuse_kernel(const kernel_finder *f, const char *hint, const char *op,
+                               const char *why, const char *name) {
   return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, hint, "op '%s': %s '%s'",
                  op, why, name);
 }
 
-static fsched_kernel_fn ask(const finder *f, const char *module, const char *function) {
+static fsched_kernel_fn ask(const kernel_finder *f, const char *module, const char *function) {
   return f->options == NULL || f->options->find == NULL
              ? NULL
              : f->options->find(f->options->find_user, module, function);
 }
 
-static fs_status find_builtin(const finder *f, const char *op, const char *name,
+static fs_status find_builtin(const kernel_finder *f, const char *op, const char *name,
                               const fs_stream_op *o, fs_resolved *out) {
   out->builtin = fs_builtin_find(name);
   if (out->builtin == FS_BUILTINS) {
-    return refuse(f, "the built-in kernels are mix, nop and copy", op,
-                  "there is no built-in kernel", name);
+    return refuse_kernel(f, "the built-in kernels are mix, nop and copy", op,
+                         "there is no built-in kernel", name);
   }
   const char *wants = fs_builtin_refusal(out->builtin, f->s->args + o->arg0, o->n_args);
   if (wants != NULL) {
@@ -49,7 +49,7 @@ static fs_status find_builtin(const finder *f, const char *op, const char *name,
   return FSCHED_OK;
 }
 
-static fs_status find_function(const finder *f, const char *op, const fs_stream_kernel *k,
+static fs_status find_function(const kernel_finder *f, const char *op, const fs_stream_kernel *k,
                                fs_resolved *out) {
   const char *module = fs_stream_string(f->s, k->module);
   const char *function = fs_stream_string(f->s, k->function);
@@ -61,8 +61,8 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
     return FSCHED_OK;
   }
   if (f->options == NULL) {
-    return refuse(f, "without a kernel an op runs the built-in 'mix'", op, "cannot open module",
-                  module);
+    return refuse_kernel(f, "without a kernel an op runs the built-in 'mix'", op,
+                         "cannot open module", module);
   }
   if (f->stand_in) {
     out->builtin = FS_BUILTIN_MIX;
@@ -90,7 +90,7 @@ static fs_status find_function(const finder *f, const char *op, const fs_stream_
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
   assert(s->n_meta == 1);
-  finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
+  kernel_finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
   f.stand_in = f.rule.closed && options != NULL && fs_backend_kind_of(options->kind)->simulates;
   fs_status status = FSCHED_OK;
   *kernels = (fs_kernels){.s = s, .options = options, .birth = fs_process_birth()};

@@ -22,7 +22,8 @@ fs_module_rule fs_module_rule_of(const fsched_device_options *options) {
                           .confined = !trusted};
 }
 
-static fs_status refuse(fsched_context *ctx, const char *op, const char *module, const char *why) {
+static fs_status refuse_file(fsched_context *ctx, const char *op, const char *module,
+                             const char *why) {
   return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, hint,
                  "op '%s': module '%s' is not opened: %s", op, module, why);
 }
@@ -33,8 +34,8 @@ static bool is_complete(const char *module) {
 }
 
 /* False: it is not there; errno says why. */
-static bool join(const fs_module_rule *rule, const char *module, const char *ending,
-                 char file[FS_MODULE_PATH]) {
+static bool join_path(const fs_module_rule *rule, const char *module, const char *ending,
+                      char file[FS_MODULE_PATH]) {
   bool absolute = module[0] == '/';
   int n = snprintf(file, FS_MODULE_PATH, "%s%s%s%s", absolute ? "" : rule->directory,
                    absolute ? "" : "/", module, ending);
@@ -54,12 +55,12 @@ static fs_status confine(fsched_context *ctx, const fs_module_rule *rule, const 
     case FS_CONFINED:
       break;
     case FS_CONFINED_KIND:
-      return refuse(ctx, op, module, "it is no regular file");
+      return refuse_file(ctx, op, module, "it is no regular file");
     case FS_CONFINED_SYSTEM:
-      return refuse(ctx, op, module, strerror(errno));
+      return refuse_file(ctx, op, module, strerror(errno));
     case FS_CONFINED_NAME:
     case FS_CONFINED_LINK:
-      return refuse(ctx, op, module, "a link leads out of the modules' directory");
+      return refuse_file(ctx, op, module, "a link leads out of the modules' directory");
   }
   (void)snprintf(file, FS_MODULE_PATH, "%s", real);
   return FSCHED_OK;
@@ -82,15 +83,15 @@ fs_status fs_module_file(fsched_context *ctx, const fs_module_rule *rule, const 
   assert(op != NULL && module != NULL && endings != NULL);
   static const char *const none[] = {"", NULL};
   if (rule->closed) {
-    return refuse(ctx, op, module, "modules are code, and none is allowed");
+    return refuse_file(ctx, op, module, "modules are code, and none is allowed");
   }
   if (rule->confined && fs_confine_name(module) != FS_CONFINED) {
-    return refuse(ctx, op, module, "it lies outside of the modules' directory");
+    return refuse_file(ctx, op, module, "it lies outside of the modules' directory");
   }
   char with[80];
   bool there = false;
   for (const char *const *e = is_complete(module) ? none : endings; *e != NULL && !there; e++) {
-    there = join(rule, module, *e, file);
+    there = join_path(rule, module, *e, file);
   }
   if (!there) {
     const char *why = strerror(errno);

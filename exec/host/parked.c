@@ -3,7 +3,7 @@
  * the root out joins its children, first in pairs from the left, then the pairs from the right. */
 #include "exec/host/parked.h"
 
-static fs_parked *join(fs_parked *a, fs_parked *b) {
+static fs_parked *join_heaps(fs_parked *a, fs_parked *b) {
   if (a == NULL || b == NULL) {
     return a == NULL ? b : a;
   }
@@ -15,7 +15,7 @@ static fs_parked *join(fs_parked *a, fs_parked *b) {
 
 void fs_parked_add(fs_parked **least, fs_parked *waiter) {
   waiter->child = waiter->next = NULL;
-  *least = join(*least, waiter);
+  *least = join_heaps(*least, waiter);
 }
 
 /* The pairs as a list, the last one first. */
@@ -28,7 +28,7 @@ static fs_parked *join_pairs(fs_parked *first) {
     if (b != NULL) {
       b->next = NULL;
     }
-    fs_parked *pair = join(a, b);
+    fs_parked *pair = join_heaps(a, b);
     pair->next = pairs;
     pairs = pair;
   }
@@ -42,7 +42,7 @@ fs_parked *fs_parked_take(fs_parked **least) {
     fs_parked *pair = pairs;
     pairs = pair->next;
     pair->next = NULL;
-    rest = join(rest, pair);
+    rest = join_heaps(rest, pair);
   }
   taken->child = NULL;
   *least = rest;

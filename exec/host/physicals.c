@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-typedef struct entry {
+typedef struct physical_use {
   uint32_t physical, use, barrier;
-} entry;
+} physical_use;
 
 /* A barrier is there once. */
 static int by_use(const void *a, const void *b) {
-  const entry *x = a, *y = b;
+  const physical_use *x = a, *y = b;
   return x->physical != y->physical ? (x->physical > y->physical) - (x->physical < y->physical)
          : x->use != y->use         ? (x->use > y->use) - (x->use < y->use)
                                     : (x->barrier > y->barrier) - (x->barrier < y->barrier);
@@ -19,7 +19,7 @@ static int by_use(const void *a, const void *b) {
 fs_status fs_physicals_make(fs_arena *arena, const fs_stream *s, fs_physicals *out) {
   assert(s->n_meta == 1);
   uint32_t n = s->n_barriers;
-  entry *sorted;
+  physical_use *sorted;
   *out = (fs_physicals){0};
   if (n == 0) {
     return FSCHED_OK;
@@ -30,7 +30,7 @@ fs_status fs_physicals_make(fs_arena *arena, const fs_stream *s, fs_physicals *o
   fs_arena_mark mark = fs_arena_set_mark(arena);
   FS_TRY(fs_new(arena, &sorted, n));
   for (uint32_t b = 0; b < n; b++) {
-    sorted[b] = (entry){s->barriers[b].physical, s->barriers[b].use, b};
+    sorted[b] = (physical_use){s->barriers[b].physical, s->barriers[b].use, b};
   }
   qsort(sorted, n, sizeof *sorted, by_use);
   for (uint32_t i = 0; i < n; i++) {

@@ -12,19 +12,22 @@
 
 #include "base/clock.h"
 
-static fs_stuck look(const fs_stuck_view *v, uint32_t queue) { return v->queue(v->x, queue); }
+static fs_stuck look_at_queue(const fs_stuck_view *v, uint32_t queue) {
+  return v->queue(v->x, queue);
+}
 
 static const fs_stream_command *command_at(const fs_stuck_view *v, uint32_t queue, uint32_t at) {
   return &v->s->commands[v->s->queues[queue].command0 + at];
 }
 
 static bool is_stuck(const fs_stuck_view *v, uint32_t queue) {
-  return look(v, queue).at != FS_NONE;
+  return look_at_queue(v, queue).at != FS_NONE;
 }
 
 /* Planned earlier, ties by queue; FS_NONE is last of all. */
 static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
-  fs_stuck x = look(v, a), y = b == FS_NONE ? (fs_stuck){.at = FS_NONE} : look(v, b);
+  fs_stuck x = look_at_queue(v, a),
+           y = b == FS_NONE ? (fs_stuck){.at = FS_NONE} : look_at_queue(v, b);
   if (x.at == FS_NONE || y.at == FS_NONE) {
     return y.at == FS_NONE;
   }
@@ -35,7 +38,7 @@ static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
 /* Whether the stuck queue `m` has still to do what `wait` is for: not when it is past it without a
  * signal, nor when it is at that very gang and waits for the others too. */
 static bool holds_epoch(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
-  fs_stuck own = look(v, m);
+  fs_stuck own = look_at_queue(v, m);
   if (!fs_axis_has_members(v->s->axes[wait->axis].kind)) {
     return m == wait->axis && own.at < wait->epoch;
   }
@@ -68,7 +71,7 @@ static bool waits(const fs_stream *s, const fs_stream_command *c, uint32_t barri
 }
 
 static bool holds_barrier(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
-  uint32_t physical = v->physicals->of[wait->barrier], at = look(v, m).at;
+  uint32_t physical = v->physicals->of[wait->barrier], at = look_at_queue(v, m).at;
   fs_stuck_barrier now = v->barrier(v->x, physical);
   if (now.use >= fs_physical_uses(v->physicals, physical)) {
     return false;
@@ -85,7 +88,7 @@ static bool holds_barrier(const fs_stuck_view *v, uint32_t m, const fs_stuck *wa
 
 static bool holds_issue(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   const fs_stream_stop *stop = &v->s->stops[wait->stop];
-  return (stop->queue == FS_NONE || stop->queue == m) && look(v, m).kind != FS_STUCK_ISSUE;
+  return (stop->queue == FS_NONE || stop->queue == m) && look_at_queue(v, m).kind != FS_STUCK_ISSUE;
 }
 
 static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
@@ -108,7 +111,7 @@ static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
 
 /* The stuck queue that `queue` waits for; FS_NONE when that is none. */
 static uint32_t waits_for(const fs_stuck_view *v, uint32_t queue) {
-  fs_stuck wait = look(v, queue);
+  fs_stuck wait = look_at_queue(v, queue);
   if (wait.at == FS_NONE || wait.kind == FS_STUCK_CONTENT) {
     return FS_NONE;
   }
@@ -197,7 +200,7 @@ static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, s
 static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q,
                          fsched_severity severity) {
   const fs_stream *s = v->s;
-  fs_stuck wait = look(v, q);
+  fs_stuck wait = look_at_queue(v, q);
   char text[512];
   if (wait.at == FS_NONE) {
     return;

@@ -19,7 +19,7 @@ typedef struct value {
 typedef struct reference {
   fsched_context *ctx;
   const fs_stream *s;
-  fs_arena arena;
+  fs_arena *arena;
   value *value;      /* per version */
   uint32_t *order;   /* of the ops; NULL: program order */
   uint32_t *last_op; /* per version: FS_NONE if never accessed */
@@ -37,7 +37,7 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
   return s->buffers[s->versions[version].buffer].size;
 }
 
-static void drop(const reference *r, value *v, uint64_t size) {
+static void drop_value(const reference *r, value *v, uint64_t size) {
   (void)fs_realloc(r->ctx, v->bytes, size + 1, 0);
   v->bytes = NULL;
   fs_vec_free(r->ctx, &v->defined);
@@ -46,7 +46,7 @@ static void drop(const reference *r, value *v, uint64_t size) {
 
 /* Room for a version at its first access.  One byte more, so that there is always one.  Nothing is
  * put there yet: of a large version, ops may touch a few bytes alone. */
-static fs_status take(reference *r, uint32_t version) {
+static fs_status take_version(reference *r, uint32_t version) {
   value *v = &r->value[version];
   if (v->bytes != NULL) {
     return FSCHED_OK;
@@ -116,7 +116,7 @@ static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool
     if (!accesses(a)) {
       continue;
     }
-    FS_TRY(take(r, a->version));
+    FS_TRY(take_version(r, a->version));
     FS_TRY(make_missing(r, a->version, a->offset, a->offset + a->length));
     r->args[i].data = r->value[a->version].bytes + a->offset;
     *known = *known &&
@@ -149,7 +149,7 @@ static void drop_dead(reference *r, uint32_t op) {
     const fs_stream_arg *a = &r->s->args[i];
     if (accesses(a) && r->last_op[a->version] == op && r->value[a->version].bytes != NULL &&
         r->s->versions[a->version].kept_memory == FS_NONE) {
-      drop(r, &r->value[a->version], version_size(r->s, a->version));
+      drop_value(r, &r->value[a->version], version_size(r->s, a->version));
     }
   }
 }
@@ -222,7 +222,7 @@ static void compare_bytes(reference *r, uint32_t version, const uint8_t *got) {
 static fs_status compare_kept(reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
     if (r->s->versions[v].kept_memory != FS_NONE && r->run->kept[v] != NULL) {
-      FS_TRY(take(r, v));
+      FS_TRY(take_version(r, v));
       compare_bytes(r, v, r->run->kept[v]);
     }
   }
@@ -234,18 +234,18 @@ static fs_status carry_state(reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
     const fs_stream_version *version = &r->s->versions[v];
     if (version->kept_memory != FS_NONE && fs_io_carried(r->s->buffers[version->buffer].io)) {
-      FS_TRY(take(r, v));
+      FS_TRY(take_version(r, v));
       if (version->given_memory ==
           FS_NONE) { /* what nobody wrote is not the content of the begin */
         FS_TRY(make_missing(r, v, 0, version_size(r->s, v)));
       }
-      drop(r, &r->state[version->buffer], version_size(r->s, v)); /* nobody has taken it */
+      drop_value(r, &r->state[version->buffer], version_size(r->s, v)); /* nobody has taken it */
       r->state[version->buffer] = r->value[v];
       r->value[v] = (value){0};
     }
   }
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
-    drop(r, &r->value[v], version_size(r->s, v));
+    drop_value(r, &r->value[v], version_size(r->s, v));
   }
   return FSCHED_OK;
 }
@@ -256,7 +256,7 @@ static fs_status set_values(reference *r) {
   if (r->run->n_parameters == 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new(&r->arena, &r->other, s->n_args));
+  FS_TRY(fs_new(r->arena, &r->other, s->n_args));
   for (uint32_t i = 0; i < s->n_args; i++) {
     r->other[i] = s->args[i].value;
   }
@@ -275,10 +275,10 @@ static fs_status set_values(reference *r) {
 static fs_status set_up(reference *r) {
   const fs_stream *s = r->s;
   uint32_t most_args = 0;
-  FS_TRY(fs_new_zero(&r->arena, &r->value, s->n_versions));
-  FS_TRY(fs_new_none(&r->arena, &r->last_op, s->n_versions));
-  FS_TRY(fs_new_zero(&r->arena, &r->state, s->n_buffers));
-  FS_TRY(fs_reference_order(r->ctx, &r->arena, s, &r->order));
+  FS_TRY(fs_new_zero(r->arena, &r->value, s->n_versions));
+  FS_TRY(fs_new_none(r->arena, &r->last_op, s->n_versions));
+  FS_TRY(fs_new_zero(r->arena, &r->state, s->n_buffers));
+  FS_TRY(fs_reference_order(r->ctx, r->arena, s, &r->order));
   for (uint32_t k = 0; k < s->n_ops; k++) {
     uint32_t op = op_at(r, k);
     const fs_stream_op *o = &s->ops[op];
@@ -289,7 +289,7 @@ static fs_status set_up(reference *r) {
       }
     }
   }
-  return fs_new(&r->arena, &r->args, most_args);
+  return fs_new(r->arena, &r->args, most_args);
 }
 
 static bool has_state(const fs_stream *s) {
@@ -301,9 +301,9 @@ static bool has_state(const fs_stream *s) {
   return false;
 }
 
-static fs_status run(reference *r) {
+static fs_status run_reference(reference *r) {
   uint64_t invocations = r->run->invocations;
-  FS_TRY(fs_kernels_find(r->ctx, &r->arena, r->s, r->run->options, &r->kernels));
+  FS_TRY(fs_kernels_find(r->ctx, r->arena, r->s, r->run->options, &r->kernels));
   FS_TRY(set_up(r));
   FS_TRY(set_values(r));
   for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
@@ -320,17 +320,16 @@ fs_status fs_reference_compare(fsched_context *ctx, const fs_stream *s,
                                const fs_reference_run *what, fs_reference_counts *counts) {
   assert(s->n_meta == 1 && s->n_races == 0);
   assert(what->invocations > 0);
-  reference r = {.ctx = ctx, .s = s, .run = what};
-  fs_arena_init(&r.arena, ctx);
-  fs_status status = run(&r);
+  FS_SCRATCH(arena, ctx);
+  reference r = {.ctx = ctx, .s = s, .run = what, .arena = &arena};
+  fs_status status = run_reference(&r);
   for (uint32_t v = 0; r.value != NULL && v < s->n_versions; v++) {
-    drop(&r, &r.value[v], version_size(s, v));
+    drop_value(&r, &r.value[v], version_size(s, v));
   }
   for (uint32_t b = 0; r.state != NULL && b < s->n_buffers; b++) {
-    drop(&r, &r.state[b], s->buffers[b].size);
+    drop_value(&r, &r.state[b], s->buffers[b].size);
   }
   fs_kernels_release(&r.kernels);
   *counts = r.counts;
-  fs_arena_release(&r.arena);
   return status;
 }

@@ -9,7 +9,7 @@
 typedef struct sorter {
   fsched_context *ctx;
   const fs_stream *s;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_ranges ranges;
   uint32_t *writers; /* per version: a set */
   uint32_t *pred0;   /* CSR */
@@ -55,7 +55,7 @@ static fs_status find_preds(sorter *t, uint32_t op) {
 }
 
 /* The op behind all that it needs, and they behind all that they need. */
-static fs_status place(sorter *t, uint32_t op, uint32_t *order, uint32_t *n) {
+static fs_status place_op(sorter *t, uint32_t op, uint32_t *order, uint32_t *n) {
   FS_TRY(fs_vec_push(t->ctx, &t->stack, op));
   while (t->stack.n > 0) {
     uint32_t top = t->stack.at[t->stack.n - 1];
@@ -75,9 +75,9 @@ static fs_status place(sorter *t, uint32_t op, uint32_t *order, uint32_t *n) {
 
 static fs_status sort(sorter *t, uint32_t *order) {
   uint32_t n = 0;
-  FS_TRY(fs_new_none(&t->scratch, &t->writers, t->s->n_versions));
-  FS_TRY(fs_new(&t->scratch, &t->pred0, (size_t)t->s->n_ops + 1));
-  FS_TRY(fs_new_none(&t->scratch, &t->next, t->s->n_ops));
+  FS_TRY(fs_new_none(t->scratch, &t->writers, t->s->n_versions));
+  FS_TRY(fs_new(t->scratch, &t->pred0, (size_t)t->s->n_ops + 1));
+  FS_TRY(fs_new_none(t->scratch, &t->next, t->s->n_ops));
   for (uint32_t op = 0; op < t->s->n_ops; op++) {
     t->pred0[op] = (uint32_t)t->pred.n;
     FS_TRY(find_preds(t, op));
@@ -85,7 +85,7 @@ static fs_status sort(sorter *t, uint32_t *order) {
   t->pred0[t->s->n_ops] = (uint32_t)t->pred.n;
   for (uint32_t op = 0; op < t->s->n_ops; op++) {
     if (t->next[op] == FS_NONE) {
-      FS_TRY(place(t, op, order, &n));
+      FS_TRY(place_op(t, op, order, &n));
     }
   }
   return FSCHED_OK;
@@ -99,13 +99,12 @@ fs_status fs_reference_order(fsched_context *ctx, fs_arena *arena, const fs_stre
     return FSCHED_OK;
   }
   FS_TRY(fs_new(arena, order, s->n_ops));
-  sorter t = {.ctx = ctx, .s = s};
-  fs_arena_init(&t.scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
+  sorter t = {.ctx = ctx, .s = s, .scratch = &scratch};
   fs_ranges_init(&t.ranges, ctx);
   fs_status status = sort(&t, *order);
   fs_ranges_release(&t.ranges);
   fs_vec_free(ctx, &t.pred);
   fs_vec_free(ctx, &t.stack);
-  fs_arena_release(&t.scratch);
   return status;
 }

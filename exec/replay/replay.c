@@ -24,7 +24,7 @@ typedef struct replay {
   const fs_stream *s;
   fsched_replay_options options;
   fsched_replay_result result;
-  fs_arena arena;
+  fs_arena *arena;
   fsched_device_options device_options; /* of a device that is ours */
   fsched_device *device;
   fsched_pool *pool;
@@ -129,7 +129,7 @@ static const fsched_binding *bound_to(const replay *r, const char *name) {
 static fs_status bind_output(replay *r, uint32_t version) {
   const fs_stream_buffer *b = &r->s->buffers[r->s->versions[version].buffer];
   uint8_t *room;
-  FS_TRY(fs_new(&r->arena, &room, b->size));
+  FS_TRY(fs_new(r->arena, &room, b->size));
   r->kept[version] = room;
   r->bindings[r->n_bindings++] =
       (fsched_binding){.buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
@@ -139,8 +139,8 @@ static fs_status bind_output(replay *r, uint32_t version) {
 /* What the comparison looks at: all outputs must be kept somewhere. */
 static fs_status bind_all(replay *r) {
   const fs_stream *s = r->s;
-  FS_TRY(fs_new_zero(&r->arena, &r->given, s->n_versions));
-  FS_TRY(fs_new_zero(&r->arena, &r->kept, s->n_versions));
+  FS_TRY(fs_new_zero(r->arena, &r->given, s->n_versions));
+  FS_TRY(fs_new_zero(r->arena, &r->kept, s->n_versions));
   for (uint32_t v = 0; v < s->n_versions; v++) {
     const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
     const fsched_binding *bound = bound_to(r, fs_stream_string(s, b->name));
@@ -189,14 +189,14 @@ static fs_status set_up(replay *r) {
   r->timeout_ns = ms > UINT64_MAX / ns_per_ms ? UINT64_MAX : ms * ns_per_ms;
   r->result.minimum_ns = UINT64_MAX;
   FS_TRY(open_exec(r));
-  FS_TRY(fs_new(&r->arena, &r->bindings, (size_t)o->n_bindings + r->s->n_versions));
+  FS_TRY(fs_new(r->arena, &r->bindings, (size_t)o->n_bindings + r->s->n_versions));
   sort_bindings(r);
   if (o->check) {
     FS_TRY(bind_all(r));
-    FS_TRY(fs_new_zero(&r->arena, &r->record.digest, r->s->n_ops));
+    FS_TRY(fs_new_zero(r->arena, &r->record.digest, r->s->n_ops));
   }
   uint64_t samples = fs_min(r->invocations, fs_max(o->profile, o->trace != 0));
-  FS_TRY(fs_samples_make(&r->arena, r->s, (uint32_t)samples, &r->samples));
+  FS_TRY(fs_samples_make(r->arena, r->s, (uint32_t)samples, &r->samples));
   if (samples > 0) {
     r->record.begin = r->samples.record[samples - 1].begin;
     r->record.end = r->samples.record[samples - 1].end;
@@ -302,10 +302,10 @@ static fs_status write_trace(replay *r) {
     case FSCHED_TRACE_PLAN_NONE:
       break;
     case FSCHED_TRACE_PLAN_TICKS:
-      FS_TRY(fs_trace_plan(&r->arena, r->s, r->options.pace_ns, &runs[n++]));
+      FS_TRY(fs_trace_plan(r->arena, r->s, r->options.pace_ns, &runs[n++]));
       break;
     case FSCHED_TRACE_PLAN_FIT:
-      FS_TRY(fs_trace_plan_fit(&r->arena, r->s, last, &runs[n++]));
+      FS_TRY(fs_trace_plan_fit(r->arena, r->s, last, &runs[n++]));
       break;
   }
   runs[n++] = (fs_trace_run){"measured", record->begin, record->end};
@@ -339,14 +339,14 @@ static fs_status compare(replay *r) {
   return status;
 }
 
-static fs_status run(replay *r) {
+static fs_status run_replay(replay *r) {
   r->result.commands = r->s->n_commands;
   FS_TRY(run_all(r));
   if (r->options.trace) { /* first: it helps to understand a difference */
     FS_TRY(write_trace(r));
   }
   if (r->options.profile > 0) {
-    FS_TRY(fs_samples_profile(&r->arena, r->program, &r->samples, fsched_device_kind(r->device),
+    FS_TRY(fs_samples_profile(r->arena, r->program, &r->samples, fsched_device_kind(r->device),
                               r->options.pace_ns, r->result.command, &r->result.profile));
   }
   return r->options.check ? compare(r) : FSCHED_OK;
@@ -359,7 +359,7 @@ static fs_status replay_all(replay *r) {
   }
   fs_status status = set_up(r);
   if (status == FSCHED_OK) {
-    status = run(r);
+    status = run_replay(r);
   }
   if (r->exec != NULL) {
     fs_exec_close(r->ctx, r->exec, r->timeout_ns);
@@ -380,7 +380,8 @@ static fs_status replay_all(replay *r) {
 
 fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
                             const fsched_replay_options *options, fsched_replay_result *result) {
-  replay r = {.ctx = ctx, .program = program, .s = &program->view};
+  FS_SCRATCH(arena, ctx);
+  replay r = {.ctx = ctx, .program = program, .s = &program->view, .arena = &arena};
   if (result != NULL) {
     FS_TRY(fs_check_options(ctx, "fsched_replay_result", result->size,
                             FS_SIZE_UP_TO(fsched_replay_result, trace_length)));
@@ -393,9 +394,7 @@ fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
                             FS_SIZE_UP_TO(fsched_replay_options, memory_limit_log2)));
     memcpy(&r.options, options, fs_min(options->size, sizeof r.options));
   }
-  fs_arena_init(&r.arena, ctx);
   fs_status status = replay_all(&r);
-  fs_arena_release(&r.arena);
   if (result != NULL) {
     r.result.size = fs_min(result->size, sizeof r.result);
     memcpy(result, &r.result, r.result.size);

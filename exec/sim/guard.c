@@ -107,7 +107,7 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
   }
 }
 
-static void tell(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
+static void tell_place(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream *s = x->stream;
   char what[512];
   uint32_t version = fs_command_has_version(c) ? c->target : p->version;
@@ -129,7 +129,7 @@ bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
     const fs_stream_place *p = &x->stream->places[i];
     if (x->touch[i] != UNTOUCHED && hash_of(x, p) != x->seen[i]) {
       if (x->work->failed != NULL) {
-        tell(x, c, p);
+        tell_place(x, c, p);
       }
       return false;
     }

@@ -60,7 +60,7 @@ static bool put_in_place(fs_instance *x, uint32_t item) {
 }
 
 /* A gang starts with all of its members. */
-static void start(fs_instance *x, uint32_t command) {
+static void start_command(fs_instance *x, uint32_t command) {
   if (!fs_sim_is_gang(&x->stream->commands[command])) {
     fs_sim_sync_start(x, command, x->from[command]);
     return;
@@ -81,7 +81,7 @@ static void begin(fs_instance *x, uint32_t command) {
       return;
     }
   }
-  start(x, command);
+  start_command(x, command);
   fs_sim_guard_begin(x, command);
   uint64_t end = fs_add_most(x->from[command], fs_sim_duration(x, command));
   fs_status status = fs_heap_push(x->ctx, &x->running, end, command);
@@ -123,7 +123,7 @@ static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t ns) {
 }
 
 /* A command is over: on its queue, a gang on each of its members'. */
-static void leave(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t end_ns) {
+static void leave_command(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t end_ns) {
   const fs_stream_command *c = &x->stream->commands[command];
   const fs_stream_queue *q = &x->stream->queues[x->queue[command]];
   if (x->work->record.begin != NULL) {
@@ -165,13 +165,13 @@ static void end(fs_instance *x, uint32_t command, uint64_t ns) {
   }
   x->makespan = fs_max(x->makespan, ns);
   if (!fs_sim_is_gang(c)) {
-    leave(x, command, from, ns);
+    leave_command(x, command, from, ns);
     fs_sim_sync_go_on(x);
     return;
   }
   for (uint32_t m = command, next; m != FS_NONE; m = next) {
     next = x->next_member[m];
-    leave(x, m, from, ns);
+    leave_command(x, m, from, ns);
   }
   reach(x, c->gang_axis, c->gang_epoch, ns);
   fs_sim_sync_go_on(x);

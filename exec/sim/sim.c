@@ -231,7 +231,7 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
   }
 }
 
-static fs_stuck look(const fs_instance *x, uint32_t queue) {
+static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {
   const fs_stream_queue *q = &x->stream->queues[queue];
   fs_stuck stuck = {.at = FS_NONE};
   if (x->at[queue] < q->n_commands) {
@@ -249,7 +249,7 @@ static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
 static uint64_t reached(const fs_instance *x, uint32_t axis) { return x->reached[axis]; }
 
 static void sim_report(fs_instance *x, fsched_context *ctx) {
-  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look, reached, barrier};
+  fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look_at_queue, reached, barrier};
   pthread_mutex_lock(&x->lock);
   if (!fs_hand_report(ctx, x->stream, &x->hand, x->begin_ns) && is_stuck(x)) {
     fs_stuck_report(ctx, &view);

@@ -103,7 +103,7 @@ static bool stop_over(const fs_instance *x, const fs_stream_stop *stop, uint64_t
   return x->at[stop->queue] >= wanted;
 }
 
-static void issue(fs_instance *x) {
+static void issue_commands(fs_instance *x) {
   const fs_stream *s = x->stream;
   while (x->n_issued < s->n_commands) {
     for (; x->next_stop < s->n_stops && s->stops[x->next_stop].at == x->n_issued; x->next_stop++) {
@@ -146,7 +146,7 @@ void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns) {
 void fs_sim_sync_go_on(fs_instance *x) {
   map_freed(x);
   if (x->by_issue != NULL) {
-    issue(x);
+    issue_commands(x);
   }
 }
 

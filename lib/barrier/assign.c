@@ -27,7 +27,7 @@ enum { WORK = 120000, RUNS_MOST = 64, TRY_WORK = 500000 };
 typedef struct assigner {
   fsched_context *ctx;
   fs_arena *result;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_barrier_problem p; /* the caller's with a bound that is not larger than what is of use */
   fs_order o;
   fs_links l;
@@ -46,9 +46,9 @@ static fs_status shared_waits(assigner *a) {
     n += l->need[l->pred[e]];
   }
   uint32_t *seen;
-  FS_TRY(fs_new_none(&a->scratch, &seen, d->n));
-  FS_TRY(fs_new(&a->scratch, &d->wait0, (size_t)a->p.n_commands + 1));
-  FS_TRY(fs_new(&a->scratch, &d->wait, n));
+  FS_TRY(fs_new_none(a->scratch, &seen, d->n));
+  FS_TRY(fs_new(a->scratch, &d->wait0, (size_t)a->p.n_commands + 1));
+  FS_TRY(fs_new(a->scratch, &d->wait, n));
   uint32_t k = 0;
   for (uint32_t c = 0; c < a->p.n_commands; c++) {
     d->wait0[c] = k;
@@ -76,10 +76,10 @@ static fs_status shared_draft(assigner *a) {
   if (n_bars >= FS_NONE) {
     return fs_no_memory(a->ctx, n_bars);
   }
-  FS_TRY(fs_new(&a->scratch, &d->bar0, (size_t)a->p.n_items + 1));
-  FS_TRY(fs_new(&a->scratch, &d->bar, n_bars));
-  FS_TRY(fs_new_none(&a->scratch, &of_group, a->l.n_groups));
-  FS_TRY(fs_new(&a->scratch, &d->seq, a->p.n_items));
+  FS_TRY(fs_new(a->scratch, &d->bar0, (size_t)a->p.n_items + 1));
+  FS_TRY(fs_new(a->scratch, &d->bar, n_bars));
+  FS_TRY(fs_new_none(a->scratch, &of_group, a->l.n_groups));
+  FS_TRY(fs_new(a->scratch, &d->seq, a->p.n_items));
   memcpy(d->seq, a->p.order, a->p.n_items * sizeof *d->seq);
   uint32_t k = 0;
   for (uint32_t u = 0; u < a->p.n_items; u++) {
@@ -94,8 +94,8 @@ static fs_status shared_draft(assigner *a) {
     }
   }
   d->bar0[a->p.n_items] = k;
-  FS_TRY(fs_new(&a->scratch, &d->id, d->n));
-  FS_TRY(fs_new_none(&a->scratch, &d->before, d->n));
+  FS_TRY(fs_new(a->scratch, &d->id, d->n));
+  FS_TRY(fs_new_none(a->scratch, &d->before, d->n));
   for (uint32_t b = 0; b < d->n; b++) {
     d->id[b] = b;
   }
@@ -118,7 +118,7 @@ static bool any_gang(const assigner *a) {
 static fs_status drop_unwaited(assigner *a) {
   fs_barrier_draft *d = &a->draft;
   uint32_t *number, n = 0, k = 0, from = 0;
-  FS_TRY(fs_new_none(&a->scratch, &number, d->n));
+  FS_TRY(fs_new_none(a->scratch, &number, d->n));
   for (uint32_t w = 0; w < d->wait0[a->p.n_commands]; w++) {
     number[d->wait[w]] = 0;
   }
@@ -145,7 +145,7 @@ static fs_status silence_members(assigner *a) {
   if (!any_gang(a)) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft));
+  FS_TRY(fs_barrier_draft_reduce(a->ctx, a->scratch, &a->o, &a->draft));
   return drop_unwaited(a);
 }
 
@@ -158,10 +158,10 @@ static fs_status most_live(assigner *a, uint32_t *most) {
   uint64_t *edge;
   uint64_t *spare;
   *most = 0;
-  FS_TRY(fs_new_none(&a->scratch, &from, d->n));
-  FS_TRY(fs_new_zero(&a->scratch, &till, d->n));
-  FS_TRY(fs_new(&a->scratch, &edge, (size_t)d->n * 2));
-  FS_TRY(fs_new(&a->scratch, &spare, (size_t)d->n * 2));
+  FS_TRY(fs_new_none(a->scratch, &from, d->n));
+  FS_TRY(fs_new_zero(a->scratch, &till, d->n));
+  FS_TRY(fs_new(a->scratch, &edge, (size_t)d->n * 2));
+  FS_TRY(fs_new(a->scratch, &spare, (size_t)d->n * 2));
   for (uint32_t u = 0; u < a->p.n_items; u++) {
     for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
       from[d->bar[k]] = fs_min(from[d->bar[k]], a->p.start[u]);
@@ -211,13 +211,13 @@ static fs_status cover_orders(assigner *a, fs_cover_problem *cp) {
   uint32_t *pred0;
   uint32_t *pred;
   uint32_t *order;
-  FS_TRY(fs_new(&a->scratch, &pred0, (size_t)p->n_commands + 1));
+  FS_TRY(fs_new(a->scratch, &pred0, (size_t)p->n_commands + 1));
   size_t n = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
     n += cover_preds(a, c, NULL);
   }
-  FS_TRY(fs_new(&a->scratch, &pred, n));
-  FS_TRY(fs_new(&a->scratch, &order, p->n_commands));
+  FS_TRY(fs_new(a->scratch, &pred, n));
+  FS_TRY(fs_new(a->scratch, &order, p->n_commands));
   n = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
     pred0[c] = (uint32_t)n;
@@ -243,9 +243,9 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
   uint32_t *start;
   uint32_t *at;
   uint64_t *spare;
-  FS_TRY(fs_new_zero(&a->scratch, &start, (size_t)a->draft.n + 1));
-  FS_TRY(fs_new(&a->scratch, &at, n));
-  FS_TRY(fs_new(&a->scratch, &spare, n));
+  FS_TRY(fs_new_zero(a->scratch, &start, (size_t)a->draft.n + 1));
+  FS_TRY(fs_new(a->scratch, &at, n));
+  FS_TRY(fs_new(a->scratch, &spare, n));
   if (n > 1) {
     fs_radix_sort(pair, spare, n);
   }
@@ -283,7 +283,7 @@ static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
   for (uint32_t u = 0; u < p->n_items; u++) {
     n += (size_t)a->l.need[u] * (p->item_command0[u + 1] - p->item_command0[u]);
   }
-  FS_TRY(fs_new(&a->scratch, &pair, fs_max(n, d->wait0[p->n_commands])));
+  FS_TRY(fs_new(a->scratch, &pair, fs_max(n, d->wait0[p->n_commands])));
   n = 0;
   for (uint32_t u = 0; u < p->n_items; u++) {
     n += cover_producers(a, u, pair + n);
@@ -313,16 +313,16 @@ static fs_status cover(assigner *a, uint32_t enough, uint32_t *least) {
   FS_TRY(cover_barriers(a, &cp));
   uint32_t *chain;
   uint32_t *index;
-  FS_TRY(fs_barrier_cover(a->ctx, &a->scratch, &cp, enough, least, &chain, &index));
+  FS_TRY(fs_barrier_cover(a->ctx, a->scratch, &cp, enough, least, &chain, &index));
   if (*least > enough) {
     return FSCHED_OK;
   }
   uint64_t *key;
   uint64_t *spare;
   uint32_t *last;
-  FS_TRY(fs_new(&a->scratch, &key, d->n));
-  FS_TRY(fs_new(&a->scratch, &spare, d->n));
-  FS_TRY(fs_new_none(&a->scratch, &last, *least));
+  FS_TRY(fs_new(a->scratch, &key, d->n));
+  FS_TRY(fs_new(a->scratch, &spare, d->n));
+  FS_TRY(fs_new_none(a->scratch, &last, *least));
   for (uint32_t b = 0; b < d->n; b++) {
     key[b] = (uint64_t)index[b] << 32 | b;
   }
@@ -360,7 +360,7 @@ static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other
   uint32_t runs = (uint32_t)fs_min(RUNS_MOST, fs_max(2, WORK / fs_max(a->p.n_commands, 1)));
   fs_tick planned = 0;
   fs_tick *start;
-  FS_TRY(fs_new(&a->scratch, &start, a->p.n_items));
+  FS_TRY(fs_new(a->scratch, &start, a->p.n_items));
   for (uint32_t u = 0; u < a->p.n_items; u++) {
     planned = fs_max(planned, a->p.start[u] + a->p.time[u]);
   }
@@ -394,7 +394,7 @@ static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other
   return found ? FSCHED_OK : FSCHED_INFEASIBLE;
 }
 
-static fs_status finish(assigner *a) {
+static fs_status finish_barriers(assigner *a) {
   fs_tick makespan;
   FS_TRY(fs_barrier_draft_times(a->ctx, &a->p, &a->draft, a->start, &makespan));
   return fs_barrier_draft_finish(a->ctx, a->result, &a->o, &a->draft, a->start, makespan, a->out);
@@ -403,13 +403,13 @@ static fs_status finish(assigner *a) {
 static fs_status fit(assigner *a) {
   FS_SCRATCH(one, a->ctx);
   FS_SCRATCH(two, a->ctx);
-  FS_TRY(fs_new(&a->scratch, &a->latest, a->p.n_items));
+  FS_TRY(fs_new(a->scratch, &a->latest, a->p.n_items));
   fs_fit_latest(&a->o, &a->l, a->latest);
   fs_tick makespan = 0;
   FS_TRY(try_policies(a, &one, &two, &makespan));
   fs_arena_release(&two);
-  FS_TRY(fs_barrier_draft_reduce(a->ctx, &a->scratch, &a->o, &a->draft));
-  return finish(a);
+  FS_TRY(fs_barrier_draft_reduce(a->ctx, a->scratch, &a->o, &a->draft));
+  return finish_barriers(a);
 }
 
 /* --- all of it --- */
@@ -433,16 +433,16 @@ static fs_status check_needs(assigner *a) {
 }
 
 static fs_status assign(assigner *a) {
-  FS_TRY(fs_order_init(&a->scratch, &a->p, &a->o));
+  FS_TRY(fs_order_init(a->scratch, &a->p, &a->o));
   if (fs_order_fits(&a->p)) {
-    FS_TRY(fs_order_rows(&a->scratch, &a->o, 0, a->p.n_queues));
+    FS_TRY(fs_order_rows(a->scratch, &a->o, 0, a->p.n_queues));
   }
-  FS_TRY(fs_links_make(a->ctx, &a->scratch, &a->o, &a->l));
+  FS_TRY(fs_links_make(a->ctx, a->scratch, &a->o, &a->l));
   FS_TRY(check_needs(a));
-  FS_TRY(fs_links_share(a->ctx, &a->scratch, &a->o, &a->l));
+  FS_TRY(fs_links_share(a->ctx, a->scratch, &a->o, &a->l));
   FS_TRY(shared_draft(a));
   FS_TRY(silence_members(a));
-  FS_TRY(fs_new(&a->scratch, &a->start, a->p.n_items));
+  FS_TRY(fs_new(a->scratch, &a->start, a->p.n_items));
   uint32_t live = 0;
   uint32_t least = FS_NONE;
   if (a->p.bound != FS_NONE) {
@@ -454,7 +454,7 @@ static fs_status assign(assigner *a) {
   if (live > a->p.bound || least > a->p.bound) {
     return fit(a);
   }
-  FS_TRY(finish(a));
+  FS_TRY(finish_barriers(a));
   a->out->least = least;
   return FSCHED_OK;
 }
@@ -471,11 +471,10 @@ static bool any_split(const assigner *a) {
 static fs_status assign_all(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                             fs_barriers *out, bool *split) {
   *out = (fs_barriers){.least = FS_NONE, .short_item = FS_NONE};
-  assigner a = {.ctx = ctx, .result = arena, .p = *p, .out = out};
-  fs_arena_init(&a.scratch, ctx);
+  FS_SCRATCH(scratch, ctx);
+  assigner a = {.ctx = ctx, .result = arena, .p = *p, .out = out, .scratch = &scratch};
   fs_status status = assign(&a);
   *split = status == FSCHED_OK && any_split(&a);
-  fs_arena_release(&a.scratch);
   return status;
 }
 

@@ -82,19 +82,19 @@ fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barr
 
 /* Why a command of a machine that stands still does not start: it needs the next command of the
  * list (of the last one: the first). */
-typedef enum fs_stuck_kind {
+typedef enum fs_barrier_stuck_kind {
   FS_STUCK_QUEUE,  /* which comes earlier on its queue */
   FS_STUCK_WAIT,   /* which updates a barrier that it waits for */
   FS_STUCK_MAPPED, /* which waits for the barrier that holds the physical one of a barrier that it
                       updates */
   FS_STUCK_GANG    /* with which it starts, where members meet */
-} fs_stuck_kind;
+} fs_barrier_stuck_kind;
 
 typedef struct fs_barrier_stuck {
   uint32_t n; /* 0: the machine runs to the end, whatever the durations */
   uint32_t *command;
   uint32_t *barrier; /* FS_STUCK_WAIT, FS_STUCK_MAPPED: the barrier waited for, or to be mapped */
-  fs_stuck_kind *kind;
+  fs_barrier_stuck_kind *kind;
 } fs_barrier_stuck;
 
 /* The published construction, for comparison: list scheduling with unit times and `bound` barriers,

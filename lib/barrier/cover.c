@@ -31,9 +31,9 @@
 
 enum { FIRST_WINDOW = 64, WINDOW_FACTOR = 4 };
 
-typedef struct change {
+typedef struct live_change {
   uint32_t at, was;
-} change;
+} live_change;
 
 /* A right, as tests want it: all that they mostly look at, side by side. */
 typedef struct right {
@@ -42,7 +42,7 @@ typedef struct right {
   bool others; /* it has further producers */
 } right;
 
-typedef struct cover {
+typedef struct chain_cover {
   fsched_context *ctx;
   const fs_cover_problem *p;
   fs_reach reach;
@@ -63,10 +63,10 @@ typedef struct cover {
   uint32_t *next_free, *next_live;
   uint32_t *via; /* per right: the left that it was met from */
   fs_heap queue; /* lefts that are met, by their ends: the first ones have the most after them */
-  FS_VEC(change) undo; /* of next_live */
-} cover;
+  FS_VEC(live_change) undo; /* of next_live */
+} chain_cover;
 
-static bool others_after(const cover *c, uint32_t id) {
+static bool others_after(const chain_cover *c, uint32_t id) {
   for (uint32_t i = c->other0[id]; i < c->other0[id + 1]; i++) {
     uint32_t u = c->other[i];
     if (c->reach.command_at[u] < c->row[c->reach.command_axis[u]]) {
@@ -77,18 +77,20 @@ static bool others_after(const cover *c, uint32_t id) {
 }
 
 /* After the left that `row` is of? */
-static bool is_after(const cover *c, const right *r) {
+static bool is_after(const chain_cover *c, const right *r) {
   return r->at >= c->row[r->axis] && (!r->others || others_after(c, r->id));
 }
 
 /* The right of an entry in by_axis. */
-static const right *right_on(const cover *c, uint32_t i) { return &c->by_begin[c->by_axis[i]]; }
+static const right *right_on(const chain_cover *c, uint32_t i) {
+  return &c->by_begin[c->by_axis[i]];
+}
 
 /* --- what is known before --- */
 
 /* Positions in the order, and the first producer of each barrier on each queue. */
-static void find_ends(cover *c, const uint32_t *position, const uint32_t *queue_of, uint32_t *mark,
-                      uint32_t *first) {
+static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *queue_of,
+                      uint32_t *mark, uint32_t *first) {
   const fs_cover_problem *p = c->p;
   uint32_t n_other = 0;
   for (uint32_t b = 0; b < c->n; b++) {
@@ -122,7 +124,7 @@ static void find_ends(cover *c, const uint32_t *position, const uint32_t *queue_
   c->other0[c->n] = n_other;
 }
 
-static fs_status know(cover *c, fs_arena *scratch) {
+static fs_status know(chain_cover *c, fs_arena *scratch) {
   const fs_cover_problem *p = c->p;
   uint32_t *position, *queue_of, *mark, *first;
   FS_TRY(fs_new(scratch, &position, p->n_commands));
@@ -148,7 +150,7 @@ static fs_status know(cover *c, fs_arena *scratch) {
 
 /* The most barriers that are live at once in the order, from their first producers to their last
  * consumers: of two of them neither is over before the other begins, in any run. */
-static fs_status live_at_once(const cover *c, fs_arena *scratch, uint32_t *most) {
+static fs_status live_at_once(const chain_cover *c, fs_arena *scratch, uint32_t *most) {
   uint32_t *delta, live = 0;
   FS_TRY(fs_new_zero(scratch, &delta, c->p->n_commands));
   for (uint32_t b = 0; b < c->n; b++) {
@@ -178,7 +180,7 @@ static fs_status sort_ids(fs_arena *scratch, uint64_t *key, const uint32_t *of, 
   return FSCHED_OK;
 }
 
-static fs_status sort_by_axis(cover *c, fs_arena *scratch) {
+static fs_status sort_by_axis(chain_cover *c, fs_arena *scratch) {
   uint32_t *axis;
   FS_TRY(fs_new(scratch, &axis, c->n));
   FS_TRY(fs_new(scratch, &c->place, c->n));
@@ -192,7 +194,7 @@ static fs_status sort_by_axis(cover *c, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-static fs_status sort(cover *c, fs_arena *scratch) {
+static fs_status sort(chain_cover *c, fs_arena *scratch) {
   uint64_t *key;
   uint32_t *ids;
   FS_TRY(fs_new(scratch, &key, 2 * (size_t)c->n));
@@ -217,7 +219,7 @@ static fs_status sort(cover *c, fs_arena *scratch) {
 
 /* --- matching --- */
 
-static void match(cover *c, uint32_t left, uint32_t id) {
+static void match(chain_cover *c, uint32_t left, uint32_t id) {
   c->next[left] = id;
   c->prev[id] = left;
 }
@@ -230,18 +232,18 @@ static uint32_t find_free(uint32_t *next, uint32_t i) {
   return i;
 }
 
-static void take(cover *c, uint32_t i) {
+static void take_right(chain_cover *c, uint32_t i) {
   assert(i < c->n);
   c->next_free[i] = i + 1;
   c->next_free[c->n + 1 + c->place[i]] = c->n + 1 + c->place[i] + 1;
 }
 
-static uint32_t find_free_on(const cover *c, uint32_t i) {
+static uint32_t find_free_on(const chain_cover *c, uint32_t i) {
   return find_free(c->next_free, c->n + 1 + i) - (c->n + 1);
 }
 
 /* An axis from `axis` on with rights that `row` may have something before, or n_axes. */
-static uint32_t next_axis(const cover *c, uint32_t axis) {
+static uint32_t next_axis(const chain_cover *c, uint32_t axis) {
   while (axis < c->reach.n_axes &&
          (c->row[axis] == FS_NEVER || c->axis0[axis] == c->axis0[axis + 1])) {
     axis++;
@@ -250,7 +252,7 @@ static uint32_t next_axis(const cover *c, uint32_t axis) {
 }
 
 /* In by_axis, the first right of the axis from the position in `row` on. */
-static uint32_t first_on(const cover *c, uint32_t axis) {
+static uint32_t first_on(const chain_cover *c, uint32_t axis) {
   assert(axis < c->reach.n_axes);
   uint32_t low = c->axis0[axis], high = c->axis0[axis + 1];
   while (low < high) {
@@ -265,7 +267,7 @@ static uint32_t first_on(const cover *c, uint32_t axis) {
 }
 
 /* The first right of an axis that is free and after the left, if its rank is below `best`. */
-static uint32_t first_free_on(const cover *c, uint32_t axis, uint32_t best) {
+static uint32_t first_free_on(const chain_cover *c, uint32_t axis, uint32_t best) {
   for (uint32_t i = find_free_on(c, first_on(c, axis));
        i < c->axis0[axis + 1] && c->by_axis[i] < best; i = find_free_on(c, i + 1)) {
     if (is_after(c, right_on(c, i))) {
@@ -276,7 +278,7 @@ static uint32_t first_free_on(const cover *c, uint32_t axis, uint32_t best) {
 }
 
 /* The rank of the first right that is free and after the left, or n. */
-static uint32_t first_free(const cover *c) {
+static uint32_t first_free(const chain_cover *c) {
   uint32_t best = c->n;
   for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
     best = first_free_on(c, x, best);
@@ -285,7 +287,7 @@ static uint32_t first_free(const cover *c) {
 }
 
 /* The first right that is free.  *many: rights were looked at by axis. */
-static bool match_directly(cover *c, uint32_t left, bool *many) {
+static bool match_directly(chain_cover *c, uint32_t left, bool *many) {
   uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]), looked = 0;
   fs_reach_row(&c->reach, left, c->row);
   while (i < c->n && looked < c->reach.n_axes && !is_after(c, &c->by_begin[i])) {
@@ -300,24 +302,24 @@ static bool match_directly(cover *c, uint32_t left, bool *many) {
     return false;
   }
   match(c, left, c->by_begin[i].id);
-  take(c, i);
+  take_right(c, i);
   return true;
 }
 
-static fs_status set_live(cover *c, uint32_t i, uint32_t next) {
-  change was = {i, c->next_live[i]};
+static fs_status set_live(chain_cover *c, uint32_t i, uint32_t next) {
+  live_change was = {i, c->next_live[i]};
   c->next_live[i] = next;
   return fs_vec_push(c->ctx, &c->undo, was);
 }
 
-static void undo_live(cover *c) {
+static void undo_live(chain_cover *c) {
   while (c->undo.n > 0) {
-    change was = c->undo.at[--c->undo.n];
+    live_change was = c->undo.at[--c->undo.n];
     c->next_live[was.at] = was.was;
   }
 }
 
-static fs_status find_live(cover *c, uint32_t i, uint32_t *found) {
+static fs_status find_live(chain_cover *c, uint32_t i, uint32_t *found) {
   uint32_t root = i;
   while (c->next_live[root] != root) {
     root = c->next_live[root];
@@ -331,14 +333,14 @@ static fs_status find_live(cover *c, uint32_t i, uint32_t *found) {
   return FSCHED_OK;
 }
 
-static fs_status find_live_on(cover *c, uint32_t i, uint32_t *found) {
+static fs_status find_live_on(chain_cover *c, uint32_t i, uint32_t *found) {
   FS_TRY(find_live(c, c->n + 1 + i, found));
   *found -= c->n + 1;
   return FSCHED_OK;
 }
 
 /* Is a live right after the left that `row` is of? */
-static fs_status any_live(cover *c, bool *any) {
+static fs_status any_live(chain_cover *c, bool *any) {
   *any = false;
   for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
     uint32_t i = first_on(c, x);
@@ -355,9 +357,9 @@ static fs_status any_live(cover *c, bool *any) {
 }
 
 /* Along the path by which the free right of rank i was met. */
-static void change_path(cover *c, uint32_t i) {
+static void change_path(chain_cover *c, uint32_t i) {
   assert(i < c->n);
-  take(c, i);
+  take_right(c, i);
   for (uint32_t id = c->by_begin[i].id; id != FS_NONE;) {
     uint32_t left = c->via[id];
     uint32_t was = c->next[left];
@@ -367,7 +369,7 @@ static void change_path(cover *c, uint32_t i) {
 }
 
 /* The search goes on from who has the right of rank i now. */
-static fs_status visit(cover *c, uint32_t left, uint32_t i) {
+static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   assert(i < c->n && c->prev[c->by_begin[i].id] != FS_NONE);
   uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
   c->via[id] = left;
@@ -377,7 +379,7 @@ static fs_status visit(cover *c, uint32_t left, uint32_t i) {
 }
 
 /* The left that `row` is of, by axis: none of its rights up to position `last` is free. */
-static fs_status visit_by_axis(cover *c, uint32_t left, uint32_t last) {
+static fs_status visit_by_axis(chain_cover *c, uint32_t left, uint32_t last) {
   for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
     uint32_t i = first_on(c, x);
     FS_TRY(find_live_on(c, i, &i));
@@ -392,7 +394,7 @@ static fs_status visit_by_axis(cover *c, uint32_t left, uint32_t last) {
 }
 
 /* A left of the search: visits its rights that begin up to position `last`, or finds a free one. */
-static fs_status search_from(cover *c, uint32_t left, uint32_t last, bool *found) {
+static fs_status search_from(chain_cover *c, uint32_t left, uint32_t last, bool *found) {
   uint32_t i, looked = 0;
   fs_reach_row(&c->reach, left, c->row);
   FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
@@ -422,7 +424,7 @@ static fs_status search_from(cover *c, uint32_t left, uint32_t last, bool *found
 }
 
 /* Rights that begin up to position `last`. */
-static fs_status search(cover *c, uint32_t root, uint32_t last, bool *found) {
+static fs_status search(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
   *found = false;
   c->queue.n = 0;
   FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[root], root));
@@ -432,7 +434,7 @@ static fs_status search(cover *c, uint32_t root, uint32_t last, bool *found) {
   return FSCHED_OK;
 }
 
-static fs_status match_left(cover *c, uint32_t left) {
+static fs_status match_left(chain_cover *c, uint32_t left) {
   assert(left < c->n && c->next[left] == FS_NONE);
   uint64_t end = c->end[left], last = c->p->n_commands - 1;
   bool many, found = match_directly(c, left, &many), any = !found;
@@ -453,7 +455,7 @@ static fs_status match_left(cover *c, uint32_t left) {
 
 /* --- result --- */
 
-static void number_chains(const cover *c, uint32_t *chain, uint32_t *index) {
+static void number_chains(const chain_cover *c, uint32_t *chain, uint32_t *index) {
   uint32_t n = 0;
   for (uint32_t b = 0; b < c->n; b++) {
     if (c->prev[b] == FS_NONE) {
@@ -468,7 +470,7 @@ static void number_chains(const cover *c, uint32_t *chain, uint32_t *index) {
   assert(n == c->n_chains);
 }
 
-static fs_status run(cover *c, fs_arena *scratch, uint32_t enough) {
+static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough) {
   FS_TRY(know(c, scratch));
   FS_TRY(live_at_once(c, scratch, &c->n_chains));
   assert(c->n_chains <= c->n);
@@ -497,11 +499,11 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
                            uint32_t **index) {
   assert(p->n_barriers == 0 ||
          (p->producer0[p->n_barriers] > 0 && p->consumer0[p->n_barriers] > 0));
-  cover c = {.ctx = ctx, .p = p, .n = p->n_barriers};
+  chain_cover c = {.ctx = ctx, .p = p, .n = p->n_barriers};
   FS_TRY(fs_new(arena, chain, c.n));
   FS_TRY(fs_new(arena, index, c.n));
   FS_SCRATCH(scratch, ctx);
-  fs_status status = run(&c, &scratch, enough);
+  fs_status status = find_cover(&c, &scratch, enough);
   if (status == FSCHED_OK && c.n_chains <= enough) {
     number_chains(&c, *chain, *index);
   }

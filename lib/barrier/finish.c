@@ -99,8 +99,8 @@ static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p,
 }
 
 /* Numbers of barriers that somebody waits for, by first update, and dense physical ids. */
-static fs_status number(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
-                        const fs_barrier_draft *d, uint32_t *number, fs_barriers *out) {
+static fs_status number_barriers(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
+                                 const fs_barrier_draft *d, uint32_t *number, fs_barriers *out) {
   uint32_t *id;
   uint32_t *uses;
   uint32_t *waited;
@@ -220,9 +220,9 @@ static fs_status fill_updates(fs_arena *arena, fs_arena *scratch, const fs_barri
 
 /* --- added orders --- */
 
-typedef FS_VEC(uint64_t) pairs; /* place of the later item << 32 | of the earlier one */
+typedef FS_VEC(uint64_t) item_pairs; /* place of the later item << 32 | of the earlier one */
 
-static void sort_pairs(pairs *all, uint64_t *spare) {
+static void sort_pairs(item_pairs *all, uint64_t *spare) {
   fs_radix_sort(all->at, spare, all->n);
   size_t n = 0;
   for (size_t i = 0; i < all->n; i++) {
@@ -241,7 +241,7 @@ typedef struct lister {
   uint32_t *producer0, *producer; /* CSR per barrier */
   uint32_t *waits; /* per barrier: the last command that waits for it, of those seen */
   uint32_t *stamp; /* per item: the last command for which it was looked at */
-  pairs *all;
+  item_pairs *all;
 } lister;
 
 static fs_status init_lister(fs_arena *scratch, lister *l) {
@@ -306,7 +306,7 @@ enum { NEWS = 1, OPEN = 2 };
 /* Pairs from `first` on with the same later item, by the rows of some queues. */
 static size_t judge_item(const lister *l, const fs_order *rows, size_t first, uint8_t *found) {
   const fs_barrier_problem *p = rows->p;
-  const pairs *all = l->all;
+  const item_pairs *all = l->all;
   uint32_t v = p->order[all->at[first] >> 32];
   size_t end = first;
   while (end < all->n && all->at[end] >> 32 == all->at[first] >> 32) {
@@ -353,7 +353,7 @@ static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, lister *l) {
 }
 
 static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
-                            const fs_barrier_draft *d, pairs *all, fs_barriers *out) {
+                            const fs_barrier_draft *d, item_pairs *all, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *position;
   uint64_t *spare;
@@ -379,18 +379,18 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
   return FSCHED_OK;
 }
 
-static fs_status fill(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
-                      const fs_barrier_draft *d, fs_barriers *out) {
+static fs_status fill_barriers(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
+                               const fs_barrier_draft *d, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *numbers = d->number;
   if (numbers == NULL) {
     FS_TRY(fs_new_none(scratch, &numbers, d->n));
   }
   FS_TRY(sort_items(ctx, p, d, out));
-  FS_TRY(number(arena, scratch, p, d, numbers, out));
+  FS_TRY(number_barriers(arena, scratch, p, d, numbers, out));
   FS_TRY(fill_waits(arena, p, d, numbers, out));
   FS_TRY(fill_updates(arena, scratch, p, d, numbers, out));
-  pairs all = {0};
+  item_pairs all = {0};
   fs_status status = fill_added(ctx, arena, scratch, o, d, &all, out);
   fs_vec_free(ctx, &all);
   return status;
@@ -407,5 +407,5 @@ fs_status fs_barrier_draft_finish(fsched_context *ctx, fs_arena *arena, fs_order
   FS_TRY(fs_new(arena, &out->order, p->n_items));
   memcpy(out->start, start, p->n_items * sizeof *start);
   FS_SCRATCH(scratch, ctx);
-  return fill(ctx, arena, &scratch, o, d, out);
+  return fill_barriers(ctx, arena, &scratch, o, d, out);
 }

@@ -333,7 +333,7 @@ static fs_status force_one(fs_fit *f, fs_fit_failure *failure) {
   return acted ? FSCHED_OK : FSCHED_INFEASIBLE;
 }
 
-static fs_status step(fs_fit *f, fs_fit_failure *failure) {
+static fs_status step_machine(fs_fit *f, fs_fit_failure *failure) {
   if (f->events.n > 0 && f->events.at[0].key <= f->now) {
     return next_event(f);
   }
@@ -361,7 +361,7 @@ static fs_status simulate(fs_fit *f, fs_fit_failure *failure) {
     FS_TRY(may_be_ready(f, u));
   }
   while (f->n_started < p->n_items) {
-    FS_TRY(step(f, failure));
+    FS_TRY(step_machine(f, failure));
   }
   assert(f->n_started == p->n_items);
   return FSCHED_OK;

@@ -8,14 +8,14 @@
 #include "base/radix.h"
 
 /* Of one command: keys (position << 32 | item), descending. */
-typedef struct reducer {
+typedef struct link_reducer {
   const fs_order *o;
   uint32_t *position; /* per item in the problem's order */
   uint32_t *row;
   uint64_t *key, *scratch;
-} reducer;
+} link_reducer;
 
-static uint32_t sort_preds(const reducer *r, uint32_t c) {
+static uint32_t sort_preds(const link_reducer *r, uint32_t c) {
   assert(c < r->o->p->n_commands);
   const fs_barrier_problem *p = r->o->p;
   uint32_t n = 0;
@@ -40,7 +40,7 @@ static bool is_known(const fs_order *o, const uint32_t *row, uint32_t u) {
 }
 
 /* Keeps what is not implied; returns how many. */
-static uint32_t reduce(const reducer *r, uint32_t c, uint32_t *kept) {
+static uint32_t reduce(const link_reducer *r, uint32_t c, uint32_t *kept) {
   const fs_order *o = r->o;
   uint32_t n = sort_preds(r, c);
   uint32_t n_kept = 0;
@@ -62,7 +62,7 @@ static uint32_t reduce(const reducer *r, uint32_t c, uint32_t *kept) {
   return n_kept;
 }
 
-static void sort_ascending(reducer *r, uint32_t *item, uint32_t n) {
+static void sort_ascending(link_reducer *r, uint32_t *item, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     r->key[i] = item[i];
   }
@@ -74,7 +74,7 @@ static void sort_ascending(reducer *r, uint32_t *item, uint32_t n) {
   }
 }
 
-static fs_status make_preds(fs_arena *arena, reducer *r, fs_links *l) {
+static fs_status make_preds(fs_arena *arena, link_reducer *r, fs_links *l) {
   const fs_barrier_problem *p = r->o->p;
   FS_TRY(fs_new(arena, &l->pred0, (size_t)p->n_commands + 1));
   FS_TRY(fs_new(arena, &l->pred, p->pred0[p->n_commands]));
@@ -108,7 +108,7 @@ fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o,
   assert(o->queue != NULL || o->p->n_commands == 0);
   const fs_barrier_problem *p = o->p;
   FS_SCRATCH(scratch, ctx);
-  reducer r = {.o = o};
+  link_reducer r = {.o = o};
   uint32_t most = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
     most = (uint32_t)fs_max(most, p->pred0[c + 1] - p->pred0[c]);

@@ -13,20 +13,20 @@
 
 enum { CHAIN_SHOWN = 8 }; /* commands of a deadlock that a message names */
 
-typedef struct pass {
+typedef struct barrier_pass {
   fsched_context *ctx;
   fs_schedule *s;
   fs_sync *y;
   const fs_barrier_options *o;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_barrier_problem problem;
   fs_barriers result;               /* its arrays live with the synchronisation */
   uint32_t *gang_item0, *gang_item; /* CSR per gang, by epoch */
-} pass;
+} barrier_pass;
 
 /* --- the problem --- */
 
-static uint32_t item_of(const pass *p, fs_wait wait) {
+static uint32_t item_of(const barrier_pass *p, fs_wait wait) {
   assert(wait.axis < p->y->n_axes && wait.epoch > 0);
   const fs_sync *y = p->y;
   return wait.axis < p->s->n_queues
@@ -34,14 +34,14 @@ static uint32_t item_of(const pass *p, fs_wait wait) {
              : p->gang_item[p->gang_item0[wait.axis - p->s->n_queues] + wait.epoch - 1];
 }
 
-static fs_status list_demand(pass *p, const uint32_t **out) {
+static fs_status list_demand(barrier_pass *p, const uint32_t **out) {
   const fsched_graph *g = p->s->graph;
   uint32_t *demand;
   *out = NULL;
   if (g->op_slots == NULL) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new(&p->scratch, &demand, p->s->n_items));
+  FS_TRY(fs_new(p->scratch, &demand, p->s->n_items));
   for (uint32_t i = 0; i < p->s->n_items; i++) {
     demand[i] = i < g->n_ops ? g->op_slots[i] : 1;
   }
@@ -49,15 +49,15 @@ static fs_status list_demand(pass *p, const uint32_t **out) {
   return FSCHED_OK;
 }
 
-static fs_status make_problem(pass *p) {
+static fs_status make_problem(barrier_pass *p) {
   const fs_schedule *s = p->s;
   const fs_sync *y = p->y;
   uint32_t n_waits = y->wait0[y->n_commands];
   fs_tick *time;
   uint32_t *pred;
-  FS_TRY(fs_sync_gang_ops(p->y, p->s->graph, &p->scratch, &p->gang_item0, &p->gang_item));
-  FS_TRY(fs_new(&p->scratch, &time, s->n_items));
-  FS_TRY(fs_new(&p->scratch, &pred, n_waits));
+  FS_TRY(fs_sync_gang_ops(p->y, p->s->graph, p->scratch, &p->gang_item0, &p->gang_item));
+  FS_TRY(fs_new(p->scratch, &time, s->n_items));
+  FS_TRY(fs_new(p->scratch, &pred, n_waits));
   for (uint32_t i = 0; i < s->n_items; i++) {
     time[i] = s->end[i] - s->start[i];
   }
@@ -85,7 +85,7 @@ static fs_status make_problem(pass *p) {
 /* --- errors --- */
 
 /* "op 'A'", "the write of 'x'". */
-static void put_item(const pass *p, fs_text *t, uint32_t item) {
+static void put_item(const barrier_pass *p, fs_text *t, uint32_t item) {
   const fsched_graph *g = p->s->graph;
   if (item < g->n_ops) {
     fs_text_printf(t, "op '%s'", g->op_name[item]);
@@ -96,12 +96,12 @@ static void put_item(const pass *p, fs_text *t, uint32_t item) {
                  g->buffer_name[g->version_buffer[p->s->copy_version[copy]]]);
 }
 
-static fs_pos item_pos(const pass *p, uint32_t item) {
+static fs_pos item_pos(const barrier_pass *p, uint32_t item) {
   return item < p->s->graph->n_ops ? fs_op_pos(p->ctx, p->s->graph, item) : FS_NOWHERE;
 }
 
 /* Barriers that always suffice: twice the largest need of an item that somebody waits for. */
-static uint64_t enough_barriers(const pass *p) {
+static uint64_t enough_barriers(const barrier_pass *p) {
   const fs_barrier_problem *b = &p->problem;
   uint64_t most = 1;
   for (uint32_t w = 0; w < b->pred0[b->n_commands]; w++) {
@@ -114,8 +114,8 @@ static uint64_t enough_barriers(const pass *p) {
 }
 
 /* Takes the text, reports it, and answers FSCHED_INFEASIBLE. */
-static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const char *hint,
-                        fs_text *t) {
+static fs_status refuse_item(const barrier_pass *p, fs_diag_code code, uint32_t item,
+                             const char *hint, fs_text *t) {
   assert(item < p->s->n_items);
   fs_text_add(t, "", 1);
   fs_status status =
@@ -126,7 +126,7 @@ static fs_status refuse(const pass *p, fs_diag_code code, uint32_t item, const c
 }
 
 /* That an item alone needs more is proven; else it was not found out whether there is a way. */
-static fs_status report_too_few(const pass *p) {
+static fs_status report_too_few(const barrier_pass *p) {
   assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
   char hint[96];
@@ -149,10 +149,10 @@ static fs_status report_too_few(const pass *p) {
   } else {
     fs_text_printf(&t, ", %u given", p->o->bound);
   }
-  return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
+  return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
 }
 
-static const char *queue_of(const pass *p, uint32_t command) {
+static const char *queue_of(const barrier_pass *p, uint32_t command) {
   assert(command < p->y->n_commands);
   uint32_t q = 0;
   while (p->y->queue_command0[q + 1] <= command) {
@@ -162,7 +162,8 @@ static const char *queue_of(const pass *p, uint32_t command) {
 }
 
 /* Why the k-th command of the cycle does not start. */
-static void put_stuck(const pass *p, fs_text *t, const fs_barrier_stuck *stuck, uint32_t k) {
+static void put_stuck(const barrier_pass *p, fs_text *t, const fs_barrier_stuck *stuck,
+                      uint32_t k) {
   assert(k < stuck->n);
   uint32_t command = stuck->command[k];
   uint32_t next = p->y->command_item[stuck->command[(k + 1) % stuck->n]];
@@ -190,7 +191,7 @@ static void put_stuck(const pass *p, fs_text *t, const fs_barrier_stuck *stuck, 
   }
 }
 
-static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
+static fs_status report_deadlock(const barrier_pass *p, const fs_barrier_stuck *stuck) {
   assert(stuck->n > 0);
   fs_text t;
   fs_text_init(&t, p->ctx);
@@ -202,14 +203,14 @@ static fs_status report_deadlock(const pass *p, const fs_barrier_stuck *stuck) {
   if (stuck->n > CHAIN_SHOWN) {
     fs_text_printf(&t, "; and %u more until that one again", stuck->n - CHAIN_SHOWN);
   }
-  return refuse(p, FS_DIAG_BARRIER_DEADLOCK, p->y->command_item[stuck->command[0]],
-                "more barriers seldom help; the default method does not deadlock: "
-                "--barrier-method best",
-                &t);
+  return refuse_item(p, FS_DIAG_BARRIER_DEADLOCK, p->y->command_item[stuck->command[0]],
+                     "more barriers seldom help; the default method does not deadlock: "
+                     "--barrier-method best",
+                     &t);
 }
 
 /* One barrier for each op is all that the published method knows. */
-static fs_status report_too_large(const pass *p) {
+static fs_status report_too_large(const barrier_pass *p) {
   assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
   fs_text t;
@@ -218,15 +219,14 @@ static fs_status report_too_large(const pass *p) {
   fs_text_printf(&t,
                  " needs %llu barriers of %u slot%s at once, and the published barrier method "
                  "gives it 1",
-                 (unsigned long long)r->short_need, p->o->slots,
-                 fs_plural_s(p->o->slots));
-  return refuse(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item,
-                "more barriers do not help; the default method gives it several: "
-                "--barrier-method best",
-                &t);
+                 (unsigned long long)r->short_need, p->o->slots, fs_plural_s(p->o->slots));
+  return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item,
+                     "more barriers do not help; the default method gives it several: "
+                     "--barrier-method best",
+                     &t);
 }
 
-static fs_status solve(pass *p) {
+static fs_status solve_problem(barrier_pass *p) {
   if (!p->o->published) {
     fs_status status = fs_barriers_assign(p->ctx, &p->y->arena, &p->problem, &p->result);
     return status == FSCHED_INFEASIBLE ? report_too_few(p) : status;
@@ -242,7 +242,7 @@ static fs_status solve(pass *p) {
 
 /* --- the result --- */
 
-static void fill_barriers(pass *p) {
+static void fill_barriers(barrier_pass *p) {
   assert(p->result.used <= p->result.n);
   const fs_barriers *r = &p->result;
   fs_sync *y = p->y;
@@ -260,14 +260,14 @@ static void fill_barriers(pass *p) {
 }
 
 /* What is known on each queue before an item starts: positions in the new order. */
-typedef struct known {
+typedef struct known_items {
   const uint32_t *position; /* per item */
   uint32_t *upto;           /* per queue: its items up to there are over */
   uint32_t *stamp;          /* per queue: the item that `upto` is for */
   uint32_t *control0;       /* per item: its first control edge, when there is one */
-} known;
+} known_items;
 
-static void know(const pass *p, const known *k, uint32_t to, uint32_t item) {
+static void know(const barrier_pass *p, const known_items *k, uint32_t to, uint32_t item) {
   assert(item < p->s->n_items);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
@@ -280,7 +280,7 @@ static void know(const pass *p, const known *k, uint32_t to, uint32_t item) {
   }
 }
 
-static bool is_known(const pass *p, const known *k, uint32_t to, uint32_t item) {
+static bool is_known(const barrier_pass *p, const known_items *k, uint32_t to, uint32_t item) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   for (uint32_t i = 0; i < n; i++) {
@@ -292,7 +292,7 @@ static bool is_known(const pass *p, const known *k, uint32_t to, uint32_t item) 
 }
 
 /* From queue order, edges of the graph, copies' data and the control edges that there are. */
-static void know_predecessors(const pass *p, const known *k, uint32_t to) {
+static void know_predecessors(const barrier_pass *p, const known_items *k, uint32_t to) {
   const fsched_graph *g = p->s->graph;
   const fs_sync *y = p->y;
   if (fs_item_plain(p->s, to)) {
@@ -309,17 +309,17 @@ static void know_predecessors(const pass *p, const known *k, uint32_t to) {
   }
 }
 
-static fs_status begin_known(pass *p, known *k) {
+static fs_status begin_known(barrier_pass *p, known_items *k) {
   const fs_schedule *s = p->s;
   uint32_t *position;
-  FS_TRY(fs_new(&p->scratch, &position, s->n_items));
+  FS_TRY(fs_new(p->scratch, &position, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     position[p->result.order[i]] = i;
   }
   k->position = position;
-  FS_TRY(fs_new(&p->scratch, &k->upto, s->n_queues));
-  FS_TRY(fs_new_none(&p->scratch, &k->stamp, s->n_queues));
-  FS_TRY(fs_new_none(&p->scratch, &k->control0, s->n_items));
+  FS_TRY(fs_new(p->scratch, &k->upto, s->n_queues));
+  FS_TRY(fs_new_none(p->scratch, &k->stamp, s->n_queues));
+  FS_TRY(fs_new_none(p->scratch, &k->control0, s->n_items));
   for (uint32_t i = p->y->n_control; i-- > 0;) {
     k->control0[p->y->control_to[i]] = i;
   }
@@ -328,7 +328,7 @@ static fs_status begin_known(pass *p, known *k) {
 
 /* New orders become control edges; of those to one item the latest first, since what is kept may
  * make earlier ones needless. */
-static fs_status add_control(pass *p) {
+static fs_status add_control(barrier_pass *p) {
   const fs_barriers *r = &p->result;
   fs_sync *y = p->y;
   uint32_t n = y->n_control;
@@ -336,7 +336,7 @@ static fs_status add_control(pass *p) {
   uint32_t *from;
   uint32_t *to;
   uint8_t *why;
-  known k;
+  known_items k;
   FS_TRY(begin_known(p, &k));
   FS_TRY(fs_new(&y->arena, &from, room));
   FS_TRY(fs_new(&y->arena, &to, room));
@@ -372,7 +372,7 @@ typedef struct counts {
 } counts;
 
 /* Starts the item, and ends it at once; false: its barriers do not let it start. */
-static bool start_item(const pass *p, uint32_t item, counts n) {
+static bool start_item(const barrier_pass *p, uint32_t item, counts n) {
   const fs_barriers *r = &p->result;
   const fs_sync *y = p->y;
   bool can = true;
@@ -401,14 +401,14 @@ static bool start_item(const pass *p, uint32_t item, counts n) {
 /* Whether the machine can start the items in the order and at the times of the plan.  A command
  * that waits for some barriers of an op only has no order with it, and is held back all the same.
  */
-static fs_status follows_plan(pass *p, bool *follows) {
+static fs_status follows_plan(barrier_pass *p, bool *follows) {
   const fs_barriers *r = &p->result;
   const fs_sync *y = p->y;
   uint32_t *producers, *consumers, *before, *last;
-  FS_TRY(fs_new_zero(&p->scratch, &producers, r->n));
-  FS_TRY(fs_new_zero(&p->scratch, &consumers, r->n));
-  FS_TRY(fs_new(&p->scratch, &before, r->n));
-  FS_TRY(fs_new_none(&p->scratch, &last, r->used));
+  FS_TRY(fs_new_zero(p->scratch, &producers, r->n));
+  FS_TRY(fs_new_zero(p->scratch, &consumers, r->n));
+  FS_TRY(fs_new(p->scratch, &before, r->n));
+  FS_TRY(fs_new_none(p->scratch, &last, r->used));
   for (uint32_t i = 0; i < r->update0[y->n_commands]; i++) {
     producers[r->update[i]]++;
   }
@@ -428,13 +428,13 @@ static fs_status follows_plan(pass *p, bool *follows) {
   return FSCHED_OK;
 }
 
-static fs_status run(pass *p) {
+static fs_status run_barrier_pass(barrier_pass *p) {
   p->y->makespan_before = p->s->makespan;
   p->y->barrier_bound = p->o->bound;
   p->y->barrier_slots = p->o->slots;
   bool follows;
   FS_TRY(make_problem(p));
-  FS_TRY(solve(p));
+  FS_TRY(solve_problem(p));
   fill_barriers(p);
   FS_TRY(follows_plan(p, &follows));
   if (p->result.n_added > 0 || p->result.n_gates > 0 || !follows) {
@@ -448,11 +448,10 @@ fs_status fs_barrier_run(fsched_context *ctx, fs_schedule *s, const fs_barrier_o
                          fs_sync *sync) {
   assert(fs_sync_has_barriers(sync->kind) && options->bound > 0 && options->slots > 0);
   assert(sync->wait0 != NULL && sync->command_item != NULL);
-  pass p = {.ctx = ctx, .s = s, .y = sync, .o = options};
-  fs_arena_init(&p.scratch, ctx);
-  fs_status status = run(&p);
+  FS_SCRATCH(scratch, ctx);
+  barrier_pass p = {.ctx = ctx, .s = s, .y = sync, .o = options, .scratch = &scratch};
+  fs_status status = run_barrier_pass(&p);
   assert(status != FSCHED_OK || options->bound == FS_BARRIERS_AUTO ||
          sync->barriers_used <= options->bound);
-  fs_arena_release(&p.scratch);
   return status;
 }

@@ -207,7 +207,7 @@ static fs_status make_draft(publisher *x) {
   return FSCHED_OK;
 }
 
-static fs_status prepare(publisher *x, fs_heap *ready) {
+static fs_status prepare_publisher(publisher *x, fs_heap *ready) {
   uint32_t n = x->p.n_items;
   FS_TRY(fs_new(x->a, &x->position, n));
   FS_TRY(fs_new(x->a, &x->level, n));
@@ -242,7 +242,7 @@ static fs_status check_slots(const publisher *x, uint64_t n_slots, fs_barriers *
 static fs_status publish(publisher *x, fs_arena *arena, uint64_t n_slots, fs_barriers *out,
                          fs_barrier_stuck *stuck) {
   fs_heap ready = {0};
-  fs_status status = prepare(x, &ready);
+  fs_status status = prepare_publisher(x, &ready);
   fs_vec_free(x->ctx, &ready);
   FS_TRY(status);
   FS_TRY(check_slots(x, n_slots, out));

@@ -21,7 +21,7 @@ enum {
   NEVER_BLOCK = 0
 };
 
-typedef struct sweep {
+typedef struct reach_sweep {
   fsched_context *ctx;
   const fs_cover_problem *p;
   fs_reach *r;
@@ -30,13 +30,13 @@ typedef struct sweep {
   FS_VEC(uint32_t) free_slot, free_block;
   uint32_t *consumed0, *consumed; /* CSR per command: barriers */
   uint8_t *seen;                  /* per barrier: one of its consumers was met */
-} sweep;
+} reach_sweep;
 
 static uint8_t *bytes(fs_reach *r, uint32_t block) {
   return r->byte.at + ((size_t)block << r->shift);
 }
 
-static fs_status take_block(sweep *s, uint32_t *block) {
+static fs_status take_block(reach_sweep *s, uint32_t *block) {
   fs_reach *r = s->r;
   if (s->free_block.n > 0) {
     *block = s->free_block.at[--s->free_block.n];
@@ -49,7 +49,7 @@ static fs_status take_block(sweep *s, uint32_t *block) {
   return FSCHED_OK;
 }
 
-static fs_status drop_block(sweep *s, uint32_t block) {
+static fs_status drop_block(reach_sweep *s, uint32_t block) {
   assert(block == NEVER_BLOCK || s->r->ref.at[block] > 0);
   if (block != NEVER_BLOCK && --s->r->ref.at[block] == 0) {
     return fs_vec_push(s->ctx, &s->free_block, block);
@@ -63,7 +63,7 @@ static uint32_t share_block(fs_reach *r, uint32_t block) {
   return block;
 }
 
-static fs_status take_slot(sweep *s, uint32_t *slot) {
+static fs_status take_slot(reach_sweep *s, uint32_t *slot) {
   assert(s->r->n_dir > 0);
   uint32_t n = s->r->n_dir;
   if (s->free_slot.n > 0) {
@@ -77,7 +77,7 @@ static fs_status take_slot(sweep *s, uint32_t *slot) {
   return FSCHED_OK;
 }
 
-static fs_status drop_slot(sweep *s, uint32_t slot) {
+static fs_status drop_slot(reach_sweep *s, uint32_t slot) {
   assert(((size_t)slot + 1) * s->r->n_dir <= s->dir.n);
   for (uint32_t k = 0; k < s->r->n_dir; k++) {
     FS_TRY(drop_block(s, s->dir.at[(size_t)slot * s->r->n_dir + k]));
@@ -112,7 +112,7 @@ static void merge_bytes(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t 
 }
 
 /* *a becomes the earliest, or latest, of both. */
-static fs_status merge_block(sweep *s, uint32_t *a, uint32_t b, bool latest) {
+static fs_status merge_block(reach_sweep *s, uint32_t *a, uint32_t b, bool latest) {
   assert(*a < s->r->ref.n && b < s->r->ref.n);
   fs_reach *r = s->r;
   if (*a == b) {
@@ -137,7 +137,7 @@ static fs_status merge_block(sweep *s, uint32_t *a, uint32_t b, bool latest) {
   return FSCHED_OK;
 }
 
-static fs_status merge_row(sweep *s, uint32_t *a, const uint32_t *b, bool latest) {
+static fs_status merge_row(reach_sweep *s, uint32_t *a, const uint32_t *b, bool latest) {
   for (uint32_t k = 0; k < s->r->n_dir; k++) {
     FS_TRY(merge_block(s, &a[k], b[k], latest));
   }
@@ -145,7 +145,7 @@ static fs_status merge_row(sweep *s, uint32_t *a, const uint32_t *b, bool latest
 }
 
 /* Adds the command itself to its row: now it is what whoever is before it reaches. */
-static fs_status add_self(sweep *s, uint32_t c) {
+static fs_status add_self(reach_sweep *s, uint32_t c) {
   fs_reach *r = s->r;
   if (s->row[c] == FS_NONE) {
     FS_TRY(take_slot(s, &s->row[c]));
@@ -163,7 +163,7 @@ static fs_status add_self(sweep *s, uint32_t c) {
   return FSCHED_OK;
 }
 
-static fs_status hand_on(sweep *s, uint32_t c, uint32_t before) {
+static fs_status hand_on(reach_sweep *s, uint32_t c, uint32_t before) {
   assert(before < c || s->row[c] != FS_NONE);
   if (s->row[before] == FS_NONE) {
     FS_TRY(take_slot(s, &s->row[before]));
@@ -173,7 +173,7 @@ static fs_status hand_on(sweep *s, uint32_t c, uint32_t before) {
                    false);
 }
 
-static fs_status hand_to_barriers(sweep *s, uint32_t c) {
+static fs_status hand_to_barriers(reach_sweep *s, uint32_t c) {
   uint32_t n = s->r->n_dir;
   for (uint32_t i = s->consumed0[c]; i < s->consumed0[c + 1]; i++) {
     uint32_t barrier = s->consumed[i];
@@ -191,7 +191,7 @@ static fs_status hand_to_barriers(sweep *s, uint32_t c) {
   return FSCHED_OK;
 }
 
-static fs_status visit(sweep *s, uint32_t c, bool first_of_queue) {
+static fs_status visit(reach_sweep *s, uint32_t c, bool first_of_queue) {
   assert(c < s->p->n_commands && (first_of_queue || c > 0));
   FS_TRY(hand_to_barriers(s, c));
   FS_TRY(add_self(s, c));
@@ -222,7 +222,7 @@ static fs_status number_axes(fs_arena *arena, const fs_cover_problem *p, fs_reac
   return FSCHED_OK;
 }
 
-static fs_status run(sweep *s, fs_arena *arena) {
+static fs_status run_sweep(reach_sweep *s, fs_arena *arena) {
   const fs_cover_problem *p = s->p;
   fs_reach *r = s->r;
   uint8_t *first_of_queue;
@@ -249,8 +249,8 @@ static fs_status run(sweep *s, fs_arena *arena) {
 fs_status fs_reach_find(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                         fs_reach *r) {
   assert(r->byte.at == NULL && r->command_axis == NULL);
-  sweep s = {.ctx = ctx, .p = p, .r = r};
-  fs_status status = run(&s, arena);
+  reach_sweep s = {.ctx = ctx, .p = p, .r = r};
+  fs_status status = run_sweep(&s, arena);
   fs_vec_free(ctx, &s.dir);
   fs_vec_free(ctx, &s.free_slot);
   fs_vec_free(ctx, &s.free_block);

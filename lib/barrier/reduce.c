@@ -17,7 +17,7 @@
 
 enum { ROW_ENTRIES = 1 << 25 };
 
-typedef struct reducer {
+typedef struct draft_reducer {
   fs_order o;            /* rows of the new closure */
   const uint32_t *asked; /* the problem's rows, or NULL */
   fs_barrier_draft *d;
@@ -31,9 +31,9 @@ typedef struct reducer {
   uint32_t *row;                  /* of the command at hand */
   uint32_t *kept;                 /* per barrier: the last command that kept it */
   uint64_t *key, *scratch;
-} reducer;
+} draft_reducer;
 
-static fs_status init_producers(fs_arena *a, reducer *r) {
+static fs_status init_producers(fs_arena *a, draft_reducer *r) {
   const fs_barrier_draft *d = r->d;
   uint32_t n_items = r->o.p->n_items;
   FS_TRY(fs_new_zero(a, &r->producer0, (size_t)d->n + 2));
@@ -54,7 +54,7 @@ static fs_status init_producers(fs_arena *a, reducer *r) {
 }
 
 /* Whatever a producer of the barrier is on a queue, the last one there stands for it. */
-static uint32_t list_final(reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
+static uint32_t list_final(draft_reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
   assert(b < r->d->n);
   const fs_barrier_problem *p = r->o.p;
   uint32_t first = n;
@@ -73,7 +73,7 @@ static uint32_t list_final(reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
   return n;
 }
 
-static fs_status init_finals(fs_arena *a, reducer *r) {
+static fs_status init_finals(fs_arena *a, draft_reducer *r) {
   const fs_barrier_draft *d = r->d;
   const fs_barrier_problem *p = r->o.p;
   uint32_t *mark;
@@ -108,7 +108,7 @@ static fs_status init_finals(fs_arena *a, reducer *r) {
 }
 
 /* Never so for a part of an item: the other parts would be left, without all of its slots. */
-static bool all_known(const reducer *r, uint32_t b) {
+static bool all_known(const draft_reducer *r, uint32_t b) {
   bool all = r->part0[b] == r->part0[b + 1];
   for (uint32_t k = r->final0[b]; k < r->final0[b + 1] && all; k++) {
     uint32_t c = r->final[k];
@@ -123,7 +123,7 @@ static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
   }
 }
 
-static void keep(reducer *r, uint32_t c, uint32_t b) {
+static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
   assert(b < r->d->n && r->kept[b] != c);
   const fs_barrier_draft *d = r->d;
   r->kept[b] = c;
@@ -141,7 +141,7 @@ static void keep(reducer *r, uint32_t c, uint32_t b) {
 }
 
 /* Leaves in place of the command's waits those that stay, ascending; the rest becomes FS_NONE. */
-static void reduce(reducer *r, uint32_t c) {
+static void reduce(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
   fs_order_queue(&r->o, c, r->row);
@@ -154,7 +154,7 @@ static void reduce(reducer *r, uint32_t c) {
   }
   for (uint32_t i = 0; i < n; i++) {
     if (!all_known(r, (uint32_t)r->key[i])) {
-      keep(r, c, (uint32_t)r->key[i]);
+      keep_barrier(r, c, (uint32_t)r->key[i]);
     }
   }
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
@@ -162,7 +162,7 @@ static void reduce(reducer *r, uint32_t c) {
   }
 }
 
-static void update_bars(reducer *r, uint32_t u) {
+static void update_bars(draft_reducer *r, uint32_t u) {
   assert(u < r->o.p->n_items);
   const fs_barrier_draft *d = r->d;
   const fs_barrier_problem *p = r->o.p;
@@ -178,7 +178,7 @@ static void update_bars(reducer *r, uint32_t u) {
   }
 }
 
-static void reduce_all(reducer *r) {
+static void reduce_all(draft_reducer *r) {
   const fs_barrier_problem *p = r->o.p;
   for (uint32_t i = 0; i < p->n_items; i++) {
     uint32_t u = r->d->seq[i];
@@ -221,7 +221,7 @@ static void relink(fs_barrier_draft *d, const bool *waited) {
 /* --- what no command needs --- */
 
 /* Which part of a gang's members a barrier stands for is not known here. */
-static bool has_part_of_gang(const reducer *r, uint32_t b) {
+static bool has_part_of_gang(const draft_reducer *r, uint32_t b) {
   const uint32_t *item0 = r->o.p->item_command0;
   bool has = false;
   for (uint32_t k = r->part0[b]; k < r->part0[b + 1] && !has; k++) {
@@ -231,7 +231,7 @@ static bool has_part_of_gang(const reducer *r, uint32_t b) {
 }
 
 /* What the members of item u know when they start that update its j-th barrier. */
-static void add_begun(const reducer *r, uint32_t u, uint32_t j) {
+static void add_begun(const draft_reducer *r, uint32_t u, uint32_t j) {
   assert(j < r->d->bar0[u + 1] - r->d->bar0[u]);
   const fs_barrier_problem *p = r->o.p;
   uint64_t members = p->item_command0[u + 1] - p->item_command0[u];
@@ -244,7 +244,7 @@ static void add_begun(const reducer *r, uint32_t u, uint32_t j) {
   }
 }
 
-static void make_begun(const reducer *r) {
+static void make_begun(const draft_reducer *r) {
   for (uint32_t u = 0; u < r->o.p->n_items; u++) {
     for (uint32_t j = 0; j < r->d->bar0[u + 1] - r->d->bar0[u]; j++) {
       add_begun(r, u, j);
@@ -253,7 +253,7 @@ static void make_begun(const reducer *r) {
 }
 
 /* Command c needs what it does not know otherwise; a wait for nothing such goes. */
-static void find_needed(reducer *r, uint32_t c) {
+static void find_needed(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
   fs_order_queue(&r->o, c, r->row);
@@ -275,7 +275,7 @@ static void find_needed(reducer *r, uint32_t c) {
 }
 
 /* Updates of items with one barrier that no command needs. */
-static void silence(reducer *r, const bool *waited) {
+static void silence(draft_reducer *r, const bool *waited) {
   const fs_barrier_problem *p = r->o.p;
   const fs_barrier_draft *d = r->d;
   for (uint32_t b = 0; b < d->n; b++) {
@@ -310,7 +310,7 @@ static void compact_bars(const fs_barrier_problem *p, fs_barrier_draft *d) {
   d->bar0[p->n_items] = n;
 }
 
-static fs_status drop_needless(fs_arena *arena, fs_arena *a, reducer *r) {
+static fs_status drop_needless(fs_arena *arena, fs_arena *a, draft_reducer *r) {
   const fs_barrier_problem *p = r->o.p;
   fs_barrier_draft *d = r->d;
   bool *waited;
@@ -336,13 +336,13 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, reducer *r) {
 
 /* Command c is over before another starts: the draft says so, or the problem, to which it is true.
  */
-static bool is_over(const reducer *r, uint32_t c, uint32_t before) {
+static bool is_over(const draft_reducer *r, uint32_t c, uint32_t before) {
   size_t at = (size_t)before * r->o.n + r->o.queue[c];
   return r->o.row[at] > r->o.index[c] || (r->asked != NULL && r->asked[at] > r->o.index[c]);
 }
 
 /* Command c is over before all members of u that update b start. */
-static bool over_before_members(const reducer *r, uint32_t c, uint32_t u, uint32_t b) {
+static bool over_before_members(const draft_reducer *r, uint32_t c, uint32_t u, uint32_t b) {
   assert(c < r->o.p->n_commands && u < r->o.p->n_items);
   const fs_barrier_problem *p = r->o.p;
   const fs_barrier_draft *d = r->d;
@@ -361,7 +361,7 @@ static bool over_before_members(const reducer *r, uint32_t c, uint32_t u, uint32
 }
 
 /* Command c is over before all producers of b start. */
-static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
+static bool over_before(const draft_reducer *r, uint32_t c, uint32_t b) {
   for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
     if (!over_before_members(r, c, r->producer[k], b)) {
       return false;
@@ -371,7 +371,7 @@ static bool over_before(const reducer *r, uint32_t c, uint32_t b) {
 }
 
 /* Hand-overs where something that waited may still run when a producer starts. */
-static fs_status count_gates(fs_arena *a, const reducer *r) {
+static fs_status count_gates(fs_arena *a, const draft_reducer *r) {
   fs_barrier_draft *d = r->d;
   uint32_t *next; /* per barrier: the one after it */
   bool *gate;
@@ -395,7 +395,7 @@ static fs_status count_gates(fs_arena *a, const reducer *r) {
   return FSCHED_OK;
 }
 
-static fs_status init(fs_arena *a, reducer *r) {
+static fs_status init(fs_arena *a, draft_reducer *r) {
   const fs_barrier_problem *p = r->o.p;
   uint32_t most = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
@@ -413,7 +413,7 @@ static fs_status init(fs_arena *a, reducer *r) {
   return fs_new(a, &r->scratch, most);
 }
 
-static fs_status reduce_draft(fs_arena *arena, fs_arena *a, reducer *r) {
+static fs_status reduce_draft(fs_arena *arena, fs_arena *a, draft_reducer *r) {
   FS_TRY(init(a, r));
   reduce_all(r);
   compact(r->o.p, r->d);
@@ -429,7 +429,7 @@ fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs
   if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {
     return FSCHED_OK;
   }
-  reducer r = {.o = *o, .d = d, .asked = o->row};
+  draft_reducer r = {.o = *o, .d = d, .asked = o->row};
   FS_SCRATCH(scratch, ctx);
   return reduce_draft(arena, &scratch, &r);
 }

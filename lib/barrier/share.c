@@ -125,7 +125,7 @@ static void remember(uint32_t *recent, uint32_t g) {
   recent[0] = g;
 }
 
-static void join(sharer *s, uint32_t g, uint32_t u) {
+static void join_group(sharer *s, uint32_t g, uint32_t u) {
   assert(g < s->l->n_groups && s->l->group[u] == FS_NONE);
   assert(s->left[g] >= fs_links_rest(s->o, s->l, u));
   fs_links *l = s->l;
@@ -154,7 +154,7 @@ static void share(sharer *s) {
       s->left[g] = p->n_slots;
       s->last[g] = FS_NONE;
     }
-    join(s, g, u);
+    join_group(s, g, u);
   }
 }
 

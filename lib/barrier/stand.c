@@ -25,7 +25,8 @@ static bool is_mapped(const stander *s, uint32_t b) {
 }
 
 /* What keeps command c from starting, by itself; FS_NONE: nothing. */
-static uint32_t blocker(const stander *s, uint32_t c, fs_stuck_kind *kind, uint32_t *barrier) {
+static uint32_t blocker(const stander *s, uint32_t c, fs_barrier_stuck_kind *kind,
+                        uint32_t *barrier) {
   assert(c < s->p->n_commands);
   const fs_barrier_draft *d = s->d;
   uint32_t u = s->p->command_item[c];
@@ -70,7 +71,7 @@ static void list(stander *s, uint32_t u) {
 
 static bool can_start(const stander *s, uint32_t u) {
   const fs_barrier_problem *p = s->p;
-  fs_stuck_kind kind;
+  fs_barrier_stuck_kind kind;
   uint32_t barrier;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     if (blocker(s, p->item_command[k], &kind, &barrier) != FS_NONE) {
@@ -86,7 +87,7 @@ static void list_waiters(stander *s, uint32_t b) {
   }
 }
 
-static void start(stander *s, uint32_t u) {
+static void start_item(stander *s, uint32_t u) {
   assert(!s->over[u] && s->n_ran < s->p->n_items);
   const fs_barrier_problem *p = s->p;
   const fs_barrier_draft *d = s->d;
@@ -113,7 +114,7 @@ static void start(stander *s, uint32_t u) {
   }
 }
 
-static void run(stander *s) {
+static void run_machine(stander *s) {
   for (uint32_t u = 0; u < s->p->n_items; u++) {
     list(s, u);
   }
@@ -121,18 +122,19 @@ static void run(stander *s) {
     uint32_t u = s->list[--s->n_list];
     s->listed[u] = false;
     if (can_start(s, u)) {
-      start(s, u);
+      start_item(s, u);
     }
   }
 }
 
 /* What keeps command c from starting, or another member of its gang. */
-static uint32_t reason(const stander *s, uint32_t c, fs_stuck_kind *kind, uint32_t *barrier) {
+static uint32_t reason(const stander *s, uint32_t c, fs_barrier_stuck_kind *kind,
+                       uint32_t *barrier) {
   const fs_barrier_problem *p = s->p;
   uint32_t next = blocker(s, c, kind, barrier);
   uint32_t u = p->command_item[c];
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1] && next == FS_NONE; k++) {
-    fs_stuck_kind of_member;
+    fs_barrier_stuck_kind of_member;
     if (blocker(s, p->item_command[k], &of_member, barrier) != FS_NONE) {
       *kind = FS_STUCK_GANG;
       *barrier = FS_NONE;
@@ -153,7 +155,7 @@ static fs_status find_cycle(fs_arena *arena, fs_arena *scratch, const stander *s
   while (s->over[s->p->command_item[first]]) {
     first++;
   }
-  fs_stuck_kind kind;
+  fs_barrier_stuck_kind kind;
   uint32_t barrier;
   uint32_t n = 0;
   for (uint32_t c = first; at[c] == FS_NONE; c = first) {
@@ -200,7 +202,7 @@ fs_status fs_barrier_stands(fsched_context *ctx, fs_arena *arena, const fs_order
   stander s = {.o = o, .p = o->p, .d = d};
   FS_SCRATCH(scratch, ctx);
   FS_TRY(init(&scratch, &s));
-  run(&s);
+  run_machine(&s);
   if (s.n_ran < s.p->n_items) {
     return find_cycle(arena, &scratch, &s, stuck);
   }

@@ -77,8 +77,8 @@ uint32_t fs_names_find(const fs_names *t, const char *name, size_t length) {
 }
 
 /* Of a name that is there already *first is the id that is found. */
-static fs_status enter(fs_names *t, const char *kept, size_t length, uint32_t *id,
-                       uint32_t *first) {
+static fs_status enter_name(fs_names *t, const char *kept, size_t length, uint32_t *id,
+                            uint32_t *first) {
   if ((t->text.n + 1) * 2 > t->n_slots) {
     FS_TRY(grow(t));
   }
@@ -100,14 +100,14 @@ fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *i
   if (copy == NULL) {
     return FSCHED_SYSTEM;
   }
-  FS_TRY(enter(t, copy, length, id, &first));
+  FS_TRY(enter_name(t, copy, length, id, &first));
   *repeated = first != *id;
   return FSCHED_OK;
 }
 
 fs_status fs_names_add_kept(fs_names *t, const char *name, uint32_t *first) {
   uint32_t id;
-  return enter(t, name, strlen(name), &id, first);
+  return enter_name(t, name, strlen(name), &id, first);
 }
 
 fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id, bool *added) {

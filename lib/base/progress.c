@@ -10,7 +10,7 @@ void fsched_progress_set(fsched_context *ctx, fsched_progress_fn progress, void 
 
 bool fs_progress_heard(const fsched_context *ctx) { return ctx->progress.tell != NULL; }
 
-static void tell(const fs_progress *p) {
+static void tell_progress(const fs_progress *p) {
   if (p->tell != NULL) {
     p->tell(p->user, p->what, p->done, p->total);
   }
@@ -28,7 +28,7 @@ void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total) {
   p->what = what;
   p->base = p->done = 0;
   p->total = total;
-  tell(p);
+  tell_progress(p);
 }
 
 /* `done` of the outer work. */
@@ -37,7 +37,7 @@ static void advance(fs_progress *p, uint64_t done) {
   assert(p->depth <= 2);
   if (done > p->done) {
     p->done = done;
-    tell(p);
+    tell_progress(p);
   }
 }
 

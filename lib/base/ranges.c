@@ -138,20 +138,20 @@ fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, u
   return FSCHED_OK;
 }
 
-typedef struct finder {
+typedef struct range_finder {
   const fs_ranges *r;
   uint64_t lo, hi;
   uint64_t reached; /* bytes below are counted */
   uint64_t covered;
   fs_ids *ops;
-} finder;
+} range_finder;
 
-static fs_status find(finder *f, uint32_t at) {
+static fs_status find_overlaps(range_finder *f, uint32_t at) {
   if (at == FS_NONE || f->r->node.at[at].max_hi <= f->lo) {
     return FSCHED_OK;
   }
   const fs_range_node *n = &f->r->node.at[at];
-  FS_TRY(find(f, n->left));
+  FS_TRY(find_overlaps(f, n->left));
   if (n->lo >= f->hi) {
     return FSCHED_OK;
   }
@@ -164,14 +164,14 @@ static fs_status find(finder *f, uint32_t at) {
       f->reached = to;
     }
   }
-  return find(f, n->right);
+  return find_overlaps(f, n->right);
 }
 
 fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
                          uint64_t *covered) {
   assert(lo < hi);
-  finder f = {.r = r, .lo = lo, .hi = hi, .reached = lo, .ops = ops};
-  FS_TRY(find(&f, set));
+  range_finder f = {.r = r, .lo = lo, .hi = hi, .reached = lo, .ops = ops};
+  FS_TRY(find_overlaps(&f, set));
   *covered = f.covered;
   assert(f.covered <= hi - lo);
   return FSCHED_OK;

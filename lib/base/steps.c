@@ -4,14 +4,14 @@
 /* Of a thread, not of the program: what it is inside of. */
 static _Thread_local fs_steps *innermost;
 
-static void add(fs_steps *loop, fs_step *step) {
+static void add_step(fs_steps *loop, fs_step *step) {
   assert(loop->kind == FS_STEPS_LOOP);
   step->next = NULL;
   *(loop->first == NULL ? &loop->first : &loop->last->next) = step;
   loop->last = step;
 }
 
-static fs_step *take(fs_steps *loop) {
+static fs_step *take_step(fs_steps *loop) {
   assert(loop->kind == FS_STEPS_LOOP || loop->first == NULL);
   fs_step *step = loop->first;
   if (step != NULL) {
@@ -27,12 +27,12 @@ void fs_step_run(fs_step *step) {
     in = in->outer;
   }
   if (in != NULL && in->kind == FS_STEPS_LOOP) {
-    add(in, step);
+    add_step(in, step);
     return;
   }
   fs_steps loop = {.outer = innermost, .kind = FS_STEPS_LOOP};
   innermost = &loop;
-  for (; step != NULL; step = take(&loop)) {
+  for (; step != NULL; step = take_step(&loop)) {
     step->run(step);
   }
   innermost = loop.outer;
@@ -57,7 +57,7 @@ void fs_steps_own(void) {
 static fs_step *take_any(void) {
   fs_step *step = NULL;
   for (fs_steps *in = innermost; in != NULL && step == NULL; in = in->outer) {
-    step = take(in);
+    step = take_step(in);
   }
   return step;
 }

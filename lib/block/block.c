@@ -29,28 +29,28 @@
 
 enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
 
-typedef struct pass {
+typedef struct block_pass {
   fsched_context *ctx;
   fs_schedule *s;
   fs_sync *y;
   fs_sync_fn again;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_accesses acc;
   fs_orders orders;
   fs_block_plan plan[FS_PHASE_RULES]; /* ascending by makespan */
   fs_block_plan chosen;
   bool *loose;      /* per memory: a stack, addresses to be found */
   uint64_t *enough; /* per memory: its least peak in the plans before syncs were added */
-  fs_placement placement;
-} pass;
+  fs_block_places placement;
+} block_pass;
 
-static fs_status make_plans(pass *p) {
-  FS_TRY(fs_orders_find(p->ctx, &p->scratch, p->s, p->y, &p->acc, &p->orders));
+static fs_status make_plans(block_pass *p) {
+  FS_TRY(fs_orders_find(p->ctx, p->scratch, p->s, p->y, &p->acc, &p->orders));
   for (uint32_t i = 0; i < FS_PHASE_RULES; i++) {
     fs_block_plan plan = {0};
-    FS_TRY(fs_new(&p->scratch, &plan.phase, p->s->n_items));
+    FS_TRY(fs_new(p->scratch, &plan.phase, p->s->n_items));
     FS_TRY(fs_phases_assign(p->ctx, &p->orders, (fs_phase_rule)i, plan.phase));
-    FS_TRY(fs_block_plan_fill(p->ctx, &p->scratch, &p->orders, NULL, 0, &plan));
+    FS_TRY(fs_block_plan_fill(p->ctx, p->scratch, &p->orders, NULL, 0, &plan));
     uint32_t at = i;
     for (; at > 0 && p->plan[at - 1].makespan > plan.makespan; at--) {
       p->plan[at] = p->plan[at - 1];
@@ -63,7 +63,7 @@ static fs_status make_plans(pass *p) {
 
 /* --- stack memories --- */
 
-static uint32_t count_loose(const pass *p) {
+static uint32_t count_loose(const block_pass *p) {
   uint32_t n = 0;
   for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
     n += p->loose[m];
@@ -71,10 +71,10 @@ static uint32_t count_loose(const pass *p) {
   return n;
 }
 
-static bool any_loose(const pass *p) { return count_loose(p) != 0; }
+static bool any_loose(const block_pass *p) { return count_loose(p) != 0; }
 
 /* A loose memory that does not fit, or FS_NONE. */
-static uint32_t too_small(const pass *p) {
+static uint32_t too_small(const block_pass *p) {
   for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
     if (p->loose[m] && !p->placement.fits[m]) {
       return m;
@@ -85,12 +85,12 @@ static uint32_t too_small(const pass *p) {
 
 /* Places a plan with up to `most` syncs more, which it then has.  Each must let a later entry be
  * the first that is too high. */
-static fs_status place_plan(pass *p, const fs_block_plan *plan, uint32_t most, bool *fits) {
+static fs_status place_plan(block_pass *p, const fs_block_plan *plan, uint32_t most, bool *fits) {
   assert(most <= EXTRA_SYNCS);
   uint32_t extra[EXTRA_SYNCS];
   p->chosen = *plan;
   for (uint32_t n = 0;; n++) {
-    FS_TRY(fs_block_place(p->ctx, &p->scratch, &p->orders, &p->acc, p->loose, &p->chosen,
+    FS_TRY(fs_block_place(p->ctx, p->scratch, &p->orders, &p->acc, p->loose, &p->chosen,
                           &p->placement));
     uint32_t memory = too_small(p);
     *fits = memory == FS_NONE;
@@ -99,11 +99,11 @@ static fs_status place_plan(pass *p, const fs_block_plan *plan, uint32_t most, b
       return FSCHED_OK;
     }
     extra[n] = where;
-    FS_TRY(fs_block_plan_fill(p->ctx, &p->scratch, &p->orders, extra, n + 1, &p->chosen));
+    FS_TRY(fs_block_plan_fill(p->ctx, p->scratch, &p->orders, extra, n + 1, &p->chosen));
   }
 }
 
-static void note_peaks(const pass *p, bool first) {
+static void note_peaks(const block_pass *p, bool first) {
   for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
     p->enough[m] = first ? p->placement.peak[m] : fs_min(p->enough[m], p->placement.peak[m]);
   }
@@ -111,7 +111,7 @@ static void note_peaks(const pass *p, bool first) {
 
 /* What would be enough in one of the plans; where that is there and another memory is to blame for
  * that plan, what is taken in the one at hand. */
-static void warn_too_small(const pass *p, uint32_t memory) {
+static void warn_too_small(const block_pass *p, uint32_t memory) {
   const fsched_graph *g = p->s->graph;
   const fs_memory *m = &g->target.memory[memory];
   uint64_t taken = p->enough[memory] > m->capacity ? p->enough[memory] : p->placement.peak[memory];
@@ -123,7 +123,7 @@ static void warn_too_small(const pass *p, uint32_t memory) {
 }
 
 /* If nothing fits, what is left is the best plan, which says which memories are to blame. */
-static fs_status place(pass *p, bool *fits) {
+static fs_status place_buffers(block_pass *p, bool *fits) {
   *fits = false;
   for (uint32_t i = 0; i < FS_PHASE_RULES && !*fits; i++) {
     FS_TRY(place_plan(p, &p->plan[i], 0, fits));
@@ -133,14 +133,14 @@ static fs_status place(pass *p, bool *fits) {
 }
 
 /* What the places of loose memories ask for is left out: they will have others. */
-static fs_status sync_without_loose(pass *p) {
+static fs_status sync_without_loose(block_pass *p) {
   return p->again(p->s, p->y, &(fs_reuse){.loose = p->loose});
 }
 
-static fs_status begin(pass *p) {
+static fs_status begin(block_pass *p) {
   const fs_target *t = &p->s->graph->target;
-  FS_TRY(fs_new_zero(&p->scratch, &p->loose, t->n_memories));
-  FS_TRY(fs_new_zero(&p->scratch, &p->enough, t->n_memories));
+  FS_TRY(fs_new_zero(p->scratch, &p->loose, t->n_memories));
+  FS_TRY(fs_new_zero(p->scratch, &p->enough, t->n_memories));
   for (uint32_t m = 0; m < t->n_memories; m++) {
     p->loose[m] = t->memory[m].stack;
   }
@@ -148,12 +148,12 @@ static fs_status begin(pass *p) {
 }
 
 /* A plan, and addresses for it. */
-static fs_status decide(pass *p) {
+static fs_status decide(block_pass *p) {
   bool fits = false;
   FS_TRY(begin(p));
   FS_TRY(make_plans(p));
   while (any_loose(p)) {
-    FS_TRY(place(p, &fits));
+    FS_TRY(place_buffers(p, &fits));
     if (fits) {
       break;
     }
@@ -183,12 +183,12 @@ static int compare_started(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static fs_status set_times(pass *p) {
+static fs_status set_times(block_pass *p) {
   uint32_t n = p->s->n_items;
   started *by_start;
   uint32_t *order;
-  FS_TRY(fs_new(&p->scratch, &by_start, n));
-  FS_TRY(fs_new(&p->scratch, &order, n));
+  FS_TRY(fs_new(p->scratch, &by_start, n));
+  FS_TRY(fs_new(p->scratch, &order, n));
   for (uint32_t i = 0; i < n; i++) {
     uint32_t item = p->chosen.order[i];
     by_start[i] = (started){p->chosen.start[item], i, item};
@@ -202,7 +202,7 @@ static fs_status set_times(pass *p) {
   return fs_retime(p->ctx, p->s, p->y, p->chosen.start, order);
 }
 
-static fs_status apply(pass *p) {
+static fs_status apply(block_pass *p) {
   bool placed = any_loose(p);
   p->y->n_stacks = count_loose(p);
   for (uint32_t r = 0; placed && r < p->s->n_residencies; r++) {
@@ -215,18 +215,16 @@ static fs_status apply(pass *p) {
   return fs_block_plan_store(&p->chosen, p->y);
 }
 
-static fs_status run(pass *p) {
+static fs_status run_block_pass(block_pass *p) {
   p->y->makespan_before = p->s->makespan;
-  FS_TRY(fs_accesses_collect(p->ctx, p->s, p->y->kind, &p->scratch, &p->scratch, &p->acc));
+  FS_TRY(fs_accesses_collect(p->ctx, p->s, p->y->kind, p->scratch, p->scratch, &p->acc));
   FS_TRY(decide(p));
   return apply(p);
 }
 
 fs_status fs_block_run(fsched_context *ctx, fs_schedule *s, fs_sync *sync, fs_sync_fn again) {
   assert(sync->kind == FS_SYNC_BLOCK && sync->wait0 != NULL && again != NULL);
-  pass p = {.ctx = ctx, .s = s, .y = sync, .again = again};
-  fs_arena_init(&p.scratch, ctx);
-  fs_status status = run(&p);
-  fs_arena_release(&p.scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  block_pass p = {.ctx = ctx, .s = s, .y = sync, .again = again, .scratch = &scratch};
+  return run_block_pass(&p);
 }

@@ -16,39 +16,39 @@
 
 #include "base/radix.h"
 
-typedef struct finder {
+typedef struct order_finder {
   fsched_context *ctx;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_orders *o;
   const fs_accesses *acc;
   uint32_t *gang_item0, *gang_item; /* CSR per gang: its ops by epoch */
   fs_wait *seen;                    /* per axis: the item and epoch that it was last met for */
-  FS_VEC(fs_need) need;
+  FS_VEC(fs_epoch_need) need;
   FS_VEC(fs_order_edge) edge;
   FS_VEC(uint64_t) plan; /* to << 32 | from, twice as long for sorting */
-} finder;
+} order_finder;
 
 /* --- needs --- */
 
-static fs_status add_edge(finder *f, uint32_t from, bool full) {
+static fs_status add_edge(order_finder *f, uint32_t from, bool full) {
   assert(from < f->o->s->n_items);
   fs_order_edge e = {.from = from & INT32_MAX, .full = full};
   return fs_vec_push(f->ctx, &f->edge, e);
 }
 
-static fs_status add_need(finder *f, uint32_t item, uint32_t queue, uint32_t epoch) {
+static fs_status add_need(order_finder *f, uint32_t item, uint32_t queue, uint32_t epoch) {
   assert(queue < f->o->s->n_queues && epoch > 0);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(f->o->s, item, &n);
   if (n == 1 && queues[0] == queue) {
     return FSCHED_OK;
   }
-  fs_need need = {queue, epoch};
+  fs_epoch_need need = {queue, epoch};
   FS_TRY(fs_vec_push(f->ctx, &f->need, need));
   return add_edge(f, fs_need_item(f->o->y, need), !fs_queue_counting(f->o->s, queue));
 }
 
-static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
+static fs_status add_wait(order_finder *f, uint32_t item, fs_wait w) {
   assert(w.axis < f->o->y->n_axes && w.epoch > 0);
   const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
@@ -69,7 +69,7 @@ static fs_status add_wait(finder *f, uint32_t item, fs_wait w) {
   return FSCHED_OK;
 }
 
-static fs_status add_item(finder *f, uint32_t item) {
+static fs_status add_item(order_finder *f, uint32_t item) {
   const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   uint32_t n;
@@ -89,10 +89,10 @@ static fs_status add_item(finder *f, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status add_all(finder *f, fs_arena *arena) {
+static fs_status add_all(order_finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
-  FS_TRY(fs_sync_gang_ops(f->o->y, f->o->s->graph, &f->scratch, &f->gang_item0, &f->gang_item));
-  FS_TRY(fs_new_none(&f->scratch, &f->seen, o->y->n_axes));
+  FS_TRY(fs_sync_gang_ops(f->o->y, f->o->s->graph, f->scratch, &f->gang_item0, &f->gang_item));
+  FS_TRY(fs_new_none(f->scratch, &f->seen, o->y->n_axes));
   FS_TRY(fs_new(arena, &o->need0, (size_t)o->s->n_items + 1));
   FS_TRY(fs_new(arena, &o->edge0, (size_t)o->s->n_items + 1));
   for (uint32_t item = 0; item < o->s->n_items; item++) {
@@ -115,12 +115,12 @@ static fs_status add_all(finder *f, fs_arena *arena) {
 
 /* --- plan orders --- */
 
-static fs_status plan_order(finder *f, uint32_t from, uint32_t to) {
+static fs_status plan_order(order_finder *f, uint32_t from, uint32_t to) {
   return from == to ? FSCHED_OK : fs_vec_push(f->ctx, &f->plan, (uint64_t)to << 32 | from);
 }
 
 /* A residency without bytes: readers and copies after the latest write, and before the next. */
-static fs_status order_empty(finder *f, uint32_t r) {
+static fs_status order_empty(order_finder *f, uint32_t r) {
   const fs_accesses *acc = f->acc;
   uint32_t write = FS_NONE;
   uint32_t since = acc->res0[r];
@@ -139,12 +139,12 @@ static fs_status order_empty(finder *f, uint32_t r) {
 }
 
 /* All that touches a version in one residency comes before what begins its next. */
-static fs_status order_residencies(finder *f) {
+static fs_status order_residencies(order_finder *f) {
   const fs_schedule *s = f->o->s;
   const fs_accesses *acc = f->acc;
   uint32_t *latest[2]; /* per version: in its own memory, in the store */
-  FS_TRY(fs_new_none(&f->scratch, &latest[0], s->graph->n_versions));
-  FS_TRY(fs_new_none(&f->scratch, &latest[1], s->graph->n_versions));
+  FS_TRY(fs_new_none(f->scratch, &latest[0], s->graph->n_versions));
+  FS_TRY(fs_new_none(f->scratch, &latest[1], s->graph->n_versions));
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     uint32_t version = s->res_version[r];
     if (s->res_size[r] == 0) {
@@ -164,7 +164,7 @@ static fs_status order_residencies(finder *f) {
   return FSCHED_OK;
 }
 
-static fs_status file_plan(finder *f, fs_arena *arena) {
+static fs_status file_plan(order_finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
   size_t n = f->plan.n;
   FS_TRY(fs_vec_reserve(f->ctx, &f->plan, 2 * n));
@@ -210,7 +210,7 @@ static fs_status find_phases(fs_arena *arena, fs_orders *o) {
   return FSCHED_OK;
 }
 
-static fs_status find(finder *f, fs_arena *arena) {
+static fs_status find_orders(order_finder *f, fs_arena *arena) {
   FS_TRY(order_residencies(f));
   FS_TRY(file_plan(f, arena));
   FS_TRY(add_all(f, arena));
@@ -221,12 +221,11 @@ fs_status fs_orders_find(fsched_context *ctx, fs_arena *arena, const fs_schedule
                          const fs_sync *y, const fs_accesses *acc, fs_orders *out) {
   assert(y->wait0 != NULL && acc->res0 != NULL);
   *out = (fs_orders){.s = s, .y = y};
-  finder f = {.ctx = ctx, .o = out, .acc = acc};
-  fs_arena_init(&f.scratch, ctx);
-  fs_status status = find(&f, arena);
+  FS_SCRATCH(scratch, ctx);
+  order_finder f = {.ctx = ctx, .o = out, .acc = acc, .scratch = &scratch};
+  fs_status status = find_orders(&f, arena);
   fs_vec_free(ctx, &f.need);
   fs_vec_free(ctx, &f.edge);
   fs_vec_free(ctx, &f.plan);
-  fs_arena_release(&f.scratch);
   return status;
 }

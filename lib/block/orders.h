@@ -17,9 +17,9 @@
 #include "model/access.h"
 #include "model/sync.h"
 
-typedef struct fs_need {
+typedef struct fs_epoch_need {
   uint32_t queue, epoch;
-} fs_need;
+} fs_epoch_need;
 
 typedef struct fs_order_edge {
   uint32_t from : 31;
@@ -30,7 +30,7 @@ typedef struct fs_orders {
   const fs_schedule *s;
   const fs_sync *y;
   uint32_t *need0, *edge0; /* CSR per item */
-  fs_need *need;
+  fs_epoch_need *need;
   fs_order_edge *edge;
   uint32_t *plan0, *plan; /* CSR per item: plan orders alone, items that end before it starts */
   uint32_t *early, *late; /* per item */
@@ -43,7 +43,7 @@ static inline bool fs_queue_counting(const fs_schedule *s, uint32_t queue) {
   return !s->graph->target.implicit_queues && s->graph->target.queue[queue].counting;
 }
 /* The item whose command a need is about.  Requires an epoch of the queue. */
-static inline uint32_t fs_need_item(const fs_sync *y, fs_need need) {
+static inline uint32_t fs_need_item(const fs_sync *y, fs_epoch_need need) {
   assert(need.epoch > 0);
   return y->command_item[y->queue_command0[need.queue] + need.epoch - 1];
 }

@@ -98,7 +98,7 @@ static uint32_t cheapest(const balancer *b, uint32_t item) {
   return best;
 }
 
-static void put(balancer *b, uint32_t item, uint32_t phase) {
+static void put_item(balancer *b, uint32_t item, uint32_t phase) {
   assert(phase <= b->o->n && phase >= b->o->early[item]);
   b->phase[item] = phase;
   b->length[phase] = length_with(b, item, phase);
@@ -123,7 +123,7 @@ static fs_status balance(fsched_context *ctx, const fs_orders *o, uint32_t *phas
   look_ahead(&b);
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
-    put(&b, item, fixed(o, item) ? o->early[item] : cheapest(&b, item));
+    put_item(&b, item, fixed(o, item) ? o->early[item] : cheapest(&b, item));
   }
   return FSCHED_OK;
 }

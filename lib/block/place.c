@@ -7,11 +7,11 @@
 #include "block/stack.h"
 
 typedef struct placer {
-  fs_arena scratch;
+  fs_arena *scratch;
   const fs_orders *o;
   const fs_accesses *acc;
   const fs_block_plan *p;
-  fs_placement *out;
+  fs_block_places *out;
   uint32_t *root; /* per residency: whose place it has, itself if no other's */
   uint32_t *first, *last;
   uint32_t *sync;
@@ -49,9 +49,9 @@ static uint32_t taken_from(const placer *k, uint32_t r) {
 
 static fs_status find_lives(placer *k) {
   uint32_t n = k->o->s->n_residencies;
-  FS_TRY(fs_new(&k->scratch, &k->root, n));
-  FS_TRY(fs_new(&k->scratch, &k->first, n));
-  FS_TRY(fs_new(&k->scratch, &k->last, n));
+  FS_TRY(fs_new(k->scratch, &k->root, n));
+  FS_TRY(fs_new(k->scratch, &k->first, n));
+  FS_TRY(fs_new(k->scratch, &k->last, n));
   for (uint32_t r = 0; r < n; r++) {
     find_life(k, r);
     uint32_t from = taken_from(k, r);
@@ -67,7 +67,7 @@ static fs_status find_lives(placer *k) {
 /* --- one memory --- */
 
 /* Its entries in order of the first access. */
-static uint32_t collect(placer *k, uint32_t memory) {
+static uint32_t collect_entries(placer *k, uint32_t memory) {
   const fs_schedule *s = k->o->s;
   uint32_t n = 0;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
@@ -104,7 +104,7 @@ static uint32_t where_to_reclaim(const placer *k, uint32_t n, uint64_t capacity)
 static fs_status place_memory(fsched_context *ctx, placer *k, uint32_t memory) {
   assert(memory < k->o->s->graph->target.n_memories);
   const fs_memory *m = &k->o->s->graph->target.memory[memory];
-  uint32_t n = collect(k, memory);
+  uint32_t n = collect_entries(k, memory);
   uint64_t peak;
   FS_TRY(fs_block_stack(ctx, k->entry, n, k->sync, k->p->n_full, m->align, k->address, &peak));
   k->out->peak[memory] = peak;
@@ -119,7 +119,8 @@ static fs_status place_memory(fsched_context *ctx, placer *k, uint32_t memory) {
   return FSCHED_OK;
 }
 
-static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool *loose) {
+static fs_status place_memories(fsched_context *ctx, placer *k, fs_arena *arena,
+                                const bool *loose) {
   const fs_schedule *s = k->o->s;
   uint32_t n = s->n_residencies;
   uint32_t n_memories = s->graph->target.n_memories;
@@ -127,11 +128,11 @@ static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool
   FS_TRY(fs_new_zero(arena, &k->out->peak, n_memories));
   FS_TRY(fs_new_zero(arena, &k->out->fits, n_memories));
   FS_TRY(fs_new_none(arena, &k->out->where, n_memories));
-  FS_TRY(fs_new(&k->scratch, &k->sync, k->p->n_full));
-  FS_TRY(fs_new(&k->scratch, &k->key, 2 * (size_t)n));
-  FS_TRY(fs_new(&k->scratch, &k->id, n));
-  FS_TRY(fs_new(&k->scratch, &k->entry, n));
-  FS_TRY(fs_new(&k->scratch, &k->address, n));
+  FS_TRY(fs_new(k->scratch, &k->sync, k->p->n_full));
+  FS_TRY(fs_new(k->scratch, &k->key, 2 * (size_t)n));
+  FS_TRY(fs_new(k->scratch, &k->id, n));
+  FS_TRY(fs_new(k->scratch, &k->entry, n));
+  FS_TRY(fs_new(k->scratch, &k->address, n));
   FS_TRY(find_lives(k));
   for (uint32_t i = 0; i < k->p->n_full; i++) {
     k->sync[i] = k->p->full[i] + 1;
@@ -154,11 +155,9 @@ static fs_status run(fsched_context *ctx, placer *k, fs_arena *arena, const bool
 
 fs_status fs_block_place(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                          const fs_accesses *acc, const bool *loose, const fs_block_plan *p,
-                         fs_placement *out) {
+                         fs_block_places *out) {
   assert(p->order != NULL && loose != NULL);
-  placer k = {.o = o, .acc = acc, .p = p, .out = out};
-  fs_arena_init(&k.scratch, ctx);
-  fs_status status = run(ctx, &k, arena, loose);
-  fs_arena_release(&k.scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  placer k = {.o = o, .acc = acc, .p = p, .out = out, .scratch = &scratch};
+  return place_memories(ctx, &k, arena, loose);
 }

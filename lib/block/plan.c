@@ -19,7 +19,7 @@
 
 typedef struct filler {
   fsched_context *ctx;
-  fs_arena scratch;
+  fs_arena *scratch;
   const fs_orders *o;
   fs_block_plan *p;
   uint32_t *known;  /* per queue: epochs that counting syncs have told */
@@ -35,7 +35,7 @@ static fs_status order_items(filler *f, fs_arena *arena) {
   const fs_schedule *s = f->o->s;
   const fs_sync *y = f->o->y;
   uint64_t *key;
-  FS_TRY(fs_new(&f->scratch, &key, 2 * (size_t)s->n_items));
+  FS_TRY(fs_new(f->scratch, &key, 2 * (size_t)s->n_items));
   FS_TRY(fs_new(arena, &f->p->order, s->n_items));
   FS_TRY(fs_new(arena, &f->p->at, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -81,7 +81,7 @@ static uint32_t given_syncs(const filler *f, const uint32_t *extra, uint32_t n_e
 static fs_status full_spans(filler *f, fs_hazard_span **out, uint32_t *n_out) {
   const fs_orders *o = f->o;
   uint32_t n = 0;
-  FS_TRY(fs_new(&f->scratch, out, o->edge0[o->s->n_items]));
+  FS_TRY(fs_new(f->scratch, out, o->edge0[o->s->n_items]));
   for (uint32_t to = 0; to < o->s->n_items; to++) {
     for (uint32_t e = o->edge0[to]; e < o->edge0[to + 1]; e++) {
       if (o->edge[e].full) {
@@ -110,8 +110,8 @@ static fs_status full_syncs(filler *f, fs_arena *arena, const uint32_t *extra, u
   uint32_t *more;
   uint32_t n_more = 0;
   FS_TRY(full_spans(f, &span, &n_spans));
-  FS_TRY(fs_new(&f->scratch, &given, (size_t)f->o->n + 1 + n_extra));
-  FS_TRY(fs_new(&f->scratch, &more, n_spans));
+  FS_TRY(fs_new(f->scratch, &given, (size_t)f->o->n + 1 + n_extra));
+  FS_TRY(fs_new(f->scratch, &more, n_spans));
   uint32_t n_given = given_syncs(f, extra, n_extra, given);
   FS_TRY(fs_block_stab(f->ctx, span, n_spans, given, n_given, more, &n_more));
   assert(n_more == 0);
@@ -129,7 +129,7 @@ static fs_status want_of(filler *f, uint32_t item, uint32_t after) {
   const fs_orders *o = f->o;
   f->want.n = 0;
   for (uint32_t i = o->need0[item]; i < o->need0[item + 1]; i++) {
-    fs_need need = o->need[i];
+    fs_epoch_need need = o->need[i];
     if (!fs_queue_counting(o->s, need.queue) || need.epoch <= f->known[need.queue] ||
         f->p->at[fs_need_item(o->y, need)] < after) {
       continue;
@@ -177,7 +177,7 @@ static fs_tick start_of(const filler *f, uint32_t item, fs_tick now, const fs_ti
   return start;
 }
 
-static void issue(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
+static void issue_item(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
   assert(f->p->start[item] >= f->o->s->start[item]);
   const fs_schedule *s = f->o->s;
   end[item] = f->p->start[item] + (s->end[item] - s->start[item]);
@@ -195,11 +195,11 @@ static fs_status walk(filler *f, fs_arena *arena) {
   fs_block_plan *p = f->p;
   fs_tick *end;
   fs_tick *free_at;
-  FS_TRY(fs_new(&f->scratch, &end, s->n_items));
-  FS_TRY(fs_new_zero(&f->scratch, &free_at, s->n_queues));
-  FS_TRY(fs_new_zero(&f->scratch, &f->known, s->n_queues));
-  FS_TRY(fs_new_zero(&f->scratch, &f->issued, s->n_queues));
-  FS_TRY(fs_new_zero(&f->scratch, &f->wanted, s->n_queues));
+  FS_TRY(fs_new(f->scratch, &end, s->n_items));
+  FS_TRY(fs_new_zero(f->scratch, &free_at, s->n_queues));
+  FS_TRY(fs_new_zero(f->scratch, &f->known, s->n_queues));
+  FS_TRY(fs_new_zero(f->scratch, &f->issued, s->n_queues));
+  FS_TRY(fs_new_zero(f->scratch, &f->wanted, s->n_queues));
   FS_TRY(fs_new(arena, &p->start, s->n_items));
   fs_tick now = 0;
   p->makespan = 0;
@@ -213,12 +213,12 @@ static fs_status walk(filler *f, fs_arena *arena) {
     FS_TRY(want_of(f, item, full > 0 ? p->full[full - 1] : 0));
     FS_TRY(counting_syncs(f, item, end, &now));
     p->start[item] = start_of(f, item, now, end, free_at);
-    issue(f, item, end, free_at);
+    issue_item(f, item, end, free_at);
   }
   return FSCHED_OK;
 }
 
-static fs_status fill(filler *f, fs_arena *arena, const uint32_t *extra, uint32_t n_extra) {
+static fs_status fill_plan(filler *f, fs_arena *arena, const uint32_t *extra, uint32_t n_extra) {
   FS_TRY(order_items(f, arena));
   FS_TRY(full_syncs(f, arena, extra, n_extra));
   FS_TRY(walk(f, arena));
@@ -233,12 +233,11 @@ static fs_status fill(filler *f, fs_arena *arena, const uint32_t *extra, uint32_
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) {
   assert(p->phase != NULL && (extra != NULL || n_extra == 0));
-  filler f = {.ctx = ctx, .o = o, .p = p};
-  fs_arena_init(&f.scratch, ctx);
-  fs_status status = fill(&f, arena, extra, n_extra);
+  FS_SCRATCH(scratch, ctx);
+  filler f = {.ctx = ctx, .o = o, .p = p, .scratch = &scratch};
+  fs_status status = fill_plan(&f, arena, extra, n_extra);
   fs_vec_free(ctx, &f.stop);
   fs_vec_free(ctx, &f.want);
-  fs_arena_release(&f.scratch);
   return status;
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/radix.h"
 
-static uint32_t run(const uint64_t *key, uint32_t n, const uint32_t *existing, uint32_t n_existing,
-                    uint32_t *out) {
+static uint32_t stab_spans(const uint64_t *key, uint32_t n, const uint32_t *existing,
+                           uint32_t n_existing, uint32_t *out) {
   uint32_t n_out = 0;
   uint32_t next = 0;   /* into existing */
   uint32_t latest = 0; /* the latest sync so far; no hazard is met by one at 0 */
@@ -42,6 +42,6 @@ fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_
     key[i] = (uint64_t)span[i].first << 32 | span[i].last;
   }
   fs_radix_sort(key, key + n, n);
-  *n_out = run(key, n, existing, n_existing, out);
+  *n_out = stab_spans(key, n, existing, n_existing, out);
   return FSCHED_OK;
 }

@@ -63,7 +63,7 @@ static void sync_at(stack *k, uint32_t s) {
   }
 }
 
-static void run(stack *k, uint32_t n, const uint32_t *sync, uint32_t n_syncs) {
+static void run_stack(stack *k, uint32_t n, const uint32_t *sync, uint32_t n_syncs) {
   uint32_t next = 0;
   for (uint32_t i = 0; i < n; i++) {
     assert(i == 0 || k->entry[i - 1].first <= k->entry[i].first);
@@ -85,7 +85,7 @@ fs_status fs_block_stack(fsched_context *ctx, const fs_stack_entry *entry, uint3
   FS_TRY(fs_new(&scratch, &k.on, n));
   FS_TRY(fs_new(&scratch, &k.held, n));
   FS_TRY(fs_new(&scratch, &k.spare, n));
-  run(&k, n, sync, n_syncs);
+  run_stack(&k, n, sync, n_syncs);
   *peak = k.peak;
   return FSCHED_OK;
 }

@@ -25,12 +25,12 @@
 enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
 #define POSITION_MASK ((1u << 31) - 1)
 
-typedef struct run {
+typedef struct ctrledge_run {
   fsched_context *ctx;
   const fs_schedule *s;
   fs_reuse reuse;
   fs_sync *sync;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_accesses acc;
   fs_segments segs;
   uint32_t *in_memory0, *in_memory; /* CSR: segments by memory */
@@ -41,9 +41,9 @@ typedef struct run {
   fs_lane_kind kind;
   uint32_t index;
   const uint32_t *owner; /* per holder: its segment, or its item */
-} run;
+} ctrledge_run;
 
-static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
+static fs_status add_edge(ctrledge_run *r, uint32_t from, uint32_t to) {
   FS_ASSERT_SLOW(from < r->s->n_items && to < r->s->n_items);
   if (from == to) {
     return FSCHED_OK;
@@ -59,8 +59,9 @@ static fs_status add_edge(run *r, uint32_t from, uint32_t to) {
 }
 
 static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) {
-  FS_ASSERT_SLOW(earlier < ((const run *)user)->segs.n && later < ((const run *)user)->segs.n);
-  run *r = user;
+  FS_ASSERT_SLOW(earlier < ((const ctrledge_run *)user)->segs.n &&
+                 later < ((const ctrledge_run *)user)->segs.n);
+  ctrledge_run *r = user;
   const fs_segments *g = &r->segs;
   for (uint32_t i = g->last0.at[earlier]; i < g->last0.at[earlier + 1]; i++) {
     for (uint32_t j = g->first0.at[later]; j < g->first0.at[later + 1]; j++) {
@@ -75,7 +76,7 @@ static bool counted(const fs_schedule *s, uint32_t residency) {
 }
 
 /* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
-static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
+static bool in_place(const ctrledge_run *r, uint32_t earlier, uint32_t later) {
   FS_ASSERT_SLOW(earlier != later);
   const fs_schedule *s = r->s;
   uint32_t item = r->acc.item[r->acc.res0[later]];
@@ -83,26 +84,26 @@ static bool in_place(const run *r, uint32_t earlier, uint32_t later) {
 }
 
 static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
-  run *r = user;
+  ctrledge_run *r = user;
   uint32_t before = r->segs.residency.at[earlier], after = r->segs.residency.at[later];
   bool loose = r->reuse.loose != NULL && r->reuse.loose[r->s->res_memory[after]];
   return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
 }
 
 /* The segments of each memory, nearly in order of begin. */
-static fs_status group_segments(run *r) {
+static fs_status group_segments(ctrledge_run *r) {
   uint32_t *memory;
-  FS_TRY(fs_new(&r->scratch, &memory, r->segs.n));
+  FS_TRY(fs_new(r->scratch, &memory, r->segs.n));
   for (uint32_t i = 0; i < r->segs.n; i++) {
     memory[i] = r->s->res_memory[r->segs.residency.at[i]];
   }
-  return fs_group(&r->scratch, memory, r->segs.n, r->s->graph->target.n_memories, &r->in_memory0,
+  return fs_group(r->scratch, memory, r->segs.n, r->s->graph->target.n_memories, &r->in_memory0,
                   &r->in_memory);
 }
 
-static fs_status contiguous_memories(run *r) {
+static fs_status contiguous_memories(ctrledge_run *r) {
   fs_rect *rects;
-  FS_TRY(fs_new(&r->scratch, &rects, r->segs.n));
+  FS_TRY(fs_new(r->scratch, &rects, r->segs.n));
   uint32_t n = 0;
   for (uint32_t k = 0; k < r->segs.n; k++) {
     uint32_t i = r->in_memory[k], residency = r->segs.residency.at[i];
@@ -123,18 +124,18 @@ static fs_status contiguous_memories(run *r) {
  * anything, and has its units nevertheless. */
 
 static fs_status holder_segments_contact(void *user, uint32_t earlier, uint32_t later) {
-  run *r = user;
+  ctrledge_run *r = user;
   return segments_contact(r, r->owner[earlier], r->owner[later]);
 }
 
 static fs_status holder_items_contact(void *user, uint32_t earlier, uint32_t later) {
-  run *r = user;
+  ctrledge_run *r = user;
   return add_edge(r, r->owner[earlier], r->owner[later]);
 }
 
 static fs_status add_piece(void *user, fs_lane_piece piece) {
   assert(piece.low < piece.high);
-  run *r = user;
+  ctrledge_run *r = user;
   uint32_t owner = r->owner[piece.holder];
   fs_lane lane = {r->kind, r->index,
                   r->kind == FS_LANE_MEMORY ? r->segs.residency.at[owner] : owner, piece.low,
@@ -146,13 +147,13 @@ static uint32_t only(const uint32_t *ids, uint32_t begin, uint32_t end) {
   return end - begin == 1 ? ids[begin] : FS_NONE;
 }
 
-static bool untouched(const run *r, uint32_t residency) {
+static bool untouched(const ctrledge_run *r, uint32_t residency) {
   return r->acc.res0[residency] == r->acc.res0[residency + 1];
 }
 
 /* Is the content of a residency there from the start, so that it comes before everything?  In a
  * memory that spills it comes by a read, or is overwritten first. */
-static bool given(const run *r, uint32_t residency) {
+static bool given(const ctrledge_run *r, uint32_t residency) {
   const fs_schedule *s = r->s;
   uint32_t first = r->acc.res0[residency];
   if (untouched(r, residency)) {
@@ -168,7 +169,7 @@ static fs_tick holder_end(const fs_schedule *s, uint32_t residency) {
   return fs_residency_stays(s, residency) ? FS_TICK_NONE : s->res_end[residency];
 }
 
-static fs_holder segment_holder(const run *r, uint32_t seg) {
+static fs_holder segment_holder(const ctrledge_run *r, uint32_t seg) {
   const fs_schedule *s = r->s;
   const fs_segments *g = &r->segs;
   uint32_t residency = g->residency.at[seg];
@@ -206,9 +207,9 @@ static void sort_holders(fs_holder *holder, uint32_t *owner, uint32_t n) {
 }
 
 /* A version has bytes of its own in a counted memory, the same in all of its residencies. */
-static fs_status same_bytes(run *r, const uint32_t *segs, uint32_t n) {
+static fs_status same_bytes(ctrledge_run *r, const uint32_t *segs, uint32_t n) {
   uint32_t *latest; /* per version: its latest segment */
-  FS_TRY(fs_new_none(&r->scratch, &latest, r->s->graph->n_versions));
+  FS_TRY(fs_new_none(r->scratch, &latest, r->s->graph->n_versions));
   for (uint32_t i = 0; i < n; i++) {
     uint32_t version = r->s->res_version[r->segs.residency.at[segs[i]]];
     if (version == FS_NONE) {
@@ -222,13 +223,13 @@ static fs_status same_bytes(run *r, const uint32_t *segs, uint32_t n) {
   return FSCHED_OK;
 }
 
-static fs_status counted_memory(run *r, uint32_t memory) {
+static fs_status counted_memory(ctrledge_run *r, uint32_t memory) {
   assert(memory < r->s->graph->target.n_memories);
   fs_holder *holder;
   uint32_t *owner;
   uint32_t first = r->in_memory0[memory], n = r->in_memory0[memory + 1] - first;
-  FS_TRY(fs_new(&r->scratch, &holder, n));
-  FS_TRY(fs_new(&r->scratch, &owner, n));
+  FS_TRY(fs_new(r->scratch, &holder, n));
+  FS_TRY(fs_new(r->scratch, &owner, n));
   for (uint32_t i = 0; i < n; i++) {
     owner[i] = r->in_memory[first + i];
     holder[i] = segment_holder(r, owner[i]);
@@ -244,14 +245,14 @@ static fs_status counted_memory(run *r, uint32_t memory) {
                         n, &sink);
 }
 
-static fs_status counted_memories(run *r) {
+static fs_status counted_memories(ctrledge_run *r) {
   const fs_target *target = &r->s->graph->target;
   for (uint32_t m = 0; m < target->n_memories; m++) {
     if (fs_memory_bounded(&target->memory[m]) &&
         !fs_placement_has_addresses(target->memory[m].placement)) {
-      fs_arena_mark mark = fs_arena_set_mark(&r->scratch);
+      fs_arena_mark mark = fs_arena_set_mark(r->scratch);
       FS_TRY(counted_memory(r, m));
-      fs_arena_reset(&r->scratch, mark);
+      fs_arena_reset(r->scratch, mark);
     }
   }
   return FSCHED_OK;
@@ -259,7 +260,7 @@ static fs_status counted_memories(run *r) {
 
 /* Resources and concurrency: a holder is an op. */
 
-static fs_holder item_holder(const run *r, uint32_t item, uint64_t amount) {
+static fs_holder item_holder(const ctrledge_run *r, uint32_t item, uint64_t amount) {
   FS_ASSERT_SLOW(amount > 0 && item < r->s->n_items);
   uint32_t position = r->acc.position[item];
   return (fs_holder){.begin = r->s->start[item],
@@ -271,7 +272,8 @@ static fs_holder item_holder(const run *r, uint32_t item, uint64_t amount) {
                      .tail = item};
 }
 
-static fs_status allot_items(run *r, uint64_t capacity, const fs_holder *holder, uint32_t n) {
+static fs_status allot_items(ctrledge_run *r, uint64_t capacity, const fs_holder *holder,
+                             uint32_t n) {
   fs_lane_sink sink = {r, holder_items_contact, add_piece};
   return fs_lanes_allot(r->ctx, r->s, &r->acc, capacity, holder, n, &sink);
 }
@@ -282,11 +284,11 @@ typedef struct resource_uses {
   uint64_t *amount;
 } resource_uses;
 
-static fs_status list_uses(run *r, resource_uses *x) {
+static fs_status list_uses(ctrledge_run *r, resource_uses *x) {
   const fsched_graph *g = r->s->graph;
-  FS_TRY(fs_new(&r->scratch, &x->item, g->op_use0[g->n_ops]));
-  FS_TRY(fs_new(&r->scratch, &x->resource, g->op_use0[g->n_ops]));
-  FS_TRY(fs_new(&r->scratch, &x->amount, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(r->scratch, &x->item, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(r->scratch, &x->resource, g->op_use0[g->n_ops]));
+  FS_TRY(fs_new(r->scratch, &x->amount, g->op_use0[g->n_ops]));
   x->n = 0;
   for (uint32_t i = 0; i < r->s->n_items; i++) {
     uint32_t item = r->s->order[i];
@@ -300,7 +302,7 @@ static fs_status list_uses(run *r, resource_uses *x) {
   return FSCHED_OK;
 }
 
-static fs_status resources(run *r) {
+static fs_status resources(ctrledge_run *r) {
   const fs_target *target = &r->s->graph->target;
   resource_uses x;
   fs_holder *holder;
@@ -308,9 +310,9 @@ static fs_status resources(run *r) {
   r->kind = FS_LANE_RESOURCE;
   r->why = FS_WHY_RESOURCE;
   FS_TRY(list_uses(r, &x));
-  FS_TRY(fs_group(&r->scratch, x.resource, x.n, target->n_resources, &use0, &use));
-  FS_TRY(fs_new(&r->scratch, &holder, x.n));
-  FS_TRY(fs_new(&r->scratch, &owner, x.n));
+  FS_TRY(fs_group(r->scratch, x.resource, x.n, target->n_resources, &use0, &use));
+  FS_TRY(fs_new(r->scratch, &holder, x.n));
+  FS_TRY(fs_new(r->scratch, &owner, x.n));
   for (uint32_t resource = 0; resource < target->n_resources; resource++) {
     uint32_t n = 0;
     for (uint32_t k = use0[resource]; k < use0[resource + 1]; k++) {
@@ -324,15 +326,15 @@ static fs_status resources(run *r) {
   return FSCHED_OK;
 }
 
-static fs_status concurrency(run *r) {
+static fs_status concurrency(ctrledge_run *r) {
   const fsched_graph *g = r->s->graph;
   if (g->target.concurrency == 0) {
     return FSCHED_OK;
   }
   fs_holder *holder;
   uint32_t *owner;
-  FS_TRY(fs_new(&r->scratch, &holder, g->n_ops));
-  FS_TRY(fs_new(&r->scratch, &owner, g->n_ops));
+  FS_TRY(fs_new(r->scratch, &holder, g->n_ops));
+  FS_TRY(fs_new(r->scratch, &owner, g->n_ops));
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->s->n_items; i++) {
     uint32_t item = r->s->order[i];
@@ -351,12 +353,12 @@ static fs_status concurrency(run *r) {
 /* Results */
 
 /* What is known on each queue before an item starts: positions, from what must come before it. */
-typedef struct known {
+typedef struct known_positions {
   uint32_t *position; /* per queue: its items up to there are over */
   uint32_t *stamp;    /* per queue: the item that `position` is for */
-} known;
+} known_positions;
 
-static void know(const run *r, known *k, uint32_t to, uint32_t item) {
+static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_t item) {
   FS_ASSERT_SLOW(item < r->s->n_items && r->acc.position[item] < r->acc.position[to]);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
@@ -370,7 +372,7 @@ static void know(const run *r, known *k, uint32_t to, uint32_t item) {
   }
 }
 
-static bool is_known(const run *r, const known *k, uint32_t to, uint32_t item) {
+static bool is_known(const ctrledge_run *r, const known_positions *k, uint32_t to, uint32_t item) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
   uint32_t position = r->acc.position[item];
@@ -382,7 +384,7 @@ static bool is_known(const run *r, const known *k, uint32_t to, uint32_t item) {
   return true;
 }
 
-static void know_predecessors(const run *r, known *k, uint32_t to) {
+static void know_predecessors(const ctrledge_run *r, known_positions *k, uint32_t to) {
   const fsched_graph *g = r->s->graph;
   for (uint32_t i = r->acc.data0[to]; i < r->acc.data0[to + 1]; i++) {
     know(r, k, to, r->acc.data[i]);
@@ -396,7 +398,7 @@ static void know_predecessors(const run *r, known *k, uint32_t to) {
 
 /* edge[begin .. end): those to one item, ascending by `from`.  Latest first: what is kept may make
  * earlier ones needless.  Writes what stays to the end of the range; returns where it begins. */
-static size_t reduce(run *r, known *k, size_t begin, size_t end) {
+static size_t reduce(ctrledge_run *r, known_positions *k, size_t begin, size_t end) {
   assert(begin < end && end <= r->edge.n);
   uint32_t to = r->s->order[r->edge.at[begin] >> TO_SHIFT];
   know_predecessors(r, k, to);
@@ -415,12 +417,12 @@ static size_t reduce(run *r, known *k, size_t begin, size_t end) {
   return kept;
 }
 
-static fs_status store_edges(run *r) {
-  known k;
+static fs_status store_edges(ctrledge_run *r) {
+  known_positions k;
   uint64_t *spare;
-  FS_TRY(fs_new(&r->scratch, &k.position, r->s->n_queues));
-  FS_TRY(fs_new_none(&r->scratch, &k.stamp, r->s->n_queues));
-  FS_TRY(fs_new(&r->scratch, &spare, r->edge.n));
+  FS_TRY(fs_new(r->scratch, &k.position, r->s->n_queues));
+  FS_TRY(fs_new_none(r->scratch, &k.stamp, r->s->n_queues));
+  FS_TRY(fs_new(r->scratch, &spare, r->edge.n));
   fs_radix_sort(r->edge.at, spare, r->edge.n);
   size_t n = 0;
   for (size_t begin = 0, end; begin < r->edge.n; begin = end) {
@@ -446,11 +448,11 @@ static fs_status store_edges(run *r) {
 }
 
 /* Lanes come grouped by kind and index; within a group they are put in order of owner. */
-static fs_status store_lanes(run *r) {
+static fs_status store_lanes(ctrledge_run *r) {
   fs_sync *y = r->sync;
   FS_TRY(fs_new(&y->arena, &y->lane, r->lane.n));
   uint64_t *keys;
-  FS_TRY(fs_new(&r->scratch, &keys, 2 * r->lane.n));
+  FS_TRY(fs_new(r->scratch, &keys, 2 * r->lane.n));
   for (size_t begin = 0, end; begin < r->lane.n; begin = end) {
     const fs_lane *group = &r->lane.at[begin];
     for (end = begin; end < r->lane.n && r->lane.at[end].kind == group->kind &&
@@ -469,7 +471,7 @@ static fs_status store_lanes(run *r) {
 
 /* New places, new times: lanes that were allotted at other times are still right, since their edges
  * hold for any times; allotted anew they could ask for other orders. */
-static fs_status keep_edges(run *r) {
+static fs_status keep_edges(ctrledge_run *r) {
   const fs_sync *y = r->sync;
   for (uint32_t i = 0; i < y->n_control; i++) {
     r->why = (fs_why)y->control_why[i];
@@ -478,14 +480,14 @@ static fs_status keep_edges(run *r) {
   return FSCHED_OK;
 }
 
-static fs_status lanes(run *r) {
+static fs_status lanes(ctrledge_run *r) {
   FS_TRY(counted_memories(r));
   FS_TRY(resources(r));
   return concurrency(r);
 }
 
-static fs_status run_all(run *r) {
-  FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, &r->scratch, &r->acc));
+static fs_status run_all(ctrledge_run *r) {
+  FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, r->scratch, &r->acc));
   r->sync->position = r->acc.position;
   r->sync->data0 = r->acc.data0;
   r->sync->data = r->acc.data;
@@ -504,15 +506,14 @@ static fs_status run_all(run *r) {
 fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) {
   assert(s->n_items == s->graph->n_ops + s->n_copies);
-  run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}};
+  FS_SCRATCH(scratch, ctx);
+  ctrledge_run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}, .scratch = &scratch};
   if (reuse != NULL) {
     r.reuse = *reuse;
   }
-  fs_arena_init(&r.scratch, ctx);
   fs_status status = run_all(&r);
   fs_segments_release(&r.segs);
   fs_vec_free(ctx, &r.edge);
   fs_vec_free(ctx, &r.lane);
-  fs_arena_release(&r.scratch);
   return status;
 }

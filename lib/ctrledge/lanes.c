@@ -239,7 +239,7 @@ static void sort_taken(allotter *a) {
 }
 
 /* `upper` begins where `lower` ends. */
-static void join(allotter *a, uint32_t lower, uint32_t upper) {
+static void join_chunks(allotter *a, uint32_t lower, uint32_t upper) {
   chunk *l = &a->chunk.at[lower];
   chunk *u = &a->chunk.at[upper];
   assert(l->above == upper);
@@ -259,7 +259,7 @@ static fs_status settle_taken(allotter *a, uint32_t h) {
   for (size_t i = 0; i < a->taken.n; i++) {
     uint32_t c = a->taken.at[i];
     if (n > 0 && a->chunk.at[a->taken.at[n - 1]].high == a->chunk.at[c].low) {
-      join(a, a->taken.at[n - 1], c);
+      join_chunks(a, a->taken.at[n - 1], c);
     } else {
       a->taken.at[n++] = c;
     }
@@ -339,7 +339,7 @@ static fs_status rank_holders(allotter *a, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-static fs_status run(allotter *a, fs_arena *scratch, uint64_t capacity) {
+static fs_status allot_lanes(allotter *a, fs_arena *scratch, uint64_t capacity) {
   FS_TRY(fs_new_none(scratch, &a->own, (size_t)a->n + 1));
   FS_TRY(fs_new_none(scratch, &a->by_tail, a->s->n_items));
   FS_TRY(fs_new_none(scratch, &a->on_queue, a->s->n_queues));
@@ -370,7 +370,7 @@ fs_status fs_lanes_allot(fsched_context *ctx, const fs_schedule *s, const fs_acc
                 .last_over = FS_NONE,
                 .free_chunk = FS_NONE};
   FS_SCRATCH(scratch, ctx);
-  fs_status status = run(&a, &scratch, capacity);
+  fs_status status = allot_lanes(&a, &scratch, capacity);
   fs_vec_free(ctx, &a.ends);
   fs_vec_free(ctx, &a.chunk);
   fs_vec_free(ctx, &a.taken);

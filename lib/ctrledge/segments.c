@@ -14,7 +14,7 @@
 
 #include "base/radix.h"
 
-typedef struct maker {
+typedef struct segment_maker {
   const fs_schedule *s;
   bool whole; /* the kind of sync keeps whole residencies apart */
   const fs_accesses *acc;
@@ -27,7 +27,7 @@ typedef struct maker {
   FS_VEC(uint32_t) member; /* distinct items of the segment at hand */
   FS_VEC(uint8_t) state;   /* per member: NOT_FIRST, NOT_LAST */
   FS_VEC(uint64_t) cut;    /* where ranges begin and end; twice as many, for sorting */
-} maker;
+} segment_maker;
 
 enum { NOT_FIRST = 1, NOT_LAST = 2 };
 
@@ -35,34 +35,34 @@ static bool whole(const fs_accesses *acc, uint32_t access) {
   return acc->high[access] == FS_UNBOUNDED;
 }
 
-static const fs_memory *memory_of(const maker *m, uint32_t residency) {
+static const fs_memory *memory_of(const segment_maker *m, uint32_t residency) {
   return &m->s->graph->target.memory[m->s->res_memory[residency]];
 }
 
 /* Content that is given or kept where it lives: all of it is there, touched or not. */
-static bool stays(const maker *m, uint32_t residency) {
+static bool stays(const segment_maker *m, uint32_t residency) {
   uint32_t version = m->s->res_version[residency];
   return version != FS_NONE && !fs_memory_spills(memory_of(m, residency)) &&
          (fs_version_given(m->s->graph, version) || fs_version_kept(m->s->graph, version));
 }
 
 /* Units of a counted memory are held, touched or not. */
-static bool counted(const maker *m, uint32_t residency) {
+static bool counted(const segment_maker *m, uint32_t residency) {
   return !fs_placement_has_addresses(memory_of(m, residency)->placement);
 }
 
 /* Does an access hold the whole residency, whatever it touches? */
-static bool holds_all(const maker *m, uint32_t residency) {
+static bool holds_all(const segment_maker *m, uint32_t residency) {
   return stays(m, residency) || m->whole || counted(m, residency);
 }
 
-static void order(maker *m, uint32_t before, uint32_t after) {
+static void order(segment_maker *m, uint32_t before, uint32_t after) {
   m->state.at[before] |= NOT_LAST;
   m->state.at[after] |= NOT_FIRST;
 }
 
 /* The member `slot` against its predecessors in the same segment. */
-static void order_by_edges(maker *m, uint32_t seg, uint32_t slot) {
+static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
   const fsched_graph *g = m->s->graph;
   uint32_t item = m->member.at[slot];
   bool op = !fs_item_is_copy(m->s, item);
@@ -88,7 +88,7 @@ static void order_by_edges(maker *m, uint32_t seg, uint32_t slot) {
   }
 }
 
-static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
+static fs_status add_member(segment_maker *m, uint32_t seg, uint32_t item) {
   FS_ASSERT_SLOW(item < m->s->n_items);
   if (m->item_seg[item] == seg) {
     return FSCHED_OK;
@@ -112,7 +112,7 @@ static fs_status add_member(maker *m, uint32_t seg, uint32_t item) {
 }
 
 /* The segment of a residency's offsets [low, high), with the accesses that touch all of it. */
-static fs_status add_segment(maker *m, uint32_t r, uint64_t low, uint64_t high) {
+static fs_status add_segment(segment_maker *m, uint32_t r, uint64_t low, uint64_t high) {
   FS_ASSERT_SLOW(r < m->s->n_residencies);
   FS_ASSERT_SLOW(low <= high);
   fs_segments *out = m->out;
@@ -160,7 +160,7 @@ static uint64_t touched_size(const fs_schedule *s, uint32_t r) {
   return s->res_size[r];
 }
 
-static fs_status cut_by_ranges(maker *m, uint32_t r, uint64_t size) {
+static fs_status cut_by_ranges(segment_maker *m, uint32_t r, uint64_t size) {
   assert(size > 0);
   fsched_context *ctx = m->out->ctx;
   m->cut.n = 0;
@@ -183,7 +183,7 @@ static fs_status cut_by_ranges(maker *m, uint32_t r, uint64_t size) {
   return FSCHED_OK;
 }
 
-static fs_status add_residency(maker *m, uint32_t r) {
+static fs_status add_residency(segment_maker *m, uint32_t r) {
   if (!m->exact[m->s->res_memory[r]]) {
     return add_segment(m, r, 0, m->s->res_size[r]);
   }
@@ -195,7 +195,7 @@ static fs_status add_residency(maker *m, uint32_t r) {
   return ranges ? cut_by_ranges(m, r, size) : add_segment(m, r, 0, size);
 }
 
-static fs_status prepare(maker *m, fs_arena *scratch) {
+static fs_status prepare_segments(segment_maker *m, fs_arena *scratch) {
   const fs_schedule *s = m->s;
   FS_TRY(fs_new_zero(scratch, &m->exact, s->graph->target.n_memories));
   FS_TRY(fs_new_none(scratch, &m->item_seg, s->n_items));
@@ -214,8 +214,8 @@ static fs_status prepare(maker *m, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-static fs_status make(maker *m, fs_arena *scratch) {
-  FS_TRY(prepare(m, scratch));
+static fs_status make_segments(segment_maker *m, fs_arena *scratch) {
+  FS_TRY(prepare_segments(m, scratch));
   FS_TRY(fs_vec_push(m->out->ctx, &m->out->first0, 0));
   FS_TRY(fs_vec_push(m->out->ctx, &m->out->last0, 0));
   for (uint32_t r = 0; r < m->s->n_residencies; r++) {
@@ -242,9 +242,9 @@ fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_ki
                            const fs_accesses *acc, fs_segments *out) {
   assert(acc->res0 != NULL && acc->position != NULL);
   *out = (fs_segments){.ctx = ctx};
-  maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
+  segment_maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
   FS_SCRATCH(scratch, ctx);
-  fs_status status = make(&m, &scratch);
+  fs_status status = make_segments(&m, &scratch);
   fs_vec_free(ctx, &m.member);
   fs_vec_free(ctx, &m.state);
   fs_vec_free(ctx, &m.cut);

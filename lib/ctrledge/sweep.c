@@ -38,16 +38,16 @@ static void sort_rects(fs_rect *rects, uint32_t n) {
   }
 }
 
-typedef struct sweep {
+typedef struct contact_sweep {
   fs_contact_fn fn;
   void *user;
   uint32_t *met; /* per id: the last rectangle that it was reported with */
   uint32_t later;
-} sweep;
+} contact_sweep;
 
-static fs_status meet(void *user, uint32_t earlier) {
-  FS_ASSERT_SLOW(earlier != ((const sweep *)user)->later);
-  sweep *w = user;
+static fs_status meet_rect(void *user, uint32_t earlier) {
+  FS_ASSERT_SLOW(earlier != ((const contact_sweep *)user)->later);
+  contact_sweep *w = user;
   if (w->met[earlier] == w->later) {
     return FSCHED_OK;
   }
@@ -55,7 +55,7 @@ static fs_status meet(void *user, uint32_t earlier) {
   return w->fn(w->user, earlier, w->later);
 }
 
-static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w) {
+static fs_status sweep_rects(const fs_rect *rects, uint32_t n, fs_spans *spans, contact_sweep *w) {
   for (uint32_t i = 0; i < n; i++) {
     const fs_rect *r = &rects[i];
     FS_ASSERT_SLOW(i == 0 || compare_rects(&rects[i - 1], r) < 0);
@@ -64,7 +64,7 @@ static fs_status run(const fs_rect *rects, uint32_t n, fs_spans *spans, sweep *w
     }
     if (r->low < r->high) {
       w->later = r->id;
-      FS_TRY(fs_spans_take(spans, r->low, r->high, r->id, meet, w));
+      FS_TRY(fs_spans_take(spans, r->low, r->high, r->id, meet_rect, w));
     }
   }
   return FSCHED_OK;
@@ -76,13 +76,13 @@ fs_status fs_sweep_contacts(fsched_context *ctx, fs_rect *rects, uint32_t n, uin
   sort_rects(rects, n);
   FS_SCRATCH(scratch, ctx);
   fs_spans spans;
-  sweep w = {fn, user, NULL, 0};
+  contact_sweep w = {fn, user, NULL, 0};
   fs_status status = fs_spans_init(ctx, &spans);
   if (status == FSCHED_OK) {
     status = fs_new_none(&scratch, &w.met, n_ids);
   }
   if (status == FSCHED_OK) {
-    status = run(rects, n, &spans, &w);
+    status = sweep_rects(rects, n, &spans, &w);
   }
   fs_spans_release(&spans);
   return status;

@@ -143,7 +143,7 @@ static void release(fsched_blocks *b) {
   fsched_context_destroy(ctx);
 }
 
-static fs_status make(fsched_blocks *b) {
+static fs_status make_blocks(fsched_blocks *b) {
   b->missing = fs_realloc(b->ctx, NULL, 0, b->capacity * sizeof *b->missing);
   if (b->missing == NULL) {
     return FSCHED_SYSTEM;
@@ -187,7 +187,7 @@ fsched_status fsched_blocks_create(const fsched_blocks_options *options, fsched_
                        .align = o.align,
                        .capacity = o.capacity,
                        .effort = o.effort};
-  fs_status status = make(b);
+  fs_status status = make_blocks(b);
   if (status != FSCHED_OK) {
     release(b);
     return status;
@@ -211,16 +211,16 @@ typedef struct request {
   uint32_t looked;        /* pieces */
 } request;
 
-typedef struct window {
+typedef struct piece_window {
   uint32_t first;         /* 0: none */
   uint64_t offset, bytes; /* bytes: of the whole run */
   uint32_t missing;
   bool fresh;
-} window;
+} piece_window;
 
 /* Adds what the request lacks of one piece's death to its waits; false: it can not have the piece.
  */
-static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, window *w) {
+static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, piece_window *w) {
   assert(piece(b, id)->block == 0);
   fsched_frontier death = death_of(b, id);
   w->fresh = w->fresh && death.n == 0;
@@ -238,7 +238,7 @@ static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, windo
 
 /* Can the request have its bytes from w->offset on, in piece w->first?  Sets `missing` and `fresh`.
  * Requires that they are all free. */
-static bool look(const fsched_blocks *b, request *r, window *w) {
+static bool look_at_window(const fsched_blocks *b, request *r, piece_window *w) {
   bool can = true;
   if (r->waits != NULL) {
     r->waits->n = 0;
@@ -255,7 +255,7 @@ static bool look(const fsched_blocks *b, request *r, window *w) {
   return can;
 }
 
-static bool better(fsched_blocks_fit fit, const window *a, const window *best) {
+static bool better(fsched_blocks_fit fit, const piece_window *a, const piece_window *best) {
   if (best->first == 0) {
     return true;
   }
@@ -266,12 +266,12 @@ static bool better(fsched_blocks_fit fit, const window *a, const window *best) {
 }
 
 /* The windows of one free run. */
-static void look_at_run(const fsched_blocks *b, request *r, fsched_blocks_fit fit, window w,
-                        window *best) {
+static void look_at_run(const fsched_blocks *b, request *r, fsched_blocks_fit fit, piece_window w,
+                        piece_window *best) {
   assert(w.first != 0);
   uint64_t end = w.offset + w.bytes;
   while (end - w.offset >= r->bytes) {
-    if (look(b, r, &w) && better(fit, &w, best)) {
+    if (look_at_window(b, r, &w) && better(fit, &w, best)) {
       *best = w;
     }
     w.first = piece(b, w.first)->next;
@@ -283,12 +283,13 @@ static void look_at_run(const fsched_blocks *b, request *r, fsched_blocks_fit fi
 }
 
 /* *any: there was a run to look at. */
-static window find(const fsched_blocks *b, request *r, fsched_blocks_fit fit, bool *any) {
-  window best = {0};
+static piece_window find_piece_window(const fsched_blocks *b, request *r, fsched_blocks_fit fit,
+                                      bool *any) {
+  piece_window best = {0};
   uint64_t from = 0;
   *any = false;
   while (r->looked < b->effort || !*any) {
-    window w = {0};
+    piece_window w = {0};
     w.first = fs_pieces_run(&b->pieces, r->bytes, from, &w.bytes);
     if (w.first == 0) {
       break;
@@ -311,7 +312,7 @@ static window find(const fsched_blocks *b, request *r, fsched_blocks_fit fit, bo
 /* Taking */
 
 /* Requires two pieces in reserve. */
-static void claim(fsched_blocks *b, const window *w, uint64_t bytes, fsched_block *block) {
+static void claim(fsched_blocks *b, const piece_window *w, uint64_t bytes, fsched_block *block) {
   assert(piece(b, w->first)->block == 0);
   uint32_t first = w->first;
   if (piece(b, first)->offset < w->offset) {
@@ -334,9 +335,9 @@ static void claim(fsched_blocks *b, const window *w, uint64_t bytes, fsched_bloc
   *block = (fsched_block){w->offset, bytes, first};
 }
 
-static fsched_blocks_result take_window(fsched_blocks *b, request *r, window *w,
+static fsched_blocks_result take_window(fsched_blocks *b, request *r, piece_window *w,
                                         fsched_block *block) {
-  bool can = look(b, r, w); /* once more: sets the waits */
+  bool can = look_at_window(b, r, w); /* once more: sets the waits */
   assert(can);
   (void)can;
   claim(b, w, r->bytes, block);
@@ -355,7 +356,7 @@ static request make_request(const fsched_blocks *b, uint64_t bytes, const fsched
 }
 
 /* What is there to say when nothing was taken. */
-static void refuse(request *r, fsched_block *block) {
+static void refuse_request(request *r, fsched_block *block) {
   *block = (fsched_block){0};
   if (r->waits != NULL) {
     r->waits->n = 0;
@@ -371,23 +372,23 @@ fsched_status fsched_blocks_take(fsched_blocks *b, uint64_t bytes, const fsched_
   }
   FS_TRY(reserve(b, 2));
   request r = make_request(b, bytes, user, waits);
-  refuse(&r, block);
+  refuse_request(&r, block);
   *result = FSCHED_BLOCKS_FULL;
   if (bytes > b->bytes) {
     return FSCHED_OK;
   }
   bool any;
-  window w = find(b, &r, fit, &any);
+  piece_window w = find_piece_window(b, &r, fit, &any);
   if (w.first != 0) {
     *result = take_window(b, &r, &w, block);
   } else {
-    refuse(&r, block);
+    refuse_request(&r, block);
     *result = any ? FSCHED_BLOCKS_BUSY : FSCHED_BLOCKS_FULL;
   }
   return FSCHED_OK;
 }
 
-static bool all_free(const fsched_blocks *b, const window *w, uint64_t end) {
+static bool all_free(const fsched_blocks *b, const piece_window *w, uint64_t end) {
   bool yes = true;
   for (uint32_t id = w->first; yes && id != 0 && piece(b, id)->offset < end;
        id = piece(b, id)->next) {
@@ -405,12 +406,12 @@ fsched_status fsched_blocks_take_at(fsched_blocks *b, uint64_t offset, uint64_t 
   }
   FS_TRY(reserve(b, 2));
   request r = make_request(b, bytes, user, waits);
-  window w = {.first = fs_pieces_at(&b->pieces, offset), .offset = offset};
+  piece_window w = {.first = fs_pieces_at(&b->pieces, offset), .offset = offset};
   if (!all_free(b, &w, offset + r.bytes)) {
-    refuse(&r, block);
+    refuse_request(&r, block);
     *result = FSCHED_BLOCKS_FULL;
-  } else if (!look(b, &r, &w)) {
-    refuse(&r, block);
+  } else if (!look_at_window(b, &r, &w)) {
+    refuse_request(&r, block);
     *result = FSCHED_BLOCKS_BUSY;
   } else {
     *result = take_window(b, &r, &w, block);

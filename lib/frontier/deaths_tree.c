@@ -177,26 +177,26 @@ uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset) {
   }
 }
 
-typedef struct run {
+typedef struct byte_run {
   uint64_t begin, bytes; /* 0 bytes: none */
-} run;
+} byte_run;
 
 /* `begin`: where the subtree begins; `after`: how much of what follows it is free. */
-static run find_run(const fs_pieces *t, uint32_t tree, uint64_t begin, uint64_t after,
-                    uint64_t bytes, uint64_t from) {
+static byte_run find_run(const fs_pieces *t, uint32_t tree, uint64_t begin, uint64_t after,
+                         uint64_t bytes, uint64_t from) {
   const fs_piece *p = at(t, tree);
   if (tree == 0 || p->longest < bytes || begin + p->span <= from) {
-    return (run){0, 0};
+    return (byte_run){0, 0};
   }
   const fs_piece *l = at(t, p->left);
   const fs_piece *r = at(t, p->right);
   uint64_t behind = r->prefix == r->span ? r->prefix + after : r->prefix;
   bool is_free = p->block == 0;
-  run found = find_run(t, p->left, begin, is_free ? p->bytes + behind : 0, bytes, from);
+  byte_run found = find_run(t, p->left, begin, is_free ? p->bytes + behind : 0, bytes, from);
   if (found.bytes > 0) {
     return found;
   }
-  run through = {p->offset - l->suffix, l->suffix + p->bytes + behind};
+  byte_run through = {p->offset - l->suffix, l->suffix + p->bytes + behind};
   if (is_free && through.begin >= from && through.bytes >= bytes) {
     return through;
   }
@@ -205,7 +205,7 @@ static run find_run(const fs_pieces *t, uint32_t tree, uint64_t begin, uint64_t 
 
 uint32_t fs_pieces_run(const fs_pieces *t, uint64_t bytes, uint64_t from, uint64_t *length) {
   assert(bytes > 0);
-  run found = find_run(t, t->root, 0, 0, bytes, from);
+  byte_run found = find_run(t, t->root, 0, 0, bytes, from);
   *length = found.bytes;
   assert(found.bytes == 0 || (found.bytes >= bytes && found.begin >= from));
   return found.bytes == 0 ? 0 : fs_pieces_at(t, found.begin);

@@ -18,7 +18,7 @@
 enum { ORDINAL_BITS = 40, DOMAIN_SHIFT = 40, MACHINE_SHIFT = 48, SESSION_SHIFT = 56 };
 enum { DEVICE_SHIFT = 32, QUEUE_SHIFT = 24, BYTE_LIMIT = 256 };
 
-typedef fsched_frontier_entry entry;
+typedef fsched_frontier_entry frontier_entry;
 
 /* What vectors hold: entries in one, and in two. */
 enum { FEW = 4, WINDOW = 8 };
@@ -66,15 +66,15 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 /* With room for all: what is covered is stored too, and then overwritten.  Up to the last known
  * axis the walk along the known ones needs no end; all behind it is not covered. */
 static uint32_t undominated_plain(const fsched_frontier *known, const fsched_frontier *wanted,
-                                  entry *out) {
-  const entry *k = known->entry;
-  const entry *w = wanted->entry;
-  const entry *w_end = w + wanted->n;
-  const entry *stop = w_end;
+                                  frontier_entry *out) {
+  const frontier_entry *k = known->entry;
+  const frontier_entry *w = wanted->entry;
+  const frontier_entry *w_end = w + wanted->n;
+  const frontier_entry *stop = w_end;
   while (stop > w && (known->n == 0 || stop[-1].axis > k[known->n - 1].axis)) {
     stop--;
   }
-  entry *o = out;
+  frontier_entry *o = out;
   for (; w < stop; w++) {
     while (k->axis < w->axis) {
       k++;
@@ -91,11 +91,11 @@ static uint32_t undominated_plain(const fsched_frontier *known, const fsched_fro
 /* With room for fewer than there may be. */
 static __attribute__((noinline)) uint32_t undominated_some(const fsched_frontier *known,
                                                            const fsched_frontier *wanted,
-                                                           entry *out, uint32_t room) {
+                                                           frontier_entry *out, uint32_t room) {
   uint32_t n = 0;
   uint32_t k = 0;
   for (uint32_t i = 0; i < wanted->n; i++) {
-    entry w = wanted->entry[i];
+    frontier_entry w = wanted->entry[i];
     while (k < known->n && known->entry[k].axis < w.axis) {
       k++;
     }
@@ -112,15 +112,15 @@ static __attribute__((noinline)) uint32_t undominated_some(const fsched_frontier
 
 /* The first entry whose axis is at least `axis`: by halves down to a few, then from the high end,
  * as a new axis is most often a high one. */
-static inline entry *find(const fsched_frontier *f, fsched_axis axis) {
-  entry *low = f->entry;
+static inline frontier_entry *find_entry(const fsched_frontier *f, fsched_axis axis) {
+  frontier_entry *low = f->entry;
   size_t n = f->n;
   while (n > WINDOW) {
     size_t half = n / 2;
     low = low[half].axis < axis ? low + half : low;
     n -= half;
   }
-  entry *p = low + n;
+  frontier_entry *p = low + n;
   while (p > f->entry && p[-1].axis >= axis) {
     p--;
   }
@@ -128,13 +128,13 @@ static inline entry *find(const fsched_frontier *f, fsched_axis axis) {
 }
 
 /* Moves the entries of [at, end) up by one; few of them in pairs, which beats a call. */
-static inline void move_up(entry *at, entry *end) {
+static inline void move_up(frontier_entry *at, frontier_entry *end) {
   if (end - at > WINDOW) {
     memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
     return;
   }
   for (; end - at >= 2; end -= 2) {
-    entry pair[2];
+    frontier_entry pair[2];
     memcpy(pair, end - 2, sizeof pair);
     memcpy(end - 1, pair, sizeof pair);
   }
@@ -144,14 +144,14 @@ static inline void move_up(entry *at, entry *end) {
 }
 
 /* Does x leave before y when there is room for one of them? */
-static bool leaves_first(entry x, entry y) {
+static bool leaves_first(frontier_entry x, frontier_entry y) {
   return x.epoch != y.epoch ? x.epoch < y.epoch : x.axis > y.axis;
 }
 
 /* Of a full frontier: the one that leaves may be the new one.  Returns 1, for its callers. */
 static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsched_axis axis,
-                                           uint64_t epoch, entry *evicted) {
-  entry out = {axis, epoch};
+                                           uint64_t epoch, frontier_entry *evicted) {
+  frontier_entry out = {axis, epoch};
   uint32_t leaver = FS_NONE;
   for (uint32_t i = 0; i < f->n; i++) {
     if (leaves_first(f->entry[i], out)) {
@@ -173,15 +173,15 @@ static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsch
   } else {
     memmove(f->entry + at + 1, f->entry + at, (leaver - at) * sizeof out);
   }
-  f->entry[at] = (entry){axis, epoch};
+  f->entry[at] = (frontier_entry){axis, epoch};
   return 1;
 }
 
 /* By parts, or GCC builds the entry on the stack and waits for it there. */
 static __attribute__((noinline)) int raise_plain(fsched_frontier *f, fsched_axis axis,
-                                                 uint64_t epoch, entry *evicted) {
-  entry *at = find(f, axis);
-  entry *end = f->entry + f->n;
+                                                 uint64_t epoch, frontier_entry *evicted) {
+  frontier_entry *at = find_entry(f, axis);
+  frontier_entry *end = f->entry + f->n;
   if (at < end && at->axis == axis) {
     at->epoch = fs_max(at->epoch, epoch);
     return 0;
@@ -203,7 +203,7 @@ typedef struct both {
 } both;
 
 /* False at the end; *fresh: the target has no such axis. */
-static bool next(both *b, entry *e, bool *fresh) {
+static bool next(both *b, frontier_entry *e, bool *fresh) {
   bool t = b->t < b->target->n;
   bool s = b->s < b->source->n;
   if (!t && !s) {
@@ -226,14 +226,14 @@ static uint64_t count_above(const fsched_frontier *target, const fsched_frontier
   both b = {target, source, 0, 0};
   uint64_t n = 0;
   bool fresh;
-  for (entry e; next(&b, &e, &fresh);) {
+  for (frontier_entry e; next(&b, &e, &fresh);) {
     n += e.epoch > epoch;
   }
   return n;
 }
 
 /* The last entry to stay, in order of leaving: what leaves before it leaves. */
-static entry find_least(const fsched_frontier *target, const fsched_frontier *source) {
+static frontier_entry find_least(const fsched_frontier *target, const fsched_frontier *source) {
   assert(target->capacity > 0);
   uint64_t low = 0; /* the least epoch above which no more than `capacity` are */
   uint64_t high = UINT64_MAX;
@@ -247,12 +247,12 @@ static entry find_least(const fsched_frontier *target, const fsched_frontier *so
   }
   uint64_t room = target->capacity - count_above(target, source, low);
   if (room == 0) {
-    return (entry){UINT64_MAX, low + 1};
+    return (frontier_entry){UINT64_MAX, low + 1};
   }
   both b = {target, source, 0, 0};
-  entry least = {UINT64_MAX, low};
+  frontier_entry least = {UINT64_MAX, low};
   bool fresh;
-  for (entry e; room > 0 && next(&b, &e, &fresh);) {
+  for (frontier_entry e; room > 0 && next(&b, &e, &fresh);) {
     if (e.epoch == low) {
       least.axis = e.axis;
       room--;
@@ -268,7 +268,7 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
     target->tainted = target->tainted || source->n > 0;
     return;
   }
-  entry least = {UINT64_MAX, 0};
+  frontier_entry least = {UINT64_MAX, 0};
   if (count_above(target, source, 0) > target->capacity) {
     least = find_least(target, source);
     target->tainted = 1;
@@ -278,7 +278,7 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
   uint32_t kept = 0;
   uint32_t added = 0;
   bool fresh;
-  for (entry e; next(&b, &e, &fresh);) {
+  for (frontier_entry e; next(&b, &e, &fresh);) {
     if (leaves_first(e, least)) {
       continue;
     }
@@ -293,7 +293,7 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
   uint32_t to = kept + added;
   uint32_t t = kept;
   for (uint32_t s = source->n; to > t;) {
-    entry e = source->entry[s - 1];
+    frontier_entry e = source->entry[s - 1];
     if (t > 0 && target->entry[t - 1].axis >= e.axis) {
       s -= target->entry[t - 1].axis == e.axis;
       target->entry[--to] = target->entry[--t];
@@ -310,12 +310,12 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
 /* Merges source[first..] into target[first..], whose capacity does for both: from the high end to
  * where the union ends if no axis is common, then down over the gap that common ones leave. */
 static void merge_apart(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
-  entry *low = target->entry + first;
-  entry *t = target->entry + target->n;
-  const entry *s_low = source->entry + first;
-  const entry *s = source->entry + source->n;
-  entry *end = t + (s - s_low);
-  entry *to = end;
+  frontier_entry *low = target->entry + first;
+  frontier_entry *t = target->entry + target->n;
+  const frontier_entry *s_low = source->entry + first;
+  const frontier_entry *s = source->entry + source->n;
+  frontier_entry *end = t + (s - s_low);
+  frontier_entry *to = end;
   while (s > s_low && t > low) {
     if (t[-1].axis > s[-1].axis) {
       *--to = *--t;
@@ -343,7 +343,7 @@ static void merge_rest(fsched_frontier *target, const fsched_frontier *source, u
     merge_tight(target, source);
   } else if (more >= FEW && /* or the call costs more than the walk */
              (target->n == 0 || target->entry[target->n - 1].axis < source->entry[first].axis)) {
-    memcpy(target->entry + target->n, source->entry + first, more * sizeof(entry));
+    memcpy(target->entry + target->n, source->entry + first, more * sizeof(frontier_entry));
     target->n += more;
   } else {
     merge_apart(target, source, first);
@@ -370,7 +370,7 @@ static fsched_frontier_order order_of(uint32_t answer) {
 }
 
 /* With equally many entries. */
-static int covers_plain(const entry *a, const entry *b, uint32_t n) {
+static int covers_plain(const frontier_entry *a, const frontier_entry *b, uint32_t n) {
   return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
 }
 
@@ -379,25 +379,25 @@ static int covers_plain(const entry *a, const entry *b, uint32_t n) {
 
 static FS_WIDE __attribute__((noinline)) uint32_t undominated_wide(const fsched_frontier *known,
                                                                    const fsched_frontier *wanted,
-                                                                   entry *out) {
+                                                                   frontier_entry *out) {
   return fs_undominated_wide(known->entry, known->n, wanted->entry, wanted->n, out);
 }
 
-static FS_WIDE __attribute__((noinline)) int covers_wide(const entry *a, const entry *b,
-                                                         uint32_t n) {
+static FS_WIDE __attribute__((noinline)) int covers_wide(const frontier_entry *a,
+                                                         const frontier_entry *b, uint32_t n) {
   return (fs_compare_wide(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
 }
 
-static FS_WIDE __attribute__((noinline)) fsched_frontier_order compare_wide(const entry *a,
-                                                                            const entry *b,
+static FS_WIDE __attribute__((noinline)) fsched_frontier_order compare_wide(const frontier_entry *a,
+                                                                            const frontier_entry *b,
                                                                             uint32_t n) {
   return order_of(fs_compare_wide(a, b, n));
 }
 
 /* Where the axis belongs among the WINDOW entries from `at` on, or behind them. */
-FS_WIDE_INLINE int raise_in(fsched_frontier *f, entry *at, fsched_axis axis, uint64_t epoch,
-                            entry *evicted) {
-  fs_window w = fs_find_wide(at, axis);
+FS_WIDE_INLINE int raise_in(fsched_frontier *f, frontier_entry *at, fsched_axis axis,
+                            uint64_t epoch, frontier_entry *evicted) {
+  fs_wide_window w = fs_find_wide(at, axis);
   if (w.hit) {
     if (at[w.below].epoch < epoch) {
       at[w.below].epoch = epoch;
@@ -408,7 +408,7 @@ FS_WIDE_INLINE int raise_in(fsched_frontier *f, entry *at, fsched_axis axis, uin
   if (n == f->capacity) {
     return evict(f, (uint32_t)(at - f->entry) + w.below, axis, epoch, evicted);
   }
-  entry *end = f->entry + n;
+  frontier_entry *end = f->entry + n;
   if (end - at > WINDOW) {
     fs_move_up_wide(at + WINDOW, end);
   }
@@ -419,16 +419,17 @@ FS_WIDE_INLINE int raise_in(fsched_frontier *f, entry *at, fsched_axis axis, uin
 
 /* Of more than WINDOW entries; a new axis is most often the highest. */
 static FS_WIDE __attribute__((noinline)) int raise_wide_far(fsched_frontier *f, fsched_axis axis,
-                                                            uint64_t epoch, entry *evicted) {
+                                                            uint64_t epoch,
+                                                            frontier_entry *evicted) {
   size_t n = f->n;
-  entry *end = f->entry + n;
+  frontier_entry *end = f->entry + n;
   if (n < f->capacity && end[-1].axis < axis) {
     end->axis = axis;
     end->epoch = epoch;
     f->n++;
     return 0;
   }
-  entry *at = f->entry;
+  frontier_entry *at = f->entry;
   while (n > WINDOW) {
     size_t half = n / 2;
     at = at[half - 1].axis < axis ? at + half : at;
@@ -440,7 +441,7 @@ static FS_WIDE __attribute__((noinline)) int raise_wide_far(fsched_frontier *f, 
 
 /* Of WINDOW entries or more. */
 static FS_WIDE __attribute__((noinline)) int raise_wide(fsched_frontier *f, fsched_axis axis,
-                                                        uint64_t epoch, entry *evicted) {
+                                                        uint64_t epoch, frontier_entry *evicted) {
   if (f->n > WINDOW) {
     return raise_wide_far(f, axis, epoch, evicted);
   }
@@ -483,8 +484,8 @@ static FS_WIDE __attribute__((noinline, aligned(64))) void merge_wide(
     merge_wide_from(target, source, 0);
     return;
   }
-  entry *t = target->entry;
-  const entry *s = source->entry;
+  frontier_entry *t = target->entry;
+  const frontier_entry *s = source->entry;
   if (t->axis != s->axis) {
     merge_wide_apart(target, source);
     return;
@@ -502,7 +503,7 @@ static FS_WIDE __attribute__((noinline, aligned(64))) void merge_wide(
 /* The operations */
 
 uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_frontier *wanted,
-                                     entry *out, uint32_t room) {
+                                     frontier_entry *out, uint32_t room) {
   FS_ASSERT_SLOW(VALID(known) && VALID(wanted));
   if (room < wanted->n) {
     return undominated_some(known, wanted, out, room);
@@ -519,13 +520,13 @@ int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b
   if (b->tainted || b->n > a->n) { /* more axes than `a` has */
     return 0;
   }
-  const entry *x = a->entry;
-  const entry *y = b->entry;
+  const frontier_entry *x = a->entry;
+  const frontier_entry *y = b->entry;
   if (a->n == b->n) {
     return FS_WIDE_OR(covers_wide(x, y, a->n), covers_plain(x, y, a->n));
   }
-  const entry *x_end = x + a->n;
-  const entry *y_end = y + b->n;
+  const frontier_entry *x_end = x + a->n;
+  const frontier_entry *y_end = y + b->n;
   for (; y < y_end; x++, y++) {
     while (x < x_end && x->axis < y->axis) {
       x++;
@@ -557,15 +558,15 @@ fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fs
   if (n != b->n || (a->tainted | b->tainted) != 0) {
     return compare_unequal(a, b);
   }
-  const entry *x = a->entry;
-  const entry *y = b->entry;
+  const frontier_entry *x = a->entry;
+  const frontier_entry *y = b->entry;
   if (n > 0 && x->axis != y->axis) {
     return FSCHED_FRONTIER_CONCURRENT;
   }
   return FS_WIDE_OR(compare_wide(x, y, n), order_of(fs_compare_plain(x, y, n)));
 }
 
-int fsched_frontier_raise(fsched_frontier *f, entry e, entry *evicted) {
+int fsched_frontier_raise(fsched_frontier *f, frontier_entry e, frontier_entry *evicted) {
   FS_ASSERT_SLOW(VALID(f) && e.epoch > 0);
   if (f->n < WINDOW) {
     return raise_plain(f, e.axis, e.epoch, evicted);

@@ -34,16 +34,18 @@ size_t fsched_axis_print(fsched_axis axis, char *text, size_t size) {
   return (size_t)n;
 }
 
-static size_t put(rest r, const char *text) { return (size_t)snprintf(r.text, r.size, "%s", text); }
+static size_t put_rest(rest r, const char *text) {
+  return (size_t)snprintf(r.text, r.size, "%s", text);
+}
 
 size_t fsched_frontier_print(const fsched_frontier *f, char *text, size_t size) {
-  size_t n = put(after(text, size, 0), f->n == 0 ? "-" : "");
+  size_t n = put_rest(after(text, size, 0), f->n == 0 ? "-" : "");
   for (uint32_t i = 0; i < f->n; i++) {
-    n += put(after(text, size, n), i == 0 ? "" : " ");
+    n += put_rest(after(text, size, n), i == 0 ? "" : " ");
     rest r = after(text, size, n);
     n += fsched_axis_print(f->entry[i].axis, r.text, r.size);
     r = after(text, size, n);
     n += (size_t)snprintf(r.text, r.size, ":%" PRIu64, f->entry[i].epoch);
   }
-  return n + put(after(text, size, n), f->tainted ? " tainted" : "");
+  return n + put_rest(after(text, size, n), f->tainted ? " tainted" : "");
 }

@@ -179,27 +179,27 @@ FS_WIDE_INLINE uint32_t fs_raise_wide(fsched_frontier_entry *target,
 
 /* Eight wanted entries: two vectors of four, their axes in one (in the order 0, 4, 1, 5, ...), and
  * the epochs that are known for these. */
-typedef struct fs_wanted {
+typedef struct fs_wide_wanted {
   __m512i low, high, axes, found;
-} fs_wanted;
+} fs_wide_wanted;
 
-FS_WIDE_INLINE fs_wanted fs_want(__m512i low, __m512i high) {
-  return (fs_wanted){low, high, _mm512_unpacklo_epi64(low, high), _mm512_setzero_si512()};
+FS_WIDE_INLINE fs_wide_wanted fs_want(__m512i low, __m512i high) {
+  return (fs_wide_wanted){low, high, _mm512_unpacklo_epi64(low, high), _mm512_setzero_si512()};
 }
-FS_WIDE_INLINE fs_wanted fs_want8(const fsched_frontier_entry *w) {
+FS_WIDE_INLINE fs_wide_wanted fs_want8(const fsched_frontier_entry *w) {
   return fs_want(_mm512_loadu_si512(w), _mm512_loadu_si512(w + 4));
 }
-FS_WIDE_INLINE fs_wanted fs_want_some(const fsched_frontier_entry *w, uint32_t n) {
+FS_WIDE_INLINE fs_wide_wanted fs_want_some(const fsched_frontier_entry *w, uint32_t n) {
   uint32_t mask = (1u << 2 * n) - 1;
   return fs_want(_mm512_maskz_loadu_epi64((__mmask8)mask, w),
                  _mm512_maskz_loadu_epi64((__mmask8)(mask >> 8), w + 4));
 }
 
-FS_WIDE_INLINE void fs_look(fs_wanted *w, const fsched_frontier_entry *known) {
+FS_WIDE_INLINE void fs_look(fs_wide_wanted *w, const fsched_frontier_entry *known) {
   __mmask8 same = _mm512_cmpeq_epi64_mask(w->axes, _mm512_set1_epi64((long long)known->axis));
   w->found = _mm512_mask_set1_epi64(w->found, same, (long long)known->epoch);
 }
-FS_WIDE_INLINE void fs_look4(fs_wanted *w, const fsched_frontier_entry *known) {
+FS_WIDE_INLINE void fs_look4(fs_wide_wanted *w, const fsched_frontier_entry *known) {
   fs_look(w, known);
   fs_look(w, known + 1);
   fs_look(w, known + 2);
@@ -212,7 +212,7 @@ typedef struct fs_lacking {
   uint32_t n_low, n_high; /* lanes */
 } fs_lacking;
 
-FS_WIDE_INLINE fs_lacking fs_lack(fs_wanted w) {
+FS_WIDE_INLINE fs_lacking fs_lack(fs_wide_wanted w) {
   __mmask8 low = _mm512_cmplt_epu64_mask(_mm512_unpacklo_epi64(w.found, w.found),
                                          _mm512_unpackhi_epi64(w.low, w.low));
   __mmask8 high = _mm512_cmplt_epu64_mask(_mm512_unpackhi_epi64(w.found, w.found),
@@ -238,7 +238,7 @@ FS_WIDE_INLINE fsched_frontier_entry *fs_out_some(fsched_frontier_entry *o, fs_l
 }
 
 /* Looks at all that is known for up to eight wanted entries. */
-FS_WIDE_INLINE void fs_look_all(fs_wanted *w, const fsched_frontier_entry *k,
+FS_WIDE_INLINE void fs_look_all(fs_wide_wanted *w, const fsched_frontier_entry *k,
                                 const fsched_frontier_entry *k_end) {
   for (; k_end - k >= 4; k += 4) {
     fs_look4(w, k);
@@ -250,7 +250,8 @@ FS_WIDE_INLINE void fs_look_all(fs_wanted *w, const fsched_frontier_entry *k,
 
 /* Looks at what is known from *k on for wanted entries up to the axis `last`, and moves *k to where
  * later axes may be. */
-FS_WIDE_INLINE void fs_look_up_to(fs_wanted *w, fsched_axis last, const fsched_frontier_entry **k,
+FS_WIDE_INLINE void fs_look_up_to(fs_wide_wanted *w, fsched_axis last,
+                                  const fsched_frontier_entry **k,
                                   const fsched_frontier_entry *k_end) {
   const fsched_frontier_entry *p = *k;
   for (; k_end - p >= 4 && p->axis <= last; p += 4) {
@@ -272,12 +273,12 @@ static __attribute__((noinline)) FS_WIDE uint32_t fs_undominated_far(const fsche
   const fsched_frontier_entry *k_end = k + k_n;
   fsched_frontier_entry *o = out;
   for (; w_n >= 8; w += 8, w_n -= 8) {
-    fs_wanted b = fs_want8(w);
+    fs_wide_wanted b = fs_want8(w);
     fs_look_up_to(&b, w[7].axis, &k, k_end);
     o = fs_out8(o, fs_lack(b));
   }
   if (w_n > 0) {
-    fs_wanted b = fs_want_some(w, w_n);
+    fs_wide_wanted b = fs_want_some(w, w_n);
     fs_look_up_to(&b, w[w_n - 1].axis, &k, k_end);
     o = fs_out_some(o, fs_lack(b));
   }
@@ -292,11 +293,11 @@ FS_WIDE_INLINE uint32_t fs_undominated_wide(const fsched_frontier_entry *k, uint
   }
   const fsched_frontier_entry *k_end = k + k_n;
   if (w_n == 8) {
-    fs_wanted b = fs_want8(w);
+    fs_wide_wanted b = fs_want8(w);
     fs_look_all(&b, k, k_end);
     return (uint32_t)(fs_out8(out, fs_lack(b)) - out);
   }
-  fs_wanted b = fs_want_some(w, w_n);
+  fs_wide_wanted b = fs_want_some(w, w_n);
   fs_look_all(&b, k, k_end);
   return (uint32_t)(fs_out_some(out, fs_lack(b)) - out);
 }
@@ -309,14 +310,14 @@ FS_WIDE_INLINE __m512i fs_load4(const fsched_frontier_entry *e) {
 }
 
 /* Eight entries in a row among which an axis belongs. */
-typedef struct fs_window {
+typedef struct fs_wide_window {
   __m512i low, high;
   uint32_t below; /* how many have a lower axis */
   bool hit;
-} fs_window;
+} fs_wide_window;
 
-FS_WIDE_INLINE fs_window fs_find_wide(const fsched_frontier_entry *at, fsched_axis axis) {
-  fs_window w = {.low = fs_load4(at), .high = fs_load4(at + 4)};
+FS_WIDE_INLINE fs_wide_window fs_find_wide(const fsched_frontier_entry *at, fsched_axis axis) {
+  fs_wide_window w = {.low = fs_load4(at), .high = fs_load4(at + 4)};
   __m512i axes = _mm512_unpacklo_epi64(w.low, w.high);
   __m512i wanted = _mm512_set1_epi64((long long)axis);
   w.below = (uint32_t)__builtin_popcount(_cvtmask8_u32(_mm512_cmplt_epu64_mask(axes, wanted)));
@@ -340,7 +341,7 @@ FS_WIDE_INLINE void fs_move_up_wide(fsched_frontier_entry *at, fsched_frontier_e
 
 /* Inserts into the window, which then has nine.  Where the stores go does not depend on the place,
  * or later loads would wait until that is known. */
-FS_WIDE_INLINE void fs_insert_wide(fs_window w, fsched_frontier_entry *at, fsched_axis axis,
+FS_WIDE_INLINE void fs_insert_wide(fs_wide_window w, fsched_frontier_entry *at, fsched_axis axis,
                                    uint64_t epoch) {
   __m128i one = _mm_set_epi64x((long long)epoch, (long long)axis);
   __m512i new = _mm512_broadcast_i64x2(one);

@@ -45,18 +45,19 @@ static bool take_field(fs_import *in, size_t *at, size_t end, fs_csv_field *fiel
     return true;
   }
   if (!take_quoted(in, at, end, field)) {
-    fs_import_syntax(in, ((fs_span){from, end}), NULL, "this quote is not closed on its line");
+    fs_import_syntax(in, ((fs_text_span){from, end}), NULL, "this quote is not closed on its line");
     return false;
   }
   *at = skip_blanks(in, *at, end);
   if (*at < end && in->text[*at] != ',') {
-    fs_import_syntax(in, ((fs_span){*at, *at + 1}), NULL, "a comma must follow what is in quotes");
+    fs_import_syntax(in, ((fs_text_span){*at, *at + 1}), NULL,
+                     "a comma must follow what is in quotes");
     return false;
   }
   return true;
 }
 
-bool fs_csv_split(fs_import *in, fs_span line, fs_csv_row *row, fs_status *status) {
+bool fs_csv_split(fs_import *in, fs_text_span line, fs_csv_row *row, fs_status *status) {
   size_t at = line.at;
   row->n = 0;
   for (;; at++) {

@@ -7,14 +7,14 @@
 #include "import/import.h"
 
 typedef struct fs_csv_field {
-  fs_span span; /* without the quotes */
-  bool escaped; /* it holds quotes, twice each */
+  fs_text_span span; /* without the quotes */
+  bool escaped;      /* it holds quotes, twice each */
 } fs_csv_field;
 
 typedef FS_VEC(fs_csv_field) fs_csv_row;
 
 /* The fields of a line; false: it is malformed, which is reported, or *status is not FSCHED_OK. */
-bool fs_csv_split(fs_import *in, fs_span line, fs_csv_row *row, fs_status *status);
+bool fs_csv_split(fs_import *in, fs_text_span line, fs_csv_row *row, fs_status *status);
 /* The text of a field, with a zero byte behind it, in the import's arena; NULL: no memory. */
 const char *fs_csv_text(fs_import *in, const fs_csv_field *field, size_t *length);
 /* Adds a field, in quotes where it needs them. */

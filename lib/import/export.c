@@ -81,7 +81,7 @@ static fs_status check_memory(const exporter *x, uint64_t most_align) {
   return FSCHED_OK;
 }
 
-static fs_status check(const exporter *x, unsigned has) {
+static fs_status check_format(const exporter *x, unsigned has) {
   FS_TRY(check_target(x));
   return check_ops(x, has);
 }
@@ -90,7 +90,7 @@ static fs_status check(const exporter *x, unsigned has) {
 
 static fs_status export_project(exporter *x) {
   x->kind = "a project";
-  FS_TRY(check(x, HAS_ORDER | HAS_USES));
+  FS_TRY(check_format(x, HAS_ORDER | HAS_USES));
   fs_text_puts(&x->out, "makespan ");
   fs_text_u64(&x->out, x->s->makespan);
   fs_text_puts(&x->out, "\n");
@@ -111,14 +111,14 @@ static fs_status export_project(exporter *x) {
 
 /* ---- what has places */
 
-typedef struct place {
+typedef struct parcel_place {
   uint64_t address, size;
-} place;
+} parcel_place;
 
 /* Of the op's scratch; without any it is at 0 and takes nothing. */
-static fs_status find_place(const exporter *x, uint32_t op, place *out) {
+static fs_status find_place(const exporter *x, uint32_t op, parcel_place *out) {
   uint32_t k = x->g->op_scratch0[op];
-  *out = (place){0, 0};
+  *out = (parcel_place){0, 0};
   if (k == x->g->op_scratch0[op + 1]) {
     return FSCHED_OK;
   }
@@ -126,7 +126,7 @@ static fs_status find_place(const exporter *x, uint32_t op, place *out) {
   if (r == FS_NONE) {
     return refuse(x, op_pos(x, op), "the schedule has no place for op '%.80s'", x->g->op_name[op]);
   }
-  *out = (place){x->s->res_address[r], x->g->scratch_size[k]};
+  *out = (parcel_place){x->s->res_address[r], x->g->scratch_size[k]};
   return FSCHED_OK;
 }
 
@@ -140,12 +140,12 @@ static void put_numbers(fs_text *t, const uint64_t *number, size_t n, const char
 
 static fs_status export_strip(exporter *x) {
   x->kind = "a strip";
-  FS_TRY(check(x, HAS_PLACES));
+  FS_TRY(check_format(x, HAS_PLACES));
   FS_TRY(check_memory(x, 1));
   fs_text_puts(&x->out, "strip ");
   put_numbers(&x->out, (uint64_t[]){x->g->target.memory[0].capacity, x->s->makespan}, 2, " ");
   for (uint32_t op = 0; op < x->g->n_ops; op++) {
-    place p;
+    parcel_place p;
     FS_TRY(find_place(x, op, &p));
     if (p.size == 0 || x->g->op_time[op] == 0) {
       return refuse(x, op_pos(x, op), "op '%.80s' has no area, and a rectangle has one",
@@ -159,13 +159,13 @@ static fs_status export_strip(exporter *x) {
 
 static fs_status export_memory(exporter *x) {
   x->kind = "a memory allocation";
-  FS_TRY(check(x, HAS_PLACES | HAS_STARTS));
+  FS_TRY(check_format(x, HAS_PLACES | HAS_STARTS));
   FS_TRY(check_memory(x, FSCHED_MAX_SIZE));
   uint64_t align = x->g->target.memory[0].align;
   fs_text_puts(&x->out, align > 1 ? "id,lower,upper,size,alignment,offset\n"
                                   : "id,lower,upper,size,offset\n");
   for (uint32_t op = 0; op < x->g->n_ops; op++) {
-    place p;
+    parcel_place p;
     FS_TRY(find_place(x, op, &p));
     if (x->g->op_start == NULL || x->g->op_start[op] == FS_TICK_NONE) {
       return refuse(x, op_pos(x, op), "op '%.80s' has no given start, and a buffer has one",

@@ -38,7 +38,7 @@ static fs_status read_instance(fs_import *in) {
   return in->status;
 }
 
-static fs_status check(fs_import *in, const fsched_import_options *options) {
+static fs_status check_options(fs_import *in, const fsched_import_options *options) {
   if (!is_format(in->format)) {
     return fs_fail(in->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "there is no format %u", (unsigned)in->format);
@@ -59,7 +59,7 @@ fsched_status fsched_import(fsched_context *ctx, fsched_format format, const cha
                             const char *text, size_t length, const fsched_import_options *options,
                             char **yaml, size_t *yaml_length) {
   fs_import in = {.ctx = ctx, .format = format, .name = name, .text = text, .length = length};
-  FS_TRY(check(&in, options));
+  FS_TRY(check_options(&in, options));
   fs_arena_init(&in.arena, ctx);
   fs_text_init(&in.out, ctx);
   uint32_t first = fsched_diag_count(ctx);

@@ -24,11 +24,11 @@ typedef struct fs_import {
 } fs_import;
 
 /* Bytes [at, end) of the text. */
-typedef struct fs_span {
+typedef struct fs_text_span {
   size_t at, end;
-} fs_span;
+} fs_text_span;
 /* Requires a part of a text. */
-static inline bool fs_span_empty(fs_span s) {
+static inline bool fs_span_empty(fs_text_span s) {
   assert(s.at <= s.end);
   return s.at == s.end;
 }
@@ -45,32 +45,32 @@ typedef struct fs_wanted {
  * Requires a name, and a text unless it has no bytes. */
 fs_status fs_import_begin(fs_import *in) FS_MUST_USE;
 /* All that there is to read. */
-fs_span fs_import_all(const fs_import *in);
+fs_text_span fs_import_all(const fs_import *in);
 /* Takes the next line off `rest`, without its end; false: there is none.  Requires a part of the
  * text. */
-bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line);
+bool fs_import_line(const fs_import *in, fs_text_span *rest, fs_text_span *line);
 /* The next word between blanks, which is taken off; without any an empty one, behind the last word
  * that there is.  Requires a part of the text. */
-fs_span fs_import_word(const fs_import *in, fs_span *rest);
+fs_text_span fs_import_word(const fs_import *in, fs_text_span *rest);
 /* The word that begins at `at`.  Requires a place in the text. */
-fs_span fs_import_word_at(const fs_import *in, size_t at);
+fs_text_span fs_import_word_at(const fs_import *in, size_t at);
 /* Requires a part of the text. */
-bool fs_import_is(const fs_import *in, fs_span word, const char *text);
+bool fs_import_is(const fs_import *in, fs_text_span word, const char *text);
 /* A decimal number from 0 to 2^64 - 1?  Requires a part of the text. */
-bool fs_import_digits(const fs_import *in, fs_span word, uint64_t *value);
+bool fs_import_digits(const fs_import *in, fs_text_span word, uint64_t *value);
 /* The word as a number in [least, most]; else reports it and returns false.  Requires least <=
  * most. */
-bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t least, uint64_t most,
-                      uint64_t *value);
+bool fs_import_number(fs_import *in, fs_text_span word, fs_wanted wanted, uint64_t least,
+                      uint64_t most, uint64_t *value);
 /* Takes the next word off and reads it as such a number.  Requires least <= most. */
-bool fs_import_next(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t least, uint64_t most,
-                    uint64_t *value);
+bool fs_import_next(fs_import *in, fs_text_span *rest, fs_wanted wanted, uint64_t least,
+                    uint64_t most, uint64_t *value);
 /* The number of the line on which a byte stands, from 1.  Requires a place in the text. */
 uint32_t fs_import_line_of(const fs_import *in, size_t at);
 
 /* Reports a fault; FSCHED_INFEASIBLE counts less than FSCHED_BAD_INPUT.  An empty span stands after
  * what there is.  Requires a status that says that the import fails. */
-void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
+void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_text_span at,
                      const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 #define fs_import_syntax(in, at, hint, ...) \
@@ -85,9 +85,9 @@ void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span
 /* A part of the text as messages show it: "%.*s" of these two, at most FS_SHOWN bytes. */
 enum { FS_SHOWN = 40 };
 /* Requires a part of the text. */
-int fs_import_shown(const fs_import *in, fs_span s);
+int fs_import_shown(const fs_import *in, fs_text_span s);
 /* Requires a part of the text. */
-static inline const char *fs_import_at(const fs_import *in, fs_span s) {
+static inline const char *fs_import_at(const fs_import *in, fs_text_span s) {
   assert(s.at <= s.end && s.end <= in->length);
   return in->text + s.at;
 }

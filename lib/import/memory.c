@@ -24,7 +24,7 @@ static const char *const column_name[COLUMNS] = {"id", "lower", "upper", "size",
 typedef struct buffer {
   uint64_t lower, upper, size;
   size_t id_at;
-  fs_span size_at;
+  fs_text_span size_at;
 } buffer;
 
 typedef struct table {
@@ -38,7 +38,7 @@ typedef struct table {
 
 /* ---- the head */
 
-static uint32_t column_of(const fs_import *in, fs_span s, bool *last) {
+static uint32_t column_of(const fs_import *in, fs_text_span s, bool *last) {
   static const struct {
     const char *name;
     column is;
@@ -56,7 +56,7 @@ static uint32_t column_of(const fs_import *in, fs_span s, bool *last) {
 }
 
 /* One by one, unless there is none of them: then the line is no head. */
-static void report_missing(fs_import *in, const table *t, fs_span line) {
+static void report_missing(fs_import *in, const table *t, fs_text_span line) {
   int missing = 0;
   for (int c = 0; c < NEEDED; c++) {
     missing += t->column[c] == SIZE_MAX;
@@ -72,7 +72,7 @@ static void report_missing(fs_import *in, const table *t, fs_span line) {
   }
 }
 
-static bool read_head(fs_import *in, table *t, fs_span line, fs_status *status) {
+static bool read_head(fs_import *in, table *t, fs_text_span line, fs_status *status) {
   if (!fs_csv_split(in, line, &t->head, status)) {
     return false;
   }
@@ -125,7 +125,7 @@ static bool read_align(fs_import *in, table *t, fs_wanted wanted) {
   if (t->column[COLUMN_ALIGN] == SIZE_MAX) {
     return true;
   }
-  fs_span span = t->row.at[t->column[COLUMN_ALIGN]].span;
+  fs_text_span span = t->row.at[t->column[COLUMN_ALIGN]].span;
   wanted.what = column_name[COLUMN_ALIGN];
   if (!fs_import_number(in, span, wanted, 1, FSCHED_MAX_SIZE, &align)) {
     return false;
@@ -141,7 +141,7 @@ static bool read_align(fs_import *in, table *t, fs_wanted wanted) {
 
 static void read_numbers(fs_import *in, table *t, uint64_t number, buffer *b) {
   fs_wanted wanted = {NULL, "row", number};
-  fs_span span[NEEDED];
+  fs_text_span span[NEEDED];
   uint64_t value[NEEDED] = {0};
   bool good = true;
   for (int c = COLUMN_LOWER; c < NEEDED; c++) {
@@ -165,7 +165,7 @@ static void read_numbers(fs_import *in, table *t, uint64_t number, buffer *b) {
   b->size_at = span[COLUMN_SIZE];
 }
 
-static fs_status read_row(fs_import *in, table *t, uint64_t number, fs_span line) {
+static fs_status read_row(fs_import *in, table *t, uint64_t number, fs_text_span line) {
   fs_status status = FSCHED_OK;
   bool added;
   buffer b;
@@ -173,7 +173,8 @@ static fs_status read_row(fs_import *in, table *t, uint64_t number, fs_span line
     return status;
   }
   if (t->row.n != t->head.n) {
-    fs_span at = t->row.n > t->head.n ? t->row.at[t->head.n].span : (fs_span){line.end, line.end};
+    fs_text_span at =
+        t->row.n > t->head.n ? t->row.at[t->head.n].span : (fs_text_span){line.end, line.end};
     fs_import_syntax(in, at, NULL, "row %llu has %zu fields, and the head %zu columns",
                      (unsigned long long)number, t->row.n, t->head.n);
     return FSCHED_OK;
@@ -187,19 +188,20 @@ static fs_status read_row(fs_import *in, table *t, uint64_t number, fs_span line
 
 /* ---- the bound */
 
-typedef struct event {
+typedef struct bound_event {
   uint64_t tick;
   uint32_t row;
-} event;
+} bound_event;
 
 static int compare_events(const void *a, const void *b) {
-  const event *x = a, *y = b;
+  const bound_event *x = a, *y = b;
   return x->tick != y->tick ? (x->tick > y->tick) - (x->tick < y->tick)
                             : (x->row > y->row) - (x->row < y->row);
 }
 
 /* Also the sum, and whether it fits. */
-static void sweep(fs_import *in, table *t, const event *begin, const event *end, size_t n) {
+static void sweep_events(fs_import *in, table *t, const bound_event *begin, const bound_event *end,
+                         size_t n) {
   uint64_t live = 0, capacity = in->options.capacity;
   uint64_t most = capacity == 0 ? FSCHED_MAX_SIZE : capacity;
   bool fits = true;
@@ -222,19 +224,19 @@ static void sweep(fs_import *in, table *t, const event *begin, const event *end,
 
 static fs_status find_bound(fs_import *in, table *t) {
   size_t n = t->buffer.n;
-  event *begin, *end;
+  bound_event *begin, *end;
   FS_TRY(fs_new(&in->arena, &begin, n));
   FS_TRY(fs_new(&in->arena, &end, n));
   t->sum = 0;
   for (size_t i = 0; i < n; i++) {
     const buffer *b = &t->buffer.at[i];
-    begin[i] = (event){b->lower, (uint32_t)i};
-    end[i] = (event){b->upper, (uint32_t)i};
+    begin[i] = (bound_event){b->lower, (uint32_t)i};
+    end[i] = (bound_event){b->upper, (uint32_t)i};
     t->sum = fs_min(t->sum + fs_align_up(b->size, t->align), FSCHED_MAX_SIZE);
   }
   qsort(begin, n, sizeof *begin, compare_events);
   qsort(end, n, sizeof *end, compare_events);
-  sweep(in, t, begin, end, n);
+  sweep_events(in, t, begin, end, n);
   return FSCHED_OK;
 }
 
@@ -295,11 +297,11 @@ static fs_status put_graph(fs_import *in, const table *t) {
 }
 
 static fs_status read_table(fs_import *in, table *t) {
-  fs_span rest = fs_import_all(in), line;
+  fs_text_span rest = fs_import_all(in), line;
   fs_status status = FSCHED_OK;
   uint64_t number = 0;
   for (bool head = false; fs_import_line(in, &rest, &line);) {
-    fs_span words = line;
+    fs_text_span words = line;
     if (fs_span_empty(fs_import_word(in, &words))) {
       continue;
     }
@@ -311,7 +313,7 @@ static fs_status read_table(fs_import *in, table *t) {
     head = true;
   }
   if (number == 0) {
-    rest = (fs_span){in->length, in->length};
+    rest = (fs_text_span){in->length, in->length};
     fs_import_syntax(in, fs_import_word(in, &rest), NULL, "there are no buffers");
   }
   if (in->status == FSCHED_OK) {

@@ -7,14 +7,14 @@
 #include "import/project.h"
 
 /* The numbers of jobs and resources, without which nothing can be read. */
-static bool read_counts(fs_import *in, fs_project *p, fs_span *rest) {
+static bool read_counts(fs_import *in, fs_project *p, fs_text_span *rest) {
   return fs_import_next(in, rest, (fs_wanted){"number of jobs", NULL, 0}, 1, INT32_MAX,
                         &p->n_jobs) &&
          fs_import_next(in, rest, (fs_wanted){"number of resources", NULL, 0}, 0, INT32_MAX,
                         &p->n_resources);
 }
 
-static bool read_capacities(fs_import *in, fs_project *p, fs_span *rest, fs_status *status) {
+static bool read_capacities(fs_import *in, fs_project *p, fs_text_span *rest, fs_status *status) {
   for (uint64_t k = 0; k < p->n_resources && *status == FSCHED_OK; k++) {
     fs_placed capacity;
     if (!fs_project_number(in, rest, (fs_wanted){"capacity", "resource", k + 1}, FSCHED_MAX_TIME,
@@ -26,7 +26,7 @@ static bool read_capacities(fs_import *in, fs_project *p, fs_span *rest, fs_stat
   return *status == FSCHED_OK;
 }
 
-static bool read_demands(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
+static bool read_demands(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
                          fs_status *status) {
   for (uint64_t k = 0; k < p->n_resources && *status == FSCHED_OK; k++) {
     fs_placed demand;
@@ -40,7 +40,7 @@ static bool read_demands(fs_import *in, fs_project *p, uint64_t job, fs_span *re
 }
 
 /* A number of them that is out of range ends the reading. */
-static bool read_successors(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
+static bool read_successors(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
                             fs_status *status) {
   uint64_t n;
   if (!fs_import_next(in, rest, (fs_wanted){"number of successors", "job", job + 1}, 0, INT32_MAX,
@@ -56,7 +56,8 @@ static bool read_successors(fs_import *in, fs_project *p, uint64_t job, fs_span 
   return *status == FSCHED_OK;
 }
 
-static bool read_job(fs_import *in, fs_project *p, uint64_t job, fs_span *rest, fs_status *status) {
+static bool read_job(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
+                     fs_status *status) {
   fs_placed time;
   if (!fs_project_number(in, rest, (fs_wanted){"duration", "job", job + 1}, FSCHED_MAX_TIME,
                          &time)) {
@@ -68,7 +69,7 @@ static bool read_job(fs_import *in, fs_project *p, uint64_t job, fs_span *rest, 
 }
 
 static fs_status read_project(fs_import *in, fs_project *p) {
-  fs_span rest = fs_import_all(in);
+  fs_text_span rest = fs_import_all(in);
   fs_status status = FSCHED_OK;
   if (!read_counts(in, p, &rest) || !read_capacities(in, p, &rest, &status)) {
     return status;
@@ -78,7 +79,7 @@ static fs_status read_project(fs_import *in, fs_project *p) {
       return status;
     }
   }
-  fs_span word = fs_import_word(in, &rest);
+  fs_text_span word = fs_import_word(in, &rest);
   if (!fs_span_empty(word)) {
     fs_import_syntax(in, word, NULL, "nothing may follow job %llu, the last one",
                      (unsigned long long)p->n_jobs);

@@ -12,9 +12,9 @@ void fs_project_free(fs_import *in, fs_project *p) {
   fs_vec_free(in->ctx, &p->successor_end);
 }
 
-bool fs_project_number(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t most,
+bool fs_project_number(fs_import *in, fs_text_span *rest, fs_wanted wanted, uint64_t most,
                        fs_placed *out) {
-  fs_span word = fs_import_word(in, rest);
+  fs_text_span word = fs_import_word(in, rest);
   uint64_t digits;
   *out = (fs_placed){0, word.at};
   if (fs_import_number(in, word, wanted, 0, most, &out->value)) {
@@ -24,10 +24,10 @@ bool fs_project_number(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t 
   return fs_import_digits(in, word, &digits);
 }
 
-bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
+bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
                           fs_status *status) {
   assert(job < p->n_jobs);
-  fs_span word = fs_import_word(in, rest);
+  fs_text_span word = fs_import_word(in, rest);
   uint64_t id;
   if (!fs_import_digits(in, word, &id)) {
     (void)fs_import_number(in, word, (fs_wanted){"successor", "job", job + 1}, 1, p->n_jobs, &id);
@@ -135,7 +135,7 @@ static void report_circle(fs_import *in, const turned *t, const size_t *open, ui
   }
   fs_text_printf(&path, "%s%u", length > SHOWN ? "... " : "", first + 1);
   fs_text_add(&path, "", 1);
-  fs_span where = fs_import_word_at(in, t->pred_at[open_edge(t, open, first)]);
+  fs_text_span where = fs_import_word_at(in, t->pred_at[open_edge(t, open, first)]);
   fs_import_reference(in, where, NULL, "%u jobs wait in a circle: %s", length,
                       path.failed ? "" : path.at);
   fs_text_drop(&path);

@@ -24,11 +24,11 @@ typedef struct fs_project {
 void fs_project_free(fs_import *in, fs_project *p);
 /* Takes the next number off.  One out of [0, most] has been reported and counts as 0; false: there
  * is none, which is reported too. */
-bool fs_project_number(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t most,
+bool fs_project_number(fs_import *in, fs_text_span *rest, fs_wanted wanted, uint64_t most,
                        fs_placed *out);
 /* Takes the next successor of a job off; one that is no job, or the job itself, is reported. false:
  * it is no number, or *status is not FSCHED_OK.  Requires a job of the project. */
-bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_span *rest,
+bool fs_project_successor(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
                           fs_status *status);
 /* Writes the graph file of a project that was read without a fault; reports circles and demands
  * that are never met.  `title` begins its comment.  Requires that no fault was found.  O(jobs *

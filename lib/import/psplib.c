@@ -22,14 +22,14 @@ typedef struct psplib {
   uint64_t rows;   /* of this section */
 } psplib;
 
-static bool begins(const fs_import *in, fs_span s, const char *word) {
+static bool begins(const fs_import *in, fs_text_span s, const char *word) {
   size_t n = strlen(word);
   return s.end - s.at >= n && memcmp(in->text + s.at, word, n) == 0;
 }
 
 /* The line should end behind this. */
-static void no_more(fs_import *in, fs_span *rest, const char *what, uint64_t number) {
-  fs_span word = fs_import_word(in, rest);
+static void no_more(fs_import *in, fs_text_span *rest, const char *what, uint64_t number) {
+  fs_text_span word = fs_import_word(in, rest);
   if (!fs_span_empty(word)) {
     fs_import_syntax(in, word, NULL, "the line should end behind the %s %llu, not with '%.*s'",
                      what, (unsigned long long)number, fs_import_shown(in, word),
@@ -40,7 +40,7 @@ static void no_more(fs_import *in, fs_span *rest, const char *what, uint64_t num
 /* ---- head */
 
 /* false: without this number the rest would make no sense. */
-static bool read_head(fs_import *in, psplib *s, fs_span line) {
+static bool read_head(fs_import *in, psplib *s, fs_text_span line) {
   uint64_t projects = 1, others = 0;
   const struct {
     const char *key, *what;
@@ -50,12 +50,12 @@ static bool read_head(fs_import *in, psplib *s, fs_span line) {
               {"- renewable", "number of renewable resources", 0, &s->p.n_resources},
               {"- nonrenewable", "number of nonrenewable resources", 0, &others},
               {"- doubly constrained", "number of doubly constrained resources", 0, &others}};
-  fs_span words = line, word;
+  fs_text_span words = line, word;
   line.at = fs_import_word(in, &words).at;
   const char *colon = memchr(in->text + line.at, ':', line.end - line.at);
   for (size_t i = 0; colon != NULL && i < sizeof keys / sizeof keys[0]; i++) {
     if (begins(in, line, keys[i].key)) {
-      words = (fs_span){(size_t)(colon + 1 - in->text), line.end};
+      words = (fs_text_span){(size_t)(colon + 1 - in->text), line.end};
       word = fs_import_word(in, &words);
       if (!fs_import_number(in, word, (fs_wanted){keys[i].what, NULL, 0}, keys[i].least, INT32_MAX,
                             keys[i].value)) {
@@ -75,8 +75,8 @@ static bool read_head(fs_import *in, psplib *s, fs_span line) {
 /* ---- sections */
 
 /* The first word of a row is the next job. */
-static bool read_job(fs_import *in, psplib *s, fs_span *line) {
-  fs_span word = fs_import_word(in, line);
+static bool read_job(fs_import *in, psplib *s, fs_text_span *line) {
+  fs_text_span word = fs_import_word(in, line);
   uint64_t job;
   if (!fs_import_digits(in, word, &job)) {
     fs_import_syntax(in, word, NULL, "job %llu should stand here, not '%.*s'",
@@ -99,8 +99,8 @@ static bool read_job(fs_import *in, psplib *s, fs_span *line) {
 }
 
 /* false: the job has several modes, and nothing more can be said. */
-static bool read_mode(fs_import *in, uint64_t job, const char *what, fs_span *line) {
-  fs_span word = fs_import_word(in, line);
+static bool read_mode(fs_import *in, uint64_t job, const char *what, fs_text_span *line) {
+  fs_text_span word = fs_import_word(in, line);
   uint64_t modes = 1;
   if (fs_import_number(in, word, (fs_wanted){what, "job", job}, 1, INT32_MAX, &modes) &&
       modes != 1) {
@@ -112,7 +112,7 @@ static bool read_mode(fs_import *in, uint64_t job, const char *what, fs_span *li
   return true;
 }
 
-static bool read_precedence(fs_import *in, psplib *s, fs_span line, fs_status *status) {
+static bool read_precedence(fs_import *in, psplib *s, fs_text_span line, fs_status *status) {
   uint64_t n = 0;
   if (!read_job(in, s, &line)) {
     return true;
@@ -137,7 +137,7 @@ static bool read_precedence(fs_import *in, psplib *s, fs_span line, fs_status *s
 }
 
 /* Nobody may use what is not renewable. */
-static bool read_others(fs_import *in, const psplib *s, fs_span *line) {
+static bool read_others(fs_import *in, const psplib *s, fs_text_span *line) {
   for (uint64_t k = 0; k < s->others; k++) {
     fs_placed demand;
     if (!fs_project_number(in, line, (fs_wanted){"demand", "job", s->rows}, FSCHED_MAX_TIME,
@@ -154,7 +154,7 @@ static bool read_others(fs_import *in, const psplib *s, fs_span *line) {
   return true;
 }
 
-static bool read_request(fs_import *in, psplib *s, fs_span line, fs_status *status) {
+static bool read_request(fs_import *in, psplib *s, fs_text_span line, fs_status *status) {
   fs_placed time, demand;
   if (!read_job(in, s, &line)) {
     return true;
@@ -180,8 +180,8 @@ static bool read_request(fs_import *in, psplib *s, fs_span line, fs_status *stat
   return *status == FSCHED_OK;
 }
 
-static bool read_capacities(fs_import *in, psplib *s, fs_span line, fs_status *status) {
-  fs_span words = line;
+static bool read_capacities(fs_import *in, psplib *s, fs_text_span line, fs_status *status) {
+  fs_text_span words = line;
   char first = in->text[fs_import_word(in, &words).at];
   if (s->rows == 0 && (first == 'R' || first == 'N' || first == 'D')) {
     return true; /* the names of the columns */
@@ -207,7 +207,7 @@ static bool read_capacities(fs_import *in, psplib *s, fs_span line, fs_status *s
 /* ---- lines */
 
 /* A section ends where another begins, or the file does. */
-static void end_section(fs_import *in, const psplib *s, fs_span at) {
+static void end_section(fs_import *in, const psplib *s, fs_text_span at) {
   bool of_jobs = s->in == PRECEDENCE || s->in == REQUESTS;
   uint64_t wanted = of_jobs ? s->p.n_jobs : s->in == AVAILABLE && s->p.n_resources > 0;
   if (s->rows < wanted && of_jobs) {
@@ -220,8 +220,8 @@ static void end_section(fs_import *in, const psplib *s, fs_span at) {
 }
 
 /* false: it cannot begin here. */
-static bool begin_section(fs_import *in, psplib *s, section next, fs_span line) {
-  fs_span words = line, word = fs_import_word(in, &words);
+static bool begin_section(fs_import *in, psplib *s, section next, fs_text_span line) {
+  fs_text_span words = line, word = fs_import_word(in, &words);
   end_section(in, s, word);
   if (next > INFORMATION && s->p.n_jobs == 0) {
     fs_import_syntax(in, word, NULL, "the number of jobs should have come before");
@@ -237,19 +237,19 @@ static bool begin_section(fs_import *in, psplib *s, section next, fs_span line) 
   return true;
 }
 
-static bool says_nothing(const fs_import *in, fs_span word) {
+static bool says_nothing(const fs_import *in, fs_text_span word) {
   return fs_span_empty(word) || begins(in, word, "*") || begins(in, word, "--") ||
          begins(in, word, "jobnr");
 }
 
 /* false: nothing more can be read. */
-static bool read_line(fs_import *in, psplib *s, fs_span line, fs_status *status) {
-  fs_span words = line, word = fs_import_word(in, &words);
+static bool read_line(fs_import *in, psplib *s, fs_text_span line, fs_status *status) {
+  fs_text_span words = line, word = fs_import_word(in, &words);
   if (says_nothing(in, word)) {
     return true;
   }
   for (int next = INFORMATION; next < SECTIONS; next++) {
-    if (begins(in, (fs_span){word.at, line.end}, section_name[next])) {
+    if (begins(in, (fs_text_span){word.at, line.end}, section_name[next])) {
       return begin_section(in, s, (section)next, line);
     }
   }
@@ -270,15 +270,15 @@ static bool read_line(fs_import *in, psplib *s, fs_span line, fs_status *status)
 }
 
 static fs_status read_project(fs_import *in, psplib *s) {
-  fs_span rest = fs_import_all(in), line;
+  fs_text_span rest = fs_import_all(in), line;
   fs_status status = FSCHED_OK;
   while (fs_import_line(in, &rest, &line)) {
     if (!read_line(in, s, line, &status)) {
       return status;
     }
   }
-  rest = (fs_span){in->length, in->length};
-  fs_span end = fs_import_word(in, &rest);
+  rest = (fs_text_span){in->length, in->length};
+  fs_text_span end = fs_import_word(in, &rest);
   end_section(in, s, end);
   for (int n = PRECEDENCE; n < SECTIONS; n++) {
     if (!s->seen[n] &&

@@ -12,12 +12,12 @@ static bool blank(char c) {
 }
 
 /* Of the first line that is not UTF-8, or holds a zero byte. */
-static bool find_rubbish(const fs_import *in, fs_span *at) {
+static bool find_rubbish(const fs_import *in, fs_text_span *at) {
   if (in->length == 0 ||
       (fs_utf8_valid(in->text, in->length) && memchr(in->text, 0, in->length) == NULL)) {
     return false;
   }
-  fs_span rest = {0, in->length};
+  fs_text_span rest = {0, in->length};
   while (fs_import_line(in, &rest, at)) {
     size_t n = at->end - at->at;
     if (n > 0 &&
@@ -32,33 +32,33 @@ static bool find_rubbish(const fs_import *in, fs_span *at) {
 fs_status fs_import_begin(fs_import *in) {
   assert(in->name != NULL && (in->text != NULL || in->length == 0));
   FS_TRY(fs_context_add_file(in->ctx, in->name, in->text, in->length, &in->file));
-  fs_span at;
+  fs_text_span at;
   if (find_rubbish(in, &at)) {
     fs_import_syntax(in, at, NULL, "this line is not text (UTF-8)");
     return in->status;
   }
-  fs_span all = fs_import_all(in);
+  fs_text_span all = fs_import_all(in);
   if (fs_span_empty(fs_import_word(in, &all))) {
-    fs_import_syntax(in, ((fs_span){0, 0}), NULL, "there is nothing in this file");
+    fs_import_syntax(in, ((fs_text_span){0, 0}), NULL, "there is nothing in this file");
   }
   return in->status;
 }
 
-fs_span fs_import_all(const fs_import *in) {
+fs_text_span fs_import_all(const fs_import *in) {
   static const char mark[] = "\xEF\xBB\xBF"; /* of byte order, which some editors write */
   size_t n = sizeof mark - 1;
   bool marked = in->length >= n && memcmp(in->text, mark, n) == 0;
-  return (fs_span){marked ? n : 0, in->length};
+  return (fs_text_span){marked ? n : 0, in->length};
 }
 
-bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line) {
+bool fs_import_line(const fs_import *in, fs_text_span *rest, fs_text_span *line) {
   assert(rest->at <= rest->end && rest->end <= in->length);
   if (fs_span_empty(*rest)) {
     return false;
   }
   const char *from = in->text + rest->at;
   const char *end = memchr(from, '\n', rest->end - rest->at);
-  *line = (fs_span){rest->at, end == NULL ? rest->end : (size_t)(end - in->text)};
+  *line = (fs_text_span){rest->at, end == NULL ? rest->end : (size_t)(end - in->text)};
   rest->at = line->end + (end != NULL);
   if (line->end > line->at && in->text[line->end - 1] == '\r') {
     line->end--;
@@ -66,7 +66,7 @@ bool fs_import_line(const fs_import *in, fs_span *rest, fs_span *line) {
   return true;
 }
 
-fs_span fs_import_word(const fs_import *in, fs_span *rest) {
+fs_text_span fs_import_word(const fs_import *in, fs_text_span *rest) {
   assert(rest->at <= rest->end && rest->end <= in->length);
   size_t from = rest->at;
   while (rest->at < rest->end && blank(in->text[rest->at])) {
@@ -76,9 +76,9 @@ fs_span fs_import_word(const fs_import *in, fs_span *rest) {
     while (from > 0 && blank(in->text[from - 1])) {
       from--;
     }
-    return (fs_span){from, from};
+    return (fs_text_span){from, from};
   }
-  fs_span word = {rest->at, rest->at};
+  fs_text_span word = {rest->at, rest->at};
   while (word.end < rest->end && !blank(in->text[word.end])) {
     word.end++;
   }
@@ -86,20 +86,20 @@ fs_span fs_import_word(const fs_import *in, fs_span *rest) {
   return word;
 }
 
-fs_span fs_import_word_at(const fs_import *in, size_t at) {
+fs_text_span fs_import_word_at(const fs_import *in, size_t at) {
   assert(at <= in->length);
-  fs_span rest = {at, in->length};
+  fs_text_span rest = {at, in->length};
   return fs_import_word(in, &rest);
 }
 
-bool fs_import_is(const fs_import *in, fs_span word, const char *text) {
+bool fs_import_is(const fs_import *in, fs_text_span word, const char *text) {
   assert(word.at <= word.end && word.end <= in->length);
   size_t n = strlen(text);
   return word.end - word.at == n && memcmp(in->text + word.at, text, n) == 0;
 }
 
 /* Digits alone; *value is UINT64_MAX when it exceeds that. */
-static bool read_digits(const fs_import *in, fs_span word, uint64_t *value) {
+static bool read_digits(const fs_import *in, fs_text_span word, uint64_t *value) {
   *value = 0;
   for (size_t i = word.at; i < word.end; i++) {
     unsigned digit = (unsigned)(in->text[i] - '0');
@@ -111,7 +111,7 @@ static bool read_digits(const fs_import *in, fs_span word, uint64_t *value) {
   return !fs_span_empty(word);
 }
 
-bool fs_import_digits(const fs_import *in, fs_span word, uint64_t *value) {
+bool fs_import_digits(const fs_import *in, fs_text_span word, uint64_t *value) {
   assert(word.at <= word.end && word.end <= in->length);
   return read_digits(in, word, value);
 }
@@ -127,12 +127,12 @@ static const char *put_wanted(char *text, size_t size, fs_wanted w) {
 
 /* Nothing but blanks follows in the whole text. */
 static bool at_end(const fs_import *in, size_t at) {
-  fs_span rest = {at, in->length};
+  fs_text_span rest = {at, in->length};
   return fs_span_empty(fs_import_word(in, &rest));
 }
 
-bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t least, uint64_t most,
-                      uint64_t *value) {
+bool fs_import_number(fs_import *in, fs_text_span word, fs_wanted wanted, uint64_t least,
+                      uint64_t most, uint64_t *value) {
   assert(least <= most);
   char what[96];
   bool digits = read_digits(in, word, value);
@@ -141,7 +141,7 @@ bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t le
   }
   put_wanted(what, sizeof what, wanted);
   bool negative = word.end > word.at + 1 && in->text[word.at] == '-' &&
-                  read_digits(in, (fs_span){word.at + 1, word.end}, value);
+                  read_digits(in, (fs_text_span){word.at + 1, word.end}, value);
   if (fs_span_empty(word)) {
     fs_import_syntax(in, word, at_end(in, word.at) ? "the file ends here" : NULL,
                      "the %s is missing", what);
@@ -156,8 +156,8 @@ bool fs_import_number(fs_import *in, fs_span word, fs_wanted wanted, uint64_t le
   return false;
 }
 
-bool fs_import_next(fs_import *in, fs_span *rest, fs_wanted wanted, uint64_t least, uint64_t most,
-                    uint64_t *value) {
+bool fs_import_next(fs_import *in, fs_text_span *rest, fs_wanted wanted, uint64_t least,
+                    uint64_t most, uint64_t *value) {
   assert(least <= most);
   return fs_import_number(in, fs_import_word(in, rest), wanted, least, most, value);
 }
@@ -173,7 +173,7 @@ uint32_t fs_import_line_of(const fs_import *in, size_t at) {
   return line;
 }
 
-static fs_pos position(const fs_import *in, fs_span s) {
+static fs_pos position(const fs_import *in, fs_text_span s) {
   size_t begin = s.at;
   while (begin > 0 && in->text[begin - 1] != '\n') {
     begin--;
@@ -185,8 +185,8 @@ static fs_pos position(const fs_import *in, fs_span s) {
 static bool looks_like(const fs_import *in, fsched_format format) {
   static const char section[] = "PRECEDENCE RELATIONS";
   uint64_t number;
-  fs_span rest = fs_import_all(in), all = rest, line;
-  fs_span word = fs_import_word(in, &rest);
+  fs_text_span rest = fs_import_all(in), all = rest, line;
+  fs_text_span word = fs_import_word(in, &rest);
   bool sections = memmem(in->text, in->length, section, sizeof section - 1) != NULL;
   bool strip = fs_import_is(in, word, "strip");
   switch (format) {
@@ -213,7 +213,7 @@ static uint32_t guess(const fs_import *in) {
   return FS_NONE;
 }
 
-void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span at,
+void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_text_span at,
                      const char *hint, const char *format, ...) {
   assert(status == FSCHED_BAD_INPUT || status == FSCHED_INFEASIBLE);
   bool first = in->status != FSCHED_BAD_INPUT;
@@ -239,7 +239,7 @@ void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_span
   fs_report(in->ctx, FSCHED_ERROR, code, pos, hint, "%s", message);
 }
 
-int fs_import_shown(const fs_import *in, fs_span s) {
+int fs_import_shown(const fs_import *in, fs_text_span s) {
   assert(s.at <= s.end && s.end <= in->length);
   size_t n = s.end - s.at;
   if (n > FS_SHOWN) {

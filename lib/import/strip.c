@@ -10,16 +10,16 @@ typedef struct strip {
   FS_VEC(uint64_t) side; /* width and height of each rectangle */
 } strip;
 
-static void no_more(fs_import *in, fs_span *rest, const char *what) {
-  fs_span word = fs_import_word(in, rest);
+static void no_more(fs_import *in, fs_text_span *rest, const char *what) {
+  fs_text_span word = fs_import_word(in, rest);
   if (!fs_span_empty(word)) {
     fs_import_syntax(in, word, NULL, "%s, and '%.*s' is one word too many", what,
                      fs_import_shown(in, word), fs_import_at(in, word));
   }
 }
 
-static bool read_head(fs_import *in, strip *s, fs_span *line) {
-  fs_span word = fs_import_word(in, line);
+static bool read_head(fs_import *in, strip *s, fs_text_span *line) {
+  fs_text_span word = fs_import_word(in, line);
   if (!fs_import_is(in, word, "strip")) {
     fs_import_syntax(in, word, NULL, "this should be: strip WIDTH HEIGHT");
     return false;
@@ -32,8 +32,8 @@ static bool read_head(fs_import *in, strip *s, fs_span *line) {
   return true;
 }
 
-static fs_status read_rectangle(fs_import *in, strip *s, uint64_t number, fs_span line) {
-  fs_span word = fs_import_word(in, &line);
+static fs_status read_rectangle(fs_import *in, strip *s, uint64_t number, fs_text_span line) {
+  fs_text_span word = fs_import_word(in, &line);
   uint64_t width, height;
   bool wide = fs_import_number(in, word, (fs_wanted){"width", "rectangle", number}, 1,
                                FSCHED_MAX_SIZE, &width);
@@ -74,11 +74,11 @@ static void put_graph(fs_import *in, const strip *s) {
 }
 
 static fs_status read_strip(fs_import *in, strip *s) {
-  fs_span rest = fs_import_all(in), line;
+  fs_text_span rest = fs_import_all(in), line;
   uint64_t number = 0;
   bool head = false;
   while (fs_import_line(in, &rest, &line)) {
-    fs_span words = line;
+    fs_text_span words = line;
     if (fs_span_empty(fs_import_word(in, &words))) {
       continue;
     }
@@ -90,7 +90,7 @@ static fs_status read_strip(fs_import *in, strip *s) {
     head = true;
   }
   if (number == 0) {
-    rest = (fs_span){in->length, in->length};
+    rest = (fs_text_span){in->length, in->length};
     fs_import_syntax(in, fs_import_word(in, &rest), NULL, "there are no rectangles");
   }
   if (in->status == FSCHED_OK) {

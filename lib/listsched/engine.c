@@ -369,7 +369,7 @@ static fs_status start_best_copy(fs_engine *e, uint32_t slot) {
   return fs_engine_start_copy(e, fs_heap_pop(&e->copies[slot]).id, queue);
 }
 
-static fs_status issue(fs_engine *e) {
+static fs_status issue_ops(fs_engine *e) {
   e->parked.n = 0;
   for (;;) {
     uint32_t s;
@@ -524,7 +524,7 @@ static fs_status claim_and_issue(fs_engine *e) {
   for (bool more = true; more;) {
     FS_TRY(claim_next(e, &more));
     if (more) {
-      FS_TRY(issue(e));
+      FS_TRY(issue_ops(e));
     }
   }
   for (size_t i = 0; i < e->set_aside.n; i++) {
@@ -538,7 +538,7 @@ static fs_status claim_and_issue(fs_engine *e) {
 static fs_status round_at_now(fs_engine *e) {
   do {
     FS_TRY(end_items(e));
-    FS_TRY(issue(e));
+    FS_TRY(issue_ops(e));
     if (e->any_bounded) {
       FS_TRY(claim_and_issue(e));
       FS_TRY(fs_engine_prefetch(e));

@@ -114,10 +114,10 @@ static fs_status evict_counted(fs_engine *e, const fs_claim *c, const fs_need *n
 }
 
 /* A growing window: segments first .. last, their size, and what evicting in it costs. */
-typedef struct window {
+typedef struct evict_window {
   uint32_t first, last;
   uint64_t size, cost;
-} window;
+} evict_window;
 
 /* The version that occupies a segment and may leave for the claim, or FS_NONE. */
 static uint32_t occupant(fs_engine *e, const fs_places *p, uint32_t segment, const fs_claim *c) {
@@ -145,7 +145,7 @@ static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
 }
 
 /* Takes in free and leaving segments beyond an end. */
-static void absorb(const fs_places *p, window *w) {
+static void absorb(const fs_places *p, evict_window *w) {
   assert(w->first < p->segment.n && w->last < p->segment.n);
   for (uint32_t i;
        (i = p->segment.at[w->first].previous) != FS_NONE && p->segment.at[i].promised == FS_NONE;
@@ -160,7 +160,8 @@ static void absorb(const fs_places *p, window *w) {
 }
 
 /* Grows until `size` fits; false if it cannot. */
-static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t size, window *w) {
+static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t size,
+                 evict_window *w) {
   assert(w->first != FS_NONE && w->last != FS_NONE);
   absorb(p, w);
   for (int steps = 0; w->size < size; steps++) {
@@ -180,8 +181,8 @@ static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t s
   return true;
 }
 
-static fs_status expel_window(fs_engine *e, const fs_claim *c, const fs_places *p, const window *w,
-                              uint32_t *leaving) {
+static fs_status expel_window(fs_engine *e, const fs_claim *c, const fs_places *p,
+                              const evict_window *w, uint32_t *leaving) {
   *leaving = FS_NONE;
   for (uint32_t i = w->first;; i = p->segment.at[i].next) {
     uint32_t v = occupant(e, p, i, c);
@@ -202,7 +203,8 @@ static fs_status expel_window(fs_engine *e, const fs_claim *c, const fs_places *
 }
 
 /* The cheapest window around one of the first victims; with LRU the first that fits. */
-static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n, window *best) {
+static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n,
+                             evict_window *best) {
   const fs_places *p = &e->places[n->memory];
   uint32_t tried[CANDIDATES * 2];
   uint32_t n_tried = 0, limit = CANDIDATES;
@@ -213,7 +215,7 @@ static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n, 
     if (first == FS_NONE) {
       continue;
     }
-    window w = {first, first, p->segment.at[first].size, eviction_cost(e, v, c)};
+    evict_window w = {first, first, p->segment.at[first].size, eviction_cost(e, v, c)};
     if (grow(e, p, c, n->size, &w) && (best->first == FS_NONE || w.cost < best->cost)) {
       *best = w;
       if (!fs_evict_looks_ahead(e->policy->evict)) {
@@ -234,7 +236,7 @@ fs_status fs_engine_evict_for(fs_engine *e, const fs_claim *c, const fs_need *n,
   if (e->places[n->memory].counted) {
     return evict_counted(e, c, n, place);
   }
-  window w;
+  evict_window w;
   FS_TRY(best_window(e, c, n, &w));
   if (w.first == FS_NONE) {
     return FSCHED_OK;

@@ -165,27 +165,27 @@ static fs_status fill_schedule(fsched_context *ctx, const fs_engine *e, fs_sched
   return FSCHED_OK;
 }
 
-typedef struct search {
+typedef struct plan_search {
   fsched_context *ctx;
   const fsched_graph *g;
   const fs_listsched_options *options;
-  fs_arena plans;
+  fs_arena *plans;
   uint32_t *position[N_PLANS], *op_at[N_PLANS]; /* NULL: not made yet */
   fs_schedule *schedule;                        /* the best so far */
   uint64_t copy_bytes;
   uint32_t *best_position; /* its order, and below its policy */
   fs_policy best;
   uint64_t runs; /* begun so far: each has n_ops units of progress */
-} search;
+} plan_search;
 
-static fs_status make_plan(search *s, uint32_t k) {
+static fs_status make_plan(plan_search *s, uint32_t k) {
   assert(k < N_PLANS);
   if (s->op_at[k] != NULL) {
     return FSCHED_OK;
   }
   uint32_t *position, *op_at;
-  FS_TRY(fs_new(&s->plans, &position, s->g->n_ops));
-  FS_TRY(fs_new(&s->plans, &op_at, s->g->n_ops));
+  FS_TRY(fs_new(s->plans, &position, s->g->n_ops));
+  FS_TRY(fs_new(s->plans, &op_at, s->g->n_ops));
   FS_SCRATCH(scratch, s->ctx);
   FS_TRY(policies[k].plan(s->ctx, s->g, &scratch, s->options->seed, position));
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
@@ -197,7 +197,7 @@ static fs_status make_plan(search *s, uint32_t k) {
 }
 
 /* Keeps the run if it is the best one; of one that is as good, the order, to go on from there. */
-static fs_status keep_if_better(search *s, const fs_engine *e) {
+static fs_status keep_if_better(plan_search *s, const fs_engine *e) {
   assert(e->n_done == e->g->n_ops);
   fs_tick makespan = run_makespan(e);
   uint64_t bytes = run_copy_bytes(e);
@@ -216,13 +216,13 @@ static fs_status keep_if_better(search *s, const fs_engine *e) {
   return fill_schedule(s->ctx, e, &s->schedule);
 }
 
-static fs_status run_engine(search *s, fs_engine *e, bool explain) {
+static fs_status run_engine(plan_search *s, fs_engine *e, bool explain) {
   bool infeasible = true;
   FS_TRY(fs_engine_run(e, explain, &infeasible));
   return infeasible ? FSCHED_OK : keep_if_better(s, e);
 }
 
-static fs_status run_order(search *s, const fs_policy *policy, const uint32_t *position,
+static fs_status run_order(plan_search *s, const fs_policy *policy, const uint32_t *position,
                            const uint32_t *op_at, bool explain) {
   FS_SCRATCH(scratch, s->ctx);
   fs_engine e = {.ctx = s->ctx, .progress_base = s->runs++ * s->g->n_ops};
@@ -233,7 +233,7 @@ static fs_status run_order(search *s, const fs_policy *policy, const uint32_t *p
   return status;
 }
 
-static fs_status try_policy(search *s, uint32_t k, bool explain) {
+static fs_status try_policy(plan_search *s, uint32_t k, bool explain) {
   assert(k < N_POLICIES);
   FS_TRY(make_plan(s, k % N_PLANS));
   fs_policy policy = policies[k];
@@ -242,12 +242,12 @@ static fs_status try_policy(search *s, uint32_t k, bool explain) {
   return run_order(s, &policy, s->position[k % N_PLANS], s->op_at[k % N_PLANS], explain);
 }
 
-static bool reached(const search *s) {
+static bool bound_reached(const plan_search *s) {
   return s->schedule != NULL && s->schedule->makespan <= s->options->lower_bound;
 }
 
 /* The policy of the best run, half of the time with another habit or two. */
-static fs_policy vary(const search *s, uint32_t trial) {
+static fs_policy vary(const plan_search *s, uint32_t trial) {
   assert(s->schedule != NULL);
   static const uint32_t nears[] = {NEAR, 1, 3, 20};
   uint64_t r = fs_plan_random(s->options->seed, trial);
@@ -265,7 +265,8 @@ static fs_policy vary(const search *s, uint32_t trial) {
   return p;
 }
 
-static fs_status try_neighbour(search *s, uint32_t trial, uint32_t *position, uint32_t *op_at) {
+static fs_status try_neighbour(plan_search *s, uint32_t trial, uint32_t *position,
+                               uint32_t *op_at) {
   uint32_t n = s->g->n_ops;
   uint32_t spread = n >> (1 + trial % 4); /* half of the ops, a quarter, ... */
   FS_SCRATCH(scratch, s->ctx);
@@ -294,20 +295,20 @@ static uint32_t most_trials(const fsched_graph *g) {
   return g->n_ops < 2 ? 0 : (uint32_t)fs_min(MOST_TRIALS, size / graph_size(g));
 }
 
-static fs_status try_neighbours(search *s) {
+static fs_status try_neighbours(plan_search *s) {
   uint32_t n = s->g->n_ops;
   uint32_t trials = most_trials(s->g);
   uint32_t *position, *op_at;
-  FS_TRY(fs_new(&s->plans, &position, n));
-  FS_TRY(fs_new(&s->plans, &op_at, n));
-  for (uint32_t trial = 0; trial < trials && s->schedule != NULL && !reached(s); trial++) {
+  FS_TRY(fs_new(s->plans, &position, n));
+  FS_TRY(fs_new(s->plans, &op_at, n));
+  for (uint32_t trial = 0; trial < trials && s->schedule != NULL && !bound_reached(s); trial++) {
     FS_TRY(try_neighbour(s, trial, position, op_at));
   }
   return FSCHED_OK;
 }
 
 /* The plan that brings the fewest bytes back in; upward rank if it needs none. */
-static fs_status choose_plan(search *s, uint32_t *best) {
+static fs_status choose_plan(plan_search *s, uint32_t *best) {
   uint64_t least = UINT64_MAX;
   for (uint32_t k = 0; k < N_PLANS && least > 0; k++) {
     FS_TRY(make_plan(s, k));
@@ -323,14 +324,14 @@ static fs_status choose_plan(search *s, uint32_t *best) {
 }
 
 /* Nothing else is left to try: why it fails is reported. */
-static bool last_chance(const search *s, uint32_t k) {
+static bool last_chance(const plan_search *s, uint32_t k) {
   return s->schedule == NULL && k == N_POLICIES - 1 && !s->options->silent;
 }
 
-static fs_status try_policies(search *s) {
+static fs_status try_policies(plan_search *s) {
   bool bounded = any_bounded(s->g);
   uint32_t first = 0;
-  FS_TRY(fs_new(&s->plans, &s->best_position, s->g->n_ops));
+  FS_TRY(fs_new(s->plans, &s->best_position, s->g->n_ops));
   if (bounded && graph_size(s->g) > PORTFOLIO_LIMIT) {
     FS_TRY(choose_plan(s, &first));
   }
@@ -338,7 +339,7 @@ static fs_status try_policies(search *s) {
   fs_progress_total(s->ctx, ((uint64_t)(all ? N_POLICIES : 1) + most_trials(s->g)) * s->g->n_ops);
   FS_TRY(try_policy(s, first, false));
   for (uint32_t k = 0; k < N_POLICIES; k++) {
-    if (k != first && !reached(s) && (all || s->schedule == NULL)) {
+    if (k != first && !bound_reached(s) && (all || s->schedule == NULL)) {
       FS_TRY(try_policy(s, k, last_chance(s, k)));
     }
   }
@@ -348,10 +349,9 @@ static fs_status try_policies(search *s) {
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
                            const fs_listsched_options *options, fs_schedule **out) {
   assert(g->topo != NULL || g->n_ops == 0);
-  search s = {.ctx = ctx, .g = g, .options = options};
-  fs_arena_init(&s.plans, ctx);
+  FS_SCRATCH(plans, ctx);
+  plan_search s = {.ctx = ctx, .g = g, .options = options, .plans = &plans};
   fs_status status = try_policies(&s);
-  fs_arena_release(&s.plans);
   if (status != FSCHED_OK) {
     fs_schedule_destroy(s.schedule);
     return status;

@@ -230,7 +230,8 @@ static void forget_waiting(fs_places *p, uint32_t place) {
 }
 
 /* Reserves [address, address + size), which begins inside segment `id` and is available. */
-static fs_status take(fs_places *p, uint32_t id, uint64_t address, uint64_t size, uint32_t *place) {
+static fs_status take_range(fs_places *p, uint32_t id, uint64_t address, uint64_t size,
+                            uint32_t *place) {
   assert(size > 0 && p->segment.at[id].address <= address);
   assert(address < p->segment.at[id].address + p->segment.at[id].size);
   FS_TRY(new_place(p, size, place));
@@ -291,7 +292,7 @@ fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high, uint32_t
     return FSCHED_OK;
   }
   const fs_segment *s = &p->segment.at[id];
-  return take(p, id, high ? s->address + s->size - size : s->address, size, place);
+  return take_range(p, id, high ? s->address + s->size - size : s->address, size, place);
 }
 
 /* The run of available segments around one of them. */
@@ -320,7 +321,7 @@ static fs_status take_in_run(fs_places *p, uint32_t first, uint32_t last, uint64
   while (p->segment.at[id].address + p->segment.at[id].size <= address) {
     id = p->segment.at[id].next;
   }
-  return take(p, id, address, size, place);
+  return take_range(p, id, address, size, place);
 }
 
 fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size, bool high,
@@ -361,7 +362,7 @@ fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
        id = p->segment.at[id].next) {
     room += p->segment.at[id].size;
     if (room >= size) {
-      return take(p, first, p->segment.at[first].address, size, place);
+      return take_range(p, first, p->segment.at[first].address, size, place);
     }
   }
   return FSCHED_OK;

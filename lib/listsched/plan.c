@@ -27,7 +27,7 @@ static fs_status upward_ranks(const fsched_graph *g, fs_arena *scratch, fs_tick 
   return FSCHED_OK;
 }
 
-typedef struct planner {
+typedef struct order_planner {
   fsched_context *ctx;
   const fsched_graph *g;
   fs_heap ready;
@@ -35,7 +35,7 @@ typedef struct planner {
   uint32_t n_taken;
   uint32_t *position;
   uint32_t *alias, *op_of; /* ties go by alias: the id, or a random permutation of the ids */
-} planner;
+} order_planner;
 
 /* The finaliser of splitmix64: the i-th number of a stream. */
 uint64_t fs_plan_random(uint64_t seed, uint64_t i) {
@@ -45,7 +45,7 @@ uint64_t fs_plan_random(uint64_t seed, uint64_t i) {
   return z ^ (z >> 31);
 }
 
-static void shuffle(planner *p, uint64_t seed) {
+static void shuffle(order_planner *p, uint64_t seed) {
   for (uint32_t i = p->g->n_ops; seed != 0 && i-- > 1;) {
     uint32_t j = (uint32_t)(fs_plan_random(seed, i) % (i + 1));
     uint32_t op = p->op_of[i];
@@ -57,10 +57,10 @@ static void shuffle(planner *p, uint64_t seed) {
   }
 }
 
-static fs_status planner_init(planner *p, fsched_context *ctx, const fsched_graph *g,
+static fs_status planner_init(order_planner *p, fsched_context *ctx, const fsched_graph *g,
                               fs_arena *scratch, uint64_t seed, uint32_t *position) {
   assert(position != NULL || g->n_ops == 0);
-  *p = (planner){.ctx = ctx, .g = g, .position = position};
+  *p = (order_planner){.ctx = ctx, .g = g, .position = position};
   FS_TRY(fs_new(scratch, &p->preds_left, g->n_ops));
   FS_TRY(fs_new(scratch, &p->alias, g->n_ops));
   FS_TRY(fs_new(scratch, &p->op_of, g->n_ops));
@@ -73,7 +73,7 @@ static fs_status planner_init(planner *p, fsched_context *ctx, const fsched_grap
 }
 
 /* Takes ops by ascending key[op]. */
-static fs_status plan_by_key(planner *p, const uint64_t *key) {
+static fs_status plan_by_key(order_planner *p, const uint64_t *key) {
   const fsched_graph *g = p->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     if (p->preds_left[op] == 0) {
@@ -98,7 +98,7 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
                        uint32_t *position) {
   assert(position != NULL || g->n_ops == 0);
   fs_tick *rank;
-  planner p;
+  order_planner p;
   FS_TRY(upward_ranks(g, scratch, &rank));
   FS_TRY(planner_init(&p, ctx, g, scratch, seed, position));
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -114,7 +114,7 @@ fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena
                             uint32_t *position) {
   assert(from != position || g->n_ops == 0);
   uint64_t *key;
-  planner p;
+  order_planner p;
   FS_TRY(fs_new(scratch, &key, g->n_ops));
   FS_TRY(planner_init(&p, ctx, g, scratch, 0, position));
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -139,7 +139,7 @@ fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *
 
 /* State of the memory-frugal order: what an op would add to bounded memories now. */
 typedef struct frugal {
-  planner p;
+  order_planner p;
   uint32_t *left; /* per version: ops that still touch it */
   uint8_t *present;
   uint32_t *refreshed; /* per op: n_taken when its key was last made anew */

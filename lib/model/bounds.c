@@ -46,7 +46,7 @@ fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v) {
   return fs_spill_read_time(fs_version_home(g, v), fs_version_size(g, v));
 }
 
-  FS_ASSERT_SLOW(v < g->n_versions);
+fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v) {
   FS_ASSERT_SLOW(v < g->n_versions);
   return fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v));
 }

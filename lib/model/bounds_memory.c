@@ -28,7 +28,7 @@
 #include "base/radix.h"
 #include "model/bounds_private.h"
 
-typedef struct search {
+typedef struct memory_search {
   fs_bounds *b;
   uint32_t memory;
   uint64_t unit, steps; /* steps that are left */
@@ -50,7 +50,7 @@ typedef struct search {
   uint32_t *op, *before; /* `before`: of the best chain that ends here, or FS_NONE */
   fs_tick *chain;
   bool *writes, *shares; /* `shares`: the version may lie on another while the op runs */
-} search;
+} memory_search;
 
 /* ---- units */
 
@@ -63,18 +63,18 @@ static uint64_t common(uint64_t a, uint64_t b) {
   return a;
 }
 
-static uint64_t version_size(const search *s, uint32_t v) {
+static uint64_t version_size(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
   return fs_align_up(fs_version_size(g, v), g->target.memory[s->memory].align);
 }
 
-static uint64_t scratch_size(const search *s, uint32_t i) {
+static uint64_t scratch_size(const memory_search *s, uint32_t i) {
   const fsched_graph *g = s->b->g;
   return fs_align_up(g->scratch_size[i], g->target.memory[s->memory].align);
 }
 
 /* The unit, and the capacity in it, less what is always there. */
-static uint64_t find_unit(search *s) {
+static uint64_t find_unit(memory_search *s) {
   const fsched_graph *g = s->b->g;
   const fs_memory *m = &g->target.memory[s->memory];
   uint64_t always = 0;
@@ -96,7 +96,7 @@ static uint64_t find_unit(search *s) {
   return (m->capacity - fs_min(m->capacity, always)) / s->unit;
 }
 
-static void add_amount(search *s, uint32_t op, uint64_t amount) {
+static void add_amount(memory_search *s, uint32_t op, uint64_t amount) {
   FS_ASSERT_SLOW(op < s->b->g->n_ops);
   if (s->amount[op] == 0 && amount > 0) {
     FS_ASSERT_SLOW(s->n_held < s->b->g->n_ops);
@@ -107,9 +107,9 @@ static void add_amount(search *s, uint32_t op, uint64_t amount) {
 
 /* ---- the ops of a version */
 
-static fs_tick time_of(const search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
+static fs_tick time_of(const memory_search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
 
-static fs_status list_ops(search *s, uint32_t v) {
+static fs_status list_ops(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n_held <= s->b->g->n_ops);
   const fsched_graph *g = s->b->g;
   uint32_t n = g->version_access0[v + 1] - g->version_access0[v];
@@ -134,13 +134,13 @@ static fs_status list_ops(search *s, uint32_t v) {
   return FSCHED_OK;
 }
 
-static bool step(search *s) {
+static bool count_step(memory_search *s) {
   s->steps -= s->steps > 0;
   return s->steps > 0;
 }
 
 /* The best chain that ends with each op; returns the best of all. */
-static uint32_t find_chains(search *s, uint32_t v) {
+static uint32_t find_chains(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n > 0);
   const fsched_graph *g = s->b->g;
   uint32_t best = 0;
@@ -148,7 +148,7 @@ static uint32_t find_chains(search *s, uint32_t v) {
     uint32_t op = s->op[i];
     s->before[i] = FS_NONE;
     s->chain[i] = 0;
-    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1] && step(s); p++) {
+    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1] && count_step(s); p++) {
       uint32_t pred = g->pred[p];
       if (s->listed[pred] == v && s->place[pred] < i &&
           (s->before[i] == FS_NONE || s->chain[s->place[pred]] > s->chain[i])) {
@@ -163,7 +163,7 @@ static uint32_t find_chains(search *s, uint32_t v) {
 }
 
 /* Ticks between the end of the first op and the start of those behind it. */
-static void find_paths(search *s, uint32_t v) {
+static void find_paths(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n > 0);
   const fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
@@ -173,13 +173,13 @@ static void find_paths(search *s, uint32_t v) {
   }
   s->reached[s->op[0]] = v;
   s->path[s->op[0]] = 0;
-  for (uint32_t at = b->position[s->op[0]]; at < last && step(s); at++) {
+  for (uint32_t at = b->position[s->op[0]]; at < last && count_step(s); at++) {
     uint32_t op = g->topo[at];
     if (s->reached[op] != v) {
       continue;
     }
     fs_tick path = op == s->op[0] ? 0 : s->path[op] + g->op_time[op];
-    for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && step(s); k++) {
+    for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && count_step(s); k++) {
       uint32_t next = g->succ[k];
       s->path[next] = s->reached[next] == v ? fs_max(s->path[next], path) : path;
       s->reached[next] = v;
@@ -189,25 +189,25 @@ static void find_paths(search *s, uint32_t v) {
 
 /* ---- what is held */
 
-static void hold_op(search *s, uint32_t i, uint64_t units) {
+static void hold_op(memory_search *s, uint32_t i, uint64_t units) {
   FS_ASSERT_SLOW(i < s->n);
   add_amount(s, s->op[i], s->shares[i] ? 0 : units);
 }
 
-static fs_status hold(search *s, fs_tick head, fs_tick tail, fs_tick ticks, uint64_t units) {
+static fs_status hold(memory_search *s, fs_tick head, fs_tick tail, fs_tick ticks, uint64_t units) {
   fs_bounds_job j = {head, tail, fs_multiply_most(ticks, units)};
   return j.work == 0 ? FSCHED_OK : fs_vec_push(s->b->ctx, &s->jobs, j);
 }
 
-static fs_tick end_head(const search *s, uint32_t i) {
+static fs_tick end_head(const memory_search *s, uint32_t i) {
   return s->b->head[s->op[i]] + s->b->g->op_time[s->op[i]];
 }
 
-static fs_tick start_tail(const search *s, uint32_t i) {
+static fs_tick start_tail(const memory_search *s, uint32_t i) {
   return s->b->tail[s->op[i]] + s->b->g->op_time[s->op[i]];
 }
 
-static void hold_chain(search *s, uint32_t i, uint64_t units) {
+static void hold_chain(memory_search *s, uint32_t i, uint64_t units) {
   FS_ASSERT_SLOW(i < s->n);
   for (; i != FS_NONE; i = s->before[i]) {
     hold_op(s, i, units);
@@ -215,7 +215,7 @@ static void hold_chain(search *s, uint32_t i, uint64_t units) {
 }
 
 /* How long a version may be gone between two of its ops without copies being as long. */
-static fs_tick gone(const search *s, uint32_t v) {
+static fs_tick gone(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
   if (!fs_memory_spills(&g->target.memory[s->memory])) {
     return FS_TICK_NONE;
@@ -229,7 +229,7 @@ static fs_tick gone(const search *s, uint32_t v) {
 }
 
 /* The better one of the best chain and of the first op with one behind it. */
-static fs_status hold_between(search *s, uint32_t v, uint64_t units) {
+static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   assert(s->n > 0 && units > 0);
   fs_tick most = gone(s, v), best_gap = 0;
   uint32_t end = find_chains(s, v), best = FS_NONE;
@@ -262,7 +262,7 @@ static fs_status hold_between(search *s, uint32_t v, uint64_t units) {
 }
 
 /* From 0 to the latest access. */
-static fs_status hold_from_zero(search *s, uint64_t units) {
+static fs_status hold_from_zero(memory_search *s, uint64_t units) {
   assert(s->n > 0);
   uint32_t last = 0;
   for (uint32_t i = 1; i < s->n; i++) {
@@ -273,7 +273,7 @@ static fs_status hold_from_zero(search *s, uint64_t units) {
 }
 
 /* From the writer with the longest tail to the makespan. */
-static fs_status hold_to_end(search *s, uint64_t units) {
+static fs_status hold_to_end(memory_search *s, uint64_t units) {
   uint32_t first = FS_NONE;
   for (uint32_t i = 0; i < s->n; i++) {
     if (s->writes[i] && (first == FS_NONE || start_tail(s, i) > start_tail(s, first))) {
@@ -287,7 +287,7 @@ static fs_status hold_to_end(search *s, uint64_t units) {
   return hold(s, end_head(s, first), 0, s->b->tail[s->op[first]], units);
 }
 
-static fs_status hold_read(search *s, uint32_t v, uint64_t units) {
+static fs_status hold_read(memory_search *s, uint32_t v, uint64_t units) {
   fs_tick tail = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     tail = fs_max(tail, start_tail(s, i));
@@ -295,7 +295,7 @@ static fs_status hold_read(search *s, uint32_t v, uint64_t units) {
   return hold(s, 0, tail, fs_bounds_read_time(s->b->g, v), units);
 }
 
-static fs_status hold_version(search *s, uint32_t v) {
+static fs_status hold_version(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->unit > 0);
   const fsched_graph *g = s->b->g;
   uint64_t units = version_size(s, v) / s->unit;
@@ -318,7 +318,7 @@ static fs_status hold_version(search *s, uint32_t v) {
 /* ---- all of it */
 
 /* By topological position, so that a part is a range. */
-static fs_status keep(search *s, fs_bounds_memory *m) {
+static fs_status keep_amounts(memory_search *s, fs_bounds_memory *m) {
   fs_arena *a = s->b->arena;
   m->n_held = s->n_held;
   FS_TRY(fs_new(a, &m->held_op, m->n_held));
@@ -340,7 +340,7 @@ static fs_status keep(search *s, fs_bounds_memory *m) {
   return FSCHED_OK;
 }
 
-static fs_status find_memory(search *s, fs_bounds_memory *m) {
+static fs_status find_memory(memory_search *s, fs_bounds_memory *m) {
   m->capacity = find_unit(s);
   for (uint32_t i = s->scratch0[s->memory]; i < s->scratch0[s->memory + 1]; i++) {
     add_amount(s, s->scratch_op[s->scratch[i]], scratch_size(s, s->scratch[i]) / s->unit);
@@ -350,11 +350,11 @@ static fs_status find_memory(search *s, fs_bounds_memory *m) {
     FS_TRY(hold_version(s, s->version[i]));
     fs_arena_reset(s->b->arena, mark);
   }
-  return keep(s, m);
+  return keep_amounts(s, m);
 }
 
 /* The versions that may lie on an input of the op that begins them while it runs. */
-static fs_status find_shares(search *s) {
+static fs_status find_shares(memory_search *s) {
   const fsched_graph *g = s->b->g;
   FS_TRY(fs_new_none(s->b->arena, &s->shares_in, g->n_versions));
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -366,7 +366,7 @@ static fs_status find_shares(search *s) {
 }
 
 /* What lies in which memory. */
-static fs_status list_memories(search *s) {
+static fs_status list_memories(memory_search *s) {
   const fsched_graph *g = s->b->g;
   fs_arena *a = s->b->arena;
   uint32_t *memory;
@@ -406,7 +406,7 @@ static fs_status turn_held(fs_bounds *b) {
   return fs_group_turn(b->arena, held0, op, n_memories, g->n_ops, &b->held0, &b->held);
 }
 
-static fs_status find_all(search *s) {
+static fs_status find_all(memory_search *s) {
   fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
   FS_TRY(fs_new_zero(b->arena, &b->memory, g->target.n_memories));
@@ -429,7 +429,7 @@ static fs_status find_all(search *s) {
 
 fs_status fs_bounds_find_memories(fs_bounds *b) {
   assert(b->position != NULL && b->memory == NULL);
-  search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
+  memory_search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
   fs_status status = find_all(&s);
   fs_vec_free(b->ctx, &s.jobs);
   return status;

@@ -25,16 +25,16 @@ typedef struct fs_edge {
   uint32_t from, to; /* local indices */
 } fs_edge;
 
-typedef struct fs_place {
+typedef struct leaving_place {
   uint64_t key, reach; /* reach: the largest end of a place so far */
   uint32_t residency;
-} fs_place;
+} leaving_place;
 
-typedef struct fs_order {
+typedef struct issue_order {
   fs_schedule *s;
   const fsched_graph *g;
   fsched_context *ctx;
-  fs_arena arena;
+  fs_arena *arena;
   fs_tick now;
   uint32_t *group; /* items of the group, as listed */
   uint32_t n;
@@ -47,14 +47,14 @@ typedef struct fs_order {
   FS_VEC(uint32_t) touched; /* residencies */
   FS_VEC(fs_edge) edge;
   fs_heap leaving;
-  FS_VEC(fs_place) places; /* of what leaves, by key */
-} fs_order;
+  FS_VEC(leaving_place) places; /* of what leaves, by key */
+} issue_order;
 
-static bool instant(const fs_order *o, uint32_t item) {
+static bool instant(const issue_order *o, uint32_t item) {
   return o->s->start[item] == o->s->end[item];
 }
 
-static fs_status add_edge(fs_order *o, uint32_t from, uint32_t to) {
+static fs_status add_edge(issue_order *o, uint32_t from, uint32_t to) {
   assert(from < o->s->n_items && to < o->s->n_items);
   if (from == to || o->local[from] == FS_NONE || o->local[to] == FS_NONE || !instant(o, from)) {
     return FSCHED_OK;
@@ -65,7 +65,7 @@ static fs_status add_edge(fs_order *o, uint32_t from, uint32_t to) {
 
 /* ---- what the group touches */
 
-static fs_status add_touch(fs_order *o, uint32_t item, uint32_t residency) {
+static fs_status add_touch(issue_order *o, uint32_t item, uint32_t residency) {
   assert(residency == FS_NONE || residency < o->s->n_residencies);
   if (residency == FS_NONE) {
     return FSCHED_OK;
@@ -80,7 +80,7 @@ static fs_status add_touch(fs_order *o, uint32_t item, uint32_t residency) {
   return fs_vec_push(o->ctx, &o->touch, t);
 }
 
-static fs_status collect_item(fs_order *o, uint32_t item) {
+static fs_status collect_item(issue_order *o, uint32_t item) {
   const fs_schedule *s = o->s;
   const fsched_graph *g = o->g;
   if (fs_item_is_copy(s, item)) {
@@ -100,7 +100,7 @@ static fs_status collect_item(fs_order *o, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status collect(fs_order *o) {
+static fs_status collect_touches(issue_order *o) {
   for (uint32_t i = 0; i < o->n; i++) {
     uint32_t item = o->group[i], n;
     const uint32_t *queues = fs_item_queues(o->s, item, &n);
@@ -113,7 +113,7 @@ static fs_status collect(fs_order *o) {
   return FSCHED_OK;
 }
 
-static void forget(fs_order *o) {
+static void forget(issue_order *o) {
   for (uint32_t i = 0; i < o->n; i++) {
     uint32_t item = o->group[i], n;
     const uint32_t *queues = fs_item_queues(o->s, item, &n);
@@ -133,7 +133,7 @@ static void forget(fs_order *o) {
 
 /* ---- edges */
 
-static fs_status edges_of_item(fs_order *o, uint32_t item) {
+static fs_status edges_of_item(issue_order *o, uint32_t item) {
   const fs_schedule *s = o->s;
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
@@ -157,7 +157,7 @@ static fs_status edges_of_item(fs_order *o, uint32_t item) {
 }
 
 /* The fill before all others, the ops before the writes. */
-static fs_status edges_of_residency(fs_order *o, uint32_t residency) {
+static fs_status edges_of_residency(issue_order *o, uint32_t residency) {
   uint32_t fill = o->filler[residency], write = FS_NONE;
   for (uint32_t i = o->first_touch[residency]; i != FS_NONE; i = o->touch.at[i].next) {
     uint32_t item = o->touch.at[i].item;
@@ -176,7 +176,7 @@ static fs_status edges_of_residency(fs_order *o, uint32_t residency) {
   return FSCHED_OK;
 }
 
-static fs_status edges_of_reuse(fs_order *o, uint32_t old, uint32_t fresh) {
+static fs_status edges_of_reuse(issue_order *o, uint32_t old, uint32_t fresh) {
   for (uint32_t i = o->first_touch[old]; i != FS_NONE; i = o->touch.at[i].next) {
     for (uint32_t k = o->first_touch[fresh]; k != FS_NONE; k = o->touch.at[k].next) {
       FS_TRY(add_edge(o, o->touch.at[i].item, o->touch.at[k].item));
@@ -186,7 +186,7 @@ static fs_status edges_of_reuse(fs_order *o, uint32_t old, uint32_t fresh) {
 }
 
 /* Memory and address in one key: capacities are at most 2^48.  Counted memories have no places. */
-static bool place_key(const fs_order *o, uint32_t residency, uint64_t *key) {
+static bool place_key(const issue_order *o, uint32_t residency, uint64_t *key) {
   uint32_t memory = o->s->res_memory[residency];
   *key = (uint64_t)memory << 48 | o->s->res_address[residency];
   return memory < 0x10000 && o->s->res_address[residency] >> 48 == 0 &&
@@ -194,7 +194,7 @@ static bool place_key(const fs_order *o, uint32_t residency, uint64_t *key) {
          fs_placement_has_addresses(o->g->target.memory[memory].placement);
 }
 
-static fs_status find_leaving(fs_order *o) {
+static fs_status find_leaving(issue_order *o) {
   uint64_t key, reach = 0;
   for (size_t i = 0; i < o->touched.n; i++) {
     uint32_t r = o->touched.at[i];
@@ -205,7 +205,7 @@ static fs_status find_leaving(fs_order *o) {
   while (o->leaving.n != 0) {
     fs_heap_entry e = fs_heap_pop(&o->leaving);
     reach = fs_max(reach, e.key + o->s->res_size[e.id]);
-    fs_place place = {e.key, reach, e.id};
+    leaving_place place = {e.key, reach, e.id};
     FS_TRY(fs_vec_push(o->ctx, &o->places, place));
   }
   return FSCHED_OK;
@@ -213,7 +213,7 @@ static fs_status find_leaving(fs_order *o) {
 
 /* Of two residencies at one place that touch at this time, which has to be over first?  Of two
  * without length the one that is listed first. */
-static bool precedes(const fs_order *o, uint32_t old, uint32_t fresh) {
+static bool precedes(const issue_order *o, uint32_t old, uint32_t fresh) {
   const fs_schedule *s = o->s;
   if (old == fresh || s->res_begin[fresh] != o->now) {
     return false;
@@ -223,7 +223,7 @@ static bool precedes(const fs_order *o, uint32_t old, uint32_t fresh) {
 
 /* Edges from what leaves to `fresh`.  Only residencies without length can lie on top of each other
  * in a right schedule; no more than a number of them is looked at. */
-static fs_status edges_of_place(fs_order *o, uint32_t fresh, uint64_t key) {
+static fs_status edges_of_place(issue_order *o, uint32_t fresh, uint64_t key) {
   enum { MOST = 256 };
   uint64_t end = key + o->s->res_size[fresh];
   size_t low = 0, high = o->places.n;
@@ -245,7 +245,7 @@ static fs_status edges_of_place(fs_order *o, uint32_t fresh, uint64_t key) {
   return FSCHED_OK;
 }
 
-static fs_status find_edges(fs_order *o) {
+static fs_status find_edges(issue_order *o) {
   uint64_t key;
   for (uint32_t i = 0; i < o->n; i++) {
     FS_TRY(edges_of_item(o, o->group[i]));
@@ -263,10 +263,10 @@ static fs_status find_edges(fs_order *o) {
 
 /* ---- a topological order of the group, by index where there is a choice (Kahn 1962) */
 
-static fs_status group_edges(fs_order *o, uint32_t **first, uint32_t **to, uint32_t **missing) {
-  FS_TRY(fs_new_zero(&o->arena, first, (size_t)o->n + 2));
-  FS_TRY(fs_new_zero(&o->arena, missing, o->n));
-  FS_TRY(fs_new(&o->arena, to, o->edge.n));
+static fs_status group_edges(issue_order *o, uint32_t **first, uint32_t **to, uint32_t **missing) {
+  FS_TRY(fs_new_zero(o->arena, first, (size_t)o->n + 2));
+  FS_TRY(fs_new_zero(o->arena, missing, o->n));
+  FS_TRY(fs_new(o->arena, to, o->edge.n));
   for (size_t i = 0; i < o->edge.n; i++) {
     (*first)[o->edge.at[i].from + 2]++;
     (*missing)[o->edge.at[i].to]++;
@@ -278,7 +278,7 @@ static fs_status group_edges(fs_order *o, uint32_t **first, uint32_t **to, uint3
   return FSCHED_OK;
 }
 
-static fs_status sort_group(fs_order *o, fs_heap *ready, uint32_t *out) {
+static fs_status sort_group(issue_order *o, fs_heap *ready, uint32_t *out) {
   uint32_t *first, *to, *missing, n = 0;
   FS_TRY(group_edges(o, &first, &to, &missing));
   for (uint32_t i = 0; i < o->n; i++) {
@@ -307,10 +307,10 @@ static fs_status sort_group(fs_order *o, fs_heap *ready, uint32_t *out) {
 }
 
 /* The group that is set, through `out`. */
-static fs_status order_by_edges(fs_order *o, fs_heap *ready) {
+static fs_status order_by_edges(issue_order *o, fs_heap *ready) {
   uint32_t *out;
-  FS_TRY(fs_new(&o->arena, &out, o->n));
-  FS_TRY(collect(o));
+  FS_TRY(fs_new(o->arena, &out, o->n));
+  FS_TRY(collect_touches(o));
   FS_TRY(find_edges(o));
   forget(o);
   FS_TRY(sort_group(o, ready, out));
@@ -319,7 +319,7 @@ static fs_status order_by_edges(fs_order *o, fs_heap *ready) {
 }
 
 /* Orders the n items at `group`, which begin together. */
-static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
+static fs_status order_group(issue_order *o, uint32_t *group, uint32_t n) {
   assert(n > 0);
   bool simple = true;
   for (uint32_t i = 0; i < n; i++) {
@@ -328,7 +328,7 @@ static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
   if (simple || n == 1) {
     return FSCHED_OK;
   }
-  fs_arena_mark mark = fs_arena_set_mark(&o->arena);
+  fs_arena_mark mark = fs_arena_set_mark(o->arena);
   fs_heap ready = {0};
   o->group = group;
   o->n = n;
@@ -336,17 +336,17 @@ static fs_status order_group(fs_order *o, uint32_t *group, uint32_t n) {
   o->now = o->s->start[group[0]];
   fs_status status = order_by_edges(o, &ready);
   fs_vec_free(o->ctx, &ready);
-  fs_arena_reset(&o->arena, mark);
+  fs_arena_reset(o->arena, mark);
   return status;
 }
 
-static fs_status prepare(fs_order *o) {
+static fs_status prepare_order(issue_order *o) {
   const fs_schedule *s = o->s;
-  FS_TRY(fs_new_none(&o->arena, &o->local, s->n_items));
-  FS_TRY(fs_new_none(&o->arena, &o->busy, s->n_queues));
-  FS_TRY(fs_new_none(&o->arena, &o->first_touch, s->n_residencies));
-  FS_TRY(fs_new_none(&o->arena, &o->stored, o->g->n_versions));
-  FS_TRY(fs_new_none(&o->arena, &o->filler, s->n_residencies));
+  FS_TRY(fs_new_none(o->arena, &o->local, s->n_items));
+  FS_TRY(fs_new_none(o->arena, &o->busy, s->n_queues));
+  FS_TRY(fs_new_none(o->arena, &o->first_touch, s->n_residencies));
+  FS_TRY(fs_new_none(o->arena, &o->stored, o->g->n_versions));
+  FS_TRY(fs_new_none(o->arena, &o->filler, s->n_residencies));
   for (uint32_t c = 0; c < s->n_copies; c++) {
     if (s->copy_kind[c] == FS_SPILL_READ && s->copy_residency[c] != FS_NONE) {
       o->filler[s->copy_residency[c]] = o->g->n_ops + c;
@@ -355,7 +355,7 @@ static fs_status prepare(fs_order *o) {
   return FSCHED_OK;
 }
 
-static fs_status sort_items(fs_order *o, const uint32_t *listed, uint32_t *order) {
+static fs_status sort_items(issue_order *o, const uint32_t *listed, uint32_t *order) {
   assert(o->s->n_items == o->g->n_ops + o->s->n_copies);
   fs_heap by_start = {0};
   fs_status status = FSCHED_OK;
@@ -369,9 +369,9 @@ static fs_status sort_items(fs_order *o, const uint32_t *listed, uint32_t *order
   return status;
 }
 
-static fs_status order_all(fs_order *o, const uint32_t *listed) {
+static fs_status order_all(issue_order *o, const uint32_t *listed) {
   uint32_t *order = o->s->order, n = o->s->n_items;
-  FS_TRY(prepare(o));
+  FS_TRY(prepare_order(o));
   FS_TRY(sort_items(o, listed, order));
   for (uint32_t begin = 0, end; begin < n; begin = end) {
     for (end = begin + 1; end < n && o->s->start[order[end]] == o->s->start[order[begin]]; end++) {
@@ -383,14 +383,13 @@ static fs_status order_all(fs_order *o, const uint32_t *listed) {
 
 fs_status fs_schedule_order(fs_schedule *s, const uint32_t *listed) {
   assert(s->n_items == s->graph->n_ops + s->n_copies && (listed != NULL || s->n_items == 0));
-  fs_order o = {.s = s, .g = s->graph, .ctx = s->ctx};
-  fs_arena_init(&o.arena, s->ctx);
+  FS_SCRATCH(arena, s->ctx);
+  issue_order o = {.s = s, .g = s->graph, .ctx = s->ctx, .arena = &arena};
   fs_status status = order_all(&o, listed);
   fs_vec_free(o.ctx, &o.touch);
   fs_vec_free(o.ctx, &o.touched);
   fs_vec_free(o.ctx, &o.edge);
   fs_vec_free(o.ctx, &o.leaving);
   fs_vec_free(o.ctx, &o.places);
-  fs_arena_release(&o.arena);
   return status;
 }

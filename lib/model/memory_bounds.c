@@ -6,16 +6,16 @@
 #include "model/needs.h"
 #include "model/schedule.h"
 
-typedef struct change {
+typedef struct scratch_change {
   fs_tick time;
   bool begins;
   uint32_t memory;
   uint64_t size;
-} change;
+} scratch_change;
 
 /* What ends at a time has gone when others begin.  Equal ones are equal in every member. */
 static int in_time(const void *a, const void *b) {
-  const change *x = a, *y = b;
+  const scratch_change *x = a, *y = b;
   if (x->time != y->time) {
     return x->time < y->time ? -1 : 1;
   }
@@ -30,7 +30,7 @@ static int in_time(const void *a, const void *b) {
 
 static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *per_memory) {
   assert(g->op_start != NULL);
-  change *at;
+  scratch_change *at;
   uint64_t *held;
   size_t n = 0;
   FS_TRY(fs_new(arena, &at, 2 * (size_t)g->op_scratch0[g->n_ops]));
@@ -40,8 +40,8 @@ static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *
       uint32_t m = g->scratch_memory[i];
       uint64_t size = fs_align_up(g->scratch_size[i], g->target.memory[m].align);
       if (g->op_start[op] != FS_TICK_NONE && g->op_time[op] > 0) {
-        at[n++] = (change){g->op_start[op], true, m, size};
-        at[n++] = (change){g->op_start[op] + g->op_time[op], false, m, size};
+        at[n++] = (scratch_change){g->op_start[op], true, m, size};
+        at[n++] = (scratch_change){g->op_start[op] + g->op_time[op], false, m, size};
       }
     }
   }

@@ -11,7 +11,7 @@ fs_status fs_needs_init(fs_needs *s, const fsched_graph *g, fs_arena *arena) {
   return fs_new_zero(arena, &s->counted, g->n_versions);
 }
 
-static void add(fs_needs *s, uint32_t memory, uint64_t size) {
+static void add_need(fs_needs *s, uint32_t memory, uint64_t size) {
   FS_ASSERT_SLOW(memory < s->g->target.n_memories);
   if (size == 0) {
     return;
@@ -52,11 +52,11 @@ void fs_needs_find(fs_needs *s, uint32_t op) {
     if (v != FS_NONE && fs_tag_accesses(g->arg_tag[arg]) && s->counted[v] != s->turn &&
         !open_place(g, arg)) {
       s->counted[v] = s->turn;
-      add(s, fs_version_memory(g, v), fs_version_size(g, v));
+      add_need(s, fs_version_memory(g, v), fs_version_size(g, v));
     }
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-    add(s, g->scratch_memory[i], g->scratch_size[i]);
+    add_need(s, g->scratch_memory[i], g->scratch_size[i]);
   }
   mark_in_place(s, op, 0);
 }

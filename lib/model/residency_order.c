@@ -5,7 +5,7 @@
 
 typedef struct fs_permute {
   fs_schedule *s;
-  fs_arena arena;
+  fs_arena *arena;
   uint32_t *began; /* per residency: 1 + position of the item that begins it, 0 for none */
   uint32_t *from;  /* new id -> old id */
   uint32_t *to;    /* old id -> new id */
@@ -95,21 +95,20 @@ fs_status fs_schedule_renumber_residencies(fs_schedule *s, fs_arena *scratch, co
 
 static fs_status permute(fs_permute *p, fs_heap *heap) {
   bool same;
-  FS_TRY(fs_new_zero(&p->arena, &p->began, p->s->n_residencies));
-  FS_TRY(fs_new(&p->arena, &p->from, p->s->n_residencies));
-  FS_TRY(fs_new(&p->arena, &p->to, p->s->n_residencies));
+  FS_TRY(fs_new_zero(p->arena, &p->began, p->s->n_residencies));
+  FS_TRY(fs_new(p->arena, &p->from, p->s->n_residencies));
+  FS_TRY(fs_new(p->arena, &p->to, p->s->n_residencies));
   find_beginnings(p);
   FS_TRY(sort_runs(p, heap, &same));
-  return same ? FSCHED_OK : fs_schedule_renumber_residencies(p->s, &p->arena, p->from, p->to);
+  return same ? FSCHED_OK : fs_schedule_renumber_residencies(p->s, p->arena, p->from, p->to);
 }
 
 fs_status fs_schedule_order_residencies(fs_schedule *s) {
   assert(s->n_residencies == 0 || s->order != NULL || s->n_items == 0);
-  fs_permute p = {.s = s};
+  FS_SCRATCH(arena, s->ctx);
+  fs_permute p = {.s = s, .arena = &arena};
   fs_heap heap = {0};
-  fs_arena_init(&p.arena, s->ctx);
   fs_status status = permute(&p, &heap);
   fs_vec_free(s->ctx, &heap);
-  fs_arena_release(&p.arena);
   return status;
 }

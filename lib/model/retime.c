@@ -21,7 +21,7 @@ typedef struct retimer {
   fsched_context *ctx;
   fs_schedule *s;
   fs_sync *y;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_accesses acc;
 } retimer;
 
@@ -80,8 +80,8 @@ static fs_status rename_lanes(retimer *t, const uint32_t *to) {
   fs_sync *y = t->y;
   fs_lane *old;
   uint64_t *keys;
-  FS_TRY(fs_new(&t->scratch, &old, y->n_lanes));
-  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)y->n_lanes));
+  FS_TRY(fs_new(t->scratch, &old, y->n_lanes));
+  FS_TRY(fs_new(t->scratch, &keys, 2 * (size_t)y->n_lanes));
   for (uint32_t begin = 0, end; begin < y->n_lanes; begin = end) {
     const fs_lane *group = &y->lane[begin];
     for (end = begin;
@@ -106,9 +106,9 @@ static fs_status number_residencies(retimer *t) {
   uint64_t *keys;
   uint32_t *from;
   uint32_t *to;
-  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)n));
-  FS_TRY(fs_new(&t->scratch, &from, n));
-  FS_TRY(fs_new(&t->scratch, &to, n));
+  FS_TRY(fs_new(t->scratch, &keys, 2 * (size_t)n));
+  FS_TRY(fs_new(t->scratch, &from, n));
+  FS_TRY(fs_new(t->scratch, &to, n));
   for (uint32_t r = 0; r < n; r++) {
     uint32_t begins =
         fs_residency_given(s, r) ? 0 : 1 + t->y->position[t->acc.item[t->acc.res0[r]]];
@@ -124,7 +124,7 @@ static fs_status number_residencies(retimer *t) {
   if (same) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_schedule_renumber_residencies(t->s, &t->scratch, from, to));
+  FS_TRY(fs_schedule_renumber_residencies(t->s, t->scratch, from, to));
   return rename_lanes(t, to);
 }
 
@@ -138,7 +138,7 @@ static fs_status sort_control(retimer *t) {
   fs_sync *y = t->y;
   const fs_schedule *s = t->s;
   uint64_t *keys;
-  FS_TRY(fs_new(&t->scratch, &keys, 2 * (size_t)y->n_control));
+  FS_TRY(fs_new(t->scratch, &keys, 2 * (size_t)y->n_control));
   for (uint32_t i = 0; i < y->n_control; i++) {
     assert(y->position[y->control_from[i]] < y->position[y->control_to[i]]);
     keys[i] = (uint64_t)y->position[y->control_to[i]] << TO_SHIFT |
@@ -153,11 +153,11 @@ static fs_status sort_control(retimer *t) {
   return FSCHED_OK;
 }
 
-static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
+static fs_status retime_schedule(retimer *t, const fs_tick *start, const uint32_t *order) {
   FS_TRY(check_given(t, start));
   fs_tick before = t->s->makespan;
   move_items(t, start, order);
-  FS_TRY(fs_accesses_collect(t->ctx, t->s, t->y->kind, &t->scratch, &t->scratch, &t->acc));
+  FS_TRY(fs_accesses_collect(t->ctx, t->s, t->y->kind, t->scratch, t->scratch, &t->acc));
   for (uint32_t r = 0; r < t->s->n_residencies; r++) {
     move_residency(t, r, before);
   }
@@ -168,9 +168,7 @@ static fs_status run(retimer *t, const fs_tick *start, const uint32_t *order) {
 fs_status fs_retime(fsched_context *ctx, fs_schedule *s, fs_sync *sync, const fs_tick *start,
                     const uint32_t *order) {
   assert(s->n_items == s->graph->n_ops + s->n_copies && sync != NULL);
-  retimer t = {.ctx = ctx, .s = s, .y = sync};
-  fs_arena_init(&t.scratch, ctx);
-  fs_status status = run(&t, start, order);
-  fs_arena_release(&t.scratch);
-  return status;
+  FS_SCRATCH(scratch, ctx);
+  retimer t = {.ctx = ctx, .s = s, .y = sync, .scratch = &scratch};
+  return retime_schedule(&t, start, order);
 }

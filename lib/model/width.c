@@ -40,7 +40,7 @@ static uint32_t out_of(uint32_t op) { return 2 * op; }
 static uint32_t in_of(uint32_t op) { return 2 * op + 1; }
 static bool is_in(uint32_t node) { return node % 2 != 0; }
 
-static void meet(flow *f, uint32_t node, uint32_t from, uint32_t edge) {
+static void meet_node(flow *f, uint32_t node, uint32_t from, uint32_t edge) {
   assert(node < 2 * f->g->n_ops);
   if (f->stamp[node] != f->now && f->stamp[node] != DEAD) {
     f->stamp[node] = f->now;
@@ -54,19 +54,19 @@ static void meet(flow *f, uint32_t node, uint32_t from, uint32_t edge) {
 static void leave_out(flow *f, uint32_t op) {
   const fsched_graph *g = f->g;
   if (f->passing[op] > 0) {
-    meet(f, in_of(op), out_of(op), FS_NONE);
+    meet_node(f, in_of(op), out_of(op), FS_NONE);
   }
   for (uint32_t e = g->succ0[op]; e < g->succ0[op + 1]; e++) {
-    meet(f, in_of(g->succ[e]), out_of(op), e);
+    meet_node(f, in_of(g->succ[e]), out_of(op), e);
   }
 }
 
 static void leave_in(flow *f, uint32_t op) {
   const fsched_graph *g = f->g;
-  meet(f, out_of(op), in_of(op), FS_NONE);
+  meet_node(f, out_of(op), in_of(op), FS_NONE);
   for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
     if (f->through[f->pred_edge[i]] > 0) {
-      meet(f, out_of(g->pred[i]), in_of(op), f->pred_edge[i]);
+      meet_node(f, out_of(g->pred[i]), in_of(op), f->pred_edge[i]);
     }
   }
 }
@@ -90,7 +90,7 @@ static bool serve(flow *f, uint32_t op) {
   uint32_t root = out_of(op);
   f->n_queue = 0;
   f->now++;
-  meet(f, root, root, FS_NONE);
+  meet_node(f, root, root, FS_NONE);
   for (uint32_t i = 0; i < f->n_queue; i++) {
     uint32_t node = f->queue[i];
     if (!is_in(node)) {
@@ -120,7 +120,7 @@ static void find_pred_edges(flow *f, uint32_t *next) {
   }
 }
 
-static fs_status prepare(flow *f, fs_arena *scratch) {
+static fs_status prepare_flow(flow *f, fs_arena *scratch) {
   uint32_t n = f->g->n_ops;
   FS_TRY(fs_new(scratch, &f->pred_edge, f->g->n_edges));
   FS_TRY(fs_new_zero(scratch, &f->through, f->g->n_edges));
@@ -148,7 +148,7 @@ static fs_status list_antichain(const flow *f, fs_arena *arena, uint32_t width, 
 }
 
 static fs_status find_width(flow *f, fs_arena *scratch, uint32_t *width) {
-  FS_TRY(prepare(f, scratch));
+  FS_TRY(prepare_flow(f, scratch));
   *width = 0;
   for (uint32_t i = f->g->n_ops; i-- > 0;) {
     *width += !serve(f, f->g->topo[i]);

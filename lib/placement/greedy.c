@@ -11,9 +11,9 @@
 
 enum { ORDERS = 8, ROUNDS = 400 };
 
-typedef struct span {
+typedef struct address_span {
   uint64_t low, high;
-} span;
+} address_span;
 
 typedef struct greedy {
   const fs_parcel *c;
@@ -21,17 +21,17 @@ typedef struct greedy {
   uint64_t *best;
   uint64_t *weight; /* per rectangle: how early it comes */
   uint32_t *order;
-  span *taken;
+  address_span *taken;
   uint64_t peak, steps, most_steps;
 } greedy;
 
-typedef struct weighed {
+typedef struct weighed_parcel {
   uint64_t given, weight, size;
   uint32_t id;
-} weighed;
+} weighed_parcel;
 
 static int by_weight(const void *a, const void *b) {
-  const weighed *x = a, *y = b;
+  const weighed_parcel *x = a, *y = b;
   if (x->given != y->given) {
     return x->given > y->given ? -1 : 1;
   }
@@ -45,11 +45,11 @@ static int by_weight(const void *a, const void *b) {
 }
 
 static fs_status sort_order(greedy *g) {
-  weighed *at;
+  weighed_parcel *at;
   fs_arena_mark mark = fs_arena_set_mark(g->c->arena);
   FS_TRY(fs_new(g->c->arena, &at, g->c->n));
   for (uint32_t i = 0; i < g->c->n; i++) {
-    at[i] = (weighed){g->c->given[i] != FS_UNBOUNDED, g->weight[i], g->c->size[i], i};
+    at[i] = (weighed_parcel){g->c->given[i] != FS_UNBOUNDED, g->weight[i], g->c->size[i], i};
   }
   qsort(at, g->c->n, sizeof *at, by_weight);
   for (uint32_t i = 0; i < g->c->n; i++) {
@@ -61,7 +61,7 @@ static fs_status sort_order(greedy *g) {
 
 /* Equal ones are equal in every member. */
 static int by_low(const void *a, const void *b) {
-  const span *x = a, *y = b;
+  const address_span *x = a, *y = b;
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
@@ -73,7 +73,7 @@ static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
     uint32_t o = c->other[k];
     if (g->address[o] != FS_UNBOUNDED && o != except) {
-      g->taken[n++] = (span){g->address[o], g->address[o] + c->size[o]};
+      g->taken[n++] = (address_span){g->address[o], g->address[o] + c->size[o]};
     }
   }
   if (n > 1) {
@@ -110,7 +110,7 @@ static uint64_t find_place(greedy *g, uint32_t i, bool tight) {
   }
   uint32_t n = list_taken(g, i, FS_NONE);
   for (uint32_t k = 0; k < n; k++) {
-    const span *s = &g->taken[k];
+    const address_span *s = &g->taken[k];
     if (s->low >= low && s->low - low >= size && s->low - low < gap) {
       best = low;
       gap = s->low - low;
@@ -138,7 +138,7 @@ static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
 }
 
 /* One placement in the present order; kept if it is the best so far.  *peak is its. */
-static void place(greedy *g, bool tight, uint64_t *peak) {
+static void place_all(greedy *g, bool tight, uint64_t *peak) {
   const fs_parcel *c = g->c;
   *peak = 0;
   memset(g->address, 0xFF, c->n * sizeof *g->address);
@@ -193,20 +193,20 @@ static void raise_weights(greedy *g, uint64_t peak) {
   }
 }
 
-static fs_status run(greedy *g, uint64_t enough) {
+static fs_status place_greedily(greedy *g, uint64_t enough) {
   uint64_t peak;
   for (int order = 0; order < ORDERS && g->peak > enough && g->steps < g->most_steps; order++) {
     weigh(g, order);
     FS_TRY(sort_order(g));
     for (int tight = 0; tight < 2 && g->peak > enough; tight++) {
-      place(g, tight, &peak);
+      place_all(g, tight, &peak);
     }
   }
   weigh(g, 2);
   FS_TRY(sort_order(g));
   for (uint32_t round = 0; round < ROUNDS && g->peak > enough && g->steps < g->most_steps;
        round++) {
-    place(g, round % 2, &peak);
+    place_all(g, round % 2, &peak);
     if (peak == FS_UNBOUNDED) {
       break;
     }
@@ -225,7 +225,7 @@ fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *addres
   FS_TRY(fs_new(p->arena, &g.weight, p->n));
   FS_TRY(fs_new(p->arena, &g.order, p->n));
   FS_TRY(fs_new(p->arena, &g.taken, p->n));
-  FS_TRY(run(&g, enough));
+  FS_TRY(place_greedily(&g, enough));
   *peak = g.peak;
   return FSCHED_OK;
 }

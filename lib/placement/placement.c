@@ -11,19 +11,19 @@
 #include "base/group.h"
 #include "placement/private.h"
 
-typedef struct item {
+typedef struct placed_item {
   uint64_t begin, end, size;
   uint32_t id;
   uint32_t pinned; /* in a pair, or given: not merged */
-} item;
+} placed_item;
 
 typedef struct placing {
   fsched_context *ctx;
   const fs_placement *p;
-  fs_arena arena;
+  fs_arena *arena;
   uint64_t *address;
-  uint32_t n; /* of those that are placed */
-  item *at;   /* by begin */
+  uint32_t n;      /* of those that are placed */
+  placed_item *at; /* by begin */
   uint64_t *size, *begin, *end, *given;
   uint32_t *slot;         /* per rectangle: its place in at[], FS_NONE */
   uint32_t *leader;       /* per rectangle: the one that it goes with, or FS_NONE */
@@ -34,7 +34,7 @@ typedef struct placing {
 } placing;
 
 static int by_begin(const void *a, const void *b) {
-  const item *x = a, *y = b;
+  const placed_item *x = a, *y = b;
   if (x->begin != y->begin) {
     return x->begin < y->begin ? -1 : 1;
   }
@@ -68,10 +68,10 @@ static bool pair_holds(const fs_placement *p, uint32_t k) {
 static fs_status list_items(placing *l) {
   const fs_placement *p = l->p;
   uint8_t *paired;
-  FS_TRY(fs_new_zero(&l->arena, &paired, p->n));
-  FS_TRY(fs_new(&l->arena, &l->at, p->n));
-  FS_TRY(fs_new_none(&l->arena, &l->slot, p->n));
-  FS_TRY(fs_new_none(&l->arena, &l->leader, p->n));
+  FS_TRY(fs_new_zero(l->arena, &paired, p->n));
+  FS_TRY(fs_new(l->arena, &l->at, p->n));
+  FS_TRY(fs_new_none(l->arena, &l->slot, p->n));
+  FS_TRY(fs_new_none(l->arena, &l->leader, p->n));
   for (uint32_t k = 0; k < p->n_pairs; k++) {
     paired[p->pair_a[k]] = paired[p->pair_b[k]] = 1;
   }
@@ -80,11 +80,11 @@ static fs_status list_items(placing *l) {
     assert(p->begin[i] <= p->end[i]);
     l->address[i] = has_address(p, i) ? p->given[i] : 0;
     if (p->size[i] > 0) {
-      l->at[l->n++] = (item){.begin = 2 * p->begin[i] + !instant,
-                             .end = 2 * p->end[i] + instant,
-                             .size = p->size[i],
-                             .id = i,
-                             .pinned = paired[i] || has_address(p, i)};
+      l->at[l->n++] = (placed_item){.begin = 2 * p->begin[i] + !instant,
+                                    .end = 2 * p->end[i] + instant,
+                                    .size = p->size[i],
+                                    .id = i,
+                                    .pinned = paired[i] || has_address(p, i)};
     }
   }
   if (l->n > 1) {
@@ -98,7 +98,7 @@ static void merge_instants(placing *l) {
   uint32_t n = 0;
   l->exact = true;
   for (uint32_t i = 0; i < l->n; i++) {
-    const item *x = &l->at[i];
+    const placed_item *x = &l->at[i];
     bool instant = x->end == x->begin + 1 && x->begin % 2 == 0;
     bool same = instant && n > 0 && l->at[n - 1].begin == x->begin && l->at[n - 1].end == x->end;
     if (same && !x->pinned && !l->at[n - 1].pinned) {
@@ -113,10 +113,10 @@ static void merge_instants(placing *l) {
 }
 
 static fs_status file_items(placing *l) {
-  FS_TRY(fs_new(&l->arena, &l->size, l->n));
-  FS_TRY(fs_new(&l->arena, &l->begin, l->n));
-  FS_TRY(fs_new(&l->arena, &l->end, l->n));
-  FS_TRY(fs_new(&l->arena, &l->given, l->n));
+  FS_TRY(fs_new(l->arena, &l->size, l->n));
+  FS_TRY(fs_new(l->arena, &l->begin, l->n));
+  FS_TRY(fs_new(l->arena, &l->end, l->n));
+  FS_TRY(fs_new(l->arena, &l->given, l->n));
   for (uint32_t i = 0; i < l->n; i++) {
     uint32_t id = l->at[i].id;
     l->size[i] = l->at[i].size;
@@ -130,8 +130,8 @@ static fs_status file_items(placing *l) {
 static fs_status list_pairs(placing *l) {
   const fs_placement *p = l->p;
   uint32_t *fill;
-  FS_TRY(fs_new_zero(&l->arena, &l->pair0, (size_t)l->n + 2));
-  FS_TRY(fs_new(&l->arena, &l->pair, 2 * (size_t)p->n_pairs));
+  FS_TRY(fs_new_zero(l->arena, &l->pair0, (size_t)l->n + 2));
+  FS_TRY(fs_new(l->arena, &l->pair, 2 * (size_t)p->n_pairs));
   for (int pass = 0; pass < 2; pass++) {
     fill = l->pair0 + (pass == 0 ? 2 : 1);
     for (uint32_t k = 0; k < p->n_pairs; k++) {
@@ -159,14 +159,14 @@ static bool is_instant(const placing *l, uint32_t i) {
   return l->begin[i] % 2 == 0 && l->end[i] == l->begin[i] + 1;
 }
 
-typedef struct change {
+typedef struct size_change {
   uint64_t time, size;
   bool begins;
-} change;
+} size_change;
 
 /* Equal ones are equal in every member. */
 static int by_time(const void *a, const void *b) {
-  const change *x = a, *y = b;
+  const size_change *x = a, *y = b;
   if (x->time != y->time) {
     return x->time < y->time ? -1 : 1;
   }
@@ -190,10 +190,10 @@ static uint64_t counted_from(const placing *l, uint32_t i) {
 }
 
 static fs_status find_bound(placing *l) {
-  change *at;
+  size_change *at;
   uint64_t live = 0, most = 0;
   uint32_t n = 0;
-  FS_TRY(fs_new(&l->arena, &at, 2 * (size_t)l->n));
+  FS_TRY(fs_new(l->arena, &at, 2 * (size_t)l->n));
   for (uint32_t i = 0; i < l->n; i++) {
     uint64_t from = counted_from(l, i), size = l->size[i];
     bool same =
@@ -202,8 +202,8 @@ static fs_status find_bound(placing *l) {
     most = same ? fs_max(most, l->size[i]) : l->size[i];
     l->bound = l->given[i] == FS_UNBOUNDED ? l->bound : fs_max(l->bound, l->given[i] + l->size[i]);
     if (from < l->end[i] && size > 0) {
-      at[n++] = (change){from, size, true};
-      at[n++] = (change){l->end[i], size, false};
+      at[n++] = (size_change){from, size, true};
+      at[n++] = (size_change){l->end[i], size, false};
     }
   }
   if (n > 1) {
@@ -216,7 +216,7 @@ static fs_status find_bound(placing *l) {
   return FSCHED_OK;
 }
 
-static fs_status prepare(placing *l) {
+static fs_status prepare_placing(placing *l) {
   FS_TRY(list_items(l));
   merge_instants(l);
   FS_TRY(file_items(l));
@@ -225,17 +225,16 @@ static fs_status prepare(placing *l) {
 }
 
 static fs_status bound_all(placing *l) {
-  FS_TRY(fs_new(&l->arena, &l->address, l->p->n));
-  return prepare(l);
+  FS_TRY(fs_new(l->arena, &l->address, l->p->n));
+  return prepare_placing(l);
 }
 
 fs_status fs_placement_bound(fsched_context *ctx, const fs_placement *p, uint64_t *bound) {
   assert(p->n == 0 || (p->size != NULL && p->begin[0] <= p->end[0]));
-  placing l = {.ctx = ctx, .p = p};
-  fs_arena_init(&l.arena, ctx);
+  FS_SCRATCH(arena, ctx);
+  placing l = {.ctx = ctx, .p = p, .arena = &arena};
   fs_status status = bound_all(&l);
   *bound = l.bound;
-  fs_arena_release(&l.arena);
   return status;
 }
 
@@ -343,7 +342,7 @@ static fs_status place_by_begin(const fs_parcel *c, uint64_t *address, uint64_t 
 
 static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *peak) {
   fs_parcel c = {.ctx = l->ctx,
-                 .arena = &l->arena,
+                 .arena = l->arena,
                  .stop = l->p->stop,
                  .user = l->p->user,
                  .n = n,
@@ -357,7 +356,7 @@ static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *pe
   for (uint32_t i = 0; i < n; i++) {
     c.any_given = c.any_given || c.given[i] != FS_UNBOUNDED;
   }
-  FS_TRY(fs_new(&l->arena, &address, n));
+  FS_TRY(fs_new(l->arena, &address, n));
   FS_TRY(list_conflicts(l, &c, first, &listed));
   if (listed) {
     FS_TRY(fs_parcel_greedy(&c, l->lowest ? l->bound : l->p->capacity, address, peak));
@@ -387,16 +386,16 @@ static fs_status place_all(placing *l, uint64_t *peak) {
     for (end = first + 1; end < l->n && l->begin[end] < reach; end++) {
       reach = fs_max(reach, l->end[end]);
     }
-    fs_arena_mark mark = fs_arena_set_mark(&l->arena);
+    fs_arena_mark mark = fs_arena_set_mark(l->arena);
     FS_TRY(place_part(l, first, end - first, &mine));
-    fs_arena_reset(&l->arena, mark);
+    fs_arena_reset(l->arena, mark);
     *peak = fs_max(*peak, mine);
   }
   return FSCHED_OK;
 }
 
-static fs_status run(placing *l, uint64_t *peak) {
-  FS_TRY(prepare(l));
+static fs_status place_rects(placing *l, uint64_t *peak) {
+  FS_TRY(prepare_placing(l));
   *peak = 0;
   l->refuted = l->bound > l->p->capacity;
   if (l->refuted) {
@@ -415,14 +414,14 @@ fs_status fs_placement_run(fsched_context *ctx, const fs_placement *p, bool lowe
                            uint64_t *address, uint64_t *peak, fs_decision *exists, bool *least) {
   assert(p->n == 0 || (p->size != NULL && p->begin[0] <= p->end[0]));
   assert(p->n_pairs == 0 || (p->pair_a[0] < p->n && p->pair_b[0] < p->n));
+  FS_SCRATCH(arena, ctx);
   placing l = {.ctx = ctx,
                .p = p,
                .address = address,
                .nodes = p->nodes,
-               .lowest = lowest || p->capacity == FS_UNBOUNDED};
-  fs_arena_init(&l.arena, ctx);
-  fs_status status = run(&l, peak);
-  fs_arena_release(&l.arena);
+               .lowest = lowest || p->capacity == FS_UNBOUNDED,
+               .arena = &arena};
+  fs_status status = place_rects(&l, peak);
   *exists = l.found || l.refuted ? fs_decided_by(l.found) : fs_not_decided();
   *least = l.found && *peak <= l.bound;
   return status;

@@ -41,11 +41,11 @@ typedef struct option {
   uint32_t id;
 } option;
 
-typedef struct span {
+typedef struct line_piece {
   uint64_t low, size;
-} span;
+} line_piece;
 
-typedef struct search {
+typedef struct place_search {
   const fs_parcel *c;
   uint64_t capacity, nodes;
   bool stopped;
@@ -54,7 +54,7 @@ typedef struct search {
   uint32_t *count_begin, *count_end; /* where it counts in sums: not where it may share */
   uint64_t *rest;                    /* per section: sum of what is left */
   uint32_t *member0, *member;        /* CSR per section: what counts in its sum */
-  span *line;
+  line_piece *line;
   uint64_t *floor;   /* per rectangle that is left: the top of what it conflicts with */
   uint64_t *address; /* FS_UNBOUNDED: left */
   uint32_t *rank;    /* per rectangle: by weight */
@@ -65,14 +65,14 @@ typedef struct search {
   FS_VEC(part) part;
   uint8_t *full; /* per section: the next one has not all that it has */
   FS_VEC(undo) undo;
-} search;
+} place_search;
 
 static int by_value(const void *a, const void *b) {
   const uint64_t *x = a, *y = b;
   return (*x > *y) - (*x < *y);
 }
 
-static uint32_t find(const uint64_t *at, uint32_t n, uint64_t value) {
+static uint32_t find_value(const uint64_t *at, uint32_t n, uint64_t value) {
   uint32_t low = 0, high = n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -87,7 +87,7 @@ static uint32_t find(const uint64_t *at, uint32_t n, uint64_t value) {
 
 /* Sections begin where rectangles begin; those that end between count to the end of it, which does
  * no harm: at its beginning they live. */
-static fs_status make_sections(search *s) {
+static fs_status make_sections(place_search *s) {
   const fs_parcel *c = s->c;
   uint64_t *at;
   uint32_t n = 0;
@@ -118,15 +118,15 @@ static fs_status make_sections(search *s) {
         to = fs_min(to, c->begin[o]);
       }
     }
-    s->section0[i] = find(at, n, c->begin[i]);
-    s->section_end[i] = find(at, n, c->end[i]);
-    s->count_begin[i] = find(at, n, from);
-    s->count_end[i] = find(at, n, to);
+    s->section0[i] = find_value(at, n, c->begin[i]);
+    s->section_end[i] = find_value(at, n, c->end[i]);
+    s->count_begin[i] = find_value(at, n, from);
+    s->count_end[i] = find_value(at, n, to);
   }
   return FSCHED_OK;
 }
 
-static fs_status list_members(search *s) {
+static fs_status list_members(place_search *s) {
   fs_arena *arena = s->c->arena;
   FS_TRY(fs_new_zero(arena, &s->member0, (size_t)s->n_sections + 2));
   for (uint32_t i = 0; i < s->n; i++) {
@@ -149,7 +149,7 @@ static fs_status list_members(search *s) {
   return fs_new(arena, &s->line, s->n);
 }
 
-static fs_status make_room(search *s) {
+static fs_status make_room(place_search *s) {
   fs_arena *arena = s->c->arena;
   FS_TRY(make_sections(s));
   FS_TRY(fs_new(arena, &s->rest, s->n_sections));
@@ -161,13 +161,13 @@ static fs_status make_room(search *s) {
 
 /* ---- weights */
 
-typedef struct weighed {
+typedef struct weighed_rect {
   uint64_t key[3];
   uint32_t id;
-} weighed;
+} weighed_rect;
 
 static int by_key(const void *a, const void *b) {
-  const weighed *x = a, *y = b;
+  const weighed_rect *x = a, *y = b;
   for (int k = 0; k < 3; k++) {
     if (x->key[k] != y->key[k]) {
       return x->key[k] > y->key[k] ? -1 : 1;
@@ -181,10 +181,10 @@ static uint64_t product(uint64_t a, uint64_t b) {
 }
 
 /* Total of the fullest moment, length, area; in four orders. */
-static fs_status rank_all(search *s, int order) {
+static fs_status rank_all(place_search *s, int order) {
   static const int orders[WEIGHTS][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}};
   const fs_parcel *c = s->c;
-  weighed *at;
+  weighed_rect *at;
   fs_arena_mark mark = fs_arena_set_mark(c->arena);
   FS_TRY(fs_new(c->arena, &at, s->n));
   for (uint32_t i = 0; i < s->n; i++) {
@@ -205,7 +205,7 @@ static fs_status rank_all(search *s, int order) {
   return FSCHED_OK;
 }
 
-static void clear(search *s) {
+static void clear(place_search *s) {
   const fs_parcel *c = s->c;
   memset(s->rest, 0, s->n_sections * sizeof *s->rest);
   memset(s->floor, 0, s->n * sizeof *s->floor);
@@ -220,12 +220,12 @@ static void clear(search *s) {
 
 /* ---- placing one */
 
-static fs_status keep(search *s, uint32_t at, uint64_t value) {
+static fs_status keep_value(place_search *s, uint32_t at, uint64_t value) {
   undo u = {value, at};
   return fs_vec_push(s->c->ctx, &s->undo, u);
 }
 
-static fs_status put(search *s, uint32_t i, uint64_t address) {
+static fs_status put_rect(place_search *s, uint32_t i, uint64_t address) {
   const fs_parcel *c = s->c;
   uint64_t top = address + c->size[i];
   FS_TRY(fs_vec_push(c->ctx, &s->trail, i));
@@ -233,14 +233,14 @@ static fs_status put(search *s, uint32_t i, uint64_t address) {
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
     uint32_t o = c->other[k];
     if (s->address[o] == FS_UNBOUNDED && s->floor[o] < top) {
-      FS_TRY(keep(s, o, s->floor[o]));
+      FS_TRY(keep_value(s, o, s->floor[o]));
       s->floor[o] = top;
     }
   }
   return FSCHED_OK;
 }
 
-static void take_back(search *s, size_t trail, size_t undos) {
+static void take_back(place_search *s, size_t trail, size_t undos) {
   while (s->undo.n > undos) {
     undo u = s->undo.at[--s->undo.n];
     s->floor[u.at] = u.value;
@@ -253,7 +253,7 @@ static void take_back(search *s, size_t trail, size_t undos) {
 /* How high what is left at a moment comes above its floors, stacked as if it could be cut: the
  * largest of a floor and what is left with that floor or a higher one (Carlier's bound, one
  * machine). */
-static uint64_t section_top(search *s, uint32_t k, uint64_t last) {
+static uint64_t section_top(place_search *s, uint32_t k, uint64_t last) {
   const uint32_t *member = s->member + s->member0[k];
   uint32_t n = s->member0[k + 1] - s->member0[k], left = 0;
   uint64_t highest = 0, sum = 0, top = last;
@@ -263,14 +263,14 @@ static uint64_t section_top(search *s, uint32_t k, uint64_t last) {
       uint64_t floor = s->paired[i] ? last : fs_max(s->floor[i], last);
       highest = fs_max(highest, floor);
       sum += s->c->size[i];
-      s->line[left++] = (span){floor, s->c->size[i]};
+      s->line[left++] = (line_piece){floor, s->c->size[i]};
     }
   }
   if (sum == 0 || highest + sum <= s->capacity) {
     return sum == 0 ? 0 : highest + sum;
   }
   for (uint32_t j = 1; j < left; j++) { /* by floor */
-    span x = s->line[j];
+    line_piece x = s->line[j];
     uint32_t at = j;
     for (; at > 0 && s->line[at - 1].low > x.low; at--) {
       s->line[at] = s->line[at - 1];
@@ -284,7 +284,7 @@ static uint64_t section_top(search *s, uint32_t k, uint64_t last) {
 }
 
 /* Is there room for what is left of a part? */
-static bool fits(search *s, part *t) {
+static bool part_fits(place_search *s, part *t) {
   uint32_t next = 0; /* section */
   uint64_t top = 0;
   for (uint32_t j = 0; j < t->n; j++) {
@@ -308,7 +308,7 @@ static bool fits(search *s, part *t) {
 /* ---- what may come next */
 
 /* Can it share the last address with one that it may share with? */
-static bool shares_last(const search *s, uint32_t i, uint64_t last) {
+static bool shares_last(const place_search *s, uint32_t i, uint64_t last) {
   const fs_parcel *c = s->c;
   bool any = false;
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
@@ -335,7 +335,7 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* From this address on nothing may be placed next: something would fit below, or is given there. */
-static uint64_t ceiling(const search *s, const part *t) {
+static uint64_t ceiling(const place_search *s, const part *t) {
   uint64_t most = FS_UNBOUNDED;
   for (uint32_t j = 0; j < t->n; j++) {
     uint32_t i = s->pool.at[t->first + j];
@@ -345,7 +345,7 @@ static uint64_t ceiling(const search *s, const part *t) {
   return most;
 }
 
-static fs_status list_options(search *s, const part *t) {
+static fs_status list_options(place_search *s, const part *t) {
   uint64_t most = ceiling(s, t), last = t->last;
   size_t first = s->option.n;
   for (uint32_t j = 0; j < t->n; j++) {
@@ -371,11 +371,12 @@ static fs_status list_options(search *s, const part *t) {
 
 /* ---- the search */
 
-static fs_status solve(search *s, const part *t, bool *found);
+static fs_status solve_part(place_search *s, const part *t, bool *found);
 
 /* The parts that time leaves connected of what is left without `placed`; their number in s->part
  * grows from `first` on.  *fit: none of them is refuted by itself. */
-static fs_status split(search *s, const part *t, uint32_t placed, uint64_t address, bool *fit) {
+static fs_status split_part(place_search *s, const part *t, uint32_t placed, uint64_t address,
+                            bool *fit) {
   uint64_t reach = 0;
   size_t begin = s->pool.n, first = s->part.n;
   for (uint32_t j = 0; j < t->n; j++) {
@@ -397,13 +398,13 @@ static fs_status split(search *s, const part *t, uint32_t placed, uint64_t addre
   }
   *fit = true;
   for (size_t k = first; k < s->part.n && *fit; k++) {
-    *fit = fits(s, &s->part.at[k]);
+    *fit = part_fits(s, &s->part.at[k]);
   }
   return FSCHED_OK;
 }
 
 /* Solves the parts, the one with the least room first. */
-static fs_status solve_parts(search *s, size_t first, bool *found) {
+static fs_status solve_parts(place_search *s, size_t first, bool *found) {
   size_t end = s->part.n;
   *found = true;
   for (size_t k = first; k < end && *found; k++) {
@@ -413,13 +414,13 @@ static fs_status solve_parts(search *s, size_t first, bool *found) {
     }
     const part t = s->part.at[best];
     s->part.at[best] = s->part.at[k];
-    FS_TRY(solve(s, &t, found));
+    FS_TRY(solve_part(s, &t, found));
   }
   return FSCHED_OK;
 }
 
 /* Depth first; not found: nothing is left to try, or the nodes are used up. */
-static fs_status solve(search *s, const part *t, bool *found) {
+static fs_status solve_part(place_search *s, const part *t, bool *found) {
   size_t first = s->option.n, trail = s->trail.n, undos = s->undo.n;
   size_t pool = s->pool.n, parts = s->part.n;
   *found = false;
@@ -436,8 +437,8 @@ static fs_status solve(search *s, const part *t, bool *found) {
       s->stopped = true;
       s->nodes = 0;
     }
-    FS_TRY(put(s, o.id, o.address));
-    FS_TRY(split(s, t, o.id, o.address, &fit));
+    FS_TRY(put_rect(s, o.id, o.address));
+    FS_TRY(split_part(s, t, o.id, o.address, &fit));
     if (fit) {
       FS_TRY(solve_parts(s, parts, found));
     }
@@ -452,7 +453,7 @@ static fs_status solve(search *s, const part *t, bool *found) {
 }
 
 /* A search by one weight. */
-static fs_status try_weight(search *s, int weight, bool *found, bool *done) {
+static fs_status try_weight(place_search *s, int weight, bool *found, bool *done) {
   part all = {.n = s->n, .previous = FS_NONE};
   clear(s);
   FS_TRY(rank_all(s, weight));
@@ -460,15 +461,16 @@ static fs_status try_weight(search *s, int weight, bool *found, bool *done) {
     FS_TRY(fs_vec_push(s->c->ctx, &s->pool, i));
   }
   *found = false;
-  *done = !fits(s, &all);
+  *done = !part_fits(s, &all);
   if (!*done) {
-    FS_TRY(solve(s, &all, found));
+    FS_TRY(solve_part(s, &all, found));
     *done = s->nodes > 0;
   }
   return FSCHED_OK;
 }
 
-static fs_status run(search *s, uint64_t *nodes, uint64_t *address, bool *found, bool *done) {
+static fs_status search_places(place_search *s, uint64_t *nodes, uint64_t *address, bool *found,
+                               bool *done) {
   uint64_t left = *nodes, unit = fs_ceil_div(left, (uint64_t)WEIGHTS * (1 + 4 + 16));
   FS_TRY(make_room(s));
   *found = *done = false;
@@ -489,7 +491,7 @@ static fs_status run(search *s, uint64_t *nodes, uint64_t *address, bool *found,
 fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *nodes,
                            uint64_t *address, fs_decision *fits) {
   assert(p->n > 0 && p->other0 != NULL);
-  search s = {.c = p, .capacity = capacity, .n = p->n};
+  place_search s = {.c = p, .capacity = capacity, .n = p->n};
   bool found = false, done = false;
   *fits = fs_not_decided();
   if (p->n > fs_limits_of(p->ctx)->search_rectangles) {
@@ -497,7 +499,7 @@ fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *node
     return FSCHED_OK;
   }
   fs_arena_mark mark = fs_arena_set_mark(p->arena);
-  fs_status status = run(&s, nodes, address, &found, &done);
+  fs_status status = search_places(&s, nodes, address, &found, &done);
   fs_vec_free(p->ctx, &s.option);
   fs_vec_free(p->ctx, &s.pool);
   fs_vec_free(p->ctx, &s.trail);

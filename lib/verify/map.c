@@ -31,7 +31,7 @@ static fs_status grow_directory(fs_arena *arena, fs_vmap *map) {
   return FSCHED_OK;
 }
 
-static fs_status start(fs_arena *arena, fs_vmap *map) {
+static fs_status start_map(fs_arena *arena, fs_vmap *map) {
   FS_TRY(grow_directory(arena, map));
   FS_TRY(new_chunk(arena, CHUNK_FIRST, &map->chunk[0]));
   map->chunk[0].at[0] = (fs_vmap_entry){0, FS_NONE};
@@ -122,7 +122,7 @@ static fs_status make_room(fs_arena *arena, fs_vmap *map, fs_vmap_cursor *at) {
 fs_status fs_vmap_cut(fs_arena *arena, fs_vmap *map, uint64_t key, fs_vmap_cursor *at,
                       bool *fresh) {
   if (map->chunk == NULL) {
-    FS_TRY(start(arena, map));
+    FS_TRY(start_map(arena, map));
   }
   *at = fs_vmap_find(map, key);
   *fresh = fs_vmap_at(map, *at)->key != key;
@@ -140,7 +140,7 @@ fs_status fs_vmap_cut(fs_arena *arena, fs_vmap *map, uint64_t key, fs_vmap_curso
 }
 
 /* Drops entries [from, to) of a chunk; the chunk may become empty. */
-static void drop(fs_vmap_chunk *c, uint32_t from, uint32_t to) {
+static void drop_entries(fs_vmap_chunk *c, uint32_t from, uint32_t to) {
   assert(from <= to && to <= c->n);
   memmove(c->at + from, c->at + to, (c->n - to) * sizeof *c->at);
   c->n -= to - from;
@@ -154,12 +154,12 @@ void fs_vmap_clear_inside(fs_vmap *map, uint64_t lo, uint64_t hi) {
   fs_vmap_cursor a = fs_vmap_find(map, lo), b = fs_vmap_find(map, hi - 1);
   uint32_t first = a.pos + 1;
   if (a.chunk == b.chunk) {
-    drop(&map->chunk[a.chunk], first, b.pos + 1);
+    drop_entries(&map->chunk[a.chunk], first, b.pos + 1);
     return;
   }
   map->chunk[a.chunk].n = first; /* at least 1: the breakpoint at or before lo stays */
   fs_vmap_chunk *last = &map->chunk[b.chunk];
-  drop(last, 0, b.pos + 1);
+  drop_entries(last, 0, b.pos + 1);
   last->first = last->n == 0 ? 0 : last->at[0].key;
   uint32_t resume = last->n == 0 ? b.chunk + 1 : b.chunk;
   memmove(map->chunk + a.chunk + 1, map->chunk + resume,

@@ -72,7 +72,7 @@ fs_clock fs_clock_share(fs_clocks *c, fs_clock clock) {
   return clock;
 }
 
-static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
+static void drop_node(fs_clocks *c, uint32_t node, uint32_t level) {
   FS_ASSERT_SLOW(level > 0 || node == 0);
   if (node == 0) {
     return;
@@ -83,7 +83,7 @@ static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
     return;
   }
   for (uint32_t i = 0; level > 1 && i < c->width; i++) {
-    drop(c, n[WORD + i], level - 1);
+    drop_node(c, n[WORD + i], level - 1);
   }
   n[WORD] = c->free_node;
   c->free_node = node;
@@ -91,7 +91,7 @@ static void drop(fs_clocks *c, uint32_t node, uint32_t level) {
 
 void fs_clock_drop(fs_clocks *c, fs_clock clock) {
   FS_ASSERT_SLOW(clock < c->n_nodes);
-  drop(c, clock, c->levels);
+  drop_node(c, clock, c->levels);
 }
 
 /* Makes *node one that only the caller refers to, and that exists. */
@@ -176,7 +176,7 @@ static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
     return FSCHED_OK;
   }
   if (greater == 0) {
-    drop(c, *node, 1);
+    drop_node(c, *node, 1);
     *node = fs_clock_share(c, other);
     return FSCHED_OK;
   }
@@ -218,15 +218,15 @@ fs_status fs_clock_merge(fs_clocks *c, fs_clock *clock, fs_clock other) {
   return other == 0 ? FSCHED_OK : merge(c, clock, other, c->levels);
 }
 
-typedef struct walk {
+typedef struct clock_walk {
   const fs_clocks *c;
   const uint32_t *floor;
   fs_clock_fn fn;
   void *user;
   bool left_out;
-} walk;
+} clock_walk;
 
-static fs_status each(walk *w, uint32_t node, uint32_t level, uint32_t axis) {
+static fs_status each(clock_walk *w, uint32_t node, uint32_t level, uint32_t axis) {
   const uint32_t *n = node_at(w->c, node);
   if (n[LARGEST] < *w->floor) {
     w->left_out = true;
@@ -252,7 +252,7 @@ static fs_status each(walk *w, uint32_t node, uint32_t level, uint32_t axis) {
 fs_status fs_clock_each(const fs_clocks *c, fs_clock clock, const uint32_t *floor, fs_clock_fn fn,
                         void *user, bool *left_out) {
   assert(floor != NULL && fn != NULL && clock < c->n_nodes);
-  walk w = {c, floor, fn, user, false};
+  clock_walk w = {c, floor, fn, user, false};
   fs_status status = clock == 0 ? FSCHED_OK : each(&w, clock, c->levels, 0);
   *left_out = w.left_out;
   return status;

@@ -66,7 +66,7 @@ static void mark_all(fs_parts *t, const fs_part_list *list) {
   }
 }
 
-static fs_status add(fs_parts *t, fs_part_list *list, uint32_t barrier) {
+static fs_status add_barrier(fs_parts *t, fs_part_list *list, uint32_t barrier) {
   assert(barrier < t->sync->n_barriers);
   if (t->mark[barrier] == t->stamp) {
     return FSCHED_OK;
@@ -77,7 +77,7 @@ static fs_status add(fs_parts *t, fs_part_list *list, uint32_t barrier) {
 
 static fs_status add_all(fs_parts *t, fs_part_list *list, const fs_part_list *from) {
   for (size_t i = 0; i < from->n; i++) {
-    FS_TRY(add(t, list, from->at[i]));
+    FS_TRY(add_barrier(t, list, from->at[i]));
   }
   return FSCHED_OK;
 }
@@ -138,7 +138,7 @@ fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) {
   for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
     uint32_t b = y->barrier_wait[i];
     if (t->part0[b] < t->part0[b + 1]) {
-      FS_TRY(add(t, known, b));
+      FS_TRY(add_barrier(t, known, b));
     }
     FS_TRY(add_all(t, known, &t->brought[b]));
   }

@@ -85,7 +85,7 @@ static fs_status evict(fs_storer *t, size_t room) {
   return FSCHED_OK;
 }
 
-static fs_status collect(void *user, fs_clock_entry e) {
+static fs_status collect_entry(void *user, fs_clock_entry e) {
   FS_ASSERT_SLOW(e.epoch > 0);
   fs_storer *t = user;
   if (e.axis == t->own_queue) {
@@ -159,7 +159,7 @@ fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_cloc
   t->floor = t->s->graph->n_gangs == 0 ? t->least[queue] : 0;
   t->tainted = t->floor > 0;
   bool left_out;
-  FS_TRY(fs_clock_each(t->clocks, clock, &t->floor, collect, t, &left_out));
+  FS_TRY(fs_clock_each(t->clocks, clock, &t->floor, collect_entry, t, &left_out));
   if (t->s->graph->n_gangs > 0) {
     FS_TRY(name_collectives(t, clock));
   }

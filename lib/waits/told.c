@@ -69,7 +69,7 @@ static void put_among_most(fs_told *t, fs_wait e) {
 
 /* --- stops --- */
 
-static fs_status tell(fs_told *t, uint32_t queue, uint32_t epoch) {
+static fs_status tell_queue(fs_told *t, uint32_t queue, uint32_t epoch) {
   assert(queue < t->storer->s->n_queues);
   if (epoch <= t->epoch[queue]) {
     return FSCHED_OK;
@@ -86,12 +86,12 @@ static fs_status tell(fs_told *t, uint32_t queue, uint32_t epoch) {
 static fs_status pass_stop(fs_told *t, fs_stop stop) {
   if (stop.queue != FS_NONE) {
     assert(stop.keep <= t->issued[stop.queue]);
-    return tell(t, stop.queue, t->issued[stop.queue] - stop.keep);
+    return tell_queue(t, stop.queue, t->issued[stop.queue] - stop.keep);
   }
   for (uint32_t i = 0; i < t->n_since; i++) {
     uint32_t q = t->since[i];
     t->is_since[q] = false;
-    FS_TRY(tell(t, q, t->issued[q]));
+    FS_TRY(tell_queue(t, q, t->issued[q]));
   }
   t->n_since = 0;
   return FSCHED_OK;

@@ -28,11 +28,11 @@
 #include "waits/stored.h"
 #include "waits/told.h"
 
-typedef struct pass {
+typedef struct waits_pass {
   fsched_context *ctx;
   const fs_schedule *s;
   fs_sync *y;
-  fs_arena scratch;
+  fs_arena *scratch;
   fs_clocks clocks;
   fs_storer storer;
 
@@ -57,16 +57,16 @@ typedef struct pass {
   fs_clock *barrier_clock;
   uint32_t *waits_left;
   fs_parts parts;
-} pass;
+} waits_pass;
 
-static const uint32_t *queues_at(const pass *p, uint32_t position, uint32_t *n) {
+static const uint32_t *queues_at(const waits_pass *p, uint32_t position, uint32_t *n) {
   FS_ASSERT_SLOW(position < p->s->n_items);
   return fs_item_queues(p->s, p->s->order[position], n);
 }
 
 /* Commands and epochs */
 
-static fs_status count_commands(pass *p) {
+static fs_status count_commands(waits_pass *p) {
   const fs_schedule *s = p->s;
   fs_sync *y = p->y;
   y->n_axes = s->n_queues + s->graph->n_gangs;
@@ -86,7 +86,7 @@ static fs_status count_commands(pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status number_commands(pass *p) {
+static fs_status number_commands(waits_pass *p) {
   const fs_schedule *s = p->s;
   fs_sync *y = p->y;
   FS_TRY(count_commands(p));
@@ -94,9 +94,9 @@ static fs_status number_commands(pass *p) {
   FS_TRY(fs_new(&y->arena, &y->item_command, y->n_commands));
   FS_TRY(fs_new_zero(&y->arena, &y->item_gang_epoch, s->n_items));
   uint32_t *gang_epoch;
-  FS_TRY(fs_new_zero(&p->scratch, &gang_epoch, s->graph->n_gangs));
-  FS_TRY(fs_new_zero(&p->scratch, &p->next_epoch, s->n_queues));
-  FS_TRY(fs_new(&p->scratch, &p->complete, s->n_items));
+  FS_TRY(fs_new_zero(p->scratch, &gang_epoch, s->graph->n_gangs));
+  FS_TRY(fs_new_zero(p->scratch, &p->next_epoch, s->n_queues));
+  FS_TRY(fs_new(p->scratch, &p->complete, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     uint32_t n;
@@ -116,7 +116,7 @@ static fs_status number_commands(pass *p) {
   return FSCHED_OK;
 }
 
-static uint32_t command_epoch(const pass *p, uint32_t command, uint32_t queue) {
+static uint32_t command_epoch(const waits_pass *p, uint32_t command, uint32_t queue) {
   FS_ASSERT_SLOW(command >= p->y->queue_command0[queue] &&
                  command < p->y->queue_command0[queue + 1]);
   return command - p->y->queue_command0[queue] + 1;
@@ -129,7 +129,7 @@ typedef struct gatherer {
   uint32_t control;       /* cursor into the control edges */
 } gatherer;
 
-static fs_status gather(pass *p, gatherer *t, uint32_t item) {
+static fs_status gather_waits(waits_pass *p, gatherer *t, uint32_t item) {
   FS_ASSERT_SLOW(item < p->s->n_items);
   const fsched_graph *g = p->s->graph;
   const uint32_t *position = p->y->position;
@@ -151,11 +151,11 @@ static fs_status gather(pass *p, gatherer *t, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status gather_all(pass *p, gatherer *t) {
+static fs_status gather_all(waits_pass *p, gatherer *t) {
   const fs_schedule *s = p->s;
   for (uint32_t i = 0; i < s->n_items; i++) {
     p->pred0[i] = (uint32_t)p->pred.n;
-    FS_TRY(gather(p, t, s->order[i]));
+    FS_TRY(gather_waits(p, t, s->order[i]));
     for (size_t k = 0; k < t->found.n; k++) {
       if (k == 0 || t->found.at[k] != t->found.at[k - 1]) {
         uint32_t pred = (uint32_t)~t->found.at[k];
@@ -170,9 +170,9 @@ static fs_status gather_all(pass *p, gatherer *t) {
   return FSCHED_OK;
 }
 
-static fs_status collect_predecessors(pass *p) {
-  FS_TRY(fs_new(&p->scratch, &p->pred0, (size_t)p->s->n_items + 1));
-  FS_TRY(fs_new_zero(&p->scratch, &p->successors, p->s->n_items));
+static fs_status collect_predecessors(waits_pass *p) {
+  FS_TRY(fs_new(p->scratch, &p->pred0, (size_t)p->s->n_items + 1));
+  FS_TRY(fs_new_zero(p->scratch, &p->successors, p->s->n_items));
   gatherer t = {0};
   fs_status status = gather_all(p, &t);
   fs_vec_free(p->ctx, &t.found);
@@ -182,7 +182,7 @@ static fs_status collect_predecessors(pass *p) {
 /* The walk */
 
 /* Is the item at a position, all members of it, known to be complete? */
-static bool known(const pass *p, fs_clock clock, uint32_t position) {
+static bool known(const waits_pass *p, fs_clock clock, uint32_t position) {
   FS_ASSERT_SLOW(position < p->s->n_items);
   fs_wait done = p->complete[position];
   if (done.axis < p->s->n_queues) {
@@ -212,14 +212,14 @@ static void sort_waits(fs_wait *w, size_t n) {
 }
 
 /* Does the item at a position run on queue q and nowhere else? */
-static bool alone_on(const pass *p, uint32_t position, uint32_t q) {
+static bool alone_on(const waits_pass *p, uint32_t position, uint32_t q) {
   uint32_t n;
   const uint32_t *queues = queues_at(p, position, &n);
   return n == 1 && queues[0] == q;
 }
 
 /* The waits of the item's command on queue q; *clock becomes what is known before it starts. */
-static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t command,
+static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32_t command,
                             fs_clock *clock) {
   FS_ASSERT_SLOW(q < p->s->n_queues && command < p->y->n_commands);
   fs_sync *y = p->y;
@@ -250,7 +250,7 @@ static fs_status find_waits(pass *p, uint32_t position, uint32_t q, uint32_t com
 }
 
 /* The storer's as the command's. */
-static fs_status file_frontier(pass *p, uint32_t command) {
+static fs_status file_frontier(waits_pass *p, uint32_t command) {
   fs_sync *y = p->y;
   size_t n = p->storer.entry.n;
   FS_TRY(fs_vec_reserve(p->ctx, &p->frontier, p->frontier.n + n));
@@ -266,12 +266,12 @@ static fs_status file_frontier(pass *p, uint32_t command) {
   return FSCHED_OK;
 }
 
-static fs_status store_frontier(pass *p, uint32_t q, uint32_t command) {
+static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command) {
   FS_TRY(fs_storer_make(&p->storer, command, q, p->queue_clock[q]));
   return file_frontier(p, command);
 }
 
-static fs_status issue(pass *p, uint32_t position) {
+static fs_status issue_item(waits_pass *p, uint32_t position) {
   uint32_t item = p->s->order[position];
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
@@ -296,12 +296,12 @@ static fs_status issue(pass *p, uint32_t position) {
 }
 
 /* Clocks of queues, and room for the frontiers. */
-static fs_status begin_walk(pass *p) {
+static fs_status begin_walk(waits_pass *p) {
   fs_sync *y = p->y;
   y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
-  FS_TRY(fs_new_zero(&p->scratch, &p->queue_clock, p->s->n_queues));
-  FS_TRY(fs_new(&p->scratch, &p->frontier_at, y->n_commands));
-  FS_TRY(fs_new(&p->scratch, &p->n_frontier, y->n_commands));
+  FS_TRY(fs_new_zero(p->scratch, &p->queue_clock, p->s->n_queues));
+  FS_TRY(fs_new(p->scratch, &p->frontier_at, y->n_commands));
+  FS_TRY(fs_new(p->scratch, &p->n_frontier, y->n_commands));
   FS_TRY(fs_new(&y->arena, &y->tainted, y->n_commands));
   FS_TRY(fs_clocks_init(p->ctx, &p->clocks, p->s->n_queues));
   p->storer = (fs_storer){.ctx = p->ctx,
@@ -309,18 +309,18 @@ static fs_status begin_walk(pass *p) {
                           .sync = y,
                           .clocks = &p->clocks,
                           .capacity = fs_max(p->s->graph->target.frontier_capacity, 1)};
-  return fs_storer_init(&p->storer, &p->scratch);
+  return fs_storer_init(&p->storer, p->scratch);
 }
 
-static fs_status walk(pass *p) {
+static fs_status walk(waits_pass *p) {
   FS_TRY(begin_walk(p));
-  FS_TRY(fs_new_zero(&p->scratch, &p->item_clock, p->s->n_items));
-  FS_TRY(fs_new(&p->scratch, &p->wait_at, p->y->n_commands));
-  FS_TRY(fs_new(&p->scratch, &p->n_waits, p->y->n_commands));
-  FS_TRY(fs_new_zero(&p->scratch, &p->queue_asked, p->s->n_queues));
+  FS_TRY(fs_new_zero(p->scratch, &p->item_clock, p->s->n_items));
+  FS_TRY(fs_new(p->scratch, &p->wait_at, p->y->n_commands));
+  FS_TRY(fs_new(p->scratch, &p->n_waits, p->y->n_commands));
+  FS_TRY(fs_new_zero(p->scratch, &p->queue_asked, p->s->n_queues));
   FS_TRY(fs_clocks_init(p->ctx, &p->asked, p->y->n_axes));
   for (uint32_t i = 0; i < p->s->n_items; i++) {
-    FS_TRY(issue(p, i));
+    FS_TRY(issue_item(p, i));
   }
   assert(p->y->waits_edges == p->y->waits_same_queue + p->y->waits_dominated + p->y->waits_emitted);
   return FSCHED_OK;
@@ -329,8 +329,8 @@ static fs_status walk(pass *p) {
 /* Results */
 
 /* From lists in order of the walk to a CSR in order of commands. */
-static fs_status file_lists(pass *p, const fs_wait *list, const uint32_t *at, const uint32_t *n,
-                            size_t total, uint32_t **out0, fs_wait **out) {
+static fs_status file_lists(waits_pass *p, const fs_wait *list, const uint32_t *at,
+                            const uint32_t *n, size_t total, uint32_t **out0, fs_wait **out) {
   fs_sync *y = p->y;
   if (total > UINT32_MAX) {
     return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
@@ -362,7 +362,7 @@ static fs_scope scope_between(const fs_schedule *s, uint32_t a, uint32_t b) {
   return t->queue[a].device == t->queue[b].device ? FS_SCOPE_DEVICE : FS_SCOPE_DEVICE_GROUP;
 }
 
-static void mark(pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
+static void mark(waits_pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
   FS_ASSERT_SLOW(command < p->y->n_commands);
   fs_sync *y = p->y;
   fs_scope scope = scope_between(p->s, queue, waiter);
@@ -372,7 +372,7 @@ static void mark(pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
 }
 
 /* collective_item: by gang and epoch. */
-static void mark_signals(pass *p, const uint32_t *gang_item0, const uint32_t *gang_item) {
+static void mark_signals(waits_pass *p, const uint32_t *gang_item0, const uint32_t *gang_item) {
   const fs_sync *y = p->y;
   for (uint32_t q = 0; q < p->s->n_queues; q++) {
     for (uint32_t w = y->wait0[y->queue_command0[q]]; w < y->wait0[y->queue_command0[q + 1]]; w++) {
@@ -392,18 +392,18 @@ static void mark_signals(pass *p, const uint32_t *gang_item0, const uint32_t *ga
   }
 }
 
-static fs_status find_signals(pass *p) {
+static fs_status find_signals(waits_pass *p) {
   fs_sync *y = p->y;
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
   FS_TRY(fs_new_zero(&y->arena, &y->scope, y->n_commands));
   uint32_t *item0;
   uint32_t *items;
-  FS_TRY(fs_sync_gang_ops(y, p->s->graph, &p->scratch, &item0, &items));
+  FS_TRY(fs_sync_gang_ops(y, p->s->graph, p->scratch, &item0, &items));
   mark_signals(p, item0, items);
   return FSCHED_OK;
 }
 
-static fs_status run(pass *p) {
+static fs_status run_waits_pass(waits_pass *p) {
   fs_sync *y = p->y;
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = 0;
@@ -421,7 +421,7 @@ static fs_status run(pass *p) {
 /* *clock: what is known before the command starts.  The clocks of the producers are merged once per
  * barrier, not once per command that waits for it.  Commands that update several are in no
  * barrier's clock (parts.h). */
-static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
+static fs_status learn_barriers(waits_pass *p, uint32_t command, fs_clock *clock) {
   const fs_sync *y = p->y;
   for (uint32_t i = y->barrier_wait0[command]; i < y->barrier_wait0[command + 1]; i++) {
     uint32_t barrier = y->barrier_wait[i];
@@ -441,7 +441,7 @@ static fs_status learn_barriers(pass *p, uint32_t command, fs_clock *clock) {
   return FSCHED_OK;
 }
 
-static fs_status tell_barriers(pass *p, uint32_t command, fs_clock clock) {
+static fs_status tell_barriers(waits_pass *p, uint32_t command, fs_clock clock) {
   const fs_sync *y = p->y;
   for (uint32_t i = y->barrier_update0[command]; i < y->barrier_update0[command + 1]; i++) {
     FS_TRY(fs_clock_merge(&p->clocks, &p->barrier_clock[y->barrier_update[i]], clock));
@@ -449,7 +449,7 @@ static fs_status tell_barriers(pass *p, uint32_t command, fs_clock clock) {
   return fs_parts_hand_on(&p->parts, command);
 }
 
-static fs_status issue_with_barriers(pass *p, uint32_t item) {
+static fs_status issue_with_barriers(waits_pass *p, uint32_t item) {
   const fs_sync *y = p->y;
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
@@ -471,11 +471,11 @@ static fs_status issue_with_barriers(pass *p, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status walk_barriers(pass *p) {
+static fs_status walk_barriers(waits_pass *p) {
   const fs_sync *y = p->y;
-  FS_TRY(fs_new_zero(&p->scratch, &p->barrier_clock, y->n_barriers));
-  FS_TRY(fs_new_zero(&p->scratch, &p->waits_left, y->n_barriers));
-  FS_TRY(fs_parts_init(&p->parts, p->ctx, &p->scratch, y, p->s->n_queues, &p->clocks));
+  FS_TRY(fs_new_zero(p->scratch, &p->barrier_clock, y->n_barriers));
+  FS_TRY(fs_new_zero(p->scratch, &p->waits_left, y->n_barriers));
+  FS_TRY(fs_parts_init(&p->parts, p->ctx, p->scratch, y, p->s->n_queues, &p->clocks));
   for (uint32_t i = 0; i < y->barrier_wait0[y->n_commands]; i++) {
     p->waits_left[y->barrier_wait[i]]++;
   }
@@ -485,12 +485,12 @@ static fs_status walk_barriers(pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status walk_stops(pass *p) {
+static fs_status walk_stops(waits_pass *p) {
   const fs_sync *y = p->y;
   fs_issue issue;
   fs_told told;
-  FS_TRY(fs_sync_issue(y, &p->scratch, &issue));
-  FS_TRY(fs_told_init(&told, &p->scratch, &p->storer, &p->clocks));
+  FS_TRY(fs_sync_issue(y, p->scratch, &issue));
+  FS_TRY(fs_told_init(&told, p->scratch, &p->storer, &p->clocks));
   for (uint32_t i = 0; i < y->n_commands; i++) {
     uint32_t command = issue.command[i];
     FS_TRY(fs_told_issue(&told, command, issue.queue[command]));
@@ -499,7 +499,7 @@ static fs_status walk_stops(pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status walk_sync(pass *p) {
+static fs_status walk_sync(waits_pass *p) {
   switch (p->y->kind) {
     case FS_SYNC_TIMELINE: /* whose frontiers are made with its waits */
       break;
@@ -511,7 +511,7 @@ static fs_status walk_sync(pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status run_frontiers(pass *p) {
+static fs_status run_frontiers(waits_pass *p) {
   fs_sync *y = p->y;
   FS_TRY(begin_walk(p));
   FS_TRY(walk_sync(p));
@@ -522,14 +522,15 @@ static fs_status run_frontiers(pass *p) {
 }
 
 static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sync,
-                          fs_status (*walk_all)(pass *)) {
-  pass p = {.ctx = ctx,
-            .s = s,
-            .y = sync,
-            .clocks = {.ctx = ctx},
-            .asked = {.ctx = ctx},
-            .storer = {.ctx = ctx}};
-  fs_arena_init(&p.scratch, ctx);
+                          fs_status (*walk_all)(waits_pass *)) {
+  FS_SCRATCH(scratch, ctx);
+  waits_pass p = {.ctx = ctx,
+                  .s = s,
+                  .y = sync,
+                  .clocks = {.ctx = ctx},
+                  .asked = {.ctx = ctx},
+                  .storer = {.ctx = ctx},
+                  .scratch = &scratch};
   fs_status status = walk_all(&p);
   fs_parts_release(&p.parts);
   fs_clocks_release(&p.clocks);
@@ -538,13 +539,12 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
   fs_vec_free(ctx, &p.pred);
   fs_vec_free(ctx, &p.wait);
   fs_vec_free(ctx, &p.frontier);
-  fs_arena_release(&p.scratch);
   return status;
 }
 
 fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
   assert(sync->position != NULL || s->n_items == 0);
-  return run_with(ctx, s, sync, run);
+  return run_with(ctx, s, sync, run_waits_pass);
 }
 
 fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {

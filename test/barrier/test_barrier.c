@@ -6,21 +6,21 @@
 #include "kit/barrier_machine.h"
 #include "kit/budget.h"
 
-typedef struct fixture {
+typedef struct barrier_fixture {
   fsched_context *ctx;
   fs_arena arena;
   fs_bm m;
   fs_barriers b;
   fs_barrier_stuck stuck;
-} fixture;
+} barrier_fixture;
 
-static void set_up(fixture *f, uint32_t n_queues, uint64_t n_slots) {
+static void set_up(barrier_fixture *f, uint32_t n_queues, uint64_t n_slots) {
   ck_assert_int_eq(fsched_context_create(NULL, &f->ctx), FSCHED_OK);
   fs_arena_init(&f->arena, f->ctx);
   fs_bm_init(&f->m, n_queues, n_slots);
 }
 
-static void tear_down(fixture *f) {
+static void tear_down(barrier_fixture *f) {
   fs_arena_release(&f->arena);
   fs_bm_free(&f->m);
   fsched_context_destroy(f->ctx);
@@ -37,20 +37,20 @@ static void expect_fine(const fs_bm *m, const fs_barriers *b, int runs) {
   }
 }
 
-static void assign(fixture *f, uint32_t bound) {
+static void assign(barrier_fixture *f, uint32_t bound) {
   fs_barrier_problem *p = fs_bm_plan(&f->m, bound);
   ck_assert_int_eq(fs_barriers_assign(f->ctx, &f->arena, p, &f->b), FSCHED_OK);
   expect_fine(&f->m, &f->b, 20);
 }
 
-static void publish(fixture *f, uint32_t bound) {
+static void publish(barrier_fixture *f, uint32_t bound) {
   fs_barrier_problem *p = fs_bm_plan(&f->m, bound);
   ck_assert_int_eq(fs_barriers_published(f->ctx, &f->arena, p, &f->b, &f->stuck), FSCHED_OK);
 }
 
 /* One item per letter of `queues` ('0' to '9'), times of one; links as pairs of letters a, b, ...
  */
-static void items(fixture *f, const char *queues, const char *links) {
+static void items(barrier_fixture *f, const char *queues, const char *links) {
   for (; *queues != '\0'; queues++) {
     fs_bm_item_add(&f->m, (uint32_t)(*queues - '0'), 1, 1);
   }
@@ -60,7 +60,7 @@ static void items(fixture *f, const char *queues, const char *links) {
 }
 
 /* An item of so many slots, and one that waits for it on another queue. */
-static void large_item(fixture *f, uint32_t slots) {
+static void large_item(barrier_fixture *f, uint32_t slots) {
   fs_bm_item_add(&f->m, 0, 1, slots);
   fs_bm_item_add(&f->m, 1, 1, 1);
   fs_bm_link_add(&f->m, 0, 1);
@@ -68,7 +68,7 @@ static void large_item(fixture *f, uint32_t slots) {
 
 /* n items on queues of their own, each taking `more` longer than the one before, and one that waits
  * for all. */
-static void fan_in(fixture *f, uint32_t n, uint32_t time, uint32_t more) {
+static void fan_in(barrier_fixture *f, uint32_t n, uint32_t time, uint32_t more) {
   for (uint32_t i = 0; i < n; i++) {
     fs_bm_item_add(&f->m, i, time + i * more, 1);
   }
@@ -82,7 +82,7 @@ static void fan_in(fixture *f, uint32_t n, uint32_t time, uint32_t more) {
 
 START_TEST(a_star_needs_one_barrier)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 11, 4);
   fs_bm_item_add(&f.m, 0, 1, 1);
   for (uint32_t i = 1; i <= 10; i++) {
@@ -101,7 +101,7 @@ END_TEST
 /* a -> b -> c -> d and a -> e, e after c on its queue. */
 START_TEST(edges_between_consecutive_owners_deadlock)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 4, 4);
   items(&f, "01232", "ab bc cd ae");
   publish(&f, 2);
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(sharing_across_a_wait_deadlocks)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 3, 256);
   items(&f, "0120", "ab bc cd");
   fs_barrier_problem *p = fs_bm_plan(&f.m, 2);
@@ -151,7 +151,7 @@ END_TEST
 
 START_TEST(shared_where_all_is_ordered_already)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 3, 8);
   items(&f, "0112", "ac ad bd"); /* c after b on queue 1 */
   assign(&f, FS_NONE);
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(joins_fill_slots)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 11, 4);
   fan_in(&f, 10, 1, 1);
   assign(&f, FS_NONE);
@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(more_slots_than_a_barrier_has)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 2, 8);
   large_item(&f, 20);
   assign(&f, 6);
@@ -190,7 +190,7 @@ END_TEST
 
 START_TEST(members_of_a_gang_share)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 3, 3);
   fs_bm_item_add(&f.m, 0, 2, 2);
   fs_bm_member_add(&f.m, 1);
@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(waits_that_others_imply_go)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 3, 8);
   items(&f, "012", "ab ac bc");
   assign(&f, FS_NONE);
@@ -219,7 +219,7 @@ END_TEST
 
 START_TEST(a_chain_needs_two)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 3, 8);
   items(&f, "012", "ab bc");
   fs_barrier_problem *p = fs_bm_plan(&f.m, 1);
@@ -235,7 +235,7 @@ END_TEST
 
 START_TEST(one_item_needs_more_than_there_are)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 2, 4);
   large_item(&f, 13);
   fs_barrier_problem *p = fs_bm_plan(&f.m, 3);
@@ -249,7 +249,7 @@ END_TEST
 
 START_TEST(one_barrier_in_turns)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 2, 1);
   items(&f, "010101", "ab cd ef"); /* a -> b, then c -> d on the same queues */
   assign(&f, 1);
@@ -261,7 +261,7 @@ END_TEST
 
 START_TEST(no_items_and_no_waits)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 1, 1);
   assign(&f, 1);
   ck_assert_uint_eq(f.b.n, 0);
@@ -280,7 +280,7 @@ END_TEST
  * fourth barrier has to say that all before are over. */
 START_TEST(absorbing_keeps_all_but_one_busy)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 16, 1);
   fan_in(&f, 15, 10, 0);
   assign(&f, 4);
@@ -295,7 +295,7 @@ END_TEST
 /* Physical barriers that are handed over cost no orders where the plan takes turns anyway. */
 START_TEST(gates_need_no_orders)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 4, 1);
   items(&f, "0123", "ab cd");
   f.m.item[2].time = 9;
@@ -316,7 +316,7 @@ END_TEST
 
 enum { SMALL = 4, LINKS = 6, QUEUES = 3 };
 
-static void small_graph(fixture *f, uint32_t graph, uint32_t queues, uint64_t n_slots) {
+static void small_graph(barrier_fixture *f, uint32_t graph, uint32_t queues, uint64_t n_slots) {
   fs_bm_init(&f->m, QUEUES, n_slots);
   for (uint32_t i = 0; i < SMALL; i++, queues /= QUEUES) {
     fs_bm_item_add(&f->m, queues % QUEUES, i % 3, 1);
@@ -330,7 +330,7 @@ static void small_graph(fixture *f, uint32_t graph, uint32_t queues, uint64_t n_
   }
 }
 
-static void small_bounds(fixture *f, uint32_t least) {
+static void small_bounds(barrier_fixture *f, uint32_t least) {
   for (uint32_t bound = 1; bound <= 3; bound++) {
     fs_barrier_problem *p = fs_bm_plan(&f->m, bound);
     fs_status status = fs_barriers_assign(f->ctx, &f->arena, p, &f->b);
@@ -347,7 +347,7 @@ static void small_bounds(fixture *f, uint32_t least) {
 
 START_TEST(all_small_graphs)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 1, 1);
   uint32_t n_stuck = 0;
   for (uint32_t graph = 0; graph < 1 << LINKS; graph++) {
@@ -381,7 +381,7 @@ END_TEST
 
 START_TEST(published_cycle)
 {
-  fixture f;
+  barrier_fixture f;
   set_up(&f, 2, 1);
   items(&f, "01", "ab");
   publish(&f, 1); /* b waits for the only barrier, but updates none: nobody waits for b */
@@ -404,7 +404,7 @@ START_TEST(published_at_random)
 {
   uint32_t n_stuck = 0;
   for (uint64_t seed = 0; seed < 200; seed++) {
-    fixture f;
+    barrier_fixture f;
     set_up(&f, 1, 1);
     fs_rng r = {seed + 1};
     uint32_t n = 5 + fs_rng_below(&r, 30);
@@ -428,7 +428,7 @@ END_TEST
 
 START_TEST(many_queues)
 {
-  fixture f;
+  barrier_fixture f;
   enum { N = 6000 };
   set_up(&f, N, 2);
   for (uint32_t i = 0; i < N; i++) {
@@ -449,7 +449,7 @@ END_TEST
  * wait must not go through all producers.  If it did, the time limit of the case would tell. */
 START_TEST(many_wait_for_many)
 {
-  fixture f;
+  barrier_fixture f;
   enum { N = 120000 };
   set_up(&f, 2, UINT32_MAX);
   for (uint32_t i = 0; i < 2 * N; i++) {

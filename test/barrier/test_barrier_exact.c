@@ -16,10 +16,10 @@
 
 #define REC(p, id, type) ((type *)(uintptr_t)(p)->view.id)
 
-typedef struct tally {
+typedef struct barrier_exact_tally {
   uint32_t programs, waits, updates, free_waits, free_updates, shared;
   uint32_t together; /* waits and updates that may go, of barriers of an op that takes several */
-} tally;
+} barrier_exact_tally;
 
 /* --- what may go --- */
 
@@ -58,14 +58,15 @@ static bool stays_together(const fs_stream *s, uint32_t b) {
 }
 
 /* What may go of barrier b; `whole`: of the program as it was. */
-static void count_free(const fs_stream *whole, uint32_t b, uint32_t *n_free, tally *sum) {
+static void count_free(const fs_stream *whole, uint32_t b, uint32_t *n_free,
+                       barrier_exact_tally *sum) {
   bool together = stays_together(whole, b);
   *n_free += !together;
   sum->together += together;
 }
 
 static void try_waits(fsched_program *p, const fsched_graph *g, const fs_stream *whole,
-                      fs_stream_command *c, tally *sum) {
+                      fs_stream_command *c, barrier_exact_tally *sum) {
   uint32_t *at = REC(p, barrier_waits, uint32_t) + c->barrier_wait0;
   c->n_barrier_waits--;
   for (uint32_t k = 0; k <= c->n_barrier_waits; k++) { /* the last place is the one that goes */
@@ -83,7 +84,7 @@ static void try_waits(fsched_program *p, const fsched_graph *g, const fs_stream 
 }
 
 static void try_updates(fsched_program *p, const fsched_graph *g, const fs_stream *whole,
-                        fs_stream_command *c, tally *sum) {
+                        fs_stream_command *c, barrier_exact_tally *sum) {
   fs_stream_update *at = REC(p, barrier_updates, fs_stream_update) + c->barrier_update0;
   c->n_barrier_updates--;
   for (uint32_t k = 0; k <= c->n_barrier_updates; k++) {
@@ -100,7 +101,7 @@ static void try_updates(fsched_program *p, const fsched_graph *g, const fs_strea
   c->n_barrier_updates++;
 }
 
-static void try_program(const fsched_program *p, const fsched_graph *g, tally *sum) {
+static void try_program(const fsched_program *p, const fsched_graph *g, barrier_exact_tally *sum) {
   fsched_program *copy = fs_mutant_copy(p);
   fs_stream *s = &copy->view;
   for (uint32_t i = 0; i < s->n_commands; i++) {
@@ -143,7 +144,8 @@ static fsched_graph *graph(uint64_t seed, bool gangs, uint32_t n_slots, uint32_t
   return graph_of(&p, n_slots, most_demand);
 }
 
-static void compile_one(const fsched_graph *g, uint64_t seed, uint32_t barriers, tally *sum) {
+static void compile_one(const fsched_graph *g, uint64_t seed, uint32_t barriers,
+                        barrier_exact_tally *sum) {
   fsched_compile_options o = {.size = sizeof o, .verify = 1, .barriers = barriers};
   fsched_program *p;
   fs_status status = fsched_compile(ctx, g, &o, NULL, &p);
@@ -157,9 +159,9 @@ static void compile_one(const fsched_graph *g, uint64_t seed, uint32_t barriers,
   fsched_diag_clear(ctx);
 }
 
-static tally compile_seeds(uint64_t from, uint64_t to, bool gangs, uint32_t n_slots,
-                           uint32_t most_demand) {
-  tally sum = {0};
+static barrier_exact_tally compile_seeds(uint64_t from, uint64_t to, bool gangs, uint32_t n_slots,
+                                         uint32_t most_demand) {
+  barrier_exact_tally sum = {0};
   const uint32_t counts[] = {1, 2, 3, 4, 6, FSCHED_BARRIERS_AUTO};
   for (uint64_t seed = from; seed < to; seed++) {
     fsched_graph *g = graph(seed, gangs, n_slots, most_demand);
@@ -173,7 +175,7 @@ static tally compile_seeds(uint64_t from, uint64_t to, bool gangs, uint32_t n_sl
 
 START_TEST(nothing_may_go)
 {
-  tally sum = compile_seeds(1, 31, false, 1 + 3 * (uint32_t)_i, 1);
+  barrier_exact_tally sum = compile_seeds(1, 31, false, 1 + 3 * (uint32_t)_i, 1);
   ck_assert_uint_gt(sum.programs, 100);
   ck_assert_uint_eq(sum.free_waits, 0);
   ck_assert_uint_eq(sum.free_updates, 0);
@@ -185,7 +187,7 @@ END_TEST
 /* From four slots on, no gang is too large for one barrier. */
 START_TEST(gangs_keep_nothing)
 {
-  tally sum = compile_seeds(1, 31, true, 1 + (uint32_t)_i, 1);
+  barrier_exact_tally sum = compile_seeds(1, 31, true, 1 + (uint32_t)_i, 1);
   ck_assert_uint_gt(sum.programs, 100);
   ck_assert_uint_eq(sum.free_waits, 0);
   ck_assert_uint_eq(sum.free_updates, 0);
@@ -195,7 +197,7 @@ END_TEST
 
 START_TEST(parts_stay_together)
 {
-  tally sum = compile_seeds(1, 31, false, 4, 6);
+  barrier_exact_tally sum = compile_seeds(1, 31, false, 4, 6);
   ck_assert_uint_gt(sum.programs, 100);
   ck_assert_uint_gt(sum.shared, 50);
   ck_assert_uint_eq(sum.free_updates, 0);

@@ -13,20 +13,20 @@
 
 enum { TASKS = 64, BARRIERS = 64, ROWS = 16, LINE = 1024, RUNS = 10 };
 
-typedef struct task {
+typedef struct barrier_facts_task {
   uint32_t queue, slots;
   uint64_t waits, updates; /* sets of barriers */
-} task;
+} barrier_facts_task;
 
-typedef struct fact {
+typedef struct barrier_facts_fact {
   char name[128];
   uint32_t n_tasks, n_queues, n_slots, n_physical;
   char queue[TASKS][16];
-  task task[TASKS];
+  barrier_facts_task task[TASKS];
   uint64_t expected;             /* barriers in lines EXPECT */
   uint32_t n_expect, n_barriers; /* FS_NONE: none given */
   uint32_t row[ROWS][4], n_rows; /* REUSE: 0, vid, prev, may; PATH: 1, a, b, is */
-} fact;
+} barrier_facts_fact;
 
 static uint64_t set_of(const char *text) {
   uint64_t set = 0;
@@ -47,7 +47,7 @@ static uint32_t option(const char *line, const char *name) {
 }
 
 /* `any` is a queue of the task's own. */
-static uint32_t queue_of(fact *f, const char *name) {
+static uint32_t queue_of(barrier_facts_fact *f, const char *name) {
   uint32_t q = 0;
   while (q < f->n_queues && (strcmp(name, "any") == 0 || strcmp(f->queue[q], name) != 0)) {
     q++;
@@ -60,7 +60,7 @@ static uint32_t queue_of(fact *f, const char *name) {
   return q;
 }
 
-static void read_line(fact *f, const char *line) {
+static void read_line(barrier_facts_fact *f, const char *line) {
   char a[64];
   char b[256];
   char c[256];
@@ -72,7 +72,7 @@ static void read_line(fact *f, const char *line) {
   } else if (sscanf(line, "IN %u %63s %u %255s %255s", &x, a, &y, b, c) == 5) {
     ck_assert_uint_eq(x, f->n_tasks);
     ck_assert_uint_lt(x, TASKS);
-    f->task[f->n_tasks++] = (task){queue_of(f, a), y, set_of(b), set_of(c)};
+    f->task[f->n_tasks++] = (barrier_facts_task){queue_of(f, a), y, set_of(b), set_of(c)};
   } else if (sscanf(line, "EXPECT_BARRIERS %u", &x) == 1) {
     f->n_barriers = x;
   } else if (sscanf(line, "EXPECT %63s %255s %255s", a, b, c) == 3) {
@@ -87,7 +87,7 @@ static void read_line(fact *f, const char *line) {
 }
 
 /* The largest number of slots that the case itself takes in a barrier, or its limit. */
-static uint32_t slots_of(const fact *f) {
+static uint32_t slots_of(const barrier_facts_fact *f) {
   uint32_t most = f->n_slots == 0 ? 256 : f->n_slots;
   for (uint32_t b = 0; b < BARRIERS; b++) {
     uint32_t n = 0;
@@ -99,7 +99,7 @@ static uint32_t slots_of(const fact *f) {
   return most;
 }
 
-static void make(const fact *f, fs_bm *m) {
+static void make(const barrier_facts_fact *f, fs_bm *m) {
   fs_bm_init(m, f->n_queues, slots_of(f));
   for (uint32_t i = 0; i < f->n_tasks; i++) {
     fs_bm_item_add(m, f->task[i].queue, 1 + i % 5, f->task[i].slots);
@@ -113,7 +113,7 @@ static void make(const fact *f, fs_bm *m) {
 
 static uint32_t count(uint64_t set) { return (uint32_t)__builtin_popcountll(set); }
 
-static uint32_t barriers_expected(const fact *f) {
+static uint32_t barriers_expected(const barrier_facts_fact *f) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < f->n_tasks; i++) {
     all |= f->task[i].updates;
@@ -121,7 +121,7 @@ static uint32_t barriers_expected(const fact *f) {
   return f->n_barriers != FS_NONE ? f->n_barriers : count(f->n_expect > 0 ? f->expected : all);
 }
 
-static void check_fact(const fact *f, const fs_bm *m, const fs_barriers *b) {
+static void check_fact(const barrier_facts_fact *f, const fs_bm *m, const fs_barriers *b) {
   const char *fault = fs_bm_check(&m->p, b);
   fs_rng r = {11};
   for (int i = 0; i < RUNS && fault == NULL; i++) {
@@ -137,7 +137,8 @@ static void check_fact(const fact *f, const fs_bm *m, const fs_barriers *b) {
 }
 
 /* Every task that waits for `prev` is over before every one that updates `next` starts. */
-static bool may_reuse(const fact *f, const fs_order *o, uint32_t next, uint32_t prev) {
+static bool may_reuse(const barrier_facts_fact *f, const fs_order *o, uint32_t next,
+                      uint32_t prev) {
   for (uint32_t i = 0; i < f->n_tasks; i++) {
     for (uint32_t k = 0; k < f->n_tasks; k++) {
       if ((f->task[i].waits >> prev & 1) != 0 && (f->task[k].updates >> next & 1) != 0 &&
@@ -149,7 +150,7 @@ static bool may_reuse(const fact *f, const fs_order *o, uint32_t next, uint32_t 
   return true;
 }
 
-static void check_rows(const fact *f, fs_arena *arena, const fs_bm *m) {
+static void check_rows(const barrier_facts_fact *f, fs_arena *arena, const fs_bm *m) {
   fs_order o;
   ck_assert_int_eq(fs_order_init(arena, &m->p, &o), FSCHED_OK);
   ck_assert_int_eq(fs_order_rows(arena, &o, 0, m->p.n_queues), FSCHED_OK);
@@ -163,7 +164,7 @@ static void check_rows(const fact *f, fs_arena *arena, const fs_bm *m) {
   }
 }
 
-static void run_fact(fsched_context *ctx, const fact *f) {
+static void run_fact(fsched_context *ctx, const barrier_facts_fact *f) {
   fs_bm m;
   fs_arena arena;
   fs_arena_init(&arena, ctx);
@@ -196,7 +197,7 @@ START_TEST(every_case)
   }
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fact *f = calloc(1, sizeof *f);
+  barrier_facts_fact *f = calloc(1, sizeof *f);
   uint32_t n_cases = 0;
   uint32_t n_rows = 0;
   char line[LINE];

@@ -114,13 +114,13 @@ static bool waits_for_more(const fs_barrier_problem *p, const fs_barriers *b) {
   return false;
 }
 
-typedef struct tally {
+typedef struct barrier_gates_tally {
   uint32_t counted, gates, free;
   uint32_t more; /* gates that cannot hold back, through what parts of gangs tell */
-} tally;
+} barrier_gates_tally;
 
 /* With a bound: where no order is new, the gates are those of the closure.  Is it free of cost? */
-static bool within(fsched_context *ctx, fs_bm *m, uint32_t bound, tally *t) {
+static bool within(fsched_context *ctx, fs_bm *m, uint32_t bound, barrier_gates_tally *t) {
   fs_barrier_problem *p = fs_bm_plan(m, bound);
   fs_arena arena;
   fs_arena_init(&arena, ctx);
@@ -138,7 +138,7 @@ static bool within(fsched_context *ctx, fs_bm *m, uint32_t bound, tally *t) {
   return free;
 }
 
-static void one_graph(fsched_context *ctx, uint64_t seed, tally *t) {
+static void one_graph(fsched_context *ctx, uint64_t seed, barrier_gates_tally *t) {
   fs_rng r = {seed * 0x9E3779B97F4A7C15u + 1};
   fs_bm m;
   uint32_t n_slots = 1 + fs_rng_below(&r, 3), most_demand = n_slots * (1 + fs_rng_below(&r, 3));
@@ -172,7 +172,7 @@ START_TEST(gates_are_what_holds_back)
 {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  tally t = {0};
+  barrier_gates_tally t = {0};
   for (uint64_t seed = 0; seed < GRAPHS; seed++) {
     one_graph(ctx, seed, &t);
   }

@@ -130,20 +130,21 @@ END_TEST
 
 /* ---- all programs */
 
-typedef struct held { /* a physical barrier's use */
+typedef struct barrier_known_held { /* a physical barrier's use */
   uint32_t producers, left;
   bool consumed, there;
-} held;
+} barrier_known_held;
 
-typedef struct trial {
+typedef struct barrier_known_trial {
   const fs_bm *m;
   uint32_t bound, pred[ITEMS], knows[ITEMS], queue_last[FS_BM_QUEUES];
-} trial;
+} barrier_known_trial;
 
-static bool go_on(trial *t, uint32_t started, held *at);
+static bool go_on(barrier_known_trial *t, uint32_t started, barrier_known_held *at);
 
 /* Gives up any of the barriers that somebody has waited for. */
-static bool give_up(trial *t, uint32_t started, held *at, uint32_t from) {
+static bool give_up(barrier_known_trial *t, uint32_t started, barrier_known_held *at,
+                    uint32_t from) {
   if (from == t->bound) {
     return go_on(t, started, at);
   }
@@ -153,25 +154,25 @@ static bool give_up(trial *t, uint32_t started, held *at, uint32_t from) {
   if (!at[from].there || !at[from].consumed) {
     return false;
   }
-  held was = at[from];
-  at[from] = (held){0};
+  barrier_known_held was = at[from];
+  at[from] = (barrier_known_held){0};
   bool done = give_up(t, started, at, from + 1);
   at[from] = was;
   return done;
 }
 
 /* Item u updates none, one that nobody waits for yet, or a new one. */
-static bool update(trial *t, uint32_t started, held *at, uint32_t u) {
+static bool update(barrier_known_trial *t, uint32_t started, barrier_known_held *at, uint32_t u) {
   if (give_up(t, started, at, 0)) {
     return true;
   }
   for (uint32_t i = 0; i < t->bound; i++) {
-    held was = at[i];
+    barrier_known_held was = at[i];
     if (was.there ? was.consumed || was.left == 0 : t->m->n_slots == 0) {
       continue;
     }
-    at[i] = (held){was.producers | 1u << u, (was.there ? was.left : (uint32_t)t->m->n_slots) - 1,
-                   false, true};
+    at[i] = (barrier_known_held){was.producers | 1u << u,
+                                 (was.there ? was.left : (uint32_t)t->m->n_slots) - 1, false, true};
     bool done = give_up(t, started, at, 0);
     at[i] = was;
     if (done) {
@@ -182,8 +183,9 @@ static bool update(trial *t, uint32_t started, held *at, uint32_t u) {
 }
 
 /* Item u waits for the barriers of `set`, and starts if it then knows what it has to. */
-static bool start(trial *t, uint32_t started, const held *at, uint32_t u, uint32_t set) {
-  held next[ITEMS] = {{0}};
+static bool start(barrier_known_trial *t, uint32_t started, const barrier_known_held *at,
+                  uint32_t u, uint32_t set) {
+  barrier_known_held next[ITEMS] = {{0}};
   uint32_t q = t->m->item[u].queue[0], last = t->queue_last[q];
   uint32_t knows = last == FS_NONE ? 0 : t->knows[last] | 1u << last;
   for (uint32_t i = 0; i < t->bound; i++) {
@@ -208,7 +210,7 @@ static bool start(trial *t, uint32_t started, const held *at, uint32_t u, uint32
   return done;
 }
 
-static bool go_on(trial *t, uint32_t started, held *at) {
+static bool go_on(barrier_known_trial *t, uint32_t started, barrier_known_held *at) {
   if (started == (1u << t->m->n_items) - 1) {
     return true;
   }
@@ -229,8 +231,8 @@ static bool go_on(trial *t, uint32_t started, held *at) {
 }
 
 static bool possible(const fs_bm *m, uint32_t bound) {
-  held at[ITEMS] = {{0}};
-  trial t = {.m = m, .bound = bound};
+  barrier_known_held at[ITEMS] = {{0}};
+  barrier_known_trial t = {.m = m, .bound = bound};
   memset(t.queue_last, 0xFF, sizeof t.queue_last);
   for (uint32_t i = 0; i < m->n_links; i++) {
     t.pred[m->link[i][1]] |= 1u << m->link[i][0];

@@ -9,9 +9,9 @@
 
 enum { ITEMS = 5, MOST = 16, COMMANDS = 2 * ITEMS, GRAPHS = 3000 };
 
-typedef struct part { /* a barrier: commands as bits */
+typedef struct barrier_least_part { /* a barrier: commands as bits */
   uint32_t producers, consumers, left;
-} part;
+} barrier_least_part;
 
 typedef struct brute {
   const fs_barrier_problem *p;
@@ -19,7 +19,7 @@ typedef struct brute {
   uint32_t over[ITEMS];     /* per item: what is over when it is */
   uint32_t waiters[ITEMS];  /* commands that wait for it and know it by nothing else */
   uint32_t needed[ITEMS];   /* its commands that some of those know by nothing else */
-  part bar[MOST];
+  barrier_least_part bar[MOST];
   uint32_t n, least;
 } brute;
 
@@ -115,7 +115,7 @@ static void chains(brute *b, uint32_t i, uint32_t *chain, uint32_t n) {
   for (uint32_t k = 0; k <= n; k++) {
     bool fits = true;
     for (uint32_t j = 0; j < i; j++) {
-      const part *x = &b->bar[i], *y = &b->bar[j];
+      const barrier_least_part *x = &b->bar[i], *y = &b->bar[j];
       fits = fits && (chain[j] != k || all_before(b, x->consumers, y->producers) ||
                       all_before(b, y->consumers, x->producers));
     }
@@ -141,23 +141,23 @@ static void shares(brute *b, uint32_t u) {
   uint32_t first = b->n, members = p->item_command0[u + 1] - p->item_command0[u];
   uint32_t slots = members * p->demand[u];
   for (uint32_t low = 0; low < slots; low += (uint32_t)p->n_slots) {
-    part *x = &b->bar[b->n++];
+    barrier_least_part *x = &b->bar[b->n++];
     uint32_t end = (uint32_t)fs_min(slots, low + p->n_slots);
-    *x = (part){0, b->waiters[u], (uint32_t)p->n_slots - (end - low)};
+    *x = (barrier_least_part){0, b->waiters[u], (uint32_t)p->n_slots - (end - low)};
     for (uint32_t s = low; s < end; s++) {
       x->producers |= 1u << p->item_command[p->item_command0[u] + s / p->demand[u]];
     }
     x->producers &= b->needed[u];
   }
   shares(b, u + 1);
-  part last = b->bar[--b->n];
+  barrier_least_part last = b->bar[--b->n];
   for (uint32_t k = 0; k < first; k++) {
-    part was = b->bar[k];
+    barrier_least_part was = b->bar[k];
     uint32_t taken = (uint32_t)p->n_slots - last.left;
     if (was.left >= taken &&
         all_before(b, was.producers | last.producers, was.consumers | last.consumers)) {
-      b->bar[k] =
-          (part){was.producers | last.producers, was.consumers | last.consumers, was.left - taken};
+      b->bar[k] = (barrier_least_part){was.producers | last.producers,
+                                       was.consumers | last.consumers, was.left - taken};
       shares(b, u + 1);
       b->bar[k] = was;
     }

@@ -19,7 +19,7 @@
   ck_abort_msg("seed %llu: %s", (unsigned long long)(seed), #what)
 
 /* A compiled graph, and its plain closure. */
-typedef struct subject {
+typedef struct barrier_pass_subject {
   uint64_t seed;
   const fsched_graph *g;
   const fsched_schedule *s;
@@ -28,11 +28,11 @@ typedef struct subject {
   uint32_t *clock; /* per command n_queues epochs: what is over before it starts */
   bool *complete;  /* per command n_barriers: what is complete before it starts */
   uint32_t *at;    /* per command: position of its item */
-} subject;
+} barrier_pass_subject;
 
-static void open_subject(subject *t, uint64_t seed, const fsched_schedule *s) {
+static void open_subject(barrier_pass_subject *t, uint64_t seed, const fsched_schedule *s) {
   const fs_sync *y = s->sync;
-  *t = (subject){.seed = seed, .g = s->schedule->graph, .s = s, .y = y};
+  *t = (barrier_pass_subject){.seed = seed, .g = s->schedule->graph, .s = s, .y = y};
   t->queue = malloc((y->n_commands + 1) * sizeof *t->queue);
   t->at = malloc((y->n_commands + 1) * sizeof *t->at);
   t->clock = calloc((size_t)y->n_commands * s->schedule->n_queues + 1, sizeof *t->clock);
@@ -45,28 +45,28 @@ static void open_subject(subject *t, uint64_t seed, const fsched_schedule *s) {
   }
 }
 
-static void close_subject(subject *t) {
+static void close_subject(barrier_pass_subject *t) {
   free(t->queue);
   free(t->at);
   free(t->clock);
   free(t->complete);
 }
 
-static uint32_t *row(const subject *t, uint32_t command) {
+static uint32_t *row(const barrier_pass_subject *t, uint32_t command) {
   return t->clock + (size_t)command * t->s->schedule->n_queues;
 }
-static bool *complete(const subject *t, uint32_t command) {
+static bool *complete(const barrier_pass_subject *t, uint32_t command) {
   return t->complete + (size_t)command * t->y->n_barriers;
 }
 
-static void raise(const subject *t, uint32_t *mine, const uint32_t *other) {
+static void raise(const barrier_pass_subject *t, uint32_t *mine, const uint32_t *other) {
   for (uint32_t k = 0; k < t->s->schedule->n_queues; k++) {
     mine[k] = (uint32_t)fs_max(mine[k], other[k]);
   }
 }
 
 /* What is over when command d begins is over before c, and so is what is complete. */
-static void learn_begin(const subject *t, uint32_t c, uint32_t d) {
+static void learn_begin(const barrier_pass_subject *t, uint32_t c, uint32_t d) {
   raise(t, row(t, c), row(t, d));
   for (uint32_t b = 0; b < t->y->n_barriers; b++) {
     complete(t, c)[b] = complete(t, c)[b] || complete(t, d)[b];
@@ -74,14 +74,14 @@ static void learn_begin(const subject *t, uint32_t c, uint32_t d) {
 }
 
 /* All that is over with command d is over before c. */
-static void learn(const subject *t, uint32_t c, uint32_t d) {
+static void learn(const barrier_pass_subject *t, uint32_t c, uint32_t d) {
   uint32_t q = t->queue[d], epoch = d - t->y->queue_command0[q] + 1;
   learn_begin(t, c, d);
   row(t, c)[q] = (uint32_t)fs_max(row(t, c)[q], epoch);
 }
 
 /* Every producer of every barrier that it waits for has begun. */
-static void learn_barriers(const subject *t, uint32_t c) {
+static void learn_barriers(const barrier_pass_subject *t, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
     complete(t, c)[y->barrier_wait[w]] = true;
@@ -101,7 +101,7 @@ static void learn_barriers(const subject *t, uint32_t c) {
 }
 
 /* What updates nothing but complete barriers is over. */
-static void learn_whole(const subject *t, uint32_t c) {
+static void learn_whole(const barrier_pass_subject *t, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t d = 0; d < y->n_commands; d++) {
     bool all = y->barrier_update0[d] < y->barrier_update0[d + 1];
@@ -114,7 +114,7 @@ static void learn_whole(const subject *t, uint32_t c) {
   }
 }
 
-static void close_order(const subject *t) {
+static void close_order(const barrier_pass_subject *t) {
   const fs_sync *y = t->y;
   for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
     uint32_t item = t->s->schedule->order[i];
@@ -131,7 +131,7 @@ static void close_order(const subject *t) {
 }
 
 /* All members of an item are over before command c. */
-static bool over(const subject *t, uint32_t item, uint32_t c) {
+static bool over(const barrier_pass_subject *t, uint32_t item, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
     uint32_t d = y->item_command[k], q = t->queue[d];
@@ -143,7 +143,7 @@ static bool over(const subject *t, uint32_t item, uint32_t c) {
 }
 
 /* The graph's edges, copies' data and control edges hold, by barriers and in time. */
-static void check_order(const subject *t, uint32_t from, uint32_t to) {
+static void check_order(const barrier_pass_subject *t, uint32_t from, uint32_t to) {
   const fs_sync *y = t->y;
   NEED(t->seed, t->s->schedule->end[from] <= t->s->schedule->start[to]);
   for (uint32_t k = y->item_command0[to]; k < y->item_command0[to + 1]; k++) {
@@ -151,7 +151,7 @@ static void check_order(const subject *t, uint32_t from, uint32_t to) {
   }
 }
 
-static void check_orders(const subject *t) {
+static void check_orders(const barrier_pass_subject *t) {
   const fs_sync *y = t->y;
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
     for (uint32_t e = t->g->pred0[op]; e < t->g->pred0[op + 1]; e++) {
@@ -181,11 +181,11 @@ static void check_orders(const subject *t) {
 
 /* --- the machine --- */
 
-static uint32_t demand(const subject *t, uint32_t item) {
+static uint32_t demand(const barrier_pass_subject *t, uint32_t item) {
   return item < t->g->n_ops && t->g->op_slots != NULL ? t->g->op_slots[item] : 1;
 }
 
-static void check_lists(const subject *t, uint64_t *slots, uint32_t *producers,
+static void check_lists(const barrier_pass_subject *t, uint64_t *slots, uint32_t *producers,
                         uint32_t *consumers) {
   const fs_sync *y = t->y;
   for (uint32_t c = 0; c < y->n_commands; c++) {
@@ -215,7 +215,7 @@ static void check_lists(const subject *t, uint64_t *slots, uint32_t *producers,
 }
 
 /* Items one after the other in order of issue: each finds its barriers mapped. */
-static void run_machine(const subject *t, uint32_t *left) {
+static void run_machine(const barrier_pass_subject *t, uint32_t *left) {
   const fs_sync *y = t->y;
   uint32_t *use = calloc(y->barriers_used + 1u, sizeof *use);        /* of each physical one */
   uint32_t *holds = malloc((y->barriers_used + 1u) * sizeof *holds); /* the barrier it is now */
@@ -253,7 +253,7 @@ static void run_machine(const subject *t, uint32_t *left) {
   free(freed);
 }
 
-static void check_machine(const subject *t) {
+static void check_machine(const barrier_pass_subject *t) {
   uint32_t n = t->y->n_barriers + 1;
   uint64_t *slots = calloc(n, sizeof *slots);
   uint32_t *producers = calloc(n, sizeof *producers);
@@ -268,7 +268,7 @@ static void check_machine(const subject *t) {
 /* --- frontiers --- */
 
 /* The op of a gang with an epoch on its axis. */
-static uint32_t gang_item(const subject *t, fs_wait e) {
+static uint32_t gang_item(const barrier_pass_subject *t, fs_wait e) {
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
     if (t->g->op_gang[op] == e.axis - t->s->schedule->n_queues &&
         t->y->item_gang_epoch[op] == e.epoch) {
@@ -280,7 +280,8 @@ static uint32_t gang_item(const subject *t, fs_wait e) {
 }
 
 /* The entries say what the exact clock says, and all of it unless the frontier is tainted. */
-static void check_frontier(const subject *t, uint32_t c, uint32_t *clock, uint32_t *said) {
+static void check_frontier(const barrier_pass_subject *t, uint32_t c, uint32_t *clock,
+                           uint32_t *said) {
   const fs_sync *y = t->y;
   uint32_t n = t->s->schedule->n_queues, known = 0;
   memcpy(clock, row(t, c), n * sizeof *clock);
@@ -310,7 +311,7 @@ static void check_frontier(const subject *t, uint32_t c, uint32_t *clock, uint32
   NEED(t->seed, !y->tainted[c] || known > entries);
 }
 
-static void check_frontiers(const subject *t) {
+static void check_frontiers(const barrier_pass_subject *t) {
   const fs_sync *y = t->y;
   uint32_t *clock = malloc((t->s->schedule->n_queues + 1u) * sizeof *clock);
   uint32_t *said = malloc((t->s->schedule->n_queues + 1u) * sizeof *said);
@@ -330,7 +331,7 @@ static void check_frontiers(const subject *t) {
 }
 
 static void check_all(const fsched_schedule *s, uint64_t seed) {
-  subject t;
+  barrier_pass_subject t;
   open_subject(&t, seed, s);
   NEED(seed, t.y->kind == FS_SYNC_BARRIER && s->schedule->makespan >= t.y->makespan_before);
   NEED(seed, s->schedule->status == (s->schedule->makespan == s->schedule->lower_bound
@@ -374,12 +375,12 @@ static uint32_t enough(const fsched_graph *g) {
   return (uint32_t)(2 * most);
 }
 
-typedef struct tally {
+typedef struct barrier_pass_tally {
   uint32_t made, refused, delayed, added, tainted;
-} tally;
+} barrier_pass_tally;
 
 static void compile_one(const fsched_graph *g, fsched_compile_options *o, uint64_t seed,
-                        tally *sum) {
+                        barrier_pass_tally *sum) {
   fsched_schedule *s;
   fsched_program *program;
   fs_status status = fsched_compile(ctx, g, o, &s, &program);
@@ -409,8 +410,8 @@ static void compile_one(const fsched_graph *g, fsched_compile_options *o, uint64
   fsched_diag_clear(ctx);
 }
 
-static tally compile_seeds(uint64_t from, uint64_t to, fsched_barrier_method method) {
-  tally sum = {0};
+static barrier_pass_tally compile_seeds(uint64_t from, uint64_t to, fsched_barrier_method method) {
+  barrier_pass_tally sum = {0};
   for (uint64_t seed = from; seed < to; seed++) {
     fs_rng r = {seed};
     fs_gen_params p = seed % 4 == 0 ? fs_gen_tight(seed, 40) : fs_gen_any(seed, 60);
@@ -431,7 +432,7 @@ static tally compile_seeds(uint64_t from, uint64_t to, fsched_barrier_method met
 }
 
 static void random_part(uint64_t from) {
-  tally sum = compile_seeds(from, from + 60, FSCHED_BARRIERS_BEST);
+  barrier_pass_tally sum = compile_seeds(from, from + 60, FSCHED_BARRIERS_BEST);
   ck_assert_uint_gt(sum.made, 150);
   ck_assert_uint_gt(sum.refused, 3);
   ck_assert_uint_gt(sum.delayed, 10);
@@ -446,7 +447,7 @@ END_TEST
 /* The published method either makes what can be run or says why not. */
 START_TEST(published)
 {
-  tally sum = compile_seeds(1, 61, FSCHED_BARRIERS_PUBLISHED);
+  barrier_pass_tally sum = compile_seeds(1, 61, FSCHED_BARRIERS_PUBLISHED);
   ck_assert_uint_gt(sum.made, 3);
   ck_assert_uint_gt(sum.refused, 10);
 }
@@ -584,7 +585,7 @@ START_TEST(published_deadlock)
   fsched_graph *g = parse(yaml);
   fsched_compile_options o = {
       .size = sizeof o, .verify = 1, .barriers = 2, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
-  tally sum = {0};
+  barrier_pass_tally sum = {0};
   compile_one(g, &o, 0, &sum);
   o.barrier_method = FSCHED_BARRIERS_BEST;
   compile_one(g, &o, 0, &sum);

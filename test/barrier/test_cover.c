@@ -16,25 +16,25 @@ enum {
   MOST_ENDS = 8
 };
 
-typedef struct list {
+typedef struct cover_list {
   uint32_t at0, at[MOST_PREDS];
-} list;
+} cover_list;
 
 /* A problem while it is drawn; large, so on the heap. */
-typedef struct draft {
+typedef struct cover_draft {
   uint32_t n_queues, n_commands, n_barriers;
   uint32_t queue_command0[MOST_COMMANDS + 1], order[MOST_COMMANDS], position[MOST_COMMANDS];
-  list pred[MOST_COMMANDS];
-  list producer[MOST_BARRIERS], consumer[MOST_BARRIERS];
+  cover_list pred[MOST_COMMANDS];
+  cover_list producer[MOST_BARRIERS], consumer[MOST_BARRIERS];
   uint64_t before[MOST_COMMANDS][WORDS]; /* bits */
   bool less[MOST_BARRIERS][MOST_BARRIERS];
-} draft;
+} cover_draft;
 
 typedef struct csr {
   uint32_t *at0, *at;
 } csr;
 
-static bool has(const list *l, uint32_t id) {
+static bool has(const cover_list *l, uint32_t id) {
   for (uint32_t i = 0; i < l->at0; i++) {
     if (l->at[i] == id) {
       return true;
@@ -43,14 +43,14 @@ static bool has(const list *l, uint32_t id) {
   return false;
 }
 
-static void put(list *l, uint32_t id) {
+static void put(cover_list *l, uint32_t id) {
   if (!has(l, id) && l->at0 < MOST_PREDS) {
     l->at[l->at0++] = id;
   }
 }
 
 /* Queues of random lengths, and a random merge of them. */
-static void draw_order(draft *d, fs_rng *r, uint32_t n_queues, uint32_t n_commands) {
+static void draw_order(cover_draft *d, fs_rng *r, uint32_t n_queues, uint32_t n_commands) {
   uint32_t length[MOST_COMMANDS] = {0}, done[MOST_COMMANDS] = {0};
   d->n_queues = n_queues;
   d->n_commands = n_commands;
@@ -72,7 +72,7 @@ static void draw_order(draft *d, fs_rng *r, uint32_t n_queues, uint32_t n_comman
 }
 
 /* A barrier whose ends are near each other in the order; all producers before all consumers. */
-static void draw_barrier(draft *d, fs_rng *r, uint32_t window, uint32_t most_ends) {
+static void draw_barrier(cover_draft *d, fs_rng *r, uint32_t window, uint32_t most_ends) {
   uint32_t b = d->n_barriers;
   uint32_t middle = 1 + fs_rng_below(r, d->n_commands - 1);
   uint32_t low = middle > window ? middle - window : 0;
@@ -95,15 +95,15 @@ static void draw_barrier(draft *d, fs_rng *r, uint32_t window, uint32_t most_end
   d->n_barriers += d->consumer[b].at0 > 0;
 }
 
-static void set_before(draft *d, uint32_t u, uint32_t v) {
+static void set_before(cover_draft *d, uint32_t u, uint32_t v) {
   d->before[u][v / 64] |= (uint64_t)1 << v % 64;
 }
 
-static bool is_before(const draft *d, uint32_t u, uint32_t v) {
+static bool is_before(const cover_draft *d, uint32_t u, uint32_t v) {
   return d->before[u][v / 64] >> v % 64 & 1;
 }
 
-static void write_out_before(draft *d) {
+static void write_out_before(cover_draft *d) {
   memset(d->before, 0, sizeof d->before);
   for (uint32_t q = 0; q < d->n_queues; q++) {
     for (uint32_t c = d->queue_command0[q]; c + 1 < d->queue_command0[q + 1]; c++) {
@@ -126,7 +126,7 @@ static void write_out_before(draft *d) {
 }
 
 /* Which barrier is less, as the header says it. */
-static void write_out(draft *d) {
+static void write_out(cover_draft *d) {
   write_out_before(d);
   for (uint32_t a = 0; a < d->n_barriers; a++) {
     for (uint32_t b = 0; b < d->n_barriers; b++) {
@@ -140,7 +140,7 @@ static void write_out(draft *d) {
   }
 }
 
-static void draw(draft *d, uint64_t seed, uint32_t n_queues, uint32_t n_commands,
+static void draw(cover_draft *d, uint64_t seed, uint32_t n_queues, uint32_t n_commands,
                  uint32_t n_barriers, uint32_t window, uint32_t most_ends) {
   fs_rng r = {seed};
   draw_order(d, &r, n_queues, n_commands);
@@ -157,7 +157,7 @@ static void draw(draft *d, uint64_t seed, uint32_t n_queues, uint32_t n_commands
   write_out(d);
 }
 
-static csr pack(const list *l, uint32_t n) {
+static csr pack(const cover_list *l, uint32_t n) {
   csr c = {calloc(n + 1, sizeof *c.at0), calloc((size_t)n * MOST_PREDS + 1, sizeof *c.at)};
   for (uint32_t i = 0; i < n; i++) {
     c.at0[i + 1] = c.at0[i] + l[i].at0;
@@ -166,7 +166,7 @@ static csr pack(const list *l, uint32_t n) {
   return c;
 }
 
-static fs_status cover(fsched_context *ctx, fs_arena *arena, const draft *d, uint32_t enough,
+static fs_status cover(fsched_context *ctx, fs_arena *arena, const cover_draft *d, uint32_t enough,
                        uint32_t *n, uint32_t **chain, uint32_t **index) {
   csr pred = pack(d->pred, d->n_commands);
   csr producer = pack(d->producer, d->n_barriers);
@@ -193,7 +193,7 @@ static fs_status cover(fsched_context *ctx, fs_arena *arena, const draft *d, uin
 }
 
 /* The largest antichain, by trying: barriers from `at` on beside those in `with`. */
-static uint32_t antichain(const draft *d, uint32_t at, uint32_t *with, uint32_t n_with) {
+static uint32_t antichain(const cover_draft *d, uint32_t at, uint32_t *with, uint32_t n_with) {
   if (at == d->n_barriers) {
     return n_with;
   }
@@ -208,7 +208,7 @@ static uint32_t antichain(const draft *d, uint32_t at, uint32_t *with, uint32_t 
 }
 
 /* The least chain cover by Kuhn's matching. */
-static bool augment(const draft *d, uint32_t a, uint32_t *prev, bool *seen) {
+static bool augment(const cover_draft *d, uint32_t a, uint32_t *prev, bool *seen) {
   for (uint32_t b = 0; b < d->n_barriers; b++) {
     if (d->less[a][b] && !seen[b]) {
       seen[b] = true;
@@ -221,7 +221,7 @@ static bool augment(const draft *d, uint32_t a, uint32_t *prev, bool *seen) {
   return false;
 }
 
-static uint32_t kuhn(const draft *d) {
+static uint32_t kuhn(const cover_draft *d) {
   uint32_t prev[MOST_BARRIERS], n = d->n_barriers;
   memset(prev, 0xFF, sizeof prev);
   for (uint32_t a = 0; a < d->n_barriers; a++) {
@@ -233,7 +233,8 @@ static uint32_t kuhn(const draft *d) {
 
 /* Chains are numbered by their first barriers, every index is there once, neighbours are in order.
  */
-static void check_chains(const draft *d, uint32_t n, const uint32_t *chain, const uint32_t *index) {
+static void check_chains(const cover_draft *d, uint32_t n, const uint32_t *chain,
+                         const uint32_t *index) {
   static uint32_t at[MOST_BARRIERS][MOST_BARRIERS];
   uint32_t length[MOST_BARRIERS] = {0}, new_chain = 0;
   memset(at, 0xFF, sizeof at);
@@ -258,7 +259,7 @@ static void check_chains(const draft *d, uint32_t n, const uint32_t *chain, cons
 }
 
 /* With every `enough` around the least number. */
-static void check_enough(const draft *d, uint32_t least) {
+static void check_enough(const cover_draft *d, uint32_t least) {
   fsched_context *ctx;
   fs_arena arena;
   uint32_t n, *chain, *index;
@@ -277,7 +278,7 @@ static void check_enough(const draft *d, uint32_t least) {
   fsched_context_destroy(ctx);
 }
 
-static uint32_t least_of(const draft *d) {
+static uint32_t least_of(const cover_draft *d) {
   fsched_context *ctx;
   fs_arena arena;
   uint32_t n, *chain, *index;
@@ -292,7 +293,7 @@ static uint32_t least_of(const draft *d) {
 
 START_TEST(small_against_trying)
 {
-  draft *d = malloc(sizeof *d);
+  cover_draft *d = malloc(sizeof *d);
   for (uint32_t seed = 0; seed < 4000; seed++) {
     fs_rng r = {seed};
     uint32_t with[MOST_BARRIERS];
@@ -313,7 +314,7 @@ START_TEST(larger_against_kuhn)
 {
   static const uint32_t queues[] = {1, 2, 3, 5, 8, 20, 60, 200};
   static const uint32_t windows[] = {3, 12, 60, 800};
-  draft *d = malloc(sizeof *d);
+  cover_draft *d = malloc(sizeof *d);
   uint32_t beyond = 0;
   for (uint32_t i = 0; i < 8 * 4 * 3; i++) {
     draw(d, i, queues[i % 8], MOST_COMMANDS, 60 + 150 * (i / 32), windows[i / 8 % 4], 1 + i / 32);
@@ -330,7 +331,7 @@ END_TEST
 
 START_TEST(enough)
 {
-  draft *d = malloc(sizeof *d);
+  cover_draft *d = malloc(sizeof *d);
   for (uint32_t seed = 0; seed < 60; seed++) {
     draw(d, seed, 1 + seed % 9, 120, 50, 20, 1 + seed % 3);
     check_enough(d, kuhn(d));
@@ -341,7 +342,7 @@ END_TEST
 
 START_TEST(nothing)
 {
-  draft *d = calloc(1, sizeof *d);
+  cover_draft *d = calloc(1, sizeof *d);
   ck_assert_uint_eq(least_of(d), 0);
   d->n_queues = d->n_commands = 1;
   d->queue_command0[1] = 1;
@@ -353,7 +354,7 @@ END_TEST
 /* Two producers and two consumers each; one that only starts is not over. */
 START_TEST(known_cases)
 {
-  draft *d = calloc(1, sizeof *d);
+  cover_draft *d = calloc(1, sizeof *d);
   d->n_queues = 2;
   d->n_commands = 6; /* a0 a1 a2, b0 b1 b2 */
   memcpy(d->queue_command0, (uint32_t[]){0, 3, 6}, 3 * sizeof(uint32_t));
@@ -440,7 +441,7 @@ END_TEST
 
 START_TEST(out_of_memory)
 {
-  draft *d = malloc(sizeof *d);
+  cover_draft *d = malloc(sizeof *d);
   draw(d, 7, 4, 200, 80, 30, 3);
   long n = 0;
   for (fs_status status = FSCHED_SYSTEM; status != FSCHED_OK; n++) {

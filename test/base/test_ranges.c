@@ -192,13 +192,13 @@ END_TEST
 
 enum { MOST = 4096, SPACE = 64 };
 
-typedef struct model {
+typedef struct ranges_model {
   struct {
     uint64_t lo, hi;
     uint32_t op;
   } range[MOST];
   uint32_t n;
-} model;
+} ranges_model;
 
 static int by_begin(const void *a, const void *b) {
   const uint64_t *x = a, *y = b; /* lo, op */
@@ -208,14 +208,14 @@ static int by_begin(const void *a, const void *b) {
   return x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-static void model_add(model *m, uint64_t lo, uint64_t hi, uint32_t op) {
+static void model_add(ranges_model *m, uint64_t lo, uint64_t hi, uint32_t op) {
   ck_assert_uint_lt(m->n, MOST);
   m->range[m->n].lo = lo;
   m->range[m->n].hi = hi;
   m->range[m->n++].op = op;
 }
 
-static void model_cut(model *m, uint64_t lo, uint64_t hi) {
+static void model_cut(ranges_model *m, uint64_t lo, uint64_t hi) {
   for (uint32_t i = 0, n = m->n; i < n; i++) {
     uint64_t from = m->range[i].lo, to = m->range[i].hi;
     if (from >= hi || to <= lo) {
@@ -235,7 +235,7 @@ static void model_cut(model *m, uint64_t lo, uint64_t hi) {
   m->n = kept;
 }
 
-static void assert_found(const model *m, const fs_ranges *r, uint32_t set, uint64_t lo,
+static void assert_found(const ranges_model *m, const fs_ranges *r, uint32_t set, uint64_t lo,
                          uint64_t hi) {
   static uint64_t wanted[MOST][2];
   uint32_t n = 0;
@@ -267,7 +267,7 @@ static void assert_found(const model *m, const fs_ranges *r, uint32_t set, uint6
  * by (lo, op), whatever was cut and added before. */
 START_TEST(finds_what_a_list_finds)
 {
-  static model m[2];
+  static ranges_model m[2];
   fs_rng rng = {(uint64_t)_i + 1};
   fs_ranges r;
   uint32_t set[2] = {FS_NONE, FS_NONE};
@@ -298,7 +298,7 @@ END_TEST
 /* Disjoint ranges, as those of the last writers. */
 START_TEST(replaces_as_a_list_does)
 {
-  static model m;
+  static ranges_model m;
   fs_rng rng = {(uint64_t)_i + 100};
   fs_ranges r;
   uint32_t set = FS_NONE;

@@ -195,9 +195,9 @@ END_TEST
 
 /* --- RAW and WAR --- */
 
-typedef struct counts {
+typedef struct block_loop_counts {
   uint32_t raw, war;
-} counts;
+} block_loop_counts;
 
 /* Does step j read what i wrote, or write over what i read or wrote, nothing between? */
 static bool hazard(const steps *p, uint32_t i, uint32_t j, bool raw) {
@@ -214,8 +214,8 @@ static bool hazard(const steps *p, uint32_t i, uint32_t j, bool raw) {
 }
 
 /* A sync that data needs is a RAW one, whatever else it meets. */
-static counts count_syncs(const steps *p, const fs_sync *y) {
-  counts c = {0, 0};
+static block_loop_counts count_syncs(const steps *p, const fs_sync *y) {
+  block_loop_counts c = {0, 0};
   for (uint32_t k = 0; k < y->n_stops; k++) {
     uint32_t from = k == 0 ? 0 : y->stop[k - 1].at;
     uint32_t to = k + 1 < y->n_stops ? y->stop[k + 1].at : y->n_commands;
@@ -302,7 +302,7 @@ START_TEST(sync_facts)
     program_of(line, &p, &loops);
     fsched_graph *g = graph_of(&p, false);
     fsched_schedule *s = compile(g);
-    counts c = count_syncs(&p, s->sync);
+    block_loop_counts c = count_syncs(&p, s->sync);
     ck_assert_uint_eq(c.war % (loops > 1 ? loops - 1 : 1), 0);
     compare(raw, c.raw / loops, line);
     compare(war, loops > 1 ? c.war / (loops - 1) : c.war, line);

@@ -44,7 +44,7 @@ static fs_status compile(fsched_context *ctx, const fsched_graph *g, fsched_sche
 
 /* --- the sequencer --- */
 
-typedef struct sequencer {
+typedef struct block_sync_sequencer {
   const fsched_schedule *s;
   const fs_sync *y;
   uint64_t seed;
@@ -52,9 +52,9 @@ typedef struct sequencer {
   uint32_t *queue;      /* per command */
   uint32_t known[MAX_QUEUES], issued[MAX_QUEUES];
   uint32_t *known_at; /* per command and queue: what is known when it is issued */
-} sequencer;
+} block_sync_sequencer;
 
-static void check_shape(sequencer *q) {
+static void check_shape(block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t n = y->n_commands;
   memset(q->command_at, 0xFF, n * sizeof *q->command_at);
@@ -78,7 +78,7 @@ static void check_shape(sequencer *q) {
   }
 }
 
-static void pass_stops(sequencer *q, uint32_t at, uint32_t *stop) {
+static void pass_stops(block_sync_sequencer *q, uint32_t at, uint32_t *stop) {
   const fs_sync *y = q->y;
   for (; *stop < y->n_stops && y->stop[*stop].at == at; ++*stop) {
     fs_stop s = y->stop[*stop];
@@ -100,7 +100,7 @@ static void pass_stops(sequencer *q, uint32_t at, uint32_t *stop) {
 }
 
 /* Members of a gang follow each other, with no stop between them. */
-static void walk(sequencer *q) {
+static void walk(block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t stop = 0;
   memset(q->known, 0, sizeof q->known);
@@ -130,7 +130,7 @@ static void walk(sequencer *q) {
 }
 
 /* Each command of `from` is over, for all that is known, before each of `to` starts. */
-static void check_order(const sequencer *q, uint32_t from, uint32_t to) {
+static void check_order(const block_sync_sequencer *q, uint32_t from, uint32_t to) {
   const fs_sync *y = q->y;
   for (uint32_t j = y->item_command0[to]; j < y->item_command0[to + 1]; j++) {
     uint32_t c = y->item_command[j];
@@ -147,7 +147,7 @@ static void check_order(const sequencer *q, uint32_t from, uint32_t to) {
   }
 }
 
-static void check_orders(const sequencer *q) {
+static void check_orders(const block_sync_sequencer *q) {
   const fsched_graph *g = q->s->schedule->graph;
   const fs_sync *y = q->y;
   for (uint32_t to = 0; to < q->s->schedule->n_items; to++) {
@@ -165,7 +165,7 @@ static void check_orders(const sequencer *q) {
 }
 
 /* Points: nothing but what is known, in the end all of it, never of the own queue, always news. */
-static void check_points(const sequencer *q) {
+static void check_points(const block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t heard[MAX_QUEUES], *point0;
   fs_wait *point;
@@ -204,7 +204,7 @@ static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, u
 
 /* Frontiers: the latest of what is known of other queues, as many as there is room for, and the own
  * epoch.  Of gangs they may name collectives. */
-static void check_frontiers(const sequencer *q) {
+static void check_frontiers(const block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t n_queues = q->s->schedule->n_queues;
   for (uint32_t c = 0; q->s->schedule->graph->n_gangs == 0 && c < y->n_commands; c++) {
@@ -230,7 +230,7 @@ static void check_frontiers(const sequencer *q) {
 static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {
   const fs_sync *y = s->sync;
   ck_assert_uint_le(s->schedule->n_queues, MAX_QUEUES);
-  sequencer q = {.s = s, .y = y, .seed = seed};
+  block_sync_sequencer q = {.s = s, .y = y, .seed = seed};
   q.command_at = calloc(y->n_commands + 1, sizeof *q.command_at);
   q.queue = calloc(y->n_commands + 1, sizeof *q.queue);
   q.known_at =
@@ -257,12 +257,12 @@ static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t
 
 /* --- random graphs --- */
 
-typedef struct totals {
+typedef struct block_sync_totals {
   uint64_t graphs, full, counting, before, after;
   uint64_t placed; /* graphs whose stacks were within their memories */
-} totals;
+} block_sync_totals;
 
-static void run_seed(const fs_gen_params *params, unsigned twists, totals *sum) {
+static void run_seed(const fs_gen_params *params, unsigned twists, block_sync_totals *sum) {
   fsched_context *ctx;
   fsched_graph *g;
   fsched_schedule *s = NULL;
@@ -287,7 +287,7 @@ static void run_seed(const fs_gen_params *params, unsigned twists, totals *sum) 
   fsched_context_destroy(ctx);
 }
 
-static void show(const char *what, const totals *t) {
+static void show(const char *what, const block_sync_totals *t) {
   if (getenv("FSCHED_SHOW") != NULL) {
     (void)fprintf(stderr, "%s: %llu graphs (%llu stacks), %llu full, %llu counting, %llu -> %llu\n",
                   what, (unsigned long long)t->graphs, (unsigned long long)t->placed,
@@ -299,7 +299,7 @@ static void show(const char *what, const totals *t) {
 START_TEST(random_graphs)
 {
   static const unsigned twists[] = {0, COUNT_SOME, COUNT_ALL, STACKS, STACKS | COUNT_SOME};
-  totals sum = {0};
+  block_sync_totals sum = {0};
   for (uint64_t seed = 0; seed < 400; seed++) {
     fs_gen_params params = fs_gen_any(seed, 60);
     run_seed(&params, twists[seed % 5], &sum);
@@ -313,7 +313,7 @@ END_TEST
 
 START_TEST(random_gangs)
 {
-  totals sum = {0};
+  block_sync_totals sum = {0};
   for (uint64_t seed = 0; seed < 150; seed++) {
     fs_gen_params params = {.seed = seed,
                             .n_ops = 40,
@@ -334,7 +334,7 @@ END_TEST
 
 START_TEST(random_tight)
 {
-  totals sum = {0};
+  block_sync_totals sum = {0};
   for (uint64_t seed = 0; seed < 100; seed++) {
     fs_gen_params params = fs_gen_tight(seed, 60);
     run_seed(&params, seed % 2 == 0 ? STACKS : STACKS | COUNT_ALL, &sum);
@@ -347,7 +347,7 @@ END_TEST
 /* Room for a stack, now and then not quite. */
 START_TEST(random_stacks)
 {
-  totals sum = {0};
+  block_sync_totals sum = {0};
   for (uint64_t seed = 0; seed < 200; seed++) {
     fs_gen_params params = {.seed = seed,
                             .n_ops = 30,
@@ -378,16 +378,16 @@ END_TEST
 
 enum { TINY = 9, TINY_QUEUES = 4 };
 
-typedef struct tiny {
+typedef struct block_sync_tiny {
   const fsched_schedule *s;
   bool before[TINY][TINY]; /* must be over */
   uint32_t left[TINY_QUEUES];
   uint32_t order[TINY], n;
   uint32_t least;
-} tiny;
+} block_sync_tiny;
 
 /* Syncs for a whole order of issue: each as late as it may be, which is best for a given order. */
-static uint32_t count_syncs(const tiny *t) {
+static uint32_t count_syncs(const block_sync_tiny *t) {
   uint32_t syncs = 0;
   uint32_t latest = 0;
   for (uint32_t i = 0; i < t->n; i++) {
@@ -407,7 +407,7 @@ static uint32_t count_syncs(const tiny *t) {
 }
 
 /* All interleavings of the queues in which nothing is issued before what it depends on. */
-static void interleave(tiny *t) {
+static void interleave(block_sync_tiny *t) {
   const fs_sync *y = t->s->sync;
   if (t->n == t->s->schedule->n_items) {
     uint32_t syncs = count_syncs(t);
@@ -438,7 +438,7 @@ static void interleave(tiny *t) {
   }
 }
 
-static void fill_before(tiny *t) {
+static void fill_before(block_sync_tiny *t) {
   const fsched_graph *g = t->s->schedule->graph;
   const fs_sync *y = t->s->sync;
   for (uint32_t to = 0; to < g->n_ops; to++) {
@@ -472,7 +472,7 @@ START_TEST(fewest)
     make_block(g, seed % 3 == 0 ? COUNT_SOME : 0, seed);
     ck_assert_int_eq(compile(ctx, g, &s), FSCHED_OK);
     check_result(ctx, s, seed);
-    tiny t = {.s = s, .least = UINT32_MAX};
+    block_sync_tiny t = {.s = s, .least = UINT32_MAX};
     fill_before(&t);
     interleave(&t);
     ck_assert_msg(t.least == s->sync->n_full, "seed %llu: %u full syncs where %u are enough",

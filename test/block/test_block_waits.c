@@ -32,39 +32,39 @@
 enum { QUEUES = 64 };
 
 /* A frontier with room for every queue. */
-typedef struct known {
+typedef struct block_waits_known {
   fsched_frontier f;
   fsched_frontier_entry entry[QUEUES];
-} known;
+} block_waits_known;
 
 /* Bytes of a residency that are touched by the same accesses. */
-typedef struct part {
+typedef struct block_waits_part {
   uint32_t residency, memory;
   uint64_t low, high;   /* within the residency */
   uint64_t begin, end;  /* addresses */
   uint32_t first, last; /* items that access it */
   bool live;            /* taken now */
   fsched_block block;
-  known death; /* before it was taken */
-} part;
+  block_waits_known death; /* before it was taken */
+} block_waits_part;
 
-typedef struct replay {
+typedef struct block_waits_replay {
   const fs_schedule *s;
   const fs_sync *y;
   const fs_accesses *acc;
   bool add;          /* missing waits are added, else there must be none */
   fsched_blocks **b; /* per memory; NULL: has no addresses */
-  part *part;
+  block_waits_part *part;
   uint32_t n_parts, max_parts;
   uint32_t *before; /* per command and queue: what is known before it starts */
   uint32_t missing, reuses;
-} replay;
+} block_waits_replay;
 
-static uint32_t *before(const replay *r, uint32_t command) {
+static uint32_t *before(const block_waits_replay *r, uint32_t command) {
   return r->before + (size_t)command * r->s->n_queues;
 }
 
-static void to_frontier(const replay *r, uint32_t command, known *k) {
+static void to_frontier(const block_waits_replay *r, uint32_t command, block_waits_known *k) {
   k->f = (fsched_frontier){k->entry, 0, QUEUES, 0};
   for (uint32_t q = 0; q < r->s->n_queues; q++) {
     if (before(r, command)[q] > 0) {
@@ -78,7 +78,7 @@ static void raise_to(uint32_t *clock, uint32_t queue, uint64_t epoch) {
 }
 
 /* A command comes to know that the one of a queue and epoch is complete. */
-static void learn(const replay *r, uint32_t command, uint32_t queue, uint64_t epoch) {
+static void learn(const block_waits_replay *r, uint32_t command, uint32_t queue, uint64_t epoch) {
   const uint32_t *from = before(r, r->y->queue_command0[queue] + (uint32_t)epoch - 1);
   for (uint32_t q = 0; q < r->s->n_queues; q++) {
     raise_to(before(r, command), q, from[q]);
@@ -86,7 +86,7 @@ static void learn(const replay *r, uint32_t command, uint32_t queue, uint64_t ep
   raise_to(before(r, command), queue, epoch);
 }
 
-static uint32_t member(const replay *r, uint32_t item, uint32_t m, uint32_t *queue,
+static uint32_t member(const block_waits_replay *r, uint32_t item, uint32_t m, uint32_t *queue,
                        uint64_t *epoch) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
@@ -96,11 +96,11 @@ static uint32_t member(const replay *r, uint32_t item, uint32_t m, uint32_t *que
   return command;
 }
 
-static uint32_t n_members(const replay *r, uint32_t item) {
+static uint32_t n_members(const block_waits_replay *r, uint32_t item) {
   return r->y->item_command0[item + 1] - r->y->item_command0[item];
 }
 
-static void learn_item(const replay *r, uint32_t command, uint32_t item) {
+static void learn_item(const block_waits_replay *r, uint32_t command, uint32_t item) {
   for (uint32_t m = 0; m < n_members(r, item); m++) {
     uint32_t queue;
     uint64_t epoch;
@@ -109,7 +109,8 @@ static void learn_item(const replay *r, uint32_t command, uint32_t item) {
   }
 }
 
-static void learn_waits(const replay *r, uint32_t command, uint32_t queue, uint64_t epoch) {
+static void learn_waits(const block_waits_replay *r, uint32_t command, uint32_t queue,
+                        uint64_t epoch) {
   const fs_sync *y = r->y;
   if (epoch > 1) {
     learn(r, command, queue, epoch - 1);
@@ -130,11 +131,11 @@ static void learn_waits(const replay *r, uint32_t command, uint32_t queue, uint6
 
 /* --- parts --- */
 
-static bool covers(const replay *r, uint32_t access, const part *p) {
+static bool covers(const block_waits_replay *r, uint32_t access, const block_waits_part *p) {
   return r->acc->low[access] <= p->low && p->high <= r->acc->high[access];
 }
 
-static bool accesses(const replay *r, const part *p, uint32_t item) {
+static bool accesses(const block_waits_replay *r, const block_waits_part *p, uint32_t item) {
   bool yes = false;
   for (uint32_t i = r->acc->res0[p->residency]; i < r->acc->res0[p->residency + 1]; i++) {
     yes = yes || (r->acc->item[i] == item && covers(r, i, p));
@@ -142,14 +143,14 @@ static bool accesses(const replay *r, const part *p, uint32_t item) {
   return yes;
 }
 
-static void add_part(replay *r, uint32_t residency, uint64_t low, uint64_t high) {
-  part p = {.residency = residency,
-            .memory = r->s->res_memory[residency],
-            .low = low,
-            .high = high,
-            .begin = r->s->res_address[residency] + low,
-            .end = r->s->res_address[residency] + high,
-            .first = FS_NONE};
+static void add_part(block_waits_replay *r, uint32_t residency, uint64_t low, uint64_t high) {
+  block_waits_part p = {.residency = residency,
+                        .memory = r->s->res_memory[residency],
+                        .low = low,
+                        .high = high,
+                        .begin = r->s->res_address[residency] + low,
+                        .end = r->s->res_address[residency] + high,
+                        .first = FS_NONE};
   for (uint32_t i = r->acc->res0[residency]; i < r->acc->res0[residency + 1]; i++) {
     if (covers(r, i, &p)) {
       p.first = p.first == FS_NONE ? r->acc->item[i] : p.first;
@@ -178,7 +179,7 @@ static uint64_t touched_bytes(const fs_schedule *s, uint32_t residency) {
   return s->graph->scratch_size[i];
 }
 
-static void cut_residency(replay *r, uint32_t residency) {
+static void cut_residency(block_waits_replay *r, uint32_t residency) {
   uint64_t size = touched_bytes(r->s, residency);
   for (uint64_t low = 0, high; low < size; low = high) {
     high = size;
@@ -190,17 +191,17 @@ static void cut_residency(replay *r, uint32_t residency) {
   }
 }
 
-static void give(replay *r, part *p) {
+static void give(block_waits_replay *r, block_waits_part *p) {
   ck_assert_int_eq(fsched_blocks_give(r->b[p->memory], &p->block, NULL), FSCHED_OK);
   p->live = false;
 }
 
 /* What ends with an item and is taken over in place. */
-static void give_in_place(replay *r, uint32_t item) {
+static void give_in_place(block_waits_replay *r, uint32_t item) {
   for (uint32_t i = 0; i < r->n_parts; i++) {
-    part *old = &r->part[i];
+    block_waits_part *old = &r->part[i];
     for (uint32_t k = 0; old->live && old->last == item && k < r->n_parts; k++) {
-      const part *p = &r->part[k];
+      const block_waits_part *p = &r->part[k];
       if (p->residency != old->residency && p->first == item && p->memory == old->memory &&
           p->begin < old->end && old->begin < p->end) {
         give(r, old);
@@ -209,9 +210,9 @@ static void give_in_place(replay *r, uint32_t item) {
   }
 }
 
-static void take(replay *r, part *p, uint32_t command) {
-  known user;
-  known waits = {{waits.entry, 0, QUEUES, 0}, {{0, 0}}};
+static void take(block_waits_replay *r, block_waits_part *p, uint32_t command) {
+  block_waits_known user;
+  block_waits_known waits = {{waits.entry, 0, QUEUES, 0}, {{0, 0}}};
   to_frontier(r, command, &user);
   fsched_blocks_result result;
   ck_assert_int_eq(fsched_blocks_take_at(r->b[p->memory], p->begin, p->end - p->begin, &user.f,
@@ -226,8 +227,8 @@ static void take(replay *r, part *p, uint32_t command) {
 }
 
 /* A command is about to access a part. */
-static void ask(replay *r, const part *p, uint32_t command) {
-  known user;
+static void ask(block_waits_replay *r, const block_waits_part *p, uint32_t command) {
+  block_waits_known user;
   fsched_frontier_entry wait[QUEUES];
   to_frontier(r, command, &user);
   uint32_t n = fsched_frontier_undominated(&user.f, &p->death.f, wait, QUEUES);
@@ -237,7 +238,7 @@ static void ask(replay *r, const part *p, uint32_t command) {
   }
 }
 
-static void access_part(replay *r, part *p, uint32_t item) {
+static void access_part(block_waits_replay *r, block_waits_part *p, uint32_t item) {
   for (uint32_t m = 0; m < n_members(r, item); m++) {
     uint32_t queue;
     uint64_t epoch;
@@ -249,7 +250,7 @@ static void access_part(replay *r, part *p, uint32_t item) {
   }
 }
 
-static void touch(replay *r, const part *p, uint32_t item) {
+static void touch(block_waits_replay *r, const block_waits_part *p, uint32_t item) {
   for (uint32_t m = 0; m < n_members(r, item); m++) {
     uint32_t queue;
     uint64_t epoch;
@@ -260,7 +261,7 @@ static void touch(replay *r, const part *p, uint32_t item) {
   }
 }
 
-static void replay_item(replay *r, uint32_t item) {
+static void replay_item(block_waits_replay *r, uint32_t item) {
   for (uint32_t m = 0; m < n_members(r, item); m++) {
     uint32_t queue;
     uint64_t epoch;
@@ -269,13 +270,13 @@ static void replay_item(replay *r, uint32_t item) {
   }
   give_in_place(r, item);
   for (uint32_t i = 0; i < r->n_parts; i++) {
-    part *p = &r->part[i];
+    block_waits_part *p = &r->part[i];
     if ((p->live || p->first == item) && accesses(r, p, item)) {
       access_part(r, p, item);
     }
   }
   for (uint32_t i = 0; i < r->n_parts; i++) {
-    part *p = &r->part[i];
+    block_waits_part *p = &r->part[i];
     if (p->live && accesses(r, p, item)) {
       touch(r, p, item);
       if (p->last == item) {
@@ -285,7 +286,7 @@ static void replay_item(replay *r, uint32_t item) {
   }
 }
 
-static void replay_begin(replay *r) {
+static void replay_begin(block_waits_replay *r) {
   const fs_target *t = &r->s->graph->target;
   r->b = calloc(t->n_memories + 1, sizeof(fsched_blocks *));
   r->before = calloc((size_t)r->y->n_commands * r->s->n_queues + 1, sizeof *r->before);
@@ -305,7 +306,7 @@ static void replay_begin(replay *r) {
   }
 }
 
-static void replay_end(replay *r) {
+static void replay_end(block_waits_replay *r) {
   for (uint32_t m = 0; m < r->s->graph->target.n_memories; m++) {
     fsched_blocks_destroy(r->b[m]);
   }
@@ -314,7 +315,7 @@ static void replay_end(replay *r) {
   free(r->before);
 }
 
-static void replay_run(replay *r) {
+static void replay_run(block_waits_replay *r) {
   replay_begin(r);
   for (uint32_t i = 0; i < r->s->n_items; i++) {
     replay_item(r, r->s->order[i]);
@@ -340,15 +341,15 @@ static void synchronise(fsched_context *ctx, const fs_schedule *s, bool reuse, f
   ck_assert_int_eq(fs_waits_run(ctx, s, y), FSCHED_OK);
 }
 
-typedef struct totals {
+typedef struct block_waits_totals {
   uint32_t reuses, missing, graphs;
-} totals;
+} block_waits_totals;
 
 static void nothing_is_missing(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
-                               totals *t) {
+                               block_waits_totals *t) {
   fs_sync y;
   synchronise(ctx, s, true, &y);
-  replay r = {.s = s, .y = &y, .acc = acc};
+  block_waits_replay r = {.s = s, .y = &y, .acc = acc};
   replay_run(&r);
   ck_assert_uint_eq(r.missing, 0);
   t->reuses += r.reuses;
@@ -357,13 +358,13 @@ static void nothing_is_missing(fsched_context *ctx, const fs_schedule *s, const 
 }
 
 static void the_same_is_known(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
-                              totals *t) {
+                              block_waits_totals *t) {
   fs_sync with;
   fs_sync without;
   synchronise(ctx, s, true, &with);
   synchronise(ctx, s, false, &without);
-  replay edges = {.s = s, .y = &with, .acc = acc};
-  replay blocks = {.s = s, .y = &without, .acc = acc, .add = true};
+  block_waits_replay edges = {.s = s, .y = &with, .acc = acc};
+  block_waits_replay blocks = {.s = s, .y = &without, .acc = acc, .add = true};
   replay_run(&edges);
   replay_run(&blocks);
   for (uint32_t c = 0; c < with.n_commands; c++) {
@@ -381,9 +382,9 @@ static void the_same_is_known(fsched_context *ctx, const fs_schedule *s, const f
 }
 
 typedef void (*claim_fn)(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
-                         totals *t);
+                         block_waits_totals *t);
 
-static void run_seed(const fs_gen_params *params, claim_fn claim, totals *t) {
+static void run_seed(const fs_gen_params *params, claim_fn claim, block_waits_totals *t) {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_listsched_options options = {.seed = 0};
@@ -407,7 +408,7 @@ static void run_seed(const fs_gen_params *params, claim_fn claim, totals *t) {
 
 START_TEST(no_edge_is_missing)
 {
-  totals t = {0};
+  block_waits_totals t = {0};
   for (uint64_t seed = 0; seed < 250; seed++) {
     fs_gen_params params = fs_gen_any(seed, 32);
     run_seed(&params, nothing_is_missing, &t);
@@ -419,7 +420,7 @@ END_TEST
 
 START_TEST(waits_for_reuse_come_back)
 {
-  totals t = {0};
+  block_waits_totals t = {0};
   for (uint64_t seed = 0; seed < 250; seed++) {
     fs_gen_params params = fs_gen_any(seed, 32);
     params.counted = params.resources = params.concurrency = false;

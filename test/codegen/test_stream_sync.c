@@ -330,12 +330,13 @@ END_TEST
 /* Ops without args, a queue each line: "kind" lines as in the program's JSON, by words:
  *   w B   waits for barrier B       u B   updates it     r     the next op runs
  * and the barriers' physical ids and uses in `map`, "P:U" each. */
-typedef struct hand {
+typedef struct stream_sync_hand {
   const char *map, *const *queue;
   uint32_t n_queues;
-} hand;
+} stream_sync_hand;
 
-static void hand_barrier(fs_text *t, const hand *h, const char *kind, uint32_t barrier) {
+static void hand_barrier(fs_text *t, const stream_sync_hand *h, const char *kind,
+                         uint32_t barrier) {
   unsigned physical = 0, use = 0;
   const char *at = h->map;
   for (uint32_t i = 0; i <= barrier; i++) {
@@ -347,7 +348,7 @@ static void hand_barrier(fs_text *t, const hand *h, const char *kind, uint32_t b
                  physical, use, strcmp(kind, "barrier_update") == 0 ? ",\"slots\":1" : "");
 }
 
-static void hand_queue(fs_text *t, const hand *h, const char *line, uint32_t *op) {
+static void hand_queue(fs_text *t, const stream_sync_hand *h, const char *line, uint32_t *op) {
   uint32_t epoch = 0;
   for (const char *c = line; *c != '\0'; c++) {
     if (*c == 'r') {
@@ -367,7 +368,7 @@ static void hand_queue(fs_text *t, const hand *h, const char *line, uint32_t *op
   }
 }
 
-static fsched_program *hand_program(const hand *h) {
+static fsched_program *hand_program(const stream_sync_hand *h) {
   fs_text t;
   uint32_t n_ops = 0, op = 0;
   fs_text_init(&t, ctx);
@@ -402,7 +403,7 @@ static fsched_program *hand_program(const hand *h) {
   return p;
 }
 
-static uint32_t runnable(const hand *h, uint32_t *order) {
+static uint32_t runnable(const stream_sync_hand *h, uint32_t *order) {
   fsched_program *p = hand_program(h);
   fs_arena arena;
   fs_stream_order o;
@@ -426,12 +427,12 @@ START_TEST(deadlocks_by_sharing)
   static const char *const apart[] = {"ru0", "w0ru1", "w1ru2", "w2r"};
   static const char *const shared[] = {"ru0", "w0ru1", "w1ru0", "w0r"};
   uint32_t order[4];
-  ck_assert_uint_eq(runnable(&(hand){"0:0 1:0 0:1", apart, 4}, order), 4);
+  ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:0 1:0 0:1", apart, 4}, order), 4);
   for (uint32_t i = 0; i < 4; i++) {
     ck_assert_uint_eq(order[i], i);
   }
-  ck_assert_uint_eq(runnable(&(hand){"0:0 1:0", shared, 4}, NULL), 1);
-  ck_assert_uint_eq(runnable(&(hand){"0:1 1:0 0:0", apart, 4}, NULL), 0);
+  ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:0 1:0", shared, 4}, NULL), 1);
+  ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:1 1:0 0:0", apart, 4}, NULL), 0);
 }
 END_TEST
 
@@ -441,14 +442,15 @@ START_TEST(gates_let_start)
 {
   static const char *const queues[] = {"ru0", "w0r", "ru1", "w1r"};
   uint32_t order[4];
-  ck_assert_uint_eq(runnable(&(hand){"0:0 0:1", queues, 4}, order), 4);
+  ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:0 0:1", queues, 4}, order), 4);
   uint32_t place[4];
   for (uint32_t i = 0; i < 4; i++) {
     place[order[i]] = i;
   }
   ck_assert_uint_lt(place[1], place[2]); /* by the gate alone */
   static const char *const own[] = {"ru0", "w0ru1", "w1r"};
-  ck_assert_uint_eq(runnable(&(hand){"0:0 0:1", own, 3}, NULL), 1); /* it gates itself */
+  ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:0 0:1", own, 3}, NULL),
+                    1); /* it gates itself */
 }
 END_TEST
 

@@ -50,9 +50,9 @@ static uint64_t small(fs_rng *r, uint64_t usual) {
   return 1 + fs_rng_below(r, (uint32_t)fs_min(n, usual));
 }
 
-typedef struct tally {
+typedef struct known_tally {
   uint64_t within, beyond;
-} tally;
+} known_tally;
 
 /* Those of the refinement as a whole: only the solver's part below meets them. */
 static bool refined_alone(uint32_t limit) {
@@ -114,9 +114,9 @@ static fs_known_look *look_for(uint32_t limit, uint64_t seed, fs_known_params *p
 }
 
 /* Of one limit, or (LIMITS) of all at once. */
-static void check_limit(uint32_t limit, uint64_t seed, tally *n) {
+static void check_limit(uint32_t limit, uint64_t seed, known_tally *n) {
   fs_limits usual, less;
-  fs_known *k = malloc(sizeof *k);
+  fs_known_case *k = malloc(sizeof *k);
   fs_known_params p;
   fs_known_look *look = look_for(limit, seed, &p);
   fsched_context *ctx;
@@ -148,7 +148,7 @@ static uint64_t seed_of(uint32_t limit, uint64_t prime, uint64_t i, uint64_t by_
   return turn << 32 | ((uint64_t)limit * prime + i);
 }
 
-static void put_tally(uint32_t limit, const tally *n) {
+static void put_tally(uint32_t limit, const known_tally *n) {
   if (getenv("FSCHED_KNOWN") != NULL) {
     (void)printf("%-20s within %6llu, beyond %6llu\n", limit == LIMITS ? "all" : limit_name[limit],
                  (unsigned long long)n->within, (unsigned long long)n->beyond);
@@ -158,7 +158,7 @@ static void put_tally(uint32_t limit, const tally *n) {
 START_TEST(small_limits)
 {
   uint32_t limit = (uint32_t)_i;
-  tally n = {0};
+  known_tally n = {0};
   bool alone = refined_alone(limit);
   for (uint64_t i = 0; i < wanted() || (!alone && n.beyond == 0 && i < MOST_TRIED); i++) {
     check_limit(limit, seed_of(limit, 1000003, i, wanted()), &n);
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(usual_limits)
 {
   static const uint32_t n_ops[] = {255, 256, 257, 300};
-  fs_known *k = malloc(sizeof *k);
+  fs_known_case *k = malloc(sizeof *k);
   fs_known_params p = {.seed = fs_turn() << 32 | (uint64_t)_i, .strip = true, .tick = 1, .unit = 1};
   fsched_context *ctx;
   p.n_ops = n_ops[_i];
@@ -194,7 +194,7 @@ END_TEST
 static uint64_t mix(uint64_t sign, uint64_t value) { return (sign ^ value) * 0x100000001b3u; }
 
 /* Where all starts are given, the least peak is known as well. */
-static uint64_t check_peak(fsched_context *ctx, const fs_known *k, const fsched_schedule *s) {
+static uint64_t check_peak(fsched_context *ctx, const fs_known_case *k, const fsched_schedule *s) {
   uint64_t bound[2] = {0}, peak[2] = {0};
   ck_assert_uint_le(k->g->target.n_memories, 2);
   ck_fs(ctx, fs_memory_lower_bounds(ctx, k->g, bound));
@@ -205,7 +205,7 @@ static uint64_t check_peak(fsched_context *ctx, const fs_known *k, const fsched_
   return peak[0];
 }
 
-static uint64_t refine(fsched_context *ctx, const fs_known *k, fsched_refine how,
+static uint64_t refine(fsched_context *ctx, const fs_known_case *k, fsched_refine how,
                        const char *solver, uint64_t seed) {
   fsched_compile_options o = {.size = sizeof o, .refine = how, .solver_cmd = solver};
   fsched_schedule *s;
@@ -252,10 +252,10 @@ static fs_known_params refined_params(uint32_t limit, uint64_t seed) {
 }
 
 /* Models are chosen, and asked in turn, with small limits. */
-static void check_refined(uint64_t seed, const char *solver, uint32_t limit, tally *n) {
+static void check_refined(uint64_t seed, const char *solver, uint32_t limit, known_tally *n) {
   fs_limits usual, less;
   uint64_t sign[2] = {0, 0};
-  fs_known *k = malloc(sizeof *k);
+  fs_known_case *k = malloc(sizeof *k);
   fs_known_params p = refined_params(limit, seed);
   fsched_context *ctx;
   usual_ones(&usual, limit);
@@ -279,7 +279,7 @@ START_TEST(refined)
   char path[4096];
   const char *solver = fs_test_solver(path);
   uint32_t limit = (uint32_t)_i;
-  tally n = {0};
+  known_tally n = {0};
   bool alone = refined_alone(limit);
   uint64_t least = (wanted() + 5) / 6;
   for (uint64_t i = 0; solver != NULL && (i < least || (alone && n.beyond == 0 && i < MOST_TRIED));

@@ -41,9 +41,9 @@ typedef struct small_graph {
   small_arg arg[OPS][ARGS];
 } small_graph;
 
-typedef struct tally {
+typedef struct loads_tally {
   uint32_t loaded, spared, refused, spilled, judged, replayed, caught;
-} tally;
+} loads_tally;
 
 /* --- graphs --- */
 
@@ -243,7 +243,7 @@ static bool is_loaded(const char *json, uint32_t buffer) {
 }
 
 static void compare_loads(const small_graph *s, const fsched_schedule *schedule, const char *text,
-                          tally *t) {
+                          loads_tally *t) {
   char *json;
   size_t n;
   ck_fs(ctx, fsched_schedule_json(ctx, schedule, &json, &n));
@@ -273,7 +273,7 @@ static fs_status replay(const fsched_program *p, const char *kind, fsched_durati
 }
 
 static void try_program(const fsched_graph *g, const fsched_program *p, const char *text,
-                        tally *t) {
+                        loads_tally *t) {
   ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s\n%s", fs_test_diags(ctx), text);
   if (g->hazards == FSCHED_HAZARDS_SEQUENTIAL) {
     fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
@@ -296,7 +296,7 @@ static fsched_status compile(fsched_graph *g, int kind, fsched_schedule **s, fsc
   return fsched_compile(ctx, g, &o, s, p);
 }
 
-static void try_graph(uint64_t seed, bool raw, int kind, tally *t) {
+static void try_graph(uint64_t seed, bool raw, int kind, loads_tally *t) {
   static char text[TEXT];
   small_graph small = draw_graph(seed, raw);
   fsched_graph *g;
@@ -317,8 +317,8 @@ static void try_graph(uint64_t seed, bool raw, int kind, tally *t) {
   fsched_graph_destroy(g);
 }
 
-static tally try_graphs(bool raw, int kind) {
-  tally t = {0};
+static loads_tally try_graphs(bool raw, int kind) {
+  loads_tally t = {0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     try_graph(seed, raw, kind, &t);
   }
@@ -331,7 +331,7 @@ static tally try_graphs(bool raw, int kind) {
 
 START_TEST(what_is_wanted_is_loaded)
 {
-  tally t = try_graphs(false, _i);
+  loads_tally t = try_graphs(false, _i);
   ck_assert_uint_gt(t.judged, GRAPHS / 2);
   ck_assert_uint_gt(t.replayed, GRAPHS / 2);
 }
@@ -339,7 +339,7 @@ END_TEST
 
 START_TEST(raw_hazards_load_no_more)
 {
-  tally t = try_graphs(true, _i);
+  loads_tally t = try_graphs(true, _i);
   ck_assert_uint_gt(t.replayed, GRAPHS / 8);
 }
 END_TEST
@@ -347,7 +347,7 @@ END_TEST
 /* --- what is not loaded is missed --- */
 
 /* Compiles as if nothing of the given content were wanted. */
-static void compile_without_loads(uint64_t seed, tally *t) {
+static void compile_without_loads(uint64_t seed, loads_tally *t) {
   static char text[TEXT];
   small_graph small = draw_graph(seed, false);
   bool wanted = false;
@@ -382,7 +382,7 @@ static void compile_without_loads(uint64_t seed, tally *t) {
 
 START_TEST(a_load_left_out_is_found)
 {
-  tally t = {0};
+  loads_tally t = {0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     compile_without_loads(seed, &t);
   }

@@ -29,9 +29,9 @@ enum { GRAPHS = 400 };
 #endif
 enum { TIMELINE, BOUNDED, AUTO, BLOCK, KINDS, MAX_STATES = 200000, MOST_BARRIERS = 8 };
 
-typedef struct tally {
+typedef struct sync_random_tally {
   uint32_t programs, refused, judged, too_large, split, raced;
-} tally;
+} sync_random_tally;
 
 static void expect(bool right, uint64_t seed, int kind, const char *what) {
   if (!right) {
@@ -63,7 +63,7 @@ static fs_status replay(const fsched_program *p, const char *kind, fsched_durati
   return status;
 }
 
-static void judge(const fsched_program *p, uint64_t seed, int kind, tally *t) {
+static void judge(const fsched_program *p, uint64_t seed, int kind, sync_random_tally *t) {
   if (p->view.meta[0].hazards == FSCHED_HAZARDS_RAW) {
     return;
   }
@@ -75,7 +75,7 @@ static void judge(const fsched_program *p, uint64_t seed, int kind, tally *t) {
 }
 
 static void try_program(const fsched_graph *g, uint64_t seed, int kind, uint32_t barriers,
-                        tally *t) {
+                        sync_random_tally *t) {
   fsched_compile_options o = {.size = sizeof o, .barriers = barriers};
   fsched_schedule *s;
   fsched_program *p;
@@ -101,7 +101,7 @@ static void try_program(const fsched_graph *g, uint64_t seed, int kind, uint32_t
   fsched_schedule_destroy(s);
 }
 
-static void try_graph(const fs_gen_params *params, int kind, tally *t) {
+static void try_graph(const fs_gen_params *params, int kind, sync_random_tally *t) {
   fsched_graph *g;
   fs_rng r = {params->seed};
   expect(fs_gen_graph(ctx, params, &g) == FSCHED_OK, params->seed, kind, "generate");
@@ -114,10 +114,10 @@ static void try_graph(const fs_gen_params *params, int kind, tally *t) {
   fsched_graph_destroy(g);
 }
 
-static tally try_graphs(int kind, bool raw, uint32_t max_ops) {
+static sync_random_tally try_graphs(int kind, bool raw, uint32_t max_ops) {
   static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BARRIER,
                                      FSCHED_SYNC_BLOCK};
-  tally t = {0};
+  sync_random_tally t = {0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_gen_params p = fs_gen_odd(seed, max_ops);
     p.sync = sync[kind];
@@ -131,7 +131,7 @@ START_TEST(small_odd_graphs)
 {
   int kind = _i % KINDS;
   bool raw = _i >= KINDS;
-  tally t = try_graphs(kind, raw, 6);
+  sync_random_tally t = try_graphs(kind, raw, 6);
   ck_assert_uint_gt(t.programs, GRAPHS / 2);
   ck_assert(raw || t.judged > t.programs / 2);
   ck_assert(t.split > 0 || kind == TIMELINE || kind == BLOCK);
@@ -142,7 +142,7 @@ START_TEST(odd_graphs)
 {
   int kind = _i % KINDS;
   bool raw = _i >= KINDS;
-  tally t = try_graphs(kind, raw, 40);
+  sync_random_tally t = try_graphs(kind, raw, 40);
   ck_assert_uint_gt(t.programs, GRAPHS / 2);
   ck_assert(t.split > GRAPHS / 4 || kind == TIMELINE || kind == BLOCK);
   ck_assert(raw == (t.raced > 0) && t.raced < t.programs);

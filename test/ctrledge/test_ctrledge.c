@@ -258,14 +258,14 @@ END_TEST
 /* --- whole runs over schedules made by hand --- */
 
 /* A case: ops with times, places in one memory with what writes and reads them, expected edges. */
-typedef struct hand {
+typedef struct ctrledge_hand {
   uint32_t n_ops, n_places, n_edges;
   char op[MAX][16], place[MAX][16];
   uint64_t start[MAX], end[MAX], low[MAX], high[MAX];
   bool writes[MAX][MAX], reads[MAX][MAX]; /* op, place */
   uint32_t from[MAX], to[MAX];
   uint32_t after[MAX]; /* op: 1 + an op that it comes after besides, or 0 */
-} hand;
+} ctrledge_hand;
 
 static uint32_t find_name(char names[][16], uint32_t n, const char *name) {
   for (uint32_t i = 0; i < n; i++) {
@@ -280,7 +280,7 @@ static uint32_t find_name(char names[][16], uint32_t n, const char *name) {
 /* The graph: each place is a buffer; its first writer makes it, further writers write it in place
  * without being ordered (raw hazards), readers read it.  They wait for the last writer by their tag
  * and for the others by `after`, where the case says so. */
-static fsched_graph *hand_graph(fsched_context *ctx, const hand *h) {
+static fsched_graph *hand_graph(fsched_context *ctx, const ctrledge_hand *h) {
   fsched_builder *b;
   ck_assert_int_eq(fsched_builder_create(ctx, "case", &b), FSCHED_OK);
   ck_assert_int_eq(fsched_builder_hazards(b, FSCHED_HAZARDS_RAW), FSCHED_OK);
@@ -331,7 +331,8 @@ static fsched_graph *hand_graph(fsched_context *ctx, const hand *h) {
 }
 
 /* The schedule: op o on its own queue, places as given, residencies in order of begin. */
-static void hand_schedule(const hand *h, const fsched_graph *g, fs_schedule *s, uint32_t *memory) {
+static void hand_schedule(const ctrledge_hand *h, const fsched_graph *g, fs_schedule *s,
+                          uint32_t *memory) {
   static const uint32_t none = FS_NONE;
   uint32_t n_args = g->n_args;
   uint32_t *mem = memory; /* one block for all u32 arrays */
@@ -392,7 +393,8 @@ static void close_pairs(pairs *p, uint32_t n) {
 }
 
 /* All expected orderings are there, and every control edge is one of them. */
-static void hand_compare(const hand *h, const fsched_graph *g, const fs_sync *y, const char *name) {
+static void hand_compare(const ctrledge_hand *h, const fsched_graph *g, const fs_sync *y,
+                         const char *name) {
   pairs got = {0};
   pairs expected = {0};
   for (uint32_t i = 0; i < h->n_edges; i++) {
@@ -422,7 +424,7 @@ static void hand_compare(const hand *h, const fsched_graph *g, const fs_sync *y,
 }
 
 /* How many control edges there are. */
-static uint32_t hand_check(const hand *h, const char *name) {
+static uint32_t hand_check(const ctrledge_hand *h, const char *name) {
   fsched_context *ctx = new_context();
   fsched_graph *g = hand_graph(ctx, h);
   uint64_t ticks[6][MAX];
@@ -450,7 +452,7 @@ static uint32_t hand_check(const hand *h, const char *name) {
  * x writes the place anew, and y, which reads x's, changes nothing. */
 START_TEST(edges_are_few)
 {
-  hand h = {.n_ops = 5, .n_places = 2};
+  ctrledge_hand h = {.n_ops = 5, .n_places = 2};
   const char *ops[] = {"w", "r1", "r2", "x", "y"};
   for (uint32_t o = 0; o < 5; o++) {
     (void)snprintf(h.op[o], sizeof h.op[o], "%s", ops[o]);
@@ -481,7 +483,7 @@ typedef struct access_case {
 
 /* An access sequence as places: a producer begins a place, unless it writes another part (a view of
  * the same buffer) of the place that the producer before it began, and of just its range. */
-static void access_to_hand(const access_case *a, hand *h) {
+static void access_to_hand(const access_case *a, ctrledge_hand *h) {
   uint32_t place_of[MAX]; /* per producer */
   for (uint32_t o = 0; o < h->n_ops; o++) {
     h->start[o] = o;
@@ -516,14 +518,14 @@ typedef struct fact_case {
   uint32_t n_rects;
   pairs contact;
   access_case access;
-  hand h;
+  ctrledge_hand h;
 } fact_case;
 
 static void fact_line(fact_case *c, const char *line) {
   char x[5][32] = {{0}};
   unsigned long a, b, d, e;
   unsigned id;
-  hand *h = &c->h;
+  ctrledge_hand *h = &c->h;
   if (sscanf(line, "R %u %lu %lu %lu %lu", &id, &a, &b, &d, &e) == 5) {
     c->rect[c->n_rects] = (fs_rect){.begin = a, .end = b, .low = d, .high = e, .id = id};
     ck_assert_uint_eq(id, c->n_rects++);

@@ -122,7 +122,7 @@ START_TEST(lanes_keep_time)
 {
   enum { N = 11 };
   fs_picture p;
-  fs_places places;
+  fs_pic_places places;
   int64_t width[N];
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
   ck_fs(ctx, fs_picture_clusters(&p, 2));
@@ -283,7 +283,7 @@ START_TEST(levels)
   fs_rng rng = {7};
   for (size_t k = 0; k < 2; k++) {
     fs_picture p;
-    fs_places at;
+    fs_pic_places at;
     int64_t width[N];
     bare_picture(&p, FS_PIC_GRAPH, N, clusters[k]);
     for (uint32_t i = 0; i < N; i++) {

@@ -13,9 +13,9 @@
 
 /* ---- properties */
 
-typedef struct totals {
+typedef struct explain_totals {
   uint64_t tier[FS_TIER_NONE], reason[FS_WANT_CONCURRENCY + 1], tight, gaps, members;
-} totals;
+} explain_totals;
 
 /* The stream of `by` really waits for {axis: epoch}. */
 static bool has_wait(const fs_stream *s, uint32_t by, uint32_t axis, uint32_t epoch) {
@@ -90,7 +90,7 @@ static void check_because(const fs_explain *e, uint32_t from, fs_because b) {
   }
 }
 
-static void check_wants(const fs_explain *e, totals *t) {
+static void check_wants(const fs_explain *e, explain_totals *t) {
   uint32_t item = e->wants.item[e->command], waits = 0, last = FS_NONE;
   const fs_want *want = e->wants.want + e->wants.want0[item];
   for (uint32_t i = 0, end; i < e->wants.n_wants[item]; i = end) {
@@ -131,7 +131,7 @@ static void check_frontier(const fs_explain *e) {
   }
 }
 
-static void check_start(const fs_explain *e, uint32_t item, totals *t) {
+static void check_start(const fs_explain *e, uint32_t item, explain_totals *t) {
   uint64_t sum = 0;
   for (uint32_t at = item, steps = 0; at != FS_NONE; steps++) {
     fs_link k = fs_explain_link(e, at);
@@ -150,7 +150,7 @@ static void check_start(const fs_explain *e, uint32_t item, totals *t) {
   ck_assert_uint_eq(sum, e->s->commands[item].start);
 }
 
-static void check_summary(fs_explain *e, const totals *t) {
+static void check_summary(fs_explain *e, const explain_totals *t) {
   fs_summary s;
   ck_fs(ctx, fs_explain_summary(e, &s));
   uint64_t reasons = 0, waits = 0;
@@ -182,7 +182,7 @@ static void check_edges(const fs_explain *e, const fsched_schedule *s) {
   }
 }
 
-static void add_totals(totals *all, const totals *t) {
+static void add_totals(explain_totals *all, const explain_totals *t) {
   for (uint32_t i = 0; i < FS_TIER_NONE; i++) {
     all->tier[i] += t->tier[i];
   }
@@ -194,9 +194,9 @@ static void add_totals(totals *all, const totals *t) {
   all->members += t->members;
 }
 
-static void check_program(const compiled *c, totals *all) {
+static void check_program(const compiled *c, explain_totals *all) {
   fs_explain e;
-  totals t = {0};
+  explain_totals t = {0};
   fs_explain_init(&e, ctx, &c->program->view);
   ck_fs(ctx, fs_explain_prepare(&e));
   check_edges(&e, c->schedule);
@@ -216,7 +216,7 @@ static void check_program(const compiled *c, totals *all) {
 
 START_TEST(random_streams)
 {
-  totals t = {0};
+  explain_totals t = {0};
   for (uint64_t seed = 1; seed <= 500; seed++) {
     fs_gen_params params = any_params(seed);
     params.raw = seed % 7 == 0;

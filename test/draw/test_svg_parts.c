@@ -11,15 +11,16 @@
 
 /* ---- pieces */
 
-typedef struct crowd {
+typedef struct svg_parts_crowd {
   fs_svg_box *box;
   uint32_t n;
   fs_cent width, height;
-} crowd;
+} svg_parts_crowd;
 
-static crowd random_crowd(fs_rng *r, uint32_t n) {
-  crowd c = {malloc((n + 1) * sizeof *c.box), n, (fs_cent)(40000 + fs_rng_below(r, 960000)),
-             (fs_cent)(1000 + fs_rng_below(r, 100000))};
+static svg_parts_crowd random_crowd(fs_rng *r, uint32_t n) {
+  svg_parts_crowd c = {malloc((n + 1) * sizeof *c.box), n,
+                       (fs_cent)(40000 + fs_rng_below(r, 960000)),
+                       (fs_cent)(1000 + fs_rng_below(r, 100000))};
   uint32_t most_x = fs_rng_one_in(r, 3) ? 40 : 3000, most_y = fs_rng_one_in(r, 3) ? 40 : 900;
   for (uint32_t i = 0; i < n; i++) {
     fs_cent w = (fs_cent)fs_rng_below(r, most_x), h = (fs_cent)fs_rng_below(r, most_y);
@@ -30,7 +31,7 @@ static crowd random_crowd(fs_rng *r, uint32_t n) {
   return c;
 }
 
-static void check_piece(const crowd *c, const fs_svg_pieces *p, const fs_svg_piece *piece,
+static void check_piece(const svg_parts_crowd *c, const fs_svg_pieces *p, const fs_svg_piece *piece,
                         uint32_t *seen) {
   const fs_svg_box *b = &piece->box;
   fs_cent x = 0;
@@ -53,7 +54,7 @@ START_TEST(pieces_cover)
 {
   static const uint32_t sizes[] = {0, 1, 2, 30, 1000, 6000, 60000};
   fs_rng r = {(uint64_t)_i};
-  crowd c = random_crowd(&r, sizes[_i % 7]);
+  svg_parts_crowd c = random_crowd(&r, sizes[_i % 7]);
   fs_arena arena;
   fs_svg_pieces p;
   fs_arena_init(&arena, ctx);

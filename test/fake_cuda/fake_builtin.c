@@ -19,14 +19,14 @@ static uint64_t join(uint64_t a, uint64_t b) {
   return scramble((a << 23 | a >> 41) + b * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-typedef struct call {
+typedef struct fake_builtin_call {
   const fs_cuda_call *head;
   const fs_cuda_arg *arg;
   uint8_t *data[MOST_ARGS]; /* as the host sees it */
-} call;
+} fake_builtin_call;
 
 /* False: something is not there; then the text is run, and says what. */
-static bool find_call(uint64_t address, uint64_t pool, call *c) {
+static bool find_call(uint64_t address, uint64_t pool, fake_builtin_call *c) {
   c->head = (const fs_cuda_call *)(const void *)memory_bytes(address, sizeof *c->head);
   if (c->head == NULL || c->head->n_args + c->head->n_scratch > MOST_ARGS) {
     return false;
@@ -46,14 +46,14 @@ static bool find_call(uint64_t address, uint64_t pool, call *c) {
   return c->arg != NULL;
 }
 
-static void spoil(const call *c) {
+static void spoil(const fake_builtin_call *c) {
   for (uint32_t i = 0; i < c->head->n_scratch; i++) {
     uint32_t at = c->head->n_args + i;
     fs_fill_bytes(UINT64_C(0x7363726174636800) + i, c->data[at], c->arg[at].length);
   }
 }
 
-static void mix(const call *c) {
+static void mix(const fake_builtin_call *c) {
   uint64_t h = c->head->seed;
   spoil(c);
   for (uint32_t i = 0; i < c->head->n_args; i++) {
@@ -71,7 +71,7 @@ static void mix(const call *c) {
   spoil(c);
 }
 
-static bool digest(const call *c) {
+static bool digest(const fake_builtin_call *c) {
   uint64_t h = c->head->kernel;
   uint8_t *to = memory_bytes(c->head->digest, sizeof h);
   for (uint32_t i = 0; i < c->head->n_args; i++) {
@@ -86,7 +86,7 @@ static bool digest(const call *c) {
 }
 
 bool run_builtin(const char *name, const ptx_launch *launch) {
-  static call c;
+  static fake_builtin_call c;
   if (strcmp(name, "fsched_nop") == 0) {
     return true;
   }

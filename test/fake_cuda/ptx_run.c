@@ -6,11 +6,11 @@
 
 #include "fake_cuda/ptx_private.h"
 
-typedef struct thread {
+typedef struct ptx_run_thread {
   uint64_t *reg;
   uint32_t pc, tid[3];
   bool over;
-} thread;
+} ptx_run_thread;
 
 typedef struct block {
   const ptx_machine *machine;
@@ -58,7 +58,7 @@ static uint64_t from_double(double d, ptx_type type) {
   return value;
 }
 
-static uint64_t special(const block *b, const thread *t, uint32_t index) {
+static uint64_t special(const block *b, const ptx_run_thread *t, uint32_t index) {
   uint32_t i = index % 3;
   switch (index - i) {
     case PTX_TID:
@@ -74,7 +74,7 @@ static uint64_t special(const block *b, const thread *t, uint32_t index) {
   }
 }
 
-static uint64_t value_of(const block *b, const thread *t, const ptx_operand *o) {
+static uint64_t value_of(const block *b, const ptx_run_thread *t, const ptx_operand *o) {
   switch (o->kind) {
     case PTX_REG:
       return t->reg[o->index];
@@ -262,7 +262,7 @@ static uint8_t *locate(const block *b, const ptx_instruction *x, uint64_t addres
 }
 
 /* The operand with the address is the last one of a load, the first one of a store. */
-static bool access(block *b, thread *t, const ptx_instruction *x) {
+static bool access(block *b, ptx_run_thread *t, const ptx_instruction *x) {
   bool store = x->op == PTX_ST;
   const ptx_operand *at = &x->operand[store ? 0 : x->n - 1];
   uint64_t address = (at->based ? t->reg[at->index] : 0) + at->value;
@@ -291,7 +291,7 @@ static bool access(block *b, thread *t, const ptx_instruction *x) {
   return true;
 }
 
-static uint64_t calculate(const block *b, const thread *t, const ptx_instruction *x) {
+static uint64_t calculate(const block *b, const ptx_run_thread *t, const ptx_instruction *x) {
   uint64_t v[PTX_OPERANDS] = {0};
   for (uint32_t i = 1; i < x->n; i++) {
     v[i - 1] = value_of(b, t, &x->operand[i]);
@@ -319,7 +319,7 @@ static uint64_t calculate(const block *b, const thread *t, const ptx_instruction
 }
 
 /* Up to a barrier or the end. */
-static bool run_thread(block *b, thread *t) {
+static bool run_thread(block *b, ptx_run_thread *t) {
   for (uint32_t steps = 0; steps < STEPS_AT_MOST; steps++) {
     const ptx_instruction *x = &b->entry->instruction[t->pc++];
     if (x->guarded && (t->reg[x->guard] != 0) == x->guard_not) {
@@ -348,14 +348,14 @@ static bool run_thread(block *b, thread *t) {
   return false;
 }
 
-static bool run_block(block *b, thread *threads, uint32_t n, uint64_t *seed) {
+static bool run_block(block *b, ptx_run_thread *threads, uint32_t n, uint64_t *seed) {
   for (uint32_t left = n; left > 0;) {
     *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
     uint32_t first = (uint32_t)(*seed >> 33) % n;
     bool down = (*seed >> 62 & 1) != 0;
     left = 0;
     for (uint32_t i = 0; i < n; i++) {
-      thread *t = &threads[(first + (down ? n - 1 - i : i)) % n];
+      ptx_run_thread *t = &threads[(first + (down ? n - 1 - i : i)) % n];
       if (!t->over && !run_thread(b, t)) {
         return false;
       }
@@ -365,10 +365,10 @@ static bool run_block(block *b, thread *threads, uint32_t n, uint64_t *seed) {
   return true;
 }
 
-static void set_thread(thread *t, const ptx_launch *l, uint32_t index, uint64_t *reg) {
-  *t = (thread){.reg = reg,
-                .tid = {index % l->block[0], index / l->block[0] % l->block[1],
-                        index / l->block[0] / l->block[1]}};
+static void set_thread(ptx_run_thread *t, const ptx_launch *l, uint32_t index, uint64_t *reg) {
+  *t = (ptx_run_thread){.reg = reg,
+                        .tid = {index % l->block[0], index / l->block[0] % l->block[1],
+                                index / l->block[0] / l->block[1]}};
 }
 
 bool ptx_run(const ptx_machine *machine, const ptx_entry *entry, const ptx_launch *l, char *why,
@@ -377,7 +377,7 @@ bool ptx_run(const ptx_machine *machine, const ptx_entry *entry, const ptx_launc
   uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   block b = {.machine = machine, .entry = entry, .launch = l, .why = why, .why_size = size};
   b.shared_bytes = (uint64_t)entry->shared_bytes + l->shared_bytes;
-  thread *threads = malloc(n * sizeof *threads);
+  ptx_run_thread *threads = malloc(n * sizeof *threads);
   uint64_t *regs = malloc(((size_t)n * entry->n_registers + 1) * sizeof *regs);
   uint64_t seed = machine->seed;
   b.shared = malloc(b.shared_bytes + 1);

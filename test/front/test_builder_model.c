@@ -11,20 +11,20 @@
 
 /* A brute-force model of the tags: for every byte of every buffer, who wrote it last, and who has
  * read it since. */
-typedef struct model {
+typedef struct builder_model_model {
   uint32_t versions; /* so far */
   uint32_t *writer;  /* per byte: op, GIVEN, or FS_NONE */
   uint8_t *reader;   /* per op and byte */
   uint64_t size;     /* one more than the buffer has: its units, if it has units */
-} model;
+} builder_model_model;
 enum { GIVEN = 0x7fffffff };
 
 static uint64_t bytes(const fsched_graph *g, uint32_t buffer) {
   return fs_max(g->buffer_size[buffer], 1);
 }
 
-static model *make_models(const fsched_graph *g) {
-  model *m = calloc(g->n_buffers, sizeof *m);
+static builder_model_model *make_models(const fsched_graph *g) {
+  builder_model_model *m = calloc(g->n_buffers, sizeof *m);
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     m[i].size = bytes(g, i) + 1;
     m[i].writer = malloc(m[i].size * sizeof *m[i].writer);
@@ -39,7 +39,7 @@ static model *make_models(const fsched_graph *g) {
   return m;
 }
 
-static void free_models(const fsched_graph *g, model *m) {
+static void free_models(const fsched_graph *g, builder_model_model *m) {
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     free(m[i].writer);
     free(m[i].reader);
@@ -48,7 +48,8 @@ static void free_models(const fsched_graph *g, model *m) {
 }
 
 /* Accesses of a version in a counted memory all touch its units. */
-static bool touches(const fsched_graph *g, const model *m, uint32_t arg, uint64_t at) {
+static bool touches(const fsched_graph *g, const builder_model_model *m, uint32_t arg,
+                    uint64_t at) {
   const fs_memory *memory = &g->target.memory[g->buffer_memory[g->arg_buffer[arg]]];
   bool units = memory->placement == FSCHED_COUNTED && memory->capacity != FS_UNBOUNDED &&
                g->hazards == FSCHED_HAZARDS_SEQUENTIAL;
@@ -56,7 +57,8 @@ static bool touches(const fsched_graph *g, const model *m, uint32_t arg, uint64_
   return (at >= g->arg_offset[arg] && at < end) || (units && at + 1 == m->size);
 }
 
-static void model_look_up(const fsched_graph *g, model *m, uint32_t arg, uint8_t *wanted) {
+static void model_look_up(const fsched_graph *g, builder_model_model *m, uint32_t arg,
+                          uint8_t *wanted) {
   unsigned tag = g->arg_tag[arg];
   bool sequential = g->hazards == FSCHED_HAZARDS_SEQUENTIAL;
   for (uint64_t at = 0; at < m->size; at++) {
@@ -73,7 +75,7 @@ static void model_look_up(const fsched_graph *g, model *m, uint32_t arg, uint8_t
   }
 }
 
-static void model_enter(const fsched_graph *g, model *m, uint32_t op, uint32_t arg) {
+static void model_enter(const fsched_graph *g, builder_model_model *m, uint32_t op, uint32_t arg) {
   unsigned tag = g->arg_tag[arg];
   for (uint64_t at = 0; at < m->size; at++) {
     if (!touches(g, m, arg, at)) {
@@ -94,10 +96,10 @@ static bool in_place(unsigned tag) {
   return tag == FSCHED_IN || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
 }
 
-static void model_op(const fsched_graph *g, model *m, uint32_t op, uint8_t *wanted) {
+static void model_op(const fsched_graph *g, builder_model_model *m, uint32_t op, uint8_t *wanted) {
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     if (in_place(g->arg_tag[arg])) {
-      model *x = &m[g->arg_buffer[arg]];
+      builder_model_model *x = &m[g->arg_buffer[arg]];
       model_look_up(g, x, arg, wanted);
       ck_assert_uint_eq(fs_version_index(g, g->arg_version[arg]),
                         x->versions == 0 ? 0 : x->versions - 1);
@@ -105,14 +107,14 @@ static void model_op(const fsched_graph *g, model *m, uint32_t op, uint8_t *want
   }
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     if (in_place(g->arg_tag[arg])) {
-      model *x = &m[g->arg_buffer[arg]];
+      builder_model_model *x = &m[g->arg_buffer[arg]];
       x->versions += x->versions == 0;
       model_enter(g, x, op, arg);
     }
   }
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     if (g->arg_tag[arg] == FSCHED_OUT) {
-      model *x = &m[g->arg_buffer[arg]];
+      builder_model_model *x = &m[g->arg_buffer[arg]];
       memset(x->reader, 0, x->size * g->n_ops);
       model_enter(g, x, op, arg);
       ck_assert_uint_eq(fs_version_index(g, g->arg_version[arg]), x->versions++);
@@ -121,7 +123,7 @@ static void model_op(const fsched_graph *g, model *m, uint32_t op, uint8_t *want
 }
 
 static void check_edges(const fsched_graph *g) {
-  model *m = make_models(g);
+  builder_model_model *m = make_models(g);
   uint8_t *wanted = malloc(g->n_ops);
   for (uint32_t op = 0; op < g->n_ops; op++) {
     memset(wanted, 0, g->n_ops);

@@ -103,31 +103,31 @@ END_TEST
 
 enum { AXES = 3, RANGE = 96, HELD = 12, WAITS = 8 };
 
-typedef struct cell {
+typedef struct block_cell {
   bool taken, tainted;
   uint64_t stamp;
   uint8_t epoch[AXES];
-} cell;
+} block_cell;
 
-typedef struct held {
+typedef struct block_held {
   fsched_block block; /* id 0: none */
   bool touched;
-  cell use; /* epochs and taint of its accesses */
-} held;
+  block_cell use; /* epochs and taint of its accesses */
+} block_held;
 
-typedef struct model {
+typedef struct block_model {
   fsched_blocks *b;
   uint64_t align, stamp;
   uint32_t capacity;
-  cell at[RANGE];
-  held held[HELD];
+  block_cell at[RANGE];
+  block_held held[HELD];
   fs_rng rng;
-} model;
+} block_model;
 
-typedef struct point {
+typedef struct block_point {
   fsched_frontier f;
   fsched_frontier_entry entry[WAITS];
-} point;
+} block_point;
 
 static uint32_t n_axes(const uint8_t *epoch) {
   uint32_t n = 0;
@@ -137,13 +137,13 @@ static uint32_t n_axes(const uint8_t *epoch) {
   return n;
 }
 
-static void random_epochs(model *m, uint8_t *epoch) {
+static void random_epochs(block_model *m, uint8_t *epoch) {
   for (int a = 0; a < AXES; a++) {
     epoch[a] = (uint8_t)(fs_rng_one_in(&m->rng, 2) ? 0 : fs_rng_below(&m->rng, 5));
   }
 }
 
-static void to_frontier(const uint8_t *epoch, point *p) {
+static void to_frontier(const uint8_t *epoch, block_point *p) {
   p->f = (fsched_frontier){p->entry, 0, WAITS, 0};
   for (uint32_t a = 0; a < AXES; a++) {
     if (epoch[a] > 0) {
@@ -153,13 +153,13 @@ static void to_frontier(const uint8_t *epoch, point *p) {
 }
 
 /* What a window needs of a user; false: it is not free, or tainted. */
-static bool model_needs(const model *m, uint64_t offset, uint64_t bytes, const uint8_t *user,
+static bool model_needs(const block_model *m, uint64_t offset, uint64_t bytes, const uint8_t *user,
                         uint8_t *missing, bool *fresh) {
   bool can = true;
   *fresh = true;
   memset(missing, 0, AXES);
   for (uint64_t i = offset; i < offset + bytes; i++) {
-    const cell *c = &m->at[i];
+    const block_cell *c = &m->at[i];
     can = can && !c->taken && !c->tainted;
     for (int a = 0; a < AXES; a++) {
       *fresh = *fresh && c->epoch[a] == 0;
@@ -171,7 +171,7 @@ static bool model_needs(const model *m, uint64_t offset, uint64_t bytes, const u
   return can;
 }
 
-static uint64_t model_longest(const model *m) {
+static uint64_t model_longest(const block_model *m) {
   uint64_t longest = 0;
   uint64_t run = 0;
   for (int i = 0; i < RANGE; i++) {
@@ -183,7 +183,7 @@ static uint64_t model_longest(const model *m) {
 
 /* Where to take: the window with the fewest waits, in the shortest run, the lowest; or the begin of
  * the shortest run.  -1: nowhere. */
-static int model_best(const model *m, uint64_t bytes, const uint8_t *user, uint32_t room,
+static int model_best(const block_model *m, uint64_t bytes, const uint8_t *user, uint32_t room,
                       fsched_blocks_fit fit) {
   int best = -1;
   uint64_t best_score = UINT64_MAX;
@@ -205,14 +205,14 @@ static int model_best(const model *m, uint64_t bytes, const uint8_t *user, uint3
   return best;
 }
 
-static void model_check(const model *m) {
+static void model_check(const block_model *m) {
   uint64_t n = 0;
   uint32_t edges = 1; /* places where pieces may meet */
   for (int i = 0; i < RANGE; i++) {
     n += !m->at[i].taken;
     if (i > 0) {
-      const cell *x = &m->at[i - 1];
-      const cell *y = &m->at[i];
+      const block_cell *x = &m->at[i - 1];
+      const block_cell *y = &m->at[i];
       bool fresh = n_axes(x->epoch) + n_axes(y->epoch) == 0 && !x->tainted && !y->tainted;
       edges += x->taken || y->taken || (!fresh && x->stamp != y->stamp) ||
                x->tainted != y->tainted || memcmp(x->epoch, y->epoch, sizeof x->epoch) != 0;
@@ -224,8 +224,9 @@ static void model_check(const model *m) {
   ck_assert_uint_le(fsched_blocks_pieces(m->b), edges);
 }
 
-static void model_took(model *m, const fsched_block *block, uint64_t bytes, const uint8_t *user,
-                       const fsched_frontier *waits, fsched_blocks_result result) {
+static void model_took(block_model *m, const fsched_block *block, uint64_t bytes,
+                       const uint8_t *user, const fsched_frontier *waits,
+                       fsched_blocks_result result) {
   uint8_t missing[AXES];
   bool fresh;
   ck_assert_uint_eq(block->bytes, bytes);
@@ -235,7 +236,7 @@ static void model_took(model *m, const fsched_block *block, uint64_t bytes, cons
   ck_assert_int_eq(result, fresh                  ? FSCHED_BLOCKS_FRESH
                            : n_axes(missing) == 0 ? FSCHED_BLOCKS_DOMINATED
                                                   : FSCHED_BLOCKS_WAITS);
-  point wanted;
+  block_point wanted;
   to_frontier(missing, &wanted);
   if (waits != NULL) {
     ck_assert_int_eq(fsched_frontier_compare(waits, &wanted.f), FSCHED_FRONTIER_EQUAL);
@@ -247,14 +248,14 @@ static void model_took(model *m, const fsched_block *block, uint64_t bytes, cons
   }
 }
 
-static void model_take(model *m, held *h) {
+static void model_take(block_model *m, block_held *h) {
   uint8_t user[AXES];
   random_epochs(m, user);
-  point known;
+  block_point known;
   to_frontier(user, &known);
   uint64_t bytes = 1 + fs_rng_below(&m->rng, RANGE / 3);
   uint64_t rounded = (bytes + m->align - 1) / m->align * m->align;
-  point waits = {{waits.entry, 0, 1 + fs_rng_below(&m->rng, AXES), 0}, {{0}}};
+  block_point waits = {{waits.entry, 0, 1 + fs_rng_below(&m->rng, AXES), 0}, {{0}}};
   fsched_frontier *room = fs_rng_one_in(&m->rng, 4) ? NULL : &waits.f;
   fsched_blocks_fit fit =
       fs_rng_one_in(&m->rng, 3) ? FSCHED_BLOCKS_TIGHTEST : FSCHED_BLOCKS_FEWEST_WAITS;
@@ -279,47 +280,47 @@ static void model_take(model *m, held *h) {
     ck_assert_int_eq(result == FSCHED_BLOCKS_FULL, full);
     ck_assert_int_eq(block.id == 0 ? -1 : (int)block.offset, best);
   }
-  *h = (held){.block = block};
+  *h = (block_held){.block = block};
   if (block.id != 0) {
     model_took(m, &block, rounded, user, room, result);
   }
 }
 
-static void model_access(model *m, held *h, const uint8_t *epoch) {
+static void model_access(block_model *m, block_held *h, const uint8_t *epoch) {
   if (!h->touched) {
     h->touched = true;
-    h->use = (cell){0};
+    h->use = (block_cell){0};
   }
   for (int a = 0; a < AXES; a++) {
     h->use.epoch[a] = (uint8_t)fs_max(h->use.epoch[a], epoch[a]);
   }
   if (n_axes(h->use.epoch) > m->capacity || h->use.tainted) {
-    h->use = (cell){.tainted = true};
+    h->use = (block_cell){.tainted = true};
   }
 }
 
 /* What fsched_blocks_death must say: the maximum over the bytes. */
-static void model_death(const model *m, const held *h) {
-  cell c = h->use;
+static void model_death(const block_model *m, const block_held *h) {
+  block_cell c = h->use;
   for (uint64_t i = h->block.offset; !h->touched && i < h->block.offset + h->block.bytes; i++) {
     c.tainted = c.tainted || m->at[i].tainted;
     for (int a = 0; a < AXES; a++) {
       c.epoch[a] = (uint8_t)fs_max(c.epoch[a], m->at[i].epoch[a]);
     }
   }
-  point wanted;
+  block_point wanted;
   to_frontier(c.epoch, &wanted);
-  point death = {{death.entry, 0, WAITS, 0}, {{0}}};
+  block_point death = {{death.entry, 0, WAITS, 0}, {{0}}};
   ck_assert_int_eq(fsched_blocks_death(m->b, &h->block, &death.f), FSCHED_OK);
   ck_assert_int_eq(death.f.tainted, c.tainted);
   ck_assert(c.tainted || fsched_frontier_compare(&death.f, &wanted.f) == FSCHED_FRONTIER_EQUAL);
 }
 
 /* Gives, or declines, a block. */
-static void model_release(model *m, held *h) {
+static void model_release(block_model *m, block_held *h) {
   uint8_t epoch[AXES];
   random_epochs(m, epoch);
-  point access;
+  block_point access;
   to_frontier(epoch, &access);
   if (fs_rng_one_in(&m->rng, 3)) {
     ck_assert_int_eq(fsched_blocks_return(m->b, &h->block), h->touched ? FSCHED_USAGE : FSCHED_OK);
@@ -342,29 +343,29 @@ static void model_release(model *m, held *h) {
     m->at[i].taken = false;
   }
   ck_assert_int_eq(fsched_blocks_give(m->b, &h->block, NULL), FSCHED_USAGE);
-  *h = (held){0};
+  *h = (block_held){0};
 }
 
-static void lower(cell *c, const uint8_t *reached) {
+static void lower(block_cell *c, const uint8_t *reached) {
   for (int a = 0; a < AXES; a++) {
     c->epoch[a] = c->epoch[a] <= reached[a] ? 0 : c->epoch[a];
   }
 }
 
-static void model_progress(model *m) {
+static void model_progress(block_model *m) {
   if (fs_rng_one_in(&m->rng, 2)) {
     uint64_t stamp = m->stamp - fs_rng_below(&m->rng, (uint32_t)fs_min(m->stamp, 4) + 1);
     fsched_blocks_idle(m->b, stamp);
     for (int i = 0; i < RANGE; i++) {
       if (m->at[i].stamp <= stamp) {
-        m->at[i] = (cell){.taken = m->at[i].taken, .stamp = m->at[i].stamp};
+        m->at[i] = (block_cell){.taken = m->at[i].taken, .stamp = m->at[i].stamp};
       }
     }
     return;
   }
   uint8_t epoch[AXES];
   random_epochs(m, epoch);
-  point reached;
+  block_point reached;
   to_frontier(epoch, &reached);
   fsched_blocks_reached(m->b, &reached.f);
   for (int i = 0; i < RANGE; i++) {
@@ -375,8 +376,8 @@ static void model_progress(model *m) {
   }
 }
 
-static void model_step(model *m) {
-  held *h = &m->held[fs_rng_below(&m->rng, HELD)];
+static void model_step(block_model *m) {
+  block_held *h = &m->held[fs_rng_below(&m->rng, HELD)];
   if (fs_rng_one_in(&m->rng, 20)) {
     model_progress(m);
   } else if (h->block.id == 0) {
@@ -384,7 +385,7 @@ static void model_step(model *m) {
   } else if (fs_rng_one_in(&m->rng, 2)) {
     uint8_t epoch[AXES];
     random_epochs(m, epoch);
-    point access;
+    block_point access;
     to_frontier(epoch, &access);
     ck_assert_int_eq(fsched_blocks_touch(m->b, &h->block, &access.f), FSCHED_OK);
     model_access(m, h, epoch);
@@ -399,8 +400,8 @@ static void model_step(model *m) {
 START_TEST(as_a_map_of_bytes)
 {
   for (uint64_t seed = 0; seed < 60; seed++) {
-    static model m;
-    m = (model){.rng = {seed}, .align = seed % 3 == 0 ? 4 : 1, .capacity = 1 + seed % 4};
+    static block_model m;
+    m = (block_model){.rng = {seed}, .align = seed % 3 == 0 ? 4 : 1, .capacity = 1 + seed % 4};
     fsched_blocks_options o = {.size = sizeof o,
                                .bytes = RANGE + (m.align - 1),
                                .align = m.align,

@@ -12,7 +12,7 @@
 #include "model/stream/order.h"
 #include "model/stream/stream.h"
 
-typedef struct compiled {
+typedef struct causality_compiled {
   fsched_context *ctx;
   fsched_builder *b;
   fsched_graph *g;
@@ -20,15 +20,15 @@ typedef struct compiled {
   fsched_program *p;
   const fs_sync *y;
   uint32_t n_ops;
-} compiled;
+} causality_compiled;
 
-static void begin(compiled *t) {
-  *t = (compiled){0};
+static void begin(causality_compiled *t) {
+  *t = (causality_compiled){0};
   ck_assert_int_eq(fsched_context_create(NULL, &t->ctx), FSCHED_OK);
   ck_assert_int_eq(fsched_builder_create(t->ctx, "causality", &t->b), FSCHED_OK);
 }
 
-static void queue_on(compiled *t, const char *name, uint32_t device, uint32_t machine) {
+static void queue_on(causality_compiled *t, const char *name, uint32_t device, uint32_t machine) {
   uint32_t id;
   fsched_queue_desc d = {
       .size = sizeof d, .name = name, .queue_class = name, .device = device, .machine = machine};
@@ -36,7 +36,7 @@ static void queue_on(compiled *t, const char *name, uint32_t device, uint32_t ma
 }
 
 /* Queues named by the letters of `names`. */
-static void queues(compiled *t, const char *names) {
+static void queues(causality_compiled *t, const char *names) {
   for (; *names != '\0'; names++) {
     char name[] = {*names, '\0'};
     queue_on(t, name, 0, 0);
@@ -46,7 +46,8 @@ static void queues(compiled *t, const char *names) {
 /* An op on the queues named by the letters of `on` (several: a gang), after ops (FSCHED_NONE:
  * none).
  */
-static uint32_t op(compiled *t, const char *on, uint64_t time, uint32_t a, uint32_t b, uint32_t c) {
+static uint32_t op(causality_compiled *t, const char *on, uint64_t time, uint32_t a, uint32_t b,
+                   uint32_t c) {
   char letter[8][2];
   const char *gang[8];
   bool alone = on[0] == '+';
@@ -75,19 +76,19 @@ static uint32_t op(compiled *t, const char *on, uint64_t time, uint32_t a, uint3
   return id;
 }
 
-static void compile(compiled *t) {
+static void compile(causality_compiled *t) {
   fsched_compile_options options = {.size = sizeof options, .verify = 1};
   ck_assert_msg(fsched_compile(t->ctx, t->g, &options, &t->s, &t->p) == FSCHED_OK, "%s",
                 fsched_diag_count(t->ctx) > 0 ? fsched_diag_get(t->ctx, 0)->message : "?");
   t->y = t->s->sync;
 }
 
-static void finish(compiled *t) {
+static void finish(causality_compiled *t) {
   ck_assert_int_eq(fsched_builder_finish(t->b, &t->g), FSCHED_OK);
   compile(t);
 }
 
-static void end(compiled *t) {
+static void end(causality_compiled *t) {
   fsched_program_destroy(t->p);
   fsched_schedule_destroy(t->s);
   fsched_graph_destroy(t->g);
@@ -95,7 +96,7 @@ static void end(compiled *t) {
   fsched_context_destroy(t->ctx);
 }
 
-static uint32_t command_of(const compiled *t, uint32_t op) {
+static uint32_t command_of(const causality_compiled *t, uint32_t op) {
   return t->y->item_command[t->y->item_command0[op]];
 }
 
@@ -108,21 +109,21 @@ static const char *list(const fs_wait *w, uint32_t n, char *text) {
   }
   return text;
 }
-static void check_waits(const compiled *t, uint32_t op, const char *wanted) {
+static void check_waits(const causality_compiled *t, uint32_t op, const char *wanted) {
   char text[256];
   uint32_t c = command_of(t, op);
   uint32_t first = t->y->wait0[c];
   ck_assert_str_eq(list(t->y->wait + first, t->y->wait0[c + 1] - first, text), wanted);
 }
-static void check_frontier(const compiled *t, uint32_t op, const char *wanted) {
+static void check_frontier(const causality_compiled *t, uint32_t op, const char *wanted) {
   char text[256];
   uint32_t c = command_of(t, op);
   uint32_t first = t->y->frontier0[c];
   ck_assert_str_eq(list(t->y->frontier + first, t->y->frontier0[c + 1] - first, text), wanted);
   ck_assert(!t->y->tainted[c]);
 }
-static void check_counts(const compiled *t, uint32_t same_queue, uint32_t exact, uint32_t frontier,
-                         uint32_t emitted) {
+static void check_counts(const causality_compiled *t, uint32_t same_queue, uint32_t exact,
+                         uint32_t frontier, uint32_t emitted) {
   const fs_sync *y = t->y;
   ck_assert_uint_eq(y->waits_same_queue, same_queue);
   ck_assert_uint_eq(y->waits_dominated_exact, exact);
@@ -138,7 +139,7 @@ enum { NO = FSCHED_NONE };
 /* Who waits late for an early value learns that value, not what has come since. */
 START_TEST(late_waiter_learns_no_later_value)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "ab");
   uint32_t a1 = op(&t, "a", 1, NO, NO, NO);
@@ -156,7 +157,7 @@ END_TEST
 
 START_TEST(independent_streams_are_disjoint)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "abcd");
   uint32_t last[2] = {NO, NO};
@@ -180,7 +181,7 @@ END_TEST
 /* Axis 9 is the gang's; its wait and its entry stand for the eight members. */
 START_TEST(collective_of_eight_is_one_entry)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "abcdefghz");
   uint32_t gang = op(&t, "abcdefgh", 1, NO, NO, NO);
@@ -199,7 +200,7 @@ END_TEST
 /* a -> b -> c -> d, and d wants a and b too: it learns of both through c. */
 START_TEST(knowledge_through_three_queues)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "abcd");
   uint32_t a = op(&t, "a", 1, NO, NO, NO);
@@ -218,7 +219,7 @@ END_TEST
  * command does. */
 START_TEST(exact_tier)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "ab");
   uint32_t a1 = op(&t, "a", 1, NO, NO, NO);
@@ -238,7 +239,7 @@ END_TEST
 /* A gang is known exactly when its axis was waited for. */
 START_TEST(tiers_of_gangs)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "abc");
   uint32_t gang = op(&t, "ab", 1, NO, NO, NO);
@@ -256,7 +257,7 @@ END_TEST
 
 START_TEST(gang_of_one)
 {
-  compiled t;
+  causality_compiled t;
   begin(&t);
   queues(&t, "ab");
   uint32_t gang = op(&t, "+a", 1, NO, NO, NO);
@@ -273,13 +274,13 @@ END_TEST
 
 /* --- properties of random programs --- */
 
-typedef struct totals {
+typedef struct causality_totals {
   uint32_t programs, exact, frontier, scope[FS_SCOPE_SYSTEM + 1], own_gang;
-} totals;
+} causality_totals;
 
 /* What every command knows before it starts, per command and queue, from queue order and waits. */
 typedef struct knowledge {
-  const compiled *t;
+  const causality_compiled *t;
   uint32_t *before;
   uint32_t *position; /* per item */
 } knowledge;
@@ -309,7 +310,7 @@ static void learn(const knowledge *k, uint32_t command, uint32_t from) {
 }
 
 /* The item that a wait is for. */
-static uint32_t item_of(const compiled *t, fs_wait w) {
+static uint32_t item_of(const causality_compiled *t, fs_wait w) {
   const fs_sync *y = t->y;
   if (w.axis < t->s->schedule->n_queues) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
@@ -330,7 +331,7 @@ static void learn_item(const knowledge *k, uint32_t command, uint32_t item) {
   }
 }
 
-static void find_knowledge(knowledge *k, const compiled *t) {
+static void find_knowledge(knowledge *k, const causality_compiled *t) {
   const fs_sync *y = t->y;
   *k = (knowledge){.t = t};
   k->before = calloc((size_t)y->n_commands * t->s->schedule->n_queues + 1, sizeof *k->before);
@@ -362,8 +363,8 @@ static bool knows(const knowledge *k, const uint32_t *clock, uint32_t item) {
 /* Submitting in the order of issue, nobody waits for what is not submitted; by the plan, for what
  * has not ended.  A queue does not wait for itself: neither for its own axis, nor for a gang of
  * which it knows all members by its own order; and it never waits for a gang it has yet to join. */
-static void check_order(const knowledge *k, totals *sum) {
-  const compiled *t = k->t;
+static void check_order(const knowledge *k, causality_totals *sum) {
+  const causality_compiled *t = k->t;
   const fs_sync *y = t->y;
   for (uint32_t c = 0; c < y->n_commands; c++) {
     uint32_t q = queue_of(k, c);
@@ -383,7 +384,7 @@ static void check_order(const knowledge *k, totals *sum) {
 }
 
 /* The same of the program's own order, in which a runtime may submit it. */
-static void check_stream_order(const compiled *t) {
+static void check_stream_order(const causality_compiled *t) {
   const fs_stream *s = &t->p->view;
   fs_arena arena;
   fs_arena_init(&arena, t->ctx);
@@ -449,8 +450,8 @@ static void count_edge(const knowledge *k, uint32_t from, uint32_t c, tiers *n) 
 }
 
 /* Every wanted order, found anew: graph, copies' data, control edges; each once. */
-static void check_tiers(const knowledge *k, totals *sum) {
-  const compiled *t = k->t;
+static void check_tiers(const knowledge *k, causality_totals *sum) {
+  const causality_compiled *t = k->t;
   const fs_sync *y = t->y;
   bool *wanted = calloc(t->s->schedule->n_items + 1, sizeof *wanted);
   tiers n = {0};
@@ -490,8 +491,8 @@ static fs_scope distance(const fs_stream *s, uint32_t a, uint32_t b) {
 }
 
 /* Who signals, and how far, from who waits. */
-static void check_scopes(const knowledge *k, totals *sum) {
-  const compiled *t = k->t;
+static void check_scopes(const knowledge *k, causality_totals *sum) {
+  const causality_compiled *t = k->t;
   const fs_stream *s = &t->p->view;
   uint8_t *reach = calloc(s->n_commands + 1, 1);
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -520,8 +521,8 @@ static void spread_queues(fsched_graph *g) {
   }
 }
 
-static void run_seed(const fs_gen_params *params, totals *sum) {
-  compiled t;
+static void run_seed(const fs_gen_params *params, causality_totals *sum) {
+  causality_compiled t;
   begin(&t);
   if (fs_gen_graph(t.ctx, params, &t.g) == FSCHED_OK) {
     spread_queues(t.g);
@@ -541,7 +542,7 @@ static void run_seed(const fs_gen_params *params, totals *sum) {
 
 START_TEST(random_programs)
 {
-  totals sum = {0};
+  causality_totals sum = {0};
   for (uint64_t seed = 0; seed < 200; seed++) {
     fs_gen_params params = fs_gen_any(seed, 40);
     params.gangs = params.gangs || seed % 4 == 0;

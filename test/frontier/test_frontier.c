@@ -370,11 +370,11 @@ enum { SMALL_AXES = 3, SMALL_EPOCHS = 4, SMALL = 64 };
 
 /* A frontier with what is true: `exact` is what an unbounded one would hold.  Honest: the entries
  * are no more than exact, and all of it unless it is tainted. */
-typedef struct small {
+typedef struct frontier_small {
   fsched_frontier_entry at[SMALL_AXES];
   fsched_frontier f;
   uint32_t exact[SMALL_AXES];
-} small;
+} frontier_small;
 
 static void small_clock(uint32_t number, uint32_t *clock) {
   for (uint32_t i = 0; i < SMALL_AXES; i++) {
@@ -384,7 +384,7 @@ static void small_clock(uint32_t number, uint32_t *clock) {
 }
 
 /* The entries of one clock, the truth of another; false when they do not go together. */
-static bool small_make(small *x, uint32_t entries, uint32_t exact, bool tainted,
+static bool small_make(frontier_small *x, uint32_t entries, uint32_t exact, bool tainted,
                        uint32_t capacity) {
   uint32_t held[SMALL_AXES];
   small_clock(entries, held);
@@ -402,7 +402,7 @@ static bool small_make(small *x, uint32_t entries, uint32_t exact, bool tainted,
   return x->f.n <= capacity && (tainted || entries == exact);
 }
 
-static void small_copy(small *to, const small *from) {
+static void small_copy(frontier_small *to, const frontier_small *from) {
   *to = *from;
   to->f.entry = to->at;
 }
@@ -417,7 +417,7 @@ static void exact_merge(uint32_t *a, const uint32_t *b) {
   }
 }
 
-static void assert_honest(const small *x) {
+static void assert_honest(const frontier_small *x) {
   uint32_t held[SMALL_AXES] = {0};
   equal(fsched_frontier_validate(&x->f), FSCHED_OK);
   for (uint32_t i = 0; i < x->f.n; i++) {
@@ -427,23 +427,23 @@ static void assert_honest(const small *x) {
   holds(x->f.tainted || covers(held, x->exact));
 }
 
-static bool same(const small *a, const small *b) {
+static bool same(const frontier_small *a, const frontier_small *b) {
   return a->f.n == b->f.n && a->f.tainted == b->f.tainted &&
          memcmp(a->at, b->at, a->f.n * sizeof *a->at) == 0;
 }
 
-static void merged(small *to, const small *a, const small *b) {
+static void merged(frontier_small *to, const frontier_small *a, const frontier_small *b) {
   small_copy(to, a);
   fsched_frontier_merge(&to->f, &b->f);
 }
 
 START_TEST(small_laws)
 {
-  static small x[SMALL];
+  static frontier_small x[SMALL];
   for (uint32_t i = 0; i < SMALL; i++) {
     holds(small_make(&x[i], i, i, false, SMALL_AXES));
   }
-  small ab, ba, abc, bc;
+  frontier_small ab, ba, abc, bc;
   for (uint32_t a = 0; a < SMALL; a++) {
     holds(fsched_frontier_dominates(&x[a].f, &x[a].f));
     merged(&ab, &x[a], &x[a]);
@@ -474,7 +474,7 @@ START_TEST(small_laws)
 END_TEST
 
 /* Whatever is answered about two honest frontiers is true of the exact ones. */
-static void check_answers(const small *a, const small *b) {
+static void check_answers(const frontier_small *a, const frontier_small *b) {
   fsched_frontier_order order = fsched_frontier_compare(&a->f, &b->f);
   bool up = fsched_frontier_dominates(&a->f, &b->f);
   bool a_covers = covers(a->exact, b->exact);
@@ -498,8 +498,8 @@ static void check_answers(const small *a, const small *b) {
   equal(up, !b->f.tainted && n == 0);
 }
 
-static void check_merge(const small *a, const small *b) {
-  small x;
+static void check_merge(const frontier_small *a, const frontier_small *b) {
+  frontier_small x;
   small_copy(&x, a);
   int dominated = fsched_frontier_merge_dominated(&x.f, &b->f);
   holds(!dominated || covers(b->exact, a->exact));
@@ -509,10 +509,10 @@ static void check_merge(const small *a, const small *b) {
   holds(x.f.tainted || (!a->f.tainted && !b->f.tainted));
 }
 
-static void check_raises(const small *a) {
+static void check_raises(const frontier_small *a) {
   for (uint32_t i = 0; i < SMALL_AXES; i++) {
     for (uint32_t e = 1; e < SMALL_EPOCHS; e++) {
-      small x;
+      frontier_small x;
       small_copy(&x, a);
       fsched_frontier_entry out = {0, 0};
       int left = fsched_frontier_raise(&x.f, (fsched_frontier_entry){10 + i, e}, &out);
@@ -528,7 +528,7 @@ static void check_raises(const small *a) {
  * honest, and no answer about them is optimistic. */
 START_TEST(small_honesty)
 {
-  static small x[2 * SMALL * SMALL];
+  static frontier_small x[2 * SMALL * SMALL];
   for (uint32_t capacity = 1; capacity <= SMALL_AXES; capacity++) {
     uint32_t n = 0;
     for (uint32_t entries = 0; entries < SMALL; entries++) {

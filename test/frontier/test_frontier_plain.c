@@ -40,7 +40,7 @@ enum { MOST = 40, ROOM = 2 * MOST + 8 };
 
 /* Entries in the midst of others that must stay as they are. */
 typedef struct guarded {
-  entry before[2], at[ROOM], after[2];
+  frontier_entry before[2], at[ROOM], after[2];
   fsched_frontier f;
 } guarded;
 
@@ -50,7 +50,7 @@ static void empty(guarded *g, uint32_t capacity) {
 }
 
 static void push(guarded *g, fsched_axis axis, uint64_t epoch) {
-  g->at[g->f.n++] = (entry){axis, epoch};
+  g->at[g->f.n++] = (frontier_entry){axis, epoch};
 }
 
 static void copy(guarded *to, const guarded *from) {
@@ -63,10 +63,10 @@ static void check_same(const guarded *a, const guarded *b, uint32_t limit, const
   guarded fresh;
   empty(&fresh, 0);
   bool same = a->f.n == b->f.n && a->f.tainted == b->f.tainted &&
-              memcmp(a->at, b->at, a->f.n * sizeof(entry)) == 0;
+              memcmp(a->at, b->at, a->f.n * sizeof(frontier_entry)) == 0;
   bool kept = memcmp(a->before, fresh.before, sizeof a->before) == 0 &&
               memcmp(a->after, fresh.after, sizeof a->after) == 0 &&
-              memcmp(a->at + limit, fresh.at + limit, (ROOM - limit) * sizeof(entry)) == 0;
+              memcmp(a->at + limit, fresh.at + limit, (ROOM - limit) * sizeof(frontier_entry)) == 0;
   if (!same || !kept) {
     ck_abort_msg("%s: %u and %u entries, %s", what, a->f.n, b->f.n, same ? "beyond" : "others");
   }
@@ -86,10 +86,10 @@ static void check_undominated(const guarded *known, const guarded *wanted, uint3
   check_same(&a, &b, room, "undominated");
 }
 
-static void check_raise(const guarded *g, entry e) {
+static void check_raise(const guarded *g, frontier_entry e) {
   guarded a, b;
-  entry out_a = {0, 0};
-  entry out_b = {0, 0};
+  frontier_entry out_a = {0, 0};
+  frontier_entry out_b = {0, 0};
   copy(&a, g);
   copy(&b, g);
   int left_a = fsched_frontier_raise(&a.f, e, &out_a);
@@ -199,10 +199,10 @@ START_TEST(plain_random)
     check_undominated(&x, &y, fs_rng_below(&r, y.f.n + 3));
     bool hit = x.f.n > 0 && fs_rng_one_in(&r, 2);
     fsched_axis near = hit ? x.at[fs_rng_below(&r, x.f.n)].axis : fs_rng_below(&r, 2 * MOST);
-    check_raise(&x, (entry){near + fs_rng_one_in(&r, 2), wild(&r)});
+    check_raise(&x, (frontier_entry){near + fs_rng_one_in(&r, 2), wild(&r)});
     if (x.f.capacity == x.f.n) {
       x.f.capacity++;
-      check_raise(&x, (entry){near, wild(&r)});
+      check_raise(&x, (frontier_entry){near, wild(&r)});
     }
   }
 }

@@ -38,10 +38,10 @@ enum {
   SHORT_COPY = 1 << 16, /* prefixes up to here get a block of their own, for the sanitizer */
 };
 
-typedef struct bytes {
+typedef struct fuzz_smoke_bytes {
   char *at;
   size_t n;
-} bytes;
+} fuzz_smoke_bytes;
 
 /* The allocator of the contexts: counts what is out. */
 /* From any thread: a replay has several. */
@@ -59,19 +59,19 @@ static void *counting(void *user, void *block, size_t old_size, size_t new_size)
   return grown;
 }
 
-typedef struct subject {
+typedef struct fuzz_smoke_subject {
   const char *name;
   const fsched_graph *graph; /* the undamaged one */
   size_t index;
-} subject;
+} fuzz_smoke_subject;
 
 /* One way to use an input; returns the status, and in *allowed a bit per status that is fine. */
-typedef fsched_status (*consumer)(fsched_context *ctx, const subject *s, bytes input,
-                                  unsigned *allowed);
+typedef fsched_status (*consumer)(fsched_context *ctx, const fuzz_smoke_subject *s,
+                                  fuzz_smoke_bytes input, unsigned *allowed);
 #define MAY(status) (1u << (status))
 
-static fsched_status use_graph(fsched_context *ctx, const subject *s, bytes input,
-                               unsigned *allowed) {
+static fsched_status use_graph(fsched_context *ctx, const fuzz_smoke_subject *s,
+                               fuzz_smoke_bytes input, unsigned *allowed) {
   *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_INFEASIBLE);
   fsched_graph *graph = NULL;
   fsched_status status = fsched_graph_parse(ctx, "-", input.at, input.n, NULL, &graph);
@@ -87,8 +87,8 @@ static fsched_status use_graph(fsched_context *ctx, const subject *s, bytes inpu
   return status;
 }
 
-static fsched_status use_stream(fsched_context *ctx, const subject *s, bytes input,
-                                unsigned *allowed) {
+static fsched_status use_stream(fsched_context *ctx, const fuzz_smoke_subject *s,
+                                fuzz_smoke_bytes input, unsigned *allowed) {
   (void)s;
   *allowed = MAY(FSCHED_BAD_INPUT); /* no damage passes the checksum */
   fsched_program *program = NULL;
@@ -122,8 +122,8 @@ static fsched_status replay_program(fsched_context *ctx, const fsched_program *p
   return fsched_replay_cpu(ctx, program, &o, &result);
 }
 
-static fsched_status use_fixed_stream(fsched_context *ctx, const subject *s, bytes input,
-                                      unsigned *allowed) {
+static fsched_status use_fixed_stream(fsched_context *ctx, const fuzz_smoke_subject *s,
+                                      fuzz_smoke_bytes input, unsigned *allowed) {
   *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_WRONG);
   if (input.n >= sizeof(fs_stream_header)) {
     fs_stream_header *header = (fs_stream_header *)(void *)input.at;
@@ -147,8 +147,8 @@ static fsched_status use_fixed_stream(fsched_context *ctx, const subject *s, byt
   return status;
 }
 
-static fsched_status use_schedule(fsched_context *ctx, const subject *s, bytes input,
-                                  unsigned *allowed) {
+static fsched_status use_schedule(fsched_context *ctx, const fuzz_smoke_subject *s,
+                                  fuzz_smoke_bytes input, unsigned *allowed) {
   *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_WRONG);
   fsched_schedule *schedule = NULL;
   fsched_status status = fsched_schedule_parse(ctx, s->graph, "-", input.at, input.n, &schedule);
@@ -159,8 +159,8 @@ static fsched_status use_schedule(fsched_context *ctx, const subject *s, bytes i
   return status;
 }
 
-static fsched_status use_assembly(fsched_context *ctx, const subject *s, bytes input,
-                                  unsigned *allowed) {
+static fsched_status use_assembly(fsched_context *ctx, const fuzz_smoke_subject *s,
+                                  fuzz_smoke_bytes input, unsigned *allowed) {
   (void)s;
   *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT);
   fsched_program *program = NULL;
@@ -170,7 +170,7 @@ static fsched_status use_assembly(fsched_context *ctx, const subject *s, bytes i
 }
 
 /* What is wrong with how an input was met, or NULL. */
-static const char *fault_of(consumer use, const subject *s, bytes input) {
+static const char *fault_of(consumer use, const fuzz_smoke_subject *s, fuzz_smoke_bytes input) {
   static const char *const wrong[] = {"status 0", "status 1", "status 2", "status 3",
                                       "status 4", "status 5", "status 6"};
   size_t out = 0;
@@ -198,7 +198,7 @@ typedef struct class {
   const char *file, *what;
   consumer use;
   const fsched_graph *graph;
-  bytes valid;
+  fuzz_smoke_bytes valid;
   bool prefixes; /* else replaced bytes */
   size_t count, step;
 } class;
@@ -211,8 +211,8 @@ static uint64_t mix(uint64_t x) { /* splitmix64 */
 }
 
 /* The index-th input; *owned is to be freed when not NULL. */
-static bytes make_input(const class *c, size_t index, char **owned) {
-  bytes input = {c->valid.at, c->valid.n};
+static fuzz_smoke_bytes make_input(const class *c, size_t index, char **owned) {
+  fuzz_smoke_bytes input = {c->valid.at, c->valid.n};
   *owned = NULL;
   if (c->prefixes) {
     input.n = index * c->step;
@@ -233,7 +233,7 @@ static bytes make_input(const class *c, size_t index, char **owned) {
   return input;
 }
 
-static void keep_fault(bytes input) {
+static void keep_fault(fuzz_smoke_bytes input) {
   FILE *f = fopen("fuzz-fault.bin", "wb");
   if (f != NULL) {
     (void)!fwrite(input.at, 1, input.n, f);
@@ -254,8 +254,8 @@ static void run_batch(const class *c, size_t begin, size_t end, volatile size_t 
     *at = i;
     (void)alarm(LIMIT_SECONDS);
     char *owned;
-    bytes input = make_input(c, i, &owned);
-    const char *fault = fault_of(c->use, &(subject){c->file, c->graph, i}, input);
+    fuzz_smoke_bytes input = make_input(c, i, &owned);
+    const char *fault = fault_of(c->use, &(fuzz_smoke_subject){c->file, c->graph, i}, input);
     free(owned);
     if (fault != NULL) {
       report(c, i, fault);
@@ -265,14 +265,14 @@ static void run_batch(const class *c, size_t begin, size_t end, volatile size_t 
   exit(EXIT_SUCCESS); /* through exit handlers: the leak checker is one */
 }
 
-typedef struct pool {
+typedef struct fuzz_smoke_pool {
   pid_t pid[MAX_JOBS];
   size_t *at; /* shared with the children */
   unsigned jobs, busy;
-} pool;
+} fuzz_smoke_pool;
 
 /* Waits for one child; false when it failed. */
-static bool reap(pool *p, const class *c) {
+static bool reap(fuzz_smoke_pool *p, const class *c) {
   int status;
   pid_t pid = wait(&status);
   unsigned slot = 0;
@@ -292,7 +292,7 @@ static bool reap(pool *p, const class *c) {
   return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-static bool start(pool *p, const class *c, size_t begin, size_t end) {
+static bool start(fuzz_smoke_pool *p, const class *c, size_t begin, size_t end) {
   unsigned slot = 0;
   while (p->pid[slot] != 0) {
     slot++;
@@ -307,7 +307,7 @@ static bool start(pool *p, const class *c, size_t begin, size_t end) {
   return pid > 0;
 }
 
-static bool run_class(pool *p, const class *c) {
+static bool run_class(fuzz_smoke_pool *p, const class *c) {
   bool good = true;
   for (size_t begin = 0; begin < c->count && good; begin += BATCH) {
     if (p->busy == p->jobs) {
@@ -321,9 +321,9 @@ static bool run_class(pool *p, const class *c) {
   return good;
 }
 
-typedef struct totals {
+typedef struct fuzz_smoke_totals {
   unsigned passed, failed;
-} totals;
+} fuzz_smoke_totals;
 
 typedef enum effort { USUAL, SHORT, ALL } effort;
 
@@ -336,7 +336,7 @@ static size_t prefix_step(size_t length, effort how) {
 }
 
 /* Both kinds of damage to one valid text. */
-static void damage(pool *p, class c, effort how, totals *sum) {
+static void damage(fuzz_smoke_pool *p, class c, effort how, fuzz_smoke_totals *sum) {
   static const size_t flips[] = {[USUAL] = FLIPS, [SHORT] = QUICK, [ALL] = FLIPS_ALL};
   const char *what = c.what;
   for (int kind = 0; kind < 2; kind++) {
@@ -354,8 +354,8 @@ static void damage(pool *p, class c, effort how, totals *sum) {
   }
 }
 
-static bytes read_whole(const char *path) {
-  bytes b = {NULL, 0};
+static fuzz_smoke_bytes read_whole(const char *path) {
+  fuzz_smoke_bytes b = {NULL, 0};
   FILE *f = fopen(path, "rb");
   if (f == NULL) {
     return b;
@@ -368,14 +368,15 @@ static bytes read_whole(const char *path) {
       break;
     }
     memcpy(grown + b.n, block, n);
-    b = (bytes){grown, b.n + n};
+    b = (fuzz_smoke_bytes){grown, b.n + n};
   }
   (void)fclose(f);
   return b;
 }
 
-static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, effort how, totals *sum) {
-  bytes text = read_whole(file), json = {NULL, 0}, plan = {NULL, 0};
+static bool fuzz_file(fsched_context *ctx, fuzz_smoke_pool *p, const char *file, effort how,
+                      fuzz_smoke_totals *sum) {
+  fuzz_smoke_bytes text = read_whole(file), json = {NULL, 0}, plan = {NULL, 0};
   fsched_graph *graph = NULL;
   fsched_schedule *schedule = NULL;
   fsched_program *program = NULL;
@@ -385,7 +386,7 @@ static bool fuzz_file(fsched_context *ctx, pool *p, const char *file, effort how
               fsched_program_json(ctx, program, &json.at, &json.n) == FSCHED_OK &&
               fsched_schedule_json(ctx, schedule, &plan.at, &plan.n) == FSCHED_OK;
   if (good) {
-    bytes stream;
+    fuzz_smoke_bytes stream;
     stream.at = (char *)(uintptr_t)fsched_program_bytes(program, &stream.n); /* only copied from */
     bool small = fsched_graph_ops(graph) <= SMALL_OPS;
     const class classes[] = {
@@ -417,14 +418,16 @@ int main(int argc, char **argv) {
     how = strcmp(argv[1], "--all") == 0 ? ALL : SHORT;
   }
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  pool p = {.jobs = processors < 1 ? 1 : processors > MAX_JOBS ? MAX_JOBS : (unsigned)processors};
+  fuzz_smoke_pool p = {.jobs = processors < 1          ? 1
+                               : processors > MAX_JOBS ? MAX_JOBS
+                                                       : (unsigned)processors};
   p.at = mmap(NULL, MAX_JOBS * sizeof *p.at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
               0);
   fsched_context *ctx;
   if (p.at == MAP_FAILED || fsched_context_create(NULL, &ctx) != FSCHED_OK) {
     return EXIT_FAILURE;
   }
-  totals sum = {0, 0};
+  fuzz_smoke_totals sum = {0, 0};
   for (int i = how == USUAL ? 1 : 2; i < argc; i++) {
     if (!fuzz_file(ctx, &p, argv[i], how, &sum)) {
       printf("FAIL %s does not compile undamaged\n", argv[i]);

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 /* ---- the mutator */
 
-enum section {
+enum fuzz_stream_section {
 #define FS_ENUM_(id, type) SECTION_##id,
   FS_STREAM_SECTIONS(FS_ENUM_) N_SECTIONS
 };
@@ -76,32 +76,32 @@ static const field fields[] = {
 #include "fuzz/stream_fields.def"
 };
 
-typedef struct list {
+typedef struct fuzz_stream_list {
   uint32_t section, first, count, of;
-} list;
-static const list lists[] = {
+} fuzz_stream_list;
+static const fuzz_stream_list lists[] = {
 #define FS_LIST(s, f, c, o) \
   {SECTION_##s, (uint32_t)offsetof(record_##s, f), (uint32_t)offsetof(record_##s, c), SECTION_##o},
 #include "fuzz/stream_fields.def"
 };
 
-typedef struct draft {
+typedef struct fuzz_stream_draft {
   uint8_t *bytes;
   size_t size, most;
   fs_stream_header h;
   uint64_t random;
-} draft;
+} fuzz_stream_draft;
 
-static uint64_t draw(draft *d) { /* splitmix64 */
+static uint64_t draw(fuzz_stream_draft *d) { /* splitmix64 */
   uint64_t x = d->random += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
-static uint64_t below(draft *d, uint64_t n) { return n == 0 ? 0 : draw(d) % n; }
+static uint64_t below(fuzz_stream_draft *d, uint64_t n) { return n == 0 ? 0 : draw(d) % n; }
 
 /* The sections lie one behind the other within the bytes. */
-static bool well_formed(draft *d) {
+static bool well_formed(fuzz_stream_draft *d) {
   if (d->size < sizeof d->h) {
     return false;
   }
@@ -117,7 +117,7 @@ static bool well_formed(draft *d) {
   return at == d->size;
 }
 
-static uint8_t *record(const draft *d, uint32_t section, uint64_t i) {
+static uint8_t *record(const fuzz_stream_draft *d, uint32_t section, uint64_t i) {
   return d->bytes + d->h.section[section].offset + i * record_size[section];
 }
 
@@ -129,7 +129,7 @@ static uint64_t load(const uint8_t *at, uint32_t width) {
 
 static void store(uint8_t *at, uint32_t width, uint64_t v) { memcpy(at, &v, width); }
 
-static uint64_t other_number(draft *d, uint64_t was, uint64_t usual) {
+static uint64_t other_number(fuzz_stream_draft *d, uint64_t was, uint64_t usual) {
   switch (below(d, 6)) {
     case 0:
       return was + 1 + below(d, 4);
@@ -147,7 +147,7 @@ static uint64_t other_number(draft *d, uint64_t was, uint64_t usual) {
 }
 
 /* What the member may become. */
-static uint64_t other_value(draft *d, const field *f, uint64_t was) {
+static uint64_t other_value(fuzz_stream_draft *d, const field *f, uint64_t was) {
   uint64_t n = d->h.section[f->section].count;
   if (n > 1 && below(d, 3) == 0) { /* as another record has it */
     return load(record(d, f->section, below(d, n)) + f->at, f->width);
@@ -164,7 +164,7 @@ static uint64_t other_value(draft *d, const field *f, uint64_t was) {
   return was;
 }
 
-static void change_field(draft *d) {
+static void change_field(fuzz_stream_draft *d) {
   const field *f = &fields[below(d, sizeof fields / sizeof *fields)];
   uint64_t n = d->h.section[f->section].count;
   if (n > 0) {
@@ -173,7 +173,7 @@ static void change_field(draft *d) {
   }
 }
 
-static void exchange_records(draft *d) {
+static void exchange_records(fuzz_stream_draft *d) {
   uint32_t s = (uint32_t)below(d, SECTION_strings);
   uint64_t n = d->h.section[s].count;
   if (n < 2) {
@@ -188,7 +188,7 @@ static void exchange_records(draft *d) {
 }
 
 /* Makes room for, or closes, record i of a section: what lies behind moves, padding too. */
-static bool resize_section(draft *d, uint32_t s, uint64_t i, bool add) {
+static bool resize_section(fuzz_stream_draft *d, uint32_t s, uint64_t i, bool add) {
   size_t each = record_size[s];
   uint64_t n = d->h.section[s].count, begin = d->h.section[s].offset;
   size_t before = (size_t)((n * each + 7) / 8 * 8);
@@ -219,8 +219,8 @@ static bool resize_section(draft *d, uint32_t s, uint64_t i, bool add) {
 }
 
 /* Takes an entry out of a record's list, or adds a copy of some entry to it. */
-static void change_list(draft *d) {
-  const list *l = &lists[below(d, sizeof lists / sizeof *lists)];
+static void change_list(fuzz_stream_draft *d) {
+  const fuzz_stream_list *l = &lists[below(d, sizeof lists / sizeof *lists)];
   uint64_t n = d->h.section[l->section].count, total = d->h.section[l->of].count;
   if (n == 0 || total == 0) {
     return;
@@ -248,7 +248,7 @@ static void change_list(draft *d) {
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
-  draft d = {.bytes = data, .size = size, .most = most, .random = seed};
+  fuzz_stream_draft d = {.bytes = data, .size = size, .most = most, .random = seed};
   if (!well_formed(&d) || (below(&d, 4) == 0 && LLVMFuzzerMutate != NULL)) {
     d.size = LLVMFuzzerMutate(data, size, most);
   } else {

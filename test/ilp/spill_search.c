@@ -20,12 +20,12 @@ enum {
   MOST = 1 << 21
 };
 
-typedef struct state {
+typedef struct spill_search_state {
   uint8_t op[OPS], place[VERSIONS], copy[VERSIONS]; /* place: 0 out, else address + 1 */
   bool stored[VERSIONS];
-} state;
+} spill_search_state;
 
-typedef struct search {
+typedef struct spill_search_search {
   const fsched_graph *g;
   uint32_t n_versions, version[VERSIONS]; /* those in the bounded memory */
   uint32_t memory;
@@ -35,9 +35,9 @@ typedef struct search {
   uint64_t *now, *next;
   uint32_t n_seen, n_now, n_next;
   bool done, full;
-} search;
+} spill_search_search;
 
-static uint64_t pack(const search *s, const state *x) {
+static uint64_t pack(const spill_search_search *s, const spill_search_state *x) {
   uint64_t key = 1;
   for (uint32_t i = 0; i < s->g->n_ops; i++) {
     key = key << OP_BITS | x->op[i];
@@ -48,8 +48,8 @@ static uint64_t pack(const search *s, const state *x) {
   return key;
 }
 
-static state unpack(const search *s, uint64_t key) {
-  state x = {0};
+static spill_search_state unpack(const spill_search_search *s, uint64_t key) {
+  spill_search_state x = {0};
   for (uint32_t v = s->n_versions; v-- > 0;) {
     x.stored[v] = key & 1;
     x.copy[v] = key >> 1 & 7;
@@ -62,7 +62,7 @@ static state unpack(const search *s, uint64_t key) {
   return x;
 }
 
-static bool is_new(search *s, uint64_t key) {
+static bool is_new(spill_search_search *s, uint64_t key) {
   uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 42; /* below 2 * MOST */
   while (s->seen[at] != 0 && s->seen[at] != key) {
     at = (at + 1) % (2 * MOST);
@@ -78,10 +78,12 @@ static bool is_new(search *s, uint64_t key) {
 
 /* ---- what a state allows */
 
-static bool runs(const state *x, uint32_t op) { return x->op[op] != 0 && x->op[op] != WAITING; }
+static bool runs(const spill_search_state *x, uint32_t op) {
+  return x->op[op] != 0 && x->op[op] != WAITING;
+}
 
 /* How an op uses a version: reads or modifies. */
-static void use(const search *s, uint32_t op, uint32_t v, bool *reads, bool *writes) {
+static void use(const spill_search_search *s, uint32_t op, uint32_t v, bool *reads, bool *writes) {
   const fsched_graph *g = s->g;
   *reads = *writes = false;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -92,7 +94,7 @@ static void use(const search *s, uint32_t op, uint32_t v, bool *reads, bool *wri
   }
 }
 
-static uint64_t scratch(const search *s, uint32_t op) {
+static uint64_t scratch(const spill_search_search *s, uint32_t op) {
   uint64_t sum = 0;
   for (uint32_t i = s->g->op_scratch0[op]; i < s->g->op_scratch0[op + 1]; i++) {
     sum += s->g->scratch_memory[i] == s->memory ? s->g->scratch_size[i] : 0;
@@ -100,7 +102,7 @@ static uint64_t scratch(const search *s, uint32_t op) {
   return sum;
 }
 
-static uint64_t room(const search *s, const state *x) {
+static uint64_t room(const spill_search_search *s, const spill_search_state *x) {
   uint64_t used = 0;
   for (uint32_t v = 0; v < s->n_versions; v++) {
     used += x->place[v] != 0 ? s->size[v] : 0;
@@ -111,7 +113,8 @@ static uint64_t room(const search *s, const state *x) {
   return s->capacity - used;
 }
 
-static bool free_at(const search *s, const state *x, uint32_t version, uint64_t at) {
+static bool free_at(const spill_search_search *s, const spill_search_state *x, uint32_t version,
+                    uint64_t at) {
   for (uint32_t v = 0; v < s->n_versions; v++) {
     uint64_t low = x->place[v] - (uint64_t)1;
     if (x->place[v] != 0 && low < at + s->size[version] && at < low + s->size[v]) {
@@ -122,7 +125,7 @@ static bool free_at(const search *s, const state *x, uint32_t version, uint64_t 
 }
 
 /* Queues are one per class here: is one of the domain free? */
-static bool queue_free(const search *s, const state *x, uint32_t domain) {
+static bool queue_free(const spill_search_search *s, const spill_search_state *x, uint32_t domain) {
   const fsched_graph *g = s->g;
   uint32_t busy = 0, copies = g->target.memory[s->memory].spill_domain;
   for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -134,7 +137,7 @@ static bool queue_free(const search *s, const state *x, uint32_t domain) {
   return busy < g->target.domain_queue0[domain + 1] - g->target.domain_queue0[domain];
 }
 
-static bool ready(const search *s, const state *x, uint32_t op) {
+static bool ready(const spill_search_search *s, const spill_search_state *x, uint32_t op) {
   const fsched_graph *g = s->g;
   bool yes = x->op[op] == WAITING && queue_free(s, x, g->op_domain[op]);
   for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
@@ -144,7 +147,8 @@ static bool ready(const search *s, const state *x, uint32_t op) {
 }
 
 /* Some op that runs uses it (`modifies`: writes it). */
-static bool in_use(const search *s, const state *x, uint32_t v, bool modifies) {
+static bool in_use(const spill_search_search *s, const spill_search_state *x, uint32_t v,
+                   bool modifies) {
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
     bool reads, writes;
     use(s, op, v, &reads, &writes);
@@ -157,7 +161,7 @@ static bool in_use(const search *s, const state *x, uint32_t v, bool modifies) {
 
 /* ---- steps */
 
-static void arrive(search *s, const state *x, bool ticks) {
+static void arrive(spill_search_search *s, const spill_search_state *x, bool ticks) {
   uint64_t key = pack(s, x);
   if (!is_new(s, key)) {
     return;
@@ -170,7 +174,7 @@ static void arrive(search *s, const state *x, bool ticks) {
 }
 
 /* Puts version v somewhere, all ways; then the op's next one. */
-static void start_op(search *s, const state *x, uint32_t op, uint32_t v) {
+static void start_op(spill_search_search *s, const spill_search_state *x, uint32_t op, uint32_t v) {
   bool reads = false, writes = false;
   for (; v < s->n_versions; v++) {
     use(s, op, v, &reads, &writes);
@@ -182,7 +186,7 @@ static void start_op(search *s, const state *x, uint32_t op, uint32_t v) {
       return;
     }
   }
-  state y = *x;
+  spill_search_state y = *x;
   if (v == s->n_versions) {
     if (room(s, x) < scratch(s, op)) {
       return;
@@ -204,7 +208,8 @@ static void start_op(search *s, const state *x, uint32_t op, uint32_t v) {
 }
 
 /* Room for one more copy in the store. */
-static bool store_room(const search *s, const state *x, uint32_t version) {
+static bool store_room(const spill_search_search *s, const spill_search_state *x,
+                       uint32_t version) {
   uint64_t used = 0;
   for (uint32_t v = 0; v < s->n_versions && s->store != FS_UNBOUNDED; v++) {
     bool writes = x->copy[v] > 0 && x->copy[v] <= READING;
@@ -214,20 +219,20 @@ static bool store_room(const search *s, const state *x, uint32_t version) {
 }
 
 /* The store's copy is given up; only where it takes room. */
-static void forget(search *s, const state *x, uint32_t v) {
+static void forget(spill_search_search *s, const spill_search_state *x, uint32_t v) {
   if (s->store != FS_UNBOUNDED && x->stored[v] && x->copy[v] == 0) {
-    state y = *x;
+    spill_search_state y = *x;
     y.stored[v] = false;
     arrive(s, &y, false);
   }
 }
 
-static void copy_version(search *s, const state *x, uint32_t v) {
+static void copy_version(spill_search_search *s, const spill_search_state *x, uint32_t v) {
   const fs_memory *m = &s->g->target.memory[s->memory];
   if (x->copy[v] != 0 || !queue_free(s, x, m->spill_domain)) {
     return;
   }
-  state y = *x;
+  spill_search_state y = *x;
   if (x->place[v] != 0 && !x->stored[v] && !in_use(s, x, v, true) && store_room(s, x, v)) {
     y.copy[v] = (uint8_t)fs_spill_write_time(m, s->size[v]);
     arrive(s, &y, false);
@@ -244,16 +249,16 @@ static void copy_version(search *s, const state *x, uint32_t v) {
   }
 }
 
-static void leave(search *s, const state *x, uint32_t v) {
+static void leave(spill_search_search *s, const spill_search_state *x, uint32_t v) {
   if (x->place[v] != 0 && x->copy[v] == 0 && !in_use(s, x, v, false)) {
-    state y = *x;
+    spill_search_state y = *x;
     y.place[v] = 0;
     arrive(s, &y, false);
   }
 }
 
-static void tick(search *s, const state *x) {
-  state y = *x;
+static void tick(spill_search_search *s, const spill_search_state *x) {
+  spill_search_state y = *x;
   for (uint32_t i = 0; i < s->g->n_ops; i++) {
     y.op[i] = (uint8_t)(x->op[i] - runs(x, i));
   }
@@ -268,7 +273,7 @@ static void tick(search *s, const state *x) {
   arrive(s, &y, true);
 }
 
-static bool at_end(const search *s, const state *x) {
+static bool at_end(const spill_search_search *s, const spill_search_state *x) {
   bool end = true;
   for (uint32_t i = 0; i < s->g->n_ops; i++) {
     end = end && x->op[i] == 0;
@@ -279,7 +284,7 @@ static bool at_end(const search *s, const state *x) {
   return end;
 }
 
-static void expand(search *s, const state *x) {
+static void expand(spill_search_search *s, const spill_search_state *x) {
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
     if (ready(s, x, op)) {
       start_op(s, x, op, 0);
@@ -292,7 +297,7 @@ static void expand(search *s, const state *x) {
   }
 }
 
-static bool prepare(search *s) {
+static bool prepare(spill_search_search *s) {
   const fsched_graph *g = s->g;
   while (s->memory < g->target.n_memories && !fs_memory_bounded(&g->target.memory[s->memory])) {
     s->memory++;
@@ -313,8 +318,8 @@ static bool prepare(search *s) {
   return g->n_ops <= OPS - 1 && (s->capacity < 16 || !s->contiguous);
 }
 
-static fs_tick run(search *s) {
-  state first = {0};
+static fs_tick run(spill_search_search *s) {
+  spill_search_state first = {0};
   for (uint32_t i = 0; i < s->g->n_ops; i++) {
     first.op[i] = WAITING;
   }
@@ -329,14 +334,14 @@ static fs_tick run(search *s) {
     s->n_now = s->n_next;
     s->n_next = 0;
     for (uint32_t i = 0; i < s->n_now && !s->full; i++) {
-      state x = unpack(s, s->now[i]);
+      spill_search_state x = unpack(s, s->now[i]);
       if (at_end(s, &x)) {
         return at;
       }
       expand(s, &x);
     }
     for (uint32_t i = 0; i < s->n_now && !s->full; i++) { /* when nothing more begins now */
-      state x = unpack(s, s->now[i]);
+      spill_search_state x = unpack(s, s->now[i]);
       tick(s, &x);
     }
   }
@@ -344,7 +349,7 @@ static fs_tick run(search *s) {
 }
 
 fs_tick fs_spill_search(const fsched_graph *g, uint32_t *states) {
-  search s = {.g = g};
+  spill_search_search s = {.g = g};
   fs_tick best = FS_TICK_NONE;
   if (prepare(&s)) {
     s.seen = calloc(2 * (size_t)MOST, sizeof *s.seen);

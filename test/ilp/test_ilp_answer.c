@@ -97,14 +97,14 @@ END_TEST
 
 /* ---- answers that are wrong, and queues to be found */
 
-typedef struct fixture {
+typedef struct ilp_answer_fixture {
   fsched_context *ctx;
   fsched_graph *g;
   fs_problem *p;
-} fixture;
+} ilp_answer_fixture;
 
-static fixture make(const char *body) {
-  fixture f;
+static ilp_answer_fixture make(const char *body) {
+  ilp_answer_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
   f.ctx = new_context();
@@ -115,7 +115,7 @@ static fixture make(const char *body) {
   return f;
 }
 
-static void drop(fixture *f) {
+static void drop(ilp_answer_fixture *f) {
   ck_assert_uint_eq(fsched_diag_count(f->ctx), 0);
   fs_problem_destroy(f->p);
   fsched_graph_destroy(f->g);
@@ -123,7 +123,7 @@ static void drop(fixture *f) {
 }
 
 /* `why` NULL: it is right; else how the reason begins. */
-static void check_starts(fixture *f, fs_tick *start, const char *wanted) {
+static void check_starts(ilp_answer_fixture *f, fs_tick *start, const char *wanted) {
   fs_answer a = {.start = start};
   fs_schedule *s;
   const char *why;
@@ -140,7 +140,7 @@ static void check_starts(fixture *f, fs_tick *start, const char *wanted) {
 
 START_TEST(wrong_answers)
 {
-  fixture f = make(
+  ilp_answer_fixture f = make(
       "target: {queues: [{name: q}, {name: r, class: k}], resources: [{name: w, "
       "capacity: 3}]}\n"
       "ops:\n  - {name: a, time: 2}\n  - {name: b, time: 2, after: [a]}\n"
@@ -168,7 +168,7 @@ END_TEST
 /* Items without a length stand between others, not inside of them; gangs take all. */
 START_TEST(instants_and_gangs)
 {
-  fixture f = make(
+  ilp_answer_fixture f = make(
       "target: {queues: [{name: q0}, {name: q1}]}\n"
       "ops:\n  - {name: a, time: 4}\n  - {name: z, time: 0}\n"
       "  - {name: b, time: 4}\n  - {name: y, time: 0, after: [z]}\n");
@@ -193,7 +193,7 @@ END_TEST
 /* c0 may have q0 or q1, c1 q1 or q2: the first guesses have to be taken back. */
 START_TEST(chains_of_choices)
 {
-  fixture f = make(
+  ilp_answer_fixture f = make(
       "target: {queues: [{name: q0, class: a}, {name: q1, class: a}, {name: q2, "
       "class: b}]}\n"
       "ops:\n  - {name: x, on: a, time: 8}\n  - {name: y, on: a, time: 3}\n"

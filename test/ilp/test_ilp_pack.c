@@ -21,15 +21,15 @@ static fsched_context *new_context(void) {
 
 enum { ROOM = 4, MOST = 4 };
 
-typedef struct tiny {
+typedef struct ilp_pack_tiny {
   uint32_t n;
   unsigned time[MOST], size[MOST];
   bool edge[MOST][MOST];
   unsigned horizon;
   bool positions; /* the model with a binary for each */
-} tiny;
+} ilp_pack_tiny;
 
-static fsched_graph *make_graph(fsched_context *ctx, const tiny *y) {
+static fsched_graph *make_graph(fsched_context *ctx, const ilp_pack_tiny *y) {
   static const char *const name[MOST] = {"a", "b", "c", "d"};
   fsched_builder *b;
   fsched_graph *g;
@@ -53,7 +53,7 @@ static fsched_graph *make_graph(fsched_context *ctx, const tiny *y) {
 }
 
 /* What the problem says of rectangles, by looking. */
-static bool right(const tiny *y, const int64_t *start, const int64_t *address) {
+static bool right(const ilp_pack_tiny *y, const int64_t *start, const int64_t *address) {
   for (uint32_t i = 0; i < y->n; i++) {
     int64_t end = start[i] + y->time[i], top = address[i] + y->size[i];
     if (end > y->horizon || top > ROOM) {
@@ -71,19 +71,19 @@ static bool right(const tiny *y, const int64_t *start, const int64_t *address) {
   return true;
 }
 
-typedef struct counts {
+typedef struct ilp_pack_counts {
   uint64_t points, right, accepted;
-} counts;
+} ilp_pack_counts;
 
 typedef struct tiny_model {
-  const tiny *y;
+  const ilp_pack_tiny *y;
   fsched_graph *g;
   fs_problem *p;
   fs_pack_model *t;
   int64_t *value;
 } tiny_model;
 
-static void open_model(tiny_model *m, fsched_context *ctx, const tiny *y) {
+static void open_model(tiny_model *m, fsched_context *ctx, const ilp_pack_tiny *y) {
   fs_pack_options o = {.positions = y->positions};
   *m = (tiny_model){.y = y, .g = make_graph(ctx, y)};
   ck_assert_int_eq(fs_problem_from_graph(ctx, m->g, y->horizon, 0, &m->p), FSCHED_OK);
@@ -98,7 +98,8 @@ static void close_model(tiny_model *m) {
   fsched_graph_destroy(m->g);
 }
 
-static void refute(const tiny *y, const int64_t *start, const int64_t *address, const char *what) {
+static void refute(const ilp_pack_tiny *y, const int64_t *start, const int64_t *address,
+                   const char *what) {
   char text[256] = "";
   for (uint32_t i = 0; i < y->n; i++) {
     size_t n = strlen(text);
@@ -124,7 +125,8 @@ static void check_binaries(tiny_model *m, const int64_t *start, const int64_t *a
 }
 
 /* What is a point is right; what is right is one once it has the form that is assumed. */
-static void check_point(tiny_model *m, const int64_t *start, const int64_t *address, counts *n) {
+static void check_point(tiny_model *m, const int64_t *start, const int64_t *address,
+                        ilp_pack_counts *n) {
   bool good = right(m->y, start, address);
   n->points++;
   n->right += good;
@@ -158,7 +160,8 @@ static void check_point(tiny_model *m, const int64_t *start, const int64_t *addr
 }
 
 /* All starts and addresses from rectangle i on. */
-static void check_points(tiny_model *m, uint32_t i, int64_t *start, int64_t *address, counts *n) {
+static void check_points(tiny_model *m, uint32_t i, int64_t *start, int64_t *address,
+                         ilp_pack_counts *n) {
   if (i == m->y->n) {
     check_point(m, start, address, n);
     return;
@@ -170,7 +173,7 @@ static void check_points(tiny_model *m, uint32_t i, int64_t *start, int64_t *add
   }
 }
 
-static void check_tiny(fsched_context *ctx, const tiny *y, counts *n) {
+static void check_tiny(fsched_context *ctx, const ilp_pack_tiny *y, ilp_pack_counts *n) {
   int64_t start[MOST], address[MOST];
   tiny_model m;
   open_model(&m, ctx, y);
@@ -179,8 +182,8 @@ static void check_tiny(fsched_context *ctx, const tiny *y, counts *n) {
 }
 
 /* All multisets of n rectangles, times from 0, sizes from 1. */
-static void check_multisets(fsched_context *ctx, tiny *y, uint32_t i, unsigned first,
-                            unsigned most_time, unsigned most_size, counts *n) {
+static void check_multisets(fsched_context *ctx, ilp_pack_tiny *y, uint32_t i, unsigned first,
+                            unsigned most_time, unsigned most_size, ilp_pack_counts *n) {
   if (i == y->n) {
     check_tiny(ctx, y, n);
     return;
@@ -193,7 +196,7 @@ static void check_multisets(fsched_context *ctx, tiny *y, uint32_t i, unsigned f
   }
 }
 
-static void check_counts(const counts *n, uint64_t points) {
+static void check_counts(const ilp_pack_counts *n, uint64_t points) {
   ck_assert_uint_ge(n->points, points);
   ck_assert_uint_ge(n->right, points / 20);
   ck_assert_uint_ge(n->accepted, 10);
@@ -202,8 +205,8 @@ static void check_counts(const counts *n, uint64_t points) {
 START_TEST(pairs_of_rectangles)
 {
   fsched_context *ctx = new_context();
-  counts n = {0};
-  tiny y = {.n = 2, .horizon = 6};
+  ilp_pack_counts n = {0};
+  ilp_pack_tiny y = {.n = 2, .horizon = 6};
   check_multisets(ctx, &y, 0, 0, 4, 4, &n);
   y.edge[0][1] = true;
   check_multisets(ctx, &y, 0, 0, 4, 4, &n);
@@ -216,8 +219,8 @@ START_TEST(three_rectangles)
 {
   fsched_context *ctx = new_context();
   for (unsigned edges = 0; edges < 4; edges++) { /* none, a-c, b-c, both: not only strips */
-    counts n = {0};
-    tiny y = {.n = 3, .horizon = 4};
+    ilp_pack_counts n = {0};
+    ilp_pack_tiny y = {.n = 3, .horizon = 4};
     y.edge[0][2] = edges & 1;
     y.edge[1][2] = edges >> 1;
     check_multisets(ctx, &y, 0, 0, 2, 3, &n);
@@ -230,8 +233,8 @@ END_TEST
 START_TEST(four_rectangles)
 {
   fsched_context *ctx = new_context();
-  counts n = {0};
-  tiny y = {.n = 4, .horizon = 3};
+  ilp_pack_counts n = {0};
+  ilp_pack_tiny y = {.n = 4, .horizon = 3};
   check_multisets(ctx, &y, 0, 0, 1, 2, &n);
   y.edge[0][3] = true;
   check_multisets(ctx, &y, 0, 0, 1, 2, &n);
@@ -244,8 +247,8 @@ END_TEST
 START_TEST(rectangles_by_position)
 {
   fsched_context *ctx = new_context();
-  counts n = {0};
-  tiny y = {.n = 2, .horizon = 6, .positions = true};
+  ilp_pack_counts n = {0};
+  ilp_pack_tiny y = {.n = 2, .horizon = 6, .positions = true};
   check_multisets(ctx, &y, 0, 0, 4, 4, &n);
   y.n = 3;
   y.horizon = 4;
@@ -261,7 +264,7 @@ END_TEST
 START_TEST(where_there_are_no_positions)
 {
   fsched_context *ctx = new_context();
-  tiny y = {.n = 2, .time = {1, 2}, .size = {1, 2}, .horizon = 6};
+  ilp_pack_tiny y = {.n = 2, .time = {1, 2}, .size = {1, 2}, .horizon = 6};
   fs_pack_options o = {.positions = true};
   for (int kind = 0; kind < 4; kind++) {
     fs_pack_model *t;

@@ -39,16 +39,16 @@ static const char *solver(void) {
 
 /* --- random graphs --- */
 
-typedef struct maker {
+typedef struct ilp_pack_graphs_maker {
   fsched_builder *b;
   fs_rng rng;
   uint32_t n_ops, n_queues, n_memories;
   uint32_t buffer[FS_EXHAUST_OPS]; /* written by each op, FS_NONE: none */
   uint32_t bytes[FS_EXHAUST_OPS];
   bool zero;
-} maker;
+} ilp_pack_graphs_maker;
 
-static void add_target(maker *k) {
+static void add_target(ilp_pack_graphs_maker *k) {
   uint32_t id;
   k->n_queues = fs_rng_below(&k->rng, 4);
   for (uint32_t q = 0; q < k->n_queues; q++) {
@@ -72,13 +72,13 @@ static void add_target(maker *k) {
   }
 }
 
-static void add_arg(maker *k, uint32_t op, fsched_tag tag, uint32_t buffer) {
+static void add_arg(ilp_pack_graphs_maker *k, uint32_t op, fsched_tag tag, uint32_t buffer) {
   fsched_arg_desc desc = {.size = sizeof desc, .tag = tag, .buffer = buffer};
   ck_assert_int_eq(fsched_builder_arg(k->b, op, &desc), FSCHED_OK);
 }
 
 /* What op reads, and perhaps writes over; its own buffer may take the place of one. */
-static void add_args(maker *k, uint32_t op) {
+static void add_args(ilp_pack_graphs_maker *k, uint32_t op) {
   uint32_t out = k->buffer[op];
   bool in_place = false;
   for (uint32_t before = op > 3 ? op - 3 : 0; before < op; before++) {
@@ -100,7 +100,7 @@ static void add_args(maker *k, uint32_t op) {
   }
 }
 
-static void add_op(maker *k, uint32_t op) {
+static void add_op(ilp_pack_graphs_maker *k, uint32_t op) {
   static const char *const both[] = {"q0", "q1"};
   static const char *const name[] = {"o0", "o1", "o2", "o3", "o4", "o5", "o6", "o7"};
   static const char *const buffer[] = {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7"};
@@ -140,7 +140,7 @@ static void add_op(maker *k, uint32_t op) {
 
 /* NULL where some op can never run. */
 static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
-  maker k = {.rng = {seed}};
+  ilp_pack_graphs_maker k = {.rng = {seed}};
   fsched_graph *g = NULL;
   ck_assert_int_eq(fsched_builder_create(ctx, "small", &k.b), FSCHED_OK);
   k.zero = fs_rng_one_in(&k.rng, 4);
@@ -230,11 +230,11 @@ static void check_model(const fsched_graph *g, const char *command, uint64_t see
 
 enum { WANTED = 200, STEPS = 1000000 };
 
-typedef struct tally {
+typedef struct ilp_pack_graphs_tally {
   uint32_t checked, improved, largest;
-} tally;
+} ilp_pack_graphs_tally;
 
-static void check_graph(uint64_t seed, const char *command, tally *n) {
+static void check_graph(uint64_t seed, const char *command, ilp_pack_graphs_tally *n) {
   fsched_context *ctx = new_context();
   fsched_graph *g = random_graph(ctx, seed);
   fsched_schedule *s = g == NULL ? NULL : compiled(ctx, g, NULL, seed);
@@ -270,7 +270,7 @@ static void check_graph(uint64_t seed, const char *command, tally *n) {
 START_TEST(equal_to_exhaustive_search)
 {
   const char *command = solver();
-  tally n = {0};
+  ilp_pack_graphs_tally n = {0};
   for (uint64_t seed = 0; command != NULL && n.checked < WANTED; seed++) {
     check_graph(seed, command, &n);
   }
@@ -283,16 +283,16 @@ END_TEST
 
 /* --- strips that can be filled --- */
 
-typedef struct rectangle {
+typedef struct ilp_pack_graphs_rectangle {
   uint32_t time, size;
-} rectangle;
+} ilp_pack_graphs_rectangle;
 
 enum { STRIP = 20, PIECES = 10 };
 
 /* Cuts a square into pieces, the largest first, from side to side. */
 static fsched_graph *cut_strip(fsched_context *ctx, uint64_t seed) {
   fs_rng rng = {seed};
-  rectangle at[PIECES] = {{STRIP, STRIP}};
+  ilp_pack_graphs_rectangle at[PIECES] = {{STRIP, STRIP}};
   fsched_builder *b;
   fsched_graph *g;
   uint32_t id;

@@ -12,15 +12,15 @@
 #include "kit/budget.h"
 
 /* A graph, its problem within a horizon, and its model. */
-typedef struct bench {
+typedef struct ilp_pack_rows_bench {
   fsched_context *ctx;
   fsched_graph *g;
   fs_problem *p;
   fs_pack_model *t;
   int64_t *value;
-} bench;
+} ilp_pack_rows_bench;
 
-static fs_problem *make_problem(bench *k, const char *yaml, fs_tick horizon) {
+static fs_problem *make_problem(ilp_pack_rows_bench *k, const char *yaml, fs_tick horizon) {
   ck_assert_int_eq(fsched_context_create(NULL, &k->ctx), FSCHED_OK);
   fs_status status = fsched_graph_parse(k->ctx, "test.yaml", yaml, strlen(yaml), NULL, &k->g);
   ck_assert_msg(status == FSCHED_OK, "%s",
@@ -30,20 +30,20 @@ static fs_problem *make_problem(bench *k, const char *yaml, fs_tick horizon) {
   return k->p;
 }
 
-static void make_model(bench *k, fs_pack_options o) {
+static void make_model(ilp_pack_rows_bench *k, fs_pack_options o) {
   ck_assert_int_eq(fs_pack_model_build(k->p, &o, &k->t), FSCHED_OK);
   ck_assert_ptr_nonnull(k->t);
   k->value = calloc(fs_pack_model_of(k->t)->var.n + 1, sizeof *k->value);
 }
 
-static bench open_bench(const char *yaml, fs_tick horizon) {
-  bench k = {0};
+static ilp_pack_rows_bench open_bench(const char *yaml, fs_tick horizon) {
+  ilp_pack_rows_bench k = {0};
   (void)make_problem(&k, yaml, horizon);
   make_model(&k, (fs_pack_options){0});
   return k;
 }
 
-static void close_bench(bench *k) {
+static void close_bench(ilp_pack_rows_bench *k) {
   free(k->value);
   fs_pack_model_destroy(k->t);
   fs_problem_destroy(k->p);
@@ -52,7 +52,7 @@ static void close_bench(bench *k) {
 }
 
 /* The residency of a buffer's first version, or of an op's scratch. */
-static uint32_t residency(const bench *k, const char *name) {
+static uint32_t residency(const ilp_pack_rows_bench *k, const char *name) {
   for (uint32_t r = 0; r < k->p->n_residencies; r++) {
     uint32_t v = k->p->res_version[r];
     const char *of =
@@ -65,8 +65,8 @@ static uint32_t residency(const bench *k, const char *name) {
 }
 
 /* Starts "0 2 4" in the order of ops; addresses "x=2 y=0", others are 0. */
-static void read_point(const bench *k, const char *starts, const char *addresses, int64_t *start,
-                       int64_t *address) {
+static void read_point(const ilp_pack_rows_bench *k, const char *starts, const char *addresses,
+                       int64_t *start, int64_t *address) {
   const char *s = starts;
   for (uint32_t i = 0; i < k->p->n_items; i++) {
     char *end;
@@ -83,7 +83,7 @@ static void read_point(const bench *k, const char *starts, const char *addresses
 }
 
 /* Where it is one, no binary may be 0 that is 1, nor say that there is no length where there is. */
-static bool is_point(bench *k, const char *starts, const char *addresses) {
+static bool is_point(ilp_pack_rows_bench *k, const char *starts, const char *addresses) {
   int64_t start[16] = {0}, address[16] = {0};
   read_point(k, starts, addresses, start, address);
   if (!fs_pack_fill(k->t, start, address, NULL, k->value)) {
@@ -103,7 +103,7 @@ static bool is_point(bench *k, const char *starts, const char *addresses) {
 }
 
 /* Has the answer a form that is a point? */
-static bool has_form(bench *k, const char *starts, const char *addresses) {
+static bool has_form(ilp_pack_rows_bench *k, const char *starts, const char *addresses) {
   int64_t start[16] = {0}, address[16] = {0};
   fs_tick begin[16];
   uint64_t place[16];
@@ -126,11 +126,11 @@ static bool has_form(bench *k, const char *starts, const char *addresses) {
 
 START_TEST(precedence_rows)
 {
-  bench k = open_bench(STRIP
-                       "ops:\n"
-                       "  - {name: a, time: 2, scratch: {m: 2}}\n"
-                       "  - {name: b, time: 2, scratch: {m: 2}, after: [a]}\n",
-                       8);
+  ilp_pack_rows_bench k = open_bench(STRIP
+                                     "ops:\n"
+                                     "  - {name: a, time: 2, scratch: {m: 2}}\n"
+                                     "  - {name: b, time: 2, scratch: {m: 2}, after: [a]}\n",
+                                     8);
   ck_assert(!is_point(&k, "0 0", "a=0 b=2")); /* all that a strip asks for */
   ck_assert(!is_point(&k, "0 1", "a=0 b=2"));
   ck_assert(is_point(&k, "0 2", "a=0 b=2"));
@@ -146,12 +146,12 @@ END_TEST
 
 START_TEST(one_strip_is_enough_for_m)
 {
-  bench k = open_bench(STRIP
-                       "ops:\n"
-                       "  - {name: a, time: 3, scratch: {m: 1}}\n"
-                       "  - {name: b, time: 1, scratch: {m: 3}}\n"
-                       "  - {name: c, time: 2, scratch: {m: 2}}\n",
-                       6);
+  ilp_pack_rows_bench k = open_bench(STRIP
+                                     "ops:\n"
+                                     "  - {name: a, time: 3, scratch: {m: 1}}\n"
+                                     "  - {name: b, time: 1, scratch: {m: 3}}\n"
+                                     "  - {name: c, time: 2, scratch: {m: 2}}\n",
+                                     6);
   const fs_model *m = fs_pack_model_of(k.t);
   unsigned n = 0;
   for (uint32_t r = 0; r < m->row.n; r++) {
@@ -180,7 +180,7 @@ END_TEST
 
 START_TEST(ends_are_variable)
 {
-  bench k = open_bench(TWO_READERS, 8);
+  ilp_pack_rows_bench k = open_bench(TWO_READERS, 8);
   uint32_t w = residency(&k, "w");
   ck_assert_uint_eq(k.t->span[k.p->n_items + w].end_ref, k.p->n_items + w);
   /* Either reader is the last one: what lies at w's place has to wait for it. */
@@ -195,12 +195,12 @@ END_TEST
 
 START_TEST(an_end_that_others_come_before)
 {
-  bench k = open_bench(STRIP
-                       "ops:\n"
-                       "  - {name: w, size: 2}\n"
-                       "  - {name: f, args: [{in: w}]}\n"
-                       "  - {name: g, args: [{in: w}], after: [f]}\n",
-                       8);
+  ilp_pack_rows_bench k = open_bench(STRIP
+                                     "ops:\n"
+                                     "  - {name: w, size: 2}\n"
+                                     "  - {name: f, args: [{in: w}]}\n"
+                                     "  - {name: g, args: [{in: w}], after: [f]}\n",
+                                     8);
   /* The last reader is known: no variable. */
   ck_assert_uint_eq(k.t->span[k.p->n_items + residency(&k, "w")].end_ref, 2);
   ck_assert(is_point(&k, "0 1 2", "w=0"));
@@ -210,13 +210,13 @@ END_TEST
 
 START_TEST(kept_to_the_end)
 {
-  bench k = open_bench(STRIP
-                       "buffers: [{name: y, size: 2, io: output}]\n"
-                       "ops:\n"
-                       "  - {name: f, args: [{out: y}]}\n"
-                       "  - {name: g, time: 2, scratch: {m: 4}}\n"
-                       "  - {name: h, time: 1, scratch: {m: 2}}\n",
-                       6);
+  ilp_pack_rows_bench k = open_bench(STRIP
+                                     "buffers: [{name: y, size: 2, io: output}]\n"
+                                     "ops:\n"
+                                     "  - {name: f, args: [{out: y}]}\n"
+                                     "  - {name: g, time: 2, scratch: {m: 4}}\n"
+                                     "  - {name: h, time: 1, scratch: {m: 2}}\n",
+                                     6);
   ck_assert(is_point(&k, "2 0 3", "y=0 h=2"));
   ck_assert(!is_point(&k, "2 0 3", "y=0 h=0"));
   ck_assert(!is_point(&k, "0 1 0", "y=0 h=2")); /* y is there as long as anything runs */
@@ -227,11 +227,11 @@ END_TEST
 START_TEST(always_at_once)
 {
   /* Too large for one above the other: apart; both held by one op: never apart. */
-  bench k = open_bench(STRIP
-                       "ops:\n"
-                       "  - {name: a, time: 2, scratch: {m: 3}}\n"
-                       "  - {name: b, time: 2, scratch: {m: 2}}\n",
-                       8);
+  ilp_pack_rows_bench k = open_bench(STRIP
+                                     "ops:\n"
+                                     "  - {name: a, time: 2, scratch: {m: 3}}\n"
+                                     "  - {name: b, time: 2, scratch: {m: 2}}\n",
+                                     8);
   for (size_t v = 0; v < fs_pack_model_of(k.t)->var.n; v++) {
     ck_assert_ptr_null(strstr(fs_pack_model_of(k.t)->var.at[v].name, "under"));
   }
@@ -271,7 +271,7 @@ END_TEST
 
 START_TEST(coinciding_where_declared)
 {
-  bench k = open_bench(IN_PLACE("4", ", inplace: {y: x}"), 6);
+  ilp_pack_rows_bench k = open_bench(IN_PLACE("4", ", inplace: {y: x}"), 6);
   ck_assert_uint_eq(k.p->n_coincide, 1);
   ck_assert(is_point(&k, "0 1 2", "x=2 y=0"));
   ck_assert(is_point(&k, "0 1 2", "x=0 y=0"));
@@ -291,7 +291,7 @@ END_TEST
 
 START_TEST(coinciding_at_equal_size_alone)
 {
-  bench k = {0};
+  ilp_pack_rows_bench k = {0};
   (void)make_problem(&k, IN_PLACE("4", ", inplace: {y: x}"), 6);
   k.p->res_size[residency(&k, "y")] = 1;
   make_model(&k, (fs_pack_options){0});
@@ -304,7 +304,7 @@ END_TEST
 /* Another reader of the input may be later: then they may not coincide. */
 START_TEST(coinciding_while_the_op_runs_alone)
 {
-  bench k = {0};
+  ilp_pack_rows_bench k = {0};
   (void)make_problem(&k, IN_PLACE("4", "") "  - {name: late, args: [{in: x}]}\n", 6);
   uint32_t pair[3] = {residency(&k, "x"), residency(&k, "y"), 1};
   k.p->n_coincide = 1;
@@ -323,7 +323,7 @@ END_TEST
 /* What coincides falls as one: there is no room for both beside what lies below. */
 START_TEST(coinciding_and_falling)
 {
-  bench k =
+  ilp_pack_rows_bench k =
       open_bench(IN_PLACE("4", ", inplace: {y: x}") "  - {name: v, time: 3, scratch: {m: 2}}\n", 6);
   ck_assert(has_form(&k, "0 1 2 0", "x=2 y=2 v=0"));
   ck_assert(has_form(&k, "0 1 2 0", "x=0 y=0 v=2"));
@@ -337,7 +337,7 @@ END_TEST
 
 START_TEST(queue_rows)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {queues: [{name: q}]}\n"
       "ops: [{name: a, time: 2}, {name: b, time: 2}, {name: z, time: 0}]\n",
@@ -365,7 +365,7 @@ END_TEST
 
 START_TEST(choices_of_queues)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {queues: [{name: q}, {name: r}]}\n"
       "ops: [{name: a, on: q}, {name: b}, {name: c}]\n",
@@ -391,7 +391,7 @@ END_TEST
 
 START_TEST(choices_of_larger_classes)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {queues: [{name: q}, {name: r}, {name: s}, {name: t}],\n"
       "         concurrency: 4}\n"
@@ -411,7 +411,7 @@ END_TEST
 
 START_TEST(resource_and_concurrency_rows)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {resources: [{name: power, capacity: 6}], concurrency: 2}\n"
       "ops: [{name: a, time: 2, uses: {power: 2}}, {name: b, time: 2, "
@@ -430,7 +430,7 @@ END_TEST
 
 START_TEST(counted_memories)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {memories: [{name: m, capacity: 5, placement: counted}]}\n"
       "ops: [{name: a, time: 2, scratch: {m: 2}}, {name: b, time: 2, "
@@ -449,7 +449,7 @@ END_TEST
 /* Whether x has any length is open: it has none when f starts with it. */
 START_TEST(lengths_that_may_be_none)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       "fsched: 1\n"
       "target: {memories: [{name: m, capacity: 3, placement: counted}]}\n"
       "ops: [{name: x, size: 2, time: 0}, {name: f, time: 0, args: [{in: x}]},\n"
@@ -492,7 +492,7 @@ END_TEST
 
 START_TEST(the_highest_address)
 {
-  bench k = {0};
+  ilp_pack_rows_bench k = {0};
   (void)make_problem(&k, LIFETIMES, 7);
   make_model(&k, (fs_pack_options){.peak = true});
   ck_assert_int_eq(fs_pack_model_of(k.t)->var.at[k.t->peak].low, 3); /* in units of 4 */
@@ -517,7 +517,7 @@ END_TEST
 
 START_TEST(no_room_and_no_time)
 {
-  bench k = open_bench(
+  ilp_pack_rows_bench k = open_bench(
       STRIP "ops: [{name: a, time: 3, scratch: {m: 3}}, {name: b, scratch: {m: 3}}]\n", 2);
   ck_assert(fs_pack_model_of(k.t)->contradiction);
   ck_assert(!is_point(&k, "0 3", ""));
@@ -535,7 +535,8 @@ END_TEST
 
 START_TEST(which_problems_are_strips)
 {
-  bench k = open_bench(STRIP "ops: [{name: a, scratch: {m: 3}}, {name: b, scratch: {m: 3}}]\n", 9);
+  ilp_pack_rows_bench k =
+      open_bench(STRIP "ops: [{name: a, scratch: {m: 3}}, {name: b, scratch: {m: 3}}]\n", 9);
   ck_assert(fs_problem_is_strip(k.p));
   close_bench(&k);
   static const char *const not_one[] = {
@@ -569,7 +570,7 @@ START_TEST(the_same_text_every_time)
   char *text[2];
   size_t length[2];
   for (int i = 0; i < 2; i++) {
-    bench k = open_bench(TWO_READERS, 8);
+    ilp_pack_rows_bench k = open_bench(TWO_READERS, 8);
     const fs_model *m = fs_pack_model_of(k.t);
     char *made;
     ck_assert_int_eq(fs_model_lp(m, &made, &length[i]), FSCHED_OK);
@@ -608,7 +609,7 @@ static fs_status build_all(fsched_context *ctx, const fsched_graph *g, bool posi
 }
 
 static void starve(const char *yaml, bool positions) {
-  bench k = open_bench(yaml, 9);
+  ilp_pack_rows_bench k = open_bench(yaml, 9);
   long n = 0;
   for (bool done = false; !done; n++) {
     fs_budget budget = {.left = n};

@@ -18,15 +18,15 @@ static fsched_context *new_context(void) {
   return ctx;
 }
 
-typedef struct fixture {
+typedef struct ilp_problem_fixture {
   fsched_context *ctx;
   fsched_graph *g;
   fs_problem *p;
-} fixture;
+} ilp_problem_fixture;
 
 /* The problem of a graph file without its first lines; NULL where it does not fit. */
-static fixture make(const char *body) {
-  fixture f;
+static ilp_problem_fixture make(const char *body) {
+  ilp_problem_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
   f.ctx = new_context();
@@ -37,7 +37,7 @@ static fixture make(const char *body) {
   return f;
 }
 
-static void drop(fixture *f) {
+static void drop(ilp_problem_fixture *f) {
   fs_problem_destroy(f->p);
   fsched_graph_destroy(f->g);
   fsched_context_destroy(f->ctx);
@@ -64,11 +64,12 @@ static uint32_t n_ends(const fs_problem *p, uint32_t r) {
 /* A read before all that touches it, a write after all that write; the longest path has both. */
 START_TEST(copies_of_a_graph)
 {
-  fixture f = make(SPILLING
-                   "buffers: [{name: x, size: 9, io: input}, {name: y, size: 4, io: output}]\n"
-                   "ops:\n  - {name: a, time: 4, args: [{in: x}, {out: y}]}\n"
-                   "  - {name: b, time: 5, args: [{in: x}, {inout: y}]}\n"
-                   "  - {name: c, args: [{in: y}]}\n");
+  ilp_problem_fixture f =
+      make(SPILLING
+           "buffers: [{name: x, size: 9, io: input}, {name: y, size: 4, io: output}]\n"
+           "ops:\n  - {name: a, time: 4, args: [{in: x}, {out: y}]}\n"
+           "  - {name: b, time: 5, args: [{in: x}, {inout: y}]}\n"
+           "  - {name: c, args: [{in: y}]}\n");
   const fs_problem *p = f.p;
   ck_assert_uint_eq(p->n_copies, 2);
   ck_assert_uint_eq(p->n_items, 5);
@@ -97,7 +98,7 @@ END_TEST
 /* Given content without a store is there from 0, what is kept to the end. */
 START_TEST(without_a_store)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 40}]}\n"
       "buffers: [{name: x, size: 9, io: input}, {name: y, size: 4, io: output},\n"
       "  {name: z, size: 7, io: state}, {name: u, size: 3, io: constant}]\n"
@@ -142,7 +143,7 @@ START_TEST(overwritten_content)
       "buffers: [{name: x, size: 8, io: state}]\n"
       "ops: [{name: a, args: [{in: x}]}, {name: b, args: [{out_existing: x}]}]\n"};
   for (int k = 0; k < 3; k++) {
-    fixture f = make(bodies[k]);
+    ilp_problem_fixture f = make(bodies[k]);
     const fs_problem *p = f.p;
     ck_assert_uint_eq(p->n_copies, k == 0 ? 1 : 2);
     ck_assert_uint_eq(p->res_begin_item[p->arg_residency[0]], k == 0 ? 0 : 2);
@@ -162,7 +163,7 @@ END_TEST
 /* Parts that are written in any order: whichever is first begins the residency. */
 START_TEST(several_may_begin)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 40}]}\n"
       "buffers: [{name: x, size: 8}]\n"
       "ops:\n  - {name: a, time: 2, args: [{out_existing: x, at: [0, 4]}]}\n"
@@ -189,7 +190,7 @@ END_TEST
 /* The store copy of given content from 0 to the end of its read, of what is kept to the end. */
 START_TEST(bounded_stores)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target:\n  memories:\n    - {name: m, capacity: 30, backing: s,\n"
       "       spill: {on: compute, write: {fixed: 2, rate: 0}, read: {fixed: 3, rate: 0}}}\n"
       "    - {name: s, capacity: 30}\n"
@@ -229,7 +230,7 @@ END_TEST
 /* Domains and gangs cut the queues into classes. */
 START_TEST(classes_of_queues)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target: {queues: [{name: q0}, {name: q1}, {name: q2}, {name: q3, class: k},\n"
       "  {name: q4, class: k}, {name: q5, class: idle}]}\n"
       "ops:\n  - {name: a}\n  - {name: g, on: [q2, q3]}\n  - {name: b, on: k}\n"
@@ -265,7 +266,7 @@ START_TEST(pairs_and_scratch)
   for (int counted = 0; counted < 2; counted++) {
     char text[512];
     (void)snprintf(text, sizeof text, body, counted ? ", placement: counted" : "");
-    fixture f = make(text);
+    ilp_problem_fixture f = make(text);
     const fs_problem *p = f.p;
     ck_assert_uint_eq(p->n_coincide, !counted);
     ck_assert_uint_eq(p->n_residencies, 3);
@@ -286,7 +287,7 @@ END_TEST
 /* In 15 bytes the output has to take the input's place. */
 START_TEST(output_in_place)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 15}]}\n"
       "ops:\n  - {name: a, size: 6}\n  - {name: c, size: 6}\n"
       "  - {name: b, args: [{in: a}, {out: x, size: 6}], inplace: {x: a}, scratch: "
@@ -311,7 +312,7 @@ END_TEST
 /* Given starts are heads; what follows comes later. */
 START_TEST(given_starts)
 {
-  fixture f = make(
+  ilp_problem_fixture f = make(
       "target: {queues: [{name: q}]}\n"
       "ops: [{name: a, time: 2, start: 7}, {name: b, after: [a]}]\n");
   ck_assert_uint_eq(f.p->fixed[0], 7);
@@ -329,7 +330,7 @@ START_TEST(exactness)
   for (int size = 40; size <= 48; size += 8) {
     char text[1024];
     (void)snprintf(text, sizeof text, SPILLING TWO, size);
-    fixture f = make(text);
+    ilp_problem_fixture f = make(text);
     bool fits = size == 32 || 64 + size <= 100;
     ck_assert_uint_eq(f.p->exact, fits);
     ck_assert(f.p->least);

@@ -158,13 +158,13 @@ END_TEST
 
 /* ---- tiny graphs */
 
-typedef struct script {
+typedef struct ilp_spill_script {
   char text[4096];
   size_t n;
-} script;
+} ilp_spill_script;
 
-static void add(script *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(script *s, const char *format, ...) {
+static void add(ilp_spill_script *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(ilp_spill_script *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
   s->n += (size_t)vsnprintf(s->text + s->n, sizeof s->text - s->n, format, args);
@@ -174,7 +174,8 @@ static void add(script *s, const char *format, ...) {
 
 /* Inputs i0.. and the outputs b0.. of ops; op k reads one or two earlier ones, and now and then
  * modifies one of them instead. */
-static void tiny_ops(script *s, fs_rng *rng, uint32_t n_ops, uint32_t n_in, uint32_t scratch) {
+static void tiny_ops(ilp_spill_script *s, fs_rng *rng, uint32_t n_ops, uint32_t n_in,
+                     uint32_t scratch) {
   add(s, "ops:\n");
   for (uint32_t k = 0; k < n_ops; k++) {
     uint32_t have = n_in + k, a = have == 0 ? 0 : fs_rng_below(rng, have);
@@ -197,9 +198,13 @@ static void tiny_ops(script *s, fs_rng *rng, uint32_t n_ops, uint32_t n_in, uint
   }
 }
 
-typedef enum form { COUNTED, CONTIGUOUS, BOUNDED_STORE } form; /* the last one counted, too */
+typedef enum ilp_spill_form {
+  COUNTED,
+  CONTIGUOUS,
+  BOUNDED_STORE
+} ilp_spill_form; /* the last one counted, too */
 
-static void tiny_script(script *s, uint64_t seed, form f) {
+static void tiny_script(ilp_spill_script *s, uint64_t seed, ilp_spill_form f) {
   fs_rng rng = {seed};
   uint32_t n_in = fs_rng_below(&rng, 3), n_ops = 3 + fs_rng_below(&rng, n_in == 0 ? 3 : 2);
   n_ops = n_ops + n_in > 6 ? 6 - n_in : n_ops;
@@ -230,14 +235,14 @@ static void tiny_script(script *s, uint64_t seed, form f) {
   tiny_ops(s, &rng, n_ops, n_in, f == CONTIGUOUS ? 0 : 2);
 }
 
-typedef struct tally {
+typedef struct ilp_spill_tally {
   unsigned done, spilling, improved, forbidden, skipped, unknown;
-} tally;
+} ilp_spill_tally;
 
 /* One graph: the model's optimum is that of the search; for contiguous memories as soon as what has
  * no addresses is forbidden. */
-static void tiny_case(uint64_t seed, form f, tally *sum) {
-  script text;
+static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
+  ilp_spill_script text;
   uint32_t states;
   tiny_script(&text, seed, f);
   fsched_context *ctx = new_context();
@@ -283,7 +288,7 @@ static void tiny_case(uint64_t seed, form f, tally *sum) {
   fsched_context_destroy(ctx);
 }
 
-static void tiny_cases(uint64_t first, uint64_t n, form f, tally *sum) {
+static void tiny_cases(uint64_t first, uint64_t n, ilp_spill_form f, ilp_spill_tally *sum) {
   char path[4096];
   for (uint64_t seed = first; seed < first + n && helper(path); seed++) {
     tiny_case(seed, f, sum);
@@ -296,21 +301,21 @@ static void tiny_cases(uint64_t first, uint64_t n, form f, tally *sum) {
 
 START_TEST(optimum_of_tiny_counted_graphs)
 {
-  tally sum = {0};
+  ilp_spill_tally sum = {0};
   tiny_cases(0, 200, COUNTED, &sum);
 }
 END_TEST
 
 START_TEST(optimum_of_tiny_contiguous_graphs)
 {
-  tally sum = {0};
+  ilp_spill_tally sum = {0};
   tiny_cases(1000, 90, CONTIGUOUS, &sum);
 }
 END_TEST
 
 START_TEST(optimum_with_a_bounded_store)
 {
-  tally sum = {0};
+  ilp_spill_tally sum = {0};
   tiny_cases(2000, 90, BOUNDED_STORE, &sum);
 }
 END_TEST
@@ -325,7 +330,7 @@ static const unsigned rectangle[RECTANGLES][3] = {{1, 2, 5}, {1, 3, 6},  {3, 6, 
 
 /* An op per rectangle, each with its start but `open`. */
 static fsched_graph *rectangles(fsched_context *ctx, uint32_t open) {
-  script s = {.n = 0};
+  ilp_spill_script s = {.n = 0};
   add(&s, "fsched: 1\nname: r\ntarget: {memories: [{name: m, capacity: %d}]}\nops:\n", CAPACITY);
   for (uint32_t i = 0; i < RECTANGLES; i++) {
     const unsigned *r = rectangle[i];
@@ -400,7 +405,7 @@ END_TEST
 /* ---- list schedules as points, and back; no solver */
 
 /* The schedule that comes back is no longer, and right. */
-static void come_back(fsched_context *ctx, fsched_graph *g, uint64_t seed, tally *sum) {
+static void come_back(fsched_context *ctx, fsched_graph *g, uint64_t seed, ilp_spill_tally *sum) {
   fsched_schedule *s = NULL;
   fs_schedule *back = NULL;
   fs_spill_model *m = NULL;
@@ -435,7 +440,7 @@ static void come_back(fsched_context *ctx, fsched_graph *g, uint64_t seed, tally
 
 START_TEST(list_schedules_are_points)
 {
-  tally any = {0}, tight = {0};
+  ilp_spill_tally any = {0}, tight = {0};
   for (uint64_t seed = 0; seed < 200; seed++) {
     fsched_context *ctx = new_context();
     fs_gen_params p = seed % 2 == 0 ? fs_gen_any(seed, 20) : fs_gen_tight(seed, 3 + seed % 18);
@@ -495,7 +500,7 @@ START_TEST(what_is_refused)
                            "ops:\n  - {name: a, args: [{out: x}]}\n"
                            "  - {name: b, args: [{out_existing: x}]}\n",
                        4, TERMS));
-  script many = {.n = 0};
+  ilp_spill_script many = {.n = 0};
   add(&many, "%sops:\n", ONE);
   for (uint32_t op = 0; op <= fs_limits_usual.spill_ops; op++) {
     add(&many, "  - {name: o%u}\n", op);

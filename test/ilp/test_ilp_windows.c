@@ -108,12 +108,13 @@ static bool few(const fs_problem *p, fs_tick horizon) {
   return p->n_items <= 9 && n <= 3000;
 }
 
-typedef struct totals {
+typedef struct ilp_windows_totals {
   uint32_t problems, outside, refuted, raised, schedules;
-} totals;
+} ilp_windows_totals;
 
 /* Within a horizon. */
-static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed, totals *n) {
+static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed,
+                          ilp_windows_totals *n) {
   if (!few(p, horizon)) {
     return;
   }
@@ -145,7 +146,7 @@ static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed, to
   memcpy(p->tail, tail, p->n_items * sizeof *tail);
 }
 
-static void check_seed(unsigned long seed, totals *n) {
+static void check_seed(unsigned long seed, ilp_windows_totals *n) {
   fsched_context *ctx = new_context();
   fs_gen_params q = small_params(seed);
   fsched_graph *g;
@@ -172,7 +173,7 @@ static void check_seed(unsigned long seed, totals *n) {
 
 START_TEST(nothing_is_cut_off)
 {
-  totals n = {0};
+  ilp_windows_totals n = {0};
   for (unsigned long seed = 1; seed <= 800; seed++) {
     check_seed(seed, &n);
   }

@@ -26,13 +26,13 @@ static bool ended(const char *at) { return at[strspn(at, " \n")] == '\0'; }
 
 enum { MOST = 1000 };
 
-typedef struct project {
+typedef struct solutions_project {
   uint64_t jobs, resources;
   uint64_t capacity[MOST], time[MOST], start[MOST];
   uint64_t *use; /* per job and resource */
-} project;
+} solutions_project;
 
-static const char *read_starts(project *p, const char *at, uint64_t *reached) {
+static const char *read_starts(solutions_project *p, const char *at, uint64_t *reached) {
   if (!word(&at, "makespan ")) {
     return "there is no makespan";
   }
@@ -48,7 +48,7 @@ static const char *read_starts(project *p, const char *at, uint64_t *reached) {
   return last != *reached ? "the makespan is not the last end" : !ended(at) ? "more follows" : NULL;
 }
 
-static const char *check_amounts(const project *p, uint64_t makespan) {
+static const char *check_amounts(const solutions_project *p, uint64_t makespan) {
   for (uint64_t t = 0; t < makespan; t++) {
     for (uint64_t k = 0; k < p->resources; k++) {
       uint64_t sum = 0;
@@ -65,7 +65,7 @@ static const char *check_amounts(const project *p, uint64_t makespan) {
 }
 
 const char *fs_check_project(const char *instance, const char *solution, uint64_t *reached) {
-  project p;
+  solutions_project p;
   p.jobs = number(&instance);
   p.resources = number(&instance);
   if (p.jobs > MOST || p.resources > MOST) {
@@ -103,15 +103,15 @@ const char *fs_check_project(const char *instance, const char *solution, uint64_
 
 /* ---- rectangles */
 
-typedef struct rectangle {
+typedef struct solutions_rectangle {
   uint64_t x, y, w, h;
-} rectangle;
+} solutions_rectangle;
 
-static bool overlap(const rectangle *a, const rectangle *b) {
+static bool overlap(const solutions_rectangle *a, const solutions_rectangle *b) {
   return a->x < b->x + b->w && b->x < a->x + a->w && a->y < b->y + b->h && b->y < a->y + a->h;
 }
 
-static const char *check_overlap(const rectangle *r, size_t n) {
+static const char *check_overlap(const solutions_rectangle *r, size_t n) {
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < i; k++) {
       if (overlap(&r[i], &r[k])) {
@@ -123,7 +123,7 @@ static const char *check_overlap(const rectangle *r, size_t n) {
 }
 
 const char *fs_check_strip(const char *instance, const char *solution, uint64_t *reached) {
-  rectangle *r = calloc(strlen(instance) + 1, sizeof *r);
+  solutions_rectangle *r = calloc(strlen(instance) + 1, sizeof *r);
   const char *wrong = NULL;
   size_t n = 0;
   if (!word(&instance, "strip ") || !word(&solution, "strip ")) {
@@ -153,7 +153,8 @@ const char *fs_check_strip(const char *instance, const char *solution, uint64_t 
 }
 
 /* One line of each, at the same time: what the solution adds is the offset. */
-static const char *read_buffer(const char **instance, const char **solution, rectangle *r) {
+static const char *read_buffer(const char **instance, const char **solution,
+                               solutions_rectangle *r) {
   size_t n = strcspn(*instance, "\r\n");
   if (strncmp(*instance, *solution, n) != 0 || (*solution)[n] != ',') {
     return "a row is not that of the instance and an offset";
@@ -177,7 +178,7 @@ static const char *read_buffer(const char **instance, const char **solution, rec
 
 const char *fs_check_memory(const char *instance, const char *solution, uint64_t *reached) {
   static const char head[] = "id,lower,upper,size,offset\n";
-  rectangle *r = calloc(strlen(instance) + 1, sizeof *r);
+  solutions_rectangle *r = calloc(strlen(instance) + 1, sizeof *r);
   const char *wrong = strncmp(solution, head, sizeof head - 1) != 0 ? "the head is another" : NULL;
   size_t n = 0;
   solution += wrong == NULL ? sizeof head - 1 : 0;

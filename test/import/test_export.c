@@ -84,14 +84,14 @@ static uint64_t round_trip(fsched_format format, const char *instance, fsched_fo
 
 enum { RANDOM = 60 };
 
-typedef struct project {
+typedef struct export_project {
   uint32_t jobs, resources;
   uint32_t capacity[4], time[40], use[40][4], n_next[40], next[40][40];
-} project;
+} export_project;
 
-static void make_project(project *p, uint64_t seed) {
+static void make_project(export_project *p, uint64_t seed) {
   fs_rng rng = {seed};
-  *p = (project){.jobs = 2 + fs_rng_below(&rng, 38), .resources = fs_rng_below(&rng, 5)};
+  *p = (export_project){.jobs = 2 + fs_rng_below(&rng, 38), .resources = fs_rng_below(&rng, 5)};
   for (uint32_t k = 0; k < p->resources; k++) {
     p->capacity[k] = fs_rng_below(&rng, 9);
   }
@@ -109,7 +109,7 @@ static void make_project(project *p, uint64_t seed) {
   }
 }
 
-static void put_patterson(fs_text *t, const project *p, fs_rng *rng) {
+static void put_patterson(fs_text *t, const export_project *p, fs_rng *rng) {
   fs_text_printf(t, "%u %u\n", p->jobs, p->resources);
   for (uint32_t k = 0; k < p->resources; k++) {
     fs_text_printf(t, " %u", p->capacity[k]);
@@ -127,7 +127,7 @@ static void put_patterson(fs_text *t, const project *p, fs_rng *rng) {
   fs_text_add(t, "\n", 2);
 }
 
-static void put_psplib(fs_text *t, const project *p) {
+static void put_psplib(fs_text *t, const export_project *p) {
   fs_text_printf(t,
                  "****\nfile with basedata : x.bas\nprojects : 1\njobs (incl. supersource/sink ): "
                  "%u\nhorizon : 99\nRESOURCES\n  - renewable : %u   R\n  - nonrenewable : 0   N\n"
@@ -160,7 +160,7 @@ static void put_psplib(fs_text *t, const project *p) {
 START_TEST(projects)
 {
   for (uint64_t seed = 0; seed < RANDOM; seed++) {
-    project p;
+    export_project p;
     fs_rng rng = {seed};
     fs_text patterson, psplib;
     size_t n, m;

@@ -49,15 +49,15 @@ static uint32_t use_before(const fs_barriers *b, uint32_t i) {
   return FS_NONE;
 }
 
-typedef struct times {
+typedef struct barrier_machine_times {
   fs_tick *queue, *end, *gate;
   uint32_t *left; /* per barrier: commands that have yet to wait */
   uint32_t *producers;
   uint32_t *before;
-} times;
+} barrier_machine_times;
 
-static const char *check_start(const fs_barrier_problem *p, const fs_barriers *b, times *t,
-                               uint32_t u) {
+static const char *check_start(const fs_barrier_problem *p, const fs_barriers *b,
+                               barrier_machine_times *t, uint32_t u) {
   fs_tick start = b->start[u];
   if (start < p->start[u]) {
     return "starts before its plan";
@@ -79,8 +79,8 @@ static const char *check_start(const fs_barrier_problem *p, const fs_barriers *b
   return NULL;
 }
 
-static const char *check_item(const fs_barrier_problem *p, const fs_barriers *b, times *t,
-                              const uint32_t *command_queue, uint32_t u) {
+static const char *check_item(const fs_barrier_problem *p, const fs_barriers *b,
+                              barrier_machine_times *t, const uint32_t *command_queue, uint32_t u) {
   const char *fault = check_start(p, b, t, u);
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
@@ -103,12 +103,12 @@ const char *fs_bm_check(const fs_barrier_problem *p, const fs_barriers *b) {
   if (fault != NULL) {
     return fault;
   }
-  times t = {calloc(p->n_queues + 1, sizeof(fs_tick)),
-             calloc(b->n + 1, sizeof(fs_tick)),
-             calloc(b->n + 1, sizeof(fs_tick)),
-             calloc(b->n + 1, 4),
-             calloc(b->n + 1, 4),
-             calloc(b->n + 1, 4)};
+  barrier_machine_times t = {calloc(p->n_queues + 1, sizeof(fs_tick)),
+                             calloc(b->n + 1, sizeof(fs_tick)),
+                             calloc(b->n + 1, sizeof(fs_tick)),
+                             calloc(b->n + 1, 4),
+                             calloc(b->n + 1, 4),
+                             calloc(b->n + 1, 4)};
   uint32_t *command_queue = calloc(p->n_commands + 1, 4);
   char *seen = calloc(p->n_items + 1, 1);
   for (uint32_t i = 0; i < b->n; i++) {
@@ -149,7 +149,7 @@ const char *fs_bm_check(const fs_barrier_problem *p, const fs_barriers *b) {
 
 enum { WAITING, RUNNING, OVER };
 
-typedef struct machine {
+typedef struct barrier_machine_machine {
   const fs_barrier_problem *p;
   const fs_barriers *b;
   uint32_t *producers, *consumers; /* per barrier: still to come */
@@ -163,9 +163,9 @@ typedef struct machine {
   fs_tick now;
   fs_rng *r;
   fs_bm_mode mode;
-} machine;
+} barrier_machine_machine;
 
-static bool command_can_start(const machine *m, uint32_t c) {
+static bool command_can_start(const barrier_machine_machine *m, uint32_t c) {
   const fs_barriers *b = m->b;
   if (m->state[c] != WAITING || m->p->queue_command0[m->queue[c]] + m->head[m->queue[c]] != c) {
     return false;
@@ -183,7 +183,7 @@ static bool command_can_start(const machine *m, uint32_t c) {
   return true;
 }
 
-static const char *start_command(machine *m, uint32_t c) {
+static const char *start_command(barrier_machine_machine *m, uint32_t c) {
   const fs_barrier_problem *p = m->p;
   const fs_barriers *b = m->b;
   for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
@@ -204,7 +204,7 @@ static const char *start_command(machine *m, uint32_t c) {
   return NULL;
 }
 
-static void end_command(machine *m, uint32_t at) {
+static void end_command(barrier_machine_machine *m, uint32_t at) {
   uint32_t c = m->running[at];
   m->running[at] = m->running[--m->n_running];
   m->state[c] = OVER;
@@ -216,7 +216,7 @@ static void end_command(machine *m, uint32_t at) {
 }
 
 /* Starts one command that can start, by chance; *did: there was one. */
-static const char *start_one(machine *m, bool *did) {
+static const char *start_one(barrier_machine_machine *m, bool *did) {
   const fs_barrier_problem *p = m->p;
   uint32_t first = fs_rng_below(m->r, p->n_queues);
   *did = false;
@@ -231,7 +231,7 @@ static const char *start_one(machine *m, bool *did) {
   return NULL;
 }
 
-static void end_one(machine *m) {
+static void end_one(barrier_machine_machine *m) {
   uint32_t at = fs_rng_below(m->r, m->n_running);
   for (uint32_t i = 0; m->mode == FS_BM_TIMES && i < m->n_running; i++) {
     at = m->end[m->running[i]] < m->end[m->running[at]] ? i : at;
@@ -240,7 +240,7 @@ static void end_one(machine *m) {
   end_command(m, at);
 }
 
-static const char *run(machine *m) {
+static const char *run(barrier_machine_machine *m) {
   for (uint32_t over = 0; over < m->p->n_commands;) {
     bool did = false;
     if (m->mode == FS_BM_TIMES || m->n_running == 0 || fs_rng_one_in(m->r, 2)) {
@@ -260,7 +260,7 @@ static const char *run(machine *m) {
   return NULL;
 }
 
-static void set_up(machine *m) {
+static void set_up(barrier_machine_machine *m) {
   const fs_barrier_problem *p = m->p;
   const fs_barriers *b = m->b;
   memset(m->mapped, 0xFF, ((size_t)b->used + 1) * 4);
@@ -286,7 +286,7 @@ const char *fs_bm_run(const fs_barrier_problem *p, const fs_barriers *b, fs_bm_m
   size_t nb = (size_t)b->n + b->used + 2;
   size_t nc = (size_t)p->n_commands + p->n_queues + p->n_items + 1;
   uint32_t *words = calloc(3 * nb + 4 * nc, sizeof *words);
-  machine m = {.p = p, .b = b, .mode = mode, .r = r};
+  barrier_machine_machine m = {.p = p, .b = b, .mode = mode, .r = r};
   m.producers = words;
   m.consumers = words + nb;
   m.next_use = words + 2 * nb;

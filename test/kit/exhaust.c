@@ -6,16 +6,16 @@
 enum { MAX_PLACES = 2 * FS_EXHAUST_OPS + 8 };
 
 /* A residency: of a version, or the scratch of an op. */
-typedef struct place {
+typedef struct exhaust_place {
   uint32_t version, op; /* one of them FS_NONE */
   uint32_t memory;
   uint64_t size, address;
   fs_tick begin, end;
   bool there;     /* something that touches it has been started */
   uint32_t touch; /* ops that touch it, a bit for each */
-} place;
+} exhaust_place;
 
-typedef struct search {
+typedef struct exhaust_search {
   const fsched_graph *g;
   fs_tick limit;
   uint64_t steps;
@@ -24,11 +24,13 @@ typedef struct search {
   uint32_t queue[FS_EXHAUST_OPS]; /* FS_NONE: a gang, or implicit */
   fs_tick tail[FS_EXHAUST_OPS];   /* longest path after its end */
   uint32_t after[FS_EXHAUST_OPS]; /* it and what comes after it, a bit for each */
-  place at[MAX_PLACES];
+  exhaust_place at[MAX_PLACES];
   uint32_t n_places;
-} search;
+} exhaust_search;
 
-static fs_tick end_of(const search *s, uint32_t op) { return s->start[op] + s->g->op_time[op]; }
+static fs_tick end_of(const exhaust_search *s, uint32_t op) {
+  return s->start[op] + s->g->op_time[op];
+}
 
 /* Do [a, a_end) and [b, b_end) share time, an instant strictly inside counted? */
 static bool share(fs_tick a, fs_tick a_end, fs_tick b, fs_tick b_end) {
@@ -52,7 +54,7 @@ static bool in_gang(const fsched_graph *g, uint32_t op, uint32_t queue) {
   return false;
 }
 
-static bool one_queue(const search *s, uint32_t a, uint32_t b) {
+static bool one_queue(const exhaust_search *s, uint32_t a, uint32_t b) {
   const fsched_graph *g = s->g;
   if (g->target.implicit_queues) {
     return false;
@@ -70,7 +72,7 @@ static bool one_queue(const search *s, uint32_t a, uint32_t b) {
   return false;
 }
 
-static bool queues_hold(const search *s, uint32_t op) {
+static bool queues_hold(const exhaust_search *s, uint32_t op) {
   for (uint32_t other = 0; other < s->g->n_ops; other++) {
     if (other != op && s->started[other] && one_queue(s, op, other) &&
         share(s->start[op], end_of(s, op), s->start[other], end_of(s, other))) {
@@ -90,7 +92,7 @@ static uint64_t use_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
 }
 
 /* At the start of every op; resource n_resources is the concurrency. */
-static bool amounts_hold(const search *s) {
+static bool amounts_hold(const exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t r = 0; r <= g->target.n_resources; r++) {
     bool lanes = r == g->target.n_resources;
@@ -115,7 +117,7 @@ static bool amounts_hold(const search *s) {
 
 /* Even where a ends just when b begins, what has no length included: it touches a at the time of
  * something that touches b, or after it. */
-static bool entangled(const search *s, const place *a, const place *b) {
+static bool entangled(const exhaust_search *s, const exhaust_place *a, const exhaust_place *b) {
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
     if ((b->touch >> op & 1) != 0 && (s->after[op] & a->touch) != 0) {
       return true;
@@ -124,10 +126,10 @@ static bool entangled(const search *s, const place *a, const place *b) {
   return false;
 }
 
-static void find_touches(search *s) {
+static void find_touches(exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t i = 0; i < s->n_places; i++) {
-    place *p = &s->at[i];
+    exhaust_place *p = &s->at[i];
     p->touch = p->op == FS_NONE ? 0 : 1u << p->op;
     for (uint32_t op = 0; op < g->n_ops && p->version != FS_NONE; op++) {
       for (uint32_t k = g->op_arg0[op]; k < g->op_arg0[op + 1]; k++) {
@@ -137,17 +139,17 @@ static void find_touches(search *s) {
   }
 }
 
-static void gather_places(search *s) {
+static void gather_places(exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t v = 0; v < g->n_versions; v++) {
     const fs_memory *m = &g->target.memory[fs_version_memory(g, v)];
     if (fs_memory_bounded(m)) {
       ck_assert_uint_lt(s->n_places, MAX_PLACES);
       ck_assert_uint_eq(m->backing, FS_NONE);
-      s->at[s->n_places++] = (place){.version = v,
-                                     .op = FS_NONE,
-                                     .memory = fs_version_memory(g, v),
-                                     .size = fs_align_up(fs_version_size(g, v), m->align)};
+      s->at[s->n_places++] = (exhaust_place){.version = v,
+                                             .op = FS_NONE,
+                                             .memory = fs_version_memory(g, v),
+                                             .size = fs_align_up(fs_version_size(g, v), m->align)};
     }
   }
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -155,24 +157,24 @@ static void gather_places(search *s) {
       const fs_memory *m = &g->target.memory[g->scratch_memory[k]];
       if (fs_memory_bounded(m)) {
         ck_assert_uint_lt(s->n_places, MAX_PLACES);
-        s->at[s->n_places++] = (place){.version = FS_NONE,
-                                       .op = op,
-                                       .memory = g->scratch_memory[k],
-                                       .size = fs_align_up(g->scratch_size[k], m->align)};
+        s->at[s->n_places++] = (exhaust_place){.version = FS_NONE,
+                                               .op = op,
+                                               .memory = g->scratch_memory[k],
+                                               .size = fs_align_up(g->scratch_size[k], m->align)};
       }
     }
   }
 }
 
 /* As far as the ops are started, lifetimes are at least so long. */
-static void take_lifetimes(search *s) {
+static void take_lifetimes(exhaust_search *s) {
   const fsched_graph *g = s->g;
   fs_tick makespan = 0;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     makespan = s->started[op] ? fs_max(makespan, end_of(s, op)) : makespan;
   }
   for (uint32_t i = 0; i < s->n_places; i++) {
-    place *p = &s->at[i];
+    exhaust_place *p = &s->at[i];
     if (p->version == FS_NONE) {
       p->there = s->started[p->op];
       p->begin = s->start[p->op];
@@ -198,10 +200,10 @@ static void take_lifetimes(search *s) {
 }
 
 /* Sums over time: of counted memories all there is, of the others a first test. */
-static bool sums_hold(const search *s) {
+static bool sums_hold(const exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t i = 0; i < s->n_places; i++) {
-    const place *p = &s->at[i];
+    const exhaust_place *p = &s->at[i];
     const fs_memory *m = &g->target.memory[p->memory];
     uint64_t sum = p->size;
     if (!p->there || p->size == 0 ||
@@ -210,7 +212,7 @@ static bool sums_hold(const search *s) {
       continue;
     }
     for (uint32_t k = 0; k < s->n_places; k++) {
-      const place *q = &s->at[k];
+      const exhaust_place *q = &s->at[k];
       bool instant = p->begin == p->end;
       bool beside = there(q->begin, q->end, p->begin, instant) ||
                     (q->end == p->begin && q->begin < p->begin && entangled(s, q, p));
@@ -224,7 +226,7 @@ static bool sums_hold(const search *s) {
 }
 
 /* May `out` lie just where `in` does? */
-static bool in_place(const search *s, const place *in, const place *out) {
+static bool in_place(const exhaust_search *s, const exhaust_place *in, const exhaust_place *out) {
   const fsched_graph *g = s->g;
   if (in->version == FS_NONE || out->version == FS_NONE || in->size != out->size ||
       in->address != out->address) {
@@ -241,10 +243,10 @@ static bool in_place(const search *s, const place *in, const place *out) {
   return false;
 }
 
-static bool place_holds(const search *s, uint32_t i) {
-  const place *p = &s->at[i];
+static bool place_holds(const exhaust_search *s, uint32_t i) {
+  const exhaust_place *p = &s->at[i];
   for (uint32_t k = 0; k < i; k++) {
-    const place *q = &s->at[k];
+    const exhaust_place *q = &s->at[k];
     bool beside = p->memory != q->memory || q->size == 0 || p->address >= q->address + q->size ||
                   q->address >= p->address + p->size;
     bool apart =
@@ -257,11 +259,11 @@ static bool place_holds(const search *s, uint32_t i) {
 }
 
 /* Addresses for places i, i + 1, ... */
-static bool find_addresses(search *s, uint32_t i) {
+static bool find_addresses(exhaust_search *s, uint32_t i) {
   if (i == s->n_places) {
     return true;
   }
-  place *p = &s->at[i];
+  exhaust_place *p = &s->at[i];
   const fs_memory *m = &s->g->target.memory[p->memory];
   p->address = 0;
   if (m->placement == FSCHED_COUNTED || p->size == 0) {
@@ -281,9 +283,9 @@ static bool find_addresses(search *s, uint32_t i) {
 
 /* --- the search --- */
 
-static bool try_all(search *s, uint32_t k);
+static bool try_all(exhaust_search *s, uint32_t k);
 
-static bool start_here(search *s, uint32_t k, uint32_t op, uint32_t queue) {
+static bool start_here(exhaust_search *s, uint32_t k, uint32_t op, uint32_t queue) {
   s->queue[op] = queue;
   s->started[op] = true;
   bool good = queues_hold(s, op) && amounts_hold(s);
@@ -295,7 +297,7 @@ static bool start_here(search *s, uint32_t k, uint32_t op, uint32_t queue) {
   return good;
 }
 
-static bool try_queues(search *s, uint32_t k, uint32_t op) {
+static bool try_queues(exhaust_search *s, uint32_t k, uint32_t op) {
   const fsched_graph *g = s->g;
   if (g->target.implicit_queues || g->op_gang[op] != FS_NONE) {
     return start_here(s, k, op, FS_NONE);
@@ -310,7 +312,7 @@ static bool try_queues(search *s, uint32_t k, uint32_t op) {
 }
 
 /* Starts op number k of the topological order and those after it. */
-static bool try_all(search *s, uint32_t k) {
+static bool try_all(exhaust_search *s, uint32_t k) {
   const fsched_graph *g = s->g;
   if (k == g->n_ops) {
     take_lifetimes(s);
@@ -334,7 +336,7 @@ static bool try_all(search *s, uint32_t k) {
   return false;
 }
 
-static void find_tails(search *s) {
+static void find_tails(exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t k = g->n_ops; k-- > 0;) {
     uint32_t op = g->topo[k];
@@ -348,7 +350,7 @@ static void find_tails(search *s) {
 
 fs_exhaust fs_exhaust_search(const fsched_graph *g, fs_tick least, fs_tick most, uint64_t steps) {
   ck_assert_uint_le(g->n_ops, FS_EXHAUST_OPS);
-  search s = {.g = g, .steps = steps};
+  exhaust_search s = {.g = g, .steps = steps};
   fs_exhaust result = {.known = true};
   gather_places(&s);
   find_touches(&s);

@@ -11,8 +11,8 @@ typedef struct piece {
   uint64_t start, time, at, size; /* of a strip, in ticks and units; else start and time */
 } piece;
 
-typedef struct maker {
-  fs_known *k;
+typedef struct known_maker {
+  fs_known_case *k;
   fs_rng rng;
   fsched_builder *b;
   fs_status status;
@@ -21,18 +21,18 @@ typedef struct maker {
   uint32_t use[FS_KNOWN_OPS][2];
   uint64_t copy_time, copies_until, copies_from; /* on the queue of copies */
   bool kept[FS_KNOWN_OPS];
-} maker;
+} known_maker;
 
-static uint64_t below(maker *m, uint64_t n) { return fs_rng_below(&m->rng, (uint32_t)n); }
-static bool one_in(maker *m, uint32_t n) { return fs_rng_one_in(&m->rng, n); }
-static void keep(maker *m, fs_status status) {
+static uint64_t below(known_maker *m, uint64_t n) { return fs_rng_below(&m->rng, (uint32_t)n); }
+static bool one_in(known_maker *m, uint32_t n) { return fs_rng_one_in(&m->rng, n); }
+static void keep(known_maker *m, fs_status status) {
   m->status = m->status == FSCHED_OK ? status : m->status;
 }
-static uint64_t end_of(const fs_known *k, uint32_t op) { return k->start[op] + k->time[op]; }
+static uint64_t end_of(const fs_known_case *k, uint32_t op) { return k->start[op] + k->time[op]; }
 
 /* ---- strips */
 
-static uint32_t cut_strip(maker *m, piece *at, uint64_t time, uint64_t size) {
+static uint32_t cut_strip(known_maker *m, piece *at, uint64_t time, uint64_t size) {
   uint32_t n = 1;
   at[0] = (piece){0, time, 0, size};
   for (uint32_t tries = 0; n < m->k->p.n_ops && tries < 40 * m->k->p.n_ops; tries++) {
@@ -57,7 +57,7 @@ static uint32_t cut_strip(maker *m, piece *at, uint64_t time, uint64_t size) {
   return n;
 }
 
-static void shuffle(maker *m, piece *at, uint32_t n) {
+static void shuffle(known_maker *m, piece *at, uint32_t n) {
   for (uint32_t i = n; i > 1; i--) {
     uint32_t k = (uint32_t)below(m, i);
     piece x = at[k];
@@ -66,8 +66,8 @@ static void shuffle(maker *m, piece *at, uint32_t n) {
   }
 }
 
-static void make_strip(maker *m) {
-  fs_known *k = m->k;
+static void make_strip(known_maker *m) {
+  fs_known_case *k = m->k;
   piece *at = calloc(FS_KNOWN_OPS, sizeof *at);
   uint64_t least = 1, time, size;
   while (least * least < 2 * (uint64_t)k->p.n_ops) {
@@ -93,8 +93,8 @@ static const uint8_t rectangle[12][4] = {
     {1, 2, 5, 11}, {1, 3, 6, 11}, {3, 6, 8, 10}, {3, 1, 2, 10},  {1, 4, 7, 11}, {2, 8, 10, 0},
     {1, 2, 7, 0},  {2, 0, 4, 10}, {3, 0, 4, 10}, {2, 7, 10, 11}, {3, 6, 8, 10}, {1, 8, 10, 0}};
 
-static void make_jigsaw(maker *m) {
-  fs_known *k = m->k;
+static void make_jigsaw(known_maker *m) {
+  fs_known_case *k = m->k;
   piece at[12];
   uint32_t open = (uint32_t)below(m, 12);
   while (rectangle[open][3] == 0) {
@@ -118,7 +118,7 @@ static void make_jigsaw(maker *m) {
 
 /* ---- queues: the pieces */
 
-static void add_op(fs_known *k, uint32_t queue, uint64_t start, uint64_t time, bool gang) {
+static void add_op(fs_known_case *k, uint32_t queue, uint64_t start, uint64_t time, bool gang) {
   if (k->n_ops < FS_KNOWN_OPS) {
     k->queue[k->n_ops] = queue;
     k->start[k->n_ops] = start;
@@ -128,7 +128,7 @@ static void add_op(fs_known *k, uint32_t queue, uint64_t start, uint64_t time, b
 }
 
 /* [from, to) of a queue, filled by about n ops. */
-static void fill_queue(maker *m, uint32_t queue, uint64_t from, uint64_t to, uint32_t n) {
+static void fill_queue(known_maker *m, uint32_t queue, uint64_t from, uint64_t to, uint32_t n) {
   while (from < to) {
     uint64_t time = n <= 1 ? to - from : 1 + below(m, fs_max(1, 2 * (to - from) / n));
     time = fs_min(time, to - from);
@@ -146,9 +146,9 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* Ops in the order of their starts: what is made of the schedule goes forwards in it. */
-static void sort_ops(fs_known *k) {
+static void sort_ops(fs_known_case *k) {
   piece *at = calloc(FS_KNOWN_OPS, sizeof *at);
-  fs_known *old = malloc(sizeof *old);
+  fs_known_case *old = malloc(sizeof *old);
   memcpy(old, k, sizeof *old);
   for (uint32_t i = 0; i < k->n_ops; i++) {
     at[i] = (piece){.start = k->start[i], .time = k->time[i], .at = i};
@@ -166,8 +166,8 @@ static void sort_ops(fs_known *k) {
 }
 
 /* Some ops without length, where others of their queue begin. */
-static void add_instants(maker *m) {
-  fs_known *k = m->k;
+static void add_instants(known_maker *m) {
+  fs_known_case *k = m->k;
   for (uint32_t i = 0, n = k->n_ops; i < n && k->p.instants; i++) {
     if (one_in(m, 4) && !k->gang[i]) {
       add_op(k, k->queue[i], k->start[i], 0, false);
@@ -175,8 +175,8 @@ static void add_instants(maker *m) {
   }
 }
 
-static void make_pieces(maker *m) {
-  fs_known *k = m->k;
+static void make_pieces(known_maker *m) {
+  fs_known_case *k = m->k;
   uint32_t n = k->p.n_ops, queues = k->p.n_queues;
   uint64_t time = 2 + n / queues + below(m, 4 + 2 * n), gang = 0, length = 0;
   if (k->p.gangs) {
@@ -195,8 +195,8 @@ static void make_pieces(maker *m) {
 }
 
 /* The work alone would fit into less. */
-static void make_alike(maker *m) {
-  fs_known *k = m->k;
+static void make_alike(known_maker *m) {
+  fs_known_case *k = m->k;
   uint32_t rounds = fs_max(k->p.n_ops / k->p.n_queues, 1);
   for (uint32_t i = 0; i <= rounds * k->p.n_queues; i++) {
     uint64_t start = i / k->p.n_queues * k->p.length;
@@ -208,13 +208,13 @@ static void make_alike(maker *m) {
 
 /* ---- buffers */
 
-static void add_reader(maker *m, uint32_t buffer, uint32_t op) {
-  fs_known *k = m->k;
+static void add_reader(known_maker *m, uint32_t buffer, uint32_t op) {
+  fs_known_case *k = m->k;
   k->end[buffer] = fs_max(k->end[buffer], end_of(k, op));
   m->reader[m->reader0[buffer + 1]++] = op;
 }
 
-static bool has_reader(const maker *m, uint32_t buffer, uint32_t op) {
+static bool has_reader(const known_maker *m, uint32_t buffer, uint32_t op) {
   for (uint32_t i = m->reader0[buffer]; i < m->reader0[buffer + 1]; i++) {
     if (m->reader[i] == op) {
       return true;
@@ -224,8 +224,8 @@ static bool has_reader(const maker *m, uint32_t buffer, uint32_t op) {
 }
 
 /* One to three ops that start at `from` or later, and last. */
-static void choose_readers(maker *m, uint32_t buffer, uint64_t from) {
-  const fs_known *k = m->k;
+static void choose_readers(known_maker *m, uint32_t buffer, uint64_t from) {
+  const fs_known_case *k = m->k;
   for (uint64_t tries = 1 + below(m, 6), n = 0; tries > 0 && n < 3; tries--) {
     uint32_t op = (uint32_t)below(m, k->n_ops);
     if (k->start[op] >= from && k->time[op] > 0 && op != k->writer[buffer] &&
@@ -237,8 +237,8 @@ static void choose_readers(maker *m, uint32_t buffer, uint64_t from) {
 }
 
 /* Written back as late as there is time on the queue of copies. */
-static void choose_write(maker *m, uint32_t buffer) {
-  fs_known *k = m->k;
+static void choose_write(known_maker *m, uint32_t buffer) {
+  fs_known_case *k = m->k;
   uint64_t at = m->copies_from - m->copy_time;
   if (m->copies_from >= m->copies_until + m->copy_time && at >= end_of(k, k->writer[buffer])) {
     m->kept[buffer] = true;
@@ -247,8 +247,8 @@ static void choose_write(maker *m, uint32_t buffer) {
   }
 }
 
-static void add_buffer(maker *m, uint32_t writer) {
-  fs_known *k = m->k;
+static void add_buffer(known_maker *m, uint32_t writer) {
+  fs_known_case *k = m->k;
   uint32_t b = k->n_buffers++;
   bool given = writer == FS_NONE;
   k->writer[b] = writer;
@@ -270,12 +270,12 @@ static void add_buffer(maker *m, uint32_t writer) {
   }
 }
 
-static bool meet(const fs_known *k, uint32_t a, uint32_t b) {
+static bool meet(const fs_known_case *k, uint32_t a, uint32_t b) {
   return k->begin[a] < k->end[b] && k->begin[b] < k->end[a];
 }
 
 /* The lowest gap for a buffer, those before it being placed. */
-static void place(fs_known *k, uint32_t b) {
+static void place(fs_known_case *k, uint32_t b) {
   for (bool again = true; again;) {
     again = false;
     for (uint32_t a = 0; a < b; a++) {
@@ -289,7 +289,7 @@ static void place(fs_known *k, uint32_t b) {
 }
 
 /* A counted memory holds what lives at one time. */
-static void count(fs_known *k) {
+static void count(fs_known_case *k) {
   for (uint32_t b = 0; b < k->n_buffers; b++) {
     uint64_t sum = 0;
     for (uint32_t a = 0; a < k->n_buffers; a++) {
@@ -300,8 +300,8 @@ static void count(fs_known *k) {
   }
 }
 
-static void make_buffers(maker *m) {
-  fs_known *k = m->k;
+static void make_buffers(known_maker *m) {
+  fs_known_case *k = m->k;
   m->copy_time = k->p.tick;
   m->copies_from = k->makespan;
   for (uint32_t i = 0; i < 3 && k->p.store && m->copies_until + m->copy_time < m->copies_from;
@@ -323,8 +323,8 @@ static void make_buffers(maker *m) {
 
 /* ---- the graph */
 
-static void describe_target(maker *m) {
-  fs_known *k = m->k;
+static void describe_target(known_maker *m) {
+  fs_known_case *k = m->k;
   uint32_t id;
   static const char *const name[] = {"q0", "q1", "q2", "q3", "q4", "q5"};
   for (uint32_t q = 0; q < k->p.n_queues && !k->p.strip; q++) {
@@ -351,8 +351,8 @@ static void describe_target(maker *m) {
   }
 }
 
-static void describe_buffers(maker *m) {
-  fs_known *k = m->k;
+static void describe_buffers(known_maker *m) {
+  fs_known_case *k = m->k;
   for (uint32_t b = 0; b < k->n_buffers; b++) {
     char name[16];
     uint32_t id;
@@ -363,8 +363,8 @@ static void describe_buffers(maker *m) {
   }
 }
 
-static void describe_args(maker *m, uint32_t op) {
-  fs_known *k = m->k;
+static void describe_args(known_maker *m, uint32_t op) {
+  fs_known_case *k = m->k;
   for (uint32_t b = 0; b < k->n_buffers; b++) {
     fsched_arg_desc d = {.size = sizeof d, .buffer = b};
     if (k->writer[b] == op || has_reader(m, b, op)) {
@@ -374,8 +374,8 @@ static void describe_args(maker *m, uint32_t op) {
   }
 }
 
-static void describe_edges(maker *m, uint32_t op) {
-  fs_known *k = m->k;
+static void describe_edges(known_maker *m, uint32_t op) {
+  fs_known_case *k = m->k;
   for (uint64_t tries = k->p.strip || k->p.alike ? 0 : below(m, 4); tries > 0 && op > 0; tries--) {
     uint32_t before = (uint32_t)below(m, op);
     if (end_of(k, before) <= k->start[op]) {
@@ -384,9 +384,9 @@ static void describe_edges(maker *m, uint32_t op) {
   }
 }
 
-static void describe_op(maker *m, uint32_t op) {
+static void describe_op(known_maker *m, uint32_t op) {
   static const char *const all[] = {"q0", "q1", "q2", "q3", "q4", "q5"};
-  fs_known *k = m->k;
+  fs_known_case *k = m->k;
   char name[16];
   uint32_t id;
   (void)snprintf(name, sizeof name, "o%u", op);
@@ -410,8 +410,8 @@ static void describe_op(maker *m, uint32_t op) {
 }
 
 /* What runs while `op` begins, and at its instant. */
-static uint64_t running(const maker *m, uint32_t op, int resource) {
-  const fs_known *k = m->k;
+static uint64_t running(const known_maker *m, uint32_t op, int resource) {
+  const fs_known_case *k = m->k;
   uint64_t sum = 0, at = k->start[op];
   for (uint32_t i = 0; i < k->n_ops; i++) {
     bool there = i == op || (k->start[i] <= at && at < end_of(k, i)) ||
@@ -422,11 +422,11 @@ static uint64_t running(const maker *m, uint32_t op, int resource) {
 }
 
 /* Resources have smaller capacities than memories. */
-static uint64_t use_unit(const fs_known *k) { return fs_min(k->p.unit, (uint64_t)1 << 33); }
+static uint64_t use_unit(const fs_known_case *k) { return fs_min(k->p.unit, (uint64_t)1 << 33); }
 
-static void describe_uses(maker *m) {
+static void describe_uses(known_maker *m) {
   static const char *const name[] = {"power", "bandwidth"};
-  fs_known *k = m->k;
+  fs_known_case *k = m->k;
   uint32_t id;
   for (int r = 0; r < 2; r++) {
     uint64_t most = 1;
@@ -447,8 +447,8 @@ static void describe_uses(maker *m) {
   }
 }
 
-static fs_status make_graph(maker *m, fsched_context *ctx) {
-  fs_known *k = m->k;
+static fs_status make_graph(known_maker *m, fsched_context *ctx) {
+  fs_known_case *k = m->k;
   FS_TRY(fsched_builder_create(ctx, "known", &m->b));
   describe_target(m);
   if (k->p.uses && !k->p.strip) {
@@ -468,8 +468,8 @@ static fs_status make_graph(maker *m, fsched_context *ctx) {
   return m->status;
 }
 
-fs_status fs_known_make(fsched_context *ctx, const fs_known_params *p, fs_known *k) {
-  maker *m = calloc(1, sizeof *m);
+fs_status fs_known_make(fsched_context *ctx, const fs_known_params *p, fs_known_case *k) {
+  known_maker *m = calloc(1, sizeof *m);
   memset(k, 0, sizeof *k);
   k->p = *p;
   m->k = k;

@@ -42,7 +42,7 @@ fs_known_params fs_known_any(uint64_t seed, uint32_t most_ops);
 enum { FS_KNOWN_OPS = 512, FS_KNOWN_QUEUES = 6 };
 
 /* What is known, per op and per buffer. */
-typedef struct fs_known {
+typedef struct fs_known_case {
   fs_known_params p;
   fsched_graph *g;
   uint32_t n_ops, n_buffers;
@@ -57,9 +57,10 @@ typedef struct fs_known {
   uint64_t read_at[FS_KNOWN_OPS], write_at[FS_KNOWN_OPS];
   uint64_t capacity;
   uint32_t open; /* of a jigsaw: the op without a start, whose best one is not told */
-} fs_known;
+} fs_known_case;
 
 /* Makes it; k->g belongs to the caller. */
-fs_status fs_known_make(fsched_context *ctx, const fs_known_params *p, fs_known *k) FS_MUST_USE;
+fs_status fs_known_make(fsched_context *ctx, const fs_known_params *p,
+                        fs_known_case *k) FS_MUST_USE;
 
 #endif

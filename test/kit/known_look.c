@@ -16,17 +16,19 @@
 
 enum { MOST_TERMS = 10000, MOST_STEPS = 1 << 13 };
 
-typedef struct look {
+typedef struct known_look_look {
   fsched_context *ctx;
-  const fs_known *k;
+  const fs_known_case *k;
   uint64_t seed;
   const char *limit;
   fs_problem *p;
   fs_answer answer;
   uint64_t sign; /* of all that was found out: it changes where a limit is met */
-} look;
+} known_look_look;
 
-static void sign(look *l, uint64_t value) { l->sign = (l->sign ^ value) * 0x100000001b3u; }
+static void sign(known_look_look *l, uint64_t value) {
+  l->sign = (l->sign ^ value) * 0x100000001b3u;
+}
 
 #define ck_known(l, x, ...)                                                                      \
   do {                                                                                           \
@@ -39,7 +41,7 @@ static void sign(look *l, uint64_t value) { l->sign = (l->sign ^ value) * 0x1000
 
 /* ---- the answer that is known, of a problem */
 
-static fs_tick start_of(const look *l, uint32_t item) {
+static fs_tick start_of(const known_look_look *l, uint32_t item) {
   const fs_problem *p = l->p;
   if (item < p->graph->n_ops) {
     return l->k->start[item];
@@ -48,7 +50,7 @@ static fs_tick start_of(const look *l, uint32_t item) {
   return p->copy_kind[copy] == FS_SPILL_READ ? l->k->read_at[b] : l->k->write_at[b];
 }
 
-static uint32_t class_of(const look *l, uint32_t item) {
+static uint32_t class_of(const known_look_look *l, uint32_t item) {
   const fs_problem *p = l->p;
   bool op = item < p->graph->n_ops;
   uint32_t n_queues = p->graph->target.n_queues;
@@ -66,7 +68,7 @@ static uint32_t class_of(const look *l, uint32_t item) {
   return 0; /* the one of implicit queues */
 }
 
-static void make_answer(look *l) {
+static void make_answer(known_look_look *l) {
   fs_problem *p = l->p;
   fs_answer *a = &l->answer;
   *a = (fs_answer){.makespan = l->k->makespan};
@@ -86,14 +88,14 @@ static void make_answer(look *l) {
 
 /* ---- what is looked at */
 
-static void look_at_bound(look *l, const char *what, fs_tick bound) {
+static void look_at_bound(known_look_look *l, const char *what, fs_tick bound) {
   ck_known(l, bound <= l->k->makespan, "bound of %s %llu above %llu", what,
            (unsigned long long)bound, (unsigned long long)l->k->makespan);
   sign(l, bound);
 }
 
 /* What lives at one time is what the schedule that is known has. */
-static void look_at_peaks(look *l) {
+static void look_at_peaks(known_look_look *l) {
   uint64_t least[2] = {0};
   ck_assert_uint_le(l->k->g->target.n_memories, 2);
   ck_fs(l->ctx, fs_memory_lower_bounds(l->ctx, l->k->g, least));
@@ -101,7 +103,7 @@ static void look_at_peaks(look *l) {
            (unsigned long long)least[0], (unsigned long long)l->k->capacity);
 }
 
-static void look_at_bounds(look *l) {
+static void look_at_bounds(known_look_look *l) {
   fs_lower_bounds b;
   ck_fs(l->ctx, fs_graph_lower_bounds(l->ctx, l->k->g, &b));
   look_at_bound(l, "paths", b.critical_path);
@@ -115,7 +117,7 @@ static void look_at_bounds(look *l) {
 }
 
 /* The verifier has its say on what is called known. */
-static void look_at_answer(look *l) {
+static void look_at_answer(known_look_look *l) {
   fs_schedule *s;
   const char *why;
   ck_fs(l->ctx, fs_answer_schedule(l->p, &l->answer, &s, &why));
@@ -132,7 +134,7 @@ static void look_at_answer(look *l) {
   fs_schedule_destroy(s);
 }
 
-static void look_at_windows(look *l) {
+static void look_at_windows(known_look_look *l) {
   const fs_problem *p = l->p;
   fs_decision possible;
   ck_fs(l->ctx, fs_problem_tighten(l->p, &possible));
@@ -146,7 +148,7 @@ static void look_at_windows(look *l) {
   }
 }
 
-static void look_at_destruction(look *l) {
+static void look_at_destruction(known_look_look *l) {
   fs_tick bound;
   ck_fs(l->ctx, fs_problem_destructive_bound(l->p, &bound));
   ck_known(l, bound <= l->k->makespan, "destructive bound %llu above %llu",
@@ -155,8 +157,8 @@ static void look_at_destruction(look *l) {
 }
 
 /* A model, which must have the answer as a point with its makespan. */
-static void look_at_point(look *l, const fs_model *m, const char *what, fs_status status, bool fits,
-                          const int64_t *value) {
+static void look_at_point(known_look_look *l, const fs_model *m, const char *what, fs_status status,
+                          bool fits, const int64_t *value) {
   ck_fs(l->ctx, status);
   ck_known(l, !m->contradiction, "%s: a contradiction", what);
   ck_known(l, fits && fs_model_broken(m, value) == FS_NONE, "%s: what is known is no point", what);
@@ -164,7 +166,7 @@ static void look_at_point(look *l, const fs_model *m, const char *what, fs_statu
            what, (long long)fs_model_objective(m, value));
 }
 
-static void look_at_pack(look *l, bool positions) {
+static void look_at_pack(known_look_look *l, bool positions) {
   fs_pack_options o = {.positions = positions, .max_terms = fs_limits_of(l->ctx)->model_terms};
   fs_pack_model *t;
   bool fits = false;
@@ -182,7 +184,7 @@ static void look_at_pack(look *l, bool positions) {
   fs_pack_model_destroy(t);
 }
 
-static void look_at_times(look *l, fs_time_places places) {
+static void look_at_times(known_look_look *l, fs_time_places places) {
   fs_time_options o = {.places = places, .max_terms = fs_limits_of(l->ctx)->model_terms};
   fs_time_model *t;
   bool fits = false;
@@ -201,7 +203,7 @@ static void look_at_times(look *l, fs_time_places places) {
 }
 
 /* What is known as a schedule, whatever the limits are. */
-static fs_schedule *known_schedule(look *l) {
+static fs_schedule *known_schedule(known_look_look *l) {
   const fs_limits *limits = fs_limits_of(l->ctx);
   fs_schedule *s;
   const char *why;
@@ -212,7 +214,7 @@ static fs_schedule *known_schedule(look *l) {
   return s;
 }
 
-static void look_at_spill_model(look *l, fs_spill_model *t) {
+static void look_at_spill_model(known_look_look *l, fs_spill_model *t) {
   const fs_model *m = fs_spill_model_of(t);
   int64_t *value = calloc(m->var.n + 1, sizeof *value);
   bool fits = false;
@@ -228,7 +230,7 @@ static void look_at_spill_model(look *l, fs_spill_model *t) {
   free(value);
 }
 
-static void look_at_spills(look *l) {
+static void look_at_spills(known_look_look *l) {
   fs_spill_model *t;
   if (!l->k->p.store) {
     return;
@@ -241,8 +243,8 @@ static void look_at_spills(look *l) {
   fs_spill_model_destroy(t);
 }
 
-static void look_at_places(look *l, const fs_placement *q, bool lowest) {
-  const fs_known *k = l->k;
+static void look_at_places(known_look_look *l, const fs_placement *q, bool lowest) {
+  const fs_known_case *k = l->k;
   uint64_t address[FS_KNOWN_OPS], peak = 0;
   fs_decision exists;
   bool least = false;
@@ -258,8 +260,8 @@ static void look_at_places(look *l, const fs_placement *q, bool lowest) {
 }
 
 /* The rectangles of a strip, with their times: the least peak is the strip's. */
-static void look_at_placement(look *l) {
-  const fs_known *k = l->k;
+static void look_at_placement(known_look_look *l) {
+  const fs_known_case *k = l->k;
   uint64_t end[FS_KNOWN_OPS];
   for (uint32_t i = 0; i < k->n_ops; i++) {
     end[i] = k->start[i] + k->time[i];
@@ -276,7 +278,7 @@ static void look_at_placement(look *l) {
 }
 
 /* The model that the refinement begins with. */
-static void look_at_attempt(look *l, fsched_refine refine, fs_tick horizon) {
+static void look_at_attempt(known_look_look *l, fsched_refine refine, fs_tick horizon) {
   fs_attempt a;
   bool fits = false;
   fs_schedule from = {.graph = l->k->g, .makespan = horizon};
@@ -295,7 +297,7 @@ static void look_at_attempt(look *l, fsched_refine refine, fs_tick horizon) {
 }
 
 /* Within the makespan, and within more. */
-static void look_at_problem(look *l, fs_tick horizon) {
+static void look_at_problem(known_look_look *l, fs_tick horizon) {
   ck_fs(l->ctx, fs_problem_from_graph(l->ctx, l->k->g, horizon, 0, &l->p));
   ck_known(l, l->p != NULL, "there is said to be no problem");
   make_answer(l);
@@ -311,9 +313,9 @@ static void look_at_problem(look *l, fs_tick horizon) {
   fs_problem_destroy(l->p);
 }
 
-uint64_t fs_known_look_all(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_all(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                            const char *limit) {
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   look_at_bounds(&l);
   look_at_placement(&l);
   look_at_problem(&l, k->makespan);
@@ -326,9 +328,9 @@ uint64_t fs_known_look_all(fsched_context *ctx, const fs_known *k, uint64_t seed
   return l.sign;
 }
 
-uint64_t fs_known_look_places(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_places(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                               const char *limit) {
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   look_at_placement(&l);
   ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
   make_answer(&l);
@@ -337,9 +339,9 @@ uint64_t fs_known_look_places(fsched_context *ctx, const fs_known *k, uint64_t s
   return l.sign;
 }
 
-uint64_t fs_known_look_spills(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_spills(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                               const char *limit) {
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
   make_answer(&l);
   look_at_spills(&l);
@@ -347,9 +349,9 @@ uint64_t fs_known_look_spills(fsched_context *ctx, const fs_known *k, uint64_t s
   return l.sign;
 }
 
-uint64_t fs_known_look_attempts(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_attempts(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                                 const char *limit) {
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
   make_answer(&l);
   for (fs_tick more = 0; more < 2; more++) {
@@ -360,9 +362,9 @@ uint64_t fs_known_look_attempts(fsched_context *ctx, const fs_known *k, uint64_t
   return l.sign;
 }
 
-uint64_t fs_known_look_strip(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_strip(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                              const char *limit) {
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   look_at_bounds(&l);
   ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
   make_answer(&l);
@@ -394,11 +396,11 @@ static void put_chains(char *text, fs_rng *r) {
   }
 }
 
-uint64_t fs_known_look_inplace(fsched_context *ctx, const fs_known *k, uint64_t seed,
+uint64_t fs_known_look_inplace(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                                const char *limit) {
   char *text = malloc(TEXT);
   fs_rng r = {seed};
-  look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
   fsched_graph *g;
   uint64_t least;
   put_chains(text, &r);

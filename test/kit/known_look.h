@@ -9,7 +9,7 @@
 
 #include "kit/known.h"
 
-typedef uint64_t fs_known_look(fsched_context *ctx, const fs_known *k, uint64_t seed,
+typedef uint64_t fs_known_look(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                                const char *limit);
 
 fs_known_look fs_known_look_all;      /* for up to about 15 ops */

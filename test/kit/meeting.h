@@ -7,12 +7,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef struct fs_meeting {
+typedef struct fs_kit_meeting {
   _Atomic uint32_t arrived, turn;
   uint32_t n;
-} fs_meeting;
+} fs_kit_meeting;
 
-static inline void fs_meet(fs_meeting *m) {
+static inline void fs_meet(fs_kit_meeting *m) {
   enum { SPINS = 2000 };
   uint32_t turn = atomic_load(&m->turn);
   if (atomic_fetch_add(&m->arrived, 1) + 1 == m->n) {

@@ -10,27 +10,27 @@
 #include "model/stream/order.h"
 #include "model/sync.h"
 
-typedef struct pair {
+typedef struct resync_pair {
   uint32_t command, barrier;
-} pair;
+} resync_pair;
 
-typedef struct maker {
+typedef struct resync_maker {
   fsched_context *ctx;
   const fs_stream *s;
   fs_arena arena;
   fs_rng rng;
   fs_stream_order order;
-  uint32_t *position;       /* per command: in the order, that of its gang's first member */
-  uint32_t n_barriers;      /* as many as waits at most */
-  uint32_t *physical, *use; /* per barrier */
-  uint32_t *first, *last;   /* per barrier: positions of the first producer, the last consumer */
-  pair *wait, *update;      /* ascending */
+  uint32_t *position;         /* per command: in the order, that of its gang's first member */
+  uint32_t n_barriers;        /* as many as waits at most */
+  uint32_t *physical, *use;   /* per barrier */
+  uint32_t *first, *last;     /* per barrier: positions of the first producer, the last consumer */
+  resync_pair *wait, *update; /* ascending */
   uint32_t n_waits, n_updates, n_update_room;
   uint32_t *issue; /* per command */
   fs_stream_stop *stop;
   uint32_t n_stops;
   uint64_t *start, makespan; /* per command: as planned anew; NULL */
-} maker;
+} resync_maker;
 
 static void need(fs_status status) { ck_assert_int_eq(status, FSCHED_OK); }
 
@@ -39,13 +39,13 @@ static bool together(const fs_stream *s, uint32_t a, uint32_t b) {
   return x->gang_axis != FS_NONE && x->gang_axis == y->gang_axis && x->gang_epoch == y->gang_epoch;
 }
 
-static void begin(maker *m, fsched_context *ctx, const fs_stream *s, uint64_t seed) {
-  *m = (maker){.ctx = ctx, .s = s};
+static void begin(resync_maker *m, fsched_context *ctx, const fs_stream *s, uint64_t seed) {
+  *m = (resync_maker){.ctx = ctx, .s = s};
   m->rng = (fs_rng){seed};
   fs_arena_init(&m->arena, ctx);
 }
 
-static void find_positions(maker *m) {
+static void find_positions(resync_maker *m) {
   const fs_stream *s = m->s;
   need(fs_stream_order_find(&m->arena, s, &m->order));
   ck_assert_uint_eq(m->order.n_runnable, s->n_commands);
@@ -59,12 +59,12 @@ static void find_positions(maker *m) {
 /* ---- records */
 
 static int by_command(const void *a, const void *b) {
-  const pair *x = a, *y = b;
+  const resync_pair *x = a, *y = b;
   return x->command != y->command ? (x->command > y->command) - (x->command < y->command)
                                   : (x->barrier > y->barrier) - (x->barrier < y->barrier);
 }
 
-static void write_barriers(maker *m, fs_draft *d) {
+static void write_barriers(resync_maker *m, fs_draft *d) {
   uint32_t w = 0, u = 0;
   for (uint32_t b = 0; b < m->n_barriers; b++) {
     d->barriers[b] = (fs_stream_barrier){.physical = m->physical[b], .use = m->use[b]};
@@ -94,7 +94,7 @@ static uint32_t queue_of(const fs_stream *s, uint32_t command) {
   return q;
 }
 
-static void write_commands(const maker *m, fs_draft *d) {
+static void write_commands(const resync_maker *m, fs_draft *d) {
   for (uint32_t c = 0; c < m->s->n_commands; c++) {
     fs_stream_command *k = &d->commands[c];
     k->signal = k->scope = 0;
@@ -111,7 +111,7 @@ static void write_commands(const maker *m, fs_draft *d) {
   }
 }
 
-static fsched_program *finish(maker *m, fs_sync_kind kind) {
+static fsched_program *finish(resync_maker *m, fs_sync_kind kind) {
   const fs_stream *s = m->s;
   fs_draft d = {.ctx = m->ctx};
   fsched_program *p;
@@ -155,13 +155,13 @@ static fsched_program *finish(maker *m, fs_sync_kind kind) {
 
 /* ---- barriers */
 
-static void update(maker *m, uint32_t command, uint32_t barrier) {
+static void update(resync_maker *m, uint32_t command, uint32_t barrier) {
   ck_assert_uint_lt(m->n_updates, m->n_update_room);
-  m->update[m->n_updates++] = (pair){command, barrier};
+  m->update[m->n_updates++] = (resync_pair){command, barrier};
 }
 
 /* The producers of what a wait is for: of a gang all members. */
-static void update_source(maker *m, const fs_stream_wait *w, uint32_t barrier) {
+static void update_source(resync_maker *m, const fs_stream_wait *w, uint32_t barrier) {
   const fs_stream *s = m->s;
   if (w->axis < s->n_queues) {
     update(m, s->queues[w->axis].command0 + w->epoch - 1, barrier);
@@ -187,7 +187,7 @@ static uint32_t count_same(const fs_stream *s, uint32_t wait, uint32_t *earlier)
   return n;
 }
 
-static void make_pairs(maker *m) {
+static void make_pairs(resync_maker *m) {
   const fs_stream *s = m->s;
   uint32_t *barrier_of, earlier;
   m->n_update_room = s->n_waits * (s->n_queues + 1);
@@ -207,14 +207,14 @@ static void make_pairs(maker *m) {
         update_source(m, &s->waits[w], b);
       }
       if (!(alone && made)) {
-        m->wait[m->n_waits++] = (pair){c, b};
+        m->wait[m->n_waits++] = (resync_pair){c, b};
       }
     }
   }
 }
 
 /* Sorts, and leaves out what comes twice: a gang and a member of it as producers of one. */
-static void sort_pairs(pair *pairs, uint32_t *n) {
+static void sort_pairs(resync_pair *pairs, uint32_t *n) {
   uint32_t kept = 0;
   if (*n > 0) {
     qsort(pairs, *n, sizeof *pairs, by_command);
@@ -227,7 +227,7 @@ static void sort_pairs(pair *pairs, uint32_t *n) {
   *n = kept;
 }
 
-static void find_spans(maker *m) {
+static void find_spans(resync_maker *m) {
   need(fs_new_none(&m->arena, &m->first, m->n_barriers));
   need(fs_new_zero(&m->arena, &m->last, m->n_barriers));
   for (uint32_t i = 0; i < m->n_updates; i++) {
@@ -241,7 +241,7 @@ static void find_spans(maker *m) {
 }
 
 /* Renames all barriers: to[b] is the new name of b. */
-static void rename_barriers(maker *m, const uint32_t *to) {
+static void rename_barriers(resync_maker *m, const uint32_t *to) {
   for (uint32_t i = 0; i < m->n_waits; i++) {
     m->wait[i].barrier = to[m->wait[i].barrier];
   }
@@ -254,7 +254,7 @@ static void rename_barriers(maker *m, const uint32_t *to) {
 
 /* Barriers take their names, and what they physically are, in the order in which they are first
  * updated; of the physical ones that all consumers have left, by chance. */
-static void map(maker *m) {
+static void map(resync_maker *m) {
   uint32_t n = m->n_barriers, *to, *busy, *uses, *sorted, n_physical = 0;
   need(fs_new(&m->arena, &to, n));
   need(fs_new(&m->arena, &sorted, n));
@@ -285,7 +285,7 @@ static void map(maker *m) {
   rename_barriers(m, to);
 }
 
-static void make_barriers(maker *m) {
+static void make_barriers(resync_maker *m) {
   make_pairs(m);
   sort_pairs(m->update, &m->n_updates);
   find_spans(m);
@@ -294,13 +294,13 @@ static void make_barriers(maker *m) {
 
 /* ---- syncs */
 
-typedef struct sequencer {
+typedef struct resync_sequencer {
   uint32_t *over, *issued; /* per queue: commands */
   uint32_t *asked;         /* per queue: what the next command waits for; 0: nothing new */
   uint32_t at;
-} sequencer;
+} resync_sequencer;
 
-static void ask(maker *m, sequencer *q, const fs_stream_wait *w) {
+static void ask(resync_maker *m, resync_sequencer *q, const fs_stream_wait *w) {
   const fs_stream *s = m->s;
   if (w->axis < s->n_queues) {
     q->asked[w->axis] = (uint32_t)fs_max(q->asked[w->axis], w->epoch);
@@ -314,12 +314,12 @@ static void ask(maker *m, sequencer *q, const fs_stream_wait *w) {
   }
 }
 
-static void stop(maker *m, sequencer *q, uint32_t queue, uint32_t keep) {
+static void stop(resync_maker *m, resync_sequencer *q, uint32_t queue, uint32_t keep) {
   m->stop[m->n_stops++] = (fs_stream_stop){.at = q->at, .queue = queue, .keep = keep};
 }
 
 /* What is asked for: by one full sync, or one that counts for each queue. */
-static void sync_up(maker *m, sequencer *q) {
+static void sync_up(resync_maker *m, resync_sequencer *q) {
   uint32_t n_queues = m->s->n_queues, n = 0;
   for (uint32_t i = 0; i < n_queues; i++) {
     n += q->asked[i] > q->over[i];
@@ -340,7 +340,7 @@ static void sync_up(maker *m, sequencer *q) {
 }
 
 /* Plans the next item, commands [q->at, end) of the order, after the syncs before it. */
-static void plan(maker *m, const sequencer *q, uint32_t end, uint64_t *issue_time) {
+static void plan(resync_maker *m, const resync_sequencer *q, uint32_t end, uint64_t *issue_time) {
   const fs_stream *s = m->s;
   uint32_t first = m->n_stops;
   for (; first > 0 && m->stop[first - 1].at == q->at; first--) {
@@ -365,9 +365,9 @@ static void plan(maker *m, const sequencer *q, uint32_t end, uint64_t *issue_tim
   }
 }
 
-static void make_stops(maker *m) {
+static void make_stops(resync_maker *m) {
   const fs_stream *s = m->s;
-  sequencer q = {0};
+  resync_sequencer q = {0};
   uint64_t issue_time = 0;
   need(fs_new_none(&m->arena, &m->issue, s->n_commands));
   need(fs_new_zero(&m->arena, &m->start, s->n_commands));
@@ -398,7 +398,7 @@ static void make_stops(maker *m) {
 
 fsched_program *fs_resync(fsched_context *ctx, const fs_stream *s, fs_sync_kind kind,
                           uint64_t seed) {
-  maker m;
+  resync_maker m;
   begin(&m, ctx, s, seed);
   find_positions(&m);
   if (kind == FS_SYNC_BARRIER) {
@@ -411,7 +411,7 @@ fsched_program *fs_resync(fsched_context *ctx, const fs_stream *s, fs_sync_kind 
 
 /* ---- what is left out */
 
-static void take_barriers(maker *m) {
+static void take_barriers(resync_maker *m) {
   const fs_stream *s = m->s;
   m->n_barriers = s->n_barriers;
   need(fs_new(&m->arena, &m->physical, s->n_barriers));
@@ -425,16 +425,17 @@ static void take_barriers(maker *m) {
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
     for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
-      m->wait[m->n_waits++] = (pair){c, s->barrier_waits[k->barrier_wait0 + i]};
+      m->wait[m->n_waits++] = (resync_pair){c, s->barrier_waits[k->barrier_wait0 + i]};
     }
     for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
-      m->update[m->n_updates++] = (pair){c, s->barrier_updates[k->barrier_update0 + i].barrier};
+      m->update[m->n_updates++] =
+          (resync_pair){c, s->barrier_updates[k->barrier_update0 + i].barrier};
     }
   }
 }
 
 /* Without a barrier that nobody waits for any more. */
-static void drop_barrier(maker *m, uint32_t barrier) {
+static void drop_barrier(resync_maker *m, uint32_t barrier) {
   uint32_t *to, n = 0;
   need(fs_new(&m->arena, &to, m->n_barriers));
   for (uint32_t i = 0; i < m->n_updates; i++) {
@@ -455,7 +456,7 @@ static void drop_barrier(maker *m, uint32_t barrier) {
   rename_barriers(m, to);
 }
 
-static void drop_wait(maker *m, uint32_t index) {
+static void drop_wait(resync_maker *m, uint32_t index) {
   uint32_t barrier = m->wait[index].barrier;
   bool last = true;
   m->n_waits--;
@@ -469,7 +470,7 @@ static void drop_wait(maker *m, uint32_t index) {
 }
 
 fsched_program *fs_resync_drop(fsched_context *ctx, const fs_stream *s, uint32_t index) {
-  maker m;
+  resync_maker m;
   begin(&m, ctx, s, 0);
   if (s->meta->sync == FS_SYNC_BARRIER) {
     take_barriers(&m);

@@ -12,19 +12,19 @@
 
 enum { MOST = 64, MOST_BARRIERS = 128 };
 
-typedef struct table {
+typedef struct resync_mutant_table {
   fs_stream *s;
   uint32_t n;
   uint64_t producers[MOST_BARRIERS], consumers[MOST_BARRIERS];
   uint32_t slots[MOST_BARRIERS]; /* 0: as many as each op demands */
   uint32_t physical[MOST_BARRIERS], use[MOST_BARRIERS];
-} table;
+} resync_mutant_table;
 
 static uint32_t demand(const fs_stream *s, uint32_t c) {
   return s->commands[c].kind == FS_COMMAND_RUN ? s->ops[s->commands[c].target].slots : 1;
 }
 
-static void write_barriers(const table *t) {
+static void write_barriers(const resync_mutant_table *t) {
   fs_stream *s = t->s;
   fs_stream_command *c = REC(t, commands, fs_stream_command);
   uint32_t *wait = REC(t, barrier_waits, uint32_t);
@@ -55,7 +55,7 @@ static void write_barriers(const table *t) {
 }
 
 /* The planned times that barriers add conditions to, and the circles. */
-static bool possible(const table *t) {
+static bool possible(const resync_mutant_table *t) {
   const fs_stream *s = t->s;
   write_barriers(t);
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -69,7 +69,7 @@ static bool possible(const table *t) {
   return !fs_oracle_circle(s);
 }
 
-static void read_barriers(table *t) {
+static void read_barriers(resync_mutant_table *t) {
   const fs_stream *s = t->s;
   ck_assert(s->n_commands <= MOST && s->n_barriers <= MOST_BARRIERS);
   t->n = s->n_barriers;
@@ -87,13 +87,13 @@ static void read_barriers(table *t) {
   }
 }
 
-static void join_some(table *t, fs_rng *rng) {
+static void join_some(resync_mutant_table *t, fs_rng *rng) {
   for (uint32_t tries = 0; t->n > 1 && tries < t->n; tries++) {
     uint32_t a = fs_rng_below(rng, t->n), b = fs_rng_below(rng, t->n);
     if (a == b) {
       continue;
     }
-    table joined = *t;
+    resync_mutant_table joined = *t;
     joined.producers[a] |= t->producers[b];
     joined.consumers[a] |= t->consumers[b];
     joined.n--;
@@ -110,7 +110,7 @@ static void join_some(table *t, fs_rng *rng) {
 }
 
 /* Barriers whose producers all demand two slots or more become several with the same commands. */
-static void split_some(table *t, fs_rng *rng) {
+static void split_some(resync_mutant_table *t, fs_rng *rng) {
   uint32_t n = t->n;
   for (uint32_t b = 0; b < n; b++) {
     uint32_t least = UINT32_MAX;
@@ -132,7 +132,7 @@ static void split_some(table *t, fs_rng *rng) {
   }
 }
 
-static void share_some(table *t, fs_rng *rng) {
+static void share_some(resync_mutant_table *t, fs_rng *rng) {
   uint32_t used = 0, uses[MOST_BARRIERS] = {0};
   for (uint32_t b = 0; b < t->n; b++) { /* ids that nobody has while b is tried */
     t->physical[b] = MOST_BARRIERS + b;
@@ -175,7 +175,7 @@ static void set_slots(fs_stream *s, fs_rng *rng) {
 
 static void mix_barriers(fsched_program *copy, fs_rng *rng) {
   fs_stream *s = &copy->view;
-  table *t = calloc(1, sizeof *t);
+  resync_mutant_table *t = calloc(1, sizeof *t);
   t->s = s;
   read_barriers(t);
   size_t most = (size_t)MOST_BARRIERS * MOST;

@@ -495,18 +495,18 @@ END_TEST
 
 enum { MAX_OPS = 16 };
 
-typedef struct fact {
+typedef struct listsched_fact {
   fsched_context *ctx;
   fsched_builder *b;
   fsched_graph *g;
   fs_schedule *s;
   char buffer[MAX_OPS][16];
   uint32_t buffer_id[MAX_OPS], n_buffers;
-} fact;
+} listsched_fact;
 
-static void fact_begin(fact *f, unsigned long long capacity, unsigned long long align,
+static void fact_begin(listsched_fact *f, unsigned long long capacity, unsigned long long align,
                        unsigned ports) {
-  *f = (fact){.ctx = new_context()};
+  *f = (listsched_fact){.ctx = new_context()};
   uint32_t id;
   ck_assert_int_eq(fsched_builder_create(f->ctx, "fact", &f->b), FSCHED_OK);
   for (unsigned i = 0; i < ports; i++) {
@@ -535,7 +535,7 @@ static void fact_begin(fact *f, unsigned long long capacity, unsigned long long 
   ck_assert_int_eq(fsched_builder_memory(f->b, &d, &id), FSCHED_OK);
 }
 
-static uint32_t fact_buffer(const fact *f, const char *name, size_t n) {
+static uint32_t fact_buffer(const listsched_fact *f, const char *name, size_t n) {
   for (uint32_t i = 0; i < f->n_buffers; i++) {
     if (strlen(f->buffer[i]) == n && strncmp(f->buffer[i], name, n) == 0) {
       return f->buffer_id[i];
@@ -544,7 +544,7 @@ static uint32_t fact_buffer(const fact *f, const char *name, size_t n) {
   return FSCHED_NONE;
 }
 
-static void fact_args(fact *f, uint32_t op, const char *list, fsched_tag tag) {
+static void fact_args(listsched_fact *f, uint32_t op, const char *list, fsched_tag tag) {
   while (*list != '\0') {
     size_t n = strcspn(list, ",");
     uint32_t buffer = fact_buffer(f, list, n);
@@ -556,7 +556,7 @@ static void fact_args(fact *f, uint32_t op, const char *list, fsched_tag tag) {
   }
 }
 
-static void fact_op(fact *f, const char *line) {
+static void fact_op(listsched_fact *f, const char *line) {
   char name[16], queue[16], deps[64], reads[64], writes[64];
   unsigned long long cost;
   ck_assert_int_eq(sscanf(line, "OP %15s %15s %llu deps=%63s reads=%63s writes=%63s", name, queue,
@@ -570,7 +570,7 @@ static void fact_op(fact *f, const char *line) {
 }
 
 /* The item that a word of EXPECT_ORDER names: an op, SW(buffer) or SR(buffer). */
-static uint32_t fact_item(const fact *f, const char *word) {
+static uint32_t fact_item(const listsched_fact *f, const char *word) {
   bool copy = strncmp(word, "SW(", 3) == 0 || strncmp(word, "SR(", 3) == 0;
   uint8_t kind = word[1] == 'W' ? FS_SPILL_WRITE : FS_SPILL_READ;
   for (uint32_t op = 0; !copy && op < f->g->n_ops; op++) {
@@ -587,7 +587,7 @@ static uint32_t fact_item(const fact *f, const char *word) {
   return FS_NONE;
 }
 
-static void fact_order(const fact *f, char *words) {
+static void fact_order(const listsched_fact *f, char *words) {
   uint32_t before = FS_NONE;
   for (char *word = strtok(words, " \n"); word != NULL; word = strtok(NULL, " \n")) {
     if (strcmp(word, "SW(c)") == 0) {
@@ -602,7 +602,7 @@ static void fact_order(const fact *f, char *words) {
   }
 }
 
-static void fact_expect(fact *f, char *line) {
+static void fact_expect(listsched_fact *f, char *line) {
   char a[16], b[16];
   unsigned long long begin, end;
   if (f->s == NULL) {
@@ -619,7 +619,7 @@ static void fact_expect(fact *f, char *line) {
   }
 }
 
-static void fact_end(fact *f) {
+static void fact_end(listsched_fact *f) {
   fs_schedule_destroy(f->s);
   fsched_graph_destroy(f->g);
   fsched_builder_destroy(f->b);
@@ -633,7 +633,7 @@ START_TEST(shared_schedules)
   if (file == NULL) {
     return;
   }
-  fact f = {0};
+  listsched_fact f = {0};
   unsigned cases = 0;
   while (fgets(line, sizeof line, file) != NULL) {
     unsigned long long capacity, align;

@@ -24,13 +24,13 @@ static fsched_context *new_context(void) {
 
 enum { UNITS = 64, LIVE = 40 };
 
-typedef struct model {
+typedef struct places_model {
   fs_places p;
   uint32_t place[LIVE]; /* FS_NONE: none */
   bool counted;
-} model;
+} places_model;
 
-static void check_model(const model *m) {
+static void check_model(const places_model *m) {
   uint32_t owner[UNITS] = {0};
   uint64_t held = 0, leaving = 0;
   for (uint32_t i = 0; i < LIVE; i++) {
@@ -51,7 +51,7 @@ static void check_model(const model *m) {
   ck_assert_uint_eq(m->p.free + held + leaving, UNITS);
 }
 
-static void random_step(model *m, fs_rng *rng) {
+static void random_step(places_model *m, fs_rng *rng) {
   uint32_t i = fs_rng_below(rng, LIVE);
   uint32_t *place = &m->place[i];
   uint64_t size = fs_rng_below(rng, 12);
@@ -94,7 +94,7 @@ START_TEST(random_use_keeps_the_books)
   for (uint64_t seed = 0; seed < 40; seed++) {
     fsched_context *ctx = new_context();
     fs_rng rng = {seed};
-    model m = {.counted = seed % 2};
+    places_model m = {.counted = seed % 2};
     memset(m.place, 0xFF, sizeof m.place);
     ck_assert_int_eq(fs_places_init(&m.p, ctx, UNITS, m.counted), FSCHED_OK);
     for (int step = 0; step < 2000; step++) {
@@ -183,22 +183,22 @@ END_TEST
 
 enum { RANGES = 16 };
 
-typedef struct range {
+typedef struct places_range {
   char name[16];
   uint64_t size;
   long weight;
   uint32_t place;
   bool dead, spilled, fixed;
-} range;
+} places_range;
 
-typedef struct script {
+typedef struct places_script {
   fs_places p;
-  range range[RANGES];
+  places_range range[RANGES];
   size_t n;
   bool fixed_seen; /* later results depend on an address that is not ours */
-} script;
+} places_script;
 
-static range *find(script *s, const char *name) {
+static places_range *find(places_script *s, const char *name) {
   for (size_t i = 0; i < s->n; i++) {
     if (strcmp(s->range[i].name, name) == 0) {
       return &s->range[i];
@@ -208,9 +208,9 @@ static range *find(script *s, const char *name) {
   return NULL;
 }
 
-static void declare(script *s, char *line) {
-  range *r = &s->range[s->n++];
-  *r = (range){.place = FS_NONE};
+static void declare(places_script *s, char *line) {
+  places_range *r = &s->range[s->n++];
+  *r = (places_range){.place = FS_NONE};
   uint64_t align = 1;
   for (char *word = strtok(line, " \n"); word != NULL; word = strtok(NULL, " \n")) {
     if (strncmp(word, "size=", 5) == 0) {
@@ -228,7 +228,7 @@ static void declare(script *s, char *line) {
   r->size = (r->size + align - 1) / align * align;
 }
 
-static bool requested(range *const *request, size_t n, const range *r) {
+static bool requested(places_range *const *request, size_t n, const places_range *r) {
   for (size_t i = 0; i < n; i++) {
     if (request[i] == r) {
       return true;
@@ -238,10 +238,10 @@ static bool requested(range *const *request, size_t n, const range *r) {
 }
 
 /* The live range of least weight that is not leaving and not part of the request. */
-static range *victim(script *s, range *const *request, size_t n) {
-  range *best = NULL;
+static places_range *victim(places_script *s, places_range *const *request, size_t n) {
+  places_range *best = NULL;
   for (size_t i = 0; i < s->n; i++) {
-    range *r = &s->range[i];
+    places_range *r = &s->range[i];
     if (r->place != FS_NONE && !r->dead && !requested(request, n, r) &&
         s->p.place.at[r->place].state == FS_PLACE_OCCUPIED &&
         (best == NULL || r->weight < best->weight)) {
@@ -251,12 +251,13 @@ static range *victim(script *s, range *const *request, size_t n) {
   return best;
 }
 
-static bool place_one(script *s, range *r, range *const *request, size_t n, bool spill) {
+static bool place_one(places_script *s, places_range *r, places_range *const *request, size_t n,
+                      bool spill) {
   ck_assert_int_eq(fs_places_reserve_now(&s->p, r->size, false, &r->place), FSCHED_OK);
   if (r->place == FS_NONE) {
     ck_assert_int_eq(fs_places_reserve_future(&s->p, r->size, false, &r->place), FSCHED_OK);
   }
-  for (range *v; r->place == FS_NONE && spill && (v = victim(s, request, n)) != NULL;) {
+  for (places_range *v; r->place == FS_NONE && spill && (v = victim(s, request, n)) != NULL;) {
     ck_assert_int_eq(fs_places_leave(&s->p, v->place), FSCHED_OK);
     ck_assert_int_eq(fs_places_reserve_around(&s->p, v->place, r->size, false, &r->place),
                      FSCHED_OK);
@@ -265,7 +266,7 @@ static bool place_one(script *s, range *r, range *const *request, size_t n, bool
 }
 
 /* All or nothing; victims in nobody's way stay. */
-static bool allocate(script *s, range **request, size_t n, bool spill) {
+static bool allocate(places_script *s, places_range **request, size_t n, bool spill) {
   bool ok = true;
   for (size_t i = 0; i < n; i++) {
     ok = ok && place_one(s, request[i], request, n, spill);
@@ -277,7 +278,7 @@ static bool allocate(script *s, range **request, size_t n, bool spill) {
     }
   }
   for (size_t i = 0; i < s->n; i++) {
-    range *r = &s->range[i];
+    places_range *r = &s->range[i];
     if (r->place != FS_NONE && s->p.place.at[r->place].state == FS_PLACE_LEAVING &&
         !fs_places_rescue(&s->p, r->place)) {
       ck_assert_int_eq(fs_places_depart(&s->p, r->place), FSCHED_OK);
@@ -292,8 +293,8 @@ static bool allocate(script *s, range **request, size_t n, bool spill) {
   return ok;
 }
 
-static void run_allocation(script *s, char *line) {
-  range *request[RANGES];
+static void run_allocation(places_script *s, char *line) {
+  places_range *request[RANGES];
   size_t n = 0;
   bool spill = strstr(line, "spill=1") != NULL, ok = strstr(line, "=> ok") != NULL;
   *strstr(line, "=>") = '\0';
@@ -308,7 +309,7 @@ static void run_allocation(script *s, char *line) {
   }
 }
 
-static void run_line(script *s, char *line, unsigned *checked) {
+static void run_line(places_script *s, char *line, unsigned *checked) {
   char word[16], name[16];
   unsigned value;
   if (sscanf(line, "%15s", word) != 1 || s->fixed_seen) {
@@ -322,7 +323,7 @@ static void run_line(script *s, char *line, unsigned *checked) {
     ++*checked;
   } else if (strcmp(word, "KILL") == 0) {
     for (char *id = strtok(rest, " \n"); id != NULL; id = strtok(NULL, " \n")) {
-      range *r = find(s, id);
+      places_range *r = find(s, id);
       r->dead = true;
       if (r->place != FS_NONE) {
         ck_assert_int_eq(fs_places_depart(&s->p, r->place), FSCHED_OK);
@@ -349,14 +350,14 @@ START_TEST(shared_scripts)
     return;
   }
   fsched_context *ctx = new_context();
-  script s = {0};
+  places_script s = {0};
   char line[512];
   bool inside = false;
   unsigned checked = 0;
   while (fgets(line, sizeof line, f) != NULL) {
     unsigned long long capacity;
     if (sscanf(line, "CASE %*s capacity=%llu", &capacity) == 1) {
-      s = (script){0};
+      s = (places_script){0};
       ck_assert_int_eq(fs_places_init(&s.p, ctx, capacity, false), FSCHED_OK);
       inside = true;
     } else if (inside && strncmp(line, "END", 3) == 0) {

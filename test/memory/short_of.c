@@ -20,18 +20,18 @@
 
 enum { LIMIT_SECONDS = 120, MOST_FILES = 16 };
 
-typedef struct bytes {
+typedef struct short_of_bytes {
   char *at;
   size_t n;
   bool there;
-} bytes;
+} short_of_bytes;
 
 typedef struct job {
   const char *preload;
   char *const *command;
   char *const *file;
   unsigned n_files;
-  bytes want[MOST_FILES];
+  short_of_bytes want[MOST_FILES];
   unsigned left; /* entries of the directories that were there before */
 } job;
 
@@ -40,8 +40,8 @@ static void give_up(const char *what) {
   exit(2);
 }
 
-static bytes read_file(const char *path) {
-  bytes b = {NULL, 0, false};
+static short_of_bytes read_file(const char *path) {
+  short_of_bytes b = {NULL, 0, false};
   struct stat s;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -127,7 +127,7 @@ static int run(const job *j, unsigned long long at, bool on) {
 static const char *files_fault(const job *j, bool done) {
   const char *fault = NULL;
   for (unsigned i = 0; i < j->n_files && fault == NULL; i++) {
-    bytes b = read_file(j->file[i]);
+    short_of_bytes b = read_file(j->file[i]);
     if (!b.there) {
       fault = done ? "a file is missing" : NULL;
     } else if (b.n != j->want[i].n || memcmp(b.at, j->want[i].at, b.n) != 0) {
@@ -163,7 +163,7 @@ static void show(const job *j, unsigned long long at, bool on, const char *fault
   for (char *const *word = j->command; *word != NULL; word++) {
     printf(" %s", *word);
   }
-  bytes b = read_file("stderr");
+  short_of_bytes b = read_file("stderr");
   printf("\n%.300s", b.there ? b.at : "");
   free(b.at);
   (void)fflush(stdout);
@@ -181,7 +181,7 @@ static unsigned long long count_requests(job *j) {
       give_up(j->file[i]);
     }
   }
-  bytes count = read_file("count");
+  short_of_bytes count = read_file("count");
   j->left = everything(j);
   return count.there ? strtoull(count.at, NULL, 10) : 0;
 }

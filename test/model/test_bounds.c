@@ -17,16 +17,16 @@ static fsched_context *new_context(void) {
   return ctx;
 }
 
-typedef struct search {
+typedef struct bounds_search {
   const fsched_graph *g;
   fs_tick start[MAX_OPS];
   uint64_t power[HORIZON]; /* resource 0 in use */
   uint32_t running[HORIZON];
   uint8_t busy[8][HORIZON]; /* queues */
   fs_tick best;
-} search;
+} bounds_search;
 
-static bool fits(const search *s, uint32_t op, uint32_t queue, fs_tick t) {
+static bool fits(const bounds_search *s, uint32_t op, uint32_t queue, fs_tick t) {
   const fsched_graph *g = s->g;
   uint64_t amount = g->op_use0[op] < g->op_use0[op + 1] ? g->use_amount[g->op_use0[op]] : 0;
   for (fs_tick u = t; u < t + g->op_time[op]; u++) {
@@ -38,7 +38,7 @@ static bool fits(const search *s, uint32_t op, uint32_t queue, fs_tick t) {
   return true;
 }
 
-static void put(search *s, uint32_t op, uint32_t queue, fs_tick t, int sign) {
+static void put(bounds_search *s, uint32_t op, uint32_t queue, fs_tick t, int sign) {
   const fsched_graph *g = s->g;
   uint64_t amount = g->op_use0[op] < g->op_use0[op + 1] ? g->use_amount[g->op_use0[op]] : 0;
   for (fs_tick u = t; u < t + g->op_time[op]; u++) {
@@ -49,7 +49,7 @@ static void put(search *s, uint32_t op, uint32_t queue, fs_tick t, int sign) {
 }
 
 /* Places one of the ops that are left after its predecessors, at its earliest on each queue. */
-static void explore(search *s, uint32_t done, fs_tick end) {
+static void explore(bounds_search *s, uint32_t done, fs_tick end) {
   const fsched_graph *g = s->g;
   if (done == (1u << g->n_ops) - 1) {
     s->best = fs_min(s->best, end);
@@ -122,7 +122,7 @@ START_TEST(never_above_the_optimum)
     fsched_graph *g = random_graph(ctx, seed);
     fs_lower_bounds bound;
     ck_assert_int_eq(fs_graph_lower_bounds(ctx, g, &bound), FSCHED_OK);
-    search s = {.g = g, .best = UINT64_MAX};
+    bounds_search s = {.g = g, .best = UINT64_MAX};
     explore(&s, 0, 0);
     ck_assert_msg(bound.all <= s.best, "seed %llu: bound %llu, optimum %llu",
                   (unsigned long long)seed, (unsigned long long)bound.all,

@@ -14,7 +14,7 @@
 
 enum { MAX_OPS = 5, TEXT = 4096 };
 
-typedef struct maker {
+typedef struct bounds_memory_maker {
   fs_rng rng;
   char text[TEXT];
   size_t n;
@@ -22,10 +22,11 @@ typedef struct maker {
   uint32_t n_buffers;
   uint32_t size[16];
   bool written[16]; /* or given */
-} maker;
+} bounds_memory_maker;
 
-static void put(maker *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(maker *k, const char *format, ...) {
+static void put(bounds_memory_maker *k, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put(bounds_memory_maker *k, const char *format, ...) {
   va_list args;
   va_start(args, format);
   k->n += (size_t)vsnprintf(k->text + k->n, TEXT - k->n, format, args);
@@ -33,10 +34,10 @@ static void put(maker *k, const char *format, ...) {
   ck_assert_uint_lt(k->n, TEXT);
 }
 
-static uint32_t below(maker *k, uint32_t n) { return fs_rng_below(&k->rng, n); }
-static bool one_in(maker *k, uint32_t n) { return fs_rng_one_in(&k->rng, n); }
+static uint32_t below(bounds_memory_maker *k, uint32_t n) { return fs_rng_below(&k->rng, n); }
+static bool one_in(bounds_memory_maker *k, uint32_t n) { return fs_rng_one_in(&k->rng, n); }
 
-static void put_target(maker *k) {
+static void put_target(bounds_memory_maker *k) {
   static const char *const placement[] = {"contiguous", "contiguous", "counted"};
   put(k, "fsched: 1\nname: r\ntarget:\n  queues: [{name: a}%s%s]\n",
       one_in(k, 3) ? "" : ", {name: b}", k->spills ? ", {name: c, class: copy}" : "");
@@ -50,7 +51,7 @@ static void put_target(maker *k) {
   put(k, "}\n    - {name: n, capacity: %u}\n    - {name: s}\n", 4 + below(k, 3));
 }
 
-static void put_buffers(maker *k, uint32_t n_ops) {
+static void put_buffers(bounds_memory_maker *k, uint32_t n_ops) {
   static const char *const io[] = {"input", "constant", "state"};
   put(k, "buffers:\n");
   for (uint32_t i = 0; i < 2; i++) {
@@ -68,7 +69,7 @@ static void put_buffers(maker *k, uint32_t n_ops) {
 }
 
 /* Reads of some of the buffers so far, perhaps in place, and its own output. */
-static void put_op(maker *k, uint32_t op) {
+static void put_op(bounds_memory_maker *k, uint32_t op) {
   uint32_t out = op + 2, over = FS_NONE;
   put(k, "  - name: o%u\n    time: %u\n    args:\n", op, below(k, 4));
   for (uint32_t i = 0; i < out; i++) {
@@ -90,8 +91,8 @@ static void put_op(maker *k, uint32_t op) {
 
 /* NULL when an op does not fit. */
 static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed, bool spills) {
-  static maker k;
-  k = (maker){.rng = {seed}, .spills = spills};
+  static bounds_memory_maker k;
+  k = (bounds_memory_maker){.rng = {seed}, .spills = spills};
   fsched_graph *g = NULL;
   uint32_t n_ops = 1 + below(&k, MAX_OPS);
   put_target(&k);
@@ -212,8 +213,8 @@ END_TEST
 START_TEST(strip_packing)
 {
   for (uint64_t seed = 0; seed < 50; seed++) {
-    static maker k;
-    k = (maker){.rng = {seed}};
+    static bounds_memory_maker k;
+    k = (bounds_memory_maker){.rng = {seed}};
     uint64_t area = 0, width = 10 + below(&k, 20);
     put(&k, "fsched: 1\nname: s\ntarget:\n  memories: [{name: m, capacity: %u}]\nops:\n",
         (unsigned)width * 1000);

@@ -17,7 +17,7 @@
 
 enum { MAX_OPS = 4, MEMORIES = 2, TEXT = 4096, STEPS = 200000, LARGE = 1000 };
 
-typedef struct maker {
+typedef struct memory_bounds_maker {
   fs_rng rng;
   char text[TEXT];
   size_t n;
@@ -25,10 +25,11 @@ typedef struct maker {
   uint32_t n_buffers;
   uint32_t size[16];
   bool far[16]; /* in the second memory */
-} maker;
+} memory_bounds_maker;
 
-static void put(maker *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(maker *k, const char *format, ...) {
+static void put(memory_bounds_maker *k, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put(memory_bounds_maker *k, const char *format, ...) {
   va_list args;
   va_start(args, format);
   k->n += (size_t)vsnprintf(k->text + k->n, TEXT - k->n, format, args);
@@ -36,10 +37,10 @@ static void put(maker *k, const char *format, ...) {
   ck_assert_uint_lt(k->n, TEXT);
 }
 
-static uint32_t below(maker *k, uint32_t n) { return fs_rng_below(&k->rng, n); }
-static bool one_in(maker *k, uint32_t n) { return fs_rng_one_in(&k->rng, n); }
+static uint32_t below(memory_bounds_maker *k, uint32_t n) { return fs_rng_below(&k->rng, n); }
+static bool one_in(memory_bounds_maker *k, uint32_t n) { return fs_rng_one_in(&k->rng, n); }
 
-static void put_target(maker *k) {
+static void put_target(memory_bounds_maker *k) {
   static const char *const name[MEMORIES] = {"m", "n"};
   put(k, "fsched: 1\nname: r\nhazards: %s\ntarget:\n", k->raw ? "raw" : "sequential");
   put(k, "  queues: [{name: a}, {name: b}, {name: c, class: copy}]\n  memories:\n");
@@ -52,14 +53,14 @@ static void put_target(maker *k) {
   put(k, "    - {name: s}\nbuffers:\n");
 }
 
-static void put_buffer(maker *k, const char *io) {
+static void put_buffer(memory_bounds_maker *k, const char *io) {
   uint32_t b = k->n_buffers++;
   k->far[b] = one_in(k, 5);
   put(k, "  - {name: b%u, size: %u, memory: %s%s}\n", b, k->size[b], k->far[b] ? "n" : "m", io);
 }
 
 /* Two that are given, and the output of each op. */
-static void put_buffers(maker *k, uint32_t n_ops) {
+static void put_buffers(memory_bounds_maker *k, uint32_t n_ops) {
   for (uint32_t i = 0; i < 2; i++) {
     k->size[i] = below(k, 4);
     put_buffer(k, one_in(k, 2) ? ", io: input" : ", io: constant");
@@ -71,7 +72,7 @@ static void put_buffers(maker *k, uint32_t n_ops) {
 }
 
 /* Reads of some of the buffers so far, perhaps in place, and its own output. */
-static void put_op(maker *k, uint32_t op) {
+static void put_op(memory_bounds_maker *k, uint32_t op) {
   uint32_t out = op + 2, over = FS_NONE;
   uint32_t time = k->instants && one_in(k, 3) ? 0 : 1 + below(k, 2);
   put(k, "  - name: o%u\n    on: %s\n    time: %u\n    args:\n", op,
@@ -94,8 +95,9 @@ static void put_op(maker *k, uint32_t op) {
   }
 }
 
-static void make(maker *k, uint64_t seed, bool spills) {
-  *k = (maker){.rng = {seed}, .spills = spills, .raw = seed % 4 == 0, .instants = seed % 3 == 0};
+static void make(memory_bounds_maker *k, uint64_t seed, bool spills) {
+  *k = (memory_bounds_maker){
+      .rng = {seed}, .spills = spills, .raw = seed % 4 == 0, .instants = seed % 3 == 0};
   uint32_t n_ops = 1 + below(k, MAX_OPS);
   put_target(k);
   put_buffers(k, n_ops);
@@ -106,7 +108,8 @@ static void make(maker *k, uint64_t seed, bool spills) {
 }
 
 /* With the capacities, or NULL when it is refused. */
-static fsched_graph *parse(fsched_context *ctx, const maker *k, const uint64_t *capacity) {
+static fsched_graph *parse(fsched_context *ctx, const memory_bounds_maker *k,
+                           const uint64_t *capacity) {
   char text[MEMORIES][32];
   const char *override[MEMORIES];
   for (uint32_t m = 0; m < MEMORIES; m++) {
@@ -143,12 +146,13 @@ static uint64_t wanted(uint64_t usual) {
   return n == 0 ? usual : n;
 }
 
-typedef struct tally {
+typedef struct memory_bounds_tally {
   unsigned refuted, tight, in_place;
-} tally;
+} memory_bounds_tally;
 
 /* One memory has a little less than the bound, then the bound, the other has plenty. */
-static void check_memory(fsched_context *ctx, const maker *k, uint64_t seed, uint32_t m, tally *n) {
+static void check_memory(fsched_context *ctx, const memory_bounds_maker *k, uint64_t seed,
+                         uint32_t m, memory_bounds_tally *n) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1], capacity[MEMORIES];
   fsched_graph *g = parse(ctx, k, plenty);
   ck_assert_ptr_nonnull(g);
@@ -174,8 +178,8 @@ static void check_memory(fsched_context *ctx, const maker *k, uint64_t seed, uin
 
 START_TEST(no_smaller_peak)
 {
-  static maker k;
-  tally n = {0};
+  static memory_bounds_maker k;
+  memory_bounds_tally n = {0};
   for (uint64_t seed = 0; seed < wanted(1500); seed++) {
     fsched_context *ctx;
     ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
@@ -191,7 +195,7 @@ START_TEST(no_smaller_peak)
 END_TEST
 
 /* The shortest schedule in the least memories is above every bound, and no window leaves it out. */
-static bool check_shortest(fsched_context *ctx, const maker *k, uint64_t seed) {
+static bool check_shortest(fsched_context *ctx, const memory_bounds_maker *k, uint64_t seed) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
   fsched_graph *g = parse(ctx, k, plenty);
   fs_problem *p;
@@ -221,7 +225,7 @@ static bool check_shortest(fsched_context *ctx, const maker *k, uint64_t seed) {
 
 START_TEST(nothing_possible_is_refused)
 {
-  static maker k;
+  static memory_bounds_maker k;
   unsigned found = 0;
   for (uint64_t seed = 0; seed < wanted(1500); seed++) {
     fsched_context *ctx;
@@ -237,7 +241,7 @@ END_TEST
 /* Of what the precondition lets pass, wherever it spills. */
 START_TEST(fitting_is_enough)
 {
-  static maker k;
+  static memory_bounds_maker k;
   unsigned spilled = 0;
   for (uint64_t seed = 0; seed < wanted(3000); seed++) {
     uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
@@ -282,11 +286,11 @@ static uint64_t largest_sum(const uint32_t (*op)[3], uint32_t n) {
 /* Scratch of ops whose starts are given: nothing is left to choose. */
 START_TEST(given_starts)
 {
-  static maker k;
+  static memory_bounds_maker k;
   for (uint64_t seed = 0; seed < wanted(300); seed++) {
     uint32_t op[8][3];
     uint64_t bound[1];
-    k = (maker){.rng = {seed}};
+    k = (memory_bounds_maker){.rng = {seed}};
     put(&k,
         "fsched: 1\nname: r\ntarget:\n  memories: [{name: m, capacity: 100, align: 2}]\nops:\n");
     uint32_t n = 1 + below(&k, 8);

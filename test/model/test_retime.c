@@ -13,7 +13,7 @@
 #include "model/retime.h"
 
 /* A graph, its list schedule, and the orders that hold for any times. */
-typedef struct subject {
+typedef struct retime_subject {
   fsched_context *ctx;
   fsched_graph *g;
   fsched_schedule *made;
@@ -21,9 +21,9 @@ typedef struct subject {
   fs_sync *y;
   fs_tick *start;
   uint32_t *order;
-} subject;
+} retime_subject;
 
-static bool synchronise(subject *t) {
+static bool synchronise(retime_subject *t) {
   fs_status status = fs_kit_synchronised(t->ctx, t->g, FS_SYNC_BARRIER, &t->made);
   if (status == FSCHED_INFEASIBLE) {
     return false;
@@ -36,21 +36,21 @@ static bool synchronise(subject *t) {
   return true;
 }
 
-static bool open_params(subject *t, const fs_gen_params *params) {
-  *t = (subject){0};
+static bool open_params(retime_subject *t, const fs_gen_params *params) {
+  *t = (retime_subject){0};
   ck_assert_int_eq(fsched_context_create(NULL, &t->ctx), FSCHED_OK);
   ck_fs(t->ctx, fs_gen_graph(t->ctx, params, &t->g));
   return synchronise(t);
 }
 
-static void open_text(subject *t, const char *yaml) {
-  *t = (subject){0};
+static void open_text(retime_subject *t, const char *yaml) {
+  *t = (retime_subject){0};
   ck_assert_int_eq(fsched_context_create(NULL, &t->ctx), FSCHED_OK);
   ck_fs(t->ctx, fsched_graph_parse(t->ctx, "text.yaml", yaml, strlen(yaml), NULL, &t->g));
   ck_assert(synchronise(t));
 }
 
-static void close_subject(subject *t) {
+static void close_subject(retime_subject *t) {
   fsched_schedule_destroy(t->made);
   fsched_graph_destroy(t->g);
   fsched_context_destroy(t->ctx);
@@ -59,7 +59,8 @@ static void close_subject(subject *t) {
 }
 
 /* The end of all that must be over before an item starts; *control: the first edge to it. */
-static fs_tick ready(const subject *t, const fs_tick *queue_end, uint32_t item, uint32_t *control) {
+static fs_tick ready(const retime_subject *t, const fs_tick *queue_end, uint32_t item,
+                     uint32_t *control) {
   const fs_schedule *s = t->s;
   const fs_sync *y = t->y;
   const fsched_graph *g = t->g;
@@ -84,12 +85,12 @@ static fs_tick ready(const subject *t, const fs_tick *queue_end, uint32_t item, 
   return at;
 }
 
-static bool later(const subject *t, uint32_t x, uint32_t y) {
+static bool later(const retime_subject *t, uint32_t x, uint32_t y) {
   const uint32_t *position = t->y->position;
   return t->start[x] > t->start[y] || (t->start[x] == t->start[y] && position[x] > position[y]);
 }
 
-static void sort_by_start(subject *t) {
+static void sort_by_start(retime_subject *t) {
   memcpy(t->order, t->s->order, t->s->n_items * sizeof *t->order);
   for (uint32_t i = 1; i < t->s->n_items; i++) {
     uint32_t item = t->order[i], j = i;
@@ -102,7 +103,7 @@ static void sort_by_start(subject *t) {
 
 /* One item in `often` is late by up to `most`; all start as soon as they can otherwise, no sooner
  * than planned when `planned`. */
-static void plan(subject *t, fs_rng *r, uint32_t often, uint32_t most, bool planned) {
+static void plan(retime_subject *t, fs_rng *r, uint32_t often, uint32_t most, bool planned) {
   fs_tick *queue_end = calloc(t->s->n_queues, sizeof *queue_end);
   uint32_t control = 0;
   for (uint32_t i = 0; i < t->s->n_items; i++) {
@@ -125,7 +126,7 @@ static void plan(subject *t, fs_rng *r, uint32_t often, uint32_t most, bool plan
   if (!(what))           \
   ck_abort_msg("seed %llu: %s", (unsigned long long)(seed), #what)
 
-static void check_control(const subject *t, uint64_t seed) {
+static void check_control(const retime_subject *t, uint64_t seed) {
   const fs_schedule *s = t->s;
   const fs_sync *y = t->y;
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -144,7 +145,7 @@ static void check_control(const subject *t, uint64_t seed) {
 }
 
 /* Residencies are in order of begin; lanes of memories are those of residencies in them. */
-static void check_residencies(const subject *t, uint64_t seed) {
+static void check_residencies(const retime_subject *t, uint64_t seed) {
   const fs_schedule *s = t->s;
   const fs_sync *y = t->y;
   for (uint32_t r = 1; r < s->n_residencies; r++) {
@@ -169,7 +170,7 @@ static void check_residencies(const subject *t, uint64_t seed) {
 }
 
 /* The stream of the schedule as it is now; timelines, for all that comes after retiming. */
-static void check_stream(subject *t) {
+static void check_stream(retime_subject *t) {
   fs_sync *y = t->y;
   fsched_program *program;
   y->kind = FS_SYNC_TIMELINE;
@@ -185,7 +186,7 @@ static void set_status(fs_schedule *s) {
   s->status = s->makespan == 0 ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
 }
 
-static void retime(subject *t, uint64_t seed) {
+static void retime(retime_subject *t, uint64_t seed) {
   fs_tick last = 0;
   for (uint32_t i = 0; i < t->s->n_items; i++) {
     last = fs_max(last, t->start[i] + (t->s->end[i] - t->s->start[i]));
@@ -202,7 +203,7 @@ static void retime(subject *t, uint64_t seed) {
 }
 
 /* Late, then as early as can be, then late again. */
-static void retime_often(subject *t, uint64_t seed) {
+static void retime_often(retime_subject *t, uint64_t seed) {
   fs_rng r = {seed};
   uint32_t most = 1 + fs_rng_below(&r, 60);
   plan(t, &r, 1 + fs_rng_below(&r, 6), most, true);
@@ -220,7 +221,7 @@ START_TEST(random_graphs)
   uint32_t schedules = 0;
   for (uint64_t seed = 1; seed <= 300; seed++) {
     fs_gen_params p = seed % 3 == 0 ? fs_gen_tight(seed, 40) : fs_gen_any(seed, 50);
-    subject t;
+    retime_subject t;
     if (open_params(&t, &p)) {
       schedules++;
       retime_often(&t, seed);
@@ -240,7 +241,7 @@ START_TEST(random_graphs_without_a_store)
     p.backing = false;
     p.io = true;
     p.tightness = 1.0;
-    subject t;
+    retime_subject t;
     if (open_params(&t, &p)) {
       schedules++;
       retime_often(&t, seed);
@@ -256,7 +257,7 @@ START_TEST(nothing_moves)
 {
   for (uint64_t seed = 1; seed <= 100; seed++) {
     fs_gen_params p = fs_gen_any(seed, 50);
-    subject t;
+    retime_subject t;
     if (open_params(&t, &p)) {
       const fs_schedule *s = t.s;
       size_t n = s->n_residencies;
@@ -296,7 +297,7 @@ static const char bounded_store[] =
 
 START_TEST(a_bounded_store)
 {
-  subject t;
+  retime_subject t;
   open_text(&t, bounded_store);
   uint32_t in_store = 0;
   for (uint32_t r = 0; r < t.s->n_residencies; r++) {
@@ -317,7 +318,7 @@ START_TEST(a_given_start_is_kept)
       "name: given\n"
       "target: {queues: [{name: c}]}\n"
       "ops: [{name: a, time: 2, start: 3}, {name: b, after: [a]}]\n";
-  subject t;
+  retime_subject t;
   open_text(&t, yaml);
   fs_rng r = {1};
   plan(&t, &r, 0, 0, true);
@@ -340,7 +341,7 @@ START_TEST(every_allocation_may_fail)
   fs_budget budget = {.left = 1L << 40};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  subject t = {0};
+  retime_subject t = {0};
   ck_assert_int_eq(fsched_context_create(&o, &t.ctx), FSCHED_OK);
   ck_fs(t.ctx, fs_gen_graph(t.ctx, &p, &t.g));
   ck_assert(synchronise(&t));

@@ -24,7 +24,7 @@ static void rects_of_stream(rects *v, const fs_stream *s, uint64_t makespan) {
   fs_stream_order order;
   fs_stream_residencies r;
   uint64_t *begin, *end;
-  fs_span *span;
+  fs_time_span *span;
   ck_fs(ctx, fs_stream_order_find(&arena, s, &order));
   ck_assert_uint_eq(order.n_runnable, s->n_commands);
   ck_fs(ctx, fs_stream_residencies_find(&arena, s, &order, &r));
@@ -108,7 +108,7 @@ typedef struct found_case {
   fs_arena arena;
   fs_stream_order order;
   fs_stream_residencies r;
-  fs_span *span;
+  fs_time_span *span;
 } found_case;
 
 static void find_residencies(found_case *f) {

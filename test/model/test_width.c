@@ -14,20 +14,20 @@
 enum { SMALL = 18, LARGE = 300, WORDS = LARGE / 64 + 1, MOST_WIDTH = 120, MOST_RANK = 20 };
 
 /* Edges of n ops, and what follows from them. */
-typedef struct draft {
+typedef struct width_draft {
   uint32_t n;
   uint64_t after[LARGE][WORDS]; /* bits: what comes after */
-} draft;
+} width_draft;
 
-static void set_after(draft *d, uint32_t u, uint32_t v) {
+static void set_after(width_draft *d, uint32_t u, uint32_t v) {
   d->after[u][v / 64] |= (uint64_t)1 << v % 64;
 }
 
-static bool is_after(const draft *d, uint32_t u, uint32_t v) {
+static bool is_after(const width_draft *d, uint32_t u, uint32_t v) {
   return d->after[u][v / 64] >> v % 64 & 1;
 }
 
-static void close_order(draft *d) {
+static void close_order(width_draft *d) {
   for (uint32_t k = 0; k < d->n; k++) {
     for (uint32_t u = 0; u < d->n; u++) {
       for (uint32_t w = 0; is_after(d, u, k) && w < WORDS; w++) {
@@ -50,7 +50,7 @@ static uint32_t try_all(const uint32_t *related, uint32_t left) {
   return (uint32_t)fs_max(with, try_all(related, left & ~(1u << op)));
 }
 
-static uint32_t tried(const draft *d) {
+static uint32_t tried(const width_draft *d) {
   uint32_t related[32] = {0};
   for (uint32_t u = 0; u < d->n; u++) {
     for (uint32_t v = 0; v < d->n; v++) {
@@ -63,7 +63,7 @@ static uint32_t tried(const draft *d) {
   return try_all(related, d->n == 0 ? 0 : UINT32_MAX >> (32 - d->n));
 }
 
-static bool match(const draft *d, uint32_t u, uint32_t *prev, bool *seen) {
+static bool match(const width_draft *d, uint32_t u, uint32_t *prev, bool *seen) {
   for (uint32_t v = 0; v < d->n; v++) {
     if (is_after(d, u, v) && !seen[v]) {
       seen[v] = true;
@@ -76,7 +76,7 @@ static bool match(const draft *d, uint32_t u, uint32_t *prev, bool *seen) {
   return false;
 }
 
-static uint32_t kuhn(const draft *d) {
+static uint32_t kuhn(const width_draft *d) {
   uint32_t prev[LARGE], width = d->n;
   memset(prev, 0xFF, sizeof prev);
   for (uint32_t u = 0; u < d->n; u++) {
@@ -87,7 +87,8 @@ static uint32_t kuhn(const draft *d) {
 }
 
 /* The width, with an antichain that is one, ascending. */
-static uint32_t checked_width(fsched_context *ctx, const fsched_graph *g, const draft *closed) {
+static uint32_t checked_width(fsched_context *ctx, const fsched_graph *g,
+                              const width_draft *closed) {
   fs_arena arena;
   uint32_t width, *chosen;
   fs_arena_init(&arena, ctx);
@@ -105,7 +106,7 @@ static uint32_t checked_width(fsched_context *ctx, const fsched_graph *g, const 
 }
 
 /* Of a graph as the builder made it. */
-static void draft_of(const fsched_graph *g, draft *d) {
+static void draft_of(const fsched_graph *g, width_draft *d) {
   memset(d, 0, sizeof *d);
   d->n = g->n_ops;
   for (uint32_t u = 0; u < g->n_ops; u++) {
@@ -117,7 +118,7 @@ static void draft_of(const fsched_graph *g, draft *d) {
 }
 
 /* A graph with just the edges of a draft; ops are added in the order of their ids. */
-static fsched_graph *build(fsched_context *ctx, const draft *d) {
+static fsched_graph *build(fsched_context *ctx, const width_draft *d) {
   fsched_builder *b;
   fsched_graph *g;
   uint32_t op;
@@ -141,7 +142,7 @@ static fsched_graph *build(fsched_context *ctx, const draft *d) {
 }
 
 /* Edges from lower to higher places of a random permutation, each one time in `rare`. */
-static void draw(draft *d, fs_rng *r, uint32_t n, uint32_t rare) {
+static void draw(width_draft *d, fs_rng *r, uint32_t n, uint32_t rare) {
   uint32_t op[LARGE];
   memset(d, 0, sizeof *d);
   d->n = n;
@@ -166,7 +167,7 @@ START_TEST(small_against_all_sets)
 {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  draft *d = malloc(sizeof *d);
+  width_draft *d = malloc(sizeof *d);
   for (uint32_t seed = 0; seed < 6000; seed++) {
     fs_rng r = {seed};
     uint32_t rare = 1 + fs_rng_below(&r, 12);
@@ -192,7 +193,7 @@ typedef struct five {
   uint32_t topo[FIVE], pred0[FIVE + 1], pred[PAIRS + 1], succ0[FIVE + 1], succ[PAIRS + 1];
 } five;
 
-static fsched_graph five_graph(five *f, uint32_t edges, uint32_t order, draft *d) {
+static fsched_graph five_graph(five *f, uint32_t edges, uint32_t order, width_draft *d) {
   uint32_t rest[FIVE] = {0, 1, 2, 3, 4};
   for (uint32_t i = 0, n = FIVE; i < FIVE; i++, n--) {
     uint32_t k = order % n;
@@ -233,7 +234,7 @@ START_TEST(all_of_five)
 {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  draft *d = malloc(sizeof *d);
+  width_draft *d = malloc(sizeof *d);
   uint32_t wide = 0;
   for (uint32_t edges = 0; edges < 1u << PAIRS; edges++) {
     for (uint32_t order = 0; order < ORDERS; order++) {
@@ -258,7 +259,7 @@ START_TEST(larger_against_kuhn)
   static const uint32_t rare[] = {2, 10, 40, 80, 150, 250, 400, 1000};
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  draft *d = malloc(sizeof *d);
+  width_draft *d = malloc(sizeof *d);
   for (uint32_t i = 0; i < 64; i++) {
     fs_rng r = {i};
     draw(d, &r, LARGE - i, rare[i % 8]);
@@ -280,7 +281,7 @@ START_TEST(generated_graphs)
 {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  draft *d = malloc(sizeof *d);
+  width_draft *d = malloc(sizeof *d);
   for (uint64_t seed = 0; seed < 300; seed++) {
     fs_gen_params params = fs_gen_any(seed, 150);
     fsched_graph *g;
@@ -354,7 +355,7 @@ START_TEST(nothing_and_one)
 {
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  draft *d = calloc(1, sizeof *d);
+  width_draft *d = calloc(1, sizeof *d);
   for (d->n = 0; d->n < 3; d->n++) {
     fsched_graph *g = build(ctx, d);
     ck_assert_uint_eq(checked_width(ctx, g, d), d->n);
@@ -372,7 +373,7 @@ START_TEST(out_of_memory)
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
   fsched_context *ctx;
   ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  draft *d = malloc(sizeof *d);
+  width_draft *d = malloc(sizeof *d);
   fs_rng r = {1};
   draw(d, &r, 200, 40);
   fsched_graph *g = build(ctx, d);
@@ -402,24 +403,24 @@ END_TEST
 
 /* Chains that are as many as the ops of rank 0, one in each: edges lead from lower to higher ranks
  * of any, so that these have no order, and no set has more than one op of a chain. */
-typedef struct ranked {
+typedef struct width_ranked {
   uint32_t chain, at;
   int32_t rank;
-} ranked;
+} width_ranked;
 
-static uint32_t make_chains(ranked *op, uint32_t width, uint32_t most, fs_rng *r) {
+static uint32_t make_chains(width_ranked *op, uint32_t width, uint32_t most, fs_rng *r) {
   uint32_t n = 0;
   for (uint32_t c = 0; c < width; c++) {
     int32_t rank = -(int32_t)fs_rng_below(r, most), last = (int32_t)fs_rng_below(r, most);
     for (; rank <= last; rank++) {
-      op[n++] = (ranked){c, 0, rank};
+      op[n++] = (width_ranked){c, 0, rank};
     }
   }
   return n;
 }
 
 /* Their ids are in a random order. */
-static void shuffle(ranked *op, uint32_t n, fs_rng *r) {
+static void shuffle(width_ranked *op, uint32_t n, fs_rng *r) {
   for (uint32_t i = 0; i < n; i++) {
     op[i].at = i;
   }
@@ -430,14 +431,14 @@ static void shuffle(ranked *op, uint32_t n, fs_rng *r) {
   }
 }
 
-static void connect(fsched_builder *b, const ranked *before, const ranked *op) {
+static void connect(fsched_builder *b, const width_ranked *before, const width_ranked *op) {
   if (before->rank < op->rank) {
     ck_assert_int_eq(fsched_builder_after(b, op->at, before->at), FSCHED_OK);
   }
 }
 
 /* The edges of the chains, and up to twice as many others. */
-static fsched_graph *chain_graph(fsched_context *ctx, ranked *op, uint32_t n, fs_rng *r) {
+static fsched_graph *chain_graph(fsched_context *ctx, width_ranked *op, uint32_t n, fs_rng *r) {
   fsched_builder *b;
   fsched_graph *g;
   ck_assert_int_eq(fsched_builder_create(ctx, "chains", &b), FSCHED_OK);
@@ -460,7 +461,7 @@ static fsched_graph *chain_graph(fsched_context *ctx, ranked *op, uint32_t n, fs
   return g;
 }
 
-static void check_chains(ranked *op, uint64_t seed) {
+static void check_chains(width_ranked *op, uint64_t seed) {
   fs_rng r = {seed};
   fsched_context *ctx;
   fs_arena arena;
@@ -482,7 +483,7 @@ START_TEST(known_chains)
 {
   const char *text = getenv("FSCHED_KNOWN");
   uint64_t n = text == NULL ? 0 : strtoull(text, NULL, 10);
-  ranked *op = malloc(sizeof *op * MOST_WIDTH * 2 * MOST_RANK);
+  width_ranked *op = malloc(sizeof *op * MOST_WIDTH * 2 * MOST_RANK);
   for (uint64_t seed = 0; seed < (n == 0 ? 200 : n); seed++) {
     check_chains(op, seed);
   }

@@ -84,13 +84,13 @@ static fsched_graph *small_graph(fsched_context *ctx, uint64_t seed) {
 
 /* --- programs --- */
 
-typedef struct tally {
+typedef struct mutation_tally {
   uint32_t mutants, broken, refuted, unknown;
-} tally;
+} mutation_tally;
 
 static void one_program_mutant(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
                                uint64_t seed, fs_program_mutation m, bool repair, fs_rng *rng,
-                               tally *t) {
+                               mutation_tally *t) {
   fsched_program *copy = fs_mutant_copy(p);
   if (fs_mutate_program(copy, m, rng)) {
     if (repair && p->view.n_commands <= 64) {
@@ -128,7 +128,7 @@ static bool of_machine(unsigned m) {
 }
 
 static void mutate_all(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
-                       uint64_t seed, tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
+                       uint64_t seed, mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   static const char *const kinds[] = {"timeline", "barrier", "block"};
   const char *kind = kinds[p->view.meta[0].sync];
   fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
@@ -149,7 +149,7 @@ static void mutate_all(fsched_context *ctx, const fsched_graph *g, const fsched_
 
 /* The program as it is compiled, or made one with barriers or with stops. */
 static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
-                              tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
+                              mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   fsched_context *ctx = new_context();
   fsched_graph *g = small_graph(ctx, seed);
   fsched_program *p = NULL;
@@ -184,7 +184,7 @@ static bool of_schedules(const char *code) {
 
 START_TEST(test_programs)
 {
-  tally tallies[FS_PROGRAM_MUTATION_COUNT] = {{0}};
+  mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT] = {{0}};
   uint32_t mutants = 0, broken = 0;
   for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
     mutate_program_of(seed, FS_SYNC_TIMELINE, tallies);
@@ -214,7 +214,7 @@ END_TEST
 /* --- schedules --- */
 
 static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, uint64_t seed,
-                                fs_schedule_mutation m, fs_rng *rng, tally *t) {
+                                fs_schedule_mutation m, fs_rng *rng, mutation_tally *t) {
   fs_schedule *copy = fs_schedule_copy(s->schedule);
   ck_assert_ptr_nonnull(copy);
   if (fs_mutate_schedule(copy, m, rng)) {
@@ -234,7 +234,7 @@ static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, u
   fs_schedule_destroy(copy);
 }
 
-static void mutate_schedule_of(uint64_t seed, tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
+static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
   fsched_context *ctx = new_context();
   fsched_graph *g = small_graph(ctx, seed);
   fsched_schedule *s = NULL;
@@ -277,7 +277,7 @@ static void break_a_start(void) {
 
 START_TEST(test_schedules)
 {
-  tally tallies[FS_SCHEDULE_MUTATION_COUNT] = {{0}};
+  mutation_tally tallies[FS_SCHEDULE_MUTATION_COUNT] = {{0}};
   uint32_t mutants = 0, broken = 0;
   for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
     mutate_schedule_of(seed, tallies);

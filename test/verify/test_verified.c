@@ -33,21 +33,21 @@ enum { OF_A_TURN = 1000 };
 enum { EVERY_EDIT = 1000 };
 enum { EACH = 300, MOST_EDITS = 4, MOST_BYTES = 1 << 16, MOST_COMMANDS = 64, TOLD = 20000 };
 
-typedef struct counts {
+typedef struct verified_counts {
   uint64_t made, malformed, refuted, repaired, too_large, no_kernel, equal, bytes;
   uint64_t by_edit[FS_EDIT_COUNT];
-} counts;
+} verified_counts;
 
-typedef struct trial {
+typedef struct verified_trial {
   fsched_context *ctx;
   const fsched_program *base;
   fsched_device *sim;
   uint64_t seed, index;
   uint32_t edits; /* bits: which were made */
-  counts *n;
-} trial;
+  verified_counts *n;
+} verified_trial;
 
-static const char *said(const trial *t) {
+static const char *said(const verified_trial *t) {
   uint32_t n = fsched_diag_count(t->ctx);
   return n == 0 ? "nothing reported" : fsched_diag_get(t->ctx, 0)->message;
 }
@@ -62,7 +62,8 @@ static void keep_fault(const fsched_program *p) {
   }
 }
 
-static void give_up(const trial *t, const fsched_program *p, const char *on, const char *what) {
+static void give_up(const verified_trial *t, const fsched_program *p, const char *on,
+                    const char *what) {
   keep_fault(p);
   ck_abort_msg("seed %llu, mutant %llu, %s: %s (kept in verified-fault.fsb)",
                (unsigned long long)t->seed, (unsigned long long)t->index, on, what);
@@ -98,8 +99,8 @@ static void unbind(bound *b) {
   free(b->binding);
 }
 
-static void compare_outputs(const trial *t, const fsched_program *p, const char *on, const bound *b,
-                            uint32_t invocations) {
+static void compare_outputs(const verified_trial *t, const fsched_program *p, const char *on,
+                            const bound *b, uint32_t invocations) {
   const fs_stream *s = &p->view;
   fs_evaluated *want = fs_evaluate(s, invocations);
   uint32_t at = 0;
@@ -120,8 +121,8 @@ static void compare_outputs(const trial *t, const fsched_program *p, const char 
 }
 
 /* False: this library has no such kernel, or the program wants more memory than it may. */
-static bool replay(const trial *t, const fsched_program *p, fsched_device *device, const char *on,
-                   uint32_t invocations) {
+static bool replay(const verified_trial *t, const fsched_program *p, fsched_device *device,
+                   const char *on, uint32_t invocations) {
   bound b = bind_all(&p->view);
   fsched_replay_options o = {.size = sizeof o,
                              .check = p->view.n_races == 0,
@@ -172,7 +173,7 @@ static bool writes_nothing(const fs_stream *s) {
   return false;
 }
 
-static void replay_verified(const trial *t, const fsched_program *p) {
+static void replay_verified(const verified_trial *t, const fsched_program *p) {
   if (!small(&p->view)) {
     t->n->too_large++;
     return;
@@ -196,7 +197,7 @@ static void replay_verified(const trial *t, const fsched_program *p) {
 /* --- changes --- */
 
 /* Through the check of the form: a program as it would be loaded, or NULL. */
-static fsched_program *load(const trial *t, const fsched_program *copy) {
+static fsched_program *load(const verified_trial *t, const fsched_program *copy) {
   fsched_program *made = fs_edit_bytes(t->ctx, copy), *p = NULL;
   size_t size;
   const void *bytes = fsched_program_bytes(made, &size);
@@ -207,14 +208,14 @@ static fsched_program *load(const trial *t, const fsched_program *copy) {
   return p;
 }
 
-static bool verified(const trial *t, const fsched_program *p) {
+static bool verified(const verified_trial *t, const fsched_program *p) {
   fs_status status = fsched_verify_program(t->ctx, p, NULL);
   ck_assert(status == FSCHED_OK || status == FSCHED_WRONG);
   fsched_diag_clear(t->ctx);
   return status == FSCHED_OK;
 }
 
-static void judge(trial *t, fsched_program *copy) {
+static void judge(verified_trial *t, fsched_program *copy) {
   fsched_program *p = load(t, copy);
   fsched_diag_clear(t->ctx);
   if (p == NULL) {
@@ -238,7 +239,7 @@ static void judge(trial *t, fsched_program *copy) {
   fsched_program_destroy(p);
 }
 
-static void one_mutant(trial *t) {
+static void one_mutant(verified_trial *t) {
   fs_rng rng = {t->seed * UINT64_C(1000003) + t->index};
   fsched_program *copy = fs_mutant_copy(t->base);
   uint32_t n = 1 + fs_rng_below(&rng, MOST_EDITS);
@@ -325,11 +326,12 @@ static const fsched_program *with_outputs(fsched_context *ctx, fsched_program *b
   return base;
 }
 
-static void mutate_base(uint64_t seed, uint64_t enough, counts *n) {
+static void mutate_base(uint64_t seed, uint64_t enough, verified_counts *n) {
   fsched_context *ctx;
   const fsched_context_options options = {.size = sizeof options, .max_errors = 1};
   ck_assert_int_eq(fsched_context_create(&options, &ctx), FSCHED_OK);
-  trial t = {.ctx = ctx, .seed = seed, .n = n, .base = with_outputs(ctx, make_base(ctx, seed))};
+  verified_trial t = {
+      .ctx = ctx, .seed = seed, .n = n, .base = with_outputs(ctx, make_base(ctx, seed))};
   fsched_device_options sim = {.size = sizeof sim,
                                .kind = "sim",
                                .durations = FSCHED_DURATIONS_ADVERSARIAL,
@@ -354,7 +356,7 @@ static uint64_t number_of(const char *variable, uint64_t usual) {
   return text == NULL ? usual : strtoull(text, NULL, 10);
 }
 
-static void tell(const counts *n, uint64_t seed) {
+static void tell(const verified_counts *n, uint64_t seed) {
   printf(
       "verified: seed %llu: %llu changed programs: %llu malformed, %llu refuted, %llu verified "
       "(%llu with new frontiers): %llu equal with %llu output bytes, %llu too large, %llu "
@@ -366,7 +368,7 @@ static void tell(const counts *n, uint64_t seed) {
   (void)fflush(stdout);
 }
 
-static bool every_edit_verified(const counts *n) {
+static bool every_edit_verified(const verified_counts *n) {
   bool every = true;
   for (unsigned e = 0; e < FS_EDIT_COUNT; e++) {
     every = every && n->by_edit[e] > 0;
@@ -377,7 +379,7 @@ static bool every_edit_verified(const counts *n) {
 /* Goes on until each kind of change has verified: some do so once in a thousand. */
 START_TEST(verified_is_equal)
 {
-  counts n = {0};
+  verified_counts n = {0};
   uint64_t enough = number_of("FSCHED_MUTANTS", ENOUGH),
            seed = number_of("FSCHED_SEED", 1 + fs_turn() * OF_A_TURN);
   bool told = getenv("FSCHED_MUTANTS") != NULL;

@@ -36,11 +36,12 @@ static const char *first_message(const fsched_context *ctx) {
 
 /* --- deadlock is a circle --- */
 
-typedef struct tally {
+typedef struct verify_circles_tally {
   uint32_t stuck, free;
-} tally;
+} verify_circles_tally;
 
-static void judge(fsched_context *ctx, fsched_program *copy, uint64_t seed, tally *t) {
+static void judge(fsched_context *ctx, fsched_program *copy, uint64_t seed,
+                  verify_circles_tally *t) {
   bool circle = fs_oracle_circle(&copy->view);
   fsched_diag_clear(ctx);
   fs_status status = fsched_verify_program(ctx, copy, NULL);
@@ -69,7 +70,7 @@ static bool can_walk(const fs_stream *s) {
 
 /* Records that make sense, whatever they mean. */
 static void mutate_for_circles(fsched_context *ctx, const fsched_program *p, uint64_t seed,
-                               fs_rng *rng, tally *t) {
+                               fs_rng *rng, verify_circles_tally *t) {
   static const fs_program_mutation barrier[] = {FS_MUTATE_BARRIER_OTHER, FS_MUTATE_PHYSICAL,
                                                 FS_MUTATE_BARRIER_OTHER, FS_MUTATE_PHYSICAL};
   static const fs_program_mutation block[] = {FS_MUTATE_STOP_AT, FS_MUTATE_KEEP, FS_MUTATE_STOP_AT,
@@ -87,7 +88,7 @@ static void mutate_for_circles(fsched_context *ctx, const fsched_program *p, uin
   }
 }
 
-static void circles(fs_sync_kind kind, tally *t) {
+static void circles(fs_sync_kind kind, verify_circles_tally *t) {
   for (uint64_t seed = 1; seed <= 250; seed++) {
     fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, 14);
@@ -113,7 +114,7 @@ static void circles(fs_sync_kind kind, tally *t) {
 
 START_TEST(test_circles_of_barriers)
 {
-  tally t = {0};
+  verify_circles_tally t = {0};
   circles(FS_SYNC_BARRIER, &t);
   ck_assert_msg(t.stuck > 200 && t.free > 200, "%u stuck, %u not", t.stuck, t.free);
 }
@@ -121,7 +122,7 @@ END_TEST
 
 START_TEST(test_circles_of_stops)
 {
-  tally t = {0};
+  verify_circles_tally t = {0};
   circles(FS_SYNC_BLOCK, &t);
   ck_assert_msg(t.stuck > 20 && t.free > 200, "%u stuck, %u not", t.stuck, t.free);
 }

@@ -208,16 +208,16 @@ static void run_block(execution *x, fs_rng *rng) {
   }
 }
 
-typedef struct life {
+typedef struct verify_idle_life {
   uint64_t begin, end, size;
-} life;
+} verify_idle_life;
 
 /* From the first touch, or from 0 on, to the last, or to the end. */
-static life find_life(const execution *x, uint32_t memory, uint32_t version) {
+static verify_idle_life find_life(const execution *x, uint32_t memory, uint32_t version) {
   const fs_stream *s = x->s;
   const fs_stream_version *v = &s->versions[version];
   const fs_stream_buffer *b = &s->buffers[v->buffer];
-  life l = {UINT64_MAX, 0, fs_align_up(b->size, s->memories[memory].align)};
+  verify_idle_life l = {UINT64_MAX, 0, fs_align_up(b->size, s->memories[memory].align)};
   bool touched = false;
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
@@ -239,7 +239,7 @@ static life find_life(const execution *x, uint32_t memory, uint32_t version) {
 
 /* The largest sum of what is there at once. */
 static uint64_t peak(const execution *x, uint32_t memory) {
-  life l[64];
+  verify_idle_life l[64];
   uint32_t n = x->s->n_versions;
   uint64_t most = 0;
   ck_assert_uint_le(n, 64);

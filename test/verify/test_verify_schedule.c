@@ -18,11 +18,11 @@ static fsched_context *new_context(void) {
 
 /* One case: a graph, a schedule's ops and residencies, and the code that is expected ("" for a
  * right one). */
-typedef struct hand {
+typedef struct verify_schedule_hand {
   const char *graph, *ops, *residencies;
   unsigned makespan;
   const char *code;
-} hand;
+} verify_schedule_hand;
 
 static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
   fsched_graph *g = NULL;
@@ -32,7 +32,7 @@ static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
   return g;
 }
 
-static void check_hand(const hand *h) {
+static void check_hand(const verify_schedule_hand *h) {
   fsched_context *ctx = new_context();
   fsched_graph *g = parse_graph(ctx, h->graph);
   fsched_schedule *s = NULL;
@@ -79,7 +79,7 @@ static void check_hand(const hand *h) {
 
 START_TEST(test_instant)
 {
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       {INSTANT, OP("a", "p", 0, 4) "," OP("z", "q", 4, 4),
        RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 4, 4), 4, ""},
       {INSTANT, OP("z", "q", 0, 0) "," OP("a", "p", 0, 4),
@@ -106,7 +106,7 @@ END_TEST
 
 START_TEST(test_counted)
 {
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       {COUNTED, OP("a", "p", 0, 4) "," OP("c", "q", 2, 4) "," OP("z", "q", 4, 4),
        AMOUNT("x", 5, 0, 4) "," AMOUNT("w", 3, 2, 4) "," AMOUNT("y", 5, 4, 4), 4, ""},
       {COUNTED, OP("a", "p", 0, 4) "," OP("z", "q", 1, 1) "," OP("c", "q", 2, 4),
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(test_spills)
 {
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       /* in, read, modified, written, away, back, read */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
@@ -193,7 +193,7 @@ END_TEST
 /* An earlier reader of the input, which has to be done when the output begins. */
 START_TEST(test_in_place_after_readers)
 {
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       {IN_PLACE_LAST,
        OP("a", "p", 0, 1) "," OP("r", "q", 1, 3) "," OP("z", "p", 3, 4) "," OP("w", "p", 4, 5),
        RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 3, 5), 5, ""},
@@ -212,7 +212,7 @@ START_TEST(test_in_place)
   static const char ops[] = OP("a", "p", 0, 1) "," OP("z", "p", 1, 3) "," OP("w", "p", 3, 4);
   static const char right[] = RES("x", 0, 8, 0, 3) "," RES("y", 0, 8, 1, 4);
   static const char late[] = RES("x", 0, 8, 0, 4) "," RES("y", 0, 8, 1, 4);
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       {IN_PLACE(", inplace: {y: x}"), ops, right, 4, ""},
       {IN_PLACE(", inplace: {y: x}"), ops, late, 4, "verify-overlap"},
   };
@@ -232,7 +232,7 @@ END_TEST
 
 START_TEST(test_amounts)
 {
-  static const hand cases[] = {
+  static const verify_schedule_hand cases[] = {
       {AMOUNTS, OP("a", "p", 0, 4) "," OP("b", "q", 0, 4) "," OP("c", "q", 4, 4), "", 4, ""},
       {AMOUNTS, OP("a", "p", 0, 4) "," OP("c", "q", 3, 3) "," OP("b", "q", 4, 8), "", 8,
        "verify-resource"},

@@ -15,29 +15,29 @@ enum { MAX_COMMANDS = 192, WORDS = MAX_COMMANDS / 64, MAX_TOUCHES = 2048 };
 
 /* Something an item touches: [low, high) of a space.  Of lanes, owners of one residency do not
  * disturb each other. */
-typedef struct touch {
+typedef struct waits_touch {
   uint64_t space, low, high;
   uint32_t item, owner;
   bool writes;
-} touch;
+} waits_touch;
 
-typedef struct set {
+typedef struct waits_set {
   uint64_t word[WORDS];
-} set;
+} waits_set;
 
 typedef struct oracle {
   const fs_schedule *s;
   const fs_sync *y;
-  touch touch[MAX_TOUCHES];
+  waits_touch touch[MAX_TOUCHES];
   uint32_t n_touches;
   uint32_t position[MAX_COMMANDS];         /* per item */
   bool needed[MAX_COMMANDS][MAX_COMMANDS]; /* item before item */
-  set before[MAX_COMMANDS];
+  waits_set before[MAX_COMMANDS];
 } oracle;
 
-static bool has(const set *s, uint32_t i) { return (s->word[i / 64] >> (i % 64) & 1) != 0; }
-static void add(set *s, uint32_t i) { s->word[i / 64] |= (uint64_t)1 << (i % 64); }
-static void unite(set *s, const set *other) {
+static bool has(const waits_set *s, uint32_t i) { return (s->word[i / 64] >> (i % 64) & 1) != 0; }
+static void add(waits_set *s, uint32_t i) { s->word[i / 64] |= (uint64_t)1 << (i % 64); }
+static void unite(waits_set *s, const waits_set *other) {
   for (int w = 0; w < WORDS; w++) {
     s->word[w] |= other->word[w];
   }
@@ -51,7 +51,7 @@ static uint64_t space(unsigned kind, uint32_t index, uint32_t version) {
 static void note(oracle *o, uint64_t where, uint64_t low, uint64_t high, uint32_t item,
                  uint32_t owner, bool writes) {
   ck_assert_uint_lt(o->n_touches, MAX_TOUCHES);
-  o->touch[o->n_touches++] = (touch){where, low, high, item, owner, writes};
+  o->touch[o->n_touches++] = (waits_touch){where, low, high, item, owner, writes};
 }
 
 /* Bytes [offset, offset + length) of a version: at an address, or in bytes of its own. */
@@ -127,9 +127,9 @@ static void find_needed(oracle *o) {
     note_copy(o, c);
   }
   for (uint32_t i = 0; i < o->n_touches; i++) {
-    const touch *a = &o->touch[i];
+    const waits_touch *a = &o->touch[i];
     for (uint32_t k = 0; k < o->n_touches; k++) {
-      const touch *b = &o->touch[k];
+      const waits_touch *b = &o->touch[k];
       if (a->space == b->space && a->owner != b->owner && a->low < b->high && b->low < a->high &&
           (a->writes || b->writes) && o->position[a->item] < o->position[b->item]) {
         o->needed[a->item][b->item] = true;
@@ -148,7 +148,7 @@ static void close_order(oracle *o, uint32_t without) {
     const uint32_t *queues = fs_item_queues(o->s, item, &n);
     for (uint32_t m = 0; m < n; m++) {
       uint32_t c = y->item_command[y->item_command0[item] + m];
-      set *b = &o->before[c];
+      waits_set *b = &o->before[c];
       if (c > y->queue_command0[queues[m]]) {
         *b = o->before[c - 1];
         add(b, c - 1);

@@ -106,20 +106,20 @@ END_TEST
 
 /* --- small cases with known answers --- */
 
-typedef struct small {
+typedef struct waits_small_small {
   fsched_context *ctx;
   fsched_builder *b;
   fsched_graph *g;
   fs_schedule *s;
   fs_sync y;
-} small;
+} waits_small_small;
 
-static void small_begin(small *t) {
+static void small_begin(waits_small_small *t) {
   ck_assert_int_eq(fsched_context_create(NULL, &t->ctx), FSCHED_OK);
   ck_assert_int_eq(fsched_builder_create(t->ctx, "small", &t->b), FSCHED_OK);
 }
 
-static void small_queue(small *t, const char *name, uint32_t device, uint32_t machine) {
+static void small_queue(waits_small_small *t, const char *name, uint32_t device, uint32_t machine) {
   uint32_t id;
   fsched_queue_desc d = {
       .size = sizeof d, .name = name, .queue_class = name, .device = device, .machine = machine};
@@ -127,8 +127,8 @@ static void small_queue(small *t, const char *name, uint32_t device, uint32_t ma
 }
 
 /* `on`: a queue, or two for a gang.  After ops a and b (FSCHED_NONE: none). */
-static uint32_t small_op(small *t, const char *name, const char *on, const char *other, uint32_t a,
-                         uint32_t b) {
+static uint32_t small_op(waits_small_small *t, const char *name, const char *on, const char *other,
+                         uint32_t a, uint32_t b) {
   uint32_t id;
   const char *gang[] = {on, other};
   fsched_op_desc d = {.size = sizeof d, .name = name, .on = on, .time = 1};
@@ -146,7 +146,7 @@ static uint32_t small_op(small *t, const char *name, const char *on, const char 
   return id;
 }
 
-static void small_run(small *t) {
+static void small_run(waits_small_small *t) {
   fs_listsched_options options = {.seed = 0};
   ck_assert_int_eq(fsched_builder_finish(t->b, &t->g), FSCHED_OK);
   ck_assert_int_eq(fs_listsched_run(t->ctx, t->g, &options, &t->s), FSCHED_OK);
@@ -156,7 +156,7 @@ static void small_run(small *t) {
   ck_assert_int_eq(fs_waits_run(t->ctx, t->s, &t->y), FSCHED_OK);
 }
 
-static void small_end(small *t) {
+static void small_end(waits_small_small *t) {
   fs_arena_release(&t->y.arena);
   fs_schedule_destroy(t->s);
   fsched_graph_destroy(t->g);
@@ -166,7 +166,7 @@ static void small_end(small *t) {
 
 START_TEST(scopes_are_the_narrowest)
 {
-  small t;
+  waits_small_small t;
   small_begin(&t);
   small_queue(&t, "a", 0, 0);
   small_queue(&t, "b", 0, 0);
@@ -202,7 +202,7 @@ END_TEST
  * waits for its collective axis; the one after that knows it. */
 START_TEST(gangs_are_waited_for_as_a_whole)
 {
-  small t;
+  waits_small_small t;
   small_begin(&t);
   small_queue(&t, "a", 0, 0);
   small_queue(&t, "b", 0, 0);

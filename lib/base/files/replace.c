@@ -13,10 +13,10 @@
 enum { BLOCK = 1 << 23, MOST_LINKS = 40, MOST_ATTEMPTS = 1000, BESIDE = 32 };
 
 /* A name in an open directory. */
-typedef struct place {
+typedef struct file_place {
   int dir;
   char name[PATH_MAX];
-} place;
+} file_place;
 
 /* The signals that are held back: all but those that a fault of the program raises. */
 typedef struct held_signals {
@@ -98,7 +98,7 @@ static bool put_watching(int fd, const void *bytes, size_t length, const held_si
 
 /* Goes on from the directory `from`, which is closed, to that of `path`; its last part is the name.
  */
-static bool step(place *p, int from, const char *path) {
+static bool step_into(file_place *p, int from, const char *path) {
   const char *slash = strrchr(path, '/');
   const char *last = slash == NULL ? path : slash + 1;
   char directory[PATH_MAX] = ".";
@@ -125,8 +125,8 @@ static bool step(place *p, int from, const char *path) {
 }
 
 /* The place behind symbolic links in the last part. */
-static bool find_place(place *p, const char *target) {
-  if (!step(p, AT_FDCWD, target)) {
+static bool find_place(file_place *p, const char *target) {
+  if (!step_into(p, AT_FDCWD, target)) {
     return false;
   }
   for (int links = 0; links < MOST_LINKS; links++) {
@@ -136,7 +136,7 @@ static bool find_place(place *p, const char *target) {
       return true; /* no link, or nothing there */
     }
     link[n] = '\0';
-    if (!step(p, p->dir, link)) {
+    if (!step_into(p, p->dir, link)) {
       return false;
     }
   }
@@ -163,7 +163,7 @@ static void name_beside(char *name, unsigned attempt) {
   (void)snprintf(name, BESIDE, ".fsched-%x-%x", (unsigned)getpid(), attempt);
 }
 
-static int make_named(const place *p, const struct stat *old, char *name) {
+static int make_named(const file_place *p, const struct stat *old, char *name) {
   for (unsigned attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     name_beside(name, attempt);
     int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -182,7 +182,7 @@ static int make_named(const place *p, const struct stat *old, char *name) {
 }
 
 /* The content of an open file to where `durable` wants it. */
-static bool finish(int fd, bool durable) { return !durable || fsync(fd) == 0; }
+static bool finish_file(int fd, bool durable) { return !durable || fsync(fd) == 0; }
 
 static bool close_new(int fd, bool ok) {
   int reason = errno;
@@ -191,7 +191,7 @@ static bool close_new(int fd, bool ok) {
   return ok && closed;
 }
 
-static bool flush_directory(const place *p, bool durable) {
+static bool flush_directory(const file_place *p, bool durable) {
   if (!durable || fsync(p->dir) == 0) {
     return true;
   }
@@ -200,7 +200,7 @@ static bool flush_directory(const place *p, bool durable) {
 }
 
 /* With a name from the begin.  Requires: signals are held back. */
-static bool replace_named(const place *p, const struct stat *old, const fs_file_content *c,
+static bool replace_named(const file_place *p, const struct stat *old, const fs_file_content *c,
                           bool durable, const held_signals *h) {
   char name[BESIDE];
   int fd = make_named(p, old, name);
@@ -208,7 +208,7 @@ static bool replace_named(const place *p, const struct stat *old, const fs_file_
     return false;
   }
   bool ok = put_watching(fd, c->head, c->head_length, h) &&
-            put_watching(fd, c->bytes, c->length, h) && finish(fd, durable);
+            put_watching(fd, c->bytes, c->length, h) && finish_file(fd, durable);
   ok = close_new(fd, ok);
   if (ok && signal_waits(h)) {
     ok = false;
@@ -223,7 +223,7 @@ static bool replace_named(const place *p, const struct stat *old, const fs_file_
   return ok;
 }
 
-static bool link_beside(int fd, const place *p, char *name) {
+static bool link_beside(int fd, const file_place *p, char *name) {
   char self[BESIDE];
   (void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
   for (unsigned attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -238,7 +238,7 @@ static bool link_beside(int fd, const place *p, char *name) {
   return false;
 }
 
-static bool give_name(int fd, const place *p, bool is_new) {
+static bool give_name(int fd, const file_place *p, bool is_new) {
   char name[BESIDE];
   (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
   if (is_new && linkat(AT_FDCWD, name, p->dir, p->name, AT_SYMLINK_FOLLOW) == 0) {
@@ -260,7 +260,7 @@ static bool give_name(int fd, const place *p, bool is_new) {
 }
 
 /* Without a name at first.  *possible: false when that is what the system or its files lack. */
-static bool replace_unnamed(const place *p, const struct stat *old, const fs_file_content *c,
+static bool replace_unnamed(const file_place *p, const struct stat *old, const fs_file_content *c,
                             bool durable, bool *possible) {
   held_signals h = {.held = false};
   int made_fd = openat(p->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -270,7 +270,7 @@ static bool replace_unnamed(const place *p, const struct stat *old, const fs_fil
     return false;
   }
   bool ok = fs_file_put(fd, c->head, c->head_length) && fs_file_put(fd, c->bytes, c->length) &&
-            finish(fd, durable);
+            finish_file(fd, durable);
   if (ok) {
     hold_signals(&h);
     ok = give_name(fd, p, old == NULL);
@@ -281,7 +281,7 @@ static bool replace_unnamed(const place *p, const struct stat *old, const fs_fil
   return ok;
 }
 
-static bool replace_at(const place *p, const struct stat *old, const fs_file_content *c,
+static bool replace_at(const file_place *p, const struct stat *old, const fs_file_content *c,
                        bool durable) {
   bool possible;
   bool ok = replace_unnamed(p, old, c, durable, &possible);
@@ -296,7 +296,7 @@ static bool replace_at(const place *p, const struct stat *old, const fs_file_con
 
 bool fs_file_replace(const char *target, const struct stat *old, const fs_file_content *c,
                      bool durable) {
-  place p;
+  file_place p;
   if (!find_place(&p, target)) {
     return false;
   }

@@ -41,7 +41,7 @@ static fs_pos in_file(const source *s) {
 #define bad(s, code, ...) fs_fail((s)->ctx, FSCHED_BAD_INPUT, (code), in_file(s), NULL, __VA_ARGS__)
 
 /* Up to `n` bytes; *got is less only at the end of the file. */
-static fs_status take(source *s, void *out, uint64_t n, uint64_t *got) {
+static fs_status take_bytes(source *s, void *out, uint64_t n, uint64_t *got) {
   char *at = out;
   *got = fs_min(n, s->n_head - s->at_head);
   if (n == 0) {
@@ -65,7 +65,7 @@ static fs_status take(source *s, void *out, uint64_t n, uint64_t *got) {
 
 static fs_status look_ahead(source *s) {
   uint64_t got;
-  FS_TRY(take(s, s->head, sizeof s->head, &got));
+  FS_TRY(take_bytes(s, s->head, sizeof s->head, &got));
   s->n_head = (size_t)got;
   return FSCHED_OK;
 }
@@ -73,12 +73,12 @@ static fs_status look_ahead(source *s) {
 static fs_status take_items(source *s, uint64_t size, void *out, const char *what) {
   uint64_t got, more;
   char extra;
-  FS_TRY(take(s, out, size, &got));
+  FS_TRY(take_bytes(s, out, size, &got));
   if (got < size) {
     return bad(s, FS_DIAG_ARRAY_SIZE, "%s ends after %llu bytes; %llu are expected", what,
                (unsigned long long)got, (unsigned long long)size);
   }
-  FS_TRY(take(s, &extra, 1, &more));
+  FS_TRY(take_bytes(s, &extra, 1, &more));
   return more == 0 ? FSCHED_OK
                    : bad(s, FS_DIAG_ARRAY_SIZE, "%s goes on after the %llu bytes that are expected",
                          what, (unsigned long long)size);
@@ -109,7 +109,7 @@ static fs_status parse_header(source *s, char *header, uint64_t header_size, uin
   uint64_t got;
   fs_npy npy;
   char why[FS_NPY_WHY];
-  FS_TRY(take(s, header, header_size, &got));
+  FS_TRY(take_bytes(s, header, header_size, &got));
   if (!fs_npy_parse(header, (size_t)got, &npy, why)) {
     return bad(s, FS_DIAG_ARRAY_FORMAT, "not an array that can be read: %s", why);
   }

@@ -82,12 +82,12 @@ static void put_header(const fsched_diag *d, bool color, fs_text *out) {
 }
 
 /* A part of a line: bytes [begin, end). */
-typedef struct span {
+typedef struct line_span {
   size_t begin, end;
-} span;
+} line_span;
 
-static span shown_part(const char *line, size_t length, size_t token) {
-  span s = {0, length};
+static line_span shown_part(const char *line, size_t length, size_t token) {
+  line_span s = {0, length};
   if (length <= SHOWN_LINE) {
     return s;
   }
@@ -108,7 +108,8 @@ static void put_times(fs_text *out, const char *s, size_t n) {
   }
 }
 
-static void put_caret(const fsched_diag *d, bool color, span shown, size_t token, fs_text *out) {
+static void put_caret(const fsched_diag *d, bool color, line_span shown, size_t token,
+                      fs_text *out) {
   const char *line = d->source_line;
   for (size_t i = shown.begin; i < token; i++) {
     if (line[i] == '\t') {
@@ -133,7 +134,7 @@ static void put_source(const fsched_diag *d, bool color, fs_text *out) {
   size_t length = strlen(d->source_line);
   size_t token = d->column == 0 ? 0 : d->column - 1;
   token = token < length ? token : length;
-  span shown = shown_part(d->source_line, length, token);
+  line_span shown = shown_part(d->source_line, length, token);
   bool cut = shown.begin > 0;
   fs_text_printf(out, "%5u | %s", d->line, cut ? "..." : "");
   put_line(out, d->source_line + shown.begin, shown.end - shown.begin);

@@ -10,13 +10,13 @@
 #include "base/names.h"
 
 /* A place in the text; `index` counts characters as libyaml does. */
-typedef struct cursor {
+typedef struct text_cursor {
   const char *text;
   size_t length;
   size_t at, line_start; /* bytes */
   size_t index;
   uint32_t line;
-} cursor;
+} text_cursor;
 
 typedef struct frame {
   uint32_t node;
@@ -33,12 +33,12 @@ typedef struct parser {
   uint32_t depth;
   uint32_t documents;
   bool failed; /* an error was reported, parsing went on */
-  cursor cursor;
+  text_cursor cursor;
   FS_VEC(uint32_t) keys; /* scratch of check_keys */
 } parser;
 
 /* libyaml's marks ascend, so this only ever walks on; a mark that does not leaves the cursor. */
-static void cursor_seek(cursor *c, size_t index) {
+static void cursor_seek(text_cursor *c, size_t index) {
   while (c->index < index && c->at < c->length) {
     unsigned char byte = (unsigned char)c->text[c->at++];
     if (byte == '\n') {
@@ -52,12 +52,12 @@ static void cursor_seek(cursor *c, size_t index) {
   }
 }
 
-static fs_pos cursor_pos(const cursor *c, uint32_t file) {
+static fs_pos cursor_pos(const text_cursor *c, uint32_t file) {
   return (fs_pos){file, c->line, (uint32_t)(c->at - c->line_start) + 1, 1};
 }
 
 /* Bytes from the cursor to `index`, or to the end of the line if that is earlier; moves on. */
-static uint32_t cursor_span(cursor *c, size_t index) {
+static uint32_t cursor_span(text_cursor *c, size_t index) {
   FS_ASSERT_SLOW(index >= c->index || c->at == c->length);
   size_t start = c->at;
   uint32_t line = c->line;
@@ -87,7 +87,7 @@ static fs_status syntax_error(parser *p) {
   if (y->error == YAML_MEMORY_ERROR) {
     return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
   }
-  cursor c = {.text = p->cursor.text, .length = p->cursor.length, .line = 1};
+  text_cursor c = {.text = p->cursor.text, .length = p->cursor.length, .line = 1};
   c.at = c.line_start = 0;
   if (y->error == YAML_READER_ERROR) { /* its offset is in bytes */
     const char *bad = c.text + fs_min(y->problem_offset, c.length);
@@ -356,7 +356,7 @@ fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, c
   }
   FS_TRY(fs_context_add_file(ctx, name, text, length, &out->file));
   parser p = {.ctx = ctx, .arena = arena, .doc = out};
-  p.cursor = (cursor){.text = text, .length = length, .line = 1};
+  p.cursor = (text_cursor){.text = text, .length = length, .line = 1};
   if (!yaml_parser_initialize(&p.yaml)) {
     return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
   }

@@ -10,10 +10,10 @@
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { VERSION_AT = sizeof magic, LENGTH_AT = VERSION_AT + 2, SHORT_PREFIX = LENGTH_AT + 2 };
 
-typedef struct cursor {
+typedef struct header_cursor {
   const char *begin, *at, *end;
   char *why;
-} cursor;
+} header_cursor;
 
 bool fs_npy_is(const void *bytes, size_t n) {
   return n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
@@ -48,8 +48,8 @@ const char *fs_npy_header_size(const void *bytes, size_t n, uint64_t *size) {
 
 /* ---- the dictionary */
 
-static bool refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(char *why, const char *format, ...) {
+static bool refuse_array(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse_array(char *why, const char *format, ...) {
   assert(why != NULL && format != NULL);
   va_list args;
   va_start(args, format);
@@ -58,18 +58,18 @@ static bool refuse(char *why, const char *format, ...) {
   return false;
 }
 
-static bool expected(const cursor *c, const char *what) {
-  return refuse(c->why, "its header has no %s at byte %llu", what,
-                (unsigned long long)(c->at - c->begin));
+static bool expected(const header_cursor *c, const char *what) {
+  return refuse_array(c->why, "its header has no %s at byte %llu", what,
+                      (unsigned long long)(c->at - c->begin));
 }
 
-static void skip_blanks(cursor *c) {
+static void skip_blanks(header_cursor *c) {
   while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n' || *c->at == '\r')) {
     c->at++;
   }
 }
 
-static bool take(cursor *c, char wanted) {
+static bool take_char(header_cursor *c, char wanted) {
   skip_blanks(c);
   if (c->at == c->end || *c->at != wanted) {
     return false;
@@ -78,7 +78,7 @@ static bool take(cursor *c, char wanted) {
   return true;
 }
 
-static bool take_word(cursor *c, const char *word) {
+static bool take_word(header_cursor *c, const char *word) {
   size_t n = strlen(word);
   skip_blanks(c);
   if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0) {
@@ -88,7 +88,7 @@ static bool take_word(cursor *c, const char *word) {
   return true;
 }
 
-static bool take_string(cursor *c, const char **text, size_t *n) {
+static bool take_string(header_cursor *c, const char **text, size_t *n) {
   skip_blanks(c);
   char quote = c->at < c->end ? *c->at : '\0';
   if (quote != '\'' && quote != '"') {
@@ -106,14 +106,14 @@ static bool take_string(cursor *c, const char **text, size_t *n) {
   return true;
 }
 
-static bool take_number(cursor *c, uint64_t *out) {
+static bool take_number(header_cursor *c, uint64_t *out) {
   skip_blanks(c);
   const char *first = c->at;
   uint64_t value = 0;
   for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
     unsigned digit = (unsigned)(*c->at - '0');
     if (value > ((uint64_t)INT64_MAX - digit) / 10) {
-      return refuse(c->why, "a dimension is above 2^63-1");
+      return refuse_array(c->why, "a dimension is above 2^63-1");
     }
     value = value * 10 + digit;
   }
@@ -126,23 +126,23 @@ static bool take_number(cursor *c, uint64_t *out) {
 }
 
 /* (), (3,), (3, 4), (3, 4,); but (3) is a number. */
-static bool take_shape(cursor *c, fs_npy_type *type) {
-  if (!take(c, '(')) {
+static bool take_shape(header_cursor *c, fs_npy_type *type) {
+  if (!take_char(c, '(')) {
     return expected(c, "tuple");
   }
   bool comma = true;
-  while (!take(c, ')')) {
+  while (!take_char(c, ')')) {
     assert(type->n_dimensions <= FS_NPY_DIMENSIONS);
     if (!comma) {
       return expected(c, "comma");
     }
     if (type->n_dimensions == FS_NPY_DIMENSIONS) {
-      return refuse(c->why, "it has more than %d dimensions", FS_NPY_DIMENSIONS);
+      return refuse_array(c->why, "it has more than %d dimensions", FS_NPY_DIMENSIONS);
     }
     if (!take_number(c, &type->shape[type->n_dimensions++])) {
       return false;
     }
-    comma = take(c, ',');
+    comma = take_char(c, ',');
   }
   return type->n_dimensions != 1 || comma || expected(c, "comma in its tuple of one");
 }
@@ -182,21 +182,22 @@ bool fs_npy_dtype(const char *dtype, size_t n, fs_npy_type *type, char *why) {
     size = size * 10 + (unsigned)(dtype[i] - '0');
   }
   if (kind == 'O') {
-    return refuse(why, "its items are Python objects, which are not supported");
+    return refuse_array(why, "its items are Python objects, which are not supported");
   }
   if (n >= FS_NPY_TYPE || n < 3 || strchr("<>|=", order) == NULL || i == 2 || size > MOST_SIZE ||
       dtype[2] == '0' || !ends_well(kind, dtype + i, n - i)) {
-    return refuse(why, "'%.*s' is no dtype", (int)fs_min(n, 40), dtype);
+    return refuse_array(why, "'%.*s' is no dtype", (int)fs_min(n, 40), dtype);
   }
   if (strchr("biufcmMSUV", kind) == NULL || !size_fits(kind, size)) {
-    return refuse(why, "items of dtype '%.*s' cannot be used", (int)n, dtype);
+    return refuse_array(why, "items of dtype '%.*s' cannot be used", (int)n, dtype);
   }
   bool ordered = size > 1 && strchr("SV", kind) == NULL;
   if (ordered && order == '>') {
-    return refuse(why, "its items are big-endian ('%.*s'), which is not supported", (int)n, dtype);
+    return refuse_array(why, "its items are big-endian ('%.*s'), which is not supported", (int)n,
+                        dtype);
   }
   if (ordered && order != '<') {
-    return refuse(why, "dtype '%.*s' does not say which byte comes first", (int)n, dtype);
+    return refuse_array(why, "dtype '%.*s' does not say which byte comes first", (int)n, dtype);
   }
   memcpy(type->dtype, dtype, n);
   type->dtype[n] = '\0';
@@ -204,30 +205,30 @@ bool fs_npy_dtype(const char *dtype, size_t n, fs_npy_type *type, char *why) {
   return true;
 }
 
-static bool take_dtype(cursor *c, fs_npy_type *type) {
+static bool take_dtype(header_cursor *c, fs_npy_type *type) {
   const char *text;
   size_t n;
   skip_blanks(c);
   if (c->at < c->end && *c->at == '[') {
-    return refuse(c->why, "its items are structures, which are not supported");
+    return refuse_array(c->why, "its items are structures, which are not supported");
   }
   return take_string(c, &text, &n) && fs_npy_dtype(text, n, type, c->why);
 }
 
-static bool take_order(cursor *c) {
+static bool take_order(header_cursor *c) {
   if (take_word(c, "True")) {
-    return refuse(c->why,
-                  "its items are in Fortran order, which is not supported: save it in C "
-                  "order (numpy.ascontiguousarray)");
+    return refuse_array(c->why,
+                        "its items are in Fortran order, which is not supported: save it in C "
+                        "order (numpy.ascontiguousarray)");
   }
   return take_word(c, "False") || expected(c, "True or False");
 }
 
-static bool take_value(cursor *c, unsigned key, fs_npy_type *type) {
+static bool take_value(header_cursor *c, unsigned key, fs_npy_type *type) {
   return key == 0 ? take_dtype(c, type) : key == 1 ? take_order(c) : take_shape(c, type);
 }
 
-static bool take_entry(cursor *c, fs_npy_type *type, unsigned *seen) {
+static bool take_entry(header_cursor *c, fs_npy_type *type, unsigned *seen) {
   static const char *const keys[] = {"descr", "fortran_order", "shape"};
   const char *name;
   size_t n;
@@ -239,20 +240,20 @@ static bool take_entry(cursor *c, fs_npy_type *type, unsigned *seen) {
       continue;
     }
     if ((*seen >> k & 1) != 0) {
-      return refuse(c->why, "its header has '%s' twice", keys[k]);
+      return refuse_array(c->why, "its header has '%s' twice", keys[k]);
     }
     *seen |= 1u << k;
-    return take(c, ':') ? take_value(c, k, type) : expected(c, "colon");
+    return take_char(c, ':') ? take_value(c, k, type) : expected(c, "colon");
   }
-  return refuse(c->why, "its header has a key '%.*s'", (int)fs_min(n, 40), name);
+  return refuse_array(c->why, "its header has a key '%.*s'", (int)fs_min(n, 40), name);
 }
 
-static bool take_dictionary(cursor *c, fs_npy_type *type) {
+static bool take_dictionary(header_cursor *c, fs_npy_type *type) {
   unsigned seen = 0;
-  if (!take(c, '{')) {
+  if (!take_char(c, '{')) {
     return expected(c, "dictionary");
   }
-  for (bool comma = true; !take(c, '}'); comma = take(c, ',')) {
+  for (bool comma = true; !take_char(c, '}'); comma = take_char(c, ',')) {
     if (!comma) {
       return expected(c, "comma");
     }
@@ -261,10 +262,10 @@ static bool take_dictionary(cursor *c, fs_npy_type *type) {
     }
   }
   if (seen != 7) {
-    return refuse(c->why, "its header has no '%s'",
-                  (seen & 1) == 0   ? "descr"
-                  : (seen & 2) == 0 ? "fortran_order"
-                                    : "shape");
+    return refuse_array(c->why, "its header has no '%s'",
+                        (seen & 1) == 0   ? "descr"
+                        : (seen & 2) == 0 ? "fortran_order"
+                                          : "shape");
   }
   skip_blanks(c);
   return (c->at == c->end && c->end[-1] == '\n') || expected(c, "end, a line feed,");
@@ -294,18 +295,18 @@ bool fs_npy_parse(const void *bytes, size_t n, fs_npy *out, char *why) {
   *out = (fs_npy){0};
   const char *wrong = fs_npy_header_size(bytes, n, &out->header_size);
   if (wrong != NULL) {
-    return refuse(why, "%s", wrong);
+    return refuse_array(why, "%s", wrong);
   }
   if (out->header_size > n) {
-    return refuse(why, "it ends within its header");
+    return refuse_array(why, "it ends within its header");
   }
   const char *begin = bytes;
   size_t prefix = begin[VERSION_AT] == 1 ? SHORT_PREFIX : FS_NPY_PREFIX;
-  cursor c = {begin, begin + prefix, begin + out->header_size, why};
+  header_cursor c = {begin, begin + prefix, begin + out->header_size, why};
   if (!take_dictionary(&c, &out->type)) {
     return false;
   }
-  return fs_npy_bytes(&out->type, &out->size) || refuse(why, "it has more than 2^62 bytes");
+  return fs_npy_bytes(&out->type, &out->size) || refuse_array(why, "it has more than 2^62 bytes");
 }
 
 /* ---- writing */

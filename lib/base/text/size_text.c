@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How far the unit behind the digits shifts; 0 for none. */
-static bool split(const char *text, size_t *digits, unsigned *shift) {
+static bool split_unit(const char *text, size_t *digits, unsigned *shift) {
   static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
   *digits = strspn(text, "0123456789");
   for (unsigned i = 0; i < sizeof unit / sizeof *unit; i++) {
@@ -21,14 +21,14 @@ static bool split(const char *text, size_t *digits, unsigned *shift) {
 bool fs_size_has_unit(const char *text) {
   size_t digits;
   unsigned shift;
-  return split(text, &digits, &shift) && shift > 0;
+  return split_unit(text, &digits, &shift) && shift > 0;
 }
 
 bool fs_size_parse(const char *text, uint64_t most, uint64_t *bytes) {
   size_t digits;
   unsigned shift;
   uint64_t v = 0;
-  if (!split(text, &digits, &shift) || digits > 18 || (digits > 1 && text[0] == '0')) {
+  if (!split_unit(text, &digits, &shift) || digits > 18 || (digits > 1 && text[0] == '0')) {
     return false;
   }
   for (size_t i = 0; i < digits; i++) {

@@ -77,8 +77,8 @@ void fsched_builder_destroy(fsched_builder *b) {
   free_items(ctx, &b->afters);
   free_items(ctx, &b->inplaces);
   fs_vec_free(ctx, &b->after_given);
-  fs_places *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,    &b->arg_at,
-                         &b->gang_at,   &b->queue_at, &b->counting_at, &b->resource_at};
+  fs_pos_list *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,    &b->arg_at,
+                           &b->gang_at,   &b->queue_at, &b->counting_at, &b->resource_at};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     fs_vec_free(ctx, places[i]);
   }
@@ -164,7 +164,7 @@ void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, con
   b->infeasible = true;
 }
 
-fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) {
+fs_status fs_builder_place(fsched_builder *b, fs_pos_list *places, size_t id, fs_pos pos) {
   FS_ASSERT_SLOW(pos.file == FS_NONE || id >= places->n);
   if (pos.file == FS_NONE) {
     return FSCHED_OK; /* read as FS_NOWHERE, unless a later one fills the gap below */

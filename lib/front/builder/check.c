@@ -55,7 +55,7 @@ static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
   list_parts(f, op, memory, &parts);
   fs_text_add(&parts, "", 1);
   uint64_t need = f->needs.need[memory];
-  fs_builder_infeasible(f->b, FS_DIAG_DOES_NOT_FIT, fs_place(&f->b->op_at, op),
+  fs_builder_infeasible(f->b, FS_DIAG_DOES_NOT_FIT, fs_pos_at(&f->b->op_at, op),
                         parts.failed ? NULL : parts.at,
                         "op '%s' does not fit memory '%s': needed %s, available %s, excess %s",
                         f->g->op_name[op], m->name, fs_size_text(wanted, need),
@@ -101,7 +101,7 @@ static void check_uses(fsched_builder *b, const fsched_graph *g) {
       uint32_t r = g->use_resource[i];
       uint64_t have = g->target.resource_capacity[r];
       if (g->use_amount[i] > have) {
-        fs_builder_infeasible(b, FS_DIAG_USES_TOO_MUCH, fs_place(&b->uses.at, i), NULL,
+        fs_builder_infeasible(b, FS_DIAG_USES_TOO_MUCH, fs_pos_at(&b->uses.at, i), NULL,
                               "op '%s' uses too much of '%s': needed %llu, available %llu, "
                               "excess %llu",
                               g->op_name[op], g->target.resource_name[r],

@@ -204,7 +204,7 @@ static fs_status resolve_gangs(resolver *r) {
       const char *name = b->words.text.at[b->gang_word.at[i]];
       g->gang_queue[i] = fs_names_find(&b->queues, name, strlen(name));
       if (g->gang_queue[i] == FS_NONE && !fs_builder_lost(b, FS_KIND_QUEUE)) {
-        (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, fs_place(&b->gang_at, k), NULL,
+        (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, fs_pos_at(&b->gang_at, k), NULL,
                               "a gang cannot run: no queue is named '%s'", name);
       }
     }
@@ -246,7 +246,7 @@ static fs_status resolve_ops(resolver *r) {
     } else if (d->gang != FS_NONE) {
       g->op_domain[op] = 0;
     } else {
-      FS_TRY(resolve_word(r, d->on_word, fs_place(&b->op_on_at, op), "op", g->op_name[op],
+      FS_TRY(resolve_word(r, d->on_word, fs_pos_at(&b->op_on_at, op), "op", g->op_name[op],
                           &g->op_domain[op]));
     }
   }
@@ -258,7 +258,7 @@ static fs_status keep_places(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new(&b->arena, &g->counting_at, b->queue.n));
   FS_TRY(fs_new(&b->arena, &g->placement_at, b->memory.n));
   for (size_t q = 0; q < b->queue.n; q++) {
-    g->counting_at[q] = fs_place(&b->counting_at, q);
+    g->counting_at[q] = fs_pos_at(&b->counting_at, q);
   }
   for (size_t m = 0; m < b->memory.n; m++) {
     g->placement_at[m] = b->memory.at[m].placement_at;
@@ -325,7 +325,7 @@ static void check_sync(fsched_builder *b) {
   }
   for (uint32_t q = 0; q < b->queue.n; q++) {
     if (b->queue.at[q].counting) {
-      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_place(&b->counting_at, q),
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_pos_at(&b->counting_at, q),
                             "leave it out, or give the target 'sync: block'",
                             "queue '%s' is counting, which takes 'sync: block', not '%s'",
                             b->queue.at[q].name, fs_words_sync[b->sync]);
@@ -410,7 +410,7 @@ static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
       g->op_slots[i] = b->op.at[i].slots;
     }
     if (b->op_at.n > 0) {
-      g->op_at[i] = fs_place(&b->op_at, i);
+      g->op_at[i] = fs_pos_at(&b->op_at, i);
     }
   }
   return FSCHED_OK;
@@ -493,7 +493,7 @@ static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *lis
   for (size_t i = 0; i < n; i++) {
     uint32_t to = next[list->item.at[i].op]++;
     item[to] = list->item.at[i];
-    pos[to] = fs_place(&list->at, i);
+    pos[to] = fs_pos_at(&list->at, i);
   }
   memcpy(list->item.at, item, n * sizeof *item);
   for (size_t i = 0; i < list->at.n; i++) {
@@ -523,7 +523,7 @@ static fs_status copy_items(fsched_builder *b, fsched_graph *g) {
     uint32_t before = b->afters.item.at[i].a;
     g->after_op[i] = before;
     if (before >= g->n_ops) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, fs_place(&b->afters.at, i), NULL,
+      (void)fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, fs_pos_at(&b->afters.at, i), NULL,
                             "op '%s' is after op %u, which was never added",
                             g->op_name[b->afters.item.at[i].op], before);
       g->after_op[i] = b->afters.item.at[i].op; /* left out of the edges */
@@ -541,7 +541,7 @@ static fs_status copy_files(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-static fs_status build(fsched_builder *b, fsched_graph *g) {
+static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   g->name = b->name;
   g->hazards = b->hazards;
   FS_TRY(copy_files(b, g));
@@ -584,7 +584,7 @@ fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
     return FSCHED_SYSTEM;
   }
   *g = (fsched_graph){.ctx = b->ctx};
-  fs_status status = build(b, g);
+  fs_status status = build_graph(b, g);
   if (status == FSCHED_OK) {
     status = verdict(b);
   }

@@ -15,10 +15,10 @@
 #include "base/limit.h"
 #include "front/builder/private.h"
 
-typedef struct pairs {
+typedef struct inplace_pairs {
   fsched_builder *b;
   fsched_graph *g;
-  fs_arena scratch;
+  fs_arena *scratch;
   uint32_t *out, *in; /* per buffer: its first such arg of an op, where that is `indexed`'s */
   uint32_t indexed;   /* the op; FS_NONE: none yet */
   uint8_t *taken;     /* per arg: it is in a pair */
@@ -28,10 +28,10 @@ typedef struct pairs {
   fs_ids stack;
   uint64_t steps; /* of all searches */
   bool cut;       /* the search at hand met a limit */
-} pairs;
+} inplace_pairs;
 
 /* Of the op alone: args of others are left where they are. */
-static void index_args(pairs *p, uint32_t op) {
+static void index_args(inplace_pairs *p, uint32_t op) {
   FS_ASSERT_SLOW(op < p->g->n_ops);
   const fsched_graph *g = p->g;
   for (uint32_t arg = g->op_arg0[op + 1]; p->indexed != op && arg-- > g->op_arg0[op];) {
@@ -65,12 +65,12 @@ static bool is_pred(const fsched_graph *g, uint32_t op, uint32_t before) {
   return low < g->pred0[op + 1] && g->pred[low] == before;
 }
 
-static fs_status prepare_search(pairs *p) {
+static fs_status prepare_search(inplace_pairs *p) {
   if (p->rank != NULL) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new_zero(&p->scratch, &p->seen, p->g->n_ops));
-  FS_TRY(fs_new(&p->scratch, &p->rank, p->g->n_ops));
+  FS_TRY(fs_new_zero(p->scratch, &p->seen, p->g->n_ops));
+  FS_TRY(fs_new(p->scratch, &p->rank, p->g->n_ops));
   for (uint32_t i = 0; i < p->g->n_ops; i++) {
     p->rank[p->g->topo[i]] = i;
   }
@@ -78,7 +78,7 @@ static fs_status prepare_search(pairs *p) {
 }
 
 /* Marks ancestors of `op` of at least `lowest` rank, up to the limits. */
-static fs_status mark_ancestors(pairs *p, uint32_t op, uint32_t lowest) {
+static fs_status mark_ancestors(inplace_pairs *p, uint32_t op, uint32_t lowest) {
   assert(p->rank != NULL && op < p->g->n_ops);
   const fsched_graph *g = p->g;
   const fs_limits *l = fs_limits_of(p->b->ctx);
@@ -103,7 +103,7 @@ static fs_status mark_ancestors(pairs *p, uint32_t op, uint32_t lowest) {
 
 /* `other`: the first op that uses the version too and is not known to come before `op`; `op` itself
  * when it does so twice; FS_NONE: the input dies with this op. */
-static fs_status other_use(pairs *p, uint32_t op, uint32_t version, uint32_t *other) {
+static fs_status other_use(inplace_pairs *p, uint32_t op, uint32_t version, uint32_t *other) {
   const fsched_graph *g = p->g;
   uint32_t first = g->version_access0[version], end = g->version_access0[version + 1];
   uint32_t lowest = FS_NONE;
@@ -164,14 +164,14 @@ static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t i
 static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, const char *fault) {
   const fs_item_draft *d = &b->inplaces.item.at[item];
   if (!b->bad && b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
-    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, fs_place(&b->inplaces.at, item), NULL,
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, fs_pos_at(&b->inplaces.at, item), NULL,
               "op '%s' cannot write '%s' in place of '%s': %s", g->op_name[d->op],
               g->buffer_name[d->a], g->buffer_name[d->b], fault);
   }
 }
 
 /* An input's place goes to one output, an output has one place. */
-static fs_status check_pair(pairs *p, size_t item, uint32_t out, uint32_t in, bool *legal) {
+static fs_status check_pair(inplace_pairs *p, size_t item, uint32_t out, uint32_t in, bool *legal) {
   assert(item < p->b->inplaces.item.n);
   const fsched_graph *g = p->g;
   uint32_t op = p->b->inplaces.item.at[item].op;
@@ -206,7 +206,7 @@ static fs_status check_pair(pairs *p, size_t item, uint32_t out, uint32_t in, bo
 }
 
 /* Appends the pair to the `n` that are kept, if it is legal. */
-static fs_status keep_pair(pairs *p, uint32_t op, size_t item, uint32_t *n) {
+static fs_status keep_pair(inplace_pairs *p, uint32_t op, size_t item, uint32_t *n) {
   fsched_builder *b = p->b;
   fsched_graph *g = p->g;
   const fs_item_draft *d = &b->inplaces.item.at[item];
@@ -215,7 +215,7 @@ static fs_status keep_pair(pairs *p, uint32_t op, size_t item, uint32_t *n) {
   uint32_t in = find_arg(g, op, p->in, d->b);
   if (out == FS_NONE || in == FS_NONE) {
     if (!b->incomplete) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_INPLACE, fs_place(&b->inplaces.at, item), NULL,
+      (void)fs_builder_fail(b, FS_DIAG_BAD_INPLACE, fs_pos_at(&b->inplaces.at, item), NULL,
                             "op '%s' has no '%s' arg of buffer '%s'", g->op_name[op],
                             out == FS_NONE ? "out" : "in",
                             g->buffer_name[out == FS_NONE ? d->a : d->b]);
@@ -239,7 +239,7 @@ static fs_status keep_pair(pairs *p, uint32_t op, size_t item, uint32_t *n) {
 
 /* Calls may come in any order of ops; they hardly ever do, so the list is walked from where the op
  * before left off and from the start only when it is not sorted. */
-static fs_status keep_pairs(pairs *p) {
+static fs_status keep_pairs(inplace_pairs *p) {
   const fsched_builder *b = p->b;
   size_t n_items = b->inplaces.item.n;
   bool sorted = true;
@@ -264,17 +264,17 @@ static fs_status keep_pairs(pairs *p) {
   return FSCHED_OK;
 }
 
-static fs_status prepare(pairs *p) {
+static fs_status prepare_pairs(inplace_pairs *p) {
   if (p->b->inplaces.item.n == 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new_none(&p->scratch, &p->out, p->g->n_buffers));
-  FS_TRY(fs_new_none(&p->scratch, &p->in, p->g->n_buffers));
-  return fs_new_zero(&p->scratch, &p->taken, p->g->n_args);
+  FS_TRY(fs_new_none(p->scratch, &p->out, p->g->n_buffers));
+  FS_TRY(fs_new_none(p->scratch, &p->in, p->g->n_buffers));
+  return fs_new_zero(p->scratch, &p->taken, p->g->n_args);
 }
 
-static fs_status find_pairs(pairs *p) {
-  FS_TRY(prepare(p));
+static fs_status find_pairs(inplace_pairs *p) {
+  FS_TRY(prepare_pairs(p));
   return keep_pairs(p);
 }
 
@@ -284,10 +284,9 @@ fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new(&b->arena, &g->inplace_out, b->inplaces.item.n));
   FS_TRY(fs_new(&b->arena, &g->inplace_in, b->inplaces.item.n));
   FS_TRY(fs_new_zero(&b->arena, &g->arg_open, g->n_args));
-  pairs p = {.b = b, .g = g, .indexed = FS_NONE};
-  fs_arena_init(&p.scratch, b->ctx);
+  FS_SCRATCH(scratch, b->ctx);
+  inplace_pairs p = {.b = b, .g = g, .indexed = FS_NONE, .scratch = &scratch};
   fs_status status = find_pairs(&p);
   fs_vec_free(b->ctx, &p.stack);
-  fs_arena_release(&p.scratch);
   return status;
 }

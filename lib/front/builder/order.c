@@ -102,10 +102,10 @@ static fs_pos edge_pos(const fsched_builder *b, const fsched_graph *g, uint32_t 
   assert(op < g->n_ops && before < g->n_ops);
   for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {
     if (g->after_op[i] == before) {
-      return fs_place(&b->afters.at, i);
+      return fs_pos_at(&b->afters.at, i);
     }
   }
-  return fs_place(&b->op_at, op);
+  return fs_pos_at(&b->op_at, op);
 }
 
 /* Every op that is left over has a predecessor that is, too: going back long enough ends in a
@@ -147,7 +147,7 @@ static void report_self_after(fsched_builder *b, const fsched_graph *g) {
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {
       if (g->after_op[i] == op && b->afters.item.at[i].a == op) {
-        (void)fs_builder_fail(b, FS_DIAG_CYCLE, fs_place(&b->afters.at, i), NULL,
+        (void)fs_builder_fail(b, FS_DIAG_CYCLE, fs_pos_at(&b->afters.at, i), NULL,
                               "op '%s' is after itself", g->op_name[op]);
       }
     }

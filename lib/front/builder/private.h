@@ -13,7 +13,7 @@
 
 enum { FS_WARNINGS_SHOWN = 20 }; /* of a class; the rest is counted */
 
-typedef FS_VEC(fs_pos) fs_places; /* per entity, or shorter when the rest has no position */
+typedef FS_VEC(fs_pos) fs_pos_list; /* per entity, or shorter when the rest has no position */
 
 typedef struct fs_memory_draft {
   fs_memory m;
@@ -49,7 +49,7 @@ typedef struct fs_item_draft {
 
 typedef struct fs_item_list {
   FS_VEC(fs_item_draft) item;
-  fs_places at;
+  fs_pos_list at;
 } fs_item_list;
 
 struct fsched_builder {
@@ -80,7 +80,7 @@ struct fsched_builder {
 
   fs_pos pos;
   fs_pos part[FS_PARTS];
-  fs_places buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at;
+  fs_pos_list buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at;
   FS_VEC(uint8_t)
   after_given; /* per `after`: an arg or an earlier `after` gives the edge; empty
                   when no warning needs it */
@@ -97,7 +97,7 @@ struct fsched_builder {
 };
 
 /* Position of entity `id`, FS_NOWHERE if none was given.  Requires positions, if there are any. */
-static inline fs_pos fs_place(const fs_places *p, size_t id) {
+static inline fs_pos fs_pos_at(const fs_pos_list *p, size_t id) {
   FS_ASSERT_SLOW(p->n == 0 || p->at != NULL);
   return id < p->n ? p->at[id] : FS_NOWHERE;
 }
@@ -105,7 +105,8 @@ static inline fs_pos fs_place(const fs_places *p, size_t id) {
 /* Finds or adds a name in b->words.  Requires a word, not NULL. */
 fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_MUST_USE;
 /* Requires that the entity has no position yet, nor one behind it. */
-fs_status fs_builder_place(fsched_builder *b, fs_places *places, size_t id, fs_pos pos) FS_MUST_USE;
+fs_status fs_builder_place(fsched_builder *b, fs_pos_list *places, size_t id,
+                           fs_pos pos) FS_MUST_USE;
 /* Reports FSCHED_INFEASIBLE. */
 void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -11,7 +11,7 @@
 
 enum { MAX_RACES = 1 << 20 };
 
-typedef struct racer {
+typedef struct race_finder {
   fsched_builder *b;
   fsched_graph *g;
   fs_ranges ranges;
@@ -21,10 +21,10 @@ typedef struct racer {
   uint32_t *seen; /* per op: stamp of the last search that met it */
   uint32_t stamp;
   FS_VEC(uint32_t) a, c, version;
-} racer;
+} race_finder;
 
 /* Marks the ancestors of `op` of at least `lowest` rank with the present stamp. */
-static fs_status mark_ancestors(racer *r, uint32_t op, uint32_t lowest) {
+static fs_status mark_ancestors(race_finder *r, uint32_t op, uint32_t lowest) {
   const fsched_graph *g = r->g;
   r->stamp++;
   r->stack.n = 0;
@@ -42,7 +42,7 @@ static fs_status mark_ancestors(racer *r, uint32_t op, uint32_t lowest) {
   return FSCHED_OK;
 }
 
-static fs_status add_race(racer *r, uint32_t op, uint32_t other, uint32_t version) {
+static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t version) {
   FS_TRY(fs_vec_push(r->b->ctx, &r->a, op < other ? op : other));
   FS_TRY(fs_vec_push(r->b->ctx, &r->c, op < other ? other : op));
   return fs_vec_push(r->b->ctx, &r->version, version);
@@ -50,7 +50,7 @@ static fs_status add_race(racer *r, uint32_t op, uint32_t other, uint32_t versio
 
 /* Candidates that come before `op` in topo share one search; the others (an op of later program
  * order that `after` puts first) have one each. */
-static fs_status judge(racer *r, uint32_t op, uint32_t version) {
+static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   uint32_t lowest = FS_NONE;
   for (size_t i = 0; i < r->found.n; i++) {
     lowest = (uint32_t)fs_min(lowest, r->rank[r->found.at[i]]);
@@ -120,7 +120,7 @@ typedef struct access_sets {
 } access_sets;
 
 /* Looks up or enters one access. */
-static fs_status visit(racer *r, access_sets *s, uint32_t access, bool enter) {
+static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool enter) {
   const fsched_graph *g = r->g;
   uint32_t arg = g->access_arg[access];
   uint32_t op = g->access_op[access];
@@ -138,7 +138,7 @@ static fs_status visit(racer *r, access_sets *s, uint32_t access, bool enter) {
 }
 
 /* The accesses of one op are looked up together, so that a pair is listed once. */
-static fs_status race_version(racer *r, uint32_t version) {
+static fs_status race_version(race_finder *r, uint32_t version) {
   const fsched_graph *g = r->g;
   access_sets s = {FS_NONE, FS_NONE};
   uint32_t end = g->version_access0[version + 1];
@@ -177,7 +177,7 @@ static bool in_place(const fsched_graph *g, uint32_t version) {
   return false;
 }
 
-static fs_status find_races(racer *r, fs_arena *scratch) {
+static fs_status find_races(race_finder *r, fs_arena *scratch) {
   fsched_graph *g = r->g;
   FS_TRY(fs_new(scratch, &r->rank, g->n_ops));
   FS_TRY(fs_new_zero(scratch, &r->seen, g->n_ops));
@@ -206,7 +206,7 @@ fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
   if (!fs_hazards_data_only(g->hazards) || b->bad) { /* a cycle leaves no topo */
     return FSCHED_OK;
   }
-  racer r = {.b = b, .g = g};
+  race_finder r = {.b = b, .g = g};
   FS_SCRATCH(scratch, b->ctx);
   fs_ranges_init(&r.ranges, b->ctx);
   fs_status status = find_races(&r, &scratch);

@@ -21,7 +21,7 @@
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
-typedef struct walk {
+typedef struct version_walk {
   fsched_builder *b;
   fsched_graph *g;
   fs_ranges ranges;
@@ -34,7 +34,7 @@ typedef struct walk {
   uint8_t *touched;                      /* per buffer: no_dep names it */
   uint32_t *mark;                        /* per op: the last op that has it as a predecessor */
   FS_VEC(uint32_t) pred;
-} walk;
+} version_walk;
 
 /* A buffer of size 0 still carries dependencies: it counts as one byte. */
 static void range_of(const fsched_graph *g, uint32_t arg, uint64_t *lo, uint64_t *hi) {
@@ -42,7 +42,7 @@ static void range_of(const fsched_graph *g, uint32_t arg, uint64_t *lo, uint64_t
   *hi = *lo + fs_max(g->arg_length[arg], 1);
 }
 
-static fs_status add_pred(walk *w, uint32_t op, uint32_t before) {
+static fs_status add_pred(version_walk *w, uint32_t op, uint32_t before) {
   if (before == FS_NONE || before == op || w->mark[before] == op) {
     return FSCHED_OK;
   }
@@ -50,8 +50,8 @@ static fs_status add_pred(walk *w, uint32_t op, uint32_t before) {
   return fs_vec_push(w->b->ctx, &w->pred, before);
 }
 
-static fs_status depend_on_range(walk *w, uint32_t op, uint32_t set, uint64_t lo, uint64_t hi,
-                                 uint64_t *covered) {
+static fs_status depend_on_range(version_walk *w, uint32_t op, uint32_t set, uint64_t lo,
+                                 uint64_t hi, uint64_t *covered) {
   w->found.n = 0;
   FS_TRY(fs_ranges_find(&w->ranges, set, lo, hi, &w->found, covered));
   for (size_t i = 0; i < w->found.n; i++) {
@@ -60,7 +60,8 @@ static fs_status depend_on_range(walk *w, uint32_t op, uint32_t set, uint64_t lo
   return FSCHED_OK;
 }
 
-static fs_status depend_on(walk *w, uint32_t op, uint32_t set, uint32_t arg, uint64_t *covered) {
+static fs_status depend_on(version_walk *w, uint32_t op, uint32_t set, uint32_t arg,
+                           uint64_t *covered) {
   uint64_t lo;
   uint64_t hi;
   range_of(w->g, arg, &lo, &hi);
@@ -68,7 +69,7 @@ static fs_status depend_on(walk *w, uint32_t op, uint32_t set, uint32_t arg, uin
 }
 
 /* Was given content among the writers that were looked up last? */
-static bool found_given(const walk *w) {
+static bool found_given(const version_walk *w) {
   bool given = false;
   for (size_t i = 0; i < w->found.n; i++) {
     given = given || w->found.at[i] == FS_NONE;
@@ -82,7 +83,7 @@ static bool held_as_units(const fsched_graph *g, uint32_t buffer) {
          fs_memory_bounded(m);
 }
 
-static fs_status look_up_units(walk *w, uint32_t op, uint32_t arg) {
+static fs_status look_up_units(version_walk *w, uint32_t op, uint32_t arg) {
   uint32_t buffer = w->g->arg_buffer[arg];
   uint64_t covered;
   if (!held_as_units(w->g, buffer)) {
@@ -94,21 +95,21 @@ static fs_status look_up_units(walk *w, uint32_t op, uint32_t arg) {
              : depend_on_range(w, op, w->unit_readers[buffer], 0, 1, &covered);
 }
 
-static void not_produced(walk *w, uint32_t op, uint32_t arg, uint64_t covered) {
+static void not_produced(version_walk *w, uint32_t op, uint32_t arg, uint64_t covered) {
   const fsched_graph *g = w->g;
   if (w->b->incomplete) { /* what is missing may have produced it */
     w->b->bad = true;
     return;
   }
   const char *name = g->buffer_name[g->arg_buffer[arg]];
-  (void)fs_builder_fail(w->b, FS_DIAG_NOT_PRODUCED, fs_place(&w->b->arg_at, arg),
+  (void)fs_builder_fail(w->b, FS_DIAG_NOT_PRODUCED, fs_pos_at(&w->b->arg_at, arg),
                         covered == 0 ? "write it in an op before, or give it 'io: input'"
                                      : "reading a part takes 'at: [offset, length]'",
                         "op '%s' reads %s '%s', which nothing before it has produced",
                         g->op_name[op], covered == 0 ? "buffer" : "all of a range of buffer", name);
 }
 
-static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
+static fs_status look_up(version_walk *w, uint32_t op, uint32_t arg) {
   fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
   unsigned tag = g->arg_tag[arg];
@@ -138,7 +139,7 @@ static fs_status look_up(walk *w, uint32_t op, uint32_t arg) {
 }
 
 /* `out`: of a new version. */
-static fs_status enter_units(walk *w, uint32_t op, uint32_t buffer, unsigned tag) {
+static fs_status enter_units(version_walk *w, uint32_t op, uint32_t buffer, unsigned tag) {
   if (!held_as_units(w->g, buffer)) {
     return FSCHED_OK;
   }
@@ -150,7 +151,7 @@ static fs_status enter_units(walk *w, uint32_t op, uint32_t buffer, unsigned tag
   return fs_ranges_replace(&w->ranges, &w->unit_writers[buffer], 0, 1, op);
 }
 
-static fs_status enter_in_place(walk *w, uint32_t op, uint32_t arg) {
+static fs_status enter_in_place(version_walk *w, uint32_t op, uint32_t arg) {
   const fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
   uint64_t lo;
@@ -166,11 +167,11 @@ static fs_status enter_in_place(walk *w, uint32_t op, uint32_t arg) {
   return fs_ranges_replace(&w->ranges, &w->writers[buffer], lo, hi, op);
 }
 
-static fs_status enter_out(walk *w, uint32_t op, uint32_t arg) {
+static fs_status enter_out(version_walk *w, uint32_t op, uint32_t arg) {
   fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
   if (w->last_out[buffer] == op) {
-    (void)fs_builder_fail(w->b, FS_DIAG_REPEATED_OUT, fs_place(&w->b->arg_at, arg), NULL,
+    (void)fs_builder_fail(w->b, FS_DIAG_REPEATED_OUT, fs_pos_at(&w->b->arg_at, arg), NULL,
                           "op '%s' has two 'out' args of buffer '%s'", g->op_name[op],
                           g->buffer_name[buffer]);
   }
@@ -185,7 +186,7 @@ static fs_status enter_out(walk *w, uint32_t op, uint32_t arg) {
   return fs_ranges_add(&w->ranges, &w->writers[buffer], lo, hi, op);
 }
 
-static fs_status walk_op(walk *w, uint32_t op) {
+static fs_status walk_op(version_walk *w, uint32_t op) {
   fsched_graph *g = w->g;
   uint32_t first = g->op_arg0[op];
   uint32_t end = g->op_arg0[op + 1];
@@ -215,7 +216,7 @@ static fs_status walk_op(walk *w, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status start_walk(walk *w, fs_arena *scratch) {
+static fs_status start_walk(version_walk *w, fs_arena *scratch) {
   fsched_graph *g = w->g;
   FS_TRY(fs_new_none(scratch, &w->writers, g->n_buffers));
   FS_TRY(fs_new_none(scratch, &w->readers, g->n_buffers));
@@ -244,7 +245,7 @@ static fs_status start_walk(walk *w, fs_arena *scratch) {
 }
 
 /* Given content that nothing has overwritten at the end of the walk: is it kept? */
-static fs_status keep_given(walk *w) {
+static fs_status keep_given(version_walk *w) {
   const fsched_graph *g = w->g;
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     if (fs_io_carried(g->buffer_io[i]) && w->count[i] == 1) {
@@ -259,7 +260,7 @@ static fs_status keep_given(walk *w) {
 }
 
 /* From numbers within a buffer to ids. */
-static fs_status number_versions(walk *w) {
+static fs_status number_versions(version_walk *w) {
   fsched_graph *g = w->g;
   FS_TRY(fs_new(&w->b->arena, &g->buffer_version0, (size_t)g->n_buffers + 1));
   uint32_t n = 0;
@@ -275,7 +276,7 @@ static fs_status number_versions(walk *w) {
       g->version_buffer[v] = i;
     }
     if (fs_io_is_output(g->buffer_io[i]) && w->count[i] == 0 && !w->b->incomplete) {
-      (void)fs_builder_fail(w->b, FS_DIAG_OUTPUT_NOT_WRITTEN, fs_place(&w->b->buffer_at, i), NULL,
+      (void)fs_builder_fail(w->b, FS_DIAG_OUTPUT_NOT_WRITTEN, fs_pos_at(&w->b->buffer_at, i), NULL,
                             "no op writes the output '%s'", g->buffer_name[i]);
     }
   }
@@ -291,7 +292,7 @@ static uint32_t version_of_arg(const fsched_graph *g, uint32_t arg) {
   return g->buffer_version0[buffer] + g->arg_version[arg];
 }
 
-static fs_status list_accesses(walk *w) {
+static fs_status list_accesses(version_walk *w) {
   fsched_graph *g = w->g;
   FS_TRY(fs_new_zero(&w->b->arena, &g->version_access0, (size_t)g->n_versions + 2));
   for (uint32_t arg = 0; arg < g->n_args; arg++) {
@@ -316,7 +317,7 @@ static fs_status list_accesses(walk *w) {
   return FSCHED_OK;
 }
 
-static void check_no_dep(walk *w) {
+static void check_no_dep(version_walk *w) {
   const fsched_graph *g = w->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
@@ -324,7 +325,7 @@ static void check_no_dep(walk *w) {
         uint32_t buffer = g->arg_buffer[arg];
         const fs_memory *m = &g->target.memory[g->buffer_memory[buffer]];
         if (fs_memory_bounded(m)) {
-          (void)fs_builder_fail(w->b, FS_DIAG_NO_DEP_BOUNDED, fs_place(&w->b->arg_at, arg),
+          (void)fs_builder_fail(w->b, FS_DIAG_NO_DEP_BOUNDED, fs_pos_at(&w->b->arg_at, arg),
                                 "put the buffer into an unbounded memory, or use 'in'",
                                 "op '%s' has no_dep of '%s', whose life in the bounded memory '%s' "
                                 "it cannot hold",
@@ -335,7 +336,7 @@ static void check_no_dep(walk *w) {
   }
 }
 
-static fs_status run_walk(walk *w, fs_arena *scratch) {
+static fs_status run_walk(version_walk *w, fs_arena *scratch) {
   fsched_graph *g = w->g;
   FS_TRY(start_walk(w, scratch));
   check_no_dep(w);
@@ -360,7 +361,7 @@ static fs_status run_walk(walk *w, fs_arena *scratch) {
 
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) {
   assert(g->op_arg0 != NULL);
-  walk w = {.b = b, .g = g};
+  version_walk w = {.b = b, .g = g};
   FS_SCRATCH(scratch, b->ctx);
   fs_ranges_init(&w.ranges, b->ctx);
   fs_status status = run_walk(&w, &scratch);

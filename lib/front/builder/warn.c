@@ -38,7 +38,7 @@ static void warn_races(fsched_builder *b, const fsched_graph *g) {
   for (uint32_t i = 0; i < g->n_races && i < SHOWN; i++) {
     uint32_t arg = arg_of_version(g, g->race_b[i], g->race_version[i]);
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE,
-              arg == FS_NONE ? FS_NOWHERE : fs_place(&b->arg_at, arg), NULL,
+              arg == FS_NONE ? FS_NOWHERE : fs_pos_at(&b->arg_at, arg), NULL,
               "ops '%s' and '%s' are unordered, and one of them writes what both touch of '%s'",
               g->op_name[g->race_a[i]], g->op_name[g->race_b[i]],
               g->buffer_name[g->version_buffer[g->race_version[i]]]);
@@ -133,7 +133,7 @@ static fs_status warn_unused(fsched_builder *b, const fsched_graph *g, fs_arena 
   use_queues(&u);
   for (uint32_t i = 0; i < t->n_queues; i++) {
     if (!u.queue[i]) {
-      unused(&u, fs_place(&b->queue_at, i), "queue", t->queue[i].name);
+      unused(&u, fs_pos_at(&b->queue_at, i), "queue", t->queue[i].name);
     }
   }
   for (uint32_t i = 0; i < t->n_memories; i++) {
@@ -143,12 +143,12 @@ static fs_status warn_unused(fsched_builder *b, const fsched_graph *g, fs_arena 
   }
   for (uint32_t i = 0; i < t->n_resources; i++) {
     if (!u.resource[i]) {
-      unused(&u, fs_place(&b->resource_at, i), "resource", t->resource_name[i]);
+      unused(&u, fs_pos_at(&b->resource_at, i), "resource", t->resource_name[i]);
     }
   }
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     if (!u.buffer[i]) {
-      unused(&u, fs_place(&b->buffer_at, i), "buffer", g->buffer_name[i]);
+      unused(&u, fs_pos_at(&b->buffer_at, i), "buffer", g->buffer_name[i]);
     }
   }
   report_rest(b, FS_DIAG_UNUSED, u.n, "things are not used");
@@ -176,7 +176,7 @@ static void warn_dead(fsched_builder *b, const fsched_graph *g) {
     }
     uint32_t buffer = g->version_buffer[v];
     bool last = v + 1 == g->buffer_version0[buffer + 1];
-    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_DEAD, fs_place(&b->arg_at, g->access_arg[access]),
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_DEAD, fs_pos_at(&b->arg_at, g->access_arg[access]),
               last && !fs_io_said(g->buffer_io[buffer])
                   ? "a result of the graph is a buffer with 'io: output'"
                   : NULL,
@@ -218,7 +218,7 @@ static fs_status mark_far(searcher *s, uint32_t op, uint32_t lowest) {
 
 static void redundant(fsched_builder *b, const fsched_graph *g, uint32_t op, uint32_t item) {
   bool direct = b->after_given.at[item] != 0;
-  fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_REDUNDANT_AFTER, fs_place(&b->afters.at, item), NULL,
+  fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_REDUNDANT_AFTER, fs_pos_at(&b->afters.at, item), NULL,
             "op '%s' comes after '%s' anyway: %s", g->op_name[op], g->op_name[g->after_op[item]],
             direct ? "an arg, or another 'after', says so"
                    : "it depends on other ops that come after it");

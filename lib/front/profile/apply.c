@@ -17,7 +17,7 @@ typedef struct applier {
   fsched_context *ctx;
   const fsched_graph *g;
   const fsched_profile *p;
-  fs_arena arena; /* scratch */
+  fs_arena *arena; /* scratch */
   fs_names ops, buffers;
   uint64_t tick_ns;
   fs_tick *op_time;
@@ -118,8 +118,8 @@ static fs_status take_items(applier *a) {
   const fsched_graph *g = a->g;
   FS_TRY(know_names(&a->ops, g->op_name, g->n_ops));
   FS_TRY(know_names(&a->buffers, g->buffer_name, g->n_buffers));
-  FS_TRY(fs_new(&a->arena, &a->op_time, g->n_ops));
-  FS_TRY(fs_new(&a->arena, &a->costs, a->p->n_items));
+  FS_TRY(fs_new(a->arena, &a->op_time, g->n_ops));
+  FS_TRY(fs_new(a->arena, &a->costs, a->p->n_items));
   memcpy(a->op_time, g->op_time, g->n_ops * sizeof *a->op_time);
   for (uint32_t i = 0; i < a->p->n_items; i++) {
     FS_TRY(take_item(a, i));
@@ -145,9 +145,9 @@ static void note_cost(const applier *a, uint32_t costs, fs_copy_cost planned) {
 static fs_status fit_costs(applier *a) {
   const fs_target *t = &a->g->target;
   uint32_t n = 2 * t->n_memories, *copy;
-  FS_TRY(fs_group(&a->arena, a->costs, a->p->n_items, n, &a->costs0, &copy));
-  FS_TRY(fs_new(&a->arena, &a->cost, n));
-  FS_TRY(fs_new(&a->arena, &a->point, a->use.copies));
+  FS_TRY(fs_group(a->arena, a->costs, a->p->n_items, n, &a->costs0, &copy));
+  FS_TRY(fs_new(a->arena, &a->cost, n));
+  FS_TRY(fs_new(a->arena, &a->point, a->use.copies));
   for (uint32_t k = 0; k < n; k++) {
     planned_cost(&t->memory[k / 2], k, &a->cost[k]);
   }
@@ -161,7 +161,7 @@ static fs_status fit_costs(applier *a) {
     uint32_t points = a->costs0[k + 1] - a->costs0[k];
     if (points > 0) {
       fs_copy_cost planned = a->cost[k];
-      FS_TRY(fs_copy_fit(&a->arena, a->point + a->costs0[k], points, &a->cost[k]));
+      FS_TRY(fs_copy_fit(a->arena, a->point + a->costs0[k], points, &a->cost[k]));
       note_cost(a, k, planned);
     }
   }
@@ -205,7 +205,7 @@ static fs_status warn(const applier *a) {
 /* The memories with the costs that were found. */
 static fs_status cost_memories(applier *a, fs_memory **out) {
   const fs_target *t = &a->g->target;
-  FS_TRY(fs_new(&a->arena, out, t->n_memories));
+  FS_TRY(fs_new(a->arena, out, t->n_memories));
   for (uint32_t k = 0; k < t->n_memories; k++) {
     fs_memory *m = &(*out)[k];
     const fs_copy_cost *cost = &a->cost[2 * (size_t)k];
@@ -234,14 +234,13 @@ fsched_status fsched_graph_apply_profile(fsched_context *ctx, fsched_graph *grap
     FS_TRY(fs_check_options(ctx, "fsched_profile_use", use->size,
                             FS_SIZE_UP_TO(fsched_profile_use, unknown)));
   }
-  applier a = {.ctx = ctx, .g = graph, .p = p, .use = {.size = sizeof a.use}};
-  fs_arena_init(&a.arena, ctx);
-  fs_names_init(&a.ops, &a.arena);
-  fs_names_init(&a.buffers, &a.arena);
+  FS_SCRATCH(arena, ctx);
+  applier a = {.ctx = ctx, .g = graph, .p = p, .use = {.size = sizeof a.use}, .arena = &arena};
+  fs_names_init(&a.ops, &arena);
+  fs_names_init(&a.buffers, &arena);
   fs_status status = apply(&a, graph);
   fs_names_free(&a.ops);
   fs_names_free(&a.buffers);
-  fs_arena_release(&a.arena);
   if (status == FSCHED_OK && use != NULL) {
     a.use.size = fs_min(use->size, sizeof a.use);
     memcpy(use, &a.use, a.use.size);

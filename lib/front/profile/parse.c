@@ -6,20 +6,20 @@
 #include "base/text/fields.h"
 #include "front/profile/profile.h"
 
-typedef struct reader {
+typedef struct profile_reader {
   fs_fields f;
   fsched_profile *p;
-  fs_arena arena; /* scratch */
+  fs_arena *arena; /* scratch */
   fs_names ops, queues;
   uint32_t *op_line; /* per name in ops */
   uint32_t room;     /* for queues of items */
-} reader;
+} profile_reader;
 
-static fs_status bad_value(const reader *r, uint32_t node, const char *what) {
+static fs_status bad_value(const profile_reader *r, uint32_t node, const char *what) {
   return fs_fields_fail(&r->f, FS_DIAG_PROFILE_VALUE, node, "%s", what);
 }
 
-static fs_status read_most(const reader *r, uint32_t node, uint64_t most, const char *what,
+static fs_status read_most(const profile_reader *r, uint32_t node, uint64_t most, const char *what,
                            uint64_t *out) {
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -28,15 +28,15 @@ static fs_status read_most(const reader *r, uint32_t node, uint64_t most, const 
   return *out > most ? bad_value(r, node, what) : FSCHED_OK;
 }
 
-static fs_status read_ns(const reader *r, uint32_t node, uint64_t *out) {
+static fs_status read_ns(const profile_reader *r, uint32_t node, uint64_t *out) {
   return read_most(r, node, FS_PROFILE_MOST_NS, "the time is above 2^53 ns", out);
 }
 
-static fs_status read_ticks(const reader *r, uint32_t node, fs_tick *out) {
+static fs_status read_ticks(const profile_reader *r, uint32_t node, fs_tick *out) {
   return read_most(r, node, (uint64_t)1 << 62, "the time is above 2^62", out);
 }
 
-static fs_status copy_text(const reader *r, uint32_t node, const char **out) {
+static fs_status copy_text(const profile_reader *r, uint32_t node, const char **out) {
   const char *text = NULL;
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -47,8 +47,8 @@ static fs_status copy_text(const reader *r, uint32_t node, const char **out) {
 }
 
 /* The least and the greatest are the median where they are not given. */
-static fs_status read_duration(const reader *r, uint32_t least, uint32_t median, uint32_t greatest,
-                               fsched_duration *d) {
+static fs_status read_duration(const profile_reader *r, uint32_t least, uint32_t median,
+                               uint32_t greatest, fsched_duration *d) {
   FS_TRY(read_ns(r, median, &d->median_ns));
   d->min_ns = d->max_ns = d->median_ns;
   FS_TRY(read_ns(r, least, &d->min_ns));
@@ -79,7 +79,8 @@ static const fs_field item_fields[ITEM_N] = {
     {"queues", false},   {"planned", false}, {"count", false},  {"min_ns", false},
     {"median_ns", true}, {"max_ns", false}};
 
-static fs_status read_op(reader *r, uint32_t node, const uint32_t *value, fs_profile_item *item) {
+static fs_status read_op(profile_reader *r, uint32_t node, const uint32_t *value,
+                         fs_profile_item *item) {
   if (value[ITEM_NAME] == FS_NONE) {
     return fs_fields_fail(&r->f, FS_DIAG_PROFILE_KEY, node, "key 'name' is missing");
   }
@@ -98,7 +99,8 @@ static fs_status read_op(reader *r, uint32_t node, const uint32_t *value, fs_pro
   return FSCHED_OK;
 }
 
-static fs_status read_copy(reader *r, uint32_t node, const uint32_t *value, fs_profile_item *item) {
+static fs_status read_copy(profile_reader *r, uint32_t node, const uint32_t *value,
+                           fs_profile_item *item) {
   if (value[ITEM_BUFFER] == FS_NONE || value[ITEM_VERSION] == FS_NONE) {
     return fs_fields_fail(&r->f, FS_DIAG_PROFILE_KEY, node, "a copy has a buffer and a version");
   }
@@ -110,7 +112,7 @@ static fs_status read_copy(reader *r, uint32_t node, const uint32_t *value, fs_p
   return fs_fields_u32(&r->f, value[ITEM_VERSION], &item->version);
 }
 
-static fs_status read_queues(reader *r, uint32_t list, fs_profile_item *item) {
+static fs_status read_queues(profile_reader *r, uint32_t list, fs_profile_item *item) {
   fsched_profile *p = r->p;
   uint32_t node = FS_NONE;
   item->queue0 = r->room;
@@ -126,7 +128,7 @@ static fs_status read_queues(reader *r, uint32_t list, fs_profile_item *item) {
   return FSCHED_OK;
 }
 
-static fs_status read_item(reader *r, uint32_t node, fs_profile_item *item) {
+static fs_status read_item(profile_reader *r, uint32_t node, fs_profile_item *item) {
   uint32_t value[ITEM_N], kind = FS_PROFILE_OP;
   FS_TRY(fs_fields_mapping(&r->f, node, item_fields, ITEM_N, value));
   if (value[ITEM_KIND] != FS_NONE) {
@@ -146,12 +148,12 @@ static fs_status read_item(reader *r, uint32_t node, fs_profile_item *item) {
                                : FSCHED_OK;
 }
 
-static fs_status read_items(reader *r, uint32_t list) {
+static fs_status read_items(profile_reader *r, uint32_t list) {
   fsched_profile *p = r->p;
   uint32_t node, n;
   FS_TRY(fs_fields_sequence(&r->f, list, &node, &n));
   FS_TRY(fs_new(&p->arena, &p->item, n));
-  FS_TRY(fs_new(&r->arena, &r->op_line, n));
+  FS_TRY(fs_new(r->arena, &r->op_line, n));
   FS_TRY(fs_new(&p->arena, &p->item_queue, r->f.doc->n_nodes));
   for (; node != FS_NONE; node = fs_fields_next(&r->f, node)) {
     FS_TRY(read_item(r, node, &p->item[p->n_items]));
@@ -186,7 +188,7 @@ static const fs_field top_fields[TOP_N] = {{"fsched_profile", true},
                                            {"measured_makespan", false},
                                            {"ops", true}};
 
-static fs_status read_makespan(reader *r, const uint32_t *top) {
+static fs_status read_makespan(profile_reader *r, const uint32_t *top) {
   enum { MIN, MEDIAN, MAX, FIELDS };
   static const fs_field fields[FIELDS] = {
       {"min_ns", false}, {"median_ns", true}, {"max_ns", false}};
@@ -206,7 +208,7 @@ static fs_status read_makespan(reader *r, const uint32_t *top) {
   return FSCHED_OK;
 }
 
-static fs_status read_head(reader *r, const uint32_t *value) {
+static fs_status read_head(profile_reader *r, const uint32_t *value) {
   fsched_profile *p = r->p;
   uint64_t version;
   FS_TRY(fs_fields_u64(&r->f, value[TOP_PROFILE], &version));
@@ -228,7 +230,7 @@ static fs_status read_head(reader *r, const uint32_t *value) {
   return read_makespan(r, value);
 }
 
-static fs_status name_queues(reader *r) {
+static fs_status name_queues(profile_reader *r) {
   fsched_profile *p = r->p;
   p->n_queues = fs_names_count(&r->queues);
   FS_TRY(fs_new(&p->arena, &p->queue, p->n_queues));
@@ -242,11 +244,11 @@ static fs_status name_queues(reader *r) {
   return FSCHED_OK;
 }
 
-static fs_status parse(reader *r, const char *name, const char *text, size_t length) {
+static fs_status parse(profile_reader *r, const char *name, const char *text, size_t length) {
   fs_doc doc;
   uint32_t value[TOP_N];
   r->f.doc = &doc;
-  FS_TRY(fs_doc_parse(r->f.ctx, &r->arena, name, text, length, &doc));
+  FS_TRY(fs_doc_parse(r->f.ctx, r->arena, name, text, length, &doc));
   FS_TRY(fs_fields_mapping(&r->f, 0, top_fields, TOP_N, value));
   FS_TRY(read_head(r, value));
   FS_TRY(read_items(r, value[TOP_OPS]));
@@ -255,19 +257,19 @@ static fs_status parse(reader *r, const char *name, const char *text, size_t len
 
 fsched_status fsched_profile_parse(fsched_context *ctx, const char *name, const char *text,
                                    size_t length, fsched_profile **out) {
-  reader r = {.f = {.ctx = ctx,
-                    .key = FS_DIAG_PROFILE_KEY,
-                    .type = FS_DIAG_PROFILE_TYPE,
-                    .reference = FS_DIAG_PROFILE_VALUE}};
+  FS_SCRATCH(arena, ctx);
+  profile_reader r = {.f = {.ctx = ctx,
+                            .key = FS_DIAG_PROFILE_KEY,
+                            .type = FS_DIAG_PROFILE_TYPE,
+                            .reference = FS_DIAG_PROFILE_VALUE},
+                      .arena = &arena};
   *out = NULL;
   FS_TRY(fs_profile_create(ctx, &r.p));
-  fs_arena_init(&r.arena, ctx);
-  fs_names_init(&r.ops, &r.arena);
-  fs_names_init(&r.queues, &r.arena);
+  fs_names_init(&r.ops, &arena);
+  fs_names_init(&r.queues, &arena);
   fs_status status = parse(&r, name, text, length);
   fs_names_free(&r.ops);
   fs_names_free(&r.queues);
-  fs_arena_release(&r.arena);
   if (status != FSCHED_OK) {
     fsched_profile_destroy(r.p);
     return status;

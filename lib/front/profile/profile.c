@@ -52,17 +52,17 @@ void fsched_profile_destroy(fsched_profile *p) {
 
 /* ---- from a stream */
 
-typedef struct maker {
+typedef struct profile_maker {
   const fs_stream *s;
   const fsched_duration *took; /* per command */
-  fs_arena arena;
+  fs_arena *arena;
   fs_stream_order order;
   uint32_t *item;        /* per command */
   uint64_t *begin, *end; /* per command: expected */
   fsched_profile *p;
-} maker;
+} profile_maker;
 
-static fs_status copy_text(maker *m, const char *text, const char **out) {
+static fs_status copy_text(profile_maker *m, const char *text, const char **out) {
   *out = NULL;
   if (text == NULL) {
     return FSCHED_OK;
@@ -71,7 +71,7 @@ static fs_status copy_text(maker *m, const char *text, const char **out) {
   return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-static void describe(const maker *m, uint32_t command, fs_profile_item *item) {
+static void describe(const profile_maker *m, uint32_t command, fs_profile_item *item) {
   const fs_stream *s = m->s;
   const fs_stream_command *c = &s->commands[command];
   *item = (fs_profile_item){
@@ -84,12 +84,12 @@ static void describe(const maker *m, uint32_t command, fs_profile_item *item) {
 }
 
 /* Items of the stream, measured or not, and which of them each command belongs to. */
-static fs_status find_items(maker *m) {
+static fs_status find_items(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
   uint32_t *of_op;
-  FS_TRY(fs_new_none(&m->arena, &of_op, s->n_ops));
-  FS_TRY(fs_new(&m->arena, &m->item, s->n_commands));
+  FS_TRY(fs_new_none(m->arena, &of_op, s->n_ops));
+  FS_TRY(fs_new(m->arena, &m->item, s->n_commands));
   FS_TRY(fs_new(&p->arena, &p->item, s->n_commands));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     bool run = fs_command_has_op(&s->commands[c]);
@@ -110,11 +110,11 @@ static fs_status find_items(maker *m) {
 }
 
 /* Names and members of what was measured. */
-static fs_status find_queues(maker *m) {
+static fs_status find_queues(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
   uint32_t *id, total = 0;
-  FS_TRY(fs_new_none(&m->arena, &id, s->n_queues));
+  FS_TRY(fs_new_none(m->arena, &id, s->n_queues));
   FS_TRY(fs_new(&p->arena, &p->queue, s->n_queues));
   FS_TRY(fs_new(&p->arena, &p->item_queue, s->n_commands));
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -135,7 +135,7 @@ static fs_status find_queues(maker *m) {
 }
 
 /* When a command can begin, the gang aside. */
-static uint64_t ready(const maker *m, uint32_t command) {
+static uint64_t ready(const profile_maker *m, uint32_t command) {
   const fs_stream *s = m->s;
   const fs_points *p = &m->order.points;
   uint32_t q = m->order.queue[command];
@@ -153,12 +153,12 @@ static bool same_gang(const fs_stream_command *a, const fs_stream_command *b) {
   return a->gang_axis != FS_NONE && a->gang_axis == b->gang_axis && a->gang_epoch == b->gang_epoch;
 }
 
-static fs_status find_expected(maker *m) {
+static fs_status find_expected(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
   uint64_t tick = fs_profile_tick_ns(p);
-  FS_TRY(fs_new_zero(&m->arena, &m->begin, s->n_commands));
-  FS_TRY(fs_new_zero(&m->arena, &m->end, s->n_commands));
+  FS_TRY(fs_new_zero(m->arena, &m->begin, s->n_commands));
+  FS_TRY(fs_new_zero(m->arena, &m->end, s->n_commands));
   p->expected_ns = 0;
   for (uint32_t i = 0, next; i < m->order.n_runnable; i = next) {
     const uint32_t *order = m->order.order;
@@ -181,7 +181,7 @@ static fs_status find_expected(maker *m) {
 }
 
 /* What was not measured is not in a profile. */
-static fs_status keep_measured(maker *m) {
+static fs_status keep_measured(profile_maker *m) {
   fsched_profile *p = m->p;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -195,7 +195,7 @@ static fs_status keep_measured(maker *m) {
   return FSCHED_OK;
 }
 
-static fs_status make(maker *m, const fsched_measurement *measured) {
+static fs_status make_profile(profile_maker *m, const fsched_measurement *measured) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
   FS_TRY(copy_text(m, fs_stream_string(s, s->meta->name), &p->graph));
@@ -205,7 +205,7 @@ static fs_status make(maker *m, const fsched_measurement *measured) {
   p->tick_ns = fs_profile_tick_ns(p);
   p->planned = s->meta->makespan;
   p->makespan = measured->makespan;
-  FS_TRY(fs_stream_order_find(&m->arena, s, &m->order));
+  FS_TRY(fs_stream_order_find(m->arena, s, &m->order));
   FS_TRY(find_items(m));
   FS_TRY(find_queues(m));
   FS_TRY(find_expected(m));
@@ -217,7 +217,8 @@ static bool proper(const fsched_duration *d) {
                            d->max_ns <= FS_PROFILE_MOST_NS);
 }
 
-static fs_status check(fsched_context *ctx, const fs_stream *s, const fsched_measurement *m) {
+static fs_status check_measurement(fsched_context *ctx, const fs_stream *s,
+                                   const fsched_measurement *m) {
   if (m->n_commands != s->n_commands) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
                    "%llu durations for a program of %u commands", (unsigned long long)m->n_commands,
@@ -247,12 +248,11 @@ fsched_status fsched_profile_make(fsched_context *ctx, const fsched_program *pro
   FS_TRY(fs_check_options(ctx, "fsched_measurement", measured->size,
                           FS_SIZE_UP_TO(fsched_measurement, makespan)));
   memcpy(&o, measured, fs_min(measured->size, sizeof o));
-  FS_TRY(check(ctx, &program->view, &o));
-  maker m = {.s = &program->view, .took = o.command};
+  FS_TRY(check_measurement(ctx, &program->view, &o));
+  FS_SCRATCH(arena, ctx);
+  profile_maker m = {.s = &program->view, .took = o.command, .arena = &arena};
   FS_TRY(fs_profile_create(ctx, &m.p));
-  fs_arena_init(&m.arena, ctx);
-  fs_status status = make(&m, &o);
-  fs_arena_release(&m.arena);
+  fs_status status = make_profile(&m, &o);
   if (status != FSCHED_OK) {
     fsched_profile_destroy(m.p);
     return status;

@@ -23,7 +23,7 @@ typedef struct report {
   fsched_context *ctx;
   const fsched_profile *p;
   fs_text *t;
-  fs_arena arena;
+  fs_arena *arena;
   bool all;
   uint64_t tick_ns;        /* 0: not known */
   queue_sum *queue, total; /* total: each item once */
@@ -56,7 +56,7 @@ static uint64_t difference_ns(const report *r, const fs_profile_item *item) {
                                                   r->tick_ns));
 }
 
-static void add(queue_sum *sum, const fs_profile_item *item) {
+static void add_item(queue_sum *sum, const fs_profile_item *item) {
   sum->n++;
   sum->measured_ns = fs_add_most(sum->measured_ns, item->took.median_ns);
   if (item->planned == FS_TICK_NONE) {
@@ -68,17 +68,17 @@ static void add(queue_sum *sum, const fs_profile_item *item) {
 
 static fs_status sum_up(report *r) {
   const fsched_profile *p = r->p;
-  FS_TRY(fs_new_zero(&r->arena, &r->queue, p->n_queues));
+  FS_TRY(fs_new_zero(r->arena, &r->queue, p->n_queues));
   r->total.planned_known = true;
   for (uint32_t q = 0; q < p->n_queues; q++) {
     r->queue[q].planned_known = true;
   }
   for (uint32_t i = 0; i < p->n_items; i++) {
     const fs_profile_item *item = &p->item[i];
-    add(&r->total, item);
+    add_item(&r->total, item);
     r->off_ns = fs_add_most(r->off_ns, difference_ns(r, item));
     for (uint32_t k = 0; k < item->n_queues; k++) {
-      add(&r->queue[p->item_queue[item->queue0 + k]], item);
+      add_item(&r->queue[p->item_queue[item->queue0 + k]], item);
     }
   }
   return FSCHED_OK;
@@ -88,7 +88,7 @@ static fs_status sum_up(report *r) {
  * is only for those who want all. */
 static fs_status find_listed(report *r) {
   fs_heap heap = {0};
-  fs_status status = fs_new(&r->arena, &r->listed, r->p->n_items);
+  fs_status status = fs_new(r->arena, &r->listed, r->p->n_items);
   for (uint32_t i = 0; status == FSCHED_OK && i < r->p->n_items; i++) {
     status = fs_heap_push(r->ctx, &heap, UINT64_MAX - difference(r, &r->p->item[i]), i);
   }
@@ -395,7 +395,7 @@ static fs_status put_report_json(const report *r) {
   return FSCHED_OK;
 }
 
-static fs_status make(report *r, fsched_report_format format) {
+static fs_status make_report(report *r, fsched_report_format format) {
   FS_TRY(sum_up(r));
   FS_TRY(find_listed(r));
   return format == FSCHED_REPORT_TEXT ? put_report_text(r) : put_report_json(r);
@@ -416,10 +416,14 @@ fsched_status fsched_profile_report(fsched_context *ctx, const fsched_profile *p
   }
   fs_text t;
   fs_text_init(&t, ctx);
-  report r = {.ctx = ctx, .p = p, .t = &t, .all = o.all != 0, .tick_ns = fs_profile_tick_ns(p)};
-  fs_arena_init(&r.arena, ctx);
-  fs_status status = make(&r, o.format);
-  fs_arena_release(&r.arena);
+  FS_SCRATCH(arena, ctx);
+  report r = {.ctx = ctx,
+              .p = p,
+              .t = &t,
+              .all = o.all != 0,
+              .tick_ns = fs_profile_tick_ns(p),
+              .arena = &arena};
+  fs_status status = make_report(&r, o.format);
   if (status != FSCHED_OK) {
     fs_text_drop(&t);
     return status;

@@ -40,8 +40,8 @@ static bool filled_before(const fs_linker *l, uint32_t r, uint32_t item) {
 }
 
 /* The residency among list[first..end) that the item has; FS_NONE for none. */
-static uint32_t find(const fs_linker *l, const uint32_t *list, uint32_t first, uint32_t end,
-                     uint32_t item, bool fills) {
+static uint32_t find_residency(const fs_linker *l, const uint32_t *list, uint32_t first,
+                               uint32_t end, uint32_t item, bool fills) {
   const fs_schedule *s = l->p->s;
   uint32_t low = first, high = end, found = FS_NONE;
   while (low < high) { /* the first that begins after the item's start */
@@ -72,13 +72,13 @@ static void link_copy(fs_linker *l, uint32_t copy, bool reads) {
   }
   uint32_t item = g->n_ops + copy, v = s->copy_version[copy];
   uint32_t own = fs_version_memory(g, v), store = g->target.memory[own].backing;
-  uint32_t r = find(l, l->own, l->own0[v], l->own0[v + 1], item, reads);
+  uint32_t r = find_residency(l, l->own, l->own0[v], l->own0[v + 1], item, reads);
   s->copy_residency[copy] = r;
   if (reads && r != FS_NONE) {
     l->filler[r] = item;
   }
   if (fs_memory_bounded(&g->target.memory[store])) {
-    s->copy_store[copy] = find(l, l->store, l->store0[v], l->store0[v + 1], item, true);
+    s->copy_store[copy] = find_residency(l, l->store, l->store0[v], l->store0[v + 1], item, true);
   }
 }
 
@@ -89,7 +89,7 @@ static void link_op(fs_linker *l, uint32_t op) {
     if (v == FS_NONE || !fs_memory_bounded(fs_version_home(g, v))) {
       continue;
     }
-    l->p->s->arg_residency[a] = find(l, l->own, l->own0[v], l->own0[v + 1], op, false);
+    l->p->s->arg_residency[a] = find_residency(l, l->own, l->own0[v], l->own0[v + 1], op, false);
   }
 }
 

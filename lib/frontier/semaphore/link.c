@@ -12,7 +12,7 @@
 
 /* Links */
 
-static fsched_link *allocate(fsched_semaphore *from) {
+static fsched_link *allocate_link(fsched_semaphore *from) {
   size_t size = sizeof(fsched_link) + from->capacity * sizeof(fsched_frontier_entry);
   fs_sem_lock(from);
   fsched_link *link = fs_realloc(from->ctx, NULL, 0, size);
@@ -59,7 +59,7 @@ void fs_link_relay(fsched_link *link, fsched_cause cause) {
 }
 
 /* The link's timepoint waits at the source, or is chosen at once. */
-static fs_status start(fsched_link *link, fs_batch *b) {
+static fs_status start_link(fsched_link *link, fs_batch *b) {
   fsched_semaphore *from = link->from;
   if (from->shared.page != NULL) {
     fs_sem_sync(from, b);
@@ -84,7 +84,7 @@ fsched_status fsched_semaphore_link(fsched_semaphore *from, uint64_t value, fsch
   if (fs_sem_foreign(from) || fs_sem_foreign(to)) {
     return FSCHED_USAGE;
   }
-  fsched_link *link = allocate(from);
+  fsched_link *link = allocate_link(from);
   if (link == NULL) {
     return FSCHED_SYSTEM;
   }
@@ -101,7 +101,7 @@ fsched_status fsched_semaphore_link(fsched_semaphore *from, uint64_t value, fsch
   fs_batch b;
   fs_sem_begin(&b, from);
   fs_sem_lock(from);
-  fs_status status = start(link, &b);
+  fs_status status = start_link(link, &b);
   fs_sem_deliver_and_unlock(&b);
   if (status != FSCHED_OK) {
     fs_link_drop(link);

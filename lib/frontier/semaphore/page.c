@@ -76,7 +76,7 @@ static size_t page_size(uint32_t capacity, uint32_t slots) {
 }
 
 static uint64_t get(const word *w) { return atomic_load_explicit(w, memory_order_acquire); }
-static void put(word *w, uint64_t v) { atomic_store_explicit(w, v, memory_order_release); }
+static void put_word(word *w, uint64_t v) { atomic_store_explicit(w, v, memory_order_release); }
 
 /* Mapping */
 
@@ -96,13 +96,13 @@ static fs_status map(fs_shared *h, int fd) {
 
 static void format(const fs_shared *h) {
   fs_page *p = h->page;
-  put(&p->version, VERSION);
-  put(&p->capacity, h->capacity);
-  put(&p->slots, h->slots);
-  put(&p->initial, h->initial);
-  put(&p->value, h->initial);
-  put(&p->end, UNSET);
-  put(&p->magic, MAGIC);
+  put_word(&p->version, VERSION);
+  put_word(&p->capacity, h->capacity);
+  put_word(&p->slots, h->slots);
+  put_word(&p->initial, h->initial);
+  put_word(&p->value, h->initial);
+  put_word(&p->end, UNSET);
+  put_word(&p->magic, MAGIC);
 }
 
 fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity, uint32_t slots) {
@@ -229,11 +229,11 @@ static bool claim(word *slot, uint64_t sequence) {
 /* Of a slot that is claimed. */
 static void write_frontier(word *slot, const fs_shared_signal *signal) {
   const fsched_frontier *f = &signal->known;
-  put(&slot[INFO],
-      (uint64_t)f->n << FLAG_BITS | (f->tainted ? TAINTED : 0) | (signal->trusted ? TRUSTED : 0));
+  put_word(&slot[INFO], (uint64_t)f->n << FLAG_BITS | (f->tainted ? TAINTED : 0) |
+                            (signal->trusted ? TRUSTED : 0));
   for (uint32_t i = 0; i < f->n; i++) {
-    put(&slot[ENTRIES + 2 * i], f->entry[i].axis);
-    put(&slot[ENTRIES + 2 * i + 1], f->entry[i].epoch);
+    put_word(&slot[ENTRIES + 2 * i], f->entry[i].axis);
+    put_word(&slot[ENTRIES + 2 * i + 1], f->entry[i].epoch);
   }
 }
 
@@ -252,12 +252,12 @@ static word *write_slot(const fs_shared *h, const fs_shared_signal *signal, uint
     if (!claim(slot, sequence)) {
       continue; /* being written, perhaps for ever */
     }
-    put(&slot[TICKET], *ticket);
-    put(&slot[WON], 0);
-    put(&slot[PREVIOUS], signal->previous);
-    put(&slot[VALUE], signal->value);
+    put_word(&slot[TICKET], *ticket);
+    put_word(&slot[WON], 0);
+    put_word(&slot[PREVIOUS], signal->previous);
+    put_word(&slot[VALUE], signal->value);
     write_frontier(slot, signal);
-    put(&slot[SEQUENCE], sequence + 2);
+    put_word(&slot[SEQUENCE], sequence + 2);
     return slot;
   }
   return NULL;
@@ -356,8 +356,8 @@ void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient) {
 
 /* The first winner behind the walk's ticket that is not above `value`.  *open: before it is one
  * that may come to be. */
-static bool step(const fs_shared *h, const fs_walk *w, uint64_t value, uint64_t *ticket, bool *open,
-                 fs_shared_signal *out) {
+static bool step_walk(const fs_shared *h, const fs_walk *w, uint64_t value, uint64_t *ticket,
+                      bool *open, fs_shared_signal *out) {
   uint64_t newest = atomic_load(&h->page->ticket);
   uint64_t behind = newest < w->ticket ? 0 : fs_min(newest - w->ticket, h->slots);
   *open = false;
@@ -384,7 +384,7 @@ bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_si
   bool found;
   uint32_t tries = 0;
   do {
-    found = step(h, w, value, &ticket, &open, out);
+    found = step_walk(h, w, value, &ticket, &open, out);
     *gap = found ? out->previous > w->value : w->value < value;
     w->patient = w->patient && (!*gap || !open || look_again(tries++, READS));
   } while (*gap && open && w->patient);
@@ -441,7 +441,7 @@ static void rewrite(const fs_shared *h, word *slot, glance g, const fs_shared_si
   fsched_frontier_merge(&signal.known, &more->known);
   signal.trusted |= more->trusted;
   write_frontier(slot, &signal);
-  put(&slot[SEQUENCE], g.sequence + 1);
+  put_word(&slot[SEQUENCE], g.sequence + 1);
   (void)atomic_fetch_add(&h->page->amended, 1);
 }
 
@@ -453,7 +453,7 @@ fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more, fsch
     bool open;
     word *slot = search(h, more->value, &g, &open);
     if (slot == NULL ? !open : g.value != more->value) {
-      put(&h->page->lossy, 1);
+      put_word(&h->page->lossy, 1);
       return FS_NO_CHANGE;
     }
     if (slot != NULL && claim(slot, g.sequence)) {

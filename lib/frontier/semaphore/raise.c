@@ -99,7 +99,7 @@ static bool add_to_whole(fsched_semaphore *s, const fsched_frontier *known) {
 }
 
 /* Does the union fit? */
-static bool fits(const fsched_frontier *f, const fsched_frontier *more) {
+static bool union_fits(const fsched_frontier *f, const fsched_frontier *more) {
   uint32_t shared = 0;
   for (uint32_t i = 0, k = 0; i < f->n && k < more->n;) {
     shared += f->entry[i].axis == more->entry[k].axis;
@@ -135,7 +135,7 @@ static bool compose(const fsched_semaphore *s, const fs_raise *r, fsched_frontie
   if (s->shared.page != NULL) {
     drop_local(into);
   }
-  return !into->tainted && (r->known == NULL || fits(&s->whole, r->known));
+  return !into->tainted && (r->known == NULL || union_fits(&s->whole, r->known));
 }
 
 /* The signal has come about, with what was merged for it. */
@@ -167,7 +167,7 @@ static void raise_local(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
 
 /* For a value that is reached: what is known comes to the signal of exactly that value. */
 static fs_status amend(fsched_semaphore *s, const fs_raise *r) {
-  bool exact = r->known == NULL || (!r->known->tainted && fits(&s->whole, r->known));
+  bool exact = r->known == NULL || (!r->known->tainted && union_fits(&s->whole, r->known));
   if (r->known != NULL && s->shared.page != NULL) {
     fs_shared_signal more = {.value = r->value, .known = *r->known};
     drop_local(&more.known);
@@ -291,7 +291,7 @@ int fsched_semaphore_merge(fsched_semaphore *s, const fsched_frontier *known) {
     return 0;
   }
   fs_sem_lock(s);
-  bool fit = fits(&s->whole, known) && fits(&s->next, known);
+  bool fit = union_fits(&s->whole, known) && union_fits(&s->next, known);
   if (fit) {
     fsched_frontier_merge(&s->next, known);
     fsched_frontier_merge(&s->whole, known);

@@ -83,7 +83,7 @@ static fs_status make_parts(fsched_semaphore *s) {
 }
 
 /* An empty one; its sizes and first value are still to be set. */
-static fs_status allocate(const fsched_semaphore_options *o, fsched_semaphore **out) {
+static fs_status allocate_semaphore(const fsched_semaphore_options *o, fsched_semaphore **out) {
   fsched_context_options c = {.size = sizeof c, .reallocate = o->reallocate, .user = o->user};
   fsched_context *ctx;
   FS_TRY(fsched_context_create(&c, &ctx));
@@ -100,7 +100,7 @@ static fs_status allocate(const fsched_semaphore_options *o, fsched_semaphore **
   return FSCHED_OK;
 }
 
-static fs_status finish(fsched_semaphore *s, fs_status status, fsched_semaphore **out) {
+static fs_status finish_semaphore(fsched_semaphore *s, fs_status status, fsched_semaphore **out) {
   atomic_init(&s->value, s->initial);
   atomic_init(&s->untainted, s->initial);
   s->forgotten = s->walk.value = s->initial;
@@ -136,7 +136,7 @@ fsched_status fsched_semaphore_create(const fsched_semaphore_options *options,
   fsched_semaphore_options o;
   fsched_semaphore *s;
   FS_TRY(read_options(options, &o));
-  FS_TRY(allocate(&o, &s));
+  FS_TRY(allocate_semaphore(&o, &s));
   s->initial = o.initial;
   s->capacity = o.frontier_capacity;
   s->limit = o.history_limit;
@@ -144,7 +144,7 @@ fsched_status fsched_semaphore_create(const fsched_semaphore_options *options,
   if (o.scope == FSCHED_SCOPE_SYSTEM) {
     status = fs_shared_create(&s->shared, o.initial, s->capacity, s->limit);
   }
-  return finish(s, status, out);
+  return finish_semaphore(s, status, out);
 }
 
 fsched_status fsched_semaphore_import(const fsched_semaphore_options *options, int fd,
@@ -153,13 +153,13 @@ fsched_status fsched_semaphore_import(const fsched_semaphore_options *options, i
   fsched_semaphore_options o;
   fsched_semaphore *s;
   FS_TRY(read_options(options, &o));
-  FS_TRY(allocate(&o, &s));
+  FS_TRY(allocate_semaphore(&o, &s));
   s->scope = FSCHED_SCOPE_SYSTEM;
   fs_status status = fs_shared_open(&s->shared, fd);
   s->initial = s->shared.initial;
   s->capacity = s->shared.capacity;
   s->limit = s->shared.slots;
-  FS_TRY(finish(s, status, out));
+  FS_TRY(finish_semaphore(s, status, out));
   fsched_semaphore_poll(s);
   return FSCHED_OK;
 }

@@ -113,7 +113,7 @@ void fs_sem_begin(fs_batch *b, fsched_semaphore *s) {
 }
 
 /* The next one, under the lock; *more: whether others are left. */
-static fsched_waiter *take(fs_batch *b, bool *more) {
+static fsched_waiter *take_waiter(fs_batch *b, bool *more) {
   fsched_waiter *w = b->chosen;
   if (w != NULL) {
     fs_waiters_remove(&b->chosen, w);
@@ -127,7 +127,7 @@ static fsched_waiter *take(fs_batch *b, bool *more) {
 static void call_batch(fs_batch *b, fs_batch **last) {
   for (bool more = true; more;) {
     fs_sem_lock(b->s);
-    fsched_waiter *w = take(b, &more);
+    fsched_waiter *w = take_waiter(b, &more);
     fsched_cause cause = w == NULL ? FSCHED_CAUSE_NONE : w->inner.cause;
     fs_sem_unlock(b->s);
     if (w == NULL) {
@@ -239,7 +239,7 @@ typedef struct many {
 } many;
 
 /* Whether all is decided, by what the points say now. */
-static bool look(const many *m) {
+static bool look_at_points(const many *m) {
   fsched_wait_result r = {FSCHED_CAUSE_NONE, FSCHED_NONE};
   bool open = false;
   for (uint32_t i = 0; i < m->n; i++) {
@@ -291,7 +291,7 @@ static void wait_on_page(many *m, fsched_semaphore *s) {
   for (bool done = false; !done;) {
     uint32_t turn = fs_shared_turn(&s->shared);
     fsched_semaphore_poll(s);
-    done = look(m);
+    done = look_at_points(m);
     uint64_t ns = done ? 0 : left(m);
     if (!done && ns == 0) {
       done = time_out(m);
@@ -330,7 +330,7 @@ static fs_status wait_on_points(many *m) {
   fs_status status = leave_points(m);
   for (bool done = status != FSCHED_OK; !done;) {
     uint32_t turn = atomic_load(&m->sleep.turn);
-    done = look(m);
+    done = look_at_points(m);
     uint64_t ns = done ? 0 : left(m);
     if (!done && ns == 0) {
       done = time_out(m);
@@ -382,7 +382,7 @@ static fs_status wait_held(many *m) {
   for (uint32_t i = 0; i < m->n; i++) {
     fsched_semaphore_poll(m->point[i].semaphore);
   }
-  if (look(m) || (m->timeout_ns == 0 && time_out(m))) {
+  if (look_at_points(m) || (m->timeout_ns == 0 && time_out(m))) {
     return FSCHED_OK;
   }
   return wait_on_points(m);

@@ -23,7 +23,7 @@ static fsched_waiter *meld(fsched_waiter *a, fsched_waiter *b) {
 }
 
 /* Takes the first tree off a list. */
-static fsched_waiter *take(fsched_waiter **list) {
+static fsched_waiter *take_tree(fsched_waiter **list) {
   fsched_waiter *w = *list;
   if (w != NULL) {
     *list = w->inner.sibling;
@@ -34,14 +34,14 @@ static fsched_waiter *take(fsched_waiter **list) {
 
 static fsched_waiter *meld_list(fsched_waiter *list) {
   fsched_waiter *pairs = NULL; /* the last one first */
-  for (fsched_waiter *a; (a = take(&list)) != NULL;) {
-    fsched_waiter *b = take(&list);
+  for (fsched_waiter *a; (a = take_tree(&list)) != NULL;) {
+    fsched_waiter *b = take_tree(&list);
     a = b == NULL ? a : meld(a, b);
     a->inner.sibling = pairs;
     pairs = a;
   }
-  fsched_waiter *root = take(&pairs);
-  for (fsched_waiter *a; (a = take(&pairs)) != NULL;) {
+  fsched_waiter *root = take_tree(&pairs);
+  for (fsched_waiter *a; (a = take_tree(&pairs)) != NULL;) {
     root = meld(root, a);
   }
   return root;

@@ -36,12 +36,12 @@ struct fsched_tracked {
   fsched_cause cause;
 };
 
-typedef fsched_tracked *_Atomic fs_slot;
+typedef fsched_tracked *_Atomic fs_tracked_slot;
 
 struct fsched_tracker {
   fsched_context *ctx; /* its own, for memory */
   fs_arena arena;
-  fs_slot *table;            /* open addressing, never more than half full */
+  fs_tracked_slot *table;    /* open addressing, never more than half full */
   uint32_t shift;            /* of the hash: 64 - log2 of the table's size */
   _Atomic uint64_t moves;    /* odd: an axis is being taken out of the table */
   uint32_t n_axes, max_axes; /* n_axes: ever used at a time */

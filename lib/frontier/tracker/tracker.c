@@ -31,7 +31,7 @@
 
 /* Making */
 
-static bool check(const fsched_tracker_options *o) {
+static bool check_options(const fsched_tracker_options *o) {
   return o != NULL && o->size >= FS_SIZE_UP_TO(fsched_tracker_options, max_axes);
 }
 
@@ -54,7 +54,7 @@ static bool no_fence(fsched_tracker *t) {
   return true;
 }
 
-static fs_status make(fsched_tracker *t) {
+static fs_status make_tracker(fsched_tracker *t) {
   uint32_t bits = table_bits(t->max_axes);
   t->shift = 64 - bits;
   FS_TRY(fs_new_zero(&t->arena, &t->table, (size_t)1 << bits));
@@ -75,7 +75,7 @@ static void release(fsched_tracker *t) {
 
 fsched_status fsched_tracker_create(const fsched_tracker_options *options, fsched_tracker **out) {
   *out = NULL;
-  if (!check(options)) {
+  if (!check_options(options)) {
     return FSCHED_USAGE;
   }
   fsched_context_options o = {
@@ -90,7 +90,7 @@ fsched_status fsched_tracker_create(const fsched_tracker_options *options, fsche
   *t = (fsched_tracker){.ctx = ctx, .max_axes = options->max_axes};
   t->pending.next = t->pending.previous = &t->pending;
   fs_arena_init(&t->arena, ctx);
-  fs_status status = make(t);
+  fs_status status = make_tracker(t);
   if (status != FSCHED_OK) {
     release(t);
     return status;

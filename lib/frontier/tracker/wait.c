@@ -96,7 +96,7 @@ static void list_sort(link *list) {
 
 static bool alive(const fsched_tracked *a) { return atomic_load(&a->life) == FS_ALIVE; }
 
-static bool reached(const fsched_tracked *a, uint64_t epoch) {
+static bool epoch_reached(const fsched_tracked *a, uint64_t epoch) {
   return epoch <= (alive(a) ? atomic_load(&a->epoch) : a->end);
 }
 
@@ -132,7 +132,7 @@ static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
   for (; w->inner.at < w->inner.n; w->inner.at++) {
     fsched_frontier_entry e = w->inner.entry[w->inner.at];
     fsched_tracked *a = fsched_tracker_find(t, e.axis);
-    if (a == NULL || reached(a, e.epoch)) {
+    if (a == NULL || epoch_reached(a, e.epoch)) {
       continue;
     }
     if (!alive(a)) {
@@ -158,7 +158,7 @@ static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
 
 /* Takes waiters that are in no list of an axis to the next axis that each waits for, until every
  * one is pending or chosen. */
-static void settle(fsched_tracker *t, link *moving, link *chosen) {
+static void settle_waiters(fsched_tracker *t, link *moving, link *chosen) {
   while (moving->next != moving) {
     link parked;
     list_init(&parked);
@@ -173,7 +173,7 @@ static void settle(fsched_tracker *t, link *moving, link *chosen) {
       if (!fenced) { /* it could sleep for ever */
         leave_axis(w);
         choose(chosen, w, FSCHED_CAUSE_SYSTEM);
-      } else if (reached(w->inner.on, w->inner.epoch)) {
+      } else if (epoch_reached(w->inner.on, w->inner.epoch)) {
         leave_axis(w);
         list_add(moving, w);
       } else {
@@ -184,7 +184,7 @@ static void settle(fsched_tracker *t, link *moving, link *chosen) {
 }
 
 /* Takes off the axis what an epoch lets go on. */
-static void collect(fsched_tracked *a, uint64_t epoch, link *moving) {
+static void collect_waiters(fsched_tracked *a, uint64_t epoch, link *moving) {
   while (a->waiters != NULL && a->waiters->inner.epoch <= epoch) {
     waiter *w = a->waiters;
     fs_waiters_remove(&a->waiters, w);
@@ -257,8 +257,8 @@ uint32_t fs_tracker_deliver(fsched_tracked *a) {
   list_init(&moving);
   list_init(&chosen);
   (void)pthread_mutex_lock(&t->lock);
-  collect(a, alive(a) ? atomic_load(&a->epoch) : a->end, &moving);
-  settle(t, &moving, &chosen);
+  collect_waiters(a, alive(a) ? atomic_load(&a->epoch) : a->end, &moving);
+  settle_waiters(t, &moving, &chosen);
   return pass_on_and_unlock(t, &chosen);
 }
 
@@ -300,8 +300,8 @@ static void end_axis(fsched_tracked *a, fs_life life, fsched_cause cause, link *
   }
   link moving;
   list_init(&moving);
-  collect(a, a->end, &moving);
-  settle(t, &moving, chosen);
+  collect_waiters(a, a->end, &moving);
+  settle_waiters(t, &moving, chosen);
 }
 
 static uint32_t end(fsched_tracked *a, fs_life life, fsched_cause cause) {
@@ -379,7 +379,7 @@ static void begin(fsched_tracker *t, const fsched_frontier *f, waiter *w, link *
   link moving;
   list_init(&moving);
   list_add(&moving, w);
-  settle(t, &moving, chosen);
+  settle_waiters(t, &moving, chosen);
 }
 
 fsched_status fsched_tracker_wait(fsched_tracker *t, const fsched_frontier *f, fsched_waiter *w,

@@ -83,7 +83,7 @@ static fs_status room_now(handing *h, uint32_t class, uint32_t item, bool *room)
   return FSCHED_OK;
 }
 
-static fs_status put(handing *h, uint32_t class, uint32_t item) {
+static fs_status put_item(handing *h, uint32_t class, uint32_t item) {
   assert(class < h->p->n_classes && item < h->p->n_items);
   h->class_of[item] = h->p->gang[item] ? FS_NONE : class;
   return fs_vec_push(h->p->ctx, &h->list[class], item);
@@ -103,14 +103,14 @@ static fs_status hand(handing *h, uint32_t item) {
   if (best == FS_NONE) {
     return fs_vec_push(p->ctx, &h->homeless, item);
   }
-  FS_TRY(put(h, best, item));
+  FS_TRY(put_item(h, best, item));
   return fs_vec_push(p->ctx, &h->live[best], item);
 }
 
 static fs_status hand_fixed(handing *h, uint32_t item) {
   const fs_problem *p = h->p;
   for (uint32_t k = p->choice0[item]; k < p->choice0[item + 1]; k++) {
-    FS_TRY(put(h, p->choice[k], item));
+    FS_TRY(put_item(h, p->choice[k], item));
     FS_TRY(fs_vec_push(p->ctx, &h->fixed[p->choice[k]], item));
   }
   return FSCHED_OK;
@@ -199,7 +199,7 @@ static fs_status try_clear(handing *h, uint32_t class, uint32_t item, uint64_t *
   *cost = 0;
   FS_TRY(clear(h, class, item, &h->soon, cost));
   for (size_t i = 0; i < h->soon.n; i++) {
-    FS_TRY(put(h, class, h->soon.at[i]));
+    FS_TRY(put_item(h, class, h->soon.at[i]));
   }
   return FSCHED_OK;
 }
@@ -226,7 +226,7 @@ static fs_status force(handing *h, uint32_t item, bool *done) {
   for (size_t i = first; i < h->homeless.n; i++) {
     h->forced[h->homeless.at[i]]++;
   }
-  return put(h, best, item);
+  return put_item(h, best, item);
 }
 
 static fs_status hand_all(handing *h) {

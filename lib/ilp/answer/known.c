@@ -6,7 +6,7 @@
 typedef struct match {
   fs_problem *p;
   const fs_schedule *s;
-  fs_arena scratch;
+  fs_arena *scratch;
   uint32_t *copy;      /* per copy of the problem: the schedule's */
   uint32_t *residency; /* per residency of the problem: the schedule's, FS_NONE: not known */
   bool fits;
@@ -26,8 +26,8 @@ static fs_status match_copies(match *m) {
   const fs_schedule *s = m->s;
   uint32_t *of; /* per version and kind: the schedule's copy */
   m->fits = p->n_copies == s->n_copies;
-  FS_TRY(fs_new(&m->scratch, &m->copy, p->n_copies));
-  FS_TRY(fs_new_none(&m->scratch, &of, 2 * (size_t)p->graph->n_versions));
+  FS_TRY(fs_new(m->scratch, &m->copy, p->n_copies));
+  FS_TRY(fs_new_none(m->scratch, &of, 2 * (size_t)p->graph->n_versions));
   if (!m->fits) {
     return FSCHED_OK;
   }
@@ -45,7 +45,7 @@ static fs_status match_copies(match *m) {
 }
 
 /* The problem's residency r is the schedule's k. */
-static void meet(match *m, uint32_t r, uint32_t k) {
+static void meet_residency(match *m, uint32_t r, uint32_t k) {
   const fs_problem *p = m->p;
   if (r == FS_NONE && k == FS_NONE) {
     return;
@@ -64,7 +64,7 @@ static fs_status match_untouched(match *m) {
   const fs_problem *p = m->p;
   const fs_schedule *s = m->s;
   uint32_t *of;
-  FS_TRY(fs_new_none(&m->scratch, &of, 2 * (size_t)p->graph->n_versions));
+  FS_TRY(fs_new_none(m->scratch, &of, 2 * (size_t)p->graph->n_versions));
   for (uint32_t k = s->n_residencies; k-- > 0;) {
     uint32_t v = s->res_version[k];
     if (v != FS_NONE) {
@@ -84,21 +84,21 @@ static fs_status match_untouched(match *m) {
 static fs_status match_residencies(match *m) {
   const fs_problem *p = m->p;
   const fsched_graph *g = p->graph;
-  FS_TRY(fs_new_none(&m->scratch, &m->residency, p->n_residencies));
+  FS_TRY(fs_new_none(m->scratch, &m->residency, p->n_residencies));
   for (uint32_t a = 0; a < g->n_args; a++) {
-    meet(m, p->arg_residency[a], m->s->arg_residency[a]);
+    meet_residency(m, p->arg_residency[a], m->s->arg_residency[a]);
   }
   for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
-    meet(m, p->scratch_residency[i], m->s->scratch_residency[i]);
+    meet_residency(m, p->scratch_residency[i], m->s->scratch_residency[i]);
   }
   for (uint32_t c = 0; c < p->n_copies; c++) {
-    meet(m, p->copy_residency[c], m->s->copy_residency[m->copy[c]]);
-    meet(m, p->copy_store[c], m->s->copy_store[m->copy[c]]);
+    meet_residency(m, p->copy_residency[c], m->s->copy_residency[m->copy[c]]);
+    meet_residency(m, p->copy_store[c], m->s->copy_store[m->copy[c]]);
   }
   return match_untouched(m);
 }
 
-static fs_status take(match *m, fs_answer **out) {
+static fs_status take_answer(match *m, fs_answer **out) {
   fs_problem *p = m->p;
   const fs_schedule *s = m->s;
   fs_answer *a;
@@ -108,8 +108,8 @@ static fs_status take(match *m, fs_answer **out) {
   FS_TRY(fs_new(&p->arena, &a->choice, p->n_items));
   FS_TRY(fs_new_zero(&p->arena, &a->address, p->n_residencies));
   FS_TRY(fs_new(&p->arena, &a->place, p->n_items));
-  FS_TRY(fs_new_zero(&m->scratch, &class_of, s->n_queues));
-  FS_TRY(fs_new(&m->scratch, &position, s->n_items));
+  FS_TRY(fs_new_zero(m->scratch, &class_of, s->n_queues));
+  FS_TRY(fs_new(m->scratch, &position, s->n_items));
   for (uint32_t k = 0; k < s->n_items; k++) {
     position[s->order[k]] = k;
   }
@@ -132,20 +132,18 @@ static fs_status take(match *m, fs_answer **out) {
   return FSCHED_OK;
 }
 
-static fs_status find(match *m, fs_answer **out) {
+static fs_status find_answer(match *m, fs_answer **out) {
   FS_TRY(match_copies(m));
   if (m->fits) {
     FS_TRY(match_residencies(m));
   }
-  return m->fits ? take(m, out) : FSCHED_OK;
+  return m->fits ? take_answer(m, out) : FSCHED_OK;
 }
 
 fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) {
   assert(s->graph == p->graph);
-  match m = {.p = p, .s = s};
+  FS_SCRATCH(scratch, p->ctx);
+  match m = {.p = p, .s = s, .scratch = &scratch};
   *out = NULL;
-  fs_arena_init(&m.scratch, p->ctx);
-  fs_status status = find(&m, out);
-  fs_arena_release(&m.scratch);
-  return status;
+  return find_answer(&m, out);
 }

@@ -58,16 +58,16 @@ fs_status fs_answer_moments(fs_assembly *y) {
 
 /* ---- amounts */
 
-typedef struct change {
+typedef struct amount_change {
   fs_tick moment;
   uint64_t amount;
   bool more;
-} change;
-typedef FS_VEC(change) changes;
+} amount_change;
+typedef FS_VEC(amount_change) changes;
 
 /* Equal ones are equal in every member. */
 static int in_time(const void *a, const void *b) {
-  const change *x = a, *y = b;
+  const amount_change *x = a, *y = b;
   if (x->moment != y->moment) {
     return x->moment < y->moment ? -1 : 1;
   }
@@ -75,14 +75,15 @@ static int in_time(const void *a, const void *b) {
                             : (x->amount > y->amount) - (x->amount < y->amount);
 }
 
-static fs_status add(const fs_assembly *y, changes *c, fs_tick from, fs_tick to, uint64_t amount) {
-  change more = {from, amount, true}, less = {to, amount, false};
+static fs_status add_amount(const fs_assembly *y, changes *c, fs_tick from, fs_tick to,
+                            uint64_t amount) {
+  amount_change more = {from, amount, true}, less = {to, amount, false};
   FS_TRY(fs_vec_push(y->p->ctx, c, more));
   return fs_vec_push(y->p->ctx, c, less);
 }
 
 /* Empties the list. */
-static fs_status sweep(fs_assembly *y, changes *c, uint64_t capacity, const char *name) {
+static fs_status sweep_changes(fs_assembly *y, changes *c, uint64_t capacity, const char *name) {
   uint64_t held = 0;
   if (c->n > 1) {
     qsort(c->at, c->n, sizeof *c->at, in_time);
@@ -103,10 +104,10 @@ static fs_status counted(fs_assembly *y, changes *c) {
   for (uint32_t m = 0; m < t->n_memories && y->why == NULL; m++) {
     for (uint32_t r = 0; r < p->n_residencies; r++) {
       if (p->res_memory[r] == m && !fs_placement_has_addresses(t->memory[m].placement)) {
-        FS_TRY(add(y, c, y->from[r], y->to[r], p->res_size[r]));
+        FS_TRY(add_amount(y, c, y->from[r], y->to[r], p->res_size[r]));
       }
     }
-    FS_TRY(sweep(y, c, t->memory[m].capacity, t->memory[m].name));
+    FS_TRY(sweep_changes(y, c, t->memory[m].capacity, t->memory[m].name));
   }
   return FSCHED_OK;
 }
@@ -117,11 +118,11 @@ static fs_status held(fs_assembly *y, changes *c) {
     for (uint32_t i = 0; i < p->n_items; i++) {
       for (uint32_t u = p->use0[i]; u < p->use0[i + 1]; u++) {
         if (p->use[u] == k) {
-          FS_TRY(add(y, c, y->item_from[i], y->item_to[i], p->use_amount[u]));
+          FS_TRY(add_amount(y, c, y->item_from[i], y->item_to[i], p->use_amount[u]));
         }
       }
     }
-    FS_TRY(sweep(y, c, p->amount_capacity[k], p->amount_name[k]));
+    FS_TRY(sweep_changes(y, c, p->amount_capacity[k], p->amount_name[k]));
   }
   return FSCHED_OK;
 }

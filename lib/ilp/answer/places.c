@@ -6,14 +6,14 @@
 #include "ilp/answer/private.h"
 #include "placement/placement.h"
 
-typedef struct places {
+typedef struct answer_places {
   fs_assembly *y;
   uint32_t memory;
   uint32_t *index; /* per residency: its number in the search, FS_NONE: not in it */
   fs_placement q;
-} places;
+} answer_places;
 
-static fs_status list_rectangles(places *l) {
+static fs_status list_rectangles(answer_places *l) {
   const fs_problem *p = l->y->p;
   uint64_t *size;
   fs_tick *begin, *end;
@@ -36,7 +36,7 @@ static fs_status list_rectangles(places *l) {
 }
 
 /* The output begins when the op runs, and the input ends then. */
-static fs_status list_pairs(places *l) {
+static fs_status list_pairs(answer_places *l) {
   const fs_problem *p = l->y->p;
   uint32_t *a, *b;
   fs_tick *from, *to;
@@ -62,7 +62,7 @@ static fs_status list_pairs(places *l) {
   return FSCHED_OK;
 }
 
-static fs_status take_given(places *l) {
+static fs_status take_given(answer_places *l) {
   const fs_assembly *y = l->y;
   uint64_t *given;
   if (y->a->address == NULL) {
@@ -80,7 +80,7 @@ static fs_status take_given(places *l) {
 
 static fs_status place_memory(fs_assembly *y, uint32_t memory) {
   const fs_memory *m = &y->p->graph->target.memory[memory];
-  places l = {.y = y, .memory = memory};
+  answer_places l = {.y = y, .memory = memory};
   uint64_t *address, peak;
   fs_decision exists;
   bool least;

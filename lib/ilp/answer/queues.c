@@ -31,7 +31,7 @@ static fs_status release(coloring *c, uint32_t class, fs_tick now) {
   return FSCHED_OK;
 }
 
-static fs_status refuse(coloring *c, uint32_t item) {
+static fs_status refuse_item(coloring *c, uint32_t item) {
   char name[160];
   return fs_answer_refute(c->y, "no queue is free for %s at %llu",
                           fs_problem_item_name(c->p, item, name, sizeof name),
@@ -46,7 +46,7 @@ static fs_status take_gang(coloring *c, uint32_t item) {
     uint32_t class = p->choice[k];
     FS_TRY(release(c, class, start));
     if (c->busy[class].n > 0 || c->gang_until[class] > start) {
-      return refuse(c, item);
+      return refuse_item(c, item);
     }
     c->gang_until[class] = fs_max(c->gang_until[class], start + p->time[item]);
   }
@@ -62,7 +62,7 @@ static fs_status take_slot(coloring *c, uint32_t item) {
   fs_heap *free = &c->free[class];
   FS_TRY(release(c, class, start));
   if (c->gang_until[class] > start || (free->n == 0 && c->fresh[class] == p->class_size[class])) {
-    return refuse(c, item);
+    return refuse_item(c, item);
   }
   uint32_t slot = free->n > 0 ? fs_heap_pop(free).id : c->fresh[class]++;
   bool implicit = p->graph->target.implicit_queues;

@@ -15,7 +15,7 @@ typedef struct candidates {
 } candidates;
 
 /* Largest scores first; of equal ones the first. */
-static void enter(candidates *c, double score, branch b) {
+static void enter_branch(candidates *c, double score, branch b) {
   int k = c->n;
   if (k == TRIES) {
     if (score <= c->score[--k] + 1e-9) {
@@ -34,7 +34,7 @@ static void enter(candidates *c, double score, branch b) {
 
 /* Behind which member a group is cut: where the weight of both sides is most
  * even.  Without weights all that are left count alike. */
-static void enter_group(candidates *c, const rows *r, int g, const double *x) {
+static void enter_group(candidates *c, const glpk_rows *r, int g, const double *x) {
   int first = r->member0[g], n = r->member0[g + 1] - first, left = r->free[g];
   branch b = {.group = g};
   double sum = 0.0, score = 1e-6;
@@ -52,12 +52,12 @@ static void enter_group(candidates *c, const rows *r, int g, const double *x) {
     }
   }
   if (b.cut > 0) {
-    enter(c, score, b);
+    enter_branch(c, score, b);
   }
 }
 
 /* Without a relaxation: near the middle of its bounds. */
-static double some_value(const rows *r, int j) {
+static double some_value(const glpk_rows *r, int j) {
   double low = r->low[j], high = r->high[j];
   return isfinite(low) && isfinite(high) ? (low + high) / 2.0 - 0.25
          : isfinite(low)                 ? low + 0.25
@@ -65,15 +65,15 @@ static double some_value(const rows *r, int j) {
                                          : 0.25;
 }
 
-static void enter_single(candidates *c, const rows *r, int j, const double *x) {
+static void enter_single(candidates *c, const glpk_rows *r, int j, const double *x) {
   double v = x == NULL ? some_value(r, j) : x[j], low = floor(v);
   double score = fmin(v - low, low + 1.0 - v);
   if (x == NULL || score > 1e-6) {
-    enter(c, score, (branch){.col = j, .at = fmin(fmax(low, r->low[j]), r->high[j] - 1.0)});
+    enter_branch(c, score, (branch){.col = j, .at = fmin(fmax(low, r->low[j]), r->high[j] - 1.0)});
   }
 }
 
-static void list(candidates *c, const rows *r, const double *x) {
+static void list(candidates *c, const glpk_rows *r, const double *x) {
   for (int g = 1; g <= r->n_groups; g++) {
     if (r->free[g] > 1) {
       enter_group(c, r, g, x);
@@ -87,7 +87,7 @@ static void list(candidates *c, const rows *r, const double *x) {
   }
 }
 
-void take_side(rows *r, const branch *b, bool second) {
+void take_side(glpk_rows *r, const branch *b, bool second) {
   if (b->group != 0) {
     keep_members(r, b->group, second ? b->cut : 0, second ? r->n_cols : b->cut);
   } else if (second) {
@@ -98,7 +98,7 @@ void take_side(rows *r, const branch *b, bool second) {
 }
 
 /* How much follows from a side; negative: it is refuted. */
-static double try_side(rows *r, const branch *b, bool second) {
+static double try_side(glpk_rows *r, const branch *b, bool second) {
   size_t trail = r->n_trail;
   take_side(r, b, second);
   bool ok = propagate(r);
@@ -107,7 +107,7 @@ static double try_side(rows *r, const branch *b, bool second) {
   return ok ? much : -1.0;
 }
 
-next choose_branch(rows *r, const double *x, branch *b) {
+next choose_branch(glpk_rows *r, const double *x, branch *b) {
   candidates c = {0};
   list(&c, r, x);
   if (c.n == 0 && x != NULL) {

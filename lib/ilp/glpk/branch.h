@@ -20,7 +20,7 @@ typedef enum next {
 } next;
 
 /* x: a solution of the relaxation that is not whole, or NULL. */
-next choose_branch(rows *r, const double *x, branch *b);
-void take_side(rows *r, const branch *b, bool second);
+next choose_branch(glpk_rows *r, const double *x, branch *b);
+void take_side(glpk_rows *r, const branch *b, bool second);
 
 #endif

@@ -15,7 +15,7 @@ static int type_of(double low, double high) {
                                              : GLP_DB;
 }
 
-static void add_cols(relaxation *x, rows *r) {
+static void add_cols(relaxation *x, glpk_rows *r) {
   int n = 0;
   for (int j = 1; j <= r->n_cols; j++) {
     x->x[j] = r->low[j];
@@ -39,7 +39,7 @@ static void add_cols(relaxation *x, rows *r) {
   glp_set_obj_coef(x->lp, 0, x->constant);
 }
 
-static void add_row(relaxation *x, rows *r, int i, int *index, double *coef) {
+static void add_row(relaxation *x, glpk_rows *r, int i, int *index, double *coef) {
   double fixed = 0.0;
   int n = 0;
   for (int k = r->term0[i]; k < r->term0[i + 1]; k++) {
@@ -59,7 +59,7 @@ static void add_row(relaxation *x, rows *r, int i, int *index, double *coef) {
   glp_set_mat_row(x->lp, row, n, index, coef);
 }
 
-void make_relaxation(relaxation *x, rows *r) {
+void make_relaxation(relaxation *x, glpk_rows *r) {
   size_t n = (size_t)r->n_cols + 1;
   *x = (relaxation){.r = r, .lp = glp_create_prob(), .fresh = true, .constant = r->constant};
   x->place = allocate(n, sizeof *x->place);
@@ -93,7 +93,7 @@ void free_relaxation(relaxation *x) {
 }
 
 static void take_bounds(relaxation *x) {
-  const rows *r = x->r;
+  const glpk_rows *r = x->r;
   for (int k = 1; k <= glp_get_num_cols(x->lp); k++) {
     int j = x->col[k];
     if (x->low[j] != r->low[j] || x->high[j] != r->high[j]) {
@@ -147,7 +147,7 @@ answer relax(relaxation *x, double cutoff, int iterations, double deadline) {
   return RELAX_SOLVED;
 }
 
-void fix_by_cost(const relaxation *x, rows *r, double cutoff) {
+void fix_by_cost(const relaxation *x, glpk_rows *r, double cutoff) {
   double room = cutoff - x->value + 1e-6 * (1.0 + fabs(cutoff));
   for (int k = 1; k <= glp_get_num_cols(x->lp) && !r->conflict; k++) {
     int j = x->col[k], status = glp_get_col_stat(x->lp, k);

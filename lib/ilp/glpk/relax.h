@@ -7,7 +7,7 @@
 #include "rows.h"
 
 typedef struct relaxation {
-  const rows *r;
+  const glpk_rows *r;
   glp_prob *lp;
   int *place;         /* per column of the model: in the relaxation, or 0: it was fixed
                        */
@@ -26,11 +26,11 @@ typedef enum answer {
 } answer;
 
 /* Of the variables that are not fixed and the rows that may be broken. */
-void make_relaxation(relaxation *x, rows *r);
+void make_relaxation(relaxation *x, glpk_rows *r);
 void free_relaxation(relaxation *x);
 /* With the bounds as they stand. */
 answer relax(relaxation *x, double cutoff, int iterations, double deadline);
 /* Fixes what costs too much to change; after RELAX_SOLVED. */
-void fix_by_cost(const relaxation *x, rows *r, double cutoff);
+void fix_by_cost(const relaxation *x, glpk_rows *r, double cutoff);
 
 #endif

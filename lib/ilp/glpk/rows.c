@@ -21,7 +21,7 @@ static double high_of(int type, double bound) {
   return type == GLP_FR || type == GLP_LO ? INFINITY : bound;
 }
 
-static void take_cols(rows *r, glp_prob *lp) {
+static void take_cols(glpk_rows *r, glp_prob *lp) {
   for (int j = 1; j <= r->n_cols; j++) {
     int type = glp_get_col_type(lp, j);
     r->low[j] = low_of(type, glp_get_col_lb(lp, j));
@@ -35,12 +35,12 @@ static void take_cols(rows *r, glp_prob *lp) {
   }
 }
 
-static bool is_binary(const rows *r, int j) {
+static bool is_binary(const glpk_rows *r, int j) {
   return r->whole[j] && r->low[j] == 0.0 && r->high[j] == 1.0;
 }
 
 /* "Sum of free binaries = 1"; fixed ones do not count. */
-static bool is_choice(const rows *r, int i) {
+static bool is_choice(const glpk_rows *r, int i) {
   double sum = 1.0;
   int n = 0;
   for (int k = r->term0[i]; k < r->term0[i + 1]; k++) {
@@ -56,7 +56,7 @@ static bool is_choice(const rows *r, int i) {
   return n > 0 && r->row_low[i] == r->row_high[i] && r->row_low[i] == sum;
 }
 
-static void find_groups(rows *r) {
+static void find_groups(glpk_rows *r) {
   int n = 0;
   for (int i = 1; i <= r->n_rows; i++) {
     if (!is_choice(r, i)) {
@@ -87,7 +87,7 @@ static int by_group(const void *a, const void *b) {
   return x->group != y->group ? x->group - y->group : x->col - y->col;
 }
 
-static void sort_row(rows *r, int i, term *t) {
+static void sort_row(glpk_rows *r, int i, term *t) {
   int first = r->term0[i], n = r->term0[i + 1] - first;
   for (int k = 0; k < n; k++) {
     t[k] = (term){r->group[r->col[first + k]], r->col[first + k], r->coef[first + k]};
@@ -100,7 +100,7 @@ static void sort_row(rows *r, int i, term *t) {
 }
 
 /* Row 0 has the objective; then the rows of the model. */
-static void take_terms(rows *r, glp_prob *lp) {
+static void take_terms(glpk_rows *r, glp_prob *lp) {
   int n = 0, *index = allocate((size_t)r->n_cols + 1, sizeof *index);
   double *coef = allocate((size_t)r->n_cols + 1, sizeof *coef);
   for (int j = 1; j <= r->n_cols; j++) {
@@ -126,7 +126,7 @@ static void take_terms(rows *r, glp_prob *lp) {
   free(coef);
 }
 
-static void list_uses(rows *r) {
+static void list_uses(glpk_rows *r) {
   for (int k = 0; k < r->term0[r->n_rows + 1]; k++) {
     r->use0[r->col[k] + 1]++;
   }
@@ -143,8 +143,8 @@ static void list_uses(rows *r) {
   free(at);
 }
 
-rows *make_rows(glp_prob *lp) {
-  rows *r = allocate(1, sizeof *r);
+glpk_rows *make_rows(glp_prob *lp) {
+  glpk_rows *r = allocate(1, sizeof *r);
   r->constant = glp_get_obj_coef(lp, 0);
   r->n_rows = glp_get_num_rows(lp);
   r->n_cols = glp_get_num_cols(lp);
@@ -189,7 +189,7 @@ rows *make_rows(glp_prob *lp) {
 
 /* ---- changes */
 
-static void wake(rows *r, int i) {
+static void wake(glpk_rows *r, int i) {
   if (!r->queued[i]) {
     int at = r->first + r->n_queue++;
     r->queue[at > r->n_rows ? at - r->n_rows - 1 : at] = i;
@@ -197,12 +197,12 @@ static void wake(rows *r, int i) {
   }
 }
 
-void set_cutoff(rows *r, double cutoff) {
+void set_cutoff(glpk_rows *r, double cutoff) {
   r->row_high[0] = cutoff - r->constant;
   wake(r, 0);
 }
 
-static void remember(rows *r, int col) {
+static void remember(glpk_rows *r, int col) {
   if (r->n_trail == r->room) {
     r->room = 2 * r->room + 1024;
     r->trail = realloc(r->trail, r->room * sizeof *r->trail);
@@ -210,16 +210,16 @@ static void remember(rows *r, int col) {
       fault("out of memory");
     }
   }
-  r->trail[r->n_trail++] = (change){col, r->low[col], r->high[col]};
+  r->trail[r->n_trail++] = (bound_change){col, r->low[col], r->high[col]};
   for (int k = r->use0[col]; k < r->use0[col + 1]; k++) {
     wake(r, r->use[k]);
   }
 }
 
-static void choose(rows *r, int col);
+static void choose(glpk_rows *r, int col);
 
 /* A member of a group cannot be 1. */
-static void drop(rows *r, int col) {
+static void drop_column(glpk_rows *r, int col) {
   int g = r->group[col];
   remember(r, col);
   r->high[col] = 0.0;
@@ -234,7 +234,7 @@ static void drop(rows *r, int col) {
   }
 }
 
-static void choose(rows *r, int col) {
+static void choose(glpk_rows *r, int col) {
   int g = r->group[col];
   if (r->low[col] == 1.0) {
     return;
@@ -244,19 +244,19 @@ static void choose(rows *r, int col) {
   r->chosen[g] = col;
   for (int k = r->member0[g]; k < r->member0[g + 1]; k++) {
     if (r->member[k] != col && r->high[r->member[k]] != 0.0) {
-      drop(r, r->member[k]);
+      drop_column(r, r->member[k]);
     }
   }
 }
 
-void narrow(rows *r, int col, double low, double high) {
+void narrow(glpk_rows *r, int col, double low, double high) {
   low = fmax(low, r->low[col]);
   high = fmin(high, r->high[col]);
   if (low > high + EPS) {
     r->conflict = true;
   } else if (r->group[col] != 0) {
     if (high < 1.0 && r->high[col] == 1.0) {
-      drop(r, col);
+      drop_column(r, col);
     } else if (low > 0.0 && r->low[col] == 0.0) {
       choose(r, col);
     }
@@ -267,7 +267,7 @@ void narrow(rows *r, int col, double low, double high) {
   }
 }
 
-void keep_members(rows *r, int group, int from, int to) {
+void keep_members(glpk_rows *r, int group, int from, int to) {
   for (int k = r->member0[group]; k < r->member0[group + 1] && !r->conflict; k++) {
     int at = k - r->member0[group];
     if ((at < from || at >= to) && r->high[r->member[k]] != 0.0) {
@@ -276,9 +276,9 @@ void keep_members(rows *r, int group, int from, int to) {
   }
 }
 
-void undo(rows *r, size_t trail) {
+void undo(glpk_rows *r, size_t trail) {
   while (r->n_trail > trail) {
-    change c = r->trail[--r->n_trail];
+    bound_change c = r->trail[--r->n_trail];
     int g = r->group[c.col];
     if (g != 0) {
       r->free[g] += r->high[c.col] < c.high;
@@ -304,7 +304,7 @@ typedef struct range {
   int no_least, no_most;
 } range;
 
-static void add(range *s, double least, double most) {
+static void add_range(range *s, double least, double most) {
   if (isfinite(least)) {
     s->least += least;
   } else {
@@ -318,7 +318,7 @@ static void add(range *s, double least, double most) {
 }
 
 /* The end of the terms from k on that count together. */
-static int end_of_part(const rows *r, int k, int end) {
+static int end_of_part(const glpk_rows *r, int k, int end) {
   int g = r->group[r->col[k]];
   if (g == 0) {
     return k + 1;
@@ -329,7 +329,7 @@ static int end_of_part(const rows *r, int k, int end) {
   return k;
 }
 
-static void part_range(const rows *r, int k, int end, double *least, double *most) {
+static void part_range(const glpk_rows *r, int k, int end, double *least, double *most) {
   int j = r->col[k], g = r->group[j], n = 0;
   if (g == 0) {
     double a = r->coef[k] * r->low[j], b = r->coef[k] * r->high[j];
@@ -352,18 +352,18 @@ static void part_range(const rows *r, int k, int end, double *least, double *mos
   }
 }
 
-static range sum_up(rows *r, int i) {
+static range sum_up(glpk_rows *r, int i) {
   range s = {0};
   int end = r->term0[i + 1];
   for (int k = r->term0[i], p = 0, e; k < end; k = e, p += 2) {
     e = end_of_part(r, k, end);
     part_range(r, k, e, &r->part[p], &r->part[p + 1]);
-    add(&s, r->part[p], r->part[p + 1]);
+    add_range(&s, r->part[p], r->part[p + 1]);
   }
   return s;
 }
 
-void row_range(rows *r, int row, double *least, double *most) {
+void row_range(glpk_rows *r, int row, double *least, double *most) {
   range s = sum_up(r, row);
   *least = s.no_least > 0 ? -INFINITY : s.least;
   *most = s.no_most > 0 ? INFINITY : s.most;
@@ -374,7 +374,7 @@ typedef struct room {
   double low, high;
 } room;
 
-static room room_of(const rows *r, int i, const range *s, double least, double most) {
+static room room_of(const glpk_rows *r, int i, const range *s, double least, double most) {
   double others_least = s->no_least - !isfinite(least) > 0 ? -INFINITY
                         : isfinite(least)                  ? s->least - least
                                                            : s->least;
@@ -384,38 +384,40 @@ static room room_of(const rows *r, int i, const range *s, double least, double m
   return (room){r->row_low[i] - others_most, r->row_high[i] - others_least};
 }
 
-static bool fits(room w, double value) { return value >= w.low - EPS && value <= w.high + EPS; }
+static bool value_fits(room w, double value) {
+  return value >= w.low - EPS && value <= w.high + EPS;
+}
 
-static void narrow_group(rows *r, int k, int end, room w) {
+static void narrow_group(glpk_rows *r, int k, int end, room w) {
   int g = r->group[r->col[k]];
   r->stamp++;
   for (int q = k; q < end; q++) {
     r->mark[r->col[q]] = r->stamp;
-    if (r->high[r->col[q]] != 0.0 && r->low[r->col[q]] == 0.0 && !fits(w, r->coef[q])) {
-      drop(r, r->col[q]);
+    if (r->high[r->col[q]] != 0.0 && r->low[r->col[q]] == 0.0 && !value_fits(w, r->coef[q])) {
+      drop_column(r, r->col[q]);
       if (r->conflict) {
         return;
       }
     }
   }
-  if (fits(w, 0.0)) {
+  if (value_fits(w, 0.0)) {
     return;
   }
   for (int q = r->member0[g]; q < r->member0[g + 1] && !r->conflict; q++) {
     int j = r->member[q];
     if (r->mark[j] != r->stamp && r->high[j] != 0.0 && r->low[j] == 0.0) {
-      drop(r, j);
+      drop_column(r, j);
     }
   }
 }
 
 /* Small steps of a variable that is not whole could go on for ever. */
-static bool is_worth(const rows *r, int j, double low, double high) {
+static bool is_worth(const glpk_rows *r, int j, double low, double high) {
   double width = r->high[j] - r->low[j], gain = fmax(low - r->low[j], r->high[j] - high);
   return !isfinite(width) ? isfinite(gain) ? gain > 0.0 : true : gain > 0.05 * width + 1e-3;
 }
 
-static void narrow_single(rows *r, int k, room w) {
+static void narrow_single(glpk_rows *r, int k, room w) {
   int j = r->col[k];
   double a = r->coef[k];
   double low = a > 0.0 ? w.low / a : w.high / a, high = a > 0.0 ? w.high / a : w.low / a;
@@ -433,7 +435,7 @@ static void narrow_single(rows *r, int k, room w) {
   }
 }
 
-static void look_at(rows *r, int i) {
+static void look_at(glpk_rows *r, int i) {
   range s = sum_up(r, i);
   double slack = EPS * (1.0 + fabs(s.least) + fabs(s.most)) * 1e-3 + EPS;
   if ((s.no_least == 0 && s.least > r->row_high[i] + slack) ||
@@ -450,7 +452,7 @@ static void look_at(rows *r, int i) {
   for (int k = r->term0[i], p = 0, e; k < end && !r->conflict; k = e, p += 2) {
     e = end_of_part(r, k, end);
     room w = room_of(r, i, &s, r->part[p], r->part[p + 1]);
-    if (fits(w, r->part[p]) && fits(w, r->part[p + 1])) {
+    if (value_fits(w, r->part[p]) && value_fits(w, r->part[p + 1])) {
       continue;
     }
     if (r->group[r->col[k]] != 0) {
@@ -465,7 +467,7 @@ static void look_at(rows *r, int i) {
  * is not done after so many looks is left for the next call. */
 enum { LOOKS = 1 << 20 };
 
-bool propagate(rows *r) {
+bool propagate(glpk_rows *r) {
   for (long looks = LOOKS; looks > 0 && r->n_queue > 0 && !r->conflict; looks--) {
     int i = r->queue[r->first];
     r->first = r->first == r->n_rows ? 0 : r->first + 1;

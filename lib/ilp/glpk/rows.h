@@ -14,12 +14,12 @@
 
 #include "helper.h"
 
-typedef struct change {
+typedef struct bound_change {
   int col;
   double low, high; /* before */
-} change;
+} bound_change;
 
-typedef struct rows {
+typedef struct glpk_rows {
   int n_rows, n_cols, n_groups;
   int *term0, *col; /* per row: its terms, those of a group side by side */
   double *coef;
@@ -33,7 +33,7 @@ typedef struct rows {
   int *chosen;                   /* per group: the member that is 1, or 0 */
   bool *defines;                 /* per row: it is what makes a group */
 
-  change *trail;
+  bound_change *trail;
   size_t n_trail, room;
   int *queue; /* rows that are to be looked at again */
   int first, n_queue;
@@ -42,21 +42,21 @@ typedef struct rows {
   double *part;     /* per term of the row that is looked at: least and most of its
                        group */
   bool conflict;
-} rows;
+} glpk_rows;
 
-rows *make_rows(glp_prob *lp);
+glpk_rows *make_rows(glp_prob *lp);
 /* The objective is to be at most that. */
-void set_cutoff(rows *r, double cutoff);
+void set_cutoff(glpk_rows *r, double cutoff);
 /* New bounds; what follows is for propagate(). */
-void narrow(rows *r, int col, double low, double high);
+void narrow(glpk_rows *r, int col, double low, double high);
 /* Only members from index `from` up to `to` of a group may be 1. */
-void keep_members(rows *r, int group, int from, int to);
+void keep_members(glpk_rows *r, int group, int from, int to);
 /* All that follows, row by row; false: there is no solution within the bounds.
  */
-bool propagate(rows *r);
-void undo(rows *r, size_t trail);
-static inline bool is_fixed(const rows *r, int col) { return r->low[col] == r->high[col]; }
+bool propagate(glpk_rows *r);
+void undo(glpk_rows *r, size_t trail);
+static inline bool is_fixed(const glpk_rows *r, int col) { return r->low[col] == r->high[col]; }
 /* What the terms of a row can add up to. */
-void row_range(rows *r, int row, double *least, double *most);
+void row_range(glpk_rows *r, int row, double *least, double *most);
 
 #endif

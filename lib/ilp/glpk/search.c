@@ -38,9 +38,9 @@ typedef struct level {
   size_t trail; /* what to undo back to */
 } level;
 
-typedef struct state {
+typedef struct search_state {
   const task *t;
-  rows *r;
+  glpk_rows *r;
   relaxation relax;
   double *x; /* a point that may be a solution */
   bool found, bounded;
@@ -55,14 +55,14 @@ typedef struct state {
   bool cut_short; /* the turn is */
   bool over;      /* the limit is reached */
   bool lost;      /* numbers were not good enough to prove anything */
-} state;
+} search_state;
 
 /* What a bound means where all objectives are whole. */
-static double round_up(const state *s, double value) {
+static double round_up(const search_state *s, double value) {
   return s->t->integral ? ceil(value - 1e-6 * (1.0 + fabs(value))) : value;
 }
 
-static void raise_bound(state *s, double value) {
+static void raise_bound(search_state *s, double value) {
   value = s->found ? fmin(value, s->best) : value;
   if (isfinite(value) && (!s->bounded || value > s->bound)) {
     s->bounded = true;
@@ -73,21 +73,21 @@ static void raise_bound(state *s, double value) {
 }
 
 /* The largest objective that is better than that of the best solution, if there is one. */
-static double better(const state *s) {
+static double better(const search_state *s) {
   double step = s->t->integral ? 1.0 : 1e-6 * (1.0 + fabs(s->best));
   return s->found ? s->best - step : s->most;
 }
 
 /* There is nothing better. */
-static bool proven(const state *s) { return s->bounded && s->bound > better(s); }
+static bool proven(const search_state *s) { return s->bounded && s->bound > better(s); }
 
 static bool is_above(double value, double limit) {
   return value > limit + 1e-7 * (1.0 + fabs(limit));
 }
 
 /* The point s->x; false: it is no solution. */
-static bool take_solution(state *s) {
-  rows *r = s->r;
+static bool take_solution(search_state *s) {
+  glpk_rows *r = s->r;
   double objective = r->constant;
   for (int j = 1; j <= r->n_cols; j++) {
     s->x[j] = r->whole[j] ? floor(s->x[j] + 0.5) : s->x[j];
@@ -108,7 +108,7 @@ static bool take_solution(state *s) {
 
 /* ---- one node */
 
-static bool all_fixed(const rows *r) {
+static bool all_fixed(const glpk_rows *r) {
   for (int j = 1; j <= r->n_cols; j++) {
     if (r->whole[j] && !is_fixed(r, j)) {
       return false;
@@ -117,7 +117,7 @@ static bool all_fixed(const rows *r) {
   return true;
 }
 
-static bool is_whole(const rows *r, const double *x) {
+static bool is_whole(const glpk_rows *r, const double *x) {
   for (int j = 1; j <= r->n_cols; j++) {
     if (r->whole[j] && fabs(x[j] - floor(x[j] + 0.5)) > 1e-6) {
       return false;
@@ -126,7 +126,7 @@ static bool is_whole(const rows *r, const double *x) {
   return true;
 }
 
-static void count_node(state *s) {
+static void count_node(search_state *s) {
   double time = now();
   if (time > s->said + 0.25) {
     s->said = time;
@@ -140,7 +140,7 @@ static void count_node(state *s) {
 
 /* As long as a turn improves, all that is open is this node and the sides that
  * wait. */
-static void tell_bound(state *s, int depth, double here) {
+static void tell_bound(search_state *s, int depth, double here) {
   for (int d = 0; d < depth; d++) {
     here = fmin(here, s->path[d].waits);
   }
@@ -150,8 +150,8 @@ static void tell_bound(state *s, int depth, double here) {
 }
 
 /* Nothing is left to decide, or the relaxation decides it. */
-static bool take_point(state *s, bool solved) {
-  rows *r = s->r;
+static bool take_point(search_state *s, bool solved) {
+  glpk_rows *r = s->r;
   bool fixed = all_fixed(r);
   if (!fixed && !(solved && is_whole(r, s->relax.x))) {
     return false;
@@ -163,14 +163,14 @@ static bool take_point(state *s, bool solved) {
 }
 
 /* Of the simplex method; a limit of time is enough of a limit. */
-static int root_iterations(const state *s) {
+static int root_iterations(const search_state *s) {
   return s->t->deadline >= 0.0 ? INT32_MAX : ROOT_ITERATIONS;
 }
 
 /* Relaxes the node and narrows it until it is closed or there is a branch to
  * make. */
-static next settle(state *s, int depth, double *bound, branch *b) {
-  rows *r = s->r;
+static next settle_node(search_state *s, int depth, double *bound, branch *b) {
+  glpk_rows *r = s->r;
   next n = AGAIN;
   while (n == AGAIN) {
     set_cutoff(r, s->cutoff);
@@ -200,10 +200,10 @@ static next settle(state *s, int depth, double *bound, branch *b) {
 }
 
 /* Is the node to be divided?  It is on the path then. */
-static bool enter(state *s, int depth, double bound) {
+static bool enter_node(search_state *s, int depth, double bound) {
   count_node(s);
   branch b;
-  if (s->cut_short || settle(s, depth, &bound, &b) != DIVIDE) {
+  if (s->cut_short || settle_node(s, depth, &bound, &b) != DIVIDE) {
     return false;
   }
   s->cut_short = s->over = s->over || depth == DEEPEST;
@@ -212,8 +212,8 @@ static bool enter(state *s, int depth, double bound) {
 }
 
 /* Depth first, the nearer side first; a path may be as long as there are variables. */
-static void explore(state *s, double bound) {
-  int depth = enter(s, 0, bound) ? 0 : -1;
+static void explore(search_state *s, double bound) {
+  int depth = enter_node(s, 0, bound) ? 0 : -1;
   while (depth >= 0) {
     level *l = &s->path[depth];
     undo(s->r, l->trail);
@@ -224,7 +224,7 @@ static void explore(state *s, double bound) {
     bool first = l->tried++ == 0;
     l->waits = first ? l->bound : INFINITY;
     take_side(s->r, &l->way, !first);
-    if (!s->r->conflict && enter(s, depth + 1, l->bound)) {
+    if (!s->r->conflict && enter_node(s, depth + 1, l->bound)) {
       depth++;
     }
   }
@@ -234,8 +234,8 @@ static void explore(state *s, double bound) {
 
 /* Looks for solutions up to the cut-off.  When it has looked at all, the bound
  * rises beyond. */
-static void turn(state *s, double cutoff, long length) {
-  rows *r = s->r;
+static void turn(search_state *s, double cutoff, long length) {
+  glpk_rows *r = s->r;
   s->cutoff = cutoff;
   s->cut_short = false;
   s->turn_end = s->nodes + length;
@@ -254,26 +254,26 @@ static void turn(state *s, double cutoff, long length) {
   }
 }
 
-static void improve(state *s, long length) {
+static void improve(search_state *s, long length) {
   s->improving = true;
   turn(s, better(s), length);
   s->improving = false;
 }
 
 /* Up to a tenth of the way from the bound to the best solution. */
-static void refute(state *s, long length) {
+static void refute(search_state *s, long length) {
   do {
     double step = floor((better(s) + 1.0 - s->bound) / 10.0);
     turn(s, s->bound + step, length);
   } while (!s->cut_short && !s->lost && !proven(s));
 }
 
-static bool can_refute(const state *s) {
+static bool can_refute(const search_state *s) {
   return s->t->integral && s->bounded && isfinite(better(s)) && !proven(s);
 }
 
 /* The relaxation of the whole model.  false: it has no solution. */
-static bool relax_root(state *s) {
+static bool relax_root(search_state *s) {
   if (!propagate(s->r)) {
     return false;
   }
@@ -292,7 +292,7 @@ static bool relax_root(state *s) {
   return a != RELAX_NONE;
 }
 
-static verdict run(state *s) {
+static verdict run_search(search_state *s) {
   if (!relax_root(s)) {
     return s->found ? LIMIT : INFEASIBLE;
   }
@@ -312,8 +312,8 @@ static verdict run(state *s) {
 }
 
 verdict search(const task *t) {
-  rows *r = make_rows(t->lp);
-  state s = {.t = t, .r = r, .said = now()};
+  glpk_rows *r = make_rows(t->lp);
+  search_state s = {.t = t, .r = r, .said = now()};
   size_t n = (size_t)r->n_cols + 1;
   s.x = allocate(n, sizeof *s.x);
   s.path = allocate(DEEPEST + 1, sizeof *s.path);
@@ -321,7 +321,7 @@ verdict search(const task *t) {
     memcpy(s.x, t->start, n * sizeof *s.x);
     (void)take_solution(&s);
   }
-  verdict v = run(&s);
+  verdict v = run_search(&s);
   if (v == OPTIMAL) {
     raise_bound(&s, s.best);
   }

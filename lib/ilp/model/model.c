@@ -29,7 +29,7 @@ static int64_t times(int64_t a, int64_t b) {
 
 static bool infinite(int64_t a) { return a == FS_MODEL_INF || a == -FS_MODEL_INF; }
 
-static void look(fs_model *m, int64_t a) {
+static void look_at_number(fs_model *m, int64_t a) {
   m->large |= !infinite(a) && (a > FS_MODEL_EXACT || a < -FS_MODEL_EXACT);
 }
 
@@ -73,9 +73,9 @@ fs_status fs_model_add_var(fs_model *m, fs_var_kind kind, int64_t low, int64_t h
   fs_status status = format_name(m, format, args, &v.name);
   va_end(args);
   FS_TRY(status);
-  look(m, low);
-  look(m, high);
-  look(m, cost);
+  look_at_number(m, low);
+  look_at_number(m, high);
+  look_at_number(m, cost);
   *var = (uint32_t)m->var.n;
   return fs_vec_push(m->ctx, &m->var, v);
 }
@@ -149,10 +149,10 @@ fs_status fs_model_end_row(fs_model *m) {
     fs_model_drop_row(m);
     return FSCHED_OK;
   }
-  look(m, row->low);
-  look(m, row->high);
+  look_at_number(m, row->low);
+  look_at_number(m, row->high);
   for (size_t i = row->term0; i < m->term.n; i++) {
-    look(m, m->term.at[i].coef);
+    look_at_number(m, m->term.at[i].coef);
   }
   m->open = false;
   return FSCHED_OK;

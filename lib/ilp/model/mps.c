@@ -12,7 +12,7 @@
 
 typedef struct mps {
   const fs_model *m;
-  fs_arena arena;
+  fs_arena *arena;
   fs_text out;
   size_t *column0; /* CSR: terms by variable, then by row */
   uint32_t *column_row;
@@ -21,9 +21,9 @@ typedef struct mps {
 
 static fs_status transpose(mps *w) {
   const fs_model *m = w->m;
-  FS_TRY(fs_new_zero(&w->arena, &w->column0, m->var.n + 2));
-  FS_TRY(fs_new(&w->arena, &w->column_row, m->term.n));
-  FS_TRY(fs_new(&w->arena, &w->column_coef, m->term.n));
+  FS_TRY(fs_new_zero(w->arena, &w->column0, m->var.n + 2));
+  FS_TRY(fs_new(w->arena, &w->column_row, m->term.n));
+  FS_TRY(fs_new(w->arena, &w->column_coef, m->term.n));
   for (size_t i = 0; i < m->term.n; i++) {
     w->column0[m->term.at[i].var + 2]++;
   }
@@ -166,8 +166,8 @@ static fs_status write_all(mps *w) {
 fs_status fs_model_mps(const fs_model *m, char **text, size_t *length) {
   assert(!m->open);
   FS_ASSERT_SLOW(fs_model_text_names_ok(m));
-  mps w = {.m = m};
-  fs_arena_init(&w.arena, m->ctx);
+  FS_SCRATCH(arena, m->ctx);
+  mps w = {.m = m, .arena = &arena};
   fs_text_init(&w.out, m->ctx);
   fs_status status = write_all(&w);
   if (status == FSCHED_OK) {
@@ -175,6 +175,5 @@ fs_status fs_model_mps(const fs_model *m, char **text, size_t *length) {
   } else {
     fs_text_drop(&w.out);
   }
-  fs_arena_release(&w.arena);
   return status;
 }

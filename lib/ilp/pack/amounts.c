@@ -32,13 +32,13 @@ typedef struct member {
   uint32_t pick; /* binary that says that it takes part, FS_NONE: it does */
 } member;
 
-typedef struct group {
+typedef struct amount_group {
   const char *name;
   uint32_t id;
   int64_t capacity;
   member *at;
   uint32_t n;
-} group;
+} amount_group;
 
 /* A member that may be there when another begins: o is ended + late - 1, or a variable. */
 typedef struct presence {
@@ -48,7 +48,8 @@ typedef struct presence {
 } presence;
 
 /* Members that are too much together. */
-static fs_status exclude(fs_pack_model *t, const group *g, const member *a, const member *b) {
+static fs_status exclude(fs_pack_model *t, const amount_group *g, const member *a,
+                         const member *b) {
   if (a->pick == FS_NONE && b->pick == FS_NONE) {
     return fs_pack_apart(t, a->span, b->span);
   }
@@ -70,7 +71,7 @@ static fs_status exclude(fs_pack_model *t, const group *g, const member *a, cons
   return fs_model_end_row(&t->model);
 }
 
-static fs_status exclude_pairs(fs_pack_model *t, const group *g) {
+static fs_status exclude_pairs(fs_pack_model *t, const amount_group *g) {
   for (uint32_t a = 0; a < g->n && !fs_pack_full(t); a++) {
     for (uint32_t b = a + 1; b < g->n; b++) {
       bool instants = t->span[g->at[a].span].length == FS_PACK_ZERO &&
@@ -86,7 +87,7 @@ static fs_status exclude_pairs(fs_pack_model *t, const group *g) {
 }
 
 /* May i be there when j begins, and not be apart from it anyway? */
-static bool counts(const fs_pack_model *t, const group *g, const member *i, const member *j,
+static bool counts(const fs_pack_model *t, const amount_group *g, const member *i, const member *j,
                    int64_t gap) {
   return i != j && t->span[i->span].length != FS_PACK_ZERO &&
          i->amount + j->amount <= g->capacity &&
@@ -94,8 +95,8 @@ static bool counts(const fs_pack_model *t, const group *g, const member *i, cons
          fs_pack_late_truth(t, i->span, j->span, gap) != FS_PACK_YES;
 }
 
-static fs_status make_presence(fs_pack_model *t, const group *g, const member *i, const member *j,
-                               int64_t gap, presence *out) {
+static fs_status make_presence(fs_pack_model *t, const amount_group *g, const member *i,
+                               const member *j, int64_t gap, presence *out) {
   *out = (presence){.amount = i->amount, .chosen = FS_NONE};
   FS_TRY(fs_pack_left(t, i->span, j->span, &out->ended));
   FS_TRY(fs_pack_late(t, i->span, j->span, gap, out->ended, &out->late));
@@ -129,7 +130,8 @@ static fs_status add_presence(fs_pack_model *t, const presence *o) {
 }
 
 /* The binary z: it may be 1 only where j has no length. */
-static fs_status make_instant(fs_pack_model *t, const group *g, const member *j, uint32_t *out) {
+static fs_status make_instant(fs_pack_model *t, const amount_group *g, const member *j,
+                              uint32_t *out) {
   fs_pack_expr b = t->span[j->span].begin, e = t->span[j->span].end;
   fs_pack_def def = {
       .kind = FS_PACK_NOW, .x = e.var, .y = b.var, .other = FS_NONE, .add = e.add - b.add};
@@ -144,7 +146,7 @@ static fs_status make_instant(fs_pack_model *t, const group *g, const member *j,
 }
 
 /* What is there when j begins. */
-static fs_status begin_row(fs_pack_model *t, const group *g, const member *j, int64_t gap,
+static fs_status begin_row(fs_pack_model *t, const amount_group *g, const member *j, int64_t gap,
                            presence *scratch) {
   int64_t sum = j->amount;
   uint32_t n = 0, instant = FS_NONE;
@@ -178,7 +180,7 @@ static fs_status begin_row(fs_pack_model *t, const group *g, const member *j, in
   return fs_model_end_row(&t->model);
 }
 
-static fs_status group_rows(fs_pack_model *t, group *g, presence *scratch) {
+static fs_status group_rows(fs_pack_model *t, amount_group *g, presence *scratch) {
   uint64_t unit = 0;
   int64_t sum = 0;
   for (uint32_t k = 0; k < g->n; k++) {
@@ -231,9 +233,9 @@ static fs_status make_picks(fs_pack_model *t) {
 
 static int64_t amount(uint64_t a) { return (int64_t)fs_min(a, INT64_MAX / 8); }
 
-static void gather_class(const fs_pack_model *t, uint32_t c, group *g) {
+static void gather_class(const fs_pack_model *t, uint32_t c, amount_group *g) {
   const fs_problem *p = t->p;
-  *g = (group){.name = "class", .id = c, .capacity = p->class_size[c], .at = g->at};
+  *g = (amount_group){.name = "class", .id = c, .capacity = p->class_size[c], .at = g->at};
   for (uint32_t i = 0; i < p->n_items; i++) {
     for (uint32_t k = p->choice0[i]; k < p->choice0[i + 1]; k++) {
       if (p->choice[k] == c) {
@@ -243,9 +245,10 @@ static void gather_class(const fs_pack_model *t, uint32_t c, group *g) {
   }
 }
 
-static void gather_amount(const fs_pack_model *t, uint32_t a, group *g) {
+static void gather_amount(const fs_pack_model *t, uint32_t a, amount_group *g) {
   const fs_problem *p = t->p;
-  *g = (group){.name = "amount", .id = a, .capacity = amount(p->amount_capacity[a]), .at = g->at};
+  *g = (amount_group){
+      .name = "amount", .id = a, .capacity = amount(p->amount_capacity[a]), .at = g->at};
   for (uint32_t i = 0; i < p->n_items; i++) {
     for (uint32_t k = p->use0[i]; k < p->use0[i + 1]; k++) {
       if (p->use[k] == a && p->use_amount[k] > 0) {
@@ -255,12 +258,12 @@ static void gather_amount(const fs_pack_model *t, uint32_t a, group *g) {
   }
 }
 
-static void gather_memory(const fs_pack_model *t, uint32_t m, group *g) {
+static void gather_memory(const fs_pack_model *t, uint32_t m, amount_group *g) {
   const fs_problem *p = t->p;
-  *g = (group){.name = "memory",
-               .id = m,
-               .capacity = amount(p->graph->target.memory[m].capacity),
-               .at = g->at};
+  *g = (amount_group){.name = "memory",
+                      .id = m,
+                      .capacity = amount(p->graph->target.memory[m].capacity),
+                      .at = g->at};
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     if (p->res_memory[r] == m && !fs_pack_placed(t, r) && p->res_size[r] > 0) {
       g->at[g->n++] = (member){p->n_items + r, amount(p->res_size[r]), FS_NONE};
@@ -270,7 +273,7 @@ static void gather_memory(const fs_pack_model *t, uint32_t m, group *g) {
 
 fs_status fs_pack_amounts(fs_pack_model *t) {
   const fs_problem *p = t->p;
-  group g = {0};
+  amount_group g = {0};
   presence *scratch;
   FS_TRY(make_picks(t));
   fs_arena_mark mark = fs_arena_set_mark(&t->arena);

@@ -62,7 +62,7 @@ static void take_times(former *f) {
 /* --- falling --- */
 
 /* What lies at one place with r by declaration, r included: f->group; returns how many. */
-static uint32_t gather(former *f, uint32_t r) {
+static uint32_t gather_group(former *f, uint32_t r) {
   const fs_problem *p = f->t->p;
   uint32_t n = 0;
   f->group[n++] = r;
@@ -95,7 +95,7 @@ static void fall(former *f, uint32_t m) {
     if (f->done[f->order[k].id]) {
       continue;
     }
-    uint32_t size = gather(f, f->order[k].id);
+    uint32_t size = gather_group(f, f->order[k].id);
     int64_t floor = 0;
     for (uint32_t i = 0; i < size * n_fallen; i++) {
       uint32_t one = f->group[i % size], other = fallen[i / size];

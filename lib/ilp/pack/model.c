@@ -297,7 +297,7 @@ static fs_status add_notes(fs_pack_model *t) {
 
 /* --- all of it --- */
 
-static fs_status prepare(fs_pack_model *t) {
+static fs_status prepare_model(fs_pack_model *t) {
   const fs_problem *p = t->p;
   t->n_spans = p->n_items + p->n_residencies;
   FS_TRY(fs_new_zero(&t->arena, &t->span, t->n_spans));
@@ -308,8 +308,8 @@ static fs_status prepare(fs_pack_model *t) {
   return find_paths(t);
 }
 
-static fs_status fill(fs_pack_model *t) {
-  FS_TRY(prepare(t));
+static fs_status fill_model(fs_pack_model *t) {
+  FS_TRY(prepare_model(t));
   FS_TRY(add_notes(t));
   FS_TRY(fs_pack_units(t));
   FS_TRY(fs_pack_symmetry_find(t));
@@ -346,7 +346,7 @@ fs_status fs_pack_model_build(const fs_problem *p, const fs_pack_options *o, fs_
   *t = (fs_pack_model){.ctx = p->ctx, .p = p, .options = *o, .peak = FS_NONE};
   fs_arena_init(&t->arena, p->ctx);
   fs_model_init(&t->model, p->ctx, o->peak ? "peak" : "pack");
-  fs_status status = fill(t);
+  fs_status status = fill_model(t);
   if (status != FSCHED_OK || t->large) {
     fs_pack_model_destroy(t);
     return status;

@@ -56,7 +56,7 @@ void fs_pack_order_free(fs_pack_model *t) {
 }
 
 /* *at is the slot of the key, which is new or known. */
-static fs_status find(fs_pack_model *t, uint64_t key, size_t *at, bool *fresh) {
+static fs_status find_key(fs_pack_model *t, uint64_t key, size_t *at, bool *fresh) {
   if (2 * (t->n_used + 1) > t->n_slots) {
     FS_TRY(grow(t));
   }
@@ -65,7 +65,7 @@ static fs_status find(fs_pack_model *t, uint64_t key, size_t *at, bool *fresh) {
   return FSCHED_OK;
 }
 
-static void enter(fs_pack_model *t, uint64_t key, size_t at, uint32_t var) {
+static void enter_key(fs_pack_model *t, uint64_t key, size_t at, uint32_t var) {
   t->slot[at] = key;
   t->slot_var[at] = var;
   t->n_used++;
@@ -107,7 +107,7 @@ static fs_status open_order(fs_pack_model *t, const fs_pack_span *a, const fs_pa
   uint64_t key = ((uint64_t)(a->end_ref + 1) << 32) | b->begin_ref;
   size_t at;
   bool fresh;
-  FS_TRY(find(t, key, &at, &fresh));
+  FS_TRY(find_key(t, key, &at, &fresh));
   if (fresh) {
     fs_pack_def def = {.kind = FS_PACK_AFTER,
                        .x = a->end.var,
@@ -116,7 +116,7 @@ static fs_status open_order(fs_pack_model *t, const fs_pack_span *a, const fs_pa
                        .add = a->end.add - b->begin.add};
     uint32_t var;
     FS_TRY(fs_pack_binary(t, def, &var, "t", a->end_ref, b->begin_ref));
-    enter(t, key, at, var);
+    enter_key(t, key, at, var);
     FS_TRY(fs_pack_row_before(t, a->end, 0, b->begin, var, "before", a->end_ref, b->begin_ref));
   }
   *out = (fs_pack_order){FS_PACK_OPEN, t->slot_var[at]};
@@ -179,7 +179,7 @@ fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs
   uint64_t key = LATE | (gap == 0 ? EARLIER : 0) | (uint64_t)i << 31 | j;
   size_t at;
   bool fresh;
-  FS_TRY(find(t, key, &at, &fresh));
+  FS_TRY(find_key(t, key, &at, &fresh));
   if (fresh) {
     fs_pack_def def = {.kind = FS_PACK_AFTER,
                        .x = x.var,
@@ -189,7 +189,7 @@ fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs
     const char *name = gap == 0 ? "later" : "late";
     uint32_t var;
     FS_TRY(fs_pack_binary(t, def, &var, name, i, j));
-    enter(t, key, at, var);
+    enter_key(t, key, at, var);
     FS_TRY(fs_pack_row_before(t, x, gap, y, var, gap == 0 ? "begun" : "began", i, j));
     FS_TRY(fs_model_begin_row(&t->model, 1, FS_MODEL_INF, "%s_once_%u_%u", name, i, j));
     FS_TRY(fs_pack_add_not(t, ended, 1));
@@ -215,11 +215,11 @@ fs_status fs_pack_apart(fs_pack_model *t, uint32_t a, uint32_t b) {
   size_t at;
   bool fresh;
   fs_pack_order left, right;
-  FS_TRY(find(t, key, &at, &fresh));
+  FS_TRY(find_key(t, key, &at, &fresh));
   if (!fresh) {
     return FSCHED_OK;
   }
-  enter(t, key, at, FS_NONE);
+  enter_key(t, key, at, FS_NONE);
   FS_TRY(fs_pack_left(t, a, b, &left));
   FS_TRY(fs_pack_left(t, b, a, &right));
   if (left.truth == FS_PACK_YES || right.truth == FS_PACK_YES) {

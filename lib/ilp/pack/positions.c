@@ -101,7 +101,7 @@ static fs_status cover_row(grid *g, int64_t time, int64_t place) {
   return fs_model_end_row(&t->model);
 }
 
-static fs_status fill(grid *g) {
+static fs_status fill_grid(grid *g) {
   fs_pack_model *t = g->t;
   fs_arena *a = &t->arena;
   FS_TRY(fs_new(a, &g->start, (size_t)g->length + 1));
@@ -133,5 +133,5 @@ fs_status fs_pack_positions(fs_pack_model *t) {
     t->large = true;
     return FSCHED_OK;
   }
-  return fill(&g);
+  return fill_grid(&g);
 }

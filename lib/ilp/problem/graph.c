@@ -100,7 +100,7 @@ static fs_status add_scratch(fs_problem_draft *d, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status build(fs_problem_draft *d) {
+static fs_status build_problem(fs_problem_draft *d) {
   const fsched_graph *g = d->g;
   fs_problem *p = d->p;
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, g->n_args));
@@ -196,7 +196,7 @@ static fs_status check_fits(fs_problem_draft *d, bool *fits) {
 }
 
 static fs_status build_fitting(fs_problem_draft *d, bool *fits) {
-  FS_TRY(build(d));
+  FS_TRY(build_problem(d));
   return check_fits(d, fits);
 }
 

@@ -246,10 +246,10 @@ static fs_status find_windows(fs_problem *p) {
 /* ---- residencies */
 
 /* The touches of one residency. */
-typedef struct group {
+typedef struct touch_group {
   const fs_problem_touch *at;
   uint32_t n;
-} group;
+} touch_group;
 
 /* Touches by residency, those of one item merged; CSR first[], list[]. */
 static fs_status sort_touches(fs_problem_draft *d, uint32_t **first, fs_problem_touch **list) {
@@ -287,7 +287,7 @@ static bool any_marked(const uint32_t *ids, uint32_t n, const uint32_t *mark, ui
 }
 
 /* Ends of residency r; mark[item] is r for the items that touch it. */
-static void file_ends(fs_problem *p, uint32_t r, group t, const uint32_t *mark, uint32_t *n) {
+static void file_ends(fs_problem *p, uint32_t r, touch_group t, const uint32_t *mark, uint32_t *n) {
   for (uint32_t i = 0; i < t.n; i++) {
     uint32_t item = t.at[i].item;
     uint32_t degree = p->succ0[item + 1] - p->succ0[item];
@@ -297,7 +297,7 @@ static void file_ends(fs_problem *p, uint32_t r, group t, const uint32_t *mark, 
   }
 }
 
-static void file_begins(fs_problem *p, uint32_t r, group t, const uint32_t *mark,
+static void file_begins(fs_problem *p, uint32_t r, touch_group t, const uint32_t *mark,
                         const uint32_t *rank, uint32_t *n) {
   uint32_t begin = p->res_begin0[r] = *n;
   for (uint32_t i = 0; i < t.n; i++) { /* a copy or an op that fills it is the only one */
@@ -335,7 +335,7 @@ static fs_status file_lives(fs_problem_draft *d) {
     rank[p->topo[k]] = k;
   }
   for (uint32_t r = 0; r < p->n_residencies; r++) {
-    group t = {list + first[r], first[r + 1] - first[r]};
+    touch_group t = {list + first[r], first[r + 1] - first[r]};
     for (uint32_t i = 0; i < t.n; i++) {
       mark[t.at[i].item] = r;
     }

@@ -12,24 +12,24 @@
 
 #include "ilp/problem/private.h"
 
-typedef struct fs_link { /* a list in a pool */
+typedef struct list_link { /* a list in a pool */
   uint32_t item, next;
-} fs_link;
+} list_link;
 
-typedef struct walk {
+typedef struct schedule_walk {
   fs_problem_draft *d;
   const fs_schedule *s;
-  FS_VEC(fs_link) pool;
+  FS_VEC(list_link) pool;
   uint32_t *touched; /* per residency: list of items */
   uint32_t *before;  /* per residency: the version's residency in the memory before it, FS_NONE */
   uint32_t *filler;  /* per residency: the read that filled it, or FS_NONE */
   uint32_t *write;   /* per version: the latest write copy, or FS_NONE */
   uint32_t *writers; /* per version: list of ops since */
   uint32_t *readers; /* per version: list of copies that read the store since */
-} walk;
+} schedule_walk;
 
-static fs_status push(walk *w, uint32_t *head, uint32_t item) {
-  fs_link l = {item, *head};
+static fs_status push(schedule_walk *w, uint32_t *head, uint32_t item) {
+  list_link l = {item, *head};
   if (*head != FS_NONE && w->pool.at[*head].item == item) {
     return FSCHED_OK;
   }
@@ -37,7 +37,7 @@ static fs_status push(walk *w, uint32_t *head, uint32_t item) {
   return fs_vec_push(w->d->ctx, &w->pool, l);
 }
 
-static fs_status edges_from(walk *w, uint32_t head, uint32_t to) {
+static fs_status edges_from(schedule_walk *w, uint32_t head, uint32_t to) {
   for (uint32_t i = head; i != FS_NONE; i = w->pool.at[i].next) {
     FS_TRY(fs_problem_add_edge(w->d, w->pool.at[i].item, to));
   }
@@ -45,7 +45,7 @@ static fs_status edges_from(walk *w, uint32_t head, uint32_t to) {
 }
 
 /* An item touches a residency of a version: what that alone needs. */
-static fs_status touch(walk *w, uint32_t r, uint32_t item, unsigned mode) {
+static fs_status touch(schedule_walk *w, uint32_t r, uint32_t item, unsigned mode) {
   fs_problem_draft *d = w->d;
   if (r == FS_NONE) {
     return FSCHED_OK;
@@ -64,7 +64,7 @@ static fs_status touch(walk *w, uint32_t r, uint32_t item, unsigned mode) {
   return fs_problem_add_touch(d, r, item, mode);
 }
 
-static fs_status walk_op(walk *w, uint32_t op) {
+static fs_status walk_op(schedule_walk *w, uint32_t op) {
   const fsched_graph *g = w->d->g;
   const fs_schedule *s = w->s;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -87,7 +87,7 @@ static fs_status walk_op(walk *w, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status walk_copy(walk *w, uint32_t item) {
+static fs_status walk_copy(schedule_walk *w, uint32_t item) {
   fs_problem_draft *d = w->d;
   uint32_t c = item - d->g->n_ops, v = w->s->copy_version[c];
   uint32_t r = w->s->copy_residency[c], store = w->s->copy_store[c];
@@ -145,7 +145,7 @@ static void find_life(fs_problem_draft *d, const fs_schedule *s, uint32_t r) {
   d->to_end.at[r] = fs_version_kept(g, v) && s->res_end[r] >= s->makespan;
 }
 
-static fs_status list_residencies(walk *w) {
+static fs_status list_residencies(schedule_walk *w) {
   fs_problem_draft *d = w->d;
   const fs_schedule *s = w->s;
   life *lives;
@@ -180,7 +180,7 @@ static fs_status copy_ids(fs_arena *arena, const uint32_t *from, uint32_t n, uin
   return FSCHED_OK;
 }
 
-static fs_status prepare(walk *w) {
+static fs_status prepare_walk(schedule_walk *w) {
   fs_problem_draft *d = w->d;
   const fs_schedule *s = w->s;
   const fsched_graph *g = d->g;
@@ -200,9 +200,9 @@ static fs_status prepare(walk *w) {
   return list_residencies(w);
 }
 
-static fs_status build(walk *w) {
+static fs_status build_problem(schedule_walk *w) {
   const fs_schedule *s = w->s;
-  FS_TRY(prepare(w));
+  FS_TRY(prepare_walk(w));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i];
     FS_TRY(item < w->d->g->n_ops ? walk_op(w, item) : walk_copy(w, item));
@@ -216,8 +216,8 @@ fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s, fs
   fs_problem_draft d;
   *out = NULL;
   FS_TRY(fs_problem_draft_begin(&d, ctx, s->graph));
-  walk w = {.d = &d, .s = s};
-  fs_status status = build(&w);
+  schedule_walk w = {.d = &d, .s = s};
+  fs_status status = build_problem(&w);
   fs_vec_free(ctx, &w.pool);
   d.p->horizon = s->makespan;
   d.p->lower_bound = s->lower_bound;

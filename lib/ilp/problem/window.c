@@ -91,7 +91,7 @@ void fs_frame_update(fs_frame *f) {
   order_residencies(f);
 }
 
-static fs_status allocate(fs_frame *f) {
+static fs_status allocate_frame(fs_frame *f) {
   uint32_t n = f->p->n_items, m = f->p->n_residencies;
   FS_TRY(fs_new(&f->arena, &f->rank, n));
   FS_TRY(fs_new(&f->arena, &f->order, n));
@@ -110,7 +110,7 @@ fs_status fs_frame_open(fs_frame *f, fs_problem *p, fs_answer *answer) {
   assert(answer->start != NULL || p->n_items == 0);
   *f = (fs_frame){.p = p, .answer = answer};
   fs_arena_init(&f->arena, p->ctx);
-  FS_TRY(allocate(f));
+  FS_TRY(allocate_frame(f));
   for (uint32_t k = 0; k < p->n_items; k++) {
     f->rank[p->topo[k]] = k;
   }
@@ -405,7 +405,7 @@ static fs_status find_residencies(fs_finder *d) {
   return FSCHED_OK;
 }
 
-static fs_status find(fs_finder *d) {
+static fs_status find_window(fs_finder *d) {
   const fs_frame *f = d->f;
   fs_arena *arena = &d->w->p.arena;
   FS_TRY(fs_new(arena, &d->est, d->to - d->from));
@@ -465,7 +465,7 @@ fs_status fs_window_make(fs_frame *f, uint32_t from, uint32_t to, fs_tick bound,
                  .most = most_items,
                  .bound = bound,
                  .tied = FS_NONE};
-  fs_status status = find(&d);
+  fs_status status = find_window(&d);
   bool movable = d.shift > 0 || fs_finder_last(&d);
   w->tied = d.shift > 0 ? FS_NONE : d.tied;
   if (status == FSCHED_OK && movable && !d.large) {

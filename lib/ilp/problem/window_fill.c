@@ -20,7 +20,7 @@ static void sort_ids(fs_ids *list) {
   }
 }
 
-static void number(fs_finder *d, uint32_t item) {
+static void number_item(fs_finder *d, uint32_t item) {
   d->f->local_item[item] = d->w->p.n_items;
   d->w->item[d->w->p.n_items++] = item;
 }
@@ -32,15 +32,15 @@ static fs_status number_items(fs_finder *d) {
   sort_ids(&d->before);
   sort_ids(&d->behind);
   for (size_t k = 0; k < d->before.n; k++) {
-    number(d, d->f->order[d->before.at[k]]);
+    number_item(d, d->f->order[d->before.at[k]]);
   }
   w->first_free = w->p.n_items;
   w->n_free = d->to - d->from;
   for (uint32_t k = d->from; k < d->to; k++) {
-    number(d, d->f->order[k]);
+    number_item(d, d->f->order[k]);
   }
   for (size_t k = 0; k < d->behind.n; k++) {
-    number(d, d->f->order[d->behind.at[k]]);
+    number_item(d, d->f->order[d->behind.at[k]]);
   }
   if (!fs_finder_last(d)) {
     w->item[w->p.n_items++] = FS_NONE;

@@ -90,7 +90,7 @@ static fs_status build_time(fs_attempt *a, fs_time_places places) {
   return fs_time_model_build(a->problem, &o, &a->time);
 }
 
-static fs_status build(fs_attempt *a, fsched_refine refine) {
+static fs_status build_model(fs_attempt *a, fsched_refine refine) {
   if (fs_refine_packs(refine)) {
     fs_pack_options o = {.max_terms = terms(a->problem->ctx)};
     bool many = a->problem->n_items + (uint64_t)a->problem->n_residencies >
@@ -140,7 +140,7 @@ fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fs
     }
   }
   FS_TRY(make_problem(ctx, g, from, horizon, bound, 0, r, a));
-  return a->problem == NULL || a->possible.is == FS_NO ? FSCHED_OK : build(a, refine);
+  return a->problem == NULL || a->possible.is == FS_NO ? FSCHED_OK : build_model(a, refine);
 }
 
 void fs_attempt_release(fs_attempt *a) {
@@ -206,8 +206,8 @@ static void learn(fs_refiner *r, const fs_attempt *a, const fs_solver_result *re
 }
 
 /* Solves the model once; *schedule is NULL when no addresses are found for what was found. */
-static fs_status solve(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool *found,
-                       fs_schedule **schedule, fs_decision *exists, int64_t **value) {
+static fs_status solve_model(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool *found,
+                             fs_schedule **schedule, fs_decision *exists, int64_t **value) {
   const fs_model *m = fs_attempt_model(a);
   fs_solver_result result;
   const char *why;
@@ -245,7 +245,7 @@ static fs_status run_rounds(fs_refiner *r, fs_attempt *a, fs_arena *arena) {
     bool found = false, taken;
     fs_decision exists;
     int64_t *value;
-    FS_TRY(solve(r, a, arena, &found, &s, &exists, &value));
+    FS_TRY(solve_model(r, a, arena, &found, &s, &exists, &value));
     if (s != NULL) {
       return fs_refiner_offer(r, s, &taken);
     }

@@ -12,7 +12,7 @@
 #include "base/warnings.h"
 #include "ilp/refine/refine_private.h"
 
-static bool reached(const fs_refiner *r) {
+static bool bound_reached(const fs_refiner *r) {
   return r->best != NULL && r->best->makespan <= r->bound;
 }
 
@@ -29,7 +29,7 @@ static bool worked_enough(const fs_refiner *r) {
 bool fs_refiner_done(const fs_refiner *r) {
   return (r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0) ||
          r->fault[0] != '\0' || out_of_time(r) || worked_enough(r) ||
-         (reached(r) && !fs_refine_settles(r->g));
+         (bound_reached(r) && !fs_refine_settles(r->g));
 }
 
 /* `found`: a makespan that the solver at work knows how to reach, `nodes`: its nodes so far. */
@@ -183,12 +183,12 @@ static fs_status plain_first(fs_refiner *r, fs_attempt *spill) {
   return status == FSCHED_OK && !fs_refiner_done(r) ? fs_attempt_run(r, spill) : status;
 }
 
-static fs_status run(fs_refiner *r) {
+static fs_status run_refiner(fs_refiner *r) {
   bool settles = fs_refine_settles(r->g) && r->o->solution == NULL;
   if (settles) {
     return fs_refine_settle(r);
   }
-  if (reached(r) && r->o->solution == NULL) {
+  if (bound_reached(r) && r->o->solution == NULL) {
     return FSCHED_OK;
   }
   fs_attempt a;
@@ -239,7 +239,7 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
   r.deadline_ns = o->time_limit_ns == 0 ? 0 : r.begin_ns + o->time_limit_ns;
   FS_SCRATCH(arena, ctx);
   r.command = o->solver != NULL ? o->solver : fs_solver_default(&arena);
-  fs_status status = r.command == NULL ? FSCHED_SYSTEM : run(&r);
+  fs_status status = r.command == NULL ? FSCHED_SYSTEM : run_refiner(&r);
   *schedule = r.best;
   FS_TRY(status);
   if (r.best != NULL) {

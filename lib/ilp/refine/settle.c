@@ -27,7 +27,7 @@ bool fs_refine_settles(const fsched_graph *g) {
 typedef struct settler {
   fs_refiner *r;
   fs_problem *p;
-  fs_arena arena;
+  fs_arena *arena;
   fs_answer answer;
   fs_tick *begin, *end; /* per residency */
   uint32_t *member;     /* residencies of one memory */
@@ -36,11 +36,11 @@ typedef struct settler {
 
 static fs_status take_times(settler *s) {
   fs_problem *p = s->p;
-  FS_TRY(fs_new(&s->arena, &s->answer.start, p->n_items));
-  FS_TRY(fs_new_zero(&s->arena, &s->answer.address, p->n_residencies));
-  FS_TRY(fs_new_zero(&s->arena, &s->begin, p->n_residencies));
-  FS_TRY(fs_new_zero(&s->arena, &s->end, p->n_residencies));
-  FS_TRY(fs_new(&s->arena, &s->member, p->n_residencies));
+  FS_TRY(fs_new(s->arena, &s->answer.start, p->n_items));
+  FS_TRY(fs_new_zero(s->arena, &s->answer.address, p->n_residencies));
+  FS_TRY(fs_new_zero(s->arena, &s->begin, p->n_residencies));
+  FS_TRY(fs_new_zero(s->arena, &s->end, p->n_residencies));
+  FS_TRY(fs_new(s->arena, &s->member, p->n_residencies));
   for (uint32_t i = 0; i < p->n_items; i++) {
     s->answer.start[i] = s->r->g->op_start[i];
     s->answer.makespan = fs_max(s->answer.makespan, s->answer.start[i] + p->time[i]);
@@ -60,15 +60,15 @@ static fs_status take_times(settler *s) {
 }
 
 /* The rectangles of one memory, for lib/placement. */
-static fs_status gather(settler *s, uint32_t memory, fs_placement *out) {
+static fs_status gather_rects(settler *s, uint32_t memory, fs_placement *out) {
   const fs_problem *p = s->p;
   uint64_t *size;
   fs_tick *begin, *end;
   uint32_t *index, n = 0;
-  FS_TRY(fs_new(&s->arena, &size, p->n_residencies));
-  FS_TRY(fs_new(&s->arena, &begin, p->n_residencies));
-  FS_TRY(fs_new(&s->arena, &end, p->n_residencies));
-  FS_TRY(fs_new_none(&s->arena, &index, p->n_residencies));
+  FS_TRY(fs_new(s->arena, &size, p->n_residencies));
+  FS_TRY(fs_new(s->arena, &begin, p->n_residencies));
+  FS_TRY(fs_new(s->arena, &end, p->n_residencies));
+  FS_TRY(fs_new_none(s->arena, &index, p->n_residencies));
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     if (p->res_memory[r] == memory) {
       s->member[n] = r;
@@ -80,10 +80,10 @@ static fs_status gather(settler *s, uint32_t memory, fs_placement *out) {
   }
   uint32_t *a, *b, pairs = 0;
   fs_tick *from, *to;
-  FS_TRY(fs_new(&s->arena, &a, p->n_coincide));
-  FS_TRY(fs_new(&s->arena, &b, p->n_coincide));
-  FS_TRY(fs_new(&s->arena, &from, p->n_coincide));
-  FS_TRY(fs_new(&s->arena, &to, p->n_coincide));
+  FS_TRY(fs_new(s->arena, &a, p->n_coincide));
+  FS_TRY(fs_new(s->arena, &b, p->n_coincide));
+  FS_TRY(fs_new(s->arena, &from, p->n_coincide));
+  FS_TRY(fs_new(s->arena, &to, p->n_coincide));
   for (uint32_t k = 0; k < p->n_coincide; k++) {
     uint32_t op = p->coincide_op[k];
     if (p->res_memory[p->coincide_in[k]] == memory) {
@@ -111,14 +111,14 @@ static bool asked_to_stop(void *user) {
   return fs_refiner_done(r);
 }
 
-static fs_status place(settler *s, uint32_t memory, bool *found) {
+static fs_status place_memory(settler *s, uint32_t memory, bool *found) {
   assert(memory < s->p->graph->target.n_memories);
   fs_placement q;
   uint64_t *address, peak = 0;
   bool least;
   fs_decision exists;
-  FS_TRY(gather(s, memory, &q));
-  FS_TRY(fs_new(&s->arena, &address, q.n));
+  FS_TRY(gather_rects(s, memory, &q));
+  FS_TRY(fs_new(s->arena, &address, q.n));
   q.nodes = s->r->o->node_limit != 0 ? s->r->o->node_limit : fs_limits_of(s->r->ctx)->settle_nodes;
   q.stop = asked_to_stop;
   q.user = s->r;
@@ -145,7 +145,7 @@ static fs_status solve_model(settler *s, const fs_pack_model *t) {
   fs_answer *answer;
   fs_solver_result result;
   bool start;
-  FS_TRY(fs_new_zero(&s->arena, &value, fs_pack_model_of(t)->var.n));
+  FS_TRY(fs_new_zero(s->arena, &value, fs_pack_model_of(t)->var.n));
   FS_TRY(fs_pack_model_point(t, &s->answer, value, &start));
   s->r->silent = true;
   FS_TRY(fs_refiner_solve(s->r, fs_pack_model_of(t), start, 0, value, &result));
@@ -158,7 +158,7 @@ static fs_status solve_model(settler *s, const fs_pack_model *t) {
 }
 
 /* The model, for one memory with few rectangles. */
-static fs_status solve(settler *s, uint32_t memory) {
+static fs_status solve_memory(settler *s, uint32_t memory) {
   fs_pack_options o = {
       .peak = true, .peak_memory = memory, .max_terms = fs_limits_of(s->r->ctx)->model_terms};
   fs_pack_model *t;
@@ -171,7 +171,7 @@ static fs_status solve(settler *s, uint32_t memory) {
   return status;
 }
 
-static fs_status run(settler *s) {
+static fs_status settle_memories(settler *s) {
   uint32_t memories = 0, last = 0;
   bool all = true;
   FS_TRY(take_times(s));
@@ -179,7 +179,7 @@ static fs_status run(settler *s) {
     const fs_memory *memory = &s->r->g->target.memory[m];
     if (fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement)) {
       bool found;
-      FS_TRY(place(s, m, &found));
+      FS_TRY(place_memory(s, m, &found));
       all = all && found;
       memories++;
       last = m;
@@ -190,20 +190,19 @@ static fs_status run(settler *s) {
   }
   FS_TRY(offer(s));
   bool small = memories == 1 && s->p->n_residencies <= fs_limits_of(s->r->ctx)->settle_rectangles;
-  return small && !s->proven && !fs_refiner_done(s->r) ? solve(s, last) : FSCHED_OK;
+  return small && !s->proven && !fs_refiner_done(s->r) ? solve_memory(s, last) : FSCHED_OK;
 }
 
 fs_status fs_refine_settle(fs_refiner *r) {
   assert(r->best != NULL && fs_refine_settles(r->g));
-  settler s = {.r = r, .proven = true};
+  FS_SCRATCH(arena, r->ctx);
+  settler s = {.r = r, .proven = true, .arena = &arena};
   fs_tick horizon = 0;
   for (uint32_t op = 0; op < r->g->n_ops; op++) {
     horizon = fs_max(horizon, r->g->op_start[op] + r->g->op_time[op]);
   }
   FS_TRY(fs_problem_from_graph(r->ctx, r->g, horizon, r->bound, &s.p));
-  fs_arena_init(&s.arena, r->ctx);
-  fs_status status = run(&s);
-  fs_arena_release(&s.arena);
+  fs_status status = settle_memories(&s);
   fs_problem_destroy(s.p);
   return status;
 }

@@ -82,7 +82,7 @@ static fs_status open_best(slider *s) {
 }
 
 /* Makes the best schedule of the best answer. */
-static fs_status settle(slider *s) {
+static fs_status settle_answer(slider *s) {
   fs_schedule *schedule;
   const char *why;
   bool taken = false;
@@ -122,7 +122,7 @@ typedef struct attempt {
   bool easy, hard;
 } attempt;
 
-static fs_status build(attempt *a) {
+static fs_status build_attempt(attempt *a) {
   const fs_window *w = &a->w;
   fs_time_options o = {.places = FS_TIME_GIVEN,
                        .address = w->known.address,
@@ -148,7 +148,7 @@ static uint64_t nodes_for(const slider *s, const fs_model *m) {
   return limit == 0 ? nodes : fs_min(limit, nodes);
 }
 
-static fs_status solve(attempt *a) {
+static fs_status solve_window(attempt *a) {
   slider *s = a->s;
   const fs_model *m = a->time != NULL ? fs_time_model_of(a->time) : fs_pack_model_of(a->pack);
   fs_solver_result result;
@@ -173,18 +173,18 @@ static fs_status solve(attempt *a) {
                          : fs_pack_model_answer(a->pack, &a->w.p, value, &a->found);
 }
 
-static fs_status take(slider *s, const fs_window *w, uint32_t to, const fs_answer *found) {
+static fs_status take_answer(slider *s, const fs_window *w, uint32_t to, const fs_answer *found) {
   fs_tick before = s->answer->makespan;
   fs_window_take(&s->frame, w, to, found);
   fs_frame_update(&s->frame);
   s->open = true;
   s->gained = s->gained || s->answer->makespan < before;
   uint64_t since = fs_now_ns() - s->last;
-  return s->r->deadline_ns == 0 || since >= PATIENCE * s->convert_ns ? settle(s) : FSCHED_OK;
+  return s->r->deadline_ns == 0 || since >= PATIENCE * s->convert_ns ? settle_answer(s) : FSCHED_OK;
 }
 
 /* The widest one that can gain is looked at first: `to` is where it ends. */
-static fs_status make(slider *s, uint32_t from, uint32_t *to, fs_window *w) {
+static fs_status make_window(slider *s, uint32_t from, uint32_t *to, fs_window *w) {
   uint32_t n = s->p->n_items;
   for (;;) {
     FS_TRY(fs_window_make(&s->frame, from, *to, s->r->bound, MOST_ITEMS, w));
@@ -208,16 +208,16 @@ static void adapt(slider *s, const attempt *a) {
 static fs_status window(slider *s, uint32_t from, uint32_t to) {
   assert(from < to && to <= s->p->n_items);
   attempt a = {.s = s};
-  fs_status status = make(s, from, &to, &a.w);
+  fs_status status = make_window(s, from, &to, &a.w);
   if (status == FSCHED_OK && a.w.made) {
-    status = build(&a);
+    status = build_attempt(&a);
     if (status == FSCHED_OK && (a.time != NULL || a.pack != NULL)) {
-      status = solve(&a);
+      status = solve_window(&a);
       adapt(s, &a);
     }
   }
   if (status == FSCHED_OK && a.found != NULL) {
-    status = take(s, &a.w, to, a.found);
+    status = take_answer(s, &a.w, to, a.found);
   }
   fs_time_model_destroy(a.time);
   fs_pack_model_destroy(a.pack);
@@ -227,7 +227,7 @@ static fs_status window(slider *s, uint32_t from, uint32_t to) {
 
 /* ---- all of them */
 
-static fs_status sweep(slider *s) {
+static fs_status sweep_windows(slider *s) {
   s->gained = false;
   for (uint32_t from = 0; from < s->p->n_items && !out_of_time(s);) {
     uint32_t to = (uint32_t)fs_min(s->p->n_items, (uint64_t)from + s->width);
@@ -243,13 +243,13 @@ static fs_status widen(slider *s) {
   for (uint32_t width = NARROW; width <= WIDEST && !out_of_time(s); width += WIDER) {
     s->width = width;
     do {
-      FS_TRY(sweep(s));
+      FS_TRY(sweep_windows(s));
     } while (s->gained && !out_of_time(s));
   }
   return FSCHED_OK;
 }
 
-static fs_status run(slider *s) {
+static fs_status slide_windows(slider *s) {
   FS_TRY(open_best(s));
   if (s->r->deadline_ns != 0) {
     s->r->soon_ns = s->r->deadline_ns - fs_min(s->r->deadline_ns, RESERVE * s->convert_ns);
@@ -261,7 +261,7 @@ static fs_status run(slider *s) {
     s->cut = false;
     FS_TRY(widen(s));
   }
-  return settle(s);
+  return settle_answer(s);
 }
 
 fs_status fs_refine_slide(fs_refiner *r) {
@@ -273,7 +273,7 @@ fs_status fs_refine_slide(fs_refiner *r) {
   }
   slider s = {.r = r};
   r->silent = true;
-  fs_status status = run(&s);
+  fs_status status = slide_windows(&s);
   r->soon_ns = 0;
   fs_frame_close(&s.frame);
   fs_problem_destroy(s.p);

@@ -12,7 +12,7 @@ typedef struct scan {
 
 static bool is_digit(const scan *s) { return s->at < s->end && *s->at >= '0' && *s->at <= '9'; }
 
-static bool take(scan *s, char lower, char upper) {
+static bool take_letter(scan *s, char lower, char upper) {
   bool there = s->at < s->end && (*s->at == lower || *s->at == upper);
   s->at += there;
   return there;
@@ -20,7 +20,7 @@ static bool take(scan *s, char lower, char upper) {
 
 static bool take_word(scan *s, const char *lower, const char *upper) {
   scan t = *s;
-  while (*lower != '\0' && take(&t, *lower, *upper)) {
+  while (*lower != '\0' && take_letter(&t, *lower, *upper)) {
     lower++;
     upper++;
   }
@@ -71,12 +71,12 @@ static digits read_digits(const char *first, const char *last, int64_t point) {
 /* The exponent, limited to what makes no difference beyond. */
 static bool take_exponent(scan *s, int64_t *exponent) {
   *exponent = 0;
-  if (!take(s, 'e', 'E')) {
+  if (!take_letter(s, 'e', 'E')) {
     return true;
   }
-  bool negative = take(s, '-', '-');
+  bool negative = take_letter(s, '-', '-');
   if (!negative) {
-    (void)take(s, '+', '+');
+    (void)take_letter(s, '+', '+');
   }
   bool any = is_digit(s);
   for (; is_digit(s); s->at++) {
@@ -134,9 +134,9 @@ fs_decimal fs_decimal_parse(const char *text, size_t n) {
   assert(text != NULL || n == 0);
   scan s = {text, text + n};
   fs_decimal out = {.kind = FS_DECIMAL_NONE};
-  out.negative = take(&s, '-', '-');
+  out.negative = take_letter(&s, '-', '-');
   if (!out.negative) {
-    (void)take(&s, '+', '+');
+    (void)take_letter(&s, '+', '+');
   }
   bool number = false;
   if (take_word(&s, "nan", "NAN")) {

@@ -51,7 +51,7 @@ int fs_pipe_above(int *from, int *to) {
 
 /* A copy of this process of which its other children's waits and handlers hear nothing: its end
  * sends no signal.  All arguments are 0, whatever their order is on this machine. */
-static pid_t split(void) { return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L); }
+static pid_t split_process(void) { return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L); }
 
 /* ---- in a guardian */
 
@@ -94,7 +94,7 @@ static void sort(int *at, int n) {
 }
 
 /* Ends the guardian, and nothing of its host. */
-static _Noreturn void leave(void) {
+static _Noreturn void leave_guardian(void) {
   for (;;) {
     (void)syscall(SYS_exit_group, 0);
   }
@@ -103,7 +103,7 @@ static _Noreturn void leave(void) {
 static void nothing(int number) { (void)number; }
 
 /* A group of its own, that no terminal reaches; no files but those; no handlers of the host. */
-static void settle(const post *p, const int *more, int n_more) {
+static void settle_process(const post *p, const int *more, int n_more) {
   int keep[5] = {p->line, p->report}, n = 2;
   for (int i = 0; i < n_more; i++) {
     keep[n++] = more[i];
@@ -143,7 +143,7 @@ static bool line_ended(const post *p, const sigset_t *mask) {
 
 static _Noreturn void guard_directory(const post *p, char *path, size_t length) {
   sigset_t all;
-  settle(p, NULL, 0);
+  settle_process(p, NULL, 0);
   (void)sigfillset(&all);
   int error = mkdtemp(path) == NULL ? errno : 0;
   say(p->report, &error, sizeof error);
@@ -154,7 +154,7 @@ static _Noreturn void guard_directory(const post *p, char *path, size_t length) 
   if (error == 0) {
     fs_tree_remove(path);
   }
-  leave();
+  leave_guardian();
 }
 
 /* Kills the children that it has now.  false: it cannot see them. */
@@ -221,7 +221,7 @@ static _Noreturn void guard_program(const post *p, const fs_guarded_program *pro
   pid_t pid = -1;
   int status;
   bool said = false;
-  settle(p, pipes, 2);
+  settle_process(p, pipes, 2);
   (void)sigfillset(&but_child);
   (void)sigdelset(&but_child, SIGCHLD);
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
@@ -231,7 +231,7 @@ static _Noreturn void guard_program(const post *p, const fs_guarded_program *pro
   (void)close(program->err);
   say(p->report, &error, sizeof error);
   if (error != 0) {
-    leave();
+    leave_guardian();
   }
   while (!line_ended(p, &but_child)) {
     if (!said && has_ended(pid, &status)) {
@@ -244,7 +244,7 @@ static _Noreturn void guard_program(const post *p, const fs_guarded_program *pro
     say(p->report, &status, sizeof status);
   }
   kill_all(pid, &said, p->report);
-  leave();
+  leave_guardian();
 }
 
 /* ---- starting one */
@@ -270,7 +270,7 @@ static bool hear(int fd, void *bytes, size_t n) {
 }
 
 /* As pid, with all signals blocked meanwhile: no handler of the host runs in the copy. */
-static int start(fs_guardian *g, char *path, const fs_guarded_program *program) {
+static int start_program(fs_guardian *g, char *path, const fs_guarded_program *program) {
   ends e = {-1, -1, -1, -1};
   sigset_t all, old;
   size_t length = path == NULL ? 0 : strlen(path);
@@ -281,7 +281,7 @@ static int start(fs_guardian *g, char *path, const fs_guarded_program *program) 
   if (error == 0) {
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    g->pid = split();
+    g->pid = split_process();
     if (g->pid == 0) {
       if (program == NULL) {
         guard_directory(&p, path, length);
@@ -306,7 +306,7 @@ static int start(fs_guardian *g, char *path, const fs_guarded_program *program) 
 int fs_guard_directory(fs_guardian *g, char *template) {
   assert(strlen(template) >= 6);
   char suffix[SUFFIX];
-  int error = start(g, template, NULL);
+  int error = start_program(g, template, NULL);
   if (error == 0 && hear(g->report, suffix, SUFFIX)) {
     memcpy(template + strlen(template) - SUFFIX, suffix, SUFFIX);
   } else {
@@ -319,7 +319,7 @@ int fs_guard_directory(fs_guardian *g, char *template) {
 
 int fs_guard_program(fs_guardian *g, const fs_guarded_program *p) {
   assert(p->argv != NULL && p->argv[0] != NULL);
-  int error = start(g, NULL, p);
+  int error = start_program(g, NULL, p);
   if (error == 0 && fcntl(g->report, F_SETFL, O_NONBLOCK) != 0) {
     error = errno;
   }

@@ -28,7 +28,7 @@ typedef struct token {
   uint32_t n, column; /* from 1 */
 } token;
 
-typedef struct reader {
+typedef struct solution_reader {
   fsched_context *ctx;
   const fs_model *m;
   const char *text;
@@ -42,16 +42,16 @@ typedef struct reader {
   bool quiet; /* only to tell the form */
   bool failed;
   int64_t *value;
-} reader;
+} solution_reader;
 
-static fs_pos at_token(const reader *r, uint32_t k) {
+static fs_pos at_token(const solution_reader *r, uint32_t k) {
   if (k < r->n_tok) {
     return (fs_pos){r->file, r->line, r->tok[k].column, r->tok[k].n};
   }
   return (fs_pos){r->file, r->line, r->line_length + 1, 1};
 }
 
-static fs_pos in_file(const reader *r) { return (fs_pos){r->file, 0, 0, 0}; }
+static fs_pos in_file(const solution_reader *r) { return (fs_pos){r->file, 0, 0, 0}; }
 
 #define complain(r, code, pos, hint, ...) \
   ((r)->failed = true,                    \
@@ -63,13 +63,13 @@ static fs_pos in_file(const reader *r) { return (fs_pos){r->file, 0, 0, 0}; }
 static int shown(const token *t) { return (int)fs_min(t->n, SHOWN); }
 
 /* The k-th word is exactly this. */
-static bool is(const reader *r, uint32_t k, const char *word) {
+static bool is(const solution_reader *r, uint32_t k, const char *word) {
   return k < r->n_tok && r->tok[k].n == strlen(word) &&
          memcmp(r->tok[k].at, word, r->tok[k].n) == 0;
 }
 
 /* The words from the k-th on are these, and perhaps more. */
-static bool says(const reader *r, uint32_t k, const char *words) {
+static bool says(const solution_reader *r, uint32_t k, const char *words) {
   while (*words != '\0') {
     size_t n = strcspn(words, " ");
     if (k >= r->n_tok || r->tok[k].n != n || memcmp(r->tok[k].at, words, n) != 0) {
@@ -82,7 +82,7 @@ static bool says(const reader *r, uint32_t k, const char *words) {
 }
 
 /* The rest of the line from the k-th word on, as one token. */
-static token rest(const reader *r, uint32_t k) {
+static token rest(const solution_reader *r, uint32_t k) {
   if (k >= r->n_tok) {
     return (token){"", 0, r->line_length + 1};
   }
@@ -95,7 +95,7 @@ static token rest(const reader *r, uint32_t k) {
 }
 
 /* Where the word is in t; its length if it is not. */
-static uint32_t find(token t, const char *word) {
+static uint32_t find_word(token t, const char *word) {
   size_t n = strlen(word);
   for (uint32_t i = 0; i + n <= t.n; i++) {
     if (memcmp(t.at + i, word, n) == 0) {
@@ -105,9 +105,9 @@ static uint32_t find(token t, const char *word) {
   return t.n;
 }
 
-static bool contains(token t, const char *word) { return find(t, word) < t.n; }
+static bool contains(token t, const char *word) { return find_word(t, word) < t.n; }
 
-static void split(reader *r, const char *line) {
+static void split_line(solution_reader *r, const char *line) {
   static const char mark[] = "\xEF\xBB\xBF"; /* of byte order, before all text */
   r->n_tok = 0;
   uint32_t i = r->line == 1 && r->line_length >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
@@ -125,7 +125,7 @@ static void split(reader *r, const char *line) {
 }
 
 /* The next line with a word in it; false at the end.  Bad lines are passed over. */
-static bool next_line(reader *r) {
+static bool next_line(solution_reader *r) {
   while (r->next < r->length) {
     const char *line = r->text + r->next, *end = memchr(line, '\n', r->length - r->next);
     size_t n = end == NULL ? r->length - r->next : (size_t)(end - line);
@@ -143,7 +143,7 @@ static bool next_line(reader *r) {
       complain(r, FS_DIAG_SOLUTION_SYNTAX, pos, NULL, "a line of %zu bytes; at most %d are taken",
                n, (int)LINE_MOST);
     } else {
-      split(r, line);
+      split_line(r, line);
     }
     if (r->n_tok > 0) {
       return true;
@@ -157,17 +157,17 @@ static bool next_line(reader *r) {
 
 /* ---- values ---- */
 
-static const char *name_of(const reader *r, uint32_t var) {
+static const char *name_of(const solution_reader *r, uint32_t var) {
   return var < r->m->var.n ? r->m->var.at[var].name : FS_MODEL_CONSTANT;
 }
 
 /* The number of variables in the model's files. */
-static uint32_t n_columns(const reader *r) {
+static uint32_t n_columns(const solution_reader *r) {
   return (uint32_t)r->m->var.n + fs_model_has_constant(r->m);
 }
 
 /* FS_NONE when there is none, which is reported. */
-static uint32_t find_variable(reader *r, uint32_t k) {
+static uint32_t find_variable(solution_reader *r, uint32_t k) {
   const token *t = &r->tok[k];
   uint32_t var = fs_names_find(&r->names, t->at, t->n);
   if (var != FS_NONE) {
@@ -184,7 +184,7 @@ static uint32_t find_variable(reader *r, uint32_t k) {
   return FS_NONE;
 }
 
-static bool take_bounds(reader *r, uint32_t var, uint32_t k, const fs_decimal *n) {
+static bool take_bounds(solution_reader *r, uint32_t var, uint32_t k, const fs_decimal *n) {
   const token *t = &r->tok[k];
   bool given = var < r->m->var.n;
   int64_t low = given ? r->m->var.at[var].low : 1, high = given ? r->m->var.at[var].high : 1;
@@ -199,7 +199,7 @@ static bool take_bounds(reader *r, uint32_t var, uint32_t k, const fs_decimal *n
 }
 
 /* The word k is the value of a variable. */
-static bool take_number(reader *r, uint32_t var, uint32_t k, int64_t *value) {
+static bool take_number(solution_reader *r, uint32_t var, uint32_t k, int64_t *value) {
   const token *t = &r->tok[k];
   fs_decimal n = fs_decimal_parse(t->at, t->n);
   bool integer = var >= r->m->var.n || r->m->var.at[var].kind != FS_VAR_CONTINUOUS;
@@ -219,7 +219,7 @@ static bool take_number(reader *r, uint32_t var, uint32_t k, int64_t *value) {
 }
 
 /* Variable `var`, which the word `name` names, has the value of the word `number`. */
-static void take_value(reader *r, uint32_t var, uint32_t name, uint32_t number) {
+static void take_value(solution_reader *r, uint32_t var, uint32_t name, uint32_t number) {
   r->n_values++;
   if (var == FS_NONE) {
     return;
@@ -237,7 +237,7 @@ static void take_value(reader *r, uint32_t var, uint32_t name, uint32_t number) 
 }
 
 /* A line NAME VALUE, its words from the k-th on; returns how many words were taken. */
-static uint32_t take_pair(reader *r, uint32_t k) {
+static uint32_t take_pair(solution_reader *r, uint32_t k) {
   if (k + 1 >= r->n_tok) {
     bad_syntax(r, r->n_tok, k < r->n_tok ? "there is no value" : "there is no name");
     return r->n_tok;
@@ -246,14 +246,14 @@ static uint32_t take_pair(reader *r, uint32_t k) {
   return k + 2;
 }
 
-static void no_more(reader *r, uint32_t k) {
+static void no_more(solution_reader *r, uint32_t k) {
   if (k < r->n_tok) {
     bad_syntax(r, k, "'%.*s' after the value", shown(&r->tok[k]), r->tok[k].at);
   }
 }
 
 /* The line says so, from its first word on. */
-static void no_solution(reader *r, token t) {
+static void no_solution(solution_reader *r, token t) {
   fs_pos pos = {r->file, r->line, t.column, t.n};
   complain(r, FS_DIAG_SOLUTION_SYNTAX, pos, NULL, "there is no solution in this file: %.*s",
            shown(&t), t.at);
@@ -261,7 +261,7 @@ static void no_solution(reader *r, token t) {
 
 /* ---- the forms ---- */
 
-static void read_plain(reader *r) {
+static void read_plain(solution_reader *r) {
   while (next_line(r)) {
     for (uint32_t k = 0; k < r->n_tok; k++) {
       if (r->tok[k].at[0] == '#') {
@@ -280,13 +280,13 @@ static void read_plain(reader *r) {
 #define CBC_HEADER " - objective value"
 
 /* Only what is not 0 is listed, so that no line at all is a solution too. */
-static void read_cbc(reader *r) {
+static void read_cbc(solution_reader *r) {
   while (next_line(r) && !contains(rest(r, 0), CBC_HEADER)) {
   }
   token header = rest(r, 0);
   bool optimal = says(r, 0, "Optimal"), stopped = says(r, 0, "Stopped");
   if ((!optimal && !stopped) || contains(header, "no integer solution")) {
-    header.n = find(header, CBC_HEADER);
+    header.n = find_word(header, CBC_HEADER);
     no_solution(r, header);
     return;
   }
@@ -305,12 +305,12 @@ static void read_cbc(reader *r) {
   }
 }
 
-static bool is_scip_header(const reader *r) {
+static bool is_scip_header(const solution_reader *r) {
   return says(r, 0, "solution status:") || says(r, 0, "objective value:") ||
          says(r, 0, "no solution available");
 }
 
-static void read_scip(reader *r) {
+static void read_scip(solution_reader *r) {
   while (next_line(r)) {
     if (is_scip_header(r)) {
       token t = rest(r, 0);
@@ -327,7 +327,7 @@ static void read_scip(reader *r) {
 }
 
 /* The number in word k, of columns; false (reported) when it is not what the model has. */
-static bool take_columns(reader *r, uint32_t k) {
+static bool take_columns(solution_reader *r, uint32_t k) {
   fs_decimal n = {.kind = FS_DECIMAL_NONE};
   if (k < r->n_tok) {
     n = fs_decimal_parse(r->tok[k].at, r->tok[k].n);
@@ -344,7 +344,7 @@ static bool take_columns(reader *r, uint32_t k) {
   return true;
 }
 
-static void read_highs_columns(reader *r) {
+static void read_highs_columns(solution_reader *r) {
   if (!take_columns(r, 2)) {
     return;
   }
@@ -358,7 +358,7 @@ static void read_highs_columns(reader *r) {
 }
 
 /* What comes behind the columns (rows, dual values, a basis) is not looked at. */
-static void read_highs(reader *r) {
+static void read_highs(solution_reader *r) {
   bool status = false, primal = false; /* the line says which */
   while (next_line(r)) {
     bool none =
@@ -387,7 +387,7 @@ typedef struct glpsol_kind {
 } glpsol_kind;
 
 /* NULL: the line is no header. */
-static const glpsol_kind *find_glpsol_kind(const reader *r) {
+static const glpsol_kind *find_glpsol_kind(const solution_reader *r) {
   static const glpsol_kind kinds[] = {
       {"mip", "ofnu", 2, 3}, /* j COLUMN VALUE */
       {"bas", "finu", 3, 5}, /* j COLUMN STATUS VALUE DUAL */
@@ -402,7 +402,7 @@ static const glpsol_kind *find_glpsol_kind(const reader *r) {
 }
 
 /* s KIND ROWS COLUMNS STATUS ... */
-static bool read_glpsol_header(reader *r, const glpsol_kind *kind) {
+static bool read_glpsol_header(solution_reader *r, const glpsol_kind *kind) {
   char status = r->n_tok > 4 && r->tok[4].n == 1 ? r->tok[4].at[0] : '\0';
   if (status == '\0' || strchr(kind->status, status) == NULL) {
     bad_syntax(r, 4, "expected the status '%c', '%c', 'n' or 'u'", kind->status[0],
@@ -418,7 +418,7 @@ static bool read_glpsol_header(reader *r, const glpsol_kind *kind) {
   return take_columns(r, 3);
 }
 
-static void read_glpsol_column(reader *r, const glpsol_kind *kind) {
+static void read_glpsol_column(solution_reader *r, const glpsol_kind *kind) {
   fs_decimal n = {.kind = FS_DECIMAL_NONE};
   if (r->n_tok > 1) {
     n = fs_decimal_parse(r->tok[1].at, r->tok[1].n);
@@ -436,7 +436,7 @@ static void read_glpsol_column(reader *r, const glpsol_kind *kind) {
   }
 }
 
-static void read_glpsol(reader *r) {
+static void read_glpsol(solution_reader *r) {
   const glpsol_kind *kind = NULL;
   while (next_line(r)) {
     if (is(r, 0, "c") || (kind != NULL && is(r, 0, "i"))) {
@@ -458,11 +458,11 @@ static void read_glpsol(reader *r) {
   bad_syntax(r, 0, "the file is cut off: there is no line 'e o f'");
 }
 
-typedef void (*form)(reader *r);
+typedef void (*form)(solution_reader *r);
 
 /* By the first line that is no comment.  A line "c ..." is a comment of glpsol's, or the value of a
  * variable c. */
-static form find_form(reader *r) {
+static form find_form(solution_reader *r) {
   form found = read_plain;
   bool plain = false;
   while (!plain && found == read_plain && next_line(r)) {
@@ -485,7 +485,7 @@ static form find_form(reader *r) {
 
 /* ---- all of it ---- */
 
-static fs_status prepare(reader *r, fs_arena *arena) {
+static fs_status prepare_reader(solution_reader *r, fs_arena *arena) {
   const fs_model *m = r->m;
   uint32_t id;
   bool repeated;
@@ -503,8 +503,8 @@ static fs_status prepare(reader *r, fs_arena *arena) {
   return FSCHED_OK;
 }
 
-static fs_status read_all(reader *r) {
-  reader probe = *r;
+static fs_status read_all(solution_reader *r) {
+  solution_reader probe = *r;
   probe.quiet = true;
   form read = find_form(&probe);
   read(r);
@@ -513,8 +513,8 @@ static fs_status read_all(reader *r) {
                                             : FSCHED_BAD_INPUT;
 }
 
-static fs_status read_text(reader *r, fs_arena *arena) {
-  FS_TRY(prepare(r, arena));
+static fs_status read_text(solution_reader *r, fs_arena *arena) {
+  FS_TRY(prepare_reader(r, arena));
   return read_all(r);
 }
 
@@ -522,7 +522,7 @@ fs_status fs_solution_read(fsched_context *ctx, const fs_model *m, const char *f
                            const char *text, size_t length, int64_t *value) {
   assert(!m->open);
   FS_SCRATCH(arena, ctx);
-  reader r = {.ctx = ctx, .m = m, .text = text, .length = length, .value = value};
+  solution_reader r = {.ctx = ctx, .m = m, .text = text, .length = length, .value = value};
   FS_TRY(fs_context_add_file(ctx, file, text, length, &r.file));
   fs_status status = read_text(&r, &arena);
   fs_names_free(&r.names);

@@ -35,7 +35,7 @@ typedef struct solver {
   const fs_model *m;
   const fs_solver_options *o;
   fs_solver_result *result;
-  fs_arena arena;
+  fs_arena *arena;
   fs_work_dir dir;
   char **words;
   size_t n_words;
@@ -72,7 +72,7 @@ static void add_word(solver *s, const char *word) { s->words[s->n_words++] = (ch
 
 /* A little less than what is left: a solver that keeps the limit can still say what it has. */
 static fs_status add_limits(solver *s) {
-  char *text = fs_arena_alloc(&s->arena, 64);
+  char *text = fs_arena_alloc(s->arena, 64);
   if (text == NULL) {
     return FSCHED_SYSTEM;
   }
@@ -97,13 +97,13 @@ static fs_status write_model(solver *s, char **path, int *error) {
   size_t length;
   FS_TRY(fs_model_mps(s->m, &text, &length));
   fs_status status = fs_work_dir_write(&s->dir, "model.mps", text, length, path, error);
-  fsched_text_free(s->arena.ctx, text, length);
+  fsched_text_free(s->arena->ctx, text, length);
   return status;
 }
 
 static fs_status write_start(solver *s, const int64_t *value, char **path, int *error) {
   fs_text t;
-  fs_text_init(&t, s->arena.ctx);
+  fs_text_init(&t, s->arena->ctx);
   for (size_t i = 0; i < s->m->var.n; i++) {
     if (value[i] != 0) {
       fs_text_printf(&t, "%s %lld\n", s->m->var.at[i].name, (long long)value[i]);
@@ -113,7 +113,7 @@ static fs_status write_start(solver *s, const int64_t *value, char **path, int *
   size_t length;
   FS_TRY(fs_text_take(&t, &text, &length));
   fs_status status = fs_work_dir_write(&s->dir, "start", text, length, path, error);
-  fsched_text_free(s->arena.ctx, text, length);
+  fsched_text_free(s->arena->ctx, text, length);
   return status;
 }
 
@@ -128,7 +128,7 @@ static void no_files(solver *s, const char *place, int error) {
 static fs_status make_files(solver *s, const char *place, const int64_t *value, char **model,
                             char **start, int *error) {
   *start = NULL;
-  FS_TRY(fs_work_dir_make(&s->arena, place, &s->dir, error));
+  FS_TRY(fs_work_dir_make(s->arena, place, &s->dir, error));
   if (*error == 0) {
     FS_TRY(write_model(s, model, error));
   }
@@ -158,9 +158,9 @@ static fs_status find_room(solver *s, const int64_t *value, char **model, char *
 }
 
 /* The directory, its files, and the whole command. */
-static fs_status prepare(solver *s, const int64_t *value) {
+static fs_status prepare_solver(solver *s, const int64_t *value) {
   char *model, *start;
-  FS_TRY(fs_solver_words(&s->arena, s->o->command, MORE_WORDS, &s->words, &s->n_words));
+  FS_TRY(fs_solver_words(s->arena, s->o->command, MORE_WORDS, &s->words, &s->n_words));
   if (s->n_words == 0) {
     s->words[0] = (char *)"the solver's command";
     failed(s, "is not a command", "");
@@ -222,7 +222,7 @@ static bool hear(solver *s, int *fd) {
   return n > 0;
 }
 
-static void tell(solver *s) {
+static void tell_news(solver *s) {
   uint64_t at = fs_now_ns();
   if (s->o->news != NULL && (s->talk.news || at - s->told >= NEWS)) {
     s->talk.news = false;
@@ -264,7 +264,7 @@ static void converse(solver *s) {
     bool ended = fs_process_ended(&s->process);
     bool heard = hear(s, &s->process.out);
     heard = hear(s, &s->process.err) || heard;
-    tell(s);
+    tell_news(s);
     if (ended && !heard) {
       break;
     }
@@ -334,22 +334,22 @@ static void end(solver *s) {
   judge(s);
 }
 
-static fs_status run(solver *s, int64_t *value) {
-  FS_TRY(prepare(s, value));
+static fs_status run_solver(solver *s, int64_t *value) {
+  FS_TRY(prepare_solver(s, value));
   if (s->result->status == FS_SOLVER_FAILED) {
     return FSCHED_OK;
   }
-  s->chunk = fs_arena_alloc(&s->arena, CHUNK);
+  s->chunk = fs_arena_alloc(s->arena, CHUNK);
   if (s->chunk == NULL) {
     return FSCHED_SYSTEM;
   }
-  FS_TRY(fs_talk_begin(s->arena.ctx, s->m, value, s->result, &s->talk));
+  FS_TRY(fs_talk_begin(s->arena->ctx, s->m, value, s->result, &s->talk));
   int error = fs_process_start(&s->process, &s->dir, s->words);
   if (error == 0) {
     s->told = fs_now_ns();
     converse(s);
     end(s);
-    tell(s);
+    tell_news(s);
   } else {
     not_started(s, error);
   }
@@ -372,10 +372,9 @@ fs_status fs_solver_run(fsched_context *ctx, const fs_model *m, const fs_solver_
   if (limit_reached(o)) {
     return FSCHED_OK;
   }
-  solver s = {.m = m, .o = o, .result = result};
-  fs_arena_init(&s.arena, ctx);
-  fs_status status = run(&s, value);
+  FS_SCRATCH(arena, ctx);
+  solver s = {.m = m, .o = o, .result = result, .arena = &arena};
+  fs_status status = run_solver(&s, value);
   fs_work_dir_remove(&s.dir);
-  fs_arena_release(&s.arena);
   return status;
 }

@@ -194,7 +194,7 @@ static void infeasible(fs_talk *t, uint64_t broken) {
         bound ? t->m->var.at[broken - FS_MODEL_BOUND].name : t->m->row.at[broken].name);
 }
 
-static void keep(fs_talk *t, int64_t objective) {
+static void keep_point(fs_talk *t, int64_t objective) {
   fs_solver_result *r = t->result;
   if (r->bounded && objective < r->bound) {
     fault(t, "the solver's solution %lld is below its bound %lld", (long long)objective,
@@ -244,7 +244,7 @@ static void end_point(fs_talk *t) {
           t->claim, (long long)objective);
     return;
   }
-  keep(t, objective);
+  keep_point(t, objective);
 }
 
 static void begin_point(fs_talk *t, const char *text) {

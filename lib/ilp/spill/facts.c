@@ -359,7 +359,7 @@ static void find_tails(fs_spill_model *t) {
 static void find_starts(fs_spill_model *t) {
   const fsched_graph *g = t->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    fs_span *s = &t->start[op];
+    fs_start_span *s = &t->start[op];
     s->from = t->head[op];
     s->to = t->horizon - t->time[op] - t->tail[op] + 1;
     if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
@@ -400,9 +400,9 @@ static void copy_windows(const fs_spill_model *t, fs_spill_version *v) {
       written = t->head[op] + t->time[op];
     }
   }
-  v->write = (fs_span){.from = written};
-  v->read = (fs_span){.from = v->given ? 0 : written + v->write_time,
-                      .to = latest_need(t, v) - v->read_time + 1};
+  v->write = (fs_start_span){.from = written};
+  v->read = (fs_start_span){.from = v->given ? 0 : written + v->write_time,
+                            .to = latest_need(t, v) - v->read_time + 1};
   if (roomy && !v->given) {
     v->read.to = 0;
   }
@@ -429,13 +429,13 @@ static void life_window(const fs_spill_model *t, fs_spill_version *v) {
     int64_t last = v->kept ? t->horizon : v->write.to - 1 + v->write_time;
     to = last > to ? last : to;
   }
-  v->in = (fs_span){.from = from == INT64_MAX ? to : from, .to = to, .classes = 1};
+  v->in = (fs_start_span){.from = from == INT64_MAX ? to : from, .to = to, .classes = 1};
   if (v->n_begin > 1) {
-    v->begin = (fs_span){.from = v->in.from, .to = v->in.to, .classes = 1};
+    v->begin = (fs_start_span){.from = v->in.from, .to = v->in.to, .classes = 1};
   }
   if (v->tracked) {
     int64_t first = v->given ? 0 : v->write.from + v->write_time;
-    v->stored = (fs_span){.from = first, .to = t->horizon + 1, .classes = 1};
+    v->stored = (fs_start_span){.from = first, .to = t->horizon + 1, .classes = 1};
   }
 }
 
@@ -481,7 +481,7 @@ static fs_status find_pairs(fs_spill_model *t) {
       const fs_memory *m = &g->target.memory[v->memory];
       if (v->used && t->version[out].size == v->size && v->size > 0 &&
           fs_placement_has_addresses(m->placement) && !t->memory_roomy[v->memory]) {
-        fs_span taken = {.from = t->start[op].from, .to = t->start[op].to, .classes = 1};
+        fs_start_span taken = {.from = t->start[op].from, .to = t->start[op].to, .classes = 1};
         t->pair[t->n_pairs++] = (fs_spill_pair){op, in, out, v->size, taken};
       }
     }

@@ -112,7 +112,7 @@ static const fs_spill_life *life_of(const core *c, uint32_t who) {
   return &c->d.life.at[i];
 }
 
-static bool meet(const core *c, uint32_t a, uint32_t b) {
+static bool lives_meet(const core *c, uint32_t a, uint32_t b) {
   const fs_spill_life *x = life_of(c, a), *y = life_of(c, b);
   return x->begin < y->end && y->begin < x->end;
 }
@@ -153,7 +153,7 @@ static fs_status list_pairs(core *c, uint32_t **var, uint32_t *n) {
   for (size_t i = 0; i < c->member.n; i++) {
     for (size_t j = i + 1; j < c->member.n; j++) {
       uint32_t a = c->member.at[i], b = c->member.at[j];
-      if (meet(c, a, b)) {
+      if (lives_meet(c, a, b)) {
         FS_TRY(meet_var(c->t, a < b ? a : b, a < b ? b : a, &(*var)[(*n)++]));
       }
     }
@@ -198,7 +198,7 @@ static bool touches(const core *c, uint32_t op) {
 }
 
 /* What is 1, whatever its class; with `others` also what is 0, against. */
-static fs_status add_chosen(core *c, const fs_span *s, bool others, int64_t *n) {
+static fs_status add_chosen(core *c, const fs_start_span *s, bool others, int64_t *n) {
   for (int64_t at = s->from; at < s->to; at++) {
     bool one = fs_span_sum(s, c->value, at, at) > 0;
     if (one || others) {

@@ -30,7 +30,7 @@ static fs_status add_life(lives *l, uint32_t memory, uint64_t size, int64_t begi
   return fs_vec_push(l->d->ctx, &l->d->life, life);
 }
 
-static fs_status add_copies(lives *l, const fs_span *s, uint8_t kind, int64_t time) {
+static fs_status add_copies(lives *l, const fs_start_span *s, uint8_t kind, int64_t time) {
   for (int64_t at = s->from; at < s->to; at++) {
     for (uint32_t k = 0; k < s->classes; k++) {
       if (l->value[fs_span_var(s, at, k)] != 0) {
@@ -122,7 +122,7 @@ static bool there(const lives *l, int64_t from, int64_t to) {
 }
 
 /* Joins life i to the one before it. */
-static void join(lives *l, size_t i) {
+static void join_lives(lives *l, size_t i) {
   fs_spill_life *before = &l->d->life.at[i - 1], *life = &l->d->life.at[i];
   uint32_t to = life->joined = (uint32_t)i - 1;
   before->users += life->users;
@@ -141,7 +141,7 @@ static void join_all(lives *l) {
   for (size_t i = l->d->life.n; i-- > l->life0 + 1;) {
     const fs_spill_life *before = &l->d->life.at[i - 1], *life = &l->d->life.at[i];
     if (life->fill != FS_NONE && before->end <= life->begin && there(l, before->end, life->begin)) {
-      join(l, i);
+      join_lives(l, i);
     }
   }
 }
@@ -324,7 +324,7 @@ fs_status fs_spill_lives(const fs_spill_model *t, const int64_t *value, bool mer
   d->makespan = 0;
   d->wrong = false;
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    const fs_span *s = &t->start[op];
+    const fs_start_span *s = &t->start[op];
     d->wrong = d->wrong || fs_span_sum(s, value, s->from, s->to) != 1;
     int64_t end = start_of(&l, op) + t->time[op];
     d->makespan = !d->wrong && end > d->makespan ? end : d->makespan;

@@ -22,8 +22,8 @@
 
 #include "ilp/spill/private.h"
 
-fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_t to, uint32_t k,
-                       int64_t coef) {
+fs_status fs_spill_add(fs_spill_model *t, const fs_start_span *s, int64_t from, int64_t to,
+                       uint32_t k, int64_t coef) {
   assert(t->model.open);
   int64_t low = from > s->from ? from : s->from, high = to < s->to - 1 ? to : s->to - 1;
   for (int64_t at = low; at <= high; at++) {
@@ -37,7 +37,7 @@ fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_
 
 /* ---- variables */
 
-static fs_status add_span(fs_spill_model *t, fs_span *s, char letter, uint32_t id) {
+static fs_status add_span(fs_spill_model *t, fs_start_span *s, char letter, uint32_t id) {
   uint32_t var;
   s->var = (uint32_t)t->model.var.n;
   t->large |= s->from < s->to && (uint64_t)(s->to - s->from) > t->max_terms;
@@ -58,7 +58,7 @@ static fs_status add_span(fs_spill_model *t, fs_span *s, char letter, uint32_t i
 
 static fs_status add_late(fs_spill_model *t) {
   uint32_t var;
-  t->late = (fs_span){.from = t->bound, .to = t->horizon, .classes = 1};
+  t->late = (fs_start_span){.from = t->bound, .to = t->horizon, .classes = 1};
   t->late.var = (uint32_t)t->model.var.n;
   t->large |= (uint64_t)(t->horizon - t->bound) > t->max_terms;
   for (int64_t at = t->bound; at < t->horizon && !t->large; at++) {
@@ -92,7 +92,7 @@ static fs_status add_variables(fs_spill_model *t) {
 
 static fs_status one_start(fs_spill_model *t, uint32_t op) {
   assert(op < t->g->n_ops);
-  const fs_span *s = &t->start[op];
+  const fs_start_span *s = &t->start[op];
   FS_TRY(fs_model_begin_row(&t->model, 1, 1, "once_%u", op));
   FS_TRY(fs_spill_add(t, s, s->from, s->to, FS_NONE, 1));
   return fs_model_end_row(&t->model);
@@ -111,7 +111,7 @@ static bool implied(const fs_spill_model *t, uint32_t from, uint32_t to) {
 /* What has started by `at` has its predecessor ended by then. */
 static fs_status precedence(fs_spill_model *t, uint32_t from, uint32_t to) {
   assert(from < t->g->n_ops && to < t->g->n_ops);
-  const fs_span *a = &t->start[from], *b = &t->start[to];
+  const fs_start_span *a = &t->start[from], *b = &t->start[to];
   for (int64_t at = b->from; at < b->to && at - t->time[from] < a->to - 1 && !t->large; at++) {
     FS_TRY(fs_model_begin_row(&t->model, -FS_MODEL_INF, 0, "after_%u_%u_%lld", from, to,
                               (long long)at));
@@ -124,7 +124,7 @@ static fs_status precedence(fs_spill_model *t, uint32_t from, uint32_t to) {
 
 /* The makespan is above `at` if the op ends after it; what must follow the op counts. */
 static fs_status makespan(fs_spill_model *t, uint32_t op) {
-  const fs_span *s = &t->start[op];
+  const fs_start_span *s = &t->start[op];
   int64_t after = t->time[op] + t->tail[op];
   for (int64_t at = t->bound; at < t->horizon && !t->large; at++) {
     FS_TRY(fs_model_begin_row(&t->model, -FS_MODEL_INF, 0, "end_%u_%lld", op, (long long)at));
@@ -164,7 +164,7 @@ static fs_status op_rows(fs_spill_model *t) {
 /* ---- amounts and queues: what holds one of them while it runs */
 
 typedef struct user {
-  const fs_span *span;
+  const fs_start_span *span;
   uint32_t k; /* class of the span, or all */
   int64_t time, amount;
 } user;
@@ -177,7 +177,8 @@ typedef struct held {
   FS_VEC(user) user;
 } held;
 
-static fs_status hold(held *h, const fs_span *span, uint32_t k, int64_t time, int64_t amount) {
+static fs_status hold(held *h, const fs_start_span *span, uint32_t k, int64_t time,
+                      int64_t amount) {
   user u = {span, k, time, amount};
   return span->from < span->to ? fs_vec_push(h->t->ctx, &h->user, u) : FSCHED_OK;
 }

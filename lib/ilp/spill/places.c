@@ -3,7 +3,7 @@
 #include "ilp/spill/private.h"
 #include "placement/placement.h"
 
-typedef struct places {
+typedef struct spill_places {
   const fs_spill_model *t;
   const fs_spill_draft *d;
   fs_arena *arena;
@@ -13,9 +13,9 @@ typedef struct places {
   fs_tick *begin, *end;
   uint32_t *pair_a, *pair_b;
   fs_tick *pair_from, *pair_to;
-} places;
+} spill_places;
 
-static fs_status allocate_places(places *w) {
+static fs_status allocate_places(spill_places *w) {
   size_t n = w->d->life.n;
   FS_TRY(fs_new(w->arena, &w->life, n));
   FS_TRY(fs_new(w->arena, &w->size, n));
@@ -30,7 +30,7 @@ static fs_status allocate_places(places *w) {
 }
 
 /* The life of a version that an op uses. */
-static uint32_t used_life(const places *w, uint32_t version, uint32_t op) {
+static uint32_t used_life(const spill_places *w, uint32_t version, uint32_t op) {
   const fs_spill_version *v = &w->t->version[version];
   for (uint32_t u = v->user0; u < v->user1; u++) {
     if (w->t->user_op[u] == op) {
@@ -41,7 +41,7 @@ static uint32_t used_life(const places *w, uint32_t version, uint32_t op) {
 }
 
 /* The input's place may be taken if it leaves, and the output comes, while the op runs. */
-static void collect_pairs(places *w, uint32_t memory) {
+static void collect_pairs(spill_places *w, uint32_t memory) {
   for (uint32_t i = 0; i < w->t->n_pairs; i++) {
     const fs_spill_pair *pair = &w->t->pair[i];
     if (w->t->version[pair->in].memory != memory) {
@@ -59,7 +59,7 @@ static void collect_pairs(places *w, uint32_t memory) {
   }
 }
 
-static void collect(places *w, uint32_t memory) {
+static void collect_lives(spill_places *w, uint32_t memory) {
   for (size_t i = 0; i < w->d->life.n; i++) {
     const fs_spill_life *life = &w->d->life.at[i];
     w->index[i] = FS_NONE;
@@ -74,9 +74,10 @@ static void collect(places *w, uint32_t memory) {
   }
 }
 
-static fs_status place(places *w, uint32_t memory, uint64_t *address, fs_decision *exists) {
+static fs_status place_memory(spill_places *w, uint32_t memory, uint64_t *address,
+                              fs_decision *exists) {
   FS_TRY(allocate_places(w));
-  collect(w, memory);
+  collect_lives(w, memory);
   collect_pairs(w, memory);
   w->p.size = w->size;
   w->p.begin = w->begin;
@@ -105,6 +106,6 @@ fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint3
     return FSCHED_OK;
   }
   FS_SCRATCH(arena, t->ctx);
-  places w = {.t = t, .d = d, .arena = &arena};
-  return place(&w, memory, address, exists);
+  spill_places w = {.t = t, .d = d, .arena = &arena};
+  return place_memory(&w, memory, address, exists);
 }

@@ -6,14 +6,14 @@
  * at t if something needs it then, or if it is at t+1 and no residency begins there. */
 #include "ilp/spill/private.h"
 
-static int64_t running(const fs_span *s, int64_t time, const int64_t *value, int64_t at) {
+static int64_t running(const fs_start_span *s, int64_t time, const int64_t *value, int64_t at) {
   return fs_span_sum(s, value, at - time + 1, at);
 }
 
 static int64_t makespan(const fs_spill_model *t, const int64_t *value) {
   int64_t end = t->bound;
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
-    const fs_span *s = &t->start[op];
+    const fs_start_span *s = &t->start[op];
     int64_t at = fs_span_next(s, value, s->from) + t->time[op];
     end = at > end ? at : end;
   }
@@ -57,7 +57,7 @@ static bool needed(const fs_spill_model *t, const fs_spill_version *v, const int
 static void fill_begin(const fs_spill_model *t, const fs_spill_version *v, int64_t *value) {
   int64_t first = v->begin.to;
   for (uint32_t u = v->user0; u < v->user1; u++) {
-    const fs_span *s = &t->start[t->user_op[u]];
+    const fs_start_span *s = &t->start[t->user_op[u]];
     int64_t at = fs_span_next(s, value, s->from);
     first = t->user_how[u] & FS_SPILL_BEGINS && at < first ? at : first;
   }
@@ -68,7 +68,7 @@ static void fill_begin(const fs_spill_model *t, const fs_spill_version *v, int64
 
 static bool begins_at(const fs_spill_model *t, const fs_spill_version *v, const int64_t *value,
                       int64_t at) {
-  const fs_span *first = v->n_begin == 1 ? &t->start[v->begin_op] : &v->begin;
+  const fs_start_span *first = v->n_begin == 1 ? &t->start[v->begin_op] : &v->begin;
   return fs_span_sum(&v->read, value, at, at) > 0 || fs_span_sum(first, value, at, at) > 0;
 }
 
@@ -171,7 +171,7 @@ static uint32_t class_at(const fs_spill_model *t, const uint32_t *choice, uint32
   return k < n ? k : FS_NONE;
 }
 
-static bool set(const fs_span *s, fs_tick start, uint32_t k, int64_t *value) {
+static bool set(const fs_start_span *s, fs_tick start, uint32_t k, int64_t *value) {
   int64_t at = (int64_t)start;
   if (k == FS_NONE || at < s->from || at >= s->to) {
     return false;
@@ -192,7 +192,7 @@ static bool set_copy(const fs_spill_model *t, const fs_schedule *s, uint32_t cop
   uint32_t item = t->g->n_ops + copy, first = t->copy_choice0[v->memory];
   uint32_t k =
       class_at(t, t->copy_choice + first, t->copy_choice0[v->memory + 1] - first, s->queue[item]);
-  const fs_span *span = s->copy_kind[copy] == FS_SPILL_WRITE ? &v->write : &v->read;
+  const fs_start_span *span = s->copy_kind[copy] == FS_SPILL_WRITE ? &v->write : &v->read;
   return set(span, s->start[item] / t->unit, k, value);
 }
 

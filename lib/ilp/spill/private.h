@@ -13,10 +13,10 @@
 
 /* A binary per time in [from, to) and class: the one of (t, k) is var + (t - from) * classes + k.
  * Empty when from >= to. */
-typedef struct fs_span {
+typedef struct fs_start_span {
   uint32_t var, classes;
   int64_t from, to;
-} fs_span;
+} fs_start_span;
 
 enum fs_spill_use {
   FS_SPILL_MODIFIES = 1,
@@ -33,17 +33,18 @@ typedef struct fs_spill_version {
   bool bounded_store;
   int64_t write_time, read_time;
   uint32_t n_modify, n_begin, begin_op; /* begin_op: the only one that may begin it, or FS_NONE */
-  fs_span in;                           /* in memory during [t, t+1) */
-  fs_span begin; /* a residency begins with the first writer; only where several may be first */
-  fs_span write, read;
-  fs_span stored; /* the store holds the present content at t, to + 1 values */
+  fs_start_span in;                     /* in memory during [t, t+1) */
+  fs_start_span
+      begin; /* a residency begins with the first writer; only where several may be first */
+  fs_start_span write, read;
+  fs_start_span stored; /* the store holds the present content at t, to + 1 values */
 } fs_spill_version;
 
 /* An in-place pair: the output takes the input's place when the op starts at t. */
 typedef struct fs_spill_pair {
   uint32_t op, in, out; /* versions */
   uint64_t size;
-  fs_span taken;
+  fs_start_span taken;
 } fs_spill_pair;
 
 /* o_k: two are in memory at one time.  Versions, and from n_versions on the scratch of ops. */
@@ -63,9 +64,9 @@ struct fs_spill_model {
   uint32_t n_cuts;
 
   int64_t *time, *head, *tail;
-  uint32_t *ancestors; /* bit per op */
-  fs_span *start;      /* per op */
-  fs_span late;        /* the makespan is above t, for t in [bound, horizon) */
+  uint32_t *ancestors;  /* bit per op */
+  fs_start_span *start; /* per op */
+  fs_start_span late;   /* the makespan is above t, for t in [bound, horizon) */
 
   uint32_t n_classes;
   uint32_t *class_size;                 /* FS_NONE: without limit */
@@ -134,12 +135,12 @@ fs_status fs_spill_place(const fs_spill_model *t, const fs_spill_draft *d, uint3
                          uint64_t *address, fs_decision *exists) FS_MUST_USE;
 
 /* Requires a time within the span, and one of its classes. */
-static inline uint32_t fs_span_var(const fs_span *s, int64_t t, uint32_t k) {
+static inline uint32_t fs_span_var(const fs_start_span *s, int64_t t, uint32_t k) {
   assert(t >= s->from && t < s->to && k < s->classes);
   return s->var + (uint32_t)(t - s->from) * s->classes + k;
 }
 /* The sum over times in [from, to] and all classes. */
-static inline int64_t fs_span_sum(const fs_span *s, const int64_t *value, int64_t from,
+static inline int64_t fs_span_sum(const fs_start_span *s, const int64_t *value, int64_t from,
                                   int64_t to) {
   int64_t sum = 0;
   for (int64_t t = from < s->from ? s->from : from; t <= to && t < s->to; t++) {
@@ -150,7 +151,7 @@ static inline int64_t fs_span_sum(const fs_span *s, const int64_t *value, int64_
   return sum;
 }
 /* The first time whose value is 1, from `from` on; s->to when there is none. */
-static inline int64_t fs_span_next(const fs_span *s, const int64_t *value, int64_t from) {
+static inline int64_t fs_span_next(const fs_start_span *s, const int64_t *value, int64_t from) {
   int64_t t = from < s->from ? s->from : from;
   while (t < s->to && fs_span_sum(s, value, t, t) == 0) {
     t++;
@@ -160,10 +161,10 @@ static inline int64_t fs_span_next(const fs_span *s, const int64_t *value, int64
 
 /* Rows: a sum over the starts in [from, to] of one class, or of all (FS_NONE).  Requires an open
  * row. */
-fs_status fs_spill_add(fs_spill_model *t, const fs_span *s, int64_t from, int64_t to, uint32_t k,
-                       int64_t coef) FS_MUST_USE;
+fs_status fs_spill_add(fs_spill_model *t, const fs_start_span *s, int64_t from, int64_t to,
+                       uint32_t k, int64_t coef) FS_MUST_USE;
 /* The same at one time. */
-static inline fs_status fs_spill_add_at(fs_spill_model *t, const fs_span *s, int64_t at,
+static inline fs_status fs_spill_add_at(fs_spill_model *t, const fs_start_span *s, int64_t at,
                                         int64_t coef) {
   return fs_spill_add(t, s, at, at, FS_NONE, coef);
 }

@@ -19,19 +19,20 @@
  * An in-place pair takes the room of one while its op runs, if its input leaves at the op's end. */
 #include "ilp/spill/private.h"
 
-typedef struct rows {
+typedef struct spill_rows {
   fs_spill_model *t;
   fs_model *m;
   uint32_t id; /* version */
   const fs_spill_version *v;
-} rows;
+} spill_rows;
 
 /* What runs at `at`. */
-static fs_status add_running(rows *w, const fs_span *s, int64_t time, int64_t at, int64_t coef) {
+static fs_status add_running(spill_rows *w, const fs_start_span *s, int64_t time, int64_t at,
+                             int64_t coef) {
   return fs_spill_add(w->t, s, at - time + 1, at, FS_NONE, coef);
 }
 
-static fs_status add_begin(rows *w, int64_t at, int64_t coef) {
+static fs_status add_begin(spill_rows *w, int64_t at, int64_t coef) {
   const fs_spill_version *v = w->v;
   if (v->n_begin > 1) {
     return fs_spill_add_at(w->t, &v->begin, at, coef);
@@ -39,7 +40,7 @@ static fs_status add_begin(rows *w, int64_t at, int64_t coef) {
   return v->n_begin == 0 ? FSCHED_OK : fs_spill_add_at(w->t, &w->t->start[v->begin_op], at, coef);
 }
 
-static fs_status life(rows *w) {
+static fs_status life(spill_rows *w) {
   const fs_spill_version *v = w->v;
   bool there = v->given && !v->spills; /* from the beginning */
   for (int64_t at = v->in.from + (there ? 1 : 0); at < v->in.to; at++) {
@@ -54,7 +55,7 @@ static fs_status life(rows *w) {
 }
 
 /* One of several first writers: with a start of one, and once. */
-static fs_status begins(rows *w) {
+static fs_status begins(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->n_begin < 2) {
     return FSCHED_OK;
@@ -75,11 +76,11 @@ static fs_status begins(rows *w) {
   return FSCHED_OK;
 }
 
-static fs_status access_rows(rows *w) {
+static fs_status access_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   for (uint32_t u = v->user0; u < v->user1; u++) {
     uint32_t op = w->t->user_op[u];
-    const fs_span *s = &w->t->start[op];
+    const fs_start_span *s = &w->t->start[op];
     for (int64_t at = s->from; at < s->to + w->t->time[op] - 1; at++) {
       FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "access_%u_%u_%lld", w->id, op,
                                 (long long)at));
@@ -92,7 +93,7 @@ static fs_status access_rows(rows *w) {
   return FSCHED_OK;
 }
 
-static fs_status copy_rows(rows *w) {
+static fs_status copy_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   for (int64_t at = v->in.from; at < v->in.to; at++) {
     FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "copy_%u_%lld", w->id, (long long)at));
@@ -110,9 +111,9 @@ static fs_status copy_rows(rows *w) {
 
 /* ---- writes */
 
-static fs_status write_after(rows *w, uint32_t op) {
+static fs_status write_after(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
-  const fs_span *s = &w->t->start[op];
+  const fs_start_span *s = &w->t->start[op];
   for (int64_t at = v->write.from; at < v->write.to && at - w->t->time[op] < s->to - 1; at++) {
     FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "write_%u_%lld", w->id, (long long)at));
     FS_TRY(fs_spill_add(w->t, &v->write, v->write.from, at, FS_NONE, 1));
@@ -122,7 +123,7 @@ static fs_status write_after(rows *w, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status write_beside(rows *w, uint32_t op) {
+static fs_status write_beside(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
   for (int64_t at = v->write.from; at < v->write.to + v->write_time - 1; at++) {
     FS_TRY(
@@ -136,7 +137,7 @@ static fs_status write_beside(rows *w, uint32_t op) {
 
 static bool one_write(const fs_spill_version *v) { return v->n_modify == 1; }
 
-static fs_status write_rows(rows *w) {
+static fs_status write_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->write.from >= v->write.to) {
     return FSCHED_OK;
@@ -164,7 +165,7 @@ static fs_status write_rows(rows *w) {
 /* ---- reads */
 
 /* A read runs only when the store has it. */
-static fs_status read_rows(rows *w) {
+static fs_status read_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->given && !v->tracked) {
     return FSCHED_OK; /* always */
@@ -183,7 +184,7 @@ static fs_status read_rows(rows *w) {
 }
 
 /* No user of it comes before this one. */
-static bool first_user(const rows *w, uint32_t user) {
+static bool first_user(const spill_rows *w, uint32_t user) {
   const fs_spill_version *v = w->v;
   for (uint32_t u = v->user0; u < v->user1; u++) {
     if (w->t->ancestors[w->t->user_op[user]] >> w->t->user_op[u] & 1) {
@@ -193,13 +194,13 @@ static bool first_user(const rows *w, uint32_t user) {
   return true;
 }
 
-static fs_status load_rows(rows *w) {
+static fs_status load_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (!v->given || !v->spills || v->n_begin > 0) {
     return FSCHED_OK;
   }
   for (uint32_t u = v->user0; u < v->user1; u++) {
-    const fs_span *s = &w->t->start[w->t->user_op[u]];
+    const fs_start_span *s = &w->t->start[w->t->user_op[u]];
     for (int64_t at = s->from; first_user(w, u) && at < s->to; at++) {
       FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "load_%u_%u_%lld", w->id, w->t->user_op[u],
                                 (long long)at));
@@ -218,9 +219,9 @@ static fs_status load_rows(rows *w) {
 
 /* ---- what the store holds, where that is not simply what has been written */
 
-static fs_status stored_modified(rows *w, uint32_t op) {
+static fs_status stored_modified(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
-  const fs_span *s = &w->t->start[op];
+  const fs_start_span *s = &w->t->start[op];
   for (int64_t at = s->from; at < s->to; at++) {
     FS_TRY(
         fs_model_begin_row(w->m, -FS_MODEL_INF, 1, "stale_%u_%u_%lld", w->id, op, (long long)at));
@@ -231,7 +232,7 @@ static fs_status stored_modified(rows *w, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status stored_rows(rows *w) {
+static fs_status stored_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (!v->tracked) {
     return FSCHED_OK;
@@ -264,7 +265,7 @@ static fs_status stored_rows(rows *w) {
 
 /* ---- what stays in a memory without a store, to the makespan */
 
-static fs_status add_late(rows *w, int64_t at, int64_t coef) {
+static fs_status add_late(spill_rows *w, int64_t at, int64_t coef) {
   if (at < w->t->bound) {
     fs_model_add_known(w->m, coef);
     return FSCHED_OK;
@@ -273,7 +274,7 @@ static fs_status add_late(rows *w, int64_t at, int64_t coef) {
 }
 
 /* From the start of `op`, the last writer; FS_NONE: from 0. */
-static fs_status stays_from(rows *w, uint32_t op) {
+static fs_status stays_from(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
   for (int64_t at = v->in.from; at < v->in.to; at++) {
     FS_TRY(fs_model_begin_row(w->m, op == FS_NONE ? 0 : -1, FS_MODEL_INF, "keep_%u_%u_%lld", w->id,
@@ -298,7 +299,7 @@ bool fs_spill_last_writer(const fs_spill_model *t, const fs_spill_version *v, ui
   return last;
 }
 
-static fs_status keep_rows(rows *w) {
+static fs_status keep_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->spills || !v->kept) {
     return FSCHED_OK;
@@ -312,14 +313,14 @@ static fs_status keep_rows(rows *w) {
 }
 
 /* Of one content: it is there, or comes again, until the user's end. */
-static fs_status stay_rows(rows *w) {
+static fs_status stay_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->n_modify > 1 || (v->given && v->n_modify > 0) || v->n_begin > 1) {
     return FSCHED_OK;
   }
   for (uint32_t u = v->user0; u < v->user1; u++) {
     uint32_t op = w->t->user_op[u];
-    const fs_span *s = &w->t->start[op];
+    const fs_start_span *s = &w->t->start[op];
     for (int64_t at = v->in.from; at < v->in.to && at < s->to + w->t->time[op] - 1; at++) {
       if (op == v->begin_op) {
         break;
@@ -339,10 +340,10 @@ static fs_status stay_rows(rows *w) {
 }
 
 static fs_status version_rows(fs_spill_model *t, uint32_t id) {
-  rows w = {t, &t->model, id, &t->version[id]};
-  static fs_status (*const part[])(rows *) = {life,       begins,    access_rows, copy_rows,
-                                              write_rows, read_rows, load_rows,   stored_rows,
-                                              keep_rows,  stay_rows};
+  spill_rows w = {t, &t->model, id, &t->version[id]};
+  static fs_status (*const part[])(spill_rows *) = {life,       begins,    access_rows, copy_rows,
+                                                    write_rows, read_rows, load_rows,   stored_rows,
+                                                    keep_rows,  stay_rows};
   for (size_t i = 0; i < sizeof part / sizeof part[0] && !t->large; i++) {
     FS_TRY(part[i](&w));
   }

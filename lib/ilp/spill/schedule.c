@@ -32,7 +32,7 @@ static int compare_items(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-typedef struct maker {
+typedef struct schedule_maker {
   const fs_spill_model *t;
   const int64_t *value;
   const fs_spill_draft *d;
@@ -41,16 +41,16 @@ typedef struct maker {
   uint32_t *copy;      /* of the draft, per copy of the schedule */
   uint32_t *residency; /* per life */
   uint32_t *listed;
-} maker;
+} schedule_maker;
 
 /* The class of an item; of a gang, FS_NONE. */
-static uint32_t class_of_item(const maker *k, uint32_t item) {
+static uint32_t class_of_item(const schedule_maker *k, uint32_t item) {
   const fs_spill_model *t = k->t;
   if (item >= t->g->n_ops) {
     const fs_spill_copy *c = &k->d->copy.at[k->copy[item - t->g->n_ops]];
     return t->copy_choice[t->copy_choice0[t->version[c->version].memory] + c->choice];
   }
-  const fs_span *s = &t->start[item];
+  const fs_start_span *s = &t->start[item];
   if (t->g->op_gang[item] != FS_NONE) {
     return FS_NONE;
   }
@@ -63,7 +63,8 @@ static uint32_t class_of_item(const maker *k, uint32_t item) {
 }
 
 /* FS_NONE: the point asks for more queues than there are. */
-static uint32_t free_queue(const maker *k, uint32_t class_id, const fs_tick *until, fs_tick at) {
+static uint32_t free_queue(const schedule_maker *k, uint32_t class_id, const fs_tick *until,
+                           fs_tick at) {
   for (uint32_t q = 0; q < k->s->n_queues; q++) {
     bool member = k->t->class_of == NULL || k->t->class_of[q] == class_id;
     if (member && until[q] <= at) {
@@ -73,7 +74,7 @@ static uint32_t free_queue(const maker *k, uint32_t class_id, const fs_tick *unt
   return FS_NONE;
 }
 
-static fs_status sort_items(maker *k) {
+static fs_status sort_items(schedule_maker *k) {
   const fs_schedule *s = k->s;
   item_key *key;
   FS_TRY(fs_new(k->arena, &key, s->n_items));
@@ -88,7 +89,7 @@ static fs_status sort_items(maker *k) {
   return FSCHED_OK;
 }
 
-static fs_status name_queues(maker *k, uint32_t n) {
+static fs_status name_queues(schedule_maker *k, uint32_t n) {
   fs_schedule *s = k->s;
   FS_TRY(fs_new(&s->arena, &s->queue_name, n));
   for (uint32_t q = 0; q < n; q++) {
@@ -104,7 +105,7 @@ static fs_status name_queues(maker *k, uint32_t n) {
   return FSCHED_OK;
 }
 
-static fs_status fill_queues(maker *k, bool *possible) {
+static fs_status fill_queues(schedule_maker *k, bool *possible) {
   fs_schedule *s = k->s;
   const fsched_graph *g = k->t->g;
   bool implicit = g->target.implicit_queues;
@@ -135,7 +136,7 @@ static fs_status fill_queues(maker *k, bool *possible) {
 
 /* ---- the schedule's arrays */
 
-static fs_status fill_items(maker *k) {
+static fs_status fill_items(schedule_maker *k) {
   fs_schedule *s = k->s;
   const fsched_graph *g = k->t->g;
   fs_tick unit = k->t->unit;
@@ -151,7 +152,7 @@ static fs_status fill_items(maker *k) {
   FS_TRY(fs_new_zero(&s->arena, &s->queue, s->n_items));
   FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    const fs_span *x = &k->t->start[op];
+    const fs_start_span *x = &k->t->start[op];
     s->start[op] = (fs_tick)fs_span_next(x, k->value, x->from) * unit;
     s->end[op] = s->start[op] + g->op_time[op];
   }
@@ -184,7 +185,7 @@ static fs_status allocate_residencies(fs_schedule *s, uint32_t n) {
 }
 
 /* By begin. */
-static fs_status fill_residencies(maker *k, const uint64_t *address) {
+static fs_status fill_residencies(schedule_maker *k, const uint64_t *address) {
   fs_schedule *s = k->s;
   item_key *key;
   uint32_t n = 0;
@@ -213,11 +214,11 @@ static fs_status fill_residencies(maker *k, const uint64_t *address) {
   return FSCHED_OK;
 }
 
-static uint32_t residency_of(const maker *k, uint32_t life) {
+static uint32_t residency_of(const schedule_maker *k, uint32_t life) {
   return life == FS_NONE ? FS_NONE : k->residency[life];
 }
 
-static fs_status link_copies(maker *k) {
+static fs_status link_copies(schedule_maker *k) {
   fs_schedule *s = k->s;
   FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
   FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
@@ -233,7 +234,7 @@ static fs_status link_copies(maker *k) {
   return FSCHED_OK;
 }
 
-static fs_status link_args(maker *k) {
+static fs_status link_args(schedule_maker *k) {
   fs_schedule *s = k->s;
   const fs_spill_model *t = k->t;
   const fsched_graph *g = t->g;
@@ -259,7 +260,7 @@ static fs_status link_args(maker *k) {
 }
 
 /* Whether the schedule is right; nothing is reported. */
-static fs_status check(const fs_spill_model *t, const fs_schedule *s, bool *right) {
+static fs_status check_schedule(const fs_spill_model *t, const fs_schedule *s, bool *right) {
   fsched_context *own;
   FS_TRY(fs_context_own(t->ctx, &own));
   fs_status status = fs_verify_schedule(own, t->g, s, NULL);
@@ -268,7 +269,7 @@ static fs_status check(const fs_spill_model *t, const fs_schedule *s, bool *righ
   return status == FSCHED_SYSTEM ? fs_no_memory(t->ctx, 0) : FSCHED_OK;
 }
 
-static fs_status make(maker *k, const uint64_t *address, bool *right) {
+static fs_status make_schedule(schedule_maker *k, const uint64_t *address, bool *right) {
   FS_TRY(fill_items(k));
   FS_TRY(fill_residencies(k, address));
   FS_TRY(link_copies(k));
@@ -279,7 +280,7 @@ static fs_status make(maker *k, const uint64_t *address, bool *right) {
   }
   FS_TRY(fs_schedule_order(k->s, k->listed));
   FS_TRY(fs_schedule_order_residencies(k->s));
-  return check(k->t, k->s, right);
+  return check_schedule(k->t, k->s, right);
 }
 
 static fs_status place_all(const fs_spill_model *t, const fs_spill_draft *d, uint64_t *address,
@@ -306,10 +307,10 @@ static fs_status attempt(const fs_spill_model *t, const int64_t *value, bool mer
   if (places->is != FS_YES) {
     return FSCHED_OK;
   }
-  maker k = {.t = t, .value = value, .d = d, .arena = &d->arena};
+  schedule_maker k = {.t = t, .value = value, .d = d, .arena = &d->arena};
   bool right = false;
   FS_TRY(fs_schedule_create(t->ctx, t->g, &k.s));
-  fs_status status = make(&k, address, &right);
+  fs_status status = make_schedule(&k, address, &right);
   if (status != FSCHED_OK || !right) {
     fs_schedule_destroy(k.s);
     return status;

@@ -12,9 +12,9 @@
 
 #include "ilp/time/private.h"
 
-typedef struct cover {
+typedef struct life_list {
   uint32_t *at, n;
-} cover;
+} life_list;
 
 static bool covers(const fs_time_model *t, uint32_t r, uint64_t cell) {
   uint64_t address = t->o.address[r];
@@ -27,8 +27,8 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* What lives at some time that matters, in one memory, and where those begin. */
-static fs_status gather(fs_time_model *t, fs_arena *arena, uint32_t memory, cover *all,
-                        uint64_t **begin) {
+static fs_status gather_lives(fs_time_model *t, fs_arena *arena, uint32_t memory, life_list *all,
+                              uint64_t **begin) {
   const fs_problem *p = t->p;
   FS_TRY(fs_new(arena, &all->at, p->n_residencies));
   FS_TRY(fs_new(arena, begin, p->n_residencies));
@@ -45,7 +45,7 @@ static fs_status gather(fs_time_model *t, fs_arena *arena, uint32_t memory, cove
   return FSCHED_OK;
 }
 
-static bool is_in(const cover *c, uint32_t r) {
+static bool is_in(const life_list *c, uint32_t r) {
   for (uint32_t k = 0; k < c->n; k++) {
     if (c->at[k] == r) {
       return true;
@@ -54,13 +54,13 @@ static bool is_in(const cover *c, uint32_t r) {
   return false;
 }
 
-static bool both_in(const fs_time_model *t, const cover *c, uint32_t pair) {
+static bool both_in(const fs_time_model *t, const life_list *c, uint32_t pair) {
   return t->same[pair] == FS_SAME_YES && is_in(c, t->p->coincide_in[pair]) &&
          is_in(c, t->p->coincide_out[pair]);
 }
 
-static fs_status add_cover(fs_time_model *t, const cover *c, const uint32_t *pair, uint32_t n_pairs,
-                           fs_tick at, uint32_t instant) {
+static fs_status add_cover(fs_time_model *t, const life_list *c, const uint32_t *pair,
+                           uint32_t n_pairs, fs_tick at, uint32_t instant) {
   const fs_problem *p = t->p;
   bool inside = instant != FS_NONE;
   for (uint32_t k = 0; k < c->n; k++) {
@@ -75,8 +75,8 @@ static fs_status add_cover(fs_time_model *t, const cover *c, const uint32_t *pai
   return FSCHED_OK;
 }
 
-static fs_status cover_row(fs_time_model *t, const cover *c, const uint32_t *pair, uint32_t n_pairs,
-                           fs_tick at, uint32_t instant, bool *before) {
+static fs_status cover_row(fs_time_model *t, const life_list *c, const uint32_t *pair,
+                           uint32_t n_pairs, fs_tick at, uint32_t instant, bool *before) {
   bool kept;
   unsigned long long tick = at;
   if (instant == FS_NONE) {
@@ -91,7 +91,7 @@ static fs_status cover_row(fs_time_model *t, const cover *c, const uint32_t *pai
   return FSCHED_OK;
 }
 
-static fs_status cover_rows(fs_time_model *t, fs_arena *arena, const cover *c) {
+static fs_status cover_rows(fs_time_model *t, fs_arena *arena, const life_list *c) {
   uint32_t *pair, n_pairs = 0;
   bool before = false;
   FS_TRY(fs_new(arena, &pair, t->n_near_pair));
@@ -119,9 +119,9 @@ static fs_status cover_rows(fs_time_model *t, fs_arena *arena, const cover *c) {
 
 /* What covers an interval changes where a place begins, and where one ends; the largest covers are
  * those at a begin of which nothing ends before the next begin.  `next` is that begin. */
-static fs_status cover_at(fs_time_model *t, fs_arena *arena, const cover *all, uint64_t cell,
+static fs_status cover_at(fs_time_model *t, fs_arena *arena, const life_list *all, uint64_t cell,
                           uint64_t next) {
-  cover c = {0};
+  life_list c = {0};
   bool ends = false;
   FS_TRY(fs_new(arena, &c.at, all->n));
   for (uint32_t k = 0; k < all->n; k++) {
@@ -154,9 +154,9 @@ static fs_status end_together(fs_time_model *t, uint32_t pair) {
 }
 
 static fs_status memory_rows(fs_time_model *t, fs_arena *arena, uint32_t memory) {
-  cover all;
+  life_list all;
   uint64_t *begin;
-  FS_TRY(gather(t, arena, memory, &all, &begin));
+  FS_TRY(gather_lives(t, arena, memory, &all, &begin));
   for (uint32_t k = 0; k < all.n && !t->full; k++) {
     uint64_t next = k + 1 < all.n ? begin[k + 1] : UINT64_MAX;
     if (begin[k] != next) {

@@ -301,16 +301,16 @@ bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b) {
 /* --- sums --- */
 
 /* The residencies of one memory that matter, in units of what divides all sizes. */
-typedef struct holder {
+typedef struct memory_lives {
   uint32_t *at, n;
   uint32_t *pair, n_pairs; /* that coincide */
   uint64_t unit, capacity;
-} holder;
+} memory_lives;
 
-static fs_status gather(fs_time_model *t, fs_arena *arena, uint32_t memory, holder *h) {
+static fs_status gather_lives(fs_time_model *t, fs_arena *arena, uint32_t memory, memory_lives *h) {
   const fs_problem *p = t->p;
   uint64_t sum = 0;
-  *h = (holder){.capacity = p->graph->target.memory[memory].capacity};
+  *h = (memory_lives){.capacity = p->graph->target.memory[memory].capacity};
   FS_TRY(fs_new(arena, &h->at, p->n_residencies));
   FS_TRY(fs_new(arena, &h->pair, t->n_near_pair));
   for (uint32_t r = 0; r < p->n_residencies; r++) {
@@ -330,11 +330,12 @@ static fs_status gather(fs_time_model *t, fs_arena *arena, uint32_t memory, hold
   return FSCHED_OK;
 }
 
-static int64_t units(const fs_time_model *t, const holder *h, uint32_t r) {
+static int64_t units(const fs_time_model *t, const memory_lives *h, uint32_t r) {
   return (int64_t)fs_min(t->p->res_size[r] / h->unit, INT64_MAX / 4);
 }
 
-static fs_status add_holders(fs_time_model *t, const holder *h, fs_tick at, uint32_t instant) {
+static fs_status add_holders(fs_time_model *t, const memory_lives *h, fs_tick at,
+                             uint32_t instant) {
   const fs_problem *p = t->p;
   bool inside = instant != FS_NONE;
   for (uint32_t k = 0; k < h->n; k++) {
@@ -351,7 +352,8 @@ static fs_status add_holders(fs_time_model *t, const holder *h, fs_tick at, uint
   return FSCHED_OK;
 }
 
-static fs_status memory_instants(fs_time_model *t, const holder *h, uint32_t memory, uint32_t r) {
+static fs_status memory_instants(fs_time_model *t, const memory_lives *h, uint32_t memory,
+                                 uint32_t r) {
   const fs_time_item *x = &t->item[t->life[r].begin];
   bool kept;
   for (fs_tick at = fs_max(x->est, t->from); at <= fs_min(x->lst, t->to) && !t->full; at++) {
@@ -365,7 +367,7 @@ static fs_status memory_instants(fs_time_model *t, const holder *h, uint32_t mem
   return FSCHED_OK;
 }
 
-static fs_status memory_rows(fs_time_model *t, const holder *h, uint32_t memory) {
+static fs_status memory_rows(fs_time_model *t, const memory_lives *h, uint32_t memory) {
   bool kept, before = false;
   if (h->n == 0) {
     return FSCHED_OK;
@@ -395,8 +397,8 @@ fs_status fs_time_memories(fs_time_model *t) {
     bool exact = t->o.places == FS_TIME_GIVEN || t->o.places == FS_TIME_POSITIONS;
     if (fs_memory_bounded(&target->memory[m]) && !(contiguous && exact)) {
       fs_arena_mark mark = fs_arena_set_mark(&arena);
-      holder h;
-      FS_TRY(gather(t, &arena, m, &h));
+      memory_lives h;
+      FS_TRY(gather_lives(t, &arena, m, &h));
       FS_TRY(memory_rows(t, &h, m));
       fs_arena_reset(&arena, mark);
     }

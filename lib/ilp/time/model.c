@@ -52,7 +52,7 @@ static fs_status places(fs_time_model *t) {
   return FSCHED_OK;
 }
 
-static fs_status build(fs_time_model *t) {
+static fs_status build_model(fs_time_model *t) {
   FS_TRY(fs_time_items(t));
   if (t->impossible) {
     t->m.contradiction = true;
@@ -84,7 +84,7 @@ fs_status fs_time_model_build(const fs_problem *p, const fs_time_options *o, fs_
   }
   *t = (fs_time_model){.p = p, .o = *o, .arena = arena, .n = p->n_items};
   fs_model_init(&t->m, p->ctx, "time_indexed");
-  status = build(t);
+  status = build_model(t);
   if (status != FSCHED_OK || t->full) {
     fs_time_model_destroy(t);
     return status;

@@ -10,13 +10,13 @@
 
 /* --- lives of an answer --- */
 
-typedef struct span {
+typedef struct life_span {
   fs_tick begin, end;
-} span;
+} life_span;
 
-static span life_of(const fs_time_model *t, const fs_answer *a, uint32_t r) {
+static life_span life_of(const fs_time_model *t, const fs_answer *a, uint32_t r) {
   const fs_time_life *life = &t->life[r];
-  span s = {0};
+  life_span s = {0};
   s.begin = life->begin == FS_NONE ? 0 : a->start[life->begin];
   s.end = s.begin;
   for (uint32_t e = life->end0; e < life->end1; e++) {
@@ -27,14 +27,15 @@ static span life_of(const fs_time_model *t, const fs_answer *a, uint32_t r) {
 }
 
 /* Two that may not have an address in common. */
-static bool meet(span a, span b) {
+static bool spans_meet(life_span a, life_span b) {
   return a.begin == a.end   ? b.begin < a.begin && a.begin < b.end
          : b.begin == b.end ? a.begin < b.begin && b.begin < a.end
                             : a.begin < b.end && b.begin < a.end;
 }
 
 /* The pair shares its place in this answer: same address, and it lives as it has to. */
-static bool coincides(const fs_time_model *t, const fs_answer *a, const span *life, uint32_t k) {
+static bool coincides(const fs_time_model *t, const fs_answer *a, const life_span *life,
+                      uint32_t k) {
   const fs_problem *p = t->p;
   uint32_t in = p->coincide_in[k], out = p->coincide_out[k], op = p->coincide_op[k];
   return t->same[k] != FS_SAME_NO && a->address[in] == a->address[out] &&
@@ -46,7 +47,7 @@ static bool coincides(const fs_time_model *t, const fs_answer *a, const span *li
 typedef struct pusher {
   const fs_time_model *t;
   const fs_answer *a;
-  span *life;
+  life_span *life;
   uint32_t *group, *order, n;
   uint64_t *low; /* per group */
 } pusher;
@@ -62,7 +63,7 @@ static int by_address(const void *a, const void *b) {
                                   : (x->residency > y->residency) - (x->residency < y->residency);
 }
 
-static uint32_t find(uint32_t *group, uint32_t r) {
+static uint32_t find_group(uint32_t *group, uint32_t r) {
   while (group[r] != r) {
     group[r] = group[group[r]];
     r = group[r];
@@ -92,10 +93,11 @@ static fs_status sort_places(pusher *u, fs_arena *arena) {
 /* `r` lies on all of those below it that it meets. */
 static void push(pusher *u, uint32_t k) {
   const fs_problem *p = u->t->p;
-  uint32_t r = u->order[k], group = find(u->group, r);
+  uint32_t r = u->order[k], group = find_group(u->group, r);
   for (uint32_t i = 0; i < k; i++) {
-    uint32_t s = u->order[i], other = find(u->group, s);
-    if (other != group && p->res_memory[s] == p->res_memory[r] && meet(u->life[s], u->life[r])) {
+    uint32_t s = u->order[i], other = find_group(u->group, s);
+    if (other != group && p->res_memory[s] == p->res_memory[r] &&
+        spans_meet(u->life[s], u->life[r])) {
       u->low[group] = fs_max(u->low[group], u->low[other] + p->res_size[s]);
     }
   }
@@ -116,7 +118,7 @@ static fs_status push_down(const fs_time_model *t, const fs_answer *a, fs_arena 
   }
   for (uint32_t k = 0; k < p->n_coincide; k++) {
     if (coincides(t, a, u.life, k)) {
-      u.group[find(u.group, p->coincide_out[k])] = find(u.group, p->coincide_in[k]);
+      u.group[find_group(u.group, p->coincide_out[k])] = find_group(u.group, p->coincide_in[k]);
     }
   }
   FS_TRY(sort_places(&u, arena));
@@ -127,7 +129,7 @@ static fs_status push_down(const fs_time_model *t, const fs_answer *a, fs_arena 
       push(&u, k);
     }
     for (uint32_t i = first; i < k; i++) {
-      (*address)[u.order[i]] = u.low[find(u.group, u.order[i])];
+      (*address)[u.order[i]] = u.low[find_group(u.group, u.order[i])];
     }
   }
   return FSCHED_OK;
@@ -176,7 +178,7 @@ static bool set_starts(const fs_time_model *t, const fs_answer *a, int64_t *valu
 static void set_lives(const fs_time_model *t, const fs_answer *a, int64_t *value) {
   for (uint32_t r = 0; r < t->p->n_residencies; r++) {
     const fs_time_life *life = &t->life[r];
-    span s = life_of(t, a, r);
+    life_span s = life_of(t, a, r);
     for (fs_tick at = life->var_t0; life->var0 != FS_NONE && at < life->var_t1; at++) {
       value[life->var0 + (uint32_t)(at - life->var_t0)] = at >= s.begin && at < s.end;
     }
@@ -210,9 +212,9 @@ static fs_status set_places(const fs_time_model *t, const fs_answer *a, int64_t 
   }
   for (size_t k = 0; k < t->pair.n; k++) {
     const fs_time_pair *pair = &t->pair.at[k];
-    span x = life_of(t, a, pair->a), y = life_of(t, a, pair->b);
+    life_span x = life_of(t, a, pair->a), y = life_of(t, a, pair->b);
     uint64_t low = address[pair->a], other = address[pair->b];
-    if (meet(x, y)) {
+    if (spans_meet(x, y)) {
       bool same = pair->same != FS_NONE && low == other;
       value[same ? pair->same : low < other ? pair->below : pair->above] = 1;
     }

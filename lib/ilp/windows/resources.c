@@ -320,19 +320,19 @@ static fs_status grow_set(sharing *s, uint32_t seed, const uint32_t *order, uint
   return close_resource(w, 1, first, FS_NONE, true);
 }
 
-typedef struct weighed {
+typedef struct weighed_item {
   uint64_t key;
   uint32_t item;
-} weighed;
+} weighed_item;
 
 static int by_key(const void *a, const void *b) {
-  const weighed *x = a, *y = b;
+  const weighed_item *x = a, *y = b;
   return x->key != y->key ? (x->key > y->key ? -1 : 1) : (x->item > y->item) - (x->item < y->item);
 }
 
 static fs_status find_sets(sharing *s) {
   fs_windows *w = s->w;
-  weighed *at;
+  weighed_item *at;
   uint32_t *order, *covered;
   size_t plain = w->resource.n;
   if (w->n > limits(w)->window_cliqued || w->n == 0) {

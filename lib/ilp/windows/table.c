@@ -25,7 +25,7 @@ static int by_time(const void *a, const void *b) {
   return (x->amount > y->amount) - (x->amount < y->amount);
 }
 
-static void add(fs_windows *w, size_t *n, fs_tick begin, fs_tick end, uint64_t amount) {
+static void add_events(fs_windows *w, size_t *n, fs_tick begin, fs_tick end, uint64_t amount) {
   if (begin < end && amount > 0) {
     w->event[(*n)++] = (fs_wevent){begin, amount, true};
     w->event[(*n)++] = (fs_wevent){end, amount, false};
@@ -57,25 +57,25 @@ static void find_sure(fs_windows *w, uint32_t memory) {
   w->steps += w->n + p->n_residencies;
 }
 
-static size_t collect(fs_windows *w, const fs_wresource *r) {
+static size_t collect_events(fs_windows *w, const fs_wresource *r) {
   size_t n = 0;
   if (r->memory == FS_NONE) {
     for (uint32_t k = r->first; k < r->end; k++) {
       const fs_wtask *t = &w->task.at[k];
-      add(w, &n, fs_latest_start(w, t->item), fs_earliest_end(w, t->item), t->amount);
+      add_events(w, &n, fs_latest_start(w, t->item), fs_earliest_end(w, t->item), t->amount);
     }
     return n;
   }
   find_sure(w, r->memory);
   for (uint32_t i = 0; i < w->p->n_residencies; i++) {
-    add(w, &n, w->sure_begin[i], w->sure_end[i], w->p->res_size[i]);
+    add_events(w, &n, w->sure_begin[i], w->sure_end[i], w->p->res_size[i]);
   }
   return n;
 }
 
 /* The profile: levels of positive height, ascending.  Fails where one is too high. */
 static size_t make_levels(fs_windows *w, const fs_wresource *r) {
-  size_t n_events = collect(w, r), n = 0;
+  size_t n_events = collect_events(w, r), n = 0;
   uint64_t height = 0;
   if (n_events > 1) {
     qsort(w->event, n_events, sizeof *w->event, by_time);

@@ -83,7 +83,7 @@ static fs_status push(runner *r, uint32_t queue) {
 }
 
 /* The queue's next command has run. */
-static fs_status finish(runner *r, uint32_t queue) {
+static fs_status finish_command(runner *r, uint32_t queue) {
   uint32_t c = r->next[queue]++;
   assert(r->n < r->s->n_commands && !r->done[c]);
   r->o->order[r->n++] = c;
@@ -97,14 +97,14 @@ static fs_status finish(runner *r, uint32_t queue) {
   return FSCHED_OK;
 }
 
-static fs_status meet(runner *r, const fs_stream_command *k) {
+static fs_status meet_command(runner *r, const fs_stream_command *k) {
   const fs_stream_axis *a = &r->s->axes[k->gang_axis];
   assert(a->kind == FS_AXIS_COLLECTIVE);
   if (++r->arrived[r->o->gang0[k->gang_axis] + k->gang_epoch - 1] < a->n_members) {
     return FSCHED_OK;
   }
   for (uint32_t i = 0; i < a->n_members; i++) {
-    FS_TRY(finish(r, r->s->axis_members[a->member0 + i]));
+    FS_TRY(finish_command(r, r->s->axis_members[a->member0 + i]));
   }
   return FSCHED_OK;
 }
@@ -121,7 +121,7 @@ static uint32_t awaited(const runner *r, uint32_t command, uint32_t index) {
   return gate < p->gate0[command + 1] ? p->gate[gate] : FS_NONE;
 }
 
-static fs_status step(runner *r, uint32_t queue) {
+static fs_status step_queue(runner *r, uint32_t queue) {
   const fs_stream *s = r->s;
   const fs_stream_command *k = &s->commands[r->next[queue]];
   for (uint32_t from; (from = awaited(r, r->next[queue], r->wait[queue])) != FS_NONE;
@@ -132,17 +132,17 @@ static fs_status step(runner *r, uint32_t queue) {
       return FSCHED_OK;
     }
   }
-  return k->gang_axis == FS_NONE ? finish(r, queue) : meet(r, k);
+  return k->gang_axis == FS_NONE ? finish_command(r, queue) : meet_command(r, k);
 }
 
-static fs_status run(runner *r) {
+static fs_status run_commands(runner *r) {
   const fs_stream *s = r->s;
   for (uint32_t q = 0; q < s->n_queues; q++) {
     r->next[q] = s->queues[q].command0;
     FS_TRY(push(r, q));
   }
   while (r->ready.n > 0) {
-    FS_TRY(step(r, fs_heap_pop(&r->ready).id));
+    FS_TRY(step_queue(r, fs_heap_pop(&r->ready).id));
   }
   r->o->n_runnable = r->n;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -178,7 +178,7 @@ fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s, fs_stream_or
   runner r = {.s = s, .o = out, .ctx = arena->ctx};
   fs_status status = make_runner(arena, &r, n_epochs);
   if (status == FSCHED_OK) {
-    status = run(&r);
+    status = run_commands(&r);
   }
   fs_vec_free(r.ctx, &r.ready);
   return status;

@@ -14,13 +14,13 @@
 #include "base/group.h"
 #include "model/sync.h"
 
-typedef struct finder {
+typedef struct point_finder {
   fs_arena *arena;
   const fs_stream *s;
   uint32_t *queue; /* per command */
-} finder;
+} point_finder;
 
-static fs_status index_queues(finder *f) {
+static fs_status index_queues(point_finder *f) {
   const fs_stream *s = f->s;
   FS_TRY(fs_new(f->arena, &f->queue, s->n_commands));
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -52,7 +52,7 @@ typedef struct lasts {
 } lasts;
 
 /* `first` has room for all of a barrier's commands, of which only the last per queue stay. */
-static fs_status make_lasts(finder *f, bool producers, lasts *l) {
+static fs_status make_lasts(point_finder *f, bool producers, lasts *l) {
   const fs_stream *s = f->s;
   uint32_t total = 0;
   FS_TRY(fs_new(f->arena, &l->first, s->n_barriers));
@@ -65,14 +65,14 @@ static fs_status make_lasts(finder *f, bool producers, lasts *l) {
 }
 
 /* Commands come in ascending order. */
-static void add_last(const finder *f, lasts *l, uint32_t barrier, uint32_t command) {
+static void add_last(const point_finder *f, lasts *l, uint32_t barrier, uint32_t command) {
   assert(barrier < f->s->n_barriers && command < f->s->n_commands);
   uint32_t *list = l->command + l->first[barrier], *n = &l->n[barrier];
   *n -= *n != 0 && f->queue[list[*n - 1]] == f->queue[command];
   list[(*n)++] = command;
 }
 
-static fs_status find_lasts(finder *f, lasts *producers, lasts *consumers) {
+static fs_status find_lasts(point_finder *f, lasts *producers, lasts *consumers) {
   const fs_stream *s = f->s;
   FS_TRY(make_lasts(f, true, producers));
   FS_TRY(make_lasts(f, false, consumers));
@@ -89,7 +89,7 @@ static fs_status find_lasts(finder *f, lasts *producers, lasts *consumers) {
 }
 
 /* Per barrier, the one that had its physical barrier before; FS_NONE: it is the first. */
-static fs_status find_previous(finder *f, uint32_t **previous) {
+static fs_status find_previous(point_finder *f, uint32_t **previous) {
   const fs_stream *s = f->s;
   uint32_t *first, *of;
   FS_TRY(fs_new_none(f->arena, previous, s->n_barriers));
@@ -118,7 +118,7 @@ typedef struct gathering {
   uint32_t n;
 } gathering;
 
-static void gather(const finder *f, gathering *g, const lasts *l, uint32_t barrier) {
+static void gather_barrier(const point_finder *f, gathering *g, const lasts *l, uint32_t barrier) {
   for (uint32_t i = 0; i < l->n[barrier]; i++) {
     uint32_t c = l->command[l->first[barrier] + i], *latest = &g->latest[f->queue[c]];
     if (*latest == FS_NONE) {
@@ -137,7 +137,8 @@ static int compare_u32(const void *a, const void *b) {
 
 /* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  What queue
  * order says is left out; what contradicts it, in a stream that deadlocks, is not. */
-static uint32_t end_gathering(const finder *f, gathering *g, uint32_t command, uint32_t *out) {
+static uint32_t end_gathering(const point_finder *f, gathering *g, uint32_t command,
+                              uint32_t *out) {
   uint32_t n = 0;
   qsort(g->queue, g->n, sizeof *g->queue, compare_u32);
   for (uint32_t i = 0; i < g->n; i++) {
@@ -161,29 +162,30 @@ typedef struct barriers {
   gathering g;
 } barriers;
 
-static uint32_t producers_of(const finder *f, barriers *b, uint32_t command, uint32_t *out) {
+static uint32_t producers_of(const point_finder *f, barriers *b, uint32_t command, uint32_t *out) {
   const fs_stream_command *m = &f->s->commands[command];
   for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
-    gather(f, &b->g, &b->producers, f->s->barrier_waits[m->barrier_wait0 + i]);
+    gather_barrier(f, &b->g, &b->producers, f->s->barrier_waits[m->barrier_wait0 + i]);
   }
   return end_gathering(f, &b->g, command, out);
 }
 
-static uint32_t gates_of(const finder *f, barriers *b, uint32_t command, uint32_t *out) {
+static uint32_t gates_of(const point_finder *f, barriers *b, uint32_t command, uint32_t *out) {
   const fs_stream_command *m = &f->s->commands[command];
   for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
     uint32_t before = b->previous[f->s->barrier_updates[m->barrier_update0 + i].barrier];
     if (before != FS_NONE) {
-      gather(f, &b->g, &b->consumers, before);
+      gather_barrier(f, &b->g, &b->consumers, before);
     }
   }
   return end_gathering(f, &b->g, command, out);
 }
 
-typedef uint32_t (*list_of)(const finder *f, barriers *b, uint32_t command, uint32_t *out);
+typedef uint32_t (*list_of)(const point_finder *f, barriers *b, uint32_t command, uint32_t *out);
 
 /* Lists of commands, by command. */
-static fs_status make_csr(finder *f, barriers *b, list_of list, uint32_t **first, uint32_t **out) {
+static fs_status make_csr(point_finder *f, barriers *b, list_of list, uint32_t **first,
+                          uint32_t **out) {
   uint32_t n = f->s->n_commands;
   FS_TRY(fs_new_zero(f->arena, first, (size_t)n + 1));
   for (uint32_t c = 0; c < n; c++) {
@@ -196,7 +198,7 @@ static fs_status make_csr(finder *f, barriers *b, list_of list, uint32_t **first
   return FSCHED_OK;
 }
 
-static fs_status find_barriers(finder *f, fs_points *out) {
+static fs_status find_barriers(point_finder *f, fs_points *out) {
   const fs_stream *s = f->s;
   barriers b = {0};
   uint32_t *point0, *producer, *gate0, *gate;
@@ -217,16 +219,16 @@ static fs_status find_barriers(finder *f, fs_points *out) {
 
 /* ---- syncs */
 
-typedef struct walk {
+typedef struct sync_walk {
   uint32_t *by_issue; /* commands */
   uint32_t *issued;   /* per queue: commands so far */
   uint32_t *over;     /* per queue: the last epoch that a sync has waited for */
   uint32_t *since;    /* per queue: 1 + the sync that raised it last */
   uint32_t *met;      /* per queue: syncs before its last command */
   uint32_t next;      /* sync */
-} walk;
+} sync_walk;
 
-static fs_status make_walk(finder *f, walk *w) {
+static fs_status make_walk(point_finder *f, sync_walk *w) {
   const fs_stream *s = f->s;
   FS_TRY(fs_new(f->arena, &w->by_issue, s->n_commands));
   FS_TRY(fs_new(f->arena, &w->issued, s->n_queues));
@@ -239,14 +241,14 @@ static fs_status make_walk(finder *f, walk *w) {
   return FSCHED_OK;
 }
 
-static void raise_to(walk *w, uint32_t queue, uint32_t epoch) {
+static void raise_to(sync_walk *w, uint32_t queue, uint32_t epoch) {
   if (epoch > w->over[queue]) {
     w->over[queue] = epoch;
     w->since[queue] = w->next + 1;
   }
 }
 
-static void pass_stop(const finder *f, walk *w) {
+static void pass_stop(const point_finder *f, sync_walk *w) {
   assert(w->next < f->s->n_stops);
   const fs_stream_stop *stop = &f->s->stops[w->next];
   if (stop->queue != FS_NONE) {
@@ -261,7 +263,7 @@ static void pass_stop(const finder *f, walk *w) {
 }
 
 /* What a command's queue learns from the syncs that it has not met. */
-static uint32_t learn(const finder *f, walk *w, uint32_t command, fs_stream_wait *out) {
+static uint32_t learn(const point_finder *f, sync_walk *w, uint32_t command, fs_stream_wait *out) {
   uint32_t own = f->queue[command], n = 0;
   for (uint32_t q = 0; w->met[own] < w->next && q < f->s->n_queues; q++) {
     if (q != own && w->since[q] > w->met[own]) {
@@ -277,7 +279,8 @@ static uint32_t learn(const finder *f, walk *w, uint32_t command, fs_stream_wait
 
 /* One walk: with `point` NULL it writes the number of command c's points to first[c + 1], else the
  * points. */
-static void walk_issue(const finder *f, walk *w, uint32_t *first, fs_stream_wait *point) {
+static void walk_issue(const point_finder *f, sync_walk *w, uint32_t *first,
+                       fs_stream_wait *point) {
   const fs_stream *s = f->s;
   size_t bytes = s->n_queues * sizeof(uint32_t);
   if (bytes != 0) {
@@ -300,10 +303,10 @@ static void walk_issue(const finder *f, walk *w, uint32_t *first, fs_stream_wait
   }
 }
 
-static fs_status find_stops(finder *f, fs_points *out) {
+static fs_status find_stops(point_finder *f, fs_points *out) {
   uint32_t n = f->s->n_commands, *point0;
   fs_stream_wait *point;
-  walk w;
+  sync_walk w;
   FS_TRY(make_walk(f, &w));
   FS_TRY(fs_new_zero(f->arena, &point0, (size_t)n + 1));
   walk_issue(f, &w, point0, NULL);
@@ -319,7 +322,7 @@ static fs_status find_stops(finder *f, fs_points *out) {
 
 fs_status fs_stream_points_find(fs_arena *arena, const fs_stream *s, fs_points *out) {
   assert(s->n_meta == 1);
-  finder f = {.arena = arena, .s = s};
+  point_finder f = {.arena = arena, .s = s};
   uint32_t *none;
   *out = (fs_points){0};
   switch (fs_stream_sync(s)) {

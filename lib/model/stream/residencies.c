@@ -37,7 +37,7 @@ typedef struct unit {
   uint64_t first;
 } unit;
 
-typedef struct finder {
+typedef struct residency_finder {
   fsched_context *ctx;
   const fs_stream *s;
   uint32_t *latest;     /* per version: in its memory, then in its store */
@@ -45,7 +45,7 @@ typedef struct finder {
   uint32_t *of_scratch; /* per scratch */
   FS_VEC(record) record;
   FS_VEC(touching) touch;
-} finder;
+} residency_finder;
 
 static bool bounded(const fs_stream_memory *m) { return m->capacity != FS_UNBOUNDED; }
 static bool contiguous(const fs_stream_memory *m) {
@@ -58,7 +58,7 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
 
 /* Where a version in a memory is in lists with two places per version; false for memories that are
  * not looked at. */
-static bool find_slot(const finder *f, uint32_t version, uint32_t memory, size_t *slot) {
+static bool find_slot(const residency_finder *f, uint32_t version, uint32_t memory, size_t *slot) {
   assert(version < f->s->n_versions && memory < f->s->n_memories);
   uint32_t home = f->s->buffers[f->s->versions[version].buffer].memory;
   *slot = 2 * (size_t)version + (memory != home);
@@ -67,12 +67,13 @@ static bool find_slot(const finder *f, uint32_t version, uint32_t memory, size_t
 }
 
 /* The chain of a version in a memory, or NULL. */
-static uint32_t *chain_of(const finder *f, uint32_t version, uint32_t memory) {
+static uint32_t *chain_of(const residency_finder *f, uint32_t version, uint32_t memory) {
   size_t slot;
   return find_slot(f, version, memory, &slot) ? &f->latest[slot] : NULL;
 }
 
-static fs_status add(finder *f, uint32_t memory, uint64_t size, uint64_t place, uint32_t *id) {
+static fs_status add_residency(residency_finder *f, uint32_t memory, uint64_t size, uint64_t place,
+                               uint32_t *id) {
   const fs_stream_memory *m = &f->s->memories[memory];
   record r = {.place = place,
               .address = contiguous(m) && place != NOWHERE ? place : 0,
@@ -86,10 +87,10 @@ static fs_status add(finder *f, uint32_t memory, uint64_t size, uint64_t place, 
   return fs_vec_push(f->ctx, &f->record, r);
 }
 
-static fs_status begin_version(finder *f, uint32_t version, uint32_t memory, uint64_t place,
-                               uint32_t *chain) {
+static fs_status begin_version(residency_finder *f, uint32_t version, uint32_t memory,
+                               uint64_t place, uint32_t *chain) {
   uint32_t id;
-  FS_TRY(add(f, memory, version_size(f->s, version), place, &id));
+  FS_TRY(add_residency(f, memory, version_size(f->s, version), place, &id));
   f->record.at[id].version = version;
   f->record.at[id].previous = *chain;
   *chain = id;
@@ -97,7 +98,7 @@ static fs_status begin_version(finder *f, uint32_t version, uint32_t memory, uin
 }
 
 /* Content that lies in a bounded memory before the first command. */
-static fs_status begin_given(finder *f) {
+static fs_status begin_given(residency_finder *f) {
   const fs_stream *s = f->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
     uint32_t memory = s->versions[v].given_memory;
@@ -113,7 +114,7 @@ static fs_status begin_given(finder *f) {
   return FSCHED_OK;
 }
 
-static uint32_t find_at(const finder *f, uint32_t latest, uint64_t place) {
+static uint32_t find_at(const residency_finder *f, uint32_t latest, uint64_t place) {
   assert(latest == FS_NONE || latest < f->record.n);
   uint32_t r = latest;
   for (uint32_t i = 0; i < LOOK_BACK && r != FS_NONE; i++, r = f->record.at[r].previous) {
@@ -125,7 +126,7 @@ static uint32_t find_at(const finder *f, uint32_t latest, uint64_t place) {
 }
 
 /* An op may touch a residency by several args: once is enough. */
-static fs_status note(finder *f, uint32_t residency, uint32_t command) {
+static fs_status note(residency_finder *f, uint32_t residency, uint32_t command) {
   assert(residency < f->record.n && command < f->s->n_commands);
   record *r = &f->record.at[residency];
   if (r->touched_by == command) {
@@ -137,7 +138,7 @@ static fs_status note(finder *f, uint32_t residency, uint32_t command) {
 }
 
 /* One access: begins a residency, or touches the latest one at the place. */
-static fs_status touch(finder *f, uint32_t command, uint32_t version, uint32_t memory,
+static fs_status touch(residency_finder *f, uint32_t command, uint32_t version, uint32_t memory,
                        uint64_t place, bool fills) {
   uint32_t *chain = chain_of(f, version, memory);
   if (chain == NULL) {
@@ -155,7 +156,7 @@ static fs_status touch(finder *f, uint32_t command, uint32_t version, uint32_t m
 }
 
 /* Notes where the intervals that a command has in counted memories begin. */
-static void note_units(finder *f, uint32_t command) {
+static void note_units(residency_finder *f, uint32_t command) {
   const fs_stream_command *c = &f->s->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &f->s->places[i];
@@ -168,14 +169,15 @@ static void note_units(finder *f, uint32_t command) {
 }
 
 /* The first unit of a version in a counted memory, in the command at hand. */
-static uint64_t counted_place(const finder *f, uint32_t command, uint32_t version,
+static uint64_t counted_place(const residency_finder *f, uint32_t command, uint32_t version,
                               uint32_t memory) {
   size_t slot;
   bool noted = find_slot(f, version, memory, &slot) && f->unit[slot].command == command;
   return noted ? f->unit[slot].first : 0; /* of size 0 */
 }
 
-static fs_status touch_place(finder *f, uint32_t command, const fs_stream_place *p, bool fills) {
+static fs_status touch_place(residency_finder *f, uint32_t command, const fs_stream_place *p,
+                             bool fills) {
   const fs_stream *s = f->s;
   const fs_stream_command *c = &s->commands[command];
   uint64_t place = p->address;
@@ -191,14 +193,14 @@ static fs_status touch_place(finder *f, uint32_t command, const fs_stream_place 
   return touch(f, command, p->version, p->index, place, fills);
 }
 
-static fs_status touch_scratch(finder *f, uint32_t command, const fs_stream_place *p) {
+static fs_status touch_scratch(residency_finder *f, uint32_t command, const fs_stream_place *p) {
   const fs_stream *s = f->s;
   uint32_t *id = &f->of_scratch[p->arg];
   if (!bounded(&s->memories[p->index])) {
     return FSCHED_OK;
   }
   if (*id == FS_NONE) {
-    FS_TRY(add(f, p->index, s->scratches[p->arg].size, p->address, id));
+    FS_TRY(add_residency(f, p->index, s->scratches[p->arg].size, p->address, id));
     f->record.at[*id].scratch = p->arg;
   }
   return note(f, *id, command);
@@ -209,7 +211,7 @@ static bool is_access(const fs_stream *s, const fs_stream_place *p) {
          (p->arg == FS_NONE || fs_tag_accesses(s->args[p->arg].tag));
 }
 
-static fs_status walk_command(finder *f, uint32_t command) {
+static fs_status walk_command(residency_finder *f, uint32_t command) {
   const fs_stream *s = f->s;
   const fs_stream_command *c = &s->commands[command];
   note_units(f, command);
@@ -224,7 +226,7 @@ static fs_status walk_command(finder *f, uint32_t command) {
   return FSCHED_OK;
 }
 
-static void mark_kept(finder *f) {
+static void mark_kept(residency_finder *f) {
   const fs_stream *s = f->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
     uint32_t memory = s->versions[v].kept_memory;
@@ -248,7 +250,8 @@ static fs_status make_arrays(fs_arena *a, uint32_t n, fs_stream_residencies *out
   return fs_new_zero(a, &out->touch0, (size_t)n + 2);
 }
 
-static fs_status take_records(const finder *f, fs_arena *arena, fs_stream_residencies *out) {
+static fs_status take_records(const residency_finder *f, fs_arena *arena,
+                              fs_stream_residencies *out) {
   uint32_t n = (uint32_t)f->record.n;
   FS_TRY(make_arrays(arena, n, out));
   FS_TRY(fs_new(arena, &out->touch, f->touch.n));
@@ -272,8 +275,8 @@ static fs_status take_records(const finder *f, fs_arena *arena, fs_stream_reside
   return FSCHED_OK;
 }
 
-static fs_status find(finder *f, fs_arena *arena, const fs_stream_order *order,
-                      fs_stream_residencies *out) {
+static fs_status find_residencies(residency_finder *f, fs_arena *arena,
+                                  const fs_stream_order *order, fs_stream_residencies *out) {
   FS_TRY(fs_new_none(arena, &f->latest, 2 * (size_t)f->s->n_versions));
   FS_TRY(fs_new_none(arena, &f->unit, 2 * (size_t)f->s->n_versions));
   FS_TRY(fs_new_none(arena, &f->of_scratch, f->s->n_scratches));
@@ -289,18 +292,18 @@ fs_status fs_stream_residencies_find(fs_arena *arena, const fs_stream *s,
                                      const fs_stream_order *order, fs_stream_residencies *out) {
   assert(s->n_meta == 1 && order->order != NULL);
   *out = (fs_stream_residencies){.s = s};
-  finder f = {.ctx = arena->ctx, .s = s};
-  fs_status status = find(&f, arena, order, out);
+  residency_finder f = {.ctx = arena->ctx, .s = s};
+  fs_status status = find_residencies(&f, arena, order, out);
   fs_vec_free(f.ctx, &f.record);
   fs_vec_free(f.ctx, &f.touch);
   return status;
 }
 
 void fs_stream_residencies_time(const fs_stream_residencies *r, const uint64_t *begin,
-                                const uint64_t *end, uint64_t last, fs_span *span) {
+                                const uint64_t *end, uint64_t last, fs_time_span *span) {
   assert(r->s->n_commands == 0 || (begin != NULL && end != NULL));
   for (uint32_t i = 0; i < r->n; i++) {
-    span[i] = (fs_span){UINT64_MAX, 0};
+    span[i] = (fs_time_span){UINT64_MAX, 0};
     for (uint32_t t = r->touch0[i]; t < r->touch0[i + 1]; t++) {
       span[i].begin = fs_min(span[i].begin, begin[r->touch[t]]);
       span[i].end = fs_max(span[i].end, end[r->touch[t]]);

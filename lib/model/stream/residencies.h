@@ -42,13 +42,13 @@ fs_status fs_stream_residencies_find(fs_arena *arena, const fs_stream *s,
                                      const fs_stream_order *order,
                                      fs_stream_residencies *out) FS_MUST_USE;
 
-typedef struct fs_span {
+typedef struct fs_time_span {
   uint64_t begin, end;
-} fs_span;
+} fs_time_span;
 
 /* When each residency lives, for these times of the commands, which end at `last`.  Requires times
  * of all commands, none after `last`.  O(touches). */
 void fs_stream_residencies_time(const fs_stream_residencies *r, const uint64_t *begin,
-                                const uint64_t *end, uint64_t last, fs_span *span);
+                                const uint64_t *end, uint64_t last, fs_time_span *span);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct sets {
   uint32_t written, read;
 } sets;
 
-typedef struct finder {
+typedef struct want_finder {
   fsched_context *ctx;
   const fs_stream *s;
   const fs_stream_order *order;
@@ -46,7 +46,7 @@ typedef struct finder {
   uint32_t *alike[2];   /* per version, of reads and of writes: on whose access the next hangs */
   FS_VEC(fs_want) tag;  /* by op */
   FS_VEC(fs_want) want; /* by item, in the order of the walk */
-} finder;
+} want_finder;
 
 /* Orderings of one item, without repeats */
 
@@ -82,7 +82,7 @@ static int compare_sorted(const void *a, const void *b) {
 }
 
 /* Sorts the orderings from `first` on and joins those that differ in their ranges alone. */
-static fs_status finish_item(finder *f, fs_arena *scratch, size_t first) {
+static fs_status finish_item(want_finder *f, fs_arena *scratch, size_t first) {
   assert(first <= f->want.n);
   size_t n = f->want.n - first;
   if (n == 0) {
@@ -112,14 +112,14 @@ static fs_status finish_item(finder *f, fs_arena *scratch, size_t first) {
 
 /* Sets */
 
-static fs_status look_up(finder *f, uint32_t set, uint64_t low, uint64_t high) {
+static fs_status look_up(want_finder *f, uint32_t set, uint64_t low, uint64_t high) {
   assert(low < high);
   uint64_t covered;
   f->found.n = 0;
   return fs_ranges_find(&f->ranges, set, low, high, &f->found, &covered);
 }
 
-static bool has_version(const finder *f, uint32_t version) {
+static bool has_version(const want_finder *f, uint32_t version) {
   assert(version != FS_NONE);
   for (size_t i = 0; i < f->found.n; i++) {
     if (f->access.at[f->found.at[i]].version == version) {
@@ -130,7 +130,7 @@ static bool has_version(const finder *f, uint32_t version) {
 }
 
 /* Cuts the range out of a set: on what was there nothing hangs any more. */
-static fs_status cut(finder *f, uint32_t *set, const access *a) {
+static fs_status cut(want_finder *f, uint32_t *set, const access *a) {
   assert(a->low < a->high);
   FS_TRY(look_up(f, *set, a->low, a->high));
   for (size_t i = 0; i < f->found.n; i++) {
@@ -143,7 +143,7 @@ static fs_status cut(finder *f, uint32_t *set, const access *a) {
 }
 
 /* keep: writes of the same version stay beside it. */
-static fs_status note(finder *f, sets *s, const access *a, bool keep) {
+static fs_status note(want_finder *f, sets *s, const access *a, bool keep) {
   assert(a->low < a->high);
   uint32_t id = (uint32_t)f->access.n;
   FS_TRY(fs_vec_push(f->ctx, &f->access, *a));
@@ -165,7 +165,7 @@ static fs_status note(finder *f, sets *s, const access *a, bool keep) {
 /* Tags */
 
 /* A buffer without bytes carries dependencies as if it had one. */
-static access of_arg(const finder *f, uint32_t op, const fs_stream_arg *a) {
+static access of_arg(const want_finder *f, uint32_t op, const fs_stream_arg *a) {
   assert(op < f->s->n_ops);
   return (access){.low = a->offset,
                   .high = a->offset + fs_max(a->length, 1),
@@ -175,7 +175,7 @@ static access of_arg(const finder *f, uint32_t op, const fs_stream_arg *a) {
                   .write = !fs_tag_only_reads(a->tag)};
 }
 
-static fs_status want_found(finder *f, uint32_t op, uint32_t version, fs_want_why why) {
+static fs_status want_found(want_finder *f, uint32_t op, uint32_t version, fs_want_why why) {
   for (size_t i = 0; i < f->found.n; i++) {
     uint32_t from = f->found.at[i];
     if (from != f->op_item[op] && from != FS_NONE) {
@@ -187,7 +187,7 @@ static fs_status want_found(finder *f, uint32_t op, uint32_t version, fs_want_wh
 }
 
 /* A version that a counted memory holds as a whole. */
-static bool held_as_units(const finder *f, uint32_t buffer) {
+static bool held_as_units(const want_finder *f, uint32_t buffer) {
   uint32_t memory = f->s->buffers[buffer].memory;
   return !f->raw && memory != FS_NONE &&
          !fs_placement_has_addresses(f->s->memories[memory].placement) &&
@@ -195,7 +195,7 @@ static bool held_as_units(const finder *f, uint32_t buffer) {
 }
 
 /* What the bytes do not say already. */
-static fs_status want_units(finder *f, const access *x, uint32_t set) {
+static fs_status want_units(want_finder *f, const access *x, uint32_t set) {
   FS_TRY(look_up(f, set, 0, 1));
   for (size_t i = 0; i < f->found.n; i++) {
     const access *old = &f->access.at[f->found.at[i]];
@@ -212,7 +212,7 @@ static fs_status want_units(finder *f, const access *x, uint32_t set) {
   return FSCHED_OK;
 }
 
-static fs_status look_up_units(finder *f, uint32_t op, const fs_stream_arg *a) {
+static fs_status look_up_units(want_finder *f, uint32_t op, const fs_stream_arg *a) {
   if (fs_tag_begins(a->tag) || !held_as_units(f, a->buffer)) {
     return FSCHED_OK;
   }
@@ -222,7 +222,7 @@ static fs_status look_up_units(finder *f, uint32_t op, const fs_stream_arg *a) {
   return x.write ? want_units(f, &x, s->read) : FSCHED_OK;
 }
 
-static fs_status note_units(finder *f, uint32_t buffer, const access *x) {
+static fs_status note_units(want_finder *f, uint32_t buffer, const access *x) {
   sets *s = &f->units[buffer];
   uint32_t id = (uint32_t)f->access.n;
   if (!held_as_units(f, buffer)) {
@@ -238,7 +238,7 @@ static fs_status note_units(finder *f, uint32_t buffer, const access *x) {
 }
 
 /* Sets by tags have items alone. */
-static fs_status note_arg(finder *f, sets *s, const access *a) {
+static fs_status note_arg(want_finder *f, sets *s, const access *a) {
   if (!a->write) {
     return fs_ranges_add(&f->ranges, &s->read, a->low, a->high, a->item);
   }
@@ -247,7 +247,7 @@ static fs_status note_arg(finder *f, sets *s, const access *a) {
   return fs_ranges_add(&f->ranges, &s->written, a->low, a->high, a->item);
 }
 
-static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
+static fs_status look_up_arg(want_finder *f, uint32_t op, const fs_stream_arg *a) {
   bool reads = fs_tag_reads(a->tag);
   bool overwrites = (fs_tag_writes_in_place(a->tag)) && !f->raw;
   access x = of_arg(f, op, a);
@@ -265,7 +265,7 @@ static fs_status look_up_arg(finder *f, uint32_t op, const fs_stream_arg *a) {
 
 static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
-static void begin_version(finder *f, const fs_stream_arg *a) {
+static void begin_version(want_finder *f, const fs_stream_arg *a) {
   assert(a->buffer < f->s->n_buffers);
   sets *s = &f->buffer[a->buffer];
   f->current[a->buffer] = a->version;
@@ -275,7 +275,7 @@ static void begin_version(finder *f, const fs_stream_arg *a) {
   fs_ranges_clear(&f->ranges, &f->units[a->buffer].read);
 }
 
-static fs_status walk_op(finder *f, uint32_t op) {
+static fs_status walk_op(want_finder *f, uint32_t op) {
   const fs_stream_op *o = &f->s->ops[op];
   const fs_stream_arg *arg = f->s->args + o->arg0;
   for (uint32_t i = 0; i < o->n_afters; i++) {
@@ -306,7 +306,7 @@ static fs_status walk_op(finder *f, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status walk_ops(finder *f, fs_arena *scratch) {
+static fs_status walk_ops(want_finder *f, fs_arena *scratch) {
   const fs_stream *s = f->s;
   FS_TRY(fs_new_none(scratch, &f->buffer, s->n_buffers));
   FS_TRY(fs_new_none(scratch, &f->units, s->n_buffers));
@@ -327,7 +327,7 @@ static fs_status walk_ops(finder *f, fs_arena *scratch) {
 
 /* Places */
 
-static bool is_run(const finder *f, uint32_t item) {
+static bool is_run(const want_finder *f, uint32_t item) {
   return fs_command_has_op(&f->s->commands[item]);
 }
 
@@ -336,14 +336,15 @@ static bool same_version(const fs_stream_place *p, const access *old) {
 }
 
 /* What is between the two, and all that hang on the earlier one, the tags say. */
-static bool tags_say(const finder *f, uint32_t item, const fs_stream_place *p, const access *old) {
+static bool tags_say(const want_finder *f, uint32_t item, const fs_stream_place *p,
+                     const access *old) {
   return same_version(p, old) &&
          (!fs_space_has_bytes(p->space) || (is_run(f, item) && is_run(f, old->item)));
 }
 
 /* What a place's later user wants of an earlier one; false: nothing, or the tags say it. */
-static bool make_want(const finder *f, uint32_t item, const fs_stream_place *p, const access *old,
-                      fs_want *w) {
+static bool make_want(const want_finder *f, uint32_t item, const fs_stream_place *p,
+                      const access *old, fs_want *w) {
   bool same = same_version(p, old);
   if (old->item == item || tags_say(f, item, p, old)) {
     return false;
@@ -366,7 +367,8 @@ static bool make_want(const finder *f, uint32_t item, const fs_stream_place *p, 
   return true;
 }
 
-static fs_status want_of_place(finder *f, uint32_t item, const fs_stream_place *p, uint32_t set) {
+static fs_status want_of_place(want_finder *f, uint32_t item, const fs_stream_place *p,
+                               uint32_t set) {
   assert(p->size > 0);
   FS_TRY(look_up(f, set, p->address, p->address + p->size));
   for (size_t i = 0; i < f->found.n; i++) {
@@ -384,7 +386,7 @@ static fs_status want_of_place(finder *f, uint32_t item, const fs_stream_place *
   return FSCHED_OK;
 }
 
-static bool counts(const finder *f, const fs_stream_place *p) {
+static bool counts(const want_finder *f, const fs_stream_place *p) {
   bool named = fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg != FS_NONE;
   return p->size > 0 && p->address <= UINT64_MAX - p->size &&
          !(named && !fs_tag_accesses(f->s->args[p->arg].tag));
@@ -392,7 +394,7 @@ static bool counts(const finder *f, const fs_stream_place *p) {
 
 /* Content that is given or kept at this place holds all of it, whatever the command touches:
  * makes *p the whole place then, if it is not. */
-static bool hold_all(const finder *f, fs_stream_place *p) {
+static bool hold_all(const want_finder *f, fs_stream_place *p) {
   if (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg == FS_NONE) {
     return false;
   }
@@ -409,7 +411,7 @@ static bool hold_all(const finder *f, fs_stream_place *p) {
   return true;
 }
 
-static fs_status want_of_sets(finder *f, uint32_t item, const fs_stream_place *place) {
+static fs_status want_of_sets(want_finder *f, uint32_t item, const fs_stream_place *place) {
   fs_stream_place p = *place;
   bool whole = hold_all(f, &p);
   const sets *s = &f->space[p.space][p.index];
@@ -418,7 +420,7 @@ static fs_status want_of_sets(finder *f, uint32_t item, const fs_stream_place *p
 }
 
 /* Hangs an op's access on one that is in the set already; false: there is none. */
-static fs_status hang(finder *f, const access *a, bool *hung) {
+static fs_status hang(want_finder *f, const access *a, bool *hung) {
   uint32_t first = f->alike[a->write][a->version];
   access *old = first == FS_NONE ? NULL : &f->access.at[first];
   *hung = old != NULL && old->low == a->low && old->high == a->high;
@@ -432,7 +434,7 @@ static fs_status hang(finder *f, const access *a, bool *hung) {
   return fs_vec_push(f->ctx, &f->access, more);
 }
 
-static fs_status note_place(finder *f, uint32_t item, const fs_stream_place *place) {
+static fs_status note_place(want_finder *f, uint32_t item, const fs_stream_place *place) {
   fs_stream_place p = *place;
   bool keep = hold_all(f, &p) || f->raw;
   access a = {.low = p.address,
@@ -452,7 +454,7 @@ static fs_status note_place(finder *f, uint32_t item, const fs_stream_place *pla
   return note(f, &f->space[p.space][p.index], &a, keep);
 }
 
-static fs_status walk_places(finder *f, uint32_t item) {
+static fs_status walk_places(want_finder *f, uint32_t item) {
   const fs_stream_command *c = &f->s->commands[item];
   const fs_stream_place *place = f->s->places + c->place0;
   for (uint32_t i = 0; i < c->n_places; i++) {
@@ -468,7 +470,7 @@ static fs_status walk_places(finder *f, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status walk_item(finder *f, fs_arena *scratch, uint32_t item) {
+static fs_status walk_item(want_finder *f, fs_arena *scratch, uint32_t item) {
   const fs_stream_command *c = &f->s->commands[item];
   size_t first = f->want.n;
   if (fs_command_has_op(c)) {
@@ -485,7 +487,7 @@ static fs_status walk_item(finder *f, fs_arena *scratch, uint32_t item) {
   return FSCHED_OK;
 }
 
-static fs_status walk_commands(finder *f, fs_arena *scratch) {
+static fs_status walk_commands(want_finder *f, fs_arena *scratch) {
   const fs_stream *s = f->s;
   const uint32_t n[] = {s->n_memories, s->n_memories, s->n_resources, 1};
   for (uint32_t i = 0; i < 4; i++) {
@@ -505,7 +507,7 @@ static fs_status walk_commands(finder *f, fs_arena *scratch) {
 /* Items */
 
 /* Members of a gang follow each other in the order. */
-static fs_status make_items(fs_arena *arena, finder *f, fs_arena *scratch) {
+static fs_status make_items(fs_arena *arena, want_finder *f, fs_arena *scratch) {
   const fs_stream *s = f->s;
   fs_wants *out = f->out;
   FS_TRY(fs_new(arena, &out->position, s->n_commands));
@@ -530,7 +532,7 @@ static fs_status make_items(fs_arena *arena, finder *f, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-static fs_status find(finder *f, fs_arena *arena, fs_arena *scratch) {
+static fs_status find_wants(want_finder *f, fs_arena *arena, fs_arena *scratch) {
   FS_TRY(make_items(arena, f, scratch));
   FS_TRY(walk_ops(f, scratch));
   FS_TRY(walk_commands(f, scratch));
@@ -545,14 +547,14 @@ fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_str
                                fs_wants *out) {
   assert(s->n_meta == 1 && order->order != NULL);
   *out = (fs_wants){0};
-  finder f = {.ctx = arena->ctx,
-              .s = s,
-              .order = order,
-              .out = out,
-              .raw = fs_hazards_data_only(s->meta->hazards)};
+  want_finder f = {.ctx = arena->ctx,
+                   .s = s,
+                   .order = order,
+                   .out = out,
+                   .raw = fs_hazards_data_only(s->meta->hazards)};
   FS_SCRATCH(scratch, arena->ctx);
   fs_ranges_init(&f.ranges, arena->ctx);
-  fs_status status = find(&f, arena, &scratch);
+  fs_status status = find_wants(&f, arena, &scratch);
   fs_ranges_release(&f.ranges);
   fs_vec_free(f.ctx, &f.access);
   fs_vec_free(f.ctx, &f.found);

@@ -164,7 +164,7 @@ static void report_overlap(fs_vsched *v, uint32_t a, uint32_t b) {
 }
 
 /* Compares r with what lies in its address range now. */
-static void meet(fs_vsched *v, const fs_vmap *live, uint32_t r) {
+static void meet_residency(fs_vsched *v, const fs_vmap *live, uint32_t r) {
   uint64_t lo = v->s->res_address[r], hi = lo + v->s->res_size[r];
   fs_vmap_cursor at = fs_vmap_find(live, lo);
   do {
@@ -179,7 +179,7 @@ static void meet(fs_vsched *v, const fs_vmap *live, uint32_t r) {
   } while (fs_vmap_next(live, &at));
 }
 
-static fs_status enter(fs_vsched *v, fs_vmap *live, uint32_t r) {
+static fs_status enter_residency(fs_vsched *v, fs_vmap *live, uint32_t r) {
   uint64_t lo = v->s->res_address[r], hi = lo + v->s->res_size[r];
   fs_vmap_cursor at;
   bool fresh;
@@ -191,7 +191,7 @@ static fs_status enter(fs_vsched *v, fs_vmap *live, uint32_t r) {
 }
 
 /* What has taken the place of r in the meantime stays. */
-static void leave(fs_vsched *v, fs_vmap *live, uint32_t r) {
+static void leave_residency(fs_vsched *v, fs_vmap *live, uint32_t r) {
   uint64_t hi = v->s->res_address[r] + v->s->res_size[r];
   fs_vmap_cursor at = fs_vmap_find(live, v->s->res_address[r]);
   do {
@@ -208,14 +208,14 @@ static fs_status sweep_contiguous(fs_vsched *v, fs_vmap *live, const fs_vevent *
     return FSCHED_OK;
   }
   if (e->phase == FS_PHASE_END) {
-    leave(v, live, e->id);
+    leave_residency(v, live, e->id);
     return FSCHED_OK;
   }
   if (live->chunk != NULL) {
-    meet(v, live, e->id);
+    meet_residency(v, live, e->id);
   }
   if (e->phase == FS_PHASE_BEGIN) {
-    return enter(v, live, e->id);
+    return enter_residency(v, live, e->id);
   }
   return FSCHED_OK;
 }

@@ -248,8 +248,8 @@ typedef struct amount {
 } amount;
 
 /* `use[id]` is what item id holds; events are of items that hold something. */
-static void sweep(fs_vsched *v, const amount *a, const fs_vevent *at, size_t n,
-                  const uint64_t *use) {
+static void sweep_events(fs_vsched *v, const amount *a, const fs_vevent *at, size_t n,
+                         const uint64_t *use) {
   assert(n == 0 || at != NULL);
   uint64_t used = 0;
   for (size_t i = 0; i < n; i++) {
@@ -284,7 +284,7 @@ static fs_status check_amounts(fs_vsched *v) {
     }
     fs_vevents_sort(at, n);
     const amount a = {g->target.concurrency, FS_DIAG_VERIFY_CONCURRENCY, "the concurrency limit"};
-    sweep(v, &a, at, n, NULL);
+    sweep_events(v, &a, at, n, NULL);
   }
   for (uint32_t r = 0; r < g->target.n_resources; r++) {
     size_t n = 0;
@@ -299,7 +299,7 @@ static fs_status check_amounts(fs_vsched *v) {
     fs_vevents_sort(at, n);
     const amount a = {g->target.resource_capacity[r], FS_DIAG_VERIFY_RESOURCE,
                       g->target.resource_name[r]};
-    sweep(v, &a, at, n, use);
+    sweep_events(v, &a, at, n, use);
   }
   return FSCHED_OK;
 }

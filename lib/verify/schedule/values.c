@@ -16,18 +16,18 @@
 #include "verify/schedule/schedule.h"
 
 /* What a residency or a store holds. */
-typedef struct holder {
+typedef struct version_holder {
   uint32_t content;      /* modification number; 0: nothing */
   fs_tick ready;         /* end of the copy that filled it */
   fs_tick last_copy_end; /* of copies that read it */
-} holder;
+} version_holder;
 
 enum { LOST = 1 };
 
 typedef struct values {
   fs_vsched *v;
-  holder *at;            /* per residency */
-  holder *store;         /* per version, where the store is unbounded */
+  version_holder *at;    /* per residency */
+  version_holder *store; /* per version, where the store is unbounded */
   uint32_t *current;     /* per version */
   fs_tick *last_mod_end; /* per version */
   fs_vmap *lost;         /* per version: bytes of given content, LOST; untouched: none */
@@ -83,8 +83,8 @@ static uint32_t upper(const fs_vsched *v, uint32_t memory, uint32_t version, fs_
 
 /* The stored residency if it holds the interval, else one that does, else FS_NONE.  Several do only
  * where residencies touch and the item takes no time. */
-static uint32_t find(const fs_vsched *v, uint32_t stored, uint32_t memory, uint32_t version,
-                     fs_tick start, fs_tick end) {
+static uint32_t find_holder(const fs_vsched *v, uint32_t stored, uint32_t memory, uint32_t version,
+                            fs_tick start, fs_tick end) {
   if (stored != FS_NONE && stored < v->s->n_residencies &&
       holds(v, stored, memory, version, start, end)) {
     return stored;
@@ -108,7 +108,7 @@ static uint32_t arg_place(values *w, uint32_t op, uint32_t arg, bool report) {
     return FS_NONE;
   }
   uint32_t stored = v->s->arg_residency == NULL ? FS_NONE : v->s->arg_residency[arg];
-  uint32_t r = find(v, stored, memory, version, v->s->start[op], v->s->end[op]);
+  uint32_t r = find_holder(v, stored, memory, version, v->s->start[op], v->s->end[op]);
   if (report && (r == FS_NONE || (stored != FS_NONE && stored != r))) {
     char name[FS_SNAME];
     FS_REFUTE(w->v, FS_DIAG_VERIFY_ACCESS, "%s: argument %u lies outside the %s of %s",
@@ -170,14 +170,14 @@ static fs_status set_lost(values *w, uint32_t version, uint64_t lo, uint64_t hi,
 }
 
 /* Does the residency begin with this write, of content that is in its store alone? */
-static bool loses_given(const values *w, uint32_t version, const holder *h) {
+static bool loses_given(const values *w, uint32_t version, const version_holder *h) {
   uint32_t memory;
   return h->content == 0 && w->current[version] == 1 && is_given(w->v->g, version) &&
          spills(home_of(w->v, version, &memory));
 }
 
 /* The arg writes the residency: what of the version is lost from now on? */
-static fs_status lose(values *w, uint32_t arg, const holder *h) {
+static fs_status lose(values *w, uint32_t arg, const version_holder *h) {
   const fsched_graph *g = w->v->g;
   uint32_t version = g->arg_version[arg];
   if (loses_given(w, version, h)) {
@@ -213,7 +213,7 @@ static fs_status write_arg(values *w, uint32_t op, uint32_t arg) {
   if (r == FS_NONE) {
     return FSCHED_OK;
   }
-  holder *h = &w->at[r];
+  version_holder *h = &w->at[r];
   bool whole = g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, version);
   if (h->content == 0 && s->res_begin[r] != s->start[op]) {
     char name[FS_SNAME];
@@ -251,14 +251,16 @@ static fs_status one_op(values *w, uint32_t op) {
 /* --- copies --- */
 
 /* The store side of a copy; NULL (reported) when there is none. */
-static holder *store_side(values *w, uint32_t item, const fs_memory *m, uint32_t *residency) {
+static version_holder *store_side(values *w, uint32_t item, const fs_memory *m,
+                                  uint32_t *residency) {
   const fs_schedule *s = w->v->s;
   uint32_t copy = fs_vsched_copy(w->v, item), version = s->copy_version[copy];
   *residency = FS_NONE;
   if (!bounded(&w->v->g->target.memory[m->backing])) {
     return &w->store[version];
   }
-  *residency = find(w->v, s->copy_store[copy], m->backing, version, s->start[item], s->end[item]);
+  *residency =
+      find_holder(w->v, s->copy_store[copy], m->backing, version, s->start[item], s->end[item]);
   return *residency == FS_NONE ? NULL : &w->at[*residency];
 }
 
@@ -268,7 +270,7 @@ static void wrong_copy(values *w, uint32_t item, const char *what) {
 }
 
 /* A residency that a copy fills must begin with it. */
-static void begins_with(values *w, uint32_t item, uint32_t r, const holder *h) {
+static void begins_with(values *w, uint32_t item, uint32_t r, const version_holder *h) {
   if (r != FS_NONE && h->content == 0 && w->v->s->res_begin[r] != w->v->s->start[item]) {
     char name[FS_SNAME];
     FS_REFUTE(w->v, FS_DIAG_VERIFY_RESIDENCY, "%s does not begin with the copy that fills it",
@@ -285,8 +287,8 @@ static void one_copy(values *w, uint32_t item) {
     return;
   }
   uint32_t stored = s->copy_residency[copy], rs;
-  uint32_t r = find(w->v, stored, memory, version, s->start[item], s->end[item]);
-  holder *store = store_side(w, item, m, &rs);
+  uint32_t r = find_holder(w->v, stored, memory, version, s->start[item], s->end[item]);
+  version_holder *store = store_side(w, item, m, &rs);
   if (r == FS_NONE || store == NULL || (stored != FS_NONE && stored != r)) {
     wrong_copy(w, item,
                r == FS_NONE || store == NULL ? "has no residency on one side"
@@ -294,7 +296,7 @@ static void one_copy(values *w, uint32_t item) {
     return;
   }
   bool write = s->copy_kind[copy] == FS_SPILL_WRITE;
-  holder *from = write ? &w->at[r] : store, *to = write ? store : &w->at[r];
+  version_holder *from = write ? &w->at[r] : store, *to = write ? store : &w->at[r];
   if (w->current[version] == 0 || from->content != w->current[version] ||
       from->ready > s->start[item]) {
     wrong_content(w, item, version, "copies no or old content");
@@ -327,7 +329,7 @@ static void put_given(values *w, uint32_t version) {
     w->store[version].content = 1;
     return;
   }
-  uint32_t r = find(w->v, FS_NONE, away ? m->backing : memory, version, 0, 0);
+  uint32_t r = find_holder(w->v, FS_NONE, away ? m->backing : memory, version, 0, 0);
   if (r != FS_NONE) {
     w->at[r].content = 1;
   }

@@ -22,13 +22,13 @@
 #include "base/context.h"
 #include "verify/stream/stream.h"
 
-typedef struct item {
+typedef struct accessed_item {
   fs_vs *v;
   const uint32_t *commands;
   uint32_t n;
   const fs_vdense *before;
   const fs_stream_command *c; /* the first member */
-} item;
+} accessed_item;
 
 static fs_vmap *place_map(fs_vs *v, const fs_stream_place *p) {
   switch (fs_place_space(p)) {
@@ -51,7 +51,7 @@ static const char *place_name(const fs_vs *v, const fs_stream_place *p) {
 }
 
 /* An argument without dependencies is an address for the kernel, not an access. */
-static bool is_access(const item *t, const fs_stream_place *p) {
+static bool is_access(const accessed_item *t, const fs_stream_place *p) {
   return p->size > 0 &&
          !(fs_command_has_op(t->c) && fs_space_has_bytes(p->space) && p->version != FS_NONE &&
            p->arg < t->v->s->n_args && !fs_tag_accesses(t->v->s->args[p->arg].tag));
@@ -59,19 +59,19 @@ static bool is_access(const item *t, const fs_stream_place *p) {
 
 /* --- order --- */
 
-static bool same_item(const item *t, uint32_t command) {
+static bool same_item(const accessed_item *t, uint32_t command) {
   assert(command < t->v->s->n_commands);
   return command == t->commands[0] ||
          (t->n > 1 && t->v->command_occ[command] == t->v->command_occ[t->commands[0]]);
 }
 
-static bool ordered(const item *t, uint32_t command) {
+static bool ordered(const accessed_item *t, uint32_t command) {
   return t->before->epoch[t->v->command_queue[command]] >= t->v->s->commands[command].epoch;
 }
 
 /* Accesses of one version that race.  With raw hazards those of one version in a counted memory may
  * share its units: whether its bytes need an order is seen at the bytes. */
-static bool excused(const item *t, const fs_vnode *n, const fs_stream_place *p) {
+static bool excused(const accessed_item *t, const fs_vnode *n, const fs_stream_place *p) {
   const fs_stream_command *other = &t->v->s->commands[n->who];
   if (p->version == FS_NONE || n->version != p->version) {
     return false;
@@ -82,7 +82,8 @@ static bool excused(const item *t, const fs_vnode *n, const fs_stream_place *p) 
 }
 
 /* *open is set when an access stays unordered, be it excused or reported. */
-static void check_list(const item *t, uint32_t head, const fs_stream_place *p, bool *open) {
+static void check_list(const accessed_item *t, uint32_t head, const fs_stream_place *p,
+                       bool *open) {
   for (uint32_t i = head; i != FS_NONE; i = t->v->pool.node.at[i].next) {
     const fs_vnode *n = &t->v->pool.node.at[i];
     if (same_item(t, n->who) || ordered(t, n->who)) {
@@ -100,7 +101,7 @@ static void check_list(const item *t, uint32_t head, const fs_stream_place *p, b
 }
 
 /* Removes from a list what is ordered before the item, which now stands for it. */
-static void filter_list(const item *t, uint32_t *head) {
+static void filter_list(const accessed_item *t, uint32_t *head) {
   fs_vpool *pool = &t->v->pool;
   uint32_t kept = FS_NONE;
   while (*head != FS_NONE) {
@@ -192,7 +193,7 @@ static bool content_right(const fs_vs *v, fs_vmap *map, uint64_t address, uint64
 
 /* --- reading --- */
 
-static void report_value(const item *t, const fs_stream_place *p) {
+static void report_value(const accessed_item *t, const fs_stream_place *p) {
   char a[FS_VNAME], b[FS_VNAME];
   FS_WRONG(t->v, FS_DIAG_VERIFY_VALUE, "%s does not find %s in %s at %llu",
            fs_vs_command_name(t->v, t->commands[0], a), fs_vs_version_name(t->v, p->version, b),
@@ -200,7 +201,7 @@ static void report_value(const item *t, const fs_stream_place *p) {
 }
 
 /* The address of byte 0 of the place's version. */
-static uint64_t place_base(const item *t, const fs_stream_place *p) {
+static uint64_t place_base(const accessed_item *t, const fs_stream_place *p) {
   bool offset = fs_command_has_op(t->c) && p->arg < t->v->s->n_args;
   return p->address - (offset ? t->v->s->args[p->arg].offset : 0);
 }
@@ -228,7 +229,7 @@ static bool not_loaded(const fs_vs *v, uint32_t version) {
 
 /* Does the item need what lies at a counted place it writes?  Yes if it writes a part of a version
  * that has content there. */
-static bool writes_part(const item *t, uint32_t version) {
+static bool writes_part(const accessed_item *t, uint32_t version) {
   if (!fs_command_has_op(t->c) || truth_empty(t->v, version) || not_loaded(t->v, version)) {
     return false;
   }
@@ -242,7 +243,7 @@ static bool writes_part(const item *t, uint32_t version) {
   return false;
 }
 
-static fs_status add_reader(const item *t, uint32_t cell, uint32_t version) {
+static fs_status add_reader(const accessed_item *t, uint32_t cell, uint32_t version) {
   fs_vpool *pool = &t->v->pool;
   for (uint32_t k = 0; k < t->n; k++) {
     uint32_t q = t->v->command_queue[t->commands[k]];
@@ -260,7 +261,7 @@ static fs_status add_reader(const item *t, uint32_t cell, uint32_t version) {
   return FSCHED_OK;
 }
 
-static fs_status read_place(const item *t, const fs_stream_place *p) {
+static fs_status read_place(const accessed_item *t, const fs_stream_place *p) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, p);
   uint64_t hi = p->address + p->size;
@@ -295,7 +296,7 @@ static fs_status read_place(const item *t, const fs_stream_place *p) {
 
 /* --- writing --- */
 
-static fs_status add_writer(const item *t, uint32_t cell, const fs_vcell *content) {
+static fs_status add_writer(const accessed_item *t, uint32_t cell, const fs_vcell *content) {
   for (uint32_t k = 0; k < t->n; k++) {
     FS_TRY(fs_vpool_push_writer(&t->v->pool, cell, t->commands[k], content->version));
   }
@@ -307,7 +308,7 @@ static fs_status add_writer(const item *t, uint32_t cell, const fs_vcell *conten
 }
 
 /* Every interval keeps its own list of what is not ordered. */
-static fs_status write_each(const item *t, fs_vmap *map, fs_vmap_cursor at, uint64_t hi,
+static fs_status write_each(const accessed_item *t, fs_vmap *map, fs_vmap_cursor at, uint64_t hi,
                             const fs_vcell *content) {
   do {
     if (fs_vmap_at(map, at)->key >= hi) {
@@ -322,7 +323,8 @@ static fs_status write_each(const item *t, fs_vmap *map, fs_vmap_cursor at, uint
   return FSCHED_OK;
 }
 
-static fs_status write_place(const item *t, const fs_stream_place *p, const fs_vcell *content) {
+static fs_status write_place(const accessed_item *t, const fs_stream_place *p,
+                             const fs_vcell *content) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, p);
   uint64_t hi = p->address + p->size;
@@ -377,7 +379,7 @@ static fs_status collect_pieces(fs_vs *v, const fs_stream_place *from) {
 }
 
 /* The destination holds what the source held; addresses wrap like the difference. */
-static fs_status place_pieces(const item *t, const fs_stream_place *from,
+static fs_status place_pieces(const accessed_item *t, const fs_stream_place *from,
                               const fs_stream_place *to) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, to);
@@ -406,7 +408,7 @@ static fs_status place_pieces(const item *t, const fs_stream_place *from,
 
 /* --- an item --- */
 
-static fs_status write_all(const item *t, const fs_stream_place *place) {
+static fs_status write_all(const accessed_item *t, const fs_stream_place *place) {
   fs_vs *v = t->v;
   const fs_stream_place *from = NULL;
   for (uint32_t i = 0; i < t->c->n_places; i++) {
@@ -434,7 +436,7 @@ static fs_status write_all(const item *t, const fs_stream_place *place) {
 
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *before) {
   assert(n > 0 && commands[0] < v->s->n_commands);
-  const item t = {v, commands, n, before, &v->s->commands[commands[0]]};
+  const accessed_item t = {v, commands, n, before, &v->s->commands[commands[0]]};
   const fs_stream_place *place = v->s->places + t.c->place0;
   for (uint32_t i = 0; i < t.c->n_places; i++) {
     bool part = fs_space_has_units(place[i].space) && place[i].mode == FS_MODE_W &&

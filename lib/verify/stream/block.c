@@ -65,7 +65,7 @@ static void pass(fs_vwalk *w, const fs_stream_stop *stop) {
   w->known_clock = NULL;
 }
 
-static fs_status issue(fs_vwalk *w, uint32_t command) {
+static fs_status issue_command(fs_vwalk *w, uint32_t command) {
   assert(command < w->v->s->n_commands);
   fs_vs *v = w->v;
   const fs_stream_command *c = &v->s->commands[command];
@@ -101,7 +101,7 @@ fs_status fs_vblock_issue(fs_vwalk *w) {
   while (w->n_issued < s->n_commands) {
     const fs_stream_stop *stop = &s->stops[w->stop];
     if (w->stop == s->n_stops || stop->at > w->n_issued) {
-      FS_TRY(issue(w, w->v->issue_command[w->n_issued]));
+      FS_TRY(issue_command(w, w->v->issue_command[w->n_issued]));
     } else if (w->n_ready > 0 || held_by(w, stop) != FS_NONE) {
       return FSCHED_OK;
     } else {

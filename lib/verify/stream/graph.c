@@ -34,8 +34,8 @@ static const char *target_hint(const char *what, const char *field) {
 }
 
 /* "... memory 'm': capacity 5 in the program, 7 in the graph"; no report when they are equal. */
-static void number(compare *c, const char *what, const char *name, const char *field, uint64_t mine,
-                   uint64_t graphs) {
+static void compare_numbers(compare *c, const char *what, const char *name, const char *field,
+                            uint64_t mine, uint64_t graphs) {
   char text[2][24] = {"unbounded", "unbounded"};
   if (mine == graphs) {
     return;
@@ -86,7 +86,7 @@ static bool same_counts(compare *c) {
   bool ok = true;
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     ok &= counts[i].mine == counts[i].graphs;
-    number(c, "graph", g->name, counts[i].what, counts[i].mine, counts[i].graphs);
+    compare_numbers(c, "graph", g->name, counts[i].what, counts[i].mine, counts[i].graphs);
   }
   return ok;
 }
@@ -102,8 +102,8 @@ static void compare_memory(compare *c, uint32_t i) {
   const fs_stream *s = c->v->s;
   const fs_stream_memory *x = &s->memories[i];
   words(c, "memory", m->name, "name", string(c, x->name), m->name);
-  number(c, "memory", m->name, "capacity", x->capacity, m->capacity);
-  number(c, "memory", m->name, "align", x->align, m->align);
+  compare_numbers(c, "memory", m->name, "capacity", x->capacity, m->capacity);
+  compare_numbers(c, "memory", m->name, "align", x->align, m->align);
   words(c, "memory", m->name, "placement", placement_word(x->placement, x->stack != 0),
         placement_word(m->placement, m->stack));
   words(c, "memory", m->name, "backing",
@@ -125,7 +125,7 @@ static void compare_sync(compare *c) {
   } else if (t->barrier_slots != 0) {
     uint64_t mine = m->barrier_slots == FS_NONE ? FS_UNBOUNDED : m->barrier_slots;
     uint64_t graphs = t->barrier_slots == FS_NONE ? FS_UNBOUNDED : t->barrier_slots;
-    number(c, "graph", name, "barriers.slots", mine, graphs);
+    compare_numbers(c, "graph", name, "barriers.slots", mine, graphs);
   }
 }
 
@@ -137,17 +137,18 @@ static void compare_target(compare *c) {
   words(c, "graph", name, "hazards", fs_words_hazards[s->meta[0].hazards & 1],
         fs_words_hazards[c->g->hazards & 1]);
   words(c, "graph", name, "time_unit", string(c, s->meta[0].time_unit), t->time_unit);
-  number(c, "graph", name, "concurrency", s->meta[0].concurrency, t->concurrency);
-  number(c, "graph", name, "frontier.capacity", s->meta[0].frontier_capacity, t->frontier_capacity);
+  compare_numbers(c, "graph", name, "concurrency", s->meta[0].concurrency, t->concurrency);
+  compare_numbers(c, "graph", name, "frontier.capacity", s->meta[0].frontier_capacity,
+                  t->frontier_capacity);
   compare_sync(c);
   for (uint32_t i = 0; i < s->n_queues && !t->implicit_queues; i++) {
     const fs_queue *q = &t->queue[i];
     const fs_stream_queue *x = &s->queues[i];
     words(c, "queue", q->name, "name", string(c, x->name), q->name);
     words(c, "queue", q->name, "class", string(c, x->class_name), t->class_name[q->class_id]);
-    number(c, "queue", q->name, "device", x->device, q->device);
-    number(c, "queue", q->name, "machine", x->machine, q->machine);
-    number(c, "queue", q->name, "counting", x->counting, q->counting);
+    compare_numbers(c, "queue", q->name, "device", x->device, q->device);
+    compare_numbers(c, "queue", q->name, "machine", x->machine, q->machine);
+    compare_numbers(c, "queue", q->name, "counting", x->counting, q->counting);
   }
   for (uint32_t i = 0; i < s->n_memories; i++) {
     compare_memory(c, i);
@@ -155,7 +156,8 @@ static void compare_target(compare *c) {
   for (uint32_t i = 0; i < s->n_resources; i++) {
     const char *resource = t->resource_name[i];
     words(c, "resource", resource, "name", string(c, s->resources[i].name), resource);
-    number(c, "resource", resource, "capacity", s->resources[i].capacity, t->resource_capacity[i]);
+    compare_numbers(c, "resource", resource, "capacity", s->resources[i].capacity,
+                    t->resource_capacity[i]);
   }
 }
 
@@ -166,7 +168,7 @@ static void compare_buffers(compare *c) {
     const fs_stream_buffer *b = &s->buffers[i];
     const char *name = g->buffer_name[i];
     words(c, "buffer", name, "name", string(c, b->name), name);
-    number(c, "buffer", name, "size", b->size, g->buffer_size[i]);
+    compare_numbers(c, "buffer", name, "size", b->size, g->buffer_size[i]);
     words(c, "buffer", name, "memory",
           b->memory < s->n_memories ? string(c, s->memories[b->memory].name) : NULL,
           g->target.memory[g->buffer_memory[i]].name);

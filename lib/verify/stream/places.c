@@ -40,7 +40,7 @@ typedef struct uses {
   fs_voverlap overlap;
 } uses;
 
-typedef struct cursor {
+typedef struct place_cursor {
   fs_vs *v;
   uses *use;
   uint32_t command;
@@ -48,9 +48,9 @@ typedef struct cursor {
   const fs_stream_place *p; /* next place */
   uint32_t left;
   bool wrong; /* reported */
-} cursor;
+} place_cursor;
 
-static void wrong_place(cursor *x, const char *what) {
+static void wrong_place(place_cursor *x, const char *what) {
   if (!x->wrong) {
     char name[FS_VNAME];
     FS_WRONG(x->v, FS_DIAG_VERIFY_PLACE, "%s, place %u: %s",
@@ -59,7 +59,7 @@ static void wrong_place(cursor *x, const char *what) {
   x->wrong = true;
 }
 
-static void wrong_lane(cursor *x, const char *what, uint32_t memory_or_resource_name) {
+static void wrong_lane(place_cursor *x, const char *what, uint32_t memory_or_resource_name) {
   if (!x->wrong) {
     char name[FS_VNAME];
     FS_WRONG(x->v, FS_DIAG_VERIFY_LANE, "%s: %s %s", fs_vs_command_name(x->v, x->command, name),
@@ -84,7 +84,7 @@ static unsigned arg_mode(const fs_stream_arg *a) {
              : (fs_tag_reads(a->tag) ? FS_MODE_R : 0u) | (fs_tag_writes(a->tag) ? FS_MODE_W : 0u);
 }
 
-static const fs_stream_place *take_bytes(cursor *x) {
+static const fs_stream_place *take_bytes(place_cursor *x) {
   if (x->left == 0 || !fs_space_has_bytes(x->p->space)) {
     wrong_place(x, "a place is missing");
     return NULL;
@@ -93,7 +93,7 @@ static const fs_stream_place *take_bytes(cursor *x) {
   return x->p++;
 }
 
-static version_use *use_of_version(const cursor *x, uint32_t version) {
+static version_use *use_of_version(const place_cursor *x, uint32_t version) {
   version_use *u = &x->use->version[version];
   if (u->command != x->command) {
     *u = (version_use){.command = x->command, .access = FS_NONE};
@@ -101,7 +101,7 @@ static version_use *use_of_version(const cursor *x, uint32_t version) {
   return u;
 }
 
-static counted_units *units_of(const cursor *x, units_use *all, uint32_t id) {
+static counted_units *units_of(const place_cursor *x, units_use *all, uint32_t id) {
   if (all[id].command != x->command) {
     all[id] = (units_use){.command = x->command};
   }
@@ -111,7 +111,7 @@ static counted_units *units_of(const cursor *x, units_use *all, uint32_t id) {
 static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
 /* All args of one version see the same bytes: what one of them writes is there for the others. */
-static bool same_base(cursor *x, uint32_t arg, uint64_t address) {
+static bool same_base(place_cursor *x, uint32_t arg, uint64_t address) {
   const fs_stream_arg *a = &x->v->s->args[arg];
   version_use *u = use_of_version(x, a->version);
   if (is_access(a)) {
@@ -126,7 +126,7 @@ static bool same_base(cursor *x, uint32_t arg, uint64_t address) {
   return u->address == address;
 }
 
-static void check_arg(cursor *x, uint32_t arg) {
+static void check_arg(place_cursor *x, uint32_t arg) {
   const fs_stream *s = x->v->s;
   const fs_stream_arg *a = &s->args[arg];
   const fs_stream_place *p = take_bytes(x);
@@ -145,7 +145,7 @@ static void check_arg(cursor *x, uint32_t arg) {
   }
 }
 
-static void check_scratch(cursor *x, uint32_t scratch) {
+static void check_scratch(place_cursor *x, uint32_t scratch) {
   const fs_stream *s = x->v->s;
   const fs_stream_scratch *r = &s->scratches[scratch];
   const fs_stream_memory *m = &s->memories[r->memory];
@@ -172,7 +172,7 @@ static void add_units(counted_units *u, const fs_stream_place *p) {
 }
 
 /* The owner has as many units of the memory as its size asks for, in that mode. */
-static void check_units(cursor *x, const counted_units *u, uint32_t memory, uint64_t size,
+static void check_units(place_cursor *x, const counted_units *u, uint32_t memory, uint64_t size,
                         unsigned mode) {
   const fs_stream_memory *m = &x->v->s->memories[memory];
   bool some = u->sum > 0;
@@ -183,7 +183,7 @@ static void check_units(cursor *x, const counted_units *u, uint32_t memory, uint
 }
 
 /* Takes the COUNTED intervals: what each version and each scratch has of them, and all together. */
-static uint64_t take_counted(cursor *x) {
+static uint64_t take_counted(place_cursor *x) {
   uint64_t sum = 0;
   const fs_stream_place *p = x->v->s->places + x->c->place0;
   for (uint32_t i = 0; i < x->c->n_places; i++) {
@@ -197,7 +197,7 @@ static uint64_t take_counted(cursor *x) {
   return sum;
 }
 
-static void check_counted_args(cursor *x, const fs_stream_op *o) {
+static void check_counted_args(place_cursor *x, const fs_stream_op *o) {
   const fs_stream *s = x->v->s;
   uint64_t all = take_counted(x), owned = 0;
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
@@ -225,7 +225,7 @@ static void check_counted_args(cursor *x, const fs_stream_op *o) {
 }
 
 /* RESOURCE and CONCURRENCY places, which come last. */
-static void check_lanes(cursor *x, const fs_stream_op *o) {
+static void check_lanes(place_cursor *x, const fs_stream_op *o) {
   const fs_stream *s = x->v->s;
   uint64_t used = 0, wanted = 0, slots = 0;
   for (uint32_t i = 0; i < x->left; i++) {
@@ -258,7 +258,7 @@ static void check_lanes(cursor *x, const fs_stream_op *o) {
 }
 
 /* COUNTED places are in range; skips them. */
-static void skip_counted(cursor *x) {
+static void skip_counted(place_cursor *x) {
   while (x->left > 0 && fs_space_has_units(x->p->space)) {
     const fs_stream_memory *m = &x->v->s->memories[x->p->index];
     if (!fs_vs_counted(m) || x->p->address > m->capacity ||
@@ -270,7 +270,7 @@ static void skip_counted(cursor *x) {
   }
 }
 
-static void check_run(cursor *x) {
+static void check_run(place_cursor *x) {
   const fs_stream_op *o = &x->v->s->ops[x->c->target];
   for (uint32_t i = 0; i < o->n_args && !x->wrong; i++) {
     if (fs_tag_names_buffer(x->v->s->args[o->arg0 + i].tag)) {
@@ -288,7 +288,7 @@ static void check_run(cursor *x) {
 }
 
 /* The copy's intervals in one of its two memories, if that is counted; returns their sum. */
-static uint64_t check_counted_copy(cursor *x, uint32_t memory, uint64_t size, unsigned mode) {
+static uint64_t check_counted_copy(place_cursor *x, uint32_t memory, uint64_t size, unsigned mode) {
   counted_units u = {0};
   const fs_stream_place *p = x->v->s->places + x->c->place0;
   if (!fs_vs_counted(&x->v->s->memories[memory])) {
@@ -304,7 +304,7 @@ static uint64_t check_counted_copy(cursor *x, uint32_t memory, uint64_t size, un
 }
 
 /* Source, destination, then intervals of those that are counted. */
-static void check_copy(cursor *x) {
+static void check_copy(place_cursor *x) {
   const fs_stream *s = x->v->s;
   uint32_t version = x->c->target;
   const fs_stream_buffer *b = &s->buffers[s->versions[version].buffer];
@@ -336,7 +336,7 @@ static void check_copy(cursor *x) {
 /* --- overlap within a command --- */
 
 /* The arg of an op that is its only access of a version, FS_NONE if there are several. */
-static uint32_t only_arg(const cursor *x, uint32_t version) {
+static uint32_t only_arg(const place_cursor *x, uint32_t version) {
   const version_use *u = use_of_version(x, version);
   return u->n_accesses == 1 ? u->access : FS_NONE;
 }
@@ -348,7 +348,7 @@ static bool begins(const fs_vs *v, const fs_stream_arg *a) {
 }
 
 /* An output may take the place of an input: both whole, of one size. */
-static bool takes_place(const cursor *c, uint32_t in, uint32_t out) {
+static bool takes_place(const place_cursor *c, uint32_t in, uint32_t out) {
   const fs_vs *v = c->v;
   in = only_arg(c, in);
   out = only_arg(c, out);
@@ -363,7 +363,7 @@ static bool takes_place(const cursor *c, uint32_t in, uint32_t out) {
 /* Two places of one command that overlap: an output may lie exactly over an input whose place it
  * takes; an address alone is no access. */
 static bool may_overlap(void *cursor_, const fs_stream_place *a, const fs_stream_place *b) {
-  const cursor *x = cursor_;
+  const place_cursor *x = cursor_;
   const fs_stream_arg *args = x->v->s->args;
   bool memory = fs_space_has_bytes(a->space);
   if (a->version == FS_NONE || b->version == FS_NONE || !fs_command_has_op(x->c)) {
@@ -376,7 +376,7 @@ static bool may_overlap(void *cursor_, const fs_stream_place *a, const fs_stream
          (takes_place(x, a->version, b->version) || takes_place(x, b->version, a->version));
 }
 
-static void check_self(cursor *x) {
+static void check_self(place_cursor *x) {
   const fs_stream_place *place = x->v->s->places + x->c->place0, *a, *b;
   if (fs_voverlap_find(&x->use->overlap, place, x->c->n_places, may_overlap, x, &a, &b)) {
     char name[FS_VNAME];
@@ -431,7 +431,7 @@ fs_status fs_vs_places(fs_vs *v) {
     if (occ != FS_NONE && v->occ_command[v->occ_command0[occ]] != i) {
       continue; /* the same places as the first member's */
     }
-    cursor x = {.v = v, .use = &use, .command = i, .c = &s->commands[i]};
+    place_cursor x = {.v = v, .use = &use, .command = i, .c = &s->commands[i]};
     x.p = s->places + x.c->place0;
     x.left = x.c->n_places;
     switch (fs_command_kind_of(x.c)) {

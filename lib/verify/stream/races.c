@@ -17,14 +17,14 @@ typedef struct race {
   uint32_t a, b, version; /* a < b */
 } race;
 
-typedef struct racer {
+typedef struct race_search {
   fs_vs *v;
   uint32_t *access0, *access_op, *access_arg; /* CSR per version, in program order */
   uint32_t *seen, stamp;                      /* per op: the last search that met it */
   uint32_t *stack;
   FS_VEC(race) found;
   uint64_t steps;
-} racer;
+} race_search;
 
 /* Equal ones are equal in every member. */
 static int compare_races(const void *x, const void *y) {
@@ -55,7 +55,7 @@ static bool is_access(const fs_stream_arg *a) {
   return fs_tag_accesses(a->tag) && a->version != FS_NONE;
 }
 
-static fs_status list_accesses(racer *r) {
+static fs_status list_accesses(race_search *r) {
   const fs_stream *s = r->v->s;
   FS_TRY(fs_new_zero(&r->v->arena, &r->access0, (size_t)s->n_versions + 2));
   FS_TRY(fs_new(&r->v->arena, &r->access_op, s->n_args));
@@ -78,10 +78,10 @@ static fs_status list_accesses(racer *r) {
   return FSCHED_OK;
 }
 
-static bool budget_left(const racer *r) { return r->steps < STEP_BUDGET; }
+static bool budget_left(const race_search *r) { return r->steps < STEP_BUDGET; }
 
 /* Marks all ops before `op`. */
-static void search(racer *r, uint32_t op) {
+static void search(race_search *r, uint32_t op) {
   uint32_t n = 0;
   r->stamp++;
   r->stack[n++] = op;
@@ -98,7 +98,7 @@ static void search(racer *r, uint32_t op) {
   }
 }
 
-static bool conflict(const racer *r, uint32_t x, uint32_t y) {
+static bool conflict(const race_search *r, uint32_t x, uint32_t y) {
   const fs_stream_arg *a = &r->v->s->args[r->access_arg[x]];
   const fs_stream_arg *b = &r->v->s->args[r->access_arg[y]];
   return r->access_op[x] != r->access_op[y] && (fs_tag_writes(a->tag) || fs_tag_writes(b->tag)) &&
@@ -107,7 +107,7 @@ static bool conflict(const racer *r, uint32_t x, uint32_t y) {
 }
 
 /* The earlier accesses that access y conflicts with and that are not before it. */
-static fs_status judge(racer *r, uint32_t version, uint32_t y, uint32_t *candidate) {
+static fs_status judge(race_search *r, uint32_t version, uint32_t y, uint32_t *candidate) {
   uint32_t n = 0, op = r->access_op[y];
   for (uint32_t x = r->access0[version]; x < y; x++, r->steps++) {
     if (conflict(r, x, y)) {
@@ -132,7 +132,7 @@ static fs_status judge(racer *r, uint32_t version, uint32_t y, uint32_t *candida
   return FSCHED_OK;
 }
 
-static void compare_lists(racer *r, race *listed, size_t n) {
+static void compare_lists(race_search *r, race *listed, size_t n) {
   fs_vs *v = r->v;
   size_t m = sort_unique(r->found.at, r->found.n), i = 0, k = 0;
   n = sort_unique(listed, n);
@@ -149,7 +149,7 @@ static void compare_lists(racer *r, race *listed, size_t n) {
   }
 }
 
-static fs_status find_and_compare(racer *r) {
+static fs_status find_and_compare(race_search *r) {
   fs_vs *v = r->v;
   uint32_t *candidate;
   race *listed;
@@ -178,7 +178,7 @@ fs_status fs_vs_races(fs_vs *v) {
   if (!fs_hazards_data_only(v->s->meta[0].hazards)) {
     return FSCHED_OK;
   }
-  racer r = {.v = v};
+  race_search r = {.v = v};
   fs_status status = find_and_compare(&r);
   fs_vec_free(v->ctx, &r.found);
   return status;

@@ -510,7 +510,7 @@ static fs_status prepare_sync(fs_vwalk *w) {
   return FSCHED_OK;
 }
 
-static fs_status prepare(fs_vs *v, fs_vwalk *w) {
+static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   const fs_stream *s = v->s;
   v->clocks.arena = &v->arena;
   FS_TRY(fs_new_zero(&v->arena, &v->base, s->n_queues));
@@ -549,7 +549,7 @@ static fs_status run_all(fs_vwalk *w) {
 fs_status fs_vs_walk(fs_vs *v) {
   assert(v->command_queue != NULL || v->s->n_commands == 0);
   fs_vwalk w = {.v = v};
-  FS_TRY(prepare(v, &w));
+  FS_TRY(prepare_walk(v, &w));
   for (uint32_t q = v->s->n_queues; q-- > 0;) {
     w.head[q] = v->s->queues[q].command0;
     w.ready[w.n_ready++] = q;

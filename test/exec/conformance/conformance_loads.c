@@ -21,13 +21,13 @@ static const char other_size[] = STATE("16") "{builtin: mix}}\n";
 static const char nowhere[] =
     STATE("8") "{module: none, function: nowhere, grid: [1, 1, 1], block: [1, 1, 1]}}\n";
 
-typedef struct counted {
+typedef struct conformance_loads_counted {
   fs_budget budget;
   fsched_context *ctx;
-} counted;
+} conformance_loads_counted;
 
-static void open_counted(const conf *c, counted *k) {
-  *k = (counted){.budget = {.left = LONG_MAX}};
+static void open_counted(const conf *c, conformance_loads_counted *k) {
+  *k = (conformance_loads_counted){.budget = {.left = LONG_MAX}};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &k->budget};
   conf_ok(c, fsched_context_create(&o, &k->ctx), "context");
@@ -43,7 +43,7 @@ static fsched_program *compile(const conf *c, const char *text) {
 }
 
 typedef struct loads {
-  counted device, exec, call;
+  conformance_loads_counted device, exec, call;
   fsched_device *on;
   fsched_pool *pool;
   fsched_exec *x;
@@ -75,7 +75,7 @@ static void close_loads(loads *l) {
   fsched_program_destroy(l->small);
   fsched_program_destroy(l->large);
   fsched_program_destroy(l->nowhere);
-  counted *all[] = {&l->device, &l->exec, &l->call};
+  conformance_loads_counted *all[] = {&l->device, &l->exec, &l->call};
   for (int i = 0; i < 3; i++) {
     fsched_context_destroy(all[i]->ctx);
     ck_assert_int_eq(all[i]->budget.blocks, 0);
@@ -132,7 +132,7 @@ static void fail_each(const conf *c, int which) {
   for (long n = 0; status != FSCHED_OK; n++) {
     loads l;
     open_loads(c, &l, false);
-    counted *all[] = {&l.device, &l.exec, &l.call};
+    conformance_loads_counted *all[] = {&l.device, &l.exec, &l.call};
     long exec = l.exec.budget.held, device = l.device.budget.held;
     fsched_entry *e;
     all[which]->budget.left = n;

@@ -36,7 +36,7 @@ typedef enum event_kind {
 } event_kind;
 
 /* Something that is signalled: on a timeline of its own, or at a point of the one for all. */
-typedef struct event {
+typedef struct exec_causality_event {
   event_kind kind;
   uint32_t node;
   fsched_semaphore *timeline;
@@ -50,9 +50,9 @@ typedef struct event {
   uint64_t learnt;       /* when */
   uint64_t without_data; /* then: nodes' allocations */
   fsched_frontier_entry own;
-} event;
+} exec_causality_event;
 
-typedef struct node {
+typedef struct exec_causality_node {
   uint32_t event, output; /* output: FSCHED_NONE: not signalled by itself */
   uint32_t exec, program;
   fsched_fence *wait, *late, *signal, *output_signal;
@@ -60,9 +60,9 @@ typedef struct node {
   uint64_t in, out;
   _Atomic uint64_t begun, ended; /* by its kernels; 0: not */
   _Atomic(fsched_allocation *) allocation;
-} node;
+} exec_causality_node;
 
-typedef struct world {
+typedef struct exec_causality_world {
   fsched_context *ctx;
   fsched_device *device[2];
   fsched_pool *pool;
@@ -72,13 +72,13 @@ typedef struct world {
   fsched_semaphore *line; /* for all */
   uint64_t seed;
   uint32_t n_nodes, n_events;
-  node node[NODES];
-  event event[EVENTS];
+  exec_causality_node node[NODES];
+  exec_causality_event event[EVENTS];
   kit_count learnt;
   _Atomic uint64_t clock;
-} world;
+} exec_causality_world;
 
-static world w;
+static exec_causality_world w;
 
 static uint64_t dice(uint64_t n) {
   w.seed ^= w.seed << 13;
@@ -91,7 +91,7 @@ static uint64_t now(void) { return atomic_fetch_add(&w.clock, 1) + 1; }
 
 /* One of the kernels of a node; the value is its number, and whether it fails. */
 static int step(const fsched_kernel_call *call) {
-  node *n = &w.node[kit_value(call) / 2];
+  exec_causality_node *n = &w.node[kit_value(call) / 2];
   uint64_t none = 0;
   (void)atomic_compare_exchange_strong(&n->begun, &none, now());
   (void)kit_add(call);
@@ -125,15 +125,16 @@ static uint64_t look_at_data(void) {
 }
 
 static void learnt(fsched_timepoint *t, fsched_cause cause) {
-  event *e = t->user;
+  exec_causality_event *e = t->user;
   e->cause = cause;
   e->without_data = look_at_data();
   e->learnt = now();
   (void)kit_count_one(&w.learnt);
 }
 
-static event *add_event(event_kind kind, uint32_t of, fsched_semaphore *timeline, uint64_t value) {
-  event *e = &w.event[w.n_events++];
+static exec_causality_event *add_event(event_kind kind, uint32_t of, fsched_semaphore *timeline,
+                                       uint64_t value) {
+  exec_causality_event *e = &w.event[w.n_events++];
   ck_assert_uint_le(w.n_events, EVENTS);
   memset(e, 0, sizeof *e);
   e->kind = kind;
@@ -152,7 +153,7 @@ static event *add_event(event_kind kind, uint32_t of, fsched_semaphore *timeline
   return e;
 }
 
-static uint32_t index_of(const event *e) { return (uint32_t)(e - w.event); }
+static uint32_t index_of(const exec_causality_event *e) { return (uint32_t)(e - w.event); }
 
 /* Some of the events of the first nodes, as a fence.  Where a slot is held meanwhile (`below` is
  * that of its context) only what needs contexts below, so that no two wait for each other's slot.
@@ -162,9 +163,9 @@ static fsched_fence *come_after(bool *before, uint32_t among, uint32_t below, ui
   fsched_fence *fence = NULL;
   uint32_t n = 0, most = among == 0 ? 0 : (uint32_t)dice(4);
   for (uint32_t k = 0; k < most; k++) {
-    const node *other = &w.node[dice(among)];
+    const exec_causality_node *other = &w.node[dice(among)];
     uint32_t which = other->output != FSCHED_NONE && dice(2) == 0 ? other->output : other->event;
-    const event *e = &w.event[which];
+    const exec_causality_event *e = &w.event[which];
     if (before[which] || e->rank >= below) {
       continue;
     }
@@ -178,14 +179,14 @@ static fsched_fence *come_after(bool *before, uint32_t among, uint32_t below, ui
   return fence;
 }
 
-static fsched_fence *signal_of(const event *e, bool share) {
+static fsched_fence *signal_of(const exec_causality_event *e, bool share) {
   const fsched_fence_point p[] = {{e->timeline, e->value}, {w.line, 1 + dice(LINE)}};
   fsched_fence *f;
   kit_ok(w.ctx, fsched_fence_create(w.ctx, p, 1 + (uint32_t)share, &f));
   return f;
 }
 
-static void make_invocation(node *n) {
+static void make_invocation(exec_causality_node *n) {
   uint32_t of = w.n_nodes;
   n->exec = (uint32_t)dice(EXECS);
   n->program = (uint32_t)dice(2);
@@ -194,8 +195,8 @@ static void make_invocation(node *n) {
   uint32_t rank = n->exec;
   n->wait = come_after(before, of, UINT32_MAX, &rank);
   n->late = dice(3) == 0 ? come_after(late, of, n->exec, &rank) : NULL;
-  event *output = dice(3) == 0 ? add_event(OUTPUT, of, NULL, 1) : NULL;
-  event *e = add_event(INVOKED, of, NULL, 1);
+  exec_causality_event *output = dice(3) == 0 ? add_event(OUTPUT, of, NULL, 1) : NULL;
+  exec_causality_event *e = add_event(INVOKED, of, NULL, 1);
   for (uint32_t i = 0; i < EVENTS; i++) {
     e->sure[i] = before[i] || late[i];
     if (output != NULL) {
@@ -215,12 +216,12 @@ static void make_invocation(node *n) {
   n->signal = signal_of(e, dice(4) == 0);
 }
 
-static void make_other(node *n, event_kind kind) {
+static void make_other(exec_causality_node *n, event_kind kind) {
   bool before[EVENTS] = {false};
   uint32_t rank = 0;
   uint32_t among = w.n_nodes < POOL_NODES ? w.n_nodes : POOL_NODES;
   n->wait = kind == ALLOCATED ? come_after(before, among, UINT32_MAX, &rank) : NULL;
-  event *e = add_event(kind, w.n_nodes, NULL, 1);
+  exec_causality_event *e = add_event(kind, w.n_nodes, NULL, 1);
   memcpy(e->sure, before, sizeof before);
   e->rank = rank;
   n->exec = EXECS;
@@ -234,7 +235,7 @@ static void make_graph(void) {
   memset(w.node, 0, sizeof w.node);
   bool silent = dice(2) == 0;
   for (; w.n_nodes < NODES; w.n_nodes++) {
-    node *n = &w.node[w.n_nodes];
+    exec_causality_node *n = &w.node[w.n_nodes];
     uint64_t kind = dice(12);
     if (kind == 0 || (kind == 1 && silent)) {
       make_other(n, kind == 0 ? HOST_SAYS : HOST_IS_SILENT);
@@ -251,8 +252,8 @@ static void make_graph(void) {
 
 /* Running it */
 
-static void ask(fsched_context *ctx, node *n) {
-  const event *e = &w.event[n->event];
+static void ask(fsched_context *ctx, exec_causality_node *n) {
+  const exec_causality_event *e = &w.event[n->event];
   if (e->kind == ALLOCATED) {
     fsched_allocation *a;
     kit_ok(ctx, fsched_pool_alloc(ctx, w.pool, 256, n->wait, n->signal, &a));
@@ -344,7 +345,7 @@ static void close_world(void) {
     fsched_exec_destroy(w.exec[i]);
   }
   for (uint32_t i = 0; i < NODES; i++) {
-    node *n = &w.node[i];
+    exec_causality_node *n = &w.node[i];
     fsched_fence *all[] = {n->wait, n->late, n->signal, n->output_signal};
     for (int k = 0; k < 4; k++) {
       fsched_fence_release(all[k]);
@@ -367,7 +368,7 @@ static void close_world(void) {
 static bool came[EVENTS][EVENTS], may[EVENTS][EVENTS];
 static bool tainted[EVENTS], perhaps[EVENTS]; /* by what came before; by what may have */
 
-static bool is_over(const event *e) { return e->cause == FSCHED_CAUSE_NONE; }
+static bool is_over(const exec_causality_event *e) { return e->cause == FSCHED_CAUSE_NONE; }
 
 static void add_closure(bool *to, const bool *before, bool (*of)[EVENTS]) {
   for (uint32_t k = 0; k < w.n_events; k++) {
@@ -383,7 +384,7 @@ static void search(void) {
   memset(tainted, 0, sizeof tainted);
   memset(perhaps, 0, sizeof perhaps);
   for (uint32_t i = 0; i < w.n_events; i++) {
-    const event *e = &w.event[i];
+    const exec_causality_event *e = &w.event[i];
     came[i][i] = may[i][i] = true;
     add_closure(came[i], e->sure, came);
     add_closure(may[i], e->sure, may);
@@ -396,7 +397,7 @@ static void search(void) {
 }
 
 /* The one entry that none of those has that it has waited for. */
-static void find_own(event *e) {
+static void find_own(exec_causality_event *e) {
   fsched_frontier_entry entries[ROOM], found[2];
   fsched_frontier before = {.entry = entries, .capacity = ROOM};
   for (uint32_t k = 0; k < w.n_events; k++) {
@@ -416,7 +417,7 @@ static void find_own(event *e) {
   }
 }
 
-static event *find_event(fsched_axis axis, uint64_t epoch) {
+static exec_causality_event *find_event(fsched_axis axis, uint64_t epoch) {
   for (uint32_t i = 0; i < w.n_events; i++) {
     if (w.event[i].own.axis == axis && w.event[i].own.epoch == epoch) {
       return &w.event[i];
@@ -426,13 +427,14 @@ static event *find_event(fsched_axis axis, uint64_t epoch) {
 }
 
 /* On its axis it is the only one, the one before it ended before it began. */
-static void check_own(const event *e) {
+static void check_own(const exec_causality_event *e) {
   if (e->own.epoch == 0) {
     return;
   }
   ck_assert_uint_eq(fsched_axis_split(e->own.axis).session, FSCHED_SESSION_LOCAL);
   ck_assert_ptr_eq(find_event(e->own.axis, e->own.epoch), e);
-  const event *last = e->own.epoch == 1 ? NULL : find_event(e->own.axis, e->own.epoch - 1);
+  const exec_causality_event *last =
+      e->own.epoch == 1 ? NULL : find_event(e->own.axis, e->own.epoch - 1);
   ck_assert(e->own.epoch == 1 || last != NULL);
   if (last != NULL) {
     ck_assert_int_eq(last->kind, e->kind);
@@ -444,9 +446,9 @@ static void check_own(const event *e) {
   }
 }
 
-static bool on_axis_before(const event *claimed, const bool *known) {
+static bool on_axis_before(const exec_causality_event *claimed, const bool *known) {
   for (uint32_t k = 0; k < w.n_events; k++) {
-    const event *e = &w.event[k];
+    const exec_causality_event *e = &w.event[k];
     if (known[k] && e->own.axis == claimed->own.axis && e->own.epoch >= claimed->own.epoch) {
       return true;
     }
@@ -455,11 +457,11 @@ static bool on_axis_before(const event *claimed, const bool *known) {
 }
 
 /* All epochs up to the entry's were over when it was learnt. */
-static void check_claim(const event *e, fsched_frontier_entry claim) {
+static void check_claim(const exec_causality_event *e, fsched_frontier_entry claim) {
   for (uint64_t epoch = 1; epoch <= claim.epoch; epoch++) {
-    const event *c = find_event(claim.axis, epoch);
+    const exec_causality_event *c = find_event(claim.axis, epoch);
     ck_assert_ptr_nonnull(c);
-    const node *n = &w.node[c->node];
+    const exec_causality_node *n = &w.node[c->node];
     if (c->kind == ALLOCATED) {
       ck_assert(!(e->without_data >> c->node & 1));
     } else {
@@ -469,7 +471,7 @@ static void check_claim(const event *e, fsched_frontier_entry claim) {
   }
 }
 
-static void check_known(const event *e) {
+static void check_known(const exec_causality_event *e) {
   uint32_t i = index_of(e);
   ck_assert_int_eq(fsched_frontier_validate(&e->known), FSCHED_OK);
   if (!is_over(e)) {
@@ -485,7 +487,7 @@ static void check_known(const event *e) {
   ck_assert(e->known.tainted || !tainted[i]);
   ck_assert(!e->known.tainted || perhaps[i]);
   for (uint32_t k = 0; k < w.n_events && w.event[k].kind != SHARED; k++) {
-    const event *f = &w.event[k];
+    const exec_causality_event *f = &w.event[k];
     bool dominates = is_over(f) && fsched_frontier_dominates(&e->known, &f->known);
     if (came[i][k] && !perhaps[i] && !dominates) {
       char a[4000], b[4000];
@@ -515,7 +517,7 @@ START_TEST(signals_tell_what_came_before)
       find_own(&w.event[i]);
     }
     for (uint32_t i = 0; i < w.n_events; i++) {
-      const event *e = &w.event[i];
+      const exec_causality_event *e = &w.event[i];
       check_own(e);
       check_known(e);
       over += is_over(e);

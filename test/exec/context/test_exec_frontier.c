@@ -10,10 +10,10 @@
 
 enum { ROOM = 64 };
 
-typedef struct known {
+typedef struct exec_frontier_known {
   fsched_frontier f;
   fsched_frontier_entry entries[ROOM];
-} known;
+} exec_frontier_known;
 
 static fsched_device *device;
 static fsched_exec *x;
@@ -61,13 +61,14 @@ static void invoke_after(fsched_entry *e, fsched_semaphore *wait, uint64_t at,
 }
 
 /* Waits for it, and what that brings. */
-static void learn(fsched_semaphore *s, uint64_t value, known *k) {
+static void learn(fsched_semaphore *s, uint64_t value, exec_frontier_known *k) {
   ck_assert_int_eq(kit_await(s, value), FSCHED_CAUSE_NONE);
   k->f = (fsched_frontier){.entry = k->entries, .capacity = ROOM};
   ck_assert_int_eq(fsched_semaphore_learn(s, value, &k->f), FSCHED_OK);
 }
 
-static const fsched_frontier_entry *own(const known *k, const known *before) {
+static const fsched_frontier_entry *own(const exec_frontier_known *k,
+                                        const exec_frontier_known *before) {
   static fsched_frontier_entry found[ROOM];
   ck_assert_uint_eq(fsched_frontier_undominated(&before->f, &k->f, found, ROOM), 1);
   return &found[0];
@@ -75,7 +76,7 @@ static const fsched_frontier_entry *own(const known *k, const known *before) {
 
 START_TEST(carries_its_own_epoch)
 {
-  known k[3], nothing = {0};
+  exec_frontier_known k[3], nothing = {0};
   for (uint64_t i = 0; i < 3; i++) {
     invoke(entry, NULL, end, i + 1, 0);
     learn(end, i + 1, &k[i]);
@@ -95,7 +96,7 @@ START_TEST(waits_are_imported)
 {
   fsched_entry *other = kit_load(ctx, x, program);
   fsched_semaphore *all = kit_timeline();
-  known first, second, late, early;
+  exec_frontier_known first, second, late, early;
   invoke(entry, NULL, all, 1, 0);
   learn(all, 1, &first);
   invoke(entry, NULL, all, 2, 0);
@@ -118,7 +119,7 @@ END_TEST
 /* An output that is signalled by itself has an epoch of its own, which the end knows of. */
 START_TEST(outputs_of_their_own)
 {
-  known nothing = {0}, out, all;
+  exec_frontier_known nothing = {0}, out, all;
   uint64_t in = 1, word = 0;
   for (uint64_t i = 1; i <= 3; i++) {
     fsched_fence *there = kit_fence(ctx, go, i), *over = kit_fence(ctx, end, i);
@@ -159,7 +160,7 @@ START_TEST(state_is_a_wait)
 {
   fsched_program *p = kit_compile(ctx, counter);
   fsched_entry *e[] = {kit_load(ctx, x, p), kit_load(ctx, x, p)};
-  known k[4];
+  exec_frontier_known k[4];
   uint64_t word;
   for (uint64_t i = 0; i < 4; i++) {
     invoke(e[i % 2], NULL, end, i + 1, 0);
@@ -183,7 +184,7 @@ START_TEST(what_is_not_known_is_tainted)
   for (uint64_t i = 0; i < WAYS; i++) {
     fsched_semaphore *s = kit_timeline();
     fsched_fence *f = kit_fence(ctx, s, 1);
-    known k, n;
+    exec_frontier_known k, n;
     if (i == 0) {
       kit_ok(ctx, fsched_fence_signal(f));
     } else if (i == 1) {
@@ -214,7 +215,7 @@ END_TEST
 
 START_TEST(fences_are_read_and_published)
 {
-  known k = {0}, two = {0};
+  exec_frontier_known k = {0}, two = {0};
   fsched_frontier_entry e[] = {{5, 1}, {7, 2}};
   fsched_frontier f = {.entry = e, .n = 2, .capacity = 2},
                   bad = {.entry = e, .n = 2, .capacity = 1};
@@ -244,7 +245,7 @@ END_TEST
 START_TEST(failures_carry_nothing)
 {
   fsched_semaphore *s = kit_timeline();
-  known k;
+  exec_frontier_known k;
   k.f = (fsched_frontier){.entry = k.entries, .capacity = ROOM};
   invoke(entry, NULL, end, 1, 0);
   ck_assert_int_eq(kit_await(end, 1), FSCHED_CAUSE_NONE);
@@ -269,7 +270,7 @@ START_TEST(pools_have_an_axis)
   fsched_allocation *a, *b, *c;
   fsched_fence *first = kit_fence(ctx, end, 1), *second = kit_fence(ctx, end, 2);
   fsched_fence *wait = kit_fence(ctx, go, 1);
-  known k[2], waited;
+  exec_frontier_known k[2], waited;
   fsched_frontier_entry e = {5, 1};
   kit_ok(ctx, fsched_pool_create(ctx, device, 512, &pool));
   kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, NULL, first, &a));
@@ -297,11 +298,11 @@ END_TEST
 
 enum { THREADS = 4, LOADS = 12, SLOTS = 3, AXES = THREADS * LOADS * SLOTS };
 
-typedef struct loader {
+typedef struct exec_frontier_loader {
   pthread_t thread;
   uint32_t number;
   fsched_axis axis[LOADS * SLOTS];
-} loader;
+} exec_frontier_loader;
 
 /* Meets the others of its load, so that all slots are in use. */
 static kit_count inside[THREADS];
@@ -326,7 +327,7 @@ static void use_slots(fsched_context *own_ctx, fsched_entry *e, uint32_t thread,
     fsched_fence_release(f);
   }
   for (uint32_t i = 0; i < SLOTS; i++) {
-    known k;
+    exec_frontier_known k;
     learn(s[i], 1, &k);
     ck_assert_uint_eq(k.f.n, 1);
     axis[i] = k.entries[0].axis;
@@ -335,7 +336,7 @@ static void use_slots(fsched_context *own_ctx, fsched_entry *e, uint32_t thread,
 }
 
 static void *load_often(void *user) {
-  loader *l = user;
+  exec_frontier_loader *l = user;
   fsched_context *own_ctx;
   fsched_device *d;
   const char *kind = l->number % 2 == 0 ? "cpu" : "sim";
@@ -363,7 +364,7 @@ static int by_number(const void *a, const void *b) {
 /* Of any two slots, loads, contexts, devices and threads, those that are gone included. */
 START_TEST(axes_are_nobody_elses)
 {
-  loader l[THREADS];
+  exec_frontier_loader l[THREADS];
   fsched_axis all[AXES];
   for (uint32_t i = 0; i < THREADS; i++) {
     kit_count_open(&inside[i]);
@@ -397,7 +398,7 @@ START_TEST(ordinals_are_used_up)
   fsched_fence *f = kit_fence(ctx, end, 3);
   fsched_pool *pool;
   fsched_allocation *a;
-  known k;
+  exec_frontier_known k;
   invoke(last, NULL, end, 1, 0);
   learn(end, 1, &k);
   ck_assert_int_eq(k.f.tainted, 0);
@@ -438,7 +439,7 @@ START_TEST(sessions)
                                .machine = 3};
     fsched_semaphore_options shared = {.size = sizeof shared, .scope = FSCHED_SCOPE_SYSTEM};
     fsched_semaphore *s;
-    known k;
+    exec_frontier_known k;
     kit_ok(ctx, fsched_device_create(ctx, &o, &d));
     ck_assert_int_eq(fsched_semaphore_create(&shared, &s), FSCHED_OK);
     fsched_exec *mine = kit_exec(ctx, d, NULL, 1);
@@ -471,7 +472,7 @@ START_TEST(capacity)
 {
   fsched_exec_options o = {.size = sizeof o, .device = device, .frontier_capacity = 1025};
   fsched_exec *small;
-  known k;
+  exec_frontier_known k;
   fsched_frontier_entry e = {5, 9};
   const fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
   kit_refused(ctx, fsched_exec_create(ctx, &o, &small), FSCHED_USAGE, "exec",

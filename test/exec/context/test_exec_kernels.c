@@ -83,13 +83,13 @@ static fsched_cause wait_for(fsched_exec *x, fsched_fence *f, fsched_status stat
   return cause;
 }
 
-typedef struct asked {
+typedef struct exec_kernels_asked {
   fsched_semaphore *timeline;
   fsched_fence *fence;
   uint64_t in, out;
-} asked;
+} exec_kernels_asked;
 
-static void ask(asked *a, fsched_entry *e) {
+static void ask(exec_kernels_asked *a, fsched_entry *e) {
   a->timeline = kit_timeline();
   a->fence = kit_fence(ctx, a->timeline, 1);
   a->in = 41;
@@ -100,7 +100,7 @@ static void ask(asked *a, fsched_entry *e) {
   kit_ok(ctx, fsched_invoke(ctx, e, &v));
 }
 
-static void forget(asked *a) {
+static void forget(exec_kernels_asked *a) {
   fsched_fence_release(a->fence);
   fsched_semaphore_release(a->timeline);
 }
@@ -113,7 +113,7 @@ START_TEST(kernel_is_given_up)
   fsched_program *bad = kit_compile(ctx, KIT_ONE("hang")), *good = kit_compile(ctx, KIT_ONE("add"));
   fsched_exec *x = kit_exec(ctx, device, NULL, 2);
   fsched_entry *b = kit_load(ctx, x, bad), *g = kit_load(ctx, x, good);
-  asked a[4];
+  exec_kernels_asked a[4];
   ask(&a[0], b);
   ck_assert_int_eq(wait_for(x, a[0].fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
@@ -155,7 +155,7 @@ START_TEST(pool_is_left_behind)
   fsched_pool *pool;
   kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 1);
-  asked a;
+  exec_kernels_asked a;
   ask(&a, kit_load(ctx, x, p));
   ck_assert_int_eq(wait_for(x, a.fence, FSCHED_REPLAY), FSCHED_CAUSE_TIMEOUT);
   fsched_exec_destroy(x);
@@ -175,7 +175,7 @@ START_TEST(slow_kernel_is_no_failure)
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
   fsched_entry *e = kit_load(ctx, x, p);
   for (int i = 0; i < 3; i++) {
-    asked a;
+    exec_kernels_asked a;
     fsched_cause cause = 0;
     atomic_store(&enough, 0);
     ask(&a, e);

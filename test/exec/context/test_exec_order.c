@@ -60,25 +60,25 @@ static void tear_down(void) {
 
 /* What an invocation takes, always from one of a lower number, or NOBODY: input i takes x or y of
  * another, when that one signals this output or is complete; `whole` is waited for by all of it. */
-typedef struct member {
+typedef struct exec_order_member {
   uint32_t program, exec, whole;
   struct {
     uint32_t from;
     bool y, complete;
   } input[2];
-} member;
+} exec_order_member;
 
-typedef struct set {
+typedef struct exec_order_set {
   uint32_t n, execs;
-  member member[MOST];
-} set;
+  exec_order_member member[MOST];
+} exec_order_set;
 
-static set random_set(fs_rng *r) {
-  set s = {.n = 2 + fs_rng_below(r, MOST - 1), .execs = 1 + fs_rng_below(r, EXECS)};
+static exec_order_set random_set(fs_rng *r) {
+  exec_order_set s = {.n = 2 + fs_rng_below(r, MOST - 1), .execs = 1 + fs_rng_below(r, EXECS)};
   uint32_t programs = 1 + fs_rng_below(r, PROGRAMS);
   for (uint32_t i = 0; i < s.n; i++) {
-    member *m = &s.member[i];
-    *m = (member){fs_rng_below(r, programs), fs_rng_below(r, s.execs), NOBODY, {{0}}};
+    exec_order_member *m = &s.member[i];
+    *m = (exec_order_member){fs_rng_below(r, programs), fs_rng_below(r, s.execs), NOBODY, {{0}}};
     for (uint32_t k = 0; k < 2; k++) {
       m->input[k].from = i == 0 || fs_rng_one_in(r, 3) ? NOBODY : fs_rng_below(r, i);
       m->input[k].y = fs_rng_one_in(r, 2);
@@ -91,14 +91,14 @@ static set random_set(fs_rng *r) {
   return s;
 }
 
-static bool waits_for(const set *s, uint32_t i, uint32_t other) {
-  const member *m = &s->member[i];
+static bool waits_for(const exec_order_set *s, uint32_t i, uint32_t other) {
+  const exec_order_member *m = &s->member[i];
   return m->whole == other || m->input[0].from == other || m->input[1].from == other;
 }
 
 /* Those with state run in the order of the calls: whether that is a circle with what they wait for.
  * Takes off whoever waits for nobody that is left. */
-static bool possible(const set *s, const uint32_t *call) {
+static bool possible(const exec_order_set *s, const uint32_t *call) {
   uint32_t left = (1u << s->n) - 1;
   for (bool more = true; more;) {
     more = false;
@@ -109,7 +109,7 @@ static bool possible(const set *s, const uint32_t *call) {
         waits = (left >> k & 1) != 0 && waits_for(s, i, k);
       }
       for (uint32_t b = 0; b < at && !waits; b++) {
-        const member *before = &s->member[call[b]], *m = &s->member[i];
+        const exec_order_member *before = &s->member[call[b]], *m = &s->member[i];
         waits = (left >> call[b] & 1) != 0 && m->program == 2 && before->program == 2 &&
                 m->exec == before->exec;
       }
@@ -123,8 +123,8 @@ static bool possible(const set *s, const uint32_t *call) {
 }
 
 /* One run. */
-typedef struct world {
-  const set *s;
+typedef struct exec_order_world {
+  const exec_order_set *s;
   fsched_exec *exec[EXECS];
   fsched_entry *entry[EXECS][PROGRAMS];
   uint64_t counted[EXECS];
@@ -133,15 +133,15 @@ typedef struct world {
     fsched_fence *fence[3];
     uint64_t x, y;
   } of[MOST];
-} world;
+} exec_order_world;
 
-static fsched_fence *fence_of(const world *w, uint32_t i, uint32_t which) {
+static fsched_fence *fence_of(const exec_order_world *w, uint32_t i, uint32_t which) {
   return i == NOBODY ? NULL : w->of[i].fence[which];
 }
 
-static void call_one(world *w, uint32_t i) {
+static void call_one(exec_order_world *w, uint32_t i) {
   static uint64_t host = 100;
-  const member *m = &w->s->member[i];
+  const exec_order_member *m = &w->s->member[i];
   fsched_binding b[4] = {{.buffer = "a"}, {.buffer = "b"}, {.buffer = "x"}, {.buffer = "y"}};
   for (uint32_t k = 0; k < 2; k++) {
     uint32_t from = m->input[k].from;
@@ -162,12 +162,12 @@ static void call_one(world *w, uint32_t i) {
   kit_ok(ctx, fsched_invoke(ctx, w->entry[m->exec][m->program], &v));
 }
 
-static uint64_t expected(const set *s, uint32_t i, bool y) {
+static uint64_t expected(const exec_order_set *s, uint32_t i, bool y) {
   uint32_t from = s->member[i].input[y].from;
   return 1 + y + (from == NOBODY ? 100 : expected(s, from, s->member[i].input[y].y));
 }
 
-static void open_lines(world *w) {
+static void open_lines(exec_order_world *w) {
   for (uint32_t i = 0; i < w->s->n; i++) {
     for (uint32_t k = 0; k < 3; k++) {
       w->of[i].line[k] = kit_timeline();
@@ -177,7 +177,7 @@ static void open_lines(world *w) {
   }
 }
 
-static void close_lines(world *w) {
+static void close_lines(exec_order_world *w) {
   for (uint32_t i = 0; i < w->s->n; i++) {
     for (uint32_t k = 0; k < 3; k++) {
       fsched_fence_release(w->of[i].fence[k]);
@@ -186,7 +186,7 @@ static void close_lines(world *w) {
   }
 }
 
-static void run_order(world *w, const uint32_t *call, const char *what) {
+static void run_order(exec_order_world *w, const uint32_t *call, const char *what) {
   open_lines(w);
   for (uint32_t at = 0; at < w->s->n; at++) {
     call_one(w, call[at]);
@@ -221,7 +221,7 @@ static bool next_order(uint32_t *call, uint32_t n) {
   return true;
 }
 
-static void open_world(world *w, fsched_pool *pool, uint32_t slots) {
+static void open_world(exec_order_world *w, fsched_pool *pool, uint32_t slots) {
   for (uint32_t i = 0; i < w->s->execs; i++) {
     w->exec[i] = kit_exec(ctx, device, pool, slots);
     for (uint32_t k = 0; k < PROGRAMS; k++) {
@@ -230,7 +230,7 @@ static void open_world(world *w, fsched_pool *pool, uint32_t slots) {
   }
 }
 
-static void close_world(world *w) {
+static void close_world(exec_order_world *w) {
   uint64_t first = 0, last = 0;
   fsched_exec *fresh = kit_exec(ctx, device, NULL, 1);
   (void)kit_load(ctx, fresh, program[2]);
@@ -261,12 +261,12 @@ START_TEST(every_order_ends)
   fs_rng r = {(uint64_t)_i * 7919 + 1};
   uint32_t orders = 0;
   for (uint32_t k = 0; k < SETS / 8; k++) {
-    set s = random_set(&r);
+    exec_order_set s = random_set(&r);
     uint32_t slots = 1 + fs_rng_below(&r, 3), quarters = fs_rng_below(&r, 4) * 2;
     char what[80];
     (void)snprintf(what, sizeof what, "set %d.%u of %u, %u slots, %u quarters", _i, k, s.n, slots,
                    quarters);
-    world w = {.s = &s};
+    exec_order_world w = {.s = &s};
     fsched_pool *pool = NULL;
     if (quarters > 0) {
       kit_ok(ctx, fsched_pool_create(ctx, device, bytes + bytes * (quarters - 2) / 4, &pool));
@@ -288,17 +288,18 @@ END_TEST
 
 /* What early starts are for */
 
-typedef struct pair {
-  world w;
-  set s;
+typedef struct exec_order_pair {
+  exec_order_world w;
+  exec_order_set s;
   fsched_pool *pool;
-} pair;
+} exec_order_pair;
 
 /* 1 takes b from 0, and a from the test. */
-static void open_pair(pair *p, uint32_t slots, uint64_t bytes) {
-  *p = (pair){.s = {.n = 2, .execs = 1}};
-  p->s.member[0] = (member){0, 0, NOBODY, {{NOBODY, false, false}, {NOBODY, false, false}}};
-  p->s.member[1] = (member){0, 0, NOBODY, {{NOBODY, false, false}, {0, true, true}}};
+static void open_pair(exec_order_pair *p, uint32_t slots, uint64_t bytes) {
+  *p = (exec_order_pair){.s = {.n = 2, .execs = 1}};
+  p->s.member[0] =
+      (exec_order_member){0, 0, NOBODY, {{NOBODY, false, false}, {NOBODY, false, false}}};
+  p->s.member[1] = (exec_order_member){0, 0, NOBODY, {{NOBODY, false, false}, {0, true, true}}};
   p->w.s = &p->s;
   if (bytes > 0) {
     kit_ok(ctx, fsched_pool_create(ctx, device, bytes, &p->pool));
@@ -307,7 +308,7 @@ static void open_pair(pair *p, uint32_t slots, uint64_t bytes) {
   open_lines(&p->w);
 }
 
-static void close_pair(pair *p) {
+static void close_pair(exec_order_pair *p) {
   close_lines(&p->w);
   close_world(&p->w);
   fsched_pool_destroy(p->pool);
@@ -316,7 +317,7 @@ static void close_pair(pair *p) {
 /* With two slots, and memory for another one, it starts before its producer is asked for. */
 START_TEST(starts_early_where_there_is_room)
 {
-  pair p;
+  exec_order_pair p;
   open_pair(&p, 2, _i == 0 ? 0 : 2 * largest());
   call_one(&p.w, 1);
   ck_assert_int_eq(kit_await(p.w.of[1].line[0], 1), FSCHED_CAUSE_NONE);
@@ -332,7 +333,7 @@ END_TEST
 /* Without, it takes nothing, and the producer comes first. */
 START_TEST(takes_nothing_of_the_last)
 {
-  pair p;
+  exec_order_pair p;
   open_pair(&p, _i == 0 ? 1 : 2, _i == 0 ? 0 : largest());
   call_one(&p.w, 1);
   if (p.pool != NULL) {

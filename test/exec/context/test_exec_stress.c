@@ -8,37 +8,37 @@
 enum { THREADS = 4, ACTIONS = 40, LINES = 6, EXECS = 2, ROUNDS = KIT_SLOW ? 15 : 120 };
 
 /* One invocation. */
-typedef struct call {
+typedef struct exec_stress_call {
   fsched_fence *signal;
   uint64_t in, out;
   _Atomic uint32_t calls, releases;
   _Atomic fsched_cause cause;
   bool asked, bound, owned;
   int64_t fails;
-} call;
+} exec_stress_call;
 
-typedef struct round_of {
+typedef struct exec_stress_round_of {
   fsched_device *device;
   fsched_pool *pool;
   fsched_program *program, *state;
   fsched_exec *exec[EXECS];
   fsched_entry *entry[EXECS], *with_state[EXECS];
   fsched_semaphore *line[LINES];
-} round_of;
+} exec_stress_round_of;
 
-typedef struct actor {
+typedef struct exec_stress_actor {
   pthread_t thread;
-  round_of *r;
+  exec_stress_round_of *r;
   fsched_context *ctx;
   uint64_t seed;
   uint32_t wrong;
   uint64_t at[LINES]; /* how far it has signalled */
-  call call[ACTIONS];
-} actor;
+  exec_stress_call call[ACTIONS];
+} exec_stress_actor;
 
 static const kit_kernel kernels[] = {{"fail", kit_fail}, {"add", kit_add}, {NULL, NULL}};
 
-static uint64_t dice(actor *a, uint64_t n) {
+static uint64_t dice(exec_stress_actor *a, uint64_t n) {
   a->seed ^= a->seed << 13;
   a->seed ^= a->seed >> 7;
   a->seed ^= a->seed << 17;
@@ -46,18 +46,18 @@ static uint64_t dice(actor *a, uint64_t n) {
 }
 
 static void called(void *user, fsched_cause cause) {
-  call *c = user;
+  exec_stress_call *c = user;
   c->cause = cause;
   c->calls++;
 }
 
 static void released(void *user, void *data) {
-  call *c = user;
+  exec_stress_call *c = user;
   c->releases += data == &c->in ? 1 : 1000;
 }
 
 /* NULL, a point on a line of all, or on several. */
-static fsched_fence *some_fence(actor *a) {
+static fsched_fence *some_fence(exec_stress_actor *a) {
   fsched_fence_point p[3];
   fsched_fence *f = NULL;
   uint32_t n = (uint32_t)dice(a, 4);
@@ -70,7 +70,7 @@ static fsched_fence *some_fence(actor *a) {
   return f;
 }
 
-static fsched_fence *own_fence(actor *a) {
+static fsched_fence *own_fence(exec_stress_actor *a) {
   fsched_semaphore *s = NULL;
   fsched_fence *f = NULL;
   a->wrong += fsched_semaphore_create(NULL, &s) != FSCHED_OK;
@@ -79,7 +79,7 @@ static fsched_fence *own_fence(actor *a) {
   return f;
 }
 
-static void invoke(actor *a, fsched_entry *e, call *c, bool bound) {
+static void invoke(exec_stress_actor *a, fsched_entry *e, exec_stress_call *c, bool bound) {
   fsched_fence *wait = some_fence(a), *late = dice(a, 3) == 0 ? some_fence(a) : NULL;
   c->fails = dice(a, 10) == 0 ? 1 + (int64_t)dice(a, 5) : 0;
   c->in = dice(a, 1000);
@@ -109,7 +109,7 @@ static void invoke(actor *a, fsched_entry *e, call *c, bool bound) {
   fsched_fence_release(late);
 }
 
-static void allocate(actor *a) {
+static void allocate(exec_stress_actor *a) {
   fsched_allocation *m;
   fsched_fence *wait = some_fence(a), *end = dice(a, 2) == 0 ? some_fence(a) : NULL;
   a->wrong += fsched_pool_alloc(a->ctx, a->r->pool, 1 + dice(a, 1024), wait, NULL, &m) != FSCHED_OK;
@@ -118,7 +118,7 @@ static void allocate(actor *a) {
   fsched_fence_release(end);
 }
 
-static void signal_or_fail(actor *a) {
+static void signal_or_fail(exec_stress_actor *a) {
   uint64_t line = dice(a, LINES);
   if (dice(a, 100) == 0) {
     (void)fsched_semaphore_fail(a->r->line[line], 50 + (fsched_cause)line);
@@ -128,7 +128,7 @@ static void signal_or_fail(actor *a) {
 }
 
 /* Made, used and destroyed while others work with the same pool and timelines. */
-static void own_context(actor *a, call *c) {
+static void own_context(exec_stress_actor *a, exec_stress_call *c) {
   fsched_exec_options o = {.size = sizeof o,
                            .device = a->r->device,
                            .pool = a->r->pool,
@@ -143,7 +143,7 @@ static void own_context(actor *a, call *c) {
 }
 
 static void *act(void *user) {
-  actor *a = user;
+  exec_stress_actor *a = user;
   for (uint32_t i = 0; i < ACTIONS; i++) {
     uint32_t x = (uint32_t)dice(a, EXECS);
     uint64_t what = dice(a, 16);
@@ -165,9 +165,9 @@ static void *act(void *user) {
 }
 
 /* What may be said only once nothing is in flight. */
-static void check(const actor *a, uint64_t seed) {
+static void check(const exec_stress_actor *a, uint64_t seed) {
   for (uint32_t i = 0; i < ACTIONS; i++) {
-    const call *c = &a->call[i];
+    const exec_stress_call *c = &a->call[i];
     if (!c->asked) {
       continue;
     }
@@ -183,7 +183,7 @@ static void check(const actor *a, uint64_t seed) {
   }
 }
 
-static void open_round(fsched_context *ctx, round_of *r, bool pooled) {
+static void open_round(fsched_context *ctx, exec_stress_round_of *r, bool pooled) {
   r->pool = NULL;
   kit_ok(ctx, fsched_pool_create(ctx, r->device, 4096, &r->pool));
   for (uint32_t i = 0; i < LINES; i++) {
@@ -196,13 +196,13 @@ static void open_round(fsched_context *ctx, round_of *r, bool pooled) {
   }
 }
 
-static void end_lines(const round_of *r) {
+static void end_lines(const exec_stress_round_of *r) {
   for (uint32_t i = 0; i < LINES; i++) {
     kit_publish(r->line[i], 1000000);
   }
 }
 
-static void await_all(const actor *a) {
+static void await_all(const exec_stress_actor *a) {
   for (uint32_t i = 0; i < ACTIONS; i++) {
     if (a->call[i].asked) {
       ck_assert(fsched_fence_wait(a->call[i].signal, KIT_LIMIT) != FSCHED_CAUSE_TIMEOUT);
@@ -210,7 +210,7 @@ static void await_all(const actor *a) {
   }
 }
 
-static void close_round(round_of *r, const actor *a, bool in_flight) {
+static void close_round(exec_stress_round_of *r, const exec_stress_actor *a, bool in_flight) {
   if (!in_flight) {
     end_lines(r);
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -229,7 +229,8 @@ static void close_round(round_of *r, const actor *a, bool in_flight) {
   fsched_pool_destroy(r->pool);
 }
 
-static void one_round(fsched_context *ctx, round_of *r, actor *a, uint64_t seed) {
+static void one_round(fsched_context *ctx, exec_stress_round_of *r, exec_stress_actor *a,
+                      uint64_t seed) {
   open_round(ctx, r, seed % 3 != 0);
   for (uint32_t i = 0; i < THREADS; i++) {
     memset(&a[i], 0, sizeof a[i]);
@@ -257,9 +258,9 @@ static void one_round(fsched_context *ctx, round_of *r, actor *a, uint64_t seed)
 
 START_TEST(all_at_once)
 {
-  static actor a[THREADS];
+  static exec_stress_actor a[THREADS];
   fsched_context *ctx;
-  round_of r;
+  exec_stress_round_of r;
   uint32_t good = 0, bad = 0;
   ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   r.device = kit_device(ctx, kernels);
@@ -271,7 +272,7 @@ START_TEST(all_at_once)
   for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
     one_round(ctx, &r, a, seed);
     for (uint32_t i = 0; i < THREADS * ACTIONS; i++) {
-      const call *c = &a[i / ACTIONS].call[i % ACTIONS];
+      const exec_stress_call *c = &a[i / ACTIONS].call[i % ACTIONS];
       good += c->asked && c->cause == FSCHED_CAUSE_NONE;
       bad += c->asked && c->cause != FSCHED_CAUSE_NONE;
     }

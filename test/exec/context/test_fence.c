@@ -161,19 +161,19 @@ END_TEST
 
 /* Waits by callback */
 
-typedef struct waiter {
+typedef struct fence_waiter {
   fs_fence_wait wait;
   _Atomic uint32_t calls;
   _Atomic fsched_cause cause;
-} waiter;
+} fence_waiter;
 
 static void called(fs_fence_wait *wait, fsched_cause cause) {
-  waiter *w = (waiter *)(void *)wait;
+  fence_waiter *w = (fence_waiter *)(void *)wait;
   atomic_store(&w->cause, cause);
   atomic_fetch_add(&w->calls, 1);
 }
 
-static void prepare(waiter *w, fsched_fence *f) {
+static void prepare(fence_waiter *w, fsched_fence *f) {
   memset(w, 0, sizeof *w);
   kit_ok(ctx, fs_fence_wait_init(ctx, fs_allocator_of(ctx), &w->wait, f));
   w->wait.callback = called;
@@ -182,7 +182,7 @@ static void prepare(waiter *w, fsched_fence *f) {
 START_TEST(callback_when_reached)
 {
   fsched_fence *f = fence_of_all(1);
-  waiter w, none;
+  fence_waiter w, none;
   prepare(&w, f);
   prepare(&none, NULL);
   fs_fence_wait_begin(&none.wait);
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(callback_at_the_first_failure)
 {
   fsched_fence *f = fence_of_all(1);
-  waiter w, late;
+  fence_waiter w, late;
   prepare(&w, f);
   prepare(&late, f);
   fs_fence_wait_begin(&w.wait);
@@ -228,7 +228,7 @@ END_TEST
 START_TEST(cancelled)
 {
   fsched_fence *f = fence_of_all(1);
-  waiter w, early;
+  fence_waiter w, early;
   prepare(&w, f);
   prepare(&early, f);
   fs_fence_wait_begin(&w.wait);
@@ -252,18 +252,18 @@ END_TEST
 
 enum { THREADS = 4, POINTS = 3 };
 
-typedef struct round_of {
-  fs_meeting meeting;
+typedef struct fence_round_of {
+  fs_kit_meeting meeting;
   fsched_semaphore *line[POINTS];
-  waiter w;
+  fence_waiter w;
   uint64_t seed;
-} round_of;
+} fence_round_of;
 
-typedef struct actor {
-  round_of *round;
+typedef struct fence_actor {
+  fence_round_of *round;
   uint32_t index, rounds;
   pthread_t thread;
-} actor;
+} fence_actor;
 
 static uint64_t mixed(uint64_t x) {
   x = (x ^ x >> 31) * UINT64_C(0xD6E8FEB86659FD93);
@@ -272,7 +272,7 @@ static uint64_t mixed(uint64_t x) {
 
 /* What a thread does in a round: each point is raised or failed by one of them; sometimes one
  * cancels. */
-static void act(round_of *r, uint32_t index, uint64_t seed) {
+static void act(fence_round_of *r, uint32_t index, uint64_t seed) {
   if (index == 0) {
     fs_fence_wait_begin(&r->w.wait);
     return;
@@ -289,7 +289,7 @@ static void act(round_of *r, uint32_t index, uint64_t seed) {
 }
 
 static void *play(void *user) {
-  actor *a = user;
+  fence_actor *a = user;
   for (uint32_t i = 0; i < a->rounds; i++) {
     fs_meet(&a->round->meeting); /* set up by the test */
     act(a->round, a->index, a->round->seed);
@@ -299,7 +299,7 @@ static void *play(void *user) {
 }
 
 /* 1 when the outcome is one that the round allows. */
-static bool is_right(const round_of *r) {
+static bool is_right(const fence_round_of *r) {
   bool may_fail[POINTS + 1] = {false}, may_cancel = false, must_fail = false;
   for (uint32_t i = 1; i <= POINTS; i++) {
     uint64_t dice = mixed(r->seed * THREADS + i);
@@ -317,11 +317,11 @@ static bool is_right(const round_of *r) {
 START_TEST(many_threads)
 {
   enum { ROUNDS = KIT_SLOW ? 300 : 3000 };
-  static round_of r;
-  actor a[THREADS];
-  r.meeting = (fs_meeting){.n = THREADS + 1};
+  static fence_round_of r;
+  fence_actor a[THREADS];
+  r.meeting = (fs_kit_meeting){.n = THREADS + 1};
   for (uint32_t i = 0; i < THREADS; i++) {
-    a[i] = (actor){.round = &r, .index = i, .rounds = ROUNDS};
+    a[i] = (fence_actor){.round = &r, .index = i, .rounds = ROUNDS};
     ck_assert_int_eq(pthread_create(&a[i].thread, NULL, play, &a[i]), 0);
   }
   for (uint32_t i = 0; i < ROUNDS; i++) {

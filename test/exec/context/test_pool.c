@@ -444,10 +444,10 @@ END_TEST
 /* Threads that allocate, write, look and free, partly before they have got it. */
 
 enum { THREADS = 4 };
-typedef struct user {
+typedef struct pool_user {
   pthread_t thread;
   uint64_t seed, wrong, granted;
-} user;
+} pool_user;
 
 static uint64_t next(uint64_t *seed) {
   *seed ^= *seed << 13;
@@ -455,7 +455,7 @@ static uint64_t next(uint64_t *seed) {
   return *seed ^= *seed << 17;
 }
 
-static void use(fsched_context *c, user *u) {
+static void use(fsched_context *c, pool_user *u) {
   uint64_t bytes = 1 + next(&u->seed) % 1024, dice = next(&u->seed);
   fsched_semaphore *line = kit_timeline();
   fsched_fence *ready = kit_fence(c, line, 1), *go = kit_fence(c, line, 2);
@@ -482,7 +482,7 @@ static void use(fsched_context *c, user *u) {
 
 static void *use_often(void *at) {
   enum { TIMES = KIT_SLOW ? 200 : 2000 };
-  user *u = at;
+  pool_user *u = at;
   fsched_context *c;
   u->wrong += fsched_context_create(NULL, &c) != FSCHED_OK;
   for (uint32_t i = 0; i < TIMES; i++) {
@@ -494,9 +494,9 @@ static void *use_often(void *at) {
 
 START_TEST(many_threads)
 {
-  user u[THREADS];
+  pool_user u[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
-    u[i] = (user){.seed = 1234567 + i};
+    u[i] = (pool_user){.seed = 1234567 + i};
     ck_assert_int_eq(pthread_create(&u[i].thread, NULL, use_often, &u[i]), 0);
   }
   for (uint32_t i = 0; i < THREADS; i++) {

@@ -70,7 +70,7 @@ typedef struct world {
   fs_timeline timeline[TIMELINES];
   uint64_t period[TIMELINES];
   fs_arrival arrival;
-  fs_step step[COMMANDS];
+  fs_cpu_step step[COMMANDS];
   fs_step_wait wait[COMMANDS * WAITS];
   fs_stream_command command[COMMANDS];
   uint32_t none[COMMANDS + 1], given0[COMMANDS + 1], given; /* CSR of the input */

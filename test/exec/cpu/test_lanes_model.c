@@ -30,27 +30,27 @@
  * what it adds, takes away or wakes is forgotten. */
 typedef enum spoilt { SOUND, WEAK_STORE, BLIND_LOAD, LOST_CHANGE, SPOILT } spoilt;
 
-typedef struct place {
+typedef struct lanes_model_place {
   const char *function, *expression;
   bool stored, loaded, modified;
-} place;
+} lanes_model_place;
 enum { PLACES = 64 };
 
-typedef struct explorer {
+typedef struct lanes_model_explorer {
   const setting *setting;
   spoilt spoilt;
   const char *at;
   state_space space;
   size_t depth;
   uint64_t runs, stuck, faults, astray;
-} explorer;
+} lanes_model_explorer;
 
 /* A model is one for the process of its test. */
 static world w;
-static explorer *now_exploring;
+static lanes_model_explorer *now_exploring;
 static ucontext_t home;
 static uint32_t current;
-static place places[PLACES];
+static lanes_model_place places[PLACES];
 
 /* A command's pace, for which one sleeps, and by how much the clock moves. */
 enum { LONG_NS = 1000000, MOVE_NS = 2000000 };
@@ -111,7 +111,7 @@ uint64_t model_load(const char *site, const volatile void *at, size_t size) {
   if (is_private(at)) {
     return get(at, size);
   }
-  ((place *)(void *)site)->loaded = true;
+  ((lanes_model_place *)(void *)site)->loaded = true;
   yield(ANY, NULL, 0);
   const thread *t = &w.thread[current];
   for (uint8_t i = t->n; i > 0; i--) {
@@ -126,7 +126,7 @@ void model_store(const char *site, volatile void *at, size_t size, uint64_t valu
   if (is_private(at)) {
     return;
   }
-  ((place *)(void *)site)->stored |= !weak;
+  ((lanes_model_place *)(void *)site)->stored |= !weak;
   if (!weak && !spoils(site, WEAK_STORE)) {
     yield(FULL, NULL, 0);
     put(at, size, value);
@@ -145,7 +145,7 @@ uint64_t model_modify(const char *site, volatile void *at, size_t size, model_ch
   if (is_private(at)) {
     return 0;
   }
-  ((place *)(void *)site)->modified |= change != MODEL_SWAP;
+  ((lanes_model_place *)(void *)site)->modified |= change != MODEL_SWAP;
   yield(FULL, NULL, 0);
   uint64_t old = get(at, size);
   if (!spoils(site, LOST_CHANGE)) {
@@ -192,7 +192,7 @@ void model_futex_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t tim
 
 void model_futex_wake_all(const _Atomic uint32_t *word) {
   const char *site = model_site("wake", word == &w.x.poisoned ? "poisoned" : "a word");
-  ((place *)(void *)site)->modified = true;
+  ((lanes_model_place *)(void *)site)->modified = true;
   yield(FULL, NULL, 0);
   for (uint32_t i = 0; i < THREADS && !spoils(site, LOST_CHANGE); i++) {
     if (w.thread[i].pending == SLEEPS && w.thread[i].on == word) {
@@ -327,7 +327,7 @@ static void make_lane(uint32_t i) {
   w.period[i] = plan->n;
   for (uint32_t j = 0; j < plan->n; j++) {
     uint32_t c = i * STEPS + j;
-    w.step[c] = (fs_step){.command = c, .meeting = FS_NONE, .wait0 = c * WAITS, .signal = 1};
+    w.step[c] = (fs_cpu_step){.command = c, .meeting = FS_NONE, .wait0 = c * WAITS, .signal = 1};
     w.step[c].n_waits = plan->step[j].n;
     w.command[c].end = LONG_NS;
     for (uint32_t k = 0; k < plan->step[j].n; k++) {
@@ -475,7 +475,7 @@ static bool move_clock(void) {
   return some;
 }
 
-static void judge(explorer *x, bool stuck, uint32_t number) {
+static void judge(lanes_model_explorer *x, bool stuck, uint32_t number) {
   bool ended = true;
   for (uint32_t i = 0; i < THREADS; i++) {
     ended = ended && w.thread[i].pending == ENDED;
@@ -491,7 +491,9 @@ static void judge(explorer *x, bool stuck, uint32_t number) {
 }
 
 /* A spoilt source is explored until it fails. */
-static bool is_enough(const explorer *x) { return x->spoilt != SOUND && x->stuck + x->faults > 0; }
+static bool is_enough(const lanes_model_explorer *x) {
+  return x->spoilt != SOUND && x->stuck + x->faults > 0;
+}
 
 /* The world without the dead parts of the stacks, which are zero. */
 static char *save(void) {
@@ -524,12 +526,12 @@ static void put_back(const char *saved, uint32_t moved) {
   }
 }
 
-static uint32_t explore(explorer *x);
+static uint32_t explore(lanes_model_explorer *x);
 enum { LONGEST = 20000 }; /* steps of a run */
 
 /* From the world as it is, put back then: move 2 * i is a step of thread i, the next one a store of
  * its buffer; the last move is the clock's. */
-static bool try_move(explorer *x, const char *before, uint32_t number, uint32_t move) {
+static bool try_move(lanes_model_explorer *x, const char *before, uint32_t number, uint32_t move) {
   thread *t = &w.thread[move / 2 % THREADS];
   if (move == 2 * THREADS) {
     if (!move_clock()) {
@@ -548,7 +550,7 @@ static bool try_move(explorer *x, const char *before, uint32_t number, uint32_t 
 }
 
 /* The number of the world as it is. */
-static uint32_t explore(explorer *x) {
+static uint32_t explore(lanes_model_explorer *x) {
   uint64_t hash[2];
   uint32_t number;
   hash_world(hash);
@@ -568,8 +570,8 @@ static uint32_t explore(explorer *x) {
   return number;
 }
 
-static explorer run(const setting *of, spoilt how, const char *at) {
-  explorer x = {.setting = of, .spoilt = how, .at = at};
+static lanes_model_explorer run(const setting *of, spoilt how, const char *at) {
+  lanes_model_explorer x = {.setting = of, .spoilt = how, .at = at};
   now_exploring = &x;
   make_world();
   (void)explore(&x);
@@ -591,7 +593,7 @@ START_TEST(nothing_is_lost)
   if (settings[_i].large && getenv("FSCHED_LANES") == NULL) {
     return;
   }
-  explorer x = run(&settings[_i], SOUND, NULL);
+  lanes_model_explorer x = run(&settings[_i], SOUND, NULL);
   ck_assert_msg(x.stuck + x.faults + x.astray == 0, "%s: stuck %lu, faults %lu, astray %lu",
                 settings[_i].name, (unsigned long)x.stuck, (unsigned long)x.faults,
                 (unsigned long)x.astray);
@@ -600,15 +602,15 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
-static bool applies(const place *p, spoilt how) {
+static bool applies(const lanes_model_place *p, spoilt how) {
   return how == WEAK_STORE ? p->stored : how == BLIND_LOAD ? p->loaded : p->modified;
 }
 
 /* Whether one of the smaller settings shows it. */
-static bool is_found(const place *p, spoilt how) {
+static bool is_found(const lanes_model_place *p, spoilt how) {
   for (uint32_t i = 0; i < SETTINGS; i++) {
     if (settings[i].small) {
-      explorer x = run(&settings[i], how, (const char *)p);
+      lanes_model_explorer x = run(&settings[i], how, (const char *)p);
       if (x.stuck + x.faults + x.astray > 0) {
         return true;
       }
@@ -628,7 +630,7 @@ static const struct {
 };
 enum { HARMLESS = sizeof harmless / sizeof *harmless };
 
-static bool is_harmless(const place *p, spoilt how) {
+static bool is_harmless(const lanes_model_place *p, spoilt how) {
   bool found = false;
   for (uint32_t i = 0; i < HARMLESS; i++) {
     found = found || (harmless[i].how == how && strcmp(harmless[i].function, p->function) == 0 &&
@@ -648,7 +650,7 @@ START_TEST(each_is_needed)
     }
   }
   ck_assert_uint_gt(HARMLESS, 0);
-  for (const place *p = places; p->function != NULL; p++) {
+  for (const lanes_model_place *p = places; p->function != NULL; p++) {
     for (spoilt how = WEAK_STORE; how < SPOILT; how++) {
       if (!applies(p, how)) {
         continue;

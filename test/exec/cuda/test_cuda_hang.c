@@ -72,14 +72,14 @@ static void check_named(const char *queue, const char *op) {
   ck_abort_msg("not named: %s; but: %s", text, kit_said(ctx));
 }
 
-typedef struct asked {
+typedef struct cuda_hang_asked {
   fsched_semaphore *timeline;
   fsched_fence *fence;
   uint64_t in, out;
-} asked;
+} cuda_hang_asked;
 
 /* Of x, which is there when `late` is reached, o2. */
-static void ask(asked *a, fsched_entry *e, fsched_fence *late) {
+static void ask(cuda_hang_asked *a, fsched_entry *e, fsched_fence *late) {
   a->timeline = kit_timeline();
   a->fence = kit_fence(ctx, a->timeline, 1);
   a->in = 41;
@@ -90,12 +90,12 @@ static void ask(asked *a, fsched_entry *e, fsched_fence *late) {
   kit_ok(ctx, fsched_invoke(ctx, e, &v));
 }
 
-static void forget(asked *a) {
+static void forget(cuda_hang_asked *a) {
   fsched_fence_release(a->fence);
   fsched_semaphore_release(a->timeline);
 }
 
-static void expect_end(fsched_exec *x, const asked *a, fsched_status status) {
+static void expect_end(fsched_exec *x, const cuda_hang_asked *a, fsched_status status) {
   fsched_cause cause = FSCHED_CAUSE_NONE;
   uint64_t stuck_ns = status == FSCHED_OK ? KIT_LIMIT : soon_ns;
   fsched_status ended = fsched_exec_wait(ctx, x, a->fence, KIT_LIMIT, stuck_ns, &cause);
@@ -108,7 +108,7 @@ static void run_hanging(int loop, const char *text) {
   open_hanging(loop);
   fsched_program *p = kit_compile(ctx, text);
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
-  asked a;
+  cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), NULL);
   ck_assert_int_eq(fsched_device_lost(device), 0);
   expect_end(x, &a, FSCHED_REPLAY);
@@ -177,7 +177,7 @@ START_TEST(others_go_on)
   fsched_entry *b = kit_load(ctx, x, bad), *g = kit_load(ctx, x, good);
   fsched_entry *o = kit_load(ctx, other, good), *none;
   fsched_pool *pool;
-  asked a[5];
+  cuda_hang_asked a[5];
   ask(&a[0], b, NULL);
   expect_end(x, &a[0], FSCHED_REPLAY);
   fsched_diag_clear(ctx);
@@ -212,7 +212,7 @@ START_TEST(pools_are_left_behind)
   kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
   kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &beside));
   fsched_exec *x = kit_exec(ctx, device, pool, 1);
-  asked a;
+  cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), NULL);
   expect_end(x, &a, FSCHED_REPLAY);
   fsched_exec_destroy(x);
@@ -233,7 +233,7 @@ START_TEST(calls_that_block_are_left)
   kit_ok(ctx, fsched_pool_create(ctx, device, 8192, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 2);
   fsched_entry *b = kit_load(ctx, x, bad), *g = kit_load(ctx, x, good);
-  asked a[2];
+  cuda_hang_asked a[2];
   ask(&a[0], b, NULL);
   while (fake.hanging() == 0) {
     (void)fsched_fence_wait(a[0].fence, 1000000);
@@ -258,7 +258,7 @@ START_TEST(slow_is_no_failure)
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
   fsched_entry *e = kit_load(ctx, x, p);
   fsched_cause cause = 0;
-  asked a, again;
+  cuda_hang_asked a, again;
   ask(&a, e, NULL);
   while (fake.hanging() == 0) {
     (void)fsched_fence_wait(a.fence, 1000000);
@@ -288,7 +288,7 @@ START_TEST(beside_late_content)
   fsched_exec *x = kit_exec(ctx, device, NULL, 2);
   fsched_semaphore *t = kit_timeline();
   fsched_fence *never = kit_fence(ctx, t, 1);
-  asked a;
+  cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), never);
   expect_end(x, &a, FSCHED_REPLAY);
   check_named("p", "f");
@@ -310,7 +310,7 @@ START_TEST(after_another_failure)
   fsched_semaphore *t = kit_timeline();
   fsched_fence *late = kit_fence(ctx, t, 1);
   fsched_cause cause = 0;
-  asked a;
+  cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), late);
   while (fake.hanging() == 0) {
     (void)fsched_fence_wait(a.fence, 1000000);
@@ -344,7 +344,7 @@ START_TEST(many_behind_it)
   open_device(0, &(fake_cuda_controls){.hang = "slow", .hang_at = 1, .depth = 1024});
   fsched_program *p = kit_compile(ctx, text);
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
-  asked a;
+  cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), NULL);
   expect_end(x, &a, FSCHED_REPLAY);
   check_named("p", "f");
@@ -365,7 +365,7 @@ START_TEST(pace_is_no_hang)
   fsched_exec *x;
   kit_ok(ctx, fsched_exec_create(ctx, &o, &x));
   fsched_entry *e = kit_load(ctx, x, p);
-  asked a;
+  cuda_hang_asked a;
   ask(&a, e, NULL);
   ck_assert_int_eq(fsched_exec_wait(ctx, x, a.fence, soon_ns, 1000000, NULL), FSCHED_REPLAY);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);

@@ -12,9 +12,9 @@ enum { THREADS = 8, SEMAPHORES = 3, POINTS = 48, ROUND = 512, ROUNDS = 40, STEP 
 enum { SHORT_NS = 2000, HISTORY = 4096 };
 static const uint64_t forever_ns = 60000000000; /* a minute: who sleeps so long is lost */
 
-struct stress;
+struct semaphore_stress_stress;
 
-typedef struct subject {
+typedef struct semaphore_stress_subject {
   fsched_timepoint t;
   fsched_semaphore *s;
   uint64_t value;
@@ -23,42 +23,42 @@ typedef struct subject {
   _Atomic uint32_t calls, cancels;
   _Atomic fsched_cause cause;
   bool waiting; /* its owner's */
-  struct stress *world;
-} subject;
+  struct semaphore_stress_stress *world;
+} semaphore_stress_subject;
 
-typedef struct worker {
-  struct stress *world;
+typedef struct semaphore_stress_worker {
+  struct semaphore_stress_stress *world;
   fs_rng rng;
   uint32_t index;
   fs_sem_stress_result r;
-  subject subject[POINTS];
-} worker;
+  semaphore_stress_subject subject[POINTS];
+} semaphore_stress_worker;
 
-typedef struct stress {
+typedef struct semaphore_stress_stress {
   fsched_semaphore *s[SEMAPHORES];
-  fs_meeting start, stop;
+  fs_kit_meeting start, stop;
   uint32_t n;
   _Atomic uint32_t random;  /* for callbacks, which run anywhere */
   _Atomic uint32_t closing; /* no semaphore can be relied on */
   _Atomic uint64_t callbacks;
-  worker worker[THREADS];
-} stress;
+  semaphore_stress_worker worker[THREADS];
+} semaphore_stress_stress;
 
 static void called(fsched_timepoint *t, fsched_cause cause) {
-  subject *x = t->user;
-  stress *w = x->world;
+  semaphore_stress_subject *x = t->user;
+  semaphore_stress_stress *w = x->world;
   uint32_t r = atomic_fetch_add_explicit(&w->random, 0x9e3779b9u, memory_order_relaxed);
   atomic_store(&x->cause, cause);
   atomic_fetch_add(&w->callbacks, 1);
   atomic_fetch_add(&x->calls, 1); /* the last that is done with it: its owner may use it again */
   if (r >> 29 == 0 && atomic_load(&w->closing) == 0) {
-    subject *other = &w->worker[(r >> 8) % w->n].subject[(r >> 16) % POINTS];
+    semaphore_stress_subject *other = &w->worker[(r >> 8) % w->n].subject[(r >> 16) % POINTS];
     atomic_fetch_add(&other->cancels, (uint32_t)fsched_semaphore_cancel(other->s, &other->t));
   }
 }
 
 /* Every signal brings {value: value} and goes at most STEP up, so what was learnt says of which. */
-static bool learnt_well(const subject *x) {
+static bool learnt_well(const semaphore_stress_subject *x) {
   if (x->known.n == 0) {
     return x->known.tainted; /* the history has forgotten it */
   }
@@ -67,12 +67,12 @@ static bool learnt_well(const subject *x) {
          epoch - x->value < STEP;
 }
 
-static bool settled(const subject *x) {
+static bool settled(const semaphore_stress_subject *x) {
   return atomic_load(&x->calls) + atomic_load(&x->cancels) > 0;
 }
 
 /* Of one whose fate is settled. */
-static void judge(worker *k, subject *x) {
+static void judge(semaphore_stress_worker *k, semaphore_stress_subject *x) {
   uint32_t calls = atomic_load(&x->calls);
   k->r.doubled += calls + atomic_load(&x->cancels) > 1;
   if (calls > 0) {
@@ -84,9 +84,9 @@ static void judge(worker *k, subject *x) {
 }
 
 /* All are quiet: who could have been called has been. */
-static void judge_all(worker *k) {
+static void judge_all(semaphore_stress_worker *k) {
   for (uint32_t i = 0; i < POINTS; i++) {
-    subject *x = &k->subject[i];
+    semaphore_stress_subject *x = &k->subject[i];
     if (x->waiting && settled(x)) {
       judge(k, x);
       x->waiting = false;
@@ -97,7 +97,7 @@ static void judge_all(worker *k) {
   }
 }
 
-static void raise_one(worker *k) {
+static void raise_one(semaphore_stress_worker *k) {
   fsched_semaphore *s = k->world->s[fs_rng_below(&k->rng, SEMAPHORES)];
   uint64_t value = fsched_semaphore_value(s) + 1 + fs_rng_below(&k->rng, STEP);
   fsched_frontier_entry e = {value, value};
@@ -107,7 +107,7 @@ static void raise_one(worker *k) {
   k->r.signals++;
 }
 
-static void wait_one(worker *k, subject *x) {
+static void wait_one(semaphore_stress_worker *k, semaphore_stress_subject *x) {
   x->value = fsched_semaphore_value(x->s) + fs_rng_below(&k->rng, 4);
   x->value += x->value == 0;
   x->known = (fsched_frontier){.entry = x->entry, .capacity = 2};
@@ -118,7 +118,7 @@ static void wait_one(worker *k, subject *x) {
   k->r.waits++;
 }
 
-static void wait_many(worker *k) {
+static void wait_many(semaphore_stress_worker *k) {
   fsched_wait_point p[3] = {0};
   for (uint32_t i = 0; i < 3; i++) {
     p[i].semaphore = k->world->s[fs_rng_below(&k->rng, SEMAPHORES)];
@@ -137,9 +137,9 @@ static void wait_many(worker *k) {
   k->r.many++;
 }
 
-static void operate(worker *k) {
+static void operate(semaphore_stress_worker *k) {
   uint32_t r = fs_rng_below(&k->rng, 64);
-  subject *x = &k->subject[fs_rng_below(&k->rng, POINTS)];
+  semaphore_stress_subject *x = &k->subject[fs_rng_below(&k->rng, POINTS)];
   if (r == 0 && fs_rng_one_in(&k->rng, 128)) {
     k->r.failures += (uint64_t)fsched_semaphore_fail(k->world->s[0], SHOT);
   } else if (r < 28) {
@@ -158,7 +158,7 @@ static void operate(worker *k) {
 }
 
 static void *work(void *argument) {
-  worker *k = argument;
+  semaphore_stress_worker *k = argument;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     fs_meet(&k->world->start);
     for (uint32_t i = 0; i < ROUND; i++) {
@@ -176,20 +176,21 @@ static fs_status make(fsched_scope scope, fsched_semaphore **s) {
   return fsched_semaphore_create(&o, s);
 }
 
-static fs_status set_up(stress *w, uint32_t threads, fsched_scope scope, fs_rng *rng) {
+static fs_status set_up(semaphore_stress_stress *w, uint32_t threads, fsched_scope scope,
+                        fs_rng *rng) {
   w->n = threads;
   w->start.n = w->stop.n = threads;
   for (uint32_t i = 0; i < SEMAPHORES; i++) {
     FS_TRY(make(scope, &w->s[i]));
   }
   for (uint32_t i = 0; i < threads; i++) {
-    worker *k = &w->worker[i];
+    semaphore_stress_worker *k = &w->worker[i];
     k->world = w;
     k->index = i;
     k->rng.state = fs_rng_next(rng);
     for (uint32_t j = 0; j < POINTS; j++) {
-      subject *x = &k->subject[j];
-      *x = (subject){.world = w, .s = w->s[j % SEMAPHORES]};
+      semaphore_stress_subject *x = &k->subject[j];
+      *x = (semaphore_stress_subject){.world = w, .s = w->s[j % SEMAPHORES]};
       x->t = (fsched_timepoint){.callback = called, .user = x, .known = &x->known};
     }
   }
@@ -197,16 +198,16 @@ static fs_status set_up(stress *w, uint32_t threads, fsched_scope scope, fs_rng 
 }
 
 /* What is left must be cancelled by the release, once. */
-static void tear_down(stress *w, fs_sem_stress_result *out) {
+static void tear_down(semaphore_stress_stress *w, fs_sem_stress_result *out) {
   atomic_store(&w->closing, 1);
   for (uint32_t i = 0; i < SEMAPHORES; i++) {
     fsched_semaphore_release(w->s[i]);
   }
   out->callbacks += atomic_load(&w->callbacks);
   for (uint32_t i = 0; i < w->n; i++) {
-    worker *k = &w->worker[i];
+    semaphore_stress_worker *k = &w->worker[i];
     for (uint32_t j = 0; j < POINTS; j++) {
-      const subject *x = &k->subject[j];
+      const semaphore_stress_subject *x = &k->subject[j];
       uint32_t n = atomic_load(&x->calls) + atomic_load(&x->cancels);
       out->lost += x->waiting && n == 0;
       out->doubled += x->waiting && n > 1;
@@ -228,7 +229,7 @@ fsched_status fs_semaphore_stress(uint64_t operations, uint32_t threads, uint64_
   *out = (fs_sem_stress_result){0};
   assert(threads <= THREADS);
   while (out->signals + out->waits + out->cancels + out->many < operations) {
-    stress w = {.n = 0};
+    semaphore_stress_stress w = {.n = 0};
     pthread_t thread[THREADS];
     FS_TRY(set_up(&w, threads, scope, &rng));
     for (uint32_t i = 0; i < threads; i++) {
@@ -246,16 +247,16 @@ fsched_status fs_semaphore_stress(uint64_t operations, uint32_t threads, uint64_
 
 /* Duel */
 
-typedef struct duel {
+typedef struct semaphore_stress_duel {
   fsched_semaphore *s[2];
-  fs_meeting start, stop;
+  fs_kit_meeting start, stop;
   uint64_t rounds, seed;
   fs_sem_stress_result *out; /* the waiting thread's */
   _Atomic uint64_t calls, failures;
-} duel;
+} semaphore_stress_duel;
 
 static void count(fsched_timepoint *t, fsched_cause cause) {
-  duel *d = t->user;
+  semaphore_stress_duel *d = t->user;
   atomic_fetch_add(&d->failures, cause != FSCHED_CAUSE_NONE);
   atomic_fetch_add(&d->calls, 1);
 }
@@ -266,7 +267,7 @@ static void hesitate(fs_rng *r, uint32_t limit) {
 }
 
 static void *signal_all(void *argument) {
-  duel *d = argument;
+  semaphore_stress_duel *d = argument;
   fs_rng r = {d->seed};
   uint64_t bad = 0;
   for (uint64_t i = 1; i <= d->rounds; i++) {
@@ -280,7 +281,7 @@ static void *signal_all(void *argument) {
   return NULL;
 }
 
-static void wait_both(duel *d, uint64_t value, bool any) {
+static void wait_both(semaphore_stress_duel *d, uint64_t value, bool any) {
   fsched_wait_point p[2] = {{.semaphore = d->s[0], .value = value},
                             {.semaphore = d->s[1], .value = value}};
   fsched_wait_result r;
@@ -293,7 +294,7 @@ static void wait_both(duel *d, uint64_t value, bool any) {
 
 /* The callback of round `value`; both calls are over, so it has come, but when a thread that
  * watches the page calls it: then it is on its way. */
-static void judge_call(duel *d, fsched_timepoint *t) {
+static void judge_call(semaphore_stress_duel *d, fsched_timepoint *t) {
   if (atomic_load(&d->calls) == 0 && fsched_semaphore_cancel(d->s[0], t)) {
     d->out->lost++;
     return;
@@ -305,7 +306,7 @@ static void judge_call(duel *d, fsched_timepoint *t) {
 }
 
 static void *await_all(void *argument) {
-  duel *d = argument;
+  semaphore_stress_duel *d = argument;
   fs_rng r = {d->seed + 1};
   fsched_timepoint t = {.callback = count, .user = d};
   for (uint64_t i = 1; i <= d->rounds; i++) {
@@ -329,7 +330,7 @@ static void *await_all(void *argument) {
 fsched_status fs_semaphore_duel(uint64_t rounds, uint64_t seed, fsched_scope scope,
                                 fs_sem_stress_result *out) {
   *out = (fs_sem_stress_result){.signals = 2 * rounds, .waits = rounds};
-  duel d = {.rounds = rounds, .seed = seed, .out = out, .start.n = 2, .stop.n = 2};
+  semaphore_stress_duel d = {.rounds = rounds, .seed = seed, .out = out, .start.n = 2, .stop.n = 2};
   for (uint32_t i = 0; i < 2; i++) {
     FS_TRY(make(scope, &d.s[i]));
   }

@@ -9,22 +9,22 @@
 
 enum { NAMES = 8, POINTS = 8 };
 
-typedef struct named {
+typedef struct semaphore_facts_named {
   fsched_timepoint point;
   char name[16];
-  struct driver *d;
+  struct semaphore_facts_driver *d;
   fsched_semaphore *chain; /* the callback signals it */
   uint64_t chain_value;
-} named;
+} semaphore_facts_named;
 
-typedef struct driver {
+typedef struct semaphore_facts_driver {
   fs_facts facts;
   struct {
     char name[16];
     fsched_semaphore *s;
   } sem[NAMES];
   uint32_t n_sems;
-  named point[NAMES];
+  semaphore_facts_named point[NAMES];
   uint32_t n_points;
   struct {
     char name[16];
@@ -32,9 +32,10 @@ typedef struct driver {
   } link[NAMES];
   uint32_t n_links;
   fs_fired fired;
-} driver;
+} semaphore_facts_driver;
 
-static fsched_semaphore *find_sem(const driver *d, const char *name, size_t length) {
+static fsched_semaphore *find_sem(const semaphore_facts_driver *d, const char *name,
+                                  size_t length) {
   for (uint32_t i = 0; i < d->n_sems; i++) {
     if (strlen(d->sem[i].name) == length && strncmp(d->sem[i].name, name, length) == 0) {
       return d->sem[i].s;
@@ -44,19 +45,19 @@ static fsched_semaphore *find_sem(const driver *d, const char *name, size_t leng
   return NULL;
 }
 
-static fsched_semaphore *sem_word(const driver *d, int word) {
+static fsched_semaphore *sem_word(const semaphore_facts_driver *d, int word) {
   return find_sem(d, d->facts.word[word], strlen(d->facts.word[word]));
 }
 
 static void called(fsched_timepoint *t, fsched_cause cause) {
-  named *x = t->user;
+  semaphore_facts_named *x = t->user;
   fs_fired_add(&x->d->fired, x->name, cause);
   if (x->chain != NULL && cause == FSCHED_CAUSE_NONE) {
     ck_assert_int_eq(fsched_semaphore_signal(x->chain, x->chain_value, NULL), FSCHED_OK);
   }
 }
 
-static void drive_sem(driver *d) {
+static void drive_sem(semaphore_facts_driver *d) {
   char **w = d->facts.word;
   fsched_semaphore_options o = {.size = sizeof o,
                                 .initial = fs_facts_u64(w[2]),
@@ -66,7 +67,7 @@ static void drive_sem(driver *d) {
   ck_assert_int_eq(fsched_semaphore_create(&o, &d->sem[d->n_sems++].s), FSCHED_OK);
 }
 
-static void drive_raise(driver *d) {
+static void drive_raise(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
   fsched_semaphore *s = sem_word(d, 1);
   uint64_t value = fs_facts_u64(f->word[2]);
@@ -108,7 +109,7 @@ static void check_entries(const fs_facts *f, const fsched_frontier_entry *at, ui
   ck_assert_int_eq(memcmp(at, entry, n * sizeof *at), 0);
 }
 
-static void drive_frontier(driver *d) {
+static void drive_frontier(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
   fsched_frontier_entry at[FS_FACTS_ENTRIES];
   uint32_t room = (uint32_t)fs_facts_u64(f->word[2]);
@@ -117,22 +118,22 @@ static void drive_frontier(driver *d) {
   check_entries(f, at, n < room ? n : room, f->expected[1]);
 }
 
-static named *find_point(driver *d, const char *name) {
+static semaphore_facts_named *find_point(semaphore_facts_driver *d, const char *name) {
   for (uint32_t i = 0; i < d->n_points; i++) {
     if (strcmp(d->point[i].name, name) == 0) {
       return &d->point[i];
     }
   }
   ck_assert_uint_lt(d->n_points, NAMES);
-  named *x = &d->point[d->n_points++];
-  *x = (named){.point = {.callback = called, .user = x}, .d = d};
+  semaphore_facts_named *x = &d->point[d->n_points++];
+  *x = (semaphore_facts_named){.point = {.callback = called, .user = x}, .d = d};
   (void)snprintf(x->name, sizeof x->name, "%s", name);
   return x;
 }
 
-static void drive_point(driver *d) {
+static void drive_point(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
-  named *x = find_point(d, f->word[1]);
+  semaphore_facts_named *x = find_point(d, f->word[1]);
   if (fs_facts_is(f, "chain")) {
     x->chain = sem_word(d, 4);
     x->chain_value = fs_facts_u64(f->word[5]);
@@ -149,7 +150,7 @@ static void drive_point(driver *d) {
   ck_assert_msg(strcmp(text, f->expected[0]) == 0, "%s: %s, not %s", f->id, text, f->expected[0]);
 }
 
-static void drive_link(driver *d) {
+static void drive_link(semaphore_facts_driver *d) {
   char **w = d->facts.word;
   ck_assert_uint_lt(d->n_links, NAMES);
   (void)snprintf(d->link[d->n_links].name, sizeof d->link[0].name, "%s", w[1]);
@@ -158,7 +159,7 @@ static void drive_link(driver *d) {
                    FSCHED_OK);
 }
 
-static void drive_release(driver *d) {
+static void drive_release(semaphore_facts_driver *d) {
   for (uint32_t i = 0; i < d->n_sems; i++) {
     if (strcmp(d->sem[i].name, d->facts.word[1]) == 0) {
       fsched_semaphore_release(d->sem[i].s);
@@ -169,7 +170,7 @@ static void drive_release(driver *d) {
 
 /* "S=V,S!STATUS" in a thread of its own. */
 static void *during(void *user) {
-  driver *d = user;
+  semaphore_facts_driver *d = user;
   for (char *p = d->facts.word[4]; *p != '\0' && *p != '-';) {
     size_t n = strcspn(p, "=!");
     fsched_semaphore *s = find_sem(d, p, n);
@@ -187,7 +188,7 @@ static void *during(void *user) {
   return NULL;
 }
 
-static void drive_many(driver *d) {
+static void drive_many(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
   fsched_wait_point point[POINTS] = {0};
   uint32_t n = 0;
@@ -216,7 +217,7 @@ static void expect_number(const fs_facts *f, uint64_t value) {
                 (unsigned long long)value);
 }
 
-static void drive_query(driver *d) {
+static void drive_query(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
   fsched_frontier_entry entry[FS_FACTS_ENTRIES];
   if (fs_facts_is(f, "value")) {
@@ -241,7 +242,7 @@ static void drive_query(driver *d) {
   }
 }
 
-static void drive_command(driver *d) {
+static void drive_command(semaphore_facts_driver *d) {
   fs_facts *f = &d->facts;
   d->fired.n = 0;
   correct(f);
@@ -281,7 +282,7 @@ static bool wanted(const char *id) {
 
 START_TEST(scripts)
 {
-  driver d = {0};
+  semaphore_facts_driver d = {0};
   if (!fs_facts_open(&d.facts)) {
     return;
   }

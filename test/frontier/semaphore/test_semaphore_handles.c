@@ -12,12 +12,12 @@
 
 enum { RACES = 3000, FAILURES = 300, HISTORY = 16 };
 
-typedef struct both {
+typedef struct semaphore_handles_both {
   fsched_semaphore *s[2];
   _Atomic uint32_t arrived; /* of two threads, each time they meet */
   bool won[RACES + 1];      /* of handle 0 */
   _Atomic uint64_t told;    /* the highest value that was found to be reached */
-} both;
+} semaphore_handles_both;
 
 static fsched_semaphore *create(void) {
   fsched_semaphore_options o = {
@@ -37,7 +37,7 @@ static fsched_semaphore *another(fsched_semaphore *s) {
 }
 
 /* The n-th time that the two come together; at the same time, if there are two processors. */
-static void meet(both *b, uint32_t n) {
+static void meet(semaphore_handles_both *b, uint32_t n) {
   enum { SPINS = 20000 };
   atomic_fetch_add(&b->arrived, 1);
   for (uint32_t spins = 0; atomic_load(&b->arrived) < 2 * n; spins++) {
@@ -48,7 +48,7 @@ static void meet(both *b, uint32_t n) {
 }
 
 /* Handle 0 signals 3r with {1: r}, handle 1 signals 3r + 1 with {2: r}. */
-static bool race(both *b, uint32_t who, uint32_t r) {
+static bool race(semaphore_handles_both *b, uint32_t who, uint32_t r) {
   fsched_frontier_entry e = {who + 1, r};
   fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
   meet(b, 2 * r - 1);
@@ -70,7 +70,7 @@ static void *race_all(void *user) {
 /* Value 3r was reached by the first to signal; what is learnt of it is that one's alone. */
 START_TEST(only_the_winner_is_learnt)
 {
-  static both b;
+  static semaphore_handles_both b;
   b.s[0] = create();
   b.s[1] = another(b.s[0]);
   pthread_t thread;
@@ -93,7 +93,7 @@ START_TEST(only_the_winner_is_learnt)
 END_TEST
 
 static void *fail_it(void *user) {
-  both *b = user;
+  semaphore_handles_both *b = user;
   meet(b, 1);
   while (atomic_load(&b->told) < 3) {
     (void)sched_yield();
@@ -106,7 +106,7 @@ static void *fail_it(void *user) {
 START_TEST(reached_stays_reached)
 {
   for (int round = 0; round < FAILURES; round++) {
-    both b = {.s = {create()}};
+    semaphore_handles_both b = {.s = {create()}};
     b.s[1] = another(b.s[0]);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, fail_it, &b), 0);

@@ -7,16 +7,16 @@
 
 enum { SEEDS = 200, STEPS = 150, WAITERS = 24, HISTORY = 5, FIRST = 3 };
 
-typedef struct waiter {
+typedef struct semaphore_model_waiter {
   fsched_timepoint t;
-  struct model *m;
+  struct semaphore_model_model *m;
   uint64_t value;
   uint32_t sequence; /* 0: idle */
   fsched_frontier_entry entry[2];
   fsched_frontier known;
-} waiter;
+} semaphore_model_waiter;
 
-typedef struct model {
+typedef struct semaphore_model_model {
   fsched_semaphore *s;
   struct {
     uint64_t value, epoch; /* 0: no frontier */
@@ -26,22 +26,22 @@ typedef struct model {
   uint64_t value, end, mark, epoch;
   fsched_cause cause;
   uint32_t sequence;
-  waiter w[WAITERS];
+  semaphore_model_waiter w[WAITERS];
   struct {
-    waiter *w;
+    semaphore_model_waiter *w;
     fsched_cause cause;
   } called[WAITERS];
   uint32_t n_called;
-} model;
+} semaphore_model_model;
 
 static void called(fsched_timepoint *t, fsched_cause cause) {
-  waiter *w = t->user;
+  semaphore_model_waiter *w = t->user;
   w->m->called[w->m->n_called].w = w;
   w->m->called[w->m->n_called++].cause = cause;
 }
 
 /* The frontier that a wait for the value learns. */
-static void check_learnt(const model *m, uint64_t value, const fsched_frontier *f) {
+static void check_learnt(const semaphore_model_model *m, uint64_t value, const fsched_frontier *f) {
   uint32_t i = 0;
   while (i < m->n && m->signal[i].value < value) {
     i++;
@@ -54,20 +54,21 @@ static void check_learnt(const model *m, uint64_t value, const fsched_frontier *
   ck_assert_uint_eq(epoch, f->n == 0 ? 0 : f->entry[0].epoch);
 }
 
-static bool due(const model *m, const waiter *w, fsched_cause *cause) {
+static bool due(const semaphore_model_model *m, const semaphore_model_waiter *w,
+                fsched_cause *cause) {
   bool reached = w->value <= (m->cause == FSCHED_CAUSE_NONE ? m->value : m->end);
   *cause = reached ? FSCHED_CAUSE_NONE : m->cause;
   return reached || m->cause != FSCHED_CAUSE_NONE;
 }
 
 /* Whom the last operation had to call, in order. */
-static void check_called(model *m) {
+static void check_called(semaphore_model_model *m) {
   uint32_t n = 0;
   for (;;) {
-    waiter *next = NULL;
+    semaphore_model_waiter *next = NULL;
     fsched_cause cause = FSCHED_CAUSE_NONE;
     for (uint32_t i = 0; i < WAITERS; i++) {
-      waiter *w = &m->w[i];
+      semaphore_model_waiter *w = &m->w[i];
       fsched_cause c;
       if (w->sequence != 0 && (next == NULL || w->sequence < next->sequence) && due(m, w, &c)) {
         next = w;
@@ -89,7 +90,7 @@ static void check_called(model *m) {
   m->n_called = 0;
 }
 
-static void raise_model(model *m, uint64_t value, uint64_t epoch, bool outside) {
+static void raise_model(semaphore_model_model *m, uint64_t value, uint64_t epoch, bool outside) {
   if (value > m->value) {
     m->signal[m->n].value = m->value = value;
     m->signal[m->n].epoch = epoch;
@@ -103,7 +104,7 @@ static void raise_model(model *m, uint64_t value, uint64_t epoch, bool outside) 
   }
 }
 
-static void raise_one(model *m, fs_rng *r) {
+static void raise_one(semaphore_model_model *m, fs_rng *r) {
   uint64_t value = m->value + 3 - fs_rng_below(r, 6);
   fsched_frontier_entry e = {1, ++m->epoch};
   fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
@@ -129,8 +130,8 @@ static void raise_one(model *m, fs_rng *r) {
   }
 }
 
-static void wait_one(model *m, fs_rng *r) {
-  waiter *w = &m->w[fs_rng_below(r, WAITERS)];
+static void wait_one(semaphore_model_model *m, fs_rng *r) {
+  semaphore_model_waiter *w = &m->w[fs_rng_below(r, WAITERS)];
   if (w->sequence != 0) {
     ck_assert_int_eq(fsched_semaphore_cancel(m->s, &w->t), 1);
     w->sequence = 0;
@@ -147,7 +148,7 @@ static void wait_one(model *m, fs_rng *r) {
   ck_assert_int_eq(fsched_semaphore_await(m->s, w->value, &w->t, NULL), FSCHED_OK);
 }
 
-static void check_reading(const model *m, fs_rng *r) {
+static void check_reading(const semaphore_model_model *m, fs_rng *r) {
   uint64_t value = m->value + 2 - fs_rng_below(r, 5);
   uint64_t reached = m->cause == FSCHED_CAUSE_NONE ? m->value : m->end;
   ck_assert_uint_eq(fsched_semaphore_value(m->s), m->value);
@@ -165,9 +166,9 @@ static void check_reading(const model *m, fs_rng *r) {
 }
 
 static void run(uint64_t seed, fsched_scope scope) {
-  static model m;
+  static semaphore_model_model m;
   fs_rng r = {seed};
-  m = (model){.value = FIRST, .mark = FIRST};
+  m = (semaphore_model_model){.value = FIRST, .mark = FIRST};
   fsched_semaphore_options o = {
       .size = sizeof o, .initial = FIRST, .history_limit = HISTORY, .scope = scope};
   ck_assert_int_eq(fsched_semaphore_create(&o, &m.s), FSCHED_OK);

@@ -11,7 +11,7 @@
 
 enum { THREADS = 4, SEMAPHORES = 3, POINTS = 32, ROUNDS = 12, STEPS = 600 };
 
-typedef struct counted {
+typedef struct semaphore_threads_counted {
   fsched_timepoint t;
   fsched_semaphore *s;
   uint64_t value;
@@ -21,23 +21,23 @@ typedef struct counted {
   fsched_frontier known;
   _Atomic uint32_t calls;
   _Atomic int32_t cause;
-} counted;
+} semaphore_threads_counted;
 
-typedef struct worker {
+typedef struct semaphore_threads_worker {
   fsched_semaphore *s[SEMAPHORES];
-  counted point[POINTS];
+  semaphore_threads_counted point[POINTS];
   fs_rng rng;
   uint32_t id;
-} worker;
+} semaphore_threads_worker;
 
 static void count(fsched_timepoint *t, fsched_cause cause) {
-  counted *c = t->user;
+  semaphore_threads_counted *c = t->user;
   atomic_store(&c->cause, cause);
   (void)atomic_fetch_add(&c->calls, 1);
 }
 
 /* Every signal brings {value: value}, so what was learnt says whose signal it was. */
-static void raise_one(worker *w, fsched_semaphore *s) {
+static void raise_one(semaphore_threads_worker *w, fsched_semaphore *s) {
   uint64_t value = fsched_semaphore_value(s) + 1 + fs_rng_below(&w->rng, 3);
   fsched_frontier_entry e = {value, value};
   fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
@@ -45,7 +45,7 @@ static void raise_one(worker *w, fsched_semaphore *s) {
 }
 
 /* Links go to the last semaphore only; there anything may have been forwarded. */
-static void check_learnt(const worker *w, const counted *c) {
+static void check_learnt(const semaphore_threads_worker *w, const semaphore_threads_counted *c) {
   if (c->s == w->s[SEMAPHORES - 1]) {
     return;
   }
@@ -58,7 +58,7 @@ static void check_learnt(const worker *w, const counted *c) {
 }
 
 /* Settles the timepoint's fate: called exactly once, or cancelled and never called. */
-static void settle(const worker *w, counted *c) {
+static void settle(const semaphore_threads_worker *w, semaphore_threads_counted *c) {
   if (!c->waiting) {
     return;
   }
@@ -77,7 +77,7 @@ static void settle(const worker *w, counted *c) {
   c->waiting = false;
 }
 
-static void wait_one(worker *w, counted *c) {
+static void wait_one(semaphore_threads_worker *w, semaphore_threads_counted *c) {
   settle(w, c);
   c->s = w->s[fs_rng_below(&w->rng, SEMAPHORES)];
   c->value = fsched_semaphore_value(c->s) + fs_rng_below(&w->rng, 8);
@@ -90,7 +90,7 @@ static void wait_one(worker *w, counted *c) {
   ck_assert_int_eq(fsched_semaphore_await(c->s, c->value, &c->t, NULL), FSCHED_OK);
 }
 
-static void wait_several(worker *w) {
+static void wait_several(semaphore_threads_worker *w) {
   fsched_wait_point p[3] = {0};
   for (uint32_t i = 0; i < 3; i++) {
     p[i].semaphore = w->s[fs_rng_below(&w->rng, SEMAPHORES)];
@@ -105,7 +105,7 @@ static void wait_several(worker *w) {
   }
 }
 
-static void link_two(worker *w) {
+static void link_two(semaphore_threads_worker *w) {
   fsched_semaphore *from = w->s[fs_rng_below(&w->rng, SEMAPHORES - 1)];
   fsched_semaphore *to = w->s[SEMAPHORES - 1];
   uint64_t value = fsched_semaphore_value(from) + fs_rng_below(&w->rng, 3);
@@ -121,7 +121,7 @@ static void link_two(worker *w) {
 }
 
 static void *work(void *user) {
-  worker *w = user;
+  semaphore_threads_worker *w = user;
   for (uint32_t i = 0; i < STEPS; i++) {
     switch (fs_rng_below(&w->rng, 8)) {
       case 0:
@@ -151,9 +151,9 @@ static void *work(void *user) {
 }
 
 /* All is quiet and destroyed: nobody is left waiting. */
-static void check_all_called(worker *w) {
+static void check_all_called(semaphore_threads_worker *w) {
   for (uint32_t i = 0; i < POINTS; i++) {
-    const counted *c = &w->point[i];
+    const semaphore_threads_counted *c = &w->point[i];
     if (c->waiting) {
       ck_assert_uint_eq(atomic_load(&c->calls), 1);
     }
@@ -161,7 +161,7 @@ static void check_all_called(worker *w) {
 }
 
 static void stress(uint64_t seed, const fsched_scope *scopes) {
-  static worker w[THREADS];
+  static semaphore_threads_worker w[THREADS];
   memset(w, 0, sizeof w);
   fsched_semaphore_options o = {.size = sizeof o, .history_limit = 256};
   for (uint32_t i = 0; i < SEMAPHORES; i++) {
@@ -210,9 +210,9 @@ END_TEST
 
 enum { TURNS = 2000 };
 
-typedef struct pair {
+typedef struct semaphore_threads_pair {
   fsched_semaphore *s[2];
-} pair;
+} semaphore_threads_pair;
 
 static void hand(fsched_semaphore *mine, fsched_semaphore *other, uint64_t turn, bool first) {
   fsched_frontier_entry e = {turn, 1};
@@ -235,7 +235,7 @@ static void hand(fsched_semaphore *mine, fsched_semaphore *other, uint64_t turn,
 }
 
 static void *second(void *user) {
-  pair *p = user;
+  semaphore_threads_pair *p = user;
   for (uint64_t i = 1; i <= TURNS; i++) {
     hand(p->s[1], p->s[0], i, false);
   }
@@ -246,7 +246,7 @@ START_TEST(to_and_fro)
 {
   for (int scope = FSCHED_SCOPE_PROCESS; scope <= FSCHED_SCOPE_SYSTEM; scope++) {
     fsched_semaphore_options o = {.size = sizeof o, .scope = (fsched_scope)scope};
-    pair p;
+    semaphore_threads_pair p;
     ck_assert_int_eq(fsched_semaphore_create(&o, &p.s[0]), FSCHED_OK);
     ck_assert_int_eq(fsched_semaphore_create(&o, &p.s[1]), FSCHED_OK);
     pthread_t thread;

@@ -36,15 +36,15 @@ typedef struct thing {
   fsched_frontier_entry entry[MODEL_FRONTIER];
   fsched_frontier f;
   uint64_t sequence; /* 0: not waiting */
-  struct model *m;
+  struct tracker_model *m;
 } thing;
 
-typedef struct event {
+typedef struct tracker_event {
   const thing *x;
   fsched_cause cause;
-} event;
+} tracker_event;
 
-typedef struct model {
+typedef struct tracker_model {
   fsched_tracker *t;
   fsched_tracked *axis[MODEL_AXES];
   uint64_t epoch[MODEL_AXES];
@@ -52,20 +52,20 @@ typedef struct model {
   bool retired[MODEL_AXES];
   uint64_t sequence;
   thing thing[MODEL_WAITERS];
-  event seen[MODEL_WAITERS], wanted[MODEL_WAITERS];
+  tracker_event seen[MODEL_WAITERS], wanted[MODEL_WAITERS];
   uint32_t n_seen, n_wanted;
   uint64_t callbacks;
-} model;
+} tracker_model;
 
 static void model_called(fsched_waiter *w, fsched_cause cause) {
   thing *x = w->user;
   ck_assert_uint_lt(x->m->n_seen, MODEL_WAITERS);
-  x->m->seen[x->m->n_seen++] = (event){x, cause};
+  x->m->seen[x->m->n_seen++] = (tracker_event){x, cause};
   x->m->callbacks++;
 }
 
 /* Whether it must be called, and with what; a failure before a retirement, then the lowest axis. */
-static bool model_due(const model *m, const thing *x, fsched_cause *cause) {
+static bool model_due(const tracker_model *m, const thing *x, fsched_cause *cause) {
   bool reached = true;
   const fsched_cause none = FSCHED_CAUSE_NONE;
   fsched_cause failed = none;
@@ -84,7 +84,7 @@ static bool model_due(const model *m, const thing *x, fsched_cause *cause) {
 }
 
 /* All that is due now, in order of registration. */
-static void model_collect(model *m) {
+static void model_collect(tracker_model *m) {
   m->n_wanted = 0;
   for (;;) {
     thing *next = NULL;
@@ -102,11 +102,11 @@ static void model_collect(model *m) {
       return;
     }
     next->sequence = 0;
-    m->wanted[m->n_wanted++] = (event){next, cause};
+    m->wanted[m->n_wanted++] = (tracker_event){next, cause};
   }
 }
 
-static void model_compare(model *m) {
+static void model_compare(tracker_model *m) {
   model_collect(m);
   ck_assert_uint_eq(m->n_seen, m->n_wanted);
   for (uint32_t i = 0; i < m->n_seen; i++) {
@@ -116,7 +116,7 @@ static void model_compare(model *m) {
   m->n_seen = 0;
 }
 
-static void model_wait(model *m, thing *x, fs_rng *r) {
+static void model_wait(tracker_model *m, thing *x, fs_rng *r) {
   x->f = (fsched_frontier){.entry = x->entry, .capacity = MODEL_FRONTIER};
   for (uint32_t i = 0; i < MODEL_AXES && x->f.n < MODEL_FRONTIER; i++) {
     if (fs_rng_one_in(r, 2)) {
@@ -132,7 +132,7 @@ static void model_wait(model *m, thing *x, fs_rng *r) {
                    m->n_seen == 1 && m->seen[0].cause == FSCHED_CAUSE_NONE);
 }
 
-static void model_step(model *m, fs_rng *r, uint32_t ends_one_in) {
+static void model_step(tracker_model *m, fs_rng *r, uint32_t ends_one_in) {
   thing *x = &m->thing[fs_rng_below(r, MODEL_WAITERS)];
   uint32_t axis = fs_rng_below(r, MODEL_AXES);
   uint32_t what = fs_rng_below(r, 8);
@@ -163,8 +163,8 @@ static void model_step(model *m, fs_rng *r, uint32_t ends_one_in) {
 }
 
 static void model_run(uint64_t seed, bool fenced) {
-  static model m;
-  m = (model){.t = make(MODEL_AXES, fenced)};
+  static tracker_model m;
+  m = (tracker_model){.t = make(MODEL_AXES, fenced)};
   fs_rng r = {seed};
   for (uint32_t i = 0; i < MODEL_AXES; i++) {
     m.axis[i] = add(m.t, i);
@@ -205,22 +205,22 @@ END_TEST
 
 /* Callbacks that call the tracker */
 
-typedef struct actor {
+typedef struct tracker_actor {
   fsched_waiter w;
   fsched_frontier_entry entry[2];
   fsched_tracker *t;
   fsched_tracked *axis; /* to advance, by `to` */
   uint64_t to;
-  struct actor *victim; /* to cancel */
+  struct tracker_actor *victim; /* to cancel */
   int cancelled;
   uint32_t again; /* how often to wait anew, for the next epoch */
   char *log;      /* names in order */
   char name;
-} actor;
+} tracker_actor;
 
 static void act(fsched_waiter *w, fsched_cause cause);
 
-static void actor_wait(actor *x, uint64_t epoch) {
+static void actor_wait(tracker_actor *x, uint64_t epoch) {
   x->w.callback = act;
   x->w.user = x;
   x->entry[0].epoch = epoch;
@@ -229,7 +229,7 @@ static void actor_wait(actor *x, uint64_t epoch) {
 }
 
 static void act(fsched_waiter *w, fsched_cause cause) {
-  actor *x = w->user;
+  tracker_actor *x = w->user;
   size_t n = strlen(x->log);
   x->log[n] = cause == FSCHED_CAUSE_NONE ? x->name : '!';
   x->log[n + 1] = '\0';
@@ -246,8 +246,9 @@ static void act(fsched_waiter *w, fsched_cause cause) {
   }
 }
 
-static actor *stage(actor *x, fsched_tracker *t, char *log, char name, fsched_axis axis) {
-  *x = (actor){.t = t, .log = log, .name = name, .entry[0].axis = axis};
+static tracker_actor *stage(tracker_actor *x, fsched_tracker *t, char *log, char name,
+                            fsched_axis axis) {
+  *x = (tracker_actor){.t = t, .log = log, .name = name, .entry[0].axis = axis};
   return x;
 }
 
@@ -257,7 +258,7 @@ START_TEST(callbacks_call_the_tracker)
   fsched_tracked *zero = add(t, 0);
   fsched_tracked *one = add(t, 1);
   char log[64] = "";
-  actor a, b, c, d;
+  tracker_actor a, b, c, d;
   /* a cancels c, chosen by the same advance, and advances the other axis, for which d waits; b
    * waits anew three times. */
   stage(&a, t, log, 'a', 0)->victim = &c;
@@ -320,7 +321,7 @@ START_TEST(failures_win)
   fsched_tracker *t = make(3, _i == 1);
   fsched_tracked *axis[3] = {add(t, 0), add(t, 1), add(t, 2)};
   char log[64] = "";
-  actor a, b;
+  tracker_actor a, b;
   stage(&a, t, log, 'a', 0);
   actor_wait(&a, 5);
   stage(&b, t, log, 'b', 1);
@@ -362,7 +363,7 @@ START_TEST(refusals)
   fsched_tracker *t = make(2, false);
   fsched_tracked *a = add(t, UINT64_MAX);
   char log[64] = "";
-  actor x;
+  tracker_actor x;
   stage(&x, t, log, 'x', UINT64_MAX);
   x.w.callback = act;
   x.w.user = &x;
@@ -494,7 +495,7 @@ START_TEST(fences_when_lower)
   fsched_tracked *zero = add(t, 0);
   fsched_tracked *one = add(t, 1);
   char log[64] = "";
-  actor x[5];
+  tracker_actor x[5];
   static const struct {
     fsched_axis axis;
     uint64_t epoch, fences;
@@ -525,7 +526,7 @@ START_TEST(second_look)
   }
   t->fence = fence_with_a_store;
   char log[64] = "";
-  actor x;
+  tracker_actor x;
   stage(&x, t, log, 'x', 1);
   actor_wait(&x, 5); /* the first fence: axis 1 */
   ck_assert_str_eq(log, "x");
@@ -553,7 +554,7 @@ START_TEST(second_look_of_a_batch)
   fsched_tracked *one = add(t, 1);
   (void)add(t, 2);
   char log[64] = "";
-  actor x[3];
+  tracker_actor x[3];
   for (uint32_t i = 0; i < 3; i++) {
     stage(&x[i], t, log, (char)('a' + i), 1);
     x[i].w.callback = act;
@@ -583,7 +584,7 @@ START_TEST(no_fence_to_be_had)
   fsched_tracker *t = make(1, false);
   fsched_tracked *a = add(t, 0);
   char log[64] = "";
-  actor x, y, z;
+  tracker_actor x, y, z;
   actor_wait(stage(&x, t, log, 'x', 0), 5);
   t->fence = refused;
   actor_wait(stage(&y, t, log, 'y', 0), 6); /* needs none */

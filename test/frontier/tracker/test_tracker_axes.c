@@ -251,17 +251,17 @@ END_TEST
 
 /* What a callback has let go can be cancelled until its turn, and another tracker calls at once. */
 
-typedef struct actor {
+typedef struct tracker_axes_actor {
   fsched_waiter w;
   fsched_tracked *to;
   fsched_tracker *tracker;
   fsched_waiter *victim;
   uint32_t called, cancelled;
   uint32_t *order;
-} actor;
+} tracker_axes_actor;
 
 static void act(fsched_waiter *w, fsched_cause cause) {
-  actor *x = w->user;
+  tracker_axes_actor *x = w->user;
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
   x->called = ++*x->order;
   if (x->to != NULL) {
@@ -277,13 +277,14 @@ START_TEST(passed_on)
   fsched_tracker *t[2] = {make(2), make(1)};
   fsched_tracked *a[3] = {add(t[0], 0), add(t[0], 1), add(t[1], 0)};
   uint32_t order = 0;
-  actor x[5];
+  tracker_axes_actor x[5];
   /* 0 lets 2 and 3 go, of which it cancels 3; 1 lets 4 of the other tracker go. */
   static const uint32_t at[5] = {0, 0, 1, 1, 2};
   fsched_frontier_entry e[5];
   for (uint32_t i = 0; i < 5; i++) {
     fsched_tracker *of = t[at[i] / 2];
-    x[i] = (actor){.w = {.callback = act, .user = &x[i]}, .tracker = of, .order = &order};
+    x[i] =
+        (tracker_axes_actor){.w = {.callback = act, .user = &x[i]}, .tracker = of, .order = &order};
     e[i] = (fsched_frontier_entry){at[i] % 2, 1};
     ck_assert_int_eq(wait_for(of, &x[i].w, &e[i], 1), FSCHED_OK);
   }
@@ -309,10 +310,11 @@ START_TEST(passed_on_in_order)
   fsched_tracker *t = make(2);
   fsched_tracked *a[2] = {add(t, 0), add(t, 1)};
   uint32_t order = 0;
-  actor x[N];
+  tracker_axes_actor x[N];
   fsched_frontier_entry e[N];
   for (uint32_t i = 0; i < N; i++) {
-    x[i] = (actor){.w = {.callback = act, .user = &x[i]}, .tracker = t, .order = &order};
+    x[i] =
+        (tracker_axes_actor){.w = {.callback = act, .user = &x[i]}, .tracker = t, .order = &order};
     e[i] = (fsched_frontier_entry){i > 0, 1};
     ck_assert_int_eq(wait_for(t, &x[i].w, &e[i], 1), FSCHED_OK);
   }

@@ -6,35 +6,35 @@
 #include "fsched/tracker.h"
 #include "kit/facts_script.h"
 
-typedef struct named {
+typedef struct tracker_facts_named {
   fsched_waiter w;
   char name[16];
   fsched_frontier_entry entry[FS_FACTS_ENTRIES];
-  struct driver *d;
-} named;
+  struct tracker_facts_driver *d;
+} tracker_facts_named;
 
-typedef struct driver {
+typedef struct tracker_facts_driver {
   fs_facts facts;
   fsched_tracker *t;
-  named waiter[8];
+  tracker_facts_named waiter[8];
   uint32_t n_waiters;
   fs_fired fired;
-} driver;
+} tracker_facts_driver;
 
 static void named_called(fsched_waiter *w, fsched_cause cause) {
-  named *x = w->user;
+  tracker_facts_named *x = w->user;
   fs_fired_add(&x->d->fired, x->name, cause);
 }
 
-static named *find_named(driver *d, const char *name) {
+static tracker_facts_named *find_named(tracker_facts_driver *d, const char *name) {
   for (uint32_t i = 0; i < d->n_waiters; i++) {
     if (strcmp(d->waiter[i].name, name) == 0) {
       return &d->waiter[i];
     }
   }
   ck_assert_uint_lt(d->n_waiters, 8);
-  named *x = &d->waiter[d->n_waiters++];
-  *x = (named){.w = {.callback = named_called, .user = x}, .d = d};
+  tracker_facts_named *x = &d->waiter[d->n_waiters++];
+  *x = (tracker_facts_named){.w = {.callback = named_called, .user = x}, .d = d};
   (void)snprintf(x->name, sizeof x->name, "%s", name);
   return x;
 }
@@ -49,7 +49,7 @@ static char *corrected(const fs_facts *f, char *word) {
 }
 
 /* Axes one after the other, separated by commas. */
-static void drive_tracker(driver *d) {
+static void drive_tracker(tracker_facts_driver *d) {
   fsched_tracker_options o = {.size = sizeof o,
                               .max_axes = (uint32_t)fs_facts_u64(d->facts.word[1])};
   ck_assert_int_eq(fsched_tracker_create(&o, &d->t), FSCHED_OK);
@@ -62,7 +62,7 @@ static void drive_tracker(driver *d) {
   }
 }
 
-static void drive_register(driver *d, const char *expected) {
+static void drive_register(tracker_facts_driver *d, const char *expected) {
   fsched_tracked *a;
   fsched_status status = fsched_tracker_register(d->t, fs_facts_u64(d->facts.word[1]), &a);
   const char *name = status == FSCHED_OK           ? "OK"
@@ -71,8 +71,8 @@ static void drive_register(driver *d, const char *expected) {
   ck_assert_str_eq(name, expected);
 }
 
-static void drive_wait(driver *d, const char *expected) {
-  named *x = find_named(d, d->facts.word[1]);
+static void drive_wait(tracker_facts_driver *d, const char *expected) {
+  tracker_facts_named *x = find_named(d, d->facts.word[1]);
   fsched_frontier f = fs_facts_frontier(d->facts.word[2], x->entry);
   int pending;
   ck_assert_int_eq(fsched_tracker_wait(d->t, &f, &x->w, &pending), FSCHED_OK);
@@ -84,7 +84,7 @@ static void drive_wait(driver *d, const char *expected) {
   ck_assert_msg(strcmp(text, expected) == 0, "%s: %s, not %s", d->facts.id, text, expected);
 }
 
-static uint32_t drive_axis(driver *d) {
+static uint32_t drive_axis(tracker_facts_driver *d) {
   fs_facts *f = &d->facts;
   fsched_tracked *a = fsched_tracker_find(d->t, fs_facts_u64(f->word[1]));
   ck_assert_ptr_nonnull(a);
@@ -96,7 +96,7 @@ static uint32_t drive_axis(driver *d) {
                                      : fsched_tracker_retire(a, cause);
 }
 
-static void drive_command(driver *d) {
+static void drive_command(tracker_facts_driver *d) {
   fs_facts *f = &d->facts;
   d->fired.n = 0;
   if (fs_facts_is(f, "tracker")) {
@@ -126,7 +126,7 @@ static void drive_command(driver *d) {
 
 START_TEST(facts)
 {
-  driver d = {.n_waiters = 0};
+  tracker_facts_driver d = {.n_waiters = 0};
   if (!fs_facts_open(&d.facts)) {
     return;
   }

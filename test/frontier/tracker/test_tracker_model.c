@@ -40,33 +40,33 @@ typedef struct role {
   uint8_t on, to;
 } role;
 
-typedef struct setting {
+typedef struct tracker_model_setting {
   role role[THREADS];
   struct {
     uint8_t n;
     uint8_t axis[2], epoch[2];
   } wants[WAITERS];
-} setting;
+} tracker_model_setting;
 
-typedef enum place { /* where a thread is */
-                     BEGIN,
-                     LOAD_WANTED,
-                     LOCK,
-                     COLLECT,
-                     END_FENCE,
-                     END_READ,
-                     MOVE,
-                     FENCE,
-                     LOOK_AGAIN,
-                     CALL,
-                     CALLING,
-                     RELOCK,
-                     READ_LIFE,
-                     READ_LOCKED,
-                     DONE
-} place;
+typedef enum tracker_model_place { /* where a thread is */
+                                   BEGIN,
+                                   LOAD_WANTED,
+                                   LOCK,
+                                   COLLECT,
+                                   END_FENCE,
+                                   END_READ,
+                                   MOVE,
+                                   FENCE,
+                                   LOOK_AGAIN,
+                                   CALL,
+                                   CALLING,
+                                   RELOCK,
+                                   READ_LIFE,
+                                   READ_LOCKED,
+                                   DONE
+} tracker_model_place;
 
-typedef struct thread {
+typedef struct tracker_model_thread {
   uint8_t place, epoch, peer;     /* epoch: or how many WAIT has registered; peer: how many the
                                      fence has seen empty */
   uint8_t moving, parked, chosen; /* sets of waiters */
@@ -74,9 +74,9 @@ typedef struct thread {
   uint8_t claim; /* READ: the epoch said to be reached */
   uint8_t n;     /* in the buffer */
   uint8_t variable[BUFFER], value[BUFFER];
-} thread;
+} tracker_model_thread;
 
-typedef struct state {
+typedef struct tracker_model_state {
   uint8_t memory[VARIABLES];
   uint8_t end[AXES];
   uint8_t owner;   /* of the lock */
@@ -84,21 +84,21 @@ typedef struct state {
   struct {
     uint8_t state, at, calls, failed, cancels, registered;
   } waiter[WAITERS];
-  thread thread[THREADS];
-} state;
+  tracker_model_thread thread[THREADS];
+} tracker_model_state;
 
-typedef struct explorer {
-  const setting *setting;
+typedef struct tracker_model_explorer {
+  const tracker_model_setting *setting;
   protocol protocol;
-  state *seen; /* hash set */
+  tracker_model_state *seen; /* hash set */
   uint8_t *used;
   size_t n, size;
   uint64_t runs, lost, doubled, untruthful, stuck;
-} explorer;
+} tracker_model_explorer;
 
 /* Memory */
 
-static uint8_t load(const state *s, const thread *t, uint8_t variable) {
+static uint8_t load(const tracker_model_state *s, const tracker_model_thread *t, uint8_t variable) {
   for (uint8_t i = t->n; i > 0; i--) {
     if (t->variable[i - 1] == variable) {
       return t->value[i - 1];
@@ -107,13 +107,13 @@ static uint8_t load(const state *s, const thread *t, uint8_t variable) {
   return s->memory[variable];
 }
 
-static void store(thread *t, uint8_t variable, uint8_t value) {
+static void store(tracker_model_thread *t, uint8_t variable, uint8_t value) {
   assert(t->n < BUFFER);
   t->variable[t->n] = variable;
   t->value[t->n++] = value;
 }
 
-static bool drain(state *s, thread *t) {
+static bool drain(tracker_model_state *s, tracker_model_thread *t) {
   if (t->n == 0) {
     return false;
   }
@@ -128,19 +128,19 @@ static bool drain(state *s, thread *t) {
 /* Steps; each returns false when it cannot be taken now. */
 
 typedef struct turn {
-  explorer *x;
-  state *s;
-  thread *t;
+  tracker_model_explorer *x;
+  tracker_model_state *s;
+  tracker_model_thread *t;
   const role *role;
   uint8_t index;
 } turn;
 
-static bool go(const turn *u, place to) {
+static bool go(const turn *u, tracker_model_place to) {
   u->t->place = (uint8_t)to;
   return true;
 }
 
-static bool lock(const turn *u, place then) {
+static bool lock(const turn *u, tracker_model_place then) {
   if (u->s->owner != NOBODY) {
     return false;
   }
@@ -222,7 +222,7 @@ static bool wants_more(const turn *u, uint8_t w, uint8_t axis) {
 
 /* One look at the axis of the waiter's entry. */
 static bool step_move(const turn *u) {
-  thread *t = u->t;
+  tracker_model_thread *t = u->t;
   if (t->moving == 0) {
     return go(u, t->parked != 0 ? FENCE : CALL);
   }
@@ -251,8 +251,8 @@ static bool step_move(const turn *u) {
   return true;
 }
 
-static bool step_fence(const turn *u, place then) {
-  thread *t = u->t;
+static bool step_fence(const turn *u, tracker_model_place then) {
+  tracker_model_thread *t = u->t;
   if (u->x->protocol == RELEASE_ACQUIRE) {
     return go(u, then);
   }
@@ -270,7 +270,7 @@ static bool step_fence(const turn *u, place then) {
 }
 
 static bool step_look_again(const turn *u) {
-  thread *t = u->t;
+  tracker_model_thread *t = u->t;
   u->s->lowered = 0;
   if (t->parked == 0 || u->x->protocol == NO_SECOND_READ) {
     t->parked = 0;
@@ -296,7 +296,7 @@ static bool finish(const turn *u) {
 }
 
 static bool step_call(const turn *u) {
-  thread *t = u->t;
+  tracker_model_thread *t = u->t;
   if (t->chosen == 0) {
     return finish(u);
   }
@@ -371,7 +371,7 @@ static void cancel(const turn *u, uint8_t w) {
   }
 }
 
-static place locked_place(const turn *u) {
+static tracker_model_place locked_place(const turn *u) {
   switch (u->role->kind) {
     case WAIT:
       register_waiter(u, (uint8_t)(u->role->on + u->t->epoch++));
@@ -420,7 +420,7 @@ static bool step_begin(const turn *u) {
 }
 
 static bool step(const turn *u) {
-  switch ((place)u->t->place) {
+  switch ((tracker_model_place)u->t->place) {
     case BEGIN:
       return step_begin(u);
     case LOAD_WANTED:
@@ -457,7 +457,7 @@ static bool step(const turn *u) {
 
 /* Exploring */
 
-static uint64_t hash(const state *s) {
+static uint64_t hash(const tracker_model_state *s) {
   uint64_t h = 1469598103934665603u;
   const unsigned char *p = (const unsigned char *)s;
   for (size_t i = 0; i < sizeof *s; i++) {
@@ -466,10 +466,10 @@ static uint64_t hash(const state *s) {
   return h ^ h >> 29;
 }
 
-static bool insert(explorer *x, const state *s);
+static bool insert(tracker_model_explorer *x, const tracker_model_state *s);
 
-static void grow(explorer *x) {
-  explorer old = *x;
+static void grow(tracker_model_explorer *x) {
+  tracker_model_explorer old = *x;
   x->size = x->size == 0 ? 1 << 12 : x->size * 4;
   x->n = 0;
   x->seen = malloc(x->size * sizeof *x->seen);
@@ -484,7 +484,7 @@ static void grow(explorer *x) {
 }
 
 /* False: it was there. */
-static bool insert(explorer *x, const state *s) {
+static bool insert(tracker_model_explorer *x, const tracker_model_state *s) {
   if (x->n * 2 >= x->size) {
     grow(x);
   }
@@ -500,12 +500,12 @@ static bool insert(explorer *x, const state *s) {
   return true;
 }
 
-static uint8_t final_epoch(const state *s, uint8_t axis) {
+static uint8_t final_epoch(const tracker_model_state *s, uint8_t axis) {
   return s->memory[LIFE + axis] == ALIVE ? s->memory[EPOCH + axis] : s->end[axis];
 }
 
 /* All threads are done and all stores in memory. */
-static void judge(explorer *x, const state *s) {
+static void judge(tracker_model_explorer *x, const tracker_model_state *s) {
   x->runs++;
   for (uint8_t w = 0; w < WAITERS; w++) {
     bool reached = true;
@@ -527,14 +527,14 @@ static void judge(explorer *x, const state *s) {
   }
 }
 
-static void explore(explorer *x, const state *s) {
+static void explore(tracker_model_explorer *x, const tracker_model_state *s) {
   if (!insert(x, s)) {
     return;
   }
   bool stuck = true;
   bool done = true;
   for (uint8_t i = 0; i < THREADS; i++) {
-    state next = *s;
+    tracker_model_state next = *s;
     if (drain(&next, &next.thread[i])) {
       stuck = false;
       explore(x, &next);
@@ -554,9 +554,9 @@ static void explore(explorer *x, const state *s) {
   }
 }
 
-static explorer run(const setting *of, protocol p) {
-  explorer x = {.setting = of, .protocol = p};
-  state s;
+static tracker_model_explorer run(const tracker_model_setting *of, protocol p) {
+  tracker_model_explorer x = {.setting = of, .protocol = p};
+  tracker_model_state s;
   memset(&s, 0, sizeof s);
   memset(s.memory + WANTED, NEVER, AXES);
   s.owner = NOBODY;
@@ -569,7 +569,7 @@ static explorer run(const setting *of, protocol p) {
   return x;
 }
 
-static const setting settings[] = {
+static const tracker_model_setting settings[] = {
 #include "frontier/tracker/tracker_settings.def"
 };
 enum { SETTINGS = sizeof settings / sizeof *settings, FIRST_BATCH = 9 };
@@ -580,11 +580,11 @@ enum { STRIDE = 61 };
  * to 2 while a thread registers the waiters, and nobody, or one more, cancels or fails one. */
 enum { FRONTIERS = 8, EXTRAS = 6, GENERATED = FRONTIERS * FRONTIERS * FRONTIERS * EXTRAS };
 
-static setting generate(uint32_t i) {
+static tracker_model_setting generate(uint32_t i) {
   static const role extra[EXTRAS] = {{NONE, 0, 0},   {CANCEL, 0, 0}, {CANCEL, 1, 0},
                                      {CANCEL, 2, 0}, {FAIL, 0, 0},   {FAIL, 1, 0}};
-  setting of = {{{WAIT, 0, WAITERS - 1}, {ADVANCE, 0, 2}, {ADVANCE, 1, 2}, extra[i % EXTRAS]},
-                {{0}}};
+  tracker_model_setting of = {
+      {{WAIT, 0, WAITERS - 1}, {ADVANCE, 0, 2}, {ADVANCE, 1, 2}, extra[i % EXTRAS]}, {{0}}};
   i /= EXTRAS;
   for (uint32_t w = 0; w < WAITERS; w++, i /= FRONTIERS) {
     uint8_t one = i >> 1 & 1, both = i >> 2 & 1;
@@ -598,8 +598,8 @@ static setting generate(uint32_t i) {
   return of;
 }
 
-static void assert_sound_setting(const setting *of, uint32_t i, protocol p) {
-  explorer x = run(of, p);
+static void assert_sound_setting(const tracker_model_setting *of, uint32_t i, protocol p) {
+  tracker_model_explorer x = run(of, p);
   ck_assert_msg(x.lost + x.doubled + x.untruthful + x.stuck == 0,
                 "setting %u: lost %lu, doubled %lu, untruthful %lu, stuck %lu", i,
                 (unsigned long)x.lost, (unsigned long)x.doubled, (unsigned long)x.untruthful,
@@ -613,7 +613,7 @@ static void assert_sound(protocol p) {
     assert_sound_setting(&settings[i], i, p);
   }
   for (uint32_t i = (uint32_t)(fs_turn() % STRIDE); i < GENERATED; i += STRIDE) {
-    setting of = generate(i);
+    tracker_model_setting of = generate(i);
     assert_sound_setting(&of, i, p);
   }
 }
@@ -629,7 +629,7 @@ END_TEST
 /* The explorer can fail: these protocols do lose wake-ups. */
 START_TEST(release_and_acquire_lose)
 {
-  explorer x = run(&settings[0], RELEASE_ACQUIRE);
+  tracker_model_explorer x = run(&settings[0], RELEASE_ACQUIRE);
   ck_assert_uint_gt(x.lost, 0);
   ck_assert_uint_eq(x.doubled + x.untruthful + x.stuck, 0);
   x = run(&settings[8], RELEASE_ACQUIRE); /* and let a reader believe what is taken back */
@@ -650,13 +650,13 @@ START_TEST(looking_at_the_lowest_only_loses)
 {
   uint32_t losing = 0;
   for (uint32_t i = FIRST_BATCH; i < SETTINGS; i++) {
-    explorer x = run(&settings[i], ONLY_THE_LOWEST);
+    tracker_model_explorer x = run(&settings[i], ONLY_THE_LOWEST);
     losing += x.lost > 0;
     ck_assert_uint_eq(x.doubled + x.untruthful + x.stuck, 0);
   }
   ck_assert_uint_ge(losing, 6);
   for (uint32_t i = 0; i < GENERATED; i += STRIDE) {
-    setting of = generate(i);
+    tracker_model_setting of = generate(i);
     losing += run(&of, ONLY_THE_LOWEST).lost > 0;
   }
   ck_assert_uint_gt(losing, 12);

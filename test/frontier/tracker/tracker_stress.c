@@ -10,51 +10,51 @@
 /* Of a round, and of the rounds that one tracker serves. */
 enum { THREADS = 8, WAITERS = 48, SHOTS = 64, ROUND = 512, ROUNDS = 40, FRONTIER = 4 };
 
-struct stress;
+struct tracker_stress_stress;
 
-typedef struct subject {
+typedef struct tracker_stress_subject {
   fsched_waiter w;
   fsched_frontier_entry entry[FRONTIER];
   fsched_frontier f;
   _Atomic uint32_t calls, cancels;
   _Atomic int32_t cause;
   bool waiting; /* its owner's */
-  struct stress *s;
-} subject;
+  struct tracker_stress_stress *s;
+} tracker_stress_subject;
 
-typedef struct worker {
-  struct stress *s;
+typedef struct tracker_stress_worker {
+  struct tracker_stress_stress *s;
   fs_rng rng;
   uint32_t index;
   uint64_t epoch, done;
   fs_stress_result r;
-  subject subject[WAITERS];
-} worker;
+  tracker_stress_subject subject[WAITERS];
+} tracker_stress_worker;
 
-typedef struct stress {
+typedef struct tracker_stress_stress {
   fsched_tracker *t;
-  fs_meeting start, stop;
+  fs_kit_meeting start, stop;
   uint32_t n;
   fsched_tracked *axis[THREADS + SHOTS]; /* one for each thread, then those that end early */
   _Atomic uint32_t shot;                 /* how many of them have been chosen to end */
   _Atomic uint32_t random;               /* for callbacks, which run anywhere */
-  worker worker[THREADS];
-} stress;
+  tracker_stress_worker worker[THREADS];
+} tracker_stress_stress;
 
 static void called(fsched_waiter *w, fsched_cause cause) {
-  subject *x = w->user;
-  stress *s = x->s;
+  tracker_stress_subject *x = w->user;
+  tracker_stress_stress *s = x->s;
   atomic_store(&x->cause, cause);
   atomic_fetch_add(&x->calls, 1);
   uint32_t r = atomic_fetch_add_explicit(&s->random, 0x9e3779b9u, memory_order_relaxed);
   if (r >> 29 == 0) {
-    subject *other = &s->worker[(r >> 8) % s->n].subject[(r >> 16) % WAITERS];
+    tracker_stress_subject *other = &s->worker[(r >> 8) % s->n].subject[(r >> 16) % WAITERS];
     atomic_fetch_add(&other->cancels, (uint32_t)fsched_tracker_cancel(s->t, &other->w));
   }
 }
 
-static void pick_frontier(worker *k, subject *x) {
-  stress *s = k->s;
+static void pick_frontier(tracker_stress_worker *k, tracker_stress_subject *x) {
+  tracker_stress_stress *s = k->s;
   uint64_t axes = 0; /* by index in s->axis, ascending as their axes do */
   uint32_t n = 1 + fs_rng_below(&k->rng, FRONTIER);
   for (uint32_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static void pick_frontier(worker *k, subject *x) {
   }
 }
 
-static void wait_once(worker *k, subject *x) {
+static void wait_once(tracker_stress_worker *k, tracker_stress_subject *x) {
   pick_frontier(k, x);
   atomic_store(&x->calls, 0);
   atomic_store(&x->cancels, 0);
@@ -82,10 +82,10 @@ static void wait_once(worker *k, subject *x) {
   k->r.waits++;
 }
 
-static void operate(worker *k) {
-  stress *s = k->s;
+static void operate(tracker_stress_worker *k) {
+  tracker_stress_stress *s = k->s;
   uint32_t r = fs_rng_below(&k->rng, 64);
-  subject *x = &k->subject[fs_rng_below(&k->rng, WAITERS)];
+  tracker_stress_subject *x = &k->subject[fs_rng_below(&k->rng, WAITERS)];
   if (r == 0 && fs_rng_one_in(&k->rng, 16)) {
     uint32_t shot = atomic_fetch_add(&s->shot, 1);
     if (shot < SHOTS / 2) {
@@ -106,8 +106,8 @@ static void operate(worker *k) {
 }
 
 /* All are quiet. */
-static void judge(worker *k, subject *x) {
-  stress *s = k->s;
+static void judge(tracker_stress_worker *k, tracker_stress_subject *x) {
+  tracker_stress_stress *s = k->s;
   bool reached = true;
   bool ended = false;
   for (uint32_t i = 0; i < x->f.n; i++) {
@@ -124,9 +124,9 @@ static void judge(worker *k, subject *x) {
                                     (ended && atomic_load(&x->cause) == 7));
 }
 
-static void judge_all(worker *k) {
+static void judge_all(tracker_stress_worker *k) {
   for (uint32_t i = 0; i < WAITERS; i++) {
-    subject *x = &k->subject[i];
+    tracker_stress_subject *x = &k->subject[i];
     if (x->waiting) {
       judge(k, x);
       x->waiting = atomic_load(&x->calls) + atomic_load(&x->cancels) == 0;
@@ -135,7 +135,7 @@ static void judge_all(worker *k) {
 }
 
 static void *work(void *argument) {
-  worker *k = argument;
+  tracker_stress_worker *k = argument;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     fs_meet(&k->s->start);
     for (uint32_t i = 0; i < ROUND; i++) {
@@ -160,11 +160,11 @@ static fs_status make_tracker(uint32_t axes, bool fenced, fsched_tracker **t,
   return FSCHED_OK;
 }
 
-static void set_up(stress *s, uint32_t threads, fs_rng *rng) {
+static void set_up(tracker_stress_stress *s, uint32_t threads, fs_rng *rng) {
   s->n = threads;
   s->start.n = s->stop.n = threads;
   for (uint32_t i = 0; i < threads; i++) {
-    worker *k = &s->worker[i];
+    tracker_stress_worker *k = &s->worker[i];
     k->s = s;
     k->index = i;
     k->rng.state = fs_rng_next(rng);
@@ -190,12 +190,12 @@ static fs_status run_threads(void *(*main)(void *), void *const *argument, uint3
 }
 
 /* What is left must be cancelled by destroy, once. */
-static void tear_down(stress *s, fs_stress_result *out) {
+static void tear_down(tracker_stress_stress *s, fs_stress_result *out) {
   fsched_tracker_destroy(s->t);
   for (uint32_t i = 0; i < s->n; i++) {
-    worker *k = &s->worker[i];
+    tracker_stress_worker *k = &s->worker[i];
     for (uint32_t j = 0; j < WAITERS; j++) {
-      subject *x = &k->subject[j];
+      tracker_stress_subject *x = &k->subject[j];
       uint32_t n = atomic_load(&x->calls) + atomic_load(&x->cancels);
       out->lost += x->waiting && n == 0;
       out->doubled += x->waiting && n > 1;
@@ -217,7 +217,7 @@ fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed
   *out = (fs_stress_result){0};
   assert(threads <= THREADS);
   while (out->advances + out->waits + out->cancels + out->ends < operations) {
-    stress s = {.n = 0};
+    tracker_stress_stress s = {.n = 0};
     set_up(&s, threads, &rng);
     FS_TRY(make_tracker(threads + SHOTS, fenced, &s.t, s.axis));
     void *argument[THREADS];
@@ -232,17 +232,17 @@ fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed
 
 /* Duel */
 
-typedef struct duel {
+typedef struct tracker_stress_duel {
   fsched_tracked *axis;
   fsched_tracker *t;
-  fs_meeting start, stop;
+  fs_kit_meeting start, stop;
   uint64_t rounds, seed;
   fs_stress_result *out; /* the waiting thread's */
   uint64_t calls, failures;
-} duel;
+} tracker_stress_duel;
 
 static void count(fsched_waiter *w, fsched_cause cause) {
-  duel *d = w->user;
+  tracker_stress_duel *d = w->user;
   d->calls++; /* the two calls that may run this are over when it is read */
   d->failures += cause != FSCHED_CAUSE_NONE;
 }
@@ -253,7 +253,7 @@ static void hesitate(fs_rng *r, uint32_t limit) {
 }
 
 static void *advance(void *argument) {
-  duel *d = argument;
+  tracker_stress_duel *d = argument;
   fs_rng r = {d->seed};
   for (uint64_t i = 1; i <= d->rounds; i++) {
     fs_meet(&d->start);
@@ -265,7 +265,7 @@ static void *advance(void *argument) {
 }
 
 static void *await(void *argument) {
-  duel *d = argument;
+  tracker_stress_duel *d = argument;
   fs_rng r = {d->seed + 1};
   fsched_waiter w = {.callback = count, .user = d};
   fs_stress_result *out = d->out;
@@ -289,7 +289,7 @@ static void *await(void *argument) {
 
 fs_status fs_tracker_duel(uint64_t rounds, uint64_t seed, bool fenced, fs_stress_result *out) {
   *out = (fs_stress_result){.advances = rounds, .waits = rounds};
-  duel d = {.rounds = rounds, .seed = seed, .out = out, .start.n = 2, .stop.n = 2};
+  tracker_stress_duel d = {.rounds = rounds, .seed = seed, .out = out, .start.n = 2, .stop.n = 2};
   FS_TRY(make_tracker(1, fenced, &d.t, &d.axis));
   pthread_t other;
   if (pthread_create(&other, NULL, advance, &d) != 0) {
@@ -308,7 +308,7 @@ enum { BATCH = 6 };
 typedef struct batch {
   fsched_tracker *t;
   fsched_tracked *x, *y;
-  fs_meeting start, stop;
+  fs_kit_meeting start, stop;
   uint64_t rounds, seed;
   struct {
     fsched_waiter w;

@@ -308,33 +308,33 @@ static fs_oracle_verdict check_end(const machine *x) {
   return FS_ORACLE_RIGHT;
 }
 
-typedef struct undo {
+typedef struct oracle_undo {
   bool unit;
   uint32_t memory;
   uint64_t address;
   cell value;
-} undo;
+} oracle_undo;
 
 /* Saves what a command may change; freed by restore. */
-static undo *save(machine *x, uint32_t c, size_t *n) {
+static oracle_undo *save(machine *x, uint32_t c, size_t *n) {
   size_t room = 0;
   for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
     room += places(x, c)[i].space <= FS_SPACE_COUNTED ? places(x, c)[i].size : 0;
   }
-  undo *u = malloc((room + 1) * sizeof *u);
+  oracle_undo *u = malloc((room + 1) * sizeof *u);
   *n = 0;
   for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
     const fs_stream_place *p = &places(x, c)[i];
     for (uint64_t k = 0; p->space <= FS_SPACE_COUNTED && k < p->size; k++) {
       bool unit = p->space == FS_SPACE_COUNTED;
-      u[(*n)++] = (undo){unit, p->index, p->address + k,
-                         (unit ? x->unit : x->byte)[p->index][p->address + k]};
+      u[(*n)++] = (oracle_undo){unit, p->index, p->address + k,
+                                (unit ? x->unit : x->byte)[p->index][p->address + k]};
     }
   }
   return u;
 }
 
-static void restore(machine *x, undo *u, size_t n) {
+static void restore(machine *x, oracle_undo *u, size_t n) {
   while (n-- > 0) {
     set(x, u[n].unit, u[n].memory, u[n].address, u[n].value);
   }
@@ -381,7 +381,7 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
     }
   }
   size_t n;
-  undo *u = save(x, c, &n);
+  oracle_undo *u = save(x, c, &n);
   spoil(x, c);
   x->parts[c] = 0;
   x->running[q] = true;
@@ -406,7 +406,7 @@ static fs_oracle_verdict end_all(machine *x, uint32_t q) {
   if (!frontier_true(x, c)) {
     return FS_ORACLE_FRONTIER;
   }
-  undo *u = save(x, c, &n);
+  oracle_undo *u = save(x, c, &n);
   finish(x, c);
   x->running[q] = false;
   x->done[q]++;

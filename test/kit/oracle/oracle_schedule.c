@@ -3,10 +3,10 @@
  * an item is what the last item before it put there. */
 #include "kit/oracle/oracle.h"
 
-typedef struct look {
+typedef struct oracle_schedule_look {
   const fs_schedule *s;
   const fsched_graph *g;
-} look;
+} oracle_schedule_look;
 
 /* Do two half-open intervals meet?  One without length meets what runs over its instant. */
 static bool meet(fs_tick a, fs_tick b, fs_tick c, fs_tick d) {
@@ -20,7 +20,7 @@ static bool there(fs_tick a, fs_tick b, fs_tick c, fs_tick d) {
   return a == b ? c < a && a < d : c <= a && a < d;
 }
 
-static uint32_t place_in_order(const look *l, uint32_t item) {
+static uint32_t place_in_order(const oracle_schedule_look *l, uint32_t item) {
   uint32_t i = 0;
   while (i < l->s->n_items && l->s->order[i] != item) {
     i++;
@@ -28,17 +28,17 @@ static uint32_t place_in_order(const look *l, uint32_t item) {
   return i;
 }
 
-static bool bounded(const look *l, uint32_t memory) {
+static bool bounded(const oracle_schedule_look *l, uint32_t memory) {
   return l->g->target.memory[memory].capacity != FS_UNBOUNDED;
 }
-static uint32_t home(const look *l, uint32_t version) {
+static uint32_t home(const oracle_schedule_look *l, uint32_t version) {
   return l->g->buffer_memory[l->g->version_buffer[version]];
 }
-static bool spills(const look *l, uint32_t memory) {
+static bool spills(const oracle_schedule_look *l, uint32_t memory) {
   const fs_memory *m = &l->g->target.memory[memory];
   return m->backing != FS_NONE && m->spill_domain != FS_NONE;
 }
-static bool given(const look *l, uint32_t version) {
+static bool given(const oracle_schedule_look *l, uint32_t version) {
   uint32_t b = l->g->version_buffer[version];
   return version == l->g->buffer_version0[b] && l->g->buffer_io[b] != FSCHED_IO_NONE &&
          l->g->buffer_io[b] != FSCHED_IO_OUTPUT;
@@ -46,7 +46,7 @@ static bool given(const look *l, uint32_t version) {
 
 /* --- queues and times --- */
 
-static bool on_queue(const look *l, uint32_t item, uint32_t queue) {
+static bool on_queue(const oracle_schedule_look *l, uint32_t item, uint32_t queue) {
   if (item < l->g->n_ops && l->g->op_gang[item] != FS_NONE) {
     uint32_t gang = l->g->op_gang[item];
     for (uint32_t i = l->g->gang_queue0[gang]; i < l->g->gang_queue0[gang + 1]; i++) {
@@ -59,7 +59,7 @@ static bool on_queue(const look *l, uint32_t item, uint32_t queue) {
   return l->s->queue[item] == queue;
 }
 
-static bool share_queue(const look *l, uint32_t a, uint32_t b) {
+static bool share_queue(const oracle_schedule_look *l, uint32_t a, uint32_t b) {
   for (uint32_t q = 0; q < l->s->n_queues; q++) {
     if (on_queue(l, a, q) && on_queue(l, b, q)) {
       return true;
@@ -68,7 +68,7 @@ static bool share_queue(const look *l, uint32_t a, uint32_t b) {
   return false;
 }
 
-static bool may_run(const look *l, uint32_t item) {
+static bool may_run(const oracle_schedule_look *l, uint32_t item) {
   uint32_t domain;
   if (item < l->g->n_ops) {
     domain = l->g->op_domain[item];
@@ -88,7 +88,7 @@ static bool may_run(const look *l, uint32_t item) {
   return found;
 }
 
-static fs_tick time_of(const look *l, uint32_t item) {
+static fs_tick time_of(const oracle_schedule_look *l, uint32_t item) {
   if (item < l->g->n_ops) {
     return l->g->op_time[item];
   }
@@ -99,7 +99,7 @@ static fs_tick time_of(const look *l, uint32_t item) {
                                                  : fs_spill_read_time(m, size);
 }
 
-static const char *check_items(const look *l) {
+static const char *check_items(const oracle_schedule_look *l) {
   const fs_schedule *s = l->s;
   fs_tick last = 0;
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -133,7 +133,7 @@ static const char *check_items(const look *l) {
   return status ? NULL : "status";
 }
 
-static const char *check_amounts(const look *l) {
+static const char *check_amounts(const oracle_schedule_look *l) {
   const fs_schedule *s = l->s;
   for (uint32_t o = 0; o < l->g->n_ops; o++) {
     uint64_t ops = 0;
@@ -161,7 +161,7 @@ static const char *check_amounts(const look *l) {
 
 /* --- residencies --- */
 
-static bool in_place(const look *l, uint32_t a, uint32_t b) {
+static bool in_place(const oracle_schedule_look *l, uint32_t a, uint32_t b) {
   const fs_schedule *s = l->s;
   for (uint32_t op = 0; op < l->g->n_ops; op++) {
     for (uint32_t i = l->g->op_inplace0[op]; i < l->g->op_inplace0[op + 1]; i++) {
@@ -180,7 +180,7 @@ static bool in_place(const look *l, uint32_t a, uint32_t b) {
   return false;
 }
 
-static const char *check_pair(const look *l, uint32_t a, uint32_t b) {
+static const char *check_pair(const oracle_schedule_look *l, uint32_t a, uint32_t b) {
   const fs_schedule *s = l->s;
   if (s->res_memory[a] != s->res_memory[b] ||
       !meet(s->res_begin[a], s->res_end[a], s->res_begin[b], s->res_end[b])) {
@@ -198,7 +198,7 @@ static const char *check_pair(const look *l, uint32_t a, uint32_t b) {
   return NULL;
 }
 
-static const char *check_residency(const look *l, uint32_t r) {
+static const char *check_residency(const oracle_schedule_look *l, uint32_t r) {
   const fs_schedule *s = l->s;
   const fs_memory *m = &l->g->target.memory[s->res_memory[r]];
   uint64_t size;
@@ -234,7 +234,7 @@ static const char *check_residency(const look *l, uint32_t r) {
   return sum > m->capacity ? "capacity" : NULL;
 }
 
-static const char *check_scratch_there(const look *l) {
+static const char *check_scratch_there(const oracle_schedule_look *l) {
   const fs_schedule *s = l->s;
   for (uint32_t o = 0; o < l->g->n_ops; o++) {
     for (uint32_t i = l->g->op_scratch0[o]; i < l->g->op_scratch0[o + 1]; i++) {
@@ -251,7 +251,7 @@ static const char *check_scratch_there(const look *l) {
   return NULL;
 }
 
-static const char *check_residencies(const look *l) {
+static const char *check_residencies(const oracle_schedule_look *l) {
   for (uint32_t r = 0; r < l->s->n_residencies; r++) {
     const char *fault = check_residency(l, r);
     for (uint32_t k = 0; k < r && fault == NULL; k++) {
@@ -266,15 +266,16 @@ static const char *check_residencies(const look *l) {
 
 /* --- contents, asked backwards --- */
 
-static bool contains(const look *l, uint32_t r, uint32_t memory, uint32_t version, uint32_t item) {
+static bool contains(const oracle_schedule_look *l, uint32_t r, uint32_t memory, uint32_t version,
+                     uint32_t item) {
   const fs_schedule *s = l->s;
   return s->res_memory[r] == memory && s->res_version[r] == version &&
          s->res_begin[r] <= s->start[item] && s->end[item] <= s->res_end[r];
 }
 
 /* The residency an item uses; FS_NONE if none. */
-static uint32_t used(const look *l, uint32_t memory, uint32_t version, uint32_t item,
-                     uint32_t stored) {
+static uint32_t used(const oracle_schedule_look *l, uint32_t memory, uint32_t version,
+                     uint32_t item, uint32_t stored) {
   if (stored != FS_NONE && contains(l, stored, memory, version, item)) {
     return stored;
   }
@@ -286,7 +287,7 @@ static uint32_t used(const look *l, uint32_t memory, uint32_t version, uint32_t 
   return FS_NONE;
 }
 
-static bool op_writes(const look *l, uint32_t op, uint32_t version, uint32_t *arg) {
+static bool op_writes(const oracle_schedule_look *l, uint32_t op, uint32_t version, uint32_t *arg) {
   for (uint32_t a = l->g->op_arg0[op]; a < l->g->op_arg0[op + 1]; a++) {
     if (l->g->arg_version[a] == version && fs_tag_writes(l->g->arg_tag[a])) {
       *arg = a;
@@ -297,7 +298,7 @@ static bool op_writes(const look *l, uint32_t op, uint32_t version, uint32_t *ar
 }
 
 /* How often ops before this place in the order wrote the version. */
-static uint32_t writes_before(const look *l, uint32_t version, uint32_t position) {
+static uint32_t writes_before(const oracle_schedule_look *l, uint32_t version, uint32_t position) {
   uint32_t n = given(l, version), arg;
   for (uint32_t i = 0; i < position; i++) {
     uint32_t item = l->s->order[i];
@@ -306,19 +307,19 @@ static uint32_t writes_before(const look *l, uint32_t version, uint32_t position
   return n;
 }
 
-static uint32_t copy_home(const look *l, uint32_t item) {
+static uint32_t copy_home(const oracle_schedule_look *l, uint32_t item) {
   uint32_t c = item - l->g->n_ops, v = l->s->copy_version[c];
   return used(l, home(l, v), v, item, l->s->copy_residency[c]);
 }
-static uint32_t copy_store(const look *l, uint32_t item) {
+static uint32_t copy_store(const oracle_schedule_look *l, uint32_t item) {
   uint32_t c = item - l->g->n_ops, v = l->s->copy_version[c];
   return used(l, l->g->target.memory[home(l, v)].backing, v, item, l->s->copy_store[c]);
 }
 
 /* What lies in a residency (FS_NONE: the unbounded store of a version) before a place in the
  * order; *ready: since when. */
-static uint32_t content(const look *l, uint32_t r, uint32_t version, uint32_t position,
-                        fs_tick *ready) {
+static uint32_t content(const oracle_schedule_look *l, uint32_t r, uint32_t version,
+                        uint32_t position, fs_tick *ready) {
   const fs_schedule *s = l->s;
   while (position-- > 0) {
     uint32_t item = s->order[position], arg;
@@ -351,7 +352,7 @@ static uint32_t content(const look *l, uint32_t r, uint32_t version, uint32_t po
   return given(l, version) && first ? 1 : 0;
 }
 
-static const char *check_op_values(const look *l, uint32_t op) {
+static const char *check_op_values(const oracle_schedule_look *l, uint32_t op) {
   const fs_schedule *s = l->s;
   uint32_t position = place_in_order(l, op);
   for (uint32_t a = l->g->op_arg0[op]; a < l->g->op_arg0[op + 1]; a++) {
@@ -381,7 +382,7 @@ static const char *check_op_values(const look *l, uint32_t op) {
   return NULL;
 }
 
-static const char *check_copy_values(const look *l, uint32_t item) {
+static const char *check_copy_values(const oracle_schedule_look *l, uint32_t item) {
   const fs_schedule *s = l->s;
   uint32_t c = item - l->g->n_ops, v = s->copy_version[c], position = place_in_order(l, item);
   if (!bounded(l, home(l, v)) || !spills(l, home(l, v))) {
@@ -410,7 +411,7 @@ static const char *check_copy_values(const look *l, uint32_t item) {
 }
 
 /* A copy runs beside readers, never beside what changes or fills the same version. */
-static const char *check_beside(const look *l, uint32_t item) {
+static const char *check_beside(const oracle_schedule_look *l, uint32_t item) {
   const fs_schedule *s = l->s;
   uint32_t v = s->copy_version[item - l->g->n_ops], arg;
   bool read = s->copy_kind[item - l->g->n_ops] == FS_SPILL_READ;
@@ -428,7 +429,7 @@ static const char *check_beside(const look *l, uint32_t item) {
   return NULL;
 }
 
-static const char *check_kept(const look *l) {
+static const char *check_kept(const oracle_schedule_look *l) {
   const fs_schedule *s = l->s;
   for (uint32_t b = 0; b < l->g->n_buffers; b++) {
     uint32_t v = l->g->buffer_version0[b + 1] - 1, memory = l->g->buffer_memory[b];
@@ -456,8 +457,9 @@ static const char *check_kept(const look *l) {
 }
 
 const char *fs_oracle_schedule(const fs_schedule *s) {
-  const look l = {s, s->graph};
-  const char *(*const check[])(const look *) = {check_items, check_amounts, check_residencies};
+  const oracle_schedule_look l = {s, s->graph};
+  const char *(*const check[])(const oracle_schedule_look *) = {check_items, check_amounts,
+                                                                check_residencies};
   for (size_t i = 0; i < sizeof check / sizeof check[0]; i++) {
     const char *fault = check[i](&l);
     if (fault != NULL) {
