@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "kit/budget.h"
 
 START_TEST(arena_marks)
 {
@@ -23,6 +24,34 @@ START_TEST(arena_marks)
   ck_assert_str_eq(first, "first");
   fs_arena_release(&a);
   fsched_context_destroy(ctx);
+}
+END_TEST
+
+/* Failing at the second array, or not at all. */
+static fs_status use_scratch(fsched_context *ctx, size_t second) {
+  char *first, *then;
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(fs_new_zero(&scratch, &first, 1 << 20));
+  FS_TRY(fs_new_zero(&scratch, &then, second));
+  return FSCHED_OK;
+}
+
+START_TEST(scratch_ends_with_its_block)
+{
+  fs_budget budget = {.left = 1000};
+  fsched_context_options options = {
+      .size = sizeof options, .reallocate = fs_budget_reallocate, .user = &budget};
+  fsched_context *ctx;
+  ck_assert_int_eq(fsched_context_create(&options, &ctx), FSCHED_OK);
+  long held = budget.held;
+  ck_assert_int_eq(use_scratch(ctx, 1), FSCHED_OK);
+  ck_assert_int_eq(budget.held, held);
+  ck_assert_int_ge(budget.peak, held + (1 << 20));
+  budget.left = 1;
+  ck_assert_int_eq(use_scratch(ctx, 1 << 20), FSCHED_SYSTEM);
+  ck_assert_int_lt(budget.held, held + (1 << 20)); /* the report is kept */
+  fsched_context_destroy(ctx);
+  ck_assert_int_eq(budget.held, 0);
 }
 END_TEST
 
@@ -77,6 +106,7 @@ Suite *fs_suite_mem(void) {
   Suite *s = suite_create("mem");
   TCase *t = tcase_create("mem");
   tcase_add_test(t, arena_marks);
+  tcase_add_test(t, scratch_ends_with_its_block);
   tcase_add_test(t, text_json);
   tcase_add_test(t, out_of_memory_is_reported_once);
   suite_add_tcase(s, t);
