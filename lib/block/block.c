@@ -223,7 +223,7 @@ static fs_status run_block_pass(block_pass *p) {
 }
 
 fs_status fs_block_run(fsched_context *ctx, fs_schedule *s, fs_sync *sync, fs_sync_fn again) {
-  assert(sync->kind == FS_SYNC_BLOCK && sync->wait0 != NULL && again != NULL);
+  assert(fs_sync_has_stops(sync->kind) && sync->wait0 != NULL && again != NULL);
   FS_SCRATCH(scratch, ctx);
   block_pass p = {.ctx = ctx, .s = s, .y = sync, .again = again, .scratch = &scratch};
   return run_block_pass(&p);

@@ -548,6 +548,6 @@ fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync)
 }
 
 fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
-  assert(sync->queue_command0 != NULL && sync->kind != FS_SYNC_TIMELINE);
+  assert(sync->queue_command0 != NULL && !fs_sync_has_waits(sync->kind));
   return run_with(ctx, s, sync, run_frontiers);
 }

@@ -202,7 +202,7 @@ void fs_vbarrier_stuck(fs_vwalk *w, uint32_t q, uint32_t event) {
 /* --- begin --- */
 
 fs_status fs_vbarrier_prepare(fs_vwalk *w) {
-  assert(w->v->kind == FS_SYNC_BARRIER);
+  assert(fs_sync_has_barriers(w->v->kind));
   fs_vs *v = w->v;
   const fs_stream *s = v->s;
   uint32_t n = s->n_barriers;

@@ -96,7 +96,7 @@ static fs_status issue_command(fs_vwalk *w, uint32_t command) {
 }
 
 fs_status fs_vblock_issue(fs_vwalk *w) {
-  assert(w->v->kind == FS_SYNC_BLOCK);
+  assert(fs_sync_has_stops(w->v->kind));
   const fs_stream *s = w->v->s;
   while (w->n_issued < s->n_commands) {
     const fs_stream_stop *stop = &s->stops[w->stop];
@@ -125,7 +125,7 @@ void fs_vblock_stuck(fs_vwalk *w) {
 }
 
 fs_status fs_vblock_prepare(fs_vwalk *w) {
-  assert(w->v->kind == FS_SYNC_BLOCK);
+  assert(fs_sync_has_stops(w->v->kind));
   w->issue_time_by = w->longest_end_by = FS_NONE;
   FS_TRY(fs_new_zero(&w->v->arena, &w->issued, w->v->s->n_queues));
   return fs_vdense_init(&w->v->arena, &w->known, w->v->s->n_queues);
