@@ -286,9 +286,9 @@ static fs_stream_command fresh(const fs_asm *a) {
                              .barrier_update0 = (uint32_t)a->barrier_updates.n};
 }
 
-/* Of a node without a kind that of a command: reading it as one will say so. */
+/* Of a node without a kind that of a barrier's wait: reading it as one will say so. */
 static fs_status kind_of(fs_asm *a, uint32_t node, fs_entry_kind *kind) {
-  uint32_t pair, found = FS_ENTRY_RUN;
+  uint32_t pair, found = FS_ENTRY_BARRIER_WAIT;
   FS_TRY(fs_fields_pairs(&a->f, node, &pair, NULL));
   uint32_t value = fs_node_get(a->f.doc, node, "kind");
   if (value != FS_NONE) {
