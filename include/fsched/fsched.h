@@ -9,10 +9,11 @@
  * user's input reports it once as a diagnostic to the context; callers read it with
  * fsched_diag_get.
  * Outputs: a function that makes an object (a context, builder, graph, schedule or program) stores
- * NULL when it fails; other outputs are then unchanged unless their function says more.
+ * NULL when it fails; its other outputs are then unchanged, unless its comment says otherwise.
  * Options, descriptors and results start with their own size, sizeof of the struct as the caller
- * knows it.  Options and results of size 0, or smaller than in the first version, are
- * FSCHED_USAGE; a builder's descriptors without their required members are FSCHED_BAD_INPUT. */
+ * knows it.  A function fails with FSCHED_USAGE when the size of its options or result is below
+ * that of the first version, and with FSCHED_BAD_INPUT when a builder's descriptor does not reach
+ * over the required members. */
 #ifndef FSCHED_FSCHED_H
 #define FSCHED_FSCHED_H
 
@@ -36,24 +37,25 @@ extern "C" {
 typedef enum fsched_status {
   FSCHED_OK = 0,
   FSCHED_BAD_INPUT = 1,  /* a graph, target, schedule or stream file is bad */
-  FSCHED_USAGE = 2,      /* the caller's options are bad */
-  FSCHED_INFEASIBLE = 3, /* precondition, uses over capacity, no schedule found or none exists */
-  FSCHED_WRONG = 4,      /* verification failed: well-formed but wrong */
-  FSCHED_SYSTEM = 5,     /* file, memory or device failed */
+  FSCHED_USAGE = 2,      /* the caller's options or arguments are bad */
+  FSCHED_INFEASIBLE = 3, /* failed precondition, use over capacity, or no schedule found */
+  FSCHED_WRONG = 4,      /* verification failed: the input is well-formed but wrong */
+  FSCHED_SYSTEM = 5,     /* a file, memory or a device failed */
   FSCHED_REPLAY = 6      /* a replay failed or timed out */
 } fsched_status;
 
-/** "No such id." */
+/** The id that means "none". */
 #define FSCHED_NONE UINT32_MAX
 /** Capacity of a memory without limit. */
 #define FSCHED_UNBOUNDED UINT64_MAX
 
 typedef struct fsched_context fsched_context;
 
-/** Zero means the default for every other member. */
+/** Zero in any member but the first means its default. */
 typedef struct fsched_context_options {
   size_t size;
-  /** Memory: replaces realloc/free (new_size 0 frees and returns NULL).  NULL: the C library's. */
+  /** The allocator, realloc and free in one (new_size 0 frees and returns NULL).  NULL: the C
+   *  library's. */
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
   uint32_t max_errors; /* errors reported before the rest is suppressed; default 20 */
@@ -81,20 +83,21 @@ typedef struct fsched_diag {
 
 FSCHED_API uint32_t fsched_diag_count(const fsched_context *ctx);
 FSCHED_API const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_t index);
-/** Number of errors that were found, including those beyond max_errors that are not stored. */
+/** The number of errors found, including those beyond max_errors, which are not stored. */
 FSCHED_API uint32_t fsched_diag_errors(const fsched_context *ctx);
 FSCHED_API void fsched_diag_clear(fsched_context *ctx);
 
-/* Warnings come in classes, each named like the code of its diagnostics.  A context has every class
- * off, on, or as an error: then its diagnostics are errors, and the call that finds them fails with
- * FSCHED_BAD_INPUT.  In a new context the classes of FSCHED_WARNINGS_DEFAULT are on.  What is off
- * costs nothing. */
+/* Warnings come in classes, each named like the code of its diagnostics.  A context has each class
+ * off, on, or as an error: the diagnostics of such a class are errors, and the call that finds one
+ * fails with FSCHED_BAD_INPUT.  In a new context the classes of FSCHED_WARNINGS_DEFAULT are on.  A
+ * class that is off costs no time. */
 typedef enum fsched_warning_level {
   FSCHED_WARNING_OFF,
   FSCHED_WARNING_ON,
   FSCHED_WARNING_AS_ERROR
 } fsched_warning_level;
-/** The groups that the command line switches with nothing, -Wall and -Wextra. */
+/** The groups of classes: on by default, switched by -Wall, and switched by -Wextra on the command
+ *  line. */
 typedef enum fsched_warning_group {
   FSCHED_WARNINGS_DEFAULT,
   FSCHED_WARNINGS_ALL,
@@ -104,8 +107,8 @@ typedef enum fsched_warning_group {
 /** Errors: FSCHED_USAGE, reported, when there is no class of this name. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_warning_set(fsched_context *ctx, const char *name,
                                                             fsched_warning_level level);
-/** The classes, by index from 0 to fsched_warning_count() - 1; beyond it names and summaries are
- *  NULL and levels off. */
+/** The classes, by index from 0 to fsched_warning_count() - 1; of a larger index the name and the
+ *  summary are NULL, and the level is off. */
 FSCHED_API fsched_warning_level fsched_warning_get(const fsched_context *ctx, uint32_t index);
 FSCHED_API uint32_t fsched_warning_count(void);
 FSCHED_API const char *fsched_warning_name(uint32_t index);
@@ -114,12 +117,12 @@ FSCHED_API fsched_warning_group fsched_warning_group_of(uint32_t index);
 
 /** Called now and then during long work: `done` of `total` units of `what` ("read", a pass of
  *  fsched_compile, "verify", "replay") are complete; units count work, not time.  Each piece of
- *  work begins with done 0 and, unless it fails, ends with done equal to total; between, done does
- *  not fall, but total may change as more becomes known.  Called on the thread that called the
- *  library; it may use no function of this context or of what was made from it, and has no
- *  influence on results. */
+ *  work begins with done 0 and, unless it fails, ends with done equal to total; in between, done
+ *  never falls, but total may change as more becomes known.  The callback runs on the thread that
+ *  called the library; it may not use this context or any object made from it, and has no influence
+ *  on results. */
 typedef void (*fsched_progress_fn)(void *user, const char *what, uint64_t done, uint64_t total);
-/** NULL, the default: nobody is told. */
+/** Sets the callback; NULL, the default, is no callback. */
 FSCHED_API void fsched_progress_set(fsched_context *ctx, fsched_progress_fn progress, void *user);
 
 /** The library's version, "MAJOR.MINOR.PATCH". */

@@ -8,9 +8,9 @@
  *
  * Errors: a call whose argument is bad reports a diagnostic and returns FSCHED_BAD_INPUT; the
  * builder stays usable, so that several errors can be found in one run, but finish then fails.
- * After finish, failed or not, the builder is only to be destroyed: calls may still be accepted,
- * but nothing comes of them.  A failed call leaves its id unchanged, unless all that is wrong is
- * that a name or a gang's queue is repeated.
+ * After finish, failed or not, the builder can only be destroyed: other calls may still be
+ * accepted, but have no effect.  A failed call leaves its output id unchanged, unless its only
+ * fault is a repeated name or a repeated queue of a gang.
  * Complexity: O(1) amortised per call; finish O((ops + args + edges) log args). */
 #ifndef FSCHED_GRAPH_H
 #define FSCHED_GRAPH_H
@@ -25,8 +25,8 @@ typedef struct fsched_graph fsched_graph;
 typedef struct fsched_builder fsched_builder;
 
 typedef enum fsched_hazards { FSCHED_HAZARDS_SEQUENTIAL, FSCHED_HAZARDS_RAW } fsched_hazards;
-/** FSCHED_STACK, for FSCHED_SYNC_BLOCK: contiguous, with addresses from a stack that gives places
- *  back at syncs. */
+/** FSCHED_STACK, for FSCHED_SYNC_BLOCK only: contiguous, with addresses from a stack that frees
+ *  memory at syncs. */
 typedef enum fsched_placement { FSCHED_CONTIGUOUS, FSCHED_COUNTED, FSCHED_STACK } fsched_placement;
 /** What orders commands of different queues: epochs of timelines; a limited number of barriers; or
  *  syncs that stop everything. */
@@ -55,22 +55,24 @@ typedef enum fsched_tag {
  * FSCHED_MAX_SIZE; ids fit 31 bits. */
 #define FSCHED_MAX_TIME ((uint64_t)1 << 40)
 #define FSCHED_MAX_SIZE ((uint64_t)1 << 48)
-/* Of a queue; a machine is a part of its axis (frontier.h). */
+/* The largest device and machine number of a queue; the machine is a part of the queue's axis
+ * (frontier.h). */
 #define FSCHED_MAX_DEVICE 65535u
 #define FSCHED_MAX_MACHINE 255u
 
 /* Descriptors start with their own size, which must reach over the names and sizes that are
- * required; what lies beyond it counts as zero.  Zero is the default of every member, and means
- * what leaving the key out of a graph file means: use e.g.
- * fsched_queue_desc d = {.size = sizeof d, .name = "dma"}.  Where 0 is a value too (an op's time
- * and start, an arg's range), has_... says that it is given. */
+ * required; members beyond it count as zero.  Zero is the default of every member, and means the
+ * same as a key left out of a graph file; for example, fsched_queue_desc d = {.size = sizeof d,
+ * .name = "dma"}.  Where 0 is a value too (an op's time and start, an arg's range), has_... says
+ * that it is given. */
 typedef struct fsched_queue_desc {
   size_t size;
   const char *name;
   const char *queue_class; /* NULL: "compute" */
   uint32_t device;         /* at most FSCHED_MAX_DEVICE */
   uint32_t machine;        /* at most FSCHED_MAX_MACHINE */
-  int counting; /* FSCHED_SYNC_BLOCK: a sync can wait for all but the last few of its commands */
+  int counting; /* FSCHED_SYNC_BLOCK: a sync can wait for all but the last few commands of this
+                   queue */
 } fsched_queue_desc;
 
 typedef struct fsched_memory_desc {
@@ -79,7 +81,7 @@ typedef struct fsched_memory_desc {
   uint64_t capacity; /* bytes; 0 or FSCHED_UNBOUNDED: no limit */
   uint64_t align;    /* a power of two; 0: 1 */
   fsched_placement placement;
-  const char *backing;  /* name of another memory, may be described later; NULL: none */
+  const char *backing;  /* name of another memory, which may be described later; NULL: none */
   const char *spill_on; /* queue name or class that runs the copies; NULL: no spilling */
   uint64_t write_fixed, write_rate; /* ticks; bytes per tick, 0: fixed only */
   uint64_t read_fixed, read_rate;
@@ -89,15 +91,16 @@ typedef struct fsched_buffer_desc {
   size_t size;
   const char *name;
   uint64_t bytes;
-  const char *memory; /* described before; NULL: the first bounded memory, else the first one */
+  const char *memory; /* name of a memory described before; NULL: the first bounded memory, else the
+                         first one */
   fsched_io io;
 } fsched_buffer_desc;
 
 typedef struct fsched_kernel_desc {
   size_t size;
   const char *builtin; /* "mix", "nop" or "copy"; or NULL */
-  /** File; with function.  Without a suffix the back end completes it: .so on the CPU; .cubin,
-   *  .fatbin or .ptx on a CUDA device, the first that there is. */
+  /** A file, given together with `function`.  The back end completes a name without a suffix: with
+   *  .so on the CPU; on a CUDA device with the first of .cubin, .fatbin and .ptx that exists. */
   const char *module;
   const char *function;
   uint32_t grid[3], block[3];
@@ -108,14 +111,14 @@ typedef struct fsched_op_desc {
   size_t size;
   const char *name;
   const char *on;          /* queue name, else class; NULL: "compute"; ignored for a gang */
-  const char *const *gang; /* distinct queue names, or NULL; over when each is done with its part,
-                              which starts on its own */
+  const char *const *gang; /* distinct queue names, or NULL; each queue starts its part on its own,
+                              and the op ends when all parts have ended */
   uint32_t n_gang;         /* 1 or more when gang is given */
   int has_time;            /* time is given, even if it is 0 */
   uint64_t time;           /* ticks; 0 without has_time: 1 */
   int has_start;           /* start is given */
   uint64_t start;
-  uint32_t slots; /* producer slots that it takes of a barrier, each member of a gang; 0: 1 */
+  uint32_t slots; /* producer slots of a barrier, taken by the op or each gang member; 0: 1 */
 } fsched_op_desc;
 
 typedef struct fsched_arg_desc {
@@ -140,16 +143,17 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_time_unit(fsched_builder
 /** 0: no limit. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_concurrency(fsched_builder *b,
                                                                     uint64_t ops);
-/** Entries kept of a stored frontier; at least 1, default 16. */
+/** The most entries that a stored frontier keeps; at least 1, default 16. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder *b,
                                                                  uint64_t capacity);
 /** Default FSCHED_SYNC_TIMELINE. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync);
-/** As a number of barriers: the least known that orders nothing that was not ordered before. */
+/** A number of barriers that the compiler chooses: the least it knows to add no ordering between
+ *  ops. */
 #define FSCHED_BARRIERS_AUTO UINT32_MAX
 /** For FSCHED_SYNC_BARRIER: how many physical barriers there are (at most INT32_MAX, or
- *  FSCHED_BARRIERS_AUTO), and how many producer slots each has.  0: not given; slots are then
- *  without limit, a count must come from the compile options. */
+ *  FSCHED_BARRIERS_AUTO), and how many producer slots each has.  0: not given; the slots are then
+ *  without limit, and the count must come from the compile options. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_barriers(fsched_builder *b, uint64_t count,
                                                                  uint64_t slots);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_queue(fsched_builder *b,
@@ -184,9 +188,9 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_inplace(fsched_builder *
                                                                 uint32_t out, uint32_t in);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
                                                                const fsched_kernel_desc *desc);
-/** Derives versions and edges, checks, freezes.  The builder may then only be destroyed.
- *  Errors: FSCHED_BAD_INPUT, or, when that is all, FSCHED_INFEASIBLE for the precondition and for
- *  uses over capacity. */
+/** Derives versions and edges, checks the graph, and freezes it.  The builder may then only be
+ *  destroyed.  Errors: FSCHED_BAD_INPUT; FSCHED_INFEASIBLE when the only faults are a failed
+ *  precondition or uses over capacity. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_finish(fsched_builder *b,
                                                                fsched_graph **out);
 
@@ -198,10 +202,11 @@ typedef struct fsched_read_options {
   size_t n_memory_overrides;
   const char *const *target_overrides;
   size_t n_target_overrides;
-  /** The graph is somebody else's, who must not have any file read: a target given by path lies in
-   *  the graph file's directory or below, after all links (for text from memory or standard input:
-   *  in the directory of its name), and of its faults only kind and place are told.  What it
-   *  declares without fault is the graph's, and appears in messages as ever. */
+  /** The graph comes from an author who must not make fsched read arbitrary files: a target given
+   *  by path must be in the graph file's directory or below it, after links are resolved (for text
+   *  from memory or standard input: in the directory of its name), and a diagnostic of a fault in
+   *  it tells only the kind and the place.  Declarations without a fault become part of the graph,
+   *  and appear in messages as usual. */
   int untrusted;
 } fsched_read_options;
 
@@ -218,8 +223,8 @@ FSCHED_API void fsched_graph_destroy(fsched_graph *g);
 FSCHED_API const char *fsched_graph_name(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_ops(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
-/** The most ops no two of which are ordered by edges (of data, hazards and `after`; queues and
- *  memory do not count): the size of a maximum antichain, exact.
+/** The exact size of a maximum antichain: the largest number of ops of which no two are ordered by
+ *  edges (data, hazards and `after`; not queues or memory).
  *  Complexity: memory O(ops + edges), time O(ops * edges) at worst; 100,000 ops with 3 to 5
  *  predecessors each take well under a second.
  *  Errors: FSCHED_SYSTEM, reported to ctx, when out of memory; *width is then undefined.

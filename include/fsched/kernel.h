@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched: what a kernel of a user's own looks like on the CPU.
+/* fsched: the interface of users' kernels on the CPU.
  *
  * `kernel: {module: FILE, function: NAME}` names a function of this type in a shared object, which
- * is FILE.so when FILE has no suffix; a program that embeds fsched may give functions of its own
- * instead (fsched_device_options.find).
+ * is FILE.so when FILE has no suffix; an application may pass functions of its own instead
+ * (fsched_device_options.find).
  *
  *   int scale(const fsched_kernel_call *call) {
  *     float *y = call->args[0].data;
@@ -14,9 +14,9 @@
  * A kernel reads its `in` and `inout` args and writes its `out`, `inout` and `out_existing` args,
  * and nothing else.  It may be called from any thread, for several invocations at once, and should
  * depend on nothing but its args; stacks are small (256 KiB).
- * Returns 0; a positive number is a failure, of which it is the cause (cause.h); a negative one is
- * FSCHED_CAUSE_SYSTEM.  A child process that it makes by fork is to exec or to end: where the
- * kernel returns in it, it is ended (exec.h). */
+ * Returns 0 for success.  A positive number is a failure with that number as the cause (cause.h); a
+ * negative one is a failure with FSCHED_CAUSE_SYSTEM.  A child process that a kernel makes by fork
+ * must call exec or end; the library ends a child in which the kernel returns (exec.h). */
 #ifndef FSCHED_KERNEL_H
 #define FSCHED_KERNEL_H
 
@@ -28,9 +28,9 @@ extern "C" {
 #endif
 
 typedef struct fsched_kernel_arg {
-  void *data;      /* the accessed bytes (`at` included); NULL for a value, and for `no_dep` of a
-                      buffer that has no place; nothing orders what `no_dep` looks at */
-  uint64_t length; /* of them */
+  void *data; /* the accessed bytes (`at` included); NULL for a value, and for `no_dep` of a buffer
+                 that has no memory at that time; accesses through `no_dep` are not ordered */
+  uint64_t length; /* of `data`, in bytes */
   int64_t value;
   uint32_t tag; /* fsched_tag */
 } fsched_kernel_arg;
@@ -41,7 +41,7 @@ typedef struct fsched_kernel_call {
   const fsched_kernel_arg *args; /* in the order of the op's args, values included */
   const fsched_kernel_arg *scratch;
   uint32_t n_args, n_scratch;
-  uint32_t grid[3], block[3]; /* as in the graph; 1 where it says nothing */
+  uint32_t grid[3], block[3]; /* as in the graph; 1 by default */
   uint64_t shared_bytes;
 } fsched_kernel_call;
 

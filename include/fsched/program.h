@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched: programs, that is compiled command streams.
+/* fsched: programs, which are compiled command streams.
  *
  * A program is immutable and may be shared by threads once it is made.  Its binary form is
  * versioned, checksummed and little-endian, and is used in place; fsched_program_load,
- * fsched_program_open and fsched_program_map check it in full (O(size)) before anything of it is
- * used. */
+ * fsched_program_open and fsched_program_map check all of it (O(size)) before any part is used. */
 #ifndef FSCHED_PROGRAM_H
 #define FSCHED_PROGRAM_H
 
@@ -20,27 +19,28 @@ typedef struct fsched_program fsched_program;
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_load(fsched_context *ctx, const char *name,
                                                              const void *bytes, size_t size,
                                                              fsched_program **out);
-/** Uses `bytes` in place, without a copy: they stay valid and unchanged for as long as the program.
- *  For streams in C source (fsched_program_c) and in memory that the caller has mapped.  The check
- *  is that of fsched_program_load.  Errors: FSCHED_USAGE when `bytes` is not aligned to 8. */
+/** Uses `bytes` in place, without a copy: they must stay valid and unchanged for as long as the
+ *  program exists.  For streams in C source (fsched_program_c) and in memory that the caller has
+ *  mapped.  The check is that of fsched_program_load.  Errors: those of fsched_program_load;
+ *  FSCHED_USAGE when `bytes` is not aligned to 8. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_borrow(fsched_context *ctx,
                                                                const char *name, const void *bytes,
                                                                size_t size, fsched_program **out);
-/** Reads the file ("-": standard input) into memory of the program's own: what becomes of the file
- *  later does not matter.  Errors: those of fsched_program_load; FSCHED_SYSTEM, also for the file.
- */
+/** Reads the file ("-": standard input) into memory of the program's own: later changes of the file
+ *  have no effect.  Errors: those of fsched_program_load; FSCHED_SYSTEM, also when the file cannot
+ *  be read. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_open(fsched_context *ctx, const char *path,
                                                              fsched_program **out);
-/** Maps the file in place of reading it, which saves the copy of a large one, and its memory where
- *  several processes map it.  The file has to stay as it is for as long as the program: what is
- *  written to it may change the program after it was checked, and the process gets SIGBUS where the
- *  file was cut.  (A file that is replaced under its name, as fsched replaces its results, is
- *  another one; the mapped one stays.)  What cannot be mapped (a pipe, "-") is read.  Errors: those
- *  of fsched_program_open. */
+/** Maps the file instead of reading it, which saves copying a large file, and memory where several
+ *  processes map it.  The file must not change for as long as the program exists: a write may
+ *  change the program after the check, and the process gets SIGBUS if the file is truncated.
+ *  (Replacing the file under its name, as fsched replaces its results, is safe: the mapping keeps
+ *  the old file.)  A file that cannot be mapped (a pipe, "-") is read.  Errors: those of
+ *  fsched_program_open. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_map(fsched_context *ctx, const char *path,
                                                             fsched_program **out);
 FSCHED_API void fsched_program_destroy(fsched_program *p);
-/** The binary form; valid as long as the program. */
+/** The binary form; valid for as long as the program exists. */
 FSCHED_API const void *fsched_program_bytes(const fsched_program *p, size_t *size);
 
 /** Disassembly and assembly; texts are released with fsched_text_free. */
@@ -57,14 +57,14 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_assemble(fsched_context 
 
 typedef struct fsched_c_options {
   size_t size;
-  const char *symbol; /* what the bytes are called; NULL: the program's name and "_program" */
+  const char *symbol; /* the C name of the bytes; NULL: the program's name and "_program" */
 } fsched_c_options;
 
 /** The program as C source and header.  The source needs no other file, is C99 and C++, and defines
  *    const struct SYMBOL_bytes SYMBOL;    the bytes, aligned for fsched_program_borrow
  *    const size_t SYMBOL_size;
- *  which the header declares.  `options` may be NULL, and so may `source` or `header` (and then its
- *  length) where it is not wanted.  The same program and symbol give the same texts; they are
+ *  which the header declares.  `options` may be NULL, and so may `source` or `header`, with its
+ *  length, when it is not wanted.  The same program and symbol give the same texts; they are
  *  released with fsched_text_free.
  *  Errors: FSCHED_USAGE for a symbol that C or C++ does not allow, FSCHED_SYSTEM for memory. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_c(fsched_context *ctx,
@@ -75,8 +75,8 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_c(fsched_context *ctx,
 
 typedef struct fsched_trace_options {
   size_t size;
-  uint64_t tick_ns; /* how long a tick is drawn; 0: as the time unit says (ns, us, ms, s), else
-                       1000.  Shortened, by tenths, where the plan would exceed 2^53 ns. */
+  uint64_t tick_ns; /* length of a tick in the trace; 0: as the time unit says (ns, us, ms, s), else
+                       1000.  Divided by 10 until the plan is at most 2^53 ns long. */
 } fsched_trace_options;
 
 /** The planned times as a trace for Perfetto (JSON): a track per queue with a slice per command,
@@ -95,18 +95,20 @@ typedef enum fsched_explain_format {
 typedef struct fsched_explain_options {
   size_t size;
   fsched_explain_format format;
-  int all; /* text: without it, of each list only the first 20 are shown */
+  int all; /* text: shows lists in full; without it only the first 20 entries of each */
 } fsched_explain_options;
 
-/** Explains commands: what each waits for and why, which orderings need no wait and what implies
- *  them, through which chain of waits each entry of its frontier was learnt, and why it starts when
- *  it does, as a chain back to 0.  A name is an op's, QUEUE:EPOCH, or "read BUFFER" or "write
- *  BUFFER" for copies; without names the program as a whole is explained.  `options` may be NULL.
- *  The program should be one that fsched_verify_program accepts; of others the text may be wrong,
- *  and says so where an ordering is missing.  The text is released with fsched_text_free.
- *  Complexity: expected O(size of the program * log), and O(commands + waits) more per command.
- *  Errors: FSCHED_USAGE for unknown names, all reported, and bad options, FSCHED_WRONG for a
- *  program that deadlocks, FSCHED_SYSTEM for memory. */
+/** Explains commands: what each waits for and why; which orderings need no wait, and what implies
+ *  them; the chain of waits through which each entry of its frontier was learnt; and the chain of
+ *  commands back to time 0 that explains its start.  A name is an op's, QUEUE:EPOCH, or "read
+ *  BUFFER" or "write BUFFER" for copies; without names the program as a whole is explained.
+ *  `options` may be NULL.  The program should be one that fsched_verify_program accepts; for other
+ *  programs the text may be wrong, and says so where an ordering is missing.  The text is released
+ *  with fsched_text_free.
+ *  Complexity: expected O(size of the program * log), plus O(commands + waits) for each command
+ *  explained.
+ *  Errors: FSCHED_USAGE for unknown names, each of which is reported, and bad options, FSCHED_WRONG
+ *  for a program that deadlocks, FSCHED_SYSTEM for memory. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_explain(
     fsched_context *ctx, const fsched_program *p, const fsched_explain_options *options,
     const char *const *names, size_t n, char **text, size_t *length);
