@@ -27,7 +27,7 @@
 #define LAUNCH_TICKS UINT64_C(100)
 #define COPY_BYTES_PER_TICK UINT64_C(32)
 #define COPY_TICKS UINT64_C(200)
-/* What table 1's shapes come to; checked, so that a slip in a shape cannot pass. */
+/* The sums that the shapes of table 1 give, which are checked to find mistakes in a shape. */
 #define EXPECTED_MACS UINT64_C(4089184256)
 #define EXPECTED_WEIGHTS UINT64_C(25502912) /* of convolutions and the classifier, no biases */
 #define EXPECTED_CONVS 53
@@ -38,7 +38,7 @@ typedef struct net {
   phase phase;
   FILE *out;
   uint64_t macs, weights, weight_bytes, ticks, ops, convs, largest_need;
-  /* of the op being written */
+  /* the rest belongs to the op being written */
   uint64_t op_bytes, op_need;
   bool first_arg;
 } net;
@@ -102,7 +102,8 @@ static void arg(net *n, const char *text, uint64_t touched, uint64_t size) {
   n->first_arg = false;
 }
 
-/* Reads rows [begin, end) of one channel tile, wherever they lie; returns the bytes. */
+/* Reads rows [begin, end) of one channel tile, in whichever row tiles they are; returns the
+ * bytes. */
 static uint64_t read_rows(net *n, const tensor *t, int begin, int end, int channel_tile,
                           bool quiet) {
   char text[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that was compiled from graph.yaml when this one was built: its bytes are used where
- * they lie in this executable, checked, verified and replayed. */
+/* A program that was compiled from graph.yaml when this one was built: its bytes are checked,
+ * verified and replayed in place in this executable. */
 #include <inttypes.h>
 #include <stdio.h>
 

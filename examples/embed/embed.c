@@ -52,7 +52,7 @@ static void add_memories(maker *m) {
   check(m, fsched_builder_memory(m->b, &ddr, &id));
 }
 
-/* In the first bounded memory, which is the scratchpad. */
+/* Declares a buffer in the first bounded memory, which is the scratchpad. */
 static uint32_t add_buffer(maker *m, const char *name, uint64_t bytes, fsched_io io) {
   fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = bytes, .io = io};
   uint32_t id = 0;
@@ -72,7 +72,7 @@ static void add_arg(maker *m, uint32_t op, fsched_tag tag, uint32_t buffer) {
   check(m, fsched_builder_arg(m->b, op, &d));
 }
 
-/* load -> filter -> (all of them, in a gang) blend */
+/* Adds the ops: load -> filter for each tile, then blend on all of them, in a gang. */
 static void add_ops(maker *m) {
   static const char *const both[] = {"core0", "core1"};
   char name[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inputs of a product, and a look at its result.
+/* Makes the inputs of a product, and checks its result.
  *
  *   check_gemm inputs DIR M N K TILE            writes DIR/A.i.k.npy and DIR/B.k.j.npy
  *   check_gemm options DIR M N K TILE           prints the options of `fsched run` for these files,
@@ -12,8 +12,8 @@
  *
  * Tolerance: a float sum of K products, in whatever order, with fused multiplications or not, is
  * off by at most K u / (1 - K u) times the sum of |a| |b|, where u = 2^-24 is the unit roundoff;
- * one more for adding to what was there (Higham, Accuracy and Stability, section 3.1).  No lost
- * tile or doubled product can hide in that. */
+ * one more for adding to what was there (Higham, Accuracy and Stability, section 3.1).  A lost tile
+ * or a doubled product causes a much larger error. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -47,7 +47,7 @@ static uint64_t scramble(uint64_t x) {
   return x ^ x >> 31;
 }
 
-/* Odd numbers of 24 bits, so none is 0. */
+/* An item between -1 and 1, made from an odd number of 24 bits, so that it is never 0. */
 static float item(char matrix, uint64_t row, uint64_t column) {
   uint64_t bits = scramble(scramble((uint64_t)matrix << 48 | row << 24 | column)) >> 40 | 1;
   return (float)((int64_t)bits - (1 << 23)) / (float)(1 << 23);
@@ -81,7 +81,7 @@ static void put_header(char header[HEADER], range rows, range columns) {
   header[HEADER - 1] = '\n';
 }
 
-/* Little-endian, whatever this machine is. */
+/* The files are little-endian, whatever the order of this machine. */
 static bool put_row(FILE *f, char matrix, uint64_t row, range columns) {
   for (uint64_t j = columns.begin; j < columns.end; j++) {
     float value = item(matrix, row, j);
@@ -152,11 +152,11 @@ static bool options(const job *g) {
 
 /* ---- compare */
 
-/* What is computed again: rows of A, and columns of B, each of K items. */
+/* The inputs computed again: rows of A, and columns of B, each of K items. */
 typedef struct comparison {
   const job *job;
   float *a, *b, *c;
-  double worst; /* the largest error, in parts of what is tolerated */
+  double worst; /* the largest error, as a part of the tolerance */
   uint64_t items, wrong;
 } comparison;
 
@@ -213,7 +213,7 @@ static void fill_panels(comparison *w, range rows, range columns) {
   }
 }
 
-/* All items of a tile; or some, drawn from its place. */
+/* Compares all items of a tile, or some that are drawn at random, seeded by the tile's indices. */
 static void compare_tile(comparison *w, range rows, range columns) {
   const job *g = w->job;
   uint64_t m = rows.end - rows.begin, n = columns.end - columns.begin;
@@ -267,7 +267,7 @@ static bool compare(const job *g) {
 
 /* ---- */
 
-/* 1 to `most`, decimal; 0 if it is not. */
+/* The decimal number from 1 to `most` in the text; 0 if it is not one. */
 static uint64_t number(const char *text, uint64_t most) {
   char *end;
   if (*text < '0' || *text > '9') {

@@ -16,8 +16,8 @@
  *       a a     . . c c           k goes up in one block and down in the next: what was used last
  *                                 in one is used first in the other, and still there.
  *
- * That is program order, which only breaks ties.  Which tile is loaded when and where, which one
- * leaves for it, and what waits for what is not said. */
+ * That is program order, which only breaks ties.  The graph does not say which tile is loaded when
+ * and where, which one is evicted for it, and which op waits for which. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the kernel gemm_tile of gemm.cu is launched with. */
+/* The launch configuration of the kernel gemm_tile of gemm.cu. */
 enum { BLOCK = 64, THREADS = 64, SHARED = 8448 };
 /* The time to launch a kernel, and before a copy moves its first byte, in us. */
 enum { LAUNCH_US = 5, LATENCY_US = 5 };
@@ -46,19 +46,20 @@ static edge edge_of(uint64_t length, uint64_t tile) {
   return (edge){length, (length + tile - 1) / tile};
 }
 
-/* Of the i-th tile. */
+/* The size of the i-th tile. */
 static uint64_t extent(edge e, uint64_t tile, uint64_t i) {
   return i + 1 < e.tiles ? tile : e.length - i * tile;
 }
 
 static uint64_t up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
-/* A block of p by q tiles, what goes by, and two that come in; at the least one of each. */
+/* Whether the device has room for a block of p by q tiles, the tiles of A and B that pass, and two
+ * that are loaded meanwhile; a block of one tile only needs one tile of each matrix. */
 static bool fits(const gemm *g, uint64_t p, uint64_t q) {
   return p * q + p + q + 2 <= g->room || (p == 1 && q == 1 && g->room >= 3);
 }
 
-/* p q / (p + q) of the first is larger, or the same with fewer tiles. */
+/* Whether p q / (p + q) of the first is larger, or the same with fewer tiles. */
 static bool better(uint64_t p, uint64_t q, uint64_t than_p, uint64_t than_q) {
   uint64_t a = p * q * (than_p + than_q), b = than_p * than_q * (p + q);
   return a != b ? a > b : p * q < than_p * than_q;
@@ -97,7 +98,7 @@ static void write_head(const gemm *g, char **words, int n) {
       LAUNCH_US, g->gflops);
 }
 
-/* A memory of the device, whose copies are one queue's; bytes per us are MB/s. */
+/* Writes a memory of the device, whose copies run on one queue; bytes per us are MB/s. */
 static void write_memory(const gemm *g, const char *name, uint64_t tiles, const char *on) {
   printf("    - {name: %s, capacity: %" PRIu64
          ", align: %d, backing: host,\n"
@@ -129,7 +130,8 @@ static void write_buffers(const gemm *g, char matrix, edge rows, edge columns) {
   }
 }
 
-/* C.i.j = or += A.i.k * B.k.j */
+/* Writes the op C.i.j = A.i.k * B.k.j for the first k, and C.i.j += A.i.k * B.k.j for the
+ * others. */
 static void write_op(const gemm *g, uint64_t i, uint64_t j, uint64_t k, bool first) {
   uint64_t m = extent(g->m, g->tile, i), n = extent(g->n, g->tile, j);
   uint64_t inner = extent(g->k, g->tile, k);
@@ -176,7 +178,8 @@ static void write_graph(const gemm *g, char **words, int n) {
   }
 }
 
-/* 1 to `most`, decimal, in units of `unit` bytes if one is named; 0 if it is not. */
+/* The decimal number from 1 to `most` in the text, which may name a unit of bytes; 0 if it is not
+ * one. */
 static uint64_t number(const char *text, uint64_t most, bool sized) {
   static const char *const unit[] = {"", "KiB", "MiB", "GiB"};
   char *end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a scenario as a graph file: gen_scenarios SHAPE WIDTH DEPTH HARDWARE.
  *
- * WIDTH is how much there is side by side, DEPTH how much one after the other, HARDWARE the number
- * of compute queues (core0, core1, ...); what they are exactly, each shape says.  Times and sizes
- * are made up, so that neighbours differ.  The same words give the same text. */
+ * WIDTH is the amount of parallel work, DEPTH the number of successive steps, HARDWARE the number
+ * of compute queues (core0, core1, ...); the comment of each shape says what they mean exactly.
+ * Times and sizes are made up, so that neighbours differ.  The same words give the same text. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ enum { MOST_WIDTH = 1000, MOST_DEPTH = 10000, MOST_HARDWARE = 64, CACHE = 64, TO
 
 typedef struct scenario {
   unsigned width, depth, hardware;
-  unsigned n_args; /* of the op at hand */
+  unsigned n_args; /* args written so far for the present op */
 } scenario;
 
-/* An op is begun, gets its args, and is ended; it writes a buffer of its own name. */
+/* An op is written in three steps: begin, args, end; it writes a buffer of its own name. */
 
 static void begin_op(scenario *s, const char *on, unsigned time) {
   printf(", on: %s, time: %u, size: %d, args: [", on, time, TOKEN);
@@ -33,7 +33,7 @@ static void one_core(char *on, size_t size, unsigned core) {
   (void)snprintf(on, size, "core%u", core);
 }
 
-/* Both take a format and its values. */
+/* Both functions take a format and its values. */
 #define READ(s, ...) (comma(s), printf("{in: "), printf(__VA_ARGS__), printf("}"))
 #define NAME(...) (printf("  - {name: "), printf(__VA_ARGS__))
 
@@ -91,8 +91,8 @@ static void fork_join(scenario *s) {
   }
 }
 
-/* Depth steps on core0; width readers of the first step on the other cores, each after something
- * long, so that all steps are over when it asks for the first one. */
+/* Depth steps on core0; width readers of the first step on the other cores, each after a long op,
+ * so that all steps are complete when it needs the first one. */
 static void late_waiter(scenario *s) {
   for (unsigned d = 0; d < s->depth; d++) {
     NAME("step%u", d);
@@ -183,8 +183,8 @@ static void paging(scenario *s) {
   }
 }
 
-/* The host reads width inputs, width models look at one each, a large one at all of them; what it
- * says goes through width models of depth layers, and the host puts everything together. */
+/* The host reads width inputs, width models look at one each, a large one at all of them; its
+ * result goes through width models of depth layers, and the host combines everything. */
 static void multi_model(scenario *s) {
   for (unsigned w = 0; w < s->width; w++) {
     NAME("input%u", w);
@@ -257,7 +257,7 @@ static void collective(scenario *s) {
   }
 }
 
-/* What is wanted in the end. */
+/* Declares the outputs. */
 #define RESULT(...) (printf("  - {name: "), printf(__VA_ARGS__), printf(", io: output}\n"))
 
 static void last_of_chains(const scenario *s) {
@@ -305,8 +305,8 @@ typedef struct shape {
   const char *name, *says;
   void (*write)(scenario *s);
   void (*results)(const scenario *s);
-  bool host, net; /* has these queues too */
-  bool pages;     /* has a memory that is too small, and a queue to copy */
+  bool host, net; /* the shape needs these queues too */
+  bool pages;     /* the shape needs a memory that is too small, and a queue for copies */
 } shape;
 
 static const shape shapes[] = {
@@ -359,7 +359,7 @@ static void write_scenario(const shape *k, scenario *s) {
   k->write(s);
 }
 
-/* 1 to `most`, decimal; 0 if it is not. */
+/* The decimal number from 1 to `most` in the text; 0 if it is not one. */
 static unsigned number(const char *text, unsigned most) {
   char *end;
   if (*text < '0' || *text > '9') {

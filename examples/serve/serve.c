@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched inside a server: requests come faster than they are done, run two at a time, share a pool
- * of memory, and are answered in whatever order they end; a running total is state that they all
- * pass through in their order.
+/* fsched inside a server: requests come faster than they are served, run two at a time, share a
+ * pool of memory, and are answered in the order in which they end; a running total is state that
+ * all of them update in the order of the requests.
  *
  *   score    takes a request's samples and makes its score; no state, so requests overlap
  *   account  adds a score to the total; one after the other, in the order of the requests
  *
- * Nothing here waits but the last line: account waits for score by a fence.
+ * Only the last line of the program blocks: account waits for score by a fence.
  *
  *   cc serve.c $(pkg-config --cflags --libs fsched) */
 #include <inttypes.h>
@@ -58,13 +58,13 @@ static int sum(const fsched_kernel_call *call) {
   return 0;
 }
 
-/* The sum of the args that are read goes to the args that are written. */
+/* Stores the sum of the args that are read in the args that are written. */
 static int add(const fsched_kernel_call *call) {
   int64_t a, b, s;
   memcpy(&a, call->args[0].data, sizeof a);
   memcpy(&b, call->args[1].data, sizeof b);
   if (__builtin_add_overflow(a, b, &s)) {
-    return 1; /* the invocation fails with this cause, and who waits for it too */
+    return 1; /* the invocation fails with this cause, and so do those that wait for it */
   }
   if (call->args[1].tag == FSCHED_INOUT) {
     memcpy(call->args[1].data, &s, sizeof s);
@@ -73,7 +73,7 @@ static int add(const fsched_kernel_call *call) {
   return 0;
 }
 
-/* Asked before fsched looks for a file called serve. */
+/* fsched calls this before it looks for a file called serve. */
 static fsched_kernel_fn find(void *user, const char *module, const char *function) {
   (void)user;
   (void)module;
