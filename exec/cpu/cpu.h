@@ -149,9 +149,9 @@ struct fs_instance {
   _Alignas(FS_LINE) _Atomic uint64_t arrived;  /* workers at the end of an invocation */
 };
 
-/* Indices of timelines beyond the axes.  Requires a given item. */
+/* Indices of timelines beyond the axes.  Requires a given item, or their number. */
 static inline uint32_t fs_cpu_ready(const fs_instance *x, uint32_t item) {
-  FS_ASSERT_SLOW(item < x->io->n_given);
+  FS_ASSERT_SLOW(item <= x->io->n_given);
   return x->stream->n_axes + 1 + item;
 }
 /* Requires a given item. */
@@ -160,9 +160,9 @@ static inline uint32_t fs_cpu_there(const fs_instance *x, uint32_t item) {
   return x->stream->n_axes + 1 + x->io->n_given + item;
 }
 
-/* Requires a physical barrier. */
+/* Requires a physical barrier, or their number. */
 static inline uint32_t fs_cpu_phase(const fs_instance *x, uint32_t physical) {
-  FS_ASSERT_SLOW(physical < x->physicals.n);
+  FS_ASSERT_SLOW(physical <= x->physicals.n);
   return x->stream->n_axes + 1 + 2 * x->io->n_given + physical;
 }
 

@@ -108,7 +108,6 @@ bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand
 }
 
 bool fs_hand_give_up(fs_hand *hand, uint64_t count) {
-  assert(fs_hand_busy(count));
   return fs_hand_busy(count) && count != FS_HAND_LOST &&
          atomic_compare_exchange_strong(&hand->count, &count, FS_HAND_LOST);
 }

@@ -101,7 +101,7 @@ uint64_t fs_hand_look(fs_hand *hand);
 bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand,
                     uint64_t begin_ns);
 /* Whether the thread is still in the call that it was in when the count was that, which is given up
- * then.  The invocation was poisoned before.  Requires the count of a kernel that ran. */
+ * then.  The invocation was poisoned before. */
 bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 
 /* Room for the args of the largest op, of one thread. */

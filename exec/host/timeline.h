@@ -45,9 +45,7 @@ void fs_timeline_wake(fs_timeline *t);
 /* All waiters, whatever their values. */
 void fs_timeline_wake_parked(fs_timeline *t);
 
-/* Requires a value above that of before. */
 static inline void fs_timeline_publish(fs_timeline *t, uint64_t value) {
-  FS_ASSERT_SLOW(atomic_load(&t->epoch) < value);
   atomic_store(&t->epoch, value);
   if (atomic_load(&t->waiting) != 0) {
     fs_timeline_wake(t);

@@ -58,7 +58,7 @@ void fs_findings_report(fs_findings *f, const fs_diag_code *order, size_t n_orde
   uint32_t shown = 0;
   divide(f, order, n_order, share);
   for (uint32_t code = 0; code < FS_DIAG_COUNT; code++) {
-    assert(f->count[code] == 0 || is_one_of(code, order, n_order));
+    FS_ASSERT_SLOW(f->count[code] == 0 || is_one_of(code, order, n_order));
   }
   for (size_t i = 0; i < n_order; i++) {
     uint32_t left = share[order[i]];
