@@ -158,7 +158,7 @@ $(BUILTIN).o: private EXTRA_FLAGS = -ffile-prefix-map=$(BUILD)=build
 $(BUILTIN).o: $(BUILTIN).c $(BUILD)/flags
 	$(call say,CC,$<)$(COMPILE) -c -o $@ $<
 
-# A suite is declared by suites.def alone, so its definition has no prototype before it.
+# The fake driver, and sources of the product compiled under other names, are called through no header.
 $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS)
 $(BUILD)/lib/ilp/glpk/%.o: private EXTRA_FLAGS = -DFSCHED_VERSION='"$(VERSION)"'
 $(BUILD)/lib/ilp/glpk/main.o: lib/base/version.c

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers in small cases with known answers, all graphs of four items, and what must not be. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
 #include "kit/budget.h"
+#include "kit/suite.h"
 
 typedef struct barrier_fixture {
   fsched_context *ctx;
@@ -505,34 +505,17 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_barrier(void);
-Suite *fs_suite_barrier(void) {
-  Suite *s = suite_create("barrier");
-  TCase *t = tcase_create("barrier");
+FS_SUITE(barrier, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, a_star_needs_one_barrier);
-  tcase_add_test(t, edges_between_consecutive_owners_deadlock);
-  tcase_add_test(t, sharing_across_a_wait_deadlocks);
-  tcase_add_test(t, shared_where_all_is_ordered_already);
-  tcase_add_test(t, joins_fill_slots);
-  tcase_add_test(t, more_slots_than_a_barrier_has);
-  tcase_add_test(t, members_of_a_gang_share);
-  tcase_add_test(t, waits_that_others_imply_go);
-  tcase_add_test(t, a_chain_needs_two);
-  tcase_add_test(t, one_item_needs_more_than_there_are);
-  tcase_add_test(t, one_barrier_in_turns);
-  tcase_add_test(t, no_items_and_no_waits);
-  tcase_add_test(t, absorbing_keeps_all_but_one_busy);
-  tcase_add_test(t, gates_need_no_orders);
-  tcase_add_test(t, all_small_graphs);
-  tcase_add_test(t, published_cycle);
-  tcase_add_test(t, published_at_random);
-  tcase_add_test(t, many_queues);
-  tcase_add_test(t, nth_allocation_fails);
-  suite_add_tcase(s, t);
-  TCase *large = tcase_create("large");
-  tcase_set_timeout(large, 20);
-  tcase_add_test(large, many_wait_for_many);
-  suite_add_tcase(s, large);
-  return s;
+  FS_TESTS(t, a_star_needs_one_barrier, edges_between_consecutive_owners_deadlock,
+           sharing_across_a_wait_deadlocks, shared_where_all_is_ordered_already, joins_fill_slots,
+           more_slots_than_a_barrier_has, members_of_a_gang_share, waits_that_others_imply_go,
+           a_chain_needs_two, one_item_needs_more_than_there_are, one_barrier_in_turns,
+           no_items_and_no_waits, absorbing_keeps_all_but_one_busy, gates_need_no_orders,
+           all_small_graphs, published_cycle, published_at_random, many_queues,
+           nth_allocation_fails);
+  t = fs_case(s, NULL);
+  tcase_set_timeout(t, 20);
+  FS_TESTS(t, many_wait_for_many);
 }

@@ -3,7 +3,6 @@
  * verifier refuses.  Not so for the barriers of an op that takes several, which stay together:
  * which of them stand for which of its members, and that others know of these, is not looked at.
  * And what the published method makes verifies, or is refused. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -293,21 +292,9 @@ START_TEST(published_gives_one)
 }
 END_TEST
 
-Suite *fs_suite_barrier_exact(void);
-Suite *fs_suite_barrier_exact(void) {
-  Suite *s = suite_create("barrier_exact");
-  TCase *t = tcase_create("exact");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, nothing_may_go, 0, 3);
-  tcase_add_loop_test(t, gangs_keep_nothing, 0, 5);
-  tcase_add_test(t, parts_stay_together);
-  suite_add_tcase(s, t);
-  t = tcase_create("published");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, published_verifies_or_is_refused);
-  tcase_add_test(t, published_gives_one);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(barrier_exact, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 3, nothing_may_go);
+  FS_LOOPS(t, 0, 5, gangs_keep_nothing);
+  FS_TESTS(t, parts_stay_together, published_verifies_or_is_refused, published_gives_one);
 }

@@ -3,13 +3,13 @@
  * from these dependencies alone barriers are made anew.  On every case the orders are kept on a
  * machine, and there are no more barriers than expected.  Records REUSE and PATH are asked of the
  * orders, BATCH is sharing by slots. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "barrier/order.h"
 #include "kit/barrier_machine.h"
 #include "kit/shared_facts.h"
+#include "kit/suite.h"
 
 enum { TASKS = 64, BARRIERS = 64, ROWS = 16, LINE = 1024, RUNS = 10 };
 
@@ -279,13 +279,7 @@ START_TEST(batches_by_slots)
 }
 END_TEST
 
-Suite *fs_suite_barrier_facts(void);
-Suite *fs_suite_barrier_facts(void) {
-  Suite *s = suite_create("barrier_facts");
-  TCase *t = tcase_create("facts");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, every_case);
-  tcase_add_test(t, batches_by_slots);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(barrier_facts, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, every_case, batches_by_slots);
 }

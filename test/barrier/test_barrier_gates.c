@@ -2,10 +2,10 @@
 /* Gates are counted where a hand-over can hold a producer back: compared with the closure of queue
  * order and waits, command by command.  And `auto` leaves no barrier to be saved that costs
  * nothing. */
-#include <check.h>
 #include <string.h>
 
 #include "kit/barrier_machine.h"
+#include "kit/suite.h"
 
 enum { GRAPHS = 600, MOST = 128 };
 
@@ -184,11 +184,7 @@ START_TEST(gates_are_what_holds_back)
 }
 END_TEST
 
-Suite *fs_suite_barrier_gates(void);
-Suite *fs_suite_barrier_gates(void) {
-  Suite *s = suite_create("barrier_gates");
-  TCase *t = tcase_create("closure");
-  tcase_add_test(t, gates_are_what_holds_back);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(barrier_gates, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, gates_are_what_holds_back);
 }

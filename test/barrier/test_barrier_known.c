@@ -10,10 +10,10 @@
  *                       pn -> cn /
  *
  * FSCHED_KNOWN=N in the environment asks for N instances of each kind. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
+#include "kit/suite.h"
 
 enum { ITEMS = 5, PAIRS = 24, BLOCKS = 8 };
 
@@ -289,14 +289,8 @@ START_TEST(one_barrier)
 }
 END_TEST
 
-Suite *fs_suite_barrier_known(void);
-Suite *fs_suite_barrier_known(void) {
-  Suite *s = suite_create("barrier_known");
-  TCase *t = tcase_create("known");
+FS_SUITE(barrier_known, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
-  tcase_add_test(t, least_of_blocks);
-  tcase_add_test(t, needs_of_one_item);
-  tcase_add_test(t, one_barrier);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, least_of_blocks, needs_of_one_item, one_barrier);
 }

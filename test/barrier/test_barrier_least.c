@@ -2,10 +2,10 @@
 /* The number of barriers that needs no new order, against all ways to share and to follow each
  * other on a physical one, on small graphs with gangs whose slots are split; members of which no
  * command needs to hear update nothing. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
+#include "kit/suite.h"
 
 enum { ITEMS = 5, MOST = 16, COMMANDS = 2 * ITEMS, GRAPHS = 3000 };
 
@@ -250,12 +250,8 @@ START_TEST(none_needs_fewer)
 }
 END_TEST
 
-Suite *fs_suite_barrier_least(void);
-Suite *fs_suite_barrier_least(void) {
-  Suite *s = suite_create("barrier_least");
-  TCase *t = tcase_create("least");
+FS_SUITE(barrier_least, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, none_needs_fewer);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, none_needs_fewer);
 }

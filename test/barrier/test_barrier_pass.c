@@ -2,7 +2,6 @@
 /* Whole compilations for targets with barriers, against plain checks: what the waits order the
  * barriers order, the machine can follow the order of issue, new orders hold in time, and frontiers
  * are what a closure by brute force gives. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -658,27 +657,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_barrier_pass(void) {
-  Suite *s = suite_create("barrier_pass");
-  TCase *t = tcase_create("random");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, random_graphs, 0, 4);
-  suite_add_tcase(s, t);
-  t = tcase_create("published");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, published);
-  tcase_add_test(t, published_deadlock);
-  suite_add_tcase(s, t);
-  t = tcase_create("cases");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, needs_more_than_there_are);
-  tcase_add_test(t, no_way_was_found);
-  tcase_add_test(t, bad_options);
-  tcase_add_test(t, a_given_start_cannot_be_late);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(barrier_pass, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 4, random_graphs);
+  FS_TESTS(t, published, published_deadlock, needs_more_than_there_are, no_way_was_found,
+           bad_options, a_given_start_cannot_be_late, every_allocation_may_fail);
 }

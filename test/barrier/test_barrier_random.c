@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers of random graphs on a machine with few of them, whose commands take any time. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
+#include "kit/suite.h"
 
 enum { GRAPHS = 2000, RUNS = 20 };
 
@@ -57,12 +57,8 @@ START_TEST(every_duration)
 { graphs((uint64_t)_i * (GRAPHS / 4)); }
 END_TEST
 
-Suite *fs_suite_barrier_random(void);
-Suite *fs_suite_barrier_random(void) {
-  Suite *s = suite_create("barrier_random");
-  TCase *t = tcase_create("machine");
+FS_SUITE(barrier_random, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 300);
-  tcase_add_loop_test(t, every_duration, 0, 4);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 4, every_duration);
 }

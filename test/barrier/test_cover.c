@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The least number of physical barriers without a new order: against the relation written out. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "barrier/cover.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum {
   MOST_COMMANDS = 800,
@@ -466,17 +466,8 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_cover(void) {
-  Suite *suite = suite_create("cover");
-  TCase *tc = tcase_create("cover");
-  tcase_set_timeout(tc, 60);
-  tcase_add_test(tc, small_against_trying);
-  tcase_add_test(tc, larger_against_kuhn);
-  tcase_add_test(tc, enough);
-  tcase_add_test(tc, nothing);
-  tcase_add_test(tc, known_cases);
-  tcase_add_test(tc, many_queues_in_little_memory);
-  tcase_add_test(tc, out_of_memory);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(cover, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, small_against_trying, larger_against_kuhn, enough, nothing, known_cases,
+           many_queues_in_little_memory, out_of_memory);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <check.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -159,18 +158,9 @@ START_TEST(device_is_written_in_place)
 }
 END_TEST
 
-Suite *fs_suite_file(void) {
-  Suite *s = suite_create("file");
-  TCase *t = tcase_create("file");
-  fs_test_in_dir(t);
-  tcase_add_test(t, round_trip);
-  tcase_add_test(t, large_file);
-  tcase_add_test(t, keeps_mode_and_link);
-  tcase_add_test(t, links_to_what_is_not_there);
-  tcase_add_test(t, pipe_is_read_to_its_end);
-  tcase_add_test(t, failures_leave_nothing);
-  tcase_add_test(t, failed_write_changes_nothing);
-  tcase_add_test(t, device_is_written_in_place);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(file, s) {
+  TCase *t = fs_case(s, fs_test_in_dir);
+  FS_TESTS(t, round_trip, large_file, keeps_mode_and_link, links_to_what_is_not_there,
+           pipe_is_read_to_its_end, failures_leave_nothing, failed_write_changes_nothing,
+           device_is_written_in_place);
 }

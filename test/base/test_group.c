@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ids in rows, against looking for each row's members one after the other. */
-#include <check.h>
 
 #include "base/context.h"
 #include "base/group.h"
@@ -70,14 +69,7 @@ START_TEST(where_the_place_is_known)
 }
 END_TEST
 
-Suite *fs_suite_group(void);
-Suite *fs_suite_group(void) {
-  Suite *s = suite_create("group");
-  TCase *t = tcase_create("group");
-  fs_test_arena(t);
-  tcase_add_test(t, rows_of_ids);
-  tcase_add_test(t, lists_turned);
-  tcase_add_test(t, where_the_place_is_known);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(group, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_TESTS(t, rows_of_ids, lists_turned, where_the_place_is_known);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/mem.h"
 #include "kit/budget.h"
+#include "kit/suite.h"
 
 START_TEST(arena_marks)
 {
@@ -102,13 +102,7 @@ START_TEST(out_of_memory_is_reported_once)
 }
 END_TEST
 
-Suite *fs_suite_mem(void) {
-  Suite *s = suite_create("mem");
-  TCase *t = tcase_create("mem");
-  tcase_add_test(t, arena_marks);
-  tcase_add_test(t, scratch_ends_with_its_block);
-  tcase_add_test(t, text_json);
-  tcase_add_test(t, out_of_memory_is_reported_once);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(mem, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, arena_marks, scratch_ends_with_its_block, text_json, out_of_memory_is_reported_once);
 }

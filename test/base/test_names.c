@@ -5,13 +5,13 @@
  * function of words (xor, multiply by an odd number, xor), so that every name of 16 bytes has one
  * and the same hash, and so has every name with the same CRC.  Counted is how many slots a table
  * looks at to find each of them again: nothing here looks at a clock. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/keyed.h"
 #include "base/names.h"
+#include "kit/suite.h"
 
 enum { LENGTH = 16 };
 
@@ -195,13 +195,8 @@ START_TEST(hash_is_siphash)
 }
 END_TEST
 
-Suite *fs_suite_names(void) {
-  Suite *s = suite_create("names");
-  TCase *t = tcase_create("names");
-  tcase_add_test(t, crafted_names_are_spread);
-  tcase_add_test(t, keys_change_places_alone);
-  tcase_add_test(t, every_context_has_its_own_key);
-  tcase_add_test(t, hash_is_siphash);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(names, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, crafted_names_are_spread, keys_change_places_alone, every_context_has_its_own_key,
+           hash_is_siphash);
 }

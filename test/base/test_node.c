@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <check.h>
 
 #include "base/text/node.h"
 
@@ -163,19 +162,10 @@ START_TEST(overlays)
 }
 END_TEST
 
-Suite *fs_suite_node(void) {
-  Suite *s = suite_create("node");
-  TCase *t = tcase_create("node");
-  fs_test_arena(t);
-  tcase_add_test(t, tree_and_positions);
-  tcase_add_test(t, columns_count_bytes);
-  tcase_add_test(t, scalars_stay_text);
-  tcase_add_test(t, multi_line_token_ends_with_its_line);
-  tcase_add_loop_test(t, what_is_rejected, 0, sizeof bad / sizeof bad[0]);
-  tcase_add_test(t, repeated_key_among_many);
-  tcase_add_test(t, depth_is_bounded);
-  tcase_add_test(t, numbers);
-  tcase_add_test(t, overlays);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(node, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_TESTS(t, tree_and_positions, columns_count_bytes, scalars_stay_text,
+           multi_line_token_ends_with_its_line, repeated_key_among_many, depth_is_bounded, numbers,
+           overlays);
+  FS_LOOPS(t, 0, sizeof bad / sizeof bad[0], what_is_rejected);
 }

@@ -2,7 +2,6 @@
 /* .npy headers, and arrays in files. */
 #include "base/text/npy.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -456,25 +455,13 @@ END_TEST
 
 #define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
-Suite *fs_suite_npy(void) {
-  Suite *s = suite_create("npy");
-  TCase *t = tcase_create("npy");
-  tcase_set_timeout(t, 60);
-  fs_test_in_dir(t);
-  tcase_add_loop_test(t, reads, 0, ROWS(good));
-  tcase_add_loop_test(t, refuses, 0, ROWS(bad));
-  tcase_add_test(t, refuses_versions_and_lengths);
-  tcase_add_test(t, many_dimensions);
-  tcase_add_loop_test(t, round_trip, 0, 3 * FS_NPY_DIMENSIONS);
-  tcase_add_loop_test(t, damaged_headers, 1, 4);
-  tcase_add_loop_test(t, random_headers, 0, 5);
-  tcase_add_test(t, raw_files);
-  tcase_add_test(t, npy_files);
-  tcase_add_test(t, damaged_files);
-  tcase_add_test(t, writes);
-  tcase_add_test(t, standard_input);
-  tcase_add_test(t, large_files);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(npy, s) {
+  TCase *t = fs_case(s, fs_test_in_dir);
+  FS_LOOPS(t, 0, ROWS(good), reads);
+  FS_LOOPS(t, 0, ROWS(bad), refuses);
+  FS_TESTS(t, refuses_versions_and_lengths, many_dimensions, raw_files, npy_files, damaged_files,
+           writes, standard_input, large_files, out_of_memory);
+  FS_LOOPS(t, 0, 3 * FS_NPY_DIMENSIONS, round_trip);
+  FS_LOOPS(t, 1, 4, damaged_headers);
+  FS_LOOPS(t, 0, 5, random_headers);
 }

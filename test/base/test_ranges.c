@@ -6,7 +6,6 @@
  * nodes are made (a treap with such priorities becomes a list when offsets have the order of the
  * hashes), and against trees that nobody balances (ascending offsets).  Counted is how many nodes
  * lie on the way to each node: nothing here looks at a clock. */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -346,17 +345,9 @@ START_TEST(pieces_stay_balanced)
 }
 END_TEST
 
-Suite *fs_suite_ranges(void);
-Suite *fs_suite_ranges(void) {
-  Suite *s = suite_create("ranges");
-  TCase *t = tcase_create("ranges");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, crafted_offsets_are_balanced, 0, N_SHAPES);
-  tcase_add_loop_test(t, crafted_offsets_need_no_stack, 0, N_SHAPES);
-  tcase_add_loop_test(t, finds_what_a_list_finds, 0, 8);
-  tcase_add_loop_test(t, replaces_as_a_list_does, 0, 4);
-  tcase_add_loop_test(t, pieces_stay_balanced, 0, 4);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(ranges, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, N_SHAPES, crafted_offsets_are_balanced, crafted_offsets_need_no_stack);
+  FS_LOOPS(t, 0, 8, finds_what_a_list_finds);
+  FS_LOOPS(t, 0, 4, replaces_as_a_list_does, pieces_stay_balanced);
 }

@@ -3,7 +3,6 @@
  * test/bad, and that a warning that is an error fails the call. */
 #include "base/warnings.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -564,25 +563,10 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_warnings(void);
-Suite *fs_suite_warnings(void) {
-  Suite *s = suite_create("warnings");
-  TCase *t = tcase_create("warnings");
-  fs_test_context(t);
-  tcase_add_test(t, levels);
-  tcase_add_test(t, names_are_codes);
-  tcase_add_test(t, bad_calls);
-  tcase_add_test(t, every_class_on_and_off);
-  tcase_add_test(t, as_errors);
-  tcase_add_test(t, built_by_calls);
-  tcase_add_test(t, the_rest_is_counted);
-  tcase_add_test(t, redundant_after_by_search);
-  tcase_add_test(t, tainted);
-  tcase_add_test(t, stack_that_does_not_fit);
-  tcase_add_test(t, unused_barriers);
-  tcase_add_test(t, unused_barriers_by_choice);
-  tcase_add_loop_test(t, compiler_allocation_may_fail, 0, 2);
-  tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(warnings, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, levels, names_are_codes, bad_calls, every_class_on_and_off, as_errors, built_by_calls,
+           the_rest_is_counted, redundant_after_by_search, tainted, stack_that_does_not_fit,
+           unused_barriers, unused_barriers_by_choice);
+  FS_LOOPS(t, 0, 2, compiler_allocation_may_fail, every_allocation_may_fail);
 }

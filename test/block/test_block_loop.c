@@ -2,7 +2,6 @@
 /* Loops with circular buffers, unrolled, on targets with sync: block, against the shared facts:
  * how many commands a counting sync keeps in flight, and how many syncs reads after writes (RAW)
  * and writes after reads (WAR) take. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,15 +315,7 @@ START_TEST(sync_facts)
 }
 END_TEST
 
-Suite *fs_suite_block_loop(void);
-Suite *fs_suite_block_loop(void) {
-  Suite *suite = suite_create("block_loop");
-  TCase *tc = tcase_create("block_loop");
-  tcase_set_timeout(tc, 60);
-  fs_test_context(tc);
-  tcase_add_test(tc, keeps);
-  tcase_add_test(tc, wait_facts);
-  tcase_add_test(tc, sync_facts);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(block_loop, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, keeps, wait_facts, sync_facts);
 }

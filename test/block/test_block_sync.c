@@ -2,7 +2,6 @@
 /* Syncs that stop everything, on random graphs: every order that somebody relies on is known to the
  * sequencer, there are as few full syncs as any order of issue allows, and stacks stay within their
  * memories.  The checks here walk the order of issue on their own. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "fsched/verify.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "kit/sync_kit.h"
 #include "model/access.h"
 
@@ -576,18 +576,9 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_block_sync(void);
-Suite *fs_suite_block_sync(void) {
-  Suite *suite = suite_create("block_sync");
-  TCase *tc = tcase_create("block_sync");
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, random_graphs);
-  tcase_add_test(tc, random_gangs);
-  tcase_add_test(tc, random_tight);
-  tcase_add_test(tc, random_stacks);
-  tcase_add_test(tc, fewest);
-  tcase_add_test(tc, compiled);
-  tcase_add_test(tc, no_memory);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(block_sync, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, random_graphs, random_gangs, random_tight, random_stacks, fewest, compiled,
+           no_memory);
 }

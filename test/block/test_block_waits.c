@@ -18,13 +18,13 @@
  * access of a part, not only at the first, since unordered first accesses wait each for itself.  An
  * op whose output takes its input's place (which it still reads) takes it from the accesses before
  * its own. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctrledge/ctrledge.h"
 #include "fsched/block.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "model/access.h"
 #include "waits/waits.h"
@@ -431,12 +431,7 @@ START_TEST(waits_for_reuse_come_back)
 }
 END_TEST
 
-Suite *fs_suite_block_waits(void) {
-  Suite *s = suite_create("block_waits");
-  TCase *t = tcase_create("block_waits");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, no_edge_is_missing);
-  tcase_add_test(t, waits_for_reuse_come_back);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(block_waits, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, no_edge_is_missing, waits_for_reuse_come_back);
 }

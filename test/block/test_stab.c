@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fewest syncs for a set of hazards: the shared facts, and brute force. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,14 +111,7 @@ START_TEST(brute_force)
 }
 END_TEST
 
-Suite *fs_suite_stab(void);
-Suite *fs_suite_stab(void) {
-  Suite *suite = suite_create("stab");
-  TCase *tc = tcase_create("stab");
-  tcase_set_timeout(tc, 60);
-  fs_test_context(tc);
-  tcase_add_test(tc, facts);
-  tcase_add_test(tc, brute_force);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(stab, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, facts, brute_force);
 }

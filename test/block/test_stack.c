@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack that gives places back at syncs: the shared facts, and its promise on random entries.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,19 +213,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_stack(void);
-Suite *fs_suite_stack(void) {
-  Suite *suite = suite_create("stack");
-  TCase *tc = tcase_create("stack");
-  tcase_set_timeout(tc, 60);
-  fs_test_context(tc);
-  tcase_add_test(tc, facts);
-  tcase_add_test(tc, holding);
-  tcase_add_test(tc, patient);
-  tcase_add_test(tc, still_alive);
-  tcase_add_test(tc, random_lives);
-  tcase_add_test(tc, huge);
-  tcase_add_test(tc, no_memory);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(stack, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, facts, holding, patient, still_alive, random_lives, huge, no_memory);
 }

@@ -335,20 +335,9 @@ START_TEST(borrow)
 }
 END_TEST
 
-Suite *fs_suite_emit_c(void) {
-  Suite *s = suite_create("emit_c");
-  TCase *t = tcase_create("emit_c");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, names);
-  tcase_add_test(t, made_names);
-  tcase_add_test(t, golden);
-  tcase_add_loop_test(t, any_program, 0, 40);
-  tcase_add_test(t, long_names);
-  tcase_add_test(t, names_in_comments);
-  tcase_add_test(t, bad_options);
-  tcase_add_test(t, out_of_memory);
-  tcase_add_test(t, borrow);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(emit_c, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, names, made_names, golden, long_names, names_in_comments, bad_options, out_of_memory,
+           borrow);
+  FS_LOOPS(t, 0, 40, any_program);
 }

@@ -561,27 +561,13 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_stream(void) {
-  Suite *s = suite_create("stream");
-  TCase *t = tcase_create("stream");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, crc32c_vectors);
-  tcase_add_loop_test(t, goldens, 0, 3);
-  tcase_add_loop_test(t, round_trip_random, 0, 80);
-  tcase_add_loop_test(t, every_prefix, 0, 3);
-  tcase_add_loop_test(t, every_flipped_byte, 0, 3);
-  tcase_add_loop_test(t, signed_damage_random, 0, 6);
-  tcase_add_loop_test(t, each_rule, 0, (int)(sizeof faults / sizeof faults[0]));
-  tcase_add_loop_test(t, bad_names_and_machines, 0, 2);
-  tcase_add_test(t, quoted_texts);
-  tcase_add_loop_test(t, long_names, 0, 3);
-  tcase_add_test(t, files);
-  tcase_add_test(t, file_that_changes_after_loading);
-  tcase_add_loop_test(t, assembly_faults, 0, (int)(sizeof edits / sizeof edits[0]));
-  tcase_add_loop_test(t, no_empty_names, 0, 6);
-  tcase_add_loop_test(t, damaged_text_random, 0, 6);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(stream, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, crc32c_vectors, quoted_texts, files, file_that_changes_after_loading, out_of_memory);
+  FS_LOOPS(t, 0, 3, goldens, every_prefix, every_flipped_byte, long_names);
+  FS_LOOPS(t, 0, 80, round_trip_random);
+  FS_LOOPS(t, 0, 6, signed_damage_random, no_empty_names, damaged_text_random);
+  FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);
+  FS_LOOPS(t, 0, 2, bad_names_and_machines);
+  FS_LOOPS(t, 0, (int)(sizeof edits / sizeof edits[0]), assembly_faults);
 }

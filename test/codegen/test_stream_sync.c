@@ -525,23 +525,14 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_stream_sync(void) {
-  Suite *s = suite_create("stream_sync");
-  TCase *t = tcase_create("stream_sync");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, goldens, 0, 2);
-  tcase_add_loop_test(t, round_trip_random, 0, 60);
-  tcase_add_loop_test(t, each_rule, 0, (int)(sizeof faults / sizeof faults[0]));
-  tcase_add_loop_test(t, signed_damage_random, 0, 6);
-  tcase_add_loop_test(t, assembly_faults, 0, (int)(sizeof edits / sizeof edits[0]));
-  tcase_add_loop_test(t, points_random, 0, 80);
-  tcase_add_test(t, points_of_timelines);
-  tcase_add_test(t, deadlocks_by_sharing);
-  tcase_add_test(t, gates_let_start);
-  tcase_add_loop_test(t, explained, 0, 4);
-  tcase_add_loop_test(t, traced, 0, 2);
-  tcase_add_loop_test(t, out_of_memory, 0, 2);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(stream_sync, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 2, goldens, traced, out_of_memory);
+  FS_LOOPS(t, 0, 60, round_trip_random);
+  FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);
+  FS_LOOPS(t, 0, 6, signed_damage_random);
+  FS_LOOPS(t, 0, (int)(sizeof edits / sizeof edits[0]), assembly_faults);
+  FS_LOOPS(t, 0, 80, points_random);
+  FS_TESTS(t, points_of_timelines, deadlocks_by_sharing, gates_let_start);
+  FS_LOOPS(t, 0, 4, explained);
 }

@@ -5,7 +5,6 @@
  * here one by one and all together, until there is an instance in which that changed something.
  *
  * FSCHED_KNOWN=N in the environment asks for N instances, and for a table of what was tried. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
 #include "kit/known_look.h"
+#include "kit/suite.h"
 #include "kit/turn.h"
 
 enum {
@@ -342,15 +342,10 @@ START_TEST(limits_of_work)
 }
 END_TEST
 
-Suite *fs_suite_known(void);
-Suite *fs_suite_known(void) {
-  Suite *s = suite_create("known");
-  TCase *c = tcase_create("known");
-  tcase_set_timeout(c, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
-  tcase_add_loop_test(c, small_limits, 0, LIMITS + 1);
-  tcase_add_loop_test(c, usual_limits, 0, 4);
-  tcase_add_test(c, limits_of_work);
-  tcase_add_loop_test(c, refined, 0, LIMITS + 1);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(known, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
+  FS_LOOPS(t, 0, LIMITS + 1, small_limits, refined);
+  FS_LOOPS(t, 0, 4, usual_limits);
+  FS_TESTS(t, limits_of_work);
 }

@@ -5,7 +5,6 @@
  * description alone: some op reads a byte that no writer before it in the order of the graph has
  * overwritten, or a byte that no op writes is kept.  What is loaded is read from the schedule's
  * JSON.  What is compiled verifies, passes the judge of all interleavings and replays equal. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -429,16 +428,9 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_loads(void);
-Suite *fs_suite_loads(void) {
-  Suite *s = suite_create("loads");
-  TCase *t = tcase_create("loads");
-  fs_test_context(t);
+FS_SUITE(loads, s) {
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  tcase_add_loop_test(t, what_is_wanted_is_loaded, 0, KINDS);
-  tcase_add_loop_test(t, raw_hazards_load_no_more, 0, KINDS);
-  tcase_add_test(t, a_load_left_out_is_found);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, KINDS, what_is_wanted_is_loaded, raw_hazards_load_no_more);
+  FS_TESTS(t, a_load_left_out_is_found, out_of_memory);
 }

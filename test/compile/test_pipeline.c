@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of passes, what each of them shows, and the progress of long work: neither looking at
  * passes nor listening to progress changes a result. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -345,22 +344,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_pipeline(void);
-Suite *fs_suite_pipeline(void) {
-  Suite *s = suite_create("pipeline");
-  TCase *t = tcase_create("pipeline");
-  fs_test_context(t);
-  tcase_add_test(t, passes);
-  tcase_add_test(t, dumps_of_figure_10);
-  tcase_add_test(t, dumps_of_rich);
-  tcase_add_test(t, dumps_asked_for);
-  tcase_add_test(t, passes_for_barriers);
-  tcase_add_test(t, bad_dumps);
-  tcase_add_test(t, progress_of_compile);
-  tcase_add_test(t, progress_of_the_rest);
-  tcase_add_test(t, progress_of_failures);
-  tcase_add_test(t, no_schedule_is_located);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(pipeline, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, passes, dumps_of_figure_10, dumps_of_rich, dumps_asked_for, passes_for_barriers,
+           bad_dumps, progress_of_compile, progress_of_the_rest, progress_of_failures,
+           no_schedule_is_located, every_allocation_may_fail);
 }

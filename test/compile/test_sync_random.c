@@ -6,7 +6,6 @@
  * The loop's number is the kind: timelines, 1 to N barriers, the least number of them, syncs; then
  * the same with raw hazards.  The judge knows nothing of these; without races a replay is still
  * equal, and with some it is not compared. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -289,17 +288,9 @@ START_TEST(what_is_read_is_loaded)
 }
 END_TEST
 
-Suite *fs_suite_sync_random(void);
-Suite *fs_suite_sync_random(void) {
-  Suite *s = suite_create("sync_random");
-  TCase *t = tcase_create("sync_random");
-  fs_test_context(t);
+FS_SUITE(sync_random, s) {
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  tcase_add_loop_test(t, small_odd_graphs, 0, 2 * KINDS);
-  tcase_add_loop_test(t, odd_graphs, 0, 2 * KINDS);
-  tcase_add_test(t, units_are_ordered);
-  tcase_add_test(t, overwritten_is_not_loaded);
-  tcase_add_test(t, what_is_read_is_loaded);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 2 * KINDS, small_odd_graphs, odd_graphs);
+  FS_TESTS(t, units_are_ordered, overwritten_is_not_loaded, what_is_read_is_loaded);
 }

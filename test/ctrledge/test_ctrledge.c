@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control edges: the sweep by itself, lanes by themselves, and whole runs over the shared facts. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "ctrledge/sweep.h"
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
+#include "kit/suite.h"
 
 enum { MAX = 64 };
 
@@ -600,16 +600,8 @@ START_TEST(facts)
 }
 END_TEST
 
-Suite *fs_suite_ctrledge(void);
-Suite *fs_suite_ctrledge(void) {
-  Suite *s = suite_create("ctrledge");
-  TCase *t = tcase_create("ctrledge");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, sweep_against_brute_force);
-  tcase_add_test(t, lanes_cover_amounts_in_order);
-  tcase_add_test(t, lanes_follow_queues);
-  tcase_add_test(t, edges_are_few);
-  tcase_add_test(t, facts);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(ctrledge, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, sweep_against_brute_force, lanes_cover_amounts_in_order, lanes_follow_queues,
+           edges_are_few, facts);
 }

@@ -521,18 +521,9 @@ START_TEST(memory_ends)
 }
 END_TEST
 
-Suite *fs_suite_dot(void) {
-  Suite *s = suite_create("dot");
-  TCase *t = tcase_create("dot");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, goldens);
-  tcase_add_test(t, graphs);
-  tcase_add_test(t, parts_of_buffers);
-  tcase_add_loop_test(t, buffers, 0, 2);
-  tcase_add_test(t, schedules_and_programs);
-  tcase_add_test(t, circle_of_waits);
-  tcase_add_loop_test(t, memory_ends, 0, 3);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(dot, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, goldens, graphs, parts_of_buffers, schedules_and_programs, circle_of_waits);
+  FS_LOOPS(t, 0, 2, buffers);
+  FS_LOOPS(t, 0, 3, memory_ends);
 }

@@ -566,28 +566,9 @@ START_TEST(no_ops)
 }
 END_TEST
 
-Suite *fs_suite_dot_large(void) {
-  Suite *s = suite_create("dot_large");
-  TCase *t = tcase_create("dot_large");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, large_graphs);
-  tcase_add_test(t, large_schedules);
-  tcase_add_test(t, lanes_keep_time);
-  tcase_add_test(t, path_stays);
-  tcase_add_test(t, control_stays);
-  tcase_add_test(t, implied_edges);
-  tcase_add_test(t, surplus_edges);
-  tcase_add_test(t, levels);
-  tcase_add_test(t, effort);
-  tcase_add_test(t, merged_clusters);
-  tcase_add_test(t, fewest_idle_ticks);
-  tcase_add_test(t, wide_gangs);
-  tcase_add_test(t, chains);
-  tcase_add_test(t, shortened_names);
-  tcase_add_test(t, hostile_names);
-  tcase_add_test(t, full_names);
-  tcase_add_test(t, no_ops);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(dot_large, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, large_graphs, large_schedules, lanes_keep_time, path_stays, control_stays,
+           implied_edges, surplus_edges, levels, effort, merged_clusters, fewest_idle_ticks,
+           wide_gangs, chains, shortened_names, hostile_names, full_names, no_ops);
 }

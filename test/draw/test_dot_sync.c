@@ -334,18 +334,9 @@ START_TEST(gates)
 }
 END_TEST
 
-Suite *fs_suite_dot_sync(void) {
-  Suite *s = suite_create("dot_sync");
-  TCase *t = tcase_create("dot_sync");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, goldens, 0, 2);
-  tcase_add_test(t, diamonds);
-  tcase_add_test(t, too_many);
-  tcase_add_loop_test(t, waits_of_schedules, 0, 40);
-  tcase_add_loop_test(t, large, 0, 2);
-  tcase_add_test(t, memory_ends);
-  tcase_add_test(t, gates);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(dot_sync, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 2, goldens, large);
+  FS_TESTS(t, diamonds, too_many, memory_ends, gates);
+  FS_LOOPS(t, 0, 40, waits_of_schedules);
 }

@@ -493,18 +493,9 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_explain(void) {
-  Suite *s = suite_create("explain");
-  TCase *t = tcase_create("explain");
-  fs_test_context(t);
+FS_SUITE(explain, s) {
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 300);
-  tcase_add_test(t, random_streams);
-  tcase_add_test(t, goldens);
-  tcase_add_test(t, well_formed);
-  tcase_add_test(t, unknown_names);
-  tcase_add_test(t, wrong_streams);
-  tcase_add_test(t, changed_bytes);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, random_streams, goldens, well_formed, unknown_names, wrong_streams, changed_bytes,
+           out_of_memory);
 }

@@ -667,21 +667,12 @@ START_TEST(hostile_names)
 }
 END_TEST
 
-Suite *fs_suite_svg(void) {
-  Suite *suite = suite_create("svg");
-  TCase *t = tcase_create("svg");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, goldens, 0, 4);
-  tcase_add_loop_test(t, random_schedules, 0, 150);
-  tcase_add_loop_test(t, read_schedules, 0, 30);
-  tcase_add_loop_test(t, large_schedules, 0, 2);
-  tcase_add_loop_test(t, odd_schedules, 0, 2);
-  tcase_add_test(t, narrow_peaks);
-  tcase_add_test(t, words);
-  tcase_add_loop_test(t, empty_schedules, 0, 3);
-  tcase_add_test(t, many_queues);
-  tcase_add_test(t, hostile_names);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(svg, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 4, goldens);
+  FS_LOOPS(t, 0, 150, random_schedules);
+  FS_LOOPS(t, 0, 30, read_schedules);
+  FS_LOOPS(t, 0, 2, large_schedules, odd_schedules);
+  FS_TESTS(t, narrow_peaks, words, many_queues, hostile_names);
+  FS_LOOPS(t, 0, 3, empty_schedules);
 }

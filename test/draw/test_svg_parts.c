@@ -340,20 +340,11 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_svg_parts(void) {
-  Suite *suite = suite_create("svg_parts");
-  TCase *t = tcase_create("svg_parts");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, pieces_cover, 0, 70);
-  tcase_add_loop_test(t, pieces_in_a_heap, 0, 2);
-  tcase_add_test(t, numbers);
-  tcase_add_loop_test(t, scales, 0, 5);
-  tcase_add_test(t, names);
-  tcase_add_loop_test(t, units, 0, 6);
-  tcase_add_loop_test(t, marks, 0, 2);
-  tcase_add_loop_test(t, options, 0, 6);
-  tcase_add_loop_test(t, nth_allocation_fails, 0, 5);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(svg_parts, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 70, pieces_cover);
+  FS_LOOPS(t, 0, 2, pieces_in_a_heap, marks);
+  FS_TESTS(t, numbers, names);
+  FS_LOOPS(t, 0, 5, scales, nth_allocation_fails);
+  FS_LOOPS(t, 0, 6, units, options);
 }

@@ -138,13 +138,8 @@ START_TEST(random_schedules)
 }
 END_TEST
 
-Suite *fs_suite_svg_syncs(void) {
-  Suite *suite = suite_create("svg_syncs");
-  TCase *t = tcase_create("svg_syncs");
-  fs_test_context(t);
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, golden);
-  tcase_add_loop_test(t, random_schedules, 0, 21);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(svg_syncs, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, golden);
+  FS_LOOPS(t, 0, 21, random_schedules);
 }

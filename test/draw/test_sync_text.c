@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What statistics and dumps say of barriers and of syncs: of a small schedule, with a sync that is
  * filled by hand. */
-#include <check.h>
 #include <stdio.h>
 
 #include "draw/dump.h"
 #include "kit/budget.h"
 #include "kit/golden_case.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 static fs_budget budget;
@@ -237,18 +237,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_sync_text(void);
-Suite *fs_suite_sync_text(void) {
-  Suite *s = suite_create("sync_text");
-  TCase *t = tcase_create("sync_text");
-  tcase_set_timeout(t, 60);
+FS_SUITE(sync_text, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_test(t, stats_of_timelines);
-  tcase_add_test(t, stats_of_barriers);
-  tcase_add_test(t, stats_of_syncs);
-  tcase_add_test(t, dump_of_barriers);
-  tcase_add_test(t, dump_of_syncs);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, stats_of_timelines, stats_of_barriers, stats_of_syncs, dump_of_barriers,
+           dump_of_syncs, every_allocation_may_fail);
 }

@@ -2,6 +2,7 @@
 /* Traces: whole ones by golden files, what all must keep on random graphs (planned, replayed, and
  * with times made up). */
 #include "draw/trace/trace.h"
+#include "kit/suite.h"
 
 #include "draw/trace_cases.h"
 #include "draw/trace_reader.h"
@@ -550,34 +551,14 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_trace(void);
-
-Suite *fs_suite_trace(void) {
-  Suite *s = suite_create("trace");
-  TCase *t = tcase_create("trace");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, golden, 0, 3);
-  tcase_add_test(t, counters_are_the_schedules);
-  tcase_add_test(t, any_plan);
-  tcase_add_test(t, any_replay);
-  tcase_add_test(t, any_times);
-  tcase_add_test(t, changed_programs);
-  tcase_add_test(t, nth_allocation_fails);
-  suite_add_tcase(s, t);
-  TCase *hand = tcase_create("by_hand");
-  tcase_set_timeout(hand, 60);
-  fs_test_maker(hand);
-  tcase_add_test(hand, no_length);
-  tcase_add_test(hand, arrows_of_gangs);
-  tcase_add_test(hand, deadlock);
-  tcase_add_test(hand, nothing_at_all);
-  tcase_add_test(hand, shared_addresses_count_once);
-  tcase_add_loop_test(hand, ticks, 0, (int)(sizeof tick_cases / sizeof tick_cases[0]));
-  tcase_add_test(hand, fitted);
-  tcase_add_loop_test(hand, plan_beside_replay, 0, 4);
-  tcase_add_test(hand, options_of_traces);
-  tcase_add_test(hand, replay_options);
-  suite_add_tcase(s, hand);
-  return s;
+FS_SUITE(trace, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 3, golden);
+  FS_TESTS(t, counters_are_the_schedules, any_plan, any_replay, any_times, changed_programs,
+           nth_allocation_fails);
+  t = fs_case(s, fs_test_maker);
+  FS_TESTS(t, no_length, arrows_of_gangs, deadlock, nothing_at_all, shared_addresses_count_once,
+           fitted, options_of_traces, replay_options);
+  FS_LOOPS(t, 0, (int)(sizeof tick_cases / sizeof tick_cases[0]), ticks);
+  FS_LOOPS(t, 0, 4, plan_beside_replay);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +8,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/graph_checks.h"
+#include "kit/suite.h"
 #include "model/graph.h"
 
 START_TEST(domains_and_gangs)
@@ -456,28 +456,12 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_builder(void);
-Suite *fs_suite_builder(void) {
-  Suite *s = suite_create("builder");
-  TCase *t = tcase_create("builder");
-  tcase_set_timeout(t, 60);
+FS_SUITE(builder, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_test(t, domains_and_gangs);
-  tcase_add_test(t, implicit_queues_ignore_on);
-  tcase_add_test(t, default_memory_is_the_first_bounded);
-  tcase_add_test(t, given_and_kept);
-  tcase_add_test(t, lookups_before_inserts);
-  tcase_add_test(t, zero_is_the_default);
-  tcase_add_test(t, items_in_any_order);
-  tcase_add_test(t, misuse_is_reported);
-  tcase_add_test(t, short_descriptors_have_zeros_behind);
-  tcase_add_test(t, sizes_are_required);
-  tcase_add_test(t, values_are_checked);
-  tcase_add_test(t, options_are_checked);
-  tcase_add_test(t, outputs_are_null_on_error);
-  tcase_add_test(t, many_tiles);
-  tcase_add_test(t, large_graph);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, domains_and_gangs, implicit_queues_ignore_on, default_memory_is_the_first_bounded,
+           given_and_kept, lookups_before_inserts, zero_is_the_default, items_in_any_order,
+           misuse_is_reported, short_descriptors_have_zeros_behind, sizes_are_required,
+           values_are_checked, options_are_checked, outputs_are_null_on_error, many_tiles,
+           large_graph, every_allocation_may_fail);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs of the builder against a brute-force model of versions, edges and races. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "kit/gen.h"
@@ -282,15 +281,7 @@ START_TEST(tightest_capacity_is_exact)
 }
 END_TEST
 
-Suite *fs_suite_builder_model(void);
-Suite *fs_suite_builder_model(void) {
-  Suite *s = suite_create("builder_model");
-  TCase *t = tcase_create("builder_model");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, random_graphs_match_the_model);
-  tcase_add_test(t, raw_graphs_do_have_races);
-  tcase_add_test(t, tightest_capacity_is_exact);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(builder_model, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, random_graphs_match_the_model, raw_graphs_do_have_races, tightest_capacity_is_exact);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a target may say of synchronisation: by a graph file, by overrides, by calls; and how many
  * barriers a compilation then has. */
-#include <check.h>
 #include <stdio.h>
 
 #include "kit/budget.h"
@@ -296,21 +295,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_graph_sync(void);
-Suite *fs_suite_graph_sync(void) {
-  Suite *s = suite_create("graph_sync");
-  TCase *t = tcase_create("graph_sync");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, kinds_of_sync);
-  tcase_add_test(t, block_targets);
-  tcase_add_test(t, sync_by_overrides);
-  tcase_add_test(t, barriers_without_a_number);
-  tcase_add_test(t, number_of_barriers);
-  tcase_add_test(t, built_barrier_targets);
-  tcase_add_test(t, built_block_targets);
-  tcase_add_test(t, parts_of_another_sync);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(graph_sync, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, kinds_of_sync, block_targets, sync_by_overrides, barriers_without_a_number,
+           number_of_barriers, built_barrier_targets, built_block_targets, parts_of_another_sync,
+           every_allocation_may_fail);
 }

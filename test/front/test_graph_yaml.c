@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -553,26 +552,10 @@ START_TEST(caret)
 }
 END_TEST
 
-Suite *fs_suite_graph_yaml(void) {
-  Suite *s = suite_create("graph_yaml");
-  TCase *t = tcase_create("graph_yaml");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, every_key);
-  tcase_add_test(t, defaults);
-  tcase_add_test(t, names_of_yaml_words);
-  tcase_add_test(t, json_is_yaml);
-  tcase_add_test(t, raw_hazards_list_races);
-  tcase_add_test(t, overrides);
-  tcase_add_test(t, overrides_without_a_target);
-  tcase_add_test(t, target_in_a_file_of_its_own);
-  tcase_add_test(t, shared_scenarios);
-  tcase_add_test(t, every_prefix);
-  tcase_add_test(t, byte_flips);
-  tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
-  tcase_add_test(t, bad_graphs);
-  tcase_add_test(t, too_many_races);
-  tcase_add_test(t, caret);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(graph_yaml, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, every_key, defaults, names_of_yaml_words, json_is_yaml, raw_hazards_list_races,
+           overrides, overrides_without_a_target, target_in_a_file_of_its_own, shared_scenarios,
+           every_prefix, byte_flips, bad_graphs, too_many_races, caret);
+  FS_LOOPS(t, 0, 2, every_allocation_may_fail);
 }

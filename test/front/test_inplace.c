@@ -4,6 +4,7 @@
 
 #include "front/builder_kit.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 typedef struct pair_case {
   uint64_t out_size;
@@ -180,14 +181,10 @@ START_TEST(several_pairs_of_an_op)
 }
 END_TEST
 
-Suite *fs_suite_inplace(void);
-Suite *fs_suite_inplace(void) {
-  Suite *s = suite_create("inplace");
-  TCase *t = tcase_create("inplace");
+FS_SUITE(inplace, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_loop_test(t, inplace_beside_earlier_uses, 0, 8);
-  tcase_add_loop_test(t, legal_inplace_pairs, 0, sizeof pair_cases / sizeof pair_cases[0]);
-  tcase_add_test(t, several_pairs_of_an_op);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 8, inplace_beside_earlier_uses);
+  FS_LOOPS(t, 0, sizeof pair_cases / sizeof pair_cases[0], legal_inplace_pairs);
+  FS_TESTS(t, several_pairs_of_an_op);
 }

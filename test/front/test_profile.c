@@ -564,22 +564,12 @@ END_TEST
 
 #define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
-Suite *fs_suite_profile(void) {
-  Suite *s = suite_create("profile");
-  TCase *t = tcase_create("profile");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, durations);
-  tcase_add_loop_test(t, goldens, 0, 3);
-  tcase_add_loop_test(t, round_trip_random, 0, 60);
-  tcase_add_test(t, gangs_and_gaps);
-  tcase_add_test(t, bad_measurements);
-  tcase_add_loop_test(t, faults_are_named, 0, ROWS(faults));
-  tcase_add_test(t, reads_the_whole);
-  tcase_add_loop_test(t, damaged_text_random, 0, 6);
-  tcase_add_test(t, advice);
-  tcase_add_test(t, shows_ten_or_all);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(profile, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, durations, gangs_and_gaps, bad_measurements, reads_the_whole, advice,
+           shows_ten_or_all, out_of_memory);
+  FS_LOOPS(t, 0, 3, goldens);
+  FS_LOOPS(t, 0, 60, round_trip_random);
+  FS_LOOPS(t, 0, ROWS(faults), faults_are_named);
+  FS_LOOPS(t, 0, 6, damaged_text_random);
 }

@@ -342,19 +342,11 @@ END_TEST
 
 #define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
-Suite *fs_suite_profile_apply(void) {
-  Suite *s = suite_create("profile_apply");
-  TCase *t = tcase_create("profile_apply");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, takes_times);
-  tcase_add_loop_test(t, lengths_of_ticks, 0, ROWS(ticks));
-  tcase_add_test(t, refuses);
-  tcase_add_loop_test(t, warns, 0, ROWS(warned));
-  tcase_add_test(t, names_its_file);
-  tcase_add_loop_test(t, fits_what_follows_a_line, 0, 10);
-  tcase_add_loop_test(t, fits_anything, 0, 10);
-  tcase_add_loop_test(t, fits_by_hand, 0, ROWS(costs));
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(profile_apply, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, takes_times, refuses, names_its_file);
+  FS_LOOPS(t, 0, ROWS(ticks), lengths_of_ticks);
+  FS_LOOPS(t, 0, ROWS(warned), warns);
+  FS_LOOPS(t, 0, 10, fits_what_follows_a_line, fits_anything);
+  FS_LOOPS(t, 0, ROWS(costs), fits_by_hand);
 }

@@ -291,18 +291,12 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_schedule_json(void) {
-  Suite *s = suite_create("schedule_json");
-  TCase *t = tcase_create("schedule_json");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, goldens, 0, 3);
-  tcase_add_loop_test(t, round_trip_random, 0, 60);
-  tcase_add_loop_test(t, any_order_random, 0, 60);
-  tcase_add_loop_test(t, faults_are_named, 0, (int)(sizeof faults / sizeof faults[0]));
-  tcase_add_loop_test(t, wrong_schedules_are_read, 0, 4);
-  tcase_add_loop_test(t, damaged_text_random, 0, 6);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(schedule_json, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 3, goldens);
+  FS_LOOPS(t, 0, 60, round_trip_random, any_order_random);
+  FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), faults_are_named);
+  FS_LOOPS(t, 0, 4, wrong_schedules_are_read);
+  FS_LOOPS(t, 0, 6, damaged_text_random);
+  FS_TESTS(t, out_of_memory);
 }

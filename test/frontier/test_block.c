@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks with death frontiers: the shared facts, a model byte by byte, and small cases. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "kit/facts_script.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 
 /* --- the shared facts --- */
 
@@ -624,18 +624,8 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_block(void) {
-  Suite *s = suite_create("block");
-  TCase *t = tcase_create("block");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, shared_facts);
-  tcase_add_test(t, as_a_map_of_bytes);
-  tcase_add_test(t, many_readers_one_death);
-  tcase_add_test(t, try_before_you_fence);
-  tcase_add_test(t, tainted_until_idle);
-  tcase_add_test(t, little_effort);
-  tcase_add_test(t, bad_calls);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(block, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, shared_facts, as_a_map_of_bytes, many_readers_one_death, try_before_you_fence,
+           tainted_until_idle, little_effort, bad_calls, every_allocation_may_fail);
 }

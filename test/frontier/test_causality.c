@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What commands of a compiled program know, and what became of every wait that was wanted: small
  * cases with known answers, and properties of random programs, against plain arrays. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fsched/compile.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "model/graph.h"
 #include "model/handle.h"
 #include "model/stream/order.h"
@@ -560,18 +560,9 @@ START_TEST(random_programs)
 }
 END_TEST
 
-Suite *fs_suite_causality(void) {
-  Suite *s = suite_create("causality");
-  TCase *t = tcase_create("causality");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, late_waiter_learns_no_later_value);
-  tcase_add_test(t, independent_streams_are_disjoint);
-  tcase_add_test(t, collective_of_eight_is_one_entry);
-  tcase_add_test(t, knowledge_through_three_queues);
-  tcase_add_test(t, exact_tier);
-  tcase_add_test(t, tiers_of_gangs);
-  tcase_add_test(t, gang_of_one);
-  tcase_add_test(t, random_programs);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(causality, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, late_waiter_learns_no_later_value, independent_streams_are_disjoint,
+           collective_of_eight_is_one_entry, knowledge_through_three_queues, exact_tier,
+           tiers_of_gangs, gang_of_one, random_programs);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Axes and frontiers against the shared facts and against maps that are slow and plain. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "fsched/frontier.h"
 #include "kit/facts_script.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum { MAX = 32, AXES = 24 };
 
@@ -549,17 +549,8 @@ START_TEST(small_honesty)
 }
 END_TEST
 
-Suite *fs_suite_frontier(void);
-Suite *fs_suite_frontier(void) {
-  Suite *s = suite_create("frontier");
-  TCase *t = tcase_create("frontier");
+FS_SUITE(frontier, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 20);
-  tcase_add_test(t, axis_ranges);
-  tcase_add_test(t, facts);
-  tcase_add_test(t, random_against_maps);
-  tcase_add_test(t, print);
-  tcase_add_test(t, small_laws);
-  tcase_add_test(t, small_honesty);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, axis_ranges, facts, random_against_maps, print, small_laws, small_honesty);
 }

@@ -2,12 +2,12 @@
 /* Frontiers of the library, which go by vectors where the processor has them, against the same
  * source compiled without: the same answers, the same entries, and nothing written beyond what the
  * capacity or the room allows.  On other processors both are the same. */
-#include <check.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "fsched/frontier.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 /* The plain walks, by names of their own. */
 #undef FS_PLAIN
@@ -208,13 +208,8 @@ START_TEST(plain_random)
 }
 END_TEST
 
-Suite *fs_suite_frontier_plain(void);
-Suite *fs_suite_frontier_plain(void) {
-  Suite *s = suite_create("frontier_plain");
-  TCase *t = tcase_create("frontier_plain");
+FS_SUITE(frontier_plain, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 90);
-  tcase_add_test(t, plain_exhaustive);
-  tcase_add_test(t, plain_random);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, plain_exhaustive, plain_random);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules as answers of problems, and back: whatever the list scheduler makes of random graphs
  * comes back as it was, verified; wrong answers are refuted and nothing is reported. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ilp/problem/problem.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
@@ -233,15 +233,9 @@ START_TEST(other_copies)
 }
 END_TEST
 
-Suite *fs_suite_ilp_answer(void) {
-  Suite *suite = suite_create("ilp_answer");
-  TCase *tc = tcase_create("answers");
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, schedules_come_back);
-  tcase_add_test(tc, wrong_answers);
-  tcase_add_test(tc, instants_and_gangs);
-  tcase_add_test(tc, chains_of_choices);
-  tcase_add_test(tc, other_copies);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_answer, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, schedules_come_back, wrong_answers, instants_and_gangs, chains_of_choices,
+           other_copies);
 }

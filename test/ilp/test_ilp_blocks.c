@@ -196,18 +196,9 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_blocks(void) {
-  Suite *s = suite_create("ilp_blocks");
-  TCase *t = tcase_create("blocks");
-  fs_test_context(t);
-  tcase_add_test(t, absolute_is_the_absolute_value);
-  tcase_add_test(t, absolute_without_binary_rows_is_too_large);
-  tcase_add_test(t, absolute_with_m_cuts_off_the_ends);
-  tcase_add_test(t, absolute_of_a_continuous_one);
-  tcase_add_test(t, indicator_says_whether);
-  tcase_add_test(t, indicator_needs_at_least_one);
-  tcase_add_test(t, indicator_needs_the_other_row_too);
-  tcase_add_test(t, no_memory);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(ilp_blocks, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, absolute_is_the_absolute_value, absolute_without_binary_rows_is_too_large,
+           absolute_with_m_cuts_off_the_ends, absolute_of_a_continuous_one, indicator_says_whether,
+           indicator_needs_at_least_one, indicator_needs_the_other_row_too, no_memory);
 }

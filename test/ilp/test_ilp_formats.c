@@ -322,20 +322,12 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_formats(void) {
+FS_SUITE(ilp_formats, s) {
   enum { TOOLS = sizeof tools / sizeof *tools };
-  Suite *s = suite_create("ilp_formats");
-  TCase *t = tcase_create("formats");
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, goldens);
-  tcase_add_test(t, empty_goldens);
-  tcase_add_loop_test(t, solvers_find_the_optimum, 0, TOOLS);
-  tcase_add_loop_test(t, solvers_read_all_kinds, 0, TOOLS);
-  tcase_add_loop_test(t, solvers_read_empty_models, 0, TOOLS);
-  tcase_add_test(t, names);
-  tcase_add_test(t, names_are_unique);
-  tcase_add_test(t, no_memory);
-  suite_add_tcase(s, t);
-  return s;
+  tcase_add_checked_fixture(t, setup, teardown);
+  FS_TESTS(t, goldens, empty_goldens, names, names_are_unique, no_memory);
+  FS_LOOPS(t, 0, TOOLS, solvers_find_the_optimum, solvers_read_all_kinds,
+           solvers_read_empty_models);
 }

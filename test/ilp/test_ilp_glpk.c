@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fsched-glpk on random models, compared with trying all points. */
-#include <check.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,13 +182,9 @@ START_TEST(continuous_places)
 }
 END_TEST
 
-Suite *fs_suite_ilp_glpk(void) {
-  Suite *s = suite_create("ilp_glpk");
-  TCase *c = tcase_create("ilp_glpk");
-  tcase_add_checked_fixture(c, fs_test_begin, tear_down);
-  tcase_set_timeout(c, 60);
-  tcase_add_loop_test(c, random_models, 0, 2);
-  tcase_add_test(c, continuous_places);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_glpk, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_add_checked_fixture(t, fs_test_begin, tear_down);
+  FS_LOOPS(t, 0, 2, random_models);
+  FS_TESTS(t, continuous_places);
 }

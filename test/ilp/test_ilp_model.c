@@ -298,21 +298,10 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_model(void) {
-  Suite *s = suite_create("ilp_model");
-  TCase *t = tcase_create("model");
+FS_SUITE(ilp_model, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_test(t, terms_are_sorted_and_add_up);
-  tcase_add_test(t, neighbours_add_up);
-  tcase_add_test(t, known_amounts_move_the_bounds);
-  tcase_add_test(t, rows_without_terms);
-  tcase_add_test(t, rows_that_say_nothing_or_too_much);
-  tcase_add_test(t, a_row_given_up);
-  tcase_add_test(t, points);
-  tcase_add_test(t, large_numbers);
-  tcase_add_test(t, notes);
-  tcase_add_test(t, random_rows);
-  tcase_add_test(t, no_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, terms_are_sorted_and_add_up, neighbours_add_up, known_amounts_move_the_bounds,
+           rows_without_terms, rows_that_say_nothing_or_too_much, a_row_given_up, points,
+           large_numbers, notes, random_rows, no_memory);
 }

@@ -2,7 +2,6 @@
 /* The rows of the strip packing model against a plain look at the rectangles: all starts and
  * addresses of tiny instances, and what the published form leaves out, one by one.  Without a
  * solver. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "fsched/graph.h"
 #include "ilp/pack/private.h"
 #include "kit/budget.h"
+#include "kit/suite.h"
 
 static fsched_context *new_context(void) {
   fsched_context *ctx;
@@ -282,16 +282,9 @@ START_TEST(where_there_are_no_positions)
 }
 END_TEST
 
-Suite *fs_suite_ilp_pack(void);
-Suite *fs_suite_ilp_pack(void) {
-  Suite *suite = suite_create("ilp_pack");
-  TCase *tc = tcase_create("formulas");
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, pairs_of_rectangles);
-  tcase_add_test(tc, three_rectangles);
-  tcase_add_test(tc, four_rectangles);
-  tcase_add_test(tc, rectangles_by_position);
-  tcase_add_test(tc, where_there_are_no_positions);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_pack, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, pairs_of_rectangles, three_rectangles, four_rectangles, rectangles_by_position,
+           where_there_are_no_positions);
 }

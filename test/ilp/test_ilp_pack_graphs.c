@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refinement by strip packing models against an exhaustive search, on random graphs that cannot
  * spill: the same makespan, claimed to be optimal.  Needs GLPK. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 static fsched_context *new_context(void) {
@@ -368,13 +368,8 @@ START_TEST(strips_that_can_be_filled)
 }
 END_TEST
 
-Suite *fs_suite_ilp_pack_graphs(void);
-Suite *fs_suite_ilp_pack_graphs(void) {
-  Suite *suite = suite_create("ilp_pack_graphs");
-  TCase *tc = tcase_create("graphs");
-  tcase_set_timeout(tc, 240);
-  tcase_add_test(tc, equal_to_exhaustive_search);
-  tcase_add_test(tc, strips_that_can_be_filled);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_pack_graphs, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 240);
+  FS_TESTS(t, equal_to_exhaustive_search, strips_that_can_be_filled);
 }

@@ -2,7 +2,6 @@
 /* The strip packing model, one row at a time: on hand-made graphs, the points that a row is there
  * to refuse and those next to them that it has to let pass.  Most are counter-examples to the
  * published form.  Without a solver. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "fsched/graph.h"
 #include "ilp/pack/private.h"
 #include "kit/budget.h"
+#include "kit/suite.h"
 
 /* A graph, its problem within a horizon, and its model. */
 typedef struct ilp_pack_rows_bench {
@@ -647,35 +647,13 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_pack_rows(void);
-Suite *fs_suite_ilp_pack_rows(void) {
-  Suite *suite = suite_create("ilp_pack_rows");
-  TCase *tc = tcase_create("rectangles");
-  tcase_add_test(tc, precedence_rows);
-  tcase_add_test(tc, one_strip_is_enough_for_m);
-  tcase_add_test(tc, ends_are_variable);
-  tcase_add_test(tc, an_end_that_others_come_before);
-  tcase_add_test(tc, kept_to_the_end);
-  tcase_add_test(tc, always_at_once);
-  tcase_add_test(tc, coinciding_where_declared);
-  tcase_add_test(tc, coinciding_at_equal_size_alone);
-  tcase_add_test(tc, coinciding_and_falling);
-  tcase_add_test(tc, coinciding_while_the_op_runs_alone);
-  suite_add_tcase(suite, tc);
-  tc = tcase_create("amounts");
-  tcase_add_test(tc, queue_rows);
-  tcase_add_test(tc, choices_of_queues);
-  tcase_add_test(tc, choices_of_larger_classes);
-  tcase_add_test(tc, resource_and_concurrency_rows);
-  tcase_add_test(tc, counted_memories);
-  tcase_add_test(tc, lengths_that_may_be_none);
-  suite_add_tcase(suite, tc);
-  tc = tcase_create("model");
-  tcase_add_test(tc, the_highest_address);
-  tcase_add_test(tc, no_room_and_no_time);
-  tcase_add_test(tc, which_problems_are_strips);
-  tcase_add_test(tc, the_same_text_every_time);
-  tcase_add_test(tc, out_of_memory);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_pack_rows, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, precedence_rows, one_strip_is_enough_for_m, ends_are_variable,
+           an_end_that_others_come_before, kept_to_the_end, always_at_once,
+           coinciding_where_declared, coinciding_at_equal_size_alone, coinciding_and_falling,
+           coinciding_while_the_op_runs_alone, queue_rows, choices_of_queues,
+           choices_of_larger_classes, resource_and_concurrency_rows, counted_memories,
+           lengths_that_may_be_none, the_highest_address, no_room_and_no_time,
+           which_problems_are_strips, the_same_text_every_time, out_of_memory);
 }

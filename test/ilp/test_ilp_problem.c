@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Problems of graphs and of schedules: what begins and ends residencies, which copies there are,
  * classes of queues, and whether every schedule can be had. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
@@ -489,23 +489,10 @@ START_TEST(memory_fails_cleanly)
 }
 END_TEST
 
-Suite *fs_suite_ilp_problem(void) {
-  Suite *suite = suite_create("ilp_problem");
-  TCase *tc = tcase_create("problems");
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, copies_of_a_graph);
-  tcase_add_test(tc, without_a_store);
-  tcase_add_test(tc, overwritten_content);
-  tcase_add_test(tc, several_may_begin);
-  tcase_add_test(tc, bounded_stores);
-  tcase_add_test(tc, classes_of_queues);
-  tcase_add_test(tc, pairs_and_scratch);
-  tcase_add_test(tc, output_in_place);
-  tcase_add_test(tc, given_starts);
-  tcase_add_test(tc, exactness);
-  tcase_add_test(tc, spills_of_a_schedule);
-  tcase_add_test(tc, large_graphs);
-  tcase_add_test(tc, memory_fails_cleanly);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_problem, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, copies_of_a_graph, without_a_store, overwritten_content, several_may_begin,
+           bounded_stores, classes_of_queues, pairs_and_scratch, output_in_place, given_starts,
+           exactness, spills_of_a_schedule, large_graphs, memory_fails_cleanly);
 }

@@ -6,6 +6,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/schedule/verify.h"
 
@@ -501,19 +502,9 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_slide(void);
-Suite *fs_suite_ilp_slide(void) {
-  Suite *suite = suite_create("ilp_slide");
-  TCase *t = tcase_create("windows");
+FS_SUITE(ilp_slide, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 240);
-  tcase_add_test(t, known_answers_fit);
-  tcase_add_test(t, far_items_limit_the_shift);
-  tcase_add_test(t, answers_are_schedules);
-  tcase_add_test(t, never_worse);
-  tcase_add_test(t, windows_find_the_best);
-  tcase_add_test(t, faults_and_stops);
-  tcase_add_test(t, given_starts_are_left_alone);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, known_answers_fit, far_items_limit_the_shift, answers_are_schedules, never_worse,
+           windows_find_the_best, faults_and_stops, given_starts_are_left_alone, out_of_memory);
 }

@@ -553,30 +553,10 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_solution(void) {
-  Suite *s = suite_create("ilp_solution");
-  TCase *t = tcase_create("solution");
+FS_SUITE(ilp_solution, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, setup, teardown);
-  tcase_add_test(t, plain);
-  tcase_add_test(t, cbc);
-  tcase_add_test(t, highs);
-  tcase_add_test(t, scip);
-  tcase_add_test(t, glpsol);
-  tcase_add_test(t, glpsol_of_an_lp);
-  tcase_add_test(t, a_variable_named_c);
-  tcase_add_test(t, constant);
-  tcase_add_test(t, tolerance);
-  tcase_add_test(t, names);
-  tcase_add_test(t, numbers);
-  tcase_add_test(t, lines);
-  tcase_add_test(t, no_solution);
-  tcase_add_test(t, form_errors);
-  tcase_add_test(t, glpsol_errors);
-  tcase_add_test(t, many_errors);
-  tcase_add_test(t, decimal_numbers);
-  tcase_add_test(t, decimals_in_all_forms);
-  tcase_add_test(t, any_bytes);
-  tcase_add_test(t, no_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, plain, cbc, highs, scip, glpsol, glpsol_of_an_lp, a_variable_named_c, constant,
+           tolerance, names, numbers, lines, no_solution, form_errors, glpsol_errors, many_errors,
+           decimal_numbers, decimals_in_all_forms, any_bytes, no_memory);
 }

@@ -2,8 +2,8 @@
 /* Solvers that are right, wrong, and worse: whatever they do, what is known stays known, and no
  * process and no file is left. */
 #include "ilp/solver/solver.h"
+#include "kit/suite.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -613,34 +613,16 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
-Suite *fs_suite_ilp_solver(void) {
-  Suite *s = suite_create("ilp_solver");
-  TCase *c = tcase_create("ilp_solver");
-  tcase_add_checked_fixture(c, set_up, tear_down);
-  tcase_set_timeout(c, 20);
-  tcase_add_test(c, what_is_said);
-  tcase_add_test(c, the_first_bound);
-  tcase_add_test(c, optimal_and_infeasible);
-  tcase_add_test(c, a_proof_is_the_end);
-  tcase_add_test(c, continuous_variables_are_made_whole);
-  tcase_add_test(c, news);
-  tcase_add_test(c, the_limit);
-  tcase_add_test(c, arguments);
-  tcase_add_test(c, wrong_start);
-  tcase_add_loop_test(c, faults, 0, COUNT(fault));
-  tcase_add_test(c, what_holds_is_kept);
-  tcase_add_loop_test(c, rubbish_is_refused, 0, COUNT(rubbish));
-  tcase_add_test(c, optimal_but_worse);
-  tcase_add_test(c, no_fault);
-  tcase_add_test(c, not_started);
-  tcase_add_test(c, no_directory);
-  tcase_add_test(c, no_room);
-  tcase_add_test(c, host_ignores_children);
-  tcase_add_test(c, host_blocks_signals);
-  tcase_add_test(c, host_without_standard_files);
-  tcase_add_test(c, out_of_memory);
-  tcase_add_loop_test(c, splitting, 0, COUNT(command));
-  tcase_add_test(c, default_command);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_solver, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 20);
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  FS_TESTS(t, what_is_said, the_first_bound, optimal_and_infeasible, a_proof_is_the_end,
+           continuous_variables_are_made_whole, news, the_limit, arguments, wrong_start,
+           what_holds_is_kept, optimal_but_worse, no_fault, not_started, no_directory, no_room,
+           host_ignores_children, host_blocks_signals, host_without_standard_files, out_of_memory,
+           default_command);
+  FS_LOOPS(t, 0, COUNT(fault), faults);
+  FS_LOOPS(t, 0, COUNT(rubbish), rubbish_is_refused);
+  FS_LOOPS(t, 0, COUNT(command), splitting);
 }

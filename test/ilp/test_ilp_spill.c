@@ -2,7 +2,6 @@
 /* The model with spills: figure 10 in its four readings, tiny graphs against a search through all
  * states (spill_search.h), the points of list schedules, and what is refused.  What needs a solver
  * is skipped, with a message, without fsched-glpk. */
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "ilp/spill_search.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 #include "placement/placement_kit.h"
 #include "verify/schedule/verify.h"
@@ -596,19 +596,11 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_spill(void) {
-  Suite *s = suite_create("ilp_spill");
-  TCase *t = tcase_create("ilp_spill");
+FS_SUITE(ilp_spill, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 600);
-  tcase_add_test(t, figure_10_in_four_readings);
-  tcase_add_test(t, optimum_of_tiny_counted_graphs);
-  tcase_add_test(t, optimum_of_tiny_contiguous_graphs);
-  tcase_add_test(t, optimum_with_a_bounded_store);
-  tcase_add_test(t, forbidden_until_there_are_addresses);
-  tcase_add_test(t, list_schedules_are_points);
-  tcase_add_test(t, what_is_refused);
-  tcase_add_test(t, units);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, figure_10_in_four_readings, optimum_of_tiny_counted_graphs,
+           optimum_of_tiny_contiguous_graphs, optimum_with_a_bounded_store,
+           forbidden_until_there_are_addresses, list_schedules_are_points, what_is_refused, units,
+           out_of_memory);
 }

@@ -4,6 +4,7 @@
  * tried, and each is taken by the model exactly when it solves the problem. */
 #include "ilp/ilp_time_kit.h"
 #include "kit/budget.h"
+#include "kit/suite.h"
 
 enum { PAIRS = 8 };
 
@@ -356,18 +357,9 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_ilp_time(void) {
-  Suite *s = suite_create("ilp_time");
-  TCase *c = tcase_create("ilp_time");
-  tcase_set_timeout(c, 120);
-  tcase_add_test(c, test_queues);
-  tcase_add_test(c, test_memory_sums);
-  tcase_add_test(c, test_memory_before_the_first_item);
-  tcase_add_test(c, test_pairs);
-  tcase_add_test(c, test_given_addresses);
-  tcase_add_test(c, test_limit_of_terms);
-  tcase_add_test(c, test_huge_windows);
-  tcase_add_test(c, test_out_of_memory);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_time, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, test_queues, test_memory_sums, test_memory_before_the_first_item, test_pairs,
+           test_given_addresses, test_limit_of_terms, test_huge_windows, test_out_of_memory);
 }

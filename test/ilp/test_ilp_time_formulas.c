@@ -3,6 +3,7 @@
  * horizon 6, capacity 4) the starts that the model takes are exactly those that solve the problem,
  * all starts being tried.  And what goes wrong with the formulas as they were published. */
 #include "ilp/ilp_time_kit.h"
+#include "kit/suite.h"
 
 enum { HORIZON = 6 };
 
@@ -397,22 +398,13 @@ START_TEST(test_published_sink_is_not_behind_all)
 }
 END_TEST
 
-Suite *fs_suite_ilp_time_formulas(void) {
-  Suite *s = suite_create("ilp_time_formulas");
-  TCase *c = tcase_create("ilp_time_formulas");
-  tcase_set_timeout(c, 120);
-  tcase_add_test(c, test_orders_and_amounts);
-  tcase_add_loop_test(c, test_orders_and_amounts_of_three, 0, 2);
-  tcase_add_loop_test(c, test_orders_and_amounts_of_four, 0, 2);
-  tcase_add_test(c, test_every_point);
-  tcase_add_test(c, test_positions_of_two);
-  tcase_add_test(c, test_positions_of_three);
-  tcase_add_test(c, test_published_objective_is_constant);
-  tcase_add_test(c, test_published_position_sum_counts_what_lies_below);
-  tcase_add_test(c, test_published_cells_do_not_span_the_duration);
-  tcase_add_test(c, test_published_active_as_a_row);
-  tcase_add_test(c, test_published_missing_start_rows);
-  tcase_add_test(c, test_published_sink_is_not_behind_all);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_time_formulas, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, test_orders_and_amounts, test_every_point, test_positions_of_two,
+           test_positions_of_three, test_published_objective_is_constant,
+           test_published_position_sum_counts_what_lies_below,
+           test_published_cells_do_not_span_the_duration, test_published_active_as_a_row,
+           test_published_missing_start_rows, test_published_sink_is_not_behind_all);
+  FS_LOOPS(t, 0, 2, test_orders_and_amounts_of_three, test_orders_and_amounts_of_four);
 }

@@ -6,6 +6,7 @@
 
 #include "ilp/ilp_time_kit.h"
 #include "ilp/solver/solver.h"
+#include "kit/suite.h"
 
 enum { PROBLEMS = 60 };
 
@@ -168,11 +169,8 @@ START_TEST(test_optimal)
 }
 END_TEST
 
-Suite *fs_suite_ilp_time_solver(void) {
-  Suite *s = suite_create("ilp_time_solver");
-  TCase *c = tcase_create("ilp_time_solver");
-  tcase_set_timeout(c, 300);
-  tcase_add_loop_test(c, test_optimal, FS_TIME_AMOUNTS, FS_TIME_PAIRS + 1);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_time_solver, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 300);
+  FS_LOOPS(t, FS_TIME_AMOUNTS, FS_TIME_PAIRS + 1, test_optimal);
 }

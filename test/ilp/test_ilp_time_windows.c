@@ -3,6 +3,7 @@
  * items that move as one.  Random tiny problems with a solution; all other starts in these roles
  * are tried, and each is taken by the model exactly when it solves the problem. */
 #include "ilp/ilp_time_kit.h"
+#include "kit/suite.h"
 
 /* --- windows: what is fixed, what is free, what moves as one --- */
 
@@ -307,14 +308,8 @@ START_TEST(test_window_of_a_large_problem)
 }
 END_TEST
 
-Suite *fs_suite_ilp_time_windows(void) {
-  Suite *s = suite_create("ilp_time_windows");
-  TCase *c = tcase_create("ilp_time_windows");
-  tcase_set_timeout(c, 120);
-  tcase_add_test(c, test_windows);
-  tcase_add_test(c, test_windows_of_classes);
-  tcase_add_test(c, test_tails);
-  tcase_add_test(c, test_window_of_a_large_problem);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(ilp_time_windows, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, test_windows, test_windows_of_classes, test_tails, test_window_of_a_large_problem);
 }

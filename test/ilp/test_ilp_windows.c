@@ -2,7 +2,6 @@
 /* Windows: every schedule of small problems lies inside of them (all starts are tried, and what is
  * outside must be refuted by the verifier), bounds are never above a schedule, and known bounds are
  * reached. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 
 static fsched_context *new_context(void) {
@@ -326,15 +326,9 @@ START_TEST(memory_fails_cleanly)
 }
 END_TEST
 
-Suite *fs_suite_ilp_windows(void) {
-  Suite *suite = suite_create("ilp_windows");
-  TCase *tc = tcase_create("windows");
-  tcase_set_timeout(tc, 180);
-  tcase_add_test(tc, nothing_is_cut_off);
-  tcase_add_test(tc, known_bounds);
-  tcase_add_test(tc, spills_are_not_excluded);
-  tcase_add_test(tc, projects);
-  tcase_add_test(tc, memory_fails_cleanly);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(ilp_windows, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 180);
+  FS_TESTS(t, nothing_is_cut_off, known_bounds, spills_are_not_excluded, projects,
+           memory_fails_cleanly);
 }

@@ -214,18 +214,9 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_refine(void) {
-  Suite *s = suite_create("refine");
-  TCase *t = tcase_create("library");
-  tcase_add_checked_fixture(t, set_up, tear_down);
+FS_SUITE(refine, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, bad_options);
-  tcase_add_test(t, no_solver);
-  tcase_add_test(t, stopped);
-  tcase_add_test(t, models);
-  tcase_add_test(t, optimum);
-  tcase_add_test(t, nothing_to_gain);
-  tcase_add_test(t, out_of_memory);
-  suite_add_tcase(s, t);
-  return s;
+  tcase_add_checked_fixture(t, set_up, tear_down);
+  FS_TESTS(t, bad_options, no_solver, stopped, models, optimum, nothing_to_gain, out_of_memory);
 }

@@ -2,7 +2,6 @@
 /* Instances are imported, compiled and exported, and the checkers of test/import/solutions.h take
  * the solutions: random ones, and those of shared/data where it is.  What has not the form of a
  * format is refused. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -504,20 +503,9 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_export(void) {
-  Suite *s = suite_create("export");
-  TCase *tc = tcase_create("export");
-  tcase_set_timeout(tc, 120);
-  fs_test_context(tc);
-  tcase_add_test(tc, projects);
-  tcase_add_test(tc, strips);
-  tcase_add_test(tc, memories);
-  tcase_add_test(tc, rcpsp);
-  tcase_add_test(tc, strip_data);
-  tcase_add_test(tc, memory_data);
-  tcase_add_test(tc, refused);
-  tcase_add_test(tc, quoted_and_aligned);
-  tcase_add_test(tc, out_of_memory);
-  suite_add_tcase(s, tc);
-  return s;
+FS_SUITE(export, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, projects, strips, memories, rcpsp, strip_data, memory_data, refused,
+           quoted_and_aligned, out_of_memory);
 }

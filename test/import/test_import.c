@@ -3,7 +3,6 @@
  * (UPDATE=1 writes these), and however they are damaged, what is imported reads back. */
 #include "fsched/import.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 
@@ -436,23 +435,9 @@ START_TEST(formats)
 }
 END_TEST
 
-Suite *fs_suite_import(void) {
-  Suite *s = suite_create("import");
-  TCase *tc = tcase_create("import");
-  tcase_set_timeout(tc, 120);
-  fs_test_context(tc);
-  tcase_add_test(tc, corpus);
-  tcase_add_test(tc, rubbish);
-  tcase_add_test(tc, prefixes);
-  tcase_add_test(tc, damaged);
-  tcase_add_test(tc, other_formats);
-  tcase_add_test(tc, out_of_memory);
-  tcase_add_test(tc, claims_take_nothing);
-  tcase_add_test(tc, many_faults);
-  tcase_add_test(tc, large);
-  tcase_add_test(tc, options);
-  tcase_add_test(tc, names);
-  tcase_add_test(tc, formats);
-  suite_add_tcase(s, tc);
-  return s;
+FS_SUITE(import, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, corpus, rubbish, prefixes, damaged, other_formats, out_of_memory, claims_take_nothing,
+           many_faults, large, options, names, formats);
 }

@@ -5,6 +5,7 @@
 #define FS_TEST_CONTEXT_H
 
 #include "base/mem.h"
+#include "kit/suite.h"
 #include "kit/temp_dir.h"
 
 extern fsched_context *ctx;

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The test runner.  `test/run [SUITE...]` runs the named suites, or all. */
-#include <check.h>
+/* The test runner.  `test/run [SUITE...]` runs the named suites, or all; `test/run --list` prints
+ * the names.  What FS_SUITE leaves lies in one section, whose ends the linker names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FS_SUITE(name) Suite *fs_suite_##name(void);
-#include "kit/suites.def"
-#undef FS_SUITE
+#include "kit/suite.h"
 
-static const struct {
-  const char *name;
-  Suite *(*make)(void);
-} suites[] = {
-#define FS_SUITE(name) {#name, fs_suite_##name},
-#include "kit/suites.def"
-#undef FS_SUITE
-};
+extern const fs_suite_entry *const __start_fs_suites[], *const __stop_fs_suites[];
+
+TCase *fs_case(const fs_suite *s, void (*fixture)(TCase *t)) {
+  TCase *t = tcase_create(s->name);
+  tcase_set_timeout(t, 60);
+  if (fixture != NULL) {
+    fixture(t);
+  }
+  suite_add_tcase(s->suite, t);
+  return t;
+}
+
+void fs_add_tests(TCase *t, int from, int to, const TTest *const *tests) {
+  for (; *tests != NULL; tests++) {
+    tcase_add_loop_test(t, *tests, from, to);
+  }
+}
 
 static int wanted(const char *name, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
@@ -29,15 +36,22 @@ static int wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   SRunner *runner = NULL;
-  for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-    if (wanted(suites[i].name, argc, argv)) {
-      Suite *suite = suites[i].make();
+  int list = argc == 2 && strcmp(argv[1], "--list") == 0;
+  for (const fs_suite_entry *const *e = __start_fs_suites; e < __stop_fs_suites; e++) {
+    if (list) {
+      puts((*e)->name);
+    } else if (wanted((*e)->name, argc, argv)) {
+      fs_suite s = {(*e)->name, suite_create((*e)->name)};
+      (*e)->fill(&s);
       if (runner == NULL) {
-        runner = srunner_create(suite);
+        runner = srunner_create(s.suite);
       } else {
-        srunner_add_suite(runner, suite);
+        srunner_add_suite(runner, s.suite);
       }
     }
+  }
+  if (list) {
+    return EXIT_SUCCESS;
   }
   if (runner == NULL) {
     fprintf(stderr, "test/run: no suite of that name\n");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list scheduler: known optima, the precondition as the only memory refusal, policies, errors,
  * and the shared facts on whole schedules (orders, times and spills bind, addresses do not). */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
@@ -661,30 +661,14 @@ START_TEST(shared_schedules)
 }
 END_TEST
 
-Suite *fs_suite_listsched(void) {
-  Suite *s = suite_create("listsched");
-  TCase *t = tcase_create("listsched");
+FS_SUITE(listsched, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, figure_10);
-  tcase_add_test(t, implicit_queues);
-  tcase_add_test(t, gang_is_not_starved);
-  tcase_add_test(t, resources_hold);
-  tcase_add_test(t, inplace_takes_over);
-  tcase_add_test(t, given_starts);
-  tcase_add_test(t, given_start_is_kept_free);
-  tcase_add_test(t, placement_leaves_large_holes);
-  tcase_add_test(t, unread_given_content);
-  tcase_add_test(t, kept_to_the_last_instant);
-  tcase_add_test(t, free_reads_are_not_early);
-  tcase_add_test(t, lack_of_room_without_a_store);
-  tcase_add_loop_test(t, tightest_capacities, 0, 3);
-  tcase_add_loop_test(t, long_graphs, 0, 7);
-  tcase_add_test(t, no_copy_is_idle);
-  tcase_add_test(t, bounded_store);
-  tcase_add_test(t, same_input_same_schedule);
-  tcase_add_test(t, seeds_break_ties);
-  tcase_add_test(t, allocation_failures);
-  tcase_add_test(t, shared_schedules);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, figure_10, implicit_queues, gang_is_not_starved, resources_hold, inplace_takes_over,
+           given_starts, given_start_is_kept_free, placement_leaves_large_holes,
+           unread_given_content, kept_to_the_last_instant, free_reads_are_not_early,
+           lack_of_room_without_a_store, no_copy_is_idle, bounded_store, same_input_same_schedule,
+           seeds_break_ties, allocation_failures, shared_schedules);
+  FS_LOOPS(t, 0, 3, tightest_capacities);
+  FS_LOOPS(t, 0, 7, long_graphs);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The naive scheduler: the verifier accepts what it makes of random graphs. */
-#include <check.h>
 
 #include "kit/gen.h"
 #include "kit/naive.h"
+#include "kit/suite.h"
 #include "verify/schedule/verify.h"
 
 static void check_naive(const fs_gen_params *p) {
@@ -49,12 +49,7 @@ START_TEST(no_store)
 }
 END_TEST
 
-Suite *fs_suite_naive(void) {
-  Suite *suite = suite_create("naive");
-  TCase *tc = tcase_create("naive");
-  tcase_set_timeout(tc, 60);
-  tcase_add_test(tc, random_graphs);
-  tcase_add_test(tc, no_store);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(naive, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, random_graphs, no_store);
 }

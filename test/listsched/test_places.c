@@ -4,7 +4,6 @@
  * Of the scripts bind feasibility and what is spilled; exact addresses belong to one allocator, so
  * commands that name a fixed address are left out, and a range is found again by the address that
  * the script expects it at. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/context.h"
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
+#include "kit/suite.h"
 #include "listsched/places.h"
 
 static fsched_context *new_context(void) {
@@ -373,15 +373,8 @@ START_TEST(shared_scripts)
 }
 END_TEST
 
-Suite *fs_suite_places(void) {
-  Suite *s = suite_create("places");
-  TCase *t = tcase_create("places");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, random_use_keeps_the_books);
-  tcase_add_test(t, what_is_given_up_joins);
-  tcase_add_test(t, large_capacities);
-  tcase_add_test(t, promises_wait_for_departures);
-  tcase_add_test(t, shared_scripts);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(places, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, random_use_keeps_the_books, what_is_given_up_joins, large_capacities,
+           promises_wait_for_departures, shared_scripts);
 }

@@ -2,11 +2,11 @@
 /* Lower bounds against the optimum: every active schedule of small random graphs is made by serial
  * scheduling in every order, and none may end before the bound.  Where bounds are known to be tight
  * they must be. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 enum { MAX_OPS = 6, HORIZON = 64 };
@@ -185,12 +185,8 @@ START_TEST(known_bounds)
 }
 END_TEST
 
-Suite *fs_suite_bounds(void) {
-  Suite *s = suite_create("bounds");
-  TCase *t = tcase_create("bounds");
+FS_SUITE(bounds, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, never_above_the_optimum);
-  tcase_add_test(t, known_bounds);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, never_above_the_optimum, known_bounds);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bound of what memories hold: never above the optimum of small graphs (found by trying all
  * schedules, or, where things are spilled, above a schedule), and as large as it should be. */
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 enum { MAX_OPS = 5, TEXT = 4096 };
@@ -422,17 +422,11 @@ START_TEST(no_memory)
 }
 END_TEST
 
-Suite *fs_suite_bounds_memory(void) {
-  Suite *s = suite_create("bounds_memory");
-  TCase *t = tcase_create("bounds_memory");
+FS_SUITE(bounds_memory, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, never_above_the_optimum);
-  tcase_add_test(t, never_above_a_schedule);
-  tcase_add_loop_test(t, never_above_a_large_schedule, 0, 2);
-  tcase_add_test(t, strip_packing);
-  tcase_add_loop_test(t, known_bounds, 0, sizeof known / sizeof *known);
-  tcase_add_test(t, in_the_statistics);
-  tcase_add_test(t, no_memory);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, never_above_the_optimum, never_above_a_schedule, strip_packing, in_the_statistics,
+           no_memory);
+  FS_LOOPS(t, 0, 2, never_above_a_large_schedule);
+  FS_LOOPS(t, 0, sizeof known / sizeof *known, known_bounds);
 }

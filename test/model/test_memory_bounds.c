@@ -2,7 +2,6 @@
 /* The least that memories must hold, and the precondition, which refuses what they cannot: by
  * trying all schedules (exhaust.h), no peak is smaller than the one, and nothing is possible that
  * the other refuses.  What it lets pass has a schedule wherever the memory spills. */
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 enum { MAX_OPS = 4, MEMORIES = 2, TEXT = 4096, STEPS = 200000, LARGE = 1000 };
@@ -313,15 +313,8 @@ START_TEST(given_starts)
 }
 END_TEST
 
-Suite *fs_suite_memory_bounds(void);
-Suite *fs_suite_memory_bounds(void) {
-  Suite *s = suite_create("memory_bounds");
-  TCase *c = tcase_create("memory_bounds");
-  tcase_set_timeout(c, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
-  tcase_add_test(c, no_smaller_peak);
-  tcase_add_test(c, nothing_possible_is_refused);
-  tcase_add_test(c, fitting_is_enough);
-  tcase_add_test(c, given_starts);
-  suite_add_tcase(s, c);
-  return s;
+FS_SUITE(memory_bounds, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
+  FS_TESTS(t, no_smaller_peak, nothing_possible_is_refused, fitting_is_enough, given_starts);
 }

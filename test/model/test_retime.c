@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New times for schedules: whatever delays come, what results is a schedule that the verifier
  * takes, and the stream made of it is right. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "codegen/codegen.h"
@@ -9,6 +8,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "kit/suite.h"
 #include "kit/sync_kit.h"
 #include "model/retime.h"
 
@@ -362,16 +362,8 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_retime(void) {
-  Suite *s = suite_create("retime");
-  TCase *t = tcase_create("retime");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, random_graphs);
-  tcase_add_test(t, random_graphs_without_a_store);
-  tcase_add_test(t, nothing_moves);
-  tcase_add_test(t, a_bounded_store);
-  tcase_add_test(t, a_given_start_is_kept);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(retime, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, random_graphs, random_graphs_without_a_store, nothing_moves, a_bounded_store,
+           a_given_start_is_kept, every_allocation_may_fail);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Residencies of streams: on random graphs those of the schedules, and by hand where a plan rarely
  * gets to. */
+#include "kit/suite.h"
 #include "model/stream/residencies.h"
 
 #include "draw/trace_cases.h"
@@ -199,17 +200,8 @@ START_TEST(begun_by_a_part)
 }
 END_TEST
 
-Suite *fs_suite_stream_residencies(void);
-
-Suite *fs_suite_stream_residencies(void) {
-  Suite *s = suite_create("stream_residencies");
-  TCase *t = tcase_create("stream_residencies");
-  tcase_set_timeout(t, 60);
-  fs_test_maker(t);
-  tcase_add_test(t, residencies_are_the_schedules);
-  tcase_add_test(t, store_copies_are_the_schedules);
-  tcase_add_loop_test(t, old_place_is_still_read, 0, 2);
-  tcase_add_test(t, begun_by_a_part);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(stream_residencies, s) {
+  TCase *t = fs_case(s, fs_test_maker);
+  FS_TESTS(t, residencies_are_the_schedules, store_copies_are_the_schedules, begun_by_a_part);
+  FS_LOOPS(t, 0, 2, old_place_is_still_read);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The width of graphs: against trying all sets, against Kuhn's matching on the closure, and known
  * ones. */
+#include "kit/suite.h"
 #include "model/width.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -491,18 +491,9 @@ START_TEST(known_chains)
 }
 END_TEST
 
-Suite *fs_suite_width(void) {
-  Suite *suite = suite_create("width");
-  TCase *tc = tcase_create("width");
-  tcase_set_timeout(tc, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
-  tcase_add_test(tc, small_against_all_sets);
-  tcase_add_test(tc, all_of_five);
-  tcase_add_test(tc, larger_against_kuhn);
-  tcase_add_test(tc, generated_graphs);
-  tcase_add_test(tc, known_chains);
-  tcase_add_test(tc, a_hundred_thousand_ops);
-  tcase_add_test(tc, nothing_and_one);
-  tcase_add_test(tc, out_of_memory);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(width, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
+  FS_TESTS(t, small_against_all_sets, all_of_five, larger_against_kuhn, generated_graphs,
+           known_chains, a_hundred_thousand_ops, nothing_and_one, out_of_memory);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placement of rectangles with known times: small ones against all placements there are, larger
  * ones against the conditions, and instances whose answer is known. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "placement/placement_kit.h"
 #include "placement/private.h"
 
@@ -428,17 +428,9 @@ START_TEST(memory_fails_cleanly)
 }
 END_TEST
 
-Suite *fs_suite_placement(void) {
-  Suite *suite = suite_create("placement");
-  TCase *tc = tcase_create("placement");
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, small_ones_are_exact);
-  tcase_add_test(tc, search_is_exact);
-  tcase_add_test(tc, larger_ones_are_right);
-  tcase_add_test(tc, known_ones);
-  tcase_add_test(tc, gaps_are_proven);
-  tcase_add_test(tc, too_many_conflicts);
-  tcase_add_test(tc, memory_fails_cleanly);
-  suite_add_tcase(suite, tc);
-  return suite;
+FS_SUITE(placement, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, small_ones_are_exact, search_is_exact, larger_ones_are_right, known_ones,
+           gaps_are_proven, too_many_conflicts, memory_fails_cleanly);
 }

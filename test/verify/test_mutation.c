@@ -5,7 +5,6 @@
  * both; and every rule of the verifier refutes something.  The verifier may be the stricter one: a
  * wait too many, a planned time or a signal nobody needs breaks nothing when executed.
  * CK_VERBOSITY=verbose prints what caught what. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +15,7 @@
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "kit/resync_mutant.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/schedule/verify.h"
 
@@ -345,14 +345,7 @@ START_TEST(test_senseless)
 }
 END_TEST
 
-Suite *fs_suite_mutation(void);
-Suite *fs_suite_mutation(void) {
-  Suite *suite = suite_create("mutation");
-  TCase *t = tcase_create("mutants");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_programs);
-  tcase_add_test(t, test_schedules);
-  tcase_add_test(t, test_senseless);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(mutation, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, test_programs, test_schedules, test_senseless);
 }

@@ -7,7 +7,6 @@
  *
  * FSCHED_MUTANTS=N goes on until N changed programs have been replayed, FSCHED_SEED=S begins with
  * other programs; the counts are printed.  What fails is kept in verified-fault.fsb. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +17,7 @@
 #include "kit/evaluate.h"
 #include "kit/mutate/mutate.h"
 #include "kit/resync.h"
+#include "kit/suite.h"
 #include "kit/turn.h"
 #include "model/stream/order.h"
 #include "model/sync.h"
@@ -402,12 +402,8 @@ START_TEST(verified_is_equal)
 }
 END_TEST
 
-Suite *fs_suite_verified(void);
-Suite *fs_suite_verified(void) {
-  Suite *s = suite_create("verified");
-  TCase *t = tcase_create("verified");
+FS_SUITE(verified, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, getenv("FSCHED_MUTANTS") != NULL ? 0 : 120);
-  tcase_add_test(t, verified_is_equal);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, verified_is_equal);
 }

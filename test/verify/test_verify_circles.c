@@ -2,7 +2,6 @@
 /* The program verifier on random programs for machines with barriers or with stops: a deadlock
  * exactly where the relation of pairs has a circle; programs as they are compiled, which the judge
  * accepts too; and running out of memory at every allocation. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +12,7 @@
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "kit/resync_mutant.h"
+#include "kit/suite.h"
 #include "model/graph.h"
 
 static fsched_context *new_context(void) {
@@ -230,16 +230,8 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_verify_circles(void);
-Suite *fs_suite_verify_circles(void) {
-  Suite *suite = suite_create("verify_circles");
-  TCase *t = tcase_create("random");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_circles_of_barriers);
-  tcase_add_test(t, test_circles_of_stops);
-  tcase_add_test(t, test_compiled_barriers);
-  tcase_add_test(t, test_compiled_stops);
-  tcase_add_test(t, test_out_of_memory);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(verify_circles, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, test_circles_of_barriers, test_circles_of_stops, test_compiled_barriers,
+           test_compiled_stops, test_out_of_memory);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Content that is given or kept holds all of its bytes: programs by hand in which a part that no
  * command touches lies over another version, and compiled ones, which may not have that. */
-#include <check.h>
 #include <stdio.h>
 
 #include "fsched/compile.h"
@@ -331,21 +330,11 @@ START_TEST(compiled)
 }
 END_TEST
 
-Suite *fs_suite_verify_hold(void);
-Suite *fs_suite_verify_hold(void) {
-  Suite *s = suite_create("verify_hold");
-  TCase *t = tcase_create("verify_hold");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_loop_test(t, tail_of_an_input, 0, 3);
-  tcase_add_loop_test(t, tail_of_an_output, 0, 3);
-  tcase_add_test(t, content_without_access);
-  tcase_add_test(t, copy_of_another);
-  tcase_add_test(t, in_place_of_what_is_given);
-  tcase_add_loop_test(t, one_version_at_two_addresses, 0, 8);
-  tcase_add_test(t, given_beside);
-  tcase_add_test(t, given_beside_and_lost);
-  tcase_add_loop_test(t, compiled, 0, 4);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(verify_hold, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 3, tail_of_an_input, tail_of_an_output);
+  FS_TESTS(t, content_without_access, copy_of_another, in_place_of_what_is_given, given_beside,
+           given_beside_and_lost);
+  FS_LOOPS(t, 0, 8, one_version_at_two_addresses);
+  FS_LOOPS(t, 0, 4, compiled);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kept content that nothing touches has its units of a counted memory all the time: compiled
  * programs leave them alone, whatever the durations, and a program that does not is refused. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -298,16 +297,8 @@ START_TEST(random_durations)
 }
 END_TEST
 
-Suite *fs_suite_verify_idle(void);
-Suite *fs_suite_verify_idle(void) {
-  Suite *s = suite_create("verify_idle");
-  TCase *t = tcase_create("verify_idle");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, units_left);
-  tcase_add_test(t, units_lost);
-  tcase_add_test(t, state_in_a_store);
-  tcase_add_loop_test(t, random_durations, 0, 6);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(verify_idle, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, units_left, units_lost, state_in_a_store);
+  FS_LOOPS(t, 0, 6, random_durations);
 }

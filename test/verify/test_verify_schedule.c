@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schedule verifier on schedules written out by hand (as JSON of another program), rule by rule
  * where the mutants of test_mutation.c do not show the exact border, and on compiled ones. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 
 static fsched_context *new_context(void) {
@@ -287,20 +287,10 @@ START_TEST(test_compiled)
 }
 END_TEST
 
-Suite *fs_suite_verify_schedule(void);
-Suite *fs_suite_verify_schedule(void) {
-  Suite *suite = suite_create("verify_schedule");
-  TCase *t = tcase_create("rules");
-  tcase_add_test(t, test_instant);
-  tcase_add_test(t, test_counted);
-  tcase_add_test(t, test_spills);
-  tcase_add_test(t, test_in_place);
-  tcase_add_test(t, test_in_place_after_readers);
-  tcase_add_test(t, test_amounts);
-  suite_add_tcase(suite, t);
-  t = tcase_create("compiled");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_compiled);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(verify_schedule, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, test_instant, test_counted, test_spills, test_in_place, test_in_place_after_readers,
+           test_amounts);
+  t = fs_case(s, NULL);
+  FS_TESTS(t, test_compiled);
 }

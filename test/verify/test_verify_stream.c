@@ -2,7 +2,6 @@
 /* The program verifier: its own derivation against the graph's edges, gangs, races, compiled
  * programs of all kinds, and running out of memory at every allocation.  What each rule refutes is
  * in test_mutation.c. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +10,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/mutate/mutate.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/map.h"
 #include "verify/overlap.h"
@@ -418,24 +418,9 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_verify_stream(void);
-Suite *fs_suite_verify_stream(void) {
-  Suite *suite = suite_create("verify_stream");
-  TCase *t = tcase_create("parts");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_map);
-  tcase_add_test(t, test_edges);
-  tcase_add_test(t, test_one_member_is_not_the_gang);
-  tcase_add_test(t, test_races);
-  tcase_add_test(t, test_what_differs);
-  tcase_add_test(t, test_schedule_messages);
-  tcase_add_test(t, test_control_edges);
-  tcase_add_test(t, test_overlaps);
-  tcase_add_test(t, test_out_of_memory);
-  suite_add_tcase(suite, t);
-  t = tcase_create("compiled");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_compiled);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(verify_stream, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, test_map, test_edges, test_one_member_is_not_the_gang, test_races, test_what_differs,
+           test_schedule_messages, test_control_edges, test_overlaps, test_out_of_memory,
+           test_compiled);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program verifier on machines with barriers or with stops: hand-made programs for each
  * finding.  Random ones are in test_verify_circles.c and test_mutation.c. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/mutate/mutate.h"
+#include "kit/suite.h"
 #include "model/sync.h"
 
 #define REC(p, id, type) ((type *)(uintptr_t)(p)->view.id)
@@ -605,26 +605,10 @@ START_TEST(test_graph)
 }
 END_TEST
 
-Suite *fs_suite_verify_sync(void);
-Suite *fs_suite_verify_sync(void) {
-  Suite *suite = suite_create("verify_sync");
-  TCase *t = tcase_create("barriers");
-  tcase_add_test(t, test_star);
-  tcase_add_test(t, test_consecutive_owners);
-  tcase_add_test(t, test_shared_in_a_row);
-  tcase_add_test(t, test_a_barrier_is_not_there);
-  tcase_add_test(t, test_a_barrier_miscounts);
-  tcase_add_test(t, test_a_wait_is_missing);
-  tcase_add_test(t, test_slots);
-  tcase_add_test(t, test_frontiers);
-  tcase_add_test(t, test_planned_times_of_barriers);
-  tcase_add_test(t, test_gangs_at_barriers);
-  tcase_add_test(t, test_syncs_of_another_kind);
-  suite_add_tcase(suite, t);
-  t = tcase_create("stops");
-  tcase_add_test(t, test_stops);
-  tcase_add_test(t, test_gangs_at_stops);
-  tcase_add_test(t, test_graph);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(verify_sync, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, test_star, test_consecutive_owners, test_shared_in_a_row, test_a_barrier_is_not_there,
+           test_a_barrier_miscounts, test_a_wait_is_missing, test_slots, test_frontiers,
+           test_planned_times_of_barriers, test_gangs_at_barriers, test_syncs_of_another_kind,
+           test_stops, test_gangs_at_stops, test_graph);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared scenarios: makespan and waits are no worse than what is written beside them. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "kit/suite.h"
 #include "model/handle.h"
 #include "model/stream/stream.h"
 
@@ -82,12 +82,8 @@ START_TEST(no_worse_than_expected)
 }
 END_TEST
 
-Suite *fs_suite_scenarios(void);
-Suite *fs_suite_scenarios(void) {
-  Suite *s = suite_create("scenarios");
-  TCase *t = tcase_create("scenarios");
+FS_SUITE(scenarios, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 20);
-  tcase_add_test(t, no_worse_than_expected);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, no_worse_than_expected);
 }

@@ -2,12 +2,12 @@
 /* Control edges and waits together, against an oracle that knows nothing of clocks: it lists what
  * every item touches, closes queue order and waits by brute force, and asks that all conflicts are
  * ordered and that no wait can be taken away. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctrledge/ctrledge.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "waits/waits.h"
 
@@ -513,14 +513,8 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-Suite *fs_suite_waits(void) {
-  Suite *s = suite_create("waits");
-  TCase *t = tcase_create("waits");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, random_graphs);
-  tcase_add_test(t, random_gangs_and_limits);
-  tcase_add_test(t, random_counted_memories);
-  tcase_add_test(t, every_allocation_may_fail);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(waits, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, random_graphs, random_gangs_and_limits, random_counted_memories,
+           every_allocation_may_fail);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control edges and waits in small cases with known answers; the clocks beneath them against
  * arrays. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctrledge/ctrledge.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "model/access.h"
 #include "waits/clock.h"
@@ -302,14 +302,8 @@ START_TEST(orderings_of_copies)
 }
 END_TEST
 
-Suite *fs_suite_waits_small(void) {
-  Suite *s = suite_create("waits_small");
-  TCase *t = tcase_create("waits_small");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, clocks_against_arrays);
-  tcase_add_test(t, scopes_are_the_narrowest);
-  tcase_add_test(t, gangs_are_waited_for_as_a_whole);
-  tcase_add_test(t, orderings_of_copies);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(waits_small, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, clocks_against_arrays, scopes_are_the_narrowest, gangs_are_waited_for_as_a_whole,
+           orderings_of_copies);
 }

@@ -17,7 +17,7 @@ _Atomic int conf_failure;
 
 const fs_conformance *conf_registered(int i) { return registered[i]; }
 
-void fs_conformance_add(Suite *s, const fs_conformance *what) {
+void fs_conformance_add(const fs_suite *s, const fs_conformance *what) {
   int i = 0;
   while (i < n_registered && registered[i] != what) {
     i++;
@@ -25,18 +25,13 @@ void fs_conformance_add(Suite *s, const fs_conformance *what) {
   assert(i < MOST);
   registered[i] = what;
   n_registered += i == n_registered;
-  static const struct {
-    const char *name;
-    void (*add)(TCase *t, int i);
-  } parts[] = {{"instances", fs_conformance_instances}, {"failures", fs_conformance_failures},
-               {"execs", fs_conformance_execs},         {"syncs", fs_conformance_syncs},
-               {"loads", fs_conformance_loads},         {"fork", fs_conformance_fork}};
-  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-    TCase *t = tcase_create(parts[p].name);
-    tcase_set_timeout(t, 60);
-    parts[p].add(t, i);
-    suite_add_tcase(s, t);
-  }
+  TCase *t = fs_case(s, NULL);
+  fs_conformance_instances(t, i);
+  fs_conformance_failures(t, i);
+  fs_conformance_execs(t, i);
+  fs_conformance_syncs(t, i);
+  fs_conformance_loads(t, i);
+  fs_conformance_fork(t, i);
 }
 
 void conf_ok(const conf *c, fs_status status, const char *what) {

@@ -3,11 +3,9 @@
  *
  * A suite file says of which device:
  *
- *   Suite *fs_suite_conformance_cpu(void) {
+ *   FS_SUITE(conformance_cpu, s) {
  *     static const fs_conformance cpu = {.device = {.kind = "cpu"}};
- *     Suite *s = suite_create("conformance_cpu");
  *     fs_conformance_add(s, &cpu);
- *     return s;
  *   }
  *
  * No kernels of modules are needed; what wants kernels of the test's own is left out where the
@@ -15,10 +13,10 @@
 #ifndef FS_TEST_CONFORMANCE_H
 #define FS_TEST_CONFORMANCE_H
 
-#include <check.h>
 #include <stdbool.h>
 
 #include "fsched/exec.h"
+#include "kit/suite.h"
 
 typedef struct fs_conformance {
   fsched_device_options device; /* its size is filled in; strings live as long as the suite */
@@ -31,6 +29,6 @@ typedef struct fs_conformance {
 } fs_conformance;
 
 /* `what` must live as long as the suite. */
-void fs_conformance_add(Suite *s, const fs_conformance *what);
+void fs_conformance_add(const fs_suite *s, const fs_conformance *what);
 
 #endif

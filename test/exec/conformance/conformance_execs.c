@@ -318,12 +318,6 @@ CONFORMS(state_is_carried) {
 }
 
 void fs_conformance_execs(TCase *t, int i) {
-  tcase_add_loop_test(t, replayed_and_checked, i, i + 1);
-  tcase_add_loop_test(t, several_slots, i, i + 1);
-  tcase_add_loop_test(t, several_slots_in_a_pool, i, i + 1);
-  tcase_add_loop_test(t, late_inputs, i, i + 1);
-  tcase_add_loop_test(t, causes_pass_through, i, i + 1);
-  tcase_add_loop_test(t, shutdown_with_work_in_flight, i, i + 1);
-  tcase_add_loop_test(t, stuck_invocation, i, i + 1);
-  tcase_add_loop_test(t, state_is_carried, i, i + 1);
+  FS_LOOPS(t, i, i + 1, replayed_and_checked, several_slots, several_slots_in_a_pool, late_inputs,
+           causes_pass_through, shutdown_with_work_in_flight, stuck_invocation, state_is_carried);
 }

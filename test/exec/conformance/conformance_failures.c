@@ -275,15 +275,7 @@ CONFORMS(more_memory_than_the_limit) {
 }
 
 void fs_conformance_failures(TCase *t, int i) {
-  tcase_add_loop_test(t, poisoned_in_the_middle, i, i + 1);
-  tcase_add_loop_test(t, poisoned_at_any_moment, i, i + 1);
-  tcase_add_loop_test(t, poisoned_gang, i, i + 1);
-  tcase_add_loop_test(t, kernel_fails, i, i + 1);
-  tcase_add_loop_test(t, stuck_for_content, i, i + 1);
-  tcase_add_loop_test(t, stuck_for_an_epoch, i, i + 1);
-  tcase_add_loop_test(t, stuck_at_a_gang, i, i + 1);
-  tcase_add_loop_test(t, nothing_stuck, i, i + 1);
-  tcase_add_loop_test(t, nth_allocation_fails, i, i + 1);
-  tcase_add_loop_test(t, kernels_that_are_not_there, i, i + 1);
-  tcase_add_loop_test(t, more_memory_than_the_limit, i, i + 1);
+  FS_LOOPS(t, i, i + 1, poisoned_in_the_middle, poisoned_at_any_moment, poisoned_gang, kernel_fails,
+           stuck_for_content, stuck_for_an_epoch, stuck_at_a_gang, nothing_stuck,
+           nth_allocation_fails, kernels_that_are_not_there, more_memory_than_the_limit);
 }

@@ -187,5 +187,5 @@ void fs_conformance_fork(TCase *t, int i) {
   (void)a_child_is_refused;
 }
 #else
-void fs_conformance_fork(TCase *t, int i) { tcase_add_loop_test(t, a_child_is_refused, i, i + 1); }
+void fs_conformance_fork(TCase *t, int i) { FS_LOOPS(t, i, i + 1, a_child_is_refused); }
 #endif

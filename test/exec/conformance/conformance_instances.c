@@ -394,17 +394,8 @@ CONFORMS(destroyed_unused) {
 }
 
 void fs_conformance_instances(TCase *t, int i) {
-  tcase_add_loop_test(t, streams_by_hand, i, i + 1);
-  tcase_add_loop_test(t, random_graphs, i, i + 1);
-  tcase_add_loop_test(t, many_invocations, i, i + 1);
-  tcase_add_loop_test(t, started_from_within_done, i, i + 1);
-  tcase_add_loop_test(t, content_from_names, i, i + 1);
-  tcase_add_loop_test(t, inputs_are_not_changed, i, i + 1);
-  tcase_add_loop_test(t, late_content, i, i + 1);
-  tcase_add_loop_test(t, outputs_before_the_end, i, i + 1);
-  tcase_add_loop_test(t, values_by_parameter, i, i + 1);
-  tcase_add_loop_test(t, pooled_memory_moves, i, i + 1);
-  tcase_add_loop_test(t, instances_at_once, i, i + 1);
-  tcase_add_loop_test(t, empty_commands, i, i + 1);
-  tcase_add_loop_test(t, destroyed_unused, i, i + 1);
+  FS_LOOPS(t, i, i + 1, streams_by_hand, random_graphs, many_invocations, started_from_within_done,
+           content_from_names, inputs_are_not_changed, late_content, outputs_before_the_end,
+           values_by_parameter, pooled_memory_moves, instances_at_once, empty_commands,
+           destroyed_unused);
 }

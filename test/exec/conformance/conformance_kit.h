@@ -11,11 +11,11 @@
 #include "exec/conformance/conformance.h"
 #include "exec/context/device.h"
 #include "exec/host/kernel.h"
-#include "exec/replay/replay_maker.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "exec/replay/replay_maker.h"
 #include "model/graph.h"
 #include "model/stream/points.h"
 

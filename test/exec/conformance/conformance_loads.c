@@ -170,8 +170,6 @@ CONFORMS(failing_loads_do_not_grow_the_heap) {
 }
 
 void fs_conformance_loads(TCase *t, int i) {
-  tcase_add_loop_test(t, failing_loads_leave_nothing, i, i + 1);
-  tcase_add_loop_test(t, loads_too_large_for_the_pool_leave_nothing, i, i + 1);
-  tcase_add_loop_test(t, loads_without_memory_leave_nothing, i, i + 1);
-  tcase_add_loop_test(t, failing_loads_do_not_grow_the_heap, i, i + 1);
+  FS_LOOPS(t, i, i + 1, failing_loads_leave_nothing, loads_too_large_for_the_pool_leave_nothing,
+           loads_without_memory_leave_nothing, failing_loads_do_not_grow_the_heap);
 }

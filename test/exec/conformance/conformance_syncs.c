@@ -379,16 +379,9 @@ CONFORMS(other_syncs_nth_allocation_fails) {
 }
 
 void fs_conformance_syncs(TCase *t, int i) {
-  tcase_add_loop_test(t, other_syncs_by_hand, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_of_random_graphs, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_from_within_done, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_in_flight, i, i + 1);
-  tcase_add_loop_test(t, compiled_with_barriers, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_with_late_inputs, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_poisoned, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_with_a_failing_kernel, i, i + 1);
-  tcase_add_loop_test(t, stuck_for_a_barrier, i, i + 1);
-  tcase_add_loop_test(t, stuck_before_a_barrier, i, i + 1);
-  tcase_add_loop_test(t, gang_is_one_consumer, i, i + 1);
-  tcase_add_loop_test(t, other_syncs_nth_allocation_fails, i, i + 1);
+  FS_LOOPS(t, i, i + 1, other_syncs_by_hand, other_syncs_of_random_graphs,
+           other_syncs_from_within_done, other_syncs_in_flight, compiled_with_barriers,
+           other_syncs_with_late_inputs, other_syncs_poisoned, other_syncs_with_a_failing_kernel,
+           stuck_for_a_barrier, stuck_before_a_barrier, gang_is_one_consumer,
+           other_syncs_nth_allocation_fails);
 }

@@ -2,14 +2,12 @@
 /* Conformance of the simulation, whatever the durations. */
 #include "exec/conformance/conformance.h"
 
-Suite *fs_suite_conformance_sim(void) {
+FS_SUITE(conformance_sim, s) {
   static const fs_conformance sims[] = {
       {.device = {.kind = "sim"}},
       {.device = {.kind = "sim", .durations = FSCHED_DURATIONS_RANDOM, .seed = 1}},
       {.device = {.kind = "sim", .durations = FSCHED_DURATIONS_ADVERSARIAL, .seed = 2}}};
-  Suite *s = suite_create("conformance_sim");
   for (unsigned i = 0; i < sizeof sims / sizeof *sims; i++) {
     fs_conformance_add(s, &sims[i]);
   }
-  return s;
 }

@@ -613,26 +613,12 @@ START_TEST(wrong_programs)
 }
 END_TEST
 
-Suite *fs_suite_exec(void);
-
-Suite *fs_suite_exec(void) {
-  Suite *s = suite_create("exec");
-  TCase *t = tcase_create("exec");
+FS_SUITE(exec, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, two_contexts_of_one_program);
-  tcase_add_test(t, invoke_is_asynchronous);
-  tcase_add_test(t, thousand_queued);
-  tcase_add_test(t, thousand_chained);
-  tcase_add_test(t, fork_and_join_of_five);
-  tcase_add_test(t, unfenced_ones_meet);
-  tcase_add_test(t, in_flight_is_a_limit);
-  tcase_add_test(t, too_large_together_runs_one_by_one);
-  tcase_add_test(t, chain_peaks_at_one_invocation);
-  tcase_add_test(t, pool_is_shared);
-  tcase_add_test(t, callback_comes_once_after_the_fence);
-  tcase_add_test(t, callbacks_invoke);
-  tcase_add_test(t, wrong_programs);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, two_contexts_of_one_program, invoke_is_asynchronous, thousand_queued,
+           thousand_chained, fork_and_join_of_five, unfenced_ones_meet, in_flight_is_a_limit,
+           too_large_together_runs_one_by_one, chain_peaks_at_one_invocation, pool_is_shared,
+           callback_comes_once_after_the_fence, callbacks_invoke, wrong_programs);
 }

@@ -596,33 +596,14 @@ START_TEST(device_says_what_it_is)
 }
 END_TEST
 
-Suite *fs_suite_exec_bind(void);
-
-Suite *fs_suite_exec_bind(void) {
-  Suite *s = suite_create("exec_bind");
-  TCase *t = tcase_create("exec_bind");
+FS_SUITE(exec_bind, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, only_the_readers_wait);
-  tcase_add_test(t, fences_in_any_order);
-  tcase_add_test(t, input_fails_while_it_runs);
-  tcase_add_test(t, input_fails_before_it_runs);
-  tcase_add_test(t, input_fails_before_there_is_a_slot);
-  tcase_add_test(t, first_failure_counts);
-  tcase_add_test(t, unread_input_does_not_matter);
-  tcase_add_test(t, what_is_not_bound);
-  tcase_add_test(t, values_by_parameter);
-  tcase_add_test(t, released_when_it_was_read);
-  tcase_add_test(t, released_after_a_failure);
-  tcase_add_test(t, released_unread);
-  tcase_add_test(t, released_when_it_never_ran);
-  tcase_add_test(t, empty_context);
-  tcase_add_test(t, untouched_input_does_not_matter);
-  tcase_add_test(t, bad_bindings);
-  tcase_add_test(t, bad_parameters);
-  tcase_add_test(t, bad_contexts);
-  tcase_add_test(t, kernel_that_is_not_there);
-  tcase_add_test(t, device_says_what_it_is);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, only_the_readers_wait, fences_in_any_order, input_fails_while_it_runs,
+           input_fails_before_it_runs, input_fails_before_there_is_a_slot, first_failure_counts,
+           unread_input_does_not_matter, what_is_not_bound, values_by_parameter,
+           released_when_it_was_read, released_after_a_failure, released_unread,
+           released_when_it_never_ran, empty_context, untouched_input_does_not_matter, bad_bindings,
+           bad_parameters, bad_contexts, kernel_that_is_not_there, device_says_what_it_is);
 }

@@ -15,6 +15,7 @@
  *
  * It uses public functions only. */
 #include "exec/context/exec_kit.h"
+#include "kit/suite.h"
 
 enum {
   NODES = 36,
@@ -533,13 +534,8 @@ START_TEST(signals_tell_what_came_before)
 }
 END_TEST
 
-Suite *fs_suite_exec_causality(void);
-
-Suite *fs_suite_exec_causality(void) {
-  Suite *s = suite_create("exec_causality");
-  TCase *t = tcase_create("exec_causality");
+FS_SUITE(exec_causality, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 240);
-  tcase_add_loop_test(t, signals_tell_what_came_before, 0, 2);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 2, signals_tell_what_came_before);
 }

@@ -305,20 +305,11 @@ START_TEST(callbacks_may_wait_for_others)
 }
 END_TEST
 
-Suite *fs_suite_exec_chain(void);
-
-Suite *fs_suite_exec_chain(void) {
-  Suite *suite = suite_create("exec_chain");
-  TCase *t = tcase_create("exec_chain");
-  tcase_set_timeout(t, 60);
+FS_SUITE(exec_chain, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_loop_test(t, allocations_that_wait_for_one_another, 0, 2);
-  tcase_add_test(t, frees_that_serve_one_another);
-  tcase_add_test(t, invocation_lets_a_chain_go);
-  tcase_add_loop_test(t, failures_pass_along_a_chain, 0, 3);
-  tcase_add_test(t, memory_is_handed_on_at_shutdown);
-  tcase_add_test(t, own_calls_are_complete);
-  tcase_add_loop_test(t, callbacks_may_wait_for_others, 0, 2);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_LOOPS(t, 0, 2, allocations_that_wait_for_one_another, callbacks_may_wait_for_others);
+  FS_TESTS(t, frees_that_serve_one_another, invocation_lets_a_chain_go,
+           memory_is_handed_on_at_shutdown, own_calls_are_complete);
+  FS_LOOPS(t, 0, 3, failures_pass_along_a_chain);
 }

@@ -567,23 +567,12 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_exec_end(void);
-
-Suite *fs_suite_exec_end(void) {
-  Suite *s = suite_create("exec_end");
-  TCase *t = tcase_create("exec_end");
+FS_SUITE(exec_end, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, ops_that_have_not_begun_are_left_out);
-  tcase_add_test(t, failure_passes_from_context_to_context);
-  tcase_add_test(t, shared_timelines_fail_together);
-  tcase_add_test(t, failures_are_explained);
-  tcase_add_test(t, timeouts_are_explained);
-  tcase_add_test(t, stuck_wait_is_named);
-  tcase_add_test(t, unsignalled_input_is_named);
-  tcase_add_test(t, destroyed_at_every_stage);
-  tcase_add_test(t, destroyed_between_two_ops);
-  tcase_add_test(t, nth_allocation_fails);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, ops_that_have_not_begun_are_left_out, failure_passes_from_context_to_context,
+           shared_timelines_fail_together, failures_are_explained, timeouts_are_explained,
+           stuck_wait_is_named, unsignalled_input_is_named, destroyed_at_every_stage,
+           destroyed_between_two_ops, nth_allocation_fails);
 }

@@ -492,25 +492,11 @@ START_TEST(capacity)
 }
 END_TEST
 
-Suite *fs_suite_exec_frontier(void);
-
-Suite *fs_suite_exec_frontier(void) {
-  Suite *s = suite_create("exec_frontier");
-  TCase *t = tcase_create("exec_frontier");
+FS_SUITE(exec_frontier, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, carries_its_own_epoch);
-  tcase_add_test(t, waits_are_imported);
-  tcase_add_test(t, outputs_of_their_own);
-  tcase_add_test(t, state_is_a_wait);
-  tcase_add_test(t, what_is_not_known_is_tainted);
-  tcase_add_test(t, fences_are_read_and_published);
-  tcase_add_test(t, failures_carry_nothing);
-  tcase_add_test(t, pools_have_an_axis);
-  tcase_add_test(t, axes_are_nobody_elses);
-  tcase_add_test(t, ordinals_are_used_up);
-  tcase_add_test(t, sessions);
-  tcase_add_test(t, capacity);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, carries_its_own_epoch, waits_are_imported, outputs_of_their_own, state_is_a_wait,
+           what_is_not_known_is_tainted, fences_are_read_and_published, failures_carry_nothing,
+           pools_have_an_axis, axes_are_nobody_elses, ordinals_are_used_up, sessions, capacity);
 }

@@ -263,18 +263,10 @@ enum { FORKING = 0 };
 enum { FORKING = MACHINES };
 #endif
 
-Suite *fs_suite_exec_kernels(void);
-
-Suite *fs_suite_exec_kernels(void) {
-  Suite *s = suite_create("exec_kernels");
-  TCase *t = tcase_create("exec_kernels");
-  tcase_set_timeout(t, 60);
+FS_SUITE(exec_kernels, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, fs_test_end);
-  tcase_add_loop_test(t, kernel_is_given_up, 0, MACHINES);
-  tcase_add_loop_test(t, pool_is_left_behind, 0, MACHINES);
-  tcase_add_loop_test(t, slow_kernel_is_no_failure, 0, MACHINES);
-  tcase_add_loop_test(t, replay_ends_with_several, 0, MACHINES);
-  tcase_add_loop_test(t, child_of_kernel_ends, 0, FORKING);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, MACHINES, kernel_is_given_up, pool_is_left_behind, slow_kernel_is_no_failure,
+           replay_ends_with_several);
+  FS_LOOPS(t, 0, FORKING, child_of_kernel_ends);
 }

@@ -426,18 +426,10 @@ START_TEST(failed_ones_do_not_queue)
 }
 END_TEST
 
-Suite *fs_suite_exec_order(void);
-
-Suite *fs_suite_exec_order(void) {
-  Suite *s = suite_create("exec_order");
-  TCase *t = tcase_create("exec_order");
-  tcase_set_timeout(t, 60);
+FS_SUITE(exec_order, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_loop_test(t, every_order_ends, 0, 8);
-  tcase_add_loop_test(t, starts_early_where_there_is_room, 0, 2);
-  tcase_add_loop_test(t, takes_nothing_of_the_last, 0, 2);
-  tcase_add_test(t, last_slot_for_who_waits_for_holders);
-  tcase_add_test(t, failed_ones_do_not_queue);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 8, every_order_ends);
+  FS_LOOPS(t, 0, 2, starts_early_where_there_is_room, takes_nothing_of_the_last);
+  FS_TESTS(t, last_slot_for_who_waits_for_holders, failed_ones_do_not_queue);
 }

@@ -454,23 +454,12 @@ START_TEST(looks_see_whole_states)
 }
 END_TEST
 
-Suite *fs_suite_exec_state(void);
-
-Suite *fs_suite_exec_state(void) {
-  Suite *s = suite_create("exec_state");
-  TCase *t = tcase_create("exec_state");
+FS_SUITE(exec_state, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, carried_from_one_to_the_next);
-  tcase_add_test(t, first_content);
-  tcase_add_test(t, order_of_the_calls);
-  tcase_add_test(t, others_are_not_ordered);
-  tcase_add_test(t, admitted_from_a_callback);
-  tcase_add_test(t, failure_reaches_all_later_ones);
-  tcase_add_test(t, failed_fence_reaches_all_later_ones);
-  tcase_add_test(t, refusals);
-  tcase_add_test(t, look_takes_its_turn);
-  tcase_add_test(t, looks_see_whole_states);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, carried_from_one_to_the_next, first_content, order_of_the_calls,
+           others_are_not_ordered, admitted_from_a_callback, failure_reaches_all_later_ones,
+           failed_fence_reaches_all_later_ones, refusals, look_takes_its_turn,
+           looks_see_whole_states);
 }

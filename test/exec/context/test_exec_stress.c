@@ -4,6 +4,7 @@
  * invocation ends exactly once, tells its fence what it tells its callback, releases what it owns
  * once, computes what it should if it succeeds, and gives all memory back. */
 #include "exec/context/exec_kit.h"
+#include "kit/suite.h"
 
 enum { THREADS = 4, ACTIONS = 40, LINES = 6, EXECS = 2, ROUNDS = KIT_SLOW ? 15 : 120 };
 
@@ -286,13 +287,8 @@ START_TEST(all_at_once)
 }
 END_TEST
 
-Suite *fs_suite_exec_stress(void);
-
-Suite *fs_suite_exec_stress(void) {
-  Suite *s = suite_create("exec_stress");
-  TCase *t = tcase_create("exec_stress");
+FS_SUITE(exec_stress, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, all_at_once);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, all_at_once);
 }

@@ -2,6 +2,7 @@
 /* Fences: sets of points; host waits; waits by callback, which threads signal, fail and cancel at
  * once. */
 #include "exec/context/fence.h"
+#include "kit/suite.h"
 
 #include "exec/context/exec_kit.h"
 #include "kit/meeting.h"
@@ -389,24 +390,11 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_fence(void);
-
-Suite *fs_suite_fence(void) {
-  Suite *s = suite_create("fence");
-  TCase *t = tcase_create("fence");
+FS_SUITE(fence, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, null_and_empty_are_reached);
-  tcase_add_test(t, errors);
-  tcase_add_test(t, highest_point_counts);
-  tcase_add_test(t, references);
-  tcase_add_test(t, signal_raises);
-  tcase_add_test(t, one_failure_ends_a_host_wait);
-  tcase_add_test(t, callback_when_reached);
-  tcase_add_test(t, callback_at_the_first_failure);
-  tcase_add_test(t, cancelled);
-  tcase_add_test(t, many_threads);
-  tcase_add_test(t, nth_allocation_fails);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, null_and_empty_are_reached, errors, highest_point_counts, references, signal_raises,
+           one_failure_ends_a_host_wait, callback_when_reached, callback_at_the_first_failure,
+           cancelled, many_threads, nth_allocation_fails);
 }

@@ -572,31 +572,14 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_pool(void);
-
-Suite *fs_suite_pool(void) {
-  Suite *s = suite_create("pool");
-  TCase *t = tcase_create("pool");
+FS_SUITE(pool, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_test(t, errors);
-  tcase_add_test(t, sizes_are_rounded_up);
-  tcase_add_test(t, data_and_statistics);
-  tcase_add_test(t, waits_for_its_fence);
-  tcase_add_test(t, first_come_first_served);
-  tcase_add_test(t, nobody_starves);
-  tcase_add_test(t, wait_fails);
-  tcase_add_test(t, freed_when_the_fence_fails);
-  tcase_add_test(t, freed_before_it_is_granted);
-  tcase_add_test(t, who_is_behind_moves_up);
-  tcase_add_test(t, every_order_of_events);
-  tcase_add_test(t, nothing_is_granted_at_the_end);
-  tcase_add_test(t, destroyed_with_all_in_flight);
-  tcase_add_test(t, cancelled_before_it_was_asked_for);
-  tcase_add_test(t, chain_peaks_at_one);
-  tcase_add_test(t, many_threads);
-  tcase_add_test(t, destroyed_while_a_fence_is_signalled);
-  tcase_add_test(t, nth_allocation_fails);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, errors, sizes_are_rounded_up, data_and_statistics, waits_for_its_fence,
+           first_come_first_served, nobody_starves, wait_fails, freed_when_the_fence_fails,
+           freed_before_it_is_granted, who_is_behind_moves_up, every_order_of_events,
+           nothing_is_granted_at_the_end, destroyed_with_all_in_flight,
+           cancelled_before_it_was_asked_for, chain_peaks_at_one, many_threads,
+           destroyed_while_a_fence_is_signalled, nth_allocation_fails);
 }

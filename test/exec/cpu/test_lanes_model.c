@@ -18,13 +18,13 @@
  * sees nothing, a wake-up left out) must find a fault: so the explorer can fail, and each of these
  * is needed. */
 #define _GNU_SOURCE 1
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "exec/cpu/lanes_world.h"
 #include "kit/state_space.h"
+#include "kit/suite.h"
 
 /* What is done to a site: its store is no longer sequentially consistent, its load sees a zero,
  * what it adds, takes away or wakes is forgotten. */
@@ -681,15 +681,11 @@ enum { EXPLORES = 1 };
 enum { EXPLORES = 1 };
 #endif
 
-Suite *fs_suite_lanes_model(void);
-Suite *fs_suite_lanes_model(void) {
-  Suite *s = suite_create("lanes_model");
-  TCase *t = tcase_create("lanes_model");
+FS_SUITE(lanes_model, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
   if (EXPLORES) {
-    tcase_add_loop_test(t, nothing_is_lost, 0, SETTINGS);
-    tcase_add_test(t, each_is_needed);
+    FS_LOOPS(t, 0, SETTINGS, nothing_is_lost);
+    FS_TESTS(t, each_is_needed);
   }
-  suite_add_tcase(s, t);
-  return s;
 }

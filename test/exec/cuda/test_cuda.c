@@ -438,27 +438,12 @@ START_TEST(a_deadlock_is_found)
 }
 END_TEST
 
-Suite *fs_suite_cuda(void) {
-  Suite *s = suite_create("cuda");
-  TCase *t = tcase_create("cuda");
+FS_SUITE(cuda, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_loop_test(t, ping_pong, 0, LOOPS);
-  tcase_add_loop_test(t, spill, 0, LOOPS);
-  tcase_add_loop_test(t, gang, 0, LOOPS);
-  tcase_add_loop_test(t, kernels_of_modules, 0, LOOPS);
-  tcase_add_loop_test(t, kernels_that_are_refused, 0, 2);
-  tcase_add_loop_test(t, function_with_two_limits, 0, 2);
-  tcase_add_loop_test(t, state_is_carried, 0, LOOPS);
-  tcase_add_loop_test(t, traced_and_paced, 0, LOOPS);
-  tcase_add_loop_test(t, commands_alone, 0, LOOPS);
-  tcase_add_loop_test(t, nothing_to_do, 0, 2);
-  tcase_add_loop_test(t, slots_in_a_pool, 0, LOOPS);
-  tcase_add_loop_test(t, content_changes, 0, LOOPS);
-  tcase_add_loop_test(t, copy_and_nop, 0, 2);
-  tcase_add_loop_test(t, scratch_shows, 0, 2);
-  tcase_add_loop_test(t, memory_that_moves, 0, LOOPS);
-  tcase_add_loop_test(t, an_old_driver, 0, cuda_is_real() ? 0 : 2);
-  tcase_add_loop_test(t, a_deadlock_is_found, 0, 2);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, LOOPS, ping_pong, spill, gang, kernels_of_modules, state_is_carried,
+           traced_and_paced, commands_alone, slots_in_a_pool, content_changes, memory_that_moves);
+  FS_LOOPS(t, 0, 2, kernels_that_are_refused, function_with_two_limits, nothing_to_do, copy_and_nop,
+           scratch_shows, a_deadlock_is_found);
+  FS_LOOPS(t, 0, cuda_is_real() ? 0 : 2, an_old_driver);
 }

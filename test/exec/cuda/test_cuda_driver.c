@@ -2,6 +2,7 @@
 /* Opening the CUDA driver: what is there, what is not, and how it is said. */
 #include "base/context.h"
 #include "exec/cuda/driver.h"
+#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
 
@@ -109,16 +110,9 @@ START_TEST(every_call_of_opening_fails)
 }
 END_TEST
 
-Suite *fs_suite_cuda_driver(void) {
-  Suite *s = suite_create("cuda_driver");
-  TCase *t = tcase_create("cuda_driver");
+FS_SUITE(cuda_driver, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, cuda_begin_fake, fs_test_end);
-  tcase_add_test(t, a_device_is_found);
-  tcase_add_test(t, no_device_is_a_reason);
-  tcase_add_test(t, an_optional_function);
-  tcase_add_test(t, opening_reports);
-  tcase_add_test(t, failures_have_names);
-  tcase_add_test(t, every_call_of_opening_fails);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, a_device_is_found, no_device_is_a_reason, an_optional_function, opening_reports,
+           failures_have_names, every_call_of_opening_fails);
 }

@@ -2,6 +2,7 @@
 /* Contexts of execution on CUDA: what is late, what is early, several slots, shutdown, and how
  * often the driver is called. */
 #include "exec/context/exec_kit.h"
+#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
 
@@ -253,18 +254,13 @@ START_TEST(auto_takes_it)
 }
 END_TEST
 
-Suite *fs_suite_cuda_exec(void) {
-  Suite *s = suite_create("cuda_exec");
-  TCase *t = tcase_create("cuda_exec");
+FS_SUITE(cuda_exec, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, cuda_begin, tear_down);
-  tcase_add_loop_test(t, early_and_late, 0, 4);
-  tcase_add_loop_test(t, content_that_never_comes, 0, 4);
-  tcase_add_loop_test(t, content_that_fails, 0, 4);
-  tcase_add_loop_test(t, shutdown, 0, 8);
+  FS_LOOPS(t, 0, 4, early_and_late, content_that_never_comes, content_that_fails);
+  FS_LOOPS(t, 0, 8, shutdown);
   if (!cuda_is_real()) {
-    tcase_add_loop_test(t, calls_of_the_driver, 0, 2);
-    tcase_add_test(t, auto_takes_it);
+    FS_LOOPS(t, 0, 2, calls_of_the_driver);
+    FS_TESTS(t, auto_takes_it);
   }
-  suite_add_tcase(s, t);
-  return s;
 }

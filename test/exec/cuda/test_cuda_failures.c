@@ -6,6 +6,7 @@
 #include "exec/replay/replay_maker.h"
 #include "fsched/replay.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 
 static cuda_fake fake;
 static maker *m;
@@ -198,19 +199,12 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-Suite *fs_suite_cuda_failures(void) {
-  Suite *s = suite_create("cuda_failures");
-  TCase *t = tcase_create("cuda_failures");
+FS_SUITE(cuda_failures, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 30);
   tcase_add_checked_fixture(t, set_up, tear_down);
   if (!cuda_is_real()) {
-    tcase_add_loop_test(t, each_call_of_a_replay, 0, 2);
-    tcase_add_loop_test(t, each_call_with_everything, 0, 2);
-    tcase_add_loop_test(t, each_command, 0, 2);
-    tcase_add_loop_test(t, a_wild_kernel, 0, 2);
-    tcase_add_loop_test(t, too_little_memory, 0, 2);
-    tcase_add_loop_test(t, out_of_memory, 0, 2);
+    FS_LOOPS(t, 0, 2, each_call_of_a_replay, each_call_with_everything, each_command, a_wild_kernel,
+             too_little_memory, out_of_memory);
   }
-  suite_add_tcase(s, t);
-  return s;
 }

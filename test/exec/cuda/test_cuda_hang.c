@@ -3,6 +3,7 @@
  * driver waits for them.  On the fake driver, where `slow` hangs until it is let go. */
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
+#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
 
@@ -381,27 +382,14 @@ START_TEST(pace_is_no_hang)
 }
 END_TEST
 
-Suite *fs_suite_cuda_hang(void);
-
-Suite *fs_suite_cuda_hang(void) {
-  Suite *s = suite_create("cuda_hang");
-  TCase *t = tcase_create("cuda_hang");
-  tcase_set_timeout(t, 60);
+FS_SUITE(cuda_hang, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, cuda_begin_fake, tear_down);
   if (!cuda_is_real()) {
-    tcase_add_loop_test(t, one_beside_others, 0, 8);
-    tcase_add_loop_test(t, two_at_once, 0, 8);
-    tcase_add_loop_test(t, first_of_a_chain, 0, 8);
-    tcase_add_loop_test(t, replays, 0, 24);
-    tcase_add_loop_test(t, others_go_on, 0, 4);
-    tcase_add_loop_test(t, pools_are_left_behind, 0, 2);
-    tcase_add_loop_test(t, calls_that_block_are_left, 0, 4);
-    tcase_add_loop_test(t, slow_is_no_failure, 0, 4);
-    tcase_add_test(t, beside_late_content);
-    tcase_add_test(t, after_another_failure);
-    tcase_add_test(t, many_behind_it);
-    tcase_add_loop_test(t, pace_is_no_hang, 0, 2);
+    FS_LOOPS(t, 0, 8, one_beside_others, two_at_once, first_of_a_chain);
+    FS_LOOPS(t, 0, 24, replays);
+    FS_LOOPS(t, 0, 4, others_go_on, calls_that_block_are_left, slow_is_no_failure);
+    FS_LOOPS(t, 0, 2, pools_are_left_behind, pace_is_no_hang);
+    FS_TESTS(t, beside_late_content, after_another_failure, many_behind_it);
   }
-  suite_add_tcase(s, t);
-  return s;
 }

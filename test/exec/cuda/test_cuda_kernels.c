@@ -273,17 +273,10 @@ START_TEST(text_is_that_of_the_file)
 }
 END_TEST
 
-Suite *fs_suite_cuda_kernels(void) {
-  Suite *s = suite_create("cuda_kernels");
-  TCase *t = tcase_create("cuda_kernels");
+FS_SUITE(cuda_kernels, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  tcase_add_loop_test(t, mix_is_the_same, 0, 4);
-  tcase_add_loop_test(t, many_args, 0, 2);
-  tcase_add_test(t, lengths_of_a_hash);
-  tcase_add_test(t, mix_in_place);
-  tcase_add_loop_test(t, copy_is_the_same, 0, 2);
-  tcase_add_test(t, pace_takes_its_time);
-  tcase_add_test(t, text_is_that_of_the_file);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 4, mix_is_the_same);
+  FS_LOOPS(t, 0, 2, many_args, copy_is_the_same);
+  FS_TESTS(t, lengths_of_a_hash, mix_in_place, pace_takes_its_time, text_is_that_of_the_file);
 }

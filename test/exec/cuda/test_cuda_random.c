@@ -5,6 +5,7 @@
 #include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 #include "model/stream/stream.h"
 
 #include "exec/cuda/cuda_case.h"
@@ -102,14 +103,8 @@ START_TEST(odd_graphs)
 }
 END_TEST
 
-Suite *fs_suite_cuda_random(void) {
-  Suite *s = suite_create("cuda_random");
-  TCase *t = tcase_create("cuda_random");
+FS_SUITE(cuda_random, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, cuda_begin, fs_test_end);
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, any_graph, 0, 2);
-  tcase_add_loop_test(t, tight_memory, 0, 2);
-  tcase_add_loop_test(t, odd_graphs, 0, 2);
-  suite_add_tcase(s, t);
-  return s;
+  FS_LOOPS(t, 0, 2, any_graph, tight_memory, odd_graphs);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in kernels and the pieces of the sequential evaluation. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "exec/host/byteset.h"
 #include "exec/host/kernel.h"
+#include "kit/suite.h"
 
 START_TEST(hash_sees_every_byte_and_its_place)
 {
@@ -173,17 +173,8 @@ START_TEST(names_of_builtins)
 }
 END_TEST
 
-Suite *fs_suite_kernel(void);
-
-Suite *fs_suite_kernel(void) {
-  Suite *s = suite_create("kernel");
-  TCase *t = tcase_create("kernel");
-  tcase_add_test(t, hash_sees_every_byte_and_its_place);
-  tcase_add_test(t, content_does_not_repeat);
-  tcase_add_test(t, byteset_against_bits);
-  tcase_add_test(t, mix_depends_on_what_it_should);
-  tcase_add_test(t, mix_writes_all);
-  tcase_add_test(t, names_of_builtins);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(kernel, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, hash_sees_every_byte_and_its_place, content_does_not_repeat, byteset_against_bits,
+           mix_depends_on_what_it_should, mix_writes_all, names_of_builtins);
 }

@@ -3,7 +3,6 @@
  * reads it, or writes it, in program order.  Random small graphs, written as text; what is compiled
  * without races verifies, and replays equal to the evaluation of the program and to that of the
  * tests (kit/evaluate.h). */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,13 +96,7 @@ START_TEST(after_later_ops)
 }
 END_TEST
 
-Suite *fs_suite_raw_order(void);
-Suite *fs_suite_raw_order(void) {
-  Suite *s = suite_create("raw_order");
-  TCase *t = tcase_create("raw_order");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, after_later_ops);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(raw_order, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, after_later_ops);
 }

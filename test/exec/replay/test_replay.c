@@ -2,8 +2,8 @@
 /* Replay on the CPU: hand-made streams, right and wrong ones.  What must be found is found for any
  * timing: faults lie in the order within a queue or in addresses, or nothing can go on at all. */
 #include "fsched/replay.h"
+#include "kit/suite.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -549,41 +549,14 @@ START_TEST(trace_names_copies)
 }
 END_TEST
 
-Suite *fs_suite_replay(void);
-
-Suite *fs_suite_replay(void) {
-  Suite *s = suite_create("replay");
-  TCase *t = tcase_create("replay");
-  tcase_set_timeout(t, 60);
-  fs_test_replay(t);
-  tcase_add_test(t, ping_pong);
-  tcase_add_test(t, more_queues_than_processors);
-  tcase_add_test(t, nothing_to_do);
-  tcase_add_test(t, spill);
-  tcase_add_test(t, gang_meets);
-  tcase_add_test(t, state_is_carried);
-  tcase_add_test(t, input_is_given_again);
-  tcase_add_test(t, undefined_bytes_are_not_compared);
-  tcase_add_test(t, copy_kernel);
-  tcase_add_test(t, missing_kernels);
-  tcase_add_test(t, races_are_refused);
-  tcase_add_test(t, memory_limit);
-  tcase_add_test(t, wrong_order_is_found);
-  tcase_add_test(t, overlap_is_found);
-  tcase_add_test(t, scratch_overlap_is_found);
-  tcase_add_test(t, lost_spill_is_found);
-  tcase_add_test(t, wrong_kept_place_is_found);
-  tcase_add_test(t, missing_signal_is_named);
-  tcase_add_test(t, blame_goes_to_the_culprit);
-  tcase_add_test(t, gangs_that_never_meet);
-  tcase_add_test(t, blame_passes_through_a_gang);
-  tcase_add_test(t, stuck_takes_two_looks);
-  tcase_add_test(t, paced_op_is_not_stuck);
-  tcase_add_test(t, threads_run_out);
-  tcase_add_test(t, nth_allocation_fails);
-  tcase_add_test(t, dead_versions_are_freed);
-  tcase_add_test(t, trace_has_tracks_slices_and_arrows);
-  tcase_add_test(t, trace_names_copies);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(replay, s) {
+  TCase *t = fs_case(s, fs_test_replay);
+  FS_TESTS(t, ping_pong, more_queues_than_processors, nothing_to_do, spill, gang_meets,
+           state_is_carried, input_is_given_again, undefined_bytes_are_not_compared, copy_kernel,
+           missing_kernels, races_are_refused, memory_limit, wrong_order_is_found, overlap_is_found,
+           scratch_overlap_is_found, lost_spill_is_found, wrong_kept_place_is_found,
+           missing_signal_is_named, blame_goes_to_the_culprit, gangs_that_never_meet,
+           blame_passes_through_a_gang, stuck_takes_two_looks, paced_op_is_not_stuck,
+           threads_run_out, nth_allocation_fails, dead_versions_are_freed,
+           trace_has_tracks_slices_and_arrows, trace_names_copies);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs, compiled and replayed: every byte and every op's digest must be that of a
  * sequential evaluation, whatever the threads' timing. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "fsched/compile.h"
@@ -86,16 +85,7 @@ START_TEST(many_invocations)
 }
 END_TEST
 
-Suite *fs_suite_replay_random(void);
-
-Suite *fs_suite_replay_random(void) {
-  Suite *s = suite_create("replay_random");
-  TCase *t = tcase_create("replay_random");
-  tcase_set_timeout(t, 60);
-  fs_test_context(t);
-  tcase_add_test(t, any_graph);
-  tcase_add_test(t, tight_memory);
-  tcase_add_test(t, many_invocations);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(replay_random, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, any_graph, tight_memory, many_invocations);
 }

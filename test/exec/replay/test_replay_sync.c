@@ -5,6 +5,7 @@
 #include "exec/cpu/cpu.h"
 #include "exec/cuda/plan.h"
 #include "kit/resync.h"
+#include "kit/suite.h"
 #include "model/sync.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -251,18 +252,9 @@ START_TEST(gates_of_a_device)
 }
 END_TEST
 
-Suite *fs_suite_replay_sync(void) {
-  Suite *s = suite_create("replay_sync");
-  TCase *t = tcase_create("replay_sync");
-  tcase_set_timeout(t, 60);
+FS_SUITE(replay_sync, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, open_cpu, close_cpu);
-  tcase_add_test(t, as_many_barriers_as_are_used);
-  tcase_add_test(t, ids_with_gaps);
-  tcase_add_test(t, left_as_found);
-  tcase_add_test(t, left_as_found_after_poison);
-  tcase_add_test(t, many_in_flight);
-  tcase_add_test(t, many_to_one_to_many);
-  tcase_add_test(t, gates_of_a_device);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, as_many_barriers_as_are_used, ids_with_gaps, left_as_found,
+           left_as_found_after_poison, many_in_flight, many_to_one_to_many, gates_of_a_device);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay on the CPU with fewer threads than queues, down to none. */
-#include <check.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -10,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "fsched/replay.h"
+#include "kit/suite.h"
 
 #include "exec/replay/replay_kit.h"
 
@@ -118,17 +118,8 @@ START_TEST(one_thread_paces_two_queues)
 }
 END_TEST
 
-Suite *fs_suite_replay_threads(void);
-
-Suite *fs_suite_replay_threads(void) {
-  Suite *s = suite_create("replay_threads");
-  TCase *t = tcase_create("replay_threads");
-  tcase_set_timeout(t, 60);
-  fs_test_replay(t);
-  tcase_add_test(t, no_thread_at_all);
-  tcase_add_test(t, few_threads_hand_over);
-  tcase_add_test(t, few_threads_are_watched);
-  tcase_add_test(t, one_thread_paces_two_queues);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(replay_threads, s) {
+  TCase *t = fs_case(s, fs_test_replay);
+  FS_TESTS(t, no_thread_at_all, few_threads_hand_over, few_threads_are_watched,
+           one_thread_paces_two_queues);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a replay takes of the machine: bytes that its commands touch, not what a stream of a few
  * hundred bytes says that there is; and what the machine has. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -196,18 +195,12 @@ START_TEST(own_limits_count)
 }
 END_TEST
 
-Suite *fs_suite_touched(void) {
-  Suite *s = suite_create("touched");
-  TCase *t = tcase_create("touched");
-  fs_test_context(t);
-  tcase_add_loop_test(t, only_what_is_touched, 0, 2);
-  tcase_add_test(t, ranges_are_of_the_whole);
-  tcase_add_test(t, limit_is_named);
-  tcase_add_test(t, least_of_machine_and_groups);
+FS_SUITE(touched, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 2, only_what_is_touched);
+  FS_TESTS(t, ranges_are_of_the_whole, limit_is_named, least_of_machine_and_groups);
   if (!SANITIZED) {
-    tcase_add_test(t, own_limits_count);
-    tcase_add_loop_test(t, limit_is_the_machines, 0, 3);
+    FS_TESTS(t, own_limits_count);
+    FS_LOOPS(t, 0, 3, limit_is_the_machines);
   }
-  suite_add_tcase(s, t);
-  return s;
 }

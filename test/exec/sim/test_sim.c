@@ -4,6 +4,7 @@
 #include "exec/conformance/conformance_kit.h"
 #include "front/profile/profile.h"
 #include "fsched/profile.h"
+#include "kit/suite.h"
 
 static fs_conformance sim;
 static conf c;
@@ -527,24 +528,10 @@ START_TEST(failure_is_told)
 }
 END_TEST
 
-Suite *fs_suite_sim(void) {
-  Suite *s = suite_create("sim");
-  TCase *t = tcase_create("sim");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, never_later_than_planned);
-  tcase_add_test(t, examples_as_planned);
-  tcase_add_test(t, ticks);
-  tcase_add_test(t, random_durations);
-  tcase_add_test(t, each_command_is_delayed);
-  tcase_add_test(t, measured_durations);
-  tcase_add_test(t, options_are_checked);
-  tcase_add_test(t, late_inputs_take_no_time);
-  tcase_add_test(t, late_gang);
-  tcase_add_test(t, late_wait);
-  tcase_add_test(t, many_commands);
-  tcase_add_test(t, overlaps_are_noticed);
-  tcase_add_test(t, overlaps_of_scratch_and_copies);
-  tcase_add_test(t, failure_is_told);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(sim, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, never_later_than_planned, examples_as_planned, ticks, random_durations,
+           each_command_is_delayed, measured_durations, options_are_checked,
+           late_inputs_take_no_time, late_gang, late_wait, many_commands, overlaps_are_noticed,
+           overlaps_of_scratch_and_copies, failure_is_told);
 }

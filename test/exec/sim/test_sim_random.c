@@ -6,6 +6,7 @@
  * the verifier says that it was needed, some durations must show it. */
 #include "exec/sim/sim_kit.h"
 #include "kit/mutate/mutate.h"
+#include "kit/suite.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 30, INVOCATIONS = 4, STREAMS = 6 };
@@ -114,14 +115,8 @@ START_TEST(missing_waits_are_found)
 }
 END_TEST
 
-Suite *fs_suite_sim_random(void) {
-  Suite *s = suite_create("sim_random");
-  TCase *t = tcase_create("sim_random");
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, right_for_all_durations, FSCHED_DURATIONS_PLANNED,
-                      FSCHED_DURATIONS_ADVERSARIAL + 1);
-  tcase_add_test(t, right_in_tight_memory);
-  tcase_add_test(t, missing_waits_are_found);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(sim_random, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_LOOPS(t, FSCHED_DURATIONS_PLANNED, FSCHED_DURATIONS_ADVERSARIAL + 1, right_for_all_durations);
+  FS_TESTS(t, right_in_tight_memory, missing_waits_are_found);
 }

@@ -9,6 +9,7 @@
 #include "exec/sim/sim_kit.h"
 #include "fsched/verify.h"
 #include "kit/resync.h"
+#include "kit/suite.h"
 #include "model/stream/order.h"
 #include "model/sync.h"
 
@@ -279,16 +280,9 @@ START_TEST(missing_syncs_are_found)
 }
 END_TEST
 
-Suite *fs_suite_sim_sync(void) {
-  Suite *s = suite_create("sim_sync");
-  TCase *t = tcase_create("sim_sync");
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, right_for_all_durations, FS_SYNC_BARRIER, FS_SYNC_BLOCK + 1);
-  tcase_add_loop_test(t, same_every_time, FS_SYNC_BARRIER, FS_SYNC_BLOCK + 1);
-  tcase_add_test(t, physical_barrier_is_free_when_consumers_have_started);
-  tcase_add_test(t, sequencer);
-  tcase_add_test(t, sync_within_a_gang);
-  tcase_add_loop_test(t, missing_syncs_are_found, FS_SYNC_BARRIER, FS_SYNC_BLOCK + 1);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(sim_sync, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_LOOPS(t, FS_SYNC_BARRIER, FS_SYNC_BLOCK + 1, right_for_all_durations, same_every_time,
+           missing_syncs_are_found);
+  FS_TESTS(t, physical_barrier_is_free_when_consumers_have_started, sequencer, sync_within_a_gang);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores in one process: histories, trust, failure, order, links. */
-#include <check.h>
 
 #include "frontier/semaphore/private.h"
 #include "frontier/semaphore/semaphore_checks.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 
 /* What a wait for the value learns is the one entry, or nothing (epoch 0). */
 static void expect_learnt(fsched_semaphore *s, uint64_t value, fsched_axis axis, uint64_t epoch,
@@ -521,27 +521,13 @@ START_TEST(allocation_fails)
 }
 END_TEST
 
-Suite *fs_suite_semaphore(void) {
-  Suite *suite = suite_create("semaphore");
-  TCase *t = tcase_create("one");
+FS_SUITE(semaphore, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, late_waiters_learn_their_own_value);
-  tcase_add_test(t, history_is_limited);
-  tcase_add_test(t, pending_waiters_learn_whatever_the_history);
-  tcase_add_test(t, published_late);
-  tcase_add_test(t, merged_goes_with_the_next_signal);
-  tcase_add_test(t, outside_taints_until_our_own_signal);
-  tcase_add_test(t, too_many_axes_taint_until_they_fit);
-  tcase_add_test(t, failure_is_sticky_and_masks_nothing);
-  tcase_add_test(t, destroying_cancels);
-  tcase_add_test(t, callbacks_may_do_all);
-  tcase_add_test(t, callback_may_destroy);
-  tcase_add_test(t, callbacks_nest);
-  tcase_add_test(t, misuse);
-  tcase_add_test(t, scopes);
-  tcase_add_test(t, long_chain);
-  tcase_add_test(t, links);
-  tcase_add_test(t, allocation_fails);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, late_waiters_learn_their_own_value, history_is_limited,
+           pending_waiters_learn_whatever_the_history, published_late,
+           merged_goes_with_the_next_signal, outside_taints_until_our_own_signal,
+           too_many_axes_taint_until_they_fit, failure_is_sticky_and_masks_nothing,
+           destroying_cancels, callbacks_may_do_all, callback_may_destroy, callbacks_nest, misuse,
+           scopes, long_chain, links, allocation_fails);
 }

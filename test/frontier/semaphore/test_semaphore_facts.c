@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores: the shared facts' scripts on semaphores, links, chains, waits and histories. */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "fsched/semaphore.h"
 #include "kit/facts_script.h"
+#include "kit/suite.h"
 
 enum { NAMES = 8, POINTS = 8 };
 
@@ -348,11 +348,7 @@ START_TEST(histories)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_facts(void) {
-  Suite *suite = suite_create("semaphore_facts");
-  TCase *facts = tcase_create("facts");
-  tcase_add_test(facts, scripts);
-  tcase_add_test(facts, histories);
-  suite_add_tcase(suite, facts);
-  return suite;
+FS_SUITE(semaphore_facts, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, scripts, histories);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two handles of one system-wide semaphore, as two processes would have them, used at once. */
-#include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,6 +8,7 @@
 
 #include "frontier/semaphore/semaphore_checks.h"
 #include "fsched/semaphore.h"
+#include "kit/suite.h"
 
 enum { RACES = 3000, FAILURES = 300, HISTORY = 16 };
 
@@ -222,16 +222,8 @@ START_TEST(link_to_destroyed)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_handles(void);
-Suite *fs_suite_semaphore_handles(void) {
-  Suite *suite = suite_create("semaphore_handles");
-  TCase *t = tcase_create("handles");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, only_the_winner_is_learnt);
-  tcase_add_test(t, reached_stays_reached);
-  tcase_add_test(t, watchers_release_each_other);
-  tcase_add_test(t, release_cancels_before_it_waits);
-  tcase_add_test(t, link_to_destroyed);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(semaphore_handles, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, only_the_winner_is_learnt, reached_stays_reached, watchers_release_each_other,
+           release_cancels_before_it_waits, link_to_destroyed);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores: waiting for several at once, and what a sleeper learns. */
-#include <check.h>
 #include <pthread.h>
 
 #include "frontier/semaphore/private.h"
 #include "frontier/semaphore/semaphore_checks.h"
+#include "kit/suite.h"
 
 static fsched_wait_result wait_two(fsched_semaphore *a, uint64_t av, fsched_semaphore *b,
                                    uint64_t bv, fsched_wait_mode mode, uint64_t ns) {
@@ -177,15 +177,9 @@ START_TEST(destroyed_under_a_sleeper)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_many(void) {
-  Suite *suite = suite_create("semaphore_many");
-  TCase *t = tcase_create("many");
+FS_SUITE(semaphore_many, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, wait_many_results);
-  tcase_add_test(t, any_learns_of_what_came);
-  tcase_add_test(t, sleeper_learns_whatever_the_history);
-  tcase_add_test(t, wait_many_learns);
-  tcase_add_test(t, destroyed_under_a_sleeper);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, wait_many_results, any_learns_of_what_came, sleeper_learns_whatever_the_history,
+           wait_many_learns, destroyed_under_a_sleeper);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random operations on one semaphore against a plain model: lists searched from end to end. */
-#include <check.h>
 
 #include "fsched/semaphore.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum { SEEDS = 200, STEPS = 150, WAITERS = 24, HISTORY = 5, FIRST = 3 };
 
@@ -206,11 +206,8 @@ START_TEST(against_the_model)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_model(void) {
-  Suite *suite = suite_create("semaphore_model");
-  TCase *t = tcase_create("model");
+FS_SUITE(semaphore_model, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, against_the_model);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, against_the_model);
 }

@@ -2,7 +2,6 @@
 /* The page of system-wide semaphores: its history, reused and amended, seen through several
  * handles; forks; and other processes that stop, die or change it without end, which the tests do
  * by writing the page's words themselves. */
-#include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 
 #include "frontier/semaphore/private.h"
 #include "frontier/semaphore/semaphore_checks.h"
+#include "kit/suite.h"
 
 enum { VALUE_AT = 64, SLEEPERS_AT = 132, SLOTS_AT = 256, SYSTEM_PAGE = 4096 };
 
@@ -516,22 +516,10 @@ START_TEST(long_history)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_page(void) {
-  Suite *suite = suite_create("semaphore_page");
-  TCase *t = tcase_create("page");
-  tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, raised_without_a_wake, 0, 2);
-  tcase_add_loop_test(t, inherited_by_a_child, 0, 2);
-  tcase_add_test(t, whole_of_all_handles);
-  tcase_add_test(t, loser_attaches_nothing);
-  tcase_add_test(t, only_winners_are_followed);
-  tcase_add_test(t, amending_takes_no_slot);
-  tcase_add_test(t, amended_at_once);
-  tcase_add_test(t, amender_stopped);
-  tcase_add_loop_test(t, value_changed_without_end, 0, 2);
-  tcase_add_loop_test(t, slots_used_again, 0, 2);
-  tcase_add_loop_test(t, slots_used_again_by_another_process, 0, 2);
-  tcase_add_test(t, long_history);
-  suite_add_tcase(suite, t);
-  return suite;
+FS_SUITE(semaphore_page, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_LOOPS(t, 0, 2, raised_without_a_wake, inherited_by_a_child, value_changed_without_end,
+           slots_used_again, slots_used_again_by_another_process);
+  FS_TESTS(t, whole_of_all_handles, loser_attaches_nothing, only_winners_are_followed,
+           amending_takes_no_slot, amended_at_once, amender_stopped, long_history);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* System-wide semaphores: two processes, their failures and deaths, and pages full of nonsense.
  * The child reports by its exit status: 0, or which of its expectations did not hold. */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,6 +11,7 @@
 #include "frontier/semaphore/semaphore_checks.h"
 #include "fsched/semaphore.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum { TURNS = 1000, DEATHS = 40, SLOTS_AT = 256, MANGLED = 300, AXIS = 7 };
 enum { AT_PREVIOUS = 3, AT_VALUE, AT_INFO, AT_EPOCH = 7, SLOT_WORDS = 10 };
@@ -509,20 +509,10 @@ START_TEST(pages_mangled)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_process(void) {
-  Suite *suite = suite_create("semaphore_process");
-  TCase *t = tcase_create("process");
+FS_SUITE(semaphore_process, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, to_and_fro);
-  tcase_add_test(t, failure_of_the_other);
-  tcase_add_test(t, death_of_the_other);
-  tcase_add_test(t, let_go_by_the_other);
-  tcase_add_test(t, trust_needs_the_frontier);
-  tcase_add_test(t, failure_between_signals);
-  tcase_add_test(t, files_that_are_no_semaphores);
-  tcase_add_test(t, slots_lost);
-  tcase_add_test(t, slots_with_nonsense);
-  tcase_add_test(t, pages_mangled);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, to_and_fro, failure_of_the_other, death_of_the_other, let_go_by_the_other,
+           trust_needs_the_frontier, failure_between_signals, files_that_are_no_semaphores,
+           slots_lost, slots_with_nonsense, pages_mangled);
 }

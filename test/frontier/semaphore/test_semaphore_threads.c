@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores under several threads at once, every callback counted; all scopes but the
  * queue-local. */
-#include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "frontier/semaphore/semaphore_stress.h"
 #include "fsched/semaphore.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum { THREADS = 4, SEMAPHORES = 3, POINTS = 32, ROUNDS = 12, STEPS = 600 };
 
@@ -289,15 +289,9 @@ START_TEST(duel_of_two)
 }
 END_TEST
 
-Suite *fs_suite_semaphore_threads(void) {
-  Suite *suite = suite_create("semaphore_threads");
-  TCase *t = tcase_create("threads");
+FS_SUITE(semaphore_threads, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 120);
-  tcase_add_test(t, local);
-  tcase_add_test(t, mixed_with_system_wide);
-  tcase_add_test(t, to_and_fro);
-  tcase_add_loop_test(t, all_at_once, 0, 2);
-  tcase_add_loop_test(t, duel_of_two, 0, 2);
-  suite_add_tcase(suite, t);
-  return suite;
+  FS_TESTS(t, local, mixed_with_system_wide, to_and_fro);
+  FS_LOOPS(t, 0, 2, all_at_once, duel_of_two);
 }

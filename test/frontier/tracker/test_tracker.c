@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frontier tracker: a plain model, reentrant callbacks, failures, threads. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "frontier/tracker/private.h"
@@ -8,6 +7,7 @@
 #include "fsched/tracker.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 #include "kit/turn.h"
 
 static fsched_tracker *make(uint32_t axes, bool fenced) {
@@ -598,26 +598,12 @@ START_TEST(no_fence_to_be_had)
 }
 END_TEST
 
-Suite *fs_suite_tracker(void);
-Suite *fs_suite_tracker(void) {
-  Suite *s = suite_create("tracker");
-  TCase *t = tcase_create("tracker");
+FS_SUITE(tracker, s) {
+  TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 30);
-  tcase_add_test(t, random_against_model);
-  tcase_add_loop_test(t, callbacks_call_the_tracker, 0, 2);
-  tcase_add_test(t, callbacks_free_their_waiters);
-  tcase_add_loop_test(t, failures_win, 0, 2);
-  tcase_add_test(t, refusals);
-  tcase_add_test(t, destroy_cancels);
-  tcase_add_test(t, no_memory);
-  tcase_add_test(t, many_axes);
-  tcase_add_loop_test(t, threads, 0, 3);
-  tcase_add_loop_test(t, duel, 0, 2);
-  tcase_add_test(t, batches);
-  tcase_add_test(t, fences_when_lower);
-  tcase_add_test(t, second_look);
-  tcase_add_test(t, second_look_of_a_batch);
-  tcase_add_test(t, no_fence_to_be_had);
-  suite_add_tcase(s, t);
-  return s;
+  FS_TESTS(t, random_against_model, callbacks_free_their_waiters, refusals, destroy_cancels,
+           no_memory, many_axes, batches, fences_when_lower, second_look, second_look_of_a_batch,
+           no_fence_to_be_had);
+  FS_LOOPS(t, 0, 2, callbacks_call_the_tracker, failures_win, duel);
+  FS_LOOPS(t, 0, 3, threads);
 }

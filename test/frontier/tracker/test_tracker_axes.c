@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frontier tracker with axes that come and go, and with chains of callbacks. */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,6 +7,7 @@
 #include "fsched/tracker.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
+#include "kit/suite.h"
 
 static fsched_tracker *make(uint32_t axes) {
   fsched_tracker_options o = {.size = sizeof o, .max_axes = axes};
@@ -327,18 +327,9 @@ START_TEST(passed_on_in_order)
 }
 END_TEST
 
-Suite *fs_suite_tracker_axes(void);
-Suite *fs_suite_tracker_axes(void) {
-  Suite *s = suite_create("tracker_axes");
-  TCase *t = tcase_create("axes");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, room_is_given_back);
-  tcase_add_test(t, forgotten_is_as_never_registered);
-  tcase_add_test(t, table_after_many_moves);
-  tcase_add_test(t, found_while_others_go);
-  tcase_add_loop_test(t, chain_needs_no_stack, 0, 2);
-  tcase_add_test(t, passed_on);
-  tcase_add_test(t, passed_on_in_order);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(tracker_axes, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, room_is_given_back, forgotten_is_as_never_registered, table_after_many_moves,
+           found_while_others_go, passed_on, passed_on_in_order);
+  FS_LOOPS(t, 0, 2, chain_needs_no_stack);
 }

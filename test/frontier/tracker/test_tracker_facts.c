@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scripts trk.* of the shared facts, run with a tracker. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "fsched/tracker.h"
 #include "kit/facts_script.h"
+#include "kit/suite.h"
 
 typedef struct tracker_facts_named {
   fsched_waiter w;
@@ -147,11 +147,7 @@ START_TEST(facts)
 }
 END_TEST
 
-Suite *fs_suite_tracker_facts(void);
-Suite *fs_suite_tracker_facts(void) {
-  Suite *s = suite_create("tracker_facts");
-  TCase *t = tcase_create("tracker_facts");
-  tcase_add_test(t, facts);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(tracker_facts, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, facts);
 }

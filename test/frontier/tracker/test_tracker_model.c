@@ -12,10 +12,10 @@
  * At the end of every run each waiter must have had what it was promised.  Several waiters that one
  * call moves on are a batch: they share a fence, and those that meet at an axis share its `wanted`.
  * The same exploration of weaker protocols must find their faults: so the explorer can fail. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "kit/suite.h"
 #include "kit/turn.h"
 
 typedef enum protocol {
@@ -666,16 +666,8 @@ START_TEST(looking_at_the_lowest_only_loses)
 }
 END_TEST
 
-Suite *fs_suite_tracker_model(void);
-Suite *fs_suite_tracker_model(void) {
-  Suite *s = suite_create("tracker_model");
-  TCase *t = tcase_create("tracker_model");
-  tcase_set_timeout(t, 60);
-  tcase_add_test(t, fence_on_one_side_is_sound);
-  tcase_add_test(t, sequential_consistency_is_sound);
-  tcase_add_test(t, release_and_acquire_lose);
-  tcase_add_test(t, one_look_loses);
-  tcase_add_test(t, looking_at_the_lowest_only_loses);
-  suite_add_tcase(s, t);
-  return s;
+FS_SUITE(tracker_model, s) {
+  TCase *t = fs_case(s, NULL);
+  FS_TESTS(t, fence_on_one_side_is_sound, sequential_consistency_is_sound, release_and_acquire_lose,
+           one_look_loses, looking_at_the_lowest_only_loses);
 }
