@@ -2,15 +2,14 @@
 /* Traces: whole ones by golden files, what all must keep on random graphs (planned, replayed, and
  * with times made up). */
 #include "draw/trace/trace.h"
-#include "kit/suite.h"
 
 #include "draw/trace_cases.h"
 #include "draw/trace_reader.h"
-#include "exec/replay/replay_maker.h"
 #include "fsched/replay.h"
 #include "kit/mutate/mutate.h"
+#include "kit/replay_maker.h"
 
-#include "exec/replay/replay_kit.h"
+#include "kit/replay_kit.h"
 
 /* ---- whole traces */
 

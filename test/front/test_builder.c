@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "front/builder_kit.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/graph_checks.h"
-#include "kit/suite.h"
 #include "model/graph.h"
+
+#include "front/builder_kit.h"
 
 START_TEST(domains_and_gangs)
 {
@@ -457,8 +457,7 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 FS_SUITE(builder, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, domains_and_gangs, implicit_queues_ignore_on, default_memory_is_the_first_bounded,
            given_and_kept, lookups_before_inserts, zero_is_the_default, items_in_any_order,
            misuse_is_reported, short_descriptors_have_zeros_behind, sizes_are_required,

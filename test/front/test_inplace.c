@@ -2,9 +2,9 @@
 /* Which in-place pairs a builder keeps. */
 #include <stdio.h>
 
-#include "front/builder_kit.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
+
+#include "front/builder_kit.h"
 
 typedef struct pair_case {
   uint64_t out_size;
@@ -182,8 +182,7 @@ START_TEST(several_pairs_of_an_op)
 END_TEST
 
 FS_SUITE(inplace, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, inplace_beside_earlier_uses);
   FS_LOOPS(t, 0, sizeof pair_cases / sizeof pair_cases[0], legal_inplace_pairs);
   FS_TESTS(t, several_pairs_of_an_op);

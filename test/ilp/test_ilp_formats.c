@@ -10,30 +10,6 @@
 
 #include "kit/context.h"
 
-static char dir[64];
-
-static void setup(void) {
-  fs_test_begin();
-  (void)snprintf(dir, sizeof dir, "/tmp/fsched-test-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static const char *const files[] = {"m.lp", "m.mps", "m.sol", "log"};
-
-static void path_of(char *path, size_t size, const char *file) {
-  (void)snprintf(path, size, "%s/%s", dir, file);
-}
-
-static void teardown(void) {
-  char path[128];
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    path_of(path, sizeof path, files[i]);
-    (void)unlink(path);
-  }
-  ck_assert_int_eq(rmdir(dir), 0);
-  fs_test_end();
-}
-
 static uint32_t var(fs_model *m, fs_var_kind kind, int64_t low, int64_t high, int64_t cost) {
   uint32_t id;
   ck_fs(ctx, fs_model_add_var(m, kind, low, high, cost, &id, "v_%zu", m->var.n));
@@ -130,20 +106,20 @@ END_TEST
 /* ---- solvers ---- */
 
 typedef struct tool {
-  const char *name, *command; /* with the model's and the solution's file */
+  const char *name, *command;
   bool mps;
 } tool;
 
 static const tool tools[] = {
-    {"glpsol", "glpsol --lp %s/m.lp -w %s/m.sol", false},
-    {"glpsol", "glpsol --freemps %s/m.mps -w %s/m.sol", true},
-    {"cbc", "cbc %s/m.lp solve solu %s/m.sol", false},
-    {"cbc", "cbc %s/m.mps solve solu %s/m.sol", true},
+    {"glpsol", "glpsol --lp m.lp -w m.sol", false},
+    {"glpsol", "glpsol --freemps m.mps -w m.sol", true},
+    {"cbc", "cbc m.lp solve solu m.sol", false},
+    {"cbc", "cbc m.mps solve solu m.sol", true},
 };
 
 static bool installed(const tool *t) {
   char command[128];
-  (void)snprintf(command, sizeof command, "command -v %s >%s/log 2>&1", t->name, dir);
+  (void)snprintf(command, sizeof command, "command -v %s >log 2>&1", t->name);
   bool there = system(command) == 0;
   if (!there) {
     printf("ilp_formats: %s is not installed, skipped\n", t->name);
@@ -152,9 +128,7 @@ static bool installed(const tool *t) {
 }
 
 static void write_file(const char *name, const char *text, size_t n) {
-  char path[128];
-  path_of(path, sizeof path, name);
-  FILE *f = fopen(path, "wb");
+  FILE *f = fopen(name, "wb");
   ck_assert_ptr_nonnull(f);
   ck_assert_uint_eq(fwrite(text, 1, n, f), n);
   ck_assert_int_eq(fclose(f), 0);
@@ -163,23 +137,21 @@ static void write_file(const char *name, const char *text, size_t n) {
 /* Solves a model with a tool; false when it says that there is no solution. */
 static bool solve(const tool *t, const fs_model *m, int64_t *value) {
   static char text[1 << 16];
-  char command[320], line[192], path[128];
+  char command[320];
   size_t n;
   char *model = text_of(m, t->mps, &n);
   write_file(t->mps ? "m.mps" : "m.lp", model, n);
   fsched_text_free(ctx, model, n);
-  path_of(path, sizeof path, "m.sol");
-  (void)unlink(path);
-  (void)snprintf(line, sizeof line, t->command, dir, dir);
-  (void)snprintf(command, sizeof command, "timeout 60 %s >%s/log 2>&1", line, dir);
+  (void)unlink("m.sol");
+  (void)snprintf(command, sizeof command, "timeout 60 %s >log 2>&1", t->command);
   ck_assert_int_eq(system(command), 0);
-  FILE *f = fopen(path, "rb");
-  ck_assert_msg(f != NULL, "%s has written no solution", line);
+  FILE *f = fopen("m.sol", "rb");
+  ck_assert_msg(f != NULL, "%s has written no solution", t->command);
   n = fread(text, 1, sizeof text, f);
   (void)fclose(f);
   fs_status status = fs_solution_read(ctx, m, "m.sol", text, n, value);
   if (status != FSCHED_OK) {
-    ck_assert_msg(strstr(fs_test_diags(ctx), "no solution") != NULL, "%s: %s", line,
+    ck_assert_msg(strstr(fs_test_diags(ctx), "no solution") != NULL, "%s: %s", t->command,
                   fs_test_diags(ctx));
     fsched_diag_clear(ctx);
   }
@@ -324,10 +296,10 @@ END_TEST
 
 FS_SUITE(ilp_formats, s) {
   enum { TOOLS = sizeof tools / sizeof *tools };
-  TCase *t = fs_case(s, NULL);
-  tcase_set_timeout(t, 120);
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, goldens, empty_goldens, names, names_are_unique, no_memory);
+  t = fs_case(s, fs_test_in_dir);
+  tcase_set_timeout(t, 120);
   FS_LOOPS(t, 0, TOOLS, solvers_find_the_optimum, solvers_read_all_kinds,
            solvers_read_empty_models);
 }

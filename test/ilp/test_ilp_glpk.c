@@ -30,11 +30,6 @@ static bool find_helper(void) {
   return true;
 }
 
-static void tear_down(void) {
-  ck_assert_uint_eq(fsched_diag_count(ctx), 0);
-  fs_test_end();
-}
-
 static uint64_t seed;
 static int64_t some(int64_t low, int64_t high) {
   seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -183,8 +178,7 @@ START_TEST(continuous_places)
 END_TEST
 
 FS_SUITE(ilp_glpk, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, fs_test_begin, tear_down);
+  TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 2, random_models);
   FS_TESTS(t, continuous_places);
 }

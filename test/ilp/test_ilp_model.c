@@ -2,31 +2,21 @@
 /* The builder of models, and what decides about points. */
 #include "ilp/model_kit.h"
 
-#include "kit/context.h"
-
-static fs_model m;
-
-static void setup(void) {
-  fs_test_begin();
-  fs_model_init(&m, ctx, "small");
-}
-static void teardown(void) {
-  fs_model_release(&m);
-  fs_test_end();
-}
+#include "ilp/model_case.h"
 
 static uint32_t var(int64_t low, int64_t high, int64_t cost) {
   uint32_t id;
-  ck_fs(ctx, fs_model_add_var(&m, FS_VAR_INTEGER, low, high, cost, &id, "x_%zu", m.var.n));
-  ck_assert_uint_eq(id, m.var.n - 1);
+  ck_fs(ctx, fs_model_add_var(&own_model, FS_VAR_INTEGER, low, high, cost, &id, "x_%zu",
+                              own_model.var.n));
+  ck_assert_uint_eq(id, own_model.var.n - 1);
   return id;
 }
 
 static void begin(int64_t low, int64_t high) {
-  ck_fs(ctx, fs_model_begin_row(&m, low, high, "row_%zu", m.row.n));
+  ck_fs(ctx, fs_model_begin_row(&own_model, low, high, "row_%zu", own_model.row.n));
 }
-static void term(uint32_t v, int64_t coef) { ck_fs(ctx, fs_model_add_term(&m, v, coef)); }
-static void end(void) { ck_fs(ctx, fs_model_end_row(&m)); }
+static void term(uint32_t v, int64_t coef) { ck_fs(ctx, fs_model_add_term(&own_model, v, coef)); }
+static void end(void) { ck_fs(ctx, fs_model_end_row(&own_model)); }
 
 START_TEST(terms_are_sorted_and_add_up)
 {
@@ -43,16 +33,16 @@ START_TEST(terms_are_sorted_and_add_up)
   term(a, 1);
   term(b, 1);
   end();
-  ck_assert_uint_eq(m.row.n, 2);
-  ck_assert_uint_eq(fs_model_row_end(&m, 0), 2);
-  ck_assert_uint_eq(m.term.n, 4);
-  ck_assert_uint_eq(m.term.at[0].var, a);
-  ck_assert_int_eq(m.term.at[0].coef, 5);
-  ck_assert_uint_eq(m.term.at[1].var, c);
-  ck_assert_int_eq(m.term.at[1].coef, 5);
-  ck_assert_uint_eq(fs_model_row_end(&m, 1), 4);
-  ck_assert_str_eq(m.row.at[1].name, "row_1");
-  ck_assert_str_eq(m.var.at[c].name, "x_2");
+  ck_assert_uint_eq(own_model.row.n, 2);
+  ck_assert_uint_eq(fs_model_row_end(&own_model, 0), 2);
+  ck_assert_uint_eq(own_model.term.n, 4);
+  ck_assert_uint_eq(own_model.term.at[0].var, a);
+  ck_assert_int_eq(own_model.term.at[0].coef, 5);
+  ck_assert_uint_eq(own_model.term.at[1].var, c);
+  ck_assert_int_eq(own_model.term.at[1].coef, 5);
+  ck_assert_uint_eq(fs_model_row_end(&own_model, 1), 4);
+  ck_assert_str_eq(own_model.row.at[1].name, "row_1");
+  ck_assert_str_eq(own_model.var.at[c].name, "x_2");
 }
 END_TEST
 
@@ -66,8 +56,8 @@ START_TEST(neighbours_add_up)
   term(b, 7);
   term(b, -7);
   end();
-  ck_assert_uint_eq(m.term.n, 1);
-  ck_assert_int_eq(m.term.at[0].coef, 3);
+  ck_assert_uint_eq(own_model.term.n, 1);
+  ck_assert_int_eq(own_model.term.at[0].coef, 3);
 }
 END_TEST
 
@@ -76,23 +66,23 @@ START_TEST(known_amounts_move_the_bounds)
   uint32_t a = var(0, 9, 0);
   begin(2, 8);
   term(a, 1);
-  fs_model_add_known(&m, 3);
-  fs_model_add_known(&m, -1);
+  fs_model_add_known(&own_model, 3);
+  fs_model_add_known(&own_model, -1);
   end();
-  ck_assert_int_eq(m.row.at[0].low, 0);
-  ck_assert_int_eq(m.row.at[0].high, 6);
+  ck_assert_int_eq(own_model.row.at[0].low, 0);
+  ck_assert_int_eq(own_model.row.at[0].high, 6);
   begin(-FS_MODEL_INF, 8);
   term(a, 1);
-  fs_model_add_known(&m, 9);
+  fs_model_add_known(&own_model, 9);
   end();
-  ck_assert_int_eq(m.row.at[1].low, -FS_MODEL_INF);
-  ck_assert_int_eq(m.row.at[1].high, -1);
+  ck_assert_int_eq(own_model.row.at[1].low, -FS_MODEL_INF);
+  ck_assert_int_eq(own_model.row.at[1].high, -1);
   begin(8, FS_MODEL_INF);
   term(a, 1);
-  fs_model_add_known(&m, 9);
+  fs_model_add_known(&own_model, 9);
   end();
-  ck_assert_int_eq(m.row.at[2].high, FS_MODEL_INF);
-  ck_assert(!m.contradiction && !m.large);
+  ck_assert_int_eq(own_model.row.at[2].high, FS_MODEL_INF);
+  ck_assert(!own_model.contradiction && !own_model.large);
 }
 END_TEST
 
@@ -103,24 +93,24 @@ START_TEST(rows_without_terms)
   term(a, 2);
   term(a, -2);
   end();
-  ck_assert_uint_eq(m.row.n, 0);
-  ck_assert_uint_eq(m.term.n, 0);
-  ck_assert(!m.contradiction);
+  ck_assert_uint_eq(own_model.row.n, 0);
+  ck_assert_uint_eq(own_model.term.n, 0);
+  ck_assert(!own_model.contradiction);
   begin(0, 5);
-  fs_model_add_known(&m, 6);
+  fs_model_add_known(&own_model, 6);
   end();
-  ck_assert(m.contradiction);
-  m.contradiction = false;
+  ck_assert(own_model.contradiction);
+  own_model.contradiction = false;
   begin(0, 5);
-  fs_model_add_known(&m, -1);
+  fs_model_add_known(&own_model, -1);
   end();
-  ck_assert(m.contradiction);
-  ck_assert_uint_eq(m.row.n, 0);
-  m.contradiction = false;
+  ck_assert(own_model.contradiction);
+  ck_assert_uint_eq(own_model.row.n, 0);
+  own_model.contradiction = false;
   begin(0, 5); /* holds */
-  fs_model_add_known(&m, 5);
+  fs_model_add_known(&own_model, 5);
   end();
-  ck_assert(!m.contradiction);
+  ck_assert(!own_model.contradiction);
 }
 END_TEST
 
@@ -130,14 +120,14 @@ START_TEST(rows_that_say_nothing_or_too_much)
   begin(-FS_MODEL_INF, FS_MODEL_INF);
   term(a, 1);
   end();
-  ck_assert_uint_eq(m.row.n, 0);
-  ck_assert_uint_eq(m.term.n, 0);
-  ck_assert(!m.contradiction);
+  ck_assert_uint_eq(own_model.row.n, 0);
+  ck_assert_uint_eq(own_model.term.n, 0);
+  ck_assert(!own_model.contradiction);
   begin(5, 4);
   term(a, 1);
   end();
-  ck_assert_uint_eq(m.row.n, 0);
-  ck_assert(m.contradiction);
+  ck_assert_uint_eq(own_model.row.n, 0);
+  ck_assert(own_model.contradiction);
 }
 END_TEST
 
@@ -150,14 +140,14 @@ START_TEST(a_row_given_up)
   begin(0, 1);
   term(a, 7);
   term(a, 8);
-  fs_model_drop_row(&m);
-  ck_assert_uint_eq(m.row.n, 1);
-  ck_assert_uint_eq(m.term.n, 1);
-  ck_assert(!m.open);
+  fs_model_drop_row(&own_model);
+  ck_assert_uint_eq(own_model.row.n, 1);
+  ck_assert_uint_eq(own_model.term.n, 1);
+  ck_assert(!own_model.open);
   begin(0, 1);
   term(a, 2);
   end();
-  ck_assert_int_eq(m.term.at[1].coef, 2);
+  ck_assert_int_eq(own_model.term.at[1].coef, 2);
 }
 END_TEST
 
@@ -171,23 +161,23 @@ START_TEST(points)
   begin(-FS_MODEL_INF, 9);
   term(b, 5);
   end();
-  m.constant = 100;
+  own_model.constant = 100;
   int64_t value[2] = {2, 1};
-  ck_assert_uint_eq(fs_model_broken(&m, value), FS_NONE);
-  ck_assert_int_eq(fs_model_objective(&m, value), 105);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), FS_NONE);
+  ck_assert_int_eq(fs_model_objective(&own_model, value), 105);
   value[0] = 3;
-  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), 0);
   value[0] = -2;
-  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), 0);
   value[1] = 2;
-  ck_assert_uint_eq(fs_model_broken(&m, value), 1);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), 1);
   value[0] = -3;
-  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 0);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), FS_MODEL_BOUND + 0);
   value[0] = 6;
-  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 0);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), FS_MODEL_BOUND + 0);
   value[0] = 5;
   value[1] = -1;
-  ck_assert_uint_eq(fs_model_broken(&m, value), FS_MODEL_BOUND + 1);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), FS_MODEL_BOUND + 1);
 }
 END_TEST
 
@@ -196,40 +186,40 @@ END_TEST
 START_TEST(large_numbers)
 {
   uint32_t a = var(0, FS_MODEL_INF, INT64_MAX / 2), b = var(0, FS_MODEL_EXACT, 1);
-  ck_assert(m.large);
-  m.large = false;
+  ck_assert(own_model.large);
+  own_model.large = false;
   begin(-FS_MODEL_INF, FS_MODEL_EXACT);
   term(a, FS_MODEL_EXACT);
   term(b, -FS_MODEL_EXACT);
   end();
-  ck_assert(!m.large);
+  ck_assert(!own_model.large);
   int64_t value[2] = {INT64_MAX - 1, 0};
-  ck_assert_uint_eq(fs_model_broken(&m, value), 0);
-  ck_assert_int_gt(fs_model_objective(&m, value), FS_MODEL_EXACT);
-  m.var.at[a].cost = -INT64_MAX;
-  ck_assert_int_lt(fs_model_objective(&m, value), -FS_MODEL_EXACT);
+  ck_assert_uint_eq(fs_model_broken(&own_model, value), 0);
+  ck_assert_int_gt(fs_model_objective(&own_model, value), FS_MODEL_EXACT);
+  own_model.var.at[a].cost = -INT64_MAX;
+  ck_assert_int_lt(fs_model_objective(&own_model, value), -FS_MODEL_EXACT);
   begin(-FS_MODEL_INF, FS_MODEL_EXACT);
   term(a, FS_MODEL_EXACT);
   term(a, 1);
   end();
-  ck_assert(m.large);
-  m.large = false;
+  ck_assert(own_model.large);
+  own_model.large = false;
   begin(-FS_MODEL_INF, INT64_MAX - 1);
   term(a, INT64_MAX - 1);
   term(a, INT64_MAX - 1);
-  fs_model_add_known(&m, -(INT64_MAX - 1));
+  fs_model_add_known(&own_model, -(INT64_MAX - 1));
   end();
-  ck_assert(m.large);
-  ck_assert_int_gt(m.term.at[m.term.n - 1].coef, FS_MODEL_EXACT);
-  ck_assert_int_gt(m.row.at[m.row.n - 1].high, FS_MODEL_EXACT);
+  ck_assert(own_model.large);
+  ck_assert_int_gt(own_model.term.at[own_model.term.n - 1].coef, FS_MODEL_EXACT);
+  ck_assert_int_gt(own_model.row.at[own_model.row.n - 1].high, FS_MODEL_EXACT);
 }
 END_TEST
 
 START_TEST(notes)
 {
-  ck_fs(ctx, fs_model_add_note(&m, "x_%d is %s", 3, "the third"));
-  ck_assert_uint_eq(m.note.n, 1);
-  ck_assert_str_eq(m.note.at[0], "x_3 is the third");
+  ck_fs(ctx, fs_model_add_note(&own_model, "x_%d is %s", 3, "the third"));
+  ck_assert_uint_eq(own_model.note.n, 1);
+  ck_assert_str_eq(own_model.note.at[0], "x_3 is the third");
 }
 END_TEST
 
@@ -253,7 +243,7 @@ START_TEST(random_rows)
     }
     if (fs_rng_one_in(&rng, 3)) {
       known = fs_kit_between(&rng, -4, 4);
-      fs_model_add_known(&m, known);
+      fs_model_add_known(&own_model, known);
     }
     end();
     for (int v = 0; v < VARS; v++) {
@@ -261,13 +251,13 @@ START_TEST(random_rows)
       sum += coef[v] * value[v];
     }
     bool holds = low <= sum + known && sum + known <= high;
-    bool says = !m.contradiction && fs_model_broken(&m, value) == FS_NONE;
+    bool says = !own_model.contradiction && fs_model_broken(&own_model, value) == FS_NONE;
     if (holds != says) {
       ck_abort_msg("round %d: %d, the model says %d", round, holds, says);
     }
-    m.row.n = 0;
-    m.term.n = 0;
-    m.contradiction = false;
+    own_model.row.n = 0;
+    own_model.term.n = 0;
+    own_model.contradiction = false;
   }
 }
 END_TEST
@@ -299,8 +289,8 @@ START_TEST(no_memory)
 END_TEST
 
 FS_SUITE(ilp_model, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_model(t);
   FS_TESTS(t, terms_are_sorted_and_add_up, neighbours_add_up, known_amounts_move_the_bounds,
            rows_without_terms, rows_that_say_nothing_or_too_much, a_row_given_up, points,
            large_numbers, notes, random_rows, no_memory);

@@ -4,14 +4,13 @@
 #include "ilp/model_kit.h"
 #include "ilp/solver/decimal.h"
 
-#include "kit/context.h"
+#include "ilp/model_case.h"
 
 enum { X1, X2, LOOSE, LEAST, NEVER, VARS };
 
-static fs_model m;
 static int64_t value[VARS];
 
-static void setup(void) {
+static void add_variables(void) {
   static const struct {
     const char *name;
     fs_var_kind kind;
@@ -21,17 +20,11 @@ static void setup(void) {
                   {"loose", FS_VAR_CONTINUOUS, -100, 100},
                   {"least", FS_VAR_INTEGER, 3, FS_MODEL_INF},
                   {"never", FS_VAR_INTEGER, -FS_MODEL_INF, -2}};
-  fs_test_begin();
-  fs_model_init(&m, ctx, "small");
   for (int i = 0; i < VARS; i++) {
     uint32_t id;
-    ck_fs(ctx, fs_model_add_var(&m, vars[i].kind, vars[i].low, vars[i].high, 1, &id, "%s",
+    ck_fs(ctx, fs_model_add_var(&own_model, vars[i].kind, vars[i].low, vars[i].high, 1, &id, "%s",
                                 vars[i].name));
   }
-}
-static void teardown(void) {
-  fs_model_release(&m);
-  fs_test_end();
 }
 
 static void values(int64_t x1, int64_t x2, int64_t loose, int64_t least, int64_t never) {
@@ -44,14 +37,14 @@ static void values(int64_t x1, int64_t x2, int64_t loose, int64_t least, int64_t
 
 static void good(const char *text) {
   memset(value, 0x55, sizeof value);
-  ck_fs(ctx, fs_solution_read(ctx, &m, "a.sol", text, strlen(text), value));
+  ck_fs(ctx, fs_solution_read(ctx, &own_model, "a.sol", text, strlen(text), value));
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);
 }
 
 /* The text, byte for byte, of what is reported. */
 static void bad_bytes(const char *text, size_t n, const char *expected) {
   fs_text out;
-  ck_assert_int_eq(fs_solution_read(ctx, &m, "a.sol", text, n, value), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fs_solution_read(ctx, &own_model, "a.sol", text, n, value), FSCHED_BAD_INPUT);
   fs_text_init(&out, ctx);
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     fs_diag_format(fsched_diag_get(ctx, i), false, &out);
@@ -152,11 +145,11 @@ START_TEST(a_variable_named_c)
 {
   int64_t c[VARS + 1];
   uint32_t id;
-  ck_fs(ctx, fs_model_add_var(&m, FS_VAR_INTEGER, 0, 9, 0, &id, "c"));
-  ck_fs(ctx, fs_solution_read(ctx, &m, "a", "c 5\nx_1 1\n", 10, c));
+  ck_fs(ctx, fs_model_add_var(&own_model, FS_VAR_INTEGER, 0, 9, 0, &id, "c"));
+  ck_fs(ctx, fs_solution_read(ctx, &own_model, "a", "c 5\nx_1 1\n", 10, c));
   ck_assert_int_eq(c[VARS], 5);
   ck_assert_int_eq(c[X1], 1);
-  ck_fs(ctx, fs_solution_read(ctx, &m, "a", "c 5\n", 4, c));
+  ck_fs(ctx, fs_solution_read(ctx, &own_model, "a", "c 5\n", 4, c));
   ck_assert_int_eq(c[VARS], 5);
 }
 END_TEST
@@ -167,7 +160,7 @@ START_TEST(constant)
   bad("objective.constant 1\n",
       "a.sol:1:1: error: the model has no variable 'objective.constant' [solution-variable]\n"
       "    1 | objective.constant 1\n      | ^~~~~~~~~~~~~~~~~~\n");
-  m.constant = 5;
+  own_model.constant = 5;
   good("objective.constant 1\nx_1 3\n");
   values(3, 0, 0, 3, -2);
   good("s mip 2 6 o -3\nj 6 1\nj 1 4\ne o f\n");
@@ -248,7 +241,8 @@ START_TEST(lines)
   static char text[6000];
   memset(text, ' ', sizeof text);
   text[4000] = 'x';
-  ck_assert_int_eq(fs_solution_read(ctx, &m, "a.sol", text, sizeof text, value), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fs_solution_read(ctx, &own_model, "a.sol", text, sizeof text, value),
+                   FSCHED_BAD_INPUT);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "solution-syntax");
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
                    "a line of 6000 bytes; at most 4096 are taken");
@@ -256,7 +250,7 @@ START_TEST(lines)
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   fsched_diag_clear(ctx);
   memset(text, 'y', 4096);
-  ck_assert_int_eq(fs_solution_read(ctx, &m, "a.sol", text, 4096, value), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fs_solution_read(ctx, &own_model, "a.sol", text, 4096, value), FSCHED_BAD_INPUT);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, "there is no value");
   fsched_diag_clear(ctx);
 }
@@ -369,7 +363,7 @@ START_TEST(many_errors)
   for (int i = 0; i < 50; i++) {
     fs_text_printf(&t, "wrong_%d 1\n", i);
   }
-  ck_assert_int_eq(fs_solution_read(ctx, &m, "a.sol", t.at, t.n, value), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(fs_solution_read(ctx, &own_model, "a.sol", t.at, t.n, value), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_errors(ctx), 50);
   ck_assert_uint_le(fsched_diag_count(ctx), 21);
   fs_text_drop(&t);
@@ -510,15 +504,18 @@ START_TEST(any_bytes)
     for (uint32_t k = fs_rng_below(&rng, 8); k > 0; k--) {
       (void)strcat(text, piece[fs_rng_below(&rng, sizeof piece / sizeof *piece)]);
     }
-    fs_status status = fs_solution_read(ctx, &m, "a.sol", text, strlen(text), value);
+    fs_status status = fs_solution_read(ctx, &own_model, "a.sol", text, strlen(text), value);
     ok += status == FSCHED_OK;
     if ((status == FSCHED_OK) != (fsched_diag_errors(ctx) == 0) ||
-        (status == FSCHED_OK && fs_model_broken(&m, value) != FS_NONE)) {
+        (status == FSCHED_OK && fs_model_broken(&own_model, value) != FS_NONE)) {
       ck_abort_msg("status %d: %s", status, text);
     }
     if (round % 100 == 0) { /* the texts stay in the context */
-      teardown();
-      setup();
+      fs_model_release(&own_model);
+      fs_test_end();
+      fs_test_begin();
+      fs_model_init(&own_model, ctx, "small");
+      add_variables();
     }
     fsched_diag_clear(ctx);
   }
@@ -536,10 +533,10 @@ START_TEST(no_memory)
           .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
       fsched_context *c;
       ck_assert_int_eq(fsched_context_create(&o, &c), FSCHED_OK);
-      m.ctx = c;
+      own_model.ctx = c;
       budget.left = n;
-      fs_status status = fs_solution_read(c, &m, "a.sol", text[k], strlen(text[k]), value);
-      m.ctx = ctx;
+      fs_status status = fs_solution_read(c, &own_model, "a.sol", text[k], strlen(text[k]), value);
+      own_model.ctx = ctx;
       bool failed = budget.left < 0;
       ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : k ? FSCHED_BAD_INPUT : FSCHED_OK);
       fsched_context_destroy(c);
@@ -554,8 +551,9 @@ START_TEST(no_memory)
 END_TEST
 
 FS_SUITE(ilp_solution, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, setup, teardown);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_model(t);
+  tcase_add_checked_fixture(t, add_variables, NULL);
   FS_TESTS(t, plain, cbc, highs, scip, glpsol, glpsol_of_an_lp, a_variable_named_c, constant,
            tolerance, names, numbers, lines, no_solution, form_errors, glpsol_errors, many_errors,
            decimal_numbers, decimals_in_all_forms, any_bytes, no_memory);

@@ -2,7 +2,6 @@
 /* Solvers that are right, wrong, and worse: whatever they do, what is known stays known, and no
  * process and no file is left. */
 #include "ilp/solver/solver.h"
-#include "kit/suite.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,36 +17,36 @@
 
 #include "kit/budget.h"
 
+#include "ilp/model_case.h"
+
 /* minimise 2 x0 + 3 x1 + 4 c + 100 where x0 + x1 >= 4, c - x1 >= 1, 0 <= x0 <= 3: the best is 115
  * at (3, 1, 2), and (0, 4, 5) has 132. */
-static fsched_context *ctx;
-static fs_model m;
 static int64_t value[3];
 static fs_solver_result result;
 static fs_solver_options options;
 static char tmp[64], pids[96];
 
 static void row(int64_t low, uint32_t a, int64_t ca, uint32_t b, int64_t cb) {
-  ck_assert_int_eq(fs_model_begin_row(&m, low, FS_MODEL_INF, "row%u", (unsigned)m.row.n), 0);
-  ck_assert_int_eq(fs_model_add_term(&m, a, ca), 0);
-  ck_assert_int_eq(fs_model_add_term(&m, b, cb), 0);
-  ck_assert_int_eq(fs_model_end_row(&m), 0);
+  ck_assert_int_eq(
+      fs_model_begin_row(&own_model, low, FS_MODEL_INF, "row%u", (unsigned)own_model.row.n), 0);
+  ck_assert_int_eq(fs_model_add_term(&own_model, a, ca), 0);
+  ck_assert_int_eq(fs_model_add_term(&own_model, b, cb), 0);
+  ck_assert_int_eq(fs_model_end_row(&own_model), 0);
 }
 
-static void make_model(void) {
+static void fill_model(void) {
   uint32_t var;
-  fs_model_init(&m, ctx, "small");
-  ck_assert_int_eq(fs_model_add_var(&m, FS_VAR_INTEGER, 0, 3, 2, &var, "x0"), 0);
-  ck_assert_int_eq(fs_model_add_var(&m, FS_VAR_INTEGER, 0, 9, 3, &var, "x1"), 0);
-  ck_assert_int_eq(fs_model_add_var(&m, FS_VAR_CONTINUOUS, 0, FS_MODEL_INF, 4, &var, "c"), 0);
-  m.constant = 100;
+  ck_assert_int_eq(fs_model_add_var(&own_model, FS_VAR_INTEGER, 0, 3, 2, &var, "x0"), 0);
+  ck_assert_int_eq(fs_model_add_var(&own_model, FS_VAR_INTEGER, 0, 9, 3, &var, "x1"), 0);
+  ck_assert_int_eq(fs_model_add_var(&own_model, FS_VAR_CONTINUOUS, 0, FS_MODEL_INF, 4, &var, "c"),
+                   0);
+  own_model.constant = 100;
   row(4, 0, 1, 1, 1);
   row(1, 2, 1, 1, -1);
 }
 
 static void set_up(void) {
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  make_model();
+  fill_model();
   (void)strcpy(tmp, "/tmp/fsched-test-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(tmp));
   (void)snprintf(pids, sizeof pids, "%s/../%s.pids", tmp, strrchr(tmp, '/'));
@@ -110,9 +109,6 @@ static void nothing_left(void) {
 static void tear_down(void) {
   nothing_left();
   (void)rmdir(tmp);
-  fs_model_release(&m);
-  ck_assert_uint_eq(fsched_diag_count(ctx), 0);
-  fsched_context_destroy(ctx);
 }
 
 static uint64_t after(uint64_t milliseconds) {
@@ -125,7 +121,7 @@ static uint64_t after(uint64_t milliseconds) {
 static void solve(const char *command, bool start) {
   options.command = command;
   value[0] = 0, value[1] = start ? 4 : -7, value[2] = 5;
-  ck_assert_int_eq(fs_solver_run(ctx, &m, &options, start, value, &result), FSCHED_OK);
+  ck_assert_int_eq(fs_solver_run(ctx, &own_model, &options, start, value, &result), FSCHED_OK);
 }
 
 /* A solver that says this. */
@@ -141,8 +137,8 @@ static void is(fs_solver_status status, int64_t objective, int64_t bound, const 
   ck_assert_int_eq(result.found, objective != INT64_MAX);
   if (result.found) {
     ck_assert_int_eq(result.objective, objective);
-    ck_assert_int_eq(fs_model_objective(&m, value), objective);
-    ck_assert_uint_eq(fs_model_broken(&m, value), FS_NONE);
+    ck_assert_int_eq(fs_model_objective(&own_model, value), objective);
+    ck_assert_uint_eq(fs_model_broken(&own_model, value), FS_NONE);
   }
   ck_assert_int_eq(result.bounded, bound != INT64_MIN);
   if (result.bounded) {
@@ -213,19 +209,19 @@ END_TEST
 /* Rounding keeps c - x1 >= 1, unless a tolerance has to be rounded, too. */
 START_TEST(continuous_variables_are_made_whole)
 {
-  m.var.at[1].kind = FS_VAR_CONTINUOUS;
+  own_model.var.at[1].kind = FS_VAR_CONTINUOUS;
   say("incumbent 119.8\\nx0 3\\nx1 1.4\\nc 2.4\\nend\\nstatus limit\\n", false);
   is(FS_SOLVER_LIMIT, BEST, NO_BOUND, "");
   say("incumbent 120.5\\nx0 3\\nx1 1.5\\nc 2.4999999\\nend\\nstatus limit\\n", false);
   is(FS_SOLVER_LIMIT, BEST, NO_BOUND, "");
   say("incumbent 120\\nx0 2.4\\nx1 1.6\\nc 2.6\\nend\\nstatus limit\\n", true);
   is(FS_SOLVER_FAILED, START, NO_BOUND, "the solver's solution is none: it says that x0 is 2.4");
-  m.var.at[0].kind = FS_VAR_CONTINUOUS; /* no rounding meets row1: a fault, and here none */
-  m.row.at[1].high = 1;
+  own_model.var.at[0].kind = FS_VAR_CONTINUOUS; /* no rounding meets row1: a fault, and here none */
+  own_model.row.at[1].high = 1;
   say("incumbent 120\\nx0 2.45\\nx1 1.55\\nc 2.45\\nend\\nstatus optimal\\n", true);
   is(FS_SOLVER_FAILED, START, NO_BOUND, "the solver's solution is none: it breaks the row row1");
-  m.term.at[0].coef = 2;
-  m.row.at[0].low = m.row.at[0].high = 5;
+  own_model.term.at[0].coef = 2;
+  own_model.row.at[0].low = own_model.row.at[0].high = 5;
   say("incumbent 110\\nx0 1.75\\nx1 1.5\\nc 2.5\\nend\\nstatus optimal\\n", false);
   is(FS_SOLVER_LIMIT, NOTHING, 110, "");
 }
@@ -302,9 +298,9 @@ START_TEST(wrong_start)
 {
   value[0] = value[1] = value[2] = 0;
   options.command = "sh -c 'test $# = 1 && echo status limit' solver";
-  ck_assert_int_eq(fs_solver_run(ctx, &m, &options, true, value, &result), FSCHED_OK);
+  ck_assert_int_eq(fs_solver_run(ctx, &own_model, &options, true, value, &result), FSCHED_OK);
   is(FS_SOLVER_LIMIT, NOTHING, NO_BOUND, "");
-  m.contradiction = true;
+  own_model.contradiction = true;
   solve("no such solver", true);
   is(FS_SOLVER_INFEASIBLE, NOTHING, NO_BOUND, "");
 }
@@ -529,20 +525,21 @@ START_TEST(out_of_memory)
   for (long n = 0;; n++) {
     budget.left = LONG_MAX;
     ck_assert_int_eq(fsched_context_create(&own, &ctx), FSCHED_OK);
-    fs_model kept = m;
-    make_model();
+    fs_model kept = own_model;
+    fs_model_init(&own_model, ctx, "small");
+    fill_model();
     budget.left = n;
     options.command = "printf 'status limit\\n'";
     value[0] = 0, value[1] = 4, value[2] = 5;
-    fs_status status = fs_solver_run(ctx, &m, &options, true, value, &result);
+    fs_status status = fs_solver_run(ctx, &own_model, &options, true, value, &result);
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
     ck_assert_int_eq(status == FSCHED_SYSTEM, fsched_diag_count(ctx) == 1);
     ck_assert_int_eq(result.objective, START);
-    fs_model_release(&m);
+    fs_model_release(&own_model);
     fsched_context_destroy(ctx);
     ck_assert_int_eq(budget.blocks, 0);
     ctx = good;
-    m = kept;
+    own_model = kept;
     nothing_left();
     if (status == FSCHED_OK) {
       ck_assert_int_gt(n, 3);
@@ -614,8 +611,9 @@ END_TEST
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 FS_SUITE(ilp_solver, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_silent);
   tcase_set_timeout(t, 20);
+  fs_test_model(t);
   tcase_add_checked_fixture(t, set_up, tear_down);
   FS_TESTS(t, what_is_said, the_first_bound, optimal_and_infeasible, a_proof_is_the_end,
            continuous_variables_are_made_whole, news, the_limit, arguments, wrong_start,

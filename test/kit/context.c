@@ -12,6 +12,13 @@ void fs_test_end(void) { fsched_context_destroy(ctx); }
 
 void fs_test_context(TCase *t) { tcase_add_checked_fixture(t, fs_test_begin, fs_test_end); }
 
+static void silent_end(void) {
+  ck_assert_uint_eq(fsched_diag_count(ctx), 0);
+  fs_test_end();
+}
+
+void fs_test_silent(TCase *t) { tcase_add_checked_fixture(t, fs_test_begin, silent_end); }
+
 static void arena_begin(void) {
   fs_test_begin();
   fs_arena_init(&own_arena, ctx);

@@ -13,6 +13,8 @@ extern fs_arena own_arena;
 extern fs_temp_dir own_dir;
 
 void fs_test_context(TCase *t);
+/* The context, to which nothing is reported. */
+void fs_test_silent(TCase *t);
 /* The context and an arena of it. */
 void fs_test_arena(TCase *t);
 /* The context and a directory, in which the test runs. */

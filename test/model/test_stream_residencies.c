@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Residencies of streams: on random graphs those of the schedules, and by hand where a plan rarely
  * gets to. */
-#include "kit/suite.h"
 #include "model/stream/residencies.h"
 
 #include "draw/trace_cases.h"
-#include "exec/replay/replay_maker.h"
+#include "kit/replay_maker.h"
 
-#include "exec/replay/replay_kit.h"
+#include "kit/replay_kit.h"
 
 /* ---- against the schedule's */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The width of graphs: against trying all sets, against Kuhn's matching on the closure, and known
  * ones. */
-#include "kit/suite.h"
 #include "model/width.h"
 
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/suite.h"
 
 enum { SMALL = 18, LARGE = 300, WORDS = LARGE / 64 + 1, MOST_WIDTH = 120, MOST_RANK = 20 };
 

@@ -15,7 +15,7 @@
 #include "fsched/replay.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "exec/replay/replay_maker.h"
+#include "kit/replay_maker.h"
 #include "model/graph.h"
 #include "model/stream/points.h"
 

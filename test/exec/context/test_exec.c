@@ -2,68 +2,10 @@
 /* Contexts of execution: what invocations promise to an application, on threads of the CPU. */
 #include "fsched/exec.h"
 
-#include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
 #include "kit/mutate/mutate.h"
 
-#include "kit/context.h"
-
-static fsched_device *device;
-static fsched_semaphore *line, *end;
-
-/* For kernels. */
-static kit_count entered;
-static fsched_semaphore *open_at; /* the value at which a gate opens is its `value` */
-static _Atomic int running, most_running;
-
-/* Waits until two calls are here. */
-static int meet(const fsched_kernel_call *call) {
-  uint64_t n = kit_count_one(&entered);
-  int cause = kit_await(entered.timeline, n + n % 2);
-  return cause != FSCHED_CAUSE_NONE ? cause : kit_add(call);
-}
-
-/* Waits until the test opens it. */
-static int gate(const fsched_kernel_call *call) {
-  int now = atomic_fetch_add(&running, 1) + 1, most = most_running;
-  while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now)) {
-  }
-  (void)kit_count_one(&entered);
-  int cause = kit_await(open_at, (uint64_t)kit_value(call));
-  atomic_fetch_sub(&running, 1);
-  return cause != FSCHED_CAUSE_NONE ? cause : kit_add(call);
-}
-
-static int sum(const fsched_kernel_call *call) {
-  uint64_t total = 0;
-  for (uint32_t i = 0; i < call->n_args; i++) {
-    total += call->args[i].tag == FSCHED_IN ? kit_get(&call->args[i]) : 0;
-  }
-  kit_put(kit_arg(call, FSCHED_OUT), total);
-  return 0;
-}
-
-static const kit_kernel kernels[] = {{"add", kit_add}, {"meet", meet},     {"gate", gate},
-                                     {"sum", sum},     {"fail", kit_fail}, {NULL, NULL}};
-
-static void set_up(void) {
-  fs_test_begin();
-  device = kit_device(ctx, kernels);
-  line = kit_timeline();
-  end = kit_timeline();
-  open_at = kit_timeline();
-  kit_count_open(&entered);
-  running = most_running = 0;
-}
-
-static void tear_down(void) {
-  fsched_device_release(device);
-  fsched_semaphore_release(line);
-  fsched_semaphore_release(end);
-  fsched_semaphore_release(open_at);
-  kit_count_close(&entered);
-  fs_test_end();
-}
+#include "exec/context/exec_case.h"
 
 /* One `in` word, one `out` word. */
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal, const uint64_t *in,
@@ -614,9 +556,8 @@ START_TEST(wrong_programs)
 END_TEST
 
 FS_SUITE(exec, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_device);
   tcase_set_timeout(t, 120);
-  tcase_add_checked_fixture(t, set_up, tear_down);
   FS_TESTS(t, two_contexts_of_one_program, invoke_is_asynchronous, thousand_queued,
            thousand_chained, fork_and_join_of_five, unfenced_ones_meet, in_flight_is_a_limit,
            too_large_together_runs_one_by_one, chain_peaks_at_one_invocation, pool_is_shared,

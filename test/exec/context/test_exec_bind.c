@@ -2,7 +2,7 @@
 /* What is bound to an invocation: inputs that come late or never, outputs that are there early,
  * data that change their owner, values; and everything that is refused. */
 #include "exec/context/exec_kit.h"
-#include "exec/replay/replay_maker.h"
+#include "kit/replay_maker.h"
 
 #include "kit/context.h"
 

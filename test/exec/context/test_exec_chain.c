@@ -2,28 +2,9 @@
 /* Chains whose length their users choose: each link lets the next one go, in a thread with a stack
  * as small as that of the library's.  What a callback may rely on holds in the middle of a chain
  * too. */
-#include "exec/context/exec_kit.h"
-
-#include "kit/context.h"
+#include "exec/context/exec_case.h"
 
 enum { STACK = 256 << 10, LINKS = KIT_SLOW ? 20000 : 100000, TIMELINES = 5000 };
-
-static fsched_device *device;
-static fsched_semaphore *s;
-
-static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail}, {NULL, NULL}};
-
-static void set_up(void) {
-  fs_test_begin();
-  device = kit_device(ctx, kernels);
-  s = kit_timeline();
-}
-
-static void tear_down(void) {
-  fsched_semaphore_release(s);
-  fsched_device_release(device);
-  fs_test_end();
-}
 
 /* Runs `function` in a thread with a small stack, to its end. */
 static void in_small_thread(void *(*function)(void *), void *argument) {
@@ -54,7 +35,8 @@ static fsched_pool *make_pool(uint64_t bytes) {
 
 /* Allocation i waits for value i of the timeline and signals i + 1; 0 waits for nothing. */
 static fsched_allocation *alloc(fsched_pool *p, uint64_t i) {
-  fsched_fence *wait = i == 0 ? NULL : kit_fence(ctx, s, i), *signal = kit_fence(ctx, s, i + 1);
+  fsched_fence *wait = i == 0 ? NULL : kit_fence(ctx, line, i),
+               *signal = kit_fence(ctx, line, i + 1);
   fsched_allocation *a;
   kit_ok(ctx, fsched_pool_alloc(ctx, p, 256, wait, signal, &a));
   fsched_fence_release(wait);
@@ -63,7 +45,7 @@ static fsched_allocation *alloc(fsched_pool *p, uint64_t i) {
 }
 
 static void give_at(fsched_allocation *a, uint64_t value) {
-  fsched_fence *wait = kit_fence(ctx, s, value);
+  fsched_fence *wait = kit_fence(ctx, line, value);
   kit_ok(ctx, fsched_pool_free(ctx, a, wait));
   fsched_fence_release(wait);
 }
@@ -76,8 +58,8 @@ START_TEST(allocations_that_wait_for_one_another)
   for (uint64_t i = 1; i <= n; i++) {
     a[i] = alloc(p, i);
   }
-  in_small_thread(publish_first, s);
-  ck_assert_uint_eq(fsched_semaphore_value(s), n + 1);
+  in_small_thread(publish_first, line);
+  ck_assert_uint_eq(fsched_semaphore_value(line), n + 1);
   for (uint64_t i = 1; i <= n; i++) {
     ck_assert_ptr_nonnull(fsched_allocation_data(a[i]));
   }
@@ -91,7 +73,7 @@ START_TEST(frees_that_serve_one_another)
   fsched_pool *p = make_pool(256);
   fsched_allocation *first = alloc(p, 0);
   for (uint64_t i = 1; i <= LINKS; i++) {
-    fsched_fence *signal = kit_fence(ctx, s, i + 2);
+    fsched_fence *signal = kit_fence(ctx, line, i + 2);
     fsched_allocation *a;
     kit_ok(ctx, fsched_pool_alloc(ctx, p, 1, NULL, signal, &a));
     fsched_fence_release(signal);
@@ -102,7 +84,7 @@ START_TEST(frees_that_serve_one_another)
   kit_ok(ctx, fsched_pool_free(ctx, first, wait));
   fsched_fence_release(wait);
   in_small_thread(publish_first, go);
-  ck_assert_uint_eq(fsched_semaphore_value(s), LINKS + 2);
+  ck_assert_uint_eq(fsched_semaphore_value(line), LINKS + 2);
   fsched_pool_stats stats = {.size = sizeof stats};
   fsched_pool_get_stats(p, &stats);
   ck_assert_uint_eq(stats.used, 0);
@@ -122,7 +104,7 @@ START_TEST(invocation_lets_a_chain_go)
   for (uint64_t i = 1; i <= LINKS; i++) {
     (void)alloc(p, i);
   }
-  fsched_fence *signal = kit_fence(ctx, s, 1), *last = kit_fence(ctx, s, LINKS + 1);
+  fsched_fence *signal = kit_fence(ctx, line, 1), *last = kit_fence(ctx, line, LINKS + 1);
   kit_ok(ctx,
          fsched_invoke(ctx, e,
                        &(fsched_invocation){.size = sizeof(fsched_invocation), .signal = signal}));
@@ -251,10 +233,10 @@ START_TEST(own_calls_are_complete)
   kit_ok(ctx, fsched_pool_alloc(ctx, p, 256, go, NULL, &w.allocation));
   w.t.callback = signal_and_look;
   w.t.user = &w;
-  ck_assert_int_eq(fsched_semaphore_await(s, 3, &w.t, NULL), FSCHED_OK); /* amid the chain */
-  kit_publish(s, 1);
+  ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK); /* amid the chain */
+  kit_publish(line, 1);
   ck_assert(w.there);
-  ck_assert_uint_eq(fsched_semaphore_value(s), 5);
+  ck_assert_uint_eq(fsched_semaphore_value(line), 5);
   fsched_fence_release(go);
   fsched_semaphore_release(own);
   fsched_pool_destroy(p);
@@ -279,8 +261,7 @@ START_TEST(callbacks_may_wait_for_others)
   fsched_pool *p = make_pool(4096);
   fsched_exec *x = kit_exec(ctx, device, p, 1);
   fsched_entry *e = kit_load(ctx, x, program);
-  fsched_semaphore *end = kit_timeline();
-  fsched_fence *amid = kit_fence(ctx, s, 3), *over = kit_fence(ctx, end, 1);
+  fsched_fence *amid = kit_fence(ctx, line, 3), *over = kit_fence(ctx, end, 1);
   witness w = {.wait = over, .victim = _i == 0 ? NULL : x};
   for (uint64_t i = 1; i <= 4; i++) {
     (void)alloc(p, i);
@@ -290,24 +271,22 @@ START_TEST(callbacks_may_wait_for_others)
                                 .size = sizeof(fsched_invocation), .wait = amid, .signal = over}));
   w.t.callback = wait_for_others;
   w.t.user = &w;
-  ck_assert_int_eq(fsched_semaphore_await(s, 3, &w.t, NULL), FSCHED_OK);
-  kit_publish(s, 1);
+  ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK);
+  kit_publish(line, 1);
   ck_assert(w.there);
-  ck_assert_uint_eq(fsched_semaphore_value(s), 5);
+  ck_assert_uint_eq(fsched_semaphore_value(line), 5);
   if (_i == 0) {
     fsched_exec_destroy(x);
   }
   fsched_fence_release(amid);
   fsched_fence_release(over);
-  fsched_semaphore_release(end);
   fsched_pool_destroy(p);
   fsched_program_destroy(program);
 }
 END_TEST
 
 FS_SUITE(exec_chain, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  TCase *t = fs_case(s, fs_test_device);
   FS_LOOPS(t, 0, 2, allocations_that_wait_for_one_another, callbacks_may_wait_for_others);
   FS_TESTS(t, frees_that_serve_one_another, invocation_lets_a_chain_go,
            memory_is_handed_on_at_shutdown, own_calls_are_complete);

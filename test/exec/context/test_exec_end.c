@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How invocations end when not well: kernels that fail and all who wait for them, waits that are
  * stuck, shutdown at every stage, memory that runs out. */
-#include "exec/context/exec_kit.h"
-#include "exec/replay/replay_maker.h"
+#include "kit/replay_maker.h"
 
-#include "kit/context.h"
-
-static fsched_device *device;
-static fsched_semaphore *line, *end;
-
-static kit_count entered;
-static fsched_semaphore *open_at;
-
-static int gate(const fsched_kernel_call *call) {
-  (void)kit_count_one(&entered);
-  return kit_await(open_at, 1) != FSCHED_CAUSE_NONE ? 1 : kit_add(call);
-}
-
-static int count(const fsched_kernel_call *call) {
-  (void)kit_count_one(&entered);
-  return kit_add(call);
-}
-
-static int negative(const fsched_kernel_call *call) {
-  (void)call;
-  return -77;
-}
-
-static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail},     {"gate", gate},
-                                     {"count", count}, {"negative", negative}, {NULL, NULL}};
-
-static void set_up(void) {
-  fs_test_begin();
-  device = kit_device(ctx, kernels);
-  line = kit_timeline();
-  end = kit_timeline();
-  open_at = kit_timeline();
-  kit_count_open(&entered);
-}
-
-static void tear_down(void) {
-  fsched_device_release(device);
-  fsched_semaphore_release(line);
-  fsched_semaphore_release(end);
-  fsched_semaphore_release(open_at);
-  kit_count_close(&entered);
-  fs_test_end();
-}
+#include "exec/context/exec_case.h"
 
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal) {
   fsched_invocation v = {.size = sizeof v, .wait = wait, .signal = signal};
@@ -568,9 +525,8 @@ START_TEST(nth_allocation_fails)
 END_TEST
 
 FS_SUITE(exec_end, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_device);
   tcase_set_timeout(t, 120);
-  tcase_add_checked_fixture(t, set_up, tear_down);
   FS_TESTS(t, ops_that_have_not_begun_are_left_out, failure_passes_from_context_to_context,
            shared_timelines_fail_together, failures_are_explained, timeouts_are_explained,
            stuck_wait_is_named, unsignalled_input_is_named, destroyed_at_every_stage,

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "exec/context/device.h"
-#include "exec/context/exec_kit.h"
 
-#include "kit/context.h"
+#include "exec/context/exec_case.h"
 
 enum { ROOM = 64 };
 
@@ -15,31 +14,19 @@ typedef struct exec_frontier_known {
   fsched_frontier_entry entries[ROOM];
 } exec_frontier_known;
 
-static fsched_device *device;
 static fsched_exec *x;
 static fsched_program *program;
 static fsched_entry *entry;
-static fsched_semaphore *go, *end;
-
-static const kit_kernel kernels[] = {{"add", kit_add}, {"fail", kit_fail}, {NULL, NULL}};
 
 static void set_up(void) {
-  fs_test_begin();
-  device = kit_device(ctx, kernels);
   x = kit_exec(ctx, device, NULL, 1);
   program = kit_compile(ctx, KIT_ONE("fail"));
   entry = kit_load(ctx, x, program);
-  go = kit_timeline();
-  end = kit_timeline();
 }
 
 static void tear_down(void) {
   fsched_exec_destroy(x);
   fsched_program_destroy(program);
-  fsched_device_release(device);
-  fsched_semaphore_release(go);
-  fsched_semaphore_release(end);
-  fs_test_end();
 }
 
 /* Signals `value` of `signal`, after the fence; with a cause its kernel fails. */
@@ -106,8 +93,8 @@ START_TEST(waits_are_imported)
   ck_assert_int_eq(fsched_frontier_dominates(&late.f, &first.f), 1);
   ck_assert_int_eq(fsched_frontier_dominates(&late.f, &second.f), 0);
   ck_assert_uint_eq(own(&late, &first)->epoch, 1);
-  invoke_after(other, go, 1, end, 2); /* before there is anything to learn */
-  ck_assert_int_eq(fsched_semaphore_publish(go, 1, &second.f), FSCHED_OK);
+  invoke_after(other, line, 1, end, 2); /* before there is anything to learn */
+  ck_assert_int_eq(fsched_semaphore_publish(line, 1, &second.f), FSCHED_OK);
   learn(end, 2, &early);
   ck_assert_int_eq(fsched_frontier_dominates(&early.f, &second.f), 1);
   ck_assert_uint_eq(own(&early, &second)->epoch, 2);
@@ -122,7 +109,7 @@ START_TEST(outputs_of_their_own)
   exec_frontier_known nothing = {0}, out, all;
   uint64_t in = 1, word = 0;
   for (uint64_t i = 1; i <= 3; i++) {
-    fsched_fence *there = kit_fence(ctx, go, i), *over = kit_fence(ctx, end, i);
+    fsched_fence *there = kit_fence(ctx, line, i), *over = kit_fence(ctx, end, i);
     const fsched_binding b[] = {
         {.buffer = "in", .data = &in, .bytes = 8},
         {.buffer = "out", .data = &word, .bytes = 8, .signal = i == 2 ? NULL : there}};
@@ -137,7 +124,7 @@ START_TEST(outputs_of_their_own)
     learn(end, i, &all);
     ck_assert_uint_eq(all.f.n, i == 2 ? 1 : 2);
     if (i != 2) {
-      learn(go, i, &out);
+      learn(line, i, &out);
       ck_assert_uint_eq(own(&out, &nothing)->epoch, (i + 1) / 2);
       ck_assert_uint_eq(fsched_axis_split(out.entries[0].axis).domain, FSCHED_AXIS_EPILOGUE);
       ck_assert_int_eq(fsched_frontier_dominates(&all.f, &out.f), 1);
@@ -220,7 +207,7 @@ START_TEST(fences_are_read_and_published)
   fsched_frontier f = {.entry = e, .n = 2, .capacity = 2},
                   bad = {.entry = e, .n = 2, .capacity = 1};
   fsched_fence *both;
-  const fsched_fence_point points[] = {{go, 3}, {end, 1}};
+  const fsched_fence_point points[] = {{line, 3}, {end, 1}};
   k.f = (fsched_frontier){.entry = k.entries, .capacity = ROOM};
   two.f = (fsched_frontier){.entry = two.entries, .capacity = 1};
   kit_ok(ctx, fsched_fence_create(ctx, points, 2, &both));
@@ -228,8 +215,8 @@ START_TEST(fences_are_read_and_published)
   kit_ok(ctx, fsched_fence_publish(NULL, &f));
   ck_assert_int_eq(fsched_fence_publish(both, &bad), FSCHED_BAD_INPUT);
   ck_assert_int_eq(fsched_fence_learn(both, &bad), FSCHED_BAD_INPUT);
-  ck_assert_uint_eq(fsched_semaphore_value(go), 0);
-  ck_assert_int_eq(fsched_semaphore_publish(go, 3, &f), FSCHED_OK);
+  ck_assert_uint_eq(fsched_semaphore_value(line), 0);
+  ck_assert_int_eq(fsched_semaphore_publish(line, 3, &f), FSCHED_OK);
   ck_assert_int_eq(fsched_fence_learn(both, &k.f), FSCHED_INFEASIBLE);
   ck_assert_uint_eq(k.f.n, 0);
   kit_ok(ctx, fsched_fence_publish(both, &f));
@@ -253,9 +240,9 @@ START_TEST(failures_carry_nothing)
   ck_assert_int_eq(kit_await(s, 1), 9);
   ck_assert_uint_eq(fsched_semaphore_frontier(s, NULL, 0, NULL), 0);
   ck_assert_int_eq(fsched_semaphore_learn(s, 1, &k.f), FSCHED_INFEASIBLE);
-  invoke_after(entry, s, 1, go, 1); /* never starts */
-  ck_assert_int_eq(kit_await(go, 1), 9);
-  ck_assert_uint_eq(fsched_semaphore_frontier(go, NULL, 0, NULL), 0);
+  invoke_after(entry, s, 1, line, 1); /* never starts */
+  ck_assert_int_eq(kit_await(line, 1), 9);
+  ck_assert_uint_eq(fsched_semaphore_frontier(line, NULL, 0, NULL), 0);
   invoke(entry, NULL, end, 2, 0);
   learn(end, 2, &k);
   ck_assert_uint_eq(k.f.n, 1);
@@ -269,7 +256,7 @@ START_TEST(pools_have_an_axis)
   fsched_pool *pool;
   fsched_allocation *a, *b, *c;
   fsched_fence *first = kit_fence(ctx, end, 1), *second = kit_fence(ctx, end, 2);
-  fsched_fence *wait = kit_fence(ctx, go, 1);
+  fsched_fence *wait = kit_fence(ctx, line, 1);
   exec_frontier_known k[2], waited;
   fsched_frontier_entry e = {5, 1};
   kit_ok(ctx, fsched_pool_create(ctx, device, 512, &pool));
@@ -280,7 +267,7 @@ START_TEST(pools_have_an_axis)
   kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, wait, second, &b));
   kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, wait, NULL, &c)); /* has to wait for room */
   waited.f = (fsched_frontier){.entry = &e, .n = 1, .capacity = 1};
-  ck_assert_int_eq(fsched_semaphore_publish(go, 1, &waited.f), FSCHED_OK);
+  ck_assert_int_eq(fsched_semaphore_publish(line, 1, &waited.f), FSCHED_OK);
   learn(end, 2, &k[1]);
   ck_assert_int_eq(k[1].f.tainted, 0);
   ck_assert_uint_eq(k[1].f.n, 2);
@@ -449,8 +436,8 @@ START_TEST(sessions)
     ck_assert_int_eq(k.f.tainted, session == 0);
     ck_assert_uint_eq(k.f.n, session != 0);
     ck_assert_int_eq(fsched_semaphore_tainted(s, 1), session == 0);
-    invoke(entry, NULL, go, 1 + session, 0); /* more for the value that is there */
-    learn(go, 1 + session, &k);
+    invoke(entry, NULL, line, 1 + session, 0); /* more for the value that is there */
+    learn(line, 1 + session, &k);
     ck_assert_int_eq(fsched_semaphore_publish(s, 1, &k.f), FSCHED_OK);
     learn(s, 1, &k);
     ck_assert_int_eq(k.f.tainted, 1);
@@ -483,8 +470,8 @@ START_TEST(capacity)
   invoke(one, NULL, end, 1, 0);
   learn(end, 1, &k);
   ck_assert_int_eq(k.f.tainted, 0);
-  ck_assert_int_eq(fsched_semaphore_publish(go, 1, &f), FSCHED_OK);
-  invoke_after(one, go, 1, end, 2);
+  ck_assert_int_eq(fsched_semaphore_publish(line, 1, &f), FSCHED_OK);
+  invoke_after(one, line, 1, end, 2);
   learn(end, 2, &k);
   ck_assert_int_eq(k.f.tainted, 1);
   ck_assert_uint_eq(k.f.n, 1);
@@ -493,7 +480,7 @@ START_TEST(capacity)
 END_TEST
 
 FS_SUITE(exec_frontier, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_device);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
   FS_TESTS(t, carries_its_own_epoch, waits_are_imported, outputs_of_their_own, state_is_a_wait,

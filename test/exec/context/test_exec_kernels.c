@@ -52,12 +52,6 @@ static int twice(const fsched_kernel_call *call) {
 static const kit_kernel kernels[] = {
     {"hang", hang}, {"late", late}, {"add", kit_add}, {"twice", twice}, {NULL, NULL}};
 
-static void set_up(void) {
-  fs_test_begin();
-  enough = 0;
-  inside = 0;
-}
-
 /* Kinds of devices that call functions of this process. */
 static const struct {
   const char *kind;
@@ -264,8 +258,7 @@ enum { FORKING = MACHINES };
 #endif
 
 FS_SUITE(exec_kernels, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, set_up, fs_test_end);
+  TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, MACHINES, kernel_is_given_up, pool_is_left_behind, slow_kernel_is_no_failure,
            replay_ends_with_several);
   FS_LOOPS(t, 0, FORKING, child_of_kernel_ends);

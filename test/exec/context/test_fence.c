@@ -2,10 +2,10 @@
 /* Fences: sets of points; host waits; waits by callback, which threads signal, fail and cancel at
  * once. */
 #include "exec/context/fence.h"
-#include "kit/suite.h"
 
 #include "exec/context/exec_kit.h"
 #include "kit/meeting.h"
+#include "kit/suite.h"
 
 enum { MANY = 100 };
 

@@ -5,29 +5,12 @@
 
 #include <sched.h>
 
-#include "exec/context/exec_kit.h"
+#include "exec/context/exec_case.h"
 
-#include "kit/context.h"
-
-static fsched_device *device;
 static fsched_pool *pool;
-static fsched_semaphore *in, *out; /* for wait and signal fences */
 
-static void set_up(void) {
-  fs_test_begin();
-  kit_ok(ctx, fsched_device_create(ctx, NULL, &device));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
-  in = kit_timeline();
-  out = kit_timeline();
-}
-
-static void tear_down(void) {
-  fsched_pool_destroy(pool);
-  fsched_device_release(device);
-  fsched_semaphore_release(in);
-  fsched_semaphore_release(out);
-  fs_test_end();
-}
+static void set_up(void) { kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool)); }
+static void tear_down(void) { fsched_pool_destroy(pool); }
 
 static fsched_pool_stats stats(void) {
   fsched_pool_stats s = {.size = sizeof s};
@@ -35,10 +18,10 @@ static fsched_pool_stats stats(void) {
   return s;
 }
 
-/* Fences at these values of `in` and `out`; 0: none. */
+/* Fences at these values of `line` and `end`; 0: none. */
 static fsched_allocation *alloc(uint64_t bytes, uint64_t wait, uint64_t signal) {
-  fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, in, wait);
-  fsched_fence *s = signal == 0 ? NULL : kit_fence(ctx, out, signal);
+  fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait);
+  fsched_fence *s = signal == 0 ? NULL : kit_fence(ctx, end, signal);
   fsched_allocation *a;
   kit_ok(ctx, fsched_pool_alloc(ctx, pool, bytes, w, s, &a));
   fsched_fence_release(w);
@@ -47,7 +30,7 @@ static fsched_allocation *alloc(uint64_t bytes, uint64_t wait, uint64_t signal) 
 }
 
 static void give(fsched_allocation *a, uint64_t wait) {
-  fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, in, wait);
+  fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait);
   kit_ok(ctx, fsched_pool_free(ctx, a, w));
   fsched_fence_release(w);
 }
@@ -99,7 +82,7 @@ START_TEST(data_and_statistics)
 {
   fsched_allocation *a = alloc(1, 0, 1), *b = alloc(300, 0, 2);
   uint8_t *p = fsched_allocation_data(a), *q = fsched_allocation_data(b);
-  ck_assert_uint_eq(fsched_semaphore_value(out), 2);
+  ck_assert_uint_eq(fsched_semaphore_value(end), 2);
   ck_assert_uint_eq((uintptr_t)p % 256, 0);
   ck_assert_uint_eq((uintptr_t)q % 256, 0);
   ck_assert(q >= p + 256 || p >= q + 512);
@@ -135,13 +118,13 @@ START_TEST(waits_for_its_fence)
   fsched_allocation *a = alloc(100, 1, 1);
   ck_assert_ptr_null(fsched_allocation_data(a));
   ck_assert_uint_eq(stats().used + stats().waiting, 0);
-  ck_assert_uint_eq(fsched_semaphore_value(out), 0);
-  kit_publish(in, 1);
+  ck_assert_uint_eq(fsched_semaphore_value(end), 0);
+  kit_publish(line, 1);
   ck_assert_ptr_nonnull(fsched_allocation_data(a));
-  ck_assert_uint_eq(fsched_semaphore_value(out), 1);
+  ck_assert_uint_eq(fsched_semaphore_value(end), 1);
   give(a, 2);
   ck_assert_uint_eq(stats().used, 256);
-  kit_publish(in, 2);
+  kit_publish(line, 2);
   ck_assert_uint_eq(stats().used, 0);
 }
 END_TEST
@@ -159,7 +142,7 @@ START_TEST(first_come_first_served)
   ck_assert_uint_eq(stats().waiting, 0);
   ck_assert_ptr_nonnull(fsched_allocation_data(large));
   ck_assert_ptr_nonnull(fsched_allocation_data(small));
-  ck_assert_uint_eq(fsched_semaphore_value(out), 4);
+  ck_assert_uint_eq(fsched_semaphore_value(end), 4);
   ck_assert_uint_eq(stats().served, 4);
   give(large, 0);
   give(small, 0);
@@ -177,7 +160,7 @@ START_TEST(nobody_starves)
     ck_assert_ptr_null(fsched_allocation_data(a[i]));
   }
   give(a[0], 0);
-  ck_assert_uint_eq(fsched_semaphore_value(out), 1);
+  ck_assert_uint_eq(fsched_semaphore_value(end), 1);
   ck_assert_uint_eq(stats().waiting, 63);
   give(whole, 0);
   for (uint32_t i = 1; i < 64; i++) {
@@ -191,8 +174,8 @@ END_TEST
 START_TEST(wait_fails)
 {
   fsched_allocation *a = alloc(100, 1, 1);
-  (void)fsched_semaphore_fail(in, 17);
-  ck_assert_int_eq(fsched_semaphore_cause(out), 17);
+  (void)fsched_semaphore_fail(line, 17);
+  ck_assert_int_eq(fsched_semaphore_cause(end), 17);
   ck_assert_ptr_null(fsched_allocation_data(a));
   ck_assert_uint_eq(stats().used + stats().served, 0);
   give(a, 2); /* a fence that has failed, too */
@@ -204,7 +187,7 @@ START_TEST(freed_when_the_fence_fails)
   fsched_allocation *a = alloc(100, 0, 1);
   give(a, 1);
   ck_assert_uint_eq(stats().used, 256);
-  (void)fsched_semaphore_fail(in, 17);
+  (void)fsched_semaphore_fail(line, 17);
   ck_assert_uint_eq(stats().used, 0);
 }
 END_TEST
@@ -217,8 +200,8 @@ START_TEST(freed_before_it_is_granted)
   fsched_fence *f = kit_fence(ctx, other, 1);
   fsched_allocation *a = alloc(100, 1, 1), *b, *c, *whole = alloc(1024, 0, 0);
   give(a, 0);
-  ck_assert_int_eq(fsched_semaphore_cause(out), FSCHED_CAUSE_CANCELLED);
-  kit_publish(in, 1);
+  ck_assert_int_eq(fsched_semaphore_cause(end), FSCHED_CAUSE_CANCELLED);
+  kit_publish(line, 1);
   ck_assert_uint_eq(stats().served, 1);
   kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1024, NULL, f, &b));
   c = alloc(256, 0, 0);
@@ -247,7 +230,7 @@ START_TEST(who_is_behind_moves_up)
   ck_assert_ptr_null(fsched_allocation_data(small));
   give(large, 0);
   ck_assert_ptr_nonnull(fsched_allocation_data(small));
-  ck_assert_int_eq(fsched_semaphore_cause(out), FSCHED_CAUSE_CANCELLED);
+  ck_assert_int_eq(fsched_semaphore_cause(end), FSCHED_CAUSE_CANCELLED);
   give(small, 0);
   give(a, 0);
 }
@@ -370,7 +353,7 @@ START_TEST(destroyed_with_all_in_flight)
   fsched_semaphore *lines[4];
   fsched_fence *signal[4];
   fsched_allocation *a[4];
-  fsched_fence *never = kit_fence(ctx, in, 1);
+  fsched_fence *never = kit_fence(ctx, line, 1);
   for (uint32_t freed = 0; freed < 16; freed++) {
     for (uint32_t i = 0; i < 4; i++) {
       lines[i] = kit_timeline();
@@ -425,16 +408,16 @@ START_TEST(chain_peaks_at_one)
 {
   enum { N = 100 };
   for (uint32_t i = 0; i < N; i++) {
-    fsched_fence *ready = kit_fence(ctx, out, i + 1);
-    fsched_fence *wait = kit_fence(ctx, i == 0 ? in : out, i == 0 ? 1 : i);
+    fsched_fence *ready = kit_fence(ctx, end, i + 1);
+    fsched_fence *wait = kit_fence(ctx, i == 0 ? line : end, i == 0 ? 1 : i);
     fsched_allocation *a;
     kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1000, wait, ready, &a));
     kit_ok(ctx, fsched_pool_free(ctx, a, ready));
     fsched_fence_release(ready);
     fsched_fence_release(wait);
   }
-  kit_publish(in, 1);
-  ck_assert_uint_eq(fsched_semaphore_value(out), N);
+  kit_publish(line, 1);
+  ck_assert_uint_eq(fsched_semaphore_value(end), N);
   ck_assert_uint_eq(stats().served, N);
   ck_assert_uint_eq(stats().peak, 1024);
   ck_assert_uint_eq(stats().used, 0);
@@ -457,8 +440,8 @@ static uint64_t next(uint64_t *seed) {
 
 static void use(fsched_context *c, pool_user *u) {
   uint64_t bytes = 1 + next(&u->seed) % 1024, dice = next(&u->seed);
-  fsched_semaphore *line = kit_timeline();
-  fsched_fence *ready = kit_fence(c, line, 1), *go = kit_fence(c, line, 2);
+  fsched_semaphore *own = kit_timeline();
+  fsched_fence *ready = kit_fence(c, own, 1), *go = kit_fence(c, own, 2);
   fsched_allocation *a;
   kit_ok(c, fsched_pool_alloc(c, pool, bytes, NULL, ready, &a));
   if (dice % 4 == 0) { /* whether it has come or not */
@@ -473,11 +456,11 @@ static void use(fsched_context *c, pool_user *u) {
     }
     u->granted++;
     kit_ok(c, fsched_pool_free(c, a, go));
-    kit_publish(line, 2);
+    kit_publish(own, 2);
   }
   fsched_fence_release(ready);
   fsched_fence_release(go);
-  fsched_semaphore_release(line);
+  fsched_semaphore_release(own);
 }
 
 static void *use_often(void *at) {
@@ -510,20 +493,20 @@ START_TEST(many_threads)
 END_TEST
 
 /* Signals at once with the destruction of the pool whose allocation waits for them. */
-static void *publish_line(void *line) {
-  kit_publish(line, 1);
+static void *publish_line(void *timeline) {
+  kit_publish(timeline, 1);
   return NULL;
 }
 
 START_TEST(destroyed_while_a_fence_is_signalled)
 {
   for (uint32_t i = 0; i < (KIT_SLOW ? 100 : 1000); i++) {
-    fsched_semaphore *line = kit_timeline(), *end = kit_timeline();
-    fsched_fence *wait = kit_fence(ctx, line, 1), *signal = kit_fence(ctx, end, 1);
+    fsched_semaphore *ready = kit_timeline(), *over = kit_timeline();
+    fsched_fence *wait = kit_fence(ctx, ready, 1), *signal = kit_fence(ctx, over, 1);
     fsched_allocation *a;
     pthread_t thread;
     kit_ok(ctx, fsched_pool_alloc(ctx, pool, 100, wait, signal, &a));
-    ck_assert_int_eq(pthread_create(&thread, NULL, publish_line, line), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, publish_line, ready), 0);
     if (i % 3 == 0) {
       kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
     } else if (i % 3 == 1) {
@@ -535,8 +518,8 @@ START_TEST(destroyed_while_a_fence_is_signalled)
     kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
     fsched_fence_release(wait);
     fsched_fence_release(signal);
-    fsched_semaphore_release(line);
-    fsched_semaphore_release(end);
+    fsched_semaphore_release(ready);
+    fsched_semaphore_release(over);
   }
 }
 END_TEST
@@ -555,7 +538,7 @@ START_TEST(nth_allocation_fails)
     if (fsched_context_create(&o, &tight) != FSCHED_OK) {
       continue;
     }
-    fsched_fence *f = kit_fence(ctx, in, 1);
+    fsched_fence *f = kit_fence(ctx, line, 1);
     status = fsched_device_create(tight, NULL, &d);
     status = status == FSCHED_OK ? fsched_pool_create(tight, d, 4096, &p) : status;
     status = status == FSCHED_OK ? fsched_pool_alloc(tight, p, 9, f, NULL, &a) : status;
@@ -573,7 +556,7 @@ START_TEST(nth_allocation_fails)
 END_TEST
 
 FS_SUITE(pool, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_device);
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
   FS_TESTS(t, errors, sizes_are_rounded_up, data_and_statistics, waits_for_its_fence,

@@ -2,17 +2,10 @@
 /* Replay on CUDA: by streams and by graphs, on the fake driver, in several orders of execution
  * each, or on a real one. */
 #include "base/context.h"
-#include "exec/cuda/cuda_fake.h"
-#include "exec/replay/replay_maker.h"
-#include "fsched/replay.h"
 
-#include "kit/context.h"
+#include "kit/replay_kit.h"
 
-static cuda_fake fake;
-static maker *m;
-static fsched_device *device;
-static fsched_replay_options options;
-static fsched_replay_result result;
+#include "exec/cuda/cuda_case.h"
 
 /* Both back ends, in four orders each. */
 enum { LOOPS = 8 };
@@ -29,42 +22,6 @@ static void open_device(int loop, const fake_cuda_controls *controls) {
   }
   ck_assert_int_eq(fsched_device_create(ctx, &o, &device), FSCHED_OK);
   options.device = device;
-}
-
-static void set_up(void) {
-  if (!cuda_is_real()) {
-    cuda_fake_load(&fake);
-  }
-  fs_test_begin();
-  m = malloc(sizeof *m);
-  ck_assert_ptr_nonnull(m);
-  mk_init(m, ctx);
-  options = (fsched_replay_options){.size = sizeof options, .check = 1, .timeout_ms = 60000};
-  result = (fsched_replay_result){.size = sizeof result};
-}
-
-static void tear_down(void) {
-  fsched_text_free(ctx, result.trace_json, result.trace_length);
-  fsched_device_release(device);
-  device = NULL;
-  if (!cuda_is_real()) {
-    cuda_fake_clean(&fake);
-  }
-  free(m);
-  fs_test_end();
-}
-
-static fs_status replay(void) {
-  fsched_text_free(ctx, result.trace_json, result.trace_length);
-  result = (fsched_replay_result){.size = sizeof result};
-  return fsched_replay(ctx, &m->program, &options, &result);
-}
-
-static void assert_ok(void) {
-  fs_status status = replay();
-  ck_assert_msg(status == FSCHED_OK, "status %d: %s", status,
-                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
-  ck_assert_str_eq(cuda_is_real() ? "" : fake.fault(), "");
 }
 
 START_TEST(ping_pong)
@@ -162,17 +119,6 @@ START_TEST(kernels_of_modules)
 END_TEST
 
 /* The first diagnostic of that code has this text in it. */
-static void assert_diag(const char *code, const char *text) {
-  for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
-    const fsched_diag *d = fsched_diag_get(ctx, i);
-    if (strcmp(d->code, code) == 0) {
-      ck_assert_msg(strstr(d->message, text) != NULL, "'%s' lacks '%s'", d->message, text);
-      return;
-    }
-  }
-  ck_abort_msg("no diagnostic '%s'", code);
-}
-
 static void refused(fs_status status, const char *code, const char *text) {
   fsched_diag_clear(ctx);
   ck_assert_int_eq(replay(), status);
@@ -439,8 +385,8 @@ START_TEST(a_deadlock_is_found)
 END_TEST
 
 FS_SUITE(cuda, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  TCase *t = fs_case(s, fs_test_replay);
+  fs_test_cuda(t);
   FS_LOOPS(t, 0, LOOPS, ping_pong, spill, gang, kernels_of_modules, state_is_carried,
            traced_and_paced, commands_alone, slots_in_a_pool, content_changes, memory_that_moves);
   FS_LOOPS(t, 0, 2, kernels_that_are_refused, function_with_two_limits, nothing_to_do, copy_and_nop,

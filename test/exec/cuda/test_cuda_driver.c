@@ -2,7 +2,6 @@
 /* Opening the CUDA driver: what is there, what is not, and how it is said. */
 #include "base/context.h"
 #include "exec/cuda/driver.h"
-#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
 
@@ -111,8 +110,8 @@ START_TEST(every_call_of_opening_fails)
 END_TEST
 
 FS_SUITE(cuda_driver, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, cuda_begin_fake, fs_test_end);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_fake_cuda(t);
   FS_TESTS(t, a_device_is_found, no_device_is_a_reason, an_optional_function, opening_reports,
            failures_have_names, every_call_of_opening_fails);
 }

@@ -2,11 +2,8 @@
 /* Contexts of execution on CUDA: what is late, what is early, several slots, shutdown, and how
  * often the driver is called. */
 #include "exec/context/exec_kit.h"
-#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
-
-static fsched_device *device;
 
 static void open_device(const char *kind, uint64_t seed) {
   fsched_device_options o = {.size = sizeof o, .kind = kind, .modules = "test/cuda_modules"};
@@ -15,12 +12,6 @@ static void open_device(const char *kind, uint64_t seed) {
     o.driver = fake.path;
   }
   kit_ok(ctx, fsched_device_create(ctx, &o, &device));
-}
-
-static void tear_down(void) {
-  fsched_device_release(device);
-  device = NULL;
-  cuda_end();
 }
 
 static const char *kind_of(int loop) { return loop % 2 == 0 ? "cuda" : "cuda-graph"; }
@@ -255,8 +246,8 @@ START_TEST(auto_takes_it)
 END_TEST
 
 FS_SUITE(cuda_exec, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, cuda_begin, tear_down);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_cuda(t);
   FS_LOOPS(t, 0, 4, early_and_late, content_that_never_comes, content_that_fails);
   FS_LOOPS(t, 0, 8, shutdown);
   if (!cuda_is_real()) {

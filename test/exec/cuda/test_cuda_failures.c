@@ -2,53 +2,40 @@
 /* Failures of the CUDA driver, each call in turn: always a diagnostic, never a crash, a hang, or
  * something that is not given back.  On the fake driver alone. */
 #include "base/context.h"
-#include "exec/cuda/cuda_fake.h"
-#include "exec/replay/replay_maker.h"
-#include "fsched/replay.h"
-#include "kit/golden.h"
-#include "kit/suite.h"
+#include "kit/budget.h"
 
-static cuda_fake fake;
-static maker *m;
+#include "kit/replay_kit.h"
+
+#include "exec/cuda/cuda_case.h"
+
 static const char *const kinds[] = {"cuda", "cuda-graph"};
 
-static void set_up(void) {
-  cuda_fake_load(&fake);
-  m = malloc(sizeof *m);
-  ck_assert_ptr_nonnull(m);
-}
-
-static void tear_down(void) { free(m); }
-
 /* A replay from the device to its end; what was said is left in the context. */
-static fs_status replay_all(fsched_context *ctx, const char *kind,
-                            const fsched_replay_options *options) {
+static fs_status replay_all(fsched_context *c, const char *kind, const fsched_replay_options *how) {
   fsched_device_options o = {
       .size = sizeof o, .kind = kind, .driver = fake.path, .modules = "test/cuda_modules"};
-  fsched_replay_options r = *options;
-  fsched_replay_result result = {.size = sizeof result};
+  fsched_replay_options r = *how;
+  fsched_replay_result done = {.size = sizeof done};
   r.size = sizeof r;
-  fs_status status = fsched_device_create(ctx, &o, &r.device);
+  fs_status status = fsched_device_create(c, &o, &r.device);
   if (status == FSCHED_OK) {
-    status = fsched_replay(ctx, &m->program, &r, &result);
+    status = fsched_replay(c, &m->program, &r, &done);
   }
   fsched_device_release(r.device);
-  fsched_text_free(ctx, result.trace_json, result.trace_length);
+  fsched_text_free(c, done.trace_json, done.trace_length);
   return status;
 }
 
 /* As it is, then with one more failure each time. */
-static void fail_each_call(const char *kind, const fsched_replay_options *options, unsigned error) {
-  fsched_context *ctx;
+static void fail_each_call(const char *kind, const fsched_replay_options *how, unsigned error) {
   fake.reset(&(fake_cuda_controls){0});
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  ck_assert_int_eq(replay_all(ctx, kind, options), FSCHED_OK);
+  ck_assert_int_eq(replay_all(ctx, kind, how), FSCHED_OK);
   uint64_t calls = fake.calls("*"), failed = 0;
   cuda_fake_clean(&fake);
   for (uint64_t n = 1; n <= calls; n++) {
     fake.reset(&(fake_cuda_controls){.fail = "*", .fail_at = n, .fail_with = error, .seed = n});
     fsched_diag_clear(ctx);
-    fs_status status = replay_all(ctx, kind, options);
+    fs_status status = replay_all(ctx, kind, how);
     failed += status != FSCHED_OK;
     if (status != FSCHED_OK && fsched_diag_errors(ctx) == 0) {
       ck_abort_msg("call %llu: status %d without a diagnostic", (unsigned long long)n, status);
@@ -58,29 +45,18 @@ static void fail_each_call(const char *kind, const fsched_replay_options *option
     }
   }
   ck_assert_uint_gt(failed, calls / 3);
-  fsched_context_destroy(ctx);
-}
-
-static void new_stream(fsched_context **ctx) {
-  ck_assert_int_eq(fsched_context_create(NULL, ctx), FSCHED_OK);
-  mk_init(m, *ctx);
 }
 
 START_TEST(each_call_of_a_replay)
 {
-  fsched_context *ctx;
-  new_stream(&ctx);
   make_spill(m);
   m->memories[0].backing = 1;
   fail_each_call(kinds[_i], &(fsched_replay_options){.check = 1, .repeat = 2}, 999);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(each_call_with_everything)
 {
-  fsched_context *ctx;
-  new_stream(&ctx);
   (void)make_gang(m);
   (void)mk_op(m, "of a module"), mk_kernel(m, NULL), mk_arg(m, FSCHED_OUT, 4);
   m->kernels[0].module = mk_string(m, "kernels.ptx");
@@ -92,39 +68,33 @@ START_TEST(each_call_with_everything)
                  &(fsched_replay_options){
                      .trace = 1, .pace_ns = 1, .repeat = 3, .in_flight = 2, .pool_bytes = 4096},
                  2);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Whichever command fails while it runs: all later calls say so, as after a fault of a kernel. */
 START_TEST(each_command)
 {
-  fsched_context *ctx;
-  new_stream(&ctx);
   make_ping_pong(m, 6, 2);
-  fsched_replay_options options = {.check = 1, .repeat = 2};
+  fsched_replay_options twice = {.check = 1, .repeat = 2};
   fake.reset(&(fake_cuda_controls){0});
-  ck_assert_int_eq(replay_all(ctx, kinds[_i], &options), FSCHED_OK);
+  ck_assert_int_eq(replay_all(ctx, kinds[_i], &twice), FSCHED_OK);
   uint64_t commands = fake.executed();
   ck_assert_uint_gt(commands, 12);
   for (uint64_t n = 1; n <= commands; n++) {
     fake.reset(&(fake_cuda_controls){.execution_at = n, .execution_with = 719, .seed = n});
     fsched_diag_clear(ctx);
-    ck_assert_int_ne(replay_all(ctx, kinds[_i], &options), FSCHED_OK);
+    ck_assert_int_ne(replay_all(ctx, kinds[_i], &twice), FSCHED_OK);
     ck_assert_uint_gt(fsched_diag_errors(ctx), 0);
     const char *message = fsched_diag_get(ctx, 0)->message;
     ck_assert_msg(strstr(message, "CUDA_ERROR_LAUNCH_FAILED (719)") != NULL, "%s", message);
     cuda_fake_clean(&fake);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* A kernel that goes where it may not. */
 START_TEST(a_wild_kernel)
 {
-  fsched_context *ctx;
-  new_stream(&ctx);
   uint32_t mem = mk_memory(m, "hbm", 100), q = mk_queue(m, "q");
   uint32_t y = (mk_buffer(m, "y", 8, FSCHED_IO_OUTPUT), mk_version(m, mem, 0));
   mk_kept(m, y, mem, 0);
@@ -141,14 +111,12 @@ START_TEST(a_wild_kernel)
   ck_assert_msg(strstr(message, "CUDA_ERROR_ILLEGAL_ADDRESS (700)") != NULL, "%s", message);
   ck_assert_ptr_nonnull(strstr(fake.fault(), "'wild'"));
   ck_assert_str_eq(fake.left(), "");
-  fsched_context_destroy(ctx);
+  fake.reset(&(fake_cuda_controls){0});
 }
 END_TEST
 
 START_TEST(too_little_memory)
 {
-  fsched_context *ctx;
-  new_stream(&ctx);
   make_ping_pong(m, 3, 1);
   m->memories[0].extent = 100000;
   fake.reset(&(fake_cuda_controls){.memory = 50000});
@@ -167,7 +135,6 @@ START_TEST(too_little_memory)
   ck_assert_int_eq(replay_all(ctx, kinds[_i], &(fsched_replay_options){.memory_limit_log2 = 10}),
                    FSCHED_OK);
   cuda_fake_clean(&fake);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -178,16 +145,16 @@ START_TEST(out_of_memory)
     fs_budget budget = {.left = left};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
-    if (fsched_context_create(&o, &ctx) != FSCHED_OK) {
+    fsched_context *tight;
+    if (fsched_context_create(&o, &tight) != FSCHED_OK) {
       continue;
     }
-    mk_init(m, ctx);
+    mk_init(m, tight);
     make_ping_pong(m, 4, 2);
     fake.reset(&(fake_cuda_controls){0});
-    fs_status status = replay_all(ctx, kinds[_i], &(fsched_replay_options){.repeat = 2});
-    bool said = fsched_diag_errors(ctx) > 0;
-    fsched_context_destroy(ctx);
+    fs_status status = replay_all(tight, kinds[_i], &(fsched_replay_options){.repeat = 2});
+    bool said = fsched_diag_errors(tight) > 0;
+    fsched_context_destroy(tight);
     ck_assert_int_eq(budget.blocks, 0);
     cuda_fake_clean(&fake);
     if (status == FSCHED_OK) {
@@ -200,9 +167,9 @@ START_TEST(out_of_memory)
 END_TEST
 
 FS_SUITE(cuda_failures, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_maker);
   tcase_set_timeout(t, 30);
-  tcase_add_checked_fixture(t, set_up, tear_down);
+  fs_test_fake_cuda(t);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2, each_call_of_a_replay, each_call_with_everything, each_command, a_wild_kernel,
              too_little_memory, out_of_memory);

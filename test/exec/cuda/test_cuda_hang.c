@@ -3,11 +3,9 @@
  * driver waits for them.  On the fake driver, where `slow` hangs until it is let go. */
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
-#include "kit/suite.h"
 
 #include "exec/cuda/cuda_case.h"
 
-static fsched_device *device;
 static const uint64_t soon_ns = 20000000;
 
 static const char *kind_of(int loop) { return loop % 2 == 0 ? "cuda" : "cuda-graph"; }
@@ -23,12 +21,6 @@ static void open_device(int loop, const fake_cuda_controls *controls) {
 
 static void open_hanging(int loop) {
   open_device(loop, &(fake_cuda_controls){.hang = "slow", .hang_at = 1});
-}
-
-/* No call has waited for what hangs. */
-static void tear_down(void) {
-  ck_assert_str_eq(fake.fault(), "");
-  fs_test_end();
 }
 
 #define HEAD                                                                    \
@@ -383,8 +375,8 @@ START_TEST(pace_is_no_hang)
 END_TEST
 
 FS_SUITE(cuda_hang, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, cuda_begin_fake, tear_down);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_fake_cuda(t);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 8, one_beside_others, two_at_once, first_of_a_chain);
     FS_LOOPS(t, 0, 24, replays);

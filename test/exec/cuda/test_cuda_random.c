@@ -5,7 +5,6 @@
 #include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "model/stream/stream.h"
 
 #include "exec/cuda/cuda_case.h"
@@ -28,17 +27,17 @@ static void compile_and_replay(uint64_t seed, const fs_gen_params *params, const
   fsched_graph *graph;
   fsched_program *program;
   fsched_replay_result r = {.size = sizeof r};
-  fsched_device_options device = {.size = sizeof device, .kind = kind};
+  fsched_device_options d = {.size = sizeof d, .kind = kind};
   if (!cuda_is_real()) {
     fake.reset(&(fake_cuda_controls){.seed = seed});
-    device.driver = fake.path;
+    d.driver = fake.path;
   }
   assert_ok(fs_gen_graph(ctx, params, &graph), seed, "generate");
   fsched_compile_options c = {.size = sizeof c};
   c.barriers = params->sync == FSCHED_SYNC_BARRIER ? FSCHED_BARRIERS_AUTO : 0;
   assert_ok(fsched_compile(ctx, graph, &c, NULL, &program), seed, "compile");
   assert_ok(fsched_verify_program(ctx, program, graph), seed, "verify");
-  assert_ok(fsched_device_create(ctx, &device, &o.device), seed, "device");
+  assert_ok(fsched_device_create(ctx, &d, &o.device), seed, "device");
   o.size = sizeof o;
   o.check = program->view.n_races == 0;
   assert_ok(fsched_replay(ctx, program, &o, &r), seed, "replay");
@@ -104,7 +103,7 @@ START_TEST(odd_graphs)
 END_TEST
 
 FS_SUITE(cuda_random, s) {
-  TCase *t = fs_case(s, NULL);
-  tcase_add_checked_fixture(t, cuda_begin, fs_test_end);
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_cuda(t);
   FS_LOOPS(t, 0, 2, any_graph, tight_memory, odd_graphs);
 }

@@ -2,7 +2,6 @@
 /* Replay on the CPU: hand-made streams, right and wrong ones.  What must be found is found for any
  * timing: faults lie in the order within a queue or in addresses, or nothing can go on at all. */
 #include "fsched/replay.h"
-#include "kit/suite.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "fsched/compile.h"
 #include "kit/budget.h"
 
-#include "exec/replay/replay_kit.h"
+#include "kit/replay_kit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

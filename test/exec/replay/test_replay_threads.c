@@ -9,9 +9,8 @@
 #include <sys/syscall.h>
 
 #include "fsched/replay.h"
-#include "kit/suite.h"
 
-#include "exec/replay/replay_kit.h"
+#include "kit/replay_kit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

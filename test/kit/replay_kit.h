@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs made by hand and their replay on the CPU, anew for each test.  To be included behind all
- * others, as the names are short. */
+/* Programs made by hand and their replay, on the CPU where no device is given, anew for each test.
+ * To be included behind all others, as the names are short. */
 #ifndef FS_TEST_REPLAY_KIT_H
 #define FS_TEST_REPLAY_KIT_H
 
-#include "exec/replay/replay_maker.h"
 #include "fsched/replay.h"
+#include "kit/replay_maker.h"
+
 #include "kit/context.h"
 
 extern maker *m;

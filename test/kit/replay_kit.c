@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/replay/replay_kit.h"
+#include "kit/replay_kit.h"
 
 #include <stdlib.h>
 
@@ -37,7 +37,8 @@ void fs_test_replay(TCase *t) { tcase_add_checked_fixture(t, replay_begin, repla
 fs_status replay(void) {
   fsched_text_free(ctx, result.trace_json, result.trace_length);
   result = (fsched_replay_result){.size = sizeof result};
-  return fsched_replay_cpu(ctx, &m->program, &options, &result);
+  return (options.device == NULL ? fsched_replay_cpu : fsched_replay)(ctx, &m->program, &options,
+                                                                      &result);
 }
 
 void assert_diag(const char *code, const char *text) {
