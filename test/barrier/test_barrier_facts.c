@@ -9,7 +9,8 @@
 #include "barrier/order.h"
 #include "kit/barrier_machine.h"
 #include "kit/shared_facts.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { TASKS = 64, BARRIERS = 64, ROWS = 16, LINE = 1024, RUNS = 10 };
 
@@ -164,7 +165,7 @@ static void check_rows(const barrier_facts_fact *f, fs_arena *arena, const fs_bm
   }
 }
 
-static void run_fact(fsched_context *ctx, const barrier_facts_fact *f) {
+static void run_fact(const barrier_facts_fact *f) {
   fs_bm m;
   fs_arena arena;
   fs_arena_init(&arena, ctx);
@@ -195,8 +196,6 @@ START_TEST(every_case)
   if (file == NULL) {
     return;
   }
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   barrier_facts_fact *f = calloc(1, sizeof *f);
   uint32_t n_cases = 0;
   uint32_t n_rows = 0;
@@ -208,7 +207,7 @@ START_TEST(every_case)
     }
     read_line(f, line);
     if (strncmp(line, "END", 3) == 0) {
-      run_fact(ctx, f);
+      run_fact(f);
       n_cases++;
       n_rows += f->n_rows;
     }
@@ -217,12 +216,11 @@ START_TEST(every_case)
   ck_assert_uint_ge(n_rows, 12);
   free(f);
   (void)fclose(file);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* The sets of tasks that one batch after the other has, as the record writes them. */
-static void batches(fsched_context *ctx, uint32_t first, uint32_t n, uint32_t n_slots, char *text) {
+static void batches(uint32_t first, uint32_t n, uint32_t n_slots, char *text) {
   fs_bm m;
   fs_arena arena;
   fs_arena_init(&arena, ctx);
@@ -257,13 +255,11 @@ START_TEST(batches_by_slots)
   if (file == NULL) {
     return;
   }
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   char any[LINE] = "BATCH any_executor";
   char by[LINE] = "BATCH by_executor";
-  batches(ctx, 0, 16, 8, any);
-  batches(ctx, 0, 6, 8, by);
-  batches(ctx, 6, 10, 8, by);
+  batches(0, 16, 8, any);
+  batches(0, 6, 8, by);
+  batches(6, 10, 8, by);
   int n_found = 0;
   char line[LINE];
   while (fgets(line, sizeof line, file) != NULL) {
@@ -275,11 +271,10 @@ START_TEST(batches_by_slots)
   }
   ck_assert_int_eq(n_found, 2);
   (void)fclose(file);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(barrier_facts, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, every_case, batches_by_slots);
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "kit/barrier_machine.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { GRAPHS = 600, MOST = 128 };
 
@@ -120,7 +121,7 @@ typedef struct barrier_gates_tally {
 } barrier_gates_tally;
 
 /* With a bound: where no order is new, the gates are those of the closure.  Is it free of cost? */
-static bool within(fsched_context *ctx, fs_bm *m, uint32_t bound, barrier_gates_tally *t) {
+static bool within(fs_bm *m, uint32_t bound, barrier_gates_tally *t) {
   fs_barrier_problem *p = fs_bm_plan(m, bound);
   fs_arena arena;
   fs_arena_init(&arena, ctx);
@@ -138,7 +139,7 @@ static bool within(fsched_context *ctx, fs_bm *m, uint32_t bound, barrier_gates_
   return free;
 }
 
-static void one_graph(fsched_context *ctx, uint64_t seed, barrier_gates_tally *t) {
+static void one_graph(uint64_t seed, barrier_gates_tally *t) {
   fs_rng r = {seed * 0x9E3779B97F4A7C15u + 1};
   fs_bm m;
   uint32_t n_slots = 1 + fs_rng_below(&r, 3), most_demand = n_slots * (1 + fs_rng_below(&r, 3));
@@ -160,31 +161,28 @@ static void one_graph(fsched_context *ctx, uint64_t seed, barrier_gates_tally *t
   uint32_t used = b.used;
   fs_arena_release(&arena);
   if (used > 1) {
-    t->free += within(ctx, &m, used - 1, t);
+    t->free += within(&m, used - 1, t);
   }
   for (uint32_t bound = 2; bound < used; bound += 3) {
-    (void)within(ctx, &m, bound, t);
+    (void)within(&m, bound, t);
   }
   fs_bm_free(&m);
 }
 
 START_TEST(gates_are_what_holds_back)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   barrier_gates_tally t = {0};
   for (uint64_t seed = 0; seed < GRAPHS; seed++) {
-    one_graph(ctx, seed, &t);
+    one_graph(seed, &t);
   }
   ck_assert_uint_gt(t.counted, 50);
   ck_assert_uint_gt(t.gates, 50);
   ck_assert_uint_le(t.more * 20, t.gates);
   ck_assert_uint_eq(t.free, 0);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(barrier_gates, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, gates_are_what_holds_back);
 }

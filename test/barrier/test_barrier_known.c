@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { ITEMS = 5, PAIRS = 24, BLOCKS = 8 };
 
@@ -64,7 +65,7 @@ static uint32_t make_blocks(fs_bm *m, uint64_t seed) {
   return most + 2;
 }
 
-static void check_blocks(fsched_context *ctx, uint64_t seed) {
+static void check_blocks(uint64_t seed) {
   fs_bm m;
   fs_arena arena;
   fs_barriers b;
@@ -87,12 +88,9 @@ static void check_blocks(fsched_context *ctx, uint64_t seed) {
 
 START_TEST(least_of_blocks)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   for (uint64_t seed = 0; seed < wanted(60); seed++) {
-    check_blocks(ctx, seed);
+    check_blocks(seed);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -101,8 +99,6 @@ END_TEST
 /* It takes as many barriers as its slots need, and others wait for it alone. */
 START_TEST(needs_of_one_item)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   for (uint64_t seed = 0; seed < wanted(300); seed++) {
     fs_rng r = {seed};
     fs_bm m;
@@ -124,7 +120,6 @@ START_TEST(needs_of_one_item)
     fs_arena_release(&arena);
     fs_bm_free(&m);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -259,9 +254,7 @@ static void random_items(fs_bm *m, uint64_t seed) {
  * found; two are enough. */
 START_TEST(one_barrier)
 {
-  fsched_context *ctx;
   unsigned refused = 0, taken = 0, open = 0;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   for (uint64_t seed = 0; seed < wanted(600); seed++) {
     fs_bm m;
     fs_arena arena;
@@ -285,12 +278,11 @@ START_TEST(one_barrier)
   }
   ck_assert_msg(refused >= 30 && taken >= 200 && open >= 30, "refused %u, taken %u, open %u",
                 refused, taken, open);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(barrier_known, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
   FS_TESTS(t, least_of_blocks, needs_of_one_item, one_barrier);
 }

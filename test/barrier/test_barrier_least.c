@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { ITEMS = 5, MOST = 16, COMMANDS = 2 * ITEMS, GRAPHS = 3000 };
 
@@ -208,9 +209,7 @@ static bool costs_nothing(const brute *b, const fs_barriers *found) {
 
 START_TEST(none_needs_fewer)
 {
-  fsched_context *ctx;
   uint32_t split = 0, shared = 0, fewer = 0, more = 0;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_rng r = {seed};
     fs_bm m;
@@ -246,12 +245,11 @@ START_TEST(none_needs_fewer)
   ck_assert_uint_gt(shared, 100);
   ck_assert_uint_gt(fewer, 0);
   ck_assert_uint_le(more, GRAPHS / 500); /* who shares is chosen before it is known who updates */
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(barrier_least, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, none_needs_fewer);
 }

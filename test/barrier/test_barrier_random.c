@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { GRAPHS = 2000, RUNS = 20 };
 
@@ -14,7 +15,7 @@ static void expect_fine(const fs_bm *m, uint64_t seed, const char *fault) {
   }
 }
 
-static void one_graph(fsched_context *ctx, uint64_t seed) {
+static void one_graph(uint64_t seed) {
   fs_rng r = {seed * 0x9E3779B97F4A7C15u + 1};
   fs_bm m;
   uint32_t bound = 2 + fs_rng_below(&r, 7);
@@ -45,12 +46,10 @@ static void one_graph(fsched_context *ctx, uint64_t seed) {
 }
 
 static void graphs(uint64_t first) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   for (uint64_t seed = first; seed < first + GRAPHS / 4; seed++) {
-    one_graph(ctx, seed);
+    one_graph(seed);
   }
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(every_duration)
@@ -58,7 +57,7 @@ START_TEST(every_duration)
 END_TEST
 
 FS_SUITE(barrier_random, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 300);
   FS_LOOPS(t, 0, 4, every_duration);
 }

@@ -6,7 +6,8 @@
 #include "barrier/cover.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum {
   MOST_COMMANDS = 800,
@@ -166,7 +167,7 @@ static csr pack(const cover_list *l, uint32_t n) {
   return c;
 }
 
-static fs_status cover(fsched_context *ctx, fs_arena *arena, const cover_draft *d, uint32_t enough,
+static fs_status cover(fsched_context *own, fs_arena *arena, const cover_draft *d, uint32_t enough,
                        uint32_t *n, uint32_t **chain, uint32_t **index) {
   csr pred = pack(d->pred, d->n_commands);
   csr producer = pack(d->producer, d->n_barriers);
@@ -182,7 +183,7 @@ static fs_status cover(fsched_context *ctx, fs_arena *arena, const cover_draft *
                         .producer = producer.at,
                         .consumer0 = consumer.at0,
                         .consumer = consumer.at};
-  fs_status status = fs_barrier_cover(ctx, arena, &p, enough, n, chain, index);
+  fs_status status = fs_barrier_cover(own, arena, &p, enough, n, chain, index);
   free(pred.at0);
   free(pred.at);
   free(producer.at0);
@@ -260,10 +261,8 @@ static void check_chains(const cover_draft *d, uint32_t n, const uint32_t *chain
 
 /* With every `enough` around the least number. */
 static void check_enough(const cover_draft *d, uint32_t least) {
-  fsched_context *ctx;
   fs_arena arena;
   uint32_t n, *chain, *index;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_arena_init(&arena, ctx);
   for (uint32_t enough = least > 3 ? least - 3 : 0; enough <= least + 1; enough++) {
     ck_assert_int_eq(cover(ctx, &arena, d, enough, &n, &chain, &index), FSCHED_OK);
@@ -275,19 +274,17 @@ static void check_enough(const cover_draft *d, uint32_t least) {
     }
   }
   fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 static uint32_t least_of(const cover_draft *d) {
-  fsched_context *ctx;
   fs_arena arena;
   uint32_t n, *chain, *index;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_arena_init(&arena, ctx);
   ck_assert_int_eq(cover(ctx, &arena, d, FS_NONE, &n, &chain, &index), FSCHED_OK);
   check_chains(d, n, chain, index);
   fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return n;
 }
 
@@ -380,11 +377,11 @@ START_TEST(known_cases)
 END_TEST
 
 /* n queues of a chain of `length` commands each, a barrier between neighbours. */
-static uint32_t chains(fsched_context *ctx, uint32_t n, uint32_t length, bool crossed) {
+static uint32_t chains(fsched_context *own, uint32_t n, uint32_t length, bool crossed) {
   fs_arena arena;
   uint32_t *queue0, *order, *pred0, *pred, *producer0, *producer, *consumer, least, *chain, *index;
   uint32_t commands = n * length, barriers = n * (length - 1), n_pred = 0;
-  fs_arena_init(&arena, ctx);
+  fs_arena_init(&arena, own);
   if (fs_new(&arena, &queue0, n + 1) != FSCHED_OK ||
       fs_new(&arena, &order, commands) != FSCHED_OK ||
       fs_new(&arena, &pred0, commands + 1) != FSCHED_OK ||
@@ -416,7 +413,7 @@ static uint32_t chains(fsched_context *ctx, uint32_t n, uint32_t length, bool cr
   }
   fs_cover_problem p = {n,    commands,  barriers, queue0,    order,   pred0,
                         pred, producer0, producer, producer0, consumer};
-  ck_assert_int_eq(fs_barrier_cover(ctx, &arena, &p, FS_NONE, &least, &chain, &index), FSCHED_OK);
+  ck_assert_int_eq(fs_barrier_cover(own, &arena, &p, FS_NONE, &least, &chain, &index), FSCHED_OK);
   fs_arena_release(&arena);
   return least;
 }
@@ -428,13 +425,13 @@ START_TEST(many_queues_in_little_memory)
   fs_budget budget = {.left = 1L << 40};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  ck_assert_uint_eq(chains(ctx, 10000, 10, false), 20000);
-  ck_assert_uint_eq(chains(ctx, 3, 4000, false), 6);
-  ck_assert_uint_eq(chains(ctx, 3, 4000, true), 6);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+  ck_assert_uint_eq(chains(own, 10000, 10, false), 20000);
+  ck_assert_uint_eq(chains(own, 3, 4000, false), 6);
+  ck_assert_uint_eq(chains(own, 3, 4000, true), 6);
   ck_assert_int_lt(budget.peak, 150L << 20);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(budget.blocks, 0);
 }
 END_TEST
@@ -448,17 +445,17 @@ START_TEST(out_of_memory)
     fs_budget budget = {.left = 1L << 40};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
+    fsched_context *own;
     fs_arena arena;
     uint32_t least, *chain, *index;
-    ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-    fs_arena_init(&arena, ctx);
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    fs_arena_init(&arena, own);
     budget.left = n;
-    status = cover(ctx, &arena, d, FS_NONE, &least, &chain, &index);
+    status = cover(own, &arena, d, FS_NONE, &least, &chain, &index);
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
     budget.left = 1L << 40;
     fs_arena_release(&arena);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     ck_assert_int_eq(budget.blocks, 0);
   }
   ck_assert_int_gt(n, 5);
@@ -467,7 +464,7 @@ START_TEST(out_of_memory)
 END_TEST
 
 FS_SUITE(cover, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, small_against_trying, larger_against_kuhn, enough, nothing, known_cases,
            many_queues_in_little_memory, out_of_memory);
 }

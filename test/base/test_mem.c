@@ -4,12 +4,11 @@
 #include "base/context.h"
 #include "base/mem.h"
 #include "kit/budget.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 START_TEST(arena_marks)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_arena a;
   fs_arena_init(&a, ctx);
   char *first = fs_arena_strndup(&a, "first", 5);
@@ -23,14 +22,13 @@ START_TEST(arena_marks)
   fs_arena_reset(&a, mark);
   ck_assert_str_eq(first, "first");
   fs_arena_release(&a);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Failing at the second array, or not at all. */
-static fs_status use_scratch(fsched_context *ctx, size_t second) {
+static fs_status use_scratch(fsched_context *own, size_t second) {
   char *first, *then;
-  FS_SCRATCH(scratch, ctx);
+  FS_SCRATCH(scratch, own);
   FS_TRY(fs_new_zero(&scratch, &first, 1 << 20));
   FS_TRY(fs_new_zero(&scratch, &then, second));
   return FSCHED_OK;
@@ -41,24 +39,22 @@ START_TEST(scratch_ends_with_its_block)
   fs_budget budget = {.left = 1000};
   fsched_context_options options = {
       .size = sizeof options, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&options, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&options, &own), FSCHED_OK);
   long held = budget.held;
-  ck_assert_int_eq(use_scratch(ctx, 1), FSCHED_OK);
+  ck_assert_int_eq(use_scratch(own, 1), FSCHED_OK);
   ck_assert_int_eq(budget.held, held);
   ck_assert_int_ge(budget.peak, held + (1 << 20));
   budget.left = 1;
-  ck_assert_int_eq(use_scratch(ctx, 1 << 20), FSCHED_SYSTEM);
+  ck_assert_int_eq(use_scratch(own, 1 << 20), FSCHED_SYSTEM);
   ck_assert_int_lt(budget.held, held + (1 << 20)); /* the report is kept */
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(budget.held, 0);
 }
 END_TEST
 
 START_TEST(text_json)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_text t;
   fs_text_init(&t, ctx);
   fs_text_json_string(&t, "a\"b\\\n\xc3\xa9");
@@ -70,7 +66,6 @@ START_TEST(text_json)
   ck_assert_int_eq(fs_text_take(&t, &text, &n), FSCHED_OK);
   ck_assert_str_eq(text, "\"a\\\"b\\\\\\u000a\xc3\xa9\" -7 184467440737095516150");
   (void)fs_realloc(ctx, text, n + 1, 0);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -88,21 +83,21 @@ START_TEST(out_of_memory_is_reported_once)
 {
   int left = 2;
   fsched_context_options o = {.size = sizeof o, .reallocate = no_memory, .user = &left};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   fs_arena a;
-  fs_arena_init(&a, ctx);
+  fs_arena_init(&a, own);
   ck_assert_ptr_nonnull(fs_arena_alloc(&a, 10));
   ck_assert_ptr_null(fs_arena_alloc(&a, 1 << 20));
   ck_assert_ptr_null(fs_arena_alloc(&a, SIZE_MAX));
-  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
-  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "out-of-memory");
+  ck_assert_uint_eq(fsched_diag_count(own), 1);
+  ck_assert_str_eq(fsched_diag_get(own, 0)->code, "out-of-memory");
   fs_arena_release(&a);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
 }
 END_TEST
 
 FS_SUITE(mem, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, arena_marks, scratch_ends_with_its_block, text_json, out_of_memory_is_reported_once);
 }

@@ -11,7 +11,8 @@
 #include "base/context.h"
 #include "base/keyed.h"
 #include "base/names.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { LENGTH = 16 };
 
@@ -65,7 +66,7 @@ static uint64_t steps(const fs_names *t) {
   return n;
 }
 
-static uint64_t steps_of(fsched_context *ctx, uint32_t n) {
+static uint64_t steps_of(uint32_t n) {
   fs_arena arena;
   fs_names t;
   uint64_t next = 0, counted;
@@ -92,13 +93,10 @@ static uint64_t steps_of(fsched_context *ctx, uint32_t n) {
 
 START_TEST(crafted_names_are_spread)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  uint64_t once = steps_of(ctx, 2048), twice = steps_of(ctx, 4096);
+  uint64_t once = steps_of(2048), twice = steps_of(4096);
   ck_assert_msg(2 * twice <= 5 * once, "%llu steps, and %llu for twice the names",
                 (unsigned long long)once, (unsigned long long)twice);
   ck_assert_msg(twice <= 4 * 4096, "%llu steps for 4096 names", (unsigned long long)twice);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -107,10 +105,8 @@ START_TEST(keys_change_places_alone)
 {
   uint64_t first[3] = {0};
   for (uint64_t k = 0; k < 3; k++) {
-    fsched_context *ctx;
     fs_arena arena;
     fs_names t;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     fs_context_set_key(ctx, (fs_hash_key){{k, ~k}});
     fs_arena_init(&arena, ctx);
     fs_names_init(&t, &arena);
@@ -126,7 +122,7 @@ START_TEST(keys_change_places_alone)
     }
     fs_names_free(&t);
     fs_arena_release(&arena);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
 }
@@ -196,7 +192,7 @@ START_TEST(hash_is_siphash)
 END_TEST
 
 FS_SUITE(names, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, crafted_names_are_spread, keys_change_places_alone, every_context_has_its_own_key,
            hash_is_siphash);
 }

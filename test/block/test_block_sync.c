@@ -11,9 +11,10 @@
 #include "fsched/verify.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "kit/sync_kit.h"
 #include "model/access.h"
+
+#include "kit/context.h"
 
 enum { MAX_QUEUES = 64 };
 
@@ -36,7 +37,7 @@ static void make_block(fsched_graph *g, unsigned twists, uint64_t seed) {
 }
 
 /* FSCHED_OK with a schedule that the pass has worked on. */
-static fs_status compile(fsched_context *ctx, const fsched_graph *g, fsched_schedule **s) {
+static fs_status compile(const fsched_graph *g, fsched_schedule **s) {
   FS_TRY(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, s));
   FS_TRY(fs_block_run(ctx, (*s)->schedule, (*s)->sync, fs_sync_again));
   return fs_frontiers_run(ctx, (*s)->schedule, (*s)->sync);
@@ -227,7 +228,7 @@ static void check_frontiers(const block_sync_sequencer *q) {
   }
 }
 
-static void check_result(fsched_context *ctx, const fsched_schedule *s, uint64_t seed) {
+static void check_result(const fsched_schedule *s, uint64_t seed) {
   const fs_sync *y = s->sync;
   ck_assert_uint_le(s->schedule->n_queues, MAX_QUEUES);
   block_sync_sequencer q = {.s = s, .y = y, .seed = seed};
@@ -263,15 +264,13 @@ typedef struct block_sync_totals {
 } block_sync_totals;
 
 static void run_seed(const fs_gen_params *params, unsigned twists, block_sync_totals *sum) {
-  fsched_context *ctx;
   fsched_graph *g;
   fsched_schedule *s = NULL;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   ck_assert_int_eq(fs_gen_graph(ctx, params, &g), FSCHED_OK);
   make_block(g, g->target.implicit_queues ? twists & STACKS : twists, params->seed * 77 + 5);
-  fs_status status = compile(ctx, g, &s);
+  fs_status status = compile(g, &s);
   if (status == FSCHED_OK) {
-    check_result(ctx, s, params->seed);
+    check_result(s, params->seed);
     sum->graphs++;
     sum->full += s->sync->n_full;
     sum->counting += s->sync->n_stops - s->sync->n_full;
@@ -284,7 +283,7 @@ static void run_seed(const fs_gen_params *params, unsigned twists, block_sync_to
   }
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 static void show(const char *what, const block_sync_totals *t) {
@@ -464,14 +463,12 @@ START_TEST(fewest)
                             .afters = true,
                             .resources = seed % 4 == 0,
                             .concurrency = seed % 7 == 0};
-    fsched_context *ctx;
     fsched_graph *g;
     fsched_schedule *s = NULL;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
     make_block(g, seed % 3 == 0 ? COUNT_SOME : 0, seed);
-    ck_assert_int_eq(compile(ctx, g, &s), FSCHED_OK);
-    check_result(ctx, s, seed);
+    ck_assert_int_eq(compile(g, &s), FSCHED_OK);
+    check_result(s, seed);
     block_sync_tiny t = {.s = s, .least = UINT32_MAX};
     fill_before(&t);
     interleave(&t);
@@ -481,7 +478,7 @@ START_TEST(fewest)
     syncs += s->sync->n_full;
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(seen, 100);
   ck_assert_uint_gt(syncs, 400);
@@ -497,9 +494,7 @@ START_TEST(compiled)
   for (uint64_t seed = 1000; seed < 1200; seed++) {
     fs_gen_params params = fs_gen_any(seed, 50);
     params.tightness = seed % 3 == 0 ? 12 : params.tightness;
-    fsched_context *ctx;
     fsched_graph *g;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
     unsigned count = g->target.implicit_queues || seed % 2 == 0 ? 0 : COUNT_SOME;
     make_block(g, count | (seed % 3 == 0 ? STACKS : 0), seed * 77 + 5);
@@ -516,7 +511,7 @@ START_TEST(compiled)
     fsched_program_destroy(p);
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(right, 190);
 }
@@ -524,13 +519,13 @@ END_TEST
 
 /* --- memory runs out --- */
 
-static void fail_after(fsched_context *ctx, fs_budget *budget, const fsched_graph *g, long left,
+static void fail_after(fsched_context *own, fs_budget *budget, const fsched_graph *g, long left,
                        bool *done) {
   fsched_schedule *s = NULL;
   budget->left = 1 << 30;
-  ck_assert_int_eq(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, &s), FSCHED_OK);
+  ck_assert_int_eq(fs_kit_synchronised(own, g, FS_SYNC_BLOCK, &s), FSCHED_OK);
   budget->left = left;
-  fs_status status = fs_block_run(ctx, s->schedule, s->sync, fs_sync_again);
+  fs_status status = fs_block_run(own, s->schedule, s->sync, fs_sync_again);
   budget->left = 1 << 30;
   *done = status == FSCHED_OK;
   if (!*done) {
@@ -544,9 +539,9 @@ static void fail_each(double tightness) {
   fs_budget budget = {.left = 1 << 30};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *ctx;
+  fsched_context *own;
   fsched_graph *g;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   fs_gen_params params = {.seed = 3,
                           .n_ops = 30,
                           .n_queues = 4,
@@ -555,17 +550,17 @@ static void fail_each(double tightness) {
                           .backing = true,
                           .gangs = true,
                           .io = true};
-  ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
+  ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
   make_block(g, STACKS | COUNT_SOME, 5);
   bool done = false;
   long n = 0;
   for (; !done; n++) {
-    fail_after(ctx, &budget, g, n, &done);
-    fsched_diag_clear(ctx);
+    fail_after(own, &budget, g, n, &done);
+    fsched_diag_clear(own);
   }
   ck_assert_int_gt(n, 20);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(budget.blocks, 0);
 }
 
@@ -577,7 +572,7 @@ START_TEST(no_memory)
 END_TEST
 
 FS_SUITE(block_sync, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, random_graphs, random_gangs, random_tight, random_stacks, fewest, compiled,
            no_memory);

@@ -17,8 +17,9 @@
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
 #include "kit/known_look.h"
-#include "kit/suite.h"
 #include "kit/turn.h"
+
+#include "kit/context.h"
 
 enum {
 #define FS_LIMIT(name, most, what) LIMIT_##name,
@@ -119,10 +120,8 @@ static void check_limit(uint32_t limit, uint64_t seed, known_tally *n) {
   fs_known_case *k = malloc(sizeof *k);
   fs_known_params p;
   fs_known_look *look = look_for(limit, seed, &p);
-  fsched_context *ctx;
   usual_ones(&usual, limit);
   small_ones(&less, limit, seed);
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   ck_fs(ctx, fs_known_make(ctx, &p, k));
   fs_limits_set(ctx, &usual);
   uint64_t first = look(ctx, k, seed, "none");
@@ -131,7 +130,7 @@ static void check_limit(uint32_t limit, uint64_t seed, known_tally *n) {
   n->within += same;
   n->beyond += !same;
   fsched_graph_destroy(k->g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   free(k);
 }
 
@@ -177,14 +176,11 @@ START_TEST(usual_limits)
   static const uint32_t n_ops[] = {255, 256, 257, 300};
   fs_known_case *k = malloc(sizeof *k);
   fs_known_params p = {.seed = fs_turn() << 32 | (uint64_t)_i, .strip = true, .tick = 1, .unit = 1};
-  fsched_context *ctx;
   p.n_ops = n_ops[_i];
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   ck_fs(ctx, fs_known_make(ctx, &p, k));
   ck_assert_uint_eq(k->n_ops, p.n_ops);
   (void)fs_known_look_strip(ctx, k, p.seed, "none");
   fsched_graph_destroy(k->g);
-  fsched_context_destroy(ctx);
   free(k);
 }
 END_TEST
@@ -194,7 +190,7 @@ END_TEST
 static uint64_t mix(uint64_t sign, uint64_t value) { return (sign ^ value) * 0x100000001b3u; }
 
 /* Where all starts are given, the least peak is known as well. */
-static uint64_t check_peak(fsched_context *ctx, const fs_known_case *k, const fsched_schedule *s) {
+static uint64_t check_peak(const fs_known_case *k, const fsched_schedule *s) {
   uint64_t bound[2] = {0}, peak[2] = {0};
   ck_assert_uint_le(k->g->target.n_memories, 2);
   ck_fs(ctx, fs_memory_lower_bounds(ctx, k->g, bound));
@@ -205,8 +201,8 @@ static uint64_t check_peak(fsched_context *ctx, const fs_known_case *k, const fs
   return peak[0];
 }
 
-static uint64_t refine(fsched_context *ctx, const fs_known_case *k, fsched_refine how,
-                       const char *solver, uint64_t seed) {
+static uint64_t refine(const fs_known_case *k, fsched_refine how, const char *solver,
+                       uint64_t seed) {
   fsched_compile_options o = {.size = sizeof o, .refine = how, .solver_cmd = solver};
   fsched_schedule *s;
   fsched_program *program;
@@ -226,7 +222,7 @@ static uint64_t refine(fsched_context *ctx, const fs_known_case *k, fsched_refin
   ck_fs(ctx, fsched_verify_schedule(ctx, k->g, s));
   uint64_t sign =
       mix(mix(s->schedule->makespan, s->schedule->lower_bound), s->schedule->search_nodes);
-  sign = mix(sign, check_peak(ctx, k, s));
+  sign = mix(sign, check_peak(k, s));
   fsched_program_destroy(program);
   fsched_schedule_destroy(s);
   return sign;
@@ -257,20 +253,18 @@ static void check_refined(uint64_t seed, const char *solver, uint32_t limit, kno
   uint64_t sign[2] = {0, 0};
   fs_known_case *k = malloc(sizeof *k);
   fs_known_params p = refined_params(limit, seed);
-  fsched_context *ctx;
   usual_ones(&usual, limit);
   small_ones(&less, limit, seed);
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   ck_fs(ctx, fs_known_make(ctx, &p, k));
   for (int i = refined_alone(limit) ? 0 : 1; i < 2; i++) {
     fs_limits_set(ctx, i == 0 ? &usual : &less);
-    sign[i] = mix(sign[i], refine(ctx, k, FSCHED_REFINE_PACK, solver, seed));
-    sign[i] = mix(sign[i], refine(ctx, k, FSCHED_REFINE_ILP, solver, seed));
+    sign[i] = mix(sign[i], refine(k, FSCHED_REFINE_PACK, solver, seed));
+    sign[i] = mix(sign[i], refine(k, FSCHED_REFINE_ILP, solver, seed));
   }
   n->within += sign[0] == sign[1];
   n->beyond += sign[0] != sign[1];
   fsched_graph_destroy(k->g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   free(k);
 }
 
@@ -316,17 +310,15 @@ static uint64_t count_searches(uint64_t probes, uint64_t searches) {
   fs_limits limits = fs_limits_usual;
   limits.probes = probes;
   limits.searches = searches;
-  fsched_context *ctx;
   fsched_graph *g;
   fsched_schedule *s;
   fsched_compile_options o = {.size = sizeof o, .refine = FSCHED_REFINE_ILP, .solver_cmd = command};
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_limits_set(ctx, &limits);
   ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   uint64_t n = (uint64_t)lseek(fd, 0, SEEK_END);
   ck_assert_int_eq(close(fd), 0);
   ck_assert_int_eq(unlink(path), 0);
@@ -343,7 +335,7 @@ START_TEST(limits_of_work)
 END_TEST
 
 FS_SUITE(known, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
   FS_LOOPS(t, 0, LIMITS + 1, small_limits, refined);
   FS_LOOPS(t, 0, 4, usual_limits);

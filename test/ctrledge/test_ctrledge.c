@@ -9,15 +9,10 @@
 #include "ctrledge/sweep.h"
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { MAX = 64 };
-
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
 
 /* --- the sweep --- */
 
@@ -60,7 +55,6 @@ static void brute_pairs(const fs_rect *r, uint32_t n, uint64_t top, pairs *out) 
 }
 
 static void assert_contacts(const fs_rect *r, uint32_t n, const pairs *expected, const char *what) {
-  fsched_context *ctx = new_context();
   fs_rect copy[MAX];
   memcpy(copy, r, n * sizeof *r);
   pairs got = {0};
@@ -71,7 +65,7 @@ static void assert_contacts(const fs_rect *r, uint32_t n, const pairs *expected,
                     got.at[i][k] ? "false" : "missing", i, k);
     }
   }
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(sweep_against_brute_force)
@@ -200,7 +194,6 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = pred0, .pred = pred};
   fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 5, .queue = queue};
   fs_accesses acc = {.data0 = data0};
-  fsched_context *ctx = new_context();
   lane_check c = {.holder = holder, .n = n, .ctx = ctx};
   c.contact = calloc((size_t)n * n, sizeof *c.contact);
   fs_lane_sink sink = {&c, note_contact, note_piece};
@@ -208,7 +201,7 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
   check_lanes(&c, capacity);
   free(c.contact);
   fs_vec_free(ctx, &c.piece);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(lanes_cover_amounts_in_order)
@@ -239,7 +232,6 @@ START_TEST(lanes_follow_queues)
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = zero};
   fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 4, .queue = queue};
   fs_accesses acc = {.data0 = zero};
-  fsched_context *ctx = new_context();
   lane_check c = {.holder = holder, .n = N, .ctx = ctx};
   c.contact = calloc(N * N, sizeof *c.contact);
   fs_lane_sink sink = {&c, note_contact, note_piece};
@@ -251,7 +243,6 @@ START_TEST(lanes_follow_queues)
   }
   free(c.contact);
   fs_vec_free(ctx, &c.piece);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -280,7 +271,7 @@ static uint32_t find_name(char names[][16], uint32_t n, const char *name) {
 /* The graph: each place is a buffer; its first writer makes it, further writers write it in place
  * without being ordered (raw hazards), readers read it.  They wait for the last writer by their tag
  * and for the others by `after`, where the case says so. */
-static fsched_graph *hand_graph(fsched_context *ctx, const ctrledge_hand *h) {
+static fsched_graph *hand_graph(const ctrledge_hand *h) {
   fsched_builder *b;
   ck_assert_int_eq(fsched_builder_create(ctx, "case", &b), FSCHED_OK);
   ck_assert_int_eq(fsched_builder_hazards(b, FSCHED_HAZARDS_RAW), FSCHED_OK);
@@ -425,8 +416,7 @@ static void hand_compare(const ctrledge_hand *h, const fsched_graph *g, const fs
 
 /* How many control edges there are. */
 static uint32_t hand_check(const ctrledge_hand *h, const char *name) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = hand_graph(ctx, h);
+  fsched_graph *g = hand_graph(h);
   uint64_t ticks[6][MAX];
   uint32_t ids[8 * MAX];
   fs_schedule s = {.start = ticks[0],
@@ -444,7 +434,7 @@ static uint32_t hand_check(const ctrledge_hand *h, const char *name) {
   hand_compare(h, g, &y, name);
   fs_arena_release(&y.arena);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return y.n_control;
 }
 
@@ -601,7 +591,7 @@ START_TEST(facts)
 END_TEST
 
 FS_SUITE(ctrledge, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, sweep_against_brute_force, lanes_cover_amounts_in_order, lanes_follow_queues,
            edges_are_few, facts);
 }

@@ -39,12 +39,6 @@ typedef struct tiny {
   uint32_t coincide_in[2], coincide_out[2], coincide_op[2];
 } tiny;
 
-static inline fsched_context *tiny_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
-
 /* n items of one tick each, without anything; what is wanted is set before tiny_finish. */
 static inline void tiny_begin(tiny *k, fsched_context *ctx, uint32_t n, fs_tick horizon) {
   static const char *const name[TINY_ITEMS] = {"a", "b", "c", "d", "e", "f"};

@@ -7,22 +7,17 @@
 
 #include "ilp/problem/problem.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
-static const char *first_message(const fsched_context *ctx) {
-  return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
+static const char *first_message(const fsched_context *own) {
+  return fsched_diag_count(own) > 0 ? fsched_diag_get(own, 0)->message : "";
 }
 
 /* NULL when there is no schedule. */
-static fs_schedule *schedule(fsched_context *ctx, const fsched_graph *g) {
+static fs_schedule *schedule(const fsched_graph *g) {
   fs_listsched_options o = {0};
   fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
@@ -50,11 +45,10 @@ static void check_answer(fs_problem *p, const fs_answer *a, const fs_schedule *s
 
 /* Counts in n: schedules, those with copies, those that a problem of the graph has too. */
 static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
-  fsched_context *ctx = new_context();
   fs_gen_params params = fs_gen_any(seed, max_ops);
   fsched_graph *g;
   ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-  fs_schedule *s = schedule(ctx, g);
+  fs_schedule *s = schedule(g);
   if (s != NULL) {
     fs_problem *p;
     fs_answer *a;
@@ -80,7 +74,7 @@ static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
   }
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(schedules_come_back)
@@ -107,7 +101,7 @@ static ilp_answer_fixture make(const char *body) {
   ilp_answer_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
-  f.ctx = new_context();
+  f.ctx = fs_new_context();
   fs_status status = fsched_graph_parse(f.ctx, "test.yaml", text, strlen(text), NULL, &f.g);
   ck_assert_msg(status == FSCHED_OK, "%s", first_message(f.ctx));
   ck_assert_int_eq(fs_problem_from_graph(f.ctx, f.g, 1000, 0, &f.p), FSCHED_OK);
@@ -208,7 +202,6 @@ END_TEST
 /* A schedule with other copies is no answer. */
 START_TEST(other_copies)
 {
-  fsched_context *ctx = new_context();
   uint32_t none = 0;
   for (unsigned long seed = 1; seed <= 40; seed++) {
     fs_gen_params params = fs_gen_tight(seed, 12);
@@ -216,7 +209,7 @@ START_TEST(other_copies)
     fs_problem *p;
     fs_answer *a;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-    fs_schedule *s = schedule(ctx, g);
+    fs_schedule *s = schedule(g);
     ck_assert_ptr_nonnull(s);
     ck_assert_int_eq(fs_problem_from_graph(ctx, g, s->makespan, 0, &p), FSCHED_OK);
     if (p != NULL) {
@@ -229,12 +222,11 @@ START_TEST(other_copies)
     fsched_graph_destroy(g);
   }
   ck_assert_uint_gt(none, 10);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_answer, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, schedules_come_back, wrong_answers, instants_and_gangs, chains_of_choices,
            other_copies);

@@ -9,13 +9,8 @@
 #include "fsched/graph.h"
 #include "ilp/pack/private.h"
 #include "kit/budget.h"
-#include "kit/suite.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
 /* --- tiny strips --- */
 
@@ -29,7 +24,7 @@ typedef struct ilp_pack_tiny {
   bool positions; /* the model with a binary for each */
 } ilp_pack_tiny;
 
-static fsched_graph *make_graph(fsched_context *ctx, const ilp_pack_tiny *y) {
+static fsched_graph *make_graph(const ilp_pack_tiny *y) {
   static const char *const name[MOST] = {"a", "b", "c", "d"};
   fsched_builder *b;
   fsched_graph *g;
@@ -83,10 +78,10 @@ typedef struct tiny_model {
   int64_t *value;
 } tiny_model;
 
-static void open_model(tiny_model *m, fsched_context *ctx, const ilp_pack_tiny *y) {
+static void open_model(tiny_model *m, fsched_context *own, const ilp_pack_tiny *y) {
   fs_pack_options o = {.positions = y->positions};
-  *m = (tiny_model){.y = y, .g = make_graph(ctx, y)};
-  ck_assert_int_eq(fs_problem_from_graph(ctx, m->g, y->horizon, 0, &m->p), FSCHED_OK);
+  *m = (tiny_model){.y = y, .g = make_graph(y)};
+  ck_assert_int_eq(fs_problem_from_graph(own, m->g, y->horizon, 0, &m->p), FSCHED_OK);
   ck_assert_int_eq(fs_pack_model_build(m->p, &o, &m->t), FSCHED_OK);
   m->value = calloc(fs_pack_model_of(m->t)->var.n + 1, sizeof *m->value);
 }
@@ -173,7 +168,7 @@ static void check_points(tiny_model *m, uint32_t i, int64_t *start, int64_t *add
   }
 }
 
-static void check_tiny(fsched_context *ctx, const ilp_pack_tiny *y, ilp_pack_counts *n) {
+static void check_tiny(const ilp_pack_tiny *y, ilp_pack_counts *n) {
   int64_t start[MOST], address[MOST];
   tiny_model m;
   open_model(&m, ctx, y);
@@ -182,17 +177,17 @@ static void check_tiny(fsched_context *ctx, const ilp_pack_tiny *y, ilp_pack_cou
 }
 
 /* All multisets of n rectangles, times from 0, sizes from 1. */
-static void check_multisets(fsched_context *ctx, ilp_pack_tiny *y, uint32_t i, unsigned first,
-                            unsigned most_time, unsigned most_size, ilp_pack_counts *n) {
+static void check_multisets(ilp_pack_tiny *y, uint32_t i, unsigned first, unsigned most_time,
+                            unsigned most_size, ilp_pack_counts *n) {
   if (i == y->n) {
-    check_tiny(ctx, y, n);
+    check_tiny(y, n);
     return;
   }
   first = y->positions && first < most_size ? most_size : first; /* times from 1 */
   for (unsigned kind = first; kind < (most_time + 1) * most_size; kind++) {
     y->time[i] = kind / most_size;
     y->size[i] = 1 + kind % most_size;
-    check_multisets(ctx, y, i + 1, kind, most_time, most_size, n);
+    check_multisets(y, i + 1, kind, most_time, most_size, n);
   }
 }
 
@@ -204,66 +199,57 @@ static void check_counts(const ilp_pack_counts *n, uint64_t points) {
 
 START_TEST(pairs_of_rectangles)
 {
-  fsched_context *ctx = new_context();
   ilp_pack_counts n = {0};
   ilp_pack_tiny y = {.n = 2, .horizon = 6};
-  check_multisets(ctx, &y, 0, 0, 4, 4, &n);
+  check_multisets(&y, 0, 0, 4, 4, &n);
   y.edge[0][1] = true;
-  check_multisets(ctx, &y, 0, 0, 4, 4, &n);
+  check_multisets(&y, 0, 0, 4, 4, &n);
   check_counts(&n, 50000);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(three_rectangles)
 {
-  fsched_context *ctx = new_context();
   for (unsigned edges = 0; edges < 4; edges++) { /* none, a-c, b-c, both: not only strips */
     ilp_pack_counts n = {0};
     ilp_pack_tiny y = {.n = 3, .horizon = 4};
     y.edge[0][2] = edges & 1;
     y.edge[1][2] = edges >> 1;
-    check_multisets(ctx, &y, 0, 0, 2, 3, &n);
+    check_multisets(&y, 0, 0, 2, 3, &n);
     check_counts(&n, 100000);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(four_rectangles)
 {
-  fsched_context *ctx = new_context();
   ilp_pack_counts n = {0};
   ilp_pack_tiny y = {.n = 4, .horizon = 3};
-  check_multisets(ctx, &y, 0, 0, 1, 2, &n);
+  check_multisets(&y, 0, 0, 1, 2, &n);
   y.edge[0][3] = true;
-  check_multisets(ctx, &y, 0, 0, 1, 2, &n);
+  check_multisets(&y, 0, 0, 1, 2, &n);
   ck_assert_uint_ge(n.points, 100000);
   ck_assert_uint_ge(n.right, 1000);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(rectangles_by_position)
 {
-  fsched_context *ctx = new_context();
   ilp_pack_counts n = {0};
   ilp_pack_tiny y = {.n = 2, .horizon = 6, .positions = true};
-  check_multisets(ctx, &y, 0, 0, 4, 4, &n);
+  check_multisets(&y, 0, 0, 4, 4, &n);
   y.n = 3;
   y.horizon = 4;
-  check_multisets(ctx, &y, 0, 0, 2, 3, &n);
+  check_multisets(&y, 0, 0, 2, 3, &n);
   ck_assert_uint_ge(n.points, 50000);
   ck_assert_uint_ge(n.right, 1000);
   ck_assert_uint_ge(n.accepted, 100);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* No model by positions: what has no length, more than the rectangles, or another aim. */
 START_TEST(where_there_are_no_positions)
 {
-  fsched_context *ctx = new_context();
   ilp_pack_tiny y = {.n = 2, .time = {1, 2}, .size = {1, 2}, .horizon = 6};
   fs_pack_options o = {.positions = true};
   for (int kind = 0; kind < 4; kind++) {
@@ -278,12 +264,11 @@ START_TEST(where_there_are_no_positions)
     fs_pack_model_destroy(t);
     close_model(&m);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_pack, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, pairs_of_rectangles, three_rectangles, four_rectangles, rectangles_by_position,
            where_there_are_no_positions);

@@ -12,14 +12,9 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
 /* The solver that was built with the tests; NULL: there is none. */
 static const char *solver(void) {
@@ -139,7 +134,7 @@ static void add_op(ilp_pack_graphs_maker *k, uint32_t op) {
 }
 
 /* NULL where some op can never run. */
-static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
+static fsched_graph *random_graph(uint64_t seed) {
   ilp_pack_graphs_maker k = {.rng = {seed}};
   fsched_graph *g = NULL;
   ck_assert_int_eq(fsched_builder_create(ctx, "small", &k.b), FSCHED_OK);
@@ -157,8 +152,7 @@ static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
   return g;
 }
 
-static fsched_schedule *compiled(fsched_context *ctx, const fsched_graph *g, const char *command,
-                                 uint64_t seed) {
+static fsched_schedule *compiled(const fsched_graph *g, const char *command, uint64_t seed) {
   fsched_compile_options o = {.size = sizeof o,
                               .refine = command == NULL ? FSCHED_REFINE_NONE : FSCHED_REFINE_PACK,
                               .solver_cmd = command,
@@ -235,12 +229,11 @@ typedef struct ilp_pack_graphs_tally {
 } ilp_pack_graphs_tally;
 
 static void check_graph(uint64_t seed, const char *command, ilp_pack_graphs_tally *n) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = random_graph(ctx, seed);
-  fsched_schedule *s = g == NULL ? NULL : compiled(ctx, g, NULL, seed);
+  fsched_graph *g = random_graph(seed);
+  fsched_schedule *s = g == NULL ? NULL : compiled(g, NULL, seed);
   if (s != NULL) {
     fs_exhaust best = fs_exhaust_search(g, 0, s->schedule->makespan, STEPS);
-    fsched_schedule *t = best.known ? compiled(ctx, g, command, seed) : NULL;
+    fsched_schedule *t = best.known ? compiled(g, command, seed) : NULL;
     if (best.known && !best.found) {
       ck_abort_msg("seed %llu: the schedule of %llu was not found by the search",
                    (unsigned long long)seed, (unsigned long long)s->schedule->makespan);
@@ -264,7 +257,7 @@ static void check_graph(uint64_t seed, const char *command, ilp_pack_graphs_tall
   }
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(equal_to_exhaustive_search)
@@ -290,7 +283,7 @@ typedef struct ilp_pack_graphs_rectangle {
 enum { STRIP = 20, PIECES = 10 };
 
 /* Cuts a square into pieces, the largest first, from side to side. */
-static fsched_graph *cut_strip(fsched_context *ctx, uint64_t seed) {
+static fsched_graph *cut_strip(uint64_t seed) {
   fs_rng rng = {seed};
   ilp_pack_graphs_rectangle at[PIECES] = {{STRIP, STRIP}};
   fsched_builder *b;
@@ -324,8 +317,7 @@ static fsched_graph *cut_strip(fsched_context *ctx, uint64_t seed) {
 }
 
 /* At the height of the area alone, which the model fills. */
-static void fill_strip(fsched_context *ctx, const fsched_graph *g, const char *command,
-                       bool positions, uint64_t seed) {
+static void fill_strip(const fsched_graph *g, const char *command, bool positions, uint64_t seed) {
   fs_problem *p;
   fs_pack_model *t;
   fs_pack_options o = {.positions = positions};
@@ -358,18 +350,17 @@ START_TEST(strips_that_can_be_filled)
 {
   const char *command = solver();
   for (uint64_t seed = 0; command != NULL && seed < 12; seed++) {
-    fsched_context *ctx = new_context();
-    fsched_graph *g = cut_strip(ctx, seed);
-    fill_strip(ctx, g, command, false, seed);
-    fill_strip(ctx, g, command, true, seed);
+    fsched_graph *g = cut_strip(seed);
+    fill_strip(g, command, false, seed);
+    fill_strip(g, command, true, seed);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
 
 FS_SUITE(ilp_pack_graphs, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 240);
   FS_TESTS(t, equal_to_exhaustive_search, strips_that_can_be_filled);
 }

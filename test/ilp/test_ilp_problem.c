@@ -8,15 +8,10 @@
 #include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
 typedef struct ilp_problem_fixture {
   fsched_context *ctx;
@@ -29,7 +24,7 @@ static ilp_problem_fixture make(const char *body) {
   ilp_problem_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
-  f.ctx = new_context();
+  f.ctx = fs_new_context();
   fs_status status = fsched_graph_parse(f.ctx, "test.yaml", text, strlen(text), NULL, &f.g);
   ck_assert_msg(status == FSCHED_OK, "%s",
                 fsched_diag_count(f.ctx) > 0 ? fsched_diag_get(f.ctx, 0)->message : "");
@@ -347,7 +342,6 @@ END_TEST
 /* A schedule that spills has copies that its graph's problem has not. */
 START_TEST(spills_of_a_schedule)
 {
-  fsched_context *ctx = new_context();
   uint32_t more = 0, same = 0;
   for (unsigned long seed = 1; seed <= 60; seed++) {
     fs_gen_params q = fs_gen_tight(seed, 12);
@@ -393,14 +387,12 @@ START_TEST(spills_of_a_schedule)
   }
   ck_assert_uint_gt(more, 20);
   (void)same;
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Ten thousand ops, there and back. */
 START_TEST(large_graphs)
 {
-  fsched_context *ctx = new_context();
   fs_gen_params q = {.seed = 3,
                      .n_ops = 10000,
                      .n_queues = 6,
@@ -430,21 +422,20 @@ START_TEST(large_graphs)
   fs_problem_destroy(p);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* With the n-th allocation failing, from the problem to the schedule. */
-static fs_status there_and_back(fsched_context *ctx, const fs_schedule *s) {
+static fs_status there_and_back(fsched_context *own, const fs_schedule *s) {
   fs_problem *p, *q = NULL;
   fs_answer *a = NULL;
   fs_schedule *t = NULL;
   const char *why;
-  fs_status status = fs_problem_from_schedule(ctx, s, &p);
+  fs_status status = fs_problem_from_schedule(own, s, &p);
   if (status != FSCHED_OK) {
     return status;
   }
-  status = fs_problem_from_graph(ctx, s->graph, s->makespan, 0, &q);
+  status = fs_problem_from_graph(own, s->graph, s->makespan, 0, &q);
   status = status == FSCHED_OK ? fs_answer_of_schedule(p, s, &a) : status;
   if (status == FSCHED_OK) {
     ck_assert_ptr_nonnull(a);
@@ -465,21 +456,21 @@ START_TEST(memory_fails_cleanly)
     fs_budget budget = {.left = 100000000};
     fsched_context_options co = {
         .size = sizeof co, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
+    fsched_context *own;
     fsched_graph *g;
     fs_schedule *s;
     fs_listsched_options o = {0};
-    ck_assert_int_eq(fsched_context_create(&co, &ctx), FSCHED_OK);
-    ck_assert_int_eq(fs_gen_graph(ctx, &q, &g), FSCHED_OK);
-    ck_assert_int_eq(fs_listsched_run(ctx, g, &o, &s), FSCHED_OK);
+    ck_assert_int_eq(fsched_context_create(&co, &own), FSCHED_OK);
+    ck_assert_int_eq(fs_gen_graph(own, &q, &g), FSCHED_OK);
+    ck_assert_int_eq(fs_listsched_run(own, g, &o, &s), FSCHED_OK);
     budget.left = left;
-    fs_status status = there_and_back(ctx, s);
+    fs_status status = there_and_back(own, s);
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
-    ck_assert_uint_eq(fsched_diag_errors(ctx), status != FSCHED_OK);
+    ck_assert_uint_eq(fsched_diag_errors(own), status != FSCHED_OK);
     failed += status != FSCHED_OK;
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     ck_assert_int_eq(budget.blocks, 0);
     if (status == FSCHED_OK) {
       ck_assert_int_gt(failed, 10);
@@ -490,7 +481,7 @@ START_TEST(memory_fails_cleanly)
 END_TEST
 
 FS_SUITE(ilp_problem, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, copies_of_a_graph, without_a_store, overwritten_content, several_may_begin,
            bounded_stores, classes_of_queues, pairs_and_scratch, output_in_place, given_starts,

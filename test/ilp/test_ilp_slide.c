@@ -6,29 +6,24 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/schedule/verify.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
-static fsched_graph *parsed(fsched_context *ctx, const char *text) {
+static fsched_graph *parsed(const char *text) {
   fsched_graph *g;
   ck_fs(ctx, fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g));
   return g;
 }
 
 /* The list schedule; NULL where there is none. */
-static fs_schedule *listed(fsched_context *ctx, const fsched_graph *g) {
+static fs_schedule *listed(fsched_context *own, const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o};
   fsched_schedule *compiled = NULL;
-  fsched_status status = fsched_compile(ctx, g, &o, &compiled, NULL);
-  ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "%s", fs_test_diags(ctx));
-  fsched_diag_clear(ctx);
+  fsched_status status = fsched_compile(own, g, &o, &compiled, NULL);
+  ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "%s", fs_test_diags(own));
+  fsched_diag_clear(own);
   fs_schedule *s = status == FSCHED_OK ? fs_schedule_copy(compiled->schedule) : NULL;
   fsched_schedule_destroy(compiled);
   return s;
@@ -49,7 +44,7 @@ typedef struct whole {
 } whole;
 
 static whole open_whole(uint64_t seed, uint32_t max_ops) {
-  whole w = {.ctx = new_context()};
+  whole w = {.ctx = fs_new_context()};
   fs_gen_params params = fs_gen_any(seed, max_ops);
   fs_answer *a;
   w.instants = params.zero_times;
@@ -77,7 +72,7 @@ typedef struct models {
   fs_pack_model *pack;
 } models;
 
-static models build_models(fsched_context *ctx, const fs_window *w) {
+static models build_models(fsched_context *own, const fs_window *w) {
   models m = {0};
   fs_time_options o = {.places = FS_TIME_GIVEN,
                        .address = w->known.address,
@@ -89,9 +84,9 @@ static models build_models(fsched_context *ctx, const fs_window *w) {
                        .max_shift = w->max_shift,
                        .max_terms = 30000};
   if (w->n_starts < 3000) {
-    ck_fs(ctx, fs_time_model_build(&w->p, &o, &m.time));
+    ck_fs(own, fs_time_model_build(&w->p, &o, &m.time));
   }
-  ck_fs(ctx, fs_pack_model_build(&w->p, &q, &m.pack));
+  ck_fs(own, fs_pack_model_build(&w->p, &q, &m.pack));
   return m;
 }
 
@@ -103,11 +98,11 @@ static void drop_models(models *m) {
 /* NULL: it does not fit, and need not. */
 static int64_t *point_of(const whole *all, const models *m, bool time, const fs_window *w,
                          uint64_t seed, uint32_t from) {
-  fsched_context *ctx = all->ctx;
+  fsched_context *own = all->ctx;
   const fs_model *model = time ? fs_time_model_of(m->time) : fs_pack_model_of(m->pack);
   int64_t *value = calloc(model->var.n + 1, sizeof *value);
   bool fits;
-  ck_fs(ctx, time ? fs_time_model_point(m->time, &w->known, value, &fits)
+  ck_fs(own, time ? fs_time_model_point(m->time, &w->known, value, &fits)
                   : fs_pack_model_point(m->pack, &w->known, value, &fits));
   uint64_t broken = fs_model_broken(model, value);
   if (!fits && !time && all->instants) {
@@ -180,19 +175,18 @@ END_TEST
 
 /* An op that runs far beyond the window, and what is behind on its queue, or on another one. */
 static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parsed(ctx, same ? "fsched: 1\n"
-                                       "target: {queues: [{name: p}, {name: q}]}\nops:\n"
-                                       "  - {name: long, on: p, time: 50}\n"
-                                       "  - {name: x, on: q, time: 5}\n"
-                                       "  - {name: z, on: q, time: 2}\n"
-                                       "  - {name: m, on: p, time: 5, after: [z]}\n"
-                                     : "fsched: 1\n"
-                                       "target: {queues: [{name: p}, {name: q}]}\nops:\n"
-                                       "  - {name: long, on: p, time: 50}\n"
-                                       "  - {name: x, on: q, time: 5}\n"
-                                       "  - {name: z, on: q, time: 2}\n"
-                                       "  - {name: m, on: q, time: 5, after: [z]}\n");
+  fsched_graph *g = parsed(same ? "fsched: 1\n"
+                                  "target: {queues: [{name: p}, {name: q}]}\nops:\n"
+                                  "  - {name: long, on: p, time: 50}\n"
+                                  "  - {name: x, on: q, time: 5}\n"
+                                  "  - {name: z, on: q, time: 2}\n"
+                                  "  - {name: m, on: p, time: 5, after: [z]}\n"
+                                : "fsched: 1\n"
+                                  "target: {queues: [{name: p}, {name: q}]}\nops:\n"
+                                  "  - {name: long, on: p, time: 50}\n"
+                                  "  - {name: x, on: q, time: 5}\n"
+                                  "  - {name: z, on: q, time: 2}\n"
+                                  "  - {name: m, on: q, time: 5, after: [z]}\n");
   static const fs_tick start[] = {0, 0, 10, 50};
   fs_schedule *s = listed(ctx, g);
   fs_problem *p;
@@ -211,7 +205,7 @@ static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
   fs_problem_destroy(p);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(far_items_limit_the_shift)
@@ -326,8 +320,8 @@ static void hear(void *user, const fsched_refine_state *state) {
 }
 
 /* Slides over *s for so many news. */
-static fs_refiner slide(fsched_context *ctx, const fsched_graph *g, fs_schedule **s,
-                        const char *command, fs_refine_options *o, watch *w) {
+static fs_refiner slide(const fsched_graph *g, fs_schedule **s, const char *command,
+                        fs_refine_options *o, watch *w) {
   *o = (fs_refine_options){
       .refine = FSCHED_REFINE_ILP, .node_limit = 300, .stop = &w->stop, .news = hear, .user = w};
   fs_refiner r = {
@@ -344,7 +338,6 @@ START_TEST(never_worse)
   const char *command = fs_test_solver(path);
   uint32_t better = 0, copies = 0;
   for (uint64_t seed = 0; command != NULL && seed < 24; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed + 900, 150);
     params.n_ops = 40 + (uint32_t)(seed * 37 % 111);
     fsched_graph *g;
@@ -355,14 +348,14 @@ START_TEST(never_worse)
       fs_tick before = s->makespan;
       copies += s->n_copies;
       watch w = {.enough = 25};
-      fs_refiner r = slide(ctx, g, &s, command, &o, &w);
+      fs_refiner r = slide(g, &s, command, &o, &w);
       ck_assert_str_eq(r.fault, "");
       ck_assert_uint_le(s->makespan, before);
       better += s->makespan < before;
     }
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert(command == NULL || (better > 2 && copies > 50));
 }
@@ -402,22 +395,20 @@ START_TEST(windows_find_the_best)
   char path[4096];
   const char *command = fs_test_solver(path);
   char *text = chain_text();
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parsed(ctx, text);
+  fsched_graph *g = parsed(text);
   fs_schedule *s = listed(ctx, g), *again = listed(ctx, g);
   ck_assert_uint_eq(s->makespan, LINKS * LINK_LIST);
   if (command != NULL) {
     fs_refine_options o;
     watch w = {.enough = 100000}, v = w;
-    slide(ctx, g, &s, command, &o, &w);
+    slide(g, &s, command, &o, &w);
     ck_assert_uint_eq(s->makespan, LINKS * LINK_BEST);
-    slide(ctx, g, &again, command, &o, &v); /* the same windows, the same answers */
+    slide(g, &again, command, &o, &v); /* the same windows, the same answers */
     ck_assert_mem_eq(s->start, again->start, s->n_items * sizeof *s->start);
   }
   fs_schedule_destroy(s);
   fs_schedule_destroy(again);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
   free(text);
 }
 END_TEST
@@ -425,8 +416,7 @@ END_TEST
 START_TEST(faults_and_stops)
 {
   char *text = chain_text();
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parsed(ctx, text);
+  fsched_graph *g = parsed(text);
   fs_schedule *s = listed(ctx, g);
   fs_tick before = s->makespan;
   static const char *const mode[] = {"abort", "binary", "exit", "lie"};
@@ -435,45 +425,42 @@ START_TEST(faults_and_stops)
     fs_refine_options o;
     watch w = {.enough = 1000};
     (void)snprintf(command, sizeof command, "test/ilp/solver_fault.sh %s", mode[k]);
-    fs_refiner r = slide(ctx, g, &s, command, &o, &w);
+    fs_refiner r = slide(g, &s, command, &o, &w);
     ck_assert_msg(r.fault[0] != '\0', "%s", mode[k]);
     ck_assert_uint_eq(s->makespan, before);
   }
   fs_refine_options o;
   watch w = {.stop = 1, .enough = 1};
-  fs_refiner r = slide(ctx, g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
+  fs_refiner r = slide(g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
   ck_assert_str_eq(r.fault, ""); /* none was run */
   ck_assert_uint_eq(s->makespan, before);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
   free(text);
 }
 END_TEST
 
 START_TEST(given_starts_are_left_alone)
 {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parsed(ctx, "fsched: 1\nops:\n  - {name: a, start: 3}\n  - {name: b}\n");
+  fsched_graph *g = parsed("fsched: 1\nops:\n  - {name: a, start: 3}\n  - {name: b}\n");
   fs_schedule *s = listed(ctx, g);
   fs_refine_options o;
   watch w = {.enough = 1000};
-  fs_refiner r = slide(ctx, g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
+  fs_refiner r = slide(g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
   ck_assert_str_eq(r.fault, "");
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* ---- memory */
 
-static fsched_status all_windows(fsched_context *ctx, const void *user) {
+static fsched_status all_windows(fsched_context *own, const void *user) {
   const fs_schedule *s = user;
   fs_problem *p = NULL;
   fs_answer *a = NULL;
   fs_frame frame = {0};
-  fs_status status = fs_problem_from_schedule(ctx, s, &p);
+  fs_status status = fs_problem_from_schedule(own, s, &p);
   status = status == FSCHED_OK ? fs_answer_of_schedule(p, s, &a) : status;
   status = status == FSCHED_OK ? fs_frame_open(&frame, p, a) : status;
   for (uint32_t from = 0; status == FSCHED_OK && from < p->n_items; from += 8) {
@@ -489,21 +476,21 @@ static fsched_status all_windows(fsched_context *ctx, const void *user) {
 START_TEST(out_of_memory)
 {
   fs_budget budget;
-  fsched_context *ctx = fs_budget_context(&budget);
+  fsched_context *own = fs_budget_context(&budget);
   fs_gen_params params = fs_gen_tight(3, 30);
   fsched_graph *g;
-  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-  fs_schedule *s = listed(ctx, g);
+  ck_fs(own, fs_gen_graph(own, &params, &g));
+  fs_schedule *s = listed(own, g);
   ck_assert_ptr_nonnull(s);
-  fs_fail_each_allocation(ctx, &budget, all_windows, s);
+  fs_fail_each_allocation(own, &budget, all_windows, s);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
 }
 END_TEST
 
 FS_SUITE(ilp_slide, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 240);
   FS_TESTS(t, known_answers_fit, far_items_limit_the_shift, answers_are_schedules, never_worse,
            windows_find_the_best, faults_and_stops, given_starts_are_left_alone, out_of_memory);

@@ -14,20 +14,15 @@
 #include "ilp/spill_search.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 #include "placement/placement_kit.h"
 #include "verify/schedule/verify.h"
 
+#include "kit/context.h"
+
 enum { TERMS = 1000000, ROUNDS = 40 };
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
-
-static fsched_graph *parse(fsched_context *ctx, const char *text) {
+static fsched_graph *parse(const char *text) {
   fsched_graph *g;
   fs_status status = fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g);
   if (status != FSCHED_OK) {
@@ -36,7 +31,7 @@ static fsched_graph *parse(fsched_context *ctx, const char *text) {
   return g;
 }
 
-static fsched_schedule *compile(fsched_context *ctx, const fsched_graph *g) {
+static fsched_schedule *compile(const fsched_graph *g) {
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   return s;
@@ -70,7 +65,7 @@ typedef struct solved {
 } solved;
 
 /* Solves, and forbids what has no addresses.  With a start when `from` is given. */
-static solved solve(fsched_context *ctx, fs_spill_model *m, const fsched_schedule *from,
+static solved solve(fsched_context *own, fs_spill_model *m, const fsched_schedule *from,
                     uint64_t nodes) {
   char path[4096];
   solved r = {.proven = true};
@@ -85,7 +80,7 @@ static solved solve(fsched_context *ctx, fs_spill_model *m, const fsched_schedul
     if (from != NULL) {
       ck_assert_int_eq(fs_spill_model_point(m, from->schedule, value, &start), FSCHED_OK);
     }
-    ck_assert_int_eq(fs_solver_run(ctx, model, &o, start, value, &result), FSCHED_OK);
+    ck_assert_int_eq(fs_solver_run(own, model, &o, start, value, &result), FSCHED_OK);
     ck_assert_msg(result.status != FS_SOLVER_FAILED, "%s", result.reason);
     more = result.found;
     r.objective = result.objective;
@@ -106,7 +101,7 @@ static solved solve(fsched_context *ctx, fs_spill_model *m, const fsched_schedul
 
 /* ---- figure 10 */
 
-static fsched_graph *figure_10(fsched_context *ctx, bool serial, bool stored) {
+static fsched_graph *figure_10(bool serial, bool stored) {
   char text[2048];
   const char *copy = serial ? "dpu" : "copy";
   (void)snprintf(text, sizeof text,
@@ -121,7 +116,7 @@ static fsched_graph *figure_10(fsched_context *ctx, bool serial, bool stored) {
                  "  - {name: C, on: dpu, args: [{in: A_in}, {in: B}, {out: C}]}\n",
                  serial ? "" : ", {name: dma, class: copy}", copy, stored ? ", io: output" : "",
                  copy, copy);
-  return parse(ctx, text);
+  return parse(text);
 }
 
 /* Found without a start, within a horizon that leaves room for much worse. */
@@ -136,8 +131,7 @@ START_TEST(figure_10_in_four_readings)
     return;
   }
   for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
-    fsched_context *ctx = new_context();
-    fsched_graph *g = figure_10(ctx, reading[i].serial, reading[i].stored);
+    fsched_graph *g = figure_10(reading[i].serial, reading[i].stored);
     fs_spill_model *m;
     uint32_t states;
     ck_assert_int_eq(fs_spill_model_build(ctx, g, 11, TERMS, &m), FSCHED_OK);
@@ -151,7 +145,7 @@ START_TEST(figure_10_in_four_readings)
     fs_schedule_destroy(r.s);
     fs_spill_model_destroy(m);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -245,37 +239,37 @@ static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
   ilp_spill_script text;
   uint32_t states;
   tiny_script(&text, seed, f);
-  fsched_context *ctx = new_context();
+  fsched_context *own = fs_new_context();
   fsched_graph *g;
   fsched_schedule *s = NULL;
-  if (fsched_graph_parse(ctx, "t", text.text, text.n, NULL, &g) != FSCHED_OK) {
+  if (fsched_graph_parse(own, "t", text.text, text.n, NULL, &g) != FSCHED_OK) {
     sum->skipped++; /* an op that does not fit */
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     return;
   }
-  fs_status status = fsched_compile(ctx, g, NULL, &s, NULL);
+  fs_status status = fsched_compile(own, g, NULL, &s, NULL);
   if (status != FSCHED_OK) {
     ck_assert(status == FSCHED_INFEASIBLE && f == BOUNDED_STORE);
     sum->skipped++;
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     return;
   }
   fs_tick best = fs_spill_search(g, &states);
   fs_spill_model *m;
-  ck_assert_int_eq(fs_spill_model_build(ctx, g, s->schedule->makespan, TERMS, &m), FSCHED_OK);
+  ck_assert_int_eq(fs_spill_model_build(own, g, s->schedule->makespan, TERMS, &m), FSCHED_OK);
   if (m == NULL || best == FS_TICK_NONE) {
     ck_assert_msg(m != NULL, "seed %llu: no model", (unsigned long long)seed);
     sum->unknown++;
   } else {
-    solved r = solve(ctx, m, s, 0);
+    solved r = solve(own, m, s, 0);
     ck_assert_msg(r.proven && r.optimal && r.s != NULL && (fs_tick)r.objective == best &&
                       r.s->makespan == best,
                   "seed %llu: %lld (%s), the search %llu, the list %llu, rounds %u\n%s",
                   (unsigned long long)seed, (long long)r.objective,
                   r.s == NULL ? "no schedule" : "found", (unsigned long long)best,
                   (unsigned long long)s->schedule->makespan, r.rounds, text.text);
-    ck_assert_int_eq(fs_verify_schedule(ctx, g, r.s, NULL), FSCHED_OK);
+    ck_assert_int_eq(fs_verify_schedule(own, g, r.s, NULL), FSCHED_OK);
     sum->done++;
     sum->spilling += r.s->n_copies > 0;
     sum->improved += best < s->schedule->makespan;
@@ -285,7 +279,7 @@ static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
   fs_spill_model_destroy(m);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
 }
 
 static void tiny_cases(uint64_t first, uint64_t n, ilp_spill_form f, ilp_spill_tally *sum) {
@@ -329,7 +323,7 @@ static const unsigned rectangle[RECTANGLES][3] = {{1, 2, 5}, {1, 3, 6},  {3, 6, 
                                                   {3, 0, 4}, {2, 7, 10}, {3, 6, 8}, {1, 8, 10}};
 
 /* An op per rectangle, each with its start but `open`. */
-static fsched_graph *rectangles(fsched_context *ctx, uint32_t open) {
+static fsched_graph *rectangles(uint32_t open) {
   ilp_spill_script s = {.n = 0};
   add(&s, "fsched: 1\nname: r\ntarget: {memories: [{name: m, capacity: %d}]}\nops:\n", CAPACITY);
   for (uint32_t i = 0; i < RECTANGLES; i++) {
@@ -340,11 +334,11 @@ static fsched_graph *rectangles(fsched_context *ctx, uint32_t open) {
     }
     add(&s, "}\n");
   }
-  return parse(ctx, s.text);
+  return parse(s.text);
 }
 
 /* The least makespan with rectangle `open` at any start; 0: none up to the horizon. */
-static fs_tick by_hand(fsched_context *ctx, uint32_t open, fs_tick horizon) {
+static fs_tick by_hand(uint32_t open, fs_tick horizon) {
   uint64_t size[RECTANGLES], address[RECTANGLES], peak;
   fs_tick begin[RECTANGLES], end[RECTANGLES], least = 0;
   for (uint32_t i = 0; i < RECTANGLES; i++) {
@@ -379,10 +373,9 @@ START_TEST(forbidden_until_there_are_addresses)
   char path[4096];
   unsigned none = 0, some = 0;
   for (uint32_t open = 0; open <= RECTANGLES && helper(path); open++) {
-    fsched_context *ctx = new_context();
-    fsched_graph *g = rectangles(ctx, open);
+    fsched_graph *g = rectangles(open);
     fs_spill_model *m;
-    fs_tick least = by_hand(ctx, open, 12);
+    fs_tick least = by_hand(open, 12);
     ck_assert_int_eq(fs_spill_model_build(ctx, g, 12, TERMS, &m), FSCHED_OK);
     ck_assert_ptr_nonnull(m);
     solved r = solve(ctx, m, NULL, 0);
@@ -396,7 +389,7 @@ START_TEST(forbidden_until_there_are_addresses)
     fs_schedule_destroy(r.s);
     fs_spill_model_destroy(m);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert(!helper(path) || (none > 0 && some > 0));
 }
@@ -405,7 +398,7 @@ END_TEST
 /* ---- list schedules as points, and back; no solver */
 
 /* The schedule that comes back is no longer, and right. */
-static void come_back(fsched_context *ctx, fsched_graph *g, uint64_t seed, ilp_spill_tally *sum) {
+static void come_back(fsched_graph *g, uint64_t seed, ilp_spill_tally *sum) {
   fsched_schedule *s = NULL;
   fs_schedule *back = NULL;
   fs_spill_model *m = NULL;
@@ -442,15 +435,14 @@ START_TEST(list_schedules_are_points)
 {
   ilp_spill_tally any = {0}, tight = {0};
   for (uint64_t seed = 0; seed < 200; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params p = seed % 2 == 0 ? fs_gen_any(seed, 20) : fs_gen_tight(seed, 3 + seed % 18);
     p.zero_times = false;
     p.max_time = 1 + seed % 4;
     fsched_graph *g;
     ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    come_back(ctx, g, seed, seed % 2 == 0 ? &any : &tight);
+    come_back(g, seed, seed % 2 == 0 ? &any : &tight);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   if (getenv("VERBOSE") != NULL) {
     printf("any: %u, %u spilling, %u skipped, %u not back; tight: %u, %u, %u, %u\n", any.done,
@@ -466,14 +458,13 @@ END_TEST
 /* ---- what there is no model for, and what there is */
 
 static bool has_model(const char *text, fs_tick horizon, size_t terms) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fs_spill_model *m;
   ck_assert_int_eq(fs_spill_model_build(ctx, g, horizon, terms, &m), FSCHED_OK);
   bool yes = m != NULL;
   fs_spill_model_destroy(m);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return yes;
 }
 
@@ -516,9 +507,8 @@ START_TEST(units)
   static const char text[] = TARGET("write: {fixed: 400}, read: {fixed: 200}")
       "buffers: [{name: b, size: 3, io: output}]\n"
       "ops:\n  - {name: a, time: 600, size: 3}\n  - {name: c, time: 400, args: [{in: a}, {out: b}]}\n";
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
-  fsched_schedule *s = compile(ctx, g);
+  fsched_graph *g = parse(text);
+  fsched_schedule *s = compile(g);
   fs_schedule *back;
   fs_spill_model *m;
   bool fits;
@@ -539,18 +529,17 @@ START_TEST(units)
   fs_spill_model_destroy(m);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* ---- memory runs out */
 
-static fs_status everything(fsched_context *ctx, const fsched_graph *g, const fsched_schedule *s) {
+static fs_status everything(fsched_context *own, const fsched_graph *g, const fsched_schedule *s) {
   fs_spill_model *m = NULL;
   fs_schedule *back = NULL;
   bool fits = false;
   fs_decision exists;
-  fs_status status = fs_spill_model_build(ctx, g, s->schedule->makespan, TERMS, &m);
+  fs_status status = fs_spill_model_build(own, g, s->schedule->makespan, TERMS, &m);
   if (status != FSCHED_OK) {
     ck_assert_ptr_null(m);
     return status;
@@ -572,9 +561,8 @@ static fs_status everything(fsched_context *ctx, const fsched_graph *g, const fs
 START_TEST(out_of_memory)
 {
   fs_status status = FSCHED_SYSTEM;
-  fsched_context *ctx = new_context();
-  fsched_graph *g = figure_10(ctx, false, true);
-  fsched_schedule *s = compile(ctx, g);
+  fsched_graph *g = figure_10(false, true);
+  fsched_schedule *s = compile(g);
   for (long n = 0; status != FSCHED_OK; n++) {
     fs_budget budget = {.left = n};
     fsched_context_options o = {
@@ -592,12 +580,11 @@ START_TEST(out_of_memory)
   }
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_spill, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 600);
   FS_TESTS(t, figure_10_in_four_readings, optimum_of_tiny_counted_graphs,
            optimum_of_tiny_contiguous_graphs, optimum_with_a_bounded_store,

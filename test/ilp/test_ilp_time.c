@@ -4,7 +4,8 @@
  * tried, and each is taken by the model exactly when it solves the problem. */
 #include "ilp/ilp_time_kit.h"
 #include "kit/budget.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { PAIRS = 8 };
 
@@ -50,7 +51,6 @@ static void compare_queues(tiny *k, uint64_t seed) {
 
 START_TEST(test_queues)
 {
-  fsched_context *ctx = tiny_context();
   for (uint64_t seed = 0; seed < 120; seed++) {
     fs_rng rng = {seed};
     tiny k;
@@ -70,7 +70,6 @@ START_TEST(test_queues)
     compare_queues(&k, seed);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -78,7 +77,6 @@ END_TEST
 
 START_TEST(test_memory_sums)
 {
-  fsched_context *ctx = tiny_context();
   for (uint64_t seed = 0; seed < 300; seed++) {
     fs_rng rng = {seed};
     tiny k;
@@ -96,14 +94,12 @@ START_TEST(test_memory_sums)
     fs_time_model_destroy(t);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Two that are there from the begin do not fit, although both are gone when the first item ends. */
 START_TEST(test_memory_before_the_first_item)
 {
-  fsched_context *ctx = tiny_context();
   for (uint64_t size = 2; size <= 3; size++) {
     tiny k;
     tiny_begin(&k, ctx, 1, 4);
@@ -119,7 +115,6 @@ START_TEST(test_memory_before_the_first_item)
     fs_time_model_destroy(t);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -176,7 +171,6 @@ static uint64_t unit_of(const tiny *k) {
 
 START_TEST(test_pairs)
 {
-  fsched_context *ctx = tiny_context();
   for (uint64_t seed = 0; seed < 60; seed++) {
     fs_rng rng = {seed};
     tiny k;
@@ -206,14 +200,12 @@ START_TEST(test_pairs)
     fs_time_model_destroy(t);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Addresses of some schedule; which other starts go with them? */
 START_TEST(test_given_addresses)
 {
-  fsched_context *ctx = tiny_context();
   uint32_t compared = 0, shared = 0;
   for (uint64_t seed = 0; seed < 400; seed++) {
     fs_rng rng = {seed};
@@ -244,7 +236,6 @@ START_TEST(test_given_addresses)
   }
   ck_assert_uint_gt(compared, 1000);
   ck_assert_uint_gt(shared, 10);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -252,7 +243,6 @@ END_TEST
 
 START_TEST(test_limit_of_terms)
 {
-  fsched_context *ctx = tiny_context();
   fs_rng rng = {3};
   tiny k;
   tiny_random_memory(&k, ctx, &rng, 5);
@@ -280,14 +270,12 @@ START_TEST(test_limit_of_terms)
     }
   }
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Windows of 2^62 ticks, and no limit but that of ids. */
 START_TEST(test_huge_windows)
 {
-  fsched_context *ctx = tiny_context();
   tiny k;
   tiny_begin(&k, ctx, 2, (fs_tick)1 << 62);
   k.p.n_amounts = 1;
@@ -301,18 +289,17 @@ START_TEST(test_huge_windows)
     ck_assert_ptr_null(t);
   }
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
-static fsched_status build_all(fsched_context *ctx, const void *user) {
+static fsched_status build_all(fsched_context *own, const void *user) {
   fs_status status = FSCHED_OK;
   (void)user;
   for (fs_time_places places = FS_TIME_AMOUNTS; places <= FS_TIME_GIVEN; places++) {
     static const uint64_t address[TINY_RESIDENCIES] = {0};
     fs_rng rng = {5};
     tiny k;
-    tiny_random_memory(&k, ctx, &rng, 4);
+    tiny_random_memory(&k, own, &rng, 4);
     k.memory.placement = FSCHED_CONTIGUOUS;
     for (uint32_t r = 0; r < k.p.n_residencies; r++) {
       k.res_size[r] = 3;
@@ -350,15 +337,15 @@ START_TEST(test_out_of_memory)
   fs_budget budget = {.left = 1 << 30};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  fs_fail_each_allocation(ctx, &budget, build_all, NULL);
-  fsched_context_destroy(ctx);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+  fs_fail_each_allocation(own, &budget, build_all, NULL);
+  fsched_context_destroy(own);
 }
 END_TEST
 
 FS_SUITE(ilp_time, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, test_queues, test_memory_sums, test_memory_before_the_first_item, test_pairs,
            test_given_addresses, test_limit_of_terms, test_huge_windows, test_out_of_memory);

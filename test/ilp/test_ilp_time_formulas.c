@@ -3,7 +3,8 @@
  * horizon 6, capacity 4) the starts that the model takes are exactly those that solve the problem,
  * all starts being tried.  And what goes wrong with the formulas as they were published. */
 #include "ilp/ilp_time_kit.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { HORIZON = 6 };
 
@@ -49,8 +50,8 @@ static void compare(tiny *k, const fs_time_options *o, meaning right) {
 }
 
 /* Instance number `code`: times 0..2, demands 0..4 of 4, edges; false: there are no more. */
-static bool instance(tiny *k, fsched_context *ctx, uint32_t n, uint64_t code) {
-  tiny_begin(k, ctx, n, n < 4 ? HORIZON : 4);
+static bool instance(tiny *k, fsched_context *own, uint32_t n, uint64_t code) {
+  tiny_begin(k, own, n, n < 4 ? HORIZON : 4);
   k->p.n_amounts = 1;
   k->capacity[0] = 4;
   for (uint32_t i = 0; i < n; i++) {
@@ -68,7 +69,6 @@ static bool instance(tiny *k, fsched_context *ctx, uint32_t n, uint64_t code) {
 }
 
 static void all_instances(uint32_t n, uint64_t step, bool disaggregated) {
-  fsched_context *ctx = tiny_context();
   fs_time_options o = {.disaggregated = disaggregated};
   tiny k;
   for (uint64_t code = 0; instance(&k, ctx, n, code); code += step) {
@@ -76,7 +76,7 @@ static void all_instances(uint32_t n, uint64_t step, bool disaggregated) {
     tiny_end(&k);
   }
   tiny_end(&k);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(test_orders_and_amounts)
@@ -100,7 +100,6 @@ END_TEST
  * solution with the sink at or behind its end. */
 START_TEST(test_every_point)
 {
-  fsched_context *ctx = tiny_context();
   for (uint64_t code = 0; code < 450; code++) {
     tiny k;
     (void)instance(&k, ctx, 2, code);
@@ -127,16 +126,15 @@ START_TEST(test_every_point)
     fs_time_model_destroy(t);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* --- contiguous memory by positions --- */
 
 /* Scratch of `size` cells for each op, in a memory of 4. */
-static void scratch(tiny *k, fsched_context *ctx, uint32_t n, fs_tick horizon, const fs_tick *time,
+static void scratch(tiny *k, fsched_context *own, uint32_t n, fs_tick horizon, const fs_tick *time,
                     const uint64_t *size) {
-  tiny_begin(k, ctx, n, horizon);
+  tiny_begin(k, own, n, horizon);
   k->memory.placement = FSCHED_CONTIGUOUS;
   for (uint32_t i = 0; i < n; i++) {
     k->time[i] = time[i];
@@ -190,7 +188,6 @@ static void compare_places(tiny *k, uint64_t unit) {
 
 START_TEST(test_positions_of_two)
 {
-  fsched_context *ctx = tiny_context();
   for (uint32_t code = 0; code < 9 * 25; code++) {
     const fs_tick time[] = {code % 3, code / 3 % 3};
     const uint64_t size[] = {code / 9 % 5, code / 45};
@@ -204,13 +201,11 @@ START_TEST(test_positions_of_two)
     compare_places(&k, !some ? 1 : four ? 4 : even ? 2 : three);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(test_positions_of_three)
 {
-  fsched_context *ctx = tiny_context();
   fs_rng rng = {1};
   for (int round = 0; round < 5; round++) {
     const fs_tick time[] = {fs_rng_below(&rng, 4), fs_rng_below(&rng, 3), fs_rng_below(&rng, 3)};
@@ -222,7 +217,6 @@ START_TEST(test_positions_of_three)
     compare_places(&k, 1);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -231,7 +225,6 @@ END_TEST
 /* Printed: min sum x[sink,t].  It is 1 for every solution. */
 START_TEST(test_published_objective_is_constant)
 {
-  fsched_context *ctx = tiny_context();
   tiny k;
   (void)instance(&k, ctx, 2, 1 + 15 * 2); /* one tick each, no demands, no edge */
   fs_time_options o = {0};
@@ -257,7 +250,6 @@ START_TEST(test_published_objective_is_constant)
   ck_assert_int_eq(most, HORIZON);
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -274,7 +266,6 @@ static bool takes_cell(fs_tick s, fs_tick d, int q, int r, fs_tick t, int p, boo
 /* Two ops of two cells each in a memory of four, at 0 and 2, at one time. */
 START_TEST(test_published_position_sum_counts_what_lies_below)
 {
-  fsched_context *ctx = tiny_context();
   const fs_tick time[] = {1, 1}, start[] = {0, 0};
   const uint64_t size[] = {2, 2}, address[] = {0, 2};
   bool clash = false;
@@ -293,14 +284,12 @@ START_TEST(test_published_position_sum_counts_what_lies_below)
   ck_assert(takes_places(&k, t, start, address, 2));
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* An op of two ticks from 0, one more from 1, at the same cells. */
 START_TEST(test_published_cells_do_not_span_the_duration)
 {
-  fsched_context *ctx = tiny_context();
   const fs_tick time[] = {2, 1}, start[] = {0, 1};
   const uint64_t size[] = {3, 3}, address[] = {0, 0};
   for (int p = 0; p < 4; p++) {
@@ -317,7 +306,6 @@ START_TEST(test_published_cells_do_not_span_the_duration)
   ck_assert(takes_places(&k, t, (const fs_tick[]){0, 2}, address, 3));
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -325,7 +313,6 @@ END_TEST
  * horizon of two has no solution then. */
 START_TEST(test_published_active_as_a_row)
 {
-  fsched_context *ctx = tiny_context();
   tiny k;
   tiny_begin(&k, ctx, 1, 2);
   tiny_finish(&k);
@@ -342,14 +329,12 @@ START_TEST(test_published_active_as_a_row)
   }
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Without its row an item need not start at all: what it holds and what comes after it is free. */
 START_TEST(test_published_missing_start_rows)
 {
-  fsched_context *ctx = tiny_context();
   tiny k;
   tiny_begin(&k, ctx, 2, 3);
   k.p.n_amounts = 1;
@@ -374,14 +359,12 @@ START_TEST(test_published_missing_start_rows)
   ck_assert_uint_eq(broken, 1);
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Two ops side by side: a sink behind the first alone would say 1 where 3 is right. */
 START_TEST(test_published_sink_is_not_behind_all)
 {
-  fsched_context *ctx = tiny_context();
   tiny k;
   tiny_begin(&k, ctx, 2, 4);
   k.time[1] = 3;
@@ -394,12 +377,11 @@ START_TEST(test_published_sink_is_not_behind_all)
   }
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_time_formulas, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, test_orders_and_amounts, test_every_point, test_positions_of_two,
            test_positions_of_three, test_published_objective_is_constant,

@@ -6,7 +6,8 @@
 
 #include "ilp/ilp_time_kit.h"
 #include "ilp/solver/solver.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { PROBLEMS = 60 };
 
@@ -25,9 +26,9 @@ static bool helper(char *path, size_t size) {
 }
 
 /* Items on queues of two classes, with an amount, and residencies. */
-static void random_problem(tiny *k, fsched_context *ctx, fs_rng *rng, bool scratch) {
+static void random_problem(tiny *k, fsched_context *own, fs_rng *rng, bool scratch) {
   uint32_t n = 2 + fs_rng_below(rng, 3);
-  tiny_begin(k, ctx, n, 3 + fs_rng_below(rng, 3));
+  tiny_begin(k, own, n, 3 + fs_rng_below(rng, 3));
   k->p.n_amounts = 1;
   k->capacity[0] = 3;
   k->p.n_classes = 2;
@@ -155,7 +156,6 @@ START_TEST(test_optimal)
     fprintf(stderr, "ilp_time_solver: skipped, no fsched-glpk\n");
     return;
   }
-  fsched_context *ctx = tiny_context();
   for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
     fs_rng rng = {seed};
     tiny k;
@@ -165,12 +165,11 @@ START_TEST(test_optimal)
     compare(&k, &o, command, seed);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_time_solver, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 300);
   FS_LOOPS(t, FS_TIME_AMOUNTS, FS_TIME_PAIRS + 1, test_optimal);
 }

@@ -3,7 +3,8 @@
  * items that move as one.  Random tiny problems with a solution; all other starts in these roles
  * are tried, and each is taken by the model exactly when it solves the problem. */
 #include "ilp/ilp_time_kit.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 /* --- windows: what is fixed, what is free, what moves as one --- */
 
@@ -13,9 +14,9 @@ static bool solves(const tiny *k, const fs_tick *start, const uint64_t *address)
          tiny_places(k, start, address);
 }
 
-static bool random_solution(tiny *k, fsched_context *ctx, fs_rng *rng, fs_tick *start,
+static bool random_solution(tiny *k, fsched_context *own, fs_rng *rng, fs_tick *start,
                             uint64_t *address) {
-  tiny_random_places(k, ctx, rng);
+  tiny_random_places(k, own, rng);
   k->p.horizon = 6;
   k->p.n_amounts = 1;
   k->capacity[0] = 2;
@@ -102,7 +103,6 @@ static fs_tick roles_makespan(const tiny *k, const roles *r, const fs_tick *give
 
 START_TEST(test_windows)
 {
-  fsched_context *ctx = tiny_context();
   uint32_t taken = 0, moved = 0;
   for (uint64_t seed = 0; seed < 600; seed++) {
     fs_rng rng = {seed};
@@ -138,7 +138,6 @@ START_TEST(test_windows)
   }
   ck_assert_uint_gt(taken, 1000);
   ck_assert_uint_gt(moved, 100);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -187,7 +186,6 @@ static void compare_classes(tiny *k, uint64_t seed, const fs_tick *given, const 
 
 START_TEST(test_windows_of_classes)
 {
-  fsched_context *ctx = tiny_context();
   uint32_t compared = 0;
   for (uint64_t seed = 0; seed < 60; seed++) {
     fs_rng rng = {seed};
@@ -226,7 +224,6 @@ START_TEST(test_windows_of_classes)
     tiny_end(&k);
   }
   ck_assert_uint_gt(compared, 30);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -234,7 +231,6 @@ END_TEST
  * is tied to its time: then tails are of the horizon. */
 START_TEST(test_tails)
 {
-  fsched_context *ctx = tiny_context();
   for (int tied = 0; tied < 2; tied++) {
     tiny k;
     tiny_begin(&k, ctx, 2, 6);
@@ -252,7 +248,6 @@ START_TEST(test_tails)
     fs_time_model_destroy(t);
     tiny_end(&k);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -260,7 +255,6 @@ END_TEST
 START_TEST(test_window_of_a_large_problem)
 {
   enum { N = 4000, FROM = 2000, WIDTH = 6 };
-  fsched_context *ctx = tiny_context();
   tiny k;
   tiny_begin(&k, ctx, 1, 2 * N);
   tiny_finish(&k);
@@ -304,12 +298,11 @@ START_TEST(test_window_of_a_large_problem)
   ck_assert_uint_lt(m->row.n, 20);
   fs_time_model_destroy(t);
   tiny_end(&k);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(ilp_time_windows, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, test_windows, test_windows_of_classes, test_tails, test_window_of_a_large_problem);
 }

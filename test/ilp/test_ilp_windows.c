@@ -9,16 +9,11 @@
 #include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
-static fsched_graph *parse(fsched_context *ctx, const char *text) {
+static fsched_graph *parse(const char *text) {
   fsched_graph *g = NULL;
   fs_status status = fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &g);
   ck_assert_msg(status == FSCHED_OK, "%s",
@@ -147,7 +142,6 @@ static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed,
 }
 
 static void check_seed(unsigned long seed, ilp_windows_totals *n) {
-  fsched_context *ctx = new_context();
   fs_gen_params q = small_params(seed);
   fsched_graph *g;
   fs_schedule *s = NULL;
@@ -168,7 +162,7 @@ static void check_seed(unsigned long seed, ilp_windows_totals *n) {
   }
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(nothing_is_cut_off)
@@ -188,8 +182,7 @@ END_TEST
 /* ---- known bounds */
 
 static fs_tick bound_of(const char *text, fs_tick horizon) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fs_problem *p;
   fs_tick bound;
   ck_assert_int_eq(fs_problem_from_graph(ctx, g, horizon, 0, &p), FSCHED_OK);
@@ -197,7 +190,7 @@ static fs_tick bound_of(const char *text, fs_tick horizon) {
   ck_assert_int_eq(fs_problem_destructive_bound(p, &bound), FSCHED_OK);
   fs_problem_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return bound;
 }
 
@@ -252,7 +245,6 @@ START_TEST(projects)
 {
   uint32_t above = 0, met = 0;
   for (unsigned long seed = 1; seed <= 6; seed++) {
-    fsched_context *ctx = new_context();
     char text[16384];
     int n = snprintf(text, sizeof text,
                      "fsched: 1\nname: p\ntarget: {resources: [{name: r0, "
@@ -266,7 +258,7 @@ START_TEST(projects)
                  : snprintf(text + n, sizeof text - (size_t)n, ", after: [j%u]}\n",
                             i - 1 - fs_rng_below(&r, 6));
     }
-    fsched_graph *g = parse(ctx, text);
+    fsched_graph *g = parse(text);
     fs_lower_bounds simple;
     fs_listsched_options o = {0};
     fs_schedule *s;
@@ -286,7 +278,7 @@ START_TEST(projects)
     fs_problem_destroy(p);
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_ge(above, 2);
   ck_assert_uint_ge(met, 2);
@@ -300,14 +292,14 @@ START_TEST(memory_fails_cleanly)
     fs_budget budget = {.left = 100000000};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
+    fsched_context *own;
     fsched_graph *g;
     fs_problem *p;
     fs_decision possible;
     fs_tick bound;
-    ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-    ck_assert_int_eq(fs_gen_graph(ctx, &q, &g), FSCHED_OK);
-    ck_assert_int_eq(fs_problem_from_graph(ctx, g, 60, 0, &p), FSCHED_OK);
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    ck_assert_int_eq(fs_gen_graph(own, &q, &g), FSCHED_OK);
+    ck_assert_int_eq(fs_problem_from_graph(own, g, 60, 0, &p), FSCHED_OK);
     ck_assert_ptr_nonnull(p);
     budget.left = left;
     fs_status status = fs_problem_tighten(p, &possible);
@@ -315,7 +307,7 @@ START_TEST(memory_fails_cleanly)
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
     fs_problem_destroy(p);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     ck_assert_int_eq(budget.blocks, 0);
     last += status != FSCHED_OK;
     if (status == FSCHED_OK) {
@@ -327,7 +319,7 @@ START_TEST(memory_fails_cleanly)
 END_TEST
 
 FS_SUITE(ilp_windows, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 180);
   FS_TESTS(t, nothing_is_cut_off, known_bounds, spills_are_not_excluded, projects,
            memory_fails_cleanly);

@@ -7,10 +7,23 @@ fsched_context *ctx;
 fs_arena own_arena;
 fs_temp_dir own_dir;
 
-void fs_test_begin(void) { ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK); }
+fsched_context *fs_new_context(void) {
+  fsched_context *new;
+  ck_assert_int_eq(fsched_context_create(NULL, &new), FSCHED_OK);
+  return new;
+}
+
+void fs_test_begin(void) { ctx = fs_new_context(); }
 void fs_test_end(void) { fsched_context_destroy(ctx); }
 
 void fs_test_context(TCase *t) { tcase_add_checked_fixture(t, fs_test_begin, fs_test_end); }
+
+static void begin_many_errors(void) {
+  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
+  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+}
+
+void fs_test_many_errors(TCase *t) { tcase_add_checked_fixture(t, begin_many_errors, fs_test_end); }
 
 static void silent_end(void) {
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);

@@ -20,6 +20,11 @@ void fs_test_arena(TCase *t);
 /* The context and a directory, in which the test runs. */
 void fs_test_in_dir(TCase *t);
 
+/* The context, which keeps 200 errors. */
+void fs_test_many_errors(TCase *t);
+/* A further one. */
+fsched_context *fs_new_context(void);
+
 /* For fixtures that have more than the context. */
 void fs_test_begin(void);
 void fs_test_end(void);

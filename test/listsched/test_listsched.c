@@ -7,21 +7,16 @@
 
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "verify/schedule/verify.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
+#include "kit/context.h"
+
+static const char *first_message(const fsched_context *own) {
+  return fsched_diag_count(own) > 0 ? fsched_diag_get(own, 0)->message : "";
 }
 
-static const char *first_message(const fsched_context *ctx) {
-  return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
-}
-
-static fsched_graph *parse(fsched_context *ctx, const char *text) {
+static fsched_graph *parse(const char *text) {
   fsched_graph *g = NULL;
   fs_status status = fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &g);
   ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
@@ -29,37 +24,35 @@ static fsched_graph *parse(fsched_context *ctx, const char *text) {
 }
 
 /* Schedules and verifies. */
-static fs_schedule *schedule(fsched_context *ctx, const fsched_graph *g, fsched_evict evict) {
+static fs_schedule *schedule(fsched_context *own, const fsched_graph *g, fsched_evict evict) {
   fs_listsched_options o = {.evict = evict};
   fs_schedule *s = NULL;
-  fs_status status = fs_listsched_run(ctx, g, &o, &s);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
-  status = fs_verify_schedule(ctx, g, s, NULL);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
+  fs_status status = fs_listsched_run(own, g, &o, &s);
+  ck_assert_msg(status == FSCHED_OK, "%s", first_message(own));
+  status = fs_verify_schedule(own, g, s, NULL);
+  ck_assert_msg(status == FSCHED_OK, "%s", first_message(own));
   return s;
 }
 
 static fs_tick makespan_of(const char *text) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   fs_tick makespan = s->makespan;
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return makespan;
 }
 
 static fs_status status_of(const char *text, char *message, size_t size) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fs_listsched_options o = {0};
   fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
   (void)snprintf(message, size, "%s", first_message(ctx));
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return status;
 }
 
@@ -102,23 +95,21 @@ END_TEST
 /* The gang waits for `long`; of the short ops only the one that ends by then goes before it. */
 START_TEST(gang_is_not_starved)
 {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx,
-                          "fsched: 1\nname: f\ntarget:\n"
-                          "  queues: [{name: q0}, {name: q1}, {name: q2}]\n"
-                          "ops:\n"
-                          "  - {name: long, on: q0, time: 4}\n"
-                          "  - {name: gang, on: [q0, q1], time: 10}\n"
-                          "  - {name: s1, on: q1, time: 3}\n"
-                          "  - {name: s2, on: q1, time: 3}\n"
-                          "  - {name: tail, on: q2, time: 20, after: [long]}\n");
+  fsched_graph *g = parse(
+      "fsched: 1\nname: f\ntarget:\n"
+      "  queues: [{name: q0}, {name: q1}, {name: q2}]\n"
+      "ops:\n"
+      "  - {name: long, on: q0, time: 4}\n"
+      "  - {name: gang, on: [q0, q1], time: 10}\n"
+      "  - {name: s1, on: q1, time: 3}\n"
+      "  - {name: s2, on: q1, time: 3}\n"
+      "  - {name: tail, on: q2, time: 20, after: [long]}\n");
   fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->start[1], 4);
   ck_assert_uint_eq(s->start[2], 0);
   ck_assert_uint_eq(s->start[3], 14);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -141,12 +132,10 @@ START_TEST(inplace_takes_over)
   "fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: 10}]\n" \
   "ops:\n  - {name: a, size: 6}\n  - {name: b, args: [{in: a}, {out: x, size: 6}]" line "}\n"
   char message[256];
-  fsched_context *ctx = new_context();
   fsched_graph *g = NULL;
   const char *without = INPLACE("");
   ck_assert_int_eq(fsched_graph_parse(ctx, "t", without, strlen(without), NULL, &g),
                    FSCHED_INFEASIBLE);
-  fsched_context_destroy(ctx);
   (void)message;
   ck_assert_uint_eq(
       makespan_of("fsched: 1\nname: f\ntarget:\n  memories: [{name: m, capacity: 12}]\n"
@@ -201,14 +190,13 @@ END_TEST
 
 /* Compiles and verifies the schedule and the stream. */
 static void compiles_right(const char *text) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_program *program = NULL;
   ck_assert_msg(fsched_compile(ctx, g, &o, NULL, &program) == FSCHED_OK, "%s", first_message(ctx));
   fsched_program_destroy(program);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(unread_given_content)
@@ -245,14 +233,13 @@ static fs_tick first_read(const char *read_time) {
                  "  - {name: y, time: 5, size: 8, args: [{in: x}]}\n"
                  "  - {name: z, size: 8, args: [{in: y}, {in: w}]}\n",
                  read_time);
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx, text);
+  fsched_graph *g = parse(text);
   fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->n_copies, 1);
   fs_tick start = s->start[g->n_ops];
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return start;
 }
 
@@ -294,7 +281,6 @@ END_TEST
 /* The precondition is the only memory refusal: thousands of graphs at the tightest capacity. */
 static void tightest(uint64_t align, uint64_t first_seed) {
   for (uint64_t seed = first_seed; seed < first_seed + 700; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params p = fs_gen_any(seed, 50);
     p.align = align;
     p.tightness = 1.0;
@@ -304,7 +290,7 @@ static void tightest(uint64_t align, uint64_t first_seed) {
     fs_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 
@@ -315,13 +301,11 @@ END_TEST
 /* Long: an input that left and is promised another place does not stay after all. */
 START_TEST(long_graphs)
 {
-  fsched_context *ctx = new_context();
   fs_gen_params p = fs_gen_any((const uint64_t[]){7, 14, 21, 22, 24, 35, 37}[_i], 3000);
   fsched_graph *g;
   ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
   fs_schedule_destroy(schedule(ctx, g, FSCHED_EVICT_FARTHEST));
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -357,7 +341,6 @@ START_TEST(no_copy_is_idle)
 {
   uint32_t copies = 0;
   for (uint64_t seed = 0; seed < 300; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params p = fs_gen_any(seed, 60);
     p.n_memories = 1;
     p.tightness = 1.0 + (double)(seed % 4) / 2;
@@ -368,7 +351,7 @@ START_TEST(no_copy_is_idle)
     copies += s->n_copies;
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(copies, 1000);
 }
@@ -398,23 +381,23 @@ START_TEST(same_input_same_schedule)
   for (uint64_t seed = 1; seed < 30; seed++) {
     char *text[2];
     size_t length[2];
-    fsched_context *ctx[2];
+    fsched_context *own[2];
     for (int i = 0; i < 2; i++) {
-      ctx[i] = new_context();
+      own[i] = fs_new_context();
       fs_gen_params p = fs_gen_any(seed, 60);
       fsched_graph *g;
-      ck_assert_int_eq(fs_gen_graph(ctx[i], &p, &g), FSCHED_OK);
+      ck_assert_int_eq(fs_gen_graph(own[i], &p, &g), FSCHED_OK);
       fsched_schedule *s;
-      ck_assert_int_eq(fsched_compile(ctx[i], g, NULL, &s, NULL), FSCHED_OK);
-      ck_assert_int_eq(fsched_schedule_json(ctx[i], s, &text[i], &length[i]), FSCHED_OK);
+      ck_assert_int_eq(fsched_compile(own[i], g, NULL, &s, NULL), FSCHED_OK);
+      ck_assert_int_eq(fsched_schedule_json(own[i], s, &text[i], &length[i]), FSCHED_OK);
       fsched_schedule_destroy(s);
       fsched_graph_destroy(g);
     }
     ck_assert_uint_eq(length[0], length[1]);
     ck_assert_mem_eq(text[0], text[1], length[0]);
     for (int i = 0; i < 2; i++) {
-      fsched_text_free(ctx[i], text[i], length[i]);
-      fsched_context_destroy(ctx[i]);
+      fsched_text_free(own[i], text[i], length[i]);
+      fsched_context_destroy(own[i]);
     }
   }
 }
@@ -423,10 +406,9 @@ END_TEST
 /* Another seed breaks ties another way; the same seed in the same way. */
 START_TEST(seeds_break_ties)
 {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse(ctx,
-                          "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
-                          "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
+  fsched_graph *g = parse(
+      "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
+      "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
   uint32_t first[8], distinct = 0;
   for (uint64_t seed = 0; seed < 8; seed++) {
     fs_listsched_options o = {.seed = seed};
@@ -443,7 +425,6 @@ START_TEST(seeds_break_ties)
   ck_assert_uint_eq(first[0], 0);
   ck_assert_uint_gt(distinct, 2);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -470,8 +451,8 @@ START_TEST(allocation_failures)
     ck_assert_int_lt(n, 1000000);
     long left = n;
     fsched_context_options o = {.size = sizeof o, .reallocate = failing, .user = &left};
-    fsched_context *ctx;
-    status = fsched_context_create(&o, &ctx);
+    fsched_context *own;
+    status = fsched_context_create(&o, &own);
     if (status != FSCHED_OK) {
       continue;
     }
@@ -479,14 +460,14 @@ START_TEST(allocation_failures)
     fsched_schedule *s = NULL;
     fsched_program *program = NULL;
     fsched_compile_options c = {.size = sizeof c, .verify = 1};
-    status = fs_gen_graph(ctx, &p, &g);
-    status = status == FSCHED_OK ? fsched_compile(ctx, g, &c, &s, &program) : status;
+    status = fs_gen_graph(own, &p, &g);
+    status = status == FSCHED_OK ? fsched_compile(own, g, &c, &s, &program) : status;
     ck_assert_msg(status == FSCHED_OK || status == FSCHED_SYSTEM, "allocation %ld: %d", n, status);
-    ck_assert(status == FSCHED_OK || fsched_diag_errors(ctx) > 0);
+    ck_assert(status == FSCHED_OK || fsched_diag_errors(own) > 0);
     fsched_program_destroy(program);
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
   }
 }
 END_TEST
@@ -506,7 +487,7 @@ typedef struct listsched_fact {
 
 static void fact_begin(listsched_fact *f, unsigned long long capacity, unsigned long long align,
                        unsigned ports) {
-  *f = (listsched_fact){.ctx = new_context()};
+  *f = (listsched_fact){.ctx = fs_new_context()};
   uint32_t id;
   ck_assert_int_eq(fsched_builder_create(f->ctx, "fact", &f->b), FSCHED_OK);
   for (unsigned i = 0; i < ports; i++) {
@@ -662,7 +643,7 @@ START_TEST(shared_schedules)
 END_TEST
 
 FS_SUITE(listsched, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, figure_10, implicit_queues, gang_is_not_starved, resources_hold, inplace_takes_over,
            given_starts, given_start_is_kept_free, placement_leaves_large_holes,

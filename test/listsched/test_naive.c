@@ -3,12 +3,11 @@
 
 #include "kit/gen.h"
 #include "kit/naive.h"
-#include "kit/suite.h"
 #include "verify/schedule/verify.h"
 
+#include "kit/context.h"
+
 static void check_naive(const fs_gen_params *p) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g;
   fs_schedule *s;
   ck_assert_int_eq(fs_gen_graph(ctx, p, &g), FSCHED_OK);
@@ -22,7 +21,7 @@ static void check_naive(const fs_gen_params *p) {
                 (unsigned long long)p->seed, fsched_diag_get(ctx, 0)->message);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(random_graphs)
@@ -36,8 +35,6 @@ END_TEST
 
 START_TEST(no_store)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_gen_params p = {.seed = 1, .n_ops = 20, .n_queues = 2, .n_memories = 1};
   fsched_graph *g;
   fs_schedule *s = NULL;
@@ -45,11 +42,10 @@ START_TEST(no_store)
   ck_assert_int_eq(fs_naive_schedule(ctx, g, &s), FSCHED_INFEASIBLE);
   ck_assert_ptr_null(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(naive, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, random_graphs, no_store);
 }

@@ -11,14 +11,9 @@
 #include "base/context.h"
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
-#include "kit/suite.h"
 #include "listsched/places.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
 /* ---- random use ---- */
 
@@ -92,7 +87,6 @@ static void random_step(places_model *m, fs_rng *rng) {
 START_TEST(random_use_keeps_the_books)
 {
   for (uint64_t seed = 0; seed < 40; seed++) {
-    fsched_context *ctx = new_context();
     fs_rng rng = {seed};
     places_model m = {.counted = seed % 2};
     memset(m.place, 0xFF, sizeof m.place);
@@ -102,7 +96,7 @@ START_TEST(random_use_keeps_the_books)
       check_model(&m);
     }
     fs_places_release(&m.p);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -110,7 +104,6 @@ END_TEST
 /* With everything gone the memory is one piece again. */
 START_TEST(what_is_given_up_joins)
 {
-  fsched_context *ctx = new_context();
   fs_places p;
   ck_assert_int_eq(fs_places_init(&p, ctx, 100, false), FSCHED_OK);
   uint32_t place[10];
@@ -127,7 +120,6 @@ START_TEST(what_is_given_up_joins)
   ck_assert_int_eq(fs_places_reserve_now(&p, 100, false, &none), FSCHED_OK);
   ck_assert_uint_ne(none, FS_NONE);
   fs_places_release(&p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -137,7 +129,6 @@ START_TEST(large_capacities)
   static const uint64_t capacities[] = {((uint64_t)1 << 34) - 1, (uint64_t)1 << 34,
                                         (uint64_t)141 << 30, (uint64_t)1 << 48};
   for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
-    fsched_context *ctx = new_context();
     fs_places p;
     ck_assert_int_eq(fs_places_init(&p, ctx, capacities[i], false), FSCHED_OK);
     uint32_t low, rest;
@@ -147,7 +138,7 @@ START_TEST(large_capacities)
     ck_assert_uint_ne(rest, FS_NONE);
     ck_assert_uint_eq(p.place.at[rest].address, 4);
     fs_places_release(&p);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -155,7 +146,6 @@ END_TEST
 /* A reservation on leaving places is usable when the last of them has gone. */
 START_TEST(promises_wait_for_departures)
 {
-  fsched_context *ctx = new_context();
   fs_places p;
   ck_assert_int_eq(fs_places_init(&p, ctx, 10, false), FSCHED_OK);
   uint32_t a, b, c;
@@ -175,7 +165,6 @@ START_TEST(promises_wait_for_departures)
   ck_assert_uint_eq(p.unblocked.at[0], c);
   ck_assert_uint_eq(p.free, 3);
   fs_places_release(&p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -349,7 +338,6 @@ START_TEST(shared_scripts)
   if (f == NULL) {
     return;
   }
-  fsched_context *ctx = new_context();
   places_script s = {0};
   char line[512];
   bool inside = false;
@@ -369,12 +357,11 @@ START_TEST(shared_scripts)
   }
   (void)fclose(f);
   ck_assert_uint_ge(checked, 20);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(places, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, random_use_keeps_the_books, what_is_given_up_joins, large_capacities,
            promises_wait_for_departures, shared_scripts);
 }

@@ -6,16 +6,11 @@
 #include <string.h>
 
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 
-enum { MAX_OPS = 6, HORIZON = 64 };
+#include "kit/context.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+enum { MAX_OPS = 6, HORIZON = 64 };
 
 typedef struct bounds_search {
   const fsched_graph *g;
@@ -78,7 +73,7 @@ static void explore(bounds_search *s, uint32_t done, fs_tick end) {
   }
 }
 
-static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed) {
+static fsched_graph *random_graph(uint64_t seed) {
   fs_rng rng = {seed};
   fsched_builder *b;
   uint32_t id;
@@ -118,8 +113,7 @@ START_TEST(never_above_the_optimum)
 {
   unsigned tight = 0, compiled_tight = 0;
   for (uint64_t seed = 0; seed < 150; seed++) {
-    fsched_context *ctx = new_context();
-    fsched_graph *g = random_graph(ctx, seed);
+    fsched_graph *g = random_graph(seed);
     fs_lower_bounds bound;
     ck_assert_int_eq(fs_graph_lower_bounds(ctx, g, &bound), FSCHED_OK);
     bounds_search s = {.g = g, .best = UINT64_MAX};
@@ -134,7 +128,7 @@ START_TEST(never_above_the_optimum)
     compiled_tight += schedule->schedule->makespan == s.best;
     fsched_schedule_destroy(schedule);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_ge(tight, 135);
   ck_assert_uint_ge(compiled_tight, 145);
@@ -142,13 +136,12 @@ START_TEST(never_above_the_optimum)
 END_TEST
 
 static fs_tick bound_of(const char *text) {
-  fsched_context *ctx = new_context();
   fsched_graph *g;
   ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g), FSCHED_OK);
   fs_lower_bounds bound;
   ck_assert_int_eq(fs_graph_lower_bounds(ctx, g, &bound), FSCHED_OK);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
   return bound.all;
 }
 
@@ -186,7 +179,7 @@ START_TEST(known_bounds)
 END_TEST
 
 FS_SUITE(bounds, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, never_above_the_optimum, known_bounds);
 }

@@ -9,8 +9,9 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/suite.h"
 #include "model/handle.h"
+
+#include "kit/context.h"
 
 enum { MAX_OPS = 5, TEXT = 4096 };
 
@@ -90,7 +91,7 @@ static void put_op(bounds_memory_maker *k, uint32_t op) {
 }
 
 /* NULL when an op does not fit. */
-static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed, bool spills) {
+static fsched_graph *random_graph(fsched_context *own, uint64_t seed, bool spills) {
   static bounds_memory_maker k;
   k = (bounds_memory_maker){.rng = {seed}, .spills = spills};
   fsched_graph *g = NULL;
@@ -101,14 +102,14 @@ static fsched_graph *random_graph(fsched_context *ctx, uint64_t seed, bool spill
   for (uint32_t op = 0; op < n_ops; op++) {
     put_op(&k, op);
   }
-  fs_status status = fsched_graph_parse(ctx, "r", k.text, k.n, NULL, &g);
+  fs_status status = fsched_graph_parse(own, "r", k.text, k.n, NULL, &g);
   ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "seed %u: %s\n%s",
-                (unsigned)seed, fs_test_diags(ctx), k.text);
-  fsched_diag_clear(ctx);
+                (unsigned)seed, fs_test_diags(own), k.text);
+  fsched_diag_clear(own);
   return g;
 }
 
-static fs_lower_bounds bounds_of(fsched_context *ctx, const fsched_graph *g) {
+static fs_lower_bounds bounds_of(const fsched_graph *g) {
   fs_lower_bounds bounds;
   ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bounds));
   return bounds;
@@ -128,11 +129,9 @@ START_TEST(never_above_the_optimum)
 {
   unsigned known_not = 0, memory_decides = 0, tight = 0;
   for (uint64_t seed = 0; seed < 4000; seed++) {
-    fsched_context *ctx;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     fsched_graph *g = random_graph(ctx, seed, false);
     if (g != NULL) {
-      fs_lower_bounds b = bounds_of(ctx, g);
+      fs_lower_bounds b = bounds_of(g);
       int shorter = b.all == 0 ? 0 : possible(g, b.all - 1);
       ck_assert_msg(shorter != 1, "seed %u: bound %u (memory %u), but there is a shorter schedule",
                     (unsigned)seed, (unsigned)b.all, (unsigned)b.memory_work);
@@ -143,7 +142,7 @@ START_TEST(never_above_the_optimum)
       }
       fsched_graph_destroy(g);
     }
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_ge(known_not, 2000);
   ck_assert_msg(memory_decides >= 60 && tight >= 30, "%u, tight %u", memory_decides, tight);
@@ -151,7 +150,7 @@ START_TEST(never_above_the_optimum)
 END_TEST
 
 /* The shortest of some schedules. */
-static fs_tick shortest(fsched_context *ctx, const fsched_graph *g) {
+static fs_tick shortest(const fsched_graph *g) {
   fs_tick best = FS_TICK_NONE;
   for (int policy = 0; policy < 2; policy++) {
     fsched_compile_options o = {.size = sizeof o,
@@ -172,19 +171,17 @@ START_TEST(never_above_a_schedule)
 {
   unsigned memory_decides = 0, tight = 0;
   for (uint64_t seed = 0; seed < 2500; seed++) {
-    fsched_context *ctx;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     fsched_graph *g = random_graph(ctx, seed, true);
     if (g != NULL) {
-      fs_lower_bounds b = bounds_of(ctx, g);
-      fs_tick best = shortest(ctx, g);
+      fs_lower_bounds b = bounds_of(g);
+      fs_tick best = shortest(g);
       ck_assert_msg(b.all <= best, "seed %u: bound %u (memory %u), a schedule of %u",
                     (unsigned)seed, (unsigned)b.all, (unsigned)b.memory_work, (unsigned)best);
       memory_decides += b.memory_work > others(&b);
       tight += b.memory_work > others(&b) && b.memory_work == best;
       fsched_graph_destroy(g);
     }
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_msg(memory_decides >= 30 && tight >= 8, "%u, tight %u", memory_decides, tight);
 }
@@ -194,17 +191,15 @@ END_TEST
 START_TEST(never_above_a_large_schedule)
 {
   for (uint64_t seed = 0; seed < 40; seed++) {
-    fsched_context *ctx;
     fsched_graph *g;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     fs_gen_params p = _i ? fs_gen_tight(seed, 30) : fs_gen_any(seed, 40);
     ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
-    fs_lower_bounds b = bounds_of(ctx, g);
-    fs_tick best = shortest(ctx, g);
+    fs_lower_bounds b = bounds_of(g);
+    fs_tick best = shortest(g);
     ck_assert_msg(b.all <= best, "seed %u: bound %u, a schedule of %u", (unsigned)seed,
                   (unsigned)b.all, (unsigned)best);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -223,15 +218,13 @@ START_TEST(strip_packing)
       put(&k, "  - {name: o%u, time: %u, scratch: {m: %u}}\n", i, h, w * 1000);
       area += (uint64_t)w * h;
     }
-    fsched_context *ctx;
     fsched_graph *g;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     ck_fs(ctx, fsched_graph_parse(ctx, "s", k.text, k.n, NULL, &g));
-    fs_lower_bounds b = bounds_of(ctx, g);
+    fs_lower_bounds b = bounds_of(g);
     ck_assert_uint_ge(b.memory_work, fs_ceil_div(area, width));
-    ck_assert_uint_le(b.memory_work, shortest(ctx, g));
+    ck_assert_uint_le(b.memory_work, shortest(g));
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -346,9 +339,7 @@ static const struct {
 START_TEST(known_bounds)
 {
   char text[TEXT];
-  fsched_context *ctx;
   fsched_graph *g;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   (void)snprintf(text, sizeof text,
                  "fsched: 1\nname: k\ntarget:\n"
                  "  queues: [{name: q0}, {name: q1}, {name: q2}, {name: x, class: copy}]\n"
@@ -356,21 +347,18 @@ START_TEST(known_bounds)
                  known[_i].memory, known[_i].rest);
   fs_status status = fsched_graph_parse(ctx, "k", text, strlen(text), NULL, &g);
   ck_assert_msg(status == FSCHED_OK, "%s: %s", known[_i].what, fs_test_diags(ctx));
-  fs_lower_bounds b = bounds_of(ctx, g);
+  fs_lower_bounds b = bounds_of(g);
   fs_tick bound = strcmp(known[_i].what, "parts in series") == 0 ? b.series : b.memory_work;
   ck_assert_msg(bound == known[_i].bound, "%s: %u, expected %u", known[_i].what, (unsigned)bound,
                 (unsigned)known[_i].bound);
   ck_assert_uint_ge(b.all, bound);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* In figure-10 both the graph and its bounds are known. */
 START_TEST(in_the_statistics)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g = fs_golden_graph(ctx, "figure-10");
   fsched_schedule *s;
   char *text;
@@ -392,7 +380,6 @@ START_TEST(in_the_statistics)
   fsched_text_free(ctx, text, n);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -402,17 +389,17 @@ START_TEST(no_memory)
     fs_budget budget = {.left = 100000};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
+    fsched_context *own;
     fs_lower_bounds bounds;
-    ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-    fsched_graph *g = random_graph(ctx, 5, true);
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    fsched_graph *g = random_graph(own, 5, true);
     ck_assert_ptr_nonnull(g);
     budget.left = n;
-    fs_status status = fs_graph_lower_bounds(ctx, g, &bounds);
+    fs_status status = fs_graph_lower_bounds(own, g, &bounds);
     bool failed = budget.left < 0;
     ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : FSCHED_OK);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
     ck_assert_int_eq(budget.blocks, 0);
     if (!failed) {
       ck_assert_int_ge(n, 1);
@@ -423,7 +410,7 @@ START_TEST(no_memory)
 END_TEST
 
 FS_SUITE(bounds_memory, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, never_above_the_optimum, never_above_a_schedule, strip_packing, in_the_statistics,
            no_memory);

@@ -12,8 +12,9 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/suite.h"
 #include "model/handle.h"
+
+#include "kit/context.h"
 
 enum { MAX_OPS = 4, MEMORIES = 2, TEXT = 4096, STEPS = 200000, LARGE = 1000 };
 
@@ -108,8 +109,7 @@ static void make(memory_bounds_maker *k, uint64_t seed, bool spills) {
 }
 
 /* With the capacities, or NULL when it is refused. */
-static fsched_graph *parse(fsched_context *ctx, const memory_bounds_maker *k,
-                           const uint64_t *capacity) {
+static fsched_graph *parse(const memory_bounds_maker *k, const uint64_t *capacity) {
   char text[MEMORIES][32];
   const char *override[MEMORIES];
   for (uint32_t m = 0; m < MEMORIES; m++) {
@@ -151,15 +151,15 @@ typedef struct memory_bounds_tally {
 } memory_bounds_tally;
 
 /* One memory has a little less than the bound, then the bound, the other has plenty. */
-static void check_memory(fsched_context *ctx, const memory_bounds_maker *k, uint64_t seed,
-                         uint32_t m, memory_bounds_tally *n) {
+static void check_memory(const memory_bounds_maker *k, uint64_t seed, uint32_t m,
+                         memory_bounds_tally *n) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1], capacity[MEMORIES];
-  fsched_graph *g = parse(ctx, k, plenty);
+  fsched_graph *g = parse(k, plenty);
   ck_assert_ptr_nonnull(g);
   ck_fs(ctx, fs_memory_lower_bounds(ctx, g, bound));
   memcpy(capacity, plenty, sizeof capacity);
   capacity[m] = fs_max(bound[m], 1);
-  fsched_graph *fits = parse(ctx, k, capacity);
+  fsched_graph *fits = parse(k, capacity);
   ck_assert_msg(fits != NULL, "seed %u: memory %u of %u is refused, the bound\n%s", (unsigned)seed,
                 m, (unsigned)bound[m], k->text);
   fsched_graph_destroy(fits);
@@ -170,7 +170,7 @@ static void check_memory(fsched_context *ctx, const memory_bounds_maker *k, uint
     int found = possible(g, capacity);
     ck_assert_msg(found != 1, "seed %u: bound %u of memory %u, but %u do\n%s", (unsigned)seed,
                   (unsigned)bound[m], m, (unsigned)less, k->text);
-    ck_assert_ptr_null(parse(ctx, k, capacity));
+    ck_assert_ptr_null(parse(k, capacity));
     n->refuted += found == 0;
   }
   fsched_graph_destroy(g);
@@ -181,13 +181,11 @@ START_TEST(no_smaller_peak)
   static memory_bounds_maker k;
   memory_bounds_tally n = {0};
   for (uint64_t seed = 0; seed < wanted(1500); seed++) {
-    fsched_context *ctx;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     make(&k, seed, false);
     for (uint32_t m = 0; m < MEMORIES; m++) {
-      check_memory(ctx, &k, seed, m, &n);
+      check_memory(&k, seed, m, &n);
     }
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_msg(n.refuted > 2000 && n.tight > 1000 && n.in_place > 500,
                 "refuted %u, tight %u, in place %u", n.refuted, n.tight, n.in_place);
@@ -195,9 +193,9 @@ START_TEST(no_smaller_peak)
 END_TEST
 
 /* The shortest schedule in the least memories is above every bound, and no window leaves it out. */
-static bool check_shortest(fsched_context *ctx, const memory_bounds_maker *k, uint64_t seed) {
+static bool check_shortest(const memory_bounds_maker *k, uint64_t seed) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
-  fsched_graph *g = parse(ctx, k, plenty);
+  fsched_graph *g = parse(k, plenty);
   fs_problem *p;
   fs_lower_bounds b;
   fs_decision possible;
@@ -228,11 +226,9 @@ START_TEST(nothing_possible_is_refused)
   static memory_bounds_maker k;
   unsigned found = 0;
   for (uint64_t seed = 0; seed < wanted(1500); seed++) {
-    fsched_context *ctx;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     make(&k, seed, false);
-    found += check_shortest(ctx, &k, seed);
-    fsched_context_destroy(ctx);
+    found += check_shortest(&k, seed);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(found, 500);
 }
@@ -246,16 +242,14 @@ START_TEST(fitting_is_enough)
   for (uint64_t seed = 0; seed < wanted(3000); seed++) {
     uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
     fsched_compile_options o = {.size = sizeof o};
-    fsched_context *ctx;
     fsched_schedule *s;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     make(&k, seed, true);
-    fsched_graph *g = parse(ctx, &k, plenty);
+    fsched_graph *g = parse(&k, plenty);
     ck_fs(ctx, fs_memory_lower_bounds(ctx, g, bound));
     fsched_graph_destroy(g);
     bound[0] = fs_max(bound[0], 1);
     bound[1] = fs_max(bound[1], 1);
-    g = parse(ctx, &k, bound);
+    g = parse(&k, bound);
     ck_assert_ptr_nonnull(g);
     fs_status status = fsched_compile(ctx, g, &o, &s, NULL);
     ck_assert_msg(status == FSCHED_OK, "seed %u: %s\n%s", (unsigned)seed, fs_test_diags(ctx),
@@ -264,7 +258,7 @@ START_TEST(fitting_is_enough)
     spilled += s->schedule->n_copies > 0;
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(spilled, 1000);
 }
@@ -301,20 +295,18 @@ START_TEST(given_starts)
       put(&k, "  - {name: o%u, start: %u, time: %u, scratch: {m: %u}}\n", i, op[i][0], op[i][1],
           op[i][2] - below(&k, 2));
     }
-    fsched_context *ctx;
     fsched_graph *g;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     ck_fs(ctx, fsched_graph_parse(ctx, "r", k.text, k.n, NULL, &g));
     ck_fs(ctx, fs_memory_lower_bounds(ctx, g, bound));
     ck_assert_uint_eq(bound[0], largest_sum(op, n));
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
 
 FS_SUITE(memory_bounds, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
   FS_TESTS(t, no_smaller_peak, nothing_possible_is_refused, fitting_is_enough, given_starts);
 }

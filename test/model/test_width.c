@@ -9,7 +9,8 @@
 
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 enum { SMALL = 18, LARGE = 300, WORDS = LARGE / 64 + 1, MOST_WIDTH = 120, MOST_RANK = 20 };
 
@@ -87,8 +88,7 @@ static uint32_t kuhn(const width_draft *d) {
 }
 
 /* The width, with an antichain that is one, ascending. */
-static uint32_t checked_width(fsched_context *ctx, const fsched_graph *g,
-                              const width_draft *closed) {
+static uint32_t checked_width(const fsched_graph *g, const width_draft *closed) {
   fs_arena arena;
   uint32_t width, *chosen;
   fs_arena_init(&arena, ctx);
@@ -118,11 +118,11 @@ static void draft_of(const fsched_graph *g, width_draft *d) {
 }
 
 /* A graph with just the edges of a draft; ops are added in the order of their ids. */
-static fsched_graph *build(fsched_context *ctx, const width_draft *d) {
+static fsched_graph *build(fsched_context *own, const width_draft *d) {
   fsched_builder *b;
   fsched_graph *g;
   uint32_t op;
-  ck_assert_int_eq(fsched_builder_create(ctx, "width", &b), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_create(own, "width", &b), FSCHED_OK);
   for (uint32_t u = 0; u < d->n; u++) {
     char name[16];
     (void)snprintf(name, sizeof name, "o%u", u);
@@ -165,8 +165,6 @@ static void draw(width_draft *d, fs_rng *r, uint32_t n, uint32_t rare) {
 
 START_TEST(small_against_all_sets)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   width_draft *d = malloc(sizeof *d);
   for (uint32_t seed = 0; seed < 6000; seed++) {
     fs_rng r = {seed};
@@ -174,14 +172,13 @@ START_TEST(small_against_all_sets)
     draw(d, &r, fs_rng_below(&r, SMALL + 1), rare);
     fsched_graph *g = build(ctx, d);
     close_order(d);
-    uint32_t width = checked_width(ctx, g, d), wanted = tried(d);
+    uint32_t width = checked_width(g, d), wanted = tried(d);
     if (width != wanted) {
       ck_abort_msg("seed %u: width %u, not %u", seed, wanted, width);
     }
     fsched_graph_destroy(g);
   }
   free(d);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -232,8 +229,6 @@ static fsched_graph five_graph(five *f, uint32_t edges, uint32_t order, width_dr
 
 START_TEST(all_of_five)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   width_draft *d = malloc(sizeof *d);
   uint32_t wide = 0;
   for (uint32_t edges = 0; edges < 1u << PAIRS; edges++) {
@@ -241,7 +236,7 @@ START_TEST(all_of_five)
       five f;
       fsched_graph g = five_graph(&f, edges, order, d);
       close_order(d);
-      uint32_t width = checked_width(ctx, &g, d);
+      uint32_t width = checked_width(&g, d);
       if (width != tried(d)) {
         ck_abort_msg("edges %u, order %u: width %u, not %u", edges, order, width, tried(d));
       }
@@ -250,37 +245,31 @@ START_TEST(all_of_five)
   }
   ck_assert_uint_eq(wide, ORDERS);
   free(d);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(larger_against_kuhn)
 {
   static const uint32_t rare[] = {2, 10, 40, 80, 150, 250, 400, 1000};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   width_draft *d = malloc(sizeof *d);
   for (uint32_t i = 0; i < 64; i++) {
     fs_rng r = {i};
     draw(d, &r, LARGE - i, rare[i % 8]);
     fsched_graph *g = build(ctx, d);
     close_order(d);
-    uint32_t width = checked_width(ctx, g, d), wanted = kuhn(d);
+    uint32_t width = checked_width(g, d), wanted = kuhn(d);
     if (width != wanted) {
       ck_abort_msg("case %u: width %u, not %u", i, width, wanted);
     }
     fsched_graph_destroy(g);
   }
   free(d);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Edges of data and hazards count too. */
 START_TEST(generated_graphs)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   width_draft *d = malloc(sizeof *d);
   for (uint64_t seed = 0; seed < 300; seed++) {
     fs_gen_params params = fs_gen_any(seed, 150);
@@ -288,23 +277,22 @@ START_TEST(generated_graphs)
     uint32_t width;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
     draft_of(g, d);
-    ck_assert_uint_eq(checked_width(ctx, g, d), kuhn(d));
+    ck_assert_uint_eq(checked_width(g, d), kuhn(d));
     ck_assert_int_eq(fsched_graph_width(ctx, g, &width), FSCHED_OK);
     ck_assert_uint_eq(width, kuhn(d));
     fsched_graph_destroy(g);
   }
   free(d);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Rows of ops, each after 3 to 5 of the row before it (chosen so that no row is narrower than the
  * whole), last op first: as large as is asked for, and with a known answer. */
-static fsched_graph *layered(fsched_context *ctx, uint32_t rows, uint32_t layers) {
+static fsched_graph *layered(fsched_context *own, uint32_t rows, uint32_t layers) {
   fsched_builder *b;
   fsched_graph *g;
   fs_rng r = {rows};
-  ck_assert_int_eq(fsched_builder_create(ctx, "layered", &b), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_create(own, "layered", &b), FSCHED_OK);
   for (uint32_t i = 0; i < rows * layers; i++) {
     char name[16];
     uint32_t op;
@@ -335,34 +323,31 @@ START_TEST(a_hundred_thousand_ops)
     fs_budget budget = {.left = 1L << 40};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
+    fsched_context *own;
     uint32_t width;
-    ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-    fsched_graph *g = layered(ctx, rows[i], 100000 / rows[i]);
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    fsched_graph *g = layered(own, rows[i], 100000 / rows[i]);
     long held = budget.held;
     budget.peak = held;
-    ck_assert_int_eq(fsched_graph_width(ctx, g, &width), FSCHED_OK);
+    ck_assert_int_eq(fsched_graph_width(own, g, &width), FSCHED_OK);
     ck_assert_uint_eq(width, rows[i]);
     ck_assert_int_lt(budget.peak - held, 32L << 20);
     ck_assert_int_eq(budget.held, held);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_context_destroy(own);
   }
 }
 END_TEST
 
 START_TEST(nothing_and_one)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   width_draft *d = calloc(1, sizeof *d);
   for (d->n = 0; d->n < 3; d->n++) {
     fsched_graph *g = build(ctx, d);
-    ck_assert_uint_eq(checked_width(ctx, g, d), d->n);
+    ck_assert_uint_eq(checked_width(g, d), d->n);
     fsched_graph_destroy(g);
   }
   free(d);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -371,30 +356,30 @@ START_TEST(out_of_memory)
   fs_budget budget = {.left = 1L << 40};
   fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   width_draft *d = malloc(sizeof *d);
   fs_rng r = {1};
   draw(d, &r, 200, 40);
-  fsched_graph *g = build(ctx, d);
+  fsched_graph *g = build(own, d);
   uint32_t width, failures = 0;
   for (long n = 0;; n++, failures++) {
     budget.left = n;
-    fs_status status = fsched_graph_width(ctx, g, &width);
+    fs_status status = fsched_graph_width(own, g, &width);
     budget.left = 1L << 40;
     if (status == FSCHED_OK) {
       break;
     }
     ck_assert_int_eq(status, FSCHED_SYSTEM);
-    ck_assert_uint_gt(fsched_diag_errors(ctx), 0);
-    fsched_diag_clear(ctx);
+    ck_assert_uint_gt(fsched_diag_errors(own), 0);
+    fsched_diag_clear(own);
   }
   ck_assert_uint_gt(failures, 0);
   close_order(d);
   ck_assert_uint_eq(width, kuhn(d));
   fsched_graph_destroy(g);
   free(d);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(budget.blocks, 0);
 }
 END_TEST
@@ -438,7 +423,7 @@ static void connect(fsched_builder *b, const width_ranked *before, const width_r
 }
 
 /* The edges of the chains, and up to twice as many others. */
-static fsched_graph *chain_graph(fsched_context *ctx, width_ranked *op, uint32_t n, fs_rng *r) {
+static fsched_graph *chain_graph(width_ranked *op, uint32_t n, fs_rng *r) {
   fsched_builder *b;
   fsched_graph *g;
   ck_assert_int_eq(fsched_builder_create(ctx, "chains", &b), FSCHED_OK);
@@ -463,19 +448,17 @@ static fsched_graph *chain_graph(fsched_context *ctx, width_ranked *op, uint32_t
 
 static void check_chains(width_ranked *op, uint64_t seed) {
   fs_rng r = {seed};
-  fsched_context *ctx;
   fs_arena arena;
   uint32_t width = 1 + fs_rng_below(&r, seed % 8 == 0 ? MOST_WIDTH : 20), found;
   uint32_t n = make_chains(op, width, 1 + fs_rng_below(&r, MOST_RANK), &r);
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  fsched_graph *g = chain_graph(ctx, op, n, &r);
+  fsched_graph *g = chain_graph(op, n, &r);
   fs_arena_init(&arena, ctx);
   ck_assert_int_eq(fs_graph_width(ctx, g, &arena, &found, NULL), FSCHED_OK);
   ck_assert_msg(found == width, "seed %llu: %u of %u ops, but %u are known",
                 (unsigned long long)seed, found, n, width);
   fs_arena_release(&arena);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 /* FSCHED_KNOWN=N in the environment asks for N graphs. */
@@ -492,7 +475,7 @@ START_TEST(known_chains)
 END_TEST
 
 FS_SUITE(width, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, getenv("FSCHED_KNOWN") == NULL ? 60 : 36000);
   FS_TESTS(t, small_against_all_sets, all_of_five, larger_against_kuhn, generated_graphs,
            known_chains, a_hundred_thousand_ops, nothing_and_one, out_of_memory);

@@ -7,9 +7,10 @@
 
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "placement/placement_kit.h"
 #include "placement/private.h"
+
+#include "kit/context.h"
 
 enum { MOST = 400 };
 
@@ -38,12 +39,6 @@ static void add(sample *s, uint64_t size, fs_tick begin, fs_tick end) {
   s->begin[s->p.n] = begin;
   s->end[s->p.n] = end;
   s->given[s->p.n++] = UINT64_MAX;
-}
-
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
 }
 
 /* ---- what is right, said anew */
@@ -155,8 +150,8 @@ static void random_sample(sample *s, unsigned long seed, uint32_t most) {
 }
 
 /* With a capacity: found if there is one, and what is found is one. */
-static void check_capacity(fsched_context *ctx, sample *s, uint64_t least, unsigned long seed,
-                           uint64_t capacity, uint32_t *unproven) {
+static void check_capacity(sample *s, uint64_t least, unsigned long seed, uint64_t capacity,
+                           uint32_t *unproven) {
   uint64_t address[MOST], peak;
   bool found, proven;
   s->p.capacity = capacity;
@@ -173,7 +168,6 @@ static void check_capacity(fsched_context *ctx, sample *s, uint64_t least, unsig
 
 START_TEST(small_ones_are_exact)
 {
-  fsched_context *ctx = new_context();
   uint32_t unproven = 0, proofs = 0, pairs = 0, given = 0, none = 0;
   for (unsigned long seed = 1; seed <= 4000; seed++) {
     sample s;
@@ -198,7 +192,7 @@ START_TEST(small_ones_are_exact)
     given += s.p.given != NULL;
     none += least == UINT64_MAX;
     for (uint64_t capacity = 3; capacity < 14; capacity += 2) {
-      check_capacity(ctx, &s, least, seed, capacity, &unproven);
+      check_capacity(&s, least, seed, capacity, &unproven);
     }
   }
   ck_assert_uint_gt(proofs, 3900);
@@ -206,13 +200,12 @@ START_TEST(small_ones_are_exact)
   ck_assert_uint_gt(pairs, 1000);
   ck_assert_uint_gt(given, 800);
   ck_assert_uint_gt(none, 20);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* The search by itself, which small ones hardly ever need: it finds the least peak, and proves that
  * there is none below. */
-static void check_search(fsched_context *ctx, sample *s, unsigned long seed, uint64_t least) {
+static void check_search(sample *s, unsigned long seed, uint64_t least) {
   uint32_t other0[MOST], other[MOST], n = 0;
   uint8_t together[MOST];
   fs_arena arena;
@@ -252,7 +245,6 @@ static void check_search(fsched_context *ctx, sample *s, unsigned long seed, uin
 
 START_TEST(search_is_exact)
 {
-  fsched_context *ctx = new_context();
   uint32_t searched = 0;
   for (unsigned long seed = 1; seed <= 4000; seed++) {
     sample s;
@@ -267,18 +259,16 @@ START_TEST(search_is_exact)
     uint64_t least = least_peak(&s, 0, address, 0, 20);
     if (sorted && least != UINT64_MAX) {
       searched++;
-      check_search(ctx, &s, seed, least);
+      check_search(&s, seed, least);
     }
   }
   ck_assert_uint_gt(searched, 100);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Many rectangles, greedy alone and with a search; the bound is not undercut. */
 START_TEST(larger_ones_are_right)
 {
-  fsched_context *ctx = new_context();
   for (unsigned long seed = 1; seed <= 60; seed++) {
     sample s;
     uint64_t address[MOST], peak, bound, greedy = 0;
@@ -305,14 +295,12 @@ START_TEST(larger_ones_are_right)
     }
     ck_assert_uint_le(peak, bound + bound / 5);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* Five of 4 in a memory of 12, where the greedy orders by themselves may be misled. */
 START_TEST(known_ones)
 {
-  fsched_context *ctx = new_context();
   static const uint64_t known[][3] = {{4, 0, 3}, {4, 3, 9}, {4, 0, 9}, {4, 9, 21}, {4, 0, 21}};
   sample s;
   uint64_t address[MOST], peak;
@@ -333,14 +321,12 @@ START_TEST(known_ones)
   ck_assert_int_eq(fs_test_place(ctx, &s.p, true, address, &peak, &found, &proven), FSCHED_OK);
   ck_assert(found && proven);
   ck_assert_uint_eq(peak, 0);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* What is given lies in the way, so that the bound is often not reached: the search proves it. */
 START_TEST(gaps_are_proven)
 {
-  fsched_context *ctx = new_context();
   uint32_t above = 0;
   for (unsigned long seed = 1; seed <= 300; seed++) {
     sample s;
@@ -363,7 +349,6 @@ START_TEST(gaps_are_proven)
     above += peak > bound;
   }
   ck_assert_uint_gt(above, 5);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -371,7 +356,6 @@ END_TEST
 START_TEST(too_many_conflicts)
 {
   enum { N = 4000 };
-  fsched_context *ctx = new_context();
   uint64_t *size = malloc(N * sizeof *size), *address = malloc(N * sizeof *address), peak, sum = 0;
   fs_tick *begin = malloc(N * sizeof *begin), *end = malloc(N * sizeof *end);
   bool found, proven;
@@ -396,7 +380,6 @@ START_TEST(too_many_conflicts)
   free(address);
   free(begin);
   free(end);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -411,13 +394,13 @@ START_TEST(memory_fails_cleanly)
     fs_budget budget = {.left = left};
     fsched_context_options o = {
         .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *ctx;
-    if (fsched_context_create(&o, &ctx) != FSCHED_OK) {
+    fsched_context *own;
+    if (fsched_context_create(&o, &own) != FSCHED_OK) {
       continue;
     }
-    fs_status status = fs_test_place(ctx, &s.p, true, address, &peak, &found, &proven);
-    ck_assert(status == FSCHED_OK || fsched_diag_errors(ctx) == 1);
-    fsched_context_destroy(ctx);
+    fs_status status = fs_test_place(own, &s.p, true, address, &peak, &found, &proven);
+    ck_assert(status == FSCHED_OK || fsched_diag_errors(own) == 1);
+    fsched_context_destroy(own);
     ck_assert_int_eq(budget.blocks, 0);
     if (status == FSCHED_OK) {
       ck_assert_int_gt(left, 2);
@@ -429,7 +412,7 @@ START_TEST(memory_fails_cleanly)
 END_TEST
 
 FS_SUITE(placement, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, small_ones_are_exact, search_is_exact, larger_ones_are_right, known_ones,
            gaps_are_proven, too_many_conflicts, memory_fails_cleanly);

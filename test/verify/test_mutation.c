@@ -15,9 +15,10 @@
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "kit/resync_mutant.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/schedule/verify.h"
+
+#include "kit/context.h"
 
 enum { MAX_STATES = 3000, PROGRAMS = 150, MUTANTS_EACH = 2, SCHEDULES = 250 };
 
@@ -33,14 +34,7 @@ static caught rules[] = {
 };
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  return ctx;
-}
-
-static void count_rules(const fsched_context *ctx, caught *table) {
+static void count_rules(caught *table) {
   uint32_t distinct = 0, last = 0;
   for (uint32_t r = 0; r < N_RULES; r++) {
     bool found = false;
@@ -71,12 +65,12 @@ static void print_rules(const caught *table) {
   }
 }
 
-static const char *first_message(const fsched_context *ctx) {
+static const char *first_message(void) {
   return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
 }
 
 /* Small and with everything: the judge has to finish. */
-static fsched_graph *small_graph(fsched_context *ctx, uint64_t seed) {
+static fsched_graph *small_graph(uint64_t seed) {
   fs_gen_params p = fs_gen_any(seed, 7);
   fsched_graph *g = NULL;
   return fs_gen_graph(ctx, &p, &g) == FSCHED_OK ? g : NULL;
@@ -88,9 +82,8 @@ typedef struct mutation_tally {
   uint32_t mutants, broken, refuted, unknown;
 } mutation_tally;
 
-static void one_program_mutant(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
-                               uint64_t seed, fs_program_mutation m, bool repair, fs_rng *rng,
-                               mutation_tally *t) {
+static void one_program_mutant(const fsched_graph *g, const fsched_program *p, uint64_t seed,
+                               fs_program_mutation m, bool repair, fs_rng *rng, mutation_tally *t) {
   fsched_program *copy = fs_mutant_copy(p);
   if (fs_mutate_program(copy, m, rng)) {
     if (repair && p->view.n_commands <= 64) {
@@ -102,7 +95,7 @@ static void one_program_mutant(fsched_context *ctx, const fsched_graph *g, const
     t->mutants++;
     t->unknown += verdict == FS_ORACLE_TOO_LARGE;
     t->refuted += status != FSCHED_OK;
-    count_rules(ctx, rules);
+    count_rules(rules);
     if (verdict != FS_ORACLE_RIGHT && verdict != FS_ORACLE_TOO_LARGE) {
       t->broken++;
       ck_assert_msg(status == FSCHED_WRONG, "seed %llu, %s: %s, but verify accepts it",
@@ -127,21 +120,21 @@ static bool of_machine(unsigned m) {
          m == FS_MUTATE_GANG || m == FS_MUTATE_GRAPH;
 }
 
-static void mutate_all(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
-                       uint64_t seed, mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
+static void mutate_all(const fsched_graph *g, const fsched_program *p, uint64_t seed,
+                       mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   static const char *const kinds[] = {"timeline", "barrier", "block"};
   const char *kind = kinds[p->view.meta[0].sync];
   fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
   fsched_diag_clear(ctx);
   ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu, %s: %s",
-                (unsigned long long)seed, kind, first_message(ctx));
+                (unsigned long long)seed, kind, first_message());
   ck_assert_msg(verdict == FS_ORACLE_RIGHT || verdict == FS_ORACLE_TOO_LARGE, "seed %llu, %s: %s",
                 (unsigned long long)seed, kind, fs_oracle_name(verdict));
   fs_rng rng = {seed};
   for (unsigned m = 0; m < FS_PROGRAM_MUTATION_COUNT; m++) {
     bool skip = p->view.meta[0].sync != FS_SYNC_TIMELINE && !of_machine(m);
     for (unsigned i = 0; i < MUTANTS_EACH && !skip; i++) {
-      one_program_mutant(ctx, g, p, seed, (fs_program_mutation)m, changes_sync(m) && i > 0, &rng,
+      one_program_mutant(g, p, seed, (fs_program_mutation)m, changes_sync(m) && i > 0, &rng,
                          &tallies[m]);
     }
   }
@@ -150,21 +143,20 @@ static void mutate_all(fsched_context *ctx, const fsched_graph *g, const fsched_
 /* The program as it is compiled, or made one with barriers or with stops. */
 static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
                               mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = small_graph(ctx, seed);
+  fsched_graph *g = small_graph(seed);
   fsched_program *p = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
     if (kind == FS_SYNC_TIMELINE) {
-      mutate_all(ctx, g, p, seed, tallies);
+      mutate_all(g, p, seed, tallies);
     } else if (p->view.n_commands <= 64) {
       fsched_program *made = fs_resync_mutant(ctx, &p->view, kind, seed);
-      mutate_all(ctx, NULL, made, seed, tallies);
+      mutate_all(NULL, made, seed, tallies);
       fs_mutant_free(made);
     }
   }
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 /* The rules that only a schedule can break. */
@@ -213,8 +205,8 @@ END_TEST
 
 /* --- schedules --- */
 
-static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, uint64_t seed,
-                                fs_schedule_mutation m, fs_rng *rng, mutation_tally *t) {
+static void one_schedule_mutant(const fsched_schedule *s, uint64_t seed, fs_schedule_mutation m,
+                                fs_rng *rng, mutation_tally *t) {
   fs_schedule *copy = fs_schedule_copy(s->schedule);
   ck_assert_ptr_nonnull(copy);
   if (fs_mutate_schedule(copy, m, rng)) {
@@ -223,7 +215,7 @@ static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, u
     fs_status status = fs_verify_schedule(ctx, s->schedule->graph, copy, NULL);
     t->mutants++;
     t->refuted += status != FSCHED_OK;
-    count_rules(ctx, rules);
+    count_rules(rules);
     if (fault != NULL) {
       t->broken++;
       ck_assert_msg(status == FSCHED_WRONG, "seed %llu, %s: %s, but verify accepts it",
@@ -235,28 +227,26 @@ static void one_schedule_mutant(fsched_context *ctx, const fsched_schedule *s, u
 }
 
 static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = small_graph(ctx, seed);
+  fsched_graph *g = small_graph(seed);
   fsched_schedule *s = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, &s, NULL) == FSCHED_OK) {
     fsched_diag_clear(ctx);
     const char *fault = fs_oracle_schedule(s->schedule);
     ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
-                  (unsigned long long)seed, first_message(ctx));
+                  (unsigned long long)seed, first_message());
     ck_assert_msg(fault == NULL, "seed %llu: %s", (unsigned long long)seed, fault);
     fs_rng rng = {seed};
     for (unsigned m = 0; m < FS_SCHEDULE_MUTATION_COUNT; m++) {
-      one_schedule_mutant(ctx, s, seed, (fs_schedule_mutation)m, &rng, &tallies[m]);
+      one_schedule_mutant(s, seed, (fs_schedule_mutation)m, &rng, &tallies[m]);
     }
   }
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 /* The generator gives no starts. */
 static void break_a_start(void) {
-  fsched_context *ctx = new_context();
   static const char text[] =
       "fsched: 1\nname: s\nops:\n  - {name: a, start: 3}\n  - {name: b, start: 5}\n";
   fsched_graph *g;
@@ -268,11 +258,11 @@ static void break_a_start(void) {
   copy->start[0]--;
   copy->end[0]--;
   ck_assert_int_eq(fs_verify_schedule(ctx, g, copy, NULL), FSCHED_WRONG);
-  count_rules(ctx, rules);
+  count_rules(rules);
   fs_schedule_destroy(copy);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(test_schedules)
@@ -310,7 +300,6 @@ START_TEST(test_senseless)
 {
   uint32_t accepted = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, 12);
     params.raw = seed % 3 == 0;
     fsched_graph *g = NULL;
@@ -339,13 +328,13 @@ START_TEST(test_senseless)
     }
     fsched_program_destroy(p);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   ck_assert_uint_gt(accepted, 500);
 }
 END_TEST
 
 FS_SUITE(mutation, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_many_errors);
   FS_TESTS(t, test_programs, test_schedules, test_senseless);
 }

@@ -12,17 +12,11 @@
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "kit/resync_mutant.h"
-#include "kit/suite.h"
 #include "model/graph.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
-static bool deadlock(const fsched_context *ctx) {
+static bool deadlock(void) {
   bool found = false;
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     found = found || strcmp(fsched_diag_get(ctx, i)->code, "verify-deadlock") == 0;
@@ -30,7 +24,7 @@ static bool deadlock(const fsched_context *ctx) {
   return found;
 }
 
-static const char *first_message(const fsched_context *ctx) {
+static const char *first_message(void) {
   return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
 }
 
@@ -40,15 +34,14 @@ typedef struct verify_circles_tally {
   uint32_t stuck, free;
 } verify_circles_tally;
 
-static void judge(fsched_context *ctx, fsched_program *copy, uint64_t seed,
-                  verify_circles_tally *t) {
+static void judge(fsched_program *copy, uint64_t seed, verify_circles_tally *t) {
   bool circle = fs_oracle_circle(&copy->view);
   fsched_diag_clear(ctx);
   fs_status status = fsched_verify_program(ctx, copy, NULL);
   ck_assert(status == FSCHED_OK || status == FSCHED_WRONG);
-  if (deadlock(ctx) != circle) {
+  if (deadlock() != circle) {
     ck_abort_msg("seed %llu: a circle: %d, but %s", (unsigned long long)seed, circle,
-                 first_message(ctx));
+                 first_message());
   }
   t->stuck += circle;
   t->free += !circle;
@@ -69,8 +62,8 @@ static bool can_walk(const fs_stream *s) {
 }
 
 /* Records that make sense, whatever they mean. */
-static void mutate_for_circles(fsched_context *ctx, const fsched_program *p, uint64_t seed,
-                               fs_rng *rng, verify_circles_tally *t) {
+static void mutate_for_circles(const fsched_program *p, uint64_t seed, fs_rng *rng,
+                               verify_circles_tally *t) {
   static const fs_program_mutation barrier[] = {FS_MUTATE_BARRIER_OTHER, FS_MUTATE_PHYSICAL,
                                                 FS_MUTATE_BARRIER_OTHER, FS_MUTATE_PHYSICAL};
   static const fs_program_mutation block[] = {FS_MUTATE_STOP_AT, FS_MUTATE_KEEP, FS_MUTATE_STOP_AT,
@@ -82,7 +75,7 @@ static void mutate_for_circles(fsched_context *ctx, const fsched_program *p, uin
       (void)fs_mutate_program(copy, (stops ? block : barrier)[fs_rng_below(rng, 4)], rng);
     }
     if (can_walk(&copy->view)) {
-      judge(ctx, copy, seed, t);
+      judge(copy, seed, t);
     }
     fs_mutant_free(copy);
   }
@@ -90,7 +83,6 @@ static void mutate_for_circles(fsched_context *ctx, const fsched_program *p, uin
 
 static void circles(fs_sync_kind kind, verify_circles_tally *t) {
   for (uint64_t seed = 1; seed <= 250; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, 14);
     params.n_queues = 3 + (uint32_t)(seed % 4);
     params.gangs = seed % 2 == 0 || kind == FS_SYNC_BLOCK;
@@ -100,15 +92,15 @@ static void circles(fs_sync_kind kind, verify_circles_tally *t) {
     if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK && p->view.n_commands <= 64) {
       fsched_program *made = fs_resync_mutant(ctx, &p->view, kind, seed);
       fs_rng rng = {seed};
-      judge(ctx, made, seed, t);
+      judge(made, seed, t);
       ck_assert_msg(fsched_diag_errors(ctx) == 0, "seed %llu: %s", (unsigned long long)seed,
-                    first_message(ctx));
-      mutate_for_circles(ctx, made, seed, &rng, t);
+                    first_message());
+      mutate_for_circles(made, seed, &rng, t);
       fs_mutant_free(made);
     }
     fsched_program_destroy(p);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 
@@ -141,8 +133,7 @@ static void set_target(fsched_graph *g, fs_sync_kind kind, fs_rng *rng) {
 }
 
 /* 1 if there is such a program. */
-static uint32_t compile_one(fsched_context *ctx, fsched_graph *g, fs_sync_kind kind, uint64_t seed,
-                            fs_rng *rng) {
+static uint32_t compile_one(fsched_graph *g, fs_sync_kind kind, uint64_t seed, fs_rng *rng) {
   fsched_compile_options o = {.size = sizeof o};
   fsched_schedule *s = NULL;
   fsched_program *p = NULL;
@@ -156,11 +147,11 @@ static uint32_t compile_one(fsched_context *ctx, fsched_graph *g, fs_sync_kind k
         fsched_verify_program(ctx, p, g) != FSCHED_OK ||
         (verdict != FS_ORACLE_RIGHT && verdict != FS_ORACLE_TOO_LARGE)) {
       ck_abort_msg("kind %d, seed %llu: %s, %s", (int)kind, (unsigned long long)seed,
-                   first_message(ctx), fs_oracle_name(verdict));
+                   first_message(), fs_oracle_name(verdict));
     }
   } else {
     ck_assert_msg(status == FSCHED_INFEASIBLE, "seed %llu: %s", (unsigned long long)seed,
-                  first_message(ctx));
+                  first_message());
   }
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);
@@ -170,16 +161,15 @@ static uint32_t compile_one(fsched_context *ctx, fsched_graph *g, fs_sync_kind k
 static uint32_t compile_some(fs_sync_kind kind, uint64_t seeds) {
   uint32_t made = 0;
   for (uint64_t seed = 1; seed <= seeds; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, seed % 4 == 0 ? 100 : 12);
     params.n_queues = seed % 5 == 0 ? params.n_queues : 2 + (uint32_t)(seed % 6);
     fs_rng rng = {seed};
     fsched_graph *g = NULL;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
     set_target(g, kind, &rng);
-    made += compile_one(ctx, g, kind, seed, &rng);
+    made += compile_one(g, kind, seed, &rng);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
   return made;
 }
@@ -199,39 +189,39 @@ START_TEST(test_out_of_memory)
   fs_budget f = {.left = 1 << 30};
   const fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &f};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   fs_gen_params params = fs_gen_any(3, 30);
   params.n_queues = 4;
   params.gangs = true;
   fsched_graph *g;
   fsched_program *p;
-  ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(own, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_uint_le(p->view.n_commands, 64);
   for (int kind = FS_SYNC_BARRIER; kind <= FS_SYNC_BLOCK; kind++) {
-    fsched_program *made = fs_resync_mutant(ctx, &p->view, (fs_sync_kind)kind, 7);
+    fsched_program *made = fs_resync_mutant(own, &p->view, (fs_sync_kind)kind, 7);
     fs_status status = FSCHED_SYSTEM;
     for (long n = 0; status != FSCHED_OK; n++) {
       long before = f.held;
       f.left = n;
-      status = fsched_verify_program(ctx, made, NULL);
+      status = fsched_verify_program(own, made, NULL);
       f.left = 1 << 30;
       ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
       ck_assert_int_eq(f.held, before);
-      fsched_diag_clear(ctx);
+      fsched_diag_clear(own);
     }
     fs_mutant_free(made);
   }
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(f.held, 0);
 }
 END_TEST
 
 FS_SUITE(verify_circles, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_many_errors);
   FS_TESTS(t, test_circles_of_barriers, test_circles_of_stops, test_compiled_barriers,
            test_compiled_stops, test_out_of_memory);
 }

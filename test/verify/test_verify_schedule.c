@@ -7,14 +7,9 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
 /* One case: a graph, a schedule's ops and residencies, and the code that is expected ("" for a
  * right one). */
@@ -24,7 +19,7 @@ typedef struct verify_schedule_hand {
   const char *code;
 } verify_schedule_hand;
 
-static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
+static fsched_graph *parse_graph(const char *text) {
   fsched_graph *g = NULL;
   if (fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) != FSCHED_OK) {
     ck_abort_msg("%s", fsched_diag_get(ctx, 0)->message);
@@ -33,8 +28,7 @@ static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
 }
 
 static void check_hand(const verify_schedule_hand *h) {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx, h->graph);
+  fsched_graph *g = parse_graph(h->graph);
   fsched_schedule *s = NULL;
   char json[2048];
   int n = snprintf(json, sizeof json,
@@ -54,7 +48,7 @@ static void check_hand(const verify_schedule_hand *h) {
   ck_assert_int_eq(status, h->code[0] == '\0' ? FSCHED_OK : FSCHED_WRONG);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 #define OP(name, queue, start, end)                                                            \
@@ -252,7 +246,6 @@ END_TEST
 /* --- compiled schedules, as they are and through JSON --- */
 
 static void check_compiled(uint64_t seed, uint32_t max_ops) {
-  fsched_context *ctx = new_context();
   fs_gen_params params = fs_gen_any(seed, max_ops);
   fsched_graph *g = NULL;
   fsched_schedule *s = NULL, *back = NULL;
@@ -276,7 +269,7 @@ static void check_compiled(uint64_t seed, uint32_t max_ops) {
   fsched_schedule_destroy(back);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(test_compiled)
@@ -288,9 +281,9 @@ START_TEST(test_compiled)
 END_TEST
 
 FS_SUITE(verify_schedule, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, test_instant, test_counted, test_spills, test_in_place, test_in_place_after_readers,
            test_amounts);
-  t = fs_case(s, NULL);
+  t = fs_case(s, fs_test_context);
   FS_TESTS(t, test_compiled);
 }

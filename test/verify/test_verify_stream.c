@@ -10,20 +10,14 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/mutate/mutate.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 #include "verify/map.h"
 #include "verify/overlap.h"
 #include "verify/stream/stream.h"
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  return ctx;
-}
+#include "kit/context.h"
 
-static bool has_code(const fsched_context *ctx, const char *code) {
+static bool has_code(const char *code) {
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     if (strcmp(fsched_diag_get(ctx, i)->code, code) == 0) {
       return true;
@@ -32,7 +26,7 @@ static bool has_code(const fsched_context *ctx, const char *code) {
   return false;
 }
 
-static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
+static fsched_graph *parse_graph(const char *text) {
   fsched_graph *g = NULL;
   if (fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) != FSCHED_OK) {
     ck_abort_msg("%s", fsched_diag_get(ctx, 0)->message);
@@ -45,7 +39,6 @@ static fsched_graph *parse_graph(fsched_context *ctx, const char *text) {
 START_TEST(test_map)
 {
   enum { N = 600 };
-  fsched_context *ctx = new_context();
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -72,7 +65,6 @@ START_TEST(test_map)
     }
   }
   fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -83,8 +75,7 @@ static int compare_ids(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static void compare_edges(fsched_context *ctx, const fsched_graph *g, const fsched_program *p,
-                          uint64_t seed) {
+static void compare_edges(const fsched_graph *g, const fsched_program *p, uint64_t seed) {
   fs_vs v = {.ctx = ctx, .s = &p->view};
   fs_arena_init(&v.arena, ctx);
   ck_assert_int_eq(fs_vs_shape(&v), FSCHED_OK);
@@ -108,7 +99,6 @@ static void compare_edges(fsched_context *ctx, const fsched_graph *g, const fsch
 START_TEST(test_edges)
 {
   for (uint64_t seed = 1; seed <= 200; seed++) {
-    fsched_context *ctx = new_context();
     fs_gen_params params = fs_gen_any(seed, 40);
     params.raw = seed % 2 == 0;
     params.inouts = params.ats = params.versions = true;
@@ -116,11 +106,11 @@ START_TEST(test_edges)
     fsched_program *p = NULL;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
     if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
-      compare_edges(ctx, g, p, seed);
+      compare_edges(g, p, seed);
     }
     fsched_program_destroy(p);
     fsched_graph_destroy(g);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
@@ -128,7 +118,6 @@ END_TEST
 /* --- compiled programs --- */
 
 static void check_compiled(const fs_gen_params *params) {
-  fsched_context *ctx = new_context();
   fsched_graph *g = NULL;
   fsched_program *p = NULL;
   ck_assert_int_eq(fs_gen_graph(ctx, params, &g), FSCHED_OK);
@@ -140,7 +129,7 @@ static void check_compiled(const fs_gen_params *params) {
   }
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(test_compiled)
@@ -164,8 +153,7 @@ START_TEST(test_one_member_is_not_the_gang)
       "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}, {name: r}]\n"
       "ops:\n  - {name: a, on: [p, q], args: [{out: x, size: 4}]}\n"
       "  - {name: b, on: r, args: [{in: x}]}\n";
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx, text);
+  fsched_graph *g = parse_graph(text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
@@ -175,12 +163,11 @@ START_TEST(test_one_member_is_not_the_gang)
   ((fs_stream_wait *)(uintptr_t)copy->view.waits)->axis = 0;
   fs_mutant_repair(copy);
   ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
-  ck_assert(has_code(ctx, "verify-edge") && has_code(ctx, "verify-conflict"));
-  ck_assert(!has_code(ctx, "verify-frontier") && !has_code(ctx, "verify-signal"));
+  ck_assert(has_code("verify-edge") && has_code("verify-conflict"));
+  ck_assert(!has_code("verify-frontier") && !has_code("verify-signal"));
   fs_mutant_free(copy);
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -194,8 +181,7 @@ START_TEST(test_races)
       "ops:\n  - {name: a, on: p, args: [{out_existing: x}]}\n"
       "  - {name: b, on: q, args: [{out_existing: x}]}\n"
       "  - {name: c, on: q, args: [{out: y}]}\n";
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx, text);
+  fsched_graph *g = parse_graph(text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
@@ -203,23 +189,22 @@ START_TEST(test_races)
   fsched_program *copy = fs_mutant_copy(p);
   copy->view.n_races = 0;
   ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
-  ck_assert(has_code(ctx, "verify-race") && has_code(ctx, "verify-conflict"));
+  ck_assert(has_code("verify-race") && has_code("verify-conflict"));
   fs_mutant_free(copy);
   fsched_diag_clear(ctx);
   copy = fs_mutant_copy(p);
   ((fs_stream_race *)(uintptr_t)copy->view.races)->op_a = 2;
   ck_assert_int_eq(fsched_verify_program(ctx, copy, g), FSCHED_WRONG);
-  ck_assert(has_code(ctx, "verify-race"));
+  ck_assert(has_code("verify-race"));
   fs_mutant_free(copy);
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* --- what the messages say --- */
 
-static bool has_message(const fsched_context *ctx, const char *text) {
+static bool has_message(const char *text) {
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     if (strcmp(fsched_diag_get(ctx, i)->message, text) == 0) {
       return true;
@@ -251,15 +236,14 @@ START_TEST(test_what_differs)
        "a}]}]\n",
        "not the graph's: time of op 'a'"},
   };
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx, cases[0].text);
+  fsched_graph *g = parse_graph(cases[0].text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
   for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
-    fsched_graph *other = parse_graph(ctx, cases[i].text);
+    fsched_graph *other = parse_graph(cases[i].text);
     ck_assert_int_eq(fsched_verify_program(ctx, p, other), FSCHED_WRONG);
-    ck_assert_msg(has_message(ctx, cases[i].message), "%s", fsched_diag_get(ctx, 0)->message);
+    ck_assert_msg(has_message(cases[i].message), "%s", fsched_diag_get(ctx, 0)->message);
     fsched_diag_clear(ctx);
     fsched_graph_destroy(other);
   }
@@ -273,41 +257,36 @@ START_TEST(test_what_differs)
   fs_mutant_free(copy);
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 START_TEST(test_schedule_messages)
 {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx,
-                                "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]}\n"
-                                "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
+  fsched_graph *g = parse_graph(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]}\n"
+      "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   s->schedule->lower_bound = s->schedule->makespan + 1;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
-  ck_assert(
-      has_message(ctx, "makespan 8, bound 9 and status 'optimal', but the last item ends at 8"));
+  ck_assert(has_message("makespan 8, bound 9 and status 'optimal', but the last item ends at 8"));
   s->schedule->lower_bound = s->schedule->makespan;
   s->schedule->start[1] = 5;
   s->schedule->end[1] = 6;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
-  ck_assert(has_message(ctx, "op b at 5 starts before the end at 7 of op a at 0"));
+  ck_assert(has_message("op b at 5 starts before the end at 7 of op a at 0"));
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 /* A schedule that has control edges with it keeps them. */
 START_TEST(test_control_edges)
 {
-  fsched_context *ctx = new_context();
-  fsched_graph *g = parse_graph(ctx,
-                                "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], "
-                                "concurrency: 1}\n"
-                                "ops: [{name: a, on: p, time: 7}, {name: b, on: q}]\n");
+  fsched_graph *g = parse_graph(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], "
+      "concurrency: 1}\n"
+      "ops: [{name: a, on: p, time: 7}, {name: b, on: q}]\n");
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   ck_assert_uint_eq(s->sync->n_control, 1);
@@ -317,13 +296,11 @@ START_TEST(test_control_edges)
   s->sync->control_to[0] = from;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-precedence");
-  ck_assert_msg(has_message(ctx,
-                            "op a at 0 starts before the end at 8 of op b at 7, to which a "
+  ck_assert_msg(has_message("op a at 0 starts before the end at 8 of op b at 7, to which a "
                             "control edge ties it"),
                 "%s", fsched_diag_get(ctx, 0)->message);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -387,39 +364,39 @@ START_TEST(test_out_of_memory)
   fs_budget f = {.left = 1 << 30};
   const fsched_context_options o = {
       .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &f};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   fs_gen_params params = fs_gen_any(3, 60);
   params.n_memories = 2;
   params.gangs = params.ats = params.inouts = params.io = params.raw = true;
   fsched_graph *g;
   fsched_schedule *s;
   fsched_program *p;
-  ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, &p), FSCHED_OK);
+  ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(own, g, NULL, &s, &p), FSCHED_OK);
   fs_status schedule = FSCHED_SYSTEM, program = FSCHED_SYSTEM;
   for (long n = 0; schedule != FSCHED_OK || program != FSCHED_OK; n++) {
     long before = f.held;
     f.left = n;
-    schedule = fsched_verify_schedule(ctx, g, s);
+    schedule = fsched_verify_schedule(own, g, s);
     f.left = n;
-    program = fsched_verify_program(ctx, p, g);
+    program = fsched_verify_program(own, p, g);
     f.left = 1 << 30;
     ck_assert(schedule == FSCHED_OK || schedule == FSCHED_SYSTEM);
     ck_assert(program == FSCHED_OK || program == FSCHED_SYSTEM);
     ck_assert_int_eq(f.held, before);
-    fsched_diag_clear(ctx);
+    fsched_diag_clear(own);
   }
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(f.held, 0);
 }
 END_TEST
 
 FS_SUITE(verify_stream, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_many_errors);
   FS_TESTS(t, test_map, test_edges, test_one_member_is_not_the_gang, test_races, test_what_differs,
            test_schedule_messages, test_control_edges, test_overlaps, test_out_of_memory,
            test_compiled);

@@ -7,19 +7,13 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/mutate/mutate.h"
-#include "kit/suite.h"
 #include "model/sync.h"
+
+#include "kit/context.h"
 
 #define REC(p, id, type) ((type *)(uintptr_t)(p)->view.id)
 
-static fsched_context *new_context(void) {
-  fsched_context *ctx;
-  const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
-  ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
-  return ctx;
-}
-
-static bool reported(const fsched_context *ctx, const char *code, const char *message) {
+static bool reported(const char *code, const char *message) {
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     const fsched_diag *d = fsched_diag_get(ctx, i);
     if (strcmp(d->code, code) == 0 && strstr(d->message, message) != NULL) {
@@ -29,7 +23,7 @@ static bool reported(const fsched_context *ctx, const char *code, const char *me
   return false;
 }
 
-static const char *first_message(const fsched_context *ctx) {
+static const char *first_message(void) {
   return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
 }
 
@@ -119,12 +113,12 @@ static void put_stops(fsched_program *p, const program_text *t) {
 }
 
 /* Compiled with timelines, whose waits go; frontiers are those of the new syncs. */
-static fsched_program *make(fsched_context *ctx, const program_text *t) {
+static fsched_program *make(const program_text *t) {
   fsched_graph *g;
   fsched_program *p;
   if (fsched_graph_parse(ctx, "g", t->graph, strlen(t->graph), NULL, &g) != FSCHED_OK ||
       fsched_compile(ctx, g, NULL, NULL, &p) != FSCHED_OK) {
-    ck_abort_msg("%s", first_message(ctx));
+    ck_abort_msg("%s", first_message());
   }
   fsched_program *copy = fs_mutant_copy(p);
   fsched_program_destroy(p);
@@ -144,25 +138,23 @@ static fsched_program *make(fsched_context *ctx, const program_text *t) {
 }
 
 /* code NULL: right. */
-static void expect_of(fsched_context *ctx, const fsched_program *p, const char *code,
-                      const char *message) {
+static void expect_of(const fsched_program *p, const char *code, const char *message) {
   fsched_diag_clear(ctx);
   fs_status status = fsched_verify_program(ctx, p, NULL);
   if (code == NULL) {
-    ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
+    ck_assert_msg(status == FSCHED_OK, "%s", first_message());
   } else {
     ck_assert_int_eq(status, FSCHED_WRONG);
-    ck_assert_msg(reported(ctx, code, message), "%s: %s", fsched_diag_get(ctx, 0)->code,
-                  first_message(ctx));
+    ck_assert_msg(reported(code, message), "%s: %s", fsched_diag_get(ctx, 0)->code,
+                  first_message());
   }
 }
 
 static void expect(const program_text *t, const char *code, const char *message) {
-  fsched_context *ctx = new_context();
-  fsched_program *p = make(ctx, t);
-  expect_of(ctx, p, code, message);
+  fsched_program *p = make(t);
+  expect_of(p, code, message);
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 #define END_BARRIERS \
@@ -263,24 +255,19 @@ END_TEST
 
 START_TEST(test_a_barrier_miscounts)
 {
-  fsched_context *ctx = new_context();
-  fsched_program *p =
-      make(ctx, CASE(line, BARRIERS({"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}, {"w", "x", 0, 1, 0}),
-                     2, FS_NONE));
+  fsched_program *p = make(CASE(
+      line, BARRIERS({"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}, {"w", "x", 0, 1, 0}), 2, FS_NONE));
   REC(p, barriers, fs_stream_barrier)[1].n_producers = 2;
-  expect_of(ctx, p, "verify-barrier",
-            "barrier 1 says 2 producers and 1 consumers, but has 1 and 1");
+  expect_of(p, "verify-barrier", "barrier 1 says 2 producers and 1 consumers, but has 1 and 1");
   REC(p, barriers, fs_stream_barrier)[1].n_producers = 1;
   REC(p, barriers, fs_stream_barrier)[2].n_consumers = 0;
-  expect_of(ctx, p, "verify-barrier",
-            "barrier 2 says 1 producers and 0 consumers, but has 1 and 1");
+  expect_of(p, "verify-barrier", "barrier 2 says 1 producers and 0 consumers, but has 1 and 1");
   REC(p, barriers, fs_stream_barrier)[2].n_consumers = 1;
   REC(p, barrier_waits, uint32_t)[0] = 3;
-  expect_of(ctx, p, "verify-shape", "commands refer to barriers that are not there");
+  expect_of(p, "verify-shape", "commands refer to barriers that are not there");
   REC(p, barrier_waits, uint32_t)[0] = 0;
-  expect_of(ctx, p, NULL, NULL);
+  expect_of(p, NULL, NULL);
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -300,7 +287,6 @@ START_TEST(test_slots)
   static const char graph[] =
       "fsched: 1\nname: g\n" OWN_QUEUES
       "ops: [{name: u, on: u}, {name: v, on: v, after: [u]}, {name: w, on: w}, {name: x, on: x}]\n";
-  fsched_context *ctx = new_context();
   const struct {
     barrier_text first, second;
     uint32_t demand, limit;
@@ -329,19 +315,17 @@ START_TEST(test_slots)
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     fsched_program *p =
-        make(ctx, CASE(graph, BARRIERS(cases[i].first, cases[i].second), 2, cases[i].limit));
+        make(CASE(graph, BARRIERS(cases[i].first, cases[i].second), 2, cases[i].limit));
     REC(p, ops, fs_stream_op)[0].slots = cases[i].demand;
     fs_mutant_repair(p);
-    expect_of(ctx, p, cases[i].code, cases[i].message);
+    expect_of(p, cases[i].code, cases[i].message);
     fs_mutant_free(p);
   }
-  fsched_program *p =
-      make(ctx, CASE(graph, BARRIERS({"u", "v", 0, 0, 0}, {"u", "v", 1, 0, 0}), 2, 2));
+  fsched_program *p = make(CASE(graph, BARRIERS({"u", "v", 0, 0, 0}, {"u", "v", 1, 0, 0}), 2, 2));
   REC(p, barrier_updates, fs_stream_update)[1].slots = 0;
-  expect_of(ctx, p, "verify-slots",
+  expect_of(p, "verify-slots",
             "command 1 of u (op u) takes no slot of barrier 1, which it updates");
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -352,11 +336,10 @@ START_TEST(test_frontiers)
       "fsched: 1\nname: g\n" OWN_QUEUES
       "ops: [{name: u, on: u}, {name: v, on: v, after: [u]}, {name: w, on: w, start: 1},\n"
       "  {name: x, on: x, after: [w]}]\n";
-  fsched_context *ctx = new_context();
   const program_text text = {
       graph, BARRIERS({"u", "v", 0, 0, 0}, {"w", "x", 0, 1, 0}), 1, FS_NONE, NULL, NULL};
-  fsched_program *p = make(ctx, &text);
-  expect_of(ctx, p, NULL, NULL);
+  fsched_program *p = make(&text);
+  expect_of(p, NULL, NULL);
   uint32_t w = p->view.queues[2].command0;
   fs_stream_command *c = &REC(p, commands, fs_stream_command)[w];
   ck_assert_uint_eq(c->n_frontier, 1);
@@ -369,17 +352,16 @@ START_TEST(test_frontiers)
   c->frontier0 = p->view.n_frontiers;
   c->n_frontier = 2;
   p->view.n_frontiers += 2;
-  expect_of(ctx, p, "verify-frontier",
+  expect_of(p, "verify-frontier",
             "the frontier of command 1 of w (op w) names what is not known to be complete");
   fs_mutant_free(p);
-  p = make(ctx, &text);
+  p = make(&text);
   c = &REC(p, commands, fs_stream_command)[p->view.queues[1].command0];
   c->n_frontier--; /* v knows of u */
   c->frontier0++;
-  expect_of(ctx, p, "verify-frontier",
+  expect_of(p, "verify-frontier",
             "the frontier of command 1 of v (op v) leaves something out and is not tainted");
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -408,31 +390,28 @@ START_TEST(test_gangs_at_barriers)
       "ops: [{name: u, on: u}, {name: v, on: [v, w], after: [u]}, {name: x, on: x, after: [v]}]\n";
   const program_text text = {
       graph, BARRIERS({"u", "v", 0, 0, 0}, {"v", "x", 1, 0, 0}), 2, FS_NONE, NULL, NULL};
-  fsched_context *ctx = new_context();
-  fsched_program *p = make(ctx, &text);
-  expect_of(ctx, p, NULL, NULL);
+  fsched_program *p = make(&text);
+  expect_of(p, NULL, NULL);
   uint32_t first = p->view.queues[1].command0, second = p->view.queues[2].command0;
   REC(p, barriers, fs_stream_barrier)[1].physical = 0;
   REC(p, barriers, fs_stream_barrier)[1].use = 1;
-  expect_of(ctx, p, "verify-deadlock", "physical 0 holds barrier 0 until");
+  expect_of(p, "verify-deadlock", "physical 0 holds barrier 0 until");
   /* Only the first member waits, only the second updates. */
   REC(p, commands, fs_stream_command)[second].n_barrier_waits = 0;
   REC(p, barriers, fs_stream_barrier)[0].n_consumers = 1;
   REC(p, commands, fs_stream_command)[first].n_barrier_updates = 0;
   REC(p, barriers, fs_stream_barrier)[1].n_producers = 1;
-  expect_of(ctx, p, "verify-deadlock",
+  expect_of(p, "verify-deadlock",
             "command 1 of w (op v) updates barrier 1, which is not mapped: physical 0 holds "
             "barrier 0 until command 1 of v (op v) has started");
-  expect_of(ctx, p, "verify-deadlock",
-            "command 1 of v (op v) waits for the other members of its gang");
+  expect_of(p, "verify-deadlock", "command 1 of v (op v) waits for the other members of its gang");
   REC(p, barriers, fs_stream_barrier)[1].physical = 1;
   REC(p, barriers, fs_stream_barrier)[1].use = 0;
   fs_mutant_repair(p);
   /* The second member does not wait for u, and nobody for the first. */
-  expect_of(ctx, p, "verify-edge", "op v depends on op u and is not ordered after");
-  expect_of(ctx, p, "verify-edge", "op x depends on op v and is not ordered after");
+  expect_of(p, "verify-edge", "op v depends on op u and is not ordered after");
+  expect_of(p, "verify-edge", "op x depends on op v and is not ordered after");
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -442,24 +421,20 @@ START_TEST(test_syncs_of_another_kind)
       line, BARRIERS({"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}, {"w", "x", 0, 1, 0}),
       2,    FS_NONE,
       NULL, NULL};
-  fsched_context *ctx = new_context();
-  fsched_program *p = make(ctx, &text);
+  fsched_program *p = make(&text);
   REC(p, commands, fs_stream_command)[0].signal = 1;
-  expect_of(ctx, p, "verify-signal", "command 1 of u (op u) signals, but nobody waits");
+  expect_of(p, "verify-signal", "command 1 of u (op u) signals, but nobody waits");
   REC(p, commands, fs_stream_command)[0].signal = 0;
   REC(p, meta, fs_stream_meta)->sync = FS_SYNC_TIMELINE;
-  expect_of(ctx, p, "verify-sync",
-            "the target has timelines alone, and the program uses another sync");
+  expect_of(p, "verify-sync", "the target has timelines alone, and the program uses another sync");
   REC(p, meta, fs_stream_meta)->sync = 3;
-  expect_of(ctx, p, "verify-sync", "there is no sync of kind 3");
+  expect_of(p, "verify-sync", "there is no sync of kind 3");
   REC(p, meta, fs_stream_meta)->sync = FS_SYNC_BARRIER;
   REC(p, waits, fs_stream_wait)[0] = (fs_stream_wait){0, 1};
   p->view.n_waits = 1;
   REC(p, commands, fs_stream_command)[p->view.queues[1].command0].n_waits = 1;
-  expect_of(ctx, p, "verify-sync",
-            "the target has barriers alone, and the program uses another sync");
+  expect_of(p, "verify-sync", "the target has barriers alone, and the program uses another sync");
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -472,8 +447,8 @@ static const char loads[] =
     "start: 2},\n"
     "  {name: y, on: work, after: [b]}]\n";
 
-static fsched_program *make_counting(fsched_context *ctx, const program_text *t) {
-  fsched_program *p = make(ctx, t);
+static fsched_program *make_counting(const program_text *t) {
+  fsched_program *p = make(t);
   REC(p, queues, fs_stream_queue)[0].counting = 1;
   return p;
 }
@@ -506,26 +481,24 @@ START_TEST(test_stops)
       {"baxy", STOPS({2, FS_NONE, 0}), "verify-stop",
        "command 2 of copy (op b) is issued before the command before it on its queue"},
   };
-  fsched_context *ctx = new_context();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const program_text t = {loads, NULL, 0, 0, cases[i].issue, cases[i].stops};
-    fsched_program *p = make_counting(ctx, &t);
-    expect_of(ctx, p, cases[i].code, cases[i].message);
+    fsched_program *p = make_counting(&t);
+    expect_of(p, cases[i].code, cases[i].message);
     fs_mutant_free(p);
   }
   const program_text t = {loads, NULL, 0, 0, "abxy", STOPS({2, FS_NONE, 0})};
-  fsched_program *p = make_counting(ctx, &t);
+  fsched_program *p = make_counting(&t);
   REC(p, commands, fs_stream_command)[3].issue = 2;
-  expect_of(ctx, p, "verify-stop",
+  expect_of(p, "verify-stop",
             "command 2 of work (op y) is issued at 2, which is taken or behind the end");
   REC(p, commands, fs_stream_command)[3].issue = 3;
   REC(p, commands, fs_stream_command)[2].start = 0;
   REC(p, commands, fs_stream_command)[2].end = 1;
-  expect_of(ctx, p, "verify-plan",
+  expect_of(p, "verify-plan",
             "command 1 of work (op x) is planned before the end of command 2 of copy (op b), for "
             "which a sync before it waits");
   fs_mutant_free(p);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -550,14 +523,12 @@ START_TEST(test_gangs_at_stops)
       {"agghh", STOPS({2, 0, 1}), NULL, NULL}, /* the member may go on behind it */
       {"agghh", STOPS({4, FS_NONE, 0}), "verify-deadlock", "the sync before command 2 of q (op h)"},
   };
-  fsched_context *ctx = new_context();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const program_text t = {graph, NULL, 0, 0, cases[i].issue, cases[i].stops};
-    fsched_program *p = make_counting(ctx, &t);
-    expect_of(ctx, p, cases[i].code, cases[i].message);
+    fsched_program *p = make_counting(&t);
+    expect_of(p, cases[i].code, cases[i].message);
     fs_mutant_free(p);
   }
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -565,7 +536,6 @@ END_TEST
 
 START_TEST(test_graph)
 {
-  fsched_context *ctx = new_context();
   static const char text[] =
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}],\n"
       "  memories: [{name: m, capacity: 8}]}\n"
@@ -573,40 +543,39 @@ START_TEST(test_graph)
   const program_text t = {text, BARRIERS({"a", "b", 0, 0, 0}), 1, FS_NONE, NULL, NULL};
   fsched_graph *g;
   ck_assert_int_eq(fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g), FSCHED_OK);
-  fsched_program *p = make(ctx, &t);
+  fsched_program *p = make(&t);
   /* Barriers are compile's to choose. */
-  ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s", first_message(ctx));
+  ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s", first_message());
   REC(p, ops, fs_stream_op)[1].slots = 2;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
-  ck_assert(reported(ctx, "verify-graph", "not the graph's: slots of op 'b'"));
+  ck_assert(reported("verify-graph", "not the graph's: slots of op 'b'"));
   REC(p, ops, fs_stream_op)[1].slots = 1;
   REC(p, queues, fs_stream_queue)[1].counting = 1;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
-  ck_assert(reported(ctx, "verify-graph", "queue 'q': counting 1 in the program, 0 in the graph"));
+  ck_assert(reported("verify-graph", "queue 'q': counting 1 in the program, 0 in the graph"));
   REC(p, queues, fs_stream_queue)[1].counting = 0;
   REC(p, memories, fs_stream_memory)[0].stack = 1;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
-  ck_assert(reported(ctx, "verify-graph",
+  ck_assert(reported("verify-graph",
                      "memory 'm': placement 'stack' in the program, 'contiguous' in the graph"));
   REC(p, memories, fs_stream_memory)[0].stack = 0;
   ((fsched_graph *)(uintptr_t)g)->target.barrier_slots = 5;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
-  ck_assert(reported(ctx, "verify-graph",
+  ck_assert(reported("verify-graph",
                      "graph 'g': barriers.slots unbounded in the program, 5 in the graph"));
   fs_mutant_free(p);
   const program_text stops = {text, NULL, 0, 0, "ab", STOPS({1, FS_NONE, 0})};
-  p = make(ctx, &stops);
+  p = make(&stops);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
-  ck_assert(reported(ctx, "verify-graph",
-                     "graph 'g': sync 'block' in the program, 'timeline' in the graph"));
+  ck_assert(
+      reported("verify-graph", "graph 'g': sync 'block' in the program, 'timeline' in the graph"));
   fs_mutant_free(p);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(verify_sync, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_many_errors);
   FS_TESTS(t, test_star, test_consecutive_owners, test_shared_in_a_row, test_a_barrier_is_not_there,
            test_a_barrier_miscounts, test_a_wait_is_missing, test_slots, test_frontiers,
            test_planned_times_of_barriers, test_gangs_at_barriers, test_syncs_of_another_kind,

@@ -6,9 +6,10 @@
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
-#include "kit/suite.h"
 #include "model/handle.h"
 #include "model/stream/stream.h"
+
+#include "kit/context.h"
 
 enum { SCENARIOS = 22 };
 
@@ -32,8 +33,6 @@ static bool parse(const char *line, expected *e) {
 static void compile(const char *folder, const expected *e) {
   char path[512];
   (void)snprintf(path, sizeof path, "%s/%s.yaml", folder, e->name);
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g;
   ck_assert_msg(fsched_graph_read(ctx, path, NULL, &g) == FSCHED_OK, "%s: %s", path,
                 fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "not read");
@@ -53,7 +52,7 @@ static void compile(const char *folder, const expected *e) {
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(no_worse_than_expected)
@@ -83,7 +82,7 @@ START_TEST(no_worse_than_expected)
 END_TEST
 
 FS_SUITE(scenarios, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 20);
   FS_TESTS(t, no_worse_than_expected);
 }

@@ -7,9 +7,10 @@
 
 #include "ctrledge/ctrledge.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "waits/waits.h"
+
+#include "kit/context.h"
 
 enum { MAX_COMMANDS = 192, WORDS = MAX_COMMANDS / 64, MAX_TOUCHES = 2048 };
 
@@ -385,18 +386,16 @@ static void *meter_reallocate(void *user, void *block, size_t old_size, size_t n
   return realloc(block, new_size);
 }
 
-static bool make_schedule(fsched_context *ctx, const fs_gen_params *params, fsched_graph **g,
+static bool make_schedule(fsched_context *own, const fs_gen_params *params, fsched_graph **g,
                           fs_schedule **s) {
   fs_listsched_options options = {.seed = 0};
   *g = NULL;
   *s = NULL;
-  return fs_gen_graph(ctx, params, g) == FSCHED_OK &&
-         fs_listsched_run(ctx, *g, &options, s) == FSCHED_OK;
+  return fs_gen_graph(own, params, g) == FSCHED_OK &&
+         fs_listsched_run(own, *g, &options, s) == FSCHED_OK;
 }
 
 static void run_seed(const fs_gen_params *params, uint64_t seed) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fsched_graph *g;
   fs_schedule *s;
   if (make_schedule(ctx, params, &g, &s)) {
@@ -410,7 +409,7 @@ static void run_seed(const fs_gen_params *params, uint64_t seed) {
   }
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(random_graphs)
@@ -484,21 +483,21 @@ START_TEST(every_allocation_may_fail)
   meter m = {0};
   fsched_context_options options = {
       .size = sizeof options, .reallocate = meter_reallocate, .user = &m};
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(&options, &ctx), FSCHED_OK);
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&options, &own), FSCHED_OK);
   fsched_graph *g;
   fs_schedule *s;
-  ck_assert(make_schedule(ctx, &params, &g, &s));
+  ck_assert(make_schedule(own, &params, &g, &s));
   int64_t blocks = m.blocks;
   uint32_t failures = 0;
   for (fs_status status = FSCHED_SYSTEM; status != FSCHED_OK; failures++) {
     fs_sync y = {.schedule = s};
-    fs_arena_init(&y.arena, ctx);
+    fs_arena_init(&y.arena, own);
     m.armed = true;
     m.left = failures;
-    status = fs_ctrledge_run(ctx, s, NULL, &y);
+    status = fs_ctrledge_run(own, s, NULL, &y);
     if (status == FSCHED_OK) {
-      status = fs_waits_run(ctx, s, &y);
+      status = fs_waits_run(own, s, &y);
     }
     m.armed = false;
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
@@ -508,13 +507,13 @@ START_TEST(every_allocation_may_fail)
   ck_assert_uint_gt(failures, 30);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
-  fsched_context_destroy(ctx);
+  fsched_context_destroy(own);
   ck_assert_int_eq(m.blocks, 0);
 }
 END_TEST
 
 FS_SUITE(waits, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, random_graphs, random_gangs_and_limits, random_counted_memories,
            every_allocation_may_fail);
 }

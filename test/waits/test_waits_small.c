@@ -6,11 +6,12 @@
 
 #include "ctrledge/ctrledge.h"
 #include "kit/gen.h"
-#include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "model/access.h"
 #include "waits/clock.h"
 #include "waits/waits.h"
+
+#include "kit/context.h"
 
 /* --- exact clocks against arrays --- */
 
@@ -28,8 +29,6 @@ static fs_status compare_entry(void *user, fs_clock_entry e) {
 }
 
 static void clock_rounds(uint32_t n_axes, int rounds, uint64_t seed) {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_clocks c;
   ck_assert_int_eq(fs_clocks_init(ctx, &c, n_axes), FSCHED_OK);
   uint32_t *plain = calloc((size_t)CLOCKS * n_axes, sizeof *plain);
@@ -91,7 +90,7 @@ static void clock_rounds(uint32_t n_axes, int rounds, uint64_t seed) {
   free(pairs);
   free(plain);
   fs_clocks_release(&c);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(clocks_against_arrays)
@@ -235,8 +234,6 @@ END_TEST
  * changed there by op 2, written out (4). */
 START_TEST(orderings_of_copies)
 {
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   enum { OPS = 3, COPIES = 5, ITEMS = OPS + COPIES };
   uint64_t ten[] = {10};
   uint32_t zero[8] = {0};
@@ -298,12 +295,11 @@ START_TEST(orderings_of_copies)
   }
   ck_assert_uint_eq(n, 10);
   fs_arena_release(&arena);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
 FS_SUITE(waits_small, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, clocks_against_arrays, scopes_are_the_narrowest, gangs_are_waited_for_as_a_whole,
            orderings_of_copies);
 }

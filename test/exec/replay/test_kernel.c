@@ -4,7 +4,8 @@
 
 #include "exec/host/byteset.h"
 #include "exec/host/kernel.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 START_TEST(hash_sees_every_byte_and_its_place)
 {
@@ -55,8 +56,6 @@ END_TEST
 START_TEST(byteset_against_bits)
 {
   enum { N = 40 };
-  fsched_context *ctx;
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   fs_byteset set = {0};
   uint64_t bits = 0, seed = 12345;
   for (uint32_t step = 0; step < 5000; step++) {
@@ -80,7 +79,6 @@ START_TEST(byteset_against_bits)
     ck_assert_int_eq(fs_byteset_cover(&set, begin, end), (bits & mask) == mask);
   }
   fs_vec_free(ctx, &set);
-  fsched_context_destroy(ctx);
 }
 END_TEST
 
@@ -174,7 +172,7 @@ START_TEST(names_of_builtins)
 END_TEST
 
 FS_SUITE(kernel, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, hash_sees_every_byte_and_its_place, content_does_not_repeat, byteset_against_bits,
            mix_depends_on_what_it_should, mix_writes_all, names_of_builtins);
 }

@@ -4,7 +4,8 @@
 #include "exec/conformance/conformance_kit.h"
 #include "front/profile/profile.h"
 #include "fsched/profile.h"
-#include "kit/suite.h"
+
+#include "kit/context.h"
 
 static fs_conformance sim;
 static conf c;
@@ -212,9 +213,7 @@ END_TEST
 START_TEST(measured_durations)
 {
   for (uint64_t seed = 1; seed <= 40; seed++) {
-    fsched_context *ctx;
     fsched_profile *profile;
-    ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
     conf maker_only = {.ctx = ctx};
     fsched_program *p = conf_compile(&maker_only, seed);
     fsched_duration *took_ns = calloc(p->view.n_commands, sizeof *took_ns);
@@ -239,21 +238,19 @@ START_TEST(measured_durations)
     free(took_ns);
     fsched_profile_destroy(profile);
     fsched_program_destroy(p);
-    fsched_context_destroy(ctx);
+    fsched_diag_clear(ctx);
   }
 }
 END_TEST
 
 static void refused(fsched_device_options o, const char *text) {
-  fsched_context *ctx;
   fsched_device *d;
   o.size = sizeof o;
   o.kind = "sim";
-  ck_assert_int_eq(fsched_context_create(NULL, &ctx), FSCHED_OK);
   ck_assert_int_eq(fsched_device_create(ctx, &o, &d), FSCHED_USAGE);
   ck_assert_uint_eq(fsched_diag_errors(ctx), 1);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, text);
-  fsched_context_destroy(ctx);
+  fsched_diag_clear(ctx);
 }
 
 START_TEST(options_are_checked)
@@ -529,7 +526,7 @@ START_TEST(failure_is_told)
 END_TEST
 
 FS_SUITE(sim, s) {
-  TCase *t = fs_case(s, NULL);
+  TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, never_later_than_planned, examples_as_planned, ticks, random_durations,
            each_command_is_delayed, measured_durations, options_are_checked,
            late_inputs_take_no_time, late_gang, late_wait, many_commands, overlaps_are_noticed,
