@@ -247,10 +247,9 @@ START_TEST(published_verifies_or_is_refused)
 END_TEST
 
 static void refused_owner(const char *text, const char *message) {
-  fsched_graph *g;
   fsched_compile_options o = {.size = sizeof o, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
   fsched_program *p;
-  ck_fs(ctx, fsched_graph_parse(ctx, "text.yaml", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, &p), FSCHED_INFEASIBLE);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   const fsched_diag *d = fsched_diag_get(ctx, 0);

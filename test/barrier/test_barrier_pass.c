@@ -454,12 +454,6 @@ END_TEST
 
 /* --- single cases --- */
 
-static fsched_graph *parse(const char *text) {
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "text.yaml", text, strlen(text), NULL, &g));
-  return g;
-}
-
 static void refused(const fsched_graph *g, fsched_compile_options o, fs_status status,
                     const char *text) {
   o.size = sizeof o;
@@ -487,7 +481,7 @@ static const char few[] =
 
 START_TEST(needs_more_than_there_are)
 {
-  fsched_graph *g = parse(few);
+  fsched_graph *g = fs_parse(few);
   fsched_compile_options o = {.verify = 1};
   refused(g, o, FSCHED_INFEASIBLE, "op 'u' needs at least 3 barriers of 4 slots, 2 given");
   const fsched_diag *d = fsched_diag_get(ctx, 0);
@@ -511,7 +505,7 @@ END_TEST
 /* There is one: e waits for u, and v knows it by its queue. */
 START_TEST(no_way_was_found)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\n"
       "target:\n"
       "  queues: [{name: a}, {name: b}, {name: c}]\n"
@@ -530,7 +524,7 @@ END_TEST
 
 START_TEST(bad_options)
 {
-  fsched_graph *g = parse(few);
+  fsched_graph *g = fs_parse(few);
   refused(g, (fsched_compile_options){.barrier_method = (fsched_barrier_method)2}, FSCHED_USAGE,
           "'barrier_method' is 2, no fsched_barrier_method");
   refused(g, (fsched_compile_options){.barriers = (uint32_t)INT32_MAX + 1}, FSCHED_USAGE,
@@ -581,7 +575,7 @@ START_TEST(published_deadlock)
       "  - {name: z, on: q, after: [y]}\n"
       "  - {name: w, on: p, after: [u]}\n"
       "  - {name: x, on: q, after: [w]}\n";
-  fsched_graph *g = parse(yaml);
+  fsched_graph *g = fs_parse(yaml);
   fsched_compile_options o = {
       .size = sizeof o, .verify = 1, .barriers = 2, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
   barrier_pass_tally sum = {0};
@@ -609,7 +603,7 @@ START_TEST(a_given_start_cannot_be_late)
       "  - {name: v, on: b, start: 0}\n"
       "  - {name: x, on: c, after: [u]}\n"
       "  - {name: y, on: d, after: [v]}\n";
-  fsched_graph *g = parse(yaml);
+  fsched_graph *g = fs_parse(yaml);
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, NULL), FSCHED_INFEASIBLE);

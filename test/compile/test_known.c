@@ -310,11 +310,10 @@ static uint64_t count_searches(uint64_t probes, uint64_t searches) {
   fs_limits limits = fs_limits_usual;
   limits.probes = probes;
   limits.searches = searches;
-  fsched_graph *g;
   fsched_schedule *s;
   fsched_compile_options o = {.size = sizeof o, .refine = FSCHED_REFINE_ILP, .solver_cmd = command};
   fs_limits_set(ctx, &limits);
-  ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);

@@ -350,14 +350,13 @@ static void compile_without_loads(uint64_t seed, loads_tally *t) {
   static char text[TEXT];
   small_graph small = draw_graph(seed, false);
   bool wanted = false;
-  fsched_graph *g;
   fsched_schedule *s;
   fsched_program *p;
   for (uint32_t b = 0; b < small.n_buffers; b++) {
     wanted = wanted || has_to_be_loaded(&small, b);
   }
   write_graph(&small, text);
-  ck_fs(ctx, fsched_graph_parse(ctx, "loads", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   memset(g->buffer_wanted, 0, g->n_buffers);
   fsched_status status = compile(g, TIMELINE, &s, &p);
   if (status == FSCHED_INFEASIBLE && wanted) { /* who reads first has nothing to wait for */

@@ -185,9 +185,8 @@ START_TEST(units_are_ordered)
       "  - {name: b, on: q, args: [{out_existing: x, at: [4, 4]}]}\n"
       "  - {name: c, on: q, args: [{in: x, at: [4, 4]}]}\n"
       "  - {name: d, on: p, args: [{in: x, at: [0, 4]}]}\n";
-  fsched_graph *g;
   fsched_program *p;
-  ck_fs(ctx, fsched_graph_parse(ctx, "units", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   ck_fs(ctx, fsched_verify_program(ctx, p, g));
   ck_assert_uint_eq(p->view.n_waits, 2); /* b for a, d for b; nobody for c, which reads */
@@ -222,10 +221,9 @@ END_TEST
 /* Makespan, lower bound and loads of what a text compiles to with each kind of sync. */
 static void expect_loads(const char *text, uint64_t makespan, uint32_t loads) {
   for (int kind = TIMELINE; kind < KINDS; kind++) {
-    fsched_graph *g;
     fsched_schedule *s;
     fsched_program *p;
-    ck_fs(ctx, fsched_graph_parse(ctx, "state", text, strlen(text), NULL, &g));
+    fsched_graph *g = fs_parse(text);
     g->target.sync = kind == BLOCK ? FS_SYNC_BLOCK : FS_SYNC_TIMELINE;
     fsched_compile_options o = {.size = sizeof o, .verify = 1};
     o.barriers = kind == BOUNDED ? 2 : kind == AUTO ? FSCHED_BARRIERS_AUTO : 0;

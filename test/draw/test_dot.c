@@ -131,10 +131,9 @@ START_TEST(parts_of_buffers)
       "  - {name: c, args: [{in: x, at: [0, 4]}], after: [b]}\n"
       "  - {name: d, args: [{in: x, at: [4, 4]}], after: [a]}\n";
   static const unsigned expected[2][2] = {{DATA, ORDER}, {ORDER, DATA}};
-  fsched_graph *g;
   char *out;
   size_t n;
-  ck_fs(ctx, fsched_graph_parse(ctx, "parts", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fs_dot_graph(ctx, g, NULL, &out, &n));
   Agraph_t *dot = parse(out);
   for (uint32_t from = 0; from < 2; from++) {
@@ -162,10 +161,9 @@ START_TEST(buffers)
       "  - {name: c, args: [{in: s}, {out: o}]}\n"
       "  - {name: d, args: [{in: y}]}\n";
   fs_dot_options o = {.size = sizeof o, .buffers = _i != 0, .collapse = FS_DOT_NEVER};
-  fsched_graph *g;
   char *out;
   size_t n;
-  ck_fs(ctx, fsched_graph_parse(ctx, "buffers", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fs_dot_graph(ctx, g, &o, &out, &n));
   Agraph_t *dot = parse(out);
   ck_assert_int_eq(agnnodes(dot), _i == 0 ? 5 : 9);

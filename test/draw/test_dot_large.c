@@ -399,10 +399,9 @@ START_TEST(wide_gangs)
   static const char text[] =
       "fsched: 1\ntarget: {queues: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]}\nops:\n"
       "  - {name: four, on: [a, b, c, d]}\n  - {name: five, on: [a, b, c, d, e]}\n";
-  fsched_graph *g;
   char *out;
   size_t n;
-  ck_fs(ctx, fsched_graph_parse(ctx, "wide", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fs_dot_graph(ctx, g, NULL, &out, &n));
   Agraph_t *dot = parse(out);
   ck_assert_ptr_nonnull(strstr(out, "four\\non a, b, c, d\\n1"));
@@ -509,10 +508,9 @@ START_TEST(hostile_names)
   static const char *const label[] = {
       "quo\"te\\n1",         "back\\\\\\n1",           "\\\\N\\\\n\\n1",
       "<b>&amp;lt;</b>\\n1", "li\\\\x0ane\\\\x09\\n1", "node\\n1"};
-  fsched_graph *g;
   char *out;
   size_t n;
-  ck_fs(ctx, fsched_graph_parse(ctx, "hostile", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fs_dot_graph(ctx, g, NULL, &out, &n));
   Agraph_t *dot = parse(out);
   ck_assert_int_eq(agnnodes(dot), 7);
@@ -530,8 +528,7 @@ START_TEST(full_names)
 {
   static const char text[] =
       "fsched: 1\nops:\n  - {name: a-name-of-more-than-twenty-four-characters}\n";
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "long", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   for (int full = 0; full <= 1; full++) {
     fs_dot_options o = {.size = sizeof o, .full_names = full != 0};
     char *out;

@@ -245,10 +245,9 @@ END_TEST
 /* ---- whole texts */
 
 static fsched_program *compile_text(const char *text) {
-  fsched_graph *g;
   fsched_program *p;
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
-  ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
   fsched_graph_destroy(g);
   return p;

@@ -529,8 +529,7 @@ START_TEST(odd_schedules)
       "\"size\": 0, \"begin\": 0, \"end\": 0},"
       "{\"buffer\": \"y\", \"version\": 0, \"memory\": \"c\", \"size\": 0, \"begin\": 9, "
       "\"end\": 9}]}"};
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "odd", odd_graph, strlen(odd_graph), NULL, &g));
+  fsched_graph *g = fs_parse(odd_graph);
   fsched_schedule *s = parse(g, json[_i]);
   picture v = draw(s, 0);
   (void)compare(&v, s, true);
@@ -553,8 +552,7 @@ START_TEST(narrow_peaks)
       "{\"name\": \"b\", \"queues\": [\"q1\"], \"start\": 500000, \"end\": 500001},"
       "{\"name\": \"c\", \"queues\": [\"q1\"], \"start\": 500001, \"end\": 500002},"
       "{\"name\": \"d\", \"queues\": [\"q1\"], \"start\": 500002, \"end\": 500003}]}";
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "peaks", graph, strlen(graph), NULL, &g));
+  fsched_graph *g = fs_parse(graph);
   fsched_schedule *s = parse(g, json);
   picture v = draw(s, 0);
   const char *path = strstr(v.text, "<path class=\"st\" d=\"");
@@ -592,9 +590,8 @@ START_TEST(words)
       "rotate(-90)\">abc<",
       ">sc…s2<",
   };
-  fsched_graph *g;
   fsched_schedule *s;
-  ck_fs(ctx, fsched_graph_parse(ctx, "words", graph, strlen(graph), NULL, &g));
+  fsched_graph *g = fs_parse(graph);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   picture v = draw(s, 0);
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
@@ -651,9 +648,8 @@ START_TEST(hostile_names)
                  "ops:\n  - {name: \"</title>\", time: 9, args: [{out: \"</rect>\", size: 90}]}\n"
                  "  - {name: \"%s\", args: [{in: \"</rect>\"}]}\n",
                  name);
-  fsched_graph *g;
   fsched_schedule *s;
-  ck_fs(ctx, fsched_graph_parse(ctx, "names", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   picture v = draw(s, 0);
   ck_assert_uint_eq(compare(&v, s, false), 2);

@@ -223,7 +223,6 @@ START_TEST(units)
       {"cycles", 1000000000, "8\">6</tspan><tspan dx=\"3\" dy=\"3\">cycles<", ">1000</text>"},
       {"days", 25, ">days</text>", ">24</text>"}};
   char text[200];
-  fsched_graph *g;
   fsched_schedule *s;
   char *svg;
   size_t n;
@@ -231,7 +230,7 @@ START_TEST(units)
                  "fsched: 1\nname: u\ntarget: {time_unit: %s, queues: [{name: q}]}\n"
                  "ops: [{name: a, time: %llu}]\n",
                  rows[_i].unit, (unsigned long long)rows[_i].time);
-  ck_fs(ctx, fsched_graph_parse(ctx, "u", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
   ck_assert_msg(strstr(svg, rows[_i].shown) != NULL, "no %s", rows[_i].shown);
@@ -250,10 +249,9 @@ START_TEST(marks)
                                      "<path class=\"me\" d=\"M1326 78V"};
   char text[200], *svg;
   size_t n;
-  fsched_graph *g;
   fsched_schedule *s;
   (void)snprintf(text, sizeof text, "fsched: 1\nops: [%s]\n", graphs[_i]);
-  ck_fs(ctx, fsched_graph_parse(ctx, "marks", text, strlen(text), NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
   ck_assert_msg(strstr(svg, tops[_i]) != NULL, "no %s", tops[_i]);

@@ -6,18 +6,7 @@
 #include "kit/budget.h"
 #include "model/graph.h"
 
-#include "kit/context.h"
-
-static const char *first_message(void) {
-  return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
-}
-
-static fsched_graph *parse(const char *text) {
-  fsched_graph *g = NULL;
-  ck_assert_msg(fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g) == FSCHED_OK, "%s",
-                first_message());
-  return g;
-}
+#include "front/builder_kit.h"
 
 START_TEST(kinds_of_sync)
 {
@@ -39,7 +28,7 @@ START_TEST(kinds_of_sync)
     char text[200];
     (void)snprintf(text, sizeof text, "fsched: 1\ntarget: %s\nops: [{name: a}, {name: b}]\n",
                    cases[i].target);
-    fsched_graph *g = parse(text);
+    fsched_graph *g = fs_parse(text);
     ck_assert_int_eq(g->target.sync, cases[i].sync);
     ck_assert_uint_eq(g->target.barrier_count, cases[i].count);
     ck_assert_uint_eq(g->target.barrier_slots, cases[i].slots);
@@ -51,7 +40,7 @@ END_TEST
 
 START_TEST(block_targets)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\n"
       "target:\n"
       "  queues: [{name: dpu, counting: false}, {name: dma, counting: true}, {name: act}]\n"
@@ -97,7 +86,7 @@ END_TEST
 START_TEST(barriers_without_a_number)
 {
   static const char text[] = "fsched: 1\ntarget: {sync: barrier}\nops: [{name: a}]\n";
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   uint32_t bound;
   ck_assert_int_eq(fs_graph_barriers(ctx, g, 0, &bound), FSCHED_BAD_INPUT);
   const fsched_diag *d = fsched_diag_get(ctx, 0);
@@ -153,7 +142,7 @@ START_TEST(number_of_barriers)
     char text[200];
     uint32_t bound = 99;
     (void)snprintf(text, sizeof text, "fsched: 1\ntarget: %s\nops: [{name: a}]\n", cases[i].target);
-    fsched_graph *g = parse(text);
+    fsched_graph *g = fs_parse(text);
     ck_assert_int_eq(fs_graph_barriers(ctx, g, cases[i].option, &bound),
                      cases[i].fault == NULL ? FSCHED_OK : FSCHED_USAGE);
     ck_assert_uint_eq(bound, cases[i].bound);
@@ -172,29 +161,6 @@ END_TEST
 
 /* --- by calls --- */
 
-static fsched_builder *make(void) {
-  fsched_builder *b;
-  ck_assert_int_eq(fsched_builder_create(ctx, "g", &b), FSCHED_OK);
-  return b;
-}
-
-static void add_queue(fsched_builder *b, const char *name) {
-  fsched_queue_desc d = {.size = sizeof d, .name = name};
-  ck_assert_int_eq(fsched_builder_queue(b, &d, NULL), FSCHED_OK);
-}
-
-static void add_op(fsched_builder *b, const char *name) {
-  fsched_op_desc d = {.size = sizeof d, .name = name, .time = 1};
-  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
-}
-
-static fsched_graph *finish(fsched_builder *b) {
-  fsched_graph *g = NULL;
-  ck_assert_msg(fsched_builder_finish(b, &g) == FSCHED_OK, "%s", first_message());
-  fsched_builder_destroy(b);
-  return g;
-}
-
 START_TEST(built_barrier_targets)
 {
   static const struct {
@@ -209,7 +175,7 @@ START_TEST(built_barrier_targets)
     ck_assert_int_eq(fsched_builder_sync(b, FSCHED_SYNC_BARRIER), FSCHED_OK);
     ck_assert_int_eq(fsched_builder_barriers(b, 1, 1), FSCHED_OK); /* the last call counts */
     ck_assert_int_eq(fsched_builder_barriers(b, cases[i].count, cases[i].slots), FSCHED_OK);
-    add_op(b, "a");
+    add_op(b, "a", NULL);
     fsched_op_desc d = {.size = sizeof d, .name = "b", .slots = INT32_MAX};
     ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
     fsched_graph *g = finish(b);
@@ -227,11 +193,11 @@ END_TEST
 static void add_block_parts(fsched_builder *b) {
   fsched_queue_desc q = {.size = sizeof q, .name = "dma", .counting = 7};
   ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
-  add_queue(b, "dpu");
+  add_queue(b, "dpu", NULL);
   fsched_memory_desc m = {
       .size = sizeof m, .name = "cmx", .capacity = 64, .placement = FSCHED_STACK};
   ck_assert_int_eq(fsched_builder_memory(b, &m, NULL), FSCHED_OK);
-  add_op(b, "a");
+  add_op(b, "a", NULL);
 }
 
 START_TEST(built_block_targets)

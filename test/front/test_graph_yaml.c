@@ -12,17 +12,6 @@
 
 #include "kit/context.h"
 
-static const char *first_message(void) {
-  return fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "";
-}
-
-static fsched_graph *parse(const char *text) {
-  fsched_graph *g = NULL;
-  ck_assert_msg(fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g) == FSCHED_OK, "%s",
-                first_message());
-  return g;
-}
-
 /* Every key of the format. */
 static const char rich[] =
     "fsched: 1\n"
@@ -100,7 +89,7 @@ static void check_rich_target(const fsched_graph *g) {
 
 START_TEST(every_key)
 {
-  fsched_graph *g = parse(rich);
+  fsched_graph *g = fs_parse(rich);
   check_rich_target(g);
   ck_assert_uint_eq(g->n_ops, 3);
   ck_assert_uint_eq(g->op_time[0], 12);
@@ -136,7 +125,7 @@ END_TEST
 START_TEST(defaults)
 {
   fsched_graph *g =
-      parse("fsched: 1\nops:\n  - {name: a, size: 7}\n  - {name: b, args: [{in: a}]}\n");
+      fs_parse("fsched: 1\nops:\n  - {name: a, size: 7}\n  - {name: b, args: [{in: a}]}\n");
   ck_assert_str_eq(g->name, "t");
   ck_assert(g->target.implicit_queues);
   ck_assert_uint_eq(g->target.frontier_capacity, 16);
@@ -153,7 +142,7 @@ END_TEST
 /* YAML 1.1 would take these for booleans, null and octal. */
 START_TEST(names_of_yaml_words)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nops: [{name: on}, {name: yes}, {name: ~, after: [n]}, {name: n}, {name: 012}]\n");
   ck_assert_str_eq(g->op_name[0], "on");
   ck_assert_str_eq(g->op_name[2], "~");
@@ -164,7 +153,7 @@ END_TEST
 
 START_TEST(json_is_yaml)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "{\"fsched\": 1, \"ops\": [{\"name\": \"a\", \"time\": 3},\n"
       "\t{\"name\": \"b\", \"after\": [\"a\"]}]}");
   ck_assert_uint_eq(g->n_edges, 1);
@@ -174,7 +163,7 @@ END_TEST
 
 START_TEST(raw_hazards_list_races)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nhazards: raw\nbuffers: [{name: x, size: 8, io: input}]\n"
       "ops:\n  - {name: r, args: [{in: x}]}\n"
       "  - {name: w, args: [{inout: x}]}\n"
@@ -276,7 +265,7 @@ START_TEST(shared_scenarios)
       (void)snprintf(file, sizeof file, "%s/%s", path, e->d_name);
       fsched_graph *g;
       ck_assert_msg(fsched_graph_read(ctx, file, NULL, &g) == FSCHED_OK, "%s: %s", file,
-                    first_message());
+                    fs_first_message(ctx));
       ck_assert_uint_gt(fsched_graph_edges(g), 0);
       fsched_graph_destroy(g);
       n++;

@@ -17,12 +17,6 @@ static fsched_profile *parsed(const char *text) {
   return p;
 }
 
-static fsched_graph *graph_of(const char *text) {
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
-  return g;
-}
-
 /* Durations of a program's commands as planned, each a random part longer or shorter. */
 static fsched_profile *measure(const fsched_program *program, uint64_t seed, uint64_t tick_ns) {
   const fs_stream *s = &program->view;
@@ -219,7 +213,7 @@ END_TEST
 /* Nothing but what was measured is in a profile; of a gang the quickest member counts. */
 START_TEST(gangs_and_gaps)
 {
-  fsched_graph *g = graph_of(
+  fsched_graph *g = fs_parse(
       "fsched: 1\ntarget: {queues: [{name: a}, {name: b}]}\nops:\n"
       "  - {name: x, on: a}\n  - {name: y, on: [a, b], time: 5}\n  - {name: z, on: b, time: 2}\n");
   fsched_program *program;

@@ -13,12 +13,6 @@ static fsched_profile *parsed(const char *text) {
   return p;
 }
 
-static fsched_graph *graph_of(const char *text) {
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
-  return g;
-}
-
 static const char plain[] =
     "fsched: 1\nname: g\ntarget:\n  time_unit: us\n  queues: [{name: q}, {name: d, class: copy}]\n"
     "  memories:\n    - {name: m, capacity: 1000, backing: far, "
@@ -40,7 +34,7 @@ static fsched_profile_use apply(fsched_graph *g, const char *ops) {
 
 START_TEST(takes_times)
 {
-  fsched_graph *g = graph_of(plain);
+  fsched_graph *g = fs_parse(plain);
   fsched_profile_use use = apply(g, "{\"name\": \"b\", \"median_ns\": 8001}");
   ck_assert_uint_eq(use.ops, 1);
   ck_assert_uint_eq(use.memories, 0);
@@ -90,7 +84,7 @@ START_TEST(lengths_of_ticks)
   (void)snprintf(text, sizeof text,
                  "fsched: 1\ntarget: {time_unit: %s}\nops: [{name: a, time: 5}]\n",
                  ticks[_i].graph_unit);
-  fsched_graph *g = graph_of(text);
+  fsched_graph *g = fs_parse(text);
   (void)snprintf(text, sizeof text,
                  "{\"fsched_profile\": 1, %s \"ops\": [{\"name\": \"a\", \"median_ns\": 6000000}]}",
                  ticks[_i].profile);
@@ -113,7 +107,7 @@ END_TEST
 
 /* A graph that cannot take a profile is as it was. */
 static void refused(const char *graph, const char *profile, const char *code, const char *message) {
-  fsched_graph *g = graph_of(graph);
+  fsched_graph *g = fs_parse(graph);
   fsched_profile *p = parsed(profile);
   fs_tick time = g->op_time[0];
   uint64_t fixed = g->target.n_memories == 0 ? 0 : g->target.memory[0].read_fixed;
@@ -146,7 +140,7 @@ START_TEST(refuses)
           "\"median_ns\": 70000}]}",
           "profile", "the graph has no op 'c' of the profile");
   fsched_profile_use use = {.size = 3};
-  fsched_graph *g = graph_of(plain);
+  fsched_graph *g = fs_parse(plain);
   fsched_profile *p = parsed("{\"fsched_profile\": 1, \"ops\": []}");
   ck_assert_int_eq(fsched_graph_apply_profile(ctx, g, p, &use), FSCHED_USAGE);
   fsched_profile_destroy(p);
@@ -173,7 +167,7 @@ static const struct {
 START_TEST(warns)
 {
   char text[512];
-  fsched_graph *g = graph_of(plain);
+  fsched_graph *g = fs_parse(plain);
   (void)snprintf(text, sizeof text, "{\"fsched_profile\": 1, %s]}", warned[_i].profile);
   fsched_profile *p = parsed(text);
   ck_fs(ctx, fsched_graph_apply_profile(ctx, g, p, NULL));
@@ -208,7 +202,7 @@ START_TEST(names_its_file)
   FILE *f = fdopen(fd, "w");
   ck_assert_int_ge(fputs(text, f), 0);
   ck_assert_int_eq(fclose(f), 0);
-  fsched_graph *g = graph_of(plain);
+  fsched_graph *g = fs_parse(plain);
   fsched_profile *p;
   ck_fs(ctx, fsched_profile_read(ctx, path, &p));
   (void)remove(path);

@@ -12,10 +12,6 @@
 
 #include "kit/context.h"
 
-static const char *first_message(const fsched_context *own) {
-  return fsched_diag_count(own) > 0 ? fsched_diag_get(own, 0)->message : "";
-}
-
 /* NULL when there is no schedule. */
 static fs_schedule *schedule(const fsched_graph *g) {
   fs_listsched_options o = {0};
@@ -103,7 +99,7 @@ static ilp_answer_fixture make(const char *body) {
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
   f.ctx = fs_new_context();
   fs_status status = fsched_graph_parse(f.ctx, "test.yaml", text, strlen(text), NULL, &f.g);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(f.ctx));
+  ck_assert_msg(status == FSCHED_OK, "%s", fs_first_message(f.ctx));
   ck_assert_int_eq(fs_problem_from_graph(f.ctx, f.g, 1000, 0, &f.p), FSCHED_OK);
   ck_assert_ptr_nonnull(f.p);
   return f;

@@ -11,12 +11,6 @@
 
 #include "kit/context.h"
 
-static fsched_graph *parsed(const char *text) {
-  fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g));
-  return g;
-}
-
 /* The list schedule; NULL where there is none. */
 static fs_schedule *listed(fsched_context *own, const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o};
@@ -175,18 +169,18 @@ END_TEST
 
 /* An op that runs far beyond the window, and what is behind on its queue, or on another one. */
 static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
-  fsched_graph *g = parsed(same ? "fsched: 1\n"
-                                  "target: {queues: [{name: p}, {name: q}]}\nops:\n"
-                                  "  - {name: long, on: p, time: 50}\n"
-                                  "  - {name: x, on: q, time: 5}\n"
-                                  "  - {name: z, on: q, time: 2}\n"
-                                  "  - {name: m, on: p, time: 5, after: [z]}\n"
-                                : "fsched: 1\n"
-                                  "target: {queues: [{name: p}, {name: q}]}\nops:\n"
-                                  "  - {name: long, on: p, time: 50}\n"
-                                  "  - {name: x, on: q, time: 5}\n"
-                                  "  - {name: z, on: q, time: 2}\n"
-                                  "  - {name: m, on: q, time: 5, after: [z]}\n");
+  fsched_graph *g = fs_parse(same ? "fsched: 1\n"
+                                    "target: {queues: [{name: p}, {name: q}]}\nops:\n"
+                                    "  - {name: long, on: p, time: 50}\n"
+                                    "  - {name: x, on: q, time: 5}\n"
+                                    "  - {name: z, on: q, time: 2}\n"
+                                    "  - {name: m, on: p, time: 5, after: [z]}\n"
+                                  : "fsched: 1\n"
+                                    "target: {queues: [{name: p}, {name: q}]}\nops:\n"
+                                    "  - {name: long, on: p, time: 50}\n"
+                                    "  - {name: x, on: q, time: 5}\n"
+                                    "  - {name: z, on: q, time: 2}\n"
+                                    "  - {name: m, on: q, time: 5, after: [z]}\n");
   static const fs_tick start[] = {0, 0, 10, 50};
   fs_schedule *s = listed(ctx, g);
   fs_problem *p;
@@ -395,7 +389,7 @@ START_TEST(windows_find_the_best)
   char path[4096];
   const char *command = fs_test_solver(path);
   char *text = chain_text();
-  fsched_graph *g = parsed(text);
+  fsched_graph *g = fs_parse(text);
   fs_schedule *s = listed(ctx, g), *again = listed(ctx, g);
   ck_assert_uint_eq(s->makespan, LINKS * LINK_LIST);
   if (command != NULL) {
@@ -416,7 +410,7 @@ END_TEST
 START_TEST(faults_and_stops)
 {
   char *text = chain_text();
-  fsched_graph *g = parsed(text);
+  fsched_graph *g = fs_parse(text);
   fs_schedule *s = listed(ctx, g);
   fs_tick before = s->makespan;
   static const char *const mode[] = {"abort", "binary", "exit", "lie"};
@@ -442,7 +436,7 @@ END_TEST
 
 START_TEST(given_starts_are_left_alone)
 {
-  fsched_graph *g = parsed("fsched: 1\nops:\n  - {name: a, start: 3}\n  - {name: b}\n");
+  fsched_graph *g = fs_parse("fsched: 1\nops:\n  - {name: a, start: 3}\n  - {name: b}\n");
   fs_schedule *s = listed(ctx, g);
   fs_refine_options o;
   watch w = {.enough = 1000};

@@ -13,14 +13,6 @@
 
 #include "kit/context.h"
 
-static fsched_graph *parse(const char *text) {
-  fsched_graph *g = NULL;
-  fs_status status = fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &g);
-  ck_assert_msg(status == FSCHED_OK, "%s",
-                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
-  return g;
-}
-
 /* All vectors of starts in topological order that respect the orders. */
 typedef struct all_starts {
   fs_problem *p;
@@ -182,7 +174,7 @@ END_TEST
 /* ---- known bounds */
 
 static fs_tick bound_of(const char *text, fs_tick horizon) {
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   fs_problem *p;
   fs_tick bound;
   ck_assert_int_eq(fs_problem_from_graph(ctx, g, horizon, 0, &p), FSCHED_OK);
@@ -258,7 +250,7 @@ START_TEST(projects)
                  : snprintf(text + n, sizeof text - (size_t)n, ", after: [j%u]}\n",
                             i - 1 - fs_rng_below(&r, 6));
     }
-    fsched_graph *g = parse(text);
+    fsched_graph *g = fs_parse(text);
     fs_lower_bounds simple;
     fs_listsched_options o = {0};
     fs_schedule *s;

@@ -30,7 +30,7 @@ static char solver[4096];
 
 static void set_up(void) {
   fs_test_begin();
-  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, sizeof text - 1, NULL, &graph));
+  graph = fs_parse(text);
 }
 
 static void tear_down(void) {
@@ -174,10 +174,9 @@ START_TEST(nothing_to_gain)
   static const char chain[] =
       "fsched: 1\nname: c\nops:\n  - {name: a, time: 2}\n"
       "  - {name: b, time: 3, after: [a]}\n";
-  fsched_graph *g;
   fsched_schedule *s;
   fsched_compile_options o = options(FSCHED_REFINE_ILP);
-  ck_fs(ctx, fsched_graph_parse(ctx, "c", chain, sizeof chain - 1, NULL, &g));
+  fsched_graph *g = fs_parse(chain);
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   ck_assert_uint_eq(fsched_schedule_makespan(s), 5);
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);

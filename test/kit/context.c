@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
 #include <unistd.h>
 
 #include "kit/context.h"
@@ -57,3 +58,9 @@ static void dir_end(void) {
 }
 
 void fs_test_in_dir(TCase *t) { tcase_add_checked_fixture(t, dir_begin, dir_end); }
+
+fsched_graph *fs_parse(const char *text) {
+  fsched_graph *g;
+  ck_fs(ctx, fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g));
+  return g;
+}

@@ -5,6 +5,8 @@
 #define FS_TEST_CONTEXT_H
 
 #include "base/mem.h"
+#include "fsched/graph.h"
+#include "kit/status.h"
 #include "kit/suite.h"
 #include "kit/temp_dir.h"
 
@@ -24,6 +26,9 @@ void fs_test_in_dir(TCase *t);
 void fs_test_many_errors(TCase *t);
 /* A further one. */
 fsched_context *fs_new_context(void);
+
+/* The graph that a text says, which is right. */
+fsched_graph *fs_parse(const char *text);
 
 /* For fixtures that have more than the context. */
 void fs_test_begin(void);

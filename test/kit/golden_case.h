@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 #include "compile/synchronise.h"
 #include "kit/golden.h"
+#include "kit/status.h"
 #include "model/handle.h"
 
 typedef struct fs_golden_case {
@@ -15,18 +16,6 @@ typedef struct fs_golden_case {
   fsched_schedule *schedule;
   fsched_program *program;
 } fs_golden_case;
-
-/* What was reported last, for messages of failing tests. */
-static inline const char *fs_test_diags(const fsched_context *ctx) {
-  uint32_t n = fsched_diag_count(ctx);
-  return n == 0 ? "nothing reported" : fsched_diag_get(ctx, n - 1)->message;
-}
-
-#define ck_fs(ctx, expr)                                                                         \
-  do {                                                                                           \
-    fsched_status ck_status_ = (expr);                                                           \
-    ck_assert_msg(ck_status_ == FSCHED_OK, "%s: %d: %s", #expr, ck_status_, fs_test_diags(ctx)); \
-  } while (0)
 
 /* A context whose allocator keeps to the budget; nothing fails so far. */
 static inline fsched_context *fs_budget_context(fs_budget *budget) {

@@ -12,30 +12,19 @@
 
 #include "kit/context.h"
 
-static const char *first_message(const fsched_context *own) {
-  return fsched_diag_count(own) > 0 ? fsched_diag_get(own, 0)->message : "";
-}
-
-static fsched_graph *parse(const char *text) {
-  fsched_graph *g = NULL;
-  fs_status status = fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &g);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(ctx));
-  return g;
-}
-
 /* Schedules and verifies. */
 static fs_schedule *schedule(fsched_context *own, const fsched_graph *g, fsched_evict evict) {
   fs_listsched_options o = {.evict = evict};
   fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(own, g, &o, &s);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(own));
+  ck_assert_msg(status == FSCHED_OK, "%s", fs_first_message(own));
   status = fs_verify_schedule(own, g, s, NULL);
-  ck_assert_msg(status == FSCHED_OK, "%s", first_message(own));
+  ck_assert_msg(status == FSCHED_OK, "%s", fs_first_message(own));
   return s;
 }
 
 static fs_tick makespan_of(const char *text) {
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   fs_tick makespan = s->makespan;
   fs_schedule_destroy(s);
@@ -45,11 +34,11 @@ static fs_tick makespan_of(const char *text) {
 }
 
 static fs_status status_of(const char *text, char *message, size_t size) {
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   fs_listsched_options o = {0};
   fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(ctx, g, &o, &s);
-  (void)snprintf(message, size, "%s", first_message(ctx));
+  (void)snprintf(message, size, "%s", fs_first_message(ctx));
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);
   fsched_diag_clear(ctx);
@@ -95,7 +84,7 @@ END_TEST
 /* The gang waits for `long`; of the short ops only the one that ends by then goes before it. */
 START_TEST(gang_is_not_starved)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nname: f\ntarget:\n"
       "  queues: [{name: q0}, {name: q1}, {name: q2}]\n"
       "ops:\n"
@@ -190,10 +179,11 @@ END_TEST
 
 /* Compiles and verifies the schedule and the stream. */
 static void compiles_right(const char *text) {
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_program *program = NULL;
-  ck_assert_msg(fsched_compile(ctx, g, &o, NULL, &program) == FSCHED_OK, "%s", first_message(ctx));
+  ck_assert_msg(fsched_compile(ctx, g, &o, NULL, &program) == FSCHED_OK, "%s",
+                fs_first_message(ctx));
   fsched_program_destroy(program);
   fsched_graph_destroy(g);
   fsched_diag_clear(ctx);
@@ -233,7 +223,7 @@ static fs_tick first_read(const char *read_time) {
                  "  - {name: y, time: 5, size: 8, args: [{in: x}]}\n"
                  "  - {name: z, size: 8, args: [{in: y}, {in: w}]}\n",
                  read_time);
-  fsched_graph *g = parse(text);
+  fsched_graph *g = fs_parse(text);
   fs_schedule *s = schedule(ctx, g, FSCHED_EVICT_FARTHEST);
   ck_assert_uint_eq(s->n_copies, 1);
   fs_tick start = s->start[g->n_ops];
@@ -406,7 +396,7 @@ END_TEST
 /* Another seed breaks ties another way; the same seed in the same way. */
 START_TEST(seeds_break_ties)
 {
-  fsched_graph *g = parse(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
       "ops: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\n");
   uint32_t first[8], distinct = 0;
@@ -587,7 +577,7 @@ static void fact_expect(listsched_fact *f, char *line) {
   char a[16], b[16];
   unsigned long long begin, end;
   if (f->s == NULL) {
-    ck_assert_msg(fsched_builder_finish(f->b, &f->g) == FSCHED_OK, "%s", first_message(f->ctx));
+    ck_assert_msg(fsched_builder_finish(f->b, &f->g) == FSCHED_OK, "%s", fs_first_message(f->ctx));
     f->s = schedule(f->ctx, f->g, FSCHED_EVICT_FARTHEST);
   }
   if (sscanf(line, "EXPECT %15s %15s %llu %llu", a, b, &begin, &end) == 4) {

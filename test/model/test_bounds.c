@@ -136,8 +136,7 @@ START_TEST(never_above_the_optimum)
 END_TEST
 
 static fs_tick bound_of(const char *text) {
-  fsched_graph *g;
-  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g), FSCHED_OK);
+  fsched_graph *g = fs_parse(text);
   fs_lower_bounds bound;
   ck_assert_int_eq(fs_graph_lower_bounds(ctx, g, &bound), FSCHED_OK);
   fsched_graph_destroy(g);

@@ -65,10 +65,6 @@ static void print_rules(const caught *table) {
   }
 }
 
-static const char *first_message(void) {
-  return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
-}
-
 /* Small and with everything: the judge has to finish. */
 static fsched_graph *small_graph(uint64_t seed) {
   fs_gen_params p = fs_gen_any(seed, 7);
@@ -127,7 +123,7 @@ static void mutate_all(const fsched_graph *g, const fsched_program *p, uint64_t 
   fs_oracle_verdict verdict = fs_oracle_program(&p->view, MAX_STATES);
   fsched_diag_clear(ctx);
   ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu, %s: %s",
-                (unsigned long long)seed, kind, first_message());
+                (unsigned long long)seed, kind, fs_first_message(ctx));
   ck_assert_msg(verdict == FS_ORACLE_RIGHT || verdict == FS_ORACLE_TOO_LARGE, "seed %llu, %s: %s",
                 (unsigned long long)seed, kind, fs_oracle_name(verdict));
   fs_rng rng = {seed};
@@ -233,7 +229,7 @@ static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE
     fsched_diag_clear(ctx);
     const char *fault = fs_oracle_schedule(s->schedule);
     ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
-                  (unsigned long long)seed, first_message());
+                  (unsigned long long)seed, fs_first_message(ctx));
     ck_assert_msg(fault == NULL, "seed %llu: %s", (unsigned long long)seed, fault);
     fs_rng rng = {seed};
     for (unsigned m = 0; m < FS_SCHEDULE_MUTATION_COUNT; m++) {
@@ -249,9 +245,8 @@ static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE
 static void break_a_start(void) {
   static const char text[] =
       "fsched: 1\nname: s\nops:\n  - {name: a, start: 3}\n  - {name: b, start: 5}\n";
-  fsched_graph *g;
   fsched_schedule *s;
-  ck_assert_int_eq(fsched_graph_parse(ctx, "s", text, sizeof text - 1, NULL, &g), FSCHED_OK);
+  fsched_graph *g = fs_parse(text);
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   fs_schedule *copy = fs_schedule_copy(s->schedule);
   ck_assert_int_eq(fs_verify_schedule(ctx, g, copy, NULL), FSCHED_OK);

@@ -24,10 +24,6 @@ static bool deadlock(void) {
   return found;
 }
 
-static const char *first_message(void) {
-  return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
-}
-
 /* --- deadlock is a circle --- */
 
 typedef struct verify_circles_tally {
@@ -41,7 +37,7 @@ static void judge(fsched_program *copy, uint64_t seed, verify_circles_tally *t) 
   ck_assert(status == FSCHED_OK || status == FSCHED_WRONG);
   if (deadlock() != circle) {
     ck_abort_msg("seed %llu: a circle: %d, but %s", (unsigned long long)seed, circle,
-                 first_message());
+                 fs_first_message(ctx));
   }
   t->stuck += circle;
   t->free += !circle;
@@ -94,7 +90,7 @@ static void circles(fs_sync_kind kind, verify_circles_tally *t) {
       fs_rng rng = {seed};
       judge(made, seed, t);
       ck_assert_msg(fsched_diag_errors(ctx) == 0, "seed %llu: %s", (unsigned long long)seed,
-                    first_message());
+                    fs_first_message(ctx));
       mutate_for_circles(made, seed, &rng, t);
       fs_mutant_free(made);
     }
@@ -147,11 +143,11 @@ static uint32_t compile_one(fsched_graph *g, fs_sync_kind kind, uint64_t seed, f
         fsched_verify_program(ctx, p, g) != FSCHED_OK ||
         (verdict != FS_ORACLE_RIGHT && verdict != FS_ORACLE_TOO_LARGE)) {
       ck_abort_msg("kind %d, seed %llu: %s, %s", (int)kind, (unsigned long long)seed,
-                   first_message(), fs_oracle_name(verdict));
+                   fs_first_message(ctx), fs_oracle_name(verdict));
     }
   } else {
     ck_assert_msg(status == FSCHED_INFEASIBLE, "seed %llu: %s", (unsigned long long)seed,
-                  first_message());
+                  fs_first_message(ctx));
   }
   fsched_program_destroy(p);
   fsched_schedule_destroy(s);

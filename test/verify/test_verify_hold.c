@@ -133,9 +133,8 @@ START_TEST(content_without_access)
       "buffers:\n  - {name: x, size: 16, io: constant}\n  - {name: y, size: 16}\n"
       "ops:\n  - {name: w, on: p, args: [{out: y}]}\n"
       "  - {name: r, on: p, args: [{no_dep: x}, {inout: y}]}\n";
-  fsched_graph *g;
   fsched_program *p;
-  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_program *copy = fs_mutant_copy(p);
   ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
@@ -158,9 +157,8 @@ START_TEST(copy_of_another)
       "       spill: {on: copy, write: {fixed: 1}, read: {fixed: 1}}}\n    - {name: s}\n"
       "buffers:\n  - {name: x, size: 16, io: input}\n  - {name: y, size: 16}\n"
       "ops:\n  - {name: r, on: p, args: [{in: x}, {out: y}]}\n";
-  fsched_graph *g;
   fsched_program *p;
-  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, sizeof text - 1, NULL, &g));
+  fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_program *copy = fs_mutant_copy(p);
   for (uint32_t i = 0; i < copy->view.n_commands; i++) {

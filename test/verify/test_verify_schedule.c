@@ -19,16 +19,8 @@ typedef struct verify_schedule_hand {
   const char *code;
 } verify_schedule_hand;
 
-static fsched_graph *parse_graph(const char *text) {
-  fsched_graph *g = NULL;
-  if (fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) != FSCHED_OK) {
-    ck_abort_msg("%s", fsched_diag_get(ctx, 0)->message);
-  }
-  return g;
-}
-
 static void check_hand(const verify_schedule_hand *h) {
-  fsched_graph *g = parse_graph(h->graph);
+  fsched_graph *g = fs_parse(h->graph);
   fsched_schedule *s = NULL;
   char json[2048];
   int n = snprintf(json, sizeof json,

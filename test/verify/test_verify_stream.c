@@ -26,14 +26,6 @@ static bool has_code(const char *code) {
   return false;
 }
 
-static fsched_graph *parse_graph(const char *text) {
-  fsched_graph *g = NULL;
-  if (fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) != FSCHED_OK) {
-    ck_abort_msg("%s", fsched_diag_get(ctx, 0)->message);
-  }
-  return g;
-}
-
 /* --- the map against an array --- */
 
 START_TEST(test_map)
@@ -153,7 +145,7 @@ START_TEST(test_one_member_is_not_the_gang)
       "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}, {name: r}]\n"
       "ops:\n  - {name: a, on: [p, q], args: [{out: x, size: 4}]}\n"
       "  - {name: b, on: r, args: [{in: x}]}\n";
-  fsched_graph *g = parse_graph(text);
+  fsched_graph *g = fs_parse(text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
@@ -181,7 +173,7 @@ START_TEST(test_races)
       "ops:\n  - {name: a, on: p, args: [{out_existing: x}]}\n"
       "  - {name: b, on: q, args: [{out_existing: x}]}\n"
       "  - {name: c, on: q, args: [{out: y}]}\n";
-  fsched_graph *g = parse_graph(text);
+  fsched_graph *g = fs_parse(text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
@@ -236,12 +228,12 @@ START_TEST(test_what_differs)
        "a}]}]\n",
        "not the graph's: time of op 'a'"},
   };
-  fsched_graph *g = parse_graph(cases[0].text);
+  fsched_graph *g = fs_parse(cases[0].text);
   fsched_program *p;
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
   for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
-    fsched_graph *other = parse_graph(cases[i].text);
+    fsched_graph *other = fs_parse(cases[i].text);
     ck_assert_int_eq(fsched_verify_program(ctx, p, other), FSCHED_WRONG);
     ck_assert_msg(has_message(cases[i].message), "%s", fsched_diag_get(ctx, 0)->message);
     fsched_diag_clear(ctx);
@@ -262,7 +254,7 @@ END_TEST
 
 START_TEST(test_schedule_messages)
 {
-  fsched_graph *g = parse_graph(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]}\n"
       "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
   fsched_schedule *s;
@@ -283,7 +275,7 @@ END_TEST
 /* A schedule that has control edges with it keeps them. */
 START_TEST(test_control_edges)
 {
-  fsched_graph *g = parse_graph(
+  fsched_graph *g = fs_parse(
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], "
       "concurrency: 1}\n"
       "ops: [{name: a, on: p, time: 7}, {name: b, on: q}]\n");

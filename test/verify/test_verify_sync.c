@@ -23,10 +23,6 @@ static bool reported(const char *code, const char *message) {
   return false;
 }
 
-static const char *first_message(void) {
-  return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
-}
-
 /* --- programs by hand --- */
 
 typedef struct barrier_text {
@@ -118,7 +114,7 @@ static fsched_program *make(const program_text *t) {
   fsched_program *p;
   if (fsched_graph_parse(ctx, "g", t->graph, strlen(t->graph), NULL, &g) != FSCHED_OK ||
       fsched_compile(ctx, g, NULL, NULL, &p) != FSCHED_OK) {
-    ck_abort_msg("%s", first_message());
+    ck_abort_msg("%s", fs_first_message(ctx));
   }
   fsched_program *copy = fs_mutant_copy(p);
   fsched_program_destroy(p);
@@ -142,11 +138,11 @@ static void expect_of(const fsched_program *p, const char *code, const char *mes
   fsched_diag_clear(ctx);
   fs_status status = fsched_verify_program(ctx, p, NULL);
   if (code == NULL) {
-    ck_assert_msg(status == FSCHED_OK, "%s", first_message());
+    ck_assert_msg(status == FSCHED_OK, "%s", fs_first_message(ctx));
   } else {
     ck_assert_int_eq(status, FSCHED_WRONG);
     ck_assert_msg(reported(code, message), "%s: %s", fsched_diag_get(ctx, 0)->code,
-                  first_message());
+                  fs_first_message(ctx));
   }
 }
 
@@ -541,11 +537,10 @@ START_TEST(test_graph)
       "  memories: [{name: m, capacity: 8}]}\n"
       "ops: [{name: a, on: p, size: 4}, {name: b, on: q, args: [{in: a}]}]\n";
   const program_text t = {text, BARRIERS({"a", "b", 0, 0, 0}), 1, FS_NONE, NULL, NULL};
-  fsched_graph *g;
-  ck_assert_int_eq(fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g), FSCHED_OK);
+  fsched_graph *g = fs_parse(text);
   fsched_program *p = make(&t);
   /* Barriers are compile's to choose. */
-  ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s", first_message());
+  ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s", fs_first_message(ctx));
   REC(p, ops, fs_stream_op)[1].slots = 2;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
   ck_assert(reported("verify-graph", "not the graph's: slots of op 'b'"));

@@ -17,6 +17,7 @@
 #include "fsched/graph.h"
 #include "fsched/verify.h"
 #include "kit/budget.h"
+#include "kit/status.h"
 
 #define KIT_LIMIT UINT64_C(60000000000) /* ns */
 
@@ -25,17 +26,6 @@ enum { KIT_SLOW = 1 };
 #else
 enum { KIT_SLOW = 0 };
 #endif
-
-static inline const char *kit_said(const fsched_context *ctx) {
-  uint32_t n = fsched_diag_count(ctx);
-  return n == 0 ? "nothing reported" : fsched_diag_get(ctx, n - 1)->message;
-}
-
-#define kit_ok(ctx, expr)                                                                     \
-  do {                                                                                        \
-    fsched_status kit_status_ = (expr);                                                       \
-    ck_assert_msg(kit_status_ == FSCHED_OK, "%s: %d: %s", #expr, kit_status_, kit_said(ctx)); \
-  } while (0)
 
 /* One error, of that status, code and text; it is cleared. */
 #define kit_refused(ctx, expr, status, which, text)                                              \
@@ -58,7 +48,7 @@ static inline fsched_semaphore *kit_timeline(void) {
 
 static inline fsched_fence *kit_fence(fsched_context *ctx, fsched_semaphore *s, uint64_t value) {
   fsched_fence *f;
-  kit_ok(ctx, fsched_fence_create(ctx, &(fsched_fence_point){s, value}, 1, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, &(fsched_fence_point){s, value}, 1, &f));
   return f;
 }
 
@@ -107,9 +97,9 @@ static inline uint64_t kit_count_one(kit_count *c) {
 static inline fsched_program *kit_compile(fsched_context *ctx, const char *text) {
   fsched_graph *graph;
   fsched_program *program;
-  kit_ok(ctx, fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &graph));
-  kit_ok(ctx, fsched_compile(ctx, graph, NULL, NULL, &program));
-  kit_ok(ctx, fsched_verify_program(ctx, program, graph));
+  ck_fs(ctx, fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &graph));
+  ck_fs(ctx, fsched_compile(ctx, graph, NULL, NULL, &program));
+  ck_fs(ctx, fsched_verify_program(ctx, program, graph));
   fsched_graph_destroy(graph);
   return program;
 }
@@ -144,7 +134,7 @@ static inline fsched_kernel_fn kit_find(void *user, const char *module, const ch
 static inline fsched_device *kit_device(fsched_context *ctx, const kit_kernel *kernels) {
   fsched_device_options o = {.size = sizeof o, .find = kit_find, .find_user = (void *)kernels};
   fsched_device *d;
-  kit_ok(ctx, fsched_device_create(ctx, &o, &d));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &d));
   return d;
 }
 
@@ -153,14 +143,14 @@ static inline fsched_exec *kit_exec(fsched_context *ctx, fsched_device *device, 
   fsched_exec_options o = {
       .size = sizeof o, .device = device, .pool = pool, .in_flight = in_flight};
   fsched_exec *x;
-  kit_ok(ctx, fsched_exec_create(ctx, &o, &x));
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
   return x;
 }
 
 static inline fsched_entry *kit_load(fsched_context *ctx, fsched_exec *x,
                                      const fsched_program *program) {
   fsched_entry *e;
-  kit_ok(ctx, fsched_exec_load(ctx, x, program, &e));
+  ck_fs(ctx, fsched_exec_load(ctx, x, program, &e));
   return e;
 }
 

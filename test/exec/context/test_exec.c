@@ -14,7 +14,7 @@ static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal, co
                         {.buffer = "out", .data = out, .bytes = sizeof *out}};
   fsched_invocation i = {
       .size = sizeof i, .wait = wait, .signal = signal, .bindings = b, .n_bindings = 2};
-  kit_ok(ctx, fsched_invoke(ctx, e, &i));
+  ck_fs(ctx, fsched_invoke(ctx, e, &i));
 }
 
 /* When `line` reaches `wait` (0: at once); `end` gets `signal`. */
@@ -114,7 +114,7 @@ static void invoke_busy(fsched_entry *e, fsched_fence *wait, uint64_t i, uint8_t
                          .n_bindings = 2,
                          .callback = completed,
                          .user = &entered};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
 }
 
 /* All are asked for before the first may start; what they give is what they give one by one. */
@@ -202,13 +202,13 @@ START_TEST(fork_and_join_of_five)
                            .n_bindings = 2,
                            .parameters = &value,
                            .n_parameters = 1};
-    kit_ok(ctx, fsched_invoke(ctx, e, &v));
+    ck_fs(ctx, fsched_invoke(ctx, e, &v));
   }
-  kit_ok(ctx, fsched_fence_join(ctx, f, 5, &join));
+  ck_fs(ctx, fsched_fence_join(ctx, f, 5, &join));
   fsched_fence *over = kit_fence(ctx, end, 1);
   fsched_invocation v = {
       .size = sizeof v, .wait = join, .signal = over, .bindings = b, .n_bindings = 6};
-  kit_ok(ctx, fsched_invoke(ctx, j, &v));
+  ck_fs(ctx, fsched_invoke(ctx, j, &v));
   invoke(e, start, fork, &in, &forked);
   ck_assert_uint_eq(total, 0);
   kit_publish(line, 1);
@@ -272,7 +272,7 @@ START_TEST(in_flight_is_a_limit)
                            .n_bindings = 2,
                            .parameters = &value,
                            .n_parameters = 1};
-    kit_ok(ctx, fsched_invoke(ctx, e[i % 2], &v));
+    ck_fs(ctx, fsched_invoke(ctx, e[i % 2], &v));
     fsched_fence_release(f);
   }
   for (uint64_t i = 0; i < N; i += K) {
@@ -311,7 +311,7 @@ START_TEST(too_large_together_runs_one_by_one)
 {
   fsched_pool *pool;
   fsched_program *p = kit_compile(ctx, BIG("400")), *huge = kit_compile(ctx, BIG("600"));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 512000000, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 512000000, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 2);
   fsched_entry *e = kit_load(ctx, x, p), *none = e;
   uint64_t in = 3, out[2] = {0};
@@ -345,7 +345,7 @@ START_TEST(chain_peaks_at_one_invocation)
   static uint64_t word[N + 1];
   fsched_pool *pool;
   fsched_program *p = kit_compile(ctx, KIT_ONE("add"));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 1 << 20, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 1 << 20, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 8);
   fsched_entry *e = kit_load(ctx, x, p);
   for (uint64_t i = 0; i < N; i++) {
@@ -373,21 +373,21 @@ START_TEST(pool_is_shared)
   fsched_pool *pool;
   fsched_allocation *a;
   fsched_program *p = kit_compile(ctx, KIT_ONE("add"));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 1024, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 4), *y = kit_exec(ctx, device, pool, 4);
   fsched_entry *e = kit_load(ctx, x, p), *f = kit_load(ctx, y, p);
   uint64_t in[4] = {1, 2, 3, 4}, out[4] = {0};
   ck_assert_uint_gt(fsched_entry_bytes(e), 0);
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1024, NULL, NULL, &a));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 1024, NULL, NULL, &a));
   for (uint64_t i = 0; i < 4; i++) {
     fsched_binding b[] = {{.buffer = "in", .data = &in[i], .bytes = 8},
                           {.buffer = "out", .data = &out[i], .bytes = 8}};
     fsched_invocation v = {
         .size = sizeof v, .bindings = b, .n_bindings = 2, .callback = completed, .user = &entered};
-    kit_ok(ctx, fsched_invoke(ctx, i % 2 == 0 ? e : f, &v));
+    ck_fs(ctx, fsched_invoke(ctx, i % 2 == 0 ? e : f, &v));
   }
   ck_assert_uint_eq(stats(pool).waiting, 4);
-  kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, a, NULL));
   ck_assert_int_eq(kit_await(entered.timeline, 4), FSCHED_CAUSE_NONE);
   fsched_exec_destroy(x);
   fsched_exec_destroy(y);
@@ -452,7 +452,7 @@ START_TEST(callback_comes_once_after_the_fence)
                            .user = &t[i],
                            .parameters = &value,
                            .n_parameters = 1};
-    kit_ok(ctx, fsched_invoke(ctx, which[i], &v));
+    ck_fs(ctx, fsched_invoke(ctx, which[i], &v));
   }
   ck_assert_int_eq(kit_await(count.timeline, 3), FSCHED_CAUSE_NONE);
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
@@ -540,9 +540,9 @@ START_TEST(wrong_programs)
     fsched_status want = verify ? FSCHED_WRONG : FSCHED_OK;
     fsched_exec *x;
     fsched_entry *e = NULL;
-    kit_ok(ctx, fsched_exec_create(ctx, &o, &x));
-    kit_ok(ctx, fsched_exec_load(ctx, x, p, &e));
-    kit_ok(ctx, fsched_replay_cpu(ctx, p, &r, NULL));
+    ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
+    ck_fs(ctx, fsched_exec_load(ctx, x, p, &e));
+    ck_fs(ctx, fsched_replay_cpu(ctx, p, &r, NULL));
     ck_assert_int_eq(fsched_exec_load(ctx, x, wrong, &e), want);
     ck_assert_int_eq(e == NULL, verify);
     ck_assert_int_eq(fsched_replay_cpu(ctx, wrong, &r, NULL), want);

@@ -102,7 +102,7 @@ static void invoke(const fsched_binding *bindings, uint32_t n, fsched_fence *wai
                          .n_bindings = n,
                          .parameters = parameters,
                          .n_parameters = n_parameters};
-  kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
 }
 
 /* b is not there: all that does not read it is done, and what it gives can be used. */
@@ -147,7 +147,7 @@ START_TEST(fences_in_any_order)
                                    {.buffer = "y", .data = &to_y, .bytes = 8}};
     fsched_invocation v = {
         .size = sizeof v, .wait = f[2], .signal = signal, .bindings = bind, .n_bindings = 4};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     for (uint32_t i = 0; i < 3; i++) {
       ck_assert_int_eq(fsched_fence_wait(signal, 0), FSCHED_CAUSE_TIMEOUT);
       kit_publish(s[which[i]], 1);
@@ -200,8 +200,8 @@ START_TEST(input_fails_before_it_runs)
   invoke(&bind, 1, fence[WAIT], NULL, 0);
   (void)fsched_semaphore_fail(line[B], 32);
   ck_assert(settled(SIGNAL, 32));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 4096, NULL, NULL, &all));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 4096, &pool));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 4096, NULL, NULL, &all));
   restart(pool, 2); /* the last slot is not for one that waits */
   for (uint32_t before = 0; before < 2; before++) {
     fsched_semaphore *late = kit_timeline(), *done = kit_timeline();
@@ -211,7 +211,7 @@ START_TEST(input_fails_before_it_runs)
     if (before) {
       (void)fsched_semaphore_fail(late, 33);
     }
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     fsched_pool_get_stats(pool, &stats);
     ck_assert_uint_eq(stats.waiting, before == 0);
     (void)fsched_semaphore_fail(late, 33);
@@ -220,7 +220,7 @@ START_TEST(input_fails_before_it_runs)
     fsched_semaphore_release(late), fsched_semaphore_release(done);
   }
   restart(NULL, 1);
-  kit_ok(ctx, fsched_pool_free(ctx, all, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, all, NULL));
   fsched_pool_destroy(pool);
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(input_fails_before_there_is_a_slot)
       const fsched_binding b = {.buffer = "in", .data = &word, .bytes = 8, .wait = wait[i]};
       fsched_invocation v = {
           .size = sizeof v, .signal = signal[i], .bindings = &b, .n_bindings = 1};
-      kit_ok(ctx, fsched_invoke(ctx, e, &v));
+      ck_fs(ctx, fsched_invoke(ctx, e, &v));
     }
     (void)fsched_semaphore_fail(late[which], 34);
     ck_assert_int_eq(fsched_fence_wait(signal[which], KIT_LIMIT), 34);
@@ -270,9 +270,9 @@ START_TEST(first_failure_counts)
   const fsched_binding bad[] = {{.buffer = "a", .data = &word, .bytes = 8, .wait = fence[A]},
                                 {.buffer = "b", .data = &word, .bytes = 8, .wait = fence[B]}};
   fsched_invocation v = {.size = sizeof v, .signal = one, .bindings = &first, .n_bindings = 1};
-  kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
   v = (fsched_invocation){.size = sizeof v, .signal = two, .bindings = bad, .n_bindings = 2};
-  kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
   (void)fsched_semaphore_fail(line[B], 36);
   (void)fsched_semaphore_fail(line[A], 35);
   ck_assert(pending(X));
@@ -305,14 +305,14 @@ START_TEST(what_is_not_bound)
     fsched_invocation v = {
         .size = sizeof v, .signal = f, .bindings = bind, .n_bindings = 1 + (i == 2)};
     (void)v;
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     ck_assert_int_eq(fsched_fence_wait(f, KIT_LIMIT), FSCHED_CAUSE_NONE);
     fsched_fence_release(f);
     fsched_semaphore_release(done);
   }
   ck_assert_uint_eq(z[0], z[1]);
   ck_assert_uint_eq(z[2], 0); /* `more` writes only t, its first output */
-  kit_ok(ctx, fsched_invoke(ctx, entry, NULL));
+  ck_fs(ctx, fsched_invoke(ctx, entry, NULL));
 }
 END_TEST
 
@@ -336,7 +336,7 @@ START_TEST(values_by_parameter)
                            .n_bindings = 4,
                            .parameters = &value[2],
                            .n_parameters = n};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     ck_assert_int_eq(fsched_fence_wait(next, KIT_LIMIT), FSCHED_CAUSE_NONE);
     ck_assert_uint_eq(to_x * 100 + to_y, n == 0 ? 1112 : 712);
     fsched_fence_release(next);
@@ -392,7 +392,7 @@ START_TEST(released_unread)
     fsched_binding bind = owned_input("u", &u[late], late ? fence[A] : NULL);
     bind.bytes = 16;
     fsched_invocation v = {.size = sizeof v, .signal = f, .bindings = &bind, .n_bindings = 1};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     ck_assert_int_eq(fsched_fence_wait(f, KIT_LIMIT), FSCHED_CAUSE_NONE);
     ck_assert_uint_eq(u[late].releases, 1 - late);
     fsched_fence_release(f);
@@ -415,7 +415,7 @@ START_TEST(released_when_it_never_ran)
   ck_assert_uint_eq(o[1].releases, 0);
   const fsched_binding two[] = {owned_input("a", &o[2], NULL), owned_input("b", &o[3], fence[B])};
   fsched_invocation v = {.size = sizeof v, .wait = fence[A], .bindings = two, .n_bindings = 2};
-  kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
   const fsched_binding refused[] = {owned_input("a", &o[4], NULL), {.buffer = "nobody"}};
   v.bindings = refused;
   kit_refused(ctx, fsched_invoke(ctx, entry, &v), FSCHED_USAGE, "exec", "no buffer 'nobody'");
@@ -432,7 +432,7 @@ START_TEST(empty_context)
 {
   fsched_exec_options o = {.size = sizeof o, .device = device, .pace_ns = 5000000, .empty = 1};
   fsched_exec_destroy(x);
-  kit_ok(ctx, fsched_exec_create(ctx, &o, &x));
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
   entry = kit_load(ctx, x, program);
   owned b = {.word = 1};
   uint64_t a = 0, to_x = 5;
@@ -466,7 +466,7 @@ START_TEST(untouched_input_does_not_matter)
   fsched_invocation v = {
       .size = sizeof v, .signal = fence[SIGNAL], .bindings = &bind, .n_bindings = 1};
   (void)fsched_semaphore_fail(line[A], 3);
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   ck_assert(settled(SIGNAL, FSCHED_CAUSE_NONE));
   ck_assert_uint_eq(o.releases, 1);
   restart(NULL, 1);
@@ -542,7 +542,7 @@ START_TEST(bad_contexts)
   fsched_exec *none = x;
   fsched_device *other = kit_device(ctx, kernels), *bad = other;
   fsched_pool *pool;
-  kit_ok(ctx, fsched_pool_create(ctx, other, 1000, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, other, 1000, &pool));
   fsched_exec_options o = {.size = sizeof o};
   kit_refused(ctx, fsched_exec_create(ctx, NULL, &none), FSCHED_USAGE, "exec", "wants a device");
   ck_assert_ptr_null(none);
@@ -586,7 +586,7 @@ START_TEST(device_says_what_it_is)
   fsched_device_options o = {.size = sizeof o, .kind = "auto", .driver = "/nonexistent/libcuda"};
   ck_assert_str_eq(fsched_device_kind(device), "cpu");
   ck_assert_str_eq(fsched_device_note(device), "the processors of this machine");
-  kit_ok(ctx, fsched_device_create(ctx, &o, &d));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &d));
   ck_assert_str_eq(fsched_device_kind(d), "cpu");
   ck_assert(strncmp(fsched_device_note(d), "the processors of this machine: ", 32) == 0);
   ck_assert_uint_eq(fsched_diag_errors(ctx), 0);

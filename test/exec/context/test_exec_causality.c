@@ -150,7 +150,7 @@ static exec_causality_event *add_event(event_kind kind, uint32_t of, fsched_sema
   }
   e->known = (fsched_frontier){.entry = e->entries, .capacity = ROOM};
   e->watch = (fsched_timepoint){.callback = learnt, .user = e, .known = &e->known};
-  kit_ok(w.ctx, fsched_semaphore_await(e->timeline, e->value, &e->watch, NULL));
+  ck_fs(w.ctx, fsched_semaphore_await(e->timeline, e->value, &e->watch, NULL));
   return e;
 }
 
@@ -175,7 +175,7 @@ static fsched_fence *come_after(bool *before, uint32_t among, uint32_t below, ui
     p[n++] = (fsched_fence_point){e->timeline, e->value};
   }
   if (n > 0) {
-    kit_ok(w.ctx, fsched_fence_create(w.ctx, p, n, &fence));
+    ck_fs(w.ctx, fsched_fence_create(w.ctx, p, n, &fence));
   }
   return fence;
 }
@@ -183,7 +183,7 @@ static fsched_fence *come_after(bool *before, uint32_t among, uint32_t below, ui
 static fsched_fence *signal_of(const exec_causality_event *e, bool share) {
   const fsched_fence_point p[] = {{e->timeline, e->value}, {w.line, 1 + dice(LINE)}};
   fsched_fence *f;
-  kit_ok(w.ctx, fsched_fence_create(w.ctx, p, 1 + (uint32_t)share, &f));
+  ck_fs(w.ctx, fsched_fence_create(w.ctx, p, 1 + (uint32_t)share, &f));
   return f;
 }
 
@@ -257,12 +257,12 @@ static void ask(fsched_context *ctx, exec_causality_node *n) {
   const exec_causality_event *e = &w.event[n->event];
   if (e->kind == ALLOCATED) {
     fsched_allocation *a;
-    kit_ok(ctx, fsched_pool_alloc(ctx, w.pool, 256, n->wait, n->signal, &a));
+    ck_fs(ctx, fsched_pool_alloc(ctx, w.pool, 256, n->wait, n->signal, &a));
     n->allocation = a;
   } else if (e->kind == HOST_SAYS) {
-    kit_ok(ctx, fsched_fence_publish(n->signal, NULL));
+    ck_fs(ctx, fsched_fence_publish(n->signal, NULL));
   } else if (e->kind == HOST_IS_SILENT) {
-    kit_ok(ctx, fsched_fence_signal(n->signal));
+    ck_fs(ctx, fsched_fence_signal(n->signal));
   } else {
     int64_t value = 2 * (n - w.node) + n->fails;
     const fsched_parameter values[] = {{"f", 1, value}, {"g", 1, value}};
@@ -276,7 +276,7 @@ static void ask(fsched_context *ctx, exec_causality_node *n) {
                            .n_bindings = 2,
                            .parameters = values,
                            .n_parameters = 1 + n->program};
-    kit_ok(ctx, fsched_invoke(ctx, w.entry[n->exec][n->program], &v));
+    ck_fs(ctx, fsched_invoke(ctx, w.entry[n->exec][n->program], &v));
   }
 }
 
@@ -303,9 +303,9 @@ static void open_world(void) {
   for (int i = 0; i < 2; i++) {
     fsched_device_options o = {
         .size = sizeof o, .kind = kinds[i], .find = kit_find, .find_user = (void *)kernels};
-    kit_ok(w.ctx, fsched_device_create(w.ctx, &o, &w.device[i]));
+    ck_fs(w.ctx, fsched_device_create(w.ctx, &o, &w.device[i]));
   }
-  kit_ok(w.ctx, fsched_pool_create(w.ctx, w.device[0], 1 << 20, &w.pool));
+  ck_fs(w.ctx, fsched_pool_create(w.ctx, w.device[0], 1 << 20, &w.pool));
   w.program[0] = kit_compile(w.ctx, one_op);
   w.program[1] = kit_compile(w.ctx, two_ops);
   for (uint32_t i = 0; i < EXECS; i++) {
@@ -313,7 +313,7 @@ static void open_world(void) {
                              .device = w.device[i % 2],
                              .in_flight = 1 + (uint32_t)dice(4),
                              .frontier_capacity = ROOM};
-    kit_ok(w.ctx, fsched_exec_create(w.ctx, &o, &w.exec[i]));
+    ck_fs(w.ctx, fsched_exec_create(w.ctx, &o, &w.exec[i]));
     w.entry[i][0] = kit_load(w.ctx, w.exec[i], w.program[0]);
     w.entry[i][1] = kit_load(w.ctx, w.exec[i], w.program[1]);
   }

@@ -29,7 +29,7 @@ static void *fail_first(void *timeline) {
 
 static fsched_pool *make_pool(uint64_t bytes) {
   fsched_pool *p;
-  kit_ok(ctx, fsched_pool_create(ctx, device, bytes, &p));
+  ck_fs(ctx, fsched_pool_create(ctx, device, bytes, &p));
   return p;
 }
 
@@ -38,7 +38,7 @@ static fsched_allocation *alloc(fsched_pool *p, uint64_t i) {
   fsched_fence *wait = i == 0 ? NULL : kit_fence(ctx, line, i),
                *signal = kit_fence(ctx, line, i + 1);
   fsched_allocation *a;
-  kit_ok(ctx, fsched_pool_alloc(ctx, p, 256, wait, signal, &a));
+  ck_fs(ctx, fsched_pool_alloc(ctx, p, 256, wait, signal, &a));
   fsched_fence_release(wait);
   fsched_fence_release(signal);
   return a;
@@ -46,7 +46,7 @@ static fsched_allocation *alloc(fsched_pool *p, uint64_t i) {
 
 static void give_at(fsched_allocation *a, uint64_t value) {
   fsched_fence *wait = kit_fence(ctx, line, value);
-  kit_ok(ctx, fsched_pool_free(ctx, a, wait));
+  ck_fs(ctx, fsched_pool_free(ctx, a, wait));
   fsched_fence_release(wait);
 }
 
@@ -75,13 +75,13 @@ START_TEST(frees_that_serve_one_another)
   for (uint64_t i = 1; i <= LINKS; i++) {
     fsched_fence *signal = kit_fence(ctx, line, i + 2);
     fsched_allocation *a;
-    kit_ok(ctx, fsched_pool_alloc(ctx, p, 1, NULL, signal, &a));
+    ck_fs(ctx, fsched_pool_alloc(ctx, p, 1, NULL, signal, &a));
     fsched_fence_release(signal);
     give_at(a, i + 2);
   }
   fsched_semaphore *go = kit_timeline();
   fsched_fence *wait = kit_fence(ctx, go, 1);
-  kit_ok(ctx, fsched_pool_free(ctx, first, wait));
+  ck_fs(ctx, fsched_pool_free(ctx, first, wait));
   fsched_fence_release(wait);
   in_small_thread(publish_first, go);
   ck_assert_uint_eq(fsched_semaphore_value(line), LINKS + 2);
@@ -105,9 +105,9 @@ START_TEST(invocation_lets_a_chain_go)
     (void)alloc(p, i);
   }
   fsched_fence *signal = kit_fence(ctx, line, 1), *last = kit_fence(ctx, line, LINKS + 1);
-  kit_ok(ctx,
-         fsched_invoke(ctx, e,
-                       &(fsched_invocation){.size = sizeof(fsched_invocation), .signal = signal}));
+  ck_fs(ctx,
+        fsched_invoke(ctx, e,
+                      &(fsched_invocation){.size = sizeof(fsched_invocation), .signal = signal}));
   ck_assert_int_eq(fsched_fence_wait(last, KIT_LIMIT), FSCHED_CAUSE_NONE);
   fsched_fence_release(signal);
   fsched_fence_release(last);
@@ -158,7 +158,7 @@ START_TEST(failures_pass_along_a_chain)
                            .n_bindings = 1,
                            .callback = tell,
                            .user = &f};
-    kit_ok(ctx, fsched_invoke(ctx, e[i % 2], &v));
+    ck_fs(ctx, fsched_invoke(ctx, e[i % 2], &v));
     fsched_fence_release(wait);
     fsched_fence_release(signal);
   }
@@ -189,14 +189,14 @@ START_TEST(memory_is_handed_on_at_shutdown)
   fsched_exec *x = kit_exec(ctx, device, p, MANY);
   fsched_entry *e = kit_load(ctx, x, program);
   fsched_allocation *hold;
-  kit_ok(ctx, fsched_pool_alloc(ctx, p, 512, NULL, NULL, &hold));
+  ck_fs(ctx, fsched_pool_alloc(ctx, p, 512, NULL, NULL, &hold));
   for (uint32_t i = 0; i < MANY; i++) {
-    kit_ok(ctx, fsched_invoke(ctx, e, NULL));
+    ck_fs(ctx, fsched_invoke(ctx, e, NULL));
   }
   fsched_pool_stats stats = {.size = sizeof stats};
   fsched_pool_get_stats(p, &stats);
   ck_assert_uint_eq(stats.waiting, MANY);
-  kit_ok(ctx, fsched_pool_free(ctx, hold, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, hold, NULL));
   in_small_thread(destroy_exec, x);
   fsched_pool_destroy(p);
   fsched_program_destroy(program);
@@ -217,7 +217,7 @@ typedef struct witness {
 static void signal_and_look(fsched_timepoint *t, fsched_cause cause) {
   witness *w = t->user;
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
-  kit_ok(ctx, fsched_fence_signal(w->signal));
+  ck_fs(ctx, fsched_fence_signal(w->signal));
   w->there = fsched_allocation_data(w->allocation) != NULL;
 }
 
@@ -230,7 +230,7 @@ START_TEST(own_calls_are_complete)
   for (uint64_t i = 1; i <= 4; i++) {
     (void)alloc(p, i);
   }
-  kit_ok(ctx, fsched_pool_alloc(ctx, p, 256, go, NULL, &w.allocation));
+  ck_fs(ctx, fsched_pool_alloc(ctx, p, 256, go, NULL, &w.allocation));
   w.t.callback = signal_and_look;
   w.t.user = &w;
   ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK); /* amid the chain */
@@ -266,9 +266,9 @@ START_TEST(callbacks_may_wait_for_others)
   for (uint64_t i = 1; i <= 4; i++) {
     (void)alloc(p, i);
   }
-  kit_ok(ctx, fsched_invoke(ctx, e,
-                            &(fsched_invocation){
-                                .size = sizeof(fsched_invocation), .wait = amid, .signal = over}));
+  ck_fs(ctx, fsched_invoke(ctx, e,
+                           &(fsched_invocation){
+                               .size = sizeof(fsched_invocation), .wait = amid, .signal = over}));
   w.t.callback = wait_for_others;
   w.t.user = &w;
   ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK);

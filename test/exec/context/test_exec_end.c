@@ -7,7 +7,7 @@
 
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal) {
   fsched_invocation v = {.size = sizeof v, .wait = wait, .signal = signal};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
 }
 
 /* The kernel of `bad` fails; `after` and `other` would run after it, `beside` need not. */
@@ -38,7 +38,7 @@ START_TEST(ops_that_have_not_begun_are_left_out)
                            .n_bindings = 1,
                            .parameters = &ok,
                            .n_parameters = good};
-    kit_ok(ctx, fsched_invoke(ctx, e, &v));
+    ck_fs(ctx, fsched_invoke(ctx, e, &v));
     ck_assert_int_eq(fsched_fence_wait(f, KIT_LIMIT), good ? 0 : 9);
     ck_assert_int_eq(fsched_fence_wait(g, KIT_LIMIT), good ? 0 : 9);
     ck_assert_uint_eq(entered.n, (i + 1) / 3 * 2);
@@ -99,14 +99,14 @@ static void invoke_for(fsched_entry *e, const fsched_fence_point *points, uint32
                        told_of *told) {
   const fsched_parameter value = {"f", 1, cause};
   fsched_fence *f;
-  kit_ok(ctx, fsched_fence_create(ctx, points, n, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, points, n, &f));
   fsched_invocation v = {.size = sizeof v,
                          .signal = f,
                          .parameters = &value,
                          .n_parameters = 1,
                          .callback = tell,
                          .user = told};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   fsched_fence_release(f);
   ck_assert_int_eq(kit_await(told->called, 1), FSCHED_CAUSE_NONE);
   fsched_semaphore_release(told->called);
@@ -136,7 +136,7 @@ START_TEST(shared_timelines_fail_together)
   ck_assert_int_eq(kit_await(line, 1), FSCHED_CAUSE_NONE);
   const fsched_fence_point both[] = {{own[0], 1}, {own[1], 1}};
   fsched_fence *f;
-  kit_ok(ctx, fsched_fence_create(ctx, both, 2, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, both, 2, &f));
   ck_assert_int_eq(fsched_fence_wait(f, 0), FSCHED_CAUSE_NONE);
   fsched_fence_release(f);
   fsched_exec_destroy(x);
@@ -154,7 +154,7 @@ START_TEST(failures_are_explained)
   fsched_semaphore *s = kit_timeline();
   fsched_fence *f = kit_fence(ctx, end, 1), *h = kit_fence(ctx, s, 1);
   fsched_cause cause = 5;
-  kit_ok(ctx, fsched_exec_wait(ctx, x, NULL, 0, FSCHED_FOREVER, &cause));
+  ck_fs(ctx, fsched_exec_wait(ctx, x, NULL, 0, FSCHED_FOREVER, &cause));
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
   invoke(e, NULL, f);
   kit_refused(
@@ -213,7 +213,7 @@ START_TEST(timeouts_are_explained)
   expect_late(x, f, 0, NULL, "within 0 ms");
   kit_publish(open_at, 1);
   kit_publish(line, 1);
-  kit_ok(ctx, fsched_exec_wait(ctx, x, f, KIT_LIMIT, KIT_LIMIT, &cause));
+  ck_fs(ctx, fsched_exec_wait(ctx, x, f, KIT_LIMIT, KIT_LIMIT, &cause));
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
   fsched_fence_release(never), fsched_fence_release(f);
   fsched_exec_destroy(x);
@@ -288,7 +288,7 @@ START_TEST(unsignalled_input_is_named)
   fsched_invocation v = {.size = sizeof v, .signal = f, .bindings = b, .n_bindings = 2};
   static const char text[] = "it waits for the content of 'in', whose fence has not been signalled";
   fsched_cause cause = 0;
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   ck_assert_int_eq(fsched_exec_wait(ctx, x, f, KIT_LIMIT, soon_ns, &cause), FSCHED_REPLAY);
   ck_assert_int_eq(cause, FSCHED_CAUSE_TIMEOUT);
   ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, text));
@@ -299,7 +299,7 @@ START_TEST(unsignalled_input_is_named)
   fsched_binding c[] = {b[0], b[1]};
   c[0].wait = then;
   v.bindings = c, v.signal = again;
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   ck_assert_int_eq(fsched_exec_wait(ctx, x, again, soon_ns, FSCHED_FOREVER, &cause), FSCHED_REPLAY);
   ck_assert_int_eq(cause, FSCHED_CAUSE_TIMEOUT);
   ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message, "for inputs of theirs: 1"));
@@ -353,13 +353,13 @@ START_TEST(destroyed_at_every_stage)
   for (uint32_t turn = 0; turn < (KIT_SLOW ? 10 : 50); turn++) {
     fsched_pool *pool;
     fsched_allocation *most;
-    kit_ok(ctx, fsched_pool_create(ctx, device, 1 << 16, &pool));
+    ck_fs(ctx, fsched_pool_create(ctx, device, 1 << 16, &pool));
     fsched_exec *x = kit_exec(ctx, device, pool, 2);
     fsched_entry *e = kit_load(ctx, x, p), *s = kit_load(ctx, x, q);
     guest g[GUESTS];
     fsched_semaphore *never = kit_timeline();
     fsched_fence *wait = kit_fence(ctx, never, 1);
-    kit_ok(ctx, fsched_pool_alloc(ctx, pool, (1 << 16) - fsched_entry_bytes(e), NULL, NULL, &most));
+    ck_fs(ctx, fsched_pool_alloc(ctx, pool, (1 << 16) - fsched_entry_bytes(e), NULL, NULL, &most));
     fsched_semaphore_release(open_at);
     open_at = kit_timeline();
     kit_count_close(&entered);
@@ -378,7 +378,7 @@ START_TEST(destroyed_at_every_stage)
                              .callback = leave,
                              .user = &g[i]};
       fsched_entry *to = i == WAITS || i == ORDERED ? s : e;
-      kit_ok(ctx, fsched_invoke(ctx, to, &v));
+      ck_fs(ctx, fsched_invoke(ctx, to, &v));
     }
     ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
     fsched_pool_stats stats = {.size = sizeof stats};
@@ -395,7 +395,7 @@ START_TEST(destroyed_at_every_stage)
       }
       fsched_fence_release(g[i].signal);
     }
-    kit_ok(ctx, fsched_pool_free(ctx, most, NULL));
+    ck_fs(ctx, fsched_pool_free(ctx, most, NULL));
     fsched_pool_destroy(pool);
     fsched_fence_release(wait);
     fsched_semaphore_release(never);
@@ -420,7 +420,7 @@ START_TEST(destroyed_between_two_ops)
   guest waits = {.signal = kit_fence(ctx, line, 1), .entry = e};
   fsched_fence *f = kit_fence(ctx, end, 1);
   fsched_invocation v = {.size = sizeof v, .wait = waits.signal, .callback = leave, .user = &waits};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v)); /* cancelled after the other, it opens the gate */
+  ck_fs(ctx, fsched_invoke(ctx, e, &v)); /* cancelled after the other, it opens the gate */
   invoke(e, NULL, f);
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
   fsched_exec_destroy(x);

@@ -36,7 +36,7 @@ static void invoke(fsched_entry *e, fsched_fence *wait, fsched_semaphore *signal
   fsched_fence *f = kit_fence(ctx, signal, value);
   fsched_invocation v = {
       .size = sizeof v, .wait = wait, .signal = f, .parameters = &p, .n_parameters = 1};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   fsched_fence_release(f);
 }
 
@@ -120,7 +120,7 @@ START_TEST(outputs_of_their_own)
                            .n_bindings = 2,
                            .parameters = &p,
                            .n_parameters = 1};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     learn(end, i, &all);
     ck_assert_uint_eq(all.f.n, i == 2 ? 1 : 2);
     if (i != 2) {
@@ -155,7 +155,7 @@ START_TEST(state_is_a_wait)
     ck_assert_int_eq(k[i].f.tainted, 0);
     ck_assert(i == 0 || fsched_frontier_dominates(&k[i].f, &k[i - 1].f));
     ck_assert_uint_eq(k[i].f.n, i == 0 ? 1 : 2);
-    kit_ok(ctx, fsched_exec_read_state(ctx, x, "s", &word, 8)); /* waits for nothing else */
+    ck_fs(ctx, fsched_exec_read_state(ctx, x, "s", &word, 8)); /* waits for nothing else */
   }
   fsched_exec_destroy(x);
   x = NULL;
@@ -173,19 +173,19 @@ START_TEST(what_is_not_known_is_tainted)
     fsched_fence *f = kit_fence(ctx, s, 1);
     exec_frontier_known k, n;
     if (i == 0) {
-      kit_ok(ctx, fsched_fence_signal(f));
+      ck_fs(ctx, fsched_fence_signal(f));
     } else if (i == 1) {
-      kit_ok(ctx, fsched_fence_publish(f, NULL));
+      ck_fs(ctx, fsched_fence_publish(f, NULL));
     } else if (i == 2) {
       fsched_semaphore_advance_external(s, 1);
     } else if (i == 3) {
       ck_assert_int_eq(fsched_semaphore_signal(s, 1, NULL), FSCHED_OK);
     } else {
       kit_publish(s, 1);
-      kit_ok(ctx, fsched_fence_signal(f)); /* it was reached: nothing changes */
+      ck_fs(ctx, fsched_fence_signal(f)); /* it was reached: nothing changes */
     }
     n.f = (fsched_frontier){.entry = n.entries, .capacity = ROOM};
-    kit_ok(ctx, fsched_fence_learn(f, &n.f));
+    ck_fs(ctx, fsched_fence_learn(f, &n.f));
     ck_assert_int_eq(n.f.tainted, tainted[i]);
     ck_assert_uint_eq(n.f.n, 0);
     for (int early = 0; early < 2; early++) { /* the fence was reached, or is on the way */
@@ -210,19 +210,19 @@ START_TEST(fences_are_read_and_published)
   const fsched_fence_point points[] = {{line, 3}, {end, 1}};
   k.f = (fsched_frontier){.entry = k.entries, .capacity = ROOM};
   two.f = (fsched_frontier){.entry = two.entries, .capacity = 1};
-  kit_ok(ctx, fsched_fence_create(ctx, points, 2, &both));
-  kit_ok(ctx, fsched_fence_learn(NULL, &k.f));
-  kit_ok(ctx, fsched_fence_publish(NULL, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, points, 2, &both));
+  ck_fs(ctx, fsched_fence_learn(NULL, &k.f));
+  ck_fs(ctx, fsched_fence_publish(NULL, &f));
   ck_assert_int_eq(fsched_fence_publish(both, &bad), FSCHED_BAD_INPUT);
   ck_assert_int_eq(fsched_fence_learn(both, &bad), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_semaphore_value(line), 0);
   ck_assert_int_eq(fsched_semaphore_publish(line, 3, &f), FSCHED_OK);
   ck_assert_int_eq(fsched_fence_learn(both, &k.f), FSCHED_INFEASIBLE);
   ck_assert_uint_eq(k.f.n, 0);
-  kit_ok(ctx, fsched_fence_publish(both, &f));
-  kit_ok(ctx, fsched_fence_learn(both, &k.f));
+  ck_fs(ctx, fsched_fence_publish(both, &f));
+  ck_fs(ctx, fsched_fence_learn(both, &k.f));
   ck_assert_int_eq(fsched_frontier_compare(&k.f, &f), FSCHED_FRONTIER_EQUAL);
-  kit_ok(ctx, fsched_fence_learn(both, &two.f));
+  ck_fs(ctx, fsched_fence_learn(both, &two.f));
   ck_assert_int_eq(two.f.tainted, 1);
   fsched_fence_release(both);
 }
@@ -259,13 +259,13 @@ START_TEST(pools_have_an_axis)
   fsched_fence *wait = kit_fence(ctx, line, 1);
   exec_frontier_known k[2], waited;
   fsched_frontier_entry e = {5, 1};
-  kit_ok(ctx, fsched_pool_create(ctx, device, 512, &pool));
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, NULL, first, &a));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 512, &pool));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 256, NULL, first, &a));
   learn(end, 1, &k[0]);
   ck_assert_uint_eq(k[0].f.n, 1);
   ck_assert_uint_eq(k[0].entries[0].epoch, 1);
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, wait, second, &b));
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 256, wait, NULL, &c)); /* has to wait for room */
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 256, wait, second, &b));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 256, wait, NULL, &c)); /* has to wait for room */
   waited.f = (fsched_frontier){.entry = &e, .n = 1, .capacity = 1};
   ck_assert_int_eq(fsched_semaphore_publish(line, 1, &waited.f), FSCHED_OK);
   learn(end, 2, &k[1]);
@@ -273,9 +273,9 @@ START_TEST(pools_have_an_axis)
   ck_assert_uint_eq(k[1].f.n, 2);
   ck_assert_int_eq(fsched_frontier_dominates(&k[1].f, &waited.f), 1);
   ck_assert_int_eq(fsched_frontier_dominates(&k[1].f, &k[0].f), 1);
-  kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
-  kit_ok(ctx, fsched_pool_free(ctx, b, NULL));
-  kit_ok(ctx, fsched_pool_free(ctx, c, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, a, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, b, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, c, NULL));
   fsched_pool_destroy(pool);
   fsched_fence_release(first), fsched_fence_release(second), fsched_fence_release(wait);
 }
@@ -308,9 +308,9 @@ static void use_slots(fsched_context *own_ctx, fsched_entry *e, uint32_t thread,
   for (uint32_t i = 0; i < SLOTS; i++) {
     s[i] = kit_timeline();
     fsched_fence *f;
-    kit_ok(own_ctx, fsched_fence_create(own_ctx, &(fsched_fence_point){s[i], 1}, 1, &f));
+    ck_fs(own_ctx, fsched_fence_create(own_ctx, &(fsched_fence_point){s[i], 1}, 1, &f));
     fsched_invocation v = {.size = sizeof v, .signal = f, .parameters = &p, .n_parameters = 1};
-    kit_ok(own_ctx, fsched_invoke(own_ctx, e, &v));
+    ck_fs(own_ctx, fsched_invoke(own_ctx, e, &v));
     fsched_fence_release(f);
   }
   for (uint32_t i = 0; i < SLOTS; i++) {
@@ -330,7 +330,7 @@ static void *load_often(void *user) {
   ck_assert_int_eq(fsched_context_create(NULL, &own_ctx), FSCHED_OK);
   fsched_device_options o = {
       .size = sizeof o, .kind = kind, .find = kit_find, .find_user = (void *)meeting};
-  kit_ok(own_ctx, fsched_device_create(own_ctx, &o, &d));
+  ck_fs(own_ctx, fsched_device_create(own_ctx, &o, &d));
   fsched_program *p = kit_compile(own_ctx, KIT_ONE("meet"));
   for (uint32_t i = 0; i < LOADS; i++) {
     fsched_exec *mine = kit_exec(own_ctx, d, NULL, SLOTS);
@@ -394,12 +394,12 @@ START_TEST(ordinals_are_used_up)
   learn(end, 2, &k);
   ck_assert_int_eq(k.f.tainted, 1);
   ck_assert_uint_eq(k.f.n, 1); /* what it has waited for */
-  kit_ok(ctx, fsched_pool_create(ctx, device, 256, &pool));
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1, NULL, f, &a));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 256, &pool));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 1, NULL, f, &a));
   learn(end, 3, &k);
   ck_assert_int_eq(k.f.tainted, 1);
   ck_assert_uint_eq(k.f.n, 0);
-  kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, a, NULL));
   fsched_pool_destroy(pool);
   fsched_fence_release(f);
 }
@@ -427,7 +427,7 @@ START_TEST(sessions)
     fsched_semaphore_options shared = {.size = sizeof shared, .scope = FSCHED_SCOPE_SYSTEM};
     fsched_semaphore *s;
     exec_frontier_known k;
-    kit_ok(ctx, fsched_device_create(ctx, &o, &d));
+    ck_fs(ctx, fsched_device_create(ctx, &o, &d));
     ck_assert_int_eq(fsched_semaphore_create(&shared, &s), FSCHED_OK);
     fsched_exec *mine = kit_exec(ctx, d, NULL, 1);
     fsched_entry *e = kit_load(ctx, mine, program);
@@ -465,7 +465,7 @@ START_TEST(capacity)
   kit_refused(ctx, fsched_exec_create(ctx, &o, &small), FSCHED_USAGE, "exec",
               "'frontier_capacity' is at most 1024");
   o.frontier_capacity = 1;
-  kit_ok(ctx, fsched_exec_create(ctx, &o, &small));
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &small));
   fsched_entry *one = kit_load(ctx, small, program);
   invoke(one, NULL, end, 1, 0);
   learn(end, 1, &k);

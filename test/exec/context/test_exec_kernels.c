@@ -66,7 +66,7 @@ static fsched_device *open_machine(int i) {
                              .find = kit_find,
                              .find_user = (void *)kernels};
   fsched_device *d;
-  kit_ok(ctx, fsched_device_create(ctx, &o, &d));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &d));
   return d;
 }
 
@@ -91,7 +91,7 @@ static void ask(exec_kernels_asked *a, fsched_entry *e) {
   const fsched_binding b[] = {{.buffer = "in", .data = &a->in, .bytes = 8},
                               {.buffer = "out", .data = &a->out, .bytes = 8}};
   fsched_invocation v = {.size = sizeof v, .signal = a->fence, .bindings = b, .n_bindings = 2};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
 }
 
 static void forget(exec_kernels_asked *a) {
@@ -147,7 +147,7 @@ START_TEST(pool_is_left_behind)
   fsched_device *device = open_machine(_i);
   fsched_program *p = kit_compile(ctx, KIT_ONE("hang"));
   fsched_pool *pool;
-  kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 4096, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 1);
   exec_kernels_asked a;
   ask(&a, kit_load(ctx, x, p));
@@ -228,9 +228,9 @@ static void run_twice(int machine, int *told) {
   fsched_program *p = kit_compile(ctx, KIT_ONE("twice"));
   fsched_replay_options r = {.size = sizeof r, .check = 1};
   fsched_replay_result result = {.size = sizeof result};
-  kit_ok(ctx, fsched_device_create(ctx, &o, &r.device));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &r.device));
   atomic_store(&child_status, -1);
-  kit_ok(ctx, fsched_replay(ctx, p, &r, &result));
+  ck_fs(ctx, fsched_replay(ctx, p, &r, &result));
   int status = atomic_load(&child_status);
   ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == FSCHED_REPLAY, "status %d", status);
   fsched_device_release(r.device);

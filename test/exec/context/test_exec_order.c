@@ -159,7 +159,7 @@ static void call_one(exec_order_world *w, uint32_t i) {
                          .bindings = b,
                          .n_bindings = 4};
   w->counted[m->exec] += m->program == 2;
-  kit_ok(ctx, fsched_invoke(ctx, w->entry[m->exec][m->program], &v));
+  ck_fs(ctx, fsched_invoke(ctx, w->entry[m->exec][m->program], &v));
 }
 
 static uint64_t expected(const exec_order_set *s, uint32_t i, bool y) {
@@ -234,10 +234,10 @@ static void close_world(exec_order_world *w) {
   uint64_t first = 0, last = 0;
   fsched_exec *fresh = kit_exec(ctx, device, NULL, 1);
   (void)kit_load(ctx, fresh, program[2]);
-  kit_ok(ctx, fsched_exec_read_state(ctx, fresh, "s", &first, sizeof first));
+  ck_fs(ctx, fsched_exec_read_state(ctx, fresh, "s", &first, sizeof first));
   fsched_exec_destroy(fresh);
   for (uint32_t i = 0; i < w->s->execs; i++) {
-    kit_ok(ctx, fsched_exec_read_state(ctx, w->exec[i], "s", &last, sizeof last));
+    ck_fs(ctx, fsched_exec_read_state(ctx, w->exec[i], "s", &last, sizeof last));
     ck_assert_uint_eq(last - first, w->counted[i]);
     fsched_exec_destroy(w->exec[i]);
   }
@@ -269,7 +269,7 @@ START_TEST(every_order_ends)
     exec_order_world w = {.s = &s};
     fsched_pool *pool = NULL;
     if (quarters > 0) {
-      kit_ok(ctx, fsched_pool_create(ctx, device, bytes + bytes * (quarters - 2) / 4, &pool));
+      ck_fs(ctx, fsched_pool_create(ctx, device, bytes + bytes * (quarters - 2) / 4, &pool));
     }
     open_world(&w, pool, slots);
     uint32_t call[MOST] = {0, 1, 2, 3};
@@ -302,7 +302,7 @@ static void open_pair(exec_order_pair *p, uint32_t slots, uint64_t bytes) {
   p->s.member[1] = (exec_order_member){0, 0, NOBODY, {{NOBODY, false, false}, {0, true, true}}};
   p->w.s = &p->s;
   if (bytes > 0) {
-    kit_ok(ctx, fsched_pool_create(ctx, device, bytes, &p->pool));
+    ck_fs(ctx, fsched_pool_create(ctx, device, bytes, &p->pool));
   }
   open_world(&p->w, p->pool, slots);
   open_lines(&p->w);
@@ -373,17 +373,17 @@ START_TEST(last_slot_for_who_waits_for_holders)
   kit_count_open(&entered);
   gate = kit_timeline();
   fsched_binding out = {.buffer = "out", .data = &b, .bytes = 8, .signal = is_made};
-  kit_ok(ctx,
-         fsched_invoke(ctx, producer,
-                       &(fsched_invocation){
-                           .size = sizeof(fsched_invocation), .bindings = &out, .n_bindings = 1}));
+  ck_fs(ctx,
+        fsched_invoke(ctx, producer,
+                      &(fsched_invocation){
+                          .size = sizeof(fsched_invocation), .bindings = &out, .n_bindings = 1}));
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
   fsched_binding io[] = {{.buffer = "a", .data = &a, .bytes = 8},
                          {.buffer = "b", .data = &b, .bytes = 8, .wait = is_made},
                          {.buffer = "x", .data = &to_x, .bytes = 8, .signal = is_early},
                          {.buffer = "y", .data = &to_y, .bytes = 8}};
   fsched_invocation v = {.size = sizeof v, .signal = at_end, .bindings = io, .n_bindings = 4};
-  kit_ok(ctx, fsched_invoke(ctx, consumer, &v));
+  ck_fs(ctx, fsched_invoke(ctx, consumer, &v));
   ck_assert_int_eq(kit_await(early, 1), FSCHED_CAUSE_NONE); /* the producer is in its gate */
   ck_assert_uint_eq(to_x, 6);
   kit_publish(gate, 1);
@@ -410,14 +410,14 @@ START_TEST(failed_ones_do_not_queue)
   uint64_t word = 0;
   fsched_binding b = {.buffer = "a", .data = &word, .bytes = 8, .wait = closed};
   for (uint32_t i = 0; i < 3; i++) {
-    kit_ok(ctx,
-           fsched_invoke(ctx, e,
-                         &(fsched_invocation){
-                             .size = sizeof(fsched_invocation), .bindings = &b, .n_bindings = 1}));
+    ck_fs(ctx,
+          fsched_invoke(ctx, e,
+                        &(fsched_invocation){
+                            .size = sizeof(fsched_invocation), .bindings = &b, .n_bindings = 1}));
   }
-  kit_ok(ctx, fsched_invoke(ctx, e,
-                            &(fsched_invocation){
-                                .size = sizeof(fsched_invocation), .wait = wait, .signal = told}));
+  ck_fs(ctx, fsched_invoke(ctx, e,
+                           &(fsched_invocation){
+                               .size = sizeof(fsched_invocation), .wait = wait, .signal = told}));
   (void)fsched_semaphore_fail(bad, 21);
   ck_assert_int_eq(fsched_fence_wait(told, KIT_LIMIT), 21);
   fsched_exec_destroy(x);

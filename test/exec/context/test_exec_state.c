@@ -88,7 +88,7 @@ static void invoke(uint32_t which, int64_t value, uint64_t *result, fsched_fence
                          .n_bindings = which == GET,
                          .parameters = &p,
                          .n_parameters = 1};
-  kit_ok(ctx, fsched_invoke(ctx, entry[which], &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry[which], &v));
 }
 
 /* Invokes and waits for it. */
@@ -104,7 +104,7 @@ static fsched_cause run(uint32_t which, int64_t value, uint64_t *result) {
 
 static uint64_t read_word(void) {
   uint64_t word = 0;
-  kit_ok(ctx, fsched_exec_read_state(ctx, x, "s", &word, sizeof word));
+  ck_fs(ctx, fsched_exec_read_state(ctx, x, "s", &word, sizeof word));
   return word;
 }
 
@@ -118,7 +118,7 @@ START_TEST(carried_from_one_to_the_next)
   ck_assert_uint_eq(r, 50);
   ck_assert_uint_eq(read_word(), 50);
   uint64_t word = 7;
-  kit_ok(ctx, fsched_exec_write_state(ctx, x, "s", &word, sizeof word));
+  ck_fs(ctx, fsched_exec_write_state(ctx, x, "s", &word, sizeof word));
   ck_assert_int_eq(run(STEP, 0, NULL), 0);
   ck_assert_uint_eq(read_word(), 21);
 }
@@ -224,7 +224,7 @@ START_TEST(others_are_not_ordered)
   fsched_fence *never = kit_fence(ctx, s, 1), *done = kit_fence(ctx, t, 1);
   invoke(STEP, 1, NULL, never, NULL);
   fsched_invocation v = {.size = sizeof v, .signal = done};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   ck_assert_int_eq(fsched_fence_wait(done, KIT_LIMIT), FSCHED_CAUSE_NONE);
   kit_publish(s, 1);
   fsched_exec_destroy(x);
@@ -253,7 +253,7 @@ START_TEST(admitted_from_a_callback)
   fsched_fence *got = kit_fence(ctx, done, 1);
   invoke(GET, 0, &r, wait, got);
   fsched_invocation v = {.size = sizeof v, .wait = bad, .callback = publish, .user = s};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   (void)fsched_semaphore_fail(t, 3);
   ck_assert_int_eq(fsched_fence_wait(got, KIT_LIMIT), FSCHED_CAUSE_NONE);
   ck_assert_uint_eq(r, 5);
@@ -342,7 +342,7 @@ START_TEST(refusals)
               "there is no state 'new'"); /* of programs that were refused there is nothing left */
   kit_refused(ctx, fsched_exec_write_state(ctx, x, NULL, &word, 8), FSCHED_USAGE, "exec",
               "there is no state ''");
-  kit_ok(ctx, fsched_exec_load(ctx, x, p[2], &e));
+  ck_fs(ctx, fsched_exec_load(ctx, x, p[2], &e));
   kit_refused(ctx, fsched_exec_read_state(ctx, x, "s", &word, 7), FSCHED_USAGE, "exec",
               "state 's' has 8 bytes, not 7");
   kit_refused(ctx, fsched_exec_write_state(ctx, x, "S", &word, 8), FSCHED_USAGE, "exec",
@@ -439,7 +439,7 @@ START_TEST(looks_see_whole_states)
   looker l[LOOKERS];
   fsched_entry *e = kit_load(ctx, y, p);
   uint8_t *bytes = calloc(1, LARGE);
-  kit_ok(ctx, fsched_exec_write_state(ctx, y, "s", bytes, LARGE));
+  ck_fs(ctx, fsched_exec_write_state(ctx, y, "s", bytes, LARGE));
   for (uint32_t i = 0; i < LOOKERS; i++) {
     l[i] = (looker){.entry = e, .exec = y, .times = KIT_SLOW ? 30 : 200, .writes = i == 0};
     ck_assert_int_eq(pthread_create(&l[i].thread, NULL, look_often, &l[i]), 0);

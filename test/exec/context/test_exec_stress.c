@@ -186,7 +186,7 @@ static void check(const exec_stress_actor *a, uint64_t seed) {
 
 static void open_round(fsched_context *ctx, exec_stress_round_of *r, bool pooled) {
   r->pool = NULL;
-  kit_ok(ctx, fsched_pool_create(ctx, r->device, 4096, &r->pool));
+  ck_fs(ctx, fsched_pool_create(ctx, r->device, 4096, &r->pool));
   for (uint32_t i = 0; i < LINES; i++) {
     r->line[i] = kit_timeline();
   }
@@ -242,7 +242,8 @@ static void one_round(fsched_context *ctx, exec_stress_round_of *r, exec_stress_
   }
   for (uint32_t i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_join(a[i].thread, NULL), 0);
-    ck_assert_msg(a[i].wrong == 0, "seed %llu: %s", (unsigned long long)seed, kit_said(a[i].ctx));
+    ck_assert_msg(a[i].wrong == 0, "seed %llu: %s", (unsigned long long)seed,
+                  fs_test_diags(a[i].ctx));
   }
   close_round(r, a, seed % 2 == 0);
   for (uint32_t i = 0; i < THREADS; i++) {

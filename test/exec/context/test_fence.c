@@ -33,7 +33,7 @@ static fsched_fence *fence_of_all(uint64_t value) {
   for (uint32_t i = 0; i < MANY; i++) {
     p[i] = (fsched_fence_point){line[i], value};
   }
-  kit_ok(ctx, fsched_fence_create(ctx, p, MANY, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, p, MANY, &f));
   return f;
 }
 
@@ -48,14 +48,14 @@ START_TEST(null_and_empty_are_reached)
   fsched_fence_retain(NULL);
   fsched_fence_release(NULL);
   fsched_fence *f, *join, *nulls[3] = {NULL};
-  kit_ok(ctx, fsched_fence_create(ctx, NULL, 0, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, NULL, 0, &f));
   ck_assert_int_eq(fsched_fence_wait(f, 0), FSCHED_CAUSE_NONE);
   nulls[1] = f;
-  kit_ok(ctx, fsched_fence_join(ctx, nulls, 3, &join));
+  ck_fs(ctx, fsched_fence_join(ctx, nulls, 3, &join));
   ck_assert_int_eq(fsched_fence_wait(join, 0), FSCHED_CAUSE_NONE);
   ck_assert_uint_eq(fsched_fence_points(join, &points), 0);
   fsched_fence_release(join);
-  kit_ok(ctx, fsched_fence_join(ctx, NULL, 0, &join));
+  ck_fs(ctx, fsched_fence_join(ctx, NULL, 0, &join));
   fsched_fence_release(join);
   fsched_fence_release(f);
 }
@@ -86,10 +86,10 @@ START_TEST(highest_point_counts)
   const fsched_fence_point p[] = {{line[0], 3}, {line[1], 1}, {line[0], 5}, {line[0], 4}};
   const fsched_fence_point *points;
   fsched_fence *f, *g = kit_fence(ctx, line[0], 6), *join;
-  kit_ok(ctx, fsched_fence_create(ctx, p, 4, &f));
+  ck_fs(ctx, fsched_fence_create(ctx, p, 4, &f));
   ck_assert_uint_eq(fsched_fence_points(f, &points), 2);
   ck_assert_uint_eq(points[0].value + points[1].value, 6);
-  kit_ok(ctx, fsched_fence_join(ctx, (fsched_fence *[]){f, NULL, g}, 3, &join));
+  ck_fs(ctx, fsched_fence_join(ctx, (fsched_fence *[]){f, NULL, g}, 3, &join));
   ck_assert_uint_eq(fsched_fence_points(join, &points), 2);
   ck_assert_uint_eq(points[0].value + points[1].value, 7);
   kit_publish(line[1], 1);
@@ -109,7 +109,7 @@ START_TEST(references)
 {
   fsched_semaphore *s = kit_timeline();
   fsched_fence *f = kit_fence(ctx, s, 2), *join;
-  kit_ok(ctx, fsched_fence_join(ctx, &f, 1, &join));
+  ck_fs(ctx, fsched_fence_join(ctx, &f, 1, &join));
   fsched_semaphore_release(s);
   fsched_fence_retain(f);
   fsched_fence_release(f);
@@ -140,7 +140,7 @@ START_TEST(one_failure_ends_a_host_wait)
 {
   fsched_fence *f = fence_of_all(2), *two;
   const fsched_fence_point p[] = {{line[0], 2}, {line[1], 2}};
-  kit_ok(ctx, fsched_fence_create(ctx, p, 2, &two));
+  ck_fs(ctx, fsched_fence_create(ctx, p, 2, &two));
   ck_assert_int_eq(fsched_fence_wait(f, 1), FSCHED_CAUSE_TIMEOUT);
   kit_publish(line[MANY - 2], 2);
   (void)fsched_semaphore_fail(line[MANY - 2], 11);
@@ -176,7 +176,7 @@ static void called(fs_fence_wait *wait, fsched_cause cause) {
 
 static void prepare(fence_waiter *w, fsched_fence *f) {
   memset(w, 0, sizeof *w);
-  kit_ok(ctx, fs_fence_wait_init(ctx, fs_allocator_of(ctx), &w->wait, f));
+  ck_fs(ctx, fs_fence_wait_init(ctx, fs_allocator_of(ctx), &w->wait, f));
   w->wait.callback = called;
 }
 
@@ -332,7 +332,7 @@ START_TEST(many_threads)
       p[j] = (fsched_fence_point){r.line[j], 1};
     }
     fsched_fence *f;
-    kit_ok(ctx, fsched_fence_create(ctx, p, POINTS, &f));
+    ck_fs(ctx, fsched_fence_create(ctx, p, POINTS, &f));
     prepare(&r.w, f);
     fsched_fence_release(f);
     r.seed = i + 1;

@@ -9,7 +9,7 @@
 
 static fsched_pool *pool;
 
-static void set_up(void) { kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool)); }
+static void set_up(void) { ck_fs(ctx, fsched_pool_create(ctx, device, 1024, &pool)); }
 static void tear_down(void) { fsched_pool_destroy(pool); }
 
 static fsched_pool_stats stats(void) {
@@ -23,7 +23,7 @@ static fsched_allocation *alloc(uint64_t bytes, uint64_t wait, uint64_t signal) 
   fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait);
   fsched_fence *s = signal == 0 ? NULL : kit_fence(ctx, end, signal);
   fsched_allocation *a;
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, bytes, w, s, &a));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, bytes, w, s, &a));
   fsched_fence_release(w);
   fsched_fence_release(s);
   return a;
@@ -31,7 +31,7 @@ static fsched_allocation *alloc(uint64_t bytes, uint64_t wait, uint64_t signal) 
 
 static void give(fsched_allocation *a, uint64_t wait) {
   fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait);
-  kit_ok(ctx, fsched_pool_free(ctx, a, w));
+  ck_fs(ctx, fsched_pool_free(ctx, a, w));
   fsched_fence_release(w);
 }
 
@@ -65,15 +65,15 @@ START_TEST(sizes_are_rounded_up)
   fsched_pool *p;
   fsched_allocation *a;
   fsched_pool_stats s = {.size = sizeof s};
-  kit_ok(ctx, fsched_pool_create(ctx, device, 1000, &p));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 1000, &p));
   kit_refused(ctx, fsched_pool_alloc(ctx, p, 769, NULL, NULL, &a), FSCHED_INFEASIBLE, "pool",
               "1024 bytes of memory are needed at once, the pool has 1000");
-  kit_ok(ctx, fsched_pool_alloc(ctx, p, 600, NULL, NULL, &a));
+  ck_fs(ctx, fsched_pool_alloc(ctx, p, 600, NULL, NULL, &a));
   ck_assert_ptr_nonnull(fsched_allocation_data(a));
   fsched_pool_get_stats(p, &s);
   ck_assert_uint_eq(s.bytes, 1000);
   ck_assert_uint_eq(s.used, 768);
-  kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
+  ck_fs(ctx, fsched_pool_free(ctx, a, NULL));
   fsched_pool_destroy(p);
 }
 END_TEST
@@ -203,7 +203,7 @@ START_TEST(freed_before_it_is_granted)
   ck_assert_int_eq(fsched_semaphore_cause(end), FSCHED_CAUSE_CANCELLED);
   kit_publish(line, 1);
   ck_assert_uint_eq(stats().served, 1);
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1024, NULL, f, &b));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 1024, NULL, f, &b));
   c = alloc(256, 0, 0);
   fsched_allocation *d = alloc(256, 0, 0);
   ck_assert_uint_eq(stats().waiting, 3);
@@ -260,7 +260,7 @@ static void happen(course *c, uint32_t event) {
   if (event == WAIT) {
     settle(c, 0);
   } else if (event == FREE) {
-    kit_ok(ctx, fsched_pool_free(ctx, c->a, c->fence[2]));
+    ck_fs(ctx, fsched_pool_free(ctx, c->a, c->fence[2]));
   } else if (event == FREED) {
     settle(c, 2);
   } else {
@@ -293,7 +293,7 @@ static void one_order(const uint32_t *order, bool no_wait, bool no_free) {
     c.line[i] = kit_timeline();
     c.fence[i] = kit_fence(ctx, c.line[i], 1);
   }
-  kit_ok(ctx, fsched_pool_alloc(ctx, pool, 512, c.fence[0], c.fence[1], &c.a));
+  ck_fs(ctx, fsched_pool_alloc(ctx, pool, 512, c.fence[0], c.fence[1], &c.a));
   for (uint32_t i = 0; i < EVENTS; i++) {
     happen(&c, order[i]);
     check(&c);
@@ -331,7 +331,7 @@ START_TEST(nothing_is_granted_at_the_end)
     fsched_fence *wait = kit_fence(ctx, gate, 1);
     fsched_allocation *a[2];
     for (int i = 0; i < 2; i++) { /* one of them waits at first, so that the other has the bytes */
-      kit_ok(ctx, fsched_pool_alloc(ctx, pool, 768, i == first ? wait : NULL, signal[i], &a[i]));
+      ck_fs(ctx, fsched_pool_alloc(ctx, pool, 768, i == first ? wait : NULL, signal[i], &a[i]));
     }
     kit_publish(gate, 1);
     fsched_pool_destroy(pool);
@@ -343,7 +343,7 @@ START_TEST(nothing_is_granted_at_the_end)
     }
     fsched_fence_release(wait);
     fsched_semaphore_release(gate);
-    kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
+    ck_fs(ctx, fsched_pool_create(ctx, device, 1024, &pool));
   }
 }
 END_TEST
@@ -358,12 +358,12 @@ START_TEST(destroyed_with_all_in_flight)
     for (uint32_t i = 0; i < 4; i++) {
       lines[i] = kit_timeline();
       signal[i] = kit_fence(ctx, lines[i], 1);
-      kit_ok(ctx, fsched_pool_alloc(ctx, pool, i == 0 ? 1024 : 100, i == 3 ? never : NULL,
-                                    signal[i], &a[i]));
+      ck_fs(ctx, fsched_pool_alloc(ctx, pool, i == 0 ? 1024 : 100, i == 3 ? never : NULL, signal[i],
+                                   &a[i]));
     }
     for (uint32_t i = 0; i < 4; i++) {
       if ((freed >> i & 1) != 0) {
-        kit_ok(ctx, fsched_pool_free(ctx, a[i], never));
+        ck_fs(ctx, fsched_pool_free(ctx, a[i], never));
       }
     }
     fsched_pool_destroy(pool);
@@ -374,7 +374,7 @@ START_TEST(destroyed_with_all_in_flight)
       fsched_fence_release(signal[i]);
       fsched_semaphore_release(lines[i]);
     }
-    kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
+    ck_fs(ctx, fsched_pool_create(ctx, device, 1024, &pool));
   }
   fsched_fence_release(never);
 }
@@ -411,8 +411,8 @@ START_TEST(chain_peaks_at_one)
     fsched_fence *ready = kit_fence(ctx, end, i + 1);
     fsched_fence *wait = kit_fence(ctx, i == 0 ? line : end, i == 0 ? 1 : i);
     fsched_allocation *a;
-    kit_ok(ctx, fsched_pool_alloc(ctx, pool, 1000, wait, ready, &a));
-    kit_ok(ctx, fsched_pool_free(ctx, a, ready));
+    ck_fs(ctx, fsched_pool_alloc(ctx, pool, 1000, wait, ready, &a));
+    ck_fs(ctx, fsched_pool_free(ctx, a, ready));
     fsched_fence_release(ready);
     fsched_fence_release(wait);
   }
@@ -443,9 +443,9 @@ static void use(fsched_context *c, pool_user *u) {
   fsched_semaphore *own = kit_timeline();
   fsched_fence *ready = kit_fence(c, own, 1), *go = kit_fence(c, own, 2);
   fsched_allocation *a;
-  kit_ok(c, fsched_pool_alloc(c, pool, bytes, NULL, ready, &a));
+  ck_fs(c, fsched_pool_alloc(c, pool, bytes, NULL, ready, &a));
   if (dice % 4 == 0) { /* whether it has come or not */
-    kit_ok(c, fsched_pool_free(c, a, NULL));
+    ck_fs(c, fsched_pool_free(c, a, NULL));
   } else {
     u->wrong += fsched_fence_wait(ready, KIT_LIMIT) != FSCHED_CAUSE_NONE;
     uint8_t *p = fsched_allocation_data(a);
@@ -455,7 +455,7 @@ static void use(fsched_context *c, pool_user *u) {
       u->wrong += p[i] != (uint8_t)(dice >> 8);
     }
     u->granted++;
-    kit_ok(c, fsched_pool_free(c, a, go));
+    ck_fs(c, fsched_pool_free(c, a, go));
     kit_publish(own, 2);
   }
   fsched_fence_release(ready);
@@ -505,17 +505,17 @@ START_TEST(destroyed_while_a_fence_is_signalled)
     fsched_fence *wait = kit_fence(ctx, ready, 1), *signal = kit_fence(ctx, over, 1);
     fsched_allocation *a;
     pthread_t thread;
-    kit_ok(ctx, fsched_pool_alloc(ctx, pool, 100, wait, signal, &a));
+    ck_fs(ctx, fsched_pool_alloc(ctx, pool, 100, wait, signal, &a));
     ck_assert_int_eq(pthread_create(&thread, NULL, publish_line, ready), 0);
     if (i % 3 == 0) {
-      kit_ok(ctx, fsched_pool_free(ctx, a, NULL));
+      ck_fs(ctx, fsched_pool_free(ctx, a, NULL));
     } else if (i % 3 == 1) {
       ck_assert_int_eq(fsched_fence_wait(signal, KIT_LIMIT), FSCHED_CAUSE_NONE);
-      kit_ok(ctx, fsched_pool_free(ctx, a, wait));
+      ck_fs(ctx, fsched_pool_free(ctx, a, wait));
     }
     fsched_pool_destroy(pool);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    kit_ok(ctx, fsched_pool_create(ctx, device, 1024, &pool));
+    ck_fs(ctx, fsched_pool_create(ctx, device, 1024, &pool));
     fsched_fence_release(wait);
     fsched_fence_release(signal);
     fsched_semaphore_release(ready);

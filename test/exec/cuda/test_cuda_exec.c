@@ -11,7 +11,7 @@ static void open_device(const char *kind, uint64_t seed) {
     fake.reset(&(fake_cuda_controls){.seed = seed});
     o.driver = fake.path;
   }
-  kit_ok(ctx, fsched_device_create(ctx, &o, &device));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &device));
 }
 
 static const char *kind_of(int loop) { return loop % 2 == 0 ? "cuda" : "cuda-graph"; }
@@ -41,7 +41,7 @@ static void invoke(fsched_entry *entry, io *data, fsched_fence *late, fsched_fen
       {.buffer = "fx", .data = data->fx, .bytes = sizeof data->fx, .signal = early},
       {.buffer = "fy", .data = data->fy, .bytes = sizeof data->fy}};
   fsched_invocation v = {.size = sizeof v, .signal = end, .bindings = bindings, .n_bindings = 4};
-  kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
 }
 
 static void fill(io *data, uint8_t value) { memset(data, value, sizeof *data); }
@@ -156,7 +156,7 @@ START_TEST(shutdown)
   invoke(entry, &data, never, NULL, over);
   for (uint32_t i = 0; i < INVOCATIONS; i++) {
     fsched_invocation v = {.size = sizeof v, .callback = count_callback, .user = (void *)&calls};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
   }
   fsched_exec_destroy(x);
   ck_assert_uint_eq(calls, INVOCATIONS);
@@ -174,8 +174,8 @@ static void run_many(fsched_exec *x, fsched_entry *entry, uint32_t invocations) 
   for (uint32_t i = 0; i < invocations; i++) {
     over = kit_fence(ctx, count.timeline, i + 1);
     fsched_invocation v = {.size = sizeof v, .signal = over};
-    kit_ok(ctx, fsched_invoke(ctx, entry, &v));
-    kit_ok(ctx, fsched_exec_wait(ctx, x, over, KIT_LIMIT, KIT_LIMIT, NULL));
+    ck_fs(ctx, fsched_invoke(ctx, entry, &v));
+    ck_fs(ctx, fsched_exec_wait(ctx, x, over, KIT_LIMIT, KIT_LIMIT, NULL));
     fsched_fence_release(over);
   }
   kit_count_close(&count);
@@ -229,13 +229,13 @@ START_TEST(auto_takes_it)
 {
   fake.reset(&(fake_cuda_controls){0});
   fsched_device_options o = {.size = sizeof o, .kind = "auto", .driver = fake.path};
-  kit_ok(ctx, fsched_device_create(ctx, &o, &device));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &device));
   ck_assert_str_eq(fsched_device_kind(device), "cuda");
   ck_assert_str_eq(fsched_device_note(device),
                    "Fake device 0, compute capability 9.0, driver for CUDA 13.0");
   fsched_device_release(device);
   fake.reset(&(fake_cuda_controls){.devices = -1});
-  kit_ok(ctx, fsched_device_create(ctx, &o, &device));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &device));
   ck_assert_str_eq(fsched_device_kind(device), "cpu");
   ck_assert_ptr_nonnull(strstr(fsched_device_note(device), "the CUDA driver finds no device"));
   o.kind = "cuda-graph";

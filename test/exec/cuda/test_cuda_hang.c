@@ -16,7 +16,7 @@ static void open_device(int loop, const fake_cuda_controls *controls) {
   fake_cuda_controls c = *controls;
   c.seed = (uint64_t)loop;
   fake.reset(&c);
-  kit_ok(ctx, fsched_device_create(ctx, &o, &device));
+  ck_fs(ctx, fsched_device_create(ctx, &o, &device));
 }
 
 static void open_hanging(int loop) {
@@ -62,7 +62,7 @@ static void check_named(const char *queue, const char *op) {
       return;
     }
   }
-  ck_abort_msg("not named: %s; but: %s", text, kit_said(ctx));
+  ck_abort_msg("not named: %s; but: %s", text, fs_test_diags(ctx));
 }
 
 typedef struct cuda_hang_asked {
@@ -80,7 +80,7 @@ static void ask(cuda_hang_asked *a, fsched_entry *e, fsched_fence *late) {
   const fsched_binding b[] = {{.buffer = "x", .data = &a->in, .bytes = 8, .wait = late},
                               {.buffer = "o2", .data = &a->out, .bytes = 8}};
   fsched_invocation v = {.size = sizeof v, .signal = a->fence, .bindings = b, .n_bindings = 2};
-  kit_ok(ctx, fsched_invoke(ctx, e, &v));
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
 }
 
 static void forget(cuda_hang_asked *a) {
@@ -92,7 +92,7 @@ static void expect_end(fsched_exec *x, const cuda_hang_asked *a, fsched_status s
   fsched_cause cause = FSCHED_CAUSE_NONE;
   uint64_t stuck_ns = status == FSCHED_OK ? KIT_LIMIT : soon_ns;
   fsched_status ended = fsched_exec_wait(ctx, x, a->fence, KIT_LIMIT, stuck_ns, &cause);
-  ck_assert_msg(ended == status, "%d: %s", ended, kit_said(ctx));
+  ck_assert_msg(ended == status, "%d: %s", ended, fs_test_diags(ctx));
   ck_assert_int_eq(cause, status == FSCHED_OK ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_TIMEOUT);
 }
 
@@ -202,8 +202,8 @@ START_TEST(pools_are_left_behind)
   open_hanging(_i);
   fsched_program *p = kit_compile(ctx, one);
   fsched_pool *pool, *beside;
-  kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &pool));
-  kit_ok(ctx, fsched_pool_create(ctx, device, 4096, &beside));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 4096, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 4096, &beside));
   fsched_exec *x = kit_exec(ctx, device, pool, 1);
   cuda_hang_asked a;
   ask(&a, kit_load(ctx, x, p), NULL);
@@ -223,7 +223,7 @@ START_TEST(calls_that_block_are_left)
   open_hanging(_i);
   fsched_program *bad = kit_compile(ctx, one), *good = kit_compile(ctx, fine);
   fsched_pool *pool;
-  kit_ok(ctx, fsched_pool_create(ctx, device, 8192, &pool));
+  ck_fs(ctx, fsched_pool_create(ctx, device, 8192, &pool));
   fsched_exec *x = kit_exec(ctx, device, pool, 2);
   fsched_entry *b = kit_load(ctx, x, bad), *g = kit_load(ctx, x, good);
   cuda_hang_asked a[2];
@@ -356,7 +356,7 @@ START_TEST(pace_is_no_hang)
   fsched_program *p = kit_compile(ctx, one);
   fsched_exec_options o = {.size = sizeof o, .device = device, .pace_ns = UINT64_C(3600000000000)};
   fsched_exec *x;
-  kit_ok(ctx, fsched_exec_create(ctx, &o, &x));
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
   fsched_entry *e = kit_load(ctx, x, p);
   cuda_hang_asked a;
   ask(&a, e, NULL);

@@ -31,11 +31,10 @@ static uint64_t most_resident(void) {
 }
 
 static fsched_program *compile(const char *text) {
-  fsched_graph *graph;
   fsched_schedule *schedule;
   fsched_program *program;
   fsched_compile_options o = {.size = sizeof o};
-  ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &graph), FSCHED_OK);
+  fsched_graph *graph = fs_parse(text);
   ck_assert_int_eq(fsched_compile(ctx, graph, &o, &schedule, &program), FSCHED_OK);
   fsched_schedule_destroy(schedule);
   fsched_graph_destroy(graph);

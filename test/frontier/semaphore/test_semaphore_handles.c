@@ -27,15 +27,6 @@ static fsched_semaphore *create(void) {
   return s;
 }
 
-static fsched_semaphore *another(fsched_semaphore *s) {
-  int fd;
-  fsched_semaphore *out;
-  ck_assert_int_eq(fsched_semaphore_export(s, &fd), FSCHED_OK);
-  ck_assert_int_eq(fsched_semaphore_import(NULL, fd, &out), FSCHED_OK);
-  (void)close(fd);
-  return out;
-}
-
 /* The n-th time that the two come together; at the same time, if there are two processors. */
 static void meet(semaphore_handles_both *b, uint32_t n) {
   enum { SPINS = 20000 };
@@ -72,7 +63,7 @@ START_TEST(only_the_winner_is_learnt)
 {
   static semaphore_handles_both b;
   b.s[0] = create();
-  b.s[1] = another(b.s[0]);
+  b.s[1] = fs_sem_another(b.s[0]);
   pthread_t thread;
   ck_assert_int_eq(pthread_create(&thread, NULL, race_all, &b), 0);
   for (uint32_t r = 1; r <= RACES; r++) {
@@ -107,7 +98,7 @@ START_TEST(reached_stays_reached)
 {
   for (int round = 0; round < FAILURES; round++) {
     semaphore_handles_both b = {.s = {create()}};
-    b.s[1] = another(b.s[0]);
+    b.s[1] = fs_sem_another(b.s[0]);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, fail_it, &b), 0);
     meet(&b, 1);
@@ -118,7 +109,7 @@ START_TEST(reached_stays_reached)
       atomic_store(&b.told, reached ? value : value - 1);
     }
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    fsched_semaphore *late = another(b.s[0]);
+    fsched_semaphore *late = fs_sem_another(b.s[0]);
     ck_assert(fsched_semaphore_reached(late, atomic_load(&b.told)));
     ck_assert(!fsched_semaphore_reached(late, value - 1));
     fsched_semaphore_release(late);
@@ -150,7 +141,7 @@ START_TEST(watchers_release_each_other)
   _Atomic uint32_t inside = 0;
   _Atomic uint32_t done = 0;
   fsched_semaphore *s[2] = {create(), create()};
-  fsched_semaphore *far[2] = {another(s[0]), another(s[1])};
+  fsched_semaphore *far[2] = {fs_sem_another(s[0]), fs_sem_another(s[1])};
   crossed c[2];
   fsched_timepoint t[2];
   for (int i = 0; i < 2; i++) {
@@ -191,7 +182,7 @@ static void wait_for_linked(fsched_timepoint *t, fsched_cause cause) {
 START_TEST(release_cancels_before_it_waits)
 {
   fsched_semaphore *s = create();
-  fsched_semaphore *far = another(s);
+  fsched_semaphore *far = fs_sem_another(s);
   waits w = {.linked = fs_sem_make(1, 1)};
   fsched_timepoint t = {.callback = wait_for_linked, .user = &w};
   ck_assert_int_eq(fsched_semaphore_link(s, 9, w.linked, 1, NULL), FSCHED_OK);
@@ -212,7 +203,7 @@ START_TEST(link_to_destroyed)
 {
   fsched_semaphore *from = fs_sem_make(4, 4);
   fsched_semaphore *to = create();
-  fsched_semaphore *far = another(to);
+  fsched_semaphore *far = fs_sem_another(to);
   ck_assert_int_eq(fsched_semaphore_link(from, 1, to, 7, NULL), FSCHED_OK);
   fsched_semaphore_release(to);
   fs_sem_signal(from, 1, 1, 1);

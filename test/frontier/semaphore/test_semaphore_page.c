@@ -15,25 +15,6 @@
 
 enum { VALUE_AT = 64, SLEEPERS_AT = 132, SLOTS_AT = 256, SYSTEM_PAGE = 4096 };
 
-static fsched_semaphore *make(uint32_t capacity, uint32_t history) {
-  fsched_semaphore_options o = {.size = sizeof o,
-                                .frontier_capacity = capacity,
-                                .history_limit = history,
-                                .scope = FSCHED_SCOPE_SYSTEM};
-  fsched_semaphore *s;
-  ck_assert_int_eq(fsched_semaphore_create(&o, &s), FSCHED_OK);
-  return s;
-}
-
-static fsched_semaphore *another(fsched_semaphore *s) {
-  int fd;
-  fsched_semaphore *out;
-  ck_assert_int_eq(fsched_semaphore_export(s, &fd), FSCHED_OK);
-  ck_assert_int_eq(fsched_semaphore_import(NULL, fd, &out), FSCHED_OK);
-  (void)close(fd);
-  return out;
-}
-
 static unsigned char *bytes_of(fsched_semaphore *s) { return (unsigned char *)s->shared.page; }
 
 static _Atomic uint64_t *value_of(fsched_semaphore *s) {
@@ -93,7 +74,7 @@ static void *sleep_for_five(void *user) {
 /* As if the one who raised the value had died before it could wake anybody. */
 START_TEST(raised_without_a_wake)
 {
-  fsched_semaphore *s = make(1, 4);
+  fsched_semaphore *s = fs_sem_make_shared(1, 4);
   _Atomic fsched_cause cause = 99;
   fsched_timepoint t = {.callback = note_cause, .user = &cause};
   pthread_t thread;
@@ -169,7 +150,7 @@ START_TEST(inherited_by_a_child)
   if (_i == 1) {
     fs_process_without_page();
   }
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   fsched_semaphore *local = fs_sem_make(2, 4);
   _Atomic fsched_cause cause = 99;
   fsched_timepoint t = {.callback = note_cause, .user = &cause};
@@ -202,8 +183,8 @@ END_TEST
 
 START_TEST(whole_of_all_handles)
 {
-  fsched_semaphore *a = make(4, 3);
-  fsched_semaphore *b = another(a);
+  fsched_semaphore *a = fs_sem_make_shared(4, 3);
+  fsched_semaphore *b = fs_sem_another(a);
   fs_sem_signal(b, 1, 0, 10); /* nobody vouches for it */
   ck_assert_int_eq(publish(b, 2, 1, 20), FSCHED_OK);
   expect_whole(a, (uint64_t[]){10, 20}, 2, 0);
@@ -214,10 +195,10 @@ START_TEST(whole_of_all_handles)
   ck_assert_int_eq(publish(b, 2, 2, 30), FSCHED_OK);
   expect_whole(a, (uint64_t[]){11, 20, 30}, 3, 0);
   /* A handle made late sees what is in the history. */
-  fsched_semaphore *late = another(a);
+  fsched_semaphore *late = fs_sem_another(a);
   expect_whole(late, (uint64_t[]){11, 20, 30}, 3, 0);
   fs_sem_signal(a, 4, 0, 12);
-  fsched_semaphore *later = another(a);
+  fsched_semaphore *later = fs_sem_another(a);
   expect_whole(later, (uint64_t[]){12, 20, 30}, 3, 1); /* the first signal is not there */
   expect_whole(late, (uint64_t[]){12, 20, 30}, 3, 0);
   /* For a value of no signal: whoever has not published it lacks it, and knows. */
@@ -234,7 +215,7 @@ END_TEST
 /* A signal that does not come about leaves nothing. */
 START_TEST(loser_attaches_nothing)
 {
-  fsched_semaphore *a = make(4, 3);
+  fsched_semaphore *a = fs_sem_make_shared(4, 3);
   atomic_store(value_of(a), 5);
   fsched_frontier_entry e = {0, 1};
   fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
@@ -249,12 +230,12 @@ END_TEST
 START_TEST(only_winners_are_followed)
 {
   enum { WON_AT = SLOTS_AT + 16 };
-  fsched_semaphore *a = make(4, 3);
+  fsched_semaphore *a = fs_sem_make_shared(4, 3);
   ck_assert_int_eq(publish(a, 1, 0, 10), FSCHED_OK);
   ck_assert_int_eq(publish(a, 2, 1, 20), FSCHED_OK);
   _Atomic uint64_t *won = (void *)(bytes_of(a) + WON_AT);
   ck_assert_uint_eq(atomic_exchange(won, 0), 1); /* the first ticket */
-  fsched_semaphore *late = another(a);
+  fsched_semaphore *late = fs_sem_another(a);
   expect_whole(late, (uint64_t[]){0, 20}, 2, 1);
   expect_one(late, 1, 0);
   expect_one(late, 2, 20);
@@ -267,7 +248,7 @@ END_TEST
 
 START_TEST(amending_takes_no_slot)
 {
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   for (uint64_t v = 1; v <= 4; v++) {
     ck_assert_int_eq(publish(s, v, 1, v), FSCHED_OK);
   }
@@ -317,12 +298,13 @@ static void *amend_all(void *user) {
 /* Two publish for one value at once, one axis after the other: none is lost. */
 START_TEST(amended_at_once)
 {
-  fsched_semaphore *s = make(AMENDERS * AMENDS, AMENDERS * ROUNDS); /* losers take slots too */
+  fsched_semaphore *s =
+      fs_sem_make_shared(AMENDERS * AMENDS, AMENDERS * ROUNDS); /* losers take slots too */
   _Atomic uint32_t arrived = 0;
   amender a[AMENDERS];
   pthread_t thread[AMENDERS];
   for (uint32_t i = 0; i < AMENDERS; i++) {
-    a[i] = (amender){another(s), &arrived, i};
+    a[i] = (amender){fs_sem_another(s), &arrived, i};
     ck_assert_int_eq(pthread_create(&thread[i], NULL, amend_all, &a[i]), 0);
   }
   for (uint32_t i = 0; i < AMENDERS; i++) {
@@ -344,7 +326,7 @@ END_TEST
 /* One that has stopped or died while it amended keeps nobody for ever. */
 START_TEST(amender_stopped)
 {
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   ck_assert_int_eq(publish(s, 1, 1, 1), FSCHED_OK);
   _Atomic uint64_t *sequence = (void *)(bytes_of(s) + SLOTS_AT);
   (void)atomic_fetch_add(sequence, 1);
@@ -383,7 +365,7 @@ static void change_value(int number, siginfo_t *info, void *context) {
 START_TEST(value_changed_without_end)
 {
   enum { HISTORY = 5000, WIDE = 1024 };
-  fsched_semaphore *s = make(WIDE, HISTORY);
+  fsched_semaphore *s = fs_sem_make_shared(WIDE, HISTORY);
   ck_assert_int_eq(publish(s, 1, 1, 1), FSCHED_OK); /* the slot in the first page of memory */
   hostile.page = bytes_of(s);
   hostile.size = s->shared.size_bytes;
@@ -419,8 +401,8 @@ static uint64_t signal_of(uint64_t value, uint64_t last, uint32_t history) {
 START_TEST(slots_used_again)
 {
   enum { HISTORY = 3, LAST = 60 };
-  fsched_semaphore *s = _i == 0 ? fs_sem_make(2, HISTORY) : make(2, HISTORY);
-  fsched_semaphore *other = _i == 0 ? s : another(s);
+  fsched_semaphore *s = _i == 0 ? fs_sem_make(2, HISTORY) : fs_sem_make_shared(2, HISTORY);
+  fsched_semaphore *other = _i == 0 ? s : fs_sem_another(s);
   for (uint64_t v = 3; v <= LAST; v += 3) {
     fs_sem_signal(v % 2 == 0 ? s : other, v, 1, v);
     for (uint64_t w = 1; w <= v; w++) {
@@ -470,7 +452,7 @@ static bool learn_exactly(fsched_semaphore *s, uint64_t value) {
 START_TEST(slots_used_again_by_another_process)
 {
   uint32_t history = 1 + (uint32_t)_i;
-  fsched_semaphore *s = make(ENTRIES, history);
+  fsched_semaphore *s = fs_sem_make_shared(ENTRIES, history);
   int fd;
   ck_assert_int_eq(fsched_semaphore_export(s, &fd), FSCHED_OK);
   pid_t pid = fork();
@@ -501,8 +483,8 @@ END_TEST
 START_TEST(long_history)
 {
   enum { LONG = FS_PAGE_MAX_SLOTS };
-  fsched_semaphore *a = make(1, LONG);
-  fsched_semaphore *b = another(a);
+  fsched_semaphore *a = fs_sem_make_shared(1, LONG);
+  fsched_semaphore *b = fs_sem_another(a);
   for (uint64_t v = 1; v <= LONG; v++) {
     ck_assert_int_eq(publish(a, v, 0, v), FSCHED_OK);
   }

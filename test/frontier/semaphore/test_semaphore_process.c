@@ -16,16 +16,6 @@
 enum { TURNS = 1000, DEATHS = 40, SLOTS_AT = 256, MANGLED = 300, AXIS = 7 };
 enum { AT_PREVIOUS = 3, AT_VALUE, AT_INFO, AT_EPOCH = 7, SLOT_WORDS = 10 };
 
-static fsched_semaphore *make(uint32_t capacity, uint32_t history) {
-  fsched_semaphore_options o = {.size = sizeof o,
-                                .frontier_capacity = capacity,
-                                .history_limit = history,
-                                .scope = FSCHED_SCOPE_SYSTEM};
-  fsched_semaphore *s;
-  ck_assert_int_eq(fsched_semaphore_create(&o, &s), FSCHED_OK);
-  return s;
-}
-
 static int export(fsched_semaphore *s) {
   int fd;
   ck_assert_int_eq(fsched_semaphore_export(s, &fd), FSCHED_OK);
@@ -108,7 +98,7 @@ static int answer(fsched_semaphore **s) {
 
 START_TEST(to_and_fro)
 {
-  fsched_semaphore *s[2] = {make(2, 4), make(2, 4)};
+  fsched_semaphore *s[2] = {fs_sem_make_shared(2, 4), fs_sem_make_shared(2, 4)};
   pid_t pid = spawn(answer, s, 2);
   for (uint64_t v = 1; v <= TURNS; v++) {
     ck_assert_int_eq(raise_to(s[0], v, true), FSCHED_OK);
@@ -138,7 +128,7 @@ static int fail_after(fsched_semaphore **s) {
 
 START_TEST(failure_of_the_other)
 {
-  fsched_semaphore *s = make(2, 8);
+  fsched_semaphore *s = fs_sem_make_shared(2, 8);
   pid_t pid = spawn(fail_after, &s, 1);
   fsched_wait_point p = {.semaphore = s, .value = 4};
   fsched_wait_result r;
@@ -179,7 +169,7 @@ static void note_cause(fsched_timepoint *t, fsched_cause cause) {
 START_TEST(death_of_the_other)
 {
   for (uint64_t round = 1; round <= DEATHS; round++) {
-    fsched_semaphore *s = make(2, 4);
+    fsched_semaphore *s = fs_sem_make_shared(2, 4);
     fsched_cause cause = 99;
     fsched_timepoint t = {.callback = note_cause, .user = &cause};
     ck_assert_int_eq(fsched_semaphore_await(s, UINT64_MAX, &t, NULL), FSCHED_OK);
@@ -222,7 +212,8 @@ static int signal_three(fsched_semaphore **s) {
 
 START_TEST(let_go_by_the_other)
 {
-  fsched_semaphore *s[3] = {make(2, 4), make(2, 4), make(2, 4)};
+  fsched_semaphore *s[3] = {fs_sem_make_shared(2, 4), fs_sem_make_shared(2, 4),
+                            fs_sem_make_shared(2, 4)};
   fsched_semaphore *local;
   ck_assert_int_eq(fsched_semaphore_create(NULL, &local), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(s[2], 3, local, 7, NULL), FSCHED_OK);
@@ -262,7 +253,7 @@ END_TEST
 
 START_TEST(trust_needs_the_frontier)
 {
-  fsched_semaphore *a = make(2, 3);
+  fsched_semaphore *a = fs_sem_make_shared(2, 3);
   fsched_semaphore *b = open_again(a);
   ck_assert_int_eq(raise_to(b, 1, true), FSCHED_OK);
   ck_assert_int_eq(raise_to(b, 2, true), FSCHED_OK);
@@ -312,7 +303,7 @@ END_TEST
 START_TEST(failure_between_signals)
 {
   for (uint32_t round = 0; round < 100; round++) {
-    fsched_semaphore *a = make(2, 4);
+    fsched_semaphore *a = fs_sem_make_shared(2, 4);
     fsched_semaphore *b = open_again(a);
     fsched_cause cause[2] = {99, 99};
     fsched_timepoint t[2];
@@ -352,7 +343,7 @@ static int sealed_file(const void *bytes, size_t size, off_t length, int seals) 
 
 START_TEST(files_that_are_no_semaphores)
 {
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   int good = export(s);
   struct stat st;
   ck_assert_int_eq(fstat(good, &st), 0);
@@ -401,7 +392,7 @@ static unsigned char *map(fsched_semaphore *s, size_t *size) {
 /* As if processes had died while they wrote every one of the slots. */
 START_TEST(slots_lost)
 {
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   size_t size;
   unsigned char *page = map(s, &size);
   ck_assert_int_eq(raise_to(s, 1, true), FSCHED_OK);
@@ -436,7 +427,7 @@ static void expect_nothing(fsched_semaphore *s, uint64_t value) {
 
 START_TEST(slots_with_nonsense)
 {
-  fsched_semaphore *s = make(2, 4);
+  fsched_semaphore *s = fs_sem_make_shared(2, 4);
   size_t size;
   unsigned char *page = map(s, &size);
   ck_assert_int_eq(raise_to(s, 1, true), FSCHED_OK);
@@ -484,7 +475,7 @@ START_TEST(pages_mangled)
 {
   for (uint64_t seed = 1; seed <= MANGLED; seed++) {
     fs_rng r = {seed};
-    fsched_semaphore *a = make(2, 4);
+    fsched_semaphore *a = fs_sem_make_shared(2, 4);
     size_t size;
     unsigned char *page = map(a, &size);
     ck_assert_int_eq(raise_to(a, 1, true), FSCHED_OK);
