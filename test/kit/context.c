@@ -61,6 +61,6 @@ void fs_test_in_dir(TCase *t) { tcase_add_checked_fixture(t, dir_begin, dir_end)
 
 fsched_graph *fs_parse(const char *text) {
   fsched_graph *g;
-  ck_fs(ctx, fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_graph_parse(ctx, "g.yaml", text, strlen(text), NULL, &g));
   return g;
 }
