@@ -31,8 +31,8 @@ bool fs_version_kept(const fsched_graph *g, uint32_t version) {
 }
 
 bool fs_version_stays(const fsched_graph *g, uint32_t version) {
-  bool first_state = fs_io_carried(g->buffer_io[g->version_buffer[version]]) &&
-                     fs_version_index(g, version) == 0;
+  bool first_state =
+      fs_io_carried(g->buffer_io[g->version_buffer[version]]) && fs_version_index(g, version) == 0;
   return !fs_version_spills(g, version) && (first_state || fs_version_kept(g, version));
 }
 

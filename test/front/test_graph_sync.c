@@ -91,7 +91,7 @@ START_TEST(barriers_without_a_number)
   ck_assert_int_eq(fs_graph_barriers(ctx, g, 0, &bound), FSCHED_BAD_INPUT);
   const fsched_diag *d = fsched_diag_get(ctx, 0);
   ck_assert_str_eq(d->code, "missing-key");
-  ck_assert_str_eq(d->file, "t.yaml");
+  ck_assert_str_eq(d->file, "g.yaml");
   ck_assert_uint_eq(d->line, 2);
   ck_assert_uint_eq(d->column, 16);
   ck_assert_ptr_nonnull(strstr(d->hint, "barriers: {count: N}"));

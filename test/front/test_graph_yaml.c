@@ -126,7 +126,7 @@ START_TEST(defaults)
 {
   fsched_graph *g =
       fs_parse("fsched: 1\nops:\n  - {name: a, size: 7}\n  - {name: b, args: [{in: a}]}\n");
-  ck_assert_str_eq(g->name, "t");
+  ck_assert_str_eq(g->name, "g");
   ck_assert(g->target.implicit_queues);
   ck_assert_uint_eq(g->target.frontier_capacity, 16);
   ck_assert_uint_eq(g->target.concurrency, 0);

@@ -99,7 +99,7 @@ static fs_status finish_command(runner *r, uint32_t queue) {
 
 static fs_status meet_command(runner *r, const fs_stream_command *k) {
   const fs_stream_axis *a = &r->s->axes[k->gang_axis];
-  assert(a->kind == FS_AXIS_COLLECTIVE);
+  assert(fs_axis_has_members(a->kind));
   if (++r->arrived[r->o->gang0[k->gang_axis] + k->gang_epoch - 1] < a->n_members) {
     return FSCHED_OK;
   }
