@@ -13,7 +13,7 @@
 
 /* From now on, in this process; `json`: the line is an object. */
 void fs_crash_watch(bool json);
-/* For fsched_device_options.kernel_runs.  Requires a run. */
+/* For fsched_device_options.kernel_runs; `run` is NULL in a child that is about to end. */
 void fs_crash_kernel(void *user, const fsched_kernel_run *run);
 
 #endif

@@ -137,8 +137,13 @@ static void show_schedule(fs_fuzz *f, const fsched_graph *graph, const fsched_sc
 void fs_fuzz_compile(fs_fuzz *f, const fsched_graph *graph, const fsched_compile_options *options) {
   fsched_schedule *schedule = NULL;
   fsched_program *program = NULL;
-  if (fs_fuzz_met(f, fsched_compile(f->ctx, graph, options, &schedule, &program),
-                  OK_ONLY | FS_FUZZ_MAY(FSCHED_INFEASIBLE), "compile")) {
+  unsigned may = OK_ONLY | FS_FUZZ_MAY(FSCHED_INFEASIBLE);
+  /* A target may leave the number of its barriers to the options. */
+  if (graph->target.sync == FS_SYNC_BARRIER && graph->target.barrier_count == 0 &&
+      options->barriers == 0) {
+    may |= FS_FUZZ_MAY(FSCHED_BAD_INPUT);
+  }
+  if (fs_fuzz_met(f, fsched_compile(f->ctx, graph, options, &schedule, &program), may, "compile")) {
     show_schedule(f, graph, schedule);
     (void)fs_fuzz_met(f, fsched_verify_program(f->ctx, program, graph), OK_ONLY,
                       "verifying what was compiled");

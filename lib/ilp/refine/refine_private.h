@@ -81,7 +81,7 @@ fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) FS_MUST_USE;
 fs_status fs_refine_slide(fs_refiner *r) FS_MUST_USE;
 /* For graphs whose starts are all given: addresses with a lower peak.  settle.c */
 bool fs_refine_settles(const fsched_graph *g);
-/* Requires a schedule, and a graph that settles. */
+/* Requires a graph that settles. */
 fs_status fs_refine_settle(fs_refiner *r) FS_MUST_USE;
 
 #endif

@@ -194,7 +194,7 @@ static fs_status settle_memories(settler *s) {
 }
 
 fs_status fs_refine_settle(fs_refiner *r) {
-  assert(r->best != NULL && fs_refine_settles(r->g));
+  assert(fs_refine_settles(r->g));
   FS_SCRATCH(arena, r->ctx);
   settler s = {.r = r, .proven = true, .arena = &arena};
   fs_tick horizon = 0;
