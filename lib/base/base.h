@@ -20,8 +20,8 @@ typedef uint64_t fs_tick;
 
 #define FS_MUST_USE FSCHED_MUST_USE
 
-/* An assert that costs more than a step, or stands where a step is too much: checked in builds with
- * a sanitizer of addresses or threads, FS_STRESS or FS_DEBUG. */
+/* An assert that takes more than constant time, or stands where even that is too slow.  It is
+ * checked in builds with the address or thread sanitizer, FS_STRESS or FS_DEBUG. */
 #if defined(FS_STRESS) || defined(FS_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
     defined(__SANITIZE_THREAD__)
 #define FS_CHECKS_SLOWLY 1
@@ -36,7 +36,7 @@ typedef uint64_t fs_tick;
 #define FS_ASSERT_SLOW(x) ((void)(0 && (x)))
 #endif
 
-/* Passes a failure on; the callee has reported it. */
+/* Returns the failure of a callee, which has reported it. */
 #define FS_TRY(expr)                   \
   do {                                 \
     fs_status fs_try_status_ = (expr); \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one clock of fsched: it only goes forward, and its value means nothing by itself. */
+/* The one clock of fsched: it only goes forward, and only differences between its values have a
+ * meaning. */
 #ifndef FS_BASE_CLOCK_H
 #define FS_BASE_CLOCK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context: creation, registered sources, and the list of diagnostics.  Running out of memory is
- * kept in a diagnostic of its own, so that reporting it needs none. */
+/* Context: creation, registered sources, and the list of diagnostics.  A diagnostic is reserved for
+ * running out of memory, so that reporting it needs no memory. */
 #include "base/context.h"
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size, s
                  "'size' of %s is %zu, at least %zu is needed", type, size, least);
 }
 
-/* Is `a` to stand after `b`?  Names of files are compared as pointers: each is its source's own. */
+/* Does `a` sort after `b`?  File names are compared as pointers, as each belongs to one source. */
 static bool stands_after(const fsched_context *ctx, const fsched_diag *a, const fsched_diag *b) {
   if (a->file == b->file) {
     return a->line != b->line ? a->line > b->line : a->column > b->column;
@@ -138,7 +138,7 @@ static bool stands_after(const fsched_context *ctx, const fsched_diag *a, const 
   return false;
 }
 
-/* Insertion: the list is bounded and hardly ever long. */
+/* Insertion sort: the list is bounded and rarely long. */
 void fs_context_sort(fsched_context *ctx, uint32_t first) {
   assert(first <= ctx->diags.n);
   for (size_t i = (size_t)first + 1; i < ctx->diags.n; i++) {
@@ -159,7 +159,7 @@ void fs_context_subject(fsched_context *ctx, const char *name) {
   ctx->subject = name == NULL ? NULL : fs_arena_strndup(&ctx->arena, name, strlen(name));
 }
 
-/* Faults of the machine and of the command line are not the subject's. */
+/* Faults of the machine and of the command line do not belong to the subject. */
 static bool is_of_subject(fs_diag_code code) {
   return code > FS_DIAG_RACE && code != FS_DIAG_BAD_ARGUMENT && code != FS_DIAG_REPLAY_OPTIONS;
 }
@@ -181,7 +181,7 @@ void fs_report_out_of_memory(fsched_context *ctx, size_t wanted) {
   }
 }
 
-/* Copies line `line` (from 1) of a source; NULL when there is none or no memory. */
+/* Copies line `line` (from 1) of a source; NULL when there is no such line or no memory. */
 static const char *copy_line(fsched_context *ctx, const fs_source *source, uint32_t line) {
   assert(line > 0);
   const char *p = source->text;

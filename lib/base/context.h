@@ -15,7 +15,7 @@ typedef enum fs_diag_code {
   FS_DIAG_COUNT
 } fs_diag_code;
 
-/* Where in the user's text something stands.  file FS_NONE: nowhere. */
+/* A position in the user's text.  With file FS_NONE there is no position. */
 typedef struct fs_pos {
   uint32_t file;                 /* from fs_context_add_file */
   uint32_t line, column, length; /* from 1; bytes */
@@ -26,41 +26,40 @@ typedef struct fs_pos {
 const char *fs_diag_code_name(fs_diag_code code);
 
 /* Registers a source text, of which diagnostics may show lines; it is copied.  Requires a name, and
- * a text that is there unless it has no bytes. */
+ * a text unless `length` is 0. */
 fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
                               size_t length, uint32_t *id) FS_MUST_USE;
 
-/* Whether files that are registered from now on are those of somebody who must not learn what is in
- * them: of their faults only the kind and the place are told. */
+/* Whether the contents of files registered from now on are secret from the reader of diagnostics,
+ * which then tell only the kind and the position of faults. */
 void fs_context_hide_files(fsched_context *ctx, bool hide);
 
-/* Reports.  `hint` may be NULL.  Requires a code of diag.def and a format.  Errors beyond the limit
- * are counted, not stored; a note or warning is stored while there is room.  Warnings go by the
- * level of their class (warnings.h). */
+/* Reports a diagnostic.  `hint` may be NULL.  Requires a code of diag.def and a format.  Errors
+ * beyond the limit are counted, not stored; notes and warnings are stored while there is room.  The
+ * level of a warning's class applies (warnings.h). */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
-/* Errors that are still stored; more are counted. */
+/* The number of further errors that will be stored; any beyond it are only counted. */
 uint32_t fs_context_error_room(const fsched_context *ctx);
-/* What is being verified or replayed: the file that its errors without a position name.  NULL:
- * none.
- */
+/* Sets the file that is being verified or replayed, which errors without a position name; NULL for
+ * none. */
 void fs_context_subject(fsched_context *ctx, const char *name);
-/* Whether files that are written are flushed to the disk before they have their name (file.h); true
+/* Whether files that are written are flushed to the disk before they get their name (file.h); true
  * in a new context. */
 void fs_context_set_durable(fsched_context *ctx, bool durable);
 bool fs_context_durable(const fsched_context *ctx);
-/* Memory ran out, and nobody has cleared the diagnostics since. */
+/* Has memory run out since the diagnostics were last cleared? */
 bool fs_context_out_of_memory(const fsched_context *ctx);
-/* Options of a call: at least the members of the first version must be there.  FSCHED_USAGE,
- * reported, when not.  Requires a type's name and least size. */
+/* Checks the size of a call's options, which must have at least the members of the first version.
+ * Errors: FSCHED_USAGE, reported.  Requires a type's name and least size. */
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size,
                            size_t least) FS_MUST_USE;
 /* The bytes of a struct up to and with a member. */
 #define FS_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
-/* Puts the diagnostics from index `first` on in the order of their positions, files in the order in
- * which they were registered; those without a position come last.  Stable.  Requires an index up to
- * the number of diagnostics. */
+/* Sorts the diagnostics from index `first` on by position, files in the order in which they were
+ * registered; diagnostics without a position come last.  The sort is stable.  Requires an index up
+ * to the number of diagnostics. */
 void fs_context_sort(fsched_context *ctx, uint32_t first);
 /* fs_report of an error, then returns `status`. */
 #define fs_fail(ctx, status, code, pos, hint, ...) \

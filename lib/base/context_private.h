@@ -15,28 +15,28 @@ typedef struct fs_source {
   const char *name;
   const char *text;
   size_t length;
-  bool hidden; /* nothing of its text is shown */
+  bool hidden; /* diagnostics show no part of its text */
 } fs_source;
 
 struct fsched_context {
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
   uint32_t max_errors;
-  uint32_t errors;    /* found, stored or not */
+  uint32_t errors;    /* errors found, stored or not */
   bool out_of_memory; /* reported once; its diagnostic needs no memory */
   fsched_diag memory_diag;
   fs_arena arena;      /* sources and subjects */
-  fs_arena texts;      /* of the diagnostics that there are */
+  fs_arena texts;      /* texts of the stored diagnostics */
   const char *subject; /* or NULL; in the arena */
   FS_VEC(fsched_diag) diags;
   FS_VEC(fs_source) sources;
   uint8_t warning[FS_WARN_COUNT]; /* fsched_warning_level per class */
   uint32_t warning_errors;        /* warnings that were reported as errors */
   fs_progress progress;
-  fs_hash_key key; /* of tables of names */
+  fs_hash_key key; /* for the hashes of name tables */
   bool hasty;      /* files are not flushed to the disk */
   const fs_limits *limits;
-  bool hides_files; /* those that are registered now are hidden */
+  bool hides_files; /* files registered from now on are hidden */
 };
 
 void *fs_default_reallocate(void *user, void *block, size_t old_size, size_t new_size);

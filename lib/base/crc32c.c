@@ -2,8 +2,8 @@
 /* CRC-32C, eight bytes a step ("slicing by 8", Kounavis and Berry 2005).
  *
  * Table k maps a byte to the CRC that it leaves when k more bytes follow.  The CRC is linear over
- * GF(2), so an entry is the sum of the entries of its byte's bits: eight constants a table, and the
- * preprocessor adds them up. */
+ * GF(2), so an entry is the sum of the entries of its byte's bits: eight constants per table, which
+ * the preprocessor adds up. */
 #include "base/crc32c.h"
 
 #define FS_CRC_BIT(n, b, value) ((((n) >> (b)) & 1) != 0 ? (value) : 0u)

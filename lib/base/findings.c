@@ -26,7 +26,7 @@ void fs_findings_add(fs_findings *f, fs_diag_code code, const char *hint, const 
   f->failed = copy == NULL || fs_vec_push(f->arena->ctx, &f->kept, found) != FSCHED_OK;
 }
 
-/* share[code]: how many of it are shown. */
+/* share[code]: the number of its findings that are shown. */
 static void divide(const fs_findings *f, const fs_diag_code *order, size_t n_order,
                    uint32_t *share) {
   assert(n_order > 0);
@@ -71,7 +71,7 @@ void fs_findings_report(fs_findings *f, const fs_diag_code *order, size_t n_orde
       }
     }
   }
-  for (; shown < f->total; shown++) { /* the context has no room for them, and counts them */
+  for (; shown < f->total; shown++) { /* the context has no room for these and counts them */
     fs_report(ctx, FSCHED_ERROR, order[n_order - 1], FS_NOWHERE, NULL, "not shown");
   }
   fs_vec_free(ctx, &f->kept);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sleeping on a word of memory (Linux futex). */
+/* Functions for sleeping on a word of memory (Linux futex). */
 #ifndef FS_FUTEX_H
 #define FS_FUTEX_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary min-heap of (key, id), ties by id; entries are values, stale ones are the user's affair.
- * Push and pop O(log n). */
+/* A binary min-heap of (key, id), in which ids break ties.  Entries are values; the user must skip
+ * stale ones.  Push and pop take O(log n). */
 #ifndef FS_HEAP_H
 #define FS_HEAP_H
 

@@ -39,7 +39,7 @@ uint64_t fs_keyed_hash(fs_hash_key key, const void *data, size_t n) {
       key.word[0] ^ UINT64_C(0x736f6d6570736575), key.word[1] ^ UINT64_C(0x646f72616e646f6d),
       key.word[0] ^ UINT64_C(0x6c7967656e657261), key.word[1] ^ UINT64_C(0x7465646279746573)};
   for (; n >= sizeof word; n -= sizeof word, p += sizeof word) {
-    memcpy(&word, p, sizeof word); /* the order of bytes is the machine's: hashes never leave it */
+    memcpy(&word, p, sizeof word); /* native byte order: hashes never leave the machine */
     sip_word(&v, word);
   }
   word = 0;

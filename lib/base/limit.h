@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is too large to be decided.
+/* Limits of questions that are too large to be decided.
  *
- * Some questions (is there a schedule as short as this? are there addresses?) are looked into up to
- * a size, or for so many steps.  Beyond that the answer is "not decided", which is no "no": nothing
- * is proven by it, no bound rises and nothing is refused.  So such an answer is an fs_decision, a
- * type that neither a condition nor a number takes by accident.  Bounds that are found without a
- * search just become weaker.
+ * Some questions (is there a schedule as short as this? are there addresses?) are searched up to a
+ * problem size, or for a number of steps.  Beyond that the answer is "not decided", which differs
+ * from "no": it proves nothing, raises no bound and refuses nothing.  Such an answer is therefore
+ * an fs_decision, a type that cannot be used as a condition or a number by accident.  Bounds that
+ * are found without a search only become weaker.
  *
- * The limits hang on the context, where tests make them small.  They are the same for everybody
- * else: results depend on them. */
+ * The limits belong to the context, where tests make them small.  All other contexts have the same
+ * limits, as results depend on them. */
 #ifndef FS_LIMIT_H
 #define FS_LIMIT_H
 
@@ -20,7 +20,7 @@ typedef struct fs_limits {
 #undef FS_LIMIT
 } fs_limits;
 
-/* The largest that a limit may be: for arrays. */
+/* The largest value of each limit, for the sizes of arrays. */
 enum {
 #define FS_LIMIT(name, most, what) fs_most_##name = most,
 #include "base/limits.def"
@@ -29,7 +29,7 @@ enum {
 
 extern const fs_limits fs_limits_usual;
 const fs_limits *fs_limits_of(const fsched_context *ctx);
-/* For tests.  `limits` outlives the context.  Requires limits of which none is above the usual
+/* For tests.  `limits` must outlive the context.  Requires limits of which none is above the usual
  * one. */
 void fs_limits_set(fsched_context *ctx, const fs_limits *limits);
 

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory: the one place that allocates, arenas, and growing arrays.
  *
- * An arena hands out memory that is released all at once (or back to a mark).  Allocation failure
- * is reported as a diagnostic "out-of-memory" by the function that met it, which returns NULL or
+ * An arena hands out memory that is released all at once (or back to a mark).  The function in
+ * which an allocation fails reports the diagnostic "out-of-memory" and returns NULL or
  * FSCHED_SYSTEM.  The stress build (FS_STRESS) uses tiny blocks; builds with the address sanitizer
- * poison what is not handed out. */
+ * poison memory that is not handed out. */
 #ifndef FS_MEM_H
 #define FS_MEM_H
 
 #include "base/base.h"
 
-/* Resizes a block from the context's allocator; new_size 0 frees and returns NULL.  On failure
- * reports and returns NULL; the old block stays. */
+/* Resizes a block from the context's allocator; new_size 0 frees it and returns NULL.  A failure is
+ * reported and returns NULL; the old block stays valid. */
 void *fs_realloc(fsched_context *ctx, void *block, size_t old_size, size_t new_size);
 
-/* The allocator of a context, for what outlives the call and belongs to several threads: it must
- * then be safe to call from any of them.  Failure is not reported. */
+/* The allocator of a context, for objects that outlive the call and belong to several threads; the
+ * allocator must then be safe to call from any of them.  Failures are not reported. */
 typedef struct fs_allocator {
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
 } fs_allocator;
 fs_allocator fs_allocator_of(const fsched_context *ctx);
-/* Requires an allocator that is there. */
+/* Requires an allocator whose `reallocate` is not NULL. */
 void *fs_allocator_new(fs_allocator a, size_t size);
 void fs_allocator_free(fs_allocator a, void *block, size_t size); /* NULL is ignored */
-/* A context of an object's own, with that allocator; FSCHED_SYSTEM, reported to ctx. */
+/* Makes a context that belongs to one object, with the allocator of ctx.  Errors: FSCHED_SYSTEM,
+ * reported to ctx. */
 fs_status fs_context_own(fsched_context *ctx, fsched_context **out) FS_MUST_USE;
 /* Reports that there was no memory. */
 fs_status fs_no_memory(fsched_context *ctx, size_t size);
@@ -43,24 +44,25 @@ typedef struct fs_arena_mark {
 /* Requires a context. */
 void fs_arena_init(fs_arena *a, fsched_context *ctx);
 void fs_arena_release(fs_arena *a); /* frees everything; the arena may be used again */
-/* An arena for what the block needs until its end, released on every way out of it:
+/* An arena for memory that a block of code needs until its end, released on every way out of it:
  *   FS_SCRATCH(scratch, ctx);
  *   FS_TRY(fs_new(&scratch, &mark, n)); */
 #define FS_SCRATCH(name, context) \
   fs_arena name __attribute__((cleanup(fs_arena_release))) = {.ctx = (context)}
 fs_arena_mark fs_arena_set_mark(const fs_arena *a);
-/* Requires a mark of this arena, set since it was last released or reset to an earlier one. */
+/* Requires a mark of this arena, set since the arena was last released or reset to an earlier
+ * mark. */
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
 
-/* Uninitialised, aligned to 16.  NULL (reported) when out of memory; size 0 gives a valid pointer.
- */
+/* Memory is uninitialised and aligned to 16.  NULL (reported) when out of memory; size 0 gives a
+ * valid pointer. */
 void *fs_arena_alloc(fs_arena *a, size_t size);
 void *fs_arena_zalloc(fs_arena *a, size_t size);
 /* Requires a text of n bytes or more. */
 char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
 
-/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when out of memory, overflow included.  Requires
- * elem > 0, and `fill` -1 or a byte. */
+/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when memory runs out or n * elem overflows.
+ * Requires elem > 0, and `fill` -1 or a byte. */
 fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) FS_MUST_USE;
 #define fs_new(arena, ptr_to_ptr, n) \
   fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), -1, (ptr_to_ptr))
@@ -110,8 +112,8 @@ void fs_text_printf(fs_text *t, const char *format, ...) __attribute__((format(p
 void fs_text_u64(fs_text *t, uint64_t value); /* decimal, quick */
 /* Requires a text, not NULL. */
 void fs_text_json_string(fs_text *t, const char *s); /* quoted and escaped */
-/* Hands the text over (NUL-terminated, for fsched_text_free); FSCHED_SYSTEM if an addition failed,
- * the text is then freed.  Requires a text that was not taken yet. */
+/* Hands the text over (NUL-terminated, for fsched_text_free); FSCHED_SYSTEM if an addition failed;
+ * the text is then freed.  Requires a text that has not been taken yet. */
 fs_status fs_text_take(fs_text *t, char **text, size_t *length) FS_MUST_USE;
 void fs_text_drop(fs_text *t);
 

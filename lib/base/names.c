@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing with linear probing, at most half full.  A slot keeps bits of the hash beside the
  * id, so that a probe rarely has to look at the text; the hash is keyed, so that nobody can choose
- * names that meet in it. */
+ * names that collide. */
 #include "base/names.h"
 
 #define FS_NAMES_EMPTY UINT64_MAX
 
 enum { FIRST_SLOTS = 16, LONGEST_SPELLING = 64, MOST_CANDIDATES = 100000 };
 
-/* 31 bits: never makes a slot look empty. */
+/* A hash of 31 bits, which never makes a slot look empty. */
 static uint32_t hash_name(const fs_names *t, const char *s, size_t n) {
   return (uint32_t)(fs_keyed_hash(t->key, s, n) >> 33);
 }
@@ -76,7 +76,7 @@ uint32_t fs_names_find(const fs_names *t, const char *name, size_t length) {
   return slot == FS_NAMES_EMPTY ? FS_NONE : (uint32_t)slot;
 }
 
-/* Of a name that is there already *first is the id that is found. */
+/* *first is the id that look-ups find: an older one for a name that the table already has. */
 static fs_status enter_name(fs_names *t, const char *kept, size_t length, uint32_t *id,
                             uint32_t *first) {
   if ((t->text.n + 1) * 2 > t->n_slots) {
@@ -124,7 +124,7 @@ fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t
   return fs_names_add(t, name, length, id, &repeated);
 }
 
-/* Optimal string alignment by three rows; O(|a| |b|). */
+/* Optimal string alignment with three rows; O(|a| |b|). */
 unsigned fs_spelling_distance(const char *a, const char *b, unsigned limit) {
   size_t n = strlen(a);
   size_t m = strlen(b);
@@ -159,7 +159,7 @@ static bool abbreviates(const char *a, const char *b) {
 }
 
 const char *fs_nearest(const char *name, const char *const *candidate, size_t n) {
-  size_t length = strlen(name) - strspn(name, "-"); /* what makes an option says nothing */
+  size_t length = strlen(name) - strspn(name, "-"); /* the dashes of an option do not count */
   unsigned limit = length <= 1 ? 1 : length <= 3 ? 2 : length <= 6 ? 3 : 4; /* faults, plus 1 */
   const char *best = NULL, *word = NULL;
   for (size_t i = 0; i < n && i < MOST_CANDIDATES; i++) {
@@ -172,7 +172,8 @@ const char *fs_nearest(const char *name, const char *const *candidate, size_t n)
       word = candidate[i];
     }
   }
-  /* A letter too many or too few is nearer, another letter is not: "input" is "in", not "inout". */
+  /* An extra or missing letter is nearer than an abbreviation, a wrong letter is not: "input" means
+   * "in", not "inout". */
   bool far = best == NULL || limit > 1 || (limit == 1 && strlen(best) == strlen(name));
   return word != NULL && far ? word : best;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process.  A page that the kernel clears in children holds the number of this process; who
- * finds it cleared, or is the first, writes the time there, which no process before it can have
- * had.  Where there is no such page the number is that of the system. */
+/* The identity of the process.  A page that the kernel clears in children holds the number of this
+ * process.  The first caller, or one that finds the page cleared, writes the time there, which no
+ * earlier process can have had.  Without such a page the number is the system's process id. */
 #include "base/process.h"
 
 #include <sys/mman.h>
@@ -11,10 +11,11 @@
 #include "fsched/frontier.h"
 
 typedef struct birth_page {
-  _Atomic uint64_t birth; /* 0: not known yet */
+  _Atomic uint64_t birth; /* 0: not set yet */
 } birth_page;
 
-/* The only variables of the library.  NULL: not made yet; `without`: cannot be made. */
+/* The only global variables of the library.  NULL: the page is not made yet; `without`: it cannot
+ * be made. */
 static _Atomic(birth_page *) page;
 static birth_page without;
 static fs_ordinals ordinals;
@@ -30,7 +31,7 @@ static birth_page *make_page(void) {
   if (atomic_compare_exchange_strong(&page, &found, mine)) {
     return mine;
   }
-  if (made) { /* another thread was quicker */
+  if (made) { /* another thread was faster */
     (void)munmap(at, size);
   }
   return found;

@@ -31,7 +31,7 @@ void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total) {
   tell_progress(p);
 }
 
-/* `done` of the outer work. */
+/* Sets `done` of the outer work. */
 static void advance(fs_progress *p, uint64_t done) {
   done = fs_min(done, p->total);
   assert(p->depth <= 2);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling the context's user how far long work has come.  Without a user who listens a step costs a
+/* Reports the progress of long work to the context's user.  Without a listener a step costs one
  * comparison.
  *   fs_progress_begin(ctx, "verify", 7);
  *   fs_progress_at(ctx, 1); ...
  *   fs_progress_end(ctx, status);
- * Work that begins within other work is a part of it: its steps go on from where the other stood,
- * and the outer total foresees them.  One level of that. */
+ * Work that begins within other work is a part of it: its steps continue the count of the outer
+ * work, whose total includes them.  Work nests one level deep. */
 #ifndef FS_PROGRESS_H
 #define FS_PROGRESS_H
 
@@ -16,19 +16,22 @@ typedef struct fs_progress {
   void *user;
   const char *what;
   uint64_t done, total;
-  uint64_t base, inner_total; /* of work within the work: where it began, and its own total */
+  uint64_t base, inner_total; /* of inner work: the outer steps done when it began, and its own
+                               * total */
   uint32_t depth;             /* 0: no work; at most 2 */
 } fs_progress;
 
-/* Somebody listens. */
+/* Is there a listener? */
 bool fs_progress_heard(const fsched_context *ctx);
-/* Requires at most one other work that goes on. */
+/* Requires at most one other work in progress. */
 void fs_progress_begin(fsched_context *ctx, const char *what, uint64_t total);
-/* `done` of the innermost work; steps back are none, and beyond the total it stays at the total. */
+/* Sets `done` of the innermost work.  It never decreases and stays at the total once it is
+ * reached. */
 void fs_progress_at(fsched_context *ctx, uint64_t done);
-/* The outer total is better known now. */
+/* Updates the total of the outer work. */
 void fs_progress_total(fsched_context *ctx, uint64_t total);
-/* The innermost work is complete, or, when `status` says so, failed, and the outer one with it. */
+/* Ends the innermost work, which is complete or, when `status` says so, failed together with the
+ * outer work. */
 void fs_progress_end(fsched_context *ctx, fs_status status);
 
 #endif

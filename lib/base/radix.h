@@ -8,10 +8,10 @@
 
 #include "base/base.h"
 
-/* Requires in `scratch` room for n keys, apart from `keys`. */
+/* Requires room for n keys in `scratch`, which does not overlap `keys`. */
 void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n);
-/* The same in a block with room for 2 n keys; for none there need not be a block.  Requires a
- * block, unless n is 0. */
+/* The same in a block with room for 2 n keys; `keys` may be NULL when n is 0.  Requires a block,
+ * unless n is 0. */
 static inline void fs_radix_sort_block(uint64_t *keys, size_t n) {
   assert(keys != NULL || n == 0);
   if (n > 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An AVL tree: the subtrees of a node differ by at most one in height, which one or two rotations
- * restore on the way back from where a node came or went. */
+ * per level restore on the way back from an insertion or removal. */
 #include "base/ranges.h"
 
 void fs_ranges_init(fs_ranges *r, fsched_context *ctx) {
@@ -69,7 +69,7 @@ static bool before(const fs_range_node *node, uint32_t a, uint32_t b) {
   return x->op != y->op ? x->op < y->op : x->hi < y->hi;
 }
 
-/* A child takes the place of its parent. */
+/* Rotates: a child takes the place of its parent. */
 static uint32_t lift_left(fs_range_node *node, uint32_t at) {
   uint32_t up = node[at].left;
   node[at].left = node[up].right;
@@ -87,7 +87,7 @@ static uint32_t lift_right(fs_range_node *node, uint32_t at) {
   return up;
 }
 
-/* After a change of one level below a node: its subtrees are balanced.  Returns the new top. */
+/* Balances a node after the height of one subtree changed by one.  Returns the new top. */
 static uint32_t balance(fs_range_node *node, uint32_t at) {
   uint32_t left = node[at].left, right = node[at].right;
   FS_ASSERT_SLOW(at != FS_NONE && at != left && at != right);
@@ -112,7 +112,7 @@ static void free_node(fs_ranges *r, uint32_t at) {
   r->free = at;
 }
 
-/* What is there already is not there twice. */
+/* Inserts a node unless the tree already has an equal one. */
 static uint32_t insert(fs_ranges *r, uint32_t at, uint32_t fresh) {
   FS_ASSERT_SLOW(fresh < r->node.n);
   fs_range_node *node = r->node.at;
@@ -141,7 +141,7 @@ fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, u
 typedef struct range_finder {
   const fs_ranges *r;
   uint64_t lo, hi;
-  uint64_t reached; /* bytes below are counted */
+  uint64_t reached; /* bytes below this offset are counted */
   uint64_t covered;
   fs_ids *ops;
 } range_finder;
@@ -193,7 +193,7 @@ static uint32_t find_first(const fs_range_node *node, uint32_t at, uint64_t lo, 
   return FS_NONE;
 }
 
-/* Takes the first node out of a subtree. */
+/* Removes the first node of a subtree. */
 static uint32_t take_first(fs_range_node *node, uint32_t at, uint32_t *first) {
   if (node[at].left == FS_NONE) {
     *first = at;

@@ -2,10 +2,10 @@
 /* Sets of byte ranges [lo, hi) that belong to ops, possibly overlapping: who wrote or read which
  * part of a buffer.  All sets share one pool of nodes.  A set is a tree balanced by height and
  * ordered by (lo, op, hi), in which every node knows the largest hi below it (an interval tree).
- * No offset makes it deeper than 1.5 log2(n), and what is found, in which order, depends on the
- * ranges alone: not on the tree's shape, nor on which ids were free.
+ * Its depth is at most 1.5 log2(n) whatever the offsets, and the ranges alone decide what is found
+ * and in which order, not the tree's shape or the ids that were free.
  *
- * Complexity: O(log n) per range added, and per range found; so deep is the recursion, too. */
+ * Complexity: O(log n) per range added and per range found; the recursion is O(log n) deep. */
 #ifndef FS_RANGES_H
 #define FS_RANGES_H
 
@@ -13,16 +13,16 @@
 
 typedef struct fs_range_node {
   uint64_t lo, hi;
-  uint64_t max_hi; /* of the node and everything below */
+  uint64_t max_hi; /* largest hi of the node and its subtrees */
   uint32_t op;
   uint32_t left, right;
-  uint32_t height; /* of the subtree; a leaf: 1 */
+  uint32_t height; /* height of the subtree; 1 for a leaf */
 } fs_range_node;
 
 typedef struct fs_ranges {
   fsched_context *ctx;
   FS_VEC(fs_range_node) node;
-  uint32_t free; /* chain by `left` */
+  uint32_t free; /* first free node; free nodes are linked by `left` */
 } fs_ranges;
 
 /* Requires a context. */
@@ -31,19 +31,19 @@ void fs_ranges_release(fs_ranges *r);
 
 /* An empty set is FS_NONE.  Requires a set of `r`. */
 void fs_ranges_clear(fs_ranges *r, uint32_t *set);
-/* Requires lo < hi.  What the set has already is not added once more. */
+/* Requires lo < hi.  A range that the set already has for `op` is not added again. */
 fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
                         uint32_t op) FS_MUST_USE;
 /* Appends the ops of all ranges that overlap [lo, hi), in order of (lo, op); *covered is the number
  * of bytes of [lo, hi) that lie in some range.  Requires lo < hi. */
 fs_status fs_ranges_find(const fs_ranges *r, uint32_t set, uint64_t lo, uint64_t hi, fs_ids *ops,
                          uint64_t *covered) FS_MUST_USE;
-/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Quick where exactly this range
- * is there, as when tiles are written again and again.  Requires lo < hi.  Requires (unchecked:
- * O(n)) a set of disjoint ranges. */
+/* Cuts [lo, hi) out of all ranges (see below) and adds it for `op`.  Fast when exactly this range
+ * is in the set, as when tiles are written again and again.  Requires lo < hi.  Requires
+ * (unchecked: O(n)) a set of disjoint ranges. */
 fs_status fs_ranges_replace(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
                             uint32_t op) FS_MUST_USE;
-/* Takes [lo, hi) out of all ranges; what sticks out on either side stays.  Requires lo < hi. */
+/* Cuts [lo, hi) out of all ranges; the parts on either side stay.  Requires lo < hi. */
 fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) FS_MUST_USE;
 
 #endif

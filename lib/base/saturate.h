@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums and products of measured times, which nobody has checked: UINT64_MAX where they exceed it.
- */
+/* Sums and products of measured times, whose size is not checked: they saturate at UINT64_MAX. */
 #ifndef FS_SATURATE_H
 #define FS_SATURATE_H
 

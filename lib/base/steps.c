@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/steps.h"
 
-/* Of a thread, not of the program: what it is inside of. */
+/* The innermost level that this thread is in; each thread has its own. */
 static _Thread_local fs_steps *innermost;
 
 static void add_step(fs_steps *loop, fs_step *step) {
@@ -53,7 +53,7 @@ void fs_steps_own(void) {
   innermost->kind = FS_STEPS_OWN;
 }
 
-/* The next one of the innermost loop that has one. */
+/* Takes the next step of the innermost loop that has one. */
 static fs_step *take_any(void) {
   fs_step *step = NULL;
   for (fs_steps *in = innermost; in != NULL && step == NULL; in = in->outer) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The version, in one place: the build reads it from here too. */
+/* The version, defined in one place: the build reads it from here too. */
 #include "fsched/fsched.h"
 
 #define FS_VERSION "0.1.0"

@@ -22,7 +22,7 @@ static const uint8_t groups[] = {
 #undef FS_WARN
 };
 static const uint8_t class_of_code[FS_DIAG_COUNT] = {
-/* plus 1; 0: none */
+/* class plus 1; 0: no class */
 #define FS_WARN(id, name, group, what) [FS_DIAG_##id] = FS_WARN_##id + 1,
 #include "base/warn.def"
 #undef FS_WARN

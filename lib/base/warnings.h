@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of warnings (warn.def) and whether a context has them on.  fs_report looks at the class
- * itself: what is off is dropped, and what counts as an error is reported as one. */
+/* Classes of warnings (warn.def) and whether a context has them on.  fs_report looks up the class
+ * itself: warnings that are off are dropped, and warnings that count as errors are reported as
+ * errors. */
 #ifndef FS_WARNINGS_H
 #define FS_WARNINGS_H
 
@@ -13,15 +14,15 @@ typedef enum fs_warn {
   FS_WARN_COUNT
 } fs_warn;
 
-/* Nothing that only serves a warning needs to be computed while its class is off.  Requires a class
- * of warn.def. */
+/* Is the class on?  While it is off, work that serves its warnings alone can be skipped.  Requires
+ * a class of warn.def. */
 bool fs_warn_on(const fsched_context *ctx, fs_warn class_id);
 /* Warnings that were reported as errors so far.  A call during which the number rises fails with
  * FSCHED_BAD_INPUT. */
 uint32_t fs_warn_errors(const fsched_context *ctx);
-/* The class whose diagnostics have this code; FS_NONE: it is no class of warnings. */
+/* The class whose diagnostics have this code; FS_NONE when no class of warnings has it. */
 uint32_t fs_warn_of_name(const char *code);
-/* What becomes of a warning with this code: FSCHED_WARNING_ON where it belongs to no class. */
+/* The level of warnings with this code; FSCHED_WARNING_ON where it belongs to no class. */
 fsched_warning_level fs_warn_level(const fsched_context *ctx, fs_diag_code code);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real paths, that is those after all links, are compared: the file's must begin with the
+/* Real paths, with all links resolved, are compared: the file's path must begin with the
  * directory's. */
 #include "base/files/confine.h"
 
@@ -22,7 +22,7 @@ fs_confined fs_confine_name(const char *name) {
 
 static bool lies_in(const char *path, const char *directory) {
   size_t n = strlen(directory);
-  n -= n > 0 && directory[n - 1] == '/'; /* the root */
+  n -= n > 0 && directory[n - 1] == '/'; /* the root directory */
   return strncmp(path, directory, n) == 0 && path[n] == '/';
 }
 

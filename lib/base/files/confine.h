@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of files in what others wrote, which are to stay within a directory. */
+/* File names from untrusted input, which must stay within a directory. */
 #ifndef FS_CONFINE_H
 #define FS_CONFINE_H
 
@@ -16,8 +16,8 @@ typedef enum fs_confined {
 /* Whether a file of that name could lie in a directory: FS_CONFINED or FS_CONFINED_NAME. */
 fs_confined fs_confine_name(const char *name);
 /* Whether the file `path` lies in the directory or below, wherever links lead, and is a regular
- * file.  `real`, of PATH_MAX bytes, gets its path without links.  Who may write in the directory
- * can change what lies there before it is opened. */
+ * file.  `real`, of PATH_MAX bytes, gets its path without links.  A process that may write in the
+ * directory can still change the file before it is opened. */
 fs_confined fs_confine_path(const char *directory, const char *path, char *real);
 
 #endif

@@ -21,7 +21,8 @@ static fs_status failed(fsched_context *ctx, const char *action, const char *pat
                  strcmp(path, "-") == 0 ? standard : path, strerror(errno));
 }
 
-/* One more byte than the size, so that the end of a regular file is met without growing. */
+/* One byte more than the size, so that reading meets the end of a regular file without growing the
+ * block. */
 static size_t first_size(int fd) {
   struct stat st;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
@@ -62,7 +63,7 @@ static fs_status read_all(fsched_context *ctx, int fd, const char *path, char **
       cap *= 2;
     }
   }
-  at[n] = '\0'; /* n < cap: the loop ends by a read of nothing into room that was there */
+  at[n] = '\0'; /* n < cap: the loop ends with an empty read into room that was left */
   char *exact = fs_realloc(ctx, at, cap, n + 1);
   if (exact == NULL) {
     (void)fs_realloc(ctx, at, cap, 0);
@@ -90,7 +91,7 @@ static bool write_content(int fd, const fs_file_content *c) {
   return fs_file_put(fd, c->head, c->head_length) && fs_file_put(fd, c->bytes, c->length);
 }
 
-/* A device, pipe or socket: there is nothing to replace. */
+/* Writes to a device, pipe or socket, which cannot be replaced. */
 static fs_status write_in_place(fsched_context *ctx, const char *path, const fs_file_content *c) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) {

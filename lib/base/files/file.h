@@ -12,17 +12,18 @@
  * pipe is read to its end.  Errors: FSCHED_SYSTEM, reported with the system's reason. */
 fs_status fs_file_read(fsched_context *ctx, const char *path, char **text,
                        size_t *length) FS_MUST_USE;
-/* Is on the disk when it returns, and before the file has its name, unless the context is told to
- * be quick (fs_context_set_durable).  Keeps the mode of a file that is replaced; follows a symbolic
- * link, also to a file that is not there yet; a device or pipe is written in place.  Errors:
- * FSCHED_SYSTEM, reported, the target unchanged. */
+/* The bytes are on the disk before the file gets its name and when the call returns, unless the
+ * context is told to be quick (fs_context_set_durable).  A replaced file keeps its mode; a symbolic
+ * link is followed, also to a file that does not exist yet; a device or pipe is written in place.
+ * Errors: FSCHED_SYSTEM, reported; the target is then unchanged. */
 fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes,
                         size_t length) FS_MUST_USE;
-/* The same for a head and what follows it. */
+/* The same for a head followed by other bytes. */
 fs_status fs_file_write_two(fsched_context *ctx, const char *path, const void *head,
                             size_t head_length, const void *bytes, size_t length) FS_MUST_USE;
-/* The name behind symbolic links in the last part of `path`, be it there or not; `out` has room for
- * PATH_MAX bytes.  false: too many links, or too long (errno says which). */
+/* Resolves symbolic links in the last part of `path`, whether the file exists or not; `out` has
+ * room for PATH_MAX bytes.  False: there are too many links, or the name is too long (errno says
+ * which). */
 bool fs_file_behind(const char *path, char *out) FS_MUST_USE;
 
 #endif

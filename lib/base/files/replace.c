@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All names are looked up from the open directory, so that a path or a name may be as long as the
- * system allows: what is beside the target has a short name of its own. */
+ * system allows: the temporary file beside the target has a short name of its own. */
 #include "base/files/replace.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ typedef struct file_place {
   char name[PATH_MAX];
 } file_place;
 
-/* The signals that are held back: all but those that a fault of the program raises. */
+/* The signals that are blocked: all but those that a fault of the program raises. */
 typedef struct held_signals {
   sigset_t old;
   bool held;
@@ -49,7 +49,7 @@ static void hold_signals(held_signals *h) {
   h->held = pthread_sigmask(SIG_BLOCK, &set, &h->old) == 0;
 }
 
-/* Those that have come take their effect here. */
+/* Pending signals take their effect here. */
 static void let_signals_go(held_signals *h) {
   if (h->held) {
     int reason = errno;
@@ -59,7 +59,7 @@ static void let_signals_go(held_signals *h) {
   }
 }
 
-/* Is there one that waits, was not held back by the caller, and is to end something? */
+/* Is a signal pending that the caller had not blocked and that ends the process? */
 static bool signal_waits(const held_signals *h) {
   static const int ends[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGALRM,   SIGUSR1,
                              SIGUSR2, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGPIPE};
@@ -104,14 +104,14 @@ static bool step_into(file_place *p, int from, const char *path) {
   char directory[PATH_MAX] = ".";
   bool ok = strlen(path) < sizeof directory && *last != '\0';
   errno = *last == '\0' ? EISDIR : ENAMETOOLONG;
-  if (ok && slash != NULL) { /* with its slash, so that "/" stays what it is */
+  if (ok && slash != NULL) { /* with its slash, so that "/" stays "/" */
     memcpy(directory, path, (size_t)(slash - path) + 1);
     directory[slash - path + 1] = '\0';
   }
   if (ok) {
     memmove(p->name, last, strlen(last) + 1);
     p->dir = openat(from, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (p->dir < 0 && errno == EACCES) { /* one that can be written to and not be listed */
+    if (p->dir < 0 && errno == EACCES) { /* a directory that is writable but not readable */
       p->dir = openat(from, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     }
     ok = p->dir >= 0;
@@ -124,7 +124,7 @@ static bool step_into(file_place *p, int from, const char *path) {
   return ok;
 }
 
-/* The place behind symbolic links in the last part. */
+/* Finds the place behind symbolic links in the last part. */
 static bool find_place(file_place *p, const char *target) {
   if (!step_into(p, AT_FDCWD, target)) {
     return false;
@@ -147,8 +147,9 @@ static bool find_place(file_place *p, const char *target) {
 
 /* New files */
 
-/* What a new file would get is 0666 without the umask.  The umask is the process's and cannot be
- * read without setting it, so open() makes the mode, and that of an old file is set anew. */
+/* A new file gets mode 0666 without the bits of the umask.  The umask belongs to the process and
+ * cannot be read without setting it, so open() sets the mode, and the mode of an old file is then
+ * set explicitly. */
 static int made(int fd, const struct stat *old) {
   if (fd >= 0 && old != NULL && fchmod(fd, old->st_mode & 07777) != 0) {
     int reason = errno;
@@ -181,7 +182,7 @@ static int make_named(const file_place *p, const struct stat *old, char *name) {
   return -1;
 }
 
-/* The content of an open file to where `durable` wants it. */
+/* Flushes an open file if `durable`. */
 static bool finish_file(int fd, bool durable) { return !durable || fsync(fd) == 0; }
 
 static bool close_new(int fd, bool ok) {
@@ -195,11 +196,11 @@ static bool flush_directory(const file_place *p, bool durable) {
   if (!durable || fsync(p->dir) == 0) {
     return true;
   }
-  /* Not every file system has that, and not every directory can be read. */
+  /* Not every file system can flush directories, and not every directory can be read. */
   return errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == EROFS;
 }
 
-/* With a name from the begin.  Requires: signals are held back. */
+/* Writes to a named file from the start.  Requires: signals are blocked. */
 static bool replace_named(const file_place *p, const struct stat *old, const fs_file_content *c,
                           bool durable, const held_signals *h) {
   char name[BESIDE];
@@ -244,7 +245,7 @@ static bool give_name(int fd, const file_place *p, bool is_new) {
   if (is_new && linkat(AT_FDCWD, name, p->dir, p->name, AT_SYMLINK_FOLLOW) == 0) {
     return true;
   }
-  if (is_new && errno != EEXIST) { /* which is somebody's who was quicker */
+  if (is_new && errno != EEXIST) { /* EEXIST: another process made the file first */
     return false;
   }
   if (!link_beside(fd, p, name)) {
@@ -259,7 +260,8 @@ static bool give_name(int fd, const file_place *p, bool is_new) {
   return false;
 }
 
-/* Without a name at first.  *possible: false when that is what the system or its files lack. */
+/* Writes to a file without a name first.  *possible is false when the system or its file system
+ * lacks such files. */
 static bool replace_unnamed(const file_place *p, const struct stat *old, const fs_file_content *c,
                             bool durable, bool *possible) {
   held_signals h = {.held = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The items go straight to where they are wanted; only a header is read into a block of its own. */
+/* Items are read straight to their destination; only a header is read into a block of its own. */
 #include "base/text/array_file.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ typedef struct source {
   fsched_context *ctx;
   const char *path;
   int fd;
-  unsigned char head[FS_NPY_PREFIX]; /* read ahead, to tell a .npy file */
+  unsigned char head[FS_NPY_PREFIX]; /* read ahead, to recognize a .npy file */
   size_t n_head, at_head;
 } source;
 
@@ -32,7 +32,7 @@ static fs_status failed(const source *s, const char *action) {
                  shown(s), strerror(errno));
 }
 
-/* In the file, without a line. */
+/* A position in the file without a line. */
 static fs_pos in_file(const source *s) {
   fs_pos pos = FS_NOWHERE;
   return fs_context_add_file(s->ctx, shown(s), "", 0, &pos.file) == FSCHED_OK ? pos : FS_NOWHERE;
@@ -40,7 +40,7 @@ static fs_pos in_file(const source *s) {
 
 #define bad(s, code, ...) fs_fail((s)->ctx, FSCHED_BAD_INPUT, (code), in_file(s), NULL, __VA_ARGS__)
 
-/* Up to `n` bytes; *got is less only at the end of the file. */
+/* Reads up to `n` bytes; *got is less only at the end of the file. */
 static fs_status take_bytes(source *s, void *out, uint64_t n, uint64_t *got) {
   char *at = out;
   *got = fs_min(n, s->n_head - s->at_head);
@@ -50,7 +50,7 @@ static fs_status take_bytes(source *s, void *out, uint64_t n, uint64_t *got) {
   memcpy(at, s->head + s->at_head, (size_t)*got);
   s->at_head += (size_t)*got;
   while (*got < n) {
-    enum { MOST = 1 << 30 }; /* what one call may be asked for */
+    enum { MOST = 1 << 30 }; /* bytes that one call of the system reads at most */
     ssize_t part = read(s->fd, at + *got, (size_t)fs_min(n - *got, MOST));
     if (part < 0 && errno != EINTR) {
       return failed(s, "read");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/c_name.h"
 
-/* Of C up to C23 and of C++ up to C++23, the alternative spellings of operators included. */
+/* The keywords of C up to C23 and of C++ up to C++23, including alternative spellings of
+ * operators. */
 static const char keywords[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t"
     " char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr"
@@ -14,7 +15,7 @@ static const char keywords[] =
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Of ASCII, whatever the locale. */
+/* An ASCII letter, whatever the locale. */
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool is_keyword(const char *name, size_t n) {
@@ -31,7 +32,8 @@ static bool ends_in(const char *name, size_t n, const char *end) {
   return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* What <stddef.h> and <stdint.h> define or may come to define, and "__", which C++ keeps. */
+/* Names that <stddef.h> and <stdint.h> define or may come to define, and "__", which C++
+ * reserves. */
 static bool is_reserved(const char *name, size_t n) {
   static const char *const ends[] = {"_t", "_MAX", "_MIN", "_C", "_WIDTH"};
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {

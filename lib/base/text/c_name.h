@@ -5,16 +5,17 @@
 
 #include "base/mem.h"
 
-/* What is put after a name to make a symbol: net.c holds net_program. */
+/* The suffix that makes a symbol of a name: net.c holds net_program. */
 #define FS_C_SUFFIX "_program"
 
-/* May a global object be called so in C and in C++?  Letters, digits and underscores of ASCII, no
- * underscore first and no two together (those are reserved), no keyword of either language, not
- * main, and nothing that <stddef.h> or <stdint.h> may define, such as what ends in _t or _MAX. */
+/* Is this a valid name for a global object in C and in C++?  Valid are ASCII letters, digits and
+ * underscores, without an underscore first or two together (such names are reserved).  Keywords of
+ * either language, main, and names that <stddef.h> or <stdint.h> may define, such as those that end
+ * in _t or _MAX, are not valid. */
 bool fs_c_name_valid(const char *name);
-/* `text` made part of an identifier, and `suffix`, which makes it valid: what is no letter or digit
- * becomes an underscore, several become one, and a digit does not come first.  In the arena; NULL:
- * no memory.  O(length). */
+/* Makes `text` part of an identifier and appends `suffix`, which makes it valid: each run of
+ * characters other than letters and digits becomes one underscore, and a digit does not come first.
+ * The result is in the arena; NULL when memory runs out.  O(length). */
 char *fs_c_name_make(fs_arena *arena, const char *text, size_t length, const char *suffix);
 
 #endif

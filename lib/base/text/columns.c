@@ -37,7 +37,7 @@ void fs_columns_cell(fs_columns *c, fs_side side) {
   }
 }
 
-/* Characters of UTF-8: bytes that do not continue one. */
+/* The number of UTF-8 characters: bytes that do not continue one. */
 static size_t width(const char *s, size_t n) {
   size_t characters = 0;
   for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static void spaces(fs_text *t, size_t n) {
   fs_text_add(t, blank, n);
 }
 
-/* Where no cell has any text there is no block. */
+/* The text has no block when all cells are empty. */
 static const char *text_at(const fs_columns *c, size_t at) {
   return c->text.n == 0 ? "" : c->text.at + at;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The caret stands under the right character whatever the line holds: tabs before it are repeated,
- * a character of several bytes is one column, a control character is shown as \x1b or \u009b and
- * as wide, and of a very long line only the part around the token is shown. */
+ * a character of several bytes is one column, a control character counts as wide as its form \x1b
+ * or \u009b, and of a very long line only the part around the token is shown. */
 #include "base/text/diag_format.h"
 
 #include "base/text/columns.h"
@@ -29,7 +29,7 @@ static void put_color(fs_text *out, bool color, const char *code) {
 static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
 /* Columns that the character beginning at s[0] takes when fs_text_visible shows it; 0 for a byte
- * that continues one.  s[1] is there: lines end with a zero byte. */
+ * that continues one.  s[1] can be read, as lines end with a zero byte. */
 static size_t shown_width(const char *s) {
   unsigned char c = (unsigned char)s[0];
   if (c < 0x20 || c == 0x7F) {
@@ -41,7 +41,7 @@ static size_t shown_width(const char *s) {
   return continues(s[0]) ? 0 : 1;
 }
 
-/* A part of a line as a terminal may get it; tabs stay. */
+/* Adds a part of a line in a form that is safe for a terminal; tabs stay. */
 static void put_line(fs_text *out, const char *s, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (s[i] == '\t' || shown_width(s + i) <= 1) {

@@ -179,8 +179,7 @@ fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *name
   return FSCHED_OK;
 }
 
-/* The character at *s, which is well-formed UTF-8, and moves on; a byte that is not stands for
- * itself. */
+/* Returns the UTF-8 character at *s and moves past it; a malformed byte stands for itself. */
 static uint32_t next_character(const unsigned char **s) {
   const unsigned char *p = *s;
   size_t more = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 1 : p[0] < 0xF0 ? 2 : 3;

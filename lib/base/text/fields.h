@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the mappings of fsched's own JSON (programs, schedules) with positions: every key is
- * known, every value of its type, and the first fault is reported where it stands. */
+/* Reading the mappings of fsched's own JSON (programs, schedules) with positions: every key must be
+ * known and every value have its type, and the first fault is reported with its position. */
 #ifndef FS_FIELDS_H
 #define FS_FIELDS_H
 
@@ -10,7 +10,7 @@
 typedef struct fs_fields {
   fsched_context *ctx;
   const fs_doc *doc;
-  /* What faults are reported as. */
+  /* The codes under which faults are reported. */
   fs_diag_code key, type, reference;
 } fs_fields;
 
@@ -23,13 +23,14 @@ typedef struct fs_field {
 #define fs_fields_fail(f, code, node, ...) \
   fs_fail((f)->ctx, FSCHED_BAD_INPUT, (code), fs_node_pos((f)->doc, (node)), NULL, __VA_ARGS__)
 
-/* The values of a mapping, in the order of `field`; FS_NONE for those that are not there. */
+/* Finds the values of a mapping, in the order of `field`; FS_NONE stands for a missing value. */
 fs_status fs_fields_mapping(const fs_fields *f, uint32_t node, const fs_field *field, size_t n,
                             uint32_t *value) FS_MUST_USE;
 /* *first is the first child of a sequence (or FS_NONE), *n their number (may be NULL). */
 fs_status fs_fields_sequence(const fs_fields *f, uint32_t node, uint32_t *first,
                              uint32_t *n) FS_MUST_USE;
-/* The same for a mapping with arbitrary keys: key, value, key, ...; *n counts pairs. */
+/* The same for a mapping with arbitrary keys, whose children are key, value, key, ...; *n counts
+ * pairs. */
 fs_status fs_fields_pairs(const fs_fields *f, uint32_t node, uint32_t *first,
                           uint32_t *n) FS_MUST_USE;
 fs_status fs_fields_text(const fs_fields *f, uint32_t node, const char **out) FS_MUST_USE;
@@ -37,10 +38,10 @@ fs_status fs_fields_u64(const fs_fields *f, uint32_t node, uint64_t *out) FS_MUS
 fs_status fs_fields_u32(const fs_fields *f, uint32_t node, uint32_t *out) FS_MUST_USE;
 fs_status fs_fields_i64(const fs_fields *f, uint32_t node, int64_t *out) FS_MUST_USE;
 fs_status fs_fields_bool(const fs_fields *f, uint32_t node, bool *out) FS_MUST_USE;
-/* One of n words; *index is its place among them. */
+/* Reads one of n words; *index is its place among them. */
 fs_status fs_fields_word(const fs_fields *f, uint32_t node, const char *const *word, size_t n,
                          uint32_t *index) FS_MUST_USE;
-/* A name of a table; `what` is e.g. "buffer". */
+/* Reads a name of the table; `what` says what it names, such as "buffer". */
 fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names, const char *what,
                          uint32_t *id) FS_MUST_USE;
 
@@ -48,8 +49,9 @@ static inline uint32_t fs_fields_next(const fs_fields *f, uint32_t node) {
   return f->doc->node[node].next;
 }
 
-/* A text in quotes that every JSON and YAML reader gives back unchanged: beside what
- * fs_text_json_string escapes, characters that YAML takes for line breaks or does not allow. */
+/* Adds a text in quotes that every JSON and YAML reader gives back unchanged.  Beside what
+ * fs_text_json_string escapes, it escapes characters that YAML takes for line breaks or does not
+ * allow. */
 void fs_text_quoted(fs_text *t, const char *s);
 
 #endif

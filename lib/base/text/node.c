@@ -32,12 +32,12 @@ typedef struct parser {
   frame stack[FS_NODE_DEPTH];
   uint32_t depth;
   uint32_t documents;
-  bool failed; /* an error was reported, parsing went on */
+  bool failed; /* an error was reported, but parsing went on */
   text_cursor cursor;
   FS_VEC(uint32_t) keys; /* scratch of check_keys */
 } parser;
 
-/* libyaml's marks ascend, so this only ever walks on; a mark that does not leaves the cursor. */
+/* libyaml's marks ascend, so the cursor only moves forward; an earlier mark leaves it in place. */
 static void cursor_seek(text_cursor *c, size_t index) {
   while (c->index < index && c->at < c->length) {
     unsigned char byte = (unsigned char)c->text[c->at++];
@@ -56,7 +56,8 @@ static fs_pos cursor_pos(const text_cursor *c, uint32_t file) {
   return (fs_pos){file, c->line, (uint32_t)(c->at - c->line_start) + 1, 1};
 }
 
-/* Bytes from the cursor to `index`, or to the end of the line if that is earlier; moves on. */
+/* Moves the cursor to `index`, or to the end of the line if that is earlier, and returns the bytes
+ * passed. */
 static uint32_t cursor_span(text_cursor *c, size_t index) {
   FS_ASSERT_SLOW(index >= c->index || c->at == c->length);
   size_t start = c->at;
@@ -144,7 +145,7 @@ static fs_status reject_extras(parser *p, const char *what, const yaml_mark_t *m
   return FSCHED_OK;
 }
 
-/* A key's place is an even number of children so far. */
+/* A key comes next when the mapping has an even number of children so far. */
 static bool at_key(const parser *p) {
   if (p->depth == 0) {
     return false;
@@ -208,7 +209,7 @@ static void report_repeated(parser *p, uint32_t first, uint32_t second) {
             p->node.at[first].line);
 }
 
-/* A mapping with many keys. */
+/* Checks a mapping with many keys. */
 static fs_status check_many_keys(parser *p) {
   fs_names names;
   fs_status status = FSCHED_OK;
@@ -336,7 +337,7 @@ static fs_status parse_events(parser *p) {
   return FSCHED_OK;
 }
 
-/* Only whole trees are handed out; one with faults that were survived, too. */
+/* Only complete trees are returned, including those with faults that did not end the parsing. */
 static fs_status copy_nodes(parser *p) {
   assert(p->node.n > 0 && p->depth == 0);
   fs_doc *doc = p->doc;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML or JSON text as a tree of nodes with positions, made from libyaml's events.
  *
- * Checked here: one document, well-formed, no repeated keys in a mapping, nesting at most
- * FS_NODE_DEPTH, no anchors, aliases or tags.  Scalars stay text (no YAML 1.1 booleans).
- * Complexity: O(text), and O(k log k) or expected O(k) for the keys of a mapping of k. */
+ * The parser checks that there is one document, that it is well-formed, that no mapping repeats a
+ * key, that nesting is at most FS_NODE_DEPTH deep, and that there are no anchors, aliases or tags.
+ * Scalars stay text (no YAML 1.1 booleans).  Complexity: O(text), and O(k log k) or expected O(k)
+ * for a mapping with k keys. */
 #ifndef FS_NODE_H
 #define FS_NODE_H
 
@@ -15,46 +16,48 @@ enum { FS_NODE_DEPTH = 64 };
 typedef enum fs_node_kind { FS_NODE_SCALAR, FS_NODE_SEQUENCE, FS_NODE_MAPPING } fs_node_kind;
 
 typedef struct fs_node {
-  const char *text; /* scalar: NUL-terminated (may hold no NUL inside: rejected) */
+  const char *text; /* scalar: NUL-terminated; texts with a NUL inside are rejected */
   uint32_t text_length;
   uint32_t line, column, length; /* from 1; bytes to underline on that line */
-  uint32_t child;                /* first child or FS_NONE; a mapping's are key, value, key, ... */
+  uint32_t child;                /* first child or FS_NONE; a mapping's children are key, value,
+                                  * key, ... */
   uint32_t next;                 /* next sibling or FS_NONE */
-  uint32_t n_children;           /* a mapping's pairs count two */
+  uint32_t n_children;           /* each pair of a mapping counts as two */
   uint8_t kind;                  /* fs_node_kind */
   bool quoted;                   /* scalar in quotes or a block */
 } fs_node;
 
 typedef struct fs_doc {
-  uint32_t file; /* of the context, for positions */
+  uint32_t file; /* id of the file in the context, for positions */
   uint32_t n_nodes;
   fs_node *node; /* node 0 is the root; children come after their parent */
-  /* Nodes from `overlay` on were put in later and stand in another file (fs_doc_set); FS_NONE: no
-   * such nodes. */
+  /* Nodes from index `overlay` on were added later and belong to overlay_file (fs_doc_set);
+   * FS_NONE: there are none. */
   uint32_t overlay, overlay_file;
 } fs_doc;
 
-/* Registers the text as a file of the context and parses it.  Requires a name, and a text unless it
- * has no bytes.  Errors are reported.  After faults that do not end the parsing (FSCHED_BAD_INPUT)
- * the whole tree is there all the same, so that a reader can look for more; else n_nodes is 0. */
+/* Registers the text as a file of the context and parses it.  Requires a name, and a text unless
+ * `length` is 0.  Errors are reported.  After faults that do not end the parsing (FSCHED_BAD_INPUT)
+ * the tree is complete all the same, so that a reader can look for more faults; after other
+ * failures n_nodes is 0. */
 fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
                        size_t length, fs_doc *out) FS_MUST_USE;
 /* Requires a node of the tree. */
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
 /* The value of a mapping's key, or FS_NONE.  Requires a node of the tree. */
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key);
-/* Decimal unsigned integer, no sign, no leading zeros beyond "0"; false if it is not or overflows.
- * Requires a node of the tree. */
+/* Reads a decimal unsigned integer without a sign or leading zeros; false if the text is not one or
+ * overflows.  Requires a node of the tree. */
 bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value);
 /* Requires a node of the tree. */
 bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value);
 /* Sets a mapping's key to a scalar that stands at `pos`; replaces the value that is there or adds
- * the pair.  Requires a mapping, and places in one file for all that are set.  O(nodes).  `key` and
- * `text` are not copied. */
+ * the pair.  Requires a mapping, and positions in one file for all values that are set.  O(nodes).
+ * `key` and `text` are not copied. */
 fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                      const char *text, fs_pos pos) FS_MUST_USE;
-/* The same with an empty mapping as the value, if there is none; *value is the mapping.  Requires a
- * mapping, and places in one file for all that are set. */
+/* Gives the key an empty mapping as its value unless it has a mapping; *value is that mapping.
+ * Requires a mapping, and places in one file for all that are set. */
 fs_status fs_doc_set_mapping(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char *key,
                              fs_pos pos, uint32_t *value) FS_MUST_USE;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cursor over the header's text; what is not exactly a dictionary of the three keys is refused
- * with the byte at which it goes wrong.  Of Python's literals there are strings without escapes,
- * True and False, decimal numbers (with the L of old files) and tuples. */
+/* A cursor over the header's text.  Anything but a dictionary of exactly the three keys is refused,
+ * with the byte at which it goes wrong.  Of Python's literals, the parser knows strings without
+ * escapes, True and False, decimal numbers (with the L of old files) and tuples. */
 #include "base/text/npy.h"
 
 #include <stdarg.h>
@@ -125,7 +125,7 @@ static bool take_number(header_cursor *c, uint64_t *out) {
   return true;
 }
 
-/* (), (3,), (3, 4), (3, 4,); but (3) is a number. */
+/* Accepts (), (3,), (3, 4), (3, 4,); but (3) is a number. */
 static bool take_shape(header_cursor *c, fs_npy_type *type) {
   if (!take_char(c, '(')) {
     return expected(c, "tuple");
@@ -147,7 +147,7 @@ static bool take_shape(header_cursor *c, fs_npy_type *type) {
   return type->n_dimensions != 1 || comma || expected(c, "comma in its tuple of one");
 }
 
-/* The sizes that an item of a kind can have; 0: any. */
+/* Can an item of this kind have this size? */
 static bool size_fits(char kind, uint64_t size) {
   switch (kind) {
     case 'b':
@@ -163,11 +163,11 @@ static bool size_fits(char kind, uint64_t size) {
     case 'M':
       return size == 8;
     default:
-      return true; /* bytes, opaque, characters of four bytes */
+      return true; /* bytes, opaque items, characters of four bytes */
   }
 }
 
-/* Behind the size only the unit of times: M8[ns]. */
+/* Only the unit of times may follow the size: M8[ns]. */
 static bool ends_well(char kind, const char *rest, size_t n) {
   return n == 0 || ((kind == 'm' || kind == 'M') && n > 2 && rest[0] == '[' && rest[n - 1] == ']');
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far the unit behind the digits shifts; 0 for none. */
+/* Splits a size into digits and a unit; *shift is the power of two of the unit, 0 without one. */
 static bool split_unit(const char *text, size_t *digits, unsigned *shift) {
   static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
   *digits = strspn(text, "0123456789");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a tick is.  The time unit is a label; these four are lengths: ns, us, ms, s. */
+/* The length of a tick.  The time unit is a label, and four labels stand for a length: ns, us, ms,
+ * s. */
 #ifndef FS_TICKS_H
 #define FS_TICKS_H
 
 #include "base/base.h"
 
-/* Nanoseconds; 0 for other labels (cycles, days, ...) and for NULL. */
+/* Returns nanoseconds per tick; 0 for other labels (cycles, days, ...) and for NULL. */
 static inline uint64_t fs_tick_ns(const char *time_unit) {
   static const struct {
     char label[4];

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+/* Is the text UTF-8 as in RFC 3629: the shortest form, no surrogates, up to U+10FFFF? */
 bool fs_utf8_valid(const char *text, size_t n);
 
 #endif
