@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the lower bounds share. */
+/* Declarations that the files of the lower bounds share. */
 #ifndef FS_BOUNDS_PRIVATE_H
 #define FS_BOUNDS_PRIVATE_H
 
@@ -12,17 +12,17 @@ typedef struct fs_bounds_job {
   fs_tick head, tail, work;
 } fs_bounds_job;
 
-/* What a memory holds for certain (bounds_memory.c). */
+/* The amounts that a memory holds in every schedule (bounds_memory.c). */
 typedef struct fs_bounds_memory {
-  uint64_t capacity; /* without what is always there */
-  uint32_t n_held;   /* held while an op runs; an op once */
+  uint64_t capacity; /* less the amount that is always held */
+  uint32_t n_held;   /* amounts held while an op runs, one per op */
   uint32_t *held_op;
   uint64_t *held_amount;
-  uint32_t n_jobs; /* the rest */
+  uint32_t n_jobs; /* the other amounts */
   fs_bounds_job *job;
 } fs_bounds_memory;
 
-typedef struct fs_bounds_use { /* of a resource */
+typedef struct fs_bounds_use { /* use of a resource */
   uint32_t op;
   uint64_t amount;
 } fs_bounds_use;
@@ -33,11 +33,12 @@ typedef struct fs_bounds {
   fs_arena *arena;
   uint32_t first, last;            /* the part: topological positions [first, last) */
   bool copies;                     /* count unavoidable copies */
-  uint32_t *position;              /* of an op in topological order */
-  fs_tick *head, *tail;            /* per op: of the part */
+  uint32_t *position;              /* per op: its index in topological order */
+  fs_tick *head, *tail;            /* per op, within the part */
   uint32_t *slot0, *slot_op;       /* CSR: ops of the part by domain, then by gang */
   uint32_t *copy0, *copy;          /* CSR: versions with unavoidable copies by domain */
-  uint32_t *first0, *first_domain; /* CSR: domains by their first queue, those without any last */
+  uint32_t *first0, *first_domain; /* CSR: domains by their first queue; domains without queues come
+                                    * last */
   uint32_t *gang0, *gang;          /* CSR: gangs by queue */
   uint64_t *share;                 /* per gang: 0 between uses */
   fs_bounds_use *use_of;           /* uses of resources in topological order of their ops */
@@ -55,7 +56,7 @@ static inline bool fs_bounds_inside(const fs_bounds *b, uint32_t op) {
   return b->position[op] >= b->first && b->position[op] < b->last;
 }
 
-/* The first read of given content, and the write-back of what is kept, that no schedule avoids.
+/* Is the first read of given content, or the write-back of kept content, in every schedule?
  * Requires a version of the graph. */
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v);
 /* Requires a version of the graph. */
@@ -66,11 +67,11 @@ fs_tick fs_bounds_read_time(const fsched_graph *g, uint32_t v);
 fs_tick fs_bounds_write_time(const fsched_graph *g, uint32_t v);
 
 fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick work) FS_MUST_USE;
-/* Raises *out to the best window over the jobs collected, which are then none. */
+/* Raises *out to the best window over the collected jobs, and empties their list. */
 fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) FS_MUST_USE;
 
-/* Finds out what each memory holds; needs heads and tails of the whole graph, copies included.
- * Requires positions in topological order. */
+/* Finds the amounts that each memory holds, from heads and tails of the whole graph, including
+ * copies.  Requires positions in topological order. */
 fs_status fs_bounds_find_memories(fs_bounds *b) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
  * called. */

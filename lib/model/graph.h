@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frozen graph: structure of arrays, ids, CSR adjacency.  Made by lib/front/builder/builder.c
  * alone; every later stage only reads it, and its arrays are never written again: measured times
- * are another graph behind the same handle (fs_graph_become_measured).  A CSR index array X0 has
- * one entry more than its owner count: the items of owner i are X0[i] .. X0[i+1]-1. */
+ * make another graph behind the same handle (fs_graph_become_measured).  A CSR index array X0 has
+ * one entry more than its owner count: the items of owner i are X0[i] ..  X0[i+1]-1. */
 #ifndef FS_GRAPH_H
 #define FS_GRAPH_H
 
@@ -16,7 +16,7 @@ typedef struct fs_queue {
   const char *name;
   uint32_t class_id; /* into target.class_name */
   uint32_t device, machine;
-  bool counting; /* sync: block: a sync can let the last few of its commands go on */
+  bool counting; /* sync: block: a sync may let the last few commands of this queue continue */
 } fs_queue;
 
 typedef struct fs_memory {
@@ -24,7 +24,7 @@ typedef struct fs_memory {
   uint64_t capacity;          /* FS_UNBOUNDED for no limit */
   uint64_t align;             /* power of two, at least 1 */
   fsched_placement placement; /* FSCHED_STACK is contiguous with `stack` set */
-  bool stack;                 /* sync: block: addresses from a stack that shrinks at syncs */
+  bool stack;                 /* sync: block: addresses come from a stack that shrinks at syncs */
   uint32_t backing;           /* memory id or FS_NONE */
   uint32_t spill_domain;      /* queues that may run the copies; FS_NONE: no spilling */
   uint64_t write_fixed, write_rate, read_fixed, read_rate;
@@ -36,11 +36,12 @@ typedef struct fs_kernel {
   uint64_t shared_bytes;
 } fs_kernel;
 
-#define FS_BARRIERS_AUTO FS_NONE /* as many as need no new order */
+#define FS_BARRIERS_AUTO FS_NONE /* as many barriers as need no new order */
 
 typedef struct fs_target {
   const char *time_unit; /* or NULL */
-  bool implicit_queues;  /* no queues given: any op on any queue, made as the schedule needs */
+  bool implicit_queues;  /* no queues given: any op runs on any queue, and the schedule makes the
+                          * queues it needs */
   uint32_t n_queues, n_classes, n_memories, n_resources;
   fs_queue *queue;
   const char **class_name;
@@ -50,12 +51,12 @@ typedef struct fs_target {
   uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
   fs_sync_kind sync;
-  /* Physical barriers (at least 1, or FS_BARRIERS_AUTO; 0: not given, then the compile options have
-   * to), and producer slots of each (at least 1; FS_NONE: without limit).  Given or not whatever
-   * the kind of sync, and used by FS_SYNC_BARRIER alone. */
+  /* Physical barriers (at least 1, or FS_BARRIERS_AUTO; 0: not given, so the compile options must
+   * give them), and producer slots of each (at least 1; FS_NONE: without limit).  They may be given
+   * with any kind of sync; only FS_SYNC_BARRIER uses them. */
   uint32_t barrier_count, barrier_slots;
-  /* A domain is a set of eligible queues, ascending: one per class and one per queue named alone.
-   * With implicit queues there is one domain without members. */
+  /* A domain is a set of eligible queues, ascending: one per class and one per queue that is named
+   * on its own.  With implicit queues there is one domain without members. */
   uint32_t n_domains;
   uint32_t *domain_queue0, *domain_queue;
 } fs_target;
@@ -66,12 +67,12 @@ struct fsched_graph {
   const char *name;
   fsched_hazards hazards;
   fs_target target;
-  fs_pos sync_at;     /* where the kind of sync is said, of ctx; or FS_NOWHERE */
-  bool sync_override; /* the caller's options say it */
-  /* More places, of ctx or FS_NOWHERE: of `barriers`, `counting` per queue, `placement` (else the
-   * name) per memory. */
+  fs_pos sync_at;     /* position of the kind of sync, of ctx; or FS_NOWHERE */
+  bool sync_override; /* the caller's options set the kind */
+  /* More positions, of ctx or FS_NOWHERE: of `barriers`, of `counting` per queue, of `placement`
+   * (or else the name) per memory. */
   fs_pos barriers_at, *counting_at, *placement_at;
-  uint32_t n_files; /* names of what was read */
+  uint32_t n_files; /* names of the files that were read */
   const char **file;
 
   uint32_t n_buffers;
@@ -80,8 +81,8 @@ struct fsched_graph {
   uint64_t *buffer_size;
   uint8_t *buffer_io;        /* fsched_io */
   uint32_t *buffer_version0; /* CSR: versions of a buffer are consecutive, version k is first + k */
-  uint8_t *buffer_wanted;    /* given content: some op reads a byte of it before an op earlier in
-                                program order has overwritten that, or none does and it is kept */
+  uint8_t *buffer_wanted;    /* given content: some op reads a byte of it that no op earlier in
+                              * program order overwrites, or a byte that none overwrites is kept */
 
   uint32_t n_versions;
   uint32_t *version_buffer;
@@ -97,7 +98,7 @@ struct fsched_graph {
   uint32_t *op_slots;  /* producer slots of a barrier per member command; NULL: all 1 */
   fs_tick *op_start;   /* given start or FS_TICK_NONE; NULL when no op has one */
   uint32_t *op_kernel; /* into kernel, FS_NONE: mix */
-  fs_pos *op_at;       /* where each is described, of ctx; NULL in a graph made by calls */
+  fs_pos *op_at;       /* where each op is described, of ctx; NULL in a graph made by calls */
   uint32_t n_kernels;
   fs_kernel *kernel;
   uint32_t n_gangs;
@@ -115,55 +116,58 @@ struct fsched_graph {
   uint64_t *use_amount;
   uint32_t *op_scratch0, *scratch_memory;           /* CSR, distinct memories per op */
   uint64_t *scratch_size;                           /* not aligned */
-  uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only the legal ones: sizes
-                                     and memories match, whole buffer, every other op that reads or
-                                     writes the input version is an ancestor of the op, which does
-                                     not write it, and who writes the output as `out_existing` with
-                                     raw hazards a successor; the rest is dropped */
-  bool *arg_open; /* per arg: an output whose pair was dropped as it took too long to find out */
+  uint32_t *op_inplace0, *inplace_out, *inplace_in; /* CSR of arg ids; only legal pairs: both are
+                                                     * whole buffers of equal size and memory; the
+                                                     * op does not write the input version, and all
+                                                     * other ops that read or write it are its
+                                                     * ancestors; with raw hazards, ops that write
+                                                     * the output as `out_existing` are its
+                                                     * successors.  Other pairs are dropped */
+  bool *arg_open; /* per arg: an output whose pair was dropped as checking it took too long */
   uint32_t *op_after0, *after_op; /* CSR: `after` as given, for the stream */
 
-  /* Edges, without repeats: `after`, data by tags, and the order of hazards. */
+  /* Edges, without repeats: `after`, data by tags, and hazards. */
   uint32_t n_edges;
   uint32_t *pred0, *pred; /* ascending ids per op */
   uint32_t *succ0, *succ;
   uint32_t *topo; /* ops in a topological order: program order where possible */
 
-  uint32_t n_races; /* hazards: raw; pairs of ops left unordered, with the version */
+  uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */
   uint32_t *race_a, *race_b, *race_version;
 };
 
 static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
-/* Versions of this memory can leave it: it has a backing store and queues that copy. */
+/* Can versions leave this memory?  It then has a backing store and queues that copy. */
 static inline bool fs_memory_spills(const fs_memory *m) {
   return m->backing != FS_NONE && m->spill_domain != FS_NONE;
 }
 /* Version 0 of an input, constant or state buffer exists before the first op.  Requires a version
  * of the graph. */
 bool fs_version_given(const fsched_graph *g, uint32_t version);
-/* The last version of an output or state buffer is wanted after the last op.  Requires a version of
+/* The last version of an output or state buffer is kept after the last op.  Requires a version of
  * the graph. */
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
-/* The version keeps its place in its own memory after the last op: it cannot leave, and it is kept,
- * or it is version 0 of a state, whose place the next run begins with. */
+/* Does the version keep its place in its own memory after the last op?  It does if it cannot leave
+ * and is kept, or is version 0 of a state, whose place the next run begins with. */
 bool fs_version_stays(const fsched_graph *g, uint32_t version);
-/* Where an op is described; FS_NOWHERE when it is not known, or not to this context.  Requires an
- * op of the graph. */
+/* Where an op is described; FS_NOWHERE when that is unknown, or unknown to this context.  Requires
+ * an op of the graph. */
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
-/* The same for a place that the graph has kept. */
+/* The same for a position that the graph stores. */
 static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
   return g->ctx == ctx ? pos : FS_NOWHERE;
 }
-/* Another graph behind the handle: with other times of ops, other memories (their costs of copies),
- * and one more name of a file that was read (or NULL), else the same.  The arrays of the graph
- * before are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM, nothing changed.
- */
+/* Puts another graph behind the handle, which differs in the times of ops, in the memories (costs
+ * of copies), and in one more name of a file that was read (or NULL).  The arrays of the former
+ * graph are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM; then nothing has
+ * changed. */
 fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
                                    const char *file) FS_MUST_USE;
-/* How many barriers a compilation may use, from its option (0: as the target says): at least 1 or
- * FS_BARRIERS_AUTO; 0 for another kind of sync than FS_SYNC_BARRIER.
- * Errors, reported: nobody has said how many, or the option takes what the target has of
- * FS_SYNC_BLOCK away; FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is in the options. */
+/* The number of barriers that a compilation may use, from its option (0: as the target says): at
+ * least 1 or FS_BARRIERS_AUTO; 0 for kinds of sync other than FS_SYNC_BARRIER.  Errors, reported:
+ * neither the target nor the option gives a number, or the option removes a property that the
+ * target has for FS_SYNC_BLOCK.  The status is FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is
+ * in the options. */
 fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
                             uint32_t *bound) FS_MUST_USE;
 /* The index of a version within its buffer.  Requires a version of the graph. */
@@ -184,12 +188,12 @@ static inline uint32_t fs_version_memory(const fsched_graph *g, uint32_t version
 static inline const fs_memory *fs_version_home(const fsched_graph *g, uint32_t version) {
   return &g->target.memory[fs_version_memory(g, version)];
 }
-/* The version's own memory is bounded, and the version can leave it. */
+/* Is the version's own memory bounded, and can the version leave it? */
 static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
   const fs_memory *m = fs_version_home(g, version);
   return fs_memory_bounded(m) && fs_memory_spills(m);
 }
-/* Ticks of a copy: fixed + ceil(size / rate), the size before alignment. */
+/* Ticks of a copy: fixed + ceil(size / rate), with the size before alignment. */
 fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);
 fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size);
 

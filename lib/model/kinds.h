@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The enumerations by which stages decide, each a table: a row for a member, with the word that it
- * has in all texts and a column for each thing that the member alone decides.
+/* The enumerations by which stages decide.  Each is a table with a row per member: the word for it
+ * in all texts, and a column for each property that depends on the member alone.
  *
- * A new member is a new row, and a row without all its columns does not compile.  What members do
- * differently is a switch without default where it is done, and the compiler names the switches
- * that lack a member.  Nothing else asks for a member by name, but where things of that kind are
- * made.
+ * A new member is a new row, and a row without all its columns does not compile.  Code that
+ * treats members differently uses a switch without default, and the compiler names the switches
+ * that lack a member.  Other code names a member only where it makes objects of that kind.
  *
  * Members of public enumerations are declared in include/fsched and have their rows here;
- * kinds.c does not compile while one has none. */
+ * kinds.c does not compile while a member lacks its row. */
 #ifndef FS_KINDS_H
 #define FS_KINDS_H
 
@@ -17,9 +16,9 @@
 #include "fsched/graph.h"
 
 #define FS_COUNT_ROW_(...) +1
-/* A table of words and how many they are, as two arguments. */
+/* A table of words and its length, as two arguments. */
 #define FS_WORDS(table) (table), sizeof(table) / sizeof((table)[0])
-/* The set of the members for which a column says yes, and whether a member is in it. */
+/* The set of the members for which a column is true, and whether a member is in it. */
 #define FS_IF_(yes, member) | (unsigned)(yes) << (member)
 #define FS_IN_(member, set) (((0u set) >> ((member)&31u) & 1u) != 0)
 
@@ -28,7 +27,7 @@
  * barriers  commands update barriers and wait for them (lib/barrier);
  * stops     syncs stop all queues (lib/block): commands have one order of issue, queues may count,
  *           memories may be stacks.
- * In the order of fsched_sync. */
+ * Rows are in the order of fsched_sync. */
 #define FS_SYNC_KINDS(X)                      \
   X(TIMELINE, "timeline", true, false, false) \
   X(BARRIER, "barrier", false, true, false)   \
@@ -52,7 +51,7 @@ static inline bool fs_sync_has_stops(unsigned kind) {
   return FS_IN_(kind, FS_SYNC_KINDS(FS_SYNC_STOPS_));
 }
 
-/* What is in a command stream.  X(ID, "word", "what", op, version, gang, directed):
+/* The commands of a stream.  X(ID, "word", "what", op, version, gang, directed):
  * what      it is to people, before the name of its target;
  * op        its target is an op, its first places are those of the op's args, and it takes the
  *           op's planned time and its slots of barriers; or
@@ -86,8 +85,8 @@ static inline bool fs_kind_has_direction(unsigned kind) {
   return FS_IN_(kind, FS_COMMAND_KINDS(FS_COMMAND_DIRECTED_));
 }
 
-/* Entries of the list of commands in the JSON form: commands, and what belongs to the next or the
- * last of them.  X(ID, "word"). */
+/* Entries of the list of commands in the JSON form: commands, and entries that belong to the
+ * next or the last command.  X(ID, "word"). */
 #define FS_SIDE_ENTRIES(X)        \
   X(BARRIER_WAIT, "barrier_wait") \
   X(BARRIER_UPDATE, "barrier_update")
@@ -109,7 +108,7 @@ extern const char *const fs_words_copy[FS_N_COPY_KINDS];
 #define FS_SPILL_WORD_(id, word) "spill_" word,
 extern const char *const fs_words_spill[FS_N_COPY_KINDS];
 
-/* What is known of a schedule.  X(ID, "word"). */
+/* What is known about the optimality of a schedule.  X(ID, "word"). */
 #define FS_SCHEDULE_STATUSES(X) \
   X(OPTIMAL, "optimal")         \
   X(FEASIBLE, "feasible")       \
@@ -119,7 +118,7 @@ typedef enum fs_schedule_status { FS_SCHEDULE_STATUSES(FS_SCHEDULE_MEMBER_) } fs
 enum { FS_N_SCHEDULE_STATUSES = 0 FS_SCHEDULE_STATUSES(FS_COUNT_ROW_) };
 extern const char *const fs_words_schedule_status[FS_N_SCHEDULE_STATUSES];
 
-/* Why a control edge is there.  X(ID, "word"). */
+/* The reason for a control edge.  X(ID, "word"). */
 #define FS_WHYS(X)              \
   X(REUSE, "reuse")             \
   X(RESOURCE, "resource")       \
@@ -130,8 +129,8 @@ typedef enum fs_why { FS_WHYS(FS_WHY_MEMBER_) } fs_why;
 enum { FS_N_WHYS = 0 FS_WHYS(FS_COUNT_ROW_) };
 extern const char *const fs_words_why[FS_N_WHYS];
 
-/* From who waits where; the narrowest that serves.  X(ID, "word"):
- * QUEUE         nobody else waits: no primitive
+/* The scope of a signal, the narrowest that reaches all who wait for it.  X(ID, "word"):
+ * QUEUE         no other queue waits: no primitive
  * DEVICE_GROUP  several devices of one machine
  * PROCESS       queues without a device of their own: host classes; unused so far
  * SYSTEM        several machines */
@@ -146,7 +145,7 @@ typedef enum fs_scope { FS_SCOPES(FS_SCOPE_MEMBER_) } fs_scope;
 enum { FS_N_SCOPES = 0 FS_SCOPES(FS_COUNT_ROW_) };
 extern const char *const fs_words_scope[FS_N_SCOPES];
 
-/* Axes of epochs.  X(ID, "word", members): members  it stands for several queues together. */
+/* Axes of epochs.  X(ID, "word", members): members  the axis stands for several queues together. */
 #define FS_AXIS_KINDS(X)   \
   X(QUEUE, "queue", false) \
   X(COLLECTIVE, "collective", true)
@@ -160,14 +159,14 @@ static inline bool fs_axis_has_members(unsigned kind) {
   return FS_IN_(kind, FS_AXIS_KINDS(FS_AXIS_MEMBERS_));
 }
 
-/* What a place of a command is in.  X(ID, "word", memory, resource, bytes):
+/* The space in which a place of a command lies.  X(ID, "word", memory, resource, bytes):
  * MEMORY       index: memory; address: bytes that are touched
  * COUNTED      index: counted memory; address: unit interval of its capacity
  * RESOURCE     index: resource; unit interval
  * CONCURRENCY  index 0; unit interval
- * memory    the index is a memory's; or
- * resource  it is a resource's; else there is one alone, 0;
- * bytes     the address is one; else units of an amount. */
+ * memory    the index is a memory id; or
+ * resource  the index is a resource id; else the only index is 0;
+ * bytes     the address is a byte address; else it counts units of an amount. */
 #define FS_SPACES(X)                          \
   X(MEMORY, "memory", true, false, true)      \
   X(COUNTED, "counted", true, false, false)   \
@@ -188,19 +187,19 @@ static inline bool fs_space_in_memory(unsigned space) {
 static inline bool fs_space_has_bytes(unsigned space) {
   return FS_IN_(space, FS_SPACES(FS_SPACE_BYTES_));
 }
-/* An amount of a counted memory. */
+/* Is a place in this space an amount of a counted memory? */
 static inline bool fs_space_has_units(unsigned space) {
   return fs_space_in_memory(space) && !fs_space_has_bytes(space);
 }
 
-/* Words that stand for no enumeration: by bits of FS_MODE_R and FS_MODE_W, and whether a sync is of
+/* Words without an enumeration: by bits of FS_MODE_R and FS_MODE_W, and whether a sync is of
  * one queue. */
 extern const char *const fs_words_mode[4];
 extern const char *const fs_words_stop[2];
 
 /* ---- public enumerations */
 
-/* X(ID, "word", data_only): data_only  edges go from writes to reads alone, and accesses that no
+/* X(ID, "word", data_only): data_only  edges go only from writes to reads, and accesses that no
  * edge orders race. */
 #define FS_HAZARDS(X)                \
   X(SEQUENTIAL, "sequential", false) \
@@ -215,7 +214,7 @@ static inline bool fs_hazards_data_only(unsigned hazards) {
 
 /* X(ID, "word", addresses, stack):
  * addresses  a place is a range of addresses; else a number of units
- * stack      addresses are a stack's, which gives places back at syncs; in a target such a memory
+ * stack      addresses come from a stack, which frees places at syncs; in a target such a memory
  *            is CONTIGUOUS with a mark (fs_memory.stack) */
 #define FS_PLACEMENTS(X)                   \
   X(CONTIGUOUS, "contiguous", true, false) \
@@ -233,11 +232,11 @@ static inline bool fs_placement_is_stack(unsigned placement) {
   return FS_IN_(placement, FS_PLACEMENTS(FS_PLACEMENT_STACK_));
 }
 
-/* What a buffer is to those outside.  X(ID, "word", given, kept, fixed, carried):
+/* The role of a buffer for the caller.  X(ID, "word", given, kept, fixed, carried):
  * given    its first version has content before the first op
- * kept     its last version is there after the last op
+ * kept     its last version is kept after the last op
  * fixed    no op writes it
- * carried  what is kept is what the next invocation is given */
+ * carried  the kept content is what the next invocation is given */
 #define FS_IOS(X)                                   \
   X(NONE, "none", false, false, false, false)       \
   X(INPUT, "input", true, false, false, false)      \
@@ -248,7 +247,7 @@ enum { FS_N_IOS = 0 FS_IOS(FS_COUNT_ROW_) };
 extern const char *const fs_words_io[FS_N_IOS];
 enum {
   FS_IO_SAID = FSCHED_IO_NONE + 1
-}; /* the first that is ever said; NONE is said by saying nothing */
+}; /* the first with a word; NONE is written by omitting the word */
 bool fs_io_known(unsigned io);
 #define FS_IO_GIVEN_(id, word, given, kept, fixed, carried) FS_IF_(given, FSCHED_IO_##id)
 #define FS_IO_KEPT_(id, word, given, kept, fixed, carried) FS_IF_(kept, FSCHED_IO_##id)
@@ -259,16 +258,16 @@ static inline bool fs_io_kept(unsigned io) { return FS_IN_(io, FS_IOS(FS_IO_KEPT
 static inline bool fs_io_fixed(unsigned io) { return FS_IN_(io, FS_IOS(FS_IO_FIXED_)); }
 static inline bool fs_io_carried(unsigned io) { return FS_IN_(io, FS_IOS(FS_IO_CARRIED_)); }
 static inline bool fs_io_said(unsigned io) { return fs_io_given(io) || fs_io_kept(io); }
-/* Its content goes one way alone. */
+/* Is content given only, or kept only? */
 static inline bool fs_io_is_input(unsigned io) { return fs_io_given(io) && !fs_io_kept(io); }
 static inline bool fs_io_is_output(unsigned io) { return fs_io_kept(io) && !fs_io_given(io); }
 
-/* What an op does with an arg.  X(ID, "word", buffer, access, reads, writes, begins):
- * buffer  it names a buffer; else it is a number
- * access  it needs content, makes it, or both; else it is an address alone
- * reads   it needs what was there
- * writes  it makes content
- * begins  the buffer's content begins anew, with nothing of what was there */
+/* The use that an op makes of an arg.  X(ID, "word", buffer, access, reads, writes, begins):
+ * buffer  the arg names a buffer; else it is a number
+ * access  the op needs content, makes it, or both; else it gets only an address
+ * reads   the op needs the old content
+ * writes  the op makes content
+ * begins  the op replaces the buffer's content and keeps nothing of the old */
 #define FS_TAGS(X)                                                \
   X(IN, "in", true, true, true, false, false)                     \
   X(OUT, "out", true, true, false, true, true)                    \
@@ -294,23 +293,23 @@ static inline bool fs_tag_begins(unsigned tag) { return FS_IN_(tag, FS_TAGS(FS_T
 static inline bool fs_tag_only_reads(unsigned tag) {
   return fs_tag_reads(tag) && !fs_tag_writes(tag);
 }
-/* The rest of the content, or all of it, stays. */
+/* The op writes, and the rest of the content, or all of it, stays. */
 static inline bool fs_tag_writes_in_place(unsigned tag) {
   return fs_tag_writes(tag) && !fs_tag_begins(tag);
 }
-/* What it writes needs nothing of what was there. */
+/* The op writes without needing the old content. */
 static inline bool fs_tag_writes_anew(unsigned tag) {
   return fs_tag_writes(tag) && !fs_tag_reads(tag);
 }
 static inline bool fs_tag_writes_over(unsigned tag) {
   return fs_tag_writes_in_place(tag) && !fs_tag_reads(tag);
 }
-/* It names a buffer, and is no access. */
+/* The arg names a buffer and is not an access. */
 static inline bool fs_tag_is_address(unsigned tag) {
   return fs_tag_names_buffer(tag) && !fs_tag_accesses(tag);
 }
 
-/* Which version leaves a full memory.  X(ID, "word", ahead):
+/* The choice of the version that leaves a full memory.  X(ID, "word", ahead):
  * ahead  by what the plan holds: a version that is needed before the op that wants its place stays,
  *        and the cheapest window of neighbours is looked for; else the first that fits is taken.
  * The order in which they are offered is victim_key's in lib/listsched/evict.c. */
@@ -325,7 +324,7 @@ static inline bool fs_evict_looks_ahead(fsched_evict evict) {
   return FS_IN_(evict, FS_EVICTS(FS_EVICT_AHEAD_));
 }
 
-/* How a schedule is improved.  X(ID, "word", models, packs):
+/* The method that improves a schedule.  X(ID, "word", models, packs):
  * models  by integer programs,
  * packs   of places in strips; else of starts in time. */
 #define FS_REFINES(X)           \
@@ -344,8 +343,9 @@ static inline bool fs_refine_has_models(fsched_refine refine) {
   return FS_IN_(refine, FS_REFINES(FS_REFINE_MODELS_));
 }
 
-/* How barriers are shared.  X(ID, "word", published): published  by the construction of the
- * literature, for comparison: of a known number of barriers, whatever they cost. */
+/* The method by which barriers are shared.  X(ID, "word", published): published  by the
+ * construction of the literature, for comparison: of a known number of barriers, whatever they
+ * cost. */
 #define FS_BARRIER_METHODS(X) \
   X(BEST, "best", false)      \
   X(PUBLISHED, "published", true)

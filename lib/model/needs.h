@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an op needs of each memory at once, wherever it runs: the aligned sizes of the versions that
- * it touches, each once, and of its scratch.  An in-place output in a contiguous memory needs
- * nothing beside its input, nor
- * does one of which that is not known (graph.h, arg_open).  No schedule gets along with less. */
+/* The amount of each memory that an op needs at once, wherever it runs: the aligned sizes of the
+ * versions that it touches, each counted once, and of its scratch.  An in-place output in a
+ * contiguous memory adds nothing to its input's size, nor does an output that might be in place
+ * (graph.h, arg_open).  Every schedule needs at least this amount. */
 #ifndef FS_NEEDS_H
 #define FS_NEEDS_H
 
@@ -10,11 +10,11 @@
 
 typedef struct fs_needs {
   const fsched_graph *g;
-  uint64_t *need;   /* per memory, of the op at hand; sums that leave 62 bits stay there */
-  uint32_t *memory; /* those with a need: n of them */
+  uint64_t *need;   /* per memory, of the current op; sums saturate at 62 bits */
+  uint32_t *memory; /* the n memories with a need */
   uint32_t n;
-  uint64_t turn;     /* of fs_needs_find */
-  uint64_t *counted; /* per version: the last turn of whose need it is a part */
+  uint64_t turn;     /* number of the current call of fs_needs_find */
+  uint64_t *counted; /* per version: the last turn whose need includes it */
 } fs_needs;
 
 /* Requires the in-place pairs of the graph, which are its last part.  The arrays are in the arena.

@@ -2,33 +2,34 @@
 /* The schedule: start, queue, residencies and added spill copies.  Items are the graph's ops
  * (ids below graph->n_ops) and then the copies (id n_ops + copy).
  *
- * A residency is a version (or an op's scratch) at one place of one bounded memory during
- * [begin, end).  Places in unbounded memories are no residencies.  A bounded backing store has
- * residencies too: the store copy of a version, from the begin of its spill write (0 for given
- * content) on. */
+ * A residency is a version (or an op's scratch) at one place of one bounded memory during [begin,
+ * end).  Places in unbounded memories are not residencies.  A bounded backing store has residencies
+ * too: each is the store copy of a version, and begins with its spill write (at 0 for given
+ * content). */
 #ifndef FS_SCHEDULE_H
 #define FS_SCHEDULE_H
 
 #include "fsched/compile.h"
 #include "model/graph.h"
 
-/* What a copy is for. */
+/* The purpose of a copy. */
 typedef enum fs_copy_role {
-  FS_ROLE_LOAD,        /* brings given content in for the first time */
-  FS_ROLE_STORE,       /* writes back what is kept */
-  FS_ROLE_SPILL_WRITE, /* all others: what leaves, and comes back */
+  FS_ROLE_LOAD,        /* reads given content for the first time */
+  FS_ROLE_STORE,       /* writes kept content back */
+  FS_ROLE_SPILL_WRITE, /* all other copies: content that leaves, and comes back */
   FS_ROLE_SPILL_READ,
   FS_ROLES
 } fs_copy_role;
 
 /* Lower bounds of the makespan that need no search. */
 typedef struct fs_lower_bounds {
-  fs_tick critical_path; /* copies of given content and of kept outputs included */
+  fs_tick critical_path; /* including copies of given content and of kept outputs */
   fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
-  fs_tick resource_work; /* per resource, concurrency too, with heads and tails */
-  fs_tick copy_work;     /* copies that no schedule avoids, on their own queues */
-  fs_tick memory_work;   /* area per bounded memory that is held for certain, in the same way */
-  fs_tick series;        /* the sum over parts that follow each other */
+  fs_tick resource_work; /* per resource and for the concurrency limit, with heads and tails */
+  fs_tick copy_work;     /* unavoidable copies, on their own queues */
+  fs_tick memory_work;   /* per bounded memory, area that every schedule holds, with heads and
+                          * tails */
+  fs_tick series;        /* the sum over parts in series */
   fs_tick all;           /* the largest */
 } fs_lower_bounds;
 
@@ -37,15 +38,15 @@ typedef struct fs_schedule {
   fsched_context *ctx;
   const fsched_graph *graph;
 
-  /* The graph's queues; with implicit queues "q0", "q1", ... as many as the schedule needs. */
+  /* The graph's queues; with implicit queues, "q0", "q1", ..., as many as the schedule needs. */
   uint32_t n_queues;
   const char **queue_name;
 
   uint32_t n_items, n_copies;
   fs_tick *start, *end; /* per item; end - start is the op's or copy's time */
   uint32_t *queue;      /* per item; for a gang its first member */
-  /* Items in order of issue: starts never decrease, and every queue's FIFO order, all precedence
-   * and all reuse of places follow it, also among items with equal starts. */
+  /* Items in order of issue: starts never decrease, and it agrees with every queue's FIFO order,
+   * all precedence and all reuse of places, also among items with equal starts. */
   uint32_t *order;
 
   uint8_t *copy_kind; /* fs_copy_kind, per copy */
@@ -53,7 +54,8 @@ typedef struct fs_schedule {
   uint32_t *copy_residency; /* the place in the version's own (bounded) memory */
   uint32_t *copy_store;     /* residency in a bounded backing store, else FS_NONE */
 
-  /* In order of issue of what begins them (given content without a store first). */
+  /* In the order of issue of the items that begin them (given content without a store comes
+   * first). */
   uint32_t n_residencies;
   uint32_t *res_version; /* FS_NONE for scratch */
   uint32_t *res_op;      /* the op of a scratch, else FS_NONE */
@@ -74,38 +76,39 @@ typedef struct fs_schedule {
   fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
 } fs_schedule;
 
-/* An empty schedule of a graph, which has to outlive it.  Errors: FSCHED_SYSTEM. */
+/* Makes an empty schedule of a graph, which must outlive it.  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
                              fs_schedule **out) FS_MUST_USE;
-void fs_schedule_destroy(fs_schedule *s); /* NULL is fine */
+void fs_schedule_destroy(fs_schedule *s); /* ignores NULL */
 
 /* Requires an item of the schedule. */
 static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {
   FS_ASSERT_SLOW(item < s->n_items);
   return item >= s->graph->n_ops;
 }
-/* The fs_copy_role of every copy, in the arena.  O(items + versions).  lib/model/schedule.c */
+/* Finds the fs_copy_role of every copy, in the arena.  O(items + versions).
+ * lib/model/schedule.c */
 fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) FS_MUST_USE;
-/* The queues an item occupies: *n of them, valid as long as the schedule.  Requires an item of the
+/* The *n queues that an item occupies, valid as long as the schedule.  Requires an item of the
  * schedule. */
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n);
-/* Is the content of a residency there before the first item; and is it wanted after the last one?
- * That is kept content where it is kept, and the place of a state's version 0 in its own memory,
- * which the next run begins with.  Requires a residency of the schedule. */
+/* Is the content of a residency there before the first item (given), or must it stay after the last
+ * one (stays)?  Kept content stays where it is kept, and so does the place of a state's version 0
+ * in its own memory, which the next run begins with.  Requires a residency of the schedule. */
 bool fs_residency_given(const fs_schedule *s, uint32_t r);
 /* Requires a residency of the schedule. */
 bool fs_residency_stays(const fs_schedule *s, uint32_t r);
 
-/* O((ops + edges) * (domains + memories)), and at most 2^22 steps more per domain and per
- * memory.  lib/model/bounds.c, lib/model/bounds_memory.c */
+/* O((ops + edges) * (domains + memories)), plus at most 2^22 steps per domain and per memory.
+ * lib/model/bounds.c, lib/model/bounds_memory.c */
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                 fs_lower_bounds *out) FS_MUST_USE;
-/* Largest sum of live sizes that no schedule avoids (needs.h, and ops that given starts make run at
- * one time), per memory.  Requires room for a number per memory. */
+/* Per memory, the largest sum of live sizes in every schedule, from needs.h and from ops whose
+ * given starts make them run at the same time.  Requires room for a number per memory. */
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
-/* Peak use per memory of a schedule: highest address used, for counted ones the largest sum.
- * Requires room for a number per memory. */
+/* Peak use per memory of a schedule: the highest address in use or, in counted memories, the
+ * largest sum.  Requires room for a number per memory. */
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The width of a graph: the size of a maximum antichain of its ops, that is of the largest set of
+/* The width of a graph: the size of a maximum antichain of its ops, that is, of the largest set of
  * ops no two of which are ordered by edges (of data, hazards and `after`; queues and memory do not
- * count).  Exact: by Dilworth's theorem a minimum path cover of the closure, found without building
- * the closure as a minimum flow in which every op carries at least one unit. */
+ * count).  The result is exact: by Dilworth's theorem it is the size of a minimum path cover of the
+ * closure.  Without building the closure, the cover is found as a minimum flow in which every op
+ * carries at least one unit. */
 #ifndef FS_WIDTH_H
 #define FS_WIDTH_H
 
