@@ -9,9 +9,9 @@
  *
  * Chains give the rest: w1 -> SW -> w2 -> SW'.
  *
- * With timelines no item changes its planned time, and what has no bytes needs no order.  Other
- * kinds of sync delay items (lib/model/retime.h): a residency then holds back the next one of its
- * version, and those of size 0 are ordered, too. */
+ * With timelines no item changes its planned time, and residencies without bytes need no order.
+ * Other kinds of sync delay items (lib/model/retime.h): a residency then holds back the next one of
+ * its version, and those of size 0 are ordered, too. */
 #include "model/access.h"
 
 #include "base/group.h"
@@ -19,7 +19,7 @@
 
 typedef FS_VEC(uint64_t) fs_keys;
 
-/* One access on its way to the place it is filed at. */
+/* An access before it is filed. */
 typedef struct touch {
   uint32_t residency, item;
   uint64_t low, high;
@@ -156,16 +156,16 @@ static fs_status file_accesses(fsched_context *ctx, const fs_schedule *s, fs_are
   return FSCHED_OK;
 }
 
-/* What must come before an item for a copy's data, as it is found. */
+/* The orderings for copies' data, collected as they are found. */
 typedef struct data_orders {
   fsched_context *ctx;
   const fs_schedule *s;
   const fs_accesses *acc;
-  bool retimed; /* items get new times later: what the planned times alone order is said, too */
+  bool retimed; /* items get new times later: orderings by planned times alone are added, too */
   fs_keys keys; /* orderings packed so that sorting makes the CSR */
 } data_orders;
 
-/* With sync: block such orders hold in the plan alone, and need no sync: lib/block/orders.c. */
+/* With sync: block such orders hold only in the plan, and need no sync: lib/block/orders.c. */
 static bool retimed(fs_sync_kind kind) {
   switch (kind) {
     case FS_SYNC_BARRIER:
@@ -182,7 +182,7 @@ static fs_status want(data_orders *d, uint32_t from, uint32_t to) {
   return from == to ? FSCHED_OK : fs_vec_push(d->ctx, &d->keys, (uint64_t)to << 32 | from);
 }
 
-/* The spill copy that an access is, seen from its own memory (not from the store). */
+/* Is the access a spill copy of this kind in the version's own memory (not in the store)? */
 static bool copies(const fs_schedule *s, uint32_t item, uint32_t residency, fs_copy_kind kind) {
   if (!fs_item_is_copy(s, item)) {
     return false;
@@ -223,7 +223,7 @@ static fs_status want_in_residency(data_orders *d, uint32_t r) {
 }
 
 /* A version has one residency in its memory at a time: the read that fills the next one comes after
- * all that touched the one before. */
+ * all accesses to the previous one. */
 static fs_status want_between(data_orders *d, fs_arena *scratch) {
   const fs_schedule *s = d->s;
   const fs_accesses *acc = d->acc;
@@ -303,7 +303,7 @@ static fs_status want_data(data_orders *d, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-/* From sorted keys (to, from) to the CSR. */
+/* Makes the CSR from sorted keys (to, from). */
 static fs_status file_data(const fs_schedule *s, fs_arena *arena, const fs_keys *keys,
                            fs_accesses *out) {
   FS_TRY(fs_new_zero(arena, &out->data0, (size_t)s->n_items + 1));
@@ -320,7 +320,7 @@ static fs_status file_data(const fs_schedule *s, fs_arena *arena, const fs_keys 
     out->data[n++] = from;
     out->data0[to + 1] = n;
   }
-  for (uint32_t i = 0; i < s->n_items; i++) { /* items without any */
+  for (uint32_t i = 0; i < s->n_items; i++) { /* items without orderings */
     out->data0[i + 1] = out->data0[i + 1] > out->data0[i] ? out->data0[i + 1] : out->data0[i];
   }
   return FSCHED_OK;

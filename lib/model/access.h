@@ -3,11 +3,11 @@
  *
  * The graph's edges know ops only.  A spill copy is ordered by the value it carries:
  *   - a read after the write of the version that it finds in the store;
- * - every access to a residency after the read that filled it;
- * - a write after all earlier writers of its residency, and before the later ones;
+ *   - every access to a residency after the read that filled it;
+ *   - a write after all earlier writers of its residency, and before the later ones;
  *   - a write after reads of the store copy that it replaces;
- * - with kinds of sync other than timelines, a read after all accesses to its version's previous
- * residency. */
+ *   - with kinds of sync other than timelines, a read after all accesses to its version's previous
+ *     residency. */
 #ifndef FS_ACCESS_H
 #define FS_ACCESS_H
 
@@ -31,8 +31,9 @@ typedef struct fs_accesses {
 
 /* Collects the accesses for a kind of sync.  With some kinds, items get new times later; `data`
  * then also holds the orderings that follow from the planned times alone.  `position` and `data`
- * live in `results`, the other arrays in `arena`.  Requires an order of all items.  Complexity:
- * O(items + args + residencies).  Errors: FSCHED_SYSTEM. */
+ * live in `results`, the other arrays in `arena`.
+ * Requires an order of all items.
+ * Complexity: O(items + args + residencies).  Errors: FSCHED_SYSTEM. */
 fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                               fs_arena *results, fs_arena *arena, fs_accesses *out) FS_MUST_USE;
 

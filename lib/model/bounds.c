@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lower bounds that need no search.
  *
- * A set of jobs whose heads (earliest starts) are at least h and whose tails (what must follow) are
- * at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity: the queues
- * of a domain, a resource, the concurrency limit, a memory.  The bound is the maximum over such
- * pairs (Carlier 1982, for one machine; divided by the capacity for several): for each head, one
- * pass over the jobs by descending tail.  Heads are sampled where jobs times heads would be too
- * many (limit.h), and sets of too many jobs are taken as a whole.  Sums saturate, which keeps them
- * bounds.
+ * A set of jobs whose heads (earliest starts) are at least h and whose tails (the least time after
+ * them) are at least t needs h + ceil(work / capacity) + t ticks on anything of bounded capacity:
+ * the queues of a domain, a resource, the concurrency limit, a memory.  The bound is the maximum
+ * over such pairs (Carlier 1982, for one machine; divided by the capacity for several): for each
+ * head, one pass over the jobs by descending tail.  Heads are sampled where jobs times heads would
+ * exceed a limit (limit.h), and sets of too many jobs are treated as one window.  Sums saturate and
+ * so remain lower bounds.
  *
- * Jobs are the ops and the copies that no schedule avoids: the first read of given content that is
- * used (its tail: what its users need), and the write-back of what is kept (its head: its writers).
+ * Jobs are the ops and the unavoidable copies: the first read of given content that is used (its
+ * tail: the longest tail of its users), and the write-back of kept content (its head: its writers).
  * A gang counts once for each of its queues.
  *
  * Ops that every other op precedes or follows cut the graph in series; the bounds of the parts add
@@ -27,7 +27,7 @@ bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {
   return fs_version_load_needed(g, v) && !fs_version_load_races(g, v);
 }
 
-/* A kept version that is given and never written is in the store already. */
+/* A kept version that is given and never written is already in the store. */
 bool fs_bounds_write_needed(const fsched_graph *g, uint32_t v) {
   FS_ASSERT_SLOW(v < g->n_versions);
   if (!fs_version_spills(g, v) || !fs_version_kept(g, v)) {
@@ -107,7 +107,7 @@ static fs_tick heads_and_tails(fs_bounds *b) {
   return longest;
 }
 
-/* Equal ones are equal in every member. */
+/* Entries that compare equal are equal in every member. */
 static int by_tail(const void *a, const void *b) {
   const fs_bounds_job *x = a, *y = b;
   return x->tail != y->tail   ? (x->tail < y->tail ? 1 : -1)
@@ -145,7 +145,7 @@ static fs_tick whole(const fs_bounds *b, uint64_t capacity) {
   return fs_add_most(head + tail, fs_ceil_div(work, capacity));
 }
 
-/* The best window over the jobs collected. */
+/* Finds the best window over the collected jobs. */
 fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) {
   size_t n = b->jobs.n;
   const fs_limits *limits = fs_limits_of(b->ctx);
@@ -206,7 +206,7 @@ static bool subset(const fs_target *t, uint32_t a, uint32_t d) {
   return true;
 }
 
-/* Reads and write-backs that run on the queues of domain `d`. */
+/* Adds the reads and write-backs that run on the queues of domain `d`. */
 static fs_status add_copies(fs_bounds *b, uint32_t d) {
   assert(d < b->g->target.n_domains);
   const fsched_graph *g = b->g;
@@ -237,7 +237,8 @@ static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
   return FSCHED_OK;
 }
 
-/* The domains within `d` that begin with this queue, or (number of queues) have none. */
+/* Adds the domains within `d` that begin with this queue; `queue` is the number of queues for those
+ * without any. */
 static fs_status add_domains(fs_bounds *b, uint32_t d, uint32_t queue) {
   for (uint32_t i = b->first0[queue]; i < b->first0[queue + 1]; i++) {
     uint32_t e = b->first_domain[i];
@@ -250,7 +251,7 @@ static fs_status add_domains(fs_bounds *b, uint32_t d, uint32_t queue) {
   return FSCHED_OK;
 }
 
-/* Each gang once, for its members that are in the domain. */
+/* Adds each gang once, for its members that are in the domain. */
 static fs_status add_gangs(fs_bounds *b, uint32_t d) {
   const fs_target *t = &b->g->target;
   for (int add = 0; add < 2; add++) {
@@ -301,7 +302,7 @@ static fs_status fill_gangs(fs_bounds *b) {
                        &b->gang0, &b->gang);
 }
 
-/* Sorts the part's ops into slots; the arrays go with the caller's mark. */
+/* Sorts the part's ops into slots; the caller's mark releases the arrays. */
 static fs_status fill_slots(fs_bounds *b) {
   assert(b->first <= b->last);
   const fsched_graph *g = b->g;
@@ -330,7 +331,7 @@ static fs_status fill_copies(fs_bounds *b) {
   return fs_group(b->arena, domain, g->n_versions, g->target.n_domains, &b->copy0, &b->copy);
 }
 
-/* Uses of resources in topological order of their ops. */
+/* Lists the uses of resources in topological order of their ops. */
 static fs_status fill_uses(fs_bounds *b) {
   const fsched_graph *g = b->g;
   uint32_t n = 0, *resource;
@@ -348,7 +349,7 @@ static fs_status fill_uses(fs_bounds *b) {
   return fs_group(b->arena, resource, n, g->target.n_resources, &b->use0, &b->use);
 }
 
-/* The first use of a resource by an op of the part, or a later one. */
+/* The first use of a resource by an op of the part or after it. */
 static uint32_t first_use(const fs_bounds *b, uint32_t r) {
   uint32_t low = b->use0[r], high = b->use0[r + 1];
   while (low < high) {
@@ -362,7 +363,8 @@ static uint32_t first_use(const fs_bounds *b, uint32_t r) {
   return low;
 }
 
-/* Energy; amounts are scaled down together where ticks times amounts could overflow. */
+/* The bound by energy (ticks times amounts); amounts are scaled down together where products could
+ * overflow. */
 static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   assert(r < b->g->target.n_resources && b->jobs.n == 0);
   const fsched_graph *g = b->g;
@@ -383,7 +385,7 @@ static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
   return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
 }
 
-/* Of each resource that the part uses. */
+/* Adds the bound of each resource that the part uses. */
 static fs_status resource_bounds(fs_bounds *b, fs_tick *out) {
   const fsched_graph *g = b->g;
   for (uint32_t i = b->first; i < b->last; i++) {
@@ -441,8 +443,9 @@ static fs_status add_part(fs_bounds *b, uint32_t last, fs_tick *sum) {
   return FSCHED_OK;
 }
 
-/* The sum over the parts between ops that all others precede or follow: no edge, and none from a
- * source before everything or to a sink after it, jumps over such an op in topological order. */
+/* Sums the parts between ops that all other ops precede or follow.  No edge passes over such an op
+ * in topological order, counting also edges from a source before all ops and to a sink after
+ * them. */
 static fs_status series_bound(fs_bounds *b, fs_tick *out) {
   const fsched_graph *g = b->g;
   uint32_t last_root = 0, reach = 0;
@@ -466,7 +469,7 @@ static fs_status series_bound(fs_bounds *b, fs_tick *out) {
   return add_part(b, g->n_ops, out);
 }
 
-/* The unavoidable copies alone. */
+/* The bound by unavoidable copies alone. */
 static fs_status copy_bound(fs_bounds *b, fs_tick *out) {
   const fs_target *t = &b->g->target;
   for (uint32_t d = 0; d < t->n_domains; d++) {

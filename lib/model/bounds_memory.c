@@ -8,21 +8,22 @@
  *             |   | scratch |                    |    scratch: held by its op
  *             +---------------------------------+ makespan
  *
- * What is held must be there at one time only once, so a version is held by ops that follow each
- * other: of these the best is taken
+ * A version must not be counted twice at one time, so it is held by ops in sequence, and the best
+ * of these is taken:
  *   - a chain of its ops, each an edge from the one before;
  *   - its first op and one that a longest path leads to.  Where nothing can be spilled, all of the
- *     path between them counts; else the gap counts at most as long as the copies take that the
- *     version would need to be gone meanwhile (a read; and a write if it has one writer, who stands
- *     at its begin: its content is then in no store).  A copy in the gap holds the version, too.
- * Besides, with spilling: given content is held by its first read, which is before all; what is
- * kept is held by its first writer and by the write-back.  Without: given content is held from 0 to
- * an access, what is kept from a writer to the end, and what is both lessens the capacity.
+ *     path between them counts; else the gap counts at most as long as the copies that the version
+ *     would need to leave and return (a read; and a write if its only writer stands at its begin,
+ *     as no store has its content then).  A copy in the gap holds the version, too.
+ * In addition, with spilling, given content is held by its first read, which precedes all accesses,
+ * and kept content by its first writer and by the write-back.  Without spilling, given content is
+ * held from 0 to an access, kept content from a writer to the end, and content that is both reduces
+ * the capacity.
  *
  * An in-place output may lie on its input while their op runs, and is not held by it.  Sizes are
  * counted in units, their greatest common divisor or, where ticks times units would overflow, more;
- * rounding down keeps it a bound.  Paths and chains end where the steps (limit.h) are used up,
- * which also does.
+ * rounding down keeps the bound valid.  Paths and chains end when the steps (limit.h) are used up,
+ * which keeps it valid, too.
  */
 #include "base/group.h"
 #include "base/radix.h"
@@ -33,7 +34,7 @@ typedef struct memory_search {
   uint32_t memory;
   uint64_t unit, steps; /* steps that are left */
   uint64_t *amount;     /* per op, in units */
-  uint64_t *held;       /* those with an amount, by topological position, and as much room again */
+  uint64_t *held;       /* ops with an amount, by topological position, with twice the room */
   uint32_t n_held;
   uint64_t ticks;               /* of all ops */
   uint32_t *version0, *version; /* CSR: by memory */
@@ -47,7 +48,8 @@ typedef struct memory_search {
   FS_VEC(fs_bounds_job) jobs;
   /* The ops that access the version, each once, in program order. */
   uint32_t n;
-  uint32_t *op, *before; /* `before`: of the best chain that ends here, or FS_NONE */
+  uint32_t *op, *before; /* `before`: the previous op of the best chain that ends here, or
+                          * FS_NONE */
   fs_tick *chain;
   bool *writes, *shares; /* `shares`: the version may lie on another while the op runs */
 } memory_search;
@@ -73,7 +75,7 @@ static uint64_t scratch_size(const memory_search *s, uint32_t i) {
   return fs_align_up(g->scratch_size[i], g->target.memory[s->memory].align);
 }
 
-/* The unit, and the capacity in it, less what is always there. */
+/* Finds the unit, and returns the capacity in units, less the amount that is always held. */
 static uint64_t find_unit(memory_search *s) {
   const fsched_graph *g = s->b->g;
   const fs_memory *m = &g->target.memory[s->memory];
@@ -139,7 +141,7 @@ static bool count_step(memory_search *s) {
   return s->steps > 0;
 }
 
-/* The best chain that ends with each op; returns the best of all. */
+/* Finds the best chain that ends with each op; returns the end of the best of all. */
 static uint32_t find_chains(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n > 0);
   const fsched_graph *g = s->b->g;
@@ -162,7 +164,7 @@ static uint32_t find_chains(memory_search *s, uint32_t v) {
   return best;
 }
 
-/* Ticks between the end of the first op and the start of those behind it. */
+/* Finds the ticks between the end of the first op and the start of each op behind it. */
 static void find_paths(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n > 0);
   const fs_bounds *b = s->b;
@@ -214,7 +216,8 @@ static void hold_chain(memory_search *s, uint32_t i, uint64_t units) {
   }
 }
 
-/* How long a version may be gone between two of its ops without copies being as long. */
+/* The longest time that counts between two ops of a version, as copies could bridge a longer
+ * one. */
 static fs_tick gone(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
   if (!fs_memory_spills(&g->target.memory[s->memory])) {
@@ -228,7 +231,7 @@ static fs_tick gone(const memory_search *s, uint32_t v) {
   return fs_bounds_read_time(g, v) + (unstored ? fs_bounds_write_time(g, v) : 0);
 }
 
-/* The better one of the best chain and of the first op with one behind it. */
+/* Holds by the better of the best chain and of the first op with one behind it. */
 static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   assert(s->n > 0 && units > 0);
   fs_tick most = gone(s, v), best_gap = 0;
@@ -261,7 +264,7 @@ static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   return hold(s, end_head(s, 0), start_tail(s, best), best_gap, units);
 }
 
-/* From 0 to the latest access. */
+/* Holds from 0 to the latest access. */
 static fs_status hold_from_zero(memory_search *s, uint64_t units) {
   assert(s->n > 0);
   uint32_t last = 0;
@@ -272,7 +275,7 @@ static fs_status hold_from_zero(memory_search *s, uint64_t units) {
   return hold(s, 0, start_tail(s, last), s->b->head[s->op[last]], units);
 }
 
-/* From the writer with the longest tail to the makespan. */
+/* Holds from the writer with the longest tail to the makespan. */
 static fs_status hold_to_end(memory_search *s, uint64_t units) {
   uint32_t first = FS_NONE;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -317,7 +320,7 @@ static fs_status hold_version(memory_search *s, uint32_t v) {
 
 /* ---- all of it */
 
-/* By topological position, so that a part is a range. */
+/* Stores the amounts by topological position, so that a part is a range. */
 static fs_status keep_amounts(memory_search *s, fs_bounds_memory *m) {
   fs_arena *a = s->b->arena;
   m->n_held = s->n_held;
@@ -353,7 +356,7 @@ static fs_status find_memory(memory_search *s, fs_bounds_memory *m) {
   return keep_amounts(s, m);
 }
 
-/* The versions that may lie on an input of the op that begins them while it runs. */
+/* Finds the versions that may lie on an input of the op that begins them while it runs. */
 static fs_status find_shares(memory_search *s) {
   const fsched_graph *g = s->b->g;
   FS_TRY(fs_new_none(s->b->arena, &s->shares_in, g->n_versions));
@@ -365,7 +368,7 @@ static fs_status find_shares(memory_search *s) {
   return FSCHED_OK;
 }
 
-/* What lies in which memory. */
+/* Lists the versions and scratches of each memory. */
 static fs_status list_memories(memory_search *s) {
   const fsched_graph *g = s->b->g;
   fs_arena *a = s->b->arena;
@@ -386,7 +389,7 @@ static fs_status list_memories(memory_search *s) {
                   &s->scratch0, &s->scratch);
 }
 
-/* By op, what the memories hold. */
+/* Lists, per op, the memories that hold something while it runs. */
 static fs_status turn_held(fs_bounds *b) {
   const fsched_graph *g = b->g;
   uint32_t n = 0, n_memories = g->target.n_memories, *held0, *op;
@@ -463,8 +466,8 @@ static fs_status memory_bound(fs_bounds *b, uint32_t k, fs_tick *out) {
   return fs_bounds_windows(b, m->capacity, out);
 }
 
-/* Of the whole graph each memory's, of a part those that hold something for its ops: parts times
- * memories can be many. */
+/* For the whole graph, all memories are looked at; for a part, only those that hold something for
+ * its ops, as parts times memories can be many. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) {
   assert(b->memory != NULL && b->jobs.n == 0);
   const fsched_graph *g = b->g;

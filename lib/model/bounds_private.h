@@ -56,7 +56,7 @@ static inline bool fs_bounds_inside(const fs_bounds *b, uint32_t op) {
   return b->position[op] >= b->first && b->position[op] < b->last;
 }
 
-/* Is the first read of given content, or the write-back of kept content, in every schedule?
+/* Whether every schedule needs the first read of given content, or the write-back of kept content.
  * Requires a version of the graph. */
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v);
 /* Requires a version of the graph. */
@@ -71,7 +71,8 @@ fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick wo
 fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) FS_MUST_USE;
 
 /* Finds the amounts that each memory holds, from heads and tails of the whole graph, including
- * copies.  Requires positions in topological order. */
+ * copies.
+ * Requires positions in topological order. */
 fs_status fs_bounds_find_memories(fs_bounds *b) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
  * called. */

@@ -48,7 +48,7 @@ static fs_status no_barriers(fsched_context *ctx, const fsched_graph *g) {
                  "'sync: barrier' needs a number of barriers");
 }
 
-/* The option is what is wrong, the place tells what it does not go with. */
+/* The fault is in the option; the position shows the property that it contradicts. */
 static fs_status check_no_block(fsched_context *ctx, const fsched_graph *g) {
   const fs_target *t = &g->target;
   for (uint32_t q = 0; q < t->n_queues; q++) {

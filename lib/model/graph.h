@@ -2,7 +2,7 @@
 /* The frozen graph: structure of arrays, ids, CSR adjacency.  Made by lib/front/builder/builder.c
  * alone; every later stage only reads it, and its arrays are never written again: measured times
  * make another graph behind the same handle (fs_graph_become_measured).  A CSR index array X0 has
- * one entry more than its owner count: the items of owner i are X0[i] ..  X0[i+1]-1. */
+ * one entry more than its owner count: the items of owner i are X0[i] .. X0[i+1]-1. */
 #ifndef FS_GRAPH_H
 #define FS_GRAPH_H
 
@@ -160,14 +160,15 @@ static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph 
 /* Puts another graph behind the handle, which differs in the times of ops, in the memories (costs
  * of copies), and in one more name of a file that was read (or NULL).  The arrays of the former
  * graph are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM; then nothing has
- * changed. */
+ * changed.
+ */
 fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
                                    const char *file) FS_MUST_USE;
 /* The number of barriers that a compilation may use, from its option (0: as the target says): at
- * least 1 or FS_BARRIERS_AUTO; 0 for kinds of sync other than FS_SYNC_BARRIER.  Errors, reported:
- * neither the target nor the option gives a number, or the option removes a property that the
- * target has for FS_SYNC_BLOCK.  The status is FSCHED_BAD_INPUT, or FSCHED_USAGE when the fault is
- * in the options. */
+ * least 1 or FS_BARRIERS_AUTO; 0 for kinds of sync other than FS_SYNC_BARRIER.
+ * Errors, reported: neither the target nor the option gives a number, or the option removes a
+ * property that the target has for FS_SYNC_BLOCK.  The status is FSCHED_BAD_INPUT, or FSCHED_USAGE
+ * when the fault is in the options. */
 fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
                             uint32_t *bound) FS_MUST_USE;
 /* The index of a version within its buffer.  Requires a version of the graph. */

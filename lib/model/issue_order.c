@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items sorted by start; within a group of equal starts, a topological order.
  *
- * If a must come before b and both start at t, then a has no length.  So only the items without
- * length in a group have to be looked at:
+ * If a must come before b and both start at t, then a has zero length.  So only the items of zero
+ * length in a group need ordering:
  *
  *   - before the ops that depend on them by an edge of the graph;
  *   - before the item with a length on the same queue;
  *   - a read before everything that touches the residency it fills;
- *   - a write after the ops that wrote its residency, and before a read of what it stored;
- *   - the last users of a place that is given up at t before the users of what comes there at t.
+ *   - a write after the ops that wrote its residency, and before a read of the content it stored;
+ *   - the last users of a place that is freed at t before the users of the residency that begins
+ *     there at t.
  *
- * Ties are as listed.  A cycle means that the schedule is wrong; what is on it stays as listed, and
- * the verifier says why. */
+ * Ties are as listed.  A cycle means that the schedule is wrong; the items on it stay as listed,
+ * and the verifier reports the reason. */
 #include "model/issue_order.h"
 
 #include "base/group.h"
@@ -47,7 +48,7 @@ typedef struct issue_order {
   FS_VEC(uint32_t) touched; /* residencies */
   FS_VEC(fs_edge) edge;
   fs_heap leaving;
-  FS_VEC(leaving_place) places; /* of what leaves, by key */
+  FS_VEC(leaving_place) places; /* places of leaving residencies, by key */
 } issue_order;
 
 static bool instant(const issue_order *o, uint32_t item) {
@@ -156,7 +157,7 @@ static fs_status edges_of_item(issue_order *o, uint32_t item) {
   return FSCHED_OK;
 }
 
-/* The fill before all others, the ops before the writes. */
+/* Orders the fill before all others, and the ops before the writes. */
 static fs_status edges_of_residency(issue_order *o, uint32_t residency) {
   uint32_t fill = o->filler[residency], write = FS_NONE;
   for (uint32_t i = o->first_touch[residency]; i != FS_NONE; i = o->touch.at[i].next) {
@@ -211,8 +212,8 @@ static fs_status find_leaving(issue_order *o) {
   return FSCHED_OK;
 }
 
-/* Of two residencies at one place that touch at this time, which has to be over first?  Of two
- * without length the one that is listed first. */
+/* Must `old` be over before `fresh`, at whose place it ends at this time?  Of two of zero length,
+ * the one that is listed first comes first. */
 static bool precedes(const issue_order *o, uint32_t old, uint32_t fresh) {
   const fs_schedule *s = o->s;
   if (old == fresh || s->res_begin[fresh] != o->now) {
@@ -221,14 +222,14 @@ static bool precedes(const issue_order *o, uint32_t old, uint32_t fresh) {
   return s->res_begin[old] < o->now || s->res_end[fresh] > o->now || old < fresh;
 }
 
-/* Edges from what leaves to `fresh`.  Only residencies without length can lie on top of each other
- * in a right schedule; no more than a number of them is looked at. */
+/* Adds edges from leaving residencies to `fresh`.  In a valid schedule only residencies of zero
+ * length can overlap here; a limited number of them is looked at. */
 static fs_status edges_of_place(issue_order *o, uint32_t fresh, uint64_t key) {
   enum { MOST = 256 };
   uint64_t end = key + o->s->res_size[fresh];
   size_t low = 0, high = o->places.n;
   assert(end >= key);
-  while (low < high) { /* the first that begins at the end or after it */
+  while (low < high) { /* the first place that begins at the end or after it */
     size_t middle = low + (high - low) / 2;
     if (o->places.at[middle].key < end) {
       low = middle + 1;
@@ -297,7 +298,7 @@ static fs_status sort_group(issue_order *o, fs_heap *ready, uint32_t *out) {
       }
     }
   }
-  for (uint32_t i = 0; i < o->n; i++) { /* on a cycle, or after one */
+  for (uint32_t i = 0; i < o->n; i++) { /* items on a cycle, or after one */
     if (o->group[i] != FS_NONE) {
       out[n++] = o->group[i];
     }
@@ -306,7 +307,7 @@ static fs_status sort_group(issue_order *o, fs_heap *ready, uint32_t *out) {
   return FSCHED_OK;
 }
 
-/* The group that is set, through `out`. */
+/* Orders the current group by its edges, through `out`. */
 static fs_status order_by_edges(issue_order *o, fs_heap *ready) {
   uint32_t *out;
   FS_TRY(fs_new(o->arena, &out, o->n));

@@ -8,8 +8,8 @@
 /* Fills s->order: by start, then as listed, except where items of zero length must come before
  * others with the same start (see model/issue_order.c).  `listed` holds the items as they were
  * listed.  Requires all of the schedule but the order, counts that add up, and every item in
- * `listed` once; the schedule may be invalid.  Complexity: O((items + edges) log items).  Errors:
- * FSCHED_SYSTEM. */
+ * `listed` once; the schedule may be invalid.
+ * Complexity: O((items + edges) log items).  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_order(fs_schedule *s, const uint32_t *listed) FS_MUST_USE;
 /* Requires s->order, and residencies by begin.  Renumbers residencies so that those with equal
  * begins come in the order of the items that begin them; the order of ties stays.  O(args +

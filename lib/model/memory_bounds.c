@@ -13,7 +13,8 @@ typedef struct scratch_change {
   uint64_t size;
 } scratch_change;
 
-/* What ends at a time has gone when others begin.  Equal ones are equal in every member. */
+/* Ends come before begins at the same time.  Entries that compare equal are equal in every
+ * member. */
 static int in_time(const void *a, const void *b) {
   const scratch_change *x = a, *y = b;
   if (x->time != y->time) {

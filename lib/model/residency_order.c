@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Residencies that begin together, in the order of the items that begin them. */
+/* Sorts residencies with equal begins by the order of the items that begin them. */
 #include "base/heap.h"
 #include "model/issue_order.h"
 
@@ -39,7 +39,7 @@ static void find_beginnings(fs_permute *p) {
   }
 }
 
-/* Sorts each run of equal begins; *same tells that nothing moved. */
+/* Sorts each run of equal begins; *same says that no residency moved. */
 static fs_status sort_runs(fs_permute *p, fs_heap *heap, bool *same) {
   const fs_schedule *s = p->s;
   *same = true;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A residency goes with its accesses: it begins with the first and ends with the last, wherever
- * these have gone.  What decides that it may begin no sooner and must end no later are the orders
- * that hold between accesses for any times, so the rectangles still keep apart:
+/* A residency moves with its accesses: it begins with the first and ends with the last.  The
+ * orderings between accesses, which hold for any times, limit its begin and end, so rectangles stay
+ * disjoint:
  *
  *     before   |--w1----r1--||--w2--r2--|        r1 before w2 by a control edge
  *     after    |--w1--------r1--|  |--w2--------r2--|
  *
- * Exceptions: given content without a store is there from 0, and what is wanted afterwards stays to
- * the makespan, wherever that is now.  In a bounded backing store a copy ends with its last read or
- * write, not with the death of its version, since control edges know only of accesses.
+ * Exceptions: given content without a store is there from 0, and content that is kept stays to the
+ * new makespan.  In a bounded backing store a copy ends with its last read or write, not with the
+ * death of its version, since control edges know only of accesses.
  *
- * Residencies are numbered in the order of what begins them; that order may be another one now. */
+ * Residencies are renumbered in the order of the items that begin them, which may have changed. */
 #include "model/retime.h"
 
 #include "base/radix.h"
@@ -57,7 +57,7 @@ static void move_items(retimer *t, const fs_tick *start, const uint32_t *order) 
 
 /* --- residencies --- */
 
-/* `before`: the makespan that there was. */
+/* `before`: the former makespan. */
 static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
   assert(r < t->s->n_residencies);
   fs_schedule *s = t->s;
@@ -75,7 +75,7 @@ static void move_residency(const retimer *t, uint32_t r, fs_tick before) {
   s->res_end[r] = whole || fs_residency_stays(s, r) ? s->makespan : end;
 }
 
-/* Lanes of memories go by residencies. */
+/* Renames the owners of memory lanes, which are residencies. */
 static fs_status rename_lanes(retimer *t, const uint32_t *to) {
   fs_sync *y = t->y;
   fs_lane *old;

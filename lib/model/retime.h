@@ -3,10 +3,11 @@
  *
  * Requires new starts per item that respect queue order, edges of the graph, copies' data and all
  * control edges of `sync` (`from` ends before `to` starts), and an order of all items in which
- * these hold and starts never decrease.  Ensures: starts, ends, order, the times of residencies and
- * the makespan are updated, and so are the parts of `sync` that depend on the order (position, the
- * order of control edges).  Commands keep their ids, and places their addresses.  The result is a
- * schedule as in lib/model/schedule.h.  Complexity: O((items + control edges + accesses) log). */
+ * these hold and starts never decrease.
+ * Ensures: starts, ends, order, the times of residencies and the makespan are updated, and so are
+ * the parts of `sync` that depend on the order (position, the order of control edges).  Commands
+ * keep their ids, and places their addresses.  The result is a schedule as in lib/model/schedule.h.
+ * Complexity: O((items + control edges + accesses) log). */
 #ifndef FS_RETIME_H
 #define FS_RETIME_H
 

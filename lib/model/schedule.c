@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life of a schedule, and what is asked of it often. */
+/* Creation and destruction of a schedule, and frequent queries. */
 #include "model/schedule.h"
 
 #include "base/heap.h"

@@ -103,12 +103,13 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r);
  * lib/model/bounds.c, lib/model/bounds_memory.c */
 fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                 fs_lower_bounds *out) FS_MUST_USE;
-/* Per memory, the largest sum of live sizes in every schedule, from needs.h and from ops whose
- * given starts make them run at the same time.  Requires room for a number per memory. */
+/* Per memory, the largest sum of live sizes that every schedule reaches, from needs.h and from ops
+ * whose given starts make them run at the same time.  Requires room for a number per memory. */
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
 /* Peak use per memory of a schedule: the highest address in use or, in counted memories, the
- * largest sum.  Requires room for a number per memory. */
+ * largest sum.
+ * Requires room for a number per memory. */
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
 

@@ -85,7 +85,7 @@ static void tell_stop(const teller *t, uint32_t index) {
   }
 }
 
-/* How many points the command has; they go to `out` if there is one. */
+/* Returns the number of points of the command, and writes them to `out` unless it is NULL. */
 static uint32_t tell_command(const teller *t, uint32_t command, uint32_t stops, fs_wait *out) {
   uint32_t queue = t->issue.queue[command], n = 0;
   for (uint32_t q = 0; t->heard[queue] < stops && q < t->n_queues; q++) {
@@ -101,7 +101,8 @@ static uint32_t tell_command(const teller *t, uint32_t command, uint32_t stops, 
   return n;
 }
 
-/* One walk: with `point` NULL it writes how many command c has to first[c + 1], else the points. */
+/* One walk: with `point` NULL it writes the number of points of command c to first[c + 1], else the
+ * points. */
 static fs_status tell_all(teller *t, fs_arena *arena, uint32_t *first, fs_wait *point) {
   const fs_sync *y = t->y;
   FS_TRY(fs_new_zero(arena, &t->issued, t->n_queues));

@@ -41,7 +41,8 @@ typedef struct fs_sync {
 
   /* lib/ctrledge: edges between items, ascending by (to, from) in order of issue, without repeats
    * and without orderings that a graph edge, a copy's data or the queue order of non-gangs already
-   * gives. */
+   * gives.
+   */
   uint32_t n_control;
   uint32_t *control_from, *control_to;
   uint8_t *control_why; /* fs_why */
@@ -101,8 +102,8 @@ typedef struct fs_sync {
 fs_status fs_sync_create(const fs_schedule *s, fs_sync_kind kind, fs_sync **out) FS_MUST_USE;
 void fs_sync_destroy(fs_sync *y); /* NULL is fine */
 
-/* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].  Requires items
- * with their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
+/* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].
+ * Requires items with their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
 fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) FS_MUST_USE;
 
@@ -117,9 +118,9 @@ fs_status fs_sync_issue(const fs_sync *y, fs_arena *arena, fs_issue *out) FS_MUS
 
 /* The points that syncs tell each command, beyond queue order: each is a (queue axis, epoch) that
  * is over before the command starts, ascending by axis, without epochs that its queue was told
- * before.  CSR per command.  Requires stops, and an order of issue.  The arrays live in `arena`.
- * Errors: FSCHED_SYSTEM.  Complexity: O(commands * queues) at most, which is the largest possible
- * number of points. */
+ * before.  CSR per command.
+ * Requires stops, and an order of issue.  The arrays live in `arena`.  Errors: FSCHED_SYSTEM.
+ * Complexity: O(commands * queues) at most, which is the largest possible number of points. */
 fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0,
                          fs_wait **point) FS_MUST_USE;
 

@@ -10,16 +10,16 @@
  *
  * Outs are served one by one, from the last op in topological order to the first, each by the
  * shortest augmenting path that a breadth-first search finds (edges and passes forwards, or
- * backwards where there is flow), which is mostly short: what is free lies near.  A search that
- * fails has met nodes that lead nowhere, now or later: they are dead, and left out from then on, so
- * that all failures together cost one search of the graph.  The dead are the source's side of a
- * minimum cut: ops whose out is dead and whose in is not are a maximum antichain.
+ * backwards where there is flow), which is mostly short, as free ins lie near.  A search that fails
+ * has met nodes that lead nowhere, now or later: they are dead, and left out from then on, so that
+ * all failures together cost one search of the graph.  The dead are the source's side of a minimum
+ * cut: ops whose out is dead and whose in is not are a maximum antichain.
  *
  * Time: O(ops * edges) at worst; in practice little more than O(ops + edges), since a served out
  * costs only what its search meets.  Memory O(ops + edges). */
 #include "model/width.h"
 
-/* Of the stamps: never met so far, and dead. */
+/* Stamps of nodes that no search has met, and of dead nodes. */
 enum { NEW = 0, DEAD = UINT32_MAX };
 
 /* Nodes: 2 * op is its out, 2 * op + 1 its in. */
@@ -50,7 +50,7 @@ static void meet_node(flow *f, uint32_t node, uint32_t from, uint32_t edge) {
   }
 }
 
-/* Everything that one more unit can go to from an op's out, and from its in. */
+/* Visits every node that one more unit can reach from an op's out, and from its in. */
 static void leave_out(flow *f, uint32_t op) {
   const fsched_graph *g = f->g;
   if (f->passing[op] > 0) {

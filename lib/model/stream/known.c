@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search in breadth, backwards: to know that a queue has come to an epoch is to know all that its
- * commands up to there waited for.  Every command is looked at once. */
+/* A backward breadth-first search: if a queue has reached an epoch, all epochs that its commands up
+ * to there waited for are known, too.  Every command is visited once. */
 #include "model/stream/known.h"
 
 fs_status fs_known_init(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,

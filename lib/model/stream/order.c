@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the stream without doing anything: queues that can go on lie in a heap by the planned start
- * of their next command; a queue that waits is linked to the command it waits for and comes back
- * when that has run; a gang runs when the last of its members has come to it. */
+/* Simulates the order of the stream: queues that can proceed are in a heap by the planned start of
+ * their next command; a queue that waits is linked to the command it waits for and comes back when
+ * that has run; a gang runs when its last member has arrived. */
 #include "model/stream/order.h"
 
 #include "base/heap.h"
@@ -15,7 +15,7 @@ typedef struct runner {
   uint32_t *next;    /* per queue: its next command */
   uint32_t *wait;    /* per queue: the next command's first wait that is not known to be over, its
                         gates after its points */
-  uint32_t *arrived; /* per epoch of a gang: members that have come to it */
+  uint32_t *arrived; /* per epoch of a gang: members that have arrived */
   uint32_t *waiter;  /* per command: the first queue that waits for it */
   uint32_t *link;    /* per queue: the next that waits for the same command */
   uint8_t *done;     /* per command */
@@ -109,8 +109,8 @@ static fs_status meet_command(runner *r, const fs_stream_command *k) {
   return FSCHED_OK;
 }
 
-/* What the command waits for, index 0, 1, ...; FS_NONE after the last.  Here a command that has
- * started is over, so gates are as good as waits. */
+/* What the command waits for, index 0, 1, ...; FS_NONE after the last.  In this simulation a
+ * started command is over, so gates count as waits. */
 static uint32_t awaited(const runner *r, uint32_t command, uint32_t index) {
   const fs_points *p = &r->o->points;
   uint32_t n_points = p->point0[command + 1] - p->point0[command];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers: a queue runs in order, so of the producers (or consumers) of a barrier only the last on
- * each queue says something: it is over (has started) after those before it.  They are listed for
- * every barrier once; a command then collects the lists of the barriers that it waits for, and for
- * the gates those of the barriers that had its barriers' physical ids before.
+ * each queue matters: it is over (has started) after those before it.  They are listed for every
+ * barrier once; a command then collects the lists of the barriers that it waits for, and for the
+ * gates those of the barriers that had its barriers' physical ids before.
  *
  * Syncs: a walk in the order of issue.  `over` says per queue up to which epoch syncs have waited,
- * and `since` by which sync that came to be known, so a queue that has met sync k learns of those
- * with a later one. */
+ * and `since` holds the sync that raised that epoch, so a queue that has met sync k learns the
+ * epochs with a later sync. */
 #include "model/stream/points.h"
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static fs_status find_lasts(point_finder *f, lasts *producers, lasts *consumers)
   return FSCHED_OK;
 }
 
-/* Per barrier, the one that had its physical barrier before; FS_NONE: it is the first. */
+/* Finds, per barrier, the previous user of its physical barrier; FS_NONE for the first. */
 static fs_status find_previous(point_finder *f, uint32_t **previous) {
   const fs_stream *s = f->s;
   uint32_t *first, *of;
@@ -113,8 +113,8 @@ static fs_status find_previous(point_finder *f, uint32_t **previous) {
 
 /* The union of lists, ascending, the last command per queue. */
 typedef struct gathering {
-  uint32_t *latest; /* per queue: FS_NONE outside of a gathering */
-  uint32_t *queue;  /* those that have one */
+  uint32_t *latest; /* per queue: its last gathered command; FS_NONE outside of a gathering */
+  uint32_t *queue;  /* queues with a gathered command */
   uint32_t n;
 } gathering;
 
@@ -135,8 +135,8 @@ static int compare_u32(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  What queue
- * order says is left out; what contradicts it, in a stream that deadlocks, is not. */
+/* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  Commands that
+ * queue order implies are left out; those that contradict it, in a stream that deadlocks, stay. */
 static uint32_t end_gathering(const point_finder *f, gathering *g, uint32_t command,
                               uint32_t *out) {
   uint32_t n = 0;
@@ -183,7 +183,7 @@ static uint32_t gates_of(const point_finder *f, barriers *b, uint32_t command, u
 
 typedef uint32_t (*list_of)(const point_finder *f, barriers *b, uint32_t command, uint32_t *out);
 
-/* Lists of commands, by command. */
+/* Makes lists of commands per command. */
 static fs_status make_csr(point_finder *f, barriers *b, list_of list, uint32_t **first,
                           uint32_t **out) {
   uint32_t n = f->s->n_commands;
@@ -262,7 +262,7 @@ static void pass_stop(const point_finder *f, sync_walk *w) {
   w->next++;
 }
 
-/* What a command's queue learns from the syncs that it has not met. */
+/* Finds the epochs that a command's queue learns from syncs that it has not met. */
 static uint32_t learn(const point_finder *f, sync_walk *w, uint32_t command, fs_stream_wait *out) {
   uint32_t own = f->queue[command], n = 0;
   for (uint32_t q = 0; w->met[own] < w->next && q < f->s->n_queues; q++) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes before each command beyond queue order, whatever the kind of sync: as waits for epochs
- * of queue and collective axes, for those who walk a stream or replay it on timelines.
+/* The predecessors of each command beyond queue order, for every kind of sync, as waits for epochs
+ * of queue and collective axes.  They serve code that walks a stream or replays it on timelines.
  *
  *   timeline  the stream's own waits;
  *   barrier   the last producer per queue of all barriers that the command waits for, even if that
- *             updates others too: a machine of whole commands can wait for no less; and, apart,
- *             what the machine holds it back for: commands that must have started before it does
- *             (the last consumer per queue of what its barriers' physical ids held before);
- *   block     what the syncs since the queue's previous command have waited for: epochs that the
- *             queue has not waited for before.
+ *             producer updates other barriers too, as a machine waits for whole commands; and,
+ *             separately, gates: commands that must have started before this one (the last
+ *             consumers per queue of the barriers that had its barriers' physical ids before);
+ *   block     the epochs that the syncs since the queue's previous command have waited for and that
+ *             the queue has not waited for before.
  *
- * What the order of the command's own queue gives is left out; what contradicts it is there.
+ * Points that the order of the command's own queue implies are left out; points that contradict it
+ * are included.
  *
  * Requires a stream that fs_stream_check has accepted.
  * Complexity: O(commands + waits), barrier O((waits + updates) * queues) at most, block

@@ -5,9 +5,9 @@
  *     version x   cmx:    [5,10) <- [0,5)       read, then fetched again elsewhere
  *                 ddr:    [64,69)
  *
- * A command that uses an older place than the latest is one that nothing orders after the newer
- * filling; the places differ then (else they would conflict), so looking back for the same place
- * finds the right one.  In counted memories the first interval stands for the place. */
+ * A command may use an older place than the latest if no ordering puts it after the newer filling.
+ * The places then differ (else they would conflict), so looking back for the same place finds the
+ * right residency.  In counted memories the first interval identifies the place. */
 #include "model/stream/residencies.h"
 
 #include "base/group.h"
@@ -16,13 +16,13 @@
 
 #define NOWHERE UINT64_MAX
 
-enum { LOOK_BACK = 16 }; /* a plan has one place at a time, so more are looked at by wrong ones */
+enum { LOOK_BACK = 16 }; /* a valid plan has one place at a time, so only invalid ones need more */
 
 typedef struct record {
   uint64_t place; /* address, of counted ones the first unit; NOWHERE: not known yet */
   uint64_t address, size;
   uint32_t memory, version, scratch, previous;
-  uint32_t touched_by; /* the last command that did */
+  uint32_t touched_by; /* the last command that touched it */
   bool given, kept;
 } record;
 
@@ -30,7 +30,7 @@ typedef struct touching {
   uint32_t residency, command;
 } touching;
 
-/* The first unit of a version in a counted memory, as the last command that had one there has it.
+/* The first unit of a version in a counted memory, as used by the last command that had one there.
  */
 typedef struct unit {
   uint32_t command;
@@ -56,8 +56,8 @@ static uint64_t version_size(const fs_stream *s, uint32_t version) {
   return s->buffers[s->versions[version].buffer].size;
 }
 
-/* Where a version in a memory is in lists with two places per version; false for memories that are
- * not looked at. */
+/* Finds the index of a version in a memory, in lists with two entries per version; false for
+ * memories that are ignored. */
 static bool find_slot(const residency_finder *f, uint32_t version, uint32_t memory, size_t *slot) {
   assert(version < f->s->n_versions && memory < f->s->n_memories);
   uint32_t home = f->s->buffers[f->s->versions[version].buffer].memory;
@@ -97,7 +97,7 @@ static fs_status begin_version(residency_finder *f, uint32_t version, uint32_t m
   return FSCHED_OK;
 }
 
-/* Content that lies in a bounded memory before the first command. */
+/* Begins residencies for content that lies in a bounded memory before the first command. */
 static fs_status begin_given(residency_finder *f) {
   const fs_stream *s = f->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
@@ -125,7 +125,7 @@ static uint32_t find_at(const residency_finder *f, uint32_t latest, uint64_t pla
   return latest;
 }
 
-/* An op may touch a residency by several args: once is enough. */
+/* Notes a touch once, even if an op touches a residency by several args. */
 static fs_status note(residency_finder *f, uint32_t residency, uint32_t command) {
   assert(residency < f->record.n && command < f->s->n_commands);
   record *r = &f->record.at[residency];
@@ -137,7 +137,7 @@ static fs_status note(residency_finder *f, uint32_t residency, uint32_t command)
   return fs_vec_push(f->ctx, &f->touch, t);
 }
 
-/* One access: begins a residency, or touches the latest one at the place. */
+/* An access begins a residency, or touches the latest one at the place. */
 static fs_status touch(residency_finder *f, uint32_t command, uint32_t version, uint32_t memory,
                        uint64_t place, bool fills) {
   uint32_t *chain = chain_of(f, version, memory);

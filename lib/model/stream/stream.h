@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command stream: records as they lie in a .fsb file (little-endian, 8-byte aligned), used in
- * place.  Written by codegen/, read by dis, verify and exec.  Every reference is an index into a
+ * place.  codegen/ writes them; dis, verify and exec read them.  Every reference is an index into a
  * section; names are offsets into the string section (NUL-terminated).  FS_NONE is "none".
  *
  * File: fs_stream_header, then the sections in the order of fs_stream_section, each padded to 8
  * bytes.  fs_stream_check (codegen/load/check.c) proves every index, count, enum and string to be
- * in range and every CSR range to tile its section before anyone sees a fs_stream. */
+ * in range and every CSR range to tile its section before an fs_stream is handed out. */
 #ifndef FS_STREAM_H
 #define FS_STREAM_H
 
@@ -50,7 +50,7 @@ typedef struct fs_stream_meta { /* exactly one */
   uint64_t makespan, lower_bound;
   uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
-  /* FS_SYNC_BARRIER: physical barriers that the machine has (FS_NONE: not said), and producer slots
+  /* FS_SYNC_BARRIER: physical barriers that the machine has (FS_NONE: unknown), and producer slots
    * of each (FS_NONE: without limit).  Else 0. */
   uint32_t barrier_count, barrier_slots;
 } fs_stream_meta;
@@ -85,9 +85,10 @@ typedef struct fs_stream_buffer {
   uint32_t version0, n_versions, reserved;
 } fs_stream_buffer;
 
-/* Where given content is put before the first command (its store, or its place at 0), and where a
- * kept version is found after the last one.  FS_NONE memory: not given, not kept.  After an
- * invocation the kept version of a state buffer is copied to the place of its version 0. */
+/* The place of given content before the first command (in its store, or where its version lies at
+ * time 0), and the place of a kept version after the last one.  A memory of FS_NONE means not
+ * given, or not kept.  After an invocation the kept version of a state buffer is copied to the
+ * place of its version 0. */
 typedef struct fs_stream_version {
   uint64_t given_address, kept_address;
   uint32_t given_memory, kept_memory;
@@ -147,9 +148,9 @@ typedef struct fs_stream_command {
   uint32_t reserved2;
 } fs_stream_command;
 
-/* A barrier, and the physical one that it is while it is in use.  Physical barriers take their uses
- * in the order of `use`, the next when all consumers of the one before have started.  Its producers
- * are the commands that update it, its consumers those that wait for it. */
+/* A barrier, and the physical one that it is while it is in use.  A physical barrier serves its
+ * uses in the order of `use`; the next begins when all consumers of the previous use have started.
+ * Producers are the commands that update the barrier, consumers those that wait for it. */
 typedef struct fs_stream_barrier {
   uint32_t physical, use; /* use: 0, 1, ... on each physical barrier */
   uint32_t n_producers, n_consumers;
@@ -171,12 +172,12 @@ typedef struct fs_stream_wait { /* ascending by axis */
 
 enum { FS_MODE_R = 1, FS_MODE_W = 2, FS_MODE_RW = 3 };
 
-/* What a command touches.  A RUN: for every buffer arg in order one MEMORY place (address of the
- * accessed bytes, so `at` included; unbounded and counted memories give every version bytes of its
- * own), then scratch in contiguous bounded memories (version FS_NONE, mode w), then COUNTED
- * intervals of the residencies touched (mode as the access; scratch w), then RESOURCE and
- * CONCURRENCY intervals (mode w).  A COPY: source (r), destination (w), COUNTED intervals (w for a
- * read from the store, r for a write).  Members of a gang have the same places. */
+/* The places that a command touches.  A RUN: for every buffer arg in order one MEMORY place
+ * (address of the accessed bytes, so `at` included; in unbounded and counted memories every version
+ * has bytes of its own), then scratch in contiguous bounded memories (version FS_NONE, mode w),
+ * then COUNTED intervals of the residencies touched (mode as the access; scratch w), then RESOURCE
+ * and CONCURRENCY intervals (mode w).  A COPY: source (r), destination (w), COUNTED intervals (w
+ * for a read from the store, r for a write).  Members of a gang have the same places. */
 typedef struct fs_stream_place {
   uint64_t address, size;
   uint32_t index;
@@ -198,7 +199,7 @@ typedef struct fs_stream_header {
   } section[0 FS_STREAM_SECTIONS(FS_SECTION_COUNT_)];
 } fs_stream_header;
 
-/* Fields of a stream that is checked, as the enumerations that they are. */
+/* Fields of a checked stream, as values of their enumerations. */
 static inline fs_command_kind fs_command_kind_of(const fs_stream_command *c) {
   return (fs_command_kind)c->kind;
 }
@@ -207,7 +208,7 @@ static inline fs_copy_kind fs_command_direction(const fs_stream_command *c) {
 }
 static inline fs_space fs_place_space(const fs_stream_place *p) { return (fs_space)p->space; }
 
-/* What a command's target is. */
+/* Is the target of the command an op? */
 static inline bool fs_command_has_op(const fs_stream_command *c) { return fs_kind_has_op(c->kind); }
 static inline bool fs_command_has_version(const fs_stream_command *c) {
   return fs_kind_has_version(c->kind);
@@ -217,7 +218,7 @@ static inline uint32_t fs_command_op(const fs_stream_command *c) {
   return fs_command_has_op(c) ? c->target : FS_NONE;
 }
 
-/* The view that everyone works with: pointers into the file. */
+/* The view of a stream that all code uses: pointers into the file. */
 typedef struct fs_stream {
 #define FS_SECTION_VIEW_(id, type) \
   const type *id;                  \
@@ -233,7 +234,7 @@ static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) 
   return offset == FS_NONE ? NULL : s->strings + offset;
 }
 
-/* Its name: the op's, or that of the version's buffer. */
+/* The name of the target: the op's, or that of the version's buffer. */
 static inline const char *fs_command_target_name(const fs_stream *s, const fs_stream_command *c) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
@@ -243,7 +244,7 @@ static inline const char *fs_command_target_name(const fs_stream *s, const fs_st
   }
   return NULL;
 }
-/* How many targets there are for a command of that kind. */
+/* The number of possible targets for a command of this kind. */
 static inline uint32_t fs_stream_targets(const fs_stream *s, fs_command_kind kind) {
   switch (kind) {
     case FS_COMMAND_RUN:
@@ -259,8 +260,8 @@ struct fsched_program {
   fsched_context *ctx;
   void *bytes;
   size_t size;
-  bool mapped;   /* munmap, else fs_realloc to 0 */
-  bool borrowed; /* the caller's: neither */
+  bool mapped;   /* released by munmap, else by fs_realloc to 0 */
+  bool borrowed; /* the memory is the caller's and is not released */
   fs_stream view;
 };
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two walks with the same means: per buffer (tags) or per memory, resource and so on (places) a set
- * of last writes and a set of the reads since, by range.  An access looks up what it overlaps; then
- * a write cuts its range out of both sets and takes its place.
+/* Two walks of the same form keep, per buffer (tags) or per memory, resource and so on (places), a
+ * set of last writes and a set of the reads since, by range.  An access looks up what it overlaps;
+ * then a write cuts its range out of both sets and takes its place.
  *
- * With hazards: raw, writes of one version may be unordered, so by places none takes the place of
- * another of the same version: whoever gets the bytes next comes after all of them.  The same goes
- * for parts of content that is given or kept in its place, as that holds all of its bytes.  Ops
- * want nothing of each other there, so those with the same bytes of a version stand in the set as
- * one: the others hang on the first, as long as nothing is cut out of it.
+ * With hazards: raw, writes of one version may be unordered, so by places no write replaces another
+ * of the same version, and the next owner of the bytes comes after all of them.  The same applies
+ * to parts of content that is given or kept in its place, as that content holds all of its bytes.
+ * Such ops need no order among each other, so ops with the same bytes of a version share one entry
+ * of the set: the others hang on the first, as long as nothing is cut out of it.
  *
- * What two ops do to the same version is left to the tags, which know `at` and program order. */
+ * Orderings between two ops on the same version are left to the tags, which know `at` and program
+ * order. */
 #include "model/stream/wants.h"
 
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 typedef struct access {
   uint64_t low, high;
   uint32_t item, version;
-  uint32_t next; /* an op's access that is like this in all but the item; FS_NONE: no more */
+  uint32_t next; /* the next op's access that differs from this only in the item; FS_NONE at the
+                  * end */
   bool write;
 } access;
 
@@ -35,7 +37,7 @@ typedef struct want_finder {
   fs_wants *out;
   bool raw;
   fs_ranges ranges;
-  FS_VEC(access) access; /* what the ranges of units and of places are of */
+  FS_VEC(access) access; /* the accesses that own the ranges of units and of places */
   fs_ids found;
   sets *buffer;         /* per buffer: of its current version */
   sets *units;          /* the same of one byte more, which every access of it has; held_as_units */
@@ -66,13 +68,13 @@ static int compare_wants(const fs_want *a, const fs_want *b) {
   return 0;
 }
 
-/* An ordering on its way through qsort, which knows nothing of positions. */
+/* An ordering with its position, for qsort, which has no access to positions. */
 typedef struct sorted {
   uint32_t position;
   fs_want want;
 } sorted;
 
-/* A position stands for one item, so that equal ones are equal in every member. */
+/* A position stands for one item, so entries that compare equal are equal in every member. */
 static int compare_sorted(const void *a, const void *b) {
   const sorted *x = a, *y = b;
   if (x->position != y->position) {
@@ -81,7 +83,7 @@ static int compare_sorted(const void *a, const void *b) {
   return compare_wants(&x->want, &y->want);
 }
 
-/* Sorts the orderings from `first` on and joins those that differ in their ranges alone. */
+/* Sorts the orderings from `first` on and joins those that differ only in their ranges. */
 static fs_status finish_item(want_finder *f, fs_arena *scratch, size_t first) {
   assert(first <= f->want.n);
   size_t n = f->want.n - first;
@@ -129,7 +131,7 @@ static bool has_version(const want_finder *f, uint32_t version) {
   return false;
 }
 
-/* Cuts the range out of a set: on what was there nothing hangs any more. */
+/* Cuts the range out of a set: no access hangs on the entries that were there any more. */
 static fs_status cut(want_finder *f, uint32_t *set, const access *a) {
   assert(a->low < a->high);
   FS_TRY(look_up(f, *set, a->low, a->high));
@@ -142,7 +144,7 @@ static fs_status cut(want_finder *f, uint32_t *set, const access *a) {
   return fs_ranges_cut(&f->ranges, set, a->low, a->high);
 }
 
-/* keep: writes of the same version stay beside it. */
+/* keep: other writes of the same version stay in the set. */
 static fs_status note(want_finder *f, sets *s, const access *a, bool keep) {
   assert(a->low < a->high);
   uint32_t id = (uint32_t)f->access.n;
@@ -186,7 +188,7 @@ static fs_status want_found(want_finder *f, uint32_t op, uint32_t version, fs_wa
   return FSCHED_OK;
 }
 
-/* A version that a counted memory holds as a whole. */
+/* Does a counted memory hold the version as a whole? */
 static bool held_as_units(const want_finder *f, uint32_t buffer) {
   uint32_t memory = f->s->buffers[buffer].memory;
   return !f->raw && memory != FS_NONE &&
@@ -194,7 +196,7 @@ static bool held_as_units(const want_finder *f, uint32_t buffer) {
          f->s->memories[memory].capacity != FS_UNBOUNDED;
 }
 
-/* What the bytes do not say already. */
+/* Adds the orderings by units that bytes do not imply already. */
 static fs_status want_units(want_finder *f, const access *x, uint32_t set) {
   FS_TRY(look_up(f, set, 0, 1));
   for (size_t i = 0; i < f->found.n; i++) {
@@ -237,7 +239,7 @@ static fs_status note_units(want_finder *f, uint32_t buffer, const access *x) {
   return fs_ranges_add(&f->ranges, &s->written, 0, 1, id);
 }
 
-/* Sets by tags have items alone. */
+/* Adds an access to a set by tags, in which only the item is stored. */
 static fs_status note_arg(want_finder *f, sets *s, const access *a) {
   if (!a->write) {
     return fs_ranges_add(&f->ranges, &s->read, a->low, a->high, a->item);
@@ -335,14 +337,15 @@ static bool same_version(const fs_stream_place *p, const access *old) {
   return p->version != FS_NONE && p->version == old->version;
 }
 
-/* What is between the two, and all that hang on the earlier one, the tags say. */
+/* Do the tags order this item and the earlier access, with all that hang on it? */
 static bool tags_say(const want_finder *f, uint32_t item, const fs_stream_place *p,
                      const access *old) {
   return same_version(p, old) &&
          (!fs_space_has_bytes(p->space) || (is_run(f, item) && is_run(f, old->item)));
 }
 
-/* What a place's later user wants of an earlier one; false: nothing, or the tags say it. */
+/* Makes the ordering of a place's later user after an earlier one; false if none is needed, or the
+ * tags give it. */
 static bool make_want(const want_finder *f, uint32_t item, const fs_stream_place *p,
                       const access *old, fs_want *w) {
   bool same = same_version(p, old);
@@ -392,8 +395,8 @@ static bool counts(const want_finder *f, const fs_stream_place *p) {
          !(named && !fs_tag_accesses(f->s->args[p->arg].tag));
 }
 
-/* Content that is given or kept at this place holds all of it, whatever the command touches:
- * makes *p the whole place then, if it is not. */
+/* Content that is given or kept at this place occupies all of it, whatever the command touches: *p
+ * then becomes the whole place. */
 static bool hold_all(const want_finder *f, fs_stream_place *p) {
   if (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg == FS_NONE) {
     return false;
@@ -419,7 +422,7 @@ static fs_status want_of_sets(want_finder *f, uint32_t item, const fs_stream_pla
   return whole || (p.mode & FS_MODE_W) != 0 ? want_of_place(f, item, &p, s->read) : FSCHED_OK;
 }
 
-/* Hangs an op's access on one that is in the set already; false: there is none. */
+/* Hangs an op's access on an equal one in the set; *hung is false when there is none. */
 static fs_status hang(want_finder *f, const access *a, bool *hung) {
   uint32_t first = f->alike[a->write][a->version];
   access *old = first == FS_NONE ? NULL : &f->access.at[first];
