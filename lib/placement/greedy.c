@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Greedy placements: rectangles in some order, each at the lowest address where it fits, or in the
- * smallest gap; what may share the place of another does so where nothing else is in the way.
+ * smallest gap; a rectangle that may share the place of another does so where no third is in the
+ * way.
  *
- * After the plain orders (by size, area, length, conflicts, begin) the best is improved: what
- * reaches the peak comes earlier in the order (the squeaky wheel; Joslin and Clements 1999), a
- * limited number of times. */
+ * After the plain orders (by size, area, length, conflicts, begin) the best is improved: rectangles
+ * that reach the peak move to earlier places in the order (the squeaky wheel; Joslin and Clements
+ * 1999), a limited number of times. */
 #include <stdlib.h>
 
 #include "placement/private.h"
@@ -19,7 +20,7 @@ typedef struct greedy {
   const fs_parcel *c;
   uint64_t *address; /* FS_UNBOUNDED: not placed yet */
   uint64_t *best;
-  uint64_t *weight; /* per rectangle: how early it comes */
+  uint64_t *weight; /* per rectangle: those with a larger weight come earlier */
   uint32_t *order;
   address_span *taken;
   uint64_t peak, steps, most_steps;
@@ -59,7 +60,7 @@ static fs_status sort_order(greedy *g) {
   return FSCHED_OK;
 }
 
-/* Equal ones are equal in every member. */
+/* Entries that compare equal are equal in every member. */
 static int by_low(const void *a, const void *b) {
   const address_span *x = a, *y = b;
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
@@ -83,7 +84,7 @@ static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
   return n;
 }
 
-/* An address that it may share with one placed before, where nothing else is. */
+/* An address that it may share with a rectangle placed before, free of all others. */
 static uint64_t shared_place(greedy *g, uint32_t i) {
   const fs_parcel *c = g->c;
   uint64_t best = FS_UNBOUNDED;
@@ -137,7 +138,8 @@ static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
   return true;
 }
 
-/* One placement in the present order; kept if it is the best so far.  *peak is its. */
+/* One placement in the present order; kept if it is the best so far.  *peak is the peak of this
+ * placement. */
 static void place_all(greedy *g, bool tight, uint64_t *peak) {
   const fs_parcel *c = g->c;
   *peak = 0;
@@ -177,7 +179,7 @@ static void weigh(greedy *g, int order) {
   }
 }
 
-/* What reaches the peak, and what it stands on, comes earlier. */
+/* Moves rectangles that reach the peak, and those below them, to earlier places. */
 static void raise_weights(greedy *g, uint64_t peak) {
   const fs_parcel *c = g->c;
   uint32_t *rank = g->order; /* order[] is made anew afterwards */

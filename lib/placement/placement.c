@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placement in parts: rectangles that no overlap of lifetimes connects have nothing to do with each
- * other.  Times are doubled, [b, e) to [2b + 1, 2e) and an instant t to [2t, 2t + 1), so that an
- * instant overlaps with what it lies inside of, and with its like; of several at one time only the
- * largest is placed, and the others go where it is.
+/* Placement in parts: sets of rectangles that no overlap of lifetimes connects are placed
+ * independently.  Times are doubled, [b, e) to [2b + 1, 2e) and an instant t to [2t, 2t + 1), so
+ * that an instant overlaps lifetimes that enclose it and equal instants; of several instants at one
+ * time only the largest is placed, and the others get its address.
  *
  * Where conflicts are too many to be listed, the rectangles are placed by begin, each at the best
  * of the gaps between those that live then. */
@@ -22,7 +22,7 @@ typedef struct placing {
   const fs_placement *p;
   fs_arena *arena;
   uint64_t *address;
-  uint32_t n;      /* of those that are placed */
+  uint32_t n;      /* number of rectangles that are placed */
   placed_item *at; /* by begin */
   uint64_t *size, *begin, *end, *given;
   uint32_t *slot;         /* per rectangle: its place in at[], FS_NONE */
@@ -55,7 +55,7 @@ static bool has_address(const fs_placement *p, uint32_t i) {
   return p->given != NULL && p->given[i] != FS_UNBOUNDED;
 }
 
-/* Does all of the time when both live lie where they may share? */
+/* May the two share during all of the time when both live? */
 static bool pair_holds(const fs_placement *p, uint32_t k) {
   assert(k < p->n_pairs);
   uint32_t a = p->pair_a[k], b = p->pair_b[k];
@@ -93,7 +93,7 @@ static fs_status list_items(placing *l) {
   return FSCHED_OK;
 }
 
-/* Instants go where the largest of their time goes. */
+/* Gives instants the address of the largest one at their time. */
 static void merge_instants(placing *l) {
   uint32_t n = 0;
   l->exact = true;
@@ -105,7 +105,7 @@ static void merge_instants(placing *l) {
       l->leader[x->id] = l->at[n - 1].id;
       continue;
     }
-    l->exact = l->exact && !same; /* they are kept apart, which they need not be */
+    l->exact = l->exact && !same; /* they are kept apart, although they need not be */
     l->slot[x->id] = n;
     l->at[n++] = *x;
   }
@@ -176,7 +176,7 @@ static int by_time(const void *a, const void *b) {
   return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Of two that may share only the first to begin counts while both live. */
+/* Of two rectangles that may share, only the first to begin counts while both live. */
 static uint64_t counted_from(const placing *l, uint32_t i) {
   assert(i < l->n);
   uint64_t from = l->begin[i];

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses for rectangles whose times are known: the static allocation of memory.
  *
- * A rectangle has a size, a lifetime [begin, end) and an alignment that is the memory's; two whose
+ * A rectangle has a size, a lifetime [begin, end) and the alignment of its memory; two whose
  * lifetimes overlap may not overlap in addresses, unless they are declared to coincide.  A lifetime
- * without length conflicts with those that it lies inside of.
+ * of zero length conflicts with those that enclose it.
  *
  * Several orders of greedy placement (best fit at the lowest gap), then, if they do not fit and
  * `nodes` allows, a branch and bound over normal positions with a limit of nodes; so the result is
  * the same on every machine.  The dynamic storage allocation problem is NP-hard (Garey and Johnson,
- * SR2): what is not found
- * within the limits (limit.h) is not decided. */
+ * SR2): a question that is not settled within the limits (limit.h) is not decided. */
 #ifndef FS_PLACEMENT_H
 #define FS_PLACEMENT_H
 
@@ -20,7 +19,7 @@ typedef struct fs_placement {
   uint32_t n;
   const uint64_t *size; /* multiples of the alignment; size 0 may lie anywhere */
   const fs_tick *begin, *end;
-  const uint64_t *given; /* addresses that are not open; UINT64_MAX: open; NULL: all are open */
+  const uint64_t *given; /* fixed addresses; UINT64_MAX: open; NULL: all are open */
   /* Pairs that may have the same address: only then may they overlap while [from, to). */
   uint32_t n_pairs;
   const uint32_t *pair_a, *pair_b;
@@ -28,7 +27,7 @@ typedef struct fs_placement {
   uint64_t capacity; /* FS_UNBOUNDED: the lowest peak that is found */
   uint64_t nodes;    /* of the search; 0: greedy alone */
   bool (*stop)(
-      void *user); /* asked now and then: true ends the search as if the nodes were used up */
+      void *user); /* called now and then: true ends the search as if the nodes were used up */
   void *user;
 } fs_placement;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of placement: one set of rectangles that time connects. */
+/* The inside of placement: one set of rectangles connected by overlapping lifetimes. */
 #ifndef FS_PLACEMENT_PRIVATE_H
 #define FS_PLACEMENT_PRIVATE_H
 
@@ -11,20 +11,20 @@ typedef struct fs_parcel {
   fs_arena *arena;
   uint32_t n;
   const uint64_t *size;
-  const uint64_t *begin, *end; /* in half ticks: a lifetime without length has one */
+  const uint64_t *begin, *end; /* in half ticks: a lifetime of zero length has one */
   const uint64_t *given;       /* FS_UNBOUNDED: open */
-  /* Who conflicts with whom, CSR, and whether the two may have the same address. */
+  /* CSR: the conflicts of each rectangle, and whether the two may have the same address. */
   uint32_t *other0, *other;
   uint8_t *together;
   bool any_given;
-  uint64_t bound;           /* no peak is lower */
+  uint64_t bound;           /* a lower bound of the peak */
   bool (*stop)(void *user); /* or NULL */
   void *user;
 } fs_parcel;
 
 /* Greedy placements in several orders until one has a peak of at most `enough`; the best is in
- * address[] and *peak (FS_UNBOUNDED: none, because of what is given).  Requires at least one
- * rectangle.  placement/greedy.c */
+ * address[] and *peak (FS_UNBOUNDED: there is none, because of given addresses).  Requires at least
+ * one rectangle.  placement/greedy.c */
 fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *address,
                            uint64_t *peak) FS_MUST_USE;
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for a placement within a capacity, by branch and bound.
  *
- * In a placement with the least sum of addresses nothing can move down: everything stands on the
- * ground or on top of something (normal positions; Herz 1972, Christofides and Whitlock 1977), or
- * shares the place of something that does.  So rectangles are placed in ascending order of their
+ * In a placement with the least sum of addresses no rectangle can move down: each stands on the
+ * ground or on top of another (normal positions; Herz 1972, Christofides and Whitlock 1977), or
+ * shares the place of one that does.  So rectangles are placed in ascending order of their
  * addresses, each on the highest of those placed that it conflicts with.  A branch ends when
  *
- *   - what is left at some moment has no room above what is there and above the last address;
- *   - something left would fit below what is placed next: it could move down;
+ *   - at some moment the remaining rectangles do not fit above the placed ones and above the last
+ *     address;
+ *   - a remaining rectangle would fit below the next one placed: it could move down;
  *   - two neighbours in the order have one address, and could be swapped.
  *
  * The order of trials is that of the addresses, then of a static weight; there are several weights,
- * each with a share of the nodes, a small one at first.  What is left falls apart into parts that
- * time does not connect: each is solved by itself, the one with the least room first.  The ideas of
- * ascending addresses and of sums per section are those of Moffitt, MiniMalloc (ASPLOS 2023). */
+ * each with a share of the nodes, a small one at first.  The remaining rectangles split into parts
+ * that time does not connect: each is solved by itself, the one with the least room first.  The
+ * ideas of ascending addresses and of sums per section are those of Moffitt, MiniMalloc (ASPLOS
+ * 2023). */
 #include <stdlib.h>
 
 #include "base/group.h"
@@ -24,7 +26,7 @@ enum { WEIGHTS = 4 };
 /* What is left of a part: ids in pool[first .. first + n), ascending, and so by begin. */
 typedef struct part {
   uint32_t first, n;
-  uint64_t last;     /* address of what was placed before: none comes below */
+  uint64_t last;     /* address of what was placed before: no later one lies below */
   uint32_t previous; /* what was placed before, or FS_NONE */
   uint64_t slack;    /* room that is left at its fullest moment */
 } part;
@@ -52,16 +54,17 @@ typedef struct place_search {
   uint32_t n, n_sections;
   uint32_t *section0, *section_end;  /* per rectangle */
   uint32_t *count_begin, *count_end; /* where it counts in sums: not where it may share */
-  uint64_t *rest;                    /* per section: sum of what is left */
-  uint32_t *member0, *member;        /* CSR per section: what counts in its sum */
+  uint64_t *rest;                    /* per section: sum of the remaining sizes */
+  uint32_t *member0, *member;        /* CSR per section: rectangles that count in its sum */
   line_piece *line;
-  uint64_t *floor;   /* per rectangle that is left: the top of what it conflicts with */
+  uint64_t *floor;   /* per remaining rectangle: the top of the placed ones with which it
+                      * conflicts */
   uint64_t *address; /* FS_UNBOUNDED: left */
   uint32_t *rank;    /* per rectangle: by weight */
   uint8_t *paired;
   FS_VEC(option) option;
   FS_VEC(uint32_t) pool;  /* parts */
-  FS_VEC(uint32_t) trail; /* what is placed, in order */
+  FS_VEC(uint32_t) trail; /* rectangles placed, in order */
   FS_VEC(part) part;
   uint8_t *full; /* per section: the next one has not all that it has */
   FS_VEC(undo) undo;
@@ -180,7 +183,7 @@ static uint64_t product(uint64_t a, uint64_t b) {
   return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Total of the fullest moment, length, area; in four orders. */
+/* Ranks by the total of the fullest moment, by length and by area, in four orders. */
 static fs_status rank_all(place_search *s, int order) {
   static const int orders[WEIGHTS][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}};
   const fs_parcel *c = s->c;
@@ -283,7 +286,7 @@ static uint64_t section_top(place_search *s, uint32_t k, uint64_t last) {
   return top;
 }
 
-/* Is there room for what is left of a part? */
+/* Is there room for the remaining rectangles of a part? */
 static bool part_fits(place_search *s, part *t) {
   uint32_t next = 0; /* section */
   uint64_t top = 0;
@@ -307,7 +310,7 @@ static bool part_fits(place_search *s, part *t) {
 
 /* ---- what may come next */
 
-/* Can it share the last address with one that it may share with? */
+/* Can the rectangle share the last address with one already there? */
 static bool shares_last(const place_search *s, uint32_t i, uint64_t last) {
   const fs_parcel *c = s->c;
   bool any = false;
@@ -334,7 +337,8 @@ static int by_address(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* From this address on nothing may be placed next: something would fit below, or is given there. */
+/* From this address on nothing may be placed next: another rectangle would fit below, or is given
+ * there. */
 static uint64_t ceiling(const place_search *s, const part *t) {
   uint64_t most = FS_UNBOUNDED;
   for (uint32_t j = 0; j < t->n; j++) {
@@ -419,7 +423,7 @@ static fs_status solve_parts(place_search *s, size_t first, bool *found) {
   return FSCHED_OK;
 }
 
-/* Depth first; not found: nothing is left to try, or the nodes are used up. */
+/* Searches depth first; *found is false when all branches are tried or the nodes are used up. */
 static fs_status solve_part(place_search *s, const part *t, bool *found) {
   size_t first = s->option.n, trail = s->trail.n, undos = s->undo.n;
   size_t pool = s->pool.n, parts = s->part.n;
