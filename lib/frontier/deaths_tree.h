@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pieces of a range of bytes: a tree by offset, of which each node knows the free runs of its
- * subtree, and a list in the same order.  Pieces tile the range.  Id 0 is none.
+ * subtree, and a list in the same order.  Pieces tile the range.  Id 0 means no piece.
  *
- * Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962.  No
- * choice of offsets makes the tree deeper than 1.5 log2(n), nor the recursion. */
+ * Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962.
+ * Whatever the offsets, the tree and the recursion are at most 1.5 log2(n) deep. */
 #ifndef FS_BLOCK_TREE_H
 #define FS_BLOCK_TREE_H
 
@@ -13,10 +13,10 @@ typedef struct fs_piece {
   uint64_t offset, bytes;
   /* Of the subtree: all bytes, the free ones at its begin and end, the longest free run in it. */
   uint64_t span, prefix, suffix, longest;
-  uint64_t stamp;          /* the latest give that its death comes from */
+  uint64_t stamp;          /* the latest give that contributed to its death */
   uint32_t left, right;    /* subtrees */
   uint32_t previous, next; /* neighbours; `next` also links unused ids */
-  uint32_t block;          /* first piece of the block that it is part of; 0: it is free */
+  uint32_t block;          /* first piece of the block to which it belongs; 0: it is free */
   uint32_t last;           /* of a block's first piece: its last one */
   uint32_t n;              /* entries of the death */
   bool tainted, touched;
@@ -28,20 +28,21 @@ typedef struct fs_pieces {
   uint32_t root, unused, n;
 } fs_pieces;
 
-/* Ids whose next fs_piece_new will not fail; at least n.  Requires that a number of pieces stays
- * below 2^32 - 1. */
+/* Reserves ids, so that the next n calls of fs_piece_new cannot fail.  Requires that the number of
+ * pieces stays below 2^32 - 1. */
 fs_status fs_pieces_reserve(fsched_context *ctx, fs_pieces *t, uint32_t n) FS_MUST_USE;
 /* Requires a reserved id.  The new piece is in neither tree nor list. */
 uint32_t fs_piece_new(fs_pieces *t);
 /* Requires a piece that is in neither tree nor list. */
 void fs_piece_drop(fs_pieces *t, uint32_t id);
 
-/* Into and out of the tree; the list is the caller's.  Requires a piece with bytes that is not in
- * the tree.  O(log n). */
+/* Insert a piece into the tree and remove it; the caller maintains the list.  Requires a piece with
+ * bytes that is not in the tree.  O(log n). */
 void fs_pieces_insert(fs_pieces *t, uint32_t id);
 /* Requires a piece of the tree. */
 void fs_pieces_remove(fs_pieces *t, uint32_t id);
-/* After a change of `block` or `bytes` of a piece.  Requires a piece of the tree.  O(log n). */
+/* Updates the tree after a change of a piece's `block` or `bytes`.  Requires a piece of the tree.
+ * O(log n). */
 void fs_pieces_update(fs_pieces *t, uint32_t id);
 /* The piece that holds a byte.  Requires a byte of the range.  O(log n). */
 uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the walks along entries are made of: plain, and with vectors for processors that have
- * AVX-512 (F, VL, DQ) and BMI2.  FS_PLAIN leaves the latter out, as other processors do.
+/* The parts of walks along entries, in a plain form and in a form with vectors for processors that
+ * have AVX-512 (F, VL, DQ) and BMI2.  FS_PLAIN leaves the vector form out, as do builds for other
+ * processors.
  *
- * Vectors as they lie in memory have axis and epoch in turns: in 256 bits two entries, in 512 four.
+ * Vectors as in memory alternate axis and epoch: 256 bits hold two entries, 512 bits four.
  * "Deinterleaved" is a vector of eight axes and one of eight epochs.  Lists that mostly name the
- * same axes are walked in 256 bits; for lists that do not, all of eight entries are compared with
- * each of others, which has no branch that depends on an axis. */
+ * same axes are walked in 256 bits; for other lists, each entry of one list is compared with eight
+ * entries of the other at once, without a branch that depends on an axis. */
 #ifndef FS_WIDE_H
 #define FS_WIDE_H
 
@@ -14,7 +15,7 @@
 
 enum { FS_A_LACKS = 1, FS_B_LACKS = 2, FS_AXES_DIFFER = 4 };
 
-/* Of n entries each: does an epoch of a, of b, lie below the other's?  Or do axes differ? */
+/* Compares n entries of each: is an epoch of a, or of b, below the other's, or do axes differ? */
 static inline uint32_t fs_compare_plain(const fsched_frontier_entry *a,
                                         const fsched_frontier_entry *b, uint32_t n) {
   uint32_t answer = 0;
@@ -65,7 +66,7 @@ FS_WIDE_INLINE void fs_store(fsched_frontier_entry *e, __m256i v) {
   _mm256_storeu_si256((void *)e, v);
 }
 
-/* Where two entries of each differ. */
+/* A mask of the differences between two entries of each. */
 FS_WIDE_INLINE __m256i fs_differ2(const fsched_frontier_entry *a, const fsched_frontier_entry *b) {
   return _mm256_xor_si256(fs_load(a), fs_load(b));
 }
@@ -132,8 +133,8 @@ FS_WIDE_INLINE uint32_t fs_compare_wide(const fsched_frontier_entry *a,
   return fs_no_axis(differ) ? fs_lacks_wide(a, b, n) : FS_AXES_DIFFER;
 }
 
-/* Raise eight or four entries unless their axes differ; then false.  What is the same already is
- * not written. */
+/* Raise eight or four entries unless their axes differ; then false.  Equal entries are not
+ * written. */
 FS_WIDE_INLINE bool fs_raise8(fsched_frontier_entry *t, const fsched_frontier_entry *s) {
   __m256i t0 = fs_load(t), t1 = fs_load(t + 2), t2 = fs_load(t + 4), t3 = fs_load(t + 6);
   __m256i s0 = fs_load(s), s1 = fs_load(s + 2), s2 = fs_load(s + 4), s3 = fs_load(s + 6);
@@ -175,7 +176,7 @@ FS_WIDE_INLINE uint32_t fs_raise_wide(fsched_frontier_entry *target,
   return fs_raise_plain(target, source, i, n);
 }
 
-/* Any axes: what is wanted and not known */
+/* Any axes: entries that are wanted and not known */
 
 /* Eight wanted entries: two vectors of four, their axes in one (in the order 0, 4, 1, 5, ...), and
  * the epochs that are known for these. */
@@ -206,7 +207,7 @@ FS_WIDE_INLINE void fs_look4(fs_wide_wanted *w, const fsched_frontier_entry *kno
   fs_look(w, known + 3);
 }
 
-/* Those whose epochs are not known: entries go out as two vectors, each from its low end on. */
+/* The wanted entries that are not known, output as two vectors, each filled from its low end. */
 typedef struct fs_lacking {
   __m512i low, high;
   uint32_t n_low, n_high; /* lanes */
@@ -223,7 +224,7 @@ FS_WIDE_INLINE fs_lacking fs_lack(fs_wide_wanted w) {
                       (uint32_t)__builtin_popcount(_cvtmask8_u32(high))};
 }
 
-/* With room for eight, whatever n. */
+/* Writes the entries; needs room for eight, whatever n. */
 FS_WIDE_INLINE fsched_frontier_entry *fs_out8(fsched_frontier_entry *o, fs_lacking l) {
   _mm512_storeu_si512(o, l.low);
   o = (void *)((uint64_t *)o + l.n_low);
@@ -237,7 +238,7 @@ FS_WIDE_INLINE fsched_frontier_entry *fs_out_some(fsched_frontier_entry *o, fs_l
   return (void *)((uint64_t *)o + l.n_high);
 }
 
-/* Looks at all that is known for up to eight wanted entries. */
+/* Looks up eight or fewer wanted entries among all known ones. */
 FS_WIDE_INLINE void fs_look_all(fs_wide_wanted *w, const fsched_frontier_entry *k,
                                 const fsched_frontier_entry *k_end) {
   for (; k_end - k >= 4; k += 4) {
@@ -248,8 +249,8 @@ FS_WIDE_INLINE void fs_look_all(fs_wide_wanted *w, const fsched_frontier_entry *
   }
 }
 
-/* Looks at what is known from *k on for wanted entries up to the axis `last`, and moves *k to where
- * later axes may be. */
+/* Looks up wanted entries up to the axis `last` among the known ones from *k on, and moves *k to
+ * where later axes may be. */
 FS_WIDE_INLINE void fs_look_up_to(fs_wide_wanted *w, fsched_axis last,
                                   const fsched_frontier_entry **k,
                                   const fsched_frontier_entry *k_end) {
@@ -304,7 +305,8 @@ FS_WIDE_INLINE uint32_t fs_undominated_wide(const fsched_frontier_entry *k, uint
 
 /* Insertion */
 
-/* By halves, as they may just have been written so: a load of more than one store waits for all. */
+/* Loads by halves, as entries may just have been written in halves: a load that spans several
+ * stores waits for all of them. */
 FS_WIDE_INLINE __m512i fs_load4(const fsched_frontier_entry *e) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(fs_load(e)), fs_load(e + 2), 1);
 }
@@ -312,7 +314,7 @@ FS_WIDE_INLINE __m512i fs_load4(const fsched_frontier_entry *e) {
 /* Eight entries in a row among which an axis belongs. */
 typedef struct fs_wide_window {
   __m512i low, high;
-  uint32_t below; /* how many have a lower axis */
+  uint32_t below; /* the number of entries with a lower axis */
   bool hit;
 } fs_wide_window;
 
@@ -339,8 +341,8 @@ FS_WIDE_INLINE void fs_move_up_wide(fsched_frontier_entry *at, fsched_frontier_e
   }
 }
 
-/* Inserts into the window, which then has nine.  Where the stores go does not depend on the place,
- * or later loads would wait until that is known. */
+/* Inserts into the window, which then has nine entries.  The addresses of the stores do not depend
+ * on the place, or later loads would wait until it is known. */
 FS_WIDE_INLINE void fs_insert_wide(fs_wide_window w, fsched_frontier_entry *at, fsched_axis axis,
                                    uint64_t epoch) {
   __m128i one = _mm_set_epi64x((long long)epoch, (long long)axis);
@@ -371,7 +373,7 @@ FS_WIDE_INLINE fs_eight fs_deinterleave(__m512i low, __m512i high) {
                     _mm512_permutex2var_epi64(low, odd, high)};
 }
 
-/* Absent ones get the highest axis, above which nothing is. */
+/* Absent entries get the highest possible axis. */
 FS_WIDE_INLINE fs_eight fs_load_some(const fsched_frontier_entry *e, uint32_t n) {
   uint32_t mask = (1u << 2 * n) - 1;
   __m512i none = _mm512_set1_epi64(-1);
@@ -395,10 +397,10 @@ FS_WIDE_INLINE void fs_store_some(fsched_frontier_entry *e, fs_eight v, uint32_t
   _mm512_mask_storeu_epi64(e + 4, (__mmask8)(mask >> 8), high);
 }
 
-/* What the target's entries say about those of the source. */
+/* The ranks of the source's entries among those of the target. */
 typedef struct fs_ranks {
   __m512i found;  /* the target's epochs for the source's axes */
-  uint32_t slots; /* a bit for each of the target's: where it is in the order of both */
+  uint32_t slots; /* a bit for each of the target's entries: its slot in the merged order */
 } fs_ranks;
 
 /* For the target's entries from the last to the first.  As axes ascend, the mask of the source's

@@ -2,9 +2,9 @@
 /* The state of a system-wide semaphore in memory shared between processes.
  *
  * Nothing in the page is trusted: sizes are checked and copied when it is mapped, an entry is
- * checked each time it is read, and every loop over the page is bounded.  No process can keep
- * another one waiting for long, wherever it stops: who reads gives up after some milliseconds, who
- * has something to write after a second. */
+ * checked each time it is read, and every loop over the page is bounded.  Wherever a process stops,
+ * it cannot keep another waiting for long: readers give up after some milliseconds, writers after a
+ * second. */
 #ifndef FS_SEMAPHORE_PAGE_H
 #define FS_SEMAPHORE_PAGE_H
 
@@ -17,7 +17,7 @@ enum { FS_PAGE_MAX_CAPACITY = 1024, FS_PAGE_MAX_SLOTS = 65536 };
 
 typedef struct fs_page fs_page;
 
-/* One process' view. */
+/* The view of one process. */
 typedef struct fs_shared {
   fs_page *page; /* NULL: not shared */
   size_t size_bytes;
@@ -26,7 +26,7 @@ typedef struct fs_shared {
   uint64_t initial;
 } fs_shared;
 
-/* A signal: what it raised the value from and to, and what it brought. */
+/* A signal: the values from and to which it raised the semaphore, and its frontier. */
 typedef struct fs_shared_signal {
   uint64_t previous, value;
   bool trusted;
@@ -35,14 +35,15 @@ typedef struct fs_shared_signal {
 
 typedef enum fs_change {
   FS_CHANGED,
-  FS_NO_CHANGE, /* none to be made */
+  FS_NO_CHANGE, /* no change was needed */
   FS_STUCK      /* others have kept changing the page, or stopped in the middle of it */
 } fs_change;
 
-/* FSCHED_SYSTEM: no descriptor or memory.  Requires sizes above 0 and within the bounds. */
+/* FSCHED_SYSTEM when there is no descriptor or memory.  Requires sizes above 0 and within the
+ * bounds. */
 fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity,
                            uint32_t slots) FS_MUST_USE;
-/* FSCHED_BAD_INPUT: no such page.  `fd` stays the caller's. */
+/* FSCHED_BAD_INPUT when `fd` is no such page.  `fd` stays the caller's. */
 fs_status fs_shared_open(fs_shared *h, int fd) FS_MUST_USE;
 void fs_shared_close(fs_shared *h);
 /* A descriptor of the caller's own.  Requires a page. */
@@ -51,36 +52,38 @@ fs_status fs_shared_dup(const fs_shared *h, int *fd) FS_MUST_USE;
 /* Requires a page. */
 uint64_t fs_shared_value(const fs_shared *h);
 /* FS_NO_CHANGE: the page's value is `signal->value` or more already.  Else the signal is written,
- * then the value raised, then who sleeps woken.  Requires a page, and a frontier that it has room
- * for. */
+ * then the value is raised, then sleepers are woken.  Requires a page, and a frontier that it has
+ * room for. */
 fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) FS_MUST_USE;
-/* Merges `more->known` into the signal of exactly `more->value`.  FS_NO_CHANGE: it is not (or no
- * longer) there.  `room` is for its entries.  Requires a page, and room for what a slot holds. */
+/* Merges `more->known` into the signal of exactly `more->value`.  FS_NO_CHANGE: that signal is not,
+ * or no longer, there.  `room` is for its entries.  Requires a page, and room for what a slot
+ * holds. */
 fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more,
                           fsched_frontier *room) FS_MUST_USE;
 /* The signal that reached `value`: previous < value <= signal->value.  The frontier is valid and at
- * most `capacity` entries of this page, which `out->known` has room for.  False: it is not (or no
- * longer) there.  Requires room for what a slot holds.  O(signals since), at most O(slots). */
+ * most `capacity` entries of this page, which `out->known` has room for.  False: that signal is
+ * not, or no longer, there.  Requires room for what a slot holds.  O(signals since), at most
+ * O(slots). */
 bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) FS_MUST_USE;
 
 /* A walk along the signals: up to which one. */
 typedef struct fs_walk {
   uint64_t ticket, value;
-  uint64_t amended; /* how often signals had been amended */
-  bool patient;     /* waits a little, once, for one that is missing */
+  uint64_t amended; /* the number of amendments of signals at its start */
+  bool patient;     /* waits briefly, once, for a missing signal */
 } fs_walk;
-/* When signals have been amended, the walk goes from the oldest one on.  Requires a page. */
+/* If signals have been amended since, the walk restarts at the oldest one.  Requires a page. */
 void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient);
-/* The next signal up to `value`, in the order of values; *gap: others before it (or `value`) are
- * not there.  False: no more.  A whole walk is O(signals since), at most O(slots).  Requires room
- * for what a slot holds. */
+/* The next signal up to `value`, in the order of values; *gap: signals before it (or before
+ * `value`) are missing.  False: there are no more.  A whole walk is O(signals since), at most
+ * O(slots).  Requires room for what a slot holds. */
 bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
                     bool *gap) FS_MUST_USE;
-/* Whether something has been attached to a value whose signal was not there any more.  Requires a
- * page. */
+/* Whether a frontier was attached to a value whose signal was already gone.  Requires a page. */
 bool fs_shared_lossy(const fs_shared *h);
 
-/* The first failure counts; false: there was one already.  Requires a page, and a cause. */
+/* Only the first failure counts; false when there was one already.  Requires a page, and a
+ * cause. */
 bool fs_shared_fail(const fs_shared *h, fsched_cause cause);
 /* FSCHED_CAUSE_NONE, or the cause; *end: the value at that time.  Requires a page. */
 fsched_cause fs_shared_cause(const fs_shared *h, uint64_t *end);

@@ -7,10 +7,10 @@
 #include "base/base.h"
 #include "fsched/tracker.h"
 
-/* *root: a waiter of the least inner.epoch, NULL when there is none.  Requires that `w` is in no
- * heap.  O(1). */
+/* *root is a waiter with the least inner.epoch, NULL when there is none.  Requires that `w` is in
+ * no heap.  O(1). */
 void fs_waiters_add(fsched_waiter **root, fsched_waiter *w);
-/* Requires that w is in it.  O(log n) amortised. */
+/* Requires that w is in the heap.  O(log n) amortised. */
 void fs_waiters_remove(fsched_waiter **root, fsched_waiter *w);
 
 #endif
