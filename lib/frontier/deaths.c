@@ -4,13 +4,13 @@
  *     | a:5 | a:5 b:2 |  block 1   | fresh      | a:7 |
  *     `-- a free run -'            `-- a free run ----'
  *
- * A free run is never merged into one piece unless the deaths are the same, so nobody waits for
- * what did not happen to his bytes.  Taking looks at windows of a free run that begin with a piece:
- * sliding a window down to the begin of the piece that it begins in adds no piece to it, so these
- * suffice.  The pieces of a block that was taken are kept until its first access; so a block that
- * is declined leaves everything as it was.
+ * A free run is never merged into one piece unless the deaths are the same, so a request waits only
+ * for uses of its own bytes.  Taking considers only windows of a free run that begin with a piece;
+ * these suffice, as sliding a window down to the begin of its first piece adds no piece to it.  The
+ * pieces of a taken block are kept until its first access, so declining a block restores the former
+ * state.
  *
- * A tainted death keeps no entries: as a requirement they are of no use. */
+ * A tainted death keeps no entries: they would be useless as a requirement. */
 #include "fsched/block.h"
 
 #include "base/context.h"
@@ -22,7 +22,7 @@ struct fsched_blocks {
   fsched_context *ctx; /* its own, for memory */
   fs_pieces pieces;
   FS_VEC(fsched_frontier_entry) entry; /* `capacity` for each piece */
-  fsched_frontier_entry *missing;      /* `capacity`: of the piece that is looked at */
+  fsched_frontier_entry *missing;      /* `capacity` entries, for the piece that is looked at */
   uint64_t bytes, align, free, stamp;
   uint32_t capacity, effort;
 };
@@ -54,7 +54,7 @@ static void clear_death(fsched_blocks *b, uint32_t id) {
   piece(b, id)->n = 0;
 }
 
-/* Fresh, or given back at the same moment and died of the same. */
+/* Are both fresh, or given back at the same moment with the same death? */
 static bool same_death(const fsched_blocks *b, uint32_t i, uint32_t k) {
   fsched_frontier x = death_of(b, i);
   fsched_frontier y = death_of(b, k);
@@ -97,7 +97,7 @@ static void cut(fsched_blocks *b, uint32_t id, uint64_t bytes) {
   fs_pieces_insert(&b->pieces, rest);
 }
 
-/* The piece takes over the one after it; the death is the caller's affair. */
+/* The piece takes over the one after it; the caller sets the death. */
 static void absorb_next(fsched_blocks *b, uint32_t id) {
   assert(piece(b, id)->next != 0);
   fs_piece *p = piece(b, id);
@@ -112,7 +112,7 @@ static void absorb_next(fsched_blocks *b, uint32_t id) {
   fs_pieces_update(&b->pieces, id);
 }
 
-/* Makes one of a piece and its next, if both are free and died of the same. */
+/* Joins a piece and its next, if both are free and have the same death. */
 static bool join_next(fsched_blocks *b, uint32_t id) {
   uint32_t next = piece(b, id)->next;
   if (id == 0 || next == 0 || piece(b, id)->block != 0 || piece(b, next)->block != 0 ||
@@ -123,7 +123,7 @@ static bool join_next(fsched_blocks *b, uint32_t id) {
   return true;
 }
 
-/* After changes of deaths anywhere. */
+/* Joins all pieces that can be joined, after changes of deaths. */
 static void join_all(fsched_blocks *b) {
   for (uint32_t id = fs_pieces_at(&b->pieces, 0); id != 0;) {
     if (!join_next(b, id)) {
@@ -213,12 +213,13 @@ typedef struct request {
 
 typedef struct piece_window {
   uint32_t first;         /* 0: none */
-  uint64_t offset, bytes; /* bytes: of the whole run */
+  uint64_t offset, bytes; /* bytes of the whole run */
   uint32_t missing;
   bool fresh;
 } piece_window;
 
-/* Adds what the request lacks of one piece's death to its waits; false: it can not have the piece.
+/* Adds what the request lacks of one piece's death to its waits; false when it cannot have the
+ * piece.
  */
 static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, piece_window *w) {
   assert(piece(b, id)->block == 0);
@@ -265,7 +266,7 @@ static bool better(fsched_blocks_fit fit, const piece_window *a, const piece_win
   return a->bytes < best->bytes;
 }
 
-/* The windows of one free run. */
+/* Looks at the windows of one free run. */
 static void look_at_run(const fsched_blocks *b, request *r, fsched_blocks_fit fit, piece_window w,
                         piece_window *best) {
   assert(w.first != 0);
@@ -355,7 +356,7 @@ static request make_request(const fsched_blocks *b, uint64_t bytes, const fsched
   return r;
 }
 
-/* What is there to say when nothing was taken. */
+/* Fills in the reason when nothing was taken. */
 static void refuse_request(request *r, fsched_block *block) {
   *block = (fsched_block){0};
   if (r->waits != NULL) {
@@ -433,7 +434,7 @@ static bool is_taken(const fsched_blocks *b, const fsched_block *block) {
   return last->offset + last->bytes - p->offset == block->bytes;
 }
 
-/* From the pieces that were taken to one that died of nothing yet. */
+/* Replaces the pieces of a taken block by one without a death. */
 static void begin_use(fsched_blocks *b, uint32_t id) {
   assert(piece(b, id)->block == id);
   if (piece(b, id)->touched) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An AVL tree: the subtrees of a node differ by at most one in height, which one or two rotations
- * restore on the way back from where a piece came or went.  A subtree's free runs follow from those
- * of its parts:
+ * restore on the way back from an insertion or removal.  A subtree's free runs follow from those of
+ * its parts:
  *
  *     left [..##] node [###] right [#..#]      # free
  *              \_______________/               a run through the node
@@ -42,7 +42,7 @@ void fs_piece_drop(fs_pieces *t, uint32_t id) {
   t->n--;
 }
 
-/* What a node knows of its subtree.  Piece 0, the empty subtree, has zeros. */
+/* Recomputes what a node stores about its subtree.  Piece 0, the empty subtree, has zeros. */
 static void pull(fs_pieces *t, uint32_t id) {
   assert(id != 0);
   fs_piece *p = at(t, id);
@@ -59,7 +59,7 @@ static void pull(fs_pieces *t, uint32_t id) {
 
 static uint32_t height(const fs_pieces *t, uint32_t id) { return at(t, id)->height; }
 
-/* A child takes the place of its parent. */
+/* Rotates: a child takes the place of its parent. */
 static uint32_t lift_left(fs_pieces *t, uint32_t tree) {
   uint32_t up = at(t, tree)->left;
   at(t, tree)->left = at(t, up)->right;
@@ -77,7 +77,7 @@ static uint32_t lift_right(fs_pieces *t, uint32_t tree) {
   return up;
 }
 
-/* After a change of one level below a piece: its subtrees are balanced.  Returns the new top. */
+/* Balances a piece after the height of one subtree changed by one.  Returns the new top. */
 static uint32_t balance(fs_pieces *t, uint32_t tree) {
   fs_piece *p = at(t, tree);
   uint32_t left = p->left, right = p->right;
@@ -115,7 +115,7 @@ void fs_pieces_insert(fs_pieces *t, uint32_t id) {
   t->root = insert(t, t->root, id);
 }
 
-/* Takes the first piece out of a subtree. */
+/* Removes the first piece of a subtree. */
 static uint32_t take_first(fs_pieces *t, uint32_t tree, uint32_t *first) {
   fs_piece *p = at(t, tree);
   if (p->left == 0) {
@@ -181,7 +181,7 @@ typedef struct byte_run {
   uint64_t begin, bytes; /* 0 bytes: none */
 } byte_run;
 
-/* `begin`: where the subtree begins; `after`: how much of what follows it is free. */
+/* `begin`: where the subtree begins; `after`: the free bytes that follow it directly. */
 static byte_run find_run(const fs_pieces *t, uint32_t tree, uint64_t begin, uint64_t after,
                          uint64_t bytes, uint64_t from) {
   const fs_piece *p = at(t, tree);

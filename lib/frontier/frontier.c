@@ -5,9 +5,9 @@
  * of equal axes.  A merge whose sum fits then goes once from the high end to the low end, in place.
  *
  * A merge that overflows must keep the largest epochs of the union without room for the union:
- * bisection over the epoch finds the one that must leave in part, each step a walk (64 at most);
- * then what leaves the target is squeezed out and what comes from the source is merged in from the
- * high end, in place.
+ * bisection finds the epoch of which only some entries stay, each step a walk (64 at most); then
+ * entries that leave the target are squeezed out, and entries from the source are merged in from
+ * the high end, in place.
  *
  * The walks exist twice, plain and with vectors (wide.h), with the same results. */
 #include "fsched/frontier.h"
@@ -20,7 +20,7 @@ enum { DEVICE_SHIFT = 32, QUEUE_SHIFT = 24, BYTE_LIMIT = 256 };
 
 typedef fsched_frontier_entry frontier_entry;
 
-/* What vectors hold: entries in one, and in two. */
+/* Entries that one vector holds, and two. */
 enum { FEW = 4, WINDOW = 8 };
 
 fsched_status fsched_axis_make(fsched_axis_parts parts, fsched_axis *axis) {
@@ -63,8 +63,9 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 
 #define VALID(f) (fsched_frontier_validate(f) == FSCHED_OK)
 
-/* With room for all: what is covered is stored too, and then overwritten.  Up to the last known
- * axis the walk along the known ones needs no end; all behind it is not covered. */
+/* For outputs with room for all: covered entries are stored too, and then overwritten.  Up to the
+ * last known axis the walk along the known ones needs no end check; later wanted entries are not
+ * covered. */
 static uint32_t undominated_plain(const fsched_frontier *known, const fsched_frontier *wanted,
                                   frontier_entry *out) {
   const frontier_entry *k = known->entry;
@@ -88,7 +89,7 @@ static uint32_t undominated_plain(const fsched_frontier *known, const fsched_fro
   return (uint32_t)(o - out);
 }
 
-/* With room for fewer than there may be. */
+/* For outputs with room for fewer entries than there may be. */
 static __attribute__((noinline)) uint32_t undominated_some(const fsched_frontier *known,
                                                            const fsched_frontier *wanted,
                                                            frontier_entry *out, uint32_t room) {
@@ -148,7 +149,8 @@ static bool leaves_first(frontier_entry x, frontier_entry y) {
   return x.epoch != y.epoch ? x.epoch < y.epoch : x.axis > y.axis;
 }
 
-/* Of a full frontier: the one that leaves may be the new one.  Returns 1, for its callers. */
+/* Inserts into a full frontier: the entry that leaves may be the new one.  Returns 1, for its
+ * callers. */
 static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsched_axis axis,
                                            uint64_t epoch, frontier_entry *evicted) {
   frontier_entry out = {axis, epoch};
@@ -166,7 +168,7 @@ static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsch
   if (leaver == FS_NONE) {
     return 1;
   }
-  /* The place of the one that leaves moves to where the new one belongs. */
+  /* The place of the entry that leaves moves to where the new one belongs. */
   if (leaver < at) {
     at--;
     memmove(f->entry + leaver, f->entry + leaver + 1, (at - leaver) * sizeof out);
@@ -177,7 +179,7 @@ static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsch
   return 1;
 }
 
-/* By parts, or GCC builds the entry on the stack and waits for it there. */
+/* Stores by parts, or GCC builds the entry on the stack and stalls on loading it. */
 static __attribute__((noinline)) int raise_plain(fsched_frontier *f, fsched_axis axis,
                                                  uint64_t epoch, frontier_entry *evicted) {
   frontier_entry *at = find_entry(f, axis);
@@ -220,7 +222,7 @@ static bool next(both *b, frontier_entry *e, bool *fresh) {
   return true;
 }
 
-/* How many entries of the union have an epoch above `epoch`. */
+/* The number of entries of the union with an epoch above `epoch`. */
 static uint64_t count_above(const fsched_frontier *target, const fsched_frontier *source,
                             uint64_t epoch) {
   both b = {target, source, 0, 0};
@@ -232,7 +234,7 @@ static uint64_t count_above(const fsched_frontier *target, const fsched_frontier
   return n;
 }
 
-/* The last entry to stay, in order of leaving: what leaves before it leaves. */
+/* The first entry that stays, in order of leaving: all entries before it in that order leave. */
 static frontier_entry find_least(const fsched_frontier *target, const fsched_frontier *source) {
   assert(target->capacity > 0);
   uint64_t low = 0; /* the least epoch above which no more than `capacity` are */
@@ -261,7 +263,7 @@ static frontier_entry find_least(const fsched_frontier *target, const fsched_fro
   return least;
 }
 
-/* A merge that may overflow: the smallest of the union leave. */
+/* A merge that may overflow: the entries of the union with the smallest epochs leave. */
 static void merge_tight(fsched_frontier *target, const fsched_frontier *source) {
   assert(target->n <= target->capacity);
   if (target->capacity == 0) {
@@ -273,7 +275,7 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
     least = find_least(target, source);
     target->tainted = 1;
   }
-  /* Raise, and squeeze out what leaves. */
+  /* Raise, and squeeze out the entries that leave. */
   both b = {target, source, 0, 0};
   uint32_t kept = 0;
   uint32_t added = 0;
@@ -307,8 +309,8 @@ static void merge_tight(fsched_frontier *target, const fsched_frontier *source) 
   target->n = kept + added;
 }
 
-/* Merges source[first..] into target[first..], whose capacity does for both: from the high end to
- * where the union ends if no axis is common, then down over the gap that common ones leave. */
+/* Merges source[first..] into target[first..], whose capacity suffices for both: from the high end,
+ * placed as if no axis were common, then moved down over the gap that common ones leave. */
 static void merge_apart(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
   frontier_entry *low = target->entry + first;
   frontier_entry *t = target->entry + target->n;
@@ -335,7 +337,7 @@ static void merge_apart(fsched_frontier *target, const fsched_frontier *source, 
   target->n = (uint32_t)(end - target->entry - (to - t));
 }
 
-/* What the leading common axes have left, from `first` on. */
+/* Merges the entries after the leading common axes, from `first` on. */
 static void merge_rest(fsched_frontier *target, const fsched_frontier *source, uint32_t first) {
   assert(first <= source->n && first <= target->n);
   uint32_t more = source->n - first;
@@ -369,7 +371,7 @@ static fsched_frontier_order order_of(uint32_t answer) {
   return answer >= FS_AXES_DIFFER ? FSCHED_FRONTIER_CONCURRENT : order[answer];
 }
 
-/* With equally many entries. */
+/* For frontiers with equally many entries. */
 static int covers_plain(const frontier_entry *a, const frontier_entry *b, uint32_t n) {
   return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
 }
@@ -394,7 +396,7 @@ static FS_WIDE __attribute__((noinline)) fsched_frontier_order compare_wide(cons
   return order_of(fs_compare_wide(a, b, n));
 }
 
-/* Where the axis belongs among the WINDOW entries from `at` on, or behind them. */
+/* Raises an axis that belongs among the WINDOW entries from `at` on, or behind them. */
 FS_WIDE_INLINE int raise_in(fsched_frontier *f, frontier_entry *at, fsched_axis axis,
                             uint64_t epoch, frontier_entry *evicted) {
   fs_wide_window w = fs_find_wide(at, axis);
@@ -417,7 +419,7 @@ FS_WIDE_INLINE int raise_in(fsched_frontier *f, frontier_entry *at, fsched_axis 
   return 0;
 }
 
-/* Of more than WINDOW entries; a new axis is most often the highest. */
+/* For more than WINDOW entries; a new axis is most often the highest. */
 static FS_WIDE __attribute__((noinline)) int raise_wide_far(fsched_frontier *f, fsched_axis axis,
                                                             uint64_t epoch,
                                                             frontier_entry *evicted) {
@@ -439,7 +441,7 @@ static FS_WIDE __attribute__((noinline)) int raise_wide_far(fsched_frontier *f, 
   return raise_in(f, at, axis, epoch, evicted);
 }
 
-/* Of WINDOW entries or more. */
+/* For WINDOW entries or more. */
 static FS_WIDE __attribute__((noinline)) int raise_wide(fsched_frontier *f, fsched_axis axis,
                                                         uint64_t epoch, frontier_entry *evicted) {
   if (f->n > WINDOW) {
@@ -448,7 +450,7 @@ static FS_WIDE __attribute__((noinline)) int raise_wide(fsched_frontier *f, fsch
   return raise_in(f, f->entry, axis, epoch, evicted);
 }
 
-/* From `first` on, up to where all before is merged. */
+/* Merges from `first` on; all entries before it are merged. */
 static FS_WIDE __attribute__((noinline)) void merge_wide_from(fsched_frontier *target,
                                                               const fsched_frontier *source,
                                                               uint32_t first) {
@@ -459,7 +461,7 @@ static FS_WIDE __attribute__((noinline)) void merge_wide_from(fsched_frontier *t
   }
 }
 
-/* Some of the first axes differ; there are at least FEW of each. */
+/* For frontiers of which some first axes differ, with at least FEW entries each. */
 static FS_WIDE __attribute__((noinline)) void merge_wide_apart(fsched_frontier *target,
                                                                const fsched_frontier *source) {
   uint32_t t_n = target->n;
@@ -475,7 +477,7 @@ static FS_WIDE __attribute__((noinline)) void merge_wide_apart(fsched_frontier *
   }
 }
 
-/* The most frequent by itself and first: eight or four of the same axes. */
+/* The most frequent case comes first: eight or four entries with the same axes. */
 static FS_WIDE __attribute__((noinline, aligned(64))) void merge_wide(
     fsched_frontier *target, const fsched_frontier *source) {
   uint32_t t_n = target->n;
@@ -542,7 +544,7 @@ int fsched_frontier_satisfied(const fsched_frontier *wanted, const fsched_fronti
   return fsched_frontier_dominates(progress, wanted);
 }
 
-/* With fewer axes one lacks something for certain; so does the other side of a tainted one. */
+/* A frontier with fewer axes certainly lacks an entry; so does the other side of a tainted one. */
 static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsched_frontier *a,
                                                                        const fsched_frontier *b) {
   if (fsched_frontier_dominates(a, b)) {
@@ -551,7 +553,7 @@ static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsc
   return fsched_frontier_dominates(b, a) ? FSCHED_FRONTIER_BEFORE : FSCHED_FRONTIER_CONCURRENT;
 }
 
-/* With equally many axes each lacks what the other has as soon as two axes differ. */
+/* With equally many axes, each lacks an entry of the other as soon as two axes differ. */
 fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
   FS_ASSERT_SLOW(VALID(a) && VALID(b));
   uint32_t n = a->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes and frontiers as text.  A piece that does not fit is cut, and counted all the same. */
+/* Axes and frontiers as text.  Text that does not fit is cut, but counted all the same. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * A link is a timepoint at its source with room for the frontier that it forwards and for the batch
  * of its target.  It has two references, the source's and the handle's, and holds the memory of
  * both semaphores, but keeps neither from being destroyed: two semaphores that are linked to each
- * other still go. */
+ * other can still be freed. */
 #include <signal.h>
 
 #include "base/context.h"
@@ -51,7 +51,7 @@ void fs_link_relay(fsched_link *link, fsched_cause cause) {
   } else {
     fs_raise r = {.value = link->to_value, .known = &link->known, .trusted = link->trusted};
     bool stuck = fs_sem_raise(to, &r, b) == FSCHED_SYSTEM;
-    if (stuck && fs_sem_outcome(to, r.value, &cause) == FS_OPEN) { /* those who wait are told */
+    if (stuck && fs_sem_outcome(to, r.value, &cause) == FS_OPEN) { /* waiters are told */
       (void)fs_sem_fail_all(to, FSCHED_CAUSE_SYSTEM, b);
     }
   }
@@ -128,8 +128,8 @@ int fsched_semaphore_unlink(fsched_link *link) {
 
 /* Watching */
 
-/* Of a thread, not of the program: whoever releases a semaphore waits for its watcher, so that no
- * callback runs on, but a watcher must not wait for another one. */
+/* Whether this thread is a watcher.  A thread that releases a semaphore waits for its watcher, so
+ * that no callback runs on, but a watcher must not wait for another one. */
 static _Thread_local bool is_watcher;
 
 static void *watch(void *user) {
@@ -154,12 +154,12 @@ fs_status fs_sem_watch(fsched_semaphore *s) {
   sigset_t all;
   sigset_t old;
   (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the user's threads */
+  (void)pthread_sigmask(SIG_SETMASK, &all, &old); /* signals go to the user's threads */
   fs_sem_hold(s);
   s->watched = pthread_create(&s->watcher, NULL, watch, s) == 0;
   (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (!s->watched) {
-    fs_sem_drop(s); /* not the last one */
+    fs_sem_drop(s); /* not the last hold */
   }
   return s->watched ? FSCHED_OK : FSCHED_SYSTEM;
 }
@@ -170,7 +170,7 @@ void fs_sem_unwatch(fsched_semaphore *s) {
   }
   atomic_store(&s->stop, 1);
   fs_shared_wake(&s->shared);
-  if (is_watcher) { /* two that released each other's would wait for ever */
+  if (is_watcher) { /* two watchers that released each other's semaphores would wait for ever */
     (void)pthread_detach(s->watcher);
   } else {
     (void)pthread_join(s->watcher, NULL);

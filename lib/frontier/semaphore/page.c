@@ -6,22 +6,22 @@
  *
  * A signal reads the value, takes a ticket, claims the ticket's slot by making its sequence odd,
  * writes it, and makes the sequence even: a reader who finds the sequence odd or changed leaves the
- * slot.  Only then is the value raised, from `previous` to `value` by compare and swap; the one
- * whose swap succeeds marks its slot with the ticket as the winner's.  Only such slots count: the
- * swaps of winners follow one upon the other, so for each value there is one, and what a loser
- * wrote is never learnt.  A winner takes its ticket after it has read the value that the winner
- * before has made, so winners' values ascend with their tickets: who looks for a value goes
- * through the ring from the newest ticket back, and ends at the first winner below it.
+ * slot.  Only then is the value raised, from `previous` to `value` by compare and swap; the signal
+ * whose swap succeeds, the winner, marks its slot with the ticket.  Only marked slots count: the
+ * winners' swaps form a chain, so each value has one winner, and no reader learns a loser's
+ * frontier.  A winner takes its ticket after it has read the previous winner's value, so winners'
+ * values ascend with their tickets: a search for a value goes through the ring from the newest
+ * ticket back, and ends at the first winner below it.
  *
- * More for a value that is reached is merged into its winner's slot, which is claimed for that.  So
- * two who do it at once follow each other, and no slot is spent.
+ * A later frontier for a reached value is merged into its winner's slot, which is claimed for that.
+ * So two such merges at once are serialized, and use no new slot.
  *
  * A reader who is between a swap and its mark, or meets an odd slot that it needs, looks again for
- * some milliseconds and then learns nothing; nobody waits longer for anybody.  A late mark of a
+ * some milliseconds and then learns nothing; no process waits longer for another.  A late mark of a
  * slot that another signal has taken since does nothing, as marks only rise.  A process that dies
- * while it writes a slot leaves it odd, and the slot is passed over from then on; if all are,
- * signals come without frontier.  Who dies after its swap leaves sleepers asleep: they look by
- * themselves, ten times a second.
+ * while it writes a slot leaves it odd, and the slot is passed over from then on; if all slots are
+ * odd, signals come without a frontier.  A process that dies after its swap leaves sleepers asleep:
+ * these look by themselves, ten times a second.
  *
  * Words of a slot are written with release and read with acquire order, so that a word of a later
  * writer implies that its odd sequence is seen.  Value, turn and sleepers are sequentially
@@ -41,11 +41,11 @@
 #define UNSET UINT64_MAX
 #define FAILED ((uint64_t)1 << 32)
 
-/* How often one looks again: pausing, giving the processor away, then sleeping; who has something
- * to write is more patient than who reads. */
+/* How often a process looks again: pausing, yielding the processor, then sleeping; writers are more
+ * patient than readers. */
 enum { PAUSES = 32, YIELDS = 64, READS = 80, WRITES = 1000, NAP_NS = 1000000 };
-/* How often a signal tries to raise a value that others keep changing: honest ones do not so often,
- * however many they are. */
+/* How often a signal tries to raise a value that others keep changing: well-behaved processes
+ * change it less often, however many they are. */
 enum { RAISES = 4096, MARKS = 64 };
 enum { LOOK_NS = 100000000 }; /* the longest sleep */
 enum { VERSION = 2, LINE = 64 };
@@ -126,7 +126,7 @@ fs_status fs_shared_create(fs_shared *h, uint64_t initial, uint32_t capacity, ui
   return status;
 }
 
-/* Copies the sizes, and checks that all fits: what the page says later does not count. */
+/* Copies the sizes, and checks that all fits: later changes of the header are ignored. */
 static bool check_header(fs_shared *h) {
   const fs_page *p = h->page;
   uint64_t capacity = get(&p->capacity);
@@ -204,7 +204,7 @@ void fs_shared_wake(const fs_shared *h) {
 
 /* Slots */
 
-/* What a slot says of itself but for its frontier.  `whole`: nobody was writing. */
+/* The fields of a slot except its frontier.  `whole`: it was not being written. */
 typedef struct glance {
   uint64_t sequence, ticket, previous, value;
   bool won, whole;
@@ -220,13 +220,13 @@ static glance glance_at(const word *slot) {
   return g;
 }
 
-/* Makes the even sequence odd; false: another one has changed it. */
+/* Makes the even sequence odd; false when another process has changed it. */
 static bool claim(word *slot, uint64_t sequence) {
   return sequence % 2 == 0 &&
          atomic_compare_exchange_strong(&slot[SEQUENCE], &sequence, sequence + 1);
 }
 
-/* Of a slot that is claimed. */
+/* Writes the frontier into a claimed slot. */
 static void write_frontier(word *slot, const fs_shared_signal *signal) {
   const fsched_frontier *f = &signal->known;
   put_word(&slot[INFO], (uint64_t)f->n << FLAG_BITS | (f->tainted ? TAINTED : 0) |
@@ -241,7 +241,8 @@ static word *slot_of(const fs_shared *h, uint64_t ticket) {
   return h->page->slot + (ticket - 1) % h->slots * slot_words(h->capacity);
 }
 
-/* The slot, or NULL: all are being written.  Not yet the winner's; *ticket is its mark. */
+/* Returns the written slot, or NULL if all are being written.  It is not marked yet; *ticket is its
+ * mark. */
 static word *write_slot(const fs_shared *h, const fs_shared_signal *signal, uint64_t *ticket) {
   assert(signal->known.n <= h->capacity);
   for (uint32_t tries = 0; tries < h->slots; tries++) {
@@ -262,7 +263,7 @@ static word *write_slot(const fs_shared *h, const fs_shared_signal *signal, uint
   return NULL;
 }
 
-/* Marks the slot as the winner's, unless a later one has it. */
+/* Marks the slot as the winner's, unless a later signal has taken it. */
 static void mark(word *slot, uint64_t ticket) {
   uint64_t won = get(&slot[WON]);
   for (uint32_t i = 0; i < MARKS && won < ticket; i++) {
@@ -272,7 +273,8 @@ static void mark(word *slot, uint64_t ticket) {
   }
 }
 
-/* Reads the frontier of the slot as it was at the glance.  False: it has been written since. */
+/* Reads the frontier of the slot as it was at the glance.  False: the slot has been written
+ * since. */
 static bool read_slot(const fs_shared *h, const word *slot, const glance *g,
                       fs_shared_signal *out) {
   uint64_t info = get(&slot[INFO]);
@@ -288,26 +290,26 @@ static bool read_slot(const fs_shared *h, const word *slot, const glance *g,
     f->entry[i].epoch = get(&slot[ENTRIES + 2 * i + 1]);
   }
   bool same = atomic_load(&slot[SEQUENCE]) == g->sequence;
-  if (n > h->capacity || fsched_frontier_validate(f) != FSCHED_OK) { /* nonsense */
+  if (n > h->capacity || fsched_frontier_validate(f) != FSCHED_OK) { /* invalid content */
     f->n = 0;
     f->tainted = 1;
   }
   return same;
 }
 
-/* Between two looks.  False: enough of them. */
+/* Waits between two looks.  False: the limit is reached. */
 static bool look_again(uint32_t tries, uint32_t limit) {
   if (tries < PAUSES) {
     fs_pause();
   } else if (tries < YIELDS) {
     (void)sched_yield();
-  } else { /* who is awaited may have lost its processor */
+  } else { /* the awaited process may have lost its processor */
     (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
   }
   return tries + 1 < limit;
 }
 
-/* The winner's slot that serves `value`; NULL: none, but if *open one may come to be. */
+/* The winner's slot that serves `value`; NULL: there is none; if *open, one may still appear. */
 static word *search(const fs_shared *h, uint64_t value, glance *g, bool *open) {
   uint64_t now = fs_shared_value(h);
   uint64_t newest = atomic_load(&h->page->ticket);
@@ -353,8 +355,8 @@ void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient) {
   w->patient = patient;
 }
 
-/* The first winner behind the walk's ticket that is not above `value`.  *open: before it is one
- * that may come to be. */
+/* The first winner behind the walk's ticket that is not above `value`.  *open: a slot before it may
+ * still become a winner's. */
 static bool step_walk(const fs_shared *h, const fs_walk *w, uint64_t value, uint64_t *ticket,
                       bool *open, fs_shared_signal *out) {
   uint64_t newest = atomic_load(&h->page->ticket);
@@ -424,14 +426,14 @@ fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) {
       return FS_CHANGED;
     }
   }
-  /* Who raised it may have died before it could wake anybody. */
+  /* The process that raised it may have died before it could wake sleepers. */
   if (atomic_load(&h->page->sleepers) != 0) {
     fs_shared_wake(h);
   }
   return FS_NO_CHANGE;
 }
 
-/* The slot was claimed at the glance's sequence, so nobody has written it since. */
+/* The slot was claimed at the glance's sequence, so it has not been written since. */
 static void rewrite(const fs_shared *h, word *slot, glance g, const fs_shared_signal *more,
                     fsched_frontier *room) {
   fs_shared_signal signal = {.known = *room};
@@ -463,8 +465,8 @@ fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more, fsch
   return FS_STUCK;
 }
 
-/* The value at which the failure came.  Whoever sees the failure fixes it, if nobody has; so what
- * was found to be reached before the failure was seen is never above it. */
+/* The value at the time of the failure.  The first process that sees the failure fixes it, so a
+ * value that was found reached before the failure was seen is never above it. */
 static uint64_t fix_end(const fs_shared *h) {
   uint64_t end = UNSET;
   uint64_t now = fs_shared_value(h);

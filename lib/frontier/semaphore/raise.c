@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores: raising and failing them, and what a value has brought.
+/* Semaphores: raising and failing them, and the frontiers that came with values.
  *
- * The history is a ring, ascending by value.  A wait for V learns what the first signal at or above
- * V brought, found by binary search.
+ * The history is a ring, ascending by value.  A wait for V learns the frontier of the first signal
+ * at or above V, found by binary search.
  *
  * A system-wide semaphore has its history in the page (semaphore/page.c), and its own value here
- * follows that of the page: it is raised under the lock by whoever notices (fs_sem_sync), which
- * lets go who waits in this process. */
+ * follows that of the page: a thread that notices a change raises it under the lock (fs_sem_sync),
+ * which releases the waiters of this process. */
 #include "frontier/semaphore/private.h"
 #include "fsched/semaphore.h"
 
@@ -17,7 +17,7 @@ static fs_past *past_at(const fsched_semaphore *s, uint32_t i) {
   return &s->past[(uint32_t)(((uint64_t)s->oldest + i) % s->limit)];
 }
 
-/* The first signal at or above the value; NULL: none in the history. */
+/* The first signal at or above the value; NULL when the history has none. */
 static fs_past *find_past(const fsched_semaphore *s, uint64_t value) {
   uint32_t low = 0;
   uint32_t high = s->n_past;
@@ -89,7 +89,7 @@ fsched_status fsched_semaphore_learn(fsched_semaphore *s, uint64_t value, fsched
 
 /* Raising */
 
-/* Adds to the whole.  False: it does not fit, or has lost entries itself. */
+/* Adds a frontier to `whole`.  False: it does not fit, or has lost entries itself. */
 static bool add_to_whole(fsched_semaphore *s, const fsched_frontier *known) {
   fsched_frontier_merge(&s->whole, known);
   bool exact = !s->whole.tainted;
@@ -111,8 +111,8 @@ static bool union_fits(const fsched_frontier *f, const fsched_frontier *more) {
   return (uint64_t)f->n + more->n - shared <= f->capacity;
 }
 
-/* Axes of this process alone are others in other processes.  Their session is the last one, so they
- * are at the end. */
+/* Drops axes of this process alone, which mean others in other processes.  Their session is the
+ * last one, so they are at the end. */
 static void drop_local(fsched_frontier *f) {
   while (f->n > 0 && fsched_axis_split(f->entry[f->n - 1].axis).session == FSCHED_SESSION_LOCAL) {
     f->n--;
@@ -120,8 +120,8 @@ static void drop_local(fsched_frontier *f) {
   }
 }
 
-/* What a signal brings, into an empty frontier: what was merged before, and its own.  Whether all
- * of it is there and fits into the whole. */
+/* Composes the frontier of a signal in an empty one: entries merged before, and its own.  Returns
+ * whether it is complete and fits into `whole`. */
 static bool compose(const fsched_semaphore *s, const fs_raise *r, fsched_frontier *into) {
   into->n = 0;
   into->tainted = r->external;
@@ -138,7 +138,7 @@ static bool compose(const fsched_semaphore *s, const fs_raise *r, fsched_frontie
   return !into->tainted && (r->known == NULL || union_fits(&s->whole, r->known));
 }
 
-/* The signal has come about, with what was merged for it. */
+/* Records a signal that has succeeded, with the frontier composed for it. */
 static void conclude(fsched_semaphore *s, const fs_raise *r) {
   if (r->known != NULL) {
     (void)add_to_whole(s, r->known);
@@ -165,7 +165,7 @@ static void raise_local(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
   fs_sem_collect(s, r->value, b);
 }
 
-/* For a value that is reached: what is known comes to the signal of exactly that value. */
+/* For a reached value: adds the known frontier to the signal of exactly that value. */
 static fs_status amend(fsched_semaphore *s, const fs_raise *r) {
   bool exact = r->known == NULL || (!r->known->tainted && union_fits(&s->whole, r->known));
   if (r->known != NULL && s->shared.page != NULL) {
@@ -191,7 +191,7 @@ static fs_status amend(fsched_semaphore *s, const fs_raise *r) {
   return FSCHED_OK;
 }
 
-/* The page first; what it says then comes here. */
+/* Raises the page first; its state is then adopted here. */
 static fs_change raise_shared(fsched_semaphore *s, const fs_raise *r, fs_batch *b) {
   assert(s->shared.page != NULL);
   if (r->value <= fs_shared_value(&s->shared)) {
@@ -248,7 +248,7 @@ static fs_status raise_checked(fsched_semaphore *s, const fs_raise *r) {
   fs_sem_begin(&b, s);
   fs_sem_lock(s);
   fs_status status = fs_sem_raise(s, r, &b);
-  if (status == FSCHED_SYSTEM && r->external) { /* those who wait are told */
+  if (status == FSCHED_SYSTEM && r->external) { /* waiters are told */
     (void)fs_sem_fail_all(s, FSCHED_CAUSE_SYSTEM, &b);
   }
   fs_sem_deliver_and_unlock(&b);
@@ -361,14 +361,15 @@ static void follow(fsched_semaphore *s, uint64_t value, bool patient) {
 
 void fs_sem_sync(fsched_semaphore *s, fs_batch *b) {
   assert(b->s == s);
-  /* The failure first: the value read after it is not below its end. */
+  /* The failure is read first: the value read after it is not below its end. */
   uint64_t end = UINT64_MAX;
   fsched_cause cause = fs_shared_cause(&s->shared, &end);
   uint64_t old = atomic_load(&s->value);
   uint64_t value = fs_max(old, fs_shared_value(&s->shared));
   follow(s, value, value > old);
-  /* Up to the end, the failure, then the rest: no reader takes what came after it for reached.
-   * What was found reached here stays so, even where a signal and the failure came together. */
+  /* First the values up to the end, then the failure, then the rest: no reader takes later values
+   * for reached.  Values found reached here stay so, even where a signal and the failure came
+   * together. */
   end = fs_min(fs_max(old, end), value);
   atomic_store(&s->value, end);
   fs_sem_collect(s, end, b);

@@ -2,10 +2,10 @@
 /* Semaphores: making, destroying and reading them.
  *
  * All changes are made under the semaphore's lock, which orders signals, failures and
- * registrations.  Readers take none: they read the value, then the cause, both sequentially
- * consistent.  If the value does and there is no cause yet, it was reached before any failure; if
- * there is a cause, `end`, written before it, says which values were.  A signal writes history and
- * watermark before the value, so who has seen the value finds them. */
+ * registrations.  Readers take no lock: they read the value, then the cause, both sequentially
+ * consistent.  If the value suffices and there is no cause yet, it was reached before any failure;
+ * if there is a cause, `end`, written before it, says which values were reached.  A signal writes
+ * history and watermark before the value, so a reader that has seen the value finds them. */
 #include "fsched/semaphore.h"
 
 #include "base/context.h"
@@ -82,7 +82,7 @@ static fs_status make_parts(fsched_semaphore *s) {
   return FSCHED_OK;
 }
 
-/* An empty one; its sizes and first value are still to be set. */
+/* Allocates an empty semaphore; its sizes and first value are still to be set. */
 static fs_status allocate_semaphore(const fsched_semaphore_options *o, fsched_semaphore **out) {
   fsched_context_options c = {.size = sizeof c, .reallocate = o->reallocate, .user = o->user};
   fsched_context *ctx;
@@ -183,10 +183,11 @@ void fsched_semaphore_release(fsched_semaphore *s) {
   s->released = true;
   (void)fs_sem_fail(s, FSCHED_CAUSE_CANCELLED, atomic_load(&s->value), &b);
   if (s->shared.page != NULL) {
-    fs_shared_wake(&s->shared); /* who of this process sleeps on it */
+    fs_shared_wake(&s->shared); /* threads of this process that sleep on it */
   }
   fs_sem_deliver_and_unlock(&b);
-  fs_sem_unwatch(s); /* last: what it is calling may wait for what was just cancelled */
+  fs_sem_unwatch(s); /* last: a callback that it is running may wait for the waiters just
+                      * cancelled */
   fs_sem_drop(s);
 }
 
@@ -219,7 +220,7 @@ int fsched_semaphore_reached(const fsched_semaphore *s, uint64_t value) {
   if (outcome != FS_OPEN || s->shared.page == NULL) {
     return outcome == FS_REACHED;
   }
-  /* The page, in the same order. */
+  /* Reads the page in the same order. */
   uint64_t end = UINT64_MAX;
   bool reached = value <= fs_shared_value(&s->shared);
   return reached && (fs_shared_cause(&s->shared, &end) == FSCHED_CAUSE_NONE || value <= end);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores: who waits, and how they are let go.
+/* Semaphores: waiters, and how they are released.
  *
- * Timepoints that wait stand in a heap by value, so a signal looks at none but those that it lets
- * go.  Under the lock these are chosen: they learn what the value has brought, and move to a heap
- * by order of registration, the batch, which lies on the stack of the call.  Each is taken off it
- * under the lock and called without; until then cancel can take it off as well.
+ * Waiting timepoints are in a heap by value, so a signal looks only at those that it releases.
+ * Under the lock these are chosen: they learn the frontier that came with the value, and move to a
+ * heap by order of registration, the batch, which lies on the stack of the call.  Each is taken off
+ * it under the lock and called without; until then cancel can take it off as well.
  *
- * A link is no callback but a next step: the call that let it go raises or fails its target, whose
- * chosen are a batch in the link's own memory, put behind the batches that are to be done.  So one
- * loop follows chains and trees of links of any size.  A thread asleep in wait_many is neither: its
- * word is changed and woken under the lock, so it needs no turn, and none of it is touched once it
- * has taken its timepoints back.
+ * A link is not a callback but a further step: the call that released it raises or fails its
+ * target, whose chosen waiters form a batch in the link's own memory, queued behind the other
+ * batches.  So one loop follows chains and trees of links of any size.  A thread asleep in
+ * wait_many is neither of these: its word is changed and woken under the lock, so it needs no turn,
+ * and none of it is touched once it has taken its timepoints back.
  *
  * wait_many decides by looking at all its points, not by which of them woke it, so that its answer
- * does not depend on who came first. */
+ * does not depend on which came first. */
 #include "fsched/semaphore.h"
 
 #include "base/clock.h"
@@ -86,7 +86,7 @@ void fs_sem_add(fsched_semaphore *s, uint64_t value, point *t, uint32_t kind) {
   fs_waiters_add(&s->waiters, w);
 }
 
-/* Takes it out of the heap or the batch.  False: it is idle. */
+/* Takes a timepoint out of the heap or the batch.  False: it is idle. */
 static bool remove_point(fsched_semaphore *s, point *t) {
   fsched_waiter *w = &t->inner.node;
   if (w->inner.state == FS_IDLE) {
@@ -112,7 +112,7 @@ void fs_sem_begin(fs_batch *b, fsched_semaphore *s) {
   *b = (fs_batch){.s = s};
 }
 
-/* The next one, under the lock; *more: whether others are left. */
+/* Takes the next waiter, under the lock; *more: whether others are left. */
 static fsched_waiter *take_waiter(fs_batch *b, bool *more) {
   fsched_waiter *w = b->chosen;
   if (w != NULL) {
@@ -172,8 +172,8 @@ void fs_sem_deliver_and_unlock(fs_batch *b) {
 
 /* Waiting */
 
-/* Whether the callback is to be called at once: the value is reached or broken.  Under the lock,
- * unless it wants no frontier. */
+/* Whether the callback is to be called at once: the value is reached or broken.  Called under the
+ * lock, unless the timepoint wants no frontier. */
 static bool decided(fsched_semaphore *s, uint64_t value, point *t, fsched_cause *cause) {
   fs_outcome outcome = fs_sem_outcome(s, value, cause);
   if (outcome == FS_REACHED) {
@@ -238,7 +238,7 @@ typedef struct many {
   fs_sleep sleep;
 } many;
 
-/* Whether all is decided, by what the points say now. */
+/* Whether the wait is decided by the present state of its points. */
 static bool look_at_points(const many *m) {
   fsched_wait_result r = {FSCHED_CAUSE_NONE, FSCHED_NONE};
   bool open = false;
@@ -261,7 +261,7 @@ static bool look_at_points(const many *m) {
   return true;
 }
 
-/* Time left; 0: none. */
+/* The time left; 0 when there is none. */
 static uint64_t left(const many *m) {
   if (m->timeout_ns == FSCHED_FOREVER) {
     return FSCHED_FOREVER;
@@ -270,7 +270,7 @@ static uint64_t left(const many *m) {
   return passed < m->timeout_ns ? m->timeout_ns - passed : 0;
 }
 
-/* The one system-wide semaphore that all points are of; NULL: it is not so. */
+/* The one system-wide semaphore to which all points belong; NULL when there is none. */
 static fsched_semaphore *only_shared(const many *m) {
   fsched_semaphore *s = m->n == 0 ? NULL : m->point[0].semaphore;
   for (uint32_t i = 0; i < m->n; i++) {
@@ -286,7 +286,7 @@ static bool time_out(const many *m) {
   return true;
 }
 
-/* Asleep on the page: who changes it, in this process or another, wakes all. */
+/* Sleeps on the page: a change of it, in this process or another, wakes all sleepers. */
 static void wait_on_page(many *m, fsched_semaphore *s) {
   for (bool done = false; !done;) {
     uint32_t turn = fs_shared_turn(&s->shared);
@@ -344,7 +344,7 @@ static fs_status wait_on_points(many *m) {
   return status;
 }
 
-/* The frontiers of what was waited for, where they have not been learnt when it was chosen. */
+/* Learns the frontiers of the points that did not learn theirs when they were chosen. */
 static void learn_points(const many *m) {
   bool any = m->mode == FSCHED_WAIT_ANY;
   for (uint32_t i = 0; i < m->n; i++) {

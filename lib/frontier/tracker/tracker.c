@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tracker's calls that let nobody go: making it, registering, reading, and the fast half of
- * advancing.
+/* The tracker's calls that release no waiters: making it, registering, reading, and the fast half
+ * of advancing.
  *
- * A waiter stands at one axis at a time, the first of its frontier that it has not found reached,
- * in that axis' heap (tracker/wait.c).  So an advance looks at no frontier that does not wait for
- * this axis now, and at none at all while its epoch is below `wanted`:
+ * A waiter is in the heap of one axis at a time, the first of its frontier that it has not found
+ * reached (tracker/wait.c).  So an advance looks at no frontier that does not wait for this axis
+ * now, and at none at all while its epoch is below `wanted`:
  *
  *     writer:  epoch = e;    compiler barrier;   if (e >= wanted) take the lock, look
  *     waiter:  (locked)  wanted = w, if lower;   heavy fence;   read epoch again, go if reached
@@ -15,7 +15,7 @@
  * `wanted`.  A waiter that need not lower `wanted` needs no fence of its own, once the fence of the
  * one that lowered it has passed: each advance that could be missed from then on finds `wanted`.
  * Until then it shares that fence, and reads the epoch again after it as well (`lowered`).  Raising
- * `wanted` needs no fence: an advance that matters to anybody in the heap is at or above both
+ * `wanted` needs no fence: an advance that matters to any waiter in the heap is at or above both
  * values.  Without membarrier all four accesses are sequentially consistent, so one of the two
  * sides comes second in their total order and sees the other; release and acquire alone would allow
  * both to miss.
@@ -48,7 +48,7 @@ static bool heavy_fence(fsched_tracker *t) {
   return fs_heavy_fence();
 }
 
-/* The waiters' accesses are sequentially consistent, as are all others then. */
+/* Replaces the fence: all accesses, including the waiters', are then sequentially consistent. */
 static bool no_fence(fsched_tracker *t) {
   (void)t;
   return true;
@@ -120,8 +120,8 @@ static uint64_t home_of(const fsched_tracker *t, fsched_axis axis) {
   return axis * 0x9e3779b97f4a7c15u >> t->shift;
 }
 
-/* The axis' place, or the empty one where it would be; *found: what is there.  Readers need no
- * lock: the release store and the acquire load hand the axis' first state over. */
+/* The axis' place, or the empty one where it would be; *found is the axis there, or NULL.  Readers
+ * need no lock: the release store and the acquire load hand the axis' first state over. */
 static uint64_t place_of(const fsched_tracker *t, fsched_axis axis, fsched_tracked **found) {
   uint64_t mask = UINT64_MAX >> t->shift;
   for (uint64_t i = home_of(t, axis);; i = (i + 1) & mask) {
@@ -132,7 +132,7 @@ static uint64_t place_of(const fsched_tracker *t, fsched_axis axis, fsched_track
   }
 }
 
-/* An axis that is not there may have been moved behind our back. */
+/* An axis that is not found may have been moved during the search. */
 fsched_tracked *fsched_tracker_find(const fsched_tracker *t, fsched_axis axis) {
   for (;;) {
     uint64_t moves = atomic_load(&t->moves);
@@ -144,8 +144,8 @@ fsched_tracked *fsched_tracker_find(const fsched_tracker *t, fsched_axis axis) {
   }
 }
 
-/* Empties the place and moves those behind it, up to the next empty one, that would not be found
- * any more; each is in two places for a moment, never in none. */
+/* Empties the place and moves later ones, up to the next empty one, that searches would no longer
+ * find; each is in two places for a moment, never in none. */
 static void clear_place(fsched_tracker *t, uint64_t hole) {
   uint64_t mask = UINT64_MAX >> t->shift;
   atomic_fetch_add(&t->moves, 1);
@@ -164,7 +164,7 @@ static void clear_place(fsched_tracker *t, uint64_t hole) {
   atomic_fetch_add(&t->moves, 1);
 }
 
-/* Memory for one more; NULL: none. */
+/* Returns memory for one more axis; NULL when there is none. */
 static fsched_tracked *take_free(fsched_tracker *t) {
   assert(t->n_axes <= t->max_axes);
   fsched_tracked *a = t->free;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tracker's calls that register waiters or let them go.
+/* The tracker's calls that register or release waiters.
  *
- * A waiter stands in the heap of the axis of its entry `at`; all entries before are reached.  When
- * that axis reaches the entry it moves on to the next one not reached, or is chosen to be called.
- * Moving may lower another axis' `wanted`, so all that moved to such an axis, those too that came
- * there after it was lowered, are looked at again after one heavy fence (tracker.c), until none
- * moves.
+ * A waiter is in the heap of the axis of its entry `at`; all entries before are reached.  When that
+ * axis reaches the entry it moves on to the next one not reached, or is chosen to be called.
+ * Moving may lower another axis' `wanted`, so all waiters that moved to such an axis, including
+ * those that came after it was lowered, are checked again after one heavy fence (tracker.c), until
+ * none moves.
  *
- * The chosen ones are sorted into the order of registration and stand in a list on the stack of the
- * call that chose them, or behind those on the stack of the call that this one was made from.  Each
- * is taken off it under the lock and called without; until then cancel can take it off as well.
- * So callbacks that advance are a loop, not a recursion.  That an axis ends is seen by walking all
- * pending waiters: rare, and it finds the axis behind entries not yet reached. */
+ * The chosen ones are sorted into the order of registration and are in a list on the stack of the
+ * call that chose them or, if a callback made that call, behind those on the stack of the call that
+ * runs the callback.  Each is taken off it under the lock and called without; until then cancel can
+ * take it off as well.  So callbacks that advance are a loop, not a recursion.  The end of an axis
+ * walks all pending waiters: this is rare, and also finds waiters with earlier entries not yet
+ * reached. */
 #include "base/context.h"
 #include "frontier/tracker/heap.h"
 #include "frontier/tracker/private.h"
@@ -44,7 +45,7 @@ static void list_remove(waiter *w) {
   l->previous->next = l->next;
 }
 
-/* The first one, taken off; NULL when there is none. */
+/* Takes the first waiter off; NULL when there is none. */
 static waiter *list_take(link *list) {
   if (list->next == list) {
     return NULL;
@@ -68,7 +69,7 @@ static void list_merge(link *into, link *from) {
   }
 }
 
-/* Into the order of registration: runs[i] holds 2^i waiters or none.  O(n log n). */
+/* Sorts into the order of registration: runs[i] holds 2^i waiters or none.  O(n log n). */
 static void list_sort(link *list) {
   enum { RUNS = 40 };
   link runs[RUNS];
@@ -92,7 +93,7 @@ static void list_sort(link *list) {
   }
 }
 
-/* Axes; all of the rest is under the lock unless it says otherwise. */
+/* Axes; all functions below are called under the lock unless their comment says otherwise. */
 
 static bool alive(const fsched_tracked *a) { return atomic_load(&a->life) == FS_ALIVE; }
 
@@ -100,7 +101,7 @@ static bool epoch_reached(const fsched_tracked *a, uint64_t epoch) {
   return epoch <= (alive(a) ? atomic_load(&a->epoch) : a->end);
 }
 
-/* Publishes what the heap wants least.  An ended axis keeps its 0. */
+/* Publishes the least epoch that the heap wants.  An ended axis keeps its 0. */
 static void raise_wanted(fsched_tracked *a) {
   if (alive(a)) {
     atomic_store(&a->wanted, a->waiters == NULL ? UINT64_MAX : a->waiters->inner.epoch);
@@ -124,9 +125,9 @@ static void choose(link *chosen, waiter *w, fsched_cause cause) {
   list_add(chosen, w);
 }
 
-/* From the entry `at` on to the first one not reached: into that axis' heap, or chosen.  Whether
- * the axis must be fenced and looked at again.  An axis that has been given back had reached what
- * the waiter wants, or the waiter would have been chosen when it ended. */
+/* Moves a waiter from the entry `at` to the first one not reached, into that axis' heap, or chooses
+ * it.  Returns whether the axis must be fenced and looked at again.  An axis that has been given
+ * back had reached what the waiter wants, or the waiter would have been chosen when it ended. */
 static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
   assert(w->inner.at <= w->inner.n);
   for (; w->inner.at < w->inner.n; w->inner.at++) {
@@ -170,7 +171,7 @@ static void settle_waiters(fsched_tracker *t, link *moving, link *chosen) {
     bool fenced = parked.next == &parked || fence(t);
     for (waiter *w; (w = list_take(&parked)) != NULL;) {
       w->inner.on->lowered = false;
-      if (!fenced) { /* it could sleep for ever */
+      if (!fenced) { /* the waiter could sleep for ever */
         leave_axis(w);
         choose(chosen, w, FSCHED_CAUSE_SYSTEM);
       } else if (epoch_reached(w->inner.on, w->inner.epoch)) {
@@ -183,7 +184,7 @@ static void settle_waiters(fsched_tracker *t, link *moving, link *chosen) {
   }
 }
 
-/* Takes off the axis what an epoch lets go on. */
+/* Takes off the axis the waiters that an epoch lets move on. */
 static void collect_waiters(fsched_tracked *a, uint64_t epoch, link *moving) {
   while (a->waiters != NULL && a->waiters->inner.epoch <= epoch) {
     waiter *w = a->waiters;
@@ -201,7 +202,7 @@ typedef struct delivery {
   struct delivery *outer;
 } delivery;
 
-/* Of a thread, not of the program: the calls that it is inside of, the innermost first. */
+/* The calls that this thread is inside of, innermost first. */
 static _Thread_local delivery *innermost;
 
 static delivery *find_delivery(const fsched_tracker *t) {
@@ -218,7 +219,7 @@ static void list_append(link *list, link *more) {
   }
 }
 
-/* Calls the chosen in order.  Entered with the lock, left without it; how many. */
+/* Calls the chosen in order and returns their number.  Entered with the lock, left without it. */
 static uint32_t call_and_unlock(fsched_tracker *t, link *chosen) {
   uint32_t n = 0;
   delivery d = {.tracker = t, .outer = innermost};
@@ -238,7 +239,7 @@ static uint32_t call_and_unlock(fsched_tracker *t, link *chosen) {
   return n;
 }
 
-/* The same, but a call from a callback leaves that to the call which has called it. */
+/* The same, but a call from a callback leaves that to the call that runs the callback. */
 static uint32_t pass_on_and_unlock(fsched_tracker *t, link *chosen) {
   delivery *d = find_delivery(t);
   if (d == NULL) {
@@ -337,7 +338,7 @@ void fs_tracker_close(fsched_tracker *t) {
 
 /* Waiting */
 
-/* The cause for which the frontier cannot be reached any more; none: FSCHED_CAUSE_NONE. */
+/* The cause for which the frontier cannot be reached any more, or FSCHED_CAUSE_NONE. */
 static fsched_cause find_cause(const fsched_tracker *t, const fsched_frontier *f) {
   fsched_cause cause = FSCHED_CAUSE_NONE;
   for (uint32_t i = 0; i < f->n; i++) {
