@@ -216,8 +216,8 @@ static void hold_chain(memory_search *s, uint32_t i, uint64_t units) {
   }
 }
 
-/* The longest time that counts between two ops of a version, as copies could bridge a longer
- * one. */
+/* The longest gap between two ops of a version that counts in full: its copies out and in would
+ * take as long. */
 static fs_tick gone(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
   if (!fs_memory_spills(&g->target.memory[s->memory])) {

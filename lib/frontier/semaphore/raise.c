@@ -138,7 +138,8 @@ static bool compose(const fsched_semaphore *s, const fs_raise *r, fsched_frontie
   return !into->tainted && (r->known == NULL || union_fits(&s->whole, r->known));
 }
 
-/* Records a signal that has succeeded, with the frontier composed for it. */
+/* Concludes a signal that has succeeded: its entries go to `whole`, and `next`, which it took, is
+ * emptied. */
 static void conclude(fsched_semaphore *s, const fs_raise *r) {
   if (r->known != NULL) {
     (void)add_to_whole(s, r->known);
