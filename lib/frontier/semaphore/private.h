@@ -11,7 +11,7 @@
 #include "frontier/semaphore/page.h"
 #include "fsched/semaphore.h"
 
-/* The frontier that a signal brought, merged with those of earlier signals in the history. */
+/* A signal in the history: its value, and the frontier that it brought. */
 typedef struct fs_past {
   uint64_t value;
   fsched_frontier known;
