@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pass.
  *
- *   orders    what must be over before what, and the phases that follow (orders.c)
+ *   orders    which items must be over before which, and the phases that follow (orders.c)
  *   phases    several ways to use the slack (phases.c); each makes a plan
  *   plans     order of issue, stops, times (plan.c); the one with the least makespan is taken
  *   places    addresses in stack memories, at the syncs of the plan (place.c)
  *
- * Stack memories: syncs first, then addresses.  Their control edges, which the list scheduler's
- * addresses have asked for, are left out of the orders, but for those of in-place outputs.  The
- * first plan whose stacks are within the capacities is taken.  If there is none, full syncs are
- * added to a plan where its first entry that is too high begins, so that the stack can give back
- * what is over by then.  If that does not help either, the memories that are too small keep the
- * list scheduler's addresses, whose reuse then counts as hazards, and all begins anew; a warning
- * tells so.
+ * For stack memories, syncs are chosen first, then addresses.  Control edges that stem from the
+ * list scheduler's addresses in stack memories are left out of the orders, except those of in-place
+ * outputs.  The first plan whose stacks are within the capacities is taken.  If there is none, full
+ * syncs are added to a plan where its first entry above the capacity begins, so that the stack can
+ * give back the entries that are over by then.  If that does not help either, the memories that are
+ * too small keep the list scheduler's addresses, whose reuse then counts as hazards, and the pass
+ * starts again; it warns of that.
  *
  * Planned starts never come before the list scheduler's.
  *
@@ -27,7 +27,7 @@
 #include "block/place.h"
 #include "model/retime.h"
 
-enum { EXTRA_SYNCS = 8 }; /* that are tried for a plan */
+enum { EXTRA_SYNCS = 8 }; /* extra full syncs that are tried for a plan */
 
 typedef struct block_pass {
   fsched_context *ctx;
@@ -39,7 +39,7 @@ typedef struct block_pass {
   fs_orders orders;
   fs_block_plan plan[FS_PHASE_RULES]; /* ascending by makespan */
   fs_block_plan chosen;
-  bool *loose;      /* per memory: a stack, addresses to be found */
+  bool *loose;      /* per memory: a stack whose addresses are still to be found */
   uint64_t *enough; /* per memory: its least peak in the plans before syncs were added */
   fs_block_places placement;
 } block_pass;
@@ -73,7 +73,7 @@ static uint32_t count_loose(const block_pass *p) {
 
 static bool any_loose(const block_pass *p) { return count_loose(p) != 0; }
 
-/* A loose memory that does not fit, or FS_NONE. */
+/* A loose memory whose peak exceeds its capacity, or FS_NONE. */
 static uint32_t too_small(const block_pass *p) {
   for (uint32_t m = 0; m < p->s->graph->target.n_memories; m++) {
     if (p->loose[m] && !p->placement.fits[m]) {
@@ -83,8 +83,8 @@ static uint32_t too_small(const block_pass *p) {
   return FS_NONE;
 }
 
-/* Places a plan with up to `most` syncs more, which it then has.  Each must let a later entry be
- * the first that is too high. */
+/* Places a plan, adding up to `most` syncs to it.  Each added sync must let the first entry above
+ * the capacity be a later one than before. */
 static fs_status place_plan(block_pass *p, const fs_block_plan *plan, uint32_t most, bool *fits) {
   assert(most <= EXTRA_SYNCS);
   uint32_t extra[EXTRA_SYNCS];
@@ -109,8 +109,8 @@ static void note_peaks(const block_pass *p, bool first) {
   }
 }
 
-/* What would be enough in one of the plans; where that is there and another memory is to blame for
- * that plan, what is taken in the one at hand. */
+/* Reports the least peak among the plans.  If the memory has that much, another memory was too
+ * small in that plan: then it reports the peak in the chosen plan. */
 static void warn_too_small(const block_pass *p, uint32_t memory) {
   const fsched_graph *g = p->s->graph;
   const fs_memory *m = &g->target.memory[memory];
@@ -122,7 +122,8 @@ static void warn_too_small(const block_pass *p, uint32_t memory) {
             m->name, (unsigned long long)taken, (unsigned long long)m->capacity);
 }
 
-/* If nothing fits, what is left is the best plan, which says which memories are to blame. */
+/* If no plan fits, p->chosen is the best plan, whose placement says which memories are too small.
+ */
 static fs_status place_buffers(block_pass *p, bool *fits) {
   *fits = false;
   for (uint32_t i = 0; i < FS_PHASE_RULES && !*fits; i++) {
@@ -132,7 +133,8 @@ static fs_status place_buffers(block_pass *p, bool *fits) {
   return *fits ? FSCHED_OK : place_plan(p, &p->plan[0], EXTRA_SYNCS, fits);
 }
 
-/* What the places of loose memories ask for is left out: they will have others. */
+/* Leaves out the control edges of places in loose memories: their residencies will get new places.
+ */
 static fs_status sync_without_loose(block_pass *p) {
   return p->again(p->s, p->y, &(fs_reuse){.loose = p->loose});
 }
@@ -147,7 +149,7 @@ static fs_status begin(block_pass *p) {
   return any_loose(p) ? sync_without_loose(p) : FSCHED_OK;
 }
 
-/* A plan, and addresses for it. */
+/* Chooses a plan, and addresses for it. */
 static fs_status decide(block_pass *p) {
   bool fits = false;
   FS_TRY(begin(p));

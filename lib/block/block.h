@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Syncs for targets with sync: block, that is with nothing but syncs that stop everything.
+/* Syncs for targets with sync: block, where syncs that stop the one sequencer are the only
+ * synchronisation.
  *
  * Machine: one sequencer issues all commands in one order; a queue runs what is issued to it first
  * in, first out.  At a full sync the sequencer waits until all that it has issued is over; at a
- * counting sync until of one (counting) queue all but the last `keep` commands that it has issued
- * are.  It then goes on.
+ * counting sync until all but the last `keep` commands that it has issued to one (counting) queue
+ * are over.  Then it goes on.
  *
  * Two things are decided: the order of issue (each queue's own order stays), and the syncs, as few
  * full ones as any order of issue allows.
@@ -14,8 +15,7 @@
  * (lib/model/retime.h), residencies in stack memories have addresses from the stack where these
  * fit, and control edges and data are those of the new addresses.
  * Errors: FSCHED_SYSTEM.
- * Source: nvFuser's sync insertion and shared memory allocation; what differs is said in the
- * sources. */
+ * Source: nvFuser's sync insertion and shared memory allocation; the .c files say what differs. */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why the longest path is the least number of full syncs.
  *
- * No fewer: let u be before v by an edge that takes a full sync, u on queue A, which is not
- * counting. Only a full sync, issued after u and before v, tells that u is over: a counting sync
- * speaks of its own queue.  On a path these stretches of the order of issue follow each other, so
- * each holds a sync of its own.  That needs are reduced does not shorten paths: an order that was
- * left out is implied by a chain, and a chain that leaves queue A does so by an edge of u or of a
- * later command of A, which takes a full sync as well. No more: items by `early`, those of one
- * phase in the planned order, and a full sync before each phase but the first.  The planned order
- * respects every edge; an edge inside a phase takes none.
+ * Fewer are impossible: let u be before v by an edge that takes a full sync, u on queue A, which is
+ * not counting.  Only a full sync, issued after u and before v, tells that u is over: a counting
+ * sync tells of its own queue only.  On a path these stretches of the order of issue follow each
+ * other, so each holds a sync of its own.  Leaving out implied needs does not shorten paths: an
+ * order that was left out is implied by a chain, and a chain that leaves queue A does so by an edge
+ * of u or of a later command of A, which takes a full sync as well.  As many are enough: items by
+ * `early`, those of one phase in the planned order, and a full sync before each phase but the
+ * first.  The planned order respects every edge; an edge inside a phase takes no full sync.
  *
- * The same holds for any phases between `early` and `late` along which no edge goes back, and those
- * that take a full sync go on. */
+ * The same holds for any phases between `early` and `late` where no edge leads to an earlier phase,
+ * and edges that take a full sync lead to a later one. */
 #include "block/orders.h"
 
 #include "base/radix.h"
@@ -22,7 +22,7 @@ typedef struct order_finder {
   fs_orders *o;
   const fs_accesses *acc;
   uint32_t *gang_item0, *gang_item; /* CSR per gang: its ops by epoch */
-  fs_wait *seen;                    /* per axis: the item and epoch that it was last met for */
+  fs_wait *seen; /* per axis: the last item that needs it, and the epoch needed */
   FS_VEC(fs_epoch_need) need;
   FS_VEC(fs_order_edge) edge;
   FS_VEC(uint64_t) plan; /* to << 32 | from, twice as long for sorting */
@@ -119,7 +119,8 @@ static fs_status plan_order(order_finder *f, uint32_t from, uint32_t to) {
   return from == to ? FSCHED_OK : fs_vec_push(f->ctx, &f->plan, (uint64_t)to << 32 | from);
 }
 
-/* A residency without bytes: readers and copies after the latest write, and before the next. */
+/* Orders a residency without bytes: readers and copies come after the latest write, and before the
+ * next. */
 static fs_status order_empty(order_finder *f, uint32_t r) {
   const fs_accesses *acc = f->acc;
   uint32_t write = FS_NONE;
@@ -138,11 +139,12 @@ static fs_status order_empty(order_finder *f, uint32_t r) {
   return FSCHED_OK;
 }
 
-/* All that touches a version in one residency comes before what begins its next. */
+/* All accesses to a version in one residency come before the item that begins its next residency.
+ */
 static fs_status order_residencies(order_finder *f) {
   const fs_schedule *s = f->o->s;
   const fs_accesses *acc = f->acc;
-  uint32_t *latest[2]; /* per version: in its own memory, in the store */
+  uint32_t *latest[2]; /* per version: the latest residency in its own memory, and in the store */
   FS_TRY(fs_new_none(f->scratch, &latest[0], s->graph->n_versions));
   FS_TRY(fs_new_none(f->scratch, &latest[1], s->graph->n_versions));
   for (uint32_t r = 0; r < s->n_residencies; r++) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases run one after the other, so the makespan is about the sum over the phases of the longest
- * queue in each.  Items without slack are where they are; the others are taken in planned order,
- * each from the earliest phase that its predecessors leave it to its latest one:
+ * queue in each.  Items without slack have one possible phase; the others are taken in planned
+ * order, each from the earliest phase that its predecessors leave it to its latest one:
  *
  *     queue a   |--- p ---|-- q --|------ r ------|      no slack
- *     queue b   |- x -|-- y --|                   |      y is free in the third phase, dear in the
- *                                                        first two
+ *     queue b   |- x -|-- y --|                   |      y costs nothing in the third phase
+ *                                                        but lengthens the first two
  *
- * The cost of a phase is what the item would add to its length; the first of the cheapest is taken.
- * A queue's own order leaves at most two kinds of items in that phase on the queue so far: those
- * just placed and, if the queue's next item without slack is in it, that and its like. */
+ * The cost of a phase is the time that the item would add to its length; the first of the cheapest
+ * is taken.  By queue order, at most two groups of items load the queue in that phase so far: those
+ * just placed and, if the queue's next item without slack is in the phase, that item and those
+ * without slack behind it. */
 #include "block/phases.h"
 
 #include "block/refine.h"
@@ -24,7 +25,7 @@ typedef struct balancer {
    * those after it in the same phase. */
   uint32_t *next_phase;
   fs_tick *next_load;
-  uint32_t *last_phase; /* per queue: of the latest item, and the load there so far */
+  uint32_t *last_phase; /* per queue: the phase of the latest item, and the load there so far */
   fs_tick *last_load;
 } balancer;
 
@@ -34,7 +35,7 @@ static fs_tick time_of(const fs_orders *o, uint32_t item) {
   return o->s->end[item] - o->s->start[item];
 }
 
-/* The earliest phase after those of its predecessors. */
+/* The earliest phase that an item's predecessors allow. */
 static uint32_t least_phase(const fs_orders *o, const uint32_t *phase, uint32_t item) {
   assert(item < o->s->n_items);
   uint32_t least = 0;
@@ -64,7 +65,7 @@ static void look_ahead(balancer *b) {
   }
 }
 
-/* The load of a command's queue in a phase, with the command. */
+/* The load of a command's queue in a phase, including the command. */
 static fs_tick load_with(const balancer *b, uint32_t item, uint32_t member, uint32_t queue,
                          uint32_t phase) {
   uint32_t command = b->o->y->item_command[b->o->y->item_command0[item] + member];
@@ -128,12 +129,12 @@ static fs_status balance(fsched_context *ctx, const fs_orders *o, uint32_t *phas
   return FSCHED_OK;
 }
 
-/* The planned order cut by as few full syncs as it needs, which may be more than o->n: an item goes
- * to the phase at the same fraction of all. */
+/* Cuts the planned order by as few full syncs as it needs, which may be more than o->n, and scales
+ * the number of syncs before an item to the o->n + 1 phases. */
 static fs_status planned(fsched_context *ctx, const fs_orders *o, uint32_t *phase) {
   const fs_schedule *s = o->s;
   FS_SCRATCH(scratch, ctx);
-  uint32_t *syncs; /* per item: before it in the planned order */
+  uint32_t *syncs; /* per item: number of syncs before it in the planned order */
   uint32_t n = 0;
   uint32_t latest = 0; /* position of the latest sync */
   FS_TRY(fs_new(&scratch, &syncs, s->n_items));

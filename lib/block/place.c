@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions for the stack: an item at place p of the order of issue is at p + 1, so that 0 is
- * before everything, and a sync before place p is at p + 1 too. */
+/* Positions that the stack is given: an item at place p of the order of issue is at p + 1, so that
+ * 0 is before everything, and a sync before place p is at p + 1 too. */
 #include "block/place.h"
 
 #include "base/radix.h"
@@ -12,11 +12,11 @@ typedef struct placer {
   const fs_accesses *acc;
   const fs_block_plan *p;
   fs_block_places *out;
-  uint32_t *root; /* per residency: whose place it has, itself if no other's */
+  uint32_t *root; /* per residency: the one whose place it shares, or itself */
   uint32_t *first, *last;
   uint32_t *sync;
-  uint64_t *key; /* twice as long */
-  uint32_t *id;  /* of the entries of the memory at hand */
+  uint64_t *key; /* of the entries; twice as long, for sorting */
+  uint32_t *id;  /* residencies of the entries of the current memory */
   fs_stack_entry *entry;
   uint64_t *address;
 } placer;
@@ -66,7 +66,7 @@ static fs_status find_lives(placer *k) {
 
 /* --- one memory --- */
 
-/* Its entries in order of the first access. */
+/* Collects the entries of a memory in order of the first access. */
 static uint32_t collect_entries(placer *k, uint32_t memory) {
   const fs_schedule *s = k->o->s;
   uint32_t n = 0;
@@ -84,7 +84,8 @@ static uint32_t collect_entries(placer *k, uint32_t memory) {
   return n;
 }
 
-/* A sync before what is first too high may let it take the place of what is over by then. */
+/* Where the first entry above the capacity begins: a sync there may let it reuse places of entries
+ * that are over by then. */
 static uint32_t where_to_reclaim(const placer *k, uint32_t n, uint64_t capacity) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t first = k->entry[i].first;

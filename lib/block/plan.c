@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stops.  The first item of each phase has a full sync before it: it is there for the needs of that
- * phase, and what else it tells is free.  Stabbing (stab.c) shows that it is enough, and finds what
- * is lacking where the phases are not those of orders.h.  Then, in order of issue, an item whose
- * need of a counting queue no sync so far has met gets a counting sync just before it:
+/* Stops.  The first item of each phase has a full sync before it: it meets the needs of that phase,
+ * and other needs at no cost.  Stabbing (stab.c) checks that these syncs are enough, and adds those
+ * that are missing where the phases are not those of orders.h.  Then, in order of issue, an item
+ * whose need of a counting queue no sync so far has met gets a counting sync just before it:
  *
  *     load0 load1 load2 |keep 2| use0 load3 |keep 2| use1       use_i needs load_i
  *
  * Just before means that the queue has been issued as much as possible, so `keep` is as large as
- * the need allows; what an earlier one has told is not asked again.
+ * the need allows; needs that an earlier sync has met are not asked for again.
  *
- * Times.  The sequencer passes a stop when what it waits for is over; an item starts when it has
- * been issued, its queues are free and what plan orders want is over, and not before it was planned
- * without stops. */
+ * Times.  The sequencer passes a stop when the commands that it waits for are over; an item starts
+ * when it has been issued, its queues are free and its predecessors in plan orders are over, but
+ * not before its planned start without stops. */
 #include "block/plan.h"
 
 #include "base/radix.h"
@@ -22,9 +22,9 @@ typedef struct filler {
   fs_arena *scratch;
   const fs_orders *o;
   fs_block_plan *p;
-  uint32_t *known;  /* per queue: epochs that counting syncs have told */
+  uint32_t *known;  /* per queue: the epoch up to which counting syncs have waited */
   uint32_t *issued; /* per queue */
-  uint32_t *wanted; /* per queue: the epoch that the item at hand needs */
+  uint32_t *wanted; /* per queue: the epoch that the current item needs */
   FS_VEC(fs_stop) stop;
   FS_VEC(uint64_t) want; /* counting queues the item needs, twice as long for sorting */
 } filler;
@@ -54,7 +54,7 @@ static fs_status order_items(filler *f, fs_arena *arena) {
 
 /* --- full syncs --- */
 
-/* Where phases begin, and the extra ones; without repeats. */
+/* The full syncs where phases begin, and the extra ones; without repeats. */
 static uint32_t given_syncs(const filler *f, const uint32_t *extra, uint32_t n_extra,
                             uint32_t *out) {
   const fs_block_plan *p = f->p;
@@ -77,7 +77,7 @@ static uint32_t given_syncs(const filler *f, const uint32_t *extra, uint32_t n_e
   return n;
 }
 
-/* The needs that only a full sync meets. */
+/* Collects the needs that only a full sync meets. */
 static fs_status full_spans(filler *f, fs_hazard_span **out, uint32_t *n_out) {
   const fs_orders *o = f->o;
   uint32_t n = 0;
@@ -123,7 +123,7 @@ static fs_status full_syncs(filler *f, fs_arena *arena, const uint32_t *extra, u
 
 /* --- counting syncs, times --- */
 
-/* Collects what the item needs of counting queues beyond what is known: distinct queues in `want`,
+/* Collects the item's needs of counting queues that no sync has met: distinct queues in `want`,
  * epochs in `wanted`.  `after`: where the latest full sync is. */
 static fs_status want_of(filler *f, uint32_t item, uint32_t after) {
   const fs_orders *o = f->o;

@@ -6,19 +6,19 @@
 #include "block/orders.h"
 
 typedef struct fs_block_plan {
-  uint32_t *phase; /* per item: full syncs before it, without those in `extra` */
+  uint32_t *phase; /* per item: number of full syncs before it, without those in `extra` */
   uint32_t *order; /* items in order of issue */
   uint32_t *at;    /* per item: place of its first command; the others follow */
   fs_tick *start;  /* per item */
   fs_tick makespan;
   uint32_t n_stops, n_full;
   fs_stop *stop;
-  uint32_t *full; /* where the full ones are, ascending */
+  uint32_t *full; /* places of the full syncs, ascending */
 } fs_block_plan;
 
-/* Requires phases (orders.h).  Fills the rest in `arena`: items by phase, then as planned; a full
- * sync before each phase and, besides, at each place in `extra` (ascending); counting syncs for
- * what is left.  No stop lies between members of a gang if no extra one does.
+/* Requires phases (orders.h).  Fills the rest in `arena`: items by phase, then by planned time; a
+ * full sync before each phase and at each place in `extra` (ascending); counting syncs for the
+ * remaining needs.  A stop lies between members of a gang only where an extra one does.
  * Complexity: O(items + needs + edges + stops).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) FS_MUST_USE;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An item on the longest queue of its phase is taken out, which may shorten the phase, and put
- * where it lengthens another by less:
+/* An item on the longest queue of its phase is moved out, which may shorten the phase, into one
+ * that it lengthens by less:
  *
  *     queue a   |----- x -----|-- y --|     |--- z ---|
- *     queue b   |--- w ---|           |     |-------- v --------|       y moves behind z's phase?
+ *     queue b   |--- w ---|           |     |-------- v --------|       y may move into z's phase
  *
- * between the phases that its predecessors and successors leave it, queue order included.  Rounds
- * go forward and backward through the planned order, so that what is last in a phase makes way for
- * the one before it. */
+ * It stays between the phases that its predecessors and successors, queue order included, allow.
+ * Rounds go forward and backward through the planned order, so that the last item of a phase makes
+ * way for the one before it. */
 #include "block/refine.h"
 
 #include "base/group.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Greedy by right end: of the hazards that no sync meets yet, the one that ends first needs one by
- * then, and its very end is the best place, since it meets all others that have begun:
+/* Greedy by right end: of the hazards that no sync meets yet, the one that ends first needs a sync
+ * by its end, and its very end is the best place, since a sync there meets all others that have
+ * begun:
  *
  *     (2,6)      |-------s
  *     (3,7)         |----s--|
  *     (5,9)               s |-----|            s: before 6
  *
- * Exchange argument: in any solution the sync that meets the first of them can be moved to its end
- * without losing another. */
+ * Exchange argument: in any solution the sync that meets the hazard that ends first can be moved to
+ * its end, and still meets every hazard that it met. */
 #include "block/stab.h"
 
 #include "base/radix.h"
@@ -15,7 +16,7 @@
 static uint32_t stab_spans(const uint64_t *key, uint32_t n, const uint32_t *existing,
                            uint32_t n_existing, uint32_t *out) {
   uint32_t n_out = 0;
-  uint32_t next = 0;   /* into existing */
+  uint32_t next = 0;   /* index into `existing` */
   uint32_t latest = 0; /* the latest sync so far; no hazard is met by one at 0 */
   for (uint32_t i = 0; i < n; i++) {
     uint32_t first = (uint32_t)(key[i] >> 32);

@@ -13,8 +13,8 @@ typedef struct fs_hazard_span {
   uint32_t last, first; /* last < first */
 } fs_hazard_span;
 
-/* Which syncs must be added to those in `existing` (ascending), as few as can be: ascending in
- * `out`, which has room for n.  Requires room in `out`, and hazards that end after they begin.
+/* Puts the fewest syncs that must be added to those in `existing` (ascending) into `out`,
+ * ascending; `out` has room for n.  Requires room in `out`, and hazards that end after they begin.
  * Complexity: O(n).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_stab(fsched_context *ctx, const fs_hazard_span *span, uint32_t n,
                         const uint32_t *existing, uint32_t n_existing, uint32_t *out,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written first need not lie lowest: new entries wait in a holding area, without an
- * address, until a sync comes at which one of them could be given back.  Then all are pushed,
- * longest-lived lowest, and what is over is popped from the top:
+/* An entry that is written first need not lie lowest: new entries wait in a holding area, without
+ * an address, until a sync comes at which one of them could be given back.  Then all are pushed,
+ * longest-lived lowest, and entries that are over are popped from the top:
  *
  *     A 1..3, B 2..6, sync before 4, C 5..7      without holding    with it
  *                                                 C                  A, then C
  *                                                 B                  B
  *                                                 A (below B)
  *
- * Entries in the holding area live beside all that is on the stack, so nothing is popped from below
- * them: when all that waits is still alive, they go on waiting.  After a pop nothing waits; so who
- * takes the place has its first write after the sync.
+ * Entries in the holding area live beside all entries on the stack, so nothing is popped from below
+ * them: while all of them are still alive, they go on waiting.  After a pop the holding area is
+ * empty; so an entry that reuses the place has its first write after the sync.
  *
  * Source: nvFuser's allocation of shared memory; there too, pushes wait for a chance to reclaim. */
 #include "block/stack.h"
@@ -23,7 +23,7 @@ typedef struct stack {
   const fs_stack_entry *entry;
   uint64_t align;
   uint64_t *address, peak;
-  uint32_t *on, n_on; /* the stack, ids, lowest first */
+  uint32_t *on, n_on; /* the stack: ids, lowest first */
   uint64_t *held, *spare;
   uint32_t n_held, first_over; /* the holding area; the least `last` in it */
 } stack;

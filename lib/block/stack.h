@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack of places that gives them back at syncs. */
+/* A stack of places in memory, which are given back at syncs. */
 #ifndef FS_BLOCK_STACK_H
 #define FS_BLOCK_STACK_H
 
@@ -11,7 +11,7 @@ typedef struct fs_stack_entry {
   uint32_t first, last; /* first write <= last read; UINT32_MAX: never given back */
 } fs_stack_entry;
 
-/* Entries in order of `first`; syncs ascending: one at s comes before all that happens at s.
+/* Entries in order of `first`; syncs ascending: a sync at s comes before all accesses at s.
  * Requires `align` a power of two, and entries in order of `first`.  Ensures: addresses are
  * multiples of `align` (a power of two); of two entries that share bytes, one has its last read
  * before a sync and the other its first write at or after it.  *peak is the end of the highest, at
