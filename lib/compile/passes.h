@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes by number, in their order: what fsched_pass_name counts. */
+/* The passes in their order; their numbers are the indices of fsched_pass_name. */
 #ifndef FS_PASSES_H
 #define FS_PASSES_H
 

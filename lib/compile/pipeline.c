@@ -40,7 +40,7 @@ typedef struct pipeline {
   fsched_context *ctx;
   const fsched_graph *graph;
   fsched_compile_options options;
-  fs_sync_kind kind; /* of sync, and what goes with barriers: the target's, or by the options */
+  fs_sync_kind kind; /* and the numbers of barriers and slots: the target's or the options' */
   uint32_t barriers, slots;
   fs_lower_bounds bounds;
   fs_schedule *schedule;
@@ -67,7 +67,7 @@ static fs_status list_schedule(pipeline *p, bool silent) {
   return FSCHED_OK;
 }
 
-/* A refinement may find a schedule where the heuristic does not. */
+/* If the heuristic finds no schedule, this reports nothing: a refinement may still find one. */
 static fs_status pass_listsched(pipeline *p) {
   bool refine = fs_refine_has_models(p->options.refine);
   fs_status status = list_schedule(p, refine);
@@ -87,14 +87,14 @@ static fs_status pass_refine(pipeline *p) {
                          .news = o->refine_news,
                          .user = o->refine_user};
   FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->bounds.all, &p->schedule));
-  if (p->schedule == NULL) { /* now with its reason */
+  if (p->schedule == NULL) { /* once more, to report the reason */
     FS_TRY(list_schedule(p, false));
   }
   set_status(p->schedule);
   return FSCHED_OK;
 }
 
-/* The schedule is what it will be. */
+/* From here on the schedule is final, but for the passes that replace waits. */
 static fs_status begin_sync(pipeline *p) {
   p->schedule->bounds = p->bounds;
   p->schedule->has_bounds = true;
@@ -106,7 +106,7 @@ static fs_status pass_ctrledge(pipeline *p) {
   return fs_ctrledge_run(p->ctx, p->schedule, NULL, p->sync);
 }
 
-/* Reported where the first of these commands' op is described. */
+/* The warning points to the op of the first command whose frontier is cut. */
 static void warn_tainted(const pipeline *p) {
   const fs_sync *sync = p->sync;
   const fsched_graph *g = p->graph;
@@ -136,8 +136,8 @@ static fs_status pass_waits(pipeline *p) {
   return FSCHED_OK;
 }
 
-/* After a pass that has put something else in the place of waits: the schedule may have new times.
- * The counts of waits stay those of the orders that the pass has been asked for. */
+/* Runs after a pass that has replaced waits: the schedule may have new times.  The counts of waits
+ * stay those of the orders that the pass was asked for. */
 static fs_status replaced_waits(pipeline *p) {
   set_status(p->schedule);
   FS_TRY(fs_frontiers_run(p->ctx, p->schedule, p->sync));
@@ -169,7 +169,7 @@ static fs_status pass_verify(pipeline *p) {
   return fsched_verify_program(p->ctx, p->program, p->graph);
 }
 
-/* Units of progress; what a pass does not count is one. */
+/* The pass's units of progress; a pass that does not count its progress is one unit. */
 static uint64_t pass_work(const pipeline *p, fs_pass pass) {
   switch (pass) {
     case FS_PASS_LISTSCHED:
@@ -243,7 +243,8 @@ static mark mark_now(const pipeline *p) {
   return (mark){fs_warn_errors(p->ctx), fs_context_out_of_memory(p->ctx)};
 }
 
-/* What reports a warning as an error has failed, and so has what had no memory for its text. */
+/* A pass that has reported a warning as an error since `before` has failed, and so has one that had
+ * no memory for the text of a report. */
 static fs_status since(const pipeline *p, mark before) {
   mark now = mark_now(p);
   return now.exhausted && !before.exhausted ? FSCHED_SYSTEM
@@ -267,7 +268,7 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
   return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;
 }
 
-/* What the kind of sync has in the place of waits. */
+/* Replaces waits by the barriers or syncs that the kind of sync has, if any. */
 static fs_status replace_waits(pipeline *p) {
   switch (p->kind) {
     case FS_SYNC_TIMELINE:
@@ -347,7 +348,7 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   return check_barriers(p);
 }
 
-/* 'sync: barrier' may have been forgotten.  Who has set the kind of sync anew has not. */
+/* 'sync: barrier' may have been forgotten, unless the caller has overridden the kind of sync. */
 static void warn_unused_barriers(const pipeline *p) {
   const fsched_graph *g = p->graph;
   static const char hint[] = "add 'sync: barrier', or --barriers N";
@@ -369,7 +370,7 @@ static void warn_unused_barriers(const pipeline *p) {
   }
 }
 
-/* The kind of sync: barriers where the options ask for them, else as the target says. */
+/* Chooses the kind of sync: barriers where the options ask for them, else the target's kind. */
 static fs_status choose_sync(pipeline *p) {
   p->kind = p->graph->target.sync;
   FS_TRY(fs_graph_barriers(p->ctx, p->graph, p->options.barriers, &p->barriers));
@@ -389,7 +390,7 @@ static fs_status choose_sync(pipeline *p) {
   return FSCHED_OK;
 }
 
-/* The handle of the schedule and its synchronisation, which it then owns. */
+/* Makes the handle of the schedule and its synchronisation; the handle then owns both. */
 static fs_status hand_out(pipeline *p, fsched_schedule **out) {
   FS_TRY(fs_handle_create(p->schedule, p->sync, out));
   p->schedule = NULL;

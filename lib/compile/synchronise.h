@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes from a schedule to its waits, for those who need them outside of the pipeline. */
+/* The passes from a schedule to its waits, for callers outside the pipeline. */
 #ifndef FS_COMPILE_SYNCHRONISE_H
 #define FS_COMPILE_SYNCHRONISE_H
 
