@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers for commands.  Each item that something waits for owns as many barriers as its slots
+/* Barriers for commands.  Each item that some command waits for owns as many barriers as its slots
  * need.  Then
  *
  *   1. waits that others imply are dropped, and items share barriers where no order is added
@@ -11,8 +11,8 @@
  *      where it would get stuck or late (fit.c).  The least makespan wins, then the fewest orders.
  *
  * The published construction (published.c) bounds the ops that run at once.  But a barrier lives on
- * when its producer is over, ops nobody waits for need none, and an edge from one owner of a
- * barrier to the next makes a task wait for the barrier that it updates; so its bound is of
+ * when its producer is over, ops that no command waits for need none, and an edge from one owner of
+ * a barrier to the next makes a task wait for the barrier that it updates; so its bound limits
  * something else, and its machine may stand still. */
 #include "barrier/barrier.h"
 
@@ -28,7 +28,7 @@ typedef struct assigner {
   fsched_context *ctx;
   fs_arena *result;
   fs_arena *scratch;
-  fs_barrier_problem p; /* the caller's with a bound that is not larger than what is of use */
+  fs_barrier_problem p; /* the caller's problem, its bound cut to the largest useful one */
   fs_order o;
   fs_links l;
   fs_barrier_draft draft;
@@ -102,10 +102,11 @@ static fs_status shared_draft(assigner *a) {
   return shared_waits(a);
 }
 
-/* --- what members of gangs need not tell --- */
+/* --- needless updates by members of gangs --- */
 
 /* The queue of a command that waits may tell that one member of a gang is over, so that the others'
- * updates are enough.  Commands that are items alone have no such: their links would be gone. */
+ * updates are enough.  A command that is an item by itself has no such updates: its links would
+ * have been dropped. */
 static bool any_gang(const assigner *a) {
   bool any = false;
   for (uint32_t u = 0; u < a->p.n_items; u++) {
@@ -114,7 +115,7 @@ static bool any_gang(const assigner *a) {
   return any;
 }
 
-/* Takes barriers out of the draft that nobody waits for any more. */
+/* Takes barriers that no command waits for any more out of the draft. */
 static fs_status drop_unwaited(assigner *a) {
   fs_barrier_draft *d = &a->draft;
   uint32_t *number, n = 0, k = 0, from = 0;
@@ -259,7 +260,8 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
   return FSCHED_OK;
 }
 
-/* Pairs (barrier << 32 | command): a member of a gang updates those that have slots of it. */
+/* Pairs (barrier << 32 | command): a member of a gang updates the barriers in which it takes slots.
+ */
 static size_t cover_producers(const assigner *a, uint32_t u, uint64_t *pair) {
   const fs_barrier_problem *p = &a->p;
   const fs_barrier_draft *d = &a->draft;
@@ -414,7 +416,8 @@ static fs_status fit(assigner *a) {
 
 /* --- all of it --- */
 
-/* An item that needs more barriers than there are; else limits the bound to what can be used. */
+/* Reports an item that needs more barriers than the bound; else cuts the bound to the largest
+ * useful one. */
 static fs_status check_needs(assigner *a) {
   assert(a->p.bound > 0);
   uint64_t sum = 0;
@@ -478,8 +481,8 @@ static fs_status assign_all(fsched_context *ctx, fs_arena *arena, const fs_barri
   return status;
 }
 
-/* Does each command wait for nothing but what the problem has before it?  Who waits for some
- * barriers of an op has no order with it, and is held back all the same. */
+/* Does each command wait only for its predecessors in the problem?  A command that waits for some
+ * barriers of an op has no order with the op, and is still held back. */
 static fs_status holds_no_more(fs_arena *scratch, const fs_barrier_problem *p, const fs_barriers *b,
                                bool *fine) {
   fs_order o;
@@ -509,7 +512,8 @@ static fs_status costs_nothing(fsched_context *ctx, const fs_barrier_problem *p,
   return *fine ? holds_no_more(&scratch, p, b, fine) : FSCHED_OK;
 }
 
-/* The same with at most `bound` barriers, at no cost?  *out is that, then. */
+/* Tries to solve the problem with at most `bound` barriers at no cost; if that succeeds, *out is
+ * the result. */
 static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_problem p,
                            uint32_t bound, fs_barriers *out, bool *done) {
   assert(bound > 0 && bound != FS_NONE);
@@ -529,8 +533,8 @@ static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_prob
   return FSCHED_OK;
 }
 
-/* The cover is the least for the waits there are.  Within a bound some of them come earlier on
- * their queue, or others tell what they would, and that may save barriers. */
+/* The cover is the least for the given waits.  Within a bound other waits may imply some of them,
+ * or some may come earlier on their queue, and that may save barriers. */
 static fs_status try_fewer(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                            fs_barriers *out) {
   uint32_t tries = (uint32_t)fs_max(2, TRY_WORK / fs_max(p->n_commands, 1));

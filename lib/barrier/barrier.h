@@ -9,13 +9,13 @@
  * producer slots, of which each producing command takes as many as its op demands.
  *
  * Members of a gang are commands of their own; each starts as soon as it may, and nothing is
- * concluded from others having started.  A command whose slots are split over several barriers is
- * as many producers, which end independently: who waits for all of them comes after it, who waits
- * for some has no order with it.
+ * concluded about it from the start of another member.  A command whose slots are split over
+ * several barriers is as many producers, which end independently: a command that waits for all of
+ * these barriers comes after it; one that waits for some of them has no order with it.
  *
  * Orders: "u before v" (u over before v starts) is the closure of queue order and waits.
  *   B1 < B2  iff every consumer of B1 is before every producer of B2: then B2 can take over B1's
- *   physical barrier and nobody is held up by it.  The least number of physical barriers that
+ *   physical barrier without holding up any command.  The least number of physical barriers that
  *   needs no new order is a minimum chain cover of < (cover.h).
  *   Beyond that, B2 may follow B1 on a physical barrier when all consumers of B1 start earlier
  *   than all producers of B2 in one common order of all commands: the machine itself then holds
@@ -23,7 +23,7 @@
  *   deadlocks, whatever the durations.
  *
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints (barriers);
- * what is corrected is said in assign.c and published.c. */
+ * assign.c and published.c say what is corrected. */
 #ifndef FS_BARRIER_H
 #define FS_BARRIER_H
 
@@ -36,7 +36,7 @@ typedef struct fs_barrier_problem {
   const uint32_t *queue_command0; /* FIFO: commands of queue q, in order; n_queues + 1 */
   const uint32_t *command_item;   /* per command */
   const uint32_t *item_command0, *item_command; /* CSR: members */
-  const uint32_t *order;                        /* all items; what comes before comes earlier */
+  const uint32_t *order;                        /* all items; predecessors come earlier */
   const fs_tick *start, *time;                  /* per item, as planned; no start may get earlier */
   const uint32_t *pred0, *pred; /* CSR per command: items that are over before it starts, beyond
                                    queue order; without those that the others imply */
@@ -46,15 +46,15 @@ typedef struct fs_barrier_problem {
 } fs_barrier_problem;
 
 typedef struct fs_barriers {
-  uint32_t n;                         /* barriers, in the order in which they are first updated */
-  uint32_t *physical, *use;           /* per barrier: physical id; how many had it before */
-  uint32_t *wait0, *wait;             /* CSR per command: barriers, ascending */
+  uint32_t n;               /* barriers, in the order in which they are first updated */
+  uint32_t *physical, *use; /* per barrier: physical id; how many barriers had it before */
+  uint32_t *wait0, *wait;   /* CSR per command: barriers, ascending */
   uint32_t *update0, *update, *slots; /* CSR per command: barriers, ascending; slots taken (>= 1) */
   uint32_t used;                      /* physical ids: 0 .. used - 1 */
-  uint32_t least; /* that these barriers need without a new order; sharing otherwise might save
-                     some; FS_NONE: not computed */
-  /* Orders that were not there and that waits now enforce (from over before any member of to
-   * starts), ascending by (to, from) as positions in `order`, without repeats. */
+  uint32_t least; /* physical barriers that these barriers need without a new order; other sharing
+                     might need fewer; FS_NONE: not computed */
+  /* New orders that waits now enforce (from over before any member of to starts), ascending by (to,
+   * from) as positions in `order`, without repeats. */
   uint32_t n_added;
   uint32_t *added_from, *added_to;
   uint32_t n_gates; /* physical barriers handed over where < does not hold */
@@ -63,31 +63,31 @@ typedef struct fs_barriers {
   fs_tick makespan;
   /* After FSCHED_INFEASIBLE alone: an item that needs short_need barriers, while short_held are
    * held by others and cannot be given up before it starts; together more than the bound.  With
-   * short_held 0 that is proven; else another way, which was not looked for, may do. */
+   * short_held 0 infeasibility is proven; else a solution that was not searched for may exist. */
   uint32_t short_item;
   uint64_t short_need;
   uint32_t short_held;
 } fs_barriers;
 
-/* Few barriers, within the bound, with as small a makespan as it finds.
+/* Assigns few barriers, within the bound, with as small a makespan as it finds.
  * All arrays live in `arena`.  Deterministic.  Requires a bound and slots of at least 1, and orders
  * that `order` respects.
- * Errors: FSCHED_INFEASIBLE when no way was found, which never happens with a bound of at least
- * twice the largest need of an item, ceil(members * demand / n_slots); it is not reported, since
- * items have no names here: see short_item; FSCHED_SYSTEM, reported.
+ * Errors: FSCHED_INFEASIBLE when no assignment was found, which never happens with a bound of at
+ * least twice the largest need of an item, ceil(members * demand / n_slots); it is not reported,
+ * since items have no names here: see short_item; FSCHED_SYSTEM, reported.
  * Complexity: O((commands + preds) log) for a bound; for FS_NONE also that of fs_barrier_cover, and
  * where items take several barriers each some tries of a bound below it. */
 fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                              fs_barriers *out) FS_MUST_USE;
 
 /* Why a command of a machine that stands still does not start: it needs the next command of the
- * list (of the last one: the first). */
+ * list (the last command needs the first). */
 typedef enum fs_barrier_stuck_kind {
-  FS_STUCK_QUEUE,  /* which comes earlier on its queue */
-  FS_STUCK_WAIT,   /* which updates a barrier that it waits for */
-  FS_STUCK_MAPPED, /* which waits for the barrier that holds the physical one of a barrier that it
-                      updates */
-  FS_STUCK_GANG    /* with which it starts, where members meet */
+  FS_STUCK_QUEUE,  /* the next command comes earlier on its queue */
+  FS_STUCK_WAIT,   /* the next command updates a barrier that it waits for */
+  FS_STUCK_MAPPED, /* the next command waits for the barrier that holds the physical one of a
+                      barrier that it updates */
+  FS_STUCK_GANG    /* the next command must start with it, where members of a gang meet */
 } fs_barrier_stuck_kind;
 
 typedef struct fs_barrier_stuck {
@@ -98,10 +98,11 @@ typedef struct fs_barrier_stuck {
 } fs_barrier_stuck;
 
 /* The published construction, for comparison: list scheduling with unit times and `bound` barriers,
- * every op owns one, edges between consecutive owners.  It knows neither queues nor slots nor
- * gangs: an owner that takes more slots than a barrier has is refused.  The result is complete even
- * where the machine cannot run it, which `stuck` then says, a cycle of commands; its start and
- * makespan are then those of the unit-time list.  Gates are not counted.  Requires a bound
+ * where every op owns a barrier and edges lead from each owner of a barrier to the next.  It knows
+ * neither queues nor slots nor gangs: an owner that takes more slots than a barrier has is refused.
+ * The result is complete even where the machine cannot run it; `stuck` then holds a cycle of
+ * commands.  Its start and makespan are then those of the unit-time list.  Gates are not counted.
+ * Requires a bound
  * of at least 1, other than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for such an owner:
  * see short_item; FSCHED_SYSTEM. */
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,

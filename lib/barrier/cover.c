@@ -2,8 +2,8 @@
 /* A chain is a path B1 < B2 < ... in which every barrier is the next of at most one and has at most
  * one next: barriers minus the largest matching of "left" B1 to "right" B2, B1 < B2.
  *
- * Whether B1 < B2 is asked of reach.h: the first producer of B2 on each queue must be at or after
- * the position from which everything there is after all consumers of B1.
+ * reach.h tells whether B1 < B2: the first producer of B2 on each queue must be at or after the
+ * position from which all commands there are after all consumers of B1.
  *
  * Lefts are matched one by one (Kuhn), from the one whose last consumer is the last in the order to
  * the first.  A left takes the first right that is free, if it is before one; else a search, always
@@ -35,7 +35,7 @@ typedef struct live_change {
   uint32_t at, was;
 } live_change;
 
-/* A right, as tests want it: all that they mostly look at, side by side. */
+/* A right: the fields that tests read most, side by side. */
 typedef struct right {
   uint32_t id, begin, axis;
   uint8_t at;
@@ -76,7 +76,7 @@ static bool others_after(const chain_cover *c, uint32_t id) {
   return true;
 }
 
-/* After the left that `row` is of? */
+/* Is the right after the left whose row `row` is? */
 static bool is_after(const chain_cover *c, const right *r) {
   return r->at >= c->row[r->axis] && (!r->others || others_after(c, r->id));
 }
@@ -86,7 +86,7 @@ static const right *right_on(const chain_cover *c, uint32_t i) {
   return &c->by_begin[c->by_axis[i]];
 }
 
-/* --- what is known before --- */
+/* --- preparation --- */
 
 /* Positions in the order, and the first producer of each barrier on each queue. */
 static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *queue_of,
@@ -112,7 +112,7 @@ static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *
       uint32_t q = queue_of[p->producer[i]];
       if (first[q] == p->producer[i] && first[q] != c->begin_command[b] && mark[q] == b) {
         c->other[n_other++] = first[q];
-        mark[q] = FS_NONE; /* once, if it is given twice */
+        mark[q] = FS_NONE; /* counts a command that is given twice only once */
       }
     }
     c->end[b] = 0;
@@ -356,7 +356,7 @@ static fs_status any_live(chain_cover *c, bool *any) {
   return FSCHED_OK;
 }
 
-/* Along the path by which the free right of rank i was met. */
+/* Changes the matching along the path that led to the free right of rank i. */
 static void change_path(chain_cover *c, uint32_t i) {
   assert(i < c->n);
   take_right(c, i);
@@ -368,7 +368,7 @@ static void change_path(chain_cover *c, uint32_t i) {
   }
 }
 
-/* The search goes on from who has the right of rank i now. */
+/* The search goes on from the left that the right of rank i is matched to. */
 static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   assert(i < c->n && c->prev[c->by_begin[i].id] != FS_NONE);
   uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
@@ -378,7 +378,8 @@ static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   return fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]);
 }
 
-/* The left that `row` is of, by axis: none of its rights up to position `last` is free. */
+/* Visits, by axis, the rights of the left whose row `row` is; none of them up to position `last` is
+ * free. */
 static fs_status visit_by_axis(chain_cover *c, uint32_t left, uint32_t last) {
   for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
     uint32_t i = first_on(c, x);
@@ -444,7 +445,7 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
     if (!found && end + window >= last) {
-      c->undo.n = 0; /* what was met is dead */
+      c->undo.n = 0; /* all rights that were met are dead */
       any = false;
     }
     undo_live(c);

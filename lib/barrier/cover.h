@@ -2,8 +2,9 @@
 /* The least number of physical barriers that a set of barriers needs without any new order: a
  * minimum chain cover of B1 < B2 ("every consumer of B1 is before every producer of B2").
  *
- * Source: Dilworth's theorem and Kuhn's matching on the comparabilities, which are not listed but
- * asked for: per barrier and queue, from where on all commands are after all of its consumers. */
+ * Source: Dilworth's theorem and Kuhn's matching on the comparable pairs, which are not listed but
+ * computed from this: per barrier and queue, the first command from which on all are after all of
+ * its consumers. */
 #ifndef FS_BARRIER_COVER_H
 #define FS_BARRIER_COVER_H
 
@@ -13,7 +14,7 @@
 typedef struct fs_cover_problem {
   uint32_t n_queues, n_commands, n_barriers;
   const uint32_t *queue_command0; /* commands of queue q in FIFO order; n_queues + 1 */
-  const uint32_t *order;          /* all commands; what comes before comes earlier */
+  const uint32_t *order;          /* all commands; predecessors come earlier */
   const uint32_t *pred0, *pred; /* CSR per command: commands that are over before it starts, beyond
                                    queue order */
   /* CSR per barrier: commands, at least one of each; every producer is before every consumer. */
@@ -21,11 +22,11 @@ typedef struct fs_cover_problem {
   const uint32_t *consumer0, *consumer;
 } fs_cover_problem;
 
-/* *n_chains, and per barrier its chain (below *n_chains) and its index in it.  Chains are numbered
- * by their first barrier; barriers of a chain are in the order <.  When the cover has more than
- * `enough` chains for certain, it may end early with *n_chains > enough and the arrays undefined
- * (FS_NONE: never).  Exact for every size; arrays live in `arena`.  Deterministic.  Requires that
- * every barrier has a producer and a consumer.
+/* Finds *n_chains, and per barrier its chain (below *n_chains) and its index in the chain.  Chains
+ * are numbered by their first barrier; barriers of a chain are in the order <.  Once it is certain
+ * that the cover has more than `enough` chains, the call may end early with *n_chains > enough and
+ * the arrays undefined (FS_NONE: never).  Exact for every size; arrays live in `arena`.
+ * Deterministic.  Requires that every barrier has a producer and a consumer.
  * Errors: FSCHED_SYSTEM.
  * Complexity: time O(commands + preds) * queues / 16 + barriers * (queues + chains) where barriers
  * far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to 0.4 s),

@@ -98,7 +98,8 @@ static fs_status sort_items(fsched_context *ctx, const fs_barrier_problem *p,
   return status;
 }
 
-/* Numbers of barriers that somebody waits for, by first update, and dense physical ids. */
+/* Numbers the barriers that some command waits for, by first update, and makes physical ids dense.
+ */
 static fs_status number_barriers(fs_arena *arena, fs_arena *scratch, const fs_barrier_problem *p,
                                  const fs_barrier_draft *d, uint32_t *number, fs_barriers *out) {
   uint32_t *id;
@@ -258,8 +259,8 @@ static void mark_waits(const lister *l, uint32_t c) {
   }
 }
 
-/* Command c, whose waits are marked, waits for item u: for all of its barriers, for one of them
- * says only that u has started. */
+/* Does command c, whose waits are marked, wait for all barriers of item u?  A wait for one of them
+ * implies only that u has started. */
 static bool waits_for_all(const lister *l, uint32_t u, uint32_t c) {
   bool all = true;
   for (uint32_t k = l->d->bar0[u]; k < l->d->bar0[u + 1] && all; k++) {
@@ -268,8 +269,8 @@ static bool waits_for_all(const lister *l, uint32_t u, uint32_t c) {
   return all;
 }
 
-/* What command c of item v waits for.  Where rows are at hand, and c is all of v, what they know is
- * left out at once. */
+/* Lists the items that command c of item v waits for.  Where there are rows, and c is all of v,
+ * items that the rows imply are left out at once. */
 static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32_t c) {
   const fs_barrier_problem *p = l->o->p;
   bool alone = l->o->row != NULL && p->item_command0[v + 1] - p->item_command0[v] == 1;
@@ -288,8 +289,8 @@ static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32
   return FSCHED_OK;
 }
 
-/* Every producer with every item of which a command waits for it; with repeats from members of a
- * gang. */
+/* Lists every producer with every item that has a command waiting for it; with repeats from members
+ * of a gang. */
 static fs_status list_pairs(fsched_context *ctx, lister *l) {
   const fs_barrier_problem *p = l->o->p;
   for (uint32_t v = 0; v < p->n_items; v++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* List simulation of the machine, in which an item's planned start is a release time.  An item
- * starts when its members are at the heads of their queues, what it waits for is over and it has
- * barriers: free ones, or one that its group has already, or by a choice of fit_choose.c.  A
- * barrier is free again when no command waits for it any more; the next one on the same physical
- * barrier is updated by items that start later in the simulation, so the machine holds them back
- * at no cost in orders.
+ * starts when its members are at the heads of their queues, the items that it waits for are over
+ * and it has barriers: free ones, or one that its group has already, or by a choice of
+ * fit_choose.c.  A barrier is free again when no command waits for it any more; the next one on the
+ * same physical barrier is updated by items that start later in the simulation, so the machine
+ * holds them back at no cost in orders.
  *
  * The order of starts in the simulation is one in which queue order, waits, added orders and
  * hand-overs all go forward, so that nothing can deadlock, whatever the durations.  An item takes
- * its barriers before it lets go of those that it waits for, since it cannot start on one that only
- * its own start frees.
+ * its barriers before it lets go of those that it waits for, since it cannot start on a barrier
+ * that only its own start frees.
  *
  * Progress: when nothing runs and no item can start, some item u with its queues and waits
  * satisfied lacks barriers.  Let y be the producer of a live barrier that started last.  Every live
@@ -85,7 +85,7 @@ static void join_bar(fs_fit *f, uint32_t u, uint32_t b) {
   bar->end = fs_max(bar->end, f->end[u]);
 }
 
-/* The commands that wait for u, for its j-th barrier. */
+/* Opens the links of the commands that wait for u in its j-th barrier. */
 static void open_links(fs_fit *f, uint32_t u, uint32_t j) {
   const fs_links *l = f->l;
   fs_bar *bar = &f->bar.at[f->bars[f->bar0[u] + j]];
@@ -169,7 +169,7 @@ static fs_status start_item(fs_fit *f, uint32_t u, uint32_t join) {
 
 /* --- ready items --- */
 
-/* When all that u waits for is over, by the barriers as they are now. */
+/* When all items that u waits for are over, by the current barriers. */
 static fs_tick waits_over(fs_fit *f, uint32_t u) {
   const fs_barrier_problem *p = f->p;
   fs_tick over = p->start[u];
@@ -213,8 +213,8 @@ static bool take_choice(const fs_fit *f, uint32_t u, const fs_fit_choice *c, boo
   return true;
 }
 
-/* The last free barriers go to an item that absorbs another one: so one is always at hand, and each
- * time that a producer is over something may start.  Without a spare one, all that are live may
+/* The last free barrier goes to an item that absorbs another barrier: so one is always free, and
+ * each time that a producer is over an item may start.  Without a spare barrier, all live ones may
  * have to be over before the next item can start. */
 static fs_status start_sparing(fs_fit *f, uint32_t u, bool force, bool *acted) {
   fs_fit_choice c = fs_fit_choose_absorbed(f, u);
@@ -224,11 +224,11 @@ static fs_status start_sparing(fs_fit *f, uint32_t u, bool force, bool *acted) {
   }
   FS_TRY(start_item(f, u, FS_NONE));
   c.a = f->bars[f->bar0[u + 1] - 1];
-  /* What u itself was the last to wait for is free by now. */
+  /* A barrier that only u still waited for is free by now. */
   return c.what == FS_FIT_ABSORB && f->bar.at[c.b].live != FS_NONE ? fs_fit_apply(f, c) : FSCHED_OK;
 }
 
-/* Starts u, or puts it where it is looked at again. */
+/* Starts u, or puts it where it will be tried again. */
 static fs_status look_at(fs_fit *f, uint32_t u, bool force, bool *acted) {
   *acted = true;
   for (;;) {
@@ -301,7 +301,7 @@ static fs_status next_event(fs_fit *f) {
                        : fs_heap_push(f->ctx, &f->ready, f->priority[e.id / 2], e.id / 2);
 }
 
-/* Where barriers are free, all of them; else those that come first. */
+/* Retries the blocked items: all where barriers are free, else the first ones. */
 static fs_status retry_blocked(fs_fit *f) {
   f->changed = false;
   size_t n = f->n_free > 0 ? f->blocked.n : fs_min(f->blocked.n, RETRY);
@@ -315,7 +315,7 @@ static fs_status retry_blocked(fs_fit *f) {
   return FSCHED_OK;
 }
 
-/* Nothing goes on: the first of the blocked items takes what there is. */
+/* No item runs: the first blocked item takes any choice that gives it a barrier. */
 static fs_status force_one(fs_fit *f, fs_fit_failure *failure) {
   assert(f->blocked.n > 0);
   size_t first = 0;
@@ -458,7 +458,7 @@ static uint32_t merged_into(fs_fit *f, uint32_t b) {
   return b;
 }
 
-/* Waits as CSR; those that a merge made one are counted once. */
+/* Fills the waits as CSR; waits that a merge has made equal are counted once. */
 static fs_status draft_waits(fs_fit *f, fs_arena *arena, fs_arena *scratch, fs_barrier_draft *d) {
   uint64_t *key = f->waits.at;
   uint64_t *spare;

@@ -16,10 +16,11 @@ typedef enum fs_fit_when {
 
 typedef struct fs_fit_policy {
   fs_fit_when when;
-  bool spare;     /* the last free barrier goes to an item that absorbs another one as it starts */
-  uint32_t slack; /* quarters: how far towards the latest start that keeps the makespan an item may
-                     be late without being said to be; none: the planned start */
-  bool critical;  /* of items that are ready the one with the least latest start is first */
+  bool spare; /* the last free barrier is left to an item that absorbs another barrier as it starts
+               */
+  uint32_t slack; /* quarters of the way from the planned start to the latest one that keeps the
+                     makespan: an item that starts later than that is late */
+  bool critical;  /* the ready item with the earliest latest start goes first */
   uint64_t seed;  /* not 0: shakes the order of items that are ready */
 } fs_fit_policy;
 
@@ -32,8 +33,8 @@ typedef struct fs_fit_failure {
 /* Latest starts that keep the planned makespan, per item, in `latest`.  Requires the links of
  * `o`. */
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest);
-/* FSCHED_INFEASIBLE, with *failure: an item that cannot be helped; the draft lives in `arena`.
- * Requires a bound, and needs of items that are all within it. */
+/* Errors: FSCHED_INFEASIBLE, with *failure: an item that gets no barrier.  The draft lives in
+ * `arena`.  Requires a bound, and needs of items that are all within it. */
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
                      const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) FS_MUST_USE;

@@ -2,14 +2,14 @@
 /* Ways to get by with fewer barriers.  In each, every new order goes from an item that has started
  * to one that has not, or that started later, so all go forward in the order of starts:
  *
- *   join    a new producer takes slots in a barrier for which nobody has waited yet
+ *   join    a new producer takes slots in a barrier for which no command has waited yet
  *   merge   two live barriers become one, when their slots fit and the producers of each started
  *           before every command that has waited for the other
  *   absorb  the last producer y of barrier A waits for barrier B too, all of whose producers
- *           started before y, and what still waits for B waits for A instead: since y waits, A
- *           implies B.  It may take y back in time; its start moves then.
+ *           started before y, and the commands that still wait for B wait for A instead: since y
+ * waits, A implies B.  It may take y back in time; its start moves then.
  *
- * The cost of one is by how much it makes an item late, beyond what items are late already.  Of
+ * The cost of a choice is how much it makes an item late, beyond the largest delay so far.  Of
  * equal ones that is best which shortens the lives of barriers most. */
 #include "barrier/fit_private.h"
 
@@ -120,7 +120,7 @@ static fs_fit_choice absorb_choice(fs_fit *f, uint32_t a, uint32_t b) {
   return c;
 }
 
-/* The live barriers that are looked at in pairs: all, or those with the longest lives. */
+/* The live barriers that are tried in pairs: all, or those with the longest lives. */
 static uint32_t pair_candidates(const fs_fit *f, uint32_t *of) {
   uint32_t n = 0;
   for (size_t i = 0; i < f->live.n; i++) {

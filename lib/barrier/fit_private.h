@@ -13,15 +13,15 @@ typedef struct fs_bar {
   uint32_t heir;                /* where its open links are, itself at first */
   uint64_t left;                /* slots */
   uint32_t open;                /* links */
-  uint32_t heap;                /* the open links by key, and some that are not open any more */
+  uint32_t heap;                /* the open links by key, and some that have been closed */
   uint32_t last;                /* the producer that started last */
-  uint32_t last_seq, first_seq; /* of that; of the first command that waited, FS_NONE */
-  uint32_t live;                /* its place among the live ones, FS_NONE: over */
+  uint32_t last_seq, first_seq; /* seq of `last`; of the first command that waited, or FS_NONE */
+  uint32_t live;                /* its index in fs_fit.live; FS_NONE: over */
   uint32_t mark;
   fs_tick first_start; /* of the first command that waited, or FS_TICK_NONE */
-  fs_tick end;         /* of its producers */
+  fs_tick end;         /* latest end of its producers */
   fs_tick till;        /* largest key of a link */
-  bool pure;           /* its producers are of one group, and no links came from elsewhere */
+  bool pure;           /* its producers are of one group, and no links came from other barriers */
 } fs_bar;
 
 typedef struct fs_link_node { /* of a leftist heap */
@@ -43,9 +43,9 @@ typedef struct fs_fit {
   const fs_barrier_problem *p;
   fs_fit_policy policy;
   fs_tick *key;                  /* per item: a later start is late; see fs_fit_policy.slack */
-  fs_tick *priority;             /* per item, small first */
+  fs_tick *priority;             /* per item: the least goes first */
   fs_tick *start, *end;          /* per item */
-  fs_tick *least_key, *most_key; /* per item: of the commands that wait for it */
+  fs_tick *least_key, *most_key; /* per item: of the keys of commands that wait for it */
   uint32_t *seq;                 /* per item: FS_NONE until it starts */
   uint32_t *sequence, n_started;
   uint32_t *heads, *wanting; /* per item: members at the heads of queues; links not yet over */
@@ -59,33 +59,34 @@ typedef struct fs_fit {
   FS_VEC(uint32_t) blocked;
   uint32_t *free_id, free_first, n_free; /* ring of ids */
   uint32_t *id_last;                     /* per id: the barrier that had it last */
-  fs_heap events;                        /* item * 2: look at it; item * 2 + 1: it is over */
+  fs_heap events; /* item * 2: the item may start; item * 2 + 1: it is over */
   fs_heap ready;
   fs_tick now;
-  fs_tick drift;      /* by how much an item was late at most, against `key` */
-  bool changed;       /* in a way that may help a blocked item */
-  bool pair_valid;    /* `pair` is of the state as it is */
-  fs_fit_choice pair; /* the best that makes one barrier of two */
+  fs_tick drift;      /* the most by which an item has started after its `key` */
+  bool changed;       /* the state has changed in a way that may help a blocked item */
+  bool pair_valid;    /* `pair` still fits the current state */
+  fs_fit_choice pair; /* the best choice that makes one barrier of two */
   uint32_t stamp;
   uint64_t n_extra;
 } fs_fit;
 
-/* The best way to go without another free barrier for item u.  Requires an item that has not
+/* The best way for item u to start without another free barrier.  Requires an item that has not
  * started. */
 fs_fit_choice fs_fit_choose(fs_fit *f, uint32_t u);
-/* The barrier that is best absorbed by u when it starts now: its producers are over.  FS_FIT_ABSORB
- * with `b`, or nothing.  Requires an item that has not started. */
+/* The best barrier for u to absorb when u starts now: its producers are over.  FS_FIT_ABSORB with
+ * `b`, or FS_FIT_NOTHING.  Requires an item that has not started. */
 fs_fit_choice fs_fit_choose_absorbed(fs_fit *f, uint32_t u);
-/* What waiting is expected to cost.  Requires an item that has not started. */
+/* The time that waiting for a free barrier is expected to cost item u.  Requires an item that has
+ * not started. */
 fs_tick fs_fit_wait_cost(const fs_fit *f, uint32_t u);
 /* Merges or absorbs: one physical barrier is free afterwards.  Requires a choice that merges or
  * absorbs. */
 fs_status fs_fit_apply(fs_fit *f, fs_fit_choice c) FS_MUST_USE;
 
-/* Where the open links of b are now.  Requires a barrier. */
+/* The barrier that has the open links of b now.  Requires a barrier. */
 uint32_t fs_fit_heir(fs_fit *f, uint32_t b);
 uint32_t fs_fit_meld(fs_fit *f, uint32_t a, uint32_t b);
-/* b holds its physical barrier no longer.  Requires a barrier that is live. */
+/* Takes its physical barrier away from b.  Requires a barrier that is live. */
 void fs_fit_free(fs_fit *f, uint32_t b);
 
 #endif

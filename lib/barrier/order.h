@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is over before an item starts: the closure of queue order and waits, as rows of clocks.
  *
- * A row belongs to a command.  That members of a gang start together is not made use of: each knows
- * what its own queue and waits tell. */
+ * A row belongs to a command.  The common start of a gang's members is not used: each member knows
+ * only the orders of its own queue and waits. */
 #ifndef FS_BARRIER_ORDER_H
 #define FS_BARRIER_ORDER_H
 
@@ -10,18 +10,18 @@
 
 typedef struct fs_order {
   const fs_barrier_problem *p;
-  const uint32_t *queue, *index; /* per command: its queue, its place there */
+  const uint32_t *queue, *index; /* per command: its queue, its index there */
   uint32_t first, n;             /* the queues of these rows */
-  uint32_t *row;                 /* per command n entries: commands of queue first + k over */
+  uint32_t *row; /* per command n entries: number of commands of queue first + k that are over */
 } fs_order;
 
-/* Queue and index of every command; no rows yet.  Requires a problem with queues for its
+/* Fills queue and index of every command, but no rows.  Requires a problem with queues for its
  * commands. */
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) FS_MUST_USE;
-/* Whether rows for all queues are small enough to be had. */
+/* Whether rows for all queues are small enough to be made. */
 bool fs_order_fits(const fs_barrier_problem *p);
-/* Rows for n queues from `first` on, of the problem's own waits.  Requires queues of the problem.
- * O((commands + preds) * n). */
+/* Makes rows for n queues from `first` on, from the problem's own waits.  Requires queues of the
+ * problem.  O((commands + preds) * n). */
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) FS_MUST_USE;
 /* How many queues' rows fit at once, at least 1. */
 uint32_t fs_order_width(const fs_barrier_problem *p);
@@ -46,10 +46,10 @@ static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
   }
   return true;
 }
-/* Raises `row` by what is known when item u is over.  Requires rows, and an item. */
+/* Raises `row` by the commands known to be over when item u is.  Requires rows, and an item. */
 void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row);
-/* Raises `row` by what is known when command c starts by its queue alone.  Requires rows, and a
- * command. */
+/* Raises `row` by the commands known to be over, by queue order alone, when command c starts.
+ * Requires rows, and a command. */
 void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row);
 
 #endif

@@ -125,7 +125,8 @@ static fs_status refuse_item(const barrier_pass *p, fs_diag_code code, uint32_t 
   return status;
 }
 
-/* That an item alone needs more is proven; else it was not found out whether there is a way. */
+/* If an item alone needs more than the bound, infeasibility is proven; else a solution may exist.
+ */
 static fs_status report_too_few(const barrier_pass *p) {
   assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
@@ -209,7 +210,7 @@ static fs_status report_deadlock(const barrier_pass *p, const fs_barrier_stuck *
                      &t);
 }
 
-/* One barrier for each op is all that the published method knows. */
+/* The published method gives each op exactly one barrier. */
 static fs_status report_too_large(const barrier_pass *p) {
   assert(p->result.short_item < p->s->n_items);
   const fs_barriers *r = &p->result;
@@ -259,7 +260,7 @@ static void fill_barriers(barrier_pass *p) {
   y->barrier_gates = r->n_gates;
 }
 
-/* What is known on each queue before an item starts: positions in the new order. */
+/* The items known to be over on each queue before an item starts: positions in the new order. */
 typedef struct known_items {
   const uint32_t *position; /* per item */
   uint32_t *upto;           /* per queue: its items up to there are over */
@@ -291,7 +292,8 @@ static bool is_known(const barrier_pass *p, const known_items *k, uint32_t to, u
   return true;
 }
 
-/* From queue order, edges of the graph, copies' data and the control edges that there are. */
+/* Collects predecessors from queue order, edges of the graph, copies' data and existing control
+ * edges. */
 static void know_predecessors(const barrier_pass *p, const known_items *k, uint32_t to) {
   const fsched_graph *g = p->s->graph;
   const fs_sync *y = p->y;
@@ -368,7 +370,7 @@ static fs_status add_control(barrier_pass *p) {
 
 typedef struct counts {
   uint32_t *producers, *consumers; /* per barrier: to come */
-  const uint32_t *before;          /* per barrier: what its physical one holds before, or FS_NONE */
+  const uint32_t *before; /* per barrier: the one before it on its physical barrier, or FS_NONE */
 } counts;
 
 /* Starts the item, and ends it at once; false: its barriers do not let it start. */
@@ -399,7 +401,7 @@ static bool start_item(const barrier_pass *p, uint32_t item, counts n) {
 }
 
 /* Whether the machine can start the items in the order and at the times of the plan.  A command
- * that waits for some barriers of an op only has no order with it, and is held back all the same.
+ * that waits for only some barriers of an op has no order with the op, and is still held back.  /
  */
 static fs_status follows_plan(barrier_pass *p, bool *follows) {
   const fs_barriers *r = &p->result;

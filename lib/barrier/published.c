@@ -2,16 +2,17 @@
 /* The published construction as it stands.  Ops take one unit of time each and at most b run at
  * once, taken in the problem's order as they become ready; each holds one of b barriers meanwhile.
  * Edges between consecutive owners of a barrier are added, U(v) is the barrier of v, and
- * W(v) = {U(w)} for the edges that are left after transitive reduction.  Barriers that nobody waits
- * for are left out.  Of slots it knows nothing, so an owner that takes more than a barrier has is
+ * W(v) = {U(w)} for the edges that are left after transitive reduction.  Barriers that no command
+ * waits for are left out.  It knows no slots, so an owner that takes more than a barrier has is
  * refused: more than one would have to be free for it at once.
  *
  * Owners of one barrier form a chain, so b chains cover all ops, and what is before an op is one
  * number per chain: the reduction needs no more.
  *
- * Whether its machine stands still does not depend on durations or choices: what can start stays
- * so until it does.  So one run in any order tells, and where it ends, whoever does not start names
- * one that must go first; following these leads around a cycle. */
+ * Whether its machine stands still does not depend on durations or choices: a command that can
+ * start stays able to until it does.  So one run in any order decides, and where it ends, each
+ * command that does not start names one that must go first; following these leads around a cycle.
+ */
 #include "barrier/draft.h"
 #include "barrier/stand.h"
 #include "base/group.h"
@@ -274,7 +275,7 @@ fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_b
   *stuck = (fs_barrier_stuck){0};
   FS_SCRATCH(scratch, ctx);
   publisher x = {.ctx = ctx, .a = &scratch, .p = *p};
-  x.p.n_slots = UINT64_MAX / 4; /* it knows of none */
+  x.p.n_slots = UINT64_MAX / 4; /* the construction knows no slots */
   x.p.bound = (uint32_t)fs_max(1, fs_min(p->bound, p->n_items));
   return publish(&x, arena, p->n_slots, out, stuck);
 }

@@ -5,8 +5,8 @@
  * the command itself added, to everything that is directly before the command (their rows are the
  * earliest of what they are handed), and is given up.
  *
- * Blocks are counted references.  Two rows are merged block by block: a block that is the other's
- * or gives way to it entirely is shared, one that nobody else has is changed in place. */
+ * Blocks are reference-counted.  Two rows are merged block by block: a block that equals the other
+ * or is replaced by it entirely is shared, one without other references is changed in place. */
 #include "barrier/reach.h"
 
 #include "base/group.h"

@@ -3,10 +3,10 @@
  *
  * Queues are FIFO, so on each queue these are all commands from some position on.  A queue is cut
  * into segments, here called axes, so that a position fits a byte; axes are numbered by when they
- * begin in the order of all commands.  A row holds one position per axis, in blocks that rows share
- * where they agree.
- * Memory: at most a byte for each barrier and axis, and far less where little is reached or where
- * all is; one word for each barrier and block. */
+ * begin in the order of all commands.  A row holds one position per axis, in blocks; rows with
+ * equal blocks share them.
+ * Memory: at most a byte for each barrier and axis, and far less where few or nearly all positions
+ * are reached; one word for each barrier and block. */
 #ifndef FS_BARRIER_REACH_H
 #define FS_BARRIER_REACH_H
 
@@ -22,11 +22,11 @@ typedef struct fs_reach {
   uint32_t n_dir;      /* blocks of a row */
   uint32_t *dir;       /* per barrier: its blocks */
   FS_VEC(uint8_t) byte;
-  FS_VEC(uint32_t) ref; /* per block: rows that have it */
+  FS_VEC(uint32_t) ref; /* per block: number of rows that have it */
 } fs_reach;
 
-/* `r` is zeroed; arrays in `arena` but for the growing ones, which fs_reach_release frees (after a
- * failure too).  Requires `r` zeroed.  Errors: FSCHED_SYSTEM.
+/* `r` is zeroed; its arrays live in `arena`, except the growing ones, which fs_reach_release frees
+ * (after a failure too).  Requires `r` zeroed.  Errors: FSCHED_SYSTEM.
  * Complexity: O((commands + preds + consumers) * axes) byte operations at most. */
 fs_status fs_reach_find(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                         fs_reach *r) FS_MUST_USE;

@@ -7,10 +7,10 @@
  * A barrier may have as many producers as there are items, and so may commands wait for it: of its
  * producers only the last command on each queue is looked at, which is over after the others.
  *
- * That leaves waits for barriers of which others know one half each, and updates that no command
- * needs: it knows by its queue, or from another producer of what it waits for having started, that
- * the one that updates is over.  Orders have no circles, so all that are not between neighbours can
- * go at once: those between neighbours make them again. */
+ * This leaves waits that are implied only by several others together, and updates that no command
+ * needs: each waiting command knows by its queue, or from the start of another producer, that the
+ * updating command is over.  Orders have no cycles, so all orders that are not between neighbours
+ * can be dropped at once: those between neighbours imply them. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/radix.h"
@@ -26,9 +26,9 @@ typedef struct draft_reducer {
   uint32_t *part0, *part;         /* CSR per barrier: producers that have further barriers */
   uint32_t *bar_row;              /* per barrier and queue */
   uint32_t *begun;                /* the same when its producers have started, not more */
-  bool *needed;                   /* per command: its update is */
+  bool *needed;                   /* per command: its update is needed */
   uint32_t *last;                 /* per barrier: place in seq of its last producer */
-  uint32_t *row;                  /* of the command at hand */
+  uint32_t *row;                  /* of the current command */
   uint32_t *kept;                 /* per barrier: the last command that kept it */
   uint64_t *key, *scratch;
 } draft_reducer;
@@ -218,9 +218,9 @@ static void relink(fs_barrier_draft *d, const bool *waited) {
   }
 }
 
-/* --- what no command needs --- */
+/* --- updates that no command needs --- */
 
-/* Which part of a gang's members a barrier stands for is not known here. */
+/* Does the barrier stand for a part of a gang?  Which members that part has is not known here. */
 static bool has_part_of_gang(const draft_reducer *r, uint32_t b) {
   const uint32_t *item0 = r->o.p->item_command0;
   bool has = false;
@@ -252,7 +252,7 @@ static void make_begun(const draft_reducer *r) {
   }
 }
 
-/* Command c needs what it does not know otherwise; a wait for nothing such goes. */
+/* Command c needs the updates that nothing else implies; a wait without such updates is dropped. */
 static void find_needed(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
