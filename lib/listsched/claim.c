@@ -3,8 +3,7 @@
  * everything it lacks, all or nothing.
  *
  * Room is looked for in three steps: what is free now; what is leaving anyway (dying inputs,
- * evictions under way); and by evicting (evict.c).  Victims whose room was not needed after all
- * stay.
+ * evictions under way); and by evicting (evict.c).  Victims whose room was not needed stay.
  *
  * The last resort, for an op that nothing in flight can help: its own inputs may leave too, the
  * smallest first, and are read back at other addresses.  With all of them gone the memory is empty
@@ -24,7 +23,7 @@ static bool input_is_low(const fs_engine *e, const fs_claim *c, const fs_need *n
 }
 
 /* Long-lived versions from the high end, short-lived ones and scratch from the low end; or each
- * output away from its input, so that what dies next leaves one large hole. */
+ * output away from its input, so that versions that die next leave one large hole. */
 static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
   if (n->version == FS_NONE || c->last_resort) {
     return false;
@@ -61,7 +60,7 @@ static fs_status find_room(fs_engine *e, const fs_claim *c, const fs_need *n, ui
   return *place == FS_NONE ? fs_engine_evict_for(e, c, n, high, place) : FSCHED_OK;
 }
 
-/* What a version needs for the claim: nothing, or a place. */
+/* Does the version need a place for the claim? */
 static bool needs_place(const fs_engine *e, uint32_t version) {
   FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   return e->v_promised_place[version] == FS_NONE && e->v_inplace[version] == FS_NONE &&
@@ -186,7 +185,7 @@ static fs_status place_needs(fs_engine *e, fs_claim *c, bool *placed) {
   return FSCHED_OK;
 }
 
-/* Victims that may stay do; the others are on their way out. */
+/* Keeps the victims that may stay; the others start to leave. */
 static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
   for (size_t i = 0; i < e->victims.n; i++) {
     uint32_t v = e->victims.at[i];
@@ -331,7 +330,7 @@ static fs_status attempt(fs_engine *e, fs_claim *c, size_t own, bool *placed) {
   return *placed ? FSCHED_OK : undo(e, c);
 }
 
-/* Own inputs whose room nobody took after all stay where they are. */
+/* Keeps own inputs where they are if their room was not promised. */
 static void keep_own(fs_engine *e, fs_claim *c) {
   size_t kept = 0;
   for (size_t i = 0; i < c->needs.n; i++) {

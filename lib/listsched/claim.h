@@ -5,16 +5,17 @@
 
 #include "listsched/engine.h"
 
-/* The version is pinned or leaves: no victim any more.  Requires a version in a bounded memory. */
+/* Takes a version that is pinned or leaves off the list of victims.  Requires a version in a
+ * bounded memory. */
 void fs_engine_withhold(fs_engine *e, uint32_t version);
 /* The next victim of a memory in the policy's order, taken off the list, or FS_NONE.  Requires a
  * bounded memory. */
 uint32_t fs_engine_next_victim(fs_engine *e, uint32_t memory, const fs_claim *c);
-/* A bounded backing store must have room for the copy of a dirty victim: *room.  Requires a version
- * in a memory that spills. */
+/* Sets *room: whether a bounded backing store has room for the copy of a dirty victim.  Requires a
+ * version in a memory that spills. */
 fs_status fs_engine_keep_store(fs_engine *e, uint32_t version, bool *room) FS_MUST_USE;
-/* The version is leaving from now on, for the claim at work.  Requires a version that is in, and
- * not pinned by others than the claim at work. */
+/* Makes the version leave, for the claim at work.  Requires a version that is in, and not pinned by
+ * others than the claim at work. */
 fs_status fs_engine_expel(fs_engine *e, uint32_t version) FS_MUST_USE;
 /* Evicts and reserves; *place is FS_NONE if nothing helps.  Requires that there is no place yet. */
 fs_status fs_engine_evict_for(fs_engine *e, const fs_claim *c, const fs_need *n, bool high,

@@ -196,7 +196,7 @@ static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* The version's books at the start of an op. */
+/* Updates the state of the version at the start of an op. */
 static fs_status use_version(fs_engine *e, uint32_t v, bool writes) {
   FS_ASSERT_SLOW(e->v_pins[v] > 0 && e->v_left[v] > 0);
   FS_ASSERT_SLOW(!writes || e->v_writers_left[v] > 0);
@@ -498,7 +498,7 @@ static void remove_entry(fs_heap *h, uint32_t id) {
   }
 }
 
-/* Nothing is in flight: the first unissued op gets all it can. */
+/* Nothing is in flight: the first unissued op claims as a last resort. */
 static fs_status last_resort(fs_engine *e, bool *done) {
   *done = false;
   uint32_t at = e->unissued_next[e->g->n_ops];

@@ -2,9 +2,9 @@
 /* The inside of the list scheduler: one simulated run in time.
  *
  * An op goes through: waiting (a predecessor is not issued), soon (all are issued), claimed (its
- * inputs are pinned and places are promised to what it lacks), runnable (nothing is missing but a
- * queue), running, done.  Claims are made in planned order; every claim ends in a start, because
- * what it waits for (ends of items in flight, copies of leaving versions) always comes.
+ * inputs are pinned and places are promised to what it lacks), runnable (it lacks only a queue),
+ * running, done.  Claims are made in planned order; every claim ends in a start, because the events
+ * that it waits for (ends of items in flight, copies of leaving versions) always come.
  *
  * A version in a bounded memory is absent, promised (a place is reserved), filling (a spill read
  * is in flight), in, or leaving (evicted or dying, its room already on offer). */
@@ -65,7 +65,7 @@ typedef struct fs_hold {
 typedef struct fs_claim {
   uint32_t op, position;
   bool last_resort;
-  bool pack; /* everything leaves, what is needed goes to the lowest addresses */
+  bool pack; /* all versions leave; the needs go to the lowest addresses */
   FS_VEC(fs_need) needs;
   FS_VEC(uint32_t) reserved; /* places, in order of needs */
   FS_VEC(uint32_t) own;      /* last resort: inputs that may leave */
@@ -92,9 +92,9 @@ typedef struct fs_engine {
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
   uint32_t n_queues, queue_limit, n_slots, n_busy;
-  uint32_t first_free; /* implicit queues: none below is free */
+  uint32_t first_free; /* implicit queues: no lower one is free */
   FS_VEC(uint8_t) queue_busy;
-  FS_VEC(fs_tick) queue_until; /* end of what runs */
+  FS_VEC(fs_tick) queue_until; /* end of the running item */
   FS_VEC(uint64_t) queue_held; /* position of the gang it is kept for, else UINT64_MAX */
   FS_VEC(fs_tick) queue_held_until;
   FS_VEC(uint32_t) held;              /* queues that are kept, some of them twice */
@@ -106,7 +106,7 @@ typedef struct fs_engine {
   uint64_t *slot_listed;              /* the key of its entry in `listed` that counts */
   fs_heap listed;                     /* slots that may have something to start */
   fs_heap *runnable;                  /* per slot: ops by position */
-  fs_heap *copies; /* per domain: version * 2 + kind by position of who wants it */
+  fs_heap *copies; /* per domain: version * 2 + kind by position of the op that wants it */
   fs_heap *later;  /* per slot: soon ops over the quota */
   fs_heap soon;
   fs_heap ends;               /* events: item by end */
@@ -131,7 +131,7 @@ typedef struct fs_engine {
   uint64_t *asked;     /* per memory; 0 between uses */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
   uint32_t *absent;    /* versions that a read could bring in; per memory */
-  uint64_t *memory_absent; /* bit set of memories that have such */
+  uint64_t *memory_absent; /* bit set of memories with absent versions */
   uint32_t *hold0;         /* per op: its entries of hold */
   fs_hold *hold;
   uint32_t *hold_first; /* per memory: FS_NONE, none */
@@ -218,13 +218,12 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) FS_
 fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) FS_MUST_USE;
 /* Requires a version in a bounded memory. */
 fs_status fs_engine_settle(fs_engine *e, uint32_t version) FS_MUST_USE;
-/* Room in a memory that an op needs for what it produces and for scratch.  Requires a bounded
- * memory. */
+/* Room in a memory that an op needs for its outputs and scratch.  Requires a bounded memory. */
 uint64_t fs_engine_own_room(const fs_engine *e, uint32_t op, uint32_t memory);
 
 /* slots.c */
 fs_status fs_engine_init_slots(fs_engine *e) FS_MUST_USE;
-/* What the slot has may be better now, or one of its queues is free.  Requires a slot. */
+/* The slot's best candidate may be better now, or one of its queues is free.  Requires a slot. */
 void fs_engine_wake(fs_engine *e, uint32_t slot);
 /* The slot with the best candidate, and whether that is a copy; FS_NONE: nothing can start.
  * Requires slots that fs_engine_init_slots has made. */
@@ -234,8 +233,8 @@ fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) FS_MUST_
 fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
 /* The op is issued.  Requires an op that was not issued before. */
 void fs_engine_drop_holds(fs_engine *e, uint32_t op);
-/* The version is absent and a read could bring it in; a place is promised to it, no longer.
- * Requires a version in a bounded memory. */
+/* Notes that the version is absent and a read could bring it in; fs_engine_wanted ends this once a
+ * place is promised to it.  Requires a version in a bounded memory. */
 void fs_engine_absent(fs_engine *e, uint32_t version);
 /* Requires that fs_engine_absent was told of the version. */
 void fs_engine_wanted(fs_engine *e, uint32_t version);
@@ -249,7 +248,7 @@ fs_status fs_engine_soon(fs_engine *e, uint32_t op) FS_MUST_USE; /* all predeces
 fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, uint32_t memory,
                                   uint32_t place, uint32_t *id) FS_MUST_USE;
 
-/* Memory of a version in a bounded one.  Requires a version in a bounded memory. */
+/* The bounded memory that a version is in.  Requires a version in a bounded memory. */
 static inline const fs_memory *fs_engine_memory_of(const fs_engine *e, uint32_t version) {
   FS_ASSERT_SLOW(e->v_memory[version] != FS_NONE);
   return &e->g->target.memory[e->v_memory[version]];

@@ -5,10 +5,11 @@
  * next used later than the claiming op may go (farthest policy), never pinned ones.
  *
  * Counted memories: one victim after the other until the amount is there.  Contiguous memories:
- * victims at scattered addresses help nobody, so each of the first few victims grows a window over
- * its neighbours (free and leaving room costs nothing, the neighbour with the farther next use goes
- * first) until the need fits, and the cheapest window wins.  Its cost is the sum, over what it
- * evicts, of copy time per distance to the next use.  O(CANDIDATES * window) per need. */
+ * victims at scattered addresses make no contiguous room, so each of the first few victims grows a
+ * window over its neighbours (free and leaving room costs nothing, the neighbour with the farther
+ * next use goes first) until the need fits, and the cheapest window wins.  Its cost is the sum,
+ * over what it evicts, of copy time per distance to the next use.  O(CANDIDATES * window) per need.
+ */
 #include "listsched/claim.h"
 
 enum { CANDIDATES = 2, WINDOW_LIMIT = 64 };

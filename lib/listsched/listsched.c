@@ -323,7 +323,7 @@ static fs_status choose_plan(plan_search *s, uint32_t *best) {
   return FSCHED_OK;
 }
 
-/* Nothing else is left to try: why it fails is reported. */
+/* Is this the last plan to try?  Then the engine reports why it fails. */
 static bool last_chance(const plan_search *s, uint32_t k) {
   return s->schedule == NULL && k == N_POLICIES - 1 && !s->options->silent;
 }

@@ -5,7 +5,7 @@
  * Determinism: a function of graph and options alone.
  * Complexity: O((V + E) log V) and O(log n) per placement; evictions add O(log n) each.
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
- * schedule generator; repaired as listsched.c says. */
+ * schedule generator; listsched.c says what was repaired. */
 #ifndef FS_LISTSCHED_H
 #define FS_LISTSCHED_H
 
@@ -15,7 +15,7 @@ typedef struct fs_listsched_options {
   fsched_evict evict;
   uint64_t seed;       /* 0: ties by id */
   fs_tick lower_bound; /* of the makespan: reaching it ends the search; 0: not known */
-  bool silent;         /* that none is found is not reported */
+  bool silent;         /* a failure to find a schedule is not reported */
 } fs_listsched_options;
 
 /* Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of one bounded memory: who is where now, and who has been promised what.
+/* Places of one bounded memory: who occupies which bytes now, and which are promised to whom.
  *
  * A place is reserved, then occupied, then leaving, then gone.  A leaving place is still
  * physically there (a running reader, a spill write), but its room may already be promised: a
@@ -32,7 +32,7 @@ typedef struct fs_place {
   uint32_t owner;   /* the user's */
   uint32_t slot;    /* index in leaving, for a leaving place */
   uint8_t state;
-  bool high; /* taken from the high end */
+  bool high; /* reserved from the high end */
 } fs_place;
 
 typedef struct fs_segment {
@@ -65,16 +65,18 @@ fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity,
                          bool counted) FS_MUST_USE;
 void fs_places_release(fs_places *p);
 
-/* Each sets *place to FS_NONE when there is no room. `high`: from the high end. */
+/* Each of these functions sets *place to FS_NONE when there is no room. `high`: from the high end.
+ */
 fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high,
                                 uint32_t *place) FS_MUST_USE;
-/* Also on top of leaving places. */
+/* Reserves in free room or on top of leaving places. */
 fs_status fs_places_reserve_future(fs_places *p, uint64_t size, bool high,
                                    uint32_t *place) FS_MUST_USE;
-/* In the run of free and leaving room around one leaving place.  Requires a leaving place. */
+/* Reserves in the run of free and leaving room around one leaving place.  Requires a leaving place.
+ */
 fs_status fs_places_reserve_around(fs_places *p, uint32_t leaving, uint64_t size, bool high,
                                    uint32_t *place) FS_MUST_USE;
-/* In free and leaving room right behind a reservation.  Requires a reservation. */
+/* Reserves in free and leaving room right behind a reservation.  Requires a reservation. */
 fs_status fs_places_reserve_behind(fs_places *p, uint32_t before, uint64_t size,
                                    uint32_t *place) FS_MUST_USE;
 /* Requires a reservation. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies of the list scheduler: which ready op is next, which version leaves, and habits of
- * placing and prefetching.  The mechanism (engine.h) asks; a policy has no state. */
+ * placing and prefetching.  The engine (engine.h) reads them; a policy has no state. */
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 
@@ -17,7 +17,7 @@ typedef struct fs_policy {
   fsched_evict evict;    /* farthest next use, or least recently used */
   bool opposite;         /* outputs go to the end of memory that is farther from an input */
   bool strict;           /* no op takes room that an earlier one is blocked for */
-  bool in_turn;          /* nothing is prefetched past what could not be */
+  bool in_turn;          /* a version that cannot be prefetched holds up all later ones */
   bool reads_high;       /* prefetched versions go to the high end */
   uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
@@ -29,8 +29,8 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
 /* Program order, as far as `after` allows.  Requires room for a position per op. */
 fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                           uint64_t seed, uint32_t *position) FS_MUST_USE;
-/* One op at a time, the one that leaves least in bounded memories.  Requires room for a position
- * per op. */
+/* Takes ops one at a time: the one that leaves least in bounded memories.  Requires room for a
+ * position per op. */
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint64_t seed, uint32_t *position) FS_MUST_USE;
 
@@ -43,8 +43,9 @@ fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena
 /* The i-th number of the stream of a seed. */
 uint64_t fs_plan_random(uint64_t seed, uint64_t i);
 
-/* Bytes that an order, one op at a time, has to bring back in: uses of a version between which more
- * than the capacity has been brought into its memory.  A guide for choosing an order; O(args). */
+/* Bytes that an order, run one op at a time, has to bring back in: for uses of a version between
+ * which more than the capacity has been brought into its memory.  A guide for choosing an order;
+ * O(args). */
 fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
                           uint64_t *bytes) FS_MUST_USE;
 
