@@ -44,7 +44,7 @@ fs_status fs_clock_raise(fs_clocks *c, fs_clock *clock, uint32_t axis, uint32_t 
 fs_status fs_clock_merge(fs_clocks *c, fs_clock *clock, fs_clock other) FS_MUST_USE;
 
 /* Calls fn for every axis with an epoch of at least *floor, ascending; fn may raise the floor.
- * *left_out: there are lower ones.  O(parts that reach the floor). */
+ * Sets *left_out if there are lower epochs.  O(parts that reach the floor). */
 typedef struct fs_clock_entry {
   uint32_t axis, epoch;
 } fs_clock_entry;

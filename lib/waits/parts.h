@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of commands whose slots are split over several barriers.
  *
- * Such a command is, for whoever waits, as many producers as it updates barriers: it is over when
- * all of them are complete.  Who knows some only knows that it has begun.  A queue knows that a
- * barrier is complete when a command of it waits for the barrier, or for another one of which a
- * producer knew it when it began.
+ * To a waiting command, such a command is as many producers as it updates barriers: it is over when
+ * all of them are complete.  When only some are known to be complete, it is known only to have
+ * begun.  A queue knows that a barrier is complete when a command of it waits for the barrier, or
+ * for another one of which a producer knew it when it began.
  *
  * So besides its clock each queue, and each barrier for those who wait for it, has a list: the
  * complete barriers of which a part of some command is not known to be over.  As soon as all parts
@@ -42,10 +42,10 @@ static inline bool fs_parts_split(const fs_sync *y, uint32_t command) {
 /* The command waits for its barriers, whose clocks are in *clock by now: raises it by the split
  * commands that are known to be over.  Requires a command. */
 fs_status fs_parts_learn(fs_parts *t, uint32_t command, fs_clock *clock) FS_MUST_USE;
-/* The command, which has learned, hands on what its queue knows to the barriers that it updates.
+/* After fs_parts_learn: the command hands its queue's list on to the barriers that it updates.
  * Requires a command. */
 fs_status fs_parts_hand_on(fs_parts *t, uint32_t command) FS_MUST_USE;
-/* Nobody waits for the barrier any more.  Requires a barrier. */
+/* Drops the list of a barrier that no command waits for any more.  Requires a barrier. */
 void fs_parts_forget(fs_parts *t, uint32_t barrier);
 
 #endif

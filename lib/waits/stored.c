@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The entries of the exact clock, with those of a gang's members replaced by one entry of its
  * collective axis where that says exactly the same; then, beyond the capacity, the smallest epochs
- * leave (of equal ones the highest axes), never the command's own entry, and the result is tainted.
- */
+ * are dropped (of equal ones the highest axes first), never the command's own entry, and the result
+ * is tainted.  / */
 #include "waits/stored.h"
 
 enum { ENTRIES_FIRST = 64 };

@@ -20,7 +20,7 @@ typedef struct fs_storer {
   bool tainted;
 } fs_storer;
 
-/* Larger keys stay where there is no room for all.  Distinct, as axes are. */
+/* The larger keys stay where there is no room for all.  Keys are distinct, since axes are. */
 static inline uint64_t fs_entry_key(fs_wait e) {
   return (uint64_t)e.epoch << 32 | (uint32_t)~e.axis;
 }
@@ -28,8 +28,8 @@ static inline uint64_t fs_entry_key(fs_wait e) {
 /* Requires a schedule, its commands, and a capacity of at least 1. */
 fs_status fs_storer_init(fs_storer *t, fs_arena *arena) FS_MUST_USE; /* the rest is set */
 void fs_storer_release(fs_storer *t);
-/* t->entry: the frontier of `command` (on `queue`), ascending by axis; t->tainted.  Requires a
- * command of the queue.
+/* Makes t->entry, the frontier of `command` (on `queue`), ascending by axis; t->tainted.  Requires
+ * a command of the queue.
  * O(entries of the clock). */
 fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue,
                          fs_clock clock) FS_MUST_USE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frontiers where nothing but syncs orders the queues (sync.h: stops).
  *
- * One sequencer issues everything, so what a stop has waited for is known to all that is issued
- * after it, on whatever queue.  So the exact clock of a command is what the stops before it have
- * told, and its own epoch: one clock for all queues is enough. */
+ * One sequencer issues everything, so the commands that a stop has waited for are known to be over
+ * to every later command, on any queue.  So the exact clock of a command is what the stops before
+ * it have told, and its own epoch: one clock for all queues is enough. */
 #ifndef FS_TOLD_H
 #define FS_TOLD_H
 
@@ -19,7 +19,7 @@ typedef struct fs_told {
   uint32_t *since, n_since;
   bool *is_since;
   uint32_t next;  /* stop */
-  fs_clock clock; /* with gangs: what is told */
+  fs_clock clock; /* with gangs: the clock of all that stops have waited for */
   fs_wait *most;  /* without: as many of it as a frontier holds, the largest keys, by axis */
   uint32_t n_most, room;
 } fs_told;

@@ -25,8 +25,8 @@
  * is tainted.  One that is not tainted implies every entry of the exact clock.
  *
  * A command signals when some command waits for its epoch or for its gang's.  Its scope is the
- * widest distance to a queue that waits: device, device group (one machine), system; queue when
- * nobody waits. */
+ * widest distance to a queue that waits: device, device group (one machine), system; queue when no
+ * command waits. */
 #ifndef FS_WAITS_H
 #define FS_WAITS_H
 
@@ -38,9 +38,9 @@ fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync)
 
 /* The frontiers where barriers or syncs take the place of waits.  Barriers: the exact clock of a
  * command has its own epoch, what its queue knows, and the exact clock of every producer of the
- * barriers it waits for.  A producer that updates several barriers has but begun, for who does not
- * know all of them to be complete (parts.h).  Syncs: its own epoch, and what the stops that are
- * issued before it have waited for (told.h).  Nobody signals.
+ * barriers it waits for.  A producer that updates several barriers counts as begun only, until all
+ * of them are known to be complete (parts.h).  Syncs: its own epoch, and what the stops that are
+ * issued before it have waited for (told.h).  No command signals.
  * Requires fs_waits_run, which has numbered the commands, and producers that are earlier in
  * schedule->order, or an order of issue.
  * Complexity: O((commands + waits for barriers and updates) * axes that are new); with stops
