@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One idea for everything bounded: whoever takes a place, or units of an amount, is ordered after
- * the last accesses of whoever had it before.
+/* One rule for all bounded resources: an item that takes a place, or units of an amount, is ordered
+ * after the last accesses of the previous holder.
  *
  *   1. Residencies become segments with first and last accesses (segments.c).
  *   2. In contiguous memories a sweep finds which segments follow each other (sweep.c).

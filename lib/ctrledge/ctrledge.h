@@ -5,7 +5,7 @@
 
 #include "model/sync.h"
 
-/* `reuse` may be NULL: all of it.
+/* `reuse` says which reuse to order; NULL: all reuse.
  * Fills the control_*, lane, position and data arrays of `sync` (arena initialised, schedule set).
  * Requires an order of all items, and a `sync` that has nothing of it, or with lanes_stay all of
  * it.  Complexity: O((n + E) log n).  Errors: FSCHED_SYSTEM. */

@@ -2,9 +2,9 @@
 /* Allotment of a counted amount as unit intervals of [0, capacity), so that "two owners had the
  * same unit" gives the orderings that keep the sum within the capacity for any durations.
  *
- * A holder takes its amount at its turn, in pieces if need be, and gives it back at its end.  Taken
- * are, in this order, units whose last holder is known to be over when the new one starts (the same
- * queue, a predecessor), units never used, and those given back earliest; so few orderings are
+ * A holder takes its amount at its turn, in pieces if need be, and gives it back at its end.  It
+ * takes, in this order, units whose last holder is known to be over when the new one starts (the
+ * same queue, a predecessor), units never used, and units given back earliest; so few orderings are
  * added.  Amounts up to 2^48: pieces, not units, are counted. */
 #ifndef FS_LANES_H
 #define FS_LANES_H

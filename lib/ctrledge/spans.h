@@ -25,10 +25,10 @@ void fs_spans_release(fs_spans *s);
 void fs_spans_clear(fs_spans *s);
 
 typedef fs_status (*fs_span_fn)(void *user, uint32_t owner);
-/* Takes [low, high) for `owner`: what others have of it is cut off, they keep what sticks out on
- * either side.  Calls `fn` for every span that loses something, ascending by address; an owner with
- * several spans is named several times.  Amortised O(log n) and O(1) per span cut.  Requires low <
- * high. */
+/* Takes [low, high) for `owner`: the parts of other owners' spans inside it are cut off; the parts
+ * on either side stay theirs.  Calls `fn` for every span that loses something, ascending by
+ * address; an owner with several spans is named several times.  Amortised O(log n) and O(1) per
+ * span cut.  Requires low < high. */
 fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner, fs_span_fn fn,
                         void *user) FS_MUST_USE;
 
