@@ -131,7 +131,7 @@ fs_status fs_engine_settle(fs_engine *e, uint32_t v) {
   return fs_engine_offer(e, v);
 }
 
-/* Nobody reads the copy in a bounded backing store any more. */
+/* Drops the copy in a bounded backing store, which no read needs any more. */
 fs_status fs_engine_drop_store(fs_engine *e, uint32_t v) {
   assert(e->v_memory[v] != FS_NONE);
   uint32_t residency = e->v_store_residency[v];

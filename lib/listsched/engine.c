@@ -69,7 +69,7 @@ static fs_status claimed(fs_engine *e, uint32_t op) {
   return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
 }
 
-/* Everything the op is predecessor-wise waiting for is claimed or issued: it comes next. */
+/* Are all predecessors of the op claimed or issued?  Then it comes next. */
 static bool comes_next(const fs_engine *e, uint32_t op) {
   for (uint32_t i = e->g->pred0[op]; i < e->g->pred0[op + 1]; i++) {
     if (e->op_phase[e->g->pred[i]] < FS_OP_CLAIMED) {
@@ -151,7 +151,7 @@ static bool amounts_fit(const fs_engine *e, uint32_t op) {
   return true;
 }
 
-/* A write to the store reads the version, so what would change it has to wait. */
+/* A write to the store reads the version, so an op that would change the version has to wait. */
 static bool copies_allow(const fs_engine *e, uint32_t op) {
   FS_ENGINE_EACH_VERSION(e, op, i, v) {
     uint32_t from = e->v_inplace[v];

@@ -15,8 +15,8 @@
  *
  * Then small graphs are tried further from the best run so far, in an order that differs a little
  * at random, and half of the time with another habit or two of placing and prefetching: where
- * memory is scarce, or the graph a chain, they decide more than the order.  From a run that is as
- * good as the best the next trial goes on. */
+ * memory is scarce, or the graph a chain, they decide more than the order.  The next trial starts
+ * from a run that is as good as the best. */
 #include <stdio.h>
 
 #include "base/progress.h"
@@ -28,7 +28,7 @@ enum {
   N_POLICIES = 3 * N_PLANS,
   MOST_TRIALS = 400,
   TRIAL_SIZE = 100000,        /* ops and args in all trials together */
-  TRIAL_SIZE_BOUNDED = 40000, /* the same with bounded memories, where a run costs more */
+  TRIAL_SIZE_BOUNDED = 40000, /* the same for bounded memories, where a run costs more */
   NEAR = 8
 };
 
@@ -196,7 +196,8 @@ static fs_status make_plan(plan_search *s, uint32_t k) {
   return FSCHED_OK;
 }
 
-/* Keeps the run if it is the best one; of one that is as good, the order, to go on from there. */
+/* Keeps the run if it is the best one; of an equally good run keeps the order, from which the next
+ * trial goes on. */
 static fs_status keep_if_better(plan_search *s, const fs_engine *e) {
   assert(e->n_done == e->g->n_ops);
   fs_tick makespan = run_makespan(e);
