@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node is [references, largest epoch below, word 0 .. width-1]: epochs in a leaf, nodes
  * elsewhere. A node with one reference is changed in place, another is copied first; a copy shares
- * the children.  Whoever holds a node alone holds its children alone only if they too have one
- * reference, so copying from the top down keeps every other clock as it was.
+ * the children.  The sole holder of a node is the sole holder of its children only if they too have
+ * one reference, so copying from the top down keeps every other clock as it was.
  *
  * The most frequent case, up to 64 queues, is a single leaf: a merge is a loop over 64 words. */
 #include "waits/clock.h"
@@ -44,7 +44,7 @@ uint32_t fs_clocks_next_free(const fs_clocks *c, uint32_t node) {
   return node_at(c, node)[WORD];
 }
 
-/* With one reference; its words are not set. */
+/* Makes a node with one reference; its words are not set. */
 static fs_status new_node(fs_clocks *c, uint32_t *out) {
   if (c->free_node != 0) {
     *out = c->free_node;

@@ -55,7 +55,7 @@ static uint64_t select_key(uint64_t *keys, size_t n, size_t rank) {
   return keys[rank];
 }
 
-/* Leaves the `room` largest keys, in their order.  Raises the floor. */
+/* Keeps the `room` largest keys, in their order.  Raises the floor. */
 static fs_status evict(fs_storer *t, size_t room) {
   size_t n = t->entry.n;
   if (n <= room) {
@@ -155,7 +155,8 @@ fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_cloc
   t->entry.n = 0;
   t->command = command;
   t->own_queue = queue;
-  /* What a queue knows only grows: what left once, and all that is lower, would leave again. */
+  /* A queue's knowledge only grows: an entry dropped once, and all lower ones, would be dropped
+   * again. */
   t->floor = t->s->graph->n_gangs == 0 ? t->least[queue] : 0;
   t->tainted = t->floor > 0;
   bool left_out;

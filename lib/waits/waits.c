@@ -12,12 +12,12 @@
  * the item it belongs to, so an earlier candidate can never make a later one needless, alone or
  * together with others.
  *
- * A gang's members are commands of their own and each waits for itself.  Whoever comes after a gang
- * waits for its collective axis, which stands for all members; that wait is needless only when the
- * clock knows every member.
+ * A gang's members are commands of their own and each waits for itself.  A command that comes after
+ * a gang waits for its collective axis, which stands for all members; that wait is needless only
+ * when the clock knows every member.
  *
  * Source: IREE's causal dependency tracking with vector clock frontiers.  There clocks are bounded
- * when waits are dropped; here only what is stored is bounded (stored.c). */
+ * when waits are dropped; here only the stored frontiers are bounded (stored.c). */
 #include "waits/waits.h"
 
 #include "base/group.h"
@@ -40,7 +40,7 @@ typedef struct waits_pass {
   uint32_t *pred0;
   FS_VEC(uint32_t) pred;
   uint32_t *successors;
-  fs_wait *complete;     /* what to wait for: axis and epoch */
+  fs_wait *complete;     /* the wait that the item needs: axis and epoch */
   fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
   fs_clock *queue_clock; /* what is complete with the queue's latest command */
   fs_clocks asked;       /* clocks over all axes, collective ones too */
@@ -249,7 +249,7 @@ static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32
   return FSCHED_OK;
 }
 
-/* The storer's as the command's. */
+/* Files the storer's frontier as the command's. */
 static fs_status file_frontier(waits_pass *p, uint32_t command) {
   fs_sync *y = p->y;
   size_t n = p->storer.entry.n;
@@ -459,7 +459,7 @@ static fs_status issue_with_barriers(waits_pass *p, uint32_t item) {
     fs_clock *clock = &p->queue_clock[q];
     bool split = fs_parts_split(y, command);
     FS_TRY(learn_barriers(p, command, clock));
-    if (split) { /* each of its barriers alone says that it has begun */
+    if (split) { /* one of its barriers alone tells only that it has begun */
       FS_TRY(tell_barriers(p, command, *clock));
     }
     FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
