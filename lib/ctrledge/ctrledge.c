@@ -5,7 +5,7 @@
  *   1. Residencies become segments with first and last accesses (segments.c).
  *   2. In contiguous memories a sweep finds which segments follow each other (sweep.c).
  *   3. Counted memories, resources and the concurrency limit are allotted as unit intervals
- *      (lanes.c), which also tells who follows whom.
+ *      (lanes.c), which also tells which holder follows which.
  *   4. Each such contact gives edges from every last to every first access.  Edges that queue
  * order, the graph, copies' data or another edge together with queue order give are dropped.
  *
