@@ -5,7 +5,7 @@
 
 #include "listsched/engine.h"
 
-/* Takes a version that is pinned or leaves off the list of victims.  Requires a version in a
+/* Stops counting a version, which is pinned or leaves, as evictable.  Requires a version in a
  * bounded memory. */
 void fs_engine_withhold(fs_engine *e, uint32_t version);
 /* The next victim of a memory in the policy's order, taken off the list, or FS_NONE.  Requires a
