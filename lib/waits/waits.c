@@ -40,7 +40,7 @@ typedef struct waits_pass {
   uint32_t *pred0;
   FS_VEC(uint32_t) pred;
   uint32_t *successors;
-  fs_wait *complete;     /* the wait that the item needs: axis and epoch */
+  fs_wait *complete;     /* the wait for the item's end: axis and epoch */
   fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
   fs_clock *queue_clock; /* what is complete with the queue's latest command */
   fs_clocks asked;       /* clocks over all axes, collective ones too */
