@@ -14,8 +14,7 @@ typedef struct fs_links {
   uint32_t *succ0, *succ; /* CSR per item: links that wait for it */
   uint64_t *slots;        /* per item: members * demand */
   uint32_t *need;  /* per item: barriers; 0: no command waits for it; FS_NONE: too many to count */
-  uint32_t *group; /* per item: the items that share a barrier with it; FS_NONE: no command waits
-                      for it */
+  uint32_t *group; /* per item: id of its sharing group; FS_NONE: no command waits for it */
   uint32_t n_groups;
 } fs_links;
 
