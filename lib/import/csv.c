@@ -10,7 +10,8 @@ static size_t skip_blanks(const fs_import *in, size_t at, size_t end) {
   return at;
 }
 
-/* From its quote on; *at is left behind the one that closes it.  false: none does. */
+/* Takes a field that begins with a quote; *at is left behind the closing quote.  Returns false when
+ * no quote closes the field. */
 static bool take_quoted(const fs_import *in, size_t *at, size_t end, fs_csv_field *field) {
   size_t i = *at + 1;
   *field = (fs_csv_field){.span = {i, i}};
@@ -37,7 +38,7 @@ static void take_plain(const fs_import *in, size_t *at, size_t end, fs_csv_field
   *at = to;
 }
 
-/* A field and the blanks behind it. */
+/* Takes a field and the blanks behind it. */
 static bool take_field(fs_import *in, size_t *at, size_t end, fs_csv_field *field) {
   size_t from = *at = skip_blanks(in, *at, end);
   if (from == end || in->text[from] != '"') {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules as solutions.  First the graph must be one that the format can say, or the solution
- * would be one of another instance; then it is a line per op, in the order of the graph.
+/* Schedules as solutions.  First the graph is checked: the format must be able to express it, or
+ * else the solution would belong to another instance.  Then a line is written per op, in the order
+ * of the graph.
  *
  *   project   makespan M, then NUMBER START for each job
  *   strip     strip WIDTH HEIGHT, then x y w h for each rectangle
@@ -26,7 +27,7 @@ typedef struct exporter {
 
 static fs_pos op_pos(const exporter *x, uint32_t op) { return fs_op_pos(x->ctx, x->g, op); }
 
-/* ---- what a format does not have */
+/* ---- features that a format lacks */
 
 enum { HAS_ORDER = 1, HAS_USES = 2, HAS_STARTS = 4, HAS_PLACES = 8 };
 
@@ -40,7 +41,7 @@ static fs_status check_target(const exporter *x) {
   return FSCHED_OK;
 }
 
-/* What this op has that the format does not. */
+/* A feature of this op that the format lacks. */
 static const char *stranger(const fsched_graph *g, uint32_t op, unsigned has) {
   return g->op_arg0[op + 1] > g->op_arg0[op]                                  ? "args"
          : !(has & HAS_ORDER) && g->pred0[op + 1] > g->pred0[op]              ? "predecessors"
@@ -62,7 +63,7 @@ static fs_status check_ops(const exporter *x, unsigned has) {
   return FSCHED_OK;
 }
 
-/* One memory with addresses and nothing beside it. */
+/* Reports a graph that is not one memory with addresses and nothing else. */
 static fs_status check_memory(const exporter *x, uint64_t most_align) {
   const fs_target *t = &x->g->target;
   if (t->n_memories != 1) {
@@ -109,13 +110,13 @@ static fs_status export_project(exporter *x) {
   return FSCHED_OK;
 }
 
-/* ---- what has places */
+/* ---- strips and memories */
 
 typedef struct parcel_place {
   uint64_t address, size;
 } parcel_place;
 
-/* Of the op's scratch; without any it is at 0 and takes nothing. */
+/* Finds the place of the op's scratch; an op without scratch is at 0 and takes nothing. */
 static fs_status find_place(const exporter *x, uint32_t op, parcel_place *out) {
   uint32_t k = x->g->op_scratch0[op];
   *out = (parcel_place){0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats, and one import. */
+/* The table of the formats, and the course of one import. */
 #include "import/import.h"
 
 static const struct {
@@ -13,7 +13,7 @@ static const struct {
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
-/* Does not compile while a format has no row. */
+/* The switch does not compile while a format has no row. */
 static bool is_format(fsched_format format) {
   switch (format) {
 #define FS_FORMAT(id, ...) case FSCHED_FORMAT_##id:

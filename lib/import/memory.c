@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory allocation: a CSV table whose first line names its columns, in any order: id, lower,
- * upper, size; a buffer is live in [lower, upper).  Other names of the same: buffer, buffer_id;
- * start, begin; and end, the last tick instead of the one after it.
+ * upper, size; a buffer is live in [lower, upper).  Other names of these columns are accepted:
+ * buffer and buffer_id; start and begin; and end, which is the last tick instead of the one after
+ * it.
  *
  * A buffer is an op whose start is given and that holds its size while it runs.  There is one
- * memory with one alignment, so where there is a column "alignment" it is the largest of them all,
- * which serves the others too.  Other columns are left out, and the head of the graph file names
- * them.
+ * memory with one alignment, so where there is a column "alignment" the largest alignment is taken,
+ * which serves all buffers.  Other columns are left out, and the head of the graph file names them.
  *
  * The bound, the largest sum of sizes that live at one time, is found in a sweep over begins and
- * ends, ends first.  The default capacity is the sum of all sizes: a placement beside something
- * that lies there, or at either end, never reaches beyond that. */
+ * ends, ends first.  The default capacity is the sum of all sizes: a buffer placed directly beside
+ * another one, or at either end, never reaches beyond that. */
 #include <stdlib.h>
 
 #include "base/names.h"
@@ -29,10 +29,10 @@ typedef struct buffer {
 
 typedef struct table {
   fs_csv_row head, row;
-  size_t column[COLUMNS]; /* where it is, SIZE_MAX: there is none */
+  size_t column[COLUMNS]; /* per kind of column: its index in the table; SIZE_MAX: missing */
   bool last;              /* "upper" is the last tick */
   fs_names ids;
-  FS_VEC(buffer) buffer; /* those with a faulty number count, too; in the order of the ids */
+  FS_VEC(buffer) buffer; /* in the order of the ids; includes buffers with a faulty number */
   uint64_t align, sum, bound;
 } table;
 
@@ -55,7 +55,7 @@ static uint32_t column_of(const fs_import *in, fs_text_span s, bool *last) {
   return FS_NONE;
 }
 
-/* One by one, unless there is none of them: then the line is no head. */
+/* Reports each missing column; when all are missing, reports that the line is no head. */
 static void report_missing(fs_import *in, const table *t, fs_text_span line) {
   int missing = 0;
   for (int c = 0; c < NEEDED; c++) {
@@ -199,7 +199,7 @@ static int compare_events(const void *a, const void *b) {
                             : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Also the sum, and whether it fits. */
+/* Also adds up the sizes, and finds out whether the sum fits. */
 static void sweep_events(fs_import *in, table *t, const bound_event *begin, const bound_event *end,
                          size_t n) {
   uint64_t live = 0, capacity = in->options.capacity;
@@ -210,7 +210,7 @@ static void sweep_events(fs_import *in, table *t, const bound_event *begin, cons
       live -= fs_align_up(t->buffer.at[end[gone].row].size, t->align);
     }
     const buffer *b = &t->buffer.at[begin[i].row];
-    live += fs_align_up(b->size, t->align); /* at most twice what fits */
+    live += fs_align_up(b->size, t->align); /* no overflow: at most twice what fits */
     t->bound = fs_max(t->bound, live);
     fits = live <= most;
     if (!fits) {

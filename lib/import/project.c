@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Projects have successors, graph files predecessors: the lists are turned round by counting.  What
- * is left when jobs without open predecessors are taken away, again and again, contains a circle;
- * every job of it has a predecessor that is left too, so going back finds one. */
+/* Projects list successors, graph files predecessors: the lists are inverted by counting.  Jobs
+ * without open predecessors are taken away, again and again.  If jobs are left, they contain a
+ * cycle: each of them has a predecessor that is left too, so walking back along predecessors finds
+ * a cycle. */
 #include "import/project.h"
 
 void fs_project_free(fs_import *in, fs_project *p) {
@@ -51,7 +52,7 @@ typedef struct turned {
   uint32_t n_jobs;
   size_t *pred0; /* CSR; the predecessors of a job ascend */
   uint32_t *pred;
-  size_t *pred_at; /* where each is said */
+  size_t *pred_at; /* per predecessor: where the text names it */
 } turned;
 
 static size_t successor_begin(const fs_project *p, uint32_t job) {
@@ -79,8 +80,8 @@ static fs_status turn(fs_import *in, const fs_project *p, turned *t) {
   return FSCHED_OK;
 }
 
-/* Leaves the number of open predecessors of each job; returns how many jobs have none in the end.
- */
+/* Leaves the number of open predecessors of each job in open[]; returns the number of jobs that
+ * have none in the end. */
 static uint32_t take_away(const fs_project *p, const turned *t, size_t *open, uint32_t *queue) {
   uint32_t n = 0;
   for (uint32_t j = 0; j < t->n_jobs; j++) {
@@ -101,7 +102,7 @@ static uint32_t take_away(const fs_project *p, const turned *t, size_t *open, ui
   return n;
 }
 
-/* The edge by which a job that is left has a predecessor that is. */
+/* The edge from a job that is left to a predecessor that is left, too. */
 static size_t open_edge(const turned *t, const size_t *open, uint32_t job) {
   size_t e = t->pred0[job];
   while (open[t->pred[e]] == 0) {
@@ -110,8 +111,8 @@ static size_t open_edge(const turned *t, const size_t *open, uint32_t job) {
   return e;
 }
 
-/* Goes back until a job comes again, then round once.  The circle is told from its first job on,
- * and stands where that one is named as a successor. */
+/* Walks back until a job comes again, then around the cycle once.  The message lists the cycle from
+ * its first job on, and points to where that job is named as a successor. */
 static void report_circle(fs_import *in, const turned *t, const size_t *open, uint32_t *before) {
   enum { SHOWN = 12 };
   uint32_t at = 0, length = 1;
@@ -169,7 +170,7 @@ static void check_demands(fs_import *in, const fs_project *p) {
 
 enum { LINE = 100, LONGEST_ITEM = 24 };
 
-/* Before an item of a list: ", ", and a new line where this one is full. */
+/* Adds what stands before an item of a list: ", ", and a line end where the line is full. */
 static void put_separator(fs_text *t, bool first, size_t *line) {
   static const char indent[] = "\n     ";
   if (!first) {
@@ -185,7 +186,7 @@ static void put_separator(fs_text *t, bool first, size_t *line) {
 static void put_after(fs_text *t, const turned *r, uint32_t job, size_t *line) {
   uint32_t last = FS_NONE;
   for (size_t e = r->pred0[job]; e < r->pred0[job + 1]; e++) {
-    if (r->pred[e] != last) { /* one that is named twice counts once */
+    if (r->pred[e] != last) { /* a predecessor that is named twice counts once */
       fs_text_puts(t, last == FS_NONE ? ", after: [" : "");
       put_separator(t, last == FS_NONE, line);
       fs_text_puts(t, "j");

@@ -5,7 +5,7 @@
  * one line, and jobs stand in order.  Lines of stars or hyphens and the titles of columns say
  * nothing.
  *
- * There may be resources that are not renewable as long as nobody uses them; a job has one mode. */
+ * Resources that are not renewable are accepted as long as no job uses them; a job has one mode. */
 #include "fsched/graph.h"
 #include "import/project.h"
 
@@ -18,8 +18,8 @@ typedef struct psplib {
   fs_project p;
   section in;
   bool seen[SECTIONS];
-  uint64_t others; /* resources that are not renewable; after the renewable ones */
-  uint64_t rows;   /* of this section */
+  uint64_t others; /* number of resources that are not renewable; they follow the renewable ones */
+  uint64_t rows;   /* rows read in this section */
 } psplib;
 
 static bool begins(const fs_import *in, fs_text_span s, const char *word) {
@@ -27,7 +27,7 @@ static bool begins(const fs_import *in, fs_text_span s, const char *word) {
   return s.end - s.at >= n && memcmp(in->text + s.at, word, n) == 0;
 }
 
-/* The line should end behind this. */
+/* Reports words that are left on the line. */
 static void no_more(fs_import *in, fs_text_span *rest, const char *what, uint64_t number) {
   fs_text_span word = fs_import_word(in, rest);
   if (!fs_span_empty(word)) {
@@ -39,7 +39,7 @@ static void no_more(fs_import *in, fs_text_span *rest, const char *what, uint64_
 
 /* ---- head */
 
-/* false: without this number the rest would make no sense. */
+/* Returns false when a number is missing without which the rest makes no sense. */
 static bool read_head(fs_import *in, psplib *s, fs_text_span line) {
   uint64_t projects = 1, others = 0;
   const struct {
@@ -74,7 +74,7 @@ static bool read_head(fs_import *in, psplib *s, fs_text_span line) {
 
 /* ---- sections */
 
-/* The first word of a row is the next job. */
+/* Checks that the first word of a row is the number of the next job. */
 static bool read_job(fs_import *in, psplib *s, fs_text_span *line) {
   fs_text_span word = fs_import_word(in, line);
   uint64_t job;
@@ -98,7 +98,7 @@ static bool read_job(fs_import *in, psplib *s, fs_text_span *line) {
   return true;
 }
 
-/* false: the job has several modes, and nothing more can be said. */
+/* Returns false when the job has several modes: then the rest cannot be read. */
 static bool read_mode(fs_import *in, uint64_t job, const char *what, fs_text_span *line) {
   fs_text_span word = fs_import_word(in, line);
   uint64_t modes = 1;
@@ -136,7 +136,7 @@ static bool read_precedence(fs_import *in, psplib *s, fs_text_span line, fs_stat
   return *status == FSCHED_OK;
 }
 
-/* Nobody may use what is not renewable. */
+/* Reports a job that uses a resource that is not renewable. */
 static bool read_others(fs_import *in, const psplib *s, fs_text_span *line) {
   for (uint64_t k = 0; k < s->others; k++) {
     fs_placed demand;
@@ -206,7 +206,7 @@ static bool read_capacities(fs_import *in, psplib *s, fs_text_span line, fs_stat
 
 /* ---- lines */
 
-/* A section ends where another begins, or the file does. */
+/* Called where another section begins, and at the end of the file. */
 static void end_section(fs_import *in, const psplib *s, fs_text_span at) {
   bool of_jobs = s->in == PRECEDENCE || s->in == REQUESTS;
   uint64_t wanted = of_jobs ? s->p.n_jobs : s->in == AVAILABLE && s->p.n_resources > 0;
@@ -219,7 +219,7 @@ static void end_section(fs_import *in, const psplib *s, fs_text_span at) {
   }
 }
 
-/* false: it cannot begin here. */
+/* Returns false when the section cannot begin here. */
 static bool begin_section(fs_import *in, psplib *s, section next, fs_text_span line) {
   fs_text_span words = line, word = fs_import_word(in, &words);
   end_section(in, s, word);
@@ -242,7 +242,7 @@ static bool says_nothing(const fs_import *in, fs_text_span word) {
          begins(in, word, "jobnr");
 }
 
-/* false: nothing more can be read. */
+/* Returns false when nothing more can be read. */
 static bool read_line(fs_import *in, psplib *s, fs_text_span line, fs_status *status) {
   fs_text_span words = line, word = fs_import_word(in, &words);
   if (says_nothing(in, word)) {
@@ -282,7 +282,7 @@ static fs_status read_project(fs_import *in, psplib *s) {
   end_section(in, s, end);
   for (int n = PRECEDENCE; n < SECTIONS; n++) {
     if (!s->seen[n] &&
-        (n == PRECEDENCE || s->in >= PRECEDENCE)) { /* of none, the first is enough */
+        (n == PRECEDENCE || s->in >= PRECEDENCE)) { /* without any section, the first is enough */
       fs_import_syntax(in, end, NULL, "there is no section %s", section_name[n]);
     }
   }

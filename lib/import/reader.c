@@ -11,7 +11,7 @@ static bool blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
 }
 
-/* Of the first line that is not UTF-8, or holds a zero byte. */
+/* Finds the first line that is not UTF-8 or holds a zero byte. */
 static bool find_rubbish(const fs_import *in, fs_text_span *at) {
   if (in->length == 0 ||
       (fs_utf8_valid(in->text, in->length) && memchr(in->text, 0, in->length) == NULL)) {
@@ -45,7 +45,7 @@ fs_status fs_import_begin(fs_import *in) {
 }
 
 fs_text_span fs_import_all(const fs_import *in) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* of byte order, which some editors write */
+  static const char mark[] = "\xEF\xBB\xBF"; /* the byte order mark, which some editors write */
   size_t n = sizeof mark - 1;
   bool marked = in->length >= n && memcmp(in->text, mark, n) == 0;
   return (fs_text_span){marked ? n : 0, in->length};
@@ -98,7 +98,7 @@ bool fs_import_is(const fs_import *in, fs_text_span word, const char *text) {
   return word.end - word.at == n && memcmp(in->text + word.at, text, n) == 0;
 }
 
-/* Digits alone; *value is UINT64_MAX when it exceeds that. */
+/* Accepts digits alone; *value is UINT64_MAX when the number is larger than that. */
 static bool read_digits(const fs_import *in, fs_text_span word, uint64_t *value) {
   *value = 0;
   for (size_t i = word.at; i < word.end; i++) {
@@ -125,7 +125,7 @@ static const char *put_wanted(char *text, size_t size, fs_wanted w) {
   return text;
 }
 
-/* Nothing but blanks follows in the whole text. */
+/* Do only blanks follow up to the end of the text? */
 static bool at_end(const fs_import *in, size_t at) {
   fs_text_span rest = {at, in->length};
   return fs_span_empty(fs_import_word(in, &rest));
@@ -203,7 +203,7 @@ static bool looks_like(const fs_import *in, fsched_format format) {
   return false;
 }
 
-/* What the text looks like: the first such format's index, or FS_NONE. */
+/* The index of the first format that the text looks like, or FS_NONE. */
 static uint32_t guess(const fs_import *in) {
   for (uint32_t format = 0; format < fsched_format_count(); format++) {
     if (looks_like(in, (fsched_format)format)) {
@@ -234,7 +234,7 @@ void fs_import_fault(fs_import *in, fs_status status, fs_diag_code code, fs_text
       hint = other;
     }
   } else {
-    message[0] = '\0'; /* counted, not stored */
+    message[0] = '\0'; /* the context counts the fault but does not store it */
   }
   fs_report(in->ctx, FSCHED_ERROR, code, pos, hint, "%s", message);
 }
@@ -245,7 +245,7 @@ int fs_import_shown(const fs_import *in, fs_text_span s) {
   if (n > FS_SHOWN) {
     n = FS_SHOWN;
     while (n > 0 && ((unsigned char)in->text[s.at + n] & 0xC0) == 0x80) {
-      n--; /* not within a character */
+      n--; /* does not cut a character in two */
     }
   }
   return (int)n;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strip packing: "strip WIDTH HEIGHT", then a rectangle a line, "w h".  The strip is a memory, its
- * width addresses and its height time; a rectangle is an op that holds w of it for h.  HEIGHT is
- * what is known of the solution, so it becomes a comment. */
+/* Strip packing: "strip WIDTH HEIGHT", then one line "w h" per rectangle.  The strip is a memory:
+ * its width stands for addresses and its height for time; a rectangle is an op that holds w bytes
+ * for h ticks.  HEIGHT is the height of a known solution, so it becomes a comment. */
 #include "fsched/graph.h"
 #include "import/import.h"
 
 typedef struct strip {
   uint64_t width, height;
-  FS_VEC(uint64_t) side; /* width and height of each rectangle */
+  FS_VEC(uint64_t) side; /* per rectangle: width, height */
 } strip;
 
 static void no_more(fs_import *in, fs_text_span *rest, const char *what) {

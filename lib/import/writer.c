@@ -3,7 +3,7 @@
 #include "base/text/utf8.h"
 #include "import/import.h"
 
-/* Letters and digits and what means nothing to YAML between them. */
+/* Does the name consist of letters, digits, and between them characters without meaning in YAML? */
 static bool is_plain(const char *name) {
   static const char inner[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./";
   return name[0] != '\0' && name[0] != '-' && name[0] != '.' && name[0] != '/' &&
