@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a schedule from an answer: the parts that are found, not given. */
+/* Making a schedule from an answer: the parts of it that the answer does not give and that have to
+ * be found. */
 #ifndef FS_ILP_ANSWER_PRIVATE_H
 #define FS_ILP_ANSWER_PRIVATE_H
 
@@ -12,10 +13,10 @@ typedef struct fs_assembly {
   fs_arena scratch;
   uint32_t *by_start;   /* items by start, those without length first, then topologically */
   fs_tick *begin, *end; /* per residency of the problem */
-  /* The same in moments: what has no length lasts a moment, too.  The item at place k of by_start
-   * starts at moment 2k + 1; one without length has ended at 2k + 2, others just before the first
-   * item that starts at their end or later.  Whoever overlaps in moments is there at once when the
-   * items are issued in this order. */
+  /* The times in moments, in which an item without length lasts a moment, too.  The item at place k
+   * of by_start starts at moment 2k + 1; an item without length has ended at 2k + 2, any other item
+   * just before the first item that starts at its end or later.  Residencies that overlap in
+   * moments are in memory at once when the items are issued in this order. */
   bool instants; /* some item has no length */
   fs_tick *item_from, *item_to, *from, *to;
   uint64_t *address; /* per residency of the problem */
@@ -29,12 +30,13 @@ fs_status fs_answer_classes(fs_assembly *y, const uint32_t **out) FS_MUST_USE;
 fs_status fs_answer_queues(fs_assembly *y) FS_MUST_USE;
 /* Finds the moments of items and residencies; requires by_start.  answer/moments.c */
 fs_status fs_answer_moments(fs_assembly *y) FS_MUST_USE;
-/* Where items have no length: refutes what is held at one moment beyond a capacity.  Requires
- * moments. */
+/* Where items have no length: refutes the answer if more than a capacity is held at one moment.
+ * Requires moments. */
 fs_status fs_answer_amounts(fs_assembly *y) FS_MUST_USE;
 /* Fills address[].  Requires moments.  answer/places.c */
 fs_status fs_answer_places(fs_assembly *y) FS_MUST_USE;
-/* Says why not: a text in the problem's arena.  Requires that nothing was refuted before. */
+/* Sets `why`, the reason why the answer is no schedule: a text in the problem's arena.  Requires
+ * that nothing was refuted before. */
 fs_status fs_answer_refute(fs_assembly *y, const char *format, ...) FS_MUST_USE
     __attribute__((format(printf, 2, 3)));
 /* "op A" or "read of x.0"; returns `text`.  Requires an item, and room for some text. */

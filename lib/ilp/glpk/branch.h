@@ -6,9 +6,8 @@
 #include "rows.h"
 
 typedef struct branch {
-  int group, cut; /* the first `cut` members of a group, or the others; or, with
-                     group 0, */
-  int col;        /* a variable that is at most `at`, or at least one more */
+  int group, cut; /* sides: the first `cut` members of a group, the others; 0: see col */
+  int col;        /* sides: a variable that is at most `at`, or at least one more */
   double at;
 } branch;
 

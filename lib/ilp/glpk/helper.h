@@ -17,18 +17,17 @@
 typedef struct task {
   glp_prob *lp;
   const double *start; /* one value per column from 1 on, feasible; or NULL */
-  double deadline;     /* of now(); negative: none */
+  double deadline;     /* in the time of now(); negative: none */
   long node_limit;     /* 0: none */
   bool integral;       /* the objective of every solution is a whole number */
 } task;
 
 typedef enum verdict { OPTIMAL, INFEASIBLE, LIMIT } verdict;
 
-/* Branch and bound; says what it finds by the functions of say.c. */
+/* Branch and bound; prints what it finds by the functions of say.c. */
 verdict search(const task *t);
 
-/* Reads the model, or the starting solution of a model, of which NULL says that
- * it is none. files.c */
+/* Reads the model, or the starting solution of a model; NULL when that is no solution.  files.c */
 glp_prob *read_model(const char *file);
 double *read_start(glp_prob *lp, const char *file);
 bool whole_objective(glp_prob *lp);

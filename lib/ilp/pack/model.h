@@ -15,29 +15,29 @@ typedef struct fs_pack_options {
    * given, and one contiguous memory. */
   bool peak;
   uint32_t peak_memory;
-  /* A binary for each normal position instead of the rows of pairs: stronger and larger.  For
-   * strips of one memory with one rectangle per item; *out is NULL for others. */
+  /* A binary for each normal position instead of the rows of pairs: stronger and larger.  Only for
+   * strips of one memory with one rectangle per item; *out is NULL for other problems. */
   bool positions;
-  /* For windows of larger problems.  Addresses stay as they are given, per residency; NULL: they
-   * are open.  Items that move together, as in fs_time_options: all start at rigid[i] - shift for
-   * one shift in 0..max_shift; then the makespan is that of `rigid` less the shift, and tails are
-   * only the ends of windows.  Where there are rigid items, addresses are given. */
+  /* For windows of larger problems.  `address`: per residency, the address that is given; NULL:
+   * addresses are open.  Items that move together, as in fs_time_options: all start at rigid[i] -
+   * shift for one shift in 0..max_shift; then the makespan is that of `rigid` less the shift, and
+   * tails are only the ends of windows.  Where there are rigid items, addresses are given. */
   const uint64_t *address;
-  const fs_tick *rigid; /* FS_TICK_NONE: not one of them; NULL: none */
+  const fs_tick *rigid; /* FS_TICK_NONE: not a rigid item; NULL: none is */
   fs_tick max_shift;
-  size_t max_terms; /* FSCHED_OK and *out NULL when the model would be larger; 0: no limit */
+  size_t max_terms; /* of the model; a larger one gives FSCHED_OK with *out NULL; 0: no limit */
 } fs_pack_options;
 
 typedef struct fs_pack_model fs_pack_model;
 
-/* Is there no timing and no limit but those of the rectangles, one or more for each item?  Then
+/* Is a schedule limited by nothing but the rectangles, of which each item has one or more?  Then
  * starts are turned, exchanged and put to normal positions as addresses are; see pack/symmetry.c.
  * Requires a problem that is complete. */
 bool fs_problem_is_strip(const fs_problem *p);
 /* Minimises the makespan, at most p->horizon, or the peak.  Exact: queues, amounts and addresses
- * are all in the model.  *out NULL: there is none, for a limit (limit.h) was reached; nothing is
- * decided then.  Refers to p.  Requires a problem that is complete, and with rigid items addresses.
- * O(spans^2 * (amounts + spans / 64)). */
+ * are all in the model.  *out is NULL when a limit (limit.h) was reached; nothing is decided then.
+ * Refers to p.  Requires a problem that is complete, and with rigid items addresses.  O(spans^2 *
+ * (amounts + spans / 64)). */
 fs_status fs_pack_model_build(const fs_problem *p, const fs_pack_options *o,
                               fs_pack_model **out) FS_MUST_USE;
 const fs_model *fs_pack_model_of(const fs_pack_model *t);

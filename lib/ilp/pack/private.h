@@ -10,7 +10,8 @@
 #include "base/limit.h"
 #include "ilp/pack/model.h"
 
-/* A variable plus a known amount, or (var FS_NONE) the amount alone; what it may be. */
+/* A variable plus a known amount, or (var FS_NONE) the amount alone; and the range of its
+ * values. */
 typedef struct fs_pack_expr {
   uint32_t var;
   int64_t add;
@@ -19,9 +20,9 @@ typedef struct fs_pack_expr {
 
 typedef enum fs_pack_length { FS_PACK_ZERO, FS_PACK_MAYBE_ZERO, FS_PACK_POSITIVE } fs_pack_length;
 
-/* What lasts from `begin` to `end`: span i < n_items is item i, span n_items + r residency r.
- * `begin_ref` and `end_ref` tell which moments are the same: the item's id where one item is that
- * moment, else the span's own. */
+/* A span of time from `begin` to `end`: span i < n_items is item i, span n_items + r is residency
+ * r.  Moments with equal `begin_ref` or `end_ref` are the same: the ref is the item's id where the
+ * start or end of one item is the moment, else the span's own id. */
 typedef struct fs_pack_span {
   fs_pack_expr begin, end;
   uint32_t begin_ref, end_ref;
@@ -42,7 +43,7 @@ typedef enum fs_pack_kind {
 typedef struct fs_pack_def {
   uint32_t var;
   uint8_t kind;         /* fs_pack_kind */
-  uint32_t x, y, other; /* variables; FS_NONE: none, 0 */
+  uint32_t x, y, other; /* variables; FS_NONE: none, counts as 0 */
   int64_t add;
 } fs_pack_def;
 
@@ -65,22 +66,22 @@ struct fs_pack_model {
   fs_pack_options options;
   fs_model model;
   fs_arena arena;
-  bool large; /* beyond max_terms or another limit: given up */
+  bool large; /* the model passed max_terms or another limit and was given up */
 
   uint32_t n_spans;
   fs_pack_span *span;
   uint32_t *self; /* 0, 1, 2, ...: the lists of items that begin and end an item's span */
   fs_pack_expr makespan;
-  fs_pack_expr later; /* the negated shift of what moves together; never above 0 */
+  fs_pack_expr later; /* the negated shift of the items that move together; never above 0 */
   uint32_t peak;      /* variable, or FS_NONE */
 
-  uint64_t *reach; /* bit per pair of items: a path from one to the other */
+  uint64_t *reach; /* a bit per pair of items: there is a path from one to the other */
   size_t reach_words;
 
-  uint64_t *unit;      /* per memory: all addresses are multiples of it */
-  int64_t *room;       /* per memory: units */
+  uint64_t *unit;      /* per memory: a number that divides all addresses */
+  int64_t *room;       /* per memory: its capacity in units */
   fs_pack_expr *place; /* per residency, in units */
-  uint32_t *pick; /* per choice (as in p->choice): binary, or FS_NONE where there is no choice */
+  uint32_t *pick;      /* per entry of p->choice: its binary, or FS_NONE where the class is known */
 
   /* What may be assumed of a solution; see pack/symmetry.c. */
   uint32_t *low_half;  /* per memory: the residency in its lower half, or FS_NONE */
@@ -88,12 +89,12 @@ struct fs_pack_model {
   uint32_t early_half; /* the item in the first half of a strip, or FS_NONE */
   uint32_t *alike;     /* per item of a strip: the next one of the same size, or FS_NONE */
 
-  /* Of the model by positions: a binary for each, from variable position_var on. */
+  /* The positions of the model by positions: each has a binary, from variable position_var on. */
   FS_VEC(fs_pack_position) position;
   uint32_t position_var;
 
   FS_VEC(fs_pack_def) def;
-  uint64_t *slot; /* of pairs of moments to binaries: open addressing */
+  uint64_t *slot; /* hash table (open addressing) from pairs of moments to binaries */
   uint32_t *slot_var;
   size_t n_slots, n_used;
 };
@@ -121,50 +122,54 @@ static inline bool fs_pack_reaches(const fs_pack_model *t, uint32_t from, uint32
   assert(from < t->p->n_items && to < t->p->n_items);
   return (t->reach[from * t->reach_words + to / 64] >> to % 64 & 1) != 0;
 }
-/* coef * expr into the row that is open.  Requires an open row. */
+/* Adds coef * e to the row that is open.  Requires an open row. */
 fs_status fs_pack_add(fs_pack_model *t, fs_pack_expr e, int64_t coef) FS_MUST_USE;
-/* x + add <= y, which is not demanded where binary `unless` (or FS_NONE) is 1; O(1).  Requires that
- * no row is open. */
+/* Adds the row x + add <= y, which need not hold where binary `unless` (or FS_NONE) is 1; O(1).
+ * Requires that no row is open. */
 fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_pack_expr y,
                              uint32_t unless, const char *name, uint32_t a, uint32_t b) FS_MUST_USE;
-/* A binary whose value follows from others.  Requires that no row is open. */
+/* Adds a binary whose value follows from other variables.  Requires that no row is open. */
 fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const char *name,
                          uint32_t a, uint32_t b) FS_MUST_USE;
 fs_pack_expr fs_pack_known(int64_t value);
-/* Two that differ by a known amount. */
+/* Do the two differ by a known amount? */
 static inline bool fs_pack_same_var(fs_pack_expr x, fs_pack_expr y) { return x.var == y.var; }
-/* An integer variable, or the number where there is but one.  An empty range has no solution.  The
- * name is followed by the id unless that is FS_NONE.  Requires that no row is open. */
+/* Adds an integer variable, or gives the number where the range has only one.  With an empty range
+ * the model has no solution.  The id is put behind the name unless it is FS_NONE.  Requires that no
+ * row is open. */
 fs_status fs_pack_number(fs_pack_model *t, int64_t low, int64_t high, int64_t cost,
                          fs_pack_expr *out, const char *name, uint32_t id) FS_MUST_USE;
-/* Is the model beyond its limit?  Remembers it. */
+/* Is the model beyond its limit?  Sets `large` if so. */
 bool fs_pack_full(fs_pack_model *t);
 
 /* --- pack/order.c --- */
-/* Has span a ended when b begins?  A binary for it is made on first use.  Requires two spans. */
+/* Has span a ended when b begins?  A binary for the answer is made on first use.  Requires two
+ * spans. */
 fs_status fs_pack_left(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *out) FS_MUST_USE;
-/* What is known of it without a binary.  Requires two spans. */
+/* What is known of fs_pack_left without a binary.  Requires two spans. */
 fs_pack_truth fs_pack_left_truth(const fs_pack_model *t, uint32_t a, uint32_t b);
-/* Does span i begin at least `gap` after j begins?  It does not need to be told of one that is
- * `ended` when j begins: then the binary is 1.  Requires two spans. */
+/* Does span i begin at least `gap` after j begins?  Where `ended` says that i has ended by then,
+ * the binary is 1, which demands nothing.  Requires two spans. */
 fs_pack_truth fs_pack_late_truth(const fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap);
 /* Requires two spans. */
 fs_status fs_pack_late(fs_pack_model *t, uint32_t i, uint32_t j, int64_t gap, fs_pack_order ended,
                        fs_pack_order *out) FS_MUST_USE;
-/* Spans a and b do not overlap.  Requires two different spans, each pair once. */
+/* Adds rows that keep spans a and b from overlapping.  Requires two different spans, each pair
+ * once. */
 fs_status fs_pack_apart(fs_pack_model *t, uint32_t a, uint32_t b) FS_MUST_USE;
-/* Binary terms of "not true": 0 when true.  Requires an open row. */
+/* Adds coef * (1 when the order does not hold, else 0) to the open row.  Requires an open row. */
 fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) FS_MUST_USE;
 void fs_pack_order_free(fs_pack_model *t);
 
 /* --- pack/places.c --- */
-uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common one; of 0 and a: a */
+uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common one; of 0 and a it is a */
 fs_status fs_pack_units(fs_pack_model *t) FS_MUST_USE;
 /* Requires units. */
 fs_status fs_pack_places(fs_pack_model *t) FS_MUST_USE; /* the variables */
 /* Requires places. */
 fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE; /* the rows */
-/* The declaration that lets two residencies coincide, or FS_NONE.  Requires two residencies. */
+/* The in-place declaration that lets two residencies coincide, or FS_NONE.  Requires two
+ * residencies. */
 uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b);
 /* Requires a residency. */
 static inline bool fs_pack_placed(const fs_pack_model *t, uint32_t r) {
@@ -179,11 +184,11 @@ static inline int64_t fs_pack_size(const fs_pack_model *t, uint32_t r) {
 }
 
 /* --- pack/positions.c --- */
-/* The rows and binaries that take the place of those of pairs.  Requires a problem that
+/* Adds the rows and binaries of positions, which replace those of pairs.  Requires a problem that
  * fs_pack_has_positions accepts. */
 fs_status fs_pack_positions(fs_pack_model *t) FS_MUST_USE;
 bool fs_pack_has_positions(const fs_problem *p);
-/* The residency of a strip's item, the first one, or FS_NONE.  Requires an item. */
+/* The first residency of a strip's item, or FS_NONE.  Requires an item. */
 static inline uint32_t fs_pack_rectangle(const fs_problem *p, uint32_t item) {
   assert(item < p->n_items);
   uint32_t r = 0;
@@ -203,8 +208,9 @@ fs_status fs_pack_symmetry_find(fs_pack_model *t) FS_MUST_USE;
 int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item);
 /* Requires a residency. */
 int64_t fs_pack_highest(const fs_pack_model *t, uint32_t residency);
-/* All of them, ascending, *n in all: is there one?  Not decided where they are too many to be
- * found. `out` has room for the whole strip.  Requires an item of a strip. */
+/* Lists all normal positions, ascending, *n in all; says whether there is one.  Not decided where
+ * they are too many to be found.  `out` has room for the whole strip.  Requires an item of a
+ * strip. */
 fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *out,
                                 uint32_t *n) FS_MUST_USE;
 /* Requires a residency of a strip. */
@@ -213,15 +219,17 @@ fs_decision fs_pack_list_places(const fs_pack_model *t, uint32_t residency, int6
 fs_status fs_pack_symmetry_rows(fs_pack_model *t) FS_MUST_USE;
 
 /* --- pack/form.c --- */
-/* Makes of a solution (starts, and addresses in bytes) one as good that has the form that is
- * assumed.  O(residencies^2) a round. */
+/* Turns a solution (starts, and addresses in bytes) into one as good that has the form that the
+ * model assumes.  O(residencies^2) a round. */
 fs_status fs_pack_form(const fs_pack_model *t, int64_t *start, int64_t *address) FS_MUST_USE;
 
 /* --- pack/point.c --- */
-/* The point with these starts and addresses (in bytes) as they are; false: it is none. */
+/* Fills the point that has exactly these starts and addresses (in bytes); false: the model has no
+ * such point. */
 bool fs_pack_fill(const fs_pack_model *t, const int64_t *start, const int64_t *address,
                   const uint32_t *choice, int64_t *value);
-/* When a residency begins and ends, and the makespan, if items start so.  Requires a residency. */
+/* The begin and end of a residency, and the makespan, that follow from the starts.  Requires a
+ * residency. */
 void fs_pack_times(const fs_pack_model *t, const int64_t *start, uint32_t residency, int64_t *begin,
                    int64_t *end);
 int64_t fs_pack_total(const fs_pack_model *t, const int64_t *start);

@@ -18,13 +18,13 @@ typedef struct fs_problem_draft {
   fsched_context *ctx;
   const fsched_graph *g;
   fs_arena scratch;
-  const uint32_t *order;                /* a topological one of the items, or NULL: to be made */
-  FS_VEC(uint64_t) edge;                /* to << 32 | from, repeats allowed */
-  FS_VEC(fs_problem_touch) touch;       /* any order */
-  FS_VEC(uint32_t) version, op, memory; /* per residency */
-  FS_VEC(uint8_t) to_end, from_zero;    /* per residency */
-  FS_VEC(uint32_t) first;               /* per residency: its begin item, FS_NONE: any */
-  FS_VEC(uint8_t) kind;                 /* per copy */
+  const uint32_t *order;                     /* topological order of the items; NULL: to be made */
+  FS_VEC(uint64_t) edge;                     /* to << 32 | from, repeats allowed */
+  FS_VEC(fs_problem_touch) touch;            /* in any order */
+  FS_VEC(uint32_t) version, op, memory;      /* per residency */
+  FS_VEC(uint8_t) to_end, from_zero;         /* per residency */
+  FS_VEC(uint32_t) first;                    /* per residency: its begin item; FS_NONE: any */
+  FS_VEC(uint8_t) kind;                      /* per copy */
   FS_VEC(uint32_t) copied, residency, store; /* per copy */
 } fs_problem_draft;
 
@@ -36,16 +36,17 @@ fs_status fs_problem_add_edge(fs_problem_draft *d, uint32_t from, uint32_t to) F
 /* Requires a residency of the draft, or none. */
 fs_status fs_problem_add_touch(fs_problem_draft *d, uint32_t residency, uint32_t item,
                                unsigned mode) FS_MUST_USE;
-/* A version's (op FS_NONE) or a scratch's (version FS_NONE); *id is its number.  Requires either a
- * version or an op. */
+/* Adds the residency of a version (op FS_NONE) or of a scratch (version FS_NONE); *id is its
+ * number.  Requires either a version or an op. */
 fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32_t op,
                                    uint32_t memory, uint32_t *id) FS_MUST_USE;
 /* Requires a version of the graph. */
 fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t version,
                               uint32_t residency, uint32_t store, uint32_t *item) FS_MUST_USE;
-/* Touches of all ops by arg_residency and scratch_residency.  Requires that these are filled. */
+/* Adds the touches of all ops, from arg_residency and scratch_residency.  Requires that these are
+ * filled. */
 fs_status fs_problem_touch_ops(fs_problem_draft *d) FS_MUST_USE;
-/* All that follows from the draft: copies, edges, order, heads and tails, what items occupy,
+/* Fills the problem from the draft: copies, edges, order, heads and tails, what items occupy,
  * residencies, in-place pairs. */
 fs_status fs_problem_finish(fs_problem_draft *d) FS_MUST_USE;
 /* Releases the draft, and the problem too unless `status` is FSCHED_OK and `keep`; returns
@@ -60,8 +61,8 @@ fs_status fs_problem_occupation(fs_problem_draft *d) FS_MUST_USE;
 bool fs_problem_needs_read(const fsched_graph *g, uint32_t version);
 /* Is the version kept in a store, and written by some op?  Requires a version of the graph. */
 bool fs_problem_needs_write(const fsched_graph *g, uint32_t version);
-/* Does every schedule do as well with the needed copies alone, and is no order of accesses left to
- * chance? */
+/* Sets `least`, `tight` and `exact`: does every schedule do as well with the needed copies alone,
+ * and is every order of accesses known? */
 fs_status fs_problem_exactness(fs_problem_draft *d) FS_MUST_USE;
 
 /* Requires an arg of the graph. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduling problem that the models are made from: items with times, what they occupy, and
  * residencies whose begin and end hang on items.  Only starts, choices of queues and addresses are
- * open; which copies there are is given.
+ * open; the copies are given.
  *
  * Items are numbered as in a schedule: the graph's ops, then the copies.
  *
@@ -20,89 +20,94 @@ typedef struct fs_problem {
   uint32_t n_items, n_copies;
   fs_tick *time;
   /* Windows: an item starts no earlier than head (a given start is head and latest), and ends at
-   * least tail before the makespan.  Where starts are given, nothing can be moved as a whole, and a
-   * tail that is more than a path says when the item ends at the latest: at horizon - tail. */
+   * least tail before the makespan.  Where starts are given, a schedule cannot be moved as a whole,
+   * and a tail that is longer than any path behind the item gives its latest end: horizon -
+   * tail. */
   fs_tick *head, *tail;
-  fs_tick *path;  /* longest paths behind the items: tails for any makespan; NULL: as in tail */
-  fs_tick *fixed; /* the one start an item may have, FS_TICK_NONE for free; NULL: all are free */
+  fs_tick *path;  /* per item: longest path behind it, a tail for any makespan; NULL: as in tail */
+  fs_tick *fixed; /* per item: its only start, FS_TICK_NONE: free; NULL: all are free */
   uint8_t *copy_kind; /* as in a schedule */
   uint32_t *copy_version, *copy_residency, *copy_store;
 
-  /* `to` starts no earlier than the end of `from`; without repeats; edges of the graph and orders
-   * between copies and accesses. */
+  /* `to` starts no earlier than the end of `from`; each pair once.  They are the edges of the graph
+   * and the orders between copies and accesses. */
   uint32_t n_edges;
   uint32_t *pred0, *pred, *succ0, *succ;
-  uint32_t *topo; /* of a problem from a schedule: its order of issue */
+  uint32_t *topo; /* items in topological order; of a problem from a schedule: its order of issue */
 
   /* Queues that may take each other's place for all items form a class: they are in the same
    * domains and gangs.  An item takes one queue of one of its choices; a gang takes all of them.
    * Implicit queues are one class, as large as the concurrency, or, without one, as the number of
    * items. */
   uint32_t n_classes;
-  uint32_t *class_size, *class_queue0, *class_queue; /* no queues listed for implicit ones */
+  uint32_t *class_size, *class_queue0, *class_queue; /* CSR per class: queues (implicit: none) */
   uint32_t *choice0, *choice;                        /* CSR per item: classes */
-  uint8_t *gang; /* per item: takes class_size queues of each of its choices */
+  uint8_t *gang; /* per item: 1 if it takes class_size queues of each of its choices */
 
   /* Amounts held from start to end: resources, then concurrency (if limited). */
   uint32_t n_amounts;
   uint64_t *amount_capacity;
   const char **amount_name;
-  uint32_t *use0, *use; /* CSR per item: which amounts */
+  uint32_t *use0, *use; /* CSR per item: the amounts that it holds */
   uint64_t *use_amount;
 
   /* Residencies, of bounded memories: from the start of `begin_item` (0 if FS_NONE) to the latest
-   * end of `end`, or to the makespan.  In ascending order of (begin_item, id) is not promised. */
+   * end of `end`, or to the makespan.  They are in no particular order. */
   uint32_t n_residencies;
   uint32_t *res_version, *res_op, *res_memory; /* as in a schedule */
   uint64_t *res_size;                          /* aligned */
   uint32_t *res_begin_item;
-  /* Where it is open which of several writers comes first (parts of a buffer, written in any
-   * order), all of them, `begin_item` included: the residency begins with the earliest.  Else just
-   * begin_item; empty for FS_NONE. */
+  /* The items that may begin the residency.  Where it is open which of several writers comes first
+   * (parts of a buffer, written in any order), these are all of them, `begin_item` included, and
+   * the residency begins with the earliest.  Else it is begin_item alone; the list is empty for
+   * FS_NONE. */
   uint32_t *res_begin0, *res_begin; /* CSR: items */
   uint32_t *res_end0, *res_end;     /* CSR: items */
   uint8_t *res_to_end;
   uint32_t *arg_residency, *scratch_residency; /* as in a schedule */
-  /* Pairs that may share their place while `coincide_op` runs: in-place, of equal size. */
+  /* In-place pairs of equal size, which may share their place while `coincide_op` runs. */
   uint32_t n_coincide;
   uint32_t *coincide_in, *coincide_out, *coincide_op;
 
   /* No schedule is longer than this: the models look for one of at most this makespan. */
   fs_tick horizon;
   fs_tick lower_bound; /* of the graph's makespan, from lib/model/bounds.c and the windows */
-  /* Every schedule of the graph can be had from this problem, made shorter at most: then a bound of
-   * the problem is one of the graph, and an optimum of the problem is optimal. */
+  /* For every schedule of the graph this problem has one that is no longer: then a bound of the
+   * problem is a bound of the graph, and an optimum of the problem is optimal for the graph. */
   bool exact;
-  /* It has the copies that no schedule avoids, and no others.  Then every schedule of the graph,
-   * less what it has more, is one of this problem but for memories that are `tight`: those that
-   * could be overfull, so that spills could help.  `exact` is `least` without any tight memory. */
+  /* The problem has the copies that no schedule avoids, and no others.  Then every schedule of the
+   * graph, less its further copies, is a schedule of this problem, except in memories that are
+   * `tight`: those could be overfull, so that spills could help.  `exact` is `least` without any
+   * tight memory. */
   bool least;
   uint8_t *tight;           /* per memory */
-  bool (*stop)(void *user); /* asked now and then: true ends propagation and the making of models */
-  void *user;               /* as if they had become too much; NULL: nobody is asked */
-  uint64_t steps; /* of work that one horizon is worth to propagation (windows.c); 0: 2^25 */
+  bool (*stop)(void *user); /* called at times: true ends propagation and the making of models */
+  void *user;               /* as if they had reached a limit; NULL: they are never stopped */
+  uint64_t steps; /* the most that propagation may spend on one horizon (windows.c); 0: 2^25 */
 } fs_problem;
 
 /* What a model found. */
 typedef struct fs_answer {
   fs_tick *start;    /* per item */
-  uint32_t *choice;  /* per item, which class; FS_NONE for a gang; NULL: to be found */
+  uint32_t *choice;  /* per item: its class, FS_NONE for a gang; NULL: to be found */
   uint64_t *address; /* per residency; NULL: to be found */
   fs_tick makespan;
-  /* Per item: which of those that start together is issued first, the least; NULL: as in topo.
-   * Matters where items have no length. */
+  /* Per item: its rank among the items that start together; the least is issued first.  NULL: as in
+   * topo.  It matters where items have no length. */
   uint32_t *place;
 } fs_answer;
 
-/* Without any spill: each version has one residency, given content is read once, what is kept is
- * written back once.  `exact` unless some memory could spill and would be overfull without.
- * `horizon`: see fs_problem; a schedule's makespan.  *out is NULL when some op, or what must be
- * resident at one time, cannot be (then only spills help).
+/* Makes the problem of a graph without any spill: each version has one residency, given content is
+ * read once, and kept content is written back once.  The problem is `exact` unless some memory
+ * could spill and would be overfull without spills.  `horizon`: see fs_problem; a schedule's
+ * makespan.  *out is NULL when some op cannot run, or residencies that must live at one time do not
+ * fit (then only spills help).
  * problem/graph.c */
 fs_status fs_problem_from_graph(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                                 fs_tick lower_bound, fs_problem **out) FS_MUST_USE;
-/* With the copies and residencies of a schedule; not exact, unless it has only those of the above.
- * Accesses keep their residencies, which keep their numbers.  Requires counts that add up.
+/* Makes the problem with the copies and residencies of a schedule; it is not exact unless the
+ * schedule has only those that fs_problem_from_graph makes.  Accesses keep their residencies, which
+ * keep their numbers.  Requires counts that add up.
  * Requires (unchecked: the caller has verified it) that the schedule is right
  * (fsched_verify_schedule).  problem/schedule.c */
 fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s,
@@ -110,20 +115,20 @@ fs_status fs_problem_from_schedule(fsched_context *ctx, const fs_schedule *s,
 void fs_problem_destroy(fs_problem *p);
 
 /* Raises heads and tails for schedules of makespan at most p->horizon: longest paths, disjunctive
- * pairs and energy per interval of queues, amounts and memories.  *possible: FS_NO when there is
- * proven to be none, else not decided.  Heads and tails hold for any schedule within the horizon
- * only.  Requires a problem that is complete.  windows.c */
+ * pairs and energy per interval of queues, amounts and memories.  *possible is FS_NO when it is
+ * proven that there is none, else not decided.  Heads and tails hold for any schedule within the
+ * horizon only.  Requires a problem that is complete.  windows.c */
 fs_status fs_problem_tighten(fs_problem *p, fs_decision *possible) FS_MUST_USE;
 /* The least horizon that fs_problem_tighten does not refute, between lower_bound and horizon: the
  * destructive lower bound.  Leaves windows as they were.  Requires a problem that is complete, and
  * a bound within its horizon.  windows.c */
 fs_status fs_problem_destructive_bound(fs_problem *p, fs_tick *bound) FS_MUST_USE;
 
-/* The answer that a schedule is, for problems made from that schedule; and for one from the graph,
- * if the schedule's copies and residencies are those of the problem (else *out is NULL).
+/* The answer that a schedule gives to a problem made from that schedule, or to a problem made from
+ * the graph if the schedule's copies and residencies are those of the problem (else *out is NULL).
  * In the problem's arena.  Requires a schedule of the problem's graph.  answer.c */
 fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer **out) FS_MUST_USE;
-/* A schedule from an answer: queues by colouring intervals, addresses as given or found by
+/* Makes a schedule from an answer: queues by colouring intervals, addresses as given or found by
  * lib/placement.  *out is NULL when there are no addresses, or when the answer breaks the problem
  * (*why then says what, in the arena; nothing is reported).  The schedule is verified.  Requires
  * starts.  answer.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of windows: problem/window.c finds what one needs, problem/window_fill.c makes the
- * small problem of it. */
+/* The inside of windows: problem/window.c finds the items and residencies that a window needs,
+ * problem/window_fill.c makes the small problem of them. */
 #ifndef FS_ILP_PROBLEM_WINDOW_PRIVATE_H
 #define FS_ILP_PROBLEM_WINDOW_PRIVATE_H
 
@@ -14,9 +14,9 @@ typedef struct fs_finder {
   uint32_t from, to, most;
   fs_tick bound, first, last, reach, shift;
   fs_tick *est, *lst;    /* per free item, from `from` on */
-  fs_ids before, behind; /* positions: fixed and rigid items */
+  fs_ids before, behind; /* positions of the fixed and of the rigid items that are needed */
   fs_ids residency;      /* that are needed */
-  uint64_t *taken;       /* per memory: there all the time */
+  uint64_t *taken;       /* per memory: bytes of residencies that are there all the time */
   uint32_t tied;
   bool large;
 } fs_finder;
@@ -44,12 +44,13 @@ static inline bool fs_finder_counted(const fs_finder *d, uint32_t r) {
   return !fs_placement_has_addresses(d->p->graph->target.memory[d->p->res_memory[r]].placement);
 }
 
-/* Of the items in the list: the earliest start or latest end of one role. */
+/* Per role, the earliest start or latest end of the items in a list. */
 typedef struct fs_extreme {
-  fs_tick fixed, free, rigid; /* FS_TICK_NONE: there is none */
+  fs_tick fixed, free, rigid; /* FS_TICK_NONE: no item has this role */
 } fs_extreme;
 
-/* Of what a residency ends and begins with.  Requires a residency.  problem/window.c */
+/* The extremes of the items that a residency ends with, and begins with.  Requires a residency.
+ * problem/window.c */
 fs_extreme fs_finder_ends(const fs_finder *d, uint32_t r);
 /* Requires a residency. */
 fs_extreme fs_finder_begins(const fs_finder *d, uint32_t r);

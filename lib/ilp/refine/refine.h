@@ -16,16 +16,16 @@ typedef struct fs_refine_options {
   void *user;
 } fs_refine_options;
 
-/* *schedule (from listsched; NULL when it found none) is replaced when something better is found.
+/* *schedule (from listsched; NULL when it found none) is replaced when a better one is found.
  * `bound` is a lower bound of the makespan; the schedule's lower_bound, search_nodes and relaxation
- * are set.  What goes wrong with the solver is a warning (`refine`).  Requires a command of a
- * solver, or a solution.
+ * are set.  A fault of the solver is a warning (`refine`).  Requires a command of a solver, or a
+ * solution.
  * Errors: for a solution, FSCHED_BAD_INPUT, FSCHED_WRONG, or FSCHED_USAGE where there is no model;
  * FSCHED_SYSTEM. */
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
                         fs_tick bound, fs_schedule **schedule) FS_MUST_USE;
 /* The model that fs_refine_run begins with, as LP or MPS.
- * Errors: FSCHED_INFEASIBLE (reported, no-model) when all are too large; FSCHED_SYSTEM. */
+ * Errors: FSCHED_INFEASIBLE (reported, no-model) when all models are too large; FSCHED_SYSTEM. */
 fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_schedule *s,
                           fs_tick bound, fsched_refine refine, bool mps, char **text,
                           size_t *length) FS_MUST_USE;

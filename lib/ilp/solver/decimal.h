@@ -9,7 +9,7 @@
 typedef enum fs_decimal_kind {
   FS_DECIMAL_NONE, /* not a number */
   FS_DECIMAL_FINITE,
-  FS_DECIMAL_HUGE, /* too large for FS_DECIMAL_MOST; infinite ones are, too */
+  FS_DECIMAL_HUGE, /* larger than FS_DECIMAL_MOST, or infinite */
   FS_DECIMAL_NAN
 } fs_decimal_kind;
 
@@ -18,12 +18,12 @@ typedef enum fs_decimal_kind {
 typedef struct fs_decimal {
   fs_decimal_kind kind;
   bool negative;   /* has a '-' */
-  bool whole;      /* no further than 1e-6 from an integer */
-  int64_t nearest; /* integer; halves away from 0; when huge, the most there is */
-  int64_t ceiling; /* least integer that is no less than 1e-6 below it; when huge as above */
+  bool whole;      /* at most 1e-6 away from an integer */
+  int64_t nearest; /* nearest integer, halves away from 0; when huge, +-FS_DECIMAL_MOST */
+  int64_t ceiling; /* the number less 1e-6, rounded up; when huge, as `nearest` */
 } fs_decimal;
 
-/* All of the n bytes.  Requires a text, unless it has no bytes.  O(n). */
+/* Reads all of the n bytes as one number.  Requires a text, unless it has no bytes.  O(n). */
 fs_decimal fs_decimal_parse(const char *text, size_t n);
 
 #endif

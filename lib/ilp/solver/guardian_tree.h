@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing a directory with system calls alone, as a guardian has to. */
+/* Removes a directory with system calls alone, as a guardian has to. */
 #ifndef FS_ILP_GUARDIAN_TREE_H
 #define FS_ILP_GUARDIAN_TREE_H
 
-/* With all that is in it, but for what lies on other file systems.  Follows no links.  Requires a
- * path. */
+/* Removes the directory and all that is in it, except what lies on other file systems.  Follows no
+ * links.  Requires a path. */
 void fs_tree_remove(const char *path);
 
 #endif

@@ -6,8 +6,8 @@
 #include "base/limit.h"
 #include "ilp/problem/problem.h"
 
-/* Items hold `amount` of a resource while they run: queues of some classes, amounts, memory, and
- * sets of items of which no two can run at once (capacity 1). */
+/* An item holds `amount` of a resource while it runs.  Resources are queues of some classes,
+ * amounts, memories, and sets of items of which no two can run at once (capacity 1). */
 typedef struct fs_wtask {
   uint32_t item;
   uint64_t amount;
@@ -15,8 +15,8 @@ typedef struct fs_wtask {
 
 typedef struct fs_wresource {
   uint64_t capacity;
-  uint32_t first, end; /* tasks */
-  uint32_t memory;     /* whose residencies hold it, too; or FS_NONE */
+  uint32_t first, end; /* its tasks are [first, end) */
+  uint32_t memory;     /* the memory whose residencies hold the resource, too; or FS_NONE */
   bool clique;
 } fs_wresource;
 
@@ -28,17 +28,17 @@ typedef struct fs_windows {
   fs_tick *est, *lct; /* per item: earliest start, latest end */
   FS_VEC(fs_wresource) resource;
   FS_VEC(fs_wtask) task;
-  FS_VEC(uint32_t) pair; /* two by two: items that cannot run at once, in no known order */
-  uint64_t *reach;       /* a row of bits per item: what comes after it; NULL for many items */
+  FS_VEC(uint32_t) pair; /* pairs of items that cannot run at once and whose order is open */
+  uint64_t *reach;       /* per item: a bit per item that comes after it; NULL for many items */
   uint32_t row;          /* words per row */
   bool failed, changed;
-  uint64_t steps, limit; /* of work; past it rules are left out */
+  uint64_t steps, limit; /* work done, and its limit, past which rules are left out */
   /* Per item: the residencies that are counted as its own while it runs. */
   uint32_t *born0, *born;
   /* Room for the rules. */
   struct fs_wevent *event;
   struct fs_wlevel *level;
-  fs_tick *sure_begin, *sure_end; /* per residency: it is there then, whatever the starts */
+  fs_tick *sure_begin, *sure_end; /* per residency: it lives then whatever the starts */
   fs_tick *from, *to;             /* ends of intervals */
   fs_tick *before, *after;        /* windows to go back to */
 } fs_windows;
@@ -53,18 +53,19 @@ typedef struct fs_wlevel {
   uint64_t height;
 } fs_wlevel;
 
-/* Everything but the windows.  `relaxed`: without memories that are tight.  Requires a problem that
- * is complete.  windows/resources.c */
+/* Fills everything but the windows.  `relaxed`: memories that are tight are left out.  Requires a
+ * problem that is complete.  windows/resources.c */
 fs_status fs_windows_init(fs_windows *w, fs_problem *p, bool relaxed) FS_MUST_USE;
 void fs_windows_release(fs_windows *w);
-/* Rules to a fixpoint; false: there is no schedule within the windows.  `strong`: with energy. */
+/* Applies the rules up to a fixpoint; false: there is no schedule within the windows.  `strong`:
+ * with the energy rule. */
 bool fs_windows_propagate(fs_windows *w, bool strong);
-/* One pass of a rule; sets failed and changed.  Requires a resource of `w`.  windows/table.c,
+/* Makes one pass of a rule; sets failed and changed.  Requires a resource of `w`. windows/table.c,
  * windows/energy.c */
 void fs_windows_table(fs_windows *w, const fs_wresource *r);
 /* Requires a resource of `w`. */
 void fs_windows_energy(fs_windows *w, const fs_wresource *r);
-/* Tries the ends of windows; false: refuted.  windows/shave.c */
+/* Tries the ends of windows; false: there is no schedule within the windows.  windows/shave.c */
 bool fs_windows_shave(fs_windows *w);
 
 static inline bool fs_windows_tired(const fs_windows *w) {
@@ -85,7 +86,7 @@ static inline fs_tick fs_earliest_end(const fs_windows *w, uint32_t i) {
   assert(i < w->n);
   return w->est[i] + w->p->time[i];
 }
-/* The item starts at t or later.  Requires an item. */
+/* Notes that the item starts at t or later.  Requires an item. */
 static inline void fs_windows_raise(fs_windows *w, uint32_t i, fs_tick t) {
   assert(i < w->n);
   if (t > w->est[i]) {
@@ -94,7 +95,7 @@ static inline void fs_windows_raise(fs_windows *w, uint32_t i, fs_tick t) {
     w->changed = true;
   }
 }
-/* It ends at t or earlier.  Requires an item. */
+/* Notes that the item ends at t or earlier.  Requires an item. */
 static inline void fs_windows_lower(fs_windows *w, uint32_t i, fs_tick t) {
   assert(i < w->n);
   if (t < w->lct[i]) {
