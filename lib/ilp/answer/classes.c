@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes of queues for items whose starts are known: those of the answer, or else found.
  *
- * To be found: items without a choice, and gangs, are where they are.  The others come by start,
- * each takes the class with room beside what runs and what is to come there, of several the one on
- * which the fewest items without a choice depend.  Those that find none are put in by force: what
- * is in their way is taken out and has to find another place, that which has been taken out least
- * often first.  That is a heuristic: with overlapping domains the question is NP-hard. */
+ * Finding them: items without a choice, and gangs, have their classes.  The other items come by
+ * start; each takes a class with room beside the items that run or will run there, and among
+ * several the class on which the fewest items without a choice depend.  An item that finds no class
+ * is put in by force: the items in its way are taken out, those that were taken out least often
+ * first, and have to find another class.  That is a heuristic: with overlapping domains the
+ * question is NP-hard. */
 #include "ilp/answer/private.h"
 
 typedef struct handing {

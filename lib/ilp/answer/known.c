@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer that a schedule is.  Copies are matched one to one if they are the same list, else by
- * what they do, when there is one of each; residencies by who touches them. */
+/* The answer that a schedule gives.  Copies are matched one to one if both lists are equal, else by
+ * what they do, if no two do the same; residencies are matched by the items that touch them. */
 #include "ilp/problem/problem.h"
 
 typedef struct match {

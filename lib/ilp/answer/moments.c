@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Items without length share their instant with what ends and begins there.  In the order of issue
- * they are one after the other, and that is what a stream has to bear: an op that takes no time
- * still has all of its buffers at once, and what it begins is there when the next one is issued. */
+/* Items without length share their instant with the residencies that end and begin there.  In the
+ * order of issue the items follow each other, and memory has to hold what each of them needs: an op
+ * that takes no time still has all of its buffers at once, and residencies that it begins are there
+ * when the next item is issued. */
 #include <stdlib.h>
 
 #include "ilp/answer/private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses for residencies whose times are known: as given, or one search per contiguous memory,
- * with the in-place pairs that the times allow.  Lifetimes are those in moments, so that what ops
- * without length have at once is apart; given addresses are tried against them where there are
- * such ops. */
+ * with the in-place pairs that the times allow.  Lifetimes are those in moments, so that the
+ * buffers that an op without length has at once do not overlap; where there are such ops, given
+ * addresses are checked against these lifetimes. */
 #include "ilp/answer/private.h"
 #include "placement/placement.h"
 

@@ -2,9 +2,9 @@
 /* Queues for items whose starts and classes are known.
  *
  * Within a class an item takes the first queue that is free at its start: intervals of which never
- * more than k overlap are coloured with k colours that way.  Items come by start; at one time
- * those without length come first, which may stand between two others but not inside of one.  A
- * gang takes all queues of its classes.  O(n log n). */
+ * more than k overlap are coloured with k colours that way.  Items come by start; of those that
+ * start at one time, items without length come first: on a queue they may lie between two items but
+ * not inside one.  A gang takes all queues of its classes.  O(n log n). */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The branches that divide the weight of the relaxation most evenly are tried,
  * each side until nothing more follows.  A side that is refuted leaves only the
- * other; of the rest that one is taken of which most follows on both sides. */
+ * other; of the other branches the one is taken from which most follows on both sides. */
 #include "branch.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Propagation of bounds.  For a row of which all other terms are at their
- * least, what is left for a term bounds its variable; of a group no more than
- * one member counts, which makes precedence rows move windows, and capacity
- * rows see what must run at a time whatever is chosen.  Every change goes to
- * the trail, and wakes the rows of its variable. */
+ * least, what is left for a term bounds its variable; of a group at most one member counts, so that
+ * precedence rows move windows, and capacity rows find the items that must run at a time whatever
+ * is chosen.  Every change of a bound is noted in the trail, and its variable's rows are looked at
+ * again. */
 #include "rows.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says.  GLPK says something too, on the terminal, and calls
- * abort() when it is used wrongly or finds no memory: both are caught here, and
- * its last line is the text of the fault. */
+/* The output of the program.  GLPK prints to the terminal, too, and calls abort() when it is used
+ * wrongly or is out of memory: both are caught here, and GLPK's last line is the text of the
+ * fault. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

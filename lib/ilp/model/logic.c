@@ -7,8 +7,8 @@
  *   z >= y - 2M t            t = 0: y is z, at most
  *   -z >= y - 2M (1 - t)     t = 1: y is -z, at most
  *
- * The first line alone lets y be larger wherever a small y is not what the objective wants.  M in
- * the place of 2M is too small: with t = 1 the second line must allow z = -M with y = M.
+ * The first line alone lets y be too large wherever the objective does not make y small.  M in the
+ * place of 2M is too small: with t = 1 the second line must allow z = -M with y = M.
  *
  * Indicator, t = 1 exactly when z >= 1, z an integer in [0, M]:
  *

@@ -4,8 +4,7 @@
  * whatever order its terms came.
  *
  * Solvers compute in doubles, which hold integers up to 2^53.  Sums saturate far above that, and
- * whatever is larger is remembered in `large`, so that a model that a solver would round is known
- * as one. */
+ * `large` is set when any number is larger than 2^53: a solver would round such a model. */
 #include "ilp/model/model.h"
 
 #include <stdarg.h>

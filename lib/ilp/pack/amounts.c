@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is limited without having a place: queues, resources, concurrency, counted memories.
+/* Limits without addresses: queues, resources, concurrency, counted memories.
  *
  * Queues of a class take each other's place, and intervals can be coloured with as many colours as
  * overlap at most: so a class of k queues is an amount of k, of which an item takes 1 and a gang k.
- * Then all are alike: members with amounts, at most `capacity` at any time.  As the sum only grows
- * when a member begins, it is enough to look at the begin of each member j:
+ * Then all limits are alike: the amounts of their members are at most `capacity` at any time.  As
+ * the sum only grows when a member begins, it is enough to look at the begin of each member j:
  *
  *     amount_j + sum over i of amount_i * o_ij <= capacity
  *     o_ij = t_ij + u_ij - 1     1 when i is there as j begins, else 0
@@ -12,11 +12,12 @@
  *     u_ij                       0 where i begins later than j: begin(j) + 1 <= begin(i) + W u_ij
  *     t_ij + u_ij >= 1           i does not end before it begins
  *
- * Two that are too much together are apart, which needs neither u nor the sum.  What has no length
- * takes nothing from others; at its instant it counts together with what contains the instant
- * strictly: i that begins with it is not there, so u is 0 from begin(j) <= begin(i) on.  Where it
- * depends on the schedule whether j has any length, both rows are there, and the first one only
- * when it has: it gets `capacity` and more where the binary z_j is 1, end(j) <= begin(j) + W (1-z).
+ * Two members that exceed the capacity together are kept apart, which needs neither u nor the sum.
+ * A member without length takes nothing from others; at its instant it counts together with the
+ * members that contain the instant strictly: i that begins with it is not there, so u is 0 from
+ * begin(j) <= begin(i) on.  Where it depends on the schedule whether j has any length, both rows
+ * are there, and the first one only when it has: it gets `capacity` and more where the binary z_j
+ * is 1, end(j) <= begin(j) + W (1-z).
  *
  * Where items choose among classes, binaries say which: o_ij >= t_ij + u_ij + pick_i - 2, and the
  * row counts only when j is of the class.

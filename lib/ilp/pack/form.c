@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a solution into the form of pack/symmetry.c, by what shows that there is one: rectangles
- * fall, strips and memories are turned, starts are exchanged; again until nothing changes. */
+/* Turns a solution into the form of pack/symmetry.c by the steps that prove that it exists:
+ * rectangles fall, strips and memories are turned, starts are exchanged; the steps are repeated
+ * until nothing changes. */
 #include <stdlib.h>
 
 #include "ilp/pack/private.h"

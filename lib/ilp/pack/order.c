@@ -3,8 +3,8 @@
  *
  * For spans a and b, "a has ended when b begins" is known from windows or from precedence, or is
  * left to a binary t that is 0 where it has to hold: end(a) <= begin(b) + W t.  Several constraints
- * ask for the same: two rectangles of scratch in different memories, a resource and a queue.  One
- * binary per pair of moments serves them all, so that the solver decides an order once.
+ * need the same order: two rectangles of scratch in different memories, a resource and a queue.
+ * One binary per pair of moments serves them all, so that the solver decides an order once.
  *
  * It is never true where b begins with something that comes before, or is, an end of a: an op that
  * reads a and writes b touches both places, however short it is.

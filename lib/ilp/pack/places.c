@@ -7,8 +7,8 @@
  *
  * An in-place output may lie where its input lies while its op runs: a fifth way for the pair,
  *     d = | p_in - p_out |,  c = 1 when d >= 1,  t_L + t_R + t_U + t_B + c <= 4,
- * with the blocks of blocks.c.  As it is one place then, the input must be gone when the op ends,
- * and the output not be there before it starts: end(in) <= end(op) + W c. */
+ * with the blocks of model/logic.c.  As the two share one place then, the input must end when the
+ * op ends, and the output must not begin before the op starts: end(in) <= end(op) + W c. */
 #include <stdio.h>
 
 #include "ilp/pack/private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From answers to points of the model and back.
  *
- * An answer gives starts, choices and addresses; all else follows, each variable from those that
- * were made before it (fs_pack_def).  First the answer is given the form that the model assumes. */
+ * An answer gives starts, choices and addresses; every other variable follows from variables made
+ * before it (fs_pack_def).  First the answer is given the form that the model assumes. */
 #include "ilp/pack/private.h"
 
 void fs_pack_times(const fs_pack_model *t, const int64_t *start, uint32_t residency, int64_t *begin,

@@ -6,7 +6,8 @@
  *     for a time t and a place p: sum of the x of rectangles that cover (t, p) <= 1
  *
  * Two rectangles that overlap do so at a corner: the later of their starts and the higher of their
- * places.  So rows are needed only for the t and p that are somebody's.
+ * places.  So rows are needed only for each t that is a start and each p that is a place of some
+ * position.
  *
  * The relaxation is much stronger than that of pairs: at a horizon at which the rectangles just
  * fill the strip, every row is an equation in effect.  So it serves to look for a packing of one

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which copies no schedule avoids, and whether they are all that a best schedule has.
  *
- * Given content needs its read unless all of it that is read, or kept, is overwritten before. (With
- * hazards: raw what is overwritten in a race may be so before; the read is taken to be needed.)
+ * Given content needs its read unless all bytes that are read, or kept, are overwritten before.
+ * (With hazards: raw a racing write may come before or after; the read is taken to be needed.)
  *
  * A schedule may spill what it could keep only to make room.  Where everything that ever lies in a
- * memory fits side by side, and in its store too, nobody wants room: extra copies can be left out
- * of any schedule, a version's residencies be joined, and no item moves. */
+ * memory fits side by side, and in its store too, no spill is useful: extra copies can be left out
+ * of any schedule, and the residencies of a version joined, without moving any item. */
 #include "ilp/problem/private.h"
 #include "model/overwritten.h"
 

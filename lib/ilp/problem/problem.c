@@ -2,9 +2,9 @@
 /* A problem is drafted as lists of copies, orders, residencies and touches, in any order, and then
  * finished: orders and touches are sorted into CSR form, heads and tails are longest paths.
  *
- * A residency ends with the latest of the items that touch it; those that a successor follows which
- * touches it too are left out.  In the same way it begins with the earliest of the writers that no
- * predecessor comes before, unless a copy fills it:
+ * A residency ends with the latest of the items that touch it; items with a successor that touches
+ * it too are left out.  In the same way it begins with the earliest of the writers that have no
+ * predecessor among the writers, unless a copy fills it:
  *
  *        w1 ---- r1            touched by w1, r1, w2, r2: begins with w1 or w2,
  *           \                  ends with r1 or r2

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What items occupy: classes of queues, and amounts.
  *
- * Queues start in one class, which each set that anything runs on (a domain or a gang) splits in
- * members and others.  A class whose queues nothing runs on is left out.
+ * All queues start in one class; each set of queues that some item runs on (a domain or a gang)
+ * splits a class into members and others.  A class on whose queues no item runs is left out.
  *
  *      domain {q0 q1 q2}, gang {q2 q3}  ->  {q0 q1} {q2} {q3} */
 #include "ilp/problem/private.h"

@@ -9,9 +9,9 @@
  * the addresses can be found for its times.  When they cannot, the model is made again with an
  * order of addresses for each pair; what was proven stays.
  *
- * Before the model with the known schedule as its horizon, it is asked whether there is a schedule
- * as short as the bound: with that horizon windows are narrow and the model is small.  An answer of
- * "none" raises the bound by one tick, and the next one is tried; one of "yes" is an optimum. */
+ * Before the model with the known schedule as its horizon, a model asks whether there is a schedule
+ * as short as the bound: with that horizon windows are narrow and the model is small.  The answer
+ * "none" raises the bound by one tick, which is tried next; a schedule is an optimum. */
 #include "ilp/refine/refine_private.h"
 
 /* A question takes at most this part of the nodes, and of the time that is left. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs whose starts are all given: only addresses are to be found, and the lower the highest one,
- * the better.  First lib/placement; where that proves nothing and rectangles are few, the strip
- * packing model with the peak as its objective. */
+ * the better.  First lib/placement searches; where it proves nothing and rectangles are few, the
+ * strip packing model follows, with the peak as its objective. */
 #include "ilp/refine/refine_private.h"
 #include "placement/placement.h"
 

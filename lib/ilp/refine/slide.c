@@ -6,23 +6,23 @@
  *    items before   the window's   all items behind it: as far
  *                   items          to the left as they can go
  *
- * What a window gains, the makespan gains.  Copies are items, too, and addresses stay: residencies
- * that have addresses in common keep apart in time.  The problem of a window (problem/window.c) has
- * what can bind and no more, so that its model is as small as the window:
+ * The makespan gains as many ticks as a window gains.  Copies are items, too, and addresses stay:
+ * residencies that have addresses in common keep apart in time.  The problem of a window
+ * (problem/window.c) has what can bind and no more, so that its model is as small as the window:
  *
  *   few starts are possible     time-indexed
  *   else                        continuous time: the strip packing model with addresses given
  *
  * A window that cannot gain because an item behind it hangs on what is before grows up to that
  * item.  Windows overlap by half; they grow where the search ends early, and shrink where it is cut
- * short: that is told by nodes and sizes, never by the clock.  A sweep that gains nothing is
+ * short, which depends on nodes and sizes, never on the clock.  A sweep that gains nothing is
  * followed by one with wider windows, and after the widest all is done again with more effort, as
- * long as searches are cut short.  The limits end it.
+ * long as searches are cut short.  The limits end the refinement.
  *
- * All that is gained is kept as an answer of one problem.  It becomes the best schedule at once
- * where nobody set a time limit, else when that has become cheap against the time since the last
- * one, and at the end.  An answer that is refused is forgotten, with all since the last schedule,
- * and the windows end. */
+ * Gains are kept in the answer of one problem.  Without a time limit the answer becomes the best
+ * schedule at once; with one, when making a schedule has become cheap against the time since the
+ * last one, and at the end.  If the answer is refused, the gains since the last schedule are
+ * dropped and the windows end. */
 #include "ilp/problem/window.h"
 #include "ilp/refine/refine_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words as a shell splits them, without all that a shell would put in their place. */
+/* Splits a command into words as a shell does, without the expansions of a shell. */
 #include <stdlib.h>
 #include <unistd.h>
 

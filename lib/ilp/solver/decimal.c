@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The digits without leading zeros are taken as 0.d1 d2 d3 ... * 10^point.  The first `point` of
- * them are the integer part, the next six the millionths, and of all further ones it only counts
- * whether they are 0. */
+ * them are the integer part, the next six the millionths, and of all further digits it matters only
+ * whether they are all 0. */
 #include "ilp/solver/decimal.h"
 
 enum { POINT_MOST = 1 << 20, DIGITS_MOST = 19, MILLION = 1000000 };

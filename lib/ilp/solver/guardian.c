@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After split() a guardian makes system calls only: no allocation, no lock, no stdio.  What it
- * needs is prepared before. */
+/* After split() a guardian makes system calls only: no allocation, no lock, no stdio.  All that it
+ * needs is prepared before split(). */
 #include "ilp/solver/guardian.h"
 
 #include <assert.h>

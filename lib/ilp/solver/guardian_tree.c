@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Without recursion and without memory: each round goes down into the first directory that is not
- * empty, and so on, removing what it meets, until it has emptied one; then it begins at the top
- * again.  A round that removes nothing is the last. */
+/* Works without recursion and without allocation: each round goes down into the first directory
+ * that is not empty, and so on, removing what it meets, until it has emptied one; then it begins at
+ * the top again.  A round that removes nothing is the last. */
 #include "ilp/solver/guardian_tree.h"
 
 #include <assert.h>

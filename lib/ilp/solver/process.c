@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The solver is started by a guardian (guardian.h), which ends it, and all that it has started,
- * when this process asks for it or is gone; another one removes the directory after that. */
+/* The solver is started by a guardian (guardian.h), which ends the solver, and all that it has
+ * started, when this process asks for it or is gone; another guardian removes the directory after
+ * that. */
 #include "ilp/solver/process.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  *   the status was said, or the output is closed     it has 0.2 s left to end by itself
  *   it has ended                                     what is left in the pipe is read
  *
- * Children of it that still hold the pipe are not waited for. */
+ * Children of the solver that still hold the pipe are not waited for. */
 #include "ilp/solver/solver.h"
 
 #include <errno.h>

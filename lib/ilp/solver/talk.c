@@ -3,10 +3,10 @@
  * a value is rounded to the nearest whole number, and that point has to satisfy the model exactly.
  *
  * Continuous variables are no different, since the models are such that an optimum with whole
- * values exists.  A solver may still show one that is not whole: of rows that are differences of
- * two such variables, with whole bounds, rounding all of them down keeps each, so that is tried
- * next.  When this point is not a solution either, it is taken for a fault only if the decimals
- * themselves break the model; otherwise the solution is left unused. */
+ * values exists.  A solver may still print a solution that is not whole: rows that are differences
+ * of two such variables, with whole bounds, still hold when all variables are rounded down, so that
+ * point is tried next.  When this point is not a solution either, it is taken for a fault only if
+ * the decimals themselves break the model; otherwise the solution is left unused. */
 #include "ilp/solver/talk.h"
 
 #include <math.h>

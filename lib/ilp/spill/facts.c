@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the spill model is made from: the unit of time, classes of queues, windows of ops, and of
- * each version who uses it and when it can be in memory, written and read.
+/* What the spill model is made from: the unit of time, classes of queues, windows of ops, and for
+ * each version its users and the times when it can be in memory, written and read.
  *
  * Refused are graphs with ops without length that touch a bounded memory, copies that take no time,
- * and races (hazards: raw) in a bounded memory: what they need of an instant is not said by what is
- * in memory during ticks.  Ops without length that touch no bounded memory are dealt with exactly.
+ * and races (hazards: raw) in a bounded memory: the model says what is in memory during ticks,
+ * which does not tell what these need at an instant.  Ops without length that touch no bounded
+ * memory are modelled exactly.
  *
- * Dominance, all of it without loss for amounts and addresses:
+ * Dominance, which loses no optimum, with amounts or with addresses:
  *   - a content is written once at most: the store keeps it, or the copy was useless;
  *   - a memory that holds all of its versions and scratch side by side is `roomy`: nothing has to
  *     leave it, so given content is read once, and only what is kept is written. */

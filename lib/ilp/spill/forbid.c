@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules out a point without addresses, and with it as many others as can be.
+/* Rules out a point without addresses, and with it as many other points as possible.
  *
- * Whether residencies can be placed hangs only on which of them meet in time.  So a core is looked
- * for first: residencies are left out one by one, as long as the rest still has no addresses.  If
- * each version in the core has one residency, then none of the schedules in which the same pairs
+ * Whether residencies can be placed depends only on which of them meet in time.  So a core is
+ * searched first: residencies are left out one by one, as long as the rest still has no addresses.
+ * If each version in the core has one residency, then none of the schedules in which the same pairs
  * meet has addresses, unless it loads something of the core once more:
  *
  *     sum of o_ab over the pairs - further reads of versions in the core <= pairs - 1

@@ -2,12 +2,12 @@
 /* Residencies and copies of a point.
  *
  * A residency begins with the first writer, with a read, or, for given content without a store, at
- * 0; each use belongs to the last one that has begun by then.  Backwards from the last one it is
- * found what is of use: a residency with users, the write that a useful read depends on, the last
- * write of what is kept; the rest is dropped, so residencies end with their last use.
+ * 0; each use belongs to the last residency that has begun by then.  A walk backwards from the last
+ * residency finds those of use: residencies with users, the write that a useful read depends on,
+ * the last write of kept content; the rest is dropped, so residencies end with their last use.
  *
- * `merge`: a read of what is in memory all the time is left out.  It makes sense only as a move to
- * another address. */
+ * `merge`: a read of content that stays in memory until the read is left out.  Such a read is
+ * useful only as a move to another address. */
 #include "ilp/spill/private.h"
 
 typedef struct lives {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points of the spill model: the one that a schedule is, and the variables that follow from starts
- * and copies.
+/* Points of the spill model: the point of a schedule, and the variables that follow from starts and
+ * copies.
  *
  * A residency is as short as its users and writes allow: backwards in time, a version is in memory
  * at t if something needs it then, or if it is at t+1 and no residency begins there. */

@@ -3,10 +3,10 @@
  * (lib/placement/placement.h), queues within their classes by first fit in order of start, the
  * order of issue, and the verifier.
  *
- * Classes have enough queues at every time, and what is in a class can use any of its queues, so
- * first fit in order of start always finds one (the colouring of interval graphs).  Items without
- * length come before others of their start: the only queues that they cannot have are those of what
- * has begun before and ends after. */
+ * Classes have enough queues at every time, and the items of a class can use any of its queues, so
+ * first fit in order of start always finds a queue (the colouring of interval graphs).  Items
+ * without length come before others of their start: they can take any queue but those of items that
+ * began before and end after. */
 #include <stdio.h>
 #include <stdlib.h>
 

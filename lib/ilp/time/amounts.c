@@ -5,7 +5,8 @@
  *
  * for each t.  Queues of a class are a capacity, too: intervals of which no more than m overlap
  * can be put on m queues.  An item that takes no time is in none of these rows; it gets rows of its
- * own, with all that runs over the instant at which it starts (and not with its like). */
+ * own, with all items that run over the instant at which it starts (but no other items that take no
+ * time). */
 #include "ilp/time/private.h"
 
 /* One bounded sum. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses stay as they are given: residencies that have some in common exclude each other.
+/* Given addresses: residencies that have some addresses in common exclude each other in time.
  *
- * The ends of all places cut the memory into intervals; what covers one of them is a clique:
+ * The ends of all places cut the memory into intervals; the residencies that cover one of them are
+ * a clique:
  *
  *   sum(r covers the interval) live[r,t] <= 1      for each t
  *

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Items: what is open of their starts, and the rows that concern starts alone.
+/* Items: how their starts are modelled, and the rows that concern starts alone.
  *
  *   sum(t) x[i,t] = 1                                          for every item
  *   sum(t) t * x[j,t] - sum(t) t * x[i,t] >= d[i]              for an edge i -> j
  *   sum(s >= t) x[i,s] + sum(s < t + d[i]) x[j,s] <= 1         the same for each t, tighter
  *
  * The sink is one more item of no time, behind all others; its start is the makespan.  Windows are
- * the problem's, narrowed by what is fixed and by what moves as one.  A start that has one value
- * left is a constant.  Edges that follow from others get no rows. */
+ * the problem's, narrowed by fixed items and by items that move as one.  A start with only one
+ * value left is a constant.  Edges that follow from others get no rows. */
 #include "base/limit.h"
 #include "ilp/time/private.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lives of residencies, and memories by amounts.
+/* Lives of residencies, and memories as amounts.
  *
  *   live[r,t] >= started(begin, t) - ended(e, t)     for each item e whose end can be the last
  *   sum(r) size[r] * live[r,t] <= capacity
  *
  * With one end the right side itself is the life; with several it is a variable between 0 and 1
  * that rows push up.  An in-place output and its input count once while their op runs: the op's
- * activity is taken off.  Where it is open which output takes an input's place the best for the
- * memory is assumed; addresses settle it.
+ * activity is taken off.  Where it is open which output takes an input's place, the best case for
+ * the memory is assumed; the search for addresses decides.
  *
- * A life of no length is in none of these sums; at its instant it counts with what lives over it:
- * began before and ends later. */
+ * A life of no length is in none of these sums; at its instant it counts with the lives that began
+ * before and end later. */
 #include "ilp/time/private.h"
 
 /* --- which ends can be the last --- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points of the model and answers: the one from the other.
+/* Makes points of the model from answers, and answers from points.
  *
- * Addresses of an answer are pushed down first: in the order of addresses each goes as low as what
- * lies below it and lives at the same time lets it; in-place outputs move with their inputs.  Then
- * every address is a sum of sizes, as the models' units want it. */
+ * Addresses of an answer are pushed down first: in the order of addresses each residency goes as
+ * low as those below it that live at the same time allow; in-place outputs move with their inputs.
+ * Then every address is a sum of sizes, as the models' units want it. */
 #include <stdlib.h>
 
 #include "ilp/time/private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms of rows, whatever is open of the item that they speak of.
+/* Terms of rows, for items of every role (fs_time_role).
  *
  * A start is one of several binaries, of which exactly one is 1; so sums over all of a window are
  * constants, and sums over part of it are as short as that part.  Items that move together have no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules work on, from a problem: resources, pairs that exclude each other, and sets of
- * items of which no two can run at once.
+/* Makes from a problem what the rules work on: resources, pairs of items that exclude each other,
+ * and sets of items of which no two can run at once.
  *
  *   queues   for each set of classes that an item may choose from: the items that cannot leave it,
  *            and the share that gangs have in it
@@ -8,8 +8,8 @@
  *   memory   an item that takes time holds its scratch and the residencies that begin with it; an
  *            in-place output may lie where the input is, and counts nothing
  *
- * Items without a length hold nothing of memory: what they read may be gone where what they write
- * begins. */
+ * Items without a length hold no memory: the residencies that they read may end where those that
+ * they write begin. */
 #include <stdlib.h>
 
 #include "base/group.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows for a horizon: rules that cut off what is in no schedule, until none of them finds any
- * more.
+/* Windows for a horizon: rules cut off times that are in no schedule, until no rule finds any more.
  *
  *   order      successors start after what is before them                      here
  *   pairs      of two that cannot run at once, one that cannot be first is second   here
