@@ -39,7 +39,7 @@ static bool has_choice(const fs_problem *p, uint32_t item) {
 
 /* ---- first pass: by start */
 
-/* Brings `live` up to an item that is about to come. */
+/* Brings `live` up to the start of the next item. */
 static fs_status advance(handing *h, uint32_t class, uint32_t item) {
   fs_ids *live = &h->live[class];
   const fs_ids *fixed = &h->fixed[class];
@@ -154,7 +154,7 @@ static bool has_room(handing *h, uint32_t class, uint32_t item, fs_tick *at) {
   return true;
 }
 
-/* One with a choice that is there at a time, that was taken out least often; FS_NONE for none. */
+/* The item with a choice that runs at a time and was taken out least often; FS_NONE for none. */
 static uint32_t victim(const handing *h, uint32_t class, fs_tick at) {
   const fs_ids *list = &h->list[class];
   uint32_t best = FS_NONE;
@@ -205,7 +205,7 @@ static fs_status try_clear(handing *h, uint32_t class, uint32_t item, uint64_t *
   return FSCHED_OK;
 }
 
-/* Puts an item where it costs least; *done is false when it can be nowhere. */
+/* Puts an item into the class where it costs least; *done is false when no class can take it. */
 static fs_status force(handing *h, uint32_t item, bool *done) {
   const fs_problem *p = h->p;
   uint64_t least = UINT64_MAX, cost = 0;

@@ -7,7 +7,7 @@
 
 #include "ilp/answer/private.h"
 
-/* Just before the first item that starts at `time` or later. */
+/* The moment just before the first item that starts at `time` or later. */
 static fs_tick before(const fs_assembly *y, fs_tick time) {
   uint32_t low = 0, high = y->p->n_items;
   while (low < high) {

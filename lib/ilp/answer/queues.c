@@ -20,7 +20,7 @@ typedef struct coloring {
   fs_tick *gang_until;      /* per class */
 } coloring;
 
-/* Slots that are given back by `now`. */
+/* Frees the slots whose items have ended by `now`. */
 static fs_status release(coloring *c, uint32_t class, fs_tick now) {
   assert(class < c->p->n_classes);
   fs_heap *busy = &c->busy[class];

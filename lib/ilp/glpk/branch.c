@@ -97,7 +97,7 @@ void take_side(glpk_rows *r, const branch *b, bool second) {
   }
 }
 
-/* How much follows from a side; negative: it is refuted. */
+/* How much follows from a side; negative: the side is refuted. */
 static double try_side(glpk_rows *r, const branch *b, bool second) {
   size_t trail = r->n_trail;
   take_side(r, b, second);

@@ -105,8 +105,7 @@ static long count(const char *text) {
   return v;
 }
 
-/* Who started this program reads a pipe; without a reader there is no use in
- * going on. */
+/* The process that started this program reads a pipe; without a reader the program ends. */
 static void end_with_the_reader(void) {
   struct stat st;
   if (fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode)) {

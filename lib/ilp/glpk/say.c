@@ -13,7 +13,7 @@
 
 static char last_line[160]; /* of GLPK */
 
-/* Who does not listen any more needs no solution. */
+/* Ends the program when the reader of its output is gone. */
 static void flush(void) {
   if (fflush(stdout) != 0) {
     _exit(1);
@@ -57,8 +57,7 @@ void fault(const char *format, ...) {
   _exit(1);
 }
 
-/* GLPK's messages come in pieces.  A line that says where in GLPK it was raised tells nobody
- * anything. */
+/* GLPK's messages come in pieces.  A line that names the place in GLPK is left out. */
 static int keep_line(void *info, const char *text) {
   (void)info;
   static bool complete = true;

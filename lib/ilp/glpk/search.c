@@ -78,14 +78,14 @@ static double better(const search_state *s) {
   return s->found ? s->best - step : s->most;
 }
 
-/* There is nothing better. */
+/* Is it proven that no solution is better? */
 static bool proven(const search_state *s) { return s->bounded && s->bound > better(s); }
 
 static bool is_above(double value, double limit) {
   return value > limit + 1e-7 * (1.0 + fabs(limit));
 }
 
-/* The point s->x; false: it is no solution. */
+/* Takes the point s->x; false: it is no solution. */
 static bool take_solution(search_state *s) {
   glpk_rows *r = s->r;
   double objective = r->constant;

@@ -81,7 +81,7 @@ static fs_status open_best(slider *s) {
   return FSCHED_OK;
 }
 
-/* Makes the best schedule of the best answer. */
+/* Makes a schedule from the best answer and offers it as the best one. */
 static fs_status settle_answer(slider *s) {
   fs_schedule *schedule;
   const char *why;

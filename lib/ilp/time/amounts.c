@@ -9,7 +9,7 @@
  * time). */
 #include "ilp/time/private.h"
 
-/* One bounded sum. */
+/* A sum with an upper bound. */
 typedef struct bounded {
   const char *name;
   uint32_t id, n;

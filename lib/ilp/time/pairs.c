@@ -129,7 +129,7 @@ static fs_status add_pair(fs_time_model *t, uint32_t a, uint32_t b, uint32_t coi
   return pair_rows(t, &pair, coincide == FS_NONE ? FS_NONE : t->p->coincide_op[coincide]);
 }
 
-/* All of a's life is before b's, whatever happens. */
+/* Does a's life end before b's begins in every schedule? */
 static bool follow(const fs_time_model *t, uint32_t a, uint32_t b) {
   const fs_time_life *x = &t->life[a], *y = &t->life[b];
   bool all = y->begin != FS_NONE && !(y->instant && x->instant);

@@ -380,7 +380,7 @@ static fs_status find_pairs(fs_windows *w) {
   return find_sets(&s);
 }
 
-/* Room for what the rules write. */
+/* Allocates the arrays that the rules write. */
 static fs_status make_room(fs_windows *w) {
   const fs_problem *p = w->p;
   size_t most = 2 * ((size_t)p->n_residencies + p->n_items) + 2;

@@ -92,7 +92,7 @@ static size_t make_levels(fs_windows *w, const fs_wresource *r) {
   return n;
 }
 
-/* What the item itself has in a level. */
+/* The amount that the item itself holds in a level. */
 static uint64_t own(const fs_windows *w, const fs_wresource *r, const fs_wtask *t,
                     const fs_wlevel *l) {
   uint32_t i = t->item;
