@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stream of a schedule: count every section, allocate the file once, fill the records.
  *
- * The graph half (target, buffers, ops, args) is copied as it is, so that a verifier can derive
- * the edges again; the command half lists, queue by queue, what lib/model/sync.h says of each
+ * The graph half (target, buffers, ops, args) is copied unchanged, so that a verifier can derive
+ * the edges again.  The command half lists, queue by queue, the data of lib/model/sync.h for each
  * command, with the places of its item. */
 #include "codegen/codegen.h"
 
@@ -35,7 +35,8 @@ static bool is_queue_name(const fs_schedule *s, const char *name) {
   return false;
 }
 
-/* Collectives are "gang0", "gang1", ...; underscores keep them apart from the queues' names. */
+/* Collectives are named "gang0", "gang1", ...; underscores keep them apart from the queues'
+ * names. */
 static fs_status gang_name(fs_arena *arena, const fs_schedule *s, uint32_t gang, const char **out) {
   size_t prefix = 0;
   do {
@@ -150,7 +151,7 @@ static void count(fs_codegen *c) {
 static void write_meta(fs_codegen *c) {
   const fsched_graph *g = c->g;
   fs_draft *d = &c->d;
-  uint32_t name = fs_draft_string(d, g->name); /* strings in the order of the fields */
+  uint32_t name = fs_draft_string(d, g->name); /* strings are added in the order of the fields */
   uint32_t unit = fs_draft_string(d, g->target.time_unit);
   bool barrier = fs_sync_has_barriers(c->sync->kind); /* FS_BARRIERS_AUTO is FS_NONE */
   d->meta[0] = (fs_stream_meta){.name = name,
@@ -368,7 +369,7 @@ static void write_commands(fs_codegen *c) {
   assert(place == c->d.n_places);
 }
 
-/* fs_wait and fs_stream_wait are the same two words. */
+/* fs_wait and fs_stream_wait both consist of the same two words. */
 _Static_assert(sizeof(fs_wait) == sizeof(fs_stream_wait), "");
 static void write_waits(fs_codegen *c) {
   if (c->d.n_waits != 0) {

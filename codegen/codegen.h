@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From schedule and synchronisation to the command stream (lib/model/stream/stream.h).
  *
- * Ensures: a program that fs_stream_check accepts, the same bytes for the same input.
- * Complexity: O(size of the result).  Errors: FSCHED_BAD_INPUT for names that are not UTF-8 and
- * machines from 256 on (a builder's; graph files have neither), FSCHED_SYSTEM. */
+ * Ensures: fs_stream_check accepts the program, and the same input gives the same bytes.
+ * Complexity: O(size of the result).  Errors: FSCHED_BAD_INPUT for names that are not UTF-8 and for
+ * machine numbers from 256 on (a builder accepts both, graph files have neither), FSCHED_SYSTEM. */
 #ifndef FS_CODEGEN_H
 #define FS_CODEGEN_H
 

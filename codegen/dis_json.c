@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disassembly as JSON: all that the binary form holds, by name, a line per record, so that
- * assembly gives back the same bytes and changes show line by line.  What is absent from a record
- * (no backing store, no limit, no kernel) has no key. */
+/* Disassembly as JSON: everything that the binary form holds, by name, with a line per record, so
+ * that assembly gives back the same bytes and changes show line by line.  A property that a record
+ * lacks (no backing store, no limit, no kernel) has no key. */
 #include "base/text/fields.h"
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
@@ -15,7 +15,7 @@ typedef struct fs_dis {
 
 static void put(fs_dis *d, const char *text) { fs_text_puts(&d->t, text); }
 
-/* "prefix" is punctuation and key, e.g. ", \"size\": ". */
+/* Writes a prefix and a number; the prefix is punctuation and a key, e.g. ", \"size\": ". */
 static void put_u64(fs_dis *d, const char *prefix, uint64_t value) {
   put(d, prefix);
   fs_text_u64(&d->t, value);
@@ -37,9 +37,9 @@ static void put_optional(fs_dis *d, const char *prefix, uint32_t string) {
   }
 }
 
-/* The members of a list or object: ", " between them. */
+/* The separator before a member of a list or object: ", " for all but the first. */
 static const char *comma(uint32_t index) { return index == 0 ? "" : ", "; }
-/* Records on lines of their own. */
+/* Begins a record on a line of its own. */
 static void put_line(fs_dis *d, uint32_t index) { put(d, index == 0 ? "\n  {" : ",\n  {"); }
 static void put_end(fs_dis *d, uint32_t n) { put(d, n == 0 ? "]" : "\n ]"); }
 
@@ -187,13 +187,14 @@ static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   put(d, "}");
 }
 
-/* Readers of YAML take keys of up to 1,024 characters, and one of a name may be written with 6. */
+/* Whether a name is short enough for a key.  Readers of YAML take keys of up to 1,024 characters,
+ * and one character of a name may be written with 6. */
 static bool is_key(const fs_dis *d, uint32_t name) {
   enum { MOST_OF_A_KEY = 160 };
   return strlen(fs_stream_string(d->s, name)) <= MOST_OF_A_KEY;
 }
 
-/* Entry i of an object, or of a list where one of its names is too long for a key. */
+/* Writes entry i of an object, or of a list where one of its names is too long for a key. */
 static void put_amount(fs_dis *d, uint32_t i, bool keys, uint32_t name, uint64_t amount) {
   put(d, comma(i));
   put_name(d, keys ? "" : "{\"name\": ", name);
@@ -310,7 +311,8 @@ static void put_buffer_of(fs_dis *d, uint32_t version) {
   put_index(d, version);
 }
 
-/* What is there: a version, an arg's buffer without a version (no_dep), scratch, or an amount. */
+/* Writes the content of a place: a version, the buffer of an arg without a version (no_dep),
+ * scratch, or an amount. */
 static void put_place_owner(fs_dis *d, const fs_stream_command *c, const fs_stream_place *p,
                             bool arg) {
   if (p->version != FS_NONE) {
@@ -348,7 +350,7 @@ static void put_place(fs_dis *d, const fs_stream_command *c, const fs_stream_pla
   put(d, "}");
 }
 
-/* A RUN's first places are those of its buffer args. */
+/* The number of places at the beginning of a RUN that belong to its buffer args. */
 static uint32_t arg_places(const fs_stream *s, const fs_stream_command *c) {
   uint32_t n = 0;
   for (uint32_t a = 0; fs_command_has_op(c) && a < s->ops[c->target].n_args; a++) {
@@ -439,7 +441,8 @@ static void put_barrier(fs_dis *d, const char *kind, uint32_t barrier) {
   put_u64(d, ", \"use\": ", b->use);
 }
 
-/* A command between what it waits for and what it updates, each on a line. */
+/* Writes a command, after its barrier waits and before its barrier updates, each on a line of its
+ * own. */
 static void put_command_lines(fs_dis *d, const fs_stream_command *c) {
   for (uint32_t i = 0; i < c->n_barrier_waits; i++) {
     put_barrier(d, "barrier_wait", d->s->barrier_waits[c->barrier_wait0 + i]);

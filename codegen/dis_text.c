@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disassembly for people: the target, then the commands queue by queue, a line each; with barriers
- * these stand between the waits and updates of the command, with syncs the order of issue follows.
- */
+/* Disassembly for people: the target, then the commands queue by queue, a line each.  With
+ * barriers, lines for a command's waits and updates stand around it; with syncs, the order of issue
+ * follows. */
 #include "base/text/columns.h"
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
@@ -9,7 +9,7 @@
 #include "model/sync.h"
 
 typedef struct fs_listing {
-  fs_text *t; /* where cells are written */
+  fs_text *t; /* the text that cells are written to */
   const fs_stream *s;
 } fs_listing;
 
@@ -33,7 +33,7 @@ static void put_size(fs_listing *l, const char *before, uint64_t value) {
   }
 }
 
-/* "x", or "x.2" for a later version. */
+/* Writes "x", or "x.2" for a later version. */
 static void put_version(fs_listing *l, uint32_t version) {
   const fs_stream_version *v = &l->s->versions[version];
   put_name(l, l->s->buffers[v->buffer].name);
@@ -204,7 +204,7 @@ static void put_place(fs_listing *l, const fs_stream_place *p) {
   put(l, ")");
 }
 
-/* Cells without content, in front of what belongs to a command and is none. */
+/* Writes empty cells at the beginning of a line that belongs to a command but is not one. */
 static void put_empty(fs_columns *c, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     fs_columns_cell(c, FS_RIGHT);
@@ -251,8 +251,8 @@ static void put_stop(fs_listing *l, const fs_stream_stop *stop) {
   }
 }
 
-/* The syncs between a queue's commands: one is shown, of more the last and their number.  *stop is
- * the first that the queue has not met. */
+/* Writes the syncs before a queue's next command: a single one as it is, of several the last one
+ * and their number.  *stop is the first sync that the queue has not met. */
 static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint32_t *stop) {
   uint32_t first = *stop;
   while (*stop < l->s->n_stops && l->s->stops[*stop].at <= issue) {
@@ -304,7 +304,7 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
 }
 
 static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
-  /* By fs_sync_kind: titles, and how many of them are of numbers. */
+  /* By fs_sync_kind: the titles of the columns, and how many of the columns hold numbers. */
   static const char *const head[][8] = {
       {"epoch", "start", "end", "command", "waits", "signal", "frontier", "places"},
       {"epoch", "start", "end", "command", "frontier", "places"},
@@ -339,7 +339,7 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
   return fs_columns_finish(&c, "  ", out);
 }
 
-/* Commands by their places in the order of issue. */
+/* The commands, sorted by their places in the order of issue. */
 static fs_status by_issue(const fs_stream *s, fs_arena *arena, uint32_t **command,
                           uint32_t **queue) {
   FS_TRY(fs_new(arena, command, s->n_commands));
@@ -374,7 +374,7 @@ static void put_issue(fs_listing *l, fs_columns *c, const uint32_t *command,
   }
 }
 
-/* What the sequencer does. */
+/* Writes the order in which the sequencer issues commands and waits at syncs. */
 static fs_status put_issue_order(fs_listing *l, fs_text *out) {
   uint32_t *command, *queue;
   fs_columns c;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One allocation holds the whole file; the section pointers go into it. */
+/* One allocation holds the whole file; the section pointers point into it. */
 #include "codegen/draft.h"
 
 #include "base/context.h"
 #include "base/crc32c.h"
 #include "base/mem.h"
 
-/* Records are written and compared as bytes: no hidden padding. */
+/* Records are written and compared as bytes, so they must have no hidden padding. */
 _Static_assert(sizeof(fs_stream_meta) == 56, "");
 _Static_assert(sizeof(fs_stream_axis) == 24, "");
 _Static_assert(sizeof(fs_stream_queue) == 32, "");

@@ -3,7 +3,7 @@
  *
  * The binary form is canonical: sections follow each other in order, records follow the order of
  * their owners, and every string field has a text of its own in the order of
- * fs_stream_strings_walk.  So equal contents are equal bytes. */
+ * fs_stream_strings_walk.  Equal contents therefore give equal bytes. */
 #ifndef FS_DRAFT_H
 #define FS_DRAFT_H
 
@@ -15,7 +15,7 @@ typedef struct fs_draft {
   unsigned char *bytes;
   size_t size;
   uint32_t string_end;  /* bytes of the string section in use */
-  const char *bad_text; /* the last one that was not UTF-8, or NULL */
+  const char *bad_text; /* the last text that was not UTF-8, or NULL */
 #define FS_DRAFT_SECTION_(id, type) \
   type *id;                         \
   uint64_t n_##id;
@@ -23,8 +23,8 @@ typedef struct fs_draft {
 #undef FS_DRAFT_SECTION_
 } fs_draft;
 
-/* Requires the counts, and that this was not called before.  Errors: FSCHED_SYSTEM (too large, out
- * of memory), reported. */
+/* Requires the counts, and that this was not called before.  Errors: FSCHED_SYSTEM (too large, or
+ * out of memory), reported. */
 fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
 /* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE.  Requires
  * that fs_draft_alloc was called. */
@@ -33,7 +33,7 @@ uint32_t fs_draft_string(fs_draft *d, const char *text);
  * fs_draft_alloc was called, and that the strings fill their section.
  * Errors: FSCHED_BAD_INPUT for a text that is not UTF-8, reported; FSCHED_SYSTEM. */
 fs_status fs_draft_finish(fs_draft *d, fsched_program **out) FS_MUST_USE;
-/* Frees what was not handed over. */
+/* Frees all memory that was not handed over. */
 void fs_draft_drop(fs_draft *d);
 
 /* The bytes that a text takes in the string section. */

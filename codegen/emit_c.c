@@ -3,20 +3,21 @@
  *
  * Compilers take string literals several times faster, and in far less memory, than lists of
  * numbers (a stream of 60 MB: 10 seconds instead of 90, 0.8 GB instead of 6).
- * But a literal of C99 has at most 4,095 characters, and brings a zero byte of its own, which C++
- * does not let one cut off.  So the stream becomes a struct of arrays, each initialised by one
- * literal, and cut where the stream has a zero byte: that one is the literal's own.
+ * But a literal of C99 has at most 4,095 characters, and ends with a zero byte of its own, which
+ * C++ does not allow to be cut off.  The stream therefore becomes a struct of arrays, each
+ * initialised by one literal, and is cut at its zero bytes: each such byte is the end of a literal.
  *
  *   stream    66 73 63 00 01 00 00 00 | 07 41 42 43 00 ...
  *   members   unsigned char c0[8];      unsigned char c1[5]; ...
  *   values    "\146\163\143\0\1"        "\7\101\102\103" ...        the rest of an array is zero
  *
- * Streams are full of zero bytes; where none comes for long (a very long name), the piece is a list
- * of numbers.  Every byte is an octal escape, so that neither trigraphs nor the compiler's
- * character set can change it, and an escape of one digit is never followed by a digit.
+ * Streams are full of zero bytes; a long piece without one (a very long name) becomes a list of
+ * numbers.  Every byte is an octal escape, so that neither trigraphs nor the compiler's character
+ * set can change it, and an escape of one digit is never followed by a digit.
  *
- * A struct of arrays of bytes has no padding, and a union with a 64-bit word aligns it.  Bytes are
- * right on any machine; one that is not little-endian is told so by the check of the stream. */
+ * A struct of arrays of bytes has no padding, and a union with a 64-bit word aligns it.  The bytes
+ * are the same on any machine; on a machine that is not little-endian, the check of the stream
+ * refuses them. */
 #include "base/context.h"
 #include "base/mem.h"
 #include "base/text/c_name.h"
@@ -30,13 +31,14 @@ enum {
   NAME_SHOWN = 60
 };
 
-/* One member of the struct: bytes [begin, end); its literal holds those to `shown`. */
+/* One member of the struct: bytes [begin, end) of the stream; its literal holds the bytes up to
+ * `shown`. */
 typedef struct text_piece {
   size_t begin, end, shown;
   bool literal;
 } text_piece;
 
-/* Ends at the last zero byte within reach. */
+/* The piece from `begin` on, which ends at the last zero byte within reach. */
 static text_piece next_piece(const unsigned char *bytes, size_t size, size_t begin) {
   size_t reach = begin + fs_min(PIECE, size - begin), end = reach;
   while (end > begin && bytes[end - 1] != 0) {
@@ -54,8 +56,9 @@ static text_piece next_piece(const unsigned char *bytes, size_t size, size_t beg
 
 /* ---- the words around it */
 
-/* A name in a comment: nothing that ends it or begins another, no trigraph, no control character,
- * no U+2000 to U+207F (marks of writing direction are there). */
+/* Writes a name into a comment, without text that ends the comment or begins another one,
+ * trigraphs, control characters, or U+2000 to U+207F (marks of writing direction are among
+ * these). */
 static void put_name(fs_text *t, const char *name) {
   for (size_t i = 0; name[i] != '\0'; i++) {
     unsigned char c = (unsigned char)name[i], next = (unsigned char)name[i + 1];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One bump pointer per memory: nothing here is ever reused, so no order follows from it. */
+/* One bump pointer per memory: no address is ever reused, so addresses imply no order between
+ * commands. */
 #include "codegen/layout.h"
 
-/* Addresses stay far below what additions of 64 bits can hold. */
+/* Addresses stay far below the limit at which additions of 64 bits overflow. */
 static const uint64_t extent_limit = (uint64_t)1 << 62;
 
-/* Every version has bytes of its own in this memory. */
+/* Whether every version has bytes of its own in this memory. */
 static bool roomy(const fs_memory *m) {
   return !fs_memory_bounded(m) || !fs_placement_has_addresses(m->placement);
 }
@@ -111,7 +112,8 @@ fs_spot fs_layout_store(const fs_layout *l, uint32_t version, uint32_t residency
   return (fs_spot){memory, l->s->res_address[residency]};
 }
 
-/* A version in its store if it has a copy there, else in its own memory if it ever is there. */
+/* The version's place in its store if it has a copy there, else in its own memory if it is ever
+ * resident there. */
 static fs_spot find_spot(const fs_layout *l, uint32_t version, uint32_t store_res, uint32_t res) {
   const fsched_graph *g = l->s->graph;
   if (spill_store(g, version) != FS_NONE &&

@@ -8,7 +8,7 @@ static bool contiguous(const fs_memory *m) {
   return fs_memory_bounded(m) && fs_placement_has_addresses(m->placement);
 }
 
-/* Lanes of memories, or the others, by owner. */
+/* Groups lanes by owner: those of memories, or all others. */
 static fs_status group_lanes(fs_arena *arena, const fs_sync *sync, bool memory, uint32_t n_owners,
                              uint32_t **index, uint32_t **lanes) {
   uint32_t *owner;
@@ -30,7 +30,8 @@ fs_status fs_places_make(fs_arena *arena, const fs_schedule *s, const fs_sync *s
   return fs_new(arena, &out->res_at, s->n_residencies);
 }
 
-/* The intervals of a residency in a counted memory; once per list, with the union of the modes. */
+/* Adds the intervals of a residency in a counted memory, once per list, with the union of the
+ * modes. */
 static uint32_t add_counted(fs_command_places *p, uint32_t residency, uint32_t scratch,
                             uint8_t mode, uint32_t n, fs_stream_place *out) {
   if (residency == FS_NONE) {
@@ -62,7 +63,7 @@ static uint32_t add_counted(fs_command_places *p, uint32_t residency, uint32_t s
 
 static uint8_t mode_of(unsigned tag) {
   unsigned mode = (fs_tag_reads(tag) ? FS_MODE_R : 0) | (fs_tag_writes(tag) ? FS_MODE_W : 0);
-  return (uint8_t)(mode == 0 ? FS_MODE_R : mode); /* no_dep: its content may be looked at */
+  return (uint8_t)(mode == 0 ? FS_MODE_R : mode); /* no_dep: kernels may read the content */
 }
 
 static uint32_t add_args(fs_command_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
@@ -97,7 +98,7 @@ static uint32_t add_scratch(fs_command_places *p, uint32_t op, uint32_t n, fs_st
       continue;
     }
     if (out != NULL) {
-      uint32_t r = p->s->scratch_residency[i]; /* none where the size is 0 */
+      uint32_t r = p->s->scratch_residency[i]; /* FS_NONE where the size is 0 */
       out[n] = (fs_stream_place){.address = r == FS_NONE ? 0 : p->s->res_address[r],
                                  .size = g->scratch_size[i],
                                  .index = g->scratch_memory[i],

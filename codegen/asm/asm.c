@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembly of what dis_json.c writes: each list becomes its section, in the order in which the
- * sections lie in the file, so that texts come in canonical order too.  The result then goes
- * through fs_stream_check like any file. */
+/* Assembly of the text that dis_json.c writes.  Each list becomes its section, in the order in
+ * which the sections lie in the file, so that texts are added in canonical order too.  The result
+ * then goes through fs_stream_check like any file. */
 #include "codegen/asm/asm.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fsched/graph.h"
 #include "model/kinds.h"
 
-/* Appends a text to the strings; no node is FS_NONE. */
+/* Appends a text to the strings; without a node, *offset is FS_NONE. */
 static fs_status add_string(fs_asm *a, uint32_t node, uint32_t *offset) {
   *offset = FS_NONE;
   if (node == FS_NONE) {
@@ -30,7 +30,7 @@ static fs_status add_string(fs_asm *a, uint32_t node, uint32_t *offset) {
   return FSCHED_OK;
 }
 
-/* A name that others refer to: text and entry of its table. */
+/* Reads a name that other records refer to: adds its text, and an entry to its table. */
 static fs_status declare(fs_asm *a, fs_names *names, uint32_t node, const char *what) {
   const char *text = NULL;
   FS_TRY(fs_fields_text(&a->f, node, &text));
@@ -221,7 +221,7 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t 
 
 /* ---- ops */
 
-/* Exactly one of the tags, then version and range. */
+/* Fields of an arg: the tags, of which it has exactly one, then its version and its range. */
 enum { ARG_VERSION = FS_N_TAGS, ARG_AT, ARG_FIELDS };
 #define TAG_FIELD(id, word, ...) {word, false},
 static const fs_field arg_fields[ARG_FIELDS] = {FS_TAGS(TAG_FIELD){"version", false},
@@ -275,11 +275,12 @@ static fs_status arg(fs_asm *a, uint32_t node) {
   return fs_asm_push(a, args, r);
 }
 
-/* Of an object from names to amounts, or of a list of both where a name is too long for a key. */
+/* Walks an object from names to amounts, or a list of names and amounts where a name is too long
+ * for a key. */
 typedef struct amounts {
   const fs_names *names;
-  const char *what; /* they name */
-  uint32_t at;      /* node of the next one; FS_NONE: none is left */
+  const char *what; /* what the names stand for, for messages */
+  uint32_t at;      /* node of the next amount, FS_NONE after the last */
   bool list;
 } amounts;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of program text.  A place says by its keys what it is; which arg or scratch it belongs
+/* Commands of program text.  The keys of a place give its kind; the arg or scratch that it belongs
  * to follows from its position and its memory (lib/model/stream/stream.h, fs_stream_place). */
 #include "codegen/asm/asm.h"
 #include "fsched/graph.h"
@@ -29,7 +29,7 @@ static const fs_field command_fields[COMMAND_FIELDS] = {
     {"issue", false},     {"waits", true},    {"gang", false},   {"signal", true},
     {"scope", true},      {"frontier", true}, {"tainted", true}, {"places", true}};
 
-/* {"axis": name, "epoch": n} */
+/* Reads {"axis": name, "epoch": n}. */
 static fs_status wait(fs_asm *a, uint32_t node, uint32_t *axis, uint32_t *epoch) {
   enum { AXIS, EPOCH, FIELDS };
   static const fs_field fields[FIELDS] = {{"axis", true}, {"epoch", true}};
@@ -51,7 +51,7 @@ static fs_status waits(fs_asm *a, uint32_t list, fs_stream_command *r) {
   return FSCHED_OK;
 }
 
-/* As waits are, where a name is too long for a key. */
+/* Reads a frontier as a list in the form of the waits, where a name is too long for a key. */
 static fs_status frontier_list(fs_asm *a, uint32_t list, fs_stream_command *r) {
   uint32_t node;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_frontier));
@@ -87,7 +87,7 @@ enum {
   PLACE_BUFFER,
   PLACE_VERSION,
   PLACE_SCRATCH,
-  PLACE_SPACE, /* a key for each */
+  PLACE_SPACE, /* first of one key per space */
   PLACE_ADDRESS = PLACE_SPACE + FS_N_SPACES,
   PLACE_SIZE,
   PLACE_MODE,
@@ -125,7 +125,7 @@ static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs
   return FSCHED_OK;
 }
 
-/* The next arg of the op that is a buffer, from *arg on; FS_NONE past the last. */
+/* The next arg of the op that is a buffer, from *arg on; FS_NONE after the last one. */
 static uint32_t next_arg(const fs_asm *a, const fs_stream_op *op, uint32_t *arg) {
   while (*arg < op->arg0 + op->n_args) {
     uint32_t found = (*arg)++;
@@ -155,7 +155,7 @@ static fs_status place_scratch(fs_asm *a, uint32_t node, const fs_stream_command
                         a->op_names.text.at[op_id]);
 }
 
-/* *arg: the first arg of the op that no place has been given to. */
+/* Finds the owner of a place.  *arg is the first arg of the op that has no place yet. */
 static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_command *r,
                              uint32_t *arg, fs_stream_place *p) {
   if (value[PLACE_SCRATCH] != FS_NONE) {
@@ -251,7 +251,7 @@ static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stre
   return FSCHED_OK;
 }
 
-/* `r` has what stood before it: barrier waits. */
+/* Reads a command.  `r` already has the barrier waits that stood before it. */
 static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
   uint32_t value[COMMAND_FIELDS], scope;
   bool signal, tainted;
@@ -286,7 +286,8 @@ static fs_stream_command fresh(const fs_asm *a) {
                              .barrier_update0 = (uint32_t)a->barrier_updates.n};
 }
 
-/* Of a node without a kind that of a barrier's wait: reading it as one will say so. */
+/* Reads the kind of an entry.  An entry without one counts as a barrier's wait: reading it as a
+ * wait then reports the fault. */
 static fs_status kind_of(fs_asm *a, uint32_t node, fs_entry_kind *kind) {
   uint32_t pair, found = FS_ENTRY_BARRIER_WAIT;
   FS_TRY(fs_fields_pairs(&a->f, node, &pair, NULL));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers and syncs of program text.
  *
- * A barrier stands in no list: every wait and update that names it says which physical one it is,
- * and for which time, and all have to say the same. */
+ * The text has no list of barriers: every wait and update that names a barrier gives its physical
+ * barrier and which use of that one it is, and all of them must agree. */
 #include "codegen/asm/asm.h"
 #include "model/kinds.h"
 
@@ -19,7 +19,7 @@ fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
                                  fs_words_sync[of], fs_words_sync[a->meta.at[0].sync]);
 }
 
-/* A number of the machine; what is not given stays. */
+/* Reads a count or a number of slots; without a node *out keeps its value. */
 static fs_status count(fs_asm *a, uint32_t node, uint32_t *out) {
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -55,7 +55,8 @@ enum {
 static const fs_field barrier_fields[BARRIER_FIELDS] = {
     {"kind", true}, {"barrier", true}, {"physical", true}, {"use", true}, {"slots", true}};
 
-/* Every barrier is named by some node, so there are fewer of them than nodes. */
+/* Finds a barrier's record by its number.  Every barrier is named by some node, so there are fewer
+ * barriers than nodes. */
 static fs_status find_barrier(fs_asm *a, uint32_t node, uint32_t *barrier) {
   FS_TRY(fs_fields_u32(&a->f, node, barrier));
   if (*barrier >= a->f.doc->n_nodes) {
@@ -70,7 +71,7 @@ static fs_status find_barrier(fs_asm *a, uint32_t node, uint32_t *barrier) {
   return FSCHED_OK;
 }
 
-/* What was said of the barrier before has to be said again. */
+/* Checks that a number given for the barrier equals the one that was given for it before. */
 static fs_status agree(fs_asm *a, uint32_t node, uint32_t barrier, const char *what,
                        uint32_t *known) {
   uint32_t found;
@@ -86,7 +87,8 @@ static fs_status agree(fs_asm *a, uint32_t node, uint32_t barrier, const char *w
   return FSCHED_OK;
 }
 
-/* `value` as by barrier_fields; the slots aside. */
+/* Reads the barrier of a wait or update, all but its slots.  `value` has the order of
+ * barrier_fields. */
 static fs_status barrier(fs_asm *a, const uint32_t *value, const char *kind, uint32_t *out) {
   FS_TRY(fs_asm_only(a, value[BARRIER_KIND], kind, value[BARRIER_KIND],
                      fs_sync_has_barriers(a->meta.at[0].sync), FS_SYNC_BARRIER));
@@ -155,7 +157,7 @@ fs_status fs_asm_barriers_end(fs_asm *a) {
 
 /* ---- syncs */
 
-/* Commands of the queue that are issued before `at`. */
+/* The number of the queue's commands that are issued before `at`. */
 static uint32_t issued_before(const fs_asm *a, uint32_t queue, uint32_t at) {
   const fs_stream_queue *q = &a->queues.at[queue];
   uint32_t low = 0, high = q->n_commands;
@@ -167,7 +169,8 @@ static uint32_t issued_before(const fs_asm *a, uint32_t queue, uint32_t at) {
   return low;
 }
 
-/* The queue of a sync that counts, and what it keeps; fs_stream_check would not say where. */
+/* Reads the queue of a counting sync, and how many commands the sync keeps.  Both are checked here
+ * because fs_stream_check could not give their place in the text. */
 static fs_status counted(fs_asm *a, uint32_t queue, uint32_t keep, fs_stream_stop *r) {
   FS_TRY(fs_fields_name(&a->f, queue, &a->axis_names, "queue", &r->queue));
   FS_TRY(fs_fields_u32(&a->f, keep, &r->keep));

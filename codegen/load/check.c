@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The check of a whole file before anything of it is used.
+/* The check of a whole file before any part of it is used.
  *
- * Header first (magic, version, size, checksum), then the sections' bounds, then record by record
- * in file order.  The form is canonical: sections follow each other without gaps, padding is zero,
- * ranges tile their section in the order of their owners, and the string fields, in file order,
- * have their texts one after the other.  So whatever is accepted has exactly one form, and
- * disassembly and assembly give back the same bytes.
+ * The header comes first (magic, version, size, checksum), then the sections' limits, then the
+ * records in file order.  The form is canonical: sections follow each other without gaps, padding
+ * is zero, ranges tile their section in the order of their owners, and the string fields, in file
+ * order, have their texts one after the other.  An accepted file therefore has exactly one form,
+ * and disassembly and assembly give back the same bytes.
  *
- * Whether a well-formed program is also right is the verifier's business. */
+ * Whether a well-formed program is also right is for the verifier to find out. */
 #include "codegen/load/check.h"
 
 #include "base/crc32c.h"
@@ -32,7 +32,7 @@ static fs_status check_header(fs_checker *c) {
   const fs_stream_header *h = (const fs_stream_header *)(const void *)c->bytes;
   size_t magic = fs_min(c->size, sizeof h->magic);
   FS_NEED(c, memcmp(c->bytes, FS_STREAM_MAGIC, magic) == 0, MAGIC, "this is not an fsched program");
-  /* Another version may have a shorter header. */
+  /* A file of another version may have a shorter header. */
   bool versioned = c->size >= offsetof(fs_stream_header, version) + sizeof h->version;
   FS_NEED(c, !versioned || h->version >= FS_STREAM_VERSION, VERSION,
           "the program has format version %u, of an older fsched; this one reads version %u, so "
@@ -119,8 +119,8 @@ static fs_status check_optional_string(fs_checker *c, uint32_t offset, const cha
   return offset == FS_NONE ? FSCHED_OK : check_string(c, offset, what, index);
 }
 
-/* The first record with the name of an earlier one, *twin; n when there is none.  `stride` words
- * lie between the name fields of two records. */
+/* Finds the first record with the name of an earlier one, which becomes *twin; n when there is
+ * none.  `stride` words lie between the name fields of two records. */
 static fs_status find_twin(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
                            uint32_t *twin, uint32_t *record) {
   fs_names names;
@@ -139,7 +139,7 @@ static fs_status find_twin(fs_checker *c, const uint32_t *name, size_t stride, u
   return status;
 }
 
-/* Names that text refers to must differ. */
+/* Checks that names which text refers to are distinct. */
 static fs_status check_distinct(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
                                 const char *what) {
   uint32_t twin, record;
@@ -152,7 +152,8 @@ static fs_status check_distinct(fs_checker *c, const uint32_t *name, size_t stri
   check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
                  (c)->v.n_##section, (what))
 
-/* A range [first, first + n) that must begin where the one before ended; *at moves to its end. */
+/* Checks that a range [first, first + n) begins where the one before ended, and moves *at to its
+ * end. */
 static fs_status check_tile(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit,
                             const char *what, uint32_t *at) {
   FS_NEED(c, first == *at && n <= limit - *at, TILING,
@@ -356,7 +357,7 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   return FSCHED_OK;
 }
 
-/* seen_*: per resource or memory, 1 + the last op that named it. */
+/* The seen_* arrays: per resource or memory, 1 + the last op that named it. */
 typedef struct fs_seen {
   uint32_t *resource, *memory;
 } fs_seen;

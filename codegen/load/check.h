@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of fs_stream_check: check.c walks the file and its graph half, load/rules.c asks of
- * that what the builder asks of graphs, load/commands.c walks the commands, load/sync.c what
- * orders them on targets without timelines.  Every check is one
- * FS_NEED; the first that does not hold is reported and ends it. */
+/* The inside of fs_stream_check.  check.c walks the file and its graph half; load/rules.c checks
+ * the graph half against the rules that the builder has for graphs; load/commands.c walks the
+ * commands; load/sync.c walks the records that order them on targets without timelines.  Every
+ * check is one FS_NEED; the first one that fails is reported and ends the walk. */
 #ifndef FS_CHECK_H
 #define FS_CHECK_H
 
@@ -21,10 +21,10 @@ typedef struct fs_checker {
   fs_stream v;
 } fs_checker;
 
-/* Sums of two such values do not overflow. */
+/* Sums of two values up to this limit do not overflow. */
 #define FS_STREAM_MOST ((uint64_t)1 << 62)
 
-/* The position "in this file", registered when something is reported.  Requires a name. */
+/* The position "in this file", which is registered at the first report.  Requires a name. */
 fs_pos fs_checker_pos(const fs_checker *c);
 
 #define FS_NEED(c, condition, code, ...)                                                         \

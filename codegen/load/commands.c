@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command half: epochs, gangs, waits, frontiers, places.
  *
- * A collective axis counts the gang's ops: on each member queue the gang's commands have epochs
- * 1, 2, ... in order, equally many on each, and one epoch is one op.  These epochs bound what waits
- * and frontiers may name, so gangs come first. */
+ * A collective axis counts the gang's ops: on each member queue the gang's commands have epochs 1,
+ * 2, ... in order, equally many on each, and one epoch is one op.  Waits and frontiers may name
+ * only these epochs, so gangs are checked first. */
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 #include "model/sync.h"
 
 typedef struct fs_gangs {
   uint32_t *last;     /* per axis: the largest epoch */
-  uint32_t *first_op; /* per collective axis: where its epochs begin in op */
+  uint32_t *first_op; /* per collective axis: index in `op` of its first epoch */
   uint32_t *op;
 } fs_gangs;
 
@@ -49,12 +49,12 @@ static fs_status check_gang(fs_checker *c, uint32_t queue, const fs_stream_comma
   return FSCHED_OK;
 }
 
-/* Numbers of queue epochs and gang epochs; fills g->last. */
+/* Checks the epochs on queues and on collective axes; fills g->last. */
 static fs_status check_epochs(fs_checker *c, fs_gangs *g) {
   const fs_stream *v = &c->v;
   uint32_t *seen, *count;
   uint64_t *total;
-  FS_TRY(fs_new_none(&c->arena, &seen, v->n_axes)); /* the queue that count belongs to */
+  FS_TRY(fs_new_none(&c->arena, &seen, v->n_axes)); /* per axis: the queue last met */
   FS_TRY(fs_new_zero(&c->arena, &count, v->n_axes));
   FS_TRY(fs_new_zero(&c->arena, &total, v->n_axes));
   FS_TRY(fs_new_zero(&c->arena, &g->last, v->n_axes));
@@ -88,7 +88,7 @@ static fs_status check_epochs(fs_checker *c, fs_gangs *g) {
   return FSCHED_OK;
 }
 
-/* One epoch of a collective axis is one op. */
+/* Checks that all commands of one epoch of a collective axis run the same op. */
 static fs_status check_gang_ops(fs_checker *c, fs_gangs *g) {
   const fs_stream *v = &c->v;
   size_t n = 0;
@@ -114,7 +114,7 @@ static fs_status check_gang_ops(fs_checker *c, fs_gangs *g) {
 
 /* ---- one command */
 
-/* Where a message is about. */
+/* The end of a message that names the command. */
 #define FS_OF_COMMAND "of command %u of queue '%s'"
 
 static fs_status check_clock(fs_checker *c, uint32_t queue, uint32_t epoch,
@@ -159,7 +159,7 @@ static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_com
 
 /* ---- places */
 
-/* What holds of every place, by space. */
+/* Checks the properties that every place of a space has. */
 static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                              const fs_stream_place *p) {
   const fs_stream *v = &c->v;
@@ -182,7 +182,8 @@ static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_comm
   return FSCHED_OK;
 }
 
-/* The scratch of a RUN that this place is: in its memory, of its size where it has bytes. */
+/* Finds the scratch of a RUN that this place is for: the memories agree, and the sizes where the
+ * place has bytes. */
 static fs_status check_scratch_place(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                      const fs_stream_place *p) {
   const fs_stream_op *op = fs_command_has_op(m) ? &c->v.ops[m->target] : NULL;
@@ -196,7 +197,7 @@ static fs_status check_scratch_place(fs_checker *c, uint32_t queue, const fs_str
   return FSCHED_OK;
 }
 
-/* One MEMORY place for each buffer arg, in order; *n of them. */
+/* Checks that a RUN has one MEMORY place for each buffer arg, in order; *n is their number. */
 static fs_status check_arg_places(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                   uint32_t *n) {
   const fs_stream_op *op = &c->v.ops[m->target];
@@ -221,7 +222,7 @@ static fs_status check_arg_places(fs_checker *c, uint32_t queue, const fs_stream
   return FSCHED_OK;
 }
 
-/* The source and the destination. */
+/* Checks the source and the destination of a copy. */
 static fs_status check_copy_places(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                    uint32_t *n) {
   const fs_stream_place *p = c->v.places + m->place0;
@@ -239,7 +240,8 @@ static fs_status check_copy_places(fs_checker *c, uint32_t queue, const fs_strea
   return FSCHED_OK;
 }
 
-/* After those: scratch, then counted intervals, resources, concurrency. */
+/* Checks a place after those of args and copies: scratch, then counted intervals, resources,
+ * concurrency. */
 static fs_status check_other_place(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                    const fs_stream_place *p, const fs_stream_place *before) {
   FS_NEED(c, before == NULL || before->space <= p->space, PLACE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether bytes are a command stream: what everybody relies on who reads one. */
+/* The check that bytes are a command stream.  All readers of a stream rely on it. */
 #ifndef FS_CODEGEN_LOAD_H
 #define FS_CODEGEN_LOAD_H
 

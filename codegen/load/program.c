@@ -17,7 +17,7 @@ void fsched_program_destroy(fsched_program *p) {
   if (p == NULL) {
     return;
   }
-  if (p->borrowed) { /* nothing of it is ours */
+  if (p->borrowed) { /* the caller owns the bytes */
   } else if (p->mapped) {
     (void)munmap(p->bytes, p->size);
   } else {
@@ -71,11 +71,11 @@ fs_status fsched_program_borrow(fsched_context *ctx, const char *name, const voi
   return FSCHED_OK;
 }
 
-/* The name that diagnostics give it. */
+/* The name of the file in diagnostics. */
 static const char *shown(const char *path) { return strcmp(path, "-") == 0 ? "<stdin>" : path; }
 
-/* Checks the bytes and makes a program of them, which owns them; else they are still the caller's.
- */
+/* Checks the bytes and makes a program of them, which then owns them; after an error the caller
+ * still does. */
 static fs_status adopt(fsched_context *ctx, const char *path, void *bytes, size_t size, bool mapped,
                        fsched_program **out) {
   fs_stream view;
@@ -90,7 +90,7 @@ fs_status fsched_program_open(fsched_context *ctx, const char *path, fsched_prog
   size_t size;
   *out = NULL;
   FS_TRY(fs_file_read(ctx, path, &bytes, &size));
-  size_t kept = fs_max(size, 1); /* without the NUL behind it, if there is anything else */
+  size_t kept = fs_max(size, 1); /* without the NUL at the end, unless that is all there is */
   char *exact = fs_realloc(ctx, bytes, size + 1, kept);
   if (exact == NULL) {
     (void)fs_realloc(ctx, bytes, size + 1, 0);
@@ -103,7 +103,7 @@ fs_status fsched_program_open(fsched_context *ctx, const char *path, fsched_prog
   return status;
 }
 
-/* A regular file with content is mapped; *bytes stays NULL for anything else. */
+/* Maps a regular file that has content; *bytes stays NULL for anything else. */
 static void map_file(const char *path, void **bytes, size_t *size) {
   *bytes = NULL;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -128,7 +128,7 @@ fs_status fsched_program_map(fsched_context *ctx, const char *path, fsched_progr
   if (strcmp(path, "-") != 0) {
     map_file(path, &bytes, &size);
   }
-  if (bytes == NULL) { /* a pipe, an empty file, or an error that reading reports */
+  if (bytes == NULL) { /* a pipe, an empty file, or an error, which reading reports */
     return fsched_program_open(ctx, path, out);
   }
   fs_status status = adopt(ctx, path, bytes, size, true, out);

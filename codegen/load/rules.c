@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of every graph, because its builder refuses the others, and so of every program that a
- * graph was compiled to: whoever executes a program relies on it.
+/* Rules that hold for every graph, because the builder refuses graphs that break them, and so for
+ * every program that was compiled from a graph.  An executor of a program relies on them.
  *
  *   names     of queues, memories, resources, buffers and ops are not empty
- *   target    no memory is in the end its own backing store, stacks only with full syncs, numbers
- *             in the builder's ranges
+ *   target    no chain of backing stores comes back to its first memory, stacks only with full
+ *             syncs, numbers in the builder's ranges
  *   args      `out` writes the whole buffer and an op starts one version of it; a range has bytes;
- *             nobody writes a constant, somebody every output; no_dep is of memories without limit
- *   kernels   one that is built in and has a name that is known, or a function of a module; no
- *             empty grid or block
+ *             no op writes a constant, some op writes every output; no_dep only in memories without
+ *             a limit
+ *   kernels   a built-in one with a name that is known, or a function of a module; no empty grid or
+ *             block
  *
- * What the tags make of all ops together (that what is read was produced, circles of `after`, that
- * every op fits) is the verifier's business. */
+ * Rules that follow from the tags of all ops together (content that is read was produced, `after`
+ * has no circles, every op fits) are checked by the verifier. */
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 #include "model/builtins.h"
@@ -33,7 +34,8 @@ static fs_status check_names(fs_checker *c) {
   return FSCHED_OK;
 }
 
-/* A walk along the backing stores stops where an earlier one has been. */
+/* Checks that no memory backs itself.  A walk along the backing stores stops at a memory that an
+ * earlier walk has met. */
 static fs_status check_backings(fs_checker *c) {
   const fs_stream *v = &c->v;
   uint32_t *walk;
@@ -72,7 +74,7 @@ static fs_status check_target(fs_checker *c) {
   return check_backings(c);
 }
 
-/* started: per buffer, 1 + the last op that began a version of it. */
+/* Checks one arg.  `started` holds, per buffer, 1 + the last op that began a version of it. */
 static fs_status check_arg_rules(fs_checker *c, uint32_t op, uint32_t arg, uint32_t *started,
                                  uint8_t *written) {
   const fs_stream *v = &c->v;

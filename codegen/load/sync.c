@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What orders the commands of programs without timelines, so that whoever walks it stays in bounds:
+/* The records that order the commands of programs without timelines.  A walk over a program that
+ * passed this check stays within its arrays:
  *
  *   barrier   updates and waits tile their sections and name barriers, ascending; the numbers of
- *             producers and consumers are right, and neither is 0; the uses of every physical
+ *             producers and consumers are right, and both are above 0; the uses of every physical
  *             barrier are 0, 1, ... in some order;
  *   block     the places in the order of issue are a permutation, ascending along every queue; the
- *             syncs are sorted, and each waits for something that was issued before it.
+ *             syncs are sorted, and each waits for a command that was issued before it.
  *
- * And a program has of these only what its kind of sync has.  Whether it keeps within the machine's
- * barriers and slots, and whether it can run, is the verifier's business. */
+ * A program has only the records of its own kind of sync.  The verifier finds out whether it keeps
+ * within the machine's barriers and slots, and whether it can run. */
 #include "model/sync.h"
 #include "base/group.h"
 #include "codegen/load/check.h"
@@ -105,8 +106,8 @@ static fs_status check_updates_of(fs_checker *c, uint32_t queue, const fs_stream
   return FSCHED_OK;
 }
 
-/* The uses of a physical barrier are 0, 1, ...: none is as high as their number, and no two are
- * the same. */
+/* Checks that the uses of a physical barrier are 0, 1, ...: each is below their number, and no two
+ * are the same. */
 static fs_status check_uses(fs_checker *c) {
   const fs_stream *v = &c->v;
   uint32_t *first, *taken;
@@ -178,7 +179,7 @@ static fs_status check_issue(fs_checker *c) {
   return FSCHED_OK;
 }
 
-/* Commands of the queue that are issued before `at`. */
+/* The number of the queue's commands that are issued before `at`. */
 static uint32_t issued_before(const fs_stream *v, uint32_t queue, uint32_t at) {
   const fs_stream_command *commands = v->commands + v->queues[queue].command0;
   uint32_t low = 0, high = v->queues[queue].n_commands;
@@ -193,7 +194,8 @@ static uint32_t issued_before(const fs_stream *v, uint32_t queue, uint32_t at) {
   return low;
 }
 
-/* At one place the full one comes first, then queues ascend: FS_NONE + 1 is 0. */
+/* Whether two syncs are in order.  At one place in the order of issue a full sync comes first
+ * (FS_NONE + 1 is 0), then syncs of queues, ascending. */
 static bool ascends(const fs_stream_stop *a, const fs_stream_stop *b) {
   return a->at < b->at || (a->at == b->at && a->queue + 1 < b->queue + 1);
 }
