@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder's life and its calls about the target.  References by name (backing stores, queues)
- * may come before what they name, so they are only kept here and resolved by finish. */
+/* The builder's creation and release, and its calls about the target.  References by name (backing
+ * stores, queues) may come before the entity that they name, so they are only stored here and
+ * resolved by finish. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -136,7 +137,7 @@ void fs_builder_options_file(fsched_builder *b, uint32_t file) { b->options_file
 
 static void report(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                    const char *format, va_list args) {
-  char text[512]; /* longer messages end in "..." */
+  char text[512]; /* a longer message ends in "..." */
   int n = vsnprintf(text, sizeof text, format, args);
   if (n >= (int)sizeof text) {
     memcpy(text + sizeof text - 4, "...", 4);
@@ -209,7 +210,7 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
   if (size >= least) {
     return FSCHED_OK;
   }
-  fs_builder_incomplete(b); /* what it describes is lost */
+  fs_builder_incomplete(b); /* the described entity is lost */
   return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, "set it to the sizeof of the struct",
                          "'size' of %s is %zu, at least %zu is needed", type, size, least);
 }

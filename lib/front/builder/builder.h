@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the graph file's reader needs of the builder beyond the public interface. */
+/* The part of the builder that the graph file's reader needs beyond the public interface. */
 #ifndef FS_BUILDER_H
 #define FS_BUILDER_H
 
@@ -7,10 +7,11 @@
 #include "base/names.h"
 #include "fsched/graph.h"
 
-/* The position of what the following calls describe, for diagnostics, those of finish included. */
+/* Sets the position of what the following calls describe, for diagnostics, including those of
+ * finish. */
 void fs_builder_locate(fsched_builder *b, fs_pos pos);
-/* Another token of the call that follows at once: an op's `on`, a memory's `backing`, `spill.on`
- * and `placement`, a queue's `counting`. */
+/* Another token of the call that follows next: an op's `on`, a memory's `backing`, `spill.on` and
+ * `placement`, a queue's `counting`. */
 typedef enum fs_builder_part {
   FS_PART_ON,
   FS_PART_BACKING,
@@ -21,20 +22,20 @@ typedef enum fs_builder_part {
 } fs_builder_part;
 /* Requires a part of the list. */
 void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos);
-/* Something could not be handed to the builder (and was reported): finish shall fail, and not
- * report what may only follow from that. */
+/* Notes that some part of the input could not be handed to the builder, and was reported: finish
+ * shall fail, and not report errors that may only follow from the missing part. */
 void fs_builder_incomplete(fsched_builder *b);
-/* fsched_builder_memory and _buffer as the reader needs them: a capacity of 0 is one, and a
- * buffer's memory is an id, FS_NONE for the default (desc->memory is ignored). */
+/* fsched_builder_memory and fsched_builder_buffer for the reader: a capacity of 0 counts as a given
+ * capacity, and a buffer's memory is an id, FS_NONE for the default (desc->memory is ignored). */
 fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *desc,
                                 uint32_t *id) FS_MUST_USE;
 fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *desc, uint32_t memory,
                                 uint32_t *id) FS_MUST_USE;
-/* A file that was read, for fsched_graph_file.  Requires a path. */
+/* Adds a file that was read, for fsched_graph_file.  Requires a path. */
 fs_status fs_builder_add_file(fsched_builder *b, const char *path) FS_MUST_USE;
-/* Errors that stand in this file are the caller's options: finish answers FSCHED_USAGE. */
+/* Marks a file as the caller's options: for errors in it finish answers FSCHED_USAGE. */
 void fs_builder_options_file(fsched_builder *b, uint32_t file);
-/* What has been described so far; the ids are the builder's. */
+/* The kinds of entities that are described to the builder; their ids are the builder's. */
 typedef enum fs_builder_kind {
   FS_KIND_QUEUE,
   FS_KIND_CLASS,
@@ -42,12 +43,12 @@ typedef enum fs_builder_kind {
   FS_KIND_RESOURCE,
   FS_KIND_BUFFER,
   FS_KIND_OP,
-  FS_KIND_SYNC, /* the target's kind of sync; it has no names */
+  FS_KIND_SYNC, /* the target's kind of sync; this kind has no names */
   FS_KINDS
 } fs_builder_kind;
-/* Some of what the user described of this kind is lost by an error that was reported: what seems
- * not to exist may be among it, so references by name that fail are not reported.  Requires a kind
- * of the list. */
+/* Notes that some of the user's entities of this kind were lost by an error that was reported.  A
+ * name that seems unknown may be one of them, so references that fail are not reported.  Requires a
+ * kind of the list. */
 void fs_builder_lose(fsched_builder *b, fs_builder_kind kind);
 /* Requires a kind of the list. */
 bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
@@ -55,7 +56,8 @@ bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
 /* The id of a queue's class.  Requires a queue. */
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
-/* Reports a diagnostic of the input; remembers that finish must fail; FSCHED_BAD_INPUT. */
+/* Reports a diagnostic of the input, remembers that finish must fail, and returns
+ * FSCHED_BAD_INPUT. */
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 

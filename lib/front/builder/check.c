@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The precondition: does every op fit by itself? */
+/* The precondition of compiling: every op fits into the memories by itself. */
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
 #include "model/needs.h"
@@ -8,12 +8,12 @@ typedef struct fitter {
   fsched_builder *b;
   const fsched_graph *g;
   fs_needs needs;
-  bool any;          /* a misfit */
+  bool any;          /* some op does not fit */
   uint64_t *most;    /* per memory: the largest need */
-  uint32_t *misfits; /* per memory: ops that do not fit */
+  uint32_t *misfits; /* per memory: number of ops that do not fit */
 } fitter;
 
-/* The parts of the sum, for the message. */
+/* Lists the parts of the sum of an op's needs, for the message. */
 static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
   assert(op < f->g->n_ops && memory < f->g->target.n_memories);
   enum { SHOWN = 12 };
@@ -26,7 +26,7 @@ static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
     if (!counts || !fs_tag_accesses(g->arg_tag[arg]) || fs_version_memory(g, v) != memory) {
       continue;
     }
-    f->needs.counted[v] = 0; /* listed */
+    f->needs.counted[v] = 0; /* so that each version is listed once */
     if (shown++ < SHOWN) {
       fs_text_printf(out, "%s%.40s %llu", shown == 1 ? "" : ", ",
                      g->buffer_name[g->arg_buffer[arg]],
@@ -63,7 +63,8 @@ static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
   fs_text_drop(&parts);
 }
 
-/* Distinct versions count: `in` beside `out` of one buffer holds two places. */
+/* Checks one op.  Distinct versions count separately: an `in` beside an `out` of one buffer holds
+ * two places. */
 static void fit_op(fitter *f, uint32_t op, bool report) {
   assert(op < f->g->n_ops);
   fs_needs_find(&f->needs, op);
@@ -81,7 +82,7 @@ static void fit_op(fitter *f, uint32_t op, bool report) {
   }
 }
 
-/* What would do: one line for each memory that is too small for several ops. */
+/* Reports sufficient capacities: one line for each memory that is too small for several ops. */
 static void say_what_fits(const fitter *f) {
   for (uint32_t m = 0; m < f->g->target.n_memories; m++) {
     char text[FS_SIZE_TEXT];
@@ -112,8 +113,8 @@ static void check_uses(fsched_builder *b, const fsched_graph *g) {
   }
 }
 
-/* First without reports: what would do comes before what does not fit, and is not lost among many.
- */
+/* The first pass over the ops makes no reports, so that sufficient capacities are reported before
+ * the ops that do not fit, and are not lost among many messages. */
 static void fit_all(fitter *f) {
   for (uint32_t op = 0; op < f->g->n_ops; op++) {
     fit_op(f, op, false);

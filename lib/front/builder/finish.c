@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finish: the steps from what was collected to the frozen graph.
+/* Finish: the steps from the collected arrays to the frozen graph.
  *
  *   target     names of queues, classes and backings are resolved, domains and gangs made
  *   arrays     ops, args, uses, scratch, `after` are copied into CSR form
  *   versions   the walk in program order that derives versions and edges (builder/versions.c)
- *   order      edges both ways and a topological order, or a cycle (builder/order.c)
+ *   order      edges in both directions and a topological order, or a cycle (builder/order.c)
  *   races      hazards: raw only (builder/races.c)
  *   inplaces   the legal pairs are kept (builder/inplace.c)
- *   capacity   the precondition, resources (builder/check.c); not after an error
- *   warn       what looks like a mistake (builder/warn.c); not after an error
+ *   capacity   every op fits by itself, resources (builder/check.c); not after an error
+ *   warn       graphs that look like a mistake (builder/warn.c); not after an error
  *
- * A step that finds errors goes on, so that all of a file's errors are found in one run; only what
- * would follow from an earlier error is left out. */
+ * A step that finds errors goes on, so that all of a file's errors are found in one run; only
+ * errors that would follow from an earlier one are left out. */
 #include <stdio.h>
 
 #include "base/group.h"
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
-/* The queues a word stands for: a queue's name, else a class; FS_NONE when it is neither.  A queue
- * that is alone in its class shares the class's domain. */
+/* The domain that a word stands for: that of the queue of this name, else of the class; FS_NONE
+ * when there is neither.  A queue that is alone in its class shares the class's domain. */
 static uint32_t domain_of_word(const fsched_builder *b, const uint32_t *class_size,
                                uint32_t *queue_domain, uint32_t *n_domains, uint32_t word) {
   const char *name = b->words.text.at[word];
@@ -84,7 +84,7 @@ static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char
         domain_of_word(r->b, r->class_size, r->queue_domain, &t->n_domains, word);
     bool lost = fs_builder_lost(r->b, FS_KIND_QUEUE) || fs_builder_lost(r->b, FS_KIND_CLASS);
     if (r->word_domain[word] == FS_NONE && !lost) {
-      r->word_bad[word] = 1; /* once for each wrong name */
+      r->word_bad[word] = 1; /* report each wrong name once */
       FS_TRY(no_queue(r->b, pos, who, name, r->b->words.text.at[word]));
     }
   }
@@ -101,7 +101,7 @@ static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
   const char *name = b->words.text.at[m->backing_word];
   m->m.backing = fs_names_find(&b->memories, name, strlen(name));
   if (m->m.backing == FS_NONE && !fs_builder_lost(b, FS_KIND_MEMORY)) {
-    /* Any but itself. */
+    /* Suggest any memory but this one. */
     const char *near = fs_nearest(name, b->memories.text.at, memory);
     near = near != NULL ? near
                         : fs_nearest(name, b->memories.text.at + memory + 1,
@@ -116,8 +116,8 @@ static fs_status resolve_backing(fsched_builder *b, uint32_t memory) {
   return FSCHED_OK;
 }
 
-/* A memory whose chain of backings comes back to it: O(memories), for a walk stops where an earlier
- * one has been.  `walk` is scratch, the walk that met a memory. */
+/* Finds memories whose chain of backing stores comes back to them: O(memories), for a walk stops at
+ * a memory that an earlier walk has met.  `walk` is scratch: per memory, the walk that met it. */
 static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
   for (uint32_t i = 0; i < b->memory.n; i++) {
     uint32_t at = i;
@@ -133,7 +133,7 @@ static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
   }
 }
 
-/* A backing store that nothing is copied to, or copies that take no time. */
+/* Warns of a backing store without copies to it, and of copies that take no time. */
 static void warn_copies(fsched_builder *b, const fs_memory_draft *m) {
   if (m->backing_word == FS_NONE || !fs_memory_bounded(&m->m)) {
     return;
@@ -213,7 +213,8 @@ static fs_status resolve_gangs(resolver *r) {
   return FSCHED_OK;
 }
 
-/* Members of the domains: the classes' first, then queues that are named alone. */
+/* Lists the members of the domains: first those of the classes, then queues that are named
+ * alone. */
 static fs_status list_domains(resolver *r) {
   fs_target *t = &r->g->target;
   uint32_t n_classes = t->implicit_queues ? 0 : t->n_classes;
@@ -253,7 +254,7 @@ static fs_status resolve_ops(resolver *r) {
   return FSCHED_OK;
 }
 
-/* Those that a compilation may have to point at. */
+/* Keeps the positions that a compilation may have to point at. */
 static fs_status keep_places(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new(&b->arena, &g->counting_at, b->queue.n));
   FS_TRY(fs_new(&b->arena, &g->placement_at, b->memory.n));
@@ -298,8 +299,8 @@ static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Scratch tables of the resolver live in the graph's arena only until the mark is reset, so they
- * are taken from an arena of their own. */
+/* Resolves all names.  The resolver's scratch tables are taken from an arena of their own, since
+ * they are not part of the graph. */
 static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   fsched_builder *b = r->b;
   fs_target *t = &r->g->target;
@@ -318,7 +319,7 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   return list_domains(r);
 }
 
-/* What only a machine with nothing but full syncs has. */
+/* Refuses counting queues and stacks on machines without 'sync: block'. */
 static void check_sync(fsched_builder *b) {
   if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
     return;
@@ -351,7 +352,7 @@ fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
   return resolve_all(&r, &scratch);
 }
 
-/* Buffers need some memory: without one in the target there is an unbounded one. */
+/* Buffers need some memory: a target without memories gets an unbounded one. */
 static fs_status default_memory(fsched_builder *b, uint32_t *id) {
   *id = 0;
   if (b->memory.n == 0 && b->buffer_size.n > 0) {
@@ -385,7 +386,7 @@ static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* The arrays that most graphs do not need. */
+/* Copies the arrays that most graphs do not need. */
 static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
   uint32_t n = g->n_ops;
   bool starts = false, slots = false;
@@ -463,8 +464,8 @@ static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Items by op, in the order of the calls: the list itself is put in this order, so that positions
- * go along; O(ops + items), and nothing to do when the calls came op by op. */
+/* Sorts items by op, in the order of the calls within an op.  The list itself is sorted, so that
+ * positions stay in step.  O(ops + items), and no work when the calls came op by op. */
 static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
                             uint32_t **start) {
   FS_TRY(fs_new_zero(&b->arena, start, (size_t)n_ops + 1));
@@ -526,7 +527,7 @@ static fs_status copy_items(fsched_builder *b, fsched_graph *g) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, fs_pos_at(&b->afters.at, i), NULL,
                             "op '%s' is after op %u, which was never added",
                             g->op_name[b->afters.item.at[i].op], before);
-      g->after_op[i] = b->afters.item.at[i].op; /* left out of the edges */
+      g->after_op[i] = b->afters.item.at[i].op; /* such an entry becomes no edge */
     }
   }
   return FSCHED_OK;
@@ -554,7 +555,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_order(b, g));
   FS_TRY(fs_builder_races(b, g));
   FS_TRY(fs_builder_inplaces(b, g));
-  /* What does not fit may only follow from an earlier error, which is the answer then anyway. */
+  /* A misfit may only follow from an earlier error, which decides the status anyway. */
   if (b->bad) {
     return FSCHED_OK;
   }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which in-place pairs are legal.  The output takes over the input's place while the op runs, so
- * whoever else reads or writes that version of the input has to come before the op, whatever the
- * times: to be one of its ancestors.
+/* Decides which in-place pairs are legal.  The output takes over the input's place while the op
+ * runs, so every other op that reads or writes that version of the input has to come before the op,
+ * whatever the times: it has to be one of the op's ancestors.
  *
- * Most of them are predecessors.  For the others the op's ancestors are searched, not past the
- * earliest of those in the topological order.  The edges that searches look at are limited
- * (limit.h).  A pair for which that was not enough is dropped, but as nobody knows that it cannot
- * be, no op is refused because its output needs a place (needs.h).
+ * Most of these users are predecessors.  For the others the op's ancestors are searched, not past
+ * the earliest of those users in the topological order.  The number of edges that searches look at
+ * is limited (limit.h).  A pair for which the limit was too low is dropped; but as it may still be
+ * legal, no op is refused because its output needs a place (needs.h).
  *
- * With raw hazards others may write the output before the op does, which then finds another place
- * taken: they have to be its successors. */
+ * With raw hazards other ops may write the output before the op does, and the op would then find
+ * its place taken: these writers have to be the op's successors. */
 #include <stdio.h>
 
 #include "base/limit.h"
@@ -19,18 +19,18 @@ typedef struct inplace_pairs {
   fsched_builder *b;
   fsched_graph *g;
   fs_arena *scratch;
-  uint32_t *out, *in; /* per buffer: its first such arg of an op, where that is `indexed`'s */
-  uint32_t indexed;   /* the op; FS_NONE: none yet */
-  uint8_t *taken;     /* per arg: it is in a pair */
+  uint32_t *out, *in; /* per buffer: its first output and input arg, if of `indexed` */
+  uint32_t indexed;   /* op whose args out and in hold; FS_NONE: none yet */
+  uint8_t *taken;     /* per arg: whether it is in a pair */
   uint32_t *rank;     /* position in topo; NULL until it is needed */
-  uint32_t *seen;     /* per op: the last search that has met it, counted from 1 */
+  uint32_t *seen;     /* per op: number of the last search that met it, from 1 */
   uint32_t searches;
   fs_ids stack;
-  uint64_t steps; /* of all searches */
-  bool cut;       /* the search at hand met a limit */
+  uint64_t steps; /* edges that all searches looked at */
+  bool cut;       /* the current search met a limit */
 } inplace_pairs;
 
-/* Of the op alone: args of others are left where they are. */
+/* Enters the args of this op; entries of other ops' args stay where they are. */
 static void index_args(inplace_pairs *p, uint32_t op) {
   FS_ASSERT_SLOW(op < p->g->n_ops);
   const fsched_graph *g = p->g;
@@ -77,7 +77,7 @@ static fs_status prepare_search(inplace_pairs *p) {
   return FSCHED_OK;
 }
 
-/* Marks ancestors of `op` of at least `lowest` rank, up to the limits. */
+/* Marks the ancestors of `op` of at least `lowest` rank, up to the limits. */
 static fs_status mark_ancestors(inplace_pairs *p, uint32_t op, uint32_t lowest) {
   assert(p->rank != NULL && op < p->g->n_ops);
   const fsched_graph *g = p->g;
@@ -101,8 +101,9 @@ static fs_status mark_ancestors(inplace_pairs *p, uint32_t op, uint32_t lowest) 
   return FSCHED_OK;
 }
 
-/* `other`: the first op that uses the version too and is not known to come before `op`; `op` itself
- * when it does so twice; FS_NONE: the input dies with this op. */
+/* Sets `other` to the first op that also uses the version and is not known to come before `op`; to
+ * `op` itself when it uses the version twice; to FS_NONE when `op` is the last user of the
+ * input. */
 static fs_status other_use(inplace_pairs *p, uint32_t op, uint32_t version, uint32_t *other) {
   const fsched_graph *g = p->g;
   uint32_t first = g->version_access0[version], end = g->version_access0[version + 1];
@@ -130,8 +131,8 @@ static fs_status other_use(inplace_pairs *p, uint32_t op, uint32_t version, uint
   return FSCHED_OK;
 }
 
-/* With raw hazards: the first op that writes the version too and does not come right after `op`, or
- * FS_NONE. */
+/* With raw hazards: the first op that also writes the version and is not a direct successor of
+ * `op`, or FS_NONE. */
 static uint32_t racing_writer(const fsched_graph *g, uint32_t op, uint32_t version) {
   assert(version < g->n_versions);
   for (uint32_t i = g->version_access0[version];
@@ -144,7 +145,8 @@ static uint32_t racing_writer(const fsched_graph *g, uint32_t op, uint32_t versi
   return FS_NONE;
 }
 
-/* Why the output may not take the input's place; NULL: nothing but other uses of the two. */
+/* The reason why the output may not take the input's place, other uses of the two aside; NULL:
+ * none. */
 static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t in) {
   assert(out < g->n_args && in < g->n_args);
   uint32_t a = g->arg_buffer[out];
@@ -170,14 +172,14 @@ static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, con
   }
 }
 
-/* An input's place goes to one output, an output has one place. */
+/* Checks a pair: an input's place goes to one output only, and an output has only one place. */
 static fs_status check_pair(inplace_pairs *p, size_t item, uint32_t out, uint32_t in, bool *legal) {
   assert(item < p->b->inplaces.item.n);
   const fsched_graph *g = p->g;
   uint32_t op = p->b->inplaces.item.at[item].op;
   const char *fault = inplace_fault(g, out, in);
   char text[160];
-  if (fault == NULL && !p->b->bad) { /* else the ops may have no order */
+  if (fault == NULL && !p->b->bad) { /* after an error the ops may have no order */
     uint32_t other;
     FS_TRY(other_use(p, op, g->arg_version[in], &other));
     uint32_t writer = racing_writer(g, op, g->arg_version[out]);
@@ -224,7 +226,7 @@ static fs_status keep_pair(inplace_pairs *p, uint32_t op, size_t item, uint32_t 
   }
   if (g->arg_version[in] == FS_NONE ||
       !fs_memory_bounded(&g->target.memory[g->buffer_memory[d->a]])) {
-    return FSCHED_OK; /* places are not shared there */
+    return FSCHED_OK; /* there an output takes over no place */
   }
   bool legal;
   FS_TRY(check_pair(p, item, out, in, &legal));
@@ -237,8 +239,9 @@ static fs_status keep_pair(inplace_pairs *p, uint32_t op, size_t item, uint32_t 
   return FSCHED_OK;
 }
 
-/* Calls may come in any order of ops; they hardly ever do, so the list is walked from where the op
- * before left off and from the start only when it is not sorted. */
+/* Keeps the legal pairs.  Calls may come in any order of ops but hardly ever do, so the list is
+ * walked from the end of the previous op's entries, and from the start only when it is not
+ * sorted. */
 static fs_status keep_pairs(inplace_pairs *p) {
   const fsched_builder *b = p->b;
   size_t n_items = b->inplaces.item.n;

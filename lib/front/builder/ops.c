@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder's calls about buffers and ops.  Each checks what it can see at once; what depends on
- * the whole graph is left to finish.  Room in all arrays is made before the name is entered, so
- * that running out of memory leaves the tables as they were. */
+/* The builder's calls about buffers and ops.  Each call checks at once everything that does not
+ * depend on the whole graph; the rest is left to finish.  Room in all arrays is made before the
+ * name is entered, so that running out of memory leaves the tables as they were. */
 #include <stdio.h>
 
 #include "base/text/size_text.h"
@@ -81,7 +81,8 @@ static void sort_words(uint32_t *word, size_t n) {
   }
 }
 
-/* Equal sets of queues become one gang; the key is the text of the sorted ids. */
+/* Finds or makes a gang.  Equal sets of queues are one gang; the key is the text of the sorted
+ * ids. */
 static fs_status gang_of(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
   assert(n > 0);
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang0, b->gang0.n + 1));
@@ -270,7 +271,7 @@ static fs_status add_item(fsched_builder *b, fs_item_list *list, fs_item_draft i
   return fs_builder_place(b, &list->at, list->item.n - 1, b->pos);
 }
 
-/* Calls come op by op, so that a repeated entry is met soon when walking backwards. */
+/* Whether the op has an entry already.  Calls come op by op, so the list is walked backwards. */
 static bool has_item(const fs_item_list *list, uint32_t op, uint32_t a) {
   for (size_t i = list->item.n; i-- > 0 && list->item.at[i].op == op;) {
     if (list->item.at[i].a == a) {
@@ -335,7 +336,7 @@ fsched_status fsched_builder_inplace(fsched_builder *b, uint32_t op, uint32_t ou
   return add_item(b, &b->inplaces, (fs_item_draft){.op = op, .a = out, .b = in});
 }
 
-/* NULL stays NULL. */
+/* Copies a string; NULL stays NULL. */
 static fs_status copy_string(fsched_builder *b, const char *s, const char **out) {
   FS_TRY(fs_builder_check_text(b, "a part of a kernel", s));
   *out = s == NULL ? NULL : fs_arena_strndup(&b->arena, s, strlen(s));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edges in both directions and a topological order.  Transposing twice sorts every list of
  * predecessors without a sort: O(ops + edges).  The order is program order when all edges point
- * forward; else the smallest ready op comes first (a heap, O((ops + edges) log ops)).  What is left
- * over when no op is ready contains a cycle. */
+ * forward; else the smallest ready op comes first (a heap, O((ops + edges) log ops)).  The ops that
+ * remain when no op is ready contain a cycle. */
 #include "front/builder/private.h"
 
 #include "base/group.h"
@@ -34,7 +34,7 @@ static bool all_forward(const fsched_graph *g) {
   return true;
 }
 
-/* Binary heap of ids, smallest first. */
+/* A binary heap of ids, the smallest first. */
 static void heap_push(uint32_t *heap, uint32_t *n, uint32_t id) {
   uint32_t at = (*n)++;
   for (; at > 0 && heap[(at - 1) / 2] > id; at = (at - 1) / 2) {
@@ -64,7 +64,7 @@ static uint32_t heap_pop(uint32_t *heap, uint32_t *n) {
   return top;
 }
 
-/* Fills g->topo; returns how many ops it holds.  degree[op] > 0 is left for the others. */
+/* Fills g->topo and returns how many ops it holds.  degree[op] > 0 remains for the other ops. */
 static uint32_t sort_ops(fsched_graph *g, uint32_t *degree, uint32_t *heap) {
   uint32_t n_heap = 0;
   uint32_t n = 0;
@@ -93,10 +93,10 @@ static uint32_t unsorted_pred(const fsched_graph *g, const uint32_t *degree, uin
       return g->pred[e];
     }
   }
-  return FS_NONE; /* not for an op that is left over */
+  return FS_NONE; /* not reached for an op that remains */
 }
 
-/* Where the user wrote that `op` is after `before`; else where the op stands. */
+/* The place where the user wrote that `op` is after `before`; without one, the op's own place. */
 static fs_pos edge_pos(const fsched_builder *b, const fsched_graph *g, uint32_t op,
                        uint32_t before) {
   assert(op < g->n_ops && before < g->n_ops);
@@ -108,8 +108,9 @@ static fs_pos edge_pos(const fsched_builder *b, const fsched_graph *g, uint32_t 
   return fs_pos_at(&b->op_at, op);
 }
 
-/* Every op that is left over has a predecessor that is, too: going back long enough ends in a
- * cycle, which is then followed once around.  `next` is scratch, one per op. */
+/* Reports a cycle.  Every op that remains has a predecessor that remains too: going back long
+ * enough ends in a cycle, which is then followed once around.  `next` is scratch, one entry per
+ * op. */
 static void report_cycle(fsched_builder *b, const fsched_graph *g, const uint32_t *degree,
                          uint32_t *next) {
   enum { SHOWN = 12 };
@@ -122,7 +123,7 @@ static void report_cycle(fsched_builder *b, const fsched_graph *g, const uint32_
     next[at] = unsorted_pred(g, degree, at);
     at = next[at];
   }
-  uint32_t first = at; /* start with the op that stands first in the file */
+  uint32_t first = at; /* start at the cycle's first op in the file */
   uint32_t length = 1;
   for (uint32_t op = next[at]; op != at; op = next[op]) {
     first = op < first ? op : first;
@@ -142,7 +143,8 @@ static void report_cycle(fsched_builder *b, const fsched_graph *g, const uint32_
   fs_text_drop(&path);
 }
 
-/* `after` itself never becomes an edge, so it has to be looked for. */
+/* Reports ops that are `after` themselves.  Such an entry never becomes an edge, so it is searched
+ * for. */
 static void report_self_after(fsched_builder *b, const fsched_graph *g) {
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t i = g->op_after0[op]; i < g->op_after0[op + 1]; i++) {

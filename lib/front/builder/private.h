@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a builder, for the files of this room.
  *
- * What the calls say is collected in growing arrays; finish resolves names, derives versions and
+ * The calls' arguments are collected in growing arrays; finish resolves names, derives versions and
  * edges, and copies everything into the arena of the graph.  builder/finish.c lists the steps. */
 #ifndef FS_BUILDER_PRIVATE_H
 #define FS_BUILDER_PRIVATE_H
@@ -11,9 +11,9 @@
 #include "front/builder/builder.h"
 #include "model/graph.h"
 
-enum { FS_WARNINGS_SHOWN = 20 }; /* of a class; the rest is counted */
+enum { FS_WARNINGS_SHOWN = 20 }; /* shown per class of warnings; the rest is counted */
 
-typedef FS_VEC(fs_pos) fs_pos_list; /* per entity, or shorter when the rest has no position */
+typedef FS_VEC(fs_pos) fs_pos_list; /* by entity; entities past the end have no position */
 
 typedef struct fs_memory_draft {
   fs_memory m;
@@ -54,7 +54,7 @@ typedef struct fs_item_list {
 
 struct fsched_builder {
   fsched_context *ctx;
-  fs_arena arena; /* becomes the graph's */
+  fs_arena arena; /* becomes the graph's arena */
   const char *name;
   fsched_hazards hazards;
   const char *time_unit;
@@ -73,7 +73,7 @@ struct fsched_builder {
   FS_VEC(uint8_t) buffer_io;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
-  FS_VEC(uint32_t) gang0, gang_word; /* gang k has gang_word[gang0[k]] up to the next one's */
+  FS_VEC(uint32_t) gang0, gang_word; /* CSR: the words of each gang */
   FS_VEC(fs_kernel) kernel;
   FS_VEC(const char *) file;
   fs_item_list uses, scratches, afters, inplaces;
@@ -96,7 +96,8 @@ struct fsched_builder {
   bool finished;
 };
 
-/* Position of entity `id`, FS_NOWHERE if none was given.  Requires positions, if there are any. */
+/* The position of entity `id`, FS_NOWHERE if none was given.  Requires positions, if there are
+ * any. */
 static inline fs_pos fs_pos_at(const fs_pos_list *p, size_t id) {
   FS_ASSERT_SLOW(p->n == 0 || p->at != NULL);
   return id < p->n ? p->at[id] : FS_NOWHERE;
@@ -104,27 +105,28 @@ static inline fs_pos fs_pos_at(const fs_pos_list *p, size_t id) {
 
 /* Finds or adds a name in b->words.  Requires a word, not NULL. */
 fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_MUST_USE;
-/* Requires that the entity has no position yet, nor one behind it. */
+/* Stores the position of an entity.  Requires that the entity has no position yet, nor one behind
+ * it. */
 fs_status fs_builder_place(fsched_builder *b, fs_pos_list *places, size_t id,
                            fs_pos pos) FS_MUST_USE;
 /* Reports FSCHED_INFEASIBLE. */
 void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* A name was repeated or is empty. */
+/* Refuses a name that is missing, empty or not UTF-8. */
 fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
-/* Requires a name that is there already. */
+/* Reports a repeated name.  Requires a name that is there already. */
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
-/* A text is not UTF-8.  NULL passes. */
+/* Refuses a text that is not UTF-8.  NULL passes. */
 fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) FS_MUST_USE;
-/* An enumeration's value is not beyond its last; negative ones are.  Requires a value that is
- * allowed. */
+/* Refuses a value of an enumeration that is negative or above the last one.  Requires a value that
+ * is allowed. */
 fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value,
                                 int last) FS_MUST_USE;
-/* Requires a least size. */
+/* Refuses a descriptor whose size is below the least one.  Requires a least size. */
 fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size,
                                 size_t least) FS_MUST_USE;
-/* Copies a descriptor.  Those of callers built against an older header are shorter: the rest is
- * zero; `last` is the last member that must be there. */
+/* Copies a descriptor.  Descriptors of callers that were built against an older header are shorter:
+ * the rest is set to zero.  `last` is the last member that must be there. */
 #define FS_TAKE_DESC(type, last, copy, desc)                                        \
   type copy = {0};                                                                  \
   FS_TRY(fs_builder_check_size(b, #type, (desc)->size, FS_SIZE_UP_TO(type, last))); \

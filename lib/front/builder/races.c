@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Races under hazards: raw: pairs of ops that touch overlapping bytes of one version, at least one
- * writing, with no path between them.
+ * of them writing, with no path between them.
  *
  * Per version the accesses are walked in program order with two sets of ranges that are never cut:
- * all writes, and all accesses.  That gives the pairs that overlap; whether a path joins a pair is
- * found by one search backwards from the later op, not past the earliest candidate.  Cost: O(ops +
- * edges) per in-place access in the worst case, near the distance between the accesses in practice.
- */
+ * all writes, and all accesses.  The sets give the pairs that overlap; whether a path joins a pair
+ * is found by one search backwards from the later op, not past the earliest candidate.  Cost: O(ops
+ * + edges) per in-place access in the worst case, near the distance between the accesses in
+ * practice. */
 #include "front/builder/private.h"
 
 enum { MAX_RACES = 1 << 20 };
@@ -16,14 +16,14 @@ typedef struct race_finder {
   fsched_graph *g;
   fs_ranges ranges;
   fs_ids found;   /* ops with overlapping accesses */
-  fs_ids stack;   /* of the search */
+  fs_ids stack;   /* the search's stack */
   uint32_t *rank; /* position in topo */
   uint32_t *seen; /* per op: stamp of the last search that met it */
   uint32_t stamp;
   FS_VEC(uint32_t) a, c, version;
 } race_finder;
 
-/* Marks the ancestors of `op` of at least `lowest` rank with the present stamp. */
+/* Marks the ancestors of `op` of at least `lowest` rank with the current stamp. */
 static fs_status mark_ancestors(race_finder *r, uint32_t op, uint32_t lowest) {
   const fsched_graph *g = r->g;
   r->stamp++;
@@ -48,8 +48,9 @@ static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t 
   return fs_vec_push(r->b->ctx, &r->version, version);
 }
 
-/* Candidates that come before `op` in topo share one search; the others (an op of later program
- * order that `after` puts first) have one each. */
+/* Lists the races of `op` with the candidates.  Candidates that come before `op` in topo share one
+ * search.  The others, which `after` puts behind `op` although it is later in program order, have
+ * one search each. */
 static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   uint32_t lowest = FS_NONE;
   for (size_t i = 0; i < r->found.n; i++) {
@@ -57,7 +58,7 @@ static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   }
   FS_TRY(mark_ancestors(r, op, lowest));
   uint32_t ancestors = r->stamp;
-  for (size_t i = 0; i < r->found.n; i++) { /* leaves the others at the front */
+  for (size_t i = 0; i < r->found.n; i++) { /* drops the ancestors of `op` */
     uint32_t other = r->found.at[i];
     if (other == op || r->seen[other] == ancestors) {
       r->found.at[i] = FS_NONE;
@@ -79,7 +80,8 @@ static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* Heap sort: found lists may be long, and repeat ops that have several args. */
+/* Sorts ids and drops repeated ones.  A heap sort: the lists may be long, and repeat ops that have
+ * several args. */
 static void sort_unique(fs_ids *ids) {
   uint32_t *v = ids->at;
   size_t n = ids->n;
@@ -119,7 +121,7 @@ typedef struct access_sets {
   uint32_t writes, all;
 } access_sets;
 
-/* Looks up or enters one access. */
+/* Looks up one access, or enters it. */
 static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool enter) {
   const fsched_graph *g = r->g;
   uint32_t arg = g->access_arg[access];
@@ -137,7 +139,8 @@ static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool ent
   return fs_ranges_add(&r->ranges, &s->all, lo, hi, op);
 }
 
-/* The accesses of one op are looked up together, so that a pair is listed once. */
+/* Finds the races of one version.  The accesses of one op are looked up together, so that a pair is
+ * listed once. */
 static fs_status race_version(race_finder *r, uint32_t version) {
   const fsched_graph *g = r->g;
   access_sets s = {FS_NONE, FS_NONE};
@@ -166,7 +169,8 @@ static fs_status race_version(race_finder *r, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* Only a version with an in-place write can have races: readers wait for the `out`. */
+/* Whether the version has an in-place write: only such a version can have races, since readers wait
+ * for the `out`. */
 static bool in_place(const fsched_graph *g, uint32_t version) {
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
     unsigned tag = g->arg_tag[g->access_arg[i]];
@@ -203,7 +207,7 @@ static fs_status find_races(race_finder *r, fs_arena *scratch) {
 
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
   assert(g->succ0 != NULL);
-  if (!fs_hazards_data_only(g->hazards) || b->bad) { /* a cycle leaves no topo */
+  if (!fs_hazards_data_only(g->hazards) || b->bad) { /* with a cycle there is no topo */
     return FSCHED_OK;
   }
   race_finder r = {.b = b, .g = g};

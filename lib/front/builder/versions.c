@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions and data edges: one walk over the ops in program order.
  *
- * For the current version of every buffer two sets of byte ranges are kept: the last writer of
- * each byte (disjoint ranges; given content has the writer FS_NONE), and the reads since then.  An
- * op first looks up all of its args, then enters them:
+ * For the current version of every buffer two sets of byte ranges are kept: the last writer of each
+ * byte (disjoint ranges; given content has the writer FS_NONE), and the reads since then.  An op
+ * first looks up all of its args, then enters them:
  *
  *               looks up, and depends on        enters
  *   in          writers                         reader
@@ -11,12 +11,12 @@
  *   out_existing  writers*, readers*            the same
  *   out         nothing                         a new version, with itself as the only writer
  *
- * where * is hazards: sequential only.  A version in a counted memory holds its units as a whole:
- * there, with these hazards, accesses that do not both read are ordered whatever their ranges, as
- * if each were of one more byte, which all of them touch.  Readers are kept only for buffers that
- * some op writes in place.  A writer that was cut needs no edge any more: the one that cut it is
- * ordered after it (under hazards: raw the pair is a race).  Cost: O(log n) per access and per edge
- * found. */
+ * where * means with hazards: sequential only.  A version in a counted memory holds its units as a
+ * whole.  With these hazards, accesses there of which one writes are therefore ordered whatever
+ * their ranges are, as if each of them touched one more byte that all of them share.  Readers are
+ * kept only for buffers that some op writes in place.  A writer whose range was cut needs no edge
+ * any more: the op that cut it is ordered after it (under hazards: raw the pair is a race).  Cost:
+ * O(log n) per access and per edge found. */
 #include "base/group.h"
 #include "base/warnings.h"
 #include "front/builder/private.h"
@@ -27,11 +27,11 @@ typedef struct version_walk {
   fs_ranges ranges;
   fs_ids found;
   uint32_t *writers, *readers;           /* per buffer: sets */
-  uint32_t *unit_writers, *unit_readers; /* the same of that byte */
+  uint32_t *unit_writers, *unit_readers; /* the same for the shared byte of counted memories */
   uint32_t *count;                       /* per buffer: versions so far */
   uint32_t *last_out;                    /* per buffer: the last op with an `out` of it */
-  uint8_t *tracked;                      /* per buffer: written in place somewhere, reads matter */
-  uint8_t *touched;                      /* per buffer: no_dep names it */
+  uint8_t *tracked;                      /* per buffer: some op writes it in place: reads matter */
+  uint8_t *touched;                      /* per buffer: some no_dep arg names it */
   uint32_t *mark;                        /* per op: the last op that has it as a predecessor */
   FS_VEC(uint32_t) pred;
 } version_walk;
@@ -68,7 +68,7 @@ static fs_status depend_on(version_walk *w, uint32_t op, uint32_t set, uint32_t 
   return depend_on_range(w, op, set, lo, hi, covered);
 }
 
-/* Was given content among the writers that were looked up last? */
+/* Whether given content was among the writers that were looked up last. */
 static bool found_given(const version_walk *w) {
   bool given = false;
   for (size_t i = 0; i < w->found.n; i++) {
@@ -97,7 +97,7 @@ static fs_status look_up_units(version_walk *w, uint32_t op, uint32_t arg) {
 
 static void not_produced(version_walk *w, uint32_t op, uint32_t arg, uint64_t covered) {
   const fsched_graph *g = w->g;
-  if (w->b->incomplete) { /* what is missing may have produced it */
+  if (w->b->incomplete) { /* a missing op may have produced the content */
     w->b->bad = true;
     return;
   }
@@ -138,7 +138,8 @@ static fs_status look_up(version_walk *w, uint32_t op, uint32_t arg) {
   return look_up_units(w, op, arg);
 }
 
-/* `out`: of a new version. */
+/* Enters an access to the byte that stands for the units; an `out` accesses that of its new
+ * version. */
 static fs_status enter_units(version_walk *w, uint32_t op, uint32_t buffer, unsigned tag) {
   if (!held_as_units(w->g, buffer)) {
     return FSCHED_OK;
@@ -201,7 +202,7 @@ static fs_status walk_op(version_walk *w, uint32_t op) {
     }
     FS_TRY(add_pred(w, op, g->after_op[i]));
   }
-  /* Old versions first: a reader must not be taken for one of the new version. */
+  /* Args of old versions come first: their readers must not count for the new version. */
   for (uint32_t arg = first; arg < end; arg++) {
     unsigned tag = g->arg_tag[arg];
     if (fs_tag_accesses(tag) && !fs_tag_begins(tag)) {
@@ -244,7 +245,8 @@ static fs_status start_walk(version_walk *w, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-/* Given content that nothing has overwritten at the end of the walk: is it kept? */
+/* Marks carried buffers as wanted whose given content is not all overwritten at the end of the
+ * walk. */
 static fs_status keep_given(version_walk *w) {
   const fsched_graph *g = w->g;
   for (uint32_t i = 0; i < g->n_buffers; i++) {
@@ -259,7 +261,7 @@ static fs_status keep_given(version_walk *w) {
   return FSCHED_OK;
 }
 
-/* From numbers within a buffer to ids. */
+/* Turns version numbers within a buffer into ids. */
 static fs_status number_versions(version_walk *w) {
   fsched_graph *g = w->g;
   FS_TRY(fs_new(&w->b->arena, &g->buffer_version0, (size_t)g->n_buffers + 1));
@@ -283,7 +285,7 @@ static fs_status number_versions(version_walk *w) {
   return FSCHED_OK;
 }
 
-/* A read of what was never produced leaves its buffer without versions. */
+/* The version of an arg.  A buffer whose content was read but never produced has no versions. */
 static uint32_t version_of_arg(const fsched_graph *g, uint32_t arg) {
   uint32_t buffer = g->arg_buffer[arg];
   if (buffer == FS_NONE || g->buffer_version0[buffer] == g->buffer_version0[buffer + 1]) {

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is legal in a graph and yet looks like a mistake: the last step of finish, for graphs
- * without errors.  A class of warnings that is off is not looked for.
+/* Graphs that are legal and yet look like a mistake.  This is the last step of finish, for graphs
+ * without errors.  A class of warnings that is off costs no search.
  *
- *   unused            counts who names what: O(graph)
+ *   unused            counts the uses of every entity: O(graph)
  *   dead              a version with writers, without readers, not kept: O(accesses)
  *   redundant-after   one search backwards from each op with `after`, not past the earliest of
  *                     them in the topological order; all searches together look at no more than
- *                     MOST_STEPS edges, then only what the op's args give directly is found
+ *                     MOST_STEPS edges, after which only edges that the op's args give directly
+ *                     are found
  *   race              the pairs that builder/races.c has found
  *
- * Each class shows so many and counts the rest. */
+ * Each class shows a limited number of warnings and counts the rest. */
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
 enum { SHOWN = FS_WARNINGS_SHOWN, MOST_STEPS = 1 << 24 };
 
-/* After the last one of a class: how many were not shown. */
+/* Reports, after the last warning of a class, how many were not shown. */
 static void report_rest(fsched_builder *b, fs_diag_code code, uint32_t n, const char *what) {
   if (n > SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, code, FS_NOWHERE, NULL, "%u more %s", n - SHOWN, what);
   }
 }
 
-/* The arg of an op that touches a version, a writing one if there is any. */
+/* The arg of an op that touches a version, one that writes if there is any. */
 static uint32_t arg_of_version(const fsched_graph *g, uint32_t op, uint32_t version) {
   uint32_t found = FS_NONE;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -53,8 +54,8 @@ static void warn_races(fsched_builder *b, const fsched_graph *g) {
 typedef struct usage {
   fsched_builder *b;
   const fsched_graph *g;
-  uint8_t *buffer, *memory, *resource, *queue, *domain; /* something uses it */
-  uint32_t n;                                           /* reported, shown or not */
+  uint8_t *buffer, *memory, *resource, *queue, *domain; /* per entity: something uses it */
+  uint32_t n;                                           /* warnings, shown or not */
 } usage;
 
 static fs_status start_usage(usage *u, fs_arena *scratch) {
@@ -112,8 +113,8 @@ static void use_queues(usage *u) {
   }
 }
 
-/* A target in a file of its own serves several graphs: what one of them leaves out is no mistake.
- */
+/* Whether the position is in the graph's own file.  A target in a file of its own serves several
+ * graphs, so entities that one of them leaves unused are no mistake. */
 static bool is_own(const fsched_builder *b, fs_pos pos) {
   return b->op_at.n == 0 || pos.file == b->op_at.at[0].file;
 }
@@ -155,7 +156,7 @@ static fs_status warn_unused(fsched_builder *b, const fsched_graph *g, fs_arena 
   return FSCHED_OK;
 }
 
-/* The last writer of a version that nobody reads; FS_NONE: it has none, or is read. */
+/* The last writer of a version that no op reads; FS_NONE: the version has no writer, or is read. */
 static uint32_t lost_writer(const fsched_graph *g, uint32_t version) {
   uint32_t access = FS_NONE;
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
@@ -276,7 +277,7 @@ fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
     status = warn_redundant_after(b, g, &scratch);
   }
   if (status == FSCHED_OK && fs_context_out_of_memory(b->ctx) && !exhausted) {
-    status = FSCHED_SYSTEM; /* of the text of a warning */
+    status = FSCHED_SYSTEM; /* out of memory for the text of a warning */
   }
   return status;
 }

@@ -16,7 +16,7 @@ void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hi
   (void)fs_builder_fail(r->b, code, fs_node_pos(r->doc, node), hint, "%s", text);
 }
 
-/* "did you mean 'x'?" in `out`, or NULL when nothing is near. */
+/* Writes "did you mean 'x'?" to `out`; NULL when no name is near. */
 static const char *mean(char *out, size_t size, const char *near) {
   if (near == NULL) {
     return NULL;
@@ -117,7 +117,8 @@ bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **na
   return true;
 }
 
-/* Whole numbers that do not fit, or negative ones: a matter of range, not of type. */
+/* Whether a text is a whole number, however large or negative: such a number is out of range, not
+ * of a wrong type. */
 static bool looks_whole(const char *s) {
   s += *s == '-';
   return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
@@ -219,7 +220,7 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
   }
   char hint[160];
   const fs_names *names = fs_builder_names(r->b, kind);
-  /* The search is linear: not for each of the thousands of faults that are only counted. */
+  /* The search is linear, so faults that are only counted, maybe thousands, go without. */
   bool shown = fsched_diag_errors(r->ctx) < HINTED;
   const char *near = shown ? fs_nearest(name, names->text.at, names->text.n) : NULL;
   fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, node, mean(hint, sizeof hint, near),

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers and ops of a graph file.
  *
- * Buffers may be declared by `buffers`, by any arg with a size, and by an op's own `size`; what is
- * said in several places is put together.  So there are two passes over the ops: the first only
- * collects declarations, the second hands everything to the builder.  `after` may name later ops
- * and comes last. */
+ * Buffers may be declared by `buffers`, by any arg with a size, and by an op's own `size`;
+ * declarations of one buffer in several places are merged.  There are therefore two passes over the
+ * ops: the first only collects declarations, the second hands everything to the builder.  `after`
+ * may name later ops and is handed over last. */
 #include "front/graph_file/private.h"
 
-/* The keys of an arg: its tag, and what else is said. */
+/* The keys of an arg: its tag, then the others. */
 enum { ARG_SIZE = FS_N_TAGS, ARG_MEMORY, ARG_AT, ARG_KEYS };
 
 typedef struct decl {
   uint32_t name_node;
-  uint32_t size_node, memory_node, io_node; /* FS_NONE: not said */
+  uint32_t size_node, memory_node, io_node; /* FS_NONE: not given */
   uint64_t size;
   uint64_t most; /* the largest of the sizes given */
-  bool bad;      /* its size was reported, or is lost by an error */
+  bool bad;      /* a fault of its size was reported, or lost the size */
 } decl;
 
 typedef struct declarations {
@@ -90,7 +90,7 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
   if (!added) {
     fs_read_fail(d->r, FS_DIAG_REPEATED_NAME, value[0], NULL, "there is already a buffer '%.80s'",
                  name);
-    fs_builder_lose(d->r->b, FS_KIND_BUFFER); /* one of the two may be meant for another */
+    fs_builder_lose(d->r->b, FS_KIND_BUFFER); /* one of them may stand for another buffer */
     return FSCHED_OK;
   }
   if (value[1] != FS_NONE) {
@@ -105,8 +105,8 @@ static fs_status declare_listed(declarations *d, uint32_t node) {
   return FSCHED_OK;
 }
 
-/* The arg's tag and the values of its other keys; quiet about faults, but `misspelt` tells of a key
- * that args do not have. */
+/* Finds the arg's tag and the values of its other keys.  Reports no faults, but sets `misspelt` for
+ * a key that args do not have. */
 static unsigned scan_arg(const fs_reader *r, uint32_t node, uint32_t *buffer, uint32_t *size,
                          uint32_t *memory, bool *misspelt) {
   unsigned tag = FS_N_TAGS;
@@ -198,7 +198,7 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
   uint32_t memory = FS_NONE;
   bool sized = x->size_node != FS_NONE && !x->bad;
   if (!sized) {
-    desc.bytes = FSCHED_MAX_SIZE; /* every range is inside */
+    desc.bytes = FSCHED_MAX_SIZE; /* so that every range is inside */
     fs_builder_incomplete(r->b);
   }
   if (!sized && !x->bad && !fs_builder_lost(r->b, FS_KIND_BUFFER)) {
@@ -213,7 +213,7 @@ static fs_status build_buffer(declarations *d, uint32_t id) {
                                               FS_N_IOS - FS_IO_SAID, &index)) {
     desc.io = (fsched_io)(FS_IO_SAID + index);
   } else if (x->io_node != FS_NONE) {
-    fs_builder_incomplete(r->b); /* it may have been given content */
+    fs_builder_incomplete(r->b); /* the buffer may be one with given content */
   }
   fs_read_locate(r, x->name_node);
   return fs_read_go_on(fs_builder_add_buffer(r->b, &desc, memory, NULL));
@@ -264,7 +264,7 @@ static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d) {
 static const fs_key arg_keys[ARG_KEYS] = {
     FS_TAGS(TAG_KEY){"size", false}, {"memory", false}, {"at", false}};
 
-/* Exactly one tag; false when the arg cannot be used. */
+/* Reads the tag, of which an arg has exactly one; false when the arg cannot be used. */
 static bool read_tag(fs_reader *r, uint32_t node, const uint32_t *value, fsched_arg_desc *d) {
   unsigned tag = FS_N_TAGS;
   for (unsigned t = 0; t < FS_N_TAGS; t++) {
@@ -350,7 +350,7 @@ static fs_status read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t si
   return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
 }
 
-/* Calls `use` for every pair of a mapping from names to amounts. */
+/* Hands every pair of a mapping from names to amounts to the builder. */
 static fs_status read_amounts(fs_reader *r, uint32_t op, uint32_t node, bool scratch) {
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -404,7 +404,7 @@ static fs_status read_inplace(fs_reader *r, uint32_t op, uint32_t node) {
   return FSCHED_OK;
 }
 
-/* [x, y, z]; fewer numbers leave the rest at 1. */
+/* Reads [x, y, z]; a list of fewer numbers leaves the rest at 1. */
 static void read_extent(fs_reader *r, uint32_t node, const char *what, uint32_t *extent) {
   uint32_t item;
   if (node == FS_NONE || !fs_read_list(r, node, what, &item)) {
@@ -506,8 +506,7 @@ static const fs_key op_keys[] = {
     {"args", false}, {"uses", false},  {"scratch", false}, {"inplace", false}, {"kernel", false},
     {"size", false}, {"slots", false}, {"latency", true}};
 
-/* A list of queues.  Names that repeat are reported here, at their token, and left out. */
-/* A gang's member that is no queue: a class has queues to name. */
+/* Reports a gang's member that is not a queue; for a class, the hint lists its queues. */
 static void no_member(fs_reader *r, uint32_t item, const char *name) {
   enum { SHOWN = 8 };
   char list[160] = "";
@@ -530,6 +529,7 @@ static void no_member(fs_reader *r, uint32_t item, const char *name) {
   fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, item, hint, "there is no queue '%.80s'", name);
 }
 
+/* Reads a list of queues.  Repeated names are reported here, at their token, and left out. */
 static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
   enum { LOOKED_AT = 256 };
   fs_reader *r = o->r;
@@ -541,7 +541,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
       continue;
     }
     bool repeated = false;
-    for (size_t i = 0; i < o->gang.n && i < LOOKED_AT; i++) { /* else the builder finds it */
+    for (size_t i = 0; i < o->gang.n && i < LOOKED_AT; i++) { /* the builder finds the rest */
       repeated |= strcmp(o->gang.at[i], name) == 0;
     }
     if (repeated) {
@@ -562,7 +562,7 @@ static fs_status read_gang(op_reader *o, uint32_t node, fsched_op_desc *d) {
   if (o->gang.n > 0) {
     d->gang = o->gang.at;
     d->n_gang = (uint32_t)o->gang.n;
-  } else { /* whatever there is: the error is reported already */
+  } else { /* any class will do: the error is reported already */
     const fs_names *classes = fs_builder_names(r->b, FS_KIND_CLASS);
     d->on = fs_names_count(classes) > 0 ? classes->text.at[0] : NULL;
   }
@@ -578,7 +578,7 @@ static fs_status read_op_head(op_reader *o, uint32_t node, uint32_t *value, uint
     fs_builder_lose(r->b, FS_KIND_OP);
     return FSCHED_OK;
   }
-  if (fsched_diag_errors(r->ctx) != errors) { /* 'args' or 'size' may be what is misspelt */
+  if (fsched_diag_errors(r->ctx) != errors) { /* the misspelt key may be 'args' or 'size' */
     fs_builder_lose(r->b, FS_KIND_BUFFER);
   }
   if (value[OP_NAME] == FS_NONE) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The graph file's reader, for the files of this room: typed access to nodes.  A function that
- * finds a fault reports it at its token and answers false; reading goes on, so that all faults of a
- * file are found in one run.  fs_status is only for what ends the reading: no memory, no file. */
+ * finds a fault reports it at its token and returns false; reading goes on, so that all faults of a
+ * file are found in one run.  An fs_status is only for errors that end the reading: no memory, no
+ * file. */
 #ifndef FS_GRAPH_YAML_PRIVATE_H
 #define FS_GRAPH_YAML_PRIVATE_H
 
@@ -26,15 +27,15 @@ typedef struct fs_key {
   bool later;
 } fs_key;
 
-/* Reports at a node; `incomplete` tells that ops, args or buffers are lost by it.  Requires a node
- * of the document. */
+/* Reports a fault at a node; `incomplete` tells that ops, args or buffers are lost by it.  Requires
+ * a node of the document. */
 void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The values of a mapping's keys (FS_NONE where absent), after checking that there are no others.
- * False if the node is no mapping.  Requires at most FS_MAX_KEYS keys. */
+/* Gets the values of a mapping's keys (FS_NONE where absent), after checking that it has no other
+ * keys.  False if the node is not a mapping.  Requires at most FS_MAX_KEYS keys. */
 bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *keys, size_t n_keys,
                   uint32_t *value);
-/* A list; an empty value is an empty list.  *first is its first item.  Requires a node of the
+/* Reads a list; an empty value is an empty list.  *first is its first item.  Requires a node of the
  * document. */
 bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first);
 /* Requires a node of the document. */
@@ -42,14 +43,17 @@ bool fs_read_name(fs_reader *r, uint32_t node, const char *what, const char **na
 /* Requires a node of the document, and least <= most. */
 bool fs_read_number(fs_reader *r, uint32_t node, const char *what, uint64_t least, uint64_t most,
                     uint64_t *value);
-/* A number of bytes, with units: 4096, 64KiB, 2MiB, 1GiB.  Requires a node of the document. */
+/* Reads a number of bytes, with units: 4096, 64KiB, 2MiB, 1GiB.  Requires a node of the
+ * document. */
 bool fs_read_size(fs_reader *r, uint32_t node, const char *what, uint64_t *value);
-/* One of some words; *index tells which.  Requires a node of the document, and a word at least. */
+/* Reads one of some words; *index is its index among them.  Requires a node of the document, and a
+ * word at least. */
 bool fs_read_choice(fs_reader *r, uint32_t node, const char *what, const char *const *word,
                     size_t n_words, uint32_t *index);
-/* true or false.  Requires a node of the document. */
+/* Reads true or false.  Requires a node of the document. */
 bool fs_read_flag(fs_reader *r, uint32_t node, const char *what, int *value);
-/* The id of what a name refers to.  Requires a node of the document, and a kind that has names. */
+/* Reads a name and finds the id of the entity that it refers to.  Requires a node of the document,
+ * and a kind that has names. */
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id);
 /* Requires a node of the document, and a kind that has names. */
@@ -57,15 +61,16 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
                      const char *name);
 /* Requires a node of the document. */
 void fs_read_locate(fs_reader *r, uint32_t node);
-/* Errors of the builder are reported and remembered there: only what ends the reading is left. */
+/* Passes on only errors that end the reading; the builder has reported and remembered the
+ * others. */
 static inline fs_status fs_read_go_on(fs_status status) {
   return status == FSCHED_BAD_INPUT ? FSCHED_OK : status;
 }
 
-/* Queues, memories and resources are lost by an error that was reported. */
+/* Notes that queues, memories and resources are lost by an error that was reported. */
 void fs_read_lose_target(fs_reader *r);
 
-/* The sections. */
+/* Read the sections of the file. */
 fs_status fs_read_target(fs_reader *r, uint32_t node) FS_MUST_USE;
 fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) FS_MUST_USE;
 fs_status fs_read_buffers(fs_reader *r, uint32_t buffers, uint32_t ops) FS_MUST_USE;

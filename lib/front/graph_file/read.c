@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a graph file: the text becomes a tree of nodes, the target may come from a file of its
- * own, overrides go into its tree, and everything is handed to the builder, which does the rest.
- * Cost: O(text), plus the builder's. */
+/* Reading a graph file.  The text becomes a tree of nodes, the target may come from a file of its
+ * own, overrides are put into its tree, and everything is handed to the builder, which does the
+ * rest.  Cost: O(text), plus the builder's. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ static const char *relative(fs_arena *arena, const char *from, const char *path)
   return joined;
 }
 
-/* A path in the user's text that leads nowhere is a fault of the text. */
+/* Whether a file can be read.  A path in the user's text that leads nowhere is a fault of the
+ * text. */
 static bool readable(fs_reader *r, uint32_t node, const char *path) {
   struct stat st;
   if (stat(path, &st) == 0 && access(path, R_OK) == 0) {
@@ -98,7 +99,7 @@ static fs_status load_target(fs_reader *r, uint32_t node, fs_doc *doc) {
     return FSCHED_SYSTEM;
   }
   if (r->options->untrusted && !lies_beside(r->path, path)) {
-    return refuse_target(r, node, name); /* also where there is no such file */
+    return refuse_target(r, node, name); /* the same answer where no such file exists */
   }
   if (!readable(r, node, path)) {
     return FSCHED_BAD_INPUT;
@@ -118,7 +119,7 @@ static bool has_overrides(const fs_reader *r) {
   return r->options->n_memory_overrides + r->options->n_target_overrides > 0;
 }
 
-/* The target is a path, a mapping, or absent. */
+/* Reads the target, which is a path, a mapping, or absent. */
 static fs_status read_any_target(fs_reader *r, fs_doc *doc, uint32_t node) {
   if (node != FS_NONE && doc->node[node].kind == FS_NODE_SCALAR) {
     fs_doc target;
@@ -133,13 +134,13 @@ static fs_status read_any_target(fs_reader *r, fs_doc *doc, uint32_t node) {
     r->doc = &target;
     status = fs_read_target(r, 0);
     r->doc = doc;
-    /* What a stranger's file holds that is no target is in no message about the graph. */
+    /* Messages about the graph must not show content of a stranger's file that is not a target. */
     bool hushed = r->options->untrusted && fsched_diag_errors(r->ctx) != errors;
     return status == FSCHED_OK && hushed ? FSCHED_BAD_INPUT : status;
   }
   if (node == FS_NONE && has_overrides(r)) {
     FS_TRY(fs_doc_set_mapping(r->arena, doc, 0, "target", ((fs_pos){doc->file, 1, 1, 1}), &node));
-    doc->overlay = FS_NONE; /* the mapping itself belongs to the graph file */
+    doc->overlay = FS_NONE; /* the mapping is in the graph file itself */
   }
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -169,7 +170,8 @@ static fs_status read_hazards(fs_reader *r, uint32_t node) {
   return fsched_builder_hazards(r->b, (fsched_hazards)index);
 }
 
-/* A key that is misspelt may be the one that is missing: then nothing is said of what it held. */
+/* Notes what misspelt keys may have lost.  A misspelt key may be the one that is missing, so
+ * entities of a missing section count as lost. */
 static void lose_sections(fs_reader *r, const uint32_t *value) {
   fs_builder_incomplete(r->b);
   if (value[ROOT_TARGET] == FS_NONE) {
@@ -210,7 +212,7 @@ static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path)
   }
   FS_TRY(fsched_builder_create(r->ctx, name, &r->b));
   if (node != FS_NONE && !named) {
-    (void)fs_read_name(r, node, "'name'", &name); /* reports */
+    (void)fs_read_name(r, node, "'name'", &name); /* reports faults */
   }
   return FSCHED_OK;
 }

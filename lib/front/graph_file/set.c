@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Overrides of the target from the command line.  They are put into the tree of the target before
- * it is read, as if the file said so, at positions in a file "command line" with one override a
- * line: their values are checked, and faults shown, like any other. */
+ * it is read, as if the file held them, at positions in a file "command line" with one override a
+ * line.  Their values are checked, and faults shown, like any other. */
 #include <stdio.h>
 
 #include "front/graph_file/private.h"
 
-/* Keys by path.  "*" stands for the name of an entry of a list. */
+/* The keys that can be set, by path.  "*" stands for the name of an entry of a list. */
 static const char *const setting[] = {
     "time_unit",
     "concurrency",
@@ -27,7 +27,7 @@ static const char *const setting[] = {
     "memories.*.spill.read.rate",
 };
 enum { SETTINGS = sizeof setting / sizeof setting[0] };
-enum { ENTRIES = 256 }; /* of a list, that a hint looks at */
+enum { ENTRIES = 256 }; /* entries of a list that a hint compares */
 
 typedef struct override {
   fs_reader *r;
@@ -46,7 +46,7 @@ static fs_status bad(const override *o, fs_pos pos, const char *near, const char
   char hint[160];
   char text[256];
   (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near == NULL ? "" : near);
-  (void)snprintf(text, sizeof text, format, arg); /* formats of this file, one %s each */
+  (void)snprintf(text, sizeof text, format, arg); /* formats in this file have one %s each */
   (void)fs_builder_fail(o->r->b, FS_DIAG_BAD_OVERRIDE, pos, near == NULL ? NULL : hint, "%s", text);
   return FSCHED_OK;
 }
@@ -71,7 +71,7 @@ static const char *nearest_entry(const override *o, const char *list, const char
   uint32_t node = fs_node_get(o->doc, o->target, list);
   const char *candidate[ENTRIES];
   size_t n = 0;
-  if (node == FS_NONE || o->r->options->untrusted) { /* it may be no target */
+  if (node == FS_NONE || o->r->options->untrusted) { /* the file may not be a target */
     return NULL;
   }
   for (uint32_t item = o->doc->node[node].child; item != FS_NONE && n < ENTRIES;
@@ -103,7 +103,7 @@ static bool match(const char *pattern, const char *key, size_t length, size_t *n
   return true;
 }
 
-/* Walks or makes the mappings of a dotted path, sets the last key. */
+/* Walks the mappings of a dotted path, makes those that are missing, and sets the last key. */
 static fs_status set_path(const override *o, uint32_t mapping, const char *path, const char *value,
                           fs_pos pos) {
   for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target of a graph file.  A bad value is replaced by a harmless one, so that what refers to
- * its queue or memory does not look wrong, too. */
+/* The target of a graph file.  A bad value is replaced by a harmless one, so that references to its
+ * queue or memory do not look wrong too. */
 #include <stdio.h>
 
 #include "front/graph_file/private.h"
@@ -26,7 +26,7 @@ static fs_status read_queue(fs_reader *r, uint32_t node) {
     return FSCHED_OK;
   }
   if (fsched_diag_errors(r->ctx) != errors && value[1] == FS_NONE) {
-    fs_builder_lose(r->b, FS_KIND_CLASS); /* 'class' may be the key that is misspelt */
+    fs_builder_lose(r->b, FS_KIND_CLASS); /* the misspelt key may be 'class' */
   }
   if (value[0] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "a queue needs a 'name'");
@@ -116,7 +116,7 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
   fs_read_locate(r, value[MEM_NAME]);
   if (value[MEM_CAPACITY] != FS_NONE &&
       !fs_read_size(r, value[MEM_CAPACITY], "'capacity'", &d.capacity)) {
-    d.capacity = FSCHED_MAX_SIZE; /* bounded all the same */
+    d.capacity = FSCHED_MAX_SIZE; /* stays a bounded memory */
   }
   if (value[MEM_ALIGN] != FS_NONE) {
     read_align(r, value[MEM_ALIGN], &d.align);
@@ -152,7 +152,7 @@ static fs_status read_resource(fs_reader *r, uint32_t node) {
   if (value[0] == FS_NONE || !fs_read_name(r, value[0], "a resource's name", &name)) {
     return FSCHED_OK;
   }
-  uint64_t capacity = FSCHED_MAX_TIME; /* nothing is too much for a bad capacity */
+  uint64_t capacity = FSCHED_MAX_TIME; /* after a bad capacity any amount fits */
   if (value[1] != FS_NONE) {
     (void)fs_read_number(r, value[1], "'capacity'", 0, FSCHED_MAX_TIME, &capacity);
   }
@@ -160,7 +160,7 @@ static fs_status read_resource(fs_reader *r, uint32_t node) {
   return fs_read_go_on(fsched_builder_resource(r->b, name, capacity, NULL));
 }
 
-/* The last entry added one, and not one that was there. */
+/* Whether the last entry added a new name, and not one that was there before. */
 static bool has_new_name(const fs_reader *r, fs_builder_kind kind, uint32_t known) {
   const fs_names *names = fs_builder_names(r->b, kind);
   if (fs_names_count(names) == known) {
@@ -170,7 +170,8 @@ static bool has_new_name(const fs_reader *r, fs_builder_kind kind, uint32_t know
   return fs_names_find(names, name, strlen(name)) == known;
 }
 
-/* An error in a list may have lost an entry, or the name by which others refer to it. */
+/* Reads each entry of a list.  An error in a list may have lost an entry, or the name by which
+ * others refer to it. */
 static fs_status read_each(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                            fs_status (*read)(fs_reader *, uint32_t)) {
   uint32_t item;
@@ -181,7 +182,7 @@ static fs_status read_each(fs_reader *r, uint32_t node, const char *what, fs_bui
       uint32_t before = fsched_diag_errors(r->ctx);
       FS_TRY(read(r, item));
       if (has_new_name(r, kind, known)) {
-        errors += fsched_diag_errors(r->ctx) - before; /* nothing is lost */
+        errors += fsched_diag_errors(r->ctx) - before; /* the entry and its name are there */
       }
     }
   }
@@ -208,7 +209,7 @@ static void read_count(fs_reader *r, uint32_t node, uint64_t *count) {
   }
 }
 
-/* A number, or auto, alone is meant to be the count. */
+/* Whether 'barriers' is a number, or auto, alone, which is meant as the count; reports it. */
 static bool is_bare_count(fs_reader *r, uint32_t node) {
   const fs_node *n = fs_read_node(r, node);
   uint64_t number;
@@ -278,7 +279,7 @@ enum {
   TARGET_KEYS
 };
 
-/* A key that is misspelt may be the one that is missing. */
+/* Notes what misspelt keys may have lost: a misspelt key may be the one that is missing. */
 static void lose_absent(fs_reader *r, const uint32_t *value) {
   if (value[TARGET_QUEUES] == FS_NONE) {
     fs_builder_lose(r->b, FS_KIND_QUEUE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured times for a graph: all of them are found first, and then taken over at once, so that a
+/* Measured times for a graph.  All times are found first and then taken over at once, so that a
  * graph is never left half changed.  Copies are gathered per memory and direction ("costs" 2m and
  * 2m + 1) for the fit. */
 #include <stdio.h>
@@ -21,10 +21,10 @@ typedef struct applier {
   fs_names ops, buffers;
   uint64_t tick_ns;
   fs_tick *op_time;
-  uint32_t n_points, *costs0, *costs; /* CSR of points; per item: costs, or FS_NONE */
+  uint32_t n_points, *costs0, *costs; /* CSR of points; per item: index of its costs, or FS_NONE */
   fs_copy_point *point;
   fs_copy_cost *cost;
-  uint32_t first_unknown; /* item */
+  uint32_t first_unknown; /* first item that the graph does not have */
   fsched_profile_use use;
 } applier;
 
@@ -61,7 +61,7 @@ static fs_status check_starts(const applier *a) {
   return FSCHED_OK;
 }
 
-/* Rounded up, so that what takes any time has some. */
+/* Converts a time to ticks, rounded up so that any time above 0 is at least one tick. */
 static fs_status to_ticks(const applier *a, const fs_profile_item *item, fs_tick *out) {
   *out = fs_ceil_div(item->took.median_ns, a->tick_ns);
   if (*out > FSCHED_MAX_TIME) {
@@ -72,7 +72,7 @@ static fs_status to_ticks(const applier *a, const fs_profile_item *item, fs_tick
   return FSCHED_OK;
 }
 
-/* Which costs a copy is of; FS_NONE: the graph does not have it. */
+/* The index of the costs that a copy belongs to; FS_NONE: the graph does not have the copy. */
 static uint32_t find_costs(const applier *a, const fs_profile_item *item, uint32_t buffer) {
   const fsched_graph *g = a->g;
   if (buffer == FS_NONE ||
@@ -202,7 +202,7 @@ static fs_status warn(const applier *a) {
   return fs_warn_errors(a->ctx) == errors ? FSCHED_OK : FSCHED_BAD_INPUT;
 }
 
-/* The memories with the costs that were found. */
+/* A copy of the memories with the costs that were found. */
 static fs_status cost_memories(applier *a, fs_memory **out) {
   const fs_target *t = &a->g->target;
   FS_TRY(fs_new(a->arena, out, t->n_memories));

@@ -5,7 +5,7 @@
 
 #include "fsched/graph.h"
 
-/* Equal ones are equal in every member. */
+/* Compares points; points that compare equal are equal in every member. */
 static int compare_points(const void *a, const void *b) {
   const fs_copy_point *x = a, *y = b;
   return x->size != y->size ? (x->size > y->size) - (x->size < y->size)
@@ -22,7 +22,7 @@ static int64_t median(int64_t *value, size_t n) {
   return value[(n - 1) / 2];
 }
 
-/* Sorts; one point per size, with the median of its times. */
+/* Sorts the points and merges those of one size into one point, with the median of their times. */
 static size_t merge_sizes(fs_copy_point *p, size_t n) {
   size_t sizes = 0;
   qsort(p, n, sizeof *p, compare_points);
@@ -34,7 +34,7 @@ static size_t merge_sizes(fs_copy_point *p, size_t n) {
   return sizes;
 }
 
-/* The point in the middle of some: the medians of their sizes and of their times. */
+/* The middle of some points: the medians of their sizes and of their times. */
 static fs_copy_point middle(const fs_copy_point *p, size_t n, int64_t *scratch) {
   for (size_t i = 0; i < n; i++) {
     scratch[i] = (int64_t)p[i].ticks;
@@ -42,7 +42,7 @@ static fs_copy_point middle(const fs_copy_point *p, size_t n, int64_t *scratch) 
   return (fs_copy_point){p[(n - 1) / 2].size, (fs_tick)median(scratch, n)};
 }
 
-/* The best fixed cost for a rate, and the error that is left. */
+/* The best fixed cost for a rate, and the error that remains. */
 static uint64_t try_rate(const fs_copy_point *p, size_t n, uint64_t rate, int64_t *scratch,
                          fs_copy_cost *cost) {
   *cost = (fs_copy_cost){0, rate};
@@ -63,11 +63,11 @@ typedef struct fit {
   const fs_copy_point *point;
   size_t n;
   int64_t *scratch;
-  uint64_t least; /* error of */
+  uint64_t least; /* error of `best` */
   fs_copy_cost best;
 } fit;
 
-/* Says whether it is the best so far. */
+/* Tries a rate and says whether it is the best so far. */
 static bool consider(fit *f, uint64_t rate) {
   fs_copy_cost tried;
   uint64_t error = try_rate(f->point, f->n, fs_min(rate, FSCHED_MAX_TIME), f->scratch, &tried);
@@ -79,9 +79,9 @@ static bool consider(fit *f, uint64_t rate) {
   return better;
 }
 
-/* By doubling and halving, and then by ever smaller steps. */
+/* Searches for the best rate by doubling and halving, and then by ever smaller steps. */
 static void search(fit *f) {
-  enum { MOVES = 4 }; /* at each step; two are enough where the error has one valley */
+  enum { MOVES = 4 }; /* per step size; 2 suffice where the error has one valley */
   while (f->best.rate < FSCHED_MAX_TIME && consider(f, 2 * f->best.rate)) {
   }
   while (f->best.rate > 1 && consider(f, f->best.rate / 2)) {
@@ -103,13 +103,14 @@ static void fit_line(const fs_copy_point *p, size_t n, int64_t *scratch, fs_copy
   fs_copy_point high = middle(p + n - third, third, scratch);
   fs_tick more = high.ticks <= low.ticks ? 1 : high.ticks - low.ticks;
   (void)consider(&f, fs_max(1, (high.size - low.size) / more));
-  (void)consider(&f, fs_max(1, high.size / fs_max(1, high.ticks))); /* without a fixed cost */
+  (void)consider(&f, fs_max(1, high.size / fs_max(1, high.ticks))); /* with no fixed cost */
   search(&f);
   fs_copy_cost constant;
   *cost = try_rate(p, n, 0, scratch, &constant) <= f.least ? constant : f.best;
 }
 
-/* Keeps the share that the rate has in the cost as far as it can. */
+/* Scales the planned cost to meet a point, keeping the rate's share of the cost as far as
+ * possible. */
 static void scale(fs_copy_point at, fs_copy_cost *cost) {
   fs_tick planned = fs_copy_cost_of(*cost, at.size), measured = at.ticks;
   if (cost->rate == 0 || at.size == 0) {

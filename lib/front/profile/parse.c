@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile JSON.  Keys, types and ranges are checked here; whether a graph has what is named is
- * found out when a graph takes the times over.  Only "ops" is needed, and of each a name and a
- * median, so that other tools can write one easily. */
+/* Profile JSON.  Keys, types and ranges are checked here; whether a graph has the named ops and
+ * copies is found out when a graph takes the times over.  Only "ops" is required, with a name and a
+ * median for each op, so that other tools can write a profile easily. */
 #include "base/files/file.h"
 #include "base/text/fields.h"
 #include "front/profile/profile.h"
@@ -12,7 +12,7 @@ typedef struct profile_reader {
   fs_arena *arena; /* scratch */
   fs_names ops, queues;
   uint32_t *op_line; /* per name in ops */
-  uint32_t room;     /* for queues of items */
+  uint32_t room;     /* entries of item_queue in use */
 } profile_reader;
 
 static fs_status bad_value(const profile_reader *r, uint32_t node, const char *what) {
@@ -46,7 +46,7 @@ static fs_status copy_text(const profile_reader *r, uint32_t node, const char **
   return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* The least and the greatest are the median where they are not given. */
+/* Reads a duration; a least or greatest time that is not given equals the median. */
 static fs_status read_duration(const profile_reader *r, uint32_t least, uint32_t median,
                                uint32_t greatest, fsched_duration *d) {
   FS_TRY(read_ns(r, median, &d->median_ns));

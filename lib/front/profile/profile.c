@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile of measured times: an item for each op and each copy of a stream, in its order, an op
- * at the first of its commands.  The expected makespan is that of the stream if its commands took
- * their medians and nothing else took any time: a walk over the commands in an order in which they
- * can run, each beginning when its queue is free and its waits are over. */
+/* A profile of measured times: an item for each op and each copy of a stream, in the stream's
+ * order; an op stands at its first command.  The expected makespan is that of the stream if its
+ * commands took their medians and nothing else took any time.  It is found by a walk over the
+ * commands in an order in which they can run, in which each begins when its queue is free and its
+ * waits are over. */
 #include "front/profile/profile.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ typedef struct profile_maker {
   const fsched_duration *took; /* per command */
   fs_arena *arena;
   fs_stream_order order;
-  uint32_t *item;        /* per command */
+  uint32_t *item;        /* per command: its item */
   uint64_t *begin, *end; /* per command: expected */
   fsched_profile *p;
 } profile_maker;
@@ -83,7 +84,7 @@ static void describe(const profile_maker *m, uint32_t command, fs_profile_item *
   };
 }
 
-/* Items of the stream, measured or not, and which of them each command belongs to. */
+/* Finds the items of the stream, measured or not, and the item that each command belongs to. */
 static fs_status find_items(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
@@ -109,7 +110,7 @@ static fs_status find_items(profile_maker *m) {
   return FSCHED_OK;
 }
 
-/* Names and members of what was measured. */
+/* Finds the names of queues with measured items, and the queues of every item. */
 static fs_status find_queues(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
@@ -134,7 +135,7 @@ static fs_status find_queues(profile_maker *m) {
   return FSCHED_OK;
 }
 
-/* When a command can begin, the gang aside. */
+/* The time at which a command can begin, the other members of its gang aside. */
 static uint64_t ready(const profile_maker *m, uint32_t command) {
   const fs_stream *s = m->s;
   const fs_points *p = &m->order.points;
@@ -180,7 +181,7 @@ static fs_status find_expected(profile_maker *m) {
   return FSCHED_OK;
 }
 
-/* What was not measured is not in a profile. */
+/* Drops items without measurements, which are not part of a profile. */
 static fs_status keep_measured(profile_maker *m) {
   fsched_profile *p = m->p;
   uint32_t kept = 0;

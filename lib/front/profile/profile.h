@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a profile: what profile.c makes of a stream or profile/parse.c reads from a file,
- * and profile/json.c, profile/apply.c and profile/report.c use. */
+/* The inside of a profile.  profile.c makes it from a stream, or profile/parse.c reads it from a
+ * file; profile/json.c, profile/apply.c and profile/report.c use it. */
 #ifndef FS_PROFILE_H
 #define FS_PROFILE_H
 
@@ -9,7 +9,7 @@
 #include "fsched/profile.h"
 #include "model/stream/stream.h"
 
-/* Times are summed, and drawn in JSON. */
+/* The largest time in ns: times are summed, and written as numbers of JSON. */
 #define FS_PROFILE_MOST_NS ((uint64_t)1 << 53)
 
 typedef enum fs_profile_kind {
@@ -18,7 +18,7 @@ typedef enum fs_profile_kind {
   FS_PROFILE_READ
 } fs_profile_kind;
 
-/* What a profile calls a command. */
+/* The profile's kind of a command. */
 static inline fs_profile_kind fs_profile_kind_of(const fs_stream_command *c) {
   fs_profile_kind kind = FS_PROFILE_OP;
   switch (fs_command_kind_of(c)) {
@@ -32,10 +32,10 @@ static inline fs_profile_kind fs_profile_kind_of(const fs_stream_command *c) {
 }
 
 typedef struct fs_profile_item {
-  const char *name;          /* the op's, or the buffer's */
-  uint32_t version;          /* of a copy */
+  const char *name;          /* name of the op, or of the copy's buffer */
+  uint32_t version;          /* of a copy: the version that it moves */
   uint8_t kind;              /* fs_profile_kind */
-  uint32_t queue0, n_queues; /* in item_queue; may be none in a profile that was read */
+  uint32_t queue0, n_queues; /* range in item_queue; may be empty in a profile that was read */
   fs_tick planned;           /* FS_TICK_NONE: not known */
   fsched_duration took;
   fs_pos at;
@@ -44,14 +44,14 @@ typedef struct fs_profile_item {
 struct fsched_profile {
   fs_arena arena;
   fsched_context *ctx;
-  const char *file;              /* the path that it was read from, or NULL */
+  const char *file;              /* path that the profile was read from, or NULL */
   const char *graph, *time_unit; /* or NULL */
   const char *on;                /* or NULL */
   fs_pos graph_at;
   uint64_t tick_ns; /* 0: not known */
   fs_tick planned;  /* makespan; FS_TICK_NONE: not known */
   fsched_duration makespan;
-  uint64_t expected_ns; /* makespan if only the ops and copies took time; FS_TICK_NONE: not known */
+  uint64_t expected_ns; /* makespan of ops and copies alone; FS_TICK_NONE: not known */
   uint32_t n_queues, n_items;
   const char **queue; /* names, in the order of their first items */
   uint32_t *item_queue;
@@ -61,7 +61,7 @@ struct fsched_profile {
 extern const char *const fs_profile_kind_name[3];
 
 fs_status fs_profile_create(fsched_context *ctx, fsched_profile **out) FS_MUST_USE;
-/* How long a tick of the plan is, in ns; 0: not known. */
+/* The length of a tick of the plan in ns; 0: not known. */
 uint64_t fs_profile_tick_ns(const fsched_profile *p);
 
 #endif

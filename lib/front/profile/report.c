@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Planned against measured.  The measured makespan is the expected one (the ops and copies alone,
- * lib/front/profile/profile.c) and what lies between them; so one sees whether the times of the
- * plan are wrong, or something that no plan has.  Where nothing says how long a tick is, planned
- * times are shown in ticks and set against nothing. */
+/* Compares planned with measured times.  The measured makespan is the expected one (the ops and
+ * copies alone, lib/front/profile/profile.c) plus the time between them.  The two parts tell
+ * whether the times of the plan are wrong, or whether time is lost that no plan contains.  Where
+ * the length of a tick is unknown, planned times are shown in ticks and not compared. */
 #include "base/heap.h"
 #include "base/saturate.h"
 #include "base/text/columns.h"
@@ -14,7 +14,7 @@ enum { SHOWN = 10 };
 
 typedef struct queue_sum {
   uint32_t n;
-  bool planned_known; /* of all of them */
+  bool planned_known; /* all items have planned times */
   fs_tick planned;
   uint64_t measured_ns;
 } queue_sum;
@@ -26,14 +26,14 @@ typedef struct report {
   fs_arena *arena;
   bool all;
   uint64_t tick_ns;        /* 0: not known */
-  queue_sum *queue, total; /* total: each item once */
-  uint64_t off_ns;         /* sum of the differences */
+  queue_sum *queue, total; /* total counts each item once */
+  uint64_t off_ns;         /* sum of all items' differences */
   uint32_t n_listed, *listed;
 } report;
 
-/* ---- what there is to say */
+/* ---- figures */
 
-/* Planned time in ns; FS_TICK_NONE: not known. */
+/* A planned time in ns; FS_TICK_NONE: not known. */
 static uint64_t planned_ns(const report *r, fs_tick planned) {
   return planned == FS_TICK_NONE || r->tick_ns == 0 ? FS_TICK_NONE
                                                     : fs_multiply_most(planned, r->tick_ns);
@@ -41,13 +41,13 @@ static uint64_t planned_ns(const report *r, fs_tick planned) {
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
 
-/* How far an item is from its plan; without one, how long it took. */
+/* How far an item is from its plan; without a plan, how long it took. */
 static uint64_t difference(const report *r, const fs_profile_item *item) {
   uint64_t planned = planned_ns(r, item->planned);
   return planned == FS_TICK_NONE ? item->took.median_ns : distance(planned, item->took.median_ns);
 }
 
-/* The same in whole ticks, finer than which no plan is. */
+/* The same difference in whole ticks, since no plan is finer. */
 static uint64_t difference_ns(const report *r, const fs_profile_item *item) {
   uint64_t planned = planned_ns(r, item->planned);
   return planned == FS_TICK_NONE
@@ -84,8 +84,8 @@ static fs_status sum_up(report *r) {
   return FSCHED_OK;
 }
 
-/* Those that differ most come first, those alike in the order of the profile; what does not differ
- * is only for those who want all. */
+/* Lists the items: those that differ most come first, equal ones in the order of the profile.
+ * Items without a difference are listed only when all are wanted. */
 static fs_status find_listed(report *r) {
   fs_heap heap = {0};
   fs_status status = fs_new(r->arena, &r->listed, r->p->n_items);
@@ -102,13 +102,13 @@ static fs_status find_listed(report *r) {
 
 static bool measured(const report *r) { return r->p->makespan.count != 0; }
 
-/* More than a tenth of all planned time is wrong. */
+/* Whether more than a tenth of all planned time is wrong. */
 static bool should_recompile(const report *r) {
   uint64_t planned = r->total.planned_known ? planned_ns(r, r->total.planned) : FS_TICK_NONE;
   return planned != FS_TICK_NONE && r->off_ns > planned / 10;
 }
 
-/* What the makespan has beside ops and copies. */
+/* The part of the makespan that is neither ops nor copies. */
 static uint64_t between_ns(const report *r) {
   uint64_t expected = r->p->expected_ns, whole = r->p->makespan.median_ns;
   return !measured(r) || expected == FS_TICK_NONE || expected > whole ? 0 : whole - expected;
@@ -130,7 +130,8 @@ static uint64_t thousandths(uint64_t a, uint64_t b) {
 
 /* ---- text */
 
-/* "850 ns", "12.345 us", "3.210 ms", "1.500 s", in integers: locales and machines agree. */
+/* Writes "850 ns", "12.345 us", "3.210 ms", "1.500 s", in integers, so that the text is the same in
+ * all locales and on all machines. */
 static void put_ns(fs_text *t, uint64_t ns) {
   static const struct {
     const char *name;
@@ -146,7 +147,7 @@ static void put_ns(fs_text *t, uint64_t ns) {
   fs_text_printf(t, "%llu ns", (unsigned long long)ns);
 }
 
-/* As time if that is known. */
+/* Writes a planned time in ns if the length of a tick is known, else in ticks. */
 static void put_planned(const report *r, fs_text *t, fs_tick planned) {
   if (planned == FS_TICK_NONE) {
     fs_text_puts(t, "-");

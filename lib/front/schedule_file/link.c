@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which residency an access has follows from its time: the latest residency of the version in the
- * memory that has begun by then.  Only an item without length on the border of two can have
- * either; it has the one that was filled by a read which is listed before it.  An access without
- * any is left without: that is for the verifier to say. */
+/* The residency of an access follows from its time: it is the latest residency of the version in
+ * the memory that has begun by then.  Only an item without length at the time when one residency
+ * ends and the next begins fits into both; it gets the one that was filled by a read which is
+ * listed before it.  An access without any residency is left without one, which the verifier
+ * reports. */
 #include "base/group.h"
 #include "front/schedule_file/parse.h"
 
 typedef struct fs_linker {
   fs_sparse *p;
-  uint32_t *own0, *own;     /* CSR per version: residencies in its memory, by begin */
-  uint32_t *store0, *store; /* and in its backing store */
+  uint32_t *own0, *own;     /* CSR per version: its residencies in its own memory, by begin */
+  uint32_t *store0, *store; /* the same in its backing store */
   uint32_t *filler;         /* per residency: the read that fills it, or FS_NONE */
 } fs_linker;
 
-/* Groups the residencies of versions by version; their order stays. */
+/* Groups the residencies of versions by version, keeping their order. */
 static fs_status group(fs_linker *l, bool own, uint32_t **index, uint32_t **list) {
   const fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
@@ -39,12 +40,12 @@ static bool filled_before(const fs_linker *l, uint32_t r, uint32_t item) {
          l->p->listed_index[filler] < l->p->listed_index[item];
 }
 
-/* The residency among list[first..end) that the item has; FS_NONE for none. */
+/* The residency among list[first..end) that holds the item; FS_NONE for none. */
 static uint32_t find_residency(const fs_linker *l, const uint32_t *list, uint32_t first,
                                uint32_t end, uint32_t item, bool fills) {
   const fs_schedule *s = l->p->s;
   uint32_t low = first, high = end, found = FS_NONE;
-  while (low < high) { /* the first that begins after the item's start */
+  while (low < high) { /* finds the first one that begins after the item's start */
     uint32_t middle = low + (high - low) / 2;
     if (s->res_begin[list[middle]] <= s->start[item]) {
       low = middle + 1;
@@ -63,7 +64,7 @@ static uint32_t find_residency(const fs_linker *l, const uint32_t *list, uint32_
   return found;
 }
 
-/* Reads fill residencies, so they come before what uses them. */
+/* Links a copy.  Reads fill residencies, so they are linked before the items that use these. */
 static void link_copy(fs_linker *l, uint32_t copy, bool reads) {
   fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;
@@ -93,7 +94,7 @@ static void link_op(fs_linker *l, uint32_t op) {
   }
 }
 
-/* Scratch names its op; there is one per op and memory. */
+/* Links scratch, which has one residency per op and memory and names its op. */
 static void link_scratch(fs_linker *l, uint32_t r) {
   fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;

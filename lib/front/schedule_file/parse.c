@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule JSON back into a schedule.  Names, counts and types are checked here; whether the
- * schedule is right is the verifier's business.  Only "ops" is needed; without residencies no
- * buffer may be in a bounded memory.  Control edges and statistics are checked for form and
- * dropped: they are found again from the schedule. */
+/* Reads schedule JSON back into a schedule.  Names, counts and types are checked here; whether the
+ * schedule is right is for the verifier to find out.  Only "ops" is required; without residencies
+ * no buffer may be in a bounded memory.  Control edges and statistics are checked for form and
+ * dropped, since they are derived again from the schedule. */
 #include "front/schedule_file/parse.h"
 
 #include "base/heap.h"
 #include "model/handle.h"
 #include "model/issue_order.h"
 
-/* An item is an op, or a copy of one of its kinds. */
+/* The kinds of items: an op, or one of the kinds of copies. */
 static const char *const kind_words[] = {"op", FS_COPY_KINDS(FS_SPILL_WORD_)};
 
-/* Times are summed; see also FSCHED_MAX_TIME. */
+/* The latest time, such that sums of times do not overflow; see also FSCHED_MAX_TIME. */
 static const uint64_t latest = (uint64_t)1 << 62;
 
 static fs_status read_time(fs_sparse *p, uint32_t node, fs_tick *out) {
@@ -60,12 +60,13 @@ static fs_status queue_id(fs_sparse *p, uint32_t node, uint32_t *id) {
   if (!p->g->target.implicit_queues) {
     return fs_fields_name(&p->f, node, &p->queues, "queue", id);
   }
-  const char *text = NULL; /* any name will do */
+  const char *text = NULL; /* any name is accepted here */
   FS_TRY(fs_fields_text(&p->f, node, &text));
   return fs_names_intern(&p->queues, text, strlen(text), id, NULL);
 }
 
-/* All members of the gang, in any order, each once; the item's queue is the first. */
+/* Reads all members of the gang, which come in any order, each once; the item's queue is the first
+ * one. */
 static fs_status read_gang(fs_sparse *p, uint32_t list, uint32_t gang, uint32_t *queue) {
   const fsched_graph *g = p->g;
   uint32_t first = g->gang_queue0[gang], n = g->gang_queue0[gang + 1] - first;
@@ -158,7 +159,7 @@ static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t
   return read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item], &p->s->end[item]);
 }
 
-/* The number of items that are not ops, from their kinds alone. */
+/* Counts the items that are not ops, from their kinds alone. */
 static fs_status count_copies(fs_sparse *p, uint32_t node, uint32_t *n) {
   *n = 0;
   for (; node != FS_NONE; node = fs_fields_next(&p->f, node)) {
@@ -210,7 +211,7 @@ static fs_status read_items(fs_sparse *p, uint32_t list) {
   FS_TRY(count_copies(p, node, &n_copies));
   FS_TRY(allocate_items(p, n_copies));
   for (uint32_t i = 0; node != FS_NONE; node = fs_fields_next(&p->f, node), i++) {
-    if (i == p->s->n_items) { /* more ops than the graph has: one is repeated or unknown */
+    if (i == p->s->n_items) { /* too many ops for the graph: one is repeated or unknown */
       uint32_t value[ITEM_N], item;
       FS_TRY(fs_fields_mapping(&p->f, node, item_fields, ITEM_N, value));
       return read_op(p, node, value, &item);
@@ -249,7 +250,8 @@ static fs_status res_owner(fs_sparse *p, uint32_t node, const uint32_t *value, u
                  : read_version(p, value[RES_BUFFER], value[RES_VERSION], &s->res_version[r]);
 }
 
-/* In a bounded memory: the version's own, or its store; any for scratch. */
+/* Reads a residency's memory: a bounded one, which is the version's own or its store; for scratch
+ * any bounded one. */
 static fs_status res_memory(fs_sparse *p, uint32_t node, uint32_t r) {
   const fs_target *t = &p->g->target;
   uint32_t memory = FS_NONE, v = p->s->res_version[r];
@@ -316,7 +318,7 @@ static fs_status heap_residencies(fs_sparse *p, uint32_t node, uint32_t n, fs_he
   return FSCHED_OK;
 }
 
-/* The nodes of the residencies by begin, as listed where that is equal. */
+/* The nodes of the residencies, sorted by begin; those with equal begins stay as listed. */
 static fs_status sort_residencies(fs_sparse *p, uint32_t node, uint32_t n, uint32_t *sorted) {
   fs_heap by_begin = {0};
   uint32_t *nodes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fsched_schedule_parse: schedule_file/parse.c reads the JSON, schedule_file/link.c
- * finds out which residency each access and copy has. */
+ * finds the residency of each access and copy. */
 #ifndef FS_SCHEDULE_PARSE_H
 #define FS_SCHEDULE_PARSE_H
 
@@ -14,12 +14,12 @@ typedef struct fs_sparse {
   fs_arena arena; /* scratch */
   fs_names ops, buffers, memories, queues;
   uint32_t *listed;       /* items as they were listed */
-  uint32_t *item_node;    /* per item, for positions */
+  uint32_t *item_node;    /* per item: its node, for positions */
   uint32_t *listed_index; /* per item: its place in listed */
 } fs_sparse;
 
-/* Requires items and residencies, these by begin.  Fills arg_residency, scratch_residency,
- * copy_residency and copy_store.  O((args + copies) log residencies). */
+/* Fills arg_residency, scratch_residency, copy_residency and copy_store.  Requires items and
+ * residencies, these by begin.  O((args + copies) log residencies). */
 fs_status fs_schedule_link(fs_sparse *p) FS_MUST_USE;
 
 #endif
