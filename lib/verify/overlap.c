@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places by their begins.  Those that have begun and may not be over are open.  Whether one of them
- * overlaps the next place and is of another version follows from the two latest ends, of different
- * versions, among all and among those that are written; only where it does, they are gone through.
- */
+/* The places are walked by their begins.  A place that has begun and may not have ended is open.
+ * Whether an open place overlaps the next place and belongs to another version follows from the two
+ * latest ends, of different versions, among all places and among those that are written; only if so
+ * are the open places visited. */
 #include "verify/overlap.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ fs_status fs_voverlap_init(fs_arena *arena, const fs_stream *s, fs_voverlap *o) 
   return fs_new(arena, &o->open, longest);
 }
 
-/* The places lie in one array, so that equal ones are in its order. */
+/* Compares places by space, index and address.  They lie in one array, and equal ones keep its
+ * order. */
 static int by_place(const void *a, const void *b) {
   const fs_stream_place *x = *(const fs_stream_place *const *)a;
   const fs_stream_place *y = *(const fs_stream_place *const *)b;
@@ -32,7 +33,7 @@ static int by_place(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Whose a place is: a version's in a memory, else nobody's but its own. */
+/* The owner of a place: the version of a place in a memory, else the place itself. */
 static uint64_t owner_of(const fs_stream_place *p, const fs_stream_place *first) {
   bool version = fs_space_has_bytes(p->space) && p->version != FS_NONE;
   return version ? p->version : ((uint64_t)1 << 32) + (uint64_t)(p - first);
@@ -60,7 +61,7 @@ static bool is_written(const fs_stream_place *p) {
   return !fs_space_has_bytes(p->space) || (p->mode & FS_MODE_W) != 0;
 }
 
-/* Goes through the open ones, and closes those that are over. */
+/* Visits the open places, and closes those that have ended. */
 static const fs_stream_place *find_open(fs_voverlap *o, const fs_stream_place *first,
                                         const fs_stream_place *b, fs_voverlap_may may, void *x) {
   const fs_stream_place *found = NULL;

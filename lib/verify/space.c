@@ -74,7 +74,7 @@ static fs_status copy_list(fs_vpool *p, uint32_t from, uint32_t *to) {
   return FSCHED_OK;
 }
 
-/* A breakpoint that is new has the cell of the interval it cut, and gets a copy. */
+/* Gives a new breakpoint a copy of the cell that it shares with the interval it cut. */
 static fs_status own_cell(fs_vpool *p, fs_vmap_entry *e, bool fresh) {
   uint32_t old = e->value;
   if (!fresh || old == FS_NONE) {
@@ -101,7 +101,7 @@ fs_status fs_vpool_cut(fs_vpool *p, fs_vmap *map, uint64_t lo, uint64_t hi, fs_v
   assert(lo < hi);
   FS_TRY(cut_one(p, map, lo, at));
   if (fs_vmap_end(map, *at) == hi) {
-    return FSCHED_OK; /* most often an interval is used again as it is */
+    return FSCHED_OK; /* the usual case: the same interval is used again */
   }
   fs_vmap_cursor end;
   FS_TRY(cut_one(p, map, hi, &end));

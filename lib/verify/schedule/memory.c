@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Residencies as rectangles: size and alignment, sums of counted memories, disjointness of
+/* Checks residencies as rectangles: size and alignment, sums of counted memories, disjointness of
  * contiguous ones (a sweep over time with the live rectangles in a map by address), and at most one
  * residency of a version in a memory at a time. */
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool place_ok(const fs_vsched *v, uint32_t r) {
     return false;
   }
   if (version == FS_NONE) {
-    return true; /* sizes of scratch are checked with its op */
+    return true; /* the size of scratch is checked with its op */
   }
   uint32_t buffer = v->g->version_buffer[version], home = v->g->buffer_memory[buffer];
   return (s->res_memory[r] == home || s->res_memory[r] == v->g->target.memory[home].backing) &&
@@ -43,7 +43,7 @@ static void check_places(fs_vsched *v) {
   }
 }
 
-/* Every scratch in a bounded memory has one residency, as long as its op. */
+/* Checks that every scratch in a bounded memory has one residency, as long as its op. */
 static fs_status check_scratch(fs_vsched *v) {
   const fsched_graph *g = v->g;
   const fs_schedule *s = v->s;
@@ -134,7 +134,8 @@ static fs_status index_places(fs_vsched *v) {
 
 /* --- sums and rectangles --- */
 
-/* May `out` lie over `in`?  As a declared in-place output at the same place, while its op runs. */
+/* Whether `out` may lie over `in`: as a declared in-place output at the same place, while its op
+ * runs. */
 static bool in_place(const fs_vsched *v, uint32_t in, uint32_t out) {
   const fsched_graph *g = v->g;
   const fs_schedule *s = v->s;
@@ -163,7 +164,7 @@ static void report_overlap(fs_vsched *v, uint32_t a, uint32_t b) {
             fs_vsched_residency(v, a, other), (unsigned long long)v->s->res_address[a]);
 }
 
-/* Compares r with what lies in its address range now. */
+/* Compares r with the residencies that are in its address range now. */
 static void meet_residency(fs_vsched *v, const fs_vmap *live, uint32_t r) {
   uint64_t lo = v->s->res_address[r], hi = lo + v->s->res_size[r];
   fs_vmap_cursor at = fs_vmap_find(live, lo);
@@ -190,7 +191,7 @@ static fs_status enter_residency(fs_vsched *v, fs_vmap *live, uint32_t r) {
   return FSCHED_OK;
 }
 
-/* What has taken the place of r in the meantime stays. */
+/* Removes r from the map, except where another residency has taken its place in the meantime. */
 static void leave_residency(fs_vsched *v, fs_vmap *live, uint32_t r) {
   uint64_t hi = v->s->res_address[r] + v->s->res_size[r];
   fs_vmap_cursor at = fs_vmap_find(live, v->s->res_address[r]);

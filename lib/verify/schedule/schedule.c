@@ -2,13 +2,14 @@
 /* The check of a schedule.
  *
  *   times   durations, given starts, precedence, queues, resources, concurrency    here
- *   memory  residencies: size, alignment, capacity, no overlap schedule/memory.c values  each
- * access inside a residency that holds its version; copies          schedule/values.c
+ *   memory  residencies: size, alignment, capacity, no overlap           schedule/memory.c
+ *   values  each access inside a residency that holds its version; copies
+ *                                                                        schedule/values.c
  *
  * The schedule may have been written by another program: ids are checked before they are used, and
- * which residency an access uses is found by time (a stored one is compared).  Amounts are summed
- * over sorted events; at one time what ends goes first, then what has no length (which counts with
- * all that runs over that instant, but not with its like), then what begins.
+ * the residency of an access is found by time (a stored one is compared).  Amounts are summed over
+ * sorted events.  At one time the ends come first, then items without length, then the begins; an
+ * item without length counts with all that run over that instant, but not with other such items.
  * Complexity: O(n log n). */
 #include "verify/schedule/verify.h"
 
@@ -21,7 +22,7 @@
 #include "model/handle.h"
 #include "verify/schedule/schedule.h"
 
-enum { PARTS = 3 }; /* times, memory, values */
+enum { PARTS = 3 }; /* the parts: times, memory, values */
 
 const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]) {
   assert(item < v->s->n_items);
@@ -53,7 +54,7 @@ const char *fs_vsched_residency(const fs_vsched *v, uint32_t r, char text[FS_SNA
   return text;
 }
 
-/* Equal ones are equal in every member. */
+/* Compares events; events that compare equal are equal in every member. */
 static int compare_events(const void *a, const void *b) {
   const fs_vevent *x = a, *y = b;
   if (x->time != y->time) {
@@ -94,7 +95,7 @@ static bool ids_ok(const fs_vsched *v) {
   return ok;
 }
 
-/* `order` is a permutation by start; fills position. */
+/* Checks that `order` is a permutation by start; fills position. */
 static fs_status check_order(fs_vsched *v) {
   const fs_schedule *s = v->s;
   FS_TRY(fs_new_none(&v->arena, &v->position, s->n_items));
@@ -162,7 +163,8 @@ static void check_precedence(fs_vsched *v) {
   }
 }
 
-/* Orders that were added, for memory, amounts or barriers, when the schedule has them with it. */
+/* Checks the control edges, which were added for memory, amounts or barriers, when the schedule
+ * comes with them. */
 static void check_control(fs_vsched *v) {
   const fs_sync *sync = v->sync;
   char name[FS_SNAME], other[FS_SNAME];
@@ -203,7 +205,7 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
     domain = t->memory[v->g->buffer_memory[v->g->version_buffer[version]]].spill_domain;
   }
   if (t->implicit_queues || domain == FS_NONE) {
-    return true; /* a copy of what cannot spill is reported elsewhere */
+    return true; /* a copy in a memory that cannot spill is reported elsewhere */
   }
   for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
     if (t->domain_queue[i] == v->s->queue[item]) {
@@ -213,7 +215,8 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
   return false;
 }
 
-/* Items by queue in order of issue: nothing starts before what was issued before it has ended. */
+/* Checks items by queue in order of issue: none starts before the end of an item issued before
+ * it. */
 static fs_status check_queues(fs_vsched *v) {
   const fs_schedule *s = v->s;
   uint32_t *last;
@@ -247,7 +250,8 @@ typedef struct amount {
   const char *name;
 } amount;
 
-/* `use[id]` is what item id holds; events are of items that hold something. */
+/* Checks an amount over time.  `use[id]` is the amount that item id holds; events are of items that
+ * hold some. */
 static void sweep_events(fs_vsched *v, const amount *a, const fs_vevent *at, size_t n,
                          const uint64_t *use) {
   assert(n == 0 || at != NULL);

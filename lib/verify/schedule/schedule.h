@@ -14,7 +14,7 @@ typedef struct fs_vsched {
   const fs_schedule *s;
   const fs_sync *sync; /* or NULL */
   fs_arena arena;
-  uint32_t *position; /* per item: in the order of issue */
+  uint32_t *position; /* per item: its index in the order of issue */
   uint32_t *by_place; /* residencies of versions by (memory, version, begin, id) */
   uint32_t n_by_place;
 } fs_vsched;
@@ -22,9 +22,10 @@ typedef struct fs_vsched {
 #define FS_REFUTE(v, code, ...) \
   fs_report((v)->ctx, FSCHED_ERROR, (code), FS_NOWHERE, NULL, __VA_ARGS__)
 
-/* "op A at 3" or "spill write of x.0 at 3"; returns `text`.  Requires an item of the schedule. */
+/* Writes "op A at 3" or "spill write of x.0 at 3"; returns `text`.  Requires an item of the
+ * schedule. */
 const char *fs_vsched_item(const fs_vsched *v, uint32_t item, char text[FS_SNAME]);
-/* "x.0 in cmx during [0, 3)".  Requires a residency of the schedule. */
+/* Writes "x.0 in cmx during [0, 3)"; returns `text`.  Requires a residency of the schedule. */
 const char *fs_vsched_residency(const fs_vsched *v, uint32_t residency, char text[FS_SNAME]);
 /* Requires an item that is a copy. */
 static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
@@ -32,22 +33,22 @@ static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
   return item - v->g->n_ops;
 }
 
-/* Each reports what it finds; FSCHED_WRONG: later parts cannot be done. */
+/* Each part reports its findings; FSCHED_WRONG means that later parts cannot be done. */
 fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE; /* items: times, queues, amounts */
 /* Requires items that fs_vsched_times has accepted. */
 fs_status fs_vsched_memory(fs_vsched *v) FS_MUST_USE; /* residencies: capacity and overlap */
 /* Requires residencies that fs_vsched_memory has listed. */
 fs_status fs_vsched_values(fs_vsched *v) FS_MUST_USE; /* accesses, contents, copies */
 
-/* The order in which amounts change: at one time first ends, then what has no length, then begins.
- */
+/* The order in which amounts change at one time: first the ends, then intervals without length,
+ * then the begins. */
 typedef enum fs_vphase { FS_PHASE_END, FS_PHASE_INSTANT, FS_PHASE_BEGIN } fs_vphase;
 typedef struct fs_vevent {
   fs_tick time;
   uint32_t phase, id;
 } fs_vevent;
 void fs_vevents_sort(fs_vevent *at, size_t n);
-/* Adds the events of [begin, end); returns how many. */
+/* Adds the events of [begin, end) and returns their number. */
 static inline uint32_t fs_vevents_add(fs_vevent *at, fs_tick begin, fs_tick end, uint32_t id) {
   if (begin == end) {
     at[0] = (fs_vevent){begin, FS_PHASE_INSTANT, id};

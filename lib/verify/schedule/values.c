@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values in a schedule: a walk over the items in order of issue with, per version, the number of
- * modifications so far, and per residency and store the number that it holds.
+/* Values in a schedule.  A walk over the items in order of issue counts the modifications of each
+ * version so far; each residency and store holds the number of the modification whose content it
+ * has.
  *
- * A residency is filled by its version's first writer or a spill read, and begins with that; what
- * is read must hold the newest number, and a fill, a copy and a modification of one version do not
- * run at once.  Given content has number 1 in its store, or in its residency from 0.
+ * A residency is filled by its version's first writer or a spill read, and begins with that.  A
+ * read must find the newest number, and a fill, a copy and a modification of one version do not run
+ * at once.  Given content has number 1 in its store, or in its residency from 0.
  *
- * Given content that is in its store may be overwritten without a read: what is written first then
- * fills the residency, and the other bytes of the content are lost, in the newest number and those
- * that follow it, until something overwrites them.  Nobody may read them, and nothing that is kept
- * may lack them. */
+ * Given content that is in its store may be overwritten without a read: the first write then fills
+ * the residency, and the other bytes of the content are lost, in the newest number and those that
+ * follow it, until they are overwritten.  No op may read lost bytes, and no kept content may lack
+ * them. */
 #include <stdio.h>
 
 #include "base/context.h"
 #include "verify/schedule/schedule.h"
 
-/* What a residency or a store holds. */
+/* The content of a residency or a store. */
 typedef struct version_holder {
-  uint32_t content;      /* modification number; 0: nothing */
+  uint32_t content;      /* modification number; 0: no content */
   fs_tick ready;         /* end of the copy that filled it */
-  fs_tick last_copy_end; /* of copies that read it */
+  fs_tick last_copy_end; /* latest end of copies that read it */
 } version_holder;
 
 enum { LOST = 1 };
@@ -64,7 +65,8 @@ static bool holds(const fs_vsched *v, uint32_t r, uint32_t memory, uint32_t vers
          end <= s->res_end[r];
 }
 
-/* First index in by_place after all residencies of (memory, version) that begin up to `start`. */
+/* The first index in by_place after all residencies of (memory, version) that begin up to
+ * `start`. */
 static uint32_t upper(const fs_vsched *v, uint32_t memory, uint32_t version, fs_tick start) {
   uint32_t lo = 0, hi = v->n_by_place;
   while (lo < hi) {
@@ -81,8 +83,8 @@ static uint32_t upper(const fs_vsched *v, uint32_t memory, uint32_t version, fs_
   return lo;
 }
 
-/* The stored residency if it holds the interval, else one that does, else FS_NONE.  Several do only
- * where residencies touch and the item takes no time. */
+/* The stored residency if it holds the interval, else another one that does, else FS_NONE.  More
+ * than one can hold it only where residencies touch and the item takes no time. */
 static uint32_t find_holder(const fs_vsched *v, uint32_t stored, uint32_t memory, uint32_t version,
                             fs_tick start, fs_tick end) {
   if (stored != FS_NONE && stored < v->s->n_residencies &&
@@ -133,7 +135,7 @@ static bool is_access(const fsched_graph *g, uint32_t arg) {
 
 /* --- bytes that are lost --- */
 
-/* A version without bytes has one. */
+/* The end of an arg's range; a version without bytes counts as one byte. */
 static uint64_t range_end(const fsched_graph *g, uint32_t arg) {
   return g->arg_offset[arg] + fs_max(g->arg_length[arg], 1);
 }
@@ -169,14 +171,14 @@ static fs_status set_lost(values *w, uint32_t version, uint64_t lo, uint64_t hi,
   return FSCHED_OK;
 }
 
-/* Does the residency begin with this write, of content that is in its store alone? */
+/* Whether the residency begins with this write, while the given content is in its store alone. */
 static bool loses_given(const values *w, uint32_t version, const version_holder *h) {
   uint32_t memory;
   return h->content == 0 && w->current[version] == 1 && is_given(w->v->g, version) &&
          spills(home_of(w->v, version, &memory));
 }
 
-/* The arg writes the residency: what of the version is lost from now on? */
+/* Updates the version's lost bytes when the arg writes the residency. */
 static fs_status lose(values *w, uint32_t arg, const version_holder *h) {
   const fsched_graph *g = w->v->g;
   uint32_t version = g->arg_version[arg];
@@ -250,7 +252,7 @@ static fs_status one_op(values *w, uint32_t op) {
 
 /* --- copies --- */
 
-/* The store side of a copy; NULL (reported) when there is none. */
+/* The store side of a copy; NULL, after a report, when there is none. */
 static version_holder *store_side(values *w, uint32_t item, const fs_memory *m,
                                   uint32_t *residency) {
   const fs_schedule *s = w->v->s;
@@ -269,7 +271,7 @@ static void wrong_copy(values *w, uint32_t item, const char *what) {
   FS_REFUTE(w->v, FS_DIAG_VERIFY_COPY, "%s %s", fs_vsched_item(w->v, item, name), what);
 }
 
-/* A residency that a copy fills must begin with it. */
+/* Checks that a residency which a copy fills begins with the copy. */
 static void begins_with(values *w, uint32_t item, uint32_t r, const version_holder *h) {
   if (r != FS_NONE && h->content == 0 && w->v->s->res_begin[r] != w->v->s->start[item]) {
     char name[FS_SNAME];
@@ -316,7 +318,8 @@ static void one_copy(values *w, uint32_t item) {
 
 /* --- begin and end --- */
 
-/* Given content: in the store, or where no copy can bring it, in a residency from 0. */
+/* Puts given content into the store or, where no copy can bring it from there, into a residency
+ * from 0. */
 static void put_given(values *w, uint32_t version) {
   uint32_t memory;
   const fs_memory *m = home_of(w->v, version, &memory);

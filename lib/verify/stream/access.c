@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conflicts and values, item by item in the order of the walk.
  *
- * Per interval of every space: the last writers, the readers since, and what lies there.  A reader
- * has to be ordered after the last writers; a writer after these and the readers since.  That
- * covers every pair: an earlier access x that conflicts with item c and is no longer listed was
- * replaced by a writer w that x is ordered before, and (c, w) was checked, now or through the
- * writer that replaced w.  What a writer is not ordered after stays listed beside it.
+ * Every interval of a space keeps its last writers, the readers since, and its content.  A reader
+ * has to be ordered after the last writers; a writer has to be ordered after these and the readers
+ * since.  That covers every pair: an earlier access x that conflicts with item c and is no longer
+ * listed was replaced by a writer w that x is ordered before, and (c, w) was checked, directly or
+ * through the writer that replaced w.  An access that a writer is not ordered after stays listed
+ * beside it.
  *
- * Values: all conflicting pairs being ordered, every execution gives each byte the same sequence
- * of accesses as this walk, so what is found here is found always.  A byte of memory carries
- * (version, where byte 0 of that version would be, op that wrote it); `truth` knows which op wrote
- * each byte of a version last; a reader must find that.  (A copy of a version that an op has
- * overwritten in part may lack bytes that were given: they were not loaded, as nobody reads them
- * before they are overwritten, too; who does read them, or keeps them, finds that they are not
- * there.)  Intervals of a counted memory carry the
- * version: who comes back to them must find its own.  Those of kept content at
- * the end are in stream/units.c.  Bytes that no op wrote have no truth.
+ * Values: all conflicting pairs are ordered, so every execution gives each byte the same sequence
+ * of accesses as this walk, and findings here hold for all executions.  A byte of memory carries
+ * (version, address where byte 0 of that version would be, op that wrote it); `truth` knows the op
+ * that wrote each byte of a version last, and a reader must find that one.  (A copy of a version
+ * that an op has overwritten in part may lack given bytes.  They were not loaded, as no op reads
+ * them before they are overwritten too; where an op does read them, or they are kept, the lack is
+ * found.)  Intervals of a counted memory carry the version: a command that comes back
+ * to them must find its own version.  Those of kept content at the end are in stream/units.c.
+ * Bytes that no op wrote have no truth.
  * Complexity: O(log n) per interval that is touched. */
 #include <stdio.h>
 
@@ -50,7 +51,8 @@ static const char *place_name(const fs_vs *v, const fs_stream_place *p) {
                                           : "the concurrency limit";
 }
 
-/* An argument without dependencies is an address for the kernel, not an access. */
+/* Whether the place is an access; an argument without dependencies is only an address for the
+ * kernel. */
 static bool is_access(const accessed_item *t, const fs_stream_place *p) {
   return p->size > 0 &&
          !(fs_command_has_op(t->c) && fs_space_has_bytes(p->space) && p->version != FS_NONE &&
@@ -69,8 +71,9 @@ static bool ordered(const accessed_item *t, uint32_t command) {
   return t->before->epoch[t->v->command_queue[command]] >= t->v->s->commands[command].epoch;
 }
 
-/* Accesses of one version that race.  With raw hazards those of one version in a counted memory may
- * share its units: whether its bytes need an order is seen at the bytes. */
+/* Whether the lack of an order is allowed: the accesses are of one version and race.  With raw
+ * hazards, accesses of one version in a counted memory may share its units: whether its bytes need
+ * an order is checked at the bytes. */
 static bool excused(const accessed_item *t, const fs_vnode *n, const fs_stream_place *p) {
   const fs_stream_command *other = &t->v->s->commands[n->who];
   if (p->version == FS_NONE || n->version != p->version) {
@@ -81,7 +84,8 @@ static bool excused(const accessed_item *t, const fs_vnode *n, const fs_stream_p
           fs_vs_race(t->v, other->target, t->c->target));
 }
 
-/* *open is set when an access stays unordered, be it excused or reported. */
+/* Checks the order after a list.  *open is set when an access stays unordered, whether excused or
+ * reported. */
 static void check_list(const accessed_item *t, uint32_t head, const fs_stream_place *p,
                        bool *open) {
   for (uint32_t i = head; i != FS_NONE; i = t->v->pool.node.at[i].next) {
@@ -100,7 +104,7 @@ static void check_list(const accessed_item *t, uint32_t head, const fs_stream_pl
   }
 }
 
-/* Removes from a list what is ordered before the item, which now stands for it. */
+/* Removes from a list the accesses that are ordered before the item, which now stands for them. */
 static void filter_list(const accessed_item *t, uint32_t *head) {
   fs_vpool *pool = &t->v->pool;
   uint32_t kept = FS_NONE;
@@ -140,8 +144,8 @@ static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64
   return FSCHED_OK;
 }
 
-/* Is what lies at [lo, hi) the version's content there?  cell NULL: nothing lies there.  `copied`:
- * bytes that were given may be missing where ops have overwritten others. */
+/* Whether the content at [lo, hi) is that of the version there.  A NULL cell has no content.
+ * `copied`: given bytes may be missing where ops have overwritten other bytes. */
 static bool truth_holds(const fs_vs *v, uint32_t version, const fs_vcell *cell, uint64_t lo,
                         uint64_t hi, uint64_t base, bool copied) {
   const fs_vtruth *t = &v->truth[version];
@@ -167,7 +171,7 @@ static bool truth_empty(const fs_vs *v, uint32_t version) {
   return v->truth[version].map == NULL && v->truth[version].stamp == FS_NONE;
 }
 
-/* Bytes [address, address + size) against the truth; the base is where byte 0 should be. */
+/* Compares bytes [address, address + size) with the truth; `base` is where byte 0 should be. */
 static bool content_right(const fs_vs *v, fs_vmap *map, uint64_t address, uint64_t size,
                           uint32_t version, uint64_t base) {
   if (size == 0) {
@@ -206,8 +210,8 @@ static uint64_t place_base(const accessed_item *t, const fs_stream_place *p) {
   return p->address - (offset ? t->v->s->args[p->arg].offset : 0);
 }
 
-/* A counted interval must still be this version's.  Content that is resident from the start takes
- * intervals that nobody touched. */
+/* Whether a counted interval is still this version's.  Content that is resident from the start
+ * takes intervals that no command has touched. */
 static bool lane_right(fs_vs *v, fs_vcell *cell, const fs_stream_place *p) {
   if (cell->version == FS_NONE && cell->writers == FS_NONE && cell->readers == FS_NONE &&
       v->s->versions[p->version].given_memory == p->index) {
@@ -221,14 +225,15 @@ static uint32_t home_of(const fs_vs *v, uint32_t version) {
   return v->s->buffers[v->s->versions[version].buffer].memory;
 }
 
-/* Given content that nothing has touched, elsewhere: there is nothing yet where it is used. */
+/* Whether the version is given, still untouched, in another memory than the one where it is used,
+ * so that nothing is loaded there yet. */
 static bool not_loaded(const fs_vs *v, uint32_t version) {
   return v->truth[version].map == NULL && v->truth[version].stamp == FS_STAMP_GIVEN &&
          !v->has_units[version] && v->s->versions[version].given_memory != home_of(v, version);
 }
 
-/* Does the item need what lies at a counted place it writes?  Yes if it writes a part of a version
- * that has content there. */
+/* Whether the item needs the content of a counted place that it writes: it does if it writes a part
+ * of a version that has content there. */
 static bool writes_part(const accessed_item *t, uint32_t version) {
   if (!fs_command_has_op(t->c) || truth_empty(t->v, version) || not_loaded(t->v, version)) {
     return false;
@@ -248,7 +253,7 @@ static fs_status add_reader(const accessed_item *t, uint32_t cell, uint32_t vers
   for (uint32_t k = 0; k < t->n; k++) {
     uint32_t q = t->v->command_queue[t->commands[k]];
     uint32_t i = t->v->s->n_races > 0 ? FS_NONE : pool->cell.at[cell].readers;
-    uint32_t steps = 64; /* one reader a queue is enough: the last */
+    uint32_t steps = 64; /* the last reader of each queue is enough */
     while (i != FS_NONE && steps-- > 0 && t->v->command_queue[pool->node.at[i].who] != q) {
       i = pool->node.at[i].next;
     }
@@ -307,7 +312,7 @@ static fs_status add_writer(const accessed_item *t, uint32_t cell, const fs_vcel
   return FSCHED_OK;
 }
 
-/* Every interval keeps its own list of what is not ordered. */
+/* Writes every interval separately; each one keeps its own list of unordered accesses. */
 static fs_status write_each(const accessed_item *t, fs_vmap *map, fs_vmap_cursor at, uint64_t hi,
                             const fs_vcell *content) {
   do {
@@ -352,8 +357,9 @@ static fs_status write_place(const accessed_item *t, const fs_stream_place *p,
 
 /* --- copies --- */
 
-/* What lies there of another version gets lost: who copies says what it is that he copies, and a
- * replay puts content that is given where commands of its version find it. */
+/* Collects the content of a copy's source.  Content of other versions there gets lost: the copy
+ * names the version that it moves, and a replay puts given content where commands of its version
+ * find it. */
 static fs_status collect_pieces(fs_vs *v, const fs_stream_place *from) {
   fs_vmap *map = place_map(v, from);
   uint64_t end = from->address + from->size;
@@ -378,7 +384,8 @@ static fs_status collect_pieces(fs_vs *v, const fs_stream_place *from) {
   return FSCHED_OK;
 }
 
-/* The destination holds what the source held; addresses wrap like the difference. */
+/* Puts the source's content into the destination; unsigned addresses wrap, as their difference
+ * does. */
 static fs_status place_pieces(const accessed_item *t, const fs_stream_place *from,
                               const fs_stream_place *to) {
   fs_vs *v = t->v;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk on the barrier machine.
  *
- * A command starts when each barrier that it waits for has had all of its producers, and each that
- * it updates is mapped: all consumers of what its physical barrier held before have started.  The
- * walk starts and ends a command at once.  That is enough: a condition that holds never stops to
- * hold before the command starts (a complete barrier stays complete; a mapped one stays mapped
- * while a producer is missing, for its consumers wait for that one), and a command needs all of its
- * conditions.  So if some execution got stuck, all that it started would be over, and the first
- * command of the walk that it has not started could start.
+ * A command starts when all producers of each barrier that it waits for are over, and each barrier
+ * that it updates is mapped: all consumers of the previous barrier on the same physical one have
+ * started.  The walk starts and ends a command in one step.  That is enough.  A condition that
+ * holds goes on to hold until the command starts (a complete barrier stays complete; a mapped one
+ * stays mapped while a producer is missing, since its consumers wait for that producer), and a
+ * command needs all of its conditions.  If some execution got stuck, then all commands that it
+ * started would be over, and the first command of the walk that it has not started could start.
  *
- * Clocks: a barrier's is what all of its producers know and they themselves, at their ends; of a
- * producer that updates other barriers too, what it knows at its begin (stream/parts.c).
- * Being mapped shows that others have started; nothing is concluded from that. */
+ * Clocks: a barrier's clock holds its producers, at their ends, and all that they know; of a
+ * producer that also updates other barriers, it holds what the producer knows at its begin
+ * (stream/parts.c).
+ * A mapped barrier shows that other commands have started; nothing is concluded from that. */
 #include "verify/stream/walk.h"
 
 #include "base/context.h"
@@ -68,7 +69,7 @@ void fs_vbarrier_join(fs_vwalk *w, uint32_t command) {
   fs_vparts_settle(w, known);
 }
 
-/* All producers are over. */
+/* Makes a barrier's clock when all of its producers are over. */
 static fs_status make_clock(fs_vwalk *w, uint32_t barrier) {
   assert(w->ends_left[barrier] == 0);
   fs_vs *v = w->v;
@@ -165,7 +166,7 @@ void fs_vbarrier_plan(const fs_vwalk *w, uint32_t command) {
   }
 }
 
-/* --- stuck --- */
+/* --- stuck queues --- */
 
 static bool has_run(const fs_vwalk *w, uint32_t command) {
   return command < w->head[w->v->command_queue[command]];

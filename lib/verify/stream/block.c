@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk on a machine with nothing but stops.
+/* The walk on a machine whose only syncs are stops.
  *
- * One sequencer issues all commands in one order, and waits at stops; a queue runs what is issued
- * to it.  The walk lets all that is issued run, then lets the sequencer go on as far as its stops
- * allow.  What a stop waits for is a fixed set of commands, so a stop that can be passed stays so,
- * as in stream/walk.c.  Without gangs a stop can always be passed; a member of a gang that
- * is issued behind a stop which waits for another member never comes.
+ * One sequencer issues all commands in one order, and waits at stops; a queue runs the commands
+ * that are issued to it.  The walk lets all issued commands run, then lets the sequencer go on as
+ * far as its stops allow.  A stop waits for a fixed set of commands, so a stop that can be passed
+ * stays passable, as in stream/walk.c.  Without gangs a stop can always be passed; a member of a
+ * gang that is issued behind a stop which waits for another member never starts.
  *
- * Clocks: a command knows what the stops before it in the order of issue have waited for, and its
- * queue's earlier commands.  A stop waits for a queue's first commands; what these know are stops
- * too, which the sequencer has passed. */
+ * Clocks: a command knows the commands that the stops before it in the order of issue have waited
+ * for, and its queue's earlier commands.  A stop waits for a queue's first commands; their
+ * knowledge comes from stops too, which the sequencer has passed. */
 #include "verify/stream/walk.h"
 
 #include "base/context.h"
@@ -19,7 +19,7 @@ uint32_t fs_vblock_lacks(const fs_vwalk *w, uint32_t q) {
   return w->v->s->commands[w->head[q]].issue < w->n_issued ? FS_NONE : FS_VEVENT_ISSUE;
 }
 
-/* The commands of a queue that the stop waits for. */
+/* The number of a queue's commands that the stop waits for. */
 static uint32_t awaited(const fs_vwalk *w, const fs_stream_stop *stop, uint32_t q) {
   if (stop->queue == FS_NONE) {
     return w->issued[q];
@@ -27,7 +27,7 @@ static uint32_t awaited(const fs_vwalk *w, const fs_stream_stop *stop, uint32_t 
   return q == stop->queue && w->issued[q] > stop->keep ? w->issued[q] - stop->keep : 0;
 }
 
-/* A queue that keeps the stop waiting, FS_NONE: none. */
+/* A queue that keeps the stop waiting; FS_NONE: none. */
 static uint32_t held_by(const fs_vwalk *w, const fs_stream_stop *stop) {
   if (stop->queue != FS_NONE) {
     bool held = w->v->progress[stop->queue] < awaited(w, stop, stop->queue);

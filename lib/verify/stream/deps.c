@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions and predecessors of every op, from the tags alone, in program order.
  *
- * Per buffer a map from offset to the current version's last writers and the readers since.  An
- * access looks at the intervals it overlaps; what writes takes their place.  Only the last writers
- * and the readers since are needed: what came before them is their predecessor already.
- * A version in a counted memory holds its units as a whole: unless hazards are raw, each access of
- * it is one of a byte more, the same for all.
+ * Every buffer has a map from offset to the current version's last writers and the readers since.
+ * An access looks up the intervals that it overlaps; a write replaces them.  Only the last writers
+ * and the readers since are needed: earlier accesses are already their predecessors.
+ * A version in a counted memory holds its units as a whole: unless hazards are raw, each access to
+ * it also touches one more byte, the same for all.
  * All look-ups of an op come before its inserts.  With hazards: raw a writer looks up no readers,
- * and out_existing nothing.
+ * and out_existing looks up nothing.
  * Complexity: O(accesses log accesses + predecessors). */
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@
 typedef struct deps {
   fs_vs *v;
   fs_vpool pool;
-  fs_vmap *map;      /* per buffer: of the current version */
-  fs_vmap *units;    /* the same of that byte */
+  fs_vmap *map;      /* per buffer: accesses of the current version */
+  fs_vmap *units;    /* per buffer: the same for the byte that stands for units */
   uint32_t *current; /* per buffer: version index or FS_NONE */
   uint32_t *last_to; /* per op: the last op that got it as a predecessor */
   bool raw;
@@ -40,7 +40,7 @@ static fs_status add_list(deps *d, uint32_t op, uint32_t head) {
   return FSCHED_OK;
 }
 
-/* The version index that an arg means, or FS_NONE where nothing is there to be read. */
+/* The version index that an arg means, or FS_NONE where there is no content to read. */
 static uint32_t arg_index(const deps *d, const fs_stream_arg *a) {
   uint32_t now = d->current[a->buffer];
   if (now == FS_NONE) {
@@ -64,7 +64,7 @@ static void check_version(deps *d, uint32_t op, uint32_t arg) {
   }
 }
 
-/* A buffer without bytes carries dependencies as if it had one. */
+/* The end of an arg's range; a buffer without bytes carries dependencies as if it had one. */
 static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
 
 static bool held_as_units(const deps *d, uint32_t buffer) {
@@ -130,7 +130,7 @@ static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t i
   if (!fs_tag_accesses(a->tag) || index == FS_NONE ||
       (d->current[a->buffer] != index && !fs_tag_begins(a->tag) &&
        d->current[a->buffer] != FS_NONE)) {
-    return FSCHED_OK; /* of a version that this op itself made an old one */
+    return FSCHED_OK; /* the arg's version is an old one since this op */
   }
   bool reads = fs_tag_only_reads(a->tag);
   FS_TRY(insert_range(d, op, &d->map[a->buffer], a->offset, end_of(a), reads));
@@ -138,7 +138,7 @@ static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t i
                                      : FSCHED_OK;
 }
 
-/* A new version: nothing of the old one is looked up again. */
+/* Clears the map for a new version: accesses to the old one are not looked up again. */
 static fs_status forget(deps *d, fs_vmap *map, uint64_t hi) {
   fs_vmap_cursor at;
   uint32_t cell;
@@ -216,12 +216,12 @@ bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b) {
   return bsearch(&key, v->race, v->n_race, sizeof key, compare_u64) != NULL;
 }
 
-/* The last version that the tags make is the buffer's last one. */
+/* Checks that the last version which the tags make is the buffer's last one. */
 static void check_counts(const deps *d) {
   const fs_stream *s = d->v->s;
   for (uint32_t b = 0; b < s->n_buffers; b++) {
     uint32_t n = d->current[b] == FS_NONE ? 0 : d->current[b] + 1;
-    bool named = n == 0 && s->buffers[b].n_versions == 1; /* by no_dep alone */
+    bool named = n == 0 && s->buffers[b].n_versions == 1; /* only no_dep args name the buffer */
     if (s->buffers[b].n_versions != n && !named) {
       FS_WRONG(d->v, FS_DIAG_VERIFY_VERSION, "%s has %u versions, but its ops make %u",
                fs_vs_string(d->v, s->buffers[b].name), s->buffers[b].n_versions, n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the program that graph's?  Names, tags, times, sizes, target; and each op on queues that the
- * graph allows. */
+/* Checks that the program is one of the graph: names, tags, times, sizes, target, and each op on
+ * queues that the graph allows. */
 #include <stdio.h>
 
 #include "base/context.h"
@@ -10,7 +10,7 @@
 typedef struct compare {
   fs_vs *v;
   const fsched_graph *g;
-  uint32_t *inplace; /* per version: the one that it may lie on while its first op runs, FS_NONE */
+  uint32_t *inplace; /* per version: input that it may cover while its first op runs, or FS_NONE */
   fs_voverlap overlap;
 } compare;
 
@@ -25,7 +25,7 @@ static void differs(compare *c, const char *what, const char *name) {
   FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH, "not the graph's: %s '%s'", what, name);
 }
 
-/* What --memory and --set change. */
+/* The hint for properties of the target that --memory and --set change. */
 static const char *target_hint(const char *what, const char *field) {
   bool target = strcmp(what, "memory") == 0 || strcmp(what, "resource") == 0 ||
                 strcmp(field, "concurrency") == 0 || strcmp(field, "frontier.capacity") == 0 ||
@@ -33,7 +33,8 @@ static const char *target_hint(const char *what, const char *field) {
   return target ? "where compile was given --memory or --set, give verify the same" : NULL;
 }
 
-/* "... memory 'm': capacity 5 in the program, 7 in the graph"; no report when they are equal. */
+/* Reports "... memory 'm': capacity 5 in the program, 7 in the graph", unless the numbers are
+ * equal. */
 static void compare_numbers(compare *c, const char *what, const char *name, const char *field,
                             uint64_t mine, uint64_t graphs) {
   char text[2][24] = {"unbounded", "unbounded"};
@@ -115,7 +116,8 @@ static const char *sync_word(unsigned sync) {
   return fs_sync_known(sync) ? fs_words_sync[sync] : "?";
 }
 
-/* Barriers, and how many, are compile's to choose; not so what the machine else has. */
+/* Compares the sync of the two targets.  The use of barriers and their number are compile's to
+ * choose; the other properties of the machine are not. */
 static void compare_sync(compare *c) {
   const fs_stream_meta *m = c->v->s->meta;
   const fs_target *t = &c->g->target;
@@ -224,7 +226,7 @@ static bool same_lists(const compare *c, const fs_stream_op *o) {
   return ok;
 }
 
-/* What of the op differs from the graph's, NULL when nothing does. */
+/* The first property in which the op differs from the graph's op, NULL when there is none. */
 static const char *op_difference(const compare *c, uint32_t op) {
   const fs_stream_op *o = &c->v->s->ops[op];
   const fsched_graph *g = c->g;
@@ -302,7 +304,7 @@ static void compare_copies(compare *c) {
   }
 }
 
-/* An in-place output has to be one that the graph declares. */
+/* Whether an in-place output is one that the graph declares. */
 static bool declared(void *x, const fs_stream_place *a, const fs_stream_place *b) {
   const compare *c = x;
   uint32_t v = a->version, w = b->version;

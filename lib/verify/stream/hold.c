@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Given and kept content holds all of its bytes, touched or not.
  *
- * What is given is there from 0 to the last command that touches it, what is kept from the first
- * one to the end, and a replay may fill all of it late or take all of it out early:
+ * Given content is there from 0 to the last command that touches it, kept content from the first
+ * such command to the end, and a replay may fill all of it late or take all of it out early:
  *
  *     given x  [=====|.......]   an op reads the front alone;
- *     y               [====]     who writes y has to come after that op, though no byte is shared
+ *     y               [====]     a writer of y has to come after that op, though no byte is shared
  *
- * So, beside the map of accesses (stream/access.c), which knows single bytes, there is one
- * of owners: every touch of such content counts as one of its whole place, and touches of two
- * owners that meet there have to be ordered.  An owner is a version with the address of its first
- * byte: elsewhere a version is another owner, which nothing is put there for.  Whoever touches a
- * part must find the whole to be its owner's still; what is written whole begins anew.
+ * The map of accesses (stream/access.c) knows single bytes.  Beside it, there is a map of owners
+ * here: every touch of such content counts as one of its whole place, and touches of two owners
+ * that meet there have to be ordered.  An owner is a version with the address of its first byte: at
+ * another address the version is another owner, for which no content is given.  A command that
+ * touches a part must find that its owner still has the whole place; a command that writes the
+ * whole begins anew.
  *
- * Only content that some command touches in part is looked at: what all touch whole is whole in
- * the other map, too.  An address without access (no_dep) is a touch, since it fills a replay's
- * place.  Complexity: O((touches + places beside them) log n) where there is such content. */
+ * Only content that some command touches in part is examined: content that every command touches as
+ * a whole is whole in the other map, too.  An address without access (no_dep) is a touch, since it
+ * fills a replay's place.  Complexity: O((touches + places beside them) log n) where there is such
+ * content. */
 #include "base/context.h"
 #include "verify/stream/stream.h"
 
@@ -37,13 +39,14 @@ static const fs_stream_arg *arg_of(const fs_vs *v, const fs_stream_command *c,
   return fs_command_has_op(c) && p->arg < v->s->n_args ? &v->s->args[p->arg] : NULL;
 }
 
-/* Where the first byte of the place's version is. */
+/* The address of the first byte of the place's version. */
 static uint64_t base_of(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream_arg *a = p->version == FS_NONE ? NULL : arg_of(v, c, p);
   return p->address - (a == NULL ? 0 : a->offset);
 }
 
-/* Of FS_HELD_*: where the place's version is given, and where it is kept, if the place is there. */
+/* Flags FS_HELD_* that tell whether the place lies where its version is given, and where it is
+ * kept. */
 static unsigned lies_where(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
   if (!fs_space_has_bytes(p->space) || p->version == FS_NONE) {
     return 0;
@@ -70,7 +73,7 @@ static void mark_place(fs_vs *v, const fs_stream_command *c, const fs_stream_pla
   }
 }
 
-/* The place gets an owner: of given content the version itself, of what is kept nobody yet. */
+/* Gives the place an owner: for given content the version itself, for kept content none yet. */
 static fs_status put_owner(fs_vs *v, uint32_t version, uint32_t memory, uint64_t address,
                            bool given) {
   fs_vmap_cursor at;
@@ -132,7 +135,7 @@ static bool is_before(const hold_touch *t, uint32_t command) {
          t->before->epoch[v->command_queue[command]] >= v->s->commands[command].epoch;
 }
 
-/* Another's touches have to be over. */
+/* Checks that the touches of another owner are over. */
 static void check_order(const hold_touch *t, uint32_t head, const fs_stream_place *p) {
   const fs_vs *v = t->v;
   for (uint32_t i = head; i != FS_NONE; i = v->pool.node.at[i].next) {
@@ -149,12 +152,12 @@ static void check_order(const hold_touch *t, uint32_t head, const fs_stream_plac
   }
 }
 
-/* The members of the item touch the cell; of a queue the last touch is enough. */
+/* Adds the touches of the item's members to the cell; the last touch of each queue is enough. */
 static fs_status add_touch(const hold_touch *t, uint32_t cell) {
   fs_vpool *pool = &t->v->pool;
   for (uint32_t k = 0; k < t->n; k++) {
     uint32_t q = t->v->command_queue[t->commands[k]], i = pool->cell.at[cell].writers;
-    uint32_t steps = 64; /* so many queues are looked at */
+    uint32_t steps = 64; /* the number of entries that are visited */
     while (i != FS_NONE && steps-- > 0 && t->v->command_queue[pool->node.at[i].who] != q) {
       i = pool->node.at[i].next;
     }
@@ -167,7 +170,7 @@ static fs_status add_touch(const hold_touch *t, uint32_t cell) {
   return FSCHED_OK;
 }
 
-/* *lost: some of it was another's. */
+/* Touches a cell.  *lost is set if it belonged to another owner. */
 static fs_status touch_cell(const hold_touch *t, uint32_t cell, const fs_stream_place *p,
                             uint64_t base, bool *lost) {
   fs_vpool *pool = &t->v->pool;
@@ -226,7 +229,7 @@ static fs_status touch_place(const hold_touch *t, const fs_stream_place *p) {
   return FSCHED_OK;
 }
 
-/* What is read first: an output may take the place of an input. */
+/* Touches the places that the item reads first, since an output may take the place of an input. */
 fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *before) {
   assert(n > 0 && commands[0] < v->s->n_commands);
   const hold_touch t = {v, commands, n, before, &v->s->commands[commands[0]]};

@@ -2,11 +2,12 @@
 /* Commands whose slots are split over several barriers.
  *
  * Each barrier stands for a part of such a command, and the parts may end one by one: a complete
- * barrier shows that the command has begun, and all of its barriers together that it is over.
- * Whoever knows that a barrier is complete knows what its producers knew when they began, complete
- * barriers too.  So clocks have an axis for each barrier that has a part of something.  When the
- * last barrier of a command comes in, the command does; a barrier all of whose parts are known to
- * be over says nothing more, and its axis is dropped, so that clocks stay small. */
+ * barrier shows that the command has begun, and all of its barriers together that it is over.  A
+ * command that knows that a barrier is complete also knows what the barrier's producers knew when
+ * they began, including complete barriers.  So clocks have an axis for each barrier that has a part
+ * of some command.  When the last barrier of a command becomes known, the command does too.  A
+ * barrier all of whose split commands are known to be over adds no knowledge any more, and its axis
+ * is dropped, so that clocks stay small. */
 #include "base/context.h"
 #include "verify/stream/walk.h"
 
@@ -24,7 +25,8 @@ static bool same_updates(const fs_vs *v, uint32_t a, uint32_t b) {
   return same;
 }
 
-/* Of commands of one queue that update the same barriers the last one stands for the others. */
+/* Lists the split commands of a barrier.  Of a queue's commands that update the same barriers, the
+ * last one stands for the others. */
 static void list_parts(fs_vwalk *w, uint32_t barrier, uint32_t *n) {
   const fs_vs *v = w->v;
   uint32_t first = *n;
@@ -57,7 +59,7 @@ fs_status fs_vparts_prepare(fs_vwalk *w) {
   return FSCHED_OK;
 }
 
-/* The command is over, as far as `now` knows. */
+/* Whether `now` knows that the command is over. */
 static bool is_over(const fs_vs *v, uint32_t command) {
   return v->now.epoch[v->command_queue[command]] >= v->s->commands[command].epoch;
 }
@@ -99,7 +101,7 @@ void fs_vparts_settle(fs_vwalk *w, uint32_t first) {
   if (w->n_split == 0) {
     return;
   }
-  for (uint32_t i = first; i < now->n; i++) { /* grows by queues */
+  for (uint32_t i = first; i < now->n; i++) { /* learn_parts adds queues */
     if (now->touched[i] >= n_queues) {
       learn_parts(w, now->touched[i]);
     }

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are a command's places those that its op, or its copy, has to touch?  One per argument, at an
- * aligned address inside the memory, and for all of one version with one base; scratch; and exactly
- * the amounts of counted memories, resources and concurrency, as intervals that do not overlap
- * within the command. */
+/* Checks that a command's places are those that its op, or its copy, has to touch: one place per
+ * argument, at an aligned address inside the memory, with one base for all places of one version;
+ * scratch; and exactly the amounts of counted memories, resources and concurrency, as intervals
+ * that do not overlap within the command. */
 #include <stdio.h>
 
 #include "base/context.h"
 #include "verify/overlap.h"
 #include "verify/stream/stream.h"
 
-/* Units of a version, or of a scratch, that a command holds of counted memories. */
+/* The units of counted memories that a command holds for a version or for a scratch. */
 typedef struct counted_units {
   uint64_t sum;
   uint32_t memory;
-  unsigned mode; /* of all intervals */
-  bool apart;    /* some are of another memory */
+  unsigned mode; /* union over all intervals */
+  bool apart;    /* some intervals are of another memory */
 } counted_units;
 
-/* A version in the command that was seen with it last. */
+/* A version in the last command that it was met in. */
 typedef struct version_use {
   uint64_t address; /* of byte 0 */
   counted_units units;
-  uint32_t command;            /* FS_NONE: none */
-  uint32_t n_accesses, access; /* args that are accesses, and the last of them */
-  unsigned mode;               /* of all of them */
-  bool based;                  /* has the address */
+  uint32_t command;            /* that command; FS_NONE: none yet */
+  uint32_t n_accesses, access; /* number of args that access it, and the last one */
+  unsigned mode;               /* union over these args */
+  bool based;                  /* the address is known */
 } version_use;
 
-/* The same of a scratch area, or of a resource, which has units alone. */
+/* The same for a scratch area, or for a resource, which has only units. */
 typedef struct units_use {
   counted_units units;
   uint32_t command;
 } units_use;
 
-/* What commands have, each valid for one command; overlaps within it. */
+/* The versions, scratch areas and resources of commands, each entry valid for one command; and the
+ * search for overlaps within a command. */
 typedef struct uses {
   version_use *version;
   units_use *scratch, *resource;
@@ -47,7 +48,7 @@ typedef struct place_cursor {
   const fs_stream_command *c;
   const fs_stream_place *p; /* next place */
   uint32_t left;
-  bool wrong; /* reported */
+  bool wrong; /* a fault was reported */
 } place_cursor;
 
 static void wrong_place(place_cursor *x, const char *what) {
@@ -68,7 +69,7 @@ static void wrong_lane(place_cursor *x, const char *what, uint32_t memory_or_res
   x->wrong = true;
 }
 
-/* The whole of what `size` bytes at `base` stand for lies inside the memory and is aligned. */
+/* Whether the whole range of `size` bytes at `base` lies inside the memory and is aligned. */
 static bool address_fits(const fs_stream_memory *m, uint64_t base, uint64_t size) {
   if (base > FSCHED_MAX_SIZE * 64 || size > FSCHED_MAX_SIZE || base + size > m->extent ||
       (fs_vs_contiguous(m) && base % m->align != 0)) {
@@ -77,7 +78,7 @@ static bool address_fits(const fs_stream_memory *m, uint64_t base, uint64_t size
   return !fs_vs_contiguous(m) || base + fs_align_up(size, m->align) <= m->capacity;
 }
 
-/* An address without dependencies may be looked at. */
+/* The mode of an arg; an address without dependencies may be read. */
 static unsigned arg_mode(const fs_stream_arg *a) {
   return !fs_tag_accesses(a->tag)
              ? FS_MODE_R
@@ -110,7 +111,8 @@ static counted_units *units_of(const place_cursor *x, units_use *all, uint32_t i
 
 static bool is_access(const fs_stream_arg *a) { return fs_tag_accesses(a->tag); }
 
-/* All args of one version see the same bytes: what one of them writes is there for the others. */
+/* Checks that all args of one version have the same base, since they see the same bytes: a byte
+ * that one of them writes is visible to the others. */
 static bool same_base(place_cursor *x, uint32_t arg, uint64_t address) {
   const fs_stream_arg *a = &x->v->s->args[arg];
   version_use *u = use_of_version(x, a->version);
@@ -163,7 +165,7 @@ static void check_scratch(place_cursor *x, uint32_t scratch) {
   }
 }
 
-/* Adds an interval to what its owner holds. */
+/* Adds an interval to the units that its owner holds. */
 static void add_units(counted_units *u, const fs_stream_place *p) {
   u->apart |= u->sum > 0 && u->memory != p->index;
   u->memory = p->index;
@@ -171,7 +173,7 @@ static void add_units(counted_units *u, const fs_stream_place *p) {
   u->mode |= p->mode;
 }
 
-/* The owner has as many units of the memory as its size asks for, in that mode. */
+/* Checks that the owner has as many units of the memory as its size asks for, in that mode. */
 static void check_units(place_cursor *x, const counted_units *u, uint32_t memory, uint64_t size,
                         unsigned mode) {
   const fs_stream_memory *m = &x->v->s->memories[memory];
@@ -182,7 +184,8 @@ static void check_units(place_cursor *x, const counted_units *u, uint32_t memory
   }
 }
 
-/* Takes the COUNTED intervals: what each version and each scratch has of them, and all together. */
+/* Takes the COUNTED intervals: adds them to the units of each version and each scratch, and returns
+ * the sum of all. */
 static uint64_t take_counted(place_cursor *x) {
   uint64_t sum = 0;
   const fs_stream_place *p = x->v->s->places + x->c->place0;
@@ -224,7 +227,7 @@ static void check_counted_args(place_cursor *x, const fs_stream_op *o) {
   }
 }
 
-/* RESOURCE and CONCURRENCY places, which come last. */
+/* Checks the RESOURCE and CONCURRENCY places, which come last. */
 static void check_lanes(place_cursor *x, const fs_stream_op *o) {
   const fs_stream *s = x->v->s;
   uint64_t used = 0, wanted = 0, slots = 0;
@@ -257,7 +260,7 @@ static void check_lanes(place_cursor *x, const fs_stream_op *o) {
   }
 }
 
-/* COUNTED places are in range; skips them. */
+/* Checks that COUNTED places are in range, and skips them. */
 static void skip_counted(place_cursor *x) {
   while (x->left > 0 && fs_space_has_units(x->p->space)) {
     const fs_stream_memory *m = &x->v->s->memories[x->p->index];
@@ -287,7 +290,7 @@ static void check_run(place_cursor *x) {
   }
 }
 
-/* The copy's intervals in one of its two memories, if that is counted; returns their sum. */
+/* Checks the copy's intervals in one of its two memories, if that is counted; returns their sum. */
 static uint64_t check_counted_copy(place_cursor *x, uint32_t memory, uint64_t size, unsigned mode) {
   counted_units u = {0};
   const fs_stream_place *p = x->v->s->places + x->c->place0;
@@ -303,7 +306,7 @@ static uint64_t check_counted_copy(place_cursor *x, uint32_t memory, uint64_t si
   return u.sum;
 }
 
-/* Source, destination, then intervals of those that are counted. */
+/* Checks source and destination, then the intervals in those of the two that are counted. */
 static void check_copy(place_cursor *x) {
   const fs_stream *s = x->v->s;
   uint32_t version = x->c->target;
@@ -341,13 +344,14 @@ static uint32_t only_arg(const place_cursor *x, uint32_t version) {
   return u->n_accesses == 1 ? u->access : FS_NONE;
 }
 
-/* A new version; not one that is given, whose content a replay puts there before the op starts. */
+/* Whether the arg begins a new version; a given one does not count, since a replay puts its content
+ * there before the op starts. */
 static bool begins(const fs_vs *v, const fs_stream_arg *a) {
   return fs_tag_begins(a->tag) ||
          (fs_tag_writes_over(a->tag) && v->s->versions[a->version].given_memory == FS_NONE);
 }
 
-/* An output may take the place of an input: both whole, of one size. */
+/* Whether an output may take the place of an input: both are whole, and of one size. */
 static bool takes_place(const place_cursor *c, uint32_t in, uint32_t out) {
   const fs_vs *v = c->v;
   in = only_arg(c, in);
@@ -360,8 +364,8 @@ static bool takes_place(const place_cursor *c, uint32_t in, uint32_t out) {
          fs_vs_whole(v, y);
 }
 
-/* Two places of one command that overlap: an output may lie exactly over an input whose place it
- * takes; an address alone is no access. */
+/* Whether two places of one command may overlap: an output may lie exactly over an input whose
+ * place it takes; an address alone is not an access. */
 static bool may_overlap(void *cursor_, const fs_stream_place *a, const fs_stream_place *b) {
   const place_cursor *x = cursor_;
   const fs_stream_arg *args = x->v->s->args;
@@ -386,7 +390,8 @@ static void check_self(place_cursor *x) {
   }
 }
 
-/* Given and kept content: the versions that have it, inside their memory or its store. */
+/* Checks the places of given and kept content: they belong to the right versions, and lie inside
+ * their memory or its store. */
 static void check_version_places(fs_vs *v) {
   const fs_stream *s = v->s;
   for (uint32_t i = 0; i < s->n_versions; i++) {
@@ -395,7 +400,7 @@ static void check_version_places(fs_vs *v) {
     uint32_t home = b->memory, store = s->memories[home].backing;
     bool given = x->index == 0 && fs_io_given(b->io);
     bool kept = x->index + 1 == b->n_versions && fs_io_kept(b->io);
-    /* Given content that nothing reads may be nowhere; what reads it would find nothing there. */
+    /* Given content that nothing reads may have no place; a reader would find no content there. */
     bool ok = (given || x->given_memory == FS_NONE) && kept == (x->kept_memory != FS_NONE);
     if (ok && x->given_memory != FS_NONE) {
       ok = (x->given_memory == home || x->given_memory == store) &&
@@ -429,7 +434,7 @@ fs_status fs_vs_places(fs_vs *v) {
   for (uint32_t i = 0; i < s->n_commands; i++) {
     uint32_t occ = v->command_occ[i];
     if (occ != FS_NONE && v->occ_command[v->occ_command0[occ]] != i) {
-      continue; /* the same places as the first member's */
+      continue; /* its places equal those of the first member */
     }
     place_cursor x = {.v = v, .use = &use, .command = i, .c = &s->commands[i]};
     x.p = s->places + x.c->place0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the list of races right?  Under hazards: raw these are the pairs of ops that touch overlapping
- * bytes of one version, one of them writing, with no path of predecessors between them.
+/* Checks the list of races.  Under hazards: raw these are the pairs of ops that touch overlapping
+ * bytes of one version, at least one of them writing, with no path of predecessors between them.
  *
  * Paths are searched backwards, one search per op that shares a version with earlier ones.  The
  * search has a budget, beyond which the list is not compared: a pair that the stream leaves
@@ -26,7 +26,7 @@ typedef struct race_search {
   uint64_t steps;
 } race_search;
 
-/* Equal ones are equal in every member. */
+/* Compares races; races that compare equal are equal in every member. */
 static int compare_races(const void *x, const void *y) {
   const race *p = x, *q = y;
   if (p->a != q->a) {
@@ -106,7 +106,7 @@ static bool conflict(const race_search *r, uint32_t x, uint32_t y) {
          b->offset < a->offset + fs_max(a->length, 1);
 }
 
-/* The earlier accesses that access y conflicts with and that are not before it. */
+/* Finds the earlier accesses that access y conflicts with and that are not ordered before it. */
 static fs_status judge(race_search *r, uint32_t version, uint32_t y, uint32_t *candidate) {
   uint32_t n = 0, op = r->access_op[y];
   for (uint32_t x = r->access0[version]; x < y; x++, r->steps++) {

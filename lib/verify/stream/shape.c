@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do the records make sense together?  Every id is looked at again here, so that the later parts
- * rely on this file alone: axes, epochs, each op exactly once (or once per member of its gang),
- * waits and frontier entries that name commands which exist. */
+/* Checks that the records make sense together.  Every id is checked again here, so that the later
+ * parts rely on this file alone: axes, epochs, each op exactly once (or once per member of its
+ * gang), waits and frontier entries that name commands which exist. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static bool is_string(const fs_stream *s, uint32_t offset) {
 }
 static bool is_id_or_none(uint32_t id, uint32_t limit) { return id == FS_NONE || id < limit; }
 
-/* Tables that describe the target and the buffers. */
+/* Checks the ranges of the tables that describe the target and the buffers. */
 static bool target_ranges(const fs_stream *s) {
   bool ok = s->n_meta == 1 && s->n_axes >= s->n_queues && is_string(s, s->meta[0].name);
   for (uint32_t i = 0; ok && i < s->n_memories; i++) {
@@ -128,7 +128,8 @@ static bool command_ranges(const fs_stream *s) {
   return ok;
 }
 
-/* Queue axes in order of queues, then collectives over distinct queues; no id twice. */
+/* Checks that queue axes come in order of queues, then collectives over distinct queues, and that
+ * no id is there twice. */
 static bool axis_shapes(const fs_stream *s) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < s->n_axes; i++) {
@@ -188,7 +189,8 @@ static bool queue_epochs(fs_vs *v) {
   return next == s->n_commands;
 }
 
-/* On each member queue the gang commands of an axis count 1, 2, ...; all members have as many. */
+/* Checks that the gang commands of an axis count 1, 2, ... on each member queue, equally many on
+ * each. */
 static fs_status gang_epochs(fs_vs *v, bool *ok) {
   const fs_stream *s = v->s;
   uint32_t *seen;
@@ -218,7 +220,8 @@ static fs_status gang_epochs(fs_vs *v, bool *ok) {
   return FSCHED_OK;
 }
 
-/* occ_command: the members of each occurrence, ascending by queue, which is command order too. */
+/* Fills occ_command: the members of each occurrence, ascending by queue, which is command order
+ * too. */
 static fs_status index_occurrences(fs_vs *v) {
   const fs_stream *s = v->s;
   FS_TRY(fs_new(&v->arena, &v->occ0, s->n_axes + 1));
@@ -238,7 +241,7 @@ static fs_status index_occurrences(fs_vs *v) {
   return fs_group(&v->arena, v->command_occ, s->n_commands, n, &v->occ_command0, &v->occ_command);
 }
 
-/* op_command: which commands run an op. */
+/* Fills op_command: the commands that run an op. */
 static fs_status index_ops(fs_vs *v) {
   const fs_stream *s = v->s;
   uint32_t *op;
@@ -289,7 +292,7 @@ static void check_gangs(fs_vs *v) {
   }
 }
 
-/* Strictly ascending by axis, epochs that exist. */
+/* Whether points ascend strictly by axis and their epochs exist. */
 static bool points_ok(const fs_vs *v, const fs_stream_wait *w, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     if (w[i].axis >= v->s->n_axes || (i > 0 && w[i - 1].axis >= w[i].axis) || w[i].epoch == 0 ||
@@ -300,7 +303,7 @@ static bool points_ok(const fs_vs *v, const fs_stream_wait *w, uint32_t n) {
   return true;
 }
 
-/* False: the walk cannot be done. */
+/* Checks waits and frontiers; false means that the walk cannot be done. */
 static bool check_points(fs_vs *v) {
   bool ok = true;
   char name[FS_VNAME];

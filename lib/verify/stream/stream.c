@@ -4,30 +4,32 @@
  *   shape    records make sense; every op once, on all members of its gang    stream/shape.c
  *   deps     versions and predecessors, again from tags in program order      stream/deps.c
  *   races    the list of pairs that hazards: raw leaves open is right         stream/races.c
- *   places   each command touches what its op needs, inside all capacities stream/places.c
- *   signals  who signals, how far it reaches                                  here
+ *   places   each command touches what its op needs, within all capacities    stream/places.c
+ *   signals  which commands signal, and how far each signal reaches           here
  *   sync     the records of the kind of sync are ones the machine has         stream/sync.c
  *   walk     one order that queues and syncs allow: no deadlock; exact        stream/walk.c
  *            vector clocks; waits, frontiers, predecessors, planned times
- *            on machines with barriers, or with stops         stream/barrier.c, _block.c
- *   access   conflicts are ordered, every value is the right one            stream/access.c
+ *            on machines with barriers                                        stream/barrier.c
+ *            on machines with stops                                           stream/block.c
+ *   access   conflicts are ordered, every value is the right one              stream/access.c
  *            given and kept content is there as a whole                       stream/hold.c
- *            and has its units of counted memories                           stream/units.c
- *   graph    the program is that graph's                                     stream/graph.c
+ *            and has its units of counted memories                            stream/units.c
+ *   graph    the program is one of the graph                                  stream/graph.c
  *
- * What is found is reported at the end, causes before what follows from them (findings.h).
+ * Findings are reported at the end, causes before their consequences (findings.h).
  *
- * Nothing of the passes is used: not their intervals, not their clocks, not their edges.  What is
- * stored beside the commands (versions, frontiers, signals) is compared, not believed.
+ * The verifier uses nothing of the passes: not their intervals, not their clocks, not their edges.
+ * Data that is stored beside the commands (versions, frontiers, signals) is compared, not believed.
  *
  * Why one walk is enough.  Happens-before is queue order and syncs (members of a gang give each
  * other no order, each starts on its own; progress is proven as if they met, which is harder).  If
  * each pair of conflicting accesses is ordered by it, every execution sees the same sequence of
  * accesses to each byte, so values found in one execution are found in all.  Amounts: an amount is
- * a set of unit intervals, and two holders of one unit conflict; so at most one holds it at a time.
+ * a set of unit intervals, and two holders of one unit conflict; so each unit has at most one
+ * holder at a time.
  *
  * Complexity: O((commands + places + edges) log n) and O(known queues) per wait and frontier;
- * memory: places that are live, and clocks that somebody will still wait for. */
+ * memory: places that are live, and clocks that some command will still wait for. */
 #include "verify/stream/stream.h"
 
 #include <stdio.h>
@@ -36,8 +38,8 @@
 #include "base/progress.h"
 #include "fsched/verify.h"
 
-/* The narrowest scope from queue a to queue b.  From a queue to itself nobody waits, but through a
- * collective axis, to which all members have to tell that they are complete. */
+/* The narrowest scope from queue a to queue b.  No command waits for its own queue, except through
+ * a collective axis, to which all members have to signal that they are complete. */
 static fs_scope scope_between(const fs_stream *s, uint32_t a, uint32_t b) {
   const fs_stream_queue *x = &s->queues[a], *y = &s->queues[b];
   if (x->machine != y->machine) {
@@ -106,7 +108,7 @@ static void check_meta(fs_vs *v) {
   }
 }
 
-/* Parts that need what an earlier one refuted are left out. */
+/* Runs all parts, except those that need a property which an earlier part refuted. */
 static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
   uint64_t part = fs_vs_part_work(v->s);
   FS_TRY(fs_vs_shape(v));
@@ -133,7 +135,7 @@ uint64_t fs_verify_program_work(const fsched_program *program) {
   return FS_VS_PARTS * fs_vs_part_work(&program->view) + program->view.n_commands;
 }
 
-/* What is wrong first, then what only follows from it or does no harm.  All codes of FS_WRONG. */
+/* All codes of FS_WRONG: faults first, then those that only follow from others or do no harm. */
 static const fs_diag_code report_order[] = {
     FS_DIAG_VERIFY_SHAPE,    FS_DIAG_VERIFY_SYNC,        FS_DIAG_VERIFY_BARRIER,
     FS_DIAG_VERIFY_SLOTS,    FS_DIAG_VERIFY_STOP,        FS_DIAG_VERIFY_ONCE,

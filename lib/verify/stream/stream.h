@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the stream verifier (stream/stream.c says what is proven and why that suffices).
+/* The inside of the stream verifier (stream/stream.c says what is proven and why that suffices).
  *
- * An item is what the walk executes at once: one command, or all members of one gang command (an
- * occurrence of a collective axis). */
+ * An item is what the walk executes in one step: one command, or all members of one gang command
+ * (an occurrence of a collective axis). */
 #ifndef FS_VERIFY_STREAM_H
 #define FS_VERIFY_STREAM_H
 
@@ -20,18 +20,18 @@ typedef struct fs_vspaces { /* fs_vmap per index of a space */
   fs_vmap *at;
 } fs_vspaces;
 
-/* What the bytes of a version should be: one op's, or a map of op ids. */
+/* The right content of a version's bytes: that of one op, or a map of op ids. */
 typedef struct fs_vtruth {
   uint32_t stamp; /* of all bytes when map is NULL; FS_NONE: undefined */
   fs_vmap *map;   /* offset to op id */
 } fs_vtruth;
 
-typedef struct fs_vpiece { /* content on its way from a place to another */
+typedef struct fs_vpiece { /* content that a copy moves */
   uint64_t lo, hi, base;
   uint32_t version, stamp;
 } fs_vpiece;
 
-/* A command that updates a barrier, and the slots it takes of it. */
+/* A command that updates a barrier, and the slots of the barrier that it takes. */
 typedef struct fs_vproducer {
   uint32_t command, slots;
 } fs_vproducer;
@@ -56,32 +56,32 @@ typedef struct fs_vs {
   uint32_t *producer0; /* CSR: in order of commands */
   fs_vproducer *producer;
   uint32_t *consumer0, *consumer;    /* CSR: commands, ascending */
-  uint32_t *use_before, *use_behind; /* what has the physical barrier before and after, FS_NONE */
+  uint32_t *use_before, *use_behind; /* previous and next barrier of its physical one; FS_NONE */
   uint32_t *issue_command;           /* FS_SYNC_BLOCK: the commands in order of issue */
 
-  /* stream/deps.c: what must come before an op, from tags */
+  /* stream/deps.c: predecessors of ops, from tags */
   uint32_t *pred0;
   FS_VEC(uint32_t) pred;
-  uint64_t *race; /* (op_a << 32 | op_b) both ways, sorted */
+  uint64_t *race; /* (op_a << 32 | op_b) in both directions, sorted */
   uint32_t n_race;
 
   /* stream/walk.c */
-  fs_vclock **base;        /* per queue: known besides the queue's own commands */
-  fs_vclock **snapshot;    /* per command that somebody waits for: base of its queue then */
-  uint32_t *snapshot_refs; /* waits to come */
+  fs_vclock **base;        /* per queue: known commands of other queues */
+  fs_vclock **snapshot;    /* per command that others wait for: its queue's base then */
+  uint32_t *snapshot_refs; /* per command: number of waits to come */
   fs_vclock **occ_clock;   /* per occurrence: clocks of all members */
-  uint32_t *occ_refs;      /* waits and frontier entries to come */
+  uint32_t *occ_refs;      /* number of waits and frontier entries to come */
   uint32_t *progress;      /* per axis: epochs complete */
   fs_vdense now, meet, other;
-  uint32_t now_queue; /* whose clock `now` is; FS_NONE: nobody's */
-  uint32_t *source;   /* per queue: which wait gave the entry of now */
+  uint32_t now_queue; /* queue whose clock `now` is; FS_NONE: none */
+  uint32_t *source;   /* per queue: the wait that gave its entry of `now` */
   fs_vclocks clocks;
 
   /* stream/places.c */
   fs_vpool pool;
   fs_vspaces memory, counted, resource, concurrency;
   fs_vtruth *truth;   /* per version */
-  uint8_t *has_units; /* per version: had some of the counted memory that it is used in */
+  uint8_t *has_units; /* per version: had units of the counted memory that it is used in */
   FS_VEC(fs_vpiece) piece;
 
   /* stream/hold.c: owners of the places of given and kept content, per memory */
@@ -99,9 +99,9 @@ static inline const char *fs_vs_string(const fs_vs *v, uint32_t offset) {
   assert(offset == FS_NONE || offset < v->s->n_strings);
   return offset == FS_NONE ? "" : v->s->strings + offset;
 }
-/* "command 3 of dma (run A)"; returns `text`.  Requires a command. */
+/* Writes "command 3 of dma (run A)"; returns `text`.  Requires a command. */
 const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]);
-/* "x.2": version 2 of buffer x.  Requires a version. */
+/* Writes "x.2", for version 2 of buffer x; returns `text`.  Requires a version. */
 const char *fs_vs_version_name(const fs_vs *v, uint32_t version, char text[FS_VNAME]);
 /* Requires an op. */
 static inline const char *fs_vs_op_name(const fs_vs *v, uint32_t op) {
@@ -118,43 +118,44 @@ static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
   return a->offset == 0 && a->length == v->s->buffers[a->buffer].size;
 }
 
-/* Each reports what it finds and returns FSCHED_OK, or FSCHED_SYSTEM. */
+/* Each part reports its findings and returns FSCHED_OK, or FSCHED_SYSTEM. */
 fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE; /* records make sense; builds the indices */
-/* Requires what fs_vs_shape makes. */
-fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;   /* those of the kind of sync */
+/* Requires the indices that fs_vs_shape makes. */
+fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;   /* records of the kind of sync */
 fs_status fs_vs_places(fs_vs *v) FS_MUST_USE; /* each command's places are its op's */
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;   /* versions and predecessors from tags */
 fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;  /* the list of races */
-/* Requires what fs_vs_shape makes. */
+/* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
-/* Requires what fs_vs_shape makes. */
+/* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE; /* order, clocks, syncs, frontiers */
-/* Requires what fs_vs_shape makes. */
+/* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
 
-/* stream/access.c: for an item of which commands[0] is a member; `before` holds what is
- * complete before each member, and may hold the item's own epochs. */
+/* stream/access.c: the accesses of an item of which commands[0] is a member.  `before` holds the
+ * commands that are complete before each member, and may hold the item's own epochs. */
 fs_status fs_vs_access_begin(fs_vs *v) FS_MUST_USE;
 /* Requires an item that is not empty. */
 fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n,
                        const fs_vdense *before) FS_MUST_USE;
 fs_status fs_vs_access_end(fs_vs *v) FS_MUST_USE;
-/* stream/units.c, at the end: per version, does it have its units where it is kept? */
+/* stream/units.c, called at the end: (*right)[version] tells whether the version has its units
+ * where it is kept. */
 fs_status fs_vs_units_end(fs_vs *v, bool **right) FS_MUST_USE;
-/* stream/hold.c, called by these three. */
+/* stream/hold.c, called by the functions of stream/access.c. */
 fs_status fs_vs_hold_begin(fs_vs *v) FS_MUST_USE;
 /* Requires an item that is not empty. */
 fs_status fs_vs_hold(fs_vs *v, const uint32_t *commands, uint32_t n,
                      const fs_vdense *before) FS_MUST_USE;
-/* At the end: does the version own all of the place where it is kept?  Requires a version. */
+/* At the end: whether the version owns all of the place where it is kept.  Requires a version. */
 bool fs_vs_hold_kept(const fs_vs *v, uint32_t version);
-/* Two ops whose order a raw hazard leaves open.  Requires ops of the stream. */
+/* Whether the order of two ops is one that raw hazards leave open.  Requires ops of the stream. */
 bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b);
 
-/* Units of progress that fsched_verify_program counts: commands in the walk, and as much for the
- * other parts as they take of the time, roughly. */
+/* The units of progress that fsched_verify_program counts: the commands in the walk, and for the
+ * other parts as many units as their share of the time, roughly. */
 uint64_t fs_verify_program_work(const fsched_program *program);
 static inline uint64_t fs_vs_part_work(const fs_stream *s) { return s->n_commands / 16 + 1; }
-enum { FS_VS_PARTS = 5 }; /* before the walk */
+enum { FS_VS_PARTS = 5 }; /* parts before the walk */
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do the records of the program's kind of sync make sense, and does the machine have what they
- * ask for?  Builds the indices that the walk uses.
+/* Checks that the records of the program's kind of sync make sense, and that the machine has what
+ * they ask for.  Builds the indices that the walk uses.
  *
- *   barrier  physical ids within the bound, their uses counted from 0 without a gap or a repeat, so
+ *   barrier  physical ids are in range, their uses counted from 0 without a gap or a repeat, so
  *            that an id is one barrier at a time; stored counts of producers and consumers are the
  *            real ones, and both at least one (a barrier without consumers is never free again);
  *            slots: each update takes some, a barrier has enough for all of its producers, and a
  *            command takes as many as its op demands, over all barriers that it updates;
- *   block    the order of issue is an order that keeps each queue's own; counting syncs are of
- *            counting queues.
+ *   block    the order of issue keeps each queue's own order; counting syncs are of counting
+ *            queues.
  *
- * Programs with one kind have nothing of the others.  Complexity: O((barriers + waits) log). */
+ * Programs of one kind have no records of the others.  Complexity: O((barriers + waits) log). */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -21,7 +21,7 @@ static bool in_range(uint32_t first, uint32_t n, uint32_t limit) {
   return first <= limit && n <= limit - first;
 }
 
-/* --- nothing of another kind --- */
+/* --- records of other kinds of sync --- */
 
 static void check_kind(fs_vs *v) {
   const fs_stream *s = v->s;
@@ -111,7 +111,7 @@ typedef struct use {
   uint32_t physical, use, barrier;
 } use;
 
-/* A barrier is there once. */
+/* Compares barriers by use; each barrier is there only once. */
 static int compare_uses(const void *a, const void *b) {
   const use *x = a, *y = b;
   if (x->physical != y->physical) {
@@ -123,7 +123,7 @@ static int compare_uses(const void *a, const void *b) {
   return x->barrier < y->barrier ? -1 : x->barrier > y->barrier;
 }
 
-/* *ok: the uses of each physical barrier are 0, 1, ... */
+/* Builds the index of uses.  *ok tells whether the uses of each physical barrier are 0, 1, ... */
 static fs_status index_uses(fs_vs *v, bool *ok) {
   const fs_stream *s = v->s;
   use *at;
@@ -182,7 +182,7 @@ static void check_barrier(fs_vs *v, uint32_t b) {
   }
 }
 
-/* Producer slots that a command takes at least, over all barriers that it updates. */
+/* The least number of producer slots that a command takes, over all barriers that it updates. */
 static uint32_t demand(const fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t slots = fs_command_has_op(c) ? v->s->ops[c->target].slots : 1;
@@ -249,7 +249,7 @@ static fs_status index_issue(fs_vs *v, bool *ok) {
   return FSCHED_OK;
 }
 
-/* Full stops first (their queue plus one is 0), then by queue. */
+/* Whether stops are in order: full stops first (their queue plus one is 0), then by queue. */
 static bool stops_in_order(const fs_stream_stop *a, const fs_stream_stop *b) {
   return a->at != b->at ? a->at < b->at : a->queue + 1 < b->queue + 1;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Units of counted memories that kept content has at the end.
  *
- * What commands touch has its units where they show it: the intervals carry the version.  Idle
- * content, which is given and kept in one counted memory and which nothing touches, has units from
- * the begin to the end as well, and no command shows which:
+ * Content that commands touch has the units that their places show, since the intervals carry the
+ * version.  Idle content, which is given and kept in one counted memory and which no command
+ * touches, has units from the begin to the end as well, and no command shows which:
  *
  *     units    |--x--|--y--|...... g ......|--x--|       g: any that no command ever has
  *
- * So that as many must be left beside all that commands have at any time.  Units are alike, and
- * idle content never has to move, so more is not asked for.  Given content that nothing touches and
- * that is not kept may be nowhere, and has none. */
+ * As many units must therefore be left beside those that commands have at any time.  Units are
+ * alike, and idle content never has to move, so no more than that is required.  Given content that
+ * no command touches and that is not kept may have no place, and then has no units. */
 #include "base/context.h"
 #include "base/saturate.h"
 #include "verify/stream/stream.h"
 
-/* How many units of its counted memory each version holds, by version. */
+/* Counts, per version, the units of its counted memory that it holds. */
 static fs_status held_units(fs_vs *v, uint64_t **out) {
   FS_TRY(fs_new_zero(&v->arena, out, v->s->n_versions));
   for (uint32_t m = 0; m < v->s->n_memories; m++) {
@@ -34,7 +34,7 @@ static fs_status held_units(fs_vs *v, uint64_t **out) {
   return FSCHED_OK;
 }
 
-/* Per version: do commands show which units it has where it is kept? */
+/* Per version: whether commands show which units it has where it is kept. */
 static fs_status find_shown(fs_vs *v, uint8_t **out) {
   const fs_stream *s = v->s;
   FS_TRY(fs_new_zero(&v->arena, out, s->n_versions));
@@ -48,14 +48,15 @@ static fs_status find_shown(fs_vs *v, uint8_t **out) {
   return FSCHED_OK;
 }
 
-/* Given content that nothing touches and that is kept has its units from the begin to the end. */
+/* Whether the version is idle: given content that no command touches and that is kept, which has
+ * its units from the begin to the end. */
 static bool is_idle(const fs_vs *v, uint32_t version, const uint8_t *shown) {
   const fs_stream_version *x = &v->s->versions[version];
   return x->kept_memory != FS_NONE && fs_vs_counted(&v->s->memories[x->kept_memory]) &&
          x->given_memory == x->kept_memory && !shown[version];
 }
 
-/* Units that some command has. */
+/* The number of units that some command has. */
 static uint64_t used_units(const fs_vs *v, uint32_t memory) {
   const fs_vmap *map = &v->counted.at[memory];
   uint64_t sum = 0;
@@ -70,7 +71,7 @@ static uint64_t used_units(const fs_vs *v, uint32_t memory) {
   return sum;
 }
 
-/* No command shows which units idle content has: any that no command ever has. */
+/* Checks that enough units are left for idle content: any that no command ever has. */
 static fs_status check_idle(fs_vs *v, const uint8_t *shown) {
   const fs_stream *s = v->s;
   uint64_t *idle;

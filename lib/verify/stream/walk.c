@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over all commands in an order that queue order and syncs allow.
  *
- * A queue's head runs when each of its waits is complete (barriers and stops: see
- * stream/barrier.c, stream/block.c); a gang's members run at once here, when the
- * last of them is there: a machine on which they meet must get to the end, too.  If the walk gets
- * to the end, no execution can deadlock: what can run never stops being able to (progress only
- * grows), so another choice of order gets there too.
+ * A queue's head runs when each of its waits is complete (for barriers and stops see
+ * stream/barrier.c and stream/block.c).  A gang's members run at once here, when the last of them
+ * is at its head, so that a machine on which they meet also gets to the end.  If the walk gets to
+ * the end, no execution can deadlock: a command that can run stays able to (progress only grows),
+ * so another choice of order gets there too.
  *
- * Clocks: what is complete before a command is what was complete before its queue's last command,
- * that command, and for each wait the same of the command waited for; members of one gang give
- * each other nothing.  Queues share clocks: a command without waits knows what its predecessor
- * knew, plus it.  A clock is kept while somebody will wait for it. */
+ * Clocks: the commands that are complete before a command are those that were complete before its
+ * queue's last command, that command itself, and for each wait the same two of the command waited
+ * for; members of one gang add nothing to each other's clocks.  Queues share clocks: a command
+ * without waits knows what its predecessor knew, plus the predecessor.  A clock is kept while some
+ * command will wait for it. */
 #include <stdio.h>
 
 #include "base/context.h"
 #include "base/progress.h"
 #include "verify/stream/walk.h"
 
-/* --- what a wait stands for --- */
+/* --- commands that a wait stands for --- */
 
 static uint32_t point_occ(const fs_vs *v, const fs_stream_wait *w) {
   return v->occ0[w->axis] + w->epoch - 1;
@@ -50,8 +51,8 @@ static void drop_point(fs_vs *v, const fs_stream_wait *w) {
   }
 }
 
-/* Does the clock hold all that the point stands for?  (Clocks are closed, so the commands
- * themselves suffice.) */
+/* Whether the clock holds all commands that the point stands for.  (Clocks are closed, so the
+ * commands themselves suffice.) */
 static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait *w) {
   if (is_queue(v, w->axis)) {
     return d->epoch[w->axis] >= w->epoch;
@@ -104,8 +105,8 @@ static void report_superfluous(fs_vs *v, uint32_t command, const fs_stream_wait 
            fs_vs_string(v, v->s->axes[w->axis].name));
 }
 
-/* What `now` knows from source (a wait's index, FS_NONE: the queue).  `other` keeps, per queue, the
- * best that a source other than that of `now` gives. */
+/* Raises `now` by an epoch that a source (a wait's index, FS_NONE: the queue) gives.  `other`
+ * keeps, per queue, the best epoch from a source other than that of `now`. */
 static void raise_from(fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source) {
   uint32_t best = v->now.epoch[queue];
   if (epoch > best) {
@@ -119,7 +120,7 @@ static void raise_from(fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source
   }
 }
 
-/* Do the sources but this one give (queue, epoch)? */
+/* Whether the sources except this one give (queue, epoch). */
 static bool known_without(const fs_vs *v, uint32_t queue, uint32_t epoch, uint32_t source) {
   bool own = v->source[queue] == source;
   return (own ? v->other.epoch[queue] : v->now.epoch[queue]) >= epoch;
@@ -139,8 +140,8 @@ static bool implied(const fs_vs *v, const fs_stream_wait *w, uint32_t source) {
   return true;
 }
 
-/* Joins the waits of a command into `now`, which holds what its queue knows, and reports each wait
- * that queue and other waits imply. */
+/* Joins the waits of a command into `now`, which holds the knowledge of its queue, and reports each
+ * wait that the queue and the other waits imply. */
 static void join_waits(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   const fs_stream_wait *w = v->s->waits + c->wait0;
@@ -169,7 +170,7 @@ static void join_waits(fs_vs *v, uint32_t command) {
   }
 }
 
-/* `now` with the command's own epoch is the exact clock after it. */
+/* Checks the frontier: `now` with the command's own epoch is the exact clock after the command. */
 static void check_frontier(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
   const fs_stream_wait *f = v->s->frontiers + c->frontier0;
@@ -205,7 +206,7 @@ static void check_frontier(fs_vs *v, uint32_t command) {
   }
 }
 
-/* What the command's sync tells its queue, into `now` and the queue's base. */
+/* Adds the knowledge that the command's sync gives its queue to `now` and to the queue's base. */
 static fs_status learn(fs_vwalk *walk, uint32_t command) {
   fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
@@ -225,7 +226,7 @@ static fs_status learn(fs_vwalk *walk, uint32_t command) {
       }
       break;
     case FS_SYNC_BLOCK:
-      base = v->snapshot[command]; /* the sequencer's at its issue, which holds the queue's */
+      base = v->snapshot[command]; /* the sequencer's clock at its issue, which holds the queue's */
       v->snapshot[command] = NULL;
       if (base != NULL) {
         fs_vdense_join(&v->now, base == v->base[q] ? NULL : base);
@@ -240,12 +241,12 @@ static fs_status learn(fs_vwalk *walk, uint32_t command) {
   return FSCHED_OK;
 }
 
-/* Leaves in `now` what is complete after the command. */
+/* Runs one command, and leaves in `now` the commands that are complete after it. */
 static fs_status one_command(fs_vwalk *walk, uint32_t command) {
   fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
   uint32_t q = v->command_queue[command];
-  if (v->now_queue != q) { /* else `now` is as the command before it left it */
+  if (v->now_queue != q) { /* else `now` is the clock after the command before it */
     fs_vdense_clear(&v->now);
     fs_vdense_join(&v->now, v->base[q]);
     fs_vdense_raise(&v->now, q, c->epoch - 1);
@@ -264,8 +265,8 @@ static fs_status one_command(fs_vwalk *walk, uint32_t command) {
 
 /* --- one item --- */
 
-/* `meet` becomes what is known to all of a gang's members.  That a member knows of its own epoch
- * does not matter: only the item itself has it. */
+/* Reduces `meet` to the knowledge that all of a gang's members share.  A member's knowledge of its
+ * own epoch does no harm, since only the item itself has that epoch. */
 static void meet_now(fs_vs *v, bool first) {
   if (first) {
     fs_vdense_clear(&v->meet);
@@ -337,7 +338,7 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
 
 /* --- the walk --- */
 
-/* An event, or FS_NONE when all waits of the queue's head are complete. */
+/* The event that the queue's head waits for, or FS_NONE when all of its waits are complete. */
 static uint32_t timeline_lacks(fs_vwalk *w, uint32_t q) {
   const fs_vs *v = w->v;
   const fs_stream_command *c = &v->s->commands[w->head[q]];
@@ -406,7 +407,7 @@ static fs_status run_item(fs_vwalk *w, const uint32_t *commands, uint32_t n) {
       break;
     case FS_SYNC_BARRIER:
       return fs_vbarrier_ran(w, commands, n);
-    case FS_SYNC_BLOCK: /* the next issue looks who is over */
+    case FS_SYNC_BLOCK: /* the next issue checks which commands are over */
       break;
   }
   return FSCHED_OK;
@@ -462,12 +463,12 @@ static void report_stuck(fs_vwalk *w, uint32_t q) {
     case FS_SYNC_BARRIER:
       fs_vbarrier_stuck(w, q, event);
       break;
-    case FS_SYNC_BLOCK: /* fs_vblock_stuck has said it of all */
+    case FS_SYNC_BLOCK: /* fs_vblock_stuck has reported all queues */
       break;
   }
 }
 
-/* Who will look at which clock: waits of a timeline, and all frontiers. */
+/* Counts the readers of each clock: waits of a timeline, and all frontiers. */
 static void count_refs(fs_vs *v) {
   const fs_stream *s = v->s;
   for (uint32_t i = 0; i < s->n_waits && fs_sync_has_waits(v->kind); i++) {
@@ -485,7 +486,7 @@ static void count_refs(fs_vs *v) {
   }
 }
 
-/* What queues can wait for in fs_vwalk.waiter. */
+/* The number of events that queues can wait for in fs_vwalk.waiter. */
 static size_t count_events(const fs_vs *v) {
   switch (v->kind) {
     case FS_SYNC_TIMELINE:
