@@ -54,7 +54,7 @@ static text_piece next_piece(const unsigned char *bytes, size_t size, size_t beg
   return (text_piece){begin, end, shown, true};
 }
 
-/* ---- the words around it */
+/* ---- the text around the bytes */
 
 /* Writes a name into a comment, without text that ends the comment or begins another one,
  * trigraphs, control characters, or U+2000 to U+207F (marks of writing direction are among

@@ -21,7 +21,7 @@ static const char *queue_name(const fs_checker *c, uint32_t queue) {
   return c->v.strings + c->v.queues[queue].name;
 }
 
-/* ---- what other kinds of sync have */
+/* ---- records of other kinds of sync */
 
 static fs_status check_no_timeline(fs_checker *c, uint32_t queue, const fs_stream_command *m) {
   FS_NEED(c, m->n_waits == 0 && m->signal == 0 && m->scope == FS_SCOPE_QUEUE, VALUE,
@@ -223,7 +223,7 @@ static fs_status check_stops(fs_checker *c) {
   return FSCHED_OK;
 }
 
-/* ---- all */
+/* ---- the whole */
 
 fs_status fs_check_sync(fs_checker *c) {
   assert(c->v.n_meta == 1);
