@@ -49,7 +49,7 @@ static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t 
 }
 
 /* Lists the races of `op` with the candidates.  Candidates that come before `op` in topo share one
- * search.  The others, which `after` puts behind `op` although it is later in program order, have
+ * search.  The others, which `after` puts behind `op` although `op` is later in program order, have
  * one search each. */
 static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   uint32_t lowest = FS_NONE;
