@@ -70,7 +70,7 @@ typedef struct fs_vs {
   fs_vclock **snapshot;    /* per command that others wait for: its queue's base then */
   uint32_t *snapshot_refs; /* per command: number of waits to come */
   fs_vclock **occ_clock;   /* per occurrence: clocks of all members */
-  uint32_t *occ_refs;      /* number of waits and frontier entries to come */
+  uint32_t *occ_refs;      /* per occurrence: number of its readers to come */
   uint32_t *progress;      /* per axis: epochs complete */
   fs_vdense now, meet, other;
   uint32_t now_queue; /* queue whose clock `now` is; FS_NONE: none */

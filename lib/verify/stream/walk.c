@@ -3,9 +3,9 @@
  *
  * A queue's head runs when each of its waits is complete (for barriers and stops see
  * stream/barrier.c and stream/block.c).  A gang's members run at once here, when the last of them
- * is at its head, so that a machine on which they meet also gets to the end.  If the walk gets to
- * the end, no execution can deadlock: a command that can run stays able to (progress only grows),
- * so another choice of order gets there too.
+ * is at the head of its queue, so that a machine on which they meet also gets to the end.  If the
+ * walk gets to the end, no execution can deadlock: a command that can run stays able to (progress
+ * only grows), so another choice of order gets there too.
  *
  * Clocks: the commands that are complete before a command are those that were complete before its
  * queue's last command, that command itself, and for each wait the same two of the command waited
