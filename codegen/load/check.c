@@ -225,7 +225,7 @@ static fs_status check_axes(fs_checker *c) {
     } else {
       FS_TRY(check_members(c, i, &members));
     }
-    /* Session of the first axis, machine of the queue, domain by kind, ordinal by position. */
+    /* An axis id: session of axis 0, machine of the queue, domain by kind, ordinal by position. */
     uint64_t machine = v->queues[queue ? i : v->axis_members[a->member0]].machine;
     uint64_t id = (v->axes[0].id & 0xFFull << 56) | machine << 48 | (uint64_t)a->kind << 40 |
                   (queue ? i : i - v->n_queues);
