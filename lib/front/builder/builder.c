@@ -168,7 +168,7 @@ void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, con
 fs_status fs_builder_place(fsched_builder *b, fs_pos_list *places, size_t id, fs_pos pos) {
   FS_ASSERT_SLOW(pos.file == FS_NONE || id >= places->n);
   if (pos.file == FS_NONE) {
-    return FSCHED_OK; /* read as FS_NOWHERE, unless a later one fills the gap below */
+    return FSCHED_OK; /* a missing entry reads as FS_NOWHERE, and so does a gap filled below */
   }
   while (places->n < id) {
     FS_TRY(fs_vec_push(b->ctx, places, FS_NOWHERE));

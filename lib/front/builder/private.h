@@ -63,7 +63,7 @@ struct fsched_builder {
   fs_pos sync_at, barriers_at;
   uint32_t barrier_count, barrier_slots; /* 0: not given */
 
-  fs_names words; /* queue and class names that ops, gangs and memories refer to, and backings */
+  fs_names words; /* names of queues, classes and backings as other entities refer to them */
   fs_names queues, classes, memories, resources, buffers, ops, gang_keys;
   FS_VEC(fs_queue) queue;
   FS_VEC(fs_memory_draft) memory;

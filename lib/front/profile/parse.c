@@ -104,7 +104,7 @@ static fs_status read_copy(profile_reader *r, uint32_t node, const uint32_t *val
   if (value[ITEM_BUFFER] == FS_NONE || value[ITEM_VERSION] == FS_NONE) {
     return fs_fields_fail(&r->f, FS_DIAG_PROFILE_KEY, node, "a copy has a buffer and a version");
   }
-  const char *name = NULL; /* that of the buffer again */
+  const char *name = NULL; /* a copy's name is checked, but not used */
   if (value[ITEM_NAME] != FS_NONE) {
     FS_TRY(fs_fields_text(&r->f, value[ITEM_NAME], &name));
   }

@@ -311,7 +311,7 @@ static fs_status heap_residencies(fs_sparse *p, uint32_t node, uint32_t n, fs_he
     FS_TRY(fs_fields_pairs(&p->f, node, &pair, NULL));
     uint32_t value = fs_node_get(p->f.doc, node, "begin");
     if (value != FS_NONE && !fs_node_u64(p->f.doc, value, &begin)) {
-      begin = 0; /* reported when it is read */
+      begin = 0; /* the fault is reported when the residency is read */
     }
     FS_TRY(fs_heap_push(p->f.ctx, by_begin, begin, i));
   }
