@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simulation: how long a command takes, in virtual nanoseconds.
  *
- * A draw is a hash of the seed, the invocation's number in its slot and the command (of a gang: of
- * the gang), so that it does not depend on the order in which commands begin.
+ * A draw is a hash of the seed, the invocation's number in its slot, and the command or its gang,
+ * so that it does not depend on the order in which commands begin.
  *
- * Adversarial, in turn by seed + invocation:
+ * Adversarial strategies, which take turns by seed + invocation:
  *   DELAY   one command takes longer than all others together, which take their planned time or
- *           none; the next command every fourth invocation, so that each has its turn
- *   QUEUES  a queue is quick, its commands take nothing, or slow, a thousand times the planned time
+ *           none; the victim changes every fourth invocation, so that each command has its turn
+ *   QUEUES  a queue is quick, so that its commands take no time, or slow, a thousand times as long
+ *           as planned
  *   OPS     one command in eight is slow, the others are quick
  *   SCALES  half of the commands are quick, the others are slower by a power of two up to 2^15
- *   GATE    for barriers: all is quick but what comes on its queue before a consumer of one
- * barrier, so that its physical one is long in use; another barrier each time What is planned to
- * take less than the average counts as that there, so that ops without a duration have one. */
+ *   GATE    for barriers: every command is quick but those before a consumer of one barrier on its
+ *           queue, so that the physical barrier is long in use; another barrier each time
+ *
+ * A command that is planned to take less than the average counts as average there, so that ops
+ * without a duration have one. */
 #include <stdlib.h>
 
 #include "base/saturate.h"
@@ -25,7 +28,7 @@ enum { SLOW = 1024, QUICK = 64, UNKNOWN_TICK_NS = 1000 };
 
 /* ---- measured durations */
 
-/* A command as a profile names it. */
+/* The key under which a profile lists a command. */
 typedef struct name {
   const char *name;
   uint32_t version, index; /* index: in the order of the profile */
@@ -51,7 +54,7 @@ static name name_of(const fs_stream *s, const fs_stream_command *c) {
                 .kind = (uint8_t)fs_profile_kind_of(c)};
 }
 
-/* The first of that name; n when there is none. */
+/* The index of the first entry of that name; n when there is none. */
 static uint32_t find_name(const name *sorted, uint32_t n, const name *wanted) {
   uint32_t low = 0, high = n;
   while (low < high) {
@@ -65,7 +68,8 @@ static uint32_t find_name(const name *sorted, uint32_t n, const name *wanted) {
   return low < n && compare_names(&sorted[low], wanted) == 0 ? low : n;
 }
 
-/* Copies of one version in one direction take their measurements in order, the rest the last. */
+/* Copies of one version in one direction take its measurements in order; once these have run out,
+ * further copies take the last one. */
 static void assign(fs_instance *x, const fsched_profile *p, const name *sorted, uint32_t *taken) {
   const fs_stream *s = x->stream;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -143,7 +147,7 @@ void fs_sim_times_begin(fs_instance *x, uint64_t k) {
   };
 }
 
-/* Of the members of a gang the same. */
+/* All members of a gang draw the same duration. */
 static uint64_t drawn(const fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->stream->commands[command];
   return fs_sim_is_gang(c) ? mix(x->times.draw.salt, mix(c->gang_axis, c->gang_epoch))
@@ -173,7 +177,7 @@ static bool is_before_consumer(const fs_instance *x, uint32_t command) {
 }
 
 static uint64_t random_part(uint64_t ns, uint64_t draw) {
-  uint64_t part = draw % 1025; /* of 256: up to four times */
+  uint64_t part = draw % 1025; /* in 256ths: up to about four times the planned time */
   return fs_add_most(fs_multiply_most(ns / 256, part), ns % 256 * part / 256);
 }
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulation: what two commands touch at once.
+/* Simulation: notices when two commands touch the same bytes at once.
  *
- * A command has its effect at its end.  At its begin what it will write anew is spoilt, where
- * nothing else of it is read there, and the bytes of all that it touches are hashed; at its end
- * they must still be the same.  So, of two commands that conflict and are under way at the same
- * virtual time, one notices the other, or reads what was spoilt and computes something else:
+ * A command has its effect at its end.  At its begin the places that it will write and does not
+ * read are spoilt, and the bytes of all of its places are hashed; at its end the hashes must still
+ * be the same.  So, of two commands that conflict and are under way at the same virtual time, one
+ * notices the other, or reads spoilt bytes and computes another result:
  *
  *   reader   |--------|          reader      |---|         writer   |-------|
  *   writer        |------|       writer   |---------|      writer       |--------|
  *         spoilt: noticed            reads what was spoilt    noticed by the first
  *
- * A stream in which that happens in any order lacks a wait.  Of a program with races (hazards: raw)
- * that may happen, so it is not guarded. */
+ * A stream in which that happens for any durations lacks a wait.  In a program with races
+ * (hazards: raw) it may happen, so such a program is not guarded. */
 #include "exec/sim/sim.h"
 
 #include <stdio.h>
 
-/* Per place. */
+/* What the guard does with a place. */
 enum { UNTOUCHED, GUARD, SPOIL };
 
-/* Pairs of places of a command are compared; beyond that nothing is spoilt. */
+/* Every two places of a command are compared, so a command with more places spoils none. */
 enum { MOST_PLACES = 1000 };
 
 static const fs_stream_arg *arg_of(const fs_stream *s, const fs_stream_command *c,
@@ -42,7 +42,7 @@ static bool is_guarded(const fs_stream *s, const fs_stream_command *c, const fs_
   return fs_command_has_version(c) || is_scratch(c, p) || (a != NULL && fs_tag_accesses(a->tag));
 }
 
-/* Whether the command will write all of it and has no use for what is there now. */
+/* Whether the command will write the whole place and does not use its present bytes. */
 static bool is_new(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(s, c, p);
   switch (fs_command_kind_of(c)) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulation: from the stream to lists of who waits for what.
+/* Simulation: turns the stream into lists of the commands that wait for each slot.
  *
  * Each epoch of each axis is a slot, with the list of commands that wait for it, so that a run
- * looks at every wait once; so are the two things that there are to wait for of a barrier.  A wait
- * for an epoch that nobody reaches is in no list: it is never over. */
+ * looks at every wait once.  Each barrier has two slots: it is mapped, and it is complete.  A wait
+ * for an epoch that no command reaches is in no list: it is never over. */
 #include "exec/sim/sim.h"
 
 #include "base/group.h"
 
-/* Epochs per axis: commands of a queue, gangs of a collective one. */
+/* Counts the epochs of each axis: a queue's commands, a collective axis' gangs. */
 static fs_status count_slots(fs_instance *x) {
   const fs_stream *s = x->stream;
   uint64_t *n;
@@ -24,16 +24,16 @@ static fs_status count_slots(fs_instance *x) {
     }
   }
   for (uint32_t a = 0; a < s->n_axes; a++) {
-    assert(n[a] <= UINT32_MAX - x->slot0[a]); /* gangs are commands, too */
+    assert(n[a] <= UINT32_MAX - x->slot0[a]); /* each gang has a command, too */
     x->slot0[a + 1] = x->slot0[a] + (uint32_t)n[a];
   }
   if (s->n_barriers > (UINT32_MAX - x->slot0[s->n_axes]) / 2) {
-    return fs_no_memory(x->ctx, SIZE_MAX); /* as their lists would be */
+    return fs_no_memory(x->ctx, SIZE_MAX); /* the lists would need as much */
   }
   return FSCHED_OK;
 }
 
-/* FS_NONE: never reached. */
+/* The slot of a wait; FS_NONE: its epoch is never reached. */
 static uint32_t slot_of(const fs_instance *x, const fs_stream_wait *w) {
   uint32_t n = x->slot0[w->axis + 1] - x->slot0[w->axis];
   return w->epoch == 0 || w->epoch > n ? FS_NONE : x->slot0[w->axis] + w->epoch - 1;
@@ -43,7 +43,7 @@ static uint32_t n_wants(const fs_stream_command *k) {
   return k->n_waits + k->n_barrier_waits + k->n_barrier_updates;
 }
 
-/* The slot of what a command waits for, by number. */
+/* The slot of the i-th thing that a command waits for. */
 static uint32_t wanted(const fs_instance *x, const fs_stream_command *k, uint32_t i) {
   const fs_stream *s = x->stream;
   if (i < k->n_waits) {

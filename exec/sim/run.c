@@ -2,17 +2,17 @@
 /* Simulation: one invocation.
  *
  * A command has as many things to wait for as it has waits, and one more: its turn on its queue.
- * When the last of them is over it begins, a gang when that is so for all of its members, at the
- * virtual time at which that was over.  What is under way lies in a heap by its end.  The end that
- * comes first is next: the command has its effect, its epoch is reached if it signals, which may
- * let others begin, and the next command of its queue has its turn.  What barriers and syncs hold
- * back besides is in sim/sync.c: a barrier is one more thing to wait for, to be issued is another.
+ * When the last of them is over, the command begins at that virtual time; a gang begins when that
+ * is so for all of its members.  Running commands lie in a heap by their end.  The earliest end is
+ * next: the command has its effect, its epoch is reached if it signals, which may let others begin,
+ * and the next command of its queue has its turn.  Barriers and syncs (sim/sync.c) add things to
+ * wait for: one for each barrier, and one for being issued.
  *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the
- * virtual time at which it could have begun.  So ends may be met out of order, but never before
- * what they depend on.
- * Complexity: O((commands + waits) log queues), and what the effects cost. */
+ * virtual time at which it could have begun.  So the run may meet ends out of order, but never
+ * before the ends that they depend on.
+ * Complexity: O((commands + waits) log queues), plus the cost of the effects. */
 #include "base/saturate.h"
 #include "exec/sim/sim.h"
 
@@ -46,7 +46,7 @@ static void reset(fs_instance *x) {
   fs_sim_sync_begin(x);
 }
 
-/* False: its content may not be read yet. */
+/* Puts a given item's content in place.  False: the content may not be read yet. */
 static bool put_in_place(fs_instance *x, uint32_t item) {
   if (x->there[item]) {
     return true;
@@ -59,7 +59,7 @@ static bool put_in_place(fs_instance *x, uint32_t item) {
   return true;
 }
 
-/* A gang starts with all of its members. */
+/* Tells sim/sync.c that the command, or every member of its gang, starts. */
 static void start_command(fs_instance *x, uint32_t command) {
   if (!fs_sim_is_gang(&x->stream->commands[command])) {
     fs_sim_sync_start(x, command, x->from[command]);
@@ -70,7 +70,7 @@ static void start_command(fs_instance *x, uint32_t command) {
   }
 }
 
-/* All that it waits for is over. */
+/* Begins a command whose waits are all over. */
 static void begin(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
   for (uint32_t i = io->given0[command]; !x->config.empty && i < io->given0[command + 1]; i++) {
@@ -85,7 +85,7 @@ static void begin(fs_instance *x, uint32_t command) {
   fs_sim_guard_begin(x, command);
   uint64_t end = fs_add_most(x->from[command], fs_sim_duration(x, command));
   fs_status status = fs_heap_push(x->ctx, &x->running, end, command);
-  assert(status == FSCHED_OK); /* there is room for one per queue */
+  assert(status == FSCHED_OK); /* the heap has room for one command per queue */
   (void)status;
 }
 
@@ -122,7 +122,7 @@ static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t ns) {
   }
 }
 
-/* A command is over: on its queue, a gang on each of its members'. */
+/* A command is over on its queue; of a gang, each member is over on its own queue. */
 static void leave_command(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t end_ns) {
   const fs_stream_command *c = &x->stream->commands[command];
   const fs_stream_queue *q = &x->stream->queues[x->queue[command]];
@@ -177,7 +177,7 @@ static void end(fs_instance *x, uint32_t command, uint64_t ns) {
   fs_sim_sync_go_on(x);
 }
 
-/* Content that has come lets those begin who waited for it. */
+/* Begins the commands whose content has come. */
 static void take_news(fs_instance *x) {
   while (x->n_taken < atomic_load_explicit(&x->n_arrived, memory_order_acquire)) {
     uint32_t item = x->arrived[x->n_taken++];
@@ -194,8 +194,8 @@ static bool at_end(const fs_instance *x, uint32_t item) {
   return x->io->kept[item].touches == 0 && x->work->kept != NULL && x->work->kept[item] != NULL;
 }
 
-/* When all content is there that is kept where it was given, it is decided whether the invocation
- * has failed: state is taken out as a whole or not at all. */
+/* Keeps the content that no command touches.  Whether the invocation has failed is decided once all
+ * of that content is there: state is taken out as a whole or not at all. */
 static fsched_cause keep_rest(fs_instance *x) {
   for (uint32_t i = 0; i < x->io->n_kept; i++) {
     uint32_t given = x->io->kept[i].given;

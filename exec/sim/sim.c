@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simulation: a thread for each instance, which runs its invocations in virtual time, one after the
- * other, and the answers to those who ask from outside. */
+ * other, and the answers to calls from other threads. */
 #include "exec/sim/sim.h"
 
 #include <stdio.h>
@@ -185,9 +185,9 @@ static fs_status sim_prepare(fsched_context *ctx, fsched_context *own, fs_machin
   return FSCHED_OK;
 }
 
-/* ---- what is stuck */
+/* ---- reports of stuck commands */
 
-/* With the lock. */
+/* The caller holds the lock. */
 static bool is_stuck(const fs_instance *x) {
   return x->waiting && x->n_taken == atomic_load(&x->n_arrived) && !atomic_load(&x->poisoned);
 }
@@ -200,7 +200,7 @@ static uint64_t sim_progress(fs_instance *x, bool *idle) {
   return kernels + atomic_load_explicit(&x->moves, memory_order_relaxed);
 }
 
-/* The first thing that the command waits for; nothing runs. */
+/* Finds the first thing that the command waits for, while no command runs. */
 static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
   const fs_stream *s = x->stream;
   const fs_stream_command *c = &s->commands[command];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the simulation, shared by its files:
- *   sim/prepare.c    turns the stream into what the run wants and takes memory,
+ *   sim/prepare.c    turns the stream into the tables that a run reads, and takes memory,
  *   sim/durations.c  says how long a command takes,
- *   sim/guard.c      notices what is touched by two at once,
+ *   sim/guard.c      notices when two commands touch the same bytes at once,
  *   sim/run.c        runs one invocation,
- *   sim/sync.c       is what holds commands back without timelines: barriers, or a sequencer,
- *   sim.c            starts, ends and answers. */
+ *   sim/sync.c       holds commands back where there are no timelines: barriers, or a sequencer,
+ *   sim.c            starts and ends instances, and answers calls from outside. */
 #ifndef FS_EXEC_SIM_H
 #define FS_EXEC_SIM_H
 
@@ -17,7 +17,7 @@
 
 struct fs_stuck;
 
-/* Of one invocation: how durations are drawn. */
+/* How the durations of one invocation are drawn. */
 typedef struct fs_sim_draw {
   uint64_t salt;
   uint32_t strategy, victim; /* adversarial */
@@ -26,26 +26,27 @@ typedef struct fs_sim_draw {
 typedef struct fs_sim_times {
   fsched_durations mode;
   uint64_t seed, tick_ns;
-  uint64_t total_ns, mean_ns; /* of the planned durations, at least a tick */
-  uint64_t *measured_ns;      /* per command: UINT64_MAX: not measured; NULL */
+  uint64_t total_ns, mean_ns; /* sum and mean of the planned durations, at least a tick */
+  uint64_t *measured_ns;      /* per command; UINT64_MAX: not measured; or NULL */
   fs_sim_draw draw;
 } fs_sim_times;
 
-/* The members of a gang op meet here, as a back end may; the last one to arrive stands for all. */
+/* Here the members of a gang op meet before it starts, which back ends are free to demand.  The
+ * last member to arrive starts the op for all. */
 typedef struct fs_sim_meeting {
-  uint32_t arrived, last; /* members: `next_member` leads from the last one to the first */
+  uint32_t arrived, last; /* members; `next_member` leads from the last one to the first */
   uint64_t from;
 } fs_sim_meeting;
 
 /* A physical barrier in virtual time. */
 typedef struct fs_sim_physical {
-  uint32_t use;                  /* of those that fs_physicals knows; as many as these: no more */
-  uint32_t producers, consumers; /* left of it */
-  uint64_t complete_ns, free_ns; /* the latest end of a producer, start of a consumer, so far */
+  uint32_t use; /* index among its uses in fs_physicals; their number: none is left */
+  uint32_t producers, consumers; /* of this use, still to come */
+  uint64_t complete_ns, free_ns; /* latest end of a producer, latest start of a consumer, so far */
 } fs_sim_physical;
 
 struct fs_instance {
-  fsched_context *ctx; /* of its own */
+  fsched_context *ctx; /* the instance's own */
   const fs_stream *stream;
   const fs_io *io;
   fs_backend_config config;
@@ -59,35 +60,36 @@ struct fs_instance {
   uint64_t begin_ns; /* of the invocation, in real time */
   bool guarded;
 
-  /* A slot is an epoch of an axis: those of axis a are slot0[a] .. slot0[a + 1] - 1.  After those
-   * of all axes come two for each barrier: that it is mapped, that it is complete. */
+  /* A slot is an epoch of an axis: the slots of axis a are slot0[a] .. slot0[a + 1] - 1.  The slots
+   * of all axes are followed by two for each barrier: the barrier is mapped, and it is complete. */
   uint32_t *slot0;
   uint32_t *waiter0, *waiter; /* per slot: the commands that wait for it */
   uint32_t *queue;            /* per command */
   uint8_t *touch;             /* per place: see sim/guard.c */
   fs_physicals physicals;
-  uint32_t *by_issue; /* sync: block: the commands in the order of issue; NULL */
+  uint32_t *by_issue; /* sync: block: the commands in the order of issue; else NULL */
   fs_sim_times times;
 
-  /* Of the running invocation; the simulation's own thread. */
-  uint32_t *left;                 /* per command: waits, and its turn on its queue */
-  uint64_t *from;                 /* per command: when the last of them was over; then its begin */
-  uint32_t *reached;              /* per axis: epoch */
-  uint32_t *at;                   /* per queue: commands that are over */
-  fs_sim_meeting *meeting;        /* per slot of a collective axis, from slot0[n_queues] on */
-  uint32_t *next_member;          /* per command */
-  uint32_t *kept_left;            /* per kept item: writers that have not run */
-  bool *there;                    /* per given item: in its place */
-  uint32_t *parked, *next_parked; /* per given item, per command: who waits for its content */
-  uint64_t *seen;                 /* per place of a running command: hash of its bytes */
-  fs_heap running;                /* by end */
+  /* Of the running invocation; used by the simulation's own thread alone. */
+  uint32_t *left;          /* per command: open waits, plus one until its turn on its queue */
+  uint64_t *from;          /* per command: when the last of these was over; then its begin */
+  uint32_t *reached;       /* per axis: the epoch that it has reached */
+  uint32_t *at;            /* per queue: number of commands that are over */
+  fs_sim_meeting *meeting; /* per slot of a collective axis, from slot0[n_queues] on */
+  uint32_t *next_member;   /* per command */
+  uint32_t *kept_left;     /* per kept item: writers that have not run */
+  bool *there;             /* per given item: its content is in place */
+  uint32_t *parked, *next_parked; /* per given item, per command: list of the commands that wait for
+                                     the content */
+  uint64_t *seen;                 /* per place of a running command: hash of the place's bytes */
+  fs_heap running;                /* running commands by their end */
   uint32_t n_left;                /* commands */
   uint64_t makespan;
-  fs_sim_physical *physical;     /* sync: barrier */
-  uint32_t *freed, n_freed;      /* physical barriers that can be mapped anew */
-  uint32_t n_issued, next_stop;  /* sync: block; the first sync that is not over */
-  uint64_t issue_ns;             /* when the last sync was over */
-  uint32_t n_over, *n_issued_of; /* commands; issued ones per queue */
+  fs_sim_physical *physical; /* sync: barrier */
+  uint32_t *freed, n_freed;  /* stack of physical barriers that can be mapped to their next use */
+  uint32_t n_issued, next_stop;  /* sync: block: commands issued; the first sync that is not over */
+  uint64_t issue_ns;             /* when the last sync that is over was over */
+  uint32_t n_over, *n_issued_of; /* commands that are over; per queue: commands that were issued */
   uint64_t *over_ns;             /* per command that is over */
 
   pthread_t thread;
@@ -97,24 +99,24 @@ struct fs_instance {
   /* Under the lock. */
   const fs_work *work;
   uint64_t next;      /* invocations so far */
-  bool stop, waiting; /* waiting: nothing can go on without news */
+  bool stop, waiting; /* waiting: no command can go on without news */
   fsched_cause cause;
   uint32_t *arrived; /* given items in the order in which their content was there */
-  /* And read without it. */
+  /* Written under the lock, and also read without it. */
   _Atomic bool *ready; /* per given item: its content may be read */
   _Atomic uint32_t n_arrived;
   _Atomic bool poisoned;
   _Atomic uint64_t moves;
-  uint32_t n_taken; /* of `arrived`, by the thread */
+  uint32_t n_taken; /* items of `arrived` that the thread has taken */
 };
 
-/* sim/prepare.c: all of the instance but lock and thread; ctx is told what is wrong.  Requires a
- * stream, and what comes in and goes out of it. */
+/* sim/prepare.c: makes all of the instance but its lock and thread; reports errors to ctx.
+ * Requires the stream and its fs_io. */
 fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 
 /* sim/durations.c */
 fs_status fs_sim_times_make(fs_instance *x) FS_MUST_USE;
-/* For the k-th invocation. */
+/* Draws the durations of the k-th invocation. */
 void fs_sim_times_begin(fs_instance *x, uint64_t k);
 /* Requires a command. */
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
@@ -123,34 +125,35 @@ uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
 fs_status fs_sim_guard_make(fs_instance *x) FS_MUST_USE;
 /* Requires a command. */
 void fs_sim_guard_begin(fs_instance *x, uint32_t command);
-/* False, told to work->failed, when another command has touched what this one touches.  Requires a
- * command. */
+/* False, reported to work->failed, when another command has written to the bytes that this one
+ * touches.  Requires a command. */
 bool fs_sim_guard_end(fs_instance *x, uint32_t command);
 
-/* sim/sync.c: its part of fs_sim_decode, and of the begin of an invocation. */
+/* sim/sync.c: the part of barriers and syncs in fs_sim_decode, and in the begin of an
+ * invocation. */
 fs_status fs_sim_sync_make(fs_instance *x) FS_MUST_USE;
 void fs_sim_sync_begin(fs_instance *x);
-/* A command starts, or is over, and its gang's other members with it by calls of their own.
- * Requires a command. */
+/* A command starts, or is over.  Each other member of its gang has a call of its own.  Requires a
+ * command. */
 void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns);
 /* Requires a command. */
 void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns);
-/* Lets those go on who may after the calls above. */
+/* Lets the commands go on that the calls above have freed. */
 void fs_sim_sync_go_on(fs_instance *x);
-/* What holds the command back, if that is any of this: true.  Requires a command. */
+/* Whether a barrier or sync holds the command back; *stuck says which.  Requires a command. */
 bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
 
 /* sim/run.c */
-/* One thing less for the command to wait for, or for all that wait for a slot; over at `ns`.
- * Requires a command that still waits for something. */
+/* The command, or every command that waits for the slot, has one thing less to wait for, which was
+ * over at `ns`.  Requires a command that still waits for something. */
 void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns);
 void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns);
-/* The cause with which it ends. */
+/* Runs the k-th invocation; the cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
 /* sim.c: the first cause counts.  Requires a cause. */
 void fs_sim_poison(fs_instance *x, fsched_cause cause);
-/* Waits until there is content that has not been taken or effects are left out. */
+/* Waits until there is content that has not been taken, or the instance is poisoned. */
 void fs_sim_await_news(fs_instance *x);
 
 static inline bool fs_sim_poisoned(const fs_instance *x) {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulation: barriers as the machine has them, and the sequencer of a machine with nothing but
- * syncs.
+/* Simulation: physical barriers, and the sequencer of a machine that has syncs alone.
  *
- * Barriers.  A physical barrier is mapped to its uses in turn.  To be mapped is a slot, for those
- * who update the barrier; to be complete another, for those who wait for it.  When the last
- * consumer starts, the next use is mapped at that virtual time.  That lets others start, who may
- * free other barriers: so what is freed is put aside first and mapped in fs_sim_sync_go_on, in a
- * loop, not deeper and deeper.
+ * Barriers.  A physical barrier is mapped to its uses in turn.  Commands that update a barrier wait
+ * for the slot "mapped", commands that wait for the barrier for the slot "complete".  When the last
+ * consumer starts, the next use is mapped at that virtual time.  That lets other commands start,
+ * which may free other barriers.  So freed barriers are put aside first, and mapped by a loop in
+ * fs_sim_sync_go_on instead of by recursion.
  *
- * A command that updates several barriers may end part by part: each barrier is complete when its
- * own producers have counted themselves off it, whatever they update besides.  Here all parts end
- * with the command, which is one of the ways in which they may.
+ * On a machine, a command that updates several barriers may end part by part: each barrier is
+ * complete when its own producers have counted themselves off, whatever else they update.  Here all
+ * parts end with the command, which the rules allow.
  *
- * Sequencer (lib/block/block.h).  To be issued is one more thing for every command to wait for.
- * The sequencer goes on at the virtual time at which what a sync waits for was over.
+ * Sequencer (lib/block/block.h).  Every command has one more thing to wait for: being issued.  The
+ * sequencer goes on at the virtual time at which the commands that a sync waits for were over.
  *
- * Starts and ends may be met out of order (sim/run.c), so what happens with the last of several
- * happens at the latest of their times. */
+ * The run may meet starts and ends out of order (sim/run.c), so an event that follows the last of
+ * several happens at the latest of their times. */
 #include "model/sync.h"
 #include "exec/host/stuck.h"
 #include "exec/sim/sim.h"
@@ -40,7 +39,7 @@ fs_status fs_sim_sync_make(fs_instance *x) {
 
 /* ---- barriers */
 
-/* The use that it is by now. */
+/* Sets the counts of the barrier's present use. */
 static void set_counts(fs_instance *x, uint32_t physical) {
   fs_sim_physical *p = &x->physical[physical];
   const fs_stream_barrier *b =
@@ -93,7 +92,7 @@ static void update(fs_instance *x, const fs_stream_command *c, uint64_t ns) {
 static bool stop_over(const fs_instance *x, const fs_stream_stop *stop, uint64_t *ns) {
   *ns = 0;
   if (stop->queue == FS_NONE) {
-    *ns = x->makespan; /* that is of all that is over: of all that was issued */
+    *ns = x->makespan; /* the latest end of all commands issued, as all are over */
     return x->n_over == x->n_issued;
   }
   uint32_t issued = x->n_issued_of[stop->queue], wanted = issued - fs_min(stop->keep, issued);
@@ -119,7 +118,7 @@ static void issue_commands(fs_instance *x) {
   }
 }
 
-/* ---- both */
+/* ---- barriers and the sequencer */
 
 void fs_sim_sync_begin(fs_instance *x) {
   for (uint32_t i = 0; i < x->physicals.n; i++) {
