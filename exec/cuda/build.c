@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels are launched with: addresses and values.
+/* The launch parameters of kernels: addresses and values.
  *
- * A built-in kernel gets the address of its call, which is a record in the device's memory; a
- * kernel of a module gets the op's args in order, a buffer as the address of the accessed bytes, a
+ * A built-in kernel gets the address of its call, which is a record in the device's memory.  A
+ * kernel of a module gets the op's args in order: a buffer as the address of the accessed bytes, a
  * value as 64 bits.  Calls do not depend on where the pooled memories lie, so they are written
- * again only when values differ; all else is made anew, too, when the memories lie elsewhere. */
+ * again only when values differ; all other parameters are also built again when the memories lie
+ * elsewhere. */
 #include "exec/cuda/cuda.h"
 
 bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) {
@@ -39,7 +40,7 @@ static fs_builtin builtin_of(const fs_instance *x, const fs_stream_command *c) {
   return kernel == FS_NONE ? FS_BUILTIN_MIX : x->program->modules.kernel[kernel].builtin;
 }
 
-/* The record of an op's call: its args, then its scratch places. */
+/* Writes the record of an op's call: its args, then its scratch places. */
 static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c) {
   const fs_stream_op *op = &x->s->ops[c->target];
   fs_cuda_call *call = staged_call(x, item);
@@ -61,7 +62,7 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
     if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
       to = &arg[p->arg - op->arg0];
     } else if (fs_space_has_bytes(p->space) && p->version == FS_NONE &&
-               (p->mode & FS_MODE_W) != 0) { /* else a no_dep arg that names no content */
+               (p->mode & FS_MODE_W) != 0) { /* else a no_dep arg without content */
       to = &arg[op->n_args + call->n_scratch++];
       *to = (fs_cuda_arg){0};
     }
@@ -88,7 +89,7 @@ static bool write_calls(fs_instance *x) {
           fs_cuda_await_stream(x, x->lane[0]));
 }
 
-/* The args of a kernel of a module; *at is the first free parameter. */
+/* Builds the parameters of a module's kernel from the op's args; *at is the first free one. */
 static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
   const fs_stream_op *op = &x->s->ops[c->target];
   for (uint32_t i = 0; i < op->n_args; i++) {

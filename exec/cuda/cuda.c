@@ -79,7 +79,7 @@ static fs_status take_pool(fsched_context *ctx, const fs_cuda *d, uint64_t bytes
   return result == FS_CU_SUCCESS ? FSCHED_OK : fs_cuda_fail(ctx, d, "cuMemAlloc", result);
 }
 
-/* What takes of the device may wait for a kernel that never returns. */
+/* Refuses a device that has lost a kernel: any allocation may wait for that kernel for ever. */
 static fs_status refuse_lost(fsched_context *ctx, const fs_machine *m) {
   return atomic_load(&m->lost) == 0
              ? FSCHED_OK
@@ -108,7 +108,7 @@ static void cuda_give(fs_machine *m, void *memory, uint64_t bytes) {
 
 /* Instances */
 
-/* What it has of the device, unless that would wait for ever. */
+/* Releases the instance's part of the device, unless that would wait for ever. */
 static void give_back(fs_instance *x) {
   const fs_cuda *d = &x->machine->device.cuda;
   bool lost = atomic_load(&x->machine->lost) != 0, entered = !lost && fs_cuda_enter_again(d);
@@ -137,11 +137,11 @@ static void cuda_destroy(fs_instance *x) {
   if (x->program != NULL) {
     give_back(x);
   }
-  fs_arena arena = x->arena; /* holds x itself */
+  fs_arena arena = x->arena; /* the arena holds x itself */
   fs_arena_release(&arena);
 }
 
-/* What goes wrong when the first invocation is built ahead. */
+/* The failure that was met while the first invocation was built ahead. */
 typedef struct trial {
   char text[200];
 } trial;
@@ -151,7 +151,8 @@ static void trial_failed(void *user, fsched_cause cause, const char *what) {
   (void)snprintf(((trial *)user)->text, sizeof((trial *)user)->text, "%s", what);
 }
 
-/* The usual invocation, so that the first one finds it; in a pool its memory is not known yet. */
+/* Builds the usual invocation, so that the first one finds it built.  With a pool that is not
+ * possible, since the memory is not known yet. */
 static fs_status build_ahead(fsched_context *ctx, fs_instance *x) {
   trial t = {""};
   fs_work work = {.failed = trial_failed, .user = &t};
@@ -237,7 +238,7 @@ static void cuda_ready(fs_instance *x, uint32_t item) {
   fs_cuda_wake(x);
 }
 
-/* Kernels that hang, or else a command whose content is late. */
+/* Reports kernels that hang, or else a command whose content is late. */
 static void cuda_report(fs_instance *x, fsched_context *ctx) {
   const fs_stream *s = x->s;
   if (fs_cuda_report_hanging(x, ctx)) {

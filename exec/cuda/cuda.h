@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the CUDA back ends, shared by their files:
  *   cuda/driver.c   the driver,            cuda/device.c   a device with the built-in kernels,
- *   cuda/plan.c     what in what order,    cuda/modules.c  kernels of modules,
+ *   cuda/plan.c     items and their order, cuda/modules.c  kernels of modules,
  *   cuda/program.c  what the slots of a program share,
  *   cuda/slot.c     memory, streams and events of a slot,
- *   cuda/build.c    what kernels are launched with,
+ *   cuda/build.c    launch parameters,
  *   cuda/issue.c    an invocation by streams and events,
  *   cuda/graph.c    an invocation by one launch of a graph,
  *   cuda/worker.c   the thread of a slot,
- *   cuda/watch.c    waiting for the device, and what hangs there,
+ *   cuda/watch.c    waiting for the device, and kernels that hang,
  *   cuda.c          both back ends.
  *
- * A slot's thread does whatever calls the driver: it puts given content in place, issues, waits,
- * and takes kept content out.  Between two invocations all of its streams are empty, so nothing of
- * one can meet anything of the next.
+ * A slot's thread makes all calls of the driver: it puts given content in place, issues, waits, and
+ * takes kept content out.  Between two invocations all of its streams are empty, so work of one
+ * invocation cannot meet work of the next.
  *
- * A kernel that hangs and was given up is still there.  From then on nothing of the device is
- * freed, unloaded or closed, in no slot, pool or program, as that would wait for it; and nothing is
- * made. */
+ * A kernel that hangs and was given up still runs.  From then on no slot, pool or program frees,
+ * unloads or closes anything on the device, as that would wait for the kernel; and nothing new is
+ * made there. */
 #ifndef FS_EXEC_CUDA_H
 #define FS_EXEC_CUDA_H
 
@@ -33,65 +33,66 @@ typedef struct fs_cuda_program fs_cuda_program;
 struct fs_machine {
   fs_allocator allocator;
   fs_cuda_device device;
-  pthread_mutex_t lock; /* of the programs */
+  pthread_mutex_t lock; /* guards `programs` */
   fs_cuda_program *programs;
   _Atomic uint32_t lost; /* a kernel on it was given up */
   fs_module_rule rule;
-  char modules[4096]; /* its directory */
+  char modules[4096]; /* the modules' directory */
   char note[160];
 };
 
-/* What all slots of a program share. */
+/* The part of a program that all of its slots share. */
 struct fs_cuda_program {
   fs_cuda_program *next;
   fs_machine *machine;
-  const fs_stream *s; /* by which it is found; NULL: no more, as a slot of it is lost */
+  const fs_stream *s; /* its key in the list; NULL: cannot be found, as one of its slots is lost */
   bool empty;         /* without kernels of modules */
-  bool watched;       /* it has some, which may hang: each item has an event */
+  bool watched;       /* it has kernels of modules, which may hang: each item has an event */
   uint32_t references;
-  fsched_context *ctx; /* of its own, for its memory */
+  fsched_context *ctx; /* the program's own, for its memory */
   fs_arena arena;
   fs_cuda_plan plan;
   fs_cuda_modules modules;
   uint32_t *kept0, *kept_writer;    /* per kept item: the items that write it */
-  uint32_t *lane_first, *lane_next; /* per lane of the plan, and item: an item of it; FS_NONE */
-  uint8_t *foreign;                 /* per item: its kernel is of a module */
+  uint32_t *lane_first, *lane_next; /* per lane of the plan: its first item; per item: the next one
+                                       on its lane; FS_NONE */
+  uint8_t *foreign;                 /* per item: 1 if its kernel is of a module */
 };
 
-/* Who has the thread of a slot; cuda/watch.c. */
+/* States of a slot's thread; see cuda/watch.c. */
 enum { FS_CUDA_WORKS, FS_CUDA_WAITS, FS_CUDA_CALLS, FS_CUDA_LOST };
 
-/* What a lane of the plan is at. */
+/* How far a lane of the plan is. */
 typedef struct fs_cuda_position {
-  uint32_t item;             /* the first that is not known to be over; FS_NONE */
-  _Atomic uint32_t runs;     /* it, if it is a kernel of a module and has begun; FS_NONE */
-  _Atomic uint64_t since_ns; /* ... when, or when its pace is over */
+  uint32_t item;             /* the first item that is not known to be over; FS_NONE */
+  _Atomic uint32_t runs;     /* the same, if it is a kernel of a module that has begun; FS_NONE */
+  _Atomic uint64_t since_ns; /* when that kernel has begun, or when its pace is over */
 } fs_cuda_position;
 
-/* With what a kernel is launched. */
+/* The parameters of a kernel launch. */
 typedef struct fs_cuda_launch {
   fs_cu_function function; /* NULL: nothing to launch */
   unsigned grid[3], block[3], shared_bytes;
   void **params;
 } fs_cuda_launch;
 
-/* What an item does, besides what the plan says of it. */
+/* What an item does; the plan says when. */
 typedef struct fs_cuda_work {
   fs_cuda_launch launch;  /* a RUN */
-  fs_cu_address call;     /* its call, for built-in kernels and digests; 0: none */
+  fs_cu_address call;     /* the fs_cuda_call, for built-in kernels and digests; 0: none */
   fs_cu_address from, to; /* a COPY */
   uint64_t size;
   bool from_host, to_host;
 } fs_cuda_work;
 
-/* What an invocation was built for; the next one that is the same finds it done. */
+/* What the launches were built for; the next invocation that is alike uses them again. */
 typedef struct fs_cuda_build {
   bool valid, timed, digests;
   fs_cu_address block; /* of the pooled memories */
   bool has_values;
 } fs_cuda_build;
 
-/* A graph, for pooled memories at that place. */
+/* A graph for pooled memories at `block`. */
 typedef struct fs_cuda_made {
   fs_cu_address block;
   fs_cu_graph graph;
@@ -109,42 +110,43 @@ struct fs_instance {
   bool graph;
   fs_arena arena;
 
-  /* Memory.  The host's block: stores, calls and digests on their way, content on its way. */
+  /* Memory.  The host's block (`pinned`): stores, and the calls, digests and content that are on
+   * their way to or from the device. */
   fs_cu_address block, aux; /* own memories unless pooled; calls and digests */
   uint8_t *pinned;
   uint64_t block_bytes, aux_bytes, pinned_bytes;
   uint64_t staged_aux;                  /* offset in the host's block */
   uint64_t *staged_given, *staged_kept; /* per item: offset in the host's block */
-  uint64_t digests;                     /* offset in aux; a word per op */
+  uint64_t digests;                     /* offset in aux of the digests, a word per op */
   fs_cu_address *base;                  /* per memory: the block it lies in */
 
   /* Streams and events. */
-  uint32_t n_lanes; /* of the plan, or 1 for a graph; then `in` and `out` */
+  uint32_t n_lanes; /* lanes of the plan, or 1 for a graph; without `in` and `out` */
   fs_cu_stream *lane;
   uint32_t n_streams;
   fs_cu_event *event, *given_event, *kept_event, done;
   uint32_t n_events, n_given_events, n_kept_events;
-  fs_cu_event *time; /* two per item and one of the begin; as far as they were wanted */
+  fs_cu_event *time; /* two per item and one for the begin; made when times are first wanted */
   uint32_t n_times;
 
-  /* What was built. */
+  /* The launches that were built. */
   fs_cuda_build built;
   int64_t *values;    /* per arg of the stream */
   fs_cuda_work *todo; /* per item */
   uint64_t *call;     /* per item: offset of its call in aux; UINT64_MAX */
-  uint64_t *param;    /* values of parameters */
-  void **params;      /* pointers to them */
+  uint64_t *param;    /* values of kernel parameters */
+  void **params;      /* pointers to these */
   fs_cuda_made made[FS_CUDA_MADE];
-  uint32_t n_made, next_made; /* the one that gives way */
+  uint32_t n_made, next_made; /* graphs kept; the one to be replaced next */
   fs_cu_executable executable;
 
-  /* The running invocation; by the thread, but for what is atomic. */
+  /* The running invocation.  Only the slot's thread uses the members that are not atomic. */
   const fs_work *work;
   _Atomic uint64_t begin_ns;
   uint8_t *issued; /* per item */
   uint32_t n_issued;
-  uint32_t *kept_left;  /* per kept item: writers that were not issued */
-  uint32_t *kept_order; /* kept items that are on their way, in the order in which they come */
+  uint32_t *kept_left;  /* per kept item: writers that are not issued yet */
+  uint32_t *kept_order; /* kept items on their way to the host, in the order in which they arrive */
   uint32_t n_coming, n_come;
   uint8_t *given_there;          /* per given item */
   uint8_t *given_made;           /* per given item: its room holds the content made from its name */
@@ -154,8 +156,8 @@ struct fs_instance {
   fs_cuda_position *at; /* per lane of the plan */
   uint8_t *over;        /* per item */
   uint32_t n_over;
-  uint64_t *pace;            /* per item: ns that it is held back; NULL: none is */
-  uint64_t seen_looks, told; /* the watchdog's: looks at its last one; moves when it has reported */
+  uint64_t *pace;            /* per item: ns by which it is held back; NULL: no item is */
+  uint64_t seen_looks, told; /* the watchdog's: last seen `looks`; last reported `moves` */
 
   pthread_t thread;
   bool started;
@@ -169,61 +171,66 @@ struct fs_instance {
   _Atomic uint32_t waits_item, waits_given; /* FS_NONE: does not wait for content */
 };
 
-/* cuda/program.c: found or made; given back. */
+/* cuda/program.c: finds or makes the program of a stream; gives it back. */
 fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs_stream *s,
                               const fs_io *io, bool empty, fs_cuda_program **out) FS_MUST_USE;
 /* Requires a reference. */
 void fs_cuda_program_give(fs_cuda_program *p);
-/* For good: its stream may go, and the rest stays. */
+/* Gives a program up for good: its stream may go, and its other parts stay. */
 void fs_cuda_program_lose(fs_cuda_program *p);
 
-/* cuda/slot.c: in the device's context. */
+/* cuda/slot.c.  The device's context must be current. */
 fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 void fs_cuda_slot_release(fs_instance *x);
 
-/* A failure of the driver is told to the core and poisons. */
+/* Whether the call succeeded.  A failure is told to the core and poisons the instance. */
 bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) FS_MUST_USE;
-/* A call of the driver in the course of an invocation, or while it is built, with its result.  A
- * thread that is given up meanwhile does not come back from it. */
+/* Enclose a call of the driver in the course of an invocation, or while it is built; `leave`
+ * returns the call's result.  A thread that is given up meanwhile does not come back from it. */
 void fs_cuda_enter_driver(fs_instance *x);
 fs_cu_result fs_cuda_leave_driver(fs_instance *x, fs_cu_result result);
 #define FS_CUDA_CALL(x, call, args) \
   (fs_cuda_enter_driver(x), fs_cuda_leave_driver((x), (x)->machine->device.cuda.api.call args))
 #define FS_CUDA_DO(x, call, args) fs_cuda_ok((x), #call, FS_CUDA_CALL(x, call, args))
 
-/* cuda/watch.c.  By the slot's thread: before an invocation; a look at what is over; sleeps, until
- * `turn` changes at the latest; until an event or all of a stream is over, or fewer than `ahead`
- * items are not.  False: poisoned.  A thread that is given up meanwhile does not come back. */
+/* cuda/watch.c.  The slot's thread calls these: before an invocation; to look which items are over;
+ * to sleep, until `turn` changes at the latest; to wait until an event or all of a stream is over,
+ * or until fewer than `ahead` items are not over.  False: poisoned.  A thread that is given up
+ * meanwhile does not come back. */
 void fs_cuda_watch_reset(fs_instance *x);
 bool fs_cuda_look(fs_instance *x) FS_MUST_USE;
 void fs_cuda_rest(fs_instance *x, uint32_t turn, uint64_t ns);
 bool fs_cuda_await_event(fs_instance *x, fs_cu_event event) FS_MUST_USE;
 bool fs_cuda_await_stream(fs_instance *x, fs_cu_stream stream) FS_MUST_USE;
 bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) FS_MUST_USE;
-/* By the watchdog; as of fs_backend.  Names what hangs, if something does. */
+/* The watchdog calls these; see fs_backend.  The second names the kernels that hang, if any do. */
 uint64_t fs_cuda_progress(fs_instance *x, bool *idle);
 bool fs_cuda_report_hanging(fs_instance *x, fsched_context *ctx);
 bool fs_cuda_give_up(fs_instance *x);
 
-/* cuda/build.c: what the invocation wants, unless it is there.  False: poisoned. */
+/* cuda/build.c: builds the launches that the invocation wants, unless they are there.  False:
+ * poisoned. */
 bool fs_cuda_build_for(fs_instance *x) FS_MUST_USE;
 
-/* cuda/issue.c: content, by either back end, on that stream.  Requires a given item. */
+/* cuda/issue.c: puts content in place, for either back end, on that stream.  Requires a given
+ * item. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) FS_MUST_USE;
 /* Requires a kept item. */
 void fs_cuda_hand_over(fs_instance *x, uint32_t item);
-/* All that can be issued now; false: poisoned.  *wants: the given item that the first item waits
- * for which could not be; FS_NONE when all is issued. */
+/* Issues all items that can be issued now; false: poisoned.  *wants: the given item for which the
+ * first item that could not be issued waits; FS_NONE when all are issued. */
 bool fs_cuda_issue(fs_instance *x, uint32_t *wants) FS_MUST_USE;
-/* After all is issued: the join, and what is taken out at the end. */
+/* Once all items are issued: issues the join, and the copies of content that is taken out at the
+ * end. */
 bool fs_cuda_issue_end(fs_instance *x) FS_MUST_USE;
-/* The launches that go with an item; false where there is none.  Requires an item of the plan. */
+/* The pace kernel and the digest kernel that go with an item; false where there is none.  Requires
+ * an item of the plan. */
 bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void **params,
                          fs_cuda_launch *out);
 /* Requires an item of the plan. */
 bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out);
 
-/* cuda/graph.c: the graph of what is built, found or made; all of a slot's; its launch. */
+/* cuda/graph.c: finds or makes the graph of what is built; drops all graphs of a slot; launches. */
 bool fs_cuda_graph_find(fs_instance *x) FS_MUST_USE;
 void fs_cuda_graph_drop(fs_instance *x);
 bool fs_cuda_graph_launch(fs_instance *x, uint32_t *wants) FS_MUST_USE;
@@ -242,12 +249,13 @@ static inline bool fs_cuda_wanted(const fs_instance *x, uint32_t kept_item) {
   assert(kept_item < x->io->n_kept);
   return x->work->kept != NULL && x->work->kept[kept_item] != NULL;
 }
-/* How long the item is held back before it does what it does.  Requires an item of the plan. */
+/* How long the item is held back before it has its effect.  Requires an item of the plan. */
 static inline uint64_t fs_cuda_pace_ns(const fs_instance *x, uint32_t item) {
   assert(item < x->program->plan.n_items);
   return x->pace == NULL ? 0 : x->pace[item];
 }
-/* Whether the kept item is wanted, and taken out when everything has run.  Requires a kept item. */
+/* Whether the kept item is wanted and is taken out after all commands have run.  Requires a kept
+ * item. */
 static inline bool fs_cuda_at_end(const fs_instance *x, uint32_t kept_item) {
   assert(kept_item < x->io->n_kept);
   return (x->graph || x->io->kept[kept_item].touches == 0) && fs_cuda_wanted(x, kept_item);

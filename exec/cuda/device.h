@@ -19,8 +19,8 @@ fs_status fs_cuda_device_open(fsched_context *ctx, const fs_cuda_where *where,
                               fs_cuda_device *device) FS_MUST_USE;
 void fs_cuda_device_close(fs_cuda_device *device); /* {0} is ignored */
 
-/* Loads a function of a module, before anything is launched.  FS_CU_NOT_FOUND where the module has
- * none of that name, and FSCHED_OK then.  Requires a name. */
+/* Loads a function of a module, before anything is launched.  *result is FS_CU_NOT_FOUND where the
+ * module has no function of that name; that returns FSCHED_OK.  Requires a name. */
 fs_status fs_cuda_function_load(fsched_context *ctx, const fs_cuda_device *device,
                                 fs_cu_module module, const char *name, fs_cu_function *function,
                                 fs_cu_result *result) FS_MUST_USE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the driver: the library, then all entry points, then the device, then its primary
- * context.  What is missing at any of these steps is a reason, not a fault: a machine without a
- * device is the usual one. */
+ * context.  A part that is missing at any of these steps is a reason, not an error: most machines
+ * have no device. */
 #include "exec/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ static fs_status call_failed(const fs_cuda *d, fs_cuda_reason *reason, const cha
     }                                                    \
   } while (0)
 
-/* A pointer to data that holds a function's address, as dlsym gives it. */
+/* The address of a function as a pointer to data, as dlsym gives it. */
 static void *find_symbol(void *library, const char *name) { return dlsym(library, name); }
 
 static fs_status load_entries(fs_cuda *d, const char *file, fs_cuda_reason *reason) {

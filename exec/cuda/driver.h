@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver, opened at run time: nothing of CUDA is needed to build.
+/* The CUDA driver, opened at run time: a build needs no part of CUDA.
  *
- * Declarations are our own, of what is used alone; names of functions are the driver's.  Each entry
- * point is asked for by cuGetProcAddress_v2 with the version of its signature (cuda/driver.def).
+ * The declarations are our own and cover only what is used; the functions have the driver's names.
+ * Each entry point is looked up by cuGetProcAddress_v2 with the version of its signature
+ * (cuda/driver.def).
  *
  * Ownership: an open driver holds the library and the device's primary context until it is closed.
  * The library itself stays loaded, since threads of the driver may outlive the last call.
- * Threads: an open driver may be used by several threads at once; each has to enter it first. */
+ * Threads: several threads may use an open driver at once; each has to enter it first. */
 #ifndef FS_EXEC_CUDA_DRIVER_H
 #define FS_EXEC_CUDA_DRIVER_H
 
@@ -44,7 +45,7 @@ enum {
   FS_CU_UNIFIED_ADDRESSING = 41,
   FS_CU_CAPABILITY_MAJOR = 75,
   FS_CU_CAPABILITY_MINOR = 76,
-  FS_CU_MAX_SHARED_BYTES = 97 /* dynamic, when asked for */
+  FS_CU_MAX_SHARED_BYTES = 97 /* the most dynamic shared memory, which a kernel has to ask for */
 };
 
 typedef unsigned fs_cu_function_attribute;
@@ -82,7 +83,7 @@ typedef struct fs_cu_copy {
   size_t width, height, depth;
 } fs_cu_copy;
 
-/* As the driver lays them out; there are drivers for 64-bit hosts alone. */
+/* The structures are laid out as the driver's; drivers exist for 64-bit hosts alone. */
 #define FS_CU_LAYOUT(x) (sizeof(void *) != 8 || (x))
 _Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_kernel_node) == 72), "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(FS_CU_LAYOUT(offsetof(fs_cu_kernel_node, params) == 40), "and its padding");
@@ -100,7 +101,7 @@ typedef struct fs_cuda_api {
 typedef struct fs_cuda {
   void *library;
   fs_cuda_api api;
-  int version; /* of CUDA that the driver is for: 1000 * major + 10 * minor */
+  int version; /* the CUDA version of the driver: 1000 * major + 10 * minor */
   fs_cu_device device;
   fs_cu_context context;
   int capability; /* 10 * major + minor */
@@ -117,29 +118,30 @@ typedef struct fs_cuda_reason {
   char text[240];
 } fs_cuda_reason;
 
-/* FSCHED_SYSTEM with a reason, not reported, when there is no device or its driver cannot be used;
- * nothing is held then. */
+/* Opens the driver.  FSCHED_SYSTEM with a reason, which is not reported, when there is no device or
+ * its driver cannot be used; nothing is held then. */
 fs_status fs_cuda_find(fs_cuda *d, const fs_cuda_where *where, fs_cuda_reason *reason) FS_MUST_USE;
-/* The same, reported. */
+/* The same, but reports the reason. */
 fs_status fs_cuda_open(fsched_context *ctx, fs_cuda *d, const fs_cuda_where *where) FS_MUST_USE;
-/* After everything that was made of it is gone; {0} is ignored. */
+/* Closes the driver, once everything made with it is gone; {0} is ignored. */
 void fs_cuda_close(fs_cuda *d);
 
-/* Makes the device's context current for this thread, and undoes it. */
+/* Make the device's context current for this thread, and undo that. */
 fs_status fs_cuda_enter(fsched_context *ctx, const fs_cuda *d) FS_MUST_USE;
 void fs_cuda_leave(const fs_cuda *d);
-/* The same to give things back, which has to go on whatever fails; whether it is to be left. */
+/* Like fs_cuda_enter, for releases, which have to go on whatever fails.  Returns whether
+ * fs_cuda_leave has to follow. */
 bool fs_cuda_enter_again(const fs_cuda *d);
 
-/* "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".  Needs no context.  Requires room for
- * some text. */
+/* Writes a line like "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".  Needs no context.
+ * Requires room for some text. */
 void fs_cuda_describe(const fs_cuda *d, const char *call, fs_cu_result result, char *text,
                       size_t size);
 /* Reports a failure.  Returns FSCHED_SYSTEM.  Requires a failure. */
 fs_status fs_cuda_fail(fsched_context *ctx, const fs_cuda *d, const char *call,
                        fs_cu_result result) FS_MUST_USE;
 
-/* FS_CU_TRY(ctx, d, cuMemFree, (address)): calls, and passes a failure on, reported. */
+/* FS_CU_TRY(ctx, d, cuMemFree, (address)): makes the call; reports a failure and returns it. */
 #define FS_CU_TRY(ctx, d, call, args)                        \
   do {                                                       \
     fs_cu_result fs_cu_result_ = (d)->api.call args;         \

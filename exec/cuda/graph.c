@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An invocation by one launch of a graph.
+/* Runs an invocation by one launch of a graph.
  *
- * Nodes are those of the items, edges those of the plan: no stream is captured, so nothing is
- * ordered that the program does not order.  An item may be several nodes in a row; those after it
- * come after the last of them that matters to memory.
+ * The nodes are made from the items and the edges from the plan.  No stream is captured, so the
+ * graph orders only what the program orders.  An item may be several nodes in a row; its successors
+ * come after the last of these that matters to memory.
  *
  *   [time] -> [pace] -> kernel or copy -> [time] -> [digest] -> [event]
  *
- * All content has to be there before the launch, and what is kept is taken out after it.  Addresses
- * are part of a graph, so in a pool a slot keeps the graphs of the places that it had last. */
+ * All content has to be in place before the launch, and kept content is taken out after it.
+ * Addresses are part of a graph, so with a pool a slot keeps the graphs for the latest places of
+ * its memory. */
 #include "exec/cuda/cuda.h"
 
-enum { CHUNK_LOG2 = 30 }; /* bytes of one copy node, at most */
+enum { CHUNK_LOG2 = 30 }; /* a copy node copies at most 2^30 bytes */
 
 typedef struct graph_maker {
   fs_instance *x;
   fs_cu_graph graph;
-  fs_cu_node *tail;  /* per item: what its successors wait for */
-  fs_cu_node *after; /* of the item at hand */
+  fs_cu_node *tail;  /* per item: the node that its successors wait for */
+  fs_cu_node *after; /* predecessors of the item at hand */
   fs_cu_node at;     /* the last node of the item at hand */
-  bool first;        /* there is none yet */
+  bool first;        /* the item at hand has no node yet */
 } graph_maker;
 
-/* Nodes that the next one comes after. */
+/* The predecessors of the next node; returns their number. */
 static size_t before(const graph_maker *m, const fs_cuda_item *t, const fs_cu_node **nodes) {
   *nodes = m->first ? m->after : &m->at;
   return m->first ? t->n_after : 1;
@@ -201,7 +202,7 @@ void fs_cuda_graph_drop(fs_instance *x) {
   x->executable = NULL;
 }
 
-/* The item that wants the content first. */
+/* The first item that wants the content. */
 static uint32_t first_item_of(const fs_instance *x, uint32_t given) {
   const fs_cuda_plan *plan = &x->program->plan;
   for (uint32_t i = 0; i < plan->n_items; i++) {

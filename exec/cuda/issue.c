@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An invocation by streams and events.
+/* Runs an invocation by streams and events.
  *
- * Items are issued in the order of the plan; one whose content is late is left for a later pass,
- * and with it all that come after it.  Before an item its lane waits for the events of the items on
- * other lanes that it comes after, all of which have been recorded by then: a wait for an event
- * that was never recorded would be none.
+ * Items are issued in the order of the plan.  An item whose content is late is left for a later
+ * pass, and so are its successors.  Before an item, its lane waits for the events of the item's
+ * predecessors on other lanes.  All of these events have been recorded by then: the driver would
+ * ignore a wait for an event that was never recorded.
  *
- * Content comes in on a stream of its own and goes out on another, so that it holds nothing up:
+ * Content comes in on a stream of its own and goes out on another, so that it does not delay the
+ * lanes:
  *
  *   in      given -> place, event
  *   lanes   wait, item, event, ...
  *   out     wait for the writers, place -> host, event
  *
- * Content of a store is in the host's memory already: it is written before anything that reads it
- * is issued, and read when what writes it is complete. */
+ * A store is in the host's memory already: its content is written before the items that read it are
+ * issued, and read when the items that write it are complete. */
 #include "exec/cuda/cuda.h"
 
 static fs_cu_address host_address(const fs_instance *x, uint64_t offset) {
@@ -24,8 +25,8 @@ static uint8_t *place_in_store(const fs_instance *x, const fs_io_item *item) {
   return (uint8_t *)(uintptr_t)fs_cuda_at(x, item->memory, item->address);
 }
 
-/* Content on its way to the device is still there at the next invocation, if it was made from a
- * name; what is in a store may have been written over. */
+/* Content made from a name is made once: its staging room still holds it at the next invocation.  A
+ * store may have been overwritten, so its content is made each time. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) {
   assert(item < x->io->n_given);
   const fs_io_item *g = &x->io->given[item];
@@ -98,7 +99,7 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
   return x->built.digests && w->call != 0;
 }
 
-/* What the item does, on its lane. */
+/* Issues the item's kernel or copy on its lane. */
 static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   const fs_cuda_work *w = &x->todo[item];
   fs_cuda_launch extra;
@@ -135,7 +136,8 @@ static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream l
   return true;
 }
 
-/* Content that the item touches, put in its place at the first touch; a lane waits for it once. */
+/* Puts content that the item touches in its place at the first touch, and makes the lane wait for
+ * it once. */
 static bool wait_for_content(fs_instance *x, uint32_t command, uint32_t lane_index) {
   const fs_io *io = x->io;
   fs_cu_stream lane = x->lane[lane_index];
@@ -231,8 +233,8 @@ static bool after_unissued(const fs_instance *x, const fs_cuda_item *t) {
   return false;
 }
 
-/* Items of all slots that may be on their way: more launches than the driver has room for would
- * wait for those before them. */
+/* The number of issued items, over all slots, that may be unfinished: the driver has room for a
+ * limited number of launches, and a launch beyond that would block. */
 enum { AHEAD = 512, LEAST_AHEAD = 16 };
 
 bool fs_cuda_issue(fs_instance *x, uint32_t *wants) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module is loaded once, however many kernels are of it; a kernel is checked against each op that
- * has it, since the number of its parameters is that of the op's args. */
+/* A module is loaded once, however many of its kernels are used.  A kernel is checked against each
+ * op that runs it, since the number of its parameters must be the number of the op's args. */
 #include "exec/cuda/modules.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static fs_status refuse_module(const loader *l, const char *format, ...) {
                  op_name(l), text);
 }
 
-/* The first line of the compiler's log that says something. */
+/* The first line of the compiler's log that is not empty. */
 static const char *first_line(char *log) {
   char *line = log + strspn(log, " \t\r\n");
   line[strcspn(line, "\r\n")] = '\0';
@@ -60,7 +60,7 @@ static fs_status load_image(const loader *l, const char *path, const char *image
 }
 
 static fs_status load_module(const loader *l, const char *path, fs_cu_module *module) {
-  /* Those that leave the driver less to do come first. */
+  /* The forms that leave the driver less to do come first. */
   static const char *const endings[] = {".cubin", ".fatbin", ".ptx", NULL};
   char *image, file[FS_MODULE_PATH];
   size_t length;
@@ -71,8 +71,8 @@ static fs_status load_module(const loader *l, const char *path, fs_cu_module *mo
   return status;
 }
 
-/* The module of that path, loaded when it is met for the first time.  One that cannot be loaded is
- * reported once. */
+/* Finds the module of that path, and loads it when it is met for the first time.  A module that
+ * cannot be loaded is reported once. */
 static fs_status find_module(loader *l, fs_cu_module *module) {
   const char *path = fs_stream_string(l->s, l->kernel->module);
   fs_cuda_modules *m = l->m;
@@ -90,7 +90,7 @@ static fs_status find_module(loader *l, fs_cu_module *module) {
   return m->status[i];
 }
 
-/* The driver reads as many parameters as the function has. */
+/* Checks the number of parameters: the driver reads as many as the function has. */
 static fs_status check_params(const loader *l, fs_cu_function function) {
   const fs_cuda *d = &l->device->cuda;
   const char *name = fs_stream_string(l->s, l->kernel->function);
@@ -134,8 +134,9 @@ static fs_status check_launch(const loader *l, fs_cu_function function) {
     return refuse_module(l, "%llu bytes of shared memory, the device has %d",
                          (unsigned long long)k->shared_bytes, device->most_shared);
   }
-  /* The limit is the function's, which others may launch with more or less; without one the
-   * driver's holds for static and dynamic memory together. */
+  /* The limit is set on the function, which several kernels of the stream may launch with different
+   * sizes, so it is their largest; without one, the driver's limit holds for static and dynamic
+   * memory together. */
   uint64_t most = k->shared_bytes;
   for (uint32_t i = 0; i < l->s->n_kernels; i++) {
     bool same = l->m->kernel[i].function == function;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of a program on a device: its modules (PTX, cubin, fatbin) are loaded, every function
- * is found, and what it is launched with is checked. */
+/* The kernels of a program on a device: modules (PTX, cubin, fatbin) are loaded, functions are
+ * found, and their launch parameters are checked. */
 #ifndef FS_EXEC_CUDA_MODULES_H
 #define FS_EXEC_CUDA_MODULES_H
 
@@ -10,7 +10,7 @@
 
 typedef struct fs_cuda_kernel {
   fs_cu_function function;
-  fs_builtin builtin; /* FS_BUILTINS: of a module */
+  fs_builtin builtin; /* FS_BUILTINS: a kernel of a module */
 } fs_cuda_kernel;
 
 typedef struct fs_cuda_modules {
@@ -22,12 +22,12 @@ typedef struct fs_cuda_modules {
   fs_cuda_kernel *kernel; /* per kernel of the stream */
 } fs_cuda_modules;
 
-/* The device's context is current.  Every op whose kernel cannot be run here is reported.  What was
- * loaded has to be released, after a failure too.  A module is a file of that name, or with ".ptx",
- * ".fatbin" or ".cubin" behind it, as far as the rule allows.  Requires a stream that
+/* The device's context must be current.  Every op whose kernel cannot be run here is reported.  The
+ * modules have to be released, after a failure too.  A module is the file of its name, or of its
+ * name with ".ptx", ".fatbin" or ".cubin" appended, if the rule allows it.  Requires a stream that
  * fs_stream_check has accepted.
- * Errors: FSCHED_REPLAY for kernels that are not there or cannot be launched so; FSCHED_SYSTEM for
- * files that cannot be read, and for the device. */
+ * Errors: FSCHED_REPLAY for kernels that are missing or cannot be launched as the stream says;
+ * FSCHED_SYSTEM for files that cannot be read, and for the device. */
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
                                const fs_stream *s, const fs_module_rule *rule,
                                fs_cuda_modules *m) FS_MUST_USE;

@@ -12,9 +12,9 @@ typedef struct cuda_planner {
   const fs_stream *s;
   fs_cuda_plan *plan;
   fs_stream_order order;
-  uint32_t *last;  /* per queue: item */
+  uint32_t *last;  /* per queue: its last item */
   uint32_t *lane;  /* per queue */
-  uint32_t *named; /* per item: the last one that has it as a predecessor */
+  uint32_t *named; /* per item: the last item that lists it as a predecessor */
   FS_VEC(uint32_t) after;
 } cuda_planner;
 
@@ -27,7 +27,8 @@ static fs_status add_after(cuda_planner *p, uint32_t before, uint32_t item) {
   return fs_vec_push(p->memory, &p->after, before);
 }
 
-/* That `before` has started cannot be seen, that it could start can. */
+/* Item `item` has to wait until `before` has started.  A device cannot show that; so `item` waits
+ * until `before` could start, that is for the predecessors of `before`. */
 static fs_status add_gate(cuda_planner *p, uint32_t before, uint32_t item) {
   const fs_cuda_item *b = &p->plan->item[before];
   for (uint32_t i = 0; i < b->n_after && before != item; i++) {
@@ -72,7 +73,7 @@ static fs_status add_command(cuda_planner *p, uint32_t at) {
   return FSCHED_OK;
 }
 
-/* The first command that can never run, with what it waits for. */
+/* Reports, of the commands that can never run, the one that was planned first. */
 static fs_status report_deadlock(const cuda_planner *p) {
   const fs_stream *s = p->s;
   uint32_t c = p->order.order[p->order.n_runnable];
@@ -88,7 +89,7 @@ static fs_status report_deadlock(const cuda_planner *p) {
       fs_command_target_name(s, k));
 }
 
-/* Events where an edge leaves a lane, and at the end of all lanes but the first. */
+/* Places events where an edge leaves a lane, and at the end of all lanes but the first. */
 static fs_status place_events(fs_arena *arena, fs_cuda_plan *plan) {
   FS_TRY(fs_new_none(arena, &plan->lane_last, plan->n_lanes));
   for (uint32_t i = 0; i < plan->n_items; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the slots of a program share: the plan, the modules, and who writes what is kept.  A machine
- * finds the programs that have slots by their streams, which outlive their slots. */
+/* What the slots of a program share: the plan, the modules, and the writers of kept items.  A
+ * machine finds the programs that have slots by their streams, which outlive the slots. */
 #include "base/group.h"
 #include "exec/cuda/cuda.h"
 
-/* Who writes a kept item: what its copy has to wait for. */
+/* Lists the items that write each kept item: its copy has to wait for them. */
 static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
   fs_cuda_plan *plan = &p->plan;
   FS_TRY(fs_new_zero(&p->arena, &p->kept0, (size_t)io->n_kept + 2));
@@ -26,13 +26,13 @@ static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
   return FSCHED_OK;
 }
 
-/* Whether the command's kernel is one of a module. */
+/* Whether the command runs a kernel of a module. */
 static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
   uint32_t kernel = fs_command_has_op(c) ? p->s->ops[c->target].kernel : FS_NONE;
   return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
 }
 
-/* What the watchdog has to know: kernels of modules, and the lanes as lists. */
+/* Makes the watchdog's tables: the kernels of modules, and the lanes as lists. */
 static fs_status find_foreign(fs_cuda_program *p) {
   fs_cuda_plan *plan = &p->plan;
   uint32_t *last;
@@ -63,7 +63,7 @@ static void drop_program(fs_cuda_program *p) {
   fs_allocator_free(m->allocator, p, sizeof *p);
 }
 
-/* What goes wrong with memory is known to the program's context, all else to ctx. */
+/* The program's context gets the diagnostics of its memory; ctx gets all others. */
 static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
   FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, &p->plan));
   FS_TRY(list_writers(p, io));

@@ -2,10 +2,10 @@
 /* A slot's memory, streams and events.
  *
  * One block of the device's memory holds the memories at their compiled offsets, unless a pool
- * gives it; a small one the calls of the built-in kernels and the digests.  One block of pinned
- * host memory holds the stores and everything that goes to the device or comes from it.  Nothing
- * here is taken or given back in the course of an invocation, since that would wait for the device.
- */
+ * gives that block; a small block holds the calls of the built-in kernels and the digests.  One
+ * block of pinned host memory holds the stores and all data that go to the device or come from it.
+ * No memory is taken or given back in the course of an invocation, since that would wait for the
+ * device. */
 #include "exec/cuda/cuda.h"
 #include "exec/host/memories.h"
 
@@ -13,7 +13,7 @@ typedef struct sizes {
   uint64_t at;
 } sizes;
 
-/* Room in a block; saturates beyond what any machine has. */
+/* Reserves room in a block; its size saturates at more than any machine has. */
 static uint64_t room(sizes *s, uint64_t bytes) {
   uint64_t at = s->at, limit = UINT64_MAX / 4;
   s->at = fs_min(at + fs_align_up(fs_min(bytes, limit), FS_IO_ALIGN), limit);
@@ -126,7 +126,7 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
   return FSCHED_OK;
 }
 
-/* Tables that the course of an invocation fills. */
+/* Makes the tables that the course of an invocation fills. */
 static fs_status make_tables(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   uint64_t n_params = 0;
@@ -147,7 +147,7 @@ static fs_status make_tables(fs_instance *x) {
   return fs_new_zero(&x->arena, &x->time, 2 * (size_t)plan->n_items + 1);
 }
 
-/* How long each item is held back: as long as it was planned to take. */
+/* Computes how long each item is held back: as long as it was planned to take. */
 static fs_status make_paces(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   uint64_t pace = x->config.pace_ns;
@@ -186,7 +186,7 @@ static void drop_events(const fs_instance *x, fs_cu_event *event, uint32_t n) {
   }
 }
 
-/* What is freed here waits for the device; whether that succeeds does not matter any more. */
+/* The calls that free things wait for the device; whether they succeed does not matter any more. */
 void fs_cuda_slot_release(fs_instance *x) {
   const fs_cuda_api *api = &x->machine->device.cuda.api;
   fs_cuda_graph_drop(x);

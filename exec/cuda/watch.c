@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA back ends: waiting for the device, and what hangs there.
+/* CUDA back ends: waiting for the device, and kernels that hang there.
  *
  * A kernel that never returns cannot be ended from outside, and most calls of the driver that
- * synchronise, free or load wait for it.  So the thread of a slot asks for nothing but the state of
- * events and streams while it waits, and everything that it waits in can be left:
+ * synchronise, free or load wait for it.  So the thread of a slot only queries the state of events
+ * and streams while it waits, and it can be given up wherever it waits.  Its states:
  *
  *   WORKS   it has the invocation in its hands
  *   WAITS   it looks whether the device is as far as it wants, and sleeps between two looks
@@ -11,9 +11,9 @@
  *   LOST    it was given up in WAITS or CALLS: it sleeps for ever and touches nothing any more
  *
  * In a program with kernels of modules each item has an event behind it.  With each look the thread
- * notes which item each lane of the plan is at; one that is a kernel of a module, and of which all
- * that it comes after is over, runs, from then on or from when its pace is over.  It hangs when
- * who watches sees no move for longer than he allows. */
+ * notes which item each lane of the plan is at.  If that item is a kernel of a module and all of
+ * its predecessors are over, it counts as running, from then on or from the end of its pace.  It
+ * hangs when the watchdog's caller sees no move for longer than it allows. */
 #include "exec/cuda/cuda.h"
 
 #include <unistd.h>
@@ -23,13 +23,13 @@
 #include "exec/host/stuck.h"
 
 enum {
-  QUERIES = 64,    /* looks before the thread sleeps between two */
+  QUERIES = 64,    /* looks before the thread begins to sleep between looks */
   LEAST_NS = 5000, /* sleeps grow with the time that has passed */
   MOST_NS = 200000,
   PART_OF_PASSED = 32
 };
 
-/* The thread gives itself up where it was given up. */
+/* Takes the thread back to WORKS; a thread that was given up sleeps here for ever. */
 static void take_back(fs_instance *x, uint32_t from) {
   if (!atomic_compare_exchange_strong(&x->hold, &from, FS_CUDA_WORKS)) {
     for (;;) {
@@ -69,7 +69,7 @@ static bool may_begin(const fs_instance *x, uint32_t item) {
   return true;
 }
 
-/* The lane's item is not over. */
+/* Notes that the lane's item, which is not over, runs, if it does. */
 static void note_running(fs_instance *x, fs_cuda_position *at) {
   const fs_cuda_program *p = x->program;
   if (atomic_load(&at->runs) == FS_NONE && p->foreign[at->item] && may_begin(x, at->item)) {
@@ -78,7 +78,7 @@ static void note_running(fs_instance *x, fs_cuda_position *at) {
   }
 }
 
-/* Success, whatever is over, or what a query failed with. */
+/* Notes which items of the lane are over.  Success, or the failure of a query. */
 static fs_cu_result look_at_lane(fs_instance *x, fs_cuda_position *at) {
   const fs_cuda_program *p = x->program;
   while (at->item != FS_NONE && x->issued[at->item]) {
@@ -108,7 +108,8 @@ static fs_cu_result look_at_lanes(fs_instance *x) {
 
 bool fs_cuda_look(fs_instance *x) { return fs_cuda_ok(x, "cuEventQuery", look_at_lanes(x)); }
 
-/* Waiting.  Nothing of the work, the stream and fs_io is touched meanwhile: they may be gone. */
+/* Waiting.  Meanwhile the thread does not touch the work, the stream and fs_io: they may be
+ * gone. */
 
 void fs_cuda_rest(fs_instance *x, uint32_t turn, uint64_t ns) {
   atomic_store(&x->hold, FS_CUDA_WAITS);
@@ -172,9 +173,9 @@ bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) {
   return fs_cuda_ok(x, "cuEventQuery", result) && !fs_cuda_poisoned(x);
 }
 
-/* What the watchdog sees */
+/* What the watchdog's thread sees */
 
-/* Whether the slot waits for kernels of modules that run, or for a device that has lost one. */
+/* Whether the slot waits for running kernels of modules, or for a device that has lost a kernel. */
 static bool hangs(const fs_instance *x) {
   uint64_t now = fs_now_ns();
   bool some = atomic_load(&x->machine->lost) != 0;
@@ -189,7 +190,7 @@ static bool hangs(const fs_instance *x) {
   return some;
 }
 
-/* The thread, too, has to have looked since. */
+/* The slot is idle only if its thread, too, has looked since the last call. */
 uint64_t fs_cuda_progress(fs_instance *x, bool *idle) {
   uint32_t hold = atomic_load(&x->hold);
   uint64_t looks = atomic_load(&x->looks);
@@ -222,7 +223,7 @@ bool fs_cuda_report_hanging(fs_instance *x, fsched_context *ctx) {
   return true;
 }
 
-/* Only what was reported and has not moved since. */
+/* Gives up only a slot that was reported and has not moved since. */
 bool fs_cuda_give_up(fs_instance *x) {
   uint32_t hold = atomic_load(&x->hold);
   if ((hold != FS_CUDA_WAITS && hold != FS_CUDA_CALLS) || atomic_load(&x->moves) != x->told ||

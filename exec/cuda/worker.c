@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of a slot.
+/* The thread of a slot:
  *
  *   for every invocation:  build, unless that is done
  *     issue what can be issued; while content is late, wait for it and hand over what is there
  *     issue the end, hand over what comes, wait for the rest, tell the core
  *
- * When the invocation is poisoned nothing more is issued; what was issued before is waited for, so
- * that the streams are empty when the core is told.  From within `done` the core may start the next
- * invocation, so nothing of the old one is touched after that. */
+ * When the invocation is poisoned, no further item is issued; the thread waits for the issued ones,
+ * so that the streams are empty when the core is told.  From within `done` the core may start the
+ * next invocation, so the thread does not touch the old one after that. */
 #include "base/clock.h"
 #include "base/futex.h"
 #include "exec/cuda/cuda.h"
 
 enum {
-  SPINS = 1000,    /* looks before the thread sleeps between invocations */
-  POLL_NS = 100000 /* between looks at the device while content is late */
+  SPINS = 1000,    /* looks for an invocation before the thread sleeps */
+  POLL_NS = 100000 /* time between looks at the device while content is late */
 };
 
 void fs_cuda_wake(fs_instance *x) {
@@ -62,7 +62,7 @@ static bool hand_over_first(fs_instance *x) {
   return true;
 }
 
-/* What there is at once; *busy: the device has still something to do. */
+/* Hands over what has arrived, without waiting; *busy: the device has still something to do. */
 static bool look_around(fs_instance *x, bool *busy) {
   bool ready = true;
   while (x->n_come < x->n_coming && ready) {
@@ -82,7 +82,7 @@ static bool look_around(fs_instance *x, bool *busy) {
   return true;
 }
 
-/* Until something has changed since `turn`. */
+/* Waits until `turn` has changed. */
 static bool await_content(fs_instance *x, uint32_t turn, uint32_t given) {
   while (atomic_load(&x->turn) == turn) {
     bool busy;
@@ -97,7 +97,7 @@ static bool await_content(fs_instance *x, uint32_t turn, uint32_t given) {
   return !fs_cuda_poisoned(x);
 }
 
-/* Content that no command touches, but that is kept where it was given. */
+/* Puts content in place that no command touches but that is kept where it was given. */
 static bool put_the_rest(fs_instance *x, uint32_t *wants) {
   for (uint32_t k = 0; k < x->io->n_kept && !x->config.empty; k++) {
     uint32_t g = x->io->kept[k].given;
@@ -164,7 +164,8 @@ static bool collect_results(fs_instance *x) {
   if (x->built.digests && x->s->n_ops > 0) {
     memcpy(x->work->record.digest, x->pinned + x->staged_aux + x->digests, (size_t)x->s->n_ops * 8);
   }
-  /* Here it is decided whether it has failed: state is taken out as a whole or not at all. */
+  /* Whether the invocation has failed is decided here: state is taken out as a whole or not at
+   * all. */
   if (fs_cuda_poisoned(x)) {
     return false;
   }
@@ -181,7 +182,8 @@ static bool begin_time(fs_instance *x) {
          FS_CUDA_DO(x, cuEventRecord, (x->time[2 * x->program->plan.n_items], x->lane[0]));
 }
 
-/* After a failure of the device this may say nothing new; then nothing runs there any more. */
+/* Waits until the streams are empty.  The results do not matter: after a failure of the device
+ * nothing runs there any more. */
 static void drain(fs_instance *x) {
   for (uint32_t i = 0; i < x->n_streams; i++) {
     bool empty = fs_cuda_await_stream(x, x->lane[i]);
@@ -195,7 +197,7 @@ static fsched_cause run_invocation(fs_instance *x) {
     return atomic_load(&x->cause);
   }
   bool built = fs_cuda_build_for(x);
-  atomic_store(&x->begin_ns, fs_now_ns()); /* what is built lasts for many */
+  atomic_store(&x->begin_ns, fs_now_ns()); /* builds are not timed: they serve many invocations */
   bool over = built && begin_time(x) && issue_all(x) && collect_results(x);
   if (!over) {
     drain(x);
@@ -204,7 +206,7 @@ static fsched_cause run_invocation(fs_instance *x) {
   return over ? FSCHED_CAUSE_NONE : atomic_load(&x->cause);
 }
 
-/* False: the slot is being destroyed. */
+/* Waits for invocation k; false: the slot is being destroyed. */
 static bool await_start(fs_instance *x, uint64_t k) {
   for (unsigned i = 0; i < SPINS && atomic_load(&x->go) <= k; i++) {
     fs_pause();

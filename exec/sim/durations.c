@@ -6,13 +6,14 @@
  *
  * Adversarial strategies, which take turns by seed + invocation:
  *   DELAY   one command takes longer than all others together, which take their planned time or
- *           none; the victim changes every fourth invocation, so that each command has its turn
+ *           none; the next command comes a round of the strategies later, so that each has its turn
  *   QUEUES  a queue is quick, so that its commands take no time, or slow, a thousand times as long
  *           as planned
  *   OPS     one command in eight is slow, the others are quick
  *   SCALES  half of the commands are quick, the others are slower by a power of two up to 2^15
- *   GATE    for barriers: every command is quick but those before a consumer of one barrier on its
- *           queue, so that the physical barrier is long in use; another barrier each time
+ *   GATE    for barriers: every command is quick but those that come on their queue right before a
+ *           consumer of one barrier, so that its physical barrier is long in use; another barrier
+ *           each time
  *
  * A command that is planned to take less than the average counts as average there, so that ops
  * without a duration have one. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the built-in kernels of the device are called, for the host and for builtin.cu.
+/* How the built-in kernels of the device are called; shared by the host and builtin.cu.
  *
- * A call is a record in device memory, its args and then its scratch places behind it; it is
- * written once and used at every invocation.  A kernel gets its address, and that of the pooled
- * memories, which may lie elsewhere each time. */
+ * A call is a record in device memory, followed by its args and then its scratch places; it is
+ * written once and used at every invocation.  A kernel gets the address of its call, and the
+ * address of the pooled memories, which may differ in each invocation. */
 #ifndef FS_EXEC_KERNELS_CALL_H
 #define FS_EXEC_KERNELS_CALL_H
 
 typedef struct fs_cuda_arg {
-  unsigned long long data, length; /* the accessed bytes; with `pooled`, from the pooled memories */
+  unsigned long long data, length; /* address and length of the accessed bytes; with `pooled`, the
+                                      address is an offset in the pooled memories */
   unsigned long long value;
   unsigned int reads, writes, has_value, pooled; /* 0 or 1 */
 } fs_cuda_arg;
@@ -17,10 +18,10 @@ typedef struct fs_cuda_call {
   unsigned long long seed;   /* mix: the hash of the op's name */
   unsigned long long digest; /* where fsched_digest puts its result */
   unsigned int n_args, n_scratch;
-  unsigned int kernel; /* fs_builtin: with which a digest begins */
+  unsigned int kernel; /* fs_builtin: the digest begins with it */
   unsigned int reserved;
 } fs_cuda_call;
 
-enum { FS_CUDA_BLOCK = 256 }; /* threads, in one block, with which the kernels are launched */
+enum { FS_CUDA_BLOCK = 256 }; /* threads per launch of a kernel, in one block */
 
 #endif
