@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of back ends, as they differ to those who choose one. */
+/* The kinds of back ends, and the differences that matter for the choice of one. */
 #ifndef FS_EXEC_BACKENDS_H
 #define FS_EXEC_BACKENDS_H
 
@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 /* X(id, "name", threads, number, simulates, best): as --on and fsched_device_options call them;
- * exec has a fs_backend_ID for each (exec/host/backend.h). threads    commands run on threads of
- * this process: their number can be limited, and they can be bound to processors number     devices
- * of the kind are told apart by numbers simulates  time is virtual: it is said how long commands
- * take, and kernels of modules that may not be opened are stood in for best       "auto" takes it
- * where it can be opened; the processors are what is left */
+ * exec has a fs_backend_ID for each (exec/host/backend.h).
+ *   threads    commands run on threads of this process, whose number can be limited and which can
+ *              be bound to processors
+ *   number     devices of the kind are told apart by numbers
+ *   simulates  time is virtual: an option says how long commands take, and a built-in kernel stands
+ *              in for kernels of modules that may not be opened
+ *   best       "auto" takes a kind of these where it can be opened, else the processors */
 #define FS_BACKEND_KINDS(X)                 \
   X(cpu, "cpu", true, false, false, false)  \
   X(sim, "sim", false, false, true, false)  \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of bytes.  Both changes first find the intervals that the new one meets, [low, high), and
- * put at most two in their place: what sticks out on either side. */
+/* Sets of bytes.  Additions and removals first find the intervals [low, high) that the new one
+ * meets, and replace them by at most two: for a removal, the parts that stick out on either
+ * side. */
 #include "exec/host/byteset.h"
 
 bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of bytes as disjoint intervals [begin, end), ascending, none touching the next.
- * O(intervals) per call: mostly there is one. */
+/* A set of bytes as disjoint, ascending intervals [begin, end), of which no two touch.  Each call
+ * takes O(intervals); most sets have one. */
 #ifndef FS_EXEC_BYTESET_H
 #define FS_EXEC_BYTESET_H
 

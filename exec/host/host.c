@@ -78,7 +78,7 @@ static void take_in_hand(fs_hand *hand, uint32_t command) {
   atomic_store_explicit(&hand->count, count + 1, memory_order_release);
 }
 
-/* Not if it was given up meanwhile. */
+/* Ends the call, unless it was given up meanwhile: then the thread sleeps for ever. */
 static void let_go(fs_hand *hand) {
   uint64_t count = atomic_load_explicit(&hand->count, memory_order_relaxed);
   if (count == FS_HAND_LOST || !atomic_compare_exchange_strong(&hand->count, &count, count + 1)) {
@@ -112,7 +112,7 @@ bool fs_hand_give_up(fs_hand *hand, uint64_t count) {
          atomic_compare_exchange_strong(&hand->count, &count, FS_HAND_LOST);
 }
 
-/* The call of an op, at the places of this command. */
+/* Makes the call of an op, with the places of this command. */
 static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                                 const int64_t *values, const fs_stream_command *c) {
   const fs_stream *s = e->s;
@@ -127,7 +127,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
     const fs_stream_place *p = &s->places[i];
     bool content = p->version != FS_NONE, scratch = !content && (p->mode & FS_MODE_W) != 0;
     if (!fs_space_has_bytes(p->space) || (!content && !scratch)) {
-      continue; /* or a no_dep arg that names no content */
+      continue; /* the place may be of a no_dep arg that names no content */
     }
     uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
     if (scratch) {
@@ -146,8 +146,8 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
   return call;
 }
 
-/* While it is in hand it can be given up, and then nothing of the rest is there any more: so all is
- * looked up before, and what is to be told is told after. */
+/* A kernel in hand can be given up, and then its instance may be gone.  So everything is looked up
+ * before the kernel is taken in hand, and reports are made after it is let go. */
 static fsched_cause run_foreign(const fs_effects *e, const fs_effect_room *room, uint32_t kernel,
                                 const fs_kernel_call *call, uint32_t command) {
   fsched_kernel_run run;

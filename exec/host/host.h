@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What back ends that execute on the host have in common: their machine, the kernels of a stream,
- * and what a command does to memory. */
+/* The common part of back ends that execute on the host: their machine, the kernels of a stream,
+ * and the effects of commands on memory. */
 #ifndef FS_EXEC_HOST_H
 #define FS_EXEC_HOST_H
 
@@ -10,15 +10,15 @@
 #include "exec/host/kernel.h"
 #include "exec/host/memories.h"
 
-/* The machine: options, their strings copied. */
+/* The machine: the options, with copies of their strings. */
 struct fs_machine {
-  fsched_context *ctx; /* of its own, for its memory */
+  fsched_context *ctx; /* the machine's own, for its memory */
   fsched_device_options options;
   char modules[4096];
   char note[64];
 };
 
-/* Threads of an instance's kind: what the options say, else the default. */
+/* The most threads that the instances may have: as the options say, else the default. */
 enum { FS_DEFAULT_THREADS = 512, FS_MOST_THREADS = 65536 };
 static inline uint32_t fs_host_threads(const fsched_device_options *options) {
   return options->threads == 0 ? FS_DEFAULT_THREADS : options->threads;
@@ -33,24 +33,24 @@ fs_status fs_host_take_pool(fsched_context *ctx, fs_machine *machine, uint64_t b
                             void **out) FS_MUST_USE;
 void fs_host_give_pool(fs_machine *machine, void *memory, uint64_t bytes);
 
-/* A kernel of a stream: built in, or a function. */
+/* A kernel of a stream: a built-in kernel, or a function. */
 typedef struct fs_resolved {
-  fs_builtin builtin; /* FS_BUILTINS: the function */
+  fs_builtin builtin; /* FS_BUILTINS: not built in, see `function` */
   fsched_kernel_fn function;
-  void *module; /* of dlopen; NULL */
+  void *module; /* handle of dlopen; or NULL */
 } fs_resolved;
 
 typedef struct fs_kernels {
   const fs_stream *s;
   const fsched_device_options *options;
-  uint64_t birth; /* of the process that has found them (fs_process_birth) */
+  uint64_t birth; /* birth (fs_process_birth) of the process that has found the kernels */
   uint32_t n;
   fs_resolved *at; /* per kernel of the stream */
 } fs_kernels;
 
-/* Finds the kernels of all ops; reports every op whose kernel is not there (FSCHED_REPLAY).
- * `options`: modules, find; NULL: built-in kernels alone.  The result is to be released even then.
- * Requires a stream that fs_stream_check has accepted. */
+/* Finds the kernels of all ops; reports every op whose kernel is missing (FSCHED_REPLAY). `options`
+ * gives `modules` and `find`; NULL: built-in kernels alone.  The result has to be released even
+ * after a failure.  Requires a stream that fs_stream_check has accepted. */
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) FS_MUST_USE;
 void fs_kernels_release(fs_kernels *kernels);
@@ -58,24 +58,26 @@ void fs_kernels_release(fs_kernels *kernels);
 /* Whether the kernel is a function that is not built in.  Requires a kernel of the stream, or
  * none. */
 bool fs_kernels_foreign(const fs_kernels *kernels, uint32_t kernel);
-/* Runs the kernel of an op; 0, or the cause of its failure.  Requires a kernel of the stream, or
- * none. */
+/* Runs the kernel of an op.  Returns 0, or the cause of the kernel's failure.  Requires a kernel of
+ * the stream, or none. */
 fsched_cause fs_kernels_run(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);
-/* The function of a foreign kernel, which the thread is about to call on a queue, or without one:
- * tells who wants to know (kernel_runs), by *run, which stays until fs_kernels_answer has got what
- * the function answers.  Requires a kernel that is foreign. */
+/* The function of a foreign kernel, which the thread is about to call on a queue, or without one
+ * (NULL).  Calls the option kernel_runs, if set, with *run, which must stay until fs_kernels_answer
+ * has got the function's answer.  Requires a kernel that is foreign. */
 fsched_kernel_fn fs_kernels_announce(const fs_kernels *kernels, uint32_t kernel,
                                      const fs_kernel_call *call, const char *queue,
                                      fsched_kernel_run *run);
-/* It has returned, and was not given up: nothing of `kernels` is there any more if it was.  In a
- * child process, which the function has made by fork, that ends the child. */
+/* Takes the answer of a function that has returned and was not given up; after a give-up `kernels`
+ * may be gone.  Returns the cause of its failure, or 0.  In a child process, which the function has
+ * made by fork, this ends the child. */
 fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer);
-/* Digest of what is in the args that it has written.  Requires a kernel of the stream, or none. */
+/* Digest of the content of the args that the kernel has written.  Requires a kernel of the stream,
+ * or none. */
 uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);
-/* The call's grid, block and shared memory.  Requires a kernel of the stream, or none. */
+/* Fills in the call's grid, block and shared memory.  Requires a kernel of the stream, or none. */
 void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call);
 
-/* What a command does. */
+/* What the effects of commands need. */
 typedef struct fs_effects {
   const fs_stream *s;
   const fs_io *io;
@@ -83,33 +85,33 @@ typedef struct fs_effects {
   const fs_memories *memories;
 } fs_effects;
 
-/* Which kernel a thread runs.  One that never returns can be given up; should it return later, its
- * thread sleeps for ever and touches nothing. */
+/* The kernel that a thread runs.  A kernel that never returns can be given up; should it return
+ * later, its thread sleeps for ever and touches nothing. */
 typedef struct fs_hand {
   _Atomic uint64_t count; /* odd while a kernel runs; FS_HAND_LOST: given up */
   _Atomic uint32_t command;
-  /* The watchdog's own: the count at its last look, and when it first saw that. */
+  /* The watchdog's own: the count at its last look, and when it first saw that count. */
   uint64_t seen, seen_ns;
 } fs_hand;
 #define FS_HAND_LOST UINT64_MAX
 
 static inline bool fs_hand_busy(uint64_t count) { return count % 2 == 1; }
-/* The count; remembers since when. */
+/* Returns the count, and remembers since when it has been the same. */
 uint64_t fs_hand_look(fs_hand *hand);
-/* Names the kernel if one runs, as an error; whether one does.  Requires a stream that
+/* Reports the running kernel as an error.  Returns whether one runs.  Requires a stream that
  * fs_stream_check has accepted. */
 bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand,
                     uint64_t begin_ns);
-/* Whether the thread is still in the call that it was in when the count was that, which is given up
- * then.  The invocation was poisoned before. */
+/* Gives up the call that the thread was in when it had that count.  Returns whether the thread was
+ * still in it.  The invocation must have been poisoned before. */
 bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 
-/* Room for the args of the largest op, of one thread. */
+/* One thread's room for the args of the largest op. */
 typedef struct fs_effect_room {
   fs_kernel_arg *args, *scratch;
   fs_hand *hand;
 } fs_effect_room;
-/* How much that is: one look at the stream. */
+/* The size of that room, computed once per stream. */
 typedef struct fs_effect_size {
   uint32_t args, places;
 } fs_effect_size;
@@ -118,10 +120,11 @@ fs_effect_size fs_effect_measure(const fs_stream *s);
 fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *hand,
                               fs_effect_room *room) FS_MUST_USE;
 
-/* Runs the op or copies.  A failure is told to work->failed and returned.  Requires a command. */
+/* Runs the op or makes the copy.  A failure is reported to work->failed and returned.  Requires a
+ * command. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command);
-/* Puts the content of a given item in its place; takes that of a kept item out, if it is wanted.
+/* Puts the content of a given item in its place; takes a kept item's content out, if it is wanted.
  * Requires a given item. */
 void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item);
 /* Requires a kept item. */

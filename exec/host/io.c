@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which commands touch what comes from outside.
+/* Finds the commands that touch given and kept items.
  *
- * A place touches an item when it is of the item's version and the version's first byte is there
- * where the item's is.  A version has one given and one kept place; its other places are elsewhere,
- * even where they share bytes with these: content that comes in late must not go over them.  Every
- * command has one list of given and one of kept items, in the order of its places. */
+ * A place touches an item when it is of the item's version and lies where the item has these bytes.
+ * A version has one given and one kept place; its other places count as elsewhere, even where they
+ * share bytes with these: content that comes in late must not overwrite them.  Every command has
+ * one list of given and one of kept items, in the order of its places. */
 #include "exec/host/io.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ typedef struct io_maker {
   uint32_t *given_last, *kept_last; /* per item: the last command that lists it; FS_NONE */
 } io_maker;
 
-/* The place has a version, so it is an arg's, or, without one, a copy's, which is whole. */
+/* The place must have a version: it belongs to an arg, or else to a copy, which is of the whole
+ * version. */
 static bool touches(const fs_stream *s, const fs_io_item *item, const fs_stream_place *p) {
   uint64_t offset = p->arg == FS_NONE ? 0 : s->args[p->arg].offset;
   return fs_space_has_bytes(p->space) && p->index == item->memory && p->version == item->version &&
@@ -38,7 +39,7 @@ static fs_status find_states(io_maker *m) {
   return FSCHED_OK;
 }
 
-/* States ascend by buffer. */
+/* Finds a buffer's state by bisection, as states ascend by buffer. */
 static uint32_t state_of(const fs_io *io, uint32_t buffer) {
   uint32_t low = 0, high = io->n_states;
   while (low < high) {
@@ -86,7 +87,7 @@ static fs_status find_items(io_maker *m) {
   return FSCHED_OK;
 }
 
-/* The first member stands for a gang where commands are counted. */
+/* Whether the command counts as one: of a gang's members, only the first does. */
 static bool stands_for_all(const fs_stream *s, const fs_stream_command *c, uint32_t queue) {
   return c->gang_axis == FS_NONE || s->axis_members[s->axes[c->gang_axis].member0] == queue;
 }
@@ -138,7 +139,7 @@ static fs_status list_commands(io_maker *m) {
 
 /* Ranges
  *
- * What no command touches is neither filled nor taken out: it may be much more than the rest. */
+ * Bytes that no command touches are neither filled nor taken out: there may be many. */
 
 typedef struct range_maker {
   const io_maker *m;
@@ -178,7 +179,7 @@ static void add_ranges(const range_maker *r) {
   }
 }
 
-/* Equal ones are equal in every member. */
+/* Ranges that compare equal are equal in every member. */
 static int by_begin(const void *a, const void *b) {
   const fs_byte_range *x = a, *y = b;
   return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
@@ -236,17 +237,17 @@ static fs_status find_ranges(io_maker *m) {
 
 /* Gaps
  *
- * Each memory's addresses are counted in BUCKETS equal parts: which of them something touches.  The
- * longest run of parts that nothing touches is then widened to what is next to it on either side.
- */
+ * Each memory's addresses are split into BUCKETS equal parts, and the places that touch each part
+ * are counted.  The longest run of untouched parts is then widened to the nearest place on either
+ * side. */
 
 enum { BUCKETS = 1024, LEAST_EXTENT = 1 << 16 };
 
 typedef struct gap_maker {
   const fs_stream *s;
-  int32_t *count;          /* per memory and part: how many more touch it than the one before */
-  uint64_t *from, *until;  /* per memory: the run, then the gap; equal: there is none */
-  uint64_t *below, *above; /* the end of what lies below the run, the begin of what lies above */
+  int32_t *count;          /* per memory and part: its places less those of the part before */
+  uint64_t *from, *until;  /* per memory: first the run, then the gap; equal: there is none */
+  uint64_t *below, *above; /* end of the places below the run, begin of those above */
 } gap_maker;
 
 static uint64_t bucket_of(const fs_stream_memory *m, uint64_t address) {
@@ -343,7 +344,7 @@ static fs_status place_memories(io_maker *m) {
   }
   for (uint32_t i = 0; i < s->n_memories; i++) {
     uint64_t *sum = io->store[i] ? &io->store_bytes : &io->pooled_bytes;
-    uint64_t limit = UINT64_MAX / 4; /* saturates there: more than any machine has */
+    uint64_t limit = UINT64_MAX / 4; /* sizes saturate at more than any machine has */
     uint64_t used = s->memories[i].extent - io->gap_bytes[i];
     uint64_t size = fs_align_up(fs_min(used, limit), FS_IO_ALIGN);
     io->offset[i] = *sum;

@@ -103,7 +103,7 @@ void fs_fill_given_range(const char *buffer, void *data, uint64_t begin, uint64_
 }
 
 /* Scratch is filled before the inputs are read and again after the outputs are written, so that an
- * overlap with either shows, as does one with anything that lives on. */
+ * overlap with either shows, and so does an overlap with a version that is still needed. */
 static void spoil_scratch(const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_scratch; i++) {
     fs_fill_bytes(SALT_SCRATCH + i, call->scratch[i].data, call->scratch[i].length);
@@ -137,7 +137,8 @@ static void mix(const fs_kernel_call *call) {
 
 static void nop(const fs_kernel_call *call) { (void)call; }
 
-/* The bytes of the one `in` arg to the one written arg; what is longer there becomes zero. */
+/* Copies the bytes of the one `in` arg to the one written arg, and fills the rest of that with
+ * zeros. */
 static void copy(const fs_kernel_call *call) {
   const fs_kernel_arg *from = NULL, *to = NULL;
   for (uint32_t i = 0; i < call->n_args; i++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the kernels that a stream names to functions of this process.
+/* Resolves the kernels that a stream names to functions of this process.
  *
- * A kernel with a module is asked of the embedding program first and then of the shared object; one
- * without is built in, or the embedding program's.  Modules are opened once for each kernel that
- * names them: the loader counts.  A simulation that may open none has the built-in mix stand in for
- * them: times and places are those of the stream, and bytes are moved and compared all the same. */
+ * A kernel with a module is looked up first in the embedding program and then in the shared object;
+ * a kernel without one is built in, or the embedding program's.  Modules are opened once for each
+ * kernel that names them, as the loader counts references.  In a simulation that may open no
+ * module, the built-in mix stands in: times and places are those of the stream, and bytes are moved
+ * and compared all the same. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ typedef struct kernel_finder {
   const fs_stream *s;
   const fsched_device_options *options; /* NULL: built-in kernels alone */
   fs_module_rule rule;
-  bool stand_in; /* `mix` for functions of modules: a simulation that may open none */
+  bool stand_in; /* use `mix` for functions of modules: a simulation that may open no module */
 } kernel_finder;
 
 static fs_status refuse_kernel(const kernel_finder *f, const char *hint, const char *op,
@@ -69,7 +70,7 @@ static fs_status find_function(const kernel_finder *f, const char *op, const fs_
     return FSCHED_OK;
   }
   FS_TRY(fs_module_file(f->ctx, &f->rule, op, module, endings, path));
-  if (out->module == NULL) { /* else another op has opened it, in vain */
+  if (out->module == NULL) { /* it is open if an earlier op did not find the function in it */
     out->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   }
   if (out->module == NULL) {
@@ -105,7 +106,7 @@ fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream 
     const char *name = fs_stream_string(s, o->name);
     fs_resolved *out = &kernels->at[o->kernel];
     if (out->function != NULL) {
-      continue; /* another op's, the same */
+      continue; /* an earlier op has found this kernel */
     }
     fs_status one = k->builtin != FS_NONE
                         ? find_builtin(&f, name, fs_stream_string(s, k->builtin), o, out)

@@ -9,7 +9,7 @@
 
 #define UNKNOWN UINT64_MAX
 
-/* The beginning of a file, as text; false: it cannot be read. */
+/* Reads the beginning of a file, as text; false: it cannot be read. */
 static bool read_start(const char *path, char *text, size_t room) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
@@ -41,7 +41,7 @@ static uint64_t physical(const char *root) {
   return kib > UINT64_MAX / 1024 ? UNKNOWN : kib * 1024;
 }
 
-/* The least limit of a group and of those above it; `group` is cut on the way. */
+/* The least limit of a group and of the groups above it; shortens `group` on the way. */
 static uint64_t least_up(const char *root, const char *mount, char *group, const char *file) {
   uint64_t least = UNKNOWN;
   for (;;) {
@@ -58,7 +58,8 @@ static uint64_t least_up(const char *root, const char *mount, char *group, const
   }
 }
 
-/* Lines are ID:CONTROLLERS:GROUP; version 2 has the one "0::GROUP". */
+/* The least limit of all groups of the process.  Lines are ID:CONTROLLERS:GROUP; version 2 has one
+ * line, "0::GROUP". */
 static uint64_t of_groups(const char *root) {
   char path[PATH_MAX], text[8192];
   uint64_t least = UNKNOWN;

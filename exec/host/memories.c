@@ -9,7 +9,7 @@
 
 enum { PAGE = 4096 };
 
-/* At least a page, so that a place of size 0 has a valid address too. */
+/* The size of a mapping: at least a page, so that a place of size 0 has a valid address too. */
 static size_t mapped_size(uint64_t bytes) { return (size_t)fs_max(bytes, PAGE); }
 
 fs_status fs_host_take(fsched_context *ctx, uint64_t bytes, void **out) {

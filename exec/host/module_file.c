@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that cannot pass (absolute ones, and those with `..`) are refused before anything of the
- * file system is looked at, so that a refusal says nothing of what is there. */
+/* Under a confining rule, absolute names and names with `..` are refused before the file
+ * system is looked at, so that a refusal does not reveal which files exist. */
 #include "exec/host/module_file.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool is_complete(const char *module) {
   return strchr(slash == NULL ? module : slash, '.') != NULL;
 }
 
-/* False: it is not there; errno says why. */
+/* Makes the path of a module.  False: there is no such file; errno says why. */
 static bool join_path(const fs_module_rule *rule, const char *module, const char *ending,
                       char file[FS_MODULE_PATH]) {
   bool absolute = module[0] == '/';
@@ -47,7 +47,7 @@ static bool join_path(const fs_module_rule *rule, const char *module, const char
   return stat(file, &s) == 0;
 }
 
-/* The file's real path takes the place of its name. */
+/* Replaces the file's name by its real path, if that lies in the directory. */
 static fs_status confine(fsched_context *ctx, const fs_module_rule *rule, const char *op,
                          const char *module, char file[FS_MODULE_PATH]) {
   char real[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorts the barriers by what they physically are, then by use. */
+/* Sorts the barriers by their physical barrier, then by use. */
 #include "exec/host/physicals.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ typedef struct physical_use {
   uint32_t physical, use, barrier;
 } physical_use;
 
-/* A barrier is there once. */
+/* No two entries are equal, as each barrier occurs once. */
 static int by_use(const void *a, const void *b) {
   const physical_use *x = a, *y = b;
   return x->physical != y->physical ? (x->physical > y->physical) - (x->physical < y->physical)

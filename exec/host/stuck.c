@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The blame: starting at the stuck command that was planned first, follow "waits for the axis of"
- * from queue to queue.  That ends at a wait for a queue that will not reach the epoch any more, the
- * culprit, or goes round; then the command of the ring that was planned first is named.
+ * from queue to queue.  The path ends at a queue that waits for an epoch which no queue will reach
+ * any more: that queue is the culprit.  Or the path becomes a ring: then the culprit is the command
+ * of the ring that was planned first.
  *
- * For a barrier, those are followed that must do something before it goes on: the producers that
- * are left of what the physical barrier is now, then the consumers of that.  For a sync (sync:
- * block), those of whose commands some are issued and not over. */
+ * From a wait for a barrier, follow the queues that the physical barrier waits for: the producers
+ * that are left of its present use, then the consumers of that.  From a sync (sync: block), follow
+ * the queues that have commands which are issued and not over. */
 #include "exec/host/stuck.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static bool is_stuck(const fs_stuck_view *v, uint32_t queue) {
   return look_at_queue(v, queue).at != FS_NONE;
 }
 
-/* Planned earlier, ties by queue; FS_NONE is last of all. */
+/* Whether queue a's stuck command was planned before that of queue b; ties go by queue, and FS_NONE
+ * is last. */
 static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
   fs_stuck x = look_at_queue(v, a),
            y = b == FS_NONE ? (fs_stuck){.at = FS_NONE} : look_at_queue(v, b);
@@ -35,8 +37,9 @@ static bool earlier(const fs_stuck_view *v, uint32_t a, uint32_t b) {
   return start_a != start_b ? start_a < start_b : a < b;
 }
 
-/* Whether the stuck queue `m` has still to do what `wait` is for: not when it is past it without a
- * signal, nor when it is at that very gang and waits for the others too. */
+/* Whether the stuck queue `m` still has to bring about the epoch of `wait`.  It does not when it
+ * has passed the command without a signal, or when it is at that very gang and waits for the other
+ * members too. */
 static bool holds_epoch(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   fs_stuck own = look_at_queue(v, m);
   if (!fs_axis_has_members(v->s->axes[wait->axis].kind)) {
@@ -123,7 +126,7 @@ static uint32_t waits_for(const fs_stuck_view *v, uint32_t queue) {
   return FS_NONE;
 }
 
-/* FS_NONE when nobody is stuck (any more). */
+/* The queue to blame; FS_NONE when no queue is stuck (any more). */
 static uint32_t find_culprit(const fs_stuck_view *v) {
   uint32_t q = FS_NONE;
   for (uint32_t i = 0; i < v->s->n_queues; i++) {
@@ -147,7 +150,7 @@ static uint32_t find_culprit(const fs_stuck_view *v) {
   return first;
 }
 
-/* What a physical barrier is, and why it stays that. */
+/* Says which use a physical barrier has, and why it keeps it. */
 static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, size_t room) {
   const fs_physicals *p = v->physicals;
   uint32_t index = p->of[barrier], physical = v->s->barriers[barrier].physical;
@@ -164,7 +167,7 @@ static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, si
                  producers ? "producers are not over" : "consumers have not started");
 }
 
-/* What it waits for, as the end of a sentence. */
+/* Says what a queue waits for, as the end of a sentence. */
 static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, size_t room) {
   const fs_stream *s = v->s;
   char now[160];
@@ -228,7 +231,8 @@ void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *v) {
 
 const char *fs_stuck_queue(const fs_stream *s, uint32_t command) {
   assert(command < s->n_commands);
-  uint32_t low = 0, high = s->n_queues; /* the last that begins no later, as they tile */
+  uint32_t low = 0, high = s->n_queues; /* finds the last queue that begins no later than the
+                                           command: queues tile the commands */
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
     *(s->queues[middle].command0 <= command ? &low : &high) = middle;

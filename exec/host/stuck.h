@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says why a stream does not go on, for back ends that know what each queue waits for. */
+/* Reports why a stream does not go on, for back ends that know what each queue waits for. */
 #ifndef FS_EXEC_STUCK_H
 #define FS_EXEC_STUCK_H
 
@@ -10,44 +10,45 @@
 typedef enum fs_stuck_kind {
   FS_STUCK_EPOCH,
   FS_STUCK_CONTENT,
-  FS_STUCK_MAPPED,   /* a barrier that it updates: its physical one is still another */
-  FS_STUCK_COMPLETE, /* a barrier that it waits for */
-  FS_STUCK_ISSUE     /* it is not issued yet, because of a sync (sync: block) */
+  FS_STUCK_MAPPED,   /* a barrier that it updates is not mapped yet: its physical one has an earlier
+                        use */
+  FS_STUCK_COMPLETE, /* a barrier that it waits for is not complete */
+  FS_STUCK_ISSUE     /* its command is not issued yet, because of a sync (sync: block) */
 } fs_stuck_kind;
 
 /* Where a queue is stuck. */
 typedef struct fs_stuck {
   uint32_t at; /* index among its commands; FS_NONE: it is not stuck */
   fs_stuck_kind kind;
-  uint32_t item;    /* CONTENT: given item */
-  uint32_t axis;    /* EPOCH; of a gang whose members are not all there: the collective one */
+  uint32_t item;    /* CONTENT: the given item */
+  uint32_t axis;    /* EPOCH; for a gang whose members have not all arrived: the collective axis */
   uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
   uint32_t barrier; /* MAPPED, COMPLETE */
   uint32_t stop;    /* ISSUE */
 } fs_stuck;
 
-/* What a physical barrier is now. */
+/* The present use of a physical barrier. */
 typedef struct fs_stuck_barrier {
-  uint32_t use;                  /* within the invocation; as many as it has: none any more */
-  uint32_t producers, consumers; /* left of it */
+  uint32_t use; /* index within the invocation; the number of its uses: none is left */
+  uint32_t producers, consumers; /* of this use, still to come */
 } fs_stuck_barrier;
 
-/* A look at an instance.  Things may move between two calls. */
+/* How to look at an instance, which may move between two calls. */
 typedef struct fs_stuck_view {
   const fs_stream *s;
   const fs_io *io;
   const fs_physicals *physicals;
   const fs_instance *x;
   fs_stuck (*queue)(const fs_instance *x, uint32_t queue);
-  uint64_t (*reached)(const fs_instance *x, uint32_t axis);             /* within the invocation */
+  uint64_t (*reached)(const fs_instance *x, uint32_t axis); /* epoch within the invocation */
   fs_stuck_barrier (*barrier)(const fs_instance *x, uint32_t physical); /* index in physicals */
 } fs_stuck_view;
 
-/* Reports the queue that is to blame as an error, the other stuck ones as notes; nothing when none
- * is stuck.  No allocation but the diagnostics'. */
+/* Reports the queue that is to blame as an error and the other stuck queues as notes; reports
+ * nothing when none is stuck.  Allocates the diagnostics alone. */
 void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *view);
-/* Reports, as an error, a kernel of a module that runs since then.  Times are those of fs_now_ns.
- * Requires a command. */
+/* Reports, as an error, a kernel of a module that has run since `since_ns`.  Times are those of
+ * fs_now_ns.  Requires a command. */
 void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
                             uint64_t since_ns, uint64_t begin_ns);
 /* The name of the command's queue.  Requires a command.  O(log queues). */

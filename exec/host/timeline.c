@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timelines: the slow half, that is spinning and sleeping. */
+/* Timelines: the slow paths, which spin, sleep and wake. */
 #include "exec/host/timeline.h"
 
 #include "base/clock.h"
 
-/* Those whose value is at most `epoch`. */
+/* Wakes the waiters whose value is at most `epoch`, or all. */
 static void wake_parked(fs_timeline *t, bool all) {
   fs_parked *woken = NULL;
   uint64_t n = 0;
@@ -20,7 +20,7 @@ static void wake_parked(fs_timeline *t, bool all) {
   pthread_mutex_unlock(&t->lock);
   while (woken != NULL) {
     fs_parked *w = woken;
-    woken = w->next; /* first: it may be parked again at once */
+    woken = w->next; /* read before the call, as the waiter may be parked again at once */
     w->wake(w);
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether nothing moves: two looks that far apart found everything idle and the same. */
+/* Detects that an instance is stuck: all looks during the timeout found it idle, with the same
+ * `moves`. */
 #ifndef FS_EXEC_WATCH_H
 #define FS_EXEC_WATCH_H
 
