@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a descriptor to an invocation: names are looked up, sizes checked, arrays copied.
+/* Makes an invocation from a descriptor: names are looked up, sizes checked, arrays copied.
  *
- * An invocation is one block: the struct, then its arrays.  Nothing of it is shared before it is
- * complete, so no lock is needed. */
+ * An invocation is one block: the struct, then its arrays.  It is not shared before it is complete,
+ * so no lock is needed. */
 #include "exec/context/core.h"
 
 #include "exec/context/known.h"
@@ -13,7 +13,7 @@ typedef struct binder {
   fsched_entry *entry;
   const fsched_invocation *d;
   fs_invocation *v;
-  uint32_t n_known; /* frontiers that have room */
+  uint32_t n_known; /* frontiers that have got room */
 } binder;
 
 static uint32_t find_name(const fs_name *names, uint32_t n, const char *name) {
@@ -67,7 +67,8 @@ static fs_status check_binding(const binder *b, const fsched_binding *binding, u
   return FSCHED_OK;
 }
 
-/* What no command touches is no item here: nobody waits for it. */
+/* The item of a buffer.  A buffer that no command touches has none here, as no command waits for
+ * it. */
 static uint32_t find_item(const fsched_entry *e, uint32_t buffer) {
   bool given = is_given(e->stream, buffer);
   uint32_t item = given ? e->given_item[buffer] : e->kept_item[buffer];
@@ -103,7 +104,7 @@ static void connect(fs_invocation *v, const fs_bound *to, uint32_t index, bool w
   }
 }
 
-/* For another frontier. */
+/* Room for one more frontier. */
 static fsched_frontier next_room(binder *b) {
   const fsched_exec *x = b->entry->exec;
   return fs_known_room(x, b->v->entries + (size_t)b->n_known++ * x->options.frontier_capacity);
@@ -181,7 +182,7 @@ static fs_status set_values(const binder *b) {
   return FSCHED_OK;
 }
 
-/* What it knows, and what each output that is signalled by itself does. */
+/* Counts the invocation's frontiers: its own, and one for each binding with a signal. */
 static size_t count_known(const binder *b) {
   size_t n = 1;
   for (uint32_t i = 0; i < b->d->n_bindings; i++) {
@@ -190,8 +191,8 @@ static size_t count_known(const binder *b) {
   return n;
 }
 
-/* Lays the arrays out behind the struct; with at NULL only counts.  *cleared: up to the entries of
- * frontiers, which come last. */
+/* Lays the arrays out behind the struct and returns the size in bytes; with `at` NULL only counts.
+ * *cleared: the bytes before the entries of frontiers, which come last. */
 static size_t lay_out(const binder *b, unsigned char *at, fs_invocation *v, size_t *cleared) {
   const fs_io *io = &b->entry->io;
   const fs_stream *s = b->entry->stream;

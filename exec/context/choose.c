@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which invocation gets a slot, so that whatever can end does end, in every order of calls.
+/* Chooses the invocation that gets a slot, so that every invocation that can end does end, whatever
+ * the order of calls.
  *
- * An invocation may start before its inputs are there, and then keeps its slot until they are.
- * Whoever makes them may need a slot too.  So the last idle slot goes only to one that is safe:
- * that will end without any further slot, as its inputs are there, or are signals of safe ones that
- * have slots already.  All others take no slot but those before the last.
+ * An invocation may start before its inputs are there, and then keeps its slot until they are.  The
+ * invocation that makes these inputs may need a slot too.  So the last idle slot goes only to a
+ * safe invocation: one that will end without any further slot, as its inputs are there, or are
+ * signals of safe invocations that have slots already.  All other invocations must leave the last
+ * idle slot free.
  *
- * Why that does: call an invocation due when all that it waits for has come.  If any is left, and
- * their waits are not a circle, one of them is due.  It is safe, so it may have any idle slot; if
- * there is none, then the last that was given away went to a safe one, which ends.  Memory follows
- * the same rule (pool.c): whoever starts without being safe reserves early, and all that are safe
- * queue for theirs in the order in which they became so, behind those that they wait for.
+ * Why that suffices: call an invocation due when all of its inputs have come.  If any invocation is
+ * left, and the waits are not cyclic, one of them is due.  It is safe, so it may have any idle
+ * slot.  If no slot is idle, the last one given away went to a safe invocation, which ends.  Memory
+ * follows the same rule (pool.c): invocations that start without being safe reserve early, and safe
+ * ones queue for their memory in the order in which they became safe, behind those that they wait
+ * for.
  *
- * Looking for signals of others is worth a bounded effort, as no progress depends on it. */
+ * The search for signals of other invocations is bounded, as no progress depends on it. */
 #include "exec/context/core.h"
 
 enum { LOOKS = 1024 }; /* inputs and promises looked at for one choice */
@@ -52,7 +55,7 @@ void fs_exec_line_up(fs_invocation *v) {
 
 /* Safety */
 
-/* Whether the end of the invocation settles the point. */
+/* Whether the end of the invocation, or of one of its outputs, settles the point. */
 static bool promises(const fs_invocation *h, const fsched_fence_point *p, uint32_t *looks) {
   bool found = fs_fence_promises(h->signal, p->timeline, p->value);
   for (uint32_t i = 0; i < h->n_bound && !found && *looks > 0; i++) {
@@ -73,8 +76,7 @@ static bool promised(const fsched_exec *x, const fsched_fence_point *p, uint32_t
   return false;
 }
 
-/* Whether all that it waits for has come, or will come from safe ones; not when that takes more
- * looks. */
+/* Whether all inputs have come, or will come from safe invocations.  False when `looks` run out. */
 static bool is_safe(const fs_invocation *v, uint32_t *looks) {
   const fsched_exec *x = v->entry->exec;
   for (uint32_t i = 0; i < v->n_bound && v->n_open > 0; i++) {
@@ -96,8 +98,8 @@ static bool is_safe(const fs_invocation *v, uint32_t *looks) {
   return true;
 }
 
-/* Those that have started early may be safe by now; one can make another one so.  Those that wait
- * for memory are not, as they are behind others. */
+/* Finds invocations that started early and have become safe; one can make another one safe.  Those
+ * that wait for memory stay unsafe, as they are behind others. */
 static void find_safe(fsched_exec *x, uint32_t *looks) {
   for (bool more = true; more && *looks > 0;) {
     more = false;
@@ -123,7 +125,7 @@ static fs_invocation *first_safe(fsched_exec *x) {
   return v;
 }
 
-/* Before the last slot: the first, whether it is safe or not. */
+/* The choice while more than one slot is idle: the first early one, whether it is safe or not. */
 static fs_invocation *first_early(fsched_exec *x) {
   uint32_t looks = LOOKS;
   find_safe(x, &looks);

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* What a device of its own may be asked for; it knows best what it has. */
+/* The memory limit of a device that has its own memory: high, as its driver knows the true one. */
 static const uint64_t device_limit = UINT64_C(1) << 36;
 
 #define BACKEND(id, ...) &fs_backend_##id,
@@ -22,7 +22,7 @@ static fs_status open_as(fsched_context *ctx, fsched_device *d, const char *kind
   }
   d->backend = backends[found - fs_backend_kinds];
   d->kind = found->name;
-  /* The machine's diagnostics are the caller's, its memory is the device's. */
+  /* The machine's diagnostics go to the caller's context, its memory comes from the device's. */
   fsched_device_options own = *o;
   own.kind = d->kind;
   FS_TRY(d->backend->open(d->ctx, &own, &d->machine));
@@ -31,7 +31,7 @@ static fs_status open_as(fsched_context *ctx, fsched_device *d, const char *kind
   return FSCHED_OK;
 }
 
-/* Why the last attempt failed, as a line. */
+/* Keeps the reason why the last attempt failed, as a line. */
 static void keep_reason(fsched_device *d, char *why, size_t room) {
   uint32_t n = fsched_diag_count(d->ctx);
   (void)snprintf(why, room, "%s", n == 0 ? "" : fsched_diag_get(d->ctx, 0)->message);
@@ -53,7 +53,7 @@ static fs_status open_best(fsched_context *ctx, fsched_device *d, const fsched_d
   return FSCHED_OK;
 }
 
-/* Says to the caller what was said to the device's context. */
+/* Repeats the diagnostics of the device's context to the caller. */
 static void pass_on(fsched_context *ctx, const fsched_context *from) {
   if (fs_context_out_of_memory(from)) {
     (void)fs_no_memory(ctx, 0);

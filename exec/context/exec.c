@@ -44,7 +44,7 @@ static fs_status make_locks(fsched_context *ctx, fsched_exec *x) {
   return FSCHED_OK;
 }
 
-/* After a failure there is nothing to give back but the exec's context. */
+/* After a failure only the exec's context has to be given back. */
 static fs_status make_parts(fsched_context *ctx, fsched_exec *x) {
   fsched_frontier_entry *entries;
   fs_arena_init(&x->arena, x->ctx);
@@ -94,14 +94,14 @@ fsched_status fsched_exec_create(fsched_context *ctx, const fsched_exec_options 
 static void destroy_slots(fsched_entry *e) {
   for (uint32_t i = 0; i < e->n_slots; i++) {
     e->exec->device->backend->destroy(e->slot[i].instance);
-    if (!e->slot[i].lost) { /* else the instance is still there */
+    if (!e->slot[i].lost) { /* a lost slot's instance still exists */
       fsched_context_destroy(e->slot[i].own);
     }
   }
   e->n_slots = 0;
 }
 
-/* The structs are in the arena. */
+/* Frees the states' bytes; the structs are in the arena. */
 static void drop_states(const fsched_exec *x, fs_state *first) {
   for (fs_state *state = first; state != NULL; state = state->next) {
     (void)fs_realloc(x->ctx, state->bytes, (size_t)state->size + 1, 0);
@@ -167,7 +167,7 @@ static fs_state *find_state(fs_state *first, const char *name) {
   return state;
 }
 
-/* At the head of the list. */
+/* Adds a state at the head of the list. */
 static fs_status add_state(fsched_context *ctx, fsched_exec *x, const char *name,
                            const fs_stream_buffer *b, fs_state **list) {
   fs_state *state;
@@ -184,7 +184,7 @@ static fs_status add_state(fsched_context *ctx, fsched_exec *x, const char *name
   return FSCHED_OK;
 }
 
-/* Makes what is not there of [begin, end); what is there may be the work of invocations. */
+/* Makes the missing content of [begin, end).  Content that is there may come from invocations. */
 static fs_status make_state(fsched_exec *x, fs_state *state, uint64_t begin, uint64_t end) {
   uint64_t at = begin;
   for (size_t i = 0; i < state->there.n && at < end; i++) {
@@ -207,7 +207,7 @@ static fs_status make_touched(fsched_exec *x, const fs_io *io, const fs_io_item 
   return FSCHED_OK;
 }
 
-/* All that the entry's commands read or write of a state. */
+/* Makes the content of all bytes of a state that the entry's commands read or write. */
 static fs_status make_used(const fsched_entry *e, uint32_t buffer, fs_state *state) {
   const fs_io *io = &e->io;
   uint32_t given = e->given_item[buffer], kept = e->kept_item[buffer];
@@ -220,11 +220,11 @@ static fs_status make_used(const fsched_entry *e, uint32_t buffer, fs_state *sta
 /* A state of an entry that is being loaded. */
 typedef struct joined {
   fs_state *state;
-  bool made; /* by this load */
+  bool made; /* made by this load */
 } joined;
 
-/* The same for each of its states.  Those that are made are nobody else's yet; of the others uses
- * from outside may make content meanwhile, so they are locked. */
+/* The same for each of the entry's states.  States that this load has made are not shared yet.  In
+ * the others, uses from outside may make content meanwhile, so these are locked. */
 static fs_status make_all_used(fsched_context *ctx, const fsched_entry *e, const joined *of) {
   fsched_exec *x = e->exec;
   for (uint32_t i = 0; i < e->io.n_states; i++) {
@@ -243,7 +243,7 @@ static fs_status make_all_used(fsched_context *ctx, const fsched_entry *e, const
   return FSCHED_OK;
 }
 
-/* Nobody but who loads changes the list. */
+/* Indexes the states by name, without the lock: only the loading thread changes their list. */
 static fs_status index_states(const fsched_exec *x, fs_names *names, fs_state ***of) {
   uint32_t n = 0;
   for (fs_state *state = x->states; state != NULL; state = state->next) {
@@ -258,8 +258,8 @@ static fs_status index_states(const fsched_exec *x, fs_names *names, fs_state **
   return FSCHED_OK;
 }
 
-/* States are found or made under the name, which is what programs share them by.  Those that are
- * made are not the exec's before the load has succeeded. */
+/* Finds or makes the entry's states by name, as programs share states by their names.  States that
+ * are made belong to the exec only after the load has succeeded. */
 static fs_status join_indexed(fsched_context *ctx, fsched_entry *e, fs_names *names,
                               fs_state **made, joined *of) {
   fsched_exec *x = e->exec;
@@ -335,7 +335,7 @@ static fs_status make_entry(fsched_context *ctx, const fsched_program *program, 
   return make_all_used(ctx, e, of);
 }
 
-/* The entry and its states are the exec's from now on. */
+/* Hands the entry and the states that were made for it over to the exec. */
 static void keep_entry(fsched_entry *e, fs_state *states) {
   fsched_exec *x = e->exec;
   fs_state **end = &states;
@@ -381,7 +381,7 @@ fsched_status fsched_exec_load(fsched_context *ctx, fsched_exec *exec,
     FS_TRY(fsched_verify_program(ctx, program, NULL));
   }
   pthread_mutex_lock(
-      &exec->loading); /* not `lock`: this may take long, and calls what is the user's */
+      &exec->loading); /* not `lock`: a load may take long, and calls the user's functions */
   fs_status status = load(ctx, exec, program, out);
   if (fs_context_out_of_memory(exec->ctx)) {
     (void)fs_no_memory(ctx, sizeof(fsched_entry));
@@ -405,8 +405,8 @@ typedef struct state_use {
   fsched_context *ctx;
   const char *name;
   uint64_t bytes;
-  void *to;         /* NULL: is written */
-  const void *from; /* NULL: is read */
+  void *to;         /* NULL: the state is written */
+  const void *from; /* NULL: the state is read */
 } state_use;
 
 static fs_status check_state(const state_use *use, const fsched_exec *x, fs_state **out) {
@@ -477,8 +477,8 @@ void fsched_exec_reset(fsched_exec *exec) {
 
 /* Waiting */
 
-/* With the lock.  What the device knows of a slot in which nothing moves; to *what (if not NULL)
- * the first line of it. */
+/* Under the lock: reports what the device knows of a slot that does not move, and copies the first
+ * line of that to *what, unless NULL. */
 static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_exec_slot *slot,
                          char *what, size_t room) {
   uint32_t first = fsched_diag_count(ctx);
@@ -490,7 +490,7 @@ static void explain_slot(fsched_context *ctx, const fsched_exec *x, const fs_exe
   }
 }
 
-/* With the lock.  What is stuck is reported and left out of the rest. */
+/* Under the lock: reports and poisons a slot that is stuck, once. */
 static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_exec_slot *slot, uint64_t stuck_ns) {
   const fs_backend *backend = x->device->backend;
   bool idle = false;
@@ -505,7 +505,7 @@ static void watch_slot(fsched_context *ctx, fsched_exec *x, fs_exec_slot *slot, 
   }
 }
 
-/* An input, which an op reads, whose fence is not reached. */
+/* The name of an input that an op reads and whose fence is not reached. */
 static const char *open_input(const fs_invocation *v) {
   for (uint32_t i = 0; i < v->n_bound; i++) {
     const fs_bound *b = &v->bound[i];
@@ -516,8 +516,8 @@ static const char *open_input(const fs_invocation *v) {
   return "";
 }
 
-/* With the lock.  While nobody works, those that wait for inputs of theirs wait for others: the
- * first one is reported, as one that runs would be. */
+/* Under the lock: while no invocation works, one that waits for inputs depends on others to signal.
+ * The first one is reported when it is stuck, as a running one would be. */
 static void watch_early(fsched_context *ctx, fsched_exec *x, uint64_t stuck_ns) {
   fs_invocation *v = x->early.first;
   bool idle = v != NULL && x->n_working == x->n_lost;
@@ -538,7 +538,7 @@ static void watch_early(fsched_context *ctx, fsched_exec *x, uint64_t stuck_ns) 
   }
 }
 
-/* With the lock: a slot in which only kernels are left that do not return; NULL. */
+/* Under the lock: finds a slot in which only kernels that do not return are left; or NULL. */
 static fs_exec_slot *find_lost(fsched_exec *x) {
   for (fsched_entry *e = x->entries; e != NULL && x->device->backend->give_up != NULL;
        e = e->next) {
@@ -600,8 +600,8 @@ static const char *cause_name(fsched_cause cause) {
                                          : "a kernel's or user's";
 }
 
-/* What the last kernel or device to fail with this cause has left, else the exec's first failure,
- * is told when it can be the reason. */
+/* Reports a failed fence.  The text is that of the last kernel or device that failed with this
+ * cause, else that of the exec's first failure, if its cause is the same. */
 static fs_status report_failure(fsched_context *ctx, fsched_exec *x, fsched_cause cause) {
   char what[sizeof x->failure];
   pthread_mutex_lock(&x->lock);
@@ -616,8 +616,8 @@ static fs_status report_failure(fsched_context *ctx, fsched_exec *x, fsched_caus
                  (int)cause, cause_name(cause), what);
 }
 
-/* Not in time, and nothing has failed: where the invocations are, and what those wait for that
- * run and do nothing. */
+/* Reports a timeout without a failure: the stages of the invocations, and what running ones that do
+ * not move wait for. */
 static fs_status report_timeout(fsched_context *ctx, fsched_exec *x, uint64_t timeout_ns) {
   uint64_t n[FS_DONE + 1] = {0}, early = 0;
   pthread_mutex_lock(&x->lock);
@@ -681,7 +681,7 @@ fsched_status fsched_exec_wait(fsched_context *ctx, fsched_exec *exec, fsched_fe
   if (now == FSCHED_CAUSE_NONE) {
     return FSCHED_OK;
   }
-  if (fsched_diag_errors(ctx) > errors) { /* that it is stuck */
+  if (fsched_diag_errors(ctx) > errors) { /* the watch has reported that it is stuck */
     return FSCHED_REPLAY;
   }
   return late ? report_timeout(ctx, exec, timeout_ns) : report_failure(ctx, exec, now);

@@ -8,8 +8,8 @@
 #include "base/context.h"
 #include "base/futex.h"
 
-/* Equal ones are equal in every member.  A timeline is found by its address; a fence promises no
- * order among its timelines. */
+/* Points that compare equal are equal in every member.  A timeline is found by its address; a fence
+ * promises no order among its timelines. */
 static int by_timeline(const void *a, const void *b) {
   const fsched_fence_point *x = a, *y = b;
   uintptr_t s = (uintptr_t)x->timeline, t = (uintptr_t)y->timeline;
@@ -121,7 +121,7 @@ uint32_t fsched_fence_points(const fsched_fence *fence, const fsched_fence_point
   return fence == NULL ? 0 : fence->n;
 }
 
-/* All points, whatever becomes of one: others may wait for the rest. */
+/* Raises all points, even if one fails, as there may be waiters for the others. */
 static fs_status raise_all(fsched_fence *fence, const fsched_frontier *known,
                            fs_status (*raise)(const fsched_fence_point *point,
                                               const fsched_frontier *known)) {
@@ -129,7 +129,7 @@ static fs_status raise_all(fsched_fence *fence, const fsched_frontier *known,
   if (fence == NULL) {
     return status;
   }
-  fsched_fence_retain(fence); /* who waits for it may release it as soon as the last is signalled */
+  fsched_fence_retain(fence); /* a waiter may release it as soon as the last point is signalled */
   for (uint32_t i = 0; i < fence->n; i++) {
     fs_status one = raise(&fence->points[i], known);
     status = status == FSCHED_OK ? one : status;
@@ -138,7 +138,7 @@ static fs_status raise_all(fsched_fence *fence, const fsched_frontier *known,
   return status;
 }
 
-/* A value that is reached already keeps what was known of it. */
+/* Signals a point.  A value that is reached already keeps its frontier. */
 static fs_status raise_plainly(const fsched_fence_point *p, const fsched_frontier *known) {
   fs_status status = fsched_semaphore_signal(p->timeline, p->value, known);
   bool before = status == FSCHED_USAGE && fsched_semaphore_value(p->timeline) >= p->value;
@@ -160,7 +160,7 @@ fsched_status fsched_fence_publish(fsched_fence *fence, const fsched_frontier *k
   return raise_all(fence, known, raise_known);
 }
 
-/* First whether all are reached, so that nothing is learnt of a fence that is not. */
+/* Checks first that all points are reached, so that an unreached fence leaves `into` unchanged. */
 fsched_status fsched_fence_learn(fsched_fence *fence, fsched_frontier *into) {
   fs_status status = fsched_frontier_validate(into);
   for (uint32_t i = 0; status == FSCHED_OK && fence != NULL && i < fence->n; i++) {
@@ -235,7 +235,7 @@ static fsched_cause wait_with(const fsched_fence *fence, fsched_wait_point *poin
              : FSCHED_CAUSE_SYSTEM;
 }
 
-/* All points at once, so that the first failure ends it. */
+/* Waits for all points at once, so that the first failure ends the wait. */
 fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns) {
   enum { ON_STACK = 32 };
   if (fence == NULL || fence->n == 0) {
@@ -255,9 +255,10 @@ fsched_cause fsched_fence_wait(fsched_fence *fence, uint64_t timeout_ns) {
 /* Waiting by callback
  *
  * The count starts at one more than there are points, so that the callback does not come before all
- * are registered.  Who meets the first failure takes the other points back, and counts itself last:
- * till then the wait stays where it is.  A point that is registered after the failing thread has
- * passed it by is taken back by who registers it: he looks for a failure afterwards. */
+ * are registered.  The thread that meets the first failure takes the other points back and counts
+ * itself last: until then the wait stays in place.  A point may be registered after the failing
+ * thread has passed it by.  The registering thread looks for a failure afterwards, and takes the
+ * point back itself. */
 
 static void call_back(fs_step *step) {
   fs_fence_wait *wait = (fs_fence_wait *)(void *)((char *)step - offsetof(fs_fence_wait, step));
@@ -304,7 +305,7 @@ void fs_fence_wait_cancel(fs_fence_wait *wait, fsched_cause cause) {
   settle_wait(wait, cause);
 }
 
-/* A value above the watermark was signalled by somebody who does not say all that he knows. */
+/* A value above the watermark was signalled without a complete frontier. */
 static void point_reached(fsched_timepoint *t, fsched_cause cause) {
   fs_steps_own();
   fs_fence_wait *wait = t->user;

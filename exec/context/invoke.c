@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The course of an invocation.
  *
- * Whatever happens to one (its fence is reached, it is complete, it has its memory) happens in the
- * thread that brings it about, changes the exec under its lock, and then turns the pump: as long as
- * there is an invocation that may have a slot (choose.c), it starts.  Only one thread pumps at a
- * time; who finds it taken asks it to go round again, so that callbacks never nest in the pump. */
+ * Each event of an invocation (its fence is reached, it is complete, it has its memory) is handled
+ * in the thread that causes it.  That thread changes the exec under its lock and then turns the
+ * pump, which starts invocations as long as one may have a slot (choose.c).  Only one thread pumps
+ * at a time; another thread asks it to go round again, so that callbacks never nest in the pump. */
 #include "exec/context/core.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void unlock(fsched_exec *x) { pthread_mutex_unlock(&x->lock); }
 
 static bool has_state(const fs_invocation *v) { return v->entry->io.n_states > 0; }
 
-/* Telling, without the lock */
+/* Telling the outcome, without the lock */
 
 static void settle_bound(fs_bound *b, fsched_cause cause, const fsched_frontier *known) {
   if (b->release != NULL) {
@@ -28,14 +28,14 @@ static void settle_bound(fs_bound *b, fsched_cause cause, const fsched_frontier 
     release(b->release_user, b->data);
     fs_steps_leave(&here);
   }
-  if (b->signal != NULL && !b->settled) { /* the fence itself may be looked at by others */
+  if (b->signal != NULL && !b->settled) { /* `signal` stays: others may look at it */
     b->settled = true;
     fs_fence_settle(b->signal, cause, known);
   }
 }
 
-/* Whether the data of an input, which is not reached yet and may still be written, are released
- * when it is. */
+/* Whether an input is left to its fence: the data may still be written, so they are released when
+ * the fence is reached or fails. */
 static bool leave_to_wait(fsched_exec *x, fs_bound *b) {
   lock(x);
   bool left = b->waits && b->release != NULL && !x->closing;
@@ -54,8 +54,8 @@ static void settle_all(fs_invocation *v) {
   }
 }
 
-/* For inputs that nobody wants any more; those that are left too if the exec goes.  The caller has
- * a reference. */
+/* Stops the waits for inputs that the invocation does not want any more; with left_too, as the exec
+ * goes, also those that release data.  The caller has a reference. */
 static void stop_waiting(fs_invocation *v, bool left_too) {
   for (uint32_t i = 0; i < v->n_bound; i++) {
     fs_bound *b = &v->bound[i];
@@ -71,7 +71,7 @@ static void stop_waiting(fs_invocation *v, bool left_too) {
   }
 }
 
-/* DONE: nothing refers to the slot and the memory any more. */
+/* Tells the outcome of a DONE invocation, which does not use its slot and memory any more. */
 static void tell_end(fs_invocation *v) {
   if (v->measure.measured != NULL && v->cause == FSCHED_CAUSE_NONE) {
     v->measure.measured(v->measure.user, v->measure.index, v->ns);
@@ -97,13 +97,13 @@ static void note_failure(fsched_exec *x, fsched_cause cause, const char *what) {
   }
 }
 
-/* The first cause counts. */
+/* Gives the invocation a cause of failure; the first one counts. */
 static void blame(fs_invocation *v, fsched_cause cause) {
   cause = cause == FSCHED_CAUSE_NONE && v->entry->exec->closing ? FSCHED_CAUSE_CANCELLED : cause;
   v->cause = v->cause == FSCHED_CAUSE_NONE ? cause : v->cause;
 }
 
-/* Those with state become ready one at a time, in their order. */
+/* Admits invocations with state, one at a time, in their order. */
 static void admit(fsched_exec *x) {
   fs_invocation *v = x->ordered.first;
   if (v != NULL && v->stage == FS_ORDERED && v->turn == x->turn) {
@@ -156,7 +156,7 @@ static void start_invocation(fs_invocation *v) {
 
 static void memory_granted(fs_reservation *r, fsched_cause cause);
 
-/* With the lock, which it gives up meanwhile: the invocation has a slot and wants memory. */
+/* Under the lock, which it gives up meanwhile: reserves memory for an invocation with a slot. */
 static void reserve(fs_invocation *v) {
   fsched_exec *x = v->entry->exec;
   uint64_t bytes = fsched_entry_bytes(v->entry);
@@ -185,7 +185,7 @@ static void take_slot(fs_invocation *v) {
   x->moves++;
 }
 
-/* The next one that can start or end; NULL: none. */
+/* The next invocation that can start or end; NULL: none. */
 static fs_invocation *next_to_go(fsched_exec *x) {
   if (x->failed.first != NULL) {
     return x->failed.first;
@@ -194,13 +194,13 @@ static fs_invocation *next_to_go(fsched_exec *x) {
     return fs_exec_choose(x);
   }
   fs_invocation *v = x->ready.first != NULL ? x->ready.first : x->early.first;
-  if (v != NULL) { /* there will be no slot any more */
+  if (v != NULL) { /* it cannot start, as no slot will become idle any more */
     blame(v, FSCHED_CAUSE_TIMEOUT);
   }
   return v;
 }
 
-/* With the lock, which is given up. */
+/* Called under the lock, and gives it up. */
 void fs_exec_pump(fsched_exec *x) {
   if (x->pumping) {
     x->again = true;
@@ -229,15 +229,15 @@ void fs_exec_pump(fsched_exec *x) {
   unlock(x);
 }
 
-/* Without the lock.  Memory goes before the slot does, so that as many invocations as there are
- * slots never hold more than their memory; and before anyone is told, so that he finds room. */
+/* Without the lock.  Memory is given back before the slot, so that there are never more invocations
+ * with memory than slots; and before the outcome is told, so that the caller finds room. */
 static void give_memory_back(fs_invocation *v) {
   if (v->reservation.data != NULL) {
     fs_pool_release(v->entry->exec->options.pool, &v->reservation);
   }
 }
 
-/* With the lock, which is given up: after the end of an invocation. */
+/* Under the lock, which it gives up: frees the slot after the end of an invocation. */
 static void leave_invocation(fsched_exec *x, fs_invocation *v) {
   x->n_busy++;
   unlock(x);
@@ -247,7 +247,7 @@ static void leave_invocation(fsched_exec *x, fs_invocation *v) {
   fs_exec_pump(x);
 }
 
-/* Its memory stays reserved. */
+/* The memory of the invocation stays reserved. */
 void fs_exec_lose(fsched_exec *x, fs_exec_slot *slot) {
   assert(slot->running != NULL && !slot->lost);
   fs_invocation *v = slot->running;
@@ -261,10 +261,10 @@ void fs_exec_lose(fsched_exec *x, fs_exec_slot *slot) {
   }
   blame(v, FSCHED_CAUSE_TIMEOUT);
   end(v);
-  leave_invocation(x, v); /* the pump tells who waits for a slot, if there is none any more */
+  leave_invocation(x, v); /* the pump fails those that wait for a slot, if all slots are lost */
 }
 
-/* From the pool, and from reserve; without locks. */
+/* Called by the pool and by reserve, without locks. */
 static void memory_granted(fs_reservation *r, fsched_cause cause) {
   fs_invocation *v = r->user;
   fsched_exec *x = v->entry->exec;
@@ -282,7 +282,7 @@ static void memory_granted(fs_reservation *r, fsched_cause cause) {
   leave_invocation(x, v);
 }
 
-/* From the back end, without locks */
+/* Calls from the back end, without locks */
 
 static void given_taken(void *user, uint32_t item) {
   fs_invocation *v = user;
@@ -349,7 +349,7 @@ static void may_start(fs_fence_wait *wait, fsched_cause cause) {
   fs_exec_pump(x);
 }
 
-/* What is to be done for one that shall end, found under the lock, done without it. */
+/* Ends an invocation, without the lock; `stage` is its stage, which was read under the lock. */
 static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage, fsched_cause cause) {
   if (stage == FS_WAITING) {
     fs_fence_wait_cancel(&v->wait, cause);
@@ -361,7 +361,7 @@ static void cancel(fsched_exec *x, fs_invocation *v, fs_stage stage, fsched_caus
   }
 }
 
-/* One that waits for a slot, if it still does. */
+/* Ends an invocation that waits for a slot, if it still does. */
 static void cancel_ready(fsched_exec *x, fs_invocation *v) {
   lock(x);
   if (v->stage != FS_READY) {
@@ -378,7 +378,7 @@ static void input_failed(fsched_exec *x, fs_invocation *v, const fs_bound *b, fs
   char what[sizeof x->failure];
   (void)snprintf(what, sizeof what, "the fence of input '%.400s' had failed",
                  fs_stream_string(s, s->buffers[b->buffer].name));
-  if (!x->closing) { /* else it is only not wanted any more */
+  if (!x->closing) { /* while the exec closes, inputs are cancelled, which is no failure */
     note_failure(x, cause, what);
   }
   if (v->stage == FS_RUNNING) {
@@ -388,7 +388,8 @@ static void input_failed(fsched_exec *x, fs_invocation *v, const fs_bound *b, fs
   }
 }
 
-/* Under the lock; the stage in which a failure has met it, else DONE. */
+/* Under the lock: notes that an input has come or failed.  Returns the stage in which the failure
+ * met the invocation, else DONE. */
 static fs_stage note_input(fsched_exec *x, fs_invocation *v, fs_bound *b, fsched_cause cause) {
   b->waits = false;
   v->n_open -= b->item != FS_NONE;
@@ -401,7 +402,7 @@ static fs_stage note_input(fsched_exec *x, fs_invocation *v, fs_bound *b, fsched
     return v->stage;
   }
   b->reached = true;
-  if (v->stage == FS_RUNNING) { /* the array is the back end's by now */
+  if (v->stage == FS_RUNNING) { /* the back end owns `late` by now */
     x->device->backend->ready(v->entry->slot[v->slot].instance, b->item);
   } else {
     v->late[b->item] = false;
@@ -409,7 +410,7 @@ static fs_stage note_input(fsched_exec *x, fs_invocation *v, fs_bound *b, fsched
   return FS_DONE;
 }
 
-/* With the lock, which is given up: one input less is open, and the last one may have been. */
+/* Under the lock, which it gives up: goes on after one input less is open, perhaps none. */
 static void go_on(fsched_exec *x, fs_invocation *v) {
   bool hurry = v->n_open == 0 && v->stage == FS_RESERVING && !v->safe;
   if (v->n_open == 0 && v->stage == FS_RUNNING) {
@@ -417,7 +418,8 @@ static void go_on(fsched_exec *x, fs_invocation *v) {
   } else if (v->list == &x->early && v->n_open == 0) {
     fs_exec_line_up(v);
   }
-  if (hurry) { /* safe only when it stands in the queue, so that all who wait for it come after */
+  if (hurry) { /* it becomes safe only when it is in the queue, so that all that wait for it come
+                  after */
     unlock(x);
     fs_pool_hurry(x->options.pool, &v->reservation);
     lock(x);
@@ -464,7 +466,7 @@ static void prepare_work(fs_invocation *v) {
   v->work.record = v->measure.record;
 }
 
-/* With the lock: from now on it takes its course. */
+/* Under the lock: lets the invocation take its course. */
 static void enter_invocation(fsched_exec *x, fs_invocation *v) {
   uint32_t waits = 0;
   for (uint32_t i = 0; i < v->n_bound; i++) {
@@ -473,7 +475,7 @@ static void enter_invocation(fsched_exec *x, fs_invocation *v) {
     v->bound[i].wait.callback = input_ready;
   }
   v->wait.callback = may_start;
-  v->references = 2 + waits; /* its course and this call */
+  v->references = 2 + waits; /* for its course, for this call, and for each wait */
   v->next = x->all;
   if (x->all != NULL) {
     x->all->previous = v;
@@ -525,7 +527,7 @@ void fs_exec_cancel_all(fsched_exec *x) {
   x->closing = true;
   fs_invocation *v = x->all;
   if (v != NULL) {
-    v->references++; /* keeps its place in the list */
+    v->references++; /* so that it keeps its place in the list */
   }
   while (v != NULL) {
     fs_stage stage = v->stage;
@@ -561,7 +563,7 @@ static bool is_quiet(const fsched_exec *x) {
 bool fs_exec_await_quiet(fsched_exec *x, uint64_t timeout_ns) {
   enum { NS = 1000000000 };
   struct timespec until;
-  (void)clock_gettime(CLOCK_REALTIME, &until); /* that of the condition */
+  (void)clock_gettime(CLOCK_REALTIME, &until); /* the clock of the condition */
   uint64_t ns = (uint64_t)until.tv_nsec + timeout_ns % NS;
   until.tv_sec += (time_t)(timeout_ns / NS + ns / NS);
   until.tv_nsec = (long)(ns % NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the signals of an invocation carry. */
+/* The frontiers that the signals of an invocation carry. */
 #include "exec/context/known.h"
 
-/* Axes of a slot: its invocations, then each output. */
+/* Number of a slot's axes: one for its invocations, then one for each output. */
 static uint64_t axes_of_slot(const fsched_entry *e) { return 1 + (uint64_t)e->io.n_kept; }
 
 fs_status fs_known_number(fsched_entry *e) {
@@ -14,7 +14,7 @@ fs_status fs_known_number(fsched_entry *e) {
   return FSCHED_OK;
 }
 
-/* Axis `index` of the invocation's slot has got to the epoch. */
+/* Adds to the frontier that axis `index` of the invocation's slot has reached the epoch. */
 static void add_own(fsched_frontier *f, const fs_invocation *v, uint32_t index, uint64_t epoch) {
   const fsched_entry *e = v->entry;
   const fsched_device *d = e->exec->device;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools: one stretch of device memory, an allocator of blocks over it, and a queue of those who
- * wait.
+/* Pools: one stretch of device memory, an allocator of blocks over it, and a queue of waiting
+ * reservations.
  *
- * Only complete work gives memory back, so free bytes have no death that anyone had to wait for:
- * blocks are returned as if they had never been used.  Whoever gives bytes back serves the queue
- * from its head while the head fits.  The head waits for one long free run; nobody overtakes it, so
- * it comes in the end.
+ * Only complete work gives memory back, so free bytes have no death frontier to wait for: blocks
+ * are returned as if they had never been used.  A thread that gives bytes back serves the queue
+ * from its head while the head fits.  The head waits for one long free run; no other reservation
+ * overtakes it, so it is granted in the end.
  *
- * Early reservations are of those who will keep the memory until others have come to theirs, and
- * stand in a queue of their own.  At the moment when the last of them was granted, a run of free
- * bytes was left that does for the largest reservation to be expected.  No early one has any of
- * these bytes since; all others end by themselves; so the run comes back, and whoever is at the
- * head of the other queue gets what it wants.
+ * Early reservations keep their memory until others have got theirs, and have a queue of their own.
+ * When the last of them was granted, a run of free bytes was left that suffices for the largest
+ * reservation to be expected.  Since then no early reservation has taken any of these bytes, and
+ * all others end by themselves.  So the run becomes free again, and the head of the other queue
+ * gets its memory.
  *
- * An allocation of the user's has a way in (its wait fence, then its reservation; ends when its
- * signal fence is settled) and a way out (its handle, then the wait fence of the free).  Each is a
- * reference, and the last one frees it.  A free that comes first cuts the way in short. */
+ * An allocation of the user's has a way in (its wait fence, then its reservation; it ends when the
+ * signal fence is settled) and a way out (its handle, then the wait fence of the free).  Each holds
+ * a reference, and the last drop frees the allocation.  A free that comes before the way in has
+ * ended cuts it short. */
 #include "exec/context/pool.h"
 
 #include <pthread.h>
@@ -34,16 +35,16 @@ struct fsched_pool {
   uint64_t bytes;
   struct {
     fs_reservation *first, *last;
-  } queue, early;    /* who waits */
+  } queue, early;    /* waiting reservations */
   uint64_t expected; /* the largest reservation that is not early */
   fsched_pool_stats stats;
   fsched_allocation *all;
-  uint64_t n_allocations; /* that are not gone */
+  uint64_t n_allocations; /* allocations that exist */
   pthread_cond_t fewer;
   bool closing, lost;
-  uint64_t birth; /* of the process that has made it */
-  /* The axis of allocations that have got their memory, in that order, and how many; without an
-   * axis their signals are tainted. */
+  uint64_t birth; /* birth of the process that has made it */
+  /* The axis and epoch of allocations, counted in the order in which they get their memory.
+   * Without an axis their signals are tainted. */
   fsched_axis axis;
   bool numbered;
   uint64_t epoch;
@@ -51,7 +52,7 @@ struct fsched_pool {
 
 struct fsched_allocation {
   fsched_pool *pool;
-  fsched_allocation *next, *previous; /* of all */
+  fsched_allocation *next, *previous; /* in the pool's list */
   fs_reservation reservation;
   fs_fence_wait wait, free_wait;
   fsched_fence *signal;
@@ -59,9 +60,9 @@ struct fsched_allocation {
   /* Under the pool's lock. */
   enum { PENDING, QUEUED, HELD, GONE } state;
   bool leaving; /* the handle is gone */
-  bool freed;   /* and so is the right to the bytes */
+  bool freed;   /* the right to the bytes is gone, too */
   uint32_t references;
-  fsched_frontier known; /* what `signal` carries: what it has waited for, and its own epoch */
+  fsched_frontier known; /* what `signal` carries: the frontiers of its waits, and its own epoch */
   fsched_frontier_entry entries[CAPACITY];
 };
 
@@ -73,7 +74,7 @@ static fs_status make_blocks(fsched_context *ctx, fsched_pool *p) {
   fsched_blocks_options o = {.size = sizeof o,
                              .reallocate = p->allocator.reallocate,
                              .user = p->allocator.user,
-                             .bytes = fs_max(p->bytes, ALIGN), /* a part at the end is nobody's */
+                             .bytes = fs_max(p->bytes, ALIGN), /* a part at the end is unused */
                              .align = ALIGN};
   return fsched_blocks_create(&o, &p->blocks) == FSCHED_OK ? FSCHED_OK
                                                            : fs_no_memory(ctx, sizeof o);
@@ -90,7 +91,7 @@ static fs_status make_locks(fsched_context *ctx, fsched_pool *p) {
   return FSCHED_OK;
 }
 
-/* Nothing that can fail: a pool without an axis is a pool. */
+/* Gives the pool an axis.  Cannot fail, as a pool works without one too. */
 static void number_pool(fsched_pool *p) {
   const fsched_device *d = p->device;
   fsched_axis_parts parts = {d->axis_session, d->axis_machine, FSCHED_AXIS_HOST, 0};
@@ -169,13 +170,13 @@ void fs_pool_expect(fsched_pool *pool, uint64_t bytes) {
 /* With the lock. */
 static fs_reserved try_take(fsched_pool *p, fs_reservation *r) {
   fsched_blocks_result result;
-  r->cancelled = r->cancelled || p->closing; /* what is given back now is for nobody any more */
+  r->cancelled = r->cancelled || p->closing; /* a closing pool grants nothing more */
   if (r->cancelled) {
     return FS_RESERVE_CANCELLED;
   }
   if (fsched_blocks_take(p->blocks, r->bytes, NULL, FSCHED_BLOCKS_TIGHTEST, &r->block, NULL,
                          &result) != FSCHED_OK) {
-    /* Whoever gives back tries again; when nobody can, it has failed. */
+    /* The next release tries again; without memory in use there will be none, so it fails. */
     return p->stats.used > 0 ? FS_RESERVE_LATER : FS_RESERVE_FAILED;
   }
   if (r->block.id == 0) {
@@ -235,7 +236,7 @@ fsched_cause fs_reserved_cause(fs_reserved reserved) {
                                             : FSCHED_CAUSE_SYSTEM;
 }
 
-/* With the lock: takes those from the queues whose turn has come, as a list. */
+/* With the lock: takes the reservations whose turn has come from the queues, as a list. */
 static fs_reservation *serve(fsched_pool *p) {
   fs_reservation *served = NULL, **end = &served;
   for (fs_reservation *r; (r = p->queue.first != NULL ? p->queue.first : p->early.first) != NULL;) {
@@ -260,7 +261,7 @@ static void call_granted(fs_step *step) {
 
 static void grant(fs_reservation *served) {
   while (served != NULL) {
-    fs_reservation *next = served->next; /* it may go */
+    fs_reservation *next = served->next; /* read before the step, which may free the reservation */
     served->step.run = call_granted;
     fs_step_run(&served->step);
     served = next;
@@ -329,7 +330,7 @@ static void strike_off(fsched_pool *p, fsched_allocation *a) {
   }
 }
 
-/* The pool stays until the last one is freed. */
+/* Drops a reference; the pool stays until its last allocation is freed. */
 static void drop_allocation(fsched_allocation *a) {
   fsched_pool *p = a->pool;
   pthread_mutex_lock(&p->lock);
@@ -350,14 +351,14 @@ static void drop_allocation(fsched_allocation *a) {
   }
 }
 
-/* The way in ends. */
+/* Ends the way in. */
 static void settle_allocation(fsched_allocation *a, fsched_cause cause) {
   fs_fence_settle(a->signal, cause, &a->known);
   drop_allocation(a);
 }
 
-/* With the lock: it has its memory.  Who knows of a later one may use this one without a wait, so
- * its data are there before its epoch is. */
+/* Under the lock: the allocation has its memory.  Its data are set before its epoch counts, as a
+ * frontier with a later epoch allows its use without a wait. */
 static void arrive(fsched_allocation *a, void *data) {
   fsched_pool *p = a->pool;
   atomic_store(&a->data, data);
@@ -382,7 +383,7 @@ static void granted(fs_reservation *r, fsched_cause cause) {
     arrive(a, r->data);
   }
   pthread_mutex_unlock(&a->pool->lock);
-  if (cause == FSCHED_CAUSE_NONE && freed) { /* while it was on its way here */
+  if (cause == FSCHED_CAUSE_NONE && freed) { /* freed while the memory was on its way here */
     fs_pool_release(a->pool, r);
     cause = FSCHED_CAUSE_CANCELLED;
   }
@@ -426,7 +427,7 @@ fsched_status fsched_pool_alloc(fsched_context *ctx, fsched_pool *pool, uint64_t
                            .reservation = {.bytes = bytes, .granted = granted, .user = a},
                            .signal = signal,
                            .state = PENDING,
-                           .references = 3}; /* the way in, the way out, this call */
+                           .references = 3}; /* for the way in, the way out, and this call */
   atomic_init(&a->data, NULL);
   a->known = (fsched_frontier){.entry = a->entries, .capacity = CAPACITY};
   fs_status status = fs_fence_wait_init_learning(ctx, pool->allocator, &a->wait, wait,
@@ -453,7 +454,7 @@ void *fsched_allocation_data(const fsched_allocation *allocation) {
   return atomic_load(&allocation->data);
 }
 
-/* Nobody will use the memory any more.  The way out ends. */
+/* Ends the way out: the memory will not be used any more. */
 static void leave_allocation(fsched_allocation *a) {
   pthread_mutex_lock(&a->pool->lock);
   int state = a->state;
@@ -472,7 +473,7 @@ static void leave_allocation(fsched_allocation *a) {
 }
 
 static void may_free(fs_fence_wait *wait, fsched_cause cause) {
-  (void)cause; /* the bytes are free one way or the other */
+  (void)cause; /* the bytes are free with or without a cause */
   leave_allocation(
       (fsched_allocation *)(void *)((char *)wait - offsetof(fsched_allocation, free_wait)));
 }
@@ -485,7 +486,7 @@ fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocatio
   allocation->free_wait.callback = may_free;
   pthread_mutex_lock(&p->lock);
   allocation->leaving = true;
-  allocation->references++; /* this call */
+  allocation->references++; /* for this call */
   pthread_mutex_unlock(&p->lock);
   fs_fence_wait_begin(&allocation->free_wait);
   drop_allocation(allocation);
@@ -494,8 +495,8 @@ fsched_status fsched_pool_free(fsched_context *ctx, fsched_allocation *allocatio
 
 /* Destruction */
 
-/* Ends what the allocation waits for: memory, and the fences of its free where that was asked for;
- * where it was not, frees it now.  The caller has a reference. */
+/* Ends the allocation's waits: for memory, and for the fence of its free, if that was asked for;
+ * else frees it now.  The caller has a reference. */
 static void expel(fsched_allocation *a, bool leaving) {
   fs_fence_wait_cancel(&a->wait, FSCHED_CAUSE_CANCELLED);
   if (leaving) {
@@ -505,7 +506,7 @@ static void expel(fsched_allocation *a, bool leaving) {
   }
 }
 
-/* An allocation keeps its place in the list while it is looked at. */
+/* Expels all allocations.  A reference keeps each one's place in the list while it is looked at. */
 static void expel_all(fsched_pool *p) {
   pthread_mutex_lock(&p->lock);
   p->closing = true;
