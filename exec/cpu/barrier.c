@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU back end: barriers, as the machine has them.
+/* CPU back end: physical barriers.
  *
- *   mapped    counts are those of the use; its producers may run       phase 2 * use + 1
+ *   mapped    the counts are those of the use; its producers may run   phase 2 * use + 1
  *   complete  the last producer is over; its consumers may start       phase 2 * use + 2
  *   mapped    the last consumer has started: the counts of the next use are set, then it is
  *             published                                                phase 2 * use + 3
  *
  * Producers have seen "mapped" before they count, consumers "complete", and each publishes only if
- * it was the last, so a phase has one writer at a time, and who changes all counts is alone: the
- * next who look at them have seen what is published after.
+ * it was the last, so a phase has one writer at a time.  The thread that sets the counts is alone:
+ * others look at the counts only after they have seen the value that it publishes afterwards.
  *
- * Here all parts of a command that updates several barriers end with it; nobody relies on that.
+ * Here all parts of a command that updates several barriers end with the command; no code relies on
+ * that.
  *
- * In a poisoned invocation waits are over too early, so nothing is counted any more.  Who has left
- * a wait too early has seen that it is poisoned; so has the last member of a gang, if any other
- * has. */
+ * In a poisoned invocation waits end too early, so the counts do not change any more.  A thread
+ * that has left a wait too early has seen that the invocation is poisoned; so has the last member
+ * of a gang, if any other member has. */
 #include "exec/cpu/cpu.h"
 
 static bool off(const fs_instance *x) {

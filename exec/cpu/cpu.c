@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU back end: threads, which live as long as the instance, and among which queues are dealt out.
- */
+/* CPU back end: threads, which live as long as the instance and share out its queues. */
 #include "exec/cpu/cpu.h"
 
 #include <sched.h>
 
 #include "base/clock.h"
 
-/* Stacks are small, so that hundreds of threads take little: 256 KiB for kernels, the rest for what
- * the program keeps per thread. */
+/* Stacks are small, so that hundreds of threads take little memory: 256 KiB for kernels, the rest
+ * for thread-local data of the program. */
 enum { STACK_BYTES = 320 << 10 };
 
 static void cpu_destroy(fs_instance *x) {
@@ -33,11 +32,11 @@ static void cpu_destroy(fs_instance *x) {
   }
   fs_memories_release(&x->memories);
   fs_kernels_release(&x->kernels);
-  fs_arena arena = x->arena; /* holds x itself */
+  fs_arena arena = x->arena; /* the arena holds x itself */
   fs_arena_release(&arena);
 }
 
-/* To one of the processors that this process may use; a refusal costs nothing but speed. */
+/* Binds a thread to one of the processors that this process may use; a refusal costs only speed. */
 static void pin(pthread_t thread, uint32_t index) {
   cpu_set_t may, one;
   if (sched_getaffinity(0, sizeof may, &may) != 0 || CPU_COUNT(&may) == 0) {
@@ -53,7 +52,7 @@ static void pin(pthread_t thread, uint32_t index) {
   (void)pthread_setaffinity_np(thread, sizeof one, &one);
 }
 
-/* As many as there can be; 0, or why there are not more. */
+/* Starts as many threads as possible; returns 0, or the error number that prevented more. */
 static int start_threads(fs_instance *x) {
   pthread_attr_t attr;
   int error = pthread_attr_init(&attr);
@@ -72,7 +71,7 @@ static int start_threads(fs_instance *x) {
   return error;
 }
 
-/* Parked lanes want locks. */
+/* Makes the locks that timelines need for parked lanes. */
 static fs_status make_locks(fsched_context *ctx, fs_instance *x) {
   while (fs_cpu_shared(x) && x->n_locks < x->n_timelines) {
     if (pthread_mutex_init(&x->timeline[x->n_locks].lock, NULL) != 0) {
@@ -83,7 +82,8 @@ static fs_status make_locks(fsched_context *ctx, fs_instance *x) {
   return FSCHED_OK;
 }
 
-/* One thread is enough for all lanes, so those that there are take what others were meant for. */
+/* Starts the workers.  One thread is enough for all lanes, so the threads that could be started
+ * take the lanes of the missing ones. */
 static fs_status start_workers(fsched_context *ctx, fs_instance *x) {
   int error = start_threads(x);
   if (x->n_started == 0) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU back end: a thread that has several lanes.
  *
- *   all lanes are ready
+ *   at the begin all lanes are ready
  *   while one has steps left:  go on with the first that is ready, until it is parked or at its
- * end; where none is ready, sleep until the bell rings
+ * end; if none is ready, sleep until the bell rings
  *
  * A lane is in one place at a time: it runs, is ready, is parked on a timeline, waits for the end
- * of its pace, or lies in the inbox, where only who has taken it off a timeline puts it. */
+ * of its pace, or lies in the inbox, where only the thread that has taken it off a timeline puts
+ * it. */
 #include "exec/cpu/cpu.h"
 
 #include "base/clock.h"
@@ -22,7 +23,7 @@ static void ring(fs_worker *w) {
   }
 }
 
-/* Whatever a thread or a lane waits for; the paced ones wait for the bell alone. */
+/* Wakes all threads and lanes, whatever they wait for; paced lanes wait for the bell alone. */
 static void wake_all(fs_instance *x) {
   for (uint32_t i = 0; i < x->n_timelines; i++) {
     fs_timeline_wake(&x->timeline[i]);
@@ -42,8 +43,9 @@ void fs_cpu_poison(fs_instance *x, fsched_cause cause) {
   wake_all(x);
 }
 
-/* From any thread that publishes, without locks.  The lane's worker may be gone on before this
- * returns, but not be destroyed: who publishes is a worker at work, or holds the core's lock. */
+/* Called by any thread that publishes, without locks.  The lane's worker may go on before this
+ * returns, but it cannot be destroyed: the publisher is a worker at work, or holds the core's
+ * lock. */
 static void wake_lane(fs_parked *waiter) {
   fs_cpu_lane *lane = lane_of(waiter), *latest;
   fs_worker *w = lane->worker;
@@ -54,7 +56,7 @@ static void wake_lane(fs_parked *waiter) {
   ring(w);
 }
 
-/* Moves as the watchdog sees them.  The lane is this thread's. */
+/* Tells the watchdog what the lane, which belongs to this thread, waits for. */
 static void say_blocked(fs_cpu_lane *l, uint32_t at, uint32_t axis, uint64_t value) {
   atomic_store_explicit(&l->at, at, memory_order_relaxed);
   atomic_store_explicit(&l->axis, axis, memory_order_relaxed);
@@ -68,7 +70,7 @@ bool fs_cpu_park(fs_cpu_lane *l, fs_timeline *t, uint64_t value, uint32_t axis) 
   l->waiter.value = value;
   l->waiter.wake = wake_lane;
   if (fs_timeline_park(t, &l->waiter, &l->worker->instance->poisoned)) {
-    return true; /* and may be running already */
+    return true; /* it may be running already */
   }
   atomic_fetch_add(&l->blocked, 1);
   return false;
@@ -85,7 +87,7 @@ static void make_ready(fs_worker *w, fs_cpu_lane *l) {
   w->last_ready = l;
 }
 
-/* What lies there becomes ready in the order in which it came. */
+/* Makes the lanes in the inbox ready in the order in which they came. */
 static void empty_inbox(fs_worker *w) {
   fs_cpu_lane *latest = atomic_exchange(&w->inbox, NULL), *first = NULL;
   while (latest != NULL) {
@@ -104,7 +106,7 @@ static void empty_inbox(fs_worker *w) {
 
 static bool is_poisoned(const fs_instance *x) { return atomic_load(&x->poisoned) != 0; }
 
-/* Lanes whose pace is over. */
+/* Makes the lanes ready whose pace is over. */
 static void end_paces(fs_worker *w) {
   while (w->paced != NULL && (w->paced->value <= fs_now_ns() || is_poisoned(w->instance))) {
     make_ready(w, lane_of(fs_parked_take(&w->paced)));
@@ -125,7 +127,7 @@ static bool spin_for_news(const fs_worker *w) {
   return false;
 }
 
-/* Until something may have become ready. */
+/* Waits until a lane may have become ready. */
 static void await_bell(fs_worker *w) {
   if (spin_for_news(w)) {
     return;

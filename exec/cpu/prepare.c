@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU back end: from the stream to steps.
+/* CPU back end: decodes the stream into steps.
  *
  * Waits become pointers to timelines, the commands of one gang op become a meeting, kernels are
- * looked up.  Syncs (sync: block) become waits for what they tell each queue.  A barrier is waited
- * for on the timeline of its physical one: by who updates it until it is mapped, by who waits for
- * it until it is complete.  All checks are made here, so that of what workers do only kernels can
- * fail. */
+ * looked up.  Syncs (sync: block) become the waits that they imply for each queue.  Waits for a
+ * barrier are on the timeline of its physical barrier: commands that update the barrier wait until
+ * it is mapped, commands that wait for it until it is complete.  All checks are made here, so that
+ * in the workers only kernels can fail. */
 #include <sched.h>
 
 #include "exec/cpu/cpu.h"
@@ -21,11 +21,12 @@ static uint32_t processors(void) {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
-/* The arena aligns to 16 bytes, timelines and workers want lines of their own. */
+/* Allocates elements on cache lines of their own, as timelines and workers need; the arena aligns
+ * to 16 bytes only. */
 static fs_status new_lines(fs_arena *arena, size_t n, size_t size, void *out_ptr) {
   unsigned char *raw;
   if (n > (SIZE_MAX / 2 - FS_LINE) / size) {
-    n = SIZE_MAX / 2 / size; /* fails below, with its diagnostic */
+    n = SIZE_MAX / 2 / size; /* the allocation below fails, with a diagnostic */
   }
   FS_TRY(fs_new_zero(arena, &raw, n * size + FS_LINE));
   void *aligned = raw + (FS_LINE - (uintptr_t)raw % FS_LINE) % FS_LINE;
@@ -37,13 +38,13 @@ static fs_step_wait make_wait(const fs_instance *x, uint32_t axis, uint32_t epoc
   return (fs_step_wait){&x->timeline[axis], x->period[axis], axis, epoch};
 }
 
-/* The commands of each of n meetings: those who start together. */
+/* Lists the commands of each of n meetings: the members, which start together. */
 static fs_status list_members(fs_instance *x, uint64_t n) {
   const fs_stream *s = x->stream;
   uint32_t total = 0;
   for (uint64_t m = 0; m < n; m++) {
     total += x->meeting[m].members;
-    x->meeting[m].member0 = total; /* filling moves it to its place */
+    x->meeting[m].member0 = total; /* filling moves it to the begin of the members */
   }
   FS_TRY(fs_new(&x->arena, &x->member, total));
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -54,7 +55,7 @@ static fs_status list_members(fs_instance *x, uint64_t n) {
   return FSCHED_OK;
 }
 
-/* One meeting for each epoch of each collective axis, in that order. */
+/* Makes one meeting for each epoch of each collective axis, in that order. */
 static fs_status decode_gangs(fs_instance *x) {
   const fs_stream *s = x->stream;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -127,7 +128,8 @@ static fs_step_wait barrier_wait(const fs_instance *x, uint32_t barrier, bool co
                         fs_cpu_phase(x, x->physicals.of[barrier]), (uint32_t)t->value + complete};
 }
 
-/* First for what it waits for, then for room for what it updates. */
+/* Adds the waits of a command: first for the barriers that it waits for, then for those it
+ * updates. */
 static fs_status decode_barriers(fs_instance *x) {
   const fs_stream *s = x->stream;
   uint32_t n = 0;
@@ -186,7 +188,7 @@ static fs_status decode_effects(fsched_context *ctx, fs_instance *x) {
   return decode_items(x);
 }
 
-/* One lane for every queue that has commands; one for a stream without commands, too. */
+/* Makes one lane for every queue that has commands, and one for a stream without commands. */
 static fs_status decode_lanes(fs_instance *x) {
   const fs_stream *s = x->stream;
   FS_TRY(fs_new_none(&x->arena, &x->queue_lane, s->n_queues));
@@ -206,7 +208,7 @@ static fs_status decode_lanes(fs_instance *x) {
     }
   }
   x->n_lanes = (uint32_t)fs_max(x->n_lanes, 1);
-  for (uint32_t i = 0; i < x->n_lanes; i++) { /* they rest until the first invocation */
+  for (uint32_t i = 0; i < x->n_lanes; i++) { /* lanes rest until the first invocation */
     x->lane[i].blocked = 1;
     x->lane[i].at = FS_NONE;
     x->lane[i].axis = s->n_axes;
@@ -215,7 +217,8 @@ static fs_status decode_lanes(fs_instance *x) {
   return FSCHED_OK;
 }
 
-/* The threads of all slots together are at most as many as the options say, one each at least. */
+/* Makes the workers.  All slots together have at most as many threads as the options say, but each
+ * slot has at least one. */
 static fs_status decode_workers(fs_instance *x) {
   uint32_t slots = (uint32_t)fs_max(x->config.slots, 1);
   uint64_t most = fs_max(fs_host_threads(x->options) / slots, 1);

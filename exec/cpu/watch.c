@@ -2,9 +2,10 @@
 /* CPU back end: the watchdog.
  *
  * A lane counts `blocked` up when it begins and when it ends a long wait, and says what it waits
- * for; a worker counts its kernels; nothing else is asked of them.  Nothing moves when the counts
- * are the same at two looks, and each lane is blocked while no awaited value is there, or is at the
- * mercy of a kernel that its thread runs.  How long a kernel may run is for who looks to decide. */
+ * for; a worker counts its kernels; the watchdog needs nothing else from them.  The instance does
+ * not move when the counts are the same at two looks and each lane is blocked on a value that is
+ * not reached, or has to wait for a kernel that its thread runs.  How long a kernel may run is for
+ * the watchdog's caller to decide. */
 #include "exec/cpu/cpu.h"
 #include "exec/host/stuck.h"
 
@@ -37,14 +38,14 @@ uint64_t fs_cpu_progress(fs_instance *x, bool *idle) {
   return moves;
 }
 
-/* Invocations before the running one. */
+/* Number of invocations before the running one. */
 static uint64_t invocations_before(const fs_instance *x) { return atomic_load(&x->go->epoch) - 1; }
 
 static uint64_t epochs_before(const fs_instance *x, uint32_t axis) {
   return invocations_before(x) * x->period[axis];
 }
 
-/* A phase as the number of a use within the invocation. */
+/* Converts a phase to the number of a use within the invocation. */
 static uint64_t use_of(const fs_instance *x, uint32_t physical, uint64_t phase) {
   uint64_t before = invocations_before(x) * x->physical[physical].period;
   return phase > before ? (phase - before - 1) / 2 : 0;
@@ -82,7 +83,7 @@ static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {
   } else if (axis < x->stream->n_axes) {
     stuck.axis = axis;
     stuck.epoch = lane_value(l) - epochs_before(x, axis);
-  } else { /* it waits for `go` */
+  } else { /* the lane waits for `go` */
     stuck.at = FS_NONE;
   }
   return stuck;
@@ -105,8 +106,8 @@ static bool rests(const fs_instance *x, const fs_worker *w) {
   return true;
 }
 
-/* Whoever is in a kernel now was poisoned before, so that one that returns meanwhile touches
- * nothing of the work, either. */
+/* Every thread that is in a kernel now was poisoned before, so a thread that returns meanwhile does
+ * not touch the work, either. */
 bool fs_cpu_give_up(fs_instance *x) {
   for (uint32_t i = 0; i < x->n_workers; i++) {
     fs_worker *w = &x->worker[i];
@@ -120,7 +121,7 @@ bool fs_cpu_give_up(fs_instance *x) {
     uint64_t count = atomic_load(&hand->count);
     bool gone = count == FS_HAND_LOST || fs_hand_give_up(hand, count);
     lost = lost || gone;
-    all = all && (gone || !fs_hand_busy(count)); /* else it has returned just now */
+    all = all && (gone || !fs_hand_busy(count)); /* if it is not busy, it has returned just now */
   }
   return lost && all;
 }
@@ -131,7 +132,7 @@ void fs_cpu_report(fs_instance *x, fsched_context *ctx) {
     kernels = fs_hand_report(ctx, x->stream, &x->worker[i].hand, x->begin_ns) || kernels;
   }
   if (kernels) {
-    return; /* all others wait for these */
+    return; /* all others wait for these kernels */
   }
   fs_stuck_view view = {x->stream, x->io, &x->physicals, x, look_at_queue, reached, barrier};
   fs_stuck_report(ctx, &view);

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU back end: what a thread does.
+/* CPU back end: the loop of a thread.
  *
  *   for every invocation:  wait for `go`
  *     for every step:      wait for its epochs, run or copy, publish the own epoch if it signals
  *     the last worker to get here takes the rest out and tells the core, which may open the next
  *     invocation from within that call
  *
- * With barriers, a step that starts and one that is over is also counted there; of a gang, all
- * members start when the last one is there.
+ * With barriers, starts and ends of steps are also counted there; all members of a gang start when
+ * the last one arrives.
  *
  * A step of an axis with n epochs in invocation k has the value k * n + epoch on its timeline.
  * Given content is put in its place by the first worker whose command touches it; kept content is
  * taken out by the last worker whose command writes it.  In a poisoned invocation waits are over at
- * once and nothing is executed, but every epoch is published and every gang meets, so that the next
- * invocation finds the timelines as ever; barriers are left alone from then on, and set at the end
- * to what the next invocation expects.
+ * once and no command has effects, but every epoch is published and every gang meets, so that the
+ * next invocation finds the timelines as usual.  Barriers are left alone from then on, and set at
+ * the end to what the next invocation expects.
  *
- * A thread with one lane waits where it stands.  A thread with several leaves the lane where it has
- * to wait, and comes back to the same place: a part of a step is done once, its waits are looked at
- * again.  Nothing is executed between two such places, so a lane that goes on never blocks its
- * thread; and since of all commands that are not over the one that comes first in the stream's
- * order waits for nothing, any number of threads gets to the end. */
+ * A thread with one lane waits in place.  A thread with several lanes leaves a lane where that has
+ * to wait, and comes back to the same place: each part of a step is done once, but its waits are
+ * checked again.  So a lane that goes on never blocks its thread.  Of all commands that are not
+ * over, the first in the stream's order has no open waits, so any number of threads gets to the
+ * end. */
 #include "exec/cpu/cpu.h"
 
 #include "base/clock.h"
 
-/* Below this a paced command spins, since a sleep may overshoot by that much. */
+/* A paced command spins for the last part of its pace, since a sleep may overshoot by that much. */
 enum { PACE_SPIN_NS = 100000 };
 
-/* Waits where spinning has not helped; leaves word of it for the watchdog.  Over early when *off is
- * set. */
+/* Waits until the timeline has the value: spins, then tells the watchdog and sleeps.  Returns early
+ * when *off is set. */
 __attribute__((noinline)) static void block(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
                                             uint32_t at, uint32_t axis,
                                             const _Atomic uint32_t *off) {
@@ -44,7 +44,7 @@ __attribute__((noinline)) static void block(fs_cpu_lane *l, fs_timeline *t, uint
   atomic_fetch_add(&l->blocked, 1);
 }
 
-/* False: the lane, of several of its thread, is parked. */
+/* Waits for a value.  False: the lane, one of several of its thread, is parked. */
 __attribute__((noinline)) static bool await_value(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
                                                   uint32_t at, uint32_t axis) {
   if (fs_cpu_shared(l->worker->instance)) {
@@ -64,7 +64,8 @@ static inline bool poisoned(const fs_instance *x) {
   return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
 }
 
-/* Makes the content of a given item be in its place; false: the lane is parked. */
+/* Puts the content of a given item in its place, or waits until it is there; false: the lane is
+ * parked. */
 static bool await_item(fs_cpu_lane *l, uint32_t item, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   fs_arrival *a = &x->arrival[item];
@@ -140,7 +141,7 @@ static void keep_items(fs_instance *x, uint32_t command) {
   }
 }
 
-/* False: parked until its time is over. */
+/* Waits until the command's pace is over.  False: the lane is parked until then. */
 static bool await_pace(fs_cpu_lane *l) {
   const fs_instance *x = l->worker->instance;
   if (!fs_cpu_shared(x)) {
@@ -152,8 +153,8 @@ static bool await_pace(fs_cpu_lane *l) {
   return true;
 }
 
-/* Does what the command says; begin and end, of the command alone, are set where someone wants to
- * know them.  False: the lane is parked, and its part says where. */
+/* Executes the command; its begin and end, without waits, are set where they are wanted.  False:
+ * the lane is parked, and its part says where. */
 static bool execute(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   bool timed = x->config.pace_ns != 0 || x->work->record.begin != NULL;
@@ -237,8 +238,8 @@ static bool execute_alone(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint
   return true;
 }
 
-/* The waits of a step.  `shared` is a constant where this is called, as is `barriers` below, so
- * that they cost nothing without. */
+/* Awaits the waits of a step.  `shared` is a constant where this is called, as is `barriers` below,
+ * so that they cost nothing where they are false. */
 static inline __attribute__((always_inline)) bool await_step(const fs_instance *x, fs_cpu_lane *l,
                                                              const fs_cpu_step *s, uint64_t k,
                                                              uint32_t at, const bool shared) {
@@ -249,12 +250,12 @@ static inline __attribute__((always_inline)) bool await_step(const fs_instance *
     }
   }
   if (shared) {
-    l->next_wait = 0; /* content is counted next */
+    l->next_wait = 0; /* next_wait counts content from here on */
   }
   return true;
 }
 
-/* False: parked. */
+/* Walks the lane's steps.  False: the lane is parked. */
 static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t k,
                                                        const bool barriers, const bool shared) {
   fs_instance *x = l->worker->instance;
@@ -294,14 +295,14 @@ bool fs_cpu_go_on(fs_cpu_lane *l, uint64_t k) {
   return l->worker->instance->physicals.n > 0 ? walk(l, k, true, true) : walk(l, k, false, true);
 }
 
-/* With one lane, to the end. */
+/* Runs the lane of a worker that has one, to the end. */
 static void run_lane(fs_cpu_lane *l, uint64_t k) {
   fs_cpu_begin(l);
   (void)(l->worker->instance->physicals.n > 0 ? walk(l, k, true, false) : walk(l, k, false, false));
   fs_cpu_rest(l, k);
 }
 
-/* The same at the end, when all lanes rest and this thread has nothing else to do. */
+/* Puts an item in place at the end, when all lanes rest and this thread has nothing else to do. */
 static void put_in_place(fs_cpu_lane *l, uint32_t item, uint64_t k) {
   fs_instance *x = l->worker->instance;
   if (!fs_timeline_reached(x->arrival[item].ready, k + 1)) {
@@ -315,8 +316,9 @@ static void put_in_place(fs_cpu_lane *l, uint32_t item, uint64_t k) {
   (void)there;
 }
 
-/* What no command has taken out: first all of it is made to be there, then all is kept or nothing,
- * so that a failure that comes meanwhile does not leave one state new and another old. */
+/* Keeps the items that no command has taken out.  First all content is put in place, then all of it
+ * is kept or none, so that a failure that comes meanwhile does not leave one state new and another
+ * old. */
 static fsched_cause keep_rest(fs_worker *w, uint64_t k) {
   fs_instance *x = w->instance;
   const fs_io *io = x->io;
@@ -334,7 +336,7 @@ static fsched_cause keep_rest(fs_worker *w, uint64_t k) {
   return cause;
 }
 
-/* By the last worker of invocation k, while all others wait for `go`. */
+/* Called by the last worker of invocation k, while all others wait for `go`. */
 static void finish_invocation(fs_worker *w, uint64_t k) {
   fs_instance *x = w->instance;
   fsched_cause cause = x->config.empty ? atomic_load(&x->cause) : keep_rest(w, k);
@@ -346,7 +348,7 @@ static void finish_invocation(fs_worker *w, uint64_t k) {
   work->done(work->user, cause, ns);
 }
 
-/* False: the instance is being destroyed. */
+/* Waits for invocation k.  False: the instance is being destroyed. */
 static bool await_go(const fs_instance *x, uint64_t k) {
   while (!fs_timeline_reached(x->go, k + 1)) {
     if (!fs_timeline_spin(x->go, k + 1, x->spins)) {
