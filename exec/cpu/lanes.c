@@ -2,8 +2,8 @@
 /* CPU back end: a thread that has several lanes.
  *
  *   at the begin all lanes are ready
- *   while one has steps left:  go on with the first that is ready, until it is parked or at its
- * end; if none is ready, sleep until the bell rings
+ *   while one has steps left:  go on with the first that is ready, until it is parked or
+ *                              at its end; if none is ready, sleep until the bell rings
  *
  * A lane is in one place at a time: it runs, is ready, is parked on a timeline, waits for the end
  * of its pace, or lies in the inbox, where only the thread that has taken it off a timeline puts

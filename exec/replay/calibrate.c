@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calibration: costs as slopes, so that what every run has once falls out.
+/* Calibration: costs are slopes, so that the fixed cost of a run cancels out.
  *
- *   command   a chain of ops that do nothing on one queue, long against short
- *   wait      the same from queue to queue
- *   copies    reads and writes of several sizes; the slope comes from the largest and one of a
- *             sixteenth of it, the fixed part from what the smallest takes beyond that
+ *   command   a chain of empty ops on one queue: a long chain less a short one
+ *   wait      the same with a chain that goes from queue to queue
+ *   copies    reads and writes of several sizes; the slope comes from the largest size and a
+ *             sixteenth of it, the fixed part is the rest of the smallest copy's time
  *
- * Of each the quickest of several rounds counts: whatever else the machine does only adds. */
+ * Of several rounds the quickest counts, as other load on the machine only adds time. */
 #include "fsched/calibrate.h"
 
 #include "base/context.h"
@@ -22,10 +22,10 @@ typedef struct calibration {
   fsched_context *ctx;
   fsched_device *device;
   fsched_calibrate_options options;
-  uint64_t bytes[SIZES]; /* ascending */
+  uint64_t bytes[SIZES]; /* sizes of the copies, ascending */
 } calibration;
 
-/* The quickest copies of each size and direction; UINT64_MAX: none was seen. */
+/* The times of the quickest copies of each size and direction; UINT64_MAX: none was seen. */
 typedef struct copies {
   uint64_t write[SIZES], read[SIZES];
 } copies;
@@ -64,7 +64,7 @@ static fs_status chain_ns(const calibration *c, uint32_t n, uint32_t queues, uin
   return status;
 }
 
-/* Picoseconds per op of a chain over so many queues. */
+/* Measures the picoseconds per op of a chain over that many queues. */
 static fs_status chain_slope(const calibration *c, uint32_t queues, uint64_t *ps) {
   uint64_t few, many;
   FS_TRY(chain_ns(c, SHORT, queues, &few));
@@ -73,8 +73,9 @@ static fs_status chain_slope(const calibration *c, uint32_t queues, uint64_t *ps
   return FSCHED_OK;
 }
 
-/* For each size an op that reads an input and one that writes an output; with `both` on memories of
- * their own, so that reads and writes have a queue each and meet. */
+/* Writes a graph with an op that reads an input and an op that writes an output, for each size.
+ * With `both` they use memories of their own, so that reads and writes have a queue each and
+ * overlap. */
 static void copy_graph(const calibration *c, bool both, fs_text *t) {
   uint64_t capacity = 8 * c->bytes[SIZES - 1] + 4096;
   fs_text_printf(t,
@@ -146,12 +147,12 @@ static fs_status measure_copies(const calibration *c, bool both, copies *out) {
 static fsched_copy_cost fit(const calibration *c, const uint64_t ns[SIZES]) {
   uint64_t more = c->bytes[SIZES - 1] - c->bytes[SIZES - 2];
   fsched_copy_cost cost = {.fixed_ns = ns[0]};
-  if (ns[SIZES - 1] <= ns[SIZES - 2]) { /* then nothing can be said of less bytes, either */
+  if (ns[SIZES - 1] <= ns[SIZES - 2]) { /* no slope can be seen, so the time counts as fixed */
     cost.fixed_ns = fs_max(ns[0], fs_max(ns[1], ns[SIZES - 1]));
     return cost;
   }
   uint64_t longer = ns[SIZES - 1] - ns[SIZES - 2];
-  cost.bytes_per_us = fs_max(more * 1000 / longer, 1); /* more is below 2^50 */
+  cost.bytes_per_us = fs_max(more * 1000 / longer, 1); /* `more` is below 2^50 */
   uint64_t moving = c->bytes[0] * 1000 / cost.bytes_per_us;
   cost.fixed_ns = ns[0] > moving ? ns[0] - moving : 0;
   return cost;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequential evaluation.
+/* The sequential evaluation of a program.
  *
- * A version's bytes are taken at its first access and freed after its last one; kept versions stay
- * until they are compared.  `defined` says which bytes the graph determines: given content is, what
- * an op writes is when all it read was. */
+ * A version's bytes are allocated at its first access and freed after its last one; kept versions
+ * stay until they are compared.  `defined` says which bytes the graph determines: given content is
+ * defined, and the bytes that an op writes are defined if all bytes that it reads are. */
 #include "exec/replay/reference.h"
 
 #include "exec/host/byteset.h"
@@ -13,7 +13,7 @@
 typedef struct value {
   uint8_t *bytes; /* NULL: not in use */
   fs_byteset defined;
-  fs_byteset there; /* has been made or written; the rest of `bytes` holds nothing */
+  fs_byteset there; /* bytes that have been made or written; the others hold no content */
 } value;
 
 typedef struct reference {
@@ -21,11 +21,11 @@ typedef struct reference {
   const fs_stream *s;
   fs_arena *arena;
   value *value;      /* per version */
-  uint32_t *order;   /* of the ops; NULL: program order */
-  uint32_t *last_op; /* per version: FS_NONE if never accessed */
-  value *state;      /* per buffer: what the invocation before has kept */
+  uint32_t *order;   /* order of the ops; NULL: program order */
+  uint32_t *last_op; /* per version: its last op; FS_NONE: never accessed */
+  value *state;      /* per buffer: state that the invocation before has kept */
   fs_kernel_arg *args;
-  int64_t *other; /* per arg of the stream: its value; NULL: those of the stream */
+  int64_t *other; /* per arg of the stream: its value; NULL: the stream's values */
   const fs_reference_run *run;
   fs_kernels kernels;
   const uint64_t *digest; /* NULL: this is not the last invocation */
@@ -44,8 +44,8 @@ static void drop_value(const reference *r, value *v, uint64_t size) {
   fs_vec_free(r->ctx, &v->there);
 }
 
-/* Room for a version at its first access.  One byte more, so that there is always one.  Nothing is
- * put there yet: of a large version, ops may touch a few bytes alone. */
+/* Allocates a version at its first access, with one extra byte, so that the size is never 0.  Its
+ * content is not made yet: of a large version, ops may touch only a few bytes. */
 static fs_status take_version(reference *r, uint32_t version) {
   value *v = &r->value[version];
   if (v->bytes != NULL) {
@@ -63,7 +63,7 @@ static fs_status take_version(reference *r, uint32_t version) {
   return v->bytes == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* Puts the content that bytes [begin, end) have before the first op touches them. */
+/* Makes the content that bytes [begin, end) have before the first op touches them. */
 static fs_status make_bytes(reference *r, uint32_t version, uint64_t begin, uint64_t end) {
   const fs_stream_version *k = &r->s->versions[version];
   value *v = &r->value[version];
@@ -84,7 +84,7 @@ static fs_status make_bytes(reference *r, uint32_t version, uint64_t begin, uint
   return fs_byteset_add(r->ctx, &v->defined, begin, end);
 }
 
-/* The same for what of [begin, end) is not there yet. */
+/* The same for those bytes of [begin, end) that are not there yet. */
 static fs_status make_missing(reference *r, uint32_t version, uint64_t begin, uint64_t end) {
   fs_byteset *there = &r->value[version].there;
   uint64_t at = begin;
@@ -104,7 +104,8 @@ static bool accesses(const fs_stream_arg *a) {
   return fs_tag_reads(a->tag) || fs_tag_writes(a->tag);
 }
 
-/* Takes what the op accesses; *known: all that it reads is defined. */
+/* Makes the op's call, and allocates the versions that it accesses; *known: all bytes that it reads
+ * are defined. */
 static fs_status make_call(reference *r, uint32_t op, fs_kernel_call *call, bool *known) {
   const fs_stream *s = r->s;
   const fs_stream_op *o = &s->ops[op];
@@ -229,17 +230,17 @@ static fs_status compare_kept(reference *r) {
   return FSCHED_OK;
 }
 
-/* Kept state becomes the content that the next invocation is given; the rest goes. */
+/* Kept state becomes the content that the next invocation is given; other versions are dropped. */
 static fs_status carry_state(reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
     const fs_stream_version *version = &r->s->versions[v];
     if (version->kept_memory != FS_NONE && fs_io_carried(r->s->buffers[version->buffer].io)) {
       FS_TRY(take_version(r, v));
       if (version->given_memory ==
-          FS_NONE) { /* what nobody wrote is not the content of the begin */
+          FS_NONE) { /* bytes never written do not keep the content of the begin */
         FS_TRY(make_missing(r, v, 0, version_size(r->s, v)));
       }
-      drop_value(r, &r->state[version->buffer], version_size(r->s, v)); /* nobody has taken it */
+      drop_value(r, &r->state[version->buffer], version_size(r->s, v)); /* no op has read it */
       r->state[version->buffer] = r->value[v];
       r->value[v] = (value){0};
     }
@@ -250,7 +251,7 @@ static fs_status carry_state(reference *r) {
   return FSCHED_OK;
 }
 
-/* They have been invoked with, so all are there. */
+/* Sets the values of parameters.  The invocations have used these parameters, so all exist. */
 static fs_status set_values(reference *r) {
   const fs_stream *s = r->s;
   if (r->run->n_parameters == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edges go from each byte's last writer, in program order, to who reads it, and as `after` says.
- * Whatever else overlaps is ordered by these, since there are no races. */
+/* Edges go from each byte's last writer, in program order, to its readers, and as `after` says.
+ * These edges also order all other overlapping accesses, since there are no races. */
 #include "exec/replay/reference_order.h"
 
 #include "base/ranges.h"
@@ -11,10 +11,10 @@ typedef struct sorter {
   const fs_stream *s;
   fs_arena *scratch;
   fs_ranges ranges;
-  uint32_t *writers; /* per version: a set */
+  uint32_t *writers; /* per version: a set of ranges with their last writers */
   uint32_t *pred0;   /* CSR */
   fs_ids pred;
-  uint32_t *next; /* per op: the place in pred at which it is; FS_NONE: it was not met */
+  uint32_t *next; /* per op: how far the walk is in its `pred`; FS_NONE: not met yet */
   fs_ids stack;
 } sorter;
 
@@ -29,7 +29,7 @@ static bool goes_back(const fs_stream *s) {
   return back;
 }
 
-/* An arg of no length counts as one byte. */
+/* The end of an arg's bytes; an arg of no length counts as one byte. */
 static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
 
 static fs_status find_preds(sorter *t, uint32_t op) {
@@ -54,7 +54,7 @@ static fs_status find_preds(sorter *t, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* The op behind all that it needs, and they behind all that they need. */
+/* Places the op after all of its predecessors, and these after theirs. */
 static fs_status place_op(sorter *t, uint32_t op, uint32_t *order, uint32_t *n) {
   FS_TRY(fs_vec_push(t->ctx, &t->stack, op));
   while (t->stack.n > 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which order the ops of a program are evaluated when there are no queues: in program order.
- * With raw hazards `after` may name an op that comes later, and overwrites what this one reads:
- * then in an order of the edges, in which each op comes as soon as program order lets it.
+/* The order in which the ops of a program are evaluated without queues: program order.  With raw
+ * hazards, `after` may name a later op, which overwrites bytes that this op reads.  Then the order
+ * follows the edges, and places each op as early as program order allows.
  *
- * Requires a program without races, so that all such orders have one result; of one whose edges
- * go in a circle, any order.
- * Ensures: *order has all ops, in `arena`, or is NULL for program order.
+ * Requires a program without races, so that all such orders have one result; a program with a cycle
+ * of edges gets any order.
+ * Ensures: *order lists all ops, in `arena`, or is NULL for program order.
  * Errors: FSCHED_SYSTEM.  Complexity: O((args + edges) log args). */
 #ifndef FS_EXEC_REFERENCE_ORDER_H
 #define FS_EXEC_REFERENCE_ORDER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay: options, the invocations, the comparison, the trace.
  *
- * At most WINDOW invocations are asked for ahead of those that are complete; a timeline counts the
- * latter. */
+ * At most WINDOW invocations (or twice the number in flight, if that is more) are asked for ahead
+ * of the complete ones, which a timeline counts. */
 #include "fsched/replay.h"
 
 #include <pthread.h>
@@ -25,17 +25,17 @@ typedef struct replay {
   fsched_replay_options options;
   fsched_replay_result result;
   fs_arena *arena;
-  fsched_device_options device_options; /* of a device that is ours */
+  fsched_device_options device_options; /* options of a device that the replay opens */
   fsched_device *device;
   fsched_pool *pool;
   fsched_exec *exec;
   fsched_entry *entry;
-  fsched_semaphore *complete; /* invocations */
+  fsched_semaphore *complete; /* counts complete invocations */
   uint64_t invocations, timeout_ns;
   fs_record record;              /* of the last invocation */
-  fs_samples samples;            /* of the last ones */
-  fsched_binding *bindings;      /* the caller's, and room for outputs that are compared */
-  uint32_t n_inputs, n_bindings; /* the caller's; with those that only the last invocation has */
+  fs_samples samples;            /* of the last invocations */
+  fsched_binding *bindings;      /* the caller's, then those for outputs that are compared */
+  uint32_t n_inputs, n_bindings; /* bindings of every invocation; bindings of the last one */
   const void **given, **kept;    /* per version, for the comparison */
   pthread_mutex_t lock;
   uint64_t n_complete;
@@ -125,7 +125,7 @@ static const fsched_binding *bound_to(const replay *r, const char *name) {
   return NULL;
 }
 
-/* Room for an output that nobody has bound. */
+/* Makes room for an output that the caller has not bound. */
 static fs_status bind_output(replay *r, uint32_t version) {
   const fs_stream_buffer *b = &r->s->buffers[r->s->versions[version].buffer];
   uint8_t *room;
@@ -136,7 +136,7 @@ static fs_status bind_output(replay *r, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* What the comparison looks at: all outputs must be kept somewhere. */
+/* Binds all outputs, as the comparison needs each to be kept somewhere. */
 static fs_status bind_all(replay *r) {
   const fs_stream *s = r->s;
   FS_TRY(fs_new_zero(r->arena, &r->given, s->n_versions));
@@ -169,7 +169,8 @@ static bool is_output(const replay *r, const char *name) {
   return false;
 }
 
-/* Outputs are for the last invocation alone: several at once would write there together. */
+/* Puts outputs last, as only the last invocation has them: several invocations at once would write
+ * to the same memory. */
 static void sort_bindings(replay *r) {
   for (int outputs = 0; outputs <= 1; outputs++) {
     for (uint32_t i = 0; i < r->options.n_bindings; i++) {
@@ -204,7 +205,7 @@ static fs_status set_up(replay *r) {
   return FSCHED_OK;
 }
 
-/* From threads of the library. */
+/* Called by threads of the library. */
 static void measured(void *user, uint64_t index, uint64_t ns) {
   replay *r = user;
   uint64_t first = r->invocations - r->samples.n;
@@ -226,9 +227,10 @@ static void complete(void *user, fsched_cause cause) {
   pthread_mutex_lock(&r->lock);
   uint64_t n = ++r->n_complete;
   pthread_mutex_unlock(&r->lock);
-  /* Two that overtake each other here publish the higher count first; the lower changes nothing. */
+  /* Two threads may get here in the other order: then the higher count is published first, and the
+   * lower one changes nothing. */
   fs_status status = fsched_semaphore_publish(r->complete, n, NULL);
-  assert(status == FSCHED_OK); /* there is no frontier to refuse */
+  assert(status == FSCHED_OK); /* only a frontier could be refused, and there is none */
   (void)status;
 }
 
@@ -259,7 +261,7 @@ static fs_status invoke(replay *r, uint64_t index) {
   return fs_exec_invoke(r->ctx, r->entry, &i, &measure);
 }
 
-/* Asks for what there is room for ahead of `complete` ones. */
+/* Asks for invocations up to `window` ahead of the `complete` ones. */
 static fs_status ask(replay *r, uint64_t complete, uint64_t window, uint64_t *asked) {
   while (*asked < r->invocations && *asked < complete + window) {
     FS_TRY(invoke(r, *asked));
@@ -268,7 +270,7 @@ static fs_status ask(replay *r, uint64_t complete, uint64_t window, uint64_t *as
   return FSCHED_OK;
 }
 
-/* In steps, smaller ones where someone listens to the progress. */
+/* Runs all invocations in steps, which are smaller if progress is reported. */
 static fs_status run_all(replay *r) {
   enum { PARTS = 100 };
   uint64_t window = fs_max(WINDOW, 2 * (uint64_t)r->options.in_flight), begin = fs_now_ns();
@@ -289,7 +291,7 @@ static fs_status run_all(replay *r) {
   return status;
 }
 
-/* The measured times, before them the planned ones if they are wanted. */
+/* Writes the trace: the measured times, and before them the planned ones if they are wanted. */
 static fs_status write_trace(replay *r) {
   const fs_record *record = &r->record;
   fs_trace_run runs[2];
@@ -312,7 +314,8 @@ static fs_status write_trace(replay *r) {
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
 }
 
-/* Where it lies: of a large one, commands may have touched a few bytes alone. */
+/* Compares kept state in place, without a copy: of a large one, commands may have touched only a
+ * few bytes. */
 static void compare_state(replay *r) {
   const fs_stream *s = r->s;
   for (uint32_t v = 0; v < s->n_versions; v++) {
@@ -342,7 +345,7 @@ static fs_status compare(replay *r) {
 static fs_status run_replay(replay *r) {
   r->result.commands = r->s->n_commands;
   FS_TRY(run_all(r));
-  if (r->options.trace) { /* first: it helps to understand a difference */
+  if (r->options.trace) { /* first, as it helps to understand a difference */
     FS_TRY(write_trace(r));
   }
   if (r->options.profile > 0) {
@@ -402,7 +405,7 @@ fsched_status fsched_replay(fsched_context *ctx, const fsched_program *program,
     (void)fs_realloc(ctx, r.result.trace_json, r.result.trace_length + 1, 0);
   }
   if (result == NULL || result->size < FS_SIZE_UP_TO(fsched_replay_result, profile)) {
-    fsched_profile_destroy(r.result.profile); /* nobody can see it */
+    fsched_profile_destroy(r.result.profile); /* after a failure the caller does not get it */
   }
   return status;
 }

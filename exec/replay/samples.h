@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurements of some invocations of a replay, and the profile that is made of them. */
+/* Measurements of some invocations of a replay, and the profile that is made from them. */
 #ifndef FS_EXEC_SAMPLES_H
 #define FS_EXEC_SAMPLES_H
 
@@ -12,15 +12,15 @@ enum { FS_MOST_SAMPLES = 1000 };
 typedef struct fs_samples {
   uint32_t n;
   fs_record *record; /* per sample: begin and end of every command */
-  uint64_t *ns;      /* per sample: of the invocation */
+  uint64_t *ns;      /* per sample: duration of the invocation */
 } fs_samples;
 
-/* n samples in the arena; 16 bytes per command and sample.  Requires a number up to
- * FS_MOST_SAMPLES. */
+/* Makes n samples in the arena, which take 16 bytes per command and sample.  Requires a number up
+ * to FS_MOST_SAMPLES. */
 fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n,
                           fs_samples *samples) FS_MUST_USE;
-/* `on`: the device's kind; tick_ns 0: as the time unit says; command: NULL, or room for what each
- * took.  Requires a sample at least. */
+/* Makes the profile.  `on` is the device's kind; with tick_ns 0 the time unit gives the tick;
+ * `command` is NULL or gets each command's duration.  Requires at least one sample. */
 fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
                              const fs_samples *samples, const char *on, uint64_t tick_ns,
                              fsched_duration *command, fsched_profile **out) FS_MUST_USE;
