@@ -2,6 +2,7 @@
 #include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "fuzz/kit.h"
+#include "model/graph.h"
 #include "model/stream/stream.h"
 
 enum { OK_ONLY = FS_FUZZ_MAY(FSCHED_OK), TIMEOUT_MS = 60000 };
