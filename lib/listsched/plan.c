@@ -192,7 +192,7 @@ static fs_status frugal_refresh(frugal *f, uint32_t op) {
 
 /* The op has been taken: its versions are present, one user fewer. */
 static fs_status frugal_take(frugal *f, uint32_t op) {
-  FS_ASSERT_SLOW(f->left[0] != FS_NONE || f->p.g->n_versions == 0);
+  FS_ASSERT_SLOW(op < f->p.g->n_ops && f->p.position[op] == FS_NONE);
   const fsched_graph *g = f->p.g;
   f->p.position[op] = f->p.n_taken++;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
