@@ -32,8 +32,8 @@ static fs_status open_device(fs_cli *cli, fsched_device **out) {
   const char *name = kind == NULL ? "cpu" : kind;
   const fs_backend_kind *known = fs_backend_kind_of(name); /* NULL: auto */
   if (number != NULL && known != NULL && !known->number) {
-    return fs_usage(cli->ctx, "add --on cuda, cuda-graph or auto",
-                    "--device is for CUDA devices, not for --on %s", name);
+    return fs_usage(cli->ctx, "add --on " FS_BACKENDS_NUMBERED "or auto",
+                    "--device is for devices with a number, not for --on %s", name);
   }
   fsched_device_options o = {.size = sizeof o,
                              .kind = kind,

@@ -177,8 +177,8 @@ static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durati
     return fs_usage(cli->ctx, NULL, "--pin is for processors, not for --on %s", name);
   }
   if (fs_args_has(args, FS_OPTION_DEVICE) && kind != NULL && !kind->number) {
-    return fs_usage(cli->ctx, "add --on cuda, cuda-graph or auto",
-                    "--device is for CUDA devices, not for --on %s", name);
+    return fs_usage(cli->ctx, "add --on " FS_BACKENDS_NUMBERED "or auto",
+                    "--device is for devices with a number, not for --on %s", name);
   }
   if (fs_args_has(args, FS_OPTION_THREADS) && kind != NULL && !kind->threads) {
     return fs_usage(cli->ctx, NULL, "--threads is for processors, not for --on %s", name);

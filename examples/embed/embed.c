@@ -75,7 +75,7 @@ static void add_arg(maker *m, uint32_t op, fsched_tag tag, uint32_t buffer) {
 /* Adds the ops: load -> filter for each tile, then blend on all of them, in a gang. */
 static void add_ops(maker *m) {
   static const char *const both[] = {"core0", "core1"};
-  char name[16];
+  char name[24];
   uint32_t filtered[TILES];
   for (int i = 0; i < TILES; i++) {
     (void)snprintf(name, sizeof name, "tile%d", i);

@@ -25,6 +25,12 @@ typedef struct fs_backend_kind {
   bool threads, number, simulates, best;
 } fs_backend_kind;
 
+/* The names of the kinds with numbers, each followed by a comma, for a hint. */
+#define FS_BACKEND_IF_true(text) text
+#define FS_BACKEND_IF_false(text)
+#define FS_BACKEND_NUMBERED_(id, name, threads, number, ...) FS_BACKEND_IF_##number(name ", ")
+#define FS_BACKENDS_NUMBERED FS_BACKEND_KINDS(FS_BACKEND_NUMBERED_)
+
 #define FS_BACKEND_ROW_(id, ...) FS_BACKEND_ROW_##id,
 enum { FS_BACKEND_KINDS(FS_BACKEND_ROW_) FS_N_BACKENDS };
 extern const fs_backend_kind fs_backend_kinds[FS_N_BACKENDS];

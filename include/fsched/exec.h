@@ -75,7 +75,7 @@
  * is not affected.  A child made by a kernel on the host may do the same, call exec, or end.  If
  * the kernel returns in the child, the child ends at once, by _exit with FSCHED_REPLAY, so that it
  * does not report the result of the invocation in place of its parent; kernel_runs is called
- * before.
+ * before that.
  *
  * Threads: every function may be called from any thread, with a fsched_context of the caller's own
  * for diagnostics, except that an object is released or destroyed once, when nobody uses it any

@@ -88,7 +88,7 @@ typedef struct fs_engine {
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
   uint32_t *op_queue;
-  uint32_t n_issued, n_done;
+  uint32_t n_done;
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
   uint32_t n_queues, queue_limit, n_slots, n_busy;

@@ -2,7 +2,7 @@
 /* Eviction: which versions leave, so that a need of a claim fits.
  *
  * Victims are offered clean ones first, then dirty ones, each in the policy's order.  Only versions
- * next used later than the claiming op may go (farthest policy), never pinned ones.
+ * next used later than the claiming op may go (of policies that look ahead), never pinned ones.
  *
  * Counted memories: one victim after the other until the amount is there.  Contiguous memories:
  * victims at scattered addresses make no contiguous room, so each of the first few victims grows a
@@ -203,7 +203,8 @@ static fs_status expel_window(fs_engine *e, const fs_claim *c, const fs_places *
   }
 }
 
-/* The cheapest window around one of the first victims; with LRU the first that fits. */
+/* The cheapest window around one of the first victims; the first window that fits, where the policy
+ * does not look ahead. */
 static fs_status best_window(fs_engine *e, const fs_claim *c, const fs_need *n,
                              evict_window *best) {
   const fs_places *p = &e->places[n->memory];

@@ -14,7 +14,7 @@ typedef fs_status (*fs_plan_function)(fsched_context *ctx, const fsched_graph *g
 typedef struct fs_policy {
   const char *name;
   fs_plan_function plan; /* fills position[op] with a linear extension: the planned order */
-  fsched_evict evict;    /* farthest next use, or least recently used */
+  fsched_evict evict;    /* the order in which victims leave */
   bool opposite;         /* outputs go to the end of memory that is farther from an input */
   bool strict;           /* no op takes room that an earlier one is blocked for */
   bool in_turn;          /* a version that cannot be prefetched holds up all later ones */

@@ -55,7 +55,8 @@ static inline bool fs_sync_has_stops(unsigned kind) {
  * what      it is to people, before the name of its target;
  * op        its target is an op, its first places are those of the op's args, and it takes the
  *           op's planned time and its slots of barriers; or
- * version   its target is a version, and its time is that of the bytes;
+ * version   its target is a version and its time is that of the bytes: it copies the version from
+ *           its first place to its second;
  * gang      several queues may run it together;
  * directed  it has a direction, fs_copy_kind. */
 #define FS_COMMAND_KINDS(X)                     \

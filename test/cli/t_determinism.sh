@@ -4,7 +4,7 @@
 "$TOP/scripts/outputs" "$FSCHED" want >log 2>&1 || fail "outputs: $(tail -n 3 log)"
 expect "there are outputs" [ "$(find want -type f | wc -l)" -ge 20 ]
 # shellcheck disable=SC2013 # words
-for kind in $(sed -n 's/^ *FS_EMIT(\([a-z]*\),.*/\1/p' "$TOP/cli/common/emit.def"); do
+for kind in $(sed -n 's/^ *FS_EMIT(\([a-z_0-9]*\),.*/\1/p' "$TOP/cli/common/emit.def"); do
   expect "--emit $kind is there" [ -s "want/figure-10.$kind" ]
 done
 expect "none is empty" [ -z "$(find want -type f -empty)" ]
@@ -55,7 +55,7 @@ fi
 # Elsewhere, under another name: what is compiled is the content.
 mkdir -p "else where" && cp "$TOP/examples/resnet50.yaml" "else where/other.yml"
 # shellcheck disable=SC2013 # words
-for kind in $(sed -n 's/^ *FS_EMIT(\([a-z]*\),.*/\1/p' "$TOP/cli/common/emit.def"); do
+for kind in $(sed -n 's/^ *FS_EMIT(\([a-z_0-9]*\),.*/\1/p' "$TOP/cli/common/emit.def"); do
   case $kind in lp | mps) continue ;; esac # it is too large for a model
   (cd "else where" && "$FSCHED" compile other.yml -q -o here.fsb --emit "$kind=resnet50.$kind")
   expect "the name of a file is not in --emit $kind" same "else where/resnet50.$kind" \

@@ -67,7 +67,7 @@ expect "all of it" holds err '^  wrote seen.json$'
 run 2 "$FSCHED" run f.fsb --on sim --pin
 expect "pins without processors" holds err '--pin is for processors, not for --on sim'
 run 2 "$FSCHED" run f.fsb --device 0
-expect "the number of no device" holds err '--device is for CUDA devices, not for --on cpu'
+expect "the number of no device" holds err '--device is for devices with a number, not for --on cpu'
 run 2 "$FSCHED" run f.fsb --on sim --device 0
 run 2 "$FSCHED" run f.fsb --on tpu
 FSCHED_CUDA_DRIVER=nowhere.so

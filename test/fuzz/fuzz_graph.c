@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph files: what is read is compiled, shown, verified and replayed. */
 #include "fuzz/kit.h"
+#include "model/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fs_fuzz f;
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       fsched_graph_ops(graph) <= FS_FUZZ_OPS) {
     /* The length of the input chooses, so that a file alone says how it is met. */
     fsched_compile_options o = {.size = sizeof o,
-                                .evict = size % 2 == 0 ? FSCHED_EVICT_FARTHEST : FSCHED_EVICT_LRU,
+                                .evict = (fsched_evict)(size % FS_N_EVICTS),
                                 .seed = size % 3,
                                 .barriers = size % 5 == 0 ? FSCHED_BARRIERS_AUTO : 0};
     fs_fuzz_compile(&f, graph, &o);

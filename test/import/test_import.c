@@ -30,7 +30,7 @@ typedef struct instance {
 static bool format_of(const char *name, fsched_format *format) {
   static const char *const suffix[] = {".rcp", ".sm", ".strip", ".csv"};
   const char *dot = strrchr(name, '.');
-  for (uint32_t i = 0; dot != NULL && i < 4; i++) {
+  for (uint32_t i = 0; dot != NULL && i < sizeof suffix / sizeof suffix[0]; i++) {
     if (strcmp(dot, suffix[i]) == 0) {
       *format = (fsched_format)i;
       return true;

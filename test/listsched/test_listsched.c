@@ -8,6 +8,7 @@
 #include "kit/gen.h"
 #include "kit/shared_facts.h"
 #include "listsched/listsched.h"
+#include "model/kinds.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
@@ -277,7 +278,7 @@ static void tightest(uint64_t align, uint64_t first_seed) {
     p.n_memories = 1 + (uint32_t)(seed % 3);
     fsched_graph *g;
     ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    fs_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    fs_schedule *s = schedule(ctx, g, (fsched_evict)(seed % FS_N_EVICTS));
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
     fsched_diag_clear(ctx);
@@ -336,7 +337,7 @@ START_TEST(no_copy_is_idle)
     p.tightness = 1.0 + (double)(seed % 4) / 2;
     fsched_graph *g;
     ck_assert_int_eq(fs_gen_graph(ctx, &p, &g), FSCHED_OK);
-    fs_schedule *s = schedule(ctx, g, seed % 2 ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST);
+    fs_schedule *s = schedule(ctx, g, (fsched_evict)(seed % FS_N_EVICTS));
     no_idle_writes(s);
     copies += s->n_copies;
     fs_schedule_destroy(s);

@@ -10,6 +10,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "model/handle.h"
+#include "model/kinds.h"
 
 #include "kit/context.h"
 
@@ -152,10 +153,9 @@ END_TEST
 /* The shortest of some schedules. */
 static fs_tick shortest(const fsched_graph *g) {
   fs_tick best = FS_TICK_NONE;
-  for (int policy = 0; policy < 2; policy++) {
-    fsched_compile_options o = {.size = sizeof o,
-                                .evict = policy ? FSCHED_EVICT_LRU : FSCHED_EVICT_FARTHEST,
-                                .seed = (uint64_t)policy};
+  for (int policy = 0; policy < FS_N_EVICTS; policy++) {
+    fsched_compile_options o = {
+        .size = sizeof o, .evict = (fsched_evict)policy, .seed = (uint64_t)policy};
     fsched_schedule *s;
     if (fsched_compile(ctx, g, &o, &s, NULL) == FSCHED_OK) {
       ck_fs(ctx, fsched_verify_schedule(ctx, g, s));
