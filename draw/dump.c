@@ -7,7 +7,7 @@
 #include "model/stream/stream.h"
 #include "model/sync.h"
 
-/* The row of headings of a table. */
+/* Writes the headings of a table; sides: 'l' or 'r' per column, for its alignment. */
 static void put_heads(fs_columns *c, const char *const *heads, const char *sides) {
   for (uint32_t k = 0; k < c->n; k++) {
     fs_text_puts(&c->text, heads[k]);
@@ -30,7 +30,7 @@ static void put_u64(fs_text *t, const char *before, uint64_t value) {
   fs_text_u64(t, value);
 }
 
-/* "x", or "x.2" for a later version. */
+/* Writes "x", or "x.2" for a version other than the first. */
 static void put_version(fs_text *t, const fsched_graph *g, uint32_t version) {
   fs_text_visible(t, g->buffer_name[g->version_buffer[version]]);
   if (fs_version_index(g, version) != 0) {
@@ -38,7 +38,7 @@ static void put_version(fs_text *t, const fsched_graph *g, uint32_t version) {
   }
 }
 
-/* "A", "write x" or "read x.2". */
+/* Writes "A", "write x" or "read x.2". */
 static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
   const fsched_graph *g = s->graph;
   if (!fs_item_is_copy(s, item)) {
@@ -205,7 +205,7 @@ fs_status fs_dump_control(fs_text *t, const fs_sync *y) {
   return FSCHED_OK;
 }
 
-/* A gang's axis is called by its members. */
+/* Writes the name of an axis; the axis of a gang is named after its members. */
 static void put_axis(fs_text *t, const fs_schedule *s, uint32_t axis) {
   if (axis < s->n_queues) {
     fs_text_visible(t, s->queue_name[axis]);
@@ -271,7 +271,7 @@ fs_status fs_dump_waits(fs_text *t, const fs_sync *sync) {
   return FSCHED_OK;
 }
 
-/* An item's command; members of a gang are told apart by their queues. */
+/* Writes the item that a command belongs to; a member of a gang is followed by its queue. */
 static void put_member(fs_text *t, const fs_sync *sync, uint32_t command) {
   const fs_schedule *s = sync->schedule;
   uint32_t item = sync->command_item[command];
@@ -286,9 +286,9 @@ static void put_member(fs_text *t, const fs_sync *sync, uint32_t command) {
   }
 }
 
-/* Barrier lists of commands turned round: entries of `list` per barrier, ascending by command. */
+/* Lists of barriers per command turned into lists of commands per barrier, ascending by command. */
 typedef struct fs_turned {
-  uint32_t *first, *command, *entry; /* entry: its index in `list` */
+  uint32_t *first, *command, *entry; /* CSR by barrier; entry: its index in `list` */
 } fs_turned;
 
 static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list0,
@@ -311,7 +311,8 @@ static fs_status turn(fs_arena *arena, const fs_sync *sync, const uint32_t *list
   return FSCHED_OK;
 }
 
-/* `slots` may be NULL. */
+/* Writes one barrier's commands and, unless `slots` is NULL, the number of slots that each takes if
+ * not 1. */
 static void cell_members(fs_columns *c, const fs_sync *sync, const fs_turned *of, uint32_t barrier,
                          const uint32_t *slots) {
   for (uint32_t i = of->first[barrier]; i < of->first[barrier + 1]; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule as JSON, a line per record. */
+/* The schedule as JSON, with each record on a line of its own. */
 #include "base/text/fields.h"
 #include "draw/stats.h"
 #include "model/sync.h"
@@ -70,7 +70,7 @@ static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
   fs_text_puts(t, "}");
 }
 
-/* Edges name items by their place in the list of ops. */
+/* Writes the control edges; they refer to items by their index in the list "ops". */
 static fs_status put_edges(fs_text *t, const fs_schedule *s, const fs_sync *sync) {
   uint32_t n = sync == NULL ? 0 : sync->n_control;
   uint32_t *position;

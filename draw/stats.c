@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes from later stages (control edges, waits, signals, frontiers) is null in a schedule
- * that was read from a file. */
+/* Statistics of a schedule.  Values that later stages compute (control edges, waits, signals,
+ * frontiers) are null for a schedule that was read from a file. */
 #include "draw/stats.h"
 
 #include "base/text/fields.h"
@@ -9,7 +9,7 @@
 typedef struct fs_stats {
   fs_text *t;
   const fs_schedule *s;
-  const fs_sync *sync; /* or NULL */
+  const fs_sync *sync; /* NULL if the schedule was read from a file */
   const char *indent;
   bool first;
 } fs_stats;
@@ -33,8 +33,8 @@ static void put_u64(fs_text *t, const char *prefix, uint64_t value) {
   fs_text_u64(t, value);
 }
 
-/* spill_writes and spill_reads are all copies of their kind; loads and stores are those among them
- * that come from no lack of room. */
+/* spill_writes and spill_reads count all copies of each kind; loads and stores count those among
+ * them that no lack of room has caused. */
 static fs_status spills(fs_stats *o, fs_arena *arena) {
   const fs_schedule *s = o->s;
   uint64_t role_count[FS_ROLES] = {0};
@@ -112,13 +112,13 @@ static void frontier(fs_stats *o) {
   fs_text_puts(o->t, "}");
 }
 
-/* a / b, rounded to four decimals, in integers so that every machine prints the same. */
+/* Writes a / b, rounded to four decimals; integer arithmetic gives the same on every machine. */
 static void ratio(fs_text *t, uint64_t a, uint64_t b) {
   if (a == 0) {
     fs_text_puts(t, "0");
     return;
   }
-  for (; b >> 48 != 0; b >>= 1) { /* keeps what follows within 64 bits */
+  for (; b >> 48 != 0; b >>= 1) { /* keeps the products below within 64 bits */
     a >>= 1;
   }
   uint64_t whole = a / b;
@@ -127,13 +127,13 @@ static void ratio(fs_text *t, uint64_t a, uint64_t b) {
                  (unsigned long long)(part % 10000));
 }
 
-/* (makespan - lower bound) / lower bound */
+/* Writes (makespan - lower bound) / lower bound. */
 static void gap(fs_text *t, uint64_t makespan, uint64_t bound) {
   bool none = bound == 0 || makespan <= bound;
   ratio(t, none ? 0 : makespan - bound, none ? 1 : bound);
 }
 
-/* FS_NONE is no number: without limit, or not computed. */
+/* Writes a number; FS_NONE (unlimited, or not computed) becomes null. */
 static void put_known(fs_text *t, const char *prefix, uint32_t value) {
   fs_text_puts(t, prefix);
   if (value == FS_NONE) {
@@ -143,13 +143,13 @@ static void put_known(fs_text *t, const char *prefix, uint32_t value) {
   }
 }
 
-/* What the target's kind of sync costs. */
+/* The ticks that the target's kind of synchronisation adds to the makespan. */
 static uint64_t added_makespan(const fs_sync *sync) {
   uint64_t makespan = sync->schedule->makespan;
   return makespan - fs_min(makespan, sync->makespan_before);
 }
 
-/* Barriers that a command waits for, on average over those that wait for any. */
+/* Writes how many barriers a command waits for on average, over commands that wait for any. */
 static void wait_list(fs_text *t, const fs_sync *sync) {
   uint32_t commands = 0;
   for (uint32_t c = 0; c < sync->n_commands; c++) {
@@ -196,7 +196,7 @@ static void syncs(fs_stats *o) {
   fs_text_puts(o->t, "}");
 }
 
-/* Of the makespan; each is one that no schedule beats. */
+/* Writes the lower bounds on the makespan, each of which holds for every schedule. */
 static void bounds(fs_stats *o) {
   const fs_schedule *s = o->s;
   key(o, "bounds");

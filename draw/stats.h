@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of a schedule as JSON, and the words of its text forms. */
+/* Statistics of a schedule as JSON, and the words that its text forms share. */
 #ifndef FS_STATS_H
 #define FS_STATS_H
 
@@ -8,7 +8,7 @@
 /* Requires an item of the schedule. */
 const char *fs_item_kind_name(const fs_schedule *s, uint32_t item);
 
-/* Appends an object; its members stand on lines that begin with `indent` and a space. */
+/* Appends a JSON object, each member on a line that begins with `indent` and a space. */
 fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent) FS_MUST_USE;
 
 /* Appends the table of fsched_schedule_table. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule as a table, a line per op and copy in order of their starts: name, type, time,
- * queues, and what it writes where.  The columns follow the listing of Kundeti, An ILP for
- * Generating Optimal Schedules with Resource Constraints, figure 12. */
+/* The schedule as a table with a line per op and copy, in the order of their starts: name, type,
+ * time, queues, and the places that it writes.  The columns follow the listing of Kundeti, An ILP
+ * for Generating Optimal Schedules with Resource Constraints, figure 12. */
 #include "base/text/columns.h"
 #include "draw/stats.h"
 
@@ -26,7 +26,7 @@ static void put_place(fs_text *t, const fs_schedule *s, uint32_t residency, uint
   }
 }
 
-/* Every buffer that the op writes; "-" for none. */
+/* Writes the place of each buffer that the op writes, or "-" if it writes none. */
 static void put_outputs(fs_text *t, const fs_schedule *s, uint32_t op) {
   const fsched_graph *g = s->graph;
   bool first = true;
