@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queues: a row each, by machine and device, and a bar for every item on each of its queues. */
+/* The panel of the queues: a row for each, sorted by machine and device, and a bar for every item
+ * on each of its queues. */
 #include "base/radix.h"
 #include "base/text/plural.h"
 #include "draw/svg/svg.h"
 
 typedef struct fs_svg_rows {
-  fs_cent top;    /* of the panel */
+  fs_cent top;    /* y of the panel's upper edge */
   fs_cent height; /* of the panel */
   fs_cent pitch, gap;
   uint32_t *sorted; /* queues from top to bottom */
@@ -17,7 +18,8 @@ typedef struct fs_svg_rows {
 
 enum { GROUP_LINE = 16 * FS_PX, THIN_ROW = 8 * FS_PX, MOST_HEIGHT = 4000 * FS_PX };
 
-/* Rows get thinner, and from some number on the panel taller. */
+/* The height of a row: rows get thinner as their number grows; with many, the panel also gets
+ * taller. */
 static fs_cent pitch_of(uint32_t n) {
   if (n <= 16) {
     return (n <= 4 ? 46 : n <= 8 ? 32 : 22) * FS_PX;
@@ -51,7 +53,8 @@ static fs_status sort_queues(fs_svg *v, fs_svg_rows *rows) {
   return FSCHED_OK;
 }
 
-/* With several devices, each begins with a line of its name, if rows are not mere lines. */
+/* Whether row i is the first of a device.  With several devices, a line with the device's name
+ * comes before it, unless rows are too thin. */
 static bool begins_group(const fs_svg *v, const fs_svg_rows *rows, uint32_t i) {
   uint32_t n = v->s->n_queues;
   bool several =
@@ -127,7 +130,7 @@ static void row_line(fs_svg *v, fs_cent y) {
   fs_text_puts(&v->body, "\"/>\n");
 }
 
-/* Names of rows, of thin rows only so many that they don't touch. */
+/* Writes the names of the rows; if rows are thin, only as many as do not touch each other. */
 static void row_names(fs_svg *v, const fs_svg_rows *rows) {
   uint32_t size = rows->pitch >= 12 * FS_PX ? FS_SVG_ROW : FS_SVG_LABEL;
   fs_cent free = rows->top - rows->pitch;
@@ -152,7 +155,7 @@ static void row_names(fs_svg *v, const fs_svg_rows *rows) {
   }
 }
 
-/* An op, or a copy by its role. */
+/* The kind of an item: an op, or the role of a copy (fs_copy_role). */
 typedef enum fs_svg_kind { KIND_OP = FS_ROLES, KINDS } fs_svg_kind;
 
 static fs_svg_kind kind_of(const fs_svg *v, uint32_t item) {
@@ -195,7 +198,7 @@ static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {
   fs_text_puts(t, "</title></rect>\n");
 }
 
-/* The gang's colour between two of its rows. */
+/* Connects two rows of a gang with a band in its colour. */
 static void ribbon(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *bar, uint32_t to) {
   fs_svg_box box = *bar;
   fs_cent other = rows->y[to] + rows->gap / 2;
@@ -215,7 +218,7 @@ static void ribbons(fs_svg *v, const fs_svg_rows *rows, const fs_svg_pieces *pie
   }
 }
 
-/* Of copies, by direction. */
+/* Classes of bars too small for hatching: copies are told apart by direction. */
 static const char *const small_classes[KINDS] = {
     [KIND_OP] = "",
     [FS_ROLE_LOAD] = "cr",
@@ -224,7 +227,8 @@ static const char *const small_classes[KINDS] = {
     [FS_ROLE_SPILL_READ] = "cr",
 };
 
-/* Copies have the colour of what they move under their hatching; small ones have that of it. */
+/* Draws a bar.  A copy has the colour of the version that it moves, under its hatching; a small bar
+ * has the colour of the hatching instead. */
 static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
   uint32_t item = rows->item[box->id], n;
   fs_svg_kind kind = kind_of(v, item);
@@ -248,12 +252,12 @@ static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
   fs_svg_label(v, kind == KIND_OP ? "l" : "l o", fs_svg_item_name(v, item), rows->top, box);
 }
 
-/* "12 ops, 3 spill reads: 40–55 us" */
+/* Writes the tooltip of a merged piece: "12 ops, 3 spill reads: 40–55 us". */
 static void merged_title(fs_svg *v, const uint64_t *count, fs_tick begin, fs_tick end) {
   bool first = true;
   fs_text_puts(&v->body, "><title>");
   for (uint32_t i = 0; i < KINDS; i++) {
-    uint32_t kind = (i + KIND_OP) % KINDS; /* ops first */
+    uint32_t kind = (i + KIND_OP) % KINDS; /* ops come first */
     if (count[kind] > 0) {
       fs_text_puts(&v->body, first ? "" : ", ");
       fs_text_u64(&v->body, count[kind]);
@@ -267,7 +271,7 @@ static void merged_title(fs_svg *v, const uint64_t *count, fs_tick begin, fs_tic
   fs_text_puts(&v->body, "</title></rect>\n");
 }
 
-/* In the colour of its largest member; that of copies if it has no ops. */
+/* Draws a merged piece: in the colour of its largest member, or as a copy if it has no ops. */
 static void merged(fs_svg *v, const fs_svg_rows *rows, const fs_svg_pieces *pieces,
                    const fs_svg_piece *p) {
   static const char *const classes[KINDS] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A contiguous memory: time by address, 0 at the bottom, a rectangle for each residency.  Where a
- * copy moves its content, it is hatched like the copy's bar; what lies between the content and the
- * aligned size is dotted; where nothing is drawn nothing is held. */
+/* The panel of a contiguous memory: addresses over time, with address 0 at the bottom and a
+ * rectangle for each residency.  The time in which a copy moves its content is hatched like the bar
+ * of the copy; the bytes between the content and the aligned size are dotted; free addresses are
+ * left empty. */
 #include "draw/svg/svg.h"
 
 typedef struct fs_svg_space {
@@ -11,8 +12,8 @@ typedef struct fs_svg_space {
   uint32_t n_boxes;
   fs_svg_box *box;   /* id: its index */
   uint32_t *owner;   /* per box: its residency */
-  fs_svg_box *label; /* per box: where its name goes, beside what is hatched */
-  uint32_t *alone;   /* per residency: its box if that is drawn alone and large, else FS_NONE */
+  fs_svg_box *label; /* per box: the part of it for its name, beside hatched parts */
+  uint32_t *alone;   /* per residency: its box if drawn alone and large; else FS_NONE */
 } fs_svg_space;
 
 static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
@@ -47,7 +48,7 @@ static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   return FSCHED_OK;
 }
 
-/* "capacity 2 MiB, peak 1.5 MiB, aligned to 64 B, backed by ddr" */
+/* Writes "capacity 2 MiB, peak 1.5 MiB, aligned to 64 B, backed by ddr". */
 static void details(fs_svg *v, const fs_svg_space *m) {
   const fs_memory *memory = &v->g->target.memory[m->memory];
   fs_text *t = &v->body;
@@ -74,7 +75,7 @@ static const char *owner_name(fs_svg *v, uint32_t r) {
   return version == FS_NONE ? v->g->op_name[v->s->res_op[r]] : fs_svg_version_name(v, version);
 }
 
-/* "conv1.0: 4096 B at [0, 4096), 3–7 us" */
+/* Writes the tooltip "conv1.0: 4096 B at [0, 4096), 3–7 us". */
 static void title(fs_svg *v, fs_text *t, uint32_t r) {
   const fs_schedule *s = v->s;
   fs_text_puts(t, "><title>");
@@ -145,7 +146,7 @@ static void merged(fs_svg *v, const fs_svg_space *m, const fs_svg_pieces *pieces
   fs_text_puts(&v->body, "</title></rect>\n");
 }
 
-/* The name goes into the larger part of what is left free. */
+/* Reduces the place for a name to the larger of the two parts beside the hatched part. */
 static void make_room(fs_svg_box *label, const fs_svg_box *hatched) {
   if (hatched->x0 >= label->x1 || hatched->x1 <= label->x0) {
     return;
@@ -157,7 +158,7 @@ static void make_room(fs_svg_box *label, const fs_svg_box *hatched) {
   }
 }
 
-/* Hatches what a copy does to a residency. */
+/* Hatches the time in which a copy reads or writes a residency. */
 static void hatch(fs_svg *v, const fs_svg_space *m, uint32_t copy, uint32_t r) {
   if (r == FS_NONE || m->alone[r] == FS_NONE) {
     return;
@@ -174,7 +175,7 @@ static void hatch(fs_svg *v, const fs_svg_space *m, uint32_t copy, uint32_t r) {
   }
 }
 
-/* Where an output and its input hold one place at once. */
+/* Marks the time in which an output and its input share one place. */
 static void in_place(fs_svg *v, const fs_svg_space *m, uint32_t pair) {
   const fs_schedule *s = v->s;
   uint32_t out = s->arg_residency[v->g->inplace_out[pair]];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What panels are made of: boxes, names that fit them, headings, rulers. */
+/* The parts that panels are made of: boxes, labels that fit into them, headings, rulers. */
 #include "draw/svg/svg.h"
 
 void fs_svg_rect(const fs_svg *v, fs_text *t, const char *classes, uint32_t colour, fs_cent top,
@@ -60,7 +60,7 @@ void fs_svg_label(fs_svg *v, const char *classes, const char *name, fs_cent top,
   fs_text_puts(&v->above, "</text>\n");
 }
 
-/* Two ends, at least so far from each other, but not beyond the panel. */
+/* Moves two ends to at least this distance from each other, within 0 and the limit. */
 static void grow(fs_cent *low, fs_cent *high, fs_cent least, fs_cent limit) {
   if (*high - *low < least) {
     *low = *low - least / 2 < 0 ? 0 : *low - least / 2;
@@ -103,7 +103,7 @@ static void put_unit(fs_text *t, const fs_svg *v) {
   }
 }
 
-/* The fraction without zeros at its end. */
+/* Writes rest / whole as a decimal fraction without zeros at its end; whole is a power of 10. */
 static void put_fraction(fs_text *t, uint64_t rest, uint64_t whole) {
   fs_text_puts(t, rest == 0 ? "" : ".");
   for (; rest != 0; rest %= whole) {
@@ -141,7 +141,7 @@ void fs_svg_heading(fs_svg *v, const char *name) {
   fs_text_puts(&v->body, "<tspan class=\"d\" dx=\"8\">");
 }
 
-/* Ticks of the time axis, about one in 90 pixels. */
+/* Draws the grid of the time axis, one line in about 90 pixels. */
 static void grid(fs_svg *v, fs_cent top, fs_cent height) {
   fs_text_puts(&v->body, "<path class=\"g\" d=\"");
   for (fs_tick time = v->step; time < v->span; time += v->step) {
@@ -177,7 +177,7 @@ void fs_svg_close(fs_svg *v) {
 void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t peak, bool bytes) {
   *a = (fs_svg_amounts){.capacity = capacity, .peak = peak, .bytes = bytes};
   a->top = fs_max(fs_max(capacity, peak), 1);
-  if (capacity / 4 > peak) { /* mostly empty: what is used should be seen */
+  if (capacity / 4 > peak) { /* mostly empty: the used part is enlarged */
     uint64_t wanted = fs_max(peak + peak / 4, 1);
     uint64_t step = bytes && wanted >= 16 ? fs_svg_binary_step(wanted, 4) : fs_svg_step(wanted, 4);
     a->top = fs_min(fs_ceil_div(wanted, step) * step, a->top);
@@ -192,7 +192,7 @@ void fs_svg_amount(fs_text *t, const fs_svg_amounts *a, uint64_t value) {
   }
 }
 
-/* A line across the panel at an amount, and words beside it. */
+/* Draws a line across the panel at height y. */
 static void level(fs_svg *v, const char *class, fs_cent y) {
   fs_text_puts(&v->above, "<path class=\"");
   fs_text_puts(&v->above, class);
@@ -205,7 +205,8 @@ static void level(fs_svg *v, const char *class, fs_cent y) {
   fs_text_puts(&v->above, "\"/>\n");
 }
 
-/* Writes `word`, and below it the amount where there is room; the y below both. */
+/* Writes `word` at the right of the panel, and the amount below it if there is room; returns the y
+ * of the next line. */
 static fs_cent beside(fs_svg *v, const char *class, const char *word, const fs_svg_amounts *a,
                       uint64_t value, bool room, fs_cent y) {
   fs_svg_text(&v->above, class, v->right + 6 * FS_PX, y);
@@ -242,7 +243,7 @@ void fs_svg_ruler(fs_svg *v, const fs_svg_amounts *a, fs_cent top, fs_cent heigh
   }
   const char *word = inside ? "capacity" : "capacity \xE2\x86\x91";
   fs_cent next = beside(v, "t kt", word, a, a->capacity, room,
-                        y + fs_svg_baseline(FS_SVG_LABEL)); /* the line ends at the word */
+                        y + fs_svg_baseline(FS_SVG_LABEL)); /* beside the end of the line */
   fs_cent peak = bottom - fs_svg_scale(a->peak, a->top, height);
   bool apart = peak - y > 2 * FS_PX || y - peak > 2 * FS_PX;
   if (apart && a->peak > 0) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A box at least a grain wide and a grain high is a piece of its own.  Narrow ones are put into
- * columns of four grains by their left edge; in a column they are walked from top to bottom, and
- * those that touch, or nearly so (less than a grain apart), become one piece:
+/* A box at least a grain wide and a grain high is a piece of its own.  Narrower ones are put into
+ * columns of four grains by their left edges; each column is walked from top to bottom, and boxes
+ * that touch, or nearly so (less than a grain apart), become one piece:
  *
  *      |   ||  |   |         |   ##  |   |
  *      |   || ||   |   -->   |   ##### <- one piece, the bounding box of four
  *      |      ||   |         |      ##   |
  *
- * Wide but low ones are treated likewise in rows.  If there are still too many pieces, the grain is
- * doubled.  With a grain as large as the panel everything is narrow and in one column, so this
- * ends; half a pixel is the first grain. */
+ * Boxes that are wide enough but too low are treated likewise in rows.  If there are still too many
+ * pieces, the grain, at first half a pixel, is doubled.  This ends, as with a grain as large as the
+ * panel everything is narrow and in one column. */
 #include "draw/svg/pieces.h"
 
 #include "base/radix.h"
 
 enum { FIRST_GRAIN = FS_PX / 2, CELL = 4 };
-/* Keys: cell, place in it, index; coordinates are below 2^20 and a cell is 200 wide or more. */
+/* Sort keys consist of the cell (a column or row), the place in it, and the box's index.
+ * Coordinates are below 2^20, and a cell is 200 wide or more. */
 enum { INDEX_BITS = 31, PLACE_BITS = 20 };
 
 typedef struct fs_merger {
@@ -32,7 +33,7 @@ static uint64_t area(const fs_svg_box *b) {
   return (uint64_t)(b->x1 - b->x0) * (uint64_t)(b->y1 - b->y0);
 }
 
-/* False when there is no room for one more piece. */
+/* Begins a piece with one box; returns false if there is no room for another piece. */
 static bool begin_piece(fs_merger *m, uint32_t index) {
   if (!cells_fit(m)) {
     return false;
@@ -57,7 +58,8 @@ static void extend_piece(fs_merger *m, uint32_t index, uint64_t *largest) {
   m->out->member[m->n_members++] = b->id;
 }
 
-/* The sorted keys, cell by cell.  `narrow`: cells are columns, and places are y. */
+/* Merges the boxes of the sorted keys, cell by cell.  `narrow`: cells are columns, and places are
+ * y.  Returns false if there is no room for another piece. */
 static bool sweep_keys(fs_merger *m, uint32_t n_keys, bool narrow) {
   const uint64_t mask = ((uint64_t)1 << INDEX_BITS) - 1;
   fs_cent gap = narrow ? m->out->grain_y : m->out->grain_x;
@@ -98,7 +100,7 @@ static bool merge_small(fs_merger *m, bool narrow) {
   return sweep_keys(m, n_keys, narrow);
 }
 
-/* False if there would be too many. */
+/* Makes pieces with the current grains; returns false if there would be too many. */
 static bool try_grain(fs_merger *m) {
   m->out->n = m->n_members = 0;
   for (uint32_t i = 0; i < m->n; i++) {

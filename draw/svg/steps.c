@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Amounts over time as an area under steps: what is held of a counted memory or a resource, and how
- * many ops run.
+/* Panels of amounts over time, as an area under steps: what is in use of a counted memory or a
+ * resource, and how many ops run.
  *
- * The sum is taken event by event, at equal times releases before acquisitions; between the two
- * stands what takes no time, each alone on top of what is held.  A step narrower than half a pixel
- * is drawn as wide as that, with the largest sum of its time: the line never hides a peak, and has
- * at most four points per pixel whatever the number of events. */
+ * The sum is updated event by event, in order of time.  At equal times, releases come before
+ * acquisitions, and between them come events that take no time, each of which counts only itself on
+ * top of the sum.  A step narrower than half a pixel is drawn half a pixel wide, as high as the
+ * largest sum in its time: so the line never hides a peak, and has at most four points per pixel
+ * whatever the number of events. */
 #include "base/heap.h"
 #include "draw/svg/svg.h"
 
 typedef struct fs_svg_steps {
-  fs_heap events; /* by 2 * time, acquisitions odd; ids with INSTANT come after releases */
+  fs_heap events; /* keys: 2 * time, odd for acquisitions; ids with INSTANT come after releases */
   uint64_t *amount;
   uint32_t n;
 } fs_svg_steps;
@@ -32,7 +33,7 @@ static uint64_t sum_saturated(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The sum after a time, and the largest in it: not less if anything was acquired then. */
+/* The sum after all events of one time, and the largest sum after an acquisition at that time. */
 typedef struct fs_svg_rise {
   fs_tick time;
   uint64_t largest, after;
@@ -41,10 +42,10 @@ typedef struct fs_svg_rise {
 typedef struct fs_svg_line {
   fs_svg_rise *step;
   uint32_t n;
-  uint64_t peak, largest; /* the peak is without what takes no time, as in the statistics */
+  uint64_t peak, largest; /* `peak` excludes what takes no time, as in the statistics */
 } fs_svg_line;
 
-/* Events of one time become one step. */
+/* Sums the events, which become one step for each distinct time. */
 static fs_status sum_events(fs_svg *v, fs_svg_steps *steps, fs_svg_line *line) {
   uint64_t sum = 0;
   FS_TRY(fs_new(&v->arena, &line->step, steps->events.n));
@@ -74,7 +75,7 @@ typedef struct fs_svg_pen {
   fs_svg *v;
   fs_cent top, height;
   uint64_t amount_top;
-  fs_cent x, y; /* where it is */
+  fs_cent x, y; /* its position */
 } fs_svg_pen;
 
 static void move(fs_svg_pen *pen, fs_cent x, uint64_t amount) {
@@ -93,7 +94,7 @@ static void move(fs_svg_pen *pen, fs_cent x, uint64_t amount) {
   pen->y = y;
 }
 
-/* The steps, those within half a pixel joined. */
+/* Draws the steps; those within half a pixel are joined. */
 static void draw_line(fs_svg_pen *pen, const fs_svg_line *line) {
   enum { GRAIN = FS_PX / 2 };
   uint32_t i = 0;
@@ -164,7 +165,7 @@ static fs_status collect_uses(fs_svg *v, fs_svg_steps *steps, uint32_t resource)
   FS_TRY(fs_new(&v->arena, &steps->amount, v->g->n_ops));
   for (uint32_t op = 0; op < v->g->n_ops; op++) {
     for (uint32_t u = v->g->op_use0[op]; u < v->g->op_use0[op + 1]; u++) {
-      if (v->g->use_resource[u] == resource) { /* distinct, so at most one per op */
+      if (v->g->use_resource[u] == resource) { /* an op uses a resource at most once */
         FS_TRY(add_event(v, steps, v->s->start[op], v->s->end[op], v->g->use_amount[u]));
       }
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours.  An op, and all that it writes, have one colour, so that a bar and the rectangles of its
- * buffers are matched by eye.  Colours follow program order along a ramp from light yellow to dark
- * orchid: what runs early or stays long stands out against its neighbours.  Its lightness falls
- * evenly, so it can be told apart with any colour vision and in grey.  Given content has the colour
- * of its first reader.  Copies are hatched over the colour of what they move, reads and writes by
- * direction and colour (blue and vermilion, safe for all), spills with broad strokes, loads and
- * stores with narrow ones. */
+/* Colours and the legend.  An op and all buffers that it writes have one colour, so that the eye
+ * matches a bar with its rectangles.  Colours follow program order along a ramp from light yellow
+ * to dark orchid: ops that run early, and content that stays long, stand out against their
+ * neighbours.  The lightness of the ramp falls evenly, so that it can be told apart with any colour
+ * vision and in grey.  Given content has the colour of its first reader.  Copies are hatched over
+ * the colour of the version that they move: reads and writes differ in direction and colour (blue
+ * and vermilion, safe for any colour vision), spills have broad strokes, loads and stores narrow
+ * ones. */
 #include "draw/svg/svg.h"
 
 static const uint8_t ramp[][3] = {
@@ -123,7 +124,7 @@ void fs_svg_style(const fs_svg *v, fs_text *t) {
 /* ---- legend */
 
 typedef struct fs_svg_entry {
-  const char *under, *over; /* classes of a sample, and of what lies over it */
+  const char *under, *over; /* classes of a sample, and of its overlay */
   const char *words;
 } fs_svg_entry;
 
@@ -181,7 +182,7 @@ static void sample(fs_svg *v, fs_svg_mark mark, fs_svg_box box) {
 
 void fs_svg_legend(fs_svg *v) {
   fs_cent x = 0;
-  v->used[FS_SVG_OP] &= !v->used[FS_SVG_GIVEN]; /* one sample for both */
+  v->used[FS_SVG_OP] &= !v->used[FS_SVG_GIVEN]; /* they share one entry */
   v->y += 14 * FS_PX;
   for (uint32_t mark = 0; mark < FS_SVG_MARKS; mark++) {
     const char *words = entries[mark].words;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule as a picture.  From top to bottom: title, time axis, the queues, the memories, what
- * else is bounded, the time axis again, the legend.  The height is known last, so the head of the
- * file is put before the body at the end. */
+/* The schedule as a picture.  From top to bottom: title, time axis, the queues, the memories, other
+ * limited amounts, the time axis again, the legend.  The height is known only at the end, so the
+ * body is written first, and then put after the head of the file. */
 #include "draw/svg/svg.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "model/handle.h"
 
 enum { DEFAULT_WIDTH = 1400, LEAST_WIDTH = 400, MOST_WIDTH = 10000, EDGE = 16 * FS_PX };
-enum { AXIS = 15 * FS_PX }; /* the height of its numbers */
+enum { AXIS = 15 * FS_PX }; /* height of the axis's numbers */
 
-/* A version's colour is that of its first writer, or reader if it is given. */
+/* Finds the op whose colour each version has: its first writer, or first reader if it is given. */
 static fs_status find_version_ops(fs_svg *v) {
   const fsched_graph *g = v->g;
   FS_TRY(fs_new_none(&v->arena, &v->version_op, g->n_versions));
@@ -42,7 +42,8 @@ static fs_status find_contents(fs_svg *v) {
   return FSCHED_OK;
 }
 
-/* All that is drawn lies between 0 and the span, also in a schedule that nobody has verified. */
+/* Finds the ticks that the picture spans, so that everything lies between 0 and the span, even in a
+ * schedule that has not been verified. */
 static void find_span(fs_svg *v) {
   const fs_schedule *s = v->s;
   v->span = fs_max(fs_max(s->makespan, s->lower_bound), 1);
@@ -112,7 +113,7 @@ static void axis(fs_svg *v, fs_cent baseline) {
   }
 }
 
-/* Would a line at x strike through a number of the axis? */
+/* Whether a vertical line at this time would strike through a number of the axis. */
 static bool meets_number(const fs_svg *v, fs_tick time) {
   char digits[24];
   fs_tick before = time / v->step * v->step;
@@ -128,8 +129,8 @@ static bool meets_number(const fs_svg *v, fs_tick time) {
   return false;
 }
 
-/* A line through all panels, and its words above them.  It begins at the words, or where it would
- * strike through a number below the numbers. */
+/* Draws a vertical line through all panels, and words above it.  The line begins at the words, or,
+ * if it would strike through a number of the axis, below the numbers. */
 static void time_mark(fs_svg *v, const char *line, const char *words_class, const char *words,
                       fs_tick time, fs_cent top, fs_cent *free) {
   fs_cent x = v->left + fs_svg_x(v, time);
@@ -220,7 +221,7 @@ static fs_status draw_body(fs_svg *v) {
 
 /* ---- the whole */
 
-/* "2 loads, 1 store, 0 spills" */
+/* Writes "2 loads, 1 store, 0 spills". */
 static void put_copies(fs_text *t, const fs_svg *v) {
   uint32_t count[FS_ROLES] = {0};
   for (uint32_t copy = 0; copy < v->s->n_copies; copy++) {
@@ -235,7 +236,8 @@ static void put_copies(fs_text *t, const fs_svg *v) {
   fs_text_count(t, spills, "spill");
 }
 
-/* "5 ops, 0 copies; makespan 7 us, lower bound 5 us, feasible (not proven optimal)" */
+/* Writes the summary "5 ops, 0 copies; makespan 7 us, lower bound 5 us, feasible (not proven
+ * optimal)". */
 static void put_summary(fs_text *t, const fs_svg *v) {
   const fs_schedule *s = v->s;
   fs_text_count(t, v->g->n_ops, "op");

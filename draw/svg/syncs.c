@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Syncs, where the sequencer goes on: when all that it waits for is over, and no earlier than at
- * the sync before.  A full sync is a line through all rows, one that counts a line through the row
- * of its queue, and it tells why queues stand idle before it.  What is not known of a schedule that
- * was read from a file is not drawn.  Of lines less than a pixel apart only the first is drawn, and
- * its tooltip tells how many there are. */
+/* Draws syncs at the times when the sequencer goes on: once all commands that the sync waits for
+ * have ended, and no earlier than the sync before it.  A full sync is a line through all rows, a
+ * counting sync a line through the row of its queue; they show why queues are idle before them.  A
+ * schedule that was read from a file has no syncs to draw.  Of lines less than a pixel apart only
+ * the first is drawn, and its tooltip says how many there are. */
 #include "draw/svg/svg.h"
 #include "model/sync.h"
 
 typedef struct fs_svg_sync {
-  uint32_t n;      /* full ones before it */
-  uint32_t merged; /* that are drawn as one */
-  uint32_t queue;  /* FS_NONE: full */
+  uint32_t n;      /* number of full syncs before it */
+  uint32_t merged; /* number of syncs that are drawn as this line */
+  uint32_t queue;  /* of a counting sync; FS_NONE: full */
   fs_tick first, last;
 } fs_svg_sync;
 
@@ -19,10 +19,10 @@ typedef struct fs_svg_walk {
   const fs_sync *y;
   const fs_svg_sync_rows *rows;
   fs_issue issue;
-  uint32_t *issued;      /* per queue */
-  fs_svg_sync *open;     /* per queue, and then that of full ones: not drawn yet */
-  uint32_t next;         /* command to be issued */
-  fs_tick time, longest; /* when the sequencer goes on; the last end of what it issued */
+  uint32_t *issued;      /* per queue: commands issued so far */
+  fs_svg_sync *open;     /* the line not drawn yet, per queue, and last for full syncs */
+  uint32_t next;         /* place of the next command in the order of issue */
+  fs_tick time, longest; /* when the sequencer goes on; the latest end of what it has issued */
 } fs_svg_walk;
 
 static fs_status begin(fs_svg_walk *w) {
@@ -42,7 +42,7 @@ static void issue_up_to(fs_svg_walk *w, uint32_t at) {
   }
 }
 
-/* Until when the sequencer waits. */
+/* The time until which the sequencer waits at a sync. */
 static fs_tick until(const fs_svg_walk *w, const fs_stop *stop) {
   const fs_sync *y = w->y;
   if (stop->queue == FS_NONE) {
@@ -56,7 +56,7 @@ static fs_tick until(const fs_svg_walk *w, const fs_stop *stop) {
   return fs_max(w->time, w->v->s->end[y->command_item[last]]);
 }
 
-/* "full sync 3 of 8: 680 ns", "2 syncs of loads: 680–682 ns" */
+/* Writes the tooltip: "full sync 3 of 8: 680 ns", "2 syncs of loads: 680–682 ns". */
 static void put_title(const fs_svg_walk *w, const fs_svg_sync *sync) {
   fs_text *t = &w->v->above;
   if (sync->queue == FS_NONE) {
@@ -96,7 +96,8 @@ static void draw_sync(const fs_svg_walk *w, const fs_svg_sync *sync) {
   fs_text_puts(t, "</title></path>\n");
 }
 
-/* Syncs of one kind, and those that count of one queue, come in the order of their times. */
+/* Adds a sync to the open line, or draws that and opens another.  Full syncs, and the counting
+ * syncs of one queue, come in the order of their times. */
 static void add_sync(fs_svg_walk *w, uint32_t queue, uint32_t n) {
   fs_svg_sync *open = &w->open[queue == FS_NONE ? w->v->s->n_queues : queue];
   bool near = fs_svg_x(w->v, w->time) - fs_svg_x(w->v, open->first) < FS_PX;

@@ -24,14 +24,14 @@ void fs_svg_attribute(fs_text *t, const char *name, fs_cent value) {
   fs_text_puts(t, "\"");
 }
 
-/* Bytes of the character at p, n left; 0 if it is malformed. */
+/* The number of bytes of the character at p, of which n are left; 0 if it is malformed. */
 static size_t character(const char *p, size_t n) {
   unsigned char c = (unsigned char)*p;
   size_t length = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
   return length <= n && fs_utf8_valid(p, length) ? length : 0;
 }
 
-/* Bytes to step over: malformed ones count one by one. */
+/* The number of bytes to step over; malformed bytes count one by one. */
 static size_t step_over(const char *p, size_t n) {
   size_t length = character(p, n);
   return length == 0 ? 1 : length;
@@ -47,8 +47,8 @@ static bool allowed(const char *p, size_t length) {
   return length != 0 && !c1 && !noncharacter;
 }
 
-/* Appends the first `n` bytes of a name as XML text or attribute: markup escaped; what XML does
- * not allow (control characters, U+FFFE, U+FFFF, malformed UTF-8) as U+FFFD. */
+/* Appends the first `n` bytes of a name as XML text or attribute, with markup escaped.  Characters
+ * that XML does not allow (control characters, U+FFFE, U+FFFF, malformed UTF-8) become U+FFFD. */
 static void put_escaped(fs_text *t, const char *s, size_t n) {
   for (size_t i = 0; i < n;) {
     size_t length = character(s + i, n - i);
@@ -85,7 +85,7 @@ void fs_svg_name(fs_text *t, const char *s) {
   fs_svg_fitted(t, s, (fs_svg_part){cut, n});
 }
 
-/* Hundredths of an em, of ASCII from the space on. */
+/* Widths in hundredths of an em, for ASCII from the space on. */
 static const uint8_t advance[95] = {
     32, 41, 46, 84, 64, 96, 78, 28, 40,  40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
     64, 64, 34, 34, 84, 84, 84, 54, 100, 69, 69, 70, 78, 64, 58, 78, 76, 30, 30, 66, 56, 87, 75, 79,
@@ -93,7 +93,8 @@ static const uint8_t advance[95] = {
     64, 28, 28, 58, 28, 98, 64, 62, 64,  64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 };
 
-/* In hundredths of an em.  From U+1100 on scripts with wide characters begin. */
+/* The width in hundredths of an em.  Scripts with wide characters begin at U+1100, outside of
+ * two-byte UTF-8. */
 static uint32_t em(const char *p, size_t length) {
   unsigned char c = (unsigned char)*p;
   if (length == 1) {
@@ -114,7 +115,7 @@ fs_cent fs_svg_width(const char *s, size_t n, uint32_t size) {
 
 static bool is_mark(char c) { return c != '\0' && strchr("._-/: ", c) != NULL; }
 
-/* Beside the ellipsis no other mark. */
+/* Drops combining marks next to the ellipsis. */
 static fs_svg_part without_marks(const char *s, fs_svg_part p) {
   while (p.head > 1 && is_mark(s[p.head - 1])) {
     p.head--;
@@ -125,7 +126,7 @@ static fs_svg_part without_marks(const char *s, fs_svg_part p) {
   return p;
 }
 
-/* Bytes to step back over from `at` > 0; malformed ones count one by one. */
+/* The number of bytes to step back over from `at` > 0; malformed bytes count one by one. */
 static size_t step_back(const char *s, size_t at) {
   size_t length = 1;
   while (length < 4 && length < at && ((unsigned char)s[at - length] & 0xC0) == 0x80) {
@@ -134,14 +135,14 @@ static size_t step_back(const char *s, size_t at) {
   return character(s + at - length, length) == length ? length : 1;
 }
 
-/* One character is taken from the front, then one from the back, while they fit. */
+/* Takes one character from the front, then one from the back, as long as they fit. */
 fs_svg_part fs_svg_cut(const char *s, uint32_t size, fs_cent room) {
   size_t n = strlen(s);
   fs_svg_part p = {0, n};
   if (fs_svg_width(s, n, size) <= room) {
     return (fs_svg_part){n, n};
   }
-  room -= (fs_cent)(100 * size); /* the ellipsis */
+  room -= (fs_cent)(100 * size); /* for the ellipsis */
   for (uint32_t i = 0;; i++) {
     bool front = i % 2 == 0;
     size_t length = front ? step_over(s + p.head, n - p.head) : step_back(s, p.tail);
@@ -180,7 +181,7 @@ fs_cent fs_svg_scale(uint64_t value, uint64_t span, fs_cent length) {
   if (value >= span) {
     return span == 0 ? 0 : length;
   }
-  while (span >> 41 != 0) { /* 2^41 * 2^20 is what fits */
+  while (span >> 41 != 0) { /* 2^41 * 2^20 does not overflow */
     span >>= 1;
     value >>= 1;
   }
