@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep over the begins and ends of the residencies of a memory, in order of time.
+/* For each memory, a sweep over the begins and ends of its residencies, in order of time.
  *
- * In use are the addresses that some residency covers (not the sum of the sizes: residencies may
- * share addresses at a time).  Between neighbouring borders of residencies addresses are either all
- * covered or all free; a tree over these pieces holds, per node, how many residencies cover all of
- * it (and not its parent), and the bytes below it that are covered:
+ * The bytes in use are the addresses that some residency covers (not the sum of the sizes, as
+ * residencies may share addresses at a time).  Between neighbouring borders of residencies,
+ * addresses are either all covered or all free.  A tree over these pieces stores for each node the
+ * number of residencies that cover all of it (and not all of its parent), and the number of covered
+ * bytes in it:
  *
  *     borders   0 ........ 4 . 5 ........ 10     residencies [0,5) [4,10)
  *     pieces    |    0     | 1 |    2     |
  *
- * In counted memories, which have no addresses, it is the sum of the sizes. */
+ * Counted memories have no addresses; there the bytes in use are the sum of the sizes. */
 #include <stdlib.h>
 
 #include "draw/trace/private.h"
@@ -17,14 +18,14 @@
 
 typedef struct residency_change {
   uint64_t time;
-  uint32_t memory, id; /* id: 2 * residency, odd where it ends */
+  uint32_t memory, id; /* id: 2 * residency, plus 1 for its end */
 } residency_change;
 
-/* What is covered of one memory. */
+/* The covered addresses of one memory, as a tree. */
 typedef struct memory_cover {
   uint64_t *border; /* ascending */
-  uint32_t n;       /* pieces */
-  uint32_t *count;  /* per node: 1 is the root, k has the children 2k and 2k + 1 */
+  uint32_t n;       /* number of pieces */
+  uint32_t *count;  /* per node, as `bytes`; 1 is the root, and k has the children 2k, 2k + 1 */
   uint64_t *bytes;
 } memory_cover;
 
@@ -72,7 +73,7 @@ static fs_status find_changes(const fs_tracer *r, fs_arena *arena, residency_cha
   return FSCHED_OK;
 }
 
-/* Of the residencies in these changes. */
+/* Makes the empty tree for the residencies in these changes. */
 static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const residency_change *c,
                             size_t n, memory_cover *v) {
   const fs_stream_residencies *x = &r->residencies;
@@ -108,8 +109,8 @@ static uint32_t piece_at(const memory_cover *v, uint64_t address) {
   return low;
 }
 
-/* Covers pieces first .. end - 1 once more, or once less, below a node of pieces low .. high - 1.
- */
+/* Increases or decreases by one the cover of pieces first .. end - 1, within a node of pieces low
+ * .. high - 1. */
 static void cover_more(memory_cover *v, uint32_t node, uint32_t low, uint32_t high, uint32_t first,
                        uint32_t end, bool more) {
   if (first <= low && high <= end) {
@@ -130,7 +131,7 @@ static void cover_more(memory_cover *v, uint32_t node, uint32_t low, uint32_t hi
   }
 }
 
-/* The bytes in use after a change, `bytes` before it. */
+/* The bytes in use after a change; `bytes` are those before it. */
 static uint64_t apply(const fs_tracer *r, memory_cover *v, const residency_change *c,
                       uint64_t bytes) {
   uint32_t id = c->id / 2;
@@ -158,7 +159,7 @@ static void put_count(fs_tracer *r, uint32_t memory, uint64_t time, uint64_t byt
   fs_text_puts(&r->text, "}}");
 }
 
-/* One memory's counter, from its changes: a value at 0, then one wherever it becomes another. */
+/* Writes one memory's counter from its changes: a value at time 0, then one wherever it differs. */
 static void put_counter(fs_tracer *r, memory_cover *v, uint32_t memory, const residency_change *c,
                         size_t n) {
   uint64_t bytes = 0, shown = 0;

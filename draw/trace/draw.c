@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is drawn where: one pass over the commands in an order in which they could run, each as
- * early as its own time and what it follows allow. */
+/* Times as drawn: one pass over the commands, in an order in which they could run, places each
+ * command as early as its own time and the commands that it follows allow. */
 #include "draw/trace/private.h"
 
-/* The number of arrows that arrive at a command; writes them to `from` unless that is NULL.
- * mark[c]: the last command that has an arrow from c. */
+/* Returns the number of arrows that arrive at a command, and writes their sources to `from` unless
+ * it is NULL.  mark[c]: the latest command with an arrow from c. */
 static uint32_t arrows_of(const fs_stream *s, const fs_stream_order *order, uint32_t command,
                           uint32_t *mark, uint32_t *from) {
   const fs_points *p = &order->points;
@@ -43,10 +43,10 @@ fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run 
                         uint64_t *begin, uint64_t *end) {
   const fs_stream *s = r->s;
   const fs_points *p = &r->order.points;
-  uint64_t *busy_until; /* per queue */
+  uint64_t *busy_until; /* per queue, in ns */
   FS_TRY(fs_new_zero(arena, &busy_until, s->n_queues));
   memset(begin, 0, s->n_commands * sizeof *begin);
-  memset(end, 0, s->n_commands * sizeof *end); /* of sources that come later, in a deadlock */
+  memset(end, 0, s->n_commands * sizeof *end); /* in a deadlock, some sources come later */
   for (uint32_t i = 0; i < s->n_commands; i++) {
     uint32_t c = r->order.order[i], q = r->order.queue[c];
     uint64_t at = fs_max(run->begin[c], busy_until[q]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The planned times as a run, in nanoseconds. */
+/* Makes a run from the planned times, in nanoseconds. */
 #include "base/text/ticks.h"
 #include "draw/trace/private.h"
 #include "fsched/program.h"
@@ -12,7 +12,7 @@ static uint64_t last_tick(const fs_stream *s) {
   return last;
 }
 
-/* 1 us, 250 ns */
+/* Writes "1 us", "250 ns". */
 static void put_length(fs_text *t, uint64_t ns) {
   static const char *const unit[] = {"ns", "us", "ms", "s"};
   size_t u = 0;
@@ -24,15 +24,15 @@ static void put_length(fs_text *t, uint64_t ns) {
   fs_text_puts(t, unit[u]);
 }
 
-/* Keeps the text in the arena and drops it. */
+/* Copies the text to the arena as the name of the run, and frees it. */
 static fs_status keep_name(fs_arena *arena, fs_text *t, fs_trace_run *run) {
   run->name = t->failed ? NULL : fs_arena_strndup(arena, t->at, t->n);
   fs_text_drop(t);
   return run->name == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* ns * tick / ticks, rounded down; tick at most ticks, which is at most 2^62.  The product may have
- * 126 bits, so it is made and divided bit by bit. */
+/* ns * tick / ticks, rounded down, for tick <= ticks <= 2^62.  The product may have 126 bits, so it
+ * is computed and divided bit by bit. */
 static uint64_t part_of(uint64_t ns, uint64_t tick, uint64_t ticks) {
   uint64_t quotient = 0, rest = 0; /* of the bits so far; rest < ticks */
   for (uint64_t bit = (uint64_t)1 << 63; bit != 0; bit /= 2) {
@@ -45,7 +45,7 @@ static uint64_t part_of(uint64_t ns, uint64_t tick, uint64_t ticks) {
   return quotient;
 }
 
-/* A tick takes `ns`, or, with `ticks`, so many of them do. */
+/* Converts the planned times: with ticks = 0 a tick takes `ns`, otherwise `ticks` ticks do. */
 static fs_status make_times(fs_arena *arena, const fs_stream *s, uint64_t ns, uint64_t ticks,
                             fs_trace_run *run) {
   uint64_t *begin, *end;

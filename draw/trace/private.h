@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the trace writer. */
+/* Internals of the trace writer. */
 #ifndef FS_TRACE_PRIVATE_H
 #define FS_TRACE_PRIVATE_H
 
@@ -7,8 +7,8 @@
 #include "model/stream/order.h"
 #include "model/stream/residencies.h"
 
-/* Arrows by the command at which they arrive: for each wait the command waited for, without those
- * of the own queue and without repeats. */
+/* Arrows, listed by the command at which they arrive: from each command that it waits for, except
+ * those on its own queue, and without repeats. */
 typedef struct fs_trace_arrows {
   uint32_t *arrow0; /* CSR per command */
   uint32_t *from;
@@ -21,34 +21,34 @@ typedef struct fs_tracer {
   fs_trace_arrows arrows;
   uint64_t n_flows;
   fs_text text;
-  fs_text word;   /* scratch of fs_trace_word */
+  fs_text word;   /* buffer of fs_trace_word */
   bool separated; /* the next event needs a comma before it */
 
-  /* Of the run that is being written. */
+  /* About the run that is being written: */
   const fs_trace_run *run;
   uint32_t pid, tid0;    /* thread of queue q: tid0 + q */
-  uint64_t *begin, *end; /* per command, as drawn */
+  uint64_t *begin, *end; /* per command, as drawn, in ns */
 } fs_tracer;
 
 fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,
                                fs_trace_arrows *out) FS_MUST_USE;
-/* Times as drawn, of any times: see trace.h. */
+/* Finds the times as drawn for the times of a run: see trace.h. */
 fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
                         uint64_t *begin, uint64_t *end) FS_MUST_USE;
-/* Slices of all queues, then the arrows between them. */
+/* Writes slices of all queues, then the arrows between them. */
 void fs_trace_slices(fs_tracer *r);
-/* A counter per bounded memory.  O(n log n). */
+/* Writes a counter for each bounded memory.  O(n log n). */
 fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) FS_MUST_USE;
 
 /* Begins an event: `{"ph":PHASE,"pid":...`; the caller ends it with "}". */
 void fs_trace_begin(fs_tracer *r, const char *phase);
-/* A key with a number. */
+/* Writes a key with a number. */
 void fs_trace_number(fs_tracer *r, const char *key, uint64_t value);
-/* A key with a time, in microseconds. */
+/* Writes a key with a time, in microseconds. */
 void fs_trace_time(fs_tracer *r, const char *key, uint64_t ns);
-/* Nanoseconds in microseconds, with three decimals unless they are whole. */
+/* Writes nanoseconds as microseconds, with three decimals unless they are whole. */
 void fs_trace_us(fs_text *t, uint64_t ns);
-/* What has been added to r->word, as a JSON string; empties it. */
+/* Writes the content of r->word as a JSON string, and empties it. */
 void fs_trace_word(fs_tracer *r);
 
 #endif

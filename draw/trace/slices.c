@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices and arrows.  All slices come before all arrows: where times are equal, readers go by the
- * order in the file, and an arrow's end belongs to the slice that has begun last. */
+/* Slices and arrows.  All slices come before all arrows: at equal times, readers follow the order
+ * in the file, and an arrow's end belongs to the slice that has begun last. */
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
 #include "model/schedule.h"
@@ -10,7 +10,7 @@ static const char *version_name(const fs_tracer *r, uint32_t version) {
   return fs_stream_string(r->s, r->s->buffers[r->s->versions[version].buffer].name);
 }
 
-/* x, or x#2 of version 2 */
+/* Adds "x", or "x#2" for version 2. */
 static void add_version(fs_tracer *r, uint32_t version) {
   fs_text_puts(&r->word, version_name(r, version));
   if (r->s->versions[version].index > 0) {
@@ -19,7 +19,7 @@ static void add_version(fs_tracer *r, uint32_t version) {
   }
 }
 
-/* cmx[0,5) */
+/* Adds "cmx[0,5)". */
 static void add_place(fs_tracer *r, const fs_stream_place *p) {
   fs_text *t = &r->word;
   fs_text_puts(t, fs_stream_string(r->s, r->s->memories[p->index].name));
@@ -43,7 +43,7 @@ static const char *category(const fs_stream_command *c) {
   return text;
 }
 
-/* conv1, spill_read w, spill_write x#2 */
+/* Writes the name of a slice: "conv1", "spill_read w", "spill_write x#2". */
 static void put_name(fs_tracer *r, const fs_stream_command *c) {
   fs_text_puts(&r->text, ",\"name\":");
   switch (fs_command_kind_of(c)) {
@@ -75,7 +75,7 @@ static void put_waits(fs_tracer *r, uint32_t command) {
   fs_trace_word(r);
 }
 
-/* 5 (1:2): barrier 5 is physical barrier 1, for the third time */
+/* Adds a barrier: "5 (1:2)" is barrier 5, the third use of physical barrier 1. */
 static void add_barrier(fs_tracer *r, uint32_t barrier) {
   const fs_stream_barrier *b = &r->s->barriers[barrier];
   fs_text_u64(&r->word, barrier);
@@ -127,7 +127,7 @@ static void put_copy(fs_tracer *r, const fs_stream_command *c) {
   fs_trace_word(r);
 }
 
-/* "r A_in cmx[0,5)", scratch as "w scratch cmx[5,8)" */
+/* Writes places: "r A_in cmx[0,5)"; scratch appears as "w scratch cmx[5,8)". */
 static void put_places(fs_tracer *r, const fs_stream_command *c) {
   const char *before = ",\"places\":[";
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
@@ -188,14 +188,14 @@ static void put_slice(fs_tracer *r, uint32_t command) {
 
 static void put_arrow_end(fs_tracer *r, const char *phase, uint32_t command, uint64_t ns) {
   fs_trace_begin(r, phase);
-  fs_text_puts(&r->text, *phase == 'f' ? ",\"bp\":\"e\"" : ""); /* of the slice around it */
+  fs_text_puts(&r->text, *phase == 'f' ? ",\"bp\":\"e\"" : ""); /* binds to the enclosing slice */
   fs_trace_number(r, "tid", r->tid0 + r->order.queue[command]);
   fs_trace_time(r, "ts", ns);
   fs_trace_number(r, "id", r->n_flows);
   fs_text_puts(&r->text, ",\"cat\":\"wait\",\"name\":\"wait\"}");
 }
 
-/* Of a stream that deadlocks, an arrow may have no time to arrive. */
+/* Writes an arrow, unless it would arrive before it leaves, as in a stream that deadlocks. */
 static void put_arrow(fs_tracer *r, uint32_t from, uint32_t to) {
   if (r->end[from] > r->begin[to]) {
     return;

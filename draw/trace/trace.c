@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and threads; trace/draw.c says where slices lie, trace/slices.c writes them, and
- * trace/counters.c the counters. */
+/* Processes and threads of a trace: trace/draw.c computes the times of slices, trace/slices.c
+ * writes them, and trace/counters.c writes the counters. */
 #include "draw/trace/trace.h"
 
 #include "draw/trace/private.h"
@@ -15,7 +15,7 @@ void fs_trace_us(fs_text *t, uint64_t ns) {
 }
 
 void fs_trace_begin(fs_tracer *r, const char *phase) {
-  r->word.failed = r->text.failed; /* one report of a lack of memory is enough */
+  r->word.failed = r->text.failed; /* so that running out of memory is reported once */
   fs_text_puts(&r->text, r->separated ? ",\n{\"ph\":\"" : "{\"ph\":\"");
   r->separated = true;
   fs_text_puts(&r->text, phase);
@@ -40,7 +40,7 @@ void fs_trace_time(fs_tracer *r, const char *key, uint64_t ns) {
 }
 
 void fs_trace_word(fs_tracer *r) {
-  fs_text_add(&r->word, "", 1); /* ends the string */
+  fs_text_add(&r->word, "", 1); /* terminates the string */
   if (r->word.failed) {
     r->text.failed = true;
     return;
@@ -51,7 +51,7 @@ void fs_trace_word(fs_tracer *r) {
 
 /* ---- metadata */
 
-/* Ends with the string in r->word. */
+/* Writes metadata of this kind, whose value is the string in r->word. */
 static void put_label(fs_tracer *r, const char *what) {
   fs_text_puts(&r->text, ",\"name\":\"");
   fs_text_puts(&r->text, what);
