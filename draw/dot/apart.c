@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The child writes to a pipe: one byte for what follows ('t' text, 'm' a lack of memory, 'f' the
- * message of another fault), that, and a NUL.  Without the NUL it has not come to its end. */
+/* The child writes to a pipe: one byte for the kind of its answer ('t' text, 'm' out of memory, 'f'
+ * the message of another fault), the text or message, and a NUL.  Without the NUL, the child has
+ * not come to its end. */
 #include "draw/dot/apart.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static bool put_bytes(int fd, const char *bytes, size_t n) {
   return true;
 }
 
-/* A child that dies does so in silence, and what its parent does at signals is not its affair. */
+/* Undoes what the parent does at signals, as it is not meant for the child, and lets the child die
+ * without a core file. */
 static void become_child(void) {
   static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT};
   const struct rlimit none = {0, 0};
@@ -53,7 +55,8 @@ static void run_child(fsched_context *ctx, fs_apart_fn make, void *user, int fd)
   }
 }
 
-/* Everything from the pipe.  False: out of memory, reported; the child is to be ended then. */
+/* Reads everything from the pipe.  Returns false when out of memory (reported); the child must be
+ * ended then. */
 static bool get(int fd, fs_text *all) {
   char block[1 << 14];
   ssize_t n;
@@ -82,7 +85,7 @@ static fs_status hear_child(fsched_context *ctx, pid_t pid, int fd, fs_text *out
   fs_text all;
   fs_text_init(&all, ctx);
   bool heard = get(fd, &all);
-  (void)close(fd); /* a child that still writes ends by that */
+  (void)close(fd); /* a child that still writes ends by this */
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
   }
   fs_status status = heard ? judge(ctx, &all, out) : FSCHED_SYSTEM;

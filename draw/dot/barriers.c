@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers stand for waits: what is ordered by a path through a barrier needs no edge that says so.
- */
+/* Draws barriers in place of waits: a path through a barrier shows an order, so no edge has to. */
 #include "draw/dot/picture.h"
 
 void fs_picture_show_barriers(fs_picture *p, uint32_t most) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fewer clusters: those that follow each other become one.  cgraph looks every node and edge up in
- * every cluster when it writes, and a box per queue says nothing where there are thousands. */
+/* Reduces the number of clusters by merging neighbours. cgraph looks up every node and edge in
+ * every cluster when it writes, and a box per queue is of no use where there are thousands of
+ * them. */
 #include "draw/dot/picture.h"
 
 static const char *merged_name(fs_picture *p, uint32_t first, uint32_t end) {

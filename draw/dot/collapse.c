@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Smaller pictures.  A chain says little that its ends do not say; where pictures stay too large,
- * nodes that are near each other in order of issue go together, each queue and each kind for
- * itself, so that the picture still reads in time and spills stay visible. */
+/* Makes pictures smaller.  A chain is replaced by one node, as it shows little more than its ends
+ * do.  If a picture is still too large, nodes near each other in the order of issue are grouped,
+ * separately for each queue and kind, so that the picture still shows time, and spills stay
+ * visible. */
 #include "draw/dot/picture.h"
 
 static bool alike(const fs_pic_node *a, const fs_pic_node *b) {
   return a->kind == b->kind && a->cluster == b->cluster;
 }
 
-/* Edges from later to earlier nodes are no links of chains. */
+/* Finds each node's predecessor in its chain.  Edges to earlier nodes do not link chains. */
 static void find_chains(const fs_picture *p, const uint32_t *in, const uint32_t *out,
                         uint32_t *before) {
   for (size_t e = 0; e < p->edge.n; e++) {
@@ -38,8 +39,7 @@ fs_status fs_picture_chains(fs_picture *p) {
   return fs_picture_contract(p, group, n);
 }
 
-/* Numbers the groups of nodes whose places in the order lie in one window of `width`; returns how
- * many there are.  `open` holds, per cluster and kind, the last group and its window. */
+/* The last group of a cluster and kind, and its window of the order of issue. */
 typedef struct fs_open {
   uint32_t window, group;
 } fs_open;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The critical path.  Items are in a topological order, so one walk finds for each of them the
+/* Finds the critical path.  Items are in a topological order, so one walk finds for each item the
  * least number of idle ticks on any chain that leads to it:
  *
  *   idle(v) = min over u -> v of idle(u) + start(v) - end(u),   or start(v) if nothing precedes it
  *
- * A chain with idle 0 to the item that ends last is as long as the span, tick by tick: it explains
- * it.  Where there is none, the gaps are counted.  In a graph, whose items start as early as their
- * edges allow, this is the longest path. */
+ * A chain with idle 0 to the item that ends last covers every tick of the span, so it explains the
+ * span.  If there is no such chain, the ticks in its gaps are counted.  In a graph, whose items
+ * start as early as their edges allow, this is the longest path. */
 #include "draw/dot/picture.h"
 
 typedef struct path_step {
   fs_tick idle;
-  uint32_t edge; /* by which the item is reached; FS_NONE: it is the first */
-  uint32_t why;  /* lowest bit of it */
+  uint32_t edge; /* the edge that leads to the item; FS_NONE: it is the first */
+  uint32_t why;  /* lowest bit of the edge's reasons */
 } path_step;
 
 static uint32_t first_why(uint16_t why) { return (uint32_t)__builtin_ctz(why); }
 
-/* Data explains more than reuse, and that more than the queue; then the later predecessor. */
+/* Whether step a is better than b: fewer idle ticks, then the more telling reason (data before
+ * reuse before queue order), then the later predecessor. */
 static bool better(path_step a, path_step b, const fs_pic_edge *edge) {
   if (a.idle != b.idle) {
     return a.idle < b.idle;
@@ -28,8 +29,8 @@ static bool better(path_step a, path_step b, const fs_pic_edge *edge) {
   return edge[a.edge].from > edge[b.edge].from;
 }
 
-/* Edges ascend by where they come from, so an item's step is final when its own edges are met.
- * Edges that go back (of a program whose commands wait for each other) are no part of a chain. */
+/* Edges are sorted by their sources, so the step of an item is final when its own edges are met.
+ * Edges that go back (in a program whose commands wait for each other) are part of no chain. */
 static void walk(const fs_picture *p, path_step *step) {
   for (uint32_t i = 0; i < p->n_items; i++) {
     step[i] = (path_step){p->item[i].start, FS_NONE, FS_PIC_WHYS};

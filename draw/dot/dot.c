@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a graph, schedule or program to DOT: make the picture, mark its critical path, make it
- * smaller if it is large, write it. */
+/* From a graph, schedule or program to DOT: makes the picture, marks its critical path, reduces it
+ * if it is large, and writes it. */
 #include "draw/dot/dot.h"
 
 #include "draw/dot/place.h"
@@ -25,7 +25,7 @@ static fs_status choose_layout(fs_picture *p, fs_dot_layout *layout) {
   return FSCHED_OK;
 }
 
-/* Where places are given, straight lines that queues and waits say anyhow would only hide them. */
+/* Leaves out edges of placed pictures, as straight lines would hide those of queues and waits. */
 static fs_status leave_out(fs_picture *p, fs_dot_collapse collapse, fs_dot_layout layout) {
   if (collapse == FS_DOT_NEVER || layout == FS_LAYOUT_FULL) {
     return FSCHED_OK;
@@ -56,7 +56,7 @@ static fs_status finish_picture(fs_picture *p, const fs_dot_options *options, fs
   return fs_dot_write(p, layout, o.full_names, out);
 }
 
-/* Draws what `status` says was made. */
+/* Draws the picture if its making has succeeded, which `status` says. */
 static fs_status draw_picture(fs_picture *p, fs_status status, const fs_dot_options *options,
                               char **text, size_t *length) {
   fs_text out;

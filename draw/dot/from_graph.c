@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture of a graph: its ops in topological order, each as early as its edges allow, in
- * clusters by the queues they may run on. */
+/* Makes the picture of a graph: ops in topological order, starting as early as their edges allow,
+ * and in clusters by the queues that they may run on. */
 #include "base/names.h"
 #include "draw/dot/picture.h"
 
-/* The first access of a version by an arg that is not before this one: accesses are in the order of
- * args. */
+/* The first access of version v by `arg` or a later arg; accesses are in the order of args. */
 static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t arg) {
   uint32_t low = g->version_access0[v], high = g->version_access0[v + 1];
   while (low < high) {
@@ -19,15 +18,14 @@ static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t arg) {
   return low;
 }
 
-/* Does arg w write some of what arg r of the same version reads? */
+/* Whether arg w writes some of the bytes that arg r of the same version reads. */
 static bool passes(const fsched_graph *g, uint32_t w, uint32_t r) {
   return fs_tag_writes(g->arg_tag[w]) && fs_tag_reads(g->arg_tag[r]) &&
          g->arg_offset[r] < g->arg_offset[w] + g->arg_length[w] &&
          g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r];
 }
 
-/* The first arg of op `b`, from `least` on, that reads what arg w writes; FS_NONE: there is none.
- */
+/* The first arg of op `b`, from `least` on, that reads bytes of arg w; FS_NONE: none does. */
 static uint32_t next_reader(const fsched_graph *g, uint32_t w, uint32_t b, uint32_t least) {
   uint32_t v = fs_tag_writes(g->arg_tag[w]) ? g->arg_version[w] : FS_NONE;
   for (uint32_t i = v == FS_NONE ? 0 : first_access(g, v, least);
@@ -39,7 +37,8 @@ static uint32_t next_reader(const fsched_graph *g, uint32_t w, uint32_t b, uint3
   return FS_NONE;
 }
 
-/* *unwritten: a version that the op was found not to write; FS_NONE: none yet. */
+/* Whether op a writes bytes that arg r reads.  *unwritten remembers a version that the op does not
+ * write; FS_NONE: none yet. */
 static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r, uint32_t *unwritten) {
   uint32_t v = fs_tag_reads(g->arg_tag[r]) ? g->arg_version[r] : FS_NONE;
   bool writes = false;
@@ -57,13 +56,13 @@ static bool written_by(const fsched_graph *g, uint32_t a, uint32_t r, uint32_t *
   return false;
 }
 
-/* An op with many args has many edges: each is asked of from its end with few. */
+/* Ops with many args have many edges, so the search starts from the op with few args. */
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version) {
   assert(a < g->n_ops && b < g->n_ops);
   uint64_t n_a = g->op_arg0[a + 1] - g->op_arg0[a], n_b = g->op_arg0[b + 1] - g->op_arg0[b];
   uint32_t found = FS_NONE, unwritten = FS_NONE;
-  if (n_a * n_a < n_b) { /* it is asked again for each of n_a at most */
+  if (n_a * n_a < n_b) { /* this is called again at most n_a times */
     for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
       found = (uint32_t)fs_min(found, next_reader(g, w, b, *arg));
     }
@@ -80,7 +79,7 @@ bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_
   return true;
 }
 
-/* What one op passes on to another, or that it only comes before it. */
+/* Adds the data that one op passes on to another; if there is none, an edge of plain order. */
 static fs_status add_edge(fs_picture *p, const fsched_graph *g, uint32_t a, uint32_t b,
                           const uint32_t *place) {
   uint32_t arg = g->op_arg0[b], version;
@@ -93,12 +92,12 @@ static fs_status add_edge(fs_picture *p, const fsched_graph *g, uint32_t a, uint
   return FSCHED_OK;
 }
 
-/* Given content goes to those that read it before some op has written all that they read; what is
- * kept comes from all that write it. */
+/* Given content has edges to its readers, except those whose bytes a single op has written before;
+ * kept content has edges from all ops that write it. */
 static fs_status find_ends_of(fs_picture *p, const fsched_graph *g, uint32_t v,
                               const uint32_t *place) {
   bool given = fs_version_given(g, v), kept = fs_version_kept(g, v);
-  uint64_t from = 0, length = 0; /* the longest part that is written */
+  uint64_t from = 0, length = 0; /* the longest range written at once */
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     uint32_t arg = g->access_arg[i];
     fs_pic_end end = {v, place[g->access_op[i]]};
@@ -118,7 +117,7 @@ static fs_status find_ends_of(fs_picture *p, const fsched_graph *g, uint32_t v,
   return FSCHED_OK;
 }
 
-/* A queue's name, or that of a class of several with their number. */
+/* The name of the only queue of a domain, or the name and size of its class of queues. */
 static const char *domain_name(fs_picture *p, const fs_target *t, uint32_t domain) {
   uint32_t first = t->domain_queue[t->domain_queue0[domain]];
   uint32_t n = t->domain_queue0[domain + 1] - t->domain_queue0[domain];
@@ -133,7 +132,7 @@ static const char *domain_name(fs_picture *p, const fs_target *t, uint32_t domai
   return name;
 }
 
-/* The queues of a domain as a text. */
+/* Numbers the set of a domain's queues, which is represented as text. */
 static fs_status intern_queues(fs_names *sets, const fs_target *t, uint32_t domain, uint32_t *id,
                                bool *added) {
   fs_text text;
@@ -147,7 +146,7 @@ static fs_status intern_queues(fs_names *sets, const fs_target *t, uint32_t doma
   return status;
 }
 
-/* Domains with the same queues are one cluster. */
+/* Numbers the clusters; domains with the same queues share one. */
 static fs_status number_domains(fs_picture *p, const fsched_graph *g, fs_names *sets,
                                 uint32_t *of_domain) {
   const fs_target *t = &g->target;
@@ -166,7 +165,8 @@ static fs_status number_domains(fs_picture *p, const fsched_graph *g, fs_names *
   return FSCHED_OK;
 }
 
-/* A cluster per set of queues that some op runs on.  One alone says nothing and is left out. */
+/* Makes a cluster for each set of queues that some op may run on; a single one would show nothing
+ * and is left out. */
 static fs_status make_clusters(fs_picture *p, const fsched_graph *g, uint32_t **of_domain) {
   fs_names sets;
   FS_TRY(fs_new_none(&p->arena, of_domain, g->target.n_domains));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture of a program: commands (those of a gang are one) in an order that queues and waits
- * (or what is there instead of waits: lib/model/stream/points.h) allow, by planned start where
- * there is a choice.  Why a wait is there is not stored, but data is seen: walking in that order,
- * every place that is written remembers by whom, per version and memory, and every place that is
- * read finds its writers.
+/* Makes the picture of a program: commands (those of a gang are one item) in an order that queues
+ * and waits (or what replaces waits: lib/model/stream/points.h) allow, by planned start where there
+ * is a choice.  Programs do not store why a wait is there, but data can be seen: walking in that
+ * order, each range of addresses remembers its writers, per version and memory, and each read finds
+ * its writers there.
  *
- * Of the commands that a barrier's physical one is taken from, those are drawn that may still have
- * to start when a producer could: of the others waits and queues say that they are over.  A clock
- * per entity tells, passed on in the same order.
+ * A producer that takes over a physical barrier starts no earlier than certain commands (gates).
+ * Of these commands only those are drawn that may still have to start when the producer could;
+ * queues and waits imply that the others have ended.  This is found by a clock per entity, passed
+ * on in the same order.
  *
  *   entities: op o has id o; the n-th copy (in order of commands) has id n_ops + n */
 #include "base/group.h"
@@ -22,17 +23,17 @@ typedef struct program_drawer {
   fs_picture *p;
   const fs_stream *s;
   fs_points points;
-  uint32_t n;        /* entities */
+  uint32_t n;        /* number of entities */
   uint32_t *of;      /* per command: its entity */
   uint32_t *queue;   /* per command */
-  uint32_t *command; /* per entity: its first command, FS_NONE: it has none */
+  uint32_t *command; /* per entity: its first command; FS_NONE: it has none */
   uint32_t *place;   /* per entity: its item */
-  uint32_t *axis0;   /* CSR per axis: entities by epoch, from 1 */
+  uint32_t *axis0;   /* CSR per axis: its entities by epoch, from 1 */
   uint32_t *axis_at;
-  uint8_t *loaded;                  /* per version: its given content has been brought in */
-  uint32_t *next0, *next, *missing; /* order by queues, waits and gates, per entity */
-  bool *by_gate;                    /* per `next` */
-  uint32_t *over; /* per entity and queue: the epoch that is over when it is; NULL: not found */
+  uint8_t *loaded;                  /* per version: whether a copy has read it already */
+  uint32_t *next0, *next, *missing; /* per entity: CSR of successors; predecessors left */
+  bool *by_gate;                    /* per entry of `next` */
+  uint32_t *over; /* per entity and queue: the epoch over when the entity is; NULL: unknown */
 } program_drawer;
 
 static fs_status file_commands(program_drawer *f) {
@@ -59,8 +60,8 @@ static fs_status file_commands(program_drawer *f) {
   return FSCHED_OK;
 }
 
-/* Entities of every axis by epoch; that epochs are in range and without gaps was checked when the
- * program was read. */
+/* Lists the entities of every axis by epoch.  When the program was read, it was checked that epochs
+ * are in range and without gaps. */
 static fs_status file_axes(program_drawer *f) {
   const fs_stream *s = f->s;
   uint32_t *most;
@@ -100,7 +101,7 @@ static uint32_t waited_for(const program_drawer *f, fs_stream_wait w) {
 
 typedef fs_status (*fs_visit)(program_drawer *f, uint32_t from, uint32_t to, fs_pic_why why);
 
-/* All orderings by queues and waits, and by barriers that are free when another command starts. */
+/* Visits all orderings by queues, waits and gates. */
 static fs_status each_order(program_drawer *f, fs_visit visit) {
   const fs_stream *s = f->s;
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -131,7 +132,7 @@ static fs_status fill_order(program_drawer *f, uint32_t from, uint32_t to, fs_pi
   f->next[f->next0[from + 1]++] = to;
   return FSCHED_OK;
 }
-/* Is `from` over before `to` starts? */
+/* Whether `from` is known to be over before `to` starts. */
 static bool over_before(const program_drawer *f, uint32_t from, uint32_t to) {
   uint32_t c = f->command[from];
   return f->over != NULL &&
@@ -145,7 +146,7 @@ static fs_status draw_order(program_drawer *f, uint32_t from, uint32_t to, fs_pi
   return fs_picture_edge(f->p, f->place[from], f->place[to], why);
 }
 
-/* As fs_schedule_copy_roles does; copies come here in the order of the picture. */
+/* The kind of a copy, as in fs_schedule_copy_roles; copies come in the picture's order. */
 static fs_pic_kind kind_of_copy(program_drawer *f, const fs_stream_command *k) {
   const fs_stream_version *v = &f->s->versions[k->target];
   if (k->direction == FS_SPILL_WRITE) {
@@ -192,7 +193,7 @@ static uint64_t start_of(const program_drawer *f, uint32_t e) {
   return f->s->commands[f->command[e]].start;
 }
 
-/* Kahn 1962; what waits in a circle, or after one, comes last. */
+/* Kahn's algorithm (1962); entities on or after a cycle of waits come last. */
 static fs_status add_items(program_drawer *f, fs_heap *ready) {
   for (uint32_t e = 0; e < f->n; e++) {
     if (f->command[e] != FS_NONE && f->missing[e] == 0) {
@@ -246,7 +247,7 @@ static void pass_on(program_drawer *f, uint32_t from, uint32_t to) {
   }
 }
 
-/* Where clocks would be too large, all gates are drawn. */
+/* Computes the clocks; if they would be too large, all gates are drawn. */
 static fs_status find_over(program_drawer *f, const uint32_t *entity) {
   enum { MOST = 1 << 26 };
   const fs_stream *s = f->s;
@@ -273,7 +274,7 @@ static fs_status find_over(program_drawer *f, const uint32_t *entity) {
 typedef struct fs_written {
   program_drawer *f;
   fs_ranges ranges;
-  uint32_t *set; /* per version, in its memory and in the store: items by addresses they wrote */
+  uint32_t *set; /* per version, in the store and in its memory: the items that wrote each range */
   fs_ids found;
 } fs_written;
 
@@ -289,7 +290,7 @@ static fs_status read_place(fs_written *w, const fs_stream_place *place, uint32_
   return FSCHED_OK;
 }
 
-/* The places of a command that read, or those that write. */
+/* Visits those places of a command that it reads, or those that it writes. */
 static fs_status walk_places(fs_written *w, uint32_t command, uint32_t item, unsigned mode) {
   const fs_stream *s = w->f->s;
   const fs_stream_command *c = &s->commands[command];
@@ -332,7 +333,7 @@ static fs_status draw_data(program_drawer *f, const uint32_t *entity) {
   return status;
 }
 
-/* Entities by their items. */
+/* Lists the entities by their items. */
 static fs_status file_entities(program_drawer *f, uint32_t **entity) {
   FS_TRY(fs_new(&f->p->arena, entity, f->n));
   for (uint32_t e = 0; e < f->n; e++) {

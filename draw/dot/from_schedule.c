@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture of a schedule: ops and copies in order of issue, a cluster per queue.
+/* Makes the picture of a schedule: ops and copies in the order of issue, with a cluster per queue.
  *
- * Data that left its memory in between comes back through copies: then the edge from its writer to
- * its reader is left out for the edges through them. */
+ * Data that has left its memory in between comes back by copies; then the edge from its writer to
+ * its reader is replaced by the edges through the copies. */
 #include "draw/dot/picture.h"
 #include "model/sync.h"
 
@@ -42,7 +42,7 @@ static fs_status edge(const schedule_drawer *f, uint32_t from, uint32_t to, fs_p
   return fs_picture_edge(f->p, f->y->position[from], f->y->position[to], why);
 }
 
-/* Everything that op `b` reads of op `a` reaches it by copies: no two args share a residency. */
+/* Whether all that op `b` reads from op `a` reaches it by copies: no two args share a residency. */
 static bool by_copies(const fs_schedule *s, uint32_t a, uint32_t b) {
   const fsched_graph *g = s->graph;
   for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
@@ -71,7 +71,7 @@ static fs_status edge_of_graph(const schedule_drawer *f, uint32_t from, uint32_t
   return FSCHED_OK;
 }
 
-/* What comes before an item for a copy's data: one of them is the copy. */
+/* Adds an edge that a copy's data needs; `from` or `item` is the copy. */
 static fs_status edge_of_copy(const schedule_drawer *f, uint32_t from, uint32_t item) {
   uint32_t n_ops = f->s->graph->n_ops;
   if (from < n_ops && item < n_ops) {
@@ -108,7 +108,7 @@ static fs_status edges_of_control(const schedule_drawer *f) {
   return FSCHED_OK;
 }
 
-/* What a wait names: the command of a queue, or the op of a gang's epoch. */
+/* The item that a wait names: of a queue's command, or of a gang's epoch. */
 static uint32_t waited_for(const schedule_drawer *f, fs_wait w, const uint32_t *gang0,
                            const uint32_t *gang_item) {
   uint32_t n_queues = f->s->n_queues;
@@ -140,7 +140,7 @@ static fs_status edges_of_waits(const schedule_drawer *f, const uint32_t *wait0,
   return FSCHED_OK;
 }
 
-/* Of each barrier the last producer per queue: commands [first, end) of a list. */
+/* For each barrier, its last producer on each queue: entries [first, end) of `command`. */
 typedef struct producers {
   uint32_t *first, *end, *command;
   uint32_t *queue; /* per command */
@@ -153,7 +153,7 @@ static fs_status make_producers(const schedule_drawer *f, producers *of) {
   FS_TRY(fs_new(&f->p->arena, &of->command, y->barrier_update0[y->n_commands]));
   FS_TRY(fs_new(&f->p->arena, &of->queue, y->n_commands));
   for (uint32_t i = 0; i < y->barrier_update0[y->n_commands]; i++) {
-    of->first[y->barrier_update[i] + 1]++; /* room for all */
+    of->first[y->barrier_update[i] + 1]++; /* room for all producers */
   }
   for (uint32_t b = 0; b < y->n_barriers; b++) {
     of->first[b + 1] += of->first[b];
@@ -176,8 +176,8 @@ static void find_producers(const schedule_drawer *f, producers *of) {
   }
 }
 
-/* A command waits for the last producer, on each other queue, of all its barriers together.
- * last: per queue, all FS_NONE. */
+/* Adds waits for the last producer, on each other queue, of all barriers that a command awaits.
+ * last: per queue, FS_NONE before and after. */
 static fs_status edges_from_producers(const schedule_drawer *f, const producers *of, uint32_t c,
                                       uint32_t *last) {
   const fs_sync *y = f->y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An id discipline that knows the names of graphs and leaves all else to cgraph's own. */
+/* A cgraph id discipline that keeps the names of graphs, and leaves all else to cgraph's own. */
 #include "draw/dot/ids.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ static long map(void *state, int type, char *name, IDTYPE *id, int create) {
   if (type != AGRAPH || name == NULL) {
     return AgIdDisc.map(ids->own, type, name, id, create);
   }
-  if (!create || ids->n == ids->room) { /* nobody asks for a graph that is there */
+  if (!create || ids->n == ids->room) { /* existing graphs are never looked up */
     return 0;
   }
   ids->name[ids->n] = agstrdup(ids->g, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in labels.  A name that is too long keeps both ends: layer numbers tend to stand at the
- * front, what is done with them at the back.  Lengths are tried from short to long; whatever is
- * alike at one length goes on to the next. */
+/* Names in labels.  A name that is too long keeps both of its ends, as the number of a layer tends
+ * to be at the front, and what is done with it at the back.  Lengths are tried from short to long;
+ * names that are alike at one length go on to the next. */
 #include "draw/dot/label.h"
 
 #include "base/names.h"
@@ -15,7 +15,7 @@ void fs_dot_escape(fs_text *t, const char *s) {
     char c = shown.at[i];
     if (c == '\\') {
       fs_text_add(t, "\\\\", 2);
-    } else if (c == '&') { /* Graphviz knows entities in plain labels too */
+    } else if (c == '&') { /* Graphviz decodes entities even in plain labels */
       fs_text_add(t, "&amp;", 5);
     } else {
       fs_text_add(t, &c, 1);
@@ -44,7 +44,7 @@ static size_t skip(const char *s, size_t n) {
   return i;
 }
 
-/* `most` characters of a longer name, an ellipsis among them. */
+/* Shortens a longer name to `most` characters, which include an ellipsis. */
 static const char *cut(fs_arena *arena, const char *name, size_t length, size_t most) {
   static const char ellipsis[] = "\xE2\x80\xA6";
   size_t head = skip(name, most / 2), tail = skip(name, length - (most - 1 - most / 2));
@@ -60,14 +60,13 @@ static const char *cut(fs_arena *arena, const char *name, size_t length, size_t 
 
 typedef struct fs_short {
   fs_arena *arena;
-  fs_names full, tried;   /* different names; texts of one round */
-  FS_VEC(uint32_t) round; /* per full name: that in which its text was made */
+  fs_names full, tried;   /* the distinct names; the texts of one round */
+  FS_VEC(uint32_t) round; /* per full name: the length it has been cut to; FS_NONE: dropped */
   FS_VEC(const char *) text;
-  FS_VEC(uint32_t) user; /* per tried text: the first full name with it */
+  FS_VEC(uint32_t) user; /* per tried text: the first full name that has it */
 } fs_short;
 
-/* One round: texts for all names that have none of their own yet.  Of names that look alike, all
- * lose their text. */
+/* One round: makes texts for all names that have none.  Names whose texts are equal lose them. */
 static fs_status try_length(fs_short *h, size_t most) {
   fsched_context *ctx = h->arena->ctx;
   fs_names_free(&h->tried);

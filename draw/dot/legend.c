@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The legend is one table: a row for every kind of node and edge that occurs. */
+/* Writes the legend, a table with a row for every kind of node and edge that occurs. */
 #include "draw/dot/legend.h"
 
 /* By fs_pic_why. */
@@ -35,7 +35,7 @@ static void put_swatch(fs_text *t, const char *color, int width, int height) {
 
 #define SMALL_TABLE "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\">"
 
-/* A line as a table of its own: one cell, or as many as there are dashes, with gaps as long. */
+/* Draws a line as a table of its own: one cell, or one for each dash, with gaps as long. */
 static void put_line(fs_text *t, const char *color, int dashes) {
   enum { WIDTH = 36, HEIGHT = 2 };
   int cells = dashes == 0 ? 1 : 2 * dashes - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How nodes and edges look, and the legend, which explains those that occur.
+/* The styles of nodes and edges, and the legend, which explains those that occur.
  *
- * Colours are those of Okabe and Ito, which people with any colour vision can tell apart; kinds of
- * nodes differ in shape or shade, and edges that are only ordered by waits are dashed, as well. */
+ * The colours are those of Okabe and Ito, which can be told apart with any colour vision.  Kinds of
+ * nodes also differ in shape or shade, and edges that only stand for waits are also dashed. */
 #ifndef FS_DOT_LEGEND_H
 #define FS_DOT_LEGEND_H
 
@@ -25,29 +25,30 @@
 
 typedef struct fs_edge_style {
   const char *name, *legend, *color, *style;
-  int dashes; /* in the legend; 0: drawn through */
+  int dashes; /* number of dashes in the legend; 0: a solid line */
 } fs_edge_style;
 
 typedef struct fs_node_style {
   const char *name, *legend, *shape, *fill, *peripheries;
 } fs_node_style;
 
-/* By fs_pic_why and by fs_pic_kind. */
+/* Indexed by fs_pic_why and by fs_pic_kind. */
 extern const fs_edge_style fs_edge_styles[FS_PIC_WHYS];
 extern const fs_node_style fs_node_styles[FS_PIC_KINDS];
 
-/* Of a set of reasons: the one that decides how the edge looks.  Requires a reason at least. */
+/* The reason, of a set, that decides how the edge looks.  Requires a reason at least. */
 static inline fs_pic_why fs_why_main(uint16_t why) {
   assert(why != 0);
   return (fs_pic_why)__builtin_ctz(why);
 }
 static inline bool fs_why_has(uint16_t set, fs_pic_why why) { return (set >> why & 1) != 0; }
-/* An edge with another reason that is waited for has a second line in the colour of waits. */
+/* Whether a wait's edge has another reason too: then it has a second line in the colour of
+ * waits. */
 static inline bool fs_why_double(uint16_t why) {
   return fs_why_has(why, FS_PIC_WAIT) && fs_why_main(why) != FS_PIC_WAIT;
 }
 
-/* A label in HTML: a row for every kind that occurs. */
+/* Writes the legend as a label in HTML, with a row for every kind that occurs. */
 void fs_dot_put_legend(const fs_picture *p, fs_text *t);
 
 #endif

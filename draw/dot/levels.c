@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Levels after Sugiyama, Tagawa and Toda (1981), without nodes for the parts of long edges: a node
- * is one level below the lowest of those before it.  Columns are as wide as their largest level,
+ * is one level below the lowest of its predecessors.  Columns are as wide as their largest level,
  * and a level of more than about the square root of all nodes takes several rows.  Within a level
- * and column nodes are sorted by the mean place of what precedes them, then of what follows them,
- * some times over.  All places of a column are equally wide, so sorting changes no borders. */
+ * and column, nodes are sorted by the mean position of their predecessors, then of their
+ * successors, several times over.  All places of a column are equally wide, so sorting does not
+ * move the borders of columns. */
 #include <stdlib.h>
 
 #include "base/group.h"
@@ -20,16 +21,16 @@ typedef struct fs_levels {
   const fs_picture *p;
   const int64_t *width;
   fs_pic_places *out;
-  uint32_t n; /* levels */
+  uint32_t n; /* number of levels */
   uint32_t *level;
-  uint32_t *out0;    /* per node: its first edge */
-  level_key *key;    /* nodes by level, column, place */
+  uint32_t *out0;    /* per node: its first outgoing edge */
+  level_key *key;    /* nodes, sorted by level, column, position */
   uint32_t *level0;  /* per level: its first key */
-  uint32_t *rows;    /* per level */
-  uint32_t *most;    /* per column: places in a row */
+  uint32_t *rows;    /* per level: number of rows */
+  uint32_t *most;    /* per column: most places in a row */
   int64_t *slot;     /* per column: width of a place; 0: it has no nodes */
-  int64_t *middle;   /* per column */
-  uint32_t row_most; /* places in a row, of any column */
+  int64_t *middle;   /* per column: x of its centre */
+  uint32_t row_most; /* limit of places in a row, for all columns */
 } fs_levels;
 
 static uint32_t column_of(const fs_picture *p, uint32_t node) {
@@ -37,7 +38,7 @@ static uint32_t column_of(const fs_picture *p, uint32_t node) {
   return cluster == FS_NONE ? p->n_clusters : cluster;
 }
 
-/* Edges ascend by where they come from; those that go back count for nothing. */
+/* Finds the nodes' levels.  Edges are sorted by their sources; those that go back are ignored. */
 static uint32_t find_levels(const fs_picture *p, uint32_t *level) {
   uint32_t deepest = 0;
   for (size_t e = 0; e < p->edge.n; e++) {
@@ -62,7 +63,7 @@ fs_status fs_place_effort(fs_picture *p, uint64_t *effort) {
   return FSCHED_OK;
 }
 
-/* A node is there once. */
+/* A total order, as each node occurs once. */
 static int by_key(const void *a, const void *b) {
   const level_key *x = a, *y = b;
   if (x->level != y->level) {
@@ -106,7 +107,7 @@ static fs_status prepare_levels(fs_levels *k, fs_picture *p) {
   return FSCHED_OK;
 }
 
-/* The end of the keys of one level and column. */
+/* The end of the block of keys with the same level and column. */
 static uint32_t end_of_block(const fs_levels *k, uint32_t i) {
   uint32_t end = i, last = k->level0[k->key[i].level + 1];
   while (end < last && k->key[end].column == k->key[i].column) {
@@ -115,7 +116,7 @@ static uint32_t end_of_block(const fs_levels *k, uint32_t i) {
   return end;
 }
 
-/* How many rows a level takes, and how wide columns are. */
+/* Finds how many rows each level takes, and where columns are. */
 static void measure(fs_levels *k) {
   for (uint32_t i = 0, end; i < k->p->n_nodes; i = end) {
     end = end_of_block(k, i);
@@ -136,7 +137,7 @@ static void measure(fs_levels *k) {
   }
 }
 
-/* A block that is sorted fills its rows from left to right at once, in the middle of its column. */
+/* Places a sorted block in the middle of its column; its rows fill together, from left to right. */
 static void place_block(const fs_levels *k, uint32_t begin, uint32_t end) {
   uint32_t column = k->key[begin].column, rows = k->rows[k->key[begin].level];
   int64_t slot = k->slot[column], places = (end - begin - 1) / rows + 1;
@@ -155,7 +156,7 @@ static void sort_level(const fs_levels *k, uint32_t level) {
   }
 }
 
-/* Sums of places of predecessors arrive level by level. */
+/* Sorts level by level by the mean position of predecessors; `sum` adds up their positions. */
 static void sweep_down(const fs_levels *k, int64_t *sum, uint32_t *count) {
   memset(sum, 0, k->p->n_nodes * sizeof *sum);
   memset(count, 0, k->p->n_nodes * sizeof *count);

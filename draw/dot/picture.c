@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making pictures: what all makers share. */
+/* The functions that all makers of pictures share. */
 #include "draw/dot/picture.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static int by_ends(const void *a, const void *b) {
   return (x->why > y->why) - (x->why < y->why);
 }
 
-/* Equal ones are equal in every member. */
+/* Ends that compare equal are equal in every member. */
 static int by_version(const void *a, const void *b) {
   const fs_pic_end *x = a, *y = b;
   if (x->version != y->version) {
@@ -116,7 +116,7 @@ static void merge_ends(fs_pic_ends *ends) {
   ends->n = n;
 }
 
-/* Equal edges differ in nothing that counts, so the order is total. */
+/* Edges that compare equal differ in nothing that matters, so the order is total. */
 static void merge_edges(fs_picture *p) {
   size_t n = 0;
   if (p->edge.n > 1) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk in order of issue.  Edges ascend by where they come from, so what they say of a node is
- * known when the walk comes to it; those that go back say nothing.  Ended nodes leave a heap by the
- * times of their ends, and the rightmost of their left borders is a border for all that follows. */
+/* Places nodes in time, in one walk in the order of issue.  Edges are sorted by their sources, so
+ * all that they demand of a node is known when the walk comes to it; edges that go back are
+ * ignored.  A heap gives up nodes by the times of their ends; the rightmost left border of those
+ * that have ended is a limit for all nodes that follow. */
 #include "draw/dot/place.h"
 
 #include "base/heap.h"
@@ -12,8 +13,8 @@ typedef struct fs_placing {
   const fs_picture *p;
   const int64_t *width;
   fs_pic_places *out;
-  int64_t *least;    /* per node: its centre is not left of this */
-  int64_t *lane_end; /* per cluster, and for none */
+  int64_t *least;    /* per node: the least x of its centre */
+  int64_t *lane_end; /* per cluster, and last for nodes in none: right end so far */
   int64_t ended;
   fs_heap ends;
 } fs_placing;
@@ -51,7 +52,7 @@ static fs_status place_nodes(fs_placing *k) {
   return FSCHED_OK;
 }
 
-/* The lanes, one below the other, are as long as the longest. */
+/* Places the lanes one below the other, all as long as the longest. */
 static void place_lanes(fs_placing *k) {
   const fs_picture *p = k->p;
   enum { LANE = FS_PLACE_HEIGHT + FS_PLACE_LABEL + 2 * PADDING, PITCH = LANE + LANE_GAP };

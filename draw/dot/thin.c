@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fewer edges.  What waits, what follows on a queue and the critical path always stay; of the rest
- * an edge is implied if another path leads where it leads.  With the nodes each node reaches as
- * bits, found from the last to the first, its edges in ascending order of their ends need one look
- * each: a path to the end of an edge goes by ends that come before it. */
+/* Leaves out edges.  Waits, edges along queues and the critical path always stay.  Of the others,
+ * an edge is implied if another path leads from its source to its target.  The nodes that each node
+ * reaches are stored as bits, and found from the last node to the first.  A node's edges are tested
+ * in ascending order of targets, once each, as a path to a target goes only through earlier
+ * targets. */
 #include "draw/dot/picture.h"
 
 enum { KEPT = 1 << FS_PIC_WAIT | 1 << FS_PIC_QUEUE };
@@ -36,13 +37,13 @@ fs_status fs_picture_drop_data(fs_picture *p) {
 }
 
 typedef struct node_reach {
-  uint64_t *bits; /* n_nodes rows */
-  size_t words;   /* of a row */
+  uint64_t *bits; /* n_nodes rows, one bit per node reached */
+  size_t words;   /* words of a row */
 } node_reach;
 
 static uint64_t *row_of(const node_reach *r, uint32_t node) { return r->bits + node * r->words; }
 
-/* Edges [first, end) come from one node, whose row is empty yet. */
+/* Finds implied edges among [first, end), which come from one node, whose row is still empty. */
 static void find_implied(const fs_picture *p, const node_reach *r, size_t first, size_t end,
                          bool *out) {
   for (size_t e = first; e < end; e++) {
@@ -63,7 +64,7 @@ static void find_implied(const fs_picture *p, const node_reach *r, size_t first,
 }
 
 static fs_status drop_implied(fs_picture *p) {
-  enum { MOST = 8192 }; /* nodes: 8 MiB of bits */
+  enum { MOST = 8192 }; /* nodes, which take 8 MiB of bits */
   node_reach r = {.words = ((size_t)p->n_nodes + 63) / 64};
   bool *out;
   if (p->n_nodes > MOST) {
@@ -82,7 +83,7 @@ static fs_status drop_implied(fs_picture *p) {
   return FSCHED_OK;
 }
 
-/* Each node keeps its latest predecessors. */
+/* Leaves out surplus edges; each node keeps those from its latest predecessors. */
 static fs_status drop_surplus(fs_picture *p, uint32_t most) {
   bool *out;
   uint32_t *n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a picture says of itself: how much there is, how long it takes, and what is not drawn. */
+/* Writes the label of a picture: numbers of ops and copies, the time they take, and what is left
+ * out. */
 #include "draw/dot/title.h"
 
 #include "base/text/plural.h"
@@ -21,7 +22,7 @@ void fs_dot_put_counts(fs_text *t, uint32_t ops, uint32_t copies) {
   }
 }
 
-/* "5 ops, 2 loads, 1 store, 0 spills" */
+/* Writes "5 ops, 2 loads, 1 store, 0 spills". */
 static void put_totals(const fs_picture *p, fs_text *t) {
   uint32_t n[FS_PIC_KINDS] = {0};
   for (uint32_t i = 0; i < p->n_items; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing.  Every attribute is declared with its default before the first node, so that cgraph
- * writes only what differs.  Everything is named by number (n12, cluster_3); names are labels. */
+/* Writes a picture.  Every attribute is declared with its default before the first node, so that
+ * cgraph writes only values that differ from it.  Objects are called by their numbers (n12,
+ * cluster_3); names appear in labels. */
 #include "draw/dot/write.h"
 
 #include <cgraph.h>
@@ -16,23 +17,23 @@
 typedef struct fs_writer {
   fs_picture *p;
   fs_dot_layout layout;
-  bool failed;          /* cgraph could not do something; sticky */
+  bool failed;          /* whether a call of cgraph has failed; sticky */
   fs_pic_places places; /* of FS_LAYOUT_PLACED */
-  uint32_t *near;       /* per node: buffers beside it */
+  uint32_t *near;       /* per node: number of buffers beside it */
   Agraph_t *g;
   Agraph_t **cluster;
   Agnode_t **node;
-  const char **shown; /* per item: its name, perhaps shortened */
-  fs_text line;       /* the value in the making */
+  const char **shown; /* per item: its name, shortened unless full names are wanted */
+  fs_text line;       /* the value being made */
 } fs_writer;
 
-/* ---- cgraph takes char * and copies */
+/* ---- cgraph: it takes values of type char *, and copies them */
 
 static void set(fs_writer *w, void *object, const char *key, const char *value) {
   w->failed |= agset(object, (char *)key, (char *)value) != 0;
 }
 
-/* The line, as a value; it starts anew. */
+/* Sets the attribute to the text in `line`, which is then empty. */
 static void set_line(fs_writer *w, void *object, const char *key) {
   fs_text_add(&w->line, "", 1);
   if (!w->line.failed) {
@@ -83,7 +84,7 @@ static int put_nothing(void *out) {
 
 static void declare_graph(fs_writer *w) {
   bool in_time = w->p->source != FS_PIC_GRAPH;
-  declare(w, AGRAPH, "linelength", "0"); /* cgraph breaks no lines */
+  declare(w, AGRAPH, "linelength", "0"); /* lets cgraph break no lines */
   declare(w, AGRAPH, "charset", "UTF-8");
   declare(w, AGRAPH, "label", "");
   declare(w, AGRAPH, "labelloc", "t");
@@ -91,7 +92,7 @@ static void declare_graph(fs_writer *w) {
   declare(w, AGRAPH, "fontname", "Helvetica");
   declare(w, AGRAPH, "fontsize", "12");
   declare(w, AGRAPH, "rankdir", in_time ? "LR" : "TB");
-  declare(w, AGRAPH, "newrank", "true"); /* edges go forward between clusters too */
+  declare(w, AGRAPH, "newrank", "true"); /* lets edges go forward between clusters too */
   declare(w, AGRAPH, "ranksep", in_time ? "0.35" : "0.4");
   declare(w, AGRAPH, "nodesep", "0.2");
   declare(w, AGRAPH, "style", "");
@@ -135,7 +136,7 @@ static void declare_all(fs_writer *w) {
 
 /* ---- labels */
 
-/* "4" of a version after the first: ".4". */
+/* Writes ".4" for version 4; nothing for the first version. */
 static void put_index(fs_text *t, uint32_t index) {
   if (index > 0) {
     fs_text_printf(t, ".%u", index);
@@ -164,9 +165,9 @@ static void put_time(fs_writer *w, const fs_pic_node *n) {
   fs_dot_put_unit(w->p, &w->line);
 }
 
-/* first .. last \n (12 ops) [0,40) */
+/* Writes "first .. last \n (12 ops) [0,40)". */
 static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
-  enum { LISTED = 4 }; /* queues in a label; tooltips name them all */
+  enum { LISTED = 4 }; /* queues that a label lists; tooltips list all */
   const fs_pic_item *item = &w->p->item[n->first];
   put_item(w, n->first, full);
   if (n->ops + n->copies > 1) {
@@ -185,10 +186,10 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
   put_time(w, n);
 }
 
-/* ---- places */
+/* ---- positions */
 
-/* Width of a node by its label's longest line, which is in w->line as an escString; a little more
- * than what letters take on average. */
+/* The width of a node whose label is in w->line as an escString: of its longest line, with letters
+ * a little wider than average. */
 static int64_t width_of_line(const fs_text *t) {
   enum { LETTER = 6, MARGIN = 16 };
   int64_t longest = 0, n = 0;
@@ -227,7 +228,7 @@ static void set_place(fs_writer *w, Agnode_t *to, int64_t x, int64_t y) {
   }
 }
 
-/* Below everything, at the left. */
+/* Places the legend below everything, at the left. */
 static void place_legend(fs_writer *w, Agnode_t *to) {
   enum { RIGHT = 120, BELOW = 100 };
   set_place(w, to, RIGHT, w->places.low - BELOW);
@@ -299,7 +300,7 @@ static void put_version(fs_writer *w, uint32_t version) {
   put_index(&w->line, w->p->version_index[version]);
 }
 
-/* "a to b: data in x, wait" */
+/* Writes "a to b: data in x, wait". */
 static void put_edge(fs_writer *w, const fs_pic_edge *e) {
   const char *before = ": ";
   put_item(w, w->p->node[e->from].last, true);
@@ -344,13 +345,13 @@ static void write_edge(fs_writer *w, const fs_pic_edge *e) {
     set(w, to, "penwidth", "3");
   }
   if (fs_why_has(e->why, FS_PIC_QUEUE)) {
-    set(w, to, "weight", "8"); /* queues are straight */
+    set(w, to, "weight", "8"); /* keeps the edges of queues straight */
   }
 }
 
-/* ---- buffers that are given or kept: small nodes */
+/* ---- buffers that are given or kept, as small nodes */
 
-/* In the gap above the node that uses it, or below. */
+/* Places a buffer above the node that reads it, or below the node that writes it. */
 static void place_buffer(fs_writer *w, Agnode_t *to, uint32_t node, bool given) {
   enum { AWAY = FS_PLACE_HEIGHT / 2 + 12, BESIDE = 36 };
   if (w->layout == FS_LAYOUT_PLACED) {
@@ -400,9 +401,9 @@ static void write_buffers(fs_writer *w, bool given) {
   }
 }
 
-/* ---- barriers: op, diamond, op */
+/* ---- barriers, drawn as diamonds between ops */
 
-/* Between what updates it and what waits for it. */
+/* Places a barrier between its first producer and its first consumer. */
 static void place_barrier(fs_writer *w, Agnode_t *to, const fs_pic_end *update,
                           const fs_pic_end *await) {
   if (w->layout == FS_LAYOUT_PLACED) {
@@ -413,7 +414,7 @@ static void place_barrier(fs_writer *w, Agnode_t *to, const fs_pic_end *update,
   }
 }
 
-/* "5", below it "1:2": physical 1, use 2. */
+/* Writes the node of a barrier: "b5", and below it "1:2", for physical barrier 1, use 2. */
 static Agnode_t *write_barrier(fs_writer *w, uint32_t barrier) {
   const fs_pic_barrier *b = &w->p->barrier[barrier];
   Agnode_t *n = add_node(w, w->g, "barrier", barrier);
@@ -437,7 +438,7 @@ static Agnode_t *write_barrier(fs_writer *w, uint32_t barrier) {
   return n;
 }
 
-/* The ends of one barrier, which come from `from` on; returns where the next one's begin. */
+/* Links the ends of one barrier, which start at `from`; returns where those of the next start. */
 static size_t link_barrier(fs_writer *w, Agnode_t *barrier, const fs_pic_ends *ends, size_t from,
                            bool updates) {
   size_t i = from;
@@ -453,7 +454,7 @@ static size_t link_barrier(fs_writer *w, Agnode_t *barrier, const fs_pic_ends *e
   return i;
 }
 
-/* Every barrier has someone who updates it and someone who waits for it. */
+/* Every barrier has a command that updates it and one that waits for it. */
 static void write_barriers(fs_writer *w) {
   const fs_picture *p = w->p;
   size_t u = 0, a = 0;
@@ -578,7 +579,7 @@ static fs_status report(const fs_writer *w) {
                  "cgraph could not make the picture: %s", message == NULL ? "-" : message);
 }
 
-/* In a process of its own. */
+/* Writes the picture; runs in the child process. */
 static fs_status open_and_write(void *writer, fs_text *out) {
   fs_writer *w = writer;
   Agiodisc_t io = {.putstr = put_text, .flush = put_nothing};
@@ -589,7 +590,7 @@ static fs_status open_and_write(void *writer, fs_text *out) {
   char **names;
   FS_TRY(w->line.failed ? FSCHED_SYSTEM : fs_new(&w->p->arena, &names, w->p->n_clusters + 1));
   fs_dot_ids_init(&ids, names, w->p->n_clusters + 1);
-  agerrlevel_t level = agseterr(AGMAX); /* it prints nothing and remembers the last error */
+  agerrlevel_t level = agseterr(AGMAX); /* prints nothing, but remembers the last error */
   w->g = agopen(w->line.at, Agdirected, &discipline);
   w->line.n = 0;
   w->failed = w->g == NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A picture as DOT text, by cgraph. */
+/* Writes a picture as DOT text, by cgraph. */
 #ifndef FS_DOT_WRITE_H
 #define FS_DOT_WRITE_H
 
 #include "draw/dot/picture.h"
 
 typedef enum fs_dot_layout {
-  FS_LAYOUT_FULL,  /* Graphviz takes the time it needs */
-  FS_LAYOUT_PLACED /* nodes have places, and edges are straight */
+  FS_LAYOUT_FULL,  /* Graphviz lays out the picture, however long it takes */
+  FS_LAYOUT_PLACED /* nodes have positions, and edges are straight */
 } fs_dot_layout;
 
 /* Requires nodes.
