@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains commands of a stream from the stream alone.  What has to come before a command is
- * derived from tags and places (stream/wants.c); what it knows is searched for backwards along
- * waits and queues (stream/known.c); each ordering is then by the queue, by a wait, or by something
- * that was waited for before.
+/* Explains commands of a stream from the stream alone.  The orderings that a command needs are
+ * derived from tags and places (stream/wants.c); what it knows to be complete is found by following
+ * waits and queues backwards (stream/known.c).  Each ordering then holds by the queue, by a wait,
+ * or by something that was waited for before.
  *
- * A start is explained by a chain of predecessors: each link goes to the one that ends last, which
- * with a tight plan is at the very start; ticks in between are gaps that nothing in the stream
- * explains. */
+ * A start is explained by a chain of predecessors, in which each link goes to the predecessor that
+ * ends last.  With a tight plan that is at the very start; ticks between the two are gaps that
+ * nothing in the stream explains. */
 #include "draw/explain/explain.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t 
   return e->order.order + e->wants.position[item];
 }
 
-/* Does the item run on this queue and nowhere else? */
+/* Whether the item runs on this queue only. */
 static bool alone_on(const fs_explain *e, uint32_t item, uint32_t queue) {
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
@@ -79,8 +79,8 @@ static bool has_point(const fs_explain *e, uint32_t command, fs_stream_wait done
   return false;
 }
 
-/* For the item, or, as without timelines there are no waits for collective axes, for each of its
- * members on other queues. */
+/* Whether the command waits for the item.  Without timelines there are no waits for collective
+ * axes; then it must wait for each member on another queue. */
 static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
   uint32_t n, own = e->order.queue[command];
   const uint32_t *member = fs_explain_members(e, item, &n);
@@ -141,7 +141,7 @@ const fs_want *fs_explain_reasons(const fs_explain *e, uint32_t item, uint32_t f
   const fs_want *want = e->wants.want + e->wants.want0[item];
   const uint32_t *position = e->wants.position;
   uint32_t low = 0, high = e->wants.n_wants[item];
-  while (low < high) { /* later ones come first */
+  while (low < high) { /* orderings after later items come first */
     uint32_t middle = low + (high - low) / 2;
     if (position[want[middle].from] > position[from]) {
       low = middle + 1;
@@ -168,7 +168,7 @@ static void offer(chooser *c, fs_link link, uint32_t rank) {
   uint64_t start = k[c->item].start;
   uint64_t end = link.hold == FS_HOLD_GATE ? k[link.before].start : k[link.before].end;
   if (position[link.before] >= position[c->item] || end > start) {
-    return; /* of a wrong stream */
+    return; /* only a wrong stream has such an ordering */
   }
   link.gap = start - end;
   bool better =
@@ -181,8 +181,8 @@ static void offer(chooser *c, fs_link link, uint32_t rank) {
   }
 }
 
-/* Of a member, where there is more than the stream's own waits, which are all for what is wanted.
- */
+/* Offers the barriers or syncs of a member's command.  The waits of a stream with timelines are not
+ * offered, as they all serve wanted orderings. */
 static void offer_sync(chooser *c, uint32_t command) {
   const fs_explain *e = c->e;
   const fs_points *p = &e->order.points;
@@ -227,7 +227,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
 
 /* The whole program */
 
-/* A queue is there once. */
+/* A total order, as each queue occurs once. */
 static int compare_queues(const void *a, const void *b) {
   const fs_queue_waits *x = a, *y = b;
   if (x->waits != y->waits) {
@@ -236,7 +236,7 @@ static int compare_queues(const void *a, const void *b) {
   return x->queue < y->queue ? -1 : x->queue > y->queue;
 }
 
-/* Tiers of one command's orderings, the waits of its queue so far being in `asked`. */
+/* Counts the tiers of one command's orderings; `asked` has the waits of its queue so far. */
 static void count_command(const fs_explain *e, uint32_t command, const uint32_t *asked,
                           fs_summary *out) {
   uint32_t item = e->wants.item[command], queue = e->order.queue[command];

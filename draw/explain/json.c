@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explanations as JSON: the same content, never cut, a line per record. */
+/* Explanations as JSON: the same content as the text, never cut, with each record on a line. */
 #include "base/text/fields.h"
 #include "draw/explain/explain.h"
 
@@ -32,7 +32,7 @@ static void put_version(const fs_explain *e, const char *before, uint32_t versio
   put_u64(e, ", \"version\": ", e->s->versions[version].index);
 }
 
-/* "kind": "run", "op": ...; as in the stream's JSON */
+/* Writes "kind": "run", "op": ...; as in the stream's JSON. */
 static void put_what(const fs_explain *e, uint32_t item) {
   const fs_stream_command *c = &e->s->commands[item];
   put(e, ", \"kind\": \"");
@@ -108,7 +108,7 @@ static void put_reasons(const fs_explain *e, const fs_want *w, uint32_t n) {
   put(e, "]");
 }
 
-/* The waits that lead from the command at hand to the hop, in this order. */
+/* Writes the waits that lead from the current command to the hop, in this order. */
 static fs_status put_chain(const fs_explain *e, uint32_t hop) {
   FS_SCRATCH(scratch, e->ctx);
   uint32_t *step, n = hop == FS_NONE ? 0 : e->known.hop.at[hop].level;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user calls a command.  An op's name counts before all other readings of the same text. */
+/* Finds commands by the names that users give them.  If a text can be read in several ways, the
+ * name of an op takes precedence. */
 #include "base/names.h"
 #include "base/context.h"
 #include "draw/explain/explain.h"
@@ -33,7 +34,7 @@ static fs_status add_op(fs_explain *e, uint32_t op, bool *found) {
   return FSCHED_OK;
 }
 
-/* Decimal, below 2^32; else FS_NONE. */
+/* Reads a decimal number below 2^32 - 1; FS_NONE: the text is none. */
 static uint32_t number_of(const char *text) {
   uint64_t value = 0;
   for (const char *at = text; *at != '\0'; at++) {
@@ -71,7 +72,7 @@ static uint32_t epochs_of(const fs_explain *e, uint32_t axis) {
   return n;
 }
 
-/* AXIS:EPOCH */
+/* Adds the item of a name AXIS:EPOCH. */
 static fs_status add_epoch(fs_explain *e, const char *name, bool *found) {
   const char *colon = strrchr(name, ':');
   uint32_t epoch = colon == NULL ? FS_NONE : number_of(colon + 1);
@@ -84,7 +85,7 @@ static fs_status add_epoch(fs_explain *e, const char *name, bool *found) {
   return add_item(e, fs_explain_awaited(e, &w));
 }
 
-/* What follows the word, if the name begins with one of them. */
+/* The text after the first word, if that is `a` or `b`; otherwise NULL. */
 static const char *after_word(const char *name, const char *a, const char *b) {
   const char *const words[] = {a, b};
   for (size_t i = 0; i < 2; i++) {
@@ -96,12 +97,13 @@ static const char *after_word(const char *name, const char *a, const char *b) {
   return NULL;
 }
 
-/* x, or x.2, which may be a buffer's very name too: then it is both. */
+/* Whether the name is x or x.2 of this version.  As a buffer may be called x.2 too, such a name can
+ * mean both. */
 static bool is_version(const fs_explain *e, uint32_t version, const char *name) {
   const fs_stream_version *v = &e->s->versions[version];
   const char *buffer = fs_explain_string(e, e->s->buffers[v->buffer].name);
   if (strcmp(name, buffer) == 0) {
-    return true; /* every version of it */
+    return true; /* x stands for all versions of the buffer */
   }
   const char *dot = strrchr(name, '.');
   return dot != NULL && is_prefix(name, buffer, (size_t)(dot - name)) &&
@@ -120,7 +122,8 @@ static fs_status add_copies(fs_explain *e, const char *name, fs_copy_kind direct
   return FSCHED_OK;
 }
 
-/* The nearest of the ops, or of the axes with the same epoch, or what else there is to say. */
+/* Writes a hint for an unknown name: the nearest op; with an epoch the nearest axis, or the epochs
+ * that the axis has; otherwise the forms of names. */
 static fs_status hint_for(fs_explain *e, const char *name, fs_text *hint) {
   const char *colon = strrchr(name, ':');
   uint32_t epoch = colon == NULL ? FS_NONE : number_of(colon + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in the stream in place of waits: the barriers of a command, or the syncs between it
- * and the one before it on its queue. */
+/* Explains synchronisation without waits: the barriers of a command, or the syncs between it and
+ * the previous command of its queue. */
 #include "model/sync.h"
 #include "base/text/columns.h"
 #include "base/text/fields.h"
@@ -15,9 +15,9 @@ static void put_u64(const fs_explain *e, const char *before, uint64_t value) {
   fs_text_u64(e->t, value);
 }
 
-/* ---- what there is */
+/* ---- barriers and syncs of a command */
 
-/* Does the command update (or else wait for) the barrier? */
+/* Whether the command updates the barrier, or, if `updates` is false, waits for it. */
 static bool concerns(const fs_stream *s, uint32_t command, uint32_t barrier, bool updates) {
   const fs_stream_command *c = &s->commands[command];
   uint32_t n = updates ? c->n_barrier_updates : c->n_barrier_waits;
@@ -30,7 +30,7 @@ static bool concerns(const fs_stream *s, uint32_t command, uint32_t barrier, boo
   return false;
 }
 
-/* The barrier that has the physical one before; FS_NONE: none has. */
+/* The barrier that uses the same physical barrier just before; FS_NONE: none does. */
 static uint32_t before_it(const fs_stream *s, uint32_t barrier) {
   const fs_stream_barrier *r = &s->barriers[barrier];
   for (uint32_t b = 0; b < s->n_barriers; b++) {
@@ -41,8 +41,8 @@ static uint32_t before_it(const fs_stream *s, uint32_t barrier) {
   return FS_NONE;
 }
 
-/* The syncs from *first up to the end that is returned lie between the command and the one before
- * it on its queue. */
+/* Finds the syncs between the command and the previous one of its queue: from *first up to the end
+ * that is returned. */
 static uint32_t stops_before(const fs_explain *e, uint32_t command, uint32_t *first) {
   const fs_stream *s = e->s;
   bool begins = command == s->queues[e->order.queue[command]].command0;
@@ -73,7 +73,7 @@ static void put_barrier(const fs_explain *e, const char *before, uint32_t barrie
   put(e, ")");
 }
 
-/* "dpu:1, dma:2 and 3 more" */
+/* Writes "dpu:1, dma:2 and 3 more". */
 static void put_sides(const fs_explain *e, uint32_t barrier, bool updates) {
   uint32_t n = 0;
   for (uint32_t c = 0; c < e->s->n_commands; c++) {
@@ -159,7 +159,7 @@ static void put_stops(const fs_explain *e, uint32_t command) {
 void fs_explain_sync_text(const fs_explain *e, uint32_t command) {
   assert(command < e->s->n_commands);
   switch (fs_stream_sync(e->s)) {
-    case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
+    case FS_SYNC_TIMELINE: /* the lists of waits explain these */
       break;
     case FS_SYNC_BARRIER:
       put_barriers(e, command);
@@ -240,7 +240,7 @@ static void json_stops(const fs_explain *e, uint32_t command) {
 void fs_explain_sync_json(const fs_explain *e, uint32_t command) {
   assert(command < e->s->n_commands);
   switch (fs_stream_sync(e->s)) {
-    case FS_SYNC_TIMELINE: /* its waits are told beside what the command wants */
+    case FS_SYNC_TIMELINE: /* the lists of waits explain these */
       break;
     case FS_SYNC_BARRIER:
       json_barriers(e, command);

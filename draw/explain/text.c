@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explanations for people: tables, of which the first 20 rows are shown unless all are asked for.
- */
+/* Explanations for people: tables, of which 20 rows are shown unless all are wanted. */
 #include "base/text/columns.h"
 #include "draw/explain/explain.h"
 #include "model/sync.h"
 
-enum { SHOWN = 20, REASONS = 3, WIDE = 36 }; /* WIDE: characters of a cell that is cut */
+enum { SHOWN = 20, REASONS = 3, WIDE = 36 }; /* WIDE: characters per line of a tall cell */
 
 typedef struct list { /* a table of which only the first rows are written */
   fs_columns c;
@@ -46,7 +45,7 @@ static void put_version(const fs_explain *e, fs_text *t, uint32_t version) {
   }
 }
 
-/* "run C", "read A_in" */
+/* Writes "run C", "read A_in". */
 static void put_what(const fs_explain *e, fs_text *t, uint32_t item) {
   const fs_stream_command *c = &e->s->commands[item];
   switch (fs_command_kind_of(c)) {
@@ -115,7 +114,7 @@ static void put_reason(const fs_explain *e, fs_text *t, const fs_want *w) {
   put_interval(t, w->low, w->high);
 }
 
-/* Why there is a wait that is for nothing that the command needs. */
+/* The reason of a wait that is for no wanted ordering of the command. */
 static const char *unwanted(const fs_explain *e) {
   switch (fs_stream_sync(e->s)) {
     case FS_SYNC_BARRIER:
@@ -148,7 +147,7 @@ static void list_begin(const fs_explain *e, list *l, uint32_t columns) {
   fs_columns_init(&l->c, e->ctx, columns);
 }
 
-/* Is the next row to be written?  It is counted. */
+/* Counts the next row; returns whether it is to be written. */
 static bool list_row(list *l) {
   bool shown = l->all || l->rows < SHOWN;
   l->rows += shown;
@@ -174,8 +173,8 @@ static void list_drop(const fs_explain *e, list *l) {
   fs_vec_free(e->ctx, &l->c.side);
 }
 
-/* The length of the part of a text that goes on one line: whole pieces that end at one of the
- * separators (", " or "; "), as many as there is room for, at least one. */
+/* The length of the part of a text that fits on one line: whole pieces that end at a separator (",
+ * " or "; "), as many as there is room for, at least one. */
 static size_t line_of(const char *text, size_t n) {
   size_t fits = 0;
   for (size_t i = 0; i + 1 < n; i++) {
@@ -189,7 +188,7 @@ static size_t line_of(const char *text, size_t n) {
   return fits > 0 && n > WIDE ? fits : n;
 }
 
-/* The last cells of a row, on as many rows as they need; the texts are dropped. */
+/* Writes the last cells of a row, on as many rows as their texts need, and frees the texts. */
 static void put_tall(list *l, uint32_t before, fs_text *cells, uint32_t n) {
   size_t at[2] = {0};
   for (bool first = true, more = true; more; first = false) {
@@ -200,7 +199,7 @@ static void put_tall(list *l, uint32_t before, fs_text *cells, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
       size_t left = cells[i].n - at[i], length = left == 0 ? 0 : line_of(cells[i].at + at[i], left);
       bool ends = at[i] + length == cells[i].n;
-      if (length > 0) { /* without memory there is no text */
+      if (length > 0) { /* after running out of memory there is no text */
         fs_text_add(&l->c.text, cells[i].at + at[i], length - (ends ? 0 : 1));
       }
       cell(l);
@@ -223,7 +222,7 @@ static void head(list *l, const char *const *title, uint32_t n, uint32_t right) 
 
 /* Chains */
 
-/* One step: what `hop` waited for, by a command that the step before led to. */
+/* Writes one step of a chain: what `hop` waited for, by a command that the previous step led to. */
 static void put_step(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t before) {
   const fs_hop *h = &e->known.hop.at[hop];
   const fs_hop *b = &e->known.hop.at[before];
@@ -275,7 +274,7 @@ static fs_status put_chain(const fs_explain *e, fs_text *t, uint32_t hop, uint32
   return FSCHED_OK;
 }
 
-/* Of the member that was learnt last. */
+/* Writes the chain to an item: to the member that was learnt last. */
 static fs_status put_chain_of_item(const fs_explain *e, fs_text *t, uint32_t item) {
   uint32_t hop = fs_known_item(&e->known, item);
   if (hop == FS_NONE) {
@@ -461,7 +460,7 @@ static void put_link(const fs_explain *e, list *l, uint32_t item, const fs_link 
   cell(l);
 }
 
-typedef struct shares { /* of a start: ticks in ops, in copies, and between */
+typedef struct shares { /* ticks before a start: in ops, in copies, in gaps */
   uint64_t ops, copies, gaps;
 } shares;
 
