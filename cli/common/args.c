@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing by table.  A word that begins with "-" is looked up as a whole long name, then as a whole
- * short name of several letters (-MD), then letter by letter.  Values are checked here as far as
- * the table says what they are: "N" is a number, "a|b" a choice, "N|a" either, "K=V" must have its
- * "=". */
+/* Parses the command line by the table of options.  A word that begins with "-" is looked up as a
+ * whole long name, then as a whole short name of several letters (-MD), then letter by letter.
+ * Values are checked as far as the table describes them: "N" is a number, "a|b" a choice, "N|a"
+ * either, and the value of "K=V" must contain "=". */
 #include "cli/common/args.h"
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ bool fs_parse_milliseconds(const char *text, uint64_t *value) {
   return digits > 0 && v > 0;
 }
 
-/* The k-th choice of a list with bars; NULL after the last. */
+/* The k-th choice of a list separated by bars; NULL after the last. */
 static const char *choice_at(const char *choices, uint32_t k, size_t *length) {
   const char *p = choices;
   for (; k > 0; k--) {
@@ -93,7 +93,7 @@ uint32_t fs_choice_index(const char *choices, const char *value) {
   return FS_NONE;
 }
 
-enum { CHOICES = 64 }; /* more than any list with bars holds */
+enum { CHOICES = 64 }; /* more than any list of choices has */
 
 const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *word) {
   assert(choices != NULL && word != NULL);
@@ -118,7 +118,7 @@ const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *wo
   return hint;
 }
 
-/* fs_nearest_hint, of a list that is freed. */
+/* The hint of fs_nearest_hint for a list of choices, which is freed. */
 static const char *take_hint(fs_arena *arena, fs_text *choices, const char *word) {
   char *text = NULL;
   size_t n = 0;
@@ -146,11 +146,11 @@ fs_cmd fs_args_command(fsched_context *ctx, fs_arena *arena, const char *name) {
   return FS_CMD_COUNT;
 }
 
-/* What the parser knows while it walks. */
+/* The state of the parser. */
 typedef struct args_walk {
   fsched_context *ctx;
   fs_arena *arena;
-  char *const *next, *const *end; /* words not yet looked at */
+  char *const *next, *const *end; /* words not parsed yet */
   fs_args *args;
 } args_walk;
 
@@ -166,7 +166,7 @@ static fs_option find_option(fs_cmd command, const char *name, size_t length, bo
   return FS_OPTION_COUNT;
 }
 
-/* "--graph is an option of verify": NULL when it is none of any command. */
+/* A hint such as "--graph is an option of verify"; NULL if no command has the option. */
 static const char *other_command(fs_arena *arena, const char *word, size_t length) {
   bool is_long = length > 2 && word[1] == '-';
   size_t dashes = is_long ? 2 : 1;
@@ -192,7 +192,8 @@ static fs_status unknown_option(const args_walk *w, const char *word, size_t len
   fs_text_init(&names, w->ctx);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
     const fs_option_info *info = &fs_option_table[o];
-    bool letter = info->long_name == NULL && info->short_name[1] == '\0'; /* near to any other */
+    bool letter = info->long_name == NULL && info->short_name[1] == '\0'; /* a single letter is near
+                                                                           * any other */
     if ((info->commands >> w->args->command & 1) != 0 && !letter) {
       fs_text_printf(&names, "%s-%s%s", names.n == 0 ? "" : "|", info->long_name ? "-" : "",
                      info->long_name ? info->long_name : info->short_name);
@@ -216,7 +217,7 @@ static fs_status check_value(const args_walk *w, fs_option option, const char *s
                     digits ? " below 2^64" : "", value);
   }
   bool or_number = strncmp(argument, "N|", 2) == 0;
-  if (or_number && !digits && /* one that is too large is outside of the option's range as well */
+  if (or_number && !digits && /* numbers out of the option's range are reported later */
       fs_choice_index(argument + 2, value) == FS_NONE) {
     return fs_usage(w->ctx, fs_nearest_hint(w->arena, argument + 2, value),
                     "%s wants a decimal number or %s, not '%s'", shown, argument + 2, value);
@@ -292,7 +293,8 @@ static fs_status take_short(args_walk *w, const char *word) {
   return FSCHED_OK;
 }
 
-/* A number after an option whose value must be joined to it was taken for an operand. */
+/* A hint for a number that was taken for an operand, although it follows an option whose value must
+ * be joined to it. */
 static const char *joined_hint(const args_walk *w) {
   uint64_t number;
   for (uint32_t i = 0; i < w->args->n_given; i++) {
@@ -338,7 +340,7 @@ fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, in
     letters += strlen(argv[i]) + 1;
   }
   FS_TRY(fs_new(arena, &out->operand, (size_t)argc + 1));
-  FS_TRY(fs_new(arena, &out->given, letters)); /* joined letters are options each */
+  FS_TRY(fs_new(arena, &out->given, letters)); /* joined letters are one option each */
   args_walk w = {.ctx = ctx, .arena = arena, .next = argv, .end = argv + argc, .args = out};
   bool options = true;
   while (w.next < w.end) {
@@ -357,7 +359,7 @@ fs_status fs_args_parse(fsched_context *ctx, fs_arena *arena, fs_cmd command, in
   return no_work ? FSCHED_OK : check_operands(&w);
 }
 
-/* The value that a word (and, if it has none, the next) gives the option; NULL: not a choice. */
+/* The value that a word, or the next word if it has none, gives the option; NULL: not a choice. */
 static const char *form_value(const fs_option_info *option, const char *word, const char *next) {
   size_t n = strlen(option->long_name);
   if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, option->long_name, n) != 0) {

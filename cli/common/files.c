@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which file a name means.  A file that is there is known by its device and inode, one that is not
- * yet by those of its directory and its last name, behind links; so links and spellings do not hide
- * that two names are one file.  Terminals, /dev/null and the like may be named as often as one
- * likes. */
+/* Tells whether two names mean one file, in spite of links and different spellings.  An existing
+ * file is identified by its device and inode; a file that does not exist yet by those of its
+ * directory and its last name, after following links.  Terminals, /dev/null and the like may be
+ * named several times. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ typedef struct fs_identity {
   bool known;
   dev_t device;
   ino_t inode;
-  const char *name; /* in the directory; "" for a file that is there */
+  const char *name; /* in the directory; "" for an existing file */
 } fs_identity;
 
 static fs_identity identity_of_new(fs_cli *cli, const char *path) {
@@ -26,7 +26,7 @@ static fs_identity identity_of_new(fs_cli *cli, const char *path) {
   }
   const char *slash = strrchr(path, '/');
   const char *directory = ".";
-  if (slash != NULL) { /* with its slash, so that "/" stays what it is */
+  if (slash != NULL) { /* with the slash, so that "/" is kept */
     directory = fs_arena_strndup(&cli->arena, path, (size_t)(slash - path) + 1);
   }
   struct stat st;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the wrong kind.  Everything that fsched reads or writes tells what it is in its first
- * lines, so a graph given to run, or a listing to asm, is answered with the command it needs. */
+/* Detects files of the wrong kind.  Everything that fsched reads or writes shows its kind in its
+ * first lines.  So for a graph given to run, or a listing given to asm, the message names the
+ * command that takes it. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ static bool begins(const char *text, size_t n, const char *word) {
   return n >= length && memcmp(text, word, length) == 0;
 }
 
-/* A line of the text begins with the word. */
+/* Whether a line of the text begins with the word. */
 static bool has_line(const char *text, size_t n, const char *word) {
   const char *end = text + n;
   for (const char *p = text; p != NULL && p < end; p = memchr(p, '\n', (size_t)(end - p))) {
@@ -80,7 +81,7 @@ fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, 
   return fsched_program_load(cli->ctx, name, bytes, size, out);
 }
 
-/* The kind of a regular file; other files can be read only once, and then their kind is OTHER. */
+/* The kind of a regular file.  Other files can be read only once, so their kind is OTHER. */
 static fs_kind kind_of_file(const char *path, bool *is_regular) {
   char text[LOOKED_AT];
   struct stat st;

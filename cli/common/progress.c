@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock decides when a line is drawn, and nothing else; lines for a file or a pipe depend on
- * the work alone. */
+/* Progress on standard error.  The clock decides only when a line of a terminal is redrawn, and how
+ * often a refinement is reported; other lines for a file or a pipe depend on the work alone. */
 #include "cli/common/progress.h"
 
 #include <stdio.h>
@@ -22,9 +22,9 @@ typedef enum fs_form { FORM_TERMINAL, FORM_TEXT, FORM_JSON } fs_form;
 
 struct fs_cli_progress {
   fs_form form;
-  fsched_refine_state refine; /* what was last shown of a refinement */
+  fsched_refine_state refine; /* last state of a refinement that was shown */
   uint64_t drawn_at;          /* ns */
-  size_t drawn;               /* columns of the line that stands there */
+  size_t drawn;               /* columns of the line on the terminal */
   const char *what;           /* of the last line of text */
   unsigned percent;
 };
@@ -33,13 +33,13 @@ static unsigned percent_of(uint64_t done, uint64_t total) {
   if (total == 0) {
     return 100;
   }
-  for (; total >> 56 != 0; total >>= 1) { /* keeps the product within 64 bits */
+  for (; total >> 56 != 0; total >>= 1) { /* keeps the product below within 64 bits */
     done >>= 1;
   }
   return (unsigned)(done * 100 / total);
 }
 
-/* Columns that can be written without the cursor going to the next line. */
+/* The number of columns that fit without the cursor going to the next line. */
 static size_t line_width(void) {
   struct winsize size;
   bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -62,7 +62,7 @@ static void draw_text(struct fs_cli_progress *p, const char *line) {
   p->drawn = used;
 }
 
-/* "listsched   40 % [########            ]", cut to the width. */
+/* Draws "listsched   40 % [########            ]", cut to the width. */
 static void draw_bar(struct fs_cli_progress *p, const char *what, unsigned percent) {
   char line[MOST_WIDTH + 64];
   size_t width = line_width();
@@ -90,7 +90,7 @@ static void tell_terminal(struct fs_cli_progress *p, const char *what, unsigned 
   }
 }
 
-/* A line where a tenth is full that was not before, the last one for the whole. */
+/* Prints a line when another tenth is complete, and one for the whole. */
 static void tell_lines(struct fs_cli_progress *p, const char *what, uint64_t done, uint64_t total) {
   unsigned percent = percent_of(done, total);
   if (p->what != what || done == 0) {
@@ -118,11 +118,11 @@ static void tell_progress(void *user, const char *what, uint64_t done, uint64_t 
   }
 }
 
-/* The gap in tenths of a percent of the makespan, as text without a locale. */
+/* Writes the gap in percent of the makespan with one decimal, independent of the locale. */
 static void put_gap(char *text, size_t size, const fsched_refine_state *s) {
   uint64_t gap = s->incumbent == 0 || s->bound >= s->incumbent ? 0 : s->incumbent - s->bound;
   uint64_t whole = s->incumbent;
-  for (; whole >> 53 != 0; whole >>= 1) { /* keeps the product within 64 bits */
+  for (; whole >> 53 != 0; whole >>= 1) { /* keeps the product below within 64 bits */
     gap >>= 1;
   }
   uint64_t tenths = whole == 0 ? 0 : (gap * 1000 + whole / 2) / whole;
@@ -130,7 +130,7 @@ static void put_gap(char *text, size_t size, const fsched_refine_state *s) {
                  (unsigned long long)tenths % 10);
 }
 
-/* Lines that stay are written when makespan or bound have changed, and once for each second. */
+/* Whether a line that is not erased has news: a new makespan or bound, or a second has passed. */
 static bool says_more(const struct fs_cli_progress *p, const fsched_refine_state *s) {
   return p->refine.size == 0 || s->incumbent != p->refine.incumbent ||
          s->bound != p->refine.bound || s->seconds >= p->refine.seconds + 1;

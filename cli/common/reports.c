@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been reported to the context, on standard error. */
+/* Prints the reports of the context on standard error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool wants_color(const fs_cli *cli) {
          strcmp(term, "dumb") != 0;
 }
 
-/* Quiet shows errors alone, and notes are for -v. */
+/* With -q only errors are shown; notes are shown with -v only. */
 static bool is_shown(const fs_cli *cli, const fsched_diag *d) {
   return d->severity == FSCHED_ERROR || (d->severity == FSCHED_WARNING && !cli->quiet) ||
          cli->verbose;
@@ -35,7 +35,7 @@ static void put_report(const fs_cli *cli, const fsched_diag *d, fs_text *t) {
   }
 }
 
-/* The context stores so many errors and counts the rest. */
+/* Says how many errors are not shown; the context stores a limited number and counts the others. */
 static void put_rest(const fs_cli *cli, uint32_t n, fs_text *t) {
   char message[64];
   (void)snprintf(message, sizeof message, "%u more error%s not shown", n,
@@ -59,7 +59,7 @@ void fs_cli_reports(fs_cli *cli) {
     put_rest(cli, fsched_diag_errors(cli->ctx) - cli->n_errors, &t);
     cli->n_errors = fsched_diag_errors(cli->ctx);
   }
-  if (t.failed) { /* no memory left for the formatted text: say at least what */
+  if (t.failed) { /* out of memory for the text: at least report that */
     fprintf(stderr, "fsched: error: out of memory\n");
   } else if (t.n > 0) {
     (void)!fwrite(t.at, 1, t.n, stderr);
@@ -69,7 +69,7 @@ void fs_cli_reports(fs_cli *cli) {
 
 void fs_cli_refuted(fs_cli *cli, const char *name) {
   uint32_t n = fsched_diag_errors(cli->ctx);
-  fs_cli_reports(cli); /* the violations first */
+  fs_cli_reports(cli); /* the violations come first */
   if (!cli->quiet) {
     fprintf(stderr, "%s: refuted, %u violation%s\n", name, n, fs_plural_s(n));
   }

@@ -10,7 +10,7 @@ void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t 
 
 static void put_row(fs_text *t, const char *name, const char *what, uint64_t ns, uint64_t total) {
   uint64_t us = (ns + 500) / 1000;
-  /* In thousandths; both are below 2^54 ns, which is half a year. */
+  /* The share is in thousandths; both times are below 2^54 ns, which is half a year. */
   uint64_t share = total == 0 ? 0 : (ns * 1000 + total / 2) / total;
   fs_text_printf(t, "  %-10s %8llu.%03llu ms %5llu.%llu %%", name, (unsigned long long)(us / 1000),
                  (unsigned long long)(us % 1000), (unsigned long long)(share / 10),

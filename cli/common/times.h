@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time reports: what took how long, a line each, and the total. */
+/* Time reports: a line for each time and its share, and the total. */
 #ifndef FS_CLI_TIMES_H
 #define FS_CLI_TIMES_H
 
@@ -17,8 +17,8 @@ typedef struct fs_times {
 
 /* Requires room for another row. */
 void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns);
-/* Milliseconds with three decimals and the share of the total in percent with one, written by
- * integers alone. */
+/* Writes milliseconds with three decimals, and the share of the total in percent with one, using
+ * only integer arithmetic. */
 void fs_times_put(const fs_times *times, fs_text *t);
 
 #endif

@@ -57,7 +57,7 @@ static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
                      &o->n_target_overrides);
 }
 
-/* A graph that cannot take the profile is gone. */
+/* Applies --profile; destroys a graph that cannot take it. */
 static fs_status with_profile(fs_cli *cli, fsched_graph **graph) {
   fs_status status = fs_cli_apply_profile(cli, *graph);
   if (status != FSCHED_OK) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What -W options mean together: what is said of one class stands before what is said of all,
- * wherever it is written, and of two that say the same thing differently the last counts.
+/* The combined meaning of the -W options: an option about one class overrides options about all
+ * classes, in any order; of options that contradict each other otherwise, the last one counts.
  *
  *   -Wrace -Wno-race                 the class is on, off
- *   -Wall -Wextra, -Wno-all ...      so are those of a group, unless named by themselves
- *   -Werror -Wno-error               what is on is an error, is not
- *   -Werror=race -Wno-error=race     for one class; the first switches it on, too
- *   -w                               all are off */
+ *   -Wall -Wextra, -Wno-all ...      the classes of a group are on, off, unless named themselves
+ *   -Werror -Wno-error               warnings that are on are errors, are not
+ *   -Werror=race -Wno-error=race     the same for one class; the first also switches it on
+ *   -w                               all classes are off */
 #include "cli/common/warnings.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static fs_status no_class(fs_cli *cli, const char *name, bool groups) {
                   "there is no class of warnings '%s'", name);
 }
 
-/* One -W, without the "W". */
+/* Applies one -W option, given without the "W". */
 static fs_status take_word(fs_cli *cli, wishes *w, const char *word) {
   uint8_t yes = take_prefix(&word, "no-") ? NO : YES;
   if (strcmp(word, "error") == 0) {
