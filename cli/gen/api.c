@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference of a public header for its page: what it declares, and what its comments say of
- * that.  A comment of a header belongs to the declarations under it, up to the next comment or an
- * empty line; so a header is a list of groups, and each becomes a paragraph and a block of code.
- * Of the code nothing is left out but the attributes; it is only broken to the width of a page:
+/* Makes the reference of a public header for its page, from its declarations and comments.  A
+ * comment belongs to the declarations below it, up to the next comment or an empty line.  So a
+ * header is a list of groups, each of which becomes a paragraph and a block of code.  The code is
+ * complete except for attributes, and broken to the width of a page:
  *
  *   functions          after commas
- *   structures, enums  a member a line, with its comment behind it or, where that is too long,
- *                      before it
- */
+ *   structures, enums  one member per line, with its comment behind it or, if that is too long,
+ *                      before it */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ typedef struct text_span {
 
 static bool starts(const char *p, const char *word) { return strncmp(p, word, strlen(word)) == 0; }
 
-/* Past the comment that begins here, whose words are added. */
+/* Adds the words of the comment at p; returns the end of the comment. */
 static const char *take_comment(fs_text *t, const char *p) {
   const char *end = strstr(p, "*/");
   end = end == NULL ? p + strlen(p) : end;
@@ -35,7 +34,7 @@ static const char *take_comment(fs_text *t, const char *p) {
       new_line = new_line || *p == '\n';
       continue;
     }
-    bool frame = new_line && *p == '*'; /* before each further line */
+    bool frame = new_line && *p == '*'; /* the asterisk that begins a further line */
     new_line = false;
     if (frame) {
       continue;
@@ -50,8 +49,8 @@ static const char *take_comment(fs_text *t, const char *p) {
   return *end == '\0' ? end : end + 2;
 }
 
-/* Past the code up to one of `ends` outside of brackets, which is added with single blanks and
- * without attributes.  A comment ends it, too. */
+/* Adds the code at p up to one of `ends` outside of brackets, or up to a comment, with single
+ * blanks and without attributes; returns its end. */
 static const char *take_code(fs_text *t, const char *p, const char *ends) {
   int depth = 0;
   size_t from = t->n;
@@ -75,7 +74,7 @@ static const char *take_code(fs_text *t, const char *p, const char *ends) {
 
 static void put_code(fs_text *t, text_span s) { gen_escaped(t, s.at, s.n); }
 
-/* How much of the code goes into a line: up to a comma, or, where that is too much, a bracket. */
+/* The length of code that fits on a line: up to a comma or, if that is too long, a bracket. */
 static size_t line_length(const char *code, size_t room) {
   size_t n = 0, next;
   while (code[n] != '\0') {
@@ -89,7 +88,7 @@ static size_t line_length(const char *code, size_t room) {
   return n > 0 ? n : strcspn(code, "(") + 1;
 }
 
-/* The name of a function that is declared: what stands before the first bracket. */
+/* The name of a declared function: the word before the first bracket. */
 static text_span name_of(const char *code) {
   const char *bracket = strchr(code, '('), *name = bracket;
   while (name != NULL && name > code && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
@@ -98,7 +97,7 @@ static text_span name_of(const char *code) {
   return (text_span){name, (size_t)(bracket - name)};
 }
 
-/* A declaration in lines of some width, the further ones indented; a function's name in bold. */
+/* Writes a declaration in lines of limited width, further ones indented, a function's name bold. */
 static void put_broken(fs_text *t, const char *code, int indent) {
   text_span name = name_of(code);
   for (size_t first = 0; *code != '\0'; first = 4) {
@@ -118,7 +117,7 @@ static void put_broken(fs_text *t, const char *code, int indent) {
   }
 }
 
-/* A comment in lines of its own, as a member is indented. */
+/* Writes a comment in lines of its own, indented like a member. */
 static void put_remark(fs_text *t, const char *words, size_t n) {
   size_t column = STEP + 2;
   fs_text_puts(t, "  /*");
@@ -137,7 +136,7 @@ static void put_remark(fs_text *t, const char *words, size_t n) {
   fs_text_puts(t, " */\n");
 }
 
-/* A member with its comment. */
+/* Writes a member with its comment. */
 static void put_member(fs_text *t, fs_text *code, const fs_text *remark) {
   enum { AROUND = sizeof " /*  */" - 1 };
   bool behind = remark->n > 0 && STEP + code->n + AROUND + remark->n <= WIDTH;
@@ -163,8 +162,8 @@ static const char *skip_blanks(const char *p, bool lines) {
   return p;
 }
 
-/* One member, up to one of `ends`, and its comment, which stands before it, behind it in its line,
- * or before its end. */
+/* Writes one member, which ends at one of `ends`, with its comment, which stands before it, behind
+ * it in its line, or before its end; returns the end. */
 static const char *take_member(fs_text *t, const char *p, const char *ends) {
   fs_text code, remark;
   fs_text_init(&code, t->ctx);
@@ -205,7 +204,7 @@ static const char *take_declaration(fs_text *t, const char *p) {
     p = take_code(&code, p, ";");
   }
   p += *p == ';';
-  fs_text_add(&code, ";", 2); /* and its end */
+  fs_text_add(&code, ";", 2); /* 2 bytes: with the end of the string */
   if (!code.failed) {
     put_broken(t, code.at, 0);
   }
@@ -239,7 +238,7 @@ static const char *skip_line(const char *p) {
   return p + (*p == '\n');
 }
 
-/* From one #if to behind its #endif. */
+/* Skips from one #if to the line after its #endif. */
 static const char *skip_condition(const char *p) {
   int depth = 0;
   do {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion for bash 4.  A case per command says its options, what its operands are, and what
- * the value of an option is; the rest is one function.  The shell makes words of its own around
- * "=", so these are put together again first, and what readline takes for done is cut off last. */
+/* Makes the completion for bash 4.  A case per command gives its options, its operands, and the
+ * values of each option; the rest is one function.  The shell splits words at "=", so these are
+ * first put together again, and the part that readline considers complete is cut off at the end. */
 #include "cli/gen/gen.h"
 
 static const char head[] =
@@ -112,7 +112,7 @@ static void put_value(fs_text *t, fs_option option) {
   fs_text_drop(&v.words);
 }
 
-/* Options of one letter whose value may be joined to it. */
+/* Writes the options of one letter whose value may be joined to it. */
 static void put_letters(fs_text *t, fs_cmd command) {
   bool any = false, words = fs_option_is_on(FS_OPTION_WARN, command);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {
@@ -125,11 +125,11 @@ static void put_letters(fs_text *t, fs_cmd command) {
     }
   }
   fs_text_puts(t, any ? "]?*" : "");
-  fs_text_puts(t, any && words ? " && $word != -W" : ""); /* what it can be is worth a list */
+  fs_text_puts(t, any && words ? " && $word != -W" : ""); /* the values of -W are worth a list */
   fs_text_puts(t, any ? " ]] || { option=${word:0:2} value=${word:2}; }\n" : "");
 }
 
-/* Until one of them stands somewhere. */
+/* Completes the words of an operand KIND, until one of them is on the command line. */
 static void put_kinds(fs_text *t, fs_cmd command) {
   fs_text kinds;
   fs_text_init(&kinds, t->ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion for fish: a command `complete` per option and command of the program. */
+/* Makes the completion for fish: a `complete` command for each option of each command. */
 #include "cli/gen/gen.h"
 
 static const char head[] =
@@ -37,7 +37,7 @@ static const char head[] =
     "complete -c fsched -n __fsched_is -s h -l help -d 'Show a summary'\n"
     "complete -c fsched -n __fsched_is -l version -d 'Show versions'\n";
 
-/* In single quotes, where a backslash and a quote are escaped. */
+/* Writes a text in single quotes, with backslashes and quotes escaped. */
 static void put_quoted(fs_text *t, const char *text, size_t n) {
   fs_text_puts(t, "'");
   for (size_t i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static void put_words(fs_text *t, const gen_value *v, const char *function) {
   fs_text_puts(t, *function == '\0' ? "'" : ")'");
 }
 
-/* word\t"what it means" ..., in single quotes of the caller. */
+/* Writes word\t"what it means" ..., for use within single quotes. */
 static void put_explained(fs_text *t, fs_option option) {
   fs_text name, what;
   fs_text_init(&name, t->ctx);
@@ -62,7 +62,7 @@ static void put_explained(fs_text *t, fs_option option) {
     fs_text_puts(t, k == 0 ? "" : " ");
     fs_text_add(t, name.at, name.n);
     fs_text_puts(t, "\\t\"");
-    for (size_t i = 0; i < what.n; i++) { /* of a quoted text in a quoted text */
+    for (size_t i = 0; i < what.n; i++) { /* a quoted text within a quoted text */
       char c = what.at[i];
       fs_text_puts(t, c == '\'' ? "\\" : c == '"' || c == '$' ? "\\\\" : "");
       fs_text_add(t, &c, 1);
@@ -95,7 +95,7 @@ static void put_value(fs_text *t, const gen_value *v, fs_option option) {
         put_words(t, v, "(__fsched_files");
       }
       break;
-    case GEN_PAIR: /* these have explained words */
+    case GEN_PAIR: /* fs_option_word has the words of these */
     case GEN_EITHER:
       break;
     case GEN_WORDS:
@@ -109,7 +109,7 @@ static void put_value(fs_text *t, const gen_value *v, fs_option option) {
 static void put_option(fs_text *t, fs_cmd command, fs_option option) {
   const fs_option_info *o = &fs_option_table[option];
   fs_text_printf(t, "complete -c fsched -n '__fsched_is %s'", fs_cmd_table[command].name);
-  if (o->short_name != NULL) { /* one of several letters is "old" */
+  if (o->short_name != NULL) { /* fish calls one of several letters "old" */
     fs_text_printf(t, " -%c %s", o->short_name[1] == '\0' ? 's' : 'o', o->short_name);
   }
   if (o->long_name != NULL) {
@@ -130,7 +130,7 @@ static void put_option(fs_text *t, fs_cmd command, fs_option option) {
 static void put_operand(fs_text *t, fs_cmd command) {
   gen_value v = gen_operand_value(t->ctx, command);
   if (v.kind == GEN_FLAG) {
-    return; /* it takes none */
+    return; /* the command has no operands */
   }
   fs_text kinds;
   fs_text_init(&kinds, t->ctx);

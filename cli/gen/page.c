@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of the manual.  A source in man/ is a whole page; where the tables have to say something
- * stands a comment of the form .\" @MARKER WORD...@, which is replaced:
+/* Makes pages of the manual.  A source in man/ is a whole page; comments of the form .\" @MARKER
+ * WORD...@ are replaced by text from the tables:
  *
- *   OPTIONS command     its options, a .TP each
- *   SYNOPSIS command    how it is called
+ *   OPTIONS command     its options, a .TP for each
+ *   SYNOPSIS command    its synopsis
  *   COMMON              the options of every command that works on files
  *   COMMANDS            the commands, with their pages
  *   STATUS n...         these exit statuses
- *   API name.h          what include/fsched/name.h declares (from the top of the sources)
+ *   API name.h          the declarations of include/fsched/name.h (from the top of the sources)
  *
- * and in the line .TH @DATE@ and @VERSION@.  In the text of an option, other options and pages are
- * set in bold, and what its own argument is called as in its tag; a sentence begins a line. */
+ * In the line .TH, @DATE@ and @VERSION@ are replaced.  In the help of an option, other options and
+ * pages are bold, and the words of its argument have the font that they have in its tag; each
+ * sentence begins a line. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +47,8 @@ static void put_font(fs_text *t, char font, const char *s, size_t n) {
   fs_text_puts(t, "\\fP");
 }
 
-/* What an argument is spelled of: capitals are names of what the user gives, other words are
- * meant literally, signs are signs. */
+/* Writes the spelling of an argument: names in capitals, which stand for values of the user, are in
+ * italics; other words, which are literal, in bold; signs are unchanged. */
 static void put_argument(fs_text *t, const char *argument) {
   for (const char *p = argument; *p != '\0';) {
     size_t n = strcspn(p, "|=[] ");
@@ -73,7 +74,7 @@ static char font_of(const char *argument, const char *word, size_t n) {
   return 0;
 }
 
-/* name(5): how much of the word is the name; 0: it is none. */
+/* The length of the name in a reference such as name(5); 0: the word is none. */
 static size_t page_name(const char *word, size_t n) {
   const char *bracket = memchr(word, '(', n);
   return bracket != NULL && bracket > word && (size_t)(bracket - word) + 3 <= n &&
@@ -82,7 +83,7 @@ static size_t page_name(const char *word, size_t n) {
              : 0;
 }
 
-/* A word of an option's text, with the signs around it. */
+/* Writes a word of an option's help, with the punctuation around it. */
 static void put_word(fs_text *t, const char *argument, const char *word, size_t n) {
   size_t open = word[0] == '(' || word[0] == '"', close = n;
   size_t name = page_name(word + open, n - open);

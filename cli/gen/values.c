@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spelling of an argument says what may stand there: bars are a choice (N a number), FILE and
- * GRAPH are files, A.fsb is one with that suffix, A=FILE and A[=FILE] a word and then a file; other
- * capitals are free text, unless fs_option_word knows the words. */
+/* Finds the values of an argument from its spelling: bars separate the words of a choice (N is a
+ * number), FILE and GRAPH are files, A.fsb is a file with that suffix, A=FILE and A[=FILE] are a
+ * word and then a file.  Other capitals are free text, unless fs_option_word has words for them. */
 #include <ctype.h>
 
 #include "fsched/fsched.h"
@@ -13,7 +13,7 @@ static void add_word(fs_text *t, const char *word, size_t n) {
   fs_text_add(t, word, n);
 }
 
-/* The parts of a list, each up to one of `ends`. */
+/* The next part of a list, which ends at one of `ends`; NULL: there is none. */
 static const char *next_part(const char **at, const char *ends, size_t *n) {
   const char *part = *at + strspn(*at, ends);
   *n = strcspn(part, ends);
@@ -21,7 +21,7 @@ static const char *next_part(const char **at, const char *ends, size_t *n) {
   return *n == 0 ? NULL : part;
 }
 
-/* The suffixes of a file's spelling; false: this is no file. */
+/* Adds the suffixes of a file's spelling; false: it does not stand for a file. */
 static bool add_suffixes(fs_text *t, const char *part, size_t n) {
   const char *dot = memchr(part, '.', n);
   if (dot != NULL) {
@@ -34,7 +34,7 @@ static bool add_suffixes(fs_text *t, const char *part, size_t n) {
   return true;
 }
 
-/* Capitals: names of what the user gives. */
+/* The kind of an argument in capitals, which stands for a value of the user. */
 static gen_kind spelled_in_capitals(gen_value *v, const char *argument) {
   size_t n;
   gen_kind kind = GEN_FREE;
@@ -51,14 +51,14 @@ static gen_kind spelled(gen_value *v, const char *argument) {
     return spelled_in_capitals(v, argument);
   }
   size_t n;
-  argument += 2 * (strncmp(argument, "N|", 2) == 0); /* a number is nobody's to guess */
+  argument += 2 * (strncmp(argument, "N|", 2) == 0); /* numbers are not completed */
   for (const char *at = argument, *part; (part = next_part(&at, "|", &n)) != NULL;) {
     add_word(&v->words, part, n);
   }
   return GEN_WORDS;
 }
 
-/* Up to the end of the first sentence. */
+/* Adds the text up to the end of its first sentence. */
 static void add_sentence(fs_text *t, const char *text) {
   const char *end = strstr(text, ". ");
   size_t n = end == NULL ? strlen(text) : (size_t)(end - text);
@@ -98,7 +98,7 @@ gen_value gen_option_value(fsched_context *ctx, fs_option option) {
   if (argument == NULL) {
     return v;
   }
-  if (argument[0] == '[') { /* "[=X]" */
+  if (argument[0] == '[') { /* of the form "[=X]" */
     v.joined = true;
     v.kind = isupper((unsigned char)argument[2]) ? GEN_FREE : GEN_WORDS;
     if (v.kind == GEN_WORDS) {
@@ -137,7 +137,7 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
   }
   if (strcmp(operands, "[COMMAND]") != 0) {
     fs_word word;
-    bool kind = fs_command_word(command, 0, &word); /* "KIND FILE": the rest is what v is about */
+    bool kind = fs_command_word(command, 0, &word); /* "KIND FILE": v is about the rest */
     v.argument = kind ? operands + strlen("KIND ") : operands;
     v.kind = spelled_in_capitals(&v, v.argument);
     return v;

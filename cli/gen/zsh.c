@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion for zsh: specifications for its function _arguments, an option a line.  In them
- * brackets enclose the explanation and colons part the fields, so both are escaped in texts, and
- * then all of it stands in single quotes. */
+/* Makes the completion for zsh: specifications for its function _arguments, one option per line.
+ * In these, brackets enclose explanations and colons separate fields, so both are escaped in texts,
+ * and each specification is in single quotes. */
 #include "cli/gen/gen.h"
 
 static const char head[] =
@@ -39,7 +39,7 @@ static const char tail[] =
     "}\n"
     "_fsched \"$@\"\n";
 
-/* Inside of single quotes. */
+/* Writes text for use within single quotes, with a backslash before each character of `escaped`. */
 static void put_text(fs_text *t, const char *text, size_t n, const char *escaped) {
   for (size_t i = 0; i < n; i++) {
     if (text[i] == '\'') {
@@ -75,7 +75,7 @@ static void put_files(fs_text *t, const gen_value *v) {
   fs_text_puts(t, v->words.n == 0 ? "" : ")(-.)\"");
 }
 
-/* word\:"what it means" ... */
+/* Writes word\:"what it means" .... */
 static void put_explained(fs_text *t, fs_option option) {
   fs_text name, what;
   fs_text_init(&name, t->ctx);
@@ -96,11 +96,11 @@ static void put_explained(fs_text *t, fs_option option) {
   fs_text_drop(&what);
 }
 
-/* ":message:action"; the option is FS_OPTION_COUNT for an operand. */
+/* Writes ":message:action"; the option is FS_OPTION_COUNT for an operand. */
 static void put_value(fs_text *t, const gen_value *v, fs_option option) {
   fs_text_puts(t, v->joined ? "::" : ":");
   size_t n = strlen(v->argument);
-  if (v->joined) { /* "[=NS]" */
+  if (v->joined) { /* of the form "[=NS]" */
     put_text(t, v->argument + 2, n - 3, ":");
   } else {
     put_text(t, v->argument, n, ":");
@@ -126,7 +126,7 @@ static void put_value(fs_text *t, const gen_value *v, fs_option option) {
   }
 }
 
-/* '(-o --output)'{-o+,--output=}'[...]:FILE:_files' */
+/* Writes '(-o --output)'{-o+,--output=}'[...]:FILE:_files'. */
 static void put_option(fs_text *t, fs_option option) {
   const fs_option_info *o = &fs_option_table[option];
   gen_value v = gen_option_value(t->ctx, option);
@@ -152,7 +152,7 @@ static void put_option(fs_text *t, fs_option option) {
   fs_text_drop(&v.words);
 }
 
-/* ":KIND:(words)' '2", where a kind comes before the other operand. */
+/* Writes ":KIND:(words)' '2" if the command has a kind before its other operand. */
 static void put_kinds(fs_text *t, fs_cmd command) {
   fs_text kinds;
   fs_text_init(&kinds, t->ctx);
