@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread runs is a variable of the thread, and in a slot of a table that all can read, for a
- * thread that a kernel has started has no such variable.  Each thread that runs kernels gets a
- * stack for signals with its first one, so that the end of its own stack can be told.
+/* Each thread stores the op that it runs in a thread-local variable, and in a slot of a table that
+ * all threads can read, as the variable is not set in a thread that a kernel has started.  When a
+ * thread runs its first kernel, it gets a stack for signals, so that an overflow of its own stack
+ * can be reported.
  *
- * Who speaks does so while other threads run on.  It says first that it does (speaking), and looks
- * at the slots then; a kernel's thread gives its slot back first, and looks then whether somebody
- * speaks, in which case it sleeps until the process ends.  So what a slot that is taken points to
- * stays, without a lock:
+ * The thread that writes the report (the speaker) does so while other threads run.  It first sets
+ * `speaking`, and then reads the slots.  When a kernel returns, its thread first gives its slot
+ * back, and then reads `speaking`; if that is set, it sleeps until the process ends.  So what a
+ * taken slot points to stays valid, without a lock:
  *
- *   speaker   speaking = true    reads the slot: taken, so its thread has yet to look
+ *   speaker   speaking = true    reads the slot: taken, so its thread has yet to read `speaking`
  *   kernel    slot = NULL        reads speaking: true, and sleeps
  *
- * Handlers call nothing but getpid, write, pause, signal, raise and _exit.  A signal's restores the
- * default action, by which the process ends when it returns; in a child by fork it does no more. */
+ * Handlers call nothing but getpid, write, pause, signal, raise and _exit.  The handler of a signal
+ * restores the default action, which ends the process when the handler returns; in a child made by
+ * fork it does nothing else. */
 #include "cli/run/crash.h"
 
 #include <assert.h>
@@ -28,23 +30,23 @@
 enum {
   STACK_BYTES = 32 << 10,
   LINE_BYTES = 4096,
-  NAME_BYTES = 400,  /* shown of a name */
-  LIST_BYTES = 2048, /* beyond that ops are counted, not named */
-  SLOTS = 1 << 16,   /* as many threads as run kernels at once; more are not in the table */
-  APART = 8          /* slots of two threads, for they share no cache line then */
+  NAME_BYTES = 400,  /* most bytes shown of a name */
+  LIST_BYTES = 2048, /* length of a line after which ops are only counted */
+  SLOTS = 1 << 16,   /* most threads that run kernels at once and are in the table */
+  APART = 8          /* distance of two threads' slots, which so share no cache line */
 };
 
-/* Of the program alone, which is one process with one set of signal handlers. */
+/* State of the whole program, which is one process with one set of signal handlers. */
 static _Atomic(const fsched_kernel_run *) slots[SLOTS];
-static _Atomic uint32_t threads; /* that have run a kernel */
+static _Atomic uint32_t threads; /* number of threads that have run a kernel */
 static atomic_bool speaking;
-static pid_t process; /* children by fork have another number */
+static pid_t process; /* its id, which differs in children made by fork */
 static bool as_json;
 static _Thread_local const fsched_kernel_run *running;
 static _Thread_local struct {
   _Alignas(16) char stack[STACK_BYTES];
-  uint32_t slot; /* its own, when nobody else has taken it */
-  bool known;    /* not a thread that a kernel has started */
+  uint32_t slot; /* its slot, unless another thread has taken that */
+  bool known;    /* false in threads that kernels have started */
   bool has_stack;
 } own;
 
@@ -69,19 +71,19 @@ static void put_count(line *l, uint32_t n) {
   put_text(l, at);
 }
 
-/* At most so much of a text as can be shown, in whole characters. */
+/* The number of bytes shown of a name, in whole characters. */
 static size_t shown_bytes(const char *name) {
   size_t n = 0;
   while (n < NAME_BYTES && name[n] != '\0') {
     n++;
   }
-  while (n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80) { /* never so at the text's end */
+  while (n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80) { /* never true at the end of the name */
     n--;
   }
   return n;
 }
 
-/* A name within a JSON string: a byte that would end or break it becomes a question mark. */
+/* Writes a name, also within a JSON string: a byte that would end or break that becomes "?". */
 static void put_name(line *l, const char *before, const char *name, const char *after) {
   put_text(l, before);
   for (size_t i = 0, n = shown_bytes(name); i < n && l->n < sizeof l->text; i++) {
@@ -126,7 +128,8 @@ static void say(const fsched_kernel_run *run, const char *what, const char *why)
   end_line(&l, why);
 }
 
-/* Names of the ops whose kernels run, up to a length.  Their number; *last: one of them. */
+/* Writes the names of the ops whose kernels run, up to a length.  Returns their number; *last is
+ * one of them. */
 static uint32_t put_running(line *l, const fsched_kernel_run **last) {
   uint32_t n = 0, more = 0;
   for (uint32_t i = 0; i < SLOTS; i++) {
@@ -150,7 +153,7 @@ static uint32_t put_running(line *l, const fsched_kernel_run **last) {
   return n + more;
 }
 
-/* The thread runs no op: who has started it is among those that do. */
+/* Reports a thread that runs no op; it was started by one of the kernels that run. */
 static void say_other(const char *why) {
   line l;
   const fsched_kernel_run *one = NULL;
@@ -169,13 +172,13 @@ static void say_other(const char *why) {
   end_line(&l, why);
 }
 
-/* Says who ends the program, or nothing: of the threads of fsched that run no op. */
+/* Reports who ends the program, except if it is a thread of fsched that runs no op. */
 static bool blame(bool any_thread, const char *why) {
   if (running == NULL && own.known && !any_thread) {
     return false;
   }
   while (atomic_exchange(&speaking, true)) {
-    (void)pause(); /* another thread speaks, and ends the process */
+    (void)pause(); /* another thread reports, and ends the process */
   }
   if (running != NULL) {
     say(running, " ended the program: ", why);
@@ -187,8 +190,8 @@ static bool blame(bool any_thread, const char *why) {
 
 static bool in_child(void) { return getpid() != process; }
 
-/* With one stack page of the kernel left or none, the address that faults is near the stack's end;
- * what is known for sure is the signal. */
+/* The text for a signal.  Whether a stack overflow caused it cannot be told for sure, although the
+ * address at fault is then near the end of the stack; only the signal is certain. */
 static const char *signal_text(int number) {
   switch (number) {
     case SIGSEGV:
@@ -208,7 +211,7 @@ static const char *signal_text(int number) {
   }
 }
 
-/* By kill and the like: whatever thread gets it has not done it. */
+/* Whether a signal was sent by kill or the like: then the thread that gets it has not caused it. */
 static bool was_sent(const siginfo_t *info) {
   return info->si_code == SI_USER || info->si_code == SI_QUEUE;
 }
@@ -242,7 +245,7 @@ void fs_crash_watch(bool json) {
   own.known = true;
   (void)sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < N; i++) {
-    (void)sigaddset(&action.sa_mask, number[i]); /* one within a handler ends the process */
+    (void)sigaddset(&action.sa_mask, number[i]); /* a second one ends the process */
   }
   for (size_t i = 0; i < N; i++) {
     (void)sigaction(number[i], &action, NULL);
@@ -254,7 +257,7 @@ void fs_crash_watch(bool json) {
 static void make_known(void) {
   if (!own.has_stack) {
     stack_t stack = {.ss_sp = own.stack, .ss_size = sizeof own.stack};
-    (void)sigaltstack(&stack, NULL); /* refused: the default action is all there is */
+    (void)sigaltstack(&stack, NULL); /* if refused, only the default action is left */
     own.slot = atomic_fetch_add(&threads, 1) * APART % SLOTS;
     own.has_stack = own.known = true;
   }

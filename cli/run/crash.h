@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last word of a program that a kernel of a module has ended: by a signal (a fault, the end of
- * its stack, abort), by exit or by quick_exit.  One line names the op, or all ops whose kernels run
- * if a thread does it that runs none; then the process ends by that signal, or with status 6.  What
- * a kernel does by _exit is beyond that.  A child by fork may end as it likes, in silence; but one
- * in which the kernel returns is named, and ended. */
+/* The last message of a program that the kernel of a module ends: by a signal (a fault, a stack
+ * overflow, abort), by exit or by quick_exit.  One line names the op, or, if the thread runs no op,
+ * all ops whose kernels run; then the process ends by that signal, or with status 6.  A kernel that
+ * calls _exit is not noticed.  A child made by fork may end in any way without a message, but if
+ * the kernel returns in it, the child is reported and ended. */
 #ifndef FS_CLI_CRASH_H
 #define FS_CLI_CRASH_H
 
@@ -11,9 +11,9 @@
 
 #include "fsched/exec.h"
 
-/* From now on, in this process; `json`: the line is an object. */
+/* Watches this process from now on; `json`: the line is a JSON object. */
 void fs_crash_watch(bool json);
-/* For fsched_device_options.kernel_runs; `run` is NULL in a child that is about to end. */
+/* For fsched_device_options.kernel_runs; `run` is NULL when the kernel has returned. */
 void fs_crash_kernel(void *user, const fsched_kernel_run *run);
 
 #endif

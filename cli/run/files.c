@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs from files and outputs to files. */
+/* Reads inputs from files, and writes outputs to files. */
 #include <stdio.h>
 
 #include "base/names.h"
@@ -20,7 +20,7 @@ static bool buffer_fits(const fs_stream_buffer *b, bool input) {
   return input ? fs_io_is_input(b->io) : fs_io_is_output(b->io);
 }
 
-/* What else has the name. */
+/* The hint for a buffer that is not of the wanted kind: how it can be given or taken. */
 static const char *other_use(const fs_stream_buffer *b) {
   switch ((fsched_io)b->io) {
     case FSCHED_IO_INPUT:
@@ -37,7 +37,7 @@ static const char *other_use(const fs_stream_buffer *b) {
   return "it is neither input nor output of the graph, which 'io' of the buffer says";
 }
 
-/* Why there is no such file to be; NULL: nothing comes to mind. */
+/* A hint on why a buffer cannot be read from or written to a file; NULL: none is known. */
 static const char *advice(fs_cli *cli, const fs_stream *s, const char *name, bool input) {
   const fs_stream_buffer *b = find_buffer(s, name);
   const char **candidate;
@@ -82,7 +82,8 @@ fs_status fs_run_read_files(fs_cli *cli, const fsched_program *program, fs_run *
   for (uint32_t i = 0; i < run->n_files; i++) {
     fs_run_file *f = &run->file[i];
     f->bytes = find_buffer(s, f->name)->size;
-    FS_TRY(fs_new_zero(&cli->arena, &f->data, f->bytes)); /* what no command writes is zero */
+    FS_TRY(fs_new_zero(&cli->arena, &f->data, f->bytes)); /* bytes that no command writes are
+                                                           * zero */
     if (i < run->n_inputs) {
       FS_TRY(fs_array_file_read(cli->ctx, f->path, f->bytes, f->data));
     }

@@ -81,7 +81,7 @@ static fs_status read_counts(fs_cli *cli, fsched_replay_options *o) {
   return read_size(cli, FS_OPTION_POOL, &o->pool_bytes);
 }
 
-/* Splits NAME=REST in the arena at the last '=' of the name's side: names may not hold one. */
+/* Splits NAME=REST at its first '=' in the arena, as names may not contain one. */
 static fs_status split_option(fs_cli *cli, fs_option option, const char *text, const char **name,
                               const char **rest) {
   const char *equals = strchr(text, '=');
@@ -156,7 +156,7 @@ static const char *beside(fs_cli *cli, const char *path) {
                          : fs_arena_strndup(&cli->arena, path, (size_t)(slash - path));
 }
 
-/* Options that the back end would leave unused. */
+/* Refuses options that the back end would ignore. */
 static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durations) {
   const fs_args *args = &cli->args;
   const char *name = run->device.kind;
@@ -215,7 +215,7 @@ static fs_status read_device(fs_cli *cli, fs_run *run) {
   return FSCHED_OK;
 }
 
-/* No result may take the place of another, or of an input. */
+/* Checks that no result replaces another one, or an input. */
 static fs_status check_files(fs_cli *cli, const fs_run *run) {
   const char **output;
   uint32_t n = 0;
@@ -239,7 +239,7 @@ static fs_status check_files(fs_cli *cli, const fs_run *run) {
                                                   : "data");
     }
   }
-  output[n] = "-"; /* which may be one of these files, too */
+  output[n] = "-"; /* standard output, which may be one of these files too */
   FS_TRY(fs_cli_check_outputs(cli, output, prints ? n + 1 : n));
   bool standard = fs_cli_is_std(run->input);
   if (run->measured != NULL) {

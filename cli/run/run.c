@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched run. */
+/* The command fsched run, which verifies and replays a program. */
 #include "cli/run/run.h"
 #include "base/files/file.h"
 #include "base/text/columns.h"
@@ -60,7 +60,8 @@ static void json_result(fs_text *t, const char *name, const char *on,
   }
 }
 
-/* A plan and a run of very unlike lengths, from one 0 on: one of them is hardly to be seen. */
+/* Points out that plan and run differ so much in length that, drawn from the same time 0, one of
+ * them can hardly be seen. */
 static void scale_advice(fs_text *t, const char *name, const fsched_program *program,
                          const fsched_replay_options *o, const fsched_replay_result *r) {
   enum { UNLIKE = 10 };
@@ -77,7 +78,7 @@ static void scale_advice(fs_text *t, const char *name, const fsched_program *pro
   }
 }
 
-/* Planned against measured. */
+/* Adds the comparison of planned and measured times. */
 static fs_status add_report(const fs_cli *cli, fs_text *t, const fsched_profile *profile) {
   fsched_report_options o = {.size = sizeof o,
                              .format = fs_cli_json(cli) ? FSCHED_REPORT_JSON : FSCHED_REPORT_TEXT,
@@ -141,7 +142,7 @@ static fs_status write_results(fs_cli *cli, const fs_run *run, const fsched_repl
   return fs_run_write_files(cli, run);
 }
 
-/* -v */
+/* For -v: lists the files that were written. */
 static void say_written(const fs_run *run, fs_text *t) {
   const char *path[] = {run->trace, run->profile};
   uint32_t n = sizeof path / sizeof path[0], outputs = run->n_files - run->n_inputs;
@@ -210,7 +211,7 @@ static fs_status replay(fs_cli *cli, const fsched_program *program, fs_run *run)
   return status;
 }
 
-/* Before anything is read for it, or asked of a device. */
+/* Verifies the program before files are read for it, or a device is used. */
 static fs_status verify(fs_cli *cli, const char *name, const fsched_program *program) {
   fs_context_subject(cli->ctx, name);
   fs_status status = fsched_verify_program(cli->ctx, program, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fsched run` is asked for, from the command line: run/options.c; the files of inputs and
- * outputs: run/files.c. */
+/* The settings of `fsched run` from the command line (run/options.c), and its files of inputs and
+ * outputs (run/files.c). */
 #ifndef FS_CLI_RUN_H
 #define FS_CLI_RUN_H
 
 #include "cli/common/cli.h"
 #include "fsched/replay.h"
 
-/* A NAME=FILE */
+/* A file given as NAME=FILE. */
 typedef struct fs_run_file {
   const char *name, *path;
   uint8_t *data;
@@ -18,20 +18,20 @@ typedef struct fs_run {
   const char *input; /* the program's file */
   fsched_device_options device;
   fsched_replay_options replay;
-  const char *trace, *profile, *measured; /* paths; NULL */
+  const char *trace, *profile, *measured; /* paths, or NULL */
   fs_run_file *file;                      /* inputs, then outputs */
   uint32_t n_inputs, n_files;
   fsched_binding *bindings;
   fsched_parameter *parameters;
 } fs_run;
 
-/* Reads all options; nothing of the program is needed.  Errors: FSCHED_USAGE, reported. */
+/* Reads all options, without the program.  Errors: FSCHED_USAGE, reported. */
 fs_status fs_run_read_options(fs_cli *cli, fs_run *run) FS_MUST_USE;
-/* --pace without a number: as long as the program's time unit says. */
+/* Sets the pace of --pace without a number, by the program's time unit. */
 void fs_run_set_pace(const fs_cli *cli, const fsched_program *program, fs_run *run);
 
-/* Reads the input files and makes room for the outputs, of the sizes that the program gives.
- * Errors: FSCHED_USAGE for names, those of files. */
+/* Reads the input files, and makes room for the outputs, of the sizes that the program gives.
+ * Errors: FSCHED_USAGE for unknown names, and the errors of reading files. */
 fs_status fs_run_read_files(fs_cli *cli, const fsched_program *program, fs_run *run) FS_MUST_USE;
 fs_status fs_run_write_files(fs_cli *cli, const fs_run *run) FS_MUST_USE;
 
