@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched calibrate */
+/* The command fsched calibrate. */
 #include <stdlib.h>
 
 #include "base/files/file.h"
@@ -42,7 +42,7 @@ static fs_status open_device(fs_cli *cli, fsched_device **out) {
   return fs_cli_create_device(cli, &o, out);
 }
 
-/* A rate of 0 would say "fixed time alone". */
+/* Bytes per ns, rounded; at least 1, as a rate of 0 in a target would mean fixed time only. */
 static unsigned long long per_ns(fsched_copy_cost c) {
   return c.bytes_per_us == 0 ? 0 : (unsigned long long)fs_max((c.bytes_per_us + 500) / 1000, 1);
 }
@@ -57,7 +57,7 @@ static void put_measured(fs_text *t, const char *what, uint64_t ps) {
                  (unsigned long long)(ps % 1000));
 }
 
-/* 0: copies of all sizes took alike. */
+/* Writes a rate; 0 means that copies of all sizes took the same time. */
 static void put_rate(fs_text *t, uint64_t bytes_per_us) {
   if (bytes_per_us == 0) {
     fs_text_puts(t, "at no rate that could be seen");

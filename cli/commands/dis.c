@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched dis and fsched asm. */
+/* The commands fsched dis and fsched asm. */
 #include "base/files/file.h"
 #include "cli/common/cli.h"
 #include "fsched/compile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched dot: of a graph, of a graph with its schedule, or of a program. */
+/* The command fsched dot: draws a graph, a graph with its schedule, or a program. */
 #include "draw/dot/dot.h"
 #include "compile/synchronise.h"
 
@@ -11,7 +11,7 @@
 
 typedef struct fs_dot_job {
   fs_cli *cli;
-  const char *input, *output, *schedule; /* schedule: NULL or the file's name */
+  const char *input, *output, *schedule; /* schedule: the file's name, or NULL */
   fs_dot_options options;
 } fs_dot_job;
 
@@ -23,7 +23,7 @@ static fs_status finish_dot(const fs_dot_job *job, fs_status status, char *text,
   return status;
 }
 
-/* Asked for and never there: nothing would say why none is drawn. */
+/* Refuses --barrier-nodes for a program without barriers, instead of silently drawing none. */
 static fs_status check_barriers(const fs_dot_job *job, const fsched_program *program) {
   fs_sync_kind sync = fs_stream_sync(&program->view);
   if (!job->options.barriers || fs_sync_has_barriers(sync)) {
@@ -57,7 +57,7 @@ static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t s
   return finish_dot(job, status, text, length);
 }
 
-/* A schedule may come from anywhere, so it is proven before control edges and waits are found. */
+/* Reads a schedule from anywhere, so it is verified before control edges and waits are found. */
 static fs_status read_schedule(const fs_dot_job *job, const fsched_graph *graph,
                                fsched_schedule **out) {
   fsched_context *ctx = job->cli->ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched explain */
+/* The command fsched explain. */
 #include "cli/common/cli.h"
 
 static fs_status explain(fs_cli *cli, const fsched_program *program, char **text, size_t *length) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help and version texts.  The help of a command is, word for word, OPTIONS of its page of the
- * manual: both are made from one table. */
+/* Texts of help and version.  The help of a command is, word for word, the section OPTIONS of its
+ * page in the manual: both are made from one table. */
 #include <stdlib.h>
 #include <yaml.h>
 
@@ -11,7 +11,7 @@
 
 enum { WIDTH = 80, INDENT = 4 };
 
-/* Adds words, broken at WIDTH, each line indented; the first from `column` on. */
+/* Adds words, broken at WIDTH, with each line indented; the first line starts at `column`. */
 static void wrap(fs_text *t, const char *words, size_t indent, size_t column) {
   while (*words != '\0') {
     size_t n = strcspn(words, " ");
@@ -33,7 +33,7 @@ static void wrap(fs_text *t, const char *words, size_t indent, size_t column) {
   fs_text_puts(t, "\n");
 }
 
-/* One of the words that an argument may be, in a column of its own, and its meaning. */
+/* Writes a word that an argument may be, in a column of its own, and its meaning. */
 static void word_text(fs_text *t, const fs_word *word, size_t indent, size_t width) {
   size_t column = indent + width + 2;
   fs_text_printf(t, "%*s%-*s ", (int)indent, "", (int)width, word->name);
@@ -111,7 +111,8 @@ void fs_help_text(fs_text *t, fs_cmd command) {
                "command line, 3 infeasible, 4 refuted, 5 the machine failed, 6 replay failed.\n");
 }
 
-/* Whether this machine has such a device; asked in a context whose reports nobody reads. */
+/* Whether this machine has such a device; tried in a separate context, whose reports are
+ * dropped. */
 static bool can_use(const char *kind) {
   fsched_context *ctx;
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-/* Starts words[0] with its standard output in *out; -1: it cannot be started. */
+/* Starts words[0] with a pipe from its standard output, *out; -1: it cannot be started. */
 static pid_t start_helper(char **words, int *out) {
   int ends[2];
   pid_t pid = -1;
@@ -39,7 +39,7 @@ static pid_t start_helper(char **words, int *out) {
   return pid;
 }
 
-/* The first two lines, which say the versions of the helper and of its library. */
+/* Writes the first two lines, which are the versions of the helper and of its library. */
 static void put_lines(fs_text *t, FILE *from) {
   char line[128];
   for (int k = 0; k < 2 && fgets(line, sizeof line, from) != NULL; k++) {

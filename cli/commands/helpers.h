@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that do a part of the work. */
+/* Helper programs, which do a part of the work. */
 #ifndef FS_CLI_HELPERS_H
 #define FS_CLI_HELPERS_H
 
 #include "cli/common/cli.h"
 
-/* Adds what the helper of --refine says of its version, its lines joined by ", "; or that it is not
- * there. */
+/* Adds the version that the helper of --refine prints, with its lines joined by ", ", or a note
+ * that there is no helper. */
 void fs_helpers_version(fs_text *t);
 
 #endif

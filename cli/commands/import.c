@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched import and fsched export. */
+/* The commands fsched import and fsched export. */
 #include "fsched/import.h"
 
 #include "base/files/file.h"
@@ -7,7 +7,7 @@
 #include "cli/common/cli.h"
 #include "fsched/verify.h"
 
-/* KIND, the first operand. */
+/* Reads KIND, the first operand. */
 static fs_status read_format(fs_cli *cli, fsched_format *out) {
   const char *word = cli->args.operand[0];
   fs_text names;
@@ -57,7 +57,7 @@ static const char *output_of(const fs_cli *cli) {
   return output == NULL ? "-" : output;
 }
 
-/* Writes a text that was made and frees it. */
+/* Writes a text to the output and frees it. */
 static fs_status write_text(fs_cli *cli, char *text, size_t length) {
   fs_status status = fs_file_write(cli->ctx, output_of(cli), text, length);
   fsched_text_free(cli->ctx, text, length);
@@ -96,7 +96,7 @@ fs_status fs_cli_import(fs_cli *cli) {
 
 /* ---- export */
 
-/* A schedule may come from anywhere, so it is proven before it is called a solution. */
+/* Reads a schedule from anywhere, so it is verified before it is called a solution. */
 static fs_status read_schedule(fs_cli *cli, const fsched_graph *graph, fsched_schedule **out) {
   const char *input = cli->args.operand[1];
   char *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched verify: of a schedule, whose JSON begins with a brace, or of a stream.  What is neither is
- * taken for a damaged stream. */
+/* The command fsched verify: for a schedule, whose JSON begins with a brace, or a stream.  An input
+ * that is neither is treated as a damaged stream. */
 #include "fsched/verify.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "cli/common/progress.h"
 #include "cli/common/times.h"
 
-/* Adds the time since *at, and sets it. */
+/* Adds the time since *at, and sets *at to the current time. */
 static void lap(fs_times *times, const char *name, const char *what, uint64_t *at) {
   uint64_t now = fs_now_ns();
   fs_times_add(times, name, what, now - *at);
@@ -46,7 +46,7 @@ static fs_status verify_schedule(fs_cli *cli, const char *name, const char *text
   return status;
 }
 
-/* {"fsched_verify": 1, "file": ..., "kind": ..., "ok": ..., "violations": [...]} */
+/* Writes {"fsched_verify": 1, "file": ..., "kind": ..., "ok": ..., "violations": [...]}. */
 static void json_result(const fs_cli *cli, fs_text *t, const char *name, const char *kind,
                         bool ok) {
   fs_text_puts(t, "{\"fsched_verify\": 1, \"file\": ");
