@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched compile.  Everything is computed before anything is written, and the stream is written
- * last: a build tool that sees it finds the other results too. */
+/* The command fsched compile.  Everything is computed before anything is written, and the stream is
+ * written last, so that a build tool that finds it also finds the other results. */
 #include "fsched/compile.h"
 
 #include <stdio.h>
@@ -19,15 +19,15 @@
 #include "model/handle.h"
 
 typedef struct fs_job {
-  const char *input, *output, *depfile; /* depfile may be NULL */
+  const char *input, *output, *depfile; /* depfile: NULL if none is wanted */
   fs_emit *emit;
   size_t n_emits;
   fs_dumps dumps;
   fsched_compile_options options;
   fs_cli_refinement refinement;
-  const char **result; /* the names of all files to be written */
+  const char **result; /* the names of all files to write */
   size_t n_results;
-  size_t n_products; /* of them the stream and those of --emit, which a depfile names */
+  size_t n_products; /* the first of them: the stream and those of --emit, which a depfile names */
   fsched_graph *graph;
   fsched_schedule *schedule;
   fsched_program *program;
@@ -45,7 +45,7 @@ static fs_status name_files(fs_cli *cli, fs_job *job) {
   return job->output == NULL ? FSCHED_SYSTEM : fs_depfile_name(cli, job->output, &job->depfile);
 }
 
-/* No two results may go to one file, nor any over what is read. */
+/* Checks that no two results go to one file, and that none replaces an input. */
 static fs_status check_files(fs_cli *cli, fs_job *job) {
   FS_TRY(fs_new(&cli->arena, &job->result, 2 * job->n_emits + job->dumps.n + 2));
   job->result[job->n_results++] = job->output;
@@ -66,12 +66,12 @@ static fs_status check_files(fs_cli *cli, fs_job *job) {
   }
   FS_TRY(fs_cli_check_terminal(cli, job->output));
   FS_TRY(fs_cli_check_outputs(cli, job->result, job->n_results));
-  /* A stream in place of its graph has the very name of the result. */
+  /* A stream given by mistake in place of its graph has the same name as the result. */
   FS_TRY(fs_cli_check_graph(cli, job->input));
   return fs_cli_check_input(cli, job->input, job->result, job->n_results);
 }
 
-/* The files that the graph names are known only when it has been read. */
+/* Checks that no result replaces a file that the graph names; these are known once it is read. */
 static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
     const char *name = fsched_graph_file(job->graph, i);
@@ -82,7 +82,7 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   return FSCHED_OK;
 }
 
-/* Passes that are for one kind of sync, or for those who ask. */
+/* Whether a pass runs: some are only for one kind of sync, or run only on request. */
 static bool pass_runs(const fs_job *job, fs_pass pass) {
   const fsched_compile_options *o = &job->options;
   fs_sync_kind sync = o->barriers != 0 ? FS_SYNC_BARRIER : job->graph->target.sync;
@@ -106,7 +106,7 @@ static bool pass_runs(const fs_job *job, fs_pass pass) {
   return true;
 }
 
-/* Nothing would be shown of what is asked for by name. */
+/* Refuses dumps of passes that do not run, for which nothing would be shown. */
 static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
   for (size_t i = 0; i < job->dumps.n; i++) {
     for (uint32_t pass = 0; pass < fsched_pass_count(); pass++) {
@@ -119,7 +119,7 @@ static fs_status check_dumps(fs_cli *cli, const fs_job *job) {
   return FSCHED_OK;
 }
 
-/* How barriers are shared says nothing where there are none. */
+/* Refuses --barrier-method without barriers, where it has no effect. */
 static fs_status check_method(fs_cli *cli, const fs_job *job) {
   const fs_target *t = &job->graph->target;
   if (!fs_args_has(&cli->args, FS_OPTION_BARRIER_METHOD)) {
@@ -137,7 +137,7 @@ static fs_status check_method(fs_cli *cli, const fs_job *job) {
   return FSCHED_OK;
 }
 
-/* 0 when nothing is said. */
+/* Reads --barriers; 0 if it is not given. */
 static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
   const char *value = fs_args_last(&cli->args, FS_OPTION_BARRIERS);
   uint64_t n = 0;
@@ -196,8 +196,8 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   return status;
 }
 
-/* The depfile comes first: without it, a build tool that finds the others would take them to be
- * what they should be for ever. */
+/* Writes all results.  The depfile comes first: if a build tool found the others without it, it
+ * would consider them up to date for ever. */
 static fs_status write_all(fs_cli *cli, fs_job *job) {
   fs_emit_source source = {job->graph, &job->options, job->schedule, job->program};
   if (job->depfile != NULL) {
@@ -213,7 +213,7 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
   return fs_file_write(cli->ctx, job->output, bytes, size);
 }
 
-/* What the copies are for: only spills come from a lack of room. */
+/* Writes the number of copies by purpose; only spills are caused by a lack of room. */
 static void put_copies(fs_text *t, const fs_schedule *s) {
   uint32_t count[FS_ROLES] = {0};
   uint8_t *role;
@@ -244,7 +244,7 @@ static uint32_t count_stacks(const fs_target *target) {
   return n;
 }
 
-/* What the target's kind of sync takes: barriers, or full stops. */
+/* Writes the cost of the target's kind of sync, for barriers or syncs. */
 static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   const fs_schedule *s = sync->schedule;
   if (fs_sync_has_waits(sync->kind)) {
@@ -278,8 +278,8 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   fs_text_puts(t, "\n");
 }
 
-/* Where every start is given, the makespan says nothing, and the addresses are what was asked for.
- */
+/* Writes the peaks of memories if all starts are given: then the makespan is of no interest, and
+ * addresses are the result. */
 static void put_peaks(fs_text *t, const fs_schedule *s) {
   const fsched_graph *g = s->graph;
   uint64_t *peak, *bound;
@@ -340,7 +340,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   put_sync(t, sync, unit);
 }
 
-/* What each way of bounding the makespan from below proves. */
+/* Writes the lower bound on the makespan that each method proves. */
 static void put_bounds(fs_text *t, const fs_schedule *s) {
   const fs_lower_bounds *b = &s->bounds;
   fs_text_printf(t, "  bounds: critical path %llu, queues %llu, resources %llu, copies %llu",
@@ -372,7 +372,7 @@ static void put_times(fs_text *t, const fs_job *job) {
 }
 
 static void put_written(fs_text *t, const fs_job *job) {
-  for (size_t i = 1; i <= job->n_results; i++) { /* the stream is the first, and written last */
+  for (size_t i = 1; i <= job->n_results; i++) { /* the stream is the first, and is written last */
     const char *path = job->result[i % job->n_results];
     if (!fs_cli_is_std(path)) {
       fs_text_puts(t, "  wrote ");

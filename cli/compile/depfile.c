@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One rule, all of whose names are on one line: ninja knows it only so.  Names are written so that
- * make and ninja read them alike.  What one of them cannot read at all (ninja a semicolon) is left
- * as it is, as compilers do; where they differ (a backslash before "#"), make is right. */
+/* Writes one rule with all names on one line, as ninja accepts no other form.  Names are written so
+ * that make and ninja read them alike.  A name that one of the two cannot read at all (ninja one
+ * with a semicolon) is left unchanged, as compilers do; where the two differ (a backslash before
+ * "#"), make's reading is used. */
 #include "cli/compile/depfile.h"
 
 #include "base/files/file.h"
@@ -45,9 +46,9 @@ fs_status fs_depfile_name(fs_cli *cli, const char *output, const char **path) {
   return *path == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* A name as make and ninja read it.  Backslashes stand for themselves, except before a space or
- * "#", where each must be doubled.  A colon that is not the last character is one of the name for
- * both only with a backslash. */
+/* Writes a name for make and ninja.  Backslashes stand for themselves, except before a space or
+ * "#", where each must be doubled.  A colon that is not the last character belongs to the name for
+ * both only after a backslash. */
 static void put_name(fs_text *t, const char *name) {
   size_t slashes = 0;
   for (; *name != '\0'; name++) {
@@ -66,7 +67,7 @@ static void put_name(fs_text *t, const char *name) {
   }
 }
 
-/* A name that follows another on the line. */
+/* Writes a name, after a blank unless it is the first on its line. */
 static fs_status put_next(fs_cli *cli, fs_text *t, const char *name) {
   if (strpbrk(name, "\n\r") != NULL) {
     return fs_usage(cli->ctx, NULL, "a name with a line break cannot stand in a depfile");
@@ -76,7 +77,7 @@ static fs_status put_next(fs_cli *cli, fs_text *t, const char *name) {
   return FSCHED_OK;
 }
 
-/* -MT says what is written, -MQ what is meant, as with compilers; in their order. */
+/* Writes the targets of -MT unchanged and those of -MQ escaped, as compilers do, in their order. */
 static fs_status put_given_targets(fs_cli *cli, fs_text *t) {
   for (uint32_t i = 0; i < cli->args.n_given; i++) {
     const fs_given *given = &cli->args.given[i];
@@ -118,7 +119,7 @@ static fs_status put_rules(fs_cli *cli, fs_text *t, const fsched_graph *graph,
   }
   fs_text_puts(t, "\n");
   bool phony = fs_args_has(&cli->args, FS_OPTION_DEPS_PHONY);
-  for (uint32_t i = 1; phony && i < n; i++) { /* the first is the graph */
+  for (uint32_t i = 1; phony && i < n; i++) { /* the first file is the graph */
     FS_TRY(put_next(cli, t, i < n_files ? fsched_graph_file(graph, i) : solution));
     fs_text_puts(t, ":\n");
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of --emit: a row in emit.def and a function here. */
+/* The kinds of --emit, each of which has a row in emit.def and a function here. */
 #include "cli/compile/emit.h"
 
 #include "base/files/file.h"
@@ -48,7 +48,7 @@ static fs_status emit_mps(fs_cli *cli, const fs_emit_source *source, char **text
                               length);
 }
 
-/* The source alone, named after the graph; fs_emit_write does what has a file. */
+/* Makes only the source, named after the graph; fs_emit_write handles results with a header. */
 static fs_status emit_c(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {
   fsched_c_options o = {.size = sizeof o, .symbol = fs_args_last(&cli->args, FS_OPTION_SYMBOL)};
   return fsched_program_c(cli->ctx, source->program, &o, text, length, NULL, NULL);
@@ -70,7 +70,8 @@ static const char kinds_with_bar[] =
     ;
 const char *const fs_emit_kinds = kinds_with_bar + 1;
 
-/* What C is called and where its header goes; both only where the source is a file with a name. */
+/* Sets the symbol, and, if the source is written to a plain file, the header's path and by default
+ * a symbol from the file's name. */
 static fs_status name_c(fs_cli *cli, fs_emit *emit) {
   emit->symbol = fs_args_last(&cli->args, FS_OPTION_SYMBOL);
   if (emit->symbol != NULL && !fs_c_name_valid(emit->symbol)) {
@@ -90,7 +91,7 @@ static fs_status name_c(fs_cli *cli, fs_emit *emit) {
   return emit->header == NULL || emit->symbol == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* KIND=FILE; that there is a "=" the table of options has seen to. */
+/* Parses KIND=FILE; the table of options ensures that there is a "=". */
 static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
   const char *equals = strchr(value, '=');
   const char *kind = fs_arena_strndup(&cli->arena, value, (size_t)(equals - value));
@@ -123,7 +124,7 @@ fs_status fs_emit_parse(fs_cli *cli, fs_emit **emit, size_t *n) {
   return FSCHED_OK;
 }
 
-/* The header first: a rule whose target is the source finds both. */
+/* Writes the header before the source: a build rule whose target is the source finds both. */
 static fs_status write_c(fs_cli *cli, const fs_emit *emit, const fsched_program *program) {
   fsched_c_options o = {.size = sizeof o, .symbol = emit->symbol};
   char *source, *header;

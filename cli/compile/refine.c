@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An interrupt is taken by a thread that waits for it, so no handler needs a global.  In the end
- * the thread is sent one of the signals itself, unless it has taken one and waits for `over`: it is
- * not cancelled, for which the C library would have to load another one. */
+/* Interrupts are taken by a thread that waits for them, so no handler needs a global variable.  At
+ * the end, the thread is woken by one of the signals, unless it has taken a signal and waits for
+ * `over`.  It is not cancelled, as the C library would have to load another library for that. */
 #include "cli/compile/refine.h"
 
 #include <pthread.h>
@@ -59,7 +59,8 @@ fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
   return FSCHED_OK;
 }
 
-/* Those that nobody (nohup, a shell's background job) has set to be ignored. */
+/* Finds the signals to watch: those not set to be ignored (by nohup, or for a shell's background
+ * job). */
 static bool watched(sigset_t *set) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   bool any = false;
@@ -74,7 +75,7 @@ static bool watched(sigset_t *set) {
   return any;
 }
 
-/* By unwatch(); the C library says SI_USER of it. */
+/* Whether unwatch() sent the signal; the C library may report SI_USER for that. */
 static bool from_here(const siginfo_t *info) {
   return (info->si_code == SI_TKILL || info->si_code == SI_USER) && info->si_pid == getpid();
 }
@@ -100,7 +101,7 @@ static void *wait_for_signal(void *user) {
   return NULL;
 }
 
-/* Ends the thread. */
+/* Ends the thread that waits for signals. */
 static void unwatch(fs_cli_refinement *r) {
   int wake = sigismember(&r->watched, SIGINT) == 1    ? SIGINT
              : sigismember(&r->watched, SIGTERM) == 1 ? SIGTERM
