@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched: parse the command line, run the command, print what was reported. */
+/* The program fsched: parses the command line, runs the command, prints the reports. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const fs_cmd_run commands[FS_CMD_COUNT] = {
     [FS_CMD_HELP] = fs_cli_help,
 };
 
-/* What a program without a command, or with -h or --version in its place, prints. */
+/* Prints what -h or --version in place of a command asks for. */
 static fs_status print_about(fsched_context *ctx, bool version) {
   fs_text t;
   fs_text_init(&t, ctx);
@@ -32,7 +32,7 @@ static fs_status print_about(fsched_context *ctx, bool version) {
   return fs_cli_print(ctx, &t);
 }
 
-/* Of -q and -v the last counts. */
+/* Reads -q and -v, of which the last one counts. */
 static void read_loudness(fs_cli *cli) {
   for (uint32_t i = 0; i < cli->args.n_given; i++) {
     fs_option o = cli->args.given[i].option;
@@ -43,7 +43,7 @@ static void read_loudness(fs_cli *cli) {
   }
 }
 
-/* fsched alone: what it could be given, on standard error. */
+/* Answers a command line without a command with the help of the program, on standard error. */
 static fs_status no_command(fsched_context *ctx) {
   fs_text t;
   fs_text_init(&t, ctx);
@@ -55,7 +55,7 @@ static fs_status no_command(fsched_context *ctx) {
   return FSCHED_USAGE;
 }
 
-/* An option in place of a command. */
+/* Reports an option in place of a command. */
 static fs_status no_option(fs_cli *cli, const char *word) {
   const char *hint = fs_nearest_hint(&cli->arena, "--version|--help", word);
   return fs_usage(cli->ctx, hint == NULL ? "options follow the command" : hint,
@@ -94,14 +94,15 @@ static fs_status run_command(fs_cli *cli, int argc, char **argv) {
   return status;
 }
 
-/* What exit runs may take away what a kernel uses that was given up, or wait for it. */
+/* Ends the process without exit, whose handlers may destroy what a kernel still uses that was given
+ * up, or wait for that kernel. */
 static void leave_behind(fs_status status) {
   bool written = fflush(stdout) == 0;
   _exit(written || status != FSCHED_OK ? (int)status : FSCHED_SYSTEM);
 }
 
 int main(int argc, char **argv) {
-  (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with its own exit status */
+  (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes a failed write, with its own status */
   fs_cli cli = {0};
   if (fsched_context_create(NULL, &cli.ctx) != FSCHED_OK) {
     fprintf(stderr, "fsched: error: out of memory\n");
@@ -111,7 +112,7 @@ int main(int argc, char **argv) {
   fs_status status = run_command(&cli, argc, argv);
   if (!cli.parsed && argc > 1 &&
       fs_args_forms(&cli.arena, argc - 1, argv + 1, &cli.args) != FSCHED_OK) {
-    cli.args = (fs_args){0}; /* no memory: the report is text without colours */
+    cli.args = (fs_args){0}; /* out of memory: the report is text without colours */
   }
   fs_cli_reports(&cli);
   if (cli.lost) {
