@@ -15,7 +15,7 @@
 #include "fsched/program.h"
 #include "model/sync.h"
 
-/* One command */
+/* ---- how one command is ordered */
 
 static fs_status ask(fs_explain *e, uint32_t command, const fs_stream_wait *w) {
   uint32_t *latest = &e->asked[w->axis];
@@ -154,7 +154,7 @@ const fs_want *fs_explain_reasons(const fs_explain *e, uint32_t item, uint32_t f
   return want + low;
 }
 
-/* Starts */
+/* ---- why an item starts when it does */
 
 typedef struct chooser {
   const fs_explain *e;
@@ -225,7 +225,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   return c.link;
 }
 
-/* The whole program */
+/* ---- the summary of the whole program */
 
 /* A total order, as each queue occurs once. */
 static int compare_queues(const void *a, const void *b) {
@@ -304,7 +304,7 @@ fs_status fs_explain_summary(fs_explain *e, fs_summary *out) {
   return FSCHED_OK;
 }
 
-/* The call */
+/* ---- fsched_program_explain */
 
 void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s) {
   assert(ctx != NULL && s->n_meta == 1);

@@ -140,7 +140,7 @@ static void put_reasons(const fs_explain *e, fs_text *t, const fs_want *w, uint3
   fs_text_puts(t, n == 0 ? unwanted(e) : "");
 }
 
-/* Lists */
+/* ---- tables */
 
 static void list_begin(const fs_explain *e, list *l, uint32_t columns) {
   *l = (list){.all = e->all};
@@ -220,7 +220,7 @@ static void head(list *l, const char *const *title, uint32_t n, uint32_t right) 
   }
 }
 
-/* Chains */
+/* ---- chains of waits */
 
 /* Writes one step of a chain: what `hop` waited for, by a command that the previous step led to. */
 static void put_step(const fs_explain *e, fs_text *t, uint32_t hop, uint32_t before) {
@@ -289,7 +289,7 @@ static fs_status put_chain_of_item(const fs_explain *e, fs_text *t, uint32_t ite
   return put_chain(e, t, hop, queue, e->s->commands[*members].epoch);
 }
 
-/* One command */
+/* ---- how one command is ordered */
 
 static fs_status put_waits(fs_explain *e, uint32_t command) {
   const fs_points *p = &e->order.points;
@@ -416,7 +416,7 @@ static fs_status put_frontier(fs_explain *e, uint32_t command) {
   return status == FSCHED_OK ? finished : status;
 }
 
-/* Starts */
+/* ---- why an item starts when it does */
 
 static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
   switch (k->hold) {
@@ -517,7 +517,7 @@ static fs_status put_start(const fs_explain *e, uint32_t item) {
   return FSCHED_OK;
 }
 
-/* Items and the whole */
+/* ---- items, and the whole program */
 
 static void put_item_head(const fs_explain *e, uint32_t item) {
   const fs_stream_command *c = &e->s->commands[item];
