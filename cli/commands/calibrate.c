@@ -30,7 +30,7 @@ static fs_status open_device(fs_cli *cli, fsched_device **out) {
     return fs_usage(cli->ctx, NULL, "--device wants a number, not '%s'", number);
   }
   const char *name = kind == NULL ? "cpu" : kind;
-  const fs_backend_kind *known = fs_backend_kind_of(name); /* NULL: auto */
+  const fs_backend_kind *known = fs_backend_kind_of(name); /* NULL for auto */
   if (number != NULL && known != NULL && !known->number) {
     return fs_usage(cli->ctx, "add --on " FS_BACKENDS_NUMBERED "or auto",
                     "--device is for devices with a number, not for --on %s", name);

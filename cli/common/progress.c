@@ -11,7 +11,7 @@
 #include "base/clock.h"
 
 enum {
-  REDRAW_NS = 100000000, /* ten times a second */
+  REDRAW_NS = 100000000, /* a line is redrawn at most ten times a second */
   DEFAULT_WIDTH = 80,
   MOST_WIDTH = 100,
   NAME_WIDTH = 10,
@@ -23,9 +23,9 @@ typedef enum fs_form { FORM_TERMINAL, FORM_TEXT, FORM_JSON } fs_form;
 struct fs_cli_progress {
   fs_form form;
   fsched_refine_state refine; /* last state of a refinement that was shown */
-  uint64_t drawn_at;          /* ns */
+  uint64_t drawn_at;          /* time of the last drawing, in ns */
   size_t drawn;               /* columns of the line on the terminal */
-  const char *what;           /* of the last line of text */
+  const char *what;           /* the pass or work of the last line of text */
   unsigned percent;
 };
 

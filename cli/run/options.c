@@ -160,7 +160,7 @@ static const char *beside(fs_cli *cli, const char *path) {
 static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durations) {
   const fs_args *args = &cli->args;
   const char *name = run->device.kind;
-  const fs_backend_kind *kind = fs_backend_kind_of(name); /* NULL: auto */
+  const fs_backend_kind *kind = fs_backend_kind_of(name); /* NULL for auto */
   bool seed = fs_args_has(args, FS_OPTION_SIM_SEED);
   if ((kind == NULL || !kind->simulates) && (durations != NULL || run->measured != NULL || seed)) {
     return fs_usage(cli->ctx, "add --on sim",

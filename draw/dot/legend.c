@@ -2,7 +2,7 @@
 /* Writes the legend, a table with a row for every kind of node and edge that occurs. */
 #include "draw/dot/legend.h"
 
-/* By fs_pic_why. */
+/* Indexed by fs_pic_why. */
 const fs_edge_style fs_edge_styles[FS_PIC_WHYS] = {
     {"data", "data", BLACK, "", 0},
     {"order", "order, no data", GREY, "dotted", 6},
@@ -15,7 +15,7 @@ const fs_edge_style fs_edge_styles[FS_PIC_WHYS] = {
     {"gate", "gate: starts no earlier, its physical barrier is in use", ORANGE, "dashed", 3},
 };
 
-/* By fs_pic_kind. */
+/* Indexed by fs_pic_kind. */
 const fs_node_style fs_node_styles[FS_PIC_KINDS] = {
     {"op", "op", "box", "#FFFFFF", "1"},
     {"gang", "gang (one op, several queues)", "box", YELLOW, "2"},

@@ -10,9 +10,9 @@ typedef struct fs_svg_rows {
   fs_cent height; /* of the panel */
   fs_cent pitch, gap;
   uint32_t *sorted; /* queues from top to bottom */
-  fs_cent *y;       /* per queue, in the panel */
+  fs_cent *y;       /* per queue: y of its row, from the panel's upper edge */
   uint32_t n_boxes;
-  fs_svg_box *box;        /* id: its index */
+  fs_svg_box *box;        /* the `id` of a box is its index */
   uint32_t *item, *queue; /* per box */
 } fs_svg_rows;
 

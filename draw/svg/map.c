@@ -10,7 +10,7 @@ typedef struct fs_svg_space {
   fs_cent top, height;
   fs_svg_amounts amounts;
   uint32_t n_boxes;
-  fs_svg_box *box;   /* id: its index */
+  fs_svg_box *box;   /* the `id` of a box is its index */
   uint32_t *owner;   /* per box: its residency */
   fs_svg_box *label; /* per box: the part of it for its name, beside hatched parts */
   uint32_t *alone;   /* per residency: its box if drawn alone and large; else FS_NONE */
