@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits without addresses: queues, resources, concurrency, counted memories.
  *
- * Queues of a class take each other's place, and intervals can be coloured with as many colours as
- * overlap at most: so a class of k queues is an amount of k, of which an item takes 1 and a gang k.
- * Then all limits are alike: the amounts of their members are at most `capacity` at any time.  As
- * the sum only grows when a member begins, it is enough to look at the begin of each member j:
+ * The queues of a class are interchangeable, and intervals can be coloured with as many colours as
+ * overlap at most, so a class of k queues is an amount of k, of which an item takes 1 and a gang k.
+ * Then all limits are alike: the amounts of the members that are present at any time add up to at
+ * most `capacity`.  As the sum only grows when a member begins, it is enough to look at the begin
+ * of each member j:
  *
  *     amount_j + sum over i of amount_i * o_ij <= capacity
- *     o_ij = t_ij + u_ij - 1     1 when i is there as j begins, else 0
+ *     o_ij = t_ij + u_ij - 1     1 when i is present as j begins, else 0
  *     t_ij                       0 where i has ended when j begins (pack/order.c)
  *     u_ij                       0 where i begins later than j: begin(j) + 1 <= begin(i) + W u_ij
  *     t_ij + u_ij >= 1           i does not end before it begins
  *
- * Two members that exceed the capacity together are kept apart, which needs neither u nor the sum.
+ * Two members that together exceed the capacity are kept apart, which needs neither u nor the sum.
  * A member without length takes nothing from others; at its instant it counts together with the
- * members that contain the instant strictly: i that begins with it is not there, so u is 0 from
- * begin(j) <= begin(i) on.  Where it depends on the schedule whether j has any length, both rows
- * are there, and the first one only when it has: it gets `capacity` and more where the binary z_j
- * is 1, end(j) <= begin(j) + W (1-z).
+ * members that contain the instant strictly.  A member i that begins at the instant is not present,
+ * so u is 0 already where begin(j) <= begin(i).  Where it depends on the schedule whether j has a
+ * length, it has both rows, and the first binds only if j has one: a binary z_j, with end(j) <=
+ * begin(j) + W (1 - z_j), relaxes it where it is 1.
  *
  * Where items choose among classes, binaries say which: o_ij >= t_ij + u_ij + pick_i - 2, and the
- * row counts only when j is of the class.
+ * row binds only when j is of the class.
  *
  * The published model has none of these. */
 #include <stdio.h>
@@ -30,7 +31,7 @@
 typedef struct member {
   uint32_t span;
   int64_t amount;
-  uint32_t pick; /* binary that says that it takes part, FS_NONE: it does */
+  uint32_t pick; /* the binary that says whether it is a member; FS_NONE: it is in any case */
 } member;
 
 typedef struct amount_group {
@@ -41,14 +42,14 @@ typedef struct amount_group {
   uint32_t n;
 } amount_group;
 
-/* A member that may be there when another begins: o is ended + late - 1, or a variable. */
+/* The presence o of a member when another begins: ended + late - 1, or a variable. */
 typedef struct presence {
   int64_t amount;
   fs_pack_order ended, late;
-  uint32_t chosen; /* the variable, where it has a choice; else FS_NONE */
+  uint32_t chosen; /* the variable o, where the member has a choice; else FS_NONE */
 } presence;
 
-/* Members that are too much together. */
+/* Keeps two members apart that together exceed the capacity. */
 static fs_status exclude(fs_pack_model *t, const amount_group *g, const member *a,
                          const member *b) {
   if (a->pick == FS_NONE && b->pick == FS_NONE) {
@@ -87,7 +88,7 @@ static fs_status exclude_pairs(fs_pack_model *t, const amount_group *g) {
   return FSCHED_OK;
 }
 
-/* May i be there when j begins, and not be apart from it anyway? */
+/* May i be present when j begins, and are the two not kept apart anyway? */
 static bool counts(const fs_pack_model *t, const amount_group *g, const member *i, const member *j,
                    int64_t gap) {
   return i != j && t->span[i->span].length != FS_PACK_ZERO &&
@@ -130,7 +131,7 @@ static fs_status add_presence(fs_pack_model *t, const presence *o) {
   return FSCHED_OK;
 }
 
-/* The binary z: it may be 1 only where j has no length. */
+/* Makes the binary z, which may be 1 only where j has no length. */
 static fs_status make_instant(fs_pack_model *t, const amount_group *g, const member *j,
                               uint32_t *out) {
   fs_pack_expr b = t->span[j->span].begin, e = t->span[j->span].end;
@@ -146,7 +147,7 @@ static fs_status make_instant(fs_pack_model *t, const amount_group *g, const mem
   return fs_model_end_row(&t->model);
 }
 
-/* What is there when j begins. */
+/* Makes the row of the begin of j. */
 static fs_status begin_row(fs_pack_model *t, const amount_group *g, const member *j, int64_t gap,
                            presence *scratch) {
   int64_t sum = j->amount;
@@ -209,7 +210,7 @@ static fs_status group_rows(fs_pack_model *t, amount_group *g, presence *scratch
   return FSCHED_OK;
 }
 
-/* --- who is limited by what --- */
+/* --- the groups and their members --- */
 
 static fs_status make_picks(fs_pack_model *t) {
   const fs_problem *p = t->p;

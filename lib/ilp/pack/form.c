@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a solution into the form of pack/symmetry.c by the steps that prove that it exists:
- * rectangles fall, strips and memories are turned, starts are exchanged; the steps are repeated
- * until nothing changes. */
+/* Turns a solution into the form of pack/symmetry.c by the steps of the proof that the form exists:
+ * rectangles fall, strips and memories are turned, starts are exchanged.  The steps are repeated
+ * until nothing changes, at most ROUNDS times. */
 #include <stdlib.h>
 
 #include "ilp/pack/private.h"
@@ -41,7 +41,7 @@ static void set(former *f, int64_t *at, int64_t value) {
 
 static int64_t size_of(const former *f, uint32_t r) { return (int64_t)f->t->p->res_size[r]; }
 
-/* Has a ended when b begins?  Not where b begins with what comes before an end of a. */
+/* Has a ended when b begins?  Not if an item that begins b precedes or is one that ends a. */
 static bool ended(const former *f, uint32_t a, uint32_t b) {
   uint32_t n = f->t->p->n_items;
   return f->end[a] <= f->begin[b] && fs_pack_left_truth(f->t, n + a, n + b) != FS_PACK_NO;
@@ -62,7 +62,8 @@ static void take_times(former *f) {
 
 /* --- falling --- */
 
-/* What lies at one place with r by declaration, r included: f->group; returns how many. */
+/* Collects in f->group the residencies that share the place of r by declaration, r included, and
+ * returns their number. */
 static uint32_t gather_group(former *f, uint32_t r) {
   const fs_problem *p = f->t->p;
   uint32_t n = 0;
@@ -80,7 +81,7 @@ static uint32_t gather_group(former *f, uint32_t r) {
   return n;
 }
 
-/* Lets everything in memory m fall, the lowest first. */
+/* Lets everything in memory m fall, the lowest rectangle first. */
 static void fall(former *f, uint32_t m) {
   const fs_problem *p = f->t->p;
   uint32_t n = 0, n_fallen = 0;
@@ -110,7 +111,8 @@ static void fall(former *f, uint32_t m) {
   }
 }
 
-/* The latest end of an item that started before and holds a place that i holds too. */
+/* The latest end of an item that started before i and whose rectangle overlaps one of i in
+ * address. */
 static int64_t earliest(const former *f, uint32_t n_before, uint32_t i) {
   const fs_problem *p = f->t->p;
   int64_t start = 0;
@@ -130,7 +132,8 @@ static int64_t earliest(const former *f, uint32_t n_before, uint32_t i) {
   return start;
 }
 
-/* The same in time: items start when what is in their way has ended. */
+/* Lets items fall in time: each starts when those before it that share addresses with it have
+ * ended. */
 static void hurry(former *f) {
   uint32_t n = f->t->p->n_items;
   for (uint32_t i = 0; i < n; i++) {
@@ -184,7 +187,7 @@ static void turn_time(former *f) {
   }
 }
 
-/* Starts and addresses of two items of one size. */
+/* Exchanges the starts and addresses of two items of one size. */
 static void exchange(former *f, uint32_t a, uint32_t b) {
   const fs_problem *p = f->t->p;
   int64_t start = f->start[a];
@@ -205,7 +208,7 @@ static void exchange(former *f, uint32_t a, uint32_t b) {
   }
 }
 
-/* Along the chains of items of one size, until starts ascend. */
+/* Exchanges neighbours in the chains of items of one size until starts ascend. */
 static void exchange_all(former *f) {
   const fs_pack_model *t = f->t;
   for (bool again = true; again;) {

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The strip packing model: when every item starts, and where every rectangle lies.
+/* The strip packing model decides when every item starts, and where every rectangle lies.
  *
  *        address                       s_i   start of item i
- *      H +--------------------+        b_r, e_r  begin and end of residency r; where one item is
- *        |  +------+  +----+  |              both first (last) and only, its start (end)
+ *      H +--------------------+        b_r, e_r  begin and end of residency r; where one item alone
+ *        |  +------+  +----+  |              begins (ends) it, that item's start (end)
  *        |  |  r   |  |    |  |        p_r   address of residency r, in units of the memory
  *        |  +------+  |  q |  |        t     binaries of pairs: 0 where a relation has to hold
  *        |            +----+  |
- *      0 +--------------------+        Two rectangles that may meet:
+ *      0 +--------------------+        The rows of two rectangles r and q that may overlap:
  *        0                    W           e_r <= b_q + W t_L        e_q <= b_r + W t_R
  *                       time              p_r + size_r <= p_q + H t_U
  *                                         p_q + size_q <= p_r + H t_B
  *                                         t_L + t_R + t_U + t_B <= 3
  *
- * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints.  What is
- * different here, and why:
- *   - W and H are enough (the published 2W and 2H only make the relaxation weaker), and what the
- *     windows leave is less: M is the latest end of the one less the earliest begin of the other;
- *   - precedence rows are there (without them the strip is all there is);
- *   - a residency ends with the last of its readers, whichever that is: a variable that is at
- *     least the end of each.  With a fixed end the optimum is lost or wrong;
- *   - pairs that precedence puts in order need no rows, those that always overlap in time only U
- *     and B, those that are together too large only L and R;
+ * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints.  The
+ * differences, and their reasons:
+ *   - W and H suffice as big-M constants (the published 2W and 2H only weaken the relaxation), and
+ *     the windows allow smaller ones: the latest end of one span less the earliest begin of the
+ *     other;
+ *   - precedence has rows, without which the model is that of independent rectangles;
+ *   - a residency ends with the last of its readers: its end is a variable that is at least the end
+ *     of each.  With a fixed reader as its end, the optimum is lost or wrong;
+ *   - pairs that precedence orders need no rows, pairs that always overlap in time have only t_U
+ *     and t_B, and pairs that together exceed the capacity only t_L and t_R;
  *   - rectangles coincide only where that is declared, at equal size (pack/places.c);
- *   - queues, resources, concurrency and counted memories (pack/amounts.c), of which the published
- *     model has none;
- *   - binaries of an order in time are shared by all that ask for it (pack/order.c).
+ *   - there are queues, resources, concurrency and counted memories (pack/amounts.c), of which the
+ *     published model has none;
+ *   - all constraints that need the same order in time share its binary (pack/order.c).
  *
- * With `peak` the starts are all given, and the highest address is what is minimised. */
+ * With `peak` all starts are given, and the model minimises the highest address. */
 #include "ilp/pack/private.h"
 
 fs_pack_expr fs_pack_known(int64_t value) { return (fs_pack_expr){FS_NONE, value, value, value}; }
@@ -96,7 +97,7 @@ static bool is_rigid(const fs_pack_model *t, uint32_t i) {
   return t->options.rigid != NULL && t->options.rigid[i] != FS_TICK_NONE;
 }
 
-/* What moves together has one variable, which costs what the makespan does. */
+/* The items that move together share a variable, the negated shift; its cost is the makespan's. */
 static fs_status make_later(fs_pack_model *t) {
   t->later = fs_pack_known(0);
   return t->options.rigid == NULL ? FSCHED_OK
@@ -179,7 +180,7 @@ static fs_status make_begin(fs_pack_model *t, uint32_t r) {
   return FSCHED_OK;
 }
 
-/* An end that some other end of the same list comes after counts for nothing. */
+/* May item[k] be the last to end?  Not if precedence puts another item of the list after it. */
 static bool last_end(const fs_pack_model *t, const uint32_t *item, uint32_t n, uint32_t k) {
   for (uint32_t i = 0; i < n; i++) {
     if (i != k && fs_pack_reaches(t, item[k], item[i])) {
@@ -258,12 +259,12 @@ static fs_status find_paths(fs_pack_model *t) {
   return FSCHED_OK;
 }
 
-/* Tails hold for every makespan where nothing ties items to times. */
+/* Tails hold for every makespan, and so may be in rows, only where no item is tied to a time. */
 static fs_status precedence_rows(fs_pack_model *t) {
   const fs_problem *p = t->p;
   bool tied = p->fixed != NULL || t->options.rigid != NULL || p->graph->op_start != NULL;
   for (uint32_t i = 0; i < p->n_items && !fs_pack_full(t); i++) {
-    int64_t follows = 0; /* the longest path that other rows know of */
+    int64_t follows = 0; /* the longest path behind i that other rows imply */
     for (uint32_t e = p->succ0[i]; e < p->succ0[i + 1]; e++) {
       uint32_t next = p->succ[e];
       int64_t path = tick(p->time[next]) + tick(p->tail[next]);
@@ -295,7 +296,7 @@ static fs_status add_notes(fs_pack_model *t) {
   return FSCHED_OK;
 }
 
-/* --- all of it --- */
+/* --- the whole model --- */
 
 static fs_status prepare_model(fs_pack_model *t) {
   const fs_problem *p = t->p;
@@ -328,7 +329,7 @@ static fs_status fill_model(fs_pack_model *t) {
 }
 
 static bool too_large(const fs_problem *p, const fs_pack_options *o) {
-  uint64_t most = fs_limits_of(p->ctx)->pack_items; /* more have too many pairs */
+  uint64_t most = fs_limits_of(p->ctx)->pack_items; /* larger problems have too many pairs */
   return p->n_items > most || p->n_residencies > most ||
          (o->max_terms != 0 && p->n_items + (size_t)p->n_residencies > o->max_terms);
 }

@@ -30,9 +30,9 @@ typedef struct fs_pack_options {
 
 typedef struct fs_pack_model fs_pack_model;
 
-/* Is a schedule limited by nothing but the rectangles, of which each item has one or more?  Then
- * starts are turned, exchanged and put to normal positions as addresses are; see pack/symmetry.c.
- * Requires a problem that is complete. */
+/* Do only the rectangles limit the schedule, and has each item one or more of them?  Then starts
+ * have the same symmetries and normal positions as addresses; see pack/symmetry.c.  Requires a
+ * problem that is complete. */
 bool fs_problem_is_strip(const fs_problem *p);
 /* Minimises the makespan, at most p->horizon, or the peak.  Exact: queues, amounts and addresses
  * are all in the model.  *out is NULL when a limit (limit.h) was reached; nothing is decided then.

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of two spans comes first.
+/* Orders of two spans.
  *
- * For spans a and b, "a has ended when b begins" is known from windows or from precedence, or is
- * left to a binary t that is 0 where it has to hold: end(a) <= begin(b) + W t.  Several constraints
- * need the same order: two rectangles of scratch in different memories, a resource and a queue.
- * One binary per pair of moments serves them all, so that the solver decides an order once.
+ * For spans a and b, the statement "a has ended when b begins" is known from windows or from
+ * precedence, or a binary t decides it, which is 0 where the statement has to hold: end(a) <=
+ * begin(b) + W t.  Several constraints need the same order: two scratch rectangles in different
+ * memories, a resource and a queue.  One binary per pair of moments serves them all, so that the
+ * solver decides an order once.
  *
- * It is never true where b begins with something that comes before, or is, an end of a: an op that
- * reads a and writes b touches both places, however short it is.
+ * The statement is false where an item that begins b precedes an item that ends a, or is one
+ * itself: an op that reads a and writes b uses both places, even if it has no length.
  *
- * The binaries are found by a table with open addressing; nothing depends on its order. */
+ * A hash table with open addressing finds the binaries; nothing depends on its order. */
 #include "ilp/pack/private.h"
 
 enum { FIRST_SLOTS = 256 };
-/* Kinds of keys; ids are below 2^31. */
+/* Kinds of keys, in their upper bits; ids are below 2^31. */
 #define APART ((uint64_t)1 << 63)
 #define LATE ((uint64_t)1 << 62)
 #define EARLIER (APART | LATE)
@@ -55,7 +56,7 @@ void fs_pack_order_free(fs_pack_model *t) {
   t->slot_var = NULL;
 }
 
-/* *at is the slot of the key, which is new or known. */
+/* Finds the slot *at of a key; *fresh says that the key is not in the table yet. */
 static fs_status find_key(fs_pack_model *t, uint64_t key, size_t *at, bool *fresh) {
   if (2 * (t->n_used + 1) > t->n_slots) {
     FS_TRY(grow(t));
@@ -71,7 +72,7 @@ static void enter_key(fs_pack_model *t, uint64_t key, size_t at, uint32_t var) {
   t->n_used++;
 }
 
-/* Every end of a comes before every begin of b. */
+/* Does precedence put every end of a before every begin of b? */
 static bool precedes(const fs_pack_model *t, uint32_t a, uint32_t b) {
   uint32_t n_ends, n_begins;
   const uint32_t *end = fs_pack_ends(t, a, &n_ends), *begin = fs_pack_begins(t, b, &n_begins);
@@ -88,7 +89,7 @@ static bool precedes(const fs_pack_model *t, uint32_t a, uint32_t b) {
   return true;
 }
 
-/* Some begin of b comes before, or is, an end of a. */
+/* Does an item that begins b precede an item that ends a, or is it the same item? */
 static bool meets(const fs_pack_model *t, uint32_t a, uint32_t b) {
   uint32_t n_ends, n_begins;
   const uint32_t *end = fs_pack_ends(t, a, &n_ends), *begin = fs_pack_begins(t, b, &n_begins);
@@ -140,7 +141,7 @@ fs_status fs_pack_left(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *
   return out->truth == FS_PACK_OPEN ? open_order(t, &t->span[a], &t->span[b], out) : FSCHED_OK;
 }
 
-/* Some begin of b comes before every begin of a, `gap` at least. */
+/* Does precedence put some begin of b at least `gap` ticks before every begin of a? */
 static bool begins_before(const fs_pack_model *t, uint32_t b, uint32_t a, int64_t gap) {
   uint32_t n, n_later;
   const uint32_t *first = fs_pack_begins(t, b, &n), *later = fs_pack_begins(t, a, &n_later);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contiguous memories: an address for each rectangle, and for each pair of them that may meet the
- * rows of pack/model.c.
+/* Contiguous memories: each rectangle has an address, and each pair of rectangles that may overlap
+ * has the rows of pack/model.c.
  *
- * Addresses count in units, the greatest number that divides all sizes of the memory: there is
- * always a solution with each rectangle at 0 or on top of others, and numbers stay small.
+ * Addresses count in units: a memory's unit is the greatest number that divides all of its sizes.
+ * There is always a solution with each rectangle at 0 or on top of others, and the numbers stay
+ * small.
  *
- * An in-place output may lie where its input lies while its op runs: a fifth way for the pair,
+ * While its op runs, an in-place output may lie where its input lies.  Such a pair has a fifth
+ * binary:
  *     d = | p_in - p_out |,  c = 1 when d >= 1,  t_L + t_R + t_U + t_B + c <= 4,
- * with the blocks of model/logic.c.  As the two share one place then, the input must end when the
- * op ends, and the output must not begin before the op starts: end(in) <= end(op) + W c. */
+ * with the blocks of model/logic.c.  Where the two share one place, the input must end when the op
+ * ends, and the output must not begin before the op starts: end(in) <= end(op) + W c. */
 #include <stdio.h>
 
 #include "ilp/pack/private.h"
@@ -41,7 +43,7 @@ fs_status fs_pack_units(fs_pack_model *t) {
 
 /* --- addresses --- */
 
-/* The largest sum of sizes of one moment: all starts are known. */
+/* A lower bound of the peak: the largest sum of sizes at one moment.  All starts are known here. */
 static int64_t least_peak(const fs_pack_model *t) {
   const fs_problem *p = t->p;
   int64_t most = 0;
@@ -50,7 +52,7 @@ static int64_t least_peak(const fs_pack_model *t) {
     for (uint32_t q = 0; q < p->n_residencies; q++) {
       const fs_pack_span *s = &t->span[p->n_items + q];
       bool there = q == r || (s->begin.low <= now && now < s->end.low);
-      /* What coincides counts once; which does is open. */
+      /* Residencies that coincide count once, but it is open which of them do. */
       bool counts = p->n_coincide == 0 || q == r;
       sum += there && counts && p->res_memory[q] == t->options.peak_memory ? fs_pack_size(t, q) : 0;
     }
@@ -92,7 +94,7 @@ fs_status fs_pack_places(fs_pack_model *t) {
 
 /* --- pairs --- */
 
-/* Residency a lies below b. */
+/* The order "residency a lies below b". */
 static fs_status under(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order *out) {
   fs_pack_expr x = t->place[a], y = t->place[b];
   int64_t size = fs_pack_size(t, a);
@@ -125,7 +127,7 @@ static fs_status define(fs_pack_model *t, fs_pack_kind kind, uint32_t var, uint3
   return fs_vec_push(t->ctx, &t->def, def);
 }
 
-/* *apart is a binary that is 1 exactly when the two places differ. */
+/* Makes *apart, a binary that is 1 exactly when the two places differ. */
 static fs_status same_place(fs_pack_model *t, uint32_t in, uint32_t out, uint32_t *apart) {
   fs_model *m = &t->model;
   fs_pack_expr x = t->place[in], y = t->place[out];
@@ -151,7 +153,7 @@ static fs_status same_place(fs_pack_model *t, uint32_t in, uint32_t out, uint32_
   return define(t, FS_PACK_NOT_ZERO, *apart, distance);
 }
 
-/* The fifth way for declared pairs. */
+/* Makes the fifth binary, of a declared pair. */
 static fs_status coincide(fs_pack_model *t, uint32_t k, fs_pack_order *way) {
   const fs_problem *p = t->p;
   uint32_t in = p->coincide_in[k], out = p->coincide_out[k], op = p->coincide_op[k];
@@ -176,7 +178,7 @@ static fs_status coincide(fs_pack_model *t, uint32_t k, fs_pack_order *way) {
   return FSCHED_OK;
 }
 
-/* L, R, U, B and, where it is declared, that they coincide. */
+/* Lists what may hold for two residencies: L, R, U, B or, if declared, that they coincide. */
 static fs_status find_ways(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_order way[5],
                            uint32_t *n) {
   const fs_problem *p = t->p;
@@ -195,7 +197,7 @@ static fs_status find_ways(fs_pack_model *t, uint32_t a, uint32_t b, fs_pack_ord
   return k == FS_NONE ? FSCHED_OK : coincide(t, k, &way[(*n)++]);
 }
 
-/* With addresses given, two that do not move against each other stay as they are. */
+/* Do the given addresses settle the pair, because the two do not move relative to each other? */
 static bool settled(const fs_pack_model *t, uint32_t a, uint32_t b) {
   const fs_pack_span *x = &t->span[t->p->n_items + a], *y = &t->span[t->p->n_items + b];
   return t->options.address != NULL && fs_pack_same_var(x->begin, y->begin) &&

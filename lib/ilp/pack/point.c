@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From answers to points of the model and back.
+/* Converts answers to points of the model and back.
  *
  * An answer gives starts, choices and addresses; every other variable follows from variables made
  * before it (fs_pack_def).  First the answer is given the form that the model assumes. */
@@ -41,7 +41,7 @@ typedef struct pointer {
   bool fits;
 } pointer;
 
-/* The variable gets its value; an expression that is known has to have it. */
+/* Gives the expression's variable its value; a known expression has to equal the value. */
 static void set(pointer *q, fs_pack_expr e, int64_t value) {
   assert(e.var == FS_NONE || e.var < q->t->model.var.n);
   if (e.var == FS_NONE) {
@@ -153,7 +153,7 @@ bool fs_pack_fill(const fs_pack_model *t, const int64_t *start, const int64_t *a
   return q.fits;
 }
 
-/* Numbers that the model can have at all. */
+/* Copies starts and addresses; false: some are missing or beyond the range of the model. */
 static bool take_answer(const fs_pack_model *t, const fs_answer *a, int64_t *start,
                         int64_t *address) {
   const fs_problem *p = t->p;
@@ -191,7 +191,7 @@ static int64_t read_expr(fs_pack_expr e, const int64_t *value) {
   return e.add + (e.var == FS_NONE ? 0 : value[e.var]);
 }
 
-/* The class that item i takes a queue of. */
+/* The class of the queue that item i takes. */
 static uint32_t chosen(const fs_pack_model *t, uint32_t i, const int64_t *value) {
   const fs_problem *p = t->p;
   for (uint32_t k = p->choice0[i]; k < p->choice0[i + 1] && !p->gang[i]; k++) {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A strip by positions: x = 1 where an item starts at t with its rectangle at p, both normal
- * (pack/symmetry.c).
+/* The model of a strip by positions.  A binary x is 1 where its item starts at t with its rectangle
+ * at p; both are normal positions (pack/symmetry.c).
  *
  *     sum of the x of an item = 1         and s_i = sum t x, p_r = sum p x
  *     for a time t and a place p: sum of the x of rectangles that cover (t, p) <= 1
  *
- * Two rectangles that overlap do so at a corner: the later of their starts and the higher of their
- * places.  So rows are needed only for each t that is a start and each p that is a place of some
- * position.
+ * If two rectangles overlap, they overlap at a corner: at the later of their starts and the higher
+ * of their places.  So rows are needed only for each t that is a start and each p that is a place
+ * of some position.
  *
  * The relaxation is much stronger than that of pairs: at a horizon at which the rectangles just
- * fill the strip, every row is an equation in effect.  So it serves to look for a packing of one
- * height, the least that is not refuted, where the other model finds its way down from above.
+ * fill the strip, every row is an equation in effect.  So this model serves to look for a packing
+ * within one given horizon, the least one that is not refuted, while the model of pairs improves a
+ * longer schedule.
  *
  * Source: Beasley, An Exact Two-Dimensional Non-Guillotine Cutting Tree Search Procedure (1985). */
 #include <stdlib.h>
@@ -32,9 +33,9 @@ bool fs_pack_has_positions(const fs_problem *p) {
 typedef struct grid {
   fs_pack_model *t;
   int64_t length, room;
-  int64_t *start, *place;   /* lists of one item */
-  uint8_t *starts, *places; /* somebody's */
-  uint32_t *first;          /* per item: into t->position; n_items: the end */
+  int64_t *start, *place;   /* positions of one item */
+  uint8_t *starts, *places; /* 1 where some item may start, or lie */
+  uint32_t *first;          /* per item: its first index in t->position; [n_items]: the end */
 } grid;
 
 static fs_status make_variables(grid *g, uint32_t i) {
@@ -63,7 +64,7 @@ static fs_status make_variables(grid *g, uint32_t i) {
   return FSCHED_OK;
 }
 
-/* coef of each position: 1, its start, or its place. */
+/* The coefficient of each position is 1, its start, or its place, by `what`. */
 static fs_status sum_row(grid *g, uint32_t i, int64_t equals, int what, fs_pack_expr e,
                          const char *name) {
   fs_pack_model *t = g->t;

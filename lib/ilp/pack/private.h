@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the strip packing model: pack/model.c makes the variables of time, pack/order.c the
  * binaries between two spans, pack/places.c the rows of contiguous memories, pack/amounts.c those
- * of queues, amounts and counted memories, pack/symmetry.c what may be assumed of addresses and
- * starts, pack/form.c gives a known solution that form, pack/point.c goes from an answer to a point
- * and back. */
+ * of queues, amounts and counted memories.  pack/symmetry.c says which form of a solution may be
+ * assumed, pack/form.c gives a known solution that form, and pack/point.c converts an answer to a
+ * point and back. */
 #ifndef FS_ILP_PACK_PRIVATE_H
 #define FS_ILP_PACK_PRIVATE_H
 
 #include "base/limit.h"
 #include "ilp/pack/model.h"
 
-/* A variable plus a known amount, or (var FS_NONE) the amount alone; and the range of its
- * values. */
+/* A variable plus a known amount, or the amount alone (var FS_NONE); and the range of the sum. */
 typedef struct fs_pack_expr {
   uint32_t var;
   int64_t add;
@@ -132,11 +131,11 @@ fs_status fs_pack_row_before(fs_pack_model *t, fs_pack_expr x, int64_t add, fs_p
 fs_status fs_pack_binary(fs_pack_model *t, fs_pack_def def, uint32_t *var, const char *name,
                          uint32_t a, uint32_t b) FS_MUST_USE;
 fs_pack_expr fs_pack_known(int64_t value);
-/* Do the two differ by a known amount? */
+/* Is the difference of x and y known? */
 static inline bool fs_pack_same_var(fs_pack_expr x, fs_pack_expr y) { return x.var == y.var; }
 /* Adds an integer variable, or gives the number where the range has only one.  With an empty range
- * the model has no solution.  The id is put behind the name unless it is FS_NONE.  Requires that no
- * row is open. */
+ * the model has no solution.  The id is appended to the name unless it is FS_NONE.  Requires that
+ * no row is open. */
 fs_status fs_pack_number(fs_pack_model *t, int64_t low, int64_t high, int64_t cost,
                          fs_pack_expr *out, const char *name, uint32_t id) FS_MUST_USE;
 /* Is the model beyond its limit?  Sets `large` if so. */
@@ -162,12 +161,12 @@ fs_status fs_pack_add_not(fs_pack_model *t, fs_pack_order o, int64_t coef) FS_MU
 void fs_pack_order_free(fs_pack_model *t);
 
 /* --- pack/places.c --- */
-uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common one; of 0 and a it is a */
+uint64_t fs_pack_divisor(uint64_t a, uint64_t b); /* the greatest common; of 0 and a: a */
 fs_status fs_pack_units(fs_pack_model *t) FS_MUST_USE;
 /* Requires units. */
-fs_status fs_pack_places(fs_pack_model *t) FS_MUST_USE; /* the variables */
+fs_status fs_pack_places(fs_pack_model *t) FS_MUST_USE; /* makes the variables */
 /* Requires places. */
-fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE; /* the rows */
+fs_status fs_pack_pairs(fs_pack_model *t) FS_MUST_USE; /* makes the rows */
 /* The in-place declaration that lets two residencies coincide, or FS_NONE.  Requires two
  * residencies. */
 uint32_t fs_pack_declared(const fs_problem *p, uint32_t a, uint32_t b);
@@ -203,23 +202,23 @@ fs_status fs_pack_amounts(fs_pack_model *t) FS_MUST_USE;
 
 /* --- pack/symmetry.c --- */
 fs_status fs_pack_symmetry_find(fs_pack_model *t) FS_MUST_USE;
-/* The highest start or address that an item of a strip, or a residency, needs to have.  Requires an
- * item. */
+/* The latest start that a solution needs for an item; INT64_MAX where there is no strip.  Requires
+ * an item. */
 int64_t fs_pack_latest(const fs_pack_model *t, uint32_t item);
-/* Requires a residency. */
+/* The highest address, in units, that a solution needs for a residency.  Requires a residency. */
 int64_t fs_pack_highest(const fs_pack_model *t, uint32_t residency);
-/* Lists all normal positions, ascending, *n in all; says whether there is one.  Not decided where
- * they are too many to be found.  `out` has room for the whole strip.  Requires an item of a
- * strip. */
+/* Lists the *n normal starts of an item in ascending order and says whether there are any; not
+ * decided where there are too many to enumerate.  `out` has room for the whole strip.  Requires an
+ * item of a strip. */
 fs_decision fs_pack_list_starts(const fs_pack_model *t, uint32_t item, int64_t *out,
                                 uint32_t *n) FS_MUST_USE;
-/* Requires a residency of a strip. */
+/* Does the same for the addresses (units) of a residency.  Requires a residency of a strip. */
 fs_decision fs_pack_list_places(const fs_pack_model *t, uint32_t residency, int64_t *out,
                                 uint32_t *n) FS_MUST_USE;
 fs_status fs_pack_symmetry_rows(fs_pack_model *t) FS_MUST_USE;
 
 /* --- pack/form.c --- */
-/* Turns a solution (starts, and addresses in bytes) into one as good that has the form that the
+/* Turns a solution (starts, and addresses in bytes) into an equally good one of the form that the
  * model assumes.  O(residencies^2) a round. */
 fs_status fs_pack_form(const fs_pack_model *t, int64_t *start, int64_t *address) FS_MUST_USE;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be assumed of a solution, because each solution can be turned into one of that form:
+/* The form of a solution that may be assumed, because each solution can be turned into one of it:
  *
- *   addresses  Everything falls down as far as it goes: each rectangle lies at 0 or on another one,
- *              so that its address is a sum of other sizes (a normal position).  A memory turned
- *              upside down is as good: one rectangle, a large one, lies in the lower half.
- *   starts     The same, where there is no timing but the rectangles' own (a strip): each item
- *              starts at 0 or when another one ends; one of them starts in the first half; of items
- *              of the same size the one with the smaller id starts first.
+ *   addresses  Each rectangle falls as far as it can: it lies at 0 or on another one, so its
+ *              address is a sum of other sizes (a normal position).  A memory turned upside down is
+ *              as good, so one rectangle, a large one, may be assumed to lie in the lower half.
+ *   starts     In a strip, where only the rectangles limit the schedule, the same holds in time:
+ *              each item starts at 0 or when another one ends; one of them starts in the first
+ *              half; of items of the same size the one with the smaller id starts first.
  *
- * The assumptions hold together: falling moves nothing out of a lower half, so that one turns first
- * (pack/form.c does so to the known solution).  Of normal positions only the highest is used, as a
- * bound: a binary for each of them makes the models larger and no faster.
+ * The assumptions hold together: falling moves nothing out of a lower half, so the memory is turned
+ * first (pack/form.c does so to the known solution).  The model of pairs uses only the highest
+ * normal position, as an upper bound: a binary for each of them makes it larger and no faster.
  *
  * Source: Christofides and Whitlock, An Algorithm for Two-Dimensional Cutting Problems (1977), for
  * the normal positions. */
@@ -18,7 +18,7 @@
 
 /* --- strips --- */
 
-/* Are those who take part at once never too many? */
+/* Has class c a queue for every item that may use it, even if all run at once? */
 static bool ample_queues(const fs_problem *p, uint32_t c) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -46,7 +46,7 @@ static bool free_item(const fs_problem *p, uint32_t i) {
   return p->fixed == NULL || p->fixed[i] == FS_TICK_NONE;
 }
 
-/* A residency that is there exactly while its item runs, with an address. */
+/* Has residency r an address, and exists exactly while one item runs? */
 static bool own_rectangle(const fs_problem *p, uint32_t r) {
   return p->res_begin0[r + 1] == p->res_begin0[r] + 1 && p->res_end0[r + 1] == p->res_end0[r] + 1 &&
          p->res_begin[p->res_begin0[r]] == p->res_end[p->res_end0[r]] && !p->res_to_end[r] &&
@@ -71,7 +71,7 @@ bool fs_problem_is_strip(const fs_problem *p) {
   return strip;
 }
 
-/* --- which rectangles --- */
+/* --- the choice of rectangles --- */
 
 static int64_t weight(const fs_pack_model *t, uint32_t r) {
   const fs_problem *p = t->p;
@@ -80,7 +80,7 @@ static int64_t weight(const fs_pack_model *t, uint32_t r) {
   return (int64_t)(fs_min(size, most) * fs_min(time, most));
 }
 
-/* The largest one that has a choice; the first of those. */
+/* Chooses in each memory the largest residency that does not fill it; of equal ones the first. */
 static void choose_low_halves(fs_pack_model *t) {
   const fs_problem *p = t->p;
   for (uint32_t r = 0; r < p->n_residencies; r++) {
@@ -103,7 +103,8 @@ static bool same_size(const fs_problem *p, uint32_t i, uint32_t k, const uint32_
   return a == FS_NONE && b == FS_NONE && p->time[i] == p->time[k];
 }
 
-/* The next item of the same size of each, and the first half's: the one with the largest area. */
+/* Finds for each item the next one of the same size, and for the first half the item of the largest
+ * area. */
 static fs_status choose_items(fs_pack_model *t) {
   const fs_problem *p = t->p;
   uint32_t *first, *next, largest = FS_NONE;
@@ -141,7 +142,7 @@ fs_status fs_pack_symmetry_find(fs_pack_model *t) {
 
 /* --- bounds --- */
 
-/* Sums of parts within a room: a bit for each. */
+/* The sums of parts that are at most `room`: bit s is set when s is such a sum. */
 typedef struct sums {
   uint64_t bit[fs_most_sum_room / 64 + 1];
   int64_t room;
@@ -167,13 +168,13 @@ static int64_t largest_sum(const sums *s) {
   return sum;
 }
 
-/* Are sums of so many parts found within the room? */
+/* Is the room small enough, and are the parts few enough, to enumerate the sums? */
 static bool within_limits(const fs_pack_model *t, const sums *s, uint32_t parts) {
   const fs_limits *l = fs_limits_of(t->ctx);
   return s->room <= (int64_t)l->sum_room && parts <= l->sum_parts;
 }
 
-/* The normal starts of an item of a strip; false: they are too many to be found. */
+/* Finds the normal starts of an item of a strip; false: there are too many to enumerate. */
 static bool normal_starts(const fs_pack_model *t, uint32_t item, sums *s) {
   const fs_problem *p = t->p;
   *s = (sums){.bit = {1}, .room = (int64_t)(p->horizon - fs_min(p->horizon, p->time[item]))};
