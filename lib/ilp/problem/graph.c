@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The problem of a graph without spills.  Per version of a bounded memory:
+/* Makes the problem of a graph without spills.  The residency of a version in a bounded memory:
  *
  *                     begins                     ends with
  *   given, store      its read                   the last access
@@ -7,15 +7,15 @@
  *   other             the first writer           the last access, and its write-back
  *   kept, no store    as above                   the makespan
  *
- * and in a bounded store: given content from 0 to the end of its read; what is kept from its write,
- * or from 0 if it was given, to the makespan. */
+ * The residency in a bounded store begins at 0 if the version was given, else with its write, and
+ * ends with the version's read, or with the makespan if the version is kept. */
 #include "ilp/problem/private.h"
 
 static bool accessed(const fsched_graph *g, uint32_t v) {
   return g->version_access0[v] < g->version_access0[v + 1];
 }
 
-/* The store copy of a version that is read from there or kept there. */
+/* Adds the residency in the store of a version that is read from the store or kept there. */
 static fs_status add_store(fs_problem_draft *d, uint32_t v, uint32_t *residency) {
   const fsched_graph *g = d->g;
   uint32_t memory = fs_version_home(g, v)->backing;
@@ -30,7 +30,7 @@ static fs_status add_store(fs_problem_draft *d, uint32_t v, uint32_t *residency)
   return FSCHED_OK;
 }
 
-/* Everything that touches the version comes after its read. */
+/* Adds the read of a version, which precedes all ops that access the version. */
 static fs_status add_read(fs_problem_draft *d, uint32_t v, uint32_t residency, uint32_t store) {
   const fsched_graph *g = d->g;
   uint32_t item;
@@ -43,8 +43,8 @@ static fs_status add_read(fs_problem_draft *d, uint32_t v, uint32_t residency, u
   return FSCHED_OK;
 }
 
-/* The write comes after all that write the version; and so after its read, if it has one, which is
- * said to make the store copy end with the write alone. */
+/* Adds the write of a version, which follows all writers of the version and so its read.  That
+ * order gets an edge of its own, so that the residency in the store ends with the write alone. */
 static fs_status add_write(fs_problem_draft *d, uint32_t v, uint32_t residency, uint32_t store) {
   const fsched_graph *g = d->g;
   uint32_t item, copies = (uint32_t)d->kind.n;
@@ -115,13 +115,13 @@ static fs_status build_problem(fs_problem_draft *d) {
   return fs_problem_finish(d);
 }
 
-/* ---- what must be resident at one time */
+/* ---- what must be resident at the same time */
 
-/* Bytes beside an op that runs for some time: what is always there, and is not its own. */
+/* The bytes that must be resident while an op runs that has a length. */
 typedef struct needs {
   fs_problem_draft *d;
-  uint64_t *always; /* per memory: from 0 to the makespan */
-  uint64_t *sum;    /* per memory: of one op */
+  uint64_t *always; /* per memory: bytes that are resident from 0 to the makespan */
+  uint64_t *sum;    /* per memory: the same and the bytes of one op */
   uint32_t *seen;   /* per residency: the last op that counted it */
 } needs;
 
@@ -160,12 +160,12 @@ static bool op_fits(needs *n, uint32_t op) {
   return true;
 }
 
-/* With all that is resident from 0, with all that is resident to the makespan, and with each op. */
+/* Do the bytes fit that are resident at 0, at the makespan, and while each op runs? */
 static fs_status check_fits(fs_problem_draft *d, bool *fits) {
   const fs_problem *p = d->p;
   const fs_target *t = &d->g->target;
   needs n = {.d = d};
-  uint64_t *edge; /* per memory: at 0, then at the makespan */
+  uint64_t *edge; /* per memory: bytes at 0, then at the makespan */
   FS_TRY(fs_new_zero(&d->scratch, &n.always, t->n_memories));
   FS_TRY(fs_new_zero(&d->scratch, &n.sum, t->n_memories));
   FS_TRY(fs_new_none(&d->scratch, &n.seen, p->n_residencies));
@@ -178,7 +178,7 @@ static fs_status check_fits(fs_problem_draft *d, bool *fits) {
     uint32_t m = p->res_memory[r];
     bool first = p->res_begin_item[r] == FS_NONE, last = p->res_to_end[r];
     n.always[m] += first && last ? p->res_size[r] : 0;
-    bool some = false; /* it lasts for some time */
+    bool some = false; /* an item that may end the residency has a length */
     for (uint32_t i = p->res_end0[r]; i < p->res_end0[r + 1]; i++) {
       some = some || p->time[p->res_end[i]] > 0;
     }

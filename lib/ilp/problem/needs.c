@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which copies no schedule avoids, and whether they are all that a best schedule has.
+/* Which copies no schedule avoids, and whether a best schedule has no others.
  *
  * Given content needs its read unless all bytes that are read, or kept, are overwritten before.
- * (With hazards: raw a racing write may come before or after; the read is taken to be needed.)
+ * With raw hazards, a racing write may come before or after the reader; then the read is taken to
+ * be needed.
  *
- * A schedule may spill what it could keep only to make room.  Where everything that ever lies in a
- * memory fits side by side, and in its store too, no spill is useful: extra copies can be left out
- * of any schedule, and the residencies of a version joined, without moving any item. */
+ * A spill that a schedule could avoid is useful only if it makes room.  Where everything that ever
+ * lies in a memory fits side by side, and in its store too, no spill is useful: extra copies can be
+ * left out of any schedule, and the residencies of a version joined, without moving any item. */
 #include "ilp/problem/private.h"
 #include "model/overwritten.h"
 
@@ -28,7 +29,7 @@ bool fs_problem_needs_write(const fsched_graph *g, uint32_t version) {
   return false;
 }
 
-/* Has the problem these copies, each once, and no others? */
+/* Does the problem have exactly the needed copies, each once? */
 static fs_status needed_copies(fs_problem_draft *d, bool *only) {
   const fsched_graph *g = d->g;
   const fs_problem *p = d->p;
@@ -45,7 +46,7 @@ static fs_status needed_copies(fs_problem_draft *d, bool *only) {
   return FSCHED_OK;
 }
 
-/* One residency per version and memory: no room was made by giving a place up. */
+/* Has each version at most one residency in each memory, so that none was given up to make room? */
 static fs_status single_places(fs_problem_draft *d, bool *single) {
   const fs_problem *p = d->p;
   uint8_t *own;
@@ -60,7 +61,7 @@ static fs_status single_places(fs_problem_draft *d, bool *single) {
   return FSCHED_OK;
 }
 
-/* Memories that versions can leave, and their stores, hold all that is ever in them. */
+/* Have memories that spill, and their stores, room for all their residencies?  Others are tight. */
 static fs_status never_overfull(fs_problem_draft *d, bool *fits) {
   const fs_target *t = &d->g->target;
   const fs_problem *p = d->p;
@@ -86,7 +87,7 @@ static fs_status never_overfull(fs_problem_draft *d, bool *fits) {
   return FSCHED_OK;
 }
 
-/* Is there given content that a schedule may do without, as it wins a race? */
+/* Is there given content that a schedule may do without if a racing write comes first? */
 static bool any_load_races(const fsched_graph *g) {
   bool any = false;
   for (uint32_t v = 0; v < g->n_versions; v++) {

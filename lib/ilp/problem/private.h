@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a problem: what problem/graph.c and problem/schedule.c have in common. */
+/* What problem/graph.c and problem/schedule.c share for making a problem. */
 #ifndef FS_ILP_PROBLEM_PRIVATE_H
 #define FS_ILP_PROBLEM_PRIVATE_H
 

@@ -160,7 +160,7 @@ static fs_status take_items(fs_problem_draft *d) {
 
 /* ---- orders */
 
-/* keys are to << 32 | from, sorted; makes both CSRs of what is left without repeats. */
+/* Makes both CSRs of the edges from sorted keys, to << 32 | from; leaves out repeats. */
 static fs_status file_edges(fs_problem *p, const uint64_t *key, size_t n) {
   assert(p->n_items > 0 || n == 0);
   FS_TRY(fs_new_zero(&p->arena, &p->pred0, (size_t)p->n_items + 1));
@@ -176,7 +176,7 @@ static fs_status file_edges(fs_problem *p, const uint64_t *key, size_t n) {
   return fs_group_turn(&p->arena, p->pred0, p->pred, p->n_items, p->n_items, &p->succ0, &p->succ);
 }
 
-/* Kahn 1962, the least id first. */
+/* Sorts the items topologically (Kahn 1962); of ready items the least id comes first. */
 static fs_status sort_items(fs_problem *p, fs_arena *scratch) {
   uint32_t *missing, n = 0;
   fs_heap ready = {0};
@@ -251,7 +251,7 @@ typedef struct touch_group {
   uint32_t n;
 } touch_group;
 
-/* Touches by residency, those of one item merged; CSR first[], list[]. */
+/* Sorts the touches by residency into a CSR, first[] and list[], and merges those of one item. */
 static fs_status sort_touches(fs_problem_draft *d, uint32_t **first, fs_problem_touch **list) {
   uint32_t n = d->p->n_residencies, to = 0;
   FS_TRY(fs_new_zero(&d->scratch, first, (size_t)n + 2));
@@ -263,7 +263,7 @@ static fs_status sort_touches(fs_problem_draft *d, uint32_t **first, fs_problem_
   for (size_t i = 0; i < d->touch.n; i++) {
     (*list)[(*first)[d->touch.at[i].residency + 1]++] = d->touch.at[i];
   }
-  for (uint32_t r = 0; r < n; r++) { /* the touches of an op follow each other */
+  for (uint32_t r = 0; r < n; r++) { /* the touches of an item are adjacent */
     uint32_t from = (*first)[r], begin = to;
     for ((*first)[r] = to; from < (*first)[r + 1]; from++) {
       if (to > begin && (*list)[to - 1].item == (*list)[from].item) {
@@ -286,7 +286,7 @@ static bool any_marked(const uint32_t *ids, uint32_t n, const uint32_t *mark, ui
   return false;
 }
 
-/* Ends of residency r; mark[item] is r for the items that touch it. */
+/* Lists the ends of residency r; mark[item] is r for the items that touch it. */
 static void file_ends(fs_problem *p, uint32_t r, touch_group t, const uint32_t *mark, uint32_t *n) {
   for (uint32_t i = 0; i < t.n; i++) {
     uint32_t item = t.at[i].item;
@@ -300,7 +300,7 @@ static void file_ends(fs_problem *p, uint32_t r, touch_group t, const uint32_t *
 static void file_begins(fs_problem *p, uint32_t r, touch_group t, const uint32_t *mark,
                         const uint32_t *rank, uint32_t *n) {
   uint32_t begin = p->res_begin0[r] = *n;
-  for (uint32_t i = 0; i < t.n; i++) { /* a copy or an op that fills it is the only one */
+  for (uint32_t i = 0; i < t.n; i++) { /* only the item that fills it begins it */
     if (t.at[i].mode & FS_TOUCH_FILLS) {
       p->res_begin[(*n)++] = p->res_begin_item[r] = t.at[i].item;
       return;
@@ -376,7 +376,7 @@ static fs_status take_residencies(fs_problem_draft *d) {
   return file_lives(d);
 }
 
-/* In-place pairs; counted memories count both. */
+/* Lists the in-place pairs of memories with addresses; counted memories count both residencies. */
 static fs_status take_pairs(fs_problem_draft *d) {
   const fsched_graph *g = d->g;
   fs_problem *p = d->p;

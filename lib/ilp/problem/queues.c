@@ -2,7 +2,8 @@
 /* What items occupy: classes of queues, and amounts.
  *
  * All queues start in one class; each set of queues that some item runs on (a domain or a gang)
- * splits a class into members and others.  A class on whose queues no item runs is left out.
+ * splits the classes into the queues in the set and the others.  A class on whose queues no item
+ * runs is left out.
  *
  *      domain {q0 q1 q2}, gang {q2 q3}  ->  {q0 q1} {q2} {q3} */
 #include "ilp/problem/private.h"
@@ -11,11 +12,11 @@ typedef struct split {
   fs_problem_draft *d;
   const fs_target *t;
   uint32_t *class_of; /* per queue */
-  uint32_t *renamed;  /* per class: the part of it that is in the present set, or FS_NONE */
-  uint8_t *used;      /* per queue: in some set */
-  uint8_t *domain;    /* per domain: something may run on it */
+  uint32_t *renamed;  /* per class: its part that is in the present set, or FS_NONE */
+  uint8_t *used;      /* per queue: 1 if some set has it */
+  uint8_t *domain;    /* per domain: 1 if some item may run on it */
   uint32_t n_classes;
-  FS_VEC(uint32_t) touched; /* classes with a name in renamed */
+  FS_VEC(uint32_t) touched; /* classes that have an entry in `renamed` */
 } split;
 
 static fs_status split_by(split *s, const uint32_t *queue, uint32_t n) {
@@ -94,7 +95,7 @@ static fs_status list_classes(split *s) {
   return FSCHED_OK;
 }
 
-/* The queues an item may run on. */
+/* The queues that an item may run on, or that its gang takes. */
 static const uint32_t *queues_of(const split *s, uint32_t item, uint32_t *n) {
   const fsched_graph *g = s->d->g;
   uint32_t gang = item < g->n_ops ? g->op_gang[item] : FS_NONE, domain;
@@ -165,7 +166,7 @@ static fs_status find_classes(fs_problem_draft *d) {
   if (t->implicit_queues) {
     return implicit_class(p, t);
   }
-  uint32_t most = t->domain_queue0[t->n_domains] + 1; /* each member makes one class at most */
+  uint32_t most = t->domain_queue0[t->n_domains] + 1; /* each member adds at most one class */
   if (d->g->n_gangs > 0) {
     most += d->g->gang_queue0[d->g->n_gangs];
   }

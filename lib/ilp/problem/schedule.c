@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The problem of a schedule with its copies and residencies: a walk over the items in order of
- * issue finds the orders that the contents need, so that they hold for other times too.
+/* Makes the problem of a schedule with its copies and residencies.  A walk over the items in order
+ * of issue finds the orders that the contents need, so that they hold for other times too:
  *
- *   read   after the write whose bytes it finds; before all that touch the residency it fills
- *   write  after the writers since the last write, after what read the store copy it replaces;
- *          before the next writers of the residency
- *   a version's next residency in a memory begins after all that touched the one before
+ *   read   follows the write whose bytes it reads; precedes all items that touch the residency it
+ *          fills
+ *   write  follows the writers since the last write, and the reads of the store copy that it
+ *          replaces; precedes the next writers of the residency
+ *   item   that first touches a version's next residency in a memory: follows all items that
+ *          touched the one before
  *
  * Every order goes from an item to one that is issued later, so there are no cycles. */
 #include <stdlib.h>
 
 #include "ilp/problem/private.h"
 
-typedef struct list_link { /* a list in a pool */
+typedef struct list_link { /* an entry of a list, in the pool */
   uint32_t item, next;
 } list_link;
 
@@ -21,11 +23,11 @@ typedef struct schedule_walk {
   const fs_schedule *s;
   FS_VEC(list_link) pool;
   uint32_t *touched; /* per residency: list of items */
-  uint32_t *before;  /* per residency: the version's residency in the memory before it, FS_NONE */
+  uint32_t *before;  /* per residency: the one before of the same version and memory, FS_NONE */
   uint32_t *filler;  /* per residency: the read that filled it, or FS_NONE */
   uint32_t *write;   /* per version: the latest write copy, or FS_NONE */
-  uint32_t *writers; /* per version: list of ops since */
-  uint32_t *readers; /* per version: list of copies that read the store since */
+  uint32_t *writers; /* per version: list of the ops that wrote it since `write` */
+  uint32_t *readers; /* per version: list of the copies that read the store since `write` */
 } schedule_walk;
 
 static fs_status push(schedule_walk *w, uint32_t *head, uint32_t item) {
@@ -44,7 +46,7 @@ static fs_status edges_from(schedule_walk *w, uint32_t head, uint32_t to) {
   return FSCHED_OK;
 }
 
-/* An item touches a residency of a version: what that alone needs. */
+/* Records that an item touches a residency of a version, and the orders that this alone needs. */
 static fs_status touch(schedule_walk *w, uint32_t r, uint32_t item, unsigned mode) {
   fs_problem_draft *d = w->d;
   if (r == FS_NONE) {
@@ -115,7 +117,7 @@ static fs_status walk_copy(schedule_walk *w, uint32_t item) {
 /* ---- residencies */
 
 typedef struct life {
-  uint64_t place; /* version, whether it is the store */
+  uint64_t place; /* 2 * version, plus 1 in the home memory */
   fs_tick begin, end;
   uint32_t id;
 } life;
@@ -138,7 +140,7 @@ static void find_life(fs_problem_draft *d, const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = d->g;
   uint32_t v = s->res_version[r];
   bool home = s->res_memory[r] == fs_version_memory(g, v);
-  if (home == fs_version_spills(g, v)) { /* neither given nor kept here */
+  if (home == fs_version_spills(g, v)) { /* neither given here nor kept here */
     return;
   }
   d->from_zero.at[r] = fs_version_given(g, v) && s->res_begin[r] == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which items and residencies a window needs.
+/* Finds the items and residencies that a window needs.
  *
  *             from                 to
  *   ----------|---------------------|-----------------------> issue
@@ -8,30 +8,33 @@
  *          ===|=======   ====       | ======    ====
  *             first                 last       reach
  *
- * Free items start in [first, last], first and last being the known starts of what is issued at
- * `from` and `to`; so they are done by some time, the reach.  Needed are
+ * Free items start in [first, last], the known starts of the items at the positions `from` and
+ * `to`.  So all of them have ended by some time, the reach.  A window needs
  *   fixed items    that end after `first`
  *   rigid items    that can start before the reach when they are shifted
- *   residencies    that exist at some time between, but not all the time: such a one is in nobody's
- *                  way at its addresses, and a counted memory is smaller by it
- *   their ends     the latest fixed and rigid ones, needed or not; they occupy nothing then
- *   the end        of all, a rigid item without length
- * Nothing is lost with others: what is rigid keeps its distances, what is fixed its times.
+ *   residencies    that exist at some time between `first` and the reach, but not all the time: one
+ *                  that exists all the time is in nobody's way at its addresses, and a counted
+ *                  memory gets smaller by it
+ *   their ends     the latest fixed and rigid ones, even if not needed otherwise; then they occupy
+ *         nothing
+ *   the end        of the schedule, as a rigid item without length
+ * No constraint is lost with the others: rigid items keep their distances, and fixed items their
+ * times.
  *
- * Fixed items that end after the reach meet only rigid ones there, and those that begin after them
- * now are not to begin before their end: they limit the shift.  So do orders, queues, amounts and
- * addresses of pairs: where the limit is 0 no window is made.
+ * After the reach, fixed items meet only rigid ones.  A rigid item that begins after such a fixed
+ * item must not begin before its end, which limits the shift.  So do orders, queues, amounts and
+ * addresses of pairs; where the limit is 0, no window is made.
  *
- * Times before `first` are of no interest: they become 0, and `first` 1, so that what began before
- * stays different from what begins then.  Items keep their order of issue, which is a topological
- * one. */
+ * Times before `first` do not matter: they become 0, and `first` becomes 1, so that an earlier
+ * begin stays different from a begin at `first`.  Items keep their order of issue, which is a
+ * topological one. */
 #include <stdlib.h>
 
 #include "ilp/problem/window_private.h"
 
 /* ---- the frame */
 
-/* No two items have one rank. */
+/* The order is total, since no two items have the same rank. */
 static int by_moment(const void *a, const void *b) {
   const fs_frame_moment *x = a, *y = b;
   if (x->start != y->start) {
@@ -195,7 +198,7 @@ static bool take_class(const fs_problem *p, uint32_t item, uint32_t class_id,
   return false;
 }
 
-/* Can the two not run together (or, `any`: do they have anything in common)? */
+/* Do the two items exclude each other, or with `any`, do they have anything in common? */
 static bool conflict(const fs_finder *d, uint32_t a, uint32_t b, bool any) {
   const fs_problem *p = d->p;
   const uint32_t *choice = d->f->answer->choice;
@@ -232,7 +235,7 @@ static uint32_t first_start(const fs_frame *f, uint32_t low, fs_tick at) {
   return low;
 }
 
-/* Those that `item` is in the way of. */
+/* Limits the shift by the rigid items that a fixed item may be in the way of. */
 static void limit_by_fixed(fs_finder *d, uint32_t item) {
   const fs_problem *p = d->p;
   fs_tick end = fs_frame_end(d->f, item);
@@ -306,7 +309,7 @@ fs_extreme fs_finder_begins(const fs_finder *d, uint32_t r) {
   return x;
 }
 
-/* It is certainly still there at the reach. */
+/* Does residency r certainly still exist at the reach? */
 static bool outlasts(const fs_finder *d, uint32_t r, const fs_extreme *end) {
   return (d->p->res_to_end[r] &&
           (fs_finder_last(d) || d->f->answer->makespan - d->shift >= d->reach)) ||
@@ -322,7 +325,7 @@ static bool overlap(const fs_finder *d, uint32_t a, uint32_t b) {
           (address[a] < address[b] + p->res_size[b] && address[b] < address[a] + p->res_size[a]));
 }
 
-/* The first of by_begin that begins at or after `at`. */
+/* The first index in by_begin of a residency that begins at or after `at`. */
 static uint32_t first_begin(const fs_frame *f, fs_tick at) {
   uint32_t low = 0, high = f->p->n_residencies;
   while (low < high) {
@@ -336,11 +339,11 @@ static uint32_t first_begin(const fs_frame *f, fs_tick at) {
   return low;
 }
 
-/* Residency r ends at a fixed time: what is behind it stays behind. */
+/* Limits the shift: no rigid residency in the way of r may begin before r's fixed end. */
 static void limit_by_residency(fs_finder *d, uint32_t r, fs_tick end) {
   const fs_frame *f = d->f;
   if (fs_finder_counted(d, r) && end <= d->reach) {
-    return; /* the sum decides */
+    return; /* the model's sum decides */
   }
   for (uint32_t k = first_begin(f, end); k < d->p->n_residencies && d->shift > 0; k++) {
     uint32_t other = f->by_begin[k];
@@ -354,7 +357,7 @@ static void limit_by_residency(fs_finder *d, uint32_t r, fs_tick end) {
   }
 }
 
-/* The items that its begin and end depend on. */
+/* Adds a residency, and the items that its begin and end depend on. */
 static fs_status need_residency(fs_finder *d, uint32_t r, const fs_extreme *begin,
                                 const fs_extreme *end) {
   const fs_problem *p = d->p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small problem of a window, from what problem/window.c has found: items in order of issue, the
- * end of all as the last one; then what each occupies, orders, residencies, and the graph that
- * models read names and memories from.  O(what was found). */
+/* Makes the small problem of a window from what problem/window.c has found: items in order of
+ * issue, the end of the schedule as the last one; then what each occupies, orders, residencies, and
+ * the graph from which models read names and memories.  Takes O(what was found). */
 #include <stdlib.h>
 
 #include "base/group.h"
@@ -48,7 +48,7 @@ static fs_status number_items(fs_finder *d) {
   return FSCHED_OK;
 }
 
-/* Start, length, window and role of local item i. */
+/* Fills the start, length, window and role of local item i. */
 static void fill_item(fs_finder *d, uint32_t i) {
   fs_window *w = d->w;
   fs_problem *q = &w->p;
@@ -125,7 +125,7 @@ static fs_status fill_edges(fs_finder *d) {
   return fs_group_turn(&q->arena, q->pred0, q->pred, q->n_items, q->n_items, &q->succ0, &q->succ);
 }
 
-/* What is far away occupies nothing. */
+/* Does local item i occupy anything?  Items that are needed only as ends of residencies do not. */
 static bool occupies(const fs_finder *d, uint32_t i) {
   uint32_t item = d->w->item[i];
   return item != FS_NONE && fs_finder_near(d, item);
@@ -214,7 +214,7 @@ static fs_status allocate_residencies(fs_finder *d) {
   return fs_new(&q->arena, &d->w->known.address, n);
 }
 
-/* Only those that can be the first: its own begin item is kept where it can. */
+/* Lists the items that can begin a residency first; its begin item stays if it is one of them. */
 static void fill_begins(fs_finder *d, uint32_t k, uint32_t *n) {
   const fs_problem *p = d->p;
   fs_problem *q = &d->w->p;

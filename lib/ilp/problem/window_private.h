@@ -15,7 +15,7 @@ typedef struct fs_finder {
   fs_tick bound, first, last, reach, shift;
   fs_tick *est, *lst;    /* per free item, from `from` on */
   fs_ids before, behind; /* positions of the fixed and of the rigid items that are needed */
-  fs_ids residency;      /* that are needed */
+  fs_ids residency;      /* residencies that are needed */
   uint64_t *taken;       /* per memory: bytes of residencies that are there all the time */
   uint32_t tied;
   bool large;
