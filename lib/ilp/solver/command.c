@@ -7,7 +7,8 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
-/* Past the word at `s`, which is written to *to, with its end; NULL: quotes are not closed. */
+/* Copies the word at `s` to *to and ends it with NUL; returns the text behind it, or NULL if quotes
+ * are not closed. */
 static const char *take_word(const char *s, char **to) {
   char quote = '\0';
   for (; *s != '\0' && (quote != '\0' || !is_blank(*s)); s++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The digits without leading zeros are taken as 0.d1 d2 d3 ... * 10^point.  The first `point` of
- * them are the integer part, the next six the millionths, and of all further digits it matters only
- * whether they are all 0. */
+ * them are the integer part, and the next six are the millionths.  Of the further digits it matters
+ * only whether all are 0. */
 #include "ilp/solver/decimal.h"
 
 enum { POINT_MOST = 1 << 20, DIGITS_MOST = 19, MILLION = 1000000 };
@@ -34,11 +34,11 @@ static bool take_word(scan *s, const char *lower, const char *upper) {
 typedef struct digits {
   uint64_t whole; /* integer part, as far as it has at most DIGITS_MOST digits */
   uint32_t millionths;
-  bool rest; /* something beyond them */
+  bool rest; /* some digit beyond the millionths is not 0 */
   bool huge;
 } digits;
 
-/* `first` to `last`: digits, perhaps with a '.', the first of them not 0. */
+/* Reads the digits, and at most one '.', from `first` to `last`; the first digit is not 0. */
 static digits read_digits(const char *first, const char *last, int64_t point) {
   digits d = {0};
   int64_t place = point; /* digits left before the '.' */
@@ -68,7 +68,7 @@ static digits read_digits(const char *first, const char *last, int64_t point) {
   return d;
 }
 
-/* The exponent, limited to what makes no difference beyond. */
+/* Reads the exponent, limited to values beyond which it makes no difference. */
 static bool take_exponent(scan *s, int64_t *exponent) {
   *exponent = 0;
   if (!take_letter(s, 'e', 'E')) {
@@ -94,7 +94,7 @@ static void set_huge(fs_decimal *n) {
 static void set_finite(fs_decimal *n, const digits *d) {
   bool near_low = d->millionths == 0 || (d->millionths == 1 && !d->rest);
   bool near_high = d->millionths == MILLION - 1;
-  bool up = d->millionths >= MILLION / 2; /* away from 0 */
+  bool up = d->millionths >= MILLION / 2; /* rounds away from 0 */
   int64_t low = (int64_t)d->whole;
   n->kind = FS_DECIMAL_FINITE;
   n->whole = near_low || near_high;
@@ -102,9 +102,9 @@ static void set_finite(fs_decimal *n, const digits *d) {
   n->ceiling = n->negative ? -(near_high ? low + 1 : low) : near_low ? low : low + 1;
 }
 
-/* Digits, '.', digits, exponent; there must be a digit. */
+/* Reads digits, a '.', digits and an exponent; there must be at least one digit. */
 static bool take_number(scan *s, fs_decimal *n) {
-  const char *first = NULL, *last = s->at; /* from the first digit that is not 0 */
+  const char *first = NULL, *last = s->at; /* `first`: the first digit that is not 0 */
   int64_t point = 0, exponent;
   bool any = false, dot = false;
   for (; is_digit(s) || (!dot && s->at < s->end && *s->at == '.'); s->at++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After split() a guardian makes system calls only: no allocation, no lock, no stdio.  All that it
- * needs is prepared before split(). */
+/* After split_process() a guardian makes system calls only: no allocation, no lock, no stdio.  All
+ * that it needs is prepared before. */
 #include "ilp/solver/guardian.h"
 
 #include <assert.h>
@@ -22,8 +22,8 @@ enum { LOOK_MS = 1000, SUFFIX = 6, MOST_FILES = 1 << 16 };
 
 /* What a guardian holds. */
 typedef struct post {
-  int line, report; /* its ends */
-  int keep;         /* another line, or -1 */
+  int line, report; /* its ends of the pipes */
+  int keep;         /* line of another guardian, or -1 */
   pid_t host;
 } post;
 
@@ -49,8 +49,9 @@ int fs_pipe_above(int *from, int *to) {
   return error;
 }
 
-/* A copy of this process of which its other children's waits and handlers hear nothing: its end
- * sends no signal.  All arguments are 0, whatever their order is on this machine. */
+/* Copies this process.  Waits and handlers for the host's other children notice nothing of the
+ * copy, as its end sends no signal.  All arguments are 0, so that their order, which differs
+ * between machines, does not matter. */
 static pid_t split_process(void) { return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L); }
 
 /* ---- in a guardian */
@@ -73,7 +74,7 @@ static void close_range_of(unsigned from, unsigned to) {
   }
 }
 
-/* All but a few files, ascending. */
+/* Closes all files above standard error but those to keep, which ascend. */
 static void close_others(const int *keep, int n) {
   unsigned from = STDERR_FILENO + 1;
   for (int k = 0; k < n; k++) {
@@ -93,7 +94,7 @@ static void sort(int *at, int n) {
   }
 }
 
-/* Ends the guardian, and nothing of its host. */
+/* Ends the guardian without running any exit handler of its host. */
 static _Noreturn void leave_guardian(void) {
   for (;;) {
     (void)syscall(SYS_exit_group, 0);
@@ -102,7 +103,8 @@ static _Noreturn void leave_guardian(void) {
 
 static void nothing(int number) { (void)number; }
 
-/* A group of its own, that no terminal reaches; no files but those; no handlers of the host. */
+/* Gives the guardian a process group that no terminal reaches, default signal handlers, and no open
+ * files but those of its post and `more`. */
 static void settle_process(const post *p, const int *more, int n_more) {
   int keep[5] = {p->line, p->report}, n = 2;
   for (int i = 0; i < n_more; i++) {
@@ -129,7 +131,7 @@ static void say(int fd, const void *bytes, size_t n) {
   }
 }
 
-/* Waits a while.  Is there nobody at the other end of the line any more? */
+/* Waits for a while.  Has every process closed the other end of the line? */
 static bool line_ended(const post *p, const sigset_t *mask) {
   struct pollfd line = {p->line, POLLIN, 0};
   struct timespec most = {LOOK_MS / 1000, 0};
@@ -138,7 +140,7 @@ static bool line_ended(const post *p, const sigset_t *mask) {
   if (n > 0) {
     return read(p->line, &byte, 1) == 0;
   }
-  return n == 0 && getppid() != p->host; /* a child of the host's may hold the line for ever */
+  return n == 0 && getppid() != p->host; /* a child of the host may hold the line for ever */
 }
 
 static _Noreturn void guard_directory(const post *p, char *path, size_t length) {
@@ -157,7 +159,7 @@ static _Noreturn void guard_directory(const post *p, char *path, size_t length) 
   leave_guardian();
 }
 
-/* Kills the children that it has now.  false: it cannot see them. */
+/* Kills the present children; false: it cannot list them. */
 static bool kill_children(void) {
   char text[4096];
   int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -183,8 +185,9 @@ static bool kill_children(void) {
   return true;
 }
 
-/* What is killed leaves its children here; so it goes on until there are none.  The leader is
- * unreaped until its group has been killed, so that the group's number is that of no other. */
+/* Kills the program and all its descendants.  The children of a killed process become children of
+ * the guardian, so this goes on until there are none.  The program is reaped only after its group
+ * has been killed, so no other group can have the group's number. */
 static void kill_all(pid_t program, bool *said, int report) {
   int status;
   (void)kill(-program, SIGKILL);
@@ -205,7 +208,7 @@ static void kill_all(pid_t program, bool *said, int report) {
   }
 }
 
-/* The status of waitpid that it has ended with, unreaped. */
+/* Has the program ended?  *status is as waitpid gives it; the program stays unreaped. */
 static bool has_ended(pid_t program, int *status) {
   siginfo_t info = {0};
   if (waitid(P_PID, (id_t)program, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
@@ -247,7 +250,7 @@ static _Noreturn void guard_program(const post *p, const fs_guarded_program *pro
   leave_guardian();
 }
 
-/* ---- starting one */
+/* ---- starting a guardian */
 
 typedef struct ends {
   int line_from, line_to, report_from, report_to;
@@ -260,7 +263,7 @@ static void shut_all(ends *e) {
   shut(&e->report_to);
 }
 
-/* The same number in full; false: there is none. */
+/* Reads exactly n bytes; false: there are none. */
 static bool hear(int fd, void *bytes, size_t n) {
   ssize_t got;
   do {
@@ -269,7 +272,7 @@ static bool hear(int fd, void *bytes, size_t n) {
   return got == (ssize_t)n;
 }
 
-/* As pid, with all signals blocked meanwhile: no handler of the host runs in the copy. */
+/* Starts a guardian with all signals blocked, so that no handler of the host runs in the copy. */
 static int start_program(fs_guardian *g, char *path, const fs_guarded_program *program) {
   ends e = {-1, -1, -1, -1};
   sigset_t all, old;

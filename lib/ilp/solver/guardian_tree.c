@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works without recursion and without allocation: each round goes down into the first directory
- * that is not empty, and so on, removing what it meets, until it has emptied one; then it begins at
- * the top again.  A round that removes nothing is the last. */
+/* The removal needs no recursion and no allocation.  Each round descends into the first directory
+ * that is not empty, and so on, removing what it can on the way, until it has emptied one; then the
+ * next round begins at the top.  A round that removes nothing is the last. */
 #include "ilp/solver/guardian_tree.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ static bool is_dots(const char *name) {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* The directory `name` in `at`, on the same file system; -1: it is none. */
+/* Opens the directory `name` in `at`; -1: it is none, or on another file system. */
 static int go_down(int at, const char *name) {
   struct stat here, there;
   int below = openat(at, name, FOLDER);
@@ -32,7 +32,7 @@ static int go_down(int at, const char *name) {
   return below;
 }
 
-/* Removes what can be removed of some entries; the first directory that is not empty, or -1. */
+/* Removes the entries that can be removed; returns the first directory that is not empty, or -1. */
 static int drop_entries(int at, const char *entries, long n, bool *any) {
   for (long i = 0; i < n;) {
     const struct dirent64 *e = (const void *)(entries + i);

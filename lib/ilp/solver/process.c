@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The solver is started by a guardian (guardian.h), which ends the solver, and all that it has
- * started, when this process asks for it or is gone; another guardian removes the directory after
- * that. */
+/* A guardian (guardian.h) starts the solver, and ends the solver and all that it has started when
+ * this process asks for it or is gone.  Another guardian removes the directory after that. */
 #include "ilp/solver/process.h"
 
 #include <errno.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Solutions as solvers write them.  The form is told from the text:
+/* Reads solutions as solvers write them.  The text tells its form:
  *
  *   "Model status", or "# Columns N"       HiGHS: N lines NAME VALUE behind "# Columns N"
- *   "... - objective value V"              cbc: INDEX NAME VALUE COST, "**" before what is broken
+ *   "... - objective value V"              cbc: INDEX NAME VALUE COST, "**" before broken rows
  *   "solution status:", "objective value:" SCIP: NAME VALUE (obj:COST)
  *   "s mip ROWS COLUMNS STATUS V"          glpsol -w: "j COLUMN VALUE" and a last line "e o f";
  *                                          "s bas ..." and "s ipt ..." when it solved an LP
  *   anything else                          NAME VALUE; a '#' and what follows is a comment
  *
  * A line that says that there is no solution is an error of its own.  Reading goes on after a bad
- * line, so that one run shows what is wrong.
+ * line, so that one run shows all errors.
  *
- * What solvers print is near what they mean: integers may be off by 1e-6, and what is continuous is
- * rounded, for models take integers only. */
+ * Solvers print values with small errors: integers may be off by 1e-6, and continuous values are
+ * rounded to integers, since models take only these. */
 #include <stdio.h>
 
 #include "base/context.h"
@@ -25,21 +25,21 @@ enum { TOKENS = 6, LINE_MOST = 4096, SHOWN = 80 };
 
 typedef struct token {
   const char *at;
-  uint32_t n, column; /* from 1 */
+  uint32_t n, column; /* column: counts from 1 */
 } token;
 
 typedef struct solution_reader {
   fsched_context *ctx;
   const fs_model *m;
   const char *text;
-  size_t length, next; /* where the next line begins */
+  size_t length, next; /* next: where the next line begins */
   uint32_t file, line, line_length;
   token tok[TOKENS]; /* the line's first words */
   uint32_t n_tok;
   fs_names names;
   uint32_t *seen; /* per variable: the line that named it, 0 if none has */
   uint32_t n_values;
-  bool quiet; /* only to tell the form */
+  bool quiet; /* the reader only looks for the form and reports nothing */
   bool failed;
   int64_t *value;
 } solution_reader;
@@ -59,16 +59,16 @@ static fs_pos in_file(const solution_reader *r) { return (fs_pos){r->file, 0, 0,
 #define bad_syntax(r, k, ...) \
   complain((r), FS_DIAG_SOLUTION_SYNTAX, at_token((r), (k)), NULL, __VA_ARGS__)
 
-/* For "%.*s". */
+/* The precision for "%.*s". */
 static int shown(const token *t) { return (int)fs_min(t->n, SHOWN); }
 
-/* The k-th word is exactly this. */
+/* Is the k-th word exactly this? */
 static bool is(const solution_reader *r, uint32_t k, const char *word) {
   return k < r->n_tok && r->tok[k].n == strlen(word) &&
          memcmp(r->tok[k].at, word, r->tok[k].n) == 0;
 }
 
-/* The words from the k-th on are these, and perhaps more. */
+/* Are these the words from the k-th on?  More may follow. */
 static bool says(const solution_reader *r, uint32_t k, const char *words) {
   while (*words != '\0') {
     size_t n = strcspn(words, " ");
@@ -94,7 +94,7 @@ static token rest(const solution_reader *r, uint32_t k) {
   return t;
 }
 
-/* Where the word is in t; its length if it is not. */
+/* The index of the word in t, or the length of t if it is not there. */
 static uint32_t find_word(token t, const char *word) {
   size_t n = strlen(word);
   for (uint32_t i = 0; i + n <= t.n; i++) {
@@ -108,7 +108,7 @@ static uint32_t find_word(token t, const char *word) {
 static bool contains(token t, const char *word) { return find_word(t, word) < t.n; }
 
 static void split_line(solution_reader *r, const char *line) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* of byte order, before all text */
+  static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark, which may precede the text */
   r->n_tok = 0;
   uint32_t i = r->line == 1 && r->line_length >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
   while (i < r->line_length && r->n_tok < TOKENS) {
@@ -124,7 +124,7 @@ static void split_line(solution_reader *r, const char *line) {
   }
 }
 
-/* The next line with a word in it; false at the end.  Bad lines are passed over. */
+/* Goes to the next line that has a word, past bad lines; false at the end of the text. */
 static bool next_line(solution_reader *r) {
   while (r->next < r->length) {
     const char *line = r->text + r->next, *end = memchr(line, '\n', r->length - r->next);
@@ -166,7 +166,7 @@ static uint32_t n_columns(const solution_reader *r) {
   return (uint32_t)r->m->var.n + fs_model_has_constant(r->m);
 }
 
-/* FS_NONE when there is none, which is reported. */
+/* The variable that the k-th word names; FS_NONE, reported, if there is none. */
 static uint32_t find_variable(solution_reader *r, uint32_t k) {
   const token *t = &r->tok[k];
   uint32_t var = fs_names_find(&r->names, t->at, t->n);
@@ -198,7 +198,7 @@ static bool take_bounds(solution_reader *r, uint32_t var, uint32_t k, const fs_d
   return false;
 }
 
-/* The word k is the value of a variable. */
+/* Reads the k-th word as the value of a variable. */
 static bool take_number(solution_reader *r, uint32_t var, uint32_t k, int64_t *value) {
   const token *t = &r->tok[k];
   fs_decimal n = fs_decimal_parse(t->at, t->n);
@@ -218,7 +218,7 @@ static bool take_number(solution_reader *r, uint32_t var, uint32_t k, int64_t *v
   return false;
 }
 
-/* Variable `var`, which the word `name` names, has the value of the word `number`. */
+/* Gives variable `var`, which the word `name` names, the value of the word `number`. */
 static void take_value(solution_reader *r, uint32_t var, uint32_t name, uint32_t number) {
   r->n_values++;
   if (var == FS_NONE) {
@@ -236,7 +236,7 @@ static void take_value(solution_reader *r, uint32_t var, uint32_t name, uint32_t
   }
 }
 
-/* A line NAME VALUE, its words from the k-th on; returns how many words were taken. */
+/* Reads NAME VALUE from the k-th word on; returns the index of the next word. */
 static uint32_t take_pair(solution_reader *r, uint32_t k) {
   if (k + 1 >= r->n_tok) {
     bad_syntax(r, r->n_tok, k < r->n_tok ? "there is no value" : "there is no name");
@@ -252,7 +252,7 @@ static void no_more(solution_reader *r, uint32_t k) {
   }
 }
 
-/* The line says so, from its first word on. */
+/* Reports that the file has no solution, as the words t of the line say. */
 static void no_solution(solution_reader *r, token t) {
   fs_pos pos = {r->file, r->line, t.column, t.n};
   complain(r, FS_DIAG_SOLUTION_SYNTAX, pos, NULL, "there is no solution in this file: %.*s",
@@ -279,7 +279,7 @@ static void read_plain(solution_reader *r) {
 
 #define CBC_HEADER " - objective value"
 
-/* Only what is not 0 is listed, so that no line at all is a solution too. */
+/* cbc lists only values that are not 0, so a file without any value has a solution too. */
 static void read_cbc(solution_reader *r) {
   while (next_line(r) && !contains(rest(r, 0), CBC_HEADER)) {
   }
@@ -291,7 +291,7 @@ static void read_cbc(solution_reader *r) {
     return;
   }
   while (next_line(r)) {
-    uint32_t k = is(r, 0, "**"); /* breaks a row: whether it does is for others to say */
+    uint32_t k = is(r, 0, "**"); /* cbc's mark of a broken row; the caller checks that itself */
     fs_decimal index = {.kind = FS_DECIMAL_NONE};
     if (k < r->n_tok) {
       index = fs_decimal_parse(r->tok[k].at, r->tok[k].n);
@@ -326,7 +326,7 @@ static void read_scip(solution_reader *r) {
   }
 }
 
-/* The number in word k, of columns; false (reported) when it is not what the model has. */
+/* Reads the number of columns in word k; false, reported, if the model has another number. */
 static bool take_columns(solution_reader *r, uint32_t k) {
   fs_decimal n = {.kind = FS_DECIMAL_NONE};
   if (k < r->n_tok) {
@@ -357,9 +357,9 @@ static void read_highs_columns(solution_reader *r) {
   }
 }
 
-/* What comes behind the columns (rows, dual values, a basis) is not looked at. */
+/* What follows the columns (rows, dual values, a basis) is not read. */
 static void read_highs(solution_reader *r) {
-  bool status = false, primal = false; /* the line says which */
+  bool status = false, primal = false; /* which of the two headings the last line was */
   while (next_line(r)) {
     bool none =
         is(r, 0, "None") || contains(rest(r, 0), "nfeasible") || contains(rest(r, 0), "nbounded");
@@ -379,14 +379,14 @@ static void read_highs(solution_reader *r) {
   }
 }
 
-/* glpsol writes what it has solved: the model, or, if that is without integers, an LP by the
+/* glpsol writes what it has solved: the model, or, if the model has no integers, an LP by the
  * simplex or the interior point method. */
 typedef struct glpsol_kind {
-  const char *name, *status; /* the statuses that there are: letters */
-  uint32_t value, end;       /* words before the value of a line, and of the line */
+  const char *name, *status; /* status: letters of the statuses that are possible */
+  uint32_t value, end;       /* value: words before a line's value; end: words of a line */
 } glpsol_kind;
 
-/* NULL: the line is no header. */
+/* The kind that a header line names; NULL: the line is no header. */
 static const glpsol_kind *find_glpsol_kind(const solution_reader *r) {
   static const glpsol_kind kinds[] = {
       {"mip", "ofnu", 2, 3}, /* j COLUMN VALUE */
@@ -401,7 +401,7 @@ static const glpsol_kind *find_glpsol_kind(const solution_reader *r) {
   return NULL;
 }
 
-/* s KIND ROWS COLUMNS STATUS ... */
+/* Reads a header: s KIND ROWS COLUMNS STATUS ... */
 static bool read_glpsol_header(solution_reader *r, const glpsol_kind *kind) {
   char status = r->n_tok > 4 && r->tok[4].n == 1 ? r->tok[4].at[0] : '\0';
   if (status == '\0' || strchr(kind->status, status) == NULL) {
@@ -460,8 +460,8 @@ static void read_glpsol(solution_reader *r) {
 
 typedef void (*form)(solution_reader *r);
 
-/* By the first line that is no comment.  A line "c ..." is a comment of glpsol's, or the value of a
- * variable c. */
+/* Tells the form by the first line that is no comment.  A line "c ..." is a comment of glpsol, or
+ * the value of a variable c. */
 static form find_form(solution_reader *r) {
   form found = read_plain;
   bool plain = false;
@@ -483,7 +483,7 @@ static form find_form(solution_reader *r) {
   return found;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static fs_status prepare_reader(solution_reader *r, fs_arena *arena) {
   const fs_model *m = r->m;

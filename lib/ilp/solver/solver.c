@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files are written, the solver is started, and then one loop looks at its pipes, at the clock
- * and at `stop`, at least every 50 ms:
+/* Writes the files, starts the solver, and then looks in a loop, at least every 50 ms, at the
+ * solver's pipes, at the clock and at `stop`:
  *
- *   something is wrong, the limit, `stop`, a proof   it is killed, with all that it has started
- *   the status was said, or the output is closed     it has 0.2 s left to end by itself
- *   it has ended                                     what is left in the pipe is read
+ *   an error, the limit, `stop`, a proof       the solver is killed, with all that it has started
+ *   it said its status, or closed its output   it has 0.2 s left to end by itself
+ *   it has ended                               what is left in the pipe is read
  *
- * Children of the solver that still hold the pipe are not waited for. */
+ * The loop does not wait for children of the solver that still hold the pipe. */
 #include "ilp/solver/solver.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@
 
 enum {
   TICK_MS = 50,
-  ENDING_MS = 2, /* tick while it is about to end */
+  ENDING_MS = 2, /* the same while the solver is about to end */
   CHUNK = 1 << 16,
-  AFTER_ALL = 1 << 20, /* bytes that are read when it has been killed */
+  AFTER_ALL = 1 << 20, /* at most so many bytes are read after the solver was killed */
   MORE_WORDS = 8
 };
 #define MILLISECOND ((uint64_t)1000000)
@@ -44,11 +44,11 @@ typedef struct solver {
   char *chunk;
   char complaint[120]; /* the first line of its standard error */
   size_t n_complaint;
-  bool complained; /* that line is complete */
+  bool complained; /* `complaint` has the whole line */
   bool stopped;    /* by the limit or the user */
-  bool hangs;      /* does not end although it has nothing more to say */
-  uint64_t told;   /* when the user heard news */
-  uint64_t grace;  /* when it has to have ended; 0: not yet */
+  bool hangs;      /* has not ended, although it has nothing more to say */
+  uint64_t told;   /* when the user last heard news; fs_now_ns */
+  uint64_t grace;  /* when it must have ended; 0: not set yet */
 } solver;
 
 static bool limit_reached(const fs_solver_options *o) {
@@ -56,7 +56,7 @@ static bool limit_reached(const fs_solver_options *o) {
          (o->deadline_ns != 0 && fs_now_ns() >= o->deadline_ns);
 }
 
-/* Of a long name the end is shown. */
+/* Notes that the solver failed; of a long command the end is shown. */
 static void failed(solver *s, const char *what, const char *detail) {
   enum { SHOWN = 60 };
   size_t n = strlen(s->words[0]);
@@ -66,11 +66,12 @@ static void failed(solver *s, const char *what, const char *detail) {
                  detail);
 }
 
-/* ---- before */
+/* ---- before the run */
 
 static void add_word(solver *s, const char *word) { s->words[s->n_words++] = (char *)word; }
 
-/* A little less than what is left: a solver that keeps the limit can still say what it has. */
+/* Adds the options of limits.  The solver gets a little less time than is left, so that it can
+ * still report its best solution. */
 static fs_status add_limits(solver *s) {
   char *text = fs_arena_alloc(s->arena, 64);
   if (text == NULL) {
@@ -117,7 +118,7 @@ static fs_status write_start(solver *s, const int64_t *value, char **path, int *
   return status;
 }
 
-/* Where the files were to be. */
+/* Notes that the files could not be made in a place. */
 static void no_files(solver *s, const char *place, int error) {
   char what[80];
   size_t n = strlen(place);
@@ -138,8 +139,7 @@ static fs_status make_files(solver *s, const char *place, const int64_t *value, 
   return FSCHED_OK;
 }
 
-/* In the first place with room for them: a disk may be full at times, or have room for others
- * alone. */
+/* Makes the files in the first place that has room: a disk or the user's quota may be full. */
 static fs_status find_room(solver *s, const int64_t *value, char **model, char **start) {
   int first = 0, error = 0;
   for (uint32_t k = 0; fs_work_dir_place(k) != NULL; k++) {
@@ -157,7 +157,7 @@ static fs_status find_room(solver *s, const int64_t *value, char **model, char *
   return FSCHED_OK;
 }
 
-/* The directory, its files, and the whole command. */
+/* Makes the directory, its files, and the whole command. */
 static fs_status prepare_solver(solver *s, const int64_t *value) {
   char *model, *start;
   FS_TRY(fs_solver_words(s->arena, s->o->command, MORE_WORDS, &s->words, &s->n_words));
@@ -193,7 +193,7 @@ static void not_started(solver *s, int error) {
   }
 }
 
-/* ---- meanwhile */
+/* ---- during the run */
 
 static void hear_complaint(solver *s, const char *bytes, size_t n) {
   for (size_t i = 0; i < n && !s->complained; i++) {
@@ -205,7 +205,7 @@ static void hear_complaint(solver *s, const char *bytes, size_t n) {
   }
 }
 
-/* Reads once.  false: there is nothing, now or any more. */
+/* Reads once; false: there is nothing to read, now or any more. */
 static bool hear(solver *s, int *fd) {
   if (*fd < 0) {
     return false;
@@ -233,7 +233,7 @@ static void tell_news(solver *s) {
 
 static bool about_to_end(const solver *s) { return fs_talk_ended(&s->talk) || s->process.out < 0; }
 
-/* It may go on. */
+/* May the solver go on? */
 static bool goes_on(solver *s) {
   if (s->talk.state == FS_TALK_FAULT || fs_talk_proven(&s->talk)) {
     return false;
@@ -271,7 +271,7 @@ static void converse(solver *s) {
   }
 }
 
-/* ---- afterwards */
+/* ---- after the run */
 
 static void say_signal(int number, char *out, size_t size) {
   static const struct {
@@ -289,7 +289,7 @@ static void say_signal(int number, char *out, size_t size) {
   }
 }
 
-/* How it ended by itself, when that is a fault. */
+/* Is the way in which the solver ended by itself a fault?  Then it is reported in the result. */
 static bool judge_end(solver *s) {
   char complaint[100], what[64];
   fs_talk_shown(s->complaint, s->n_complaint, complaint, sizeof complaint);
@@ -312,7 +312,7 @@ static void judge(solver *s) {
   r->status = FS_SOLVER_LIMIT;
   if (s->talk.state == FS_TALK_FAULT) {
     r->status = FS_SOLVER_FAILED;
-    r->bounded = false; /* not to be trusted either */
+    r->bounded = false; /* the bound cannot be trusted either */
   } else if (fs_talk_proven(&s->talk)) {
     r->status = FS_SOLVER_OPTIMAL;
   } else if (s->hangs && !fs_talk_ended(&s->talk)) {

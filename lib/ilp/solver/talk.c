@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A solver's numbers are decimals that are nearly whole.  A bound is rounded up, less a millionth;
- * a value is rounded to the nearest whole number, and that point has to satisfy the model exactly.
+/* A solver's numbers are decimals that are nearly whole.  A bound, less a tolerance of a millionth,
+ * is rounded up.  A value is rounded to the nearest whole number, and the rounded point must
+ * satisfy the model exactly.
  *
- * Continuous variables are no different, since the models are such that an optimum with whole
- * values exists.  A solver may still print a solution that is not whole: rows that are differences
- * of two such variables, with whole bounds, still hold when all variables are rounded down, so that
- * point is tried next.  When this point is not a solution either, it is taken for a fault only if
- * the decimals themselves break the model; otherwise the solution is left unused. */
+ * Continuous variables are treated alike, since the models are such that an optimum with whole
+ * values exists.  A solver may still print a solution that is not whole.  Rows that are differences
+ * of two such variables, with whole limits, still hold when all variables are rounded down, so that
+ * point is tried next.  When this point is not a solution either, that is a fault only if the
+ * decimals themselves break the model; otherwise the solution is left unused. */
 #include "ilp/solver/talk.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double NEAR = 1e-5;                /* how far a whole number may be */
-static const double SLACK = 1e-6;               /* of bounds and of sums, relative */
+static const double NEAR = 1e-5;                /* how far a value may be from a whole number */
+static const double SLACK = 1e-6;               /* tolerance of limits and of sums, relative */
 static const double LARGE = 9007199254740992.0; /* beyond 2^53 not all whole numbers are doubles */
 
 static double slack(double of) { return SLACK * (1.0 + fabs(of)); }
@@ -43,7 +44,7 @@ static void rubbish(fs_talk *t, const char *what) {
   fault(t, "the solver said \"%s\", which is %s", shown, what);
 }
 
-/* Digits with at most one point among them: their value is *sum * 10^*scale.  NULL: none. */
+/* Reads digits with at most one '.', of the value *sum * 10^*scale; NULL: there are none. */
 static const char *digits(const char *s, long double *sum, int *scale) {
   bool point = false;
   int n = 0;
@@ -61,7 +62,7 @@ static const char *digits(const char *s, long double *sum, int *scale) {
   return n == 0 || n > 400 ? NULL : s;
 }
 
-/* "e-12"; NULL: no exponent. */
+/* Reads an exponent such as "e-12" and adds it to *scale; NULL: there is none. */
 static const char *exponent(const char *s, int *scale) {
   bool down = s[1] == '-';
   s += 1 + (s[1] == '-' || s[1] == '+');
@@ -73,7 +74,7 @@ static const char *exponent(const char *s, int *scale) {
   return n == 0 ? NULL : s;
 }
 
-/* A decimal number, whatever the locale. */
+/* Reads a decimal number, in any locale. */
 static bool decimal(const char *s, double *out) {
   bool negative = *s == '-';
   long double sum;
@@ -105,7 +106,7 @@ static bool whole(const char *s, uint64_t *out) {
   return n > 0 && s[n] == '\0';
 }
 
-/* Without the C library's mathematics, which would be one more library. */
+/* Rounds without the C library's mathematics, which is a library of its own. */
 static int64_t round_up(double v) {
   int64_t whole = (int64_t)v;
   return (double)whole < v ? whole + 1 : whole;
@@ -113,7 +114,7 @@ static int64_t round_up(double v) {
 
 static int64_t round_down(double v) { return -round_up(-v); }
 
-/* ---- what is believed */
+/* ---- what is accepted */
 
 static void raise_bound(fs_talk *t, int64_t bound) {
   fs_solver_result *r = t->result;
@@ -135,7 +136,7 @@ static void hear_bound(fs_talk *t, const char *text) {
     return;
   }
   if (v < -LARGE) {
-    return; /* of no use */
+    return; /* the bound is of no use */
   }
   int64_t bound = v > LARGE ? INT64_MAX : round_up(v - slack(v));
   if (r->found && bound > r->objective) {
@@ -146,8 +147,8 @@ static void hear_bound(fs_talk *t, const char *text) {
   }
 }
 
-/* The point in whole numbers: nearest ones, or down for variables that need not be whole.  A value
- * that has no such number is a fault. */
+/* Rounds all values to whole numbers: to the nearest ones, or, with `down`, down where they are not
+ * nearly whole.  It is a fault if an integer variable is not nearly whole. */
 static bool round_point(fs_talk *t, bool down, bool *fractions) {
   for (size_t i = 0; i < t->m->var.n; i++) {
     bool small = fabs(t->x[i]) <= LARGE;
@@ -164,7 +165,7 @@ static bool round_point(fs_talk *t, bool down, bool *fractions) {
   return true;
 }
 
-/* The decimals themselves break a row, or a bound, by more than a solver's tolerance. */
+/* Do the decimals break a row, or limits of a variable, by more than a solver's tolerance? */
 static bool decimals_break(const fs_talk *t) {
   const fs_model *m = t->m;
   for (size_t i = 0; i < m->var.n; i++) {
@@ -187,7 +188,7 @@ static bool decimals_break(const fs_talk *t) {
   return false;
 }
 
-/* Which part of the model a point breaks. */
+/* Reports which part of the model a point breaks. */
 static void infeasible(fs_talk *t, uint64_t broken) {
   bool bound = broken >= FS_MODEL_BOUND;
   fault(t, "the solver's solution is none: it breaks the %s %.80s", bound ? "bounds of" : "row",
@@ -207,7 +208,8 @@ static void keep_point(fs_talk *t, int64_t objective) {
   }
 }
 
-/* Some whole point near the decimals is a solution: t->candidate.  Else it may be a fault. */
+/* Makes t->candidate, a whole point near the decimals that is a solution; false: there is none,
+ * which may be a fault. */
 static bool make_whole(fs_talk *t, bool *fractions) {
   *fractions = false;
   if (!round_point(t, false, fractions)) {
@@ -262,10 +264,10 @@ static bool is_word(const fs_talk *t, size_t n, const char *word) {
   return n == strlen(word) && memcmp(t->line, word, n) == 0;
 }
 
-/* "NAME VALUE" */
+/* Reads a line "NAME VALUE". */
 static void hear_value(fs_talk *t, size_t n_name, const char *text) {
   if (is_word(t, n_name, FS_MODEL_CONSTANT)) {
-    return; /* a variable of the file alone */
+    return; /* a variable that only the model's file has */
   }
   uint32_t var = fs_names_find(&t->names, t->line, n_name);
   if (var == FS_NONE) {
@@ -279,8 +281,8 @@ static void hear_value(fs_talk *t, size_t n_name, const char *text) {
   }
 }
 
-/* Its best solution, or the start, is an optimum: so that is a bound, even where the solution could
- * not be used. */
+/* The status "optimal" makes the objective of the best solution a bound, even if that solution was
+ * not accepted.  Without any solution told, the known one is the best. */
 static void hear_optimal(fs_talk *t) {
   fs_solver_result *r = t->result;
   bool told = t->n_points > 0;
@@ -349,8 +351,6 @@ static void hear_line(fs_talk *t) {
     rubbish(t, "not of the protocol");
   }
 }
-
-/* ---- */
 
 void fs_talk_hear(fs_talk *t, const char *bytes, size_t n) {
   assert(bytes != NULL || n == 0);
