@@ -6,8 +6,8 @@
  *   2. In contiguous memories a sweep finds which segments follow each other (sweep.c).
  *   3. Counted memories, resources and the concurrency limit are allotted as unit intervals
  *      (lanes.c), which also tells which holder follows which.
- *   4. Each such contact gives edges from every last to every first access.  Edges that queue
- * order, the graph, copies' data or another edge together with queue order give are dropped.
+ *   4. Each such contact gives edges from every last to every first access, except those that queue
+ *      order, the graph, copies' data or another edge together with queue order imply.
  *
  * Later holders come later in s->order, so the edges can close no cycle.
  *
@@ -75,7 +75,7 @@ static bool counted(const fs_schedule *s, uint32_t residency) {
   return !fs_placement_has_addresses(s->graph->target.memory[s->res_memory[residency]].placement);
 }
 
-/* Does an output in `later` take the place of an input in `earlier`, by the op that begins it? */
+/* Does the op that begins `later` write it as an in-place output over an input in `earlier`? */
 static bool in_place(const ctrledge_run *r, uint32_t earlier, uint32_t later) {
   FS_ASSERT_SLOW(earlier != later);
   const fs_schedule *s = r->s;
@@ -90,7 +90,7 @@ static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
   return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
 }
 
-/* The segments of each memory, nearly in order of begin. */
+/* Groups the segments by memory; they stay nearly in order of begin. */
 static fs_status group_segments(ctrledge_run *r) {
   uint32_t *memory;
   FS_TRY(fs_new(r->scratch, &memory, r->segs.n));
@@ -120,8 +120,8 @@ static fs_status contiguous_memories(ctrledge_run *r) {
   return fs_sweep_contacts(r->ctx, rects, n, r->segs.n, places_contact, r);
 }
 
-/* Lanes of counted memories: a holder is a segment.  What nothing touches gives no order with
- * anything, and has its units nevertheless. */
+/* Lanes of counted memories: a holder is a segment.  A segment without accesses is ordered with no
+ * other, but has its units nevertheless. */
 
 static fs_status holder_segments_contact(void *user, uint32_t earlier, uint32_t later) {
   ctrledge_run *r = user;
@@ -151,20 +151,20 @@ static bool untouched(const ctrledge_run *r, uint32_t residency) {
   return r->acc.res0[residency] == r->acc.res0[residency + 1];
 }
 
-/* Is the content of a residency there from the start, so that it comes before everything?  In a
- * memory that spills it comes by a read, or is overwritten first. */
+/* Is the content of a residency there from the start, so that it precedes all items?  In a memory
+ * that spills, it is read from the store, or overwritten first. */
 static bool given(const ctrledge_run *r, uint32_t residency) {
   const fs_schedule *s = r->s;
   uint32_t first = r->acc.res0[residency];
   if (untouched(r, residency)) {
-    return true; /* what begins later is touched by the item that begins it */
+    return true; /* a later residency is touched by the item that begins it */
   }
   bool filled = fs_item_is_copy(s, r->acc.item[first]) && (r->acc.mode[first] & FS_ACCESS_W) != 0;
   return s->res_begin[residency] == 0 && fs_residency_given(s, residency) && !filled;
 }
 
-/* What stays to the end of the invocation keeps its units for ever: an item at the very last
- * instant may not have them. */
+/* A residency that stays to the end of the invocation keeps its units for ever, so that not even an
+ * item at the last instant gets them. */
 static fs_tick holder_end(const fs_schedule *s, uint32_t residency) {
   return fs_residency_stays(s, residency) ? FS_TICK_NONE : s->res_end[residency];
 }
@@ -191,7 +191,7 @@ static int compare_holders(const fs_holder *a, const fs_holder *b) {
   return a->turn < b->turn ? -1 : a->turn > b->turn;
 }
 
-/* Residencies come in order of issue, so this moves few. */
+/* Residencies come in order of issue, so an insertion sort moves few of them. */
 static void sort_holders(fs_holder *holder, uint32_t *owner, uint32_t n) {
   for (uint32_t i = 1; i < n; i++) {
     fs_holder h = holder[i];
@@ -206,7 +206,8 @@ static void sort_holders(fs_holder *holder, uint32_t *owner, uint32_t n) {
   }
 }
 
-/* A version has bytes of its own in a counted memory, the same in all of its residencies. */
+/* Orders the segments of each version, since in a counted memory a version has the same bytes in
+ * all of its residencies. */
 static fs_status same_bytes(ctrledge_run *r, const uint32_t *segs, uint32_t n) {
   uint32_t *latest; /* per version: its latest segment */
   FS_TRY(fs_new_none(r->scratch, &latest, r->s->graph->n_versions));
@@ -258,7 +259,7 @@ static fs_status counted_memories(ctrledge_run *r) {
   return FSCHED_OK;
 }
 
-/* Resources and concurrency: a holder is an op. */
+/* Lanes of resources and concurrency: a holder is an op. */
 
 static fs_holder item_holder(const ctrledge_run *r, uint32_t item, uint64_t amount) {
   FS_ASSERT_SLOW(amount > 0 && item < r->s->n_items);
@@ -352,9 +353,9 @@ static fs_status concurrency(ctrledge_run *r) {
 
 /* Results */
 
-/* What is known on each queue before an item starts: positions, from what must come before it. */
+/* Which items of each queue are known to be over before an item starts, because they precede it. */
 typedef struct known_positions {
-  uint32_t *position; /* per queue: its items up to there are over */
+  uint32_t *position; /* per queue: position up to which its items are over */
   uint32_t *stamp;    /* per queue: the item that `position` is for */
 } known_positions;
 
@@ -396,8 +397,9 @@ static void know_predecessors(const ctrledge_run *r, known_positions *k, uint32_
   }
 }
 
-/* edge[begin .. end): those to one item, ascending by `from`.  Latest first: what is kept may make
- * earlier ones needless.  Writes what stays to the end of the range; returns where it begins. */
+/* Drops the edges of edge[begin .. end), all to one item and ascending by `from`, that others
+ * imply.  The latest are kept first, since they may imply earlier ones.  Writes the kept edges to
+ * the end of the range and returns where they begin. */
 static size_t reduce(ctrledge_run *r, known_positions *k, size_t begin, size_t end) {
   assert(begin < end && end <= r->edge.n);
   uint32_t to = r->s->order[r->edge.at[begin] >> TO_SHIFT];
@@ -406,7 +408,7 @@ static size_t reduce(ctrledge_run *r, known_positions *k, size_t begin, size_t e
   for (size_t i = end; i-- > begin;) {
     uint64_t key = r->edge.at[i];
     if (i > begin && (r->edge.at[i - 1] ^ key) >> FROM_SHIFT == 0) {
-      continue; /* the same edge for a reason of lower number */
+      continue; /* the same edge comes with another reason, of lower number */
     }
     uint32_t from = r->s->order[(key >> FROM_SHIFT) & POSITION_MASK];
     if (!is_known(r, k, to, from)) {
@@ -447,7 +449,7 @@ static fs_status store_edges(ctrledge_run *r) {
   return FSCHED_OK;
 }
 
-/* Lanes come grouped by kind and index; within a group they are put in order of owner. */
+/* Stores the lanes, which come grouped by kind and index, sorted by owner within each group. */
 static fs_status store_lanes(ctrledge_run *r) {
   fs_sync *y = r->sync;
   FS_TRY(fs_new(&y->arena, &y->lane, r->lane.n));
@@ -469,8 +471,8 @@ static fs_status store_lanes(ctrledge_run *r) {
   return FSCHED_OK;
 }
 
-/* New places, new times: lanes that were allotted at other times are still right, since their edges
- * hold for any times; allotted anew they could ask for other orders. */
+/* Keeps the control edges, and so the lanes, of a schedule that has new places and times.  The
+ * edges hold for any times, so the lanes stay right; a new allotment could need other orders. */
 static fs_status keep_edges(ctrledge_run *r) {
   const fs_sync *y = r->sync;
   for (uint32_t i = 0; i < y->n_control; i++) {

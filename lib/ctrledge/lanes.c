@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The units form chunks, in a list by address.  Each chunk belongs to the holder that has it or had
- * it last; a holder's chunks form a list too.  Holders that are over and still own chunks wait in
- * the order in which they ended, and per queue of their last item.
+ * it last; a holder's chunks form a list too.  Holders that are over and still own chunks are
+ * listed in the order in which they ended, and by the queue of their last item.
  *
  *     address   |--h3--|-h1-|---h4---|-h1-|--never used--|
  *     over:     h1 (2 chunks) ...            at work: h3, h4
  *
- * Taking part of a chunk splits it, and a holder's adjacent chunks are joined, so an allotment adds
- * one chunk at most.  When there are many more chunks than holders at work, one allotment goes by
- * address instead: it joins what lies side by side. */
+ * Taking a part of a chunk splits it, and a holder's adjacent chunks are joined, so an allotment
+ * adds at most one chunk.  When there are many more chunks than holders at work, one allotment
+ * takes units in order of address instead, which joins adjacent chunks. */
 #include "ctrledge/lanes.h"
 
 #include "base/heap.h"
@@ -20,13 +20,13 @@ typedef struct chunk {
   uint64_t low, high;
   uint32_t owner;
   uint32_t above, below;   /* neighbours by address; `above` also links free records */
-  uint32_t next, previous; /* the owner's others */
+  uint32_t next, previous; /* the other chunks of its owner */
 } chunk;
 
 typedef struct owner {
   uint32_t chunks;
-  bool over;                         /* its chunks may be taken */
-  uint32_t next_over, previous_over; /* by time of end; only while it is over and has chunks */
+  bool over;                         /* the holder has ended, so its chunks may be taken */
+  uint32_t next_over, previous_over; /* in order of ends; only while it is over and has chunks */
   uint32_t next_on_queue, previous_on_queue;
   uint32_t next_by_tail; /* holders with the same last item */
   uint32_t met;          /* the last holder that took chunks of this one */
@@ -38,16 +38,16 @@ typedef struct allotter {
   const fs_accesses *acc;
   const fs_holder *holder;
   const fs_lane_sink *sink;
-  owner *own;         /* per holder; [n]: the units that nobody had yet */
+  owner *own;         /* per holder; [n]: the units that had no holder yet */
   uint32_t *by_tail;  /* per item: holders that ended with it */
-  uint32_t *on_queue; /* per queue: holders over whose last item ran there, latest first */
+  uint32_t *on_queue; /* per queue: ended holders whose last item ran there, latest first */
   uint32_t n, first_over, last_over;
   uint32_t *rank, *ranked; /* holders in order of last_use, and back */
   fs_heap ends;            /* ranks of holders at work, by end */
   FS_VEC(chunk) chunk;
   uint32_t free_chunk, n_chunks, n_working;
   uint32_t bottom;        /* the chunk at address 0 */
-  FS_VEC(uint32_t) taken; /* chunks of the holder at hand */
+  FS_VEC(uint32_t) taken; /* chunks of the holder that is being served */
 } allotter;
 
 static fs_status new_chunk(allotter *a, uint32_t *out) {
@@ -101,7 +101,7 @@ static void file_over(allotter *a, uint32_t h) {
   }
 }
 
-/* A holder that is over has no chunks any more. */
+/* Unlists a holder that is over and has no chunks any more. */
 static void unfile_over(allotter *a, uint32_t h) {
   assert(a->own[h].over && a->own[h].chunks == FS_NONE);
   owner *o = &a->own[h];
@@ -136,7 +136,7 @@ static void leave_owner(allotter *a, uint32_t c) {
   }
 }
 
-/* Takes up to *need units of chunk `c`, from its low end. */
+/* Takes up to *need units of chunk `c` for holder h, from its low end. */
 static fs_status take_chunk(allotter *a, uint32_t c, uint32_t h, uint64_t *need) {
   assert(*need > 0);
   uint32_t from = a->chunk.at[c].owner;
@@ -172,7 +172,7 @@ static fs_status take_from(allotter *a, uint32_t from, uint32_t h, uint64_t *nee
   return FSCHED_OK;
 }
 
-/* Units whose last holder ended with a predecessor of the first item: one of pred[begin, end). */
+/* Takes units of holders whose last items are in pred[begin, end), before h's first item. */
 static fs_status take_from_preds(allotter *a, const uint32_t *pred, uint32_t begin, uint32_t end,
                                  uint32_t h, uint64_t *need) {
   uint32_t stop = end - begin > PRED_STEPS ? begin + PRED_STEPS : end;
@@ -204,7 +204,7 @@ static fs_status take_ordered(allotter *a, uint32_t h, uint64_t *need) {
   return take_from_preds(a, g->pred, g->pred0[head], g->pred0[head + 1], h, need);
 }
 
-/* By address, from the units given back earliest upwards, a bounded number of steps. */
+/* Takes units by address, from the ones given back earliest on, in a bounded number of steps. */
 static fs_status take_ring(allotter *a, uint32_t h, uint64_t *need) {
   if (a->first_over == FS_NONE) {
     return FSCHED_OK;
@@ -215,7 +215,7 @@ static fs_status take_ring(allotter *a, uint32_t h, uint64_t *need) {
     at = a->chunk.at[c].above == FS_NONE ? a->bottom : a->chunk.at[c].above;
     uint32_t from = a->chunk.at[c].owner;
     if (from == h) {
-      break; /* all the way round */
+      break; /* the search has come round */
     }
     if (from == a->n || a->own[from].over) {
       FS_TRY(take_chunk(a, c, h, need));
@@ -238,7 +238,7 @@ static void sort_taken(allotter *a) {
   }
 }
 
-/* `upper` begins where `lower` ends. */
+/* Joins `upper` to `lower`, at whose end it begins. */
 static void join_chunks(allotter *a, uint32_t lower, uint32_t upper) {
   chunk *l = &a->chunk.at[lower];
   chunk *u = &a->chunk.at[upper];
@@ -269,13 +269,14 @@ static fs_status settle_taken(allotter *a, uint32_t h) {
     FS_TRY(a->sink->piece(a->sink->user, (fs_lane_piece){h, k->low, k->high}));
   }
   while (n > 0) {
-    give_chunk(a, a->taken.at[--n], h); /* the lowest ends up first */
+    give_chunk(a, a->taken.at[--n], h); /* the lowest chunk becomes the first one */
   }
   a->taken.n = 0;
   return FSCHED_OK;
 }
 
-/* Ends what is over before `next` begins; at the same instant its last item must come earlier. */
+/* Ends the holders that are over before `next` begins.  A holder that ends at that instant is over
+ * if its last item comes earlier in the order of issue. */
 static void end_holders(allotter *a, const fs_holder *next) {
   while (a->ends.n > 0) {
     uint32_t h = a->ranked[a->ends.at[0].id];

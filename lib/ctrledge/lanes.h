@@ -29,7 +29,7 @@ typedef struct fs_lane_sink {
   void *user;
   /* `later` got units that `earlier` had last; a pair may come several times. */
   fs_status (*contact)(void *user, uint32_t earlier, uint32_t later);
-  /* The units of a holder, ascending, adjacent ones joined. */
+  /* The units of a holder in ascending order; adjacent pieces are joined. */
   fs_status (*piece)(void *user, fs_lane_piece piece);
 } fs_lane_sink;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alignment: places are aligned, so two residencies that share an aligned cell both touch its first
- * byte, and cells can stand for bytes.  That ends where ranges come in; memories with ranges use
- * the bytes that are really touched.
+/* Makes the segments of residencies.  Places are aligned, so two residencies that share an aligned
+ * cell both touch its first byte, and cells can stand for bytes.  With byte ranges this is not so;
+ * memories with ranges use the bytes that are really touched.
  *
- * Content that is given or kept in place is whole as well: bytes of it that nobody touches are
- * there from the begin, or wanted at the end, and whatever else uses them comes after its last
- * access, or before its first.
+ * The segment of content that is given or kept where it lives is whole as well.  Bytes of it that
+ * no item touches are in place from the begin, or must be there at the end, so other items use the
+ * memory after its last access, or before its first.
  *
  * Where items get new times later (kinds of sync other than timelines), the plan has to keep whole
- * residencies apart, and not only the bytes that are touched: there too a segment is a residency,
+ * residencies apart, and not only the bytes that are touched.  Then a segment is a residency, too,
  * with all of its accesses. */
 #include "ctrledge/segments.h"
 
@@ -20,13 +20,13 @@ typedef struct segment_maker {
   const fs_accesses *acc;
   fs_segments *out;
   bool *exact;             /* per memory: has accesses by ranges */
-  uint32_t *item_seg;      /* per item: the last segment it was seen in */
-  uint32_t *item_slot;     /* its index in `member` there */
-  uint32_t *queue_seg;     /* per queue: the same for plain items */
-  uint32_t *queue_slot;    /* the latest plain item of the queue */
-  FS_VEC(uint32_t) member; /* distinct items of the segment at hand */
+  uint32_t *item_seg;      /* per item: the last segment that has it as a member */
+  uint32_t *item_slot;     /* per item: its index in `member` of that segment */
+  uint32_t *queue_seg;     /* per queue: the last segment with a plain item of the queue */
+  uint32_t *queue_slot;    /* per queue: the index of the latest such item */
+  FS_VEC(uint32_t) member; /* the distinct items of the present segment */
   FS_VEC(uint8_t) state;   /* per member: NOT_FIRST, NOT_LAST */
-  FS_VEC(uint64_t) cut;    /* where ranges begin and end; twice as many, for sorting */
+  FS_VEC(uint64_t) cut;    /* where ranges begin and end; twice the room, for sorting */
 } segment_maker;
 
 enum { NOT_FIRST = 1, NOT_LAST = 2 };
@@ -39,14 +39,14 @@ static const fs_memory *memory_of(const segment_maker *m, uint32_t residency) {
   return &m->s->graph->target.memory[m->s->res_memory[residency]];
 }
 
-/* Content that is given or kept where it lives: all of it is there, touched or not. */
+/* Is content given or kept where it lives, so that all of it is there, touched or not? */
 static bool stays(const segment_maker *m, uint32_t residency) {
   uint32_t version = m->s->res_version[residency];
   return version != FS_NONE && !fs_memory_spills(memory_of(m, residency)) &&
          (fs_version_given(m->s->graph, version) || fs_version_kept(m->s->graph, version));
 }
 
-/* Units of a counted memory are held, touched or not. */
+/* Does a residency hold units of a counted memory, touched or not? */
 static bool counted(const segment_maker *m, uint32_t residency) {
   return !fs_placement_has_addresses(memory_of(m, residency)->placement);
 }
@@ -61,14 +61,14 @@ static void order(segment_maker *m, uint32_t before, uint32_t after) {
   m->state.at[after] |= NOT_FIRST;
 }
 
-/* The member `slot` against its predecessors in the same segment. */
+/* Orders the member `slot` after its predecessors in the same segment. */
 static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
   const fsched_graph *g = m->s->graph;
   uint32_t item = m->member.at[slot];
   bool op = !fs_item_is_copy(m->s, item);
   uint32_t n_preds = (op ? g->pred0[item + 1] - g->pred0[item] : 0) +
                      (m->acc->data0[item + 1] - m->acc->data0[item]);
-  if (n_preds / 8 > slot) { /* fewer members than predecessors */
+  if (n_preds / 8 > slot) { /* there are fewer members than predecessors */
     for (uint32_t i = 0; i < slot; i++) {
       if (fs_direct_edge(m->s, m->acc, m->member.at[i], item)) {
         order(m, i, slot);
@@ -111,7 +111,7 @@ static fs_status add_member(segment_maker *m, uint32_t seg, uint32_t item) {
   return FSCHED_OK;
 }
 
-/* The segment of a residency's offsets [low, high), with the accesses that touch all of it. */
+/* Adds the segment of a residency's offsets [low, high), with the accesses that touch all of it. */
 static fs_status add_segment(segment_maker *m, uint32_t r, uint64_t low, uint64_t high) {
   FS_ASSERT_SLOW(r < m->s->n_residencies);
   FS_ASSERT_SLOW(low <= high);
@@ -145,7 +145,7 @@ static fs_status add_segment(segment_maker *m, uint32_t r, uint64_t low, uint64_
   return FSCHED_OK;
 }
 
-/* Bytes that are touched, before alignment. */
+/* The number of bytes that are touched, before alignment. */
 static uint64_t touched_size(const fs_schedule *s, uint32_t r) {
   const fsched_graph *g = s->graph;
   if (s->res_version[r] != FS_NONE) {

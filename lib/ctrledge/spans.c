@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking [low, high) with the spans that it meets:
+/* An interval [low, high) is taken as follows from the spans that it meets:
  *
  *     before   |--- a ---|  |- b -|   |---- c ----|
  *     take           |<------------------>|
  *     after    |- a -|------- new --------|-- c --|
  *
- * a keeps its left end, b vanishes, c begins later; when a reaches beyond `high`, its right end
- * becomes a span of its own.  All overlapped spans are cut first, and the new one is inserted once:
- * doing both span by span would insert it several times. */
+ * a keeps its left end, b vanishes, and c begins later; when a reaches beyond `high`, its right end
+ * becomes a span of its own.  All overlapped spans are cut before the new one is inserted, as
+ * otherwise it would be inserted once for each of them. */
 #include "ctrledge/spans.h"
 
 enum { LOW, HIGH, OWNER, LINKS, HEAD_WORDS = LINKS + FS_SPAN_LEVELS / 2 };
@@ -32,7 +32,7 @@ static uint32_t levels_of(const fs_spans *s, uint32_t span) {
   return (uint32_t)(s->word.at[span + OWNER] >> 32);
 }
 
-/* One level more with probability 1/4 (xorshift64). */
+/* Draws a number of levels; each further level has probability 1/4 (xorshift64). */
 static uint32_t draw_levels(fs_spans *s) {
   s->random ^= s->random << 13;
   s->random ^= s->random >> 7;
@@ -87,7 +87,7 @@ static void find_before(const fs_spans *s, uint64_t low, uint32_t before[FS_SPAN
   }
 }
 
-/* Inserts after before[], which then stands at the new span. */
+/* Inserts a span after before[], which then holds the new span instead. */
 static fs_status insert(fs_spans *s, uint32_t before[FS_SPAN_LEVELS], uint64_t low, uint64_t high,
                         uint32_t owner) {
   FS_ASSERT_SLOW(low < high);
@@ -122,7 +122,7 @@ fs_status fs_spans_take(fs_spans *s, uint64_t low, uint64_t high, uint32_t owner
   uint32_t before[FS_SPAN_LEVELS];
   find_before(s, low, before);
   uint64_t *left = s->word.at + before[0];
-  uint64_t rest = low; /* where a span ends that reaches over both sides */
+  uint64_t rest = low; /* the old end of a span that reaches beyond both sides */
   uint32_t rest_owner = owner_of(s, before[0]);
   if (before[0] != 0 && left[HIGH] > low) {
     rest = left[HIGH];

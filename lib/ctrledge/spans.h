@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of disjoint intervals of addresses, each with an owner: who was last there. */
+/* A set of disjoint intervals of addresses, each with an owner: the last one that took it. */
 #ifndef FS_SPANS_H
 #define FS_SPANS_H
 

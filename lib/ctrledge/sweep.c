@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sweep of "An ILP for Generating Optimal Schedules with Resource Constraints" over a disjoint
- * interval set, with the set kept disjoint when a rectangle meets several (spans.c). */
+/* The sweep of "An ILP for Generating Optimal Schedules with Resource Constraints" over a set of
+ * disjoint intervals, which stays disjoint when a rectangle meets several (spans.c). */
 #include "ctrledge/sweep.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static int compare_rects(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* They mostly come in order but for equal begins: insertion, up to a number of moves. */
+/* The rectangles are mostly in order but for equal begins, so this is an insertion sort; after too
+ * many moves it leaves the rest to qsort. */
 static void sort_rects(fs_rect *rects, uint32_t n) {
   uint64_t moves = 8 * (uint64_t)n;
   for (uint32_t i = 1; i < n; i++) {
@@ -41,7 +42,7 @@ static void sort_rects(fs_rect *rects, uint32_t n) {
 typedef struct contact_sweep {
   fs_contact_fn fn;
   void *user;
-  uint32_t *met; /* per id: the last rectangle that it was reported with */
+  uint32_t *met; /* per id: the last rectangle that its contact was reported with */
   uint32_t later;
 } contact_sweep;
 
