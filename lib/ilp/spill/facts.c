@@ -2,15 +2,15 @@
 /* What the spill model is made from: the unit of time, classes of queues, windows of ops, and for
  * each version its users and the times when it can be in memory, written and read.
  *
- * Refused are graphs with ops without length that touch a bounded memory, copies that take no time,
- * and races (hazards: raw) in a bounded memory: the model says what is in memory during ticks,
- * which does not tell what these need at an instant.  Ops without length that touch no bounded
- * memory are modelled exactly.
+ * Graphs are refused that have ops without length that touch a bounded memory, copies that take no
+ * time, or races (hazards: raw) in a bounded memory: the model says what is in memory during ticks,
+ * but these depend on what is there at an instant.  Ops without length that touch no bounded memory
+ * are modelled exactly.
  *
- * Dominance, which loses no optimum, with amounts or with addresses:
- *   - a content is written once at most: the store keeps it, or the copy was useless;
+ * The model has two dominance rules, which lose no optimum, with amounts or with addresses:
+ *   - a content is written at most once, because the store keeps it;
  *   - a memory that holds all of its versions and scratch side by side is `roomy`: nothing has to
- *     leave it, so given content is read once, and only what is kept is written. */
+ *     leave it, so given content is read once, and only kept content is written. */
 #include "ilp/spill/private.h"
 #include "model/overwritten.h"
 
@@ -72,9 +72,9 @@ static void find_unit(fs_spill_model *t) {
   t->unit = unit == 0 ? 1 : unit;
 }
 
-/* ---- classes: queues that every used set of queues either has both or none of */
+/* ---- classes: no set of queues that an op or a copy uses divides one */
 
-/* Splits each class by membership in one set. */
+/* Splits each class into its queues in a set and the others. */
 static fs_status refine(fs_spill_model *t, const uint32_t *queue, uint32_t n) {
   uint32_t *inside, before = t->n_classes;
   uint8_t *member;
@@ -93,7 +93,7 @@ static fs_status refine(fs_spill_model *t, const uint32_t *queue, uint32_t n) {
   for (uint32_t q = 0; q < t->g->target.n_queues; q++) {
     uint32_t old = t->class_of[q];
     if (!member[q] || left[old] == 0) {
-      continue; /* outside, or the whole class is inside */
+      continue; /* no queue of the class is inside, or all are */
     }
     inside[old] = inside[old] == FS_NONE ? t->n_classes++ : inside[old];
     t->class_of[q] = inside[old];
@@ -120,7 +120,7 @@ static const uint32_t *copy_queues(const fsched_graph *g, uint32_t memory, uint3
   return d == FS_NONE ? NULL : target->domain_queue + target->domain_queue0[d];
 }
 
-/* The distinct classes of some queues, appended. */
+/* Appends the distinct classes of some queues. */
 static void add_choices(const fs_spill_model *t, const uint32_t *queue, uint32_t n,
                         uint32_t *choice, uint32_t *end) {
   uint32_t first = *end;
@@ -172,7 +172,7 @@ static fs_status explicit_classes(fs_spill_model *t) {
   return FSCHED_OK;
 }
 
-/* As many queues as the concurrency allows, for copies too; else one for each. */
+/* Makes the one class of implicit queues: as many as the concurrency allows, for copies too. */
 static fs_status implicit_classes(fs_spill_model *t) {
   const fsched_graph *g = t->g;
   uint64_t limit = g->target.concurrency;
@@ -198,7 +198,7 @@ static fs_status find_classes(fs_spill_model *t) {
 
 /* ---- versions */
 
-/* How an op uses a version: 0 not at all. */
+/* How an op uses a version (fs_spill_use, and whether at all); 0: not at all. */
 static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
   const fsched_graph *g = t->g;
   bool reads = false, writes = false, whole = false, any = false;
@@ -220,7 +220,7 @@ static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
   return 4u | (writes ? FS_SPILL_MODIFIES : 0) | (begins ? FS_SPILL_BEGINS : 0);
 }
 
-/* A writer after another one is not the first. */
+/* Clears FS_SPILL_BEGINS of writers that come after another one. */
 static void later_writers(fs_spill_model *t, const fs_spill_version *v) {
   for (uint32_t a = v->user0; a < v->user1; a++) {
     for (uint32_t b = v->user0; b < v->user1; b++) {
@@ -285,7 +285,8 @@ static void describe(fs_spill_model *t, uint32_t id) {
 
 /* ---- heads and tails */
 
-/* Reads that the op and what comes before it cannot do without, on as many queues as there are. */
+/* A lower bound of the start of an op: the time of the reads that it and its ancestors need, spread
+ * over all queues. */
 static int64_t loads_before(const fs_spill_model *t, uint32_t op) {
   int64_t most = 0;
   for (uint32_t m = 0; m < t->g->target.n_memories; m++) {
@@ -329,7 +330,7 @@ static void find_heads(fs_spill_model *t) {
   }
 }
 
-/* What is kept is written back after its last writer. */
+/* The time of the write of kept content that has to follow the op. */
 static int64_t store_after(const fs_spill_model *t, uint32_t op) {
   int64_t tail = 0;
   for (uint32_t i = 0; i < t->g->n_versions; i++) {
@@ -356,7 +357,7 @@ static void find_tails(fs_spill_model *t) {
   }
 }
 
-/* Windows; none of them empty, else there is no schedule within the horizon. */
+/* Finds the windows of ops; if one is empty, there is no schedule within the horizon. */
 static void find_starts(fs_spill_model *t) {
   const fsched_graph *g = t->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -376,7 +377,7 @@ static void find_starts(fs_spill_model *t) {
 
 /* ---- windows of copies and residencies */
 
-static int64_t end_of(const fs_spill_model *t, uint32_t op) { /* the latest */
+static int64_t end_of(const fs_spill_model *t, uint32_t op) { /* the latest end */
   return t->start[op].to - 1 + t->time[op];
 }
 
@@ -393,7 +394,7 @@ static int64_t latest_need(const fs_spill_model *t, const fs_spill_version *v) {
 }
 
 static void copy_windows(const fs_spill_model *t, fs_spill_version *v) {
-  int64_t written = INT64_MAX / 4; /* earliest end of a writer */
+  int64_t written = INT64_MAX / 4; /* the earliest end of a writer */
   bool roomy = t->memory_roomy[v->memory] != 0;
   for (uint32_t u = v->user0; u < v->user1; u++) {
     uint32_t op = t->user_op[u];

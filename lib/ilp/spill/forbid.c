@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules out a point without addresses, and with it as many other points as possible.
  *
- * Whether residencies can be placed depends only on which of them meet in time.  So a core is
- * searched first: residencies are left out one by one, as long as the rest still has no addresses.
- * If each version in the core has one residency, then none of the schedules in which the same pairs
- * meet has addresses, unless it loads something of the core once more:
+ * Whether residencies can be placed depends only on which of them overlap in time.  So first a core
+ * is found: residencies are left out one by one, as long as the others still have no addresses.  If
+ * each version in the core has one residency, then no schedule in which the same pairs overlap has
+ * addresses, unless it reads a version of the core once more:
  *
  *     sum of o_ab over the pairs - further reads of versions in the core <= pairs - 1
  *     o_ab >= m_a_t + m_b_t - 1
  *
- * Else (several residencies of one version, in-place pairs, store copies) the row holds for the
- * same starts and copies of what touches the core alone:
+ * Otherwise (several residencies of one version, in-place pairs, store copies) the row forbids only
+ * the same starts and copies of the ops and versions that touch the core:
  *
  *     sum of x, w, g that are 1 - sum of the other g <= their number - 1 */
 #include "ilp/spill/private.h"
@@ -18,15 +18,15 @@
 typedef struct core {
   fs_spill_model *t;
   const int64_t *value;
-  fs_spill_draft d; /* `used`: in the core */
+  fs_spill_draft d; /* `used` of a life: it is in the core */
   uint64_t *address;
-  FS_VEC(uint32_t) member; /* as in fs_spill_meet, each once */
-  bool plain;              /* one residency for each, no in-place pair */
+  FS_VEC(uint32_t) member; /* members of the core, with ids as in fs_spill_meet, each once */
+  bool plain;              /* each member has one residency, and there is no in-place pair */
 } core;
 
 /* ---- the core */
 
-/* Leaves of the used lives those in one memory, and as few of them as still have no addresses. */
+/* Leaves only lives of one memory in use, and as few as still have no addresses. */
 static fs_status shrink(core *c, uint32_t memory) {
   fs_decision all;
   FS_TRY(fs_spill_place(c->t, &c->d, memory, c->address, &all));
@@ -45,7 +45,7 @@ static fs_status shrink(core *c, uint32_t memory) {
   return FSCHED_OK;
 }
 
-/* The first memory without addresses; *any is false when all have some. */
+/* Finds a core in the first memory without addresses; *any is false when each memory has some. */
 static fs_status find_core(core *c, bool *any) {
   *any = false;
   for (uint32_t m = 0; m < c->t->g->target.n_memories && !*any; m++) {
@@ -72,7 +72,7 @@ static bool is_member(const core *c, uint32_t who) {
   return false;
 }
 
-/* Residencies of a version that some schedule cannot do without: reads that are no further ones. */
+/* The number of reads of a version that no schedule can do without. */
 static int64_t needed_reads(const fs_spill_version *v) { return v->given && v->spills ? 1 : 0; }
 
 static bool single(const core *c, uint32_t version) {
@@ -102,7 +102,7 @@ static fs_status list_members(core *c) {
   return FSCHED_OK;
 }
 
-/* ---- by pairs that meet */
+/* ---- by pairs that overlap */
 
 static const fs_spill_life *life_of(const core *c, uint32_t who) {
   size_t i = 0;
@@ -125,7 +125,7 @@ static fs_status add_presence(fs_spill_model *t, uint32_t who, int64_t at, int64
   return fs_spill_add(t, &t->start[op], at - t->time[op] + 1, at, FS_NONE, coef);
 }
 
-/* The variable of a pair, and its rows, made when it is first needed. */
+/* Finds the variable of a pair; makes it, and its rows, when it is first needed. */
 static fs_status meet_var(fs_spill_model *t, uint32_t a, uint32_t b, uint32_t *var) {
   for (size_t i = 0; i < t->meet.n; i++) {
     if (t->meet.at[i].a == a && t->meet.at[i].b == b) {
@@ -146,7 +146,7 @@ static fs_status meet_var(fs_spill_model *t, uint32_t a, uint32_t b, uint32_t *v
   return FSCHED_OK;
 }
 
-/* Variables first: they come with rows of their own. */
+/* Lists the variables of pairs before a row begins, since new ones come with rows of their own. */
 static fs_status list_pairs(core *c, uint32_t **var, uint32_t *n) {
   *n = 0;
   FS_TRY(fs_new(&c->d.arena, var, c->member.n * c->member.n));
@@ -185,7 +185,7 @@ static fs_status forbid_pairs(core *c) {
 
 static bool touches(const core *c, uint32_t op) {
   if (c->member.n == 0 || is_member(c, c->t->g->n_versions + op)) {
-    return true; /* without a core, all ops */
+    return true; /* without a core, all ops count */
   }
   for (uint32_t v = 0; v < c->t->g->n_versions; v++) {
     for (uint32_t u = c->t->version[v].user0; u < c->t->version[v].user1; u++) {
@@ -197,7 +197,7 @@ static bool touches(const core *c, uint32_t op) {
   return false;
 }
 
-/* What is 1, whatever its class; with `others` also what is 0, against. */
+/* Adds the starts that are 1, in all classes; with `others` subtracts those that are 0. */
 static fs_status add_chosen(core *c, const fs_start_span *s, bool others, int64_t *n) {
   for (int64_t at = s->from; at < s->to; at++) {
     bool one = fs_span_sum(s, c->value, at, at) > 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Residencies and copies of a point.
+/* Finds the residencies and copies of a point.
  *
  * A residency begins with the first writer, with a read, or, for given content without a store, at
- * 0; each use belongs to the last residency that has begun by then.  A walk backwards from the last
- * residency finds those of use: residencies with users, the write that a useful read depends on,
- * the last write of kept content; the rest is dropped, so residencies end with their last use.
+ * 0.  Each use belongs to the last residency that has begun by then.  A walk backwards from the
+ * last residency keeps what is of use: residencies with users, the write that a useful read depends
+ * on, and the last write of kept content.  The others are dropped, so residencies end with their
+ * last use.
  *
- * `merge`: a read of content that stays in memory until the read is left out.  Such a read is
- * useful only as a move to another address. */
+ * With `merge`, a read is left out if the content is in memory until the read starts.  Such a read
+ * is useful only as a move to another address. */
 #include "ilp/spill/private.h"
 
 typedef struct lives {
@@ -16,7 +17,7 @@ typedef struct lives {
   fs_spill_draft *d;
   uint32_t id; /* version */
   const fs_spill_version *v;
-  size_t life0, copy0; /* of this version */
+  size_t life0, copy0; /* where the lives and copies of this version begin */
 } lives;
 
 static fs_status add_life(lives *l, uint32_t memory, uint64_t size, int64_t begin, uint32_t fill) {
@@ -82,7 +83,7 @@ static fs_status begin_lives(lives *l) {
   return first == INT64_MAX ? FSCHED_OK : add_life(l, v->memory, v->size, first, FS_NONE);
 }
 
-/* The last life that has begun at a time; FS_NONE: the point is no schedule. */
+/* The last life that has begun at a time; FS_NONE: there is none, so the point is no schedule. */
 static uint32_t life_at(const lives *l, int64_t at) {
   uint32_t found = FS_NONE;
   for (size_t i = l->life0; i < l->d->life.n; i++) {
@@ -95,7 +96,7 @@ static void touch(fs_spill_life *life, int64_t end) {
   life->end = end > life->end ? end : life->end;
 }
 
-/* Gives users and writes their lives; says whether all have one. */
+/* Gives users and writes their lives; says whether each has one. */
 static bool assign(lives *l) {
   for (uint32_t u = l->v->user0; u < l->v->user1; u++) {
     uint32_t op = l->t->user_op[u], life = life_at(l, start_of(l, op));
@@ -121,7 +122,7 @@ static bool there(const lives *l, int64_t from, int64_t to) {
   return from >= to || fs_span_sum(&l->v->in, l->value, from, to - 1) == to - from;
 }
 
-/* Joins life i to the one before it. */
+/* Joins life i to the one before it and drops its read. */
 static void join_lives(lives *l, size_t i) {
   fs_spill_life *before = &l->d->life.at[i - 1], *life = &l->d->life.at[i];
   uint32_t to = life->joined = (uint32_t)i - 1;
@@ -146,7 +147,7 @@ static void join_all(lives *l) {
   }
 }
 
-/* The last write that has ended by a time. */
+/* The last write that has ended by a time; NULL: there is none. */
 static fs_spill_copy *last_write(const lives *l, int64_t by) {
   fs_spill_copy *found = NULL;
   for (size_t c = l->copy0; c < l->d->copy.n; c++) {
@@ -188,7 +189,7 @@ static void find_use(lives *l) {
   }
 }
 
-/* Ends again, without what is of no use. */
+/* Finds the ends of lives again, without the copies that were dropped. */
 static void find_ends(lives *l) {
   for (size_t i = l->life0; i < l->d->life.n; i++) {
     l->d->life.at[i].end = l->d->life.at[i].begin;
@@ -227,9 +228,10 @@ static fs_status version_lives(lives *l, bool merge) {
   return FSCHED_OK;
 }
 
-/* ---- the store's side, where that has a capacity */
+/* ---- residencies in a store that has a capacity */
 
-/* From the write (NULL: from 0, for given content) to the last read of it. */
+/* Adds the residency in the store from a write (NULL: from 0, for given content) to the last read
+ * of that content. */
 static fs_status store_life(lives *l, fs_spill_copy *write) {
   const fsched_graph *g = l->t->g;
   uint32_t memory = g->target.memory[l->v->memory].backing, id = (uint32_t)l->d->life.n;
@@ -261,7 +263,7 @@ static fs_status store_life(lives *l, fs_spill_copy *write) {
   return FSCHED_OK;
 }
 
-/* The copies of a version, which are together. */
+/* Finds the first copy of the version; the copies of a version are adjacent. */
 static void find_copies(lives *l) {
   l->copy0 = 0;
   while (l->copy0 < l->d->copy.n && l->d->copy.at[l->copy0].version != l->id) {
@@ -280,7 +282,7 @@ static fs_status store_lives(lives *l) {
   return l->v->given ? store_life(l, NULL) : FSCHED_OK;
 }
 
-/* ---- all */
+/* ---- the whole point */
 
 static fs_status scratch_lives(lives *l) {
   const fsched_graph *g = l->t->g;
@@ -304,7 +306,7 @@ static fs_status scratch_lives(lives *l) {
   return FSCHED_OK;
 }
 
-/* What is kept without a store stays to the makespan. */
+/* Lets kept content without a store stay to the makespan. */
 static void stay(const fs_spill_model *t, fs_spill_draft *d) {
   for (size_t i = 0; i < d->life.n; i++) {
     fs_spill_life *life = &d->life.at[i];
@@ -320,7 +322,7 @@ fs_status fs_spill_lives(const fs_spill_model *t, const int64_t *value, bool mer
                          fs_spill_draft *d) {
   const fsched_graph *g = t->g;
   lives l = {.t = t, .value = value, .d = d};
-  d->life.n = d->copy.n = 0; /* copies of a version are together */
+  d->life.n = d->copy.n = 0; /* copies of a version are adjacent */
   d->makespan = 0;
   d->wrong = false;
   for (uint32_t op = 0; op < g->n_ops; op++) {

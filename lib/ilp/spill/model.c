@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time-indexed model with spills.
  *
- * Binaries, all for times within windows from longest paths and the horizon:
+ * Its variables are binaries, for times within windows from longest paths and the horizon:
  *
  *   x_i_t[_k]  op i starts at t (on a queue of its k-th class)
  *   w_v_t[_k]  a write of version v to its store starts at t
  *   g_v_t[_k]  a read of v from its store starts at t
  *   m_v_t      v is in memory during [t, t+1)
- *   s_v_t      the store holds v's present content at t; only where that does not follow from the
+ *   s_v_t      the store holds v's present content at t; only where this does not follow from the
  *              write alone: several contents of one version, or a store with a capacity
  *   b_v_t      v's first residency begins at t, where several ops may be the first writer
  *   q_p_t      in-place pair p shares one place from t, when its op starts there
  *   z_t        the makespan is above t; the objective is their sum
  *
- * Rows here: one start for each op, precedence (disaggregated: Christofides, Alvarez-Valdes and
- * Tamarit 1987), the makespan, amounts and queues.  Those of versions and memories: spill/rows.c.
+ * This file has the rows for one start of each op, precedence (disaggregated: Christofides,
+ * Alvarez-Valdes and Tamarit 1987), the makespan, amounts and queues; spill/rows.c has those of
+ * versions and memories.
  *
- * Items without length hold nothing for a whole tick; each gets a row for its instant, with what
- * began before it and ends after it. */
+ * Items without length hold nothing for a whole tick; each gets a row for its instant, with the
+ * items that begin before it and end after it. */
 #include <stdio.h>
 
 #include "ilp/spill/private.h"
@@ -98,7 +99,7 @@ static fs_status one_start(fs_spill_model *t, uint32_t op) {
   return fs_model_end_row(&t->model);
 }
 
-/* Another path says it too. */
+/* Does another path imply the order? */
 static bool implied(const fs_spill_model *t, uint32_t from, uint32_t to) {
   for (uint32_t e = t->g->pred0[to]; e < t->g->pred0[to + 1]; e++) {
     if (t->ancestors[t->g->pred[e]] >> from & 1) {
@@ -108,7 +109,7 @@ static bool implied(const fs_spill_model *t, uint32_t from, uint32_t to) {
   return false;
 }
 
-/* What has started by `at` has its predecessor ended by then. */
+/* Adds rows: if `to` has started by `at`, then `from` has ended by then. */
 static fs_status precedence(fs_spill_model *t, uint32_t from, uint32_t to) {
   assert(from < t->g->n_ops && to < t->g->n_ops);
   const fs_start_span *a = &t->start[from], *b = &t->start[to];
@@ -122,7 +123,7 @@ static fs_status precedence(fs_spill_model *t, uint32_t from, uint32_t to) {
   return FSCHED_OK;
 }
 
-/* The makespan is above `at` if the op ends after it; what must follow the op counts. */
+/* Adds rows: the makespan is above `at` if the op, with its tail, ends after `at`. */
 static fs_status makespan(fs_spill_model *t, uint32_t op) {
   const fs_start_span *s = &t->start[op];
   int64_t after = t->time[op] + t->tail[op];
@@ -161,17 +162,17 @@ static fs_status op_rows(fs_spill_model *t) {
   return descend(t);
 }
 
-/* ---- amounts and queues: what holds one of them while it runs */
+/* ---- amounts and queues that an item holds while it runs */
 
 typedef struct user {
   const fs_start_span *span;
-  uint32_t k; /* class of the span, or all */
+  uint32_t k; /* class of the span, or FS_NONE: all */
   int64_t time, amount;
 } user;
 
 typedef struct held {
   fs_spill_model *t;
-  const char *name; /* of the rows */
+  const char *name; /* prefix of the rows' names */
   uint32_t id;
   int64_t capacity;
   FS_VEC(user) user;
@@ -183,7 +184,7 @@ static fs_status hold(held *h, const fs_start_span *span, uint32_t k, int64_t ti
   return span->from < span->to ? fs_vec_push(h->t->ctx, &h->user, u) : FSCHED_OK;
 }
 
-/* All that runs during [at, at+1).  Of a version one copy at a time. */
+/* Makes the row of all that runs during [at, at+1).  A version has at most one copy at a time. */
 static fs_status tick_row(held *h, int64_t at) {
   fs_spill_model *t = h->t;
   int64_t sum = 0;
@@ -204,7 +205,7 @@ static fs_status tick_row(held *h, int64_t at) {
   return fs_model_end_row(&t->model);
 }
 
-/* One item without length, and all that begins before it and ends after it. */
+/* Makes the row of an item without length and of all items that begin before and end after it. */
 static fs_status instant_row(held *h, const user *item, int64_t at) {
   fs_spill_model *t = h->t;
   FS_TRY(fs_model_begin_row(&t->model, -FS_MODEL_INF, h->capacity, "%s_%u_at_%lld_%zu", h->name,
@@ -327,7 +328,7 @@ static fs_status add_notes(fs_spill_model *t) {
   return fs_model_add_note(&t->model, "z_t: the makespan is above t");
 }
 
-/* ---- the whole */
+/* ---- the whole model */
 
 static fs_status write_down(fs_spill_model *t) {
   held h = {.t = t};

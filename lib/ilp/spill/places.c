@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses for the residencies of a point, by lib/placement/placement.h, one memory at a time. */
+/* Finds addresses for the residencies of a point with lib/placement, one memory at a time. */
 #include "ilp/spill/private.h"
 #include "placement/placement.h"
 
@@ -8,7 +8,7 @@ typedef struct spill_places {
   const fs_spill_draft *d;
   fs_arena *arena;
   fs_placement p;
-  uint32_t *life, *index; /* per rectangle; per life: its rectangle */
+  uint32_t *life, *index; /* life: per rectangle; index: per life, its rectangle */
   uint64_t *size, *found_at;
   fs_tick *begin, *end;
   uint32_t *pair_a, *pair_b;
@@ -40,7 +40,8 @@ static uint32_t used_life(const spill_places *w, uint32_t version, uint32_t op) 
   return FS_NONE;
 }
 
-/* The input's place may be taken if it leaves, and the output comes, while the op runs. */
+/* Lists the in-place pairs.  The output may take the input's place if, while the op runs, the input
+ * ends with it and the output begins with it. */
 static void collect_pairs(spill_places *w, uint32_t memory) {
   for (uint32_t i = 0; i < w->t->n_pairs; i++) {
     const fs_spill_pair *pair = &w->t->pair[i];

@@ -27,7 +27,7 @@ static int64_t makespan(const fs_spill_model *t, const int64_t *value) {
   return end;
 }
 
-/* Without a store, what is kept is needed from its last writer to the makespan. */
+/* Must content stay at `at`, since it is kept without a store and its last writer has started? */
 static bool stays(const fs_spill_model *t, const fs_spill_version *v, const int64_t *value,
                   int64_t at, int64_t end) {
   if (v->spills || !v->kept || at >= end) {
@@ -53,7 +53,7 @@ static bool needed(const fs_spill_model *t, const fs_spill_version *v, const int
          running(&v->read, v->read_time, value, at) > 0 || stays(t, v, value, at, end);
 }
 
-/* With the first of the writers that may be first. */
+/* Sets b: the residency begins with the first of the writers that may be first. */
 static void fill_begin(const fs_spill_model *t, const fs_spill_version *v, int64_t *value) {
   int64_t first = v->begin.to;
   for (uint32_t u = v->user0; u < v->user1; u++) {
@@ -118,7 +118,7 @@ static void fill_pair(const fs_spill_model *t, uint32_t id, int64_t *value) {
   }
 }
 
-/* Is the version (from n_versions on: the scratch of an op) in memory during [at, at+1)? */
+/* Is a version, or the scratch of an op (ids from n_versions on), in memory during [at, at+1)? */
 static bool is_present(const fs_spill_model *t, uint32_t who, const int64_t *value, int64_t at) {
   if (who < t->g->n_versions) {
     return fs_span_sum(&t->version[who].in, value, at, at) > 0;
@@ -136,7 +136,7 @@ static void fill_meet(const fs_spill_model *t, const fs_spill_meet *m, int64_t *
 }
 
 /* Fills the variables that follow from starts and copies: residencies, what is stored, the
- * makespan.  Each residency is as short as can be. */
+ * makespan.  Each residency is as short as possible. */
 static void fill_rest(const fs_spill_model *t, int64_t *value) {
   int64_t end = makespan(t, value);
   for (int64_t at = t->late.from; at < t->late.to; at++) {
@@ -158,7 +158,7 @@ static void fill_rest(const fs_spill_model *t, int64_t *value) {
 
 /* ---- from a schedule */
 
-/* Which of the span's classes a queue belongs to; FS_NONE: none. */
+/* The index of a queue's class among some classes; FS_NONE: it is in none of them. */
 static uint32_t class_at(const fs_spill_model *t, const uint32_t *choice, uint32_t n,
                          uint32_t queue) {
   if (t->class_of == NULL) {

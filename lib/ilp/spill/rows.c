@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of versions and memories.  With a_i_t = sum of x_i over (t - time, t], and likewise wa_v_t,
- * ga_v_t for copies that run at t:
+/* Rows of versions and memories.  With a_i_t = sum of x_i over (t - time, t], and likewise wa_v_t
+ * and ga_v_t for copies that run at t:
  *
  *   life      m_v_t <= m_v_(t-1) + x_first_t + g_v_t        (b_v_t for several first writers)
  *   access    a_i_t + ga_v_t <= m_v_t                       each user i: not during a read
  *   copies    wa_v_t + ga_v_t <= m_v_t
- *   write     starts after the end of the only writer; of several, not while one of them runs
- *   read      ga_v_t <= what has been written by t
+ *   write     it starts after the end of the only writer; of several, not while one of them runs
+ *   read      ga_v_t <= 1 if the version has been written by t, else 0
  *   load      a user of given content starts after the end of some read
  *   kept      one write, or, without a store, in memory to the makespan
- *   stay      m_v_t + reads after t >= begun by t - ended by t: what a user needs is there or comes
- *             again (implied by integers; makes the relaxation stronger)
+ *   stay      m_v_t + reads after t >= begun by t - ended by t: until a user ends, its version is
+ *             in memory or read again (integers imply this; it makes the relaxation stronger)
  *   room      sum of size * m_v_t + scratch * a_i_t <= capacity, per memory
  *
- * Where s_v_t is needed (several contents, or a bounded store): s falls when a writer starts and
- * rises at the end of a write only; reads need it, and it takes room in the store.
+ * Where s_v_t is needed (several contents, or a bounded store), s falls when a writer starts and
+ * rises only at the end of a write; reads need it, and it takes room in the store.
  *
- * An in-place pair takes the room of one while its op runs, if its input leaves at the op's end. */
+ * While its op runs, an in-place pair takes the room of one version, if its input leaves at the
+ * op's end. */
 #include "ilp/spill/private.h"
 
 typedef struct spill_rows {
@@ -26,7 +27,7 @@ typedef struct spill_rows {
   const fs_spill_version *v;
 } spill_rows;
 
-/* What runs at `at`. */
+/* Adds what runs at `at`. */
 static fs_status add_running(spill_rows *w, const fs_start_span *s, int64_t time, int64_t at,
                              int64_t coef) {
   return fs_spill_add(w->t, s, at - time + 1, at, FS_NONE, coef);
@@ -42,7 +43,7 @@ static fs_status add_begin(spill_rows *w, int64_t at, int64_t coef) {
 
 static fs_status life(spill_rows *w) {
   const fs_spill_version *v = w->v;
-  bool there = v->given && !v->spills; /* from the beginning */
+  bool there = v->given && !v->spills; /* in memory from 0 on */
   for (int64_t at = v->in.from + (there ? 1 : 0); at < v->in.to; at++) {
     FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "life_%u_%lld", w->id, (long long)at));
     FS_TRY(fs_spill_add_at(w->t, &v->in, at, 1));
@@ -54,7 +55,7 @@ static fs_status life(spill_rows *w) {
   return FSCHED_OK;
 }
 
-/* One of several first writers: with a start of one, and once. */
+/* Adds the rows of a begin with one of several first writers: once, and when one of them starts. */
 static fs_status begins(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->n_begin < 2) {
@@ -164,11 +165,11 @@ static fs_status write_rows(spill_rows *w) {
 
 /* ---- reads */
 
-/* A read runs only when the store has it. */
+/* Lets a read run only while the store has the content. */
 static fs_status read_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->given && !v->tracked) {
-    return FSCHED_OK; /* always */
+    return FSCHED_OK; /* the store always has it */
   }
   for (int64_t at = v->read.from; at < v->read.to + v->read_time - 1; at++) {
     FS_TRY(fs_model_begin_row(w->m, -FS_MODEL_INF, 0, "read_%u_%lld", w->id, (long long)at));
@@ -183,7 +184,7 @@ static fs_status read_rows(spill_rows *w) {
   return FSCHED_OK;
 }
 
-/* No user of it comes before this one. */
+/* Does no other user precede this one? */
 static bool first_user(const spill_rows *w, uint32_t user) {
   const fs_spill_version *v = w->v;
   for (uint32_t u = v->user0; u < v->user1; u++) {
@@ -217,7 +218,7 @@ static fs_status load_rows(spill_rows *w) {
   return fs_model_end_row(w->m);
 }
 
-/* ---- what the store holds, where that is not simply what has been written */
+/* ---- what the store holds, where this does not follow from the writes alone */
 
 static fs_status stored_modified(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
@@ -263,7 +264,7 @@ static fs_status stored_rows(spill_rows *w) {
   return fs_model_end_row(w->m);
 }
 
-/* ---- what stays in a memory without a store, to the makespan */
+/* ---- kept content in a memory without a store, to the makespan */
 
 static fs_status add_late(spill_rows *w, int64_t at, int64_t coef) {
   if (at < w->t->bound) {
@@ -273,7 +274,7 @@ static fs_status add_late(spill_rows *w, int64_t at, int64_t coef) {
   return fs_spill_add_at(w->t, &w->t->late, at, coef);
 }
 
-/* From the start of `op`, the last writer; FS_NONE: from 0. */
+/* Keeps the version in memory from the start of `op`, its last writer; FS_NONE: from 0. */
 static fs_status stays_from(spill_rows *w, uint32_t op) {
   const fs_spill_version *v = w->v;
   for (int64_t at = v->in.from; at < v->in.to; at++) {
@@ -312,7 +313,7 @@ static fs_status keep_rows(spill_rows *w) {
   return v->n_modify == 0 ? stays_from(w, FS_NONE) : FSCHED_OK;
 }
 
-/* Of one content: it is there, or comes again, until the user's end. */
+/* Keeps a version of one content in memory, or lets it be read again, until each user's end. */
 static fs_status stay_rows(spill_rows *w) {
   const fs_spill_version *v = w->v;
   if (v->n_modify > 1 || (v->given && v->n_modify > 0) || v->n_begin > 1) {

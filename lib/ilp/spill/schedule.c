@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A schedule from a point: residencies and copies (spill/lives.c), addresses
+/* Makes a schedule from a point: residencies and copies (spill/lives.c), addresses
  * (lib/placement/placement.h), queues within their classes by first fit in order of start, the
- * order of issue, and the verifier.
+ * order of issue; then the verifier checks it.
  *
  * Classes have enough queues at every time, and the items of a class can use any of its queues, so
  * first fit in order of start always finds a queue (the colouring of interval graphs).  Items
- * without length come before others of their start: they can take any queue but those of items that
- * began before and end after. */
+ * without length come before others with the same start: they can take any queue but those of items
+ * that began before and end after. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,12 +38,12 @@ typedef struct schedule_maker {
   const fs_spill_draft *d;
   fs_schedule *s;
   fs_arena *arena;
-  uint32_t *copy;      /* of the draft, per copy of the schedule */
-  uint32_t *residency; /* per life */
+  uint32_t *copy;      /* per copy of the schedule: its index in the draft */
+  uint32_t *residency; /* per life: its residency in the schedule */
   uint32_t *listed;
 } schedule_maker;
 
-/* The class of an item; of a gang, FS_NONE. */
+/* The class of an item; FS_NONE for a gang. */
 static uint32_t class_of_item(const schedule_maker *k, uint32_t item) {
   const fs_spill_model *t = k->t;
   if (item >= t->g->n_ops) {
@@ -62,7 +62,7 @@ static uint32_t class_of_item(const schedule_maker *k, uint32_t item) {
   return t->choice[t->choice0[item] + choice];
 }
 
-/* FS_NONE: the point asks for more queues than there are. */
+/* A queue of the class that is free at `at`; FS_NONE: the point needs too many queues. */
 static uint32_t free_queue(const schedule_maker *k, uint32_t class_id, const fs_tick *until,
                            fs_tick at) {
   for (uint32_t q = 0; q < k->s->n_queues; q++) {
@@ -184,7 +184,7 @@ static fs_status allocate_residencies(fs_schedule *s, uint32_t n) {
   return fs_new(&s->arena, &s->res_end, n);
 }
 
-/* By begin. */
+/* Fills the residencies in order of their begins. */
 static fs_status fill_residencies(schedule_maker *k, const uint64_t *address) {
   fs_schedule *s = k->s;
   item_key *key;
@@ -259,7 +259,7 @@ static fs_status link_args(schedule_maker *k) {
   return FSCHED_OK;
 }
 
-/* Whether the schedule is right; nothing is reported. */
+/* Asks the verifier whether the schedule is right; nothing is reported. */
 static fs_status check_schedule(const fs_spill_model *t, const fs_schedule *s, bool *right) {
   fsched_context *own;
   FS_TRY(fs_context_own(t->ctx, &own));
@@ -292,8 +292,8 @@ static fs_status place_all(const fs_spill_model *t, const fs_spill_draft *d, uin
   return FSCHED_OK;
 }
 
-/* *places: are there addresses?  *out is NULL when none are found, or when the schedule would be
- * wrong all the same. */
+/* Tries to make a schedule.  *places: are there addresses?  *out is NULL when none are found, or
+ * when the schedule is wrong nevertheless. */
 static fs_status attempt(const fs_spill_model *t, const int64_t *value, bool merge,
                          fs_spill_draft *d, fs_schedule **out, fs_decision *places) {
   FS_TRY(fs_spill_lives(t, value, merge, d));
@@ -332,7 +332,7 @@ fs_status fs_spill_model_schedule(const fs_spill_model *t, const int64_t *value,
     status = attempt(t, value, false, &d, out, &places);
   }
   fs_spill_draft_end(&d);
-  bool wrong = *out == NULL && places.is == FS_YES; /* some other form of it may be right */
+  bool wrong = *out == NULL && places.is == FS_YES; /* another schedule of the point may be right */
   *exists = wrong ? fs_not_decided() : places;
   return status;
 }
