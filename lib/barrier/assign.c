@@ -104,9 +104,9 @@ static fs_status shared_draft(assigner *a) {
 
 /* --- needless updates by members of gangs --- */
 
-/* The queue of a command that waits may tell that one member of a gang is over, so that the others'
- * updates are enough.  A command that is an item by itself has no such updates: its links would
- * have been dropped. */
+/* The queue of a waiting command may tell that one member of a gang is over, so that the others'
+ * updates are enough.  An item with a single command has no such updates: its links would have been
+ * dropped. */
 static bool any_gang(const assigner *a) {
   bool any = false;
   for (uint32_t u = 0; u < a->p.n_items; u++) {
@@ -115,7 +115,7 @@ static bool any_gang(const assigner *a) {
   return any;
 }
 
-/* Takes barriers that no command waits for any more out of the draft. */
+/* Takes the barriers that no command waits for any more out of the draft. */
 static fs_status drop_unwaited(assigner *a) {
   fs_barrier_draft *d = &a->draft;
   uint32_t *number, n = 0, k = 0, from = 0;
@@ -150,7 +150,7 @@ static fs_status silence_members(assigner *a) {
   return drop_unwaited(a);
 }
 
-/* --- how many are live at once in the plan --- */
+/* --- the most barriers that are live at once in the plan --- */
 
 static fs_status most_live(assigner *a, uint32_t *most) {
   const fs_barrier_draft *d = &a->draft;
@@ -260,8 +260,7 @@ static fs_status cover_side(assigner *a, uint64_t *pair, size_t n, const uint32_
   return FSCHED_OK;
 }
 
-/* Pairs (barrier << 32 | command): a member of a gang updates the barriers in which it takes slots.
- */
+/* Lists pairs (barrier << 32 | command); a member updates the barriers where it takes slots. */
 static size_t cover_producers(const assigner *a, uint32_t u, uint64_t *pair) {
   const fs_barrier_problem *p = &a->p;
   const fs_barrier_draft *d = &a->draft;
@@ -300,7 +299,7 @@ static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
   return cover_side(a, pair, n, &cp->consumer0, &cp->consumer);
 }
 
-/* Physical ids by the least chain cover, when it has at most `enough` chains. */
+/* Assigns physical ids by the least chain cover, if it has at most `enough` chains. */
 static fs_status cover(assigner *a, uint32_t enough, uint32_t *least) {
   fs_barrier_draft *d = &a->draft;
   *least = 0;
@@ -356,7 +355,7 @@ static fs_fit_policy nth_policy(uint32_t i) {
   return p;
 }
 
-/* The best of several runs; the draft it leaves lives in one of the two arenas. */
+/* Keeps the best of several runs; the draft that it leaves lives in one of the two arenas. */
 static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other,
                               fs_tick *makespan) {
   uint32_t runs = (uint32_t)fs_min(RUNS_MOST, fs_max(2, WORK / fs_max(a->p.n_commands, 1)));
@@ -414,7 +413,7 @@ static fs_status fit(assigner *a) {
   return finish_barriers(a);
 }
 
-/* --- all of it --- */
+/* --- the whole assignment --- */
 
 /* Reports an item that needs more barriers than the bound; else cuts the bound to the largest
  * useful one. */

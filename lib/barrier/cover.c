@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chain is a path B1 < B2 < ... in which every barrier is the next of at most one and has at most
- * one next: barriers minus the largest matching of "left" B1 to "right" B2, B1 < B2.
+/* A chain is a path B1 < B2 < ... in which every barrier has at most one next barrier, and is the
+ * next of at most one.  The least number of chains is the number of barriers less the largest
+ * matching of a "left" B1 to a "right" B2, B1 < B2.
  *
  * reach.h tells whether B1 < B2: the first producer of B2 on each queue must be at or after the
  * position from which all commands there are after all consumers of B1.
  *
- * Lefts are matched one by one (Kuhn), from the one whose last consumer is the last in the order to
- * the first.  A left takes the first right that is free, if it is before one; else a search, always
- * on from the left that ends first, looks for a path of changes to a free right.  Rights that begin
- * far beyond a left's end are mostly all after it, so free ones do not stay free for long, and
- * paths are short in time: the search is confined to rights that begin within a window, which grows
- * when nothing is found.  A search that fails without a window has met rights that all paths from
- * now on can leave out: they are dead, and so all failures together cost no more than one search.
- * A union-find over the rights by their begins skips the dead and the visited; what a search has
- * changed in it is undone after a success.
+ * Lefts are matched one by one (Kuhn), in descending order of their last consumers.  A left takes
+ * the first free right that is after it.  If there is none, a search for an augmenting path to a
+ * free right always goes on from the left that ends first.  Most rights that begin far beyond a
+ * left's end are after it, so free ones do not stay free for long, and paths are short in time: the
+ * search is confined to rights that begin within a window, which grows when nothing is found.  A
+ * search that fails without a window has visited rights that no later path needs: they are dead,
+ * and so all failures together cost no more than one search.  A union-find over the rights by their
+ * begins skips the dead and the visited; after a success the changes of the search in it are
+ * undone.
  *
- * Mostly one of the next rights is after a left.  Where as many as there are axes are not, the
- * rights by axis are looked at instead: on each axis all those from the position on that the row
- * has.  So a left that nothing is after costs no more than its row.  Both ways meet the same
- * rights, and both take the first free one.
+ * Mostly one of the next rights is after a left.  Where as many rights as there are axes are not,
+ * the search goes by axis instead: on each axis over all rights from the position on that the row
+ * has.  So a left that no right is after costs no more than its row.  The two methods visit the
+ * same rights and take the same free one.
  *
- * Each left that finds nothing ends a chain: their number bounds the result from below at any time,
- * and so does, from the beginning, the number of barriers that are live at once in the order. */
+ * Each left without a match ends a chain: their number is a lower bound of the result at any time,
+ * and so is, from the beginning, the number of barriers that are live at once in the order. */
 #include "barrier/cover.h"
 
 #include "barrier/reach.h"
@@ -47,22 +48,22 @@ typedef struct chain_cover {
   const fs_cover_problem *p;
   fs_reach reach;
   uint32_t n;
-  uint32_t *begin, *end; /* in the order: first producer, last consumer */
+  uint32_t *begin, *end; /* positions in the order: first producer, last consumer */
   uint32_t *begin_command;
   uint32_t *other0, *other; /* CSR: first producers on further queues */
-  uint32_t *by_end;         /* barriers */
+  uint32_t *by_end;         /* barriers by `end` */
   right *by_begin;
-  uint8_t *row;    /* per axis: of the left that tests are about */
-  uint32_t *rank0; /* per position: how many begin at or before it */
+  uint8_t *row;    /* per axis: the row of the left that is being tested */
+  uint32_t *rank0; /* per position: number of rights that begin at or before it */
   uint32_t *next, *prev;
   uint32_t n_chains;
   uint32_t *by_axis; /* ranks in by_begin: by axis, then ascending */
   uint32_t *axis0;   /* per axis: its first in by_axis; one more entry */
-  uint32_t *place;   /* per rank: where it is in by_axis */
+  uint32_t *place;   /* per rank: its index in by_axis */
   /* Union-find over by_begin, then over by_axis, n + 1 entries each. */
   uint32_t *next_free, *next_live;
-  uint32_t *via; /* per right: the left that it was met from */
-  fs_heap queue; /* lefts that are met, by their ends: the first ones have the most after them */
+  uint32_t *via; /* per right: the left from which it was visited */
+  fs_heap queue; /* lefts to visit, by their ends: the first ones have the most rights after them */
   FS_VEC(live_change) undo; /* of next_live */
 } chain_cover;
 
@@ -81,14 +82,14 @@ static bool is_after(const chain_cover *c, const right *r) {
   return r->at >= c->row[r->axis] && (!r->others || others_after(c, r->id));
 }
 
-/* The right of an entry in by_axis. */
+/* The right of index i in by_axis. */
 static const right *right_on(const chain_cover *c, uint32_t i) {
   return &c->by_begin[c->by_axis[i]];
 }
 
 /* --- preparation --- */
 
-/* Positions in the order, and the first producer of each barrier on each queue. */
+/* Finds the positions in the order, and the first producer of each barrier on each queue. */
 static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *queue_of,
                       uint32_t *mark, uint32_t *first) {
   const fs_cover_problem *p = c->p;
@@ -112,7 +113,7 @@ static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *
       uint32_t q = queue_of[p->producer[i]];
       if (first[q] == p->producer[i] && first[q] != c->begin_command[b] && mark[q] == b) {
         c->other[n_other++] = first[q];
-        mark[q] = FS_NONE; /* counts a command that is given twice only once */
+        mark[q] = FS_NONE; /* a command that is given twice counts once */
       }
     }
     c->end[b] = 0;
@@ -242,7 +243,7 @@ static uint32_t find_free_on(const chain_cover *c, uint32_t i) {
   return find_free(c->next_free, c->n + 1 + i) - (c->n + 1);
 }
 
-/* An axis from `axis` on with rights that `row` may have something before, or n_axes. */
+/* The first axis from `axis` on where rights may be after the left of `row`, or n_axes. */
 static uint32_t next_axis(const chain_cover *c, uint32_t axis) {
   while (axis < c->reach.n_axes &&
          (c->row[axis] == FS_NEVER || c->axis0[axis] == c->axis0[axis + 1])) {
@@ -251,7 +252,7 @@ static uint32_t next_axis(const chain_cover *c, uint32_t axis) {
   return axis;
 }
 
-/* In by_axis, the first right of the axis from the position in `row` on. */
+/* The first index in by_axis, on this axis, at or after the position in `row`. */
 static uint32_t first_on(const chain_cover *c, uint32_t axis) {
   assert(axis < c->reach.n_axes);
   uint32_t low = c->axis0[axis], high = c->axis0[axis + 1];
@@ -266,7 +267,7 @@ static uint32_t first_on(const chain_cover *c, uint32_t axis) {
   return low;
 }
 
-/* The first right of an axis that is free and after the left, if its rank is below `best`. */
+/* The rank of the axis's first right that is free and after the left, or `best` if that is less. */
 static uint32_t first_free_on(const chain_cover *c, uint32_t axis, uint32_t best) {
   for (uint32_t i = find_free_on(c, first_on(c, axis));
        i < c->axis0[axis + 1] && c->by_axis[i] < best; i = find_free_on(c, i + 1)) {
@@ -286,7 +287,7 @@ static uint32_t first_free(const chain_cover *c) {
   return best;
 }
 
-/* The first right that is free.  *many: rights were looked at by axis. */
+/* Matches the left with its first free right.  *many: the rights were searched by axis. */
 static bool match_directly(chain_cover *c, uint32_t left, bool *many) {
   uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]), looked = 0;
   fs_reach_row(&c->reach, left, c->row);
@@ -368,7 +369,7 @@ static void change_path(chain_cover *c, uint32_t i) {
   }
 }
 
-/* The search goes on from the left that the right of rank i is matched to. */
+/* Visits the right of rank i: the search will go on from the left that it is matched to. */
 static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   assert(i < c->n && c->prev[c->by_begin[i].id] != FS_NONE);
   uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
@@ -394,7 +395,7 @@ static fs_status visit_by_axis(chain_cover *c, uint32_t left, uint32_t last) {
   return FSCHED_OK;
 }
 
-/* A left of the search: visits its rights that begin up to position `last`, or finds a free one. */
+/* Goes on from a left: visits its rights that begin up to position `last`, or finds a free one. */
 static fs_status search_from(chain_cover *c, uint32_t left, uint32_t last, bool *found) {
   uint32_t i, looked = 0;
   fs_reach_row(&c->reach, left, c->row);
@@ -424,7 +425,7 @@ static fs_status search_from(chain_cover *c, uint32_t left, uint32_t last, bool 
   return looked == c->reach.n_axes ? visit_by_axis(c, left, last) : FSCHED_OK;
 }
 
-/* Rights that begin up to position `last`. */
+/* Searches a path from `root` over rights that begin up to position `last`. */
 static fs_status search(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
   *found = false;
   c->queue.n = 0;
@@ -445,7 +446,7 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
     if (!found && end + window >= last) {
-      c->undo.n = 0; /* all rights that were met are dead */
+      c->undo.n = 0; /* all visited rights are dead */
       any = false;
     }
     undo_live(c);

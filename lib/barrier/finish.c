@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a draft to the result.  Exact starts first: in the draft's order, each item starts when its
- * queues, the barriers that it waits for and the physical ones that it takes over allow it.  Sorted
- * by start, and by the draft's order where starts are equal, every order still goes forward. */
+/* Makes the result of a draft.  It begins with the exact starts: in the draft's order, each item
+ * starts when its queues, the barriers that it waits for and the physical ones that it takes over
+ * allow it.  Sorted by start, and by the draft's order where starts are equal, every order still
+ * goes forward. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/heap.h"
@@ -301,10 +302,11 @@ static fs_status list_pairs(fsched_context *ctx, lister *l) {
   return FSCHED_OK;
 }
 
-/* Of a pair: some command that waits did not know it before; one that does not wait did not. */
+/* Marks of a pair: a command that waits did not know the order before; one that does not wait does
+ * not know it. */
 enum { NEWS = 1, OPEN = 2 };
 
-/* Pairs from `first` on with the same later item, by the rows of some queues. */
+/* Marks the pairs from `first` on that have the same later item, by the rows of some queues. */
 static size_t judge_item(const lister *l, const fs_order *rows, size_t first, uint8_t *found) {
   const fs_barrier_problem *p = rows->p;
   const item_pairs *all = l->all;
@@ -326,8 +328,9 @@ static size_t judge_item(const lister *l, const fs_order *rows, size_t first, ui
   return end;
 }
 
-/* Leaves those of which every command of the later item either waits or knew before, and one did
- * not know.  Without rows for all queues at once: those for some queues at a time. */
+/* Keeps the pairs of which every command of the later item waits or knew the order before, and one
+ * did not know it.  Where rows for all queues do not fit, it uses those of some queues at a
+ * time. */
 static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, lister *l) {
   const fs_order *o = l->o;
   const fs_barrier_problem *p = o->p;

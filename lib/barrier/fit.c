@@ -213,9 +213,9 @@ static bool take_choice(const fs_fit *f, uint32_t u, const fs_fit_choice *c, boo
   return true;
 }
 
-/* The last free barrier goes to an item that absorbs another barrier: so one is always free, and
- * each time that a producer is over an item may start.  Without a spare barrier, all live ones may
- * have to be over before the next item can start. */
+/* Starts u with the last free barrier only if its barrier absorbs another one, so that one is
+ * always free, and each time that a producer is over an item may start.  Without a spare barrier,
+ * all live ones may have to be over before the next item can start. */
 static fs_status start_sparing(fs_fit *f, uint32_t u, bool force, bool *acted) {
   fs_fit_choice c = fs_fit_choose_absorbed(f, u);
   if (!force && !(f->live.n == 0 || take_choice(f, u, &c, false))) {

@@ -7,10 +7,10 @@
  *           before every command that has waited for the other
  *   absorb  the last producer y of barrier A waits for barrier B too, all of whose producers
  *           started before y, and the commands that still wait for B wait for A instead: since y
- * waits, A implies B.  It may take y back in time; its start moves then.
+ *           waits, A implies B.  If y started before B was complete, its start moves
  *
  * The cost of a choice is how much it makes an item late, beyond the largest delay so far.  Of
- * equal ones that is best which shortens the lives of barriers most. */
+ * choices of equal cost the one that shortens the lives of barriers most is the best. */
 #include "barrier/fit_private.h"
 
 enum { LOOK_AT = 16 };

@@ -7,7 +7,7 @@
 #include "base/group.h"
 #include "base/radix.h"
 
-/* Of one command: keys (position << 32 | item), descending. */
+/* The reducer of one command: its keys are position << 32 | item, descending. */
 typedef struct link_reducer {
   const fs_order *o;
   uint32_t *position; /* per item in the problem's order */
@@ -39,7 +39,7 @@ static bool is_known(const fs_order *o, const uint32_t *row, uint32_t u) {
   return true;
 }
 
-/* Keeps what is not implied; returns how many. */
+/* Keeps the items that the others do not imply; returns their number. */
 static uint32_t reduce(const link_reducer *r, uint32_t c, uint32_t *kept) {
   const fs_order *o = r->o;
   uint32_t n = sort_preds(r, c);

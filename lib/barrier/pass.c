@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the schedule's waits to a problem of barriers, and from its solution to the rest of the
- * synchronisation.  A wait for an axis is a wait for the item whose command it is: of a collective
- * axis the gang, all of whose members then update the barriers that are waited for. */
+/* Makes a problem of barriers from the schedule's waits, and the rest of the synchronisation from
+ * its solution.  A wait for an axis is a wait for the item whose command publishes the epoch.  For
+ * a collective axis that is the gang, all of whose members then update the barriers that are waited
+ * for. */
 #include "barrier/pass.h"
 
 #include <stdio.h>
@@ -84,7 +85,7 @@ static fs_status make_problem(barrier_pass *p) {
 
 /* --- errors --- */
 
-/* "op 'A'", "the write of 'x'". */
+/* Appends, for example, "op 'A'" or "the write of 'x'". */
 static void put_item(const barrier_pass *p, fs_text *t, uint32_t item) {
   const fsched_graph *g = p->s->graph;
   if (item < g->n_ops) {
@@ -100,7 +101,7 @@ static fs_pos item_pos(const barrier_pass *p, uint32_t item) {
   return item < p->s->graph->n_ops ? fs_op_pos(p->ctx, p->s->graph, item) : FS_NOWHERE;
 }
 
-/* Barriers that always suffice: twice the largest need of an item that somebody waits for. */
+/* The number of barriers that always suffices: twice the largest need of an awaited item. */
 static uint64_t enough_barriers(const barrier_pass *p) {
   const fs_barrier_problem *b = &p->problem;
   uint64_t most = 1;
@@ -298,7 +299,7 @@ static void know_predecessors(const barrier_pass *p, const known_items *k, uint3
   const fsched_graph *g = p->s->graph;
   const fs_sync *y = p->y;
   if (fs_item_plain(p->s, to)) {
-    know(p, k, to, to); /* what is earlier on its queue */
+    know(p, k, to, to); /* what precedes it on its queue */
   }
   for (uint32_t i = y->data0[to]; i < y->data0[to + 1]; i++) {
     know(p, k, to, y->data[i]);
@@ -328,8 +329,8 @@ static fs_status begin_known(barrier_pass *p, known_items *k) {
   return FSCHED_OK;
 }
 
-/* New orders become control edges; of those to one item the latest first, since what is kept may
- * make earlier ones needless. */
+/* Makes control edges of the new orders; of those to one item the latest first, since an edge that
+ * is kept may make earlier ones redundant. */
 static fs_status add_control(barrier_pass *p) {
   const fs_barriers *r = &p->result;
   fs_sync *y = p->y;
@@ -369,11 +370,11 @@ static fs_status add_control(barrier_pass *p) {
 }
 
 typedef struct counts {
-  uint32_t *producers, *consumers; /* per barrier: to come */
+  uint32_t *producers, *consumers; /* per barrier: those that have not started */
   const uint32_t *before; /* per barrier: the one before it on its physical barrier, or FS_NONE */
 } counts;
 
-/* Starts the item, and ends it at once; false: its barriers do not let it start. */
+/* Starts and ends the item at once; false: its barriers do not let it start. */
 static bool start_item(const barrier_pass *p, uint32_t item, counts n) {
   const fs_barriers *r = &p->result;
   const fs_sync *y = p->y;
@@ -400,9 +401,8 @@ static bool start_item(const barrier_pass *p, uint32_t item, counts n) {
   return can;
 }
 
-/* Whether the machine can start the items in the order and at the times of the plan.  A command
- * that waits for only some barriers of an op has no order with the op, and is still held back.  /
- */
+/* Can the machine start the items in the order and at the times of the plan?  A command that waits
+ * for only some barriers of an op has no order with the op, and is still held back. */
 static fs_status follows_plan(barrier_pass *p, bool *follows) {
   const fs_barriers *r = &p->result;
   const fs_sync *y = p->y;

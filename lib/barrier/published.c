@@ -55,7 +55,7 @@ static fs_status make_succs(publisher *x) {
   return FSCHED_OK;
 }
 
-/* One unit of time: up to `bound` of the ready items start.  What was ready is in `ready`. */
+/* One unit of time: starts up to `bound` of the items in `ready`. */
 static fs_status one_level(publisher *x, fs_heap *ready, uint32_t *last, uint32_t *ranks,
                            fs_tick level, uint32_t *n) {
   assert(*n < x->p.n_items);
@@ -108,7 +108,8 @@ static void raise_over(const publisher *x, uint32_t u, uint32_t *row) {
   row[x->chain[u]] = (uint32_t)fs_max(row[x->chain[u]], (uint64_t)x->rank[u] + 1);
 }
 
-/* Items before v by edges of its command c and by ownership, latest first; those that are left. */
+/* Lists the items that precede v by edges of its command c and by ownership, latest first, less
+ * those that others imply; returns their number. */
 static uint32_t reduced(publisher *x, uint32_t c, uint64_t *key, uint64_t *spare, uint32_t *wait) {
   const fs_barrier_problem *p = &x->p;
   uint32_t v = p->command_item[c];
@@ -140,7 +141,7 @@ static uint32_t reduced(publisher *x, uint32_t c, uint64_t *key, uint64_t *spare
 static fs_status make_waits(publisher *x) {
   const fs_barrier_problem *p = &x->p;
   fs_barrier_draft *d = &x->d;
-  uint32_t *kept0; /* waits in the order of the list, of each command where they begin */
+  uint32_t *kept0; /* waits in the order of the list; per command: where they begin */
   uint32_t *kept;
   uint64_t *key;
   uint64_t *spare;

@@ -111,7 +111,7 @@ static void merge_bytes(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t 
   }
 }
 
-/* *a becomes the earliest, or latest, of both. */
+/* Makes *a the earlier, or the later, of both blocks at each position. */
 static fs_status merge_block(reach_sweep *s, uint32_t *a, uint32_t b, bool latest) {
   assert(*a < s->r->ref.n && b < s->r->ref.n);
   fs_reach *r = s->r;
@@ -132,7 +132,7 @@ static fs_status merge_block(reach_sweep *s, uint32_t *a, uint32_t b, bool lates
     FS_TRY(take_block(s, &to));
   }
   merge_bytes(bytes(r, to), bytes(r, *a), bytes(r, b), width, latest);
-  r->ref.at[*a] -= to != *a; /* others have it still; the count of NEVER_BLOCK means nothing */
+  r->ref.at[*a] -= to != *a; /* others still have it; the count of NEVER_BLOCK has no meaning */
   *a = to;
   return FSCHED_OK;
 }
@@ -144,7 +144,7 @@ static fs_status merge_row(reach_sweep *s, uint32_t *a, const uint32_t *b, bool 
   return FSCHED_OK;
 }
 
-/* Adds the command itself to its row: now it is what whoever is before it reaches. */
+/* Adds the command itself to its row, which then is what the commands directly before it reach. */
 static fs_status add_self(reach_sweep *s, uint32_t c) {
   fs_reach *r = s->r;
   if (s->row[c] == FS_NONE) {
@@ -204,7 +204,7 @@ static fs_status visit(reach_sweep *s, uint32_t c, bool first_of_queue) {
   return drop_slot(s, s->row[c]);
 }
 
-/* By their first commands in the order. */
+/* Numbers the axes by their first commands in the order. */
 static fs_status number_axes(fs_arena *arena, const fs_cover_problem *p, fs_reach *r,
                              uint8_t *first_of_queue) {
   FS_TRY(fs_new(arena, &r->command_axis, p->n_commands));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reduction of links.c once more, for barriers instead of items and with the added orders.
- * Items are taken in the draft's order.  A barrier's row is what is known when all its producers
- * are over; a command that waits for it takes that over.  An item with several barriers is known
- * to be over by all of them together alone, since each stands for a part of its work.
+/* Repeats the reduction of links.c for barriers instead of items, with the added orders.  Items are
+ * taken in the draft's order.  A barrier's row has what is known when all its producers are over;
+ * it passes to the commands that wait for the barrier.  An item with several barriers is known to
+ * be over only by all of them together, since each stands for a part of its work.
  *
- * A barrier may have as many producers as there are items, and so may commands wait for it: of its
- * producers only the last command on each queue is looked at, which is over after the others.
+ * A barrier may have as many producers as there are items, and as many commands may wait for it.
+ * So only the last of its producers' commands on each queue is looked at, which is over after the
+ * others.
  *
- * This leaves waits that are implied only by several others together, and updates that no command
- * needs: each waiting command knows by its queue, or from the start of another producer, that the
- * updating command is over.  Orders have no cycles, so all orders that are not between neighbours
- * can be dropped at once: those between neighbours imply them. */
+ * This leaves waits that only several others together imply, and updates that no command needs:
+ * each waiting command knows by its queue, or from the start of another producer, that the updating
+ * command is over.  Orders have no cycles, so all orders that are not between neighbours can be
+ * dropped at once: those between neighbours imply them. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/radix.h"
@@ -24,10 +25,10 @@ typedef struct draft_reducer {
   uint32_t *producer0, *producer; /* CSR per barrier: items */
   uint32_t *final0, *final;       /* CSR per barrier: its producers' last commands on queues */
   uint32_t *part0, *part;         /* CSR per barrier: producers that have further barriers */
-  uint32_t *bar_row;              /* per barrier and queue */
-  uint32_t *begun;                /* the same when its producers have started, not more */
+  uint32_t *bar_row;              /* per barrier, queue: known after its producers */
+  uint32_t *begun;                /* the same, known when its producers have started */
   bool *needed;                   /* per command: its update is needed */
-  uint32_t *last;                 /* per barrier: place in seq of its last producer */
+  uint32_t *last;                 /* per barrier: index in seq of its last producer */
   uint32_t *row;                  /* of the current command */
   uint32_t *kept;                 /* per barrier: the last command that kept it */
   uint64_t *key, *scratch;
@@ -53,7 +54,7 @@ static fs_status init_producers(fs_arena *a, draft_reducer *r) {
   return FSCHED_OK;
 }
 
-/* Whatever a producer of the barrier is on a queue, the last one there stands for it. */
+/* Lists the producers' last command on each queue, which is over after the others there. */
 static uint32_t list_final(draft_reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
   assert(b < r->d->n);
   const fs_barrier_problem *p = r->o.p;
@@ -107,7 +108,8 @@ static fs_status init_finals(fs_arena *a, draft_reducer *r) {
   return FSCHED_OK;
 }
 
-/* Never so for a part of an item: the other parts would be left, without all of its slots. */
+/* Is it known that all producers of b are over?  Never for a part of an item, since the other parts
+ * would remain without all of its slots. */
 static bool all_known(const draft_reducer *r, uint32_t b) {
   bool all = r->part0[b] == r->part0[b + 1];
   for (uint32_t k = r->final0[b]; k < r->final0[b + 1] && all; k++) {
@@ -140,7 +142,7 @@ static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
   }
 }
 
-/* Leaves in place of the command's waits those that stay, ascending; the rest becomes FS_NONE. */
+/* Leaves the command's necessary waits in place, ascending; the others become FS_NONE. */
 static void reduce(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
@@ -172,7 +174,7 @@ static void update_bars(draft_reducer *r, uint32_t u) {
     uint32_t *row = r->bar_row + (size_t)d->bar[k] * r->o.n;
     if (whole) {
       fs_order_over(&r->o, u, row);
-    } else if (p->item_command0[u + 1] - first == 1) { /* it has started at least */
+    } else if (p->item_command0[u + 1] - first == 1) { /* the item has at least started */
       raise(row, r->o.row + (size_t)p->item_command[first] * r->o.n, r->o.n);
     }
   }
@@ -206,7 +208,7 @@ static void compact(const fs_barrier_problem *p, fs_barrier_draft *d) {
   d->wait0[p->n_commands] = n;
 }
 
-/* A barrier takes over from the one before it that somebody waits for: the others are not made. */
+/* Lets a barrier take over from the latest awaited one before it: the others are not made. */
 static void relink(fs_barrier_draft *d, const bool *waited) {
   for (uint32_t b = 0; b < d->n; b++) {
     while (waited[b] && d->before[b] != FS_NONE && !waited[d->before[b]]) {
@@ -230,7 +232,7 @@ static bool has_part_of_gang(const draft_reducer *r, uint32_t b) {
   return has;
 }
 
-/* What the members of item u know when they start that update its j-th barrier. */
+/* Adds what the members of item u that update its j-th barrier know when they start. */
 static void add_begun(const draft_reducer *r, uint32_t u, uint32_t j) {
   assert(j < r->d->bar0[u + 1] - r->d->bar0[u]);
   const fs_barrier_problem *p = r->o.p;
@@ -274,7 +276,7 @@ static void find_needed(draft_reducer *r, uint32_t c) {
   }
 }
 
-/* Updates of items with one barrier that no command needs. */
+/* Silences the updates, of items with one barrier, that no command needs. */
 static void silence(draft_reducer *r, const bool *waited) {
   const fs_barrier_problem *p = r->o.p;
   const fs_barrier_draft *d = r->d;
@@ -290,7 +292,7 @@ static void silence(draft_reducer *r, const bool *waited) {
   }
 }
 
-/* Items that update nothing any more have no barrier. */
+/* Takes the barriers from items that update nothing any more. */
 static void compact_bars(const fs_barrier_problem *p, fs_barrier_draft *d) {
   uint32_t n = 0;
   uint32_t from = 0;
@@ -334,14 +336,14 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, draft_reducer *r) {
 
 /* --- gates --- */
 
-/* Command c is over before another starts: the draft says so, or the problem, to which it is true.
- */
+/* Is command c over before another starts, by the orders of the draft, or of the problem, which the
+ * draft keeps? */
 static bool is_over(const draft_reducer *r, uint32_t c, uint32_t before) {
   size_t at = (size_t)before * r->o.n + r->o.queue[c];
   return r->o.row[at] > r->o.index[c] || (r->asked != NULL && r->asked[at] > r->o.index[c]);
 }
 
-/* Command c is over before all members of u that update b start. */
+/* Is command c over before all members of u that update b start? */
 static bool over_before_members(const draft_reducer *r, uint32_t c, uint32_t u, uint32_t b) {
   assert(c < r->o.p->n_commands && u < r->o.p->n_items);
   const fs_barrier_problem *p = r->o.p;
@@ -360,7 +362,7 @@ static bool over_before_members(const draft_reducer *r, uint32_t c, uint32_t u, 
   return true;
 }
 
-/* Command c is over before all producers of b start. */
+/* Is command c over before all producers of b start? */
 static bool over_before(const draft_reducer *r, uint32_t c, uint32_t b) {
   for (uint32_t k = r->producer0[b]; k < r->producer0[b + 1]; k++) {
     if (!over_before_members(r, c, r->producer[k], b)) {
@@ -370,7 +372,7 @@ static bool over_before(const draft_reducer *r, uint32_t c, uint32_t b) {
   return true;
 }
 
-/* Hand-overs where something that waited may still run when a producer starts. */
+/* Counts the hand-overs where a command that waited may still run when a producer starts. */
 static fs_status count_gates(fs_arena *a, const draft_reducer *r) {
   fs_barrier_draft *d = r->d;
   uint32_t *next; /* per barrier: the one after it */

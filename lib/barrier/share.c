@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sharing at no cost.  Items are taken in the problem's order.  One joins a group when every member
- * is over before each command that waits for the item, and the item before each that waits for a
- * member, all by orders that are there already (of an item with several barriers what it has in the
- * last one, the one that is shared):
+/* Lets items share barriers at no cost.  Items are taken in the problem's order.  An item joins a
+ * group when the present orders say that every member is over before each command that waits for
+ * the item, and the item before each command that waits for a member.  Of an item with several
+ * barriers only its slots in the last one count, the one that is shared:
  *
  *     0 (dma0) -> 2, 3    1 (dma1) -> 3    2 after 1 on dma1: 0 and 1 share
  *
- * A command that waits cannot be or precede a producer then, and in every run the lives of the
+ * Then no waiting command can be a producer or precede one, and in every run the lives of the
  * barriers that were joined overlap, so sharing never holds a physical barrier longer.
  *
- * How many groups are made is not proven to be the least: slots are packed as items come, and not
- * all groups are looked at.
+ * The number of groups is not proven to be the least: slots are packed as items come, and not all
+ * groups are candidates.
  *
- * Looked at are the last few groups for which a command waits that waits for the item, then the
- * last few groups altogether; equal sets of waiting commands need no comparison, so joins are found
- * even where there are no rows. */
+ * The candidates are the last few groups for which one of the item's waiting commands also waits,
+ * then the last few groups of all.  Items with the same waiting commands need no comparison, so
+ * joins are found even where there are no rows. */
 #include "barrier/draft.h"
 #include "base/radix.h"
 
@@ -23,11 +23,11 @@ enum { RECENT = 4, LOOK_AT = 8, WINDOW = 16, PAIRS = 4096 };
 typedef struct sharer {
   const fs_order *o;
   fs_links *l;
-  uint32_t *recent; /* per command RECENT groups for which it waits, latest first */
-  uint32_t *last;   /* per group: its latest item */
-  uint32_t *next;   /* per item: the one before it in the group */
-  uint64_t *left;   /* per group: slots */
-  uint32_t *links;  /* per group: of all its items */
+  uint32_t *recent; /* per command: the last RECENT groups for which it waits, latest first */
+  uint32_t *last;   /* per group: the item that joined last */
+  uint32_t *next;   /* per item: the one that joined its group before */
+  uint64_t *left;   /* per group: free slots */
+  uint32_t *links;  /* per group: links of all its items */
   uint32_t *size;   /* per group: items */
 } sharer;
 
@@ -45,8 +45,8 @@ static bool same_waiters(const fs_links *l, uint32_t u, uint32_t v) {
   return true;
 }
 
-/* What u has in the last of its barriers is over before command c starts: of a gang whose slots are
- * split, the members that have slots there. */
+/* Is the part of u in the last of its barriers over before command c starts?  Of a gang whose slots
+ * are split, this part is the members with slots in that barrier. */
 static bool last_before(const sharer *s, uint32_t u, uint32_t c) {
   const fs_order *o = s->o;
   const fs_barrier_problem *p = o->p;
@@ -62,7 +62,7 @@ static bool last_before(const sharer *s, uint32_t u, uint32_t c) {
   return true;
 }
 
-/* Each member is over before what waits for u starts, and the other way around. */
+/* Is each member over before the commands that wait for u start, and u before those of each? */
 static bool all_ordered(const sharer *s, uint32_t g, uint32_t u) {
   const fs_links *l = s->l;
   for (uint32_t w = s->last[g]; w != FS_NONE; w = s->next[w]) {
@@ -84,7 +84,7 @@ static bool may_join(const sharer *s, uint32_t g, uint32_t u) {
   if (fs_links_rest(s->o, s->l, u) > s->left[g]) {
     return false;
   }
-  bool alike = true; /* any two of the group then have the same waiters */
+  bool alike = true; /* then any two of the group have the same waiters */
   for (uint32_t w = s->last[g]; w != FS_NONE && alike; w = s->next[w]) {
     alike = same_waiters(s->l, u, w);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of the machine in which items take no time.  What can start stays able to, so any run
- * tells whether all do: items that may have become able are on a list, and looked at in turn. */
+/* Runs the machine once, with items that take no time.  An item that can start stays able to start,
+ * so any run tells whether all do.  Items that may have become able to start are on a list, and are
+ * tried in turn. */
 #include "barrier/stand.h"
 
 #include "base/group.h"
@@ -9,10 +10,10 @@ typedef struct stander {
   const fs_order *o;
   const fs_barrier_problem *p;
   const fs_barrier_draft *d;
-  uint32_t *producers, *consumers; /* per barrier: that have not started */
+  uint32_t *producers, *consumers; /* per barrier: those that have not started */
   uint32_t *user0, *user;          /* CSR per barrier: items that update it, commands that wait */
   uint32_t *waiter0, *waiter;
-  uint32_t *after; /* per barrier: the next on its physical one, or FS_NONE */
+  uint32_t *after; /* per barrier: the next one on its physical barrier, or FS_NONE */
   bool *over;      /* per item */
   bool *listed;    /* per item: on the list */
   uint32_t *list, n_list;
@@ -24,7 +25,7 @@ static bool is_mapped(const stander *s, uint32_t b) {
   return before == FS_NONE || s->consumers[before] == 0;
 }
 
-/* What keeps command c from starting, by itself; FS_NONE: nothing. */
+/* The command that keeps c from starting by itself; FS_NONE: there is none. */
 static uint32_t blocker(const stander *s, uint32_t c, fs_barrier_stuck_kind *kind,
                         uint32_t *barrier) {
   assert(c < s->p->n_commands);
@@ -127,7 +128,7 @@ static void run_machine(stander *s) {
   }
 }
 
-/* What keeps command c from starting, or another member of its gang. */
+/* The command that keeps c, or another member of its gang, from starting. */
 static uint32_t reason(const stander *s, uint32_t c, fs_barrier_stuck_kind *kind,
                        uint32_t *barrier) {
   const fs_barrier_problem *p = s->p;
@@ -145,11 +146,12 @@ static uint32_t reason(const stander *s, uint32_t c, fs_barrier_stuck_kind *kind
   return next;
 }
 
-/* Follows reasons from a command that stands until one comes again; the rest is the cycle. */
+/* Follows the reasons from a command that cannot start until a command comes again: that is the
+ * cycle. */
 static fs_status find_cycle(fs_arena *arena, fs_arena *scratch, const stander *s,
                             fs_barrier_stuck *stuck) {
   assert(s->n_ran < s->p->n_items);
-  uint32_t *at; /* per command: its place on the way */
+  uint32_t *at; /* per command: its place on the path */
   FS_TRY(fs_new_none(scratch, &at, s->p->n_commands));
   uint32_t first = 0;
   while (s->over[s->p->command_item[first]]) {
