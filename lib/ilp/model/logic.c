@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building blocks that rows alone do not have.
+/* Functions of variables that take several rows each.
  *
  * Absolute value, y = |z| with z in [-M, M], by a binary t that chooses the sign:
  *
- *   -y <= z <= y             y is no less than |z|
- *   z >= y - 2M t            t = 0: y is z, at most
- *   -z >= y - 2M (1 - t)     t = 1: y is -z, at most
+ *   -y <= z <= y             y is at least |z|
+ *   z >= y - 2M t            t = 0: y is at most z
+ *   -z >= y - 2M (1 - t)     t = 1: y is at most -z
  *
- * The first line alone lets y be too large wherever the objective does not make y small.  M in the
- * place of 2M is too small: with t = 1 the second line must allow z = -M with y = M.
+ * The first line alone lets y be too large wherever the objective does not make y small.  M instead
+ * of 2M is too small: with t = 1 the second line must allow z = -M with y = M.
  *
  * Indicator, t = 1 exactly when z >= 1, z an integer in [0, M]:
  *
  *   z <= M t                 z >= 1 makes t 1
- *   z >= t                   t = 1 makes z >= 1; without it t may be 1 with z = 0
+ *   z >= t                   t = 1 makes z >= 1; without this row t may be 1 with z = 0
  *
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, corrected as
  * said above. */
 #include "ilp/model/model.h"
 
-/* low <= coef * var + ... <= high, of three terms at most; those with coef 0 are none. */
+/* Adds the row low <= coef * var + ... <= high, of at most three terms; a coef of 0 is left out. */
 static fs_status add_row(fs_model *m, int64_t low, int64_t high, const fs_model_term term[3],
                          const char *name, const char *suffix) {
   FS_TRY(fs_model_begin_row(m, low, high, "%s_%s", name, suffix));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPLEX LP, the part of it that glpsol, cbc and others read alike:
- * - the objective has a term for each variable, those of cost 0 too: readers number variables in
- *   the order in which they meet them, and so they have the model's numbers;
+ * - the objective has a term for each variable, also where the cost is 0: readers number variables
+ *   in the order in which they meet them, and so they have the model's numbers;
  * - a constant in the objective is a variable that is fixed at 1 (glpsol takes no constant);
- * - a row with two bounds is two rows, NAME and NAME.high, or one equation;
- * - without rows, and for a contradiction, there is one more row: glpsol wants one;
+ * - a row with two limits is two rows, NAME and NAME.high, or one equation;
+ * - a model without rows, or with a contradiction, gets one more row: glpsol needs one;
  * - lines are folded well below 255 bytes, at which older readers cut them. */
 #include "ilp/model/text.h"
 
 typedef struct lp {
   const fs_model *m;
   fs_text out;
-  size_t line; /* where the line began */
+  size_t line; /* where the present line begins */
 } lp;
 
 static void end_line(lp *w) {
@@ -23,7 +23,7 @@ static const char *name_of(const lp *w, uint32_t var) {
   return var < w->m->var.n ? w->m->var.at[var].name : FS_MODEL_CONSTANT;
 }
 
-/* " + 3 x"; the first of a row without a '+'. */
+/* Writes a term such as " + 3 x"; the first term of a row has no '+'. */
 static void put_term(lp *w, bool first, int64_t coef, uint32_t var) {
   fs_text *t = &w->out;
   if (t->n - w->line > FS_MODEL_LINE / 2) {
@@ -95,7 +95,7 @@ static bool is_binary(const fs_model_var *v) {
   return v->kind != FS_VAR_CONTINUOUS && v->low == 0 && v->high == 1;
 }
 
-/* Without bounds, readers take 0 and infinity. */
+/* Writes the bounds of a variable; without them, readers take 0 and infinity. */
 static void put_bound(lp *w, const fs_model_var *v) {
   fs_text *t = &w->out;
   bool low = v->low != -FS_MODEL_INF, high = v->high != FS_MODEL_INF;
@@ -120,7 +120,7 @@ static void put_bound(lp *w, const fs_model_var *v) {
   fs_text_add(t, "\n", 1);
 }
 
-/* A section with the integer variables that are binary, or are not. */
+/* Writes a section with the integer variables that are binary, or with those that are not. */
 static void put_kinds(lp *w, const char *title, bool binary) {
   const fs_model *m = w->m;
   for (size_t v = 0; v < m->var.n; v++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms are pushed onto the end of the one array of terms while a row is open; ending the row sorts
- * its part by variable, adds up repeated ones and drops zeros, so that a row reads the same in
- * whatever order its terms came.
+/* Terms are pushed onto the end of the one array of terms while a row is open.  Ending the row
+ * sorts its part by variable, adds up repeated terms and drops zeros, so that a row reads the same
+ * in whatever order its terms came.
  *
  * Solvers compute in doubles, which hold integers up to 2^53.  Sums saturate far above that, and
  * `large` is set when any number is larger than 2^53: a solver would round such a model. */
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where sums stop: their sum still fits. */
+/* Sums saturate here, so that adding two of them does not overflow. */
 #define MOST (INT64_MAX / 4)
 
 static int64_t clamp(int64_t a) { return a > MOST ? MOST : a < -MOST ? -MOST : a; }
@@ -105,13 +105,13 @@ void fs_model_add_known(fs_model *m, int64_t amount) {
   row->high = infinite(row->high) ? row->high : plus(row->high, -clamp(amount));
 }
 
-/* Equal ones are equal in every member. */
+/* Terms that compare equal are equal in every member. */
 static int by_var(const void *a, const void *b) {
   const fs_model_term *x = a, *y = b;
   return x->var != y->var ? (x->var > y->var ? 1 : -1) : (x->coef > y->coef) - (x->coef < y->coef);
 }
 
-/* Sorted, without repeats and zeros; returns how many are left. */
+/* Sorts terms, adds up repeated ones and drops zeros; returns the number of terms left. */
 static size_t merge(fs_model_term *term, size_t n) {
   bool sorted = true;
   for (size_t i = 1; i < n && sorted; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Free MPS, the part of it that glpsol, cbc and others read alike:
- * - "FREE" behind the name, without which cbc guesses (wrongly where names are short);
+ * - "FREE" follows the name; without it cbc guesses (wrongly where names are short);
  * - every column has an entry in the objective, so that it exists;
- * - integer columns stand between markers; since readers differ about their bounds when none are
- *   given, about an upper bound below 0, and about what MI leaves above, all of that is written;
- * - LI and UI are not known to all: LO and UP do, the markers say what is integer;
+ * - integer columns stand between markers.  Their bounds are all written, since readers differ
+ *   about missing bounds, about an upper bound below 0, and about the upper bound that MI leaves;
+ * - LO and UP are used, as not all readers know LI and UI; the markers say what is integer;
  * - a constant in the objective is a variable that is fixed at 1 (readers differ about the sign of
  *   a right-hand side of the objective);
  * - RHS is there even when empty, and there is at least one row. */

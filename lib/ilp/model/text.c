@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names are checked in builds that check everything: readers of LP take "e5" for a number, and
- * words like "free" for keywords.  Notes hold names out of users' files, which may be any text:
- * control characters are written as \xNN, and lines that would be long are folded. */
+/* Builds that check everything check names, as readers of LP take "e5" for a number and words like
+ * "free" for keywords.  Notes have names from users' files, which may be any text: control
+ * characters are written as \xNN, and long lines are folded. */
 #include "ilp/model/text.h"
 
 #include "base/names.h"
@@ -35,7 +35,7 @@ static void note(const char *text, const char *mark, fs_text *out) {
   bool begun = false;
   for (; *text != '\0' || !begun; text += *text != '\0') {
     unsigned char c = (unsigned char)*text;
-    bool inside = c >= 0x80 && c < 0xC0; /* of a character of several bytes, which stays whole */
+    bool inside = c >= 0x80 && c < 0xC0; /* within a character, which stays whole */
     if (room == 0 || (room < 8 && !inside)) {
       fs_text_puts(out, begun ? "\n" : "");
       fs_text_puts(out, mark);
@@ -68,7 +68,8 @@ void fs_model_text_notes(const fs_model *m, const char *mark, fs_text *out) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* A word with '_' or a digit in it is no keyword; one letter alone is none either, but for "e". */
+/* Can readers take the word for nothing but a name?  One with '_' or a digit is no keyword, and
+ * neither is a single letter other than "e". */
 static bool name_ok(const char *name) {
   size_t n = strlen(name);
   bool plain = n == 1;
