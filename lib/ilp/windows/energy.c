@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Energetic reasoning (Erschler and Lopez 1990; Baptiste, Le Pape and Nuijten 1999): in an interval
- * [t1, t2) an item takes at least the energy that it has there when it is shifted as far to the
- * left or to the right as it goes.  The sum may not exceed what the interval offers; and where it
- * would with one item shifted to the left, that item must end later:
+/* Energetic reasoning (Erschler and Lopez 1990; Baptiste, Le Pape and Nuijten 1999).  In an
+ * interval [t1, t2) an item takes at least the energy that it has there when it is shifted as far
+ * as possible to the left or to the right.  The sum may not exceed what the interval offers.  Where
+ * it would exceed that with one item shifted to the left, that item must end later:
  *
  *        t1                t2
  *         |  [XXXXXXX]      |        shifted to the left: all of it inside
@@ -33,8 +33,8 @@ static uint32_t sort_unique(fs_tick *at, uint32_t n) {
 
 static fs_tick less(fs_tick a, fs_tick b) { return a > b ? a - b : 0; }
 
-/* Ticks of an item inside of [t1, t2): at least, and when it goes as far left or right as it can
- * (then not cut off at the other end). */
+/* Ticks of an item inside of [t1, t2): the least, and those when it is shifted as far as possible
+ * to the left or right (then not cut off at the other end). */
 typedef struct inside {
   fs_tick least, left, right;
 } inside;

@@ -48,7 +48,7 @@ static bool same_choices(const fs_problem *p, uint32_t a, uint32_t b) {
          memcmp(p->choice + p->choice0[a], p->choice + p->choice0[b], n * sizeof *p->choice) == 0;
 }
 
-/* What an item holds of the marked classes whatever it chooses. */
+/* The amount of the marked classes that an item holds in any case. */
 static uint64_t share(const fs_problem *p, uint32_t item, const uint8_t *mark) {
   uint64_t inside = 0, all = p->choice0[item + 1] - p->choice0[item], sum = 0;
   for (uint32_t k = p->choice0[item]; k < p->choice0[item + 1]; k++) {
@@ -60,7 +60,7 @@ static uint64_t share(const fs_problem *p, uint32_t item, const uint8_t *mark) {
 
 static fs_status add_queues(fs_windows *w) {
   const fs_problem *p = w->p;
-  uint32_t set[fs_most_window_queue_sets], n_sets = 0; /* an item of each */
+  uint32_t set[fs_most_window_queue_sets], n_sets = 0; /* an item of each set */
   uint8_t *mark;
   FS_TRY(fs_new(&w->arena, &mark, p->n_classes));
   for (uint32_t i = 0; i < p->n_items && n_sets < limits(w)->window_queue_sets; i++) {
@@ -102,7 +102,7 @@ static fs_status add_amounts(fs_windows *w) {
   return FSCHED_OK;
 }
 
-/* ---- memory */
+/* ---- memories */
 
 static fs_status add_memory(fs_windows *w, uint32_t m, uint64_t *born) {
   const fs_problem *p = w->p;
@@ -127,7 +127,7 @@ static fs_status add_memory(fs_windows *w, uint32_t m, uint64_t *born) {
   return close_resource(w, capacity, first, m, false);
 }
 
-/* Residencies that begin with one item, which lasts, and nowhere else. */
+/* Lists the residencies that begin with a single item, if that has a length. */
 static fs_status list_born(fs_windows *w) {
   const fs_problem *p = w->p;
   uint32_t *with;
@@ -156,7 +156,7 @@ static fs_status add_memories(fs_windows *w, bool relaxed) {
   return FSCHED_OK;
 }
 
-/* ---- what comes after what */
+/* ---- the closure of orders */
 
 static fs_status close_orders(fs_windows *w) {
   const fs_problem *p = w->p;
@@ -183,8 +183,8 @@ static fs_status close_orders(fs_windows *w) {
 
 typedef struct sharing {
   fs_windows *w;
-  uint64_t *held;           /* per item: of the present resource */
-  uint64_t *exclude;        /* bits like reach, symmetric */
+  uint64_t *held;           /* per item: its amount of the present resource */
+  uint64_t *exclude;        /* a bit per pair, as in `reach`, symmetric */
   uint32_t *touch0, *touch; /* CSR per item: residencies, each once */
   uint8_t *relaxed_out;     /* per residency: in-place output */
 } sharing;
@@ -197,7 +197,7 @@ static bool excluded(const sharing *s, uint32_t a, uint32_t b) {
   return (s->exclude[(size_t)a * s->w->row + b / 64] >> b % 64 & 1) != 0;
 }
 
-/* Pairs that hold more of a resource than there is. */
+/* Excludes the pairs that together hold more of a resource than there is. */
 static void pairs_of(sharing *s, const fs_wresource *r) {
   const fs_windows *w = s->w;
   for (uint32_t i = r->first; i < r->end; i++) {
@@ -248,7 +248,7 @@ static fs_status list_touches(sharing *s, uint32_t memory) {
   return FSCHED_OK;
 }
 
-/* Pairs whose residencies do not fit together. */
+/* Excludes the pairs whose residencies do not fit together. */
 static fs_status pairs_of_memory(sharing *s, const fs_wresource *r) {
   const fs_problem *p = s->w->p;
   uint32_t *mark;
@@ -297,7 +297,7 @@ static fs_status grow_set(sharing *s, uint32_t seed, const uint32_t *order, uint
   fs_windows *w = s->w;
   uint32_t first = (uint32_t)w->task.n, fresh = 0;
   FS_TRY(add_task(w, seed, 1));
-  for (int pass = 0; pass < 2; pass++) { /* those excluded first, then those ordered */
+  for (int pass = 0; pass < 2; pass++) { /* excluded items first, then ordered ones */
     for (uint32_t k = 0; k < w->n; k++) {
       uint32_t x = order[k];
       bool fits = x != seed && (pass == 0) == excluded(s, seed, x) && w->p->time[x] > 0;

@@ -2,8 +2,7 @@
 /* Shaving (Carlier and Pinson 1994; Martin and Shmoys 1996): a piece at the early end of an item's
  * window is cut off if the rules refute that the item starts in it; the same is done at the late
  * end, and for the two orders of a pair that cannot run at once.  Pieces of half a window are tried
- * first, then smaller ones.
- * */
+ * first, then smaller ones. */
 #include "ilp/windows/private.h"
 
 static void save(const fs_windows *w, fs_tick *est, fs_tick *lct) {

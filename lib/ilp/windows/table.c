@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time-table rule: an item that starts before its earliest end whatever happens holds what it
- * holds from its latest start to its earliest end.  These parts add up to a profile, which may
- * nowhere exceed the capacity, and where no other item may come that would:
+/* The time-table rule.  An item whose latest start is before its earliest end certainly runs
+ * between the two, and holds its amounts then.  These parts add up to a profile, which may nowhere
+ * exceed the capacity, and no other item may run where it would exceed it:
  *
  *        est      lst   ect      lct
- *         |--------|XXXXX|--------|        X: sure
+ *         |--------|XXXXX|--------|        X: certain
  *
- * A residency is sure from the latest start of what begins it to the earliest end of what ends it;
- * an in-place output from the earliest end of its op on.  Lahrichi 1982; Beldiceanu and Carlsson
- * 2002 for the sweep.  O(n log n + n * levels). */
+ * A residency is certain from the latest start of the item that begins it to the earliest end of
+ * the items that end it; an in-place output from the earliest end of its op on.  Lahrichi 1982;
+ * Beldiceanu and Carlsson 2002 for the sweep.  O(n log n + n * levels). */
 #include <stdlib.h>
 
 #include "ilp/windows/private.h"
 
-/* Equal ones are equal in every member. */
+/* Events that compare equal are equal in every member. */
 static int by_time(const void *a, const void *b) {
   const fs_wevent *x = a, *y = b;
   if (x->time != y->time) {
@@ -32,10 +32,10 @@ static void add_events(fs_windows *w, size_t *n, fs_tick begin, fs_tick end, uin
   }
 }
 
-/* When residencies of a memory are there for sure. */
+/* Finds when residencies of a memory certainly exist. */
 static void find_sure(fs_windows *w, uint32_t memory) {
   const fs_problem *p = w->p;
-  fs_tick last = 0; /* no makespan is less */
+  fs_tick last = 0; /* a lower bound of the makespan */
   for (uint32_t i = 0; i < w->n; i++) {
     last = fs_max(last, fs_earliest_end(w, i));
   }
@@ -73,7 +73,7 @@ static size_t collect_events(fs_windows *w, const fs_wresource *r) {
   return n;
 }
 
-/* The profile: levels of positive height, ascending.  Fails where one is too high. */
+/* Makes the profile: levels of positive height, ascending.  Fails if one exceeds the capacity. */
 static size_t make_levels(fs_windows *w, const fs_wresource *r) {
   size_t n_events = collect_events(w, r), n = 0;
   uint64_t height = 0;

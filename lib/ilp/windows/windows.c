@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows for a horizon: rules cut off times that are in no schedule, until no rule finds any more.
+/* Windows for a horizon: rules cut off times that no schedule has, until no rule finds any more.
  *
- *   order      successors start after what is before them                      here
- *   pairs      of two that cannot run at once, one that cannot be first is second   here
- *   table      what is held for sure, per resource and memory       windows/table.c
- *   energy     what intervals can offer                            windows/energy.c
- *   shaving    what the rules refute when it is tried               windows/shave.c
+ *   order      successors start after the ends of their predecessors                 here
+ *   pairs      of two that cannot run at once, one that cannot be first is second    here
+ *   table      amounts that are certainly held, per resource and memory   windows/table.c
+ *   energy     what intervals can offer                                  windows/energy.c
+ *   shaving    attempts that the rules refute                             windows/shave.c
  *
  * Every rule is sound by itself, so all may be left out when the work, which is counted in steps
  * and not in seconds, is more than was granted.
  *
- * Destructive bounds (Klein and Scholl 1999): a horizon that is refuted is no makespan. */
+ * Destructive bounds (Klein and Scholl 1999): every makespan is above a horizon that is refuted. */
 #include "ilp/windows/private.h"
 
 /* What must lie between an item and the end of a horizon that may be less than the problem's. */
@@ -22,7 +22,7 @@ static fs_tick tail_of(const fs_problem *p, uint32_t i, fs_tick horizon) {
   return fs_max(p->path[i], p->tail[i] - fs_min(less, p->tail[i]));
 }
 
-/* The windows of a horizon from longest paths; false: refuted. */
+/* Finds the windows of a horizon from longest paths; false: the horizon is refuted. */
 static bool start_windows(fs_windows *w, fs_tick horizon) {
   const fs_problem *p = w->p;
   w->horizon = horizon;
@@ -60,7 +60,7 @@ static void orders(fs_windows *w) {
   w->steps += w->n + p->n_edges;
 }
 
-/* a cannot come before b: b ends before a starts. */
+/* Where a cannot come before b, b ends before a starts. */
 static void pairs(fs_windows *w) {
   for (size_t k = 0; k < w->pair.n && !w->failed; k += 2) {
     uint32_t a = w->pair.at[k], b = w->pair.at[k + 1];
