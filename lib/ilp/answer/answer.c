@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an answer to a schedule: residencies follow from the starts, then queues and addresses are
- * found, then the order of issue.  The verifier, which shares no code with this, has the last word;
- * it reports to a context of its own. */
+/* Makes a schedule from an answer: residencies follow from the starts, then queues and addresses
+ * are found, then the order of issue.  The verifier, which shares no code with this, checks the
+ * result; it reports to a context of its own. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +67,11 @@ static void find_lives(fs_assembly *y) {
 
 typedef struct moment {
   fs_tick start;
-  uint32_t lasts; /* has a length */
+  uint32_t lasts; /* 1 if the item has a length */
   uint32_t rank, item;
 } moment;
 
-/* No two items have one rank. */
+/* The order is total, since no two items have the same rank. */
 static int by_start(const void *a, const void *b) {
   const moment *x = a, *y = b;
   if (x->start != y->start) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of queues for items whose starts are known: those of the answer, or else found.
+/* Classes of queues for items whose starts are known: the classes of the answer if it has them.
  *
- * Finding them: items without a choice, and gangs, have their classes.  The other items come by
- * start; each takes a class with room beside the items that run or will run there, and among
- * several the class on which the fewest items without a choice depend.  An item that finds no class
- * is put in by force: the items in its way are taken out, those that were taken out least often
- * first, and have to find another class.  That is a heuristic: with overlapping domains the
- * question is NP-hard. */
+ * Otherwise they are found as follows.  Items without a choice, and gangs, have their classes.  The
+ * other items are taken in order of start; each takes a class with room beside the items that run
+ * or will run there, and among several the class on which the fewest items without a choice depend.
+ * An item that finds no class is put in by force: the items in its way are taken out, those that
+ * were taken out least often first, and have to find another class.  This is a heuristic: with
+ * overlapping domains the question is NP-hard. */
 #include "ilp/answer/private.h"
 
 typedef struct handing {
@@ -15,10 +15,10 @@ typedef struct handing {
   uint32_t *class_of;
   uint32_t *position; /* per item: in by_start */
   uint32_t *forced;   /* per item: how often it was taken out */
-  fs_ids *fixed;      /* per class: items without a choice, by start; a gang is in each of its */
-  uint32_t *next;     /* per class: the first of those that is still to come */
-  fs_ids *live;       /* per class: what may still run */
-  fs_ids *list;       /* per class: all that is in it */
+  fs_ids *fixed;      /* per class: items without a choice, by start; a gang is in all of its own */
+  uint32_t *next;     /* per class: the first of `fixed` that is still to come */
+  fs_ids *live;       /* per class: items that may still run */
+  fs_ids *list;       /* per class: all items that are in it */
   fs_ids homeless, soon;
   uint64_t steps;
 } handing;
@@ -64,7 +64,8 @@ static uint64_t load_of(const handing *h, const fs_ids *list, uint32_t class, fs
   return load;
 }
 
-/* Beside what runs at its start, and at the start of each item to come that it then still meets. */
+/* Is there room in a class beside the items that run at the item's start, and at the start of each
+ * later item without a choice that overlaps it? */
 static fs_status room_now(handing *h, uint32_t class, uint32_t item, bool *room) {
   const fs_ids *fixed = &h->fixed[class];
   FS_TRY(advance(h, class, item));
@@ -119,7 +120,7 @@ static fs_status hand_fixed(handing *h, uint32_t item) {
 
 /* ---- second pass: by force */
 
-/* What the class holds at `now`; `inside`: of those that began before. */
+/* The amount of a class that is held at `now`; with `inside`, by the items that began before. */
 static uint64_t load_at(handing *h, uint32_t class, fs_tick now, bool inside) {
   uint64_t load = 0;
   const fs_ids *list = &h->list[class];
@@ -179,7 +180,8 @@ static void take_out(handing *h, uint32_t class, uint32_t item) {
   list->n = n;
 }
 
-/* Takes out of a class what is in the way; *cost is how often that was done before, and n. */
+/* Takes the items in the way of an item out of a class; *cost grows by their number and by how
+ * often they were taken out before, and is UINT64_MAX if that is not enough. */
 static fs_status clear(handing *h, uint32_t class, uint32_t item, fs_ids *out, uint64_t *cost) {
   fs_tick at;
   while (*cost != UINT64_MAX && !has_room(h, class, item, &at)) {
@@ -205,7 +207,7 @@ static fs_status try_clear(handing *h, uint32_t class, uint32_t item, uint64_t *
   return FSCHED_OK;
 }
 
-/* Puts an item into the class where it costs least; *done is false when no class can take it. */
+/* Puts an item into the class where this costs least; *done is false when no class can take it. */
 static fs_status force(handing *h, uint32_t item, bool *done) {
   const fs_problem *p = h->p;
   uint64_t least = UINT64_MAX, cost = 0;
@@ -260,7 +262,7 @@ static fs_status hand_all(handing *h) {
   return FSCHED_OK;
 }
 
-/* Items without a choice; says whether that is all of them. */
+/* Gives items without a choice their classes; says whether these are all items. */
 static bool given(handing *h) {
   bool all = true;
   for (uint32_t i = 0; i < h->p->n_items; i++) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer that a schedule gives.  Copies are matched one to one if both lists are equal, else by
- * what they do, if no two do the same; residencies are matched by the items that touch them. */
+/* Finds the answer that a schedule gives.  If both lists of copies are equal they are matched one
+ * to one, else by what the copies do, if no two do the same.  Residencies are matched by the items
+ * that touch them. */
 #include "ilp/problem/problem.h"
 
 typedef struct match {
   fs_problem *p;
   const fs_schedule *s;
   fs_arena *scratch;
-  uint32_t *copy;      /* per copy of the problem: the schedule's */
-  uint32_t *residency; /* per residency of the problem: the schedule's, FS_NONE: not known */
+  uint32_t *copy;      /* per copy of the problem: the copy of the schedule */
+  uint32_t *residency; /* per residency of the problem: that of the schedule; FS_NONE: not known */
   bool fits;
 } match;
 
@@ -44,13 +45,13 @@ static fs_status match_copies(match *m) {
   return FSCHED_OK;
 }
 
-/* The problem's residency r is the schedule's k. */
+/* Records that the problem's residency r is the schedule's k. */
 static void meet_residency(match *m, uint32_t r, uint32_t k) {
   const fs_problem *p = m->p;
   if (r == FS_NONE && k == FS_NONE) {
     return;
   }
-  if (r == FS_NONE || k == FS_NONE) { /* what has no bytes may have no place */
+  if (r == FS_NONE || k == FS_NONE) { /* a residency without bytes may have no place */
     m->fits = m->fits && k == FS_NONE && p->res_size[r] == 0;
     return;
   }
@@ -59,7 +60,7 @@ static void meet_residency(match *m, uint32_t r, uint32_t k) {
   m->residency[r] = k;
 }
 
-/* Residencies that nobody touches: by version and memory. */
+/* Matches the residencies that no item touches, by version and memory. */
 static fs_status match_untouched(match *m) {
   const fs_problem *p = m->p;
   const fs_schedule *s = m->s;

@@ -66,7 +66,7 @@ typedef struct amount_change {
 } amount_change;
 typedef FS_VEC(amount_change) changes;
 
-/* Equal ones are equal in every member. */
+/* Changes that compare equal are equal in every member. */
 static int in_time(const void *a, const void *b) {
   const amount_change *x = a, *y = b;
   if (x->moment != y->moment) {
@@ -83,7 +83,7 @@ static fs_status add_amount(const fs_assembly *y, changes *c, fs_tick from, fs_t
   return fs_vec_push(y->p->ctx, c, less);
 }
 
-/* Empties the list. */
+/* Checks the changes of one amount against its capacity, and empties the list. */
 static fs_status sweep_changes(fs_assembly *y, changes *c, uint64_t capacity, const char *name) {
   uint64_t held = 0;
   if (c->n > 1) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses for residencies whose times are known: as given, or one search per contiguous memory,
- * with the in-place pairs that the times allow.  Lifetimes are those in moments, so that the
- * buffers that an op without length has at once do not overlap; where there are such ops, given
- * addresses are checked against these lifetimes. */
+/* Finds addresses for residencies whose times are known: the given ones, or those of one search per
+ * contiguous memory, with the in-place pairs that the times allow.  Lifetimes are in moments, so
+ * that the buffers that an op without length has at once do not overlap; where there are such ops,
+ * given addresses are checked against these lifetimes. */
 #include "ilp/answer/private.h"
 #include "placement/placement.h"
 
 typedef struct answer_places {
   fs_assembly *y;
   uint32_t memory;
-  uint32_t *index; /* per residency: its number in the search, FS_NONE: not in it */
+  uint32_t *index; /* per residency: its number in the search; FS_NONE: it is not in it */
   fs_placement q;
 } answer_places;
 
@@ -35,7 +35,7 @@ static fs_status list_rectangles(answer_places *l) {
   return FSCHED_OK;
 }
 
-/* The output begins when the op runs, and the input ends then. */
+/* Lists the in-place pairs whose output begins with the op and whose input ends with it. */
 static fs_status list_pairs(answer_places *l) {
   const fs_problem *p = l->y->p;
   uint32_t *a, *b;

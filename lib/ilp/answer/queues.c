@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues for items whose starts and classes are known.
+/* Finds queues for items whose starts and classes are known.
  *
- * Within a class an item takes the first queue that is free at its start: intervals of which never
- * more than k overlap are coloured with k colours that way.  Items come by start; of those that
- * start at one time, items without length come first: on a queue they may lie between two items but
- * not inside one.  A gang takes all queues of its classes.  O(n log n). */
+ * Within a class an item takes the first queue that is free at its start: this colours intervals of
+ * which never more than k overlap with k colours.  Items are taken in order of start.  Of those
+ * with the same start, items without length come first: on a queue they may lie between two items
+ * but not inside one.  A gang takes all queues of its classes.  O(n log n). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ typedef struct coloring {
   const uint32_t *class_of; /* per item; FS_NONE for a gang */
   fs_heap *free, *busy;     /* per class: slots, and slots by end */
   uint32_t *fresh;          /* per class: slots from here on were never used */
-  fs_tick *gang_until;      /* per class */
+  fs_tick *gang_until;      /* per class: end of the last gang's item on it */
 } coloring;
 
 /* Frees the slots whose items have ended by `now`. */
