@@ -3,9 +3,9 @@
  *
  *   sum(i) use[i] * a[i,t] <= capacity      a[i,t] = sum(tau = t-d+1 .. t) x[i,tau]
  *
- * for each t.  Queues of a class are a capacity, too: intervals of which no more than m overlap
- * can be put on m queues.  An item that takes no time is in none of these rows; it gets rows of its
- * own, with all items that run over the instant at which it starts (but no other items that take no
+ * for each t.  Queues of a class are a capacity, too: intervals of which no more than m overlap can
+ * be put on m queues.  An item that takes no time is in none of these rows; it has rows of its own,
+ * with all items that run over the instant at which it starts (but no other items that take no
  * time). */
 #include "ilp/time/private.h"
 
@@ -32,7 +32,7 @@ static void bounded_add(bounded *b, uint32_t item, uint32_t choice, uint64_t use
   }
 }
 
-/* In units of the greatest common divisor; false when it cannot be exceeded. */
+/* Divides by the greatest common divisor; false when the capacity cannot be exceeded. */
 static bool scale(bounded *b) {
   uint64_t sum = 0, unit = 0;
   for (uint32_t k = 0; k < b->n; k++) {
@@ -63,7 +63,7 @@ static fs_status slot_row(fs_time_model *t, const bounded *b, fs_tick at, bool *
   return FSCHED_OK;
 }
 
-/* Item k of the sum takes no time. */
+/* Makes the rows of item k of the sum, which takes no time. */
 static fs_status instant_rows(fs_time_model *t, const bounded *b, uint32_t k) {
   const fs_time_item *x = &t->item[b->item[k]];
   bool kept, before = false;

@@ -7,8 +7,8 @@
  *   sum(r covers the interval) live[r,t] <= 1      for each t
  *
  * Intervals whose cover is part of another's need no rows.  An in-place output at its input's
- * address overlaps it exactly while the op runs (nothing else may end the input later: rows), so
- * the op's activity is taken off. */
+ * address overlaps it exactly while the op runs (rows keep other items from ending the input
+ * later), so the op's activity is subtracted. */
 #include <stdlib.h>
 
 #include "ilp/time/private.h"
@@ -27,7 +27,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What lives at some time that matters, in one memory, and where those begin. */
+/* Lists a memory's residencies that live at times that matter, and where their places begin. */
 static fs_status gather_lives(fs_time_model *t, fs_arena *arena, uint32_t memory, life_list *all,
                               uint64_t **begin) {
   const fs_problem *p = t->p;
@@ -118,8 +118,9 @@ static fs_status cover_rows(fs_time_model *t, fs_arena *arena, const life_list *
   return FSCHED_OK;
 }
 
-/* What covers an interval changes where a place begins, and where one ends; the largest covers are
- * those at a begin of which nothing ends before the next begin.  `next` is that begin. */
+/* Makes the rows of the residencies that cover `cell`, where a place begins.  The next place begins
+ * at `next`; unless one of the covering places ends by then, the cover is part of the next one and
+ * needs none. */
 static fs_status cover_at(fs_time_model *t, fs_arena *arena, const life_list *all, uint64_t cell,
                           uint64_t next) {
   life_list c = {0};
@@ -135,7 +136,7 @@ static fs_status cover_at(fs_time_model *t, fs_arena *arena, const life_list *al
   return ends && c.n > 1 ? cover_rows(t, arena, &c) : FSCHED_OK;
 }
 
-/* `in` is the op's alone at its end: whatever else ends it does so before. */
+/* Adds rows: the op of an in-place pair is the last to end its input. */
 static fs_status end_together(fs_time_model *t, uint32_t pair) {
   uint32_t op = t->p->coincide_op[pair];
   const fs_time_life *life = &t->life[t->p->coincide_in[pair]];

@@ -5,9 +5,9 @@
  *   sum(t) t * x[j,t] - sum(t) t * x[i,t] >= d[i]              for an edge i -> j
  *   sum(s >= t) x[i,s] + sum(s < t + d[i]) x[j,s] <= 1         the same for each t, tighter
  *
- * The sink is one more item of no time, behind all others; its start is the makespan.  Windows are
- * the problem's, narrowed by fixed items and by items that move as one.  A start with only one
- * value left is a constant.  Edges that follow from others get no rows. */
+ * The sink is one more item, which takes no time and follows all others; its start is the makespan.
+ * Windows are those of the problem, narrowed by fixed items and by items that move together.  A
+ * start with a single possible value is a constant.  Edges that others imply get no rows. */
 #include "base/limit.h"
 #include "ilp/time/private.h"
 
@@ -24,7 +24,7 @@ static void limit_shift(fs_time_model *t, fs_tick latest, fs_tick earliest) {
   t->max_shift = fs_min(t->max_shift, latest > earliest ? latest - earliest : 0);
 }
 
-/* How far the items that move as one may move, and when all is done without moving. */
+/* Finds how far the items that move together may; returns when all items end without a shift. */
 static fs_tick find_shift(fs_time_model *t) {
   const fs_problem *p = t->p;
   fs_tick end = 0, fixed_end = 0;
@@ -79,7 +79,7 @@ static void set_windows(fs_time_model *t, fs_tick end) {
   sink->est = t->rigid ? end - t->max_shift : fs_max(p->lower_bound, end);
 }
 
-/* Of an item that is free, by its neighbours. */
+/* Narrows the windows of free items by their neighbours. */
 static void narrow(fs_time_model *t) {
   const fs_problem *p = t->p;
   fs_time_item *sink = &t->item[t->n];
@@ -109,7 +109,7 @@ static void narrow(fs_time_model *t) {
   t->impossible |= sink->lst < sink->est;
 }
 
-/* Which classes are open. */
+/* Finds the classes that are open to each item. */
 static void set_choices(fs_time_model *t) {
   const fs_problem *p = t->p;
   for (uint32_t i = 0; i < t->n; i++) {
@@ -123,8 +123,9 @@ static void set_choices(fs_time_model *t) {
   }
 }
 
-/* The times that rows are about: where what is free can be, its class too, and where what moves as
- * one can meet what is fixed.  Before the first item there may be what is there from the begin. */
+/* Finds the times that rows are about: those of items that are free, or whose class is open, and
+ * those where rigid items can meet fixed ones.  Residencies may exist before the first of these
+ * items. */
 static void find_range(fs_time_model *t) {
   fs_tick fixed_end = 0, first = FS_TICK_NONE, last = 0;
   for (uint32_t i = 0; i < t->n; i++) {
@@ -151,7 +152,7 @@ static fs_status find_near(fs_time_model *t) {
   return FSCHED_OK;
 }
 
-/* --- what precedes what --- */
+/* --- the closure of orders --- */
 
 static void close_one(fs_time_model *t, uint32_t i) {
   const fs_problem *p = t->p;
@@ -277,7 +278,8 @@ static fs_status add_note(fs_time_model *t, uint32_t i) {
                            fs_version_index(g, version));
 }
 
-/* An item whose start is one of several, or moves with others, and whose class is open. */
+/* Makes the variables of an item whose start is one of several, or which moves with others and has
+ * an open class, and the rows that choose one of them. */
 static fs_status one_start(fs_time_model *t, uint32_t i) {
   fs_time_item *x = &t->item[i];
   uint32_t var0 = (uint32_t)t->m.var.n, n = (uint32_t)(x->lst - x->est + 1);
@@ -324,7 +326,7 @@ static fs_status add_variables(fs_time_model *t) {
 
 /* --- orders --- */
 
-/* `to` starts at least `gap` after the start of `from`: one row. */
+/* Adds one row: `to` starts at least `gap` after the start of `from`. */
 static fs_status aggregated(fs_time_model *t, uint32_t from, uint32_t to, fs_tick gap) {
   FS_TRY(fs_model_begin_row(&t->m, (int64_t)gap, FS_MODEL_INF, "after_%u_%u", from, to));
   FS_TRY(fs_time_add_time(t, to, 1));
@@ -332,7 +334,7 @@ static fs_status aggregated(fs_time_model *t, uint32_t from, uint32_t to, fs_tic
   return fs_model_end_row(&t->m);
 }
 
-/* The same, for each time: not both `from` at or after it and `to` before it plus the gap. */
+/* Adds it for each time: not both `from` at or after the time and `to` before it plus the gap. */
 static fs_status disaggregated(fs_time_model *t, uint32_t from, uint32_t to, fs_tick gap) {
   const fs_time_item *x = &t->item[from], *y = &t->item[to];
   fs_tick first = y->est + 1 > gap ? fs_max(x->est, y->est + 1 - gap) : x->est;
@@ -358,7 +360,7 @@ static fs_status order(fs_time_model *t, uint32_t from, uint32_t to, fs_tick gap
   return FSCHED_OK;
 }
 
-/* Another successor comes in between. */
+/* Does another successor of `from` come in between? */
 static bool follows(const fs_time_model *t, uint32_t from, uint32_t to) {
   const fs_problem *p = t->p;
   for (uint32_t e = p->succ0[from]; t->reach != NULL && e < p->succ0[from + 1]; e++) {
@@ -369,7 +371,7 @@ static bool follows(const fs_time_model *t, uint32_t from, uint32_t to) {
   return false;
 }
 
-/* Tails hold for every makespan where nothing ties items to times. */
+/* Tails hold for every makespan, and so may be in rows, only where no item is tied to a time. */
 static fs_status order_sink(fs_time_model *t) {
   const fs_problem *p = t->p;
   bool tied = p->fixed != NULL || t->o.rigid != NULL || p->graph->op_start != NULL;

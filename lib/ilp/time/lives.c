@@ -4,10 +4,10 @@
  *   live[r,t] >= started(begin, t) - ended(e, t)     for each item e whose end can be the last
  *   sum(r) size[r] * live[r,t] <= capacity
  *
- * With one end the right side itself is the life; with several it is a variable between 0 and 1
- * that rows push up.  An in-place output and its input count once while their op runs: the op's
- * activity is taken off.  Where it is open which output takes an input's place, the best case for
- * the memory is assumed; the search for addresses decides.
+ * With one end the right side itself is the life; with several ends the life is a variable between
+ * 0 and 1 that these rows bound from below.  An in-place output and its input count once while
+ * their op runs: the op's activity is subtracted.  Where it is open which output takes an input's
+ * place, the best case for the memory is assumed; the search for addresses decides.
  *
  * A life of no length is in none of these sums; at its instant it counts with the lives that began
  * before and end later. */
@@ -21,7 +21,7 @@ static bool ends_first(const fs_time_model *t, uint32_t a, uint32_t b) {
   return x->lst + x->time <= (together ? y->lst : y->est) + y->time || fs_time_before(t, a, b);
 }
 
-/* Leaves out what is certainly not the last: in linear time, as there may be many. */
+/* Leaves out ends that are certainly not the last, in linear time, as there may be many. */
 static uint32_t sift(const fs_time_model *t, uint32_t *end, uint32_t n) {
   fs_tick sure = 0, rigid = 0;
   uint32_t kept = 0;
@@ -197,7 +197,7 @@ fs_status fs_time_add_live(fs_time_model *t, uint32_t r, fs_tick at, bool inside
                 : FSCHED_OK;
   }
   if (at == 0) {
-    return FSCHED_OK; /* nothing began before */
+    return FSCHED_OK; /* no residency began before */
   }
   FS_TRY(add_slot(t, life, at, coef));
   return life->begin == FS_NONE ? FSCHED_OK
@@ -206,7 +206,7 @@ fs_status fs_time_add_live(fs_time_model *t, uint32_t r, fs_tick at, bool inside
 
 /* --- pairs that may coincide --- */
 
-/* `in` ends with the op, or at least may; `out` begins with it. */
+/* Can `out` take the place of `in`: does it begin with the op, and may `in` end with the op? */
 static bool can_coincide(const fs_time_model *t, uint32_t k) {
   const fs_problem *p = t->p;
   uint32_t in = p->coincide_in[k], out = p->coincide_out[k], op = p->coincide_op[k];
@@ -226,7 +226,7 @@ static bool can_coincide(const fs_time_model *t, uint32_t k) {
 
 static bool given_places(const fs_time_model *t) { return t->o.places == FS_TIME_GIVEN; }
 
-/* An input counts once, whichever output takes its place. */
+/* Does pair k count?  An input counts once, whichever output takes its place. */
 static bool counts(const fs_time_model *t, uint32_t k) {
   const fs_problem *p = t->p;
   for (uint32_t i = 0; i < k; i++) {
@@ -300,10 +300,10 @@ bool fs_time_coincide(const fs_time_model *t, uint32_t a, uint32_t b) {
 
 /* --- sums --- */
 
-/* The residencies of one memory that matter, in units of what divides all sizes. */
+/* The residencies of one memory that matter; sizes in units of their greatest common divisor. */
 typedef struct memory_lives {
   uint32_t *at, n;
-  uint32_t *pair, n_pairs; /* that coincide */
+  uint32_t *pair, n_pairs; /* pairs that may coincide */
   uint64_t unit, capacity;
 } memory_lives;
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses by an order of each two residencies that may meet in a contiguous memory of k units:
+/* Addresses by the order of each two residencies that may live at once in a contiguous memory of k
+ * units:
  *
  *   A[r] + z[r] <= A[s] + k * (1 - below)
  *   A[s] + z[s] <= A[r] + k * (1 - above)
  *   live[r,t] + live[s,t] - below - above - same <= 1      for each t
  *
- * k is enough as the big constant, since A + z never exceeds it.  `same`, for an in-place output s
- * and its input r, makes the addresses equal and r end with the op:
+ * k is large enough as the big-M constant, since A + z never exceeds it.  `same`, for an in-place
+ * output s and its input r, makes the addresses equal and r end with the op:
  *
  *   -k * (1 - same) <= A[r] - A[s] <= k * (1 - same)
  *   end(e) <= end(op) + M * (1 - same)                     for each e whose end may be r's
  *
- * Two that follow each other in every schedule need no rows. */
+ * Two residencies that follow each other in every schedule need no rows. */
 #include "ilp/time/private.h"
 
 static int64_t cells(const fs_time_model *t, uint32_t r) {
@@ -31,7 +32,7 @@ static fs_status add_address(fs_time_model *t, uint32_t r) {
                          &t->address_var[r]);
 }
 
-/* a + z <= b + k * (1 - var) */
+/* Adds the row a + z <= b + k * (1 - var). */
 static fs_status order_row(fs_time_model *t, uint32_t a, uint32_t b, uint32_t var) {
   FS_TRY(fs_model_begin_row(&t->m, -FS_MODEL_INF, room(t, a) - cells(t, a), "%s",
                             t->m.var.at[var].name));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes points of the model from answers, and answers from points.
  *
- * Addresses of an answer are pushed down first: in the order of addresses each residency goes as
- * low as those below it that live at the same time allow; in-place outputs move with their inputs.
- * Then every address is a sum of sizes, as the models' units want it. */
+ * First the addresses of an answer are pushed down: in the order of addresses each residency moves
+ * as far down as the lower ones that live at the same time allow; in-place outputs move with their
+ * inputs.  Then every address is a sum of sizes, as the models' units require. */
 #include <stdlib.h>
 
 #include "ilp/time/private.h"
@@ -26,14 +26,14 @@ static life_span life_of(const fs_time_model *t, const fs_answer *a, uint32_t r)
   return s;
 }
 
-/* Two that may not have an address in common. */
+/* Do two lives overlap, so that they may have no address in common? */
 static bool spans_meet(life_span a, life_span b) {
   return a.begin == a.end   ? b.begin < a.begin && a.begin < b.end
          : b.begin == b.end ? a.begin < b.begin && b.begin < a.end
                             : a.begin < b.end && b.begin < a.end;
 }
 
-/* The pair shares its place in this answer: same address, and it lives as it has to. */
+/* Does the pair share its place in this answer: by equal addresses, and lives that allow it? */
 static bool coincides(const fs_time_model *t, const fs_answer *a, const life_span *life,
                       uint32_t k) {
   const fs_problem *p = t->p;
@@ -90,7 +90,7 @@ static fs_status sort_places(pusher *u, fs_arena *arena) {
   return FSCHED_OK;
 }
 
-/* `r` lies on all of those below it that it meets. */
+/* Puts `r` on top of all lower residencies that it overlaps in time. */
 static void push(pusher *u, uint32_t k) {
   const fs_problem *p = u->t->p;
   uint32_t r = u->order[k], group = find_group(u->group, r);
@@ -103,7 +103,7 @@ static void push(pusher *u, uint32_t k) {
   }
 }
 
-/* The addresses that an answer's are when all is pushed down. */
+/* Finds the addresses of an answer after all residencies are pushed down. */
 static fs_status push_down(const fs_time_model *t, const fs_answer *a, fs_arena *arena,
                            uint64_t **address) {
   const fs_problem *p = t->p;
@@ -124,7 +124,7 @@ static fs_status push_down(const fs_time_model *t, const fs_answer *a, fs_arena 
   FS_TRY(sort_places(&u, arena));
   for (uint32_t k = 0; k < u.n;) {
     uint64_t here = a->address[u.order[k]];
-    uint32_t first = k; /* members of one group are at one address, and all pushed before others */
+    uint32_t first = k; /* members of a group have one address, and are pushed before others */
     for (; k < u.n && a->address[u.order[k]] == here; k++) {
       push(&u, k);
     }

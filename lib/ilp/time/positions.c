@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of scratch, exactly: position variables.
+/* Exact addresses of scratch by position variables.
  *
  *   p[r,t,q] = 1: the op of r starts at t with its scratch at q, 0 <= q <= k - z
  *   sum(q) p[r,t,q] = x[i,t]
  *   b[r,t,c] = sum(s = t-d+1 .. t) sum(q = c-z+1 .. c) p[r,s,q]     cell c is r's at t
  *   sum(r) b[r,t,c] <= 1                                            for each t and c
  *
- * Positions are in units of the greatest common divisor of the sizes: whatever fits still fits when
- * all is pushed down, and then every address is a sum of sizes.  A scratch of no time takes its
- * cells from what runs over its instant.  All residencies of contiguous memories must be scratch,
- * else there is no such model. */
+ * Positions are in units of the greatest common divisor of the sizes: all residencies that fit
+ * still fit when they are pushed down, and then every address is a sum of sizes.  A scratch of no
+ * time takes its cells from the residencies that exist at its instant.  All residencies of
+ * contiguous memories must be scratch, else there is no such model. */
 #include "base/limit.h"
 #include "ilp/time/private.h"
 
@@ -59,7 +59,7 @@ static fs_status add_positions(fs_time_model *t, uint32_t r) {
   return FSCHED_OK;
 }
 
-/* The cell is r's, of starts in [lo, hi]. */
+/* Adds the positions of r at which it covers the cell, for starts in [lo, hi]. */
 static fs_status add_cell(fs_time_model *t, uint32_t r, uint64_t cell, fs_tick lo, fs_tick hi) {
   const fs_time_item *x = &t->item[t->life[r].begin];
   uint64_t z = cells(t, r), last = room(t, t->p->res_memory[r]) - z;

@@ -69,7 +69,7 @@ fs_status fs_time_add_active(fs_time_model *t, uint32_t item, uint32_t choice, f
   return lo > hi ? FSCHED_OK : fs_time_add_start(t, item, choice, lo, hi, coef);
 }
 
-/* The most that the left side can be: of variables with one owner one alone is 1. */
+/* The largest possible left side: of the variables with one owner only one is 1. */
 static int64_t most(const fs_time_model *t, uint32_t row) {
   const fs_model *m = &t->m;
   int64_t sum = 0;
