@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One model of the whole graph: which one, and what its solution means.
+/* One model of the whole graph: which one it is, and what its solution means.
  *
  *   memories that spill, and few ops   the model that chooses what is spilled
  *   --refine pack                      strip packing, where rectangles are few
  *   else                               time-indexed
  *
- * Contiguous memories are first dealt with by amounts, a relaxation: its bounds hold, and usually
- * the addresses can be found for its times.  When they cannot, the model is made again with an
- * order of addresses for each pair; what was proven stays.
+ * Contiguous memories are first modelled as amounts, a relaxation: its bounds hold, and usually its
+ * times have addresses.  When they have none, the model is made again with an order of addresses
+ * for each pair; the bounds that were proven stay.
  *
  * Before the model with the known schedule as its horizon, a model asks whether there is a schedule
- * as short as the bound: with that horizon windows are narrow and the model is small.  The answer
- * "none" raises the bound by one tick, which is tried next; a schedule is an optimum. */
+ * as short as the lower bound: with that horizon windows are narrow and the model is small.  The
+ * answer "none" raises the bound by one tick, which is tried next; a schedule is an optimum. */
 #include "ilp/refine/refine_private.h"
 
-/* A question takes at most this part of the nodes, and of the time that is left. */
+/* One question takes at most one in so many of the nodes, and of the time that is left. */
 enum { PROBE_PART = 4, STRIP_PART = 2 };
 
 static size_t terms(const fsched_context *ctx) { return (size_t)fs_limits_of(ctx)->model_terms; }
 
-/* Horizon where no schedule is known: one item after the other. */
+/* The horizon where no schedule is known: one item runs after the other. */
 static fs_tick serial(const fsched_graph *g) {
   fs_tick sum = 0, latest = 0;
   for (uint32_t op = 0; op < g->n_ops; op++) {
@@ -56,7 +56,7 @@ static bool any_contiguous(const fs_problem *p) {
   return false;
 }
 
-/* The schedule has copies of its own choice: those that the graph alone does not ask for. */
+/* Does the schedule have copies that the graph alone does not require? */
 static fs_status has_spills(fsched_context *ctx, const fs_schedule *s, bool *yes) {
   uint8_t *role;
   FS_SCRATCH(arena, ctx);
@@ -68,8 +68,8 @@ static fs_status has_spills(fsched_context *ctx, const fs_schedule *s, bool *yes
   return FSCHED_OK;
 }
 
-/* With more possible starts a time-indexed model would have too many terms, and is not begun; nor
- * are so many windows made narrow. */
+/* Are there too many possible starts for a time-indexed model?  Then none is made, and propagation
+ * does not narrow the windows either. */
 static bool many_starts(const fs_problem *p) {
   uint64_t n = 0, most = fs_limits_of(p->ctx)->starts;
   for (uint32_t i = 0; i < p->n_items && n <= most; i++) {
@@ -114,7 +114,7 @@ static fs_status make_problem(fsched_context *ctx, const fsched_graph *g, const 
   } else {
     FS_TRY(fs_problem_from_graph(ctx, g, horizon, bound, &a->problem));
   }
-  if (a->problem == NULL) { /* what must be there at one time does not fit without spills */
+  if (a->problem == NULL) { /* without spills, some residencies do not fit at one time */
     return FSCHED_OK;
   }
   a->exact = a->problem->exact;
@@ -156,7 +156,7 @@ const fs_model *fs_attempt_model(const fs_attempt *a) {
                       : a->pack != NULL ? fs_pack_model_of(a->pack)
                       : a->time != NULL ? fs_time_model_of(a->time)
                                         : NULL;
-  return m == NULL || m->large ? NULL : m; /* solvers count in doubles */
+  return m == NULL || m->large ? NULL : m; /* solvers compute in doubles */
 }
 
 fs_status fs_attempt_schedule(fs_attempt *a, const int64_t *value, fs_schedule **out,
@@ -192,7 +192,7 @@ static fs_status point(const fs_attempt *a, const fs_schedule *s, int64_t *value
                          : fs_time_model_point(a->time, answer, value, fits);
 }
 
-/* What has been proven of the model. */
+/* Takes over what has been proven of the model. */
 static void learn(fs_refiner *r, const fs_attempt *a, const fs_solver_result *result) {
   if (!a->exact) {
     return;
@@ -205,7 +205,7 @@ static void learn(fs_refiner *r, const fs_attempt *a, const fs_solver_result *re
   }
 }
 
-/* Solves the model once; *schedule is NULL when no addresses are found for what was found. */
+/* Solves the model once; *schedule is NULL when no addresses are found for the solution. */
 static fs_status solve_model(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool *found,
                              fs_schedule **schedule, fs_decision *exists, int64_t **value) {
   const fs_model *m = fs_attempt_model(a);
@@ -226,7 +226,7 @@ static fs_status solve_model(fs_refiner *r, fs_attempt *a, fs_arena *arena, bool
   return *found ? fs_attempt_schedule(a, *value, schedule, &why, exists) : FSCHED_OK;
 }
 
-/* The same problem with addresses in the model. */
+/* Makes the model of the same problem again, with addresses. */
 static fs_status with_addresses(fs_attempt *a) {
   bool scratch_only = true;
   for (uint32_t r = 0; r < a->problem->n_residencies; r++) {
@@ -253,7 +253,7 @@ static fs_status run_rounds(fs_refiner *r, fs_attempt *a, fs_arena *arena) {
       return FSCHED_OK;
     }
     if (a->spill != NULL) {
-      a->exact = a->exact && exists.is == FS_NO; /* else what is forbidden may be a schedule */
+      a->exact = a->exact && exists.is == FS_NO; /* else the forbidden point may be a schedule */
       FS_TRY(fs_spill_model_forbid(a->spill, value));
     } else if (a->time != NULL && a->places == FS_TIME_AMOUNTS && any_contiguous(a->problem)) {
       FS_TRY(with_addresses(a));
@@ -274,8 +274,8 @@ static uint64_t part_of_time(const fs_refiner *r, uint64_t part) {
 
 uint64_t fs_refiner_soon(const fs_refiner *r) { return part_of_time(r, PROBE_PART); }
 
-/* Steps of propagation for one horizon: a few of them take a small part of the time limit on a
- * usual machine.  They depend on the limit and not on the clock. */
+/* The steps of propagation for one horizon: a few horizons take a small part of the time limit on a
+ * usual machine.  The number depends on the limit and not on the clock. */
 static uint64_t worth(const fs_refiner *r) {
   enum { STEPS_PER_MS = 8000, MOST_MS = 60000 };
   return r->o->time_limit_ns == 0
@@ -304,7 +304,7 @@ static fs_status ask_solver(fs_refiner *r, fs_attempt *a, uint64_t nodes, bool *
   return FSCHED_OK;
 }
 
-/* Is there a schedule of makespan `horizon`?  *open: that could not be found out. */
+/* Asks whether there is a schedule of makespan `horizon`.  *open: the search did not find out. */
 static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) {
   uint64_t nodes = fs_refiner_node_limit(r, fs_attempt_model(a)), outer = r->soon_ns;
   uint64_t part = a->pack != NULL ? STRIP_PART : PROBE_PART;
@@ -318,7 +318,7 @@ static fs_status ask(fs_refiner *r, fs_attempt *a, fs_tick horizon, bool *open) 
   return status;
 }
 
-/* Strips have a form of their own: normal positions, which need a narrow horizon. */
+/* Makes the model of a question; for strips that of positions, which needs a narrow horizon. */
 static fs_status build_question(fs_attempt *a, fsched_refine refine) {
   if (fs_refine_packs(refine) && fs_problem_is_strip(a->problem)) {
     fs_pack_options o = {.positions = true, .max_terms = terms(a->problem->ctx)};
@@ -345,7 +345,7 @@ static fs_status probe(fs_refiner *r, bool *open) {
   return status;
 }
 
-/* From the bound upwards, as long as the answers come easily. */
+/* Asks for the lower bound, and then for the next makespans, while the questions are answered. */
 static fs_status probe_up(fs_refiner *r) {
   uint64_t most = r->deadline_ns == 0 ? fs_limits_of(r->ctx)->probes : UINT64_MAX;
   bool open = false;
@@ -358,7 +358,7 @@ static fs_status probe_up(fs_refiner *r) {
 
 fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) {
   assert(a->problem != NULL || a->spill != NULL || a->possible.is == FS_NO);
-  if (a->possible.is == FS_NO) { /* nothing within the horizon, which a known schedule would be */
+  if (a->possible.is == FS_NO) { /* no schedule is within the horizon, so none is known */
     return FSCHED_OK;
   }
   if (a->problem != NULL && a->exact) {

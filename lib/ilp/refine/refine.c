@@ -2,11 +2,11 @@
 /* The driver of the refinement:
  *
  *   all starts are given               settle: addresses with a lower peak
- *   the model of the whole graph fits  attempt: one model, solved as far as the limits go
+ *   the model of the whole graph fits  attempt: one model, solved as far as the limits allow
  *   else                               slide: models of windows, the rest fixed
  *
  * The best schedule and the best bound are kept at every moment, so that any end (limits, the
- * caller's stop, a solver that breaks down) leaves a result at least as good as what was given. */
+ * caller's stop, a solver that fails) leaves a result at least as good as the given one. */
 #include <stdio.h>
 
 #include "base/warnings.h"
@@ -21,7 +21,7 @@ static bool out_of_time(const fs_refiner *r) {
   return end != 0 && fs_now_ns() >= end;
 }
 
-/* Without a limit of time the work is limited: the same on every machine. */
+/* Without a limit of time the work is limited instead, equally on every machine. */
 static bool worked_enough(const fs_refiner *r) {
   return r->deadline_ns == 0 && r->searches >= fs_limits_of(r->ctx)->searches;
 }
@@ -32,7 +32,7 @@ bool fs_refiner_done(const fs_refiner *r) {
          (bound_reached(r) && !fs_refine_settles(r->g));
 }
 
-/* `found`: a makespan that the solver at work knows how to reach, `nodes`: its nodes so far. */
+/* `found`: a makespan that the running solver can reach; `nodes`: its nodes so far. */
 static void tell(fs_refiner *r, fs_tick found, uint64_t nodes) {
   if (r->o->news == NULL || r->best == NULL) {
     return;
@@ -49,7 +49,7 @@ void fs_refiner_tell(fs_refiner *r) { tell(r, FS_TICK_NONE, 0); }
 
 void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound, bound); }
 
-/* The highest addresses of all memories together; only where that is what there is to gain. */
+/* The sum of the highest addresses of all memories, which counts where all starts are given. */
 static fs_status peak_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
   uint64_t *peak;
   FS_SCRATCH(arena, r->ctx);
@@ -83,7 +83,7 @@ fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) {
   return status;
 }
 
-/* What a solver says while it runs; its incumbents are looked at when it has ended. */
+/* Takes the findings of a running solver; its solutions are used when it has ended. */
 static void on_news(void *user, const fs_solver_result *so_far) {
   fs_refiner *r = user;
   bool bounded = so_far->bounded && so_far->bound > 0;
@@ -100,7 +100,7 @@ static void on_news(void *user, const fs_solver_result *so_far) {
   tell(r, found ? (fs_tick)so_far->objective : FS_TICK_NONE, so_far->nodes);
 }
 
-/* A node of a large model takes long. */
+/* The node limit is lower for larger models, as their nodes take longer. */
 uint64_t fs_refiner_node_limit(const fs_refiner *r, const fs_model *m) {
   enum { TERMS = 2000000, FEWEST = 10 };
   if (r->o->node_limit != 0 || r->o->time_limit_ns != 0) {
@@ -129,7 +129,7 @@ fs_status fs_refiner_solve(fs_refiner *r, const fs_model *m, bool start, uint64_
   return FSCHED_OK;
 }
 
-/* The schedule that somebody else's solution of the first model is. */
+/* Takes the schedule that a given solution of the first model stands for. */
 static fs_status take_solution(fs_refiner *r, fs_attempt *a) {
   const fs_model *m = fs_attempt_model(a);
   const char *name = r->o->solution_name == NULL ? "solution" : r->o->solution_name;
@@ -166,11 +166,11 @@ static fs_status take_solution(fs_refiner *r, fs_attempt *a) {
   return fs_refiner_offer(r, s, &taken);
 }
 
-/* The choice of what is spilled is dear: its relaxation alone may take all of the time. */
+/* The model that chooses spills is expensive: its relaxation alone may take all of the time. */
 enum { LARGE_TERMS = 30000 };
 static bool large(const fs_attempt *a) { return fs_attempt_model(a)->term.n > LARGE_TERMS; }
 
-/* First with the copies that are there, then with all that could be. */
+/* Tries the model with the given copies first, then the one that chooses what is spilled. */
 static fs_status plain_first(fs_refiner *r, fs_attempt *spill) {
   fs_attempt a;
   fs_status status = fs_attempt_choose(r->ctx, r->g, r->best, r->bound, r->o->refine, false, r, &a);
@@ -192,7 +192,7 @@ static fs_status run_refiner(fs_refiner *r) {
     return FSCHED_OK;
   }
   fs_attempt a;
-  fs_refiner *stops = r->o->solution == NULL ? r : NULL; /* else it is the model of --emit */
+  fs_refiner *stops = r->o->solution == NULL ? r : NULL; /* else it has to be the model of --emit */
   fs_status status =
       fs_attempt_choose(r->ctx, r->g, r->best, r->bound, r->o->refine, true, stops, &a);
   if (status == FSCHED_OK) {

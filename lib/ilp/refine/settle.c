@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs whose starts are all given: only addresses are to be found, and the lower the highest one,
- * the better.  First lib/placement searches; where it proves nothing and rectangles are few, the
- * strip packing model follows, with the peak as its objective. */
+/* Graphs whose starts are all given: only addresses are open, and a lower highest address is
+ * better.  First lib/placement searches; where it proves nothing and rectangles are few, the strip
+ * packing model follows, with the peak as its objective. */
 #include "ilp/refine/refine_private.h"
 #include "placement/placement.h"
 
@@ -59,7 +59,7 @@ static fs_status take_times(settler *s) {
   return FSCHED_OK;
 }
 
-/* The rectangles of one memory, for lib/placement. */
+/* Gathers the rectangles of one memory for lib/placement. */
 static fs_status gather_rects(settler *s, uint32_t memory, fs_placement *out) {
   const fs_problem *p = s->p;
   uint64_t *size;
@@ -157,7 +157,7 @@ static fs_status solve_model(settler *s, const fs_pack_model *t) {
   return offer(s);
 }
 
-/* The model, for one memory with few rectangles. */
+/* Solves the model of one memory with few rectangles. */
 static fs_status solve_memory(settler *s, uint32_t memory) {
   fs_pack_options o = {
       .peak = true, .peak_memory = memory, .max_terms = fs_limits_of(s->r->ctx)->model_terms};

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows that slide over a schedule too large for one model.
  *
- *        fixed          free            moves as one
+ *        fixed          free            rigid
  *   |--------------|=============|---------------------------|
- *    items before   the window's   all items behind it: as far
- *                   items          to the left as they can go
+ *    items before   the window's   all items behind it: they move together,
+ *                   items          as far to the left as they can
  *
  * The makespan gains as many ticks as a window gains.  Copies are items, too, and addresses stay:
  * residencies that have addresses in common keep apart in time.  The problem of a window
- * (problem/window.c) has what can bind and no more, so that its model is as small as the window:
+ * (problem/window.c) has only the constraints that can bind, so that its model is as small as the
+ * window:
  *
  *   few starts are possible     time-indexed
  *   else                        continuous time: the strip packing model with addresses given
  *
- * A window that cannot gain because an item behind it hangs on what is before grows up to that
- * item.  Windows overlap by half; they grow where the search ends early, and shrink where it is cut
- * short, which depends on nodes and sizes, never on the clock.  A sweep that gains nothing is
- * followed by one with wider windows, and after the widest all is done again with more effort, as
- * long as searches are cut short.  The limits end the refinement.
+ * A window that cannot gain because an item behind it depends on an item before it grows up to that
+ * item.  Windows overlap by half.  They grow where the search ends early, and shrink where it is
+ * cut short, which depends on nodes and sizes, never on the clock.  A sweep that gains nothing is
+ * followed by one with wider windows, and after the widest all sweeps are repeated with more
+ * effort, as long as searches are cut short.  The limits end the refinement.
  *
- * Gains are kept in the answer of one problem.  Without a time limit the answer becomes the best
- * schedule at once; with one, when making a schedule has become cheap against the time since the
- * last one, and at the end.  If the answer is refused, the gains since the last schedule are
- * dropped and the windows end. */
+ * Gains are kept in the answer of one problem.  Without a time limit, each better answer becomes
+ * the best schedule at once.  With one, this happens when making a schedule takes little of the
+ * time since the last one, and at the end.  If the answer is refused, the gains since the last
+ * schedule are dropped and the windows end. */
 #include "ilp/problem/window.h"
 #include "ilp/refine/refine_private.h"
 
 enum {
   NARROW = 6,
   WIDEST = 40,
-  WIDER = 4,           /* a sweep than the one before */
-  MOST_NODES = 200,    /* of one search, */
-  LEAST_NODES = 5,     /* and less in large models: */
-  WINDOW_WORK = 20000, /* terms * nodes; times the effort */
+  WIDER = 4,           /* items by which windows grow after a sweep */
+  MOST_NODES = 200,    /* of one search, times the effort */
+  LEAST_NODES = 5,     /* the same, in the largest models */
+  WINDOW_WORK = 20000, /* terms * nodes of one search, times the effort */
   MOST_EFFORT = 16,
-  EASY_TERMS = 2500,  /* of a model that was solved: windows become wider */
-  MOST_ITEMS = 300,   /* with all that a window touches */
-  MOST_STARTS = 5000, /* in a time-indexed model */
+  EASY_TERMS = 2500,  /* of a solved model after which windows grow */
+  MOST_ITEMS = 300,   /* of a window, with all that it touches */
+  MOST_STARTS = 5000, /* of a time-indexed model */
   WINDOW_TERMS = 60000,
-  MOST_WINDOWS = 1000, /* without a time limit, and no more nodes than one search may take */
-  PATIENCE = 8,        /* times what a schedule takes */
+  MOST_WINDOWS = 1000, /* without a time limit; nodes are limited, too */
+  PATIENCE = 8,        /* a schedule is made after so many times its cost */
   RESERVE = 2
 };
 
@@ -47,16 +48,16 @@ typedef struct slider {
   fs_refiner *r;
   fs_problem *p;
   fs_frame frame;
-  fs_answer *answer;         /* the best one: the frame's */
-  fs_answer safe;            /* of the best schedule */
-  uint64_t convert_ns, last; /* what making a schedule takes, and when it was done */
+  fs_answer *answer;         /* the best one, which the frame refers to */
+  fs_answer safe;            /* that of the best schedule */
+  uint64_t convert_ns, last; /* ns: what making a schedule takes, and when one was made last */
   uint64_t windows;
-  uint64_t nodes; /* that were granted to searches that took them all: others may report less */
+  uint64_t nodes; /* granted to searches that used them all; 1 for any other search */
   uint32_t width, effort;
-  bool gained; /* in this sweep */
-  bool cut;    /* some search ended early, with this effort */
+  bool gained; /* some window of this sweep has gained */
+  bool cut;    /* some search was cut short at this effort */
   bool open;   /* the answer is better than the best schedule */
-  bool over;   /* it was refused */
+  bool over;   /* the answer was refused */
 } slider;
 
 /* ---- the best answer and the best schedule */
@@ -81,7 +82,7 @@ static fs_status open_best(slider *s) {
   return FSCHED_OK;
 }
 
-/* Makes a schedule from the best answer and offers it as the best one. */
+/* Makes a schedule from the best answer and offers it as the best schedule. */
 static fs_status settle_answer(slider *s) {
   fs_schedule *schedule;
   const char *why;
@@ -157,7 +158,7 @@ static fs_status solve_window(attempt *a) {
   FS_TRY(fs_new_zero(&a->w.p.arena, &value, m->var.n));
   FS_TRY(a->time != NULL ? fs_time_model_point(a->time, &a->w.known, value, &fits)
                          : fs_pack_model_point(a->pack, &a->w.known, value, &fits));
-  if (!fits) { /* the models are stricter where items without length meet */
+  if (!fits) { /* the models are stricter for items without length */
     return FSCHED_OK;
   }
   FS_TRY(fs_refiner_solve(s->r, m, true, nodes_for(s, m), value, &result));
@@ -183,7 +184,8 @@ static fs_status take_answer(slider *s, const fs_window *w, uint32_t to, const f
   return s->r->deadline_ns == 0 || since >= PATIENCE * s->convert_ns ? settle_answer(s) : FSCHED_OK;
 }
 
-/* The widest one that can gain is looked at first: `to` is where it ends. */
+/* Makes the window [from, *to).  While an item ties it, *to moves behind that item, up to WIDEST
+ * items. */
 static fs_status make_window(slider *s, uint32_t from, uint32_t *to, fs_window *w) {
   uint32_t n = s->p->n_items;
   for (;;) {
@@ -225,7 +227,7 @@ static fs_status window(slider *s, uint32_t from, uint32_t to) {
   return status;
 }
 
-/* ---- all of them */
+/* ---- all windows */
 
 static fs_status sweep_windows(slider *s) {
   s->gained = false;
@@ -238,7 +240,7 @@ static fs_status sweep_windows(slider *s) {
   return FSCHED_OK;
 }
 
-/* Sweeps with wider and wider windows. */
+/* Makes sweeps with wider and wider windows. */
 static fs_status widen(slider *s) {
   for (uint32_t width = NARROW; width <= WIDEST && !out_of_time(s); width += WIDER) {
     s->width = width;
@@ -268,7 +270,7 @@ fs_status fs_refine_slide(fs_refiner *r) {
   assert(r->best != NULL);
   for (uint32_t op = 0; op < r->g->n_ops; op++) {
     if (r->g->op_start != NULL && r->g->op_start[op] != FS_TICK_NONE) {
-      return FSCHED_OK; /* it cannot move as one with the others */
+      return FSCHED_OK; /* an op with a given start cannot move with the others */
     }
   }
   slider s = {.r = r};
