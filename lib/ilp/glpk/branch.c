@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The branches that divide the weight of the relaxation most evenly are tried,
- * each side until nothing more follows.  A side that is refuted leaves only the
- * other; of the other branches the one is taken from which most follows on both sides. */
+/* The branches that divide the weight of the relaxation most evenly are tried: each side is
+ * propagated.  A side that is refuted leaves only the other.  Of the other branches the one is
+ * taken from which most follows on both sides. */
 #include "branch.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct candidates {
   branch at[TRIES];
 } candidates;
 
-/* Largest scores first; of equal ones the first. */
+/* Enters a branch in the candidates, by descending score; of equal ones the first stays first. */
 static void enter_branch(candidates *c, double score, branch b) {
   int k = c->n;
   if (k == TRIES) {
@@ -32,8 +32,8 @@ static void enter_branch(candidates *c, double score, branch b) {
   c->at[k] = b;
 }
 
-/* Behind which member a group is cut: where the weight of both sides is most
- * even.  Without weights all that are left count alike. */
+/* Finds the member behind which a group is cut: there the weight of both sides is most even.
+ * Without weights all remaining members count alike. */
 static void enter_group(candidates *c, const glpk_rows *r, int g, const double *x) {
   int first = r->member0[g], n = r->member0[g + 1] - first, left = r->free[g];
   branch b = {.group = g};
@@ -56,7 +56,7 @@ static void enter_group(candidates *c, const glpk_rows *r, int g, const double *
   }
 }
 
-/* Without a relaxation: near the middle of its bounds. */
+/* The value that replaces the relaxation's: near the middle of the bounds. */
 static double some_value(const glpk_rows *r, int j) {
   double low = r->low[j], high = r->high[j];
   return isfinite(low) && isfinite(high) ? (low + high) / 2.0 - 0.25
@@ -97,7 +97,7 @@ void take_side(glpk_rows *r, const branch *b, bool second) {
   }
 }
 
-/* How much follows from a side; negative: the side is refuted. */
+/* Counts the changes that follow from a side; negative: the side is refuted. */
 static double try_side(glpk_rows *r, const branch *b, bool second) {
   size_t trail = r->n_trail;
   take_side(r, b, second);

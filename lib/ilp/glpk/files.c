@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files: the model, read by GLPK, and a starting solution with a line "NAME
- * VALUE" for each variable that is not 0, or not at the bound next to it. */
+/* The files: the model, which GLPK reads, and a starting solution with a line "NAME VALUE" for each
+ * variable that is not 0, or not at the bound next to it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ bool is_solution(glp_prob *lp, const double *x) {
   return ok;
 }
 
-/* One line of a starting solution. */
+/* Reads one line of a starting solution. */
 static void take_value(glp_prob *lp, const char *file, long line, char *text, double *x) {
   char *name = strtok(text, " \t\r\n"), *value = strtok(NULL, " \t\r\n"), *end;
   if (name == NULL) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fsched-glpk [--time-limit SECONDS] [--node-limit N] [--start START] MODEL.mps
- */
+/* fsched-glpk [--time-limit SECONDS] [--node-limit N] [--start START] MODEL.mps */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -39,8 +38,7 @@ _Noreturn static void wrong_usage(const char *what, const char *of) {
   exit(2);
 }
 
-/* The value of the option `name` at argv[*i], behind '=' or in the next word;
- * NULL: it is another option. */
+/* The value of option `name` at argv[*i], after '=' or in the next word; NULL: another option. */
 static const char *value_of(const char *name, int argc, char **argv, int *i) {
   size_t n = strlen(name);
   const char *word = argv[*i];
@@ -105,7 +103,7 @@ static long count(const char *text) {
   return v;
 }
 
-/* The process that started this program reads a pipe; without a reader the program ends. */
+/* Ends this program with the process that started it, if that reads its output through a pipe. */
 static void end_with_the_reader(void) {
   struct stat st;
   if (fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode)) {

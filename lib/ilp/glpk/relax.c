@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The relaxation keeps its basis from call to call: after a change of bounds
- * the dual simplex method goes on from there. */
+/* The relaxation keeps its basis from call to call: after a change of bounds the dual simplex
+ * method goes on from there. */
 #include "relax.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Propagation of bounds.  For a row of which all other terms are at their
- * least, what is left for a term bounds its variable; of a group at most one member counts, so that
- * precedence rows move windows, and capacity rows find the items that must run at a time whatever
- * is chosen.  Every change of a bound is noted in the trail, and its variable's rows are looked at
+/* Propagation of bounds.  A row in which all other terms are at their least leaves a room for each
+ * term, and so bounds the term's variable.  Of a group at most one member counts, so that
+ * precedence rows narrow windows, and capacity rows find the items that must run at a time in any
+ * case.  Every change of a bound is noted in the trail, and the rows of its variable are looked at
  * again. */
 #include "rows.h"
 
@@ -12,7 +12,7 @@
 
 static const double EPS = 1e-6; /* data are whole numbers */
 
-/* ---- making it */
+/* ---- making the rows */
 
 static double low_of(int type, double bound) {
   return type == GLP_FR || type == GLP_UP ? -INFINITY : bound;
@@ -39,7 +39,7 @@ static bool is_binary(const glpk_rows *r, int j) {
   return r->whole[j] && r->low[j] == 0.0 && r->high[j] == 1.0;
 }
 
-/* "Sum of free binaries = 1"; fixed ones do not count. */
+/* Is the row "sum of free binaries = 1"?  Fixed variables do not count. */
 static bool is_choice(const glpk_rows *r, int i) {
   double sum = 1.0;
   int n = 0;
@@ -81,7 +81,7 @@ typedef struct term {
   double coef;
 } term;
 
-/* A row has each column once. */
+/* The order is total, since a row has each column once. */
 static int by_group(const void *a, const void *b) {
   const term *x = a, *y = b;
   return x->group != y->group ? x->group - y->group : x->col - y->col;
@@ -99,7 +99,7 @@ static void sort_row(glpk_rows *r, int i, term *t) {
   }
 }
 
-/* Row 0 has the objective; then the rows of the model. */
+/* Takes the terms of the model.  Row 0 is the objective; the rows of the model follow. */
 static void take_terms(glpk_rows *r, glp_prob *lp) {
   int n = 0, *index = allocate((size_t)r->n_cols + 1, sizeof *index);
   double *coef = allocate((size_t)r->n_cols + 1, sizeof *coef);
@@ -218,7 +218,7 @@ static void remember(glpk_rows *r, int col) {
 
 static void choose(glpk_rows *r, int col);
 
-/* A member of a group cannot be 1. */
+/* Records that a member of a group cannot be 1. */
 static void drop_column(glpk_rows *r, int col) {
   int g = r->group[col];
   remember(r, col);
@@ -317,7 +317,7 @@ static void add_range(range *s, double least, double most) {
   }
 }
 
-/* The end of the terms from k on that count together. */
+/* The end of the terms from k on that count together, as they are of one group. */
 static int end_of_part(const glpk_rows *r, int k, int end) {
   int g = r->group[r->col[k]];
   if (g == 0) {
@@ -346,7 +346,7 @@ static void part_range(const glpk_rows *r, int k, int end, double *least, double
       *most = fmax(*most, r->coef[k]);
     }
   }
-  if (n < r->free[g]) { /* the choice may be one that the row does not have */
+  if (n < r->free[g]) { /* a member without a term in the row may be chosen */
     *least = fmin(*least, 0.0);
     *most = fmax(*most, 0.0);
   }
@@ -369,7 +369,7 @@ void row_range(glpk_rows *r, int row, double *least, double *most) {
   *most = s.no_most > 0 ? INFINITY : s.most;
 }
 
-/* The room of a part, between what the others need at least and at most. */
+/* The room of a part: what the least and the most of the others leave for it. */
 typedef struct room {
   double low, high;
 } room;
@@ -411,7 +411,7 @@ static void narrow_group(glpk_rows *r, int k, int end, room w) {
   }
 }
 
-/* Small steps of a variable that is not whole could go on for ever. */
+/* Is a change large enough?  Small steps of a variable that is not whole could go on for ever. */
 static bool is_worth(const glpk_rows *r, int j, double low, double high) {
   double width = r->high[j] - r->low[j], gain = fmax(low - r->low[j], r->high[j] - high);
   return !isfinite(width) ? isfinite(gain) ? gain > 0.0 : true : gain > 0.05 * width + 1e-3;
@@ -463,8 +463,8 @@ static void look_at(glpk_rows *r, int i) {
   }
 }
 
-/* Two rows may move two whole variables against each other, by 1 each time: what
- * is not done after so many looks is left for the next call. */
+/* Two rows may move two whole variables against each other, by 1 each time.  Work that is not done
+ * after so many looks is left for the next call. */
 enum { LOOKS = 1 << 20 };
 
 bool propagate(glpk_rows *r) {

@@ -11,7 +11,7 @@
 
 #include "helper.h"
 
-static char last_line[160]; /* of GLPK */
+static char last_line[160]; /* GLPK's last line */
 
 /* Ends the program when the reader of its output is gone. */
 static void flush(void) {
@@ -57,7 +57,7 @@ void fault(const char *format, ...) {
   _exit(1);
 }
 
-/* GLPK's messages come in pieces.  A line that names the place in GLPK is left out. */
+/* Keeps GLPK's messages, which come in pieces.  A line that names the place in GLPK is left out. */
 static int keep_line(void *info, const char *text) {
   (void)info;
   static bool complete = true;

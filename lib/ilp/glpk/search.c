@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Branch and bound, with GLPK for the linear relaxations.  GLPK's own search
- * knows nothing of what models of schedules are made of, and proves few of
- * them.  Here
+/* Branch and bound, with GLPK for the linear relaxations.  GLPK's own search knows nothing of the
+ * structure of scheduling models, and proves few of them optimal.  Here
  *
- *   - every node is first propagated (rows.c), the cut-off being one of the
- * rows;
- *   - a branch divides a group of variables (branch.c): "starts by t, or
- * later", where GLPK has "starts at t, or not at t", of which the second half
- * says next to nothing.
+ *   - every node is first propagated (rows.c), with the cut-off as one of the rows;
+ *   - a branch divides a group of variables (branch.c): "starts by t, or later".  GLPK branches on
+ *     "starts at t, or not at t", of which the second side says next to nothing.
  *
- * The search is depth first, from the root again and again, in turns that grow
- * longer:
+ * The search is depth first, from the root again and again, in turns that grow longer:
  *
- *   improve   for a solution better than the best one
- *   refute    for one near the lower bound; without one the bound rises.
- * Windows are narrow then, so that this is easier than to refute all that would
- * be better
+ *   improve   looks for a solution better than the best one
+ *   refute    looks for one near the lower bound; if there is none, the bound rises.  Windows are
+ *             narrow then, so this is easier than to refute all better solutions.
  *
- * A turn that was not cut short proves that there is nothing up to its cut-off.
- * Turns are measured in nodes, and without a limit of time a relaxation in
- * iterations: the clock only ends it all. */
+ * A turn that was not cut short proves that no solution is left up to its cut-off.  Turns are
+ * measured in nodes, and without a limit of time a relaxation in iterations: the clock only ends
+ * the whole search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,35 +24,35 @@
 
 enum { FIRST_TURN = 8, DEEPEST = 10000, NODE_ITERATIONS = 1500, ROOT_ITERATIONS = 50000 };
 
-/* A node that is divided: the path from the root to the node at hand has one at each depth. */
+/* A node that is divided.  The path from the root to the current node has one at each depth. */
 typedef struct level {
   branch way;
   double bound;
-  double waits; /* the bound of the side that waits, or infinite */
-  int tried;    /* sides */
-  size_t trail; /* what to undo back to */
+  double waits; /* the bound of the side still to explore, or infinite */
+  int tried;    /* number of sides */
+  size_t trail; /* length of the trail to go back to */
 } level;
 
 typedef struct search_state {
   const task *t;
   glpk_rows *r;
   relaxation relax;
-  double *x; /* a point that may be a solution */
+  double *x; /* a point that may become a solution */
   bool found, bounded;
   double best;   /* objective of the best solution */
-  double most;   /* no solution has a larger one; may be infinite */
+  double most;   /* every solution's objective is at most this; may be infinite */
   double bound;  /* no solution is better */
   double cutoff; /* of this turn */
   level *path;   /* per depth */
   long nodes, turn_end;
-  double said; /* when the nodes were */
+  double said; /* the time when nodes were last reported */
   bool improving;
-  bool cut_short; /* the turn is */
-  bool over;      /* the limit is reached */
-  bool lost;      /* numbers were not good enough to prove anything */
+  bool cut_short; /* the turn was */
+  bool over;      /* the limit was reached */
+  bool lost;      /* the numbers were not exact enough to prove anything */
 } search_state;
 
-/* What a bound means where all objectives are whole. */
+/* Rounds a bound up where all objectives are whole. */
 static double round_up(const search_state *s, double value) {
   return s->t->integral ? ceil(value - 1e-6 * (1.0 + fabs(value))) : value;
 }
@@ -67,12 +62,12 @@ static void raise_bound(search_state *s, double value) {
   if (isfinite(value) && (!s->bounded || value > s->bound)) {
     s->bounded = true;
     s->bound = value;
-    say_nodes(s->nodes); /* whoever ends us at a proof knows how many it took */
+    say_nodes(s->nodes); /* a reader that ends this process at a proof knows its nodes */
     say_bound(value);
   }
 }
 
-/* The largest objective that is better than that of the best solution, if there is one. */
+/* The largest objective better than the best solution's; without one, the largest of any. */
 static double better(const search_state *s) {
   double step = s->t->integral ? 1.0 : 1e-6 * (1.0 + fabs(s->best));
   return s->found ? s->best - step : s->most;
@@ -85,7 +80,7 @@ static bool is_above(double value, double limit) {
   return value > limit + 1e-7 * (1.0 + fabs(limit));
 }
 
-/* Takes the point s->x; false: it is no solution. */
+/* Takes the point s->x as a solution; false: it is none. */
 static bool take_solution(search_state *s) {
   glpk_rows *r = s->r;
   double objective = r->constant;
@@ -138,8 +133,7 @@ static void count_node(search_state *s) {
   s->nodes += !s->cut_short;
 }
 
-/* As long as a turn improves, all that is open is this node and the sides that
- * wait. */
+/* Reports a bound: in a turn that improves, only this node and the unexplored sides are open. */
 static void tell_bound(search_state *s, int depth, double here) {
   for (int d = 0; d < depth; d++) {
     here = fmin(here, s->path[d].waits);
@@ -149,7 +143,7 @@ static void tell_bound(search_state *s, int depth, double here) {
   }
 }
 
-/* Nothing is left to decide, or the relaxation decides it. */
+/* Takes the point if nothing is left to decide, or if the relaxation is whole; false: neither. */
 static bool take_point(search_state *s, bool solved) {
   glpk_rows *r = s->r;
   bool fixed = all_fixed(r);
@@ -162,13 +156,12 @@ static bool take_point(search_state *s, bool solved) {
   return taken || fixed;
 }
 
-/* Of the simplex method; a limit of time is enough of a limit. */
+/* The iterations of the simplex method at the root; with a limit of time they need none. */
 static int root_iterations(const search_state *s) {
   return s->t->deadline >= 0.0 ? INT32_MAX : ROOT_ITERATIONS;
 }
 
-/* Relaxes the node and narrows it until it is closed or there is a branch to
- * make. */
+/* Relaxes the node and narrows it until it is closed or there is a branch to make. */
 static next settle_node(search_state *s, int depth, double *bound, branch *b) {
   glpk_rows *r = s->r;
   next n = AGAIN;
@@ -199,7 +192,7 @@ static next settle_node(search_state *s, int depth, double *bound, branch *b) {
   return n;
 }
 
-/* Is the node to be divided?  It is on the path then. */
+/* Is the node to be divided?  Then it is added to the path. */
 static bool enter_node(search_state *s, int depth, double bound) {
   count_node(s);
   branch b;
@@ -211,7 +204,7 @@ static bool enter_node(search_state *s, int depth, double bound) {
   return !s->cut_short;
 }
 
-/* Depth first, the nearer side first; a path may be as long as there are variables. */
+/* Searches depth first, the nearer side first; a path may be as long as there are variables. */
 static void explore(search_state *s, double bound) {
   int depth = enter_node(s, 0, bound) ? 0 : -1;
   while (depth >= 0) {
@@ -232,8 +225,7 @@ static void explore(search_state *s, double bound) {
 
 /* ---- turns */
 
-/* Looks for solutions up to the cut-off.  When it has looked at all, the bound
- * rises beyond. */
+/* Looks for solutions up to the cut-off.  If the turn is complete, the bound rises beyond it. */
 static void turn(search_state *s, double cutoff, long length) {
   glpk_rows *r = s->r;
   s->cutoff = cutoff;
@@ -260,7 +252,7 @@ static void improve(search_state *s, long length) {
   s->improving = false;
 }
 
-/* Up to a tenth of the way from the bound to the best solution. */
+/* Refutes makespans up to a tenth of the way from the bound to the best solution. */
 static void refute(search_state *s, long length) {
   do {
     double step = floor((better(s) + 1.0 - s->bound) / 10.0);
@@ -272,7 +264,7 @@ static bool can_refute(const search_state *s) {
   return s->t->integral && s->bounded && isfinite(better(s)) && !proven(s);
 }
 
-/* The relaxation of the whole model.  false: it has no solution. */
+/* Relaxes the whole model; false: it has no solution. */
 static bool relax_root(search_state *s) {
   if (!propagate(s->r)) {
     return false;
