@@ -22,7 +22,7 @@ static bool input_is_low(const fs_engine *e, const fs_claim *c, const fs_need *n
   return false;
 }
 
-/* Long-lived versions from the high end, short-lived ones and scratch from the low end; or each
+/* Places long-lived versions at the high end, short-lived ones and scratch at the low end; or each
  * output away from its input, so that versions that die next leave one large hole. */
 static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
   if (n->version == FS_NONE || c->last_resort) {
@@ -35,7 +35,7 @@ static bool goes_high(const fs_engine *e, const fs_claim *c, const fs_need *n) {
   return last > c->position + e->policy->near * (e->n_queues + 1);
 }
 
-/* Packing: right behind what has been placed last in the memory. */
+/* Packs a need right behind the place that was reserved last in its memory. */
 static fs_status pack_behind(fs_engine *e, const fs_claim *c, const fs_need *n, uint32_t *place) {
   *place = FS_NONE;
   for (size_t i = c->reserved.n; i-- > 0;) {
@@ -141,7 +141,7 @@ static fs_status collect_needs(fs_engine *e, fs_claim *c) {
   return FSCHED_OK;
 }
 
-/* A quick no: more bytes are missing than are free, leaving or evictable. */
+/* Is the claim hopeless: are more bytes missing than are free, leaving or evictable? */
 static bool hopeless(const fs_engine *e, const fs_claim *c) {
   bool none = false;
   for (size_t i = 0; i < c->needs.n; i++) {
@@ -155,7 +155,7 @@ static bool hopeless(const fs_engine *e, const fs_claim *c) {
   return none;
 }
 
-/* Everything that may leave the memories of the needs does. */
+/* Evicts everything that may leave the memories of the needs. */
 static fs_status expel_all(fs_engine *e, const fs_claim *c) {
   for (size_t i = 0; i < c->needs.n; i++) {
     for (uint32_t v; (v = fs_engine_next_victim(e, c->needs.at[i].memory, c)) != FS_NONE;) {
@@ -249,7 +249,7 @@ static fs_status await(fs_engine *e, uint32_t op, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* Hands the reserved places to what needs them. */
+/* Hands the reserved places to the needs. */
 static fs_status commit(fs_engine *e, fs_claim *c) {
   for (size_t i = 0; i < c->needs.n; i++) {
     const fs_need *n = &c->needs.at[i];

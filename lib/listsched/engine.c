@@ -419,7 +419,7 @@ static fs_status end_items(fs_engine *e) {
   return FSCHED_OK;
 }
 
-/* An op with a given start that has passed without it. */
+/* An op whose given start is now, and that has not started; FS_NONE: there is none. */
 static uint32_t missed_start(const fs_engine *e) {
   for (size_t i = e->next_release; i > 0; i--) {
     uint32_t op = e->release.at[i - 1];
@@ -534,7 +534,7 @@ static fs_status claim_and_issue(fs_engine *e) {
   return FSCHED_OK;
 }
 
-/* One round an instant; another one where items without duration have ended in it. */
+/* Makes a round for the instant, and another one while items without duration end in it. */
 static fs_status round_at_now(fs_engine *e) {
   do {
     FS_TRY(end_items(e));

@@ -88,7 +88,7 @@ static fs_status init_ops(fs_engine *e) {
   return FSCHED_OK;
 }
 
-/* Ops with given starts in order of start; a heap does it. */
+/* Sorts the ops with given starts by start, with a heap. */
 static fs_status init_releases(fs_engine *e) {
   fs_heap h = {0};
   fs_status status = FSCHED_OK;

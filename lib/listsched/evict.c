@@ -132,7 +132,8 @@ static uint32_t occupant(fs_engine *e, const fs_places *p, uint32_t segment, con
   return version && may_leave(e, v) && !needed_sooner(e, v, c) ? v : FS_NONE;
 }
 
-/* Copy time per distance, scaled; what must be written anyway costs nothing. */
+/* The cost of an eviction: copy time per distance to the next use, scaled.  A write that has to be
+ * made anyway costs nothing. */
 static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
   assert(e->v_state[v] == FS_V_IN);
   const fs_memory *m = fs_engine_memory_of(e, v);

@@ -247,7 +247,7 @@ static bool bound_reached(const plan_search *s) {
   return s->schedule != NULL && s->schedule->makespan <= s->options->lower_bound;
 }
 
-/* The policy of the best run, half of the time with another habit or two. */
+/* The policy of the best run; half of the time with one or two other habits. */
 static fs_policy vary(const plan_search *s, uint32_t trial) {
   assert(s->schedule != NULL);
   static const uint32_t nears[] = {NEAR, 1, 3, 20};

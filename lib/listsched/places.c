@@ -295,7 +295,7 @@ fs_status fs_places_reserve_now(fs_places *p, uint64_t size, bool high, uint32_t
   return take_range(p, id, high ? s->address + s->size - size : s->address, size, place);
 }
 
-/* The run of available segments around one of them. */
+/* Finds the run of available segments around one of them; returns its size. */
 static uint64_t run_around(const fs_places *p, uint32_t id, uint32_t *first, uint32_t *last) {
   uint64_t size = p->segment.at[id].size;
   *first = *last = id;

@@ -146,7 +146,7 @@ typedef struct frugal {
   uint64_t *key;       /* per ready op: its newest entry */
 } frugal;
 
-/* Bytes added less bytes set free, mapped so that less comes first. */
+/* The key of an op: the bytes that it adds less those that it sets free; the least comes first. */
 static uint64_t frugal_key(const frugal *f, uint32_t op) {
   FS_ASSERT_SLOW(op < f->p.g->n_ops);
   const fsched_graph *g = f->p.g;

@@ -123,7 +123,7 @@ static fs_status prefetch_memory(fs_engine *e, uint32_t m, bool *stop) {
       fs_engine_free_queue(e, memory->spill_domain, FS_NONE) == FS_NONE) {
     return FSCHED_OK;
   }
-  /* In small graphs all ops are looked at, in large ones the next must do. */
+  /* In small graphs all ops are looked at, in large ones only the next ones. */
   uint32_t window = (uint32_t)fs_max(32, ((uint32_t)1 << 21) / e->g->n_ops);
   uint64_t headroom = 0;
   for (uint32_t k = e->hold_first[m]; k != FS_NONE && window > 0; k = e->hold[k].next, window--) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues of a run: which are free, which one an op takes, and which are kept for a gang.
  *
- * Several queues eligible: the one on which the op's last predecessor ran, so that no wait is
- * needed, else the first free one.  A gang that is ready keeps its free members from worse ops that
- * would not end before its busy members do (backfilling). */
+ * Of several eligible queues, an op takes the one on which its last predecessor ran, so that no
+ * wait is needed, else the first free one.  A gang that is ready keeps its free members from worse
+ * ops that would not end before its busy members do (backfilling). */
 #include "listsched/engine.h"
 
 static fs_status add_queue(fs_engine *e) {
@@ -108,7 +108,7 @@ static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
   return best;
 }
 
-/* An op with a given start that must have this queue before `end`: the queue is kept for it. */
+/* Is the queue kept for an op with a given start before `end`, which cannot use another one? */
 static bool start_blocks(const fs_engine *e, uint32_t queue, fs_tick end) {
   const fsched_graph *g = e->g;
   for (size_t i = e->next_release; i < e->release.n; i++) {

@@ -4,14 +4,14 @@
  * heap may be too low, as copies become stale and queues busy; they are made exact at the top. */
 #include "listsched/engine.h"
 
-/* With implicit queues, one that is free serves every slot. */
+/* Has the slot's domain a free queue?  Slots of gangs and of implicit queues count as open. */
 static bool slot_open(const fs_engine *e, uint32_t slot) {
   FS_ASSERT_SLOW(slot < e->n_slots);
   const fs_target *t = &e->g->target;
   return slot >= t->n_domains || t->implicit_queues || e->slot_free[slot] > 0;
 }
 
-/* Of a slot's first op and first copy the better one; copies win ties.  UINT64_MAX: none. */
+/* The key of the better of a slot's first op and first copy; copies win ties.  UINT64_MAX: none. */
 static uint64_t slot_key(const fs_engine *e, uint32_t s) {
   if (!slot_open(e, s)) {
     return UINT64_MAX;
@@ -21,7 +21,7 @@ static uint64_t slot_key(const fs_engine *e, uint32_t s) {
   return op ? fs_min(key, e->runnable[s].at[0].key * 2 + 1) : key;
 }
 
-/* The best valid copy of a domain is on top, or the heap is empty. */
+/* Drops stale copies until the best valid one of a domain is on top, or the heap is empty. */
 static void drop_stale_copies(fs_engine *e, uint32_t domain) {
   FS_ASSERT_SLOW(domain < e->g->target.n_domains);
   while (e->copies[domain].n > 0 && !fs_engine_copy_valid(e, e->copies[domain].at[0].id)) {
