@@ -66,7 +66,8 @@ static int by_low(const void *a, const void *b) {
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-/* Places that conflict, by address; of those it may share only `except` is left out. */
+/* Lists the places that conflict with rectangle i, by address.  Of the rectangles that i may share
+ * a place with, only `except` is left out. */
 static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
   assert(i < g->c->n && except != i);
   const fs_parcel *c = g->c;
@@ -84,7 +85,7 @@ static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
   return n;
 }
 
-/* An address that it may share with a rectangle placed before, free of all others. */
+/* An address that i may share with a rectangle placed before, and that is free of all others. */
 static uint64_t shared_place(greedy *g, uint32_t i) {
   const fs_parcel *c = g->c;
   uint64_t best = FS_UNBOUNDED;
@@ -124,7 +125,7 @@ static uint64_t find_place(greedy *g, uint32_t i, bool tight) {
   return best == FS_UNBOUNDED ? low : best;
 }
 
-/* May it lie at its given address? */
+/* May rectangle i lie at its given address? */
 static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
   assert(g->c->given[i] == low);
   const fs_parcel *c = g->c;
@@ -138,8 +139,8 @@ static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
   return true;
 }
 
-/* One placement in the present order; kept if it is the best so far.  *peak is the peak of this
- * placement. */
+/* Makes one placement in the present order, and keeps it if it is the best so far.  *peak is the
+ * peak of this placement. */
 static void place_all(greedy *g, bool tight, uint64_t *peak) {
   const fs_parcel *c = g->c;
   *peak = 0;

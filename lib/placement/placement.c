@@ -25,8 +25,8 @@ typedef struct placing {
   uint32_t n;      /* number of rectangles that are placed */
   placed_item *at; /* by begin */
   uint64_t *size, *begin, *end, *given;
-  uint32_t *slot;         /* per rectangle: its place in at[], FS_NONE */
-  uint32_t *leader;       /* per rectangle: the one that it goes with, or FS_NONE */
+  uint32_t *slot;         /* per rectangle: its index in at[], or FS_NONE */
+  uint32_t *leader;       /* per rectangle: the one whose address it gets, or FS_NONE */
   uint32_t *pair0, *pair; /* CSR per slot: slots it may share with */
   uint64_t bound, nodes;
   bool lowest, exact;
@@ -55,7 +55,7 @@ static bool has_address(const fs_placement *p, uint32_t i) {
   return p->given != NULL && p->given[i] != FS_UNBOUNDED;
 }
 
-/* May the two share during all of the time when both live? */
+/* May the two rectangles of a pair share during all of the time when both live? */
 static bool pair_holds(const fs_placement *p, uint32_t k) {
   assert(k < p->n_pairs);
   uint32_t a = p->pair_a[k], b = p->pair_b[k];
@@ -164,7 +164,7 @@ typedef struct size_change {
   bool begins;
 } size_change;
 
-/* Equal ones are equal in every member. */
+/* Changes that compare equal are equal in every member. */
 static int by_time(const void *a, const void *b) {
   const size_change *x = a, *y = b;
   if (x->time != y->time) {
@@ -307,7 +307,8 @@ static fs_status search_part(placing *l, const fs_parcel *c, uint64_t *address, 
   return FSCHED_OK;
 }
 
-/* Without a list of conflicts: by begin, at the best gap between those that live. */
+/* Places the rectangles by begin, each at the best gap between those that live then; needs no list
+ * of conflicts. */
 static fs_status place_by_begin(const fs_parcel *c, uint64_t *address, uint64_t *peak) {
   uint32_t *live, n = 0; /* by address */
   *peak = 0;
@@ -368,7 +369,7 @@ static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *pe
   }
   l->found = *peak <= l->p->capacity;
   l->refuted = proven && !l->found && l->exact;
-  if (proven && l->found && l->exact) { /* the others need not be lower */
+  if (proven && l->found && l->exact) { /* the other parts need not be lower */
     l->bound = fs_max(l->bound, *peak);
   }
   for (uint32_t i = 0; i < n; i++) {

@@ -35,7 +35,7 @@ enum { LOOK = 256 }; /* nodes from one question whether to stop to the next */
 
 typedef struct undo {
   uint64_t value;
-  uint32_t at; /* of floor[] */
+  uint32_t at; /* index into floor[] */
 } undo;
 
 typedef struct option {
@@ -53,7 +53,7 @@ typedef struct place_search {
   bool stopped;
   uint32_t n, n_sections;
   uint32_t *section0, *section_end;  /* per rectangle */
-  uint32_t *count_begin, *count_end; /* where it counts in sums: not where it may share */
+  uint32_t *count_begin, *count_end; /* in sums it counts only here, not where it may share */
   uint64_t *rest;                    /* per section: sum of the remaining sizes */
   uint32_t *member0, *member;        /* CSR per section: rectangles that count in its sum */
   line_piece *line;
@@ -66,7 +66,7 @@ typedef struct place_search {
   FS_VEC(uint32_t) pool;  /* parts */
   FS_VEC(uint32_t) trail; /* rectangles placed, in order */
   FS_VEC(part) part;
-  uint8_t *full; /* per section: the next one has not all that it has */
+  uint8_t *full; /* per section: 1 if it is the last one of some rectangle */
   FS_VEC(undo) undo;
 } place_search;
 
@@ -88,8 +88,8 @@ static uint32_t find_value(const uint64_t *at, uint32_t n, uint64_t value) {
   return low;
 }
 
-/* Sections begin where rectangles begin; those that end between count to the end of it, which does
- * no harm: at its beginning they live. */
+/* Sections begin where rectangles begin.  A rectangle that ends within a section counts to the
+ * section's end, which does no harm, since it lives at the section's beginning. */
 static fs_status make_sections(place_search *s) {
   const fs_parcel *c = s->c;
   uint64_t *at;
@@ -253,9 +253,8 @@ static void take_back(place_search *s, size_t trail, size_t undos) {
   }
 }
 
-/* How high what is left at a moment comes above its floors, stacked as if it could be cut: the
- * largest of a floor and what is left with that floor or a higher one (Carlier's bound, one
- * machine). */
+/* A lower bound of the top at a moment: the largest sum of a floor and the remaining sizes with
+ * that floor or a higher one, as if rectangles could be cut (Carlier's bound, one machine). */
 static uint64_t section_top(place_search *s, uint32_t k, uint64_t last) {
   const uint32_t *member = s->member + s->member0[k];
   uint32_t n = s->member0[k + 1] - s->member0[k], left = 0;
@@ -328,7 +327,7 @@ static bool shares_last(const place_search *s, uint32_t i, uint64_t last) {
   return any;
 }
 
-/* No two rectangles have one rank. */
+/* The order is total, since no two rectangles have the same rank. */
 static int by_address(const void *a, const void *b) {
   const option *x = a, *y = b;
   if (x->address != y->address) {
@@ -337,8 +336,7 @@ static int by_address(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* From this address on nothing may be placed next: another rectangle would fit below, or is given
- * there. */
+/* From this address on nothing may come next: a rectangle would fit below, or is given there. */
 static uint64_t ceiling(const place_search *s, const part *t) {
   uint64_t most = FS_UNBOUNDED;
   for (uint32_t j = 0; j < t->n; j++) {
@@ -377,8 +375,8 @@ static fs_status list_options(place_search *s, const part *t) {
 
 static fs_status solve_part(place_search *s, const part *t, bool *found);
 
-/* The parts that time leaves connected of what is left without `placed`; their number in s->part
- * grows from `first` on.  *fit: none of them is refuted by itself. */
+/* Splits the remaining rectangles of a part, less `placed`, into parts that time does not connect,
+ * and appends these to s->part.  *fit: none of them is refuted by itself. */
 static fs_status split_part(place_search *s, const part *t, uint32_t placed, uint64_t address,
                             bool *fit) {
   uint64_t reach = 0;
