@@ -188,7 +188,7 @@ static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
   return FSCHED_OK;
 }
 
-/* *node is held by the caller alone, or it is shared and so is all below. */
+/* Merges `other` into *node, which the caller alone holds, or which is shared with all below it. */
 static fs_status merge(fs_clocks *c, uint32_t *node, uint32_t other, uint32_t level) {
   FS_ASSERT_SLOW(level > 0 && other != 0);
   if (*node == 0) {

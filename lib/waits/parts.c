@@ -90,7 +90,7 @@ static bool is_over(const fs_parts *t, fs_clock clock, uint32_t command) {
   return fs_clock_get(t->clocks, clock, q) > command - t->sync->queue_command0[q];
 }
 
-/* Barriers on the list of the queue at hand are marked. */
+/* Is every barrier of the command on the list of the present queue, whose barriers are marked? */
 static bool all_complete(const fs_parts *t, uint32_t command) {
   const fs_sync *y = t->sync;
   for (uint32_t i = y->barrier_update0[command]; i < y->barrier_update0[command + 1]; i++) {

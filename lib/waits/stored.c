@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of the exact clock, with those of a gang's members replaced by one entry of its
- * collective axis where that says exactly the same; then, beyond the capacity, the smallest epochs
- * are dropped (of equal ones the highest axes first), never the command's own entry, and the result
- * is tainted.  / */
+/* Stores the entries of the exact clock.  Those of a gang's members are replaced by one entry of
+ * its collective axis where that says exactly the same.  Beyond the capacity, the smallest epochs
+ * are dropped (of equal ones the highest axes first), but never the command's own entry, and the
+ * result is tainted. */
 #include "waits/stored.h"
 
 enum { ENTRIES_FIRST = 64 };

@@ -21,9 +21,9 @@ fs_status fs_told_init(fs_told *t, fs_arena *arena, fs_storer *storer, fs_clocks
 
 static bool has_gangs(const fs_told *t) { return t->storer->s->graph->n_gangs > 0; }
 
-/* --- the largest --- */
+/* --- the largest entries --- */
 
-/* Where the axis is in `most`, or would be. */
+/* The index of the axis in `most`, or the one at which it would be inserted. */
 static uint32_t place_of(const fs_told *t, uint32_t axis) {
   uint32_t low = 0, high = t->n_most;
   while (low < high) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each item wants to come after its predecessors: edges of the graph, data of copies, control
- * edges. Walking the items in order of issue with the exact clock of every queue, most of these
- * turn out to be known already:
+/* Each item has to come after its predecessors: edges of the graph, data of copies, control edges.
+ * The items are walked in order of issue with the exact clock of every queue, which already knows
+ * most of these:
  *
  *     queue a   |- p1 -|- p2 -|
  *                          \  wait a:2
  *     queue b            |- x -|- y -|      y after p1: known, since x waited for p2
  *
  * The candidates of a command are tried latest first, each against the clock of what its queue
- * knows and of the waits already kept.  What is kept is minimal: a clock knows nothing later than
- * the item it belongs to, so an earlier candidate can never make a later one needless, alone or
- * together with others.
+ * knows and of the waits already kept.  The waits that are kept are minimal: a clock knows nothing
+ * later than the item it belongs to, so an earlier candidate can never make a later one redundant,
+ * alone or together with others.
  *
  * A gang's members are commands of their own and each waits for itself.  A command that comes after
- * a gang waits for its collective axis, which stands for all members; that wait is needless only
+ * a gang waits for its collective axis, which stands for all members; that wait is redundant only
  * when the clock knows every member.
  *
  * Source: IREE's causal dependency tracking with vector clock frontiers.  There clocks are bounded
@@ -218,7 +218,7 @@ static bool alone_on(const waits_pass *p, uint32_t position, uint32_t q) {
   return n == 1 && queues[0] == q;
 }
 
-/* The waits of the item's command on queue q; *clock becomes what is known before it starts. */
+/* Finds the waits of the item's command on queue q; *clock: what is known before it starts. */
 static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32_t command,
                             fs_clock *clock) {
   FS_ASSERT_SLOW(q < p->s->n_queues && command < p->y->n_commands);
@@ -295,7 +295,7 @@ static fs_status issue_item(waits_pass *p, uint32_t position) {
   return FSCHED_OK;
 }
 
-/* Clocks of queues, and room for the frontiers. */
+/* Makes the clocks of queues, and room for the frontiers. */
 static fs_status begin_walk(waits_pass *p) {
   fs_sync *y = p->y;
   y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
@@ -328,7 +328,7 @@ static fs_status walk(waits_pass *p) {
 
 /* Results */
 
-/* From lists in order of the walk to a CSR in order of commands. */
+/* Makes a CSR in order of commands from lists in order of the walk. */
 static fs_status file_lists(waits_pass *p, const fs_wait *list, const uint32_t *at,
                             const uint32_t *n, size_t total, uint32_t **out0, fs_wait **out) {
   fs_sync *y = p->y;
@@ -371,7 +371,7 @@ static void mark(waits_pass *p, uint32_t command, uint32_t queue, uint32_t waite
   y->scope[command] = scope > y->scope[command] ? (uint8_t)scope : y->scope[command];
 }
 
-/* collective_item: by gang and epoch. */
+/* Marks the commands whose ends are awaited.  gang_item: items by gang and epoch. */
 static void mark_signals(waits_pass *p, const uint32_t *gang_item0, const uint32_t *gang_item) {
   const fs_sync *y = p->y;
   for (uint32_t q = 0; q < p->s->n_queues; q++) {
