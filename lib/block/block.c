@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pass.
+/* The pass has these steps:
  *
  *   orders    which items must be over before which, and the phases that follow (orders.c)
  *   phases    several ways to use the slack (phases.c); each makes a plan
