@@ -46,8 +46,7 @@ fs_status fs_talk_begin(fsched_context *ctx, const fs_model *m, int64_t *value,
 void fs_talk_release(fs_talk *t);
 /* Reads the next bytes of output.  There are no errors: a fault is in the state.  Once the best
  * solution is proven to be optimal, or after a fault, further bytes are ignored, however the output
- * is cut into calls.  Requires bytes, unless n is
- * 0. */
+ * is cut into calls.  Requires bytes, unless n is 0. */
 void fs_talk_hear(fs_talk *t, const char *bytes, size_t n);
 /* To be called at the end of the output. */
 void fs_talk_close(fs_talk *t);

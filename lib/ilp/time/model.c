@@ -14,12 +14,12 @@
  *     run at every time;
  *   - without sum(t) x[i,t] = 1 for all items, an item may start twice or never: the rows are
  *     printed for some;
- *   - the sink has to be behind every item, or the makespan is not the last end;
+ *   - the sink has to follow every item, or the makespan is not the last end;
  *   - in b[i,t,p], "takes cell p at t", the sum over positions begins at max(0, p - r + 1); printed
  *     as min{0, p - r} it counts items that lie wholly below p.  It has to be summed over all
  *     starts within the duration, too, not only over starts at t.
- *   - items of no time (and lives of no length) are in none of the sums over slots; each gets a row
- *     at its instant, with what runs over it.
+ *   - items of no time (and lives of no length) are in none of the sums over slots; each has a row
+ *     at its instant, with the items that run (or the lives that last) over it.
  *
  * Windows keep the model small: starts have variables from the earliest to the latest only; rows
  * that cannot be broken are dropped, and rows that a neighbour in time implies. */

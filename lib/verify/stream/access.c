@@ -14,9 +14,9 @@
  * that wrote each byte of a version last, and a reader must find that one.  (A copy of a version
  * that an op has overwritten in part may lack given bytes.  They were not loaded, as no op reads
  * them before they are overwritten too; where an op does read them, or they are kept, the lack is
- * found.)  Intervals of a counted memory carry the version: a command that comes back
- * to them must find its own version.  Those of kept content at the end are in stream/units.c.
- * Bytes that no op wrote have no truth.
+ * found.)  Bytes that no op wrote have no truth.  Intervals of a counted memory carry the version:
+ * a command that comes back to them must find its own version.  stream/units.c checks those of kept
+ * content at the end.
  * Complexity: O(log n) per interval that is touched. */
 #include <stdio.h>
 
