@@ -120,8 +120,11 @@ static fs_status put_rules(fs_cli *cli, fs_text *t, const fsched_graph *graph,
   fs_text_puts(t, "\n");
   bool phony = fs_args_has(&cli->args, FS_OPTION_DEPS_PHONY);
   for (uint32_t i = 1; phony && i < n; i++) { /* the first file is the graph */
-    FS_TRY(put_next(cli, t, i < n_files ? fsched_graph_file(graph, i) : solution));
-    fs_text_puts(t, ":\n");
+    const char *name = i < n_files ? fsched_graph_file(graph, i) : solution;
+    if (fs_depfile_is_file(name)) {
+      FS_TRY(put_next(cli, t, name));
+      fs_text_puts(t, ":\n");
+    }
   }
   return FSCHED_OK;
 }
