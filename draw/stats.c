@@ -56,10 +56,12 @@ static fs_status spills(fs_stats *o, fs_arena *arena) {
 
 static fs_status memories(fs_stats *o, fs_arena *arena) {
   const fs_target *target = &o->s->graph->target;
-  uint64_t *peak, *bound;
+  uint64_t *peak, *extent, *bound;
   FS_TRY(fs_new_zero(arena, &peak, target->n_memories));
+  FS_TRY(fs_new_zero(arena, &extent, target->n_memories));
   FS_TRY(fs_new_zero(arena, &bound, target->n_memories));
   FS_TRY(fs_schedule_peaks(o->t->ctx, o->s, peak));
+  fs_schedule_extents(o->s, extent);
   FS_TRY(fs_memory_lower_bounds(o->t->ctx, o->s->graph, bound));
   key(o, "memories");
   fs_text_puts(o->t, "{");
@@ -74,6 +76,11 @@ static fs_status memories(fs_stats *o, fs_arena *arena) {
       fs_text_puts(o->t, ": {\"capacity\": null");
     }
     put_u64(o->t, ", \"peak\": ", peak[m]);
+    if (fs_placement_has_addresses(target->memory[m].placement)) {
+      put_u64(o->t, ", \"extent\": ", extent[m]);
+    } else {
+      fs_text_puts(o->t, ", \"extent\": null");
+    }
     put_u64(o->t, ", \"lower_bound\": ", bound[m]);
     fs_text_puts(o->t, "}");
   }

@@ -278,27 +278,32 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   fs_text_puts(t, "\n");
 }
 
-/* Writes the peaks of memories if all starts are given: then the makespan is of no interest, and
+/* Writes what memories take if all starts are given: then the makespan is of no interest, and
  * addresses are the result. */
-static void put_peaks(fs_text *t, const fs_schedule *s) {
+static void put_memories(fs_text *t, const fs_schedule *s) {
   const fsched_graph *g = s->graph;
-  uint64_t *peak, *bound;
+  uint64_t *extent, *peak, *bound;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     if (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE) {
       return;
     }
   }
   FS_SCRATCH(arena, t->ctx);
-  if (fs_new_zero(&arena, &peak, g->target.n_memories) == FSCHED_OK &&
-      fs_new_zero(&arena, &bound, g->target.n_memories) == FSCHED_OK &&
+  if (fs_new_zero(&arena, &extent, g->target.n_memories) == FSCHED_OK &&
+      fs_new_zero(&arena, &peak, g->target.n_memories) == FSCHED_OK &&
       fs_schedule_peaks(t->ctx, s, peak) == FSCHED_OK &&
+      fs_new_zero(&arena, &bound, g->target.n_memories) == FSCHED_OK &&
       fs_memory_lower_bounds(t->ctx, g, bound) == FSCHED_OK) {
+    fs_schedule_extents(s, extent);
     for (uint32_t m = 0; m < g->target.n_memories; m++) {
-      if (fs_memory_bounded(&g->target.memory[m])) {
-        fs_text_puts(t, ", peak of ");
-        fs_text_visible(t, g->target.memory[m].name);
-        fs_text_printf(t, " %llu, lower bound %llu%s", (unsigned long long)peak[m],
-                       (unsigned long long)bound[m], peak[m] == bound[m] ? " (optimal)" : "");
+      const fs_memory *memory = &g->target.memory[m];
+      if (fs_memory_bounded(memory)) {
+        bool placed = fs_placement_has_addresses(memory->placement);
+        uint64_t taken = placed ? extent[m] : peak[m];
+        fs_text_puts(t, placed ? ", extent of " : ", peak of ");
+        fs_text_visible(t, memory->name);
+        fs_text_printf(t, " %llu, lower bound %llu%s", (unsigned long long)taken,
+                       (unsigned long long)bound[m], taken == bound[m] ? " (optimal)" : "");
       }
     }
   }
@@ -324,7 +329,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   }
   fs_text_printf(t, ", lower bound %llu%s", (unsigned long long)s->lower_bound,
                  s->status == FS_SCHEDULE_OPTIMAL ? " (optimal)" : "");
-  put_peaks(t, s);
+  put_memories(t, s);
   if (fs_sync_has_waits(sync->kind)) {
     put_next_count(t, ", ", sync->waits_emitted, "wait");
   }

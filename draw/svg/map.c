@@ -22,14 +22,18 @@ static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
 
 static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   const fs_schedule *s = v->s;
-  uint64_t peak = 0;
+  uint64_t highest = 0, extent = 0;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     if (s->res_memory[r] == m->memory) {
-      peak = fs_max(peak, s->res_address[r] + s->res_size[r]);
+      uint64_t end = s->res_address[r] + s->res_size[r];
+      highest = fs_max(highest, end);
+      extent = s->res_begin[r] < s->res_end[r] ? fs_max(extent, end) : extent;
       m->n_boxes++;
     }
   }
-  fs_svg_amounts_init(&m->amounts, v->g->target.memory[m->memory].capacity, peak, true);
+  fs_svg_amounts_init(&m->amounts, v->g->target.memory[m->memory].capacity, highest, "extent",
+                      true);
+  m->amounts.used = extent;
   FS_TRY(fs_new(&v->arena, &m->box, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->label, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->owner, m->n_boxes));
@@ -48,14 +52,16 @@ static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   return FSCHED_OK;
 }
 
-/* Writes "capacity 2 MiB, peak 1.5 MiB, aligned to 64 B, backed by ddr". */
+/* Writes "capacity 2 MiB, peak 1 MiB, extent 1.5 MiB, aligned to 64 B, backed by ddr". */
 static void details(fs_svg *v, const fs_svg_space *m) {
   const fs_memory *memory = &v->g->target.memory[m->memory];
   fs_text *t = &v->body;
   fs_text_puts(t, "memory, capacity ");
   fs_svg_bytes(t, memory->capacity);
   fs_text_puts(t, ", peak ");
-  fs_svg_bytes(t, m->amounts.peak);
+  fs_svg_bytes(t, v->peak[m->memory]);
+  fs_text_puts(t, ", extent ");
+  fs_svg_bytes(t, m->amounts.used);
   if (memory->align > 1) {
     fs_text_puts(t, ", aligned to ");
     fs_svg_bytes(t, memory->align);

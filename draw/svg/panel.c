@@ -174,11 +174,12 @@ void fs_svg_close(fs_svg *v) {
   v->above.n = 0;
 }
 
-void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t peak, bool bytes) {
-  *a = (fs_svg_amounts){.capacity = capacity, .peak = peak, .bytes = bytes};
-  a->top = fs_max(fs_max(capacity, peak), 1);
-  if (capacity / 4 > peak) { /* mostly empty: the used part is enlarged */
-    uint64_t wanted = fs_max(peak + peak / 4, 1);
+void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t used, const char *word,
+                         bool bytes) {
+  *a = (fs_svg_amounts){.capacity = capacity, .used = used, .word = word, .bytes = bytes};
+  a->top = fs_max(fs_max(capacity, used), 1);
+  if (capacity / 4 > used) { /* mostly empty: the used part is enlarged */
+    uint64_t wanted = fs_max(used + used / 4, 1);
     uint64_t step = bytes && wanted >= 16 ? fs_svg_binary_step(wanted, 4) : fs_svg_step(wanted, 4);
     a->top = fs_min(fs_ceil_div(wanted, step) * step, a->top);
   }
@@ -244,14 +245,14 @@ void fs_svg_ruler(fs_svg *v, const fs_svg_amounts *a, fs_cent top, fs_cent heigh
   const char *word = inside ? "capacity" : "capacity \xE2\x86\x91";
   fs_cent next = beside(v, "t kt", word, a, a->capacity, room,
                         y + fs_svg_baseline(FS_SVG_LABEL)); /* beside the end of the line */
-  fs_cent peak = bottom - fs_svg_scale(a->peak, a->top, height);
-  bool apart = peak - y > 2 * FS_PX || y - peak > 2 * FS_PX;
-  if (apart && a->peak > 0) {
-    level(v, "m", peak);
-    peak += fs_svg_baseline(FS_SVG_LABEL);
-    fs_cent at = peak < next ? next : peak;
+  fs_cent used = bottom - fs_svg_scale(a->used, a->top, height);
+  bool apart = used - y > 2 * FS_PX || y - used > 2 * FS_PX;
+  if (apart && a->used > 0) {
+    level(v, "m", used);
+    used += fs_svg_baseline(FS_SVG_LABEL);
+    fs_cent at = used < next ? next : used;
     if (at <= bottom) {
-      (void)beside(v, "t", "peak", a, a->peak, room && at + 12 * FS_PX <= bottom, at);
+      (void)beside(v, "t", a->word, a, a->used, room && at + 12 * FS_PX <= bottom, at);
     }
   }
 }

@@ -116,8 +116,8 @@ static fs_status draw_steps(fs_svg *v, fs_svg_steps *steps, const char *name, co
   fs_svg_line line = {0};
   fs_svg_amounts a;
   FS_TRY(sum_events(v, steps, &line));
-  fs_svg_amounts_init(&a, capacity, line.largest, bytes);
-  a.peak = line.peak;
+  fs_svg_amounts_init(&a, capacity, line.largest, "peak", bytes);
+  a.used = line.peak;
   fs_svg_heading(v, name);
   fs_text_puts(&v->body, what);
   fs_svg_amount(&v->body, &a, capacity);

@@ -61,6 +61,7 @@ typedef struct fs_svg {
   uint32_t *version_op; /* per version: the op whose colour it has; FS_NONE: none */
   uint64_t *content;    /* per residency: bytes before alignment */
   uint8_t *role;        /* per copy: its fs_copy_role */
+  uint64_t *peak;       /* per memory: the most live bytes at one time */
   bool used[FS_SVG_MARKS];
 } fs_svg;
 
@@ -118,13 +119,15 @@ void fs_svg_heading(fs_svg *v, const char *name);
 fs_cent fs_svg_open(fs_svg *v, bool heading, fs_cent height);
 void fs_svg_close(fs_svg *v);
 
-/* The amounts of a panel: its scale at the left, its capacity and its peak. */
+/* The amounts of a panel: its scale at the left, its capacity and what is used of it. */
 typedef struct fs_svg_amounts {
-  uint64_t capacity, peak;
+  uint64_t capacity, used;
+  const char *word; /* what `used` is called: "peak", or "extent" of addresses */
   uint64_t top; /* the amount at the upper edge of the panel, at least 1 */
   bool bytes;
 } fs_svg_amounts;
-void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t peak, bool bytes);
+void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t used, const char *word,
+                         bool bytes);
 void fs_svg_amount(fs_text *t, const fs_svg_amounts *a, uint64_t value);
 void fs_svg_ruler(fs_svg *v, const fs_svg_amounts *a, fs_cent top, fs_cent height);
 

@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For each memory, a sweep over the begins and ends of its residencies, in order of time.
  *
- * The bytes in use are the addresses that some residency covers (not the sum of the sizes, as
- * residencies may share addresses at a time).  Between neighbouring borders of residencies,
- * addresses are either all covered or all free.  A tree over these pieces stores for each node the
- * number of residencies that cover all of it (and not all of its parent), and the number of covered
- * bytes in it:
- *
- *     borders   0 ........ 4 . 5 ........ 10     residencies [0,5) [4,10)
- *     pieces    |    0     | 1 |    2     |
- *
- * Counted memories have no addresses; there the bytes in use are the sum of the sizes. */
+ * The bytes in use are the addresses that some residency covers (model/cover.h), not the sum of the
+ * sizes, as residencies may share addresses at a time.  Counted memories have no addresses; there
+ * the bytes in use are the sum of the sizes. */
 #include <stdlib.h>
 
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
+#include "model/cover.h"
 
 typedef struct residency_change {
   uint64_t time;
   uint32_t memory, id; /* id: 2 * residency, plus 1 for its end */
 } residency_change;
-
-/* The covered addresses of one memory, as a tree. */
-typedef struct memory_cover {
-  uint64_t *border; /* ascending */
-  uint32_t n;       /* number of pieces */
-  uint32_t *count;  /* per node, as `bytes`; 1 is the root, and k has the children 2k, 2k + 1 */
-  uint64_t *bytes;
-} memory_cover;
 
 static int by_memory_and_time(const void *a, const void *b) {
   const residency_change *x = a, *y = b;
@@ -38,11 +24,6 @@ static int by_memory_and_time(const void *a, const void *b) {
     return x->time < y->time ? -1 : 1;
   }
   return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int by_value(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
 }
 
 static uint64_t last_end(const fs_stream *s, const fs_trace_run *run) {
@@ -73,75 +54,29 @@ static fs_status find_changes(const fs_tracer *r, fs_arena *arena, residency_cha
   return FSCHED_OK;
 }
 
-/* Makes the empty tree for the residencies in these changes. */
+/* Makes the empty cover for the residencies in these changes. */
 static fs_status make_cover(const fs_tracer *r, fs_arena *arena, const residency_change *c,
-                            size_t n, memory_cover *v) {
+                            size_t n, fs_cover *v) {
   const fs_stream_residencies *x = &r->residencies;
-  FS_TRY(fs_new(arena, &v->border, n + 1));
+  uint64_t *border;
+  FS_TRY(fs_new(arena, &border, 2 * n));
   for (size_t i = 0; i < n; i++) {
     uint32_t id = c[i].id / 2;
-    v->border[i] = x->address[id] + (c[i].id % 2 == 0 ? 0 : x->size[id]);
+    border[i] = x->address[id] + (c[i].id % 2 == 0 ? 0 : x->size[id]);
   }
-  if (n > 1) {
-    qsort(v->border, n, sizeof *v->border, by_value);
-  }
-  size_t borders = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (borders == 0 || v->border[borders - 1] != v->border[i]) {
-      v->border[borders++] = v->border[i];
-    }
-  }
-  v->n = borders < 2 ? 0 : (uint32_t)borders - 1;
-  FS_TRY(fs_new_zero(arena, &v->count, 4 * ((size_t)v->n + 1)));
-  return fs_new_zero(arena, &v->bytes, 4 * ((size_t)v->n + 1));
-}
-
-static uint32_t piece_at(const memory_cover *v, uint64_t address) {
-  uint32_t low = 0, high = v->n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (v->border[middle] < address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/* Increases or decreases by one the cover of pieces first .. end - 1, within a node of pieces low
- * .. high - 1. */
-static void cover_more(memory_cover *v, uint32_t node, uint32_t low, uint32_t high, uint32_t first,
-                       uint32_t end, bool more) {
-  if (first <= low && high <= end) {
-    v->count[node] += more ? 1 : UINT32_MAX;
-  } else {
-    uint32_t middle = low + (high - low) / 2;
-    if (first < middle) {
-      cover_more(v, 2 * node, low, middle, first, end, more);
-    }
-    if (end > middle) {
-      cover_more(v, 2 * node + 1, middle, high, first, end, more);
-    }
-  }
-  if (v->count[node] > 0) {
-    v->bytes[node] = v->border[high] - v->border[low];
-  } else {
-    v->bytes[node] = high - low == 1 ? 0 : v->bytes[2 * node] + v->bytes[2 * node + 1];
-  }
+  return fs_cover_init(v, arena, border, (uint32_t)n);
 }
 
 /* The bytes in use after a change; `bytes` are those before it. */
-static uint64_t apply(const fs_tracer *r, memory_cover *v, const residency_change *c,
-                      uint64_t bytes) {
+static uint64_t apply(const fs_tracer *r, fs_cover *v, const residency_change *c, uint64_t bytes) {
   uint32_t id = c->id / 2;
   uint64_t address = r->residencies.address[id], size = r->residencies.size[id];
   bool begins = c->id % 2 == 0;
   if (!fs_placement_has_addresses(r->s->memories[c->memory].placement)) {
     return begins ? bytes + size : bytes - size;
   }
-  cover_more(v, 1, 0, v->n, piece_at(v, address), piece_at(v, address + size), begins);
-  return v->bytes[1];
+  fs_cover_change(v, address, size, begins);
+  return fs_cover_bytes(v);
 }
 
 static void put_count(fs_tracer *r, uint32_t memory, uint64_t time, uint64_t bytes) {
@@ -160,7 +95,7 @@ static void put_count(fs_tracer *r, uint32_t memory, uint64_t time, uint64_t byt
 }
 
 /* Writes one memory's counter from its changes: a value at time 0, then one wherever it differs. */
-static void put_counter(fs_tracer *r, memory_cover *v, uint32_t memory, const residency_change *c,
+static void put_counter(fs_tracer *r, fs_cover *v, uint32_t memory, const residency_change *c,
                         size_t n) {
   uint64_t bytes = 0, shown = 0;
   if (n == 0 || c[0].time > 0) {
@@ -188,7 +123,7 @@ fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) {
       end++;
     }
     if (r->s->memories[m].capacity != FS_UNBOUNDED) {
-      memory_cover v;
+      fs_cover v;
       FS_TRY(make_cover(r, arena, c + first, end - first, &v));
       put_counter(r, &v, m, c + first, end - first);
     }

@@ -2,7 +2,6 @@
 /* Creation and destruction of a schedule, and frequent queries. */
 #include "model/schedule.h"
 
-#include "base/heap.h"
 #include "model/overwritten.h"
 
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_schedule **out) {
@@ -55,58 +54,6 @@ bool fs_residency_stays(const fs_schedule *s, uint32_t r) {
     return false;
   }
   return in_store(s, r) ? fs_version_kept(g, v) : fs_version_stays(g, v);
-}
-
-/* Begins and ends in counted memories; ends before begins at equal times.  The entry's id is 2 *
- * residency, odd for a begin. */
-static fs_status list_events(fsched_context *ctx, const fs_schedule *s, fs_heap *events) {
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    const fs_memory *m = &s->graph->target.memory[s->res_memory[r]];
-    if (!fs_placement_has_addresses(m->placement) && s->res_end[r] > s->res_begin[r]) {
-      FS_TRY(fs_heap_push(ctx, events, s->res_begin[r] * 2 + 1, r * 2 + 1));
-      FS_TRY(fs_heap_push(ctx, events, s->res_end[r] * 2, r * 2));
-    }
-  }
-  return FSCHED_OK;
-}
-
-static fs_status sweep_events(fsched_context *ctx, const fs_schedule *s, fs_heap *events,
-                              uint64_t *peak) {
-  FS_SCRATCH(arena, ctx);
-  uint64_t *level;
-  FS_TRY(fs_new_zero(&arena, &level, s->graph->target.n_memories));
-  FS_TRY(list_events(ctx, s, events));
-  while (events->n > 0) {
-    uint32_t id = fs_heap_pop(events).id;
-    uint32_t r = id / 2, m = s->res_memory[r];
-    level[m] += id % 2 ? s->res_size[r] : (uint64_t)0 - s->res_size[r];
-    peak[m] = fs_max(peak[m], level[m]);
-  }
-  return FSCHED_OK;
-}
-
-/* Peaks: contiguous memories by the highest end of a residency, counted ones by a sweep. */
-static fs_status counted_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *peak) {
-  fs_heap events = {0};
-  fs_status status = sweep_events(ctx, s, &events, peak);
-  fs_vec_free(ctx, &events);
-  return status;
-}
-
-fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s, uint64_t *per_memory) {
-  assert(per_memory != NULL || s->graph->target.n_memories == 0);
-  bool counted = false;
-  for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
-    per_memory[m] = 0;
-    counted = counted || !fs_placement_has_addresses(s->graph->target.memory[m].placement);
-  }
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    uint32_t m = s->res_memory[r];
-    if (fs_placement_has_addresses(s->graph->target.memory[m].placement)) {
-      per_memory[m] = fs_max(per_memory[m], s->res_address[r] + s->res_size[r]);
-    }
-  }
-  return counted ? counted_peaks(ctx, s, per_memory) : FSCHED_OK;
 }
 
 /* Reads of one version follow each other in order of issue, so the first one is known. */

@@ -107,10 +107,14 @@ fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
  * whose given starts make them run at the same time.  Requires room for a number per memory. */
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
-/* Peak use per memory of a schedule: the highest address in use or, in counted memories, the
- * largest sum.
- * Requires room for a number per memory. */
+/* What a schedule takes of each memory.  Residencies that take no time do not count.
+ * peak    the most live bytes at one time: aligned sizes, and what shares addresses counted
+ *         once; in a counted memory the largest sum of sizes
+ * extent  the end of the highest residency in the memory; 0 in a counted memory, which has no
+ *         addresses
+ * Requires room for a number per memory.  O(residencies log). */
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
+void fs_schedule_extents(const fs_schedule *s, uint64_t *per_memory);
 
 #endif

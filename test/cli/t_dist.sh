@@ -36,6 +36,19 @@ out" ]
   fi
 fi
 
+# Every example goes into a package, and nothing is named that is not there.
+if [ -e /usr/share/dpkg/architecture.mk ] && [ -f "$TOP/debian/rules" ]; then
+  printf 'include debian/rules\nlist:\n\t@printf "%%s\\n" $(LIBRARY) $(PROGRAM)\n' |
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$TOP" -f - list | LC_ALL=C sort >packaged
+  for e in "$TOP"/examples/*/ "$TOP"/examples/*.yaml "$TOP"/examples/*.svg; do
+    e=${e#"$TOP/"}
+    expect "$e is in a package once" [ "$(grep -cxF "${e%/}" packaged)" -eq 1 ]
+  done
+  while read -r e; do
+    expect "$e, of debian/rules, exists" [ -e "$TOP/$e" ]
+  done <packaged
+fi
+
 # Debian's package of the library promises these symbols to the packages that use it.
 symbols=$TOP/debian/libfsched0.symbols
 if command -v nm >/dev/null && [ -f "$symbols" ]; then

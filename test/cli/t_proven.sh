@@ -52,4 +52,4 @@ done
 # ---- memory: addresses that the list scheduler does not find
 run 0 "$FSCHED" import memory "$data/memory/minimalloc/F.1048576.csv" --capacity 1048576 -o g.yaml
 run 0 "$FSCHED" compile g.yaml -q -o best.fsb --refine pack --verify --emit stats=best.json
-expect "within the capacity" [ "$(sed -n 's/.*"peak": \([0-9]*\).*/\1/p' best.json)" -le 1048576 ]
+expect "within the capacity" [ "$(sed -n 's/.*"extent": \([0-9]*\).*/\1/p' best.json)" -le 1048576 ]

@@ -5,7 +5,7 @@ run 0 "$TOP/scripts/deps"
 expect "quiet when nothing is missing" empty err
 expect "quiet when nothing is missing" empty out
 mkdir bin
-for tool in sh tr cat; do ln -s "$(command -v $tool)" "bin/$tool"; done
+for tool in sh tr cat awk; do ln -s "$(command -v $tool)" "bin/$tool"; done
 run 1 env PATH="$PWD/bin" sh "$TOP/scripts/deps" --test
 for package in gcc libc6-dev make pkg-config libyaml-dev check; do
   expect "without apt-get it names $package" holds err "[ :]$package\\( \\|\$\\)"
@@ -46,6 +46,7 @@ cat >bin/apt-get <<'END'
 #!/bin/sh
 echo "apt-get $*" >>"$APT_LOG"
 case " $* " in *" fish "*) exit 100 ;; esac
+echo "Setting up zsh (5.9-4) ..."
 case " $* " in *" zsh "*) printf '#!/bin/sh\n' >"$BIN/zsh" && chmod +x "$BIN/zsh" ;; esac
 END
 printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v chmod)" >bin/chmod
@@ -61,6 +62,7 @@ run 0 deps sh "$TOP/scripts/deps" --test
 expect "first all in one call" holds log ' g++ .* zsh fish '
 expect "then each" holds log ' fish$'
 expect "a package that does not exist is no fault" holds err 'not built or tested.* fish '
+expect "what apt-get does is said" holds err '^  set up zsh$'
 expect "nor in the way of the others" [ "$(grep -c ' zsh ' err)" -eq 1 ]
 expect "no second compiler" [ "$(grep -c clang log)" -eq 0 ]
 run 0 deps sh "$TOP/scripts/deps" --ci

@@ -211,15 +211,15 @@ static void expect_inside(const shape *s, const shape *panel) {
 }
 
 static uint64_t top_of(const fsched_schedule *s, uint32_t memory) {
-  uint64_t peak = 0;
+  uint64_t top = 0;
   for (uint32_t r = 0; r < s->schedule->n_residencies; r++) {
     if (s->schedule->res_memory[r] == memory) {
-      peak = fs_max(peak, s->schedule->res_address[r] + s->schedule->res_size[r]);
+      top = fs_max(top, s->schedule->res_address[r] + s->schedule->res_size[r]);
     }
   }
   fs_svg_amounts a;
-  fs_svg_amounts_init(&a, s->schedule->graph->target.memory[memory].capacity, peak, true);
-  ck_assert_uint_ge(a.top, peak);
+  fs_svg_amounts_init(&a, s->schedule->graph->target.memory[memory].capacity, top, "extent", true);
+  ck_assert_uint_ge(a.top, top);
   return a.top;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver of the refinement:
  *
- *   all starts are given               settle: addresses with a lower peak
+ *   all starts are given               settle: addresses with a lower extent
  *   the model of the whole graph fits  attempt: one model, solved as far as the limits allow
  *   else                               slide: models of windows, the rest fixed
  *
@@ -50,22 +50,22 @@ void fs_refiner_tell(fs_refiner *r) { tell(r, FS_TICK_NONE, 0); }
 void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound, bound); }
 
 /* The sum of the highest addresses of all memories, which counts where all starts are given. */
-static fs_status peak_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
-  uint64_t *peak;
+static fs_status extent_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
+  uint64_t *extent;
   FS_SCRATCH(arena, r->ctx);
   *sum = 0;
-  FS_TRY(fs_new_zero(&arena, &peak, (size_t)r->g->target.n_memories + 1));
-  FS_TRY(fs_schedule_peaks(r->ctx, s, peak));
+  FS_TRY(fs_new_zero(&arena, &extent, (size_t)r->g->target.n_memories + 1));
+  fs_schedule_extents(s, extent);
   for (uint32_t m = 0; m < r->g->target.n_memories; m++) {
-    *sum += peak[m];
+    *sum += extent[m];
   }
   return FSCHED_OK;
 }
 
-static fs_status lower_peak(const fs_refiner *r, const fs_schedule *s, bool *lower) {
+static fs_status lower_extent(const fs_refiner *r, const fs_schedule *s, bool *lower) {
   uint64_t old, new;
-  FS_TRY(peak_of(r, r->best, &old));
-  FS_TRY(peak_of(r, s, &new));
+  FS_TRY(extent_of(r, r->best, &old));
+  FS_TRY(extent_of(r, s, &new));
   *lower = new < old;
   return FSCHED_OK;
 }
@@ -75,7 +75,7 @@ fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) {
   bool better = r->best == NULL || s->makespan < r->best->makespan;
   fs_status status = FSCHED_OK;
   if (!better && s->makespan == r->best->makespan && fs_refine_settles(r->g)) {
-    status = lower_peak(r, s, &better);
+    status = lower_extent(r, s, &better);
   }
   *taken = better && status == FSCHED_OK;
   fs_schedule_destroy(*taken ? r->best : s);
