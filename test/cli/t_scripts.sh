@@ -46,7 +46,7 @@ cat >bin/apt-get <<'END'
 #!/bin/sh
 echo "apt-get $*" >>"$APT_LOG"
 case " $* " in *" fish "*) exit 100 ;; esac
-echo "Setting up zsh (5.9-4) ..."
+[ "$1" != install ] || echo "Setting up zsh (5.9-4) ..."
 case " $* " in *" zsh "*) printf '#!/bin/sh\n' >"$BIN/zsh" && chmod +x "$BIN/zsh" ;; esac
 END
 printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v chmod)" >bin/chmod
