@@ -37,6 +37,10 @@ run 4 "$FSCHED" verify serial.fsb --graph g.yaml
 
 run 5 "$FSCHED" compile nowhere.yaml
 expect "a missing file is named" holds err nowhere.yaml
+printf 'fsched: 1\ntarget: nowhere.yaml\nops: [{name: a, tme: 1}]\n' >lacks.yaml
+run 5 "$FSCHED" compile lacks.yaml
+expect "so is one that a graph names, with the place" holds err '^lacks.yaml:2:9: error: cannot read the target nowhere.yaml'
+expect "and the graph's own faults" holds err "^lacks.yaml:3:17: error: .*'tme'"
 run 5 "$FSCHED" run nowhere.fsb
 
 cat >k.yaml <<'END'

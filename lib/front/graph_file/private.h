@@ -19,6 +19,7 @@ typedef struct fs_reader {
   const fs_doc *doc;
   const char *path; /* of the graph file */
   const fsched_read_options *options;
+  bool lacks_file; /* the graph names a file that cannot be read */
 } fs_reader;
 
 /* The keys that a mapping may have; `later` marks keys of features that do not exist yet. */

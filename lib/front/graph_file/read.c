@@ -51,8 +51,8 @@ static const char *relative(fs_arena *arena, const char *from, const char *path)
   return joined;
 }
 
-/* Whether a file can be read.  A path in the user's text that leads nowhere is a fault of the
- * text. */
+/* Whether a file can be read.  One that cannot is reported where the text names it; reading goes on,
+ * and ends as when the graph's own file cannot be read. */
 static bool readable(fs_reader *r, uint32_t node, const char *path) {
   struct stat st;
   if (stat(path, &st) == 0 && access(path, R_OK) == 0) {
@@ -63,6 +63,7 @@ static bool readable(fs_reader *r, uint32_t node, const char *path) {
   }
   fs_read_fail(r, FS_DIAG_FILE, node, NULL, "cannot read the target %.300s: %s", path,
                strerror(errno));
+  r->lacks_file = true;
   return false;
 }
 
@@ -251,6 +252,7 @@ static fs_status parse_text(fsched_context *ctx, const char *path, const char *t
   FS_SCRATCH(arena, ctx);
   fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
   fs_status status = parse(&r, path, text, length, is_file, out);
+  status = r.lacks_file ? FSCHED_SYSTEM : status;
   fs_progress_end(ctx, status);
   fsched_builder_destroy(r.b);
   fs_context_sort(ctx, first);
