@@ -72,7 +72,8 @@ typedef fsched_status (*consumer)(fsched_context *ctx, const fuzz_smoke_subject 
 
 static fsched_status use_graph(fsched_context *ctx, const fuzz_smoke_subject *s,
                                fuzz_smoke_bytes input, unsigned *allowed) {
-  *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_INFEASIBLE);
+  *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_INFEASIBLE) |
+             MAY(FSCHED_SYSTEM); /* the target is no file */
   fsched_graph *graph = NULL;
   fsched_status status = fsched_graph_parse(ctx, "-", input.at, input.n, NULL, &graph);
   if (status == FSCHED_OK && (fsched_graph_ops(graph) <= SMALL_OPS || s->index % SOMETIMES == 0)) {
