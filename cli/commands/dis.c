@@ -32,6 +32,7 @@ fs_status fs_cli_asm(fs_cli *cli) {
   }
   FS_TRY(fs_cli_check_terminal(cli, output));
   FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  FS_TRY(fs_cli_check_results(cli, &output, 1));
   char *text = NULL;
   size_t length = 0;
   FS_TRY(fs_file_read(cli->ctx, input, &text, &length));

@@ -111,6 +111,7 @@ static fs_status draw_file(const fs_dot_job *job, const char *bytes, size_t size
 static fs_status check_files(const fs_dot_job *job) {
   fs_cli *cli = job->cli;
   FS_TRY(fs_cli_check_input(cli, job->input, &job->output, 1));
+  FS_TRY(fs_cli_check_results(cli, &job->output, 1));
   if (job->schedule == NULL) {
     return FSCHED_OK;
   }
@@ -121,7 +122,7 @@ static fs_status check_files(const fs_dot_job *job) {
   if (fs_cli_is_std(job->input) && fs_cli_is_std(job->schedule)) {
     return fs_usage(cli->ctx, NULL, "standard input can be read only once");
   }
-  return fs_cli_check_input(cli, job->schedule, &job->output, 1);
+  return FSCHED_OK;
 }
 
 static void read_options(fs_cli *cli, fs_dot_options *o) {

@@ -139,7 +139,7 @@ static fs_status check_files(fs_cli *cli, const char *graph) {
     return fs_usage(cli->ctx, NULL, "standard input can be read only once");
   }
   FS_TRY(fs_cli_check_input(cli, input, &output, 1));
-  return fs_cli_check_input(cli, graph, &output, 1);
+  return fs_cli_check_results(cli, &output, 1);
 }
 
 fs_status fs_cli_export(fs_cli *cli) {

@@ -187,7 +187,29 @@ static const char *other_command(fs_arena *arena, const char *word, size_t lengt
   return hint;
 }
 
+/* Options that have another name now: the old name does something else elsewhere, so a hint as for
+ * a misspelling would mislead. */
+static const struct {
+  fs_cmd command;
+  const char *name, *now;
+} renamed[] = {{FS_CMD_RUN, "--profile", "--save-profile"}};
+
+static const char *name_now(const args_walk *w, const char *word, size_t length) {
+  for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+    if (renamed[i].command == w->args->command && strlen(renamed[i].name) == length &&
+        memcmp(renamed[i].name, word, length) == 0) {
+      return renamed[i].now;
+    }
+  }
+  return NULL;
+}
+
 static fs_status unknown_option(const args_walk *w, const char *word, size_t length) {
+  const char *now = name_now(w, word, length);
+  if (now != NULL) {
+    return fs_usage(w->ctx, NULL, "%.*s of %s is called %s", (int)length, word,
+                    fs_cmd_table[w->args->command].name, now);
+  }
   fs_text names;
   fs_text_init(&names, w->ctx);
   for (int o = 0; o < FS_OPTION_COUNT; o++) {

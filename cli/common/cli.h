@@ -73,6 +73,9 @@ fs_status fs_cli_check_outputs(fs_cli *cli, const char *const *output, size_t n)
 /* Checks that no result replaces an input.  Requires an input, and n outputs. */
 fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *output,
                              size_t n) FS_MUST_USE;
+/* Checks that no result replaces a file that an option names for reading, nor, without --force, one
+ * that begins as a graph or target.  Requires n outputs. */
+fs_status fs_cli_check_results(fs_cli *cli, const char *const *output, size_t n) FS_MUST_USE;
 /* Checks that the output replaces no file that the graph was read from, its target included.
  * Requires an output. */
 fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph,
@@ -95,6 +98,8 @@ typedef enum fs_kind {
 } fs_kind;
 /* Requires a text, unless it has no bytes. */
 fs_kind fs_cli_kind(const char *text, size_t n);
+/* Whether an existing file begins as a graph or target does.  Requires a path. */
+bool fs_cli_is_source(const char *path);
 /* Reports that a file is not of the wanted kind, with a hint that depends on its kind. */
 fs_status fs_cli_wrong_kind(fs_cli *cli, const char *name, const char *wanted,
                             fs_kind kind) FS_MUST_USE;

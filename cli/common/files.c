@@ -84,6 +84,25 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
   return FSCHED_OK;
 }
 
+fs_status fs_cli_check_results(fs_cli *cli, const char *const *output, size_t n) {
+  assert(output != NULL || n == 0);
+  static const fs_option read[] = {FS_OPTION_GRAPH, FS_OPTION_EXPORT_GRAPH, FS_OPTION_SCHEDULE, FS_OPTION_PROFILE,
+                                   FS_OPTION_SOLUTION, FS_OPTION_MEASURED};
+  for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+    const char *input = fs_args_last(&cli->args, read[i]);
+    if (input != NULL) {
+      FS_TRY(fs_cli_check_input(cli, input, output, n));
+    }
+  }
+  for (size_t i = 0; i < n && !fs_args_has(&cli->args, FS_OPTION_FORCE); i++) {
+    if (fs_cli_is_source(output[i])) {
+      return fs_usage(cli->ctx, "give the result another name, or add --force",
+                      "a result would replace %s, which is a graph or target", output[i]);
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph, const char *output) {
   assert(output != NULL);
   for (uint32_t i = 0; i < fsched_graph_files(graph); i++) {

@@ -81,19 +81,61 @@ fs_status fs_cli_load_program(fs_cli *cli, const char *name, const char *bytes, 
   return fsched_program_load(cli->ctx, name, bytes, size, out);
 }
 
-/* The kind of a regular file.  Other files can be read only once, so their kind is OTHER. */
-static fs_kind kind_of_file(const char *path, bool *is_regular) {
-  char text[LOOKED_AT];
+/* Reads the first LOOKED_AT bytes of a regular file, none if it cannot be opened.  False if the
+ * file is not regular: such a file may be readable only once. */
+static bool head_of_file(const char *path, char *text, size_t *n) {
   struct stat st;
-  fs_kind kind = FS_KIND_OTHER;
-  *is_regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-  int fd = *is_regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  *n = 0;
+  bool is_regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+  int fd = is_regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (fd >= 0) {
-    ssize_t n = read(fd, text, sizeof text);
-    kind = n > 0 ? fs_cli_kind(text, (size_t)n) : FS_KIND_OTHER;
+    ssize_t got = read(fd, text, LOOKED_AT);
+    *n = got > 0 ? (size_t)got : 0;
     (void)close(fd);
   }
-  return kind;
+  return is_regular;
+}
+
+static fs_kind kind_of_file(const char *path, bool *is_regular) {
+  char text[LOOKED_AT];
+  size_t n;
+  *is_regular = head_of_file(path, text, &n);
+  return fs_cli_kind(text, n);
+}
+
+/* Whether the text is a JSON object in whose beginning a key has a value that begins so. */
+static bool has_key(const char *text, size_t n, const char *key, const char *value) {
+  const char *at = begins(text, n, "{") ? memmem(text, n, key, strlen(key)) : NULL;
+  if (at == NULL) {
+    return false;
+  }
+  const char *end = text + n;
+  for (at += strlen(key); at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r');) {
+    at++;
+  }
+  return begins(at, (size_t)(end - at), value);
+}
+
+/* Whether the text begins as a graph or target, in YAML or JSON. */
+static bool is_source(const char *text, size_t n) {
+  static const char *const lines[] = {"queues:", "memories:"};
+  fs_kind kind = fs_cli_kind(text, n);
+  if (kind != FS_KIND_OTHER) {
+    return kind == FS_KIND_GRAPH;
+  }
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    if (has_line(text, n, lines[i])) {
+      return true;
+    }
+  }
+  return has_key(text, n, "\"fsched\":", "") || has_key(text, n, "\"queues\":", "[");
+}
+
+bool fs_cli_is_source(const char *path) {
+  assert(path != NULL);
+  char text[LOOKED_AT];
+  size_t n = 0;
+  return !fs_cli_is_std(path) && head_of_file(path, text, &n) && is_source(text, n);
 }
 
 fs_status fs_cli_check_graph(fs_cli *cli, const char *path) {

@@ -116,6 +116,7 @@ fs_status fs_cli_write_of_program(fs_cli *cli, fs_text_of_program make) {
   const char *output = fs_args_last(&cli->args, FS_OPTION_OUTPUT);
   output = output == NULL ? "-" : output;
   FS_TRY(fs_cli_check_input(cli, input, &output, 1));
+  FS_TRY(fs_cli_check_results(cli, &output, 1));
   FS_TRY(fs_cli_open_program(cli, input, &program));
   fs_status status = write_of(cli, program, make, output);
   fsched_program_destroy(program);

@@ -71,7 +71,8 @@ static fs_status check_files(fs_cli *cli, fs_job *job) {
   return fs_cli_check_input(cli, job->input, job->result, job->n_results);
 }
 
-/* Checks that no result replaces a file that the graph names; these are known once it is read. */
+/* Checks that no result replaces a file that the graph names; these are known once it is read, and
+ * are told from other graphs and targets. */
 static fs_status check_targets(fs_cli *cli, const fs_job *job) {
   for (uint32_t i = 0; i < fsched_graph_files(job->graph); i++) {
     const char *name = fsched_graph_file(job->graph, i);
@@ -79,7 +80,7 @@ static fs_status check_targets(fs_cli *cli, const fs_job *job) {
       FS_TRY(fs_cli_check_input(cli, name, job->result, job->n_results));
     }
   }
-  return FSCHED_OK;
+  return fs_cli_check_results(cli, job->result, job->n_results);
 }
 
 /* Whether a pass runs: some are only for one kind of sync, or run only on request. */

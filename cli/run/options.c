@@ -243,7 +243,6 @@ static fs_status check_files(fs_cli *cli, const fs_run *run) {
   FS_TRY(fs_cli_check_outputs(cli, output, prints ? n + 1 : n));
   bool standard = fs_cli_is_std(run->input);
   if (run->measured != NULL) {
-    FS_TRY(fs_cli_check_input(cli, run->measured, output, n));
     if (standard && fs_cli_is_std(run->measured)) {
       return fs_usage(cli->ctx, NULL, "standard input can be read only once");
     }
@@ -256,7 +255,8 @@ static fs_status check_files(fs_cli *cli, const fs_run *run) {
     }
     standard = standard || fs_cli_is_std(run->file[i].path);
   }
-  return fs_cli_check_input(cli, run->input, output, n);
+  FS_TRY(fs_cli_check_input(cli, run->input, output, n));
+  return fs_cli_check_results(cli, output, n);
 }
 
 fs_status fs_run_read_options(fs_cli *cli, fs_run *run) {

@@ -47,7 +47,7 @@ make_files() {
     "$shape" "$name" "$n" >"$n.yaml"
     run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
     run 0 "$FSCHED" dis --format json "$n.fsb" -o "$n.asm"
-    run 0 "$FSCHED" run -q --on sim "$n.fsb" --profile profile
+    run 0 "$FSCHED" run -q --on sim "$n.fsb" --save-profile profile
     sed 's/^ *"graph":/"tick_ns": 1, &/' profile >"$n.profile"
   done
 }
@@ -77,7 +77,7 @@ all_commands() {
   grows "run --on sim" run -q --on sim %N.fsb
   grows "run --check" run -q --on sim --check %N.fsb
   grows "run on one thread" run -q --threads 1 %N.fsb
-  grows "run --profile" run -q --on sim %N.fsb --profile x --trace y
+  grows "run --save-profile" run -q --on sim %N.fsb --save-profile x --trace y
   grows dot dot %N.yaml -o x
   grows "dot of a program" dot %N.fsb -o x
 }

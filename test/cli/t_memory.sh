@@ -25,7 +25,7 @@ short() {
 }
 run 0 "$FSCHED" compile -q "$graph" -o p.fsb --emit schedule=s.json
 run 0 "$FSCHED" dis --format json p.fsb -o p.json
-run 0 "$FSCHED" run -q --on sim --profile pro.json p.fsb --output end=o.npy
+run 0 "$FSCHED" run -q --on sim --save-profile pro.json p.fsb --output end=o.npy
 run 0 "$FSCHED" compile -q "$TOP/test/fuzz/barrier.yaml" -o b.fsb
 run 0 "$FSCHED" compile -q "$TOP/test/fuzz/block.yaml" -o k.fsb
 run 0 "$FSCHED" import patterson "$TOP/test/import/project.rcp" -o i.yaml
@@ -55,7 +55,7 @@ short "dot of a schedule" g.dot -- "$FSCHED" dot "$graph" --schedule s.json -o g
 short "run" o.npy -- "$FSCHED" run -q --check --input in=in.raw --output end=o.npy p.fsb
 short "run, overlapping" -- "$FSCHED" run -q --invocations 4 --in-flight 2 --pool 1MiB b.fsb
 short "run --trace" -- "$FSCHED" run -q --trace /dev/null --with-plan p.fsb
-short "run --on sim" pro.out -- "$FSCHED" run -q --on sim --check --profile pro.out k.fsb
+short "run --on sim" pro.out -- "$FSCHED" run -q --on sim --check --save-profile pro.out k.fsb
 short "import" i.out -- "$FSCHED" import patterson "$TOP/test/import/project.rcp" -o i.out
 short "import psplib" i.out -- "$FSCHED" import psplib "$TOP/test/import/project.sm" -o i.out
 short "import strip" i.out -- "$FSCHED" import strip "$TOP/test/import/crlf.strip" -o i.out

@@ -44,6 +44,58 @@ expect "the stream stays" same g.fsb first.fsb
 expect "the JSON stays" same g.json first.json
 expect "the target stays" same t.yaml first.t
 
+# Nor of a graph or target that has nothing to do with it, unless that is asked for.
+source() { # what is named, then the command line
+  name=$1
+  shift
+  run 2 "$FSCHED" "$@"
+  expect "it is named: $*" holds err "would replace $name, which is a graph or target"
+}
+cp g.yaml other.yaml
+printf '{"fsched": 1, "ops": []}\n' >other.json
+printf '{\n"queues": [{"name": "q"}]\n}\n' >target.json
+cp other.yaml kept
+source other.yaml compile g.yaml -o other.yaml
+source other.yaml compile g.yaml -o x.fsb --emit stats=other.yaml
+source other.yaml compile g.yaml -o x.fsb --dump-after all=other.yaml
+source other.json compile g.yaml -o other.json
+source target.json compile g.yaml -o target.json
+source t.yaml compile g.yaml -o x.fsb -MF t.yaml
+source other.yaml run g.fsb --save-profile other.yaml
+source other.yaml run g.fsb --trace other.yaml
+source other.yaml run g.fsb --output C=other.yaml
+source other.yaml dis g.fsb -o other.yaml
+source other.yaml asm g.json -o other.yaml
+source other.yaml dot g.yaml -o other.yaml
+source other.yaml explain g.fsb -o other.yaml
+expect "it is as it was" same other.yaml kept
+expect "nothing else was written" [ ! -e x.fsb ]
+for what in 'compile g.yaml -q -o' 'compile g.yaml -q -o x.fsb --emit schedule=' 'dis g.fsb -o' 'run g.fsb -q --save-profile' \
+  'dot g.yaml -o'; do
+  cp kept over.yaml
+  # shellcheck disable=SC2086 # words
+  run 0 "$FSCHED" $(case $what in *=) echo "${what}over.yaml" ;; *) echo "$what over.yaml" ;; esac) --force
+  expect "with --force it is replaced: $what" [ "$(cmp -s over.yaml kept; echo $?)" -eq 1 ]
+done
+printf 'strip 4 4\n2 2\n' >s.txt
+cp kept over.yaml
+run 0 "$FSCHED" import strip s.txt -o over.yaml
+expect "an importer writes graphs" holds over.yaml '^fsched: 1'
+: >empty.yaml
+run 0 "$FSCHED" compile g.yaml -q -o empty.yaml
+run 0 "$FSCHED" compile g.yaml -q -o x.fsb --emit schedule=s.json --emit stats=st.json --emit dot=d.dot --emit table=t.txt \
+  --emit svg=p.svg --emit trace=tr.json --emit c=c.c
+run 0 "$FSCHED" run g.fsb -q --save-profile p.json
+for old in s.json st.json d.dot t.txt p.svg tr.json c.c c.h p.json x.fsb; do # old results are replaced
+  run 0 "$FSCHED" compile g.yaml -q -o "$old"
+done
+run 0 "$FSCHED" run g.fsb -q --save-profile p.json
+run 2 "$FSCHED" compile g.yaml -q --profile p.json -o x.fsb --emit stats=./p.json
+expect "a profile that is read stays" holds err 'over the input p.json '
+run 2 "$FSCHED" run g.fsb --profile p.json
+expect "the old name says the new one" holds err '--profile of run is called --save-profile'
+rm -f x.fsb
+
 twice() {
   run 2 "$FSCHED" "$@"
   expect "two results: $*" holds err 'two results would be written to '

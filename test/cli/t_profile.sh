@@ -88,12 +88,12 @@ expect "the profile says it" holds t.txt '^A_in  op  *0  *5 '
 [ ! -e none.fsb ] || fail "a stream without its profile"
 
 # What a run has measured, in the next plan.
-if "$FSCHED" help run | grep -q -e '--profile'; then
-  run 0 "$FSCHED" run plain.fsb --profile run.json
+if "$FSCHED" help run | grep -q -e '--save-profile'; then
+  run 0 "$FSCHED" run plain.fsb --save-profile run.json
   run 0 "$FSCHED" compile g.yaml -o f.fsb --profile run.json --verify
   expect "all ops were measured" holds err 'times of 5 of 5 ops and 3 copies from the profile'
   run 0 "$FSCHED" verify f.fsb --graph g.yaml --profile run.json
 else
-  echo "skip: run has no --profile"
+  echo "skip: run has no --save-profile"
 fi
 :

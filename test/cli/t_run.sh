@@ -60,7 +60,7 @@ run 0 "$FSCHED" run f.fsb --repeat 2 --pin
 # Back ends
 run 0 "$FSCHED" run f.fsb --on auto
 expect "auto says what it takes" holds out '^f.fsb: on [a-z]*: '
-run 0 "$FSCHED" run f.fsb -v --trace seen.trace --profile seen.json
+run 0 "$FSCHED" run f.fsb -v --trace seen.trace --save-profile seen.json
 expect "-v says which device" holds out '^f.fsb: on cpu: the processors of this machine$'
 expect "-v says what is written" holds err '^  wrote seen.trace$'
 expect "all of it" holds err '^  wrote seen.json$'
@@ -181,9 +181,9 @@ run 5 "$FSCHED" run k.fsb --modules . --input x=nowhere.raw
 run 5 "$FSCHED" run k.fsb --modules . --output z=nowhere/z.raw
 
 # Profiles
-run 0 "$FSCHED" run f.fsb --invocations 40 --profile p.json
+run 0 "$FSCHED" run f.fsb --invocations 40 --save-profile p.json
 expect "the report" holds out '^figure-10 on cpu: makespan planned '
-run 0 "$FSCHED" run f.fsb --profile p.json --format json
+run 0 "$FSCHED" run f.fsb --save-profile p.json --format json
 if command -v python3 >/dev/null; then
   cp out j.json
   run 0 python3 -c 'import json; json.load(open("j.json"))'
@@ -191,19 +191,19 @@ else
   echo "skip: python3 is not there, JSON is not read"
 fi
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --profile p.json --verify -o g.fsb
-run 0 "$FSCHED" run f.fsb --on sim --profile s.json
+run 0 "$FSCHED" run f.fsb --on sim --save-profile s.json
 expect "a simulation measures its plan" holds out 'makespan planned 7.000 us, measured 7.000 us'
-run 0 "$FSCHED" run f.fsb --on sim --measured p.json --profile m.json --check
+run 0 "$FSCHED" run f.fsb --on sim --measured p.json --save-profile m.json --check
 expect "a simulation takes the measured times" holds out 'ops and copies alone would take'
 run 2 "$FSCHED" run f.fsb --measured p.json
 run 2 "$FSCHED" run f.fsb --on sim --measured p.json --durations random
 run 1 "$FSCHED" run f.fsb --on sim --measured f.fsb
 run 5 "$FSCHED" run f.fsb --on sim --measured nowhere.json
-run 2 "$FSCHED" run f.fsb --on sim --measured p.json --profile p.json
-run 2 "$FSCHED" run f.fsb --profile f.fsb
-run 2 "$FSCHED" run f.fsb --profile -
+run 2 "$FSCHED" run f.fsb --on sim --measured p.json --save-profile p.json
+run 2 "$FSCHED" run f.fsb --save-profile f.fsb
+run 2 "$FSCHED" run f.fsb --save-profile -
 expect "which of them" holds err 'the profile and the result would both be written'
-run 5 "$FSCHED" run f.fsb --profile nowhere/p.json
+run 5 "$FSCHED" run f.fsb --save-profile nowhere/p.json
 
 # Calibration
 run 0 "$FSCHED" calibrate --largest 256KiB --capacity 64MiB -o t.yaml

@@ -28,7 +28,7 @@ run 4 "$FSCHED" run lost.fsb -q
 expect "-q leaves the verdict out" [ -z "$(grep refuted err)" ]
 
 # Nothing is read, written or asked of a device before.
-run 4 "$FSCHED" run lost.fsb -q --trace trace.json --profile profile.json --check
+run 4 "$FSCHED" run lost.fsb -q --trace trace.json --save-profile profile.json --check
 expect "no results" [ ! -e trace.json -a ! -e profile.json ]
 run 4 env FSCHED_CUDA_DRIVER=nowhere.so "$FSCHED" run lost.fsb --on cuda
 

@@ -112,7 +112,7 @@ for signal in 1 2 3 14 24; do # HUP, INT, QUIT, ALRM, XCPU
   every_point $signal POINTS_FAIL=tmpfile:95 dis "$FROM/g.fsb" -o listing
 done
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb -MD --emit table=t --emit c=c
-points_over_old run "$FROM/io.fsb" -q --on sim --trace t --profile p --output o=o.npy
+points_over_old run "$FROM/io.fsb" -q --on sim --trace t --save-profile p --output o=o.npy
 points_over_old asm "$FROM/g.json" -o p.fsb
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb --dump-after all=dump
 # The other commands, and kinds of results; lp and mps come before the solver is asked.
