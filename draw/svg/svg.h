@@ -123,7 +123,7 @@ void fs_svg_close(fs_svg *v);
 typedef struct fs_svg_amounts {
   uint64_t capacity, used;
   const char *word; /* what `used` is called: "peak", or "extent" of addresses */
-  uint64_t top; /* the amount at the upper edge of the panel, at least 1 */
+  uint64_t top;     /* the amount at the upper edge of the panel, at least 1 */
   bool bytes;
 } fs_svg_amounts;
 void fs_svg_amounts_init(fs_svg_amounts *a, uint64_t capacity, uint64_t used, const char *word,

@@ -210,7 +210,7 @@ typedef struct fsched_read_options {
   int untrusted;
 } fsched_read_options;
 
-/** Reads a graph file ("-": standard input); a target given by path is read relative to it.  Errors:
+/** Reads a graph file ("-": standard input); a target given by path is read relative to it. Errors:
  *  as fsched_builder_finish; FSCHED_SYSTEM also when the target's file cannot be read, which is
  *  reported where the graph names it. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_read(fsched_context *ctx, const char *path,

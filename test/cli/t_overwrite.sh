@@ -45,7 +45,7 @@ expect "the JSON stays" same g.json first.json
 expect "the target stays" same t.yaml first.t
 
 # Nor of a graph or target that has nothing to do with it, unless that is asked for.
-source() { # what is named, then the command line
+guarded() { # what is named, then the command line
   name=$1
   shift
   run 2 "$FSCHED" "$@"
@@ -55,26 +55,26 @@ cp g.yaml other.yaml
 printf '{"fsched": 1, "ops": []}\n' >other.json
 printf '{\n"queues": [{"name": "q"}]\n}\n' >target.json
 cp other.yaml kept
-source other.yaml compile g.yaml -o other.yaml
-source other.yaml compile g.yaml -o x.fsb --emit stats=other.yaml
-source other.yaml compile g.yaml -o x.fsb --dump-after all=other.yaml
-source other.json compile g.yaml -o other.json
-source target.json compile g.yaml -o target.json
-source t.yaml compile g.yaml -o x.fsb -MF t.yaml
-source other.yaml run g.fsb --save-profile other.yaml
-source other.yaml run g.fsb --trace other.yaml
-source other.yaml run g.fsb --output C=other.yaml
-source other.yaml dis g.fsb -o other.yaml
-source other.yaml asm g.json -o other.yaml
-source other.yaml dot g.yaml -o other.yaml
-source other.yaml explain g.fsb -o other.yaml
+guarded other.yaml compile g.yaml -o other.yaml
+guarded other.yaml compile g.yaml -o x.fsb --emit stats=other.yaml
+guarded other.yaml compile g.yaml -o x.fsb --dump-after all=other.yaml
+guarded other.json compile g.yaml -o other.json
+guarded target.json compile g.yaml -o target.json
+guarded t.yaml compile g.yaml -o x.fsb -MF t.yaml
+guarded other.yaml run g.fsb --save-profile other.yaml
+guarded other.yaml run g.fsb --trace other.yaml
+guarded other.yaml run g.fsb --output C=other.yaml
+guarded other.yaml dis g.fsb -o other.yaml
+guarded other.yaml asm g.json -o other.yaml
+guarded other.yaml dot g.yaml -o other.yaml
+guarded other.yaml explain g.fsb -o other.yaml
 expect "it is as it was" same other.yaml kept
 expect "nothing else was written" [ ! -e x.fsb ]
-for what in 'compile g.yaml -q -o' 'compile g.yaml -q -o x.fsb --emit schedule=' 'dis g.fsb -o' 'run g.fsb -q --save-profile' \
-  'dot g.yaml -o'; do
+for what in 'compile g.yaml -q --output=' 'compile g.yaml -q -o x.fsb --emit schedule=' 'dis g.fsb --output=' \
+  'run g.fsb -q --save-profile=' 'dot g.yaml --output='; do
   cp kept over.yaml
   # shellcheck disable=SC2086 # words
-  run 0 "$FSCHED" $(case $what in *=) echo "${what}over.yaml" ;; *) echo "$what over.yaml" ;; esac) --force
+  run 0 "$FSCHED" ${what}over.yaml --force
   expect "with --force it is replaced: $what" [ "$(cmp -s over.yaml kept; echo $?)" -eq 1 ]
 done
 printf 'strip 4 4\n2 2\n' >s.txt

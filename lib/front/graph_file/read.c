@@ -51,8 +51,8 @@ static const char *relative(fs_arena *arena, const char *from, const char *path)
   return joined;
 }
 
-/* Whether a file can be read.  One that cannot is reported where the text names it; reading goes on,
- * and ends as when the graph's own file cannot be read. */
+/* Whether a file can be read.  One that cannot is reported where the text names it; reading goes
+ * on, and ends as when the graph's own file cannot be read. */
 static bool readable(fs_reader *r, uint32_t node, const char *path) {
   struct stat st;
   if (stat(path, &st) == 0 && access(path, R_OK) == 0) {
