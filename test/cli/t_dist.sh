@@ -38,6 +38,7 @@ fi
 
 # Every example goes into a package, and nothing is named that is not there.
 if [ -e /usr/share/dpkg/architecture.mk ] && [ -f "$TOP/debian/rules" ]; then
+  # shellcheck disable=SC2016 # make expands it
   printf 'include debian/rules\nlist:\n\t@printf "%%s\\n" $(LIBRARY) $(PROGRAM)\n' |
     env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$TOP" -f - list | LC_ALL=C sort >packaged
   for e in "$TOP"/examples/*/ "$TOP"/examples/*.yaml "$TOP"/examples/*.svg; do
