@@ -14,6 +14,7 @@
 #                      the CPU time
 # make fuzz-quick      the same, 10 seconds each
 # make fuzz-coverage   the lines that the inputs found so far reach
+# make coverage        the lines and branches of each room that the unit suites reach (gcov)
 # make bench           builds and runs every bench/bench_*.c
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml, scenarios/*.yaml and gemm-out-of-core/graph.yaml
@@ -293,6 +294,11 @@ fuzz: $(BUILD)/fsched
 fuzz-quick: FUZZ_SECONDS := 10
 fuzz-quick: fuzz
 
+coverage:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/gcov CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
+	  LDFLAGS=--coverage check-suites
+	@scripts/coverage $(BUILD)/gcov
+
 fuzz-coverage: $(BUILD)/fsched
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CC='$(FUZZ_CC)' \
 	  CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' fuzz-targets
@@ -393,6 +399,6 @@ clean:
 help:
 	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
 
-.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke fuzz fuzz-quick fuzz-targets fuzz-coverage bench demo examples \
+.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites fuzz-smoke fuzz fuzz-quick fuzz-targets fuzz-coverage coverage bench demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)
