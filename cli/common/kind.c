@@ -103,32 +103,39 @@ static fs_kind kind_of_file(const char *path, bool *is_regular) {
   return fs_cli_kind(text, n);
 }
 
-/* Whether the text is a JSON object in whose beginning a key has a value that begins so. */
-static bool has_key(const char *text, size_t n, const char *key, const char *value) {
-  const char *at = begins(text, n, "{") ? memmem(text, n, key, strlen(key)) : NULL;
-  if (at == NULL) {
-    return false;
+/* The first key of a mapping in YAML, or in JSON without its quotation mark: the first character
+ * that belongs neither to a comment nor to blank space or brackets.  NULL if there is none. */
+static const char *first_key(const char *text, const char *end) {
+  for (const char *p = text; p != NULL && p < end; p++) {
+    if (*p == '#') {
+      p = memchr(p, '\n', (size_t)(end - p));
+    } else if (memchr(" \t\r\n{\"", *p, 6) == NULL) {
+      return p;
+    }
+    if (p == NULL) {
+      break;
+    }
   }
-  const char *end = text + n;
-  for (at += strlen(key); at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r');) {
-    at++;
-  }
-  return begins(at, (size_t)(end - at), value);
+  return NULL;
 }
 
-/* Whether the text begins as a graph or target, in YAML or JSON. */
+/* Whether the text begins as a graph or target, in YAML or JSON: with one of their keys.  Other
+ * texts may have such words further below. */
 static bool is_source(const char *text, size_t n) {
-  static const char *const lines[] = {"queues:", "memories:"};
+  static const char *const keys[] = {"fsched", "time_unit", "queues", "memories", "resources"};
   fs_kind kind = fs_cli_kind(text, n);
   if (kind != FS_KIND_OTHER) {
     return kind == FS_KIND_GRAPH;
   }
-  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-    if (has_line(text, n, lines[i])) {
+  const char *end = text + n, *key = first_key(text, end);
+  for (size_t i = 0; key != NULL && i < sizeof keys / sizeof keys[0]; i++) {
+    size_t length = strlen(keys[i]), left = (size_t)(end - key);
+    if (begins(key, left, keys[i]) && left > length && strchr(":\"", key[length]) != NULL &&
+        key[length] != '\0') {
       return true;
     }
   }
-  return has_key(text, n, "\"fsched\":", "") || has_key(text, n, "\"queues\":", "[");
+  return false;
 }
 
 bool fs_cli_is_source(const char *path) {

@@ -85,8 +85,12 @@ expect "an importer writes graphs" holds over.yaml '^fsched: 1'
 run 0 "$FSCHED" compile g.yaml -q -o empty.yaml
 run 0 "$FSCHED" compile g.yaml -q -o x.fsb --emit schedule=s.json --emit stats=st.json --emit dot=d.dot --emit table=t.txt \
   --emit svg=p.svg --emit trace=tr.json --emit c=c.c
+run 0 "$FSCHED" explain g.fsb --format json -o e.json
+run 0 "$FSCHED" explain g.fsb -o e.txt
+run 0 "$FSCHED" dis g.fsb -o dis.txt
+run 0 "$FSCHED" dis g.fsb --format json -o dis.json
 run 0 "$FSCHED" run g.fsb -q --save-profile p.json
-for old in s.json st.json d.dot t.txt p.svg tr.json c.c c.h p.json x.fsb; do # old results are replaced
+for old in e.json e.txt dis.txt dis.json s.json st.json d.dot t.txt p.svg tr.json c.c c.h p.json x.fsb; do # old results are replaced
   run 0 "$FSCHED" compile g.yaml -q -o "$old"
 done
 run 0 "$FSCHED" run g.fsb -q --save-profile p.json
