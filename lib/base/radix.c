@@ -57,3 +57,13 @@ void fs_radix_sort(uint64_t *keys, uint64_t *scratch, size_t n) {
     memcpy(keys, from, n * sizeof *keys);
   }
 }
+
+int fs_compare_u32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+int fs_compare_u64(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}

@@ -19,4 +19,8 @@ static inline void fs_radix_sort_block(uint64_t *keys, size_t n) {
   }
 }
 
+/* Comparisons for qsort, ascending; what compares equal is equal. */
+int fs_compare_u32(const void *a, const void *b);
+int fs_compare_u64(const void *a, const void *b);
+
 #endif

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/radix.h"
 #include "model/bounds_private.h"
 #include "model/overwritten.h"
 
@@ -115,11 +116,6 @@ static int by_tail(const void *a, const void *b) {
                               : (x->work > y->work) - (x->work < y->work);
 }
 
-static int by_tick(const void *a, const void *b) {
-  const fs_tick *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
   FS_ASSERT_SLOW(capacity > 0);
   fs_tick best = 0, work = 0;
@@ -160,7 +156,7 @@ fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) {
   for (size_t i = 0; i < n; i++) {
     heads[i] = b->jobs.at[i].head;
   }
-  qsort(heads, n, sizeof *heads, by_tick);
+  qsort(heads, n, sizeof *heads, fs_compare_u64);
   qsort(b->jobs.at, n, sizeof *b->jobs.at, by_tail);
   size_t distinct = 1;
   for (size_t i = 1; i < n; i++) {

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/radix.h"
 #include "placement/private.h"
 
 enum { WEIGHTS = 4 };
@@ -70,11 +71,6 @@ typedef struct place_search {
   FS_VEC(undo) undo;
 } place_search;
 
-static int by_value(const void *a, const void *b) {
-  const uint64_t *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 static uint32_t find_value(const uint64_t *at, uint32_t n, uint64_t value) {
   uint32_t low = 0, high = n;
   while (low < high) {
@@ -98,7 +94,7 @@ static fs_status make_sections(place_search *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     at[i] = c->begin[i];
   }
-  qsort(at, s->n, sizeof *at, by_value);
+  qsort(at, s->n, sizeof *at, fs_compare_u64);
   for (uint32_t i = 0; i < s->n; i++) {
     if (i == 0 || at[i] != at[i - 1]) {
       at[n++] = at[i];

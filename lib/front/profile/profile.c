@@ -9,22 +9,18 @@
 #include <stdlib.h>
 
 #include "base/names.h"
+#include "base/radix.h"
 #include "base/saturate.h"
 #include "base/text/ticks.h"
 #include "model/stream/order.h"
 
 const char *const fs_profile_kind_name[3] = {"op", "spill_write", "spill_read"};
 
-static int compare_u64(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 fsched_duration fsched_duration_of(uint64_t *ns, size_t n) {
   if (n == 0) {
     return (fsched_duration){0};
   }
-  qsort(ns, n, sizeof *ns, compare_u64);
+  qsort(ns, n, sizeof *ns, fs_compare_u64);
   return (fsched_duration){n, ns[0], ns[(n - 1) / 2], ns[n - 1]};
 }
 

@@ -5,18 +5,14 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/radix.h"
 #include "ilp/problem/window_private.h"
 
 static fs_tick local_time(const fs_window *w, fs_tick at) { return at - fs_min(at, w->base); }
 
-static int ascending(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static void sort_ids(fs_ids *list) {
   if (list->n > 1) {
-    qsort(list->at, list->n, sizeof *list->at, ascending);
+    qsort(list->at, list->n, sizeof *list->at, fs_compare_u32);
   }
 }
 

@@ -11,6 +11,7 @@
  * later), so the op's activity is subtracted. */
 #include <stdlib.h>
 
+#include "base/radix.h"
 #include "ilp/time/private.h"
 
 typedef struct life_list {
@@ -20,11 +21,6 @@ typedef struct life_list {
 static bool covers(const fs_time_model *t, uint32_t r, uint64_t cell) {
   uint64_t address = t->o.address[r];
   return address <= cell && cell - address < t->p->res_size[r];
-}
-
-static int ascending(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* Lists a memory's residencies that live at times that matter, and where their places begin. */
@@ -41,7 +37,7 @@ static fs_status gather_lives(fs_time_model *t, fs_arena *arena, uint32_t memory
     }
   }
   if (all->n > 1) {
-    qsort(*begin, all->n, sizeof **begin, ascending);
+    qsort(*begin, all->n, sizeof **begin, fs_compare_u64);
   }
   return FSCHED_OK;
 }

@@ -11,17 +11,13 @@
  * Intervals begin at earliest or latest starts and end at latest or earliest ends.  O(n^3). */
 #include <stdlib.h>
 
+#include "base/radix.h"
 #include "ilp/windows/private.h"
-
-static int by_tick(const void *a, const void *b) {
-  const fs_tick *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
 
 static uint32_t sort_unique(fs_tick *at, uint32_t n) {
   uint32_t kept = 0;
   if (n > 1) {
-    qsort(at, n, sizeof *at, by_tick);
+    qsort(at, n, sizeof *at, fs_compare_u64);
   }
   for (uint32_t i = 0; i < n; i++) {
     if (i == 0 || at[i] != at[i - 1]) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/radix.h"
 #include "model/sync.h"
 
 typedef struct point_finder {
@@ -130,17 +131,12 @@ static void gather_barrier(const point_finder *f, gathering *g, const lasts *l, 
   }
 }
 
-static int compare_u32(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  Commands that
  * queue order implies are left out; those that contradict it, in a stream that deadlocks, stay. */
 static uint32_t end_gathering(const point_finder *f, gathering *g, uint32_t command,
                               uint32_t *out) {
   uint32_t n = 0;
-  qsort(g->queue, g->n, sizeof *g->queue, compare_u32);
+  qsort(g->queue, g->n, sizeof *g->queue, fs_compare_u32);
   for (uint32_t i = 0; i < g->n; i++) {
     uint32_t q = g->queue[i], c = g->latest[q];
     g->latest[q] = FS_NONE;

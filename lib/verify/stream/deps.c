@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/radix.h"
 #include "verify/stream/stream.h"
 
 typedef struct deps {
@@ -184,11 +185,6 @@ static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
   return FSCHED_OK;
 }
 
-static int compare_u64(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static fs_status index_races(fs_vs *v) {
   const fs_stream *s = v->s;
   if (s->n_races > UINT32_MAX / 2) {
@@ -200,7 +196,7 @@ static fs_status index_races(fs_vs *v) {
     v->race[2 * i] = (uint64_t)s->races[i].op_a << 32 | s->races[i].op_b;
     v->race[2 * i + 1] = (uint64_t)s->races[i].op_b << 32 | s->races[i].op_a;
   }
-  qsort(v->race, v->n_race, sizeof *v->race, compare_u64);
+  qsort(v->race, v->n_race, sizeof *v->race, fs_compare_u64);
   if (s->n_races > 0 && !fs_hazards_data_only(s->meta[0].hazards)) {
     FS_WRONG(v, FS_DIAG_VERIFY_RACE, "races are listed though hazards are sequential");
   }
@@ -213,7 +209,7 @@ bool fs_vs_race(const fs_vs *v, uint32_t op_a, uint32_t op_b) {
     return false;
   }
   uint64_t key = (uint64_t)op_a << 32 | op_b;
-  return bsearch(&key, v->race, v->n_race, sizeof key, compare_u64) != NULL;
+  return bsearch(&key, v->race, v->n_race, sizeof key, fs_compare_u64) != NULL;
 }
 
 /* Checks that the last version which the tags make is the buffer's last one. */

@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "base/group.h"
+#include "base/radix.h"
 #include "verify/stream/stream.h"
 
 const char *fs_vs_command_name(const fs_vs *v, uint32_t command, char text[FS_VNAME]) {
@@ -147,18 +148,13 @@ static bool axis_shapes(const fs_stream *s) {
   return ok;
 }
 
-static int compare_u64(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static fs_status axis_ids(fs_vs *v) {
   uint64_t *id;
   FS_TRY(fs_new(&v->arena, &id, v->s->n_axes));
   for (uint32_t i = 0; i < v->s->n_axes; i++) {
     id[i] = v->s->axes[i].id;
   }
-  qsort(id, v->s->n_axes, sizeof *id, compare_u64);
+  qsort(id, v->s->n_axes, sizeof *id, fs_compare_u64);
   for (uint32_t i = 1; i < v->s->n_axes; i++) {
     if (id[i] == id[i - 1]) {
       FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "two axes have the id 0x%016llx",
