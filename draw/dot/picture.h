@@ -158,16 +158,16 @@ void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n);
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) FS_MUST_USE;
 
 /* The three makers of pictures; a picture refers to names in the structure that it is made from. */
-/* Defined in from_graph.c.  O(edges * args per op). */
+/* Defined in graph.c.  O(edges * args per op). */
 fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
 /* Whether an arg of op `b`, from `*arg` on, reads bytes of a version that op `a` writes.  If so,
  * `*arg` becomes the arg after it, and `*version` the version.  Requires two ops. */
 bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_t *arg,
                           uint32_t *version);
-/* Draws the schedule with its synchronisation.  Defined in from_schedule.c. */
+/* Draws the schedule with its synchronisation.  Defined in schedule.c. */
 fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) FS_MUST_USE;
 /* The program need not be right: commands that wait for each other come last.  Defined in
- * from_program.c. */
+ * program.c. */
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) FS_MUST_USE;
 
 /* Marks the chain of items that explains the span: of all chains along edges to the item that ends

@@ -3,6 +3,7 @@
  *
  * Data that has left its memory in between comes back by copies; then the edge from its writer to
  * its reader is replaced by the edges through the copies. */
+#include "base/group.h"
 #include "draw/dot/picture.h"
 #include "model/sync.h"
 
@@ -155,10 +156,8 @@ static fs_status make_producers(const schedule_drawer *f, producers *of) {
   for (uint32_t i = 0; i < y->barrier_update0[y->n_commands]; i++) {
     of->first[y->barrier_update[i] + 1]++; /* room for all producers */
   }
-  for (uint32_t b = 0; b < y->n_barriers; b++) {
-    of->first[b + 1] += of->first[b];
-    of->end[b] = of->first[b];
-  }
+  fs_group_starts(of->first, y->n_barriers);
+  memcpy(of->end, of->first, y->n_barriers * sizeof *of->end);
   return FSCHED_OK;
 }
 
