@@ -164,7 +164,7 @@ $(BUILD)/test/%.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_
 $(BUILD)/lib/ilp/glpk/%.o: private EXTRA_FLAGS = -DFSCHED_VERSION='"$(VERSION)"'
 $(BUILD)/lib/ilp/glpk/main.o: lib/base/version.c
 $(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
-$(BUILD)/test/draw/test_dot.o $(BUILD)/test/draw/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
+$(BUILD)/test/draw/dot/test_dot.o $(BUILD)/test/draw/dot/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
 $(BUILD)/cli/commands/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
 $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
 $(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp

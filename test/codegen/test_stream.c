@@ -4,10 +4,10 @@
 
 #include "base/crc32c.h"
 #include "base/text/fields.h"
+#include "codegen/stream_kit.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/stream_kit.h"
 
 #include "kit/context.h"
 

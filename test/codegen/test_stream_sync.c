@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams with barriers and with syncs: their forms, the checks of them, what they say comes before
  * a command, and in which order commands can run. */
+#include "codegen/stream_kit.h"
 #include "fsched/program.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/stream_kit.h"
 #include "kit/sync_kit.h"
 #include "model/handle.h"
 #include "model/stream/order.h"

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "compile/known_look.h"
 #include "fsched/compile.h"
 #include "fsched/program.h"
 #include "fsched/verify.h"
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
-#include "kit/known_look.h"
 #include "kit/turn.h"
 
 #include "kit/context.h"

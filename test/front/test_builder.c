@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "front/graph_checks.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
-#include "kit/graph_checks.h"
 #include "model/graph.h"
 
 #include "front/builder_kit.h"

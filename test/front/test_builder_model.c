@@ -2,8 +2,8 @@
 /* Random graphs of the builder against a brute-force model of versions, edges and races. */
 #include <stdlib.h>
 
+#include "front/graph_checks.h"
 #include "kit/gen.h"
-#include "kit/graph_checks.h"
 #include "model/graph.h"
 
 #include "kit/context.h"

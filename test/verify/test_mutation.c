@@ -14,8 +14,8 @@
 #include "kit/gen.h"
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
-#include "kit/resync_mutant.h"
 #include "model/handle.h"
+#include "verify/resync_mutant.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"

@@ -13,7 +13,6 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
-#include "kit/edit.h"
 #include "kit/evaluate.h"
 #include "kit/mutate/mutate.h"
 #include "kit/resync.h"
@@ -21,6 +20,7 @@
 #include "kit/turn.h"
 #include "model/stream/order.h"
 #include "model/sync.h"
+#include "verify/edit.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { ENOUGH = 150 };

@@ -11,8 +11,8 @@
 #include "kit/gen.h"
 #include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
-#include "kit/resync_mutant.h"
 #include "model/graph.h"
+#include "verify/resync_mutant.h"
 
 #include "kit/context.h"
 

@@ -6,10 +6,10 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
-#include "kit/edit.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
+#include "verify/edit.h"
 
 #include "kit/context.h"
 

@@ -4,7 +4,7 @@
 #ifndef FS_TEST_LANES_SOURCES_H
 #define FS_TEST_LANES_SOURCES_H
 
-#include "kit/model_atomics.h"
+#include "exec/cpu/model_atomics.h"
 
 #define fs_timeline_wake model_timeline_wake
 #define fs_timeline_wake_parked model_timeline_wake_parked

@@ -23,7 +23,7 @@
 #include <ucontext.h>
 
 #include "exec/cpu/lanes_world.h"
-#include "kit/state_space.h"
+#include "exec/cpu/state_space.h"
 #include "kit/suite.h"
 
 /* What is done to a site: its store is no longer sequentially consistent, its load sees a zero,

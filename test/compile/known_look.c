@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/known_look.h"
+#include "compile/known_look.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/known.h"
+#include "compile/known.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work is done on tables of bits (producer and consumer commands of each barrier), which are
  * written out as records for every question, and put to the judge. */
-#include "kit/resync_mutant.h"
+#include "verify/resync_mutant.h"
 
 #include <check.h>
 #include <stdlib.h>

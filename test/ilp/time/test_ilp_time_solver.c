@@ -4,8 +4,8 @@
  * Skipped, with a message, without fsched-glpk. */
 #include <unistd.h>
 
-#include "ilp/ilp_time_kit.h"
 #include "ilp/solver/solver.h"
+#include "ilp/time/ilp_time_kit.h"
 
 #include "kit/context.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/edit.h"
+#include "verify/edit.h"
 
 #include <check.h>
 #include <stdlib.h>

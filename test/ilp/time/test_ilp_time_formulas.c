@@ -2,7 +2,7 @@
 /* The formulas of the time-indexed model against their meaning: on tiny instances (up to 4 ops,
  * horizon 6, capacity 4) the starts that the model takes are exactly those that solve the problem,
  * all starts being tried.  And what goes wrong with the formulas as they were published. */
-#include "ilp/ilp_time_kit.h"
+#include "ilp/time/ilp_time_kit.h"
 
 #include "kit/context.h"
 

@@ -2,7 +2,7 @@
 /* The time-indexed model: queues and gangs, lives of residencies and their addresses in three
  * forms, limits and memory that runs out.  Random tiny problems; all starts (and addresses) are
  * tried, and each is taken by the model exactly when it solves the problem. */
-#include "ilp/ilp_time_kit.h"
+#include "ilp/time/ilp_time_kit.h"
 #include "kit/budget.h"
 
 #include "kit/context.h"

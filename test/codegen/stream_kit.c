@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/stream_kit.h"
+#include "codegen/stream_kit.h"
 
 #include "base/crc32c.h"
 #include "kit/golden_case.h"

@@ -7,7 +7,7 @@
 #ifndef FS_TEST_KNOWN_LOOK_H
 #define FS_TEST_KNOWN_LOOK_H
 
-#include "kit/known.h"
+#include "compile/known.h"
 
 typedef uint64_t fs_known_look(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
                                const char *limit);

@@ -2,7 +2,7 @@
 /* Windows of a schedule in the time-indexed model: items that are fixed, items that are free, and
  * items that move as one.  Random tiny problems with a solution; all other starts in these roles
  * are tried, and each is taken by the model exactly when it solves the problem. */
-#include "ilp/ilp_time_kit.h"
+#include "ilp/time/ilp_time_kit.h"
 
 #include "kit/context.h"
 
