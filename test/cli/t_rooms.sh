@@ -105,4 +105,20 @@ faulty "an include from beside" '^lint: lib/first/f.c: includes lib/second/s.h, 
 house
 for i in $(seq 44); do touch "lib/first/h$i.h"; done
 faulty "a full directory" '^lint: lib/first: more than 44 sources$'
+house
+mkdir -p test/kit
+for i in $(seq 45); do touch "test/kit/h$i.h"; done
+faulty "a full directory of tests" '^lint: test/kit: more than 44 sources$'
+rm -r test
+house
+unit lib/first/ask_all.c ask_all
+unit lib/first/ask_one.c ask_one
+unit lib/first/answer.c answer
+run 0 "$TOP/scripts/lint-rooms" build "$PWD"
+unit lib/first/ask.c ask
+faulty "a third file whose name begins like others" '^lint: lib/first: a third file begins with ask$'
+house
+unit lib/first/g.c late compile
+rm build/lib/first/g.o
+faulty "a call that was not built" '^lint: lib/first/g.c: has no object, '
 cd ..
