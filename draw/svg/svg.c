@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/text/plural.h"
+#include "base/text/ticks.h"
 #include "model/handle.h"
 
 enum { DEFAULT_WIDTH = 1400, LEAST_WIDTH = 400, MOST_WIDTH = 10000, EDGE = 16 * FS_PX };
@@ -71,18 +72,17 @@ static void find_edges(fs_svg *v, uint32_t width) {
 /* ---- time */
 
 static void find_unit(fs_svg *v) {
-  static const char *const known[] = {"ns", "us", "ms", "s"};
   const char *name = v->g->target.time_unit;
   fs_svg_unit u = {name == NULL ? "ticks" : name, 0, 1};
   uint32_t at = 0;
-  while (at < 4 && strcmp(u.name, known[at]) != 0) {
+  while (at < FS_TICK_UNITS && strcmp(u.name, fs_tick_unit[at]) != 0) {
     at++;
   }
   v->step = fs_svg_step(v->span, (uint32_t)((v->right - v->left) / (90 * FS_PX)) + 1);
   while (v->step / u.ticks % 1000 == 0 && v->span / u.ticks >= 10000) {
     u.ticks *= 1000;
-    if (at < 3) {
-      u.name = known[++at];
+    if (at + 1 < FS_TICK_UNITS) {
+      u.name = fs_tick_unit[++at];
     } else {
       u.thousands++;
     }

@@ -14,14 +14,13 @@ static uint64_t last_tick(const fs_stream *s) {
 
 /* Writes "1 us", "250 ns". */
 static void put_length(fs_text *t, uint64_t ns) {
-  static const char *const unit[] = {"ns", "us", "ms", "s"};
   size_t u = 0;
-  for (; u < 3 && ns % 1000 == 0; u++) {
+  for (; u + 1 < FS_TICK_UNITS && ns % 1000 == 0; u++) {
     ns /= 1000;
   }
   fs_text_u64(t, ns);
   fs_text_puts(t, " ");
-  fs_text_puts(t, unit[u]);
+  fs_text_puts(t, fs_tick_unit[u]);
 }
 
 /* Copies the text to the arena as the name of the run, and frees it. */

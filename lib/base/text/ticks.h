@@ -6,15 +6,16 @@
 
 #include "base/base.h"
 
+/* These labels; each length is 1000 times the one before. */
+enum { FS_TICK_UNITS = 4 };
+static const char *const fs_tick_unit[FS_TICK_UNITS] = {"ns", "us", "ms", "s"};
+
 /* Returns nanoseconds per tick; 0 for other labels (cycles, days, ...) and for NULL. */
 static inline uint64_t fs_tick_ns(const char *time_unit) {
-  static const struct {
-    char label[4];
-    uint64_t ns;
-  } known[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-  for (size_t i = 0; time_unit != NULL && i < sizeof known / sizeof known[0]; i++) {
-    if (strcmp(time_unit, known[i].label) == 0) {
-      return known[i].ns;
+  uint64_t ns = 1;
+  for (uint32_t u = 0; time_unit != NULL && u < FS_TICK_UNITS; u++, ns *= 1000) {
+    if (strcmp(time_unit, fs_tick_unit[u]) == 0) {
+      return ns;
     }
   }
   return 0;
