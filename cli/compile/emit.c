@@ -68,7 +68,7 @@ static const char kinds_with_bar[] =
 #include "cli/common/emit.def"
 #undef FS_EMIT
     ;
-const char *const fs_emit_kinds = kinds_with_bar + 1;
+static const char *const emit_words = kinds_with_bar + 1;
 
 /* Sets the symbol, and, if the source is written to a plain file, the header's path and by default
  * a symbol from the file's name. */
@@ -98,10 +98,10 @@ static fs_status parse_one(fs_cli *cli, const char *value, fs_emit *out) {
   if (kind == NULL) {
     return FSCHED_SYSTEM;
   }
-  *out = (fs_emit){.kind = fs_choice_index(fs_emit_kinds, kind), .path = equals + 1};
+  *out = (fs_emit){.kind = fs_choice_index(emit_words, kind), .path = equals + 1};
   if (out->kind == FS_NONE) {
-    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, fs_emit_kinds, kind),
-                    "--emit knows %s, not '%s'", fs_emit_kinds, kind);
+    return fs_usage(cli->ctx, fs_nearest_hint(&cli->arena, emit_words, kind),
+                    "--emit knows %s, not '%s'", emit_words, kind);
   }
   if (*out->path == '\0') {
     return fs_usage(cli->ctx, NULL, "--emit %s= names no file", kind);

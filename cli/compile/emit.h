@@ -6,9 +6,6 @@
 #include "cli/common/cli.h"
 #include "fsched/compile.h"
 
-/* The words "schedule|table|...", from emit.def. */
-extern const char *const fs_emit_kinds;
-
 typedef struct fs_emit {
   uint32_t kind; /* row of emit.def */
   const char *path;

@@ -15,9 +15,6 @@ const char *const fs_words_hazards[] = {FS_HAZARDS(WORD)};
 const char *const fs_words_placement[] = {FS_PLACEMENTS(WORD)};
 const char *const fs_words_io[] = {FS_IOS(WORD)};
 const char *const fs_words_tag[] = {FS_TAGS(WORD)};
-const char *const fs_words_evict[] = {FS_EVICTS(WORD)};
-const char *const fs_words_refine[] = {FS_REFINES(WORD)};
-const char *const fs_words_barrier_method[] = {FS_BARRIER_METHODS(WORD)};
 
 #define WHAT(id, word, what, ...) what,
 const char *const fs_words_target[] = {FS_COMMAND_KINDS(WHAT)};

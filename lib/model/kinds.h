@@ -318,7 +318,6 @@ static inline bool fs_tag_is_address(unsigned tag) {
   X(FARTHEST, "farthest", true) \
   X(LRU, "lru", false)
 enum { FS_N_EVICTS = 0 FS_EVICTS(FS_COUNT_ROW_) };
-extern const char *const fs_words_evict[FS_N_EVICTS];
 bool fs_evict_known(unsigned evict);
 #define FS_EVICT_AHEAD_(id, word, ahead) FS_IF_(ahead, FSCHED_EVICT_##id)
 static inline bool fs_evict_looks_ahead(fsched_evict evict) {
@@ -332,8 +331,6 @@ static inline bool fs_evict_looks_ahead(fsched_evict evict) {
   X(NONE, "none", false, false) \
   X(ILP, "ilp", true, false)    \
   X(PACK, "pack", true, true)
-enum { FS_N_REFINES = 0 FS_REFINES(FS_COUNT_ROW_) };
-extern const char *const fs_words_refine[FS_N_REFINES];
 bool fs_refine_known(unsigned refine);
 #define FS_REFINE_MODELS_(id, word, models, packs) FS_IF_(models, FSCHED_REFINE_##id)
 #define FS_REFINE_PACKS_(id, word, models, packs) FS_IF_(packs, FSCHED_REFINE_##id)
@@ -350,8 +347,6 @@ static inline bool fs_refine_has_models(fsched_refine refine) {
 #define FS_BARRIER_METHODS(X) \
   X(BEST, "best", false)      \
   X(PUBLISHED, "published", true)
-enum { FS_N_BARRIER_METHODS = 0 FS_BARRIER_METHODS(FS_COUNT_ROW_) };
-extern const char *const fs_words_barrier_method[FS_N_BARRIER_METHODS];
 bool fs_barrier_method_known(unsigned method);
 #define FS_BARRIERS_PUBLISHED_(id, word, published) FS_IF_(published, FSCHED_BARRIERS_##id)
 static inline bool fs_barrier_method_published(fsched_barrier_method method) {

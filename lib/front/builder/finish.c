@@ -342,7 +342,8 @@ static void check_sync(fsched_builder *b) {
   }
 }
 
-fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) {
+/* The target, and the domains. */
+static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   assert(g->n_edges == 0);
   FS_TRY(copy_target(b, g));
   FS_TRY(keep_places(b, g));
@@ -548,7 +549,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_files(b, g));
   FS_TRY(copy_buffers(b, g));
   FS_TRY(copy_ops(b, g));
-  FS_TRY(fs_builder_target(b, g));
+  FS_TRY(make_target(b, g));
   FS_TRY(copy_args(b, g));
   FS_TRY(copy_items(b, g));
   FS_TRY(fs_builder_versions(b, g));

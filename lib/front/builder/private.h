@@ -136,9 +136,7 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
 fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
                            uint64_t limit) FS_MUST_USE;
 
-/* The steps of finish; g is the graph in the making.  Requires that there are no edges yet. */
-fs_status fs_builder_target(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* domains too */
-/* Requires that the ops and args are there. */
+/* The steps of finish; g is the graph in the making.  Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */
 /* Requires predecessors, as fs_builder_versions makes them. */
 fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* CSR, topo */

@@ -70,10 +70,5 @@ static inline bool fs_arg_accesses(const fsched_graph *g, uint32_t arg) {
   assert(arg < g->n_args);
   return fs_tag_accesses(g->arg_tag[arg]) && g->arg_version[arg] != FS_NONE;
 }
-/* Requires an arg of the graph that has a buffer. */
-static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
-  assert(arg < g->n_args && g->arg_buffer[arg] != FS_NONE);
-  return g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, g->arg_version[arg]);
-}
 
 #endif

@@ -329,7 +329,8 @@ static void check_status(fs_vsched *v) {
   }
 }
 
-fs_status fs_vsched_times(fs_vsched *v) {
+/* Items: their times, queues and amounts. */
+static fs_status check_items(fs_vsched *v) {
   FS_TRY(check_order(v));
   check_status(v);
   check_durations(v);
@@ -345,7 +346,7 @@ static fs_status verify_all(fs_vsched *v) {
                    "the schedule's records refer to what is not there");
   }
   uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
-  FS_TRY(fs_vsched_times(v));
+  FS_TRY(check_items(v));
   fs_progress_at(v->ctx, part);
   FS_TRY(fs_vsched_memory(v));
   fs_progress_at(v->ctx, 2 * part);

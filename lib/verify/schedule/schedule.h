@@ -34,8 +34,7 @@ static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
 }
 
 /* Each part reports its findings; FSCHED_WRONG means that later parts cannot be done. */
-fs_status fs_vsched_times(fs_vsched *v) FS_MUST_USE; /* items: times, queues, amounts */
-/* Requires items that fs_vsched_times has accepted. */
+/* Requires items whose times, queues and amounts have been accepted. */
 fs_status fs_vsched_memory(fs_vsched *v) FS_MUST_USE; /* residencies: capacity and overlap */
 /* Requires residencies that fs_vsched_memory has listed. */
 fs_status fs_vsched_values(fs_vsched *v) FS_MUST_USE; /* accesses, contents, copies */

@@ -59,7 +59,7 @@ static void note_waiter(fs_vs *v, uint32_t command, uint32_t waiter_queue, uint8
   scope[command] = (uint8_t)fs_max(scope[command], reach);
 }
 
-fs_status fs_vs_signals(fs_vs *v) {
+static fs_status check_signals(fs_vs *v) {
   assert(v->command_queue != NULL || v->s->n_commands == 0);
   const fs_stream *s = v->s;
   uint8_t *signal, *scope;
@@ -123,7 +123,7 @@ static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
     return places;
   }
   fs_progress_at(v->ctx, 4 * part);
-  FS_TRY(fs_vs_signals(v));
+  FS_TRY(check_signals(v));
   if (g != NULL) {
     FS_TRY(fs_vs_graph(v, g));
   }

@@ -126,8 +126,6 @@ fs_status fs_vs_places(fs_vs *v) FS_MUST_USE; /* each command's places are its o
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;   /* versions and predecessors from tags */
 fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;  /* the list of races */
 /* Requires the indices that fs_vs_shape makes. */
-fs_status fs_vs_signals(fs_vs *v) FS_MUST_USE; /* signals and scopes */
-/* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE; /* order, clocks, syncs, frontiers */
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
