@@ -13,7 +13,6 @@ typedef struct fs_svg_space {
   fs_svg_box *box;   /* the `id` of a box is its index */
   uint32_t *owner;   /* per box: its residency */
   fs_svg_box *label; /* per box: the part of it for its name, beside hatched parts */
-  uint32_t *alone;   /* per residency: its box if drawn alone and large; else FS_NONE */
 } fs_svg_space;
 
 static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
@@ -23,13 +22,13 @@ static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
 static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   const fs_schedule *s = v->s;
   uint64_t highest = 0, extent = 0;
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    if (s->res_memory[r] == m->memory) {
-      uint64_t end = s->res_address[r] + s->res_size[r];
-      highest = fs_max(highest, end);
-      extent = s->res_begin[r] < s->res_end[r] ? fs_max(extent, end) : extent;
-      m->n_boxes++;
-    }
+  const uint32_t *residency = v->memory_res + v->memory_res0[m->memory];
+  m->n_boxes = v->memory_res0[m->memory + 1] - v->memory_res0[m->memory];
+  for (uint32_t b = 0; b < m->n_boxes; b++) {
+    uint32_t r = residency[b];
+    uint64_t end = s->res_address[r] + s->res_size[r];
+    highest = fs_max(highest, end);
+    extent = s->res_begin[r] < s->res_end[r] ? fs_max(extent, end) : extent;
   }
   fs_svg_amounts_init(&m->amounts, v->g->target.memory[m->memory].capacity, highest, "extent",
                       true);
@@ -37,17 +36,13 @@ static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   FS_TRY(fs_new(&v->arena, &m->box, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->label, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->owner, m->n_boxes));
-  FS_TRY(fs_new_none(&v->arena, &m->alone, s->n_residencies));
-  m->n_boxes = 0;
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    if (s->res_memory[r] == m->memory) {
-      uint32_t b = m->n_boxes++;
-      m->owner[b] = r;
-      m->box[b] =
-          (fs_svg_box){fs_svg_x(v, s->res_begin[r]), fs_svg_x(v, s->res_end[r]),
-                       y_of(m, s->res_address[r] + s->res_size[r]), y_of(m, s->res_address[r]), b};
-      m->label[b] = m->box[b];
-    }
+  for (uint32_t b = 0; b < m->n_boxes; b++) {
+    uint32_t r = residency[b];
+    m->owner[b] = r;
+    m->box[b] =
+        (fs_svg_box){fs_svg_x(v, s->res_begin[r]), fs_svg_x(v, s->res_end[r]),
+                     y_of(m, s->res_address[r] + s->res_size[r]), y_of(m, s->res_address[r]), b};
+    m->label[b] = m->box[b];
   }
   return FSCHED_OK;
 }
@@ -130,7 +125,7 @@ static void residency(fs_svg *v, fs_svg_space *m, const fs_svg_box *box) {
   title(v, t, r);
   if (large) {
     padding(v, m, box);
-    m->alone[r] = box->id;
+    v->alone[r] = box->id;
   }
 }
 
@@ -166,11 +161,11 @@ static void make_room(fs_svg_box *label, const fs_svg_box *hatched) {
 
 /* Hatches the time in which a copy reads or writes a residency. */
 static void hatch(fs_svg *v, const fs_svg_space *m, uint32_t copy, uint32_t r) {
-  if (r == FS_NONE || m->alone[r] == FS_NONE) {
+  if (r == FS_NONE || v->s->res_memory[r] != m->memory || v->alone[r] == FS_NONE) {
     return;
   }
   uint32_t item = v->g->n_ops + copy;
-  fs_svg_box box = m->box[m->alone[r]];
+  fs_svg_box box = m->box[v->alone[r]];
   fs_cent x0 = fs_svg_x(v, v->s->start[item]), x1 = fs_svg_x(v, v->s->end[item]);
   box.x0 = x0 > box.x0 ? x0 : box.x0;
   box.x1 = x1 < box.x1 ? x1 : box.x1;
@@ -186,16 +181,17 @@ static void in_place(fs_svg *v, const fs_svg_space *m, uint32_t pair) {
   const fs_schedule *s = v->s;
   uint32_t out = s->arg_residency[v->g->inplace_out[pair]];
   uint32_t in = s->arg_residency[v->g->inplace_in[pair]];
-  if (out == FS_NONE || in == FS_NONE || m->alone[out] == FS_NONE || m->alone[in] == FS_NONE ||
-      s->res_address[out] != s->res_address[in] || s->res_end[in] <= s->res_begin[out]) {
+  if (in == FS_NONE || s->res_memory[in] != m->memory || v->alone[out] == FS_NONE ||
+      v->alone[in] == FS_NONE || s->res_address[out] != s->res_address[in] ||
+      s->res_end[in] <= s->res_begin[out]) {
     return;
   }
-  fs_svg_box box = m->box[m->alone[out]];
-  box.x1 = m->box[m->alone[in]].x1;
+  fs_svg_box box = m->box[v->alone[out]];
+  box.x1 = m->box[v->alone[in]].x1;
   if (box.x1 - box.x0 >= 5 * FS_PX) {
     v->used[FS_SVG_INPLACE] = true;
-    make_room(&m->label[m->alone[in]], &box);
-    make_room(&m->label[m->alone[out]], &box);
+    make_room(&m->label[v->alone[in]], &box);
+    make_room(&m->label[v->alone[out]], &box);
     fs_svg_rect(v, &v->body, "j", FS_SVG_PLAIN, m->top, box);
     fs_text_puts(&v->body, " pointer-events=\"none\"/>\n");
   }
@@ -210,15 +206,16 @@ static void draw_map(fs_svg *v, fs_svg_space *m, const fs_svg_pieces *pieces) {
       merged(v, m, pieces, p);
     }
   }
-  for (uint32_t copy = 0; copy < v->s->n_copies; copy++) {
+  for (uint32_t k = v->memory_copy0[m->memory]; k < v->memory_copy0[m->memory + 1]; k++) {
+    uint32_t copy = v->memory_copy[k];
     hatch(v, m, copy, v->s->copy_residency[copy]);
     hatch(v, m, copy, v->s->copy_store[copy]);
   }
-  for (uint32_t pair = 0; pair < v->g->op_inplace0[v->g->n_ops]; pair++) {
-    in_place(v, m, pair);
+  for (uint32_t k = v->memory_pair0[m->memory]; k < v->memory_pair0[m->memory + 1]; k++) {
+    in_place(v, m, v->memory_pair[k]);
   }
   for (uint32_t b = 0; b < m->n_boxes; b++) {
-    if (m->alone[m->owner[b]] != FS_NONE) {
+    if (v->alone[m->owner[b]] != FS_NONE) {
       bool narrow = m->label[b].x1 - m->label[b].x0 < 24 * FS_PX;
       fs_svg_label(v, narrow ? "l o" : "l", owner_name(v, m->owner[b]), m->top,
                    narrow ? &m->box[b] : &m->label[b]);

@@ -139,11 +139,11 @@ static fs_status draw_steps(fs_svg *v, fs_svg_steps *steps, const char *name, co
 
 static fs_status collect_residencies(fs_svg *v, fs_svg_steps *steps, uint32_t memory) {
   const fs_schedule *s = v->s;
-  FS_TRY(fs_new(&v->arena, &steps->amount, s->n_residencies));
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    if (s->res_memory[r] == memory) {
-      FS_TRY(add_event(v, steps, s->res_begin[r], s->res_end[r], s->res_size[r]));
-    }
+  uint32_t first = v->memory_res0[memory], end = v->memory_res0[memory + 1];
+  FS_TRY(fs_new(&v->arena, &steps->amount, end - first));
+  for (uint32_t k = first; k < end; k++) {
+    uint32_t r = v->memory_res[k];
+    FS_TRY(add_event(v, steps, s->res_begin[r], s->res_end[r], s->res_size[r]));
   }
   return FSCHED_OK;
 }
@@ -162,13 +162,11 @@ fs_status fs_svg_counted(fs_svg *v, uint32_t memory, fs_cent height) {
 }
 
 static fs_status collect_uses(fs_svg *v, fs_svg_steps *steps, uint32_t resource) {
-  FS_TRY(fs_new(&v->arena, &steps->amount, v->g->n_ops));
-  for (uint32_t op = 0; op < v->g->n_ops; op++) {
-    for (uint32_t u = v->g->op_use0[op]; u < v->g->op_use0[op + 1]; u++) {
-      if (v->g->use_resource[u] == resource) { /* an op uses a resource at most once */
-        FS_TRY(add_event(v, steps, v->s->start[op], v->s->end[op], v->g->use_amount[u]));
-      }
-    }
+  uint32_t first = v->resource_use0[resource], end = v->resource_use0[resource + 1];
+  FS_TRY(fs_new(&v->arena, &steps->amount, end - first));
+  for (uint32_t k = first; k < end; k++) {
+    uint32_t use = v->resource_use[k], op = v->use_op[use];
+    FS_TRY(add_event(v, steps, v->s->start[op], v->s->end[op], v->g->use_amount[use]));
   }
   return FSCHED_OK;
 }

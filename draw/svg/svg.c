@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/group.h"
 #include "base/text/plural.h"
 #include "base/text/ticks.h"
 #include "model/handle.h"
@@ -41,6 +42,59 @@ static fs_status find_contents(fs_svg *v) {
     }
   }
   return FSCHED_OK;
+}
+
+/* The memories that each copy is in: of the residency, and of its store where that is bounded. */
+static fs_status group_copies(fs_svg *v) {
+  const fs_schedule *s = v->s;
+  uint32_t *place0, *place, n = 0;
+  FS_TRY(fs_new(&v->arena, &place0, (size_t)s->n_copies + 1));
+  FS_TRY(fs_new(&v->arena, &place, 2 * (size_t)s->n_copies));
+  for (uint32_t copy = 0; copy < s->n_copies; copy++) {
+    uint32_t residency = s->copy_residency[copy], store = s->copy_store[copy];
+    place0[copy] = n;
+    if (residency != FS_NONE) {
+      place[n++] = s->res_memory[residency];
+    }
+    if (store != FS_NONE && (n == place0[copy] || s->res_memory[store] != place[n - 1])) {
+      place[n++] = s->res_memory[store];
+    }
+  }
+  place0[s->n_copies] = n;
+  return fs_group_turn(&v->arena, place0, place, s->n_copies, v->g->target.n_memories,
+                       &v->memory_copy0, &v->memory_copy);
+}
+
+static fs_status group_pairs(fs_svg *v) {
+  uint32_t n = v->g->op_inplace0[v->g->n_ops], *memory;
+  FS_TRY(fs_new(&v->arena, &memory, n));
+  for (uint32_t pair = 0; pair < n; pair++) {
+    uint32_t out = v->s->arg_residency[v->g->inplace_out[pair]];
+    memory[pair] = out == FS_NONE ? FS_NONE : v->s->res_memory[out];
+  }
+  return fs_group(&v->arena, memory, n, v->g->target.n_memories, &v->memory_pair0, &v->memory_pair);
+}
+
+static fs_status group_uses(fs_svg *v) {
+  const fsched_graph *g = v->g;
+  uint32_t n = g->op_use0[g->n_ops];
+  FS_TRY(fs_new(&v->arena, &v->use_op, n));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
+      v->use_op[u] = op;
+    }
+  }
+  return fs_group(&v->arena, g->use_resource, n, g->target.n_resources, &v->resource_use0,
+                  &v->resource_use);
+}
+
+static fs_status find_panels(fs_svg *v) {
+  FS_TRY(fs_group(&v->arena, v->s->res_memory, v->s->n_residencies, v->g->target.n_memories,
+                  &v->memory_res0, &v->memory_res));
+  FS_TRY(fs_new_none(&v->arena, &v->alone, v->s->n_residencies));
+  FS_TRY(group_copies(v));
+  FS_TRY(group_pairs(v));
+  return group_uses(v);
 }
 
 /* Finds the ticks that the picture spans, so that everything lies between 0 and the span, even in a
@@ -295,6 +349,7 @@ static void put_head(fs_text *t, const fs_svg *v) {
 static fs_status draw_schedule(fs_svg *v, uint32_t width, char **text, size_t *length) {
   FS_TRY(find_version_ops(v));
   FS_TRY(find_contents(v));
+  FS_TRY(find_panels(v));
   FS_TRY(fs_schedule_copy_roles(v->s, &v->arena, &v->role));
   find_span(v);
   find_edges(v, width);

@@ -62,6 +62,13 @@ typedef struct fs_svg {
   uint64_t *content;    /* per residency: bytes before alignment */
   uint8_t *role;        /* per copy: its fs_copy_role */
   uint64_t *peak;       /* per memory: the most live bytes at one time */
+  /* What each memory and resource has, ascending by id: they can be as many as ops. */
+  uint32_t *memory_res0, *memory_res;   /* residencies */
+  uint32_t *memory_copy0, *memory_copy; /* copies that read or write there */
+  uint32_t *memory_pair0, *memory_pair; /* in-place pairs whose output is there */
+  uint32_t *resource_use0, *resource_use;
+  uint32_t *use_op; /* per use of a resource: its op */
+  uint32_t *alone;  /* per residency: its box in its panel if drawn alone and large; else FS_NONE */
   bool used[FS_SVG_MARKS];
 } fs_svg;
 

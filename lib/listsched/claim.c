@@ -185,6 +185,11 @@ static fs_status place_needs(fs_engine *e, fs_claim *c, bool *placed) {
   return FSCHED_OK;
 }
 
+static void unreserve(fs_engine *e, uint32_t memory, uint32_t place) {
+  fs_places_unreserve(&e->places[memory], place);
+  fs_engine_wake_memory(e, memory);
+}
+
 /* Keeps the victims that may stay; the others start to leave. */
 static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
   for (size_t i = 0; i < e->victims.n; i++) {
@@ -192,7 +197,7 @@ static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
     uint32_t m = e->v_memory[v];
     if (rescue(e, v)) {
       if (e->v_store_place[v] != FS_NONE && e->v_store_residency[v] == FS_NONE) {
-        fs_places_unreserve(&e->places[e->g->target.memory[m].backing], e->v_store_place[v]);
+        unreserve(e, e->g->target.memory[m].backing, e->v_store_place[v]);
         e->v_store_place[v] = FS_NONE;
       }
       FS_TRY(fs_engine_offer(e, v));
@@ -211,7 +216,7 @@ static fs_status settle_victims(fs_engine *e, const fs_claim *c) {
 
 static fs_status undo(fs_engine *e, fs_claim *c) {
   for (size_t i = 0; i < c->reserved.n; i++) {
-    fs_places_unreserve(&e->places[c->needs.at[i].memory], c->reserved.at[i]);
+    unreserve(e, c->needs.at[i].memory, c->reserved.at[i]);
   }
   c->reserved.n = 0;
   return settle_victims(e, c);
@@ -336,7 +341,7 @@ static void keep_own(fs_engine *e, fs_claim *c) {
   for (size_t i = 0; i < c->needs.n; i++) {
     const fs_need *n = &c->needs.at[i];
     if (n->version != FS_NONE && rescue(e, n->version)) {
-      fs_places_unreserve(&e->places[n->memory], c->reserved.at[i]);
+      unreserve(e, n->memory, c->reserved.at[i]);
     } else {
       c->needs.at[kept] = *n;
       c->reserved.at[kept++] = c->reserved.at[i];

@@ -172,10 +172,11 @@ fs_status fs_engine_depart(fs_engine *e, uint32_t v) {
   return fs_engine_unblock(e, m);
 }
 
-/* Tells the owners of the reservations that the last departure set free. */
+/* Something has departed: tells the owners of the reservations that this set free. */
 fs_status fs_engine_unblock(fs_engine *e, uint32_t memory) {
   assert(memory < e->g->target.n_memories);
   fs_places *p = &e->places[memory];
+  fs_engine_wake_memory(e, memory);
   for (size_t i = 0; i < p->unblocked.n; i++) {
     uint32_t owner = p->place.at[p->unblocked.at[i]].owner;
     if (owner % 2 == 1) {

@@ -65,6 +65,7 @@ fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
 static fs_status claimed(fs_engine *e, uint32_t op) {
   assert(e->op_phase[op] == FS_OP_SOON);
   e->op_phase[op] = FS_OP_CLAIMED;
+  fs_engine_wake_held(e, op);
   e->slot_claims[fs_engine_slot(e, op)]++;
   return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
 }

@@ -33,6 +33,13 @@ typedef enum fs_version_state {
   FS_V_DEAD
 } fs_version_state;
 
+/* What the spill reads ahead of claims have to do with a memory (prefetch.c). */
+typedef enum fs_memory_state {
+  FS_MEMORY_ASLEEP, /* no read can start */
+  FS_MEMORY_WOKEN,  /* it is one of memory_woken */
+  FS_MEMORY_READS   /* it is one of the readers of its domain */
+} fs_memory_state;
+
 typedef struct fs_residency_record {
   uint32_t version, op, memory;
   uint64_t address, size;
@@ -131,10 +138,21 @@ typedef struct fs_engine {
   uint64_t *asked;     /* per memory; 0 between uses */
   uint64_t *evictable; /* bytes of versions that are in, not pinned, and may leave; per memory */
   uint32_t *absent;    /* versions that a read could bring in; per memory */
-  uint64_t *memory_absent; /* bit set of memories with absent versions */
-  uint32_t *hold0;         /* per op: its entries of hold */
+  uint32_t *hold0;     /* per op: its entries of hold */
   fs_hold *hold;
   uint32_t *hold_first; /* per memory: FS_NONE, none */
+
+  /* Reads ahead of claims (prefetch.c). */
+  uint8_t *memory_state; /* fs_memory_state */
+  uint32_t *memory_woken, n_memory_woken;
+  uint32_t *sleeps_until;    /* per memory: the position in held_back that counts, or FS_NONE */
+  fs_heap held_back;         /* memories that sleep, by the position up to which it is blocked */
+  fs_heap *readers;          /* per domain: memories that are awake, by id */
+  fs_heap first_readers;     /* domains, by the first of their readers */
+  uint32_t *reader_listed;   /* per domain: its entry in first_readers that counts, or FS_NONE */
+  uint8_t *domain_is_opened; /* it is one of domain_opened */
+  uint32_t *domain_opened, n_domain_opened;
+  FS_VEC(uint32_t) stay_awake; /* this round: memories to be looked at again in the next */
 
   /* What ops touch: distinct versions in bounded memories. */
   uint32_t *touch0, *touch;
@@ -231,6 +249,12 @@ fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) FS_MUST_
 
 /* prefetch.c */
 fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
+/* A read into the memory may be able to start now.  Requires a memory. */
+void fs_engine_wake_memory(fs_engine *e, uint32_t memory);
+/* The same for all bounded memories in which the op holds something.  Requires an op. */
+void fs_engine_wake_held(fs_engine *e, uint32_t op);
+/* A queue of the domain is free again.  Requires a domain. */
+void fs_engine_open_domain(fs_engine *e, uint32_t domain);
 /* The op is issued.  Requires an op that was not issued before. */
 void fs_engine_drop_holds(fs_engine *e, uint32_t op);
 /* Notes that the version is absent and a read could bring it in; fs_engine_wanted ends this once a

@@ -294,6 +294,9 @@ void fs_engine_release(fs_engine *e) {
     fs_vec_free(ctx, &e->copies[s]);
     fs_vec_free(ctx, &e->later[s]);
   }
+  for (uint32_t d = 0; e->readers != NULL && d < e->g->target.n_domains; d++) {
+    fs_vec_free(ctx, &e->readers[d]);
+  }
   for (uint32_t m = 0; e->evictable != NULL && m < e->g->target.n_memories; m++) {
     fs_vec_free(ctx, &e->victims_clean[m]);
     fs_vec_free(ctx, &e->victims_dirty[m]);
@@ -307,6 +310,9 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_held_until);
   fs_vec_free(ctx, &e->held);
   fs_vec_free(ctx, &e->listed);
+  fs_vec_free(ctx, &e->held_back);
+  fs_vec_free(ctx, &e->first_readers);
+  fs_vec_free(ctx, &e->stay_awake);
   fs_vec_free(ctx, &e->soon);
   fs_vec_free(ctx, &e->ends);
   fs_vec_free(ctx, &e->parked);

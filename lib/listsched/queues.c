@@ -86,6 +86,7 @@ void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
     for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
       e->slot_free[e->queue_slot[i]]++;
       fs_engine_wake(e, e->queue_slot[i]);
+      fs_engine_open_domain(e, e->queue_slot[i]);
     }
   }
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/group.h"
 #include "base/progress.h"
 #include "fsched/verify.h"
 #include "model/handle.h"
@@ -272,33 +273,36 @@ static void sweep_events(fs_vsched *v, const amount *a, const fs_vevent *at, siz
   }
 }
 
-static fs_status check_amounts(fs_vsched *v) {
+static void check_concurrency(fs_vsched *v, fs_vevent *at) {
+  assert(v->g->target.concurrency > 0);
+  size_t n = 0;
+  for (uint32_t o = 0; o < v->g->n_ops; o++) {
+    n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
+  }
+  fs_vevents_sort(at, n);
+  const amount a = {v->g->target.concurrency, FS_DIAG_VERIFY_CONCURRENCY, "the concurrency limit"};
+  sweep_events(v, &a, at, n, NULL);
+}
+
+/* Resources can be as many as ops, so each looks at its own users alone. */
+static fs_status check_resources(fs_vsched *v, fs_vevent *at) {
   const fsched_graph *g = v->g;
-  fs_vevent *at;
+  uint32_t n_uses = g->op_use0[g->n_ops], *user, *use0, *use_id;
   uint64_t *use;
-  if (g->n_ops == 0) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_new(&v->arena, &at, 2 * (size_t)g->n_ops));
   FS_TRY(fs_new(&v->arena, &use, g->n_ops));
-  if (g->target.concurrency > 0) {
-    size_t n = 0;
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-      n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
+  FS_TRY(fs_new(&v->arena, &user, n_uses));
+  for (uint32_t o = 0; o < g->n_ops; o++) {
+    for (uint32_t u = g->op_use0[o]; u < g->op_use0[o + 1]; u++) {
+      user[u] = o;
     }
-    fs_vevents_sort(at, n);
-    const amount a = {g->target.concurrency, FS_DIAG_VERIFY_CONCURRENCY, "the concurrency limit"};
-    sweep_events(v, &a, at, n, NULL);
   }
+  FS_TRY(fs_group(&v->arena, g->use_resource, n_uses, g->target.n_resources, &use0, &use_id));
   for (uint32_t r = 0; r < g->target.n_resources; r++) {
     size_t n = 0;
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-      for (uint32_t u = g->op_use0[o]; u < g->op_use0[o + 1]; u++) {
-        if (g->use_resource[u] == r) {
-          use[o] = g->use_amount[u];
-          n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
-        }
-      }
+    for (uint32_t k = use0[r]; k < use0[r + 1]; k++) {
+      uint32_t o = user[use_id[k]];
+      use[o] = g->use_amount[use_id[k]]; /* an op uses a resource at most once */
+      n += fs_vevents_add(at + n, v->s->start[o], v->s->end[o], o);
     }
     fs_vevents_sort(at, n);
     const amount a = {g->target.resource_capacity[r], FS_DIAG_VERIFY_RESOURCE,
@@ -306,6 +310,18 @@ static fs_status check_amounts(fs_vsched *v) {
     sweep_events(v, &a, at, n, use);
   }
   return FSCHED_OK;
+}
+
+static fs_status check_amounts(fs_vsched *v) {
+  fs_vevent *at;
+  if (v->g->n_ops == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&v->arena, &at, 2 * (size_t)v->g->n_ops));
+  if (v->g->target.concurrency > 0) {
+    check_concurrency(v, at);
+  }
+  return check_resources(v, at);
 }
 
 static const char *status_name(unsigned status) {
