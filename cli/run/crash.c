@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread stores the op that it runs in a thread-local variable, and in a slot of a table that
- * all threads can read, as the variable is not set in a thread that a kernel has started.  When a
- * thread runs its first kernel, it gets a stack for signals, so that an overflow of its own stack
- * can be reported.
+ * all threads can read, as the variable is not set in a thread that a kernel has started.  Each
+ * thread gets a stack for signals when it begins (threads.c), or else when it runs its first
+ * kernel, so that an overflow of its own stack can be reported.
  *
  * The thread that writes the report (the speaker) does so while other threads run.  It first sets
  * `speaking`, and then reads the slots.  When a kernel returns, its thread first gives its slot
@@ -47,7 +47,7 @@ static _Thread_local struct {
   _Alignas(16) char stack[STACK_BYTES];
   uint32_t slot; /* its slot, unless another thread has taken that */
   bool known;    /* false in threads that kernels have started */
-  bool has_stack;
+  bool has_stack, has_slot;
 } own;
 
 typedef struct line {
@@ -254,12 +254,19 @@ void fs_crash_watch(bool json) {
   (void)at_quick_exit(at_quick_exit_too);
 }
 
+void fs_crash_thread(void) {
+  stack_t stack = {.ss_sp = own.stack, .ss_size = sizeof own.stack};
+  (void)sigaltstack(&stack, NULL); /* if refused, only the default action is left */
+  own.has_stack = true;
+}
+
 static void make_known(void) {
   if (!own.has_stack) {
-    stack_t stack = {.ss_sp = own.stack, .ss_size = sizeof own.stack};
-    (void)sigaltstack(&stack, NULL); /* if refused, only the default action is left */
+    fs_crash_thread();
+  }
+  if (!own.has_slot) {
     own.slot = atomic_fetch_add(&threads, 1) * APART % SLOTS;
-    own.has_stack = own.known = true;
+    own.has_slot = own.known = true;
   }
 }
 

@@ -13,6 +13,8 @@
 
 /* Watches this process from now on; `json`: the line is a JSON object. */
 void fs_crash_watch(bool json);
+/* The calling thread, which may be a kernel's, gets a stack for signals. */
+void fs_crash_thread(void);
 /* For fsched_device_options.kernel_runs; `run` is NULL when the kernel has returned. */
 void fs_crash_kernel(void *user, const fsched_kernel_run *run);
 

@@ -11,6 +11,7 @@ cat >k.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 typedef const fsched_kernel_call call;
@@ -44,6 +45,28 @@ static void *write_null(void *user) { *(volatile int *)(long)zero = 1; return us
 int thread_quit(call *c) { (void)c; return start(leave); }
 int thread_quick(call *c) { (void)c; return start(leave_quickly); }
 int thread_segv(call *c) { (void)c; return start(write_null); }
+static void *go_deep(void *user) { (void)deep(NULL); return user; }
+int thread_deep(call *c) { (void)c; return start(go_deep); }
+static int task_deep(void *user) { return deep(user); }
+int thrd_deep(call *c) {
+  thrd_t thread;
+  (void)c;
+  return thrd_create(&thread, task_deep, NULL) != thrd_success || thrd_join(thread, NULL) != thrd_success;
+}
+/* Threads of a kernel's own that do what they should, with what they are given and return. */
+static void *add_one(void *user) { return (char *)user + 1; }
+static int less_one(void *user) { return *(int *)user - 1; }
+int thread_fine(call *c) {
+  pthread_t thread;
+  thrd_t other;
+  char two[2];
+  void *at = NULL;
+  int seven = 7, six = 0;
+  (void)c;
+  if (pthread_create(&thread, NULL, add_one, two) != 0 || pthread_join(thread, &at) != 0 || at != two + 1) { return 1; }
+  if (thrd_create(&other, less_one, &seven) != thrd_success || thrd_join(other, &six) != thrd_success || six != 6) { return 2; }
+  return 0;
+}
 
 /* Two kernels at once, in a thread of one of which the program ends. */
 static atomic_int both;
@@ -73,7 +96,8 @@ END
 # Without what the tests' own build may be instrumented with.
 env -u CFLAGS -u LDFLAGS "${CC:-cc}" -O0 -w -shared -fPIC -pthread -I"$TOP/include" -o k.so k.c || fail "k.so"
 
-for f in segv fpe bus ill abrt quit hang deep fine sys quick sent thread_quit thread_quick thread_segv \
+for f in segv fpe bus ill abrt quit hang deep fine sys quick sent thread_quit thread_quick thread_segv thread_deep \
+  thrd_deep thread_fine \
   child_quit child_quick child_segv child_returns; do
   cat >$f.yaml <<END
 fsched: 1
@@ -141,6 +165,11 @@ for on in cpu sim; do
   named_other thread_quick 'it called quick_exit'
   run 139 "$FSCHED" run thread_segv.fsb --modules . --on $on
   named_other thread_segv SIGSEGV
+  run 139 "$FSCHED" run thread_deep.fsb --modules . --on $on
+  named_other thread_deep SIGSEGV
+  run 139 "$FSCHED" run thrd_deep.fsb --modules . --on $on
+  named_other thrd_deep SIGSEGV
+  run 0 "$FSCHED" run thread_fine.fsb --modules . --on $on
   # What its parent holds is no leak of the child's, as a sanitizer that looks at its exit might say.
   run 0 env ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$FSCHED" run child_quit.fsb --modules . --on $on
   alone 'status 3'
