@@ -50,7 +50,8 @@ bool fs_cli_json(const fs_cli *cli) {
 
 static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
   *o = (fsched_read_options){.size = sizeof *o,
-                             .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED)};
+                             .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED),
+                             .targets = fs_args_last(&cli->args, FS_OPTION_TARGETS)};
   FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o->memory_overrides,
                      &o->n_memory_overrides));
   return fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o->target_overrides,

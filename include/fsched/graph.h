@@ -204,10 +204,13 @@ typedef struct fsched_read_options {
   size_t n_target_overrides;
   /** The graph comes from an author who must not make fsched read arbitrary files: a target given
    *  by path must be in the graph file's directory or below it, after links are resolved (for text
-   *  from memory or standard input: in the directory of its name), and a diagnostic of a fault in
-   *  it tells only the kind and the place.  Declarations without a fault become part of the graph,
-   *  and appear in messages as usual. */
+   *  from memory or standard input: in the directory of its name), and no diagnostic shows its
+   *  text: of a fault in it only the kind and the place are told, and "*" stands for the names that
+   *  it declares, in all diagnostics of the context from then on.  Declarations without a fault
+   *  become part of the graph, so results have them. */
   int untrusted;
+  /** With `untrusted`: a directory in which, or below which, the target may be, too; NULL: none. */
+  const char *targets;
 } fsched_read_options;
 
 /** Reads a graph file ("-": standard input); a target given by path is read relative to it. Errors:

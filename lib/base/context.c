@@ -47,6 +47,7 @@ fsched_status fsched_context_create(const fsched_context_options *options, fsche
   };
   fs_arena_init(&ctx->arena, ctx);
   fs_arena_init(&ctx->texts, ctx);
+  fs_names_init(&ctx->hidden, &ctx->arena);
   fs_warn_init(ctx);
   *out = ctx;
   return FSCHED_OK;
@@ -75,6 +76,7 @@ void fsched_context_destroy(fsched_context *ctx) {
   fsched_diag_clear(ctx);
   fs_vec_free(ctx, &ctx->diags);
   fs_vec_free(ctx, &ctx->sources);
+  fs_names_free(&ctx->hidden);
   fs_arena_release(&ctx->arena);
   (void)ctx->reallocate(ctx->user, ctx, sizeof *ctx, 0);
 }
@@ -201,6 +203,60 @@ static const char *copy_line(fsched_context *ctx, const fs_source *source, uint3
   return fs_arena_strndup(&ctx->texts, p, n);
 }
 
+/* Of a long word, which messages may cut, only the beginning is compared; then the rest of the
+ * message is hidden. */
+enum { WORD_BYTES = 32 };
+
+fs_status fs_context_hide_word(fsched_context *ctx, const char *word, size_t length) {
+  assert(word != NULL && memchr(word, '\0', length) == NULL);
+  size_t n = length < WORD_BYTES ? length : WORD_BYTES;
+  uint32_t id;
+  if (n == 0) {
+    return FSCHED_OK;
+  }
+  ctx->longest_hidden = n > ctx->longest_hidden ? n : ctx->longest_hidden;
+  return fs_names_intern(&ctx->hidden, word, n, &id, NULL);
+}
+
+static bool in_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         (unsigned char)c >= 0x80;
+}
+
+/* Whether a word may begin or end before text[at]. */
+static bool is_edge(const char *text, size_t at) {
+  return at == 0 || !in_word(text[at - 1]) || !in_word(text[at]);
+}
+
+/* The bytes of the longest hidden word that stands at text[at]; 0: none. */
+static size_t hidden_bytes(const fsched_context *ctx, const char *text, size_t at) {
+  size_t left = strlen(text + at), longest = 0;
+  for (size_t n = 1; is_edge(text, at) && n <= left && n <= ctx->longest_hidden; n++) {
+    bool whole = n < WORD_BYTES;
+    if ((!whole || is_edge(text, at + n)) && fs_names_find(&ctx->hidden, text + at, n) != FS_NONE) {
+      longest = whole ? n : left;
+    }
+  }
+  return longest;
+}
+
+/* Replaces hidden words, in place; returns whether there were any. */
+static bool hide_words(const fsched_context *ctx, char *text) {
+  char *out = text;
+  bool any = false;
+  if (ctx->longest_hidden == 0) {
+    return false;
+  }
+  for (size_t at = 0, n; text[at] != '\0'; at += n) {
+    n = hidden_bytes(ctx, text, at);
+    any |= n > 0;
+    *out++ = n > 0 ? '*' : text[at];
+    n += n == 0;
+  }
+  *out = '\0';
+  return any;
+}
+
 /* The text lives as long as the diagnostic; NULL when there is no memory. */
 static const char *format_message(fsched_context *ctx, const char *format, va_list args) {
   assert(format != NULL);
@@ -213,6 +269,7 @@ static const char *format_message(fsched_context *ctx, const char *format, va_li
   if (message != NULL) {
     message[0] = '\0';
     (void)vsnprintf(message, size, format, args);
+    (void)hide_words(ctx, message);
   }
   return message;
 }
@@ -247,7 +304,8 @@ void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code,
   hint = hidden ? NULL : hint;
   fsched_diag d = {.severity = severity, .code = fs_diag_code_name(code), .message = message};
   if (hint != NULL) {
-    d.hint = fs_arena_strndup(&ctx->texts, hint, strlen(hint));
+    char *shown = fs_arena_strndup(&ctx->texts, hint, strlen(hint));
+    d.hint = shown != NULL && hide_words(ctx, shown) ? NULL : shown;
   }
   if (pos.file < ctx->sources.n) {
     const fs_source *source = &ctx->sources.at[pos.file];

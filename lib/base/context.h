@@ -34,6 +34,10 @@ fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char 
  * which then tell only the kind and the position of faults. */
 void fs_context_hide_files(fsched_context *ctx, bool hide);
 
+/* No message shows this word, which comes from such a file: "*" stands for it, and hints that have
+ * it are left out.  It holds for as long as the context.  Requires a word without NUL inside. */
+fs_status fs_context_hide_word(fsched_context *ctx, const char *word, size_t length) FS_MUST_USE;
+
 /* Reports a diagnostic.  `hint` may be NULL.  Requires a code of diag.def and a format.  Errors
  * beyond the limit are counted, not stored; notes and warnings are stored while there is room.  The
  * level of a warning's class applies (warnings.h). */

@@ -8,6 +8,7 @@
 #include "base/keyed.h"
 #include "base/limit.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/progress.h"
 #include "base/warnings.h"
 
@@ -37,6 +38,8 @@ struct fsched_context {
   bool hasty;      /* files are not flushed to the disk */
   const fs_limits *limits;
   bool hides_files; /* files registered from now on are hidden */
+  fs_names hidden;  /* words that no diagnostic shows */
+  size_t longest_hidden;
 };
 
 void *fs_default_reallocate(void *user, void *block, size_t old_size, size_t new_size);

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Graphs of others: which files a target may be, and what of their text is shown: nothing of a file
-# that is no target, and of one that is, what it declares, but no line.
+# Graphs of others: which files a target may be, and that no message shows text of them.
 
 mkdir -p theirs/below mine
 printf 'queues: [{name: q}]\nmemories: [{name: m}]\n' >theirs/good.yaml
@@ -50,34 +49,67 @@ for target in broken unparsed; do
   silent $target
 done
 
-# A target without fault: its names are the graph's to use, so messages have them; its lines and what
-# a comment says they do not have.
+# A target without fault: the graph may use its names, but messages do not show them.
 cat >theirs/named <<'END'
 time_unit: tocks # secret
 queues: [{name: fast_queue}]
 memories: [{name: tiny, capacity: 4}] # secret
 END
-# told TEXT: as ever, but no line of the target's file
 told() {
   expect "'$1' is told" holds err "$1"
-  expect "nothing else of a target is shown" [ "$(grep -c -e secret -e '^ *[0-9]* | .*\(fast_queue\|tiny\|tocks\)' err)" -eq 0 ]
+  expect "nothing of the target is shown" [ "$(grep -c -e secret -e fast_queue -e tiny -e tocks -e long_name err)" -eq 0 ]
 }
 small() {
   printf 'fsched: 1\ntarget: named\nops: [{name: a%s}]\n' "$1" >theirs/g.yaml
 }
 small ', on: fast_quee'
 run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
-told "did you mean 'fast_queue'?"
+told "no queue or class is named 'fast_quee'"
 small ', args: [{out: x, size: 8}]'
 run 3 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
-told "does not fit memory 'tiny': needed 8, available 4"
+told "does not fit memory '\*': needed 8, available 4"
+run 3 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb --diagnostics json
+told "does not fit memory '\*': needed 8, available 4"
 run 2 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb --set memories.tin.capacity=8
 told "the target has no memory 'tin'"
 expect "no name is offered for it" [ "$(grep -c tiny err)" -eq 0 ]
+# Also where the graph has the name, too, and where a message is cut within it.
+printf 'fsched: 1\ntarget: named\nbuffers: [{name: x, size: 8, memory: tiny}]\nops: [{name: a, args: [{out: x}]}]\n' \
+  >theirs/g.yaml
+run 3 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+expect "only the graph's own line has the name" [ "$(grep -v '^ *3 | ' err | grep -c tiny)" -eq 0 ]
+long=$(printf '%0900d' 0 | sed 's/0/_long_name/g')
+printf 'memories: [{name: m%s, capacity: 4}]\n' "$long" >theirs/named
+small ', args: [{out: x, size: 8}]'
+run 3 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+told "does not fit memory '\*"
+printf 'time_unit: tocks\nqueues: [{name: fast_queue}, {name: fast_queue_2}, {name: other, class: fast}]\nmemories: [{name: tiny}]\n' >theirs/named
 small ''
 run 0 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
-cat out >>err
-told 'makespan 1 tocks'
+expect "the summary is a result" holds err 'makespan 1 tocks'
+# Targets of one's own, which strangers' graphs may use.
+mkdir -p own/below
+printf 'queues: [{name: hush}]\n' >own/below/target.yaml
+cp mine/private own/private
+ln -s ../mine/private own/link
+for target in ../own/below/target.yaml "$PWD/own/below/target.yaml" good.yaml; do
+  graph "$target"
+  run 0 "$FSCHED" compile theirs/g.yaml --untrusted --targets own -o g.fsb -q
+  run 0 "$FSCHED" verify g.fsb --graph theirs/g.yaml --untrusted --targets own
+done
+for target in ../own/link ../mine/private /etc/passwd ../own .. ../own/../mine/private ../own/nowhere; do
+  graph $target
+  run 1 "$FSCHED" compile theirs/g.yaml --untrusted --targets own -o g.fsb
+  expect "$target is refused" holds err "the target $target is no file in the graph's directory or below"
+  silent $target
+done
+graph ../own/private
+run 1 "$FSCHED" compile theirs/g.yaml --untrusted --targets own -o g.fsb
+silent private
+graph ../own/below/target.yaml
+run 1 "$FSCHED" compile theirs/g.yaml --untrusted --targets nowhere -o g.fsb
+run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
+expect "the option is offered" holds err '--targets'
 # Of a file with a fault nothing is told, even where the graph asks for it.
 for fault in 'queues: [{name: hush}]
 bad: 5'  'queues: [{name: hush}, {name: hush}]' 'queues: [{name: hush, clas: 5}]' '[hush]' 'hush' \

@@ -69,7 +69,7 @@ static bool readable(fs_reader *r, uint32_t node, const char *path) {
 
 static fs_status refuse_target(fs_reader *r, uint32_t node, const char *path) {
   fs_read_fail(r, FS_DIAG_FILE, node,
-               "without --untrusted (fsched_read_options.untrusted) a target may be any file",
+               "--targets (fsched_read_options.targets) names a directory in which it may be, too",
                "the target %.300s is no file in the graph's directory or below", path);
   return FSCHED_BAD_INPUT;
 }
@@ -84,6 +84,49 @@ static bool lies_beside(const char *graph, const char *path) {
          fs_confine_path(directory, path, real) == FS_CONFINED;
 }
 
+/* Whether a stranger's graph may have this file as its target. */
+static bool may_read(const fs_reader *r, const char *name, const char *path) {
+  char real[PATH_MAX];
+  return (fs_confine_name(name) == FS_CONFINED && lies_beside(r->path, path)) ||
+         (r->options->targets != NULL &&
+          fs_confine_path(r->options->targets, path, real) == FS_CONFINED);
+}
+
+/* Is it an amount, perhaps with a unit ("64KiB")? */
+static bool is_amount(const char *text) {
+  size_t digits = strspn(text, "0123456789");
+  return digits > 0 && strspn(text + digits, "BKMGTPEZYi") == strlen(text + digits);
+}
+
+/* Hides the words of a stranger's target from diagnostics: all but amounts, and these too where
+ * they are names.  Keys are words of the format, or faults. */
+static fs_status hide_target_words(const fs_reader *r, const fs_doc *doc) {
+  static const char *const naming[] = {"name", "class", "time_unit"};
+  for (uint32_t i = 0; i < doc->n_nodes; i++) {
+    bool mapping = doc->node[i].kind == FS_NODE_MAPPING;
+    const char *key = NULL;
+    uint32_t at = 0;
+    for (uint32_t c = doc->node[i].child; c != FS_NONE; c = doc->node[c].next, at++) {
+      if (doc->node[c].kind != FS_NODE_SCALAR) {
+        continue;
+      }
+      const char *text = doc->node[c].text;
+      if (mapping && at % 2 == 0) {
+        key = text;
+        continue;
+      }
+      bool names = false;
+      for (size_t k = 0; key != NULL && k < sizeof naming / sizeof *naming; k++) {
+        names |= strcmp(key, naming[k]) == 0;
+      }
+      if (names || !is_amount(text)) {
+        FS_TRY(fs_context_hide_word(r->ctx, text, strlen(text)));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status load_target(fs_reader *r, uint32_t node, fs_doc *doc) {
   const char *path;
   char *text;
@@ -91,15 +134,12 @@ static fs_status load_target(fs_reader *r, uint32_t node, fs_doc *doc) {
   if (!fs_read_name(r, node, "'target'", &path)) {
     return FSCHED_BAD_INPUT;
   }
-  if (r->options->untrusted && fs_confine_name(path) != FS_CONFINED) {
-    return refuse_target(r, node, path);
-  }
   const char *name = path;
   path = relative(r->arena, r->path, path);
   if (path == NULL) {
     return FSCHED_SYSTEM;
   }
-  if (r->options->untrusted && !lies_beside(r->path, path)) {
+  if (r->options->untrusted && !may_read(r, name, path)) {
     return refuse_target(r, node, name); /* the same answer where no such file exists */
   }
   if (!readable(r, node, path)) {
@@ -111,6 +151,9 @@ static fs_status load_target(fs_reader *r, uint32_t node, fs_doc *doc) {
     fs_context_hide_files(r->ctx, r->options->untrusted != 0);
     status = fs_doc_parse(r->ctx, r->arena, path, text, length, doc);
     fs_context_hide_files(r->ctx, false);
+    if (status == FSCHED_OK && r->options->untrusted) {
+      status = hide_target_words(r, doc);
+    }
   }
   (void)fs_realloc(r->ctx, text, length + 1, 0);
   return status;
