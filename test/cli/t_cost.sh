@@ -4,7 +4,8 @@
 # graphs in test/cost/shape.c and every command; what little input takes is taken off both, and what
 # takes less than a million in all may be anything.  Of the shapes one is met at a time, by turns:
 # COST='NAME...' are those, or COST=all.  What grows slowly with the square is seen in large inputs
-# alone: COST_LARGE=8000 meets such, too, by one command of all, by turns.
+# alone: one command of those that paid so meets one, by turns.  COST_LARGE=8000 meets such with the
+# shapes of the turn, too, by one command of all.
 if ! command -v valgrind >/dev/null || nm "$FSCHED" 2>/dev/null | grep -qE '__[at]san_init'; then
   echo "skip: instructions cannot be counted (no valgrind, or a sanitizer)"
   return 0
@@ -92,3 +93,25 @@ if [ -n "${COST_LARGE-}" ]; then
   make_files
   all_commands
 fi
+# large NAME WHAT ARGS...: the same for one large shape, if it is its turn.
+larges=6
+large() {
+  larges=$((larges - 1))
+  [ $((turn % 6)) -eq "$larges" ] || return 0
+  name=$1
+  what=$2
+  shift 2
+  one=''
+  size=4000
+  for n in "$small" "$size" "$((2 * size))"; do
+    "$shape" "$name" "$n" >"$n.yaml"
+    run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
+  done
+  grows "$what" "$@"
+}
+large resources pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large resources "verify a schedule" verify %N.json -g %N.yaml
+large memories pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large memories statistics compile -q %N.yaml -o x.fsb --emit stats=st --emit trace=tr
+large many_parts pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large spilling_memories compile compile -q %N.yaml -o x.fsb
