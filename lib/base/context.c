@@ -75,6 +75,10 @@ void fsched_context_destroy(fsched_context *ctx) {
   }
   fsched_diag_clear(ctx);
   fs_vec_free(ctx, &ctx->diags);
+  for (size_t i = 0; i < ctx->sources.n; i++) {
+    const fs_source *source = &ctx->sources.at[i];
+    (void)fs_realloc(ctx, source->owned, source->length + 1, 0);
+  }
   fs_vec_free(ctx, &ctx->sources);
   fs_names_free(&ctx->hidden);
   fs_arena_release(&ctx->arena);
@@ -101,17 +105,33 @@ void fsched_diag_clear(fsched_context *ctx) {
   ctx->out_of_memory = false;
 }
 
-fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
-                              size_t length, uint32_t *id) {
-  assert(name != NULL && (text != NULL || length == 0));
-  fs_source source = {.length = length, .hidden = ctx->hides_files};
+static fs_status add_source(fsched_context *ctx, const char *name, fs_source source, uint32_t *id) {
+  source.hidden = ctx->hides_files;
   source.name = fs_arena_strndup(&ctx->arena, name, strlen(name));
-  source.text = fs_arena_strndup(&ctx->arena, text, length);
-  if (source.name == NULL || source.text == NULL) {
+  if (source.name == NULL) {
     return FSCHED_SYSTEM;
   }
   *id = (uint32_t)ctx->sources.n;
   return fs_vec_push(ctx, &ctx->sources, source);
+}
+
+fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
+                              size_t length, uint32_t *id) {
+  assert(name != NULL && (text != NULL || length == 0));
+  char *copy = fs_arena_strndup(&ctx->arena, text, length);
+  return copy == NULL ? FSCHED_SYSTEM
+                      : add_source(ctx, name, (fs_source){.text = copy, .length = length}, id);
+}
+
+fs_status fs_context_take_file(fsched_context *ctx, const char *name, char *text, size_t length,
+                               uint32_t *id) {
+  assert(name != NULL && text != NULL);
+  fs_source source = {.text = text, .length = length, .owned = text};
+  fs_status status = add_source(ctx, name, source, id);
+  if (status != FSCHED_OK) {
+    (void)fs_realloc(ctx, text, length + 1, 0);
+  }
+  return status;
 }
 
 void fs_context_hide_files(fsched_context *ctx, bool hide) { ctx->hides_files = hide; }

@@ -30,6 +30,11 @@ const char *fs_diag_code_name(fs_diag_code code);
 fs_status fs_context_add_file(fsched_context *ctx, const char *name, const char *text,
                               size_t length, uint32_t *id) FS_MUST_USE;
 
+/* The same with a text from fs_realloc, of length + 1 bytes, which the context owns from now on,
+ * whatever the result.  Requires a name and a text. */
+fs_status fs_context_take_file(fsched_context *ctx, const char *name, char *text, size_t length,
+                               uint32_t *id) FS_MUST_USE;
+
 /* Whether the contents of files registered from now on are secret from the reader of diagnostics,
  * which then tell only the kind and the position of faults. */
 void fs_context_hide_files(fsched_context *ctx, bool hide);

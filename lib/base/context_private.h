@@ -16,6 +16,7 @@ typedef struct fs_source {
   const char *name;
   const char *text;
   size_t length;
+  char *owned; /* the text's memory, of length + 1 bytes; NULL: the arena has it */
   bool hidden; /* diagnostics show no part of its text */
 } fs_source;
 

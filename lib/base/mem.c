@@ -132,6 +132,20 @@ void fs_arena_reset(fs_arena *a, fs_arena_mark mark) {
   }
 }
 
+void fs_arena_join(fs_arena *a, fs_arena *from) {
+  assert(a->ctx == from->ctx && a != from);
+  if (from->last == NULL) {
+    return;
+  }
+  fs_arena_block *first = from->last;
+  while (first->previous != NULL) {
+    first = first->previous;
+  }
+  first->previous = a->last;
+  a->last = from->last;
+  from->last = NULL;
+}
+
 static fs_arena_block *add_block(fs_arena *a, size_t need) {
   assert(need > 0 && need % 16 == 0);
   size_t size = a->last == NULL ? FS_BLOCK_FIRST : a->last->size * 2;
@@ -189,6 +203,24 @@ char *fs_arena_strndup(fs_arena *a, const char *s, size_t n) {
     p[n] = '\0';
   }
   return p;
+}
+
+void *fs_arena_resize(fs_arena *a, void *p, size_t size) {
+  fs_arena_block *b = a->last;
+  assert(size > 0 && (p == NULL) == (b == NULL));
+  assert(b == NULL || (b->previous == NULL && p == b->data));
+  if (b == NULL || size > SIZE_MAX / 2) {
+    return fs_arena_alloc(a, size);
+  }
+  size_t room = (size + 15) & ~(size_t)15;
+  FS_UNPOISON(b->data, b->size);
+  fs_arena_block *resized = fs_realloc(a->ctx, b, sizeof *b + b->size, sizeof *b + room);
+  if (resized != NULL) {
+    a->last = b = resized;
+    b->size = b->used = room;
+  }
+  FS_POISON(b->data + b->used, b->size - b->used);
+  return resized == NULL ? NULL : b->data;
 }
 
 fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) {

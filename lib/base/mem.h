@@ -54,12 +54,20 @@ fs_arena_mark fs_arena_set_mark(const fs_arena *a);
  * mark. */
 void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
 
+/* Hands all memory of `from` over to `a`; `from` is empty afterwards.  Requires two arenas of one
+ * context. */
+void fs_arena_join(fs_arena *a, fs_arena *from);
+
 /* Memory is uninitialised and aligned to 16.  NULL (reported) when out of memory; size 0 gives a
  * valid pointer. */
 void *fs_arena_alloc(fs_arena *a, size_t size);
 void *fs_arena_zalloc(fs_arena *a, size_t size);
 /* Requires a text of n bytes or more. */
 char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
+/* Resizes the one thing that an arena holds; `p` is NULL while it holds nothing.  What is new is
+ * uninitialised.  NULL (reported) when out of memory; what was there then stays.  Requires a size
+ * above 0, and that `p` is all that was taken from the arena. */
+void *fs_arena_resize(fs_arena *a, void *p, size_t size);
 
 /* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when memory runs out or n * elem overflows.
  * Requires elem > 0, and `fill` -1 or a byte. */

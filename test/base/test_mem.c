@@ -25,6 +25,38 @@ START_TEST(arena_marks)
 }
 END_TEST
 
+/* What one arena holds grows and shrinks in place of itself, and stays valid in another arena until
+ * that one is released or reset. */
+START_TEST(arena_resizes_and_joins)
+{
+  fs_arena a, b;
+  fs_arena_init(&a, ctx);
+  fs_arena_init(&b, ctx);
+  uint32_t *p = NULL;
+  for (uint32_t n = 1; n <= 4096; n *= 2) {
+    p = fs_arena_resize(&b, p, n * sizeof *p);
+    ck_assert_ptr_nonnull(p);
+    p[n - 1] = n;
+  }
+  p = fs_arena_resize(&b, p, 2 * sizeof *p);
+  ck_assert_uint_eq(p[0], 1);
+  ck_assert_uint_eq(p[1], 2);
+  char *before = fs_arena_strndup(&a, "before", 6);
+  fs_arena_mark mark = fs_arena_set_mark(&a);
+  fs_arena_join(&a, &b);
+  ck_assert_ptr_null(b.last);
+  fs_arena_join(&a, &b); /* an empty one changes nothing */
+  char *after = fs_arena_strndup(&a, "after", 5);
+  ck_assert_str_eq(before, "before");
+  ck_assert_str_eq(after, "after");
+  ck_assert_uint_eq(p[1], 2);
+  fs_arena_reset(&a, mark);
+  ck_assert_str_eq(fs_arena_strndup(&a, "again", 5), "again");
+  ck_assert_str_eq(before, "before");
+  fs_arena_release(&a);
+}
+END_TEST
+
 /* Failing at the second array, or not at all. */
 static fs_status use_scratch(fsched_context *own, size_t second) {
   char *first, *then;
@@ -99,5 +131,6 @@ END_TEST
 
 FS_SUITE(mem, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, arena_marks, scratch_ends_with_its_block, text_json, out_of_memory_is_reported_once);
+  FS_TESTS(t, arena_marks, arena_resizes_and_joins, scratch_ends_with_its_block, text_json,
+           out_of_memory_is_reported_once);
 }

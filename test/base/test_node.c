@@ -52,6 +52,48 @@ START_TEST(columns_count_bytes)
 }
 END_TEST
 
+/* A text that the context takes over, with and without a byte order mark: its lines are shown. */
+START_TEST(owned_text)
+{
+  static const char *const texts[] = {"a: 1\nb: [\n",
+                                      "\xEF\xBB\xBF"
+                                      "a: 1\nb: [\n"};
+  for (int i = 0; i < 2; i++) {
+    fsched_diag_clear(ctx);
+    size_t n = strlen(texts[i]);
+    char *owned = fs_realloc(ctx, NULL, 0, n + 1);
+    memcpy(owned, texts[i], n + 1);
+    ck_assert_int_eq(fs_doc_parse_owned(ctx, &own_arena, "t.yaml", owned, n, &doc),
+                     FSCHED_BAD_INPUT);
+    ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+    ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "yaml-syntax");
+  }
+}
+END_TEST
+
+/* Equal texts may be one copy, long texts and those that differ late are not mixed up. */
+START_TEST(equal_texts)
+{
+  fs_text t;
+  fs_text_init(&t, ctx);
+  for (int i = 0; i < 5000; i++) {
+    fs_text_printf(&t, "- {name: n%d, key: same, long: %020d}\n", i % 1700, i);
+  }
+  ck_assert_int_eq(fs_doc_parse(ctx, &own_arena, "t", t.at, t.n, &doc), FSCHED_OK);
+  uint32_t item = doc.node[0].child;
+  for (int i = 0; i < 5000; i++, item = doc.node[item].next) {
+    char name[32], digits[32];
+    (void)snprintf(name, sizeof name, "n%d", i % 1700);
+    (void)snprintf(digits, sizeof digits, "%020d", i);
+    ck_assert_str_eq(doc.node[fs_node_get(&doc, item, "name")].text, name);
+    ck_assert_str_eq(doc.node[fs_node_get(&doc, item, "key")].text, "same");
+    ck_assert_str_eq(doc.node[fs_node_get(&doc, item, "long")].text, digits);
+  }
+  ck_assert_uint_eq(item, FS_NONE);
+  fs_text_drop(&t);
+}
+END_TEST
+
 START_TEST(scalars_stay_text)
 {
   ck_assert_int_eq(parse("[yes, on, 0o7, ~, null, '', 1_000]"), FSCHED_OK);
@@ -164,7 +206,7 @@ END_TEST
 
 FS_SUITE(node, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, tree_and_positions, columns_count_bytes, scalars_stay_text,
+  FS_TESTS(t, tree_and_positions, columns_count_bytes, owned_text, equal_texts, scalars_stay_text,
            multi_line_token_ends_with_its_line, repeated_key_among_many, depth_is_bounded, numbers,
            overlays);
   FS_LOOPS(t, 0, sizeof bad / sizeof bad[0], what_is_rejected);

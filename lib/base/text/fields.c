@@ -166,10 +166,9 @@ fs_status fs_fields_word(const fs_fields *f, uint32_t node, const char *const *w
 
 fs_status fs_fields_name(const fs_fields *f, uint32_t node, const fs_names *names, const char *what,
                          uint32_t *id) {
-  const fs_node *n = &f->doc->node[node];
   const char *text = NULL;
   FS_TRY(fs_fields_text(f, node, &text));
-  *id = fs_names_find(names, text, n->text_length);
+  *id = fs_names_find(names, text, strlen(text));
   if (*id == FS_NONE) {
     char unknown[64];
     (void)snprintf(unknown, sizeof unknown, "unknown %s", what);

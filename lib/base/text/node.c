@@ -23,12 +23,25 @@ typedef struct frame {
   uint32_t last; /* newest child or FS_NONE */
 } frame;
 
+/* Texts that came lately, so that the keys of many like mappings share one copy. */
+enum { RECENT = 1 << 10, LONGEST_RECENT = 16 };
+
+/* The room for short texts is taken from the arena in pieces, and handed out without alignment. */
+enum { TEXT_PIECE = 4096 };
+
 typedef struct parser {
   fsched_context *ctx;
   fs_arena *arena;
+  fs_arena nodes; /* holds the nodes alone, which grow in it */
   yaml_parser_t yaml;
   fs_doc *doc;
-  FS_VEC(fs_node) node;
+  struct {
+    fs_node *at;
+    size_t n, cap;
+  } node;
+  char *text; /* the rest of a piece */
+  size_t text_room;
+  const char *recent[RECENT];
   frame stack[FS_NODE_DEPTH];
   uint32_t depth;
   uint32_t documents;
@@ -78,6 +91,34 @@ fs_pos fs_node_pos(const fs_doc *doc, uint32_t node) {
   return (fs_pos){file, n->line, n->column, n->length == 0 ? 1 : n->length};
 }
 
+/* The text as a part of the document: an earlier copy, or a new one. */
+static const char *keep_text(parser *p, const char *text, size_t n) {
+  if (n > LONGEST_RECENT) {
+    return fs_arena_strndup(p->arena, text, n);
+  }
+  uint64_t hash = n;
+  for (size_t i = 0; i < n; i++) {
+    hash = (hash ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+  }
+  const char **recent = &p->recent[hash >> 54];
+  if (*recent != NULL && strncmp(*recent, text, n) == 0 && (*recent)[n] == '\0') {
+    return *recent;
+  }
+  if (p->text_room <= n) {
+    p->text = fs_arena_alloc(p->arena, TEXT_PIECE);
+    p->text_room = p->text == NULL ? 0 : TEXT_PIECE;
+  }
+  if (p->text == NULL) {
+    return NULL;
+  }
+  char *copy = p->text;
+  memcpy(copy, text, n);
+  copy[n] = '\0';
+  p->text += n + 1;
+  p->text_room -= n + 1;
+  return *recent = copy;
+}
+
 static fs_pos pending_pos(const parser *p, uint32_t node) {
   const fs_node *n = &p->node.at[node];
   return (fs_pos){p->doc->file, n->line, n->column, n->length == 0 ? 1 : n->length};
@@ -115,6 +156,17 @@ static fs_status syntax_error(parser *p) {
                  problem, y->context == NULL ? "" : ", ", y->context == NULL ? "" : y->context);
 }
 
+static fs_status make_room(parser *p) {
+  size_t cap = p->node.cap == 0 ? 64 : p->node.cap * 2;
+  fs_node *at = fs_arena_resize(&p->nodes, p->node.at, cap * sizeof *at);
+  if (at == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  p->node.at = at;
+  p->node.cap = cap;
+  return FSCHED_OK;
+}
+
 /* Links a new node as the next child of the open collection. */
 static fs_status add_node(parser *p, fs_node n) {
   FS_ASSERT_SLOW(p->depth <= FS_NODE_DEPTH);
@@ -123,7 +175,10 @@ static fs_status add_node(parser *p, fs_node n) {
                    "the file has too many nodes");
   }
   uint32_t id = (uint32_t)p->node.n;
-  FS_TRY(fs_vec_push(p->ctx, &p->node, n));
+  if (p->node.n == p->node.cap) {
+    FS_TRY(make_room(p));
+  }
+  p->node.at[p->node.n++] = n;
   if (p->depth > 0) {
     frame *top = &p->stack[p->depth - 1];
     if (top->last == FS_NONE) {
@@ -165,12 +220,12 @@ static fs_status open_collection(parser *p, uint8_t kind, const yaml_event_t *e)
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
                    "a key must be a plain name");
   }
-  fs_node n = {.line = pos.line,
+  fs_node n = {.child = FS_NONE,
+               .line = pos.line,
                .column = pos.column,
-               .length = 1,
-               .child = FS_NONE,
                .next = FS_NONE,
-               .kind = kind};
+               .length = 1,
+               .kind = kind & 3};
   FS_TRY(add_node(p, n));
   p->stack[p->depth++] = (frame){(uint32_t)p->node.n - 1, FS_NONE};
   return FSCHED_OK;
@@ -186,20 +241,18 @@ static fs_status add_scalar(parser *p, const yaml_event_t *e) {
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
                    "text may not hold a NUL character");
   }
-  fs_node n = {.text_length = (uint32_t)length,
+  fs_node n = {.text = keep_text(p, text, length),
                .line = pos.line,
                .column = pos.column,
-               .length = pos.length,
-               .child = FS_NONE,
                .next = FS_NONE,
+               .length = fs_min(pos.length, FS_NODE_UNDERLINED) & FS_NODE_UNDERLINED,
                .kind = FS_NODE_SCALAR,
                .quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE};
-  n.text = fs_arena_strndup(p->arena, text, length);
   return n.text == NULL ? FSCHED_SYSTEM : add_node(p, n);
 }
 
 static bool same_text(const fs_node *a, const fs_node *b) {
-  return a->text_length == b->text_length && memcmp(a->text, b->text, a->text_length) == 0;
+  return a->text == b->text || strcmp(a->text, b->text) == 0;
 }
 
 static void report_repeated(parser *p, uint32_t first, uint32_t second) {
@@ -293,12 +346,9 @@ static fs_status take_event(parser *p, const yaml_event_t *e) {
     case YAML_ALIAS_EVENT: {
       FS_TRY(reject_extras(p, "aliases", &e->start_mark));
       fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
-      return add_node(p, (fs_node){.text = "",
-                                   .line = pos.line,
-                                   .column = pos.column,
-                                   .length = 1,
-                                   .child = FS_NONE,
-                                   .next = FS_NONE});
+      return add_node(
+          p, (fs_node){
+                 .text = "", .line = pos.line, .column = pos.column, .next = FS_NONE, .length = 1});
     }
     case YAML_SCALAR_EVENT:
       return add_scalar(p, e);
@@ -337,26 +387,32 @@ static fs_status parse_events(parser *p) {
   return FSCHED_OK;
 }
 
-/* Only complete trees are returned, including those with faults that did not end the parsing. */
-static fs_status copy_nodes(parser *p) {
+/* Only complete trees are returned, including those with faults that did not end the parsing.  The
+ * nodes stay where they are; the arena takes them over. */
+static fs_status hand_over(parser *p) {
   assert(p->node.n > 0 && p->depth == 0);
   fs_doc *doc = p->doc;
-  FS_TRY(fs_new(p->arena, &doc->node, p->node.n));
-  memcpy(doc->node, p->node.at, p->node.n * sizeof *doc->node);
+  doc->node = fs_arena_resize(&p->nodes, p->node.at, p->node.n * sizeof *doc->node);
+  if (doc->node == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  fs_arena_join(p->arena, &p->nodes);
   doc->n_nodes = (uint32_t)p->node.n;
   return p->failed ? FSCHED_BAD_INPUT : FSCHED_OK;
 }
 
-fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
-                       size_t length, fs_doc *out) {
-  assert(name != NULL && (text != NULL || length == 0));
-  *out = (fs_doc){.overlay = FS_NONE, .overlay_file = FS_NONE};
-  if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
-    text += 3;
-    length -= 3;
-  }
-  FS_TRY(fs_context_add_file(ctx, name, text, length, &out->file));
+static const char byte_order_mark[] = "\xEF\xBB\xBF";
+enum { MARK_BYTES = sizeof byte_order_mark - 1 };
+
+static bool has_mark(const char *text, size_t length) {
+  return length >= MARK_BYTES && memcmp(text, byte_order_mark, MARK_BYTES) == 0;
+}
+
+/* Parses a text that is registered as out->file. */
+static fs_status parse_registered(fsched_context *ctx, fs_arena *arena, const char *text,
+                                  size_t length, fs_doc *out) {
   parser p = {.ctx = ctx, .arena = arena, .doc = out};
+  fs_arena_init(&p.nodes, ctx);
   p.cursor = (text_cursor){.text = text, .length = length, .line = 1};
   if (!yaml_parser_initialize(&p.yaml)) {
     return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_OUT_OF_MEMORY, FS_NOWHERE, NULL, "out of memory");
@@ -364,13 +420,38 @@ fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, c
   yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&p.yaml, (const unsigned char *)text, length);
   fs_status status = parse_events(&p);
-  if (status == FSCHED_OK) {
-    status = copy_nodes(&p);
-  }
   yaml_parser_delete(&p.yaml);
-  fs_vec_free(ctx, &p.node);
+  if (status == FSCHED_OK) {
+    status = hand_over(&p);
+  }
+  fs_arena_release(&p.nodes);
   fs_vec_free(ctx, &p.keys);
   return status;
+}
+
+fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
+                       size_t length, fs_doc *out) {
+  assert(name != NULL && (text != NULL || length == 0));
+  *out = (fs_doc){.overlay = FS_NONE, .overlay_file = FS_NONE};
+  if (has_mark(text, length)) {
+    text += MARK_BYTES;
+    length -= MARK_BYTES;
+  }
+  FS_TRY(fs_context_add_file(ctx, name, text, length, &out->file));
+  return parse_registered(ctx, arena, text, length, out);
+}
+
+fs_status fs_doc_parse_owned(fsched_context *ctx, fs_arena *arena, const char *name, char *text,
+                             size_t length, fs_doc *out) {
+  assert(name != NULL && text != NULL);
+  *out = (fs_doc){.overlay = FS_NONE, .overlay_file = FS_NONE};
+  if (has_mark(text, length)) { /* what is shown has no mark */
+    fs_status status = fs_doc_parse(ctx, arena, name, text, length, out);
+    (void)fs_realloc(ctx, text, length + 1, 0);
+    return status;
+  }
+  FS_TRY(fs_context_take_file(ctx, name, text, length, &out->file));
+  return parse_registered(ctx, arena, text, length, out);
 }
 
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key) {
@@ -441,9 +522,8 @@ static fs_status push_overlay(fs_arena *arena, fs_doc *doc, fs_node n, fs_pos po
   }
   n.line = pos.line;
   n.column = pos.column;
-  n.length = pos.length;
+  n.length = fs_min(pos.length, FS_NODE_UNDERLINED) & FS_NODE_UNDERLINED;
   n.next = FS_NONE;
-  n.child = FS_NONE;
   node[doc->n_nodes] = n;
   *id = doc->n_nodes++;
   doc->node = node;
@@ -467,7 +547,7 @@ static fs_status link_pair(fs_arena *arena, fs_doc *doc, uint32_t mapping, const
     k = doc->node[old].next;
   }
   uint32_t name;
-  fs_node n = {.text = key, .text_length = (uint32_t)strlen(key), .kind = FS_NODE_SCALAR};
+  fs_node n = {.text = key, .kind = FS_NODE_SCALAR};
   FS_TRY(push_overlay(arena, doc, n, pos, &name));
   doc->node[name].next = value;
   *(last == FS_NONE ? &doc->node[mapping].child : &doc->node[last].next) = name;
@@ -479,7 +559,7 @@ fs_status fs_doc_set(fs_arena *arena, fs_doc *doc, uint32_t mapping, const char 
                      const char *text, fs_pos pos) {
   assert(mapping < doc->n_nodes && doc->node[mapping].kind == FS_NODE_MAPPING);
   uint32_t value;
-  fs_node n = {.text = text, .text_length = (uint32_t)strlen(text), .kind = FS_NODE_SCALAR};
+  fs_node n = {.text = text, .kind = FS_NODE_SCALAR};
   FS_TRY(push_overlay(arena, doc, n, pos, &value));
   return link_pair(arena, doc, mapping, key, value, pos);
 }
@@ -491,6 +571,7 @@ fs_status fs_doc_set_mapping(fs_arena *arena, fs_doc *doc, uint32_t mapping, con
   if (*value != FS_NONE && doc->node[*value].kind == FS_NODE_MAPPING) {
     return FSCHED_OK;
   }
-  FS_TRY(push_overlay(arena, doc, (fs_node){.kind = FS_NODE_MAPPING}, pos, value));
+  FS_TRY(
+      push_overlay(arena, doc, (fs_node){.child = FS_NONE, .kind = FS_NODE_MAPPING}, pos, value));
   return link_pair(arena, doc, mapping, key, *value, pos);
 }

@@ -15,17 +15,24 @@ enum { FS_NODE_DEPTH = 64 };
 
 typedef enum fs_node_kind { FS_NODE_SCALAR, FS_NODE_SEQUENCE, FS_NODE_MAPPING } fs_node_kind;
 
+/* 24 bytes, as large graphs have twenty nodes for each op.  Readers look at `kind` before they look
+ * at `text`, `child` or `n_children`. */
 typedef struct fs_node {
-  const char *text; /* scalar: NUL-terminated; texts with a NUL inside are rejected */
-  uint32_t text_length;
-  uint32_t line, column, length; /* from 1; bytes to underline on that line */
-  uint32_t child;                /* first child or FS_NONE; a mapping's children are key, value,
-                                  * key, ... */
-  uint32_t next;                 /* next sibling or FS_NONE */
-  uint32_t n_children;           /* each pair of a mapping counts as two */
-  uint8_t kind;                  /* fs_node_kind */
-  bool quoted;                   /* scalar in quotes or a block */
+  union {
+    const char *text; /* scalar: NUL-terminated; texts with a NUL inside are rejected */
+    struct {
+      uint32_t child; /* first child or FS_NONE; a mapping's children are key, value, key, ... */
+      uint32_t n_children; /* each pair of a mapping counts as two */
+    };
+  };
+  uint32_t line, column; /* from 1, column in bytes */
+  uint32_t next;         /* next sibling or FS_NONE */
+  uint32_t length : 29;  /* bytes to underline on that line, at most FS_NODE_UNDERLINED */
+  uint32_t kind : 2;     /* fs_node_kind */
+  uint32_t quoted : 1;   /* scalar in quotes or a block */
 } fs_node;
+
+enum { FS_NODE_UNDERLINED = (1 << 29) - 1 };
 
 typedef struct fs_doc {
   uint32_t file; /* id of the file in the context, for positions */
@@ -42,6 +49,10 @@ typedef struct fs_doc {
  * failures n_nodes is 0. */
 fs_status fs_doc_parse(fsched_context *ctx, fs_arena *arena, const char *name, const char *text,
                        size_t length, fs_doc *out) FS_MUST_USE;
+/* The same with a text that the context owns from now on, whatever the result; it comes from
+ * fs_realloc and has length + 1 bytes.  Requires a name and a text. */
+fs_status fs_doc_parse_owned(fsched_context *ctx, fs_arena *arena, const char *name, char *text,
+                             size_t length, fs_doc *out) FS_MUST_USE;
 /* Requires a node of the tree. */
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
 /* The value of a mapping's key, or FS_NONE.  Requires a node of the tree. */

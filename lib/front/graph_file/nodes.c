@@ -70,13 +70,15 @@ bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *k
                  describe(n));
     return false;
   }
+  size_t i = 0; /* the keys mostly come in the order of the table */
   for (uint32_t key = n->child; key != FS_NONE;) {
     const fs_node *k = fs_read_node(r, key);
-    size_t i = 0;
-    while (i < n_keys && strcmp(keys[i].name, k->text) != 0) {
-      i++;
+    size_t tried = 0;
+    while (tried < n_keys && strcmp(keys[i].name, k->text) != 0) {
+      i = i + 1 == n_keys ? 0 : i + 1;
+      tried++;
     }
-    if (i == n_keys) {
+    if (tried == n_keys) {
       unknown_key(r, key, what, keys, n_keys);
     } else if (keys[i].later) {
       fs_read_fail(r, FS_DIAG_UNSUPPORTED, key, NULL, "this version does not support '%s'",
@@ -93,12 +95,11 @@ bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *k
 bool fs_read_list(fs_reader *r, uint32_t node, const char *what, uint32_t *first) {
   FS_ASSERT_SLOW(node < r->doc->n_nodes);
   const fs_node *n = fs_read_node(r, node);
-  *first = n->child;
+  *first = n->kind == FS_NODE_SEQUENCE ? n->child : FS_NONE;
   if (n->kind == FS_NODE_SEQUENCE ||
       (n->kind == FS_NODE_SCALAR && n->text[0] == '\0' && !n->quoted)) {
     return true;
   }
-  *first = FS_NONE;
   char hint[120];
   (void)snprintf(hint, sizeof hint, "write [%.60s]", n->kind == FS_NODE_SCALAR ? n->text : "...");
   fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, n->kind == FS_NODE_SCALAR ? hint : NULL,
@@ -230,13 +231,14 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
 bool fs_read_reference(fs_reader *r, uint32_t node, const char *what, fs_builder_kind kind,
                        uint32_t *id) {
   FS_ASSERT_SLOW(node < r->doc->n_nodes && kind < FS_KIND_SYNC);
-  const char *name;
-  char named[64];
-  (void)snprintf(named, sizeof named, "the name of a %s", what);
-  if (!fs_read_name(r, node, named, &name)) {
+  const fs_node *n = fs_read_node(r, node);
+  if (n->kind != FS_NODE_SCALAR || n->text[0] == '\0') {
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "the name of a %s must be text, not %s", what,
+                 describe(n));
     return false;
   }
-  *id = fs_names_find(fs_builder_names(r->b, kind), name, fs_read_node(r, node)->text_length);
+  const char *name = n->text;
+  *id = fs_names_find(fs_builder_names(r->b, kind), name, strlen(name));
   if (*id == FS_NONE) {
     fs_read_unknown(r, node, what, kind, name);
     return false;

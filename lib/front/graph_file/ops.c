@@ -26,7 +26,7 @@ typedef struct declarations {
 
 static fs_status find_decl(declarations *d, uint32_t name_node, uint32_t *id, bool *added) {
   const fs_node *n = fs_read_node(d->r, name_node);
-  FS_TRY(fs_names_intern(&d->names, n->text, n->text_length, id, added));
+  FS_TRY(fs_names_intern(&d->names, n->text, strlen(n->text), id, added));
   if (!*added) {
     return FSCHED_OK;
   }
@@ -345,7 +345,7 @@ static fs_status read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t si
   }
   fsched_arg_desc d = {.size = sizeof d, .tag = FSCHED_OUT};
   const fs_node *n = fs_read_node(r, name);
-  d.buffer = fs_names_find(fs_builder_names(r->b, FS_KIND_BUFFER), n->text, n->text_length);
+  d.buffer = fs_names_find(fs_builder_names(r->b, FS_KIND_BUFFER), n->text, strlen(n->text));
   fs_read_locate(r, name);
   return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
 }

@@ -261,40 +261,61 @@ static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path)
   return FSCHED_OK;
 }
 
-static fs_status parse(fs_reader *r, const char *path, const char *text, size_t length,
-                       bool is_file, fsched_graph **out) {
+/* The text of a graph file; `owned` is the same text where it is to be the context's own. */
+typedef struct graph_text {
+  const char *path, *text;
+  char *owned;
+  size_t length;
+  bool is_file;
+} graph_text;
+
+static fs_status parse_text_of(fs_reader *r, const graph_text *t, fs_doc *doc) {
+  return t->owned == NULL ? fs_doc_parse(r->ctx, r->arena, t->path, t->text, t->length, doc)
+                          : fs_doc_parse_owned(r->ctx, r->arena, t->path, t->owned, t->length, doc);
+}
+
+/* The document is large and is not needed any more when the graph is finished. */
+static fs_status parse(fs_reader *r, const graph_text *t, fsched_graph **out) {
   fs_doc doc;
-  fs_status parsed = fs_doc_parse(r->ctx, r->arena, path, text, length, &doc);
+  fs_status parsed = parse_text_of(r, t, &doc);
   if (parsed != FSCHED_OK && doc.n_nodes == 0) {
     return parsed;
   }
   r->doc = &doc;
   fs_progress_at(r->ctx, 1);
-  FS_TRY(make_builder(r, &doc, path));
+  FS_TRY(make_builder(r, &doc, t->path));
   if (parsed != FSCHED_OK) {
     fs_builder_incomplete(r->b);
   }
-  if (is_file) {
-    FS_TRY(fs_builder_add_file(r->b, path));
+  if (t->is_file) {
+    FS_TRY(fs_builder_add_file(r->b, t->path));
   }
   FS_TRY(read_graph(r, &doc));
+  r->doc = NULL;
+  fs_arena_release(r->arena);
   fs_progress_at(r->ctx, 2);
   return fsched_builder_finish(r->b, out);
 }
 
-static fs_status parse_text(fsched_context *ctx, const char *path, const char *text, size_t length,
-                            const fsched_read_options *options, bool is_file, fsched_graph **out) {
-  fsched_read_options o = {.size = sizeof o};
-  if (options != NULL) {
-    FS_TRY(fs_check_options(ctx, "fsched_read_options", options->size,
-                            FS_SIZE_UP_TO(fsched_read_options, n_target_overrides)));
-    memcpy(&o, options, fs_min(options->size, sizeof o));
+static fs_status take_options(fsched_context *ctx, const fsched_read_options *options,
+                              fsched_read_options *taken) {
+  *taken = (fsched_read_options){.size = sizeof *taken};
+  if (options == NULL) {
+    return FSCHED_OK;
   }
+  FS_TRY(fs_check_options(ctx, "fsched_read_options", options->size,
+                          FS_SIZE_UP_TO(fsched_read_options, n_target_overrides)));
+  memcpy(taken, options, fs_min(options->size, sizeof *taken));
+  return FSCHED_OK;
+}
+
+static fs_status parse_graph(fsched_context *ctx, const graph_text *t,
+                             const fsched_read_options *options, fsched_graph **out) {
   uint32_t first = fsched_diag_count(ctx);
   fs_progress_begin(ctx, "read", 3);
   FS_SCRATCH(arena, ctx);
-  fs_reader r = {.ctx = ctx, .arena = &arena, .path = path, .options = &o};
-  fs_status status = parse(&r, path, text, length, is_file, out);
+  fs_reader r = {.ctx = ctx, .arena = &arena, .path = t->path, .options = options};
+  fs_status status = parse(&r, t, out);
   status = r.lacks_file ? FSCHED_SYSTEM : status;
   fs_progress_end(ctx, status);
   fsched_builder_destroy(r.b);
@@ -305,18 +326,21 @@ static fs_status parse_text(fsched_context *ctx, const char *path, const char *t
 fsched_status fsched_graph_parse(fsched_context *ctx, const char *name, const char *text,
                                  size_t length, const fsched_read_options *options,
                                  fsched_graph **out) {
+  fsched_read_options o;
   *out = NULL;
-  return parse_text(ctx, name, text, length, options, false, out);
+  FS_TRY(take_options(ctx, options, &o));
+  return parse_graph(ctx, &(graph_text){.path = name, .text = text, .length = length}, &o, out);
 }
 
 fsched_status fsched_graph_read(fsched_context *ctx, const char *path,
                                 const fsched_read_options *options, fsched_graph **out) {
   char *text;
   size_t length;
+  fsched_read_options o;
   *out = NULL;
+  FS_TRY(take_options(ctx, options, &o));
   FS_TRY(fs_file_read(ctx, path, &text, &length));
   bool input = strcmp(path, "-") == 0;
-  fs_status status = parse_text(ctx, input ? "<stdin>" : path, text, length, options, !input, out);
-  (void)fs_realloc(ctx, text, length + 1, 0);
-  return status;
+  graph_text t = {input ? "<stdin>" : path, text, text, length, !input};
+  return parse_graph(ctx, &t, &o, out);
 }

@@ -71,7 +71,8 @@ static const char *nearest_entry(const override *o, const char *list, const char
   uint32_t node = fs_node_get(o->doc, o->target, list);
   const char *candidate[ENTRIES];
   size_t n = 0;
-  if (node == FS_NONE || o->r->options->untrusted) { /* the file may not be a target */
+  if (node == FS_NONE || o->doc->node[node].kind != FS_NODE_SEQUENCE ||
+      o->r->options->untrusted) { /* the file may not be a target */
     return NULL;
   }
   for (uint32_t item = o->doc->node[node].child; item != FS_NONE && n < ENTRIES;
