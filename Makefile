@@ -116,7 +116,7 @@ SHORT_BIN := $(BUILD)/test/memory/short.so $(BUILD)/test/memory/short_of
 COST_BIN := $(BUILD)/test/cost/shape
 # Kernels of an example, which a replay opens.
 GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
-OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(TOOL_BIN:=.o) \
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(BUILD)/bench/frontier_reference.o $(TOOL_BIN:=.o) \
 	$(FUZZ_BIN:=.o) $(FUZZ_OBJ) $(FUZZ_MAIN) \
 	$(BUILD)/test/memory/short.o $(BUILD)/test/memory/short_of.o $(COST_BIN:=.o)
 
@@ -238,6 +238,9 @@ $(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve: %: %.o $(BUILD)/lib
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o \
 	  $(BUILD)/test/frontier/tracker/tracker_stress.o $(BUILD)/test/frontier/semaphore/semaphore_stress.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
+
+# What frontiers are measured beside, built with the same flags.
+$(BUILD)/bench/bench_frontier: $(BUILD)/bench/frontier_reference.o
 
 $(BUILD)/cli/gen/gen: $(GEN_OBJ) $(BUILD)/cli/common/args.o $(BUILD)/cli/common/describe.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS)

@@ -7,11 +7,13 @@
  * of two axes, six waiters for both, and two threads.
  *
  * Each number is the time of one operation, called through a loop over one input (fixed) or over
- * 128 different ones (random): the least and the median of many short runs, taken in turns, so that
- * a busy machine disturbs all alike.  `x memcpy` is the least in units of the least of a memcpy of
- * 8 entries of a length known at run time only.  `reference` is IREE's C code in that unit;
- * operations that change their target restore it by a memcpy of their own, which is counted, there
- * as here. */
+ * 128 different ones (random): the least and the median of many short runs, taken in turns with the
+ * same operation of the reference (frontier_reference.h), so that a busy machine disturbs both
+ * alike.  The ratio is that of the two least, and the last column the median of the ratios of
+ * turns.  Operations that change their target restore it by a memcpy of their own, which is
+ * counted on both sides.  Below the rows stand, for each number of entries, the geometric mean of
+ * the ratios and the largest of the rows in which ours takes more than a call's cost. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +21,15 @@
 
 #include "base/base.h"
 #include "frontier/tracker/tracker_stress.h"
+#include "frontier_reference.h"
 #include "fsched/frontier.h"
 #include "fsched/tracker.h"
 #include "kit/gen.h"
 
 enum { LARGEST = 64, VARIANTS = 128, RUNS = 61, RUN_NS = 100000, UNIT = 8 };
+
+/* A row in which ours takes less is a call, on both sides. */
+static const double call_ns = 3;
 
 typedef fsched_frontier_entry entry;
 
@@ -31,7 +37,8 @@ typedef fsched_frontier_entry entry;
 typedef struct bench_frontier_pair {
   entry *fresh, *at, *other;
   fsched_frontier target, source;
-  entry one; /* to insert or raise */
+  fs_usual *ref_target, *ref_source; /* the same for the reference */
+  entry one;                         /* to insert or raise */
 } bench_frontier_pair;
 
 typedef struct input {
@@ -81,6 +88,21 @@ LOOP(run_raise, fsched_frontier_raise(&p->target, p->one, NULL))
 LOOP(run_raise_reset, (restore(p, in->n), fsched_frontier_raise(&p->target, p->one, NULL)))
 LOOP(run_undominated, fsched_frontier_undominated(&p->target, &p->source, output.to, LARGEST))
 LOOP(run_satisfied, fsched_frontier_satisfied(&p->target, &p->source))
+LOOP(run_lacking, fsched_frontier_satisfied(&p->source, &p->target))
+
+static void restore_reference(bench_frontier_pair *p, uint32_t n) {
+  memcpy(p->ref_target->entry, p->fresh, n * sizeof(entry));
+  p->ref_target->n = n;
+}
+
+LOOP(ref_compare, fs_usual_compare(p->ref_target, p->ref_source))
+LOOP(ref_merge, fs_usual_merge(p->ref_target, p->ref_source))
+LOOP(ref_merge_reset, (restore_reference(p, in->n), fs_usual_merge(p->ref_target, p->ref_source)))
+LOOP(ref_raise, fs_usual_raise(p->ref_target, p->one))
+LOOP(ref_raise_reset, (restore_reference(p, in->n), fs_usual_raise(p->ref_target, p->one)))
+LOOP(ref_undominated, fs_usual_undominated(p->ref_target, p->ref_source, output.to))
+LOOP(ref_satisfied, fs_usual_satisfied(p->ref_target, p->ref_source))
+LOOP(ref_lacking, fs_usual_satisfied(p->ref_source, p->ref_target))
 
 /* Inputs */
 
@@ -102,7 +124,12 @@ typedef struct bench_frontier_pool {
   entry fresh[VARIANTS * LARGEST], gap[LARGEST];
   entry other[VARIANTS * LARGEST], gap2[LARGEST];
   entry at[VARIANTS * 2 * LARGEST], gap3[2 * LARGEST];
+  /* Of the reference, with its heads. */
+  entry ref_other[VARIANTS * (LARGEST + 1)], gap4[LARGEST];
+  entry ref_at[VARIANTS * (2 * LARGEST + 1)], gap5[2 * LARGEST];
 } bench_frontier_pool;
+
+_Static_assert(sizeof(fs_usual) == sizeof(entry), "");
 
 /* All pairs that are restored before each use share one target. */
 static void place_pair(bench_frontier_pair *p, bench_frontier_pool *o, uint32_t which, uint32_t n,
@@ -110,6 +137,8 @@ static void place_pair(bench_frontier_pair *p, bench_frontier_pool *o, uint32_t 
   p->fresh = o->fresh + (size_t)which * n;
   p->other = o->other + (size_t)which * n;
   p->at = o->at + (restored ? 0 : (size_t)which * 2 * n);
+  p->ref_source = (void *)(o->ref_other + (size_t)which * (n + 1));
+  p->ref_target = (void *)(o->ref_at + (restored ? 0 : (size_t)which * (2 * n + 1)));
 }
 
 static void fill(bench_frontier_pair *p, bench_frontier_shape s, bench_frontier_place at,
@@ -133,31 +162,40 @@ static void fill(bench_frontier_pair *p, bench_frontier_shape s, bench_frontier_
   p->target = (fsched_frontier){.entry = p->at, .n = n, .capacity = 2 * n};
   p->source = (fsched_frontier){.entry = p->other, .n = n, .capacity = n};
   restore(p, n);
+  p->ref_target->capacity = 2 * n;
+  p->ref_source->n = p->ref_source->capacity = n;
+  memcpy(p->ref_source->entry, p->other, n * sizeof(entry));
+  restore_reference(p, n);
 }
 
 typedef struct row {
   const char *name;
   void (*run)(const input *, uint64_t);
+  void (*reference)(const input *, uint64_t);
   bool restored;
   bench_frontier_shape shape;
   bench_frontier_place place;
-  double reference; /* in units, at 8 entries; 0: none */
 } row;
 
 static const row rows[] = {
-    {"compare identical", run_compare, false, SAME, HIT, 3.8},
-    {"compare disjoint", run_compare, false, DISJOINT, HIT, 0},
-    {"compare interleaved", run_compare, false, INTERLEAVED, HIT, 4.7},
-    {"merge same axes", run_merge, false, RAISED, HIT, 2.7},
-    {"merge same axes + reset", run_merge_reset, true, RAISED, HIT, 0},
-    {"merge disjoint + reset", run_merge_reset, true, DISJOINT, HIT, 0},
-    {"merge interleaved + reset", run_merge_reset, true, INTERLEAVED, HIT, 11.9},
-    {"raise hit", run_raise, false, SAME, HIT, 0},
-    {"insert middle + reset", run_raise_reset, true, SAME, MIDDLE, 5.2},
-    {"insert tail + reset", run_raise_reset, true, SAME, TAIL, 0},
-    {"undominated same axes", run_undominated, false, LATER, HIT, 0},
-    {"undominated interleaved", run_undominated, false, INTERLEAVED, HIT, 6.0},
-    {"satisfied", run_satisfied, false, SAME, HIT, 0},
+    {"compare identical", run_compare, ref_compare, false, SAME, HIT},
+    {"compare raised", run_compare, ref_compare, false, RAISED, HIT},
+    {"compare any epochs", run_compare, ref_compare, false, LATER, HIT},
+    {"compare disjoint", run_compare, ref_compare, false, DISJOINT, HIT},
+    {"compare interleaved", run_compare, ref_compare, false, INTERLEAVED, HIT},
+    {"merge same axes", run_merge, ref_merge, false, RAISED, HIT},
+    {"merge same axes + reset", run_merge_reset, ref_merge_reset, true, RAISED, HIT},
+    {"merge any epochs + reset", run_merge_reset, ref_merge_reset, true, LATER, HIT},
+    {"merge disjoint + reset", run_merge_reset, ref_merge_reset, true, DISJOINT, HIT},
+    {"merge interleaved + reset", run_merge_reset, ref_merge_reset, true, INTERLEAVED, HIT},
+    {"raise hit", run_raise, ref_raise, false, SAME, HIT},
+    {"insert middle + reset", run_raise_reset, ref_raise_reset, true, SAME, MIDDLE},
+    {"insert tail + reset", run_raise_reset, ref_raise_reset, true, SAME, TAIL},
+    {"undominated same axes", run_undominated, ref_undominated, false, LATER, HIT},
+    {"undominated interleaved", run_undominated, ref_undominated, false, INTERLEAVED, HIT},
+    {"satisfied", run_satisfied, ref_satisfied, false, SAME, HIT},
+    {"satisfied, first lacks", run_lacking, ref_lacking, false, RAISED, HIT},
+    {"satisfied, any epochs", run_lacking, ref_lacking, false, LATER, HIT},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -192,45 +230,53 @@ static void take(timing *t, uint32_t i, void (*run)(const input *, uint64_t), co
 
 static void sort(timing *t) { qsort(t->run, RUNS, sizeof *t->run, by_value); }
 
-static void report(const char *name, const char *kind, uint32_t n, const timing *t, double unit_ns,
-                   double reference) {
-  double multiple = t->run[0] / unit_ns;
-  printf("%-28s %-6s %4u %8.2f %8.2f %9.2f", name, kind, n, t->run[0], t->run[RUNS / 2], multiple);
-  if (reference > 0) {
-    printf(" %10.1f %6.2f%s", reference, multiple / reference,
-           multiple / reference <= 0.7 ? "" : "  above 0.7");
+/* Returns the ratio of the two least, negative where it is that of calls. */
+static double report_row(const row *w, const char *kind, uint32_t n, const timing *t,
+                         const timing *reference) {
+  timing ours = *t, theirs = *reference, turns = *t;
+  for (uint32_t i = 0; i < RUNS; i++) {
+    turns.run[i] = t->run[i] / reference->run[i];
   }
-  printf("\n");
+  sort(&ours);
+  sort(&theirs);
+  sort(&turns);
+  double ratio = ours.run[0] / theirs.run[0];
+  printf("%-28s %-6s %4u %8.2f %8.2f %9.2f %9.2f %7.2f %7.2f%s\n", w->name, kind, n, ours.run[0],
+         ours.run[RUNS / 2], theirs.run[0], theirs.run[RUNS / 2], ratio, turns.run[RUNS / 2],
+         ratio <= 1              ? ""
+         : ours.run[0] < call_ns ? "  a call"
+                                 : "  above 1");
+  return ours.run[0] < call_ns && ratio > 1 ? -ratio : ratio;
 }
 
 static void measure(uint32_t n, bool random) {
-  static bench_frontier_pair pairs[ROWS + 1][VARIANTS];
-  static _Alignas(4096) bench_frontier_pool pools[ROWS + 1];
-  static timing t[ROWS + 1];
-  input in[ROWS + 1];
+  static bench_frontier_pair pairs[ROWS][VARIANTS];
+  static _Alignas(4096) bench_frontier_pool pools[ROWS];
+  static timing t[ROWS], reference[ROWS];
+  const char *kind = random ? "random" : "fixed";
+  input in[ROWS];
   fs_rng r = {n + (random ? 1000 : 0)};
-  for (uint32_t k = 0; k <= ROWS; k++) {
-    const row *w = k < ROWS ? &rows[k] : &rows[0];
+  for (uint32_t k = 0; k < ROWS; k++) {
     in[k] = (input){pairs[k], random ? VARIANTS : 1, n};
     for (uint32_t v = 0; v < in[k].variants; v++) {
-      place_pair(&pairs[k][v], &pools[k], v, n, w->restored);
-      fill(&pairs[k][v], w->shape, w->place, n, &r, random);
+      place_pair(&pairs[k][v], &pools[k], v, n, rows[k].restored);
+      fill(&pairs[k][v], rows[k].shape, rows[k].place, n, &r, random);
     }
   }
   for (uint32_t i = 0; i < RUNS; i++) {
-    for (uint32_t k = 0; k <= ROWS; k++) {
-      take(&t[k], i, k < ROWS ? rows[k].run : run_memcpy, &in[k]);
+    for (uint32_t k = 0; k < ROWS; k++) {
+      take(&t[k], i, rows[k].run, &in[k]);
+      take(&reference[k], i, rows[k].reference, &in[k]);
     }
   }
-  for (uint32_t k = 0; k <= ROWS; k++) {
-    sort(&t[k]);
-  }
-  double unit_ns = t[ROWS].run[0];
-  report("memcpy of 8 entries", random ? "random" : "fixed", UNIT, &t[ROWS], unit_ns, 0);
+  double logs = 0, largest = 0;
   for (uint32_t k = 0; k < ROWS; k++) {
-    report(rows[k].name, random ? "random" : "fixed", n, &t[k], unit_ns,
-           n == UNIT ? rows[k].reference : 0);
+    double ratio = report_row(&rows[k], kind, n, &t[k], &reference[k]);
+    logs += log(fabs(ratio));
+    largest = fmax(largest, ratio);
   }
+  printf("%-28s %-6s %4u %45.2f, largest %.2f\n", "geometric mean of ratios", kind, n,
+         exp(logs / ROWS), largest);
 }
 
 /* Tracker */
@@ -243,7 +289,6 @@ typedef enum bench_frontier_crowd { NOWHERE, OTHER_AXES, SAME_AXIS } bench_front
 typedef struct scene {
   const char *name;
   bench_frontier_crowd crowd;
-  double reference;
   fsched_tracker *t;
   fsched_tracked *axis;
   uint64_t epoch;
@@ -298,11 +343,16 @@ static double time_advance(scene *s) {
   return (now_ns() - begin) / ROUNDS;
 }
 
+static void report(const char *name, const timing *t, double unit_ns) {
+  printf("%-28s %20.2f %8.2f %9.2f\n", name, t->run[0], t->run[RUNS / 2], t->run[0] / unit_ns);
+}
+
 static bool measure_tracker(void) {
-  static scene scenes[] = {
-      {.name = "advance, no waiters", .reference = 2.6},
-      {.name = "advance, 4096 on others", .crowd = OTHER_AXES, .reference = 3190},
-      {.name = "advance, 4096 far ones", .crowd = SAME_AXIS, .reference = 3190}};
+  static scene scenes[] = {{
+                               .name = "advance, no waiters",
+                           },
+                           {.name = "advance, 4096 on others", .crowd = OTHER_AXES},
+                           {.name = "advance, 4096 far ones", .crowd = SAME_AXIS}};
   enum { SCENES = sizeof scenes / sizeof *scenes };
   static bench_frontier_pair p;
   static _Alignas(4096) bench_frontier_pool entries;
@@ -323,10 +373,10 @@ static bool measure_tracker(void) {
     }
   }
   sort(&copy);
-  report("memcpy of 8 entries", "fixed", UNIT, &copy, copy.run[0], 0);
+  report("memcpy of 8 entries", &copy, copy.run[0]);
   for (uint32_t k = 0; k < SCENES; k++) {
     sort(&scenes[k].timing);
-    report(scenes[k].name, "fixed", 1, &scenes[k].timing, copy.run[0], scenes[k].reference);
+    report(scenes[k].name, &scenes[k].timing, copy.run[0]);
     fsched_tracker_destroy(scenes[k].t);
   }
   return true;
@@ -368,12 +418,13 @@ int main(int argc, char **argv) {
     operations = strtoull(argv[2], NULL, 10);
   }
   static const uint32_t sizes[] = {1, 4, 8, 16, 64};
-  printf("%-28s %-6s %4s %8s %8s %9s %10s %6s\n", "operation", "input", "n", "ns min", "median",
-         "x memcpy", "reference", "ratio");
+  printf("%-28s %-6s %4s %8s %8s %9s %9s %7s %7s\n", "operation", "input", "n", "ns min", "median",
+         "reference", "median", "ratio", "median");
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     measure(sizes[i], false);
     measure(sizes[i], true);
   }
+  printf("%-28s %20s %8s %9s\n", "tracker", "ns min", "median", "x memcpy");
   return measure_tracker() && (operations == 0 || stress_all(operations)) ? EXIT_SUCCESS
                                                                           : EXIT_FAILURE;
 }

@@ -22,6 +22,8 @@ typedef fsched_frontier_entry frontier_entry;
 
 /* Entries that one vector holds, and two. */
 enum { FEW = 4, WINDOW = 8 };
+/* Entries that are looked at one by one before vectors, as they decide many comparisons. */
+enum { FIRST = 3 };
 
 fsched_status fsched_axis_make(fsched_axis_parts parts, fsched_axis *axis) {
   if (parts.session >= BYTE_LIMIT || parts.machine >= BYTE_LIMIT || parts.domain >= BYTE_LIMIT ||
@@ -62,6 +64,24 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 }
 
 #define VALID(f) (fsched_frontier_validate(f) == FSCHED_OK)
+
+/* The same for few wanted entries, for which looking for the last known axis does not pay. */
+static uint32_t undominated_few(const fsched_frontier *known, const fsched_frontier *wanted,
+                                frontier_entry *out) {
+  const frontier_entry *k = known->entry, *k_end = k + known->n;
+  const frontier_entry *w = wanted->entry, *w_end = w + wanted->n;
+  uint32_t n = 0;
+  for (; w < w_end; w++) {
+    while (k < k_end && k->axis < w->axis) {
+      k++;
+    }
+    if (k == k_end || k->axis != w->axis || k->epoch < w->epoch) {
+      out[n].axis = w->axis;
+      out[n++].epoch = w->epoch;
+    }
+  }
+  return n;
+}
 
 /* For outputs with room for all: covered entries are stored too, and then overwritten.  Up to the
  * last known axis the walk along the known ones needs no end check; later wanted entries are not
@@ -111,18 +131,25 @@ static __attribute__((noinline)) uint32_t undominated_some(const fsched_frontier
   return n;
 }
 
-/* The first entry whose axis is at least `axis`: by halves down to a few, then from the high end,
- * as a new axis is most often a high one. */
+/* The first entry whose axis is at least `axis`: of many by halves, of a few from the high end, as
+ * a new axis is most often a high one. */
 static inline frontier_entry *find_entry(const fsched_frontier *f, fsched_axis axis) {
   frontier_entry *low = f->entry;
   size_t n = f->n;
-  while (n > WINDOW) {
-    size_t half = n / 2;
-    low = low[half].axis < axis ? low + half : low;
-    n -= half;
+  if (n > WINDOW) {
+    uint32_t first = 0, end = f->n;
+    while (first < end) {
+      uint32_t middle = first + (end - first) / 2;
+      if (low[middle].axis < axis) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return low + first;
   }
   frontier_entry *p = low + n;
-  while (p > f->entry && p[-1].axis >= axis) {
+  while (p > low && p[-1].axis >= axis) {
     p--;
   }
   return p;
@@ -142,6 +169,16 @@ static inline void move_up(frontier_entry *at, frontier_entry *end) {
   if (end > at) {
     *end = end[-1];
   }
+}
+
+/* Inserts an entry where there is room.  Stores by parts, or GCC builds the entry on the stack and
+ * stalls on loading it. */
+static inline void insert_at(fsched_frontier *f, frontier_entry *at, fsched_axis axis,
+                             uint64_t epoch) {
+  move_up(at, f->entry + f->n);
+  at->axis = axis;
+  at->epoch = epoch;
+  f->n++;
 }
 
 /* Does x leave before y when there is room for one of them? */
@@ -179,7 +216,6 @@ static __attribute__((noinline)) int evict(fsched_frontier *f, uint32_t at, fsch
   return 1;
 }
 
-/* Stores by parts, or GCC builds the entry on the stack and stalls on loading it. */
 static __attribute__((noinline)) int raise_plain(fsched_frontier *f, fsched_axis axis,
                                                  uint64_t epoch, frontier_entry *evicted) {
   frontier_entry *at = find_entry(f, axis);
@@ -191,10 +227,7 @@ static __attribute__((noinline)) int raise_plain(fsched_frontier *f, fsched_axis
   if (f->n == f->capacity) {
     return evict(f, (uint32_t)(at - f->entry), axis, epoch, evicted);
   }
-  move_up(at, end);
-  at->axis = axis;
-  at->epoch = epoch;
-  f->n++;
+  insert_at(f, at, axis, epoch);
   return 0;
 }
 
@@ -371,9 +404,40 @@ static fsched_frontier_order order_of(uint32_t answer) {
   return answer >= FS_AXES_DIFFER ? FSCHED_FRONTIER_CONCURRENT : order[answer];
 }
 
+static inline bool entry_covers(const frontier_entry *a, const frontier_entry *b) {
+  return a->axis == b->axis && a->epoch >= b->epoch;
+}
+
 /* For frontiers with equally many entries. */
-static int covers_plain(const frontier_entry *a, const frontier_entry *b, uint32_t n) {
-  return (fs_compare_plain(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+static inline int covers_plain(const frontier_entry *a, const frontier_entry *b, uint32_t n) {
+  uint32_t i = 0;
+  while (i < n && entry_covers(&a[i], &b[i])) {
+    i++;
+  }
+  return i == n;
+}
+
+/* For frontiers with equally many entries, of which those before i say that only one side lacks
+ * something. */
+static inline fsched_frontier_order unlike_plain(const frontier_entry *a, const frontier_entry *b,
+                                                 uint32_t i, uint32_t n, bool a_lacks) {
+  const frontier_entry *low = a_lacks ? a : b;
+  const frontier_entry *high = a_lacks ? b : a;
+  while (i < n && entry_covers(&high[i], &low[i])) {
+    i++;
+  }
+  return i < n     ? FSCHED_FRONTIER_CONCURRENT
+         : a_lacks ? FSCHED_FRONTIER_BEFORE
+                   : FSCHED_FRONTIER_AFTER;
+}
+
+/* For frontiers with equally many entries, whose first ones are the same. */
+static fsched_frontier_order compare_plain(const frontier_entry *a, const frontier_entry *b,
+                                           uint32_t n) {
+  if (n >= FEW && memcmp(a, b, n * sizeof *a) == 0) {
+    return FSCHED_FRONTIER_EQUAL;
+  }
+  return order_of(fs_compare_plain(a, b, n));
 }
 
 #ifdef FS_WIDE
@@ -387,13 +451,22 @@ static FS_WIDE __attribute__((noinline)) uint32_t undominated_wide(const fsched_
 
 static FS_WIDE __attribute__((noinline)) int covers_wide(const frontier_entry *a,
                                                          const frontier_entry *b, uint32_t n) {
-  return (fs_compare_wide(a, b, n) & (FS_A_LACKS | FS_AXES_DIFFER)) == 0;
+  enum { LACKS = FS_A_LACKS | FS_AXES_DIFFER };
+  /* Of few entries all are most often the same, and of more a lack shows early. */
+  uint32_t answer = n < WINDOW ? fs_compare_wide(a, b, n) : fs_unlike_wide(a, b, n, LACKS);
+  return (answer & LACKS) == 0;
 }
 
 static FS_WIDE __attribute__((noinline)) fsched_frontier_order compare_wide(const frontier_entry *a,
                                                                             const frontier_entry *b,
                                                                             uint32_t n) {
   return order_of(fs_compare_wide(a, b, n));
+}
+
+static FS_WIDE __attribute__((noinline)) fsched_frontier_order unlike_wide(const frontier_entry *a,
+                                                                           const frontier_entry *b,
+                                                                           uint32_t n) {
+  return order_of(fs_unlike_wide(a, b, n, 0));
 }
 
 /* Raises an axis that belongs among the WINDOW entries from `at` on, or behind them. */
@@ -411,6 +484,10 @@ FS_WIDE_INLINE int raise_in(fsched_frontier *f, frontier_entry *at, fsched_axis 
     return evict(f, (uint32_t)(at - f->entry) + w.below, axis, epoch, evicted);
   }
   frontier_entry *end = f->entry + n;
+  if (end - at > 2 * WINDOW) { /* then a call costs less than the loop */
+    insert_at(f, at + w.below, axis, epoch);
+    return 0;
+  }
   if (end - at > WINDOW) {
     fs_move_up_wide(at + WINDOW, end);
   }
@@ -510,10 +587,27 @@ uint32_t fsched_frontier_undominated(const fsched_frontier *known, const fsched_
   if (room < wanted->n) {
     return undominated_some(known, wanted, out, room);
   }
-  if (wanted->n < FEW) { /* quicker */
-    return undominated_plain(known, wanted, out);
+  if (wanted->n < FEW) {
+    return undominated_few(known, wanted, out);
   }
   return FS_WIDE_OR(undominated_wide(known, wanted, out), undominated_plain(known, wanted, out));
+}
+
+/* For frontiers with equally many entries: the first ones decide most questions, and cost less than
+ * a vector. */
+static inline int covers(const frontier_entry *a, const frontier_entry *b, uint32_t n) {
+  if (n == 0) {
+    return 1;
+  }
+  int first = (a->axis == b->axis) & (a->epoch >= b->epoch);
+  if (n == 1 || !first) {
+    return first;
+  }
+  if (!FS_WIDE_OR(true, false) || n < FEW) {
+    return covers_plain(a + 1, b + 1, n - 1);
+  }
+  uint32_t more = n < WINDOW ? 1 : FIRST - 1;
+  return covers_plain(a + 1, b + 1, more) && FS_WIDE_OR(covers_wide(a, b, n), 1);
 }
 
 /* Stops at the first entry that is not covered. */
@@ -525,7 +619,7 @@ int fsched_frontier_dominates(const fsched_frontier *a, const fsched_frontier *b
   const frontier_entry *x = a->entry;
   const frontier_entry *y = b->entry;
   if (a->n == b->n) {
-    return FS_WIDE_OR(covers_wide(x, y, a->n), covers_plain(x, y, a->n));
+    return covers(x, y, a->n);
   }
   const frontier_entry *x_end = x + a->n;
   const frontier_entry *y_end = y + b->n;
@@ -553,6 +647,20 @@ static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsc
   return fsched_frontier_dominates(b, a) ? FSCHED_FRONTIER_BEFORE : FSCHED_FRONTIER_CONCURRENT;
 }
 
+/* For frontiers with equally many entries, whose first epochs differ: where both lack something, it
+ * mostly shows in the first few entries. */
+static inline fsched_frontier_order compare_unlike(const frontier_entry *a, const frontier_entry *b,
+                                                   uint32_t n) {
+  bool a_lacks = a->epoch < b->epoch;
+  if (!FS_WIDE_OR(true, false) || n <= FEW) {
+    return unlike_plain(a, b, 1, n, a_lacks);
+  }
+  if (unlike_plain(a, b, 1, FIRST, a_lacks) == FSCHED_FRONTIER_CONCURRENT) {
+    return FSCHED_FRONTIER_CONCURRENT;
+  }
+  return FS_WIDE_OR(unlike_wide(a, b, n), FSCHED_FRONTIER_CONCURRENT);
+}
+
 /* With equally many axes, each lacks an entry of the other as soon as two axes differ. */
 fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fsched_frontier *b) {
   FS_ASSERT_SLOW(VALID(a) && VALID(b));
@@ -562,10 +670,16 @@ fsched_frontier_order fsched_frontier_compare(const fsched_frontier *a, const fs
   }
   const frontier_entry *x = a->entry;
   const frontier_entry *y = b->entry;
-  if (n > 0 && x->axis != y->axis) {
+  if (n == 0) {
+    return FSCHED_FRONTIER_EQUAL;
+  }
+  if (x->axis != y->axis) {
     return FSCHED_FRONTIER_CONCURRENT;
   }
-  return FS_WIDE_OR(compare_wide(x, y, n), order_of(fs_compare_plain(x, y, n)));
+  if (x->epoch != y->epoch) {
+    return compare_unlike(x, y, n);
+  }
+  return FS_WIDE_OR(compare_wide(x, y, n), compare_plain(x, y, n));
 }
 
 int fsched_frontier_raise(fsched_frontier *f, frontier_entry e, frontier_entry *evicted) {
@@ -577,10 +691,27 @@ int fsched_frontier_raise(fsched_frontier *f, frontier_entry e, frontier_entry *
                     raise_plain(f, e.axis, e.epoch, evicted));
 }
 
+/* Of a source of one entry, or of a few. */
+static inline void merge_few(fsched_frontier *target, const fsched_frontier *source) {
+  frontier_entry *t = target->entry;
+  const frontier_entry *s = source->entry;
+  if (source->n != 1) {
+    merge_plain(target, source);
+  } else if (target->n == 0 || t->axis != s->axis) {
+    (void)fsched_frontier_raise(target, *s, NULL);
+  } else if (t->epoch < s->epoch) {
+    t->epoch = s->epoch;
+  }
+}
+
 void fsched_frontier_merge(fsched_frontier *target, const fsched_frontier *source) {
   FS_ASSERT_SLOW(VALID(target) && VALID(source));
   if (__builtin_expect(source->tainted, 0)) {
     target->tainted = 1;
+  }
+  if (source->n < FEW) {
+    merge_few(target, source);
+    return;
   }
   FS_WIDE_OR(merge_wide(target, source), merge_plain(target, source));
 }

@@ -13,9 +13,10 @@
 #include "base/base.h"
 #include "fsched/frontier.h"
 
-enum { FS_A_LACKS = 1, FS_B_LACKS = 2, FS_AXES_DIFFER = 4 };
+enum { FS_A_LACKS = 1, FS_B_LACKS = 2, FS_BOTH_LACK = 3, FS_AXES_DIFFER = 4 };
 
-/* Compares n entries of each: is an epoch of a, or of b, below the other's, or do axes differ? */
+/* Compares n entries of each: is an epoch of a, or of b, below the other's, or do axes differ?
+ * Ends where axes differ, or both lack something. */
 static inline uint32_t fs_compare_plain(const fsched_frontier_entry *a,
                                         const fsched_frontier_entry *b, uint32_t n) {
   uint32_t answer = 0;
@@ -23,8 +24,12 @@ static inline uint32_t fs_compare_plain(const fsched_frontier_entry *a,
     if (a[i].axis != b[i].axis) {
       return FS_AXES_DIFFER;
     }
-    answer |= a[i].epoch < b[i].epoch ? FS_A_LACKS : 0;
-    answer |= b[i].epoch < a[i].epoch ? FS_B_LACKS : 0;
+    if (a[i].epoch != b[i].epoch) {
+      answer |= a[i].epoch < b[i].epoch ? FS_A_LACKS : FS_B_LACKS;
+      if (answer == FS_BOTH_LACK) {
+        break;
+      }
+    }
   }
   return answer;
 }
@@ -79,30 +84,47 @@ FS_WIDE_INLINE bool fs_no_axis(__m256i differ) {
   return _mm256_testz_si256(differ, _mm256_set_epi64x(0, -1, 0, -1));
 }
 
-typedef struct fs_lacks {
-  __m256i a, b;
-} fs_lacks;
+/* What entries of each say, in lanes that are not 0 where it is so; those of axes count in `differ`
+ * alone. */
+typedef struct fs_unlike {
+  __m256i a_lacks, b_lacks, differ;
+} fs_unlike;
 
-FS_WIDE_INLINE fs_lacks fs_lacks2(fs_lacks w, const fsched_frontier_entry *a,
-                                  const fsched_frontier_entry *b) {
+FS_WIDE_INLINE fs_unlike fs_unlike2(fs_unlike u, const fsched_frontier_entry *a,
+                                    const fsched_frontier_entry *b) {
+  enum { OR_XOR = 0xF6 }; /* x | (y ^ z) */
   __m256i p = fs_load(a);
   __m256i q = fs_load(b);
   __m256i m = _mm256_max_epu64(p, q);
-  w.a = _mm256_or_si256(w.a, _mm256_xor_si256(m, p));
-  w.b = _mm256_or_si256(w.b, _mm256_xor_si256(m, q));
-  return w;
+  u.a_lacks = _mm256_ternarylogic_epi64(u.a_lacks, m, p, OR_XOR);
+  u.b_lacks = _mm256_ternarylogic_epi64(u.b_lacks, m, q, OR_XOR);
+  u.differ = _mm256_ternarylogic_epi64(u.differ, p, q, OR_XOR);
+  return u;
 }
 
-/* Same axes, but epochs are not all the same. */
-FS_WIDE_INLINE uint32_t fs_lacks_wide(const fsched_frontier_entry *a,
-                                      const fsched_frontier_entry *b, uint32_t n) {
-  fs_lacks w = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-  uint32_t i = 0;
-  for (; i + 1 < n; i += 2) {
-    w = fs_lacks2(w, a + i, b + i);
+FS_WIDE_INLINE uint32_t fs_unlike_answer(fs_unlike u) {
+  return fs_no_axis(u.differ)
+             ? (fs_none(u.a_lacks) ? 0 : FS_A_LACKS) | (fs_none(u.b_lacks) ? 0 : FS_B_LACKS)
+             : FS_AXES_DIFFER;
+}
+
+/* Entries that are not all the same: one pass, which ends behind eight that decide. */
+FS_WIDE_INLINE uint32_t fs_unlike_wide(const fsched_frontier_entry *a,
+                                       const fsched_frontier_entry *b, uint32_t n, uint32_t ends) {
+  fs_unlike u = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+  for (; n >= 8; a += 8, b += 8, n -= 8) {
+    u = fs_unlike2(fs_unlike2(u, a, b), a + 2, b + 2);
+    u = fs_unlike2(fs_unlike2(u, a + 4, b + 4), a + 6, b + 6);
+    uint32_t answer = fs_unlike_answer(u);
+    if (n == 8 || (answer & ends) != 0 || answer >= FS_BOTH_LACK) {
+      return answer;
+    }
   }
-  uint32_t answer = (fs_none(w.a) ? 0 : FS_A_LACKS) | (fs_none(w.b) ? 0 : FS_B_LACKS);
-  return i == n ? answer : answer | fs_compare_plain(a + i, b + i, 1);
+  for (; n >= 2; a += 2, b += 2, n -= 2) {
+    u = fs_unlike2(u, a, b);
+  }
+  uint32_t answer = fs_unlike_answer(u);
+  return n == 0 ? answer : answer | fs_compare_plain(a, b, 1);
 }
 
 /* Looks for differences first: in blocks of eight, the last of which overlaps the one before. */
@@ -130,7 +152,7 @@ FS_WIDE_INLINE uint32_t fs_compare_wide(const fsched_frontier_entry *a,
   if (fs_none(differ)) {
     return 0;
   }
-  return fs_no_axis(differ) ? fs_lacks_wide(a, b, n) : FS_AXES_DIFFER;
+  return fs_no_axis(differ) ? fs_unlike_wide(a, b, n, 0) : FS_AXES_DIFFER;
 }
 
 /* Raise eight or four entries unless their axes differ; then false.  Equal entries are not
