@@ -4,6 +4,10 @@
  * tasks; and for DAGs with barriers beside the same with timelines.  bench_taskflow measures the
  * same DAGs where Taskflow is installed.
  *
+ *   bench_replay [barriers]
+ *
+ * With the word it measures hand-overs between queues alone: waits and barriers.
+ *
  * Each line is measured RUNS times, the contenders by turns, so that a disturbed moment meets all
  * of them; minimum and median are shown.  A run is the quickest of REPEAT invocations. */
 #include <omp.h>
@@ -11,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "fsched/compile.h"
@@ -380,7 +385,13 @@ static void bench_invocations(fsched_context *ctx) {
   free(s.before);
 }
 
-int main(void) {
+static void bench_hand_overs(fsched_context *ctx, uint32_t queues) {
+  bench_waits(ctx);
+  bench_barriers(ctx, make_chain("ping-pong", HOPS, 2));
+  bench_barriers(ctx, make_layers(queues));
+}
+
+int main(int argc, char **argv) {
   uint32_t queues = (uint32_t)omp_get_max_threads();
   fsched_context *ctx;
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
@@ -389,14 +400,17 @@ int main(void) {
   printf("replay with empty kernels, ns per command, %u queues for the DAGs of %d ops\n", queues,
          DAG_OPS);
   printf("%-44s %10s %10s\n", "", "minimum", "median");
+  if (argc > 1 && strcmp(argv[1], "barriers") == 0) {
+    bench_hand_overs(ctx, queues);
+    fsched_context_destroy(ctx);
+    return EXIT_SUCCESS;
+  }
   bench_chain(ctx);
-  bench_waits(ctx);
   bench_invocations(ctx);
   bench_dag(ctx, make_chain("chain", DAG_OPS, 1));
   bench_dag(ctx, make_shape("independent", DAG_OPS, queues, 0));
   bench_dag(ctx, make_layers(queues));
-  bench_barriers(ctx, make_chain("ping-pong", HOPS, 2));
-  bench_barriers(ctx, make_layers(queues));
+  bench_hand_overs(ctx, queues);
   omp_set_num_threads(1);
   printf("OpenMP on one thread, replay on one queue\n");
   bench_dag(ctx, make_chain("chain", DAG_OPS, 1));

@@ -10,6 +10,16 @@
  * it was the last, so a phase has one writer at a time.  The thread that sets the counts is alone:
  * others look at the counts only after they have seen the value that it publishes afterwards.
  *
+ * A hand-over from one producer to one consumer costs what a wait on a timeline costs: a count of
+ * one is not counted, and no thread needs to see "mapped" that knows of it.  A producer knows that
+ * the only consumer of the use before has started where that is an earlier command of its own
+ * queue, or where a barrier that it waits for has a producer at or behind that consumer on the
+ * consumer's queue; and of the first use, as invocations follow each other.  Where all producers of
+ * a use know, "mapped" is not published: the phase goes from "complete" to "complete", and the
+ * counts, set when that consumer starts, reach the producers by the way on which they know.  The
+ * last use is followed by the first of the next invocation, which is always published, so that
+ * invocations begin with the same phases.
+ *
  * Here all parts of a command that updates several barriers end with the command; no code relies on
  * that.
  *
@@ -31,25 +41,23 @@ static void set_counts(fs_instance *x, uint32_t barrier) {
 
 void fs_cpu_barrier_start(fs_instance *x, uint32_t command, uint64_t k) {
   FS_ASSERT_SLOW(command < x->stream->n_commands);
-  const fs_stream_command *c = &x->stream->commands[command];
-  const uint32_t *wait = x->stream->barrier_waits + c->barrier_wait0;
-  for (uint32_t i = 0; i < c->n_barrier_waits && !off(x); i++) {
-    const fs_turn *t = &x->turn[wait[i]];
-    if (atomic_fetch_sub(&t->physical->consumers, 1) == 1) {
+  for (uint32_t i = x->start0[command]; i < x->start0[command + 1] && !off(x); i++) {
+    const fs_turn *t = &x->turn[x->start[i]];
+    if (t->sole_consumer || atomic_fetch_sub(&t->physical->consumers, 1) == 1) {
       set_counts(x, t->next);
-      fs_timeline_publish(t->physical->phase, k * t->physical->period + t->value + 2);
+      if (!fs_cpu_next_is_known(x, t)) {
+        fs_timeline_publish(t->physical->phase, k * t->physical->period + t->value + 2);
+      }
     }
   }
 }
 
 void fs_cpu_barrier_end(fs_instance *x, uint32_t command, uint64_t k) {
   FS_ASSERT_SLOW(command < x->stream->n_commands);
-  const fs_stream_command *c = &x->stream->commands[command];
-  const fs_stream_update *update = x->stream->barrier_updates + c->barrier_update0;
-  for (uint32_t i = 0; i < c->n_barrier_updates && !off(x); i++) {
-    const fs_turn *t = &x->turn[update[i].barrier];
-    if (atomic_fetch_sub(&t->physical->producers, 1) == 1) {
-      fs_timeline_publish(t->physical->phase, k * t->physical->period + t->value + 1);
+  for (uint32_t i = x->update0[command]; i < x->update0[command + 1] && !off(x); i++) {
+    const fs_cpu_update *u = &x->update[i];
+    if (u->counted == NULL || atomic_fetch_sub(&u->counted->producers, 1) == 1) {
+      fs_timeline_publish(u->phase, k * u->period + u->value);
     }
   }
 }

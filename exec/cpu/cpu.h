@@ -40,8 +40,8 @@ typedef struct fs_meeting {
 } fs_meeting;
 
 /* A physical barrier.  Its timeline tells its present use, counted from 0 over all invocations:
- * 2 * use + 1 is published when the barrier is mapped to the use, 2 * use + 2 when all producers of
- * the use are over. */
+ * 2 * use + 1 is published when the barrier is mapped to the use (unless nobody waits for that, see
+ * cpu/barrier.c), 2 * use + 2 when all producers of the use are over. */
 typedef struct fs_physical {
   _Alignas(FS_LINE) _Atomic uint32_t producers, consumers; /* of its present use, still to come */
   fs_timeline *phase;
@@ -53,7 +53,18 @@ typedef struct fs_turn {
   fs_physical *physical;
   uint64_t value; /* of `phase` when it is mapped, within the invocation; one more when complete */
   uint32_t next;  /* barrier; after the last use the first one, of the next invocation */
+  bool sole_producer, sole_consumer; /* then they are not counted */
+  bool known;        /* every producer knows without waiting that the barrier is mapped */
+  uint32_t consumer; /* command: the only consumer, FS_NONE where there are several */
 } fs_turn;
+
+/* What the end of a command does to a barrier that it updates: it publishes that the barrier is
+ * complete, at once or as the last of several producers. */
+typedef struct fs_cpu_update {
+  fs_timeline *phase;
+  uint64_t period, value; /* of `phase`: in one invocation; when the barrier is complete */
+  fs_physical *counted;   /* NULL: the command is the only producer */
+} fs_cpu_update;
 
 /* How far a lane is with its step, on threads that have several lanes. */
 typedef enum fs_part { FS_PART_WAITS, FS_PART_MET, FS_PART_CONTENT, FS_PART_PACE } fs_part;
@@ -124,8 +135,11 @@ struct fs_instance {
   fs_meeting *meeting;
   uint32_t *member; /* CSR by meeting: commands */
   fs_physicals physicals;
-  fs_physical *physical;       /* one per distinct physical barrier of the stream */
-  fs_turn *turn;               /* per barrier of the stream */
+  fs_physical *physical;    /* one per distinct physical barrier of the stream */
+  fs_turn *turn;            /* per barrier of the stream */
+  uint32_t *start0, *start; /* CSR by command: barriers that change when the command starts */
+  uint32_t *update0;        /* CSR by command */
+  fs_cpu_update *update;
   fs_arrival *arrival;         /* per given item */
   _Atomic uint32_t *kept_left; /* per kept item: writers that have not run */
 
@@ -166,6 +180,13 @@ static inline uint32_t fs_cpu_there(const fs_instance *x, uint32_t item) {
 static inline uint32_t fs_cpu_phase(const fs_instance *x, uint32_t physical) {
   FS_ASSERT_SLOW(physical <= x->physicals.n);
   return x->stream->n_axes + 1 + 2 * x->io->n_given + physical;
+}
+
+/* Whether the use after this one is mapped without being published.  Requires a turn of the
+ * instance. */
+static inline bool fs_cpu_next_is_known(const fs_instance *x, const fs_turn *t) {
+  FS_ASSERT_SLOW(t->next < x->stream->n_barriers);
+  return x->turn[t->next].known && x->stream->barriers[t->next].use != 0;
 }
 
 /* cpu/prepare.c: makes all of the instance but its threads; reports errors to ctx.  Requires the

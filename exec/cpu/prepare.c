@@ -8,6 +8,7 @@
  * in the workers only kernels can fail. */
 #include <sched.h>
 
+#include "base/group.h"
 #include "exec/cpu/cpu.h"
 #include "model/stream/points.h"
 #include "model/sync.h"
@@ -116,7 +117,11 @@ static fs_status make_physicals(fs_instance *x) {
     uint32_t use = s->barriers[b].use;
     x->turn[b] = (fs_turn){.physical = &x->physical[p->of[b]],
                            .value = 2 * (uint64_t)use + 1,
-                           .next = fs_physical_barrier(p, p->of[b], use + 1)};
+                           .next = fs_physical_barrier(p, p->of[b], use + 1),
+                           .sole_producer = s->barriers[b].n_producers == 1,
+                           .sole_consumer = s->barriers[b].n_consumers == 1,
+                           .known = true,
+                           .consumer = FS_NONE};
   }
   fs_cpu_barrier_set(x, 0);
   return FSCHED_OK;
@@ -128,23 +133,164 @@ static fs_step_wait barrier_wait(const fs_instance *x, uint32_t barrier, bool co
                         fs_cpu_phase(x, x->physicals.of[barrier]), (uint32_t)t->value + complete};
 }
 
-/* Adds the waits of a command: first for the barriers that it waits for, then for those it
- * updates. */
+/* Per barrier, its producers: commands. */
+typedef struct producer_lists {
+  uint32_t *first, *command; /* CSR */
+} producer_lists;
+
+static fs_status list_producers(fs_arena *arena, const fs_stream *s, producer_lists *out) {
+  FS_TRY(fs_new_zero(arena, &out->first, (size_t)s->n_barriers + 2));
+  FS_TRY(fs_new(arena, &out->command, s->n_barrier_updates));
+  for (uint32_t i = 0; i < s->n_barrier_updates; i++) {
+    out->first[s->barrier_updates[i].barrier + 2]++;
+  }
+  fs_group_sum(out->first, s->n_barriers);
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      out->command[out->first[s->barrier_updates[k->barrier_update0 + i].barrier + 1]++] = c;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Notes the only consumer of each barrier that has one, if it starts on its own. */
+static void find_consumers(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+      uint32_t barrier = s->barrier_waits[k->barrier_wait0 + i];
+      bool alone = s->barriers[barrier].n_consumers == 1 && x->step[c].meeting == FS_NONE;
+      x->turn[barrier].consumer = alone ? c : FS_NONE;
+    }
+  }
+}
+
+/* Whether command `b` comes at or behind command `a` on the queue of `a`. */
+static bool follows(const uint32_t *queue, uint32_t a, uint32_t b) {
+  return queue[a] == queue[b] && a <= b;
+}
+
+/* Whether a producer knows, when all barriers that it waits for are complete, that the only
+ * consumer of the use before has started. */
+static bool knows(const fs_stream *s, const uint32_t *queue, const producer_lists *p,
+                  uint32_t producer, uint32_t consumer) {
+  enum { LOOKED_AT = 64 };
+  const fs_stream_command *k = &s->commands[producer];
+  uint32_t looked = 0;
+  if (follows(queue, consumer, producer)) {
+    return producer != consumer;
+  }
+  for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+    uint32_t barrier = s->barrier_waits[k->barrier_wait0 + i];
+    for (uint32_t j = p->first[barrier]; j < p->first[barrier + 1]; j++) {
+      if (++looked > LOOKED_AT) {
+        return false;
+      }
+      if (follows(queue, consumer, p->command[j])) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Finds the barriers whose producers all know that they are mapped. */
+static fs_status find_known(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  FS_SCRATCH(scratch, x->arena.ctx);
+  producer_lists p;
+  uint32_t *queue;
+  FS_TRY(list_producers(&scratch, s, &p));
+  FS_TRY(fs_new(&scratch, &queue, s->n_commands));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t c = 0; c < s->queues[q].n_commands; c++) {
+      queue[s->queues[q].command0 + c] = q;
+    }
+  }
+  find_consumers(x);
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    fs_turn *next = &x->turn[x->turn[b].next];
+    uint32_t consumer = x->turn[b].consumer, to = x->turn[b].next;
+    if (s->barriers[to].use == 0) {
+      continue;
+    }
+    next->known = consumer != FS_NONE;
+    for (uint32_t i = p.first[to]; next->known && i < p.first[to + 1]; i++) {
+      next->known = knows(s, queue, &p, p.command[i], consumer);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether anything happens when a consumer of the barrier starts. */
+static bool start_matters(const fs_instance *x, uint32_t barrier) {
+  const fs_turn *t = &x->turn[barrier], *next = &x->turn[t->next];
+  return !t->sole_consumer || !fs_cpu_next_is_known(x, t) || !next->sole_producer ||
+         !next->sole_consumer;
+}
+
+static fs_status list_starts(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t n = 0;
+  FS_TRY(fs_new(&x->arena, &x->start0, (size_t)s->n_commands + 1));
+  FS_TRY(fs_new(&x->arena, &x->start, s->n_barrier_waits));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    x->start0[c] = n;
+    for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
+      uint32_t barrier = s->barrier_waits[k->barrier_wait0 + i];
+      if (start_matters(x, barrier)) {
+        x->start[n++] = barrier;
+      }
+    }
+  }
+  x->start0[s->n_commands] = n;
+  return FSCHED_OK;
+}
+
+static fs_status list_updates(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t n = 0;
+  FS_TRY(fs_new(&x->arena, &x->update0, (size_t)s->n_commands + 1));
+  FS_TRY(fs_new(&x->arena, &x->update, s->n_barrier_updates));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    x->update0[c] = n;
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      const fs_turn *t = &x->turn[s->barrier_updates[k->barrier_update0 + i].barrier];
+      x->update[n++] = (fs_cpu_update){t->physical->phase, t->physical->period, t->value + 1,
+                                       t->sole_producer ? NULL : t->physical};
+    }
+  }
+  x->update0[s->n_commands] = n;
+  return FSCHED_OK;
+}
+
+/* Adds the waits of a command: first for the barriers that it waits for, then for those it updates
+ * and does not know to be mapped. */
 static fs_status decode_barriers(fs_instance *x) {
   const fs_stream *s = x->stream;
   uint32_t n = 0;
   FS_TRY(make_physicals(x));
+  FS_TRY(find_known(x));
+  FS_TRY(list_starts(x));
+  FS_TRY(list_updates(x));
   FS_TRY(fs_new(&x->arena, &x->wait, (size_t)s->n_barrier_waits + s->n_barrier_updates));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
     x->step[c].wait0 = n;
-    x->step[c].n_waits = (k->n_barrier_waits + k->n_barrier_updates) & 0x7FFFFFFF;
     for (uint32_t i = 0; i < k->n_barrier_waits; i++) {
       x->wait[n++] = barrier_wait(x, s->barrier_waits[k->barrier_wait0 + i], true);
     }
     for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
-      x->wait[n++] = barrier_wait(x, s->barrier_updates[k->barrier_update0 + i].barrier, false);
+      uint32_t barrier = s->barrier_updates[k->barrier_update0 + i].barrier;
+      if (!x->turn[barrier].known) {
+        x->wait[n++] = barrier_wait(x, barrier, false);
+      }
     }
+    x->step[c].n_waits = (n - x->step[c].wait0) & 0x7FFFFFFF;
   }
   return FSCHED_OK;
 }

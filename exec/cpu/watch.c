@@ -57,11 +57,40 @@ static void find_barrier(const fs_instance *x, uint32_t physical, uint64_t phase
       fs_physical_barrier(&x->physicals, physical, (uint32_t)use_of(x, physical, phase));
 }
 
+/* Whether a command that is in no gang has started, while its lane waits or rests. */
+static bool has_started(const fs_instance *x, uint32_t command) {
+  for (uint32_t i = 0; i < x->n_lanes; i++) {
+    const fs_cpu_lane *l = &x->lane[i];
+    uint32_t first = x->stream->queues[l->queue].command0;
+    if (first <= command && command - first < l->n_steps) {
+      return atomic_load_explicit(&l->at, memory_order_relaxed) > command - first;
+    }
+  }
+  return false;
+}
+
+/* Phase and counts tell the use, but for a count of one, which the phase tells, and a next use that
+ * nobody has published. */
 static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
   const fs_physical *p = &x->physical[physical];
-  return (fs_stuck_barrier){.use = (uint32_t)use_of(x, physical, atomic_load(&p->phase->epoch)),
-                            .producers = atomic_load(&p->producers),
-                            .consumers = atomic_load(&p->consumers)};
+  uint64_t phase = atomic_load(&p->phase->epoch);
+  uint32_t use = (uint32_t)use_of(x, physical, phase);
+  uint32_t now = fs_physical_barrier(&x->physicals, physical, use);
+  const fs_turn *t = &x->turn[now];
+  bool complete = phase % 2 == 0;
+  if (complete && t->consumer != FS_NONE && fs_cpu_next_is_known(x, t) &&
+      has_started(x, t->consumer)) {
+    const fs_stream_barrier *next = &x->stream->barriers[t->next];
+    return (fs_stuck_barrier){
+        .use = use + 1,
+        .producers = x->turn[t->next].sole_producer ? 1 : atomic_load(&p->producers),
+        .consumers = next->n_consumers};
+  }
+  return (fs_stuck_barrier){.use = use,
+                            .producers = complete           ? 0
+                                         : t->sole_producer ? 1
+                                                            : atomic_load(&p->producers),
+                            .consumers = t->sole_consumer ? 1 : atomic_load(&p->consumers)};
 }
 
 static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {

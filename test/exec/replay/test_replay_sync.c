@@ -131,6 +131,104 @@ START_TEST(left_as_found_after_poison)
 }
 END_TEST
 
+/* ---- what is known without waiting */
+
+/* Marks what starts after a command has started, by the orders of queues and barriers alone. */
+static void mark_later(const fs_stream *s, uint32_t command, const uint32_t *queue, bool *later) {
+  const fs_stream_command *k = &s->commands[command];
+  uint32_t end = s->queues[queue[command]].command0 + s->queues[queue[command]].n_commands;
+  if (command + 1 < end && !later[command + 1]) {
+    later[command + 1] = true;
+    mark_later(s, command + 1, queue, later);
+  }
+  for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+    uint32_t barrier = s->barrier_updates[k->barrier_update0 + i].barrier;
+    for (uint32_t c = 0; c < s->n_commands; c++) {
+      const fs_stream_command *at = &s->commands[c];
+      for (uint32_t w = 0; w < at->n_barrier_waits && !later[c]; w++) {
+        if (s->barrier_waits[at->barrier_wait0 + w] == barrier) {
+          later[c] = true;
+          mark_later(s, c, queue, later);
+        }
+      }
+    }
+  }
+}
+
+/* A use that is mapped without being published has producers that all start after the consumers of
+ * the use before. */
+static uint32_t check_known(const fs_instance *x, uint32_t barrier, const uint32_t *queue) {
+  const fs_stream *s = x->stream;
+  const fs_turn *t = &x->turn[barrier];
+  bool later[1024] = {false};
+  ck_assert_uint_lt(s->n_commands, 1024);
+  if (!fs_cpu_next_is_known(x, t)) {
+    return 0;
+  }
+  ck_assert_uint_eq(s->barriers[barrier].n_consumers, 1);
+  ck_assert_uint_lt(t->consumer, s->n_commands);
+  mark_later(s, t->consumer, queue, later);
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
+      ck_assert(s->barrier_updates[k->barrier_update0 + i].barrier != t->next || later[c]);
+    }
+  }
+  return 1;
+}
+
+START_TEST(known_without_waiting)
+{
+  uint32_t known = 0, published = 0;
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    fsched_program *p = conf_compile_as(&c, seed, FS_SYNC_BARRIER);
+    const fs_stream *s = &p->view;
+    uint32_t queue[1024];
+    rig r;
+    rig_open(&r, &c, s, (rig_options){0});
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+      for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+        queue[s->queues[q].command0 + i] = q;
+      }
+    }
+    for (uint32_t b = 0; b < s->n_barriers; b++) {
+      uint32_t is_known = check_known(r.instance, b, queue);
+      known += is_known;
+      published += 1 - is_known;
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+  ck_assert_uint_gt(known, 0);
+  ck_assert_uint_gt(published, 0);
+}
+END_TEST
+
+/* Between one producer and one consumer, by turns, a hand-over is a wait and a publication. */
+START_TEST(hand_over_is_one_publication)
+{
+  enum { OPS = 40 };
+  make_ping_pong(c.m, OPS, 2);
+  fsched_program *p = fs_resync(c.ctx, &c.m->program.view, FS_SYNC_BARRIER, 2);
+  rig r;
+  rig_open(&r, &c, &p->view, (rig_options){0});
+  const fs_instance *x = r.instance;
+  uint32_t starts = 0;
+  for (uint32_t k = 0; k < p->view.n_commands; k++) {
+    ck_assert_uint_le(x->step[k].n_waits, 1);
+    ck_assert_uint_le(x->update0[k + 1] - x->update0[k], 1);
+    starts += x->start0[k + 1] - x->start0[k];
+  }
+  ck_assert_uint_le(starts, 2); /* of the last use of each physical barrier */
+  for (uint64_t k = 0; k < 5; k++) {
+    rig_run(&r, k);
+    check_left(&r);
+  }
+  rig_close(&r);
+  fsched_program_destroy(p);
+}
+END_TEST
+
 /* ---- many at once */
 
 /* Producers and consumers far apart, on few physical barriers, slots beside each other. */
@@ -256,5 +354,6 @@ FS_SUITE(replay_sync, s) {
   TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, open_cpu, close_cpu);
   FS_TESTS(t, as_many_barriers_as_are_used, ids_with_gaps, left_as_found,
-           left_as_found_after_poison, many_in_flight, many_to_one_to_many, gates_of_a_device);
+           left_as_found_after_poison, known_without_waiting, hand_over_is_one_publication,
+           many_in_flight, many_to_one_to_many, gates_of_a_device);
 }
