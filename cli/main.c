@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program fsched: parses the command line, runs the command, prints the reports. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,18 @@ static void leave_behind(fs_status status) {
   _exit(written || status != FSCHED_OK ? (int)status : FSCHED_SYSTEM);
 }
 
+/* Large blocks go back to the system when they are freed.  Left to itself, the C library keeps up
+ * to 32 MiB of each from the first that was freed on, so that what one pass has freed stands beside
+ * what the next one takes. */
+static void return_large_blocks(void) {
+#ifdef M_MMAP_THRESHOLD
+  enum { LARGE = 1 << 20 };
+  (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
+}
+
 int main(int argc, char **argv) {
+  return_large_blocks();
   (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes a failed write, with its own status */
   fs_cli cli = {0};
   if (fsched_context_create(NULL, &cli.ctx) != FSCHED_OK) {

@@ -76,14 +76,15 @@ uint32_t fs_names_find(const fs_names *t, const char *name, size_t length) {
   return slot == FS_NAMES_EMPTY ? FS_NONE : (uint32_t)slot;
 }
 
-/* *first is the id that look-ups find: an older one for a name that the table already has. */
-static fs_status enter_name(fs_names *t, const char *kept, size_t length, uint32_t *id,
-                            uint32_t *first) {
-  if ((t->text.n + 1) * 2 > t->n_slots) {
-    FS_TRY(grow(t));
-  }
-  uint32_t hash = hash_name(t, kept, length);
-  size_t at = probe(t, kept, length, hash);
+/* Makes room for one more name, so that slots stay where they are. */
+static fs_status make_room(fs_names *t) {
+  return (t->text.n + 1) * 2 > t->n_slots ? grow(t) : FSCHED_OK;
+}
+
+/* *first is the id that look-ups find: an older one for a name that the table already has. Requires
+ * the name's slot, in a table with room. */
+static fs_status enter_at(fs_names *t, size_t at, uint32_t hash, const char *kept, uint32_t *id,
+                          uint32_t *first) {
   *id = (uint32_t)t->text.n;
   FS_TRY(fs_vec_push(t->ctx, &t->text, kept));
   *first = t->slot[at] == FS_NAMES_EMPTY ? *id : (uint32_t)t->slot[at];
@@ -91,6 +92,13 @@ static fs_status enter_name(fs_names *t, const char *kept, size_t length, uint32
     t->slot[at] = (uint64_t)hash << 32 | *id;
   }
   return FSCHED_OK;
+}
+
+static fs_status enter_name(fs_names *t, const char *kept, size_t length, uint32_t *id,
+                            uint32_t *first) {
+  FS_TRY(make_room(t));
+  uint32_t hash = hash_name(t, kept, length);
+  return enter_at(t, probe(t, kept, length, hash), hash, kept, id, first);
 }
 
 fs_status fs_names_add(fs_names *t, const char *name, size_t length, uint32_t *id, bool *repeated) {
@@ -112,16 +120,19 @@ fs_status fs_names_add_kept(fs_names *t, const char *name, uint32_t *first) {
 
 fs_status fs_names_intern(fs_names *t, const char *name, size_t length, uint32_t *id, bool *added) {
   FS_ASSERT_SLOW(memchr(name, 0, length) == NULL);
-  uint32_t found = fs_names_find(t, name, length);
+  FS_TRY(make_room(t));
+  uint32_t hash = hash_name(t, name, length), first;
+  size_t at = probe(t, name, length, hash);
+  bool fresh = t->slot[at] == FS_NAMES_EMPTY;
   if (added != NULL) {
-    *added = found == FS_NONE;
+    *added = fresh;
   }
-  if (found != FS_NONE) {
-    *id = found;
+  if (!fresh) {
+    *id = (uint32_t)t->slot[at];
     return FSCHED_OK;
   }
-  bool repeated;
-  return fs_names_add(t, name, length, id, &repeated);
+  const char *copy = fs_arena_strndup(t->arena, name, length);
+  return copy == NULL ? FSCHED_SYSTEM : enter_at(t, at, hash, copy, id, &first);
 }
 
 /* Optimal string alignment with three rows; O(|a| |b|). */
