@@ -3,16 +3,14 @@
  * mostly name the same ones. */
 #include "frontier_reference.h"
 
-typedef fsched_frontier_entry entry;
-
 /* So that no chance of linking slows it down. */
 #define ALIGNED __attribute__((aligned(64)))
 
 /* From entry i of both on, where axes differ. */
 static fsched_frontier_order compare_apart(const fs_usual *a, const fs_usual *b, uint32_t i,
                                            bool a_more, bool b_more) {
-  const entry *x = a->entry + i, *x_end = a->entry + a->n;
-  const entry *y = b->entry + i, *y_end = b->entry + b->n;
+  const fsched_frontier_entry *x = a->entry + i, *x_end = a->entry + a->n;
+  const fsched_frontier_entry *y = b->entry + i, *y_end = b->entry + b->n;
   while (x < x_end && y < y_end) {
     if (x->axis < y->axis) {
       a_more = true;
@@ -55,7 +53,8 @@ ALIGNED fsched_frontier_order fs_usual_compare(const fs_usual *a, const fs_usual
 }
 
 /* How many entries of the source the target lacks, from these on. */
-static uint32_t count_new(const entry *t, const entry *t_end, const entry *s, const entry *s_end) {
+static uint32_t count_new(const fsched_frontier_entry *t, const fsched_frontier_entry *t_end,
+                          const fsched_frontier_entry *s, const fsched_frontier_entry *s_end) {
   uint32_t n = 0;
   while (t < t_end && s < s_end) {
     if (t->axis < s->axis) {
@@ -71,8 +70,8 @@ static uint32_t count_new(const entry *t, const entry *t_end, const entry *s, co
 
 /* The leading common axes are raised in place; the rest is counted, then merged from the end. */
 ALIGNED bool fs_usual_merge(fs_usual *target, const fs_usual *source) {
-  entry *t = target->entry, *t_end = t + target->n;
-  const entry *s = source->entry, *s_end = s + source->n;
+  fsched_frontier_entry *t = target->entry, *t_end = t + target->n;
+  const fsched_frontier_entry *s = source->entry, *s_end = s + source->n;
   for (; t < t_end && s < s_end && t->axis == s->axis; t++, s++) {
     if (t->epoch < s->epoch) {
       t->epoch = s->epoch;
@@ -85,7 +84,7 @@ ALIGNED bool fs_usual_merge(fs_usual *target, const fs_usual *source) {
   if (n > target->capacity) {
     return false;
   }
-  entry *to = target->entry + n;
+  fsched_frontier_entry *to = target->entry + n;
   target->n = n;
   while (s_end > s) {
     if (t_end > t && t_end[-1].axis > s_end[-1].axis) {
@@ -101,7 +100,7 @@ ALIGNED bool fs_usual_merge(fs_usual *target, const fs_usual *source) {
   return true;
 }
 
-ALIGNED bool fs_usual_raise(fs_usual *f, entry e) {
+ALIGNED bool fs_usual_raise(fs_usual *f, fsched_frontier_entry e) {
   uint32_t low = 0, high = f->n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -127,8 +126,8 @@ ALIGNED bool fs_usual_raise(fs_usual *f, entry e) {
 }
 
 ALIGNED bool fs_usual_satisfied(const fs_usual *wanted, const fs_usual *progress) {
-  const entry *w = wanted->entry, *w_end = w + wanted->n;
-  const entry *p = progress->entry, *p_end = p + progress->n;
+  const fsched_frontier_entry *w = wanted->entry, *w_end = w + wanted->n;
+  const fsched_frontier_entry *p = progress->entry, *p_end = p + progress->n;
   for (; w < w_end; w++, p++) {
     while (p < p_end && p->axis < w->axis) {
       p++;
@@ -140,9 +139,10 @@ ALIGNED bool fs_usual_satisfied(const fs_usual *wanted, const fs_usual *progress
   return true;
 }
 
-ALIGNED uint32_t fs_usual_undominated(const fs_usual *known, const fs_usual *wanted, entry *out) {
-  const entry *w = wanted->entry, *w_end = w + wanted->n;
-  const entry *k = known->entry, *k_end = k + known->n;
+ALIGNED uint32_t fs_usual_undominated(const fs_usual *known, const fs_usual *wanted,
+                                      fsched_frontier_entry *out) {
+  const fsched_frontier_entry *w = wanted->entry, *w_end = w + wanted->n;
+  const fsched_frontier_entry *k = known->entry, *k_end = k + known->n;
   uint32_t n = 0;
   for (; w < w_end; w++) {
     while (k < k_end && k->axis < w->axis) {

@@ -12,9 +12,6 @@
 /* The plain walks, by names of their own. */
 #undef FS_PLAIN
 #define FS_PLAIN
-#define fsched_axis_make plain_axis_make
-#define fsched_axis_queue plain_axis_queue
-#define fsched_axis_split plain_axis_split
 #define fsched_frontier_validate plain_validate
 #define fsched_frontier_dominates plain_dominates
 #define fsched_frontier_satisfied plain_satisfied
@@ -24,9 +21,6 @@
 #define fsched_frontier_raise plain_raise
 #define fsched_frontier_undominated plain_undominated
 #include "frontier/frontier.c"
-#undef fsched_axis_make
-#undef fsched_axis_queue
-#undef fsched_axis_split
 #undef fsched_frontier_validate
 #undef fsched_frontier_dominates
 #undef fsched_frontier_satisfied
