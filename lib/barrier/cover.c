@@ -16,10 +16,12 @@
  * begins skips the dead and the visited; after a success the changes of the search in it are
  * undone.
  *
- * Mostly one of the next rights is after a left.  Where as many rights as there are axes are not,
- * the search goes by axis instead: on each axis over all rights from the position on that the row
- * has.  So a left that no right is after costs no more than its row.  The two methods visit the
- * same rights and take the same free one.
+ * Mostly one of the next rights is after a left.  Where a few of them are not, the search goes by
+ * axis instead: on each axis over all rights from the position on that the row has.  The two
+ * methods visit the same rights and take the same free one.  Most axes have no such right: for each
+ * the position is known up to which rights are free, alive, or alive in the window, and the row is
+ * compared with these, many axes at a time.  So a left that no right is after costs no more than
+ * its row.
  *
  * Each left without a match ends a chain: their number is a lower bound of the result at any time,
  * and so is, from the beginning, the number of barriers that are live at once in the order. */
@@ -30,7 +32,12 @@
 #include "base/heap.h"
 #include "base/radix.h"
 
-enum { FIRST_WINDOW = 64, WINDOW_FACTOR = 4 };
+enum {
+  FIRST_WINDOW = 64,
+  WINDOW_FACTOR = 4,
+  LOOKS = 32, /* rights that are tested one after the other before the search goes by axis */
+  LANE = 16   /* axes that are tested at a time; blocks of a row have a multiple of it */
+};
 
 typedef struct live_change {
   uint32_t at, was;
@@ -60,6 +67,14 @@ typedef struct chain_cover {
   uint32_t *by_axis; /* ranks in by_begin: by axis, then ascending */
   uint32_t *axis0;   /* per axis: its first in by_axis; one more entry */
   uint32_t *place;   /* per rank: its index in by_axis */
+  /* Per axis, at most its rights before these positions are free; alive; alive and in the window.
+   * All have the length of a row. */
+  uint8_t *free_top, *live_top, *window_top;
+  uint32_t *free_last;   /* per axis: one more than the index in by_axis of the last free right */
+  uint32_t *window_last; /* per axis: one more than that of the last right in the window */
+  uint32_t window;       /* rights of ranks below it are in the window */
+  uint32_t *listed, n_listed; /* axes that may have rights after a left */
+  FS_VEC(uint32_t) lowered;   /* axes whose window_top is lower than their last rights in it */
   /* Union-find over by_begin, then over by_axis, n + 1 entries each. */
   uint32_t *next_free, *next_live;
   uint32_t *via; /* per right: the left from which it was visited */
@@ -233,23 +248,55 @@ static uint32_t find_free(uint32_t *next, uint32_t i) {
   return i;
 }
 
+/* One more than the position of the axis's right before index `end` in by_axis; 0: there is none.
+ */
+static uint8_t top_of(const chain_cover *c, uint32_t axis, uint32_t end) {
+  assert(end >= c->axis0[axis] && end <= c->axis0[axis + 1]);
+  return end == c->axis0[axis] ? 0 : (uint8_t)(right_on(c, end - 1)->at + 1);
+}
+
 static void take_right(chain_cover *c, uint32_t i) {
   assert(i < c->n);
+  const uint32_t *next_free_on = c->next_free + c->n + 1;
+  uint32_t axis = c->by_begin[i].axis, last = c->free_last[axis];
   c->next_free[i] = i + 1;
   c->next_free[c->n + 1 + c->place[i]] = c->n + 1 + c->place[i] + 1;
+  while (last > c->axis0[axis] && next_free_on[last - 1] != c->n + 1 + last - 1) {
+    last--;
+  }
+  if (last != c->free_last[axis]) {
+    c->free_last[axis] = last;
+    c->free_top[axis] = top_of(c, axis, last);
+  }
 }
 
 static uint32_t find_free_on(const chain_cover *c, uint32_t i) {
   return find_free(c->next_free, c->n + 1 + i) - (c->n + 1);
 }
 
-/* The first axis from `axis` on where rights may be after the left of `row`, or n_axes. */
-static uint32_t next_axis(const chain_cover *c, uint32_t axis) {
-  while (axis < c->reach.n_axes &&
-         (c->row[axis] == FS_NEVER || c->axis0[axis] == c->axis0[axis + 1])) {
-    axis++;
+/* Is a position in one of LANE places of a row below the top there? */
+static bool any_below(const uint8_t *row, const uint8_t *top) {
+  uint8_t above[LANE];
+  uint64_t half[2];
+  for (size_t k = 0; k < LANE; k++) {
+    uint8_t most = top[k] > row[k] ? top[k] : row[k];
+    above[k] = most ^ row[k];
   }
-  return axis;
+  memcpy(half, above, sizeof half);
+  return (half[0] | half[1]) != 0;
+}
+
+/* The first axis from `axis` on where the position in `row` is below the top, or n_axes. */
+static uint32_t next_axis(const chain_cover *c, const uint8_t *top, uint32_t axis) {
+  for (; axis < c->reach.n_axes; axis++) {
+    while (axis % LANE == 0 && axis < c->reach.n_axes && !any_below(c->row + axis, top + axis)) {
+      axis += LANE;
+    }
+    if (axis < c->reach.n_axes && c->row[axis] < top[axis]) {
+      return axis;
+    }
+  }
+  return c->reach.n_axes;
 }
 
 /* The first index in by_axis, on this axis, at or after the position in `row`. */
@@ -267,6 +314,14 @@ static uint32_t first_on(const chain_cover *c, uint32_t axis) {
   return low;
 }
 
+/* Lists the axes where the position in `row` is below the top. */
+static void list_axes(chain_cover *c, const uint8_t *top) {
+  c->n_listed = 0;
+  for (uint32_t x = next_axis(c, top, 0); x < c->reach.n_axes; x = next_axis(c, top, x + 1)) {
+    c->listed[c->n_listed++] = x;
+  }
+}
+
 /* The rank of the axis's first right that is free and after the left, or `best` if that is less. */
 static uint32_t first_free_on(const chain_cover *c, uint32_t axis, uint32_t best) {
   for (uint32_t i = find_free_on(c, first_on(c, axis));
@@ -278,11 +333,12 @@ static uint32_t first_free_on(const chain_cover *c, uint32_t axis, uint32_t best
   return best;
 }
 
-/* The rank of the first right that is free and after the left, or n. */
+/* The rank of the first right that is free, after the left, and on a listed axis, or n. */
 static uint32_t first_free(const chain_cover *c) {
   uint32_t best = c->n;
-  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
-    best = first_free_on(c, x, best);
+  for (uint32_t k = 0; k < c->n_listed; k++) {
+    uint32_t x = c->listed[k];
+    best = c->row[x] < c->free_top[x] ? first_free_on(c, x, best) : best;
   }
   return best;
 }
@@ -291,12 +347,13 @@ static uint32_t first_free(const chain_cover *c) {
 static bool match_directly(chain_cover *c, uint32_t left, bool *many) {
   uint32_t i = find_free(c->next_free, c->rank0[c->end[left]]), looked = 0;
   fs_reach_row(&c->reach, left, c->row);
-  while (i < c->n && looked < c->reach.n_axes && !is_after(c, &c->by_begin[i])) {
+  while (i < c->n && looked < LOOKS && !is_after(c, &c->by_begin[i])) {
     i = find_free(c->next_free, i + 1);
     looked++;
   }
-  *many = i < c->n && looked == c->reach.n_axes;
+  *many = i < c->n && looked == LOOKS;
   if (*many) {
+    list_axes(c, c->free_top);
     i = first_free(c);
   }
   if (i == c->n) {
@@ -343,7 +400,9 @@ static fs_status find_live_on(chain_cover *c, uint32_t i, uint32_t *found) {
 /* Is a live right after the left that `row` is of? */
 static fs_status any_live(chain_cover *c, bool *any) {
   *any = false;
-  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
+  list_axes(c, c->live_top);
+  for (uint32_t k = 0; k < c->n_listed; k++) {
+    uint32_t x = c->listed[k];
     uint32_t i = first_on(c, x);
     FS_TRY(find_live_on(c, i, &i));
     while (i < c->axis0[x + 1]) {
@@ -379,28 +438,72 @@ static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   return fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]);
 }
 
-/* Visits, by axis, the rights of the left whose row `row` is; none of them up to position `last` is
- * free. */
-static fs_status visit_by_axis(chain_cover *c, uint32_t left, uint32_t last) {
-  for (uint32_t x = next_axis(c, 0); x < c->reach.n_axes; x = next_axis(c, x + 1)) {
+/* --- the window --- */
+
+static void set_window_top(chain_cover *c, uint32_t axis) {
+  uint8_t top = top_of(c, axis, c->window_last[axis]);
+  c->window_top[axis] = top < c->live_top[axis] ? top : c->live_top[axis];
+}
+
+/* The window becomes the rights that begin up to position `last`. */
+static void set_window(chain_cover *c, uint32_t last) {
+  uint32_t end = c->rank0[last];
+  assert(c->lowered.n == 0);
+  for (; c->window < end; c->window++) {
+    uint32_t axis = c->by_begin[c->window].axis;
+    c->window_last[axis]++;
+    set_window_top(c, axis);
+  }
+  for (; c->window > end; c->window--) {
+    uint32_t axis = c->by_begin[c->window - 1].axis;
+    c->window_last[axis]--;
+    set_window_top(c, axis);
+  }
+}
+
+/* After a search: what it has visited is dead, or alive again. */
+static void end_search(chain_cover *c, bool dead) {
+  for (; c->lowered.n > 0; c->lowered.n--) {
+    uint32_t axis = c->lowered.at[c->lowered.n - 1];
+    if (dead) {
+      c->live_top[axis] = c->window_top[axis];
+    }
+    set_window_top(c, axis);
+  }
+  c->undo.n = dead ? 0 : c->undo.n;
+  undo_live(c);
+}
+
+/* Visits, on the listed axes, the rights in the window that are after the left whose row `row` is;
+ * none of them is free. */
+static fs_status visit_by_axis(chain_cover *c, uint32_t left) {
+  for (uint32_t k = 0; k < c->n_listed; k++) {
+    uint32_t x = c->listed[k];
+    bool all = true;
     uint32_t i = first_on(c, x);
     FS_TRY(find_live_on(c, i, &i));
-    while (i < c->axis0[x + 1] && right_on(c, i)->begin <= last) {
+    while (i < c->window_last[x]) {
       if (is_after(c, right_on(c, i))) {
         FS_TRY(visit(c, left, c->by_axis[i]));
+      } else {
+        all = false;
       }
       FS_TRY(find_live_on(c, i + 1, &i));
+    }
+    if (all) {
+      c->window_top[x] = c->row[x];
+      FS_TRY(fs_vec_push(c->ctx, &c->lowered, x));
     }
   }
   return FSCHED_OK;
 }
 
-/* Goes on from a left: visits its rights that begin up to position `last`, or finds a free one. */
-static fs_status search_from(chain_cover *c, uint32_t left, uint32_t last, bool *found) {
+/* Goes on from a left: visits its rights in the window, or finds a free one there. */
+static fs_status search_from(chain_cover *c, uint32_t left, bool *found) {
   uint32_t i, looked = 0;
   fs_reach_row(&c->reach, left, c->row);
   FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
-  while (i < c->n && c->by_begin[i].begin <= last && looked < c->reach.n_axes) {
+  while (i < c->window && looked < LOOKS) {
     if (!is_after(c, &c->by_begin[i])) {
       looked++;
     } else if (c->prev[c->by_begin[i].id] != FS_NONE) {
@@ -413,25 +516,27 @@ static fs_status search_from(chain_cover *c, uint32_t left, uint32_t last, bool 
       FS_TRY(find_live(c, i, &i));
     }
   }
-  if (looked == c->reach.n_axes) {
+  if (looked == LOOKS) {
+    list_axes(c, c->window_top);
     i = first_free(c);
   }
-  *found = i < c->n && c->by_begin[i].begin <= last;
+  *found = i < c->window;
   if (*found) {
     c->via[c->by_begin[i].id] = left;
     change_path(c, i);
     return FSCHED_OK;
   }
-  return looked == c->reach.n_axes ? visit_by_axis(c, left, last) : FSCHED_OK;
+  return looked == LOOKS ? visit_by_axis(c, left) : FSCHED_OK;
 }
 
 /* Searches a path from `root` over rights that begin up to position `last`. */
 static fs_status search(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
   *found = false;
+  set_window(c, last);
   c->queue.n = 0;
   FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[root], root));
   while (c->queue.n > 0 && !*found) {
-    FS_TRY(search_from(c, fs_heap_pop(&c->queue).id, last, found));
+    FS_TRY(search_from(c, fs_heap_pop(&c->queue).id, found));
   }
   return FSCHED_OK;
 }
@@ -445,13 +550,26 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
   }
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
-    if (!found && end + window >= last) {
-      c->undo.n = 0; /* all visited rights are dead */
-      any = false;
-    }
-    undo_live(c);
+    any = end + window < last; /* else all visited rights are dead, or one was found */
+    end_search(c, !found && !any);
   }
   c->n_chains += !found;
+  return FSCHED_OK;
+}
+
+static fs_status make_tops(chain_cover *c, fs_arena *scratch) {
+  size_t n_row = (size_t)c->reach.n_dir << c->reach.shift;
+  FS_TRY(fs_new_zero(scratch, &c->free_top, n_row));
+  FS_TRY(fs_new_zero(scratch, &c->live_top, n_row));
+  FS_TRY(fs_new_zero(scratch, &c->window_top, n_row));
+  FS_TRY(fs_new(scratch, &c->listed, c->reach.n_axes));
+  FS_TRY(fs_new(scratch, &c->free_last, c->reach.n_axes));
+  FS_TRY(fs_new(scratch, &c->window_last, c->reach.n_axes));
+  for (uint32_t x = 0; x < c->reach.n_axes; x++) {
+    c->free_last[x] = c->axis0[x + 1];
+    c->window_last[x] = c->axis0[x];
+    c->free_top[x] = c->live_top[x] = top_of(c, x, c->axis0[x + 1]);
+  }
   return FSCHED_OK;
 }
 
@@ -490,6 +608,7 @@ static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough) 
   for (uint32_t i = 0; i < 2 * (c->n + 1); i++) {
     c->next_free[i] = c->next_live[i] = i;
   }
+  FS_TRY(make_tops(c, scratch));
   for (uint32_t i = c->n; i-- > 0 && c->n_chains <= enough;) {
     FS_TRY(match_left(c, c->by_end[i]));
   }
@@ -511,6 +630,7 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
   }
   *n_chains = c.n_chains;
   fs_vec_free(ctx, &c.undo);
+  fs_vec_free(ctx, &c.lowered);
   fs_vec_free(ctx, &c.queue);
   fs_reach_release(ctx, &c.reach);
   return status;
