@@ -8,6 +8,7 @@
 #include "waits/clock.h"
 
 enum { REFS, LARGEST, WORD, BLOCK_SHIFT = 8, BLOCK_NODES = 1 << BLOCK_SHIFT };
+enum { LANE = 4 }; /* words that are merged at a time; the least width of a node */
 
 static uint32_t stride(const fs_clocks *c) { return WORD + c->width; }
 static size_t block_bytes(const fs_clocks *c) {
@@ -162,29 +163,47 @@ static bool covers(const fs_clocks *c, uint32_t a, uint32_t b, uint32_t level) {
   return true;
 }
 
+/* Where words differ: bit 0: one of x is less; bit 1: one of y is. */
+static unsigned compare_words(const uint32_t *x, const uint32_t *y, size_t n) {
+  uint32_t x_less[LANE] = {0}, y_less[LANE] = {0};
+  for (size_t i = 0; i < n; i += LANE) {
+    for (size_t k = 0; k < LANE; k++) {
+      uint32_t most = x[i + k] > y[i + k] ? x[i + k] : y[i + k];
+      x_less[k] |= most ^ x[i + k];
+      y_less[k] |= most ^ y[i + k];
+    }
+  }
+  unsigned result = 0;
+  for (size_t k = 0; k < LANE; k++) {
+    result |= (x_less[k] != 0 ? 1u : 0u) | (y_less[k] != 0 ? 2u : 0u);
+  }
+  return result;
+}
+
+static void raise_words(uint32_t *x, const uint32_t *y, size_t n) {
+  for (size_t i = 0; i < n; i += LANE) {
+    for (size_t k = 0; k < LANE; k++) {
+      x[i + k] = x[i + k] < y[i + k] ? y[i + k] : x[i + k];
+    }
+  }
+}
+
 static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
   FS_ASSERT_SLOW(*node != 0 && other != 0);
   const uint32_t *y = node_at(c, other);
-  uint32_t *x = node_at(c, *node);
-  uint32_t less = 0;
-  uint32_t greater = 0;
-  for (uint32_t i = WORD; i < WORD + c->width; i++) {
-    less |= x[i] < y[i];
-    greater |= x[i] > y[i];
-  }
-  if (less == 0) {
+  unsigned differ = compare_words(node_at(c, *node) + WORD, y + WORD, c->width);
+  if ((differ & 1u) == 0) {
     return FSCHED_OK;
   }
-  if (greater == 0) {
+  if ((differ & 2u) == 0) {
     drop_node(c, *node, 1);
     *node = fs_clock_share(c, other);
     return FSCHED_OK;
   }
   FS_TRY(own(c, node, 1));
-  x = node_at(c, *node);
-  for (uint32_t i = LARGEST; i < WORD + c->width; i++) {
-    x[i] = x[i] < y[i] ? y[i] : x[i];
-  }
+  uint32_t *x = node_at(c, *node);
+  x[LARGEST] = x[LARGEST] < y[LARGEST] ? y[LARGEST] : x[LARGEST];
+  raise_words(x + WORD, y + WORD, c->width);
   return FSCHED_OK;
 }
 

@@ -95,7 +95,10 @@ static fs_status collect_entry(void *user, fs_clock_entry e) {
   /* Without collectives what is evicted early stays evicted, and the clock's low parts need not be
    * looked at. */
   if (t->s->graph->n_gangs == 0 && t->entry.n >= ENTRIES_FIRST && t->entry.n / 2 >= t->capacity) {
-    return evict(t, (size_t)(t->capacity - 1));
+    FS_TRY(evict(t, (size_t)(t->capacity - 1)));
+    /* The axes that are still to come are higher: with the least epoch that stayed they would leave
+     * again. */
+    t->worth = t->floor < UINT32_MAX ? t->floor + 1 : t->floor;
   }
   return FSCHED_OK;
 }
@@ -159,8 +162,9 @@ fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_cloc
    * again. */
   t->floor = t->s->graph->n_gangs == 0 ? t->least[queue] : 0;
   t->tainted = t->floor > 0;
+  t->worth = t->floor;
   bool left_out;
-  FS_TRY(fs_clock_each(t->clocks, clock, &t->floor, collect_entry, t, &left_out));
+  FS_TRY(fs_clock_each(t->clocks, clock, &t->worth, collect_entry, t, &left_out));
   if (t->s->graph->n_gangs > 0) {
     FS_TRY(name_collectives(t, clock));
   }

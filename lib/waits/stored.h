@@ -16,7 +16,9 @@ typedef struct fs_storer {
   FS_VEC(uint64_t) key;
   uint32_t *replaced; /* per queue: the command whose frontier names a collective instead */
   uint32_t *least; /* per queue: the smallest epoch that stayed in its latest full frontier, or 0 */
-  uint32_t floor, own_queue, command;
+  uint32_t floor;  /* the smallest epoch that stays, so far */
+  uint32_t worth;  /* the smallest epoch that an entry needs which is still to come */
+  uint32_t own_queue, command;
   bool tainted;
 } fs_storer;
 
