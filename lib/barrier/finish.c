@@ -224,15 +224,26 @@ static fs_status fill_updates(fs_arena *arena, fs_arena *scratch, const fs_barri
 
 typedef FS_VEC(uint64_t) item_pairs; /* place of the later item << 32 | of the earlier one */
 
-static void sort_pairs(item_pairs *all, uint64_t *spare) {
-  fs_radix_sort(all->at, spare, all->n);
-  size_t n = 0;
-  for (size_t i = 0; i < all->n; i++) {
-    if (i == 0 || all->at[i] != all->at[i - 1]) {
-      all->at[n++] = all->at[i];
+/* Sorts the pairs from `first` on, and drops repeats. */
+static fs_status sort_pairs(fsched_context *ctx, item_pairs *all, size_t first) {
+  bool ascending = true;
+  for (size_t i = first + 1; i < all->n && ascending; i++) {
+    ascending = all->at[i - 1] < all->at[i];
+  }
+  if (ascending) {
+    return FSCHED_OK;
+  }
+  size_t n = all->n - first;
+  FS_TRY(fs_vec_reserve(ctx, all, all->n + n));
+  fs_radix_sort_block(all->at + first, n);
+  size_t kept = first;
+  for (size_t i = first; i < first + n; i++) {
+    if (i == first || all->at[i] != all->at[i - 1]) {
+      all->at[kept++] = all->at[i];
     }
   }
-  all->n = n;
+  all->n = kept;
+  return FSCHED_OK;
 }
 
 /* Items that update barriers. */
@@ -240,18 +251,32 @@ typedef struct lister {
   const fs_order *o;
   const fs_barrier_draft *d;
   const uint32_t *position;
-  uint32_t *producer0, *producer; /* CSR per barrier */
+  uint32_t *producer0, *producer; /* CSR per barrier: items, by position */
   uint32_t *waits; /* per barrier: the last command that waits for it, of those seen */
   uint32_t *stamp; /* per item: the last command for which it was looked at */
+  uint32_t *asked; /* per item: the last command that the problem lets wait for it */
   item_pairs *all;
 } lister;
 
 static fs_status init_lister(fs_arena *scratch, lister *l) {
   const fs_barrier_draft *d = l->d;
-  uint32_t n_items = l->o->p->n_items;
+  const fs_barrier_problem *p = l->o->p;
   FS_TRY(fs_new_none(scratch, &l->waits, d->n));
-  FS_TRY(fs_new_none(scratch, &l->stamp, n_items));
-  return fs_group_turn(scratch, d->bar0, d->bar, n_items, d->n, &l->producer0, &l->producer);
+  FS_TRY(fs_new_none(scratch, &l->stamp, p->n_items));
+  FS_TRY(fs_new_none(scratch, &l->asked, p->n_items));
+  FS_TRY(fs_new_zero(scratch, &l->producer0, (size_t)d->n + 2));
+  FS_TRY(fs_new(scratch, &l->producer, d->bar0[p->n_items]));
+  for (uint32_t k = 0; k < d->bar0[p->n_items]; k++) {
+    l->producer0[d->bar[k] + 2]++;
+  }
+  fs_group_sum(l->producer0, d->n);
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t u = p->order[i];
+    for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
+      l->producer[l->producer0[d->bar[k] + 1]++] = u;
+    }
+  }
+  return FSCHED_OK;
 }
 
 static void mark_waits(const lister *l, uint32_t c) {
@@ -270,19 +295,23 @@ static bool waits_for_all(const lister *l, uint32_t u, uint32_t c) {
   return all;
 }
 
-/* Lists the items that command c of item v waits for.  Where there are rows, and c is all of v,
- * items that the rows imply are left out at once. */
+/* Lists the items that command c of item v waits for.  Where c is all of v, items are left out at
+ * once that the problem lets it wait for, or that the rows imply where there are rows. */
 static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32_t c) {
   const fs_barrier_problem *p = l->o->p;
-  bool alone = l->o->row != NULL && p->item_command0[v + 1] - p->item_command0[v] == 1;
+  bool alone = p->item_command0[v + 1] - p->item_command0[v] == 1;
   mark_waits(l, c);
+  for (uint32_t e = p->pred0[c]; alone && e < p->pred0[c + 1]; e++) {
+    l->asked[p->pred[e]] = c;
+  }
   for (uint32_t w = l->d->wait0[c]; w < l->d->wait0[c + 1]; w++) {
     uint32_t b = l->d->wait[w];
     for (uint32_t k = l->producer0[b]; k < l->producer0[b + 1]; k++) {
       uint32_t u = l->producer[k];
-      bool again = l->stamp[u] == c;
+      bool again = l->stamp[u] == c || l->asked[u] == c;
       l->stamp[u] = c;
-      if (!again && waits_for_all(l, u, c) && !(alone && fs_order_before(l->o, u, c))) {
+      if (!again && waits_for_all(l, u, c) &&
+          !(alone && l->o->row != NULL && fs_order_before(l->o, u, c))) {
         FS_TRY(fs_vec_push(ctx, l->all, (uint64_t)l->position[v] << 32 | l->position[u]));
       }
     }
@@ -290,14 +319,16 @@ static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32
   return FSCHED_OK;
 }
 
-/* Lists every producer with every item that has a command waiting for it; with repeats from members
- * of a gang. */
+/* Lists every producer with every item that has a command waiting for it, ascending. */
 static fs_status list_pairs(fsched_context *ctx, lister *l) {
   const fs_barrier_problem *p = l->o->p;
-  for (uint32_t v = 0; v < p->n_items; v++) {
-    for (uint32_t i = p->item_command0[v]; i < p->item_command0[v + 1]; i++) {
-      FS_TRY(list_command(ctx, l, v, p->item_command[i]));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t v = p->order[i];
+    size_t first = l->all->n;
+    for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+      FS_TRY(list_command(ctx, l, v, p->item_command[k]));
     }
+    FS_TRY(sort_pairs(ctx, l->all, first));
   }
   return FSCHED_OK;
 }
@@ -306,45 +337,57 @@ static fs_status list_pairs(fsched_context *ctx, lister *l) {
  * not know it. */
 enum { NEWS = 1, OPEN = 2 };
 
-/* Marks the pairs from `first` on that have the same later item, by the rows of some queues. */
-static size_t judge_item(const lister *l, const fs_order *rows, size_t first, uint8_t *found) {
-  const fs_barrier_problem *p = rows->p;
-  const item_pairs *all = l->all;
-  uint32_t v = p->order[all->at[first] >> 32];
-  size_t end = first;
-  while (end < all->n && all->at[end] >> 32 == all->at[first] >> 32) {
-    end++;
-  }
-  for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
-    uint32_t c = p->item_command[k];
-    mark_waits(l, c);
-    for (size_t i = first; i < end; i++) {
-      uint32_t u = p->order[(uint32_t)all->at[i]];
-      if (!fs_order_before(rows, u, c)) {
-        found[i] |= waits_for_all(l, u, c) ? NEWS : OPEN;
-      }
+/* Marks the pairs [first, end), all those of the later item v, by the row of its command c. */
+static void judge_command(const lister *l, const fs_order *o, const uint32_t *row, uint32_t c,
+                          size_t first, size_t end, uint8_t *found) {
+  mark_waits(l, c);
+  for (size_t i = first; i < end; i++) {
+    uint32_t u = o->p->order[(uint32_t)l->all->at[i]];
+    if (!fs_order_in(o, row, u)) {
+      found[i] |= waits_for_all(l, u, c) ? NEWS : OPEN;
     }
   }
-  return end;
+}
+
+/* Marks all pairs by the rows that are there, or by those of some queues. */
+static void judge_pairs(const lister *l, fs_order_sweep *s, uint8_t *found) {
+  const fs_order *o = l->o;
+  const fs_barrier_problem *p = o->p;
+  const item_pairs *all = l->all;
+  for (size_t first = 0, end = 0, i = 0; first < all->n; i++) {
+    uint32_t v = p->order[i];
+    if (o->row == NULL) {
+      fs_order_sweep_next(s, v);
+    }
+    for (; end < all->n && all->at[end] >> 32 == i; end++) {
+    }
+    for (uint32_t k = p->item_command0[v]; first < end && k < p->item_command0[v + 1]; k++) {
+      uint32_t c = p->item_command[k];
+      const uint32_t *row = o->row == NULL ? fs_order_sweep_row(s, c) : o->row + (size_t)c * o->n;
+      judge_command(l, o->row == NULL ? &s->o : o, row, c, first, end, found);
+    }
+    first = end;
+  }
 }
 
 /* Keeps the pairs of which every command of the later item waits or knew the order before, and one
- * did not know it.  Where rows for all queues do not fit, it uses those of some queues at a
- * time. */
-static fs_status drop_known(fsched_context *ctx, fs_arena *scratch, lister *l) {
+ * did not know it. */
+static fs_status drop_known(fs_arena *scratch, lister *l) {
   const fs_order *o = l->o;
-  const fs_barrier_problem *p = o->p;
   uint8_t *found;
+  fs_order_sweep sweep = {.width = o->p->n_queues};
+  if (l->all->n == 0) {
+    return FSCHED_OK;
+  }
   FS_TRY(fs_new_zero(scratch, &found, l->all->n));
-  uint32_t width = o->row != NULL ? p->n_queues : fs_order_width(p);
-  for (uint32_t q = 0; q < p->n_queues && l->all->n > 0; q += width) {
-    FS_SCRATCH(rows, ctx);
-    fs_order part = *o;
-    uint32_t n = (uint32_t)fs_min(width, p->n_queues - q);
-    FS_TRY(o->row != NULL ? FSCHED_OK : fs_order_rows(&rows, &part, q, n));
-    for (size_t i = 0; i < l->all->n;) {
-      i = judge_item(l, &part, i, found);
+  if (o->row == NULL) {
+    FS_TRY(fs_order_sweep_init(scratch, o, &sweep));
+  }
+  for (uint32_t q = 0; q < o->p->n_queues; q += sweep.width) {
+    if (o->row == NULL) {
+      fs_order_sweep_begin(&sweep, q);
     }
+    judge_pairs(l, &sweep, found);
   }
   size_t n = 0;
   for (size_t i = 0; i < l->all->n; i++) {
@@ -360,7 +403,6 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
                             const fs_barrier_draft *d, item_pairs *all, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *position;
-  uint64_t *spare;
   FS_TRY(fs_new(scratch, &position, p->n_items));
   for (uint32_t i = 0; i < p->n_items; i++) {
     position[p->order[i]] = i;
@@ -368,11 +410,7 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
   lister l = {.o = o, .d = d, .position = position, .all = all};
   FS_TRY(init_lister(scratch, &l));
   FS_TRY(list_pairs(ctx, &l));
-  if (all->n > 1) {
-    FS_TRY(fs_new(scratch, &spare, all->n));
-    sort_pairs(all, spare);
-  }
-  FS_TRY(drop_known(ctx, scratch, &l));
+  FS_TRY(drop_known(scratch, &l));
   out->n_added = (uint32_t)all->n;
   FS_TRY(fs_new(arena, &out->added_from, all->n));
   FS_TRY(fs_new(arena, &out->added_to, all->n));

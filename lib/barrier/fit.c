@@ -63,6 +63,7 @@ static fs_status new_bar(fs_fit *f, uint32_t u, uint64_t slots, uint32_t *out) {
               .heir = *out,
               .left = f->p->n_slots - slots,
               .heap = FS_NONE,
+              .sleeper = FS_NONE,
               .last = u,
               .last_seq = f->seq[u],
               .first_seq = FS_NONE,
@@ -169,20 +170,57 @@ static fs_status start_item(fs_fit *f, uint32_t u, uint32_t join) {
 
 /* --- ready items --- */
 
-/* When all items that u waits for are over, by the current barriers. */
-static fs_tick waits_over(fs_fit *f, uint32_t u) {
+/* The barrier that u waits for and that is over last, if that is later than now; else FS_NONE. */
+static uint32_t last_awaited(fs_fit *f, uint32_t u) {
   const fs_barrier_problem *p = f->p;
-  fs_tick over = p->start[u];
+  fs_tick over = f->now;
+  uint32_t last = FS_NONE;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
     for (uint32_t e = f->l->pred0[c]; e < f->l->pred0[c + 1]; e++) {
       uint32_t w = f->l->pred[e];
       for (uint32_t j = f->bar0[w]; j < f->bar0[w + 1]; j++) {
-        over = fs_max(over, f->bar.at[fs_fit_heir(f, f->bars[j])].end);
+        uint32_t b = fs_fit_heir(f, f->bars[j]);
+        if (f->bar.at[b].end > over) {
+          over = f->bar.at[b].end;
+          last = b;
+        }
       }
     }
   }
-  return over;
+  return last;
+}
+
+/* Puts a list of items before those that sleep until b is over. */
+static fs_status sleep_until(fs_fit *f, uint32_t b, uint32_t first, uint32_t last) {
+  assert(first != FS_NONE && last != FS_NONE);
+  fs_bar *bar = &f->bar.at[b];
+  f->next_sleeper[last] = bar->sleeper;
+  bar->last_sleeper = bar->sleeper == FS_NONE ? last : bar->last_sleeper;
+  bar->sleeper = first;
+  if (bar->waking) {
+    return FSCHED_OK;
+  }
+  bar->waking = true;
+  return fs_heap_push(f->ctx, &f->wakes, bar->end, b);
+}
+
+/* The barrier that is in `wakes` first: its sleepers wake, or go on to sleep if it ends later by
+ * now or has been taken over. */
+static fs_status next_wake(fs_fit *f) {
+  fs_heap_entry e = fs_heap_pop(&f->wakes);
+  fs_bar *bar = &f->bar.at[e.id];
+  uint32_t first = bar->sleeper, heir = fs_fit_heir(f, e.id);
+  f->now = fs_max(f->now, e.key);
+  bar->waking = false;
+  bar->sleeper = FS_NONE;
+  if (first != FS_NONE && f->bar.at[heir].end > f->now) {
+    return sleep_until(f, heir, first, bar->last_sleeper);
+  }
+  for (uint32_t u = first; u != FS_NONE; u = f->next_sleeper[u]) {
+    FS_TRY(fs_heap_push(f->ctx, &f->ready, f->priority[u], u));
+  }
+  return FSCHED_OK;
 }
 
 /* The barrier that u shares at no cost, or FS_NONE. */
@@ -232,9 +270,9 @@ static fs_status start_sparing(fs_fit *f, uint32_t u, bool force, bool *acted) {
 static fs_status look_at(fs_fit *f, uint32_t u, bool force, bool *acted) {
   *acted = true;
   for (;;) {
-    fs_tick over = waits_over(f, u);
-    if (over > f->now) {
-      return fs_heap_push(f->ctx, &f->events, over, u * 2);
+    uint32_t awaited = last_awaited(f, u);
+    if (awaited != FS_NONE) {
+      return sleep_until(f, awaited, u, u);
     }
     uint32_t need = f->l->need[u];
     uint32_t join = need == 0 ? FS_NONE : own_group_bar(f, u);
@@ -333,9 +371,22 @@ static fs_status force_one(fs_fit *f, fs_fit_failure *failure) {
   return acted ? FSCHED_OK : FSCHED_INFEASIBLE;
 }
 
+/* Goes on to the first event, or wake, that is not later than `latest`. */
+static fs_status go_on(fs_fit *f, fs_tick latest, bool *gone) {
+  fs_tick event = f->events.n > 0 ? f->events.at[0].key : FS_TICK_NONE;
+  fs_tick wake = f->wakes.n > 0 ? f->wakes.at[0].key : FS_TICK_NONE;
+  *gone = f->events.n + f->wakes.n > 0 && fs_min(event, wake) <= latest;
+  if (!*gone) {
+    return FSCHED_OK;
+  }
+  return f->events.n > 0 && event <= wake ? next_event(f) : next_wake(f);
+}
+
 static fs_status step_machine(fs_fit *f, fs_fit_failure *failure) {
-  if (f->events.n > 0 && f->events.at[0].key <= f->now) {
-    return next_event(f);
+  bool gone;
+  FS_TRY(go_on(f, f->now, &gone));
+  if (gone) {
+    return FSCHED_OK;
   }
   if (f->ready.n > 0) {
     bool acted;
@@ -344,7 +395,8 @@ static fs_status step_machine(fs_fit *f, fs_fit_failure *failure) {
   if (f->blocked.n > 0 && f->changed) {
     return retry_blocked(f);
   }
-  return f->events.n > 0 ? next_event(f) : force_one(f, failure);
+  FS_TRY(go_on(f, FS_TICK_NONE, &gone));
+  return gone ? FSCHED_OK : force_one(f, failure);
 }
 
 static fs_status simulate(fs_fit *f, fs_fit_failure *failure) {
@@ -435,6 +487,7 @@ static fs_status init(fs_fit *f, fs_arena *result, fs_arena *a) {
   FS_TRY(fs_new(result, &f->sequence, n));
   FS_TRY(fs_new_zero(a, &f->heads, n));
   FS_TRY(fs_new_zero(a, &f->wanting, n));
+  FS_TRY(fs_new(a, &f->next_sleeper, n));
   FS_TRY(fs_new(result, &f->bar0, (size_t)n + 1));
   FS_TRY(fs_new(result, &f->bars, n_bars));
   FS_TRY(fs_new_none(a, &f->current, f->l->n_groups));
@@ -521,6 +574,7 @@ fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, co
   fs_vec_free(ctx, &f.live);
   fs_vec_free(ctx, &f.blocked);
   fs_vec_free(ctx, &f.events);
+  fs_vec_free(ctx, &f.wakes);
   fs_vec_free(ctx, &f.ready);
   return status;
 }

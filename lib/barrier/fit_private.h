@@ -18,10 +18,12 @@ typedef struct fs_bar {
   uint32_t last_seq, first_seq; /* seq of `last`; of the first command that waited, or FS_NONE */
   uint32_t live;                /* its index in fs_fit.live; FS_NONE: over */
   uint32_t mark;
-  fs_tick first_start; /* of the first command that waited, or FS_TICK_NONE */
-  fs_tick end;         /* latest end of its producers */
-  fs_tick till;        /* largest key of a link */
-  bool pure;           /* its producers are of one group, and no links came from other barriers */
+  fs_tick first_start;            /* of the first command that waited, or FS_TICK_NONE */
+  fs_tick end;                    /* latest end of its producers */
+  fs_tick till;                   /* largest key of a link */
+  uint32_t sleeper, last_sleeper; /* a list of items that sleep until it is over */
+  bool waking;                    /* it is in fs_fit.wakes */
+  bool pure; /* its producers are of one group, and no links came from other barriers */
 } fs_bar;
 
 typedef struct fs_link_node { /* of a leftist heap */
@@ -59,6 +61,8 @@ typedef struct fs_fit {
   FS_VEC(uint32_t) blocked;
   uint32_t *free_id, free_first, n_free; /* ring of ids */
   uint32_t *id_last;                     /* per id: the barrier that had it last */
+  uint32_t *next_sleeper;                /* per item: the next one on the list of its barrier */
+  fs_heap wakes;  /* barriers with sleepers; their ends may have moved since */
   fs_heap events; /* item * 2: the item may start; item * 2 + 1: it is over */
   fs_heap ready;
   fs_tick now;

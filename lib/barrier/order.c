@@ -4,14 +4,18 @@
  * would take too much room, callers ask for some queues at a time. */
 #include "barrier/order.h"
 
-enum { ROW_ENTRIES = 1 << 25 };
+enum {
+  LANE = 4, /* entries that are raised at a time */
+#ifdef FS_STRESS
+  SWEEP_ENTRIES = 4,
+#else
+  SWEEP_ENTRIES = 1 << 23,
+#endif
+  ROW_ENTRIES = 1 << 25
+};
 
 bool fs_order_fits(const fs_barrier_problem *p) {
   return (uint64_t)p->n_commands * p->n_queues <= ROW_ENTRIES;
-}
-
-uint32_t fs_order_width(const fs_barrier_problem *p) {
-  return (uint32_t)fs_min(p->n_queues, ROW_ENTRIES / fs_max(p->n_commands, 1) + 1);
 }
 
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) {
@@ -31,8 +35,15 @@ fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *
   return FSCHED_OK;
 }
 
-static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
+void fs_order_raise(uint32_t *row, const uint32_t *by, size_t n) {
+  assert(row != by || n == 0);
+  size_t i = 0;
+  for (; i + LANE <= n; i += LANE) {
+    for (size_t k = 0; k < LANE; k++) {
+      row[i + k] = row[i + k] > by[i + k] ? row[i + k] : by[i + k];
+    }
+  }
+  for (; i < n; i++) {
     row[i] = row[i] > by[i] ? row[i] : by[i];
   }
 }
@@ -50,7 +61,7 @@ void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row) {
   const fs_barrier_problem *p = o->p;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
-    raise(row, o->row + (size_t)m * o->n, o->n);
+    fs_order_raise(row, o->row + (size_t)m * o->n, o->n);
     raise_one(o, row, o->queue[m], o->index[m] + 1);
   }
 }
@@ -59,7 +70,7 @@ void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row) {
   assert(o->row != NULL && c < o->p->n_commands);
   uint32_t before = fs_order_previous(o, c);
   if (before != FS_NONE) {
-    raise(row, o->row + (size_t)before * o->n, o->n);
+    fs_order_raise(row, o->row + (size_t)before * o->n, o->n);
   }
   raise_one(o, row, o->queue[c], o->index[c]);
 }
@@ -82,4 +93,111 @@ fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n
     }
   }
   return FSCHED_OK;
+}
+
+/* --- rows that are needed once --- */
+
+static void take_rows(fs_order_sweep *s, uint32_t v) {
+  const fs_barrier_problem *p = s->o.p;
+  for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+    s->slot[p->item_command[k]] = s->n_free > 0 ? s->free_slot[--s->n_free] : s->n_slots++;
+  }
+}
+
+/* Gives an item's rows back if no later item needs them. */
+static void give_rows(fs_order_sweep *s, uint32_t u) {
+  const fs_barrier_problem *p = s->o.p;
+  for (uint32_t k = p->item_command0[u]; s->uses[u] == 0 && k < p->item_command0[u + 1]; k++) {
+    s->free_slot[s->n_free++] = s->slot[p->item_command[k]];
+  }
+}
+
+static void use_rows(fs_order_sweep *s, uint32_t u) {
+  assert(s->uses[u] > 0);
+  s->uses[u]--;
+  give_rows(s, u);
+}
+
+/* After the rows of v were made: those before it are needed by one item less. */
+static void leave_item(fs_order_sweep *s, uint32_t v) {
+  const fs_barrier_problem *p = s->o.p;
+  for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+    uint32_t c = p->item_command[k], before = fs_order_previous(&s->o, c);
+    if (before != FS_NONE) {
+      use_rows(s, p->command_item[before]);
+    }
+    for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+      use_rows(s, p->pred[e]);
+    }
+  }
+}
+
+static void begin_sweep(fs_order_sweep *s) {
+  const fs_barrier_problem *p = s->o.p;
+  s->n_slots = s->n_free = 0;
+  memset(s->uses, 0, p->n_items * sizeof *s->uses);
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    uint32_t before = fs_order_previous(&s->o, c);
+    if (before != FS_NONE) {
+      s->uses[p->command_item[before]]++;
+    }
+    for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+      s->uses[p->pred[e]]++;
+    }
+  }
+}
+
+fs_status fs_order_sweep_init(fs_arena *arena, const fs_order *o, fs_order_sweep *s) {
+  assert(o->queue != NULL || o->p->n_commands == 0);
+  const fs_barrier_problem *p = o->p;
+  *s = (fs_order_sweep){.o = *o};
+  FS_TRY(fs_new(arena, &s->uses, p->n_items));
+  FS_TRY(fs_new(arena, &s->slot, p->n_commands));
+  FS_TRY(fs_new(arena, &s->free_slot, p->n_commands));
+  begin_sweep(s);
+  for (uint32_t i = 0; i < p->n_items; i++) { /* to see how many rows there are at once */
+    take_rows(s, p->order[i]);
+    leave_item(s, p->order[i]);
+    give_rows(s, p->order[i]);
+  }
+  s->width = (uint32_t)fs_min(p->n_queues, SWEEP_ENTRIES / fs_max(s->n_slots, 1) + 1);
+  return fs_new(arena, &s->o.row, (size_t)s->n_slots * s->width);
+}
+
+void fs_order_sweep_begin(fs_order_sweep *s, uint32_t first) {
+  assert(first < s->o.p->n_queues);
+  s->o.first = first;
+  s->o.n = (uint32_t)fs_min(s->width, s->o.p->n_queues - first);
+  s->item = FS_NONE;
+  begin_sweep(s);
+}
+
+void fs_order_sweep_next(fs_order_sweep *s, uint32_t v) {
+  assert(v < s->o.p->n_items);
+  const fs_order *o = &s->o;
+  const fs_barrier_problem *p = o->p;
+  if (s->item != FS_NONE) {
+    give_rows(s, s->item);
+  }
+  s->item = v;
+  take_rows(s, v);
+  for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
+    uint32_t c = p->item_command[k], before = fs_order_previous(o, c);
+    uint32_t *row = o->row + (size_t)s->slot[c] * o->n;
+    if (before == FS_NONE) {
+      memset(row, 0, o->n * sizeof *row);
+    } else {
+      memcpy(row, o->row + (size_t)s->slot[before] * o->n, o->n * sizeof *row);
+    }
+    raise_one(o, row, o->queue[c], o->index[c]);
+    for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
+      uint32_t u = p->pred[e];
+      for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
+        uint32_t m = p->item_command[i];
+        fs_order_raise(row, o->row + (size_t)s->slot[m] * o->n, o->n);
+        raise_one(o, row, o->queue[m], o->index[m] + 1);
+      }
+    }
+  }
+  leave_item(s, v);
 }

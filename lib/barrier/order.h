@@ -23,20 +23,16 @@ bool fs_order_fits(const fs_barrier_problem *p);
 /* Makes rows for n queues from `first` on, from the problem's own waits.  Requires queues of the
  * problem.  O((commands + preds) * n). */
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) FS_MUST_USE;
-/* How many queues' rows fit at once, at least 1. */
-uint32_t fs_order_width(const fs_barrier_problem *p);
-
 /* The command before c on its queue, or FS_NONE.  Requires a command. */
 static inline uint32_t fs_order_previous(const fs_order *o, uint32_t c) {
   assert(c < o->p->n_commands);
   return o->index[c] == 0 ? FS_NONE : c - 1;
 }
-/* u is over before command c starts, as far as these rows say: members on other queues do not
- * count.  Requires rows, an item, and a command. */
-static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
-  FS_ASSERT_SLOW(o->row != NULL && u < o->p->n_items && c < o->p->n_commands);
+/* u is over, as far as `row` says: members on other queues than those of the rows do not count.
+ * Requires rows, and an item. */
+static inline bool fs_order_in(const fs_order *o, const uint32_t *row, uint32_t u) {
+  FS_ASSERT_SLOW(o->row != NULL && u < o->p->n_items);
   const fs_barrier_problem *p = o->p;
-  const uint32_t *row = o->row + (size_t)c * o->n;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
     uint32_t i = o->queue[m] - o->first; /* wraps around below `first` */
@@ -46,10 +42,42 @@ static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
   }
   return true;
 }
+/* u is over before command c starts, as far as these rows say.  Requires rows, an item, and a
+ * command. */
+static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
+  FS_ASSERT_SLOW(c < o->p->n_commands);
+  return fs_order_in(o, o->row + (size_t)c * o->n, u);
+}
+/* Raises n entries of `row` to those of another row.  Requires two rows, unless n is 0. */
+void fs_order_raise(uint32_t *row, const uint32_t *by, size_t n);
 /* Raises `row` by the commands known to be over when item u is.  Requires rows, and an item. */
 void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row);
 /* Raises `row` by the commands known to be over, by queue order alone, when command c starts.
  * Requires rows, and a command. */
 void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row);
+
+/* The same rows, one item after the other in the problem's order.  Each is given up when no later
+ * item needs it; where too many are needed at once, rows are of some queues at a time. */
+typedef struct fs_order_sweep {
+  fs_order o;     /* first, n: the queues of the present rows */
+  uint32_t width; /* queues at a time, at least 1 */
+  uint32_t *uses; /* per item: how often later items need its rows */
+  uint32_t *slot; /* per command: where its row is */
+  uint32_t *free_slot, n_free, n_slots;
+  uint32_t item; /* the latest; FS_NONE at the beginning */
+} fs_order_sweep;
+
+/* Requires that `o` has queues and places of the commands. */
+fs_status fs_order_sweep_init(fs_arena *arena, const fs_order *o, fs_order_sweep *s) FS_MUST_USE;
+/* Begins anew, with the queues from `first` on.  Requires a queue. */
+void fs_order_sweep_begin(fs_order_sweep *s, uint32_t first);
+/* Makes the rows of the commands of v.  Requires that v comes next in the problem's order.
+ * O((commands + preds) * n). */
+void fs_order_sweep_next(fs_order_sweep *s, uint32_t v);
+/* The row of a command of the latest item. */
+static inline const uint32_t *fs_order_sweep_row(const fs_order_sweep *s, uint32_t c) {
+  FS_ASSERT_SLOW(s->o.p->command_item[c] == s->item);
+  return s->o.row + (size_t)s->slot[c] * s->o.n;
+}
 
 #endif

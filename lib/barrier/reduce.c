@@ -119,17 +119,11 @@ static bool all_known(const draft_reducer *r, uint32_t b) {
   return all;
 }
 
-static void raise(uint32_t *row, const uint32_t *by, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    row[i] = row[i] > by[i] ? row[i] : by[i];
-  }
-}
-
 static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
   assert(b < r->d->n && r->kept[b] != c);
   const fs_barrier_draft *d = r->d;
   r->kept[b] = c;
-  raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
+  fs_order_raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
   for (uint32_t k = r->part0[b]; k < r->part0[b + 1]; k++) {
     uint32_t u = r->part[k];
     bool all = true;
@@ -175,7 +169,7 @@ static void update_bars(draft_reducer *r, uint32_t u) {
     if (whole) {
       fs_order_over(&r->o, u, row);
     } else if (p->item_command0[u + 1] - first == 1) { /* the item has at least started */
-      raise(row, r->o.row + (size_t)p->item_command[first] * r->o.n, r->o.n);
+      fs_order_raise(row, r->o.row + (size_t)p->item_command[first] * r->o.n, r->o.n);
     }
   }
 }
@@ -242,7 +236,8 @@ static void add_begun(const draft_reducer *r, uint32_t u, uint32_t j) {
   bool whole = r->d->bar0[u + 1] - r->d->bar0[u] == 1;
   uint32_t *begun = r->begun + (size_t)r->d->bar[r->d->bar0[u] + j] * r->o.n;
   for (uint64_t k = whole ? 0 : low; k < (whole ? members : fs_min(members, end)); k++) {
-    raise(begun, r->o.row + (size_t)p->item_command[p->item_command0[u] + k] * r->o.n, r->o.n);
+    fs_order_raise(begun, r->o.row + (size_t)p->item_command[p->item_command0[u] + k] * r->o.n,
+                   r->o.n);
   }
 }
 
@@ -260,7 +255,7 @@ static void find_needed(draft_reducer *r, uint32_t c) {
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
   fs_order_queue(&r->o, c, r->row);
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
-    raise(r->row, r->begun + (size_t)d->wait[k] * r->o.n, r->o.n);
+    fs_order_raise(r->row, r->begun + (size_t)d->wait[k] * r->o.n, r->o.n);
   }
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
     uint32_t b = d->wait[k];
