@@ -245,24 +245,45 @@ typedef struct clock_walk {
   bool left_out;
 } clock_walk;
 
+/* Calls fn for the entries of LANE words, the first of which is that of `axis`. */
+static fs_status each_word(clock_walk *w, const uint32_t *word, uint32_t axis) {
+  for (uint32_t k = 0; k < LANE; k++) {
+    if (word[k] != 0 && word[k] >= *w->floor) {
+      FS_TRY(w->fn(w->user, (fs_clock_entry){axis + k, word[k]}));
+    } else {
+      w->left_out = w->left_out || word[k] != 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status each_of_leaf(clock_walk *w, const uint32_t *word, uint32_t axis) {
+  for (uint32_t i = 0; i < w->c->width; i += LANE) {
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < LANE; k++) {
+      most = word[i + k] > most ? word[i + k] : most;
+    }
+    if (most >= *w->floor && most > 0) {
+      FS_TRY(each_word(w, word + i, axis + i));
+    } else {
+      w->left_out = w->left_out || most > 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status each(clock_walk *w, uint32_t node, uint32_t level, uint32_t axis) {
   const uint32_t *n = node_at(w->c, node);
   if (n[LARGEST] < *w->floor) {
     w->left_out = true;
     return FSCHED_OK;
   }
+  if (level == 1) {
+    return each_of_leaf(w, n + WORD, axis << w->c->shift);
+  }
   for (uint32_t i = 0; i < w->c->width; i++) {
-    uint32_t at = axis << w->c->shift | i;
-    uint32_t word = n[WORD + i];
-    if (word == 0) {
-      continue;
-    }
-    if (level > 1) {
-      FS_TRY(each(w, word, level - 1, at));
-    } else if (word >= *w->floor) {
-      FS_TRY(w->fn(w->user, (fs_clock_entry){at, word}));
-    } else {
-      w->left_out = true;
+    if (n[WORD + i] != 0) {
+      FS_TRY(each(w, n[WORD + i], level - 1, axis << w->c->shift | i));
     }
   }
   return FSCHED_OK;
