@@ -12,16 +12,13 @@
  * left's end are after it, so free ones do not stay free for long, and paths are short in time: the
  * search is confined to rights that begin within a window, which grows when nothing is found.  A
  * search that fails without a window has visited rights that no later path needs: they are dead,
- * and so all failures together cost no more than one search.  A union-find over the rights by their
- * begins skips the dead and the visited; after a success the changes of the search in it are
- * undone.
+ * and so all failures together cost no more than one search.
  *
- * Mostly one of the next rights is after a left.  Where a few of them are not, the search goes by
- * axis instead: on each axis over all rights from the position on that the row has.  The two
- * methods visit the same rights and take the same free one.  Most axes have no such right: for each
- * the position is known up to which rights are free, alive, or alive in the window, and the row is
- * compared with these, many axes at a time.  So a left that no right is after costs no more than
- * its row.
+ * Mostly one of the next rights is after a left, and then a union-find over the free rights by
+ * their begins finds it.  Else rights are looked at by axis: on each over all rights from the
+ * position on that the row has.  Most axes have no such right: for each the position is known up to
+ * which rights are free, alive, or in the window and not visited, and the row is compared with
+ * these, many axes at a time.  So a left that no right is after costs no more than its row.
  *
  * Each left without a match ends a chain: their number is a lower bound of the result at any time,
  * and so is, from the beginning, the number of barriers that are live at once in the order. */
@@ -35,13 +32,9 @@
 enum {
   FIRST_WINDOW = 64,
   WINDOW_FACTOR = 4,
-  LOOKS = 32, /* rights that are tested one after the other before the search goes by axis */
+  LOOKS = 32, /* free rights that are tested one after the other before the search goes by axis */
   LANE = 16   /* axes that are tested at a time; blocks of a row have a multiple of it */
 };
-
-typedef struct live_change {
-  uint32_t at, was;
-} live_change;
 
 /* A right: the fields that tests read most, side by side. */
 typedef struct right {
@@ -67,19 +60,23 @@ typedef struct chain_cover {
   uint32_t *by_axis; /* ranks in by_begin: by axis, then ascending */
   uint32_t *axis0;   /* per axis: its first in by_axis; one more entry */
   uint32_t *place;   /* per rank: its index in by_axis */
-  /* Per axis, at most its rights before these positions are free; alive; alive and in the window.
-   * All have the length of a row. */
+  /* Per axis and position, one after the last command's included: the index in by_axis of the first
+   * right that begins there or later on the axis. */
+  uint32_t *first0, *first;
+  /* Per axis, at most its rights before these positions are free; alive; alive, in the window, and
+   * not visited by the search.  All have the length of a row. */
   uint8_t *free_top, *live_top, *window_top;
   uint32_t *free_last;   /* per axis: one more than the index in by_axis of the last free right */
   uint32_t *window_last; /* per axis: one more than that of the last right in the window */
   uint32_t window;       /* rights of ranks below it are in the window */
+  uint32_t *next_free;   /* union-find over by_begin, then over by_axis, n + 1 entries each */
   uint32_t *listed, n_listed; /* axes that may have rights after a left */
-  FS_VEC(uint32_t) lowered;   /* axes whose window_top is lower than their last rights in it */
-  /* Union-find over by_begin, then over by_axis, n + 1 entries each. */
-  uint32_t *next_free, *next_live;
-  uint32_t *via; /* per right: the left from which it was visited */
+  uint32_t *visited,
+      n_searches;           /* per rank: the latest search that visited it; FS_NONE: it is dead */
+  FS_VEC(uint32_t) trail;   /* ranks that the search has visited */
+  FS_VEC(uint32_t) lowered; /* axes whose window_top is lower than their last rights in it */
+  uint32_t *via;            /* per right: the left from which it was visited */
   fs_heap queue; /* lefts to visit, by their ends: the first ones have the most rights after them */
-  FS_VEC(live_change) undo; /* of next_live */
 } chain_cover;
 
 static bool others_after(const chain_cover *c, uint32_t id) {
@@ -299,19 +296,10 @@ static uint32_t next_axis(const chain_cover *c, const uint8_t *top, uint32_t axi
   return c->reach.n_axes;
 }
 
-/* The first index in by_axis, on this axis, at or after the position in `row`. */
-static uint32_t first_on(const chain_cover *c, uint32_t axis) {
-  assert(axis < c->reach.n_axes);
-  uint32_t low = c->axis0[axis], high = c->axis0[axis + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (right_on(c, middle)->at < c->row[axis]) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+/* The first index in by_axis, on this axis, at or after the position. */
+static uint32_t first_on(const chain_cover *c, uint32_t axis, uint8_t position) {
+  FS_ASSERT_SLOW(axis < c->reach.n_axes && c->first0[axis] + position < c->first0[axis + 1]);
+  return c->first[c->first0[axis] + position];
 }
 
 /* Lists the axes where the position in `row` is below the top. */
@@ -324,7 +312,7 @@ static void list_axes(chain_cover *c, const uint8_t *top) {
 
 /* The rank of the axis's first right that is free and after the left, or `best` if that is less. */
 static uint32_t first_free_on(const chain_cover *c, uint32_t axis, uint32_t best) {
-  for (uint32_t i = find_free_on(c, first_on(c, axis));
+  for (uint32_t i = find_free_on(c, first_on(c, axis, c->row[axis]));
        i < c->axis0[axis + 1] && c->by_axis[i] < best; i = find_free_on(c, i + 1)) {
     if (is_after(c, right_on(c, i))) {
       return c->by_axis[i];
@@ -364,56 +352,18 @@ static bool match_directly(chain_cover *c, uint32_t left, bool *many) {
   return true;
 }
 
-static fs_status set_live(chain_cover *c, uint32_t i, uint32_t next) {
-  live_change was = {i, c->next_live[i]};
-  c->next_live[i] = next;
-  return fs_vec_push(c->ctx, &c->undo, was);
-}
-
-static void undo_live(chain_cover *c) {
-  while (c->undo.n > 0) {
-    live_change was = c->undo.at[--c->undo.n];
-    c->next_live[was.at] = was.was;
-  }
-}
-
-static fs_status find_live(chain_cover *c, uint32_t i, uint32_t *found) {
-  uint32_t root = i;
-  while (c->next_live[root] != root) {
-    root = c->next_live[root];
-  }
-  while (c->next_live[i] != root && i != root) { /* compress */
-    uint32_t next = c->next_live[i];
-    FS_TRY(set_live(c, i, root));
-    i = next;
-  }
-  *found = root;
-  return FSCHED_OK;
-}
-
-static fs_status find_live_on(chain_cover *c, uint32_t i, uint32_t *found) {
-  FS_TRY(find_live(c, c->n + 1 + i, found));
-  *found -= c->n + 1;
-  return FSCHED_OK;
-}
-
 /* Is a live right after the left that `row` is of? */
-static fs_status any_live(chain_cover *c, bool *any) {
-  *any = false;
+static bool any_live(chain_cover *c) {
   list_axes(c, c->live_top);
   for (uint32_t k = 0; k < c->n_listed; k++) {
-    uint32_t x = c->listed[k];
-    uint32_t i = first_on(c, x);
-    FS_TRY(find_live_on(c, i, &i));
-    while (i < c->axis0[x + 1]) {
-      if (is_after(c, right_on(c, i))) {
-        *any = true;
-        return FSCHED_OK;
+    uint32_t x = c->listed[k], end = first_on(c, x, c->live_top[x]);
+    for (uint32_t i = first_on(c, x, c->row[x]); i < end; i++) {
+      if (c->visited[c->by_axis[i]] != FS_NONE && is_after(c, right_on(c, i))) {
+        return true;
       }
-      FS_TRY(find_live_on(c, i + 1, &i));
     }
   }
-  return FSCHED_OK;
+  return false;
 }
 
 /* Changes the matching along the path that led to the free right of rank i. */
@@ -431,10 +381,10 @@ static void change_path(chain_cover *c, uint32_t i) {
 /* Visits the right of rank i: the search will go on from the left that it is matched to. */
 static fs_status visit(chain_cover *c, uint32_t left, uint32_t i) {
   assert(i < c->n && c->prev[c->by_begin[i].id] != FS_NONE);
-  uint32_t id = c->by_begin[i].id, at = c->n + 1 + c->place[i];
+  uint32_t id = c->by_begin[i].id;
   c->via[id] = left;
-  FS_TRY(set_live(c, i, i + 1));
-  FS_TRY(set_live(c, at, at + 1));
+  c->visited[i] = c->n_searches;
+  FS_TRY(fs_vec_push(c->ctx, &c->trail, i));
   return fs_heap_push(c->ctx, &c->queue, c->end[c->prev[id]], c->prev[id]);
 }
 
@@ -452,7 +402,8 @@ static void set_window(chain_cover *c, uint32_t last) {
   for (; c->window < end; c->window++) {
     uint32_t axis = c->by_begin[c->window].axis;
     c->window_last[axis]++;
-    set_window_top(c, axis);
+    c->window_top[axis] =
+        (uint8_t)fs_min(c->live_top[axis], (uint64_t)c->by_begin[c->window].at + 1);
   }
   for (; c->window > end; c->window--) {
     uint32_t axis = c->by_begin[c->window - 1].axis;
@@ -470,68 +421,55 @@ static void end_search(chain_cover *c, bool dead) {
     }
     set_window_top(c, axis);
   }
-  c->undo.n = dead ? 0 : c->undo.n;
-  undo_live(c);
+  for (size_t i = 0; i < c->trail.n && dead; i++) {
+    c->visited[c->trail.at[i]] = FS_NONE;
+  }
+  c->trail.n = 0;
 }
 
-/* Visits, on the listed axes, the rights in the window that are after the left whose row `row` is;
- * none of them is free. */
-static fs_status visit_by_axis(chain_cover *c, uint32_t left) {
-  for (uint32_t k = 0; k < c->n_listed; k++) {
-    uint32_t x = c->listed[k];
-    bool all = true;
-    uint32_t i = first_on(c, x);
-    FS_TRY(find_live_on(c, i, &i));
-    while (i < c->window_last[x]) {
-      if (is_after(c, right_on(c, i))) {
-        FS_TRY(visit(c, left, c->by_axis[i]));
-      } else {
-        all = false;
-      }
-      FS_TRY(find_live_on(c, i + 1, &i));
+/* Visits, on an axis, the rights in the window that are after the left whose row `row` is. */
+static fs_status visit_on(chain_cover *c, uint32_t left, uint32_t axis) {
+  uint32_t end = first_on(c, axis, c->window_top[axis]);
+  uint8_t top = c->row[axis];
+  for (uint32_t i = first_on(c, axis, top); i < end; i++) {
+    uint32_t rank = c->by_axis[i];
+    if (c->visited[rank] == c->n_searches || c->visited[rank] == FS_NONE) {
+      continue;
     }
-    if (all) {
-      c->window_top[x] = c->row[x];
-      FS_TRY(fs_vec_push(c->ctx, &c->lowered, x));
+    if (is_after(c, &c->by_begin[rank])) {
+      FS_TRY(visit(c, left, rank));
+    } else {
+      top = (uint8_t)(c->by_begin[rank].at + 1);
     }
+  }
+  if (top < c->window_top[axis]) {
+    c->window_top[axis] = top;
+    return fs_vec_push(c->ctx, &c->lowered, axis);
   }
   return FSCHED_OK;
 }
 
 /* Goes on from a left: visits its rights in the window, or finds a free one there. */
 static fs_status search_from(chain_cover *c, uint32_t left, bool *found) {
-  uint32_t i, looked = 0;
   fs_reach_row(&c->reach, left, c->row);
-  FS_TRY(find_live(c, c->rank0[c->end[left]], &i));
-  while (i < c->window && looked < LOOKS) {
-    if (!is_after(c, &c->by_begin[i])) {
-      looked++;
-    } else if (c->prev[c->by_begin[i].id] != FS_NONE) {
-      FS_TRY(visit(c, left, i));
-    } else {
-      break;
-    }
-    i++;
-    if (c->next_live[i] != i) {
-      FS_TRY(find_live(c, i, &i));
-    }
-  }
-  if (looked == LOOKS) {
-    list_axes(c, c->window_top);
-    i = first_free(c);
-  }
+  list_axes(c, c->window_top);
+  uint32_t i = first_free(c);
   *found = i < c->window;
   if (*found) {
     c->via[c->by_begin[i].id] = left;
     change_path(c, i);
     return FSCHED_OK;
   }
-  return looked == LOOKS ? visit_by_axis(c, left) : FSCHED_OK;
+  for (uint32_t k = 0; k < c->n_listed; k++) {
+    FS_TRY(visit_on(c, left, c->listed[k]));
+  }
+  return FSCHED_OK;
 }
 
 /* Searches a path from `root` over rights that begin up to position `last`. */
 static fs_status search(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
   *found = false;
+  c->n_searches++;
   set_window(c, last);
   c->queue.n = 0;
   FS_TRY(fs_heap_push(c->ctx, &c->queue, c->end[root], root));
@@ -546,7 +484,7 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
   uint64_t end = c->end[left], last = c->p->n_commands - 1;
   bool many, found = match_directly(c, left, &many), any = !found;
   if (!found && many) {
-    FS_TRY(any_live(c, &any));
+    any = any_live(c);
   }
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
@@ -554,6 +492,27 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
     end_search(c, !found && !any);
   }
   c->n_chains += !found;
+  return FSCHED_OK;
+}
+
+/* Finds the first rights of each axis by their positions. */
+static fs_status make_firsts(chain_cover *c, fs_arena *scratch) {
+  const fs_reach *r = &c->reach;
+  FS_TRY(fs_new_zero(scratch, &c->first0, (size_t)r->n_axes + 1));
+  FS_TRY(fs_new(scratch, &c->first, (size_t)c->p->n_commands + r->n_axes));
+  for (uint32_t u = 0; u < c->p->n_commands; u++) {
+    c->first0[r->command_axis[u] + 1]++;
+  }
+  for (uint32_t x = 0; x < r->n_axes; x++) {
+    c->first0[x + 1] += c->first0[x] + 1;
+    uint32_t i = c->axis0[x];
+    for (uint32_t at = 0; at < c->first0[x + 1] - c->first0[x]; at++) {
+      while (i < c->axis0[x + 1] && right_on(c, i)->at < at) {
+        i++;
+      }
+      c->first[c->first0[x] + at] = i;
+    }
+  }
   return FSCHED_OK;
 }
 
@@ -604,10 +563,11 @@ static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough) 
   FS_TRY(fs_new_none(scratch, &c->prev, c->n));
   FS_TRY(fs_new(scratch, &c->via, c->n));
   FS_TRY(fs_new(scratch, &c->next_free, 2 * ((size_t)c->n + 1)));
-  FS_TRY(fs_new(scratch, &c->next_live, 2 * ((size_t)c->n + 1)));
+  FS_TRY(fs_new_zero(scratch, &c->visited, c->n));
   for (uint32_t i = 0; i < 2 * (c->n + 1); i++) {
-    c->next_free[i] = c->next_live[i] = i;
+    c->next_free[i] = i;
   }
+  FS_TRY(make_firsts(c, scratch));
   FS_TRY(make_tops(c, scratch));
   for (uint32_t i = c->n; i-- > 0 && c->n_chains <= enough;) {
     FS_TRY(match_left(c, c->by_end[i]));
@@ -629,7 +589,7 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
     number_chains(&c, *chain, *index);
   }
   *n_chains = c.n_chains;
-  fs_vec_free(ctx, &c.undo);
+  fs_vec_free(ctx, &c.trail);
   fs_vec_free(ctx, &c.lowered);
   fs_vec_free(ctx, &c.queue);
   fs_reach_release(ctx, &c.reach);
