@@ -179,7 +179,11 @@ static fs_status barriers(fs_stats *o, fs_arena *arena) {
   put_u64(o->t, ", \"width\": ", width);
   put_known(o->t, ", \"slots\": ", sync->barrier_slots);
   put_u64(o->t, ", \"virtual\": ", sync->n_barriers);
-  put_known(o->t, ", \"least\": ", sync->barriers_least);
+  bool at_most = sync->barriers_least != FS_NONE && !sync->least_proven;
+  put_known(o->t, ", \"least\": ", at_most ? FS_NONE : sync->barriers_least);
+  if (at_most) {
+    put_known(o->t, ", \"least_at_most\": ", sync->barriers_least);
+  }
   put_u64(o->t, ", \"added_edges\": ", sync->barrier_added);
   put_u64(o->t, ", \"gates\": ", sync->barrier_gates);
   put_u64(o->t, ", \"added_makespan\": ", added_makespan(sync));

@@ -260,7 +260,10 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
     }
   } else if (sync->barrier_bound == FS_BARRIERS_AUTO) {
     fs_text_printf(t, "  barriers: %u", sync->barriers_used);
-    put_next_count(t, ", the least known that add no order or gate; ", sync->n_barriers, "use");
+    fs_text_puts(t, sync->least_proven
+                        ? ", the least known that add no order or gate; "
+                        : "; at most that many are needed to add no order or gate; ");
+    put_next_count(t, "", sync->n_barriers, "use");
   } else {
     fs_text_printf(t, "  barriers: %u of %u", sync->barriers_used, sync->barrier_bound);
     put_next_count(t, " used, ", sync->n_barriers, "use");

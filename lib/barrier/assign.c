@@ -300,9 +300,10 @@ static fs_status cover_barriers(assigner *a, fs_cover_problem *cp) {
 }
 
 /* Assigns physical ids by the least chain cover, if it has at most `enough` chains. */
-static fs_status cover(assigner *a, uint32_t enough, uint32_t *least) {
+static fs_status cover(assigner *a, uint32_t enough, uint32_t *least, bool *proven) {
   fs_barrier_draft *d = &a->draft;
   *least = 0;
+  *proven = true;
   if (d->n == 0) {
     return FSCHED_OK;
   }
@@ -314,7 +315,7 @@ static fs_status cover(assigner *a, uint32_t enough, uint32_t *least) {
   FS_TRY(cover_barriers(a, &cp));
   uint32_t *chain;
   uint32_t *index;
-  FS_TRY(fs_barrier_cover(a->ctx, a->scratch, &cp, enough, least, &chain, &index));
+  FS_TRY(fs_barrier_cover(a->ctx, a->scratch, &cp, enough, least, proven, &chain, &index));
   if (*least > enough) {
     return FSCHED_OK;
   }
@@ -447,17 +448,19 @@ static fs_status assign(assigner *a) {
   FS_TRY(fs_new(a->scratch, &a->start, a->p.n_items));
   uint32_t live = 0;
   uint32_t least = FS_NONE;
+  bool proven = false;
   if (a->p.bound != FS_NONE) {
     FS_TRY(most_live(a, &live));
   }
   if (live <= a->p.bound) {
-    FS_TRY(cover(a, a->p.bound, &least));
+    FS_TRY(cover(a, a->p.bound, &least, &proven));
   }
   if (live > a->p.bound || least > a->p.bound) {
     return fit(a);
   }
   FS_TRY(finish_barriers(a));
   a->out->least = least;
+  a->out->least_proven = proven;
   return FSCHED_OK;
 }
 
@@ -526,8 +529,9 @@ static fs_status try_bound(fsched_context *ctx, fs_arena *arena, fs_barrier_prob
   }
   FS_TRY(costs_nothing(ctx, &p, &found, done));
   if (*done) {
+    found.least = found.used;
+    found.least_proven = out->least_proven;
     *out = found;
-    out->least = found.used;
   }
   return FSCHED_OK;
 }

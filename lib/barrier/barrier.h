@@ -53,6 +53,7 @@ typedef struct fs_barriers {
   uint32_t used;                      /* physical ids: 0 .. used - 1 */
   uint32_t least; /* physical barriers that these barriers need without a new order; other sharing
                      might need fewer; FS_NONE: not computed */
+  bool least_proven; /* else `least` is enough, and fewer may be too */
   /* New orders that waits now enforce (from over before any member of to starts), ascending by (to,
    * from) as positions in `order`, without repeats. */
   uint32_t n_added;

@@ -33,7 +33,8 @@ enum {
   FIRST_WINDOW = 64,
   WINDOW_FACTOR = 4,
   LOOKS = 32, /* free rights that are tested one after the other before the search goes by axis */
-  LANE = 16   /* axes that are tested at a time; blocks of a row have a multiple of it */
+  MOST_STEPS = 1 << 24,
+  LANE = 16 /* axes that are tested at a time; blocks of a row have a multiple of it */
 };
 
 /* A right: the fields that tests read most, side by side. */
@@ -57,6 +58,8 @@ typedef struct chain_cover {
   uint32_t *rank0; /* per position: number of rights that begin at or before it */
   uint32_t *next, *prev;
   uint32_t n_chains;
+  uint64_t steps;    /* of searches, so far */
+  bool left_out;     /* a left that no free right is after was not searched from */
   uint32_t *by_axis; /* ranks in by_begin: by axis, then ascending */
   uint32_t *axis0;   /* per axis: its first in by_axis; one more entry */
   uint32_t *place;   /* per rank: its index in by_axis */
@@ -399,6 +402,7 @@ static void set_window_top(chain_cover *c, uint32_t axis) {
 static void set_window(chain_cover *c, uint32_t last) {
   uint32_t end = c->rank0[last];
   assert(c->lowered.n == 0);
+  c->steps += c->window < end ? end - c->window : c->window - end;
   for (; c->window < end; c->window++) {
     uint32_t axis = c->by_begin[c->window].axis;
     c->window_last[axis]++;
@@ -424,6 +428,7 @@ static void end_search(chain_cover *c, bool dead) {
   for (size_t i = 0; i < c->trail.n && dead; i++) {
     c->visited[c->trail.at[i]] = FS_NONE;
   }
+  c->steps += c->trail.n;
   c->trail.n = 0;
 }
 
@@ -451,6 +456,7 @@ static fs_status visit_on(chain_cover *c, uint32_t left, uint32_t axis) {
 
 /* Goes on from a left: visits its rights in the window, or finds a free one there. */
 static fs_status search_from(chain_cover *c, uint32_t left, bool *found) {
+  c->steps += c->reach.n_axes / LANE + 1;
   fs_reach_row(&c->reach, left, c->row);
   list_axes(c, c->window_top);
   uint32_t i = first_free(c);
@@ -483,8 +489,12 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
   assert(left < c->n && c->next[left] == FS_NONE);
   uint64_t end = c->end[left], last = c->p->n_commands - 1;
   bool many, found = match_directly(c, left, &many), any = !found;
-  if (!found && many) {
+  if (any && many) {
     any = any_live(c);
+  }
+  if (any && c->steps >= (c->p->most_steps > 0 ? c->p->most_steps : MOST_STEPS)) {
+    c->left_out = true;
+    any = false;
   }
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
     FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
@@ -549,14 +559,16 @@ static void number_chains(const chain_cover *c, uint32_t *chain, uint32_t *index
   assert(n == c->n_chains);
 }
 
-static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough) {
+static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough, bool *proven) {
+  uint32_t live;
+  *proven = true;
   FS_TRY(know(c, scratch));
-  FS_TRY(live_at_once(c, scratch, &c->n_chains));
-  assert(c->n_chains <= c->n);
-  if (c->n_chains > enough) {
+  FS_TRY(live_at_once(c, scratch, &live));
+  assert(live <= c->n);
+  if (live > enough) {
+    c->n_chains = live;
     return FSCHED_OK;
   }
-  c->n_chains = 0;
   FS_TRY(fs_reach_find(c->ctx, scratch, c->p, &c->reach));
   FS_TRY(sort(c, scratch));
   FS_TRY(fs_new_none(scratch, &c->next, c->n));
@@ -572,11 +584,12 @@ static fs_status find_cover(chain_cover *c, fs_arena *scratch, uint32_t enough) 
   for (uint32_t i = c->n; i-- > 0 && c->n_chains <= enough;) {
     FS_TRY(match_left(c, c->by_end[i]));
   }
+  *proven = !c->left_out || c->n_chains == live;
   return FSCHED_OK;
 }
 
 fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
-                           uint32_t enough, uint32_t *n_chains, uint32_t **chain,
+                           uint32_t enough, uint32_t *n_chains, bool *proven, uint32_t **chain,
                            uint32_t **index) {
   assert(p->n_barriers == 0 ||
          (p->producer0[p->n_barriers] > 0 && p->consumer0[p->n_barriers] > 0));
@@ -584,7 +597,7 @@ fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_
   FS_TRY(fs_new(arena, chain, c.n));
   FS_TRY(fs_new(arena, index, c.n));
   FS_SCRATCH(scratch, ctx);
-  fs_status status = find_cover(&c, &scratch, enough);
+  fs_status status = find_cover(&c, &scratch, enough, proven);
   if (status == FSCHED_OK && c.n_chains <= enough) {
     number_chains(&c, *chain, *index);
   }

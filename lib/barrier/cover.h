@@ -20,22 +20,23 @@ typedef struct fs_cover_problem {
   /* CSR per barrier: commands, at least one of each; every producer is before every consumer. */
   const uint32_t *producer0, *producer;
   const uint32_t *consumer0, *consumer;
+  uint64_t most_steps; /* of the searches together; 0: 2^24 */
 } fs_cover_problem;
 
 /* Finds *n_chains, and per barrier its chain (below *n_chains) and its index in the chain.  Chains
- * are numbered by their first barrier; barriers of a chain are in the order <.  Once it is certain
- * that the cover has more than `enough` chains, the call may end early with *n_chains > enough and
- * the arrays undefined (FS_NONE: never).  Exact for every size; arrays live in `arena`.
+ * are numbered by their first barrier; barriers of a chain are in the order <.  *proven: no cover
+ * has fewer.  Else the searches have come to their limit, and from there on each barrier took the
+ * first free one after it.  Once there are more than `enough` chains, the call may end early with
+ * *n_chains > enough and the arrays undefined (FS_NONE: never).  Arrays live in `arena`.
  * Deterministic.  Requires that every barrier has a producer and a consumer.
  * Errors: FSCHED_SYSTEM.
- * Complexity: time O(commands + preds) * queues / 16 + barriers * (queues + chains) where barriers
- * far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to 0.4 s),
- * barriers * (queues + commands / 254) where next to none are, more where many of thousands of
- * queues are live at once; memory at most barriers * queues bytes, and less where little or all is
- * reached.  When `enough` is less than what is live at once in the
- * order: O(commands + ends). */
+ * Complexity: time O(commands + preds) * queues / 16 + barriers * (queues / 16 + chains) where
+ * barriers far apart in the order are mostly comparable (100,000 commands on 64 queues: 0.2 to
+ * 0.4 s, on 1,000: about 1 s), more where many of thousands of queues are live at once, up to the
+ * limit of steps; memory at most barriers * queues bytes, and less where little or all is reached.
+ * When `enough` is less than what is live at once in the order: O(commands + ends). */
 fs_status fs_barrier_cover(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
-                           uint32_t enough, uint32_t *n_chains, uint32_t **chain,
+                           uint32_t enough, uint32_t *n_chains, bool *proven, uint32_t **chain,
                            uint32_t **index) FS_MUST_USE;
 
 #endif

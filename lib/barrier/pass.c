@@ -251,6 +251,7 @@ static void fill_barriers(barrier_pass *p) {
   y->n_barriers = r->n;
   y->barriers_used = r->used;
   y->barriers_least = r->least;
+  y->least_proven = r->least_proven;
   y->barrier_physical = r->physical;
   y->barrier_use = r->use;
   y->barrier_wait0 = r->wait0;

@@ -75,6 +75,7 @@ typedef struct fs_sync {
   uint32_t barrier_bound, barrier_slots; /* FS_BARRIERS_AUTO: no bound */
   uint32_t n_barriers, barriers_used;
   uint32_t barriers_least; /* the fewest barriers that need no new order; FS_NONE: not computed */
+  bool least_proven;       /* else that many are enough, and fewer may be too */
   uint32_t *barrier_physical, *barrier_use;
   uint32_t *barrier_wait0, *barrier_wait;
   uint32_t *barrier_update0, *barrier_update, *barrier_update_slots;

@@ -64,7 +64,6 @@ all_commands() {
   esac
   case $name in
     blocks) ;;
-    queues) ;; # what barriers know of each other is a row of all queues
     *) grows "compile --barriers" compile -q --barriers auto %N.yaml -o x.fsb ;;
   esac
   grows verify verify %N.fsb

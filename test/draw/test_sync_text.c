@@ -73,6 +73,7 @@ static fs_sync *with_barriers(void) {
   s->n_barriers = 2;
   s->barriers_used = 1;
   s->barriers_least = 2;
+  s->least_proven = true;
   s->barrier_physical = barriers.physical;
   s->barrier_use = barriers.use;
   s->barrier_wait0 = barriers.wait0;
@@ -125,6 +126,8 @@ START_TEST(stats_of_barriers)
       "\"virtual\": 2, \"least\": 2, \"added_edges\": 7, \"gates\": 6, "
       "\"added_makespan\": 1, \"wait_list\": 1.5000},\n"
       " \"syncs\": null,\n");
+  s->least_proven = false;
+  stats_say("\"least\": null, \"least_at_most\": 2, \"added_edges\": 7, ");
   s->barrier_bound = s->barrier_slots = s->barriers_least = FS_NONE;
   s->makespan_before = schedule->schedule->makespan + 1;
   stats_say(
