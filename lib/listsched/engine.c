@@ -434,56 +434,6 @@ static uint32_t missed_start(const fs_engine *e) {
   return FS_NONE;
 }
 
-static void explain_missed(const fs_engine *e, uint32_t op) {
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, e->g, op), NULL,
-            "no schedule was found: op '%s' cannot start at its given time %llu", e->g->op_name[op],
-            (unsigned long long)e->now);
-}
-
-/* Bytes that the op still lacks in a memory. */
-static uint64_t own_need(const fs_engine *e, uint32_t op, uint32_t memory) {
-  const fsched_graph *g = e->g;
-  uint64_t align = g->target.memory[memory].align;
-  uint64_t sum = 0;
-  FS_ENGINE_EACH_VERSION(e, op, a, v) {
-    bool here = e->v_memory[v] == memory && e->v_state[v] != FS_V_IN;
-    sum += here ? e->v_size[v] : 0;
-  }
-  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-    sum += g->scratch_memory[i] == memory ? fs_align_up(g->scratch_size[i], align) : 0;
-  }
-  return sum;
-}
-
-/* Names the memory that the first unissued op cannot get into: one that has too little room, else
- * one whose room is in pieces. */
-static void explain_memory(const fs_engine *e) {
-  assert(e->unissued_next[e->g->n_ops] != e->g->n_ops);
-  const fsched_graph *g = e->g;
-  uint32_t op = e->op_at[e->unissued_next[g->n_ops]];
-  uint32_t found = FS_NONE;
-  for (uint32_t m = 0; m < g->target.n_memories; m++) {
-    uint64_t need = fs_memory_bounded(&g->target.memory[m]) ? own_need(e, op, m) : 0;
-    if (need > e->places[m].free || (need > 0 && found == FS_NONE)) {
-      found = m;
-    }
-  }
-  if (found == FS_NONE) {
-    fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, g, op), NULL,
-              "no schedule was found: op '%s' cannot start", g->op_name[op]);
-    return;
-  }
-  const fs_memory *m = &g->target.memory[found];
-  const char *hint = !fs_memory_spills(m)
-                         ? "a `backing` store and `spill` would let other buffers leave"
-                         : "its backing store is full";
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, g, op), hint,
-            "no schedule was found: memory '%s' has no room for op '%s': %llu more bytes needed, "
-            "%llu of %llu free",
-            m->name, g->op_name[op], (unsigned long long)own_need(e, op, found),
-            (unsigned long long)e->places[found].free, (unsigned long long)m->capacity);
-}
-
 static void remove_entry(fs_heap *h, uint32_t id) {
   assert(id != FS_NONE);
   for (size_t i = 0; i < h->n; i++) {
@@ -548,27 +498,12 @@ static fs_status round_at_now(fs_engine *e) {
   return FSCHED_OK;
 }
 
-static void explain_stored(const fs_engine *e) {
-  const fsched_graph *g = e->g;
-  uint32_t v = e->no_room_version;
-  uint32_t m = e->v_memory[v];
-  m = fs_memory_spills(&g->target.memory[m]) ? g->target.memory[m].backing : m;
-  bool used = g->version_access0[v] < g->version_access0[v + 1];
-  fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE,
-            used ? fs_op_pos(e->ctx, g, g->access_op[g->version_access0[v]]) : FS_NOWHERE, NULL,
-            "no schedule was found: memory '%s' has no room for the stored content of buffer '%s': "
-            "%llu bytes needed, %llu of %llu free",
-            g->target.memory[m].name, g->buffer_name[g->version_buffer[v]],
-            (unsigned long long)fs_version_size(g, v), (unsigned long long)e->places[m].free,
-            (unsigned long long)g->target.memory[m].capacity);
-}
-
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   assert(e->n_done == 0 && e->order.n == 0);
   *infeasible = e->no_room;
   if (e->no_room) {
     if (explain) {
-      explain_stored(e);
+      fs_engine_explain_stored(e);
     }
     return FSCHED_OK;
   }
@@ -578,7 +513,7 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
     if (missed != FS_NONE) {
       *infeasible = true;
       if (explain) {
-        explain_missed(e, missed);
+        fs_engine_explain_missed(e, missed);
       }
       return FSCHED_OK;
     }
@@ -599,7 +534,7 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   }
   *infeasible = e->no_room || e->n_done < e->g->n_ops;
   if (*infeasible && explain) {
-    (e->no_room ? explain_stored : explain_memory)(e);
+    (e->no_room ? fs_engine_explain_stored : fs_engine_explain_memory)(e);
   }
   return FSCHED_OK;
 }

@@ -264,6 +264,16 @@ void fs_engine_absent(fs_engine *e, uint32_t version);
 void fs_engine_wanted(fs_engine *e, uint32_t version);
 fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
 
+/* failure.c: what is said of a run that found no schedule. */
+
+/* Requires an op that has not started at its given start, which is now. */
+void fs_engine_explain_missed(const fs_engine *e, uint32_t op);
+/* Names the memory that the first unissued op cannot get into.  Requires an op that is not
+ * issued. */
+void fs_engine_explain_memory(const fs_engine *e);
+/* Names the memory that has no room for given content, or for a store copy. */
+void fs_engine_explain_stored(const fs_engine *e);
+
 /* engine.c */
 
 /* Requires an op that waits. */
@@ -295,6 +305,10 @@ void fs_engine_release_queue(fs_engine *e, uint32_t queue);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;
+/* The op with a given start from now on and before `end` for which the queue is kept from `self`, as
+ * it cannot use another one; FS_NONE: there is none.  Requires a queue, or the next one to be
+ * made. */
+uint32_t fs_engine_kept_for(const fs_engine *e, uint32_t self, uint32_t queue, fs_tick end);
 /* The round is over: no queue is kept for a gang. */
 void fs_engine_keep_none(fs_engine *e);
 

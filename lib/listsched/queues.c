@@ -109,13 +109,24 @@ static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
   return best;
 }
 
-/* Is the queue kept for an op with a given start before `end`, which cannot use another one? */
-static bool start_blocks(const fs_engine *e, uint32_t queue, fs_tick end) {
+uint32_t fs_engine_kept_for(const fs_engine *e, uint32_t self, uint32_t queue, fs_tick end) {
+  FS_ASSERT_SLOW(queue <= e->n_queues);
   const fsched_graph *g = e->g;
-  for (size_t i = e->next_release; i < e->release.n; i++) {
+  if (e->release.n == 0) {
+    return FS_NONE;
+  }
+  size_t first = e->next_release;
+  while (first > 0 && g->op_start[e->release.at[first - 1]] == e->now &&
+         g->op_start[self] != e->now) {
+    first--;
+  }
+  for (size_t i = first; i < e->release.n; i++) {
     uint32_t op = e->release.at[i];
+    if (e->op_phase[op] >= FS_OP_RUNNING) {
+      continue;
+    }
     if (g->op_start[op] >= end) {
-      return false;
+      break;
     }
     uint32_t gang = g->op_gang[op];
     const fs_target *t = &g->target;
@@ -123,23 +134,23 @@ static bool start_blocks(const fs_engine *e, uint32_t queue, fs_tick end) {
       uint32_t d = g->op_domain[op];
       if (!t->implicit_queues && t->domain_queue0[d + 1] - t->domain_queue0[d] == 1 &&
           in_domain(t, d, queue)) {
-        return true;
+        return op;
       }
       continue;
     }
     for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
       if (g->gang_queue[k] == queue) {
-        return true;
+        return op;
       }
     }
   }
-  return false;
+  return FS_NONE;
 }
 
 /* A queue may be kept for a gang of better position; shorter work goes in between. */
 static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, fs_tick time) {
   FS_ASSERT_SLOW(position < e->g->n_ops);
-  if (start_blocks(e, queue, e->now + time)) {
+  if (fs_engine_kept_for(e, e->op_at[position], queue, e->now + time) != FS_NONE) {
     return false;
   }
   return queue >= e->n_queues || e->queue_held.at[queue] == UINT64_MAX ||

@@ -146,7 +146,9 @@ START_TEST(given_starts)
                              "ops: [{name: a, time: 2, start: 5}, {name: b, start: 6}]\n",
                              message, sizeof message),
                    FSCHED_INFEASIBLE);
-  ck_assert_str_eq(message, "no schedule was found: op 'b' cannot start at its given time 6");
+  ck_assert_str_eq(message,
+                   "no schedule was found: op 'b' cannot start at its given time 6: "
+                   "as many ops run as 'concurrency' allows, 1");
 }
 END_TEST
 

@@ -5,6 +5,7 @@
  * four are checked here. */
 #include "base/text/node.h"
 
+#include <stdio.h>
 #include <yaml.h>
 
 #include "base/names.h"
@@ -45,7 +46,9 @@ typedef struct parser {
   frame stack[FS_NODE_DEPTH];
   uint32_t depth;
   uint32_t documents;
-  bool failed; /* an error was reported, but parsing went on */
+  bool failed;        /* an error was reported, but parsing went on */
+  fs_pos quoted;      /* the last text in quotes */
+  size_t quoted_ends; /* the index of the character behind it; 0: there is none */
   text_cursor cursor;
   FS_VEC(uint32_t) keys; /* scratch of check_keys */
 } parser;
@@ -124,6 +127,15 @@ static fs_pos pending_pos(const parser *p, uint32_t node) {
   return (fs_pos){p->doc->file, n->line, n->column, n->length == 0 ? 1 : n->length};
 }
 
+/* Reports a quoted text that does not end, where it begins: the end of the file tells nothing. */
+static fs_status unclosed_quote(const parser *p) {
+  text_cursor c = {.text = p->cursor.text, .length = p->cursor.length, .line = 1};
+  cursor_seek(&c, p->yaml.context_mark.index);
+  const char *mark = c.at < c.length && c.text[c.at] == '"' ? "\"" : "'";
+  return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_YAML_SYNTAX, cursor_pos(&c, p->doc->file), NULL,
+                 "not YAML: the quote that begins here is not closed: no %s follows", mark);
+}
+
 static fs_status syntax_error(parser *p) {
   const yaml_parser_t *y = &p->yaml;
   if (y->error == YAML_MEMORY_ERROR) {
@@ -143,8 +155,19 @@ static fs_status syntax_error(parser *p) {
   } else {
     cursor_seek(&c, y->problem_mark.index);
   }
+  if (y->error == YAML_SCANNER_ERROR && y->context != NULL &&
+      strstr(y->context, "quoted") != NULL && c.at >= c.length) {
+    return unclosed_quote(p);
+  }
   const char *problem = y->problem == NULL ? "malformed text" : y->problem;
+  char quote[100];
   const char *hint = c.at < c.length && c.text[c.at] == '\t' ? "indent with spaces" : NULL;
+  if (y->error == YAML_PARSER_ERROR && p->quoted_ends != 0 && c.index == p->quoted_ends) {
+    (void)snprintf(quote, sizeof quote,
+                   "the quote before it ends a text that begins in line %u, column %u",
+                   p->quoted.line, p->quoted.column);
+    hint = quote;
+  }
   fs_pos pos = cursor_pos(&c, p->doc->file);
   if (y->error == YAML_PARSER_ERROR && y->context != NULL &&
       y->context_mark.line < y->problem_mark.line) {
@@ -237,6 +260,10 @@ static fs_status add_scalar(parser *p, const yaml_event_t *e) {
   cursor_seek(&p->cursor, e->start_mark.index);
   fs_pos pos = cursor_pos(&p->cursor, p->doc->file);
   pos.length = cursor_span(&p->cursor, e->end_mark.index);
+  if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
+    p->quoted = pos;
+    p->quoted_ends = e->end_mark.index;
+  }
   if (memchr(text, '\0', length) != NULL) {
     return fs_fail(p->ctx, FSCHED_BAD_INPUT, FS_DIAG_WRONG_TYPE, pos, NULL,
                    "text may not hold a NUL character");

@@ -326,10 +326,11 @@ fsched_status fsched_builder_memory(fsched_builder *b, const fsched_memory_desc 
                                     uint32_t *id) {
   FS_TAKE_DESC(fsched_memory_desc, name, d, desc);
   d.capacity = d.capacity == 0 ? FSCHED_UNBOUNDED : d.capacity;
-  return fs_builder_add_memory(b, &d, id);
+  return fs_builder_add_memory(b, &d, false, id);
 }
 
-fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, uint32_t *id) {
+fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, bool spill_default,
+                                uint32_t *id) {
   FS_TRY(check_memory(b, d));
   bool stack = fs_placement_is_stack(d->placement);
   fs_memory_draft m = {.m = {.capacity = d->capacity,
@@ -344,6 +345,7 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, 
                              .read_rate = d->read_rate},
                        .backing_word = FS_NONE,
                        .spill_word = FS_NONE,
+                       .spill_default = spill_default,
                        .at = b->pos,
                        .backing_at = b->part[FS_PART_BACKING],
                        .spill_at = b->part[FS_PART_SPILL],

@@ -26,9 +26,10 @@ void fs_builder_locate_part(fsched_builder *b, fs_builder_part part, fs_pos pos)
  * shall fail, and not report errors that may only follow from the missing part. */
 void fs_builder_incomplete(fsched_builder *b);
 /* fsched_builder_memory and fsched_builder_buffer for the reader: a capacity of 0 counts as a given
- * capacity, and a buffer's memory is an id, FS_NONE for the default (desc->memory is ignored). */
+ * capacity, `spill_default` tells that `spill_on` is a default and not the user's word, and a
+ * buffer's memory is an id, FS_NONE for the default (desc->memory is ignored). */
 fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *desc,
-                                uint32_t *id) FS_MUST_USE;
+                                bool spill_default, uint32_t *id) FS_MUST_USE;
 fs_status fs_builder_add_buffer(fsched_builder *b, const fsched_buffer_desc *desc, uint32_t memory,
                                 uint32_t *id) FS_MUST_USE;
 /* Adds a file that was read, for fsched_graph_file.  Requires a path. */

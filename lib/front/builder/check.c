@@ -44,6 +44,19 @@ static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
   }
 }
 
+/* Whether a buffer of the op is in the memory because the graph names none for it. */
+static bool by_default(const fitter *f, uint32_t op, uint32_t memory) {
+  const fsched_graph *g = f->g;
+  for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
+    uint32_t v = g->arg_version[arg];
+    if (v != FS_NONE && fs_version_memory(g, v) == memory &&
+        f->b->buffer_memory.at[g->arg_buffer[arg]] == FS_NONE) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
   const fs_memory *m = &f->g->target.memory[memory];
   char have[FS_SIZE_TEXT];
@@ -53,6 +66,10 @@ static void report_misfit(fitter *f, uint32_t op, uint32_t memory) {
   fs_text_init(&parts, f->b->ctx);
   fs_text_puts(&parts, "needed at once: ");
   list_parts(f, op, memory, &parts);
+  if (by_default(f, op, memory)) {
+    fs_text_printf(&parts, "; '%.40s' is the default of 'memory', the first with a capacity",
+                   m->name);
+  }
   fs_text_add(&parts, "", 1);
   uint64_t need = f->needs.need[memory];
   fs_builder_infeasible(f->b, FS_DIAG_DOES_NOT_FIT, fs_pos_at(&f->b->op_at, op),

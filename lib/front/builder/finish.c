@@ -34,9 +34,15 @@ static uint32_t domain_of_word(const fsched_builder *b, const uint32_t *class_si
   return queue_domain[q];
 }
 
+/* What refers to a queue or class: an op or a memory, by its name, and the key that has the word as
+ * its default; NULL: the user has said the word. */
+typedef struct word_user {
+  fs_pos pos;
+  const char *who, *name, *default_of;
+} word_user;
+
 /* Reports a queue or class that does not exist. */
-static fs_status no_queue(fsched_builder *b, fs_pos pos, const char *who, const char *name,
-                          const char *on) {
+static fs_status no_queue(fsched_builder *b, const word_user *u, const char *on) {
   const char *near = fs_nearest(on, b->queues.text.at, b->queues.text.n);
   const char *class_near = fs_nearest(on, b->classes.text.at, b->classes.text.n);
   if (class_near != NULL && (near == NULL || fs_spelling_distance(on, class_near, 99) <
@@ -54,9 +60,13 @@ static fs_status no_queue(fsched_builder *b, fs_pos pos, const char *who, const 
     }
   }
   fs_text_add(&hint, "", 1);
-  (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, pos, hint.failed ? NULL : hint.at,
-                        "%s '%s' cannot run anywhere: no queue or class is named '%s'", who, name,
-                        on);
+  char of[40] = "";
+  if (u->default_of != NULL) {
+    (void)snprintf(of, sizeof of, ", the default of '%s'", u->default_of);
+  }
+  (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, u->pos, hint.failed ? NULL : hint.at,
+                        "%s '%s' cannot run anywhere: no queue or class is named '%s'%s", u->who,
+                        u->name, on, of);
   bool failed = hint.failed;
   fs_text_drop(&hint);
   return failed ? FSCHED_SYSTEM : FSCHED_OK;
@@ -72,8 +82,7 @@ typedef struct resolver {
   uint32_t *memory_walk;
 } resolver;
 
-static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char *who,
-                              const char *name, uint32_t *domain) {
+static fs_status resolve_word(resolver *r, uint32_t word, const word_user *user, uint32_t *domain) {
   fs_target *t = &r->g->target;
   if (t->implicit_queues) {
     *domain = 0;
@@ -85,7 +94,7 @@ static fs_status resolve_word(resolver *r, uint32_t word, fs_pos pos, const char
     bool lost = fs_builder_lost(r->b, FS_KIND_QUEUE) || fs_builder_lost(r->b, FS_KIND_CLASS);
     if (r->word_domain[word] == FS_NONE && !lost) {
       r->word_bad[word] = 1; /* report each wrong name once */
-      FS_TRY(no_queue(r->b, pos, who, name, r->b->words.text.at[word]));
+      FS_TRY(no_queue(r->b, user, r->b->words.text.at[word]));
     }
   }
   *domain = r->word_domain[word];
@@ -156,8 +165,9 @@ static fs_status resolve_memories(resolver *r) {
     fs_memory_draft *m = &b->memory.at[i];
     FS_TRY(resolve_backing(b, i));
     if (m->spill_word != FS_NONE) {
-      FS_TRY(resolve_word(r, m->spill_word, m->spill_at, "spilling of memory", m->m.name,
-                          &m->m.spill_domain));
+      word_user user = {m->spill_at, "spilling of memory", m->m.name,
+                        m->spill_default ? "spill.on" : NULL};
+      FS_TRY(resolve_word(r, m->spill_word, &user, &m->m.spill_domain));
       if (m->backing_word == FS_NONE) {
         fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_SPILL_NO_BACKING, m->spill_at,
                   "give the memory a 'backing'",
@@ -247,8 +257,9 @@ static fs_status resolve_ops(resolver *r) {
     } else if (d->gang != FS_NONE) {
       g->op_domain[op] = 0;
     } else {
-      FS_TRY(resolve_word(r, d->on_word, fs_pos_at(&b->op_on_at, op), "op", g->op_name[op],
-                          &g->op_domain[op]));
+      word_user user = {fs_pos_at(&b->op_on_at, op), "op", g->op_name[op],
+                        d->on_default ? "on" : NULL};
+      FS_TRY(resolve_word(r, d->on_word, &user, &g->op_domain[op]));
     }
   }
   return FSCHED_OK;

@@ -163,6 +163,7 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
   fs_op_draft op = {.time = d.time == 0 && !d.has_time ? 1 : d.time,
                     .start = d.has_start ? d.start : FS_TICK_NONE,
                     .on_word = FS_NONE,
+                    .on_default = d.on == NULL,
                     .gang = FS_NONE,
                     .kernel = FS_NONE,
                     .arg0 = (uint32_t)b->arg.n,

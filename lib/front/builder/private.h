@@ -18,12 +18,14 @@ typedef FS_VEC(fs_pos) fs_pos_list; /* by entity; entities past the end have no 
 typedef struct fs_memory_draft {
   fs_memory m;
   uint32_t backing_word, spill_word; /* ids in words, FS_NONE when absent */
+  bool spill_default;                /* the user has not said where spills run */
   fs_pos at, backing_at, spill_at, placement_at;
 } fs_memory_draft;
 
 typedef struct fs_op_draft {
   uint64_t time, start; /* FS_TICK_NONE: no given start */
   uint32_t on_word;     /* FS_NONE for a gang */
+  bool on_default;      /* the user has not said it */
   uint32_t gang;        /* draft gang or FS_NONE */
   uint32_t kernel;
   uint32_t arg0;

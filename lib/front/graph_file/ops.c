@@ -5,6 +5,8 @@
  * declarations of one buffer in several places are merged.  There are therefore two passes over the
  * ops: the first only collects declarations, the second hands everything to the builder.  `after`
  * may name later ops and is handed over last. */
+#include <stdio.h>
+
 #include "front/graph_file/private.h"
 
 /* The keys of an arg: its tag, then the others. */
@@ -350,6 +352,25 @@ static fs_status read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t si
   return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
 }
 
+/* Reports amounts that are no mapping; a name alone, or a list of one, gets the form to write. */
+static void no_amounts(fs_reader *r, uint32_t node, bool scratch) {
+  const fs_node *n = fs_read_node(r, node);
+  const fs_node *one =
+      n->kind == FS_NODE_SEQUENCE && n->n_children == 1 ? fs_read_node(r, n->child) : n;
+  char hint[100];
+  if (one->kind == FS_NODE_SCALAR && one->text[strspn(one->text, "0123456789")] == '\0') {
+    (void)snprintf(hint, sizeof hint, "write {%s: %.60s}", scratch ? "MEMORY" : "RESOURCE",
+                   one->text);
+  } else {
+    (void)snprintf(hint, sizeof hint, "write {%.60s: %s}",
+                   one->kind == FS_NODE_SCALAR ? one->text : "", scratch ? "BYTES" : "AMOUNT");
+  }
+  bool named = one->kind == FS_NODE_SCALAR && one->text[0] != '\0';
+  fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, named ? hint : NULL,
+               "'%s' must be a mapping from %s to amounts", scratch ? "scratch" : "uses",
+               scratch ? "memories" : "resources");
+}
+
 /* Hands every pair of a mapping from names to amounts to the builder. */
 static fs_status read_amounts(fs_reader *r, uint32_t op, uint32_t node, bool scratch) {
   if (node == FS_NONE) {
@@ -357,8 +378,7 @@ static fs_status read_amounts(fs_reader *r, uint32_t op, uint32_t node, bool scr
   }
   const fs_node *n = fs_read_node(r, node);
   if (n->kind != FS_NODE_MAPPING) {
-    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "'%s' must be a mapping from %s to amounts",
-                 scratch ? "scratch" : "uses", scratch ? "memories" : "resources");
+    no_amounts(r, node, scratch);
     return FSCHED_OK;
   }
   for (uint32_t key = n->child; key != FS_NONE;) {
@@ -367,8 +387,11 @@ static fs_status read_amounts(fs_reader *r, uint32_t op, uint32_t node, bool scr
     uint64_t amount;
     bool ok = fs_read_reference(r, key, scratch ? "memory" : "resource",
                                 scratch ? FS_KIND_MEMORY : FS_KIND_RESOURCE, &id);
-    ok &= scratch ? fs_read_size(r, value, "an amount of scratch", &amount)
-                  : fs_read_number(r, value, "an amount", 0, FSCHED_MAX_TIME, &amount);
+    char what[120];
+    (void)snprintf(what, sizeof what, "%s of '%.80s'", scratch ? "the scratch" : "the amount",
+                   fs_read_node(r, key)->text);
+    ok &= scratch ? fs_read_size(r, value, what, &amount)
+                  : fs_read_number(r, value, what, 0, FSCHED_MAX_TIME, &amount);
     if (ok) {
       fs_read_locate(r, key);
       FS_TRY(fs_read_go_on(scratch ? fsched_builder_scratch(r->b, op, id, amount)

@@ -131,6 +131,80 @@ static fs_status set_entry(const override *o, const char *list, const char *name
   return set_path(o, entry, path, value, pos);
 }
 
+/* Writes a setting with a name in place of its star. */
+static void spell(const char *pattern, const char *name, size_t length, char *out, size_t size) {
+  const char *star = strchr(pattern, '*');
+  (void)snprintf(out, size, "%.*s%.*s%s", (int)(star - pattern), pattern, (int)length, name,
+                 star + 1);
+}
+
+/* The name that the key "LIST.NAME.REST" may mean: between its first dot, and as many dots before
+ * its end as the setting has behind its star.  False if it has too few dots. */
+static bool named_part(const char *pattern, const char *key, size_t *at, size_t *length) {
+  const char *dot = strchr(key, '.'), *end = key + strlen(key);
+  for (const char *p = strchr(pattern, '*'); p != NULL && dot != NULL; p = strchr(p + 1, '.')) {
+    if (*p == '.') {
+      do {
+        end--;
+      } while (end > dot && *end != '.');
+    }
+  }
+  if (dot == NULL || end <= dot + 1) {
+    return false;
+  }
+  *at = (size_t)(dot + 1 - key);
+  *length = (size_t)(end - dot) - 1;
+  return true;
+}
+
+/* Whether the key is an entry's name and the rest of the setting, as in "cmx.align". */
+static bool lacks_list(const override *o, const char *pattern, const char *key) {
+  char name[160], list[32];
+  const char *star = strchr(pattern, '*');
+  size_t rest = strlen(star + 1), n = strlen(key);
+  if (n <= rest || n - rest >= sizeof name || strcmp(key + n - rest, star + 1) != 0) {
+    return false;
+  }
+  (void)snprintf(name, sizeof name, "%.*s", (int)(n - rest), key);
+  (void)snprintf(list, sizeof list, "%.*s", (int)(star - pattern) - 1, pattern);
+  return find_entry(o, list, name) != FS_NONE;
+}
+
+/* The setting that the key may be a misspelling of, with the key's own name in it; else one that
+ * ends as the key does, as "align" does, with NAME in it.  NULL: none. */
+static const char *nearest_setting(const override *o, const char *key) {
+  const char *candidate[SETTINGS];
+  size_t n = 0;
+  for (size_t i = 0; i < SETTINGS; i++) {
+    char text[160];
+    size_t at, length;
+    if (strchr(setting[i], '*') == NULL) {
+      candidate[n++] = setting[i];
+    } else if (!o->r->options->untrusted && lacks_list(o, setting[i], key)) {
+      (void)snprintf(text, sizeof text, "%.*s%.*s", (int)(strchr(setting[i], '*') - setting[i]),
+                     setting[i], 120, key);
+      return fs_arena_strndup(o->r->arena, text, strlen(text));
+    } else if (named_part(setting[i], key, &at, &length)) {
+      spell(setting[i], key + at, length, text, sizeof text);
+      const char *kept = fs_arena_strndup(o->r->arena, text, strlen(text));
+      if (kept != NULL) {
+        candidate[n++] = kept;
+      }
+    }
+  }
+  const char *near = fs_nearest(key, candidate, n), *dot = strrchr(key, '.');
+  const char *last = dot == NULL ? key : dot + 1;
+  for (size_t i = 0; i < SETTINGS && near == NULL; i++) {
+    const char *own = strrchr(setting[i], '.');
+    if (own != NULL && strcmp(own + 1, last) == 0) {
+      char text[160];
+      spell(setting[i], "NAME", 4, text, sizeof text);
+      near = fs_arena_strndup(o->r->arena, text, strlen(text));
+    }
+  }
+  return near;
+}
+
 static fs_status apply_setting(const override *o, size_t length, const char *value) {
   for (size_t i = 0; i < SETTINGS; i++) {
     size_t name_at;
@@ -153,7 +227,7 @@ static fs_status apply_setting(const override *o, size_t length, const char *val
   if (key == NULL) {
     return FSCHED_SYSTEM;
   }
-  return bad(o, key_pos(o, 0, length), fs_nearest(key, setting, SETTINGS),
+  return bad(o, key_pos(o, 0, length), nearest_setting(o, key),
              "'%.100s' is nothing that can be set", key);
 }
 

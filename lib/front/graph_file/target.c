@@ -68,13 +68,15 @@ static void read_copy(fs_reader *r, uint32_t node, uint64_t *fixed, uint64_t *ra
   }
 }
 
-static void read_spill(fs_reader *r, uint32_t node, fsched_memory_desc *d) {
+/* *by_default tells that the graph does not say where copies run. */
+static void read_spill(fs_reader *r, uint32_t node, fsched_memory_desc *d, bool *by_default) {
   static const fs_key keys[] = {{"on", false}, {"write", false}, {"read", false}};
   uint32_t value[3];
   if (!fs_read_keys(r, node, "'spill'", keys, 3, value)) {
     return;
   }
   d->spill_on = "compute";
+  *by_default = value[0] == FS_NONE;
   fs_builder_locate_part(r->b, FS_PART_SPILL, fs_node_pos(r->doc, node));
   if (value[0] != FS_NONE && fs_read_name(r, value[0], "'spill.on'", &d->spill_on)) {
     fs_builder_locate_part(r->b, FS_PART_SPILL, fs_node_pos(r->doc, value[0]));
@@ -132,10 +134,11 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
       fs_read_name(r, value[MEM_BACKING], "'backing'", &d.backing)) {
     fs_builder_locate_part(r->b, FS_PART_BACKING, fs_node_pos(r->doc, value[MEM_BACKING]));
   }
+  bool spill_default = false;
   if (value[MEM_SPILL] != FS_NONE) {
-    read_spill(r, value[MEM_SPILL], &d);
+    read_spill(r, value[MEM_SPILL], &d, &spill_default);
   }
-  return fs_read_go_on(fs_builder_add_memory(r->b, &d, NULL));
+  return fs_read_go_on(fs_builder_add_memory(r->b, &d, spill_default, NULL));
 }
 
 static fs_status read_resource(fs_reader *r, uint32_t node) {
