@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/names.h"
+#include "base/text/ticks.h"
 #include "exec/host/backends.h"
 #include "model/kinds.h"
 
@@ -65,6 +66,37 @@ bool fs_parse_milliseconds(const char *text, uint64_t *value) {
   }
   *value = v;
   return digits > 0 && v > 0;
+}
+
+bool fs_parse_length(const char *text, uint64_t *ps) {
+  assert(text != NULL);
+  static const struct {
+    char unit[4];
+    uint64_t ps;
+  } units[] = {{"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000}};
+  uint64_t value = 0, per = 1; /* the digits, and how many of them a unit has */
+  bool any = false, point = false;
+  for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point && any); text++) {
+    if (*text == '.') {
+      point = true;
+    } else if (value > FS_TICK_MOST_PS || per > FS_TICK_MOST_PS) {
+      return false;
+    } else {
+      value = value * 10 + (uint64_t)(*text - '0');
+      per *= point ? 10 : 1;
+      any = true;
+    }
+  }
+  for (; per > 1 && value % 10 == 0; per /= 10) {
+    value /= 10;
+  }
+  for (size_t i = 0; any && i < sizeof units / sizeof units[0]; i++) {
+    if (strcmp(text, units[i].unit) == 0) {
+      *ps = fs_multiply_most(value, units[i].ps / per);
+      return units[i].ps % per == 0 && *ps > 0 && *ps <= FS_TICK_MOST_PS;
+    }
+  }
+  return false;
 }
 
 /* The k-th choice of a list separated by bars; NULL after the last. */

@@ -78,6 +78,9 @@ bool fs_parse_u64(const char *text, uint64_t *value);
 /* Reads seconds above 0, with at most three decimals, as milliseconds; false if the text is none or
  * overflows.  Requires a text. */
 bool fs_parse_milliseconds(const char *text, uint64_t *value);
+/* Reads a length like 1us or 2.5ns in picoseconds; false if the text is none, or if it is 0, above
+ * 2^40 ns, or no whole number of picoseconds.  Requires a text. */
+bool fs_parse_length(const char *text, uint64_t *ps);
 /* A hint "did you mean X?" for the nearest of a list separated by bars, in the arena; NULL if none
  * is near.  Requires choices and a word. */
 const char *fs_nearest_hint(fs_arena *arena, const char *choices, const char *word);

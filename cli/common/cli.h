@@ -54,6 +54,8 @@ const char *fs_cli_with_suffix(fs_cli *cli, const char *path, const char *old, c
 bool fs_cli_is_std(const char *path); /* "-" */
 /* The name of an input in messages and results: "<stdin>" for "-".  Requires a path. */
 const char *fs_cli_shown(const char *input);
+/* Reads --tick, in picoseconds; 0 if it is not given. */
+fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) FS_MUST_USE;
 /* Whether --format json is given. */
 bool fs_cli_json(const fs_cli *cli);
 /* Reads a graph with --memory, --set and --profile applied.  Requires a path. */

@@ -25,7 +25,14 @@ fs_status fs_cli_apply_profile(fs_cli *cli, fsched_graph *graph) {
   FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(fs_cli_check_profile_kind(cli, path));
   FS_TRY(fsched_profile_read(cli->ctx, path, &profile));
-  fs_status status = fsched_graph_apply_profile(cli->ctx, graph, profile, &cli->profile);
+  uint64_t tick;
+  fs_status status = fs_cli_tick(cli, &tick);
+  if (status == FSCHED_OK && tick != 0) {
+    status = fsched_profile_set_tick(cli->ctx, profile, tick);
+  }
+  status = status != FSCHED_OK
+               ? status
+               : fsched_graph_apply_profile(cli->ctx, graph, profile, &cli->profile);
   fsched_profile_destroy(profile);
   return status;
 }

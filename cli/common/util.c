@@ -48,7 +48,18 @@ bool fs_cli_json(const fs_cli *cli) {
   return form != NULL && strcmp(form, "json") == 0;
 }
 
+fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) {
+  const char *text = fs_args_last(&cli->args, FS_OPTION_TICK);
+  *ps = 0;
+  return text == NULL || fs_parse_length(text, ps)
+             ? FSCHED_OK
+             : fs_usage(cli->ctx, "lengths are like 1us, 2.5ns or 0.714ns, of 1ps at least",
+                        "--tick wants a length, not '%s'", text);
+}
+
 static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
+  uint64_t tick;
+  FS_TRY(fs_cli_tick(cli, &tick)); /* checked, whether or not it is used */
   *o = (fsched_read_options){.size = sizeof *o,
                              .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED),
                              .targets = fs_args_last(&cli->args, FS_OPTION_TARGETS)};

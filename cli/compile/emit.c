@@ -35,7 +35,9 @@ static fs_status emit_svg(fs_cli *cli, const fs_emit_source *source, char **text
 
 static fs_status emit_trace(fs_cli *cli, const fs_emit_source *source, char **text,
                             size_t *length) {
-  return fsched_program_trace(cli->ctx, source->program, NULL, text, length);
+  fsched_trace_options o = {.size = sizeof o};
+  FS_TRY(fs_cli_tick(cli, &o.tick_ps));
+  return fsched_program_trace(cli->ctx, source->program, &o, text, length);
 }
 
 static fs_status emit_lp(fs_cli *cli, const fs_emit_source *source, char **text, size_t *length) {

@@ -46,8 +46,14 @@ static fs_status read_times(fs_cli *cli, fsched_replay_options *o) {
   const fs_args *args = &cli->args;
   const char *pace = fs_args_last(args, FS_OPTION_PACE);
   const char *timeout = fs_args_last(args, FS_OPTION_TIMEOUT);
-  if (pace != NULL && *pace != '\0' && (!fs_parse_u64(pace, &o->pace_ns) || o->pace_ns == 0)) {
-    return fs_usage(cli->ctx, NULL, "--pace wants nanoseconds above 0, not '%s'", pace);
+  if (pace != NULL && *pace != '\0' &&
+      (!fs_parse_u64(pace, &o->pace_ns) || o->pace_ns == 0 || o->pace_ns > FSCHED_MAX_TIME)) {
+    return fs_usage(cli->ctx, NULL, "--pace wants nanoseconds from 1 to 2^40, not '%s'", pace);
+  }
+  FS_TRY(fs_cli_tick(cli, &o->tick_ps));
+  if (o->pace_ns != 0 && o->tick_ps != 0) {
+    return fs_usage(cli->ctx, "leave the number out: --pace --tick LENGTH",
+                    "--pace=%s and --tick both say how long a tick is", pace);
   }
   if (timeout != NULL && !fs_parse_milliseconds(timeout, &o->timeout_ms)) {
     return fs_usage(cli->ctx, NULL, "--timeout wants seconds above 0, like 10 or 0.5, not '%s'",
@@ -278,9 +284,22 @@ fs_status fs_run_read_options(fs_cli *cli, fs_run *run) {
   return check_files(cli, run);
 }
 
-void fs_run_set_pace(const fs_cli *cli, const fsched_program *program, fs_run *run) {
-  if (fs_args_has(&cli->args, FS_OPTION_PACE) && run->replay.pace_ns == 0) {
-    const char *unit = fs_stream_string(&program->view, program->view.meta->time_unit);
-    run->replay.pace_ns = fs_max(fs_tick_ns(unit), 1);
+fs_status fs_run_set_tick(fs_cli *cli, const fsched_program *program, fs_run *run) {
+  fsched_replay_options *o = &run->replay;
+  const char *unit = fs_stream_string(&program->view, program->view.meta->time_unit);
+  run->tick_ps = o->tick_ps != 0 ? o->tick_ps : o->pace_ns * 1000;
+  run->tick_ps = run->tick_ps != 0 ? run->tick_ps : fs_tick_ps(unit);
+  if (!fs_args_has(&cli->args, FS_OPTION_PACE) || o->pace_ns != 0) {
+    return FSCHED_OK;
   }
+  if (run->tick_ps == 0) {
+    return fs_usage(cli->ctx, "add --tick LENGTH, such as 1us",
+                    "--pace needs to know how long a tick is, which the time unit %s%s%s does not "
+                    "say",
+                    unit == NULL ? "of the graph" : "'", unit == NULL ? "" : unit,
+                    unit == NULL ? "" : "'");
+  }
+  o->tick_ps = run->tick_ps;
+  o->pace_ns = 1; /* with tick_ps it only asks for pace */
+  return FSCHED_OK;
 }

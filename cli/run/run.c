@@ -8,20 +8,59 @@
 #include "base/text/ticks.h"
 #include "cli/common/progress.h"
 #include "cli/run/crash.h"
+#include "exec/host/backends.h"
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "model/stream/stream.h"
 
-static void text_result(fs_text *t, const char *name, const char *on,
-                        const fsched_replay_options *o, const fsched_replay_result *r) {
+/* The times of a result: of the machine, or simulated; in ticks where nothing says how long a tick
+ * of the simulation is. */
+typedef struct run_clock {
+  bool simulates, in_ticks;
+} run_clock;
+
+static run_clock clock_of(const fs_run *run) {
+  bool simulates = fs_backend_kind_of(fsched_device_kind(run->replay.device))->simulates;
+  return (run_clock){simulates, simulates && run->tick_ps == 0 && run->measured == NULL};
+}
+
+/* Writes ticks, which a simulation counts as FS_TICK_UNKNOWN_PS, with three decimals if it drew a
+ * part of one. */
+static void put_ticks(fs_text *t, uint64_t ns) {
+  uint64_t per_tick = FS_TICK_UNKNOWN_PS / 1000;
+  fs_text_u64(t, ns / per_tick);
+  if (ns % per_tick != 0) {
+    fs_text_printf(t, ".%03llu", (unsigned long long)(ns % per_tick));
+  }
+}
+
+static void put_time(fs_text *t, run_clock c, uint64_t ns) {
+  if (c.in_ticks) {
+    put_ticks(t, ns);
+    fs_text_puts(t, ns == FS_TICK_UNKNOWN_PS / 1000 ? " tick" : " ticks");
+  } else if (c.simulates && ns < 1000000) { /* exact, however short */
+    fs_text_printf(t, "%llu ns", (unsigned long long)ns);
+  } else {
+    fs_text_printf(t, "%.3f ms", (double)ns * 1e-6);
+  }
+}
+
+static void text_result(fs_text *t, const char *name, const char *on, const fs_run *run,
+                        const fsched_replay_result *r) {
+  const fsched_replay_options *o = &run->replay;
+  run_clock clock = clock_of(run);
   uint64_t runs = fs_max(o->repeat, 1);
-  fs_text_printf(t, "%s: %llu command%s on %s, %llu run%s in %.3f ms, fastest %.3f ms\n", name,
+  fs_text_printf(t, "%s: %llu command%s on %s, %llu run%s in ", name,
                  (unsigned long long)r->commands, fs_plural_s(r->commands), on,
-                 (unsigned long long)runs, fs_plural_s(runs), (double)r->elapsed_ns * 1e-6,
-                 (double)r->minimum_ns * 1e-6);
+                 (unsigned long long)runs, fs_plural_s(runs));
+  put_time(t, clock, r->elapsed_ns);
+  fs_text_puts(t, clock.simulates ? " simulated, fastest " : ", fastest ");
+  put_time(t, clock, r->minimum_ns);
+  fs_text_puts(t, "\n");
   if (o->in_flight > 1) {
-    fs_text_printf(t, "%s: up to %u at once: %.3f ms from the first begin to the last end\n", name,
-                   o->in_flight, (double)r->wall_ns * 1e-6);
+    fs_text_printf(t, "%s: up to %u at once: %.3f ms%s from the first begin to the last end\n",
+                   name, o->in_flight, (double)r->wall_ns * 1e-6,
+                   clock.simulates ? " of real time" : "");
   }
   if (o->pool_bytes > 0) {
     char peak[FS_SIZE_TEXT], pool[FS_SIZE_TEXT];
@@ -35,17 +74,28 @@ static void text_result(fs_text *t, const char *name, const char *on,
   }
 }
 
-static void json_result(fs_text *t, const char *name, const char *on,
-                        const fsched_replay_options *o, const fsched_replay_result *r) {
+static void json_time(fs_text *t, run_clock c, const char *key, uint64_t ns) {
+  fs_text_printf(t, ", \"%s_%s\": ", key, c.in_ticks ? "ticks" : "ns");
+  if (c.in_ticks) {
+    put_ticks(t, ns);
+  } else {
+    fs_text_u64(t, ns);
+  }
+}
+
+static void json_result(fs_text *t, const char *name, const char *on, const fs_run *run,
+                        const fsched_replay_result *r) {
+  const fsched_replay_options *o = &run->replay;
+  run_clock clock = clock_of(run);
   fs_text_puts(t, "{\"fsched_run\": 1, \"file\": ");
   fs_text_json_string(t, name);
   fs_text_printf(t, ", \"on\": \"%s\", \"device\": ", on);
   fs_text_json_string(t, fsched_device_note(o->device));
-  fs_text_printf(t,
-                 ", \"commands\": %llu, \"runs\": %llu, \"elapsed_ns\": %llu, "
-                 "\"minimum_ns\": %llu",
-                 (unsigned long long)r->commands, (unsigned long long)fs_max(o->repeat, 1),
-                 (unsigned long long)r->elapsed_ns, (unsigned long long)r->minimum_ns);
+  fs_text_printf(t, "%s, \"commands\": %llu, \"runs\": %llu",
+                 clock.simulates ? ", \"simulated\": true" : "", (unsigned long long)r->commands,
+                 (unsigned long long)fs_max(o->repeat, 1));
+  json_time(t, clock, "elapsed", r->elapsed_ns);
+  json_time(t, clock, "minimum", r->minimum_ns);
   if (o->in_flight > 0) {
     fs_text_printf(t, ", \"in_flight\": %u, \"wall_ns\": %llu", o->in_flight,
                    (unsigned long long)r->wall_ns);
@@ -63,12 +113,11 @@ static void json_result(fs_text *t, const char *name, const char *on,
 /* Points out that plan and run differ so much in length that, drawn from the same time 0, one of
  * them can hardly be seen. */
 static void scale_advice(fs_text *t, const char *name, const fsched_program *program,
-                         const fsched_replay_options *o, const fsched_replay_result *r) {
+                         const fs_run *of, const fsched_replay_result *r) {
   enum { UNLIKE = 10 };
-  const fs_stream_meta *meta = program->view.meta;
-  uint64_t tick = fs_tick_ns(fs_stream_string(&program->view, meta->time_unit));
-  tick = o->pace_ns != 0 ? o->pace_ns : tick != 0 ? tick : 1000;
-  double plan = (double)meta->makespan * (double)tick;
+  const fsched_replay_options *o = &of->replay;
+  uint64_t tick = of->tick_ps != 0 ? of->tick_ps : FS_TICK_UNKNOWN_PS;
+  double plan = (double)program->view.meta->makespan * (double)tick * 1e-3;
   double run = (double)r->elapsed_ns / (double)fs_max(o->repeat, 1);
   double ratio = plan < run ? run / plan : plan / run;
   if (o->trace_plan == FSCHED_TRACE_PLAN_TICKS && plan > 0 && run > 0 && ratio >= UNLIKE) {
@@ -102,13 +151,13 @@ static fs_status print_result(const fs_cli *cli, const char *name, const char *o
   fs_status status = FSCHED_OK;
   fs_text_init(&t, cli->ctx);
   if (fs_cli_json(cli)) {
-    json_result(&t, name, on, &run->replay, r);
+    json_result(&t, name, on, run, r);
   } else if (!cli->quiet) {
     if (cli->verbose || strcmp(run->device.kind, "auto") == 0) {
       fs_text_printf(&t, "%s: on %s: %s\n", name, on, fsched_device_note(run->replay.device));
     }
-    text_result(&t, name, on, &run->replay, r);
-    scale_advice(&t, name, program, &run->replay, r);
+    text_result(&t, name, on, run, r);
+    scale_advice(&t, name, program, run, r);
   }
   if (r->profile != NULL && (fs_cli_json(cli) || !cli->quiet)) {
     status = add_report(cli, &t, r->profile);
@@ -186,7 +235,7 @@ static fs_status replay_on(fs_cli *cli, const char *name, const fsched_program *
 static fs_status replay(fs_cli *cli, const fsched_program *program, fs_run *run) {
   fsched_replay_result r = {.size = sizeof r};
   fsched_profile *measured = NULL;
-  fs_run_set_pace(cli, program, run);
+  FS_TRY(fs_run_set_tick(cli, program, run));
   FS_TRY(fs_run_read_files(cli, program, run));
   if (run->measured != NULL) {
     FS_TRY(fs_cli_check_profile_kind(cli, run->measured));

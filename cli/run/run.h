@@ -21,14 +21,16 @@ typedef struct fs_run {
   const char *trace, *profile, *measured; /* paths, or NULL */
   fs_run_file *file;                      /* inputs, then outputs */
   uint32_t n_inputs, n_files;
+  uint64_t tick_ps; /* length of a tick; 0: nothing says it */
   fsched_binding *bindings;
   fsched_parameter *parameters;
 } fs_run;
 
 /* Reads all options, without the program.  Errors: FSCHED_USAGE, reported. */
 fs_status fs_run_read_options(fs_cli *cli, fs_run *run) FS_MUST_USE;
-/* Sets the pace of --pace without a number, by the program's time unit. */
-void fs_run_set_pace(const fs_cli *cli, const fsched_program *program, fs_run *run);
+/* Finds the length of a tick, by the options or the program's time unit, and sets the pace.
+ * Errors: FSCHED_USAGE for --pace where nothing says how long a tick is. */
+fs_status fs_run_set_tick(fs_cli *cli, const fsched_program *program, fs_run *run) FS_MUST_USE;
 
 /* Reads the input files, and makes room for the outputs, of the sizes that the program gives.
  * Errors: FSCHED_USAGE for unknown names, and the errors of reading files. */

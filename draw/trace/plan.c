@@ -12,13 +12,17 @@ static uint64_t last_tick(const fs_stream *s) {
   return last;
 }
 
-/* Writes "1 us", "250 ns". */
-static void put_length(fs_text *t, uint64_t ns) {
+/* Writes "1 us", "250 ns", "2.5 ns". */
+static void put_length(fs_text *t, uint64_t ps) {
+  uint64_t ns = ps / 1000, rest = ps % 1000;
   size_t u = 0;
-  for (; u + 1 < FS_TICK_UNITS && ns % 1000 == 0; u++) {
+  for (; u + 1 < FS_TICK_UNITS && rest == 0 && ns % 1000 == 0; u++) {
     ns /= 1000;
   }
   fs_text_u64(t, ns);
+  for (uint64_t digit = 100; rest != 0; rest %= digit, digit /= 10) {
+    fs_text_printf(t, "%s%u", digit == 100 ? "." : "", (unsigned)(rest / digit));
+  }
   fs_text_puts(t, " ");
   fs_text_puts(t, fs_tick_unit[u]);
 }
@@ -44,30 +48,31 @@ static uint64_t part_of(uint64_t ns, uint64_t tick, uint64_t ticks) {
   return quotient;
 }
 
-/* Converts the planned times: with ticks = 0 a tick takes `ns`, otherwise `ticks` ticks do. */
-static fs_status make_times(fs_arena *arena, const fs_stream *s, uint64_t ns, uint64_t ticks,
+/* Converts the planned times: with ticks = 0 a tick takes `length` picoseconds, otherwise `ticks`
+ * ticks take as many nanoseconds. */
+static fs_status make_times(fs_arena *arena, const fs_stream *s, uint64_t length, uint64_t ticks,
                             fs_trace_run *run) {
   uint64_t *begin, *end;
   FS_TRY(fs_new(arena, &begin, s->n_commands));
   FS_TRY(fs_new(arena, &end, s->n_commands));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    begin[c] = ticks == 0 ? k->start * ns : part_of(ns, k->start, ticks);
-    end[c] = ticks == 0 ? k->end * ns : part_of(ns, k->end, ticks);
+    begin[c] = ticks == 0 ? fs_ticks_ns(k->start, length) : part_of(length, k->start, ticks);
+    end[c] = ticks == 0 ? fs_ticks_ns(k->end, length) : part_of(length, k->end, ticks);
   }
   run->begin = begin;
   run->end = end;
   return FSCHED_OK;
 }
 
-fs_status fs_trace_plan(fs_arena *arena, const fs_stream *s, uint64_t tick_ns, fs_trace_run *run) {
-  uint64_t unit = fs_tick_ns(fs_stream_string(s, s->meta->time_unit));
-  uint64_t tick = tick_ns != 0 ? tick_ns : unit != 0 ? unit : 1000;
+fs_status fs_trace_plan(fs_arena *arena, const fs_stream *s, uint64_t tick_ps, fs_trace_run *run) {
+  uint64_t unit = fs_tick_ps(fs_stream_string(s, s->meta->time_unit));
+  uint64_t tick = tick_ps != 0 ? tick_ps : unit != 0 ? unit : FS_TICK_UNKNOWN_PS;
   uint64_t last = last_tick(s);
-  while (tick > 1 && last > FS_TRACE_MOST_NS / tick) {
-    tick /= 10;
+  bool whole = tick % 1000 == 0; /* a tick of whole nanoseconds stays one */
+  while (tick > (whole ? 1000 : 1) && fs_ticks_ns(last, tick) > FS_TRACE_MOST_NS) {
+    tick = whole ? fs_max(tick / 10000, 1) * 1000 : tick / 10;
   }
-  tick = fs_max(tick, 1);
   FS_TRY(make_times(arena, s, tick, 0, run));
   fs_text name;
   fs_text_init(&name, arena->ctx);
@@ -89,11 +94,11 @@ fs_status fs_trace_plan_fit(fs_arena *arena, const fs_stream *s, uint64_t ns, fs
   return keep_name(arena, &name, run);
 }
 
-static fs_status write_plan(fsched_context *ctx, const fs_stream *s, uint64_t tick_ns, char **text,
+static fs_status write_plan(fsched_context *ctx, const fs_stream *s, uint64_t tick_ps, char **text,
                             size_t *length) {
   fs_trace_run run;
   FS_SCRATCH(arena, ctx);
-  FS_TRY(fs_trace_plan(&arena, s, tick_ns, &run));
+  FS_TRY(fs_trace_plan(&arena, s, tick_ps, &run));
   return fs_trace_write(ctx, s, &run, 1, text, length);
 }
 
@@ -106,5 +111,9 @@ fsched_status fsched_program_trace(fsched_context *ctx, const fsched_program *p,
                             FS_SIZE_UP_TO(fsched_trace_options, tick_ns)));
     memcpy(&o, options, fs_min(options->size, sizeof o));
   }
-  return write_plan(ctx, &p->view, o.tick_ns, text, length);
+  uint64_t tick = o.tick_ns;
+  while (tick > UINT64_MAX / 1000) { /* the plan would be divided anyway */
+    tick /= 10;
+  }
+  return write_plan(ctx, &p->view, o.tick_ps != 0 ? o.tick_ps : tick * 1000, text, length);
 }

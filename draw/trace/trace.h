@@ -41,10 +41,10 @@ fs_status fs_trace_write(fsched_context *ctx, const fs_stream *s, const fs_trace
                          uint32_t n_runs, char **text, size_t *length) FS_MUST_USE;
 
 /* Makes a run of the planned times, whose arrays live in `arena`.
- * fs_trace_plan: a tick takes tick_ns nanoseconds (0: as the time unit says, and a microsecond with
+ * fs_trace_plan: a tick takes tick_ps picoseconds (0: as the time unit says, and a microsecond with
  * other units), or a tenth of that, a hundredth, ... if the plan would exceed FS_TRACE_MOST_NS.
  * fs_trace_plan_fit: the whole plan takes `ns` nanoseconds. */
-fs_status fs_trace_plan(fs_arena *arena, const fs_stream *s, uint64_t tick_ns,
+fs_status fs_trace_plan(fs_arena *arena, const fs_stream *s, uint64_t tick_ps,
                         fs_trace_run *run) FS_MUST_USE;
 fs_status fs_trace_plan_fit(fs_arena *arena, const fs_stream *s, uint64_t ns,
                             fs_trace_run *run) FS_MUST_USE;

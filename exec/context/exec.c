@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "base/saturate.h"
+#include "base/text/ticks.h"
 #include "exec/context/known.h"
 #include "exec/host/kernel.h"
 #include "fsched/graph.h"
@@ -21,6 +23,7 @@ static fs_status check_exec_options(fsched_context *ctx, const fsched_exec_optio
   const char *wrong = o->device == NULL                      ? "an exec wants a device"
                       : o->in_flight > MOST_IN_FLIGHT        ? "'in_flight' is at most 1024"
                       : o->frontier_capacity > MOST_CAPACITY ? "'frontier_capacity' is at most 1024"
+                      : o->tick_ps > FS_TICK_MOST_PS         ? "'tick_ps' is at most 2^40 ns"
                       : o->pool != NULL && fs_pool_device(o->pool) != o->device
                           ? "the pool is of another device"
                           : NULL;
@@ -299,7 +302,10 @@ static fs_status join_states(fsched_context *ctx, fsched_entry *e, fs_state **ma
 
 static fs_status make_slots(fsched_context *ctx, fsched_entry *e) {
   fsched_exec *x = e->exec;
-  fs_backend_config config = {.pace_ns = x->options.pace_ns,
+  uint64_t tick =
+      x->options.tick_ps != 0 ? x->options.tick_ps : fs_multiply_most(x->options.pace_ns, 1000);
+  fs_backend_config config = {.pace_ps = x->options.pace_ns != 0 ? tick : 0,
+                              .tick_ps = tick,
                               .memory_limit = x->device->memory_limit,
                               .empty = x->options.empty != 0,
                               .pooled = x->options.pool != NULL && e->io.pooled_bytes > 0,

@@ -21,6 +21,7 @@
  * checked again.  So a lane that goes on never blocks its thread.  Of all commands that are not
  * over, the first in the stream's order has no open waits, so any number of threads gets to the
  * end. */
+#include "base/text/ticks.h"
 #include "exec/cpu/cpu.h"
 
 #include "base/clock.h"
@@ -105,9 +106,7 @@ static void pace(const fs_instance *x, uint64_t until) {
 
 static uint64_t paced_end(const fs_instance *x, const fs_stream_command *c, uint64_t begin) {
   uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
-  uint64_t limit = UINT64_MAX / 2;
-  bool over = x->config.pace_ns != 0 && ticks > limit / x->config.pace_ns;
-  return begin + (over ? limit : ticks * x->config.pace_ns);
+  return begin + fs_min(fs_ticks_ns(ticks, x->config.pace_ps), UINT64_MAX / 2);
 }
 
 static bool give_items(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
@@ -157,7 +156,7 @@ static bool await_pace(fs_cpu_lane *l) {
  * the lane is parked, and its part says where. */
 static bool execute(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
-  bool timed = x->config.pace_ns != 0 || x->work->record.begin != NULL;
+  bool timed = x->config.pace_ps != 0 || x->work->record.begin != NULL;
   if (l->part != FS_PART_PACE) {
     l->part = FS_PART_CONTENT;
     if (!x->config.empty && !give_items(l, command, k, at)) {
@@ -167,12 +166,12 @@ static bool execute(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
     if (!x->config.empty) {
       effect(l->worker, command);
     }
-    if (x->config.pace_ns != 0) {
+    if (x->config.pace_ps != 0) {
       l->part = FS_PART_PACE;
       l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
     }
   }
-  if (x->config.pace_ns != 0 && !await_pace(l)) {
+  if (x->config.pace_ps != 0 && !await_pace(l)) {
     return false;
   }
   l->part = FS_PART_WAITS;
@@ -260,7 +259,7 @@ static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t 
                                                        const bool barriers, const bool shared) {
   fs_instance *x = l->worker->instance;
   const uint64_t base = k * l->n_steps;
-  const bool busy = !x->config.empty || x->config.pace_ns != 0 || x->work->record.begin != NULL;
+  const bool busy = !x->config.empty || x->config.pace_ps != 0 || x->work->record.begin != NULL;
   for (uint32_t i = shared ? l->step : 0; i < l->n_steps; i++) {
     const fs_cpu_step *s = &l->steps[i];
     bool over = true, fresh = !shared || l->part == FS_PART_WAITS;

@@ -6,6 +6,7 @@
  * block of pinned host memory holds the stores and all data that go to the device or come from it.
  * No memory is taken or given back in the course of an invocation, since that would wait for the
  * device. */
+#include "base/text/ticks.h"
 #include "exec/cuda/cuda.h"
 #include "exec/host/memories.h"
 
@@ -150,7 +151,7 @@ static fs_status make_tables(fs_instance *x) {
 /* Computes how long each item is held back: as long as it was planned to take. */
 static fs_status make_paces(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
-  uint64_t pace = x->config.pace_ns;
+  uint64_t pace = x->config.pace_ps;
   if (pace == 0) {
     return FSCHED_OK;
   }
@@ -158,7 +159,7 @@ static fs_status make_paces(fs_instance *x) {
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
-    x->pace[i] = ticks > UINT64_MAX / 2 / pace ? UINT64_MAX / 2 : ticks * pace;
+    x->pace[i] = fs_min(fs_ticks_ns(ticks, pace), UINT64_MAX / 2);
   }
   return FSCHED_OK;
 }

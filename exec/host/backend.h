@@ -39,7 +39,8 @@ typedef struct fs_record {
 } fs_record;
 
 typedef struct fs_backend_config {
-  uint64_t pace_ns;      /* a command takes at least (end - start) * pace_ns; 0: no minimum */
+  uint64_t pace_ps;      /* a command takes at least (end - start) * pace_ps; 0: no minimum */
+  uint64_t tick_ps;      /* a tick in virtual time; 0: as the time unit says */
   uint64_t memory_limit; /* bytes that an instance may take */
   bool empty;            /* commands only: no memory, no kernels, no copies */
   bool pooled;           /* memory comes from fs_work.memory; else from the instance */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/text/ticks.h"
 #include "draw/trace/trace.h"
 #include "exec/context/core.h"
 #include "exec/replay/reference.h"
@@ -51,6 +52,10 @@ static void report_race(const replay *r, const fs_stream_race *race) {
 }
 
 static fs_status check_options(const replay *r) {
+  if (r->options.tick_ps > FS_TICK_MOST_PS) {
+    return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                   "'tick_ps' is above 2^40 ns");
+  }
   if ((unsigned)r->options.trace_plan > FSCHED_TRACE_PLAN_FIT ||
       (r->options.trace_plan != FSCHED_TRACE_PLAN_NONE && !r->options.trace)) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
@@ -101,6 +106,7 @@ static fs_status open_exec(replay *r) {
   fsched_exec_options o = {.size = sizeof o,
                            .in_flight = r->options.in_flight,
                            .pace_ns = r->options.pace_ns,
+                           .tick_ps = r->options.tick_ps,
                            .empty = r->options.empty_kernels,
                            .verify = r->options.verify};
   FS_TRY(open_device(r));
@@ -291,6 +297,25 @@ static fs_status run_all(replay *r) {
   return status;
 }
 
+/* The length of a tick that the options give; 0: none. */
+static uint64_t tick_ps(const replay *r) {
+  const fsched_replay_options *o = &r->options;
+  return o->tick_ps != 0 ? o->tick_ps : fs_multiply_most(o->pace_ns, 1000);
+}
+
+/* What a command's time is in a simulation where nothing says how long a tick is. */
+static bool counts_ticks(const replay *r) {
+  const fsched_device_options *host = r->device->host;
+  bool measured = host != NULL && host->durations == FSCHED_DURATIONS_MEASURED;
+  return fs_backend_kind_of(fsched_device_kind(r->device))->simulates && !measured &&
+         tick_ps(r) == 0 && fs_tick_ps(fs_stream_string(r->s, r->s->meta->time_unit)) == 0;
+}
+
+static const char *measured_name(const replay *r) {
+  bool simulates = fs_backend_kind_of(fsched_device_kind(r->device))->simulates;
+  return counts_ticks(r) ? "simulated, 1 tick = 1 us" : simulates ? "simulated" : "measured";
+}
+
 /* Writes the trace: the measured times, and before them the planned ones if they are wanted. */
 static fs_status write_trace(replay *r) {
   const fs_record *record = &r->record;
@@ -304,13 +329,13 @@ static fs_status write_trace(replay *r) {
     case FSCHED_TRACE_PLAN_NONE:
       break;
     case FSCHED_TRACE_PLAN_TICKS:
-      FS_TRY(fs_trace_plan(r->arena, r->s, r->options.pace_ns, &runs[n++]));
+      FS_TRY(fs_trace_plan(r->arena, r->s, tick_ps(r), &runs[n++]));
       break;
     case FSCHED_TRACE_PLAN_FIT:
       FS_TRY(fs_trace_plan_fit(r->arena, r->s, last, &runs[n++]));
       break;
   }
-  runs[n++] = (fs_trace_run){"measured", record->begin, record->end};
+  runs[n++] = (fs_trace_run){measured_name(r), record->begin, record->end};
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
 }
 
@@ -349,8 +374,12 @@ static fs_status run_replay(replay *r) {
     FS_TRY(write_trace(r));
   }
   if (r->options.profile > 0) {
-    FS_TRY(fs_samples_profile(r->arena, r->program, &r->samples, fsched_device_kind(r->device),
-                              r->options.pace_ns, r->result.command, &r->result.profile));
+    fs_samples_of of = {.on = fsched_device_kind(r->device),
+                        .simulated = fs_backend_kind_of(of.on)->simulates,
+                        .in_ticks = counts_ticks(r),
+                        .tick_ps = counts_ticks(r) ? FS_TICK_UNKNOWN_PS : tick_ps(r)};
+    FS_TRY(fs_samples_profile(r->arena, r->program, &r->samples, &of, r->result.command,
+                              &r->result.profile));
   }
   return r->options.check ? compare(r) : FSCHED_OK;
 }

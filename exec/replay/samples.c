@@ -14,7 +14,7 @@ fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n, fs_sa
 }
 
 fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
-                             const fs_samples *samples, const char *on, uint64_t tick_ns,
+                             const fs_samples *samples, const fs_samples_of *of,
                              fsched_duration *command, fsched_profile **out) {
   assert(samples->n > 0);
   uint32_t n_commands = program->view.n_commands;
@@ -32,8 +32,10 @@ fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
     memcpy(command, took, n_commands * sizeof *took);
   }
   fsched_measurement m = {.size = sizeof m,
-                          .on = on,
-                          .tick_ns = tick_ns,
+                          .on = of->on,
+                          .tick_ps = of->tick_ps,
+                          .simulated = of->simulated,
+                          .in_ticks = of->in_ticks,
                           .command = took,
                           .n_commands = n_commands,
                           .makespan = fsched_duration_of(samples->ns, samples->n)};

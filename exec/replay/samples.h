@@ -19,10 +19,17 @@ typedef struct fs_samples {
  * to FS_MOST_SAMPLES. */
 fs_status fs_samples_make(fs_arena *arena, const fs_stream *s, uint32_t n,
                           fs_samples *samples) FS_MUST_USE;
-/* Makes the profile.  `on` is the device's kind; with tick_ns 0 the time unit gives the tick;
- * `command` is NULL or gets each command's duration.  Requires at least one sample. */
+/* What the samples are of: the device's kind, whether it simulates, and the length of a tick; 0: as
+ * the time unit says. */
+typedef struct fs_samples_of {
+  const char *on;
+  bool simulated, in_ticks; /* as in fsched_measurement */
+  uint64_t tick_ps;
+} fs_samples_of;
+/* Makes the profile.  `command` is NULL or gets each command's duration.  Requires at least one
+ * sample. */
 fs_status fs_samples_profile(fs_arena *arena, const fsched_program *program,
-                             const fs_samples *samples, const char *on, uint64_t tick_ns,
+                             const fs_samples *samples, const fs_samples_of *of,
                              fsched_duration *command, fsched_profile **out) FS_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulation: how long a command takes, in virtual nanoseconds.
+/* Simulation: how long a command takes, in virtual time (fs_sim_times).
  *
  * A draw is a hash of the seed, the invocation's number in its slot, and the command or its gang,
  * so that it does not depend on the order in which commands begin.
@@ -25,7 +25,7 @@
 #include "front/profile/profile.h"
 
 enum { DELAY, QUEUES, OPS, SCALES, GATE };
-enum { SLOW = 1024, QUICK = 64, UNKNOWN_TICK_NS = 1000 };
+enum { SLOW = 1024, QUICK = 64 };
 
 /* ---- measured durations */
 
@@ -85,14 +85,15 @@ static void assign(fs_instance *x, const fsched_profile *p, const name *sorted, 
       taken[first] += more;
     }
     const fsched_duration *took = &p->item[sorted[i].index].took;
-    x->times.measured_ns[c] = took->count == 0 ? UINT64_MAX : took->median_ns;
+    x->times.measured[c] =
+        took->count == 0 ? UINT64_MAX : fs_multiply_most(took->median_ns, x->times.per_ns);
   }
 }
 
 static fs_status read_profile(fs_instance *x, const fsched_profile *p) {
   name *sorted;
   uint32_t *taken;
-  FS_TRY(fs_new_none(&x->arena, &x->times.measured_ns, x->stream->n_commands));
+  FS_TRY(fs_new_none(&x->arena, &x->times.measured, x->stream->n_commands));
   fs_arena_mark mark = fs_arena_set_mark(&x->arena);
   FS_TRY(fs_new(&x->arena, &sorted, p->n_items));
   FS_TRY(fs_new_zero(&x->arena, &taken, p->n_items));
@@ -110,7 +111,7 @@ static fs_status read_profile(fs_instance *x, const fsched_profile *p) {
 
 static uint64_t planned(const fs_instance *x, const fs_stream_command *c) {
   uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
-  return fs_multiply_most(ticks, x->times.tick_ns);
+  return fs_multiply_most(ticks, x->times.tick);
 }
 
 fs_status fs_sim_times_make(fs_instance *x) {
@@ -118,16 +119,16 @@ fs_status fs_sim_times_make(fs_instance *x) {
   fs_sim_times *t = &x->times;
   t->mode = x->options->durations;
   t->seed = x->options->seed;
-  t->tick_ns = x->config.pace_ns;
-  if (t->tick_ns == 0) {
-    t->tick_ns = fs_tick_ns(fs_stream_string(s, s->meta->time_unit));
-  }
-  t->tick_ns = t->tick_ns == 0 ? UNKNOWN_TICK_NS : t->tick_ns;
+  uint64_t ps = x->config.tick_ps;
+  ps = ps != 0 ? ps : fs_tick_ps(fs_stream_string(s, s->meta->time_unit));
+  ps = ps != 0 ? ps : FS_TICK_UNKNOWN_PS;
+  t->per_ns = ps % 1000 == 0 ? 1 : 1000;
+  t->tick = ps * t->per_ns / 1000;
   for (uint32_t c = 0; c < s->n_commands; c++) {
-    t->total_ns = fs_add_most(t->total_ns, planned(x, &s->commands[c]));
+    t->total = fs_add_most(t->total, planned(x, &s->commands[c]));
   }
-  t->mean_ns = fs_max(s->n_commands == 0 ? 0 : t->total_ns / s->n_commands, t->tick_ns);
-  t->total_ns = fs_max(t->total_ns, t->tick_ns);
+  t->mean = fs_max(s->n_commands == 0 ? 0 : t->total / s->n_commands, t->tick);
+  t->total = fs_max(t->total, t->tick);
   return t->mode == FSCHED_DURATIONS_MEASURED ? read_profile(x, x->options->profile) : FSCHED_OK;
 }
 
@@ -177,19 +178,19 @@ static bool is_before_consumer(const fs_instance *x, uint32_t command) {
   return false;
 }
 
-static uint64_t random_part(uint64_t ns, uint64_t draw) {
+static uint64_t random_part(uint64_t time, uint64_t draw) {
   uint64_t part = draw % 1025; /* in 256ths: up to about four times the planned time */
-  return fs_add_most(fs_multiply_most(ns / 256, part), ns % 256 * part / 256);
+  return fs_add_most(fs_multiply_most(time / 256, part), time % 256 * part / 256);
 }
 
 static uint64_t adversarial(const fs_instance *x, uint32_t command) {
   const fs_sim_times *t = &x->times;
   const fs_stream_command *c = &x->stream->commands[command];
-  uint64_t draw = drawn(x, command), base = fs_max(planned(x, c), t->mean_ns);
+  uint64_t draw = drawn(x, command), base = fs_max(planned(x, c), t->mean);
   uint64_t axis = fs_sim_is_gang(c) ? c->gang_axis : x->queue[command];
   switch (t->draw.strategy) {
     case DELAY:
-      return is_victim(x, command)     ? fs_add_most(t->total_ns, t->tick_ns)
+      return is_victim(x, command)     ? fs_add_most(t->total, t->tick)
              : (t->draw.salt & 1) != 0 ? planned(x, c)
                                        : 0;
     case QUEUES:
@@ -205,16 +206,16 @@ static uint64_t adversarial(const fs_instance *x, uint32_t command) {
 
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command) {
   assert(command < x->stream->n_commands);
-  uint64_t ns = planned(x, &x->stream->commands[command]);
+  uint64_t time = planned(x, &x->stream->commands[command]);
   switch (x->times.mode) {
     case FSCHED_DURATIONS_RANDOM:
-      return random_part(ns, drawn(x, command));
+      return random_part(time, drawn(x, command));
     case FSCHED_DURATIONS_ADVERSARIAL:
       return adversarial(x, command);
     case FSCHED_DURATIONS_MEASURED:
-      return x->times.measured_ns[command] == UINT64_MAX ? ns : x->times.measured_ns[command];
+      return x->times.measured[command] == UINT64_MAX ? time : x->times.measured[command];
     case FSCHED_DURATIONS_PLANNED:
       break;
   }
-  return ns;
+  return time;
 }

@@ -89,10 +89,10 @@ static void begin(fs_instance *x, uint32_t command) {
   (void)status;
 }
 
-void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns) {
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t time) {
   assert(command < x->stream->n_commands && x->left[command] > 0);
   const fs_stream_command *c = &x->stream->commands[command];
-  x->from[command] = fs_max(x->from[command], ns);
+  x->from[command] = fs_max(x->from[command], time);
   if (--x->left[command] != 0) {
     return;
   }
@@ -110,34 +110,34 @@ void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns) {
   }
 }
 
-void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns) {
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t time) {
   for (uint32_t i = x->waiter0[slot]; i < x->waiter0[slot + 1]; i++) {
-    fs_sim_release(x, x->waiter[i], ns);
+    fs_sim_release(x, x->waiter[i], time);
   }
 }
 
-static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t ns) {
+static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t time) {
   while (x->reached[axis] < epoch) {
-    fs_sim_release_slot(x, x->slot0[axis] + x->reached[axis]++, ns);
+    fs_sim_release_slot(x, x->slot0[axis] + x->reached[axis]++, time);
   }
 }
 
 /* A command is over on its queue; of a gang, each member is over on its own queue. */
-static void leave_command(fs_instance *x, uint32_t command, uint64_t begin_ns, uint64_t end_ns) {
+static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint64_t to) {
   const fs_stream_command *c = &x->stream->commands[command];
   const fs_stream_queue *q = &x->stream->queues[x->queue[command]];
   if (x->work->record.begin != NULL) {
-    x->work->record.begin[command] = begin_ns;
-    x->work->record.end[command] = end_ns;
+    x->work->record.begin[command] = from / x->times.per_ns;
+    x->work->record.end[command] = to / x->times.per_ns;
   }
   x->n_left--;
   uint32_t at = ++x->at[x->queue[command]];
   if (c->signal) {
-    reach(x, x->queue[command], at, end_ns);
+    reach(x, x->queue[command], at, to);
   }
-  fs_sim_sync_end(x, command, end_ns);
+  fs_sim_sync_end(x, command, to);
   if (at < q->n_commands) {
-    fs_sim_release(x, q->command0 + at, end_ns);
+    fs_sim_release(x, q->command0 + at, to);
   }
 }
 
@@ -157,23 +157,23 @@ static void effect(fs_instance *x, uint32_t command) {
   }
 }
 
-static void end(fs_instance *x, uint32_t command, uint64_t ns) {
+static void end(fs_instance *x, uint32_t command, uint64_t time) {
   const fs_stream_command *c = &x->stream->commands[command];
   uint64_t from = x->from[command];
   if (!x->config.empty) {
     effect(x, command);
   }
-  x->makespan = fs_max(x->makespan, ns);
+  x->makespan = fs_max(x->makespan, time);
   if (!fs_sim_is_gang(c)) {
-    leave_command(x, command, from, ns);
+    leave_command(x, command, from, time);
     fs_sim_sync_go_on(x);
     return;
   }
   for (uint32_t m = command, next; m != FS_NONE; m = next) {
     next = x->next_member[m];
-    leave_command(x, m, from, ns);
+    leave_command(x, m, from, time);
   }
-  reach(x, c->gang_axis, c->gang_epoch, ns);
+  reach(x, c->gang_axis, c->gang_epoch, time);
   fs_sim_sync_go_on(x);
 }
 

@@ -106,7 +106,7 @@ static void *sim_thread(void *instance) {
     }
     fsched_cause cause = fs_sim_run(x, k);
     const fs_work *work = x->work;
-    work->done(work->user, cause, x->makespan);
+    work->done(work->user, cause, x->makespan / x->times.per_ns);
   }
 }
 

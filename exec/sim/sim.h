@@ -23,11 +23,14 @@ typedef struct fs_sim_draw {
   uint32_t strategy, victim; /* adversarial */
 } fs_sim_draw;
 
+/* Virtual time is counted in nanoseconds, or in picoseconds where a tick is no whole number of
+ * nanoseconds; what is recorded is nanoseconds. */
 typedef struct fs_sim_times {
   fsched_durations mode;
-  uint64_t seed, tick_ns;
-  uint64_t total_ns, mean_ns; /* sum and mean of the planned durations, at least a tick */
-  uint64_t *measured_ns;      /* per command; UINT64_MAX: not measured; or NULL */
+  uint64_t seed, tick;
+  uint64_t per_ns;      /* units of virtual time in a nanosecond: 1 or 1000 */
+  uint64_t total, mean; /* sum and mean of the planned durations, at least a tick */
+  uint64_t *measured;   /* per command; UINT64_MAX: not measured; or NULL */
   fs_sim_draw draw;
 } fs_sim_times;
 
@@ -42,7 +45,7 @@ typedef struct fs_sim_meeting {
 typedef struct fs_sim_physical {
   uint32_t use; /* index among its uses in fs_physicals; their number: none is left */
   uint32_t producers, consumers; /* of this use, still to come */
-  uint64_t complete_ns, free_ns; /* latest end of a producer, latest start of a consumer, so far */
+  uint64_t complete_at, free_at; /* latest end of a producer, latest start of a consumer, so far */
 } fs_sim_physical;
 
 struct fs_instance {
@@ -88,9 +91,9 @@ struct fs_instance {
   fs_sim_physical *physical; /* sync: barrier */
   uint32_t *freed, n_freed;  /* stack of physical barriers that can be mapped to their next use */
   uint32_t n_issued, next_stop;  /* sync: block: commands issued; the first sync that is not over */
-  uint64_t issue_ns;             /* when the last sync that is over was over */
+  uint64_t issue_at;             /* when the last sync that is over was over */
   uint32_t n_over, *n_issued_of; /* commands that are over; per queue: commands that were issued */
-  uint64_t *over_ns;             /* per command that is over */
+  uint64_t *over_at;             /* per command that is over */
 
   pthread_t thread;
   bool has_lock, has_thread;
@@ -135,9 +138,9 @@ fs_status fs_sim_sync_make(fs_instance *x) FS_MUST_USE;
 void fs_sim_sync_begin(fs_instance *x);
 /* A command starts, or is over.  Each other member of its gang has a call of its own.  Requires a
  * command. */
-void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t time);
 /* Requires a command. */
-void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns);
+void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t time);
 /* Lets the commands go on that the calls above have freed. */
 void fs_sim_sync_go_on(fs_instance *x);
 /* Whether a barrier or sync holds the command back; *stuck says which.  Requires a command. */
@@ -145,9 +148,9 @@ bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *
 
 /* sim/run.c */
 /* The command, or every command that waits for the slot, has one thing less to wait for, which was
- * over at `ns`.  Requires a command that still waits for something. */
-void fs_sim_release(fs_instance *x, uint32_t command, uint64_t ns);
-void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t ns);
+ * over at `time`.  Requires a command that still waits for something. */
+void fs_sim_release(fs_instance *x, uint32_t command, uint64_t time);
+void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t time);
 /* Runs the k-th invocation; the cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);

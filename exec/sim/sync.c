@@ -30,7 +30,7 @@ fs_status fs_sim_sync_make(fs_instance *x) {
   }
   FS_TRY(fs_new(&x->arena, &x->by_issue, s->n_commands));
   FS_TRY(fs_new(&x->arena, &x->n_issued_of, s->n_queues));
-  FS_TRY(fs_new(&x->arena, &x->over_ns, s->n_commands));
+  FS_TRY(fs_new(&x->arena, &x->over_at, s->n_commands));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     x->by_issue[s->commands[c].issue] = c;
   }
@@ -55,19 +55,19 @@ static void map_freed(fs_instance *x) {
     if (p->use < fs_physical_uses(&x->physicals, physical)) {
       set_counts(x, physical);
       uint32_t barrier = fs_physical_barrier(&x->physicals, physical, p->use);
-      fs_sim_release_slot(x, fs_sim_mapped(x, barrier), p->free_ns);
+      fs_sim_release_slot(x, fs_sim_mapped(x, barrier), p->free_at);
     }
   }
 }
 
-void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns) {
+void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t time) {
   assert(command < x->stream->n_commands);
   const fs_stream *s = x->stream;
   const fs_stream_command *c = &s->commands[command];
   for (uint32_t i = c->barrier_wait0; i < c->barrier_wait0 + c->n_barrier_waits; i++) {
     uint32_t physical = x->physicals.of[s->barrier_waits[i]];
     fs_sim_physical *p = &x->physical[physical];
-    p->free_ns = fs_max(p->free_ns, ns);
+    p->free_at = fs_max(p->free_at, time);
     if (--p->consumers == 0) {
       p->use++;
       x->freed[x->n_freed++] = physical;
@@ -75,13 +75,13 @@ void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t ns) {
   }
 }
 
-static void update(fs_instance *x, const fs_stream_command *c, uint64_t ns) {
+static void update(fs_instance *x, const fs_stream_command *c, uint64_t time) {
   for (uint32_t i = 0; i < c->n_barrier_updates; i++) {
     uint32_t barrier = x->stream->barrier_updates[c->barrier_update0 + i].barrier;
     fs_sim_physical *p = &x->physical[x->physicals.of[barrier]];
-    p->complete_ns = fs_max(p->complete_ns, ns);
+    p->complete_at = fs_max(p->complete_at, time);
     if (--p->producers == 0) {
-      fs_sim_release_slot(x, fs_sim_complete(x, barrier), p->complete_ns);
+      fs_sim_release_slot(x, fs_sim_complete(x, barrier), p->complete_at);
     }
   }
 }
@@ -89,15 +89,15 @@ static void update(fs_instance *x, const fs_stream_command *c, uint64_t ns) {
 /* ---- the sequencer */
 
 /* Whether a sync is over, and when it was. */
-static bool stop_over(const fs_instance *x, const fs_stream_stop *stop, uint64_t *ns) {
-  *ns = 0;
+static bool stop_over(const fs_instance *x, const fs_stream_stop *stop, uint64_t *time) {
+  *time = 0;
   if (stop->queue == FS_NONE) {
-    *ns = x->makespan; /* the latest end of all commands issued, as all are over */
+    *time = x->makespan; /* the latest end of all commands issued, as all are over */
     return x->n_over == x->n_issued;
   }
   uint32_t issued = x->n_issued_of[stop->queue], wanted = issued - fs_min(stop->keep, issued);
   if (wanted > 0 && x->at[stop->queue] >= wanted) {
-    *ns = x->over_ns[x->stream->queues[stop->queue].command0 + wanted - 1];
+    *time = x->over_at[x->stream->queues[stop->queue].command0 + wanted - 1];
   }
   return x->at[stop->queue] >= wanted;
 }
@@ -106,15 +106,15 @@ static void issue_commands(fs_instance *x) {
   const fs_stream *s = x->stream;
   while (x->n_issued < s->n_commands) {
     for (; x->next_stop < s->n_stops && s->stops[x->next_stop].at == x->n_issued; x->next_stop++) {
-      uint64_t ns;
-      if (!stop_over(x, &s->stops[x->next_stop], &ns)) {
+      uint64_t time;
+      if (!stop_over(x, &s->stops[x->next_stop], &time)) {
         return;
       }
-      x->issue_ns = fs_max(x->issue_ns, ns);
+      x->issue_at = fs_max(x->issue_at, time);
     }
     uint32_t command = x->by_issue[x->n_issued++];
     x->n_issued_of[x->queue[command]]++;
-    fs_sim_release(x, command, x->issue_ns);
+    fs_sim_release(x, command, x->issue_at);
   }
 }
 
@@ -127,18 +127,18 @@ void fs_sim_sync_begin(fs_instance *x) {
   }
   x->n_freed = x->physicals.n;
   x->n_issued = x->next_stop = x->n_over = 0;
-  x->issue_ns = 0;
+  x->issue_at = 0;
   if (x->by_issue != NULL) {
     memset(x->n_issued_of, 0, x->stream->n_queues * sizeof *x->n_issued_of);
   }
 }
 
-void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t ns) {
+void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t time) {
   assert(command < x->stream->n_commands);
-  update(x, &x->stream->commands[command], ns);
+  update(x, &x->stream->commands[command], time);
   if (x->by_issue != NULL) {
     x->n_over++;
-    x->over_ns[command] = ns;
+    x->over_at[command] = time;
   }
 }
 

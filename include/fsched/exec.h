@@ -270,12 +270,12 @@ typedef struct fsched_device_options {
 
 /* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its
  * waits are over and its queue is free.  Kernels and copies are executed, in the order of their
- * ends.  Recorded times and the times of invocations are virtual; a tick is pace_ns long, else as
- * long as the time unit says (ns, us, ms, s), else 1 us.  In virtual time an input is ready from
- * the beginning, whenever its fence is signalled.  When a command accesses bytes that another
- * command changes at the same virtual time, which a correct program never does, whatever the
- * durations, the invocation fails with FSCHED_CAUSE_WRONG and fsched_exec_failure names the command
- * and the buffer. */
+ * ends.  Recorded times and the times of invocations are virtual; a tick is tick_ps long, else
+ * pace_ns, else as long as the time unit says (ns, us, ms, s), else counted as 1 us.  In virtual
+ * time an input is ready from the beginning, whenever its fence is signalled.  When a command
+ * accesses bytes that another command changes at the same virtual time, which a correct program
+ * never does, whatever the durations, the invocation fails with FSCHED_CAUSE_WRONG and
+ * fsched_exec_failure names the command and the buffer. */
 
 /** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no such device: one diagnostic says why). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_device_create(fsched_context *ctx,
@@ -351,11 +351,12 @@ typedef struct fsched_exec_options {
   fsched_pool *pool;  /* of the same device; NULL: each slot has memory of its own */
   uint32_t in_flight; /* slots of each entry, and the most invocations that run at once in the exec;
                          default 1, at most 1024 */
-  uint64_t pace_ns;   /* ops and copies take at least planned time * pace_ns; 0: no minimum; sim:
-                         virtual ns of a tick */
+  uint64_t pace_ns;   /* ops and copies take at least planned time * pace_ns; 0: no minimum */
   int empty;          /* runs the commands without kernels, copies and memory */
   int verify;         /* fsched_exec_load verifies programs; 0: it relies on them to be correct */
   uint32_t frontier_capacity; /* entries of a signal's frontier; default 8, at most 1024 */
+  uint64_t tick_ps; /* picoseconds of a tick, in place of pace_ns, which then only asks for pace,
+                       and of the time unit; at most 2^40 ns; 0: as these say */
 } fsched_exec_options;
 
 /** Errors: FSCHED_USAGE, FSCHED_SYSTEM. */

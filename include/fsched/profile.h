@@ -36,6 +36,9 @@ typedef struct fsched_measurement {
   const fsched_duration *command;
   size_t n_commands;
   fsched_duration makespan; /* of the invocations; count 0: not measured */
+  uint64_t tick_ps;         /* the same as tick_ns in picoseconds, in its place; 0: tick_ns */
+  int simulated;            /* the times are those of a simulation */
+  int in_ticks; /* nothing says how long a tick is: the times count one as a microsecond */
 } fsched_measurement;
 
 /** Makes a profile of a measured program, which is not needed afterwards.  For a gang the shortest
@@ -59,6 +62,12 @@ FSCHED_API void fsched_profile_destroy(fsched_profile *p);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_profile_json(fsched_context *ctx,
                                                              const fsched_profile *p, char **text,
                                                              size_t *length);
+
+/** Sets the length of a tick, in picoseconds, for all that is done with the profile from now on; it
+ *  comes before time units.  Errors: FSCHED_USAGE for 0 and above 2^40 ns. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_profile_set_tick(fsched_context *ctx,
+                                                                 fsched_profile *p,
+                                                                 uint64_t tick_ps);
 
 /** How much of a profile a graph took over. */
 typedef struct fsched_profile_use {

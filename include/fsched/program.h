@@ -77,6 +77,7 @@ typedef struct fsched_trace_options {
   size_t size;
   uint64_t tick_ns; /* length of a tick in the trace; 0: as the time unit says (ns, us, ms, s), else
                        1000.  Divided by 10 until the plan is at most 2^53 ns long. */
+  uint64_t tick_ps; /* the same in picoseconds, in place of tick_ns; at most 2^40 ns; 0: tick_ns */
 } fsched_trace_options;
 
 /** The planned times as a trace for Perfetto (JSON): a track per queue with a slice per command,

@@ -56,6 +56,8 @@ typedef struct fsched_replay_options {
   uint32_t profile; /* number of last invocations to measure, at most 1,000; 0: none */
   int verify;       /* verify the program first (see fsched_exec_options), as `fsched run` does */
   uint32_t threads; /* without `device`: as in fsched_device_options */
+  uint64_t tick_ps; /* picoseconds of a tick, also in the trace and the profile: as in
+                       fsched_exec_options */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {

@@ -51,9 +51,12 @@ expect "the default of spill.on" holds err "memory 'm' .* named 'compute', the d
 graph 'queues: [{name: dma, class: copy}]' '  - {name: a, on: compute}'
 run 1 "$FSCHED" compile g.yaml
 expect "what the graph says is no default" [ "$(grep -c default err)" -eq 0 ]
-graph 'memories: [{name: m, capacity: 9}]' '  - {name: a, size: 10}'
+graph 'memories: [{name: m, capacity: 9}, {name: n, capacity: 99}]' '  - {name: a, size: 10}'
 run 3 "$FSCHED" compile g.yaml
-expect "the default of memory" holds err "the default of 'memory'"
+expect "the default of memory" holds err "'m' is the default of 'memory'"
+graph 'memories: [{name: m, capacity: 9}, {name: d}]' '  - {name: a, size: 10}'
+run 3 "$FSCHED" compile g.yaml
+expect "is not said where there is no choice" [ "$(grep -c default err)" -eq 0 ]
 
 # A quote that is not closed: where it begins, even if another one ends it.
 quote() { # text, place, what is said

@@ -80,7 +80,7 @@ expect "nothing is written" [ ! -e none.fsb ]
 sed 's/time_unit: us/time_unit: cycles/' g.yaml >cycles.yaml
 run 1 "$FSCHED" compile cycles.yaml -o none.fsb --profile p.json -Wno-profile
 expect "nobody knows" holds err '\[profile-graph\]'
-expect "but one could say it" holds err 'hint: add "tick_ns" to the profile'
+expect "but one could say it" holds err 'hint: add --tick LENGTH, or give the target a time_unit'
 run 0 "$FSCHED" compile cycles.yaml -o f.fsb --profile p.json --set time_unit=us -Wno-profile
 sed 's/"graph"/"tick_ns": 500, &/' p.json >ticks.json
 run 0 "$FSCHED" compile cycles.yaml -o f.fsb --profile ticks.json -Wno-profile --emit table=t.txt

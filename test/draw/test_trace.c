@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces: whole ones by golden files, what all must keep on random graphs (planned, replayed, and
  * with times made up). */
+#include "base/text/ticks.h"
 #include "draw/trace/trace.h"
 
 #include "draw/trace_cases.h"
@@ -238,8 +239,8 @@ static fs_stream_command *add_run(uint32_t queue, const char *name, uint64_t sta
   return c;
 }
 
-static void open_plan(tr_trace *t, uint64_t tick_ns) {
-  fsched_trace_options o = {.size = sizeof o, .tick_ns = tick_ns};
+static void open_plan(tr_trace *t, uint64_t tick_ns, uint64_t tick_ps) {
+  fsched_trace_options o = {.size = sizeof o, .tick_ns = tick_ns, .tick_ps = tick_ps};
   char *text;
   size_t length;
   ck_fs(ctx, fsched_program_trace(ctx, &m->program, &o, &text, &length));
@@ -276,7 +277,7 @@ START_TEST(no_length)
   (void)add_run(b, "far", 5, 5), mk_wait(m, a, 3);
   (void)add_run(b, "farther", 5, 6);
   tr_trace t;
-  open_plan(&t, 1000);
+  open_plan(&t, 1000, 0);
   tr_check(&t, &m->program.view, 1);
   check_slice(&t, "first", 2000, 5000);
   check_slice(&t, "x", 5000, 5001);
@@ -286,7 +287,7 @@ START_TEST(no_length)
   check_slice(&t, "far", 5002, 5003);
   check_slice(&t, "farther", 5003, 6000);
   tr_close(&t);
-  open_plan(&t, 1);
+  open_plan(&t, 1, 0);
   tr_check(&t, &m->program.view, 1);
   check_slice(&t, "z", 7, 9);
   check_slice(&t, "farther", 8, 9);
@@ -310,7 +311,7 @@ START_TEST(arrows_of_gangs)
   mk_gang(k, two, 1), k->end = 4;
   (void)add_run(c, "twice", 4, 5), mk_wait(m, a, 1), mk_wait(m, two, 1);
   tr_trace t;
-  open_plan(&t, 0);
+  open_plan(&t, 0, 0);
   tr_check_walk(&t, &m->program.view, 1);
   ck_assert_uint_eq(t.n_arrows, 2);
   ck_assert_str_eq(slice(&t, "g")->cat, "gang");
@@ -333,7 +334,7 @@ START_TEST(deadlock)
   (void)add_run(b, "also", 1, 2), mk_wait(m, a, 1);
   (void)add_run(b, "y", 2, 3), mk_wait(m, a, 2);
   tr_trace t;
-  open_plan(&t, 0);
+  open_plan(&t, 0, 0);
   tr_check_walk(&t, &m->program.view, 1);
   ck_assert_uint_eq(t.n_slices, 4);
   ck_assert_uint_eq(t.n_arrows, 2); /* fine to also, x to y */
@@ -346,7 +347,7 @@ START_TEST(nothing_at_all)
   (void)mk_memory(m, "cmx", 7);
   (void)mk_queue(m, "a");
   tr_trace t;
-  open_plan(&t, 0);
+  open_plan(&t, 0, 0);
   tr_check(&t, &m->program.view, 1);
   tr_close(&t);
 }
@@ -366,7 +367,7 @@ START_TEST(shared_addresses_count_once)
   c = mk_run(m, b, 1);
   c->start = 2, c->end = 6;
   tr_trace t;
-  open_plan(&t, 1000);
+  open_plan(&t, 1000, 0);
   tr_check(&t, &m->program.view, 1);
   ck_assert_uint_eq(tr_value(&t, &m->program.view, 1, cmx, 1999), 8);
   ck_assert_uint_eq(tr_value(&t, &m->program.view, 1, cmx, 2000), 12);
@@ -392,24 +393,28 @@ typedef struct tick_case {
   uint64_t tick_ns, ticks; /* asked for; of the plan */
   uint64_t drawn;          /* ns per tick */
   const char *name;
+  uint64_t tick_ps; /* asked for */
 } tick_case;
 
 static const tick_case tick_cases[] = {
-    {"ns", 0, 7, 1, "hand-made (planned)"},
-    {"us", 0, 7, 1000, "hand-made (planned)"},
-    {"ms", 0, 7, 1000000, "hand-made (planned)"},
-    {"s", 0, 7, 1000000000, "hand-made (planned)"},
-    {"days", 0, 7, 1000, "hand-made (planned, 1 tick = 1 us)"},
-    {NULL, 0, 7, 1000, "hand-made (planned, 1 tick = 1 us)"},
-    {"us", 250, 7, 250, "hand-made (planned, 1 tick = 250 ns)"},
-    {"us", 1500000, 7, 1500000, "hand-made (planned, 1 tick = 1500 us)"},
-    {"us", 1000, 7, 1000, "hand-made (planned)"},
-    {"s", 0, (uint64_t)1 << 40, 1000, "hand-made (planned, 1 tick = 1 us)"},
-    {"s", 0, (uint64_t)1 << 62, 1, "hand-made (planned, 1 tick = 1 ns)"},
-    {"ns", 0, (uint64_t)1 << 62, 1, "hand-made (planned)"},
-    {"ns", UINT64_MAX, 7, 184467440737095, "hand-made (planned, 1 tick = 184467440737095 ns)"},
-    {"s", 0, 9007199, 1000000000, "hand-made (planned)"}, /* 2^53 ns is a little more */
-    {"s", 0, 9007200, 100000000, "hand-made (planned, 1 tick = 100 ms)"},
+    {"ns", 0, 7, 1, "hand-made (planned)", 0},
+    {"us", 0, 7, 1000, "hand-made (planned)", 0},
+    {"ms", 0, 7, 1000000, "hand-made (planned)", 0},
+    {"s", 0, 7, 1000000000, "hand-made (planned)", 0},
+    {"days", 0, 7, 1000, "hand-made (planned, 1 tick = 1 us)", 0},
+    {NULL, 0, 7, 1000, "hand-made (planned, 1 tick = 1 us)", 0},
+    {"us", 250, 7, 250, "hand-made (planned, 1 tick = 250 ns)", 0},
+    {"us", 1500000, 7, 1500000, "hand-made (planned, 1 tick = 1500 us)", 0},
+    {"us", 1000, 7, 1000, "hand-made (planned)", 0},
+    {"s", 0, (uint64_t)1 << 40, 1000, "hand-made (planned, 1 tick = 1 us)", 0},
+    {"s", 0, (uint64_t)1 << 62, 1, "hand-made (planned, 1 tick = 1 ns)", 0},
+    {"ns", 0, (uint64_t)1 << 62, 1, "hand-made (planned)", 0},
+    {"ns", UINT64_MAX, 7, 184467440737095, "hand-made (planned, 1 tick = 184467440737095 ns)", 0},
+    {"s", 0, 9007199, 1000000000, "hand-made (planned)", 0}, /* 2^53 ns is a little more */
+    {"s", 0, 9007200, 100000000, "hand-made (planned, 1 tick = 100 ms)", 0},
+    {"us", 0, 6, 0, "hand-made (planned, 1 tick = 2.5 ns)", 2500},
+    {"us", 7, 6, 0, "hand-made (planned, 1 tick = 0.714 ns)", 714},
+    {"ns", 0, 6, 1, "hand-made (planned)", 1000},
 };
 
 START_TEST(ticks)
@@ -420,10 +425,11 @@ START_TEST(ticks)
   (void)add_run(a, "x", 0, k->ticks - 2);
   (void)add_run(a, "y", k->ticks - 1, k->ticks);
   tr_trace t;
-  open_plan(&t, k->tick_ns);
+  open_plan(&t, k->tick_ns, k->tick_ps);
   ck_assert_str_eq(process(&t, 1), k->name);
-  check_slice(&t, "x", 0, (k->ticks - 2) * k->drawn);
-  check_slice(&t, "y", (k->ticks - 1) * k->drawn, k->ticks * k->drawn);
+  uint64_t ps = k->drawn != 0 ? k->drawn * 1000 : k->tick_ps; /* of a part, rounded down */
+  check_slice(&t, "x", 0, fs_ticks_ns(k->ticks - 2, ps));
+  check_slice(&t, "y", fs_ticks_ns(k->ticks - 1, ps), fs_ticks_ns(k->ticks, ps));
   tr_close(&t);
 }
 END_TEST
@@ -494,7 +500,7 @@ START_TEST(options_of_traces)
   char *text;
   size_t length;
   (void)mk_queue(m, "a");
-  fsched_trace_options o = {.size = sizeof o - 1};
+  fsched_trace_options o = {.size = offsetof(fsched_trace_options, tick_ps) - 1};
   ck_assert_int_eq(fsched_program_trace(ctx, &m->program, &o, &text, &length), FSCHED_USAGE);
   o.size = 0;
   ck_assert_int_eq(fsched_program_trace(ctx, &m->program, &o, &text, &length), FSCHED_USAGE);

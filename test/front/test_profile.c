@@ -271,6 +271,8 @@ START_TEST(bad_measurements)
   ck_assert_int_eq(fsched_profile_make(ctx, program, &m, &p), FSCHED_USAGE);
   m = good, m.tick_ns = FSCHED_MAX_TIME + 1;
   ck_assert_int_eq(fsched_profile_make(ctx, program, &m, &p), FSCHED_USAGE);
+  m = good, m.tick_ps = FSCHED_MAX_TIME * 1000 + 1;
+  ck_assert_int_eq(fsched_profile_make(ctx, program, &m, &p), FSCHED_USAGE);
   m = good, m.makespan = (fsched_duration){1, 2, 1, 3};
   ck_assert_int_eq(fsched_profile_make(ctx, program, &m, &p), FSCHED_USAGE);
   took[n - 1] = (fsched_duration){1, 0, 0, FS_PROFILE_MOST_NS + 1};
@@ -314,6 +316,12 @@ static const struct {
     {"\"tick_ns\": 1000", "\"tick_ns\": 0", "profile-value", "a tick is at least 1 ns"},
     {"\"tick_ns\": 1000", "\"tick_ns\": 1099511627777", "profile-value",
      "a tick is at most 2^40 ns"},
+    {"\"tick_ns\": 1000", "\"tick_ps\": 0", "profile-value", "a tick is at least 1 ps"},
+    {"\"tick_ns\": 1000", "\"tick_ps\": 1099511627776001", "profile-value",
+     "a tick is at most 2^40 ns"},
+    {"\"tick_ns\": 1000", "\"tick_ns\": 1, \"tick_ps\": 1", "profile-value",
+     "a tick has one length: 'tick_ns' or 'tick_ps'"},
+    {"\"tick_ns\": 1000", "\"simulated\": 1", "profile-type", "expected false, true, found '1'"},
     {"\"tick_ns\": 1000", "\"tick_ns\": \"1000\"", "profile-type",
      "expected a number from 0 to 2^64-1, found '1000'"},
     {"\"invocations\": 3", "\"invocations\": 2.5", "profile-type",
@@ -389,9 +397,8 @@ START_TEST(reads_the_whole)
   size_t n;
   ck_fs(ctx, fsched_profile_report(ctx, p, NULL, &text, &n));
   ck_assert_str_eq(text,
-                   "profile: makespan planned -\n\nNothing says how long a tick is: a "
-                   "time_unit of the target does (ns, us, ms, s), or \"tick_ns\" in the "
-                   "profile.\n");
+                   "profile: makespan planned -\n\nNothing says how long a tick is: --tick LENGTH "
+                   "does, or a time_unit of the target (ns, us, ms, s).\n");
   fsched_text_free(ctx, text, n);
   fsched_profile_destroy(p);
   ck_assert_int_eq(fsched_profile_read(ctx, "/no/such/profile", &p), FSCHED_SYSTEM);

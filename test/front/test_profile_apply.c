@@ -76,6 +76,8 @@ static const struct {
     {"cycles", "\"time_unit\": \"us\",", 6000},
     {"cycles", "\"time_unit\": \"cycles\",", FS_TICK_NONE},
     {"cycles", "", FS_TICK_NONE},
+    {"cycles", "\"tick_ps\": 2500,", 2400000},
+    {"us", "\"time_unit\": \"us\", \"tick_ps\": 750,", 8000000},
 };
 
 START_TEST(lengths_of_ticks)
@@ -94,12 +96,29 @@ START_TEST(lengths_of_ticks)
     ck_assert_int_eq(status, FSCHED_BAD_INPUT);
     ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "profile-graph");
     ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
-                     "nothing says how many nanoseconds a tick of graph 'g' is");
+                     "nothing says how long a tick of graph 'g' is");
     ck_assert_uint_eq(g->op_time[0], 5);
   } else {
     ck_fs(ctx, status);
     ck_assert_uint_eq(g->op_time[0], ticks[_i].ticks);
   }
+  fsched_profile_destroy(p);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A length that is set comes before all of them. */
+START_TEST(length_that_is_set)
+{
+  fsched_graph *g = fs_parse("fsched: 1\ntarget: {time_unit: us}\nops: [{name: a, time: 5}]\n");
+  fsched_profile *p = parsed(
+      "{\"fsched_profile\": 1, \"time_unit\": \"ms\", \"tick_ns\": 7, \"ops\": "
+      "[{\"name\": \"a\", \"median_ns\": 10}]}");
+  ck_assert_int_eq(fsched_profile_set_tick(ctx, p, 0), FSCHED_USAGE);
+  ck_assert_int_eq(fsched_profile_set_tick(ctx, p, (UINT64_C(1) << 40) * 1000 + 1), FSCHED_USAGE);
+  ck_fs(ctx, fsched_profile_set_tick(ctx, p, 714));
+  ck_fs(ctx, fsched_graph_apply_profile(ctx, g, p, NULL));
+  ck_assert_uint_eq(g->op_time[0], 15); /* 10 ns are 14.006 ticks */
   fsched_profile_destroy(p);
   fsched_graph_destroy(g);
 }
@@ -132,7 +151,7 @@ START_TEST(refuses)
   refused("fsched: 1\ntarget: {time_unit: ns}\nops: [{name: a}, {name: b}]\n",
           "{\"fsched_profile\": 1, \"ops\": [{\"name\": \"a\", \"median_ns\": 6},"
           "{\"name\": \"b\", \"median_ns\": 1099511627777}]}",
-          "profile-value", "'b' took more than 2^40 ticks of 1 ns");
+          "profile-value", "'b' took more than 2^40 ticks of 1000 ps");
   ck_fs(ctx, fsched_warning_set(ctx, "profile", FSCHED_WARNING_AS_ERROR));
   refused(plain,
           "{\"fsched_profile\": 1, \"ops\": [{\"name\": \"a\", \"median_ns\": 6},{\"name\": \"c\", "
@@ -340,6 +359,7 @@ FS_SUITE(profile_apply, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, takes_times, refuses, names_its_file);
   FS_LOOPS(t, 0, ROWS(ticks), lengths_of_ticks);
+  FS_TESTS(t, length_that_is_set);
   FS_LOOPS(t, 0, ROWS(warned), warns);
   FS_LOOPS(t, 0, 10, fits_what_follows_a_line, fits_anything);
   FS_LOOPS(t, 0, ROWS(costs), fits_by_hand);

@@ -44,9 +44,17 @@ static void list_parts(fitter *f, uint32_t op, uint32_t memory, fs_text *out) {
   }
 }
 
-/* Whether a buffer of the op is in the memory because the graph names none for it. */
+/* Whether a buffer of the op is in the memory because the graph names none for it, although it
+ * could name another one with a capacity. */
 static bool by_default(const fitter *f, uint32_t op, uint32_t memory) {
   const fsched_graph *g = f->g;
+  uint32_t bounded = 0;
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    bounded += fs_memory_bounded(&g->target.memory[m]);
+  }
+  if (bounded < 2) {
+    return false;
+  }
   for (uint32_t arg = g->op_arg0[op]; arg < g->op_arg0[op + 1]; arg++) {
     uint32_t v = g->arg_version[arg];
     if (v != FS_NONE && fs_version_memory(g, v) == memory &&

@@ -19,7 +19,7 @@ typedef struct applier {
   const fsched_profile *p;
   fs_arena *arena; /* scratch */
   fs_names ops, buffers;
-  uint64_t tick_ns;
+  uint64_t tick_ps;
   fs_tick *op_time;
   uint32_t n_points, *costs0, *costs; /* CSR of points; per item: index of its costs, or FS_NONE */
   fs_copy_point *point;
@@ -38,13 +38,13 @@ static bool same_text(const char *x, const char *y) {
 
 static fs_status find_tick(applier *a) {
   const char *unit = a->g->target.time_unit;
-  uint64_t of_unit = fs_tick_ns(unit), of_profile = fs_profile_tick_ns(a->p);
-  bool same_unit = same_text(unit, a->p->time_unit);
-  a->tick_ns = of_profile != 0 && (same_unit || of_unit == 0) ? of_profile : of_unit;
-  if (a->tick_ns == 0) {
+  uint64_t of_unit = fs_tick_ps(unit), of_profile = fs_profile_tick_ps(a->p);
+  bool first = a->p->tick_given || of_unit == 0 || same_text(unit, a->p->time_unit);
+  a->tick_ps = of_profile != 0 && first ? of_profile : of_unit;
+  if (a->tick_ps == 0) {
     return fs_fail(a->ctx, FSCHED_BAD_INPUT, FS_DIAG_PROFILE_GRAPH, seen_from(a, a->p->graph_at),
-                   "add \"tick_ns\" to the profile, or give the target a time_unit (ns, us, ms, s)",
-                   "nothing says how many nanoseconds a tick of graph '%s' is", a->g->name);
+                   "add --tick LENGTH, or give the target a time_unit (ns, us, ms, s)",
+                   "nothing says how long a tick of graph '%s' is", a->g->name);
   }
   return FSCHED_OK;
 }
@@ -63,11 +63,11 @@ static fs_status check_starts(const applier *a) {
 
 /* Converts a time to ticks, rounded up so that any time above 0 is at least one tick. */
 static fs_status to_ticks(const applier *a, const fs_profile_item *item, fs_tick *out) {
-  *out = fs_ceil_div(item->took.median_ns, a->tick_ns);
+  *out = fs_ticks_of_ns(item->took.median_ns, a->tick_ps);
   if (*out > FSCHED_MAX_TIME) {
     return fs_fail(a->ctx, FSCHED_BAD_INPUT, FS_DIAG_PROFILE_VALUE, seen_from(a, item->at), NULL,
-                   "'%s' took more than 2^40 ticks of %llu ns", item->name,
-                   (unsigned long long)a->tick_ns);
+                   "'%s' took more than 2^40 ticks of %llu ps", item->name,
+                   (unsigned long long)a->tick_ps);
   }
   return FSCHED_OK;
 }
@@ -154,8 +154,8 @@ static fs_status fit_costs(applier *a) {
   for (uint32_t i = 0; i < a->use.copies; i++) {
     const fs_profile_item *item = &a->p->item[copy[i]];
     uint32_t buffer = fs_names_find(&a->buffers, item->name, strlen(item->name));
-    a->point[i] =
-        (fs_copy_point){a->g->buffer_size[buffer], fs_ceil_div(item->took.median_ns, a->tick_ns)};
+    a->point[i] = (fs_copy_point){a->g->buffer_size[buffer],
+                                  fs_ticks_of_ns(item->took.median_ns, a->tick_ps)};
   }
   for (uint32_t k = 0; k < n; k++) {
     uint32_t points = a->costs0[k + 1] - a->costs0[k];

@@ -45,10 +45,13 @@ static void put_head(fs_text *t, const fsched_profile *p) {
   fs_text_puts(t, "{\n \"fsched_profile\": 1");
   put_text(t, ",\n \"graph\": ", p->graph);
   put_text(t, ",\n \"time_unit\": ", p->time_unit);
-  if (p->tick_ns != 0) {
-    put_key(t, ",\n \"tick_ns\": ", p->tick_ns);
+  if (p->tick_ps != 0) {
+    bool whole = p->tick_ps % 1000 == 0;
+    put_key(t, whole ? ",\n \"tick_ns\": " : ",\n \"tick_ps\": ",
+            whole ? p->tick_ps / 1000 : p->tick_ps);
   }
   put_text(t, ",\n \"on\": ", p->on);
+  fs_text_puts(t, p->simulated ? ",\n \"simulated\": true" : "");
   if (p->makespan.count != 0) {
     put_key(t, ",\n \"invocations\": ", p->makespan.count);
   }

@@ -4,6 +4,7 @@
  * median for each op, so that other tools can write a profile easily. */
 #include "base/files/file.h"
 #include "base/text/fields.h"
+#include "base/text/ticks.h"
 #include "front/profile/profile.h"
 
 typedef struct profile_reader {
@@ -169,7 +170,9 @@ enum {
   TOP_GRAPH,
   TOP_TIME_UNIT,
   TOP_TICK,
+  TOP_TICK_PS,
   TOP_ON,
+  TOP_SIMULATED,
   TOP_INVOCATIONS,
   TOP_PLANNED,
   TOP_EXPECTED,
@@ -177,16 +180,13 @@ enum {
   TOP_OPS,
   TOP_N
 };
-static const fs_field top_fields[TOP_N] = {{"fsched_profile", true},
-                                           {"graph", false},
-                                           {"time_unit", false},
-                                           {"tick_ns", false},
-                                           {"on", false},
-                                           {"invocations", false},
-                                           {"planned_makespan", false},
-                                           {"expected_makespan_ns", false},
-                                           {"measured_makespan", false},
-                                           {"ops", true}};
+static const fs_field top_fields[TOP_N] = {
+    {"fsched_profile", true},     {"graph", false},
+    {"time_unit", false},         {"tick_ns", false},
+    {"tick_ps", false},           {"on", false},
+    {"simulated", false},         {"invocations", false},
+    {"planned_makespan", false},  {"expected_makespan_ns", false},
+    {"measured_makespan", false}, {"ops", true}};
 
 static fs_status read_makespan(profile_reader *r, const uint32_t *top) {
   enum { MIN, MEDIAN, MAX, FIELDS };
@@ -208,6 +208,23 @@ static fs_status read_makespan(profile_reader *r, const uint32_t *top) {
   return FSCHED_OK;
 }
 
+static fs_status read_tick(profile_reader *r, const uint32_t *value) {
+  uint64_t ns = 0, ps = 0;
+  FS_TRY(read_most(r, value[TOP_TICK], FSCHED_MAX_TIME, "a tick is at most 2^40 ns", &ns));
+  FS_TRY(read_most(r, value[TOP_TICK_PS], FS_TICK_MOST_PS, "a tick is at most 2^40 ns", &ps));
+  if (value[TOP_TICK] != FS_NONE && ns == 0) {
+    return bad_value(r, value[TOP_TICK], "a tick is at least 1 ns");
+  }
+  if (value[TOP_TICK_PS] != FS_NONE && ps == 0) {
+    return bad_value(r, value[TOP_TICK_PS], "a tick is at least 1 ps");
+  }
+  if (ns != 0 && ps != 0) {
+    return bad_value(r, value[TOP_TICK_PS], "a tick has one length: 'tick_ns' or 'tick_ps'");
+  }
+  r->p->tick_ps = ps != 0 ? ps : ns * 1000;
+  return FSCHED_OK;
+}
+
 static fs_status read_head(profile_reader *r, const uint32_t *value) {
   fsched_profile *p = r->p;
   uint64_t version;
@@ -223,9 +240,12 @@ static fs_status read_head(profile_reader *r, const uint32_t *value) {
   }
   FS_TRY(copy_text(r, value[TOP_TIME_UNIT], &p->time_unit));
   FS_TRY(copy_text(r, value[TOP_ON], &p->on));
-  FS_TRY(read_most(r, value[TOP_TICK], FSCHED_MAX_TIME, "a tick is at most 2^40 ns", &p->tick_ns));
-  if (value[TOP_TICK] != FS_NONE && p->tick_ns == 0) {
-    return bad_value(r, value[TOP_TICK], "a tick is at least 1 ns");
+  FS_TRY(read_tick(r, value));
+  if (value[TOP_SIMULATED] != FS_NONE) {
+    static const char *const words[] = {"false", "true"};
+    uint32_t index = 0;
+    FS_TRY(fs_fields_word(&r->f, value[TOP_SIMULATED], words, 2, &index));
+    p->simulated = index == 1;
   }
   return read_makespan(r, value);
 }

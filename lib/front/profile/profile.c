@@ -24,8 +24,18 @@ fsched_duration fsched_duration_of(uint64_t *ns, size_t n) {
   return (fsched_duration){n, ns[0], ns[(n - 1) / 2], ns[n - 1]};
 }
 
-uint64_t fs_profile_tick_ns(const fsched_profile *p) {
-  return p->tick_ns != 0 ? p->tick_ns : fs_tick_ns(p->time_unit);
+uint64_t fs_profile_tick_ps(const fsched_profile *p) {
+  return p->tick_ps != 0 ? p->tick_ps : fs_tick_ps(p->time_unit);
+}
+
+fsched_status fsched_profile_set_tick(fsched_context *ctx, fsched_profile *p, uint64_t tick_ps) {
+  if (tick_ps == 0 || tick_ps > FS_TICK_MOST_PS) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "a tick is from 1 ps to 2^40 ns long");
+  }
+  p->tick_ps = tick_ps;
+  p->tick_given = true;
+  return FSCHED_OK;
 }
 
 fs_status fs_profile_create(fsched_context *ctx, fsched_profile **out) {
@@ -153,7 +163,7 @@ static bool same_gang(const fs_stream_command *a, const fs_stream_command *b) {
 static fs_status find_expected(profile_maker *m) {
   const fs_stream *s = m->s;
   fsched_profile *p = m->p;
-  uint64_t tick = fs_profile_tick_ns(p);
+  uint64_t tick = fs_profile_tick_ps(p);
   FS_TRY(fs_new_zero(m->arena, &m->begin, s->n_commands));
   FS_TRY(fs_new_zero(m->arena, &m->end, s->n_commands));
   p->expected_ns = 0;
@@ -166,8 +176,7 @@ static fs_status find_expected(profile_maker *m) {
          next++) {
       at = fs_max(at, ready(m, order[next]));
     }
-    uint64_t took =
-        item->took.count != 0 ? item->took.median_ns : fs_multiply_most(item->planned, tick);
+    uint64_t took = item->took.count != 0 ? item->took.median_ns : fs_ticks_ns(item->planned, tick);
     for (uint32_t k = i; k < next; k++) {
       m->begin[order[k]] = at;
       m->end[order[k]] = fs_add_most(at, took);
@@ -198,8 +207,10 @@ static fs_status make_profile(profile_maker *m, const fsched_measurement *measur
   FS_TRY(copy_text(m, fs_stream_string(s, s->meta->name), &p->graph));
   FS_TRY(copy_text(m, fs_stream_string(s, s->meta->time_unit), &p->time_unit));
   FS_TRY(copy_text(m, measured->on == NULL ? "cpu" : measured->on, &p->on));
-  p->tick_ns = measured->tick_ns;
-  p->tick_ns = fs_profile_tick_ns(p);
+  p->tick_ps = measured->tick_ps != 0 ? measured->tick_ps : measured->tick_ns * 1000;
+  p->tick_ps = fs_profile_tick_ps(p);
+  p->simulated = measured->simulated != 0;
+  p->in_ticks = measured->in_ticks != 0;
   p->planned = s->meta->makespan;
   p->makespan = measured->makespan;
   FS_TRY(fs_stream_order_find(m->arena, s, &m->order));
@@ -221,9 +232,9 @@ static fs_status check_measurement(fsched_context *ctx, const fs_stream *s,
                    "%llu durations for a program of %u commands", (unsigned long long)m->n_commands,
                    s->n_commands);
   }
-  if (m->tick_ns > FSCHED_MAX_TIME) {
+  if (m->tick_ns > FSCHED_MAX_TIME || m->tick_ps > FS_TICK_MOST_PS) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
-                   "'tick_ns' is above 2^40");
+                   "'tick_ns' is above 2^40, or 'tick_ps' above 2^40 ns");
   }
   for (uint32_t c = 0; c < s->n_commands; c++) {
     if (!proper(&m->command[c])) {

@@ -48,8 +48,11 @@ struct fsched_profile {
   const char *graph, *time_unit; /* or NULL */
   const char *on;                /* or NULL */
   fs_pos graph_at;
-  uint64_t tick_ns; /* 0: not known */
-  fs_tick planned;  /* makespan; FS_TICK_NONE: not known */
+  uint64_t tick_ps; /* 0: not known */
+  bool tick_given;  /* it was set, and comes before time units */
+  bool simulated;   /* the times are those of a simulation */
+  bool in_ticks;   /* of a profile just made: its times count a tick of unknown length as tick_ps */
+  fs_tick planned; /* makespan; FS_TICK_NONE: not known */
   fsched_duration makespan;
   uint64_t expected_ns; /* makespan of ops and copies alone; FS_TICK_NONE: not known */
   uint32_t n_queues, n_items;
@@ -61,7 +64,7 @@ struct fsched_profile {
 extern const char *const fs_profile_kind_name[3];
 
 fs_status fs_profile_create(fsched_context *ctx, fsched_profile **out) FS_MUST_USE;
-/* The length of a tick of the plan in ns; 0: not known. */
-uint64_t fs_profile_tick_ns(const fsched_profile *p);
+/* The length of a tick of the plan in ps; 0: not known. */
+uint64_t fs_profile_tick_ps(const fsched_profile *p);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/text/columns.h"
 #include "base/text/fields.h"
 #include "base/text/plural.h"
+#include "base/text/ticks.h"
 #include "front/profile/profile.h"
 
 enum { SHOWN = 10 };
@@ -25,7 +26,7 @@ typedef struct report {
   fs_text *t;
   fs_arena *arena;
   bool all;
-  uint64_t tick_ns;        /* 0: not known */
+  uint64_t tick_ps;        /* 0: not known */
   queue_sum *queue, total; /* total counts each item once */
   uint64_t off_ns;         /* sum of all items' differences */
   uint32_t n_listed, *listed;
@@ -35,8 +36,8 @@ typedef struct report {
 
 /* A planned time in ns; FS_TICK_NONE: not known. */
 static uint64_t planned_ns(const report *r, fs_tick planned) {
-  return planned == FS_TICK_NONE || r->tick_ns == 0 ? FS_TICK_NONE
-                                                    : fs_multiply_most(planned, r->tick_ns);
+  return planned == FS_TICK_NONE || r->tick_ps == 0 ? FS_TICK_NONE
+                                                    : fs_ticks_ns(planned, r->tick_ps);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
@@ -52,8 +53,8 @@ static uint64_t difference_ns(const report *r, const fs_profile_item *item) {
   uint64_t planned = planned_ns(r, item->planned);
   return planned == FS_TICK_NONE
              ? 0
-             : distance(planned, fs_multiply_most(fs_ceil_div(item->took.median_ns, r->tick_ns),
-                                                  r->tick_ns));
+             : distance(planned,
+                        fs_ticks_ns(fs_ticks_of_ns(item->took.median_ns, r->tick_ps), r->tick_ps));
 }
 
 static void add_item(queue_sum *sum, const fs_profile_item *item) {
@@ -130,13 +131,27 @@ static uint64_t thousandths(uint64_t a, uint64_t b) {
 
 /* ---- text */
 
+/* Writes a time of a profile in ticks: "7", "7.250". */
+static void put_ticks(fs_text *t, uint64_t ns) {
+  uint64_t per_tick = FS_TICK_UNKNOWN_PS / 1000;
+  fs_text_u64(t, ns / per_tick);
+  if (ns % per_tick != 0) {
+    fs_text_printf(t, ".%03llu", (unsigned long long)(ns % per_tick));
+  }
+}
+
 /* Writes "850 ns", "12.345 us", "3.210 ms", "1.500 s", in integers, so that the text is the same in
- * all locales and on all machines. */
-static void put_ns(fs_text *t, uint64_t ns) {
+ * all locales and on all machines; or "7 ticks", where nothing says how long a tick is. */
+static void put_ns(const report *r, fs_text *t, uint64_t ns) {
   static const struct {
     const char *name;
     uint64_t ns;
   } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+  if (r->p->in_ticks) {
+    put_ticks(t, ns);
+    fs_text_puts(t, ns == FS_TICK_UNKNOWN_PS / 1000 ? " tick" : " ticks");
+    return;
+  }
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
     if (ns >= units[i].ns) {
       fs_text_printf(t, "%llu.%03llu %s", (unsigned long long)(ns / units[i].ns),
@@ -151,10 +166,10 @@ static void put_ns(fs_text *t, uint64_t ns) {
 static void put_planned(const report *r, fs_text *t, fs_tick planned) {
   if (planned == FS_TICK_NONE) {
     fs_text_puts(t, "-");
-  } else if (r->tick_ns == 0) {
+  } else if (r->tick_ps == 0) {
     fs_text_printf(t, "%llu", (unsigned long long)planned);
   } else {
-    put_ns(t, planned_ns(r, planned));
+    put_ns(r, t, planned_ns(r, planned));
   }
 }
 
@@ -186,10 +201,10 @@ static void text_makespan(const report *r) {
   }
   fs_text_puts(t, ": makespan planned ");
   put_planned(r, t, p->planned);
-  fs_text_puts(t, r->tick_ns == 0 && p->planned != FS_TICK_NONE ? " ticks" : "");
+  fs_text_puts(t, r->tick_ps == 0 && p->planned != FS_TICK_NONE ? " ticks" : "");
   if (measured(r)) {
-    fs_text_puts(t, ", measured ");
-    put_ns(t, d->median_ns);
+    fs_text_puts(t, p->simulated ? ", simulated " : ", measured ");
+    put_ns(r, t, d->median_ns);
     if (planned != FS_TICK_NONE) {
       fs_text_puts(t, " (");
       put_percent(t, thousandths(d->median_ns, planned));
@@ -198,18 +213,18 @@ static void text_makespan(const report *r) {
     fs_text_printf(t, " in %llu run%s", (unsigned long long)d->count, fs_plural_s(d->count));
     if (d->min_ns != d->max_ns) {
       fs_text_puts(t, ", from ");
-      put_ns(t, d->min_ns);
+      put_ns(r, t, d->min_ns);
       fs_text_puts(t, " to ");
-      put_ns(t, d->max_ns);
+      put_ns(r, t, d->max_ns);
     }
   }
   fs_text_puts(t, "\n");
   if (p->expected_ns != FS_TICK_NONE) {
     fs_text_puts(t, "ops and copies alone would take ");
-    put_ns(t, p->expected_ns);
+    put_ns(r, t, p->expected_ns);
     if (measured(r)) {
       fs_text_puts(t, "; ");
-      put_ns(t, between_ns(r));
+      put_ns(r, t, between_ns(r));
       fs_text_puts(t, " lie between them");
     }
     fs_text_puts(t, "\n");
@@ -224,14 +239,16 @@ static void cell(fs_columns *c, const char *text, fs_side side) {
 static void planned_and_measured(const report *r, fs_columns *c, fs_tick planned, uint64_t ns) {
   put_planned(r, &c->text, planned);
   fs_columns_cell(c, FS_RIGHT);
-  put_ns(&c->text, ns);
+  put_ns(r, &c->text, ns);
   fs_columns_cell(c, FS_RIGHT);
   put_percent(&c->text, thousandths(ns, planned_ns(r, planned)));
   fs_columns_cell(c, FS_RIGHT);
 }
 
+static const char *took_word(const report *r) { return r->p->simulated ? "simulated" : "measured"; }
+
 static fs_status text_queues(const report *r) {
-  static const char *const heads[] = {"commands", "planned", "measured", "of plan"};
+  const char *const heads[] = {"commands", "planned", took_word(r), "of plan"};
   fs_columns c;
   fs_columns_init(&c, r->ctx, 5);
   cell(&c, "queue", FS_LEFT);
@@ -251,10 +268,10 @@ static fs_status text_queues(const report *r) {
 }
 
 static fs_status text_items(const report *r) {
-  static const char *const heads[] = {"planned", "measured", "of plan", "least", "greatest"};
+  const char *const heads[] = {"planned", took_word(r), "of plan", "least", "greatest"};
   fs_columns c;
   fs_columns_init(&c, r->ctx, 6);
-  fs_text_printf(r->t, "\n%s", r->tick_ns == 0 ? "what took longest" : "what differs most");
+  fs_text_printf(r->t, "\n%s", r->tick_ps == 0 ? "what took longest" : "what differs most");
   fs_text_printf(r->t, r->n_listed < r->p->n_items ? ", %u of %u:\n" : ":\n", r->n_listed,
                  r->p->n_items);
   cell(&c, "", FS_LEFT);
@@ -266,9 +283,9 @@ static fs_status text_items(const report *r) {
     put_name(&c.text, item);
     fs_columns_cell(&c, FS_LEFT);
     planned_and_measured(r, &c, item->planned, item->took.median_ns);
-    put_ns(&c.text, item->took.min_ns);
+    put_ns(r, &c.text, item->took.min_ns);
     fs_columns_cell(&c, FS_RIGHT);
-    put_ns(&c.text, item->took.max_ns);
+    put_ns(r, &c.text, item->took.max_ns);
     fs_columns_cell(&c, FS_RIGHT);
   }
   return fs_columns_finish(&c, "  ", r->t);
@@ -276,17 +293,20 @@ static fs_status text_items(const report *r) {
 
 static void text_advice(const report *r) {
   fs_text *t = r->t;
+  if (r->p->simulated) { /* a simulation takes the planned times, or what it was told to take */
+    return;
+  }
   fs_text_puts(t, "\n");
-  if (r->tick_ns == 0) {
+  if (r->tick_ps == 0) {
     fs_text_puts(t,
-                 "Nothing says how long a tick is: a time_unit of the target does (ns, us, ms, "
-                 "s), or \"tick_ns\" in the profile.\n");
+                 "Nothing says how long a tick is: --tick LENGTH does, or a time_unit of the "
+                 "target (ns, us, ms, s).\n");
   }
   if (should_recompile(r)) {
     fs_text_puts(t,
                  "The planned times are far from these: compile the graph with --profile and "
                  "the profile's file, and the plan goes by what was measured.\n");
-  } else if (r->tick_ns != 0 && r->total.planned_known) {
+  } else if (r->tick_ps != 0 && r->total.planned_known) {
     fs_text_puts(t, "In whole ticks, the planned times are within a tenth of these.\n");
   }
   if (loses_time(r)) {
@@ -332,10 +352,23 @@ static void ratio(fs_text *t, uint64_t a, uint64_t b) {
   }
 }
 
+/* Writes a time under the name with "_ns", or where nothing says how long a tick is, "_ticks". */
+static void key_time(const report *r, const char *name, uint64_t ns) {
+  if (ns == FS_TICK_NONE) {
+    return;
+  }
+  fs_text_printf(r->t, ", \"%s_%s\": ", name, r->p->in_ticks ? "ticks" : "ns");
+  if (r->p->in_ticks) {
+    put_ticks(r->t, ns);
+  } else {
+    fs_text_u64(r->t, ns);
+  }
+}
+
 static void json_times(const report *r, fs_tick planned, uint64_t ns) {
   key(r->t, ", \"planned\": ", planned);
-  key(r->t, ", \"planned_ns\": ", planned_ns(r, planned));
-  key(r->t, ", \"measured_ns\": ", ns);
+  key(r->t, ", \"planned_ns\": ", r->p->in_ticks ? FS_TICK_NONE : planned_ns(r, planned));
+  key_time(r, took_word(r), ns);
   ratio(r->t, ns, planned_ns(r, planned));
 }
 
@@ -345,18 +378,21 @@ static void json_makespan(const report *r) {
   fs_text_puts(t, "{\n \"fsched_profile_report\": 1");
   word(t, ",\n \"graph\": ", p->graph);
   word(t, ",\n \"time_unit\": ", p->time_unit);
-  key(t, ",\n \"tick_ns\": ", r->tick_ns == 0 ? FS_TICK_NONE : r->tick_ns);
+  bool known = r->tick_ps != 0 && !p->in_ticks;
+  key(t, ",\n \"tick_ns\": ", known && r->tick_ps % 1000 == 0 ? r->tick_ps / 1000 : FS_TICK_NONE);
+  key(t, ",\n \"tick_ps\": ", known && r->tick_ps % 1000 != 0 ? r->tick_ps : FS_TICK_NONE);
   word(t, ",\n \"on\": ", p->on);
+  fs_text_puts(t, p->simulated ? ",\n \"simulated\": true" : "");
   fs_text_puts(t, ",\n \"makespan\": {\"invocations\": ");
   fs_text_u64(t, p->makespan.count);
   json_times(r, p->planned, measured(r) ? p->makespan.median_ns : FS_TICK_NONE);
   if (measured(r)) {
-    key(t, ", \"min_ns\": ", p->makespan.min_ns);
-    key(t, ", \"max_ns\": ", p->makespan.max_ns);
+    key_time(r, "min", p->makespan.min_ns);
+    key_time(r, "max", p->makespan.max_ns);
   }
-  key(t, ", \"expected_ns\": ", p->expected_ns);
+  key_time(r, "expected", p->expected_ns);
   if (measured(r) && p->expected_ns != FS_TICK_NONE) {
-    key(t, ", \"between_ns\": ", between_ns(r));
+    key_time(r, "between", between_ns(r));
   }
   fs_text_puts(t, "}");
 }
@@ -368,8 +404,8 @@ static void json_item(const report *r, const fs_profile_item *item) {
     key(r->t, ", \"version\": ", item->version);
   }
   json_times(r, item->planned, item->took.median_ns);
-  key(r->t, ", \"min_ns\": ", item->took.min_ns);
-  key(r->t, ", \"max_ns\": ", item->took.max_ns);
+  key_time(r, "min", item->took.min_ns);
+  key_time(r, "max", item->took.max_ns);
   fs_text_puts(r->t, "}");
 }
 
@@ -422,7 +458,7 @@ fsched_status fsched_profile_report(fsched_context *ctx, const fsched_profile *p
               .p = p,
               .t = &t,
               .all = o.all != 0,
-              .tick_ns = fs_profile_tick_ns(p),
+              .tick_ps = fs_profile_tick_ps(p),
               .arena = &arena};
   fs_status status = make_report(&r, o.format);
   if (status != FSCHED_OK) {

@@ -389,7 +389,7 @@ static void make_world(void) {
   x->worker = w.worker;
   x->n_lanes = of->n_lanes;
   x->n_workers = of->n_workers;
-  x->config.pace_ns = of->paced;
+  x->config.pace_ps = of->paced * 1000;
   x->go = &w.timeline[AXES];
   w.stream.n_axes = AXES;
   w.stream.commands = w.command;

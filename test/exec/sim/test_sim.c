@@ -28,7 +28,7 @@ static uint64_t planned(const fs_stream *s, uint32_t command) {
   return s->commands[command].end - s->commands[command].start;
 }
 static uint64_t tick_ns(const fs_stream *s) {
-  uint64_t ns = fs_tick_ns(fs_stream_string(s, s->meta->time_unit));
+  uint64_t ns = fs_tick_ps(fs_stream_string(s, s->meta->time_unit)) / 1000;
   return ns == 0 ? 1000 : ns;
 }
 
@@ -102,9 +102,10 @@ START_TEST(ticks)
 {
   static const struct {
     const char *unit;
-    uint64_t pace, ns;
-  } cases[] = {
-      {"ns", 0, 1}, {"ms", 0, 1000000}, {"ms", 7, 7}, {"cycles", 0, 1000}, {NULL, 0, 1000}};
+    uint64_t pace, tick_ps, of_15; /* the last: ns of 15 ticks */
+  } cases[] = {{"ns", 0, 0, 15},        {"ms", 0, 0, 15000000}, {"ms", 7, 0, 105},
+               {"cycles", 0, 0, 15000}, {NULL, 0, 0, 15000},    {"ms", 0, 2500, 37},
+               {"cycles", 1, 714, 10},  {NULL, 0, 3000, 45}};
   open_sim(FSCHED_DURATIONS_PLANNED, 0);
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     conf_fresh(&c);
@@ -115,16 +116,22 @@ START_TEST(ticks)
     }
     fsched_exec *x;
     fsched_entry *e;
-    fsched_exec_options o = {.size = sizeof o, .device = c.device, .pace_ns = cases[i].pace};
+    fsched_exec_options o = {.size = sizeof o,
+                             .device = c.device,
+                             .pace_ns = cases[i].pace,
+                             .tick_ps = cases[i].tick_ps};
     conf_ok(&c, fsched_exec_create(c.ctx, &o, &x), "exec");
     conf_ok(&c, fsched_exec_load(c.ctx, x, &c.m->program, &e), "load");
     fsched_exec_destroy(x);
-    fsched_replay_options replay = {
-        .size = sizeof replay, .device = c.device, .pace_ns = cases[i].pace, .repeat = 2};
+    fsched_replay_options replay = {.size = sizeof replay,
+                                    .device = c.device,
+                                    .pace_ns = cases[i].pace,
+                                    .repeat = 2,
+                                    .tick_ps = cases[i].tick_ps};
     fsched_replay_result result = {.size = sizeof result};
     conf_ok(&c, fsched_replay(c.ctx, &c.m->program, &replay, &result), "replay");
-    ck_assert_uint_eq(result.minimum_ns, 15 * cases[i].ns);
-    ck_assert_uint_eq(result.elapsed_ns, 30 * cases[i].ns);
+    ck_assert_uint_eq(result.minimum_ns, cases[i].of_15);
+    ck_assert_uint_eq(result.elapsed_ns, 2 * cases[i].of_15);
   }
   conf_close(&c);
 }
