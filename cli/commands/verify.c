@@ -3,8 +3,6 @@
  * that is neither is treated as a damaged stream. */
 #include "fsched/verify.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "cli/common/cli.h"
@@ -131,12 +129,9 @@ static void print_times(const fs_cli *cli, const fs_times *times) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
-    fs_times_put(times, &t);
+    fs_times_put(times, fs_cli_diagnostics_json(cli), &t);
   }
-  if (!t.failed && t.n > 0) {
-    (void)!fwrite(t.at, 1, t.n, stderr);
-  }
-  fs_text_drop(&t);
+  fs_cli_say(&t);
 }
 
 fs_status fs_cli_verify(fs_cli *cli) {

@@ -44,6 +44,13 @@ void fs_version_text(fs_text *t);
 void fs_cli_reports(fs_cli *cli);
 /* Prints the reports on a wrong stream or schedule, then a verdict (unless -q).  See reports.c. */
 void fs_cli_refuted(fs_cli *cli, const char *name);
+/* Whether --diagnostics json is given: then standard error gets nothing but objects of JSON, one a
+ * line. */
+bool fs_cli_diagnostics_json(const fs_cli *cli);
+/* Writes a growing text to standard error and frees it. */
+void fs_cli_say(fs_text *t);
+/* For -v: adds a line for a file that was written; none for "-".  Requires a path. */
+void fs_cli_put_wrote(const fs_cli *cli, fs_text *t, const char *path);
 /* Writes a growing text to standard output and frees it. */
 fs_status fs_cli_print(fsched_context *ctx, fs_text *t) FS_MUST_USE;
 /* `path` with its suffix `old` (NULL: any suffix) replaced by `suffix`, in the arena; a path

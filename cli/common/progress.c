@@ -166,12 +166,11 @@ fs_status fs_cli_progress_start(fs_cli *cli) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new_zero(&cli->arena, &cli->progress, 1));
-  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
   const char *term = getenv("TERM");
   bool can_erase = isatty(STDERR_FILENO) && (term == NULL || strcmp(term, "dumb") != 0);
-  cli->progress->form = form != NULL && strcmp(form, "json") == 0 ? FORM_JSON
-                        : can_erase                               ? FORM_TERMINAL
-                                                                  : FORM_TEXT;
+  cli->progress->form = fs_cli_diagnostics_json(cli) ? FORM_JSON
+                        : can_erase                  ? FORM_TERMINAL
+                                                     : FORM_TEXT;
   fsched_progress_set(cli->ctx, tell_progress, cli->progress);
   return FSCHED_OK;
 }

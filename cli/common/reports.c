@@ -27,8 +27,7 @@ static bool is_shown(const fs_cli *cli, const fsched_diag *d) {
 }
 
 static void put_report(const fs_cli *cli, const fsched_diag *d, fs_text *t) {
-  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
-  if (form != NULL && strcmp(form, "json") == 0) {
+  if (fs_cli_diagnostics_json(cli)) {
     fs_diag_format_json(d, t);
   } else {
     fs_diag_format(d, wants_color(cli), t);
@@ -60,7 +59,10 @@ void fs_cli_reports(fs_cli *cli) {
     cli->n_errors = fsched_diag_errors(cli->ctx);
   }
   if (t.failed) { /* out of memory for the text: at least report that */
-    fprintf(stderr, "fsched: error: out of memory\n");
+    fputs(fs_cli_diagnostics_json(cli) ? "{\"severity\": \"error\", \"code\": \"out-of-memory\", "
+                                         "\"message\": \"out of memory\"}\n"
+                                       : "fsched: error: out of memory\n",
+          stderr);
   } else if (t.n > 0) {
     (void)!fwrite(t.at, 1, t.n, stderr);
   }
@@ -70,7 +72,14 @@ void fs_cli_reports(fs_cli *cli) {
 void fs_cli_refuted(fs_cli *cli, const char *name) {
   uint32_t n = fsched_diag_errors(cli->ctx);
   fs_cli_reports(cli); /* the violations come first */
-  if (!cli->quiet) {
-    fprintf(stderr, "%s: refuted, %u violation%s\n", name, n, fs_plural_s(n));
+  fs_text t;
+  fs_text_init(&t, cli->ctx);
+  if (!cli->quiet && fs_cli_diagnostics_json(cli)) {
+    fs_text_puts(&t, "{\"summary\": \"verify\", \"file\": ");
+    fs_text_json_string(&t, name);
+    fs_text_printf(&t, ", \"ok\": false, \"violations\": %u}\n", n);
+  } else if (!cli->quiet) {
+    fs_text_printf(&t, "%s: refuted, %u violation%s\n", name, n, fs_plural_s(n));
   }
+  fs_cli_say(&t);
 }

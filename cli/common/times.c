@@ -18,10 +18,24 @@ static void put_row(fs_text *t, const char *name, const char *what, uint64_t ns,
   fs_text_printf(t, "%s%s\n", what == NULL ? "" : "  ", what == NULL ? "" : what);
 }
 
-void fs_times_put(const fs_times *times, fs_text *t) {
+static void put_json(const fs_times *times, uint64_t total, fs_text *t) {
+  fs_text_puts(t, "{\"times\": [");
+  for (uint32_t i = 0; i < times->n; i++) {
+    fs_text_puts(t, i == 0 ? "{\"name\": " : ", {\"name\": ");
+    fs_text_json_string(t, times->row[i].name);
+    fs_text_printf(t, ", \"ns\": %llu}", (unsigned long long)times->row[i].ns);
+  }
+  fs_text_printf(t, "], \"total_ns\": %llu}\n", (unsigned long long)total);
+}
+
+void fs_times_put(const fs_times *times, bool json, fs_text *t) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < times->n; i++) {
     total += times->row[i].ns;
+  }
+  if (json) {
+    put_json(times, total, t);
+    return;
   }
   for (uint32_t i = 0; i < times->n; i++) {
     put_row(t, times->row[i].name, times->row[i].what, times->row[i].ns, total);

@@ -18,7 +18,7 @@ typedef struct fs_times {
 /* Requires room for another row. */
 void fs_times_add(fs_times *times, const char *name, const char *what, uint64_t ns);
 /* Writes milliseconds with three decimals, and the share of the total in percent with one, using
- * only integer arithmetic. */
-void fs_times_put(const fs_times *times, fs_text *t);
+ * only integer arithmetic; or nanoseconds, as one object of JSON on a line. */
+void fs_times_put(const fs_times *times, bool json, fs_text *t);
 
 #endif

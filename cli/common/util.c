@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
+#include <stdio.h>
 
 #include "base/files/file.h"
+#include "base/text/columns.h"
 #include "cli/common/cli.h"
 #include "cli/common/profile.h"
 #include "fsched/compile.h"
@@ -46,6 +48,33 @@ const char *fs_cli_shown(const char *input) {
 bool fs_cli_json(const fs_cli *cli) {
   const char *form = fs_args_last(&cli->args, FS_OPTION_FORMAT);
   return form != NULL && strcmp(form, "json") == 0;
+}
+
+bool fs_cli_diagnostics_json(const fs_cli *cli) {
+  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
+  return form != NULL && strcmp(form, "json") == 0;
+}
+
+void fs_cli_say(fs_text *t) {
+  if (!t->failed && t->n > 0) {
+    (void)!fwrite(t->at, 1, t->n, stderr);
+  }
+  fs_text_drop(t);
+}
+
+void fs_cli_put_wrote(const fs_cli *cli, fs_text *t, const char *path) {
+  assert(path != NULL);
+  if (fs_cli_is_std(path)) {
+    return;
+  }
+  bool json = fs_cli_diagnostics_json(cli);
+  fs_text_puts(t, json ? "{\"wrote\": " : "  wrote ");
+  if (json) {
+    fs_text_json_string(t, path);
+  } else {
+    fs_text_visible(t, path);
+  }
+  fs_text_puts(t, json ? "}\n" : "\n");
 }
 
 fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) {

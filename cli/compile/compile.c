@@ -3,8 +3,6 @@
  * written last, so that a build tool that finds it also finds the other results. */
 #include "fsched/compile.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/text/columns.h"
@@ -214,16 +212,22 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
   return fs_file_write(cli->ctx, job->output, bytes, size);
 }
 
-/* Writes the number of copies by purpose; only spills are caused by a lack of room. */
-static void put_copies(fs_text *t, const fs_schedule *s) {
-  uint32_t count[FS_ROLES] = {0};
+/* Counts the copies by purpose. */
+static void count_copies(fs_text *t, const fs_schedule *s, uint32_t count[FS_ROLES]) {
   uint8_t *role;
   FS_SCRATCH(arena, t->ctx);
+  memset(count, 0, FS_ROLES * sizeof *count);
   if (fs_schedule_copy_roles(s, &arena, &role) == FSCHED_OK) {
     for (uint32_t c = 0; c < s->n_copies; c++) {
       count[role[c]]++;
     }
   }
+}
+
+/* Writes the number of copies by purpose; only spills are caused by a lack of room. */
+static void put_copies(fs_text *t, const fs_schedule *s) {
+  uint32_t count[FS_ROLES];
+  count_copies(t, s, count);
   uint32_t spills = count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ];
   fs_text_count(t, count[FS_ROLE_LOAD], "load");
   fs_text_puts(t, ", ");
@@ -367,7 +371,7 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
   fs_text_puts(t, "\n");
 }
 
-static void put_times(fs_text *t, const fs_job *job) {
+static void put_times(const fs_cli *cli, fs_text *t, const fs_job *job) {
   fs_times times = {0};
   fs_times_add(&times, "read", "The graph file.", job->read_ns);
   for (uint32_t i = 0; i < fsched_pass_count(); i++) {
@@ -377,40 +381,131 @@ static void put_times(fs_text *t, const fs_job *job) {
     }
   }
   fs_times_add(&times, "write", "All results.", job->write_ns);
-  fs_times_put(&times, t);
+  fs_times_put(&times, fs_cli_diagnostics_json(cli), t);
 }
 
-static void put_written(fs_text *t, const fs_job *job) {
+static void put_written(const fs_cli *cli, fs_text *t, const fs_job *job) {
   for (size_t i = 1; i <= job->n_results; i++) { /* the stream is the first, and is written last */
-    const char *path = job->result[i % job->n_results];
-    if (!fs_cli_is_std(path)) {
-      fs_text_puts(t, "  wrote ");
-      fs_text_visible(t, path);
-      fs_text_puts(t, "\n");
-    }
+    fs_cli_put_wrote(cli, t, job->result[i % job->n_results]);
   }
 }
 
+/* ---- the same for --diagnostics json: an object a line */
+
+static void json_key(fs_text *t, const char *key, uint64_t value) {
+  fs_text_printf(t, ", \"%s\": %llu", key, (unsigned long long)value);
+}
+
+static void json_text(fs_text *t, const char *key, const char *value) {
+  if (value != NULL) {
+    fs_text_printf(t, ", \"%s\": ", key);
+    fs_text_json_string(t, value);
+  }
+}
+
+static void json_memories(fs_text *t, const fs_schedule *s) {
+  const fs_target *target = &s->graph->target;
+  uint64_t *extent, *peak;
+  FS_SCRATCH(arena, t->ctx);
+  if (fs_new_zero(&arena, &extent, target->n_memories) != FSCHED_OK ||
+      fs_new_zero(&arena, &peak, target->n_memories) != FSCHED_OK ||
+      fs_schedule_peaks(t->ctx, s, peak) != FSCHED_OK) {
+    t->failed = true;
+    return;
+  }
+  fs_schedule_extents(s, extent);
+  fs_text_puts(t, ", \"memories\": {");
+  for (uint32_t m = 0, n = 0; m < target->n_memories; m++) {
+    if (fs_memory_bounded(&target->memory[m])) {
+      fs_text_puts(t, n++ == 0 ? "" : ", ");
+      fs_text_json_string(t, target->memory[m].name);
+      fs_text_printf(t, ": {\"peak\": %llu", (unsigned long long)peak[m]);
+      if (fs_placement_has_addresses(target->memory[m].placement)) {
+        json_key(t, "extent", extent[m]);
+      }
+      fs_text_puts(t, "}");
+    }
+  }
+  fs_text_puts(t, "}");
+}
+
+static void json_sync(fs_text *t, const fs_sync *sync) {
+  if (fs_sync_has_waits(sync->kind)) {
+    json_key(t, "waits", sync->waits_emitted);
+  } else if (fs_sync_has_stops(sync->kind)) {
+    json_key(t, "full_syncs", sync->n_full);
+    json_key(t, "counting_syncs", sync->n_stops - sync->n_full);
+  } else {
+    json_key(t, "barriers", sync->barriers_used);
+    json_key(t, "barrier_uses", sync->n_barriers);
+    json_key(t, "orders_added", sync->barrier_added);
+    json_key(t, "gates", sync->barrier_gates);
+  }
+  if (!fs_sync_has_waits(sync->kind)) {
+    json_key(t, "makespan_before", sync->makespan_before);
+  }
+}
+
+static void json_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
+  const fs_schedule *s = job->schedule->schedule;
+  uint32_t count[FS_ROLES];
+  fs_text_puts(t, "{\"summary\": \"compile\"");
+  json_text(t, "graph", fsched_graph_name(job->graph));
+  json_key(t, "ops", fsched_graph_ops(job->graph));
+  count_copies(t, s, count);
+  json_key(t, "loads", count[FS_ROLE_LOAD]);
+  json_key(t, "stores", count[FS_ROLE_STORE]);
+  json_key(t, "spills", count[FS_ROLE_SPILL_WRITE] + count[FS_ROLE_SPILL_READ]);
+  json_key(t, "makespan", s->makespan);
+  json_text(t, "time_unit", job->graph->target.time_unit);
+  if (s->refined_from > s->makespan) {
+    json_key(t, "refined_from", s->refined_from);
+  }
+  json_key(t, "lower_bound", s->lower_bound);
+  fs_text_printf(t, ", \"optimal\": %s", s->status == FS_SCHEDULE_OPTIMAL ? "true" : "false");
+  json_sync(t, job->schedule->sync);
+  json_memories(t, s);
+  if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
+    json_key(t, "profile_ops", cli->profile.ops);
+    json_key(t, "profile_copies", cli->profile.copies);
+  }
+  json_text(t, "output", fs_cli_is_std(job->output) ? NULL : job->output);
+  fs_text_puts(t, "}\n");
+}
+
+static void json_bounds(fs_text *t, const fs_schedule *s) {
+  const fs_lower_bounds *b = &s->bounds;
+  fs_text_printf(t, "{\"bounds\": {\"critical_path\": %llu", (unsigned long long)b->critical_path);
+  json_key(t, "queues", b->queue_work);
+  json_key(t, "resources", b->resource_work);
+  json_key(t, "copies", b->copy_work);
+  json_key(t, "memory", b->memory_work);
+  json_key(t, "series", b->series);
+  json_key(t, "relaxation", s->relaxation);
+  json_key(t, "all", s->lower_bound);
+  fs_text_puts(t, "}");
+  json_key(t, "nodes", s->search_nodes);
+  fs_text_puts(t, "}\n");
+}
+
 static void print_report(fs_cli *cli, const fs_job *job) {
+  bool json = fs_cli_diagnostics_json(cli);
   fs_cli_reports(cli);
   fs_text t;
   fs_text_init(&t, cli->ctx);
   if (!cli->quiet) {
-    put_summary(&t, cli, job);
+    (json ? json_summary : put_summary)(&t, cli, job);
   }
   if (cli->verbose) {
-    put_bounds(&t, job->schedule->schedule);
+    (json ? json_bounds : put_bounds)(&t, job->schedule->schedule);
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {
-    put_times(&t, job);
+    put_times(cli, &t, job);
   }
   if (cli->verbose) {
-    put_written(&t, job);
+    put_written(cli, &t, job);
   }
-  if (!t.failed && t.n > 0) {
-    (void)!fwrite(t.at, 1, t.n, stderr);
-  }
-  fs_text_drop(&t);
+  fs_cli_say(&t);
 }
 
 static fs_status run_job(fs_cli *cli, fs_job *job) {

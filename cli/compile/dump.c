@@ -49,8 +49,7 @@ static fs_status parse_one(fs_cli *cli, const char *value, fs_dump *out) {
   if (out->path != NULL && *out->path == '\0') {
     return fs_usage(cli->ctx, NULL, "--dump-after %s names no file", value);
   }
-  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
-  if (out->path == NULL && form != NULL && strcmp(form, "json") == 0) {
+  if (out->path == NULL && fs_cli_diagnostics_json(cli)) {
     return fs_usage(cli->ctx, "name a file: --dump-after PASS=FILE",
                     "a dump and diagnostics in JSON would both be written to standard error");
   }

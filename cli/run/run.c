@@ -192,27 +192,18 @@ static fs_status write_results(fs_cli *cli, const fs_run *run, const fsched_repl
 }
 
 /* For -v: lists the files that were written. */
-static void say_written(const fs_run *run, fs_text *t) {
+static void print_written(const fs_cli *cli, const fs_run *run) {
   const char *path[] = {run->trace, run->profile};
   uint32_t n = sizeof path / sizeof path[0], outputs = run->n_files - run->n_inputs;
-  for (uint32_t i = 0; i < n + outputs; i++) {
-    const char *p = i < n ? path[i] : run->file[run->n_inputs + i - n].path;
-    if (p != NULL && !fs_cli_is_std(p)) {
-      fs_text_puts(t, "  wrote ");
-      fs_text_visible(t, p);
-      fs_text_puts(t, "\n");
-    }
-  }
-}
-
-static void print_written(const fs_cli *cli, const fs_run *run) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
-  say_written(run, &t);
-  if (!t.failed && t.n > 0) {
-    (void)!fwrite(t.at, 1, t.n, stderr);
+  for (uint32_t i = 0; i < n + outputs; i++) {
+    const char *p = i < n ? path[i] : run->file[run->n_inputs + i - n].path;
+    if (p != NULL) {
+      fs_cli_put_wrote(cli, &t, p);
+    }
   }
-  fs_text_drop(&t);
+  fs_cli_say(&t);
 }
 
 static fs_status replay_on(fs_cli *cli, const char *name, const fsched_program *program,
@@ -243,8 +234,7 @@ static fs_status replay(fs_cli *cli, const fsched_program *program, fs_run *run)
     run->device.profile = measured;
     run->device.durations = FSCHED_DURATIONS_MEASURED;
   }
-  const char *form = fs_args_last(&cli->args, FS_OPTION_DIAGNOSTICS);
-  fs_crash_watch(form != NULL && strcmp(form, "json") == 0);
+  fs_crash_watch(fs_cli_diagnostics_json(cli));
   run->device.kernel_runs = fs_crash_kernel;
   fs_status status = fs_cli_create_device(cli, &run->device, &run->replay.device);
   if (status == FSCHED_OK) {

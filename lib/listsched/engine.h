@@ -305,8 +305,8 @@ void fs_engine_release_queue(fs_engine *e, uint32_t queue);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;
-/* The op with a given start from now on and before `end` for which the queue is kept from `self`, as
- * it cannot use another one; FS_NONE: there is none.  Requires a queue, or the next one to be
+/* The op with a given start from now on and before `end` for which the queue is kept from `self`,
+ * as it cannot use another one; FS_NONE: there is none.  Requires a queue, or the next one to be
  * made. */
 uint32_t fs_engine_kept_for(const fs_engine *e, uint32_t self, uint32_t queue, fs_tick end);
 /* The round is over: no queue is kept for a gang. */

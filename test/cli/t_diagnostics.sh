@@ -95,4 +95,46 @@ run 0 "$FSCHED" compile figure-10.yaml -v -q
 expect "the last of -v and -q counts" empty err
 run 0 "$FSCHED" compile figure-10.yaml -q -v
 expect "the last of -q and -v counts" holds err 'wrote figure-10.fsb'
+
+# With --diagnostics json every line of standard error is an object, whatever is asked for.
+only_json() { # what
+  expect "$1: something is said" [ -s err ]
+  expect "$1: nothing but objects" [ "$(grep -vc '^{"\(severity\|progress\|summary\|bounds\|times\|wrote\)": .*}$' err)" -eq 0 ]
+  if command -v python3 >/dev/null; then
+    expect "$1: they are JSON" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' <err
+  fi
+}
+for e in figure-10 npu/graph block-sync/graph; do
+  run 0 "$FSCHED" compile "$TOP/examples/$e.yaml" -o all.fsb -v --progress --time-report --diagnostics json --emit svg=all.svg
+  only_json "compile $e"
+  for k in progress summary bounds times wrote; do
+    expect "compile $e: $k" grep -q "^{\"$k\"" err
+  done
+done
+expect "the summary of syncs" grep -q '"full_syncs": [0-9]*, "counting_syncs": [0-9]*, "makespan_before"' err
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -o all.fsb --emit schedule=all.json --diagnostics json
+only_json "a summary alone"
+expect "with the figures" grep -qF '{"summary": "compile", "graph": "figure-10", "ops": 5, "loads": 0, "stores": 1, "spills": 2, "makespan": 7, "time_unit": "us", "lower_bound": 6, "optimal": false, "waits": 6, "memories": {"cmx": {"peak": 10, "extent": 10}}, "output": "all.fsb"}' err
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -o all.fsb --diagnostics json -q
+expect "and nothing with -q" empty err
+run 0 "$FSCHED" run all.fsb -v --progress --trace t.trace --save-profile p.json --diagnostics json
+only_json run
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -o all.fsb --profile p.json -v --diagnostics json
+only_json "compile --profile"
+sed 's/"makespan": 7/"makespan": 6/' all.json >wrong.json
+run 4 "$FSCHED" verify wrong.json --graph "$TOP/examples/figure-10.yaml" --time-report --progress --diagnostics json
+only_json "a refutation"
+expect "the verdict is a summary" grep -q '^{"summary": "verify", "file": "wrong.json", "ok": false, "violations": 1}$' err
+run 2 "$FSCHED" compile --nonsense --diagnostics json
+only_json "a bad command line"
+run 2 "$FSCHED" run all.fsb --pace=0 --diagnostics=json
+only_json "a bad value"
+run 5 "$FSCHED" calibrate --on cuda --diagnostics json
+only_json calibrate
+for c in 'dis nowhere' 'asm nowhere' 'dot nowhere' 'explain nowhere' 'import psplib nowhere' 'verify nowhere' 'run nowhere'; do
+  # shellcheck disable=SC2086
+  run 5 "$FSCHED" $c --diagnostics json
+  only_json "$c"
+done
+
 :
