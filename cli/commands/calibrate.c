@@ -42,19 +42,38 @@ static fs_status open_device(fs_cli *cli, fsched_device **out) {
   return fs_cli_create_device(cli, &o, out);
 }
 
-/* Bytes per ns, rounded; at least 1, as a rate of 0 in a target would mean fixed time only. */
-static unsigned long long per_ns(fsched_copy_cost c) {
-  return c.bytes_per_us == 0 ? 0 : (unsigned long long)fs_max((c.bytes_per_us + 500) / 1000, 1);
-}
-
+/* Writes a cost in ns. The rate is per 1000 ns, as whole bytes per ns would lose most of a slow
+ * one; rate 0 in a target means fixed time only. */
 static void put_cost(fs_text *t, const char *what, fsched_copy_cost c) {
-  fs_text_printf(t, "%s: {fixed: %llu, rate: %llu}", what, (unsigned long long)c.fixed_ns,
-                 per_ns(c));
+  fs_text_printf(t, "%s: {fixed: %llu", what, (unsigned long long)c.fixed_ns);
+  if (c.bytes_per_us != 0) {
+    fs_text_printf(t, ", rate: %llu, per: 1000", (unsigned long long)c.bytes_per_us);
+  }
+  fs_text_puts(t, "}");
 }
 
+/* Writes a time that was measured, or that it could not be. */
 static void put_measured(fs_text *t, const char *what, uint64_t ps) {
-  fs_text_printf(t, "#   %s %llu.%03llu ns\n", what, (unsigned long long)(ps / 1000),
-                 (unsigned long long)(ps % 1000));
+  if (ps == 0) {
+    fs_text_printf(t, "#   %s: too short to be measured\n", what);
+  } else {
+    fs_text_printf(t, "#   %s %llu.%03llu ns\n", what, (unsigned long long)(ps / 1000),
+                   (unsigned long long)(ps % 1000));
+  }
+}
+
+/* Whole nanoseconds, rounded. */
+static unsigned long long whole_ns(uint64_t ps) { return (unsigned long long)((ps + 500) / 1000); }
+
+/* Writes what a command costs, as far as it was measured: a wait costs what a command that waits
+ * takes more than one that does not. */
+static void put_launch(fs_text *t, const fsched_calibration *c) {
+  if (whole_ns(c->command_ps) != 0) {
+    fs_text_printf(t, "launch: %llu\n", whole_ns(c->command_ps));
+  }
+  if (c->wait_ps > c->command_ps && whole_ns(c->wait_ps - c->command_ps) != 0) {
+    fs_text_printf(t, "wait: %llu\n", whole_ns(c->wait_ps - c->command_ps));
+  }
 }
 
 /* Writes a rate; 0 means that copies of all sizes took the same time. */
@@ -76,8 +95,10 @@ static void put_both(fs_text *t, const char *what, fsched_copy_cost alone, fsche
 
 static void target_text(fs_text *t, const fsched_device *device, uint64_t capacity,
                         const fsched_calibration *c) {
-  fs_text_printf(t, "# Measured by fsched calibrate on %s: %s\n", fsched_device_kind(device),
-                 fsched_device_note(device));
+  bool simulates = fs_backend_kind_of(fsched_device_kind(device))->simulates;
+  fs_text_printf(t, "# %s by fsched calibrate on %s: %s%s\n", simulates ? "Simulated" : "Measured",
+                 fsched_device_kind(device), fsched_device_note(device),
+                 simulates ? "; a tick counts as 1 us" : "");
   put_measured(t, "a command behind another on its queue", c->command_ps);
   put_measured(t, "a command that waits for another queue", c->wait_ps);
   put_both(t, "reads", c->read, c->read_both);
@@ -85,8 +106,13 @@ static void target_text(fs_text *t, const fsched_device *device, uint64_t capaci
   fs_text_puts(
       t,
       "# Set capacity and queues as they are to be used; name this file as the target of a "
-      "graph.\ntime_unit: ns\nqueues:\n  - {name: compute, class: compute}\n"
-      "  - {name: copy_in, class: copy}\n  - {name: copy_out, class: copy}\nmemories:\n");
+      "graph.\ntime_unit: ns\n");
+  if (!simulates) { /* whose commands cost what is planned, and nothing else */
+    put_launch(t, c);
+  }
+  fs_text_puts(t,
+               "queues:\n  - {name: compute, class: compute}\n"
+               "  - {name: copy_in, class: copy}\n  - {name: copy_out, class: copy}\nmemories:\n");
   fs_text_printf(t,
                  "  - name: device\n    capacity: %llu\n    align: 256\n    backing: host\n"
                  "    spill: {on: copy, ",
@@ -97,9 +123,20 @@ static void target_text(fs_text *t, const fsched_device *device, uint64_t capaci
   fs_text_puts(t, "}\n  - {name: host}\n");
 }
 
+/* Adds a figure that was measured; one that was not is null. */
+static void json_measured(fs_text *t, const char *key, uint64_t value) {
+  fs_text_printf(t, ", \"%s\": ", key);
+  if (value == 0) {
+    fs_text_puts(t, "null");
+  } else {
+    fs_text_u64(t, value);
+  }
+}
+
 static void json_cost(fs_text *t, const char *name, fsched_copy_cost c) {
-  fs_text_printf(t, ", \"%s\": {\"fixed_ns\": %llu, \"bytes_per_us\": %llu}", name,
-                 (unsigned long long)c.fixed_ns, (unsigned long long)c.bytes_per_us);
+  fs_text_printf(t, ", \"%s\": {\"fixed_ns\": %llu", name, (unsigned long long)c.fixed_ns);
+  json_measured(t, "bytes_per_us", c.bytes_per_us);
+  fs_text_puts(t, "}");
 }
 
 static void json_text(fs_text *t, const fsched_device *device, const fsched_calibration *c) {
@@ -107,8 +144,10 @@ static void json_text(fs_text *t, const fsched_device *device, const fsched_cali
   fs_text_json_string(t, fsched_device_kind(device));
   fs_text_puts(t, ", \"device\": ");
   fs_text_json_string(t, fsched_device_note(device));
-  fs_text_printf(t, ", \"command_ps\": %llu, \"wait_ps\": %llu", (unsigned long long)c->command_ps,
-                 (unsigned long long)c->wait_ps);
+  bool simulates = fs_backend_kind_of(fsched_device_kind(device))->simulates;
+  fs_text_puts(t, simulates ? ", \"simulated\": true" : "");
+  json_measured(t, "command_ps", c->command_ps);
+  json_measured(t, "wait_ps", c->wait_ps);
   json_cost(t, "read", c->read);
   json_cost(t, "write", c->write);
   json_cost(t, "read_both", c->read_both);

@@ -17,8 +17,9 @@ typedef struct fsched_copy_cost {
 
 typedef struct fsched_calibration {
   size_t size;
-  uint64_t command_ps; /* picoseconds of a command without waits, after another on its queue */
-  uint64_t wait_ps;    /* picoseconds of a command that waits for one of another queue */
+  uint64_t command_ps; /* picoseconds of a command without waits, after another on its queue; 0: too
+                          short to be measured */
+  uint64_t wait_ps; /* picoseconds of a command that waits for one of another queue; 0: likewise */
   fsched_copy_cost write, read; /* to the backing store and from it, while no other copy runs */
   fsched_copy_cost write_both, read_both; /* while the other direction is busy on a second queue */
 } fsched_calibration;

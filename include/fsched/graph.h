@@ -54,6 +54,7 @@ typedef enum fsched_tag {
 /* Limits: every time, rate and amount is at most FSCHED_MAX_TIME, every size and capacity at most
  * FSCHED_MAX_SIZE; ids fit 31 bits. */
 #define FSCHED_MAX_TIME ((uint64_t)1 << 40)
+#define FSCHED_MAX_PER 1000
 #define FSCHED_MAX_SIZE ((uint64_t)1 << 48)
 /* The largest device and machine number of a queue; the machine is a part of the queue's axis
  * (frontier.h). */
@@ -85,6 +86,7 @@ typedef struct fsched_memory_desc {
   const char *spill_on; /* queue name or class that runs the copies; NULL: no spilling */
   uint64_t write_fixed, write_rate; /* ticks; bytes per tick, 0: fixed only */
   uint64_t read_fixed, read_rate;
+  uint64_t write_per, read_per; /* rates are bytes in so many ticks; at most FSCHED_MAX_PER; 0: 1 */
 } fsched_memory_desc;
 
 typedef struct fsched_buffer_desc {
@@ -143,6 +145,16 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_time_unit(fsched_builder
 /** 0: no limit. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_concurrency(fsched_builder *b,
                                                                     uint64_t ops);
+/** What the machine adds to a command on a queue of the class (NULL: of every class without a
+ * launch of its own): ops and copies are planned to take that many ticks more, a gang as many as
+ * the largest of its members.  Default 0. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_launch(fsched_builder *b,
+                                                               const char *queue_class,
+                                                               uint64_t ticks);
+/** How many ticks after the end of a predecessor on other queues an op can start, as far as the
+ *  plan goes; so queues are chosen such that ops meet what they need.  Not with FSCHED_SYNC_BLOCK,
+ *  where nothing waits for another queue.  Default 0. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_wait(fsched_builder *b, uint64_t ticks);
 /** The most entries that a stored frontier keeps; at least 1, default 16. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder *b,
                                                                  uint64_t capacity);

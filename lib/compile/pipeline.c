@@ -314,6 +314,16 @@ static fs_status check_barriers(const pipeline *p) {
   return FSCHED_OK;
 }
 
+/* The models know nothing of waits, and would plan as if there were none. */
+static fs_status check_waits(const pipeline *p, bool models) {
+  return p->graph->target.wait == 0 || !models
+             ? FSCHED_OK
+             : fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                       "give the target no wait: --set wait=0",
+                       "the models do not know the target's 'wait' of %llu",
+                       (unsigned long long)p->graph->target.wait);
+}
+
 static fs_status check_refine(const pipeline *p) {
   const fsched_compile_options *o = &p->options;
   if (!fs_refine_known((unsigned)o->refine)) {
@@ -339,6 +349,7 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
     return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
   }
   FS_TRY(check_refine(p));
+  FS_TRY(check_waits(p, fs_refine_has_models(p->options.refine)));
   if (p->options.dump_after != 0 && p->options.dump == NULL) {
     return bad_option(p, "'dump_after' is set, and 'dump' is not");
   }
@@ -445,6 +456,7 @@ fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *grap
                                    fsched_model_format format, char **text, size_t *length) {
   pipeline p = {.ctx = ctx, .graph = graph};
   FS_TRY(take_options(&p, options));
+  FS_TRY(check_waits(&p, true));
   if ((unsigned)format > FSCHED_MODEL_MPS) {
     return bad_enum(&p, "format", (int)format, "fsched_model_format");
   }

@@ -401,6 +401,10 @@ static fs_status issue_ops(fs_engine *e) {
 static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
+    if (item >= FS_ENGINE_WAKE) {
+      fs_engine_wake(e, item - FS_ENGINE_WAKE);
+      continue;
+    }
     assert(item < e->g->n_ops + e->copy.n);
     if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));

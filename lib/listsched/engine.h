@@ -116,7 +116,8 @@ typedef struct fs_engine {
   fs_heap *copies; /* per domain: version * 2 + kind by position of the op that wants it */
   fs_heap *later;  /* per slot: soon ops over the quota */
   fs_heap soon;
-  fs_heap ends;               /* events: item by end */
+  fs_heap ends;               /* events: item by end; FS_ENGINE_WAKE + slot: what waits may start */
+  fs_tick *op_wake;           /* with a target's wait: the last event of that kind for the op */
   FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
   FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
   int claim_failures;
@@ -294,6 +295,8 @@ static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
   return e->v_left[version] == 0 && e->v_pins[version] == 0 && !fs_version_stays(e->g, version) &&
          !(fs_version_kept(e->g, version) && e->v_dirty[version]);
 }
+/* Events from here on are no items. */
+#define FS_ENGINE_WAKE (UINT32_MAX / 2)
 /* queues.c */
 /* A free queue of the domain, `preferred` if possible, or FS_NONE; with implicit queues n_queues
  * stands for one that is yet to be made.  Requires a domain. */

@@ -73,6 +73,9 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_start, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
+  if (g->target.wait != 0 && !fs_sync_has_stops(g->target.sync)) {
+    FS_TRY(fs_new_zero(e->scratch, &e->op_wake, n));
+  }
   for (uint32_t op = 0; op < n; op++) {
     e->op_unissued_preds[op] = e->op_running_preds[op] = g->pred0[op + 1] - g->pred0[op];
     e->op_holds[op] = e->touch0[op] < e->touch0[op + 1];

@@ -180,10 +180,113 @@ void fs_engine_keep_none(fs_engine *e) {
   e->held.n = 0;
 }
 
+/* Whether a predecessor ran on that queue, alone or as a gang. */
+static bool ran_on(const fs_engine *e, uint32_t op, uint32_t queue) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->target.implicit_queues ? FS_NONE : g->op_gang[op];
+  bool found = e->op_queue[op] == queue;
+  for (uint32_t i = gang == FS_NONE ? 0 : g->gang_queue0[gang];
+       gang != FS_NONE && i < g->gang_queue0[gang + 1]; i++) {
+    found = found || g->gang_queue[i] == queue;
+  }
+  return found;
+}
+
+/* When the op can start on the queue, by the target's wait for predecessors on other queues. */
+static fs_tick ready_on(const fs_engine *e, uint32_t op, uint32_t queue) {
+  const fsched_graph *g = e->g;
+  fs_tick at = 0;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    uint32_t p = g->pred[i];
+    at = fs_max(at, e->op_end[p] + (ran_on(e, p, queue) ? 0 : g->target.wait));
+  }
+  return at;
+}
+
+static fs_status wake_at(fs_engine *e, uint32_t op, fs_tick at) {
+  assert(at > e->now);
+  if (e->op_wake[op] == at) {
+    return FSCHED_OK;
+  }
+  e->op_wake[op] = at;
+  return fs_heap_push(e->ctx, &e->ends, at, FS_ENGINE_WAKE + fs_engine_slot(e, op));
+}
+
+/* The queue of the op that ended last of the predecessors; of a gang, a free member on which the op
+ * can run. */
+static uint32_t queue_of_last(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t last = FS_NONE;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    last = last == FS_NONE || e->op_end[g->pred[i]] > e->op_end[last] ? g->pred[i] : last;
+  }
+  if (last == FS_NONE) {
+    return FS_NONE;
+  }
+  uint32_t gang = g->target.implicit_queues ? FS_NONE : g->op_gang[last];
+  for (uint32_t i = gang == FS_NONE ? 0 : g->gang_queue0[gang];
+       gang != FS_NONE && i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    if (!e->queue_busy.at[q] && in_domain(&g->target, g->op_domain[op], q)) {
+      return q;
+    }
+  }
+  return e->op_queue[last];
+}
+
+/* With a target's wait: a queue on which the op can start now.  Of all queues, that of the
+ * predecessor that ended last is ready first; on most others the op can start when that one's end
+ * is a wait ago.  So it is tried, and then any other; without one, the op is tried again when it is
+ * ready. */
+static fs_status queue_after_wait(fs_engine *e, uint32_t op, uint32_t *queue) {
+  const fsched_graph *g = e->g;
+  uint32_t free = fs_engine_free_queue(e, g->op_domain[op], queue_of_last(e, op));
+  *queue = FS_NONE;
+  if (free == FS_NONE) {
+    return FSCHED_OK;
+  }
+  fs_tick at = ready_on(e, op, free);
+  if (at > e->now) {
+    return wake_at(e, op, at);
+  }
+  *queue = queue_allows(e, free, e->position[op], g->op_time[op]) ? free : FS_NONE;
+  return FSCHED_OK;
+}
+
+/* When a gang can start, by the target's wait for predecessors that share no queue with it. */
+static fs_tick gang_ready(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  fs_tick at = 0;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    uint32_t p = g->pred[i];
+    bool shared = false;
+    for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
+      shared = shared || ran_on(e, p, g->gang_queue[k]);
+    }
+    at = fs_max(at, e->op_end[p] + (shared ? 0 : g->target.wait));
+  }
+  return at;
+}
+
+/* Whether predecessors on other queues hold the op back by the target's wait.  A given start is
+ * kept all the same. */
+static bool waits_count(const fs_engine *e, uint32_t op) {
+  const fsched_graph *g = e->g;
+  return e->op_wake != NULL && (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE);
+}
+
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
+  if (gang == FS_NONE && waits_count(e, op)) {
+    return queue_after_wait(e, op, queue);
+  }
+  if (gang != FS_NONE && waits_count(e, op) && gang_ready(e, op) > e->now) {
+    *queue = FS_NONE;
+    return wake_at(e, op, gang_ready(e, op));
+  }
   if (gang == FS_NONE) {
     uint32_t q = fs_engine_free_queue(e, g->op_domain[op], preferred_queue(e, op));
     bool free = q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]);

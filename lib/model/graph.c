@@ -80,16 +80,38 @@ fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t
   return fs_sync_has_barriers(t->sync) && *bound == 0 ? no_barriers(ctx, g) : FSCHED_OK;
 }
 
-static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t size) {
-  return fixed + (rate == 0 ? 0 : fs_ceil_div(size, rate));
+fs_tick fs_domain_launch(const fs_target *t, uint32_t domain) {
+  assert(domain < t->n_domains);
+  if (t->implicit_queues) {
+    return t->launch;
+  }
+  uint32_t class_id = domain;
+  if (domain >= t->n_classes) { /* of one queue */
+    class_id = t->queue[t->domain_queue[t->domain_queue0[domain]]].class_id;
+  }
+  return t->class_launch[class_id];
+}
+
+fs_tick fs_gang_launch(const fsched_graph *g, uint32_t gang) {
+  assert(gang < g->n_gangs);
+  fs_tick most = 0;
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    most = fs_max(most, g->target.class_launch[g->target.queue[g->gang_queue[i]].class_id]);
+  }
+  return most;
+}
+
+/* The product of a size, up to 2^48, and `per` has 58 bits. */
+static fs_tick copy_time(uint64_t fixed, uint64_t rate, uint64_t per, uint64_t size) {
+  return fixed + (rate == 0 ? 0 : fs_ceil_div(size * per, rate));
 }
 
 fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size) {
-  return copy_time(m->write_fixed, m->write_rate, size);
+  return copy_time(m->write_fixed, m->write_rate, m->write_per, size);
 }
 
 fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size) {
-  return copy_time(m->read_fixed, m->read_rate, size);
+  return copy_time(m->read_fixed, m->read_rate, m->read_per, size);
 }
 
 fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,

@@ -27,7 +27,9 @@ typedef struct fs_memory {
   bool stack;                 /* sync: block: addresses come from a stack that shrinks at syncs */
   uint32_t backing;           /* memory id or FS_NONE */
   uint32_t spill_domain;      /* queues that may run the copies; FS_NONE: no spilling */
+  /* A copy takes fixed + ceil(size * per / rate) ticks; with rate 0 the fixed ones alone. */
   uint64_t write_fixed, write_rate, read_fixed, read_rate;
+  uint64_t write_per, read_per; /* 1 to FSCHED_MAX_PER */
 } fs_memory;
 
 typedef struct fs_kernel {
@@ -59,6 +61,11 @@ typedef struct fs_target {
    * on its own.  With implicit queues there is one domain without members. */
   uint32_t n_domains;
   uint32_t *domain_queue0, *domain_queue;
+  /* What the machine adds to a command, per class of queues; launch with implicit queues.  The
+   * times of ops and the fixed costs of copies contain it. */
+  fs_tick launch, *class_launch;
+  /* By this time an op is planned later than the end of a predecessor on other queues. */
+  fs_tick wait;
 } fs_target;
 
 struct fsched_graph {
@@ -195,6 +202,10 @@ static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
   return fs_memory_bounded(m) && fs_memory_spills(m);
 }
 /* Ticks of a copy: fixed + ceil(size / rate), with the size before alignment. */
+/* The launch of a command on a queue of the domain; the largest one of a gang's members.  Requires
+ * a domain, or a gang, of the graph. */
+fs_tick fs_domain_launch(const fs_target *t, uint32_t domain);
+fs_tick fs_gang_launch(const fsched_graph *g, uint32_t gang);
 fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);
 fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size);
 

@@ -213,9 +213,14 @@ run 0 "$FSCHED" run g.fsb --check
 expect "of one thing" holds out '^g.fsb: 1 command on cpu, 1 run in '
 expect "one op" holds out 'checked: 1 op and 0 output bytes are equal'
 expect "the capacity" holds t.yaml 'capacity: 67108864'
+expect "what was not measured is not told" [ "$(grep -c ' 0\.000 ns' t.yaml)" -eq 0 ]
+expect "rates are of 1000 ns" [ "$(grep -c 'rate: [0-9]*[,}]' t.yaml)" -eq "$(grep -c 'rate: [0-9]*, per: 1000}' t.yaml)" ]
 run 0 "$FSCHED" calibrate --largest 128KiB --format json --on sim
 expect "as JSON" holds out '"fsched_calibration": 1, "on": "sim"'
+expect "what is not measured is null" holds out '"simulated": true, .*"bytes_per_us": null'
 run 0 "$FSCHED" calibrate --largest 128KiB --on sim
+expect "a simulation is called one" holds out '^# Simulated by fsched calibrate on sim: .*; a tick counts as 1 us$'
+expect "and has no launches of its own" [ "$(grep -c '^launch\|^wait\|rate:' out)" -eq 0 ]
 expect "copies in simulated time have no rate" holds out '^#   reads at no rate that could be seen, at no rate'
 run 2 "$FSCHED" calibrate --largest 127KiB
 run 2 "$FSCHED" calibrate --capacity x

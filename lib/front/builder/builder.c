@@ -66,6 +66,7 @@ void fsched_builder_destroy(fsched_builder *b) {
   fs_vec_free(ctx, &b->resource_capacity);
   fs_vec_free(ctx, &b->buffer_size);
   fs_vec_free(ctx, &b->buffer_memory);
+  fs_vec_free(ctx, &b->launches);
   fs_vec_free(ctx, &b->buffer_io);
   fs_vec_free(ctx, &b->op);
   fs_vec_free(ctx, &b->arg);
@@ -270,6 +271,24 @@ fsched_status fsched_builder_concurrency(fsched_builder *b, uint64_t ops) {
   return FSCHED_OK;
 }
 
+fsched_status fsched_builder_launch(fsched_builder *b, const char *queue_class, uint64_t ticks) {
+  FS_TRY(fs_builder_limit(b, "launch", ticks, FSCHED_MAX_TIME));
+  if (queue_class == NULL) {
+    b->launch = ticks;
+    return FSCHED_OK;
+  }
+  fs_launch_draft d = {.ticks = ticks, .at = b->pos};
+  FS_TRY(fs_builder_check_name(b, "class", queue_class));
+  FS_TRY(fs_builder_word(b, queue_class, &d.word));
+  return fs_vec_push(b->ctx, &b->launches, d);
+}
+
+fsched_status fsched_builder_wait(fsched_builder *b, uint64_t ticks) {
+  FS_TRY(fs_builder_limit(b, "wait", ticks, FSCHED_MAX_TIME));
+  b->wait = ticks;
+  return FSCHED_OK;
+}
+
 fsched_status fsched_builder_frontier(fsched_builder *b, uint64_t capacity) {
   if (capacity == 0) {
     return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, b->pos, NULL,
@@ -342,7 +361,9 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, 
                              .write_fixed = d->write_fixed,
                              .write_rate = d->write_rate,
                              .read_fixed = d->read_fixed,
-                             .read_rate = d->read_rate},
+                             .read_rate = d->read_rate,
+                             .write_per = fs_max(d->write_per, 1),
+                             .read_per = fs_max(d->read_per, 1)},
                        .backing_word = FS_NONE,
                        .spill_word = FS_NONE,
                        .spill_default = spill_default,

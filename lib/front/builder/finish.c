@@ -353,7 +353,60 @@ static void check_sync(fsched_builder *b) {
   }
 }
 
-/* The target, and the domains. */
+/* Finds the launch of each class. */
+static fs_status resolve_launches(fsched_builder *b, fsched_graph *g) {
+  fs_target *t = &g->target;
+  t->wait = b->wait;
+  t->launch = b->launch;
+  FS_TRY(fs_new(&b->arena, &t->class_launch, t->n_classes));
+  for (uint32_t c = 0; c < t->n_classes; c++) {
+    t->class_launch[c] = b->launch;
+  }
+  for (size_t i = 0; i < b->launches.n; i++) {
+    const fs_launch_draft *d = &b->launches.at[i];
+    const char *name = b->words.text.at[d->word];
+    uint32_t c = fs_names_find(&b->classes, name, strlen(name));
+    if (c != FS_NONE) {
+      t->class_launch[c] = d->ticks;
+    } else if (!fs_builder_lost(b, FS_KIND_CLASS)) {
+      const char *near = fs_nearest(name, b->classes.text.at, b->classes.text.n);
+      char hint[160];
+      (void)snprintf(hint, sizeof hint, "did you mean '%.100s'?", near == NULL ? "" : near);
+      (void)fs_builder_fail(b, FS_DIAG_UNKNOWN_NAME, d->at, near == NULL ? NULL : hint,
+                            "there is no class '%.80s' to launch commands on", name);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Adds launches to the times of ops and copies. */
+static void add_launches(fsched_builder *b, fsched_graph *g) {
+  fs_target *t = &g->target;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    bool gang = g->op_gang[op] != FS_NONE && !t->implicit_queues;
+    bool known = gang || g->op_domain[op] != FS_NONE; /* else an error was reported */
+    if (!known || (gang && b->bad)) {
+      continue;
+    }
+    g->op_time[op] +=
+        gang ? fs_gang_launch(g, g->op_gang[op]) : fs_domain_launch(t, g->op_domain[op]);
+    if (g->op_time[op] > FSCHED_MAX_TIME) {
+      (void)fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&b->op_at, op), NULL,
+                            "op '%s' takes %llu ticks with its launch, more than 2^40",
+                            g->op_name[op], (unsigned long long)g->op_time[op]);
+    }
+  }
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    fs_memory *memory = &t->memory[m];
+    if (memory->spill_domain != FS_NONE) {
+      fs_tick launch = fs_domain_launch(t, memory->spill_domain);
+      memory->write_fixed += launch;
+      memory->read_fixed += launch;
+    }
+  }
+}
+
+/* The target, the domains, and what commands cost. */
 static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   assert(g->n_edges == 0);
   FS_TRY(copy_target(b, g));
@@ -361,7 +414,10 @@ static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   check_sync(b);
   FS_SCRATCH(scratch, b->ctx);
   resolver r = {.b = b, .g = g};
-  return resolve_all(&r, &scratch);
+  FS_TRY(resolve_all(&r, &scratch));
+  FS_TRY(resolve_launches(b, g));
+  add_launches(b, g);
+  return FSCHED_OK;
 }
 
 /* Buffers need some memory: a target without memories gets an unbounded one. */

@@ -54,6 +54,13 @@ typedef struct fs_item_list {
   fs_pos_list at;
 } fs_item_list;
 
+/* The launch of a class. */
+typedef struct fs_launch_draft {
+  uint32_t word;
+  uint64_t ticks;
+  fs_pos at;
+} fs_launch_draft;
+
 struct fsched_builder {
   fsched_context *ctx;
   fs_arena arena; /* becomes the graph's arena */
@@ -61,6 +68,8 @@ struct fsched_builder {
   fsched_hazards hazards;
   const char *time_unit;
   uint64_t concurrency, frontier_capacity;
+  uint64_t launch, wait; /* launch: of classes that `launches` does not name */
+  FS_VEC(fs_launch_draft) launches;
   fs_sync_kind sync;
   fs_pos sync_at, barriers_at;
   uint32_t barrier_count, barrier_slots; /* 0: not given */

@@ -10,6 +10,8 @@
 static const char *const setting[] = {
     "time_unit",
     "concurrency",
+    "launch",
+    "wait",
     "sync",
     "frontier.capacity",
     "barriers.count",
@@ -23,8 +25,10 @@ static const char *const setting[] = {
     "memories.*.spill.on",
     "memories.*.spill.write.fixed",
     "memories.*.spill.write.rate",
+    "memories.*.spill.write.per",
     "memories.*.spill.read.fixed",
     "memories.*.spill.read.rate",
+    "memories.*.spill.read.per",
 };
 enum { SETTINGS = sizeof setting / sizeof setting[0] };
 enum { ENTRIES = 256 }; /* entries of a list that a hint compares */

@@ -54,10 +54,10 @@ static fs_status read_queue(fs_reader *r, uint32_t node) {
   return fs_read_go_on(fsched_builder_queue(r->b, &d, NULL));
 }
 
-static void read_copy(fs_reader *r, uint32_t node, uint64_t *fixed, uint64_t *rate) {
-  static const fs_key keys[] = {{"fixed", false}, {"rate", false}};
-  uint32_t value[2];
-  if (node == FS_NONE || !fs_read_keys(r, node, "the time of a copy", keys, 2, value)) {
+static void read_copy(fs_reader *r, uint32_t node, uint64_t *fixed, uint64_t *rate, uint64_t *per) {
+  static const fs_key keys[] = {{"fixed", false}, {"rate", false}, {"per", false}};
+  uint32_t value[3];
+  if (node == FS_NONE || !fs_read_keys(r, node, "the time of a copy", keys, 3, value)) {
     return;
   }
   if (value[0] != FS_NONE) {
@@ -65,6 +65,9 @@ static void read_copy(fs_reader *r, uint32_t node, uint64_t *fixed, uint64_t *ra
   }
   if (value[1] != FS_NONE) {
     (void)fs_read_number(r, value[1], "'rate'", 0, FSCHED_MAX_TIME, rate);
+  }
+  if (value[2] != FS_NONE) {
+    (void)fs_read_number(r, value[2], "'per'", 1, FSCHED_MAX_PER, per);
   }
 }
 
@@ -81,8 +84,8 @@ static void read_spill(fs_reader *r, uint32_t node, fsched_memory_desc *d, bool 
   if (value[0] != FS_NONE && fs_read_name(r, value[0], "'spill.on'", &d->spill_on)) {
     fs_builder_locate_part(r->b, FS_PART_SPILL, fs_node_pos(r->doc, value[0]));
   }
-  read_copy(r, value[1], &d->write_fixed, &d->write_rate);
-  read_copy(r, value[2], &d->read_fixed, &d->read_rate);
+  read_copy(r, value[1], &d->write_fixed, &d->write_rate, &d->write_per);
+  read_copy(r, value[2], &d->read_fixed, &d->read_rate, &d->read_per);
 }
 
 static void read_align(fs_reader *r, uint32_t node, uint64_t *align) {
@@ -269,6 +272,28 @@ static fs_status read_sync(fs_reader *r, uint32_t node) {
   return fsched_builder_sync(r->b, (fsched_sync)index);
 }
 
+/* Reads 'launch': ticks for all classes, or a mapping from classes to ticks. */
+static fs_status read_launch(fs_reader *r, uint32_t node) {
+  uint64_t ticks;
+  const fs_node *n = node == FS_NONE ? NULL : fs_read_node(r, node);
+  if (n == NULL) {
+    return FSCHED_OK;
+  }
+  if (n->kind != FS_NODE_MAPPING) {
+    return fs_read_number(r, node, "'launch'", 0, FSCHED_MAX_TIME, &ticks)
+               ? fsched_builder_launch(r->b, NULL, ticks)
+               : FSCHED_OK;
+  }
+  for (uint32_t key = n->child, value; key != FS_NONE; key = fs_read_node(r, value)->next) {
+    value = fs_read_node(r, key)->next;
+    if (fs_read_number(r, value, "a launch", 0, FSCHED_MAX_TIME, &ticks)) {
+      fs_read_locate(r, key);
+      FS_TRY(fs_read_go_on(fsched_builder_launch(r->b, fs_read_node(r, key)->text, ticks)));
+    }
+  }
+  return FSCHED_OK;
+}
+
 enum {
   TARGET_UNIT,
   TARGET_QUEUES,
@@ -279,6 +304,8 @@ enum {
   TARGET_FRONTIER,
   TARGET_SYNC,
   TARGET_FSCHED,
+  TARGET_LAUNCH,
+  TARGET_WAIT,
   TARGET_KEYS
 };
 
@@ -301,7 +328,8 @@ static void lose_absent(fs_reader *r, const uint32_t *value) {
 fs_status fs_read_target(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"time_unit", false}, {"queues", false},      {"memories", false},
                                 {"resources", false}, {"concurrency", false}, {"barriers", false},
-                                {"frontier", false},  {"sync", false},        {"fsched", false}};
+                                {"frontier", false},  {"sync", false},        {"fsched", false},
+                                {"launch", false},    {"wait", false}};
   uint32_t value[TARGET_KEYS];
   uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "the target", keys, TARGET_KEYS, value)) {
@@ -328,6 +356,11 @@ fs_status fs_read_target(fs_reader *r, uint32_t node) {
   if (value[TARGET_CONCURRENCY] != FS_NONE &&
       fs_read_number(r, value[TARGET_CONCURRENCY], "'concurrency'", 1, INT32_MAX, &number)) {
     FS_TRY(fsched_builder_concurrency(r->b, number));
+  }
+  FS_TRY(read_launch(r, value[TARGET_LAUNCH]));
+  if (value[TARGET_WAIT] != FS_NONE &&
+      fs_read_number(r, value[TARGET_WAIT], "'wait'", 0, FSCHED_MAX_TIME, &number)) {
+    FS_TRY(fsched_builder_wait(r->b, number));
   }
   FS_TRY(read_barriers(r, value[TARGET_BARRIERS]));
   FS_TRY(read_frontier(r, value[TARGET_FRONTIER]));

@@ -85,6 +85,12 @@ static uint32_t find_costs(const applier *a, const fs_profile_item *item, uint32
   return copied ? 2 * memory + (item->kind == FS_PROFILE_READ) : FS_NONE;
 }
 
+/* What the target adds to an op; what was measured does not contain it. */
+static fs_tick launch_of(const fsched_graph *g, uint32_t op) {
+  bool gang = g->op_gang[op] != FS_NONE && !g->target.implicit_queues;
+  return gang ? fs_gang_launch(g, g->op_gang[op]) : fs_domain_launch(&g->target, g->op_domain[op]);
+}
+
 static fs_status take_item(applier *a, uint32_t i) {
   const fs_profile_item *item = &a->p->item[i];
   bool is_op = item->kind == FS_PROFILE_OP;
@@ -97,7 +103,7 @@ static fs_status take_item(applier *a, uint32_t i) {
   }
   FS_TRY(to_ticks(a, item, &ticks));
   if (is_op) {
-    a->op_time[id] = ticks;
+    a->op_time[id] = ticks + launch_of(a->g, id);
     a->use.ops++;
   } else {
     a->use.copies++;
@@ -128,8 +134,10 @@ static fs_status take_items(applier *a) {
 }
 
 static void planned_cost(const fs_memory *m, uint32_t costs, fs_copy_cost *out) {
-  *out = costs % 2 == 0 ? (fs_copy_cost){m->write_fixed, m->write_rate}
-                        : (fs_copy_cost){m->read_fixed, m->read_rate};
+  bool write = costs % 2 == 0;
+  uint64_t rate = write ? m->write_rate : m->read_rate, per = write ? m->write_per : m->read_per;
+  *out =
+      (fs_copy_cost){write ? m->write_fixed : m->read_fixed, rate == 0 ? 0 : fs_max(rate / per, 1)};
 }
 
 static void note_cost(const applier *a, uint32_t costs, fs_copy_cost planned) {
@@ -210,8 +218,13 @@ static fs_status cost_memories(applier *a, fs_memory **out) {
     fs_memory *m = &(*out)[k];
     const fs_copy_cost *cost = &a->cost[2 * (size_t)k];
     *m = t->memory[k];
-    m->write_fixed = cost[0].fixed, m->write_rate = cost[0].rate;
-    m->read_fixed = cost[1].fixed, m->read_rate = cost[1].rate;
+    fs_tick launch = m->spill_domain == FS_NONE ? 0 : fs_domain_launch(t, m->spill_domain);
+    if (a->costs0[2 * k + 1] > a->costs0[2 * k]) {
+      m->write_fixed = cost[0].fixed + launch, m->write_rate = cost[0].rate, m->write_per = 1;
+    }
+    if (a->costs0[2 * k + 2] > a->costs0[2 * k + 1]) {
+      m->read_fixed = cost[1].fixed + launch, m->read_rate = cost[1].rate, m->read_per = 1;
+    }
     a->use.memories += a->costs0[2 * k + 2] > a->costs0[2 * k];
   }
   return FSCHED_OK;

@@ -123,7 +123,8 @@ static fs_tick copy_time(const fs_vsched *v, uint32_t copy) {
   uint32_t buffer = v->g->version_buffer[version];
   const fs_memory *m = &v->g->target.memory[v->g->buffer_memory[buffer]];
   bool write = v->s->copy_kind[copy] == FS_SPILL_WRITE;
-  uint64_t rate = write ? m->write_rate : m->read_rate, size = v->g->buffer_size[buffer];
+  uint64_t rate = write ? m->write_rate : m->read_rate;
+  uint64_t size = v->g->buffer_size[buffer] * (write ? m->write_per : m->read_per);
   fs_tick fixed = write ? m->write_fixed : m->read_fixed;
   return fixed + (rate == 0 ? 0 : size / rate + (size % rate != 0));
 }

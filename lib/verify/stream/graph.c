@@ -295,6 +295,7 @@ static void compare_copies(compare *c) {
     bool write = x->direction == FS_SPILL_WRITE;
     uint64_t fixed = write ? m->write_fixed : m->read_fixed;
     uint64_t rate = write ? m->write_rate : m->read_rate;
+    size *= write ? m->write_per : m->read_per;
     char name[FS_VNAME];
     if (!fs_memory_spills(m) ||
         !in_domain(&c->g->target, m->spill_domain, c->v->command_queue[i]) ||
