@@ -406,6 +406,7 @@ static fs_status put_issue(fs_text *t, const fs_sync *sync, fs_arena *arena) {
 fs_status fs_dump_block(fs_text *t, const fs_sync *sync) {
   put_u64(t, "full syncs ", sync->n_full);
   put_u64(t, ", counting ", sync->n_stops - sync->n_full);
+  put_u64(t, ", cost of a full one ", sync->schedule->graph->target.sync_cost);
   put_cost(t, sync);
   fs_text_puts(t, "\n");
   FS_SCRATCH(arena, t->ctx);

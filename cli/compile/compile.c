@@ -249,6 +249,25 @@ static uint32_t count_stacks(const fs_target *target) {
   return n;
 }
 
+static void put_ticks(fs_text *t, fs_tick ticks, const char *unit) {
+  fs_text_u64(t, ticks);
+  fs_text_puts(t, unit == NULL ? "" : " ");
+  fs_text_visible(t, unit == NULL ? "" : unit);
+}
+
+/* Writes what full syncs cost, and the makespan with that. */
+static void put_total(fs_text *t, const fs_sync *sync, const char *unit) {
+  const fs_schedule *s = sync->schedule;
+  fs_tick cost = s->graph->target.sync_cost;
+  if (!fs_sync_has_stops(sync->kind) || sync->n_full == 0 || cost == 0) {
+    return;
+  }
+  fs_text_puts(t, "; with ");
+  put_ticks(t, cost, unit);
+  fs_text_puts(t, " a full sync ");
+  put_ticks(t, fs_sync_total(s->makespan, sync->n_full, cost), unit);
+}
+
 /* Writes the cost of the target's kind of sync, for barriers or syncs. */
 static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   const fs_schedule *s = sync->schedule;
@@ -278,11 +297,10 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
     }
   }
   if (s->makespan > sync->makespan_before) {
-    fs_text_printf(t, ", makespan +%llu",
-                   (unsigned long long)(s->makespan - sync->makespan_before));
-    fs_text_puts(t, unit == NULL ? "" : " ");
-    fs_text_visible(t, unit == NULL ? "" : unit);
+    fs_text_puts(t, ", makespan +");
+    put_ticks(t, s->makespan - sync->makespan_before, unit);
   }
+  put_total(t, sync, unit);
   fs_text_puts(t, "\n");
 }
 

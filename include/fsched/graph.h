@@ -160,6 +160,11 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder 
                                                                  uint64_t capacity);
 /** Default FSCHED_SYNC_TIMELINE. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync);
+/** For FSCHED_SYNC_BLOCK: the ticks that a full sync costs the machine, at most FSCHED_MAX_TIME;
+ *  default 1.  The compiler minimises the makespan and this much for each full sync; planned times
+ *  do not contain it. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_sync_cost(fsched_builder *b,
+                                                                  uint64_t ticks);
 /** A number of barriers that the compiler chooses: the least it knows to add no ordering between
  *  ops. */
 #define FSCHED_BARRIERS_AUTO UINT32_MAX

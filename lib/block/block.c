@@ -20,14 +20,18 @@
  * order of issue is given and only the syncs are chosen. */
 #include "block/block.h"
 
-#include <stdlib.h>
-
 #include "base/warnings.h"
+#include "block/adopt.h"
 #include "block/phases.h"
 #include "block/place.h"
+#include "block/search.h"
 #include "model/retime.h"
 
-enum { EXTRA_SYNCS = 8 }; /* extra full syncs that are tried for a plan */
+enum {
+  EXTRA_SYNCS = 8,            /* extra full syncs that are tried for a plan */
+  PLANS = FS_PHASE_RULES + 1, /* one for each rule, and one of an answer (search.h) */
+  OPEN_ITEMS = 20000,         /* of a schedule with reuse whose queues are chosen again */
+};
 
 typedef struct block_pass {
   fsched_context *ctx;
@@ -37,25 +41,57 @@ typedef struct block_pass {
   fs_arena *scratch;
   fs_accesses acc;
   fs_orders orders;
-  fs_block_plan plan[FS_PHASE_RULES]; /* ascending by makespan */
+  fs_block_plan plan[PLANS]; /* ascending by measure */
+  uint32_t n_plans;
   fs_block_plan chosen;
   bool *loose;      /* per memory: a stack whose addresses are still to be found */
   uint64_t *enough; /* per memory: its least peak in the plans before syncs were added */
   fs_block_places placement;
 } block_pass;
 
+/* An op whose start is given may not be late. */
+static bool is_late(const block_pass *p, const fs_block_plan *plan) {
+  const fsched_graph *g = p->s->graph;
+  for (uint32_t op = 0; g->op_start != NULL && op < g->n_ops; op++) {
+    if (plan->start[op] > g->op_start[op]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_tick measure(const block_pass *p, const fs_block_plan *plan) {
+  return is_late(p, plan)
+             ? FS_TICK_NONE
+             : fs_sync_total(plan->makespan, plan->n_full, p->s->graph->target.sync_cost);
+}
+
+static bool is_better(const block_pass *p, const fs_block_plan *a, const fs_block_plan *b) {
+  fs_tick x = measure(p, a);
+  fs_tick y = measure(p, b);
+  return x != y ? x < y : a->n_full < b->n_full;
+}
+
+/* Makes a plan of phases, and files it behind those that are as good. */
+static fs_status add_plan(block_pass *p, uint32_t *phase) {
+  fs_block_plan plan = {.phase = phase};
+  FS_TRY(fs_block_plan_fill(p->ctx, p->scratch, &p->orders, NULL, 0, &plan));
+  uint32_t at = p->n_plans++;
+  for (; at > 0 && is_better(p, &plan, &p->plan[at - 1]); at--) {
+    p->plan[at] = p->plan[at - 1];
+  }
+  p->plan[at] = plan;
+  return FSCHED_OK;
+}
+
 static fs_status make_plans(block_pass *p) {
   FS_TRY(fs_orders_find(p->ctx, p->scratch, p->s, p->y, &p->acc, &p->orders));
+  p->n_plans = 0;
   for (uint32_t i = 0; i < FS_PHASE_RULES; i++) {
-    fs_block_plan plan = {0};
-    FS_TRY(fs_new(p->scratch, &plan.phase, p->s->n_items));
-    FS_TRY(fs_phases_assign(p->ctx, &p->orders, (fs_phase_rule)i, plan.phase));
-    FS_TRY(fs_block_plan_fill(p->ctx, p->scratch, &p->orders, NULL, 0, &plan));
-    uint32_t at = i;
-    for (; at > 0 && p->plan[at - 1].makespan > plan.makespan; at--) {
-      p->plan[at] = p->plan[at - 1];
-    }
-    p->plan[at] = plan;
+    uint32_t *phase;
+    FS_TRY(fs_new(p->scratch, &phase, p->s->n_items));
+    FS_TRY(fs_phases_assign(p->ctx, &p->orders, (fs_phase_rule)i, phase));
+    FS_TRY(add_plan(p, phase));
   }
   p->chosen = p->plan[0];
   return FSCHED_OK;
@@ -126,7 +162,7 @@ static void warn_too_small(const block_pass *p, uint32_t memory) {
  */
 static fs_status place_buffers(block_pass *p, bool *fits) {
   *fits = false;
-  for (uint32_t i = 0; i < FS_PHASE_RULES && !*fits; i++) {
+  for (uint32_t i = 0; i < p->n_plans && !*fits; i++) {
     FS_TRY(place_plan(p, &p->plan[i], 0, fits));
     note_peaks(p, i == 0);
   }
@@ -149,11 +185,9 @@ static fs_status begin(block_pass *p) {
   return any_loose(p) ? sync_without_loose(p) : FSCHED_OK;
 }
 
-/* Chooses a plan, and addresses for it. */
+/* Chooses one of the plans, and addresses for it. */
 static fs_status decide(block_pass *p) {
   bool fits = false;
-  FS_TRY(begin(p));
-  FS_TRY(make_plans(p));
   while (any_loose(p)) {
     FS_TRY(place_buffers(p, &fits));
     if (fits) {
@@ -169,38 +203,10 @@ static fs_status decide(block_pass *p) {
   return FSCHED_OK;
 }
 
-/* --- the schedule --- */
-
-typedef struct started {
-  fs_tick start;
-  uint32_t at, item;
-} started;
-
-static int compare_started(const void *a, const void *b) {
-  const started *x = a;
-  const started *y = b;
-  if (x->start != y->start) {
-    return x->start < y->start ? -1 : 1;
-  }
-  return x->at < y->at ? -1 : x->at > y->at;
-}
-
 static fs_status set_times(block_pass *p) {
-  uint32_t n = p->s->n_items;
-  started *by_start;
   uint32_t *order;
-  FS_TRY(fs_new(p->scratch, &by_start, n));
-  FS_TRY(fs_new(p->scratch, &order, n));
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t item = p->chosen.order[i];
-    by_start[i] = (started){p->chosen.start[item], i, item};
-  }
-  if (n > 0) {
-    qsort(by_start, n, sizeof *by_start, compare_started);
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    order[i] = by_start[i].item;
-  }
+  FS_TRY(fs_new(p->scratch, &order, p->s->n_items));
+  FS_TRY(fs_block_by_start(p->ctx, p->chosen.order, p->chosen.start, p->s->n_items, order));
   return fs_retime(p->ctx, p->s, p->y, p->chosen.start, order);
 }
 
@@ -217,10 +223,93 @@ static fs_status apply(block_pass *p) {
   return fs_block_plan_store(&p->chosen, p->y);
 }
 
+static fs_status collect(block_pass *p) {
+  return fs_accesses_collect(p->ctx, p->s, p->y->kind, p->scratch, p->scratch, &p->acc);
+}
+
+/* --- queues chosen again --- */
+
+static bool has_reuse(const fs_schedule *s) {
+  return s->n_residencies > 0 || s->graph->target.n_resources > 0 ||
+         s->graph->target.concurrency > 0;
+}
+
+/* Without reuse there are no control edges, so that queues may be chosen again at no cost. */
+static bool is_open(const fs_schedule *s) {
+  return s->graph->op_start == NULL && (!has_reuse(s) || s->n_items <= OPEN_ITEMS);
+}
+
+static fs_status find_answer(block_pass *p, fs_block_answer *answer) {
+  bool open = is_open(p->s);
+  fs_block_problem problem;
+  if (open && has_reuse(p->s)) {
+    FS_TRY(p->again(p->s, p->y, &(fs_reuse){.loose = p->loose, .queues_open = true}));
+  }
+  FS_TRY(fs_block_problem_make(p->ctx, p->scratch, &p->orders, &p->acc, open, &problem));
+  FS_TRY(fs_block_answer_new(p->scratch, &problem, answer));
+  return fs_block_search(p->ctx, &problem, p->plan[0].phase, answer);
+}
+
+/* Moves items to later phases where edges want it, which they do not unless control edges have
+ * changed. */
+static void settle_phases(const block_pass *p, uint32_t *phase) {
+  const fs_orders *o = &p->orders;
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    uint32_t item = p->s->order[i];
+    for (uint32_t e = o->edge0[item]; e < o->edge0[item + 1]; e++) {
+      uint32_t least = phase[o->edge[e].from] + o->edge[e].full;
+      phase[item] = least > phase[item] ? least : phase[item];
+    }
+  }
+}
+
+static fs_status adopt(block_pass *p, const fs_block_answer *answer, bool *fits) {
+  FS_TRY(fs_block_adopt(p->ctx, p->s, p->y, answer));
+  FS_TRY(collect(p));
+  FS_TRY(p->again(p->s, p->y, &(fs_reuse){.loose = p->loose, .lanes_stay = true}));
+  FS_TRY(make_plans(p));
+  settle_phases(p, answer->phase);
+  FS_TRY(add_plan(p, answer->phase));
+  p->chosen = p->plan[0];
+  *fits = true;
+  return any_loose(p) ? place_buffers(p, fits) : FSCHED_OK;
+}
+
+static fs_status go_back(block_pass *p, const fs_saved_schedule *saved) {
+  fs_schedule_restore(p->s, saved);
+  FS_TRY(collect(p));
+  FS_TRY(sync_without_loose(p));
+  return make_plans(p);
+}
+
+/* Takes an answer of less measure than the best plan, if there is one whose stacks fit. */
+static fs_status choose_again(block_pass *p, bool *taken) {
+  fs_block_plan before = p->plan[0];
+  fs_saved_schedule saved;
+  fs_block_answer answer;
+  *taken = false;
+  FS_TRY(fs_schedule_save(p->scratch, p->s, &saved));
+  FS_TRY(find_answer(p, &answer));
+  fs_block_plan promised = {
+      .start = answer.start, .makespan = answer.makespan, .n_full = answer.syncs};
+  if (is_better(p, &promised, &before)) {
+    bool fits;
+    FS_TRY(adopt(p, &answer, &fits));
+    *taken = fits && is_better(p, &p->chosen, &before);
+  }
+  return *taken ? FSCHED_OK : go_back(p, &saved);
+}
+
 static fs_status run_block_pass(block_pass *p) {
+  bool taken;
   p->y->makespan_before = p->s->makespan;
-  FS_TRY(fs_accesses_collect(p->ctx, p->s, p->y->kind, p->scratch, p->scratch, &p->acc));
-  FS_TRY(decide(p));
+  FS_TRY(collect(p));
+  FS_TRY(begin(p));
+  FS_TRY(make_plans(p));
+  FS_TRY(choose_again(p, &taken));
+  if (!taken) {
+    FS_TRY(decide(p));
+  }
   return apply(p);
 }
 

@@ -77,6 +77,14 @@ static uint32_t given_syncs(const filler *f, const uint32_t *extra, uint32_t n_e
   return n;
 }
 
+static uint32_t count_phases(const filler *f) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->o->s->n_items; i++) {
+    n = f->p->phase[i] >= n ? f->p->phase[i] + 1 : n;
+  }
+  return n;
+}
+
 /* Collects the needs that only a full sync meets. */
 static fs_status full_spans(filler *f, fs_hazard_span **out, uint32_t *n_out) {
   const fs_orders *o = f->o;
@@ -110,7 +118,7 @@ static fs_status full_syncs(filler *f, fs_arena *arena, const uint32_t *extra, u
   uint32_t *more;
   uint32_t n_more = 0;
   FS_TRY(full_spans(f, &span, &n_spans));
-  FS_TRY(fs_new(f->scratch, &given, (size_t)f->o->n + 1 + n_extra));
+  FS_TRY(fs_new(f->scratch, &given, (size_t)count_phases(f) + n_extra));
   FS_TRY(fs_new(f->scratch, &more, n_spans));
   uint32_t n_given = given_syncs(f, extra, n_extra, given);
   FS_TRY(fs_block_stab(f->ctx, span, n_spans, given, n_given, more, &n_more));

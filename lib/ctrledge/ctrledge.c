@@ -50,7 +50,8 @@ static fs_status add_edge(ctrledge_run *r, uint32_t from, uint32_t to) {
   }
   const fs_schedule *s = r->s;
   assert(r->acc.position[from] < r->acc.position[to]);
-  if (s->queue[from] == s->queue[to] && fs_item_plain(s, from) && fs_item_plain(s, to)) {
+  if (!r->reuse.queues_open && s->queue[from] == s->queue[to] && fs_item_plain(s, from) &&
+      fs_item_plain(s, to)) {
     return FSCHED_OK;
   }
   return fs_vec_push(r->ctx, &r->edge,
@@ -374,6 +375,9 @@ static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_
 }
 
 static bool is_known(const ctrledge_run *r, const known_positions *k, uint32_t to, uint32_t item) {
+  if (r->reuse.queues_open) {
+    return false;
+  }
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
   uint32_t position = r->acc.position[item];
@@ -493,7 +497,7 @@ static fs_status run_all(ctrledge_run *r) {
   r->sync->position = r->acc.position;
   r->sync->data0 = r->acc.data0;
   r->sync->data = r->acc.data;
-  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, &r->acc, &r->segs));
+  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, r->reuse.queues_open, &r->acc, &r->segs));
   FS_TRY(group_segments(r));
   FS_TRY(contiguous_memories(r));
   if (r->reuse.lanes_stay) {

@@ -17,6 +17,7 @@
 typedef struct segment_maker {
   const fs_schedule *s;
   bool whole; /* the kind of sync keeps whole residencies apart */
+  bool open;  /* queues will be chosen anew */
   const fs_accesses *acc;
   fs_segments *out;
   bool *exact;             /* per memory: has accesses by ranges */
@@ -99,7 +100,7 @@ static fs_status add_member(segment_maker *m, uint32_t seg, uint32_t item) {
   FS_TRY(fs_vec_push(ctx, &m->state, 0));
   m->item_seg[item] = seg;
   m->item_slot[item] = slot;
-  if (fs_item_plain(m->s, item)) {
+  if (!m->open && fs_item_plain(m->s, item)) {
     uint32_t q = m->s->queue[item];
     if (m->queue_seg[q] == seg) {
       order(m, m->queue_slot[q], slot);
@@ -239,10 +240,10 @@ static bool retimed(fs_sync_kind kind) {
 }
 
 fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
-                           const fs_accesses *acc, fs_segments *out) {
+                           bool queues_open, const fs_accesses *acc, fs_segments *out) {
   assert(acc->res0 != NULL && acc->position != NULL);
   *out = (fs_segments){.ctx = ctx};
-  segment_maker m = {.s = s, .whole = retimed(kind), .acc = acc, .out = out};
+  segment_maker m = {.s = s, .whole = retimed(kind), .open = queues_open, .acc = acc, .out = out};
   FS_SCRATCH(scratch, ctx);
   fs_status status = make_segments(&m, &scratch);
   fs_vec_free(ctx, &m.member);

@@ -53,6 +53,7 @@ typedef struct fs_target {
   uint64_t concurrency; /* 0: no limit */
   uint64_t frontier_capacity;
   fs_sync_kind sync;
+  fs_tick sync_cost; /* sync: block: what a full sync counts beside the makespan */
   /* Physical barriers (at least 1, or FS_BARRIERS_AUTO; 0: not given, so the compile options must
    * give them), and producer slots of each (at least 1; FS_NONE: without limit).  They may be given
    * with any kind of sync; only FS_SYNC_BARRIER uses them. */

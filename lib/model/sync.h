@@ -8,6 +8,7 @@
 #ifndef FS_SYNC_H
 #define FS_SYNC_H
 
+#include "base/saturate.h"
 #include "model/schedule.h"
 
 /* An allotment of a bounded amount: unit intervals [begin, end) of a counted memory, a resource or
@@ -98,6 +99,12 @@ typedef struct fs_sync {
   uint32_t frontier_largest, frontier_tainted;
 } fs_sync;
 
+/* sync: block.  What is minimised: the makespan, and the target's cost of a sync for each full one.
+ * Planned times do not contain that cost. */
+static inline fs_tick fs_sync_total(fs_tick makespan, uint32_t n_full, fs_tick cost) {
+  return fs_add_most(makespan, fs_multiply_most(n_full, cost));
+}
+
 /* Makes the synchronisation of a schedule, which must outlive it, for a kind of sync.  It is empty
  * until the stages fill it.  Errors: FSCHED_SYSTEM. */
 fs_status fs_sync_create(const fs_schedule *s, fs_sync_kind kind, fs_sync **out) FS_MUST_USE;
@@ -130,6 +137,8 @@ typedef struct fs_reuse {
   const bool *loose; /* per memory: its addresses are not assigned yet, so only in-place outputs
                       * count; NULL: all are assigned */
   bool lanes_stay;   /* existing lanes and control edges stay, and those of places are added */
+  bool queues_open;  /* queues will be chosen anew: their orders count for nothing, so the edges
+                      * hold for any queues */
 } fs_reuse;
 
 /* Recomputes control edges and waits for the present schedule; passes that change the schedule are

@@ -68,6 +68,7 @@ static fsched_graph *graph_of(const steps *p, bool counting) {
   ck_assert_msg(status == FSCHED_OK, "%s", text);
   free(text);
   g->target.sync = FS_SYNC_BLOCK;
+  g->target.sync_cost = FSCHED_MAX_TIME; /* the fewest syncs */
   g->target.queue[0].counting = g->target.queue[1].counting = counting;
   return g;
 }

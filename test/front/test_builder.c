@@ -290,6 +290,8 @@ START_TEST(values_are_checked)
   said("bad-argument", "'sync' is 3");
   ck_assert_int_eq(fsched_builder_sync(b, (fsched_sync)-1), FSCHED_BAD_INPUT);
   said("bad-argument", "'sync' is -1");
+  ck_assert_int_eq(fsched_builder_sync_cost(b, FSCHED_MAX_TIME + 1), FSCHED_BAD_INPUT);
+  said("out-of-range", "the cost of a sync is 1099511627777");
   ck_assert_int_eq(fsched_builder_barriers(b, (uint64_t)INT32_MAX + 1, 1), FSCHED_BAD_INPUT);
   said("out-of-range", "the number of barriers is 2147483648");
   ck_assert_int_eq(fsched_builder_barriers(b, 1, FSCHED_BARRIERS_AUTO), FSCHED_BAD_INPUT);

@@ -14,15 +14,20 @@ START_TEST(kinds_of_sync)
     const char *target;
     fs_sync_kind sync;
     uint32_t count, slots;
+    fs_tick cost;
   } cases[] = {
-      {"{}", FS_SYNC_TIMELINE, 0, FS_NONE},
-      {"{sync: timeline, barriers: {count: 3, slots: 1}}", FS_SYNC_TIMELINE, 3, 1},
-      {"{sync: barrier, barriers: {count: 8, slots: 256}}", FS_SYNC_BARRIER, 8, 256},
-      {"{sync: barrier, barriers: {count: 2147483647}}", FS_SYNC_BARRIER, INT32_MAX, FS_NONE},
-      {"{sync: barrier, barriers: {count: auto, slots: 2}}", FS_SYNC_BARRIER, FS_BARRIERS_AUTO, 2},
-      {"{sync: barrier, barriers: {slots: 2147483647}}", FS_SYNC_BARRIER, 0, INT32_MAX},
-      {"{sync: barrier}", FS_SYNC_BARRIER, 0, FS_NONE},
-      {"{sync: block}", FS_SYNC_BLOCK, 0, FS_NONE},
+      {"{}", FS_SYNC_TIMELINE, 0, FS_NONE, 1},
+      {"{sync: timeline, barriers: {count: 3, slots: 1}}", FS_SYNC_TIMELINE, 3, 1, 1},
+      {"{sync: barrier, barriers: {count: 8, slots: 256}}", FS_SYNC_BARRIER, 8, 256, 1},
+      {"{sync: barrier, barriers: {count: 2147483647}}", FS_SYNC_BARRIER, INT32_MAX, FS_NONE, 1},
+      {"{sync: barrier, barriers: {count: auto, slots: 2}}", FS_SYNC_BARRIER, FS_BARRIERS_AUTO, 2,
+       1},
+      {"{sync: barrier, barriers: {slots: 2147483647}}", FS_SYNC_BARRIER, 0, INT32_MAX, 1},
+      {"{sync: barrier}", FS_SYNC_BARRIER, 0, FS_NONE, 1},
+      {"{sync: block}", FS_SYNC_BLOCK, 0, FS_NONE, 1},
+      {"{sync: block, sync_cost: 0}", FS_SYNC_BLOCK, 0, FS_NONE, 0},
+      {"{sync: block, sync_cost: 1099511627776}", FS_SYNC_BLOCK, 0, FS_NONE, FSCHED_MAX_TIME},
+      {"{sync_cost: 25}", FS_SYNC_TIMELINE, 0, FS_NONE, 25},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[200];
@@ -32,6 +37,7 @@ START_TEST(kinds_of_sync)
     ck_assert_int_eq(g->target.sync, cases[i].sync);
     ck_assert_uint_eq(g->target.barrier_count, cases[i].count);
     ck_assert_uint_eq(g->target.barrier_slots, cases[i].slots);
+    ck_assert_uint_eq(g->target.sync_cost, cases[i].cost);
     ck_assert_ptr_null(g->op_slots);
     fsched_graph_destroy(g);
   }
@@ -66,10 +72,10 @@ START_TEST(sync_by_overrides)
       "  queues: [{name: dpu}, {name: dma}]\n"
       "  memories: [{name: cmx, capacity: 64}]\n"
       "ops: [{name: a}]\n";
-  static const char *const set[] = {"sync=block", "queues.dma.counting=true",
-                                    "memories.cmx.placement=stack", "barriers.count=auto",
-                                    "barriers.slots=9"};
-  fsched_read_options o = {.size = sizeof o, .target_overrides = set, .n_target_overrides = 5};
+  static const char *const set[] = {
+      "sync=block",          "queues.dma.counting=true", "memories.cmx.placement=stack",
+      "barriers.count=auto", "barriers.slots=9",         "sync_cost=7"};
+  fsched_read_options o = {.size = sizeof o, .target_overrides = set, .n_target_overrides = 6};
   fsched_graph *g;
   ck_assert_int_eq(fsched_graph_parse(ctx, "t", text, strlen(text), &o, &g), FSCHED_OK);
   ck_assert_int_eq(g->target.sync, FS_SYNC_BLOCK);
@@ -77,6 +83,7 @@ START_TEST(sync_by_overrides)
   ck_assert(g->target.memory[0].stack && g->sync_override);
   ck_assert_uint_eq(g->target.barrier_count, FS_BARRIERS_AUTO);
   ck_assert_uint_eq(g->target.barrier_slots, 9);
+  ck_assert_uint_eq(g->target.sync_cost, 7);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -205,8 +212,10 @@ START_TEST(built_block_targets)
   fsched_builder *b = make();
   add_block_parts(b);
   ck_assert_int_eq(fsched_builder_sync(b, FSCHED_SYNC_BLOCK), FSCHED_OK);
+  ck_assert_int_eq(fsched_builder_sync_cost(b, FSCHED_MAX_TIME), FSCHED_OK);
   fsched_graph *g = finish(b);
   ck_assert_int_eq(g->target.sync, FS_SYNC_BLOCK);
+  ck_assert_uint_eq(g->target.sync_cost, FSCHED_MAX_TIME);
   ck_assert(g->target.queue[0].counting && !g->target.queue[1].counting);
   ck_assert(g->target.memory[0].stack);
   ck_assert_int_eq(g->target.memory[0].placement, FSCHED_CONTIGUOUS);

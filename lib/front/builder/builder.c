@@ -9,7 +9,7 @@
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
-enum { DEFAULT_FRONTIER = 16 };
+enum { DEFAULT_FRONTIER = 16, DEFAULT_SYNC_COST = 1 };
 
 fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsched_builder **out) {
   *out = NULL;
@@ -19,6 +19,7 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
   }
   *b = (fsched_builder){.ctx = ctx,
                         .frontier_capacity = DEFAULT_FRONTIER,
+                        .sync_cost = DEFAULT_SYNC_COST,
                         .options_file = FS_NONE,
                         .warning_errors = fs_warn_errors(ctx),
                         .sync_at = FS_NOWHERE,
@@ -251,6 +252,12 @@ fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync) {
   FS_TRY(fs_builder_check_enum(b, "sync", (int)sync, FS_N_SYNC_KINDS - 1));
   b->sync = (fs_sync_kind)sync;
   b->sync_at = b->pos;
+  return FSCHED_OK;
+}
+
+fsched_status fsched_builder_sync_cost(fsched_builder *b, uint64_t ticks) {
+  FS_TRY(fs_builder_limit(b, "the cost of a sync", ticks, FSCHED_MAX_TIME));
+  b->sync_cost = ticks;
   return FSCHED_OK;
 }
 

@@ -288,6 +288,7 @@ static fs_status copy_target(fsched_builder *b, fsched_graph *g) {
   t->concurrency = b->concurrency;
   t->frontier_capacity = b->frontier_capacity;
   t->sync = b->sync;
+  t->sync_cost = b->sync_cost;
   t->barrier_count = b->barrier_count;
   t->barrier_slots = b->barrier_slots == 0 ? FS_NONE : b->barrier_slots;
   g->sync_at = b->sync_at;

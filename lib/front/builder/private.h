@@ -71,6 +71,7 @@ struct fsched_builder {
   uint64_t launch, wait; /* launch: of classes that `launches` does not name */
   FS_VEC(fs_launch_draft) launches;
   fs_sync_kind sync;
+  uint64_t sync_cost;
   fs_pos sync_at, barriers_at;
   uint32_t barrier_count, barrier_slots; /* 0: not given */
 

@@ -13,6 +13,7 @@ static const char *const setting[] = {
     "launch",
     "wait",
     "sync",
+    "sync_cost",
     "frontier.capacity",
     "barriers.count",
     "barriers.slots",

@@ -294,6 +294,16 @@ static fs_status read_launch(fs_reader *r, uint32_t node) {
   return FSCHED_OK;
 }
 
+/* The cost of a sync says nothing where the kind of sync has none: a target may be used with
+ * several kinds. */
+static fs_status read_sync_cost(fs_reader *r, uint32_t node) {
+  uint64_t cost;
+  if (node == FS_NONE || !fs_read_number(r, node, "'sync_cost'", 0, FSCHED_MAX_TIME, &cost)) {
+    return FSCHED_OK;
+  }
+  return fsched_builder_sync_cost(r->b, cost);
+}
+
 enum {
   TARGET_UNIT,
   TARGET_QUEUES,
@@ -303,6 +313,7 @@ enum {
   TARGET_BARRIERS,
   TARGET_FRONTIER,
   TARGET_SYNC,
+  TARGET_SYNC_COST,
   TARGET_FSCHED,
   TARGET_LAUNCH,
   TARGET_WAIT,
@@ -328,8 +339,8 @@ static void lose_absent(fs_reader *r, const uint32_t *value) {
 fs_status fs_read_target(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"time_unit", false}, {"queues", false},      {"memories", false},
                                 {"resources", false}, {"concurrency", false}, {"barriers", false},
-                                {"frontier", false},  {"sync", false},        {"fsched", false},
-                                {"launch", false},    {"wait", false}};
+                                 {"frontier", false},  {"sync", false},        {"sync_cost", false},
+                                 {"fsched", false},    {"launch", false},      {"wait", false}};
   uint32_t value[TARGET_KEYS];
   uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "the target", keys, TARGET_KEYS, value)) {
@@ -364,5 +375,6 @@ fs_status fs_read_target(fs_reader *r, uint32_t node) {
   }
   FS_TRY(read_barriers(r, value[TARGET_BARRIERS]));
   FS_TRY(read_frontier(r, value[TARGET_FRONTIER]));
+  FS_TRY(read_sync_cost(r, value[TARGET_SYNC_COST]));
   return read_sync(r, value[TARGET_SYNC]);
 }
