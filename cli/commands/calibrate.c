@@ -93,6 +93,14 @@ static void put_both(fs_text *t, const char *what, fsched_copy_cost alone, fsche
   fs_text_puts(t, " while the other way is busy too\n");
 }
 
+/* Writes the cost of a sync, in ns; a sync that takes no time that could be seen is left out. */
+static void put_sync_cost(fs_text *t, uint64_t sync_ps) {
+  if (sync_ps != 0) {
+    fs_text_printf(t, "sync_cost: %llu  # of a full sync, where the target gets 'sync: block'\n",
+                   (unsigned long long)fs_max((sync_ps + 500) / 1000, 1));
+  }
+}
+
 static void target_text(fs_text *t, const fsched_device *device, uint64_t capacity,
                         const fsched_calibration *c) {
   bool simulates = fs_backend_kind_of(fsched_device_kind(device))->simulates;
@@ -110,6 +118,7 @@ static void target_text(fs_text *t, const fsched_device *device, uint64_t capaci
   if (!simulates) { /* whose commands cost what is planned, and nothing else */
     put_launch(t, c);
   }
+  put_sync_cost(t, c->sync_ps);
   fs_text_puts(t,
                "queues:\n  - {name: compute, class: compute}\n"
                "  - {name: copy_in, class: copy}\n  - {name: copy_out, class: copy}\nmemories:\n");
@@ -152,6 +161,7 @@ static void json_text(fs_text *t, const fsched_device *device, const fsched_cali
   json_cost(t, "write", c->write);
   json_cost(t, "read_both", c->read_both);
   json_cost(t, "write_both", c->write_both);
+  fs_text_printf(t, ", \"sync_ps\": %llu", (unsigned long long)c->sync_ps);
   fs_text_puts(t, "}\n");
 }
 

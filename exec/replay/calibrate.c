@@ -3,8 +3,9 @@
  *
  *   command   a chain of empty ops on one queue: a long chain less a short one
  *   wait      the same with a chain that goes from queue to queue
- *   copies    reads and writes of several sizes; the slope comes from the largest size and a
- *             sixteenth of it, the fixed part is the rest of the smallest copy's time
+ *   sync      the same on a target with nothing but syncs, each of which stops both queues; less
+ * the time of the command copies    reads and writes of several sizes; the slope comes from the
+ * largest size and a sixteenth of it, the fixed part is the rest of the smallest copy's time
  *
  * Of several rounds the quickest counts, as other load on the machine only adds time. */
 #include "fsched/calibrate.h"
@@ -43,11 +44,13 @@ static fs_status compile(const calibration *c, fs_text *text, fsched_program **o
   return status;
 }
 
-static fs_status chain_ns(const calibration *c, uint32_t n, uint32_t queues, uint64_t *ns) {
+static fs_status chain_ns(const calibration *c, uint32_t n, uint32_t queues, fs_sync_kind sync,
+                          uint64_t *ns) {
   fs_text t;
   fsched_program *program;
   fs_text_init(&t, c->ctx);
-  fs_text_puts(&t, "fsched: 1\ntarget:\n  queues: [{name: q0}, {name: q1}]\nops:\n");
+  fs_text_printf(&t, "fsched: 1\ntarget: {queues: [{name: q0}, {name: q1}], sync: %s}\nops:\n",
+                 fs_words_sync[sync]);
   for (uint32_t i = 0; i < n; i++) {
     fs_text_printf(&t, "  - {name: o%u, on: q%u, kernel: {builtin: nop}", i, i % queues);
     if (i > 0) {
@@ -65,10 +68,11 @@ static fs_status chain_ns(const calibration *c, uint32_t n, uint32_t queues, uin
 }
 
 /* Measures the picoseconds per op of a chain over that many queues. */
-static fs_status chain_slope(const calibration *c, uint32_t queues, uint64_t *ps) {
+static fs_status chain_slope(const calibration *c, uint32_t queues, fs_sync_kind sync,
+                             uint64_t *ps) {
   uint64_t few, many;
-  FS_TRY(chain_ns(c, SHORT, queues, &few));
-  FS_TRY(chain_ns(c, LONG, queues, &many));
+  FS_TRY(chain_ns(c, SHORT, queues, sync, &few));
+  FS_TRY(chain_ns(c, LONG, queues, sync, &many));
   *ps = many > few ? (many - few) * 1000 / (LONG - SHORT) : 0;
   return FSCHED_OK;
 }
@@ -160,8 +164,10 @@ static fsched_copy_cost fit(const calibration *c, const uint64_t ns[SIZES]) {
 
 static fs_status calibrate(const calibration *c, fsched_calibration *out) {
   copies alone, both;
-  FS_TRY(chain_slope(c, 1, &out->command_ps));
-  FS_TRY(chain_slope(c, 2, &out->wait_ps));
+  FS_TRY(chain_slope(c, 1, FS_SYNC_TIMELINE, &out->command_ps));
+  FS_TRY(chain_slope(c, 2, FS_SYNC_TIMELINE, &out->wait_ps));
+  FS_TRY(chain_slope(c, 2, FS_SYNC_BLOCK, &out->sync_ps));
+  out->sync_ps -= fs_min(out->sync_ps, out->command_ps);
   FS_TRY(measure_copies(c, false, &alone));
   FS_TRY(measure_copies(c, true, &both));
   out->write = fit(c, alone.write);

@@ -22,6 +22,7 @@ typedef struct fsched_calibration {
   uint64_t wait_ps; /* picoseconds of a command that waits for one of another queue; 0: likewise */
   fsched_copy_cost write, read; /* to the backing store and from it, while no other copy runs */
   fsched_copy_cost write_both, read_both; /* while the other direction is busy on a second queue */
+  uint64_t sync_ps; /* picoseconds that a full sync adds to a command behind it */
 } fsched_calibration;
 
 typedef struct fsched_calibrate_options {

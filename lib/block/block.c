@@ -2,9 +2,16 @@
 /* The pass has these steps:
  *
  *   orders    which items must be over before which, and the phases that follow (orders.c)
- *   phases    several ways to use the slack (phases.c); each makes a plan
- *   plans     order of issue, stops, times (plan.c); the one with the least makespan is taken
+ *   phases    several ways to use the slack with the fewest syncs (phases.c); each makes a plan
+ *   plans     order of issue, stops, times (plan.c)
+ *   answers   queues and phases chosen again, with the control edges that hold for any queues
+ *             (problem.c, search.c)
+ *   adoption  an answer of less measure than the best plan goes into the schedule (adopt.c), whose
+ *             commands and orders are made anew; it stays if the plan that follows is better, too
  *   places    addresses in stack memories, at the syncs of the plan (place.c)
+ *
+ * The measure is the makespan and the target's cost of a sync for each full one, so the result is
+ * never above the best plan with the fewest syncs on the list scheduler's queues.
  *
  * For stack memories, syncs are chosen first, then addresses.  Control edges that stem from the
  * list scheduler's addresses in stack memories are left out of the orders, except those of in-place
@@ -14,7 +21,7 @@
  * too small keep the list scheduler's addresses, whose reuse then counts as hazards, and the pass
  * starts again; it warns of that.
  *
- * Planned starts never come before the list scheduler's.
+ * Planned starts never come before those of the schedule, the list scheduler's or the adopted one.
  *
  * Source: nvFuser (WAR and RAW sync insertion as interval stabbing, stack allocation); there the
  * order of issue is given and only the syncs are chosen. */
@@ -30,6 +37,7 @@
 enum {
   EXTRA_SYNCS = 8,            /* extra full syncs that are tried for a plan */
   PLANS = FS_PHASE_RULES + 1, /* one for each rule, and one of an answer (search.h) */
+  ANSWERS = 8,                /* that are tried until the stacks fit */
   OPEN_ITEMS = 20000,         /* of a schedule with reuse whose queues are chosen again */
 };
 
@@ -185,24 +193,6 @@ static fs_status begin(block_pass *p) {
   return any_loose(p) ? sync_without_loose(p) : FSCHED_OK;
 }
 
-/* Chooses one of the plans, and addresses for it. */
-static fs_status decide(block_pass *p) {
-  bool fits = false;
-  while (any_loose(p)) {
-    FS_TRY(place_buffers(p, &fits));
-    if (fits) {
-      break;
-    }
-    for (uint32_t m = too_small(p); m != FS_NONE; m = too_small(p)) {
-      warn_too_small(p, m);
-      p->loose[m] = false;
-    }
-    FS_TRY(sync_without_loose(p));
-    FS_TRY(make_plans(p));
-  }
-  return FSCHED_OK;
-}
-
 static fs_status set_times(block_pass *p) {
   uint32_t *order;
   FS_TRY(fs_new(p->scratch, &order, p->s->n_items));
@@ -239,15 +229,16 @@ static bool is_open(const fs_schedule *s) {
   return s->graph->op_start == NULL && (!has_reuse(s) || s->n_items <= OPEN_ITEMS);
 }
 
-static fs_status find_answer(block_pass *p, fs_block_answer *answer) {
+/* Several answers are kept where stacks may not fit with the best one. */
+static fs_status find_answers(block_pass *p, fs_block_answers *out) {
   bool open = is_open(p->s);
   fs_block_problem problem;
   if (open && has_reuse(p->s)) {
     FS_TRY(p->again(p->s, p->y, &(fs_reuse){.loose = p->loose, .queues_open = true}));
   }
   FS_TRY(fs_block_problem_make(p->ctx, p->scratch, &p->orders, &p->acc, open, &problem));
-  FS_TRY(fs_block_answer_new(p->scratch, &problem, answer));
-  return fs_block_search(p->ctx, &problem, p->plan[0].phase, answer);
+  FS_TRY(fs_block_answers_new(p->scratch, &problem, any_loose(p) ? ANSWERS : 1, out));
+  return fs_block_search(p->ctx, &problem, p->plan[0].phase, out);
 }
 
 /* Moves items to later phases where edges want it, which they do not unless control edges have
@@ -263,16 +254,27 @@ static void settle_phases(const block_pass *p, uint32_t *phase) {
   }
 }
 
-static fs_status adopt(block_pass *p, const fs_block_answer *answer, bool *fits) {
+/* Of the plans that are better than `before`, takes the first whose stacks fit, if any does. */
+static fs_status take_plan(block_pass *p, const fs_block_plan *before, bool *taken) {
+  *taken = false;
+  for (uint32_t i = 0; i < p->n_plans && !*taken && is_better(p, &p->plan[i], before); i++) {
+    bool fits = true;
+    p->chosen = p->plan[i];
+    if (any_loose(p)) {
+      FS_TRY(place_plan(p, &p->plan[i], EXTRA_SYNCS, &fits));
+    }
+    *taken = fits && is_better(p, &p->chosen, before);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status adopt(block_pass *p, const fs_block_answer *answer) {
   FS_TRY(fs_block_adopt(p->ctx, p->s, p->y, answer));
   FS_TRY(collect(p));
   FS_TRY(p->again(p->s, p->y, &(fs_reuse){.loose = p->loose, .lanes_stay = true}));
   FS_TRY(make_plans(p));
   settle_phases(p, answer->phase);
-  FS_TRY(add_plan(p, answer->phase));
-  p->chosen = p->plan[0];
-  *fits = true;
-  return any_loose(p) ? place_buffers(p, fits) : FSCHED_OK;
+  return add_plan(p, answer->phase);
 }
 
 static fs_status go_back(block_pass *p, const fs_saved_schedule *saved) {
@@ -282,34 +284,67 @@ static fs_status go_back(block_pass *p, const fs_saved_schedule *saved) {
   return make_plans(p);
 }
 
+/* Control edges that hold for any queues, which adopting an answer begins with. */
+static fs_status open_again(block_pass *p, const fs_saved_schedule *saved) {
+  fs_schedule_restore(p->s, saved);
+  FS_TRY(collect(p));
+  return p->again(p->s, p->y, &(fs_reuse){.loose = p->loose, .queues_open = is_open(p->s)});
+}
+
+static bool promises_more(const block_pass *p, const fs_block_answer *a,
+                          const fs_block_plan *before) {
+  fs_block_plan promised = {.start = a->start, .makespan = a->makespan, .n_full = a->syncs};
+  return is_better(p, &promised, before);
+}
+
 /* Takes an answer of less measure than the best plan, if there is one whose stacks fit. */
 static fs_status choose_again(block_pass *p, bool *taken) {
   fs_block_plan before = p->plan[0];
   fs_saved_schedule saved;
-  fs_block_answer answer;
+  fs_block_answers answers;
   *taken = false;
   FS_TRY(fs_schedule_save(p->scratch, p->s, &saved));
-  FS_TRY(find_answer(p, &answer));
-  fs_block_plan promised = {
-      .start = answer.start, .makespan = answer.makespan, .n_full = answer.syncs};
-  if (is_better(p, &promised, &before)) {
-    bool fits;
-    FS_TRY(adopt(p, &answer, &fits));
-    *taken = fits && is_better(p, &p->chosen, &before);
+  FS_TRY(find_answers(p, &answers));
+  for (uint32_t i = 0; i < answers.n && promises_more(p, &answers.at[i], &before); i++) {
+    if (i > 0) {
+      FS_TRY(open_again(p, &saved));
+    }
+    FS_TRY(adopt(p, &answers.at[i]));
+    FS_TRY(take_plan(p, &before, taken));
+    if (*taken) {
+      return FSCHED_OK;
+    }
   }
-  return *taken ? FSCHED_OK : go_back(p, &saved);
+  return go_back(p, &saved);
+}
+
+/* Chooses an answer or one of the plans, and addresses for it.  Memories whose stacks fit with
+ * neither are placed by the list scheduler, and all begins anew. */
+static fs_status decide(block_pass *p) {
+  for (;;) {
+    bool done;
+    FS_TRY(make_plans(p));
+    FS_TRY(choose_again(p, &done));
+    if (done || !any_loose(p)) {
+      return FSCHED_OK;
+    }
+    FS_TRY(place_buffers(p, &done));
+    if (done) {
+      return FSCHED_OK;
+    }
+    for (uint32_t m = too_small(p); m != FS_NONE; m = too_small(p)) {
+      warn_too_small(p, m);
+      p->loose[m] = false;
+    }
+    FS_TRY(sync_without_loose(p));
+  }
 }
 
 static fs_status run_block_pass(block_pass *p) {
-  bool taken;
   p->y->makespan_before = p->s->makespan;
   FS_TRY(collect(p));
   FS_TRY(begin(p));
-  FS_TRY(make_plans(p));
-  FS_TRY(choose_again(p, &taken));
-  if (!taken) {
-    FS_TRY(decide(p));
-  }
+  FS_TRY(decide(p));
   return apply(p);
 }
 

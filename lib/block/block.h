@@ -7,14 +7,21 @@
  * counting sync until all but the last `keep` commands that it has issued to one (counting) queue
  * are over.  Then it goes on.
  *
- * Two things are decided: the order of issue (each queue's own order stays), and the syncs, as few
- * full ones as any order of issue allows.
+ * Three things are decided: the queues of items (of those that they may use), the order of issue,
+ * and the syncs.  What is minimised is the makespan and, for each full sync, what the target says
+ * that it costs (fs_sync_total); with a high cost there are as few as any order of issue allows.
  *
- * Requires fs_ctrledge_run and fs_waits_run, which `again` runs anew where addresses change.
- * Ensures: issue and stop of `sync` are filled, the schedule has new times
- * (lib/model/retime.h), residencies in stack memories have addresses from the stack where these
- * fit, and control edges and data are those of the new addresses.
- * Errors: FSCHED_SYSTEM.
+ * Requires fs_ctrledge_run and fs_waits_run, which `again` runs anew where addresses or queues
+ * change.
+ * Ensures: issue and stop of `sync` are filled, the schedule has new times (lib/model/retime.h) and
+ * queues, residencies in stack memories have addresses from the stack where these fit, and control
+ * edges and data are those of the new addresses.
+ *
+ * Complexity: O((items + edges) log), and a bounded number of steps of search.
+ *
+ * Errors: FSCHED_SYSTEM; FSCHED_INFEASIBLE (reported) where syncs hold back an op whose start is
+ * given.
+ *
  * Source: nvFuser's sync insertion and shared memory allocation; the .c files say what differs. */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small plain problem is solved exactly (exact.c).  Otherwise there are several first answers:
- * the phases with the fewest syncs, the planned order cut on the queues that it has (cuts.c), and
- * several orders cut with queues chosen (groups.c).  Each goes through local search (moves.c); the
- * best one is then cut anew in the order of its own phases, and searched again, while that helps.
+ * the phases with the fewest syncs, the planned order cut on the queues that it has (cuts.c,
+ * strides.c), and several orders cut with queues chosen (groups.c).  Each goes through local search
+ * (moves.c); the best one is then cut anew in the order of its own phases, and searched again,
+ * while that helps.
  *
- * What is done depends on the size alone: beyond SMALL_ITEMS only the first two are looked at. */
+ * The lengths that cuts and moves count with are not always the true ones, and local search ends in
+ * different places for different costs of a sync.  So the first answers are made for other costs
+ * too; the measure that counts is always that of the true cost.
+ *
+ * What is done depends on the size alone: beyond SMALL_ITEMS only the first two answers are looked
+ * at, beyond FEW_ITEMS other costs are not. */
 #include "block/search.h"
 
 #include "block/cuts.h"
@@ -12,67 +18,98 @@
 #include "block/groups.h"
 #include "block/moves.h"
 #include "block/sorts.h"
+#include "block/strides.h"
 
-enum { SMALL_ITEMS = 4000, ROUNDS = 8 };
+enum { FEW_ITEMS = 500, SMALL_ITEMS = 4000, ROUNDS = 8 };
 
 typedef struct answer_search {
   fsched_context *ctx;
-  const fs_block_problem *p;
-  fs_block_answer *best;
+  const fs_block_problem *p; /* with the true cost */
+  fs_block_problem trial;    /* with the cost that is tried */
+  fs_block_answers *best;
   fs_block_answer now;
-  uint32_t *order;
+  uint32_t *order, *queue;
 } answer_search;
 
 static fs_tick measure(const answer_search *x, const fs_block_answer *a) {
   return a->late ? FS_TICK_NONE : fs_sync_total(a->makespan, a->syncs, x->p->cost);
 }
 
-static void keep_better(answer_search *x) {
-  fs_tick now = measure(x, &x->now);
-  fs_tick best = measure(x, x->best);
-  if (now < best || (now == best && x->now.syncs < x->best->syncs)) {
-    fs_block_answer_copy(x->p, x->best, &x->now);
-  }
+static bool is_better(const answer_search *x, const fs_block_answer *a, const fs_block_answer *b) {
+  fs_tick m = measure(x, a);
+  fs_tick n = measure(x, b);
+  return m != n ? m < n : a->syncs < b->syncs;
 }
+
+static bool is_known(const answer_search *x) {
+  for (uint32_t i = 0; i < x->best->n; i++) {
+    const fs_block_answer *a = &x->best->at[i];
+    if (a->makespan == x->now.makespan && a->syncs == x->now.syncs && a->late == x->now.late) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Files the present answer, for which the worst one may have to make room. */
+static void keep_better(answer_search *x) {
+  fs_block_answers *best = x->best;
+  if (is_known(x) || (best->n == best->most && !is_better(x, &x->now, &best->at[best->n - 1]))) {
+    return;
+  }
+  best->n += best->n < best->most;
+  uint32_t at = best->n - 1;
+  fs_block_answer room = best->at[at];
+  for (; at > 0 && is_better(x, &x->now, &best->at[at - 1]); at--) {
+    best->at[at] = best->at[at - 1];
+  }
+  best->at[at] = room;
+  fs_block_answer_copy(x->p, &best->at[at], &x->now);
+}
+
+static bool starts_given(const answer_search *x) { return x->p->s->graph->op_start != NULL; }
 
 /* Searches from the present answer; the answer as it is counts too. */
 static fs_status improve(answer_search *x) {
   keep_better(x);
-  if (x->p->s->graph->op_start != NULL) {
+  if (starts_given(x)) {
     return FSCHED_OK; /* moves do not know of given starts */
   }
-  FS_TRY(fs_block_move(x->ctx, x->p, &x->now));
+  FS_TRY(fs_block_move(x->ctx, &x->trial, &x->now));
   keep_better(x);
   return FSCHED_OK;
 }
 
-static void take_own_queues(const answer_search *x, fs_block_answer *a) {
+static void copy_ids(const answer_search *x, uint32_t *to, const uint32_t *from) {
   if (x->p->n > 0) {
-    memcpy(a->queue, x->p->s->queue, x->p->n * sizeof *a->queue);
+    memcpy(to, from, x->p->n * sizeof *to);
   }
 }
 
 static fs_status start_with_fewest(answer_search *x, const uint32_t *phase) {
-  take_own_queues(x, x->best);
-  if (x->p->n > 0) {
-    memcpy(x->best->phase, phase, x->p->n * sizeof *phase);
-  }
-  FS_TRY(fs_block_answer_fill(x->ctx, x->p, x->best));
-  fs_block_answer_copy(x->p, &x->now, x->best);
-  return FSCHED_OK;
+  copy_ids(x, x->now.queue, x->p->s->queue);
+  copy_ids(x, x->now.phase, phase);
+  FS_TRY(fs_block_answer_fill(x->ctx, x->p, &x->now));
+  return improve(x);
 }
 
-static fs_status search_first(answer_search *x) {
+/* Cuts an order with given queues. */
+static fs_status search_cuts(answer_search *x, const uint32_t *order, const uint32_t *queue) {
+  copy_ids(x, x->now.queue, queue);
+  FS_TRY(fs_block_cut(x->ctx, &x->trial, order, &x->now));
   FS_TRY(improve(x));
-  take_own_queues(x, &x->now);
-  FS_TRY(fs_block_cut(x->ctx, x->p, x->p->order, &x->now));
+  if (x->p->plain || x->p->n > SMALL_ITEMS || starts_given(x)) {
+    return FSCHED_OK;
+  }
+  copy_ids(x, x->now.queue, queue);
+  FS_TRY(fs_block_stride(x->ctx, &x->trial, order, &x->now));
   return improve(x);
 }
 
 static fs_status search_sorts(answer_search *x) {
   for (uint32_t i = 0; i < FS_BLOCK_SORTS && fs_block_groups_can(x->p); i++) {
     FS_TRY(fs_block_sort_items(x->ctx, x->p, (fs_block_sort)i, x->order));
-    FS_TRY(fs_block_group(x->ctx, x->p, x->order, &x->now));
+    FS_TRY(fs_block_group(x->ctx, &x->trial, x->order, &x->now));
     FS_TRY(improve(x));
   }
   return FSCHED_OK;
@@ -80,15 +117,36 @@ static fs_status search_sorts(answer_search *x) {
 
 /* Cuts the best answer anew; its order of issue is one in which edges go forward. */
 static fs_status search_again(answer_search *x) {
-  fs_block_answer_copy(x->p, &x->now, x->best);
-  memcpy(x->order, x->best->order, x->p->n * sizeof *x->order);
-  FS_TRY(fs_block_cut(x->ctx, x->p, x->order, &x->now));
+  copy_ids(x, x->order, x->best->at[0].order);
+  copy_ids(x, x->queue, x->best->at[0].queue);
+  fs_block_answer_copy(x->p, &x->now, &x->best->at[0]);
   FS_TRY(improve(x));
+  FS_TRY(search_cuts(x, x->order, x->queue));
   if (!fs_block_groups_can(x->p)) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_block_group(x->ctx, x->p, x->order, &x->now));
+  FS_TRY(fs_block_group(x->ctx, &x->trial, x->order, &x->now));
   return improve(x);
+}
+
+static fs_status search_while_better(answer_search *x) {
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    fs_tick before = measure(x, &x->best->at[0]);
+    FS_TRY(search_again(x));
+    if (measure(x, &x->best->at[0]) == before) {
+      break;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status search_at_cost(answer_search *x, fs_tick cost) {
+  x->trial.cost = cost;
+  FS_TRY(search_cuts(x, x->p->order, x->p->s->queue));
+  if (x->p->n == 0 || x->p->n > SMALL_ITEMS) {
+    return FSCHED_OK;
+  }
+  return search_sorts(x);
 }
 
 static fs_status search(answer_search *x, const uint32_t *phase) {
@@ -99,27 +157,34 @@ static fs_status search(answer_search *x, const uint32_t *phase) {
     keep_better(x);
     return FSCHED_OK;
   }
-  FS_TRY(search_first(x));
-  if (x->p->n == 0 || x->p->n > SMALL_ITEMS) {
-    return FSCHED_OK;
+  fs_tick cost = x->p->cost;
+  const fs_tick other[] = {0, cost / 4, 4 * cost};
+  FS_TRY(search_at_cost(x, cost));
+  for (size_t i = 0; i < sizeof other / sizeof other[0] && x->p->n <= FEW_ITEMS; i++) {
+    FS_TRY(search_at_cost(x, other[i]));
   }
-  FS_TRY(search_sorts(x));
-  for (uint32_t round = 0; round < ROUNDS; round++) {
-    fs_tick before = measure(x, x->best);
-    FS_TRY(search_again(x));
-    if (measure(x, x->best) == before) {
-      break;
-    }
+  x->trial.cost = cost;
+  return x->p->n > SMALL_ITEMS ? FSCHED_OK : search_while_better(x);
+}
+
+fs_status fs_block_answers_new(fs_arena *arena, const fs_block_problem *p, uint32_t most,
+                               fs_block_answers *out) {
+  assert(most > 0);
+  *out = (fs_block_answers){.most = most};
+  FS_TRY(fs_new(arena, &out->at, most));
+  for (uint32_t i = 0; i < most; i++) {
+    FS_TRY(fs_block_answer_new(arena, p, &out->at[i]));
   }
   return FSCHED_OK;
 }
 
 fs_status fs_block_search(fsched_context *ctx, const fs_block_problem *p, const uint32_t *phase,
-                          fs_block_answer *best) {
-  assert(best->queue != NULL && (phase != NULL || p->n == 0));
+                          fs_block_answers *best) {
+  assert(best->at != NULL && (phase != NULL || p->n == 0));
   FS_SCRATCH(scratch, ctx);
-  answer_search x = {.ctx = ctx, .p = p, .best = best};
+  answer_search x = {.ctx = ctx, .p = p, .trial = *p, .best = best};
   FS_TRY(fs_block_answer_new(&scratch, p, &x.now));
   FS_TRY(fs_new(&scratch, &x.order, p->n));
+  FS_TRY(fs_new(&scratch, &x.queue, p->n));
   return search(&x, phase);
 }
