@@ -94,7 +94,7 @@ static void put_phases(const cutter *c, uint32_t *phase) {
   }
 }
 
-static fs_status cut(cutter *c, fs_arena *scratch, uint32_t *phase) {
+static fs_status cut_order(cutter *c, fs_arena *scratch, uint32_t *phase) {
   uint32_t n = c->p->n;
   FS_TRY(fs_new(scratch, &c->place, n));
   FS_TRY(fs_new(scratch, &c->earliest, (size_t)n + 1));
@@ -119,7 +119,7 @@ fs_status fs_block_cut(fsched_context *ctx, const fs_block_problem *p, const uin
   FS_SCRATCH(scratch, ctx);
   cutter c = {.p = p, .order = order, .queue = a->queue};
   if (p->n > 0) {
-    FS_TRY(cut(&c, &scratch, a->phase));
+    FS_TRY(cut_order(&c, &scratch, a->phase));
   }
   return fs_block_answer_fill(ctx, p, a);
 }

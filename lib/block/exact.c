@@ -187,7 +187,7 @@ static fs_tick length_of(set_solver *x, uint32_t set) {
 
 /* --- sets before sets --- */
 
-static bool better(const exact_state *a, const exact_state *b) {
+static bool state_better(const exact_state *a, const exact_state *b) {
   return a->measure != b->measure ? a->measure < b->measure : a->syncs < b->syncs;
 }
 
@@ -204,7 +204,7 @@ static void go_on(const set_solver *x, const fs_tick *length, const uint32_t *ne
       next.syncs++;
       next.measure += x->p->cost;
     }
-    if (better(&next, &state[done | set])) {
+    if (state_better(&next, &state[done | set])) {
       state[done | set] = next;
     }
   }

@@ -149,7 +149,7 @@ static fs_status search_at_cost(answer_search *x, fs_tick cost) {
   return search_sorts(x);
 }
 
-static fs_status search(answer_search *x, const uint32_t *phase) {
+static fs_status search_answers(answer_search *x, const uint32_t *phase) {
   FS_TRY(start_with_fewest(x, phase));
   if (fs_block_exact_can(x->p)) {
     FS_TRY(fs_block_exact(x->ctx, x->p, &x->now));
@@ -186,5 +186,5 @@ fs_status fs_block_search(fsched_context *ctx, const fs_block_problem *p, const 
   FS_TRY(fs_block_answer_new(&scratch, p, &x.now));
   FS_TRY(fs_new(&scratch, &x.order, p->n));
   FS_TRY(fs_new(&scratch, &x.queue, p->n));
-  return search(&x, phase);
+  return search_answers(&x, phase);
 }

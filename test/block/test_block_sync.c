@@ -534,7 +534,8 @@ static void fail_after(fsched_context *own, fs_budget *budget, const fsched_grap
   fsched_schedule_destroy(s);
 }
 
-/* Places found, and places kept. */
+/* Places found, and places kept.  Each of the first allocations fails, then every second one, and
+ * so on, as the search makes many that are alike. */
 static void fail_each(double tightness) {
   fs_budget budget = {.left = 1 << 30};
   fsched_context_options o = {
@@ -543,7 +544,7 @@ static void fail_each(double tightness) {
   fsched_graph *g;
   ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
   fs_gen_params params = {.seed = 3,
-                          .n_ops = 18,
+                          .n_ops = 14,
                           .n_queues = 4,
                           .n_memories = 2,
                           .tightness = tightness,
@@ -554,7 +555,7 @@ static void fail_each(double tightness) {
   make_block(g, STACKS | COUNT_SOME, 5);
   bool done = false;
   long n = 0;
-  for (; !done; n++) {
+  for (; !done; n += 1 + n / 100) {
     fail_after(own, &budget, g, n, &done);
     fsched_diag_clear(own);
   }
