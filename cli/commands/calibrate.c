@@ -161,7 +161,7 @@ static void json_text(fs_text *t, const fsched_device *device, const fsched_cali
   json_cost(t, "write", c->write);
   json_cost(t, "read_both", c->read_both);
   json_cost(t, "write_both", c->write_both);
-  fs_text_printf(t, ", \"sync_ps\": %llu", (unsigned long long)c->sync_ps);
+  json_measured(t, "sync_ps", c->sync_ps);
   fs_text_puts(t, "}\n");
 }
 

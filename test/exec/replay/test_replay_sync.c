@@ -143,12 +143,12 @@ static void mark_later(const fs_stream *s, uint32_t command, const uint32_t *que
   }
   for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
     uint32_t barrier = s->barrier_updates[k->barrier_update0 + i].barrier;
-    for (uint32_t c = 0; c < s->n_commands; c++) {
-      const fs_stream_command *at = &s->commands[c];
-      for (uint32_t w = 0; w < at->n_barrier_waits && !later[c]; w++) {
+    for (uint32_t n = 0; n < s->n_commands; n++) {
+      const fs_stream_command *at = &s->commands[n];
+      for (uint32_t w = 0; w < at->n_barrier_waits && !later[n]; w++) {
         if (s->barrier_waits[at->barrier_wait0 + w] == barrier) {
-          later[c] = true;
-          mark_later(s, c, queue, later);
+          later[n] = true;
+          mark_later(s, n, queue, later);
         }
       }
     }
@@ -168,10 +168,10 @@ static uint32_t check_known(const fs_instance *x, uint32_t barrier, const uint32
   ck_assert_uint_eq(s->barriers[barrier].n_consumers, 1);
   ck_assert_uint_lt(t->consumer, s->n_commands);
   mark_later(s, t->consumer, queue, later);
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    const fs_stream_command *k = &s->commands[c];
+  for (uint32_t n = 0; n < s->n_commands; n++) {
+    const fs_stream_command *k = &s->commands[n];
     for (uint32_t i = 0; i < k->n_barrier_updates; i++) {
-      ck_assert(s->barrier_updates[k->barrier_update0 + i].barrier != t->next || later[c]);
+      ck_assert(s->barrier_updates[k->barrier_update0 + i].barrier != t->next || later[n]);
     }
   }
   return 1;
