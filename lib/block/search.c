@@ -9,13 +9,14 @@
  * different places for different costs of a sync.  So the first answers are made for other costs
  * too; the measure that counts is always that of the true cost.
  *
- * What is done depends on the size alone: beyond SMALL_ITEMS only the first two answers are looked
- * at, beyond FEW_ITEMS other costs are not. */
+ * What is done depends on the size alone: beyond FEW_ITEMS other costs are not tried, beyond
+ * SMALL_ITEMS no orders with queues chosen either, and only the best answer is searched. */
 #include "block/search.h"
 
 #include "block/cuts.h"
 #include "block/exact.h"
 #include "block/groups.h"
+#include "block/levels.h"
 #include "block/moves.h"
 #include "block/sorts.h"
 #include "block/strides.h"
@@ -90,7 +91,8 @@ static fs_status start_with_fewest(answer_search *x, const uint32_t *phase) {
   copy_ids(x, x->now.queue, x->p->s->queue);
   copy_ids(x, x->now.phase, phase);
   FS_TRY(fs_block_answer_fill(x->ctx, x->p, &x->now));
-  return improve(x);
+  keep_better(x);
+  return FSCHED_OK;
 }
 
 /* Cuts an order with given queues. */
@@ -98,7 +100,7 @@ static fs_status search_cuts(answer_search *x, const uint32_t *order, const uint
   copy_ids(x, x->now.queue, queue);
   FS_TRY(fs_block_cut(x->ctx, &x->trial, order, &x->now));
   FS_TRY(improve(x));
-  if (x->p->plain || x->p->n > SMALL_ITEMS || starts_given(x)) {
+  if (x->p->plain || starts_given(x)) {
     return FSCHED_OK;
   }
   copy_ids(x, x->now.queue, queue);
@@ -140,13 +142,34 @@ static fs_status search_while_better(answer_search *x) {
   return FSCHED_OK;
 }
 
+static fs_status search_levels(answer_search *x) {
+  for (uint32_t i = 0; i < FS_LEVEL_RULES; i++) {
+    FS_TRY(fs_block_level(x->ctx, x->p, (fs_block_level_rule)i, &x->now));
+    if (x->p->n > SMALL_ITEMS) {
+      keep_better(x);
+    } else {
+      FS_TRY(improve(x));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Of a large problem, only the best of the first answers goes through local search. */
+static fs_status search_large(answer_search *x) {
+  copy_ids(x, x->now.queue, x->p->s->queue);
+  FS_TRY(fs_block_cut(x->ctx, x->p, x->p->order, &x->now));
+  keep_better(x);
+  if (!starts_given(x)) {
+    FS_TRY(search_levels(x));
+  }
+  fs_block_answer_copy(x->p, &x->now, &x->best->at[0]);
+  return improve(x);
+}
+
 static fs_status search_at_cost(answer_search *x, fs_tick cost) {
   x->trial.cost = cost;
   FS_TRY(search_cuts(x, x->p->order, x->p->s->queue));
-  if (x->p->n == 0 || x->p->n > SMALL_ITEMS) {
-    return FSCHED_OK;
-  }
-  return search_sorts(x);
+  return x->p->n == 0 || starts_given(x) ? FSCHED_OK : search_sorts(x);
 }
 
 static fs_status search_answers(answer_search *x, const uint32_t *phase) {
@@ -157,14 +180,21 @@ static fs_status search_answers(answer_search *x, const uint32_t *phase) {
     keep_better(x);
     return FSCHED_OK;
   }
+  if (x->p->n > SMALL_ITEMS) {
+    return search_large(x);
+  }
   fs_tick cost = x->p->cost;
   const fs_tick other[] = {0, cost / 4, 4 * cost};
+  FS_TRY(improve(x));
+  if (!starts_given(x)) {
+    FS_TRY(search_levels(x));
+  }
   FS_TRY(search_at_cost(x, cost));
   for (size_t i = 0; i < sizeof other / sizeof other[0] && x->p->n <= FEW_ITEMS; i++) {
     FS_TRY(search_at_cost(x, other[i]));
   }
   x->trial.cost = cost;
-  return x->p->n > SMALL_ITEMS ? FSCHED_OK : search_while_better(x);
+  return search_while_better(x);
 }
 
 fs_status fs_block_answers_new(fs_arena *arena, const fs_block_problem *p, uint32_t most,

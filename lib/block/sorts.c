@@ -87,3 +87,18 @@ fs_status fs_block_sort_items(fsched_context *ctx, const fs_block_problem *p, fs
   uint64_t most = find_keys(p, sort, key);
   return sort_by_key(&scratch, p, key, most, order);
 }
+
+fs_status fs_block_count_steps(fsched_context *ctx, const fs_block_problem *p, bool late,
+                               uint32_t *step, uint32_t *n) {
+  assert(step != NULL || p->n == 0);
+  FS_SCRATCH(scratch, ctx);
+  uint64_t *key;
+  FS_TRY(fs_new(&scratch, &key, p->n));
+  (void)(late ? find_tails(p, true, key) : find_heads(p, true, key));
+  *n = 0;
+  for (uint32_t i = 0; i < p->n; i++) {
+    step[i] = (uint32_t)key[i];
+    *n = step[i] >= *n ? step[i] + 1 : *n;
+  }
+  return FSCHED_OK;
+}

@@ -19,4 +19,10 @@ typedef enum fs_block_sort {
 fs_status fs_block_sort_items(fsched_context *ctx, const fs_block_problem *p, fs_block_sort sort,
                               uint32_t *order) FS_MUST_USE;
 
+/* Items before each on the longest path to it; with `late` as many as it can have without making
+ * the longest path of all longer.  *n is one more than the largest.  Requires room for all items.
+ * Complexity: O(items + edges).  Errors: FSCHED_SYSTEM. */
+fs_status fs_block_count_steps(fsched_context *ctx, const fs_block_problem *p, bool late,
+                               uint32_t *step, uint32_t *n) FS_MUST_USE;
+
 #endif
