@@ -473,7 +473,7 @@ static fs_status search_from(chain_cover *c, uint32_t left, bool *found) {
 }
 
 /* Searches a path from `root` over rights that begin up to position `last`. */
-static fs_status search(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
+static fs_status search_path(chain_cover *c, uint32_t root, uint32_t last, bool *found) {
   *found = false;
   c->n_searches++;
   set_window(c, last);
@@ -497,7 +497,7 @@ static fs_status match_left(chain_cover *c, uint32_t left) {
     any = false;
   }
   for (uint64_t window = FIRST_WINDOW; any && !found; window *= WINDOW_FACTOR) {
-    FS_TRY(search(c, left, (uint32_t)fs_min(end + window, last), &found));
+    FS_TRY(search_path(c, left, (uint32_t)fs_min(end + window, last), &found));
     any = end + window < last; /* else all visited rights are dead, or one was found */
     end_search(c, !found && !any);
   }
