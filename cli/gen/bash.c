@@ -15,6 +15,25 @@ static const char head[] =
     "  [[ -z $1 ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$value\")\n"
     "  ((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- \"$value\")\n"
     "}\n"
+    "_fsched_first() { # suffixes, words: sets file to the first file with one of them\n"
+    "  for file in \"${@:2}\"; do\n"
+    "    file=${file#--*=}\n"
+    "    [[ \" $1 \" != *\" ${file##*.} \"* || ! -f $file ]] || return 0\n"
+    "  done\n"
+    "  return 1\n"
+    "}\n"
+    "_fsched_memories() { # words: memories of the graph among them\n"
+    "  local file\n"
+    "  _fsched_first 'yaml yml json' \"$@\" && awk '";
+static const char ops[] =
+    "' \"$file\" 2>/dev/null\n"
+    "}\n"
+    "_fsched_ops() { # words: ops of the stream among them\n"
+    "  local file\n"
+    "  _fsched_first fsb \"$@\" && fsched dis \"$file\" --format json 2>/dev/null | sed -n '";
+static const char begin[] =
+    "'\n"
+    "}\n"
     "_fsched() {\n"
     "  local words=() n=-1 i\n"
     "  for ((i = 0; i <= COMP_CWORD; i++)); do\n"
@@ -50,6 +69,11 @@ static const char tail[] =
     "      value=${value#*=}\n"
     "      ;;\n"
     "    file) _fsched_files \"$list\" ;;\n"
+    "    memory)\n"
+    "      compopt -o nospace 2>/dev/null\n"
+    "      [[ $value == *=* ]] || mapfile -t COMPREPLY < <(compgen -S = -W "
+    "\"$(_fsched_memories \"${words[@]:2:n-2}\")\" -- \"$value\")\n"
+    "      ;;\n"
     "    pair | either)\n"
     "      if [[ $value == *=* ]]; then\n"
     "        value=${value#*=}\n"
@@ -66,6 +90,14 @@ static const char tail[] =
     "      else\n"
     "        case $operand in\n"
     "          words*) mapfile -t COMPREPLY < <(compgen -W \"${operand#* }\" -- \"$word\") ;;\n"
+    "          ops*)\n"
+    "            list=$(_fsched_ops \"${words[@]:2:n-2}\")\n"
+    "            if [[ -n $list ]]; then\n"
+    "              mapfile -t COMPREPLY < <(compgen -W \"$list\" -- \"$word\")\n"
+    "            else\n"
+    "              _fsched_files \"${operand#* }\"\n"
+    "            fi\n"
+    "            ;;\n"
     "          *) _fsched_files \"${operand#* }\" ;;\n"
     "        esac\n"
     "      fi\n"
@@ -99,8 +131,8 @@ static void put_list(fs_text *t, const gen_value *v) {
 
 static void put_value(fs_text *t, fs_option option) {
   static const char *const kinds[] = {
-      [GEN_FREE] = "free", [GEN_WORDS] = "words",   [GEN_FILE] = "file",
-      [GEN_PAIR] = "pair", [GEN_EITHER] = "either", [GEN_COMMAND] = "words"};
+      [GEN_FREE] = "free",     [GEN_WORDS] = "words",   [GEN_FILE] = "file",    [GEN_PAIR] = "pair",
+      [GEN_EITHER] = "either", [GEN_COMMAND] = "words", [GEN_MEMORY] = "memory"};
   gen_value v = gen_option_value(t->ctx, option);
   if (v.kind != GEN_FLAG) {
     fs_text_puts(t, "        ");
@@ -148,7 +180,9 @@ static void put_kinds(fs_text *t, fs_cmd command) {
 static void put_command(fs_text *t, fs_cmd command) {
   gen_value operand = gen_operand_value(t->ctx, command);
   fs_text_printf(t, "    %s)\n      operand='%s ", fs_cmd_table[command].name,
-                 operand.kind == GEN_COMMAND || operand.kind == GEN_FLAG ? "words" : "file");
+                 operand.kind == GEN_COMMAND || operand.kind == GEN_FLAG ? "words"
+                 : gen_takes_ops(command)                                ? "ops"
+                                                                         : "file");
   put_list(t, &operand);
   fs_text_drop(&operand.words);
   fs_text_puts(t, "'\n");
@@ -175,6 +209,10 @@ static void put_command(fs_text *t, fs_cmd command) {
 
 void gen_bash(fs_text *t) {
   fs_text_puts(t, head);
+  fs_text_puts(t, gen_awk_memories);
+  fs_text_puts(t, ops);
+  fs_text_puts(t, gen_sed_ops);
+  fs_text_puts(t, begin);
   fs_text_puts(t, "  if ((n == 1)); then\n    mapfile -t COMPREPLY < <(compgen -W '");
   for (int c = 0; c < FS_CMD_COUNT; c++) {
     fs_text_printf(t, "%s ", fs_cmd_table[c].name);

@@ -33,6 +33,28 @@ static const char head[] =
     "        printf '%s\\n' $argv[2..] | string replace -r '^([^\\t]*)' '${1}'$argv[1]\n"
     "    end\n"
     "end\n"
+    "function __fsched_first -d 'The first file on the line with one of these suffixes'\n"
+    "    for word in (commandline -opc)\n"
+    "        set -l file (string replace -r '^--[^=]*=' '' -- $word)\n"
+    "        if string match -qr '\\.(?:'(string join '|' $argv)')$' -- $file; and test -f $file\n"
+    "            echo $file\n"
+    "            return\n"
+    "        end\n"
+    "    end\n"
+    "    return 1\n"
+    "end\n"
+    "function __fsched_memories -d 'Memories of the graph on the line, and ='\n"
+    "    set -l file (__fsched_first yaml yml json); or return\n"
+    "    awk '";
+static const char ops[] =
+    "' $file 2>/dev/null | string replace -r '$' '='\n"
+    "end\n"
+    "function __fsched_ops -d 'Ops of the stream on the line'\n"
+    "    set -l file (__fsched_first fsb); or return\n"
+    "    fsched dis $file --format json 2>/dev/null | sed -n '";
+static const char begin[] =
+    "' | sort -u\n"
+    "end\n"
     "complete -c fsched -f\n"
     "complete -c fsched -n __fsched_is -s h -l help -d 'Show a summary'\n"
     "complete -c fsched -n __fsched_is -l version -d 'Show versions'\n";
@@ -95,6 +117,9 @@ static void put_value(fs_text *t, const gen_value *v, fs_option option) {
         put_words(t, v, "(__fsched_files");
       }
       break;
+    case GEN_MEMORY:
+      fs_text_puts(t, " -x -a '(__fsched_memories)'");
+      break;
     case GEN_PAIR: /* fs_option_word has the words of these */
     case GEN_EITHER:
       break;
@@ -142,8 +167,16 @@ static void put_operand(fs_text *t, fs_cmd command) {
     fs_text_printf(t, "complete -c fsched -n '__fsched_is %s; and not%s%s' -k -a '%s'\n", name,
                    seen + strlen("; and"), list, list + 1);
   }
-  fs_text_printf(t, "complete -c fsched -n '__fsched_is %s%s%s' -k", name,
-                 *list == '\0' ? "" : seen, list);
+  if (gen_takes_ops(command)) {
+    fs_text_printf(
+        t,
+        "complete -c fsched -n '__fsched_is %s; and __fsched_first fsb >/dev/null' -k -a "
+        "'(__fsched_ops)'\n",
+        name);
+  }
+  fs_text_printf(t, "complete -c fsched -n '__fsched_is %s%s%s%s' -k", name,
+                 *list == '\0' ? "" : seen, list,
+                 gen_takes_ops(command) ? "; and not __fsched_first fsb >/dev/null" : "");
   fs_text_drop(&kinds);
   if (v.kind == GEN_FILE && v.words.n == 0) {
     fs_text_puts(t, " -F");
@@ -156,6 +189,10 @@ static void put_operand(fs_text *t, fs_cmd command) {
 
 void gen_fish(fs_text *t) {
   fs_text_puts(t, head);
+  fs_text_puts(t, gen_awk_memories);
+  fs_text_puts(t, ops);
+  fs_text_puts(t, gen_sed_ops);
+  fs_text_puts(t, begin);
   for (int c = 0; c < FS_CMD_COUNT; c++) {
     const char *summary = fs_cmd_table[c].summary;
     fs_text_printf(t, "complete -c fsched -n __fsched_is -a %s -d ", fs_cmd_table[c].name);

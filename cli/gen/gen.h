@@ -20,6 +20,7 @@ typedef enum gen_kind {
   GEN_PAIR,    /* word=file */
   GEN_EITHER,  /* word or word=file */
   GEN_COMMAND, /* the name of a command */
+  GEN_MEMORY,  /* the name of a memory of the graph, and "=" */
 } gen_kind;
 
 typedef struct gen_value {
@@ -33,6 +34,11 @@ typedef struct gen_value {
 gen_value gen_option_value(fsched_context *ctx, fs_option option);
 /* Requires a command of the table. */
 gen_value gen_operand_value(fsched_context *ctx, fs_cmd command);
+/* Whether ops of a stream follow the command's first operand.  Requires a command of the table. */
+bool gen_takes_ops(fs_cmd command);
+/* For awk, which prints the names of a graph's memories, and for sed -n, which prints the ops that
+ * the JSON form of a stream runs.  Neither has a single quote. */
+extern const char gen_awk_memories[], gen_sed_ops[];
 /* Writes the words of the command's operand KIND, each after a blank; nothing if it has no such
  * operand.  Requires a command of the table. */
 void gen_kinds(fs_text *t, fs_cmd command);

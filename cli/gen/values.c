@@ -8,6 +8,35 @@
 
 #include "cli/gen/gen.h"
 
+/* The text of a file is one record.  A target of its own, named in a line, takes its place.  From
+ * "memories" up to the next key of a target or graph, what stands behind "name" is a memory. */
+const char gen_awk_memories[] =
+    "BEGIN { RS = \"\\001\" }\n"
+    "{\n"
+    "  t = $0\n"
+    "  if (match(t, /(^|\\n)[ ]*\"?target\"?[ ]*:[ ]*\"?[^{\"# \\n][^\"#,\\n]*/)) {\n"
+    "    f = substr(t, RSTART, RLENGTH)\n"
+    "    sub(/.*target\"?[ ]*:[ ]*\"?/, \"\", f)\n"
+    "    sub(/[ ]+$/, \"\", f)\n"
+    "    d = FILENAME\n"
+    "    sub(/[^\\/]*$/, \"\", d)\n"
+    "    f = f ~ /^\\// ? f : d f\n"
+    "    if ((getline t < f) <= 0) exit\n"
+    "  }\n"
+    "  i = index(t, \"memories\")\n"
+    "  s = i == 0 ? \"\" : substr(t, i + 8)\n"
+    "  if (match(s, "
+    "/[^a-z](queues|resources|buffers|ops|concurrency|barriers|frontier|sync|time_unit|launch|wait|"
+    "hazards)\"?[ ]*:/)) s = substr(s, 1, RSTART)\n"
+    "  while (match(s, /[^a-z_]name\"?[ ]*:[ ]*\"?[^\",} \\n]+/)) {\n"
+    "    w = substr(s, RSTART, RLENGTH)\n"
+    "    s = substr(s, RSTART + RLENGTH)\n"
+    "    sub(/.*:[ ]*\"?/, \"\", w)\n"
+    "    print w\n"
+    "  }\n"
+    "}";
+const char gen_sed_ops[] = "s/^ *{\"kind\": \"run\", \"op\": \"\\([^\"\\]*\\)\".*/\\1/p";
+
 static void add_word(fs_text *t, const char *word, size_t n) {
   fs_text_puts(t, " ");
   fs_text_add(t, word, n);
@@ -121,7 +150,7 @@ gen_value gen_option_value(fsched_context *ctx, fs_option option) {
   fs_text_drop(&name);
   fs_text_drop(&what);
   if (v.kind == GEN_FLAG) {
-    v.kind = spelled(&v, argument);
+    v.kind = strcmp(argument, "NAME=CAPACITY") == 0 ? GEN_MEMORY : spelled(&v, argument);
   }
   return v;
 }
@@ -147,6 +176,11 @@ gen_value gen_operand_value(fsched_context *ctx, fs_cmd command) {
     add_word(&v.words, fs_cmd_table[c].name, strlen(fs_cmd_table[c].name));
   }
   return v;
+}
+
+bool gen_takes_ops(fs_cmd command) {
+  assert(command < FS_CMD_COUNT);
+  return strstr(fs_cmd_table[command].operands, " [OP]") != NULL;
 }
 
 void gen_kinds(fs_text *t, fs_cmd command) {

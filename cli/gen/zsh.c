@@ -15,6 +15,27 @@ static const char head[] =
     "    _describe -t words word words -S \"$1\"\n"
     "  fi\n"
     "}\n"
+    "_fsched_first() { # suffixes: sets file to the first file on the line with one of them\n"
+    "  for file in \"${words[@]}\"; do\n"
+    "    file=${file#--*=}\n"
+    "    [[ \" $1 \" == *\" ${file##*.} \"* && -f $file ]] && return 0\n"
+    "  done\n"
+    "  return 1\n"
+    "}\n"
+    "_fsched_memories() {\n"
+    "  local file\n"
+    "  compset -P '*=' && return 1\n"
+    "  _fsched_first 'yaml yml json' && compadd -S = -- ${(f)\"$(awk '";
+static const char ops[] =
+    "' $file 2>/dev/null)\"}\n"
+    "}\n"
+    "_fsched_ops() {\n"
+    "  local file\n"
+    "  _fsched_first fsb && compadd -- ${(uf)\"$(fsched dis $file --format json 2>/dev/null | sed "
+    "-n '";
+static const char begin[] =
+    "')\"}\n"
+    "}\n"
     "_fsched() {\n"
     "  local curcontext=\"$curcontext\" state state_descr line\n"
     "  local -a commands\n"
@@ -108,7 +129,9 @@ static void put_value(fs_text *t, const gen_value *v, fs_option option) {
   fs_text_puts(t, ":");
   size_t from = v->words.n == 0 ? 0 : 1;
   fs_word word;
-  if (v->kind == GEN_FILE) {
+  if (v->kind == GEN_MEMORY) {
+    fs_text_puts(t, "_fsched_memories");
+  } else if (v->kind == GEN_FILE) {
     put_files(t, v);
   } else if (v->kind == GEN_PAIR || v->kind == GEN_EITHER) {
     fs_text_puts(t, v->kind == GEN_PAIR ? " _fsched_pair = " : " _fsched_pair \"\" ");
@@ -178,6 +201,7 @@ static void put_command(fs_text *t, fs_cmd command) {
     put_kinds(t, command);
     put_value(t, &operand, FS_OPTION_COUNT);
     fs_text_puts(t, "'");
+    fs_text_puts(t, gen_takes_ops(command) ? " \\\n        '*:OP:_fsched_ops'" : "");
   }
   fs_text_puts(t, "\n      ;;\n");
   fs_text_drop(&operand.words);
@@ -185,6 +209,10 @@ static void put_command(fs_text *t, fs_cmd command) {
 
 void gen_zsh(fs_text *t) {
   fs_text_puts(t, head);
+  fs_text_puts(t, gen_awk_memories);
+  fs_text_puts(t, ops);
+  fs_text_puts(t, gen_sed_ops);
+  fs_text_puts(t, begin);
   for (int c = 0; c < FS_CMD_COUNT; c++) {
     const char *summary = fs_cmd_table[c].summary;
     fs_text_printf(t, "    '%s:", fs_cmd_table[c].name);

@@ -43,6 +43,13 @@ cd work || return 1
 : >some.fsb
 : >some.yaml
 : >some.txt
+printf 'fsched: 1\ntarget:\n  memories:\n    - name: cmx\n      capacity: 9\n    - {name: "ddr.2"}\n  queues: [{name: none}]\nops:\n  - {name: first}\n  - {name: second, after: [first]}\n' >mem.yaml
+printf '{"fsched": 1, "target": {"memories": [{"name": "sram", "capacity": 9}, {"name": "dram"}], "queues": [{"name": "none"}]}, "ops": [{"name": "a"}]}' >flow.json
+printf '# target\nmemories: [{name: far}]\n' >dir/it.target
+printf 'fsched: 1\ntarget: dir/it.target # one\nops: [{name: memories}]\n' >apart.yml
+"$FSCHED" compile mem.yaml -q -o ops.fsb
+PATH=$(dirname "$FSCHED"):$PATH
+export PATH
 # Lines and what is offered at their end; directories are as a shell shows them, without "/".
 cat >../cases <<'END'
 fsched ver|verify
@@ -61,7 +68,7 @@ fsched compile --emit table=some.t|FILE some.txt
 fsched compile --emit=table=some.t|FILE some.txt
 fsched compile -o some.t|FILE some.txt
 fsched compile some.|FILE some.yaml
-fsched compile |dir some.yaml
+fsched compile |apart.yml dir flow.json mem.yaml some.yaml
 fsched compile some.yaml --seed |
 fsched compile -q -- some.|FILE some.yaml
 fsched run some|FILE some.fsb
@@ -82,6 +89,16 @@ fsched import strip some.t|FILE some.txt
 fsched import -o some.t|FILE some.txt
 fsched export memory some.t|FILE some.txt
 fsched export memory some.txt --graph so|FILE some.yaml
+fsched compile mem.yaml --memory |cmx ddr.2
+fsched compile mem.yaml --memory c|cmx
+fsched compile mem.yaml --memory=d|ddr.2
+fsched compile flow.json --memory |dram sram
+fsched compile apart.yml --memory |far
+fsched verify ops.fsb --graph mem.yaml --memory |cmx ddr.2
+fsched explain ops.fsb |first second
+fsched explain ops.fsb s|second
+fsched explain ops.fsb first sec|second
+fsched explain op|FILE ops.fsb
 fsched nothing --|
 END
 # KINDS s: the kinds of --emit that begin so; COMMANDS d: commands; HELP: options of a command.
