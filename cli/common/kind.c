@@ -103,13 +103,14 @@ static fs_kind kind_of_file(const char *path, bool *is_regular) {
   return fs_cli_kind(text, n);
 }
 
-/* The first key of a mapping in YAML, or in JSON without its quotation mark: the first character
- * that belongs neither to a comment nor to blank space or brackets.  NULL if there is none. */
+/* The first key of a mapping in YAML, or in JSON, without its quotation mark: the first character
+ * that belongs neither to a comment, a directive or the line that begins a document, nor to blank
+ * space or brackets.  NULL if there is none. */
 static const char *first_key(const char *text, const char *end) {
   for (const char *p = text; p != NULL && p < end; p++) {
-    if (*p == '#') {
+    if (*p == '#' || *p == '%' || begins(p, (size_t)(end - p), "---")) {
       p = memchr(p, '\n', (size_t)(end - p));
-    } else if (memchr(" \t\r\n{\"", *p, 6) == NULL) {
+    } else if (memchr(" \t\r\n{\"'", *p, 7) == NULL) {
       return p;
     }
     if (p == NULL) {
@@ -122,7 +123,9 @@ static const char *first_key(const char *text, const char *end) {
 /* Whether the text begins as a graph or target, in YAML or JSON: with one of their keys.  Other
  * texts may have such words further below. */
 static bool is_source(const char *text, size_t n) {
-  static const char *const keys[] = {"fsched", "time_unit", "queues", "memories", "resources"};
+  static const char *const keys[] = {"fsched",      "time_unit", "queues", "memories",
+                                     "resources",   "launch",    "wait",   "barriers",
+                                     "concurrency", "frontier",  "sync"};
   fs_kind kind = fs_cli_kind(text, n);
   if (kind != FS_KIND_OTHER) {
     return kind == FS_KIND_GRAPH;
@@ -130,7 +133,7 @@ static bool is_source(const char *text, size_t n) {
   const char *end = text + n, *key = first_key(text, end);
   for (size_t i = 0; key != NULL && i < sizeof keys / sizeof keys[0]; i++) {
     size_t length = strlen(keys[i]), left = (size_t)(end - key);
-    if (begins(key, left, keys[i]) && left > length && strchr(":\"", key[length]) != NULL &&
+    if (begins(key, left, keys[i]) && left > length && strchr(":\"' ", key[length]) != NULL &&
         key[length] != '\0') {
       return true;
     }

@@ -117,4 +117,33 @@ twice run g.fsb --trace ./out
 expect "nothing was written" [ ! -e v.fsb -a ! -e d/v -a ! -e v -a ! -e x.fsb ]
 run 0 "$FSCHED" compile g.yaml -q -o d/same --emit table=same --emit stats=d/other
 run 0 "$FSCHED" compile g.yaml -q -o /dev/null --emit table=/dev/null
+
+# However a target begins.
+run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o begins.fsb
+while IFS= read -r text; do
+  printf '%b' "$text" >begins.yaml
+  cp begins.yaml kept.yaml
+  run 2 "$FSCHED" dis begins.fsb -o begins.yaml
+  expect "kept: $text" same begins.yaml kept.yaml
+done <<'END'
+launch: 2\nqueues: [{name: a}]\n
+wait : 2\n
+sync: block\n
+concurrency: 2\n
+%YAML 1.1\n---\ntime_unit: us\n
+--- # a target\nmemories: []\n
+'queues': []\n
+{'queues': []}\n
+END
+while IFS= read -r text; do
+  printf '%b' "$text" >begins.txt
+  run 0 "$FSCHED" dis begins.fsb -o begins.txt
+done <<'END'
+waits: 2\n
+{"ops": 5, "queues": 3}
+--- a/queues\n+++ b/queues\n
+%!PS queues:\n
+launches\nqueues: 3\n
+END
+
 :
