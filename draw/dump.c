@@ -131,7 +131,9 @@ fs_status fs_dump_schedule(fs_text *t, const fs_schedule *s) {
   put_u64(t, ", lower bound ", s->lower_bound);
   put_u64(t, ", copies ", s->n_copies);
   put_u64(t, ", residencies ", s->n_residencies);
-  fs_text_puts(t, "\n\n");
+  fs_text_puts(t, "\n");
+  fs_stats_put_peaks(t, s, "");
+  fs_text_puts(t, "\n");
   FS_TRY(fs_schedule_table_put(t, s));
   if (s->n_residencies == 0) {
     return FSCHED_OK;

@@ -3,6 +3,8 @@
  * frontiers) are null for a schedule that was read from a file. */
 #include "draw/stats.h"
 
+#include "base/text/columns.h"
+
 #include "base/text/fields.h"
 #include "model/width.h"
 
@@ -277,4 +279,30 @@ fs_status fsched_schedule_stats_json(fsched_context *ctx, const fsched_schedule 
   }
   fs_text_puts(&t, "\n");
   return fs_text_take(&t, text, length);
+}
+
+void fs_stats_put_peaks(fs_text *t, const fs_schedule *s, const char *indent) {
+  assert(indent != NULL);
+  const fs_target *target = &s->graph->target;
+  uint64_t *extent, *peak;
+  FS_SCRATCH(arena, t->ctx);
+  if (fs_new_zero(&arena, &extent, target->n_memories) != FSCHED_OK ||
+      fs_new_zero(&arena, &peak, target->n_memories) != FSCHED_OK ||
+      fs_schedule_peaks(t->ctx, s, peak) != FSCHED_OK) {
+    t->failed = true;
+    return;
+  }
+  fs_schedule_extents(s, extent);
+  for (uint32_t m = 0; m < target->n_memories; m++) {
+    const fs_memory *memory = &target->memory[m];
+    if (fs_memory_bounded(memory)) {
+      fs_text_printf(t, "%smemory ", indent);
+      fs_text_visible(t, memory->name);
+      fs_text_printf(t, ": peak %llu", (unsigned long long)peak[m]);
+      if (fs_placement_has_addresses(memory->placement)) {
+        fs_text_printf(t, ", extent %llu", (unsigned long long)extent[m]);
+      }
+      fs_text_printf(t, " of %llu\n", (unsigned long long)memory->capacity);
+    }
+  }
 }

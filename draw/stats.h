@@ -14,4 +14,8 @@ fs_status fs_stats_put(fs_text *t, const fsched_schedule *s, const char *indent)
 /* Appends the table of fsched_schedule_table. */
 fs_status fs_schedule_table_put(fs_text *t, const fs_schedule *s) FS_MUST_USE;
 
+/* Writes a line for each memory with a capacity: what it holds at most (peak), and up to which
+ * address (extent).  Requires an indent. */
+void fs_stats_put_peaks(fs_text *t, const fs_schedule *s, const char *indent);
+
 #endif

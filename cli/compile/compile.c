@@ -14,6 +14,7 @@
 #include "cli/compile/emit.h"
 #include "cli/compile/refine.h"
 #include "compile/passes.h"
+#include "draw/stats.h"
 #include "model/handle.h"
 
 typedef struct fs_job {
@@ -389,32 +390,6 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
   fs_text_puts(t, "\n");
 }
 
-/* Writes what each bounded memory holds at most, and up to which address. */
-static void put_peaks(fs_text *t, const fs_schedule *s) {
-  const fs_target *target = &s->graph->target;
-  uint64_t *extent, *peak;
-  FS_SCRATCH(arena, t->ctx);
-  if (fs_new_zero(&arena, &extent, target->n_memories) != FSCHED_OK ||
-      fs_new_zero(&arena, &peak, target->n_memories) != FSCHED_OK ||
-      fs_schedule_peaks(t->ctx, s, peak) != FSCHED_OK) {
-    t->failed = true;
-    return;
-  }
-  fs_schedule_extents(s, extent);
-  for (uint32_t m = 0; m < target->n_memories; m++) {
-    const fs_memory *memory = &target->memory[m];
-    if (fs_memory_bounded(memory)) {
-      fs_text_puts(t, "  memory ");
-      fs_text_visible(t, memory->name);
-      fs_text_printf(t, ": peak %llu", (unsigned long long)peak[m]);
-      if (fs_placement_has_addresses(memory->placement)) {
-        fs_text_printf(t, ", extent %llu", (unsigned long long)extent[m]);
-      }
-      fs_text_printf(t, " of %llu\n", (unsigned long long)memory->capacity);
-    }
-  }
-}
-
 static void put_times(const fs_cli *cli, fs_text *t, const fs_job *job) {
   fs_times times = {0};
   fs_times_add(&times, "read", "The graph file.", job->read_ns);
@@ -543,7 +518,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   if (cli->verbose) {
     (json ? json_bounds : put_bounds)(&t, job->schedule->schedule);
     if (!json) { /* the summary has it */
-      put_peaks(&t, job->schedule->schedule);
+      fs_stats_put_peaks(&t, job->schedule->schedule, "  ");
     }
   }
   if (cli->verbose || fs_args_has(&cli->args, FS_OPTION_TIME_REPORT)) {

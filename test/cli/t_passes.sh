@@ -30,6 +30,8 @@ run 0 "$FSCHED" compile g.yaml -q --dump-after waits=- -o /dev/null
 { cat out && echo; } >with-line
 expect "standard output has the same" same with-line waits.txt
 expect "and standard error nothing" empty err
+run 0 "$FSCHED" compile g.yaml -q --dump-after listsched
+expect "a dump shows what memories hold" holds err '^memory cmx: peak [0-9]*, extent [0-9]* of 10$'
 run 0 "$FSCHED" compile g.yaml -v --dump-after bounds=b.txt --dump-after codegen=c.txt
 expect "-v shows what memories hold" holds err '^  memory cmx: peak [0-9]*, extent [0-9]* of 10$'
 expect "-v names them" holds err '^  wrote b.txt$'
