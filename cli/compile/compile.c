@@ -160,6 +160,21 @@ static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
   return FSCHED_OK;
 }
 
+/* Reads --effort; 0, the usual one, if it is not given. */
+static fs_status read_effort(fs_cli *cli, uint32_t *effort) {
+  const char *value = fs_args_last(&cli->args, FS_OPTION_EFFORT);
+  uint64_t level = 0;
+  *effort = 0;
+  if (value == NULL) {
+    return FSCHED_OK;
+  }
+  if (!fs_parse_u64(value, &level) || level > FSCHED_EFFORT_MOST) {
+    return fs_usage(cli->ctx, NULL, "--effort is %s, not 0 .. %d", value, FSCHED_EFFORT_MOST);
+  }
+  *effort = FSCHED_EFFORT(level);
+  return FSCHED_OK;
+}
+
 static fs_status read_options(fs_cli *cli, fs_job *job) {
   const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
@@ -175,6 +190,7 @@ static fs_status read_options(fs_cli *cli, fs_job *job) {
     (void)fs_parse_u64(seed, &job->options.seed);
   }
   FS_TRY(read_barriers(cli, &job->options.barriers));
+  FS_TRY(read_effort(cli, &job->options.effort));
   return fs_cli_refine_options(cli, &job->options);
 }
 
@@ -336,6 +352,27 @@ static void put_memories(fs_text *t, const fs_schedule *s) {
   }
 }
 
+/* Which limit ended a refinement that may have had something left to gain; NULL: none. */
+static const char *refine_ended_by(fs_refine_end end) {
+  static const char *const why[FS_N_REFINE_ENDS] = {
+      [FS_REFINE_END_STOPPED] = "an interrupt",
+      [FS_REFINE_END_TIME] = "the time limit",
+      [FS_REFINE_END_NODES] = "the node limit (--node-limit or --time-limit gives it more)",
+      [FS_REFINE_END_SEARCHES] = "the number of searches (--time-limit gives it more)",
+      [FS_REFINE_END_SIZE] = "the size of the graph: every model is too large, or gains nothing",
+      [FS_REFINE_END_COPIES] = "the models, which keep the heuristic's copies and give no less",
+      [FS_REFINE_END_WINDOWS] = "the size of the graph: it is improved in windows, and none gains",
+      [FS_REFINE_END_FAULT] = "a failure of the solver",
+  };
+  return why[end];
+}
+
+static void put_refine_end(fs_text *t, fs_refine_end end) {
+  if (refine_ended_by(end) != NULL) {
+    fs_text_printf(t, "  refinement ended by %s\n", refine_ended_by(end));
+  }
+}
+
 static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   const fs_schedule *s = job->schedule->schedule;
   const fs_sync *sync = job->schedule->sync;
@@ -369,6 +406,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
     fs_text_visible(t, job->output);
   }
   fs_text_puts(t, "\n");
+  put_refine_end(t, s->refine_end);
   put_sync(t, sync, unit);
 }
 
@@ -388,6 +426,18 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
     put_next_count(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
   }
   fs_text_puts(t, "\n");
+}
+
+/* Writes how much the heuristic has tried. */
+static void put_trials(fs_text *t, const fs_job *job) {
+  const fs_schedule *s = job->schedule->schedule;
+  uint32_t effort = job->options.effort;
+  if (s->trial_runs == 0) {
+    return;
+  }
+  fs_text_printf(t, "  effort %u: ", effort == 0 ? FSCHED_EFFORT_USUAL : effort - 1);
+  fs_text_count(t, (uint32_t)fs_min(s->trial_runs, UINT32_MAX), "run");
+  fs_text_printf(t, ", %llu steps\n", (unsigned long long)s->trial_steps);
 }
 
 static void put_times(const fs_cli *cli, fs_text *t, const fs_job *job) {
@@ -482,6 +532,7 @@ static void json_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   }
   json_key(t, "lower_bound", s->lower_bound);
   fs_text_printf(t, ", \"optimal\": %s", s->status == FS_SCHEDULE_OPTIMAL ? "true" : "false");
+  json_text(t, "refinement_ended_by", refine_ended_by(s->refine_end));
   json_sync(t, job->schedule->sync);
   json_memories(t, s);
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
@@ -507,6 +558,15 @@ static void json_bounds(fs_text *t, const fs_schedule *s) {
   fs_text_puts(t, "}\n");
 }
 
+static void json_trials(fs_text *t, const fs_job *job) {
+  const fs_schedule *s = job->schedule->schedule;
+  uint32_t effort = job->options.effort;
+  fs_text_printf(t, "{\"effort\": %u", effort == 0 ? FSCHED_EFFORT_USUAL : effort - 1);
+  json_key(t, "runs", s->trial_runs);
+  json_key(t, "steps", s->trial_steps);
+  fs_text_puts(t, "}\n");
+}
+
 static void print_report(fs_cli *cli, const fs_job *job) {
   bool json = fs_cli_diagnostics_json(cli);
   fs_cli_reports(cli);
@@ -517,6 +577,7 @@ static void print_report(fs_cli *cli, const fs_job *job) {
   }
   if (cli->verbose) {
     (json ? json_bounds : put_bounds)(&t, job->schedule->schedule);
+    (json ? json_trials : put_trials)(&t, job);
     if (!json) { /* the summary has it */
       fs_stats_put_peaks(&t, job->schedule->schedule, "  ");
     }

@@ -85,7 +85,15 @@ typedef struct fsched_compile_options {
   size_t solution_length;
   fsched_refine_fn refine_news; /* or NULL */
   void *refine_user;
+  /** How many plans the heuristic tries.  0: the usual effort.  FSCHED_EFFORT(level): level 0 is
+   * one run, and each of the levels above, up to FSCHED_EFFORT_MOST, about doubles the work of the
+   * one before and never gives a longer schedule; the usual one is FSCHED_EFFORT_USUAL. */
+  uint32_t effort;
 } fsched_compile_options;
+#define FSCHED_EFFORT_USUAL 3
+#define FSCHED_EFFORT_MOST 9
+/** So that a member that is left out, 0, is not the lowest level. */
+#define FSCHED_EFFORT(level) ((uint32_t)(level) + 1)
 /** The most nodes in the search of one model when neither limit is given; large models get
  *  fewer. */
 #define FSCHED_NODE_LIMIT 1000

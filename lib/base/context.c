@@ -44,6 +44,7 @@ fsched_status fsched_context_create(const fsched_context_options *options, fsche
       .max_errors = o.max_errors == 0 ? DEFAULT_MAX_ERRORS : o.max_errors,
       .key = fs_key_random(),
       .limits = &fs_limits_usual,
+      .trial_steps = FS_TRIAL_STEPS,
   };
   fs_arena_init(&ctx->arena, ctx);
   fs_arena_init(&ctx->texts, ctx);
@@ -67,6 +68,13 @@ void fs_limits_set(fsched_context *ctx, const fs_limits *limits) {
 #include "base/limits.def"
 #undef FS_LIMIT
   ctx->limits = limits;
+}
+
+uint64_t fs_trial_steps_of(const fsched_context *ctx) { return ctx->trial_steps; }
+
+void fs_trial_steps_set(fsched_context *ctx, uint64_t steps) {
+  assert(steps <= FS_TRIAL_STEPS);
+  ctx->trial_steps = steps;
 }
 
 void fsched_context_destroy(fsched_context *ctx) {

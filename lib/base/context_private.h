@@ -38,6 +38,7 @@ struct fsched_context {
   fs_hash_key key; /* for the hashes of name tables */
   bool hasty;      /* files are not flushed to the disk */
   const fs_limits *limits;
+  uint64_t trial_steps;
   bool hides_files; /* files registered from now on are hidden */
   fs_names hidden;  /* words that no diagnostic shows */
   size_t longest_hidden;

@@ -33,6 +33,14 @@ const fs_limits *fs_limits_of(const fsched_context *ctx);
  * one. */
 void fs_limits_set(fsched_context *ctx, const fs_limits *limits);
 
+/* Steps of trials that every graph is given at the usual effort (listsched/trials.c).  Nothing is
+ * left undecided by them, so this is no limit of the kind above; tests that need a schedule, not a
+ * short one, make it small. */
+uint64_t fs_trial_steps_of(const fsched_context *ctx);
+/* For tests.  Requires at most FS_TRIAL_STEPS. */
+void fs_trial_steps_set(fsched_context *ctx, uint64_t steps);
+enum { FS_TRIAL_STEPS = 3000000 };
+
 typedef enum fs_decided { FS_NOT_DECIDED, FS_YES, FS_NO } fs_decided;
 typedef struct fs_decision {
   fs_decided is;

@@ -57,10 +57,12 @@ static void set_status(fs_schedule *s) {
 }
 
 static fs_status list_schedule(pipeline *p, bool silent) {
-  fs_listsched_options o = {.evict = p->options.evict,
-                            .seed = p->options.seed,
-                            .lower_bound = p->bounds.all,
-                            .silent = silent};
+  fs_listsched_options o = {
+      .evict = p->options.evict,
+      .seed = p->options.seed,
+      .lower_bound = p->bounds.all,
+      .effort = p->options.effort == 0 ? FSCHED_EFFORT_USUAL : p->options.effort - 1,
+      .silent = silent};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
   p->schedule->lower_bound = p->bounds.all;
   set_status(p->schedule);
@@ -347,6 +349,9 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   memcpy(&p->options, options, fs_min(options->size, sizeof p->options));
   if (!fs_evict_known((unsigned)p->options.evict)) {
     return bad_enum(p, "evict", (int)p->options.evict, "fsched_evict");
+  }
+  if (p->options.effort > FSCHED_EFFORT(FSCHED_EFFORT_MOST)) {
+    return bad_option(p, "'effort' is above FSCHED_EFFORT(FSCHED_EFFORT_MOST)");
   }
   FS_TRY(check_refine(p));
   FS_TRY(check_waits(p, fs_refine_has_models(p->options.refine)));

@@ -377,6 +377,7 @@ fs_status fs_engine_claim(fs_engine *e, uint32_t op, bool last_resort, bool *don
   c->position = e->position[op];
   c->last_resort = last_resort;
   c->pack = false;
+  e->steps += 2 + 2 * (e->touch0[op + 1] - e->touch0[op]);
   c->needs.n = c->reserved.n = c->own.n = 0;
   pin_versions(e, op);
   FS_TRY(claim_with(e, c, done));

@@ -91,6 +91,7 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
     e->v_state[v] = FS_V_FILLING;
     FS_TRY(fs_engine_new_residency(e, v, FS_NONE, m, place, &e->v_residency[v]));
   }
+  e->steps += 4;
   uint32_t id = (uint32_t)e->copy.n;
   fs_copy_record record = {v, e->v_residency[v], e->v_store_residency[v], kind};
   FS_TRY(fs_vec_push(e->ctx, &e->copy, record));

@@ -82,11 +82,12 @@ static bool comes_next(const fs_engine *e, uint32_t op) {
 
 /* A later op must leave the room that earlier ops, which come next, need for what they produce:
  * otherwise it would take it and be evicted again. */
-static bool leaves_headroom(const fs_engine *e, uint32_t op) {
+static bool leaves_headroom(fs_engine *e, uint32_t op) {
   enum { LOOK = 16 };
   const fsched_graph *g = e->g;
   uint32_t earlier[LOOK], n = 0;
   uint32_t at = e->unissued_next[g->n_ops];
+  e->steps += LOOK / 4;
   for (int look = 0; look < LOOK && at < e->position[op]; look++, at = e->unissued_next[at]) {
     uint32_t other = e->op_at[at];
     if (e->op_phase[other] < FS_OP_CLAIMED && (e->policy->strict || e->op_phase[other] == 0) &&
@@ -255,6 +256,8 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   e->op_end[op] = end;
   e->op_queue[op] = queue;
   e->issue_count++;
+  e->slot_left[fs_engine_slot(e, op)] -= g->op_time[op];
+  e->given_up |= e->now + e->op_rank[op] > e->limit;
   uint32_t at = e->position[op];
   e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];
   e->unissued_previous[e->unissued_next[at]] = e->unissued_previous[at];
@@ -278,6 +281,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   }
   FS_TRY(fs_vec_push(e->ctx, &e->order, op));
   FS_TRY(fs_heap_push(e->ctx, &e->ends, end, op));
+  e->steps += 2 + g->succ0[op + 1] - g->succ0[op];
   for (uint32_t i = g->succ0[op]; i < g->succ0[op + 1]; i++) {
     if (--e->op_unissued_preds[g->succ[i]] == 0) {
       FS_TRY(fs_engine_soon(e, g->succ[i]));
@@ -312,8 +316,8 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_DONE;
   e->n_done++;
-  if (e->n_done % PROGRESS_STEP == 0) {
-    fs_progress_at(e->ctx, e->progress_base + e->n_done);
+  if (e->n_done % PROGRESS_STEP == 0 && e->hears_progress) {
+    fs_progress_at(e->ctx, e->n_done);
   }
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {
@@ -502,6 +506,18 @@ static fs_status round_at_now(fs_engine *e) {
   return FSCHED_OK;
 }
 
+/* Do the ops that are left of a slot take too long for the limit?  One slot is looked at in each
+ * round, as they may be many. */
+static bool late(fs_engine *e) {
+  if (e->limit == FS_TICK_NONE || e->n_slots == 0) {
+    return false;
+  }
+  uint32_t s = e->next_checked;
+  e->next_checked = s + 1 < e->n_slots ? s + 1 : 0;
+  uint32_t members = e->slot_members[s];
+  return members != 0 && e->now + e->slot_left[s] / members > e->limit;
+}
+
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   assert(e->n_done == 0 && e->order.n == 0);
   *infeasible = e->no_room;
@@ -513,6 +529,10 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   }
   for (;;) {
     FS_TRY(round_at_now(e));
+    if (e->given_up || late(e)) {
+      e->given_up = true;
+      return FSCHED_OK;
+    }
     uint32_t missed = missed_start(e);
     if (missed != FS_NONE) {
       *infeasible = true;

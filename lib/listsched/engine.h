@@ -83,7 +83,17 @@ typedef struct fs_engine {
   const fsched_graph *g;
   const fs_policy *policy;
   fs_arena *scratch;
+  fs_arena_mark prepared; /* what lies below it is of the graph, above it of a run */
   fs_tick now;
+  uint64_t steps; /* work done in this run; each is about as long as the next (step.h) */
+
+  /* A run that cannot end by `limit` is given up. */
+  fs_tick limit;
+  bool given_up;
+  fs_tick *op_rank;               /* longest path from the op's start to the end */
+  fs_tick *slot_work, *slot_left; /* time of its ops: of all, and of those not started */
+  uint32_t *slot_members;         /* queues of a domain; 0 where they are implicit */
+  uint32_t next_checked;          /* the slot whose work is looked at next */
 
   /* Planned order, a linear extension of the graph; and the list of unissued ops in that order. */
   const uint32_t *position, *op_at;
@@ -172,6 +182,7 @@ typedef struct fs_engine {
   uint32_t *v_last_use;                  /* sequence number of the last issue that touched it */
   uint32_t *v_waiters;                   /* list in waiter */
   uint32_t *v_use0, *v_use, *v_next_use; /* positions of accesses, ascending; cursor */
+  uint32_t *v_writers;                   /* ops that write it */
   uint32_t *v_inplace; /* version whose place this one takes over, per claimed op */
   uint32_t *scratch_place;
   FS_VEC(fs_waiter) waiter;
@@ -186,7 +197,7 @@ typedef struct fs_engine {
   bool blocked;              /* the last round left a claim unfulfilled */
   uint32_t blocked_position; /* its position */
   uint32_t issue_count;
-  uint64_t progress_base; /* units of progress before this run; each op that ends is one */
+  bool hears_progress; /* each op that ends is a unit of progress */
 
   /* Results. */
   uint32_t *arg_residency, *scratch_residency;
@@ -198,13 +209,18 @@ typedef struct fs_engine {
   FS_VEC(uint32_t) order;
 } fs_engine;
 
-/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress.
- * Requires that fs_engine_init has made `e`, and that no run has begun. */
+/* What all runs share: made once, in an arena that is the engine's alone from then on.  Requires a
+ * frozen graph. */
+fs_status fs_engine_prepare(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
+                            const fsched_graph *g) FS_MUST_USE;
+/* Makes ready for a run.  Requires an engine that is prepared, and `op_at` as the inverse of
+ * `position`. */
+fs_status fs_engine_begin(fs_engine *e, const fs_policy *policy, const uint32_t *position,
+                          const uint32_t *op_at) FS_MUST_USE;
+/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress,
+ * and e->given_up when it cannot end by e->limit.  Requires that fs_engine_begin was called, and
+ * that no run has begun since. */
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) FS_MUST_USE;
-/* Requires `op_at` as the inverse of `position`. */
-fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
-                         const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
-                         const uint32_t *op_at) FS_MUST_USE;
 void fs_engine_release(fs_engine *e);
 
 /* claim.c, evict.c */
@@ -249,6 +265,7 @@ void fs_engine_wake(fs_engine *e, uint32_t slot);
 fs_status fs_engine_best_slot(fs_engine *e, uint32_t *slot, bool *copy) FS_MUST_USE;
 
 /* prefetch.c */
+fs_status fs_engine_prepare_holds(fs_engine *e) FS_MUST_USE;
 fs_status fs_engine_init_holds(fs_engine *e) FS_MUST_USE;
 /* A read into the memory may be able to start now.  Requires a memory. */
 void fs_engine_wake_memory(fs_engine *e, uint32_t memory);

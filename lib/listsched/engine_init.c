@@ -19,7 +19,7 @@ static fs_status init_order(fs_engine *e) {
   return FSCHED_OK;
 }
 
-static fs_status init_version_memories(fs_engine *e) {
+static fs_status prepare_version_memories(fs_engine *e) {
   const fsched_graph *g = e->g;
   FS_TRY(fs_new_none(e->scratch, &e->v_memory, g->n_versions));
   FS_TRY(fs_new_zero(e->scratch, &e->v_size, g->n_versions));
@@ -33,10 +33,10 @@ static fs_status init_version_memories(fs_engine *e) {
   return FSCHED_OK;
 }
 
-static fs_status init_touches(fs_engine *e) {
+static fs_status prepare_touches(fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t *last, n = 0; /* per version: its newest entry */
-  FS_TRY(init_version_memories(e));
+  FS_TRY(prepare_version_memories(e));
   FS_TRY(fs_new(e->scratch, &e->touch0, (size_t)g->n_ops + 1));
   FS_TRY(fs_new(e->scratch, &e->touch, g->n_args));
   FS_TRY(fs_new(e->scratch, &e->touch_writes, g->n_args));
@@ -60,12 +60,27 @@ static fs_status init_touches(fs_engine *e) {
   return FSCHED_OK;
 }
 
+static fs_status prepare_ops(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(prepare_touches(e));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_holds, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    e->op_holds[op] = e->touch0[op] < e->touch0[op + 1];
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      e->op_holds[op] |= fs_memory_bounded(&g->target.memory[g->scratch_memory[i]]);
+    }
+    e->any_bounded = e->any_bounded || e->op_holds[op];
+    if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
+      FS_TRY(fs_vec_push(e->ctx, &e->release, op));
+    }
+  }
+  return fs_plan_ranks(g, e->scratch, &e->op_rank);
+}
+
 static fs_status init_ops(fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t n = g->n_ops;
-  FS_TRY(init_touches(e));
   FS_TRY(fs_new_zero(e->scratch, &e->op_phase, n));
-  FS_TRY(fs_new_zero(e->scratch, &e->op_holds, n));
   FS_TRY(fs_new(e->scratch, &e->op_unissued_preds, n));
   FS_TRY(fs_new(e->scratch, &e->op_running_preds, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_lacks, n));
@@ -78,21 +93,15 @@ static fs_status init_ops(fs_engine *e) {
   }
   for (uint32_t op = 0; op < n; op++) {
     e->op_unissued_preds[op] = e->op_running_preds[op] = g->pred0[op + 1] - g->pred0[op];
-    e->op_holds[op] = e->touch0[op] < e->touch0[op + 1];
-    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      e->op_holds[op] |= fs_memory_bounded(&g->target.memory[g->scratch_memory[i]]);
-    }
-    e->any_bounded = e->any_bounded || e->op_holds[op];
-    if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
-      e->op_lacks[op] = 1;
-      FS_TRY(fs_vec_push(e->ctx, &e->release, op));
-    }
+  }
+  for (size_t i = 0; i < e->release.n; i++) {
+    e->op_lacks[e->release.at[i]] = 1;
   }
   return FSCHED_OK;
 }
 
 /* Sorts the ops with given starts by start, with a heap. */
-static fs_status init_releases(fs_engine *e) {
+static fs_status prepare_releases(fs_engine *e) {
   fs_heap h = {0};
   fs_status status = FSCHED_OK;
   for (size_t i = 0; status == FSCHED_OK && i < e->release.n; i++) {
@@ -105,53 +114,76 @@ static fs_status init_releases(fs_engine *e) {
   return status;
 }
 
-static fs_status init_queues(fs_engine *e) {
+static fs_status prepare_slots(fs_engine *e) {
   const fs_target *t = &e->g->target;
   enum { IMPLICIT_QUOTA = 16 };
   e->n_slots = t->n_domains + e->g->n_gangs;
   e->queue_limit =
       t->concurrency == 0 ? FS_NONE - 1 : (uint32_t)fs_min(t->concurrency, FS_NONE - 1);
-  FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
-  FS_TRY(fs_engine_init_slots(e));
-  FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_quota, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_members, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_work, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->runnable, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->copies, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->later, e->n_slots));
-  FS_TRY(fs_new_zero(e->scratch, &e->slot_closed, e->n_slots));
-  FS_TRY(fs_new_zero(e->scratch, &e->slot_passed, e->n_slots));
   for (uint32_t s = 0; s < e->n_slots; s++) {
     uint32_t members = s < t->n_domains ? t->domain_queue0[s + 1] - t->domain_queue0[s] : 1;
-    e->slot_free[s] = s < t->n_domains ? members : 0;
+    e->slot_members[s] = t->implicit_queues ? 0 : members;
     e->slot_quota[s] = t->implicit_queues ? IMPLICIT_QUOTA : members + 1;
   }
-  if (t->implicit_queues) {
-    return FSCHED_OK;
+  for (uint32_t op = 0; op < e->g->n_ops; op++) {
+    e->slot_work[fs_engine_slot(e, op)] += e->g->op_time[op];
+  }
+  return t->implicit_queues
+             ? FSCHED_OK
+             : fs_group_turn(e->scratch, t->domain_queue0, t->domain_queue, t->n_domains,
+                             t->n_queues, &e->queue_slot0, &e->queue_slot);
+}
+
+static fs_status init_queues(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  FS_TRY(fs_engine_init_slots(e));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_free, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_claims, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_closed, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->slot_passed, e->n_slots));
+  FS_TRY(fs_new(e->scratch, &e->slot_left, e->n_slots));
+  memcpy(e->slot_left, e->slot_work, e->n_slots * sizeof *e->slot_left);
+  for (uint32_t s = 0; s < t->n_domains; s++) {
+    e->slot_free[s] = t->domain_queue0[s + 1] - t->domain_queue0[s];
+  }
+  for (uint32_t s = 0; s < e->n_slots; s++) {
+    e->runnable[s].n = e->copies[s].n = e->later[s].n = 0;
   }
   fs_tick none = 0;
-  for (uint32_t q = 0; q < t->n_queues; q++) {
+  e->n_queues = t->implicit_queues ? 0 : t->n_queues;
+  for (uint32_t q = 0; q < e->n_queues; q++) {
     FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
   }
-  e->n_queues = t->n_queues;
-  return fs_group_turn(e->scratch, t->domain_queue0, t->domain_queue, t->n_domains, t->n_queues,
-                       &e->queue_slot0, &e->queue_slot);
+  return FSCHED_OK;
 }
 
-static fs_status init_memories(fs_engine *e) {
+static fs_status prepare_memories(fs_engine *e) {
   const fs_target *t = &e->g->target;
   FS_TRY(fs_new_zero(e->scratch, &e->places, t->n_memories));
   FS_TRY(fs_new_zero(e->scratch, &e->victims_clean, t->n_memories));
   FS_TRY(fs_new_zero(e->scratch, &e->victims_dirty, t->n_memories));
-  FS_TRY(fs_new_zero(e->scratch, &e->evictable, t->n_memories));
   FS_TRY(fs_new_zero(e->scratch, &e->asked, t->n_memories));
+  return FSCHED_OK;
+}
+
+static fs_status init_memories(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  FS_TRY(fs_new_zero(e->scratch, &e->evictable, t->n_memories));
   for (uint32_t m = 0; m < t->n_memories; m++) {
     const fs_memory *memory = &t->memory[m];
     uint64_t usable = fs_memory_bounded(memory) ? memory->capacity & ~(memory->align - 1) : 0;
-    FS_TRY(fs_places_init(&e->places[m], e->ctx, usable,
-                          !fs_placement_has_addresses(memory->placement)));
+    e->places[m].ctx = e->ctx;
+    FS_TRY(fs_places_empty(&e->places[m], usable, !fs_placement_has_addresses(memory->placement)));
+    e->victims_clean[m].n = e->victims_dirty[m].n = 0;
   }
   FS_TRY(fs_new_zero(e->scratch, &e->resource_free, t->n_resources));
   for (uint32_t r = 0; r < t->n_resources; r++) {
@@ -161,24 +193,39 @@ static fs_status init_memories(fs_engine *e) {
   return FSCHED_OK;
 }
 
+/* How many ops touch each version, and how many of them write it. */
+static fs_status prepare_uses(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(fs_new_zero(e->scratch, &e->v_use0, (size_t)g->n_versions + 1));
+  FS_TRY(fs_new_zero(e->scratch, &e->v_writers, g->n_versions));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    FS_ENGINE_EACH_VERSION(e, op, i, v) {
+      e->v_use0[v + 1]++;
+      e->v_writers[v] += e->touch_writes[i];
+    }
+  }
+  fs_group_starts(e->v_use0, g->n_versions);
+  return fs_new(e->scratch, &e->v_use, e->v_use0[g->n_versions]);
+}
+
 /* Positions of the ops that touch each version, ascending: ops are visited in planned order. */
 static fs_status init_uses(fs_engine *e) {
   const fsched_graph *g = e->g;
-  FS_TRY(fs_new_zero(e->scratch, &e->v_use0, (size_t)g->n_versions + 2));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    FS_ENGINE_EACH_VERSION(e, op, i, v) {
-      e->v_use0[v + 2]++;
-      e->v_left[v]++;
-      e->v_writers_left[v] += e->touch_writes[i];
-    }
+  uint32_t n = g->n_versions;
+  FS_TRY(fs_new(e->scratch, &e->v_next_use, n));
+  FS_TRY(fs_new(e->scratch, &e->v_left, n));
+  FS_TRY(fs_new(e->scratch, &e->v_writers_left, n));
+  if (n > 0) {
+    memcpy(e->v_next_use, e->v_use0, n * sizeof *e->v_next_use);
+    memcpy(e->v_writers_left, e->v_writers, n * sizeof *e->v_writers_left);
   }
-  fs_group_sum(e->v_use0, g->n_versions);
-  FS_TRY(fs_new(e->scratch, &e->v_use, e->v_use0[g->n_versions + 1]));
   for (uint32_t i = 0; i < g->n_ops; i++) {
-    FS_ENGINE_EACH_VERSION(e, e->op_at[i], a, v) { e->v_use[e->v_use0[v + 1]++] = i; }
+    FS_ENGINE_EACH_VERSION(e, e->op_at[i], a, v) { e->v_use[e->v_next_use[v]++] = i; }
   }
-  FS_TRY(fs_new(e->scratch, &e->v_next_use, g->n_versions));
-  memcpy(e->v_next_use, e->v_use0, g->n_versions * sizeof *e->v_next_use);
+  for (uint32_t v = 0; v < n; v++) {
+    e->v_left[v] = e->v_use0[v + 1] - e->v_use0[v];
+    e->v_next_use[v] = e->v_use0[v];
+  }
   return FSCHED_OK;
 }
 
@@ -198,8 +245,6 @@ static fs_status init_versions(fs_engine *e) {
   FS_TRY(fs_new_none(e->scratch, &e->v_store_residency, n));
   FS_TRY(fs_new_zero(e->scratch, &e->v_users, n));
   FS_TRY(fs_new_zero(e->scratch, &e->v_pins, n));
-  FS_TRY(fs_new_zero(e->scratch, &e->v_left, n));
-  FS_TRY(fs_new_zero(e->scratch, &e->v_writers_left, n));
   FS_TRY(fs_new_zero(e->scratch, &e->v_writers_running, n));
   FS_TRY(fs_new_none(e->scratch, &e->v_read_for, n));
   FS_TRY(fs_new_zero(e->scratch, &e->v_last_end, n));
@@ -270,29 +315,59 @@ static fs_status init_start(fs_engine *e) {
   return FSCHED_OK;
 }
 
-fs_status fs_engine_init(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
-                         const fsched_graph *g, const fs_policy *policy, const uint32_t *position,
-                         const uint32_t *op_at) {
-  assert(g->n_ops == 0 || position[op_at[0]] == 0);
-  *e = (fs_engine){.ctx = ctx,
-                   .g = g,
-                   .policy = policy,
-                   .scratch = scratch,
-                   .position = position,
-                   .op_at = op_at};
+fs_status fs_engine_prepare(fs_engine *e, fsched_context *ctx, fs_arena *scratch,
+                            const fsched_graph *g) {
+  assert(g->topo != NULL || g->n_ops == 0);
+  *e = (fs_engine){.ctx = ctx, .g = g, .scratch = scratch};
+  FS_TRY(prepare_ops(e));
+  FS_TRY(prepare_releases(e));
+  FS_TRY(prepare_slots(e));
+  FS_TRY(prepare_memories(e));
+  FS_TRY(prepare_uses(e));
+  FS_TRY(fs_engine_prepare_holds(e));
+  e->prepared = fs_arena_set_mark(scratch);
+  return FSCHED_OK;
+}
+
+/* Forgets the last run; vectors keep their memory. */
+static void forget_run(fs_engine *e) {
+  fs_arena_reset(e->scratch, e->prepared);
+  e->now = 0;
+  e->steps = 0;
+  e->n_done = e->n_busy = e->first_free = e->n_woken = 0;
+  e->claim_failures = 0;
+  e->next_release = 0;
+  e->supply = 0;
+  e->no_room = e->blocked = e->given_up = false;
+  e->issue_count = e->next_checked = 0;
+  e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
+  e->n_memory_woken = e->n_domain_opened = 0;
+  e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
+  e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
+  e->parked.n = e->set_aside.n = e->waiter.n = e->victims.n = 0;
+  e->residency.n = e->copy.n = e->copy_start.n = e->copy_end.n = e->copy_queue.n = e->order.n = 0;
+}
+
+fs_status fs_engine_begin(fs_engine *e, const fs_policy *policy, const uint32_t *position,
+                          const uint32_t *op_at) {
+  assert(e->g->n_ops == 0 || position[op_at[0]] == 0);
+  forget_run(e);
+  e->policy = policy;
+  e->position = position;
+  e->op_at = op_at;
   FS_TRY(init_order(e));
   FS_TRY(init_ops(e));
-  FS_TRY(init_releases(e));
   FS_TRY(init_queues(e));
   FS_TRY(init_memories(e));
   FS_TRY(init_versions(e));
   FS_TRY(fs_engine_init_holds(e));
+  e->steps = (uint64_t)e->g->n_ops + e->g->n_args;
   return init_start(e);
 }
 
 void fs_engine_release(fs_engine *e) {
   fsched_context *ctx = e->ctx;
-  for (uint32_t s = 0; e->slot_passed != NULL && s < e->n_slots; s++) {
+  for (uint32_t s = 0; e->later != NULL && s < e->n_slots; s++) {
     fs_vec_free(ctx, &e->runnable[s]);
     fs_vec_free(ctx, &e->copies[s]);
     fs_vec_free(ctx, &e->later[s]);
@@ -300,7 +375,7 @@ void fs_engine_release(fs_engine *e) {
   for (uint32_t d = 0; e->readers != NULL && d < e->g->target.n_domains; d++) {
     fs_vec_free(ctx, &e->readers[d]);
   }
-  for (uint32_t m = 0; e->evictable != NULL && m < e->g->target.n_memories; m++) {
+  for (uint32_t m = 0; e->victims_dirty != NULL && m < e->g->target.n_memories; m++) {
     fs_vec_free(ctx, &e->victims_clean[m]);
     fs_vec_free(ctx, &e->victims_dirty[m]);
     if (e->places[m].ctx != NULL) {

@@ -167,6 +167,7 @@ static bool grow(fs_engine *e, const fs_places *p, const fs_claim *c, uint64_t s
   assert(w->first != FS_NONE && w->last != FS_NONE);
   absorb(p, w);
   for (int steps = 0; w->size < size; steps++) {
+    e->steps++;
     uint32_t left = p->segment.at[w->first].previous, right = p->segment.at[w->last].next;
     uint32_t left_v = left == FS_NONE ? FS_NONE : occupant(e, p, left, c);
     uint32_t right_v = right == FS_NONE ? FS_NONE : occupant(e, p, right, c);

@@ -11,14 +11,19 @@
 
 #include "model/schedule.h"
 
+/* Levels above FSCHED_EFFORT_MOST are for comparisons. */
+enum { FS_EFFORT_MOST = 20 };
+
 typedef struct fs_listsched_options {
   fsched_evict evict;
   uint64_t seed;       /* 0: ties by id */
   fs_tick lower_bound; /* of the makespan: reaching it ends the search; 0: not known */
   bool silent;         /* a failure to find a schedule is not reported */
+  uint32_t effort; /* 0: one run; each further level doubles the trials; at most FS_EFFORT_MOST */
 } fs_listsched_options;
 
-/* Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make
+/* Requires at most FS_EFFORT_MOST.
+ * Errors: FSCHED_INFEASIBLE (reported: memory, need, have) where no backing store lets it make
  * progress; FSCHED_SYSTEM. */
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
                            const fs_listsched_options *options, fs_schedule **out) FS_MUST_USE;

@@ -133,8 +133,18 @@ static void drop_place(fs_places *p, uint32_t id) {
 }
 
 fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity, bool counted) {
-  assert(capacity != FS_UNBOUNDED);
-  *p = (fs_places){.ctx = ctx, .counted = counted, .capacity = capacity, .free = capacity};
+  *p = (fs_places){.ctx = ctx};
+  return fs_places_empty(p, capacity, counted);
+}
+
+fs_status fs_places_empty(fs_places *p, uint64_t capacity, bool counted) {
+  assert(capacity != FS_UNBOUNDED && p->ctx != NULL);
+  p->counted = counted;
+  p->capacity = p->free = capacity;
+  p->leaving_free = 0;
+  p->place.n = p->segment.n = p->place_pool.n = p->segment_pool.n = 0;
+  p->leaving.n = p->waiting.n = p->unblocked.n = 0;
+  memset(p->bin_map, 0, sizeof p->bin_map);
   memset(p->bin, 0xFF, sizeof p->bin);
   if (!counted && capacity > 0) {
     uint32_t id;

@@ -63,6 +63,9 @@ typedef struct fs_places {
 /* Requires a bounded capacity. */
 fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity,
                          bool counted) FS_MUST_USE;
+/* Begins anew, with the memory of the lists so far.  Requires places that were made, and a bounded
+ * capacity. */
+fs_status fs_places_empty(fs_places *p, uint64_t capacity, bool counted) FS_MUST_USE;
 void fs_places_release(fs_places *p);
 
 /* Each of these functions sets *place to FS_NONE when there is no room. `high`: from the high end.

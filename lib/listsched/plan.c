@@ -4,10 +4,10 @@
 #include "base/heap.h"
 #include "listsched/policy.h"
 
-/* Longest path to the end, copies that must follow a kept version included. */
-static fs_status upward_ranks(const fsched_graph *g, fs_arena *scratch, fs_tick **out) {
+fs_status fs_plan_ranks(const fsched_graph *g, fs_arena *arena, fs_tick **out) {
+  assert(g->topo != NULL || g->n_ops == 0);
   fs_tick *rank;
-  FS_TRY(fs_new_zero(scratch, &rank, g->n_ops));
+  FS_TRY(fs_new_zero(arena, &rank, g->n_ops));
   for (uint32_t i = g->n_ops; i-- > 0;) {
     uint32_t op = g->topo[i];
     fs_tick tail = 0;
@@ -99,7 +99,7 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
   assert(position != NULL || g->n_ops == 0);
   fs_tick *rank;
   order_planner p;
-  FS_TRY(upward_ranks(g, scratch, &rank));
+  FS_TRY(fs_plan_ranks(g, scratch, &rank));
   FS_TRY(planner_init(&p, ctx, g, scratch, seed, position));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     rank[op] = UINT64_MAX - rank[op];
@@ -109,17 +109,52 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
   return status;
 }
 
+/* Every op may fall back, by up to a part of the length that is drawn, too. */
+static void shake(uint64_t *key, const uint32_t *from, uint32_t n, uint64_t r) {
+  assert(n > 1);
+  uint32_t parts = 31u - (uint32_t)__builtin_clz(n);
+  uint64_t spread = (uint64_t)n >> (1 + r % parts);
+  for (uint32_t op = 0; op < n; op++) {
+    key[op] = 2 * (from[op] + fs_plan_random(r, op) % (spread + 1));
+  }
+}
+
+/* One to three ops go to other places. */
+static void move(uint64_t *key, const uint32_t *from, uint32_t n, uint64_t r) {
+  assert(n > 1);
+  enum { MOST_MOVED = 3 };
+  for (uint32_t op = 0; op < n; op++) {
+    key[op] = 2 * (uint64_t)from[op] + 1;
+  }
+  for (uint32_t i = 0; i <= r % MOST_MOVED; i++) {
+    key[fs_plan_random(r, 2 * i) % n] = 2 * (fs_plan_random(r, 2 * i + 1) % ((uint64_t)n + 1));
+  }
+}
+
+/* Up to 33 ops that follow each other change places. */
+static void stir(uint64_t *key, const uint32_t *from, uint32_t n, uint64_t r) {
+  assert(n > 1);
+  enum { LONGEST = 33 };
+  uint64_t length = 2 + r % (fs_min(n, LONGEST) - 1);
+  uint64_t first = fs_plan_random(r, n) % (n - length + 1);
+  for (uint32_t op = 0; op < n; op++) {
+    bool within = from[op] >= first && from[op] < first + length;
+    key[op] = within ? 2 * first + fs_plan_random(r, op) % (2 * length) : 2 * (uint64_t)from[op];
+  }
+}
+
 fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                            const uint32_t *from, uint32_t spread, uint64_t seed,
-                            uint32_t *position) {
-  assert(from != position || g->n_ops == 0);
+                            const uint32_t *from, uint64_t seed, uint32_t *position) {
+  assert(from != position && g->n_ops > 1);
   uint64_t *key;
   order_planner p;
   FS_TRY(fs_new(scratch, &key, g->n_ops));
   FS_TRY(planner_init(&p, ctx, g, scratch, 0, position));
-  for (uint32_t op = 0; op < g->n_ops; op++) {
-    key[op] = from[op] + fs_plan_random(seed, op) % ((uint64_t)spread + 1);
-  }
+  static void (*const change[])(uint64_t *, const uint32_t *, uint32_t, uint64_t) = {move, move,
+                                                                                     stir, shake};
+  enum { CHANGES = sizeof change / sizeof *change };
+  uint64_t r = fs_plan_random(seed, 0);
+  change[r % CHANGES](key, from, g->n_ops, fs_plan_random(r, 0));
   fs_status status = plan_by_key(&p, key);
   fs_vec_free(ctx, &p.ready);
   return status;
@@ -247,13 +282,14 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
   return status;
 }
 
-fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
-                          uint64_t *bytes) {
-  uint64_t *brought,
-      *at; /* per memory: bytes brought in so far; per version: that at its last use */
+/* Time of the copies that an order, run one op at a time, makes: a use of a version between which
+ * and the last one more than the capacity has been brought into its memory brings it back, and
+ * before that it was written.  Per domain that copies. */
+static fs_status copy_times(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
+                            fs_tick *work) {
+  uint64_t *brought, *at; /* per memory: bytes so far; per version: that at its last use */
   FS_TRY(fs_new_zero(scratch, &brought, g->target.n_memories));
   FS_TRY(fs_new_none(scratch, &at, g->n_versions));
-  *bytes = 0;
   for (uint32_t i = 0; i < g->n_ops; i++) {
     uint32_t op = op_at[i];
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -266,13 +302,80 @@ fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32
       if (!fs_memory_bounded(memory)) {
         continue;
       }
+      uint64_t size = fs_version_size(g, v);
       bool fresh = at[v] == UINT64_MAX;
       if (fresh || brought[m] - at[v] > memory->capacity) {
-        brought[m] += fs_version_size(g, v);
-        *bytes += fresh ? 0 : fs_version_size(g, v);
+        brought[m] += size;
+        if (!fresh && fs_memory_spills(memory)) {
+          work[memory->spill_domain] +=
+              fs_spill_read_time(memory, size) + fs_spill_write_time(memory, size);
+        }
       }
       at[v] = brought[m];
     }
+  }
+  return FSCHED_OK;
+}
+
+/* When each domain's queues are free, earliest first. */
+static fs_status free_queues(fsched_context *ctx, const fsched_graph *g, fs_heap *free) {
+  const fs_target *t = &g->target;
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+      FS_TRY(fs_heap_push(ctx, &free[d], 0, i));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The end of the ops when every queue takes them in this order; a gang takes none. */
+static fs_status end_in_order(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                              const uint32_t *op_at, fs_heap *free, fs_tick *last) {
+  fs_tick *end;
+  FS_TRY(fs_new(scratch, &end, g->n_ops));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    uint32_t op = op_at[i];
+    fs_tick start = 0;
+    for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
+      start = fs_max(start, end[g->pred[k]]);
+    }
+    fs_heap *queues = g->op_gang[op] == FS_NONE ? &free[g->op_domain[op]] : NULL;
+    if (queues != NULL && queues->n > 0) {
+      fs_heap_entry queue = fs_heap_pop(queues);
+      start = fs_max(start, queue.key);
+      FS_TRY(fs_heap_push(ctx, queues, start + g->op_time[op], queue.id));
+    }
+    end[op] = start + g->op_time[op];
+    *last = fs_max(*last, end[op]);
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                           const uint32_t *op_at, fs_tick *makespan) {
+  assert(op_at != NULL || g->n_ops == 0);
+  const fs_target *t = &g->target;
+  fs_tick *work;
+  fs_heap *free;
+  FS_TRY(fs_new_zero(scratch, &work, t->n_domains));
+  FS_TRY(fs_new_zero(scratch, &free, t->n_domains));
+  *makespan = 0;
+  fs_status status = t->implicit_queues ? FSCHED_OK : free_queues(ctx, g, free);
+  if (status == FSCHED_OK) {
+    status = end_in_order(ctx, g, scratch, op_at, free, makespan);
+  }
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    fs_vec_free(ctx, &free[d]);
+  }
+  FS_TRY(status);
+  FS_TRY(copy_times(g, scratch, op_at, work));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    bool alone = g->op_gang[op] == FS_NONE;
+    work[alone ? g->op_domain[op] : 0] += alone ? g->op_time[op] : 0;
+  }
+  for (uint32_t d = 0; d < t->n_domains && !t->implicit_queues; d++) {
+    uint32_t queues = t->domain_queue0[d + 1] - t->domain_queue0[d];
+    *makespan = fs_max(*makespan, work[d] / fs_max(queues, 1));
   }
   return FSCHED_OK;
 }

@@ -22,6 +22,9 @@ typedef struct fs_policy {
   uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
 
+/* Upward ranks: the longest path from the start of each op to the end, copies that must follow a
+ * kept version included.  Requires a frozen graph. */
+fs_status fs_plan_ranks(const fsched_graph *g, fs_arena *arena, fs_tick **rank) FS_MUST_USE;
 /* Upward rank: longest remaining path first, copies of kept outputs included.  Requires room for a
  * position per op. */
 fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch, uint64_t seed,
@@ -34,19 +37,19 @@ fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *
 fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                          uint64_t seed, uint32_t *position) FS_MUST_USE;
 
-/* A neighbour of an order: every op may move ahead by up to `spread` positions at random.  Requires
- * a linear extension in `from`, and room for another one. */
+/* A neighbour of an order, at random: some ops are moved, some that follow each other change
+ * places, or all of them fall back a little.  Requires a linear extension of two ops or more in
+ * `from`, and room for another one. */
 fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
-                            const uint32_t *from, uint32_t spread, uint64_t seed,
-                            uint32_t *position) FS_MUST_USE;
+                            const uint32_t *from, uint64_t seed, uint32_t *position) FS_MUST_USE;
 
 /* The i-th number of the stream of a seed. */
 uint64_t fs_plan_random(uint64_t seed, uint64_t i);
 
-/* Bytes that an order, run one op at a time, has to bring back in: for uses of a version between
- * which more than the capacity has been brought into its memory.  A guide for choosing an order;
- * O(args). */
-fs_status fs_plan_traffic(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
-                          uint64_t *bytes) FS_MUST_USE;
+/* A guess at the makespan that an order leads to: the later of the ends of the ops, if all queues
+ * take them in that order and nothing waits for room, and of the work of the queues that copy.
+ * Requires a linear extension.  O((args + edges) log queues). */
+fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
+                           const uint32_t *op_at, fs_tick *makespan) FS_MUST_USE;
 
 #endif

@@ -12,10 +12,11 @@
  * domains have free queues: the first readers of all such domains are in one heap. */
 #include "listsched/engine.h"
 
-/* The memories in which an op holds something, each once, as entries of e->hold. */
-static fs_status init_op_holds(fs_engine *e) {
+/* The memories in which an op holds something, each once, are entries of e->hold. */
+fs_status fs_engine_prepare_holds(fs_engine *e) {
   const fsched_graph *g = e->g;
   uint32_t *last, n = 0; /* per memory: its newest entry */
+  FS_TRY(fs_new_zero(e->scratch, &e->readers, g->target.n_domains));
   FS_TRY(fs_new_none(e->scratch, &last, g->target.n_memories));
   FS_TRY(fs_new(e->scratch, &e->hold0, (size_t)g->n_ops + 1));
   FS_TRY(fs_new(e->scratch, &e->hold, e->touch0[g->n_ops] + g->op_scratch0[g->n_ops]));
@@ -29,7 +30,7 @@ static fs_status init_op_holds(fs_engine *e) {
       if (fs_memory_bounded(&g->target.memory[m]) &&
           (last[m] == FS_NONE || last[m] < e->hold0[op])) {
         last[m] = n;
-        e->hold[n++] = (fs_hold){.op = op, .memory = m, .next = FS_NONE, .previous = FS_NONE};
+        e->hold[n++] = (fs_hold){.op = op, .memory = m};
       }
     }
   }
@@ -43,15 +44,16 @@ static fs_status init_readers(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->memory_state, t->n_memories));
   FS_TRY(fs_new(e->scratch, &e->memory_woken, t->n_memories));
   FS_TRY(fs_new_none(e->scratch, &e->sleeps_until, t->n_memories));
-  FS_TRY(fs_new_zero(e->scratch, &e->readers, t->n_domains));
   FS_TRY(fs_new_none(e->scratch, &e->reader_listed, t->n_domains));
   FS_TRY(fs_new_zero(e->scratch, &e->domain_is_opened, t->n_domains));
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    e->readers[d].n = 0;
+  }
   return fs_new(e->scratch, &e->domain_opened, t->n_domains);
 }
 
 fs_status fs_engine_init_holds(fs_engine *e) {
   const fsched_graph *g = e->g;
-  FS_TRY(init_op_holds(e));
   FS_TRY(fs_new_none(e->scratch, &e->hold_first, g->target.n_memories));
   FS_TRY(init_readers(e));
   for (uint32_t i = g->n_ops; i-- > 0;) {
@@ -59,6 +61,7 @@ fs_status fs_engine_init_holds(fs_engine *e) {
     for (uint32_t k = e->hold0[op]; k < e->hold0[op + 1]; k++) {
       uint32_t *first = &e->hold_first[e->hold[k].memory];
       e->hold[k].next = *first;
+      e->hold[k].previous = FS_NONE;
       if (*first != FS_NONE) {
         e->hold[*first].previous = k;
       }
@@ -231,6 +234,7 @@ static fs_status prefetch_memory(fs_engine *e, uint32_t m, bool *stop, bool *awa
   for (uint32_t k = e->hold_first[m]; any && k != FS_NONE && window > 0;
        k = e->hold[k].next, window--) {
     uint32_t op = e->hold[k].op;
+    e->steps++;
     if (e->blocked && e->position[op] > e->blocked_position) {
       e->sleeps_until[m] = e->position[op];
       FS_TRY(fs_heap_push(e->ctx, &e->held_back, e->position[op], m));

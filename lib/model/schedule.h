@@ -21,6 +21,20 @@ typedef enum fs_copy_role {
   FS_ROLES
 } fs_copy_role;
 
+/* What ended a refinement. */
+typedef enum fs_refine_end {
+  FS_REFINE_END_NONE,     /* there was none, or nothing is left to gain */
+  FS_REFINE_END_STOPPED,  /* the caller's stop */
+  FS_REFINE_END_TIME,     /* the limit of time */
+  FS_REFINE_END_NODES,    /* a search ended by the limit of nodes */
+  FS_REFINE_END_SEARCHES, /* the number of searches without a limit of time */
+  FS_REFINE_END_SIZE,     /* every model is too large */
+  FS_REFINE_END_COPIES,   /* all models are solved, but they keep the copies of the heuristic */
+  FS_REFINE_END_WINDOWS,  /* the graph is improved in windows, and no window gains any more */
+  FS_REFINE_END_FAULT,    /* the solver cannot be used, which is a warning */
+  FS_N_REFINE_ENDS
+} fs_refine_end;
+
 /* Lower bounds of the makespan that need no search. */
 typedef struct fs_lower_bounds {
   fs_tick critical_path; /* including copies of given content and of kept outputs */
@@ -71,7 +85,9 @@ typedef struct fs_schedule {
   fs_schedule_status status;
   fs_lower_bounds bounds; /* if has_bounds: not in a schedule that was read from a file */
   bool has_bounds;
-  fs_tick refined_from;  /* the makespan before the refinement; 0: there was none */
+  uint64_t trial_runs, trial_steps; /* of the list scheduler: runs, and work in all of them */
+  fs_tick refined_from;             /* the makespan before the refinement; 0: there was none */
+  fs_refine_end refine_end;
   uint64_t search_nodes; /* of the refinement */
   fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
 } fs_schedule;

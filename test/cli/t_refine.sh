@@ -45,11 +45,11 @@ usage "node-limit wants a number above 0, not '0'" compile g.yaml --refine ilp -
 usage 'names no command' compile g.yaml --refine ilp --solver-cmd ' '
 usage 'standard input can be read only once' compile - --refine ilp --solution -
 usage "pass 'refine' does not run" compile g.yaml --dump-after refine
-run 5 "$FSCHED" compile g.yaml --refine ilp --solution none.sol
+run 5 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution none.sol
 expect "nothing was written" [ ! -e g.fsb ]
 
 # ---- whatever a solver does wrong: the heuristic's schedule, and a warning
-run 0 "$FSCHED" compile g.yaml -o list.fsb --emit schedule=list.json
+run 0 "$FSCHED" compile g.yaml --effort 0 -o list.fsb --emit schedule=list.json
 expect "there is something to gain" [ "$(value status list.json)" = feasible ]
 # What may differ is the bound, which needs no solver.
 commands() { "$FSCHED" dis "$1" | sed 's/lower bound [0-9]*//'; }
@@ -68,20 +68,20 @@ mkdir tmp
 TMPDIR=$PWD/tmp
 export TMPDIR
 for refine in ilp pack; do
-  run 0 "$FSCHED" compile g.yaml --refine $refine --solver-cmd ./no-such-solver
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine $refine --solver-cmd ./no-such-solver
   heuristic "missing for $refine"
-  run 0 "$FSCHED" compile g.yaml --refine $refine --solver-cmd ./no-such-solver
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine $refine --solver-cmd ./no-such-solver
   expect "it is named" holds err 'no-such-solver'
   rm -f g.fsb
   for mode in abort segv killed exit binary endless word silent half error infeasible objective \
     bound unknown; do
-    run 0 "$FSCHED" compile g.yaml --verify --refine $refine \
+    run 0 "$FSCHED" compile g.yaml --effort 0 --verify --refine $refine \
       --solver-cmd "$TOP/test/ilp/solver_fault.sh $mode"
     heuristic "$refine, $mode"
   done
 done
 for mode in hang close child; do # a limit ends them; that alone is no fault
-  SOLVER_FAULT_PIDS=$PWD/pids "$FSCHED" compile g.yaml --refine ilp --time-limit 0.1 \
+  SOLVER_FAULT_PIDS=$PWD/pids "$FSCHED" compile g.yaml --effort 0 --refine ilp --time-limit 0.1 \
     --solver-cmd "$TOP/test/ilp/solver_fault.sh $mode" 2>err </dev/null
   expect "$mode: done" [ $? -eq 0 ]
   expect "$mode: the heuristic's schedule" heuristic_is g.fsb
@@ -90,9 +90,9 @@ done
 while read -r pid; do
   expect "process $pid is gone" [ -z "$(tr -d '\0' 2>/dev/null <"/proc/$pid/cmdline")" ]
 done <pids
-run 1 "$FSCHED" compile g.yaml --refine ilp --solver-cmd ./no-such-solver -Werror=refine -o x.fsb
+run 1 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd ./no-such-solver -Werror=refine -o x.fsb
 expect "an error if asked for" [ ! -e x.fsb ]
-run 0 "$FSCHED" compile g.yaml --refine ilp --solver-cmd ./no-such-solver -Wno-refine
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd ./no-such-solver -Wno-refine
 expect "no warning if asked for" [ -z "$(sed -n '/warning/p' err)" ]
 
 # ---- the relaxation is the first bound, though the reader may see a later one with it
@@ -101,7 +101,7 @@ cat >bounds <<'END'
 printf 'bound 3\nbound 5\nstatus limit\n'
 END
 chmod +x bounds
-run 0 "$FSCHED" compile g.yaml --refine ilp --solver-cmd ./bounds -o bounds.fsb --emit stats=stats.json
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd ./bounds -o bounds.fsb --emit stats=stats.json
 expect "the first bound" [ "$(sed -n 's/.*"relaxation": \([0-9]*\).*/\1/p' stats.json)" = 3 ]
 
 # ---- an interrupt keeps the best so far
@@ -112,7 +112,7 @@ exec sleep 600
 END
 chmod +x slow
 mkfifo begun
-env --default-signal=INT "$FSCHED" compile g.yaml --refine ilp --solver-cmd ./slow -o stopped.fsb \
+env --default-signal=INT "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd ./slow -o stopped.fsb \
   --emit schedule=stopped.json 2>err </dev/null &
 pid=$!
 read -r _ <begun
@@ -123,7 +123,7 @@ expect "the best so far" heuristic_is stopped.fsb
 expect "it is feasible" [ "$(value status stopped.json)" = feasible ]
 
 for signal in TERM HUP; do # these end it, and nothing is left
-  env --default-signal=$signal "$FSCHED" compile g.yaml --refine ilp --solver-cmd ./slow \
+  env --default-signal=$signal "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd ./slow \
     -o ended.fsb 2>err </dev/null &
   pid=$!
   read -r _ <begun
@@ -138,7 +138,7 @@ done
 mkdir broken
 echo "no library" >broken/libgcc_s.so.1
 if command -v ldd >/dev/null && ! ldd "$FSCHED" | grep -q libgcc_s; then
-  run 0 env LD_LIBRARY_PATH="$PWD/broken" "$FSCHED" compile g.yaml --refine ilp -o without.fsb \
+  run 0 env LD_LIBRARY_PATH="$PWD/broken" "$FSCHED" compile g.yaml --effort 0 --refine ilp -o without.fsb \
     --solver-cmd ./bounds
   expect "nothing is said about libraries" [ -z "$(grep libgcc err)" ]
 else
@@ -146,28 +146,28 @@ else
 fi
 
 # ---- models for others
-run 0 "$FSCHED" compile g.yaml --emit lp=g.lp --emit mps=g.mps
+run 0 "$FSCHED" compile g.yaml --effort 0 --emit lp=g.lp --emit mps=g.mps
 expect "a model" holds g.lp '^Minimize'
-run 0 "$FSCHED" compile g.yaml --refine pack --emit lp=pack.lp --solver-cmd ./no-such-solver -q
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine pack --emit lp=pack.lp --solver-cmd ./no-such-solver -q
 expect "another model" [ "$(cmp -s g.lp pack.lp; echo $?)" -eq 1 ]
 echo 'x_0_0 1' >bad.sol
-run 4 "$FSCHED" compile g.yaml --refine ilp --solution bad.sol -o x.fsb
+run 4 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution bad.sol -o x.fsb
 expect "why" holds err "error: 'bad.sol' is no solution of the model: .*\[solution-wrong\]"
 echo 'no_such_variable 1' >bad.sol
-run 1 "$FSCHED" compile g.yaml --refine ilp --solution bad.sol -o x.fsb
+run 1 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution bad.sol -o x.fsb
 expect "where" holds err '^bad.sol:1:1: error: .*\[solution-variable\]'
 expect "nothing was written" [ ! -e x.fsb ]
 if command -v glpsol >which; then
   glpsol --freemps g.mps -w g.sol >log 2>&1
-  run 0 "$FSCHED" compile g.yaml --refine ilp --solution g.sol --verify -o sol.fsb \
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution g.sol --verify -o sol.fsb \
     --emit schedule=sol.json -MD
   expect "its solution is taken" [ "$(value makespan sol.json)" = 19 ]
   expect "a file that was read" holds sol.d 'g\.sol'
-  "$FSCHED" compile g.yaml --refine ilp --solution - -q -o - <g.sol >piped.fsb
+  "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution - -q -o - <g.sol >piped.fsb
   expect "through pipes" same piped.fsb sol.fsb
-  run 0 "$FSCHED" compile g.yaml --refine ilp --solution g.sol -q -o rules.fsb -MD -MP
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution g.sol -q -o rules.fsb -MD -MP
   expect "a rule for the solution" holds rules.d '^g\.sol:$'
-  "$FSCHED" compile g.yaml --refine ilp --solution - -q -o rules.fsb -MD -MP <g.sol
+  "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution - -q -o rules.fsb -MD -MP <g.sol
   expect "none for standard input" [ "$(cat rules.d)" = 'rules.fsb: g.yaml' ]
   # the heuristic's schedule is proven, and leaves a model without variables: an LP
   cat >one.yaml <<'END'
@@ -197,23 +197,23 @@ fi
 run 0 "$FSCHED" --version
 expect "its version" holds out '^helpers: fsched-glpk .*, GLPK '
 for refine in ilp pack; do
-  run 0 "$FSCHED" compile g.yaml --refine $refine --node-limit 300 --verify -o one.fsb \
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine $refine --node-limit 300 --verify -o one.fsb \
     --emit schedule=one.json --emit stats=one.stats
   expect "$refine: no warning" [ -z "$(sed -n '/warning/p' err)" ]
   expect "$refine: better" [ "$(value makespan one.json)" -le 20 ]
-  run 0 "$FSCHED" compile g.yaml --refine $refine --node-limit 300 -o two.fsb
+  run 0 "$FSCHED" compile g.yaml --effort 0 --refine $refine --node-limit 300 -o two.fsb
   expect "$refine: the same each time" same one.fsb two.fsb
 done
-run 0 "$FSCHED" compile g.yaml --refine ilp --verify -o best.fsb --emit schedule=best.json \
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --verify -o best.fsb --emit schedule=best.json \
   --emit stats=best.stats
 expect "optimal" [ "$(value status best.json)" = optimal ]
 expect "the optimum" [ "$(value makespan best.json)" = 19 ]
 expect "the bound says so" [ "$(value lower_bound best.json)" = 19 ]
 expect "the summary says so" holds err 'makespan 19 (21 before --refine), lower bound 19 (optimal)'
-run 0 "$FSCHED" compile g.yaml --refine ilp --progress -o best.fsb
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --progress -o best.fsb
 expect "lines of progress" holds err \
   '^refine makespan [0-9]*, bound [0-9]*, gap [0-9.]* %, [0-9]* nodes, [0-9.]* s$'
 expect "no line is drawn over" [ -z "$(tr -cd '\r' <err)" ]
-run 0 "$FSCHED" compile g.yaml --refine ilp --progress --diagnostics json -o best.fsb
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --progress --diagnostics json -o best.fsb
 expect "JSON" holds err '^{"progress": "refine", "makespan": [0-9]*, "bound": [0-9]*, "gap_percent": [0-9.]*, "nodes": [0-9]*, "seconds": [0-9.]*}$'
-run 0 "$FSCHED" compile g.yaml --refine ilp --dump-after refine -o best.fsb
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --dump-after refine -o best.fsb

@@ -311,7 +311,10 @@ static uint64_t count_searches(uint64_t probes, uint64_t searches) {
   limits.probes = probes;
   limits.searches = searches;
   fsched_schedule *s;
-  fsched_compile_options o = {.size = sizeof o, .refine = FSCHED_REFINE_ILP, .solver_cmd = command};
+  fsched_compile_options o = {.size = sizeof o,
+                              .refine = FSCHED_REFINE_ILP,
+                              .solver_cmd = command,
+                              .effort = FSCHED_EFFORT(0)};
   fs_limits_set(ctx, &limits);
   fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));

@@ -252,7 +252,7 @@ START_TEST(projects)
     }
     fsched_graph *g = fs_parse(text);
     fs_lower_bounds simple;
-    fs_listsched_options o = {0};
+    fs_listsched_options o = {.effort = FSCHED_EFFORT_USUAL};
     fs_schedule *s;
     fs_problem *p;
     fs_tick bound, again;

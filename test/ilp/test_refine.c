@@ -42,7 +42,8 @@ static fsched_compile_options options(fsched_refine refine) {
   return (fsched_compile_options){.size = sizeof(fsched_compile_options),
                                   .refine = refine,
                                   .solver_cmd = "./no-such-solver",
-                                  .verify = 1};
+                                  .verify = 1,
+                                  .effort = FSCHED_EFFORT(0)};
 }
 
 static uint64_t makespan(const fsched_compile_options *o) {

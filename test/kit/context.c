@@ -2,15 +2,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "kit/context.h"
 
 fsched_context *ctx;
 fs_arena own_arena;
 fs_temp_dir own_dir;
 
+void fs_few_trials(fsched_context *own) {
+  enum { FEW_STEPS = 20000 };
+  fs_trial_steps_set(own, FEW_STEPS);
+}
+
 fsched_context *fs_new_context(void) {
   fsched_context *new;
   ck_assert_int_eq(fsched_context_create(NULL, &new), FSCHED_OK);
+  fs_few_trials(new);
   return new;
 }
 
@@ -22,6 +29,7 @@ void fs_test_context(TCase *t) { tcase_add_checked_fixture(t, fs_test_begin, fs_
 static void begin_many_errors(void) {
   const fsched_context_options o = {.size = sizeof o, .max_errors = 200};
   ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
+  fs_few_trials(ctx);
 }
 
 void fs_test_many_errors(TCase *t) { tcase_add_checked_fixture(t, begin_many_errors, fs_test_end); }

@@ -24,6 +24,9 @@ void fs_test_in_dir(TCase *t);
 
 /* The context, which keeps 200 errors. */
 void fs_test_many_errors(TCase *t);
+/* Most tests need a schedule, not a short one: contexts of the kit allow the scheduler few trials,
+ * and others that compile much can be told to. */
+void fs_few_trials(fsched_context *own);
 /* A further one. */
 fsched_context *fs_new_context(void);
 

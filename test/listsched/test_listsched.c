@@ -15,7 +15,7 @@
 
 /* Schedules and verifies. */
 static fs_schedule *schedule(fsched_context *own, const fsched_graph *g, fsched_evict evict) {
-  fs_listsched_options o = {.evict = evict};
+  fs_listsched_options o = {.evict = evict, .effort = FSCHED_EFFORT_USUAL};
   fs_schedule *s = NULL;
   fs_status status = fs_listsched_run(own, g, &o, &s);
   ck_assert_msg(status == FSCHED_OK, "%s", fs_first_message(own));
@@ -453,6 +453,7 @@ START_TEST(allocation_failures)
     fsched_schedule *s = NULL;
     fsched_program *program = NULL;
     fsched_compile_options c = {.size = sizeof c, .verify = 1};
+    fs_few_trials(own);
     status = fs_gen_graph(own, &p, &g);
     status = status == FSCHED_OK ? fsched_compile(own, g, &c, &s, &program) : status;
     ck_assert_msg(status == FSCHED_OK || status == FSCHED_SYSTEM, "allocation %ld: %d", n, status);

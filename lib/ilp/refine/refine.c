@@ -123,6 +123,7 @@ fs_status fs_refiner_solve(fs_refiner *r, const fs_model *m, bool start, uint64_
   r->searches++;
   FS_TRY(fs_solver_run(r->ctx, m, &o, start, value, result));
   r->nodes += result->nodes;
+  r->cut = r->cut || (result->status == FS_SOLVER_LIMIT && nodes == 0);
   if (result->status == FS_SOLVER_FAILED && r->fault[0] == '\0') {
     (void)snprintf(r->fault, sizeof r->fault, "%s", result->reason);
   }
@@ -203,6 +204,7 @@ static fs_status run_refiner(fs_refiner *r) {
     } else if (fs_attempt_model(&a) != NULL || a.possible.is == FS_NO) {
       status = fs_attempt_run(r, &a);
     } else if (r->best != NULL) {
+      r->slid = true;
       status = fs_refine_slide(r);
     }
   }
@@ -210,9 +212,32 @@ static fs_status run_refiner(fs_refiner *r) {
   return status;
 }
 
+static bool is_late(const fs_refiner *r) {
+  return r->deadline_ns != 0 && fs_now_ns() >= r->deadline_ns;
+}
+
+static bool is_stopped(const fs_refiner *r) {
+  return r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0;
+}
+
+/* Why the refinement has ended, although something may be left to gain. */
+static fs_refine_end end_of(const fs_refiner *r) {
+  if (r->best->makespan <= r->bound || fs_refine_settles(r->g) || r->o->solution != NULL) {
+    return FS_REFINE_END_NONE;
+  }
+  return r->fault[0] != '\0' ? FS_REFINE_END_FAULT
+         : is_stopped(r)     ? FS_REFINE_END_STOPPED
+         : is_late(r)        ? FS_REFINE_END_TIME
+         : worked_enough(r)  ? FS_REFINE_END_SEARCHES
+         : !r->any           ? FS_REFINE_END_SIZE
+         : r->slid           ? FS_REFINE_END_WINDOWS
+         : r->cut            ? FS_REFINE_END_NODES
+                             : FS_REFINE_END_COPIES;
+}
+
 static void warn(const fs_refiner *r) {
-  bool late = r->deadline_ns != 0 && fs_now_ns() >= r->deadline_ns;
-  bool stopped = r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0;
+  bool late = is_late(r);
+  bool stopped = is_stopped(r);
   if (r->fault[0] != '\0') {
     fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE,
               r->best == NULL ? NULL : "the schedule is the best one known without it",
@@ -237,6 +262,8 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
   r.begin_ns = fs_now_ns();
   r.deadline_ns = o->time_limit_ns == 0 ? 0 : r.begin_ns + o->time_limit_ns;
+  uint64_t runs = *schedule == NULL ? 0 : (*schedule)->trial_runs;
+  uint64_t steps = *schedule == NULL ? 0 : (*schedule)->trial_steps;
   FS_SCRATCH(arena, ctx);
   r.command = o->solver != NULL ? o->solver : fs_solver_default(&arena);
   fs_status status = r.command == NULL ? FSCHED_SYSTEM : run_refiner(&r);
@@ -247,6 +274,9 @@ fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_ref
     r.best->search_nodes = r.nodes;
     r.best->relaxation = r.relaxation;
     r.best->refined_from = r.before;
+    r.best->refine_end = end_of(&r);
+    r.best->trial_runs = runs;
+    r.best->trial_steps = steps;
   }
   warn(&r);
   return FSCHED_OK;

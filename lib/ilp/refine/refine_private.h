@@ -29,6 +29,8 @@ typedef struct fs_refiner {
   bool silent;     /* findings of the solver are not of the graph: they are not told */
   bool exact;      /* bounds of the model that is being solved hold for the graph */
   bool any;        /* some model was made */
+  bool slid;       /* the graph was improved in windows */
+  bool cut;        /* a limit of nodes has ended a search */
   fs_tick before;  /* the makespan to begin with; 0: there was no schedule */
   char fault[256]; /* the first fault of a solver; "": none */
 } fs_refiner;
