@@ -354,6 +354,7 @@ static fs_status end_in_order(fsched_context *ctx, const fsched_graph *g, fs_are
 fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                            const uint32_t *op_at, fs_tick *makespan) {
   assert(op_at != NULL || g->n_ops == 0);
+  enum { COPY_SHARE = 8 };
   const fs_target *t = &g->target;
   fs_tick *work;
   fs_heap *free;
@@ -369,6 +370,10 @@ fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena 
   }
   FS_TRY(status);
   FS_TRY(copy_times(g, scratch, op_at, work));
+  fs_tick copies = 0;
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    copies += work[d];
+  }
   for (uint32_t op = 0; op < g->n_ops; op++) {
     bool alone = g->op_gang[op] == FS_NONE;
     work[alone ? g->op_domain[op] : 0] += alone ? g->op_time[op] : 0;
@@ -377,5 +382,6 @@ fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena 
     uint32_t queues = t->domain_queue0[d + 1] - t->domain_queue0[d];
     *makespan = fs_max(*makespan, work[d] / fs_max(queues, 1));
   }
+  *makespan += copies / COPY_SHARE; /* copies beside the ops delay some of them */
   return FSCHED_OK;
 }
