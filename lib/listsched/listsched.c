@@ -114,7 +114,8 @@ fs_status fs_engine_schedule(fsched_context *ctx, const fs_engine *e, fs_tick ma
 
 fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
                            const fs_listsched_options *options, fs_schedule **out) {
-  assert(options->effort <= FS_EFFORT_MOST && (g->topo != NULL || g->n_ops == 0));
+  assert(g->topo != NULL || g->n_ops == 0);
+  assert(options->effort <= FS_EFFORT_MOST);
   fs_trials t = {.ctx = ctx, .g = g, .options = options};
   fs_status status = fs_trials_run(&t);
   if (status != FSCHED_OK) {

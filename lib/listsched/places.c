@@ -133,6 +133,7 @@ static void drop_place(fs_places *p, uint32_t id) {
 }
 
 fs_status fs_places_init(fs_places *p, fsched_context *ctx, uint64_t capacity, bool counted) {
+  assert(capacity != FS_UNBOUNDED);
   *p = (fs_places){.ctx = ctx};
   return fs_places_empty(p, capacity, counted);
 }

@@ -244,7 +244,7 @@ static bool last_chance(const trial_search *s, uint32_t k) {
   return s->t->schedule == NULL && k == N_POLICIES - 1 && !s->t->options->silent;
 }
 
-static fs_status search(trial_search *s) {
+static fs_status search_plans(trial_search *s) {
   uint32_t first;
   FS_TRY(fs_new(s->plans, &s->best_position, s->t->g->n_ops));
   FS_TRY(choose_plan(s, &first));
@@ -264,7 +264,7 @@ fs_status fs_trials_run(fs_trials *t) {
   FS_SCRATCH(arena, t->ctx);
   trial_search s = {.t = t, .plans = &plans};
   fs_status status = fs_engine_prepare(&s.e, t->ctx, &arena, t->g);
-  status = status == FSCHED_OK ? search(&s) : status;
+  status = status == FSCHED_OK ? search_plans(&s) : status;
   fs_engine_release(&s.e);
   if (t->schedule != NULL) {
     t->schedule->trial_runs = t->runs;
