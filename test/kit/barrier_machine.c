@@ -215,7 +215,7 @@ static void end_command(barrier_machine_machine *m, uint32_t at) {
   }
 }
 
-/* Starts one command that can start, by chance; *did: there was one. */
+/* Starts one of the commands that can start, chosen by chance; *did says whether there was one. */
 static const char *start_one(barrier_machine_machine *m, bool *did) {
   const fs_barrier_problem *p = m->p;
   uint32_t first = fs_rng_below(m->r, p->n_queues);
@@ -311,7 +311,8 @@ const char *fs_bm_run(const fs_barrier_problem *p, const fs_barriers *b, fs_bm_m
 
 /* --- orders --- */
 
-/* Commands that are over before command c starts, a byte each, from those before it. */
+/* Finds the commands that are over before command c starts, a byte each, from the rows of the
+ * commands before it. */
 static void find_known(const fs_barrier_problem *p, char *known, uint32_t c) {
   size_t n = p->n_commands;
   char *mine = known + c * n;
@@ -358,7 +359,8 @@ char *fs_bm_closure(const fs_bm *m) {
   return before;
 }
 
-/* Command c waits for every barrier that a member of item u updates, and there is one. */
+/* Whether item u updates barriers, and command c waits for every barrier that a member of u
+ * updates. */
 static bool waits_for(const fs_barrier_problem *p, const fs_barriers *b, uint32_t u, uint32_t c) {
   bool all = true;
   bool any = false;

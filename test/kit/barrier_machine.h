@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems for the barrier pass, made item by item, and a machine of its own that runs results:
- * physical barriers that are mapped and freed in turn, commands that take any time, members of a
- * gang that start and end on their own. */
+/* Problems for the barrier pass, which tests make item by item, and a machine, written apart from
+ * the pass, that runs its results: physical barriers are mapped and freed in turn, commands take
+ * any time, and the members of a gang start and end on their own. */
 #ifndef FS_TEST_BARRIER_MACHINE_H
 #define FS_TEST_BARRIER_MACHINE_H
 
@@ -19,7 +19,7 @@ typedef struct fs_bm_item {
 } fs_bm_item;
 
 typedef struct fs_bm {
-  fs_barrier_problem p; /* of fs_bm_plan; points into what follows */
+  fs_barrier_problem p; /* made by fs_bm_plan; it points into what follows */
   uint32_t n_items, n_queues, n_links, cap_links;
   fs_bm_item *item;
   uint32_t (*link)[2]; /* from, to */
@@ -31,15 +31,15 @@ typedef struct fs_bm {
 
 void fs_bm_init(fs_bm *m, uint32_t n_queues, uint64_t n_slots);
 void fs_bm_free(fs_bm *m);
-/* An item on one queue; its number. */
+/* Adds an item on one queue, and returns its number. */
 uint32_t fs_bm_item_add(fs_bm *m, uint32_t queue, uint32_t time, uint32_t demand);
-/* One more member of the item added last. */
+/* Adds one more member to the item that was added last. */
 void fs_bm_member_add(fs_bm *m, uint32_t queue);
-/* `from`, added earlier, is over before `to` starts. */
+/* Says that `from`, which was added earlier, is over before `to` starts. */
 void fs_bm_link_add(fs_bm *m, uint32_t from, uint32_t to);
-/* The problem, planned as early as possible on unbounded barriers. */
+/* Returns the problem, whose items are planned as early as possible on unbounded barriers. */
 fs_barrier_problem *fs_bm_plan(fs_bm *m, uint32_t bound);
-/* A random one. */
+/* Adds random items and links. */
 void fs_bm_random(fs_bm *m, fs_rng *r, uint32_t n_items, uint32_t n_queues, uint32_t edges_per_item,
                   uint32_t most_demand, uint64_t n_slots, bool gangs);
 
@@ -49,11 +49,11 @@ typedef enum fs_bm_mode {
   FS_BM_TIMES, /* random durations, some very long; commands start as soon as they can */
   FS_BM_ANY    /* whatever may happen next happens at random */
 } fs_bm_mode;
-/* Runs it; what went wrong, or NULL.  "deadlock" when nothing can go on. */
+/* Runs a result.  Returns what went wrong, or NULL; it is "deadlock" when nothing can go on. */
 const char *fs_bm_run(const fs_barrier_problem *p, const fs_barriers *b, fs_bm_mode mode,
                       fs_rng *r);
-/* [u * n_commands + c]: whether item u is over before command c starts, by queues and links alone;
- * to be freed. */
+/* Returns a matrix, which the caller frees: [u * n_commands + c] says whether item u is over before
+ * command c starts, by queues and links alone. */
 char *fs_bm_closure(const fs_bm *m);
 /* Whether the added orders are just those that the waits enforce and the closure lacks. */
 const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barriers *b);

@@ -62,7 +62,7 @@ static uint32_t id_of(const fs_bm *m, uint32_t item) {
   return m->reversed ? m->n_items - 1 - item : item;
 }
 
-/* Commands by queue, then by item. */
+/* Numbers commands by queue, and within a queue by item. */
 static void number_commands(fs_bm *m) {
   fs_barrier_problem *p = &m->p;
   uint32_t *queue0 = own(m, m->n_queues + 1, 4);
@@ -101,7 +101,7 @@ static void number_commands(fs_bm *m) {
   p->item_command = member;
 }
 
-/* Links as waits of all members, except those on queues where the other end comes earlier alone. */
+/* Makes each link a wait of all members of the item at its end. */
 static void make_preds(fs_bm *m) {
   fs_barrier_problem *p = &m->p;
   uint32_t *count = own(m, p->n_commands + 1, 4);

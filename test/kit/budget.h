@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The allocator of tests that let the n-th allocation fail, or count; from any thread. */
+/* The allocator of tests that let the n-th allocation fail, or that count allocations.  Any thread
+ * may call it. */
 #ifndef FS_TEST_BUDGET_H
 #define FS_TEST_BUDGET_H
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Allocations that succeed before one fails, and what is in use. */
+/* How many allocations succeed before one fails, and how much is in use. */
 typedef struct fs_budget {
   _Atomic long left;
   _Atomic long blocks;

@@ -19,7 +19,7 @@ static const uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
 
 static uint64_t pair(uint64_t a, uint64_t b) { return stir(turn(a, 23) + b * golden); }
 
-/* Little-endian; what is beyond the end counts as 0. */
+/* Reads a little-endian number; bytes beyond the end count as 0. */
 static uint64_t word_at(const uint8_t *p, uint64_t at, uint64_t n) {
   uint64_t word = 0;
   for (uint64_t i = 8; i-- > 0;) {
@@ -95,7 +95,7 @@ static void copy(const operand *x, uint32_t n) {
     to = writes(x[i].arg) ? &x[i] : to;
   }
   if (from == NULL || to == NULL) {
-    return; /* refused by who runs it */
+    return; /* whoever runs it refuses it */
   }
   uint8_t *held = malloc(from->arg->length + 1);
   memcpy(held, from->at.data, from->arg->length);
@@ -120,7 +120,7 @@ static fs_evaluated from(const fs_evaluated *e, const fs_stream_arg *a) {
   return (fs_evaluated){e->data + a->offset, e->defined + a->offset};
 }
 
-/* `next` holds the versions that the op starts. */
+/* Finds the op's operands; `next` holds the versions that the op starts. */
 static void find_operands(const fs_stream *s, const fs_stream_op *op, fs_evaluated *now,
                           fs_evaluated *next, operand *x) {
   for (uint32_t i = 0; i < op->n_args; i++) {
@@ -138,7 +138,7 @@ static void find_operands(const fs_stream *s, const fs_stream_op *op, fs_evaluat
       bool starts = a->tag == FSCHED_OUT || now[a->buffer].data == NULL;
       fs_evaluated *of = starts ? &next[a->buffer] : &now[a->buffer];
       if (of->data == NULL) {
-        *of = make(s->buffers[a->buffer].size); /* read and never written */
+        *of = make(s->buffers[a->buffer].size); /* this is read and never written */
       }
       x[i].at = from(of, a);
     }
@@ -192,7 +192,7 @@ static bool writes_byte(const operand *x, uint32_t n, const uint8_t *byte) {
   return found;
 }
 
-/* What program order has write the byte last is there. */
+/* Whether the op that writes the byte last in program order before `op` has run. */
 static bool byte_is_there(const evaluation *e, uint32_t op, const uint8_t *byte) {
   for (uint32_t p = op; p-- > 0;) {
     if (writes_byte(e->x + e->first[p], e->s->ops[p].n_args, byte)) {
@@ -217,7 +217,7 @@ static bool may_run(const evaluation *e, uint32_t op) {
   return may;
 }
 
-/* With raw hazards `after` may name a later op. */
+/* With raw hazards `after` may name a later op, so program order may not do. */
 static bool in_program_order(const fs_stream *s) {
   bool in = true;
   for (uint32_t op = 0; op < s->n_ops; op++) {
@@ -277,7 +277,7 @@ void fs_evaluate_input(uint32_t buffer, uint8_t *data, uint64_t n) {
   }
 }
 
-/* What an invocation begins with: state that there is stays. */
+/* Sets what an invocation begins with; state that exists already stays. */
 static void give(const fs_stream *s, fs_evaluated *now) {
   for (uint32_t b = 0; b < s->n_buffers; b++) {
     const fs_stream_buffer *x = &s->buffers[b];

@@ -5,7 +5,7 @@
 
 enum { MAX_PLACES = 2 * FS_EXHAUST_OPS + 8 };
 
-/* A residency: of a version, or the scratch of an op. */
+/* A residency, of a version or of the scratch of an op. */
 typedef struct exhaust_place {
   uint32_t version, op; /* one of them FS_NONE */
   uint32_t memory;
@@ -37,7 +37,8 @@ static bool share(fs_tick a, fs_tick a_end, fs_tick b, fs_tick b_end) {
   return a < b_end && b < a_end;
 }
 
-/* Is [b, b_end) there when something begins at `now`?  `instant`: and ends there. */
+/* Is [b, b_end) in progress when something begins at `now`? With `instant`, which says that it also
+ * ends there, a begin of b at `now` does not count. */
 static bool there(fs_tick b, fs_tick b_end, fs_tick now, bool instant) {
   return instant ? b < now && now < b_end : b <= now && now < b_end;
 }
@@ -91,7 +92,7 @@ static uint64_t use_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
   return 0;
 }
 
-/* At the start of every op; resource n_resources is the concurrency. */
+/* Whether amounts hold at the start of every op; resource n_resources is the concurrency. */
 static bool amounts_hold(const exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t r = 0; r <= g->target.n_resources; r++) {
@@ -115,8 +116,8 @@ static bool amounts_hold(const exhaust_search *s) {
 
 /* --- what lies in memories --- */
 
-/* Even where a ends just when b begins, what has no length included: it touches a at the time of
- * something that touches b, or after it. */
+/* Whether a and b collide even where a ends just when b begins, also where one has no length: some
+ * op touches a, and is or comes after an op that touches b. */
 static bool entangled(const exhaust_search *s, const exhaust_place *a, const exhaust_place *b) {
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
     if ((b->touch >> op & 1) != 0 && (s->after[op] & a->touch) != 0) {
@@ -166,7 +167,7 @@ static void gather_places(exhaust_search *s) {
   }
 }
 
-/* As far as the ops are started, lifetimes are at least so long. */
+/* Finds lifetimes from the ops that are started; later ops only make them longer. */
 static void take_lifetimes(exhaust_search *s) {
   const fsched_graph *g = s->g;
   fs_tick makespan = 0;
@@ -199,7 +200,8 @@ static void take_lifetimes(exhaust_search *s) {
   }
 }
 
-/* Sums over time: of counted memories all there is, of the others a first test. */
+/* Whether sums over time hold.  For counted memories this is all there is to check, for the others
+ * it is a first test. */
 static bool sums_hold(const exhaust_search *s) {
   const fsched_graph *g = s->g;
   for (uint32_t i = 0; i < s->n_places; i++) {
@@ -258,7 +260,7 @@ static bool place_holds(const exhaust_search *s, uint32_t i) {
   return true;
 }
 
-/* Addresses for places i, i + 1, ... */
+/* Finds addresses for places i, i + 1, ... */
 static bool find_addresses(exhaust_search *s, uint32_t i) {
   if (i == s->n_places) {
     return true;
@@ -311,7 +313,7 @@ static bool try_queues(exhaust_search *s, uint32_t k, uint32_t op) {
   return false;
 }
 
-/* Starts op number k of the topological order and those after it. */
+/* Starts op number k of the topological order, and then those after it. */
 static bool try_all(exhaust_search *s, uint32_t k) {
   const fsched_graph *g = s->g;
   if (k == g->n_ops) {

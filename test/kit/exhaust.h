@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The best schedule of a small graph by trying all: every start, queue and address.  Written apart
- * from the passes, the models and the verifier; from the graph and SPEC.md alone.
+/* The best schedule of a small graph, found by trying every start, queue and address.  It is
+ * written apart from the passes, the models and the verifier, from the graph and the format alone.
  *
- * Of what the format has it knows: precedence, queues and gangs, resources, concurrency, contiguous
- * and counted memories without a backing store, scratch, in-place outputs, given and kept buffers.
- */
+ * Of the format it knows precedence, queues and gangs, resources, concurrency, contiguous and
+ * counted memories without a backing store, scratch, in-place outputs, and given and kept
+ * buffers. */
 #ifndef FS_TEST_EXHAUST_H
 #define FS_TEST_EXHAUST_H
 
@@ -13,9 +13,9 @@
 enum { FS_EXHAUST_OPS = 8 };
 
 typedef struct fs_exhaust {
-  bool known;   /* the answer is: not more steps were needed than were allowed */
+  bool known;   /* whether the answer is known: the steps allowed were enough */
   bool found;   /* there is a schedule of at most the makespan that was asked for */
-  fs_tick best; /* the shortest one's */
+  fs_tick best; /* the makespan of the shortest one */
   fs_tick start[FS_EXHAUST_OPS];
 } fs_exhaust;
 

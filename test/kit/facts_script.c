@@ -29,7 +29,7 @@ bool fs_facts_open(fs_facts *f) {
 
 void fs_facts_close(fs_facts *f) { (void)fclose(f->file); }
 
-/* The next line with words; false at the end of the file. */
+/* Goes to the next line that has words; false at the end of the file. */
 static bool next_line(fs_facts *f) {
   while (fgets(f->line, sizeof f->line, f->file) != NULL) {
     f->line[strcspn(f->line, "#\n")] = '\0';

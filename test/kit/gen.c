@@ -9,7 +9,7 @@
 enum { MAX_ARGS = 8, MAX_MEMORIES = 8, RESOURCES = 2, RESOURCE_CAPACITY = 10 };
 
 typedef struct gen_buffer {
-  uint32_t memory; /* n_memories: the store */
+  uint32_t memory; /* n_memories: the backing store */
   uint32_t size;
   uint8_t io;
   bool produced;
@@ -135,7 +135,7 @@ static bool names(const gen_op *op, uint32_t buffer) {
   return false;
 }
 
-/* A produced buffer: mostly a recent one. */
+/* Picks a produced buffer, mostly a recent one. */
 static uint32_t pick(gen *g) {
   if (g->n_recent == 0) {
     return FS_NONE;
@@ -163,7 +163,7 @@ static void add_input(gen *g, gen_op *op) {
     uint32_t size = random_size(g);
     buffer = add_buffer(g, random_memory(g), size, io);
     if (fs_rng_one_in(&g->rng, 2)) {
-      g->recent[g->n_recent++] = buffer; /* read again, perhaps written */
+      g->recent[g->n_recent++] = buffer; /* it can be read again, and perhaps written */
     }
   } else {
     buffer = pick(g);
@@ -202,7 +202,8 @@ static void add_extras(gen *g, gen_op *op) {
   }
 }
 
-/* The op's output: a new buffer, one the size of an input in its place, or a further version. */
+/* Adds the op's output: a new buffer, one in the place of an input of its size, or a further
+ * version. */
 static void add_output(gen *g, gen_op *op) {
   uint32_t old = pick(g);
   uint32_t buffer = FS_NONE;
@@ -277,7 +278,7 @@ static void draw_op(gen *g, uint32_t id, gen_op *op) {
                   : FS_NONE;
 }
 
-/* The precondition's sum for one op: distinct versions and scratch. */
+/* Finds what the precondition counts of one op: its distinct versions and its scratch. */
 static void measure(gen *g, const gen_op *op) {
   uint64_t need[MAX_MEMORIES + 1] = {0};
   for (uint32_t i = 0; i < op->n_args; i++) {
@@ -314,7 +315,8 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
   for (uint32_t i = 0; i < op->n_gang; i++) {
     gang[i] = number_name(members[i], 'q', op->gang + i);
   }
-  if (p->most_demand > 0) { /* drawn apart, so that the rest of the graph is as without */
+  /* Drawn last, so that the rest of the graph stays the same without it. */
+  if (p->most_demand > 0) {
     fs_rng r = {p->seed ^ (uint64_t)(id + 1) << 32};
     d.slots = 1 + fs_rng_below(&r, p->most_demand);
   }

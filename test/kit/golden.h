@@ -12,7 +12,7 @@
 #include "fsched/compile.h"
 #include "kit/budget.h"
 
-/* All of test/golden/NAME; NULL and length 0 if there is none. */
+/* Returns all of test/golden/NAME; NULL and length 0 if there is no such file. */
 static inline char *fs_golden_read(const char *name, size_t *length) {
   *length = 0;
   char path[256];
@@ -44,7 +44,7 @@ static inline void fs_golden_write(const char *name, const char *text, size_t le
   ck_assert_int_eq(fclose(file), 0);
 }
 
-/* Fails at the first line that differs. */
+/* Fails the test at the first line that differs. */
 static inline void fs_golden_check(const char *name, const char *text, size_t length) {
   const char *update = getenv("UPDATE");
   if (update != NULL && *update != '\0') {

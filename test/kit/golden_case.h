@@ -17,7 +17,7 @@ typedef struct fs_golden_case {
   fsched_program *program;
 } fs_golden_case;
 
-/* A context whose allocator keeps to the budget; nothing fails so far. */
+/* Returns a context whose allocator keeps to the budget; nothing fails so far. */
 static inline fsched_context *fs_budget_context(fs_budget *budget) {
   fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = budget};
   fsched_context *ctx;
@@ -26,8 +26,8 @@ static inline fsched_context *fs_budget_context(fs_budget *budget) {
   return ctx;
 }
 
-/* Lets every allocation of `work` fail once: that is reported, and nothing is left behind.  The
- * budget is the context's (fs_budget_context). */
+/* Lets every allocation of `work` fail once, and checks that the failure is reported and that
+ * nothing is left behind.  The budget is the context's (fs_budget_context). */
 typedef fsched_status (*fs_test_work)(fsched_context *ctx, const void *user);
 static inline void fs_fail_each_allocation(fsched_context *ctx, fs_budget *budget,
                                            fs_test_work work, const void *user) {

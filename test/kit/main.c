@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The test runner.  `test/run [SUITE...]` runs the named suites, or all; `test/run --list` prints
- * the names.  What FS_SUITE leaves lies in one section, whose ends the linker names. */
+ * the names.  The pointers that FS_SUITE makes lie in one section, whose ends the linker names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A place where threads meet: spinning, so that they leave together, but not for ever. */
+/* A place where threads meet.  They spin, so that they leave together, but not for ever. */
 #ifndef FS_TEST_MEETING_H
 #define FS_TEST_MEETING_H
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One op after the other, and around each the copies that bring its versions in and out:
+/* One op runs after the other, and around each are the copies that bring its versions in and out:
  *
  *   read x | read y | run op (x, y, z in memory) | write z | next op ...
  *
- * Every version is in the store between two ops, so the precondition alone says that each op fits.
- */
+ * Every version is in the store between two ops, so the precondition alone says that each op
+ * fits. */
 #include "kit/naive.h"
 
 typedef struct naive {
   const fsched_graph *g;
   fs_schedule *s;
   fs_tick now;
-  uint32_t *uses_left; /* per version: accesses of ops to come */
-  uint8_t *content;    /* per version: has been given or written */
-  uint64_t *top;       /* per memory: used by the op at work */
+  uint32_t *uses_left; /* per version: accesses of ops that have not run */
+  uint8_t *content;    /* per version: whether it has been given or written */
+  uint64_t *top;       /* per memory: bytes used by the current op */
   uint32_t n_issued;
 } naive;
 
@@ -22,7 +22,7 @@ static bool in_bounded(const fsched_graph *g, uint32_t arg) {
          fs_memory_bounded(&g->target.memory[fs_version_memory(g, g->arg_version[arg])]);
 }
 
-/* The op's first arg with this version; every later one shares its place. */
+/* The op's first arg with this version; later args of it share its place. */
 static uint32_t first_arg(const fsched_graph *g, uint32_t op, uint32_t version) {
   uint32_t a = g->op_arg0[op];
   while (g->arg_version[a] != version || g->arg_tag[a] == FSCHED_NO_DEP) {
@@ -40,7 +40,7 @@ static bool op_writes(const fsched_graph *g, uint32_t op, uint32_t version) {
   return false;
 }
 
-/* Reads it, or writes a part of it only. */
+/* Whether the op needs the version's content: it reads it, or writes only a part of it. */
 static bool op_needs(const fsched_graph *g, uint32_t op, uint32_t version) {
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     if (g->arg_version[a] == version && g->arg_tag[a] != FSCHED_NO_DEP &&
@@ -65,7 +65,7 @@ static void issue(naive *n, uint32_t item, uint32_t queue, fs_tick time) {
   s->end[item] = n->now;
 }
 
-/* A place on top of the others; FS_NONE when it does not fit. */
+/* Adds a place on top of the others; FS_NONE when it does not fit. */
 static uint32_t new_place(naive *n, uint32_t memory, uint32_t version, uint32_t op, uint64_t size) {
   fs_schedule *s = n->s;
   const fs_memory *m = &n->g->target.memory[memory];
@@ -132,7 +132,8 @@ static fs_status place_scratch(naive *n, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* Ends the places from `r` on; writes back first what the op wrote and somebody wants. */
+/* Ends the places from `r` on, and first writes back what the op wrote and a later op or the user
+ * wants. */
 static void give_up(naive *n, uint32_t op, uint32_t r) {
   fs_schedule *s = n->s;
   for (; r < s->n_residencies; r++) {
@@ -200,7 +201,7 @@ static fs_status start_versions(naive *n) {
   return FSCHED_OK;
 }
 
-/* Arrays at their largest: a place per arg and scratch, and two copies per arg. */
+/* Makes arrays of the largest size needed: a place per arg and scratch, and two copies per arg. */
 static fs_status make_arrays(fs_schedule *s) {
   const fsched_graph *g = s->graph;
   uint32_t places = g->n_args + g->op_scratch0[g->n_ops], copies = 2 * g->n_args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The naive reference scheduler, a yardstick for benchmarks: ops one at a time in the graph's
- * topological order, everything spilled around each.  Inputs are read from the store to addresses
- * packed from 0, the op runs, what it wrote and somebody still wants is written to the store, all
- * places are given up.  At any time one item runs.
+/* The naive reference scheduler, a yardstick for benchmarks: ops run one at a time in the graph's
+ * topological order, and everything is spilled around each.  Inputs are read from the store to
+ * addresses packed from 0, the op runs, what it wrote and is wanted later is written to the store,
+ * and all places are given up.  At any time one item runs.
  *
  * Ensures: what fsched_verify_schedule checks.
  * Errors: FSCHED_INFEASIBLE (not reported) where a version is in a bounded memory without an

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs made by hand and their replay, on the CPU where no device is given, anew for each test.
- * To be included behind all others, as the names are short. */
+/* Programs made by hand and their replay, on the CPU unless a device is given, anew for each test.
+ * Include this behind all other headers, as its names are short. */
 #ifndef FS_TEST_REPLAY_KIT_H
 #define FS_TEST_REPLAY_KIT_H
 
@@ -10,17 +10,17 @@
 #include "kit/context.h"
 
 extern maker *m;
-extern fsched_replay_options options; /* checked, with a limit of a minute */
+extern fsched_replay_options options; /* checked, with a time limit of a minute */
 extern fsched_replay_result result;   /* of the last replay() */
 
-/* The context and m. */
+/* Sets up the context and the maker m. */
 void fs_test_maker(TCase *t);
-/* All of it. */
+/* Sets up everything: the context, the maker, options and results. */
 void fs_test_replay(TCase *t);
 
 fs_status replay(void);
 void assert_ok(void);
-/* The first diagnostic of that code has this text in it. */
+/* Checks that the first diagnostic of that code contains this text. */
 void assert_diag(const char *code, const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams by hand, for tests of replay: what a compiler would never make included.  Fixed room, no
- * checks; commands are added queue by queue, waits after their command.  Zero time unless set. */
+/* Streams made by hand, for tests of replay, also such that a compiler would never make.  Arrays
+ * have fixed sizes, and nothing is checked; commands are added queue by queue, and waits after
+ * their command.  Times are zero unless set. */
 #ifndef REPLAY_MAKER_H
 #define REPLAY_MAKER_H
 
@@ -21,7 +22,7 @@ typedef struct maker {
   fs_stream_memory memories[MK_SMALL];
   fs_stream_buffer buffers[MK_MANY];
   fs_stream_version versions[MK_MANY];
-  uint32_t place_memory[MK_MANY]; /* per version: where ops find it */
+  uint32_t place_memory[MK_MANY]; /* per version: the memory in which ops find it */
   uint64_t place_address[MK_MANY];
   fs_stream_op ops[MK_MANY];
   fs_stream_arg args[MK_MANY];
@@ -56,7 +57,7 @@ static inline void mk_init(maker *m, fsched_context *ctx) {
   m->meta.time_unit = FS_NONE;
 }
 
-/* All queues before all collectives. */
+/* Adds a queue.  All queues are added before all collectives. */
 static inline uint32_t mk_queue(maker *m, const char *name) {
   fs_stream *v = &m->program.view;
   uint32_t q = v->n_queues++;
@@ -65,7 +66,7 @@ static inline uint32_t mk_queue(maker *m, const char *name) {
   return q;
 }
 
-/* A gang of queues 0 .. n - 1. */
+/* Adds a gang of queues 0 .. n - 1. */
 static inline uint32_t mk_collective(maker *m, const char *name, uint32_t n) {
   fs_stream *v = &m->program.view;
   m->axes[v->n_axes] = (fs_stream_axis){.name = mk_string(m, name),
@@ -87,7 +88,7 @@ static inline uint32_t mk_memory(maker *m, const char *name, uint64_t extent) {
   return m->program.view.n_memories++;
 }
 
-/* Its versions follow, by mk_version; returns the id of version 0. */
+/* Adds a buffer, whose versions mk_version adds next; returns the id of version 0. */
 static inline uint32_t mk_buffer(maker *m, const char *name, uint64_t size, fsched_io io) {
   fs_stream *v = &m->program.view;
   m->buffers[v->n_buffers++] = (fs_stream_buffer){
@@ -125,7 +126,7 @@ static inline uint32_t mk_op(maker *m, const char *name) {
   return v->n_ops++;
 }
 
-/* To the last op; the range [offset, offset + length) of the version. */
+/* Adds an arg to the last op: the range [offset, offset + length) of the version. */
 static inline void mk_range(maker *m, fsched_tag tag, uint32_t version, uint64_t offset,
                             uint64_t length) {
   fs_stream *v = &m->program.view;
@@ -223,7 +224,7 @@ static inline fs_stream_command *mk_copy(maker *m, uint32_t queue, uint32_t vers
   return c;
 }
 
-/* To the last command. */
+/* Adds a wait to the last command. */
 static inline void mk_wait(maker *m, uint32_t axis, uint32_t epoch) {
   fs_stream *v = &m->program.view;
   m->waits[v->n_waits++] = (fs_stream_wait){axis, epoch};
@@ -237,8 +238,8 @@ static inline void mk_gang(fs_stream_command *c, uint32_t axis, uint32_t epoch) 
 
 /* ---- whole streams */
 
-/* in (given) -> a -> b -> ... on alternating queues, n ops, sizes that are no multiples of words;
- * the last is kept.  Every op but the first waits for the one before. */
+/* A chain in (given) -> a -> b -> ... of n ops on alternating queues, with sizes that are no
+ * multiples of words; the last buffer is kept.  Every op but the first waits for the one before. */
 static inline void make_ping_pong(maker *m, uint32_t n, uint32_t queues) {
   char name[16];
   uint32_t mem = mk_memory(m, "ddr", 100 * (n + 1));
@@ -285,11 +286,11 @@ static inline void make_spill(maker *m) {
   (void)mk_op(m, "B"), mk_arg(m, FSCHED_IN, in), mk_arg(m, FSCHED_OUT, y);
   (void)mk_op(m, "C"), mk_arg(m, FSCHED_IN, y), mk_arg(m, FSCHED_IN, x), mk_arg(m, FSCHED_OUT, z);
   (void)mk_run(m, dpu, 0), mk_wait(m, dma, 1);
-  (void)mk_run(m, dpu, 1), mk_wait(m, dma, 2); /* waits for the spill: reuse */
+  (void)mk_run(m, dpu, 1), mk_wait(m, dma, 2); /* it waits for the spill, whose place it uses */
   (void)mk_run(m, dpu, 2), mk_wait(m, dma, 3);
   m->places[m->program.view.n_places - 2].address = 0; /* x is read where `in` was */
   m->places[m->program.view.n_places - 2].size = 41;
-  m->args[m->program.view.n_args - 2].length = 41; /* ... as much of it as fits */
+  m->args[m->program.view.n_args - 2].length = 41; /* and only as much of it as fits */
   (void)mk_copy(m, dma, in, FS_SPILL_READ, ddr, 3, cmx, 0);
   (void)mk_copy(m, dma, x, FS_SPILL_WRITE, cmx, 40, ddr, 60);
   mk_wait(m, dpu, 1);
@@ -330,7 +331,7 @@ static inline uint32_t make_gang(maker *m) {
   return tp;
 }
 
-/* Two states that change places: each is kept where the other is given. */
+/* Two states that change places: each is kept at the address where the other is given. */
 static inline void make_state_swap(maker *m) {
   uint32_t mem = mk_memory(m, "ddr", 100);
   uint32_t q = mk_queue(m, "q");

@@ -20,8 +20,9 @@ typedef struct resync_maker {
   fs_arena arena;
   fs_rng rng;
   fs_stream_order order;
-  uint32_t *position;         /* per command: in the order, that of its gang's first member */
-  uint32_t n_barriers;        /* as many as waits at most */
+  /* Per command: position in the order; that of the gang's first member. */
+  uint32_t *position;
+  uint32_t n_barriers;        /* at most the number of waits */
   uint32_t *physical, *use;   /* per barrier */
   uint32_t *first, *last;     /* per barrier: positions of the first producer, the last consumer */
   resync_pair *wait, *update; /* ascending */
@@ -29,7 +30,7 @@ typedef struct resync_maker {
   uint32_t *issue; /* per command */
   fs_stream_stop *stop;
   uint32_t n_stops;
-  uint64_t *start, makespan; /* per command: as planned anew; NULL */
+  uint64_t *start, makespan; /* per command: as planned anew; NULL: not planned */
 } resync_maker;
 
 static void need(fs_status status) { ck_assert_int_eq(status, FSCHED_OK); }
@@ -103,7 +104,7 @@ static void write_commands(const resync_maker *m, fs_draft *d) {
       k->start = m->start[c];
     }
     k->wait0 = k->n_waits = 0;
-    k->tainted = k->n_frontier = 1; /* no more than has to be there */
+    k->tainted = k->n_frontier = 1; /* no more entries than there have to be */
     k->frontier0 = c;
     d->frontiers[c] = (fs_stream_wait){queue_of(m->s, c), k->epoch};
     k->issue = m->issue == NULL ? 0 : m->issue[c];
@@ -133,12 +134,13 @@ static fsched_program *finish(resync_maker *m, fs_sync_kind kind) {
   FS_STREAM_SECTIONS(COPY_)
 #undef COPY_
   d.meta->sync = (uint32_t)kind;
-  d.meta->frontier_capacity = fs_max(s->meta->frontier_capacity, 1); /* makers have none */
+  /* Hand-made streams have none. */
+  d.meta->frontier_capacity = fs_max(s->meta->frontier_capacity, 1);
   d.meta->barrier_count = d.meta->barrier_slots = kind == FS_SYNC_BARRIER ? FS_NONE : 0;
   for (uint32_t q = 0; q < s->n_queues; q++) {
     d.queues[q].counting = kind == FS_SYNC_BLOCK;
   }
-  if (m->start != NULL) { /* what resources there are, and the bound with them, is not kept */
+  if (m->start != NULL) { /* resources, and the bound that comes from them, are not kept */
     d.meta->makespan = m->makespan;
     d.meta->lower_bound = 0;
   }
@@ -160,7 +162,7 @@ static void update(resync_maker *m, uint32_t command, uint32_t barrier) {
   m->update[m->n_updates++] = (resync_pair){command, barrier};
 }
 
-/* The producers of what a wait is for: of a gang all members. */
+/* Makes the producers of what a wait is for, which are all members of a gang, update a barrier. */
 static void update_source(resync_maker *m, const fs_stream_wait *w, uint32_t barrier) {
   const fs_stream *s = m->s;
   if (w->axis < s->n_queues) {
@@ -174,7 +176,7 @@ static void update_source(resync_maker *m, const fs_stream_wait *w, uint32_t bar
   }
 }
 
-/* How many waits there are for the same, and an earlier one of them. */
+/* How many waits are for the same command, and an earlier one of them. */
 static uint32_t count_same(const fs_stream *s, uint32_t wait, uint32_t *earlier) {
   uint32_t n = 0;
   *earlier = FS_NONE;
@@ -196,7 +198,7 @@ static void make_pairs(resync_maker *m) {
   need(fs_new(&m->arena, &m->update, m->n_update_room));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    uint32_t own = FS_NONE; /* for what nobody else waits for */
+    uint32_t own = FS_NONE; /* the barrier for what nobody else waits for */
     for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
       bool alone = count_same(s, w, &earlier) == 1;
       bool made = alone ? own != FS_NONE : earlier != FS_NONE;
@@ -213,7 +215,8 @@ static void make_pairs(resync_maker *m) {
   }
 }
 
-/* Sorts, and leaves out what comes twice: a gang and a member of it as producers of one. */
+/* Sorts pairs and removes duplicates, which arise where a gang and a member of it produce one
+ * barrier. */
 static void sort_pairs(resync_pair *pairs, uint32_t *n) {
   uint32_t kept = 0;
   if (*n > 0) {
@@ -252,8 +255,8 @@ static void rename_barriers(resync_maker *m, const uint32_t *to) {
   sort_pairs(m->update, &m->n_updates);
 }
 
-/* Barriers take their names, and what they physically are, in the order in which they are first
- * updated; of the physical ones that all consumers have left, by chance. */
+/* Numbers barriers in the order in which they are first updated, and maps each to a physical one,
+ * chosen by chance from those that all consumers have left. */
 static void map(resync_maker *m) {
   uint32_t n = m->n_barriers, *to, *busy, *uses, *sorted, n_physical = 0;
   need(fs_new(&m->arena, &to, n));
@@ -296,7 +299,8 @@ static void make_barriers(resync_maker *m) {
 
 typedef struct resync_sequencer {
   uint32_t *over, *issued; /* per queue: commands */
-  uint32_t *asked;         /* per queue: what the next command waits for; 0: nothing new */
+  /* Per queue: the epoch that the next command waits for; 0: nothing new. */
+  uint32_t *asked;
   uint32_t at;
 } resync_sequencer;
 
@@ -318,7 +322,7 @@ static void stop(resync_maker *m, resync_sequencer *q, uint32_t queue, uint32_t 
   m->stop[m->n_stops++] = (fs_stream_stop){.at = q->at, .queue = queue, .keep = keep};
 }
 
-/* What is asked for: by one full sync, or one that counts for each queue. */
+/* Satisfies what is asked for, by one full sync or by a counting one for each queue. */
 static void sync_up(resync_maker *m, resync_sequencer *q) {
   uint32_t n_queues = m->s->n_queues, n = 0;
   for (uint32_t i = 0; i < n_queues; i++) {
@@ -339,7 +343,7 @@ static void sync_up(resync_maker *m, resync_sequencer *q) {
   }
 }
 
-/* Plans the next item, commands [q->at, end) of the order, after the syncs before it. */
+/* Plans the next item, which is commands [q->at, end) of the order, after the syncs before it. */
 static void plan(resync_maker *m, const resync_sequencer *q, uint32_t end, uint64_t *issue_time) {
   const fs_stream *s = m->s;
   uint32_t first = m->n_stops;
@@ -434,7 +438,7 @@ static void take_barriers(resync_maker *m) {
   }
 }
 
-/* Without a barrier that nobody waits for any more. */
+/* Drops a barrier that nobody waits for any more. */
 static void drop_barrier(resync_maker *m, uint32_t barrier) {
   uint32_t *to, n = 0;
   need(fs_new(&m->arena, &to, m->n_barriers));

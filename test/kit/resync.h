@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs with timelines as programs with barriers, and with nothing but syncs: made simply, for
- * tests of those who take such programs, as hostile to them as they may be. */
+/* Turns programs with timelines into programs with barriers, or with nothing but syncs.  The way is
+ * simple, and the results are as hostile as they may be to what reads such programs. */
 #ifndef FS_TEST_RESYNC_H
 #define FS_TEST_RESYNC_H
 
@@ -9,15 +9,16 @@
 #include "model/graph.h"
 #include "model/stream/stream.h"
 
-/* Barriers: every wait becomes one for a barrier; waits that one command alone has share one.  As
- * few physical barriers as there are in use at once in one order in which the commands can run,
- * each handed over as early as may be, so that many producers are held back by them. Block: syncs
- * where a wait asks for one, counting ones as far as the seed wants. */
+/* With barriers, every wait becomes one for a barrier, and the waits that one command alone has
+ * share one.  Physical barriers are as few as are in use at once in one order in which the commands
+ * can run, and each is handed over as early as possible, so that many producers are held back.
+ * With blocks, there are syncs where a wait needs one; the seed decides how many of them are
+ * counting. */
 fsched_program *fs_resync(fsched_context *ctx, const fs_stream *s, fs_sync_kind kind,
                           uint64_t seed);
 
-/* Of a program with barriers: without one of the barrier waits; of one with syncs: without one of
- * these.  Everything else stays as it is. */
+/* Returns a program with barriers without one of its barrier waits, or one with syncs without one
+ * of those.  Everything else stays as it is. */
 fsched_program *fs_resync_drop(fsched_context *ctx, const fs_stream *s, uint32_t index);
 
 #endif

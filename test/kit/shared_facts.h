@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL, with a message, when it is not there. */
+/* Opens the file; NULL, with a message, when it is not there. */
 static inline FILE *fs_shared_facts(const char *name) {
   const char *shared = getenv("FSCHED_SHARED");
   char path[4096];
@@ -20,7 +20,8 @@ static inline FILE *fs_shared_facts(const char *name) {
   return file;
 }
 
-/* The numbers in "3,7,12", none in what begins otherwise; how many. */
+/* Reads the numbers in "3,7,12" and returns how many there are: none in a text that begins
+ * otherwise. */
 static inline uint32_t fs_shared_numbers(const char *text, uint32_t *out) {
   uint32_t n = 0;
   for (const char *p = text; *p >= '0' && *p <= '9'; p += *p == ',') {

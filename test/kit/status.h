@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that must succeed, and what was reported where one has not. */
+/* Calls that must succeed, with what was reported where one has not. */
 #ifndef FS_TEST_STATUS_H
 #define FS_TEST_STATUS_H
 
@@ -7,12 +7,12 @@
 
 #include "fsched/fsched.h"
 
-/* What was reported first. */
+/* The message that was reported first. */
 static inline const char *fs_first_message(const fsched_context *ctx) {
   return fsched_diag_count(ctx) == 0 ? "(none)" : fsched_diag_get(ctx, 0)->message;
 }
 
-/* What was reported last, for messages of failing tests. */
+/* The message that was reported last, for failing tests to print. */
 static inline const char *fs_test_diags(const fsched_context *ctx) {
   uint32_t n = fsched_diag_count(ctx);
   return n == 0 ? "nothing reported" : fsched_diag_get(ctx, n - 1)->message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a file of tests says what it has: once, at its end.
+/* How a file of tests declares its suite, once, at its end.
  *
  *   FS_SUITE(fence, s) {
  *     TCase *t = fs_case(s, fs_test_context);
@@ -31,8 +31,9 @@ typedef struct fs_suite_entry {
       &suite_##id;                                                                            \
   static void fill_suite_##id(const fs_suite *s)
 
-/* A case of the suite, and of its name.  The fixture (kit/context.h has some) is around each of its
- * tests; NULL: nothing is.  A test may take a minute; tcase_set_timeout says otherwise. */
+/* Adds a case to the suite, with the suite's name.  The fixture (kit/context.h has some) is around
+ * each of its tests; NULL: nothing is.  A test may take a minute; tcase_set_timeout changes
+ * that. */
 TCase *fs_case(const fs_suite *s, void (*fixture)(TCase *t));
 
 /* Adds tests by their names; each runs for every _i in [from, to). */

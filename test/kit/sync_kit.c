@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/sync_kit.h"
 
-/* Items in the order of issue, an array of commands: members of a gang follow each other. */
+/* Lists all items' commands in the order of issue; members of a gang follow each other. */
 static fs_status order_commands(const fs_schedule *s, fs_sync *y, uint32_t **at) {
   uint32_t n = 0;
   FS_TRY(fs_new(&y->arena, at, y->n_commands)); /* per command: its place */
@@ -27,14 +27,15 @@ static uint32_t awaited(const fs_schedule *s, const fs_sync *y, fs_wait w) {
   return FS_NONE;
 }
 
-/* Some command on another queue has to wait for it, as every barrier has a consumer. */
+/* Gives a barrier to each item that a command on another queue has to wait for, as every barrier
+ * needs a consumer. */
 static fs_status number_barriers(const fs_schedule *s, fs_sync *y, uint32_t **of_item) {
   FS_TRY(fs_new_none(&y->arena, of_item, s->n_items));
   y->n_barriers = 0;
   for (uint32_t i = 0; i < y->wait0[y->n_commands]; i++) {
     (*of_item)[awaited(s, y, y->wait[i])] = 0;
   }
-  for (uint32_t i = 0; i < s->n_items; i++) { /* by first update */
+  for (uint32_t i = 0; i < s->n_items; i++) { /* in the order of first updates */
     uint32_t *barrier = &(*of_item)[s->order[i]];
     *barrier = *barrier == FS_NONE ? FS_NONE : y->n_barriers++;
   }
@@ -83,7 +84,7 @@ static fs_status fill_updates(const fs_schedule *s, fs_sync *y, const uint32_t *
   return FSCHED_OK;
 }
 
-/* Barriers ascend by their first producers. */
+/* Barriers ascend by their first producers here. */
 static fs_status map_barriers(fs_sync *y, const uint32_t *at) {
   uint32_t *first, *last, *free_at, *uses;
   FS_TRY(fs_new_none(&y->arena, &first, y->n_barriers));
@@ -126,7 +127,7 @@ static uint32_t queue_of(const fs_sync *y, uint32_t command) {
   return q;
 }
 
-/* Is one of the barriers that `command` waits for updated by `other`? */
+/* Does `other` update one of the barriers that `command` waits for? */
 static bool waits_for(const fs_sync *y, uint32_t command, uint32_t other) {
   for (uint32_t w = y->barrier_wait0[command]; w < y->barrier_wait0[command + 1]; w++) {
     for (uint32_t u = y->barrier_update0[other]; u < y->barrier_update0[other + 1]; u++) {
@@ -146,7 +147,7 @@ static uint32_t epoch_by_barriers(const fs_sync *y, uint32_t command, uint32_t q
   return epoch;
 }
 
-/* Commands of `queue` that are over when the sequencer comes to `place`. */
+/* How many commands of `queue` are over when the sequencer comes to `place`. */
 static uint32_t epoch_by_stops(const fs_sync *y, uint32_t place, uint32_t queue) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < y->n_stops && y->stop[i].at <= place; i++) {
@@ -165,7 +166,7 @@ static uint32_t epoch_by_stops(const fs_sync *y, uint32_t place, uint32_t queue)
 uint32_t fs_kit_point(const fs_sync *y, uint32_t command, uint32_t queue) {
   uint32_t own = queue_of(y, command);
   if (queue == own) {
-    return 0; /* what the kit makes never contradicts it */
+    return 0; /* the kit makes nothing that contradicts it */
   }
   if (y->kind == FS_SYNC_BARRIER) {
     return epoch_by_barriers(y, command, queue);
@@ -206,8 +207,8 @@ static void add_stop(fs_sync *y, uint32_t at, uint32_t queue, uint32_t keep) {
   y->stop[y->n_stops++] = (fs_stop){.at = at, .queue = queue, .keep = keep};
 }
 
-/* The epochs that the commands of an item wait for, per queue, 0 where they are known to be over.
- */
+/* Finds the epochs that the commands of an item wait for, per queue; 0 where they are known to be
+ * over. */
 static bool find_needs(const fs_schedule *s, const fs_sync *y, uint32_t item, const walk *w,
                        uint32_t *need, bool *full) {
   bool any = false;
@@ -269,7 +270,7 @@ fs_status fs_kit_stops(fs_schedule *s, fs_sync *y) {
     by_place[at[c]] = c;
   }
   for (uint32_t i = 0; i < y->n_commands; i++) {
-    if (!same_item(y, by_place, i)) { /* members of a gang have nothing between them */
+    if (!same_item(y, by_place, i)) { /* nothing comes between members of a gang */
       stop_for(s, y, y->command_item[by_place[i]], i, &w, need);
     }
     w.issued[queue_of(y, by_place[i])]++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory of a test's own, which goes with all that is in it. */
+/* A directory for one test, which is removed with everything in it. */
 #ifndef FS_TEST_TEMP_DIR_H
 #define FS_TEST_TEMP_DIR_H
 

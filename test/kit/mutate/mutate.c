@@ -46,7 +46,7 @@ void fs_mutant_free(fsched_program *p) {
 #define WAIT(m) REC(m, waits, fs_stream_wait)
 #define FRONTIER(m) REC(m, frontiers, fs_stream_wait)
 
-/* A command for which the test holds, FS_NONE after some tries. */
+/* Returns a command for which the test holds, or FS_NONE after some tries. */
 static uint32_t pick_command(mutant *m, bool (*test)(const fs_stream_command *)) {
   for (uint32_t tries = 0; m->s->n_commands > 0 && tries < 64; tries++) {
     uint32_t c = pick(m, m->s->n_commands);
@@ -71,7 +71,7 @@ static uint32_t pick_place(mutant *m, fs_space low, fs_space high) {
   return FS_NONE;
 }
 
-/* All members of a gang get the place's new value, so that only its meaning is wrong. */
+/* Gives all members of a gang the place's new value, so that only its meaning is wrong. */
 static void spread(mutant *m, uint32_t place) {
   const fs_stream *s = m->s;
   uint32_t owner = 0;
@@ -157,7 +157,7 @@ static bool shift_address(mutant *m) {
   return true;
 }
 
-/* All places at one address of a memory go elsewhere together, so that they still agree. */
+/* Moves all places at one address of a memory together, so that they still agree. */
 static bool move_content(mutant *m) {
   uint32_t p = pick_place(m, FS_SPACE_MEMORY, FS_SPACE_MEMORY);
   if (p == FS_NONE) {
@@ -299,7 +299,7 @@ static bool copy_flip(mutant *m) {
   return true;
 }
 
-/* Later epochs of the queue come one earlier, and who named them follows. */
+/* Moves the queue's later epochs one earlier; waits that named them name the new ones. */
 static void renumber(fs_stream_wait *w, uint32_t n, uint32_t axis, uint32_t epoch) {
   for (uint32_t i = 0; i < n; i++) {
     w[i].epoch -= w[i].axis == axis && w[i].epoch >= epoch && w[i].epoch > 1;
@@ -529,7 +529,7 @@ static uint32_t queue_of(const fs_stream *s, uint32_t command) {
   return q;
 }
 
-/* What is complete whenever a command is, as bits. */
+/* Finds, as bits, which commands are complete whenever a command is. */
 static void close_waits(const fs_stream *s, uint64_t *known) {
   fs_oracle_over(s, known);
   for (uint32_t c = 0; c < s->n_commands; c++) {

@@ -64,12 +64,12 @@ const char *fs_program_mutation_name(fs_program_mutation m);
 /* A copy of a program's view whose records may be written; it has no bytes. */
 fsched_program *fs_mutant_copy(const fsched_program *p);
 void fs_mutant_free(fsched_program *p);
-/* Changes the copy; false if there is nothing to change in that way. */
+/* Changes the copy in that way; false if there is nothing to change. */
 bool fs_mutate_program(fsched_program *copy, fs_program_mutation m, fs_rng *rng);
-/* Makes frontiers, signals and scopes right for the waits that there are, so that only these are
+/* Makes frontiers, signals and scopes right for the waits as they are, so that only the waits are
  * wrong.  For up to 64 commands. */
 void fs_mutant_repair(fsched_program *copy);
-/* Changes a field of a record in a program's bytes and puts the checksum right. */
+/* Changes a field of a record in a program's bytes, and then makes the checksum right. */
 void fs_mutate_bytes(unsigned char *bytes, size_t size, fs_rng *rng);
 
 #define FS_SCHEDULE_MUTATIONS(X)             \
@@ -98,7 +98,7 @@ typedef enum fs_schedule_mutation {
 } fs_schedule_mutation;
 const char *fs_schedule_mutation_name(fs_schedule_mutation m);
 
-/* A copy in a new schedule (fs_schedule_destroy); NULL when out of memory. */
+/* Returns a copy as a new schedule (fs_schedule_destroy), or NULL when out of memory. */
 fs_schedule *fs_schedule_copy(const fs_schedule *s);
 bool fs_mutate_schedule(fs_schedule *copy, fs_schedule_mutation m, fs_rng *rng);
 

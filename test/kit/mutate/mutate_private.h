@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that change programs share. */
+/* What the files that change programs have in common. */
 #ifndef FS_TEST_MUTATE_PRIVATE_H
 #define FS_TEST_MUTATE_PRIVATE_H
 
@@ -16,7 +16,7 @@ typedef struct mutant {
 
 static inline uint32_t pick(mutant *m, uint32_t n) { return fs_rng_below(m->rng, n); }
 
-/* Changes of barriers and stops; false if there is nothing to change in that way. */
+/* Changes barriers and stops in that way; false if there is nothing to change. */
 bool fs_mutate_sync(mutant *m, fs_program_mutation mutation);
 
 #endif

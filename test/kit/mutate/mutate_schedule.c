@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small changes to schedules; times stay in order of issue where only they are meant to be wrong.
- */
+/* Small changes to schedules.  Items stay sorted by start where only the times are meant to be
+ * wrong. */
 #include "kit/mutate/mutate.h"
 
 const char *fs_schedule_mutation_name(fs_schedule_mutation m) {
@@ -85,7 +85,7 @@ static bool shift_item(fs_schedule *s, fs_rng *rng) {
   return true;
 }
 
-/* The last copy takes the place of one that goes. */
+/* Drops a copy; the last copy takes its place in the arrays. */
 static bool drop_a_copy(fs_schedule *s, fs_rng *rng) {
   if (s->n_copies == 0) {
     return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small changes of barriers and stops.  Counts follow, so that only the meaning is wrong. */
+/* Small changes of barriers and stops.  Counts are corrected, so that only the meaning is wrong. */
 #include "kit/mutate/mutate_private.h"
 #include "model/sync.h"
 
@@ -40,7 +40,7 @@ static bool drop_update(mutant *m) {
   return true;
 }
 
-/* A command waits for another barrier than it did. */
+/* Makes a command wait for another barrier than before. */
 static bool other_barrier(mutant *m) {
   if (m->s->n_barrier_waits == 0 || m->s->n_barriers < 2) {
     return false;
@@ -73,7 +73,8 @@ static bool swap_physical(mutant *m) {
   return a->physical != b->physical || a->use != b->use;
 }
 
-/* The barrier goes behind the last use of another physical barrier, or only counts wrong. */
+/* Moves the barrier behind the last use of another physical barrier, or only gives it a wrong
+ * count. */
 static bool move_use(mutant *m) {
   if (m->s->n_barriers < 2) {
     return false;
@@ -139,7 +140,7 @@ static bool drop_stop(mutant *m) {
   return true;
 }
 
-/* Keeps more, becomes full, or counts where it did not. */
+/* Makes a stop keep more, become full, or count where it did not. */
 static bool change_keep(mutant *m) {
   if (m->s->n_stops == 0) {
     return false;
@@ -177,7 +178,8 @@ static bool swap_issue(mutant *m) {
   return at != with;
 }
 
-/* What only another kind has. */
+/* Adds what only programs with another kind of sync have: a place in the order of issue, or a
+ * barrier. */
 static bool stray_sync(mutant *m) {
   if (m->s->meta[0].sync != FS_SYNC_BLOCK) {
     REC(m, commands, fs_stream_command)[pick(m, m->s->n_commands)].issue++;

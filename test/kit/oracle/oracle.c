@@ -49,7 +49,8 @@ static void evaluate(machine *x) {
       x->want[a] = calloc(g->length + 1, sizeof(cell));
       memcpy(x->want[a], x->final[g->buffer] + g->offset, g->length * sizeof(cell));
     }
-    for (uint32_t pass = 0; pass < 2; pass++) { /* what is written in place, then new versions */
+    /* The first pass is for what is written in place, the second for new versions. */
+    for (uint32_t pass = 0; pass < 2; pass++) {
       for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
         const fs_stream_arg *g = &s->args[a];
         if (!fs_tag_writes(g->tag) || (g->tag == FSCHED_OUT) != (pass == 1)) {
@@ -160,7 +161,7 @@ static void finish(machine *x, uint32_t c) {
 
 /* --- waits --- */
 
-/* What others see of a queue: the last epoch that signalled. */
+/* What other queues see of a queue: its last epoch that signalled. */
 static uint32_t published(const machine *x, uint32_t q) {
   uint32_t e = x->done[q];
   while (e > 0 && !x->s->commands[x->s->queues[q].command0 + e - 1].signal) {
@@ -192,7 +193,8 @@ static bool has_begun(const machine *x, uint32_t d) {
   return is_over(x, d) || (x->running[q] && x->done[q] + 1 == x->epoch[d]);
 }
 
-/* Each barrier that c waits for is complete: the parts of commands that stand in it are over. */
+/* Whether each barrier that c waits for is complete: the parts of commands that count in it are
+ * over. */
 static bool barriers_complete(const machine *x, uint32_t c) {
   const fs_stream *s = x->s;
   const fs_stream_command *m = &s->commands[c];
@@ -273,7 +275,7 @@ static uint64_t state_key(const machine *x) {
   return h | 1;
 }
 
-/* True if new. */
+/* Adds a state; true if it is new. */
 static bool remember(machine *x, uint64_t key) {
   for (size_t i = key % x->cap_seen;; i = (i + 1) % x->cap_seen) {
     if (x->seen[i] == key) {
@@ -315,7 +317,7 @@ typedef struct oracle_undo {
   cell value;
 } oracle_undo;
 
-/* Saves what a command may change; freed by restore. */
+/* Saves what a command may change; restore frees it. */
 static oracle_undo *save(machine *x, uint32_t c, size_t *n) {
   size_t room = 0;
   for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
@@ -343,7 +345,7 @@ static void restore(machine *x, oracle_undo *u, size_t n) {
 
 static fs_oracle_verdict explore(machine *x);
 
-/* `after`: the ops named are complete. */
+/* Whether the ops that the command's op is `after` are complete. */
 static bool after_done(const machine *x, uint32_t c) {
   const fs_stream *s = x->s;
   const fs_stream_op *o = &s->ops[s->commands[c].target];
@@ -374,7 +376,7 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
     gang_begun = gang_begun || (d != c && one_gang(x, c, d) && has_begun(x, d));
   }
-  if (!gang_begun) { /* later members find what the first one left */
+  if (!gang_begun) { /* later members of the gang continue what the first one began */
     fs_oracle_verdict verdict = reads_right(x, c);
     if (verdict != FS_ORACLE_RIGHT) {
       return verdict;
@@ -391,7 +393,7 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
   return verdict;
 }
 
-/* All that the frontier of c claims is over. */
+/* Whether everything that the frontier of c claims is over. */
 static bool frontier_true(const machine *x, uint32_t c) {
   bool fine = true;
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
@@ -417,7 +419,7 @@ static fs_oracle_verdict end_all(machine *x, uint32_t q) {
   return verdict;
 }
 
-/* One of its parts; the last one ends the command. */
+/* Ends one of the parts of a queue's running command; the last part ends the command. */
 static fs_oracle_verdict end(machine *x, uint32_t q) {
   uint32_t c = x->s->queues[q].command0 + x->done[q], n = x->s->commands[c].n_barrier_updates;
   fs_oracle_verdict verdict = FS_ORACLE_RIGHT;

@@ -29,12 +29,12 @@ typedef enum fs_oracle_verdict {
   FS_ORACLE_TOO_LARGE
 } fs_oracle_verdict;
 
-/* Requires a view whose ids are in range.  At most `max_states` states. */
+/* Judges a program in at most `max_states` states.  Requires a view whose ids are in range. */
 fs_oracle_verdict fs_oracle_program(const fs_stream *s, uint32_t max_states);
 const char *fs_oracle_name(fs_oracle_verdict verdict);
 
-/* What the sync of command c asks of command d, beyond queue order, before c begins: that it is
- * over, or that a part of it is; that it has begun.  Complexity: as it comes. */
+/* What the syncs of command c ask of command d, beyond queue order, before c begins: that it is
+ * over, or that a part of it is, or that it has begun.  No bound on the time is promised. */
 bool fs_oracle_held(const fs_stream *s, uint32_t d, uint32_t c);
 bool fs_oracle_begun(const fs_stream *s, uint32_t d, uint32_t c);
 /* For up to 64 commands: bit d of over[c] says that queues and syncs show that d is complete before
@@ -43,7 +43,7 @@ void fs_oracle_over(const fs_stream *s, uint64_t *over);
 /* Do commands wait for each other?  For up to 64 commands. */
 bool fs_oracle_circle(const fs_stream *s);
 
-/* NULL if right, else a word for what is wrong.  Requires ids in range. */
+/* Returns NULL if the schedule is right, else a word for what is wrong.  Requires ids in range. */
 const char *fs_oracle_schedule(const fs_schedule *s);
 
 #endif

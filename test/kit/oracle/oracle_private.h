@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two parts of the judge of programs share: the machine, and what a command is. */
+/* What the parts of the judge of programs share: the machine, and what a command is. */
 #ifndef FS_TEST_ORACLE_PRIVATE_H
 #define FS_TEST_ORACLE_PRIVATE_H
 
@@ -12,13 +12,15 @@ typedef uint64_t cell; /* content; 0: nothing */
 typedef struct machine {
   const fs_stream *s;
   uint32_t queue_of[MAX_COMMANDS], epoch[MAX_COMMANDS]; /* by position */
-  uint32_t version_of_arg[MAX_ARGS];                    /* derived here, index within the buffer */
-  cell **want;                                          /* per arg: expected bytes where it reads */
+  /* Derived by the oracle: the index within the buffer. */
+  uint32_t version_of_arg[MAX_ARGS];
+  cell **want;  /* per arg: expected bytes where it reads */
   cell **final; /* per buffer: bytes of its last version in program order */
   uint32_t *last_version;
-  cell **byte, **unit;                              /* per memory */
-  uint64_t held[MAX_COMMANDS], begun[MAX_COMMANDS]; /* see oracle.h; bits */
-  uint64_t said[MAX_COMMANDS];                      /* bits: what a frontier claims */
+  cell **byte, **unit; /* per memory */
+  /* Bits; see fs_oracle_held and fs_oracle_begun. */
+  uint64_t held[MAX_COMMANDS], begun[MAX_COMMANDS];
+  uint64_t said[MAX_COMMANDS];  /* bits: what a frontier claims */
   uint64_t parts[MAX_COMMANDS]; /* of a running command: updates that are over */
   uint32_t done[64];            /* per queue */
   bool running[64];
@@ -41,10 +43,10 @@ static inline bool one_gang(const machine *x, uint32_t a, uint32_t b) {
   return c->gang_axis != FS_NONE && c->gang_axis == d->gang_axis && c->gang_epoch == d->gang_epoch;
 }
 
-/* Are there the barriers and stops that the program uses? */
+/* Does the target have the barriers and stops that the program uses? */
 fs_oracle_verdict fs_oracle_check_sync(const machine *x);
 
-/* What needs no execution: every op runs once; places lie within their memories and hold the
+/* Checks what needs no execution: every op runs once; places lie within their memories and hold the
  * amounts they should; signals reach who waits; frontiers claim what is complete.  Requires
  * queue_of, epoch and version_of_arg; fills `said`. */
 fs_oracle_verdict fs_oracle_check_static(machine *x);

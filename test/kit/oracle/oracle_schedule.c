@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A schedule looked at pair by pair.  Contents are asked backwards: what lies in a residency before
- * an item is what the last item before it put there. */
+/* A schedule looked at pair by pair.  Contents are found backwards: what lies in a residency before
+ * an item is what the last item that wrote there left. */
 #include "kit/oracle/oracle.h"
 
 typedef struct oracle_schedule_look {
@@ -297,7 +297,7 @@ static bool op_writes(const oracle_schedule_look *l, uint32_t op, uint32_t versi
   return false;
 }
 
-/* How often ops before this place in the order wrote the version. */
+/* How many ops before this position in the order write the version. */
 static uint32_t writes_before(const oracle_schedule_look *l, uint32_t version, uint32_t position) {
   uint32_t n = given(l, version), arg;
   for (uint32_t i = 0; i < position; i++) {
@@ -316,8 +316,8 @@ static uint32_t copy_store(const oracle_schedule_look *l, uint32_t item) {
   return used(l, l->g->target.memory[home(l, v)].backing, v, item, l->s->copy_store[c]);
 }
 
-/* What lies in a residency (FS_NONE: the unbounded store of a version) before a place in the
- * order; *ready: since when. */
+/* Finds what lies in a residency (FS_NONE: the unbounded store of a version) before a position in
+ * the order; *ready says since when. */
 static uint32_t content(const oracle_schedule_look *l, uint32_t r, uint32_t version,
                         uint32_t position, fs_tick *ready) {
   const fs_schedule *s = l->s;
@@ -410,7 +410,7 @@ static const char *check_copy_values(const oracle_schedule_look *l, uint32_t ite
   return NULL;
 }
 
-/* A copy runs beside readers, never beside what changes or fills the same version. */
+/* A copy may run beside readers, but never beside what changes or fills the same version. */
 static const char *check_beside(const oracle_schedule_look *l, uint32_t item) {
   const fs_schedule *s = l->s;
   uint32_t v = s->copy_version[item - l->g->n_ops], arg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of programs that can be judged without running them, each by looking at every command,
- * pair or point; frontiers against a closure of queue order and syncs kept as sets of bits. */
+ * pair or point.  Frontiers are compared with a closure of queue order and syncs, kept as sets of
+ * bits. */
 #include "kit/oracle/oracle_private.h"
 #include "model/sync.h"
 
@@ -128,7 +129,7 @@ static fs_oracle_verdict check_scopes(const machine *x) {
   return FS_ORACLE_RIGHT;
 }
 
-/* known[c] has bit d: d is complete whenever c is. */
+/* Bit d of known[c] says that d is complete whenever c is. */
 static fs_oracle_verdict check_frontiers(machine *x) {
   const fs_stream *s = x->s;
   uint64_t known[MAX_COMMANDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Syncs as relations between pairs of commands, each found by looking at every record: what is over
- * before a command begins, what has begun.  A program deadlocks when these and queue order, with
- * the members of a gang as one, have a circle. */
+/* Syncs as relations between pairs of commands, each found by looking at every record: which
+ * commands are over before a command begins, and which have begun.  A program deadlocks when these
+ * relations and queue order, with the members of a gang as one, have a circle. */
 #include <stdlib.h>
 
 #include "kit/oracle/oracle_private.h"
@@ -44,7 +44,7 @@ static uint64_t need(const fs_stream *s, uint32_t d) {
   return m->kind == FS_COMMAND_RUN ? s->ops[m->target].slots : 1;
 }
 
-/* c waits for a barrier that d updates. */
+/* Whether c waits for a barrier that d updates. */
 static bool shown(const fs_stream *s, uint32_t d, uint32_t c) {
   bool found = false;
   for (uint32_t b = 0; b < s->n_barriers; b++) {
@@ -84,7 +84,7 @@ bool fs_oracle_held(const fs_stream *s, uint32_t d, uint32_t c) {
 
 enum { MAX_BARRIERS = 256 };
 
-/* Before a command begins: commands that are over, and barriers that are complete. */
+/* What holds before a command begins: commands that are over, and barriers that are complete. */
 typedef struct facts {
   uint64_t over;
   bool complete[MAX_BARRIERS];
@@ -106,7 +106,7 @@ static bool set_over(facts *f, const facts *all, uint32_t d) {
   return take(f, &all[d]) || changed;
 }
 
-/* All barriers that d updates are complete, and there are some. */
+/* Whether d updates barriers, and all of them are complete. */
 static bool all_complete(const fs_stream *s, const facts *f, uint32_t d) {
   bool all = s->commands[d].n_barrier_updates > 0;
   for (uint32_t i = 0; i < s->commands[d].n_barrier_updates; i++) {
@@ -122,7 +122,8 @@ static bool learn_barriers(const fs_stream *s, facts *all, uint32_t c) {
       changed = all[c].complete[b] = true;
     }
     for (uint32_t d = 0; d < s->n_commands && all[c].complete[b]; d++) {
-      changed = (slots_on(s, d, b) > 0 && take(&all[c], &all[d])) || changed; /* it has begun */
+      /* d has begun */
+      changed = (slots_on(s, d, b) > 0 && take(&all[c], &all[d])) || changed;
     }
   }
   for (uint32_t d = 0; d < s->n_commands; d++) {
@@ -158,7 +159,8 @@ void fs_oracle_over(const fs_stream *s, uint64_t *over) {
   free(all);
 }
 
-/* A consumer of what a physical barrier held before one that c updates. */
+/* Whether d waits for an earlier use of a physical barrier than one that c updates; then d has
+ * begun before c ends its update. */
 bool fs_oracle_begun(const fs_stream *s, uint32_t d, uint32_t c) {
   for (uint32_t b = 0; b < s->n_barriers && s->meta[0].sync == FS_SYNC_BARRIER; b++) {
     for (uint32_t e = 0; e < s->n_barriers; e++) {
