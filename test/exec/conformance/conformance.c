@@ -40,7 +40,8 @@ void conf_ok(const conf *c, fs_status status, const char *what) {
                 n == 0 ? "" : fsched_diag_get(c->ctx, n - 1)->message);
 }
 
-/* Kernels of modules: what mix would do is not known here, so they write their number of args. */
+/* Kernels of modules.  What mix would compute is not known here, so they write how many args they
+ * have. */
 static int kernel(const fsched_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args; i++) {
     uint32_t tag = call->args[i].tag;
@@ -106,7 +107,7 @@ fsched_program *conf_compile_as(const conf *c, uint64_t seed, fs_sync_kind kind)
   return q;
 }
 
-/* Both contexts' allocators let the n-th allocation fail. */
+/* Prepares an instance while both contexts' allocators let the n-th allocation fail. */
 static fs_status prepare_with(const conf *c, const fs_stream *s, const fs_io *io, long left) {
   fs_budget budget = {.left = 1000};
   fsched_context_options o = {
@@ -145,7 +146,7 @@ void conf_fail_allocations(const conf *c, const fs_stream *s) {
   fs_arena_release(&arena);
 }
 
-/* ---- the core's side */
+/* ---- what the core does for an instance */
 
 static void tell(rig *r) { pthread_cond_broadcast(&r->news); }
 
@@ -199,8 +200,6 @@ static void done(void *user, fsched_cause cause, uint64_t ns) {
   }
   pthread_mutex_unlock(&r->lock);
 }
-
-/* ---- */
 
 static void take_arrays(rig *r) {
   const conf *c = r->c;
@@ -335,9 +334,9 @@ void rig_await_kept(rig *r, uint32_t item) {
   pthread_mutex_unlock(&r->lock);
 }
 
-/* ---- what came of it */
+/* ---- results */
 
-/* The values of this invocation, as the reference finds them. */
+/* Finds the values of this invocation as the reference does. */
 static void see_values(rig *r) {
   memcpy(r->args, r->s->args, r->s->n_args * sizeof *r->args);
   for (uint32_t i = 0; i < r->s->n_args && r->values != NULL; i++) {
@@ -371,7 +370,7 @@ fs_status rig_compare(rig *r) {
   return status;
 }
 
-/* A command that reaches what the wait is for; FS_NONE if there is none. */
+/* A command that signals what the wait is for; FS_NONE if there is none. */
 static uint32_t source(const fs_stream *s, const fs_stream_wait *w) {
   if (s->axes[w->axis].kind == FS_AXIS_QUEUE) {
     return s->queues[w->axis].command0 + w->epoch - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: a device through contexts of execution, as applications use it. */
+/* Conformance of a device that is used through contexts of execution, as applications do. */
 #include "exec/conformance/conformance_kit.h"
 #include "exec/replay/reference.h"
 
@@ -167,7 +167,7 @@ CONFORMS(several_slots_in_a_pool) {
   many_at_once(c, 3, 1536);
 }
 
-/* Inputs that come in the opposite order. */
+/* Inputs come in the opposite order of the invocations. */
 CONFORMS(late_inputs) {
   enum { N = 6 };
   shot shots[N];
@@ -179,7 +179,7 @@ CONFORMS(late_inputs) {
   for (uint32_t i = 0; i < N; i++) {
     inputs[i] = timeline();
     fences[i] = fence(c, inputs[i], 1);
-    fill(&shots[i], 1000); /* not yet */
+    fill(&shots[i], 1000); /* the input is not there yet */
     shoot(c, e, &shots[i], NULL, fences[i], 1);
   }
   for (uint32_t i = N; i-- > 0;) {
@@ -197,7 +197,8 @@ CONFORMS(late_inputs) {
   }
 }
 
-/* The cause of a wait fence, or an input's, is the invocation's; the next one is right. */
+/* An invocation fails with the cause of its wait fence, or of an input's fence; the next one
+ * succeeds. */
 CONFORMS(causes_pass_through) {
   shot shots[4];
   make_ping_pong(c->m, PING, 2);
@@ -225,7 +226,7 @@ CONFORMS(causes_pass_through) {
   }
 }
 
-/* With inputs that never come, and more than there are slots. */
+/* Shutdown comes while inputs never come, and while more invocations wait than there are slots. */
 CONFORMS(shutdown_with_work_in_flight) {
   enum { N = 5 };
   shot shots[N];
@@ -248,7 +249,7 @@ CONFORMS(shutdown_with_work_in_flight) {
   fsched_semaphore_release(never);
 }
 
-/* An invocation that is stuck is reported and fails; the next one is right. */
+/* An invocation that is stuck is reported and fails; the next one succeeds. */
 CONFORMS(stuck_invocation) {
   shot shots[2];
   make_ping_pong(c->m, PING, 2);
@@ -284,7 +285,7 @@ CONFORMS(stuck_invocation) {
 
 /* ---- state */
 
-/* s += f(s), seen from outside after each invocation. */
+/* The program computes s += f(s); the test looks at s after each invocation. */
 CONFORMS(state_is_carried) {
   maker *m = c->m;
   uint32_t mem = mk_memory(m, "ddr", 64), q = mk_queue(m, "q");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: instances of a back end when something fails. */
+/* Conformance of instances of a back end when something fails. */
 #include "base/futex.h"
 #include "exec/conformance/conformance_kit.h"
 
-/* a and b -> A, B -> x, y, z on two queues; C waits for both. */
+/* Makes a program in which a and b give A and B, which give x, y and z, on two queues; C waits for
+ * both. */
 static void make_join(maker *m) {
   static const char *const names[] = {"a", "b"}, *const outs[] = {"x", "y", "z"};
   uint32_t mem = mk_memory(m, "ddr", 600), in[2], out[3];
@@ -28,7 +29,7 @@ static void make_join(maker *m) {
 enum { ITEM_A, ITEM_B };
 enum { ITEM_X, ITEM_Y, ITEM_Z };
 
-/* In the middle: x is there, b will never be. */
+/* The invocation is poisoned in the middle: x is there, but b will never be. */
 CONFORMS(poisoned_in_the_middle) {
   rig r;
   make_join(c->m);
@@ -49,7 +50,8 @@ CONFORMS(poisoned_in_the_middle) {
   rig_close(&r);
 }
 
-/* At any moment, of any program: it ends, with that cause or without, and the next one is right. */
+/* An invocation of any program is poisoned at any moment: it ends, with that cause or without, and
+ * the next one is right. */
 CONFORMS(poisoned_at_any_moment) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 4; seed++) {
     fsched_program *p = conf_compile(c, seed);
@@ -74,7 +76,7 @@ CONFORMS(poisoned_at_any_moment) {
   }
 }
 
-/* A gang whose other members wait for content: all get away. */
+/* A gang is poisoned while its other members wait for content: all of them end. */
 CONFORMS(poisoned_gang) {
   rig r;
   (void)make_gang(c->m);
@@ -83,7 +85,7 @@ CONFORMS(poisoned_gang) {
   fs_stream *s = &c->m->program.view;
   c->m->places[s->n_places] = (fs_stream_place){
       .address = 700, .size = 9, .version = late, .arg = FS_NONE, .mode = FS_MODE_R};
-  c->m->commands[s->n_commands - 1].n_places++; /* of `end`, on the third queue */
+  c->m->commands[s->n_commands - 1].n_places++; /* a place of `end`, on the third queue */
   s->n_places++;
   rig_open(&r, c, s, (rig_options){0});
   for (int k = 1; k <= 10; k++) {
@@ -105,7 +107,7 @@ CONFORMS(kernel_fails) {
     return;
   }
   make_join(c->m);
-  mk_kernel(c->m, NULL); /* of C */
+  mk_kernel(c->m, NULL); /* the kernel of C */
   rig_open(&r, c, &c->m->program.view, (rig_options){0});
   static const int answers[] = {42, -7, 1};
   for (uint32_t k = 0; k < 9; k++) {
@@ -168,7 +170,8 @@ CONFORMS(stuck_for_content) {
   rig_close(&r);
 }
 
-/* A signal that is missing; only where the instance waits for what is signalled at run time. */
+/* A signal is missing.  This is tested only where the instance waits for what is signalled at run
+ * time. */
 CONFORMS(stuck_for_an_epoch) {
   rig r;
   if (!c->on_host) {
@@ -177,7 +180,7 @@ CONFORMS(stuck_for_an_epoch) {
   make_ping_pong(c->m, 6, 2);
   c->m->commands[1].signal = 0; /* q0, command 2, op2 */
   rig_open(&r, c, &c->m->program.view, (rig_options){0});
-  for (uint64_t k = 1; k <= 3; k++) { /* epochs count from the begin of the invocation */
+  for (uint64_t k = 1; k <= 3; k++) { /* epochs count from the beginning of the invocation */
     rig_fill(&r, k);
     rig_start(&r);
     rig_await_stuck(&r);
@@ -191,7 +194,7 @@ CONFORMS(stuck_for_an_epoch) {
   rig_close(&r);
 }
 
-/* Two gangs in opposite orders. */
+/* Two gangs meet in opposite orders on two queues. */
 CONFORMS(stuck_at_a_gang) {
   rig r;
   if (!c->on_host) {
@@ -211,7 +214,7 @@ CONFORMS(stuck_at_a_gang) {
   rig_close(&r);
 }
 
-/* Nothing is said of what is not stuck. */
+/* Nothing is reported while nothing is stuck. */
 CONFORMS(nothing_stuck) {
   rig r;
   make_join(c->m);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: in a child process, by fork, all that the parent has made is refused, quietly and at
- * once, whatever its threads are doing; what the child makes for itself works; the parent goes on.
+/* Conformance after a fork: in the child process everything that the parent has made is refused,
+ * quietly and at once, whatever the parent's threads are doing; what the child makes for itself
+ * works; and the parent goes on.
  *
- * The child says by its status which promise was not kept.  One that hangs is ended by an alarm,
- * which the parent sees. */
+ * The child's exit status tells which promise was not kept.  A child that hangs is ended by an
+ * alarm, which the parent sees. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static fsched_fence *fence(const conf *c, fsched_semaphore *s, uint64_t value) {
   return f;
 }
 
-/* One invocation is over, one waits, one may be running. */
+/* Opens three invocations: one is over, one waits, and one may be running. */
 static void open_family(family *f, const conf *c) {
   *f = (family){.c = c};
   conf_ok(c, fsched_pool_create(c->ctx, c->device, 1 << 20, &f->pool), "pool");
@@ -61,7 +62,7 @@ static void close_family(family *f) {
   fsched_semaphore_release(f->end);
 }
 
-/* One error that says why. */
+/* Whether the call was refused with exactly one error, which says why. */
 static bool is_refused(fsched_context *ctx, fsched_status status) {
   bool said = status == FSCHED_USAGE && fsched_diag_errors(ctx) == 1 &&
               strstr(fsched_diag_get(ctx, 0)->message, "in its child") != NULL;
@@ -123,7 +124,7 @@ static int use_fences(const family *f) {
   return first_wrong(wrong, (int)(sizeof wrong / sizeof *wrong), 30);
 }
 
-/* A device of the child's own, where there can be one. */
+/* Uses a device that the child makes for itself, where there can be one. */
 static int use_own(const family *f, fsched_context *ctx) {
   fsched_replay_options r = {.size = sizeof r, .check = 1, .timeout_ms = LIMIT_MS};
   fsched_replay_result result = {.size = sizeof result};
@@ -139,7 +140,7 @@ static int use_own(const family *f, fsched_context *ctx) {
   return wrong;
 }
 
-/* The status of the child. */
+/* Does the child's work, and returns its exit status. */
 static int be_child(family *f) {
   (void)signal(SIGALRM, SIG_DFL);
   (void)alarm(SECONDS);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: instances of a back end that all goes well with. */
+/* Conformance of instances of a back end when nothing fails. */
 #include "exec/conformance/conformance_kit.h"
 
 /* ---- streams by hand */
 
-/* Two states that change places: each is kept where the other is given. */
+/* Two states change places: each is kept at the address where the other is given. */
 static void make_states(maker *m) {
   uint32_t mem = mk_memory(m, "ddr", 100), q = mk_queue(m, "q");
   (void)mk_buffer(m, "s", 8, FSCHED_IO_STATE);
@@ -21,7 +21,8 @@ static void make_states(maker *m) {
   (void)mk_run(m, q, 0), (void)mk_run(m, q, 1);
 }
 
-/* Scratch, parts of a buffer, an output in the place of an input, copies, nothing, and values. */
+/* Makes ops with scratch, parts of a buffer, an output in the place of an input, copies, values,
+ * and no args. */
 static void make_parts(maker *m) {
   uint32_t mem = mk_memory(m, "ddr", 400);
   uint32_t a = mk_queue(m, "a"), b = mk_queue(m, "b");
@@ -45,7 +46,7 @@ static void make_parts(maker *m) {
   (void)mk_run(m, b, 4), mk_wait(m, a, 1);
 }
 
-/* Buffers of no size, given, copied, computed and kept. */
+/* Makes buffers of no size, which are given, copied, computed and kept. */
 static void make_empty_buffers(maker *m) {
   uint32_t cmx = mk_memory(m, "cmx", 10), ddr = mk_memory(m, "ddr", 0);
   m->memories[cmx].backing = ddr;
@@ -59,8 +60,8 @@ static void make_empty_buffers(maker *m) {
   (void)mk_copy(m, dma, out, FS_SPILL_WRITE, cmx, 5, ddr, 0), mk_wait(m, q, 1);
 }
 
-/* What an op may look at without depending on it is left alone: here the name of a buffer that has
- * no content, in the place of one that has. */
+/* An arg that an op may look at without depending on it is not touched: here it names a buffer
+ * without content, in the place of a buffer that has content. */
 static void make_looked_at(maker *m) {
   uint32_t mem = mk_memory(m, "ddr", 100), q = mk_queue(m, "q");
   uint32_t x = (mk_buffer(m, "x", 20, FSCHED_IO_NONE), mk_version(m, mem, 0));
@@ -92,7 +93,7 @@ static void (*const makes[])(maker *m) = {
     make_parts, make_looked_at,  make_empty_buffers, make_nothing, make_no_queue};
 enum { MAKES = sizeof makes / sizeof *makes };
 
-/* Calls f with an instance of each of them. */
+/* Calls f with an instance of each of the streams made by hand. */
 static void with_all(conf *c, rig_options o, void (*f)(rig *r)) {
   for (uint32_t i = 0; i < MAKES; i++) {
     rig r;
@@ -104,7 +105,7 @@ static void with_all(conf *c, rig_options o, void (*f)(rig *r)) {
   }
 }
 
-/* And of random graphs. */
+/* Calls f with instances of random graphs, too. */
 static void with_random(conf *c, rig_options o, uint32_t n, void (*f)(rig *r)) {
   for (uint64_t seed = 1; seed <= n; seed++) {
     rig r;
@@ -115,8 +116,6 @@ static void with_random(conf *c, rig_options o, uint32_t n, void (*f)(rig *r)) {
     fsched_program_destroy(p);
   }
 }
-
-/* ---- */
 
 static void run_some(rig *r) {
   for (uint64_t k = 1; k <= 5; k++) {
@@ -134,7 +133,7 @@ CONFORMS(random_graphs) {
   with_random(c, (rig_options){.timed = true}, CONF_GRAPHS / 4, run_some);
 }
 
-/* Many invocations of one instance, without any reset. */
+/* One instance runs many invocations, without any reset. */
 CONFORMS(many_invocations) {
   fsched_program *p = conf_compile(c, 7);
   rig r;
@@ -146,7 +145,7 @@ CONFORMS(many_invocations) {
   fsched_program_destroy(p);
 }
 
-/* The next one starts before the end of the one before has been told. */
+/* Starts the next invocation from within done, before the end of the one before has been told. */
 static void chain(rig *r) {
   rig_fill(r, 3);
   r->again = 30;
@@ -161,7 +160,7 @@ CONFORMS(started_from_within_done) {
   with_random(c, (rig_options){0}, 3, chain);
 }
 
-/* Content from names, and results that nobody wants. */
+/* Leaves some inputs to content made from their names, and keeps only some results. */
 static void leave_some_out(rig *r) {
   for (uint32_t k = 0; k < 4; k++) {
     rig_fill(r, k);
@@ -187,7 +186,7 @@ CONFORMS(content_from_names) {
   with_random(c, (rig_options){0}, CONF_GRAPHS / 4, leave_some_out);
 }
 
-/* What is given is only read. */
+/* Checks that given content is only read. */
 static void keep_given(rig *r) {
   rig_run(r, 11);
   uint64_t sum[2] = {0};
@@ -202,7 +201,7 @@ static void keep_given(rig *r) {
 
 CONFORMS(inputs_are_not_changed) { with_all(c, (rig_options){0}, keep_given); }
 
-/* Content comes late, in any order; before that there is something else. */
+/* Makes content ready late and in any order; before that the memory holds something else. */
 static void ready_all(rig *r, fs_rng *rng, uint32_t n, uint32_t *item, uint64_t seed) {
   for (; n > 0; n--) {
     uint32_t i = fs_rng_below(rng, n), one = item[i];
@@ -231,7 +230,7 @@ static void late_inputs(rig *r) {
     rig_start(r);
     ready_all(r, &rng, n, item, k);
     ck_assert_int_eq(rig_await(r), FSCHED_CAUSE_NONE);
-    rig_fill_given(r, k); /* what nobody has waited for, too */
+    rig_fill_given(r, k); /* also what nobody has waited for */
     rig_check(r);
   }
 }
@@ -241,7 +240,7 @@ CONFORMS(late_content) {
   with_random(c, (rig_options){.timed = true}, CONF_GRAPHS / 2, late_inputs);
 }
 
-/* a -> x on one queue, b -> y on another. */
+/* Makes two independent chains: a -> x on one queue, and b -> y on another. */
 static void make_two_chains(maker *m) {
   uint32_t mem = mk_memory(m, "ddr", 400);
   for (uint32_t i = 0; i < 2; i++) {
@@ -258,7 +257,7 @@ static void make_two_chains(maker *m) {
   }
 }
 
-/* x is kept while b is still to come. */
+/* Output x is kept while input b has not come. */
 CONFORMS(outputs_before_the_end) {
   rig r;
   make_two_chains(c->m);
@@ -281,7 +280,7 @@ CONFORMS(outputs_before_the_end) {
   rig_close(&r);
 }
 
-/* Values of an invocation's own. */
+/* Gives each invocation values of its own. */
 static void change_values(rig *r) {
   int64_t *values;
   conf_ok(r->c, fs_new(&r->arena, &values, r->s->n_args), "values");
@@ -299,7 +298,7 @@ CONFORMS(values_by_parameter) {
   with_random(c, (rig_options){0}, CONF_GRAPHS / 4, change_values);
 }
 
-/* Pooled memory that is elsewhere in each invocation. */
+/* Moves pooled memory to another address for each invocation. */
 static void move_memory(rig *r) {
   const fs_backend *backend = r->c->backend;
   fs_machine *machine = r->c->device->machine;
@@ -330,7 +329,7 @@ CONFORMS(pooled_memory_moves) {
   with_random(c, (rig_options){.pooled = true, .timed = true}, CONF_GRAPHS / 2, move_memory);
 }
 
-/* Instances of one program at the same time do not meet. */
+/* Instances of one program run at the same time without disturbing each other. */
 CONFORMS(instances_at_once) {
   enum { N = 3 };
   for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -356,7 +355,7 @@ CONFORMS(instances_at_once) {
   }
 }
 
-/* The commands alone: nothing is taken and nothing kept, but the order is there. */
+/* Runs the commands alone: nothing is taken and nothing kept, but the order holds. */
 static void run_empty(rig *r) {
   for (uint64_t k = 1; k <= 5; k++) {
     rig_fill(r, k);
@@ -373,7 +372,7 @@ static void run_empty(rig *r) {
 CONFORMS(empty_commands) {
   with_all(c, (rig_options){.empty = true, .timed = true}, run_empty);
   with_random(c, (rig_options){.empty = true, .timed = true}, CONF_GRAPHS / 4, run_empty);
-  /* More memory than there is, and kernels that are nowhere. */
+  /* Preparation fails for more memory than there is, and for kernels that do not exist. */
   rig r;
   conf_fresh(c);
   make_ping_pong(c->m, 4, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the conformance suite share: a device under test, and a rig, that is an
+/* What the parts of the conformance suite share: a device under test, and a rig, which is an
  * instance of a back end with a small core around it, whose results are compared with the
  * reference. */
 #ifndef FS_TEST_CONFORMANCE_KIT_H
@@ -29,7 +29,7 @@ typedef struct conf {
   maker *m;
 } conf;
 
-/* In how many random graphs a property is looked for. */
+/* The number of random graphs on which a property is tested. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { CONF_GRAPHS = 8 };
 #else
@@ -39,7 +39,7 @@ enum { CONF_GRAPHS = 40 };
 const fs_conformance *conf_registered(int i);
 void conf_open(conf *c, const fs_conformance *what);
 void conf_close(conf *c);
-/* A maker with nothing in it. */
+/* Replaces the maker by an empty one. */
 void conf_fresh(conf *c);
 void conf_ok(const conf *c, fs_status status, const char *what);
 /* Compiles the seed's graph. */
@@ -47,10 +47,10 @@ fsched_program *conf_compile(const conf *c, uint64_t seed);
 /* The same with another kind of sync (resync.h). */
 fsched_program *conf_compile_as(const conf *c, uint64_t seed, fs_sync_kind kind);
 
-/* Preparing an instance of the stream survives every allocation that fails, of both contexts. */
+/* Prepares an instance of the stream while each allocation of both contexts fails in turn. */
 void conf_fail_allocations(const conf *c, const fs_stream *s);
 
-/* A test that is given the device under test. */
+/* Defines a test that is given the device under test. */
 #define CONFORMS(name)                  \
   static void name##_of(conf *c);       \
   START_TEST(name)                      \
@@ -63,7 +63,7 @@ void conf_fail_allocations(const conf *c, const fs_stream *s);
   END_TEST                              \
   static void name##_of(conf *c)
 
-/* The kernel of ops that name one of a module: fails with this cause while it is not 0. */
+/* The kernel of ops that name one of a module fails with this cause while it is not 0. */
 extern _Atomic int conf_failure;
 
 /* ---- a rig */
@@ -88,16 +88,16 @@ typedef struct rig {
   fs_record record;
   uint64_t n_runs;
 
-  /* What has been said about the invocation. */
+  /* What has been told about the invocation. */
   pthread_mutex_t lock;
   pthread_cond_t news;
-  uint32_t *taken, *there; /* per item: how often */
+  uint32_t *taken, *there; /* per item: how often it was */
   uint32_t n_done, n_failed;
-  bool out_of_order; /* something after done */
+  bool out_of_order; /* something was told after done */
   fsched_cause cause, failed_cause;
   uint64_t ns;
   char failed[512];
-  uint64_t again; /* invocations to start from within done */
+  uint64_t again; /* how many more invocations to start from within done */
 } rig;
 
 typedef struct rig_options {
@@ -106,28 +106,28 @@ typedef struct rig_options {
 
 void rig_open(rig *r, const conf *c, const fs_stream *s, rig_options o);
 void rig_close(rig *r);
-/* Other content for all given items, nothing late, everything kept. */
+/* Sets up new content for all given items, none of it late, and keeps everything. */
 void rig_fill(rig *r, uint64_t seed);
-/* The content alone. */
+/* Sets up new content alone. */
 void rig_fill_given(rig *r, uint64_t seed);
 void rig_fill_item(rig *r, uint32_t item, uint64_t seed);
 void rig_start(rig *r);
-/* Until it is done; its cause. */
+/* Waits until the invocation is done; returns its cause. */
 fsched_cause rig_await(rig *r);
-/* Until nothing goes on: two looks show the same.  The runner's time limit ends a test in which
- * that never comes. */
+/* Waits until nothing goes on, which is when two looks show the same.  The runner's time limit ends
+ * a test in which that never comes. */
 void rig_await_stuck(rig *r);
-/* Unless it is done. */
+/* Poisons the invocation unless it is done. */
 void rig_poison(rig *r, fsched_cause cause);
-/* Until the item has been kept. */
+/* Waits until the item has been kept. */
 void rig_await_kept(rig *r, uint32_t item);
-/* After success: with the reference. */
+/* After a success, compares with the reference. */
 fs_status rig_compare(rig *r);
-/* After success: compares with the reference, and the records with the stream's order. */
+/* After a success, compares with the reference, and the records with the stream's order. */
 void rig_check(rig *r);
-/* All of it: fill, start, await, check. */
+/* Runs an invocation: fill, start, await, check. */
 void rig_run(rig *r, uint64_t seed);
-/* Begins and ends respect queues, waits and gangs. */
+/* Checks that begins and ends respect queues, waits and gangs. */
 void rig_check_times(const rig *r);
 
 void fs_conformance_instances(TCase *t, int i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: a load that fails leaves nothing behind, whyever it fails and however often.  The
- * memory of the exec, of its device and of the calls is counted apart. */
+/* Conformance of loads that fail: they leave nothing behind, whatever the reason and however often.
+ * The memory of the exec, of its device and of the calls is counted separately. */
 #include <limits.h>
 #include <malloc.h>
 
@@ -83,7 +83,7 @@ static void close_loads(loads *l) {
   }
 }
 
-/* Fails once; what it has said is cleared. */
+/* Loads once, which has to fail; clears the diagnostics. */
 static void fail_once(loads *l, const fsched_program *p, fsched_status status) {
   fsched_entry *e = (fsched_entry *)(void *)l;
   ck_assert_int_eq(fsched_exec_load(l->call.ctx, l->x, p, &e), status);
@@ -92,7 +92,8 @@ static void fail_once(loads *l, const fsched_program *p, fsched_status status) {
   fsched_diag_clear(l->call.ctx);
 }
 
-/* Beside the room for a list of diagnostics, which the first one takes. */
+/* Loads often, and sees that memory does not grow, apart from the list of diagnostics, which the
+ * first one allocates. */
 static void fail_often(loads *l, const fsched_program *p, fsched_status status) {
   long exec = l->exec.budget.held, device = l->device.budget.held;
   fail_once(l, p, status);
@@ -125,8 +126,8 @@ CONFORMS(loads_too_large_for_the_pool_leave_nothing) {
   close_loads(&l);
 }
 
-/* Allocation n of one of the three fails; at last none does.  Whether another load then succeeds
- * shows that nothing was left undone. */
+/* Lets allocation n of one of the three allocators fail, for each n until none does.  If a load
+ * after each failure succeeds, nothing was left undone. */
 static void fail_each(const conf *c, int which) {
   fsched_status status = FSCHED_SYSTEM;
   for (long n = 0; status != FSCHED_OK; n++) {
@@ -155,7 +156,8 @@ CONFORMS(loads_without_memory_leave_nothing) {
   }
 }
 
-/* What the allocators do not see: the C library's heap.  Under a sanitizer it says nothing. */
+/* This looks at the C library's heap, which the counting allocators do not see.  Under a sanitizer
+ * it says nothing. */
 CONFORMS(failing_loads_do_not_grow_the_heap) {
   enum { MANY = 2000, SLACK = 64 << 10 };
   loads l;

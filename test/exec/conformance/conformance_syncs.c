@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance: programs with barriers, and with nothing but syncs, do what those with timelines do.
- */
+/* Conformance of programs with barriers, and with nothing but syncs: they do what those with
+ * timelines do. */
 #include "base/futex.h"
 #include "exec/conformance/conformance_kit.h"
 #include "fsched/verify.h"
@@ -51,7 +51,7 @@ CONFORMS(other_syncs_of_random_graphs) {
   ck_assert_uint_gt(with_gates, CONF_GRAPHS / 3);
 }
 
-/* The next one starts before the end of the one before has been told. */
+/* The next invocation starts before the end of the one before has been told. */
 CONFORMS(other_syncs_from_within_done) {
   for (uint32_t as = 0; as < KINDS; as++) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -70,7 +70,7 @@ CONFORMS(other_syncs_from_within_done) {
   }
 }
 
-/* Several slots at once, each with barriers of its own. */
+/* Several slots are in use at once, each with barriers of its own. */
 CONFORMS(other_syncs_in_flight) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     fsched_program *p = conf_compile_as(c, seed, kind_of(seed));
@@ -86,7 +86,8 @@ CONFORMS(other_syncs_in_flight) {
   }
 }
 
-/* As the compiler makes them: within a bound, or as many as need no new order. */
+/* Programs have barriers as the compiler makes them: within a bound, or as many as need no new
+ * order. */
 CONFORMS(compiled_with_barriers) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     fs_gen_params params = fs_gen_any(seed, 50);
@@ -137,7 +138,7 @@ CONFORMS(other_syncs_with_late_inputs) {
 
 /* ---- what fails */
 
-/* At any moment: it ends, and the next one finds barriers as ever. */
+/* An invocation is poisoned at any moment: it ends, and the next one finds barriers as new. */
 CONFORMS(other_syncs_poisoned) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     rig r;
@@ -145,7 +146,7 @@ CONFORMS(other_syncs_poisoned) {
     rig_open(&r, c, &p->view, (rig_options){0});
     for (int k = 1; k <= 10; k++) {
       rig_fill(&r, (uint64_t)k);
-      if (k % 2 == 0) { /* some wait for ever */
+      if (k % 2 == 0) { /* some inputs never come */
         for (uint32_t i = 0; i < r.io.n_given; i += 2) {
           r.late[i] = true;
         }
@@ -164,7 +165,7 @@ CONFORMS(other_syncs_poisoned) {
   }
 }
 
-/* A kernel in the middle, whose failure meets others that wait and that run. */
+/* A kernel in the middle fails while other commands wait and run. */
 CONFORMS(other_syncs_with_a_failing_kernel) {
   if (!c->on_host) {
     return;
@@ -195,8 +196,8 @@ CONFORMS(other_syncs_with_a_failing_kernel) {
 
 /* ---- what is stuck */
 
-/* u -> v -> w on three queues, each with a barrier for the next; both are the same physical one, so
- * that v waits for a hand-over that wants v to have started. */
+/* u -> v -> w run on three queues, each with a barrier for the next; both barriers are the same
+ * physical one, so v waits for a hand-over that happens only when v has started. */
 typedef struct shared {
   fs_stream_barrier barriers[2];
   uint32_t waits[2];
@@ -236,7 +237,7 @@ static void said(rig *r, uint32_t n, const char *const *texts) {
   fsched_diag_clear(r->c->ctx);
 }
 
-/* Where there are physical barriers; elsewhere that is refused. */
+/* This is stuck where there are physical barriers; elsewhere it is refused. */
 CONFORMS(stuck_for_a_barrier) {
   static const char *const texts[] = {
       "queue 'q1' is stuck at command 1 (op 'op1'): it updates barrier 1 (use 1 of physical "
@@ -258,7 +259,7 @@ CONFORMS(stuck_for_a_barrier) {
     return;
   }
   rig_open(&r, c, &c->m->program.view, (rig_options){0});
-  for (uint64_t k = 1; k <= 3; k++) { /* uses count from the begin of the invocation */
+  for (uint64_t k = 1; k <= 3; k++) { /* uses count from the beginning of the invocation */
     rig_fill(&r, k);
     rig_start(&r);
     rig_await_stuck(&r);
@@ -269,7 +270,7 @@ CONFORMS(stuck_for_a_barrier) {
   rig_close(&r);
 }
 
-/* Producers that never come: the one before waits for content. */
+/* Producers never come, as the command before them waits for content. */
 CONFORMS(stuck_before_a_barrier) {
   static const char *const texts[] = {
       "queue 'q0' is stuck at command 1 (op 'op0'): it waits for the content of 'in', whose fence "
@@ -299,7 +300,8 @@ CONFORMS(stuck_before_a_barrier) {
   rig_close(&r);
 }
 
-/* A gang starts when all of its members are there; not before that is it a consumer less.
+/* A gang starts when all of its members are there; only then does it count as a consumer that has
+ * come.
  *   p: op0, updates 0 (use 0)   q: gang, waits for 0   r: op1 (late), gang
  *   t: op2, updates 1 (use 1 of the same)   u: op3, waits for 1 */
 CONFORMS(gang_is_one_consumer) {
@@ -355,7 +357,7 @@ CONFORMS(gang_is_one_consumer) {
     rig_fill(&r, i);
     r.late[0] = true;
     rig_start(&r);
-    if (c->on_host) { /* elsewhere nobody can say that nothing goes on */
+    if (c->on_host) { /* elsewhere nobody can tell that nothing goes on */
       rig_await_stuck(&r);
       ck_assert_uint_eq(r.there[0], 0);
     }

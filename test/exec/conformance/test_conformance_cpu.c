@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance of the CPU's threads: one for each queue, and fewer than queues. */
+/* Conformance of the CPU's threads, with one for each queue, and with fewer threads than queues. */
 #include "exec/conformance/conformance.h"
 
 FS_SUITE(conformance_cpu, s) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance of the simulation, whatever the durations. */
+/* Conformance of the simulation, with every kind of durations. */
 #include "exec/conformance/conformance.h"
 
 FS_SUITE(conformance_sim, s) {

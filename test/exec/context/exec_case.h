@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A context, a device of the CPU with the kernels below, and timelines, anew for each test.  To be
- * included behind all others, as the names are short.
+/* A fixture with a context, a device of the CPU that has the kernels below, and timelines, all of
+ * them new for each test.  Include this behind all other headers, as its names are short.
  *
  *   add       out = in + value
- *   sum       out = all inputs together
- *   fail      add, or with a `value` failure for that cause
- *   negative  fails for a cause that there is not
- *   count     add, and counts its calls in `entered`
- *   meet      add, once two calls are there
- *   gate      counts its calls, then add, once `open_at` is at its `value` */
+ *   sum       out = the sum of all inputs
+ *   fail      as add; a `value` makes it fail with that cause
+ *   negative  fails with a cause that does not exist
+ *   count     as add, and counts its calls in `entered`
+ *   meet      as add, once two calls are running
+ *   gate      counts its calls, then as add, once `open_at` is at its `value` */
 #ifndef FS_TEST_EXEC_CASE_H
 #define FS_TEST_EXEC_CASE_H
 
@@ -19,7 +19,7 @@ extern const kit_kernel kernels[];
 extern fsched_device *device;
 extern fsched_semaphore *line, *end, *open_at;
 extern kit_count entered;
-extern _Atomic int most_running; /* calls of `gate` at once */
+extern _Atomic int most_running; /* the most calls of `gate` at once */
 
 void fs_test_device(TCase *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of contexts of execution have in common: programs from graph files in C strings,
- * kernels that meet each other and the test, timelines and fences in one line.  Nothing sleeps;
- * what must not take for ever waits with a limit that only a failing test reaches. */
+ * kernels that meet each other and the test, and timelines and fences in one line.  Nothing sleeps;
+ * waits have a limit that only a failing test reaches. */
 #ifndef FS_TEST_EXEC_KIT_H
 #define FS_TEST_EXEC_KIT_H
 
@@ -27,7 +27,7 @@ enum { KIT_SLOW = 1 };
 enum { KIT_SLOW = 0 };
 #endif
 
-/* One error, of that status, code and text; it is cleared. */
+/* Checks that there is one error, of that status, code and text, and clears it. */
 #define kit_refused(ctx, expr, status, which, text)                                              \
   do {                                                                                           \
     ck_assert_int_eq((expr), (status));                                                          \
@@ -52,7 +52,7 @@ static inline fsched_fence *kit_fence(fsched_context *ctx, fsched_semaphore *s, 
   return f;
 }
 
-/* From any thread; without a frontier there is nothing to refuse. */
+/* Signals from any thread; a signal without a frontier is never refused. */
 static inline void kit_publish(fsched_semaphore *s, uint64_t value) {
   fsched_status status = fsched_semaphore_publish(s, value, NULL);
   (void)status;
@@ -66,7 +66,7 @@ static inline fsched_cause kit_await(fsched_semaphore *s, uint64_t value) {
              : FSCHED_CAUSE_SYSTEM;
 }
 
-/* A counter as a timeline: one more, and the count so far. */
+/* A counter in the form of a timeline: each call adds one and publishes the count. */
 typedef struct kit_count {
   fsched_semaphore *timeline;
   pthread_mutex_t lock;
@@ -104,7 +104,7 @@ static inline fsched_program *kit_compile(fsched_context *ctx, const char *text)
   return program;
 }
 
-/* in -> f -> out, all of 8 bytes, with a `value` for f. */
+/* A graph in -> f -> out, with buffers of 8 bytes and a `value` for f. */
 #define KIT_ONE(function)                                                         \
   "fsched: 1\n"                                                                   \
   "buffers: [{name: in, size: 8, io: input}, {name: out, size: 8, io: output}]\n" \
@@ -115,7 +115,7 @@ static inline fsched_program *kit_compile(fsched_context *ctx, const char *text)
 #define KIT_KERNEL(function) \
   "kernel: {module: kit, function: " function ", grid: [1, 1, 1], block: [1, 1, 1]}"
 
-/* A device of the CPU with kernels of the test's own. */
+/* A kernel of the test's own for a device of the CPU. */
 typedef struct kit_kernel {
   const char *name;
   fsched_kernel_fn function;
@@ -189,7 +189,7 @@ static inline int kit_add(const fsched_kernel_call *call) {
   return 0;
 }
 
-/* Fails with `value` as the cause, if there is one. */
+/* Fails with `value` as the cause, unless it is 0. */
 static inline int kit_fail(const fsched_kernel_call *call) {
   int64_t cause = kit_value(call);
   return cause != 0 ? (int)cause : kit_add(call);

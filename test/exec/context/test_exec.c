@@ -7,7 +7,7 @@
 
 #include "exec/context/exec_case.h"
 
-/* One `in` word, one `out` word. */
+/* Invokes with one input word and one output word. */
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal, const uint64_t *in,
                    uint64_t *out) {
   fsched_binding b[] = {{.buffer = "in", .data = (void *)in, .bytes = sizeof *in},
@@ -17,7 +17,7 @@ static void invoke(fsched_entry *e, fsched_fence *wait, fsched_fence *signal, co
   ck_fs(ctx, fsched_invoke(ctx, e, &i));
 }
 
-/* When `line` reaches `wait` (0: at once); `end` gets `signal`. */
+/* Starts when `line` reaches `wait` (0: at once); then `end` gets `signal`. */
 static void invoke_at(fsched_entry *e, uint64_t wait, uint64_t signal, const uint64_t *in,
                       uint64_t *out) {
   fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait), *s = kit_fence(ctx, end, signal);
@@ -63,7 +63,7 @@ START_TEST(invoke_is_asynchronous)
   uint64_t in = 5, out = 0;
   invoke_at(e, 1, 1, &in, &out);
   ck_assert_uint_eq(entered.n, 0);
-  in = 6; /* not read before the fence */
+  in = 6; /* the input is not read before the fence */
   kit_publish(line, 1);
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
   ck_assert_uint_eq(fsched_semaphore_value(end), 0);
@@ -76,7 +76,7 @@ START_TEST(invoke_is_asynchronous)
 }
 END_TEST
 
-/* A graph with several queues and spills, of the built-in kernel. */
+/* A graph of the built-in kernel with several queues and spills. */
 static const char busy_graph[] =
     "fsched: 1\n"
     "target:\n"
@@ -117,7 +117,7 @@ static void invoke_busy(fsched_entry *e, fsched_fence *wait, uint64_t i, uint8_t
   ck_fs(ctx, fsched_invoke(ctx, e, &v));
 }
 
-/* All are asked for before the first may start; what they give is what they give one by one. */
+/* All invocations are made before the first may start; their results are the same as one by one. */
 START_TEST(thousand_queued)
 {
   static uint8_t one[QUEUED][OUT], all[QUEUED][OUT];
@@ -146,7 +146,8 @@ START_TEST(thousand_queued)
 }
 END_TEST
 
-/* Each reads what the one before has written, and all are asked for before the first may start. */
+/* Each invocation reads what the one before has written, and all are made before the first may
+ * start. */
 START_TEST(thousand_chained)
 {
   static uint64_t word[QUEUED + 1];
@@ -226,7 +227,8 @@ START_TEST(fork_and_join_of_five)
 }
 END_TEST
 
-/* In one context with two slots, of one entry and of two. */
+/* Two invocations without fences run at once in a context with two slots, whether of one entry or
+ * of two. */
 START_TEST(unfenced_ones_meet)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("meet"));
@@ -251,7 +253,8 @@ START_TEST(unfenced_ones_meet)
 }
 END_TEST
 
-/* As many as there are slots, no more; in the order in which they became ready. */
+/* As many invocations run as there are slots, and no more, in the order in which they became
+ * ready. */
 START_TEST(in_flight_is_a_limit)
 {
   enum { N = 30, K = 3 };
@@ -279,7 +282,7 @@ START_TEST(in_flight_is_a_limit)
     ck_assert_int_eq(kit_await(entered.timeline, i + K), FSCHED_CAUSE_NONE);
     ck_assert_uint_eq(entered.n, i + K);
     kit_publish(open_at, i / K + 1);
-    for (uint64_t k = i; k < i + K; k++) { /* the first to be asked for are the first to run */
+    for (uint64_t k = i; k < i + K; k++) { /* the first ones that were made run first */
       ck_assert_int_eq(kit_await(done[k], 1), FSCHED_CAUSE_NONE);
     }
   }
@@ -337,8 +340,8 @@ START_TEST(too_large_together_runs_one_by_one)
 }
 END_TEST
 
-/* They could all be in flight, but the fences allow one at a time: no memory before it is needed.
- */
+/* All invocations could be in flight, but the fences allow one at a time: none takes memory before
+ * it needs it. */
 START_TEST(chain_peaks_at_one_invocation)
 {
   enum { N = 100 };
@@ -367,7 +370,8 @@ START_TEST(chain_peaks_at_one_invocation)
 }
 END_TEST
 
-/* An allocation of the user's and two contexts share a pool, first come first served. */
+/* An allocation of the user's and two contexts share a pool, and are served in the order of their
+ * requests. */
 START_TEST(pool_is_shared)
 {
   fsched_pool *pool;
@@ -421,8 +425,8 @@ static void tell(void *user, fsched_cause cause) {
   }
 }
 
-/* After success, failure of a kernel, of the wait fence, and destruction before and while it runs.
- */
+/* The callback comes once: after success, after failure of a kernel or of the wait fence, and after
+ * destruction before and during the run. */
 START_TEST(callback_comes_once_after_the_fence)
 {
   enum { OK, KERNEL, WAIT, WAITS, RUNS, CASES };
@@ -457,7 +461,7 @@ START_TEST(callback_comes_once_after_the_fence)
   ck_assert_int_eq(kit_await(count.timeline, 3), FSCHED_CAUSE_NONE);
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
   ck_assert_uint_eq(t[RUNS].times + t[WAITS].times, 0);
-  t[WAITS].opens = true; /* the gate; by then the one that runs has been told to end */
+  t[WAITS].opens = true; /* this opens the gate; by then the running one has been told to end */
   fsched_exec_destroy(x);
   for (uint32_t i = 0; i < CASES; i++) {
     if (t[i].times != 1 || t[i].early != 0 || t[i].cause != causes[i]) {
@@ -475,8 +479,8 @@ START_TEST(callback_comes_once_after_the_fence)
 }
 END_TEST
 
-/* A callback asks for the next one, many times; with a wait fence that has failed it comes at once,
- * and must not pile up on the stack. */
+/* A callback makes the next invocation, many times over.  Where the wait fence has failed the next
+ * callback comes at once, and the calls must not pile up on the stack. */
 typedef struct again {
   fsched_context *ctx;
   fsched_entry *entry;
@@ -521,8 +525,8 @@ START_TEST(callbacks_invoke)
 }
 END_TEST
 
-/* A program whose waits are gone, with and without the proof, in an exec and in a replay.  Its
- * kernels touch nothing, so that what the proof would have found is no race of the test. */
+/* A program without its waits is used with and without the proof, in an exec and in a replay.  Its
+ * kernels touch nothing, so what the proof would have found is no race of the test. */
 START_TEST(wrong_programs)
 {
   fsched_program *p =

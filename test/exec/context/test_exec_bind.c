@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is bound to an invocation: inputs that come late or never, outputs that are there early,
- * data that change their owner, values; and everything that is refused. */
+/* What is bound to an invocation: inputs that come late or never, outputs that are ready early,
+ * data that change their owner, and values; also everything that is refused. */
 #include "exec/context/exec_kit.h"
 #include "kit/replay_maker.h"
 
@@ -16,7 +16,7 @@ enum { WAIT, SIGNAL, A, B, X, Y, LINES };
 static fsched_semaphore *line[LINES];
 static fsched_fence *fence[LINES];
 
-/* x = a + 1 on one queue, y = b + 2 on another; nobody reads `u`, nobody writes much. */
+/* x = a + 1 on one queue, y = b + 2 on another; nothing reads `u`. */
 static const char graph[] =
     "fsched: 1\n"
     "target: {queues: [{name: p}, {name: q}]}\n"
@@ -30,7 +30,7 @@ static const char graph[] =
     "  - {name: more, on: p, args: [{in: k}, {out: t, size: 8}, {out: z}], " KIT_KERNEL("add") "}\n"
     "  - {name: keep, on: p, args: [{inout: s}], " KIT_KERNEL("add") "}\n";
 
-/* a + 1, or fails with what `value` is above 1. */
+/* Returns a + 1, or fails with the cause `value` where that is above 1. */
 static int fail_above(const fsched_kernel_call *call) {
   return kit_value(call) > 1 ? (int)kit_value(call) : kit_add(call);
 }
@@ -73,7 +73,7 @@ static bool settled(uint32_t i, fsched_cause cause) {
 
 static bool pending(uint32_t i) { return fsched_fence_wait(fence[i], 0) == FSCHED_CAUSE_TIMEOUT; }
 
-/* Owned data: how often they were released. */
+/* Owned data count how often they were released. */
 typedef struct owned {
   uint64_t word;
   _Atomic uint32_t releases;
@@ -105,7 +105,7 @@ static void invoke(const fsched_binding *bindings, uint32_t n, fsched_fence *wai
   ck_fs(ctx, fsched_invoke(ctx, entry, &v));
 }
 
-/* b is not there: all that does not read it is done, and what it gives can be used. */
+/* While b is missing, everything that does not read it is done, and its results can be used. */
 START_TEST(only_the_readers_wait)
 {
   uint64_t a = 10, b = 0, to_x = 0, to_y = 0;
@@ -113,7 +113,7 @@ START_TEST(only_the_readers_wait)
                                  {.buffer = "y", .data = &to_y, .bytes = 8, .signal = fence[Y]},
                                  {.buffer = "b", .data = &b, .bytes = 8, .wait = fence[B]},
                                  {.buffer = "x", .data = &to_x, .bytes = 8, .signal = fence[X]}};
-  kit_publish(line[A], 1); /* before it is asked for */
+  kit_publish(line[A], 1); /* before the invocation is made */
   invoke(bind, 4, NULL, NULL, 0);
   ck_assert(settled(X, FSCHED_CAUSE_NONE));
   ck_assert_uint_eq(to_x, 11);
@@ -126,7 +126,7 @@ START_TEST(only_the_readers_wait)
 }
 END_TEST
 
-/* Inputs that are reached before the wait fence, and after it in either order. */
+/* Inputs' fences are reached before the wait fence, or after it in either order. */
 START_TEST(fences_in_any_order)
 {
   for (uint32_t order = 0; order < 27; order++) {
@@ -164,7 +164,8 @@ START_TEST(fences_in_any_order)
 }
 END_TEST
 
-/* While it runs: what was there before stays, the rest fails with that cause. */
+/* An input fails while the invocation runs: results that were there stay, the rest fails with that
+ * cause. */
 START_TEST(input_fails_while_it_runs)
 {
   uint64_t word = 1, to_x = 0, to_y = 7;
@@ -188,8 +189,8 @@ START_TEST(input_fails_while_it_runs)
 }
 END_TEST
 
-/* While it waits for its fence, which is never reached; while it waits for memory; and before it
- * was asked for. */
+/* An input fails while the invocation waits for its fence, which is never reached; while it waits
+ * for memory; and before the invocation was made. */
 START_TEST(input_fails_before_it_runs)
 {
   uint64_t word = 1;
@@ -202,7 +203,7 @@ START_TEST(input_fails_before_it_runs)
   ck_assert(settled(SIGNAL, 32));
   ck_fs(ctx, fsched_pool_create(ctx, device, 4096, &pool));
   ck_fs(ctx, fsched_pool_alloc(ctx, pool, 4096, NULL, NULL, &all));
-  restart(pool, 2); /* the last slot is not for one that waits */
+  restart(pool, 2); /* the last slot is not given to one that waits */
   for (uint32_t before = 0; before < 2; before++) {
     fsched_semaphore *late = kit_timeline(), *done = kit_timeline();
     fsched_fence *wait = kit_fence(ctx, late, 1), *signal = kit_fence(ctx, done, 1);
@@ -225,8 +226,8 @@ START_TEST(input_fails_before_it_runs)
 }
 END_TEST
 
-/* The first of four has the only slot: of those that wait for it the first, one in the middle and
- * the last end without it. */
+/* The first of four invocations has the only slot: of those that wait for it the first, one in the
+ * middle and the last end without getting it. */
 START_TEST(input_fails_before_there_is_a_slot)
 {
   uint64_t word = 1;
@@ -261,7 +262,7 @@ START_TEST(input_fails_before_there_is_a_slot)
 }
 END_TEST
 
-/* One with state that waits for its turn: of two failures it fails with the first. */
+/* An invocation with state waits for its turn, and has two failures: it fails with the first. */
 START_TEST(first_failure_counts)
 {
   uint64_t word = 1;
@@ -282,7 +283,7 @@ START_TEST(first_failure_counts)
 }
 END_TEST
 
-/* Nobody reads u: its fence does not matter. */
+/* Nothing reads u, so its fence does not matter. */
 START_TEST(unread_input_does_not_matter)
 {
   uint64_t u[2] = {0};
@@ -293,7 +294,8 @@ START_TEST(unread_input_does_not_matter)
 }
 END_TEST
 
-/* Inputs and constants that are not bound have the same content every time; outputs are dropped. */
+/* Inputs and constants that are not bound have the same content every time; outputs that are not
+ * bound are dropped. */
 START_TEST(what_is_not_bound)
 {
   uint64_t z[3] = {0}, own = 5;
@@ -327,8 +329,9 @@ START_TEST(values_by_parameter)
   invoke(bind, 4, NULL, value, 3);
   ck_assert(settled(SIGNAL, FSCHED_CAUSE_NONE));
   ck_assert_uint_eq(to_x, 7);
-  ck_assert_uint_eq(to_y, 50);       /* the last one counts */
-  for (uint32_t n = 0; n < 2; n++) { /* of the others, and afterwards, the graph's own */
+  ck_assert_uint_eq(to_y, 50); /* the last value counts */
+  /* The others, and this one afterwards, have the graph's own value. */
+  for (uint32_t n = 0; n < 2; n++) {
     fsched_fence *next = kit_fence(ctx, line[SIGNAL], 2 + n);
     fsched_invocation v = {.size = sizeof v,
                            .signal = next,
@@ -364,7 +367,7 @@ START_TEST(released_when_it_was_read)
 }
 END_TEST
 
-/* After the failure of a kernel: who may still be writing b is waited for. */
+/* After the failure of a kernel, b is released only when nothing can still be writing it. */
 START_TEST(released_after_a_failure)
 {
   owned a = {.word = 1}, b = {.word = 1};
@@ -382,7 +385,7 @@ START_TEST(released_after_a_failure)
 }
 END_TEST
 
-/* Inputs that nobody reads: at the end, and not before their fence either. */
+/* Inputs that nobody reads are released at the end, and not before their fence is reached. */
 START_TEST(released_unread)
 {
   owned u[2] = {{.word = 1}, {.word = 1}};
@@ -398,12 +401,13 @@ START_TEST(released_unread)
     fsched_fence_release(f);
     fsched_semaphore_release(done);
   }
-  (void)fsched_semaphore_fail(line[A], 4); /* a failure frees them too */
+  (void)fsched_semaphore_fail(line[A], 4); /* a failure releases them, too */
   ck_assert_uint_eq(u[1].releases, 1);
 }
 END_TEST
 
-/* Wait fence failed; cancelled by destruction before and after its own end; not by a refusal. */
+/* Data are released when the wait fence failed, and when destruction cancelled the call before and
+ * after its own end; a refused call does not release them. */
 START_TEST(released_when_it_never_ran)
 {
   owned o[5] = {{.word = 1}, {.word = 1}, {.word = 1}, {.word = 1}, {.word = 1}};
@@ -427,7 +431,7 @@ START_TEST(released_when_it_never_ran)
 }
 END_TEST
 
-/* Commands alone: no data moves and no input is waited for. */
+/* Commands alone run: no data moves, and no input is waited for. */
 START_TEST(empty_context)
 {
   fsched_exec_options o = {.size = sizeof o, .device = device, .pace_ns = 5000000, .empty = 1};
@@ -440,7 +444,7 @@ START_TEST(empty_context)
                                  {.buffer = "a", .data = &a, .bytes = 8, .wait = fence[A]},
                                  {.buffer = "x", .data = &to_x, .bytes = 8, .signal = fence[X]}};
   invoke(bind, 3, NULL, NULL, 0);
-  kit_publish(line[A], 1); /* while it runs */
+  kit_publish(line[A], 1); /* while the invocation runs */
   ck_assert(settled(SIGNAL, FSCHED_CAUSE_NONE) && settled(X, FSCHED_CAUSE_NONE));
   ck_assert_uint_eq(to_x, 5);
   ck_assert_uint_eq(b.releases, 0);
@@ -449,7 +453,8 @@ START_TEST(empty_context)
 }
 END_TEST
 
-/* As a compiler leaves it out, by hand: an input with a place that no command touches. */
+/* An input has a place that no command touches, as a compiler may leave it; here it is made by
+ * hand. */
 START_TEST(untouched_input_does_not_matter)
 {
   static maker m;

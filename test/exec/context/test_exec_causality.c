@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What signals carry, against an own account of what came before what.
+/* What signals carry, compared with an account by the test of what came before what.
  *
  * Random graphs of invocations run on several contexts of several devices.  Some fail; signals of
- * the host and allocations are among them; all are asked for in any order.  Kernels write down when
- * they began and ended, watchers what each signal brought and when.  Afterwards, by a search in the
- * graph and by these times:
+ * the host and allocations are among them; all are made in any order.  Kernels write down when they
+ * began and ended, and watchers what each signal brought and when.  Afterwards the test checks, by
+ * a search in the graph and by these times:
  *
- *   own     each event of the library has one entry that is nobody else's; on an axis they are the
- *           epochs from 1 on without a gap, in the order in which these ran
+ *   own     each event of the library has one entry that nobody else has; on an axis these are the
+ *           epochs from 1 on without a gap, in the order in which the events ran
  *   sound   what an entry claims was over by then, and came before, by the graph or on its axis
- *   exact   a frontier is tainted if the host has signalled before it and not said what it knew,
- *           and only then; untainted it dominates all that came before it
+ *   exact   a frontier is tainted just when the host has signalled before it without saying what
+ *           it knew; an untainted one dominates all that came before it
  *   real    what is dominated came before
  *
- * It uses public functions only. */
+ * Only public functions are used. */
 #include "exec/context/exec_kit.h"
 #include "kit/suite.h"
 
@@ -22,7 +22,7 @@ enum {
   EVENTS = 2 * NODES + 8,
   EXECS = 4,
   ROOM = 256,     /* entries: more than there are axes */
-  LINE = 8,       /* points of the timeline that all share */
+  LINE = 8,       /* points of the timeline that all events share */
   POOL_NODES = 7, /* an allocation knows 16 entries, two of each of these and its own */
   ROUNDS = KIT_SLOW ? 10 : 80
 };
@@ -36,20 +36,20 @@ typedef enum event_kind {
   SHARED
 } event_kind;
 
-/* Something that is signalled: on a timeline of its own, or at a point of the one for all. */
+/* Something that is signalled, on a timeline of its own or at a point of the shared one. */
 typedef struct exec_causality_event {
   event_kind kind;
   uint32_t node;
   fsched_semaphore *timeline;
   uint64_t value;
-  bool sure[EVENTS], may[EVENTS]; /* what it waits for; `may`: has perhaps waited for */
-  uint32_t rank;                  /* no context above this one is needed to get there */
+  bool sure[EVENTS], may[EVENTS]; /* what it waits for, and what it has perhaps waited for */
+  uint32_t rank;                  /* no context above this one is needed to reach it */
   fsched_timepoint watch;
   fsched_frontier known;
   fsched_frontier_entry entries[ROOM];
   fsched_cause cause;
-  uint64_t learnt;       /* when */
-  uint64_t without_data; /* then: nodes' allocations */
+  uint64_t learnt;       /* when its signal was learnt */
+  uint64_t without_data; /* nodes' allocations without data at that time */
   fsched_frontier_entry own;
 } exec_causality_event;
 
@@ -90,7 +90,7 @@ static uint64_t dice(uint64_t n) {
 
 static uint64_t now(void) { return atomic_fetch_add(&w.clock, 1) + 1; }
 
-/* One of the kernels of a node; the value is its number, and whether it fails. */
+/* A kernel of a node; its value is the node's number, and says whether it fails. */
 static int step(const fsched_kernel_call *call) {
   exec_causality_node *n = &w.node[kit_value(call) / 2];
   uint64_t none = 0;
@@ -102,7 +102,7 @@ static int step(const fsched_kernel_call *call) {
 
 static const kit_kernel kernels[] = {{"step", step}, {NULL, NULL}};
 
-/* The second has two ops that need not meet: an output may be there long before the other. */
+/* The second graph has two ops that need not meet: an output may be there long before the other. */
 static const char one_op[] = KIT_ONE("step");
 static const char two_ops[] =
     "fsched: 1\n"
@@ -115,7 +115,7 @@ static const char two_ops[] =
 
 /* Making the graph */
 
-/* Which nodes' allocations the test knows of that have no data yet. */
+/* Which nodes' allocations that the test knows of have no data yet. */
 static uint64_t look_at_data(void) {
   uint64_t bits = 0;
   for (uint32_t i = 0; i < NODES; i++) {
@@ -156,9 +156,9 @@ static exec_causality_event *add_event(event_kind kind, uint32_t of, fsched_sema
 
 static uint32_t index_of(const exec_causality_event *e) { return (uint32_t)(e - w.event); }
 
-/* Some of the events of the first nodes, as a fence.  Where a slot is held meanwhile (`below` is
- * that of its context) only what needs contexts below, so that no two wait for each other's slot.
- */
+/* Makes a fence of some of the events of the first nodes.  Where a slot is held meanwhile (`below`
+ * is that of its context) it takes only events that need contexts below, so that no two wait for
+ * each other's slot. */
 static fsched_fence *come_after(bool *before, uint32_t among, uint32_t below, uint32_t *rank) {
   fsched_fence_point p[3];
   fsched_fence *fence = NULL;
@@ -280,7 +280,7 @@ static void ask(fsched_context *ctx, exec_causality_node *n) {
   }
 }
 
-/* Every second of a random order. */
+/* Makes every second node of a random order. */
 typedef struct asker {
   pthread_t thread;
   uint32_t first;
@@ -337,7 +337,7 @@ static void run(void) {
     ck_assert_int_eq(pthread_join(a[i].thread, NULL), 0);
   }
   ck_assert_int_eq(kit_await(w.learnt.timeline, w.n_events - LINE), FSCHED_CAUSE_NONE);
-  (void)fsched_semaphore_fail(w.line, 9); /* who waits for points that nobody signals */
+  (void)fsched_semaphore_fail(w.line, 9); /* this ends waits for points that nobody signals */
   ck_assert_int_eq(kit_await(w.learnt.timeline, w.n_events), FSCHED_CAUSE_NONE);
 }
 
@@ -364,10 +364,12 @@ static void close_world(void) {
   }
 }
 
-/* The account: came[i][k]: k came before i, or is i.  Events are in an order of the graph. */
+/* The account: came[i][k] says that k came before i, or is i.  Events are in an order of the
+ * graph. */
 
 static bool came[EVENTS][EVENTS], may[EVENTS][EVENTS];
-static bool tainted[EVENTS], perhaps[EVENTS]; /* by what came before; by what may have */
+/* By what came before, and by what may have come before. */
+static bool tainted[EVENTS], perhaps[EVENTS];
 
 static bool is_over(const exec_causality_event *e) { return e->cause == FSCHED_CAUSE_NONE; }
 
@@ -397,7 +399,7 @@ static void search(void) {
   }
 }
 
-/* The one entry that none of those has that it has waited for. */
+/* Finds its own entry, which none of the events it has waited for has. */
 static void find_own(exec_causality_event *e) {
   fsched_frontier_entry entries[ROOM], found[2];
   fsched_frontier before = {.entry = entries, .capacity = ROOM};
@@ -427,7 +429,8 @@ static exec_causality_event *find_event(fsched_axis axis, uint64_t epoch) {
   return NULL;
 }
 
-/* On its axis it is the only one, the one before it ended before it began. */
+/* Its own entry is the only one of its epoch, and the event one epoch earlier ended before it
+ * began. */
 static void check_own(const exec_causality_event *e) {
   if (e->own.epoch == 0) {
     return;
@@ -457,7 +460,7 @@ static bool on_axis_before(const exec_causality_event *claimed, const bool *know
   return false;
 }
 
-/* All epochs up to the entry's were over when it was learnt. */
+/* All epochs up to the claimed entry's were over when the event was learnt. */
 static void check_claim(const exec_causality_event *e, fsched_frontier_entry claim) {
   for (uint64_t epoch = 1; epoch <= claim.epoch; epoch++) {
     const exec_causality_event *c = find_event(claim.axis, epoch);

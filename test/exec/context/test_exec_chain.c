@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains whose length their users choose: each link lets the next one go, in a thread with a stack
- * as small as that of the library's.  What a callback may rely on holds in the middle of a chain
- * too. */
+/* Chains whose length users choose: each link lets the next one go, in a thread whose stack is as
+ * small as that of the library's threads.  What a callback may rely on holds in the middle of a
+ * chain, too. */
 #include "exec/context/exec_case.h"
 
 enum { STACK = 256 << 10, LINKS = KIT_SLOW ? 20000 : 100000, TIMELINES = 5000 };
 
-/* Runs `function` in a thread with a small stack, to its end. */
+/* Runs `function` in a thread with a small stack, and waits for its end. */
 static void in_small_thread(void *(*function)(void *), void *argument) {
   pthread_attr_t small;
   pthread_t thread;
@@ -67,7 +67,8 @@ START_TEST(allocations_that_wait_for_one_another)
 }
 END_TEST
 
-/* All queue for the same bytes: each is freed when it is there, which serves the next one. */
+/* All allocations queue for the same bytes: each is freed as soon as it is there, which serves the
+ * next one. */
 START_TEST(frees_that_serve_one_another)
 {
   fsched_pool *p = make_pool(256);
@@ -94,7 +95,7 @@ START_TEST(frees_that_serve_one_another)
 }
 END_TEST
 
-/* The chain hangs on an invocation: the library's own thread lets it go. */
+/* The chain waits for an invocation, so the library's own thread lets it go. */
 START_TEST(invocation_lets_a_chain_go)
 {
   fsched_program *program = kit_compile(ctx, KIT_ONE("add"));
@@ -130,7 +131,7 @@ static void tell(void *user, fsched_cause cause) {
   atomic_fetch_add(&f->told, 1);
 }
 
-/* By turns of two contexts: invocation i waits for timeline i, with its input or as a whole, and
+/* Two contexts take turns: invocation i waits for timeline i, with its input or as a whole, and
  * signals timeline i + 1. */
 START_TEST(failures_pass_along_a_chain)
 {
@@ -174,8 +175,8 @@ START_TEST(failures_pass_along_a_chain)
 }
 END_TEST
 
-/* Invocations that have a slot and wait for memory, each of which gives it back as soon as it has
- * it, as their context goes. */
+/* Invocations that have a slot wait for memory, and each gives it back as soon as it has it, since
+ * their context is being destroyed. */
 static void *destroy_exec(void *x) {
   fsched_exec_destroy(x);
   return NULL;
@@ -207,13 +208,13 @@ END_TEST
 
 typedef struct witness {
   fsched_timepoint t;
-  fsched_fence *signal, *wait; /* to signal and then, to wait for */
+  fsched_fence *signal, *wait; /* the fence to signal, and then the one to wait for */
   fsched_allocation *allocation;
   fsched_exec *victim;
   bool there;
 } witness;
 
-/* What its own call lets go has come when the call returns, chains too. */
+/* Everything that its own call lets go has come when the call returns, also along chains. */
 static void signal_and_look(fsched_timepoint *t, fsched_cause cause) {
   witness *w = t->user;
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
@@ -233,7 +234,8 @@ START_TEST(own_calls_are_complete)
   ck_fs(ctx, fsched_pool_alloc(ctx, p, 256, go, NULL, &w.allocation));
   w.t.callback = signal_and_look;
   w.t.user = &w;
-  ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK); /* amid the chain */
+  /* This is in the middle of the chain. */
+  ck_assert_int_eq(fsched_semaphore_await(line, 3, &w.t, NULL), FSCHED_OK);
   kit_publish(line, 1);
   ck_assert(w.there);
   ck_assert_uint_eq(fsched_semaphore_value(line), 5);
@@ -243,7 +245,7 @@ START_TEST(own_calls_are_complete)
 }
 END_TEST
 
-/* It may wait for what the call that it runs in has let go before. */
+/* A callback may wait for what the call that it runs in has let go before. */
 static void wait_for_others(fsched_timepoint *t, fsched_cause cause) {
   witness *w = t->user;
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);

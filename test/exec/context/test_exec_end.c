@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How invocations end when not well: kernels that fail and all who wait for them, waits that are
- * stuck, shutdown at every stage, memory that runs out. */
+/* How invocations end when something fails: kernels that fail, with all that wait for them, waits
+ * that are stuck, shutdown at every stage, and memory that runs out. */
 #include "kit/replay_maker.h"
 
 #include "exec/context/exec_case.h"
@@ -50,7 +50,7 @@ START_TEST(ops_that_have_not_begun_are_left_out)
 }
 END_TEST
 
-/* A chain over two contexts, of which the first link fails. */
+/* A chain passes through two contexts, and its first link fails. */
 START_TEST(failure_passes_from_context_to_context)
 {
   enum { N = 1000 };
@@ -94,7 +94,8 @@ static void tell(void *user, fsched_cause cause) {
   kit_publish(t->called, 1);
 }
 
-/* One that signals all of these points, and fails with the cause, if any; until it is over. */
+/* Invokes once for all of these points, with a failure of that cause if there is one, and waits for
+ * the end. */
 static void invoke_for(fsched_entry *e, const fsched_fence_point *points, uint32_t n, int64_t cause,
                        told_of *told) {
   const fsched_parameter value = {"f", 1, cause};
@@ -112,8 +113,8 @@ static void invoke_for(fsched_entry *e, const fsched_fence_point *points, uint32
   fsched_semaphore_release(told->called);
 }
 
-/* A timeline fails as a whole: what was reached stays, what comes later is of no use, though it has
- * succeeded.  Those with timelines of their own do not know of it. */
+/* A timeline fails as a whole: what was reached stays, but later points are of no use even if their
+ * invocations succeed.  Invocations with timelines of their own do not notice. */
 START_TEST(shared_timelines_fail_together)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("fail"));
@@ -145,7 +146,7 @@ START_TEST(shared_timelines_fail_together)
 }
 END_TEST
 
-/* Waiting for an exec tells what is known. */
+/* Waiting for an exec tells what is known about failures. */
 START_TEST(failures_are_explained)
 {
   fsched_program *p = kit_compile(ctx, broken), *n = kit_compile(ctx, KIT_ONE("negative"));
@@ -162,13 +163,13 @@ START_TEST(failures_are_explained)
       "replay-failed",
       "an invocation failed with cause 9 (a kernel's or user's): op 'bad': its kernel failed");
   ck_assert_int_eq(cause, 9);
-  invoke(g, NULL, h); /* another cause: the first failure is not why */
+  invoke(g, NULL, h); /* this has another cause, so the first failure does not explain it */
   kit_refused(ctx, fsched_exec_wait(ctx, x, h, FSCHED_FOREVER, FSCHED_FOREVER, NULL), FSCHED_REPLAY,
               "replay-failed",
               "an invocation failed with cause -4 (the machine failed): op 'f': its kernel failed");
   fsched_semaphore *other = kit_timeline();
   fsched_fence *o = kit_fence(ctx, other, 1);
-  fsched_fence_fail(o, 55); /* no invocation has anything to do with it */
+  fsched_fence_fail(o, 55); /* no invocation failed here */
   kit_refused(ctx, fsched_exec_wait(ctx, x, o, FSCHED_FOREVER, FSCHED_FOREVER, NULL), FSCHED_REPLAY,
               "replay-failed", "the fence has failed with cause 55 (a kernel's or user's)");
   fsched_fence_release(o);
@@ -181,7 +182,7 @@ START_TEST(failures_are_explained)
 }
 END_TEST
 
-/* Late: the text, and which kernel runs meanwhile. */
+/* Waits in vain, and checks the text, which names the kernel that runs meanwhile. */
 static void expect_late(fsched_exec *x, fsched_fence *f, uint64_t timeout_ns, fsched_cause *cause,
                         const char *text) {
   ck_assert_int_eq(fsched_exec_wait(ctx, x, f, timeout_ns, FSCHED_FOREVER, cause), FSCHED_REPLAY);
@@ -192,7 +193,7 @@ static void expect_late(fsched_exec *x, fsched_fence *f, uint64_t timeout_ns, fs
   fsched_diag_clear(ctx);
 }
 
-/* Not in time: how many invocations wait for what. */
+/* A wait that times out tells how many invocations wait for what. */
 START_TEST(timeouts_are_explained)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("gate"));
@@ -232,7 +233,8 @@ static void assert_stuck(uint32_t index, fsched_severity severity, const char *t
   ck_assert_str_eq(d->message, text);
 }
 
-/* A stream without a signal that somebody waits for.  The second time around is counted anew. */
+/* A stream lacks a signal that something waits for.  The second invocation counts its epochs
+ * anew. */
 START_TEST(stuck_wait_is_named)
 {
   static maker m;
@@ -248,7 +250,7 @@ START_TEST(stuck_wait_is_named)
     fsched_fence *f = kit_fence(ctx, s, 1), *other = kit_fence(ctx, t, 1);
     fsched_cause cause = 0;
     invoke(e, NULL, f);
-    invoke(g, NULL, other); /* beside it */
+    invoke(g, NULL, other); /* this one runs beside it */
     ck_assert_int_eq(fsched_fence_wait(other, KIT_LIMIT), FSCHED_CAUSE_NONE);
     ck_assert_int_eq(fsched_exec_wait(ctx, x, f, KIT_LIMIT, soon_ns, &cause), FSCHED_REPLAY);
     ck_assert_int_eq(cause, FSCHED_CAUSE_TIMEOUT);
@@ -274,8 +276,8 @@ START_TEST(stuck_wait_is_named)
 }
 END_TEST
 
-/* Nobody signals the input's fence: it is named, and the slot works afterwards.  Who waits with a
- * limit of his own is told too, and the invocation goes on. */
+/* Nobody signals the input's fence: it is named, and the slot works afterwards.  A wait with a
+ * limit of its own tells this too, while the invocation goes on. */
 START_TEST(unsignalled_input_is_named)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("add"));
@@ -324,7 +326,7 @@ typedef struct guest {
   _Atomic fsched_cause cause;
 } guest;
 
-/* At shutdown: asks for more, and opens the gate. */
+/* At shutdown this makes another invocation, and opens the gate. */
 static void leave(void *user, fsched_cause cause) {
   guest *g = user;
   fsched_context *c;
@@ -345,7 +347,8 @@ static const char with_state[] =
     "  - {name: f, args: [{in: in}, {value: 1}, {out: s}], " KIT_KERNEL("gate") "}\n"
     "  - {name: g, args: [{in: in}, {value: 1}, {out: t, size: 8}], " KIT_KERNEL("count") "}\n";
 
-/* One at every stage: that runs, waits for memory, a slot, its turn, its fence, an input. */
+/* There is one invocation at every stage: one runs, and others wait for memory, a slot, their turn,
+ * their fence, or an input. */
 START_TEST(destroyed_at_every_stage)
 {
   enum { WAITS, ORDERED, RUNS, RESERVES, READY, LATE, GUESTS };
@@ -405,7 +408,7 @@ START_TEST(destroyed_at_every_stage)
 }
 END_TEST
 
-/* An invocation that runs ends between two ops. */
+/* A running invocation ends between two ops. */
 START_TEST(destroyed_between_two_ops)
 {
   static const char two[] =
@@ -420,7 +423,8 @@ START_TEST(destroyed_between_two_ops)
   guest waits = {.signal = kit_fence(ctx, line, 1), .entry = e};
   fsched_fence *f = kit_fence(ctx, end, 1);
   fsched_invocation v = {.size = sizeof v, .wait = waits.signal, .callback = leave, .user = &waits};
-  ck_fs(ctx, fsched_invoke(ctx, e, &v)); /* cancelled after the other, it opens the gate */
+  /* This is cancelled after the other, and then opens the gate. */
+  ck_fs(ctx, fsched_invoke(ctx, e, &v));
   invoke(e, NULL, f);
   ck_assert_int_eq(kit_await(entered.timeline, 1), FSCHED_CAUSE_NONE);
   fsched_exec_destroy(x);
@@ -440,7 +444,7 @@ static void count_releases(void *user, void *data) {
   ++*(uint32_t *)user;
 }
 
-/* Everything once; what was made is destroyed whatever fails. */
+/* Does everything once; what was made is destroyed, whatever fails. */
 static fsched_status all_once(fsched_context *tight, const fsched_program *p, bool pooled) {
   fsched_device_options d = {.size = sizeof d, .find = kit_find, .find_user = (void *)kernels};
   fsched_device *dev = NULL;
@@ -479,7 +483,7 @@ static fsched_status all_once(fsched_context *tight, const fsched_program *p, bo
                            .user = &calls};
     status = fsched_invoke(tight, e, &v);
     kit_publish(t, 1);
-    if (status == FSCHED_OK) { /* memory can still be lacking where the pool keeps account */
+    if (status == FSCHED_OK) { /* the pool's own records can still lack memory */
       fsched_cause cause = fsched_fence_wait(f, KIT_LIMIT);
       ck_assert(cause == FSCHED_CAUSE_NONE || (pooled && cause == FSCHED_CAUSE_SYSTEM));
       ck_assert_uint_eq(out, cause == FSCHED_CAUSE_NONE ? 6 : 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What signals of invocations and pools carry, case by case: their own epochs, what they have
- * waited for, taint where that is not known, nothing after a failure; axes that nobody else has. */
+ * waited for, taint where that is not known, and nothing after a failure; and axes that nobody else
+ * has. */
 #include <stdlib.h>
 
 #include "exec/context/device.h"
@@ -29,7 +30,7 @@ static void tear_down(void) {
   fsched_program_destroy(program);
 }
 
-/* Signals `value` of `signal`, after the fence; with a cause its kernel fails. */
+/* Signals `value` of `signal` after the fence; with a cause the kernel fails. */
 static void invoke(fsched_entry *e, fsched_fence *wait, fsched_semaphore *signal, uint64_t value,
                    int64_t cause) {
   const fsched_parameter p = {"f", 1, cause};
@@ -47,7 +48,7 @@ static void invoke_after(fsched_entry *e, fsched_semaphore *wait, uint64_t at,
   fsched_fence_release(f);
 }
 
-/* Waits for it, and what that brings. */
+/* Waits for the value, and takes the frontier that it brings. */
 static void learn(fsched_semaphore *s, uint64_t value, exec_frontier_known *k) {
   ck_assert_int_eq(kit_await(s, value), FSCHED_CAUSE_NONE);
   k->f = (fsched_frontier){.entry = k->entries, .capacity = ROOM};
@@ -71,14 +72,15 @@ START_TEST(carries_its_own_epoch)
     ck_assert_uint_eq(k[i].f.n, 1);
     ck_assert_uint_eq(k[i].entries[0].epoch, i + 1);
     ck_assert_uint_eq(k[i].entries[0].axis, k[0].entries[0].axis);
-    ck_assert_int_eq(fsched_frontier_dominates(&nothing.f, &k[i].f), 0); /* or who elides races */
+    /* Otherwise code that elides waits would race. */
+    ck_assert_int_eq(fsched_frontier_dominates(&nothing.f, &k[i].f), 0);
   }
   ck_assert_uint_eq(fsched_axis_split(k[0].entries[0].axis).session, FSCHED_SESSION_LOCAL);
   ck_assert_uint_eq(fsched_semaphore_untainted(end), 3);
 }
 END_TEST
 
-/* A wait for a value learns what that value brought, however late, and not what came after. */
+/* A wait for a value learns what that value brought, however late, and nothing that came after. */
 START_TEST(waits_are_imported)
 {
   fsched_entry *other = kit_load(ctx, x, program);
@@ -103,7 +105,8 @@ START_TEST(waits_are_imported)
 }
 END_TEST
 
-/* An output that is signalled by itself has an epoch of its own, which the end knows of. */
+/* An output that is signalled by itself has an epoch of its own, which the end's frontier
+ * contains. */
 START_TEST(outputs_of_their_own)
 {
   exec_frontier_known nothing = {0}, out, all;
@@ -142,7 +145,7 @@ static const char counter[] =
     "ops:\n"
     "  - {name: f, args: [{inout: s}, {value: 1}], " KIT_KERNEL("add") "}\n";
 
-/* Those with state wait for one another, whatever program they are of. */
+/* Invocations with state wait for one another, whichever programs they are of. */
 START_TEST(state_is_a_wait)
 {
   fsched_program *p = kit_compile(ctx, counter);
@@ -163,7 +166,7 @@ START_TEST(state_is_a_wait)
 }
 END_TEST
 
-/* Who raises a timeline from outside says what he knows, or it is not known. */
+/* A signal from outside states what the signaller knows, or else is tainted. */
 START_TEST(what_is_not_known_is_tainted)
 {
   enum { WAYS = 5 };
@@ -182,7 +185,7 @@ START_TEST(what_is_not_known_is_tainted)
       ck_assert_int_eq(fsched_semaphore_signal(s, 1, NULL), FSCHED_OK);
     } else {
       kit_publish(s, 1);
-      ck_fs(ctx, fsched_fence_signal(f)); /* it was reached: nothing changes */
+      ck_fs(ctx, fsched_fence_signal(f)); /* the point was reached before, so nothing changes */
     }
     n.f = (fsched_frontier){.entry = n.entries, .capacity = ROOM};
     ck_fs(ctx, fsched_fence_learn(f, &n.f));
@@ -228,7 +231,7 @@ START_TEST(fences_are_read_and_published)
 }
 END_TEST
 
-/* A failure has no epoch, and nobody learns of it; the next success has the next one. */
+/* A failure has no epoch, and nobody learns of it; the next success takes the next epoch. */
 START_TEST(failures_carry_nothing)
 {
   fsched_semaphore *s = kit_timeline();
@@ -348,7 +351,8 @@ static int by_number(const void *a, const void *b) {
   return *s < *t ? -1 : *s > *t;
 }
 
-/* Of any two slots, loads, contexts, devices and threads, those that are gone included. */
+/* No two slots, loads, contexts, devices and threads have the same axis, even when one of the two
+ * is gone. */
 START_TEST(axes_are_nobody_elses)
 {
   exec_frontier_loader l[THREADS];
@@ -370,7 +374,7 @@ START_TEST(axes_are_nobody_elses)
 }
 END_TEST
 
-/* When no numbers are left all goes on, without what elision would need. */
+/* When no numbers are left everything goes on, without what elision would need. */
 START_TEST(ordinals_are_used_up)
 {
   const uint64_t all = FSCHED_AXIS_MAX_ORDINAL + 1;
@@ -393,7 +397,7 @@ START_TEST(ordinals_are_used_up)
   invoke_after(without, end, 1, end, 2);
   learn(end, 2, &k);
   ck_assert_int_eq(k.f.tainted, 1);
-  ck_assert_uint_eq(k.f.n, 1); /* what it has waited for */
+  ck_assert_uint_eq(k.f.n, 1); /* the entry that it has waited for */
   ck_fs(ctx, fsched_pool_create(ctx, device, 256, &pool));
   ck_fs(ctx, fsched_pool_alloc(ctx, pool, 1, NULL, f, &a));
   learn(end, 3, &k);
@@ -405,7 +409,8 @@ START_TEST(ordinals_are_used_up)
 }
 END_TEST
 
-/* Sessions: given ones stand in the axes and get into shared pages, the process' own do not. */
+/* A given session is part of the axes and gets into shared pages; the process' own session does
+ * not. */
 START_TEST(sessions)
 {
   const struct {
@@ -454,7 +459,7 @@ START_TEST(sessions)
 }
 END_TEST
 
-/* What does not fit leaves, and that is said. */
+/* Entries that do not fit are dropped, and the frontier says so. */
 START_TEST(capacity)
 {
   fsched_exec_options o = {.size = sizeof o, .device = device, .frontier_capacity = 1025};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that never return: named, given up, and of no harm to others; and those that return
+/* Kernels that never return are named and given up, and do not harm others; kernels may also return
  * twice, the second time in a child process. */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +23,9 @@ static int hang(const fsched_kernel_call *call) {
 }
 
 static const uint64_t soon_ns = 20000000;
-static _Atomic uint64_t late_ns; /* from when on `late` hangs, which its first call does at once */
+static _Atomic uint64_t late_ns; /* when `late` begins to hang; its first call hangs at once */
 
-/* A call that returns takes its time, so that the watchdog gets to look. */
+/* A call that returns takes a while, so that the watchdog gets to look. */
 static int late(const fsched_kernel_call *call) {
   uint64_t now = fs_now_ns(), until = now + 30000000;
   if (atomic_fetch_add(&inside, 1) == 0 || now >= atomic_load(&late_ns)) {
@@ -99,8 +99,9 @@ static void forget(exec_kernels_asked *a) {
   fsched_semaphore_release(a->timeline);
 }
 
-/* Another program in the same exec goes on in the slot that is left; with none left, invocations
- * fail rather than wait for ever; and the exec can be destroyed while the kernel runs. */
+/* Another program in the same exec goes on in the slot that is left.  When none is left,
+ * invocations fail rather than wait for ever, and the exec can be destroyed while the kernel
+ * runs. */
 START_TEST(kernel_is_given_up)
 {
   fsched_device *device = open_machine(_i);
@@ -161,7 +162,7 @@ START_TEST(pool_is_left_behind)
 }
 END_TEST
 
-/* A kernel that returns in time is nobody's concern. */
+/* A kernel that returns in time is not reported. */
 START_TEST(slow_kernel_is_no_failure)
 {
   fsched_device *device = open_machine(_i);
@@ -189,8 +190,8 @@ START_TEST(slow_kernel_is_no_failure)
 }
 END_TEST
 
-/* A replay in which one kernel hangs, and another begins to before the first is given up: it ends
- * all the same, and both are named. */
+/* In a replay one kernel hangs, and another begins to hang before the first is given up: the replay
+ * still ends, and both are named. */
 START_TEST(replay_ends_with_several)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("late"));
@@ -209,7 +210,8 @@ START_TEST(replay_ends_with_several)
 }
 END_TEST
 
-/* The child, which has the thread of the kernel alone, ends there; `user` is told in it before. */
+/* The child process has only the kernel's thread, and ends there; `user` is told in the child
+ * before that. */
 static void leave_mark(void *user, const fsched_kernel_run *run) {
   const int *fd = user;
   if (run == NULL) {
@@ -245,7 +247,7 @@ START_TEST(child_of_kernel_ends)
   run_twice(_i, NULL);
   run_twice(_i, &pipes[1]);
   ck_assert_int_eq(close(pipes[1]), 0);
-  ck_assert_int_eq((int)read(pipes[0], marks, sizeof marks), 4); /* the comparison's, too */
+  ck_assert_int_eq((int)read(pipes[0], marks, sizeof marks), 4); /* that of the comparison, too */
   ck_assert_int_eq(close(pipes[0]), 0);
 }
 END_TEST

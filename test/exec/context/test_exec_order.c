@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever can end does end: small sets of invocations that wait for one another, as a whole or
- * with single inputs, are asked for in every order, with few slots and little memory, in one
- * context or two that share a pool.  The oracle knows an order in which they can run one by one; so
- * all must end, and with what that order gives. */
+/* Whatever can end does end.  Small sets of invocations that wait for one another, as a whole or
+ * with single inputs, are made in every order, with few slots and little memory, in one context or
+ * in two that share a pool.  The oracle knows an order in which they can run one by one, so all
+ * must end, and with the results of that order. */
 #include "exec/context/exec_kit.h"
 #include "kit/gen.h"
 
@@ -58,8 +58,9 @@ static void tear_down(void) {
   fs_test_end();
 }
 
-/* What an invocation takes, always from one of a lower number, or NOBODY: input i takes x or y of
- * another, when that one signals this output or is complete; `whole` is waited for by all of it. */
+/* What an invocation waits for, always one of a lower number, or NOBODY: input i takes x or y of
+ * another, when that one signals this output or is complete; all of the invocation waits for
+ * `whole`. */
 typedef struct exec_order_member {
   uint32_t program, exec, whole;
   struct {
@@ -96,8 +97,9 @@ static bool waits_for(const exec_order_set *s, uint32_t i, uint32_t other) {
   return m->whole == other || m->input[0].from == other || m->input[1].from == other;
 }
 
-/* Those with state run in the order of the calls: whether that is a circle with what they wait for.
- * Takes off whoever waits for nobody that is left. */
+/* Invocations with state run in the order of the calls, which may form a circle with what they wait
+ * for.  Repeatedly removes an invocation that waits for none of the rest; without a circle none is
+ * left. */
 static bool possible(const exec_order_set *s, const uint32_t *call) {
   uint32_t left = (1u << s->n) - 1;
   for (bool more = true; more;) {
@@ -122,7 +124,7 @@ static bool possible(const exec_order_set *s, const uint32_t *call) {
   return left == 0;
 }
 
-/* One run. */
+/* The state of one run. */
 typedef struct exec_order_world {
   const exec_order_set *s;
   fsched_exec *exec[EXECS];
@@ -201,7 +203,7 @@ static void run_order(exec_order_world *w, const uint32_t *call, const char *wha
   close_lines(w);
 }
 
-/* The next permutation in the order of the dictionary; false after the last. */
+/* The next permutation in lexicographic order; false after the last. */
 static bool next_order(uint32_t *call, uint32_t n) {
   uint32_t i = n - 1, k = n - 1;
   while (i > 0 && call[i - 1] > call[i]) {
@@ -243,7 +245,7 @@ static void close_world(exec_order_world *w) {
   }
 }
 
-/* Bytes that the largest of the programs reserves. */
+/* The most bytes that one of the programs reserves. */
 static uint64_t largest(void) {
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
   uint64_t most = 0;
@@ -294,7 +296,7 @@ typedef struct exec_order_pair {
   fsched_pool *pool;
 } exec_order_pair;
 
-/* 1 takes b from 0, and a from the test. */
+/* Invocation 1 takes b from invocation 0, and a from the test. */
 static void open_pair(exec_order_pair *p, uint32_t slots, uint64_t bytes) {
   *p = (exec_order_pair){.s = {.n = 2, .execs = 1}};
   p->s.member[0] =
@@ -314,7 +316,7 @@ static void close_pair(exec_order_pair *p) {
   fsched_pool_destroy(p->pool);
 }
 
-/* With two slots, and memory for another one, it starts before its producer is asked for. */
+/* With two slots, and memory for another one, it starts before its producer is made. */
 START_TEST(starts_early_where_there_is_room)
 {
   exec_order_pair p;
@@ -330,7 +332,7 @@ START_TEST(starts_early_where_there_is_room)
 }
 END_TEST
 
-/* Without, it takes nothing, and the producer comes first. */
+/* Without such room it takes nothing, and the producer runs first. */
 START_TEST(takes_nothing_of_the_last)
 {
   exec_order_pair p;
@@ -348,7 +350,8 @@ START_TEST(takes_nothing_of_the_last)
 }
 END_TEST
 
-/* The last slot is for one that waits for who has a slot and ends by himself; the pool too. */
+/* The last slot goes to one that waits only for invocations that have a slot and end by themselves;
+ * the same holds for the pool. */
 static kit_count entered;
 static fsched_semaphore *gate;
 
@@ -384,7 +387,7 @@ START_TEST(last_slot_for_who_waits_for_holders)
                          {.buffer = "y", .data = &to_y, .bytes = 8}};
   fsched_invocation v = {.size = sizeof v, .signal = at_end, .bindings = io, .n_bindings = 4};
   ck_fs(ctx, fsched_invoke(ctx, consumer, &v));
-  ck_assert_int_eq(kit_await(early, 1), FSCHED_CAUSE_NONE); /* the producer is in its gate */
+  ck_assert_int_eq(kit_await(early, 1), FSCHED_CAUSE_NONE); /* the producer waits in its gate */
   ck_assert_uint_eq(to_x, 6);
   kit_publish(gate, 1);
   ck_assert_int_eq(kit_await(end, 1), FSCHED_CAUSE_NONE);
@@ -399,7 +402,8 @@ START_TEST(last_slot_for_who_waits_for_holders)
 }
 END_TEST
 
-/* A failure ends at once who waits for a slot behind one that does not get it. */
+/* A failed invocation ends at once, even when it waits for a slot behind one that does not get
+ * any. */
 START_TEST(failed_ones_do_not_queue)
 {
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State that programs of a context share by name: uses in the order in which they were asked for,
- * whatever order their fences come in; what failures leave; looks from outside. */
+/* State that programs of a context share by name: uses come in the order of the calls, whatever
+ * order their fences come in; what failures leave behind; looks from outside. */
 #include <sched.h>
 
 #include "exec/context/core.h"
@@ -15,7 +15,7 @@ enum { SET, STEP, GET, PROGRAMS };
 static fsched_program *program[PROGRAMS];
 static fsched_entry *entry[PROGRAMS];
 
-/* s = value; s = 3 s + value, or failure when that is below 0; r = s */
+/* s = value; s = 3 s + value, or a failure when value is below 0; r = s */
 static const char *const graphs[] = {
     "fsched: 1\n"
     "buffers: [{name: s, size: 8, io: state}]\n"
@@ -38,7 +38,7 @@ static int step(const fsched_kernel_call *call) {
   return 0;
 }
 
-/* One more in every byte. */
+/* Adds one to every byte. */
 static int raise(const fsched_kernel_call *call) {
   const fsched_kernel_arg *s = kit_arg(call, FSCHED_INOUT);
   uint8_t *bytes = s->data;
@@ -124,7 +124,8 @@ START_TEST(carried_from_one_to_the_next)
 }
 END_TEST
 
-/* Made from the name: the same in every context, whatever was loaded first. */
+/* The first content is made from the name: it is the same in every context, whatever was loaded
+ * first. */
 START_TEST(first_content)
 {
   uint64_t first = read_word();
@@ -160,7 +161,7 @@ static uint64_t dice(uint64_t *seed) {
   return *seed ^= *seed << 17;
 }
 
-/* What it will be, in the order of the calls. */
+/* Chooses an invocation, and computes what it will give in the order of the calls. */
 static void ask(uint64_t *seed, uint64_t *model, uint64_t *result, uint64_t *wanted,
                 fsched_fence *wait) {
   uint32_t which = (uint32_t)(dice(seed) % PROGRAMS);
@@ -170,8 +171,8 @@ static void ask(uint64_t *seed, uint64_t *model, uint64_t *result, uint64_t *wan
   invoke(which, value, result, wait, NULL);
 }
 
-/* The fences are signalled by several threads, each its share in random order; half of them
- * perhaps before the last call. */
+/* Several threads signal the fences, each its share in random order; half of them perhaps before
+ * the last call. */
 static void one_run(uint64_t seed, uint64_t *model) {
   signaller s[THREADS] = {{.n = 0}};
   fsched_semaphore *line[MOST];
@@ -215,7 +216,7 @@ START_TEST(order_of_the_calls)
 }
 END_TEST
 
-/* Those without state do not wait for those with. */
+/* Invocations without state do not wait for those with state. */
 START_TEST(others_are_not_ordered)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("add"));
@@ -240,7 +241,8 @@ static void publish(void *user, fsched_cause cause) {
   kit_publish(user, 1);
 }
 
-/* The fence of one with state is reached in a callback of one that ends without having started. */
+/* The fence of an invocation with state is reached in a callback of one that ends without having
+ * started. */
 START_TEST(admitted_from_a_callback)
 {
   fsched_program *p = kit_compile(ctx, KIT_ONE("add"));
@@ -339,7 +341,7 @@ START_TEST(refusals)
   ck_assert_ptr_null(e);
   kit_refused(ctx, fsched_exec_load(ctx, x, p[1], &e), FSCHED_REPLAY, "replay-kernel", "module");
   kit_refused(ctx, fsched_exec_read_state(ctx, x, "new", &word, 8), FSCHED_USAGE, "exec",
-              "there is no state 'new'"); /* of programs that were refused there is nothing left */
+              "there is no state 'new'"); /* programs that were refused leave no state behind */
   kit_refused(ctx, fsched_exec_write_state(ctx, x, NULL, &word, 8), FSCHED_USAGE, "exec",
               "there is no state ''");
   ck_fs(ctx, fsched_exec_load(ctx, x, p[2], &e));
@@ -355,7 +357,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* Looks from outside are in the same order: nobody sees half of a change. */
+/* Looks from outside take their place in the same order: nobody sees half of a change. */
 
 static void *read_once(void *word) {
   fsched_context *c;
@@ -374,7 +376,7 @@ static uint64_t turns(void) {
   return n;
 }
 
-/* Between two invocations, of which the first is held up. */
+/* The look comes between two invocations, of which the first is held up. */
 START_TEST(look_takes_its_turn)
 {
   fsched_semaphore *s = kit_timeline(), *t = kit_timeline();

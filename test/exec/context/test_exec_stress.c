@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads invoke, signal, fail, allocate, and make and destroy contexts of their own at once;
- * at the end contexts are destroyed, with work in flight or without.  Whatever happens: every
- * invocation ends exactly once, tells its fence what it tells its callback, releases what it owns
- * once, computes what it should if it succeeds, and gives all memory back. */
+/* Many threads invoke, signal, fail and allocate, and make and destroy contexts of their own, all
+ * at once; at the end contexts are destroyed, with work in flight or without.  Whatever happens,
+ * every invocation ends exactly once, tells its fence what it tells its callback, releases what it
+ * owns once, computes what it should if it succeeds, and gives all memory back. */
 #include "exec/context/exec_kit.h"
 #include "kit/suite.h"
 
@@ -57,7 +57,7 @@ static void released(void *user, void *data) {
   c->releases += data == &c->in ? 1 : 1000;
 }
 
-/* NULL, a point on a line of all, or on several. */
+/* Returns NULL, or a fence of one point on a shared line, or of several points. */
 static fsched_fence *some_fence(exec_stress_actor *a) {
   fsched_fence_point p[3];
   fsched_fence *f = NULL;
@@ -128,7 +128,7 @@ static void signal_or_fail(exec_stress_actor *a) {
   }
 }
 
-/* Made, used and destroyed while others work with the same pool and timelines. */
+/* Makes, uses and destroys a context while other threads work with the same pool and timelines. */
 static void own_context(exec_stress_actor *a, exec_stress_call *c) {
   fsched_exec_options o = {.size = sizeof o,
                            .device = a->r->device,
@@ -165,7 +165,7 @@ static void *act(void *user) {
   return NULL;
 }
 
-/* What may be said only once nothing is in flight. */
+/* Checks what holds only once nothing is in flight. */
 static void check(const exec_stress_actor *a, uint64_t seed) {
   for (uint32_t i = 0; i < ACTIONS; i++) {
     const exec_stress_call *c = &a->call[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fences: sets of points; host waits; waits by callback, which threads signal, fail and cancel at
- * once. */
+/* Fences: sets of points, host waits, and waits by callback, which threads signal, fail and cancel
+ * at the same time. */
 #include "exec/context/fence.h"
 
 #include "exec/context/exec_kit.h"
@@ -26,7 +26,7 @@ static void tear_down(void) {
   fsched_context_destroy(ctx);
 }
 
-/* All timelines, each at `value`. */
+/* A fence of all timelines, each at `value`. */
 static fsched_fence *fence_of_all(uint64_t value) {
   fsched_fence_point p[MANY];
   fsched_fence *f;
@@ -80,7 +80,7 @@ START_TEST(errors)
 }
 END_TEST
 
-/* Of several points of one timeline the highest counts, in a fence and in a join. */
+/* Of several points of one timeline the highest counts, both in a fence and in a join. */
 START_TEST(highest_point_counts)
 {
   const fsched_fence_point p[] = {{line[0], 3}, {line[1], 1}, {line[0], 5}, {line[0], 4}};
@@ -120,7 +120,7 @@ START_TEST(references)
 }
 END_TEST
 
-/* Signalling raises, never lowers, and any number of times. */
+/* A signal raises a timeline and never lowers it, any number of times. */
 START_TEST(signal_raises)
 {
   fsched_fence *f = fence_of_all(3);
@@ -134,8 +134,8 @@ START_TEST(signal_raises)
 }
 END_TEST
 
-/* More points than fit on a stack: the failure of the last ends the wait, though the first is never
- * reached; a point that was reached before its timeline failed stays so. */
+/* There are more points than fit on a stack.  The failure of the last ends the wait, though the
+ * first is never reached; a point that was reached before its timeline failed stays reached. */
 START_TEST(one_failure_ends_a_host_wait)
 {
   fsched_fence *f = fence_of_all(2), *two;
@@ -188,7 +188,7 @@ START_TEST(callback_when_reached)
   prepare(&none, NULL);
   fs_fence_wait_begin(&none.wait);
   ck_assert_uint_eq(none.calls, 1);
-  fs_fence_wait_cancel(&none.wait, 5); /* too late */
+  fs_fence_wait_cancel(&none.wait, 5); /* this is too late */
   ck_assert_uint_eq(none.calls, 1);
   fs_fence_wait_begin(&w.wait);
   fsched_fence_release(f); /* the wait keeps it */
@@ -271,8 +271,8 @@ static uint64_t mixed(uint64_t x) {
   return x ^ x >> 29;
 }
 
-/* What a thread does in a round: each point is raised or failed by one of them; sometimes one
- * cancels. */
+/* Does a thread's work in a round: each point is raised or failed by one of the threads, and
+ * sometimes one cancels. */
 static void act(fence_round_of *r, uint32_t index, uint64_t seed) {
   if (index == 0) {
     fs_fence_wait_begin(&r->w.wait);
@@ -299,7 +299,7 @@ static void *play(void *user) {
   return NULL;
 }
 
-/* 1 when the outcome is one that the round allows. */
+/* Returns whether the outcome is one that the round allows. */
 static bool is_right(const fence_round_of *r) {
   bool may_fail[POINTS + 1] = {false}, may_cancel = false, must_fail = false;
   for (uint32_t i = 1; i <= POINTS; i++) {

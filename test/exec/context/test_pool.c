@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools: allocations and their ends in the order of fences, in every order of events, from many
- * threads; who waits is served strictly in turn. */
+/* Pools: allocations begin and end in the order of fences, in every order of events, from many
+ * threads; those that wait are served strictly in turn. */
 #include "exec/context/pool.h"
 
 #include <sched.h>
@@ -18,7 +18,7 @@ static fsched_pool_stats stats(void) {
   return s;
 }
 
-/* Fences at these values of `line` and `end`; 0: none. */
+/* Allocates, with fences at these values of `line` and `end`; 0: none. */
 static fsched_allocation *alloc(uint64_t bytes, uint64_t wait, uint64_t signal) {
   fsched_fence *w = wait == 0 ? NULL : kit_fence(ctx, line, wait);
   fsched_fence *s = signal == 0 ? NULL : kit_fence(ctx, end, signal);
@@ -59,7 +59,7 @@ START_TEST(errors)
 }
 END_TEST
 
-/* What is reserved counts in multiples of 256, so the end of a pool may be nobody's. */
+/* Reservations count in multiples of 256, so the end of a pool may stay unused. */
 START_TEST(sizes_are_rounded_up)
 {
   fsched_pool *p;
@@ -96,7 +96,7 @@ START_TEST(data_and_statistics)
   ck_assert_uint_eq(s.waiting, 0);
   give(a, 0);
   give(b, 0);
-  fsched_allocation *c = alloc(1024, 0, 0); /* what was apart is one again */
+  fsched_allocation *c = alloc(1024, 0, 0); /* the two parts are one run again */
   ck_assert_ptr_nonnull(fsched_allocation_data(c));
   s = stats();
   ck_assert_uint_eq(s.used, 1024);
@@ -129,7 +129,7 @@ START_TEST(waits_for_its_fence)
 }
 END_TEST
 
-/* The first in the queue does not fit; the second would, and does not overtake. */
+/* The first in the queue does not fit; the second would, but does not overtake. */
 START_TEST(first_come_first_served)
 {
   fsched_allocation *a = alloc(512, 0, 1), *b = alloc(256, 0, 2);
@@ -149,7 +149,7 @@ START_TEST(first_come_first_served)
 }
 END_TEST
 
-/* One that waits for the whole pool is served although others come all the time. */
+/* An allocation that waits for the whole pool is served although others come all the time. */
 START_TEST(nobody_starves)
 {
   fsched_allocation *a[64];
@@ -164,7 +164,7 @@ START_TEST(nobody_starves)
   ck_assert_uint_eq(stats().waiting, 63);
   give(whole, 0);
   for (uint32_t i = 1; i < 64; i++) {
-    ck_assert_ptr_nonnull(fsched_allocation_data(a[i])); /* in their order */
+    ck_assert_ptr_nonnull(fsched_allocation_data(a[i])); /* in the order in which they were made */
     ck_assert(i + 4 >= 64 || fsched_allocation_data(a[i + 4]) == NULL);
     give(a[i], 0);
   }
@@ -178,7 +178,7 @@ START_TEST(wait_fails)
   ck_assert_int_eq(fsched_semaphore_cause(end), 17);
   ck_assert_ptr_null(fsched_allocation_data(a));
   ck_assert_uint_eq(stats().used + stats().served, 0);
-  give(a, 2); /* a fence that has failed, too */
+  give(a, 2); /* a fence that has failed serves, too */
 }
 END_TEST
 
@@ -192,8 +192,8 @@ START_TEST(freed_when_the_fence_fails)
 }
 END_TEST
 
-/* Before its fence is reached, and while it waits for room: signal fails, who is behind moves up.
- */
+/* An allocation is freed before its fence is reached, or while it waits for room: its signal fails,
+ * and the ones behind it move up. */
 START_TEST(freed_before_it_is_granted)
 {
   fsched_semaphore *other = kit_timeline();
@@ -223,7 +223,7 @@ START_TEST(freed_before_it_is_granted)
 }
 END_TEST
 
-/* Room that is freed ahead lets the next one have it at once when the queue's head goes. */
+/* Where room was freed before, the next in the queue gets it at once when the head goes. */
 START_TEST(who_is_behind_moves_up)
 {
   fsched_allocation *a = alloc(512, 0, 0), *large = alloc(1024, 0, 1), *small = alloc(256, 0, 0);
@@ -236,7 +236,7 @@ START_TEST(who_is_behind_moves_up)
 }
 END_TEST
 
-/* Every order of these four; each fence is reached or fails. */
+/* The four events come in every order; each fence is reached or fails. */
 enum { WAIT, FREE, FREED, ROOM, EVENTS };
 
 typedef struct course {
@@ -244,7 +244,7 @@ typedef struct course {
   fsched_fence *fence[3];
   fsched_allocation *whole, *a;
   bool fails[3], was[EVENTS];
-  bool granted; /* as it should be */
+  bool granted; /* what the model says */
 } course;
 
 static void settle(course *c, uint32_t i) {
@@ -268,7 +268,7 @@ static void happen(course *c, uint32_t event) {
   }
 }
 
-/* What must be true after each event. */
+/* Checks what must be true after each event. */
 static void check(course *c) {
   bool gone = c->was[FREE] && c->was[FREED];
   bool asked = c->was[WAIT] && !c->fails[0];
@@ -279,7 +279,8 @@ static void check(course *c) {
                         : c->was[WAIT] && c->fails[0] ? 5
                         : gone                        ? FSCHED_CAUSE_CANCELLED
                                                       : FSCHED_CAUSE_NONE;
-  wanted = cause == FSCHED_CAUSE_CANCELLED && gone && !c->granted ? cause : wanted; /* was first */
+  /* It was freed first. */
+  wanted = cause == FSCHED_CAUSE_CANCELLED && gone && !c->granted ? cause : wanted;
   uint64_t used = (c->was[ROOM] ? 0 : 1024) + (c->granted && !gone ? 512 : 0);
   ck_assert_int_eq(reached, c->granted);
   ck_assert_int_eq(cause, wanted);
@@ -321,7 +322,8 @@ START_TEST(every_order_of_events)
 END_TEST
 
 /* Allocations at every stage, freed or not, go with the pool. */
-/* What one gives back while the pool goes is for nobody any more, in whatever order they stand. */
+/* Bytes that one gives back while the pool goes are granted to nobody, whatever the order of the
+ * queue. */
 START_TEST(nothing_is_granted_at_the_end)
 {
   for (int first = 0; first < 2; first++) {
@@ -330,7 +332,7 @@ START_TEST(nothing_is_granted_at_the_end)
     fsched_semaphore *gate = kit_timeline();
     fsched_fence *wait = kit_fence(ctx, gate, 1);
     fsched_allocation *a[2];
-    for (int i = 0; i < 2; i++) { /* one of them waits at first, so that the other has the bytes */
+    for (int i = 0; i < 2; i++) { /* one of them waits at first, so that the other gets the bytes */
       ck_fs(ctx, fsched_pool_alloc(ctx, pool, 768, i == first ? wait : NULL, signal[i], &a[i]));
     }
     kit_publish(gate, 1);
@@ -403,7 +405,7 @@ START_TEST(cancelled_before_it_was_asked_for)
 }
 END_TEST
 
-/* A chain of stream-ordered uses, all asked for before the first fence is signalled. */
+/* A chain of stream-ordered uses is made before the first fence is signalled. */
 START_TEST(chain_peaks_at_one)
 {
   enum { N = 100 };
@@ -424,7 +426,7 @@ START_TEST(chain_peaks_at_one)
 }
 END_TEST
 
-/* Threads that allocate, write, look and free, partly before they have got it. */
+/* Threads allocate, write, look and free, sometimes before they have got the memory. */
 
 enum { THREADS = 4 };
 typedef struct pool_user {
@@ -492,7 +494,7 @@ START_TEST(many_threads)
 }
 END_TEST
 
-/* Signals at once with the destruction of the pool whose allocation waits for them. */
+/* Signals come at the same time as the destruction of the pool whose allocation waits for them. */
 static void *publish_line(void *timeline) {
   kit_publish(timeline, 1);
   return NULL;

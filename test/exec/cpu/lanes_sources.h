@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sources of the CPU back end's threads, under names of their own, with the atomics of
- * model_atomics.h.  For one test alone: these are definitions. */
+/* The sources of the CPU back end's threads, under other names, with the atomics of
+ * model_atomics.h.  Only one test may include this, as it contains definitions. */
 #ifndef FS_TEST_LANES_SOURCES_H
 #define FS_TEST_LANES_SOURCES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The atomics, locks, futexes and the clock of sources that are explored (explore.h), in place of
- * the machine's.  To be included before them, after the system's headers; each place of a source
- * that uses one is a site, known by its function and what it names. */
+/* Atomics, locks, futexes and the clock for sources that are explored (explore.h), in place of the
+ * machine's.  Include this before those sources, and behind the system's headers.  Each place of a
+ * source that uses one of these is a site, known by its function and by what it names. */
 #ifndef FS_TEST_MODEL_ATOMICS_H
 #define FS_TEST_MODEL_ATOMICS_H
 
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each is a step of the thread that calls it.  `weak`: the order is less than sequentially
- * consistent. */
+/* Each of these is a step of the thread that calls it.  `weak` says that the order is less than
+ * sequentially consistent. */
 uint64_t model_load(const char *site, const volatile void *at, size_t size);
 void model_store(const char *site, volatile void *at, size_t size, uint64_t value, bool weak);
-/* The old value; `change` makes the new one of it and the operand. */
+/* Returns the old value; `change` makes the new one from it and the operand. */
 typedef enum model_change { MODEL_ADD, MODEL_SUB, MODEL_SWAP } model_change;
 uint64_t model_modify(const char *site, volatile void *at, size_t size, model_change change,
                       uint64_t operand);
@@ -30,7 +30,7 @@ uint64_t model_now_ns(void);
 #define MODEL_VALUE(at) __typeof__((void)0, *(at))
 #define MODEL_SITE(at) model_site(__func__, #at)
 #define MODEL_WORD(value) ((uint64_t)(uintptr_t)(value))
-/* "function: expression", the same pointer for the same site. */
+/* Returns "function: expression", the same pointer for the same site. */
 const char *model_site(const char *function, const char *expression);
 
 #undef atomic_load

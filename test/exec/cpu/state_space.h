@@ -10,11 +10,11 @@
 #include <string.h>
 
 typedef struct state_space {
-  uint64_t (*seen)[3]; /* hash set; with the number of the state */
+  uint64_t (*seen)[3]; /* a hash set, with the number of each state */
   size_t n, size;
   uint32_t (*edge)[2]; /* from, to */
   size_t n_edges, most_edges;
-  uint8_t *ends; /* per state: it is an end, or leads to one */
+  uint8_t *ends; /* per state: whether it is an end, or leads to one */
 } state_space;
 
 static inline void mix_hash(uint64_t hash[2], const void *bytes, size_t n) {
@@ -29,7 +29,7 @@ static inline void mix_hash(uint64_t hash[2], const void *bytes, size_t n) {
   }
 }
 
-/* The place of a state, or where it belongs. */
+/* The slot of a state in the hash set, or the free slot where it belongs. */
 static inline uint64_t *state_place(const state_space *x, const uint64_t hash[2]) {
   size_t i = (hash[0] >> 7) & (x->size - 1);
   while (x->seen[i][0] != 0 && (x->seen[i][0] != hash[0] || x->seen[i][1] != hash[1])) {
@@ -52,7 +52,7 @@ static inline void grow_states(state_space *x) {
   free(old.seen);
 }
 
-/* Whether the world is new; its number. */
+/* Inserts a world and finds its number; returns whether it is new. */
 static inline bool insert_state(state_space *x, const uint64_t hash[2], uint32_t *number) {
   if (x->n * 2 >= x->size) {
     grow_states(x);
@@ -79,8 +79,9 @@ static inline void add_edge(state_space *x, uint32_t from, uint32_t to) {
   x->edge[x->n_edges++][1] = to;
 }
 
-/* Worlds from which no run ends, though someone can always go on: what leads to an end does, too,
- * until nothing changes.  Edges are walked from the last on, as most lead to a later state. */
+/* Counts the worlds from which no run ends, though some thread can always go on.  A world that
+ * leads to one that leads to an end does so too; this is repeated until nothing changes.  Edges are
+ * walked from the last on, as most lead to a later state. */
 static inline uint64_t count_astray(state_space *x) {
   uint64_t astray = 0;
   for (bool more = true; more;) {

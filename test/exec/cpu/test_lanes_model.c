@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the CPU back end (exec/host/timeline.c, parked.c, cpu/lanes.c, cpu/worker.c),
- * explored to the end: it is their own source that runs here, with the atomics, locks and futexes
- * of model_atomics.h.
+ * explored completely: their own sources run here, with the atomics, locks and futexes of
+ * model_atomics.h.
  *
  * A few threads are coroutines in one world, a block of memory that can be copied and put back.
- * Each atomic access, lock and futex call is a step; between two steps any thread may go on that
- * can. Stores that are weaker than sequentially consistent enter the thread's buffer and reach
- * memory at any later moment, in order (TSO); all other operations wait until it is empty, loads
- * excepted, which see it first.  Every reachable world is visited once (depth first; a hash of all
- * that has been seen is kept: of the memory and of the live part of each stack).
+ * Each atomic access, lock and futex call is a step; between two steps any thread that can may go
+ * on.  Stores that are weaker than sequentially consistent enter the thread's buffer and reach
+ * memory at any later moment, in order (TSO); all other operations wait until it is empty, except
+ * loads, which see it first.  Every reachable world is visited once, depth first; a hash of each
+ * world is kept, of its memory and of the live part of each stack.
  *
- * Where no thread can go on all must have ended, with every invocation over and each of its
- * commands run once, after all that it waits for, by one thread.  A lost wake-up is a world that
- * stands still.
+ * Where no thread can go on, all must have ended, every invocation must be over, and one thread
+ * must have run each command once, after everything that it waits for.  A lost wake-up is a world
+ * that stands still.
  *
- * The same exploration of sources in which one site is spoilt (a store weakened, a second look that
- * sees nothing, a wake-up left out) must find a fault: so the explorer can fail, and each of these
- * is needed. */
+ * The same exploration must find a fault in sources in which one site is spoilt (a store weakened,
+ * a second look that sees nothing, a wake-up left out).  This shows that the explorer can fail, and
+ * that each of these sites is needed. */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@
 #include "exec/cpu/state_space.h"
 #include "kit/suite.h"
 
-/* What is done to a site: its store is no longer sequentially consistent, its load sees a zero,
- * what it adds, takes away or wakes is forgotten. */
+/* What is done to a site: its store is no longer sequentially consistent, its load sees a zero, or
+ * what it adds, subtracts or wakes is forgotten. */
 typedef enum spoilt { SOUND, WEAK_STORE, BLIND_LOAD, LOST_CHANGE, SPOILT } spoilt;
 
 typedef struct lanes_model_place {
@@ -45,21 +45,22 @@ typedef struct lanes_model_explorer {
   uint64_t runs, stuck, faults, astray;
 } lanes_model_explorer;
 
-/* A model is one for the process of its test. */
+/* The world is global, as each test has a process of its own. */
 static world w;
 static lanes_model_explorer *now_exploring;
 static ucontext_t home;
 static uint32_t current;
 static lanes_model_place places[PLACES];
 
-/* A command's pace, for which one sleeps, and by how much the clock moves. */
+/* The time that a command takes with a pace, and the amount by which the clock moves. */
 enum { LONG_NS = 1000000, MOVE_NS = 2000000 };
 
 /* Steps */
 
 static void blame(const char *fault) { w.fault = w.fault == NULL ? fault : w.fault; }
 
-/* Gives others a turn.  What the registers hold is in the frame, as all that counts is compared. */
+/* Lets other threads run.  Registers' contents have to be in the frame, as everything that counts
+ * is compared. */
 __attribute__((noinline)) static void yield(pending step, const volatile void *on, uint64_t until) {
   __builtin_unwind_init();
   w.thread[current].pending = step;
@@ -85,7 +86,7 @@ static bool spoils(const char *site, spoilt how) {
   return now_exploring->spoilt == how && now_exploring->at == site;
 }
 
-/* What the watchdog alone reads. */
+/* Whether only the watchdog reads this. */
 static bool is_private(const volatile void *at) {
   for (uint32_t i = 0; i < LANES; i++) {
     const char *lane = (const char *)&w.lane[i];
@@ -175,7 +176,7 @@ void model_lock(pthread_mutex_t *lock) {
   put(lock, 1, 1);
 }
 
-/* One step with the one before it, as it only lets others go on. */
+/* An unlock is one step with the step before it, as it only lets others go on. */
 void model_unlock(pthread_mutex_t *lock) {
   if (w.thread[current].n > 0) {
     yield(FULL, NULL, 0);
@@ -203,7 +204,7 @@ void model_futex_wake_all(const _Atomic uint32_t *word) {
 
 uint64_t model_now_ns(void) { return w.clock; }
 
-/* What the sources call */
+/* Functions that the sources call. */
 
 bool model_go_on_alone(fs_cpu_lane *l, uint64_t k) {
   uint8_t *running = &w.running[l - w.lane];
@@ -216,7 +217,7 @@ bool model_go_on_alone(fs_cpu_lane *l, uint64_t k) {
   return over;
 }
 
-/* All that the command waits for has run in this invocation. */
+/* Whether all that the command waits for has run in this invocation. */
 static bool is_due(uint32_t command) {
   const lane_plan *lane = &now_exploring->setting->lane[command / STEPS];
   uint8_t runs = w.runs[command] + 1;
@@ -258,7 +259,7 @@ void model_cpu_barrier_end(fs_instance *x, uint32_t command, uint64_t k) {
 
 void model_cpu_barrier_set(fs_instance *x, uint64_t k) { (void)x, (void)k; }
 
-/* Who invokes */
+/* The thread that invokes. */
 
 static void start(void) {
   w.x.next++;
@@ -267,7 +268,7 @@ static void start(void) {
   fs_timeline_publish(w.x.go, w.x.next);
 }
 
-/* As of fs_work; the core takes its lock there. */
+/* Stands in for the core's callback in fs_work; the core takes its lock there. */
 static void done(void *user, fsched_cause cause, uint64_t ns) {
   const setting *of = now_exploring->setting;
   (void)user, (void)ns;
@@ -282,7 +283,7 @@ static void done(void *user, fsched_cause cause, uint64_t ns) {
     }
   }
   w.over++;
-  for (uint32_t c = 0; c < COMMANDS; c++) { /* what was left out counts, too */
+  for (uint32_t c = 0; c < COMMANDS; c++) { /* commands that were left out count, too */
     w.runs[c] = (uint8_t)w.over;
   }
   model_unlock(&w.core);
@@ -340,7 +341,7 @@ static void make_lane(uint32_t i) {
   }
 }
 
-/* As fs_cpu_deal does. */
+/* Deals lanes to workers as fs_cpu_deal does. */
 static void deal(void) {
   fs_instance *x = &w.x;
   for (uint32_t i = 0; i < x->n_lanes; i++) {
@@ -424,7 +425,7 @@ static void hash_world(uint64_t hash[2]) {
       mix_hash(hash, low_of(i), (size_t)(w.stack[i] + STACK - low_of(i)));
     }
   }
-  hash[0] |= 1; /* 0: an empty place */
+  hash[0] |= 1; /* 0 marks an empty place */
 }
 
 static bool is_able(uint32_t i) {
@@ -448,10 +449,10 @@ static bool is_able(uint32_t i) {
 static void run_thread(uint32_t i) {
   current = i;
   (void)swapcontext(&home, &w.context[i]);
-  memset(w.stack[i], 0, (size_t)(low_of(i) - w.stack[i])); /* equal states, equal bytes */
+  memset(w.stack[i], 0, (size_t)(low_of(i) - w.stack[i])); /* equal states must have equal bytes */
 }
 
-/* The oldest store reaches memory. */
+/* Lets the thread's oldest store reach memory. */
 static void drain(thread *t) {
   put(t->buffer[0].at, t->buffer[0].size, t->buffer[0].value);
   memmove(t->buffer, t->buffer + 1, (BUFFER - 1) * sizeof t->buffer[0]);
@@ -459,7 +460,7 @@ static void drain(thread *t) {
   t->n--;
 }
 
-/* The clock moves beyond the end of what somebody sleeps for with a limit. */
+/* Moves the clock beyond the end of a sleep that has a limit. */
 static bool move_clock(void) {
   bool some = false;
   if (now_exploring->setting->ending == CANCELS) {
@@ -490,12 +491,12 @@ static void judge(lanes_model_explorer *x, bool stuck, uint32_t number) {
   }
 }
 
-/* A spoilt source is explored until it fails. */
+/* Whether to stop: a spoilt source is explored only until it fails. */
 static bool is_enough(const lanes_model_explorer *x) {
   return x->spoilt != SOUND && x->stuck + x->faults > 0;
 }
 
-/* The world without the dead parts of the stacks, which are zero. */
+/* Copies the world without the dead parts of the stacks, which are zero. */
 static char *save(void) {
   size_t n = offsetof(world, stack);
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -512,7 +513,7 @@ static char *save(void) {
   return saved;
 }
 
-/* After a step of that thread, or of none. */
+/* Restores a world after a step of that thread, or of none. */
 static void put_back(const char *saved, uint32_t moved) {
   const char *at = saved + offsetof(world, stack);
   memcpy(&w, saved, offsetof(world, stack));
@@ -529,8 +530,8 @@ static void put_back(const char *saved, uint32_t moved) {
 static uint32_t explore(lanes_model_explorer *x);
 enum { LONGEST = 20000 }; /* steps of a run */
 
-/* From the world as it is, put back then: move 2 * i is a step of thread i, the next one a store of
- * its buffer; the last move is the clock's. */
+/* Tries one move in the current world and then restores it: move 2 * i is a step of thread i, move
+ * 2 * i + 1 a store of its buffer; the last move is the clock's. */
 static bool try_move(lanes_model_explorer *x, const char *before, uint32_t number, uint32_t move) {
   thread *t = &w.thread[move / 2 % THREADS];
   if (move == 2 * THREADS) {
@@ -549,7 +550,7 @@ static bool try_move(lanes_model_explorer *x, const char *before, uint32_t numbe
   return true;
 }
 
-/* The number of the world as it is. */
+/* Explores from the current world, and returns its number. */
 static uint32_t explore(lanes_model_explorer *x) {
   uint64_t hash[2];
   uint32_t number;
@@ -582,7 +583,7 @@ static lanes_model_explorer run(const setting *of, spoilt how, const char *at) {
   return x;
 }
 
-/* `of` a lane: commands in order, each with what it waits for. */
+/* `of` lists each lane's commands in order, with what they wait for. */
 static const setting settings[] = {
 #include "exec/cpu/lanes_settings.def"
 };
@@ -606,7 +607,7 @@ static bool applies(const lanes_model_place *p, spoilt how) {
   return how == WEAK_STORE ? p->stored : how == BLIND_LOAD ? p->loaded : p->modified;
 }
 
-/* Whether one of the smaller settings shows it. */
+/* Whether one of the small settings finds the fault. */
 static bool is_found(const lanes_model_place *p, spoilt how) {
   for (uint32_t i = 0; i < SETTINGS; i++) {
     if (settings[i].small) {
@@ -619,7 +620,7 @@ static bool is_found(const lanes_model_place *p, spoilt how) {
   return false;
 }
 
-/* What may be spoilt, as it is there for speed, or for what is not explored here. */
+/* Sites that may be spoilt, as they are there for speed, or for what is not explored here. */
 static const struct {
   spoilt how;
   const char *function, *expression;
@@ -639,7 +640,7 @@ static bool is_harmless(const lanes_model_place *p, spoilt how) {
   return found;
 }
 
-/* Each site, as far as the settings come by it. */
+/* Each site that the settings reach is spoilt in turn. */
 START_TEST(each_is_needed)
 {
   static const char *const names[] = {"", "a weak store", "a blind load", "a lost change"};
@@ -667,7 +668,7 @@ START_TEST(each_is_needed)
 }
 END_TEST
 
-/* Sanitizers of memory and threads do not bear stacks that are put back. */
+/* Sanitizers of memory and threads cannot handle stacks that are put back. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { EXPLORES = 0 };
 #elif defined(__has_feature)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake driver, or a real one, anew for each test; beside a fixture that has the context.  To be
- * included behind all others, as the names are short. */
+/* The fake driver, or a real one, opened anew for each test, beside a fixture that has the context.
+ * Include this behind all other headers, as its names are short. */
 #ifndef FS_TEST_CUDA_CASE_H
 #define FS_TEST_CUDA_CASE_H
 
@@ -9,11 +9,12 @@
 #include "kit/context.h"
 
 extern cuda_fake fake;        /* not loaded where the tests meet a real device */
-extern fsched_device *device; /* of exec_case.h; goes with the test, if there is one */
+extern fsched_device *device; /* the device of exec_case.h, if there is one; freed with the test */
 
-/* All is given back in the end. */
+/* Checks at the end that everything was given back. */
 void fs_test_cuda(TCase *t);
-/* For what the fake driver alone can do, and what is not given back: no call was wrong. */
+/* For tests that only the fake driver can run and that do not give everything back; checks that no
+ * call was wrong. */
 void fs_test_fake_cuda(TCase *t);
 
 #endif

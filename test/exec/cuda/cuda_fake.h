@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake CUDA driver, for tests in C.  It lies beside the runner.  With FS_TEST_CUDA=real in the
- * environment the machine's own driver is used, and what only the fake one can do is left out. */
+/* The fake CUDA driver, for tests in C.  Its library lies beside the runner.  With
+ * FS_TEST_CUDA=real in the environment the machine's own driver is used, and tests that need the
+ * fake one are left out. */
 #ifndef CUDA_FAKE_H
 #define CUDA_FAKE_H
 
@@ -54,7 +55,7 @@ static inline void cuda_fake_load(cuda_fake *f) {
   cuda_fake_symbol(library, "fake_cuda_function", &f->function);
 }
 
-/* All is as it should be, and everything was given back. */
+/* Checks that no call was wrong and that everything was given back. */
 static inline void cuda_fake_clean(const cuda_fake *f) {
   ck_assert_str_eq(f->fault(), "");
   ck_assert_str_eq(f->left(), "");

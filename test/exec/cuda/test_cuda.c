@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay on CUDA: by streams and by graphs, on the fake driver, in several orders of execution
+/* Replay on CUDA, by streams and by graphs: on the fake driver, in several orders of execution
  * each, or on a real one. */
 #include "base/context.h"
 
@@ -7,7 +7,7 @@
 
 #include "exec/cuda/cuda_case.h"
 
-/* Both back ends, in four orders each. */
+/* There are two back ends, with four orders each. */
 enum { LOOPS = 8 };
 
 static void open_device(int loop, const fake_cuda_controls *controls) {
@@ -57,7 +57,7 @@ START_TEST(gang)
 }
 END_TEST
 
-/* A kernel of a module for the last op. */
+/* Sets a kernel of a module for the last op. */
 static fs_stream_kernel *module_kernel(const char *module, const char *function, uint32_t grid,
                                        uint32_t block, uint64_t shared) {
   fs_stream *v = &m->program.view;
@@ -118,7 +118,7 @@ START_TEST(kernels_of_modules)
 }
 END_TEST
 
-/* The first diagnostic of that code has this text in it. */
+/* Checks the status, and that the first diagnostic of that code contains this text. */
 static void refused(fs_status status, const char *code, const char *text) {
   fsched_diag_clear(ctx);
   ck_assert_int_eq(replay(), status);
@@ -158,15 +158,15 @@ START_TEST(kernels_that_are_refused)
   k->shared_bytes = 1 << 20;
   refused(FSCHED_REPLAY, "replay-kernel", "1048576 bytes of shared memory");
   *k = good;
-  k->shared_bytes = 100000; /* more than without asking */
+  k->shared_bytes = 100000; /* more than is allowed without asking */
   ck_assert_int_eq(replay(), FSCHED_OK);
   options.check = 1;
   ck_assert_int_ne(replay(), FSCHED_OK);
 }
 END_TEST
 
-/* Two kernels of one function: its limit of shared memory serves the larger one, whichever comes
- * first. */
+/* Two kernels share one function: its limit of shared memory is set for the larger one, whichever
+ * comes first. */
 START_TEST(function_with_two_limits)
 {
   static const uint64_t shared[][2] = {{100000, 60000}, {60000, 100000}, {100000, 384}};
@@ -238,7 +238,7 @@ START_TEST(nothing_to_do)
 }
 END_TEST
 
-/* Several slots, memory from a pool that has room for two. */
+/* Several slots take memory from a pool that has room for two. */
 START_TEST(slots_in_a_pool)
 {
   open_device(_i, NULL);
@@ -269,7 +269,7 @@ START_TEST(copy_and_nop)
 }
 END_TEST
 
-/* Scratch that lies over what is read later does not go unseen. */
+/* Scratch that lies over data that are read later is detected. */
 START_TEST(scratch_shows)
 {
   open_device(_i, NULL);
@@ -288,7 +288,7 @@ START_TEST(scratch_shows)
 }
 END_TEST
 
-/* Content made from a name, bound, and made from the name again. */
+/* The content is made from a name, then bound, then made from the name again. */
 START_TEST(content_changes)
 {
   open_device(_i, NULL);
@@ -319,7 +319,8 @@ START_TEST(content_changes)
 }
 END_TEST
 
-/* In a pool memory lies where there is room: here, not twice at one place. */
+/* Memory from a pool lies where there is room; this test makes sure that it is not at the same
+ * place twice. */
 START_TEST(memory_that_moves)
 {
   open_device(_i, NULL);
@@ -354,8 +355,9 @@ START_TEST(memory_that_moves)
     fsched_fence_release(end);
     fsched_semaphore_release(t);
   }
-  if (!cuda_is_real()) { /* the calls, and a graph for each of the places */
-    ck_assert_uint_eq(fake.calls("cuStreamSynchronize"), 0); /* nobody could leave it */
+  if (!cuda_is_real()) { /* the number of calls, and a graph for each of the places */
+    /* Such a call could not be interrupted. */
+    ck_assert_uint_eq(fake.calls("cuStreamSynchronize"), 0);
     ck_assert_uint_eq(fake.calls("cuGraphInstantiateWithFlags"), _i % 2 == 0 ? 0 : 3);
   }
   fsched_exec_destroy(x);
@@ -363,7 +365,7 @@ START_TEST(memory_that_moves)
 }
 END_TEST
 
-/* The oldest driver that will do. */
+/* This is the oldest driver that is accepted. */
 START_TEST(an_old_driver)
 {
   open_device(_i, &(fake_cuda_controls){.version = 12000});
@@ -373,12 +375,12 @@ START_TEST(an_old_driver)
 }
 END_TEST
 
-/* Commands that can never run. */
+/* These commands can never run. */
 START_TEST(a_deadlock_is_found)
 {
   open_device(_i, NULL);
   make_ping_pong(m, 4, 2);
-  m->waits[0] = (fs_stream_wait){1, 2}; /* b's last, which waits for a's */
+  m->waits[0] = (fs_stream_wait){1, 2}; /* b's last command, which waits for a's */
   m->commands[1].wait0 = 0;
   refused(FSCHED_REPLAY, "replay-stuck", "can never reach command 2 (op 'op2'): the commands wait");
 }

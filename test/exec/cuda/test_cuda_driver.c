@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the CUDA driver: what is there, what is not, and how it is said. */
+/* Opening the CUDA driver: what it needs, what may be missing, and how this is reported. */
 #include "base/context.h"
 #include "exec/cuda/driver.h"
 
@@ -12,7 +12,7 @@ static fs_status find(const char *driver, uint32_t ordinal) {
   return fs_cuda_find(&d, &(fs_cuda_where){.driver = driver, .ordinal = ordinal}, &reason);
 }
 
-/* There is no device, and why; nothing is held. */
+/* Checks that no device is opened, that the reason is given, and that nothing is held. */
 static void refused(const fake_cuda_controls *controls, uint32_t ordinal, const char *text) {
   fake.reset(controls);
   ck_assert_int_eq(find(fake.path, ordinal), FSCHED_SYSTEM);
@@ -57,7 +57,7 @@ START_TEST(no_device_is_a_reason)
 }
 END_TEST
 
-/* It is there from CUDA 12.4 on. */
+/* The function exists from CUDA 12.4 on. */
 START_TEST(an_optional_function)
 {
   fake.reset(&(fake_cuda_controls){.version = 12000});
@@ -95,7 +95,7 @@ START_TEST(failures_have_names)
 }
 END_TEST
 
-/* Whichever call of opening fails: a reason, and nothing is left. */
+/* Whichever call fails during opening, there is a reason, and nothing is left. */
 START_TEST(every_call_of_opening_fails)
 {
   ck_assert_int_eq(find(fake.path, 0), FSCHED_OK);

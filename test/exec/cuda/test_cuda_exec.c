@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts of execution on CUDA: what is late, what is early, several slots, shutdown, and how
- * often the driver is called. */
+/* Contexts of execution on CUDA: content that comes late, results that come early, several slots,
+ * shutdown, and how often the driver is called. */
 #include "exec/context/exec_kit.h"
 
 #include "exec/cuda/cuda_case.h"
@@ -32,7 +32,8 @@ typedef struct io {
   uint8_t x[24], y[40], fx[48], fy[56];
 } io;
 
-/* All four bound; y waits for `late`, fx tells `early`; NULL: neither. */
+/* Invokes with all four buffers bound; y waits for `late`, and fx signals `early`; NULL: neither
+ * does. */
 static void invoke(fsched_entry *entry, io *data, fsched_fence *late, fsched_fence *early,
                    fsched_fence *end) {
   fsched_binding bindings[] = {
@@ -46,7 +47,8 @@ static void invoke(fsched_entry *entry, io *data, fsched_fence *late, fsched_fen
 
 static void fill(io *data, uint8_t value) { memset(data, value, sizeof *data); }
 
-/* fx is there and told before y is; what comes of y is that of its content then. */
+/* fx is there and signalled before y is; the result of y comes from the content that y has when its
+ * fence is reached. */
 START_TEST(early_and_late)
 {
   open_device("cuda", (uint64_t)_i);
@@ -58,7 +60,7 @@ START_TEST(early_and_late)
   fsched_fence *over = kit_fence(ctx, end, 1), *again = kit_fence(ctx, end, 2);
   io one, two;
   fill(&one, 1), fill(&two, 1);
-  one.y[0] = 77; /* not the content that counts */
+  one.y[0] = 77; /* this content does not count */
   invoke(entry, &one, may, told, over);
   ck_assert_int_eq(kit_await(early, 1), FSCHED_CAUSE_NONE);
   ck_assert_int_eq(fsched_fence_wait(over, 0), FSCHED_CAUSE_TIMEOUT);
@@ -80,8 +82,8 @@ START_TEST(early_and_late)
 }
 END_TEST
 
-/* Content that never comes: it is said who waits, and the invocation fails; the next one does not.
- */
+/* Content never comes: the report says which op waits, and the invocation fails; the next one does
+ * not. */
 START_TEST(content_that_never_comes)
 {
   open_device(kind_of(_i), (uint64_t)_i);
@@ -114,7 +116,7 @@ START_TEST(content_that_never_comes)
 }
 END_TEST
 
-/* The fence of an input fails with a cause of the caller's: so does the invocation. */
+/* The fence of an input fails with a cause of the caller's, and so does the invocation. */
 START_TEST(content_that_fails)
 {
   open_device(kind_of(_i), (uint64_t)_i);
@@ -140,7 +142,7 @@ static void count_callback(void *user, fsched_cause cause) {
   atomic_fetch_add((_Atomic uint32_t *)user, 1);
 }
 
-/* Shutdown while one waits for content, some run, and some have not started. */
+/* Shutdown comes while one invocation waits for content, some run, and some have not started. */
 START_TEST(shutdown)
 {
   enum { INVOCATIONS = 20 };
@@ -210,13 +212,13 @@ START_TEST(calls_of_the_driver)
   ck_assert_uint_eq(fake.calls("cuGraphLaunch"), graph ? 7 : 0);
   ck_assert_uint_eq(fake.calls("cuGraphAddKernelNode"), graph ? 5 * 4 : 0);
   ck_assert_uint_eq(fake.calls("cuLaunchKernel"), graph ? 0 : 7 * 4);
-  /* two -> three, and the end of the second lane */
+  /* one from two to three, and one for the end of the second lane */
   ck_assert_uint_eq(fake.calls("cuStreamWaitEvent"), graph ? 0 : 7 * 2);
-  /* behind each op, as there are kernels of a module; and at the end */
+  /* one behind each op, as there are kernels of a module, and one at the end */
   ck_assert_uint_eq(fake.calls("cuEventRecord"), graph ? 7 : 7 * (4 + 1));
   ck_assert_uint_eq(fake.calls("cuGraphAddEventRecordNode"), graph ? 5 * 4 : 0);
   ck_assert_uint_eq(fake.calls("cuEventSynchronize") + fake.calls("cuStreamSynchronize"), 0);
-  /* Nothing is taken while something may run. */
+  /* No memory is allocated while something may run. */
   ck_assert_uint_eq(fake.calls("cuMemAlloc"), allocations);
   ck_assert_uint_eq(fake.calls("cuEventCreate"), events);
   ck_assert_uint_eq(fake.calls("cuModuleGetFunction"), found);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failures of the CUDA driver, each call in turn: always a diagnostic, never a crash, a hang, or
- * something that is not given back.  On the fake driver alone. */
+/* Every call of the CUDA driver fails in turn: there is always a diagnostic, and never a crash, a
+ * hang, or something that is not given back.  Only the fake driver can do this. */
 #include "base/context.h"
 #include "kit/budget.h"
 
@@ -10,7 +10,7 @@
 
 static const char *const kinds[] = {"cuda", "cuda-graph"};
 
-/* A replay from the device to its end; what was said is left in the context. */
+/* Does a whole replay, from opening the device to its end; diagnostics stay in the context. */
 static fs_status replay_all(fsched_context *c, const char *kind, const fsched_replay_options *how) {
   fsched_device_options o = {
       .size = sizeof o, .kind = kind, .driver = fake.path, .modules = "test/cuda_modules"};
@@ -26,7 +26,7 @@ static fs_status replay_all(fsched_context *c, const char *kind, const fsched_re
   return status;
 }
 
-/* As it is, then with one more failure each time. */
+/* Runs without a failure, and then lets one later call fail each time. */
 static void fail_each_call(const char *kind, const fsched_replay_options *how, unsigned error) {
   fake.reset(&(fake_cuda_controls){0});
   ck_assert_int_eq(replay_all(ctx, kind, how), FSCHED_OK);
@@ -71,7 +71,8 @@ START_TEST(each_call_with_everything)
 }
 END_TEST
 
-/* Whichever command fails while it runs: all later calls say so, as after a fault of a kernel. */
+/* Whichever command fails while it runs, all later calls report it, as after a fault of a
+ * kernel. */
 START_TEST(each_command)
 {
   make_ping_pong(m, 6, 2);
@@ -92,7 +93,7 @@ START_TEST(each_command)
 }
 END_TEST
 
-/* A kernel that goes where it may not. */
+/* A kernel touches memory that is not its own. */
 START_TEST(a_wild_kernel)
 {
   uint32_t mem = mk_memory(m, "hbm", 100), q = mk_queue(m, "q");
@@ -138,7 +139,7 @@ START_TEST(too_little_memory)
 }
 END_TEST
 
-/* Whichever allocation of the host fails. */
+/* Any allocation of the host may fail. */
 START_TEST(out_of_memory)
 {
   for (long left = 0;; left++) {

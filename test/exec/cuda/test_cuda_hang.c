@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of modules that never return on a CUDA device: named and given up, while no call of the
- * driver waits for them.  On the fake driver, where `slow` hangs until it is let go. */
+/* Kernels of modules that never return on a CUDA device are named and given up, while no call of
+ * the driver waits for them.  These tests need the fake driver, where `slow` hangs until it is
+ * released. */
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
 
@@ -46,7 +47,7 @@ static const char behind[] = HEAD OP("f", "a", "{out: o1}", "slow")
 static const char fine[] =
     HEAD OP("f", "a", "{out: o1}", "none") "  - {name: g, on: b, args: [{in: x}, {out: o2}]}\n";
 
-/* Whether the ops that are named are these, and how. */
+/* Checks that just these ops are named, and how. */
 static void check_named(const char *queue, const char *op) {
   char text[200];
   (void)snprintf(
@@ -71,7 +72,7 @@ typedef struct cuda_hang_asked {
   uint64_t in, out;
 } cuda_hang_asked;
 
-/* Of x, which is there when `late` is reached, o2. */
+/* Makes an invocation with input x, which is there when `late` is reached, and output o2. */
 static void ask(cuda_hang_asked *a, fsched_entry *e, fsched_fence *late) {
   a->timeline = kit_timeline();
   a->fence = kit_fence(ctx, a->timeline, 1);
@@ -96,7 +97,7 @@ static void expect_end(fsched_exec *x, const cuda_hang_asked *a, fsched_status s
   ck_assert_int_eq(cause, status == FSCHED_OK ? FSCHED_CAUSE_NONE : FSCHED_CAUSE_TIMEOUT);
 }
 
-/* An invocation of that program ends, as a kernel hangs, and all can be given back. */
+/* An invocation of that program ends although a kernel hangs, and everything can be given back. */
 static void run_hanging(int loop, const char *text) {
   open_hanging(loop);
   fsched_program *p = kit_compile(ctx, text);
@@ -129,7 +130,7 @@ START_TEST(two_at_once)
 }
 END_TEST
 
-/* Ops that wait for it, on its queue and on another, are not to blame. */
+/* Ops that wait for the hanging one, on its queue and on another, are not blamed. */
 START_TEST(first_of_a_chain)
 {
   run_hanging(_i, behind);
@@ -138,7 +139,8 @@ START_TEST(first_of_a_chain)
 }
 END_TEST
 
-/* The n-th of several invocations, one after the other or overlapping, with times and without. */
+/* The n-th of several invocations hangs; they run one after the other or overlap, with times and
+ * without. */
 START_TEST(replays)
 {
   fsched_program *p = kit_compile(ctx, _i % 4 < 2 ? one : two);
@@ -160,8 +162,8 @@ START_TEST(replays)
 }
 END_TEST
 
-/* Another program in the same exec goes on in the slot that is left; with none left, invocations
- * fail; and nothing new is made on the device. */
+/* Another program in the same exec goes on in the slot that is left.  When none is left,
+ * invocations fail, and nothing new is made on the device. */
 START_TEST(others_go_on)
 {
   open_hanging(_i);
@@ -196,7 +198,7 @@ START_TEST(others_go_on)
 }
 END_TEST
 
-/* A pool, of which a slot is lost, is left behind; so is one beside it. */
+/* A pool that has lost a slot is left behind, and so is one beside it. */
 START_TEST(pools_are_left_behind)
 {
   open_hanging(_i);
@@ -216,7 +218,7 @@ START_TEST(pools_are_left_behind)
 }
 END_TEST
 
-/* Graphs are made when their place in the pool is known: a slot that makes one while the kernel
+/* Graphs are made when their place in the pool is known, so a slot that makes one while the kernel
  * hangs is in a call of the driver that does not come back. */
 START_TEST(calls_that_block_are_left)
 {
@@ -243,7 +245,7 @@ START_TEST(calls_that_block_are_left)
 }
 END_TEST
 
-/* A kernel that returns in time is nobody's concern, and its results are right. */
+/* A kernel that returns in time is not reported, and its results are right. */
 START_TEST(slow_is_no_failure)
 {
   open_hanging(_i);
@@ -273,7 +275,7 @@ START_TEST(slow_is_no_failure)
 }
 END_TEST
 
-/* While content is late, too: the kernel is named, not the content. */
+/* When content is late as well, the kernel is named, not the content. */
 START_TEST(beside_late_content)
 {
   open_hanging(0);
@@ -321,7 +323,7 @@ START_TEST(after_another_failure)
 }
 END_TEST
 
-/* More commands behind it than the driver takes before a launch waits. */
+/* More commands are queued behind it than the driver takes before a launch waits. */
 START_TEST(many_behind_it)
 {
   enum { OPS = 1500, LINE = 120 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in kernels of the device: their text is run, by the fake driver or by a real one, and
- * compared bit for bit with the kernels of the processor. */
+/* The built-in kernels of the device: the fake or a real driver runs their text, and the results
+ * are compared bit for bit with those of the processor's kernels. */
 #include "base/context.h"
 #include "exec/cuda/builtin.h"
 #include "exec/cuda/cuda_fake.h"
@@ -18,7 +18,7 @@ static fs_cu_module module;
 static fs_cu_function mix, digest, copy, pace;
 static fs_cu_stream stream;
 static fs_cu_address device; /* ROOM bytes, then the call, then the digest */
-static uint8_t *pinned;      /* the same */
+static uint8_t *pinned;      /* a copy of it on the host */
 static uint64_t seed;
 
 #define CU(call)                                                                        \
@@ -79,7 +79,7 @@ static uint64_t draw(uint64_t n) {
   return (seed >> 33) % n;
 }
 
-/* A call on the processor's bytes, and the same on the device's. */
+/* One call, on the processor's bytes and on the device's. */
 typedef struct call_case {
   uint8_t bytes[ROOM];
   fs_kernel_arg args[MOST_ARGS], scratch[4];
@@ -87,7 +87,7 @@ typedef struct call_case {
   uint64_t used;
 } call_case;
 
-/* The next bytes that nobody has, at any alignment. */
+/* Takes the next unused bytes, at any alignment. */
 static uint8_t *take(call_case *c, uint64_t length) {
   uint8_t *at = c->bytes + c->used + draw(20);
   c->used = (uint64_t)(at - c->bytes) + length;
@@ -125,7 +125,8 @@ static call_case *new_case(const char *op, uint32_t n_args, uint32_t n_scratch, 
 }
 
 static fs_cuda_arg to_device(const call_case *c, const fs_kernel_arg *a) {
-  uint32_t pooled = a->data != NULL && a->length % 2 == 0; /* either way of saying it */
+  /* An address may be given in either of two ways. */
+  uint32_t pooled = a->data != NULL && a->length % 2 == 0;
   uint64_t at = a->data == NULL ? 0 : (uint64_t)((const uint8_t *)a->data - c->bytes);
   return (fs_cuda_arg){.data = pooled ? at : device + at,
                        .pooled = pooled,
@@ -142,7 +143,7 @@ static void launch(fs_cu_function f) {
   CU(cuLaunchKernel(f, 1, 1, 1, FS_CUDA_BLOCK, 1, 1, 0, stream, params, NULL));
 }
 
-/* Runs the kernel on the device, then the digest; then on the processor, and compares. */
+/* Runs the kernel and then the digest on the device, then on the processor, and compares. */
 static void check_case(call_case *c, fs_builtin kernel, fs_cu_function f) {
   fs_cuda_call *call = (fs_cuda_call *)(void *)(pinned + ROOM);
   fs_cuda_arg *args = (fs_cuda_arg *)(call + 1);
@@ -186,7 +187,7 @@ START_TEST(mix_is_the_same)
 }
 END_TEST
 
-/* More args than are hashed at once, and no args. */
+/* There are more args than are hashed at once, or none. */
 START_TEST(many_args)
 {
   seed = (uint64_t)_i;
@@ -195,7 +196,7 @@ START_TEST(many_args)
 }
 END_TEST
 
-/* All lengths around those at which the loops of the hash begin. */
+/* These are all lengths around those at which the loops of the hash begin. */
 START_TEST(lengths_of_a_hash)
 {
   for (uint32_t length = 0; length < 600; length += length < 80 ? 1 : 13) {
@@ -208,7 +209,7 @@ START_TEST(lengths_of_a_hash)
 }
 END_TEST
 
-/* An output in its input's place. */
+/* The output lies in its input's place. */
 START_TEST(mix_in_place)
 {
   for (uint32_t length = 1; length < 2000; length += 333) {
@@ -222,7 +223,7 @@ START_TEST(mix_in_place)
 }
 END_TEST
 
-/* Shorter, longer, apart and overlapping in both directions. */
+/* The copy is shorter or longer, and the ranges are apart or overlap in either direction. */
 START_TEST(copy_is_the_same)
 {
   seed = (uint64_t)_i;
@@ -259,7 +260,7 @@ START_TEST(pace_takes_its_time)
 }
 END_TEST
 
-/* What is built in is the text that is kept beside its source. */
+/* The text that is built in equals the file beside its source. */
 START_TEST(text_is_that_of_the_file)
 {
   FILE *f = fopen("exec/cuda/kernels/builtin.ptx", "rb");

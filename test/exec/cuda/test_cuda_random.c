@@ -68,8 +68,8 @@ START_TEST(any_graph)
 }
 END_TEST
 
-/* Each with all that touches memory at once, room for little more than one op, several slots, and
- * every other one in a pool. */
+/* Each graph uses everything that touches memory at once, with room for little more than one op,
+ * and several slots; every other one has a pool. */
 START_TEST(tight_memory)
 {
   total = (fsched_replay_result){0};
@@ -83,8 +83,8 @@ START_TEST(tight_memory)
 }
 END_TEST
 
-/* Gangs, ops and buffers of size and time 0, counted memories and the like, with every kind of sync
- * and both of hazards, as long as nothing races. */
+/* These graphs have gangs, ops and buffers of size and time 0, counted memories and the like, with
+ * every kind of sync and both kinds of hazards, as long as nothing races. */
 START_TEST(odd_graphs)
 {
   static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};

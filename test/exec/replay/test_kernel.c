@@ -30,7 +30,7 @@ START_TEST(hash_sees_every_byte_and_its_place)
 }
 END_TEST
 
-/* No word of some megabytes of content occurs twice, wherever two ranges begin. */
+/* No word occurs twice in some megabytes of content, wherever two ranges begin. */
 static int compare_words(const void *a, const void *b) {
   uint64_t x, y;
   memcpy(&x, a, sizeof x);
@@ -82,7 +82,7 @@ START_TEST(byteset_against_bits)
 }
 END_TEST
 
-/* One op with every tag; everything that it must depend on is changed in turn. */
+/* One op has args of every tag; everything that its result must depend on is changed in turn. */
 typedef struct mix_case {
   uint8_t in[37], sum[19], out[41], part[5], table[8], scratch[11];
   int64_t value;
@@ -115,7 +115,8 @@ START_TEST(mix_depends_on_what_it_should)
   mix_case c = fresh_case();
   const uint64_t digest = run_mix(&c);
   mix_case same = fresh_case();
-  memset(same.out, 7, sizeof same.out); /* old content of outputs, no_dep and scratch: no matter */
+  /* Old content of outputs, no_dep and scratch does not matter. */
+  memset(same.out, 7, sizeof same.out);
   memset(same.part, 7, sizeof same.part);
   memset(same.table, 7, sizeof same.table);
   memset(same.scratch, 7, sizeof same.scratch);
@@ -139,7 +140,7 @@ START_TEST(mix_depends_on_what_it_should)
 }
 END_TEST
 
-/* Every output byte is written, scratch too; outputs differ from each other. */
+/* Every output byte is written, also of scratch, and outputs differ from each other. */
 START_TEST(mix_writes_all)
 {
   uint8_t seen[sizeof(mix_case)] = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw hazards with ops that are `after` later ones: what overwrites a byte may then come before who
- * reads it, or writes it, in program order.  Random small graphs, written as text; what is compiled
- * without races verifies, and replays equal to the evaluation of the program and to that of the
- * tests (kit/evaluate.h). */
+/* Raw hazards with ops that are `after` later ones: an op that overwrites a byte may then come
+ * before one that reads or writes it earlier in program order.  The test writes random small graphs
+ * as text; those that compile without races are verified, and their replays equal the evaluation of
+ * the program and that of the tests (kit/evaluate.h). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static void write_arg(FILE *f, fs_rng *r) {
   fprintf(f, "{%s: b%u, at: [%u, %u]}", tag[t], buffer, from, length);
 }
 
-/* Whether an op is after a later one. */
+/* Writes a graph, and returns whether an op is after a later one. */
 static bool write_graph(char *text, fs_rng *r) {
   FILE *f = fmemopen(text, TEXT, "w");
   ck_assert_ptr_nonnull(f);

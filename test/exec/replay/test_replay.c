@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay on the CPU: hand-made streams, right and wrong ones.  What must be found is found for any
- * timing: faults lie in the order within a queue or in addresses, or nothing can go on at all. */
+/* Replay on the CPU of streams made by hand, right and wrong ones.  The faults here are found with
+ * any timing: they lie in the order within a queue or in addresses, or nothing can go on at all. */
 #include "fsched/replay.h"
 
 #include <limits.h>
@@ -82,7 +82,7 @@ START_TEST(gang_meets)
 }
 END_TEST
 
-/* Two states that change places: each is kept where the other is given. */
+/* Two states change places: each is kept at the address where the other is given. */
 START_TEST(state_is_carried)
 {
   make_state_swap(m);
@@ -100,7 +100,7 @@ START_TEST(input_is_given_again)
   uint32_t in = (mk_buffer(m, "in", 10, FSCHED_IO_INPUT), mk_version(m, mem, 0));
   uint32_t out = (mk_buffer(m, "out", 12, FSCHED_IO_OUTPUT), mk_version(m, mem, 0));
   mk_given(m, in, mem, 0);
-  mk_kept(m, out, mem, 0); /* in place */
+  mk_kept(m, out, mem, 0); /* the output is in the place of its input */
   (void)mk_op(m, "op"), mk_arg(m, FSCHED_IN, in), mk_arg(m, FSCHED_OUT, out);
   (void)mk_run(m, q, 0);
   options.repeat = 3;
@@ -109,7 +109,7 @@ START_TEST(input_is_given_again)
 }
 END_TEST
 
-/* Bytes that nobody wrote: of a nop's output, and between two partial writes. */
+/* Nobody wrote these bytes: those of a nop's output, and those between two partial writes. */
 START_TEST(undefined_bytes_are_not_compared)
 {
   uint32_t mem = mk_memory(m, "ddr", 200);
@@ -129,7 +129,7 @@ START_TEST(undefined_bytes_are_not_compared)
     (void)mk_run(m, q, op);
   }
   assert_ok();
-  ck_assert_uint_eq(result.checked_ops, 3); /* nothing and "reads all" are open */
+  ck_assert_uint_eq(result.checked_ops, 3); /* the nop and "reads all" cannot be checked */
   ck_assert_uint_eq(result.checked_bytes, 20 + 20);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(overlap_is_found)
 }
 END_TEST
 
-/* Scratch on an input, on an output, and on what a later op reads. */
+/* Scratch lies over an input, over an output, and over data that a later op reads. */
 START_TEST(scratch_overlap_is_found)
 {
   static const uint64_t address[] = {20, 220, 105};
@@ -287,7 +287,7 @@ START_TEST(missing_signal_is_named)
 }
 END_TEST
 
-/* The first in the plan waits for the second, that one for the third, which waits in vain. */
+/* The first op in the plan waits for the second, which waits for the third, which waits in vain. */
 START_TEST(blame_goes_to_the_culprit)
 {
   for (uint32_t q = 0; q < 4; q++) {
@@ -319,7 +319,8 @@ START_TEST(blame_goes_to_the_culprit)
 }
 END_TEST
 
-/* Two gangs in opposite orders; and epochs that count from the invocation's begin. */
+/* Two gangs meet in opposite orders on two queues, and epochs count from the invocation's
+ * beginning. */
 START_TEST(gangs_that_never_meet)
 {
   uint32_t tp = make_gang(m);
@@ -333,7 +334,8 @@ START_TEST(gangs_that_never_meet)
 }
 END_TEST
 
-/* One member is at the gang, the other waits in vain before it: that one is to blame. */
+/* One member is at the gang, and the other waits in vain before it: the wait before it is to
+ * blame. */
 START_TEST(blame_passes_through_a_gang)
 {
   (void)make_gang(m);
@@ -349,12 +351,13 @@ START_TEST(blame_passes_through_a_gang)
   options.check = 0;
   options.timeout_ms = 20;
   ck_assert_int_eq(replay(), FSCHED_REPLAY);
-  /* a waits at the gang for b, and b for what a does after the gang: a ring, a's command first */
+  /* a waits at the gang for b, and b for what a does after the gang: a ring, reported from a's
+   * command */
   assert_diag("replay-stuck",
               "queue 'a' is stuck at command 2 (op 'all'): it waits for epoch 1 of "
               "'tp', which has reached 0");
   fsched_diag_clear(ctx);
-  m->waits[0].epoch = 1; /* now for what a has done, but not signalled */
+  m->waits[0].epoch = 1; /* this is for a command that a has run without a signal */
   m->commands[0].signal = 0;
   ck_assert_int_eq(replay(), FSCHED_REPLAY);
   assert_diag("replay-stuck",
@@ -369,7 +372,7 @@ static bool stuck(fs_instance *x, uint64_t timeout_ns, fs_watch *watch) {
   return fs_watch_stuck(watch, moves, idle, fs_now_ns(), timeout_ns);
 }
 
-/* Stuck is who was stuck at the look before, in the same wait. */
+/* A queue is stuck if it was so at the look before, too, in the same wait. */
 START_TEST(stuck_takes_two_looks)
 {
   fs_timeline timeline[2] = {{0}};
@@ -383,7 +386,7 @@ START_TEST(stuck_takes_two_looks)
   ck_assert(!stuck(&x, 0, &watch));
   lane[1].blocked = 7;
   ck_assert(!stuck(&x, 0, &watch));
-  lane[1].blocked = 9; /* it has moved on to another wait */
+  lane[1].blocked = 9; /* the queue has moved on to another wait */
   ck_assert(!stuck(&x, 0, &watch));
   ck_assert(!stuck(&x, UINT64_MAX, &watch));
   timeline[1].epoch = 3; /* it has not woken up yet */
@@ -391,7 +394,8 @@ START_TEST(stuck_takes_two_looks)
   timeline[1].epoch = 2;
   ck_assert(!stuck(&x, 0, &watch));
   ck_assert(stuck(&x, 0, &watch));
-  worker[1].hand.count = 3; /* in a kernel: a move; then whatever its queues wait for */
+  /* In a kernel, which counts as a move; its queues may wait for anything. */
+  worker[1].hand.count = 3;
   timeline[1].epoch = 3;
   ck_assert(!stuck(&x, 0, &watch));
   ck_assert(stuck(&x, 0, &watch));
@@ -400,7 +404,8 @@ START_TEST(stuck_takes_two_looks)
 }
 END_TEST
 
-/* A paced op that takes longer than the timeout is not stuck, nor is who waits for it. */
+/* A paced op that takes longer than the timeout is not stuck, and neither are ops that wait for
+ * it. */
 START_TEST(paced_op_is_not_stuck)
 {
   make_ping_pong(m, 2, 2);
@@ -420,14 +425,16 @@ END_TEST
 
 /* ---- threads */
 
-/* Address space for some stacks, not for all: those threads that there are do all the work. */
+/* There is address space for some stacks, not for all: the threads that there are do all the
+ * work. */
 START_TEST(threads_run_out)
 {
   struct rlimit old, tight;
   unsigned long pages = 0;
   const char *fork = getenv("CK_FORK");
   if (SANITIZED || (fork != NULL && strcmp(fork, "no") == 0)) {
-    return; /* sanitizers reserve most of it themselves; an old process keeps stacks */
+    /* Sanitizers reserve most of it themselves, and a process that has run before keeps stacks. */
+    return;
   }
   make_ping_pong(m, MK_SMALL, MK_SMALL);
   FILE *f = fopen("/proc/self/statm", "r");
@@ -474,7 +481,7 @@ START_TEST(nth_allocation_fails)
 }
 END_TEST
 
-/* The comparison keeps a version until its last access only. */
+/* The comparison keeps a version only until its last access. */
 START_TEST(dead_versions_are_freed)
 {
   enum { N = 32, SIZE = 1 << 16 };
@@ -504,7 +511,7 @@ END_TEST
 
 /* ---- the trace */
 
-/* Value of a key in the line at *p, as a number. */
+/* The value of a key in the line at *p, as a number. */
 static double number_after(const char *line, const char *key) {
   const char *at = strstr(line, key);
   ck_assert_ptr_nonnull(at);

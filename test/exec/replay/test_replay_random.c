@@ -20,7 +20,7 @@ static void assert_ok(fs_status status, uint64_t seed, const char *what) {
                 status, fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
 }
 
-/* Also returns how many ops and bytes were compared. */
+/* Compiles and replays a graph; also adds up how many ops and bytes were compared. */
 static void compile_and_replay(uint64_t seed, const fs_gen_params *params,
                                const fsched_replay_options *options, fsched_replay_result *total) {
   fsched_graph *graph;
@@ -53,7 +53,7 @@ START_TEST(any_graph)
 }
 END_TEST
 
-/* The same, each with all that touches memory at once and room for little more than one op. */
+/* Each graph uses everything that touches memory at once, with room for little more than one op. */
 START_TEST(tight_memory)
 {
   fsched_replay_result total = {0};
@@ -66,7 +66,7 @@ START_TEST(tight_memory)
 }
 END_TEST
 
-/* Many invocations of one program, so that rare interleavings have a chance. */
+/* One program runs in many invocations, so that rare interleavings have a chance. */
 START_TEST(many_invocations)
 {
   fsched_replay_result total = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPU's barriers from inside: how many there are, and in what state invocations leave them. */
+/* The CPU's barriers seen from inside: how many there are, and in what state invocations leave
+ * them. */
 #include "base/futex.h"
 #include "exec/conformance/conformance_kit.h"
 #include "exec/cpu/cpu.h"
@@ -71,7 +72,7 @@ END_TEST
 
 /* ---- how they are left */
 
-/* After k invocations, when nothing runs: in their first use, untouched. */
+/* After k invocations, when nothing runs, barriers are in their first use, untouched. */
 static void check_left(const rig *r) {
   const fs_instance *x = r->instance;
   for (uint32_t i = 0; i < x->physicals.n; i++) {
@@ -102,7 +103,7 @@ START_TEST(left_as_found)
 }
 END_TEST
 
-/* Poisoned in the middle of it, at ever other moments; without effects, so that counting is most of
+/* Invocations are poisoned at later and later moments; they have no effects, so counting is most of
  * what happens. */
 START_TEST(left_as_found_after_poison)
 {
@@ -231,7 +232,7 @@ END_TEST
 
 /* ---- many at once */
 
-/* Producers and consumers far apart, on few physical barriers, slots beside each other. */
+/* Producers and consumers are far apart, on few physical barriers, in several slots at once. */
 START_TEST(many_in_flight)
 {
   enum { QUEUES = 6 };
@@ -251,7 +252,7 @@ START_TEST(many_in_flight)
 }
 END_TEST
 
-/* One producer for many consumers and many for one: counts of more than one. */
+/* One producer has many consumers, and one consumer many producers, so counts are above one. */
 START_TEST(many_to_one_to_many)
 {
   enum { WIDE = 12, ROUND = 2 * WIDE + 1 };
@@ -262,7 +263,7 @@ START_TEST(many_to_one_to_many)
     (void)snprintf(name, sizeof name, "q%u", q);
     (void)mk_queue(m, name);
   }
-  for (uint32_t i = 0; i <= 2 * WIDE; i++) { /* WIDE before, one, WIDE after */
+  for (uint32_t i = 0; i <= 2 * WIDE; i++) { /* WIDE ops before, one in the middle, WIDE after */
     char name[8];
     (void)snprintf(name, sizeof name, "v%u", i);
     (void)mk_buffer(m, name, 20, i > WIDE ? FSCHED_IO_OUTPUT : FSCHED_IO_NONE);
@@ -306,7 +307,7 @@ START_TEST(many_to_one_to_many)
 }
 END_TEST
 
-/* ---- elsewhere */
+/* ---- back ends without barriers */
 
 static bool is_after(const fs_cuda_plan *plan, uint32_t command, uint32_t before) {
   const fs_cuda_item *x = &plan->item[plan->item_of[command]];
@@ -318,7 +319,8 @@ static bool is_after(const fs_cuda_plan *plan, uint32_t command, uint32_t before
   return false;
 }
 
-/* Where there are no physical barriers, who would be held back knows what those know for whom. */
+/* Where there are no physical barriers, a command that would be held back waits for the commands
+ * that the consumers before it wait for. */
 START_TEST(gates_of_a_device)
 {
   uint32_t gates = 0;

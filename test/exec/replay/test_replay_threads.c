@@ -23,7 +23,7 @@
 #define SANITIZED 0
 #endif
 
-/* From now on this process gets no more threads; false: such a filter is refused here. */
+/* Lets this process get no more threads; returns false where such a filter is refused. */
 static bool refuse_threads(void) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -40,7 +40,7 @@ START_TEST(no_thread_at_all)
 {
   const char *fork = getenv("CK_FORK");
   if (SANITIZED || (fork != NULL && strcmp(fork, "no") == 0) || !refuse_threads()) {
-    return; /* what looks for leaks wants a thread; the filter is for good */
+    return; /* the leak checker needs a thread, and the filter stays until the process ends */
   }
   make_ping_pong(m, 4, 2);
   ck_assert_int_eq(replay(), FSCHED_SYSTEM);
@@ -49,8 +49,8 @@ START_TEST(no_thread_at_all)
 }
 END_TEST
 
-/* Every command waits for one on another queue, of the same thread or another's; what is lost on
- * the way would be stuck. */
+/* Every command waits for one on another queue, of the same thread or of another; a lost hand-over
+ * would be stuck. */
 START_TEST(few_threads_hand_over)
 {
   enum { QUEUES = 16 };
@@ -92,7 +92,7 @@ static double number_after(const char *text, const char *key) {
   return strtod(at + strlen(key), NULL);
 }
 
-/* One thread has both queues at their times: the second command begins before the first ends. */
+/* One thread runs both queues at their times: the second command begins before the first ends. */
 START_TEST(one_thread_paces_two_queues)
 {
   for (uint32_t q = 0; q < 2; q++) {
@@ -109,7 +109,7 @@ START_TEST(one_thread_paces_two_queues)
   assert_ok();
   const char *a = strstr(result.trace_json, "\"ph\":\"X\"");
   const char *b = a == NULL ? NULL : strstr(a + 1, "\"ph\":\"X\"");
-  ck_assert(a != NULL && b != NULL); /* queue by queue */
+  ck_assert(a != NULL && b != NULL); /* in the order of queues */
   ck_assert_double_ge(number_after(a, "\"dur\":"), 300000.0);
   ck_assert_double_ge(number_after(b, "\"dur\":"), 300000.0);
   ck_assert_double_lt(number_after(b, "\"ts\":"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a replay takes of the machine: bytes that its commands touch, not what a stream of a few
- * hundred bytes says that there is; and what the machine has. */
+/* How much memory a replay takes: the bytes that its commands touch, not what a stream of a few
+ * hundred bytes declares; and how much memory the machine has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -16,14 +16,14 @@
 
 #include "kit/context.h"
 
-/* A sanitizer's shadow takes memory of its own, and its allocator heeds no limits. */
+/* A sanitizer's shadow takes memory of its own, and its allocator ignores limits. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
 #endif
 
-/* The most that this process, which is the test's own, has had in memory; KiB. */
+/* The most memory that this process, which is the test's own, has used, in KiB. */
 static uint64_t most_resident(void) {
   struct rusage usage;
   ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
@@ -41,7 +41,7 @@ static fsched_program *compile(const char *text) {
   return program;
 }
 
-/* 16 of 2 GiB of an input, an output and a state, read, written and kept. */
+/* 16 bytes of 2 GiB are read, written and kept of an input, an output and a state. */
 static const char huge[] =
     "fsched: 1\n"
     "buffers:\n"
@@ -81,7 +81,7 @@ START_TEST(only_what_is_touched)
 }
 END_TEST
 
-/* A range is what the whole has there. */
+/* A range has the same bytes as that part of the whole. */
 START_TEST(ranges_are_of_the_whole)
 {
   uint8_t whole[100], part[100];
@@ -99,7 +99,7 @@ START_TEST(ranges_are_of_the_whole)
 }
 END_TEST
 
-/* The limit is refused by name, with need, limit and what there is. */
+/* A replay beyond the limit is refused, and the message has the need, the limit and its origin. */
 START_TEST(limit_is_named)
 {
   fsched_program *program = compile(huge);
@@ -116,8 +116,8 @@ START_TEST(limit_is_named)
 }
 END_TEST
 
-/* Who names no limit gets what the machine has: here less than the stream wants, by a limit of this
- * process, which is the test's own. */
+/* Without a limit of the caller's the machine's memory is the limit: here a limit of this process,
+ * which is the test's own, makes that less than the stream needs. */
 START_TEST(limit_is_the_machines)
 {
   static const char *const kinds[] = {"cpu", "sim", NULL};
@@ -132,7 +132,7 @@ START_TEST(limit_is_the_machines)
   ck_assert_int_eq(setrlimit(RLIMIT_DATA, &most), 0);
   (void)snprintf(limit, sizeof limit, "the limit is %llu; ",
                  (unsigned long long)fs_machine_memory());
-  if (d.kind != NULL) { /* else the replay's own */
+  if (d.kind != NULL) { /* otherwise the replay uses its own device */
     ck_assert_int_eq(fsched_device_create(ctx, &d, &o.device), FSCHED_OK);
   }
   ck_assert_int_eq(fsched_replay(ctx, program, &o, NULL), FSCHED_SYSTEM);
@@ -164,7 +164,7 @@ START_TEST(least_of_machine_and_groups)
   fs_temp_dir root;
   fs_temp_dir_make(root);
   uint64_t unknown = fs_machine_memory_at(root);
-  ck_assert_uint_le(unknown, UINT64_C(1) << 36); /* less where this process has limits */
+  ck_assert_uint_le(unknown, UINT64_C(1) << 36); /* this is less where the process has limits */
   make_file(root, "/proc/meminfo", "MemFree: 1 kB\nMemTotal:     64 kB\n");
   ck_assert_uint_eq(fs_machine_memory_at(root), 65536);
   make_file(root, "/proc/self/cgroup", "4:cpu,memory:/a/b\n0::/x/y/z\n");

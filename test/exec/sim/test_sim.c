@@ -38,7 +38,7 @@ static void set_length(uint32_t command, uint64_t length) {
 
 /* ---- planned durations */
 
-/* No command later than planned; true when the makespan is the planned one. */
+/* Whether no command is later than planned, and the makespan is the planned one. */
 static bool as_planned(const fs_stream *s) {
   uint64_t tick = tick_ns(s);
   rig_open(&r, &c, s, (rig_options){.timed = true, .empty = true});
@@ -89,7 +89,7 @@ START_TEST(examples_as_planned)
     conf_ok(&c, fsched_graph_read(c.ctx, paths[i], NULL, &g), paths[i]);
     conf_ok(&c, fsched_compile(c.ctx, g, NULL, NULL, &p), paths[i]);
     bool equal = as_planned(&p->view);
-    ck_assert(equal || i > 0); /* of the first one the plan is tight */
+    ck_assert(equal || i > 0); /* the plan of the first one is tight */
     fsched_program_destroy(p);
     fsched_graph_destroy(g);
   }
@@ -97,7 +97,7 @@ START_TEST(examples_as_planned)
 }
 END_TEST
 
-/* How long a tick is: as the unit says, as the pace says, else a microsecond. */
+/* The length of a tick comes from the unit, else from the pace, else is a microsecond. */
 START_TEST(ticks)
 {
   static const struct {
@@ -168,7 +168,7 @@ START_TEST(random_durations)
     }
     ck_assert_uint_gt(shorter, 0);
     ck_assert_uint_gt(longer, 0);
-    run(2); /* another draw */
+    run(2); /* another random draw */
     copy_times(times[i] + bytes / sizeof **times);
     ck_assert(memcmp(times[i], times[i] + bytes / sizeof **times, bytes) != 0);
     rig_close(&r);
@@ -215,8 +215,8 @@ START_TEST(each_command_is_delayed)
 }
 END_TEST
 
-/* With the times of a profile the makespan is what the profile expects, which it finds in another
- * way.  Some commands are not measured. */
+/* With the times of a profile the makespan is what the profile expects, which it computes in
+ * another way.  Some commands are not measured. */
 START_TEST(measured_durations)
 {
   for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -227,7 +227,7 @@ START_TEST(measured_durations)
     fs_rng rng = {seed};
     for (uint32_t i = 0; i < p->view.n_commands; i++) {
       uint64_t ns = fs_rng_below(&rng, 50000);
-      /* Of copies all are measured: of several of one buffer a profile does not say which. */
+      /* All copies are measured: a profile does not tell several copies of one buffer apart. */
       bool run = p->view.commands[i].kind == FS_COMMAND_RUN;
       took_ns[i] = (fsched_duration){run && fs_rng_one_in(&rng, 4) ? 0 : 3, ns, ns, ns + 5};
     }
@@ -291,7 +291,7 @@ START_TEST(late_inputs_take_no_time)
       pthread_mutex_lock(&r.lock);
       if (r.n_done == 0) {
         c.backend->ready(r.instance, i);
-        c.backend->ready(r.instance, i); /* once more is no harm */
+        c.backend->ready(r.instance, i); /* a second call does no harm */
       }
       pthread_mutex_unlock(&r.lock);
     }
@@ -308,7 +308,7 @@ START_TEST(late_inputs_take_no_time)
 }
 END_TEST
 
-/* Until nothing can go on without what is late; then it comes. */
+/* Waits until nothing can go on without the late content, and then provides it. */
 static void come_late(void) {
   rig_fill(&r, 1);
   r.late[0] = true;
@@ -323,8 +323,8 @@ static void come_late(void) {
   rig_check(&r);
 }
 
-/* What comes last in real time does not come last in virtual time: of the members of a gang, and of
- * the waits of a command. */
+/* What comes last in real time does not come last in virtual time; this holds for the members of a
+ * gang, and for the waits of a command. */
 START_TEST(late_gang)
 {
   open_sim(FSCHED_DURATIONS_PLANNED, 0);
@@ -376,7 +376,7 @@ END_TEST
 
 /* ---- many queues, many commands */
 
-/* Command i of queue q waits for command i of queue q - 1: a wave. */
+/* Makes a wave: command i of queue q waits for command i of queue q - 1. */
 static void wave(uint32_t queues, uint32_t each) {
   uint32_t n = queues * each;
   fs_stream s = c.m->program.view;
@@ -430,7 +430,7 @@ END_TEST
 
 /* ---- the guard */
 
-/* What is wrong with the stream that is made, or "". */
+/* Returns what is wrong with the stream that was made, or "". */
 static const char *fault(void) {
   static char text[600];
   rig_open(&r, &c, &c.m->program.view, (rig_options){0});
@@ -444,7 +444,7 @@ static const char *fault(void) {
   return text;
 }
 
-/* x -> W on one queue, R on the other reads x; or both write. */
+/* Makes x -> W on one queue, and R on the other, which reads x; or both write. */
 static void make_pair(fsched_tag second, uint64_t first_ticks, uint64_t second_ticks) {
   conf_fresh(&c);
   maker *m = c.m;
@@ -482,13 +482,13 @@ START_TEST(overlaps_are_noticed)
   ck_assert_str_eq(fault(), "");
   make_pair(FSCHED_IN, 5, 10);
   c.m->races[0] = (fs_stream_race){.op_a = 0, .op_b = 1};
-  c.m->program.view.n_races = 1; /* said to be so */
+  c.m->program.view.n_races = 1; /* the stream says that it has races */
   ck_assert_str_eq(fault(), "");
   conf_close(&c);
 }
 END_TEST
 
-/* Scratch, and the two ends of a copy. */
+/* Scratch overlaps, and the two ends of a copy do. */
 START_TEST(overlaps_of_scratch_and_copies)
 {
   open_sim(FSCHED_DURATIONS_PLANNED, 0);
@@ -517,7 +517,7 @@ START_TEST(overlaps_of_scratch_and_copies)
 }
 END_TEST
 
-/* An exec says so. */
+/* An exec reports the failure. */
 START_TEST(failure_is_told)
 {
   open_sim(FSCHED_DURATIONS_PLANNED, 0);

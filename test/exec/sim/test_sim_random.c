@@ -13,7 +13,7 @@ enum { GRAPHS = 30, INVOCATIONS = 4, STREAMS = 6 };
 #else
 enum { GRAPHS = 120, INVOCATIONS = 12, STREAMS = 25 };
 #endif
-/* In percent of the streams that lack a wait. */
+/* This is in percent of the streams that lack a wait. */
 enum { LEAST_CAUGHT = 99 };
 
 static fs_conformance sim;
@@ -37,7 +37,7 @@ START_TEST(right_for_all_durations)
 }
 END_TEST
 
-/* Larger ones, in room for little more than one op. */
+/* These graphs are larger, with room for little more than one op. */
 START_TEST(right_in_tight_memory)
 {
   sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 1);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulation as a machine with barriers, and as one with nothing but syncs.
  *
- * Random graphs, made into such programs, run under adversarial durations: every digest and every
- * output must be that of the sequential evaluation, and the times those of the machine: no command
- * before what it waits for is over, none that updates a barrier before all have started that waited
- * for what its physical one was before.  Then one barrier wait, or sync, is taken away; if the
- * verifier says that it was needed, some durations must show it. */
+ * Random graphs, made into such programs, run under adversarial durations.  Every digest and every
+ * output must be that of the sequential evaluation, and the times must be those of the machine: no
+ * command starts before what it waits for is over, and none that updates a barrier before all
+ * commands have started that waited for the earlier uses of its physical barrier.  Then one barrier
+ * wait, or sync, is taken away; if the verifier says that it was needed, some durations must show
+ * it. */
 #include "exec/sim/sim_kit.h"
 #include "fsched/verify.h"
 #include "kit/resync.h"
@@ -13,9 +14,9 @@
 #include "model/stream/order.h"
 #include "model/sync.h"
 
-/* LEAST_CAUGHT: in percent of the streams that lack something.  What is not found is ordered by
- * physical barriers that are handed over, of which the verifier takes no account, or does not show
- * in the bytes; of a few streams that may be several. */
+/* LEAST_CAUGHT is in percent of the streams that lack something.  What is not found is ordered by
+ * physical barriers that are handed over, which the verifier does not consider, or does not show in
+ * the bytes; among a few streams there may be several such. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 20, INVOCATIONS = 5, STREAMS = 4, LEAST_CAUGHT = 90 };
 #else
@@ -27,7 +28,8 @@ static conf c;
 
 /* ---- right for all durations */
 
-/* Producers were held back as the machine does; whether any was by that alone. */
+/* Checks that producers were held back as the machine does; returns whether any was held back by
+ * that alone. */
 static uint32_t check_gates(const rig *r) {
   uint32_t held = 0;
   for (uint32_t k = 0; k < r->s->n_commands; k++) {
@@ -49,7 +51,7 @@ static uint32_t check_gates(const rig *r) {
   return held;
 }
 
-/* The loop's number: the kind of sync. */
+/* The loop's number is the kind of sync. */
 START_TEST(right_for_all_durations)
 {
   uint32_t held = 0, n = 0;
@@ -70,7 +72,7 @@ START_TEST(right_for_all_durations)
 }
 END_TEST
 
-/* With planned durations the same, whatever the invocation. */
+/* With planned durations the times are the same in every invocation. */
 START_TEST(same_every_time)
 {
   sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
@@ -110,7 +112,7 @@ static void run_ticks(const fs_stream *s, const uint64_t (*times)[2]) {
   rig_close(&r);
 }
 
-/* Ops without data, each with its time, in the order of queues. */
+/* Makes ops without data, each with its time, in the order of queues. */
 static void make_ops(maker *m, uint32_t n_queues, const uint32_t *per_queue, const uint64_t *time) {
   char name[16];
   for (uint32_t q = 0; q < n_queues; q++) {
@@ -128,9 +130,9 @@ static void make_ops(maker *m, uint32_t n_queues, const uint32_t *per_queue, con
   }
 }
 
-/* q0: a (3) updates A.  q1: x (10), b waits for A (1), is the consumer.  q2: c (1) updates C, which
- * is A's physical one: it is held back until b starts at 10, whatever A's producers did at 3.
- * q3: d waits for C. */
+/* q0: a (3) updates A. q1: x (10), then b, which waits for A (1) and is the consumer. q2: c (1)
+ * updates C, which has A's physical barrier: c is held back until b starts at 10, though A's
+ * producers were over at 3. q3: d waits for C. */
 START_TEST(physical_barrier_is_free_when_consumers_have_started)
 {
   static const uint32_t per_queue[] = {1, 2, 1, 1};
@@ -177,7 +179,8 @@ START_TEST(sequencer)
 }
 END_TEST
 
-/* A sync between the members of a gang: the sequencer waits for the first, that for the second. */
+/* A sync stands between the members of a gang: the sequencer waits for the first, which waits for
+ * the second. */
 START_TEST(sync_within_a_gang)
 {
   static const fs_stream_stop stops[] = {{.at = 1, .queue = FS_NONE}};
@@ -211,8 +214,8 @@ END_TEST
 
 /* ---- streams that lack something */
 
-/* What is over before each command of up to 64 starts, whatever the durations: by queues, waits,
- * and by being held back until another has started. */
+/* Finds what is over before each command of up to 64 starts, whatever the durations: by queues,
+ * waits, and by being held back until another has started. */
 static void find_known(const fs_stream *s, uint64_t *known) {
   fs_arena arena;
   fs_stream_order o;
@@ -233,7 +236,7 @@ static void find_known(const fs_stream *s, uint64_t *known) {
   fs_arena_release(&arena);
 }
 
-/* Whether the mutant's machine orders less; what the verifier says does not count gates. */
+/* Whether the mutant's machine orders less; the verifier's answer does not count gates. */
 static bool orders_less(const fs_stream *s, const fs_stream *mutant) {
   uint64_t before[64], after[64];
   find_known(s, before);
@@ -245,7 +248,7 @@ static bool orders_less(const fs_stream *s, const fs_stream *mutant) {
   return less;
 }
 
-/* Without each barrier wait, or each sync. */
+/* Drops each barrier wait, or each sync, in turn. */
 static void drop_each(const fsched_program *p, sim_counts *n) {
   const fs_stream *s = &p->view;
   uint32_t all = s->meta->sync == FS_SYNC_BARRIER ? s->n_barrier_waits : s->n_stops;
