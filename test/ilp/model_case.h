@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An integer program named "small" that tests fill, anew for each.  To be included behind all
- * others, as the names are short. */
+/* An integer program named "small", which tests fill and which each gets anew.  Include this behind
+ * all other headers, as its names are short. */
 #ifndef FS_TEST_MODEL_CASE_H
 #define FS_TEST_MODEL_CASE_H
 
@@ -9,7 +9,7 @@
 
 extern fs_model own_model;
 
-/* Beside a fixture that has the context. */
+/* Needs a fixture that has the context beside it. */
 void fs_test_model(TCase *t);
 
 #endif

@@ -7,10 +7,10 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-/* All variables of random models are within this far of 0, by bounds or by rows. */
+/* All variables of random models are at most this far from 0, by bounds or by rows. */
 enum { FS_KIT_SPAN = 4, FS_KIT_VARS = 8 };
 
-/* All points in the order of counting, from low on; false behind the last. */
+/* Goes to the next point in counting order, from the lower bounds on; false behind the last. */
 static inline bool fs_kit_next(const fs_model *m, int64_t *value) {
   for (size_t i = 0; i < m->var.n; i++) {
     const fs_model_var *v = &m->var.at[i];
@@ -31,7 +31,7 @@ static inline void fs_kit_first(const fs_model *m, int64_t *value) {
   }
 }
 
-/* The least objective; false when no point fits. */
+/* Finds the least objective; false when no point fits. */
 static inline bool fs_kit_optimum(const fs_model *m, int64_t *best) {
   int64_t value[FS_KIT_VARS];
   bool found = false;
@@ -51,7 +51,7 @@ static inline int64_t fs_kit_between(fs_rng *rng, int64_t low, int64_t high) {
   return low + (int64_t)fs_rng_below(rng, (uint32_t)(high - low + 1));
 }
 
-/* A variable with any form of bounds; what a bound does not hold, a row does. */
+/* Adds a variable with any form of bounds; where these are not finite, a row limits it. */
 static inline fs_status fs_kit_var(fs_model *m, fs_rng *rng, bool whole) {
   static const int64_t side[] = {-FS_MODEL_INF, -4, -3, -1, 0, 0, 0, 1, 2, 4, FS_MODEL_INF};
   int64_t low = side[fs_rng_below(rng, 10)], high = side[1 + fs_rng_below(rng, 10)];
@@ -73,8 +73,8 @@ static inline fs_status fs_kit_var(fs_model *m, fs_rng *rng, bool whole) {
   return FSCHED_OK;
 }
 
-/* A row over the integer variables [0, n), and at most one continuous one, with a coefficient of
- * 1 or -1: the optimum is then integer. */
+/* Adds a row over the integer variables [0, n) and at most one continuous variable, with a
+ * coefficient of 1 or -1, so that the optimum is an integer. */
 static inline fs_status fs_kit_row(fs_model *m, fs_rng *rng, uint32_t n) {
   int64_t low = fs_kit_between(rng, -6, 4), high = low + fs_kit_between(rng, 0, 6);
   uint32_t form = fs_rng_below(rng, 4);
@@ -94,7 +94,7 @@ static inline fs_status fs_kit_row(fs_model *m, fs_rng *rng, uint32_t n) {
   return fs_model_end_row(m);
 }
 
-/* Into an initialised model. */
+/* Fills an initialised model. */
 static inline fs_status fs_kit_random(fs_model *m, uint64_t seed) {
   fs_rng rng = {seed};
   uint32_t n = 1 + fs_rng_below(&rng, 3), n_loose = fs_rng_below(&rng, 2);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Its path, in `path`; NULL, with a message, where GLPK was not there to build it. */
+/* Writes its path into `path`; returns NULL, with a message, where GLPK was missing when the tests
+ * were built. */
 static inline const char *fs_test_solver(char path[4096]) {
   static const char name[] = "../fsched-glpk";
   ssize_t n = readlink("/proc/self/exe", path, 4096 - sizeof name);

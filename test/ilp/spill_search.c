@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A breadth first search, tick by tick.  A state says per op how much of it is left, and per
- * version where it is in memory (or that it is), whether the store holds its content, and which
- * copy of it runs and how much of that is left.  Within a tick one thing after the other begins or
- * leaves: steps that cost no time.  A state that was there before is no better later.
+/* A breadth first search, tick by tick.  A state says for each op how much of it is left, and for
+ * each version where it is in memory (or that it is there), whether the store holds its content,
+ * which copy of it runs, and how much of the copy is left.  Within a tick, beginnings and removals
+ * follow one another as steps that cost no time.  A state that was reached before is not better
+ * when it comes later.
  *
- * It shares no code with what it checks, and knows nothing of windows or bounds. */
+ * This shares no code with what it checks, and knows nothing of windows or bounds. */
 #include "ilp/spill_search.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ typedef struct spill_search_state {
 
 typedef struct spill_search_search {
   const fsched_graph *g;
-  uint32_t n_versions, version[VERSIONS]; /* those in the bounded memory */
+  uint32_t n_versions, version[VERSIONS]; /* the versions in the bounded memory */
   uint32_t memory;
   uint64_t capacity, store, size[VERSIONS]; /* store: its capacity */
   bool contiguous, kept[VERSIONS];
@@ -82,7 +83,7 @@ static bool runs(const spill_search_state *x, uint32_t op) {
   return x->op[op] != 0 && x->op[op] != WAITING;
 }
 
-/* How an op uses a version: reads or modifies. */
+/* How an op uses a version: it reads or modifies it. */
 static void use(const spill_search_search *s, uint32_t op, uint32_t v, bool *reads, bool *writes) {
   const fsched_graph *g = s->g;
   *reads = *writes = false;
@@ -124,7 +125,7 @@ static bool free_at(const spill_search_search *s, const spill_search_state *x, u
   return at + s->size[version] <= s->capacity;
 }
 
-/* Queues are one per class here: is one of the domain free? */
+/* Each class has one queue here.  Is one of the op's domain free? */
 static bool queue_free(const spill_search_search *s, const spill_search_state *x, uint32_t domain) {
   const fsched_graph *g = s->g;
   uint32_t busy = 0, copies = g->target.memory[s->memory].spill_domain;
@@ -146,7 +147,7 @@ static bool ready(const spill_search_search *s, const spill_search_state *x, uin
   return yes;
 }
 
-/* Some op that runs uses it (`modifies`: writes it). */
+/* Whether an op that runs uses the version (`modifies`: writes it). */
 static bool in_use(const spill_search_search *s, const spill_search_state *x, uint32_t v,
                    bool modifies) {
   for (uint32_t op = 0; op < s->g->n_ops; op++) {
@@ -173,7 +174,7 @@ static void arrive(spill_search_search *s, const spill_search_state *x, bool tic
   }
 }
 
-/* Puts version v somewhere, all ways; then the op's next one. */
+/* Puts the op's version v, and then its next ones, at every possible place. */
 static void start_op(spill_search_search *s, const spill_search_state *x, uint32_t op, uint32_t v) {
   bool reads = false, writes = false;
   for (; v < s->n_versions; v++) {
@@ -207,7 +208,7 @@ static void start_op(spill_search_search *s, const spill_search_state *x, uint32
   }
 }
 
-/* Room for one more copy in the store. */
+/* Whether the store has room for one more copy. */
 static bool store_room(const spill_search_search *s, const spill_search_state *x,
                        uint32_t version) {
   uint64_t used = 0;
@@ -218,7 +219,7 @@ static bool store_room(const spill_search_search *s, const spill_search_state *x
   return s->store == FS_UNBOUNDED || used + s->size[version] <= s->store;
 }
 
-/* The store's copy is given up; only where it takes room. */
+/* Gives up the store's copy, but only where it takes room. */
 static void forget(spill_search_search *s, const spill_search_state *x, uint32_t v) {
   if (s->store != FS_UNBOUNDED && x->stored[v] && x->copy[v] == 0) {
     spill_search_state y = *x;
@@ -340,7 +341,8 @@ static fs_tick run(spill_search_search *s) {
       }
       expand(s, &x);
     }
-    for (uint32_t i = 0; i < s->n_now && !s->full; i++) { /* when nothing more begins now */
+    /* For states in which nothing more begins now. */
+    for (uint32_t i = 0; i < s->n_now && !s->full; i++) {
       spill_search_state x = unpack(s, s->now[i]);
       tick(s, &x);
     }

@@ -6,9 +6,10 @@
 
 #include "model/schedule.h"
 
-/* *states counts what was looked at; FS_TICK_NONE: too much (or no schedule).  One memory,
- * the first bounded one, with a store that is unbounded or counted; no ops or copies without
- * length; times up to 6, copies up to 3. */
+/* *states counts the states that were looked at; the result is FS_TICK_NONE if there were too many,
+ * or if there is no schedule.  The graph may have one memory, the first bounded one, with a store
+ * that is unbounded or counted; no ops or copies without length; times up to 6, and copies up to
+ * 3. */
 fs_tick fs_spill_search(const fsched_graph *g, uint32_t *states);
 
 #endif

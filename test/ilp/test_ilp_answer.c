@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules as answers of problems, and back: whatever the list scheduler makes of random graphs
- * comes back as it was, verified; wrong answers are refuted and nothing is reported. */
+/* Schedules as answers of problems, and back.  Whatever the list scheduler makes of random graphs
+ * comes back as it was, and is verified; wrong answers are refuted, and nothing is reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "kit/context.h"
 
-/* NULL when there is no schedule. */
+/* Returns NULL when there is no schedule. */
 static fs_schedule *schedule(const fsched_graph *g) {
   fs_listsched_options o = {0};
   fs_schedule *s = NULL;
@@ -21,7 +21,7 @@ static fs_schedule *schedule(const fsched_graph *g) {
   return s;
 }
 
-/* An answer must be a right schedule as long as the first. */
+/* The answer must be a right schedule that is as long as the first. */
 static void check_answer(fs_problem *p, const fs_answer *a, const fs_schedule *s, const char *what,
                          unsigned long seed) {
   fs_schedule *t;
@@ -39,7 +39,7 @@ static void check_answer(fs_problem *p, const fs_answer *a, const fs_schedule *s
   fs_schedule_destroy(t);
 }
 
-/* Counts in n: schedules, those with copies, those that a problem of the graph has too. */
+/* Counts in n the schedules, those with copies, and those that a problem of the graph has, too. */
 static void check_round(unsigned long seed, uint32_t max_ops, uint32_t n[3]) {
   fs_gen_params params = fs_gen_any(seed, max_ops);
   fsched_graph *g;
@@ -112,7 +112,7 @@ static void drop(ilp_answer_fixture *f) {
   fsched_context_destroy(f->ctx);
 }
 
-/* `why` NULL: it is right; else how the reason begins. */
+/* With `why` NULL the answer is right, else this is how the reason begins. */
 static void check_starts(ilp_answer_fixture *f, fs_tick *start, const char *wanted) {
   fs_answer a = {.start = start};
   fs_schedule *s;
@@ -155,7 +155,8 @@ START_TEST(wrong_answers)
 }
 END_TEST
 
-/* Items without a length stand between others, not inside of them; gangs take all. */
+/* Items without a length stand between others, not inside of them; gangs take all of their
+ * queues. */
 START_TEST(instants_and_gangs)
 {
   ilp_answer_fixture f = make(
@@ -180,7 +181,7 @@ START_TEST(instants_and_gangs)
 }
 END_TEST
 
-/* c0 may have q0 or q1, c1 q1 or q2: the first guesses have to be taken back. */
+/* c0 may use q0 or q1, and c1 q1 or q2, so the first guesses have to be taken back. */
 START_TEST(chains_of_choices)
 {
   ilp_answer_fixture f = make(
@@ -195,7 +196,7 @@ START_TEST(chains_of_choices)
 }
 END_TEST
 
-/* A schedule with other copies is no answer. */
+/* A schedule with other copies than the problem's is no answer. */
 START_TEST(other_copies)
 {
   uint32_t none = 0;

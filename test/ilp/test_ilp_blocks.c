@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The building blocks against their definitions, on every point of every small domain; and what
+/* The building blocks compared with their definitions, on every point of small domains, and what
  * the published forms let through or cut off. */
 #include "ilp/model_kit.h"
 
@@ -16,7 +16,7 @@ static void begin_model(int64_t low, int64_t high) {
   ck_assert_uint_eq(z, Z);
 }
 
-/* Does some point have this z, and value `v` of variable `var`?  All others may be anything. */
+/* Does some point have this z, and value `v` of variable `var`? The other variables are free. */
 static bool allows(int64_t z, uint32_t var, int64_t v) {
   int64_t value[FS_KIT_VARS];
   fs_kit_first(&m, value);
@@ -54,7 +54,8 @@ START_TEST(absolute_is_the_absolute_value)
 }
 END_TEST
 
-/* Rows by hand: y - z - plus*t <= 0 and y + z + minus*t <= minus_side, beside -y <= z <= y. */
+/* Adds the rows by hand: y - z - plus*t <= 0 and y + z + minus*t <= minus_side, beside -y <= z <=
+ * y. */
 static void published_absolute(int64_t big, bool binary_rows, int64_t factor) {
   uint32_t id;
   begin_model(-big, big);
@@ -94,7 +95,7 @@ START_TEST(absolute_with_m_cuts_off_the_ends)
   ck_assert(allows(-1, Y, 1));
   ck_assert(!allows(-3, Y, 3)); /* |-3| is 3 */
   ck_assert(!allows(3, Y, 3));
-  ck_assert(!allows(2, Y, 2)); /* t = 0 wants y + z <= M */
+  ck_assert(!allows(2, Y, 2)); /* t = 0 demands y + z <= M */
   fs_model_release(&m);
   published_absolute(3, true, 2);
   for (int64_t z = -3; z <= 3; z++) {
@@ -136,7 +137,7 @@ START_TEST(indicator_says_whether)
 }
 END_TEST
 
-/* Only "z <= M t": t may be 1 although z is 0. */
+/* With "z <= M t" alone, t may be 1 although z is 0. */
 START_TEST(indicator_needs_at_least_one)
 {
   uint32_t t;
@@ -152,7 +153,7 @@ START_TEST(indicator_needs_at_least_one)
 }
 END_TEST
 
-/* Only "z >= t": t may be 0 although z is 1. */
+/* With "z >= t" alone, t may be 0 although z is 1. */
 START_TEST(indicator_needs_the_other_row_too)
 {
   uint32_t t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models as LP and MPS: the texts themselves, and what glpsol and cbc, where they are installed,
- * make of them, against the optimum found by trying every point. */
+/* Models as LP and MPS: the texts themselves, and the results that glpsol and cbc, where they are
+ * installed, give for them, compared with the optimum found by trying every point. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ static void row(fs_model *m, int64_t low, int64_t high, uint32_t a, int64_t ca, 
   ck_fs(ctx, fs_model_end_row(m));
 }
 
-/* One of each kind of bounds and rows, and a row and a note that are too long for a line. */
+/* Makes one of each kind of bounds and rows, and a row and a note that are too long for a line. */
 static void all_kinds(fs_model *m) {
   static const int64_t bound[][2] = {{0, FS_MODEL_INF},
                                      {-FS_MODEL_INF, FS_MODEL_INF},
@@ -90,7 +90,7 @@ START_TEST(goldens)
 }
 END_TEST
 
-/* Nothing at all, and what cannot be. */
+/* Goldens of a model with nothing in it, and of one without a solution. */
 START_TEST(empty_goldens)
 {
   fs_model m;

@@ -13,7 +13,7 @@ enum { MODELS = 250, VARS = 9 };
 
 static char helper[PATH_MAX + 32];
 
-/* Beside this program's directory; or $BUILD, where the test is run by hand. */
+/* Finds the helper beside this program's directory, or in $BUILD where the test is run by hand. */
 static bool find_helper(void) {
   char path[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -36,8 +36,8 @@ static int64_t some(int64_t low, int64_t high) {
   return low + (int64_t)((seed >> 33) % (uint64_t)(high - low + 1));
 }
 
-/* Groups of binaries of which one is 1, in models like those of schedules; other integers, some of
- * them less than 0; rows with one side or two. */
+/* Adds groups of binaries of which one is 1, as models of schedules have; other integers, some of
+ * them below 0; and rows with one side or two. */
 static void add_vars(fs_model *m) {
   uint32_t var;
   while (m->var.n < VARS - 3) {
@@ -73,7 +73,7 @@ static void add_rows(fs_model *m) {
   }
 }
 
-/* The best of all points, and in start[] the worst. */
+/* Finds the best of all points, and puts the worst one into start[]. */
 static bool try_all(const fs_model *m, int64_t *best, int64_t *start) {
   int64_t x[VARS + 3];
   bool found = false;
@@ -108,7 +108,7 @@ static void solve_one(bool with_start) {
   m.constant = some(-1, 1) * 50;
   add_vars(&m);
   add_rows(&m);
-  bool found = !m.contradiction && try_all(&m, &best, value); /* an empty row */
+  bool found = !m.contradiction && try_all(&m, &best, value); /* an empty row can contradict */
   ck_assert_int_eq(fs_solver_run(ctx, &m, &o, with_start && found, value, &r), FSCHED_OK);
   ck_assert_str_eq(r.reason, "");
   ck_assert_int_eq(r.status, found ? FS_SOLVER_OPTIMAL : FS_SOLVER_INFEASIBLE);
@@ -132,8 +132,8 @@ START_TEST(random_models)
 }
 END_TEST
 
-/* Boxes in a row, by big numbers: continuous places, and a binary for each pair.  Of sizes 1 to n
- * the span is n (n + 1) / 2 whatever the order. */
+/* Boxes in a row are modelled by big numbers: with continuous places, and a binary for each pair.
+ * For sizes 1 to n the span is n (n + 1) / 2, whatever the order. */
 START_TEST(continuous_places)
 {
   enum { N = 4, SUM = N * (N + 1) / 2, BIG = 3 * SUM };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder of models, and what decides about points. */
+/* The builder of models, and the functions that judge points. */
 #include "ilp/model_kit.h"
 
 #include "ilp/model_case.h"
@@ -46,7 +46,7 @@ START_TEST(terms_are_sorted_and_add_up)
 }
 END_TEST
 
-/* Repeats that are next to each other, and already in order. */
+/* The repeats are next to each other, and already in order. */
 START_TEST(neighbours_add_up)
 {
   uint32_t a = var(0, 9, 0), b = var(0, 9, 0);
@@ -181,8 +181,8 @@ START_TEST(points)
 }
 END_TEST
 
-/* Sums and products that leave 64 bits do not wrap round, and a model with numbers that a solver
- * would round is known as one. */
+/* Sums and products that exceed 64 bits do not wrap round, and a model with numbers that a solver
+ * would round is recognised. */
 START_TEST(large_numbers)
 {
   uint32_t a = var(0, FS_MODEL_INF, INT64_MAX / 2), b = var(0, FS_MODEL_EXACT, 1);
@@ -223,7 +223,7 @@ START_TEST(notes)
 }
 END_TEST
 
-/* Rows built in any order of terms, with repeats, mean the sum of the terms. */
+/* A row means the sum of its terms, whatever their order and however often they are repeated. */
 START_TEST(random_rows)
 {
   enum { VARS = 5 };

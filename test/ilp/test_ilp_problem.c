@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Problems of graphs and of schedules: what begins and ends residencies, which copies there are,
- * classes of queues, and whether every schedule can be had. */
+ * the classes of queues, and whether every schedule is a solution. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct ilp_problem_fixture {
   fs_problem *p;
 } ilp_problem_fixture;
 
-/* The problem of a graph file without its first lines; NULL where it does not fit. */
+/* The problem of a graph file whose first lines are left out here; NULL where it does not fit. */
 static ilp_problem_fixture make(const char *body) {
   ilp_problem_fixture f;
   char text[4096];
@@ -56,7 +56,8 @@ static uint32_t n_ends(const fs_problem *p, uint32_t r) {
   "       spill: {on: compute, write: {fixed: 2, rate: 0}, read: {fixed: 3, rate: 0}}}\n" \
   "    - {name: s}\n"
 
-/* A read before all that touches it, a write after all that write; the longest path has both. */
+/* A read comes before everything that touches the version, a write after everything that writes it;
+ * the longest path contains both. */
 START_TEST(copies_of_a_graph)
 {
   ilp_problem_fixture f =
@@ -90,7 +91,7 @@ START_TEST(copies_of_a_graph)
 }
 END_TEST
 
-/* Given content without a store is there from 0, what is kept to the end. */
+/* Given content without a store is there from 0 on, and what is kept stays to the end. */
 START_TEST(without_a_store)
 {
   ilp_problem_fixture f = make(
@@ -100,7 +101,7 @@ START_TEST(without_a_store)
       "ops:\n  - {name: a, args: [{in: x}, {out: y}]}\n");
   const fs_problem *p = f.p;
   ck_assert_uint_eq(p->n_copies, 0);
-  ck_assert_uint_eq(p->n_residencies, 3); /* nothing of u, which nobody reads */
+  ck_assert_uint_eq(p->n_residencies, 3); /* u, which nobody reads, has none */
   for (uint32_t r = 0; r < 3; r++) {
     bool input = p->res_size[r] == 9, state = p->res_size[r] == 7;
     ck_assert_uint_eq(p->res_begin_item[r], input || state ? FS_NONE : 0);
@@ -118,12 +119,13 @@ START_TEST(without_a_store)
       "target: {memories: [{name: m, capacity: 15}]}\n"
       "buffers: [{name: z, size: 7, io: input}, {name: w, size: 9, io: input}]\n"
       "ops: [{name: a, time: 2, args: [{in: z}]}, {name: b, time: 2, args: [{in: w}]}]\n");
-  ck_assert_ptr_null(f.p); /* both at 0 */
+  ck_assert_ptr_null(f.p); /* both begin at 0 */
   drop(&f);
 }
 END_TEST
 
-/* What a first access overwrites needs no read; a part of it does. */
+/* Content that a first access overwrites need not be read; content that it overwrites in part
+ * does. */
 START_TEST(overwritten_content)
 {
   static const char *const bodies[] = {
@@ -155,7 +157,7 @@ START_TEST(overwritten_content)
 }
 END_TEST
 
-/* Parts that are written in any order: whichever is first begins the residency. */
+/* Parts may be written in any order: the first one that is written begins the residency. */
 START_TEST(several_may_begin)
 {
   ilp_problem_fixture f = make(
@@ -182,7 +184,8 @@ START_TEST(several_may_begin)
 }
 END_TEST
 
-/* The store copy of given content from 0 to the end of its read, of what is kept to the end. */
+/* The store copy of given content is there from 0 to the end of its read, that of kept content to
+ * the end. */
 START_TEST(bounded_stores)
 {
   ilp_problem_fixture f = make(
@@ -200,7 +203,7 @@ START_TEST(bounded_stores)
       uint64_t size = p->res_size[r];
       ck_assert_uint_eq(p->res_to_end[r], size != 9);
       ck_assert_uint_eq(p->res_begin_item[r] == FS_NONE, size != 4);
-      ck_assert_uint_eq(n_ends(p, r), 1); /* x: the read; y and z: the write */
+      ck_assert_uint_eq(n_ends(p, r), 1); /* x ends with the read, y and z with the write */
     }
   }
   fs_listsched_options o = {0};
@@ -304,7 +307,7 @@ START_TEST(output_in_place)
 }
 END_TEST
 
-/* Given starts are heads; what follows comes later. */
+/* Given starts are heads; what follows starts later. */
 START_TEST(given_starts)
 {
   ilp_problem_fixture f = make(
@@ -318,7 +321,7 @@ START_TEST(given_starts)
 }
 END_TEST
 
-/* Memory that spills and can be overfull: then spills may help, and nothing is exact. */
+/* A memory that spills may be too full: then spills may help, and the problem is not exact. */
 START_TEST(exactness)
 {
 #define TWO "ops: [{name: a, size: 60}, {name: b, size: %d}]\n"
@@ -339,7 +342,7 @@ START_TEST(exactness)
 }
 END_TEST
 
-/* A schedule that spills has copies that its graph's problem has not. */
+/* A schedule that spills has copies that its graph's problem does not have. */
 START_TEST(spills_of_a_schedule)
 {
   uint32_t more = 0, same = 0;
@@ -356,7 +359,7 @@ START_TEST(spills_of_a_schedule)
     ck_assert_uint_eq(p->n_copies, s->n_copies);
     ck_assert_uint_eq(p->n_residencies, s->n_residencies);
     ck_assert_uint_eq(p->horizon, s->makespan);
-    for (uint32_t i = 0; i < p->n_items; i++) { /* the schedule keeps all orders */
+    for (uint32_t i = 0; i < p->n_items; i++) { /* the schedule respects all orders */
       ck_assert_uint_ge(s->start[i], p->head[i]);
       for (uint32_t e = p->pred0[i]; e < p->pred0[i + 1]; e++) {
         ck_assert_uint_le(s->end[p->pred[e]], s->start[i]);
@@ -390,7 +393,7 @@ START_TEST(spills_of_a_schedule)
 }
 END_TEST
 
-/* Ten thousand ops, there and back. */
+/* Ten thousand ops become a problem, and their answer a schedule again. */
 START_TEST(large_graphs)
 {
   fs_gen_params q = {.seed = 3,
@@ -425,7 +428,7 @@ START_TEST(large_graphs)
 }
 END_TEST
 
-/* With the n-th allocation failing, from the problem to the schedule. */
+/* The n-th allocation fails, anywhere between the problem and the schedule. */
 static fs_status there_and_back(fsched_context *own, const fs_schedule *s) {
   fs_problem *p, *q = NULL;
   fs_answer *a = NULL;

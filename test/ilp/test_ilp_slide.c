@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refinement by windows: the problems of windows against the whole, and what slides over it. */
+/* Refinement by windows: the problems of windows compared with the whole problem, and the loop that
+ * moves windows over a schedule. */
 #include "ilp/problem/window.h"
 #include "ilp/refine/refine_private.h"
 #include "ilp/solver_kit.h"
@@ -11,7 +12,7 @@
 
 #include "kit/context.h"
 
-/* The list schedule; NULL where there is none. */
+/* Returns the list schedule, or NULL where there is none. */
 static fs_schedule *listed(fsched_context *own, const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0)};
   fsched_schedule *compiled = NULL;
@@ -25,8 +26,8 @@ static fs_schedule *listed(fsched_context *own, const fsched_graph *g) {
 
 /* ---- problems of windows */
 
-/* The strip packing model has more at one instant than the verifier, where items of no length
- * begin and end there. */
+/* At one instant the strip packing model counts more than the verifier does, where items of no
+ * length begin and end there. */
 typedef struct whole {
   bool instants; /* there are such items */
 
@@ -89,7 +90,7 @@ static void drop_models(models *m) {
   fs_pack_model_destroy(m->pack);
 }
 
-/* NULL: it does not fit, and need not. */
+/* Returns NULL when it does not fit, and need not. */
 static int64_t *point_of(const whole *all, const models *m, bool time, const fs_window *w,
                          uint64_t seed, uint32_t from) {
   fsched_context *own = all->ctx;
@@ -116,7 +117,7 @@ static int64_t *point_of(const whole *all, const models *m, bool time, const fs_
   return value;
 }
 
-/* Nothing is left of a window in the frame. */
+/* Checks that the frame keeps nothing of a window. */
 static void check_forgotten(const whole *w) {
   bool left = false;
   for (uint32_t i = 0; i < w->p->n_items; i++) {
@@ -167,7 +168,7 @@ START_TEST(known_answers_fit)
 }
 END_TEST
 
-/* An op that runs far beyond the window, and what is behind on its queue, or on another one. */
+/* An op runs far beyond the window, and other items follow it on its queue, or on another one. */
 static void far_away(bool same, uint32_t *tied, fs_tick *shift) {
   fsched_graph *g = fs_parse(same ? "fsched: 1\n"
                                     "target: {queues: [{name: p}, {name: q}]}\nops:\n"
@@ -217,7 +218,7 @@ END_TEST
 
 /* ---- answers of windows */
 
-/* What the solver finds; a proven optimum, or -1. */
+/* What the solver finds: a proven optimum, or -1. */
 static int64_t solved(whole *w, fs_window *x, const models *m, bool time, const char *command,
                       uint64_t seed, uint32_t from) {
   const fs_model *model = time ? fs_time_model_of(m->time) : fs_pack_model_of(m->pack);
@@ -233,7 +234,7 @@ static int64_t solved(whole *w, fs_window *x, const models *m, bool time, const 
   ck_fs(w->ctx, time ? fs_time_model_answer(m->time, &x->p, value, &found)
                      : fs_pack_model_answer(m->pack, &x->p, value, &found));
   free(value);
-  /* The whole answer is a schedule, as short as was said. */
+  /* The whole answer is a schedule, as short as was claimed. */
   fs_answer all = *w->frame.answer, *kept = w->frame.answer;
   fs_arena arena;
   fs_arena_init(&arena, w->ctx);
@@ -296,7 +297,7 @@ START_TEST(answers_are_schedules)
 }
 END_TEST
 
-/* ---- sliding */
+/* ---- windows one after another */
 
 typedef struct watch {
   volatile int stop;
@@ -313,7 +314,7 @@ static void hear(void *user, const fsched_refine_state *state) {
   w->stop = ++w->news >= w->enough;
 }
 
-/* Slides over *s for so many news. */
+/* Slides over *s until there was so much news. */
 static fs_refiner slide(const fsched_graph *g, fs_schedule **s, const char *command,
                         fs_refine_options *o, watch *w) {
   *o = (fs_refine_options){
@@ -355,7 +356,7 @@ START_TEST(never_worse)
 }
 END_TEST
 
-/* A chain that keeps its queue busy, and long ops that could run beside its short ones. */
+/* Writes a chain that keeps its queue busy, and long ops that could run beside its short ones. */
 static char *chain_text(void) {
   char *text = malloc(1 << 16);
   int n = sprintf(text,
@@ -397,7 +398,7 @@ START_TEST(windows_find_the_best)
     watch w = {.enough = 100000}, v = w;
     slide(g, &s, command, &o, &w);
     ck_assert_uint_eq(s->makespan, LINKS * LINK_BEST);
-    slide(g, &again, command, &o, &v); /* the same windows, the same answers */
+    slide(g, &again, command, &o, &v); /* the same windows give the same answers */
     ck_assert_mem_eq(s->start, again->start, s->n_items * sizeof *s->start);
   }
   fs_schedule_destroy(s);
@@ -426,7 +427,7 @@ START_TEST(faults_and_stops)
   fs_refine_options o;
   watch w = {.stop = 1, .enough = 1};
   fs_refiner r = slide(g, &s, "test/ilp/solver_fault.sh abort", &o, &w);
-  ck_assert_str_eq(r.fault, ""); /* none was run */
+  ck_assert_str_eq(r.fault, ""); /* no solver was run */
   ck_assert_uint_eq(s->makespan, before);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading solutions in the forms that solvers write, and the exact text of what is wrong. */
+/* The reader of solutions in the forms that solvers write, and the exact texts of its errors. */
 #include "base/text/diag_format.h"
 #include "ilp/model_kit.h"
 #include "ilp/solver/decimal.h"
@@ -41,7 +41,7 @@ static void good(const char *text) {
   ck_assert_uint_eq(fsched_diag_count(ctx), 0);
 }
 
-/* The text, byte for byte, of what is reported. */
+/* Checks the reported text, byte for byte. */
 static void bad_bytes(const char *text, size_t n, const char *expected) {
   fs_text out;
   ck_assert_int_eq(fs_solution_read(ctx, &own_model, "a.sol", text, n, value), FSCHED_BAD_INPUT);
@@ -65,7 +65,7 @@ START_TEST(plain)
   good("# a comment\n\nx_1 4\n  loose\t-2.5e+1   # of the wind\nx_2 1e+00\r\nnever -7");
   values(4, 1, -25, 3, -7);
   good("x_2 1\r\n");
-  values(0, 1, 0, 3, -2); /* what is not named: 0, or the bound next to it */
+  values(0, 1, 0, 3, -2); /* variables that are not named are 0, or at the bound next to it */
   good("\xEF\xBB\xBFx_1 4\n");
   values(4, 0, 0, 3, -2);
   good("# Objective value = 7\nx_1 4\n#x_2 1\n");
@@ -128,7 +128,8 @@ START_TEST(glpsol)
 }
 END_TEST
 
-/* Of a model without integers, and of one whose integers it was told to forget. */
+/* These are solutions of a model without integers, and of one whose integers glpsol was told to
+ * ignore. */
 START_TEST(glpsol_of_an_lp)
 {
   good(
@@ -140,7 +141,7 @@ START_TEST(glpsol_of_an_lp)
 }
 END_TEST
 
-/* A line "c 5" begins a file of glpsol, or is the value of a variable c. */
+/* A line "c 5" may begin a file of glpsol, or be the value of a variable c. */
 START_TEST(a_variable_named_c)
 {
   int64_t c[VARS + 1];
@@ -154,7 +155,7 @@ START_TEST(a_variable_named_c)
 }
 END_TEST
 
-/* The variable that files have for a constant. */
+/* Files have a variable for the objective's constant. */
 START_TEST(constant)
 {
   bad("objective.constant 1\n",
@@ -175,7 +176,7 @@ START_TEST(tolerance)
 {
   good("x_1 3.000001\nloose 2.5\nnever -2.999999\n");
   values(3, 0, 3, 3, -3);
-  good("x_1 9.0000009\nloose -2.5\n"); /* within its bounds, nearly */
+  good("x_1 9.0000009\nloose -2.5\n"); /* nearly within its bounds */
   values(9, 0, -3, 3, -2);
   bad("x_1 3.0000011\n",
       "a.sol:1:5: error: 'x_1' is 3.0000011, but has to be an integer [solution-value]\n"
@@ -441,7 +442,7 @@ START_TEST(decimal_numbers)
 }
 END_TEST
 
-/* Thousandths, in every form with a '.' and an exponent, against integer arithmetic. */
+/* Thousandths, in every form with a '.' and an exponent, are compared with integer arithmetic. */
 START_TEST(decimals_in_all_forms)
 {
   for (int k = -3500; k <= 3500; k++) {
@@ -469,7 +470,7 @@ START_TEST(decimals_in_all_forms)
 }
 END_TEST
 
-/* Any bytes end in a status, and what is read is within bounds. */
+/* Any bytes lead to a status, and values that are read are within bounds. */
 START_TEST(any_bytes)
 {
   static const char *const piece[] = {"x_1",
@@ -510,7 +511,7 @@ START_TEST(any_bytes)
         (status == FSCHED_OK && fs_model_broken(&own_model, value) != FS_NONE)) {
       ck_abort_msg("status %d: %s", status, text);
     }
-    if (round % 100 == 0) { /* the texts stay in the context */
+    if (round % 100 == 0) { /* this frees the texts that the context keeps */
       fs_model_release(&own_model);
       fs_test_end();
       fs_test_begin();

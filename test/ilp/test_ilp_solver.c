@@ -19,8 +19,8 @@
 
 #include "ilp/model_case.h"
 
-/* minimise 2 x0 + 3 x1 + 4 c + 100 where x0 + x1 >= 4, c - x1 >= 1, 0 <= x0 <= 3: the best is 115
- * at (3, 1, 2), and (0, 4, 5) has 132. */
+/* The model: minimise 2 x0 + 3 x1 + 4 c + 100 where x0 + x1 >= 4, c - x1 >= 1, 0 <= x0 <= 3.  The
+ * best is 115 at (3, 1, 2), and (0, 4, 5) has 132. */
 static int64_t value[3];
 static fs_solver_result result;
 static fs_solver_options options;
@@ -55,7 +55,8 @@ static void set_up(void) {
   options = (fs_solver_options){0};
 }
 
-/* Where there is no room, but below `roomy`: whoever writes to a file there is told so. */
+/* A directory in which no file has room, unless it is below `roomy`: writing to such a file
+ * fails. */
 static char full[64];
 static const char *roomy;
 ssize_t write(int fd, const void *bytes, size_t n) {
@@ -83,13 +84,14 @@ static bool alive(long pid) {
   return state != 'Z' && state != 'X';
 }
 
-/* Nothing is left of the solver: processes, zombies of ours, files. */
+/* Checks that nothing is left of the solver: no processes, no zombies of this process, and no
+ * files. */
 static void nothing_left(void) {
   ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
   ck_assert_int_eq(errno, ECHILD);
   FILE *f = fopen(pids, "r");
   for (long pid; f != NULL && fscanf(f, "%ld", &pid) == 1;) {
-    for (int tries = 0; alive(pid) && tries < 1000; tries++) { /* it is dying */
+    for (int tries = 0; alive(pid) && tries < 1000; tries++) { /* the process may be about to end */
       (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     ck_assert_msg(!alive(pid), "process %ld is left", pid);
@@ -117,14 +119,14 @@ static uint64_t after(uint64_t milliseconds) {
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + milliseconds * 1000000;
 }
 
-/* Runs a command; with a start it begins at 132. */
+/* Runs a command; the start, if there is one, has the objective 132. */
 static void solve(const char *command, bool start) {
   options.command = command;
   value[0] = 0, value[1] = start ? 4 : -7, value[2] = 5;
   ck_assert_int_eq(fs_solver_run(ctx, &own_model, &options, start, value, &result), FSCHED_OK);
 }
 
-/* A solver that says this. */
+/* Runs a solver that prints this text. */
 static void say(const char *text, bool start) {
   char command[600];
   (void)snprintf(command, sizeof command, "printf '%s'", text);
@@ -168,7 +170,7 @@ START_TEST(what_is_said)
 }
 END_TEST
 
-/* However many are read at once. */
+/* All bounds count, however many are read at once. */
 START_TEST(the_first_bound)
 {
   say("bound 110.2\\nbound 112\\nbound 109\\nbound 113\\nstatus limit\\n", true);
@@ -195,18 +197,19 @@ START_TEST(optimal_and_infeasible)
 }
 END_TEST
 
-/* A proof ends the search, whatever else the solver says or does. */
+/* A proof ends the search, whatever else the solver prints or does. */
 START_TEST(a_proof_is_the_end)
 {
   solve("sh -c 'echo bound 131.3; exec sleep 600'", true);
   is(FS_SOLVER_OPTIMAL, START, START, "");
   say(BEST_POINT "nodes 5\\nbound 116.5\\nnodes 9\\nand so on\\n", false);
   is(FS_SOLVER_OPTIMAL, BEST, BEST, "");
-  ck_assert_uint_eq(result.nodes, 5); /* as of the proof, however much was read with it */
+  /* Those at the proof, however much was read together with it. */
+  ck_assert_uint_eq(result.nodes, 5);
 }
 END_TEST
 
-/* Rounding keeps c - x1 >= 1, unless a tolerance has to be rounded, too. */
+/* Rounding keeps c - x1 >= 1, unless a value within the tolerance has to be rounded, too. */
 START_TEST(continuous_variables_are_made_whole)
 {
   own_model.var.at[1].kind = FS_VAR_CONTINUOUS;
@@ -216,7 +219,8 @@ START_TEST(continuous_variables_are_made_whole)
   is(FS_SOLVER_LIMIT, BEST, NO_BOUND, "");
   say("incumbent 120\\nx0 2.4\\nx1 1.6\\nc 2.6\\nend\\nstatus limit\\n", true);
   is(FS_SOLVER_FAILED, START, NO_BOUND, "the solver's solution is none: it says that x0 is 2.4");
-  own_model.var.at[0].kind = FS_VAR_CONTINUOUS; /* no rounding meets row1: a fault, and here none */
+  /* No rounding satisfies row1, which is a fault; in this model it can be. */
+  own_model.var.at[0].kind = FS_VAR_CONTINUOUS;
   own_model.row.at[1].high = 1;
   say("incumbent 120\\nx0 2.45\\nx1 1.55\\nc 2.45\\nend\\nstatus optimal\\n", true);
   is(FS_SOLVER_FAILED, START, NO_BOUND, "the solver's solution is none: it breaks the row row1");
@@ -236,7 +240,7 @@ static void hear(void *user, const fs_solver_result *so_far) {
   stop = so_far->found && so_far->objective == 127;
 }
 
-/* Each piece of news, as soon as it is there; and the user may have enough. */
+/* Each piece of news comes as soon as it is printed, and the user may stop. */
 START_TEST(news)
 {
   options.news = hear;
@@ -250,7 +254,7 @@ START_TEST(news)
   ck_assert_uint_ge(n_heard, 1);
   ck_assert_uint_le(n_heard, 2);
   ck_assert_int_eq(heard[n_heard - 1].objective, 127);
-  n_heard = 0; /* it is set already: nothing is run at all */
+  n_heard = 0; /* the stop is set already, so nothing is run at all */
   solve("no such solver", true);
   is(FS_SOLVER_LIMIT, START, NO_BOUND, "");
   ck_assert_uint_eq(n_heard, 0);
@@ -273,7 +277,7 @@ START_TEST(the_limit)
 }
 END_TEST
 
-/* What the solver is told: limits, the start, the model last. */
+/* The solver's arguments are the limits, the start, and the model at the end. */
 START_TEST(arguments)
 {
   options.node_limit = 77;
@@ -293,7 +297,7 @@ START_TEST(arguments)
 }
 END_TEST
 
-/* A start that is none is not told. */
+/* A start that is no point is not passed on. */
 START_TEST(wrong_start)
 {
   value[0] = value[1] = value[2] = 0;
@@ -352,7 +356,8 @@ START_TEST(faults)
 }
 END_TEST
 
-/* What it had found before stays; but of one that talks nonsense no bound is believed. */
+/* What a solver found before its fault stays; but a bound from a solver whose output is nonsense is
+ * not believed. */
 START_TEST(what_holds_is_kept)
 {
   say("bound 105\\nincumbent 127\\nx0 1\\nx1 3\\nc 4\\nend\\nincumbent 100\\nend\\n", true);
@@ -398,7 +403,7 @@ START_TEST(rubbish_is_refused)
 }
 END_TEST
 
-/* It knows the start, and calls something worse the best. */
+/* The solver knows the start, and calls something worse the best. */
 START_TEST(optimal_but_worse)
 {
   say("incumbent 134\\nx0 0\\nx1 4\\nc 5.5\\nend\\nstatus optimal\\n", true);
@@ -453,7 +458,7 @@ START_TEST(no_directory)
 }
 END_TEST
 
-/* The first place has no room, then none has: no file of ours can be written. */
+/* First the first directory has no room, and then none has: the files cannot be written. */
 START_TEST(no_room)
 {
   (void)strcpy(full, tmp);
@@ -475,7 +480,7 @@ START_TEST(no_room)
 }
 END_TEST
 
-/* ---- hosts */
+/* ---- the program that uses the library */
 
 START_TEST(host_ignores_children)
 {
@@ -487,14 +492,14 @@ START_TEST(host_ignores_children)
 }
 END_TEST
 
-/* Its signals are plain, and no file of the host's is open in it. */
+/* The solver starts with plain signals, and no open file of the user's program. */
 START_TEST(host_blocks_signals)
 {
   sigset_t all;
   (void)sigfillset(&all);
   ck_assert_int_eq(sigprocmask(SIG_BLOCK, &all, NULL), 0);
   ck_assert_ptr_ne(signal(SIGTERM, SIG_IGN), SIG_ERR);
-  int fd = open("/dev/null", O_RDONLY); /* not closed on exec */
+  int fd = open("/dev/null", O_RDONLY); /* this is not closed on exec */
   ck_assert_int_ge(dup2(fd, 77), 0);
   solve("sh -c 'test ! -e /proc/self/fd/77 && kill -TERM $$'", true);
   is(FS_SOLVER_FAILED, START, NO_BOUND, "sh was killed by SIGTERM");
@@ -584,7 +589,7 @@ START_TEST(splitting)
 }
 END_TEST
 
-/* fsched-glpk beside the running program, which here is none of ours. */
+/* fsched-glpk is looked for beside the running program, which here is not fsched. */
 START_TEST(default_command)
 {
   char path[PATH_MAX + 16], **words;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model with spills: figure 10 in its four readings, tiny graphs against a search through all
- * states (spill_search.h), the points of list schedules, and what is refused.  What needs a solver
- * is skipped, with a message, without fsched-glpk. */
+/* The model with spills: figure 10 in four readings, tiny graphs compared with a search through all
+ * states (spill_search.h), list schedules as points, and what is refused.  Tests that need a solver
+ * are skipped, with a message, where there is no fsched-glpk. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static fsched_schedule *compile(const fsched_graph *g) {
   return s;
 }
 
-/* fsched-glpk, in the folder above this program's. */
+/* Finds fsched-glpk in the folder above this program's. */
 static bool helper(char path[4096]) {
   ssize_t n = readlink("/proc/self/exe", path, 4000);
   for (int up = 0; up < 2 && n > 0; up++) {
@@ -58,13 +58,14 @@ static bool helper(char path[4096]) {
 /* ---- solving */
 
 typedef struct solved {
-  int64_t objective; /* of the last round */
-  fs_schedule *s;    /* NULL: none found, or the rounds were over */
+  int64_t objective; /* that of the last round */
+  fs_schedule *s;    /* NULL: none was found, or the rounds were used up */
   bool optimal, proven;
-  uint32_t rounds; /* points that had no addresses */
+  uint32_t rounds; /* points without addresses so far */
 } solved;
 
-/* Solves, and forbids what has no addresses.  With a start when `from` is given. */
+/* Solves, and forbids points for which there are no addresses.  Begins at a start when `from` is
+ * given. */
 static solved solve(fsched_context *own, fs_spill_model *m, const fsched_schedule *from,
                     uint64_t nodes) {
   char path[4096];
@@ -119,7 +120,7 @@ static fsched_graph *figure_10(bool serial, bool stored) {
   return parse(text);
 }
 
-/* Found without a start, within a horizon that leaves room for much worse. */
+/* The optimum is found without a start, within a horizon that leaves room for much worse. */
 START_TEST(figure_10_in_four_readings)
 {
   static const struct {
@@ -166,8 +167,8 @@ static void add(ilp_spill_script *s, const char *format, ...) {
   ck_assert_uint_lt(s->n, sizeof s->text);
 }
 
-/* Inputs i0.. and the outputs b0.. of ops; op k reads one or two earlier ones, and now and then
- * modifies one of them instead. */
+/* Makes inputs i0.. and the ops' outputs b0..; op k reads one or two earlier buffers, and now and
+ * then modifies one of them instead. */
 static void tiny_ops(ilp_spill_script *s, fs_rng *rng, uint32_t n_ops, uint32_t n_in,
                      uint32_t scratch) {
   add(s, "ops:\n");
@@ -196,7 +197,7 @@ typedef enum ilp_spill_form {
   COUNTED,
   CONTIGUOUS,
   BOUNDED_STORE
-} ilp_spill_form; /* the last one counted, too */
+} ilp_spill_form; /* the last one is also tried with counted memory */
 
 static void tiny_script(ilp_spill_script *s, uint64_t seed, ilp_spill_form f) {
   fs_rng rng = {seed};
@@ -233,8 +234,8 @@ typedef struct ilp_spill_tally {
   unsigned done, spilling, improved, forbidden, skipped, unknown;
 } ilp_spill_tally;
 
-/* One graph: the model's optimum is that of the search; for contiguous memories as soon as what has
- * no addresses is forbidden. */
+/* For one graph, the model's optimum is that of the search; for contiguous memories this holds once
+ * points without addresses are forbidden. */
 static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
   ilp_spill_script text;
   uint32_t states;
@@ -243,7 +244,7 @@ static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
   fsched_graph *g;
   fsched_schedule *s = NULL;
   if (fsched_graph_parse(own, "t", text.text, text.n, NULL, &g) != FSCHED_OK) {
-    sum->skipped++; /* an op that does not fit */
+    sum->skipped++; /* an op does not fit */
     fsched_context_destroy(own);
     return;
   }
@@ -317,12 +318,12 @@ END_TEST
 /* ---- amounts fit, addresses do not */
 
 enum { RECTANGLES = 12, CAPACITY = 8, LAST = 10 };
-/* Size, begin, end: at most 8 at any time, and no addresses within 8. */
+/* Size, begin and end: there are at most 8 bytes at any time, but no addresses within 8. */
 static const unsigned rectangle[RECTANGLES][3] = {{1, 2, 5}, {1, 3, 6},  {3, 6, 8}, {3, 1, 2},
                                                   {1, 4, 7}, {2, 8, 10}, {1, 2, 7}, {2, 0, 4},
                                                   {3, 0, 4}, {2, 7, 10}, {3, 6, 8}, {1, 8, 10}};
 
-/* An op per rectangle, each with its start but `open`. */
+/* Makes an op for each rectangle, with a given start except for `open`. */
 static fsched_graph *rectangles(uint32_t open) {
   ilp_spill_script s = {.n = 0};
   add(&s, "fsched: 1\nname: r\ntarget: {memories: [{name: m, capacity: %d}]}\nops:\n", CAPACITY);
@@ -337,7 +338,7 @@ static fsched_graph *rectangles(uint32_t open) {
   return parse(s.text);
 }
 
-/* The least makespan with rectangle `open` at any start; 0: none up to the horizon. */
+/* The least makespan with rectangle `open` at any start; 0: there is none up to the horizon. */
 static fs_tick by_hand(uint32_t open, fs_tick horizon) {
   uint64_t size[RECTANGLES], address[RECTANGLES], peak;
   fs_tick begin[RECTANGLES], end[RECTANGLES], least = 0;
@@ -367,7 +368,7 @@ static fs_tick by_hand(uint32_t open, fs_tick horizon) {
   return least;
 }
 
-/* What has no addresses is ruled out, and nothing that has. */
+/* Points without addresses are ruled out, and no others are. */
 START_TEST(forbidden_until_there_are_addresses)
 {
   char path[4096];
@@ -397,7 +398,7 @@ END_TEST
 
 /* ---- list schedules as points, and back; no solver */
 
-/* The schedule that comes back is no longer, and right. */
+/* The schedule that comes back is right, and not longer. */
 static void come_back(fsched_graph *g, uint64_t seed, ilp_spill_tally *sum) {
   fsched_schedule *s = NULL;
   fs_schedule *back = NULL;
@@ -500,7 +501,7 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-/* Durations have a divisor in common: the model is as small as that of the quotients, and its
+/* Where durations have a common divisor, the model is as small as that of the quotients, and its
  * objective is in ticks. */
 START_TEST(units)
 {
@@ -550,7 +551,8 @@ static fs_status everything(fsched_context *own, const fsched_graph *g, const fs
   status = status == FSCHED_OK ? fs_spill_model_forbid(m, value) : status;
   if (status == FSCHED_OK) {
     ck_assert(fits && back != NULL);
-    ck_assert_uint_ne(fs_model_broken(fs_spill_model_of(m), value), FS_NONE); /* it is ruled out */
+    /* This point is ruled out. */
+    ck_assert_uint_ne(fs_model_broken(fs_spill_model_of(m), value), FS_NONE);
   }
   free(value);
   fs_schedule_destroy(back);

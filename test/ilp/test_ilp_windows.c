@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows: every schedule of small problems lies inside of them (all starts are tried, and what is
+/* Windows: every schedule of small problems lies inside of them (all starts are tried, and those
  * outside must be refuted by the verifier), bounds are never above a schedule, and known bounds are
  * reached. */
 #include <stdio.h>
@@ -13,13 +13,13 @@
 
 #include "kit/context.h"
 
-/* All vectors of starts in topological order that respect the orders. */
+/* All vectors of starts that respect the orders, in topological order. */
 typedef struct all_starts {
   fs_problem *p;
   fs_tick *start;
-  const fs_tick *head, *tail; /* the windows that are on trial */
+  const fs_tick *head, *tail; /* the windows that are tested */
   bool possible;
-  fs_tick horizon, least; /* makespan of a schedule */
+  fs_tick horizon, least; /* least: the makespan of a schedule */
   uint32_t vectors, outside, schedules;
 } all_starts;
 
@@ -86,7 +86,7 @@ static fs_gen_params small_params(unsigned long seed) {
   return q;
 }
 
-/* Are there few enough vectors? */
+/* Are there few enough vectors to try all? */
 static bool few(const fs_problem *p, fs_tick horizon) {
   double n = 1;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -99,7 +99,7 @@ typedef struct ilp_windows_totals {
   uint32_t problems, outside, refuted, raised, schedules;
 } ilp_windows_totals;
 
-/* Within a horizon. */
+/* Checks the windows within a horizon. */
 static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed,
                           ilp_windows_totals *n) {
   if (!few(p, horizon)) {
@@ -188,14 +188,14 @@ static fs_tick bound_of(const char *text, fs_tick horizon) {
 
 START_TEST(known_bounds)
 {
-  /* Work alone says 8: two of three cannot run beside each other. */
+  /* Work alone gives 8, but two of the three cannot run beside each other. */
   ck_assert_uint_eq(bound_of("fsched: 1\nname: f\n"
                              "target: {resources: [{name: r, capacity: 3}]}\n"
                              "ops: [{name: a, time: 4, uses: {r: 2}}, {name: b, time: 4, uses: "
                              "{r: 2}}, {name: c, time: 4, uses: {r: 2}}]\n",
                              30),
                     12);
-  /* A queue between what must come before and after. */
+  /* A queue lies between what must come before and after. */
   ck_assert_uint_eq(
       bound_of("fsched: 1\nname: f\ntarget: {queues: [{name: q}, {name: x, class: k}, {name: y, "
                "class: k}]}\n"
@@ -204,14 +204,14 @@ START_TEST(known_bounds)
                "  {name: e, on: k, time: 5, after: [c]}, {name: f, on: k, time: 5, after: [d]}]\n",
                40),
       13);
-  /* Memory holds one of the two intermediate buffers. */
+  /* The memory holds only one of the two intermediate buffers. */
   ck_assert_uint_eq(
       bound_of("fsched: 1\nname: f\ntarget: {memories: [{name: m, capacity: 10}]}\n"
                "ops: [{name: a, size: 6, time: 2}, {name: b, size: 6, time: 2},\n"
                "  {name: c, time: 3, args: [{in: a}]}, {name: d, time: 3, args: [{in: b}]}]\n",
                40),
       10);
-  /* The rules are not misled by a start that is given. */
+  /* A given start does not mislead the rules. */
   ck_assert_uint_eq(bound_of("fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
                              "ops: [{name: a, time: 4, start: 2}, {name: b, time: 3}]\n",
                              20),
@@ -219,7 +219,7 @@ START_TEST(known_bounds)
 }
 END_TEST
 
-/* Spills could help where memory is short, so the bound does without that memory. */
+/* Spills could help where memory is short, so the bound ignores that memory. */
 START_TEST(spills_are_not_excluded)
 {
   static const char text[] =
@@ -232,7 +232,8 @@ START_TEST(spills_are_not_excluded)
 }
 END_TEST
 
-/* As in projects: 30 jobs, four resources.  The same bound every time, and never too high. */
+/* Instances are like those of project scheduling, with 30 jobs and four resources.  The bound is
+ * the same every time, and never too high. */
 START_TEST(projects)
 {
   uint32_t above = 0, met = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refinement through the library: options, models, news, the caller's stop, solvers that fail. */
+/* Refinement through the library: options, models, news, stops by the caller, and solvers that
+ * fail. */
 #include "fsched/verify.h"
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
@@ -23,7 +24,7 @@ static const char text[] =
     "  - {name: h, time: 4, uses: {power: 1}}\n"
     "  - {name: i, time: 4, uses: {power: 3}, after: [b]}\n"
     "  - {name: j, time: 6, uses: {power: 2}, after: [e]}\n";
-enum { LIST = 21, BEST = 19 }; /* makespans of the heuristic, and by exhaustive search */
+enum { LIST = 21, BEST = 19 }; /* the heuristic's makespan, and that of an exhaustive search */
 
 static fsched_graph *graph;
 static char solver[4096];
@@ -82,7 +83,8 @@ START_TEST(bad_options)
 }
 END_TEST
 
-/* Without a solver: the heuristic's schedule, and a warning that can be an error. */
+/* Without a solver the result is the heuristic's schedule, with a warning that can be made an
+ * error. */
 START_TEST(no_solver)
 {
   for (int refine = FSCHED_REFINE_NONE; refine <= FSCHED_REFINE_PACK; refine++) {
@@ -108,7 +110,7 @@ START_TEST(stopped)
   fsched_compile_options o = options(FSCHED_REFINE_ILP);
   o.stop = &stop;
   ck_assert_uint_eq(makespan(&o), LIST);
-  ck_assert_uint_eq(fsched_diag_count(ctx), 0); /* a stop is no fault */
+  ck_assert_uint_eq(fsched_diag_count(ctx), 0); /* a stop is no error */
 }
 END_TEST
 
@@ -169,7 +171,7 @@ START_TEST(optimum)
 }
 END_TEST
 
-/* Precedence alone: the bound is reached, so no solver is needed, and none is asked for. */
+/* With precedence alone the bound is reached, so no solver is needed, and none is run. */
 START_TEST(nothing_to_gain)
 {
   static const char chain[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the strip packing model against a plain look at the rectangles: all starts and
- * addresses of tiny instances, and what the published form leaves out, one by one.  Without a
- * solver. */
+/* The rows of the strip packing model, compared with a plain look at the rectangles: all starts and
+ * addresses of tiny instances are tried, and each thing that the published form leaves out.  No
+ * solver is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct ilp_pack_tiny {
   unsigned time[MOST], size[MOST];
   bool edge[MOST][MOST];
   unsigned horizon;
-  bool positions; /* the model with a binary for each */
+  bool positions; /* the model with a binary for each position */
 } ilp_pack_tiny;
 
 static fsched_graph *make_graph(const ilp_pack_tiny *y) {
@@ -47,7 +47,7 @@ static fsched_graph *make_graph(const ilp_pack_tiny *y) {
   return g;
 }
 
-/* What the problem says of rectangles, by looking. */
+/* Whether the rectangles solve the problem, by looking at each pair. */
 static bool right(const ilp_pack_tiny *y, const int64_t *start, const int64_t *address) {
   for (uint32_t i = 0; i < y->n; i++) {
     int64_t end = start[i] + y->time[i], top = address[i] + y->size[i];
@@ -104,7 +104,7 @@ static void refute(const ilp_pack_tiny *y, const int64_t *start, const int64_t *
   ck_abort_msg("horizon %u:%s: %s", y->horizon, text, what);
 }
 
-/* No binary may say more than is true: at a point each that is 1 has to be. */
+/* Binaries may not claim more than is true: at a point, each binary that is 1 has to be. */
 static void check_binaries(tiny_model *m, const int64_t *start, const int64_t *address) {
   const fs_model *model = fs_pack_model_of(m->t);
   for (size_t k = 0; k < m->t->def.n; k++) {
@@ -119,13 +119,14 @@ static void check_binaries(tiny_model *m, const int64_t *start, const int64_t *a
   }
 }
 
-/* What is a point is right; what is right is one once it has the form that is assumed. */
+/* Whatever is a point is right, and whatever is right is a point once it has the form that is
+ * assumed. */
 static void check_point(tiny_model *m, const int64_t *start, const int64_t *address,
                         ilp_pack_counts *n) {
   bool good = right(m->y, start, address);
   n->points++;
   n->right += good;
-  if (!good && n->points % 7 != 0) { /* most points are wrong: some of them will do */
+  if (!good && n->points % 7 != 0) { /* most points are wrong, so a part of them will do */
     return;
   }
   if (fs_pack_fill(m->t, start, address, NULL, m->value)) {
@@ -154,7 +155,7 @@ static void check_point(tiny_model *m, const int64_t *start, const int64_t *addr
   }
 }
 
-/* All starts and addresses from rectangle i on. */
+/* Tries all starts and addresses from rectangle i on. */
 static void check_points(tiny_model *m, uint32_t i, int64_t *start, int64_t *address,
                          ilp_pack_counts *n) {
   if (i == m->y->n) {
@@ -176,7 +177,7 @@ static void check_tiny(const ilp_pack_tiny *y, ilp_pack_counts *n) {
   close_model(&m);
 }
 
-/* All multisets of n rectangles, times from 0, sizes from 1. */
+/* Tries all multisets of n rectangles, with times from 0 and sizes from 1. */
 static void check_multisets(ilp_pack_tiny *y, uint32_t i, unsigned first, unsigned most_time,
                             unsigned most_size, ilp_pack_counts *n) {
   if (i == y->n) {
@@ -210,7 +211,8 @@ END_TEST
 
 START_TEST(three_rectangles)
 {
-  for (unsigned edges = 0; edges < 4; edges++) { /* none, a-c, b-c, both: not only strips */
+  /* No edge, a-c, b-c, or both, so that not all instances are plain strips. */
+  for (unsigned edges = 0; edges < 4; edges++) {
     ilp_pack_counts n = {0};
     ilp_pack_tiny y = {.n = 3, .horizon = 4};
     y.edge[0][2] = edges & 1;
@@ -247,7 +249,8 @@ START_TEST(rectangles_by_position)
 }
 END_TEST
 
-/* No model by positions: what has no length, more than the rectangles, or another aim. */
+/* There is no model by positions where rectangles have no length, where there is more than
+ * rectangles, or where the aim is another. */
 START_TEST(where_there_are_no_positions)
 {
   ilp_pack_tiny y = {.n = 2, .time = {1, 2}, .size = {1, 2}, .horizon = 6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refinement by strip packing models against an exhaustive search, on random graphs that cannot
- * spill: the same makespan, claimed to be optimal.  Needs GLPK. */
+/* Refinement by strip packing models, compared with an exhaustive search on random graphs that
+ * cannot spill: it finds the same makespan and claims that it is optimal.  This needs GLPK. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #include "kit/context.h"
 
-/* The solver that was built with the tests; NULL: there is none. */
+/* The solver that was built with the tests, or NULL if there is none. */
 static const char *solver(void) {
   static const char name[] = "../fsched-glpk";
   static char path[4096 + sizeof name];
@@ -38,7 +38,7 @@ typedef struct ilp_pack_graphs_maker {
   fsched_builder *b;
   fs_rng rng;
   uint32_t n_ops, n_queues, n_memories;
-  uint32_t buffer[FS_EXHAUST_OPS]; /* written by each op, FS_NONE: none */
+  uint32_t buffer[FS_EXHAUST_OPS]; /* the buffer that each op writes; FS_NONE: none */
   uint32_t bytes[FS_EXHAUST_OPS];
   bool zero;
 } ilp_pack_graphs_maker;
@@ -72,7 +72,8 @@ static void add_arg(ilp_pack_graphs_maker *k, uint32_t op, fsched_tag tag, uint3
   ck_assert_int_eq(fsched_builder_arg(k->b, op, &desc), FSCHED_OK);
 }
 
-/* What op reads, and perhaps writes over; its own buffer may take the place of one. */
+/* Adds what the op reads, and perhaps writes over; its own buffer may take the place of an
+ * input. */
 static void add_args(ilp_pack_graphs_maker *k, uint32_t op) {
   uint32_t out = k->buffer[op];
   bool in_place = false;
@@ -133,7 +134,7 @@ static void add_op(ilp_pack_graphs_maker *k, uint32_t op) {
   }
 }
 
-/* NULL where some op can never run. */
+/* Returns NULL where some op can never run. */
 static fsched_graph *random_graph(uint64_t seed) {
   ilp_pack_graphs_maker k = {.rng = {seed}};
   fsched_graph *g = NULL;
@@ -188,7 +189,7 @@ static void solve_model(fs_problem *p, const char *command, uint64_t seed, fs_ti
   }
   ck_assert_int_eq(fs_pack_model_answer(t, p, value, &a), FSCHED_OK);
   ck_assert_int_eq(fs_answer_schedule(p, a, &s, &why), FSCHED_OK);
-  /* Ops without length that meet at one time may be put in another order than the addresses need:
+  /* Ops without length that start at one time may need another order than their addresses do, as
    * the model looks at pairs of them. */
   bool instants = false;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -267,7 +268,7 @@ START_TEST(equal_to_exhaustive_search)
   for (uint64_t seed = 0; command != NULL && n.checked < WANTED; seed++) {
     check_graph(seed, command, &n);
   }
-  if (command != NULL) { /* else they would prove little */
+  if (command != NULL) { /* otherwise the runs would prove little */
     ck_assert_uint_ge(n.improved, 10);
     ck_assert_uint_ge(n.largest, 10);
   }
@@ -282,7 +283,7 @@ typedef struct ilp_pack_graphs_rectangle {
 
 enum { STRIP = 20, PIECES = 10 };
 
-/* Cuts a square into pieces, the largest first, from side to side. */
+/* Cuts a square into pieces, always the largest one, from side to side. */
 static fsched_graph *cut_strip(uint64_t seed) {
   fs_rng rng = {seed};
   ilp_pack_graphs_rectangle at[PIECES] = {{STRIP, STRIP}};
@@ -316,7 +317,8 @@ static fsched_graph *cut_strip(uint64_t seed) {
   return g;
 }
 
-/* At the height of the area alone, which the model fills. */
+/* Solves a strip whose height is its area divided by its width, so that the pieces have to fill
+ * it. */
 static void fill_strip(const fsched_graph *g, const char *command, bool positions, uint64_t seed) {
   fs_problem *p;
   fs_pack_model *t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The strip packing model, one row at a time: on hand-made graphs, the points that a row is there
- * to refuse and those next to them that it has to let pass.  Most are counter-examples to the
- * published form.  Without a solver. */
+/* The strip packing model, one row at a time: hand-made graphs, with points that a row has to
+ * refuse, and points next to them that it has to accept.  Most are counter-examples to the
+ * published form.  No solver is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static uint32_t residency(const ilp_pack_rows_bench *k, const char *name) {
   ck_abort_msg("no residency of %s", name);
 }
 
-/* Starts "0 2 4" in the order of ops; addresses "x=2 y=0", others are 0. */
+/* Reads starts "0 2 4" in the order of ops, and addresses "x=2 y=0"; all others are 0. */
 static void read_point(const ilp_pack_rows_bench *k, const char *starts, const char *addresses,
                        int64_t *start, int64_t *address) {
   const char *s = starts;
@@ -82,7 +82,8 @@ static void read_point(const ilp_pack_rows_bench *k, const char *starts, const c
   }
 }
 
-/* Where it is one, no binary may be 0 that is 1, nor say that there is no length where there is. */
+/* Whether this is a point.  If so, no binary may be 0 that is true, nor say that something has no
+ * length where it has one. */
 static bool is_point(ilp_pack_rows_bench *k, const char *starts, const char *addresses) {
   int64_t start[16] = {0}, address[16] = {0};
   read_point(k, starts, addresses, start, address);
@@ -131,11 +132,11 @@ START_TEST(precedence_rows)
                                      "  - {name: a, time: 2, scratch: {m: 2}}\n"
                                      "  - {name: b, time: 2, scratch: {m: 2}, after: [a]}\n",
                                      8);
-  ck_assert(!is_point(&k, "0 0", "a=0 b=2")); /* all that a strip asks for */
+  ck_assert(!is_point(&k, "0 0", "a=0 b=2")); /* with no other demand than a strip has */
   ck_assert(!is_point(&k, "0 1", "a=0 b=2"));
   ck_assert(is_point(&k, "0 2", "a=0 b=2"));
   ck_assert(is_point(&k, "0 2", "a=0 b=0"));
-  /* In order anyway: no binaries. */
+  /* They are in order anyway, so there are no binaries. */
   const fs_model *m = fs_pack_model_of(k.t);
   for (size_t v = 0; v < m->var.n; v++) {
     ck_assert_int_ne(m->var.at[v].kind, FS_VAR_BINARY);
@@ -164,7 +165,7 @@ START_TEST(one_strip_is_enough_for_m)
     }
   }
   ck_assert_uint_ge(n, 20);
-  /* The far ends of the strip, which a smaller M would cut off. */
+  /* These are at the far ends of the strip, which a smaller M would cut off. */
   ck_assert(is_point(&k, "0 5 3", "b=1"));
   ck_assert(is_point(&k, "0 3 4", "b=0 c=0"));
   close_bench(&k);
@@ -183,7 +184,7 @@ START_TEST(ends_are_variable)
   ilp_pack_rows_bench k = open_bench(TWO_READERS, 8);
   uint32_t w = residency(&k, "w");
   ck_assert_uint_eq(k.t->span[k.p->n_items + w].end_ref, k.p->n_items + w);
-  /* Either reader is the last one: what lies at w's place has to wait for it. */
+  /* Either reader may be the last one: what lies at w's place has to wait for it. */
   ck_assert(is_point(&k, "0 1 2", "w=0 f=2 g=2"));
   ck_assert(is_point(&k, "0 3 1", "w=0 f=2 g=2"));
   ck_assert(!is_point(&k, "0 1 2", "w=0 f=2 g=0"));
@@ -201,7 +202,7 @@ START_TEST(an_end_that_others_come_before)
                                      "  - {name: f, args: [{in: w}]}\n"
                                      "  - {name: g, args: [{in: w}], after: [f]}\n",
                                      8);
-  /* The last reader is known: no variable. */
+  /* The last reader is known, so there is no variable. */
   ck_assert_uint_eq(k.t->span[k.p->n_items + residency(&k, "w")].end_ref, 2);
   ck_assert(is_point(&k, "0 1 2", "w=0"));
   close_bench(&k);
@@ -226,7 +227,8 @@ END_TEST
 
 START_TEST(always_at_once)
 {
-  /* Too large for one above the other: apart; both held by one op: never apart. */
+  /* Buffers that are too large for one above the other are apart in time; where one op holds both,
+   * they never are. */
   ilp_pack_rows_bench k = open_bench(STRIP
                                      "ops:\n"
                                      "  - {name: a, time: 2, scratch: {m: 3}}\n"
@@ -283,7 +285,7 @@ START_TEST(coinciding_where_declared)
   k = open_bench(IN_PLACE("5", ", inplace: {y: x}, scratch: {m: 1}"), 6);
   ck_assert(is_point(&k, "0 1 2", "x=1 y=1 f=0"));
   ck_assert(is_point(&k, "0 1 2", "x=0 y=0 f=2"));
-  ck_assert(!is_point(&k, "0 1 2", "x=0 y=1 f=3")); /* in part */
+  ck_assert(!is_point(&k, "0 1 2", "x=0 y=1 f=3")); /* they coincide only in part */
   ck_assert(!is_point(&k, "0 1 2", "x=1 y=0 f=3"));
   close_bench(&k);
 }
@@ -301,7 +303,7 @@ START_TEST(coinciding_at_equal_size_alone)
 }
 END_TEST
 
-/* Another reader of the input may be later: then they may not coincide. */
+/* If another reader of the input may be later, then the two may not coincide. */
 START_TEST(coinciding_while_the_op_runs_alone)
 {
   ilp_pack_rows_bench k = {0};
@@ -320,7 +322,7 @@ START_TEST(coinciding_while_the_op_runs_alone)
 }
 END_TEST
 
-/* What coincides falls as one: there is no room for both beside what lies below. */
+/* Buffers that coincide fall together: there is no room for both beside what lies below. */
 START_TEST(coinciding_and_falling)
 {
   ilp_pack_rows_bench k =
@@ -333,7 +335,7 @@ START_TEST(coinciding_and_falling)
 }
 END_TEST
 
-/* --- what has no place --- */
+/* --- items without a place */
 
 START_TEST(queue_rows)
 {
@@ -356,7 +358,8 @@ START_TEST(queue_rows)
   ck_assert(is_point(&k, "0 0 2 4 2", ""));
   ck_assert(!is_point(&k, "0 1 1 4 9", "")); /* three on two queues */
   ck_assert(!is_point(&k, "0 0 2 3 9", "")); /* the gang beside c */
-  ck_assert(!is_point(&k, "0 0 2 4 1", "")); /* an instant on queues that both run */
+  /* An instant on queues while the other two run on both. */
+  ck_assert(!is_point(&k, "0 0 2 4 1", ""));
   ck_assert(is_point(&k, "0 2 2 4 1", ""));
   ck_assert(!is_point(&k, "0 2 2 4 5", ""));
   close_bench(&k);
@@ -378,7 +381,7 @@ START_TEST(choices_of_queues)
   ck_assert(!fs_pack_fill(k.t, start, NULL, (const uint32_t[]){q, q, r}, k.value));
   ck_assert(!fs_pack_fill(k.t, wrong, NULL, (const uint32_t[]){q, r, r}, k.value));
   ck_assert(!fs_pack_fill(k.t, wrong, NULL, (const uint32_t[]){q, r, q}, k.value));
-  ck_assert(!fs_pack_fill(k.t, start, NULL, NULL, k.value)); /* none made */
+  ck_assert(!fs_pack_fill(k.t, start, NULL, NULL, k.value)); /* there are no such values */
   fs_answer *a;
   ck_assert(fs_pack_fill(k.t, start, NULL, (const uint32_t[]){q, r, q}, k.value));
   ck_assert_int_eq(fs_pack_model_answer(k.t, k.p, k.value, &a), FSCHED_OK);
@@ -422,7 +425,7 @@ START_TEST(resource_and_concurrency_rows)
   ck_assert(is_point(&k, "0 0 2 2 2", ""));
   ck_assert(is_point(&k, "0 2 1 3 0", ""));
   ck_assert(!is_point(&k, "0 1 1 4 0", "")); /* 2 + 2 + 4 */
-  ck_assert(!is_point(&k, "0 0 2 2 1", "")); /* and 4 more at an instant */
+  ck_assert(!is_point(&k, "0 0 2 2 1", "")); /* with 4 more at an instant */
   ck_assert(!is_point(&k, "0 2 1 1 9", "") && is_point(&k, "0 2 1 3 9", ""));
   close_bench(&k);
 }
@@ -440,13 +443,13 @@ START_TEST(counted_memories)
       9);
   ck_assert(!is_point(&k, "0 0 1 4 5", ""));
   ck_assert(is_point(&k, "0 0 2 4 5", ""));
-  ck_assert(is_point(&k, "0 0 2 0 5", "")); /* d fits beside any two, and is there to the last */
+  ck_assert(is_point(&k, "0 0 2 0 5", "")); /* d fits beside any two, up to the last tick */
   ck_assert(!is_point(&k, "0 1 1 0 5", ""));
   close_bench(&k);
 }
 END_TEST
 
-/* Whether x has any length is open: it has none when f starts with it. */
+/* It is open whether x has any length: it has none when f starts together with it. */
 START_TEST(lengths_that_may_be_none)
 {
   ilp_pack_rows_bench k = open_bench(
@@ -461,7 +464,7 @@ START_TEST(lengths_that_may_be_none)
   ck_assert(!is_point(&k, "0 2 1 1", "")); /* strictly inside */
   ck_assert(is_point(&k, "0 2 2 3", ""));
   close_bench(&k);
-  /* Any two fit, but not all three. */
+  /* Any two fit, but not all three do. */
   k = open_bench(
       "fsched: 1\n"
       "target: {memories: [{name: m, capacity: 5, placement: counted}]}\n"
@@ -499,8 +502,8 @@ START_TEST(the_highest_address)
   ck_assert(is_point(&k, "0 2 4", "a=0 b=8 c=0"));
   ck_assert_int_eq(fs_model_objective(fs_pack_model_of(k.t), k.value), 12);
   ck_assert(!is_point(&k, "0 2 4", "a=0 b=4 c=0"));
-  ck_assert(!is_point(&k, "0 3 4", "a=0 b=8 c=0")); /* not the start that is given */
-  /* Any placement has a form that is a point, as high at most. */
+  ck_assert(!is_point(&k, "0 3 4", "a=0 b=8 c=0")); /* this is not the start that is given */
+  /* Any placement has a form that is a point and is at most as high. */
   fs_tick start[3] = {0, 2, 4};
   uint64_t address[3] = {8, 20, 4};
   fs_answer a = {.start = start, .address = address, .makespan = 7}, *back;

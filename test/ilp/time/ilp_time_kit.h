@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiny problems for the tests of the time-indexed model, and what it means for starts (and
- * addresses) to solve one, said plainly and without the model's code. */
+/* Tiny problems for the tests of the time-indexed model, and a plain definition, without the
+ * model's code, of when starts (and addresses) solve one. */
 #ifndef FS_TEST_ILP_TIME_KIT_H
 #define FS_TEST_ILP_TIME_KIT_H
 
@@ -12,7 +12,7 @@
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 
-enum { TINY_POINTS = 4096 }; /* variables of a model, at most */
+enum { TINY_POINTS = 4096 }; /* a model has at most so many variables */
 enum { TINY_ITEMS = 6, TINY_EDGES = 16, TINY_RESIDENCIES = 4, TINY_ENDS = 16, TINY_CLASSES = 3 };
 
 typedef struct tiny {
@@ -25,7 +25,7 @@ typedef struct tiny {
   uint32_t pred0[TINY_ITEMS + 1], pred[TINY_EDGES], succ0[TINY_ITEMS + 1], succ[TINY_EDGES];
   uint32_t topo[TINY_ITEMS];
   uint32_t class_size[TINY_CLASSES];
-  bool may[TINY_ITEMS][TINY_CLASSES]; /* choices */
+  bool may[TINY_ITEMS][TINY_CLASSES]; /* whether the item may use the class */
   uint32_t choice0[TINY_ITEMS + 1], choice[TINY_ITEMS * TINY_CLASSES];
   uint8_t gang[TINY_ITEMS];
   uint64_t capacity[2], demand[TINY_ITEMS][2];
@@ -39,7 +39,8 @@ typedef struct tiny {
   uint32_t coincide_in[2], coincide_out[2], coincide_op[2];
 } tiny;
 
-/* n items of one tick each, without anything; what is wanted is set before tiny_finish. */
+/* Makes n items of one tick each, and nothing else; the test adds what it wants before
+ * tiny_finish. */
 static inline void tiny_begin(tiny *k, fsched_context *ctx, uint32_t n, fs_tick horizon) {
   static const char *const name[TINY_ITEMS] = {"a", "b", "c", "d", "e", "f"};
   *k = (tiny){0};
@@ -142,7 +143,7 @@ static inline void tiny_finish(tiny *k) {
   p->coincide_op = k->coincide_op;
 }
 
-/* A residency; `ends` is a set of items, a bit each. */
+/* Adds a residency; `ends` is a set of items, a bit each. */
 static inline void tiny_residency(tiny *k, uint64_t size, uint32_t begin, uint32_t ends) {
   uint32_t r = k->p.n_residencies++, at = k->res_end0[r];
   for (uint32_t i = 0; i < k->p.n_items; i++) {
@@ -161,7 +162,7 @@ typedef struct tiny_span {
   fs_tick begin, end;
 } tiny_span;
 
-/* What has no length counts with what runs over its instant, and not with its like. */
+/* An item without length meets what runs over its instant, but not others without length at it. */
 static inline bool tiny_over(tiny_span a, fs_tick at) { return a.begin < at && at < a.end; }
 static inline bool tiny_meet(tiny_span a, tiny_span b) {
   return a.begin == a.end   ? tiny_over(b, a.begin)
@@ -192,7 +193,7 @@ static inline tiny_span tiny_life(const tiny *k, const fs_tick *start, uint32_t 
   return s;
 }
 
-/* Sum of those that meet member `x`'s begin never exceeds: at every begin, what is there then. */
+/* Whether the sizes of what is there at every begin never exceed the room. */
 static inline bool tiny_sums(const tiny_span *span, const uint64_t *size, uint32_t n,
                              uint64_t capacity) {
   for (uint32_t x = 0; x < n; x++) {
@@ -236,7 +237,7 @@ static inline bool tiny_amounts(const tiny *k, const fs_tick *start) {
   return true;
 }
 
-/* choice[i]: a class; of gangs it does not matter. */
+/* choice[i] is a class; it does not matter for gangs. */
 static inline bool tiny_queues(const tiny *k, const fs_tick *start, const uint32_t *choice) {
   for (uint32_t c = 0; c < k->p.n_classes; c++) {
     tiny_span span[TINY_ITEMS];
@@ -260,7 +261,7 @@ static inline bool tiny_memory_sum(const tiny *k, const fs_tick *start) {
   return tiny_sums(span, k->res_size, k->p.n_residencies, k->memory.capacity);
 }
 
-/* The two share their place, and may. */
+/* Whether the two share their place, and may do so. */
 static inline bool tiny_share(const tiny *k, const fs_tick *start, const uint64_t *address,
                               uint32_t a, uint32_t b) {
   for (uint32_t c = 0; c < k->p.n_coincide; c++) {
@@ -293,7 +294,7 @@ static inline bool tiny_places(const tiny *k, const fs_tick *start, const uint64
   return true;
 }
 
-/* Starts one after the other: start[i] in 0..last; false at the end. */
+/* Goes to the next vector of starts, start[i] in 0..last; false at the end. */
 static inline bool tiny_next(fs_tick *start, uint32_t n, fs_tick last) {
   for (uint32_t i = 0; i < n; i++) {
     if (start[i]++ < last) {
@@ -325,7 +326,7 @@ static inline bool tiny_set(const fs_model *m, int64_t *value, int64_t to, const
   return false;
 }
 
-/* The values of all that follows from starts, by names alone. */
+/* Sets all variables that follow from the starts, found only by their names. */
 static inline void tiny_point(const tiny *k, const fs_model *m, const fs_tick *start,
                               const uint32_t *choice, fs_tick makespan, int64_t *value) {
   for (size_t v = 0; v < m->var.n; v++) {
@@ -348,7 +349,7 @@ static inline void tiny_point(const tiny *k, const fs_model *m, const fs_tick *s
   }
 }
 
-/* Does the point say these starts?  An item without variables has one start. */
+/* Does the point have these starts? An item without variables has only one start. */
 static inline bool tiny_says(tiny *k, const fs_time_model *t, const int64_t *value,
                              const fs_tick *start) {
   const fs_model *m = fs_time_model_of(t);
@@ -404,8 +405,8 @@ static inline void tiny_random_edges(tiny *k, fs_rng *rng, uint32_t one_in) {
   }
 }
 
-/* Two to four items, two or three residencies that begin at one, or from the start, and end with
- * some behind it, or at the makespan. */
+/* Makes two to four items, and two or three residencies, which begin at an item or are there from
+ * the start, and end with some later items or at the makespan. */
 static inline void tiny_random_memory(tiny *k, fsched_context *ctx, fs_rng *rng, fs_tick horizon) {
   uint32_t n = 3 + fs_rng_below(rng, 2);
   tiny_begin(k, ctx, n, horizon);
@@ -427,7 +428,8 @@ static inline void tiny_random_memory(tiny *k, fsched_context *ctx, fs_rng *rng,
   }
 }
 
-/* A chain of in-place outputs, or an output that may take the place of either of two inputs. */
+/* Makes a chain of in-place outputs, or an output that may take the place of either of two
+ * inputs. */
 static inline void tiny_random_places(tiny *k, fsched_context *ctx, fs_rng *rng) {
   tiny_random_memory(k, ctx, rng, 3);
   k->memory.placement = FSCHED_CONTIGUOUS;

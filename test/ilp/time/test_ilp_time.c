@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time-indexed model: queues and gangs, lives of residencies and their addresses in three
- * forms, limits and memory that runs out.  Random tiny problems; all starts (and addresses) are
- * tried, and each is taken by the model exactly when it solves the problem. */
+/* The time-indexed model: queues and gangs, lifetimes of residencies and their addresses in three
+ * forms, limits, and memory that runs out.  Random tiny problems are made, and all starts (and
+ * addresses) tried; the model accepts each exactly when it solves the problem. */
 #include "ilp/time/ilp_time_kit.h"
 #include "kit/budget.h"
 
@@ -22,7 +22,7 @@ static bool holds(tiny *k, const fs_time_model *t, const fs_tick *start, const u
 
 /* --- queues --- */
 
-/* Each of the starts with each choice of classes. */
+/* Tries each vector of starts with each choice of classes. */
 static void compare_queues(tiny *k, uint64_t seed) {
   fs_time_options o = {.disaggregated = seed & 1};
   fs_time_model *t = tiny_build(k, &o);
@@ -97,7 +97,8 @@ START_TEST(test_memory_sums)
 }
 END_TEST
 
-/* Two that are there from the begin do not fit, although both are gone when the first item ends. */
+/* Two residencies that are there from the beginning do not fit, although both are gone when the
+ * first item ends. */
 START_TEST(test_memory_before_the_first_item)
 {
   for (uint64_t size = 2; size <= 3; size++) {
@@ -120,7 +121,7 @@ END_TEST
 
 /* --- addresses --- */
 
-/* Is there a value of the addresses' binaries with which the point holds?  All are tried. */
+/* Is there a value of the addresses' binaries with which the point holds? All values are tried. */
 static bool holds_somehow(tiny *k, const fs_time_model *t, const fs_tick *start,
                           const uint64_t *address, uint64_t unit) {
   static const uint32_t none[TINY_ITEMS] = {0};
@@ -203,7 +204,7 @@ START_TEST(test_pairs)
 }
 END_TEST
 
-/* Addresses of some schedule; which other starts go with them? */
+/* The addresses come from some schedule; this checks which other starts go with them. */
 START_TEST(test_given_addresses)
 {
   uint32_t compared = 0, shared = 0;
@@ -256,7 +257,7 @@ START_TEST(test_limit_of_terms)
     fs_time_model *t;
     ck_fs(ctx, fs_time_model_build(&k.p, &o, &t));
     if (t == NULL) {
-      ck_assert_int_eq(places, FS_TIME_POSITIONS); /* not only scratch */
+      ck_assert_int_eq(places, FS_TIME_POSITIONS); /* not only scratch has addresses */
       continue;
     }
     size_t terms = fs_time_model_of(t)->term.n;
@@ -273,7 +274,7 @@ START_TEST(test_limit_of_terms)
 }
 END_TEST
 
-/* Windows of 2^62 ticks, and no limit but that of ids. */
+/* Windows are 2^62 ticks wide, and ids are the only limit. */
 START_TEST(test_huge_windows)
 {
   tiny k;
@@ -303,7 +304,7 @@ static fsched_status build_all(fsched_context *own, const void *user) {
     k.memory.placement = FSCHED_CONTIGUOUS;
     for (uint32_t r = 0; r < k.p.n_residencies; r++) {
       k.res_size[r] = 3;
-      if (places == FS_TIME_POSITIONS) { /* scratch */
+      if (places == FS_TIME_POSITIONS) { /* this form is for scratch alone */
         k.res_begin[r] = r;
         k.res_end0[r + 1] = 0;
         k.res_to_end[r] = 0;

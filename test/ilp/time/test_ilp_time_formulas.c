@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formulas of the time-indexed model against their meaning: on tiny instances (up to 4 ops,
- * horizon 6, capacity 4) the starts that the model takes are exactly those that solve the problem,
- * all starts being tried.  And what goes wrong with the formulas as they were published. */
+/* The formulas of the time-indexed model, compared with their meaning.  On tiny instances (up to 4
+ * ops, horizon 6, capacity 4) all starts are tried, and the model accepts exactly those that solve
+ * the problem.  Other tests show what goes wrong with the formulas as they were published. */
 #include "ilp/time/ilp_time_kit.h"
 
 #include "kit/context.h"
 
 enum { HORIZON = 6 };
 
-/* Are these starts, with the sink there, a point of the model? */
+/* Are these starts, with the sink at the given time, a point of the model? */
 static bool takes(tiny *k, const fs_time_model *t, const fs_tick *start, const uint32_t *choice,
                   fs_tick makespan, int64_t *objective) {
   const fs_model *m = fs_time_model_of(t);
@@ -28,8 +28,8 @@ static bool by_amounts(const tiny *k, const fs_tick *start) {
   return tiny_orders(k, start) && tiny_amounts(k, start);
 }
 
-/* All starts: the model takes those that solve the problem, with the makespan as the objective, and
- * no shorter one. */
+/* Tries all starts: the model accepts those that solve the problem, with the makespan as the
+ * objective and no shorter one. */
 static void compare(tiny *k, const fs_time_options *o, meaning right) {
   fs_time_model *t = tiny_build(k, o);
   fs_tick start[TINY_ITEMS] = {0};
@@ -49,7 +49,8 @@ static void compare(tiny *k, const fs_time_options *o, meaning right) {
   fs_time_model_destroy(t);
 }
 
-/* Instance number `code`: times 0..2, demands 0..4 of 4, edges; false: there are no more. */
+/* Makes instance number `code`: times 0..2, demands 0..4 of 4, and edges; false: there are no
+ * more. */
 static bool instance(tiny *k, fsched_context *own, uint32_t n, uint64_t code) {
   tiny_begin(k, own, n, n < 4 ? HORIZON : 4);
   k->p.n_amounts = 1;
@@ -96,8 +97,8 @@ START_TEST(test_orders_and_amounts_of_four)
 { all_instances(4, 20011, _i != 0); }
 END_TEST
 
-/* Every 0/1 point of the model, not only those of one start each: what satisfies the rows is a
- * solution with the sink at or behind its end. */
+/* Tries every 0/1 point of the model, not only those with one start for each item: any that
+ * satisfies the rows is a solution with the sink at or behind its end. */
 START_TEST(test_every_point)
 {
   for (uint64_t code = 0; code < 450; code++) {
@@ -131,7 +132,7 @@ END_TEST
 
 /* --- contiguous memory by positions --- */
 
-/* Scratch of `size` cells for each op, in a memory of 4. */
+/* Makes scratch of `size` cells for each op, in a memory of 4. */
 static void scratch(tiny *k, fsched_context *own, uint32_t n, fs_tick horizon, const fs_tick *time,
                     const uint64_t *size) {
   tiny_begin(k, own, n, horizon);
@@ -162,7 +163,7 @@ static bool takes_places(tiny *k, const fs_time_model *t, const fs_tick *start,
   return tiny_says(k, t, value, start) && fs_model_broken(m, value) == FS_NONE;
 }
 
-/* All starts and all addresses. */
+/* Tries all starts and all addresses. */
 static void compare_places(tiny *k, uint64_t unit) {
   fs_time_options o = {.places = FS_TIME_POSITIONS};
   fs_time_model *t = tiny_build(k, &o);
@@ -222,11 +223,11 @@ END_TEST
 
 /* --- the published forms --- */
 
-/* Printed: min sum x[sink,t].  It is 1 for every solution. */
+/* The published objective is min sum x[sink,t], which is 1 for every solution. */
 START_TEST(test_published_objective_is_constant)
 {
   tiny k;
-  (void)instance(&k, ctx, 2, 1 + 15 * 2); /* one tick each, no demands, no edge */
+  (void)instance(&k, ctx, 2, 1 + 15 * 2); /* the ops have one tick each, no demands and no edge */
   fs_time_options o = {0};
   fs_time_model *t = tiny_build(&k, &o);
   const fs_model *m = fs_time_model_of(t);
@@ -253,9 +254,9 @@ START_TEST(test_published_objective_is_constant)
 }
 END_TEST
 
-/* Does an item of d ticks and r cells, at q from s on, take cell p at t?  As printed: the sum over
- * positions begins at min(0, p - r), and with `spans` false the one over starts is the start alone.
- */
+/* Does an item of d ticks and r cells, at q from s on, take cell p at t? As published, the sum over
+ * positions begins at min(0, p - r), and with `spans` false the one over starts has only the
+ * start. */
 static bool takes_cell(fs_tick s, fs_tick d, int q, int r, fs_tick t, int p, bool printed_position,
                        bool spans) {
   int first = printed_position ? (p - r < 0 ? p - r : 0) : (p - r + 1 > 0 ? p - r + 1 : 0);
@@ -263,7 +264,7 @@ static bool takes_cell(fs_tick s, fs_tick d, int q, int r, fs_tick t, int p, boo
   return then && first <= q && q <= p;
 }
 
-/* Two ops of two cells each in a memory of four, at 0 and 2, at one time. */
+/* Two ops of two cells each lie in a memory of four, at 0 and 2, at the same time. */
 START_TEST(test_published_position_sum_counts_what_lies_below)
 {
   const fs_tick time[] = {1, 1}, start[] = {0, 0};
@@ -287,7 +288,7 @@ START_TEST(test_published_position_sum_counts_what_lies_below)
 }
 END_TEST
 
-/* An op of two ticks from 0, one more from 1, at the same cells. */
+/* An op runs two ticks from 0 on, another one from 1 on, in the same cells. */
 START_TEST(test_published_cells_do_not_span_the_duration)
 {
   const fs_tick time[] = {2, 1}, start[] = {0, 1};
@@ -309,8 +310,8 @@ START_TEST(test_published_cells_do_not_span_the_duration)
 }
 END_TEST
 
-/* "a[i,t] = sum(...) x = 1" for every t asks an item to run all the time: one tick of work within a
- * horizon of two has no solution then. */
+/* "a[i,t] = sum(...) x = 1" for every t demands that an item runs all the time: one tick of work
+ * within a horizon of two then has no solution. */
 START_TEST(test_published_active_as_a_row)
 {
   tiny k;
@@ -332,7 +333,8 @@ START_TEST(test_published_active_as_a_row)
 }
 END_TEST
 
-/* Without its row an item need not start at all: what it holds and what comes after it is free. */
+/* Without such a row an item need not start at all: what it holds is free, and so is what comes
+ * after it. */
 START_TEST(test_published_missing_start_rows)
 {
   tiny k;
@@ -362,7 +364,7 @@ START_TEST(test_published_missing_start_rows)
 }
 END_TEST
 
-/* Two ops side by side: a sink behind the first alone would say 1 where 3 is right. */
+/* Two ops run side by side: a sink behind the first alone would give 1 where 3 is right. */
 START_TEST(test_published_sink_is_not_behind_all)
 {
   tiny k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time-indexed model solved: on random tiny problems the makespan is that of an exhaustive
- * search, what is found solves the problem, and what has no solution is said to have none.
- * Skipped, with a message, without fsched-glpk. */
+/* The time-indexed model with a solver: on random tiny problems the makespan is that of an
+ * exhaustive search, what is found solves the problem, and where there is no solution the answer
+ * says so.  The tests are skipped, with a message, where there is no fsched-glpk. */
 #include <unistd.h>
 
 #include "ilp/solver/solver.h"
@@ -11,7 +11,7 @@
 
 enum { PROBLEMS = 60 };
 
-/* fsched-glpk, in the folder above this program's. */
+/* Finds fsched-glpk in the folder above this program's. */
 static bool helper(char *path, size_t size) {
   ssize_t n = readlink("/proc/self/exe", path, size - 32);
   for (int up = 0; up < 2 && n > 0; up++) {
@@ -25,7 +25,7 @@ static bool helper(char *path, size_t size) {
   return n >= 0 && access(path, X_OK) == 0;
 }
 
-/* Items on queues of two classes, with an amount, and residencies. */
+/* Makes items on queues of two classes, with an amount, and residencies. */
 static void random_problem(tiny *k, fsched_context *own, fs_rng *rng, bool scratch) {
   uint32_t n = 2 + fs_rng_below(rng, 3);
   tiny_begin(k, own, n, 3 + fs_rng_below(rng, 3));
@@ -95,7 +95,7 @@ static bool solves(const tiny *k, const fs_tick *start) {
          queues_somehow(k, start);
 }
 
-/* FS_TICK_NONE: there is none. */
+/* Returns FS_TICK_NONE when there is no solution. */
 static fs_tick exhaustive(const tiny *k) {
   fs_tick start[TINY_ITEMS] = {0}, best = FS_TICK_NONE;
   do {
@@ -115,7 +115,7 @@ static void check_answer(tiny *k, const fs_time_model *t, const int64_t *value, 
   ck_assert(tiny_queues(k, a->start, a->choice));
   ck_assert(a->address == NULL || k->memory.placement == FSCHED_COUNTED ||
             tiny_places(k, a->start, a->address));
-  /* and back: a point without a choice of its own */
+  /* The answer leads back to a point, which has no choice of its own. */
   int64_t again[TINY_POINTS];
   bool fits;
   ck_fs(k->p.ctx, fs_time_model_point(t, a, again, &fits));
@@ -148,7 +148,7 @@ static void compare(tiny *k, const fs_time_options *o, const char *command, uint
   fs_time_model_destroy(t);
 }
 
-/* Amounts, positions, pairs. */
+/* Memory is modelled by amounts, positions, or pairs. */
 START_TEST(test_optimal)
 {
   char command[400];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of a schedule in the time-indexed model: items that are fixed, items that are free, and
- * items that move as one.  Random tiny problems with a solution; all other starts in these roles
- * are tried, and each is taken by the model exactly when it solves the problem. */
+/* Windows of a schedule in the time-indexed model, with items that are fixed, items that are free,
+ * and items that move together.  Random tiny problems that have a solution are made, and all other
+ * starts in these roles tried; the model accepts each exactly when it solves the problem. */
 #include "ilp/time/ilp_time_kit.h"
 
 #include "kit/context.h"
@@ -42,10 +42,10 @@ static bool random_solution(tiny *k, fsched_context *own, fs_rng *rng, fs_tick *
   return false;
 }
 
-/* Roles of the items: fixed at their starts, free, or as far to the left as the others. */
+/* An item is fixed at its start, free, or moves to the left as far as the others of its kind. */
 typedef struct roles {
   fs_tick rigid[TINY_ITEMS];
-  fs_tick shift; /* at most */
+  fs_tick shift; /* the largest shift */
   bool any;
 } roles;
 
@@ -60,7 +60,7 @@ static void random_roles(tiny *k, fs_rng *rng, const fs_tick *given, roles *r) {
   k->p.fixed = k->fixed;
 }
 
-/* Starts within the roles?  *shift: by how much those moved that move as one. */
+/* Do the starts suit the roles? *shift says by how much the items moved that move together. */
 static bool in_roles(const tiny *k, const roles *r, const fs_tick *start, fs_tick *shift) {
   bool known = false;
   *shift = 0;
@@ -79,7 +79,7 @@ static bool in_roles(const tiny *k, const roles *r, const fs_tick *start, fs_tic
   return *shift <= r->shift;
 }
 
-/* What the model takes of these starts; its point is made from an answer. */
+/* What the model makes of these starts, by a point that comes from an answer. */
 static bool takes(tiny *k, const fs_time_model *t, fs_tick *start, uint64_t *address,
                   fs_tick makespan, int64_t *objective) {
   const fs_model *m = fs_time_model_of(t);
@@ -121,7 +121,7 @@ START_TEST(test_windows)
       do {
         fs_tick shift, makespan = tiny_makespan(&k, start);
         bool wanted = in_roles(&k, &r, start, &shift) && solves(&k, start, address);
-        /* what is free ends before what moves as one does */
+        /* Items that are free end before those that move together. */
         wanted = wanted && (!r.any || makespan <= roles_makespan(&k, &r, given, shift));
         makespan = r.any && wanted ? roles_makespan(&k, &r, given, shift) : makespan;
         int64_t objective;
@@ -141,7 +141,8 @@ START_TEST(test_windows)
 }
 END_TEST
 
-/* Queues of two classes: those of what is fixed or moves as one are known, or open. */
+/* There are queues of two classes; those of items that are fixed or move together are known, or
+ * open. */
 static void compare_classes(tiny *k, uint64_t seed, const fs_tick *given, const uint32_t *chosen,
                             const roles *r, bool known) {
   fs_time_options o = {
@@ -227,8 +228,8 @@ START_TEST(test_windows_of_classes)
 }
 END_TEST
 
-/* A tail longer than the path behind an item keeps the makespan away from its end, unless something
- * is tied to its time: then tails are of the horizon. */
+/* A tail longer than the path behind an item separates its end from the makespan, unless something
+ * is tied to the item's time: then tails are relative to the horizon. */
 START_TEST(test_tails)
 {
   for (int tied = 0; tied < 2; tied++) {
@@ -251,7 +252,7 @@ START_TEST(test_tails)
 }
 END_TEST
 
-/* A long chain around a window: the model is as large as the window. */
+/* The window lies within a long chain, and the model is only as large as the window. */
 START_TEST(test_window_of_a_large_problem)
 {
   enum { N = 4000, FROM = 2000, WIDTH = 6 };
@@ -278,7 +279,7 @@ START_TEST(test_window_of_a_large_problem)
   ck_fs(ctx, fs_new_zero(arena, &p->gang, N));
   ck_fs(ctx, fs_new(arena, &k.g.op_name, N));
   k.g.n_ops = N;
-  for (uint32_t i = 0; i < N; i++) { /* each waits a tick more than it has to */
+  for (uint32_t i = 0; i < N; i++) { /* each starts one tick later than it has to */
     k.g.op_name[i] = "op";
     p->time[i] = 1;
     p->topo[i] = i;
